@@ -1,0 +1,47 @@
+package sample
+
+// Row names of a Ledger, in the order they are shown where sizes are equal.
+const (
+	RowLive        = "live Go heap"
+	RowNew         = "new since the last GC"
+	RowGarbage     = "garbage"
+	RowIdle        = "idle heap"
+	RowStacks      = "goroutine stacks"
+	RowRuntime     = "Go runtime"
+	RowNative      = "native (cgo, mmap)"
+	RowOther       = "other programs"
+	RowPageCache   = "page cache"
+	RowShmem       = "shared memory"
+	RowKernel      = "kernel"
+	RowSockets     = "socket buffers"
+	RowUnexplained = "unexplained"
+)
+
+// LedgerRow is one disjoint part of the charge.
+type LedgerRow struct {
+	Name  string
+	Bytes Bytes
+	// Reclaimable: the kernel takes it back before it kills.
+	Reclaimable bool
+}
+
+// Ledger divides a charge into disjoint rows. Unexplained is what is left of
+// Total, negative where the rows exceed it: rows + Unexplained = Total, always.
+type Ledger struct {
+	Total       Bytes
+	Rows        []LedgerRow
+	Unexplained int64
+	// OfCgroup: Total is a cgroup's charge; else it is the resident memory of
+	// the processes, and the kernel's rows are absent.
+	OfCgroup bool
+}
+
+// Row is the row of that name, 0 bytes if it has none.
+func (l Ledger) Row(name string) Bytes {
+	for _, r := range l.Rows {
+		if r.Name == name {
+			return r.Bytes
+		}
+	}
+	return 0
+}
