@@ -42,9 +42,22 @@ type ProcessMoment struct {
 	Residency  *Residency
 	Go         *Runtime
 	Profile    *HeapProfile
+	Live       *Liveness
 	Goroutines []GoroutineGroup
 	// Incomplete says what the capture did not reach, "" if all was read.
 	Incomplete string
+}
+
+// Liveness is what a mark over a held process's memory reached from its roots:
+// what was really live at that instant, not at the last collection.
+type Liveness struct {
+	Objects uint64
+	Bytes   Bytes // in size-class slots, as HeapAlloc counts them
+	// Sampled[i] is how many sampled objects of the process's i-th bucket were
+	// reached, unscaled; nil where specials could not be read.
+	Sampled []uint64
+	// Took is how long the mark took.
+	Took time.Duration
 }
 
 // Residency is where a process's resident memory lay, by page: its anonymous
