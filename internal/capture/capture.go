@@ -1,0 +1,166 @@
+// Package capture is the loop between eyes and recording: it asks a Source for
+// points, decides how often and when a whole moment is worth its cost, and hands
+// everything to a Sink.
+//
+// It knows no concrete source or sink, no process and no file, and it judges
+// nothing: what it decides is only when to look.
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Depth is how much a tick reads.
+type Depth int
+
+const (
+	// Full reads the charge with its parts and every process's figures.
+	Full Depth = iota
+	// Dense reads the charge alone: some microseconds, for a thousand a second.
+	Dense
+)
+
+// Source is programs seen from outside. Its methods are called by one goroutine.
+type Source interface {
+	// Tick fills p with what is seen now. An error says that nothing can be
+	// seen any more; what cannot be read is a gap, not an error.
+	Tick(p *sample.Point, d Depth) error
+	// Capture keeps a moment, to be handed over by the next Collect.
+	Capture(kind sample.MomentKind)
+	// Profile keeps a heap profile of every process that has one.
+	Profile()
+	// Collect hands over, in order, what happened since the last call.
+	Collect(Sink) error
+	// Wake is sent on when Collect has something that should not wait.
+	Wake() <-chan struct{}
+	// Done is closed when the last process is gone.
+	Done() <-chan struct{}
+}
+
+// Sink keeps what was seen. It is called by one goroutine and copies what it
+// needs.
+type Sink interface {
+	Program(sample.Program) error
+	Sites(key sample.ProcessKey, first int, sites []sample.Site) error
+	Point(*sample.Point) error
+	Cycle(sample.GCCycle) error
+	Event(sample.Event) error
+	Gap(sample.Gap) error
+	Heap(key sample.ProcessKey, p *sample.HeapProfile) error
+	Moment(*sample.Moment) error
+	Flush() error
+}
+
+// Loop is one watch. Its zero values mean the defaults.
+type Loop struct {
+	Source Source
+	Sink   Sink
+	// CalmHz is the rate in calm, 10 by default; MaxHz bounds the dense rate,
+	// 1000 by default.
+	CalmHz, MaxHz int
+	// OnPoint, if set, sees every full point: the live status line.
+	OnPoint func(*sample.Point)
+	// OnSinkError, if set, is told once that nothing is kept any more.
+	OnSinkError func(error)
+
+	point   sample.Point
+	policy  policy
+	sinkErr error
+}
+
+// flushEvery bounds what a killed watcher loses.
+const flushEvery = time.Second
+
+// Run watches until the source is done or ctx ends, and hands over what is left.
+// A sink that fails is told to the user and not called again; the watch goes on,
+// so that the program's life does not depend on our disk. The error is the
+// sink's, or why the source saw nothing.
+func (l *Loop) Run(ctx context.Context) error {
+	l.policy = newPolicy(l.CalmHz, l.MaxHz)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	lastFlush := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return l.finish(sample.MomentEnd)
+		case <-l.Source.Done():
+			return l.finish("")
+		case <-l.Source.Wake():
+			l.collect()
+			continue
+		case <-timer.C:
+		}
+		next, err := l.tick()
+		if err != nil {
+			return errors.Join(err, l.finish(""))
+		}
+		if now := time.Now(); now.Sub(lastFlush) >= flushEvery {
+			lastFlush = now
+			l.keep(l.Sink.Flush)
+		}
+		timer.Reset(next)
+	}
+}
+
+// tick reads one point, lets the policy decide, and says how long to wait.
+func (l *Loop) tick() (time.Duration, error) {
+	start := time.Now()
+	depth := l.policy.depth(start)
+	l.point.At = start
+	if err := l.Source.Tick(&l.point, depth); err != nil {
+		return 0, fmt.Errorf("watch: %w", err)
+	}
+	l.keep(func() error { return l.Sink.Point(&l.point) })
+	if depth == Full && l.OnPoint != nil {
+		l.OnPoint(&l.point)
+	}
+	l.policy.observe(&l.point, depth)
+	switch what := l.policy.due(start); what {
+	case "":
+	case dueProfile:
+		l.Source.Profile()
+	default:
+		began := time.Now()
+		l.Source.Capture(sample.MomentKind(what))
+		l.policy.paid(began, time.Since(began))
+	}
+	l.collect()
+	return l.policy.wait(start, time.Now()), nil
+}
+
+// finish takes a last moment if one is asked for and hands over the rest.
+func (l *Loop) finish(kind sample.MomentKind) error {
+	if kind != "" {
+		l.Source.Capture(kind)
+	}
+	l.point.At = time.Now()
+	if err := l.Source.Tick(&l.point, Full); err == nil {
+		l.keep(func() error { return l.Sink.Point(&l.point) })
+	}
+	l.collect()
+	l.keep(l.Sink.Flush)
+	return l.sinkErr
+}
+
+func (l *Loop) collect() {
+	l.keep(func() error { return l.Source.Collect(l.Sink) })
+}
+
+// keep calls the sink until it first fails.
+func (l *Loop) keep(call func() error) {
+	if l.sinkErr != nil {
+		return
+	}
+	if err := call(); err != nil {
+		l.sinkErr = err
+		if l.OnSinkError != nil {
+			l.OnSinkError(err)
+		}
+	}
+}
