@@ -1,0 +1,3 @@
+module testprog
+
+go 1.24
