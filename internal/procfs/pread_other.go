@@ -1,0 +1,17 @@
+//go:build !linux
+
+package procfs
+
+import (
+	"io"
+	"os"
+)
+
+// pread reads a small file from its beginning.
+func pread(f *os.File, b []byte) (int, error) {
+	n, err := f.ReadAt(b, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
