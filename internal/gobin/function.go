@@ -1,0 +1,52 @@
+package gobin
+
+// Func is one function of the executable, as an unwinder needs it.
+type Func struct {
+	Entry    uint64 // link-time address of its first instruction
+	FuncID   uint8  // internal/abi.FuncID; its numbers change with Go's version
+	TopFrame bool   // a stack ends here: runtime.goexit, runtime.mstart, ...
+
+	b *Binary
+	f function
+}
+
+// FuncAt is the physical function whose code holds the link-time pc. It
+// allocates nothing.
+func (b *Binary) FuncAt(pc uint64) (fn Func, ok bool) {
+	defer panicOnFault()()
+	var err error
+	defer guard(&err)
+	t, err := b.table()
+	if err != nil {
+		return Func{}, false
+	}
+	f, ok := t.find(pc)
+	if !ok {
+		return Func{}, false
+	}
+	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), b: b, f: f}, true
+}
+
+// Name is the function's name as Frame.Func.
+func (fn Func) Name() string {
+	if fn.b == nil {
+		return ""
+	}
+	defer panicOnFault()()
+	var err error
+	defer guard(&err)
+	return fn.b.name(fn.f.t, fn.f.nameOff())
+}
+
+// SPDelta is how far the stack pointer is below its value at the function's
+// entry when pc is about to run; the return address lies at SP + SPDelta(pc).
+// ok is false if the function's table does not say.
+func (fn Func) SPDelta(pc uint64) (delta int32, ok bool) {
+	if fn.b == nil {
+		return 0, false
+	}
+	defer panicOnFault()()
+	var err error
+	defer guard(&err)
+	return fn.f.value(fn.f.spTable(), pc)
+}

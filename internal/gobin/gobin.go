@@ -1,0 +1,122 @@
+// Package gobin reads a Go executable from its file: what it was built from,
+// where the runtime's variables lie, how the runtime's structs are laid out, and
+// which functions and lines a program counter stands for.
+//
+// It opens the file, never the process: addresses are those of the ELF file
+// ("link-time"). Whoever reads a live process adds the load bias:
+//
+//	bias = start of the file's first mapping (offset 0) - Base()
+//
+// The bias is 0 for a plain executable. The file is memory-mapped and read where
+// it lies, so a large binary costs little heap.
+//
+// What it is not: no DWARF of the target is read, no instruction decoded, and
+// nothing is guessed. A file whose symbols were stripped, that was built for
+// another architecture, or by a Go whose runtime is not in the table of layouts,
+// still gives its build information; Supported says by name why the rest is
+// refused.
+package gobin
+
+import (
+	"debug/elf"
+	"fmt"
+	"sync"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Binary is one open Go executable. Its fields are set by Open and must not be
+// changed. Methods may be called by several goroutines; none after Close.
+type Binary struct {
+	Path string
+
+	GoVersion   string   // "go1.26.8", without experiments
+	Experiments []string // GOEXPERIMENT where it differs from the toolchain's default: "nogreenteagc"
+	MainPackage string   // import path of package main, "" if unknown
+	Module      sample.Module
+	Deps        []sample.Module   // replaced modules by the replacement's version, under their own path
+	Settings    map[string]string // as `go version -m` prints them: "-buildmode", "vcs.revision"
+	BuildID     string            // Go's build ID, "" if none
+	Arch        string            // GOARCH: "amd64"
+
+	PIE bool // position-independent: loaded at a random address
+	// CGO: runtime/cgo is linked in, so C code and its allocator may hold memory
+	// that the Go runtime knows nothing of. CGO_ENABLED=1 alone does not set it.
+	CGO        bool
+	HasSymbols bool // has a symbol table, which -ldflags=-s and strip remove
+
+	file      *mapping
+	segments  []segment
+	symtab    []byte // raw Elf64_Sym records
+	strtab    []byte
+	supported error // why runtime data is refused; nil: it is not
+
+	symbols func() map[string]symbol
+	table   func() (*table, error)
+
+	mu    sync.Mutex
+	names map[uint32]string // interned function names by offset in the name table
+	files map[uint32]string // interned file names by offset in the file table
+}
+
+// Open opens the executable at path. A file that is no Go program is an error:
+// ErrNotELF, ErrScript, ErrPacked or ErrNotGo. A Go program that cannot be read
+// fully is none; see Supported. The caller closes the Binary.
+func Open(path string) (*Binary, error) {
+	m, err := mapFile(path)
+	if err != nil {
+		return nil, err // names the operation and the path
+	}
+	b := &Binary{Path: path, file: m, names: map[uint32]string{}, files: map[uint32]string{}}
+	if err := b.read(); err != nil {
+		m.close()
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return b, nil
+}
+
+// Close gives the mapping back. Strings handed out before stay valid.
+func (b *Binary) Close() error { return b.file.close() }
+
+func (b *Binary) read() (err error) {
+	defer guard(&err)
+	if err := sniff(b.file.data); err != nil {
+		return err
+	}
+	f, err := elf.NewFile(b.file)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotELF, err)
+	}
+	if err := b.readBuildInfo(); err != nil {
+		return err
+	}
+	b.readHeaders(f)
+	b.symbols = sync.OnceValue(b.collectSymbols)
+	b.table = sync.OnceValues(b.openTable)
+	b.supported = b.checkSupported(f)
+	b.CGO = b.linksCgo(f)
+	return nil
+}
+
+// Supported says why the runtime's variables, layouts and functions of this
+// program cannot be read: one of ErrArch, ErrBuildMode, ErrUnsupportedVersion,
+// ErrUnsupportedExperiment and ErrStripped, in words for a user; nil if they can.
+func (b *Binary) Supported() error { return b.supported }
+
+// GoProgram is what the executable says of itself, in the words of a recording.
+func (b *Binary) GoProgram() *sample.GoProgram {
+	return &sample.GoProgram{
+		Version:       b.GoVersion,
+		Experiments:   b.Experiments,
+		Module:        b.Module.Path,
+		ModuleVersion: b.Module.Version,
+		MainPackage:   b.MainPackage,
+		Revision:      b.Settings["vcs.revision"],
+		BuildID:       b.BuildID,
+		Arch:          b.Arch,
+		PIE:           b.PIE,
+		CGO:           b.CGO,
+		Stripped:      !b.HasSymbols,
+		Deps:          b.Deps,
+	}
+}

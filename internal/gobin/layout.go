@@ -1,0 +1,135 @@
+package gobin
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:generate go run ./layoutgen -o layouts.txt
+
+// layoutsTxt is what layoutgen read from the DWARF of one small program a
+// toolchain. After a comment its lines are:
+//
+//	toolchain ID VERSION EXPERIMENTS   "-" for none
+//	type NAME SIZE ID...               the toolchains that lay NAME out as follows
+//	PATH OFFSET SIZE                   a field; nested ones as "gFree.n"
+//
+//go:embed layouts.txt
+var layoutsTxt string
+
+// Layout is how one Go runtime lays its structs out in memory. Structs have the
+// names that DWARF gives them: "runtime.g", "internal/abi.Type".
+type Layout struct {
+	structs map[string]*structLayout
+}
+
+type structLayout struct {
+	size   uint64
+	fields map[string]field
+}
+
+type field struct{ offset, size uint64 }
+
+// Layout is the layout of the runtime that this program is built on, or the
+// error of Supported.
+//
+// It holds for the exact patch where that was measured, and for patches in
+// between and newer ones of the same minor version as far as the measured ones
+// agree: a struct that moved between them is absent, never guessed.
+func (b *Binary) Layout() (*Layout, error) {
+	if b.supported != nil {
+		return nil, b.supported
+	}
+	ids, err := findToolchains(b.GoVersion, b.Experiments)
+	if err != nil {
+		return nil, err
+	}
+	return loadLayout(ids), nil
+}
+
+// Offset is the distance in bytes of a field from the start of its struct:
+// Offset("runtime.g", "sched.pc"). ok is false if this runtime has no such field.
+func (l *Layout) Offset(typ, path string) (offset uint64, ok bool) {
+	f, ok := l.field(typ, path)
+	return f.offset, ok
+}
+
+// FieldSize is the size of a field in bytes.
+func (l *Layout) FieldSize(typ, path string) (size uint64, ok bool) {
+	f, ok := l.field(typ, path)
+	return f.size, ok
+}
+
+func (l *Layout) field(typ, path string) (field, bool) {
+	s := l.structs[typ]
+	if s == nil {
+		return field{}, false
+	}
+	f, ok := s.fields[path]
+	return f, ok
+}
+
+// Size is the size of a struct in bytes, which is the stride of an array of it.
+func (l *Layout) Size(typ string) (size uint64, ok bool) {
+	s := l.structs[typ]
+	if s == nil {
+		return 0, false
+	}
+	return s.size, true
+}
+
+// layouts caches one Layout a set of toolchains: a watcher meets few.
+var layouts sync.Map // string -> *Layout
+
+func loadLayout(ids []string) *Layout {
+	key := strings.Join(ids, " ")
+	if l, ok := layouts.Load(key); ok {
+		return l.(*Layout)
+	}
+	l, _ := layouts.LoadOrStore(key, parseLayout(ids))
+	return l.(*Layout)
+}
+
+// parseLayout keeps the structs that all the toolchains lay out alike.
+func parseLayout(ids []string) *Layout {
+	l := &Layout{structs: make(map[string]*structLayout)}
+	var s *structLayout // nil while a variant of others is skipped
+	for line := range strings.Lines(layoutsTxt) {
+		w := strings.Fields(line)
+		switch {
+		case len(w) > 3 && w[0] == "type":
+			s = nil
+			if containsAll(w[3:], ids) {
+				s = &structLayout{size: number(w[2]), fields: make(map[string]field)}
+				l.structs[w[1]] = s
+			}
+		case len(w) == 3 && s != nil:
+			s.fields[w[0]] = field{number(w[1]), number(w[2])}
+		}
+	}
+	return l
+}
+
+func containsAll(have, want []string) bool {
+	for _, w := range want {
+		found := false
+		for _, h := range have {
+			found = found || h == w
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// number reads our own table.
+func number(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		panic("layouts.txt: " + err.Error())
+	}
+	return n
+}
