@@ -1,0 +1,288 @@
+package gomem
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+const (
+	// maxGoroutines bounds allgs, which never shrinks: four million goroutines
+	// have 8 GiB of stacks at least.
+	maxGoroutines = 1 << 22
+	// maxReasons bounds the table of wait reasons; a waitReason is a byte.
+	maxReasons = 256
+)
+
+// Statuses of a goroutine (runtime/runtime2.go). Since Go 1.26 there are also
+// _Gleaked and _Gdeadextra.
+const (
+	statusRunnable  = 1
+	statusRunning   = 2
+	statusSyscall   = 3
+	statusWaiting   = 4
+	statusPreempted = 9
+	statusLeaked    = 10
+	statusScan      = 0x1000 // a bit: the collector holds its stack
+)
+
+// stateNames are the states of goroutines that exist, in runtime/pprof's and a
+// traceback's words. Others (idle, dead, moving its stack) are no goroutines or
+// cannot be read; a moving one is shown as "copystack".
+var stateNames = map[uint32]string{
+	statusRunnable:  "runnable",
+	statusRunning:   "running",
+	statusSyscall:   "syscall",
+	statusWaiting:   "waiting",
+	8:               "copystack",
+	statusPreempted: "preempted",
+	statusLeaked:    "leaked",
+}
+
+// goroutineReader lists and unwinds goroutines.
+type goroutineReader struct {
+	list, count uint64 // addresses of runtime.allgptr, allglen
+	reasons     uint64 // address of runtime.waitReasonStrings
+	finalizer   uint64 // address of runtime.fingStatus
+
+	size       int // bytes of a runtime.g that are read
+	places     gPlaces
+	code       unwinder
+	reasonText [maxReasons]string
+}
+
+// gPlaces are offsets within a runtime.g.
+type gPlaces struct {
+	lo, hi, sp, pc, syscallsp, syscallpc uint64
+	status, waitsince, waitreason        uint64
+	gopc, startpc, cleaning              uint64
+	hasCleaning                          bool // since Go 1.25
+}
+
+// goroutine is what one runtime.g says.
+type goroutine struct {
+	addr          uint64
+	lo, hi        uint64 // its stack
+	sp, pc        uint64 // where to unwind from
+	startpc, gopc uint64
+	waitsince     int64 // nanotime
+	status        uint32
+	reason        uint8
+	cleaning      bool // runs a cleanup of the program
+}
+
+// attach finds the list of goroutines and looks at the first.
+func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
+	gr.list, gr.count = find.addr("allgptr"), find.addr("allglen")
+	gr.reasons, gr.finalizer = find.addr("waitReasonStrings"), find.addr("fingStatus")
+	g := func(field string) uint64 { return find.offset("g", field) }
+	gr.places = gPlaces{
+		lo: g("stack.lo"), hi: g("stack.hi"), sp: g("sched.sp"), pc: g("sched.pc"),
+		syscallsp: g("syscallsp"), syscallpc: g("syscallpc"),
+		status: g("atomicstatus"), waitsince: g("waitsince"), waitreason: g("waitreason"),
+		gopc: g("gopc"), startpc: g("startpc"),
+	}
+	gr.places.cleaning, gr.places.hasCleaning = find.layout.Offset("runtime.g", "runningCleanups")
+	gr.size = int(find.size("g"))
+	if err := find.err(); err != nil {
+		return err
+	}
+	gr.code = newUnwinder(r.bin, r.bias, r.minor)
+	return gr.verify(r.mem)
+}
+
+// verify refuses a list that does not begin with a goroutine that has a stack.
+func (gr *goroutineReader) verify(m memory) error {
+	list, err := m.u64(gr.list)
+	if err != nil {
+		return err
+	}
+	first, err := m.u64(list)
+	if err != nil {
+		return err
+	}
+	buf := make([]byte, gr.size)
+	if err := m.read(first, buf); err != nil {
+		return err
+	}
+	g := gr.decode(first, buf)
+	if g.lo >= g.hi || g.hi-g.lo > 1<<40 || g.status&^statusScan > 32 {
+		return fmt.Errorf("the first goroutine at %#x has status %d and stack [%#x, %#x)", first, g.status, g.lo, g.hi)
+	}
+	return nil
+}
+
+// Goroutines returns the goroutines that runtime/pprof's goroutine profile
+// shows, so without the runtime's own, in groups that stand at the same place
+// for the same reason, largest first.
+//
+// Stacks are run-time addresses without compiler-made wrappers, innermost
+// first. The first is a pc, the others return addresses (pc + 1 where an
+// interrupted call has none), so that the line is that of Stack[0] and
+// Stack[i]-1. A running goroutine has no stack: its registers are a thread's.
+// One that kept moving while it was read has none either. Oldest is a lower
+// bound: the runtime notes the time when a collection first finds it waiting.
+func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) {
+	if err := r.why[FeatureGoroutines]; err != nil {
+		return nil, err
+	}
+	gr := &r.goroutines
+	all, err := gr.readAll(r.mem)
+	if err != nil {
+		return nil, fmt.Errorf("goroutines: %w", err)
+	}
+	finalizing, err := r.mem.u32(gr.finalizer)
+	if err != nil {
+		return nil, fmt.Errorf("goroutines: %w", err)
+	}
+	groups := grouping{reader: gr, mem: r.mem, now: nanotime(), byHash: make(map[uint64][]int)}
+	b := batch{reader: gr, walk: walk{code: &gr.code, mem: r.mem}, buf: make([]byte, windowSize)}
+	b.unwind(all, func(g *goroutine, stack []uint64) {
+		if !gr.code.system(g, finalizing&fingRunning != 0) {
+			groups.add(g, stack)
+		}
+	})
+	return groups.sorted(), nil
+}
+
+// readAll reads every g that is a goroutine, by address.
+func (gr *goroutineReader) readAll(m memory) ([]goroutine, error) {
+	list, err := m.u64(gr.list)
+	if err != nil {
+		return nil, err
+	}
+	n, err := m.u64(gr.count)
+	if err != nil {
+		return nil, err
+	}
+	if n > maxGoroutines {
+		return nil, fmt.Errorf("runtime.allglen is %d, more than %d", n, maxGoroutines)
+	}
+	buf := make([]byte, windowSize)
+	addrs, err := m.words(nil, list, n, buf)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(addrs)
+	var all []goroutine
+	m.each(slices.Compact(addrs), gr.size, buf, func(i int, b []byte) {
+		if g := gr.decode(addrs[i], b); stateNames[g.status] != "" {
+			all = append(all, g)
+		}
+	})
+	return all, nil
+}
+
+// decode reads the fields of the g in b.
+func (gr *goroutineReader) decode(addr uint64, b []byte) goroutine {
+	at := &gr.places
+	g := goroutine{
+		addr:      addr,
+		lo:        word(b, at.lo),
+		hi:        word(b, at.hi),
+		sp:        word(b, at.sp),
+		pc:        word(b, at.pc),
+		startpc:   word(b, at.startpc),
+		gopc:      word(b, at.gopc),
+		waitsince: int64(word(b, at.waitsince)),
+		status:    half(b, at.status) &^ statusScan,
+		reason:    b[at.waitreason],
+		cleaning:  at.hasCleaning && b[at.cleaning] != 0,
+	}
+	if g.status == statusSyscall {
+		g.sp, g.pc = word(b, at.syscallsp), word(b, at.syscallpc)
+	}
+	return g
+}
+
+// reason is the text of a wait reason. Their numbers change with every minor
+// version, so they are read from the program.
+func (gr *goroutineReader) reason(m memory, n uint8) string {
+	if gr.reasonText[n] == "" {
+		gr.reasonText[n] = readString(m, gr.reasons+16*uint64(n))
+	}
+	return gr.reasonText[n]
+}
+
+// readString reads a short string, "" where there is none.
+func readString(m memory, addr uint64) string {
+	var header [16]byte
+	if m.read(addr, header[:]) != nil {
+		return ""
+	}
+	ptr, n := word(header[:], 0), word(header[:], 8)
+	if n > 64 {
+		return ""
+	}
+	text := make([]byte, n)
+	if m.read(ptr, text) != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// batchSize is how many goroutines are unwound before it is checked whether they
+// held still.
+const batchSize = 1024
+
+// unwindTries is how often a goroutine that moved meanwhile is read again.
+const unwindTries = 3
+
+// batch unwinds goroutines of a program that runs.
+type batch struct {
+	reader *goroutineReader
+	walk   walk
+	buf    []byte
+	addrs  []uint64
+	ends   []int // of each goroutine's stack in walk.pcs
+}
+
+// unwind passes every goroutine with its stack to fn, once. One that moved
+// while its stack was read is read again; its stack is nil if it never held
+// still. The stack is valid during the call only.
+func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64)) {
+	for try := 1; len(all) > 0; try++ {
+		var moved []goroutine
+		for part := range slices.Chunk(all, batchSize) {
+			b.stacks(part)
+			moved = append(moved, b.settle(part, fn)...)
+		}
+		if try == unwindTries {
+			for i := range moved {
+				fn(&moved[i], nil)
+			}
+			return
+		}
+		all = moved
+	}
+}
+
+// stacks unwinds a part, which is sorted by address.
+func (b *batch) stacks(part []goroutine) {
+	b.addrs, b.ends, b.walk.pcs = b.addrs[:0], b.ends[:0], b.walk.pcs[:0]
+	for i := range part {
+		b.walk.unwind(&part[i])
+		b.addrs = append(b.addrs, part[i].addr)
+		b.ends = append(b.ends, len(b.walk.pcs))
+	}
+}
+
+// settle reads the part's g's again and passes on those that did not move. It
+// returns the others as they are now, without those that ended.
+func (b *batch) settle(part []goroutine, fn func(*goroutine, []uint64)) (moved []goroutine) {
+	b.walk.mem.each(b.addrs, b.reader.size, b.buf, func(i int, raw []byte) {
+		start := 0
+		if i > 0 {
+			start = b.ends[i-1]
+		}
+		g := b.reader.decode(part[i].addr, raw)
+		switch {
+		case g == part[i] || g.status == statusRunning && part[i].status == statusRunning:
+			fn(&part[i], b.walk.pcs[start:b.ends[i]])
+		case stateNames[g.status] != "":
+			moved = append(moved, g)
+		}
+	})
+	return moved
+}

@@ -1,0 +1,165 @@
+package gomem
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// windowSize is how much is read at once where many small records lie near each
+// other. 64 KiB is where a read's fixed cost no longer shows: 4 KiB windows take
+// fourteen times as many calls for the same bytes.
+const windowSize = 64 << 10
+
+// windowGap is the largest hole between two records of one window. Records
+// that lie further apart are rarely in one mapping.
+const windowGap = 4 << 10
+
+// memory is the address space of a process: offsets are addresses.
+type memory struct{ r io.ReaderAt }
+
+// read fills p from addr, or says why it could not.
+func (m memory) read(addr uint64, p []byte) error {
+	if addr > math.MaxInt64-uint64(len(p)) {
+		return fmt.Errorf("read %d bytes at %#x: no address of a process", len(p), addr)
+	}
+	if n, err := m.r.ReadAt(p, int64(addr)); n < len(p) {
+		return fmt.Errorf("read %d bytes at %#x: %w", len(p), addr, err)
+	}
+	return nil
+}
+
+func (m memory) u64(addr uint64) (uint64, error) {
+	var b [8]byte
+	err := m.read(addr, b[:])
+	return binary.LittleEndian.Uint64(b[:]), err
+}
+
+func (m memory) u32(addr uint64) (uint32, error) {
+	var b [4]byte
+	err := m.read(addr, b[:])
+	return binary.LittleEndian.Uint32(b[:]), err
+}
+
+// slice reads the header of a Go slice and refuses one that is no slice of
+// elements of that size or holds more than limit of them.
+func (m memory) slice(addr, elem, limit uint64) (ptr, n, capacity uint64, err error) {
+	var b [24]byte
+	if err := m.read(addr, b[:]); err != nil {
+		return 0, 0, 0, err
+	}
+	ptr, n, capacity = word(b[:], 0), word(b[:], 8), word(b[:], 16)
+	if n > capacity || capacity > limit || ptr > math.MaxInt64-capacity*elem || (ptr == 0 && capacity > 0) {
+		return 0, 0, 0, fmt.Errorf("no slice at %#x: pointer %#x, length %d, capacity %d", addr, ptr, n, capacity)
+	}
+	return ptr, n, capacity, nil
+}
+
+// words reads n words at addr and appends them to dst. It reads before it
+// grows dst, a window at a time, so that a false n costs no memory.
+func (m memory) words(dst []uint64, addr, n uint64, buf []byte) ([]uint64, error) {
+	for n > 0 {
+		k := min(n, uint64(len(buf)/8))
+		if err := m.read(addr, buf[:8*k]); err != nil {
+			return dst, err
+		}
+		for i := range k {
+			dst = append(dst, word(buf, 8*i))
+		}
+		addr, n = addr+8*k, n-k
+	}
+	return dst, nil
+}
+
+// each reads the size bytes at every address, which must be sorted, by windows
+// of buf's length, and passes record i to fn. Records that cannot be read are
+// left out; missed says how many. The bytes are valid during the call only.
+func (m memory) each(addrs []uint64, size int, buf []byte, fn func(i int, b []byte)) (missed int) {
+	for i := 0; i < len(addrs); {
+		j := windowEnd(addrs, i, size, len(buf))
+		window := buf[:int(addrs[j-1]-addrs[i])+size]
+		if m.read(addrs[i], window) == nil {
+			for k := i; k < j; k++ {
+				fn(k, window[addrs[k]-addrs[i]:][:size])
+			}
+			i = j
+			continue
+		}
+		for ; i < j; i++ {
+			if m.read(addrs[i], buf[:size]) != nil {
+				missed++
+				continue
+			}
+			fn(i, buf[:size])
+		}
+	}
+	return missed
+}
+
+// windowEnd is the index after the last record that fits one window from
+// record i on.
+func windowEnd(addrs []uint64, i, size, window int) int {
+	j := i + 1
+	for j < len(addrs) && addrs[j]-addrs[i] <= uint64(window-size) && addrs[j]-addrs[j-1] <= uint64(size+windowGap) {
+		j++
+	}
+	return j
+}
+
+// cursor reads small pieces that lie near each other through a few windows. It
+// never reads the same window twice: make a new one for each walk.
+type cursor struct {
+	mem     memory
+	windows map[uint64][]byte // by address / windowSize; nil: unreadable as a whole
+	order   []uint64
+}
+
+// maxWindows bounds what a cursor keeps: a persistentalloc chunk is four
+// windows, and every P fills its own.
+const maxWindows = 256
+
+func newCursor(m memory) *cursor {
+	return &cursor{mem: m, windows: make(map[uint64][]byte)}
+}
+
+// read fills p from addr.
+func (c *cursor) read(addr uint64, p []byte) error {
+	key, off := addr/windowSize, addr%windowSize
+	w, ok := c.windows[key]
+	if !ok {
+		w = c.load(key)
+	}
+	if off+uint64(len(p)) <= uint64(len(w)) {
+		copy(p, w[off:])
+		return nil
+	}
+	return c.mem.read(addr, p)
+}
+
+// load reads a window and drops the oldest where there are too many.
+func (c *cursor) load(key uint64) []byte {
+	var w []byte
+	if len(c.order) >= maxWindows {
+		w = c.windows[c.order[0]]
+		delete(c.windows, c.order[0])
+		c.order = slices.Delete(c.order, 0, 1)
+	}
+	if w == nil {
+		w = make([]byte, windowSize)
+	}
+	if c.mem.read(key*windowSize, w) != nil {
+		w = nil
+	}
+	c.windows[key] = w
+	c.order = append(c.order, key)
+	return w
+}
+
+// word is the little-endian word at off; b must hold it.
+func word(b []byte, off uint64) uint64 { return binary.LittleEndian.Uint64(b[off:]) }
+
+func half(b []byte, off uint64) uint32 { return binary.LittleEndian.Uint32(b[off:]) }
+
+func short(b []byte, off uint64) uint16 { return binary.LittleEndian.Uint16(b[off:]) }

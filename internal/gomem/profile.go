@@ -1,0 +1,199 @@
+package gomem
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+const (
+	// maxBuckets bounds the heap profile: at a million the profile's own tables
+	// take half a gigabyte of the program.
+	maxBuckets = 1 << 20
+	// maxFrames is the deepest stack a bucket can have: GODEBUG=profstackdepth
+	// is cut at 1024 (runtime/runtime1.go, parsedebugvars).
+	maxFrames = 1024
+	// maxFramesTotal bounds the stacks of all buckets together, 256 MiB.
+	maxFramesTotal = 32 << 20
+	// memProfile is the type of a heap profile's bucket (runtime/mprof.go).
+	memProfile = 1
+)
+
+// errTooManyBuckets refuses a profile that would cost too much to follow.
+var errTooManyBuckets = fmt.Errorf("the program has more than %d allocation sites", maxBuckets)
+
+// profileReader follows the heap profile's buckets: a list to whose front new
+// ones are added and from which none is taken. A bucket's header and stack
+// never change, so only its record is read again (runtime/mprof.go).
+type profileReader struct {
+	head  uint64 // address of runtime.mbuckets
+	cycle uint64 // address of runtime.mProfCycle
+	rate  uint64 // address of runtime.MemProfileRate
+
+	header              uint64 // size of a bucket's header; the stack follows, then the record
+	next, typ           uint64
+	size, frames        uint64
+	record, futureCycle uint64 // sizes of memRecord and memRecordCycle
+	future              uint64 // offset of memRecord.future
+
+	newest     uint64           // head of the list at the last walk
+	buckets    []sample.Bucket  // in the order they were announced
+	records    []uint64         // addresses of their records
+	ids        map[uint64]int32 // bucket's address -> index
+	frameTotal int              // frames of all stacks
+
+	sorted  []uint64 // record addresses, ascending
+	order   []int32  // sorted[i] is bucket order[i]'s
+	values  []record // by bucket
+	buf     []byte
+	settled uint32 // value of mProfCycle whose flush was seen to be complete
+}
+
+// record is the counts of one bucket: active, and the three cycles to come.
+type record struct {
+	allocs, frees [4]uint64 // [0] active, [1+i] future[i]
+}
+
+// attach finds the profile and looks at its first bucket.
+func (p *profileReader) attach(r *Runtime, find *resolver) error {
+	p.head, p.cycle, p.rate = find.addr("mbuckets"), find.addr("mProfCycle"), find.addr("MemProfileRate")
+	p.header = find.size("bucket")
+	p.next, p.typ = find.offset("bucket", "allnext"), find.offset("bucket", "typ")
+	p.size, p.frames = find.offset("bucket", "size"), find.offset("bucket", "nstk")
+	p.record, p.futureCycle = find.size("memRecord"), find.size("memRecordCycle")
+	p.future = find.offset("memRecord", "future")
+	allocs, frees := find.offset("memRecordCycle", "allocs"), find.offset("memRecordCycle", "frees")
+	if err := find.err(); err != nil {
+		return err
+	}
+	if allocs != 0 || frees != 8 || p.futureCycle < 16 || p.record != p.future+3*p.futureCycle || p.header > 256 {
+		return fmt.Errorf("%s: the profile's records are not laid out as known", r.bin.GoVersion)
+	}
+	p.ids = make(map[uint64]int32)
+	p.buf = make([]byte, windowSize)
+	return p.verify(r.mem)
+}
+
+// verify refuses a list that does not begin with a heap bucket.
+func (p *profileReader) verify(m memory) error {
+	first, err := m.u64(p.head)
+	if err != nil || first == 0 {
+		return err
+	}
+	_, _, err = p.readBucket(newCursor(m), first)
+	return err
+}
+
+// Profile reads the heap profile as it is now. Counts are of sampled objects;
+// bytes are count times the bucket's size (a record's own bytes are gone in Go
+// 1.27). The first call reads all, a later one new buckets and every record.
+// dst.Counts is reused.
+func (r *Runtime) Profile(dst *sample.HeapProfile) error {
+	if err := r.why[FeatureProfile]; err != nil {
+		return err
+	}
+	p := &r.profile
+	rate, err := r.mem.u64(p.rate)
+	if err != nil {
+		return err
+	}
+	if err := p.follow(r.mem); err != nil {
+		return fmt.Errorf("heap profile: %w", err)
+	}
+	cycle, err := p.readRecords(r.mem)
+	if err != nil {
+		return fmt.Errorf("heap profile: %w", err)
+	}
+	dst.At, dst.Rate, dst.Cycle = time.Now(), int64(rate), cycle
+	dst.Counts = p.views(dst.Counts[:0], cycle)
+	return nil
+}
+
+// Buckets returns the buckets that Profile has announced, from index from on.
+// Stacks are return addresses of the process, innermost first. The slice and
+// its stacks stay valid and are not to be changed.
+func (r *Runtime) Buckets(from int) []sample.Bucket {
+	buckets := r.profile.buckets
+	return slices.Clip(buckets[min(max(from, 0), len(buckets)):])
+}
+
+// follow reads the buckets that were put before the newest one known.
+func (p *profileReader) follow(m memory) error {
+	head, err := m.u64(p.head)
+	if err != nil || head == p.newest {
+		return err
+	}
+	near := newCursor(m)
+	seen := make(map[uint64]bool)
+	var fresh []uint64
+	var found []sample.Bucket
+	frames := p.frameTotal
+	for at := head; at != p.newest; {
+		if at == 0 || seen[at] {
+			return errors.New("the list of buckets has no end")
+		}
+		if len(p.buckets)+len(fresh) >= maxBuckets {
+			return errTooManyBuckets
+		}
+		b, next, err := p.readBucket(near, at)
+		if err != nil {
+			return err
+		}
+		if frames += len(b.Stack); frames > maxFramesTotal {
+			return errTooManyBuckets
+		}
+		seen[at] = true
+		fresh, found = append(fresh, at), append(found, b)
+		at = next
+	}
+	p.announce(fresh, found)
+	p.newest, p.frameTotal = head, frames
+	return nil
+}
+
+// announce appends new buckets, which the walk found newest first, in the order
+// the program made them.
+func (p *profileReader) announce(addrs []uint64, found []sample.Bucket) {
+	for i := len(addrs) - 1; i >= 0; i-- {
+		p.ids[addrs[i]] = int32(len(p.buckets))
+		p.buckets = append(p.buckets, found[i])
+		p.records = append(p.records, addrs[i]+p.header+8*uint64(len(found[i].Stack)))
+	}
+	p.order = p.order[:0]
+	for i := range p.records {
+		p.order = append(p.order, int32(i))
+	}
+	slices.SortFunc(p.order, func(a, b int32) int { return cmp.Compare(p.records[a], p.records[b]) })
+	p.sorted = p.sorted[:0]
+	for _, i := range p.order {
+		p.sorted = append(p.sorted, p.records[i])
+	}
+	p.values = make([]record, len(p.records))
+}
+
+// readBucket reads the header and the stack of the bucket at addr.
+func (p *profileReader) readBucket(near *cursor, addr uint64) (b sample.Bucket, next uint64, err error) {
+	var buf [256]byte
+	header := buf[:p.header]
+	if err := near.read(addr, header); err != nil {
+		return b, 0, err
+	}
+	n := word(header, p.frames)
+	if typ := word(header, p.typ); typ != memProfile || n > maxFrames {
+		return b, 0, fmt.Errorf("no bucket at %#x: type %d, %d frames", addr, typ, n)
+	}
+	stack := make([]byte, 8*n)
+	if err := near.read(addr+p.header, stack); err != nil {
+		return b, 0, err
+	}
+	b.Size = sample.Bytes(word(header, p.size))
+	b.Stack = make([]uint64, n)
+	for i := range b.Stack {
+		b.Stack[i] = word(stack, 8*uint64(i))
+	}
+	return b, word(header, p.next), nil
+}

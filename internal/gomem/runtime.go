@@ -1,0 +1,140 @@
+// Package gomem reads the Go runtime inside the memory of another process, or
+// of a core file: its counters, its heap profile, its goroutines and what its
+// pages hold. It needs no help from the program and does not stop it.
+//
+// It stands on where the executable says that the runtime's variables and
+// fields lie (package gobin) and guesses nothing: what it cannot find, or what
+// does not look as it must, is refused by name, and the rest still works.
+// Layouts were checked against Go 1.24 to 1.27 on linux/amd64.
+//
+// It does not symbolise: program counters are the process's own, load bias
+// included, for the caller to subtract. It does not scale sampled counts.
+package gomem
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+)
+
+// ErrNotReady is returned by Attach while the process has not yet started its
+// Go runtime: right after exec, before runtime.schedinit is through. Try again.
+var ErrNotReady = errors.New("the Go runtime has not started yet")
+
+// The minor versions of Go whose runtime was read and compared with its own
+// figures.
+const minMinor, maxMinor = 24, 27
+
+// Feature names one thing that can be read, or refused, on its own.
+type Feature string
+
+// The features.
+const (
+	FeatureCounters   Feature = "counters"
+	FeatureProfile    Feature = "heap profile"
+	FeatureGoroutines Feature = "goroutines"
+	FeatureRanges     Feature = "memory ranges"
+	FeatureLive       Feature = "live objects"
+)
+
+// Runtime is the Go runtime of one process. Its methods are not safe for
+// concurrent use.
+type Runtime struct {
+	mem   memory
+	bin   *gobin.Binary
+	bias  uint64
+	minor int
+	why   map[Feature]error
+
+	counters   counterReader
+	profile    profileReader
+	goroutines goroutineReader
+	spans      spanReader
+	tables     tableReader
+	marker     marker
+}
+
+// Attach finds the runtime of bin in mem, where bin is loaded bias bytes above
+// its link-time addresses. It keeps mem and bin, which the caller closes.
+//
+// An error means that nothing can be read: ErrNotReady for now, any other for
+// good. What only some features lack is said by Why.
+func Attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (*Runtime, error) {
+	layout, err := bin.Layout()
+	if err != nil {
+		return nil, err
+	}
+	minor, ok := minorOf(bin.GoVersion)
+	if !ok || minor < minMinor || minor > maxMinor {
+		return nil, fmt.Errorf("the runtime of %s is not known, only Go 1.%d to 1.%d", bin.GoVersion, minMinor, maxMinor)
+	}
+	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, minor: minor, why: make(map[Feature]error)}
+	find := &resolver{bin: bin, layout: layout, bias: bias}
+	if err := r.started(find); err != nil {
+		return nil, err
+	}
+	r.attachAll(find)
+	return r, nil
+}
+
+// attachAll readies every feature, or notes why it cannot be had.
+func (r *Runtime) attachAll(find *resolver) {
+	for _, f := range []struct {
+		feature Feature
+		attach  func(*Runtime, *resolver) error
+	}{
+		{FeatureCounters, r.counters.attach},
+		{FeatureProfile, r.profile.attach},
+		{FeatureGoroutines, r.goroutines.attach},
+		{FeatureRanges, r.attachRanges},
+		{FeatureLive, r.marker.attach},
+	} {
+		if err := f.attach(r, find); err != nil {
+			r.why[f.feature] = fmt.Errorf("%s: %w", f.feature, err)
+		}
+	}
+}
+
+// Why says why a feature cannot be had, nil if it can. The feature's own method
+// returns the same error.
+func (r *Runtime) Why(f Feature) error { return r.why[f] }
+
+// minorOf is 26 for "go1.26.8", "go1.26rc1" and "go1.26.8 X:nogreenteagc".
+func minorOf(version string) (int, bool) {
+	rest, ok := strings.CutPrefix(version, "go1.")
+	if !ok {
+		return 0, false
+	}
+	end := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })
+	if end < 0 {
+		end = len(rest)
+	}
+	minor, err := strconv.Atoi(rest[:end])
+	return minor, err == nil
+}
+
+// started reports ErrNotReady until runtime.schedinit has made the Ps and
+// runtime.rt0_go the main goroutine, the last steps before Go code runs
+// (runtime/proc.go, asm_amd64.s).
+func (r *Runtime) started(find *resolver) error {
+	allglen, allp := find.addr("allglen"), find.addr("allp")
+	if err := find.err(); err != nil {
+		return err
+	}
+	goroutines, err := r.mem.u64(allglen)
+	if err != nil {
+		return err
+	}
+	ps, err := r.mem.u64(allp + 8)
+	if err != nil {
+		return err
+	}
+	if goroutines == 0 || ps == 0 {
+		return ErrNotReady
+	}
+	return nil
+}

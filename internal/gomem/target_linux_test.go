@@ -1,0 +1,203 @@
+package gomem
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+)
+
+// build is one way to build the target program.
+type build struct {
+	toolchain string
+	mode      string // exe, pie, cgo
+}
+
+func (b build) String() string { return b.toolchain + "-" + b.mode }
+
+// builds is every way that the tests go through.
+var builds = []build{
+	{"go1.24.13", "exe"}, {"go1.24.13", "pie"},
+	{"go1.25.7", "exe"}, {"go1.25.7", "pie"},
+	{"go1.26.8", "exe"}, {"go1.26.8", "pie"}, {"go1.26.8", "cgo"},
+	{"go1.27.2", "exe"}, {"go1.27.2", "pie"},
+}
+
+// newest is the build of tests that do not depend on the layout.
+var newest = build{"go1.27.2", "exe"}
+
+// executables keeps what was built, by build.
+var (
+	executables sync.Map
+	buildDir    string
+)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "gomem")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	buildDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// executable builds the target program once.
+func executable(t testing.TB, b build) string {
+	t.Helper()
+	once, _ := executables.LoadOrStore(b, sync.OnceValues(func() (string, error) { return b.run() }))
+	path, err := once.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (b build) run() (string, error) {
+	out := filepath.Join(buildDir, b.String())
+	args := []string{"build", "-o", out}
+	env := append(os.Environ(), "GOTOOLCHAIN="+b.toolchain, "GOFLAGS=", "GOEXPERIMENT=", "CGO_ENABLED=0")
+	switch b.mode {
+	case "pie":
+		args = append(args, "-buildmode=pie")
+	case "cgo":
+		env = append(env, "CGO_ENABLED=1")
+	}
+	cmd := exec.Command("go", append(args, ".")...)
+	cmd.Dir, cmd.Env = filepath.Join("testdata", "target"), env
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", b, err, msg)
+	}
+	return out, nil
+}
+
+// target is the running program.
+type target struct {
+	t       testing.TB
+	pid     int
+	in      io.Writer
+	out     *bufio.Reader
+	mem     *os.File
+	bin     *gobin.Binary
+	bias    uint64
+	runtime *Runtime
+}
+
+// start runs the target program and attaches to it. It is killed with the test.
+func start(t testing.TB, b build, env ...string) *target {
+	t.Helper()
+	p := launch(t, executable(t, b), env...)
+	p.ask("gc") // it runs
+	var err error
+	p.runtime, err = Attach(p.mem, p.bin, p.bias)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Feature{FeatureCounters, FeatureProfile, FeatureGoroutines, FeatureRanges, FeatureLive} {
+		if err := p.runtime.Why(f); err != nil {
+			t.Errorf("%s is refused: %v", f, err)
+		}
+	}
+	return p
+}
+
+func launch(t testing.TB, path string, env ...string) *target {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(path)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	must(err)
+	out, err := cmd.StdoutPipe()
+	must(err)
+	must(cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	bin, err := gobin.Open(path)
+	must(err)
+	t.Cleanup(func() { bin.Close() })
+	p := &target{t: t, pid: cmd.Process.Pid, in: in, out: bufio.NewReader(out), bin: bin}
+	p.mem, err = os.Open(fmt.Sprintf("/proc/%d/mem", p.pid))
+	must(err)
+	t.Cleanup(func() { p.mem.Close() })
+	p.bias = p.findBias(path)
+	return p
+}
+
+// ask sends a command and returns the answer's lines.
+func (p *target) ask(format string, args ...any) []string {
+	p.t.Helper()
+	if _, err := fmt.Fprintf(p.in, format+"\n", args...); err != nil {
+		p.t.Fatal(err)
+	}
+	var lines []string
+	for {
+		line, err := p.out.ReadString('\n')
+		if err != nil {
+			p.t.Fatalf("the program ended: %v", err)
+		}
+		if line == "END\n" {
+			return lines
+		}
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// mapping is a line of /proc/PID/maps, with what smaps says of it.
+type mapping struct {
+	start, end, offset uint64
+	path               string
+	anonymous          uint64 // bytes
+}
+
+func (p *target) mappings() []mapping {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps", p.pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var all []mapping
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if kb, ok := strings.CutPrefix(line, "Anonymous:"); ok {
+			n, _ := strconv.ParseUint(strings.Fields(kb)[0], 10, 64)
+			all[len(all)-1].anonymous = n << 10
+		}
+		if len(f) < 5 || !strings.Contains(f[0], "-") {
+			continue
+		}
+		var m mapping
+		fmt.Sscanf(f[0], "%x-%x", &m.start, &m.end)
+		fmt.Sscanf(f[2], "%x", &m.offset)
+		if len(f) > 5 {
+			m.path = f[5]
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func (p *target) findBias(path string) uint64 {
+	real, _ := filepath.EvalSymlinks(path)
+	for _, m := range p.mappings() {
+		if m.path == real && m.offset == 0 {
+			return m.start - p.bin.Base()
+		}
+	}
+	p.t.Fatal("no mapping of the executable")
+	return 0
+}

@@ -1,0 +1,3 @@
+module example.com/target
+
+go 1.24

@@ -1,0 +1,257 @@
+// Command target is a program that says of itself what is to be read from its
+// memory. It obeys commands on standard input, a line each, and ends every
+// answer with a line "END".
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	held    [][]byte // what "hold" and "big" keep
+	records = make([]runtime.MemProfileRecord, 60000)
+	stats   runtime.MemStats
+	answer  = make([]byte, 0, 1<<16)
+)
+
+func main() {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		words := strings.Fields(in.Text())
+		n := 0
+		if len(words) > 1 {
+			n, _ = strconv.Atoi(words[1])
+		}
+		obey(words[0], n)
+		os.Stdout.WriteString("END\n")
+	}
+}
+
+func obey(command string, n int) {
+	switch command {
+	case "gc":
+		runtime.GC()
+		runtime.GC()
+	case "nogc":
+		debug.SetGCPercent(-1)
+	case "gogc":
+		debug.SetGCPercent(n)
+	case "limit":
+		debug.SetMemoryLimit(int64(n))
+	case "rate":
+		runtime.MemProfileRate = n
+	case "allocate":
+		allocate(n)
+	case "big":
+		held = append(held, make([]byte, n))
+	case "drop":
+		held = nil
+	case "sites":
+		sites(n)
+	case "goroutines":
+		goroutines(n)
+	case "tree":
+		root = plant(n)
+	case "garbage":
+		root = nil
+	case "spin":
+		runtime.GOMAXPROCS(1)
+		for range n {
+			go spin()
+		}
+		time.Sleep(50 * time.Millisecond)
+	case "stats":
+		printStats()
+	case "profile":
+		printProfile()
+	case "dump":
+		pprof.Lookup("goroutine").WriteTo(os.Stdout, 2)
+	case "free":
+		debug.FreeOSMemory()
+	default:
+		fmt.Println("unknown command", command)
+	}
+}
+
+type node struct {
+	left, right *node
+	data        []byte
+	pad         [12]uint64
+}
+
+var root *node
+
+// plant makes a tree of n nodes of 136 bytes, each with 64 bytes of data.
+func plant(n int) *node {
+	if n == 0 {
+		return nil
+	}
+	n--
+	return &node{left: plant(n / 2), right: plant(n - n/2), data: make([]byte, 64)}
+}
+
+//go:noinline
+func small() []byte { return make([]byte, 100) }
+
+func allocate(n int) {
+	for i := range n {
+		b := small()
+		if i%3 == 0 {
+			held = append(held, b)
+		}
+		if i%100 == 0 {
+			held = append(held, make([]byte, 5000))
+		}
+	}
+}
+
+// sites makes n allocation sites: stacks differ by the path through left and
+// right.
+func sites(n int) {
+	for i := range n {
+		descend(uint(i), 16)
+	}
+}
+
+func descend(path uint, depth int) {
+	if depth == 0 {
+		held = append(held, make([]byte, 32))
+		return
+	}
+	if path&1 == 0 {
+		left(path>>1, depth-1)
+	} else {
+		right(path>>1, depth-1)
+	}
+}
+
+//go:noinline
+func left(path uint, depth int) { descend(path, depth) }
+
+//go:noinline
+func right(path uint, depth int) { descend(path, depth) }
+
+type server struct{ c chan int }
+
+func (s *server) serve()            { <-s.c }
+func (s *server) wait(d int)        { deep(d, func() { <-s.c }) }
+func deep(d int, f func())          { deeper(d, f) }
+func generic[T any](c chan T) (v T) { return <-c }
+
+//go:noinline
+func deeper(d int, f func()) {
+	if d == 0 {
+		f()
+		return
+	}
+	deep(d-1, f)
+}
+
+type runner interface{ serve() }
+
+type outer struct{ *server }
+
+// goroutines starts one of every kind, and n more that are alike.
+func goroutines(n int) {
+	s := &server{c: make(chan int)}
+	var r runner = outer{s}
+	go s.serve()
+	go r.serve()
+	go s.wait(7)
+	go s.wait(90)
+	go generic(make(chan string))
+	f := s.serve
+	go f()
+	go func() { select {} }()
+	go func() {
+		select {
+		case <-s.c:
+		case s.c <- 1:
+		}
+	}()
+	go time.Sleep(time.Hour)
+	go runtime.Gosched()
+	var mu sync.Mutex
+	mu.Lock()
+	go mu.Lock()
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go wg.Wait()
+	go sync.NewCond(&mu).Wait()
+	pipe, _, _ := os.Pipe()
+	go pipe.Read(make([]byte, 1))
+	for range n {
+		go func() { s.wait(3) }()
+	}
+	time.Sleep(50 * time.Millisecond)
+}
+
+//go:noinline
+func spin() {
+	for i := 0; ; i++ {
+		if i < 0 {
+			fmt.Println(i)
+		}
+	}
+}
+
+func printStats() {
+	n := runtime.NumGoroutine()
+	runtime.ReadMemStats(&stats)
+	b := answer[:0]
+	for _, v := range []struct {
+		name  string
+		value uint64
+	}{
+		{"HeapAlloc", stats.HeapAlloc}, {"TotalAlloc", stats.TotalAlloc},
+		{"HeapInuse", stats.HeapInuse}, {"HeapIdle", stats.HeapIdle}, {"HeapReleased", stats.HeapReleased},
+		{"HeapSys", stats.HeapSys}, {"NextGC", stats.NextGC}, {"StackInuse", stats.StackInuse}, {"StackSys", stats.StackSys},
+		{"MSpanSys", stats.MSpanSys}, {"MCacheSys", stats.MCacheSys}, {"BuckHashSys", stats.BuckHashSys},
+		{"GCSys", stats.GCSys}, {"OtherSys", stats.OtherSys}, {"LastGC", stats.LastGC}, {"PauseTotalNs", stats.PauseTotalNs},
+		{"NumGC", uint64(stats.NumGC)}, {"NumForcedGC", uint64(stats.NumForcedGC)}, {"NumGoroutine", uint64(n)},
+	} {
+		b = append(b, v.name...)
+		b = append(b, ' ')
+		b = strconv.AppendUint(b, v.value, 10)
+		b = append(b, '\n')
+	}
+	os.Stdout.Write(b)
+}
+
+type site struct {
+	Stack         []uint64
+	Allocs, Frees int64
+	AllocBytes    int64
+}
+
+// printProfile prints runtime.MemProfile as JSON. It stops sampling first: what
+// it allocates itself must not be in the profile that is read from outside.
+func printProfile() {
+	rate := runtime.MemProfileRate
+	runtime.MemProfileRate = 0
+	n, ok := runtime.MemProfile(records, true)
+	if !ok {
+		fmt.Println("too many records:", n)
+		return
+	}
+	var all []site
+	for _, r := range records[:n] {
+		s := site{Allocs: r.AllocObjects, Frees: r.FreeObjects, AllocBytes: r.AllocBytes}
+		for _, pc := range r.Stack() {
+			s.Stack = append(s.Stack, uint64(pc))
+		}
+		all = append(all, s)
+	}
+	json.NewEncoder(os.Stdout).Encode(all)
+	runtime.MemProfileRate = rate
+}

@@ -1,0 +1,187 @@
+package gomem
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+)
+
+const (
+	// maxStackFrames bounds one goroutine's stack in a group, as a traceback's
+	// own limit does (runtime/traceback.go: 100; profiles: 128).
+	maxStackFrames = 128
+	// stackPiece is how much of a stack is read at first: parked goroutines use
+	// less as a rule.
+	stackPiece = 2 << 10
+	// fingRunning is the bit of runtime.fingStatus that says that a finalizer of
+	// the program runs (runtime/mfinal.go, fingRunningFinalizer).
+	fingRunning = 1 << 1
+)
+
+// unwinder walks stacks by the pcsp tables of the executable, as
+// runtime/traceback.go does: no frame pointers, no DWARF.
+type unwinder struct {
+	bin  *gobin.Binary
+	bias uint64
+	// wrapperID is internal/abi.FuncIDWrapper, the last FuncID.
+	wrapperID uint8
+	// Steps by run-time pc; a program has few at which goroutines stand.
+	steps map[uint64]step
+	owns  map[uint64]bool // by startpc: one of the runtime's own goroutines
+}
+
+// step is how to get from a pc to its caller.
+type step struct {
+	ok       bool
+	top      bool  // the outermost frame
+	injected bool  // the caller did not call it: it was interrupted there
+	wrapper  bool  // made by the compiler; tracebacks hide it
+	entry    bool  // the pc is the function's first instruction
+	delta    int32 // frame size at this pc
+}
+
+// maxSteps bounds the cache of steps.
+const maxSteps = 1 << 20
+
+func newUnwinder(bin *gobin.Binary, bias uint64, minor int) unwinder {
+	u := unwinder{bin: bin, bias: bias, wrapperID: 23, steps: make(map[uint64]step), owns: make(map[uint64]bool)}
+	if minor < 25 {
+		u.wrapperID = 22
+	}
+	return u
+}
+
+// step looks up a run-time pc.
+func (u *unwinder) step(pc uint64) step {
+	if s, ok := u.steps[pc]; ok {
+		return s
+	}
+	s := u.lookUp(pc - u.bias)
+	if len(u.steps) < maxSteps {
+		u.steps[pc] = s
+	}
+	return s
+}
+
+func (u *unwinder) lookUp(pc uint64) step {
+	f, ok := u.bin.FuncAt(pc)
+	if !ok {
+		return step{}
+	}
+	s := step{ok: true, top: f.TopFrame, entry: pc == f.Entry}
+	switch f.Name() {
+	case "runtime.asyncPreempt", "runtime.sigpanic", "runtime.debugCallV2": // runtime/traceback.go, isInjectedCall
+		s.injected = true
+	}
+	s.wrapper = f.FuncID == u.wrapperID
+	delta, ok := f.SPDelta(pc)
+	s.delta, s.top = delta, s.top || !ok
+	return s
+}
+
+// system says whether the runtime/pprof goroutine profile leaves g out: it was
+// started by the runtime and runs none of the program's code
+// (runtime/traceback.go, isSystemGoroutine).
+func (u *unwinder) system(g *goroutine, finalizing bool) bool {
+	own, ok := u.owns[g.startpc]
+	if ok {
+		return own
+	}
+	f, _ := u.bin.FuncAt(g.startpc - u.bias)
+	switch f.Name() {
+	case "runtime.runfinq", "runtime.runFinalizers": // to Go 1.24; since
+		return !finalizing
+	case "runtime.runCleanups": // since Go 1.25
+		return !g.cleaning
+	case "runtime.main", "runtime.corostart", "runtime.handleAsyncEvent":
+	default:
+		own = strings.HasPrefix(f.Name(), "runtime.")
+	}
+	u.owns[g.startpc] = own
+	return own
+}
+
+// walk unwinds one goroutine after the other through one buffer.
+type walk struct {
+	code  *unwinder
+	mem   memory
+	stack []byte // the bytes from sp on
+	pcs   []uint64
+}
+
+// unwind appends the goroutine's program counters to w.pcs. A running
+// goroutine's saved registers are stale, and one whose stack is being moved has
+// none: they get nothing, as does whatever cannot be followed to an end.
+func (w *walk) unwind(g *goroutine) {
+	switch g.status {
+	case statusRunnable, statusSyscall, statusWaiting, statusPreempted, statusLeaked:
+	default:
+		return
+	}
+	if g.sp < g.lo || g.sp >= g.hi || g.sp%8 != 0 {
+		return
+	}
+	from := len(w.pcs)
+	w.stack = w.stack[:0]
+	if !w.follow(g) {
+		w.pcs = w.pcs[:from]
+	}
+}
+
+// follow walks the frames; it reports false where the stack makes no sense.
+func (w *walk) follow(g *goroutine) bool {
+	pc, sp := g.pc, g.sp
+	interrupted := false
+	first := true
+	for n := 0; n < maxStackFrames; {
+		s := w.code.step(pc)
+		if !s.ok {
+			return !first
+		}
+		if !s.wrapper {
+			w.pcs = append(w.pcs, shown(pc, first, interrupted || s.entry))
+			first = false
+			n++
+		}
+		if s.top || s.delta < 0 {
+			return true
+		}
+		caller, ok := w.word(g, sp+uint64(s.delta))
+		if !ok || caller == 0 {
+			return !first
+		}
+		pc, sp, interrupted = caller, sp+uint64(s.delta)+8, s.injected
+	}
+	return true
+}
+
+// shown is how a pc stands in a group's stack. All saved pcs but those of
+// interrupted frames are return addresses, also the innermost, which returns
+// from the call that parked the goroutine.
+func shown(pc uint64, first, exact bool) uint64 {
+	switch {
+	case first && !exact:
+		return pc - 1
+	case !first && exact:
+		return pc + 1
+	}
+	return pc
+}
+
+// word is the word at addr of the goroutine's stack.
+func (w *walk) word(g *goroutine, addr uint64) (uint64, bool) {
+	if addr < g.sp || addr+8 > g.hi || addr+8 < addr {
+		return 0, false
+	}
+	for end := addr - g.sp + 8; uint64(len(w.stack)) < end; {
+		have := uint64(len(w.stack))
+		piece := min(max(stackPiece, have), g.hi-g.sp-have)
+		w.stack = slices.Grow(w.stack, int(piece))[:have+piece]
+		if w.mem.read(g.sp+have, w.stack[have:]) != nil {
+			w.stack = w.stack[:have]
+			return 0, false
+		}
+	}
+	return word(w.stack, addr-g.sp), true
+}
