@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -200,4 +201,14 @@ func (p *target) findBias(path string) uint64 {
 	}
 	p.t.Fatal("no mapping of the executable")
 	return 0
+}
+
+// hold stops the program until the test ends.
+func (p *target) hold() error {
+	if err := syscall.Kill(p.pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(p.pid, &status, syscall.WUNTRACED, nil)
+	return err
 }

@@ -36,7 +36,7 @@ type step struct {
 	ok       bool
 	top      bool  // the outermost frame
 	injected bool  // the caller did not call it: it was interrupted there
-	wrapper  bool  // made by the compiler; tracebacks hide it
+	wrapper  bool  // made by the compiler, and nothing else: tracebacks hide it
 	entry    bool  // the pc is the function's first instruction
 	delta    int32 // frame size at this pc
 }
@@ -74,7 +74,8 @@ func (u *unwinder) lookUp(pc uint64) step {
 	case "runtime.asyncPreempt", "runtime.sigpanic", "runtime.debugCallV2": // runtime/traceback.go, isInjectedCall
 		s.injected = true
 	}
-	s.wrapper = f.FuncID == u.wrapperID
+	// A wrapper may have the function that it wraps inlined into it.
+	s.wrapper = f.FuncID == u.wrapperID && len(u.bin.Frames(nil, pc-1)) < 2
 	delta, ok := f.SPDelta(pc)
 	s.delta, s.top = delta, s.top || !ok
 	return s

@@ -119,7 +119,7 @@ func allocate(n int) {
 // right.
 func sites(n int) {
 	for i := range n {
-		descend(uint(i), 16)
+		descend(uint(i), 10)
 	}
 }
 
@@ -168,7 +168,7 @@ func goroutines(n int) {
 	go s.serve()
 	go r.serve()
 	go s.wait(7)
-	go s.wait(90)
+	go s.wait(20)
 	go generic(make(chan string))
 	f := s.serve
 	go f()
