@@ -9,6 +9,8 @@ const (
 	RowStacks      = "goroutine stacks"
 	RowRuntime     = "Go runtime"
 	RowNative      = "native (cgo, mmap)"
+	RowProgramData = "program data"    // data, bss and other written pages of mapped files
+	RowUndivided   = "Go, not divided" // a Go program whose runtime could not be read
 	RowOther       = "other programs"
 	RowPageCache   = "page cache"
 	RowShmem       = "shared memory"

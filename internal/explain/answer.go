@@ -1,0 +1,209 @@
+package explain
+
+import "github.com/highwater-go/highwater/internal/sample"
+
+// Schema names the form of an Answer in JSON. Its fields are only ever added to.
+const Schema = "highwater.explain/1"
+
+// Answer is what explain has to say of one recording: everything that the
+// report prints, and what --json carries. Amounts are bytes; no slice of an
+// Answer that Explain returned is nil, so that its JSON has no null lists.
+type Answer struct {
+	Schema    string     `json:"schema"`
+	Recording string     `json:"recording"`
+	Program   Program    `json:"program"`
+	Outcome   Outcome    `json:"outcome"`
+	Verdict   Verdict    `json:"verdict"`
+	Ledger    Ledger     `json:"ledger"`
+	Holders   []Holder   `json:"holders"`
+	Sampling  Sampling   `json:"sampling"`
+	Evidence  []Fact     `json:"evidence"`
+	RuledOut  []RuledOut `json:"ruled_out"`
+	Fixes     []Fix      `json:"fixes"`
+	Gaps      []Gap      `json:"gaps"`
+}
+
+// Program is the program that the answer is about: the process that was killed,
+// else the one with the most memory at the moment.
+type Program struct {
+	Name        string                  `json:"name"`
+	PID         int                     `json:"pid"`
+	GoVersion   string                  `json:"go_version"` // "" for a program that is no Go program
+	HeapProfile sample.HeapProfileState `json:"heap_profile"`
+	Processes   []Process               `json:"processes"` // all of the moment, largest first
+}
+
+// Process is one process at the moment. Bytes is its anonymous resident memory.
+type Process struct {
+	Name      string       `json:"name"`
+	PID       int          `json:"pid"`
+	GoVersion string       `json:"go_version"`
+	Bytes     sample.Bytes `json:"bytes"`
+}
+
+// State says how the program ended, if it did.
+type State string
+
+// By says who ended it.
+type By string
+
+// The states and enders. A kill is the kernel's only where its counter of OOM
+// kills grew; a SIGKILL alone is By "signal".
+const (
+	Killed  State = "killed"
+	Exited  State = "exited"
+	Running State = "running"
+
+	ByCgroup By = "cgroup-limit"
+	ByParent By = "parent-limit"
+	ByNode   By = "node"
+	BySignal By = "signal"
+	ByNone   By = "none"
+)
+
+// Outcome is what became of the program, and which moment the answer looks at.
+// Nil members were not seen.
+type Outcome struct {
+	State         State         `json:"state"`
+	By            By            `json:"by"`
+	ExitCode      *int          `json:"exit_code"` // 128+n where signal n ended it
+	Signal        string        `json:"signal"`    // "SIGKILL", "" if none
+	LimitBytes    *sample.Bytes `json:"limit_bytes"`
+	PeakBytes     *sample.Bytes `json:"peak_bytes"`      // of the cgroup's charge, else of the resident anonymous memory
+	PeakHeapBytes *sample.Bytes `json:"peak_heap_bytes"` // greatest heap in use, live and not yet swept
+	Moment        string        `json:"moment"`          // "kill", "peak", "last" or "time"
+	At            string        `json:"at"`              // the moment, RFC 3339
+	Elapsed       float64       `json:"elapsed_seconds"` // from the start to the end, or to the last sample
+	MomentElapsed float64       `json:"moment_seconds"`  // from the start to the moment
+	Kernel        bool          `json:"killed_by_kernel"`
+}
+
+// Class names a kind of verdict.
+type Class string
+
+// The classes that this version can find.
+const (
+	Leak         Class = "leak"
+	Burst        Class = "burst"
+	GCUnaware    Class = "gc-unaware"
+	Native       Class = "native"
+	PageCache    Class = "page-cache"
+	Shmem        Class = "shmem"
+	Baseline     Class = "baseline"
+	Healthy      Class = "healthy"
+	Inconclusive Class = "inconclusive"
+)
+
+// Confidence is how far a claim can be trusted.
+type Confidence string
+
+// The degrees of confidence.
+const (
+	High   Confidence = "high"
+	Medium Confidence = "medium"
+	Low    Confidence = "low"
+)
+
+// Verdict is the finding that explains the moment.
+type Verdict struct {
+	Class       Class      `json:"class"`
+	Sentence    string     `json:"sentence"`
+	Detail      string     `json:"detail"` // what kind of cause it is, in a few words: "A burst, not a leak."
+	Confidence  Confidence `json:"confidence"`
+	Reasons     []string   `json:"reasons"`     // of the confidence
+	Fingerprint string     `json:"fingerprint"` // "" where there is no cause to name
+	Seen        int        `json:"seen"`        // how many earlier recordings have the fingerprint
+	Culprit     *Culprit   `json:"culprit"`
+	Why         []Why      `json:"why"`
+	// Known, NotKnown and Next are for an inconclusive verdict: what is certain,
+	// what is missing, and the command that would get it.
+	Known    []string `json:"known"`
+	NotKnown []string `json:"not_known"`
+	Next     []string `json:"next"`
+}
+
+// Culprit is the line to blame.
+type Culprit struct {
+	Function string       `json:"function"`
+	File     string       `json:"file"` // as the compiler recorded it
+	Line     int          `json:"line"`
+	Bytes    sample.Bytes `json:"bytes"`
+	Role     string       `json:"role"` // "allocates", "retains", "native" or "config"
+}
+
+// Why is one step of the explanation, with the ids of its evidence.
+type Why struct {
+	Text     string   `json:"text"`
+	Evidence []string `json:"evidence"`
+	URL      string   `json:"url,omitempty"`
+}
+
+// Ledger is where the memory was: rows and the unexplained rest sum to the total.
+type Ledger struct {
+	TotalBytes       sample.Bytes `json:"total_bytes"`
+	Rows             []LedgerRow  `json:"rows"`
+	UnexplainedBytes int64        `json:"unexplained_bytes"`
+	OfCgroup         bool         `json:"of_cgroup"`
+}
+
+// LedgerRow is one disjoint part of the total.
+type LedgerRow struct {
+	Name        string       `json:"name"`
+	Bytes       sample.Bytes `json:"bytes"`
+	Reclaimable bool         `json:"reclaimable"`
+}
+
+// Holder is a line that allocated what was held at the moment.
+type Holder struct {
+	Function    string       `json:"function"`
+	File        string       `json:"file"`
+	Line        int          `json:"line"`
+	Bytes       sample.Bytes `json:"bytes"`
+	ErrorBytes  sample.Bytes `json:"error_bytes"` // one standard error of the sampling
+	GrowthBytes int64        `json:"growth_bytes"`
+	OwnCode     bool         `json:"own_code"`
+	InFlight    int          `json:"in_flight"` // goroutines seen inside Function at the moment
+}
+
+// Sampling says what the holders' figures are.
+type Sampling struct {
+	// View is "live" (reached from the roots at the moment), "published" (in use
+	// by the last published profile) or "none".
+	View        string       `json:"view"`
+	Rate        int64        `json:"rate_bytes"`
+	TotalBytes  sample.Bytes `json:"total_bytes"`  // of all holders, those not listed too
+	ErrorBytes  sample.Bytes `json:"error_bytes"`  // of that total
+	GrowthBytes int64        `json:"growth_bytes"` // of that total, since the baseline
+	Others      int          `json:"others"`       // lines not listed
+}
+
+// Fact is one piece of evidence. Values are amounts in bytes where their name
+// ends in _bytes, else plain counts.
+type Fact struct {
+	ID     string           `json:"id"`
+	Text   string           `json:"text"`
+	Values map[string]int64 `json:"values"`
+}
+
+// RuledOut is a class that is not the truth, and why.
+type RuledOut struct {
+	Class    Class    `json:"class"`
+	Reason   string   `json:"reason"`
+	Evidence []string `json:"evidence"`
+}
+
+// Fix is one change to try. State is "untested", "predicted" or "proved".
+type Fix struct {
+	ID      string `json:"id"`
+	Text    string `json:"text"`
+	Kind    string `json:"kind"` // "code", "config" or "limit"
+	State   string `json:"state"`
+	Outlook string `json:"outlook"` // what is predicted, in words; "" for untested
+	Command string `json:"command"`
+}
+
+// Gap is something that was not seen.
+type Gap struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}

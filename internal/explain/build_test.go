@@ -1,0 +1,140 @@
+package explain
+
+import (
+	"math"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+const mib = sample.MiB
+
+var (
+	began   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	subject = sample.ProcessKey{PID: 4711, Start: 99}
+)
+
+// scene writes Evidence by hand: what a run looked like, in MiB and seconds.
+type scene struct {
+	*Evidence
+	p *sample.ProcessMoment
+}
+
+// newScene is a Go program of 10 MiB live heap under a limit of 256 MiB, 40 s
+// after its start, with nothing wrong.
+func newScene() *scene {
+	e := &Evidence{Recording: "shop-1.hwm", Start: began, End: began.Add(40 * time.Second), Finished: true, At: "peak", Subject: subject, SiteView: "live", Rate: 512 << 10}
+	e.Programs = []sample.Program{{Key: subject, Name: "shop", Exe: "/srv/shop", HeapProfile: sample.HeapProfileOn,
+		Go: &sample.GoProgram{Version: "go1.26.8", MainPackage: "example.org/shop/cmd/shop", Module: "example.org/shop"}}}
+	e.Moment = sample.Moment{At: began.Add(30 * time.Second), Kind: sample.MomentMax,
+		Cgroup:    &sample.Cgroup{Limit: sample.Some(256 * mib), Stat: &sample.CgroupStat{Kernel: 2 * mib, PageCache: 5 * mib}},
+		Processes: []sample.ProcessMoment{{Key: subject, Go: &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, Goroutines: 12}, Residency: &sample.Residency{GoKnown: true}, Resident: &sample.Resident{}}}}
+	s := &scene{Evidence: e, p: &e.Moment.Processes[0]}
+	s.heap(10, 10, 12)
+	s.p.Residency.GoStacks, s.p.Residency.GoRuntime = 1*mib, 4*mib
+	s.charge()
+	e.Events = []sample.Event{{At: began, Kind: sample.EventStart, Process: subject}, {At: e.End, Kind: sample.EventExit, Process: subject}}
+	return s
+}
+
+// heap sets what the last collection found, what is live now and what is in use.
+func (s *scene) heap(marked, live, inUse float64) {
+	g := s.p.Go
+	g.HeapMarked, g.HeapGoal = bytesOf(marked), bytesOf(2*marked)
+	g.HeapLive, g.HeapInUse = bytesOf(inUse), bytesOf(inUse)
+	g.TotalAlloc, g.TotalFree = bytesOf(inUse+1000), bytesOf(1000)
+	s.p.Live = &sample.Liveness{Bytes: bytesOf(live), Objects: 1000}
+	s.p.Residency.GoObjects = bytesOf(inUse)
+}
+
+// noMark takes the mark away.
+func (s *scene) noMark() { s.p.Live, s.SiteView = nil, "published" }
+
+// native sets what C allocated.
+func (s *scene) native(v float64) { s.p.Residency.CMalloc = bytesOf(v) }
+
+// charge sums the cgroup's usage from its parts, and gives the run a flat past
+// at a tenth of it.
+func (s *scene) charge() {
+	r := s.p.Residency
+	r.Anon = r.GoObjects + r.GoIdle + r.GoStacks + r.GoRuntime + r.CMalloc + r.Mmap + r.Image
+	st := s.Moment.Cgroup.Stat
+	st.Anon = r.Anon
+	s.Moment.Cgroup.Usage = r.Anon + st.PageCache + st.Shmem + st.Kernel + st.Sock.V
+	t := &s.Ticks
+	*t = Ticks{}
+	at := s.Moment.At.Sub(s.Start).Seconds()
+	for i := 0; i <= 20; i++ {
+		share := 0.1 + 0.9*float64(i)/20
+		t.At = append(t.At, at*float64(i)/20)
+		t.Usage = append(t.Usage, share*float64(s.Moment.Cgroup.Usage))
+		t.PageCache = append(t.PageCache, share*float64(st.PageCache))
+		t.Anon = append(t.Anon, share*float64(r.Anon))
+		t.Native = append(t.Native, share*float64(r.CMalloc+r.Mmap))
+		t.HeapLive = append(t.HeapLive, share*float64(s.p.Go.HeapLive))
+		t.HeapAlloc = append(t.HeapAlloc, share*float64(s.p.Go.HeapAlloc()))
+		t.Available = append(t.Available, 8*float64(sample.GiB))
+		t.Goroutines = append(t.Goroutines, 12)
+	}
+}
+
+// killed ends the run by the kernel at the moment.
+func (s *scene) killed() {
+	s.At, s.Moment.Kind, s.p.Signal = "kill", sample.MomentDeath, 9
+	s.End = s.Moment.At
+	s.charge()
+	if left := s.Moment.Cgroup.Limit.V.Sub(s.Moment.Cgroup.Usage); left > 0 {
+		s.Moment.Cgroup.Stat.PageCache += left
+		s.charge()
+	}
+	s.Events = []sample.Event{{At: began, Kind: sample.EventStart, Process: subject},
+		{At: s.End, Kind: sample.EventOOMKill, Value: 1}, {At: s.End, Kind: sample.EventExit, Process: subject, Value: 9}}
+}
+
+// cycles sets what collections found live, in MiB, evenly over the run, with
+// alloc MiB allocated between two of them.
+func (s *scene) cycles(alloc float64, live ...float64) {
+	s.Cycles = nil
+	step := s.Moment.At.Sub(s.Start) / time.Duration(len(live)+1)
+	for i, v := range live {
+		s.Cycles = append(s.Cycles, sample.GCCycle{At: s.Start.Add(step * time.Duration(i+1)), Process: subject, N: uint32(i + 1), Marked: bytesOf(v), Alloc: bytesOf(alloc * float64(i+1))})
+	}
+	total := bytesOf(alloc*float64(len(live)) + alloc)
+	s.p.Go.TotalFree, s.p.Go.TotalAlloc = total.Sub(s.p.Go.HeapAlloc()), total
+}
+
+// ramp is a program whose first bytes all stayed: collections at each doubling.
+func (s *scene) ramp(live ...float64) {
+	s.cycles(0, live...)
+	for i := range s.Cycles {
+		s.Cycles[i].Alloc = s.Cycles[i].Marked
+	}
+	s.p.Go.TotalAlloc, s.p.Go.TotalFree = s.p.Go.HeapInUse, 0
+}
+
+// site adds a line that holds v MiB and freed a share of all it allocated.
+func (s *scene) site(function, file string, line int, v, freed float64) *Site {
+	allocated := v / (1 - freed)
+	s.Sites = append(s.Sites, Site{Function: function, File: file, Line: line, Own: true, Bytes: bytesOf(v), Error: bytesOf(v / 20), Growth: int64(bytesOf(v)),
+		Allocated: bytesOf(allocated), Freed: bytesOf(allocated * freed), Samples: uint64(v * 2),
+		Stack: []sample.Frame{{Func: "runtime.mallocgc", File: "runtime/malloc.go", Line: 1}, {Func: function, File: file, Line: line}}})
+	return &s.Sites[len(s.Sites)-1]
+}
+
+// inside puts n goroutines into a function at the moment.
+func (s *scene) inside(function string, n int) {
+	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "IO wait", Count: n, Stack: []uint64{1},
+		Where: []sample.Location{{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: function}}}}})
+}
+
+// running adds n goroutines whose stacks could not be read.
+func (s *scene) running(n int) {
+	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "running", Count: n})
+}
+
+// stand adds an earlier moment of the blamed line.
+func (s *scene) stand(at, held float64, inFlight, unseen int) {
+	s.Course = append(s.Course, Stand{At: at, Bytes: bytesOf(held), InFlight: inFlight, Unseen: unseen, Goroutines: true})
+}
+
+func bytesOf(v float64) sample.Bytes { return sample.Bytes(math.Round(v * float64(mib))) }

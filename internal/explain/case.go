@@ -1,0 +1,132 @@
+package explain
+
+import (
+	"math"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Case is Evidence with what every rule asks of it worked out once.
+type Case struct {
+	*Evidence
+	outcome Outcome
+	ledger  sample.Ledger
+	curve   curve
+
+	limit   sample.Bytes // the cgroup's, 0 if it has none
+	bound   sample.Bytes // what the charge may not exceed: the limit, else the charge at a kill; 0: unknown
+	peak    sample.Bytes
+	pressed bool // killed by the kernel, or unreclaimable memory near the limit
+
+	proc *sample.ProcessMoment // the subject; nil if the moment does not hold it
+	g    *sample.Runtime       // its runtime; nil if it was not read
+	live liveHeap
+
+	site             *Site // to blame for the heap; nil: none known
+	calls            call
+	inFlight, unseen int
+}
+
+// liveHeap is what is known of the live heap at the moment.
+type liveHeap struct {
+	bytes sample.Bytes // the best estimate
+	exact bool         // a mark counted it
+	known bool         // exact, or the last collections tell how much of new memory stays
+	share float64      // the part of new memory that stayed in the last collections
+}
+
+func newCase(e *Evidence) *Case {
+	c := &Case{Evidence: e, outcome: judgeOutcome(e), ledger: divide(e.Moment, e.isGo), curve: liveCurve(e)}
+	c.limit, _ = e.limit()
+	c.bound = c.limit
+	if c.outcome.Kernel && (c.bound == 0 || c.outcome.By != ByCgroup) {
+		c.bound = c.ledger.Total
+	}
+	if c.outcome.PeakBytes != nil {
+		c.peak = *c.outcome.PeakBytes
+	}
+	c.pressed = c.outcome.Kernel || c.limit > 0 && c.hardPeak() >= 0.8*float64(c.limit)
+	if c.proc = e.process(); c.proc != nil {
+		c.g = c.proc.Go
+	}
+	if c.g != nil {
+		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
+	}
+	if c.site = e.blamed(); c.site != nil && c.proc != nil {
+		c.calls = judgeCalls(c.site, e.Course)
+		c.inFlight, c.unseen = inFlight(c.proc.Goroutines, c.site.Function)
+	}
+	return c
+}
+
+// judgeLive: without a mark, what the last collection found and the part of
+// what came since that the collections before it let one expect.
+func judgeLive(g *sample.Runtime, mark *sample.Liveness, cycles []sample.GCCycle) liveHeap {
+	if mark != nil {
+		return liveHeap{bytes: mark.Bytes, exact: true, known: true}
+	}
+	share, ok := grownShare(cycles)
+	since := g.HeapLive.Sub(g.HeapMarked)
+	return liveHeap{bytes: g.HeapMarked + sample.Bytes(share*float64(since)), known: ok, share: share}
+}
+
+// hardPeak is the greatest charge less what the kernel could have taken back.
+func (c *Case) hardPeak() float64 {
+	most := 0.0
+	for i, usage := range c.Ticks.Usage {
+		if cache := c.Ticks.PageCache[i]; !math.IsNaN(usage) && !math.IsNaN(cache) {
+			most = max(most, usage-cache)
+		}
+	}
+	if c.ledger.OfCgroup {
+		most = max(most, float64(c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))))
+	}
+	return most
+}
+
+func (c *Case) rows(names ...string) (sum sample.Bytes) {
+	for _, n := range names {
+		sum += c.ledger.Row(n)
+	}
+	return sum
+}
+
+// heap is the resident Go heap: live, new, garbage and idle.
+func (c *Case) heap() sample.Bytes {
+	return c.rows(sample.RowLive, sample.RowNew, sample.RowGarbage, sample.RowIdle)
+}
+
+// goFixed is what the Go runtime holds beside the heap; GOMEMLIMIT counts it.
+func (c *Case) goFixed() sample.Bytes { return c.rows(sample.RowStacks, sample.RowRuntime) }
+
+// outside is what GOMEMLIMIT does not see and the kernel cannot take back.
+func (c *Case) outside() sample.Bytes {
+	return c.rows(sample.RowNative, sample.RowProgramData, sample.RowUndivided, sample.RowOther,
+		sample.RowShmem, sample.RowKernel, sample.RowSockets) + sample.Bytes(max(0, c.ledger.Unexplained))
+}
+
+// nonHeap is all that is neither Go heap nor page cache.
+func (c *Case) nonHeap() sample.Bytes { return c.goFixed() + c.outside() }
+
+// waste is the heap that is not live, as far as that is known.
+func (c *Case) waste() sample.Bytes { return c.heap().Sub(min(c.live.bytes, c.liveRows())) }
+
+// liveRows is the resident part of what may be live.
+func (c *Case) liveRows() sample.Bytes { return c.rows(sample.RowLive, sample.RowNew) }
+
+// memoryLimit is GOMEMLIMIT in force; ok is false where there is none.
+func (c *Case) memoryLimit() (sample.Bytes, bool) {
+	if c.g == nil || c.g.MemoryLimit <= 0 || c.g.MemoryLimit == sample.NoMemoryLimit {
+		return 0, false
+	}
+	return sample.Bytes(c.g.MemoryLimit), true
+}
+
+// freedShare is the part of what the blamed site allocated, as far as
+// collections have published it, that was freed.
+func (c *Case) freedShare() float64 {
+	if c.site == nil || c.site.Allocated == 0 {
+		return 0
+	}
+	return min(1, float64(c.site.Freed)/float64(c.site.Allocated))
+}

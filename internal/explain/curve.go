@@ -1,0 +1,145 @@
+package explain
+
+import (
+	"math"
+	"sort"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// point is the live heap at one instant: what a collection found live, or what
+// a mark at the moment reached.
+type point struct {
+	at    float64 // seconds since the start
+	live  float64 // bytes
+	alloc float64 // bytes allocated since the process began
+}
+
+// curve is the live heap over the run. Only at collections is it known, so that
+// a rise and fall between two of them is not in it.
+type curve struct {
+	points []point
+	exact  bool // the last point is a mark at the moment
+
+	first, last, min, max float64
+	// returns are the floors that the live heap came back to after a rise.
+	returns []float64
+	// floor is where the last rise began, floorEnd when.
+	floor, floorEnd float64
+	// drop is the greatest fall from an earlier maximum.
+	drop float64
+	// tail is the live bytes gained in the last third of all bytes allocated.
+	tail  float64
+	trend trend
+}
+
+// significant is a change of the live heap that is more than its own unrest.
+func (c curve) significant() float64 {
+	return max(4*float64(sample.MiB), 0.3*(c.max-c.min))
+}
+
+// rise is how far the last point stands above the floor that the last rise
+// began at.
+func (c curve) rise() float64 { return c.last - c.floor }
+
+func liveCurve(e *Evidence) curve {
+	var c curve
+	for _, g := range e.Cycles {
+		c.points = append(c.points, point{e.seconds(g.At), float64(g.Marked), float64(g.Alloc)})
+	}
+	if p := e.process(); p != nil && p.Go != nil && p.Live != nil {
+		c.exact = true
+		c.points = append(c.points, point{e.seconds(e.Moment.At), float64(p.Live.Bytes), float64(p.Go.TotalAlloc)})
+	}
+	sort.SliceStable(c.points, func(i, j int) bool { return c.points[i].at < c.points[j].at })
+	if len(c.points) > 0 {
+		c.measure()
+	}
+	return c
+}
+
+func (c *curve) measure() {
+	c.first, c.last = c.points[0].live, c.points[len(c.points)-1].live
+	c.min, c.max = math.Inf(1), 0
+	for _, p := range c.points {
+		c.min, c.max = min(c.min, p.live), max(c.max, p.live)
+		c.drop = max(c.drop, c.max-p.live)
+	}
+	c.swing()
+	c.tail = c.last - c.at(c.points[0].alloc+2*(c.points[len(c.points)-1].alloc-c.points[0].alloc)/3)
+	c.trend = trendOf(c.floors(200))
+}
+
+// swing walks the curve as a zigzag whose turns are significant: every low turn
+// after a fall is a return, and the last rise begins at the last one.
+func (c *curve) swing() {
+	h := c.significant()
+	up, down := c.points[0], c.points[0]
+	falling := false
+	for _, p := range c.points {
+		if p.live > up.live {
+			up = p
+		}
+		if p.live <= down.live {
+			down = p
+		}
+		switch {
+		case !falling && p.live < up.live-h:
+			falling, down = true, p
+		case falling && p.live > down.live+h:
+			c.returns = append(c.returns, down.live)
+			falling, up = false, p
+		}
+	}
+	if falling {
+		c.returns = append(c.returns, down.live)
+	}
+	c.floor, c.floorEnd = down.live, down.at
+	for _, p := range c.points {
+		if p.at > c.floorEnd && p.live <= c.floor+h/2 {
+			c.floorEnd = p.at
+		}
+	}
+}
+
+// at is the live heap when so many bytes had been allocated, on the straight
+// line between its neighbours.
+func (c *curve) at(alloc float64) float64 {
+	i := sort.Search(len(c.points), func(i int) bool { return c.points[i].alloc >= alloc })
+	if i == 0 || i == len(c.points) {
+		return c.points[min(i, len(c.points)-1)].live
+	}
+	a, b := c.points[i-1], c.points[i]
+	return a.live + (b.live-a.live)*(alloc-a.alloc)/(b.alloc-a.alloc)
+}
+
+// floors is the curve as at most n points: the least live heap of each stretch,
+// which bursts do not lift.
+func (c *curve) floors(n int) (at, live []float64) {
+	step := (len(c.points) + n - 1) / n
+	for i := 0; i < len(c.points); i += step {
+		low := c.points[i]
+		for _, p := range c.points[i:min(i+step, len(c.points))] {
+			if p.live < low.live {
+				low = p
+			}
+		}
+		at, live = append(at, low.at), append(live, low.live)
+	}
+	return at, live
+}
+
+// grownShare is the part of what was allocated in the last collections that
+// stayed; ok is false where fewer than two of them were seen.
+func grownShare(cycles []sample.GCCycle) (share float64, ok bool) {
+	cycles = cycles[max(0, len(cycles)-6):]
+	var grown, alloc float64
+	for i := 1; i < len(cycles); i++ {
+		grown += float64(cycles[i].Marked) - float64(cycles[i-1].Marked)
+		alloc += float64(cycles[i].Alloc.Sub(cycles[i-1].Alloc))
+	}
+	if len(cycles) < 3 || alloc == 0 {
+		return 0, false
+	}
+	return max(0, min(1, grown/alloc)), true
+}

@@ -1,0 +1,144 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Evidence is what a recording says, in the form that rules read: nothing in it
+// needs the recording any more. Load fills it; tests write it by hand.
+type Evidence struct {
+	Recording string // the file's base name
+	Start     time.Time
+	End       time.Time // the last sample
+	Finished  bool      // the recording was closed; else the program may still run
+
+	Programs []sample.Program // in the order they were first seen; an exec adds one
+	Events   []sample.Event   // by time
+	Gaps     []sample.Gap
+
+	// Ticks are the samples of the whole run; the columns of one process are the
+	// subject's.
+	Ticks Ticks
+	// Cycles are the subject's collections.
+	Cycles []sample.GCCycle
+
+	// At is the moment asked for ("kill", "peak", "last" or "time"), Moment what
+	// was kept then. Processes that the moment did not hold are in it as the last
+	// sample before it saw them: without Residency.
+	At     string
+	Moment sample.Moment
+	// Subject is the process that the answer is about.
+	Subject sample.ProcessKey
+	// Peak is the kernel's own mark of the greatest charge, where it rose during
+	// the recording.
+	Peak sample.Opt[sample.Bytes]
+
+	// Sites are the subject's allocation lines at the moment, most bytes first;
+	// SiteView is "live" where a mark counted them, "published" where they are the
+	// profile's, "none" where there was no profile.
+	Sites    []Site
+	SiteView string
+	Rate     int64 // bytes per sample
+	// Course is how the blamed site stood at the moments up to this one, by time.
+	Course []Stand
+}
+
+// Ticks are columns over time, of equal length. An element that was not seen is
+// NaN. Amounts are bytes.
+type Ticks struct {
+	At         []float64 // seconds since Evidence.Start
+	Usage      []float64 // the cgroup's charge
+	PageCache  []float64
+	Anon       []float64 // anonymous memory of all processes
+	Available  []float64 // what the machine had left
+	HeapLive   []float64 // subject: an upper bound of what was live
+	HeapAlloc  []float64 // subject: heap in use, live and not yet swept
+	Native     []float64 // subject: anonymous memory beyond what the Go runtime holds, 0 at least
+	Goroutines []float64 // subject
+}
+
+// Site is one allocation line, the program's own where there is one on the
+// stack, with the sizes of all objects allocated under it. Amounts are scaled.
+type Site struct {
+	Function string
+	File     string
+	Line     int
+	Own      bool // the program's own code
+	// Bytes is what was held, Error one standard error of it.
+	Bytes, Error sample.Bytes
+	// Growth is Bytes less what was held at the baseline: the earliest profile,
+	// or the floor before the last rise.
+	Growth int64
+	// Allocated and Freed are of the whole run, as far as collections have
+	// published them; Since is what was allocated after.
+	Allocated, Freed, Since sample.Bytes
+	// Samples is the number of sampled objects held.
+	Samples uint64
+	// Stack is the greatest stack of the line, innermost first; all of it, the
+	// library's and the runtime's frames too.
+	Stack []sample.Frame
+}
+
+// Stand is how one line stood at an earlier moment.
+type Stand struct {
+	At    float64 // seconds since Evidence.Start
+	Bytes sample.Bytes
+	// InFlight is the number of goroutines seen inside the line's function, Unseen
+	// how many ran, so that their stacks could not be read.
+	InFlight, Unseen int
+	// Goroutines: they were read at all.
+	Goroutines bool
+}
+
+// blamed is the site that grew most, else the one that holds most; nil where
+// there is none.
+func (e *Evidence) blamed() *Site {
+	if len(e.Sites) == 0 {
+		return nil
+	}
+	best := &e.Sites[0]
+	for i := range e.Sites {
+		if e.Sites[i].Growth > best.Growth {
+			best = &e.Sites[i]
+		}
+	}
+	return best
+}
+
+// program is what the process ran, its last exec where it had several.
+func (e *Evidence) program(key sample.ProcessKey) *sample.Program {
+	for i := len(e.Programs) - 1; i >= 0; i-- {
+		if e.Programs[i].Key == key {
+			return &e.Programs[i]
+		}
+	}
+	return nil
+}
+
+func (e *Evidence) isGo(key sample.ProcessKey) bool {
+	p := e.program(key)
+	return p != nil && p.Go != nil
+}
+
+// process is the subject within the moment, nil if it is not in it.
+func (e *Evidence) process() *sample.ProcessMoment {
+	for i := range e.Moment.Processes {
+		if e.Moment.Processes[i].Key == e.Subject {
+			return &e.Moment.Processes[i]
+		}
+	}
+	return nil
+}
+
+// seconds is a time of the recording in seconds since its start.
+func (e *Evidence) seconds(t time.Time) float64 { return t.Sub(e.Start).Seconds() }
+
+// limit is the cgroup's limit at the moment.
+func (e *Evidence) limit() (sample.Bytes, bool) {
+	if e.Moment.Cgroup == nil {
+		return 0, false
+	}
+	return e.Moment.Cgroup.Limit.V, e.Moment.Cgroup.Limit.OK
+}

@@ -1,0 +1,222 @@
+// Package explain reads a recording and says what happened: which moment
+// matters, where the memory was then, who held it, what kind of cause it is and
+// what would fix it.
+//
+// Load turns a recording into Evidence. Everything after it is arithmetic on
+// that: rules, one file each, that can be wrong in a test. A rule speaks, stays
+// silent with its reason, or stays open where the evidence does not decide; then
+// the answer says "inconclusive" and names what is missing. Nothing here prints.
+package explain
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// shown is how many holders an answer lists.
+const shown = 5
+
+// Explain answers for what a recording says. A nil history has seen nothing.
+func Explain(e *Evidence, history History) (*Answer, error) {
+	c := newCase(e)
+	findings := judgeAll(c)
+	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
+		Ledger: ledgerOf(c.ledger), Gaps: gapsOf(c), Fixes: []Fix{}}
+	a.Holders, a.Sampling = holdersOf(c)
+	var facts []Fact
+	if f := decide(findings); f != nil {
+		a.Verdict, facts = verdictOf(c, f)
+		a.Fixes = append(a.Fixes, fixesFor(c, f)...)
+	} else {
+		a.Verdict, facts = inconclusive(c, findings)
+	}
+	a.RuledOut = ruledOut(findings, a.Verdict.Class)
+	for _, f := range findings {
+		if f.Class != a.Verdict.Class && f.Stance == Silent {
+			facts = append(facts, f.Facts...)
+		}
+	}
+	number(a, facts)
+	if history != nil && a.Verdict.Fingerprint != "" {
+		seen, err := history.Seen(a.Verdict.Fingerprint)
+		if err != nil {
+			return nil, fmt.Errorf("look for %s in earlier recordings: %w", a.Verdict.Fingerprint, err)
+		}
+		a.Verdict.Seen = seen
+	}
+	return a, nil
+}
+
+func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
+	v := Verdict{Class: f.Class, Sentence: f.Sentence, Detail: f.Detail, Confidence: f.Confidence, Reasons: f.Because,
+		Culprit: f.Culprit, Why: f.Why}
+	facts := f.Facts
+	v.Reasons, v.Confidence = append(v.Reasons, c.unseenGrowth()...), lessSure(c, v.Confidence)
+	if f.Class == Healthy || f.Class == PageCache {
+		return v, facts
+	}
+	if k := c.cause(); k != nil && (f.Class == Leak || f.Class == Burst || f.Class == Baseline) {
+		v.Why = append([]Why{{Text: k.why, Evidence: []string{"site"}, URL: k.url}}, v.Why...)
+	}
+	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.limit > 0 {
+		facts = append(facts, c.factCollector())
+		v.Why = append(v.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})
+	}
+	function, mainPackage := "", ""
+	if f.Culprit != nil {
+		function = f.Culprit.Function
+	}
+	if p := c.program(c.Subject); p != nil {
+		mainPackage = p.Name
+		if p.Go != nil {
+			mainPackage = p.Go.MainPackage
+		}
+	}
+	v.Fingerprint = fingerprint(f.Class, function, mainPackage)
+	return v, facts
+}
+
+// lessSure: where the kill was not caught and much came after the moment, no
+// claim is certain.
+func lessSure(c *Case, k Confidence) Confidence {
+	if c.outcome.Kernel && c.Moment.Kind != sample.MomentDeath && c.bound.Sub(c.ledger.Total) > c.bound/10 {
+		if k == High {
+			return Medium
+		}
+		return Low
+	}
+	return k
+}
+
+func ruledOut(findings []Finding, verdict Class) []RuledOut {
+	out := []RuledOut{}
+	for _, f := range findings {
+		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent {
+			continue
+		}
+		r := RuledOut{Class: f.Class, Reason: f.Reason}
+		for _, fact := range f.Facts {
+			r.Evidence = append(r.Evidence, fact.ID)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// number lists each fact once and replaces the names that whys and ruled-out
+// classes use by its place.
+func number(a *Answer, facts []Fact) {
+	ids := map[string]string{}
+	a.Evidence = []Fact{}
+	for _, f := range facts {
+		if _, ok := ids[f.ID]; ok {
+			continue
+		}
+		ids[f.ID] = fmt.Sprintf("e%d", len(ids)+1)
+		f.ID = ids[f.ID]
+		a.Evidence = append(a.Evidence, f)
+	}
+	for i := range a.Verdict.Why {
+		a.Verdict.Why[i].Evidence = numbered(ids, a.Verdict.Why[i].Evidence)
+	}
+	for i := range a.RuledOut {
+		a.RuledOut[i].Evidence = numbered(ids, a.RuledOut[i].Evidence)
+	}
+	v := &a.Verdict
+	for _, s := range []*[]string{&v.Reasons, &v.Known, &v.NotKnown, &v.Next} {
+		if *s == nil {
+			*s = []string{}
+		}
+	}
+	if v.Why == nil {
+		v.Why = []Why{}
+	}
+}
+
+func numbered(ids map[string]string, names []string) []string {
+	out := []string{}
+	for _, n := range names {
+		if id, ok := ids[n]; ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func programOf(c *Case) Program {
+	p := Program{PID: c.Subject.PID, HeapProfile: sample.HeapProfileUnknown, Processes: []Process{}}
+	if prog := c.program(c.Subject); prog != nil {
+		p.Name, p.HeapProfile = prog.Name, prog.HeapProfile
+		if prog.Go != nil {
+			p.GoVersion = prog.Go.Version
+		}
+	}
+	for _, m := range c.Moment.Processes {
+		one := Process{PID: m.Key.PID, Bytes: anonOf(m)}
+		if prog := c.program(m.Key); prog != nil {
+			one.Name = prog.Name
+			if prog.Go != nil {
+				one.GoVersion = prog.Go.Version
+			}
+		}
+		p.Processes = append(p.Processes, one)
+	}
+	sort.SliceStable(p.Processes, func(i, j int) bool { return p.Processes[i].Bytes > p.Processes[j].Bytes })
+	return p
+}
+
+func ledgerOf(l sample.Ledger) Ledger {
+	out := Ledger{TotalBytes: l.Total, UnexplainedBytes: l.Unexplained, OfCgroup: l.OfCgroup, Rows: []LedgerRow{}}
+	for _, r := range l.Rows {
+		out.Rows = append(out.Rows, LedgerRow{r.Name, r.Bytes, r.Reclaimable})
+	}
+	return out
+}
+
+func holdersOf(c *Case) ([]Holder, Sampling) {
+	out := []Holder{}
+	s := Sampling{View: c.SiteView, Rate: c.Rate}
+	if s.View == "" {
+		s.View = "none"
+	}
+	var variance float64
+	for _, site := range c.Sites {
+		s.TotalBytes += site.Bytes
+		s.GrowthBytes += site.Growth
+		variance += float64(site.Error) * float64(site.Error)
+		if len(out) == shown || site.Bytes == 0 {
+			s.Others++
+			continue
+		}
+		n := 0
+		if c.proc != nil {
+			n, _ = inFlight(c.proc.Goroutines, site.Function)
+		}
+		out = append(out, Holder{Function: site.Function, File: site.File, Line: site.Line, Bytes: site.Bytes, ErrorBytes: site.Error,
+			GrowthBytes: site.Growth, OwnCode: site.Own, InFlight: n})
+	}
+	s.ErrorBytes = root(variance)
+	return out, s
+}
+
+func gapsOf(c *Case) []Gap {
+	out := []Gap{}
+	for _, g := range c.Evidence.Gaps {
+		out = append(out, Gap{g.What, g.Why})
+	}
+	if c.proc != nil && c.proc.Incomplete != "" {
+		out = append(out, Gap{"the " + c.momentName(), c.proc.Incomplete})
+	}
+	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
+		out = append(out, Gap{"where each page lay", "not read at this moment: the Go rows are inferred from the runtime's own figures"})
+	}
+	if c.g != nil && c.proc.Live == nil {
+		out = append(out, Gap{"what was live at this moment", "no mark was made: the live heap is what the last collection found"})
+	}
+	return out
+}
+
+func durationOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

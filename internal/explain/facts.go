@@ -1,0 +1,175 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// The facts that rules refer to. Their IDs here are names; number gives them
+// their places in the answer.
+
+func (c *Case) factOutcome() Fact {
+	f := Fact{ID: "outcome", Values: map[string]int64{}}
+	if c.outcome.PeakBytes != nil {
+		f.Values["peak_bytes"] = int64(c.peak)
+	}
+	if c.limit > 0 {
+		f.Values["limit_bytes"] = int64(c.limit)
+	}
+	kills := int64(0)
+	for _, e := range c.Events {
+		if e.Kind == sample.EventOOMKill {
+			kills += e.Value
+		}
+	}
+	f.Values["oom_kills"] = kills
+	if cg := c.Moment.Cgroup; cg != nil && cg.Events != nil {
+		f.Values["charges_at_limit"] = int64(cg.Events.Max)
+	}
+	switch {
+	case c.outcome.Kernel:
+		f.Text = fmt.Sprintf("the cgroup's oom_kill counter grew by %d", kills)
+	case c.outcome.PeakBytes == nil:
+		f.Text = "no figure of the program's whole memory was read"
+	case c.limit > 0:
+		f.Text = fmt.Sprintf("the peak was %s of %s, and the cgroup's oom_kill counter did not grow", size(c.peak), limit(c.limit))
+	default:
+		f.Text = fmt.Sprintf("the peak was %s, with no memory limit", size(c.peak))
+	}
+	return f
+}
+
+func (c *Case) factLedger() Fact {
+	if len(c.ledger.Rows) == 0 {
+		return Fact{ID: "ledger", Text: fmt.Sprintf("at the %s nothing of the program's memory was read", c.momentName()), Values: map[string]int64{}}
+	}
+	f := Fact{ID: "ledger", Values: map[string]int64{
+		"total_bytes": int64(c.ledger.Total), "heap_bytes": int64(c.heap()), "native_bytes": int64(c.ledger.Row(sample.RowNative)),
+		"page_cache_bytes": int64(c.ledger.Row(sample.RowPageCache)), "unexplained_bytes": c.ledger.Unexplained}}
+	f.Text = fmt.Sprintf("at the %s: %s, of which Go heap %s, native %s, page cache %s", c.momentName(), size(c.ledger.Total),
+		size(c.heap()), size(c.ledger.Row(sample.RowNative)), size(c.ledger.Row(sample.RowPageCache)))
+	return f
+}
+
+func (c *Case) factCurve() Fact {
+	k := c.curve
+	if len(k.points) == 0 {
+		return Fact{ID: "curve", Text: "no collection was seen", Values: map[string]int64{"collections": 0}}
+	}
+	f := Fact{ID: "curve", Values: map[string]int64{"collections": int64(len(c.Cycles)), "first_bytes": int64(k.first),
+		"last_bytes": int64(k.last), "floor_bytes": int64(k.floor), "greatest_fall_bytes": int64(k.drop),
+		"returns": int64(len(k.returns)), "slope_bytes_per_second": int64(k.trend.slope),
+		"slope_low": int64(k.trend.low), "slope_high": int64(k.trend.high)}}
+	f.Text = fmt.Sprintf("live heap after each of %s: %s at first, %s at last, greatest fall %s",
+		count(len(c.Cycles), "collection"), fsize(k.first), fsize(k.last), fsize(k.drop))
+	return f
+}
+
+func (c *Case) factLive() Fact {
+	f := Fact{ID: "live", Values: map[string]int64{"live_bytes": int64(c.live.bytes)}}
+	switch {
+	case c.live.exact:
+		f.Text = fmt.Sprintf("a mark from the roots at the moment reached %s in %s", size(c.live.bytes), count(int(c.proc.Live.Objects), "object"))
+		f.Values["objects"] = int64(c.proc.Live.Objects)
+	case c.live.known:
+		f.Text = fmt.Sprintf("the last collection found %s live; of what came between the last few, %.0f%% stayed", size(c.g.HeapMarked), 100*c.live.share)
+		f.Values["marked_bytes"] = int64(c.g.HeapMarked)
+	default:
+		f.Text = fmt.Sprintf("the last collection found %s live; how much of the %s since then was live was not measured",
+			size(c.g.HeapMarked), size(c.g.HeapLive.Sub(c.g.HeapMarked)))
+		f.Values["marked_bytes"] = int64(c.g.HeapMarked)
+	}
+	if c.g != nil {
+		f.Values["heap_bytes"] = int64(c.g.HeapAlloc())
+		f.Values["goal_bytes"] = int64(c.g.HeapGoal)
+	}
+	return f
+}
+
+func (c *Case) factSite() Fact {
+	s := c.site
+	return Fact{ID: "site", Text: fmt.Sprintf("%s: %s held in %s, %s allocated and %s freed as of the last published collection",
+		place(s.File, s.Line), size(s.Bytes), count(int(s.Samples), "sample"), size(s.Allocated), size(s.Freed)),
+		Values: map[string]int64{"held_bytes": int64(s.Bytes), "error_bytes": int64(s.Error), "growth_bytes": s.Growth,
+			"allocated_bytes": int64(s.Allocated), "freed_bytes": int64(s.Freed), "since_bytes": int64(s.Since), "samples": int64(s.Samples)}}
+}
+
+func (c *Case) factCalls() Fact {
+	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.inFlight), "running_unseen": int64(c.unseen), "moments": int64(len(c.Course))}}
+	f.Text = fmt.Sprintf("%s inside %s at the moment", count(c.inFlight, "goroutine"), ShortFunc(c.site.Function))
+	switch {
+	case c.calls == noCall:
+		f.Text += "; at an earlier moment calls had ended and their memory stayed"
+	case c.unseen > 0:
+		f.Text += fmt.Sprintf("; %d more ran, so that their stacks could not be read", c.unseen)
+	}
+	return f
+}
+
+func (c *Case) factCollector() Fact {
+	f := Fact{ID: "collector", Values: map[string]int64{"gogc": int64(c.g.GOGC), "goal_bytes": int64(c.g.HeapGoal), "limit_bytes": int64(c.limit)}}
+	if l, ok := c.memoryLimit(); ok {
+		f.Values["gomemlimit_bytes"] = int64(l)
+		f.Text = fmt.Sprintf("GOMEMLIMIT is %s, GOGC %s, the heap's goal %s", limit(l), gogc(c.g.GOGC), goal(c.g.HeapGoal))
+		return f
+	}
+	f.Text = fmt.Sprintf("GOMEMLIMIT is not set, GOGC is %s, the heap's goal %s", gogc(c.g.GOGC), goal(c.g.HeapGoal))
+	return f
+}
+
+func (c *Case) factNative() Fact {
+	if len(c.ledger.Rows) == 0 {
+		return Fact{ID: "native", Text: "memory outside Go was not read", Values: map[string]int64{}}
+	}
+	f := Fact{ID: "native", Values: map[string]int64{"native_bytes": int64(c.ledger.Row(sample.RowNative))}}
+	f.Text = fmt.Sprintf("memory outside Go's arenas: %s", size(c.ledger.Row(sample.RowNative)))
+	if c.proc != nil && c.proc.Residency != nil {
+		r := c.proc.Residency
+		f.Values["malloc_bytes"], f.Values["mmap_bytes"] = int64(r.CMalloc), int64(r.Mmap)
+		f.Text += fmt.Sprintf(": malloc's heaps %s, other mappings %s", size(r.CMalloc), size(r.Mmap))
+	}
+	if first, ok := firstSeen(c.Ticks.Native); ok {
+		f.Values["first_bytes"] = int64(first)
+	}
+	return f
+}
+
+func (c *Case) factCache() Fact {
+	i := c.fullest()
+	f := Fact{ID: "cache", Values: map[string]int64{"hard_peak_bytes": int64(c.hardPeak())}}
+	if i >= 0 {
+		f.Values["page_cache_bytes"] = int64(c.Ticks.PageCache[i])
+	}
+	f.Text = fmt.Sprintf("at the greatest charge, file pages were %s; memory that cannot be taken back never passed %s", fsize(c.cacheAtPeak()), fsize(c.hardPeak()))
+	return f
+}
+
+// gogc is the percentage in force in words.
+func gogc(v int32) string {
+	if v < 0 {
+		return "off"
+	}
+	return fmt.Sprint(v)
+}
+
+// unlimited is more than any heap: a goal that stands for none.
+const unlimited sample.Bytes = 1 << 60
+
+// goal is a heap goal in words: without GOGC and GOMEMLIMIT there is none.
+func goal(b sample.Bytes) string {
+	if b >= unlimited {
+		return "unlimited"
+	}
+	return size(b)
+}
+
+func (c *Case) momentName() string {
+	switch c.At {
+	case "kill", "peak":
+		return c.At
+	case "last":
+		return "last moment"
+	}
+	return "moment"
+}

@@ -1,0 +1,129 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// fixesFor proposes changes to try, the one most likely to do first, each with
+// the command that tests it. A prediction is arithmetic on the ledger, no more.
+func fixesFor(c *Case, verdict *Finding) []Fix {
+	var out []Fix
+	add := func(f *Fix) {
+		if f != nil {
+			f.ID = string(rune('A' + len(out)))
+			f.Command = strings.ReplaceAll(f.Command, "ID=", f.ID+"=")
+			out = append(out, *f)
+		}
+	}
+	switch verdict.Class {
+	case Leak, Burst:
+		add(codeFix(c, verdict))
+		add(memoryLimitFix(c, verdict.Class))
+	case GCUnaware:
+		add(memoryLimitFix(c, verdict.Class))
+		add(limitFix(c, min(c.g.HeapGoal, unlimited)+c.nonHeap()))
+	case Baseline:
+		add(limitFix(c, c.live.bytes*2+c.nonHeap()))
+		add(codeFix(c, verdict))
+	case Native:
+		add(codeFix(c, verdict))
+	case Shmem:
+		add(&Fix{Text: "write to a disk, or bound the files in tmpfs", Kind: "code", State: "untested", Command: c.try("ID=" + c.newProgram())})
+	}
+	return out
+}
+
+func codeFix(c *Case, verdict *Finding) *Fix {
+	f := &Fix{Kind: "code", State: "untested", Command: c.try("ID=" + c.newProgram())}
+	where := ""
+	if k := verdict.Culprit; k != nil && k.File != "" {
+		where = ", " + place(k.File, k.Line)
+	}
+	switch verdict.Class {
+	case Leak:
+		f.Text = "let go of what is kept, or bound it" + where
+	case Burst:
+		f.Text = "fewer at once, or less memory for each" + where
+		if k := c.cause(); k != nil {
+			f.Text = k.fix + where
+		}
+	case Native:
+		f.Text = "free what C or mmap allocates" + where
+	default:
+		f.Text = "keep less" + where
+	}
+	return f
+}
+
+// memoryLimitFix is GOMEMLIMIT for this limit, with what it would do: nil where
+// there is no limit to set it for, or it is in force already.
+func memoryLimitFix(c *Case, class Class) *Fix {
+	want := c.limitForGo()
+	if c.limit == 0 || c.g == nil || want < 8*sample.MiB {
+		return nil
+	}
+	if have, ok := c.memoryLimit(); ok && have <= want {
+		return nil
+	}
+	setting := "GOMEMLIMIT=" + units.Env(want)
+	f := &Fix{Text: setting, Kind: "config", State: "predicted", Command: c.try(fmt.Sprintf("ID='%s %s'", setting, c.sameProgram()))}
+	need := c.live.bytes + c.goFixed()
+	switch {
+	case need > want:
+		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
+	case class == Leak:
+		f.Outlook = "killed later: a leak fills any limit"
+	case class == Burst && need > want*60/100:
+		f.Outlook = fmt.Sprintf("uncertain: live was %s and still rising", whole(c.live.bytes))
+	case need > want*85/100:
+		f.Outlook = fmt.Sprintf("lives, but collects hard (live %s)", whole(c.live.bytes))
+	default:
+		f.Outlook = fmt.Sprintf("lives (live %s + rest %s < %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
+	}
+	return f
+}
+
+// limitFix is a limit that holds need, with a tenth to spare, in steps of 16 MiB.
+func limitFix(c *Case, need sample.Bytes) *Fix {
+	if c.limit == 0 || need >= unlimited {
+		return nil
+	}
+	const step = 16 * sample.MiB
+	want := (need + need/10 + step - 1) / step * step
+	if want <= c.limit {
+		return nil
+	}
+	return &Fix{Text: "a limit of " + limit(want), Kind: "limit", State: "predicted", Outlook: fmt.Sprintf("lives (needs about %s)", whole(need)),
+		Command: fmt.Sprintf("highwater try --limit %s ID=%s", units.Env(want), c.sameProgram())}
+}
+
+// whole is a size in whole MiB, for arithmetic that is read in passing.
+func whole(b sample.Bytes) string { return fmt.Sprintf("%d MiB", (b+sample.MiB/2)/sample.MiB) }
+
+// cause is what is well known of the blamed line.
+func (c *Case) cause() *cause {
+	if c.site == nil {
+		return nil
+	}
+	return causeOf(c.site.Stack, c.site.Function)
+}
+
+func (c *Case) try(variant string) string {
+	if c.limit == 0 {
+		return "highwater try " + variant
+	}
+	return fmt.Sprintf("highwater try --limit %s %s", units.Env(c.limit), variant)
+}
+
+func (c *Case) sameProgram() string {
+	if p := c.program(c.Subject); p != nil && p.Name != "" {
+		return "./" + p.Name
+	}
+	return "./PROGRAM"
+}
+
+func (c *Case) newProgram() string { return c.sameProgram() + "-new" }

@@ -1,0 +1,138 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// inconclusive is the verdict where no rule decides: it says what is certain,
+// what is missing and which command would get it.
+func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
+	v := Verdict{Class: Inconclusive, Confidence: Low, Detail: "Not enough evidence."}
+	facts := []Fact{c.factOutcome(), c.factLedger()}
+	var candidates []string
+	for _, f := range findings {
+		if f.Stance == Open {
+			candidates = append(candidates, classWords[f.Class])
+			v.NotKnown = append(v.NotKnown, f.Reason)
+			facts = append(facts, f.Facts...)
+		}
+	}
+	v.NotKnown = append(v.NotKnown, c.unseenGrowth()...)
+	v.NotKnown = append(v.NotKnown, c.missing()...)
+	if len(v.NotKnown) == 0 {
+		v.NotKnown = []string{"which part of the memory was out of the ordinary"}
+	}
+	v.Sentence = c.undecidedSentence(candidates)
+	v.Reasons = v.NotKnown
+	v.Known = c.known()
+	v.Next = c.nextCommands()
+	return v, facts
+}
+
+var classWords = map[Class]string{Leak: "a leak", Burst: "a burst", GCUnaware: "garbage that the collector let pile up", Native: "native memory",
+	Shmem: "shared memory", Baseline: "a steady need", PageCache: "page cache", Healthy: "nothing at all"}
+
+func (c *Case) undecidedSentence(candidates []string) string {
+	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != classWords[Healthy] {
+		s := "The evidence does not decide whether this was " + list(candidates, "or") + "."
+		if len(candidates) == 1 {
+			s = "The evidence points to " + candidates[0] + ", but does not prove it."
+		}
+		if c.site != nil {
+			s += fmt.Sprintf(" Most of the heap came from %s.", place(c.site.File, c.site.Line))
+		}
+		return s
+	}
+	if most, ok := c.largestRow(); ok {
+		return fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s.", rowWords(most.Name), size(most.Bytes))
+	}
+	return "Not enough evidence to name a cause: no memory figures of the program were read."
+}
+
+func (c *Case) largestRow() (sample.LedgerRow, bool) {
+	if len(c.ledger.Rows) == 0 {
+		return sample.LedgerRow{}, false
+	}
+	return c.ledger.Rows[0], true
+}
+
+// rowWords is a row's name within a sentence.
+func rowWords(name string) string {
+	switch name {
+	case sample.RowLive:
+		return "the live Go heap"
+	case sample.RowNew:
+		return "Go heap that was new since the last collection"
+	case sample.RowUndivided:
+		return "a Go program's memory, which could not be divided"
+	}
+	return name
+}
+
+// known lists what is certain whatever the cause.
+func (c *Case) known() []string {
+	var out []string
+	switch c.outcome.By {
+	case ByCgroup:
+		out = append(out, "the limit was the program's own, not a parent's and not the machine's")
+	case ByParent:
+		out = append(out, "its own limit was not the one that struck: a parent's was")
+	case ByNode:
+		out = append(out, "the machine itself was out of memory")
+	}
+	if r, ok := c.largestRow(); ok {
+		out = append(out, fmt.Sprintf("the largest part at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
+	}
+	if c.g != nil && c.live.exact {
+		out = append(out, fmt.Sprintf("%s of the Go heap were live", size(c.live.bytes)))
+	}
+	if c.g != nil && c.g.Goroutines > 1000 {
+		out = append(out, fmt.Sprintf("there were %d goroutines, their stacks %s", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))
+	}
+	return out
+}
+
+// unseenGrowth says how much came after the moment, where the kill itself was
+// not caught.
+func (c *Case) unseenGrowth() []string {
+	if !c.outcome.Kernel || c.Moment.Kind == sample.MomentDeath || c.bound == 0 {
+		return nil
+	}
+	came := max(c.bound, c.peak).Sub(c.ledger.Total)
+	after := c.outcome.Elapsed - c.outcome.MomentElapsed
+	return []string{fmt.Sprintf("%s came in the %s after the last moment that was kept", size(came), seconds(after))}
+}
+
+// missing lists what was not read at the moment and would have helped.
+func (c *Case) missing() []string {
+	var out []string
+	switch {
+	case c.proc == nil:
+		out = append(out, "anything of the program at the moment")
+	case c.g == nil:
+		out = append(out, "what the Go runtime held: its memory was not read")
+	case len(c.Sites) == 0:
+		out = append(out, "which lines held the heap: there is no heap profile")
+	case c.proc.Live == nil && !c.live.known:
+		out = append(out, "how much of the heap was live at the moment: no mark was made")
+	}
+	return out
+}
+
+func (c *Case) nextCommands() []string {
+	run := "highwater run "
+	if c.limit > 0 {
+		run += "--limit " + units.Env(c.limit) + " "
+	}
+	run += "-- " + c.sameProgram()
+	if c.limit > 0 && c.outcome.Kernel && c.curve.max > 0 {
+		roomy := fmt.Sprintf("highwater run --limit %s -- %s", units.Env(2*c.limit), c.sameProgram())
+		return []string{roomy + "   (more room shows whether the heap comes back)"}
+	}
+	return []string{run}
+}
+
+func seconds(s float64) string { return units.Duration(durationOf(s)) }

@@ -1,0 +1,172 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// judgeOutcome says what became of the program. "Killed by the kernel" rests on
+// the cgroup's counter of OOM kills alone: a SIGKILL can come from anyone.
+func judgeOutcome(e *Evidence) Outcome {
+	o := Outcome{State: Running, By: ByNone, Moment: e.At, At: e.Moment.At.Format(time.RFC3339Nano)}
+	o.Elapsed, o.MomentElapsed = e.seconds(e.End), e.seconds(e.Moment.At)
+	if limit, ok := e.limit(); ok {
+		o.LimitBytes = &limit
+	}
+	o.PeakBytes = peakOf(e)
+	o.PeakHeapBytes = peakHeapOf(e)
+	if exit, ok := lastEvent(e, sample.EventExit, e.Subject); ok {
+		o.State = Exited
+		o.Elapsed = e.seconds(exit.At)
+		o.ended(exit, stoppedByUs(e, exit))
+	} else if e.Finished {
+		o.State = Exited
+		if e.Moment.Kind == sample.MomentEnd {
+			o.State = Running
+		}
+	}
+	if kill, ok := firstEvent(e, sample.EventOOMKill); ok {
+		o.State, o.By, o.Kernel = Killed, limitThatStruck(e), true
+		o.Elapsed = e.seconds(kill.At)
+	}
+	return o
+}
+
+// ended reads a wait status (wait(2)): the low seven bits are the signal, the
+// next byte the exit code.
+func (o *Outcome) ended(exit sample.Event, byUs bool) {
+	status := int(exit.Value)
+	signal, code := status&0x7f, status>>8&0xff
+	if signal != 0 {
+		code = 128 + signal
+		o.Signal = signalName(syscall.Signal(signal))
+		if !byUs {
+			o.State, o.By = Killed, BySignal
+		}
+	}
+	o.ExitCode = &code
+}
+
+func signalName(s syscall.Signal) string {
+	switch s {
+	case syscall.SIGKILL:
+		return "SIGKILL"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGINT:
+		return "SIGINT"
+	case syscall.SIGABRT:
+		return "SIGABRT"
+	case syscall.SIGSEGV:
+		return "SIGSEGV"
+	case syscall.SIGBUS:
+		return "SIGBUS"
+	case syscall.SIGQUIT:
+		return "SIGQUIT"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	}
+	return fmt.Sprintf("signal %d", int(s))
+}
+
+// limitThatStruck tells the cgroup's own limit from a parent's and the node's.
+// The cgroup's own counter of failed charges settles it; else usage near the
+// limit does. A parent's limit is what is left if the machine had memory.
+func limitThatStruck(e *Evidence) By {
+	if _, ok := firstEvent(e, sample.EventOOM); ok {
+		return ByCgroup
+	}
+	limit, limited := e.limit()
+	peak := peakOf(e)
+	if limited && peak != nil && *peak+max(limit/16, 4*sample.MiB) >= limit {
+		return ByCgroup
+	}
+	switch left, ok := leastAvailable(e); {
+	case !ok:
+		return ByNone
+	case left < 128*float64(sample.MiB):
+		return ByNode
+	}
+	return ByParent
+}
+
+// leastAvailable is the least MemAvailable of the last samples before the end.
+func leastAvailable(e *Evidence) (float64, bool) {
+	least, seen := math.Inf(1), false
+	col := e.Ticks.Available
+	for _, v := range col[max(0, len(col)-20):] {
+		if !math.IsNaN(v) {
+			least, seen = min(least, v), true
+		}
+	}
+	return least, seen
+}
+
+// peakOf is the greatest charge seen, or the kernel's own mark where that rose
+// during the recording; without a cgroup, the greatest anonymous memory.
+func peakOf(e *Evidence) *sample.Bytes {
+	peak, ok := greatest(e.Ticks.Usage)
+	if c := e.Moment.Cgroup; c != nil {
+		peak, ok = max(peak, c.Usage, e.Peak.Or(0)), true
+	} else if !ok {
+		peak, ok = greatest(e.Ticks.Anon)
+		var now sample.Bytes
+		for _, p := range e.Moment.Processes {
+			now += anonOf(p)
+		}
+		peak, ok = max(peak, now), ok || now > 0
+	}
+	if !ok {
+		return nil
+	}
+	return &peak
+}
+
+func peakHeapOf(e *Evidence) *sample.Bytes {
+	peak, ok := greatest(e.Ticks.HeapAlloc)
+	if p := e.process(); p != nil && p.Go != nil {
+		peak, ok = max(peak, p.Go.HeapAlloc()), true
+	}
+	if !ok {
+		return nil
+	}
+	return &peak
+}
+
+func greatest(column []float64) (sample.Bytes, bool) {
+	most, ok := 0.0, false
+	for _, v := range column {
+		if !math.IsNaN(v) {
+			most, ok = max(most, v), true
+		}
+	}
+	return sample.Bytes(most), ok
+}
+
+func firstEvent(e *Evidence, kind sample.EventKind) (sample.Event, bool) {
+	for _, ev := range e.Events {
+		if ev.Kind == kind {
+			return ev, true
+		}
+	}
+	return sample.Event{}, false
+}
+
+func lastEvent(e *Evidence, kind sample.EventKind, key sample.ProcessKey) (sample.Event, bool) {
+	for i := len(e.Events) - 1; i >= 0; i-- {
+		if ev := e.Events[i]; ev.Kind == kind && ev.Process == key {
+			return ev, true
+		}
+	}
+	return sample.Event{}, false
+}
+
+// stoppedByUs: highwater itself sent or forwarded a signal before the exit.
+func stoppedByUs(e *Evidence, exit sample.Event) bool {
+	sent, ok := firstEvent(e, sample.EventSignal)
+	return ok && !sent.At.After(exit.At)
+}

@@ -1,0 +1,143 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// judgeBurst: the live heap is high only while work is in flight. It stands far
+// above a floor that it kept or came back to, and calls of the blamed function
+// are in flight at the moment.
+func judgeBurst(c *Case) Finding {
+	if !c.pressed {
+		return silent("memory was never short", c.factOutcome())
+	}
+	if len(c.curve.points) == 0 || c.g == nil {
+		return silent("the live heap was not read")
+	}
+	rise := c.risen()
+	if rise < 0.2*float64(c.bound) {
+		return silent(fmt.Sprintf("at the %s the live heap stood only %s above its floor", c.momentName(), fsize(rise)), c.factCurve())
+	}
+	if c.site == nil {
+		return undecided(rise, "no heap profile says which line the rise belongs to", c.factCurve())
+	}
+	f := judgeRise(c)
+	f.Bytes = sample.Bytes(rise)
+	f.Facts = append(f.Facts, c.factCurve(), c.factSite(), c.factCalls())
+	return f
+}
+
+// risen is how far the live heap stood above its floor at the moment. Where no
+// mark was made, what calls in flight may hold of the new memory counts.
+func (c *Case) risen() float64 {
+	high := float64(c.live.bytes)
+	if !c.live.exact && c.site != nil && c.inFlight > 0 {
+		high = max(high, min(float64(c.g.HeapLive), float64(c.site.Bytes+c.site.Since)))
+	}
+	return high - c.curve.floor
+}
+
+// judgeRise tells a burst from a leak. A live heap that came back before needs
+// calls in flight now; one that only ever rose needs more: calls that came with
+// the memory, or objects of the line that were freed while it rose.
+func judgeRise(c *Case) Finding {
+	name := ShortFunc(c.site.Function)
+	returned := len(c.curve.returns) > 0
+	switch {
+	case c.inFlight == 0 && c.unseen == 0 && c.proc.Goroutines != nil:
+		return silent(fmt.Sprintf("no call of %s was in flight", name))
+	case !returned && c.calls == noCall:
+		return silent(fmt.Sprintf("the memory outlived the calls of %s that allocated it", name))
+	case !returned && c.calls == standing:
+		return silent(fmt.Sprintf("%s runs all the time: it is no work that comes and goes", name))
+	case c.inFlight == 0:
+		return undecided(0, fmt.Sprintf("no call of %s was seen in flight, but not every stack could be read", name))
+	case returned, c.calls == together && !c.pilingUp(), c.calls == always && c.freedShare() >= 0.3:
+		return burstFound(c)
+	}
+	return undecided(0, fmt.Sprintf("%s of %s %s in flight, and the live heap had not yet come back once", count(c.inFlight, "call"), name, was(c.inFlight)))
+}
+
+// pilingUp: hundreds of calls that only ever became more are no burst that one
+// could be sure of; they may never end.
+func (c *Case) pilingUp() bool {
+	if c.inFlight < 200 {
+		return false
+	}
+	most := 0.0
+	for _, n := range c.Ticks.Goroutines {
+		most = max(most, n)
+		if n < 0.7*most {
+			return false
+		}
+	}
+	return true
+}
+
+func burstFound(c *Case) Finding {
+	s, n := c.site, sample.Bytes(c.inFlight)
+	held := s.Bytes
+	if !c.live.exact {
+		held += s.Since
+	}
+	f := Finding{Stance: Speaks, Detail: "A burst, not a leak.", Culprit: culprit(s, "allocates")}
+	f.Sentence = fmt.Sprintf("%s of %s %s in flight and held %s", count(c.inFlight, "call"), ShortFunc(s.Function), was(c.inFlight), size(held))
+	each := held / n
+	if n > 1 {
+		f.Sentence += fmt.Sprintf(" together, %s each", size(each))
+	}
+	if others := c.bound.Sub(c.nonHeap() + c.live.bytes.Sub(held)); c.limit > 0 && each > 0 && others/each < n {
+		f.Sentence += fmt.Sprintf("; the limit leaves room for %s", room(int(others/each)))
+	}
+	f.Sentence += "."
+	f.Confidence, f.Because = burstConfidence(c)
+	f.Why = []Why{{Text: fmt.Sprintf("%s under %s at the %s", count(c.inFlight, "goroutine"), ShortFunc(s.Function), c.momentName()), Evidence: []string{"calls", "site"}}}
+	return f
+}
+
+// room is how many calls fit, in words. It leaves no space for garbage, so that
+// it is an upper bound.
+func room(n int) string {
+	if n == 0 {
+		return "less than one"
+	}
+	return fmt.Sprintf("%d at most", n)
+}
+
+func burstConfidence(c *Case) (Confidence, []string) {
+	var because []string
+	k := c.curve
+	if n := len(k.returns); n > 0 {
+		low, high := spread(k.returns)
+		mid, half := (low+high)/2, (high-low)/2
+		because = append(because, fmt.Sprintf("the live heap came back to %.0f ± %.0f MiB after %s", mid/float64(sample.MiB), half/float64(sample.MiB), earlier(n)))
+		if c.live.exact && n >= 2 {
+			return High, because
+		}
+		return Medium, because
+	}
+	if c.calls == together {
+		because = append(because, "the memory came with the calls: fewer calls held less")
+	}
+	if c.freedShare() >= 0.3 {
+		because = append(because, fmt.Sprintf("%.0f%% of what the line allocated was freed again", 100*c.freedShare()))
+	}
+	return Medium, append(because, "it was killed in the first rise, so that no return was seen")
+}
+
+func earlier(n int) string {
+	if n == 1 {
+		return "an earlier rise"
+	}
+	return fmt.Sprintf("each of %d earlier rises", n)
+}
+
+func spread(v []float64) (low, high float64) {
+	low, high = v[0], v[0]
+	for _, x := range v {
+		low, high = min(low, x), max(high, x)
+	}
+	return low, high
+}

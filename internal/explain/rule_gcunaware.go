@@ -1,0 +1,87 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// judgeGCUnaware: the live heap would fit the limit, the heap that the collector
+// aimed at does not, and nothing told it of the limit. It must be known how much
+// of the heap was live: by a mark, or by what became of new memory before.
+func judgeGCUnaware(c *Case) Finding {
+	switch {
+	case c.bound == 0 || !c.pressed:
+		return silent("memory was never short", c.factOutcome())
+	case c.g == nil:
+		return silent("the collector's state was not read")
+	}
+	facts := []Fact{c.factLive(), c.factCollector(), c.factLedger()}
+	need := c.live.bytes + c.nonHeap()
+	if need > c.bound*85/100 {
+		return silent(fmt.Sprintf("live heap and the rest alone come to %s of %s", size(need), limit(c.bound)), facts...)
+	}
+	if aim := min(c.g.HeapGoal, unlimited) + c.nonHeap(); max(aim, c.heap()+c.nonHeap()) < c.bound*95/100 {
+		return silent(fmt.Sprintf("the collector's goal of %s fitted under the limit", goal(c.g.HeapGoal)), facts...)
+	}
+	if l, ok := c.memoryLimit(); ok && l <= c.bound.Sub(c.outside()) {
+		return silent(fmt.Sprintf("GOMEMLIMIT is set to %s, which fits under the limit", limit(l)), facts...)
+	}
+	if c.waste() < c.bound*15/100 {
+		return silent(fmt.Sprintf("only %s of the heap was not live", size(c.waste())), facts...)
+	}
+	if !c.live.known {
+		return undecided(float64(c.waste()), "no mark was made at the moment and too few collections were seen: what came since the last one may be live or garbage", facts...)
+	}
+	return gcUnawareFound(c, facts)
+}
+
+func gcUnawareFound(c *Case, facts []Fact) Finding {
+	f := Finding{Stance: Speaks, Bytes: c.waste(), Facts: facts, Confidence: Medium,
+		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: c.waste(), Role: "config"}}
+	about := "About "
+	if c.live.exact {
+		about = "Only "
+		f.Confidence, f.Because = High, []string{"a mark at the moment counted what was live"}
+	} else {
+		f.Because = []string{fmt.Sprintf("of new memory, %.0f%% stayed over the last collections", 100*c.live.share)}
+	}
+	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap were live; the collector let the rest pile up, because %s.",
+		about, size(min(c.live.bytes, c.heap())), size(c.heap()), c.aimedPast())
+	f.Detail = "No leak: the live heap fits, the collector did not know the limit."
+	f.Why = []Why{{Text: c.collectorWhy(), Evidence: []string{"collector", "live"}}}
+	return f
+}
+
+// aimedPast is how the goal and the limit stand to each other, in words.
+func (c *Case) aimedPast() string {
+	aim := "it aimed at " + goal(c.g.HeapGoal)
+	if c.g.HeapGoal >= unlimited {
+		aim = "GOGC is off"
+	}
+	if c.limit == 0 {
+		return aim
+	}
+	return fmt.Sprintf("%s under a limit of %s", aim, limit(c.limit))
+}
+
+// collectorWhy says what the collector knew of the limit.
+func (c *Case) collectorWhy() string {
+	aim := "with GOGC=off the collector had no goal"
+	if c.g.GOGC >= 0 {
+		aim = fmt.Sprintf("with GOGC=%d it aims at %.3gx the live heap", c.g.GOGC, 1+float64(c.g.GOGC)/100)
+	}
+	if l, ok := c.memoryLimit(); ok {
+		if l > c.bound.Sub(c.outside()) {
+			return fmt.Sprintf("GOMEMLIMIT=%s is too high: %s of the limit are memory that Go does not count", limit(l), size(c.outside()))
+		}
+		return fmt.Sprintf("GOMEMLIMIT=%s is set and fits", limit(l))
+	}
+	return "GOMEMLIMIT is not set: " + aim + " and did not know the limit"
+}
+
+// limitForGo is the GOMEMLIMIT that leaves room for all that Go does not count.
+func (c *Case) limitForGo() sample.Bytes {
+	margin := max(4*sample.MiB, c.bound/20)
+	return c.bound.Sub(c.outside() + margin)
+}

@@ -1,0 +1,40 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// judgeHealthy: nothing was near the limit, and nothing grew that could get
+// there. Without a limit it says what the peak was.
+func judgeHealthy(c *Case) Finding {
+	switch {
+	case c.outcome.Kernel:
+		return silent("the kernel killed it", c.factOutcome())
+	case c.pressed:
+		return silent(fmt.Sprintf("memory that cannot be taken back came to %s of %s", fsize(c.hardPeak()), limit(c.limit)), c.factOutcome())
+	case c.outcome.PeakBytes == nil:
+		return undecided(0, "no figure of the whole program's memory was read")
+	}
+	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}}
+	f.Detail = "Healthy: nothing to do."
+	if c.outcome.By == BySignal {
+		f.Detail = fmt.Sprintf("Memory did not end it: %s did.", c.outcome.Signal)
+	}
+	if c.limit > 0 {
+		f.Sentence = fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), units.Percent(float64(c.peak), float64(c.limit)))
+	} else {
+		f.Sentence = fmt.Sprintf("The peak was %s; no memory limit was set", size(c.peak))
+	}
+	k := c.curve
+	if len(k.points) < 4 {
+		f.Sentence += "."
+		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("only %s of the live heap in %s: slow growth would not show", count(len(k.points), "reading"), units.Duration(c.End.Sub(c.Start)))}
+		return f
+	}
+	f.Facts = append(f.Facts, c.factCurve())
+	f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(k.last))
+	f.Because = []string{fmt.Sprintf("no steady growth over %s", count(len(c.Cycles), "collection"))}
+	return f
+}

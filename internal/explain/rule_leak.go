@@ -1,0 +1,117 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// judgeLeak: the live heap grows and does not come back. What collections found
+// live rises with an interval above zero, hardly ever falls and still rises in
+// the last third of all allocation; the blamed line's objects are not freed; and
+// they outlive the calls that made them. The last point tells a leak from one
+// long call: a live heap that only rose from the start looks alike in both.
+func judgeLeak(c *Case) Finding {
+	k := c.curve
+	grown := k.last - k.first
+	if reason := notGrowing(c, grown); reason != "" {
+		return silent(reason, c.factCurve())
+	}
+	if c.site == nil {
+		return undecided(grown, "the live heap grew to the end, but no heap profile says at which line", c.factCurve())
+	}
+	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
+	switch c.calls {
+	case together:
+		if c.pilingUp() {
+			return undecided(grown, fmt.Sprintf("%d calls of %s were in flight and only became more: they may never end", c.inFlight, ShortFunc(c.site.Function)), facts...)
+		}
+		return silent(fmt.Sprintf("the memory came and went with the calls of %s in flight", ShortFunc(c.site.Function)), facts...)
+	case always:
+		return undecided(grown, fmt.Sprintf("calls of %s were in flight all the time that the memory grew: whether it outlives them was not seen", ShortFunc(c.site.Function)), facts...)
+	case callsUnknown:
+		if c.freedShare() > 0.1 || k.trend.n < 8 {
+			return undecided(grown, "the goroutines' stacks were not read while it grew, so that one long call cannot be told from a leak", facts...)
+		}
+	}
+	if c.freedShare() > 0.6 && c.calls != noCall {
+		return undecided(grown, fmt.Sprintf("%.0f%% of what %s allocated was freed again", 100*c.freedShare(), place(c.site.File, c.site.Line)), facts...)
+	}
+	if c.unmarked() > 0.3 && (c.calls != noCall || k.trend.n < 8) {
+		return undecided(grown, fmt.Sprintf("%s came after the last collection, and no mark says how much of it was live", size(c.g.HeapLive.Sub(c.g.HeapMarked))), facts...)
+	}
+	return leakFound(c, grown, facts)
+}
+
+// unmarked is the part of all that was allocated that came after the last point
+// of the curve: what it was is not known.
+func (c *Case) unmarked() float64 {
+	if c.g == nil || c.curve.exact || c.g.TotalAlloc == 0 {
+		return 0
+	}
+	last := c.curve.points[len(c.curve.points)-1].alloc
+	return max(0, float64(c.g.TotalAlloc)-last) / float64(c.g.TotalAlloc)
+}
+
+// notGrowing says why the live heap does not grow as a leak does, "" if it does.
+func notGrowing(c *Case, grown float64) string {
+	k := c.curve
+	switch {
+	case len(k.points) == 0:
+		return "no collection was seen"
+	case len(k.points) < 4:
+		return fmt.Sprintf("only %s: too few to see growth", count(len(k.points), "reading")+" of the live heap")
+	case grown < 8*float64(sample.MiB) || grown < 0.25*k.last:
+		return fmt.Sprintf("the live heap did not grow: %s after the first collection, %s at the end", fsize(k.first), fsize(k.last))
+	case c.pressed && grown < 0.15*float64(c.bound):
+		return fmt.Sprintf("the live heap grew by %s only", fsize(grown))
+	case !k.trend.rising():
+		return "the live heap shows no steady growth"
+	case k.drop > 0.25*grown:
+		return fmt.Sprintf("the live heap came back: it fell by %s", fsize(k.drop))
+	case k.tail < 0.15*grown:
+		return "the live heap stopped growing while the program went on allocating"
+	}
+	return ""
+}
+
+func leakFound(c *Case, grown float64, facts []Fact) Finding {
+	k, s := c.curve, c.site
+	span := k.points[len(k.points)-1].at - k.points[0].at
+	f := Finding{Stance: Speaks, Bytes: sample.Bytes(grown), Facts: facts, Culprit: culprit(s, "allocates")}
+	f.Sentence = fmt.Sprintf("The live heap grew from %s to %s in %s and never came back; %s of it was allocated at %s and is still held.",
+		fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line))
+	f.Detail = "A leak, not a burst."
+	f.Confidence, f.Because = leakConfidence(c)
+	f.Why = []Why{{Text: fmt.Sprintf("live after %s: %s, then only more; %.0f%% of the line's bytes were ever freed",
+		count(len(c.Cycles), "collection"), fsize(k.first), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	return f
+}
+
+// leakConfidence is high where the memory was seen to outlive its calls, over
+// enough collections, at a line that frees next to nothing.
+func leakConfidence(c *Case) (Confidence, []string) {
+	because := []string{fmt.Sprintf("growth after each of %s", count(len(c.Cycles), "collection"))}
+	strong := c.calls == noCall
+	if strong {
+		because = append(because, "the memory outlived the calls that allocated it")
+	} else {
+		because = append(because, "no call was seen to end and leave its memory behind")
+	}
+	if c.freedShare() < 0.1 {
+		because = append(because, "next to nothing of it was freed")
+	} else {
+		strong = false
+	}
+	switch {
+	case strong && c.curve.trend.n >= 8:
+		return High, because
+	case c.curve.trend.n >= 5:
+		return Medium, because
+	}
+	return Low, because
+}
+
+func culprit(s *Site, role string) *Culprit {
+	return &Culprit{Function: s.Function, File: s.File, Line: s.Line, Bytes: s.Bytes, Role: role}
+}

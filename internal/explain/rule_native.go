@@ -1,0 +1,137 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// judgeNative: anonymous memory outside Go's arenas is the greatest part of the
+// charge and of its growth. A program in another language counts as native.
+func judgeNative(c *Case) Finding {
+	native := c.rows(sample.RowNative, sample.RowOther)
+	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
+	facts := []Fact{c.factNative(), c.factLedger()}
+	switch {
+	case native < c.heap() || native*100 < hard*35:
+		return silent(fmt.Sprintf("memory outside Go was %s, the Go heap %s", size(native), size(c.heap())), facts...)
+	case native < 16*sample.MiB:
+		return silent(fmt.Sprintf("memory outside Go was %s", size(native)), facts...)
+	}
+	grown, known := c.nativeGrowth(native)
+	if known && grown < float64(native)/4 && !c.outcome.Kernel {
+		return silent(fmt.Sprintf("memory outside Go did not grow: %s", size(native)), facts...)
+	}
+	if !c.pressed && grown < float64(64*sample.MiB) {
+		return silent("memory was never short", facts...)
+	}
+	return nativeFound(c, native, grown, known, facts)
+}
+
+// nativeGrowth is how far the subject's native memory rose from its first sample.
+func (c *Case) nativeGrowth(now sample.Bytes) (float64, bool) {
+	first, ok := firstSeen(c.Ticks.Native)
+	return float64(now) - first, ok
+}
+
+func firstSeen(column []float64) (float64, bool) {
+	for _, v := range column {
+		if !math.IsNaN(v) {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
+func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts []Fact) Finding {
+	f := Finding{Stance: Speaks, Bytes: native, Facts: facts, Confidence: Medium}
+	f.Detail = "Native memory: Go's own heap profile cannot show it."
+	if other, ok := c.largestOther(); ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative) {
+		f.Sentence = fmt.Sprintf("Another program in the same cgroup held most of the memory: %s (pid %d), %s; the Go heap was %s.",
+			other.Name, other.PID, size(other.Bytes), size(c.heap()))
+		f.Because = []string{"the kernel counts each process's memory"}
+		f.Confidence = High
+		return f
+	}
+	verb := "Memory outside Go's heap held " + size(native)
+	if known && grown > 0 {
+		verb = fmt.Sprintf("Memory outside Go's heap grew by %s to %s", fsize(grown), size(native))
+	}
+	f.Sentence = fmt.Sprintf("%s%s; the Go heap was only %s.", verb, c.nativeKind(), size(c.heap()))
+	if c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown {
+		f.Confidence, f.Because = High, []string{"every page of the process was assigned to its owner"}
+	} else {
+		f.Because = []string{"inferred: resident memory less what the Go runtime counts"}
+	}
+	f.Culprit = c.cgoCaller(native)
+	why := "C code allocates it, or the program maps it itself: neither is collected, and GOMEMLIMIT does not count it"
+	f.Why = []Why{{Text: why, Evidence: []string{"native"}}}
+	if f.Culprit != nil {
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("goroutines stood in C code, called at %s", place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
+	}
+	return f
+}
+
+// nativeKind says whether it is malloc's or mapped, where the pages were read.
+func (c *Case) nativeKind() string {
+	if c.proc == nil || c.proc.Residency == nil {
+		return ""
+	}
+	switch r := c.proc.Residency; {
+	case r.CMalloc > 4*r.Mmap:
+		return " (malloc)"
+	case r.Mmap > 4*r.CMalloc:
+		return " (mapped, or large mallocs)"
+	default:
+		return fmt.Sprintf(" (malloc %s, mapped %s)", size(r.CMalloc), size(r.Mmap))
+	}
+}
+
+// cgoCaller is the line that most goroutines called C from at the moment: a
+// hint, as C memory carries no record of who asked for it.
+func (c *Case) cgoCaller(native sample.Bytes) *Culprit {
+	if c.proc == nil {
+		return nil
+	}
+	var best *Culprit
+	most := 0
+	for _, g := range c.proc.Goroutines {
+		if f, ok := callerOfC(g.Where); ok && g.Count > most {
+			most, best = g.Count, &Culprit{Function: f.Func, File: f.File, Line: f.Line, Bytes: native, Role: "native"}
+		}
+	}
+	return best
+}
+
+// callerOfC is the frame that called a C function: the first outside the
+// runtime and the wrappers that cgo writes (_Cfunc_NAME), below cgocall.
+func callerOfC(where []sample.Location) (sample.Frame, bool) {
+	inC := false
+	for _, l := range where {
+		for _, f := range l.Frames {
+			switch {
+			case f.Func == "runtime.cgocall" || strings.Contains(f.Func, "._Cfunc_"):
+				inC = true
+			case inC && !strings.HasPrefix(f.Func, "runtime.") && !strings.HasPrefix(f.File, "_cgo"):
+				return f, true
+			}
+		}
+	}
+	return sample.Frame{}, false
+}
+
+// largestOther is the greatest process that is no Go program.
+func (c *Case) largestOther() (Process, bool) {
+	var best Process
+	for _, p := range c.Moment.Processes {
+		if !c.isGo(p.Key) && p.Go == nil && anonOf(p) > best.Bytes {
+			best = Process{PID: p.Key.PID, Bytes: anonOf(p), Name: "a program"}
+			if prog := c.program(p.Key); prog != nil {
+				best.Name = prog.Name
+			}
+		}
+	}
+	return best, best.PID != 0
+}

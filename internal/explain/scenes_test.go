@@ -1,0 +1,195 @@
+package explain
+
+import "github.com/highwater-go/highwater/internal/sample"
+
+// scenes are runs whose cause is known, by name.
+var scenes = map[string]func() *scene{
+	"leak": func() *scene {
+		s := newScene()
+		s.heap(190, 212, 240)
+		s.killed()
+		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 200, 0.01)
+		s.site("example.org/shop/cmd/shop.main", "/build/shop/main.go", 20, 6, 0)
+		s.stand(10, 60, 1, 0)
+		s.stand(20, 120, 0, 0)
+		s.inside("net/http.(*conn).serve", 8)
+		return s
+	},
+	"slow leak, still running": func() *scene {
+		s := newScene()
+		s.heap(60, 62, 90)
+		s.charge()
+		s.Events, s.Finished = s.Events[:1], false
+		s.cycles(40, 10, 12, 15, 18, 20, 24, 27, 30, 34, 37, 41, 45, 48, 52, 55, 58)
+		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 50, 0.02)
+		s.stand(10, 20, 0, 0)
+		s.stand(20, 40, 0, 0)
+		return s
+	},
+	"leak in an endless loop of main": func() *scene {
+		s := newScene()
+		s.heap(200, 230, 240)
+		s.killed()
+		s.ramp(4, 8, 16, 32, 64, 128, 200)
+		s.site("main.main", "/build/leak/main.go", 12, 225, 0)
+		s.running(1)
+		s.stand(10, 100, 1, 0)
+		return s
+	},
+	"burst of uploads": func() *scene {
+		s := newScene()
+		s.heap(150, 203, 228)
+		s.native(10)
+		s.killed()
+		s.cycles(60, 9, 70, 9, 75, 10, 9, 80, 150)
+		up := s.site("example.org/shop/handlers.(*Server).Upload", "/build/shop/handlers/upload.go", 172, 192, 0.7)
+		up.Stack = []sample.Frame{{Func: "bytes.growSlice", File: "bytes/buffer.go", Line: 249}, {Func: "mime/multipart.(*Reader).readForm", File: "mime/multipart/formdata.go", Line: 150},
+			{Func: "net/http.(*Request).ParseMultipartForm", File: "net/http/request.go", Line: 1390}, {Func: up.Function, File: up.File, Line: 172}}
+		s.inside(up.Function, 3)
+		s.stand(5, 60, 1, 0)
+		s.stand(15, 64, 1, 0)
+		return s
+	},
+	"burst in the first rise": func() *scene {
+		s := newScene()
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 5, 5, 40, 120)
+		s.site("example.org/shop/export.CSV", "/build/shop/export/csv.go", 88, 200, 0.4)
+		s.inside("example.org/shop/export.CSV", 41)
+		s.stand(10, 1, 0, 0)
+		s.stand(20, 60, 12, 0)
+		s.stand(25, 110, 22, 0)
+		return s
+	},
+	"garbage over the limit": func() *scene {
+		s := newScene()
+		s.heap(148, 150, 243)
+		s.killed()
+		s.cycles(70, 40, 90, 148, 149, 148, 150, 148)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 148, 0)
+		s.running(1)
+		s.stand(20, 148, 0, 0)
+		return s
+	},
+	"garbage, killed before the second full collection": func() *scene {
+		s := newScene()
+		s.heap(128, 150, 243)
+		s.killed()
+		s.ramp(4, 8, 16, 32, 64, 128)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 148, 0)
+		s.running(1)
+		return s
+	},
+	"garbage without a mark": func() *scene {
+		s := newScene()
+		s.heap(128, 150, 243)
+		s.killed()
+		s.noMark()
+		s.ramp(4, 8, 16, 32, 64, 128)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 128, 0)
+		s.running(1)
+		s.stand(29, 128, 0, 1)
+		return s
+	},
+	"cgo leak": func() *scene {
+		s := newScene()
+		s.heap(4, 4, 6)
+		s.native(235)
+		s.killed()
+		s.cycles(2, 3, 4, 4, 4, 4, 4)
+		s.site("example.org/shop/db.Query", "/build/shop/db/db.go", 9, 2, 0.5)
+		s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "syscall", Count: 2, Stack: []uint64{1, 2, 3}, Where: []sample.Location{
+			{Frames: []sample.Frame{{Func: "runtime.cgocall", File: "runtime/cgocall.go", Line: 167}}},
+			{Frames: []sample.Frame{{Func: "example.org/shop/db._Cfunc_sqlite3_step", File: "_cgo_gotypes.go", Line: 99}}},
+			{Frames: []sample.Frame{{Func: "example.org/shop/db.Query", File: "/build/shop/db/db.go", Line: 44}}}}})
+		return s
+	},
+	"a file of 1 GiB written": func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Stat.PageCache = 237 * mib
+		s.charge()
+		s.Moment.Cgroup.Events = &sample.CgroupEvents{Max: 1298}
+		s.cycles(10, 9, 10, 9, 10, 9, 10, 10, 9)
+		return s
+	},
+	"steady and small": func() *scene {
+		s := newScene()
+		s.cycles(10, 9, 10, 9.5, 10, 9, 10, 10, 9, 9.7, 10)
+		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 6, 0.9)
+		return s
+	},
+	"no limit at all": func() *scene {
+		s := newScene()
+		s.Moment.Cgroup = nil
+		s.Ticks.Usage = nil
+		s.Ticks.PageCache = nil
+		s.cycles(10, 9, 10, 9.5, 10, 9, 10)
+		return s
+	},
+	"killed by somebody's SIGKILL": func() *scene {
+		s := newScene()
+		s.Events[1].Value = 9
+		s.cycles(10, 9, 10, 9.5, 10, 9, 10)
+		return s
+	},
+	"steady need above the limit": func() *scene {
+		s := newScene()
+		s.heap(215, 216, 243)
+		s.killed()
+		s.cycles(20, 50, 120, 180, 214, 215, 214, 215, 214, 215, 214, 215)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 210, 0.01)
+		return s
+	},
+	"tmpfs": func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Stat.Shmem = 230 * mib
+		s.killed()
+		s.cycles(10, 9, 10, 9.5, 10, 9, 10)
+		return s
+	},
+	"workers that were busy all along": func() *scene {
+		s := newScene()
+		s.heap(190, 225, 240)
+		s.killed()
+		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+		s.site("example.org/shop/work.Do", "/build/shop/work/work.go", 12, 215, 0.02)
+		s.inside("example.org/shop/work.Do", 8)
+		s.stand(5, 60, 8, 0)
+		s.stand(20, 120, 8, 0)
+		return s
+	},
+	"thousands of goroutines that never end": func() *scene {
+		s := newScene()
+		s.heap(100, 140, 160)
+		s.p.Residency.GoStacks = 85 * mib
+		s.killed()
+		s.cycles(15, 10, 20, 40, 60, 80, 100)
+		s.p.Go.Goroutines = 40000
+		for i := range s.Ticks.Goroutines {
+			s.Ticks.Goroutines[i] = float64(2000 * i)
+		}
+		s.site("example.org/shop/push.wait", "/build/shop/push/push.go", 12, 130, 0)
+		s.inside("example.org/shop/push.wait", 40000)
+		s.stand(5, 40, 10000, 0)
+		s.stand(20, 90, 25000, 0)
+		return s
+	},
+	"killed without a last breath": func() *scene {
+		s := newScene()
+		s.heap(20, 20, 40)
+		s.charge()
+		s.noMark()
+		s.End = s.Moment.At.Add(1900e6)
+		s.cycles(10, 9, 10)
+		s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventOOMKill, Value: 1}, sample.Event{At: s.End, Kind: sample.EventOOM, Value: 1})
+		s.Gaps = []sample.Gap{{What: "last breath", Why: "refused: ptrace_scope is 1"}}
+		return s
+	},
+	"nothing could be read": func() *scene {
+		s := newScene()
+		s.Moment.Cgroup, s.Moment.Processes, s.Ticks = nil, nil, Ticks{}
+		return s
+	},
+}

@@ -1,0 +1,63 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// ShortFunc is a function's name as people say it: the package's last element,
+// which is left out for main.
+func ShortFunc(name string) string {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	return strings.TrimPrefix(name, "main.")
+}
+
+// ShortFile is a file with the folder it lies in.
+func ShortFile(file string) string {
+	dir, base := path.Split(file)
+	if dir = path.Base(dir); dir == "." || dir == "/" {
+		return base
+	}
+	return dir + "/" + base
+}
+
+func place(file string, line int) string { return fmt.Sprintf("%s:%d", ShortFile(file), line) }
+
+// count is n things: "1 call", "41 calls". The noun's plural takes an s.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// was agrees with n.
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+func size(b sample.Bytes) string  { return units.Size(b) }
+func limit(b sample.Bytes) string { return units.Limit(b) }
+
+func fsize(b float64) string { return units.Size(int64(b)) }
+
+// list joins words: "a", "a and b", "a, b and c".
+func list(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+}
+
+// root is a standard error from a variance.
+func root(variance float64) sample.Bytes { return sample.Bytes(math.Sqrt(variance)) }
