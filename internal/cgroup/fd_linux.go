@@ -1,0 +1,49 @@
+package cgroup
+
+import (
+	"errors"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// fd is an open file of the kernel's. It is no os.File: that one enters the
+// files of a cgroup, which can be polled, into the runtime's poller.
+type fd int
+
+const noFD fd = -1
+
+func openFD(path string) (fd, error) {
+	n, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return noFD, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd(n), nil
+}
+
+// read reads the file from its start into buf: one call gives a consistent
+// state of a file that fits.
+func (f fd) read(buf []byte) ([]byte, error) {
+	if f == noFD {
+		return nil, fs.ErrNotExist
+	}
+	for {
+		n, err := unix.Pread(int(f), buf, 0)
+		switch {
+		case err == nil && n == len(buf):
+			return nil, errMalformed // the end may be missing
+		case err == nil:
+			return buf[:n], nil
+		case errors.Is(err, unix.ENODEV):
+			return nil, ErrGone
+		case err != unix.EINTR:
+			return nil, err
+		}
+	}
+}
+
+func (f fd) close() {
+	if f != noFD {
+		unix.Close(int(f))
+	}
+}

@@ -1,0 +1,169 @@
+package hwtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+const qemu = "qemu-system-x86_64"
+
+// Guest is a throwaway machine, emulated by QEMU, whose kernel has cgroup
+// version 2. It has 2 CPUs, no network but loopback, a root file system in
+// memory, and is 10 to 30 times slower than the host: limits of 64 to 96 MiB,
+// no assertion of times. The zero value boots and ends.
+type Guest struct {
+	// Files are copied in: path in the guest to path here. All are executable.
+	// Programs must be static, there is no C library.
+	Files map[string]string
+	// Cmds are run one after the other as root, with PATH=/bin and HOME=/tmp.
+	Cmds [][]string
+	// Fetch are files of the guest that are wanted afterwards; those that are
+	// not there are left out. The line is slow: some MB at most.
+	Fetch   []string
+	Memory  sample.Bytes  // 0: 512 MiB
+	Timeout time.Duration // of the whole run, 0: 3 minutes
+}
+
+// GuestResult is what the guest gave back.
+type GuestResult struct {
+	Cmds  []GuestCmd // one for each of Guest.Cmds
+	Files map[string][]byte
+	// Console is the kernel's console, for diagnosis.
+	Console string
+}
+
+// GuestCmd is the end of one command.
+type GuestCmd struct {
+	Output string // standard output and error together
+	Code   int    // exit code, 128+n after signal n, -1 where it did not start
+}
+
+// Job is what the guest's init is given as /job.json.
+type Job struct {
+	Cmds  [][]string
+	Fetch []string
+}
+
+// Report is one line of JSON that the guest's init writes to its second serial
+// port: Output of a command as it comes, or its Code, or a File, or Done.
+type Report struct {
+	Cmd    int
+	Output []byte `json:",omitempty"`
+	Code   *int   `json:",omitempty"`
+	File   string `json:",omitempty"`
+	Data   []byte `json:",omitempty"`
+	Error  string `json:",omitempty"`
+	Done   bool   `json:",omitempty"`
+}
+
+// Run boots the guest, runs the commands and gives their results. It fails the
+// test where the guest does not come to its end, and skips like Need(t, QEMU).
+func (g Guest) Run(t testing.TB) GuestResult {
+	t.Helper()
+	Need(t, QEMU)
+	kernel, err := Kernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	initrd, port := filepath.Join(dir, "initrd.gz"), filepath.Join(dir, "reports")
+	if err := g.writeInitrd(t, initrd); err != nil {
+		t.Fatalf("build the guest: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), orDefault(g.Timeout, 3*time.Minute))
+	defer cancel()
+	console, err := g.command(ctx, kernel, initrd, port).CombinedOutput()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	reports, readErr := os.ReadFile(port)
+	result, parseErr := parseReports(reports, len(g.Cmds))
+	result.Console = string(console)
+	if err = errors.Join(err, readErr, parseErr); err != nil {
+		t.Fatalf("guest: %v\nits commands so far: %+v\nits console:\n%s", err, result.Cmds, console)
+	}
+	return result
+}
+
+// command is QEMU with its own emulator: a /dev/kvm that opens is no proof that
+// it works in a nested machine.
+func (g Guest) command(ctx context.Context, kernel, initrd, port string) *exec.Cmd {
+	memory := orDefault(g.Memory, 512*sample.MiB)
+	cmd := exec.CommandContext(ctx, qemu,
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", strconv.FormatUint(uint64(memory/sample.MiB), 10),
+		"-serial", "stdio", "-serial", "file:"+port,
+		"-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 quiet")
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+func orDefault[T comparable](v, other T) T {
+	var zero T
+	if v == zero {
+		return other
+	}
+	return v
+}
+
+// parseReports reads the lines of the guest's second serial port.
+func parseReports(b []byte, cmds int) (GuestResult, error) {
+	r := GuestResult{Cmds: make([]GuestCmd, cmds), Files: map[string][]byte{}}
+	for i := range r.Cmds {
+		r.Cmds[i].Code = -1
+	}
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var p Report
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
+			return r, fmt.Errorf("report %.80q: %w", lines.Bytes(), err)
+		}
+		switch {
+		case p.Error != "":
+			return r, errors.New(p.Error)
+		case p.Done:
+			return r, nil
+		case p.File != "":
+			r.Files[p.File] = append(r.Files[p.File], p.Data...)
+		case p.Cmd < 0 || p.Cmd >= cmds:
+			return r, fmt.Errorf("report of command %d of %d", p.Cmd, cmds)
+		case p.Code != nil:
+			r.Cmds[p.Cmd].Code = *p.Code
+		default:
+			r.Cmds[p.Cmd].Output += string(p.Output)
+		}
+	}
+	return r, errors.Join(errors.New("it stopped before its end"), lines.Err())
+}
+
+// Kernel finds the guest's kernel, boot/vmlinuz-* below the directory that
+// HIGHWATER_KERNEL names, by default kernel in the tests' cache, where
+// internal/hwtest/guest/fetch-kernel.sh puts it.
+func Kernel() (string, error) {
+	dir := os.Getenv("HIGHWATER_KERNEL")
+	if dir == "" {
+		base, err := cacheBase()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(base, "kernel")
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "boot", "vmlinuz-*"))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("needs a kernel for the guest in %s: run internal/hwtest/guest/fetch-kernel.sh", dir)
+	}
+	return found[len(found)-1], nil
+}
