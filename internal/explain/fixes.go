@@ -76,9 +76,9 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 	case need > want:
 		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
 	case class == Leak:
-		f.Outlook = "killed later: a leak fills any limit"
+		f.Outlook = "still killed, only later: a leak fills any limit"
 	case class == Burst && need > want*60/100:
-		f.Outlook = fmt.Sprintf("uncertain: live was %s and still rising", whole(c.live.bytes))
+		f.Outlook = fmt.Sprintf("may still be killed (live %s and rising)", whole(c.live.bytes))
 	case need > want*85/100:
 		f.Outlook = fmt.Sprintf("lives, but collects hard (live %s)", whole(c.live.bytes))
 	default:

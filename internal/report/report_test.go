@@ -1,0 +1,171 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/explain"
+)
+
+// answers reads the answers that package explain's own tests hold.
+func answers(t *testing.T) map[string]*explain.Answer {
+	t.Helper()
+	paths, err := filepath.Glob("../explain/testdata/*.json")
+	if err != nil || len(paths) < 15 {
+		t.Fatalf("%d answers, %v", len(paths), err)
+	}
+	out := map[string]*explain.Answer{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &explain.Answer{}
+		if err := json.Unmarshal(text, a); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		out[strings.TrimSuffix(filepath.Base(path), ".json")] = a
+	}
+	return out
+}
+
+var source = Options{Source: func(file string, line int) (string, bool) {
+	if strings.HasSuffix(file, "upload.go") && line == 172 {
+		return "\tif err := r.ParseMultipartForm(32 << 20); err != nil {\n", true
+	}
+	return "", false
+}}
+
+func text(t *testing.T, a *explain.Answer, o Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, a, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestEachAnswerIsPrintedAsAgreed(t *testing.T) {
+	for name, a := range answers(t) {
+		t.Run(name, func(t *testing.T) {
+			got := text(t, a, source)
+			path := filepath.Join("testdata", name+".txt")
+			if os.Getenv("UPDATE") != "" {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s differs (UPDATE=1 rewrites)\n--- got\n%s--- want\n%s", path, got, want)
+			}
+		})
+	}
+}
+
+func TestAnAnswerIsAtMost30LinesOfItsWidth(t *testing.T) {
+	for name, a := range answers(t) {
+		for _, width := range []int{80, 100, 140} {
+			for _, long := range []bool{false, true} {
+				if long {
+					lengthen(a)
+				}
+				page := strings.Split(strings.TrimSuffix(text(t, a, Options{Width: width, Source: source.Source}), "\n"), "\n")
+				if len(page) > lines {
+					t.Errorf("%s at %d columns: %d lines", name, width, len(page))
+				}
+				for _, line := range page {
+					if columns(line) > width {
+						t.Errorf("%s at %d columns: %d columns: %s", name, width, columns(line), line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// lengthen gives an answer the names of a large program.
+func lengthen(a *explain.Answer) {
+	long := strings.Repeat("averylongpackagename/", 6)
+	a.Program.Name = strings.Repeat("program", 8)
+	a.Recording = long + a.Recording
+	for i := range a.Holders {
+		a.Holders[i].File = "/home/build/" + long + strings.Repeat("file", 12) + ".go"
+		a.Holders[i].Function = long + "pkg.(*" + strings.Repeat("Type", 20) + ").Method"
+	}
+	for len(a.Holders) > 0 && len(a.Holders) < 5 {
+		a.Holders = append(a.Holders, a.Holders[0])
+	}
+	for len(a.Gaps) < 4 {
+		a.Gaps = append(a.Gaps, explain.Gap{What: "something", Why: strings.Repeat("a long reason ", 12)})
+	}
+	for len(a.Ledger.Rows) < 12 {
+		a.Ledger.Rows = append(a.Ledger.Rows, explain.LedgerRow{Name: "another row", Bytes: 1 << 20})
+	}
+	for len(a.Verdict.Why) > 0 && len(a.Verdict.Why) < 5 {
+		a.Verdict.Why = append(a.Verdict.Why, a.Verdict.Why[0])
+	}
+	for i := range a.Fixes {
+		a.Fixes[i].Text += ", in a file of a name that goes on and on and on and on and on for long"
+	}
+}
+
+func TestColoursAreThereOnlyWhenAskedFor(t *testing.T) {
+	a := answers(t)["leak"]
+	if plain := text(t, a, Options{}); strings.Contains(plain, "\x1b") {
+		t.Error("colours in plain text")
+	}
+	coloured := text(t, a, Options{Color: true})
+	if !strings.Contains(coloured, "\x1b[") {
+		t.Error("no colours")
+	}
+	for _, code := range []string{bold, red, green, cyan, off} {
+		coloured = strings.ReplaceAll(coloured, code, "")
+	}
+	if coloured != text(t, a, Options{}) {
+		t.Error("colours change the text")
+	}
+}
+
+func TestNoSourcePrintsNoSourceLine(t *testing.T) {
+	o := source
+	o.NoSource = true
+	a := answers(t)["burst-of-uploads"]
+	if got := text(t, a, o); strings.Contains(got, "32 << 20") {
+		t.Error(got)
+	}
+	if got := text(t, a, source); !strings.Contains(got, "32 << 20") {
+		t.Error(got)
+	}
+}
+
+func TestJSONIsTheAnswer(t *testing.T) {
+	a := answers(t)["leak"]
+	var b bytes.Buffer
+	if err := JSON(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	var back explain.Answer
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back.Schema != explain.Schema || back.Verdict.Sentence != a.Verdict.Sentence {
+		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+func TestAFoldedTextKeepsItsEnds(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{{"short", 10, "short"}, {"handlers/upload.go:172", 13, "hand…d.go:172"}, {"abcdef", 3, "abc"}, {"", 4, ""}} {
+		if got := fold(c.s, c.n); got != c.want || columns(got) > c.n {
+			t.Errorf("fold(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}

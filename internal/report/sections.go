@@ -1,0 +1,262 @@
+package report
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// bar is the cell of a bar; a full one has barCells.
+const (
+	bar      = '█'
+	barCells = 30
+)
+
+// row is one line of the ledger as it is shown.
+type row struct {
+	name  string
+	bytes int64
+	note  string
+}
+
+// ledger prints where the memory was: rows that sum to the total, the unexplained
+// rest always among them.
+func (p *page) ledger(a *explain.Answer, most int) {
+	l := a.Ledger
+	if l.TotalBytes == 0 && len(l.Rows) == 0 {
+		p.add("WHERE the memory was: not seen")
+		return
+	}
+	what := "the memory was"
+	if !l.OfCgroup {
+		what = "the program's anonymous memory was"
+	}
+	p.addf("WHERE %s, at the %s: %s", what, momentName(a.Outcome.Moment), mib(int64(l.TotalBytes), true))
+	unit := true
+	for _, r := range shownRows(l, most) {
+		share := 100 * float64(r.bytes) / float64(max(1, l.TotalBytes))
+		full := min(barCells, p.width-58)
+		cells := strings.Repeat(string(bar), max(0, min(full, int(share*float64(full)/100+0.5))))
+		p.addf("  %s%13s %4.0f%%  %s", pad(r.name, 22), mib(r.bytes, unit), share, strings.TrimSpace(cells+"  "+r.note))
+		unit = false
+	}
+}
+
+func momentName(m string) string {
+	switch m {
+	case "last":
+		return "last moment"
+	case "time":
+		return "moment asked for"
+	}
+	return m
+}
+
+// mib is an amount in MiB with one decimal; without the unit, spaces stand in
+// its place, so that columns align.
+func mib(b int64, unit bool) string {
+	s := fmt.Sprintf("%.1f", float64(b)/float64(sample.MiB))
+	if s == "-0.0" {
+		s = "0.0"
+	}
+	if unit {
+		return s + " MiB"
+	}
+	return s + "    "
+}
+
+// shownRows folds the runtime's small rows into one, sums up the smallest where
+// there are more than most, and ends with the kernel and the unexplained rest.
+func shownRows(l explain.Ledger, most int) []row {
+	var rows, last []row
+	fixed := row{name: "stacks, runtime"}
+	for _, r := range l.Rows {
+		one := row{name: r.Name, bytes: int64(r.Bytes)}
+		if r.Reclaimable {
+			one.note = "reclaimable"
+		}
+		switch r.Name {
+		case sample.RowStacks, sample.RowRuntime, sample.RowProgramData:
+			fixed.bytes += one.bytes
+		case sample.RowKernel, sample.RowSockets:
+			last = append(last, one)
+		default:
+			rows = append(rows, one)
+		}
+	}
+	if fixed.bytes > 0 {
+		rows = append(rows, fixed)
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].bytes > rows[j].bytes })
+	rows = append(rows, last...)
+	if len(rows) > most-1 {
+		rest := row{name: fmt.Sprintf("%d smaller parts", len(rows)-most+2)}
+		for _, r := range rows[most-2:] {
+			rest.bytes += r.bytes
+		}
+		rows = append(rows[:most-2], rest)
+	}
+	return append(rows, row{name: sample.RowUnexplained, bytes: l.UnexplainedBytes})
+}
+
+// holders prints the lines that allocated what was held.
+func (p *page) holders(a *explain.Answer, o Options, most int) {
+	if len(a.Holders) == 0 {
+		return
+	}
+	s := a.Sampling
+	title := "WHO held the live heap"
+	if s.View != "live" {
+		title = "WHO held the heap, by the program's last published profile"
+	}
+	p.both(title, sampling(s))
+	unit := true
+	for i, h := range a.Holders[:min(most, len(a.Holders))] {
+		p.holder(h, s, o, unit, i == 0)
+		unit = false
+	}
+	if rest := len(a.Holders) - most; rest > 0 {
+		s.Others += rest
+	}
+	if s.Others > 0 {
+		held := s.TotalBytes
+		for _, h := range a.Holders[:min(most, len(a.Holders))] {
+			held = held.Sub(h.Bytes)
+		}
+		p.addf("%13s %4s  %s", mib(int64(held), false), units.Percent(float64(held), float64(s.TotalBytes)), other(s.Others))
+	}
+}
+
+func other(n int) string {
+	if n == 1 {
+		return "1 other line"
+	}
+	return fmt.Sprintf("%d other lines", n)
+}
+
+func sampling(s explain.Sampling) string {
+	if s.Rate <= 1 {
+		return "every allocation counted"
+	}
+	return fmt.Sprintf("sampled 1 per %s; ± %.0f MiB", units.Limit(s.Rate), float64(s.ErrorBytes)/float64(sample.MiB))
+}
+
+func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, first bool) {
+	left := fmt.Sprintf("%13s %4s  %s  ", mib(int64(h.Bytes), unit), units.Percent(float64(h.Bytes), float64(s.TotalBytes)),
+		fold(fmt.Sprintf("%s:%d", explain.ShortFile(h.File), h.Line), 30))
+	right := grew(h, s)
+	p.both(left+fold(codeOf(h, o), p.width-columns(left)-columns(right)-2), right)
+	if first && h.InFlight > 0 {
+		p.addf("%sunder %s, %s", strings.Repeat(" ", 20), fold(explain.ShortFunc(h.Function), 40), goroutines(h.InFlight))
+	}
+}
+
+// codeOf is the source line where it can be read, else the function.
+func codeOf(h explain.Holder, o Options) string {
+	if o.Source != nil && !o.NoSource {
+		if text, ok := o.Source(h.File, h.Line); ok && strings.TrimSpace(text) != "" {
+			return strings.Join(strings.Fields(text), " ")
+		}
+	}
+	return explain.ShortFunc(h.Function)
+}
+
+func grew(h explain.Holder, s explain.Sampling) string {
+	switch {
+	case h.GrowthBytes > int64(h.Bytes)/10 && s.GrowthBytes > 0:
+		return fmt.Sprintf("grew %s", strings.TrimSpace(mib(h.GrowthBytes, true)))
+	case h.GrowthBytes < -int64(h.Bytes)/10:
+		return fmt.Sprintf("shrank %s", strings.TrimSpace(mib(-h.GrowthBytes, true)))
+	}
+	return "flat"
+}
+
+func goroutines(n int) string {
+	if n == 1 {
+		return "1 goroutine"
+	}
+	return fmt.Sprintf("%d goroutines", n)
+}
+
+// whys prints the steps of the explanation and what is ruled out.
+func (p *page) whys(a *explain.Answer, most int) {
+	steps := a.Verdict.Why
+	if len(steps) == 0 && (len(a.RuledOut) == 0 || a.Verdict.Class == explain.Healthy) {
+		return
+	}
+	if len(steps) == 0 {
+		p.add("WHY NOT")
+	} else {
+		p.add("WHY")
+	}
+	for i, w := range steps[:min(most, len(steps))] {
+		p.step(fmt.Sprintf("  %d ", i+1), w.Text, w.Evidence)
+	}
+	if len(a.RuledOut) == 0 {
+		return
+	}
+	var names, ids []string
+	for _, r := range a.RuledOut {
+		names = append(names, classNames[r.Class])
+		ids = append(ids, r.Evidence...)
+	}
+	p.step("  x ", "ruled out: "+strings.Join(names, ", "), unique(ids))
+}
+
+// step prints one reason, its evidence at the right edge of its first line.
+func (p *page) step(head, text string, evidence []string) {
+	ids := ""
+	if len(evidence) > 0 {
+		ids = "[" + strings.Join(evidence[:min(4, len(evidence))], " ") + "]"
+	}
+	room := p.width - columns(head) - columns(ids) - 2
+	for i, line := range wrapped(text, room) {
+		if i > 0 {
+			head, ids = strings.Repeat(" ", columns(head)), ""
+		}
+		p.both(head+line, ids)
+	}
+}
+
+func unique(ids []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return len(out[i]) < len(out[j]) || len(out[i]) == len(out[j]) && out[i] < out[j] })
+	return out
+}
+
+var classNames = map[explain.Class]string{explain.Leak: "leak", explain.Burst: "burst", explain.GCUnaware: "garbage over the limit",
+	explain.Native: "native memory", explain.PageCache: "page cache", explain.Shmem: "shared memory", explain.Baseline: "too small a limit"}
+
+// fixes prints each change to try, and below it the command that tests it.
+func (p *page) fixes(fixes []explain.Fix) {
+	if len(fixes) == 0 {
+		return
+	}
+	p.add("FIX")
+	for _, f := range fixes[:min(2, len(fixes))] {
+		state := "your change, not tested"
+		if f.Outlook != "" {
+			state = f.State + ": " + f.Outlook
+		}
+		p.both("  "+f.ID+"  "+f.Text, state)
+		p.add(fold("     "+f.Command, p.width))
+	}
+}
+
+// gaps names what was not seen.
+func (p *page) gaps(gaps []explain.Gap, most int) {
+	for _, g := range gaps[:min(most, len(gaps))] {
+		p.add(fold(fmt.Sprintf("NOT SEEN  %s: %s", g.What, g.Why), p.width))
+	}
+}
