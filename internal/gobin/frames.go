@@ -8,11 +8,15 @@ import (
 // Frame is one call in source terms.
 type Frame struct {
 	Func      string // as runtime.Frame.Function has it: type arguments are "[...]"
-	File      string // as the compiler recorded it
+	Symbol    string // as the linker and runtime/pprof name it; differs from Func in generic functions only
+	File      string // as the compiler recorded it, "?" if it did not
 	Line      int
 	StartLine int    // of the function
 	Entry     uint64 // link-time address of the physical function's first instruction
 	Inlined   bool   // into the next frame
+	// Wrapper: the compiler made it to call a method or closure. Stacks leave it
+	// out, unless it is the innermost frame or called a function that panics.
+	Wrapper bool
 }
 
 // Hostile inline trees may lead in circles. The compiler's own go some 50 deep.
@@ -23,8 +27,9 @@ const maxInline = 512
 // instruction's; for a return address pass one less. Nothing is appended for a
 // pc outside Go's code (C, the vdso) or where Supported refuses.
 //
-// Frames are what runtime.Callers and runtime.CallersFrames give for the
-// physical pc, compiler-made wrappers included.
+// The frames are those of runtime.CallersFrames for a stack with this one
+// physical pc. The pcs that runtime.Callers gives, and heap profiles hold, are
+// logical already; they are for Locations.
 func (b *Binary) Frames(dst []Frame, pc uint64) []Frame {
 	b.walk(pc, func(f function, c call) bool {
 		dst = append(dst, b.frame(f, c))
@@ -43,11 +48,11 @@ type call struct {
 }
 
 // walk calls visit for each logical frame at pc, innermost first, until it
-// returns false.
+// returns false. Wrappers around an inlined function are left out.
 func (b *Binary) walk(pc uint64, visit func(function, call) bool) {
 	defer panicOnFault()()
-	var err error
-	defer guard(&err) // of a file cut short nothing more is known
+	var fault error
+	defer guard(&fault) // of a file cut short nothing more is known
 	t, err := b.table()
 	if err != nil {
 		return
@@ -56,13 +61,13 @@ func (b *Binary) walk(pc uint64, visit func(function, call) bool) {
 	if !ok {
 		return
 	}
-	tree := f.funcdata(funcdataInlTree)
+	tree, callee := f.funcdata(funcdataInlTree), t.ids.gopanic // elides nothing
 	for range maxInline {
 		c, parent := f.callAt(tree, pc)
-		if !visit(f, c) || !c.inlined {
+		if !t.ids.elides(c.funcID, callee) && !visit(f, c) || !c.inlined {
 			return
 		}
-		pc = f.entry + uint64(parent)
+		pc, callee = f.entry+uint64(parent), c.funcID
 	}
 }
 
@@ -74,8 +79,11 @@ func (f function) callAt(tree []byte, pc uint64) (c call, parent uint32) {
 		return c, 0
 	}
 	i, ok := f.value(f.pcdata(pcdataInlTreeIndex), pc)
-	rec := tail(tree, uint64(max(i, 0))*inlineSize)
-	if !ok || i < 0 || len(rec) < inlineSize {
+	if !ok || i < 0 {
+		return c, 0
+	}
+	rec := tail(tree, uint64(i)*inlineSize)
+	if len(rec) < inlineSize {
 		return c, 0
 	}
 	c.funcID = rec[0]
@@ -87,30 +95,20 @@ func (f function) callAt(tree []byte, pc uint64) (c call, parent uint32) {
 
 func (b *Binary) frame(f function, c call) Frame {
 	fr := Frame{
-		Func:      b.name(f.t, c.name),
+		Symbol:    b.symbolName(f.t, c.name),
+		File:      "?", // as runtime.funcline1 says it
 		StartLine: int(c.startLine),
 		Entry:     f.entry,
 		Inlined:   c.inlined,
-		File:      "?", // as runtime.funcline1 says it
+		Wrapper:   c.funcID == f.t.ids.wrapper,
 	}
+	fr.Func = printName(fr.Symbol)
 	file, ok1 := f.value(f.fileTable(), c.pc)
 	line, ok2 := f.value(f.lineTable(), c.pc)
 	if ok1 && ok2 && file >= 0 && line >= 0 {
 		fr.File, fr.Line = b.fileName(f, uint32(file)), int(line)
 	}
 	return fr
-}
-
-// name is the function's name as runtime.funcNameForPrint has it.
-func (b *Binary) name(t *table, off uint32) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, ok := b.names[off]
-	if !ok {
-		s = printName(cstring(t.names, off))
-		b.names[off] = s
-	}
-	return s
 }
 
 // printName blanks type arguments: runtime/symtab.go, funcNameForPrint.
@@ -121,6 +119,23 @@ func printName(s string) string {
 		return s
 	}
 	return s[:i] + "[...]" + s[j+1:]
+}
+
+// symbolName is the name at an offset of the name table; offset 0 is no name, as
+// in runtime.moduledata.funcName. Names and files are copied once: frames share
+// them, and they outlive the mapping.
+func (b *Binary) symbolName(t *table, off uint32) string {
+	if off == 0 {
+		return ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, ok := b.names[off]
+	if !ok {
+		s = cstring(t.names, off)
+		b.names[off] = s
+	}
+	return s
 }
 
 func (b *Binary) fileName(f function, n uint32) string {

@@ -5,6 +5,7 @@ type Func struct {
 	Entry    uint64 // link-time address of its first instruction
 	FuncID   uint8  // internal/abi.FuncID; its numbers change with Go's version
 	TopFrame bool   // a stack ends here: runtime.goexit, runtime.mstart, ...
+	Wrapper  bool   // made by the compiler; see Frame.Wrapper
 
 	b *Binary
 	f function
@@ -24,10 +25,10 @@ func (b *Binary) FuncAt(pc uint64) (fn Func, ok bool) {
 	if !ok {
 		return Func{}, false
 	}
-	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), b: b, f: f}, true
+	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), Wrapper: f.id() == t.ids.wrapper, b: b, f: f}, true
 }
 
-// Name is the function's name as Frame.Func.
+// Name is the function's name as in Frame.Func.
 func (fn Func) Name() string {
 	if fn.b == nil {
 		return ""
@@ -35,7 +36,7 @@ func (fn Func) Name() string {
 	defer panicOnFault()()
 	var err error
 	defer guard(&err)
-	return fn.b.name(fn.f.t, fn.f.nameOff())
+	return printName(fn.b.symbolName(fn.f.t, fn.f.nameOff()))
 }
 
 // SPDelta is how far the stack pointer is below its value at the function's

@@ -2,6 +2,7 @@ package gobin
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 // toolchain. After a comment its lines are:
 //
 //	toolchain ID VERSION EXPERIMENTS   "-" for none
+//	const NAME VALUE ID...             the toolchains where the constant is that
 //	type NAME SIZE ID...               the toolchains that lay NAME out as follows
 //	PATH OFFSET SIZE                   a field; nested ones as "gFree.n"
 //
@@ -23,6 +25,7 @@ var layoutsTxt string
 // names that DWARF gives them: "runtime.g", "internal/abi.Type".
 type Layout struct {
 	structs map[string]*structLayout
+	consts  map[string]int64
 }
 
 type structLayout struct {
@@ -80,6 +83,13 @@ func (l *Layout) Size(typ string) (size uint64, ok bool) {
 	return s.size, true
 }
 
+// Const is the value of one of the runtime's constants:
+// Const("runtime._KindSpecialProfile").
+func (l *Layout) Const(name string) (value int64, ok bool) {
+	value, ok = l.consts[name]
+	return value, ok
+}
+
 // layouts caches one Layout a set of toolchains: a watcher meets few.
 var layouts sync.Map // string -> *Layout
 
@@ -94,11 +104,15 @@ func loadLayout(ids []string) *Layout {
 
 // parseLayout keeps the structs that all the toolchains lay out alike.
 func parseLayout(ids []string) *Layout {
-	l := &Layout{structs: make(map[string]*structLayout)}
+	l := &Layout{structs: make(map[string]*structLayout), consts: make(map[string]int64)}
 	var s *structLayout // nil while a variant of others is skipped
 	for line := range strings.Lines(layoutsTxt) {
 		w := strings.Fields(line)
 		switch {
+		case len(w) > 3 && w[0] == "const":
+			if containsAll(w[3:], ids) {
+				l.consts[w[1]] = int64(number(w[2]))
+			}
 		case len(w) > 3 && w[0] == "type":
 			s = nil
 			if containsAll(w[3:], ids) {
@@ -114,11 +128,7 @@ func parseLayout(ids []string) *Layout {
 
 func containsAll(have, want []string) bool {
 	for _, w := range want {
-		found := false
-		for _, h := range have {
-			found = found || h == w
-		}
-		if !found {
+		if !slices.Contains(have, w) {
 			return false
 		}
 	}
@@ -127,9 +137,8 @@ func containsAll(have, want []string) bool {
 
 // number reads our own table.
 func number(s string) uint64 {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		panic("layouts.txt: " + err.Error())
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return uint64(n)
 	}
-	return n
+	panic("layouts.txt: no number: " + s)
 }

@@ -14,8 +14,8 @@ const (
 
 	headerSize = 72 // pcHeader on 64 bits
 
-	funcSize   = 44     // _func before its pcdata and funcdata
-	inlineSize = 16     // one record of FUNCDATA_InlTree
+	funcSize   = 44 // _func before its pcdata and funcdata
+	inlineSize = 16 // one record of FUNCDATA_InlTree
 	noFuncdata = ^uint32(0)
 
 	pcdataInlTreeIndex = 2 // abi.PCDATA_InlTreeIndex
@@ -26,6 +26,33 @@ const (
 	maxName = 64 << 10 // longest name read; generic ones reach some KB
 )
 
+// funcIDs are the numbers of internal/abi.FuncID that decide what a stack shows;
+// they change with Go's version.
+type funcIDs struct {
+	goexit, wrapper              uint8
+	gopanic, panicwrap, sigpanic uint8
+}
+
+func (l *Layout) funcIDs() funcIDs {
+	id := func(name string) uint8 {
+		v, ok := l.Const("internal/abi." + name)
+		if !ok {
+			return 0xff // no function has it
+		}
+		return uint8(v)
+	}
+	return funcIDs{
+		goexit: id("FuncID_goexit"), wrapper: id("FuncIDWrapper"),
+		gopanic: id("FuncID_gopanic"), panicwrap: id("FuncID_panicwrap"), sigpanic: id("FuncID_sigpanic"),
+	}
+}
+
+// elides says whether a stack leaves out a frame because it is a wrapper that the
+// compiler made for what it called: runtime/traceback.go, elideWrapperCalling.
+func (ids funcIDs) elides(frame, callee uint8) bool {
+	return frame == ids.wrapper && callee != ids.gopanic && callee != ids.panicwrap && callee != ids.sigpanic
+}
+
 // table is the function table of one executable, lying in its mapping. All
 // offsets in it come from the file: each read checks them.
 type table struct {
@@ -34,6 +61,7 @@ type table struct {
 	n          int    // functions
 	text, end  uint64 // link-time address range of Go's code
 	inlineData []byte // from go:func.*, the base of funcdata offsets
+	ids        funcIDs
 	quantum    uint32 // pc deltas are in units of this
 }
 
@@ -56,6 +84,11 @@ func (b *Binary) openTable() (*table, error) {
 	// where cgo is linked. runtime.text is moduledata.text in all builds.
 	t.text, t.end = syms["runtime.text"].addr, syms["runtime.etext"].addr
 	t.inlineData = b.at(syms["go:func.*"].addr)
+	l, err := b.Layout()
+	if err != nil {
+		return nil, err
+	}
+	t.ids = l.funcIDs()
 	return t, nil
 }
 

@@ -30,13 +30,27 @@ type toolchain struct {
 // between which a struct moved, and the experiments that move one.
 var toolchains = []toolchain{
 	{"go1.24.0", ""},
+	{"go1.24.5", ""},
+	{"go1.24.6", ""}, // runtime.m grew
 	{"go1.24.13", ""},
+	{"go1.24.13", "synctest"},
+	{"go1.24.13", "nospinbitmutex"},
+	{"go1.24.13", "noswissmap"},
 	{"go1.25.0", ""},
 	{"go1.25.7", ""},
+	{"go1.25.0", "greenteagc"},
+	{"go1.25.7", "greenteagc"},
+	{"go1.25.7", "jsonv2"},
 	{"go1.26.0", ""},
 	{"go1.26.8", ""},
+	{"go1.26.0", "nogreenteagc"},
+	{"go1.26.8", "nogreenteagc"},
+	{"go1.26.8", "jsonv2"},
+	{"go1.26.8", "goroutineleakprofile"},
 	{"go1.27.0", ""},
 	{"go1.27.2", ""},
+	{"go1.27.0", "nogreenteagc"},
+	{"go1.27.2", "nogreenteagc"},
 }
 
 func main() {
@@ -52,17 +66,17 @@ func main() {
 func generate(out string) error {
 	var tab table
 	for _, tc := range toolchains {
-		types, err := measureToolchain(tc)
+		info, err := measureToolchain(tc)
 		if err != nil {
 			return err
 		}
-		tab.add(tc, types)
-		log.Printf("%s %s: %d structs", tc.version, tc.experiment, len(types))
+		tab.add(tc, info)
+		log.Printf("%s %s: %d structs, %d constants", tc.version, tc.experiment, len(info.structs), len(info.consts))
 	}
 	return os.WriteFile(out, tab.text(), 0o644)
 }
 
-func measureToolchain(tc toolchain) (map[string]layout, error) {
+func measureToolchain(tc toolchain) (*runtimeInfo, error) {
 	dir, err := os.MkdirTemp("", "layoutgen")
 	if err != nil {
 		return nil, err

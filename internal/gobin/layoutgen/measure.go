@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,21 @@ var structs = strings.Fields(`
 	internal/runtime/maps.Map internal/runtime/maps.table internal/runtime/maps.groupsReference
 `)
 
+// constants are the prefixes of the names of the constants that go with them.
+var constants = strings.Fields(`
+	runtime._G runtime._P runtime._KindSpecial runtime.mSpan runtime.waitReason runtime.memProfile runtime.blockProfile
+	runtime.mutexProfile runtime.heapArena runtime.pagesPerArena runtime.arena runtime.pageSize runtime.maxStack
+	runtime.buckHashSize runtime.numSpanClasses runtime.memoryLimit runtime.scavenge runtime.minHeapForMetadataHeader
+	internal/abi.FuncID internal/abi.FuncFlag internal/abi.PCDATA_ internal/abi.FUNCDATA_ internal/abi.TFlag internal/abi.Kind
+	internal/runtime/gc.
+`)
+
+// runtimeInfo is what one toolchain's runtime looks like.
+type runtimeInfo struct {
+	structs map[string]layout
+	consts  map[string]int64
+}
+
 // layout is one struct as its DWARF has it.
 type layout struct {
 	size   int64
@@ -38,9 +54,9 @@ type field struct {
 	offset, size int64
 }
 
-// measure reads the layouts of structs from an executable's DWARF; those that
+// measure reads the structs and constants from an executable's DWARF; those that
 // it does not hold are left out.
-func measure(exe string) (map[string]layout, error) {
+func measure(exe string) (*runtimeInfo, error) {
 	f, err := elf.Open(exe)
 	if err != nil {
 		return nil, err
@@ -50,33 +66,44 @@ func measure(exe string) (map[string]layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := make(map[string]bool, len(structs))
-	for _, s := range structs {
-		wanted[s] = true
-	}
-	found := make(map[string]layout)
-	r := d.Reader()
-	for {
+	info := &runtimeInfo{structs: make(map[string]layout), consts: make(map[string]int64)}
+	for r := d.Reader(); ; {
 		e, err := r.Next()
+		if err != nil || e == nil {
+			return info, err
+		}
+		name, _ := e.Val(dwarf.AttrName).(string)
+		switch e.Tag {
+		case dwarf.TagStructType:
+			err = info.addStruct(d, e.Offset, name)
+		case dwarf.TagConstant:
+			info.addConst(name, e.Val(dwarf.AttrConstValue))
+		}
 		if err != nil {
 			return nil, err
 		}
-		if e == nil {
-			break
-		}
-		name, _ := e.Val(dwarf.AttrName).(string)
-		if e.Tag != dwarf.TagStructType || !wanted[name] {
-			continue
-		}
-		t, err := d.Type(e.Offset)
-		if err != nil {
-			return nil, fmt.Errorf("type %s: %w", name, err)
-		}
-		if st, ok := t.(*dwarf.StructType); ok && !st.Incomplete {
-			found[name] = layout{size: st.ByteSize, fields: flatten(nil, "", 0, st)}
-		}
 	}
-	return found, nil
+}
+
+func (info *runtimeInfo) addStruct(d *dwarf.Data, off dwarf.Offset, name string) error {
+	if !slices.Contains(structs, name) {
+		return nil
+	}
+	t, err := d.Type(off)
+	if err != nil {
+		return fmt.Errorf("type %s: %w", name, err)
+	}
+	if st, ok := t.(*dwarf.StructType); ok && !st.Incomplete {
+		info.structs[name] = layout{size: st.ByteSize, fields: flatten(nil, "", 0, st)}
+	}
+	return nil
+}
+
+func (info *runtimeInfo) addConst(name string, value any) {
+	v, ok := value.(int64)
+	if ok && slices.ContainsFunc(constants, func(p string) bool { return strings.HasPrefix(name, p) }) {
+		info.consts[name] = v
+	}
 }
 
 // flatten appends the fields of st at base, each followed by the fields of the

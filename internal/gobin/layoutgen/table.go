@@ -3,41 +3,56 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
 )
 
 // table collects what was measured; its text is documented in gobin's layout.go.
 type table struct {
 	toolchains []toolchain
-	types      map[string][]variant
+	structs    map[string][]variant // by name
+	consts     map[string][]variant
 }
 
-// variant is one way to lay a struct out, and the toolchains that do (by index).
+// variant is one form that a struct or constant has, and the toolchains (by
+// index) that give it.
 type variant struct {
-	layout layout
-	in     []int
+	text string
+	in   []int
 }
 
-func (t *table) add(tc toolchain, types map[string]layout) {
-	if t.types == nil {
-		t.types = make(map[string][]variant)
+func (t *table) add(tc toolchain, info *runtimeInfo) {
+	if t.structs == nil {
+		t.structs, t.consts = make(map[string][]variant), make(map[string][]variant)
 	}
 	id := len(t.toolchains)
 	t.toolchains = append(t.toolchains, tc)
-	for name, l := range types {
-		t.types[name] = addVariant(t.types[name], l, id)
+	for name, l := range info.structs {
+		t.structs[name] = addVariant(t.structs[name], l.text(), id)
+	}
+	for name, v := range info.consts {
+		t.consts[name] = addVariant(t.consts[name], fmt.Sprint(v), id)
 	}
 }
 
-func addVariant(vs []variant, l layout, id int) []variant {
+func addVariant(vs []variant, text string, id int) []variant {
 	for i := range vs {
-		if reflect.DeepEqual(vs[i].layout, l) {
+		if vs[i].text == text {
 			vs[i].in = append(vs[i].in, id)
 			return vs
 		}
 	}
-	return append(vs, variant{l, []int{id}})
+	return append(vs, variant{text, []int{id}})
+}
+
+// text is the struct's size, then a line a field.
+func (l layout) text() string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%d", l.size)
+	for _, f := range l.fields {
+		fmt.Fprintf(&b, "\n%s %d %d", f.path, f.offset, f.size)
+	}
+	return b.String()
 }
 
 func (t *table) text() []byte {
@@ -46,27 +61,29 @@ func (t *table) text() []byte {
 	for id, tc := range t.toolchains {
 		fmt.Fprintf(&b, "toolchain %d %s %s\n", id, tc.version, orDash(tc.experiment))
 	}
-	names := make([]string, 0, len(t.types))
-	for name := range t.types {
-		names = append(names, name)
+	for _, name := range slices.Sorted(maps.Keys(t.consts)) {
+		for _, v := range t.consts[name] {
+			writeVariant(&b, "const", name, v)
+		}
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		for _, v := range t.types[name] {
-			writeVariant(&b, name, v)
+	for _, name := range slices.Sorted(maps.Keys(t.structs)) {
+		for _, v := range t.structs[name] {
+			writeVariant(&b, "type", name, v)
 		}
 	}
 	return b.Bytes()
 }
 
-func writeVariant(b *bytes.Buffer, name string, v variant) {
-	fmt.Fprintf(b, "type %s %d", name, v.layout.size)
+// writeVariant puts the toolchains behind the first line of the text.
+func writeVariant(b *bytes.Buffer, kind, name string, v variant) {
+	first, rest, _ := bytes.Cut([]byte(v.text), []byte("\n"))
+	fmt.Fprintf(b, "%s %s %s", kind, name, first)
 	for _, id := range v.in {
 		fmt.Fprintf(b, " %d", id)
 	}
 	fmt.Fprintln(b)
-	for _, f := range v.layout.fields {
-		fmt.Fprintf(b, "%s %d %d\n", f.path, f.offset, f.size)
+	if len(rest) > 0 {
+		fmt.Fprintf(b, "%s\n", rest)
 	}
 }
 

@@ -1,0 +1,1 @@
+// Allows functions without a body in inside.go.
