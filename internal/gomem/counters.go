@@ -17,11 +17,10 @@ type counterReader struct {
 	vars gather
 	at   counterPlaces
 	// Where a P keeps how many free g's it has.
-	allp, pFree uint64
-	ps          []uint64
-	psAddr      uint64
-	psBuf       []byte
-	one         [8]byte
+	pFree  uint64
+	ps     []uint64
+	psAddr uint64
+	one    [4]byte
 }
 
 // counterPlaces are offsets into the gathered bytes. Names are the runtime's:
@@ -148,7 +147,7 @@ func (c *counterReader) freeOfPs(m memory) (int64, error) {
 	}
 	var sum int64
 	for _, p := range c.ps {
-		if err := m.read(p+c.pFree, c.one[:4]); err != nil {
+		if err := m.read(p+c.pFree, c.one[:]); err != nil {
 			return 0, err
 		}
 		sum += int64(int32(half(c.one[:], 0)))

@@ -139,6 +139,5 @@ func (c *counterReader) placeFree(find *resolver, sched uint64) {
 	f := freeList(find)
 	c.at.freeStack, c.at.freeNoStack, c.at.freeIsOne = sched+f.stack, sched+f.noStack, f.one
 	c.at.ngsys = sched + find.offset("schedt", "ngsys")
-	c.allp = find.addr("allp")
 	c.pFree = find.firstOffset("p", "gFree.size", "gFree.n") // since Go 1.25; before
 }

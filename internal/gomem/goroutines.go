@@ -88,7 +88,7 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 	if err := find.err(); err != nil {
 		return err
 	}
-	gr.code = newUnwinder(r.bin, r.bias, r.minor)
+	gr.code = newUnwinder(r.bin, r.bias)
 	return gr.verify(r.mem)
 }
 

@@ -29,7 +29,7 @@ const (
 // Bounds on lists that are followed in a program's memory.
 const (
 	maxArenas = 1 << 22 // arenaL2Bits: all that a 48-bit address space has
-	maxChunks = 1 << 20
+	maxChunks = 1 << 18 // 64 GiB of persistent memory
 )
 
 // tableReader finds the memory that the runtime takes from the system for
@@ -126,19 +126,12 @@ func (o *tables) addArenas() error {
 	t := o.t
 	t.arenaIndices = t.arenaIndices[:0]
 	for _, list := range t.arenaLists {
-		ptr, n, _, err := o.mem.slice(list, 4, maxArenas)
+		ptr, n, _, err := o.mem.slice(list, 8, maxArenas)
 		if err != nil {
 			return err
 		}
-		indices := make([]byte, 0, 4*min(n, 4096))
-		for done := uint64(0); done < n; done += uint64(len(indices) / 4) {
-			indices = indices[:4*min(n-done, uint64(cap(indices)/4))]
-			if err := o.mem.read(ptr+4*done, indices); err != nil {
-				return err
-			}
-			for i := uint64(0); i < uint64(len(indices)); i += 4 {
-				t.arenaIndices = append(t.arenaIndices, uint64(half(indices, i)))
-			}
+		if t.arenaIndices, err = o.mem.words(t.arenaIndices, ptr, n, t.buf); err != nil {
+			return err
 		}
 	}
 	end, err := o.mem.u64(t.curArena)
@@ -158,14 +151,15 @@ func (o *tables) addArenas() error {
 	return nil
 }
 
-// addArenaTables notes each arena's descriptor and the page of the index that
-// points to it. A descriptor is over 64 KiB, so persistentalloc gives it a
-// mapping of its own.
+// addArenaTables notes the index of the arenas, one mapping that is hardly
+// touched, and each arena's descriptor. That is over 64 KiB, so persistentalloc
+// gives it a mapping of its own.
 func (o *tables) addArenaTables() error {
 	index, err := o.mem.u64(o.t.arenas)
 	if err != nil {
 		return err
 	}
+	o.add(index, 8*maxArenas)
 	near := newCursor(o.mem)
 	for _, i := range o.t.arenaIndices {
 		if i >= maxArenas {
@@ -175,7 +169,6 @@ func (o *tables) addArenaTables() error {
 		if err := near.read(index+8*i, b[:]); err != nil {
 			return err
 		}
-		o.add(index+8*i, 8)
 		o.add(word(b[:], 0), o.t.heapArena)
 	}
 	return nil

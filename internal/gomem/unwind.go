@@ -24,8 +24,6 @@ const (
 type unwinder struct {
 	bin  *gobin.Binary
 	bias uint64
-	// wrapperID is internal/abi.FuncIDWrapper, the last FuncID.
-	wrapperID uint8
 	// Steps by run-time pc; a program has few at which goroutines stand.
 	steps map[uint64]step
 	owns  map[uint64]bool // by startpc: one of the runtime's own goroutines
@@ -44,12 +42,8 @@ type step struct {
 // maxSteps bounds the cache of steps.
 const maxSteps = 1 << 20
 
-func newUnwinder(bin *gobin.Binary, bias uint64, minor int) unwinder {
-	u := unwinder{bin: bin, bias: bias, wrapperID: 23, steps: make(map[uint64]step), owns: make(map[uint64]bool)}
-	if minor < 25 {
-		u.wrapperID = 22
-	}
-	return u
+func newUnwinder(bin *gobin.Binary, bias uint64) unwinder {
+	return unwinder{bin: bin, bias: bias, steps: make(map[uint64]step), owns: make(map[uint64]bool)}
 }
 
 // step looks up a run-time pc.
@@ -74,8 +68,10 @@ func (u *unwinder) lookUp(pc uint64) step {
 	case "runtime.asyncPreempt", "runtime.sigpanic", "runtime.debugCallV2": // runtime/traceback.go, isInjectedCall
 		s.injected = true
 	}
-	// A wrapper may have the function that it wraps inlined into it.
-	s.wrapper = f.FuncID == u.wrapperID && len(u.bin.Frames(nil, pc-1)) < 2
+	if f.Wrapper { // which may have the function that it wraps inlined into it
+		calls := u.bin.Frames(nil, pc-1)
+		s.wrapper = len(calls) == 1 && calls[0].Wrapper
+	}
 	delta, ok := f.SPDelta(pc)
 	s.delta, s.top = delta, s.top || !ok
 	return s

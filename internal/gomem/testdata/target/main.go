@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -76,6 +77,10 @@ func obey(command string, n int) {
 		printProfile()
 	case "dump":
 		pprof.Lookup("goroutine").WriteTo(os.Stdout, 2)
+	case "pprof": // what /debug/pprof/heap costs the program, HTTP apart
+		for range n {
+			pprof.Lookup("heap").WriteTo(io.Discard, 0)
+		}
 	case "free":
 		debug.FreeOSMemory()
 	default:
@@ -119,7 +124,7 @@ func allocate(n int) {
 // right.
 func sites(n int) {
 	for i := range n {
-		descend(uint(i), 10)
+		descend(uint(i), 14)
 	}
 }
 
@@ -175,8 +180,8 @@ func goroutines(n int) {
 	go func() { select {} }()
 	go func() {
 		select {
-		case <-s.c:
-		case s.c <- 1:
+		case <-make(chan int):
+		case make(chan int) <- 1:
 		}
 	}()
 	go time.Sleep(time.Hour)

@@ -1,0 +1,96 @@
+package gomem
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+func BenchmarkCounters(b *testing.B) {
+	p := start(b, newest)
+	var rt sample.Runtime
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.runtime.Counters(&rt); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// withSites is a program with so many allocation sites.
+func withSites(b *testing.B, n int) *target {
+	p := start(b, newest)
+	p.ask("nogc")
+	p.ask("rate 1")
+	p.ask("sites %d", n)
+	p.ask("rate 0")
+	p.ask("gc")
+	return p
+}
+
+// BenchmarkProfile is a poll: no new buckets, every record read again.
+func BenchmarkProfile(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := withSites(b, n)
+			var prof sample.HeapProfile
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := p.runtime.Profile(&prof); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(prof.Counts)), "buckets")
+		})
+	}
+}
+
+// BenchmarkFirstProfile reads every bucket's stack.
+func BenchmarkFirstProfile(b *testing.B) {
+	p := withSites(b, 10000)
+	for b.Loop() {
+		rt, err := Attach(p.mem, p.bin, p.bias)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := rt.Profile(new(sample.HeapProfile)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkOwnProfile is the same profile written by the program itself, which
+// is what /debug/pprof/heap does to it, HTTP apart.
+func BenchmarkOwnProfile(b *testing.B) {
+	p := withSites(b, 10000)
+	p.ask("pprof %d", b.N)
+}
+
+func BenchmarkGoroutines(b *testing.B) {
+	for _, n := range []int{1000, 100000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := start(b, newest)
+			p.ask("goroutines %d", n)
+			for b.Loop() {
+				if _, err := p.runtime.Goroutines(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRanges(b *testing.B) {
+	p := start(b, newest)
+	p.ask("tree 2000000")
+	var ranges []sample.PageRange
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if ranges, err = p.runtime.Ranges(ranges[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(p.runtime.spans.sorted)), "spans")
+}
