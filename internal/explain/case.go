@@ -24,7 +24,7 @@ type Case struct {
 
 	site             *Site // to blame for the heap; nil: none known
 	calls            call
-	inFlight, unseen int
+	inFlight, running int // goroutines inside its function; those whose stacks were not read
 }
 
 // liveHeap is what is known of the live heap at the moment.
@@ -54,7 +54,7 @@ func newCase(e *Evidence) *Case {
 	}
 	if c.site = e.blamed(); c.site != nil && c.proc != nil {
 		c.calls = judgeCalls(c.site, e.Course)
-		c.inFlight, c.unseen = inFlight(c.proc.Goroutines, c.site.Function)
+		c.inFlight, c.running = inFlight(c.proc.Goroutines, c.site.Function)
 	}
 	return c
 }
@@ -83,6 +83,17 @@ func (c *Case) hardPeak() float64 {
 	}
 	return most
 }
+
+// unseen is how much came after the moment, where the kill itself was not caught.
+func (c *Case) unseen() sample.Bytes {
+	if !c.outcome.Kernel || c.Moment.Kind == sample.MomentDeath {
+		return 0
+	}
+	return max(c.bound, c.peak).Sub(c.ledger.Total)
+}
+
+// blind: so little was seen that the moment's figures rule nothing out.
+func (c *Case) blind() bool { return len(c.ledger.Rows) == 0 || c.unseen() > c.bound/10 }
 
 func (c *Case) rows(names ...string) (sum sample.Bytes) {
 	for _, n := range names {

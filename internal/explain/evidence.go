@@ -76,6 +76,8 @@ type Site struct {
 	Allocated, Freed, Since sample.Bytes
 	// Samples is the number of sampled objects held.
 	Samples uint64
+	// Cycle is the collection that the profile was published at.
+	Cycle uint32
 	// Stack is the greatest stack of the line, innermost first; all of it, the
 	// library's and the runtime's frames too.
 	Stack []sample.Frame
@@ -83,8 +85,11 @@ type Site struct {
 
 // Stand is how one line stood at an earlier moment.
 type Stand struct {
-	At    float64 // seconds since Evidence.Start
-	Bytes sample.Bytes
+	At float64 // seconds since Evidence.Start
+	// Bytes is what the published profile called in use: it can be two collections
+	// old, and dead since. Freed is what was freed of the line until then.
+	Bytes, Freed sample.Bytes
+	Cycle        uint32
 	// InFlight is the number of goroutines seen inside the line's function, Unseen
 	// how many ran, so that their stacks could not be read.
 	InFlight, Unseen int

@@ -27,13 +27,13 @@ func Explain(e *Evidence, history History) (*Answer, error) {
 		Ledger: ledgerOf(c.ledger), Gaps: gapsOf(c), Fixes: []Fix{}}
 	a.Holders, a.Sampling = holdersOf(c)
 	var facts []Fact
-	if f := decide(findings); f != nil {
+	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
 		a.Fixes = append(a.Fixes, fixesFor(c, f)...)
 	} else {
 		a.Verdict, facts = inconclusive(c, findings)
 	}
-	a.RuledOut = ruledOut(findings, a.Verdict.Class)
+	a.RuledOut = ruledOut(c, findings, a.Verdict.Class)
 	for _, f := range findings {
 		if f.Class != a.Verdict.Class && f.Stance == Silent {
 			facts = append(facts, f.Facts...)
@@ -82,7 +82,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 // lessSure: where the kill was not caught and much came after the moment, no
 // claim is certain.
 func lessSure(c *Case, k Confidence) Confidence {
-	if c.outcome.Kernel && c.Moment.Kind != sample.MomentDeath && c.bound.Sub(c.ledger.Total) > c.bound/10 {
+	if c.unseen() > c.bound/10 {
 		if k == High {
 			return Medium
 		}
@@ -91,9 +91,14 @@ func lessSure(c *Case, k Confidence) Confidence {
 	return k
 }
 
-func ruledOut(findings []Finding, verdict Class) []RuledOut {
+// ruledOut lists the classes that are not the truth. Where little was seen only
+// the page cache is among them: the kernel takes it back before it kills.
+func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 	out := []RuledOut{}
 	for _, f := range findings {
+		if c.blind() && (f.Class != PageCache || !c.outcome.Kernel) {
+			continue
+		}
 		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent {
 			continue
 		}

@@ -96,13 +96,13 @@ func (c *Case) factSite() Fact {
 }
 
 func (c *Case) factCalls() Fact {
-	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.inFlight), "running_unseen": int64(c.unseen), "moments": int64(len(c.Course))}}
+	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.inFlight), "running_unseen": int64(c.running), "moments": int64(len(c.Course))}}
 	f.Text = fmt.Sprintf("%s inside %s at the moment", count(c.inFlight, "goroutine"), ShortFunc(c.site.Function))
 	switch {
 	case c.calls == noCall:
 		f.Text += "; at an earlier moment calls had ended and their memory stayed"
-	case c.unseen > 0:
-		f.Text += fmt.Sprintf("; %d more ran, so that their stacks could not be read", c.unseen)
+	case c.running > 0:
+		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because they ran", c.running)
 	}
 	return f
 }

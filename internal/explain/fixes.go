@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -41,20 +42,20 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 	f := &Fix{Kind: "code", State: "untested", Command: c.try("ID=" + c.newProgram())}
 	where := ""
 	if k := verdict.Culprit; k != nil && k.File != "" {
-		where = ", " + place(k.File, k.Line)
+		where = fmt.Sprintf("%s:%d: ", path.Base(k.File), k.Line)
 	}
 	switch verdict.Class {
 	case Leak:
-		f.Text = "let go of what is kept, or bound it" + where
+		f.Text = where + "let go of what is kept, or bound it"
 	case Burst:
-		f.Text = "fewer at once, or less memory for each" + where
+		f.Text = where + "fewer at once, or less memory for each"
 		if k := c.cause(); k != nil {
-			f.Text = k.fix + where
+			f.Text = where + k.fix
 		}
 	case Native:
-		f.Text = "free what C or mmap allocates" + where
+		f.Text = where + "free what C or mmap allocates"
 	default:
-		f.Text = "keep less" + where
+		f.Text = where + "keep less"
 	}
 	return f
 }

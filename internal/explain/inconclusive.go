@@ -98,12 +98,11 @@ func (c *Case) known() []string {
 // unseenGrowth says how much came after the moment, where the kill itself was
 // not caught.
 func (c *Case) unseenGrowth() []string {
-	if !c.outcome.Kernel || c.Moment.Kind == sample.MomentDeath || c.bound == 0 {
+	if c.unseen() < sample.MiB {
 		return nil
 	}
-	came := max(c.bound, c.peak).Sub(c.ledger.Total)
 	after := c.outcome.Elapsed - c.outcome.MomentElapsed
-	return []string{fmt.Sprintf("%s came in the %s after the last moment that was kept", size(came), seconds(after))}
+	return []string{fmt.Sprintf("%s came in the %s after the last moment that was kept", size(c.unseen()), seconds(after))}
 }
 
 // missing lists what was not read at the moment and would have helped.

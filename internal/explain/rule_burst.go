@@ -46,7 +46,7 @@ func judgeRise(c *Case) Finding {
 	name := ShortFunc(c.site.Function)
 	returned := len(c.curve.returns) > 0
 	switch {
-	case c.inFlight == 0 && c.unseen == 0 && c.proc.Goroutines != nil:
+	case c.inFlight == 0 && c.running == 0 && c.proc.Goroutines != nil:
 		return silent(fmt.Sprintf("no call of %s was in flight", name))
 	case !returned && c.calls == noCall:
 		return silent(fmt.Sprintf("the memory outlived the calls of %s that allocated it", name))

@@ -70,8 +70,9 @@ func judgeAll(c *Case) []Finding {
 // decide picks the finding that explains the moment, nil if none does. A leak
 // comes first, as it kills under any setting in the end; then whatever explains
 // most bytes. A leak that stays open lowers the confidence of what is said of
-// the heap; garbage that stays open and is more than a burst leaves it undecided.
-func decide(findings []Finding) *Finding {
+// the heap; garbage that stays open and is more than a burst leaves it undecided,
+// and so does more memory unseen than the finding explains.
+func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	var best *Finding
 	for i := range findings {
 		f := &findings[i]
@@ -85,7 +86,7 @@ func decide(findings []Finding) *Finding {
 			best = f
 		}
 	}
-	if best == nil {
+	if best == nil || best.Bytes < unseen {
 		return nil
 	}
 	for _, f := range findings {

@@ -105,6 +105,10 @@ func shownRows(l explain.Ledger, most int) []row {
 
 // holders prints the lines that allocated what was held.
 func (p *page) holders(a *explain.Answer, o Options, most int) {
+	switch a.Verdict.Class {
+	case explain.Native, explain.Shmem, explain.PageCache: // not the heap's doing
+		return
+	}
 	if len(a.Holders) == 0 {
 		return
 	}
@@ -148,10 +152,10 @@ func sampling(s explain.Sampling) string {
 func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, first bool) {
 	left := fmt.Sprintf("%13s %4s  %s  ", mib(int64(h.Bytes), unit), units.Percent(float64(h.Bytes), float64(s.TotalBytes)),
 		fold(fmt.Sprintf("%s:%d", explain.ShortFile(h.File), h.Line), 30))
-	right := grew(h, s)
+	right := grew(h, s, first)
 	p.both(left+fold(codeOf(h, o), p.width-columns(left)-columns(right)-2), right)
 	if first && h.InFlight > 0 {
-		p.addf("%sunder %s, %s", strings.Repeat(" ", 20), fold(explain.ShortFunc(h.Function), 40), goroutines(h.InFlight))
+		p.add(fold(fmt.Sprintf("%sunder %s, %s", strings.Repeat(" ", 20), explain.ShortFunc(h.Function), goroutines(h.InFlight)), p.width))
 	}
 }
 
@@ -165,8 +169,12 @@ func codeOf(h explain.Holder, o Options) string {
 	return explain.ShortFunc(h.Function)
 }
 
-func grew(h explain.Holder, s explain.Sampling) string {
+// grew says how a line changed since the baseline; the first line's share of all
+// growth is said, too.
+func grew(h explain.Holder, s explain.Sampling, first bool) string {
 	switch {
+	case first && h.GrowthBytes > int64(h.Bytes)/10 && s.GrowthBytes >= h.GrowthBytes:
+		return fmt.Sprintf("grew %s of the %s", strings.TrimSpace(mib(h.GrowthBytes, false)), mib(s.GrowthBytes, true))
 	case h.GrowthBytes > int64(h.Bytes)/10 && s.GrowthBytes > 0:
 		return fmt.Sprintf("grew %s", strings.TrimSpace(mib(h.GrowthBytes, true)))
 	case h.GrowthBytes < -int64(h.Bytes)/10:
@@ -245,7 +253,7 @@ func (p *page) fixes(fixes []explain.Fix) {
 	}
 	p.add("FIX")
 	for _, f := range fixes[:min(2, len(fixes))] {
-		state := "your change, not tested"
+		state := "your change"
 		if f.Outlook != "" {
 			state = f.State + ": " + f.Outlook
 		}
