@@ -1,0 +1,70 @@
+package arch
+
+import "slices"
+
+// module is the path that all rooms' import paths begin with.
+const module = "github.com/highwater-go/highwater/"
+
+// aside is the floor of rooms that only tests and their own commands use; they
+// may import any room.
+const aside = 100
+
+// floors is the table of rooms under internal, as ARCHITECTURE.md has it. A
+// package imports lower floors only.
+var floors = map[string]int{
+	"sample": 0, "units": 0,
+	"procfs": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "capture": 1,
+	"recording": 2, "watch": 2,
+	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
+	"explain": 4,
+	"report":  5, "web": 5, "trial": 5, "fleet": 5,
+	"cli":  6,
+	"arch": aside, "hwtest": aside, "testprog": aside, "thirdparty": aside,
+}
+
+// neighbours are the imports within one floor that are allowed by name.
+var neighbours = map[string][]string{
+	"gomem":      {"gobin"},
+	"lastbreath": {"procfs"},
+}
+
+// keepers are rooms that alone may use a package (and those below its path):
+// the world outside has one door each.
+var keepers = map[string][]string{
+	"modernc.org/sqlite":            {"recording", "fleet"},
+	"database/sql":                  {"recording", "fleet"},
+	"github.com/spf13/cobra":        {"cli"},
+	"github.com/cilium/ebpf":        {"lastbreath"},
+	"net/http":                      {"pull", "web", "cli", "fleet"},
+	"github.com/google/pprof":       {"report", "cli", "pull", "heapdiff"},
+	"github.com/klauspost/compress": {"recording", "report"},
+}
+
+// speakers may write to the process's own standard output and error; all others
+// are given a writer, or return what they found.
+var speakers = []string{"cli", "web"}
+
+// emptyNames say nothing of what a package is.
+var emptyNames = []string{"pkg", "util", "utils", "common", "model", "models", "types", "manager", "helpers", "misc", "base"}
+
+// mayImport says why a room may not import another; "" if it may.
+func mayImport(from, to string, inTest bool) string {
+	lower, ok := floors[to]
+	if !ok {
+		return "room " + to + " is in no table"
+	}
+	upper := floors[from]
+	switch {
+	case from == to, upper == aside, slices.Contains(neighbours[from], to):
+		return ""
+	case lower == aside && inTest:
+		return ""
+	case lower == aside:
+		return "only tests use " + to
+	case lower == upper:
+		return to + " is its neighbour"
+	case lower > upper:
+		return to + " stands on a higher floor"
+	}
+	return ""
+}
