@@ -1,0 +1,143 @@
+// Package cli is the commands: flags, wiring and exit codes, one file a command.
+// It is the only room that knows all others, and holds no logic of theirs.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, a contract with scripts. run passes the program's own code
+// through.
+const (
+	exitDone          = 0
+	exitFailed        = 1
+	exitUsage         = 2
+	exitBudget        = 3
+	exitInconclusive  = 4
+	exitNotPermitted  = 5
+	signalExitCodeOff = 128
+)
+
+// exitError is an error that knows its exit code. Err nil means that everything
+// is already said.
+type exitError struct {
+	code int
+	err  error
+	hint string
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usagef is a mistake in how the command was called, with what to do about it.
+func usagef(hint, format string, args ...any) error {
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...), hint: hint}
+}
+
+// exitWith ends the command with a code and no message.
+func exitWith(code int) error {
+	if code == exitDone {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+// streams are the command's three files: answers go to out, progress to err.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// Main runs one command line and returns the exit code.
+func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+	s := &streams{in, out, errOut}
+	root := newRoot(s)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(context.Background())
+	return report(s, err)
+}
+
+// report prints an error the one way there is and gives its exit code.
+func report(s *streams, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	var e *exitError
+	if !errors.As(err, &e) {
+		if isUsage(err) {
+			e = &exitError{code: exitUsage, err: err, hint: "highwater help shows the commands"}
+		} else {
+			e = &exitError{code: exitFailed, err: err}
+		}
+	}
+	if e.err != nil {
+		fmt.Fprintf(s.err, "highwater: %v\n", err)
+		if e.hint != "" {
+			fmt.Fprintf(s.err, "  %s\n", e.hint)
+		}
+	}
+	return e.code
+}
+
+// isUsage tells cobra's own complaints, which carry no type.
+func isUsage(err error) bool {
+	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs an argument", "invalid argument", "accepts ", "requires at least", "bad flag syntax"} {
+		if strings.HasPrefix(err.Error(), start) {
+			return true
+		}
+	}
+	return false
+}
+
+func newRoot(s *streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "highwater",
+		Short: "Why a Go program used the memory it did, and which line is to blame",
+		Long: `Highwater runs or watches any Go program as it is, keeps the evidence of every
+peak and every OOM kill in one file, and explains it in words whose numbers add
+up to the kernel's.`,
+		Example: `  highwater run --limit 256MiB -- ./server      run it under a limit and explain its memory
+  highwater explain                             the latest recording: what happened, and why
+  highwater export --pprof | go tool pprof -http=: -`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	for _, c := range []func(*streams) *cobra.Command{runCommand, explainCommand, listCommand, exportCommand, doctorCommand, versionCommand, manCommand} {
+		root.AddCommand(c(s))
+	}
+	return root
+}
+
+// isTerminal says whether f is a terminal.
+func isTerminal(f any) bool {
+	file, ok := f.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// useColor follows the terminal and NO_COLOR (no-color.org).
+func useColor(f any) bool {
+	_, no := os.LookupEnv("NO_COLOR")
+	return isTerminal(f) && !no
+}

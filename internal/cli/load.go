@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	readyPoll    = 50 * time.Millisecond
+	readyAttempt = 2 * time.Second
+	tailBytes    = 4096
+)
+
+// readiness is how --ready is answered: a TCP port, or a URL.
+type readiness struct {
+	url  string // http or https
+	addr string // host:port
+}
+
+// parseReady reads --ready: a port, host:port or a URL.
+func parseReady(s string) (readiness, error) {
+	hint := "write a port (8080), host:port or a URL (http://127.0.0.1:8080/healthz)"
+	switch {
+	case s == "":
+		return readiness{}, nil
+	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
+		return readiness{url: s}, nil
+	}
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		host, port = "127.0.0.1", strings.TrimPrefix(s, ":")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return readiness{}, usagef(hint, "--ready %q is neither a port nor a URL", s)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return readiness{addr: net.JoinHostPort(host, port)}, nil
+}
+
+// wait returns when the program answers, or ctx's error. A URL answers with any
+// status below 500.
+func (r readiness) wait(ctx context.Context) error {
+	if r == (readiness{}) {
+		return nil
+	}
+	tick := time.NewTicker(readyPoll)
+	defer tick.Stop()
+	for {
+		if r.answers(ctx) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (r readiness) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, readyAttempt)
+	defer cancel()
+	if r.addr != "" {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", r.addr)
+		if err != nil {
+			return false
+		}
+		conn.Close()
+		return true
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url, nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode < 500
+}
+
+func (r readiness) String() string {
+	if r.url != "" {
+		return r.url
+	}
+	return r.addr
+}
+
+// runLoad runs a shell command to its end. Its output goes to w, and the last
+// of it is returned with the exit code (128+n for a signal); err says that it
+// could not be started.
+func runLoad(ctx context.Context, command string, w io.Writer) (code int, output string, err error) {
+	keep := &tail{w: w}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	cmd.Stdout, cmd.Stderr = keep, keep
+	cmd.WaitDelay = time.Second
+	ownGroup(cmd)
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		return exitCodeOf(exit.ProcessState), string(keep.last), nil
+	case errors.Is(err, exec.ErrWaitDelay):
+	default:
+		return 0, "", fmt.Errorf("start the load: %w", err)
+	}
+	return 0, string(keep.last), nil
+}
+
+// tail passes writes on and keeps the last tailBytes of them.
+type tail struct {
+	w    io.Writer
+	last []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.last = append(t.last, p...)
+	if n := len(t.last) - tailBytes; n > 0 {
+		t.last = append(t.last[:0], t.last[n:]...)
+	}
+	if _, err := t.w.Write(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

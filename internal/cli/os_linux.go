@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup gives a command a process group of its own, and ends the whole group
+// when its context ends.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+}
+
+// exitCodeOf is a process's exit code as a shell gives it.
+func exitCodeOf(state *os.ProcessState) int {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return signalExitCodeOff + int(ws.Signal())
+	}
+	return state.ExitCode()
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package cli
+
+import (
+	"os"
+	"os/exec"
+)
+
+func ownGroup(*exec.Cmd) {}
+
+func exitCodeOf(state *os.ProcessState) int { return state.ExitCode() }

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// minLimit is the smallest limit a Go program can start under: below it the
+// kernel kills it before main, which tells nobody anything.
+const minLimit = 4 << 20
+
+// runFlags are run's flags as given.
+type runFlags struct {
+	limit, load, ready, output, profileRate string
+	readyFor, runFor, grace                 time.Duration
+	rate                                    int
+	noHeapProfile, followForks, quiet       bool
+}
+
+func runCommand(s *streams) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run [flags] -- PROGRAM [ARGS...]",
+		Short: "Run a program, watch it and its children, and explain its memory",
+		Long: `Runs a program as it is, in a memory cgroup of its own, and watches it from
+outside: nothing is loaded into it and nothing of it is stopped, except for the
+moment of its death, when its memory is read before the kernel takes it.
+
+The exit code is the program's own (128+n for a signal).`,
+		Example: `  highwater run -- ./server
+  highwater run --limit 256MiB --load './load.sh' --ready 8080 -- ./server -addr :8080
+  highwater run --limit 1GiB --for 10m -o night.hwm -- sh -c './migrate && ./server'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("highwater run --limit 256MiB -- ./server -flag", "run needs a program")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := f.plan(args)
+			if err != nil {
+				return err
+			}
+			return p.run(c.Context(), s)
+		},
+	}
+	flags := c.Flags()
+	flags.SetInterspersed(false)
+	flags.StringVar(&f.limit, "limit", "", "memory limit of the program and its children, without swap (256MiB)")
+	flags.StringVar(&f.load, "load", "", "shell `command` to run beside it; when it ends, the program is stopped")
+	flags.StringVar(&f.ready, "ready", "", "`port` or URL that answers once the load may begin")
+	flags.DurationVar(&f.readyFor, "ready-timeout", time.Minute, "how long to wait for --ready")
+	flags.DurationVar(&f.runFor, "for", 0, "stop the program after this time")
+	flags.DurationVar(&f.grace, "grace", 10*time.Second, "time between SIGTERM and SIGKILL when it is to be stopped")
+	flags.StringVarP(&f.output, "output", "o", "", "recording to write (default: a new one in the state directory)")
+	flags.IntVar(&f.rate, "rate", 10, "samples a second in calm")
+	flags.BoolVar(&f.noHeapProfile, "no-heap-profile", false, "do not switch heap profiling on where the linker switched it off")
+	flags.StringVar(&f.profileRate, "profile-rate", "", "set the heap profile's sampling rate, in bytes (1: every allocation)")
+	flags.BoolVar(&f.followForks, "follow-forks", false, "trace every thread, so that programs started by a Go program get a heap profile too (costs it some CPU)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	return c
+}
+
+// plan is a run that is possible as far as flags can tell.
+type plan struct {
+	runFlags
+	program     string // path
+	args        []string
+	limitBytes  uint64 // 0: none
+	profileRate int64  // 0: leave it
+	readiness   readiness
+	recording   string
+	// output tells where progress, and the load's output, goes.
+}
+
+func (f runFlags) plan(args []string) (*plan, error) {
+	p := &plan{runFlags: f, args: args}
+	var err error
+	if p.program, err = findProgram(args[0]); err != nil {
+		return nil, err
+	}
+	if f.limit != "" {
+		if p.limitBytes, err = units.ParseSize(f.limit); err != nil {
+			return nil, usagef("--limit 256MiB", "--limit: %w", err)
+		}
+		if p.limitBytes < minLimit {
+			return nil, usagef("choose at least "+units.Limit(uint64(minLimit)), "--limit %s is too small for any Go program to start", f.limit)
+		}
+	}
+	if f.profileRate != "" {
+		n, err := units.ParseSize(f.profileRate)
+		if err != nil || n == 0 {
+			return nil, usagef("--profile-rate 1 samples every allocation, 512KiB is Go's default", "--profile-rate %q is no number of bytes", f.profileRate)
+		}
+		p.profileRate = int64(n)
+	}
+	if f.rate < 1 || f.rate > 1000 {
+		return nil, usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.rate)
+	}
+	if f.ready != "" && f.load == "" {
+		return nil, usagef("add --load CMD", "--ready has nothing to start")
+	}
+	if p.readiness, err = parseReady(f.ready); err != nil {
+		return nil, err
+	}
+	return p, p.chooseRecording()
+}
+
+// chooseRecording sets where the recording goes.
+func (p *plan) chooseRecording() (err error) {
+	if p.output == "" {
+		p.recording, err = newRecordingPath(filepath.Base(p.args[0]))
+		return err
+	}
+	p.recording = p.output
+	if filepath.Ext(p.recording) != suffix {
+		p.recording += suffix
+	}
+	if _, err := os.Lstat(p.recording); err == nil {
+		return usagef("choose another name, or remove it first", "%s exists; a recording is never overwritten", p.recording)
+	}
+	return nil
+}
+
+// findProgram is the executable's path, or what is wrong with it in a user's
+// words.
+func findProgram(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil:
+		return path, nil
+	case errors.Is(err, exec.ErrDot):
+		return "", usagef("write ./"+name, "%s is in this directory, which is not searched", name)
+	case errors.Is(err, fs.ErrPermission):
+		return "", usagef("chmod +x "+name, "%s is not executable", name)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return "", usagef("after -- comes the program and its arguments, as in a shell", "there is no program %q", name)
+	}
+	return "", usagef("", "%s cannot be run: %w", name, err)
+}
+
+// loadOutput is where the load writes: with the progress, unless quiet.
+func (p *plan) loadOutput(s *streams) io.Writer {
+	if p.quiet {
+		return io.Discard
+	}
+	return s.err
+}
+
+// stopper ends the program once: SIGTERM, and SIGKILL after the grace.
+type stopper struct {
+	signal func(syscall.Signal) error
+	grace  time.Duration
+	done   <-chan struct{}
+}
+
+// stop blocks until the program is gone or has been killed.
+func (st stopper) stop(ctx context.Context) {
+	_ = st.signal(syscall.SIGTERM) // gone already: done tells
+	timer := time.NewTimer(st.grace)
+	defer timer.Stop()
+	select {
+	case <-st.done:
+	case <-ctx.Done():
+	case <-timer.C:
+		_ = st.signal(syscall.SIGKILL)
+	}
+}
+
+func notPermitted(hint string, err error) error {
+	return &exitError{code: exitNotPermitted, err: fmt.Errorf("a memory limit cannot be set here: %w", err), hint: hint}
+}

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// removeWait bounds the wait for the kernel to let the last task of a cgroup go.
+const removeWait = 5 * time.Second
+
+// session is one run while it lasts.
+type session struct {
+	*plan
+	status *status
+	source *watch.Source
+	writer *recording.Writer
+	group  *cgroup.Cgroup // nil: none could be made
+	ready  error          // why the program never became ready
+
+	signals        chan os.Signal // to pass on
+	sharesTerminal bool           // the keyboard's signals reach the program without us
+}
+
+// run does the whole of it: cgroup, recording, program, load, explanation.
+func (p *plan) run(ctx context.Context, s *streams) error {
+	r := &session{plan: p, status: newStatus(p.loadOutput(s))}
+	// From here on an interrupt is the program's: ours to pass on.
+	r.signals = make(chan os.Signal, 8)
+	signal.Notify(r.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	defer signal.Stop(r.signals)
+	if err := r.makeGroup(); err != nil {
+		return err
+	}
+	defer r.removeGroup()
+	if err := r.open(); err != nil {
+		return err
+	}
+	code, err := r.watch(ctx, s)
+	r.status.end()
+	if closeErr := r.writer.Close(); err == nil && closeErr != nil && r.ready == nil {
+		err = fmt.Errorf("finish the recording: %w", closeErr)
+	}
+	if err != nil {
+		return err
+	}
+	if !p.quiet {
+		fmt.Fprintln(s.out)
+		if _, err := answer(s, p.recording, explainFlags{}); err != nil {
+			fmt.Fprintf(s.err, "highwater: %v\n", err)
+		}
+	}
+	if r.ready != nil {
+		return r.ready
+	}
+	return exitWith(code)
+}
+
+// makeGroup makes the program's own memory cgroup. Without --limit a program can
+// be watched without one.
+func (r *session) makeGroup() error {
+	h, err := cgroup.Detect("/")
+	if err == nil {
+		r.cleanStale(h)
+		r.group, err = h.Create(cgroup.Options{Name: filepath.Base(r.args[0]), Limit: sample.Bytes(r.limitBytes)})
+	}
+	switch {
+	case err == nil:
+		return nil
+	case r.limitBytes > 0:
+		return notPermitted("without --limit, run still watches the program; highwater doctor says what is missing", err)
+	}
+	r.status.say("no memory cgroup of its own, so no ledger of the kernel's: %v", err)
+	return nil
+}
+
+// cleanStale removes what a run that was killed left, and says so.
+func (r *session) cleanStale(h *cgroup.Hierarchy) {
+	removed, err := h.CleanStale()
+	for _, path := range removed {
+		r.status.say("removed the cgroup that an interrupted run left: %s", path)
+	}
+	if err != nil {
+		r.status.say("cgroups that interrupted runs left: %v", err)
+	}
+}
+
+// removeGroup removes the cgroup, after ending what the program left in it.
+func (r *session) removeGroup() {
+	if r.group == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), removeWait)
+	defer cancel()
+	if err := r.group.Remove(ctx); err != nil {
+		r.status.say("the cgroup %s is left: %v", r.group.Path, err)
+	}
+}
+
+// open makes the recording, before anything is started: a run that cannot be
+// kept is refused.
+func (r *session) open() error {
+	w, err := recording.Create(r.recording, r.meta())
+	if err != nil {
+		return fmt.Errorf("write the recording: %w", err)
+	}
+	r.writer = w
+	return nil
+}
+
+// watch starts the program and sees it through; the code is its exit code.
+func (r *session) watch(ctx context.Context, s *streams) (int, error) {
+	source, err := watch.New(watch.Options{
+		Group:       r.group,
+		HeapProfile: !r.noHeapProfile,
+		ProfileRate: r.profileRate,
+		FollowForks: r.followForks,
+	})
+	if err != nil {
+		return 0, r.abandon(err)
+	}
+	defer source.Close()
+	r.source = source
+	stdin, _ := s.in.(*os.File)
+	r.sharesTerminal = isTerminal(stdin)
+	pid, err := source.Start(watch.Command{
+		Path: r.program, Args: r.args,
+		Files:    []*os.File{stdin, fileOf(s.out), fileOf(s.err)},
+		OwnGroup: !r.sharesTerminal,
+	})
+	if err != nil {
+		return 0, r.abandon(fmt.Errorf("start %s: %w", r.args[0], err))
+	}
+	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
+	r.see(ctx, s)
+	return source.ExitCode(), nil
+}
+
+// abandon removes a recording that holds nothing.
+func (r *session) abandon(err error) error {
+	r.writer.Close()
+	os.Remove(r.recording)
+	return err
+}
+
+// see runs the loop, the signals, the load and the clock until the program is
+// gone.
+func (r *session) see(ctx context.Context, s *streams) {
+	ctx, cancel := context.WithCancel(ctx)
+	var helpers sync.WaitGroup
+	defer helpers.Wait()
+	defer cancel()
+	stop := stopper{signal: r.source.Signal, grace: r.grace, done: r.source.Done()}
+	helpers.Go(func() { r.forward(ctx) })
+	if r.runFor > 0 {
+		helpers.Go(func() { r.endAfter(ctx, stop) })
+	}
+	if r.load != "" {
+		helpers.Go(func() { r.drive(ctx, stop, r.loadOutput(s)) })
+	}
+	loop := &capture.Loop{
+		Source: r.source,
+		Sink:   r.writer,
+		CalmHz: r.rate,
+		OnPoint: func(p *sample.Point) {
+			if !r.quiet {
+				r.status.point(p)
+			}
+		},
+		OnSinkError: func(err error) {
+			r.status.say("highwater: the recording ends here, the program goes on: %v", err)
+		},
+	}
+	// A sink error is told above; the program's life does not depend on it.
+	_ = loop.Run(context.WithoutCancel(ctx))
+}
+
+// forward passes signals on to the program. On a terminal the keyboard's signals
+// reach it anyway, as it runs in our process group.
+func (r *session) forward(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case got := <-r.signals:
+			sig := got.(syscall.Signal)
+			if r.sharesTerminal && (sig == syscall.SIGINT || sig == syscall.SIGQUIT) {
+				continue
+			}
+			_ = r.source.Signal(sig) // gone already: the loop ends by itself
+		}
+	}
+}
+
+func (r *session) endAfter(ctx context.Context, stop stopper) {
+	timer := time.NewTimer(r.runFor)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+		r.status.say("%s are over: stopping the program", units.Duration(r.runFor))
+		stop.stop(ctx)
+	}
+}
+
+// drive waits for readiness, runs the load and stops the program after it.
+func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
+	waiting, cancel := context.WithTimeout(ctx, r.readyFor)
+	err := r.readiness.wait(waiting)
+	cancel()
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		r.ready = &exitError{code: exitFailed, hint: "--ready-timeout sets how long to wait",
+			err: fmt.Errorf("the program did not answer at %s within %s", r.readiness, units.Duration(r.readyFor))}
+		stop.stop(ctx)
+		return
+	}
+	if r.readiness != (readiness{}) {
+		r.source.Note(sample.Event{Kind: sample.EventReady, Text: r.readiness.String()})
+	}
+	r.source.Note(sample.Event{Kind: sample.EventLoadStart, Text: r.load})
+	code, output, err := runLoad(ctx, r.load, out)
+	if err != nil {
+		r.status.say("highwater: %v", err)
+		code, output = exitFailed, err.Error()
+	}
+	r.source.Note(sample.Event{Kind: sample.EventLoadEnd, Value: int64(code), Text: output})
+	if ctx.Err() == nil {
+		r.status.say("the load ended with code %d: stopping the program", code)
+		stop.stop(ctx)
+	}
+}
+
+// fileOf is the file behind a stream; a program started by us needs a real one.
+func fileOf(w io.Writer) *os.File {
+	f, _ := w.(*os.File)
+	return f
+}

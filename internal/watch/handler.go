@@ -1,0 +1,188 @@
+package watch
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// smallProcess is the resident size up to which a program that is no Go program
+// is not worth a moment at its end: the shells and tools around the real one.
+const smallProcess = 16 * sample.MiB
+
+// handler is what the tracer tells, on its own thread, while the process in
+// question stands still.
+func (s *Source) handler() lastbreath.Handler {
+	return lastbreath.Handler{Exec: s.onExec, Fork: s.onFork, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
+}
+
+// onExec looks at a program right after execve and switches its heap profile on
+// if that is wanted.
+func (s *Source) onExec(pid int) (isGo bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.live[pid]; old != nil {
+		s.event(sample.Event{At: time.Now(), Kind: sample.EventExec, Process: old.key})
+		s.drop(pid)
+	}
+	p := s.add(pid, true)
+	if p != nil {
+		p.traced = true
+	}
+	return p != nil && p.bin != nil
+}
+
+// onFork notes a new process, which runs its parent's program until it execs.
+func (s *Source) onFork(_, child int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live[child] != nil {
+		return
+	}
+	if p := s.add(child, false); p != nil {
+		p.traced = true
+	}
+}
+
+// onDying keeps the last moment of a process.
+func (s *Source) onDying(d lastbreath.Death) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.live[d.PID]
+	if p == nil || p.held {
+		return
+	}
+	p.held = true
+	pm := sample.ProcessMoment{Key: p.key, Signal: d.Status.Signal}
+	if d.Status.Signal == 0 {
+		pm.ExitCode = sample.Some(d.Status.Code)
+	}
+	if d.Status.Signal == int(syscall.SIGKILL) {
+		if c := s.readGroup(); c != nil {
+			s.noticeOOM(c, p.key)
+		}
+	}
+	if p.bin == nil && p.resident.Total < smallProcess {
+		return
+	}
+	p.attachAt = time.Time{}
+	p.attach(time.Now())
+	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline), []*process{p})
+}
+
+// onGone ends a process's life here.
+func (s *Source) onGone(pid int, status sample.Opt[lastbreath.Status]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if pid == s.main {
+		s.exit = status
+	}
+	s.remove(pid, status)
+}
+
+// onLost notes that a death will not be seen.
+func (s *Source) onLost(pid int, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.live[pid]; p != nil {
+		p.traced = false
+		s.gap(p.key, "the last breath of "+p.program.Name, why)
+	}
+}
+
+// add begins to watch what pid runs now; nil if it is gone. Held says that it
+// stands right after its exec.
+func (s *Source) add(pid int, held bool) *process {
+	p, err := openProcess(s.mapper, s.opts.Root, pid)
+	if err != nil {
+		return nil
+	}
+	if p.bin != nil && p.mem != nil && p.bin.Supported() == nil {
+		s.setProfiling(p, held)
+	}
+	s.live[pid] = p
+	s.order = append(s.order, p)
+	s.giveProgram(p)
+	s.event(sample.Event{At: time.Now(), Kind: sample.EventStart, Process: p.key, Text: p.program.Name})
+	if p.attachErr != nil && p.bin != nil && p.runtime == nil && !isNotReady(p.attachErr) {
+		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
+	}
+	return p
+}
+
+// setProfiling reads whether the program keeps a heap profile, and changes it
+// where that is wanted and the program has not run yet.
+func (s *Source) setProfiling(p *process, held bool) {
+	var err error
+	if held && s.opts.HeapProfile {
+		var rw *os.File
+		if rw, err = os.OpenFile(p.mem.Name(), os.O_RDWR, 0); err == nil {
+			p.program.HeapProfile, err = switchOn(rw, p.bin, p.bias, s.opts.ProfileRate)
+			rw.Close()
+		}
+	} else {
+		p.program.HeapProfile, err = profileState(p.mem, p.bin, p.bias)
+	}
+	switch {
+	case err != nil:
+		p.program.WhyNot = err.Error()
+		s.gap(p.key, "the heap profile of "+p.program.Name, err)
+	case p.program.HeapProfile == sample.HeapProfileOff:
+		p.program.WhyNot = whyOff(held)
+		s.gap(p.key, "the heap profile of "+p.program.Name, errors.New(p.program.WhyNot))
+	}
+}
+
+func whyOff(held bool) string {
+	if held {
+		return "its linker switched heap profiling off, and --no-heap-profile left it so"
+	}
+	return "its linker switched heap profiling off, and it was started where it could not be switched on (--follow-forks reaches programs that a Go program starts)"
+}
+
+func (s *Source) giveProgram(p *process) {
+	program := p.program
+	s.later(func(sink capture.Sink) error { return sink.Program(program) })
+}
+
+// remove takes a process that ended out of the watch.
+func (s *Source) remove(pid int, status sample.Opt[lastbreath.Status]) {
+	if p := s.live[pid]; p != nil {
+		e := sample.Event{At: time.Now(), Kind: sample.EventExit, Process: p.key, Text: "unseen"}
+		if status.OK {
+			e.Value, e.Text = int64(exitCode(status.V)), status.V.String()
+		}
+		s.event(e)
+		s.drop(pid)
+	}
+	s.checkDone()
+}
+
+// drop forgets a process. Its files are closed by the loop, after what waits.
+func (s *Source) drop(pid int) {
+	p := s.live[pid]
+	delete(s.live, pid)
+	s.order = slices.DeleteFunc(s.order, func(q *process) bool { return q == p })
+	s.later(func(capture.Sink) error { p.close(); return nil })
+}
+
+// checkDone ends the source when the main program and all it left are gone.
+func (s *Source) checkDone() {
+	if s.ended || !s.exit.OK || len(s.live) > 0 {
+		return
+	}
+	if left := s.pids(); len(left) > 0 {
+		return // the next scan takes them up
+	}
+	s.ended = true
+	close(s.done)
+}
+
+func isNotReady(err error) bool { return errors.Is(err, gomem.ErrNotReady) }

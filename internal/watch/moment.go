@@ -1,0 +1,171 @@
+package watch
+
+import (
+	"slices"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Capture keeps a moment of every program that runs. The lock is given up
+// between its steps, so that a death need not wait for it.
+func (s *Source) Capture(kind sample.MomentKind) {
+	began := time.Now()
+	m := &sample.Moment{At: began, Kind: kind}
+	s.mu.Lock()
+	m.Cgroup = s.readGroup()
+	procs := slices.Clone(s.order)
+	s.mu.Unlock()
+	var taken []*process
+	for _, p := range procs {
+		pm := &sample.ProcessMoment{Key: p.key}
+		for _, step := range steps {
+			s.mu.Lock()
+			if !p.held && p.alive {
+				step.take(s, p, pm, p.key.PID)
+			}
+			s.mu.Unlock()
+		}
+		if pm.Resident != nil {
+			m.Processes = append(m.Processes, *pm)
+			taken = append(taken, p)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.CgroupAfter = s.readGroup()
+	m.Took = time.Since(began)
+	s.keepMoment(m, taken)
+}
+
+// step is one part of a moment of one process.
+type step struct {
+	name string
+	take func(s *Source, p *process, pm *sample.ProcessMoment, tid int)
+}
+
+// steps are in the order of their worth: a process that is held at its death has
+// little time.
+var steps = []step{
+	{"figures", (*Source).takeFigures},
+	{"heap profile", (*Source).takeHeap},
+	{"goroutines", (*Source).takeGoroutines},
+	{"resident pages", (*Source).takeResidency},
+}
+
+// dying takes the moment of a process that is held at its exit, within the time
+// until deadline. The caller holds the lock.
+func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline time.Time) *sample.Moment {
+	began := time.Now()
+	m := &sample.Moment{At: began, Kind: sample.MomentDeath, Cgroup: s.readGroup()}
+	for _, step := range steps {
+		if time.Now().After(deadline) {
+			pm.Incomplete = "no time was left for its " + step.name
+			break
+		}
+		step.take(s, p, pm, tid)
+	}
+	m.CgroupAfter = s.readGroup()
+	m.Processes = []sample.ProcessMoment{*pm}
+	m.Took = time.Since(began)
+	m.Stopped = m.Took
+	return m
+}
+
+// keepMoment queues a moment and what it needs to be understood.
+func (s *Source) keepMoment(m *sample.Moment, procs []*process) {
+	for _, p := range procs {
+		if p.runtime != nil {
+			s.giveSites(p)
+		}
+	}
+	s.later(func(sink capture.Sink) error {
+		for i := range m.Processes {
+			resolveGoroutines(procs[i].symbols, m.Processes[i].Goroutines)
+		}
+		return sink.Moment(m)
+	})
+}
+
+// resolveGoroutines puts stacks into source terms.
+func resolveGoroutines(symbols *symbolizer, groups []sample.GoroutineGroup) {
+	for i := range groups {
+		g := &groups[i]
+		for _, pc := range g.Stack {
+			g.Where = append(g.Where, symbols.location(pc))
+		}
+		if g.Creator != 0 {
+			g.CreatedAt = symbols.location(g.Creator)
+		}
+	}
+}
+
+// readGroup is a copy of the charge now, nil where there is none.
+func (s *Source) readGroup() *sample.Cgroup {
+	if s.opts.Group == nil {
+		return nil
+	}
+	var c sample.Cgroup
+	if err := s.opts.Group.Read(&c); err != nil {
+		return nil
+	}
+	if c.Stat != nil {
+		stat := *c.Stat
+		c.Stat = &stat
+	}
+	if c.Events != nil {
+		events := *c.Events
+		c.Events = &events
+	}
+	return &c
+}
+
+func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, _ int) {
+	resident := p.resident
+	pm.Resident = &resident
+	if p.runtime == nil {
+		return
+	}
+	var r sample.Runtime
+	if err := p.runtime.Counters(&r); err != nil {
+		s.gap(p.key, "Go's figures of "+p.program.Name, err)
+		return
+	}
+	pm.Go = &r
+}
+
+func (s *Source) takeHeap(p *process, pm *sample.ProcessMoment, _ int) {
+	pm.Profile = p.takeProfile(time.Now())
+}
+
+func (s *Source) takeGoroutines(p *process, pm *sample.ProcessMoment, _ int) {
+	if p.runtime == nil {
+		return
+	}
+	groups, err := p.runtime.Goroutines()
+	if err != nil {
+		s.gap(p.key, "goroutines of "+p.program.Name, err)
+		return
+	}
+	pm.Goroutines = groups
+}
+
+func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
+	known := false
+	s.ranges = s.ranges[:0]
+	if p.runtime != nil {
+		ranges, err := p.runtime.Ranges(s.ranges)
+		if err != nil {
+			s.gap(p.key, "which pages of "+p.program.Name+" hold what", err)
+		} else {
+			s.ranges, known = ranges, true
+		}
+	}
+	r, err := s.mapper.Residency(s.opts.Root, tid, s.ranges, known)
+	if err != nil {
+		s.gap(p.key, "resident pages of "+p.program.Name, err)
+		return
+	}
+	pm.Residency = r
+}

@@ -1,0 +1,200 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// process is one program that a watched process runs. A process that execs gets
+// a new one.
+type process struct {
+	key     sample.ProcessKey
+	root    string
+	watcher *procfs.Watcher
+	mem     *os.File // /proc/PID/mem; its offset is the address
+	bin     *gobin.Binary
+	bias    uint64
+	runtime *gomem.Runtime
+	symbols *symbolizer
+	program sample.Program
+
+	attachErr error     // why runtime is nil; errNotYet while it may still come
+	attachAt  time.Time // when to try again
+	tries     int
+
+	resident sample.Resident
+	figures  sample.Runtime
+	profile  sample.HeapProfile
+	alive    bool // figures of the last tick were read
+
+	sitesKnown int // buckets handed over
+	lastGC     uint32
+	lastPause  time.Duration
+	cycleSeen  bool
+	traced     bool // the tracer tells of its end
+	held       bool // it is at its end: nothing more is read of it
+}
+
+const (
+	attachFirst = 2 * time.Millisecond
+	attachLast  = 200 * time.Millisecond
+)
+
+// openProcess looks at what pid runs now. Only a process that is gone is an
+// error; a program that cannot be read is watched from /proc alone, and
+// program.WhyNot says why.
+func openProcess(m *procfs.Mapper, root string, pid int) (*process, error) {
+	w, err := procfs.Watch(root, pid)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{root: root, key: w.Key(), watcher: w}
+	p.program = sample.Program{Key: p.key, HeapProfile: sample.HeapProfileUnknown}
+	p.describe(pid)
+	if err := p.openBinary(m, pid); err != nil {
+		p.attachErr = err
+		p.program.WhyNot = err.Error()
+	}
+	return p, nil
+}
+
+// describe names the process; what cannot be read stays empty.
+func (p *process) describe(pid int) {
+	p.program.Name, _ = procfs.Name(p.root, pid)
+	p.program.Exe, _ = procfs.Exe(p.root, pid)
+	p.program.Args, _ = procfs.Cmdline(p.root, pid)
+	p.program.Parent, _ = procfs.Parent(p.root, pid)
+}
+
+// openBinary opens the executable and the memory.
+func (p *process) openBinary(m *procfs.Mapper, pid int) error {
+	exe := fmt.Sprintf("%s/%d/exe", p.root, pid)
+	bin, err := gobin.Open(exe)
+	if err != nil {
+		return err
+	}
+	p.bin = bin
+	p.program.Go = bin.GoProgram()
+	mem, err := os.Open(fmt.Sprintf("%s/%d/mem", p.root, pid))
+	if err != nil {
+		return fmt.Errorf("its memory may not be read: %w", err)
+	}
+	p.mem = mem
+	if p.bias, err = loadBias(m, p.root, pid, bin); err != nil {
+		return err
+	}
+	p.symbols = newSymbolizer(bin, p.bias)
+	if err := bin.Supported(); err != nil {
+		return err
+	}
+	p.attachErr = gomem.ErrNotReady
+	return nil
+}
+
+// loadBias is what the kernel added to the file's addresses: where the file's
+// start is mapped, less where the file asked for. At exec that mapping is there
+// already.
+func loadBias(m *procfs.Mapper, root string, pid int, bin *gobin.Binary) (uint64, error) {
+	exe, err := procfs.Exe(root, pid)
+	if err != nil {
+		return 0, err
+	}
+	mappings, err := m.Mappings(root, pid)
+	if err != nil {
+		return 0, err
+	}
+	for i := range mappings {
+		if m := &mappings[i]; m.Offset == 0 && m.FileBacked() && strings.TrimSuffix(m.Path, " (deleted)") == exe {
+			return m.Start - bin.Base(), nil
+		}
+	}
+	return 0, errors.New("the executable is not mapped")
+}
+
+// attach tries to read the runtime, which begins some hundred microseconds after
+// exec; until then each try waits longer.
+func (p *process) attach(now time.Time) {
+	if p.runtime != nil || !errors.Is(p.attachErr, gomem.ErrNotReady) || now.Before(p.attachAt) {
+		return
+	}
+	p.runtime, p.attachErr = gomem.Attach(p.mem, p.bin, p.bias)
+	p.tries++
+	p.attachAt = now.Add(min(attachFirst<<min(p.tries, 10), attachLast))
+	if p.attachErr != nil {
+		p.runtime = nil
+		p.program.WhyNot = p.attachErr.Error()
+		return
+	}
+	p.program.WhyNot = ""
+}
+
+// tick reads the cheap figures. It reports whether the process is still there.
+func (p *process) tick(now time.Time) bool {
+	if err := p.watcher.Read(&p.resident); err != nil {
+		p.alive = false
+		return false
+	}
+	p.alive = true
+	p.attach(now)
+	return true
+}
+
+// point is the process within a point: the groups that were read.
+func (p *process) point() sample.Process {
+	out := sample.Process{Key: p.key, Resident: &p.resident}
+	if p.runtime != nil && p.runtime.Counters(&p.figures) == nil {
+		out.Go = &p.figures
+	}
+	return out
+}
+
+// cycle is the collection that ended since the last call, if one did.
+func (p *process) cycle(now time.Time) (sample.GCCycle, bool) {
+	f := &p.figures
+	if p.runtime == nil || f.NumGC == p.lastGC && p.cycleSeen {
+		return sample.GCCycle{}, false
+	}
+	first := !p.cycleSeen
+	missed := f.NumGC - p.lastGC - 1
+	c := sample.GCCycle{
+		At: f.LastGC, Process: p.key, N: f.NumGC, Missed: missed,
+		Trigger: f.Trigger, Marked: f.HeapMarked, Goal: f.HeapGoal,
+		Pause: f.PauseTotal - p.lastPause, GOGC: f.GOGC, Limit: f.MemoryLimit, Alloc: f.TotalAlloc,
+	}
+	p.lastGC, p.lastPause, p.cycleSeen = f.NumGC, f.PauseTotal, true
+	if c.At.IsZero() || c.At.After(now) {
+		c.At = now
+	}
+	return c, !(first && f.NumGC == 0)
+}
+
+// takeProfile reads the heap profile; nil where there is none.
+func (p *process) takeProfile(now time.Time) *sample.HeapProfile {
+	if p.runtime == nil || p.program.HeapProfile == sample.HeapProfileOff {
+		return nil
+	}
+	h := &sample.HeapProfile{At: now}
+	if err := p.runtime.Profile(h); err != nil {
+		return nil
+	}
+	return h
+}
+
+// close lets go of the files.
+func (p *process) close() {
+	p.watcher.Close()
+	if p.bin != nil {
+		p.bin.Close()
+	}
+	if p.mem != nil {
+		p.mem.Close()
+	}
+}

@@ -1,0 +1,343 @@
+// Package watch sees a tree of programs from outside: it joins /proc, the
+// cgroup, the executable, the runtime's memory and the tracer into one
+// capture.Source, and starts programs so that nothing of their lives is missed.
+//
+// It decides neither when to look (package capture does) nor what it means.
+package watch
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Options say what to watch and how.
+type Options struct {
+	Root  string         // of /proc; "" is /proc
+	Group *cgroup.Cgroup // the programs' own cgroup, nil if none
+	// HeapProfile switches the heap profile on, at exec, in programs whose linker
+	// switched it off; ProfileRate, if not 0, sets its rate too.
+	HeapProfile bool
+	ProfileRate int64
+	FollowForks bool // trace every thread: see lastbreath
+}
+
+// Source is one tree of programs. The loop's goroutine calls the methods of
+// capture.Source; the tracer's thread brings deaths and births; the lock lets
+// one at a time look at a process.
+type Source struct {
+	opts   Options
+	tracer *lastbreath.Tracer
+	host   *procfs.HostWatcher
+	mapper *procfs.Mapper
+
+	mu       sync.Mutex
+	live     map[int]*process // by pid
+	order    []*process       // live ones in order of appearance: a stable order of points
+	main     int
+	exit     sample.Opt[lastbreath.Status] // of the main program
+	waiting  []func(capture.Sink) error    // what Collect hands over
+	gaps     map[string]bool               // told once
+	points   []sample.Process
+	cgroup   sample.Cgroup
+	hostNow  sample.Host
+	pressure sample.Pressure
+	oomKills uint64
+	oomSeen  bool
+	nextScan time.Time
+	ranges   []sample.PageRange
+	ended    bool
+	terminal bool
+
+	wake chan struct{}
+	done chan struct{}
+}
+
+// scanEvery is how often programs are looked for that no trace brought us.
+const scanEvery = 250 * time.Millisecond
+
+// New makes a source with nothing to watch yet. The caller closes it.
+func New(o Options) (*Source, error) {
+	if o.Root == "" {
+		o.Root = "/proc"
+	}
+	s := &Source{
+		opts: o, live: map[int]*process{}, gaps: map[string]bool{}, mapper: &procfs.Mapper{},
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	var err error
+	if s.host, err = procfs.WatchHost(o.Root); err != nil {
+		s.host = nil
+		s.gap(sample.ProcessKey{}, "memory of the machine", err)
+	}
+	if s.tracer, err = lastbreath.NewTracer(s.handler(), lastbreath.Options{FollowForks: o.FollowForks}); err != nil {
+		return nil, err
+	}
+	s.readOOMKills()
+	return s, nil
+}
+
+// Close lets go of everything. The programs live on.
+func (s *Source) Close() error {
+	err := s.tracer.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.order {
+		p.close()
+	}
+	s.live, s.order = map[int]*process{}, nil
+	if s.host != nil {
+		s.host.Close()
+	}
+	return err
+}
+
+// Wake and Done are those of capture.Source.
+func (s *Source) Wake() <-chan struct{} { return s.wake }
+
+// Done is closed when no program is left.
+func (s *Source) Done() <-chan struct{} { return s.done }
+
+// Note adds an event of the caller's, at the present time.
+func (s *Source) Note(e sample.Event) {
+	e.At = time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.event(e)
+}
+
+// Collect hands over what happened, in order.
+func (s *Source) Collect(sink capture.Sink) error {
+	s.mu.Lock()
+	waiting := s.waiting
+	s.waiting = nil
+	s.mu.Unlock()
+	for _, give := range waiting {
+		if err := give(sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tick reads the figures of one point.
+func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.Cgroup, p.Pressure, p.Host, p.Processes = nil, nil, nil, nil
+	if d == capture.Dense && s.opts.Group != nil {
+		s.denseTick(p)
+		return nil
+	}
+	s.groupTick(p)
+	s.hostTick(p)
+	if !p.At.Before(s.nextScan) {
+		s.nextScan = p.At.Add(scanEvery)
+		s.scan()
+	}
+	s.points = s.points[:0]
+	for _, proc := range s.order {
+		if proc.held || !proc.tick(p.At) {
+			continue
+		}
+		pt := proc.point()
+		if pt.Go != nil {
+			s.cycle(proc, p.At)
+		}
+		s.points = append(s.points, pt)
+	}
+	p.Processes = s.points
+	return nil
+}
+
+// denseTick reads the charge alone.
+func (s *Source) denseTick(p *sample.Point) {
+	usage, err := s.opts.Group.ReadUsage()
+	if err != nil {
+		return
+	}
+	limit := s.cgroup.Limit
+	s.cgroup = sample.Cgroup{Usage: usage, Limit: limit}
+	p.Cgroup = &s.cgroup
+}
+
+func (s *Source) groupTick(p *sample.Point) {
+	if s.opts.Group == nil {
+		return
+	}
+	if err := s.opts.Group.Read(&s.cgroup); err != nil {
+		s.gap(sample.ProcessKey{}, "the cgroup's charge", err)
+		return
+	}
+	p.Cgroup = &s.cgroup
+	s.noticeOOM(&s.cgroup, sample.ProcessKey{})
+}
+
+func (s *Source) hostTick(p *sample.Point) {
+	if s.host == nil {
+		return
+	}
+	if s.host.Host(&s.hostNow) == nil {
+		p.Host = &s.hostNow
+	}
+	if s.host.Pressure(&s.pressure) == nil {
+		p.Pressure = &s.pressure
+	}
+}
+
+// cycle keeps a collection that ended, and hands it over later.
+func (s *Source) cycle(p *process, now time.Time) {
+	if c, ok := p.cycle(now); ok {
+		s.later(func(sink capture.Sink) error { return sink.Cycle(c) })
+	}
+}
+
+// Profile keeps the heap profile of every program that has one.
+func (s *Source) Profile() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for _, p := range s.order {
+		if p.held || !p.alive {
+			continue
+		}
+		if h := p.takeProfile(now); h != nil {
+			s.giveSites(p)
+			key := p.key
+			s.later(func(sink capture.Sink) error { return sink.Heap(key, h) })
+		}
+	}
+}
+
+// giveSites hands over the buckets that are new since the last call.
+func (s *Source) giveSites(p *process) {
+	buckets := p.runtime.Buckets(p.sitesKnown)
+	if len(buckets) == 0 {
+		return
+	}
+	first, key, symbols := p.sitesKnown, p.key, p.symbols
+	p.sitesKnown += len(buckets)
+	s.later(func(sink capture.Sink) error {
+		sites := make([]sample.Site, len(buckets))
+		for i, b := range buckets {
+			sites[i] = sample.Site{Stack: symbols.stack(b.Stack), Size: b.Size}
+		}
+		return sink.Sites(key, first, sites)
+	})
+}
+
+// later queues what Collect will hand over and wakes the loop.
+func (s *Source) later(give func(capture.Sink) error) {
+	s.waiting = append(s.waiting, give)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Source) event(e sample.Event) {
+	s.later(func(sink capture.Sink) error { return sink.Event(e) })
+}
+
+// gap tells once that something is not seen.
+func (s *Source) gap(key sample.ProcessKey, what string, why error) {
+	id := what + why.Error()
+	if s.gaps[id] {
+		return
+	}
+	s.gaps[id] = true
+	g := sample.Gap{From: time.Now(), Process: key, What: what, Why: why.Error()}
+	s.later(func(sink capture.Sink) error { return sink.Gap(g) })
+}
+
+// readOOMKills sets what counts as already known.
+func (s *Source) readOOMKills() {
+	if s.opts.Group == nil {
+		return
+	}
+	if s.opts.Group.Read(&s.cgroup) == nil && s.cgroup.Events != nil {
+		s.oomKills, s.oomSeen = s.cgroup.Events.OOMKill, true
+	}
+}
+
+// noticeOOM makes an event of a grown oom_kill counter.
+func (s *Source) noticeOOM(c *sample.Cgroup, victim sample.ProcessKey) {
+	if c.Events == nil || !s.oomSeen || c.Events.OOMKill <= s.oomKills {
+		return
+	}
+	grown := c.Events.OOMKill - s.oomKills
+	s.oomKills = c.Events.OOMKill
+	s.event(sample.Event{At: time.Now(), Kind: sample.EventOOMKill, Process: victim, Value: int64(grown)})
+}
+
+// scan finds programs of the tree that nothing told us of: children of Go
+// programs, whose threads are not traced.
+func (s *Source) scan() {
+	for _, pid := range s.pids() {
+		if s.live[pid] == nil {
+			s.found(pid)
+		}
+	}
+	s.forgetGone()
+}
+
+// pids are the processes of the tree: the cgroup's, or the main one's
+// descendants.
+func (s *Source) pids() []int {
+	if s.opts.Group != nil {
+		pids, err := s.opts.Group.Procs()
+		if err == nil {
+			return pids
+		}
+		s.gap(sample.ProcessKey{}, "the cgroup's processes", err)
+	}
+	var all []int
+	for _, p := range s.order {
+		below, err := procfs.Descendants(s.opts.Root, p.key.PID)
+		if err == nil {
+			all = append(all, below...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// found adds a process that runs already. The tracer may be waiting for the
+// lock, so the loop asks it to seize the process later, without the lock.
+func (s *Source) found(pid int) {
+	p := s.add(pid, false)
+	if p == nil {
+		return
+	}
+	s.later(func(capture.Sink) error {
+		err := s.tracer.Seize(pid, p.bin != nil)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p.traced = err == nil
+		if err != nil && !errors.Is(err, syscall.ESRCH) {
+			s.gap(p.key, "the last breath of "+p.program.Name, err)
+		}
+		return nil
+	})
+}
+
+// forgetGone removes processes that ended without the tracer's telling.
+func (s *Source) forgetGone() {
+	for _, p := range slices.Clone(s.order) {
+		if p.traced || p.held {
+			continue
+		}
+		if err := p.watcher.Read(&p.resident); errors.Is(err, procfs.ErrGone) {
+			s.remove(p.key.PID, sample.Opt[lastbreath.Status]{})
+		}
+	}
+	s.checkDone()
+}

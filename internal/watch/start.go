@@ -1,0 +1,86 @@
+package watch
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/highwater-go/highwater/internal/lastbreath"
+)
+
+// Command is a program to start and watch.
+type Command struct {
+	Path  string
+	Args  []string // Args[0] is the program's name for itself
+	Files []*os.File
+	// OwnGroup puts it in a process group of its own: for a program without a
+	// terminal, which must not get a signal twice.
+	OwnGroup bool
+}
+
+// Start starts the program in the cgroup, watched from before its first
+// instruction.
+func (s *Source) Start(c Command) (pid int, err error) {
+	pid, err = s.tracer.Start(lastbreath.Command{
+		Path: c.Path, Args: c.Args, Env: os.Environ(), Files: c.Files, Setpgid: c.OwnGroup,
+		BeforeRun: func(pid int) error {
+			s.mu.Lock()
+			s.main = pid
+			s.mu.Unlock()
+			if s.opts.Group == nil {
+				return nil
+			}
+			return s.opts.Group.Add(pid)
+		},
+	})
+	return pid, err
+}
+
+// Signal sends a signal to the main program, and once that has ended to the
+// programs it left.
+func (s *Source) Signal(sig syscall.Signal) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.exit.OK && s.main > 0 {
+		return syscall.Kill(s.main, sig)
+	}
+	var errs []error
+	for pid := range s.live {
+		errs = append(errs, syscall.Kill(pid, sig))
+	}
+	return errors.Join(errs...)
+}
+
+// Kill ends whatever is left of what Start started.
+func (s *Source) Kill() error {
+	if s.opts.Group != nil {
+		return s.opts.Group.Kill()
+	}
+	return s.Signal(syscall.SIGKILL)
+}
+
+// ExitCode is the main program's exit code as a shell gives it: 128+n where
+// signal n ended it, 0 while it runs.
+func (s *Source) ExitCode() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return exitCode(s.exit.V)
+}
+
+// exitCode is how a shell gives a status.
+func exitCode(s lastbreath.Status) int {
+	if s.Signal != 0 {
+		return 128 + s.Signal
+	}
+	return s.Code
+}
+
+// Left is how many programs run although the main one has ended.
+func (s *Source) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.exit.OK {
+		return 0
+	}
+	return len(s.live)
+}
