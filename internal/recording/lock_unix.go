@@ -1,0 +1,35 @@
+//go:build linux || darwin
+
+package recording
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock marks a recording as being written, as long as the file that it returns is
+// open. It stands on the WAL: on the database itself, closing any descriptor
+// would drop SQLite's own locks (fcntl(2), "advisory record locking").
+func lock(wal string) (*os.File, error) {
+	f, err := os.Open(wal)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		f.Close()
+		return nil, &os.PathError{Op: "lock", Path: wal, Err: err}
+	}
+	return f, nil
+}
+
+// locked says whether a Writer is at work. Without a WAL there is none.
+func locked(wal string) bool {
+	f, err := os.Open(wal)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	return errors.Is(err, syscall.EWOULDBLOCK)
+}

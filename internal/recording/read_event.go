@@ -1,0 +1,63 @@
+package recording
+
+import (
+	"database/sql/driver"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Cycles are the collections of a process, in the order in which they were seen.
+func (r *Reader) Cycles(key sample.ProcessKey) ([]sample.GCCycle, error) {
+	var list []sample.GCCycle
+	err := r.rows(func(row []driver.Value) error {
+		if of, err := r.keyOf(row[2]); of != key || err != nil {
+			return err
+		}
+		list = append(list, sample.GCCycle{
+			At: instantOf(row[1]), Process: key, N: uint32(integer(row[3])), Missed: uint32(integer(row[4])),
+			Trigger: sample.Bytes(integer(row[5])), Marked: sample.Bytes(integer(row[6])), Goal: sample.Bytes(integer(row[7])),
+			Pause: time.Duration(integer(row[8])), GOGC: int32(integer(row[9])), Limit: integer(row[10]), Alloc: sample.Bytes(integer(row[11])),
+		})
+		return nil
+	}, tableCycle.sel()+" ORDER BY id")
+	return list, err
+}
+
+// Events are all events, in the order in which they were recorded.
+func (r *Reader) Events() ([]sample.Event, error) {
+	var list []sample.Event
+	err := r.rows(func(row []driver.Value) error {
+		process, err := r.keyOf(row[3])
+		if err != nil {
+			return err
+		}
+		list = append(list, sample.Event{At: instantOf(row[1]), Kind: sample.EventKind(str(row[2])), Process: process,
+			Value: integer(row[4]), Text: str(row[5])})
+		return nil
+	}, tableEvent.sel()+" ORDER BY id")
+	return list, err
+}
+
+// Gaps are all gaps, in the order in which they were recorded.
+func (r *Reader) Gaps() ([]sample.Gap, error) {
+	var list []sample.Gap
+	err := r.rows(func(row []driver.Value) error {
+		process, err := r.keyOf(row[3])
+		if err != nil {
+			return err
+		}
+		list = append(list, sample.Gap{From: instantOf(row[1]), To: instantOf(row[2]), Process: process, What: str(row[4]), Why: str(row[5])})
+		return nil
+	}, tableGap.sel()+" ORDER BY id")
+	return list, err
+}
+
+// instantOf is a time, the zero time for NULL.
+func instantOf(v driver.Value) time.Time {
+	ns, ok := v.(int64)
+	if !ok {
+		return time.Time{}
+	}
+	return wall(ns)
+}

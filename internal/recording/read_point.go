@@ -1,0 +1,166 @@
+package recording
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Series is columns of the table sample or process_sample, one element a row, in
+// the order of time. What was not seen is NaN. A float64 holds bytes and
+// nanoseconds below 2^53 exactly.
+type Series struct {
+	At      []int64 // UTC nanoseconds
+	columns map[string][]float64
+}
+
+// Column is a column that the Series was loaded with, by its name in the table;
+// nil for any other. It has as many elements as At.
+func (s *Series) Column(name string) []float64 { return s.columns[name] }
+
+// Len is the number of rows.
+func (s *Series) Len() int { return len(s.At) }
+
+// Samples loads columns of the table sample: "usage", "page_cache", ...
+func (r *Reader) Samples(columns ...string) (*Series, error) {
+	return r.series(&tableSample, columns, "")
+}
+
+// ProcessSamples loads columns of the table process_sample for one process, all
+// programs that it ran: "resident", "heap_live", ...
+func (r *Reader) ProcessSamples(key sample.ProcessKey, columns ...string) (*Series, error) {
+	if err := r.loadProcesses(); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for i, p := range r.processes {
+		if p.program.Key == key {
+			ids = append(ids, fmt.Sprint(i+1))
+		}
+	}
+	return r.series(&tableProcessSample, columns, " WHERE process IN ("+strings.Join(ids, ", ")+")")
+}
+
+func (r *Reader) series(t *table, columns []string, where string) (*Series, error) {
+	s := &Series{columns: map[string][]float64{}}
+	lists := make([][]float64, len(columns))
+	for _, c := range columns {
+		if !slices.Contains(t.columns, c) {
+			return nil, fmt.Errorf("table %s has no column %q", t.name, c)
+		}
+	}
+	err := r.rows(func(row []driver.Value) error {
+		s.At = append(s.At, integer(row[0]))
+		for i, v := range row[1:] {
+			lists[i] = append(lists[i], number(v))
+		}
+		return nil
+	}, "SELECT "+strings.Join(append([]string{"at"}, columns...), ", ")+" FROM "+t.name+where+" ORDER BY id")
+	for i, c := range columns {
+		s.columns[c] = lists[i]
+	}
+	return s, err
+}
+
+func number(v driver.Value) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return math.NaN()
+}
+
+// Points hands over every point in full, in the order of time.
+func (r *Reader) Points(each func(*sample.Point) error) error {
+	return r.points(each, 0, math.MaxInt64)
+}
+
+// PointAt is the last point at or before a time.
+func (r *Reader) PointAt(at time.Time) (*sample.Point, error) {
+	var id int64
+	err := r.rows(func(row []driver.Value) error {
+		id = integer(row[0])
+		return nil
+	}, "SELECT id FROM sample WHERE at <= ?1 ORDER BY id", at.UnixNano())
+	if err != nil {
+		return nil, err
+	}
+	var point *sample.Point
+	err = r.points(func(p *sample.Point) error {
+		point = p
+		return nil
+	}, id, id)
+	if err == nil && point == nil {
+		err = fmt.Errorf("sample at %s: %w", at.Format("15:04:05"), ErrMissing)
+	}
+	return point, err
+}
+
+// points reads the rows of sample from one number to another, and with each the
+// rows of process_sample that belong to it: both tables are in the order of time.
+func (r *Reader) points(each func(*sample.Point) error, from, to int64) error {
+	var processes *cursor
+	var waiting []driver.Value // the row of process_sample that comes next
+	defer func() {
+		if processes != nil {
+			processes.close()
+		}
+	}()
+	return r.rows(func(row []driver.Value) (err error) {
+		at := integer(row[1])
+		if processes == nil {
+			processes, err = r.db.open(tableProcessSample.sel()+" WHERE at >= ?1 ORDER BY id", at)
+			if err != nil {
+				return err
+			}
+			if waiting, err = processes.next(); err != nil {
+				return err
+			}
+		}
+		p := pointRow(row[1:])
+		for waiting != nil && integer(waiting[1]) == at {
+			process, err := r.processSample(waiting[2:])
+			if err != nil {
+				return err
+			}
+			p.Processes = append(p.Processes, process)
+			if waiting, err = processes.next(); err != nil {
+				return err
+			}
+		}
+		return each(p)
+	}, tableSample.sel()+" WHERE id BETWEEN ?1 AND ?2 ORDER BY id", from, to)
+}
+
+func pointRow(row []driver.Value) *sample.Point {
+	p := &sample.Point{At: instantOf(row[0])}
+	p.Cgroup, row = takeCgroup(row[1:])
+	p.Pressure, row = take(row, pressureColumns)
+	p.Host, _ = take(row, hostColumns)
+	return p
+}
+
+func (r *Reader) processSample(row []driver.Value) (p sample.Process, err error) {
+	p.Key, err = r.keyOf(row[0])
+	p.Resident, row = take(row[1:], residentColumns)
+	p.Go, _ = take(row, runtimeColumns)
+	return p, err
+}
+
+// takeCgroup reads what putCgroup wrote.
+func takeCgroup(row []driver.Value) (*sample.Cgroup, []driver.Value) {
+	g, row := take(row, cgroupColumns)
+	stat, row := take(row, statColumns)
+	events, row := take(row, eventsColumns)
+	if g != nil {
+		g.Stat, g.Events = stat, events
+	}
+	return g, row
+}

@@ -1,0 +1,89 @@
+package recording
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// ProfileInfo is a heap profile without its counts.
+type ProfileInfo struct {
+	ID int64
+	At time.Time
+}
+
+// Profiles are the heap profiles of the last program that the process ran, those
+// of moments too, in the order of time.
+func (r *Reader) Profiles(key sample.ProcessKey) ([]ProfileInfo, error) {
+	id, err := r.lastOf(key)
+	if err != nil {
+		return nil, err
+	}
+	var list []ProfileInfo
+	err = r.rows(func(row []driver.Value) error {
+		list = append(list, ProfileInfo{integer(row[0]), instantOf(row[1])})
+		return nil
+	}, "SELECT id, at FROM heap_profile WHERE process = ?1 ORDER BY id", id)
+	return list, err
+}
+
+// ProfileAt is the process's last profile at or before a time.
+func (r *Reader) ProfileAt(key sample.ProcessKey, at time.Time) (*sample.HeapProfile, error) {
+	list, err := r.Profiles(key)
+	for i := len(list) - 1; i >= 0; i-- {
+		if !list[i].At.After(at) {
+			return r.Profile(list[i].ID)
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("heap profile of process %d at %s: %w", key.PID, at.Format("15:04:05"), ErrMissing)
+	}
+	return nil, err
+}
+
+// Profile is a heap profile by its number. Its counts belong to SitesOf, number
+// by number.
+func (r *Reader) Profile(id int64) (*sample.HeapProfile, error) {
+	p, base, blob, n, err := r.profileRow(id)
+	if err != nil {
+		return nil, err
+	}
+	var key []sample.BucketCounts
+	if base != 0 {
+		kp, kbase, kblob, kn, err := r.profileRow(base)
+		if err != nil || kbase != 0 {
+			return nil, fmt.Errorf("heap profile %d: key frame %d: %w", id, base, ErrMissing)
+		}
+		if kp.Counts, err = unpackCounts(r.zstd, kblob, kn, nil); err != nil {
+			return nil, fmt.Errorf("heap profile %d: %w", base, err)
+		}
+		key = kp.Counts
+	}
+	if p.Counts, err = unpackCounts(r.zstd, blob, n, key); err != nil {
+		return nil, fmt.Errorf("heap profile %d: %w", id, err)
+	}
+	return p, nil
+}
+
+func (r *Reader) profileRow(id int64) (p *sample.HeapProfile, base int64, blob []byte, sites int, err error) {
+	err = r.rows(func(row []driver.Value) error {
+		p = &sample.HeapProfile{At: instantOf(row[1]), Rate: integer(row[3]), Cycle: uint32(integer(row[4]))}
+		base = integer(row[6])
+		blob, _ = row[7].([]byte)
+		if n := integer(row[5]); 0 <= n && n <= maxSites {
+			sites = int(n)
+		} else {
+			return errColumns
+		}
+		return nil
+	}, tableProfile.sel()+" WHERE id = ?1", id)
+	if err == nil && p == nil {
+		err = ErrMissing
+	}
+	if err != nil {
+		err = fmt.Errorf("heap profile %d: %w", id, err)
+	}
+	return p, base, blob, sites, err
+}

@@ -1,0 +1,318 @@
+package recording
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Writer appends to a recording. What it was given is on the disk after the next
+// Flush, or with the first call that comes a second after the last commit: while
+// calls keep coming, a killed writer loses no more than that second.
+//
+// The first error ends the recording: it is returned once, the file stays
+// readable up to the last commit, and every later call but Close returns
+// ErrClosed. A Writer must not be used by two goroutines at once.
+type Writer struct {
+	path   string
+	db     *database // nil: closed, or ended by an error
+	lock   *os.File  // held while writing, so that readers know
+	insert map[string]driver.StmtExecContext
+	rows   map[string]int64    // the last row number of each table
+	named  []driver.NamedValue // reused
+	row    []driver.Value      // reused
+
+	begun    bool // a transaction is open
+	lastSync time.Time
+
+	meta   Meta
+	last   int64   // time of the last point
+	points []*held // points[:queued] wait for the next commit
+	queued int
+
+	process   map[sample.ProcessKey]*processState
+	frames    map[digest]int64
+	locations map[digest]int64
+	zstd      *zstd.Encoder
+}
+
+// processState is what the writer knows of one process: its newest row in the
+// table process, and what the next heap profile is written against.
+type processState struct {
+	id int64
+
+	sites    int
+	key      []sample.BucketCounts // counts of the last key frame
+	keyID    int64
+	sinceKey int
+}
+
+// commitEvery bounds what a killed writer loses.
+const commitEvery = time.Second
+
+// Create makes a new recording. It refuses a path where something is already.
+func Create(path string, meta Meta) (*Writer, error) {
+	if meta.At.IsZero() {
+		meta.At = time.Now()
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create recording: %w", err)
+	}
+	f.Close()
+	w := &Writer{
+		path: path, meta: meta,
+		insert:    map[string]driver.StmtExecContext{},
+		rows:      map[string]int64{},
+		process:   map[sample.ProcessKey]*processState{},
+		frames:    map[digest]int64{},
+		locations: map[digest]int64{},
+	}
+	if err := w.create(); err != nil {
+		w.abandon()
+		os.Remove(path)
+		return nil, fmt.Errorf("create recording: %w", err)
+	}
+	return w, nil
+}
+
+// create writes the schema and the meta rows, turns to WAL, and takes the lock.
+func (w *Writer) create() (err error) {
+	if w.zstd, err = newEncoder(); err != nil {
+		return err
+	}
+	w.db, err = openDatabase(w.path, "mode=rw",
+		"page_size = 4096", "cache_size = -512", "busy_timeout = 2000",
+		fmt.Sprintf("application_id = %d", applicationID),
+		fmt.Sprintf("user_version = %d", Major*1000+Minor))
+	if err != nil {
+		return err
+	}
+	if err := w.db.exec("BEGIN; " + schema + " COMMIT;"); err != nil {
+		return err
+	}
+	if err := w.db.exec("PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	if err := w.db.exec("PRAGMA synchronous = NORMAL"); err != nil {
+		return err
+	}
+	if err := w.writeMeta(); err != nil {
+		return err
+	}
+	w.lock, err = lock(w.path + "-wal")
+	return err
+}
+
+func (w *Writer) writeMeta() error {
+	command, err := json.Marshal(w.meta.Command)
+	if err != nil {
+		return err
+	}
+	rows := [][2]string{
+		{metaTool, w.meta.Tool}, {metaHost, w.meta.Host}, {metaBootID, w.meta.BootID}, {metaKernel, w.meta.Kernel},
+		{metaCPUs, strconv.Itoa(w.meta.CPUs)}, {metaPageSize, strconv.Itoa(w.meta.PageSize)},
+		{metaStarted, strconv.FormatInt(w.meta.At.UnixNano(), 10)},
+	}
+	if w.meta.Command != nil {
+		rows = append(rows, [2]string{metaCommand, string(command)})
+	}
+	if w.meta.Limit.OK {
+		rows = append(rows, [2]string{metaLimit, strconv.FormatUint(uint64(w.meta.Limit.V), 10)})
+	}
+	for key, value := range w.meta.More {
+		rows = append(rows, [2]string{key, value})
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := w.setMeta(r[0], r[1]); err != nil {
+			return err
+		}
+	}
+	return w.commit()
+}
+
+// SetMeta writes a row of the table meta, in place of one with the same key.
+func (w *Writer) SetMeta(key, value string) error {
+	return w.write("meta", func() error { return w.setMeta(key, value) })
+}
+
+func (w *Writer) setMeta(key, value string) error {
+	return w.db.exec("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2", key, value)
+}
+
+// Flush commits everything that was given so far.
+func (w *Writer) Flush() error {
+	if w.db == nil {
+		return ErrClosed
+	}
+	if err := w.flush(); err != nil {
+		return w.end(err)
+	}
+	return nil
+}
+
+func (w *Writer) flush() error {
+	if err := w.writePoints(); err != nil {
+		return err
+	}
+	return w.commit()
+}
+
+// Close commits, marks the recording as finished and leaves a single file. After
+// an error it only releases what is left.
+//
+// Where another process is reading the recording at that moment, an empty file
+// NAME-wal may stay beside it; it holds nothing.
+func (w *Writer) Close() error {
+	if w.db == nil {
+		return nil
+	}
+	closed := w.at(time.Now())
+	err := w.SetMeta(metaClosed, strconv.FormatInt(closed, 10))
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.finish(); err != nil {
+		return w.end(err)
+	}
+	return w.abandon()
+}
+
+// finish brings the WAL into the file and turns back to a rollback journal, which
+// removes the WAL. That needs every reader gone: else an emptied WAL remains.
+func (w *Writer) finish() error {
+	w.closeStatements()
+	if err := w.db.exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return err
+	}
+	if err := w.db.exec("PRAGMA journal_mode = DELETE"); err != nil && !busy(err) {
+		return err
+	}
+	return nil
+}
+
+// write runs one addition to the open transaction and ends the recording if it
+// fails.
+func (w *Writer) write(what string, add func() error) error {
+	if w.db == nil {
+		return ErrClosed
+	}
+	err := w.begin()
+	if err == nil {
+		err = add()
+	}
+	if err != nil {
+		return w.end(fmt.Errorf("%s: %w", what, err))
+	}
+	if time.Since(w.lastSync) < commitEvery {
+		return nil
+	}
+	return w.Flush()
+}
+
+func (w *Writer) begin() error {
+	if w.begun {
+		return nil
+	}
+	if err := w.db.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	w.begun = true
+	return nil
+}
+
+func (w *Writer) commit() error {
+	w.lastSync = time.Now()
+	if !w.begun {
+		return nil
+	}
+	if err := w.db.exec("COMMIT"); err != nil {
+		return err
+	}
+	w.begun = false
+	return nil
+}
+
+// end gives the recording up: what was committed stays.
+func (w *Writer) end(err error) error {
+	if w.begun {
+		// SQLite may have rolled back already, at a full disk for example.
+		_ = w.db.exec("ROLLBACK")
+	}
+	_ = w.abandon()
+	return fmt.Errorf("write recording %s: %w", w.path, err)
+}
+
+// abandon closes the connection, which moves the WAL into the file if it can.
+func (w *Writer) abandon() error {
+	var errs []error
+	w.closeStatements()
+	if w.db != nil {
+		errs = append(errs, w.db.close())
+		w.db = nil
+	}
+	if w.lock != nil {
+		errs = append(errs, w.lock.Close())
+		w.lock = nil
+	}
+	if w.zstd != nil {
+		errs = append(errs, w.zstd.Close())
+		w.zstd = nil
+	}
+	w.points, w.frames, w.locations = nil, nil, nil
+	return errors.Join(errs...)
+}
+
+func (w *Writer) closeStatements() {
+	for name, st := range w.insert {
+		_ = st.(driver.Stmt).Close()
+		delete(w.insert, name)
+	}
+}
+
+// add inserts a row and returns its number.
+func (w *Writer) add(t *table, values ...driver.Value) (int64, error) {
+	st := w.insert[t.name]
+	if st == nil {
+		var err error
+		if st, err = w.db.prepare(t.insert()); err != nil {
+			return 0, err
+		}
+		w.insert[t.name] = st
+	}
+	w.named = named(w.named, values)
+	result, err := st.ExecContext(background, w.named)
+	if err != nil {
+		return 0, fmt.Errorf("table %s: %w", t.name, err)
+	}
+	id, err := result.LastInsertId()
+	w.rows[t.name] = id
+	return id, err
+}
+
+// at is a time in UTC nanoseconds on the recording's own clock: the wall clock at
+// its start, and from there the monotonic clock where the time carries it.
+func (w *Writer) at(t time.Time) int64 {
+	return w.meta.At.UnixNano() + int64(t.Sub(w.meta.At))
+}
+
+// when is at, NULL for the zero time.
+func (w *Writer) when(t time.Time) driver.Value {
+	if t.IsZero() {
+		return nil
+	}
+	return w.at(t)
+}
