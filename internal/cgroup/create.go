@@ -109,6 +109,9 @@ func (h *Hierarchy) createIn(parent string, o Options) (*Cgroup, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
 	m := &made{}
 	if h.Version == 2 {
 		if m.leaf, err = h.share(parent, dir); err != nil {

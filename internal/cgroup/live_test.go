@@ -43,11 +43,11 @@ func TestAProgramOverItsLimitIsKilledAndTheCountersSayWhoseLimitItWas(t *testing
 	if err != nil {
 		t.Fatal(err)
 	}
-	hog := startHog(t, 96<<20)
+	hog := startHelper(t, os.Getuid())
 	if err := c.Add(hog.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	if hog.begin(t) {
+	if hog.ask("touch", 96<<20) != "" {
 		t.Fatal("it touched twice its limit and lives")
 	}
 	err = hog.Wait()
@@ -102,11 +102,11 @@ func TestAKillIsCountedByTheNodeAsWell(t *testing.T) {
 	if !ok {
 		t.Fatal("no oom_kill in /proc/vmstat")
 	}
-	hog := startHog(t, 64<<20)
+	hog := startHelper(t, os.Getuid())
 	if err := c.Add(hog.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	hog.begin(t)
+	hog.ask("touch", 64<<20)
 	hog.Wait()
 	if after, _ := h.NodeOOMKills(); after <= before {
 		t.Errorf("node's oom_kill was %d, is %d", before, after)
@@ -115,11 +115,11 @@ func TestAKillIsCountedByTheNodeAsWell(t *testing.T) {
 
 func TestTheRowsOfALiveCgroupSumToItsCharge(t *testing.T) {
 	c := hwtest.Limit(t, 0)
-	hog := startHog(t, 40<<20)
+	hog := startHelper(t, os.Getuid())
 	if err := c.Add(hog.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	if !hog.begin(t) {
+	if hog.ask("touch", 40<<20) != "done" {
 		t.Fatal("it died without a limit")
 	}
 	s := read(t, c)
@@ -161,7 +161,7 @@ func TestRemoveKillsNothingAndWaitsForTheLastProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hog := startHog(t, 1<<20)
+	hog := startHelper(t, os.Getuid())
 	if err := c.Add(hog.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
