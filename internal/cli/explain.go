@@ -7,6 +7,4 @@ type explainFlags struct{}
 func answer(s *streams, path string, f explainFlags) (int, error) { return 0, nil }
 
 func explainCommand(s *streams) *cobra.Command { return &cobra.Command{Use: "explain"} }
-func listCommand(s *streams) *cobra.Command    { return &cobra.Command{Use: "list"} }
-func exportCommand(s *streams) *cobra.Command  { return &cobra.Command{Use: "export"} }
-func doctorCommand(s *streams) *cobra.Command  { return &cobra.Command{Use: "doctor"} }
+func exportCommand(s *streams) *cobra.Command { return &cobra.Command{Use: "export"} }

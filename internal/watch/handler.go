@@ -73,7 +73,7 @@ func (s *Source) onDying(d lastbreath.Death) {
 		return
 	}
 	p.attachAt = time.Time{}
-	p.attach(time.Now())
+	s.attach(p, time.Now())
 	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline), []*process{p})
 }
 

@@ -120,31 +120,25 @@ func loadBias(m *procfs.Mapper, root string, pid int, bin *gobin.Binary) (uint64
 }
 
 // attach tries to read the runtime, which begins some hundred microseconds after
-// exec; until then each try waits longer.
-func (p *process) attach(now time.Time) {
+// exec; until then each try waits longer. It reports whether that is now
+// decided, one way or the other.
+func (p *process) attach(now time.Time) (decided bool) {
 	if p.runtime != nil || !errors.Is(p.attachErr, gomem.ErrNotReady) || now.Before(p.attachAt) {
-		return
+		return false
 	}
 	p.runtime, p.attachErr = gomem.Attach(p.mem, p.bin, p.bias)
 	p.tries++
 	p.attachAt = now.Add(min(attachFirst<<min(p.tries, 10), attachLast))
 	if p.attachErr != nil {
 		p.runtime = nil
-		p.program.WhyNot = p.attachErr.Error()
-		return
 	}
-	p.program.WhyNot = ""
+	return !errors.Is(p.attachErr, gomem.ErrNotReady)
 }
 
-// tick reads the cheap figures. It reports whether the process is still there.
-func (p *process) tick(now time.Time) bool {
-	if err := p.watcher.Read(&p.resident); err != nil {
-		p.alive = false
-		return false
-	}
-	p.alive = true
-	p.attach(now)
-	return true
+// tick reads the resident set. It reports whether the process is still there.
+func (p *process) tick() bool {
+	p.alive = p.watcher.Read(&p.resident) == nil
+	return p.alive
 }
 
 // point is the process within a point: the groups that were read.

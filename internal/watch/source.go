@@ -14,6 +14,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -145,9 +146,10 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	}
 	s.points = s.points[:0]
 	for _, proc := range s.order {
-		if proc.held || !proc.tick(p.At) {
+		if proc.held || !proc.tick() {
 			continue
 		}
+		s.attach(proc, p.At)
 		pt := proc.point()
 		if pt.Go != nil {
 			s.cycle(proc, p.At)
@@ -156,6 +158,22 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	}
 	p.Processes = s.points
 	return nil
+}
+
+// attach tries to read a process's runtime, and tells what of it cannot be read.
+func (s *Source) attach(p *process, now time.Time) {
+	if !p.attach(now) {
+		return
+	}
+	if p.attachErr != nil {
+		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
+		return
+	}
+	for _, f := range []gomem.Feature{gomem.FeatureCounters, gomem.FeatureProfile, gomem.FeatureGoroutines, gomem.FeatureRanges} {
+		if err := p.runtime.Why(f); err != nil {
+			s.gap(p.key, string(f)+" of "+p.program.Name, err)
+		}
+	}
 }
 
 // denseTick reads the charge alone.

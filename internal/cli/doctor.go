@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// check is one thing that doctor looked at.
+type check struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Says string `json:"says"`
+	// Costs is what does not work without it.
+	Costs string `json:"costs,omitempty"`
+}
+
+func doctorCommand(s *streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor [PROGRAM]",
+		Short: "What works on this machine, and what each missing right costs",
+		Long: `Tries what highwater needs, on a cgroup and a child of its own: nothing else is
+touched. With a program, says what can be read of it.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			checks := machineChecks(c.Context())
+			if len(args) == 1 {
+				path, err := findProgram(args[0])
+				if err != nil {
+					return err
+				}
+				checks = append(checks, programCheck(path))
+			}
+			if asJSON {
+				e := json.NewEncoder(s.out)
+				e.SetIndent("", "  ")
+				return e.Encode(map[string]any{"schema": "highwater.doctor/1", "checks": checks})
+			}
+			printChecks(s, checks)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+func printChecks(s *streams, checks []check) {
+	works := true
+	for _, c := range checks {
+		mark := "ok"
+		if !c.OK {
+			mark, works = "no", false
+		}
+		fmt.Fprintf(s.out, "%-44s %-4s %s\n", c.Name, mark, c.Says)
+		if !c.OK && c.Costs != "" {
+			fmt.Fprintf(s.out, "%-44s      without it: %s\n", "", c.Costs)
+		}
+	}
+	if works {
+		fmt.Fprintln(s.out, "\nhighwater run --limit 256MiB -- PROGRAM")
+		return
+	}
+	fmt.Fprintln(s.out, "\nhighwater run -- PROGRAM      what is missing is named in its answer")
+}
+
+// machineChecks tries everything on things of our own.
+func machineChecks(ctx context.Context) []check {
+	kernel := check{Name: "kernel", OK: true, Says: "Linux " + readLine("/proc/sys/kernel/osrelease")}
+	if readLine("/proc/sys/kernel/osrelease") == "" {
+		return []check{{Name: "kernel", Says: "not Linux", Costs: "run; explain, list and export work everywhere"}}
+	}
+	checks := []check{kernel, cgroupCheck(ctx), yamaCheck()}
+	return append(checks, breathCheck(ctx)...)
+}
+
+// cgroupCheck makes a cgroup with a limit and removes it.
+func cgroupCheck(ctx context.Context) check {
+	c := check{Name: "a cgroup with a memory limit", Costs: "--limit, and a ledger that adds up to the kernel's charge"}
+	h, err := cgroup.Detect("/")
+	if err != nil {
+		c.Says = err.Error()
+		return c
+	}
+	g, err := h.Create(cgroup.Options{Name: "doctor", Limit: 64 * sample.MiB})
+	if err != nil {
+		c.Says = err.Error()
+		return c
+	}
+	ctx, cancel := context.WithTimeout(ctx, removeWait)
+	defer cancel()
+	if err := g.Remove(ctx); err != nil {
+		c.Says = err.Error()
+		return c
+	}
+	c.OK, c.Says = true, fmt.Sprintf("cgroup v%d", h.Version)
+	return c
+}
+
+// yamaCheck reads which processes may be traced (Documentation/admin-guide/LSM/Yama.rst).
+func yamaCheck() check {
+	c := check{Name: "memory of other programs of this user", Costs: "watching programs that highwater did not start"}
+	switch scope := readLine("/proc/sys/kernel/yama/ptrace_scope"); scope {
+	case "", "0":
+		c.OK, c.Says = true, "allowed"
+	case "1":
+		c.Says = "ptrace_scope=1: only programs that highwater starts"
+	default:
+		c.Says = "ptrace_scope=" + scope + ": needs CAP_SYS_PTRACE"
+		c.OK = os.Geteuid() == 0 && scope == "2"
+	}
+	return c
+}
+
+// breathCheck starts a child, kills it, and looks at what was read of it.
+func breathCheck(ctx context.Context) []check {
+	figures := check{Name: "reading a Go program's runtime", Costs: "the Go heap's figures, and the line to blame"}
+	breath := check{Name: "the last breath (a child was killed to test)", Costs: "what the memory held at the kill; the last sample before it is used"}
+	m, err := killChild(ctx)
+	if err != nil {
+		figures.Says, breath.Says = err.Error(), err.Error()
+		return []check{figures, breath}
+	}
+	p := m.Processes[0]
+	figures.OK = p.Go != nil && p.Profile != nil
+	if figures.OK {
+		figures.Says = fmt.Sprintf("%d goroutines, heap of %s", p.Go.Goroutines, units.Size(p.Go.HeapLive))
+	} else {
+		figures.Says = "nothing was read"
+	}
+	breath.OK = p.Signal == 9 && p.Residency != nil && p.Incomplete == ""
+	breath.Says = fmt.Sprintf("complete, %s", units.Duration(m.Took))
+	if !breath.OK {
+		breath.Says = "incomplete: " + p.Incomplete
+	}
+	return []check{figures, breath}
+}
+
+// killChild starts this very program, waits until its runtime can be read, kills
+// it, and returns the moment of its death.
+func killChild(ctx context.Context) (*sample.Moment, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	source, err := watch.New(watch.Options{HeapProfile: true})
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	if _, err := source.Start(watch.Command{Path: exe, Args: []string{exe, waitName}, Files: []*os.File{null, null, null}, OwnGroup: true}); err != nil {
+		return nil, err
+	}
+	defer source.Kill()
+	var kept deaths
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	loop := &capture.Loop{Source: source, Sink: &kept, OnPoint: func(p *sample.Point) {
+		if len(p.Processes) > 0 && p.Processes[0].Go != nil {
+			_ = source.Kill()
+		}
+	}}
+	if err := loop.Run(ctx); err != nil {
+		return nil, err
+	}
+	switch {
+	case kept.moment != nil:
+		return kept.moment, nil
+	case kept.gap != "":
+		return nil, errors.New(kept.gap)
+	}
+	return nil, errors.New("the child's end was not seen")
+}
+
+// deaths is a sink that keeps the moment of a death only.
+type deaths struct {
+	moment *sample.Moment
+	gap    string
+}
+
+func (*deaths) Program(sample.Program) error                      { return nil }
+func (*deaths) Sites(sample.ProcessKey, int, []sample.Site) error { return nil }
+func (*deaths) Point(*sample.Point) error                         { return nil }
+func (*deaths) Cycle(sample.GCCycle) error                        { return nil }
+func (*deaths) Event(sample.Event) error                          { return nil }
+func (*deaths) Heap(sample.ProcessKey, *sample.HeapProfile) error { return nil }
+func (*deaths) Flush() error                                      { return nil }
+func (d *deaths) Gap(g sample.Gap) error                          { d.gap = g.What + ": " + g.Why; return nil }
+func (d *deaths) Moment(m *sample.Moment) error {
+	if m.Kind == sample.MomentDeath && len(m.Processes) > 0 {
+		d.moment = m
+	}
+	return nil
+}
+
+// waitName is a hidden command that does nothing until it is killed.
+const waitName = "wait-to-be-killed"
+
+func waitCommand(*streams) *cobra.Command {
+	return &cobra.Command{Use: waitName, Hidden: true, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		select {
+		case <-c.Context().Done():
+		case <-time.After(time.Minute):
+		}
+		return nil
+	}}
+}
+
+// programCheck says what can be read of an executable.
+func programCheck(path string) check {
+	c := check{Name: path, Costs: "the Go heap's figures, and the line to blame; the rest of the recording works"}
+	if found, err := exec.LookPath(path); err == nil {
+		path = found
+	}
+	bin, err := gobin.Open(path)
+	if err != nil {
+		c.Says = err.Error()
+		return c
+	}
+	defer bin.Close()
+	says := []string{bin.GoVersion, bin.Arch}
+	if bin.PIE {
+		says = append(says, "PIE")
+	}
+	if bin.CGO {
+		says = append(says, "cgo")
+	}
+	if err := bin.Supported(); err != nil {
+		c.Says = strings.Join(says, ", ") + ": " + err.Error()
+		return c
+	}
+	c.OK, c.Says = true, strings.Join(append(says, "symbols present"), ", ")
+	return c
+}

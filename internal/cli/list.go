@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// The rows of a recording's meta that run adds once it is explained.
+const (
+	metaVerdict     = "verdict"     // class
+	metaSentence    = "sentence"    // of the verdict
+	metaState       = "state"       // killed, exited, running
+	metaFingerprint = "fingerprint" // of the cause, "" if there is none
+)
+
+// listed is one recording in a list.
+type listed struct {
+	Name        string    `json:"name"`
+	Path        string    `json:"path"`
+	Bytes       int64     `json:"bytes"`
+	Started     time.Time `json:"started"`
+	Program     string    `json:"program"`
+	Limit       uint64    `json:"limit_bytes,omitempty"`
+	State       string    `json:"state"`   // "recording", "cut short", or the outcome
+	Verdict     string    `json:"verdict"` // class, "" if it was not explained yet
+	Fingerprint string    `json:"fingerprint"`
+	Problem     string    `json:"problem,omitempty"`
+}
+
+func listCommand(s *streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "The recordings of this user, newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			files, err := storedRecordings()
+			if err != nil {
+				return err
+			}
+			all := make([]listed, 0, len(files))
+			for _, f := range files {
+				all = append(all, describe(f))
+			}
+			if asJSON {
+				e := json.NewEncoder(s.out)
+				e.SetIndent("", "  ")
+				return e.Encode(map[string]any{"schema": "highwater.list/1", "recordings": all})
+			}
+			printList(s, all)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+// describe opens a recording; what is wrong with it is part of the answer.
+func describe(f stored) listed {
+	l := listed{Name: shortName(f.path), Path: f.path, Bytes: f.bytes, Started: f.changed}
+	r, err := recording.Open(f.path)
+	if err != nil {
+		l.State, l.Problem = "unreadable", err.Error()
+		return l
+	}
+	defer r.Close()
+	m, err := r.Meta()
+	if err != nil {
+		l.State, l.Problem = "unreadable", err.Error()
+		return l
+	}
+	l.Started, l.Limit = m.At, uint64(m.Limit.V)
+	if len(m.Command) > 0 {
+		l.Program = m.Command[0]
+	}
+	l.State, l.Verdict, l.Fingerprint = m.More[metaState], m.More[metaVerdict], m.More[metaFingerprint]
+	if _, closed := r.Closed(); !closed {
+		l.State = "cut short"
+		if r.Live() {
+			l.State = "recording"
+		}
+	}
+	return l
+}
+
+func printList(s *streams, all []listed) {
+	if len(all) == 0 {
+		fmt.Fprintln(s.out, "no recording yet\nhighwater run -- PROGRAM")
+		return
+	}
+	fmt.Fprintf(s.out, "%-24s %-16s %10s %10s  %-10s %-14s %s\n", "RECORDING", "STARTED", "SIZE", "LIMIT", "OUTCOME", "VERDICT", "FINGERPRINT")
+	for _, l := range all {
+		limit := "-"
+		if l.Limit > 0 {
+			limit = units.Limit(l.Limit)
+		}
+		fmt.Fprintf(s.out, "%-24s %-16s %10s %10s  %-10s %-14s %s\n", l.Name, l.Started.Local().Format("2006-01-02 15:04"),
+			units.Size(l.Bytes), limit, orDash(l.State), orDash(l.Verdict), orDash(l.Fingerprint))
+		if l.Problem != "" {
+			fmt.Fprintf(s.out, "  %s\n", l.Problem)
+		}
+	}
+	fmt.Fprintf(s.out, "\nhighwater explain %s\n", all[0].Name)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
