@@ -136,7 +136,7 @@ func (img *image) readEverything(t *testing.T, script []byte) {
 		}
 		rt.Goroutines()
 		rt.Ranges(nil)
-		rt.LiveObjects()
+		rt.LiveObjects(t.Context())
 	}
 	if m.bytes > 1<<30 {
 		t.Errorf("%d bytes were read of an image of a few MiB", m.bytes)

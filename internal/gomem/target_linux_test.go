@@ -212,3 +212,6 @@ func (p *target) hold() error {
 	_, err := syscall.Wait4(p.pid, &status, syscall.WUNTRACED, nil)
 	return err
 }
+
+// release lets a held program go on.
+func (p *target) release() error { return syscall.Kill(p.pid, syscall.SIGCONT) }

@@ -1,0 +1,180 @@
+package gomem
+
+import "fmt"
+
+const (
+	// maxImage bounds data and bss.
+	maxImage = 4 << 30
+	// finBlockSize is runtime/mfinal.go's; since Go 1.25 finBlock.
+	finBlockSize = 4 << 10
+	// specialTail is how much of a special record is looked through for
+	// pointers; the largest has 64 bytes.
+	specialTail = 64
+	maxSpecials = 1 << 26
+)
+
+// sampled is one object of the heap profile.
+type sampled struct{ object, bucket uint64 }
+
+// roots marks what the roots point to and returns the sampled objects, which
+// the walk over special records finds on the way.
+func (mk *marker) roots(r *Runtime, m *marking) ([]sampled, error) {
+	mk.skipWriteBuffers(r, m)
+	if err := mk.globals(m); err != nil {
+		return nil, err
+	}
+	if err := mk.stacks(r, m); err != nil {
+		return nil, err
+	}
+	if err := mk.finalizerQueue(m); err != nil {
+		return nil, err
+	}
+	return mk.specials(m)
+}
+
+// skipWriteBuffers keeps the mark from what the Ps' write barrier buffers were
+// left with by the last collection.
+func (mk *marker) skipWriteBuffers(r *Runtime, m *marking) {
+	ptr, n, _, err := m.mem.slice(mk.allp, 8, maxPs)
+	if err != nil {
+		return
+	}
+	ps, _ := m.mem.words(nil, ptr, n, m.buf)
+	for _, p := range ps {
+		m.skip = append(m.skip, span{p + mk.writeBuf.addr, mk.writeBuf.n})
+	}
+}
+
+// globals marks from the program's variables.
+func (mk *marker) globals(m *marking) error {
+	at := &mk.module
+	for _, s := range []struct{ start, end, mask uint64 }{
+		{at.data, at.edata, at.dataMask},
+		{at.bss, at.ebss, at.bssMask},
+	} {
+		var v [3]uint64
+		for i, addr := range []uint64{s.start, s.end, s.mask} {
+			var err error
+			if v[i], err = m.mem.u64(addr); err != nil {
+				return err
+			}
+		}
+		if v[0] > v[1] || v[1]-v[0] > maxImage {
+			return fmt.Errorf("data from %#x to %#x", v[0], v[1])
+		}
+		if err := m.masked(v[0], v[1], v[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// masked marks from the words that a pointer mask names, a bit each
+// (runtime.bitvector).
+func (m *marking) masked(start, end, mask uint64) error {
+	bits := make([]byte, len(m.buf)/64)
+	for start < end {
+		n := min(end-start, uint64(len(m.buf)))
+		bits := bits[:(n/8+7)/8]
+		if err := m.mem.read(start, m.buf[:n]); err != nil {
+			return err
+		}
+		if err := m.mem.read(mask, bits); err != nil {
+			return err
+		}
+		for i := range n / 8 {
+			if bits[i/8]>>(i%8)&1 != 0 {
+				m.point(word(m.buf, 8*i))
+			}
+		}
+		start, mask = start+n, mask+uint64(len(bits))
+	}
+	return m.ctx.Err()
+}
+
+// stacks marks from every goroutine's stack.
+func (mk *marker) stacks(r *Runtime, m *marking) error {
+	all, err := r.goroutines.readAll(m.mem)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		g := &all[i]
+		from := g.sp
+		if g.status == statusRunning || from < g.lo || from > g.hi {
+			from = g.lo
+		}
+		if g.lo > g.hi || g.hi-g.lo > 1<<31 {
+			continue
+		}
+		if err := m.words(from&^7, g.hi); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// words marks from every word of [start, end), of which what cannot be read is
+// left out.
+func (m *marking) words(start, end uint64) error {
+	for start < end {
+		n := min(end-start, uint64(len(m.buf)))
+		if m.mem.read(start, m.buf[:n]) != nil {
+			return m.ctx.Err()
+		}
+		m.scan(start, m.buf[:n])
+		start += n
+	}
+	return m.ctx.Err()
+}
+
+// finalizerQueue marks from finalizers that wait to be run.
+func (mk *marker) finalizerQueue(m *marking) error {
+	block, err := m.mem.u64(mk.finBlocks)
+	for n := 0; err == nil && block != 0 && n < maxChunks; n++ {
+		if err = m.words(block, block+finBlockSize); err == nil {
+			block, err = m.mem.u64(block) // alllink
+		}
+	}
+	return err
+}
+
+// specials walks the special records of all objects. It collects the heap
+// profile's and marks from the others. What an object with a finalizer points
+// to lives, the object itself does not for that (runtime/mgcmark.go,
+// markrootSpans).
+func (mk *marker) specials(m *marking) (found []sampled, err error) {
+	near := newCursor(m.mem)
+	var b [specialTail]byte
+	total := 0
+	for i := range m.heap.spans {
+		s := &m.heap.spans[i]
+		for at := s.specials; at != 0; at = word(b[:], mk.specialNext) {
+			if total++; total > maxSpecials {
+				return nil, errHeapTooLarge
+			}
+			if err := near.read(at, b[:]); err != nil {
+				return nil, err
+			}
+			object := s.start + word(b[:], mk.specialOff)
+			switch b[mk.specialKind] {
+			case mk.profileKind:
+				found = append(found, sampled{object, word(b[:], mk.bucket)})
+				continue
+			case mk.finalizer:
+				if object < s.end && !s.noscan && s.elemsize > 0 {
+					if err := m.words(object&^7, min(object+s.elemsize, s.end)); err != nil {
+						return nil, err
+					}
+				}
+			}
+			for off := mk.bucket; off < specialTail; off += 8 {
+				m.point(word(b[:], off))
+			}
+		}
+		if i%1024 == 0 && m.ctx.Err() != nil {
+			return nil, m.ctx.Err()
+		}
+	}
+	return found, nil
+}
