@@ -12,7 +12,7 @@ import (
 
 // readBuildInfo reads what cmd/link embeds since Go 1.18 and strip leaves.
 func (b *Binary) readBuildInfo() error {
-	info, err := buildinfo.Read(b.file)
+	info, err := embeddedInfo(b.file)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotGo, err)
 	}
@@ -31,6 +31,11 @@ func (b *Binary) readBuildInfo() error {
 		b.Experiments = splitExperiments(b.Settings["GOEXPERIMENT"])
 	}
 	return nil
+}
+
+func embeddedInfo(m *mapping) (info *debug.BuildInfo, err error) {
+	defer catch(&err)
+	return buildinfo.Read(m)
 }
 
 // dependency keeps the path that functions are named by.
@@ -58,7 +63,7 @@ func splitExperiments(s string) []string {
 // C library must be imported by a build that allowed cgo.
 func (b *Binary) linksCgo(f *elf.File) bool {
 	if b.HasSymbols {
-		s, ok := b.symbols()["runtime.iscgo"]
+		s, ok := b.symbols["runtime.iscgo"]
 		data := b.at(s.addr)
 		return ok && len(data) > 0 && data[0] == 1
 	}

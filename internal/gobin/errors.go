@@ -39,22 +39,39 @@ func sniff(b []byte) error {
 	return nil
 }
 
-// guard turns a fault in the mapping into an error: the file may be cut by
-// others while it is mapped, and a read behind its new end faults. It must be
-// deferred directly. Other panics go on.
-func guard(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case interface{ Addr() uintptr }: // runtime.Error of a fault, see debug.SetPanicOnFault
-		*err = errors.New("the file became shorter while it was read")
-	default:
+// The file may be cut by others while it is mapped; a read behind its new end
+// faults. Whatever reads the mapping defers, directly,
+//
+//	defer ignoreFault(debug.SetPanicOnFault(true))
+//
+// and returns what it has so far, which is nothing.
+func ignoreFault(old bool) {
+	debug.SetPanicOnFault(old)
+	if r := recover(); r != nil && !isFault(r) {
 		panic(r)
 	}
 }
 
-// panicOnFault makes faults of this goroutine recoverable until the function it
-// returns is called.
-func panicOnFault() (restore func()) {
-	old := debug.SetPanicOnFault(true)
-	return func() { debug.SetPanicOnFault(old) }
+// reportFault is ignoreFault for functions that return an error.
+func reportFault(old bool, err *error) {
+	debug.SetPanicOnFault(old)
+	if r := recover(); isFault(r) {
+		*err = errors.New("the file became shorter while it was read")
+	} else if r != nil {
+		panic(r)
+	}
+}
+
+// isFault knows a fault by its address: debug.SetPanicOnFault.
+func isFault(r any) bool {
+	_, ok := r.(interface{ Addr() uintptr })
+	return ok
+}
+
+// catch turns any panic into an error, for debug/* packages that read foreign
+// bytes. It must be deferred directly.
+func catch(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("malformed: %v", r)
+	}
 }

@@ -2,6 +2,7 @@ package gobin
 
 import (
 	"encoding/binary"
+	"runtime/debug"
 	"strings"
 )
 
@@ -50,9 +51,7 @@ type call struct {
 // walk calls visit for each logical frame at pc, innermost first, until it
 // returns false. Wrappers around an inlined function are left out.
 func (b *Binary) walk(pc uint64, visit func(function, call) bool) {
-	defer panicOnFault()()
-	var fault error
-	defer guard(&fault) // of a file cut short nothing more is known
+	defer ignoreFault(debug.SetPanicOnFault(true))
 	t, err := b.table()
 	if err != nil {
 		return

@@ -1,5 +1,7 @@
 package gobin
 
+import "runtime/debug"
+
 // Func is one function of the executable, as an unwinder needs it.
 type Func struct {
 	Entry    uint64 // link-time address of its first instruction
@@ -14,9 +16,7 @@ type Func struct {
 // FuncAt is the physical function whose code holds the link-time pc. It
 // allocates nothing.
 func (b *Binary) FuncAt(pc uint64) (fn Func, ok bool) {
-	defer panicOnFault()()
-	var err error
-	defer guard(&err)
+	defer ignoreFault(debug.SetPanicOnFault(true))
 	t, err := b.table()
 	if err != nil {
 		return Func{}, false
@@ -33,9 +33,7 @@ func (fn Func) Name() string {
 	if fn.b == nil {
 		return ""
 	}
-	defer panicOnFault()()
-	var err error
-	defer guard(&err)
+	defer ignoreFault(debug.SetPanicOnFault(true))
 	return printName(fn.b.symbolName(fn.f.t, fn.f.nameOff()))
 }
 
@@ -46,8 +44,6 @@ func (fn Func) SPDelta(pc uint64) (delta int32, ok bool) {
 	if fn.b == nil {
 		return 0, false
 	}
-	defer panicOnFault()()
-	var err error
-	defer guard(&err)
+	defer ignoreFault(debug.SetPanicOnFault(true))
 	return fn.f.value(fn.f.spTable(), pc)
 }

@@ -18,8 +18,8 @@
 package gobin
 
 import (
-	"debug/elf"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -51,7 +51,7 @@ type Binary struct {
 	strtab    []byte
 	supported error // why runtime data is refused; nil: it is not
 
-	symbols func() map[string]symbol
+	symbols map[string]symbol
 	table   func() (*table, error)
 
 	mu    sync.Mutex
@@ -67,35 +67,42 @@ func Open(path string) (*Binary, error) {
 	if err != nil {
 		return nil, err // names the operation and the path
 	}
-	b := &Binary{Path: path, file: m, names: map[uint32]string{}, files: map[uint32]string{}}
-	if err := b.read(); err != nil {
+	b, err := read(m)
+	if err != nil {
 		m.close()
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
+	b.Path = path
 	return b, nil
 }
 
 // Close gives the mapping back. Strings handed out before stay valid.
 func (b *Binary) Close() error { return b.file.close() }
 
-func (b *Binary) read() (err error) {
-	defer guard(&err)
-	if err := sniff(b.file.data); err != nil {
-		return err
+// Release takes the pages of the file that were read out of our resident set;
+// what is needed again comes from the page cache. For watchers with a budget,
+// after many Frames.
+func (b *Binary) Release() { b.file.release(b.file.data) }
+
+func read(m *mapping) (b *Binary, err error) {
+	defer reportFault(debug.SetPanicOnFault(true), &err)
+	if err := sniff(m.data); err != nil {
+		return nil, err
 	}
-	f, err := elf.NewFile(b.file)
+	f, err := openELF(m)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotELF, err)
+		return nil, err
 	}
+	b = &Binary{file: m, names: map[uint32]string{}, files: map[uint32]string{}}
 	if err := b.readBuildInfo(); err != nil {
-		return err
+		return nil, err
 	}
 	b.readHeaders(f)
-	b.symbols = sync.OnceValue(b.collectSymbols)
+	b.symbols = b.collectSymbols()
 	b.table = sync.OnceValues(b.openTable)
 	b.supported = b.checkSupported(f)
 	b.CGO = b.linksCgo(f)
-	return nil
+	return b, nil
 }
 
 // Supported says why the runtime's variables, layouts and functions of this

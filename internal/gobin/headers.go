@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	"slices"
 )
 
 // pageSize is the granularity of ELF loading on amd64.
@@ -14,6 +13,15 @@ const pageSize = 4096
 type segment struct {
 	addr uint64
 	data []byte
+}
+
+func openELF(m *mapping) (f *elf.File, err error) {
+	defer catch(&err)
+	f, err = elf.NewFile(m)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotELF, err)
+	}
+	return f, nil
 }
 
 func (b *Binary) readHeaders(f *elf.File) {
@@ -27,7 +35,7 @@ func (b *Binary) readHeaders(f *elf.File) {
 		}
 		b.segments = append(b.segments, segment{p.Vaddr, b.slice(p.Off, p.Filesz)})
 	}
-	if s := f.SectionByType(elf.SHT_SYMTAB); s != nil && int(s.Link) < len(f.Sections) && f.Class == elf.ELFCLASS64 {
+	if s := f.SectionByType(elf.SHT_SYMTAB); s != nil && uint64(s.Link) < uint64(len(f.Sections)) {
 		b.HasSymbols = true
 		b.symtab = b.slice(s.Offset, s.Size)
 		str := f.Sections[s.Link]
@@ -64,16 +72,11 @@ func (b *Binary) at(addr uint64) []byte {
 // a PIE that a C linker made. The load bias of a process is the start of the
 // file's mapping with offset 0, minus Base.
 func (b *Binary) Base() uint64 {
-	if len(b.segments) == 0 {
-		return 0
+	lowest := ^uint64(0)
+	for _, s := range b.segments {
+		lowest = min(lowest, s.addr)
 	}
-	lowest := slices.MinFunc(b.segments, func(x, y segment) int {
-		if x.addr < y.addr {
-			return -1
-		}
-		return 1
-	})
-	return lowest.addr &^ (pageSize - 1)
+	return lowest &^ (pageSize - 1)
 }
 
 // goBuildID reads the note that cmd/link writes: name "Go", type 4
@@ -106,8 +109,12 @@ func goarch(f *elf.File) string {
 // checkSupported says what of this program cannot be read; the order is that of
 // what a user can change least.
 func (b *Binary) checkSupported(f *elf.File) error {
-	if b.Arch != "amd64" || goarch(f) != "amd64" {
-		return fmt.Errorf("built for %s: %w", b.Arch, ErrArch)
+	goos := b.Settings["GOOS"]
+	if goos == "" {
+		goos = "linux" // the setting is as old as Go 1.18
+	}
+	if goos != "linux" || b.Arch != "amd64" || goarch(f) != "amd64" {
+		return fmt.Errorf("built for %s/%s: %w", goos, b.Arch, ErrArch)
 	}
 	switch mode := b.Settings["-buildmode"]; mode {
 	case "", "exe", "pie":

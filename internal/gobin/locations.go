@@ -1,6 +1,10 @@
 package gobin
 
-import "github.com/highwater-go/highwater/internal/sample"
+import (
+	"runtime/debug"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 // Locations appends the locations of a stack as runtime/pprof writes them into a
 // profile. The stack is as the runtime keeps it in its buckets: link-time return
@@ -35,9 +39,7 @@ func (b *Binary) Locations(dst []sample.Location, stack []uint64) []sample.Locat
 // callPC steps back from a return address into the call, but not out of its
 // function: runtime.Frames.Next.
 func (b *Binary) callPC(ret uint64) (pc uint64, f function, ok bool) {
-	defer panicOnFault()()
-	var fault error
-	defer guard(&fault)
+	defer ignoreFault(debug.SetPanicOnFault(true))
 	t, err := b.table()
 	if err != nil {
 		return ret - 1, function{}, false

@@ -12,9 +12,9 @@ const maxFile = 16 << 30
 
 // mapping is a file's content, mapped read-only where the system can.
 type mapping struct {
-	data  []byte
-	unmap func([]byte) error
-	once  sync.Once
+	data   []byte
+	mapped bool // else data is ordinary memory
+	once   sync.Once
 }
 
 func mapFile(path string) (*mapping, error) {
@@ -34,7 +34,7 @@ func mapFile(path string) (*mapping, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("too large")}
 	}
 	if st.Size() == 0 {
-		return &mapping{unmap: func([]byte) error { return nil }}, nil
+		return &mapping{}, nil
 	}
 	return mapOpen(f, int(st.Size()))
 }
@@ -52,6 +52,8 @@ func (m *mapping) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func (m *mapping) close() (err error) {
-	m.once.Do(func() { err = m.unmap(m.data) })
+	if m.mapped {
+		m.once.Do(func() { err = unmap(m.data) })
+	}
 	return err
 }

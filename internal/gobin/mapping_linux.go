@@ -11,13 +11,15 @@ func mapOpen(f *os.File, size int) (*mapping, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "mmap", Path: f.Name(), Err: err}
 	}
-	return &mapping{data: data, unmap: syscall.Munmap}, nil
+	return &mapping{data: data, mapped: true}, nil
 }
+
+func unmap(data []byte) error { return syscall.Munmap(data) }
 
 // release drops part's whole pages from our resident set; they come back from
 // the page cache when read again. Failure only costs memory.
 func (m *mapping) release(part []byte) {
-	if len(part) == 0 {
+	if !m.mapped || len(part) == 0 {
 		return
 	}
 	page := os.Getpagesize()

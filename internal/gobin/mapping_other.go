@@ -14,7 +14,9 @@ func mapOpen(f *os.File, size int) (*mapping, error) {
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, err
 	}
-	return &mapping{data: data, unmap: func([]byte) error { return nil }}, nil
+	return &mapping{data: data}, nil
 }
+
+func unmap([]byte) error { return nil }
 
 func (m *mapping) release([]byte) {}

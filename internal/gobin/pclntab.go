@@ -70,7 +70,7 @@ func (b *Binary) openTable() (*table, error) {
 	if b.supported != nil {
 		return nil, b.supported
 	}
-	syms := b.symbols()
+	syms := b.symbols
 	for _, name := range []string{"runtime.pclntab", "runtime.text", "runtime.etext", "go:func.*"} {
 		if _, ok := syms[name]; !ok {
 			return nil, fmt.Errorf("%w: no symbol %s", ErrNoFunctions, name)

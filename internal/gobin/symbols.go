@@ -12,7 +12,7 @@ type symbol struct {
 }
 
 // A hostile file may name any number of variables; Go's own runtime has about
-// 700.
+// 320.
 const maxSymbols = 1 << 14
 
 // Symbol is the link-time address of a variable of package runtime
@@ -22,7 +22,7 @@ func (b *Binary) Symbol(name string) (addr uint64, ok bool) {
 	if b.supported != nil {
 		return 0, false
 	}
-	s, ok := b.symbols()[name]
+	s, ok := b.symbols[name]
 	return s.addr, ok
 }
 
@@ -31,14 +31,14 @@ func (b *Binary) SymbolSize(name string) (size uint64, ok bool) {
 	if b.supported != nil {
 		return 0, false
 	}
-	s, ok := b.symbols()[name]
+	s, ok := b.symbols[name]
 	return s.size, ok
 }
 
 // collectSymbols streams the raw symbol table and keeps what Symbol may be asked
 // for: elf.File.Symbols would allocate every name of a program of 300,000.
 func (b *Binary) collectSymbols() map[string]symbol {
-	found := make(map[string]symbol, 1024)
+	found := make(map[string]symbol, 512)
 	for rest := b.symtab; len(rest) >= elf.Sym64Size && len(found) < maxSymbols; rest = rest[elf.Sym64Size:] {
 		if name, ok := b.wanted(rest); ok {
 			found[name] = symbol{

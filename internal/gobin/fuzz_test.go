@@ -1,0 +1,89 @@
+package gobin
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// patched calls test with data[at:] overwritten by patch, and restores data.
+func patched(data []byte, at uint32, patch []byte, test func()) {
+	part := data[int(at)%len(data):]
+	part = part[:min(len(part), len(patch))]
+	saved := bytes.Clone(part)
+	copy(part, patch)
+	defer copy(part, saved)
+	test()
+}
+
+// FuzzTable changes bytes of a real function table.
+func FuzzTable(f *testing.F) {
+	b := open(f, plain.build(f))
+	t, err := b.table()
+	if err != nil {
+		f.Fatal(err)
+	}
+	data := bytes.Clone(b.at(b.symbols["runtime.pclntab"].addr))
+	funcs := uint32(len(data) - len(t.funcs))
+	inline := uint32(b.symbols["go:func.*"].addr - b.symbols["runtime.pclntab"].addr)
+	f.Add(uint32(0), []byte{0xf1, 0xff, 0xff, 0xff}, uint32(0))
+	f.Add(uint32(8), []byte{0xff, 0xff, 0xff, 0xff, 0xff}, uint32(0x2000))
+	f.Add(uint32(32), []byte{0, 0, 1}, uint32(0x2000))
+	f.Add(funcs, []byte{0xff, 0xff, 0, 0, 0, 0, 0, 0}, uint32(0x2000))
+	f.Add(funcs+4, []byte{0xff, 0xff, 0xff, 0xff}, uint32(0x2000))
+	f.Add(inline, bytes.Repeat([]byte{1}, 4096), uint32(0x12345))
+	f.Fuzz(func(_ *testing.T, at uint32, patch []byte, pc uint32) {
+		patched(data, at, patch, func() {
+			h, err := parseTable(data)
+			if err != nil {
+				return
+			}
+			h.text, h.end, h.ids, h.inlineData = t.text, t.end, t.ids, data[inline:]
+			askTable(f, h, t.text+uint64(pc)%(t.end-t.text))
+		})
+	})
+}
+
+// askTable asks everything that can be asked at a pc and its neighbours.
+func askTable(f *testing.F, t *table, pc uint64) {
+	b := &Binary{table: func() (*table, error) { return t, nil }, names: map[uint32]string{}, files: map[uint32]string{}}
+	for range 16 {
+		if fn, ok := b.FuncAt(pc); ok {
+			fn.SPDelta(pc)
+			fn.Name()
+		}
+		if n := len(b.Frames(nil, pc)); n > maxInline {
+			f.Fatalf("%d frames at %#x", n, pc)
+		}
+		b.Locations(nil, []uint64{pc, pc + 1, 0, ^uint64(0)})
+		pc += 61
+	}
+}
+
+// FuzzOpen changes bytes of a real executable and cuts it.
+func FuzzOpen(f *testing.F) {
+	data, err := os.ReadFile(plain.build(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	size := uint32(len(data))
+	f.Add(uint32(0), []byte("\x7fELF"), size)
+	f.Add(uint32(0), []byte("#!"), uint32(2))
+	f.Add(uint32(40), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, size)
+	f.Add(uint32(58), []byte{1, 0, 0xff, 0xff}, size)
+	f.Add(uint32(64+32), bytes.Repeat([]byte{0xff}, 16), size)
+	f.Add(uint32(0), []byte{}, uint32(5000))
+	f.Add(uint32(bytes.Index(data, []byte("\xff Go buildinf:"))), []byte("\xff Go buildinf:\x08\x02\xff\xff\xff\xff\xff\xff"), size)
+	f.Fuzz(func(_ *testing.T, at uint32, patch []byte, cut uint32) {
+		patched(data, at, patch, func() {
+			b, err := read(&mapping{data: data[:min(cut, size)]})
+			if err != nil {
+				return
+			}
+			b.Layout()
+			b.Base()
+			text, _ := b.Symbol("runtime.text")
+			b.Frames(nil, text+0x12345)
+		})
+	})
+}
