@@ -23,7 +23,7 @@ type scene struct {
 // newScene is a Go program of 10 MiB live heap under a limit of 256 MiB, 40 s
 // after its start, with nothing wrong.
 func newScene() *scene {
-	e := &Evidence{Recording: "shop-1.hwm", Start: began, End: began.Add(40 * time.Second), Finished: true, At: "peak", Subject: subject, SiteView: "live", Rate: 512 << 10}
+	e := &Evidence{Recording: "shop-1.hwm", Start: began, End: began.Add(40 * time.Second), At: "peak", Subject: subject, SiteView: "live", Rate: 512 << 10}
 	e.Programs = []sample.Program{{Key: subject, Name: "shop", Exe: "/srv/shop", HeapProfile: sample.HeapProfileOn,
 		Go: &sample.GoProgram{Version: "go1.26.8", MainPackage: "example.org/shop/cmd/shop", Module: "example.org/shop"}}}
 	e.Moment = sample.Moment{At: began.Add(30 * time.Second), Kind: sample.MomentMax,

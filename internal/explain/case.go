@@ -22,8 +22,8 @@ type Case struct {
 	g    *sample.Runtime       // its runtime; nil if it was not read
 	live liveHeap
 
-	site             *Site // to blame for the heap; nil: none known
-	calls            call
+	site              *Site // to blame for the heap; nil: none known
+	calls             call
 	inFlight, running int // goroutines inside its function; those whose stacks were not read
 }
 

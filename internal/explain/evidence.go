@@ -12,7 +12,6 @@ type Evidence struct {
 	Recording string // the file's base name
 	Start     time.Time
 	End       time.Time // the last sample
-	Finished  bool      // the recording was closed; else the program may still run
 
 	Programs []sample.Program // in the order they were first seen; an exec adds one
 	Events   []sample.Event   // by time

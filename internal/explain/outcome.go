@@ -23,11 +23,6 @@ func judgeOutcome(e *Evidence) Outcome {
 		o.State = Exited
 		o.Elapsed = e.seconds(exit.At)
 		o.ended(exit, stoppedByUs(e, exit))
-	} else if e.Finished {
-		o.State = Exited
-		if e.Moment.Kind == sample.MomentEnd {
-			o.State = Running
-		}
 	}
 	if kill, ok := firstEvent(e, sample.EventOOMKill); ok {
 		o.State, o.By, o.Kernel = Killed, limitThatStruck(e), true

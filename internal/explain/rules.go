@@ -92,6 +92,8 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	for _, f := range findings {
 		switch {
 		case f.Stance != Open || best.Class == Native:
+		case f.Class == Leak && best.Class == Healthy:
+			return nil
 		case f.Class == GCUnaware && best.Class == Burst && f.Bytes > best.Bytes:
 			return nil
 		case f.Class == Leak && best.Confidence == High:

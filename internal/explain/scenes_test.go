@@ -20,7 +20,7 @@ var scenes = map[string]func() *scene{
 		s := newScene()
 		s.heap(60, 62, 90)
 		s.charge()
-		s.Events, s.Finished = s.Events[:1], false
+		s.Events = s.Events[:1]
 		s.cycles(40, 10, 12, 15, 18, 20, 24, 27, 30, 34, 37, 41, 45, 48, 52, 55, 58)
 		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 50, 0.02)
 		s.stand(10, 20, 0, 0)

@@ -22,6 +22,14 @@ func fold(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
+// cut shortens a text to n columns with an ellipsis at its end.
+func cut(s string, n int) string {
+	if columns(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:max(0, n-1)]) + "…"
+}
+
 // wrapped breaks a text at spaces into lines of at most n columns; a longer word
 // is folded.
 func wrapped(text string, n int) []string {

@@ -152,8 +152,11 @@ func sampling(s explain.Sampling) string {
 func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, first bool) {
 	left := fmt.Sprintf("%13s %4s  %s  ", mib(int64(h.Bytes), unit), units.Percent(float64(h.Bytes), float64(s.TotalBytes)),
 		fold(fmt.Sprintf("%s:%d", explain.ShortFile(h.File), h.Line), 30))
-	right := grew(h, s, first)
-	p.both(left+fold(codeOf(h, o), p.width-columns(left)-columns(right)-2), right)
+	code, right := codeOf(h, o), grew(h, s, first)
+	if first && columns(left)+columns(code)+2+columns(right) > p.width {
+		right = grew(h, s, false)
+	}
+	p.both(left+cut(code, p.width-columns(left)-columns(right)-2), right)
 	if first && h.InFlight > 0 {
 		p.add(fold(fmt.Sprintf("%sunder %s, %s", strings.Repeat(" ", 20), explain.ShortFunc(h.Function), goroutines(h.InFlight)), p.width))
 	}

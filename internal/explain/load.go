@@ -1,0 +1,226 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Load reads from a recording what is to be known of one moment in it: "kill",
+// "peak", "last", a time, or "" for the kill if there was one, else the peak. The
+// error is ErrNoMoment, one of how at was written, or one of reading.
+func Load(r *recording.Reader, path, at string) (*Evidence, error) {
+	l := loader{Reader: r, e: &Evidence{Recording: filepath.Base(path), SiteView: "none"}}
+	for _, step := range []func() error{l.story, func() error { return l.moment(at) }, l.ticks, l.collections, l.sites} {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("explain %s: %w", l.e.Recording, err)
+		}
+	}
+	return l.e, nil
+}
+
+// loader is a Load at work.
+type loader struct {
+	*recording.Reader
+	e       *Evidence
+	moments []recording.MomentInfo
+	chosen  int // index of the moment
+}
+
+// story reads who ran, what happened and when it began and ended.
+func (l *loader) story() (err error) {
+	e := l.e
+	meta, err := l.Meta()
+	if err != nil {
+		return err
+	}
+	if e.Programs, err = l.Programs(); err != nil {
+		return err
+	}
+	if e.Events, err = l.Events(); err != nil {
+		return err
+	}
+	if e.Gaps, err = l.Gaps(); err != nil {
+		return err
+	}
+	if l.moments, err = l.Moments(); err != nil {
+		return err
+	}
+	e.Start = meta.At
+	if first, ok := firstEvent(e, sample.EventStart); ok {
+		e.Start = first.At
+	}
+	e.End = e.Start
+	for _, ev := range e.Events {
+		if ev.At.After(e.End) {
+			e.End = ev.At
+		}
+	}
+	return nil
+}
+
+// moment reads the chosen moment, and the processes that lived beside it.
+func (l *loader) moment(at string) error {
+	_, killed := firstEvent(l.e, sample.EventOOMKill)
+	i, name, err := chooseMoment(l.moments, at, killed, l.e.Start)
+	if err != nil {
+		return err
+	}
+	m, err := l.Moment(l.moments[i].ID)
+	if err != nil {
+		return err
+	}
+	l.chosen, l.e.At, l.e.Moment = i, name, *m
+	if err := l.beside(); err != nil {
+		return err
+	}
+	l.e.Subject = subjectOf(l.e)
+	return nil
+}
+
+// beside adds the processes that a death, which is one process's moment, leaves
+// out: as the last sample before it saw them.
+func (l *loader) beside() error {
+	m := &l.e.Moment
+	held := map[sample.ProcessKey]bool{}
+	for _, p := range m.Processes {
+		held[p.Key] = true
+	}
+	for _, ev := range l.e.Events {
+		if ev.Kind == sample.EventExit && !ev.At.After(m.At) {
+			held[ev.Process] = true
+		}
+	}
+	point, err := l.PointAt(m.At)
+	if err != nil {
+		return nil // no sample before it: nothing is known of others
+	}
+	for _, p := range point.Processes {
+		if !held[p.Key] && p.Resident != nil {
+			m.Processes = append(m.Processes, sample.ProcessMoment{Key: p.Key, Resident: p.Resident, Go: p.Go})
+		}
+	}
+	return nil
+}
+
+// subjectOf is the process that the answer is about: of those that died by
+// SIGKILL at a kill, else of all, the Go program with the most memory, else the
+// program with the most.
+func subjectOf(e *Evidence) sample.ProcessKey {
+	var best sample.ProcessKey
+	most := -1.0
+	for _, p := range e.Moment.Processes {
+		weight := float64(anonOf(p))
+		if e.isGo(p.Key) {
+			weight *= 1e3
+		}
+		if e.At == "kill" && p.Signal == 9 {
+			weight = (weight + 1) * 1e9
+		}
+		if weight > most {
+			best, most = p.Key, weight
+		}
+	}
+	if most < 0 && len(e.Programs) > 0 {
+		best = e.Programs[0].Key
+	}
+	return best
+}
+
+func (l *loader) ticks() error {
+	s, err := l.Samples("usage", "peak", "page_cache", "host_available")
+	if err != nil {
+		return err
+	}
+	t := &l.e.Ticks
+	start := l.e.Start.UnixNano()
+	for _, at := range s.At {
+		t.At = append(t.At, float64(at-start)/1e9)
+	}
+	t.Usage, t.PageCache, t.Available = s.Column("usage"), s.Column("page_cache"), s.Column("host_available")
+	if n := s.Len(); n > 0 {
+		if last := time.Unix(0, s.At[n-1]); last.After(l.e.End) {
+			l.e.End = last
+		}
+		l.e.Peak = risen(s.Column("peak"))
+	}
+	return l.processTicks(s.At)
+}
+
+// risen is the last value of the kernel's mark of the greatest charge where it
+// is above the first: else it was reached before the recording.
+func risen(peak []float64) sample.Opt[sample.Bytes] {
+	first, ok := firstSeen(peak)
+	last, _ := greatest(peak)
+	if !ok || float64(last) <= first {
+		return sample.Opt[sample.Bytes]{}
+	}
+	return sample.Some(last)
+}
+
+// processTicks puts the subject's samples beside the cgroup's, and sums the
+// anonymous memory of all processes.
+func (l *loader) processTicks(ats []int64) error {
+	t := &l.e.Ticks
+	for _, column := range []*[]float64{&t.Anon, &t.HeapLive, &t.HeapAlloc, &t.Native, &t.Goroutines} {
+		*column = unseen(len(ats))
+	}
+	seen := map[sample.ProcessKey]bool{}
+	for _, p := range l.e.Programs {
+		if seen[p.Key] {
+			continue
+		}
+		seen[p.Key] = true
+		s, err := l.ProcessSamples(p.Key, "resident", "shared", "heap_live", "total_alloc", "total_free", "mapped_ready", "goroutines")
+		if err != nil {
+			return err
+		}
+		l.align(ats, s, p.Key == l.e.Subject)
+	}
+	return nil
+}
+
+// align adds the samples of one process to the columns; both are in the order
+// of time.
+func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
+	t := &l.e.Ticks
+	resident, shared, ready := s.Column("resident"), s.Column("shared"), s.Column("mapped_ready")
+	i := 0
+	for j, at := range s.At {
+		for i < len(ats) && ats[i] < at {
+			i++
+		}
+		if i == len(ats) || ats[i] != at {
+			continue
+		}
+		anon := resident[j] - shared[j]
+		if !math.IsNaN(anon) {
+			if math.IsNaN(t.Anon[i]) {
+				t.Anon[i] = 0
+			}
+			t.Anon[i] += anon
+		}
+		if subject {
+			t.HeapLive[i], t.Goroutines[i] = s.Column("heap_live")[j], s.Column("goroutines")[j]
+			t.HeapAlloc[i] = s.Column("total_alloc")[j] - s.Column("total_free")[j]
+			t.Native[i] = max(0, anon-ready[j])
+		}
+	}
+}
+
+func unseen(n int) []float64 {
+	column := make([]float64, n)
+	for i := range column {
+		column[i] = math.NaN()
+	}
+	return column
+}
+
+func (l *loader) collections() (err error) {
+	l.e.Cycles, err = l.Cycles(l.e.Subject)
+	return err
+}

@@ -1,0 +1,136 @@
+package explain
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// record writes a run of 10 s that leaks 20 MiB a second beside a shell, and is
+// killed by the kernel. Its heap profile counts every allocation of 1 MiB.
+func record(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "leak-1.hwm")
+	w, err := recording.Create(path, recording.Meta{At: began, Limit: sample.Some(256 * mib)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell := sample.ProcessKey{PID: 4700, Start: 98}
+	put := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(w.Program(sample.Program{Key: shell, Name: "sh", Exe: "/bin/sh"}))
+	put(w.Program(sample.Program{Key: subject, Name: "leaky", Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/leaky", MainPackage: "example.org/leaky"}, HeapProfile: sample.HeapProfileOn}))
+	put(w.Event(sample.Event{At: began, Kind: sample.EventStart, Process: subject}))
+	put(w.Sites(subject, 0, []sample.Site{{Size: mib, Stack: []sample.Location{
+		{Address: 1, Frames: []sample.Frame{{Func: "runtime.mallocgc", File: "runtime/malloc.go", Line: 9}}},
+		{Address: 2, Frames: []sample.Frame{{Func: "example.org/leaky/store.(*Map).Put", File: "/b/store/map.go", Line: 33}}},
+		{Address: 3, Frames: []sample.Frame{{Func: "main.main", File: "/b/main.go", Line: 5}}}}}}))
+	for i := 1; i <= 11; i++ {
+		at := began.Add(time.Duration(i) * time.Second)
+		held := sample.Bytes(20*i) * mib
+		cg := &sample.Cgroup{Usage: held + 36*mib, Peak: sample.Some(held + 36*mib), Limit: sample.Some(256 * mib), Stat: &sample.CgroupStat{Anon: held + 32*mib, Kernel: 4 * mib}}
+		g := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapMarked: held, HeapLive: held + 10*mib, HeapGoal: 2 * held, TotalAlloc: held + 20*mib, TotalFree: 10 * mib, HeapInUse: held + 12*mib, MappedReady: held + 20*mib, Goroutines: 5}
+		resident := &sample.Resident{Total: held + 24*mib, Shared: 4 * mib}
+		put(w.Point(&sample.Point{At: at, Cgroup: cg, Processes: []sample.Process{{Key: shell, Resident: &sample.Resident{Total: 2 * mib, Shared: mib}}, {Key: subject, Resident: resident, Go: g}}}))
+		put(w.Cycle(sample.GCCycle{At: at, Process: subject, N: uint32(i), Marked: held, Alloc: g.TotalAlloc}))
+		n := uint64(20 * i)
+		p := sample.ProcessMoment{Key: subject, Go: g, Resident: resident,
+			Residency:  &sample.Residency{GoKnown: true, Anon: held + 20*mib, GoObjects: held + 12*mib, GoRuntime: 4 * mib, GoStacks: 4 * mib},
+			Profile:    &sample.HeapProfile{At: at, Rate: 1, Cycle: uint32(i), Counts: []sample.BucketCounts{{PubAllocs: n, NowAllocs: n}}},
+			Goroutines: []sample.GoroutineGroup{{State: "waiting", Count: 1, Stack: []uint64{9}, Where: []sample.Location{{Frames: []sample.Frame{{Func: "main.main"}}}}}}}
+		m := sample.Moment{At: at, Kind: sample.MomentCalm, Cgroup: cg, Processes: []sample.ProcessMoment{p}}
+		if i == 11 {
+			p.Signal, p.Live = 9, &sample.Liveness{Bytes: held, Objects: n, Sampled: []uint64{n}}
+			m.Kind, m.Processes = sample.MomentDeath, []sample.ProcessMoment{p}
+			put(w.Event(sample.Event{At: at, Kind: sample.EventOOMKill, Value: 1}))
+			put(w.Event(sample.Event{At: at, Kind: sample.EventExit, Process: subject, Value: 9}))
+		}
+		put(w.Moment(&m))
+	}
+	put(w.Close())
+	return path
+}
+
+func load(t *testing.T, path, at string) (*Evidence, error) {
+	t.Helper()
+	r, err := recording.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	return Load(r, path, at)
+}
+
+func TestARecordedLeakIsExplained(t *testing.T) {
+	e, err := load(t, record(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Explain(e, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAnswer(t, a)
+	v := a.Verdict
+	if v.Class != Leak || v.Culprit == nil || v.Culprit.Line != 33 || v.Culprit.Bytes != 220*mib {
+		t.Errorf("verdict %s at %+v: %s", v.Class, v.Culprit, v.Sentence)
+	}
+	if a.Outcome.By != ByCgroup || a.Outcome.Moment != "kill" || *a.Outcome.PeakBytes != 256*mib || *a.Outcome.ExitCode != 137 {
+		t.Errorf("outcome %+v", a.Outcome)
+	}
+	if a.Program.Name != "leaky" || len(a.Program.Processes) != 2 {
+		t.Errorf("program %+v: a death leaves the shell out, the last sample before it does not", a.Program)
+	}
+	want := map[string]sample.Bytes{sample.RowLive: 220 * mib, sample.RowOther: mib, sample.RowKernel: 4 * mib}
+	for _, r := range a.Ledger.Rows {
+		if w, ok := want[r.Name]; ok && w != r.Bytes {
+			t.Errorf("%s %d, want %d", r.Name, r.Bytes, w)
+		}
+	}
+	if h := a.Holders[0]; h.GrowthBytes != int64(200*mib) || !h.OwnCode {
+		t.Errorf("holder %+v, want 200 MiB more than in the first profile", h)
+	}
+}
+
+func TestAMomentIsChosenByItsName(t *testing.T) {
+	path := record(t)
+	for at, want := range map[string]struct {
+		second int
+		name   string
+	}{"": {11, "kill"}, "kill": {11, "kill"}, "peak": {11, "peak"}, "last": {11, "last"}, "3200ms": {3, "time"}, "2026-03-01T12:00:05Z": {5, "time"}} {
+		e, err := load(t, path, at)
+		if err != nil {
+			t.Errorf("--at %s: %v", at, err)
+			continue
+		}
+		if got := int(e.Moment.At.Sub(began).Seconds()); got != want.second || e.At != want.name {
+			t.Errorf("--at %q: second %d as %q, want %d as %q", at, got, e.At, want.second, want.name)
+		}
+	}
+	if _, err := load(t, path, "noon"); err == nil || !strings.Contains(err.Error(), "noon") {
+		t.Errorf("--at noon: %v", err)
+	}
+}
+
+func TestARecordingWithoutMomentsSaysSo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "empty.hwm")
+	w, err := recording.Create(path, recording.Meta{At: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(t, path, ""); !errors.Is(err, ErrNoMoment) {
+		t.Errorf("%v, want ErrNoMoment", err)
+	}
+}

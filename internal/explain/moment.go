@@ -1,0 +1,110 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// ErrNoMoment says that a recording holds no moment to look at.
+var ErrNoMoment = errors.New("no moment was kept in the recording")
+
+// chooseMoment finds the moment that at names: "kill", "peak", "last", a
+// duration since the start ("90s"), a time of day ("14:31:07") or a time in RFC
+// 3339; "" is the kill if the kernel killed, else the peak. It returns its index
+// and the name to show.
+func chooseMoment(list []recording.MomentInfo, at string, killed bool, start time.Time) (int, string, error) {
+	if len(list) == 0 {
+		return 0, "", ErrNoMoment
+	}
+	switch at {
+	case "":
+		if i, ok := killMoment(list); ok && killed {
+			return i, "kill", nil
+		}
+		return peakMoment(list), "peak", nil
+	case "kill":
+		if i, ok := killMoment(list); ok {
+			return i, "kill", nil
+		}
+		return 0, "", errors.New("at kill: no process was held while SIGKILL ended it; --at last is the latest moment")
+	case "peak":
+		return peakMoment(list), "peak", nil
+	case "last":
+		return len(list) - 1, "last", nil
+	}
+	when, err := timeOf(at, start)
+	if err != nil {
+		return 0, "", err
+	}
+	return nearest(list, when), "time", nil
+}
+
+// killMoment is the death by SIGKILL at the highest charge: of several that die
+// together, the first still has all of it.
+func killMoment(list []recording.MomentInfo) (int, bool) {
+	best, found := 0, false
+	for i, m := range list {
+		if m.Kind != sample.MomentDeath || len(m.Processes) == 0 || m.Processes[0].Signal != 9 {
+			continue
+		}
+		if !found || m.Usage.V > list[best].Usage.V {
+			best, found = i, true
+		}
+	}
+	return best, found
+}
+
+// peakMoment is the moment of the highest charge; where none was read, the last
+// new maximum, else the last moment.
+func peakMoment(list []recording.MomentInfo) int {
+	best := -1
+	for i, m := range list {
+		if m.Usage.OK && (best < 0 || m.Usage.V > list[best].Usage.V) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return best
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Kind == sample.MomentMax {
+			return i
+		}
+	}
+	return len(list) - 1
+}
+
+// timeOf reads a moment's time as people write it.
+func timeOf(at string, start time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(at); err == nil {
+		return start.Add(d), nil
+	}
+	if t, err := time.Parse(time.RFC3339, at); err == nil {
+		return t, nil
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if t, err := time.Parse(layout, at); err == nil {
+			local := start.Local()
+			when := time.Date(local.Year(), local.Month(), local.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.Local)
+			if when.Before(start.Add(-time.Minute)) {
+				when = when.AddDate(0, 0, 1)
+			}
+			return when, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no moment: write peak, kill, last, a duration since the start (90s) or a time (14:31:07)", at)
+}
+
+func nearest(list []recording.MomentInfo, when time.Time) int {
+	best := 0
+	for i, m := range list {
+		if m.At.Sub(when).Abs() < list[best].At.Sub(when).Abs() {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,81 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+func TestWhoEndedTheProgram(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*scene)
+		state  State
+		by     By
+		code   int
+	}{
+		"it ended by itself":        {func(s *scene) { s.Events[1].Value = 3 << 8 }, Exited, ByNone, 3},
+		"a SIGKILL is no OOM kill":  {func(s *scene) { s.Events[1].Value = 9 }, Killed, BySignal, 137},
+		"it crashed":                {func(s *scene) { s.Events[1].Value = 6 | 0x80 }, Killed, BySignal, 134},
+		"highwater stopped it":      {func(s *scene) { s.stoppedBy(15) }, Exited, ByNone, 143},
+		"its own limit":             {func(s *scene) { s.killed() }, Killed, ByCgroup, 137},
+		"its own limit's counter":   {func(s *scene) { s.oom(true, 8*sample.GiB) }, Killed, ByCgroup, 0},
+		"a parent's limit":          {func(s *scene) { s.oom(false, 8*sample.GiB) }, Killed, ByParent, 0},
+		"the machine":               {func(s *scene) { s.oom(false, 20*mib) }, Killed, ByNode, 0},
+		"whose limit was not seen":  {func(s *scene) { s.oom(false, 0); s.Ticks.Available = nil }, Killed, ByNone, 0},
+		"it runs":                   {func(s *scene) { s.Events = s.Events[:1] }, Running, ByNone, -1},
+		"another process's exit":    {func(s *scene) { s.Events[1].Process.PID++ }, Running, ByNone, -1},
+		"killed, with no exit seen": {func(s *scene) { s.killed(); s.Events = s.Events[:2] }, Killed, ByCgroup, -1},
+	} {
+		s := newScene()
+		c.change(s)
+		o := judgeOutcome(s.Evidence)
+		code := -1
+		if o.ExitCode != nil {
+			code = *o.ExitCode
+		}
+		if o.State != c.state || o.By != c.by || code != c.code {
+			t.Errorf("%s: %s by %s, code %d, want %s by %s, code %d", name, o.State, o.By, code, c.state, c.by, c.code)
+		}
+	}
+}
+
+// stoppedBy: highwater sent the signal that ended the program.
+func (s *scene) stoppedBy(signal int64) {
+	s.Events[1].Value = signal
+	s.Events = append(s.Events, sample.Event{At: s.Moment.At, Kind: sample.EventSignal, Process: subject, Value: signal})
+}
+
+// oom is a kill far below the cgroup's limit; own: its own counter of failed
+// charges grew. The machine had so much left.
+func (s *scene) oom(own bool, available sample.Bytes) {
+	s.Events = append(s.Events, sample.Event{At: s.End, Kind: sample.EventOOMKill, Value: 1})
+	if own {
+		s.Events = append(s.Events, sample.Event{At: s.End, Kind: sample.EventOOM, Value: 1})
+	}
+	for i := range s.Ticks.Available {
+		s.Ticks.Available[i] = float64(available)
+	}
+}
+
+func TestThePeakOfTheKernelCountsOnlyWhereItRose(t *testing.T) {
+	s := newScene()
+	if got := *peakOf(s.Evidence); got != 24*mib {
+		t.Errorf("peak %d MiB, want the 24 that were seen", got/mib)
+	}
+	s.Peak = sample.Some(31 * mib)
+	if got := *peakOf(s.Evidence); got != 31*mib {
+		t.Errorf("peak %d MiB, want the kernel's 31", got/mib)
+	}
+	nan := unseen(2)
+	if got := risen([]float64{7, 7}); got.OK {
+		t.Errorf("a mark that did not rise is from before: %v", got)
+	}
+	if got := risen(append(nan, 5, 9)); got != sample.Some(sample.Bytes(9)) {
+		t.Errorf("risen to 9: %v", got)
+	}
+	s.Moment.Cgroup, s.Ticks = nil, Ticks{}
+	s.Moment.Processes = nil
+	if got := peakOf(s.Evidence); got != nil {
+		t.Errorf("peak %d where nothing was read", *got)
+	}
+}
