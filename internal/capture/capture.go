@@ -116,6 +116,7 @@ func (l *Loop) tick() (time.Duration, error) {
 	if err := l.Source.Tick(&l.point, depth); err != nil {
 		return 0, fmt.Errorf("watch: %w", err)
 	}
+	l.collect() // a program is told before its points
 	l.keep(func() error { return l.Sink.Point(&l.point) })
 	if depth == Full && l.OnPoint != nil {
 		l.OnPoint(&l.point)
@@ -140,10 +141,11 @@ func (l *Loop) finish(kind sample.MomentKind) error {
 		l.Source.Capture(kind)
 	}
 	l.point.At = time.Now()
-	if err := l.Source.Tick(&l.point, Full); err == nil {
+	err := l.Source.Tick(&l.point, Full)
+	l.collect()
+	if err == nil {
 		l.keep(func() error { return l.Sink.Point(&l.point) })
 	}
-	l.collect()
 	l.keep(l.Sink.Flush)
 	return l.sinkErr
 }

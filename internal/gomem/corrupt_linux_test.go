@@ -166,6 +166,18 @@ func FuzzMemory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) { img.readEverything(t, script) })
 }
 
+func TestAProgramCanBeAttachedToFromItsFirstInstructionOn(t *testing.T) {
+	for _, b := range builds {
+		t.Run(b.String(), func(t *testing.T) {
+			p := launch(t, executable(t, b))
+			p.attach()
+			if err := p.runtime.Counters(new(sample.Runtime)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestARuntimeThatHasNotStartedIsNotReady(t *testing.T) {
 	img := takeImage(t)
 	if _, err := Attach(zeroed{img, img.bias}, img.bin, img.bias); !errors.Is(err, ErrNotReady) {

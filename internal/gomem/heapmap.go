@@ -1,9 +1,6 @@
 package gomem
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
 const (
 	arenaPages = arenaSize / pageSize
@@ -66,13 +63,10 @@ func (h *heapMap) place(i int) {
 // those with their bit in allocBits (runtime/mbitmap.go, isFree).
 func (h *heapMap) readAllocated(m memory) error {
 	near := newCursor(m)
-	var raw [8 << 10]byte // a span has 1024 objects of 8 bytes at most
+	var raw [8 << 10]byte // nelems has 16 bits
 	for i := range h.spans {
 		s := &h.spans[i]
 		n := (s.nelems + 7) / 8
-		if n > uint64(len(raw)) {
-			return fmt.Errorf("a span of %d objects", s.nelems)
-		}
 		if err := near.read(s.allocBits, raw[:n]); err != nil {
 			return err
 		}

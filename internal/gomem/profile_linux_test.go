@@ -165,3 +165,20 @@ func TestBucketsKeepTheirIndex(t *testing.T) {
 		t.Error("buckets beyond the last")
 	}
 }
+
+func TestBeforeAnyCollectionThePublishedProfileShowsAll(t *testing.T) {
+	for _, b := range builds {
+		t.Run(b.String(), func(t *testing.T) {
+			p := launch(t, executable(t, b), "GOGC=off")
+			p.ask("rate 1")
+			p.ask("sites 20")
+			p.ask("rate 0")
+			p.attach()
+			published, now := p.seenProfile()
+			if len(now) < 20 || !maps.Equal(published, now) {
+				t.Errorf("%d sites published, %d now", len(published), len(now))
+			}
+			p.sameProfile("after the program read it itself", 20)
+		})
+	}
+}

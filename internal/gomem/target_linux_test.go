@@ -2,6 +2,7 @@ package gomem
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -98,18 +99,26 @@ type target struct {
 func start(t testing.TB, b build, env ...string) *target {
 	t.Helper()
 	p := launch(t, executable(t, b), env...)
-	p.ask("gc") // it runs
-	var err error
-	p.runtime, err = Attach(p.mem, p.bin, p.bias)
+	p.ask("gc")
+	p.attach()
+	return p
+}
+
+// attach waits until the runtime has started and wants every feature.
+func (p *target) attach() {
+	p.t.Helper()
+	err := ErrNotReady
+	for errors.Is(err, ErrNotReady) {
+		p.runtime, err = Attach(p.mem, p.bin, p.bias)
+	}
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	for _, f := range []Feature{FeatureCounters, FeatureProfile, FeatureGoroutines, FeatureRanges, FeatureLive} {
 		if err := p.runtime.Why(f); err != nil {
-			t.Errorf("%s is refused: %v", f, err)
+			p.t.Errorf("%s is refused: %v", f, err)
 		}
 	}
-	return p
 }
 
 func launch(t testing.TB, path string, env ...string) *target {

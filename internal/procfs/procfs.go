@@ -14,6 +14,7 @@
 package procfs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,4 +95,36 @@ func StateOf(root string, pid int) (State, error) {
 		return 0, fmt.Errorf("state of process %d: %w", pid, err)
 	}
 	return st.state, nil
+}
+
+// ProcessOf is the pid of the process that a thread belongs to.
+func ProcessOf(root string, tid int) (int, error) { return statusNumber(root, tid, "Tgid:") }
+
+// TracerOf is the id of the thread that traces a thread by ptrace, 0 if none does.
+func TracerOf(root string, tid int) (int, error) { return statusNumber(root, tid, "TracerPid:") }
+
+// statusNumber is a number in ROOT/TID/status (proc_pid_status(5)).
+func statusNumber(root string, tid int, key string) (int, error) {
+	b, err := os.ReadFile(pidPath(root, tid, "status"))
+	if err != nil {
+		return 0, fmt.Errorf("status of thread %d: %w", tid, gone(err))
+	}
+	n, ok := parseStatusNumber(b, key)
+	if !ok {
+		return 0, fmt.Errorf("status of thread %d: no number %s", tid, key)
+	}
+	return n, nil
+}
+
+// parseStatusNumber is the number in the line that begins with key.
+func parseStatusNumber(b []byte, key string) (int, bool) {
+	for len(b) > 0 {
+		var line []byte
+		line, b = cutLine(b)
+		if value, ok := bytes.CutPrefix(line, []byte(key)); ok {
+			f := fields{b: value}
+			return parseInt(f.next())
+		}
+	}
+	return 0, false
 }
