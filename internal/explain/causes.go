@@ -30,7 +30,7 @@ var causes = []cause{
 		"a timer is made here; before Go 1.23 it stays until it fires, also when nobody waits",
 		"one timer that is stopped or reset", "https://pkg.go.dev/time#After"},
 	{[]string{"compress/flate.NewReader*", "compress/gzip.NewReader", "compress/flate.NewWriter*", "compress/gzip.NewWriter*", "compress/flate.(*dictDecoder).init", "compress/gzip.(*Writer).*"},
-		"each compressor holds its window and tables: about 40 KiB to read, up to 1.3 MiB to write",
+		"each compressor holds its window and tables: about 40 KiB to read, about 1 MiB to write",
 		"reuse readers and writers by Reset, from a pool", "https://pkg.go.dev/compress/flate#Resetter"},
 	{[]string{"encoding/json.(*Decoder).*", "encoding/json.Unmarshal"},
 		"the whole JSON value is built in memory",

@@ -51,23 +51,3 @@ func TestEveryCauseHasAReferenceAndAFix(t *testing.T) {
 		}
 	}
 }
-
-func TestTheProgramsOwnCodeIsBlamedFirst(t *testing.T) {
-	blame := blamer(&sample.Program{Go: &sample.GoProgram{Module: "example.org/shop"}})
-	for _, c := range []struct {
-		stack []sample.Frame
-		want  string
-		own   bool
-	}{
-		{frames("runtime.mallocgc", "bytes.growSlice", "github.com/x/y.Read", "example.org/shop/api.(*S).Get", "main.main"), "example.org/shop/api.(*S).Get", true},
-		{frames("runtime.mallocgc", "bytes.growSlice", "github.com/x/y.Read", "net/http.serve"), "github.com/x/y.Read", false},
-		{frames("runtime.mallocgc", "bytes.growSlice", "net/http.serve"), "bytes.growSlice", false},
-		{frames("runtime.mallocgc", "runtime.main"), "runtime.main", false},
-		{frames("example.org/shopping.Buy", "net/http.serve"), "example.org/shopping.Buy", false},
-		{frames("example.org/shop/list.Map[go.shape.*example.org/other.T]", "main.main"), "example.org/shop/list.Map[go.shape.*example.org/other.T]", true},
-	} {
-		if f, own := blame(c.stack); f.Func != c.want || own != c.own {
-			t.Errorf("blamed %s (%v), want %s", f.Func, own, c.want)
-		}
-	}
-}

@@ -193,3 +193,119 @@ var scenes = map[string]func() *scene{
 		return s
 	},
 }
+
+// quiet are runs in which a hasty rule would speak, with the rules that may.
+var quiet = map[string]struct {
+	run    func() *scene
+	speaks []Class
+	class  Class
+}{
+	"a cache that fills up and stays": {func() *scene {
+		s := newScene()
+		s.heap(100, 101, 150)
+		s.charge()
+		s.cycles(60, 10, 40, 70, 90, 98, 99, 100, 99, 100, 101, 100, 99, 100, 100)
+		s.site("example.org/shop/cache.(*Cache).Put", "cache.go", 57, 90, 0.5)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"garbage with room for it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(150, 150, 290)
+		s.charge()
+		s.cycles(150, 150, 150, 151, 150, 149, 150, 150)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a burst with room for it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(190, 200, 220)
+		s.charge()
+		s.cycles(100, 9, 150, 10, 160, 9, 190)
+		s.site("example.org/shop/up.Load", "up.go", 7, 180, 0.8)
+		s.inside("example.org/shop/up.Load", 3)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a limit that the collector knows": {func() *scene {
+		s := newScene()
+		s.heap(150, 150, 210)
+		s.p.Go.MemoryLimit = int64(225 * mib)
+		s.charge()
+		s.cycles(60, 150, 150, 151, 150, 149, 150, 150)
+		return s
+	}, nil, Inconclusive},
+	"a limit for the collector that forgets C": {func() *scene {
+		s := newScene()
+		s.heap(90, 90, 180)
+		s.native(60)
+		s.p.Go.MemoryLimit = int64(230 * mib)
+		s.killed()
+		s.cycles(60, 90, 90, 91, 90, 89, 90, 90)
+		return s
+	}, []Class{GCUnaware}, GCUnaware},
+	"C grows beside a collector that knows the limit": {func() *scene {
+		s := newScene()
+		s.heap(8, 8, 10)
+		s.native(230)
+		s.p.Go.MemoryLimit = int64(230 * mib)
+		s.killed()
+		s.cycles(6, 8, 8, 8, 8, 8, 8)
+		return s
+	}, []Class{Native}, Native},
+	"a data set that is being loaded": {func() *scene {
+		s := newScene()
+		s.heap(160, 235, 243)
+		s.killed()
+		s.cycles(40, 4, 8, 16, 32, 64, 128, 160)
+		s.site("example.org/shop/index.Load", "index.go", 31, 230, 0)
+		s.inside("example.org/shop/index.Load", 1)
+		s.stand(10, 60, 1, 0)
+		s.stand(20, 110, 1, 0)
+		return s
+	}, nil, Inconclusive},
+	"a published profile that remembers the burst before": {func() *scene {
+		s := newScene()
+		s.heap(120, 220, 240)
+		s.killed()
+		s.cycles(90, 4, 60, 70, 100, 120)
+		up := s.site("example.org/shop/up.Load", "up.go", 7, 200, 0.7)
+		up.Cycle, up.Since = 5, 100*mib
+		s.inside("example.org/shop/up.Load", 4)
+		s.Course = []Stand{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true}, {At: 25, Bytes: 90 * mib, Cycle: 4, InFlight: 2, Goroutines: true}}
+		return s
+	}, []Class{Burst}, Burst},
+	"goroutines that pile up with no limit": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup, s.Ticks.Usage, s.Ticks.PageCache = nil, nil, nil
+		s.heap(200, 210, 230)
+		s.cycles(40, 10, 40, 80, 120, 160, 200)
+		for i := range s.Ticks.Goroutines {
+			s.Ticks.Goroutines[i] = float64(1000 * i)
+		}
+		s.site("example.org/shop/push.wait", "push.go", 12, 200, 0)
+		s.inside("example.org/shop/push.wait", 20000)
+		s.stand(5, 60, 5000, 0)
+		s.stand(20, 120, 12000, 0)
+		return s
+	}, []Class{Healthy}, Inconclusive},
+	"a leak with no limit": {func() *scene {
+		s := scenes["leak"]()
+		s.Moment.Cgroup, s.Ticks.Usage, s.Ticks.PageCache = nil, nil, nil
+		s.Events = s.Events[:1]
+		s.At, s.Moment.Kind, s.p.Signal = "peak", sample.MomentMax, 0
+		return s
+	}, []Class{Leak, Healthy}, Leak},
+	"growth in the first seconds only": {func() *scene {
+		s := newScene()
+		s.cycles(5, 4, 8)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"freed memory that Go keeps": {func() *scene {
+		s := newScene()
+		s.heap(30, 30, 50)
+		s.p.Residency.GoIdle = 180 * mib
+		s.killed()
+		s.cycles(60, 30, 180, 30, 30, 30, 31, 30)
+		return s
+	}, nil, Inconclusive},
+}

@@ -2,9 +2,10 @@ package explain
 
 import (
 	"errors"
-	"math"
-	"sort"
+	"slices"
+	"time"
 
+	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -53,15 +54,79 @@ func (l *loader) linesOf(id, first int64, within bool) error {
 			return err
 		}
 	}
-	var live []uint64
+	p := heapdiff.Profile{Sites: stacks, HeapProfile: profile}
+	view := heapdiff.Published
 	l.e.SiteView, l.e.Rate = "published", profile.Rate
-	if p := l.e.process(); within && p != nil && p.Live != nil && p.Live.Sampled != nil {
-		l.e.SiteView, live = "live", p.Live.Sampled
+	if m := l.e.process(); within && m != nil && m.Live != nil && m.Live.Sampled != nil {
+		p.HeapProfile, base = liveNow(profile, m.Live.Sampled), published(base)
+		l.e.SiteView, view = "live", heapdiff.Now
 	}
-	g := group(stacks, blamer(l.e.program(l.e.Subject)))
-	l.e.Sites = g.lines(stacks, profile, live, base)
-	return l.course(g)
+	module := ""
+	if prog := l.e.program(l.e.Subject); prog != nil && prog.Go != nil {
+		module = prog.Go.Module
+	}
+	holders := heapdiff.Holders(p, base, view, module)
+	l.e.Sites = []Site{}
+	for _, h := range holders {
+		if h.InUse.Bytes > 0 || h.Since.Bytes > 0 {
+			l.e.Sites = append(l.e.Sites, siteOf(h, p, view))
+		}
+	}
+	return l.course(holders, p)
 }
+
+// liveNow is a profile whose objects in use, in the view Now, are those that a
+// mark reached.
+func liveNow(p *sample.HeapProfile, reached []uint64) *sample.HeapProfile {
+	out := *p
+	out.Counts = slices.Clone(p.Counts)
+	for i := range out.Counts {
+		n := &out.Counts[i]
+		n.NowFrees = n.NowAllocs
+		if i < len(reached) {
+			n.NowFrees = n.NowAllocs - min(n.NowAllocs, reached[i])
+		}
+	}
+	return &out
+}
+
+// published is a profile that says in the view Now what is published, nil of nil.
+func published(p *sample.HeapProfile) *sample.HeapProfile {
+	if p == nil {
+		return nil
+	}
+	out := *p
+	out.Counts = slices.Clone(p.Counts)
+	for i := range out.Counts {
+		n := &out.Counts[i]
+		n.NowAllocs, n.NowFrees = n.PubAllocs, n.PubFrees
+	}
+	return &out
+}
+
+func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
+	s := Site{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
+		Bytes: amount(h.InUse), Error: sample.Bytes(h.Error), Growth: h.Growth.Bytes, Allocated: amount(h.Alloc), Since: amount(h.Since),
+		Freed: freed(h, p), Samples: uint64(h.Samples), Cycle: p.Cycle}
+	if view == heapdiff.Now {
+		s.Allocated = s.Allocated.Sub(s.Since)
+	}
+	for _, l := range p.Sites[h.Sites[0]].Stack {
+		s.Stack = append(s.Stack, l.Frames...)
+	}
+	return s
+}
+
+func freed(h heapdiff.Holder, p heapdiff.Profile) (sum sample.Bytes) {
+	for _, i := range h.Sites {
+		if i < len(p.Counts) {
+			sum += amount(heapdiff.Scale(int64(p.Counts[i].PubFrees), p.Sites[i].Size, p.Rate))
+		}
+	}
+	return sum
+}
+
+func amount(a heapdiff.Amount) sample.Bytes { return sample.Bytes(max(0, a.Bytes)) }
 
 func profileOf(m recording.MomentInfo, key sample.ProcessKey) int64 {
 	for _, p := range m.Processes {
@@ -73,156 +138,57 @@ func profileOf(m recording.MomentInfo, key sample.ProcessKey) int64 {
 }
 
 // course reads how the blamed line stood at up to courseLength moments before.
-func (l *loader) course(g groups) error {
+func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile) error {
 	site := l.e.blamed()
 	if site == nil {
 		return nil
 	}
-	var with []int
-	for i := range l.chosen {
-		if profileOf(l.moments[i], l.e.Subject) != 0 {
-			with = append(with, i)
-		}
-	}
-	step := float64(max(1, len(with)-1)) / (courseLength - 1)
-	for n, last := 0.0, -1; int(n) < len(with); n += max(1, step) {
-		if int(n) == last {
-			continue
-		}
-		last = int(n)
-		m, err := l.Moment(l.moments[with[last]].ID)
+	at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool {
+		return h.Frame.Func == site.Function && h.Frame.File == site.File && h.Frame.Line == site.Line
+	})
+	for _, id := range l.momentsBefore() {
+		m, err := l.Moment(id)
 		if err != nil {
 			return err
 		}
 		for i := range m.Processes {
-			if p := &m.Processes[i]; p.Key == l.e.Subject && p.Profile != nil {
-				l.e.Course = append(l.e.Course, g.stand(site, p, l.e.seconds(m.At)))
+			if then := &m.Processes[i]; then.Key == l.e.Subject && then.Profile != nil {
+				l.e.Course = append(l.e.Course, l.stand(holders[at], p.Sites, then, m.At))
 			}
 		}
 	}
 	return nil
 }
 
-func (g groups) stand(site *Site, p *sample.ProcessMoment, at float64) Stand {
-	s := Stand{At: at, Goroutines: p.Goroutines != nil, Cycle: p.Profile.Cycle}
-	for _, i := range g.members[lineKey{site.Function, site.File, site.Line}] {
-		if i < len(p.Profile.Counts) {
-			n := p.Profile.Counts[i]
-			s.Bytes += scaled(minus(n.PubAllocs, n.PubFrees), g.sizes[i], p.Profile.Rate)
-			s.Freed += scaled(n.PubFrees, g.sizes[i], p.Profile.Rate)
+// momentsBefore are at most courseLength moments before the chosen one that hold
+// a profile of the subject, evenly spread.
+func (l *loader) momentsBefore() []int64 {
+	var with []int64
+	for _, m := range l.moments[:l.chosen] {
+		if profileOf(m, l.e.Subject) != 0 {
+			with = append(with, m.ID)
 		}
 	}
-	s.InFlight, s.Unseen = inFlight(p.Goroutines, site.Function)
+	if len(with) <= courseLength {
+		return with
+	}
+	out := make([]int64, courseLength)
+	for i := range out {
+		out[i] = with[i*(len(with)-1)/(courseLength-1)]
+	}
+	return out
+}
+
+// stand is how a line stood then, by what was published then.
+func (l *loader) stand(h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) Stand {
+	s := Stand{At: l.e.seconds(at), Goroutines: then.Goroutines != nil, Cycle: then.Profile.Cycle}
+	for _, i := range h.Sites {
+		if i < len(then.Profile.Counts) {
+			n := then.Profile.Counts[i]
+			s.Bytes += amount(heapdiff.Scale(heapdiff.Published.InUse(n), sites[i].Size, then.Profile.Rate))
+			s.Freed += amount(heapdiff.Scale(int64(n.PubFrees), sites[i].Size, then.Profile.Rate))
+		}
+	}
+	s.InFlight, s.Unseen = inFlight(then.Goroutines, h.Frame.Func)
 	return s
-}
-
-type lineKey struct {
-	function, file string
-	line           int
-}
-
-// groups are the buckets of a profile by the line that is to blame for them.
-type groups struct {
-	members map[lineKey][]int
-	own     map[lineKey]bool
-	sizes   []sample.Bytes
-}
-
-func group(stacks []sample.Site, blame func([]sample.Frame) (sample.Frame, bool)) groups {
-	g := groups{members: map[lineKey][]int{}, own: map[lineKey]bool{}}
-	for i, s := range stacks {
-		f, own := blame(flat(s.Stack))
-		k := lineKey{f.Func, f.File, f.Line}
-		g.members[k] = append(g.members[k], i)
-		g.own[k] = own
-		g.sizes = append(g.sizes, s.Size)
-	}
-	return g
-}
-
-func flat(stack []sample.Location) []sample.Frame {
-	var out []sample.Frame
-	for _, l := range stack {
-		out = append(out, l.Frames...)
-	}
-	return out
-}
-
-// lines sums the buckets of each line. A line that holds nothing is left out.
-func (g groups) lines(stacks []sample.Site, p *sample.HeapProfile, live []uint64, base *sample.HeapProfile) []Site {
-	out := []Site{}
-	for k, members := range g.members {
-		s := Site{Function: k.function, File: k.file, Line: k.line, Own: g.own[k], Cycle: p.Cycle}
-		variance, most := 0.0, sample.Bytes(0)
-		for _, i := range members {
-			if i >= len(p.Counts) {
-				continue
-			}
-			n, size := p.Counts[i], g.sizes[i]
-			held := minus(n.PubAllocs, n.PubFrees)
-			if live != nil {
-				held = at(live, i)
-			}
-			bytes := scaled(held, size, p.Rate)
-			variance += varianceOf(held, size, p.Rate)
-			if bytes > most || s.Stack == nil {
-				most, s.Stack = bytes, flat(stacks[i].Stack)
-			}
-			s.Samples += held
-			s.Bytes += bytes
-			s.Allocated += scaled(n.PubAllocs, size, p.Rate)
-			s.Freed += scaled(n.PubFrees, size, p.Rate)
-			s.Since += scaled(minus(n.NowAllocs, n.PubAllocs), size, p.Rate)
-			s.Growth += int64(bytes)
-			if base != nil && i < len(base.Counts) {
-				b := base.Counts[i]
-				s.Growth -= int64(scaled(minus(b.PubAllocs, b.PubFrees), size, base.Rate))
-			}
-		}
-		s.Error = root(variance)
-		if s.Bytes > 0 || s.Since > 0 {
-			out = append(out, s)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool {
-		a, b := out[i], out[j]
-		if a.Bytes != b.Bytes {
-			return a.Bytes > b.Bytes
-		}
-		return a.Function < b.Function || a.Function == b.Function && a.Line < b.Line
-	})
-	return out
-}
-
-func at(counts []uint64, i int) uint64 {
-	if i < len(counts) {
-		return counts[i]
-	}
-	return 0
-}
-
-func minus(a, b uint64) uint64 {
-	if b > a {
-		return 0
-	}
-	return a - b
-}
-
-// chance is the probability that an object of that size is sampled
-// (runtime/pprof, scaleHeapSample).
-func chance(size sample.Bytes, rate int64) float64 {
-	if rate <= 1 || size == 0 {
-		return 1
-	}
-	return 1 - math.Exp(-float64(size)/float64(rate))
-}
-
-func scaled(n uint64, size sample.Bytes, rate int64) sample.Bytes {
-	return sample.Bytes(float64(n) * float64(size) / chance(size, rate))
-}
-
-// varianceOf is that of n scaled bytes: n(1-p)/p² objects.
-func varianceOf(n uint64, size sample.Bytes, rate int64) float64 {
-	p := chance(size, rate)
-	return float64(n) * (1 - p) / (p * p) * float64(size) * float64(size)
 }

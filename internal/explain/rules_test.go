@@ -1,0 +1,54 @@
+package explain
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestEachRuleSpeaksOnlyOfItsOwn(t *testing.T) {
+	for name, class := range map[string][]Class{
+		"leak": {Leak}, "burst of uploads": {Burst}, "burst in the first rise": {Burst}, "garbage over the limit": {GCUnaware}, "garbage without a mark": nil,
+		"cgo leak": {Native}, "a file of 1 GiB written": {PageCache, Healthy}, "steady and small": {Healthy}, "tmpfs": {Shmem},
+		"steady need above the limit": {Baseline}, "workers that were busy all along": nil, "thousands of goroutines that never end": nil, "killed without a last breath": nil,
+	} {
+		if got := speaking(newCase(scenes[name]().Evidence)); !slices.Equal(got, class) {
+			t.Errorf("%s: %v speak, want %v", name, got, class)
+		}
+	}
+}
+
+func TestAHastyRuleStaysSilent(t *testing.T) {
+	for name, q := range quiet {
+		s := q.run()
+		if got := speaking(newCase(s.Evidence)); !slices.Equal(got, q.speaks) {
+			t.Errorf("%s: %v speak, want %v", name, got, q.speaks)
+		}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAnswer(t, a)
+		if a.Verdict.Class != q.class {
+			t.Errorf("%s: %s, want %s: %s", name, a.Verdict.Class, q.class, a.Verdict.Sentence)
+		}
+	}
+}
+
+func speaking(c *Case) (out []Class) {
+	for _, f := range judgeAll(c) {
+		if f.Stance == Speaks {
+			out = append(out, f.Class)
+		}
+	}
+	return out
+}
+
+func TestEveryFindingGivesAReason(t *testing.T) {
+	for name, run := range scenes {
+		for _, f := range judgeAll(newCase(run().Evidence)) {
+			if f.Stance == Speaks && (f.Sentence == "" || f.Confidence == "" || len(f.Because) == 0) || f.Stance != Speaks && f.Reason == "" {
+				t.Errorf("%s: %s says nothing of why: %+v", name, f.Class, f)
+			}
+		}
+	}
+}
