@@ -36,3 +36,6 @@ func rmdir(dir string) error {
 
 // isBusy: the cgroup still has a process, or another below it.
 func isBusy(err error) bool { return errors.Is(err, unix.EBUSY) || errors.Is(err, unix.ENOTEMPTY) }
+
+// isGone: the cgroup was removed, before its file was opened or since.
+func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) }

@@ -20,3 +20,5 @@ func (p pidFD) close() {}
 func rmdir(string) error { return errors.ErrUnsupported }
 
 func isBusy(error) bool { return false }
+
+func isGone(error) bool { return false }

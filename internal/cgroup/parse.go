@@ -163,7 +163,8 @@ func add[T sample.Bytes | uint64](sum *sample.Opt[T], v T) {
 }
 
 // parseEvents reads memory.events of version 2, or memory.oom_control of
-// version 1, which has oom_kill alone of these (since 4.13).
+// version 1, which has oom_kill alone of these (since 4.13) and, unlike version
+// 2, without the kills in cgroups below.
 func parseEvents(e *sample.CgroupEvents, b []byte) error {
 	*e = sample.CgroupEvents{}
 	seenKill := false

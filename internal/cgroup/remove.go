@@ -31,8 +31,8 @@ func (c *Cgroup) Procs() ([]int, error) {
 	var all []int
 	for _, dir := range c.tree() {
 		pids, err := readProcs(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed meanwhile
+		if isGone(err) {
+			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list the processes of cgroup %s: %w", c.Path, err)
@@ -144,7 +144,7 @@ func (c *Cgroup) Remove(ctx context.Context) error {
 // rmdir removes the cgroups bottom up.
 func (c *Cgroup) rmdir() error {
 	for _, dir := range slices.Backward(c.tree()) {
-		if err := rmdir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := rmdir(dir); err != nil && !isGone(err) {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -93,37 +94,61 @@ func parseName(name string) (o owner, ok bool) {
 	return o, err1 == nil && err2 == nil && pid > 0
 }
 
-// CleanStale removes the cgroups of runs whose watcher is gone, in the places
-// where Create makes them, and gives their paths. One that still has a process
-// is left alone, as the program lives on when its watcher is killed; so is one
-// of another pid namespace, whose pids say nothing here.
+// CleanStale removes the cgroups of runs whose watcher is gone, wherever they
+// are in the tree, and gives their paths. One that still has a process is left
+// alone, as the program lives on when its watcher is killed; so is one of another
+// pid namespace, whose pids say nothing here, and one of another user.
 func (h *Hierarchy) CleanStale() (removed []string, err error) {
-	places, err := h.places("")
-	if err != nil {
-		return nil, err
-	}
-	world := h.world()
 	var errs []error
-	for _, place := range places {
-		dir, err := h.dir(place)
-		if err != nil {
-			continue
-		}
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			o, ok := parseName(e.Name())
-			if !ok || o.world != world || h.alive(o) {
-				continue
-			}
-			switch err := h.removeStale(dir, e.Name(), o); {
-			case err == nil:
-				removed = append(removed, filepath.Join(place, e.Name()))
-			case !errors.Is(err, errInUse) && !isBusy(err) && !errors.Is(err, fs.ErrNotExist):
-				errs = append(errs, err)
-			}
+	for _, s := range h.stale() {
+		switch err := h.removeStale(s); {
+		case err == nil:
+			path, _ := filepath.Rel(h.Mount, s.dir)
+			removed = append(removed, filepath.Join(h.Base, path))
+		case !isHarmless(err):
+			errs = append(errs, err)
 		}
 	}
 	return removed, errors.Join(errs...)
+}
+
+func isHarmless(err error) bool {
+	return errors.Is(err, errInUse) || isBusy(err) || isGone(err) || errors.Is(err, fs.ErrPermission)
+}
+
+// stale is a cgroup of a run whose watcher is gone.
+type stale struct {
+	dir  string
+	leaf bool
+}
+
+// stale walks the whole tree, 30 µs a cgroup. Leaves come last: they are given
+// up when nothing else is left beside them.
+func (h *Hierarchy) stale() (found []stale) {
+	world := h.world()
+	filepath.WalkDir(h.Mount, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil
+		}
+		o, ok := parseName(d.Name())
+		if !ok {
+			return nil
+		}
+		if o.world == world && !h.alive(o) {
+			found = append(found, stale{dir: path, leaf: o.leaf})
+		}
+		return fs.SkipDir
+	})
+	slices.SortStableFunc(found, func(a, b stale) int {
+		switch {
+		case a.leaf == b.leaf:
+			return 0
+		case b.leaf:
+			return -1
+		}
+		return 1
+	})
+	return found
 }
 
 func (h *Hierarchy) alive(o owner) bool {
@@ -131,9 +156,9 @@ func (h *Hierarchy) alive(o owner) bool {
 	return ok && start == o.start
 }
 
-// removeStale removes one cgroup.
-func (h *Hierarchy) removeStale(parent, name string, o owner) error {
-	c := &Cgroup{Path: name, Dir: filepath.Join(parent, name), h: h}
+// removeStale removes one cgroup that has no process left.
+func (h *Hierarchy) removeStale(s stale) error {
+	c := &Cgroup{Path: s.dir, Dir: s.dir, h: h}
 	if pids, err := c.Procs(); err != nil {
 		return err
 	} else if len(pids) > 0 {
@@ -142,7 +167,7 @@ func (h *Hierarchy) removeStale(parent, name string, o owner) error {
 	if err := c.rmdir(); err != nil {
 		return err
 	}
-	if o.leaf && !hasChildren(parent) { // it shared memory out for that run alone
+	if parent := filepath.Dir(s.dir); s.leaf && !hasChildren(parent) { // it shared memory out for that run alone
 		return write(filepath.Join(parent, "cgroup.subtree_control"), "-memory")
 	}
 	return nil
