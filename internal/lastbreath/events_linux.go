@@ -1,0 +1,286 @@
+package lastbreath
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// drain handles everything that there is to report.
+func (t *Tracer) drain() {
+	for {
+		tid, ws, ok := t.next()
+		if !ok {
+			return
+		}
+		t.handle(tid, ws)
+	}
+}
+
+// next takes the next report. Children that other parts of this process started
+// are never taken, though the kernel hands them to this thread when the thread
+// that forked them ends: those are told by having no tracer.
+func (t *Tracer) next() (int, unix.WaitStatus, bool) {
+	tid := peek(unix.P_ALL, 0)
+	if tid == 0 {
+		return 0, 0, false
+	}
+	if t.isOurs(tid) {
+		if ws, ok := take(tid, false); ok {
+			return tid, ws, true
+		}
+	}
+	return t.nextKnown()
+}
+
+// nextKnown asks our threads and children one by one: a foreign child is in the way.
+func (t *Tracer) nextKnown() (int, unix.WaitStatus, bool) {
+	for tid := range t.tasks {
+		if ws, ok := take(tid, false); ok {
+			return tid, ws, true
+		}
+	}
+	for pid, p := range t.procs {
+		if p.child {
+			if ws, ok := take(pid, false); ok {
+				return pid, ws, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+func (t *Tracer) isOurs(tid int) bool {
+	if t.tasks[tid] != nil {
+		return true
+	}
+	if p := t.procs[tid]; p != nil && p.child {
+		return true
+	}
+	tracer, err := procfs.TracerOf(procRoot, tid)
+	return err == nil && tracer == t.tid
+}
+
+// handle handles one report of a thread or child.
+func (t *Tracer) handle(tid int, ws unix.WaitStatus) {
+	k := t.tasks[tid]
+	if event(ws) == unix.PTRACE_EVENT_EXEC {
+		k = t.execTask(tid, k)
+	}
+	switch {
+	case ws.Exited() || ws.Signaled():
+		t.ended(tid, k, ws)
+	case !ws.Stopped():
+	case k == nil && t.leaving:
+		detach(tid, 0)
+	case k == nil:
+		t.newborns[tid] = ws
+	case t.leaving:
+		t.letGo(k, signalOf(k, ws))
+	default:
+		t.stopped(k, ws)
+	}
+}
+
+// signalOf is the signal that a stopped thread is to get when it goes on.
+func signalOf(k *task, ws unix.WaitStatus) unix.Signal {
+	if event(ws) != 0 {
+		return 0
+	}
+	sig := ws.StopSignal()
+	if sig == k.swallow {
+		k.swallow = 0
+		return 0
+	}
+	return sig
+}
+
+// stopped handles a stop of a thread that is traced.
+func (t *Tracer) stopped(k *task, ws unix.WaitStatus) {
+	if k.options != 0 {
+		setOptions(k.tid, k.options)
+		k.options = 0
+	}
+	switch event(ws) {
+	case unix.PTRACE_EVENT_STOP:
+		t.paused(k, ws.StopSignal())
+	case unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK:
+		t.forked(k, event(ws))
+	case unix.PTRACE_EVENT_EXEC:
+		k.caught = false
+		t.begin(k)
+	case unix.PTRACE_EVENT_EXIT:
+		t.exiting(k)
+	default:
+		resume(k.tid, signalOf(k, ws))
+	}
+}
+
+// paused handles a stop that is neither a signal's nor a system call's.
+func (t *Tracer) paused(k *task, sig unix.Signal) {
+	switch {
+	case isGroupStop(sig):
+		listen(k.tid)
+	case k.caught:
+		k.caught = false
+		t.begin(k)
+	default:
+		resume(k.tid, 0)
+	}
+}
+
+// begin tells of a new program, and lets it run.
+func (t *Tracer) begin(k *task) {
+	p := k.proc
+	p.borrowed, p.dying, p.goProgram = false, false, false
+	p.status = sample.Opt[Status]{}
+	if t.handler.Exec != nil {
+		p.goProgram = t.handler.Exec(p.pid)
+	}
+	if p.goProgram && !t.options.FollowForks && t.hasThreads(p) {
+		t.letGo(k, 0) // it was caught late: its sysmon is there already
+		t.follow(p)
+		return
+	}
+	setOptions(k.tid, t.optionsOf(p))
+	resume(k.tid, 0)
+}
+
+func (t *Tracer) hasThreads(p *proc) bool {
+	all, err := procfs.Threads(procRoot, p.pid)
+	return err == nil && len(all) > 1
+}
+
+// forked handles a thread that has made a thread or a process. The kernel
+// attached it to us before it could run.
+func (t *Tracer) forked(k *task, event int) {
+	msg, err := unix.PtraceGetEventMsg(k.tid)
+	if err != nil {
+		return // it was killed in the stop; the newborn is adopted when it is reaped
+	}
+	if event == unix.PTRACE_EVENT_CLONE {
+		born := t.addThread(k.proc, int(msg))
+		if k.proc.goProgram && !t.options.FollowForks {
+			born.options = traceExit
+			t.letGo(k, 0)
+		} else {
+			resume(k.tid, 0)
+		}
+	} else {
+		t.addChild(k.proc, int(msg), event == unix.PTRACE_EVENT_VFORK)
+		resume(k.tid, 0)
+	}
+	t.firstStop(int(msg))
+}
+
+// addThread records a newborn thread; one made by clone may be a process too.
+func (t *Tracer) addThread(p *proc, tid int) *task {
+	if pid, err := procfs.ProcessOf(procRoot, tid); err == nil && pid == tid {
+		return t.addChild(p, tid, true)
+	}
+	return t.addTask(p, tid)
+}
+
+// addChild records a newborn process and tells of it.
+func (t *Tracer) addChild(parent *proc, pid int, borrowed bool) *task {
+	p := &proc{pid: pid, goProgram: parent.goProgram, borrowed: borrowed, tasks: map[int]*task{}}
+	t.procs[pid] = p
+	if t.handler.Fork != nil {
+		t.handler.Fork(parent.pid, pid)
+	}
+	return t.addTask(p, pid)
+}
+
+// firstStop handles the first stop of a newborn, if it came before its birth was
+// reported.
+func (t *Tracer) firstStop(tid int) {
+	ws, ok := t.newborns[tid]
+	if !ok {
+		return
+	}
+	delete(t.newborns, tid)
+	t.handle(tid, ws)
+}
+
+// adopt takes in newborns whose birth will never be reported, as their maker was
+// killed first.
+func (t *Tracer) adopt() {
+	for tid := range t.newborns {
+		pid, err := procfs.ProcessOf(procRoot, tid)
+		maker := pid
+		if pid == tid {
+			maker, _ = procfs.Parent(procRoot, tid)
+		}
+		switch {
+		case t.procs[maker] != nil && len(t.procs[maker].tasks) > 0:
+			continue // it will report
+		case err != nil || pid != tid: // it goes with its process
+			delete(t.newborns, tid)
+			detach(tid, 0)
+			continue
+		}
+		t.addChild(&proc{pid: maker}, pid, true)
+		t.firstStop(tid)
+	}
+}
+
+// execTask is the thread that has exec'ed, which is the process's only one and
+// has taken over its pid.
+func (t *Tracer) execTask(pid int, k *task) *task {
+	if former, err := unix.PtraceGetEventMsg(pid); err == nil && int(former) != pid {
+		if old := t.tasks[int(former)]; old != nil {
+			k = old
+			t.dropTask(k)
+			k.tid = pid
+		}
+	}
+	if k == nil {
+		return nil
+	}
+	for tid := range k.proc.tasks {
+		delete(t.tasks, tid)
+	}
+	k.proc.tasks = map[int]*task{pid: k}
+	t.tasks[pid] = k
+	return k
+}
+
+// ended handles the end of a thread or a child.
+func (t *Tracer) ended(tid int, k *task, ws unix.WaitStatus) {
+	p := t.procs[tid]
+	if k != nil {
+		p = k.proc
+		t.dropTask(k)
+	}
+	delete(t.newborns, tid)
+	switch {
+	case p == nil:
+	case tid == p.pid:
+		t.gone(p, sample.Some(statusOf(uint(ws))))
+	case len(p.tasks) == 0 && !p.child:
+		t.gone(p, p.status)
+	}
+	t.adopt()
+}
+
+// gone forgets a process and tells of its end.
+func (t *Tracer) gone(p *proc, status sample.Opt[Status]) {
+	for tid := range p.tasks {
+		delete(t.tasks, tid)
+	}
+	delete(t.procs, p.pid)
+	if t.handler.Gone != nil {
+		t.handler.Gone(p.pid, status)
+	}
+}
+
+// deadline is until when a death may be held.
+func deadline(s Status) time.Time {
+	if s.Signal != int(unix.SIGKILL) {
+		return time.Time{}
+	}
+	return time.Now().Add(HoldOOM)
+}

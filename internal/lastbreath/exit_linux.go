@@ -1,0 +1,202 @@
+package lastbreath
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// exit is why a thread stands at its exit.
+type exit int
+
+const (
+	exitProcess exit = iota // the whole process ends
+	exitThread              // this thread alone
+	exitExec                // another thread has called execve
+)
+
+// exiting handles a thread that stands at its exit, its memory being there still.
+func (t *Tracer) exiting(k *task) {
+	p := k.proc
+	msg, err := unix.PtraceGetEventMsg(k.tid)
+	if err != nil || p.dying {
+		resume(k.tid, 0)
+		return
+	}
+	switch why := whyExit(p.pid, k.tid, msg); {
+	case why == exitExec && len(p.tasks) == 1:
+		t.regain(k)
+		return
+	case why != exitProcess:
+		// Let go, not resumed: nobody then has to wait for the thread, and an
+		// execve can go on.
+		t.letGo(k, 0)
+		if len(p.tasks) == 0 {
+			t.follow(p)
+		}
+		return
+	}
+	p.dying = true
+	p.status = sample.Some(statusOf(msg))
+	if t.handler.Dying != nil && !p.borrowed {
+		t.handler.Dying(Death{PID: p.pid, TID: k.tid, Status: p.status.V, Deadline: deadline(p.status.V)})
+	}
+	resume(k.tid, 0)
+}
+
+// whyExit tells the end of a process from that of a thread. The message is the
+// exit code of the process when it ends, that of the thread when it ends alone,
+// and 0 when another thread has called execve (kernel/exit.c, do_group_exit).
+func whyExit(pid, tid int, msg uint) exit {
+	if statusOf(msg).Signal != 0 {
+		return exitProcess // threads are not killed alone
+	}
+	if others(pid, tid) == nil {
+		return exitProcess
+	}
+	switch nr, _ := systemCall(pid, tid); nr {
+	case unix.SYS_EXIT:
+		return exitThread
+	case unix.SYS_EXIT_GROUP:
+		return exitProcess
+	}
+	// Another thread is the cause: it calls exit_group, and is soon gone with the
+	// rest, or execve, and waits for us.
+	for range 1000 {
+		execs, running := execInProgress(pid, tid)
+		if execs {
+			return exitExec
+		}
+		if !running {
+			return exitProcess
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	return exitProcess
+}
+
+// others lists the threads of a process that have not ended, but for one.
+func others(pid, but int) []int {
+	all, _ := procfs.Threads(procRoot, pid)
+	var living []int
+	for _, tid := range all {
+		if st, err := procfs.StateOf(procRoot, tid); tid != but && err == nil && !st.Ended() {
+			living = append(living, tid)
+		}
+	}
+	return living
+}
+
+// execInProgress says whether another thread stands in execve, and whether one
+// is running, so that this cannot be seen.
+func execInProgress(pid, but int) (execs, running bool) {
+	for _, tid := range others(pid, but) {
+		nr, known := systemCall(pid, tid)
+		if known && (nr == unix.SYS_EXECVE || nr == unix.SYS_EXECVEAT) {
+			return true, false
+		}
+		running = running || !known
+	}
+	return false, running
+}
+
+// systemCall is the number of the system call that a standing thread is in, -1
+// for none (/proc/PID/task/TID/syscall, proc_pid_syscall(5)); unknown while it
+// is running.
+func systemCall(pid, tid int) (nr int, known bool) {
+	b, err := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(pid), "task", strconv.Itoa(tid), "syscall"))
+	if err != nil {
+		return -1, true // it has ended, or may not be read
+	}
+	word, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte(" "))
+	nr, err = strconv.Atoi(string(word))
+	return nr, err == nil
+}
+
+// follow traces a process again of which no thread is traced any more: the
+// thread ended alone, or was let go.
+func (t *Tracer) follow(p *proc) {
+	t.followed(p, t.attach(p))
+}
+
+// regain gives up the thread of a process in which another thread has called
+// execve, which waits for it to end, and traces the new program.
+//
+// A child of ours finds a SIGSTOP waiting when it has exec'ed, and so runs no
+// instruction until it is traced; only we, its parent, could see that it
+// stopped. Any other process is interrupted as soon as may be.
+func (t *Tracer) regain(k *task) {
+	p := k.proc
+	if p.child {
+		unix.Kill(p.pid, unix.SIGSTOP)
+	}
+	t.letGo(k, 0)
+	if err := seizeExec(p.pid); err != nil {
+		if p.child {
+			unix.Kill(p.pid, unix.SIGCONT)
+		}
+		t.followed(p, err)
+		return
+	}
+	k = t.addTask(p, p.pid)
+	if !p.child {
+		k.caught = true
+		interrupt(p.pid)
+		return
+	}
+	last, contSent := settle(p.pid)
+	if contSent {
+		k.swallow = unix.SIGCONT
+	}
+	if !isPause(last) {
+		t.handle(p.pid, last)
+		return
+	}
+	t.begin(k)
+}
+
+// seizeExec traces a process in the midst of an execve. PTRACE_SEIZE waits until
+// the old program is gone and returns before the new one is loaded. For a moment
+// the pid may still belong to a thread that has ended, which is EPERM.
+func seizeExec(pid int) error {
+	err := seize(pid, traceAll)
+	for try := 0; err == unix.EPERM && try < 200; try++ {
+		if try > 20 {
+			time.Sleep(500 * time.Microsecond)
+		}
+		err = seize(pid, traceAll)
+	}
+	return err
+}
+
+// followed tells of a process that could not be traced again.
+func (t *Tracer) followed(p *proc, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, unix.ESRCH) || errors.Is(err, procfs.ErrGone):
+		if !p.child { // of a child, wait tells
+			t.gone(p, p.status)
+		}
+	default:
+		t.lost(p, fmt.Errorf("follow process %d: %w", p.pid, err))
+	}
+}
+
+// lost tells that a process is not traced any more. A child's end is still told.
+func (t *Tracer) lost(p *proc, why error) {
+	if !p.child {
+		delete(t.procs, p.pid)
+	}
+	if t.handler.Lost != nil {
+		t.handler.Lost(p.pid, why)
+	}
+}

@@ -1,0 +1,116 @@
+// Package lastbreath follows programs to their end. It starts a program, or
+// takes one that runs, follows it through exec and fork, and holds each process
+// at its exit, when it can do nothing any more but its memory is still there to
+// be read: after SIGKILL, a crash, or a plain return from main.
+//
+// It does so by ptrace with one thread of each process (PTRACE_SEIZE and
+// PTRACE_O_TRACEEXIT, ptrace(2)). Which thread matters: every signal to a
+// traced thread stops it for a moment, and Go's scheduler preempts by signals.
+// So of a Go program the runtime's second thread is traced, sysmon, which is
+// never preempted; of any other program the first.
+//
+// The program is sacred. It sees no signal that is not its own, and if the
+// tracing process dies, also by kill -9, the kernel lets the programs go and
+// they live on; PTRACE_O_EXITKILL is never used.
+//
+// What it does not do: it reads no memory, says nothing of who sent a signal
+// (the cgroup's oom_kill counter knows), and does not debug. Linux only.
+package lastbreath
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// HoldOOM is how long a process that was killed by SIGKILL may be held: the
+// kernel's OOM reaper takes its pages 2 s after the kill, held or not
+// (mm/oom_kill.c, OOM_REAPER_DELAY, since Linux 5.18), and other tasks of its
+// cgroup wait for its memory meanwhile.
+const HoldOOM = 1800 * time.Millisecond
+
+// Handler is what the Tracer tells, any of it may be nil. Its functions run on
+// the Tracer's thread, one at a time, and must not call the Tracer. Meanwhile
+// the thread that the call is about stands still, and nothing that happens to
+// other processes is noticed.
+type Handler struct {
+	// Exec says that a process has become a new program and has not run an
+	// instruction of it. The result says whether it is a Go program, of which
+	// one thread is then followed. Where a thread that is not traced called
+	// execve (in Go programs that is the rule), the process may be caught some
+	// instructions later.
+	Exec func(pid int) (goProgram bool)
+	// Fork says that a process that is followed has a child, followed as well.
+	Fork func(parent, child int)
+	// Dying says that a process is held at its exit.
+	Dying func(Death)
+	// Gone says that a process has ended. The status of a process that this one
+	// started is the one that wait gave; of another it is what was known when it
+	// was held, absent if it was not.
+	Gone func(pid int, status sample.Opt[Status])
+	// Lost says that a process is no longer followed, though it may live on.
+	Lost func(pid int, why error)
+}
+
+// Death is a process held at its exit. Its memory, ROOT/TID/mem and the other
+// files of ROOT/TID, is complete and stands still until the handler returns.
+// Files of ROOT/PID may be empty already: its first thread may have ended.
+type Death struct {
+	PID, TID int
+	Status   Status
+	// Deadline is until when the handler should have returned; zero: at leisure.
+	Deadline time.Time
+}
+
+// Status is how a process ended.
+type Status struct {
+	Signal int // 0: by an exit
+	Code   int // exit code
+	Core   bool
+}
+
+// statusOf parses the code that wait and PTRACE_GETEVENTMSG give (wait(2)).
+func statusOf(code uint) Status {
+	return Status{Signal: int(code & 0x7f), Code: int(code >> 8 & 0xff), Core: code&0x80 != 0}
+}
+
+// String is "exit 3", "signal 9", "signal 11 (core dumped)".
+func (s Status) String() string {
+	switch {
+	case s.Signal == 0:
+		return fmt.Sprintf("exit %d", s.Code)
+	case s.Core:
+		return fmt.Sprintf("signal %d (core dumped)", s.Signal)
+	}
+	return fmt.Sprintf("signal %d", s.Signal)
+}
+
+// Options is how a Tracer follows; its zero value is what to use.
+type Options struct {
+	// FollowForks traces every thread of a Go program, so that a child it starts
+	// is followed from its first instruction. Without it such a child is
+	// followed once somebody calls Seize. It costs a stop for every signal,
+	// which Go's scheduler sends some ten times a second to each busy thread.
+	FollowForks bool
+}
+
+// Command is a program to start.
+type Command struct {
+	Path string // of the executable; not searched for
+	Args []string
+	Env  []string
+	Dir  string
+	// Files become descriptors 0, 1, 2, ...; a nil one stays closed.
+	Files []*os.File
+	// Setpgid puts the program in a process group of its own, Foreground makes
+	// that the foreground group of the terminal at descriptor Ctty.
+	Setpgid    bool
+	Foreground bool
+	Ctty       int
+	// BeforeRun is called on the Tracer's thread before the program's first
+	// instruction and before Handler.Exec. If it fails the program is killed,
+	// and Start fails with its error.
+	BeforeRun func(pid int) error
+}

@@ -1,0 +1,174 @@
+package lastbreath
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+)
+
+// beATracer follows programs until it is killed: "start PROGRAM ARGS...", with
+// its own standard files, or "seize PID".
+func beATracer(args []string) {
+	tracer, err := NewTracer(Handler{Exec: func(int) bool { return true }}, Options{})
+	if err != nil {
+		panic(err)
+	}
+	if args[0] == "start" {
+		_, err = tracer.Start(Command{Path: args[1], Args: args[1:], Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	} else {
+		pid, _ := strconv.Atoi(args[1])
+		err = tracer.Seize(pid, true)
+		fmt.Println("seized")
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+func TestTheProgramLivesOnWhenItsTracerIsKilled(t *testing.T) {
+	for _, how := range []string{"start", "seize"} {
+		t.Run(how, func(t *testing.T) {
+			var p *program
+			var pid int
+			tracer := exec.Command(os.Args[0], "be-a-tracer", how, target, "wait")
+			if how == "start" {
+				stdin, in, _ := os.Pipe()
+				out, stdout, _ := os.Pipe()
+				tracer.Stdin, tracer.Stdout, tracer.Stderr = stdin, stdout, os.Stderr
+				p = &program{in: in, out: bufio.NewReader(out)}
+				if err := tracer.Start(); err != nil {
+					t.Fatal(err)
+				}
+				_, pid = p.ready(t)
+			} else {
+				p, pid = startPlain(t)
+				tracer.Args[3] = strconv.Itoa(pid)
+				out, _ := tracer.StdoutPipe()
+				if err := tracer.Start(); err != nil {
+					t.Fatal(err)
+				}
+				bufio.NewReader(out).ReadString('\n')
+			}
+			tracer.Process.Kill()
+			tracer.Wait()
+			p.answers(t)
+			if tid, err := tracerOfAny(pid); err != nil || tid != 0 {
+				t.Errorf("still traced by %d, %v", tid, err)
+			}
+			p.in.Close()
+		})
+	}
+}
+
+// startPlain starts a target without a Tracer.
+func startPlain(t *testing.T) (*program, int) {
+	t.Helper()
+	cmd := exec.Command(target, "wait")
+	stdin, in, _ := os.Pipe()
+	out, stdout, _ := os.Pipe()
+	cmd.Stdin, cmd.Stdout = stdin, stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); cmd.Wait() })
+	p := &program{pid: cmd.Process.Pid, in: in, out: bufio.NewReader(out)}
+	_, pid := p.ready(t)
+	return p, pid
+}
+
+// tracerOfAny is the tracer of any of a process's threads.
+func tracerOfAny(pid int) (int, error) {
+	tids, err := procfs.Threads(procRoot, pid)
+	for _, tid := range tids {
+		if tracer, err := procfs.TracerOf(procRoot, tid); err != nil || tracer != 0 {
+			return tracer, err
+		}
+	}
+	return 0, err
+}
+
+func TestCloseLetsEveryProgramGo(t *testing.T) {
+	tracer, log := newTracer(t, Options{}, nil)
+	p := start(t, tracer, target, "wait")
+	_, pid := p.ready(t)
+	shell := start(t, tracer, "sh", "-c", "echo 0x0 $$; read x; echo lives; read x; exit 0")
+	_, sh := shell.ready(t)
+	stopped := start(t, tracer, "sh", "-c", "echo 0x0 $$; read x; echo lives; read x; exit 0")
+	stopped.ready(t)
+	unix.Kill(stopped.pid, unix.SIGSTOP)
+	until(t, func() bool { st, _ := procfs.StateOf(procRoot, stopped.pid); return st == 't' || st == 'T' })
+	tracer.Close()
+	for _, id := range []int{pid, sh} {
+		if tid, err := tracerOfAny(id); err != nil || tid != 0 {
+			t.Errorf("process %d is still traced by %d, %v", id, tid, err)
+		}
+	}
+	p.answers(t)
+	shell.answers(t)
+	// Job control holds it as before, now without us.
+	until(t, func() bool { st, _ := procfs.StateOf(procRoot, stopped.pid); return st == 'T' })
+	unix.Kill(stopped.pid, unix.SIGCONT)
+	stopped.answers(t)
+	for _, line := range log.all() {
+		if line[:4] != "exec" {
+			t.Errorf("told %q", line)
+		}
+	}
+	if _, err := tracer.Start(Command{Path: target}); err != errClosed {
+		t.Errorf("Start after Close: %v", err)
+	}
+	for _, p := range []*program{p, shell, stopped} {
+		p.in.Close()
+		unix.Wait4(p.pid, nil, 0, nil)
+	}
+}
+
+func TestOtherChildrenAreNotStolen(t *testing.T) {
+	tracer, log := newTracer(t, Options{}, nil)
+	p := start(t, tracer, target, "wait")
+	p.ready(t)
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			cmd := exec.Command("sh", "-c", "read x; exit 5")
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			started := make(chan error)
+			go func() {
+				if i%2 == 0 {
+					// The thread ends with the goroutine, and the kernel gives its
+					// children to another thread, which may be the Tracer's.
+					runtime.LockOSThread()
+				}
+				started <- cmd.Start()
+			}()
+			if err := <-started; err != nil {
+				t.Error(err)
+				return
+			}
+			in.Close()
+			cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 5 {
+				t.Errorf("a child of os/exec: %v", cmd.ProcessState)
+			}
+		})
+		p := start(t, tracer, "sh", "-c", "sh -c 'exit 1'; exit 6")
+		log.wait(t, fmt.Sprintf("gone %d exit 6", p.pid))
+	}
+	wg.Wait()
+	unix.Kill(p.pid, unix.SIGKILL)
+	log.wait(t, fmt.Sprintf("gone %d signal 9", p.pid))
+}

@@ -1,0 +1,105 @@
+// Target is a program that ends in the way its first argument says. It prints
+// the address of a megabyte of known bytes, and waits for a line where it is to
+// be killed.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+var keep [][]byte
+
+func main() {
+	known := pattern()
+	fmt.Printf("%#x %d\n", uintptr(unsafe.Pointer(&known[0])), os.Getpid())
+	switch args := os.Args[2:]; os.Args[1] {
+	case "wait":
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		fmt.Println("lives")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+	case "stay":
+		time.Sleep(time.Hour)
+	case "exit":
+		code, _ := strconv.Atoi(args[0])
+		os.Exit(code)
+	case "panic":
+		panic("as asked")
+	case "nil":
+		fmt.Println(*(*int)(unsafe.Pointer(uintptr(len(args)))))
+	case "term":
+		syscall.Kill(os.Getpid(), syscall.SIGTERM)
+		select {}
+	case "exec": // from a thread that is not the first
+		runtime.LockOSThread()
+		done := make(chan bool)
+		go func() {
+			runtime.LockOSThread()
+			panic(syscall.Exec(args[0], args, os.Environ()))
+		}()
+		<-done
+	case "spawn":
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
+		fmt.Println(cmd.Run())
+	case "threads": // threads that end alone
+		for range 50 {
+			done := make(chan bool)
+			go func() { runtime.LockOSThread(); close(done) }()
+			<-done
+		}
+	case "alloc":
+		for {
+			b := make([]byte, 1<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			keep = append(keep, b)
+		}
+	case "work": // a fixed job with much garbage; prints its CPU time in ns
+		work()
+		var u syscall.Rusage
+		syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		fmt.Println(time.Duration(u.Utime.Nano() + u.Stime.Nano()).Nanoseconds())
+	}
+	runtime.KeepAlive(known)
+}
+
+// pattern is a megabyte, written by the formula that the test knows.
+func pattern() []byte {
+	b := make([]byte, 1<<20)
+	for i := range b {
+		b[i] = byte(i*7 + i>>8)
+	}
+	return b
+}
+
+type node struct {
+	next *node
+	data [6]int
+}
+
+func work() {
+	done := make(chan bool)
+	for range 4 {
+		go func() {
+			for range 150 {
+				var list *node
+				for range 20000 {
+					list = &node{next: list}
+				}
+			}
+			done <- true
+		}()
+	}
+	for range 4 {
+		<-done
+	}
+}

@@ -1,0 +1,235 @@
+package lastbreath
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+const procRoot = "/proc"
+
+// Tracer follows processes. All of ptrace belongs to the OS thread that
+// attached, so one goroutine keeps a thread of its own for the Tracer's life;
+// the methods hand their work to it and may be called from anywhere but a
+// Handler.
+type Tracer struct {
+	handler Handler
+	options Options
+
+	work    chan func()
+	sigchld chan os.Signal
+	closing chan struct{}
+	once    sync.Once // closes closing
+	done    chan struct{}
+
+	// The rest belongs to the Tracer's thread.
+	tid      int
+	tasks    map[int]*task
+	procs    map[int]*proc
+	newborns map[int]unix.WaitStatus // first stops of threads whose birth is not yet reported
+	leaving  bool
+}
+
+// proc is a process that is followed.
+type proc struct {
+	pid       int
+	child     bool // of this process: we take its wait status
+	goProgram bool
+	// borrowed: it uses its parent's memory, as between vfork and exec.
+	borrowed bool
+	dying    bool // Dying was told
+	status   sample.Opt[Status]
+	tasks    map[int]*task
+}
+
+// task is a thread that is traced.
+type task struct {
+	tid     int
+	proc    *proc
+	options int         // to be set at its first stop; 0: set already
+	swallow unix.Signal // sent by us, not to be seen by the program
+	caught  bool        // attached in the midst of an execve, its new program not yet told of
+}
+
+// NewTracer starts a Tracer. Close ends it.
+func NewTracer(h Handler, o Options) (*Tracer, error) {
+	t := &Tracer{
+		handler:  h,
+		options:  o,
+		work:     make(chan func()),
+		sigchld:  make(chan os.Signal, 1),
+		closing:  make(chan struct{}),
+		done:     make(chan struct{}),
+		tasks:    map[int]*task{},
+		procs:    map[int]*proc{},
+		newborns: map[int]unix.WaitStatus{},
+	}
+	signal.Notify(t.sigchld, unix.SIGCHLD)
+	go t.run()
+	return t, nil
+}
+
+// run is the life of the Tracer's thread. It is never unlocked: the thread ends
+// with the goroutine, and whatever it may still trace then is let go by the
+// kernel.
+func (t *Tracer) run() {
+	runtime.LockOSThread()
+	if unix.Gettid() == os.Getpid() {
+		// The process's first thread cannot end before the process.
+		go t.run()
+		<-t.done
+		return
+	}
+	defer close(t.done)
+	defer signal.Stop(t.sigchld)
+	t.tid = unix.Gettid()
+	for {
+		t.drain()
+		select {
+		case f := <-t.work:
+			f()
+		case <-t.sigchld:
+		case <-t.closing:
+			t.leave()
+			return
+		}
+	}
+}
+
+// errClosed is the error of a method called after Close.
+var errClosed = errors.New("tracer is closed")
+
+// do runs f on the Tracer's thread.
+func (t *Tracer) do(f func() error) error {
+	result := make(chan error, 1)
+	select {
+	case t.work <- func() { result <- f() }:
+		return <-result
+	case <-t.done:
+		return errClosed
+	}
+}
+
+// Close lets every process go and ends the Tracer; the programs live on. The
+// status of those it started is not waited for any more. A second Close does
+// nothing.
+func (t *Tracer) Close() error {
+	t.once.Do(func() { close(t.closing) })
+	<-t.done
+	return nil
+}
+
+// leave detaches from every thread, which has to stop first. One that cannot
+// within a second, in the midst of I/O that cannot be interrupted, is detached
+// by the end of our thread.
+func (t *Tracer) leave() {
+	t.leaving = true
+	for tid := range t.newborns {
+		detach(tid, 0)
+	}
+	for tid := range t.tasks {
+		interrupt(tid)
+	}
+	giveUp := time.After(time.Second)
+	for t.drain(); len(t.tasks) > 0; t.drain() {
+		select {
+		case <-t.sigchld:
+		case <-giveUp:
+			return
+		}
+	}
+}
+
+// Seize follows a process that runs already, and is told of nothing that
+// happened before. A process that is followed already stays as it is.
+func (t *Tracer) Seize(pid int, goProgram bool) error {
+	return t.do(func() error {
+		if t.procs[pid] != nil {
+			return nil
+		}
+		p := &proc{pid: pid, goProgram: goProgram, tasks: map[int]*task{}}
+		if err := t.attach(p); err != nil {
+			return fmt.Errorf("seize process %d: %w", pid, err)
+		}
+		t.procs[pid] = p
+		return nil
+	})
+}
+
+// attach traces the thread of a process that is to be traced. No thread of it may
+// be traced at that time: an execve in another thread would hold the lock that
+// PTRACE_SEIZE takes (cred_guard_mutex) until the traced ones have been let go,
+// which nobody could do.
+func (t *Tracer) attach(p *proc) error {
+	tid, err := t.choose(p)
+	if err != nil {
+		return err
+	}
+	options := t.optionsOf(p)
+	if p.goProgram && tid != p.pid && !t.options.FollowForks {
+		options = traceExit
+	}
+	if err := seize(tid, options); err != nil {
+		return err
+	}
+	t.addTask(p, tid)
+	return nil
+}
+
+// choose is the thread to trace: the second of a Go program, else the first
+// that has not ended.
+func (t *Tracer) choose(p *proc) (int, error) {
+	all, err := procfs.Threads(procRoot, p.pid)
+	if err != nil {
+		return 0, err
+	}
+	var living []int
+	for _, tid := range all {
+		if st, err := procfs.StateOf(procRoot, tid); err == nil && !st.Ended() {
+			living = append(living, tid)
+		}
+	}
+	switch {
+	case len(living) == 0:
+		return 0, procfs.ErrGone
+	case p.goProgram && len(living) > 1 && living[0] == p.pid:
+		return living[1], nil
+	}
+	return living[0], nil
+}
+
+// optionsOf is how the first thread of a process is traced. A Go program's
+// first clone is its sysmon thread, which then is traced in its place.
+func (t *Tracer) optionsOf(p *proc) int {
+	if p.goProgram || t.options.FollowForks {
+		return traceAll
+	}
+	return traceFork
+}
+
+func (t *Tracer) addTask(p *proc, tid int) *task {
+	k := &task{tid: tid, proc: p}
+	p.tasks[tid] = k
+	t.tasks[tid] = k
+	return k
+}
+
+func (t *Tracer) dropTask(k *task) {
+	delete(k.proc.tasks, k.tid)
+	delete(t.tasks, k.tid)
+}
+
+// letGo detaches from a stopped thread.
+func (t *Tracer) letGo(k *task, sig unix.Signal) {
+	detach(k.tid, sig)
+	t.dropTask(k)
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package lastbreath
+
+import "errors"
+
+// Tracer follows processes, on Linux only.
+type Tracer struct{}
+
+// NewTracer fails with errors.ErrUnsupported.
+func NewTracer(Handler, Options) (*Tracer, error) { return nil, errors.ErrUnsupported }
+
+// Start fails with errors.ErrUnsupported.
+func (*Tracer) Start(Command) (int, error) { return 0, errors.ErrUnsupported }
+
+// Seize fails with errors.ErrUnsupported.
+func (*Tracer) Seize(int, bool) error { return errors.ErrUnsupported }
+
+// Close does nothing.
+func (*Tracer) Close() error { return nil }
