@@ -56,7 +56,7 @@ type goroutineReader struct {
 type gPlaces struct {
 	lo, hi, sp, pc, syscallsp, syscallpc uint64
 	status, waitsince, waitreason        uint64
-	gopc, startpc, cleaning              uint64
+	gopc, startpc, cleaning, runs        uint64
 	hasCleaning                          bool // since Go 1.25
 }
 
@@ -69,7 +69,8 @@ type goroutine struct {
 	waitsince     int64 // nanotime
 	status        uint32
 	reason        uint8
-	cleaning      bool // runs a cleanup of the program
+	cleaning      bool  // runs a cleanup of the program
+	runs          uint8 // how often it stopped running, to tell one park from the next
 }
 
 // attach finds the list of goroutines and looks at the first.
@@ -81,7 +82,7 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 		lo: g("stack.lo"), hi: g("stack.hi"), sp: g("sched.sp"), pc: g("sched.pc"),
 		syscallsp: g("syscallsp"), syscallpc: g("syscallpc"),
 		status: g("atomicstatus"), waitsince: g("waitsince"), waitreason: g("waitreason"),
-		gopc: g("gopc"), startpc: g("startpc"),
+		gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
 	}
 	gr.places.cleaning, gr.places.hasCleaning = find.layout.Offset("runtime.g", "runningCleanups")
 	gr.size = int(find.size("g"))
@@ -188,6 +189,7 @@ func (gr *goroutineReader) decode(addr uint64, b []byte) goroutine {
 		waitsince: int64(word(b, at.waitsince)),
 		status:    half(b, at.status) &^ statusScan,
 		reason:    b[at.waitreason],
+		runs:      b[at.runs],
 		cleaning:  at.hasCleaning && b[at.cleaning] != 0,
 	}
 	if g.status == statusSyscall {

@@ -138,6 +138,34 @@ func TestPreemptedGoroutinesAreUnwoundToTheInterruptedLine(t *testing.T) {
 	}
 }
 
+func TestStacksOfABusyProgramAreWhole(t *testing.T) {
+	for _, b := range builds {
+		t.Run(b.String(), func(t *testing.T) {
+			p := start(t, b)
+			p.ask("churn 20")
+			whole := 0
+			for range 50 {
+				groups, err := p.runtime.Goroutines()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, g := range groups {
+					if g.State == "copystack" || len(g.Stack) == 0 {
+						continue
+					}
+					if !p.names(g, "runtime.goexit") {
+						t.Errorf("a stack without its end: %+v", g)
+					}
+					whole++
+				}
+			}
+			if whole < 50 {
+				t.Errorf("only %d stacks in 50 readings", whole)
+			}
+		})
+	}
+}
+
 // names says whether a group's stack has the function.
 func (p *target) names(g sample.GoroutineGroup, name string) bool {
 	for i, pc := range g.Stack {

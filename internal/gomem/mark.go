@@ -1,6 +1,9 @@
 package gomem
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // maxCached bounds the span contents that a mark keeps, 64 MiB.
 const maxCached = 64 << 20
@@ -146,13 +149,12 @@ func (c *spanCache) span(i int, s *mspan) ([]byte, error) {
 	if c.spans == nil {
 		c.spans = make(map[int][]byte)
 	}
+	var b []byte
 	for c.size > maxCached {
-		oldest := c.order[0]
-		c.order = c.order[1:]
-		c.size -= uint64(len(c.spans[oldest]))
-		delete(c.spans, oldest)
+		b = c.drop()
 	}
-	b := make([]byte, s.end-s.start)
+	n := int(s.end - s.start)
+	b = slices.Grow(b[:0], n)[:n]
 	if err := c.mem.read(s.start, b); err != nil {
 		return nil, err
 	}
@@ -160,4 +162,14 @@ func (c *spanCache) span(i int, s *mspan) ([]byte, error) {
 	c.order = append(c.order, i)
 	c.size += uint64(len(b))
 	return b, nil
+}
+
+// drop forgets the oldest span and returns its memory.
+func (c *spanCache) drop() []byte {
+	oldest := c.order[0]
+	c.order = c.order[1:]
+	b := c.spans[oldest]
+	c.size -= uint64(len(b))
+	delete(c.spans, oldest)
+	return b
 }

@@ -182,3 +182,39 @@ func TestBeforeAnyCollectionThePublishedProfileShowsAll(t *testing.T) {
 		})
 	}
 }
+
+// TestCountsOnlyGrowWhileCollectionsEnd reads the profile of a program that
+// publishes a cycle every few milliseconds.
+func TestCountsOnlyGrowWhileCollectionsEnd(t *testing.T) {
+	for _, b := range builds {
+		t.Run(b.String(), func(t *testing.T) {
+			p := start(t, b, "GOGC=20")
+			p.ask("rate 1")
+			p.ask("sites 2000") // so that publishing takes a while
+			p.ask("busy 2")
+			var last, prof sample.HeapProfile
+			cycles := 0
+			for range 200 {
+				if err := p.runtime.Profile(&prof); err != nil {
+					t.Fatal(err)
+				}
+				for i, was := range last.Counts {
+					is := prof.Counts[i]
+					if is.PubAllocs < was.PubAllocs || is.PubFrees < was.PubFrees || is.NowAllocs < was.NowAllocs || is.NowFrees < was.NowFrees {
+						t.Fatalf("cycle %d to %d: %+v became %+v", last.Cycle, prof.Cycle, was, is)
+					}
+					if is.NowFrees > is.NowAllocs || is.PubFrees > is.PubAllocs {
+						t.Fatalf("cycle %d: more frees than allocations: %+v", prof.Cycle, is)
+					}
+				}
+				if prof.Cycle != last.Cycle {
+					cycles++
+				}
+				last.Cycle, last.Counts = prof.Cycle, append(last.Counts[:0], prof.Counts...)
+			}
+			if cycles < 3 {
+				t.Errorf("only %d cycles were met", cycles)
+			}
+		})
+	}
+}

@@ -71,6 +71,18 @@ func obey(command string, n int) {
 			go spin()
 		}
 		time.Sleep(50 * time.Millisecond)
+	case "churn":
+		for range n {
+			go churn()
+		}
+	case "busy": // allocates at full speed, for ever
+		for range n {
+			go func() {
+				for i := uint(0); ; i++ {
+					turn[i%uint(len(turn))] = busy(i%64, 6)
+				}
+			}()
+		}
 	case "stats":
 		printStats()
 	case "profile":
@@ -127,6 +139,25 @@ func sites(n int) {
 		descend(uint(i), 14)
 	}
 }
+
+// turn is what "busy" last allocated.
+var turn [4096][]byte
+
+func busy(path uint, depth int) []byte {
+	if depth == 0 {
+		return make([]byte, 2048)
+	}
+	if path&1 == 0 {
+		return busyLeft(path>>1, depth-1)
+	}
+	return busyRight(path>>1, depth-1)
+}
+
+//go:noinline
+func busyLeft(path uint, depth int) []byte { return busy(path, depth) }
+
+//go:noinline
+func busyRight(path uint, depth int) []byte { return busy(path, depth) }
 
 func descend(path uint, depth int) {
 	if depth == 0 {
@@ -208,6 +239,25 @@ func spin() {
 			fmt.Println(i)
 		}
 	}
+}
+
+// churn starts goroutines that end soon and moves their stacks, for ever.
+func churn() {
+	c := make(chan int)
+	for i := 0; ; i++ {
+		go func() { deep(i%50, func() { c <- grow(i % 40) }) }()
+		<-c
+	}
+}
+
+//go:noinline
+func grow(n int) int {
+	var frame [256]byte
+	if n == 0 {
+		return 0
+	}
+	frame[n] = byte(grow(n - 1))
+	return int(frame[n/2])
 }
 
 func printStats() {
