@@ -62,14 +62,18 @@ func splitExperiments(s string) []string {
 // variable runtime.iscgo, which runtime/cgo initialises to true; without, a
 // C library must be imported by a build that allowed cgo.
 func (b *Binary) linksCgo(f *elf.File) bool {
-	if b.HasSymbols {
-		s, ok := b.symbols["runtime.iscgo"]
+	if s, ok := b.symbols["runtime.iscgo"]; ok {
 		data := b.at(s.addr)
-		return ok && len(data) > 0 && data[0] == 1
+		return len(data) > 0 && data[0] == 1
 	}
 	if b.Settings["CGO_ENABLED"] != "1" {
 		return false
 	}
-	libs, err := f.ImportedLibraries()
+	libs, err := importedLibraries(f)
 	return err == nil && len(libs) > 0
+}
+
+func importedLibraries(f *elf.File) (libs []string, err error) {
+	defer catch(&err)
+	return f.ImportedLibraries()
 }

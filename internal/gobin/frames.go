@@ -52,8 +52,8 @@ type call struct {
 // returns false. Wrappers around an inlined function are left out.
 func (b *Binary) walk(pc uint64, visit func(function, call) bool) {
 	defer ignoreFault(debug.SetPanicOnFault(true))
-	t, err := b.table()
-	if err != nil {
+	t := b.table
+	if t == nil {
 		return
 	}
 	f, ok := t.find(pc)

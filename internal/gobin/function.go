@@ -17,15 +17,14 @@ type Func struct {
 // allocates nothing.
 func (b *Binary) FuncAt(pc uint64) (fn Func, ok bool) {
 	defer ignoreFault(debug.SetPanicOnFault(true))
-	t, err := b.table()
-	if err != nil {
+	if b.table == nil {
 		return Func{}, false
 	}
-	f, ok := t.find(pc)
+	f, ok := b.table.find(pc)
 	if !ok {
 		return Func{}, false
 	}
-	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), Wrapper: f.id() == t.ids.wrapper, b: b, f: f}, true
+	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), Wrapper: f.id() == b.table.ids.wrapper, b: b, f: f}, true
 }
 
 // Name is the function's name as in Frame.Func.

@@ -19,10 +19,7 @@ func patched(data []byte, at uint32, patch []byte, test func()) {
 // FuzzTable changes bytes of a real function table.
 func FuzzTable(f *testing.F) {
 	b := open(f, plain.build(f))
-	t, err := b.table()
-	if err != nil {
-		f.Fatal(err)
-	}
+	t := b.table
 	data := bytes.Clone(b.at(b.symbols["runtime.pclntab"].addr))
 	funcs := uint32(len(data) - len(t.funcs))
 	inline := uint32(b.symbols["go:func.*"].addr - b.symbols["runtime.pclntab"].addr)
@@ -46,7 +43,7 @@ func FuzzTable(f *testing.F) {
 
 // askTable asks everything that can be asked at a pc and its neighbours.
 func askTable(f *testing.F, t *table, pc uint64) {
-	b := &Binary{table: func() (*table, error) { return t, nil }, names: map[uint32]string{}, files: map[uint32]string{}}
+	b := &Binary{table: t, names: map[uint32]string{}, files: map[uint32]string{}}
 	for range 16 {
 		if fn, ok := b.FuncAt(pc); ok {
 			fn.SPDelta(pc)

@@ -52,7 +52,7 @@ type Binary struct {
 	supported error // why runtime data is refused; nil: it is not
 
 	symbols map[string]symbol
-	table   func() (*table, error)
+	table   *table // nil where supported is an error
 
 	mu    sync.Mutex
 	names map[uint32]string // interned function names by offset in the name table
@@ -99,15 +99,17 @@ func read(m *mapping) (b *Binary, err error) {
 	}
 	b.readHeaders(f)
 	b.symbols = b.collectSymbols()
-	b.table = sync.OnceValues(b.openTable)
-	b.supported = b.checkSupported(f)
+	if b.supported = b.checkSupported(f); b.supported == nil {
+		b.table, b.supported = b.openTable()
+	}
 	b.CGO = b.linksCgo(f)
 	return b, nil
 }
 
 // Supported says why the runtime's variables, layouts and functions of this
 // program cannot be read: one of ErrArch, ErrBuildMode, ErrUnsupportedVersion,
-// ErrUnsupportedExperiment and ErrStripped, in words for a user; nil if they can.
+// ErrUnsupportedExperiment, ErrStripped and ErrNoFunctions, in words for a user;
+// nil if they can.
 func (b *Binary) Supported() error { return b.supported }
 
 // GoProgram is what the executable says of itself, in the words of a recording.

@@ -40,12 +40,10 @@ func (b *Binary) Locations(dst []sample.Location, stack []uint64) []sample.Locat
 // function: runtime.Frames.Next.
 func (b *Binary) callPC(ret uint64) (pc uint64, f function, ok bool) {
 	defer ignoreFault(debug.SetPanicOnFault(true))
-	t, err := b.table()
-	if err != nil {
+	if b.table == nil {
 		return ret - 1, function{}, false
 	}
-	f, ok = t.find(ret)
-	if !ok {
+	if f, ok = b.table.find(ret); !ok {
 		return ret - 1, function{}, false
 	}
 	if ret == f.entry {
