@@ -116,7 +116,7 @@ func TestAMomentIsChosenByItsName(t *testing.T) {
 			t.Errorf("--at %q: second %d as %q, want %d as %q", at, got, e.At, want.second, want.name)
 		}
 	}
-	if _, err := load(t, path, "noon"); err == nil || !strings.Contains(err.Error(), "noon") {
+	if _, err := load(t, path, "noon"); !errors.Is(err, ErrAt) || !strings.Contains(err.Error(), "noon") {
 		t.Errorf("--at noon: %v", err)
 	}
 }

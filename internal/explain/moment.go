@@ -10,7 +10,11 @@ import (
 )
 
 // ErrNoMoment says that a recording holds no moment to look at.
-var ErrNoMoment = errors.New("no moment was kept in the recording")
+var ErrNoMoment = errors.New("the recording holds no moment")
+
+// ErrAt says that a moment was asked for in a way, or by a name, that the
+// recording does not have.
+var ErrAt = errors.New("no such moment")
 
 // chooseMoment finds the moment that at names: "kill", "peak", "last", a
 // duration since the start ("90s"), a time of day ("14:31:07") or a time in RFC
@@ -30,7 +34,7 @@ func chooseMoment(list []recording.MomentInfo, at string, killed bool, start tim
 		if i, ok := killMoment(list); ok {
 			return i, "kill", nil
 		}
-		return 0, "", errors.New("at kill: no process was held while SIGKILL ended it; --at last is the latest moment")
+		return 0, "", fmt.Errorf("%w: no process was held while SIGKILL ended it; --at last is the latest moment", ErrAt)
 	case "peak":
 		return peakMoment(list), "peak", nil
 	case "last":
@@ -38,7 +42,7 @@ func chooseMoment(list []recording.MomentInfo, at string, killed bool, start tim
 	}
 	when, err := timeOf(at, start)
 	if err != nil {
-		return 0, "", err
+		return 0, "", fmt.Errorf("%w: %w", ErrAt, err)
 	}
 	return nearest(list, when), "time", nil
 }
