@@ -144,7 +144,7 @@ func TestStacksOfABusyProgramAreWhole(t *testing.T) {
 			p := start(t, b)
 			p.ask("churn 20")
 			whole := 0
-			for range 50 {
+			for range 100 {
 				groups, err := p.runtime.Goroutines()
 				if err != nil {
 					t.Fatal(err)
@@ -159,8 +159,8 @@ func TestStacksOfABusyProgramAreWhole(t *testing.T) {
 					whole++
 				}
 			}
-			if whole < 50 {
-				t.Errorf("only %d stacks in 50 readings", whole)
+			if whole < 100 {
+				t.Errorf("only %d stacks in 100 readings", whole)
 			}
 		})
 	}

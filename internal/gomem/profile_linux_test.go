@@ -194,7 +194,7 @@ func TestCountsOnlyGrowWhileCollectionsEnd(t *testing.T) {
 			p.ask("busy 2")
 			var last, prof sample.HeapProfile
 			cycles := 0
-			for range 200 {
+			for polls := 0; cycles < 10 || polls < 200; polls++ {
 				if err := p.runtime.Profile(&prof); err != nil {
 					t.Fatal(err)
 				}
@@ -211,9 +211,6 @@ func TestCountsOnlyGrowWhileCollectionsEnd(t *testing.T) {
 					cycles++
 				}
 				last.Cycle, last.Counts = prof.Cycle, append(last.Counts[:0], prof.Counts...)
-			}
-			if cycles < 3 {
-				t.Errorf("only %d cycles were met", cycles)
 			}
 		})
 	}

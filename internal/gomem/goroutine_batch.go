@@ -1,0 +1,68 @@
+package gomem
+
+import "slices"
+
+// batchSize is how many goroutines are unwound before it is checked whether they
+// held still.
+const batchSize = 1024
+
+// unwindTries is how often a goroutine that moved meanwhile is read again.
+const unwindTries = 3
+
+// batch unwinds goroutines of a program that runs.
+type batch struct {
+	reader *goroutineReader
+	walk   walk
+	buf    []byte
+	addrs  []uint64
+	ends   []int // of each goroutine's stack in walk.pcs
+}
+
+// unwind passes every goroutine with its stack to fn, once. One that moved
+// while its stack was read is read again; its stack is nil if it never held
+// still. The stack is valid during the call only.
+func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64)) {
+	for try := 1; len(all) > 0; try++ {
+		var moved []goroutine
+		for part := range slices.Chunk(all, batchSize) {
+			b.stacks(part)
+			moved = append(moved, b.settle(part, fn)...)
+		}
+		if try == unwindTries {
+			for i := range moved {
+				fn(&moved[i], nil)
+			}
+			return
+		}
+		all = moved
+	}
+}
+
+// stacks unwinds a part, which is sorted by address.
+func (b *batch) stacks(part []goroutine) {
+	b.addrs, b.ends, b.walk.pcs = b.addrs[:0], b.ends[:0], b.walk.pcs[:0]
+	for i := range part {
+		b.walk.unwind(&part[i])
+		b.addrs = append(b.addrs, part[i].addr)
+		b.ends = append(b.ends, len(b.walk.pcs))
+	}
+}
+
+// settle reads the part's g's again and passes on those that did not move. It
+// returns the others as they are now, without those that ended.
+func (b *batch) settle(part []goroutine, fn func(*goroutine, []uint64)) (moved []goroutine) {
+	b.walk.mem.each(b.addrs, b.reader.size, b.buf, func(i int, raw []byte) {
+		start := 0
+		if i > 0 {
+			start = b.ends[i-1]
+		}
+		g := b.reader.decode(part[i].addr, raw)
+		switch {
+		case g == part[i] || g.status == statusRunning && part[i].status == statusRunning:
+			fn(&part[i], b.walk.pcs[start:b.ends[i]])
+		case stateNames[g.status] != "":
+			moved = append(moved, g)
+		}
+	})
+	return moved
+}

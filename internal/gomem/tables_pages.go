@@ -1,0 +1,64 @@
+package gomem
+
+import (
+	"errors"
+	"fmt"
+)
+
+// addSummaries notes what the page allocator maps of its radix tree: at each
+// level the entries for the heap's address ranges (runtime/mpagealloc_64bit.go,
+// sysGrow).
+func (o *tables) addSummaries() error {
+	ptr, n, _, err := o.mem.slice(o.t.inUse, 16, maxArenas)
+	if err != nil {
+		return err
+	}
+	bounds, err := o.mem.words(nil, ptr, 2*n, o.t.buf)
+	if err != nil {
+		return err
+	}
+	for level := range uint64(summaryLevels) {
+		base, err := o.mem.u64(o.t.summary + 24*level)
+		if err != nil {
+			return err
+		}
+		shift := summaryRoot - summaryBits*level
+		for i := 0; i+1 < len(bounds); i += 2 {
+			lo := (bounds[i] + arenaBaseOffset) >> shift
+			hi := (bounds[i+1]+arenaBaseOffset-1)>>shift + 1
+			if level == 0 {
+				lo, hi = 0, 1<<(48-summaryRoot) // the root is one block
+			}
+			if lo > hi || hi > 1<<(48-shift) {
+				return errors.New("a heap range beyond 48 bits")
+			}
+			o.add(base+lo*summaryEntry, (hi-lo)*summaryEntry)
+		}
+	}
+	return nil
+}
+
+// addChunks notes the bitmaps of free and scavenged pages.
+func (o *tables) addChunks() error {
+	arrays, err := o.mem.words(nil, o.t.chunks, chunksL1, o.t.buf)
+	for _, a := range arrays {
+		o.add(a, chunksL2Size)
+	}
+	return err
+}
+
+// addScavenger notes the mapped part of the scavenger's index, which begins at
+// the lowest heap address.
+func (o *tables) addScavenger() error {
+	base, err := o.mem.u64(o.t.scavChunks)
+	lo, errLo := o.mem.u64(o.t.scavMin)
+	hi, errHi := o.mem.u64(o.t.scavMax)
+	if err := errors.Join(err, errLo, errHi); err != nil {
+		return err
+	}
+	if lo > hi || hi > 1<<48/chunkBytes {
+		return fmt.Errorf("entries %d to %d", lo, hi)
+	}
+	o.add(base+lo*scavEntry, (hi-lo)*scavEntry)
+	return nil
+}
