@@ -1,0 +1,171 @@
+package series
+
+import (
+	"math"
+	"slices"
+)
+
+// Trend is a straight line through a column.
+type Trend struct {
+	// Slope is the growth in units of the column per unit of time; it lies between
+	// Low and High with 95 % confidence. Low and High are infinite where there are
+	// too few values to say.
+	Slope, Low, High float64
+	// Intercept is the line's value at time 0.
+	Intercept float64
+	// N is the number of values behind it.
+	N int
+}
+
+// maxTrend bounds the pairs that Line looks at: a longer column is thinned evenly.
+const maxTrend = 400
+
+// Line is the robust line of Theil and Sen: the median of the slopes between all
+// pairs of instants, which up to 29 % wild values do not move, so that a saw-tooth
+// or a single burst does not pass for growth. The interval is Sen's (1968), by the
+// spread of Kendall's rank correlation; it takes the values for independent, so
+// that a column sampled much faster than it moves gets one that is too narrow.
+// Columns longer than 400 values are thinned to 400. Fewer than two instants give
+// a slope of NaN.
+func Line(at, v []float64) Trend {
+	x, y := thin(at, v)
+	t := Trend{Slope: math.NaN(), Intercept: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), N: len(x)}
+	slopes := pairSlopes(x, y)
+	if len(slopes) == 0 {
+		return t
+	}
+	t.Slope = quantile(slopes, 0.5)
+	t.Intercept = intercept(x, y, t.Slope)
+	if len(x) < 4 {
+		return t
+	}
+	t.Low, t.High = interval(slopes, len(x))
+	return t
+}
+
+// thin returns the values that were seen, evenly at most maxTrend of them.
+func thin(at, v []float64) (x, y []float64) {
+	for i := range v {
+		if !math.IsNaN(v[i]) {
+			x, y = append(x, at[i]), append(y, v[i])
+		}
+	}
+	if len(x) <= maxTrend {
+		return x, y
+	}
+	for i := range maxTrend {
+		k := i * (len(x) - 1) / (maxTrend - 1)
+		x[i], y[i] = x[k], y[k] // k >= i: not overwritten yet
+	}
+	return x[:maxTrend], y[:maxTrend]
+}
+
+// pairSlopes are the slopes between all pairs of different times, sorted.
+func pairSlopes(x, y []float64) []float64 {
+	slopes := make([]float64, 0, len(x)*max(len(x)-1, 0)/2)
+	for i := range x {
+		for j := range i {
+			if x[i] != x[j] {
+				slopes = append(slopes, (y[i]-y[j])/(x[i]-x[j]))
+			}
+		}
+	}
+	slices.Sort(slopes)
+	return slopes
+}
+
+func intercept(x, y []float64, slope float64) float64 {
+	rest := make([]float64, len(x))
+	for i := range x {
+		rest[i] = y[i] - slope*x[i]
+	}
+	slices.Sort(rest)
+	return quantile(rest, 0.5)
+}
+
+// interval takes as many slopes from the middle as the standard deviation of
+// Kendall's S, n(n-1)(2n+5)/18, allows for 95 %.
+func interval(sorted []float64, n int) (low, high float64) {
+	const z = 1.959964
+	spread := z * math.Sqrt(float64(n)*float64(n-1)*float64(2*n+5)/18)
+	m := float64(len(sorted))
+	i := int(math.Floor((m - spread) / 2))
+	j := int(math.Ceil((m+spread)/2)) + 1
+	if i < 1 || j > len(sorted) {
+		return math.Inf(-1), math.Inf(1)
+	}
+	return sorted[i-1], sorted[j-1]
+}
+
+// Wave is one rise of a column and the fall after it, as indices.
+type Wave struct {
+	// Before is the trough it rose from, Peak the top, After the lowest point
+	// before the next wave, or of what follows; None where nothing follows.
+	Before, Peak, After int
+}
+
+// Waves divides a column into rises of at least rise, each followed by a fall of
+// at least rise or by the end.
+func Waves(v []float64, rise float64) []Wave {
+	var waves []Wave
+	low, high := None, None // of what has come since the last turn
+	rising := false
+	for i, x := range v {
+		if math.IsNaN(x) {
+			continue
+		}
+		switch {
+		case low == None:
+			low = i
+		case !rising && x < v[low]:
+			low = i
+		case !rising && x-v[low] >= rise:
+			rising, high = true, i
+		case rising && x > v[high]:
+			high = i
+		case rising && v[high]-x >= rise:
+			waves = append(waves, Wave{low, high, i})
+			rising, low = false, i
+		}
+		if n := len(waves); n > 0 && !rising && v[low] < v[waves[n-1].After] {
+			waves[n-1].After = low
+		}
+	}
+	if rising {
+		waves = append(waves, Wave{low, high, None})
+	}
+	return waves
+}
+
+// Return is how a column stood after its peaks.
+type Return struct {
+	// Waves of the column that have ended, and how many of them came back: After
+	// is at most Before plus tolerance times the wave's height.
+	Waves, Back int
+	// Floor is the line through the troughs after the waves: what does not come
+	// back, however high the waves are.
+	Floor Trend
+}
+
+// ComesBack looks whether a column returns after its peaks: a working memory does,
+// a leak under the same load does not. Waves lower than rise do not count; a
+// tolerance of 0.1 leaves a tenth of a wave.
+func ComesBack(at, v []float64, rise, tolerance float64) Return {
+	var r Return
+	var troughs, times []float64
+	for _, w := range Waves(v, rise) {
+		if w.After == None {
+			continue
+		}
+		if r.Waves == 0 {
+			troughs, times = append(troughs, v[w.Before]), append(times, at[w.Before])
+		}
+		troughs, times = append(troughs, v[w.After]), append(times, at[w.After])
+		r.Waves++
+		if v[w.After] <= v[w.Before]+tolerance*(v[w.Peak]-v[w.Before]) {
+			r.Back++
+		}
+	}
+	r.Floor = Line(times, troughs)
+	return r
+}
