@@ -71,11 +71,11 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errOut)
 	err := root.ExecuteContext(context.Background())
-	return report(s, err)
+	return complain(s, err)
 }
 
-// report prints an error the one way there is and gives its exit code.
-func report(s *streams, err error) int {
+// complain prints an error the one way there is and gives its exit code.
+func complain(s *streams, err error) int {
 	if err == nil {
 		return exitDone
 	}

@@ -1,10 +1,212 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
-type explainFlags struct{}
+	"github.com/spf13/cobra"
 
-func answer(s *streams, path string, f explainFlags) (int, error) { return 0, nil }
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/report"
+)
 
-func explainCommand(s *streams) *cobra.Command { return &cobra.Command{Use: "explain"} }
-func exportCommand(s *streams) *cobra.Command { return &cobra.Command{Use: "export"} }
+type explainFlags struct {
+	at, evidence   string
+	json, noSource bool
+}
+
+func explainCommand(s *streams) *cobra.Command {
+	var f explainFlags
+	c := &cobra.Command{
+		Use:   "explain [RECORDING]",
+		Short: "What happened, which line, and why",
+		Long: `Explains a recording at one moment: at the kill if there was one, else at the
+peak. RECORDING is a file, a name that list shows, or NAME@MOMENT; without it, the
+latest is explained. The recording is not changed.
+
+Exit code 4 says that the evidence does not decide; the answer then names what is
+missing.`,
+		Example: `  highwater explain
+  highwater explain server-3 --at peak
+  highwater explain server-3@2m30s --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			args = f.splitMoment(args)
+			path, err := findRecording(args)
+			if err != nil {
+				return err
+			}
+			a, err := answer(path, f.at)
+			if err != nil {
+				return err
+			}
+			if err := f.print(s, path, a); err != nil {
+				return err
+			}
+			if a.Verdict.Class == explain.Inconclusive {
+				return exitWith(exitInconclusive)
+			}
+			return nil
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
+	flags.BoolVar(&f.json, "json", false, "print as JSON")
+	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
+	flags.StringVar(&f.evidence, "evidence", "", "print the figures behind one fact (`e4`), or behind all")
+	return c
+}
+
+// splitMoment takes NAME@MOMENT apart, unless a file has that very name.
+func (f *explainFlags) splitMoment(args []string) []string {
+	if len(args) == 0 || f.at != "" {
+		return args
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		return args
+	}
+	if i := strings.LastIndexByte(args[0], '@'); i >= 0 {
+		f.at = args[0][i+1:]
+		if i == 0 {
+			return nil
+		}
+		return []string{args[0][:i]}
+	}
+	return args
+}
+
+// answer explains a recording at a moment.
+func answer(path, at string) (*explain.Answer, error) {
+	r, err := recording.Open(path)
+	if err != nil {
+		return nil, recordingError(err)
+	}
+	defer r.Close()
+	e, err := explain.Load(r, path, at)
+	if err != nil {
+		if errors.Is(err, explain.ErrAt) {
+			return nil, usagef("--at peak, kill, last, 2m30s or 14:31:08", "%w", err)
+		}
+		return nil, err
+	}
+	return explain.Explain(e, earlier{path})
+}
+
+// recordingError adds what to do about a file that cannot be read.
+func recordingError(err error) error {
+	var newer recording.ErrNewer
+	switch {
+	case errors.As(err, &newer):
+		return &exitError{code: exitFailed, err: err, hint: "go install github.com/highwater-go/highwater/cmd/highwater@latest"}
+	case errors.Is(err, recording.ErrNotRecording):
+		return usagef("highwater list shows the recordings", "%w", err)
+	}
+	return err
+}
+
+// print writes the answer in the form asked for.
+func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
+	switch {
+	case f.evidence != "":
+		return printEvidence(s, a, f.evidence)
+	case f.json:
+		return report.JSON(s.out, a)
+	}
+	name := shortName(path)
+	return report.Text(s.out, a, report.Options{
+		Color:    useColor(s.out),
+		Source:   sourceLine,
+		NoSource: f.noSource,
+		Next:     "highwater export --pprof " + name + " > heap.pb.gz && go tool pprof -http=: heap.pb.gz",
+	})
+}
+
+// printEvidence prints facts with their figures.
+func printEvidence(s *streams, a *explain.Answer, id string) error {
+	found := false
+	e := json.NewEncoder(s.out)
+	e.SetIndent("", "  ")
+	for _, fact := range a.Evidence {
+		if id != "all" && fact.ID != strings.Trim(id, "[]") {
+			continue
+		}
+		found = true
+		if err := e.Encode(fact); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return usagef("highwater explain shows them in brackets; --evidence all prints all", "the answer has no fact %q", id)
+	}
+	return nil
+}
+
+// sourceLine is the text of a line of a source file of this machine.
+func sourceLine(file string, line int) (string, bool) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		if n == line {
+			return strings.TrimSpace(lines.Text()), true
+		}
+	}
+	return "", false
+}
+
+// earlier is the other recordings of the same program in the state directory.
+type earlier struct{ path string }
+
+// Seen counts the recordings made before this one whose cause was the same.
+func (e earlier) Seen(fingerprint string) (int, error) {
+	all, err := storedRecordings()
+	if err != nil {
+		return 0, err
+	}
+	self, err := os.Stat(e.path)
+	if err != nil {
+		return 0, fmt.Errorf("look at the recording: %w", err)
+	}
+	seen := 0
+	for _, other := range all {
+		if other.path == e.path || other.changed.After(self.ModTime()) || programOf(other.path) != programOf(e.path) {
+			continue
+		}
+		if fingerprintOf(other.path) == fingerprint {
+			seen++
+		}
+	}
+	return seen, nil
+}
+
+// programOf is the program's name in a recording's: "checkout" of checkout-3.hwm.
+func programOf(path string) string {
+	base := strings.TrimSuffix(filepath.Base(path), suffix)
+	if i := strings.LastIndexByte(base, '-'); i > 0 {
+		return base[:i]
+	}
+	return base
+}
+
+// fingerprintOf is the cause that run wrote into a recording, "" if it has none.
+func fingerprintOf(path string) string {
+	r, err := recording.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	m, err := r.Meta()
+	if err != nil {
+		return ""
+	}
+	return m.More[metaFingerprint]
+}

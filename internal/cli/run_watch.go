@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
@@ -51,22 +53,55 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 	}
 	code, err := r.watch(ctx, s)
 	r.status.end()
-	if closeErr := r.writer.Close(); err == nil && closeErr != nil && r.ready == nil {
-		err = fmt.Errorf("finish the recording: %w", closeErr)
-	}
 	if err != nil {
 		return err
 	}
-	if !p.quiet {
-		fmt.Fprintln(s.out)
-		if _, err := answer(s, p.recording, explainFlags{}); err != nil {
-			fmt.Fprintf(s.err, "highwater: %v\n", err)
-		}
-	}
+	r.conclude(s)
 	if r.ready != nil {
 		return r.ready
 	}
 	return exitWith(code)
+}
+
+// conclude explains the recording, keeps the verdict in it, closes it and prints
+// the answer.
+func (r *session) conclude(s *streams) {
+	err := r.writer.Flush()
+	a, answerErr := answer(r.recording, "")
+	if answerErr == nil && err == nil {
+		err = r.keepVerdict(a)
+	}
+	if closeErr := r.writer.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil && !errors.Is(err, recording.ErrClosed) { // what ended it early was told then
+		r.status.say("highwater: finish the recording: %v", err)
+	}
+	switch {
+	case answerErr != nil:
+		r.status.say("highwater: %v", answerErr)
+	case !r.quiet:
+		fmt.Fprintln(s.out)
+		if err := (explainFlags{}).print(s, r.recording, a); err != nil {
+			r.status.say("highwater: print the answer: %v", err)
+		}
+	}
+}
+
+// keepVerdict writes what list shows and what makes the next recording's
+// fingerprint "seen".
+func (r *session) keepVerdict(a *explain.Answer) error {
+	for key, value := range map[string]string{
+		metaState:       string(a.Outcome.State),
+		metaVerdict:     string(a.Verdict.Class),
+		metaSentence:    a.Verdict.Sentence,
+		metaFingerprint: a.Verdict.Fingerprint,
+	} {
+		if err := r.writer.SetMeta(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makeGroup makes the program's own memory cgroup. Without --limit a program can

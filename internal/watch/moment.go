@@ -1,10 +1,12 @@
 package watch
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -60,11 +62,14 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 	began := time.Now()
 	m := &sample.Moment{At: began, Kind: sample.MomentDeath, Cgroup: s.readGroup()}
 	for _, step := range steps {
-		if time.Now().After(deadline) {
+		if !deadline.IsZero() && time.Now().After(deadline) {
 			pm.Incomplete = "no time was left for its " + step.name
 			break
 		}
 		step.take(s, p, pm, tid)
+	}
+	if pm.Incomplete == "" {
+		s.takeLive(p, pm, deadline)
 	}
 	m.CgroupAfter = s.readGroup()
 	m.Processes = []sample.ProcessMoment{*pm}
@@ -168,4 +173,22 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 		return
 	}
 	pm.Residency = r
+}
+
+// takeLive marks what is reachable in a process that stands still.
+func (s *Source) takeLive(p *process, pm *sample.ProcessMoment, deadline time.Time) {
+	if p.runtime == nil {
+		return
+	}
+	if deadline.IsZero() {
+		deadline = time.Now().Add(lastbreath.HoldOOM)
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	live, err := p.runtime.LiveObjects(ctx)
+	if err != nil {
+		s.gap(p.key, "what was live in "+p.program.Name, err)
+		return
+	}
+	pm.Live = live
 }

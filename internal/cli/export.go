@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+type exportFlags struct {
+	pprof, csv, json, now bool
+	at, output            string
+	pid                   int
+}
+
+func exportCommand(s *streams) *cobra.Command {
+	var f exportFlags
+	c := &cobra.Command{
+		Use:   "export [RECORDING]",
+		Short: "The evidence in other tools' forms: pprof, CSV, JSON",
+		Long: `Writes a heap profile of the recording as an ordinary pprof file, its samples as
+CSV, or one moment as JSON. Without a moment, that of the kill or the peak.`,
+		Example: `  highwater export --pprof > heap.pb.gz && go tool pprof -http=: heap.pb.gz
+  highwater export --pprof --at 10s -o before.pb.gz
+  highwater export --csv server-3 > samples.csv`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args) },
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.pprof, "pprof", false, "the heap profile (default)")
+	flags.BoolVar(&f.csv, "csv", false, "all samples, a line for each process at each instant")
+	flags.BoolVar(&f.json, "json", false, "one moment, all that is known of it")
+	flags.BoolVar(&f.now, "now", false, "with --pprof: also what was allocated since the last collections (in use then counts dead objects)")
+	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start or of the clock")
+	flags.IntVar(&f.pid, "pid", 0, "with --pprof: of which process (default: the one with most memory)")
+	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
+	c.MarkFlagsMutuallyExclusive("pprof", "csv", "json")
+	return c
+}
+
+func (f exportFlags) run(s *streams, args []string) error {
+	moment := explainFlags{at: f.at}
+	args = moment.splitMoment(args)
+	path, err := findRecording(args)
+	if err != nil {
+		return err
+	}
+	if f.output == "" && isTerminal(s.out) && !f.csv && !f.json {
+		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
+	}
+	r, err := recording.Open(path)
+	if err != nil {
+		return recordingError(err)
+	}
+	defer r.Close()
+	write := func(w io.Writer) error { return f.writePprof(w, r, path, moment.at) }
+	switch {
+	case f.csv:
+		write = func(w io.Writer) error { return writeCSV(w, r) }
+	case f.json:
+		write = func(w io.Writer) error { return writeMoment(w, r, path, moment.at) }
+	}
+	return f.to(s, write)
+}
+
+// to writes the output, a file only as a whole.
+func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
+	if f.output == "" {
+		buffered := bufio.NewWriter(s.out)
+		if err := write(buffered); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	}
+	temporary := f.output + ".partial"
+	file, err := os.Create(temporary)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer os.Remove(temporary)
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, f.output); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	fmt.Fprintf(s.err, "wrote %s\n", f.output)
+	return nil
+}
+
+// momentOf is the moment that explain would look at.
+func momentOf(r *recording.Reader, path, at string) (*explain.Evidence, error) {
+	e, err := explain.Load(r, path, at)
+	if errors.Is(err, explain.ErrAt) {
+		return nil, usagef("--at peak, kill, last, 2m30s or 14:31:08", "%w", err)
+	}
+	return e, err
+}
+
+func (f exportFlags) writePprof(w io.Writer, r *recording.Reader, path, at string) error {
+	e, err := momentOf(r, path, at)
+	if err != nil {
+		return err
+	}
+	p, err := f.process(e)
+	if err != nil {
+		return err
+	}
+	sites, err := r.Sites(p.Key)
+	if err != nil {
+		return err
+	}
+	profile := p.Profile
+	if profile == nil {
+		if profile, err = r.ProfileAt(p.Key, e.Moment.At); err != nil {
+			return fmt.Errorf("the process %d has no heap profile: %w", p.Key.PID, err)
+		}
+	}
+	view := heapdiff.Published
+	if f.now {
+		view = heapdiff.Now
+	}
+	var program sample.Program
+	for _, candidate := range e.Programs {
+		if candidate.Key == p.Key {
+			program = candidate
+		}
+	}
+	comment := fmt.Sprintf("highwater: %s of %s, pid %d, at %s", e.At, program.Name, p.Key.PID, e.Moment.At.UTC().Format(time.RFC3339Nano))
+	return heapdiff.ToPprof(heapdiff.Profile{HeapProfile: profile, Sites: sites}, program, view, comment).Write(w)
+}
+
+// process is the one asked for, else the moment's subject.
+func (f exportFlags) process(e *explain.Evidence) (*sample.ProcessMoment, error) {
+	for i := range e.Moment.Processes {
+		p := &e.Moment.Processes[i]
+		if f.pid == 0 && p.Key == e.Subject || f.pid == p.Key.PID {
+			return p, nil
+		}
+	}
+	return nil, usagef("highwater export --json shows the processes of the moment", "no process %d at this moment", f.pid)
+}
+
+func writeMoment(w io.Writer, r *recording.Reader, path, at string) error {
+	e, err := momentOf(r, path, at)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{
+		"schema": "highwater.moment/1", "recording": e.Recording, "name": e.At,
+		"programs": e.Programs, "moment": e.Moment,
+	})
+}
+
+var csvHeader = []string{
+	"at_ns", "pid", "usage_bytes", "limit_bytes", "anon_bytes", "page_cache_bytes", "shmem_bytes", "kernel_bytes",
+	"resident_bytes", "heap_live_bytes", "heap_marked_bytes", "heap_goal_bytes", "heap_in_use_bytes", "stack_in_use_bytes", "gcs", "goroutines",
+}
+
+// writeCSV writes a line for each process of each point, or one line of a point
+// without processes. What was not seen is empty.
+func writeCSV(w io.Writer, r *recording.Reader) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(csvHeader); err != nil {
+		return err
+	}
+	err := r.Points(func(p *sample.Point) error {
+		common := append([]string{strconv.FormatInt(p.At.UnixNano(), 10), ""}, chargeColumns(p.Cgroup)...)
+		if len(p.Processes) == 0 {
+			return out.Write(append(common, make([]string, len(csvHeader)-len(common))...))
+		}
+		for i := range p.Processes {
+			row := append([]string(nil), common...)
+			row[1] = strconv.Itoa(p.Processes[i].Key.PID)
+			if err := out.Write(append(row, processColumns(&p.Processes[i])...)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	out.Flush()
+	return errors.Join(err, out.Error())
+}
+
+func chargeColumns(c *sample.Cgroup) []string {
+	cols := make([]string, 6)
+	if c == nil {
+		return cols
+	}
+	cols[0] = number(c.Usage)
+	if c.Limit.OK {
+		cols[1] = number(c.Limit.V)
+	}
+	if s := c.Stat; s != nil {
+		cols[2], cols[3], cols[4], cols[5] = number(s.Anon), number(s.PageCache), number(s.Shmem), number(s.Kernel)
+	}
+	return cols
+}
+
+func processColumns(p *sample.Process) []string {
+	cols := make([]string, 8)
+	if p.Resident != nil {
+		cols[0] = number(p.Resident.Total)
+	}
+	if g := p.Go; g != nil {
+		for i, v := range []sample.Bytes{g.HeapLive, g.HeapMarked, g.HeapGoal, g.HeapInUse, g.StackInUse} {
+			cols[1+i] = number(v)
+		}
+		cols[6], cols[7] = strconv.FormatUint(uint64(g.NumGC), 10), strconv.Itoa(g.Goroutines)
+	}
+	return cols
+}
+
+func number(b sample.Bytes) string { return strconv.FormatUint(uint64(b), 10) }
