@@ -69,7 +69,19 @@ func (m *Mapper) Mappings(root string, tid int) ([]Mapping, error) {
 	return m.mappings, nil
 }
 
+// smapsTries bounds the readings of a process whose mappings change meanwhile.
+const smapsTries = 4
+
 func (m *Mapper) readMappings(root string, tid int) error {
+	for try := 1; ; try++ {
+		err := m.readMappingsOnce(root, tid)
+		if try == smapsTries || !errors.Is(err, errSmaps) {
+			return err
+		}
+	}
+}
+
+func (m *Mapper) readMappingsOnce(root string, tid int) error {
 	f, err := os.Open(pidPath(root, tid, "smaps"))
 	if err != nil {
 		return err
@@ -134,7 +146,23 @@ func parseSmaps(dst []Mapping, b []byte) ([]Mapping, error) {
 			return dst, errSmaps
 		}
 	}
+	dst = withoutOverlaps(dst)
 	return dst, ascending(dst)
+}
+
+// withoutOverlaps takes out what the kernel tells twice: it writes smaps in
+// several reads, and a mapping that meanwhile grew over its end comes again as
+// a whole (proc_pid_smaps(5) makes no promise between reads). The later telling
+// counts.
+func withoutOverlaps(ms []Mapping) []Mapping {
+	kept := ms[:0]
+	for i := range ms {
+		for len(kept) > 0 && kept[len(kept)-1].End > ms[i].Start && kept[len(kept)-1].Start >= ms[i].Start {
+			kept = kept[:len(kept)-1]
+		}
+		kept = append(kept, ms[i])
+	}
+	return kept
 }
 
 // ascending checks what the kernel guarantees and every user relies on.

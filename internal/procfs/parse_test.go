@@ -77,6 +77,20 @@ func TestParseSmapsKeepsEveryMapping(t *testing.T) {
 	}
 }
 
+func TestAMappingThatGrewWhileItWasReadCountsOnce(t *testing.T) {
+	const text = `7f0000000000-7f0000021000 rw-p 00000000 00:00 0
+Rss:                 100 kB
+7f0000000000-7f0000042000 rw-p 00000000 00:00 0
+Rss:                 200 kB
+7f0000100000-7f0000101000 rw-p 00000000 00:00 0
+Rss:                   4 kB
+`
+	got, err := parseSmaps(nil, []byte(text))
+	if err != nil || len(got) != 2 || got[0].Rss != 200*sample.KiB || got[1].Rss != 4*sample.KiB {
+		t.Errorf("%+v, %v; want the grown mapping as it was read last, and the next", got, err)
+	}
+}
+
 func TestParseSmapsRefusesWhatTheKernelNeverWrites(t *testing.T) {
 	for name, text := range map[string]string{
 		"size before a mapping": "Rss: 1 kB\n",
