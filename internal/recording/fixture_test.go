@@ -69,7 +69,7 @@ type told struct {
 	events   []sample.Event
 	gaps     []sample.Gap
 	moments  []*sample.Moment
-	profiles []*sample.HeapProfile // those without a moment
+	profiles []*sample.HeapProfile // those of moments too
 }
 
 // story makes up a watch of n ticks, in which everything occurs, and writes it.
@@ -114,6 +114,7 @@ func story(t testing.TB, w *Writer, n int) *told {
 			must(t, w.Gap(g))
 		case 4:
 			m := makeMoment(i, profile(i, counts), s.sites)
+			s.profiles = append(s.profiles, m.Processes[0].Profile)
 			s.moments = append(s.moments, m)
 			must(t, w.Moment(m))
 		}
