@@ -142,7 +142,7 @@ func (t *Tracer) begin(k *task) {
 	}
 	if p.goProgram && !t.options.FollowForks && t.hasThreads(p) {
 		t.letGo(k, 0) // it was caught late: its sysmon is there already
-		t.follow(p)
+		t.follow(p, 0)
 		return
 	}
 	setOptions(k.tid, t.optionsOf(p))

@@ -41,7 +41,7 @@ func (t *Tracer) exiting(k *task) {
 		// execve can go on.
 		t.letGo(k, 0)
 		if len(p.tasks) == 0 {
-			t.follow(p)
+			t.follow(p, k.tid)
 		}
 		return
 	}
@@ -122,10 +122,10 @@ func systemCall(pid, tid int) (nr int, known bool) {
 	return nr, err == nil
 }
 
-// follow traces a process again of which no thread is traced any more: the
-// thread ended alone, or was let go.
-func (t *Tracer) follow(p *proc) {
-	t.followed(p, t.attach(p))
+// follow traces a process again of which no thread is traced any more. One may
+// be ending (0: none is).
+func (t *Tracer) follow(p *proc, ending int) {
+	t.followed(p, t.attach(p, ending))
 }
 
 // regain gives up the thread of a process in which another thread has called

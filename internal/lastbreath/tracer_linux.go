@@ -157,7 +157,7 @@ func (t *Tracer) Seize(pid int, goProgram bool) error {
 			return nil
 		}
 		p := &proc{pid: pid, goProgram: goProgram, tasks: map[int]*task{}}
-		if err := t.attach(p); err != nil {
+		if err := t.attach(p, 0); err != nil {
 			return fmt.Errorf("seize process %d: %w", pid, err)
 		}
 		t.procs[pid] = p
@@ -165,12 +165,13 @@ func (t *Tracer) Seize(pid int, goProgram bool) error {
 	})
 }
 
-// attach traces the thread of a process that is to be traced. No thread of it may
-// be traced at that time: an execve in another thread would hold the lock that
-// PTRACE_SEIZE takes (cred_guard_mutex) until the traced ones have been let go,
-// which nobody could do.
-func (t *Tracer) attach(p *proc) error {
-	tid, err := t.choose(p)
+// attach traces the thread of a process that is to be traced, but not one that
+// is just ending (0: none is). No thread of it may be traced at that time: an
+// execve in another thread would hold the lock that PTRACE_SEIZE takes
+// (cred_guard_mutex) until the traced ones have been let go, which nobody could
+// do.
+func (t *Tracer) attach(p *proc, ending int) error {
+	tid, err := t.choose(p, ending)
 	if err != nil {
 		return err
 	}
@@ -185,19 +186,10 @@ func (t *Tracer) attach(p *proc) error {
 	return nil
 }
 
-// choose is the thread to trace: the second of a Go program, else the first
-// that has not ended.
-func (t *Tracer) choose(p *proc) (int, error) {
-	all, err := procfs.Threads(procRoot, p.pid)
-	if err != nil {
-		return 0, err
-	}
-	var living []int
-	for _, tid := range all {
-		if st, err := procfs.StateOf(procRoot, tid); err == nil && !st.Ended() {
-			living = append(living, tid)
-		}
-	}
+// choose is the thread to trace: the second of a Go program, else the first; but
+// none that has ended, nor the one that is just ending.
+func (t *Tracer) choose(p *proc, ending int) (int, error) {
+	living := others(p.pid, ending)
 	switch {
 	case len(living) == 0:
 		return 0, procfs.ErrGone

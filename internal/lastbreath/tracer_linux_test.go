@@ -47,10 +47,30 @@ func testMain(m *testing.M) int {
 
 // log is what a Tracer told.
 type log struct {
-	mu     sync.Mutex
-	lines  []string
-	deaths []Death
-	news   chan struct{} // closed and replaced at each line
+	mu    sync.Mutex
+	lines []string
+	news  chan struct{}  // closed and replaced at each line
+	known map[int]uint64 // where the known bytes of a process are
+}
+
+// expect says where a process's known bytes are: its death is then told as
+// "dying PID STATUS, intact" if they can be read.
+func (l *log) expect(addr uint64, pid int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known[pid] = addr
+	return pid
+}
+
+// intact is what is told of a dying process's memory.
+func (l *log) intact(t testing.TB, d Death) string {
+	l.mu.Lock()
+	addr, ok := l.known[d.PID]
+	l.mu.Unlock()
+	if !ok || !isIntact(t, d.TID, addr) {
+		return ""
+	}
+	return ", intact"
 }
 
 func (l *log) add(format string, args ...any) {
@@ -87,10 +107,10 @@ func (l *log) all() []string {
 	return slices.Clone(l.lines)
 }
 
-// newTracer makes a Tracer whose news are logged; dying is called at each death.
+// newTracer makes a Tracer whose news are logged; dying is called first at each death.
 func newTracer(t testing.TB, o Options, dying func(Death)) (*Tracer, *log) {
 	t.Helper()
-	l := &log{news: make(chan struct{})}
+	l := &log{news: make(chan struct{}), known: map[int]uint64{}}
 	tracer, err := NewTracer(Handler{
 		Exec: func(pid int) bool {
 			exe, _ := procfs.Exe(procRoot, pid)
@@ -102,10 +122,7 @@ func newTracer(t testing.TB, o Options, dying func(Death)) (*Tracer, *log) {
 			if dying != nil {
 				dying(d)
 			}
-			l.mu.Lock()
-			l.deaths = append(l.deaths, d)
-			l.mu.Unlock()
-			l.add("dying %d %v", d.PID, d.Status)
+			l.add("dying %d %v%s", d.PID, d.Status, l.intact(t, d))
 		},
 		Gone: func(pid int, s sample.Opt[Status]) {
 			if s.OK {
@@ -183,31 +200,31 @@ func (p *program) answers(t testing.TB) {
 	}
 }
 
-// checkMemory compares the known bytes of a process with what can be read of it.
-func checkMemory(t testing.TB, d Death, addr uint64) {
+// isIntact compares the known bytes of a process with what can be read of it.
+func isIntact(t testing.TB, tid int, addr uint64) bool {
 	t.Helper()
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", d.TID))
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", tid))
 	if err != nil {
 		t.Error(err)
-		return
+		return false
 	}
 	defer mem.Close()
 	got := make([]byte, 1<<20)
 	if _, err := mem.ReadAt(got, int64(addr)); err != nil {
 		t.Errorf("read the memory of a process held at its exit: %v", err)
+		return false
 	}
 	for i := range got {
 		if got[i] != byte(i*7+i>>8) {
 			t.Errorf("byte %d of the memory is %d", i, got[i])
-			return
+			return false
 		}
 	}
+	return true
 }
 
 func TestAKilledProcessIsHeldWithItsMemory(t *testing.T) {
-	var addr uint64
 	tracer, log := newTracer(t, Options{}, func(d Death) {
-		checkMemory(t, d, addr)
 		if d.Deadline.IsZero() || time.Until(d.Deadline) > HoldOOM {
 			t.Errorf("deadline %v", d.Deadline)
 		}
@@ -216,26 +233,29 @@ func TestAKilledProcessIsHeldWithItsMemory(t *testing.T) {
 		}
 	})
 	p := start(t, tracer, target, "wait")
-	addr, _ = p.ready(t)
+	log.expect(p.ready(t))
 	unix.Kill(p.pid, unix.SIGKILL)
 	log.wait(t, fmt.Sprintf("gone %d signal 9", p.pid))
-	if len(log.deaths) != 1 {
-		t.Errorf("held %d times:\n%s", len(log.deaths), strings.Join(log.all(), "\n"))
+	want := []string{
+		fmt.Sprintf("exec %d target", p.pid),
+		fmt.Sprintf("dying %d signal 9, intact", p.pid), fmt.Sprintf("gone %d signal 9", p.pid),
+	}
+	if got := log.all(); !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
 	}
 }
 
 func TestTheSecondSIGKILLDoesNotEndTheHold(t *testing.T) {
-	var addr uint64
 	tracer, log := newTracer(t, Options{}, func(d Death) {
 		for range 3 {
 			unix.Kill(d.PID, unix.SIGKILL)
 			unix.Tgkill(d.PID, d.TID, unix.SIGKILL)
 		}
-		checkMemory(t, d, addr)
 	})
 	p := start(t, tracer, target, "wait")
-	addr, _ = p.ready(t)
+	log.expect(p.ready(t))
 	unix.Kill(p.pid, unix.SIGKILL)
+	log.wait(t, fmt.Sprintf("dying %d signal 9, intact", p.pid))
 	log.wait(t, fmt.Sprintf("gone %d signal 9", p.pid))
 }
 
@@ -279,88 +299,74 @@ func TestEveryEndIsToldAsItWas(t *testing.T) {
 }
 
 func TestExecOfAShellIsToldBeforeItRuns(t *testing.T) {
-	var addr uint64
-	tracer, log := newTracer(t, Options{}, func(d Death) { checkMemory(t, d, addr) })
+	tracer, log := newTracer(t, Options{}, nil)
 	p := start(t, tracer, "sh", "-c", "exec "+target+" wait")
-	addr, _ = p.ready(t)
+	log.expect(p.ready(t))
 	log.wait(t, fmt.Sprintf("exec %d target", p.pid))
 	unix.Kill(p.pid, unix.SIGKILL)
+	log.wait(t, fmt.Sprintf("dying %d signal 9, intact", p.pid))
 	log.wait(t, fmt.Sprintf("gone %d signal 9", p.pid))
 }
 
 func TestChildrenOfAShellAreFollowed(t *testing.T) {
-	addrs := map[int]uint64{}
-	tracer, log := newTracer(t, Options{}, func(d Death) {
-		if addr, ok := addrs[d.PID]; ok {
-			checkMemory(t, d, addr)
-		}
-	})
+	tracer, log := newTracer(t, Options{}, nil)
 	p := start(t, tracer, "sh", "-c", fmt.Sprintf("%[1]s stay & %[1]s stay; wait", target))
+	var children []int
 	for range 2 {
-		addr, pid := p.ready(t)
-		addrs[pid] = addr
-		log.wait(t, fmt.Sprintf("fork %d %d", p.pid, pid))
-		log.wait(t, fmt.Sprintf("exec %d target", pid))
+		child := log.expect(p.ready(t))
+		children = append(children, child)
+		log.wait(t, fmt.Sprintf("fork %d %d", p.pid, child))
+		log.wait(t, fmt.Sprintf("exec %d target", child))
 	}
-	for pid := range addrs {
-		unix.Kill(pid, unix.SIGKILL)
-		log.wait(t, fmt.Sprintf("dying %d signal 9", pid))
-		log.wait(t, fmt.Sprintf("gone %d signal 9", pid))
+	for _, child := range children {
+		unix.Kill(child, unix.SIGKILL)
+		log.wait(t, fmt.Sprintf("dying %d signal 9, intact", child))
+		log.wait(t, fmt.Sprintf("gone %d signal 9", child))
 	}
 	log.wait(t, fmt.Sprintf("gone %d exit 0", p.pid))
 }
 
 func TestAGoProgramThatExecsIsHeldAsTheNewOne(t *testing.T) {
-	var addr uint64
-	tracer, log := newTracer(t, Options{}, func(d Death) { checkMemory(t, d, addr) })
+	tracer, log := newTracer(t, Options{}, nil)
 	p := start(t, tracer, target, "exec", target, "wait")
 	p.ready(t)
-	addr, _ = p.ready(t)
+	log.expect(p.ready(t))
 	unix.Kill(p.pid, unix.SIGKILL)
 	log.wait(t, fmt.Sprintf("gone %d signal 9", p.pid))
 	want := []string{
 		fmt.Sprintf("exec %d target", p.pid), fmt.Sprintf("exec %d target", p.pid),
-		fmt.Sprintf("dying %d signal 9", p.pid), fmt.Sprintf("gone %d signal 9", p.pid),
+		fmt.Sprintf("dying %d signal 9, intact", p.pid), fmt.Sprintf("gone %d signal 9", p.pid),
 	}
 	if got := log.all(); !slices.Equal(got, want) {
-		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("told %q, want %q", got, want)
 	}
 }
 
+func TestAGrandchildThatExecsIsHeldAsTheNewOne(t *testing.T) {
+	tracer, log := newTracer(t, Options{}, nil)
+	p := start(t, tracer, "sh", "-c", target+" exec "+target+" stay; exit 3")
+	p.ready(t)
+	child := log.expect(p.ready(t))
+	unix.Kill(child, unix.SIGKILL)
+	log.wait(t, fmt.Sprintf("dying %d signal 9, intact", child))
+	log.wait(t, fmt.Sprintf("gone %d signal 9", child))
+	log.wait(t, fmt.Sprintf("gone %d exit 3", p.pid))
+}
+
 func TestAProcessThatRunsIsSeized(t *testing.T) {
-	for name, args := range map[string][]string{"Go": {target, "spawn", target, "wait"}, "a shell": {"sh", "-c", target + " wait; exit 3"}} {
-		t.Run(name, func(t *testing.T) {
-			var addr uint64
-			var child int
-			tracer, log := newTracer(t, Options{}, func(d Death) {
-				if d.PID == child {
-					checkMemory(t, d, addr)
-				}
-			})
-			first := start(t, tracer, args...)
-			if name == "Go" {
-				first.ready(t)
-			}
-			addr, child = first.ready(t)
-			if name == "Go" { // a shell's child is followed already
-				if err := tracer.Seize(child, true); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := tracer.Seize(child, true); err != nil {
-				t.Errorf("again: %v", err)
-			}
-			unix.Kill(child, unix.SIGKILL)
-			log.wait(t, fmt.Sprintf("dying %d signal 9", child))
-			log.wait(t, fmt.Sprintf("gone %d signal 9", child))
-			first.in.Close()
-			if name == "Go" {
-				log.wait(t, fmt.Sprintf("gone %d exit 0", first.pid))
-			} else {
-				log.wait(t, fmt.Sprintf("gone %d exit 3", first.pid))
-			}
-		})
+	tracer, log := newTracer(t, Options{}, nil)
+	p := start(t, tracer, target, "spawn", target, "wait")
+	p.ready(t)
+	child := log.expect(p.ready(t))
+	for range 2 { // the second time it is followed already
+		if err := tracer.Seize(child, true); err != nil {
+			t.Fatal(err)
+		}
 	}
+	unix.Kill(child, unix.SIGKILL)
+	log.wait(t, fmt.Sprintf("dying %d signal 9, intact", child))
+	log.wait(t, fmt.Sprintf("gone %d signal 9", child))
+	log.wait(t, fmt.Sprintf("gone %d exit 0", p.pid))
 }
 
 func TestFollowForksFollowsGosChildrenFromTheirStart(t *testing.T) {

@@ -1,0 +1,214 @@
+package lastbreath
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// memoryCgroup makes a v1 memory cgroup with a limit, and skips the test where
+// that is not possible.
+func memoryCgroup(t *testing.T, name string, limit sample.Bytes) string {
+	t.Helper()
+	const root = "/sys/fs/cgroup/memory"
+	if _, err := os.Stat(filepath.Join(root, "memory.limit_in_bytes")); err != nil || os.Getuid() != 0 {
+		t.Skip("needs root and cgroup v1's memory controller:", err)
+	}
+	dir := filepath.Join(root, fmt.Sprintf("hwtest-%s-%d", name, os.Getpid()))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skip("needs the right to make a cgroup:", err)
+	}
+	t.Cleanup(func() {
+		until(t, func() bool { return os.Remove(dir) == nil })
+	})
+	if err := os.WriteFile(filepath.Join(dir, "memory.limit_in_bytes"), []byte(strconv.Itoa(int(limit))), 0); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// capture reads all resident memory of a process, and says how much it was and
+// how much of it could not be read.
+type capture struct {
+	buf []byte
+	// of the last reading
+	resident, read sample.Bytes
+	took           time.Duration
+}
+
+func (c *capture) readAll(tid int, page uint64) error {
+	start := time.Now()
+	var m procfs.Mapper
+	mappings, err := m.Mappings(procRoot, tid)
+	if err != nil {
+		return err
+	}
+	pm, err := procfs.OpenPagemap(procRoot, tid)
+	if err != nil {
+		return err
+	}
+	defer pm.Close()
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", tid))
+	if err != nil {
+		return err
+	}
+	defer mem.Close()
+	c.resident, c.read = 0, 0
+	for _, v := range mappings {
+		if v.Anonymous == 0 {
+			continue
+		}
+		pages, err := pm.Pages(nil, v.Start, v.End)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < len(pages); i++ {
+			first := i
+			for i < len(pages) && pages[i].Present() && i-first < len(c.buf)/int(page) {
+				i++
+			}
+			if i == first {
+				continue
+			}
+			size := (i - first) * int(page)
+			c.resident += sample.Bytes(size)
+			n, _ := mem.ReadAt(c.buf[:size], int64(v.Start)+int64(first)*int64(page))
+			c.read += sample.Bytes(n)
+			i--
+		}
+	}
+	c.took = time.Since(start)
+	return nil
+}
+
+func TestTwentyOutOfMemoryKillsAreReadCompletely(t *testing.T) {
+	const limit = 256 * sample.MiB
+	dir := memoryCgroup(t, "kills", limit)
+	c := capture{buf: make([]byte, 1<<20)}
+	page := uint64(os.Getpagesize())
+	var longest time.Duration
+	complete := 0
+	tracer, log := newTracer(t, Options{}, func(d Death) {
+		if err := c.readAll(d.TID, page); err != nil {
+			t.Errorf("read: %v", err)
+		}
+		if c.read == c.resident && c.resident > limit*9/10 {
+			complete++
+		} else {
+			t.Errorf("read %d of %d resident bytes in %v", c.read, c.resident, c.took)
+		}
+		longest = max(longest, c.took)
+	})
+	for range 20 {
+		p, err := tryStart(t, tracer, Command{Args: []string{target, "alloc"}, BeforeRun: func(pid int) error {
+			return os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.wait(t, fmt.Sprintf("dying %d signal 9", p.pid))
+		log.wait(t, fmt.Sprintf("gone %d signal 9", p.pid))
+	}
+	control, err := os.ReadFile(filepath.Join(dir, "memory.oom_control"))
+	if err != nil || !strings.Contains(string(control), "oom_kill 20\n") {
+		t.Errorf("the kernel says %q, %v; want 20 kills", control, err)
+	}
+	t.Logf("%d of 20 complete, the longest reading took %v", complete, longest)
+}
+
+func TestTheWholeProcessIsFollowedWhenItsFirstThreadEnds(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs gcc, to build a program whose first thread ends:", err)
+	}
+	bin := filepath.Join(t.TempDir(), "leader")
+	if out, err := exec.Command("gcc", "-pthread", "-o", bin, "testdata/leader.c").CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	for want, end := range map[string]func(*program){
+		"exit 4":   func(p *program) { p.in.Close() },
+		"signal 9": func(p *program) { unix.Kill(p.pid, unix.SIGKILL) },
+	} {
+		var byThread atomic.Int64
+		tracer, log := newTracer(t, Options{}, func(d Death) {
+			byThread.Store(int64(d.TID))
+			if r, err := procfs.Residency(procRoot, d.TID, nil, false); err != nil || r.Anon == 0 {
+				t.Errorf("residency by thread: %+v, %v", r, err)
+			}
+		})
+		p := start(t, tracer, bin)
+		p.ready(t)
+		until(t, func() bool {
+			tids, _ := procfs.Threads(procRoot, p.pid)
+			tracer, _ := procfs.TracerOf(procRoot, tids[len(tids)-1])
+			return tracer != 0
+		})
+		end(p)
+		log.wait(t, fmt.Sprintf("dying %d %s", p.pid, want))
+		log.wait(t, fmt.Sprintf("gone %d %s", p.pid, want))
+		if tid := int(byThread.Load()); tid == 0 || tid == p.pid {
+			t.Errorf("held by its first thread, which had ended")
+		}
+		if lines := log.all(); len(lines) != 3 {
+			t.Errorf("told %q; want exec, dying, gone", lines)
+		}
+	}
+}
+
+func TestManyProcessesDieAtOnce(t *testing.T) {
+	tracer, log := newTracer(t, Options{}, nil)
+	var pids []int
+	for range 8 {
+		p := start(t, tracer, target, "stay")
+		pids = append(pids, log.expect(p.ready(t)))
+	}
+	for _, pid := range pids {
+		unix.Kill(pid, unix.SIGKILL)
+	}
+	for _, pid := range pids {
+		log.wait(t, fmt.Sprintf("dying %d signal 9, intact", pid))
+		log.wait(t, fmt.Sprintf("gone %d signal 9", pid))
+	}
+}
+
+// BenchmarkTracing is the CPU time and the wall time of a fixed job with many
+// collections: without a Tracer, with one thread traced, with all.
+func BenchmarkTracing(b *testing.B) {
+	run := func(b *testing.B, tracer *Tracer, log *log) {
+		var cpu time.Duration
+		for b.Loop() {
+			p := start(b, tracer, target, "work")
+			p.ready(b)
+			var ns int64
+			if _, err := fmt.Fscan(p.out, &ns); err != nil {
+				b.Fatal(err)
+			}
+			cpu += time.Duration(ns)
+			log.wait(b, fmt.Sprintf("gone %d exit 0", p.pid))
+		}
+		b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/op")
+	}
+	b.Run("one", func(b *testing.B) { tr, l := newTracer(b, Options{}, nil); run(b, tr, l) })
+	b.Run("all", func(b *testing.B) { tr, l := newTracer(b, Options{FollowForks: true}, nil); run(b, tr, l) })
+	b.Run("none", func(b *testing.B) {
+		var cpu time.Duration
+		for b.Loop() {
+			cmd := exec.Command(target, "work")
+			if err := cmd.Run(); err != nil {
+				b.Fatal(err)
+			}
+			cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		}
+		b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/op")
+	})
+}
