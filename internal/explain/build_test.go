@@ -33,7 +33,7 @@ func newScene() *scene {
 	s.heap(10, 10, 12)
 	s.p.Residency.GoStacks, s.p.Residency.GoRuntime = 1*mib, 4*mib
 	s.charge()
-	e.Events = []sample.Event{{At: began, Kind: sample.EventStart, Process: subject}, {At: e.End, Kind: sample.EventExit, Process: subject}}
+	e.Events = []sample.Event{{At: began, Kind: sample.EventStart, Process: subject}, {At: e.End, Kind: sample.EventExit, Process: subject, Text: "exit 0"}}
 	return s
 }
 
@@ -88,7 +88,7 @@ func (s *scene) killed() {
 		s.charge()
 	}
 	s.Events = []sample.Event{{At: began, Kind: sample.EventStart, Process: subject},
-		{At: s.End, Kind: sample.EventOOMKill, Value: 1}, {At: s.End, Kind: sample.EventExit, Process: subject, Value: 9}}
+		{At: s.End, Kind: sample.EventOOMKill, Value: 1}, {At: s.End, Kind: sample.EventExit, Process: subject, Value: 137, Text: "signal 9"}}
 }
 
 // cycles sets what collections found live, in MiB, evenly over the run, with

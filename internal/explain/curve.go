@@ -33,9 +33,10 @@ type curve struct {
 	trend trend
 }
 
-// significant is a change of the live heap that is more than its own unrest.
+// significant is a change of the live heap that is more than its own unrest: a
+// tenth of its range, so that small rises before a great one count.
 func (c curve) significant() float64 {
-	return max(4*float64(sample.MiB), 0.3*(c.max-c.min))
+	return max(4*float64(sample.MiB), 0.1*(c.max-c.min))
 }
 
 // rise is how far the last point stands above the floor that the last rise
@@ -70,8 +71,8 @@ func (c *curve) measure() {
 	c.trend = trendOf(c.floors(200))
 }
 
-// swing walks the curve as a zigzag whose turns are significant: every low turn
-// after a fall is a return, and the last rise begins at the last one.
+// swing walks the curve as a zigzag whose turns are significant: a low turn after
+// a fall of most of a rise is a return, and the last rise begins at the last one.
 func (c *curve) swing() {
 	h := c.significant()
 	up, down := c.points[0], c.points[0]
@@ -84,7 +85,7 @@ func (c *curve) swing() {
 			down = p
 		}
 		switch {
-		case !falling && p.live < up.live-h:
+		case !falling && p.live < up.live-max(h, 0.5*(up.live-down.live)):
 			falling, down = true, p
 		case falling && p.live > down.live+h:
 			c.returns = append(c.returns, down.live)

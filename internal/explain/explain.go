@@ -61,7 +61,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if k := c.cause(); k != nil && (f.Class == Leak || f.Class == Burst || f.Class == Baseline) {
 		v.Why = append([]Why{{Text: k.why, Evidence: []string{"site"}, URL: k.url}}, v.Why...)
 	}
-	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.limit > 0 {
+	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.pressed && c.waste() > c.bound*15/100 {
 		facts = append(facts, c.factCollector())
 		v.Why = append(v.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})
 	}

@@ -22,6 +22,9 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 	}
 	v.NotKnown = append(v.NotKnown, c.unseenGrowth()...)
 	v.NotKnown = append(v.NotKnown, c.missing()...)
+	if c.wantsRoom() {
+		v.NotKnown = append(v.NotKnown, "whether the heap would have come back, given more room")
+	}
 	if len(v.NotKnown) == 0 {
 		v.NotKnown = []string{"which part of the memory was out of the ordinary"}
 	}
@@ -87,7 +90,7 @@ func (c *Case) known() []string {
 		out = append(out, fmt.Sprintf("the largest part at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
 	}
 	if c.g != nil && c.live.exact {
-		out = append(out, fmt.Sprintf("%s of the Go heap were live", size(c.live.bytes)))
+		out = append(out, fmt.Sprintf("a mark found %s of Go heap live", size(c.live.bytes)))
 	}
 	if c.g != nil && c.g.Goroutines > 1000 {
 		out = append(out, fmt.Sprintf("there were %d goroutines, their stacks %s", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))
@@ -121,15 +124,20 @@ func (c *Case) missing() []string {
 	return out
 }
 
+// wantsRoom: the live heap rose until the kill; a higher limit would show
+// whether it comes back.
+func (c *Case) wantsRoom() bool {
+	return c.limit > 0 && c.outcome.Kernel && len(c.curve.points) > 0 && len(c.curve.returns) == 0
+}
+
 func (c *Case) nextCommands() []string {
 	run := "highwater run "
 	if c.limit > 0 {
 		run += "--limit " + units.Env(c.limit) + " "
 	}
 	run += "-- " + c.sameProgram()
-	if c.limit > 0 && c.outcome.Kernel && c.curve.max > 0 {
-		roomy := fmt.Sprintf("highwater run --limit %s -- %s", units.Env(2*c.limit), c.sameProgram())
-		return []string{roomy + "   (more room shows whether the heap comes back)"}
+	if c.wantsRoom() {
+		return []string{fmt.Sprintf("highwater run --limit %s -- %s", units.Env(2*c.limit), c.sameProgram())}
 	}
 	return []string{run}
 }

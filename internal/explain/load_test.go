@@ -52,7 +52,7 @@ func record(t *testing.T) string {
 			p.Signal, p.Live = 9, &sample.Liveness{Bytes: held, Objects: n, Sampled: []uint64{n}}
 			m.Kind, m.Processes = sample.MomentDeath, []sample.ProcessMoment{p}
 			put(w.Event(sample.Event{At: at, Kind: sample.EventOOMKill, Value: 1}))
-			put(w.Event(sample.Event{At: at, Kind: sample.EventExit, Process: subject, Value: 9}))
+			put(w.Event(sample.Event{At: at, Kind: sample.EventExit, Process: subject, Value: 137, Text: "signal 9"}))
 		}
 		put(w.Moment(&m))
 	}

@@ -31,17 +31,18 @@ func judgeOutcome(e *Evidence) Outcome {
 	return o
 }
 
-// ended reads a wait status (wait(2)): the low seven bits are the signal, the
-// next byte the exit code.
+// ended reads how a process ended: its Text is "exit N" or "signal N", Value the
+// code as a shell gives it. Anything else was not seen.
 func (o *Outcome) ended(exit sample.Event, byUs bool) {
-	status := int(exit.Value)
-	signal, code := status&0x7f, status>>8&0xff
-	if signal != 0 {
-		code = 128 + signal
-		o.Signal = signalName(syscall.Signal(signal))
+	var code int
+	if _, err := fmt.Sscanf(exit.Text, "signal %d", &code); err == nil {
+		o.Signal = signalName(syscall.Signal(code))
 		if !byUs {
 			o.State, o.By = Killed, BySignal
 		}
+		code += 128
+	} else if _, err := fmt.Sscanf(exit.Text, "exit %d", &code); err != nil {
+		return
 	}
 	o.ExitCode = &code
 }

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -13,15 +14,16 @@ func TestWhoEndedTheProgram(t *testing.T) {
 		by     By
 		code   int
 	}{
-		"it ended by itself":        {func(s *scene) { s.Events[1].Value = 3 << 8 }, Exited, ByNone, 3},
-		"a SIGKILL is no OOM kill":  {func(s *scene) { s.Events[1].Value = 9 }, Killed, BySignal, 137},
-		"it crashed":                {func(s *scene) { s.Events[1].Value = 6 | 0x80 }, Killed, BySignal, 134},
+		"it ended by itself":        {func(s *scene) { s.Events[1].Text = "exit 3" }, Exited, ByNone, 3},
+		"a SIGKILL is no OOM kill":  {func(s *scene) { s.Events[1].Text = "signal 9" }, Killed, BySignal, 137},
+		"it crashed":                {func(s *scene) { s.Events[1].Text = "signal 6" }, Killed, BySignal, 134},
 		"highwater stopped it":      {func(s *scene) { s.stoppedBy(15) }, Exited, ByNone, 143},
 		"its own limit":             {func(s *scene) { s.killed() }, Killed, ByCgroup, 137},
 		"its own limit's counter":   {func(s *scene) { s.oom(true, 8*sample.GiB) }, Killed, ByCgroup, 0},
 		"a parent's limit":          {func(s *scene) { s.oom(false, 8*sample.GiB) }, Killed, ByParent, 0},
 		"the machine":               {func(s *scene) { s.oom(false, 20*mib) }, Killed, ByNode, 0},
 		"whose limit was not seen":  {func(s *scene) { s.oom(false, 0); s.Ticks.Available = nil }, Killed, ByNone, 0},
+		"how it ended was not seen": {func(s *scene) { s.Events[1].Text = "unseen" }, Exited, ByNone, -1},
 		"it runs":                   {func(s *scene) { s.Events = s.Events[:1] }, Running, ByNone, -1},
 		"another process's exit":    {func(s *scene) { s.Events[1].Process.PID++ }, Running, ByNone, -1},
 		"killed, with no exit seen": {func(s *scene) { s.killed(); s.Events = s.Events[:2] }, Killed, ByCgroup, -1},
@@ -41,7 +43,7 @@ func TestWhoEndedTheProgram(t *testing.T) {
 
 // stoppedBy: highwater sent the signal that ended the program.
 func (s *scene) stoppedBy(signal int64) {
-	s.Events[1].Value = signal
+	s.Events[1].Text = fmt.Sprintf("signal %d", signal)
 	s.Events = append(s.Events, sample.Event{At: s.Moment.At, Kind: sample.EventSignal, Process: subject, Value: signal})
 }
 

@@ -24,7 +24,7 @@ func judgeBurst(c *Case) Finding {
 		return undecided(rise, "no heap profile says which line the rise belongs to", c.factCurve())
 	}
 	f := judgeRise(c)
-	f.Bytes = sample.Bytes(rise)
+	f.Bytes = min(sample.Bytes(rise), c.heap())
 	f.Facts = append(f.Facts, c.factCurve(), c.factSite(), c.factCalls())
 	return f
 }
@@ -77,24 +77,37 @@ func (c *Case) pilingUp() bool {
 }
 
 func burstFound(c *Case) Finding {
+	s := c.site
+	f := Finding{Stance: Speaks, Detail: "A burst, not a leak.", Culprit: culprit(s, "allocates")}
+	f.Sentence = burstSentence(c)
+	f.Confidence, f.Because = burstConfidence(c)
+	f.Why = []Why{{Text: fmt.Sprintf("%s under %s at the %s", count(c.inFlight, "goroutine"), ShortFunc(s.Function), c.momentName()), Evidence: []string{"calls", "site"}}}
+	return f
+}
+
+// burstSentence says how many calls held how much. Running goroutines, whose
+// stacks were not read, may be calls too: then it says "at least", and nothing
+// of a single call.
+func burstSentence(c *Case) string {
 	s, n := c.site, sample.Bytes(c.inFlight)
 	held := s.Bytes
 	if !c.live.exact {
 		held += s.Since
 	}
-	f := Finding{Stance: Speaks, Detail: "A burst, not a leak.", Culprit: culprit(s, "allocates")}
-	f.Sentence = fmt.Sprintf("%s of %s %s in flight and held %s", count(c.inFlight, "call"), ShortFunc(s.Function), was(c.inFlight), size(held))
-	each := held / n
-	if n > 1 {
-		f.Sentence += fmt.Sprintf(" together, %s each", size(each))
+	text := fmt.Sprintf("%s of %s %s in flight and held %s", count(c.inFlight, "call"), ShortFunc(s.Function), was(c.inFlight), size(held))
+	if c.running > 0 {
+		text = "At least " + text
+	} else if n > 1 {
+		each := held / n
+		text += fmt.Sprintf(" together, %s each", size(each))
+		if left := c.bound.Sub(c.nonHeap() + c.live.bytes.Sub(held)); c.limit > 0 && each > 0 && left/each < n {
+			text += fmt.Sprintf("; the limit leaves room for %s", room(int(left/each)))
+		}
 	}
-	if others := c.bound.Sub(c.nonHeap() + c.live.bytes.Sub(held)); c.limit > 0 && each > 0 && others/each < n {
-		f.Sentence += fmt.Sprintf("; the limit leaves room for %s", room(int(others/each)))
+	if untouched := c.live.bytes.Sub(c.liveRows()); c.live.exact && untouched > c.live.bytes/20 {
+		text += fmt.Sprintf("; %s of what they held was not touched yet, so not charged", size(untouched))
 	}
-	f.Sentence += "."
-	f.Confidence, f.Because = burstConfidence(c)
-	f.Why = []Why{{Text: fmt.Sprintf("%s under %s at the %s", count(c.inFlight, "goroutine"), ShortFunc(s.Function), c.momentName()), Evidence: []string{"calls", "site"}}}
-	return f
+	return text + "."
 }
 
 // room is how many calls fit, in words. It leaves no space for garbage, so that

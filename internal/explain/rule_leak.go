@@ -21,17 +21,17 @@ func judgeLeak(c *Case) Finding {
 		return undecided(grown, "the live heap grew to the end, but no heap profile says at which line", c.factCurve())
 	}
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
+	if c.pilingUp() {
+		return undecided(grown, fmt.Sprintf("%d goroutines stood inside %s and only became more: whether they would ever end was not seen", c.inFlight, ShortFunc(c.site.Function)), facts...)
+	}
 	switch c.calls {
 	case together:
-		if c.pilingUp() {
-			return undecided(grown, fmt.Sprintf("%d calls of %s were in flight and only became more: they may never end", c.inFlight, ShortFunc(c.site.Function)), facts...)
-		}
 		return silent(fmt.Sprintf("the memory came and went with the calls of %s in flight", ShortFunc(c.site.Function)), facts...)
 	case always:
 		return undecided(grown, fmt.Sprintf("calls of %s were in flight all the time that the memory grew: whether it outlives them was not seen", ShortFunc(c.site.Function)), facts...)
 	case callsUnknown:
 		if c.freedShare() > 0.1 || k.trend.n < 8 {
-			return undecided(grown, "the goroutines' stacks were not read while it grew, so that one long call cannot be told from a leak", facts...)
+			return undecided(grown, "no earlier moment shows both that much of it and the goroutines' stacks, so that one long call cannot be told from a leak", facts...)
 		}
 	}
 	if c.freedShare() > 0.6 && c.calls != noCall {
@@ -65,6 +65,8 @@ func notGrowing(c *Case, grown float64) string {
 		return fmt.Sprintf("the live heap did not grow: %s after the first collection, %s at the end", fsize(k.first), fsize(k.last))
 	case c.pressed && grown < 0.15*float64(c.bound):
 		return fmt.Sprintf("the live heap grew by %s only", fsize(grown))
+	case len(k.returns) > 0 && k.returns[len(k.returns)-1] <= k.first+0.1*grown:
+		return fmt.Sprintf("the live heap came back to %s after %s", fsize(k.returns[len(k.returns)-1]), earlier(len(k.returns)))
 	case !k.trend.rising():
 		return "the live heap shows no steady growth"
 	case k.drop > 0.25*grown:

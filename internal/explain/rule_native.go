@@ -57,7 +57,7 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	}
 	verb := "Memory outside Go's heap held " + size(native)
 	if known && grown > 0 {
-		verb = fmt.Sprintf("Memory outside Go's heap grew by %s to %s", fsize(grown), size(native))
+		verb = fmt.Sprintf("Memory outside Go's heap grew from %s to %s", fsize(float64(native)-grown), size(native))
 	}
 	f.Sentence = fmt.Sprintf("%s%s; the Go heap was only %s.", verb, c.nativeKind(), size(c.heap()))
 	if c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown {

@@ -130,7 +130,7 @@ var scenes = map[string]func() *scene{
 	},
 	"killed by somebody's SIGKILL": func() *scene {
 		s := newScene()
-		s.Events[1].Value = 9
+		s.Events[1].Text = "signal 9"
 		s.cycles(10, 9, 10, 9.5, 10, 9, 10)
 		return s
 	},

@@ -39,7 +39,7 @@ func outcome(o explain.Outcome) string {
 	case o.Kernel:
 		return fmt.Sprintf("KILLED by the kernel%s, %s after start", whose(o), after)
 	case o.State == explain.Killed:
-		return fmt.Sprintf("KILLED by %s, not by the kernel's OOM killer, %s after start", o.Signal, after)
+		return signalled(o, after)
 	case o.State == explain.Running:
 		return fmt.Sprintf("running for %s%s", after, peak(o))
 	case o.Signal != "":
@@ -48,6 +48,17 @@ func outcome(o explain.Outcome) string {
 		return fmt.Sprintf("exited with code %d after %s%s", *o.ExitCode, after, peak(o))
 	}
 	return fmt.Sprintf("ended after %s%s", after, peak(o))
+}
+
+// signalled tells a request to stop from a kill and a crash.
+func signalled(o explain.Outcome, after string) string {
+	switch o.Signal {
+	case "SIGTERM", "SIGINT", "SIGHUP":
+		return fmt.Sprintf("stopped by %s after %s%s", o.Signal, after, peak(o))
+	case "SIGKILL":
+		return fmt.Sprintf("KILLED by SIGKILL, not by the OOM killer, %s after start", after)
+	}
+	return fmt.Sprintf("crashed by %s, %s after start", o.Signal, after)
 }
 
 // whose names the limit that struck.

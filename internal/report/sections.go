@@ -75,6 +75,9 @@ func shownRows(l explain.Ledger, most int) []row {
 	var rows, last []row
 	fixed := row{name: "stacks, runtime"}
 	for _, r := range l.Rows {
+		if r.Bytes < sample.MiB/20 {
+			continue // would be printed as 0.0
+		}
 		one := row{name: r.Name, bytes: int64(r.Bytes)}
 		if r.Reclaimable {
 			one.note = "reclaimable"
@@ -150,8 +153,7 @@ func sampling(s explain.Sampling) string {
 }
 
 func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, first bool) {
-	left := fmt.Sprintf("%13s %4s  %s  ", mib(int64(h.Bytes), unit), units.Percent(float64(h.Bytes), float64(s.TotalBytes)),
-		fold(fmt.Sprintf("%s:%d", explain.ShortFile(h.File), h.Line), 30))
+	left := fmt.Sprintf("%13s %4s  %s  ", mib(int64(h.Bytes), unit), units.Percent(float64(h.Bytes), float64(s.TotalBytes)), placeOf(h))
 	code, right := codeOf(h, o), grew(h, s, first)
 	if first && columns(left)+columns(code)+2+columns(right) > p.width {
 		right = grew(h, s, false)
@@ -162,8 +164,22 @@ func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, fir
 	}
 }
 
+func inRuntime(h explain.Holder) bool {
+	return strings.HasPrefix(h.Function, "runtime.") || h.Function == ""
+}
+
+func placeOf(h explain.Holder) string {
+	if inRuntime(h) {
+		return "the Go runtime"
+	}
+	return fold(fmt.Sprintf("%s:%d", explain.ShortFile(h.File), h.Line), 30)
+}
+
 // codeOf is the source line where it can be read, else the function.
 func codeOf(h explain.Holder, o Options) string {
+	if inRuntime(h) {
+		return "for itself"
+	}
 	if o.Source != nil && !o.NoSource {
 		if text, ok := o.Source(h.File, h.Line); ok && strings.TrimSpace(text) != "" {
 			return strings.Join(strings.Fields(text), " ")

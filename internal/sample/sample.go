@@ -120,7 +120,7 @@ type EventKind string
 const (
 	EventStart      EventKind = "start"       // a process was first seen
 	EventExec       EventKind = "exec"        // a process became another program
-	EventExit       EventKind = "exit"        // a process ended; Value is its wait status
+	EventExit       EventKind = "exit"        // a process ended; Value is its exit code as a shell gives it, Text "exit N", "signal N" or "unseen"
 	EventOOMKill    EventKind = "oom-kill"    // the cgroup's oom_kill counter grew by Value
 	EventOOM        EventKind = "oom"         // the cgroup met its limit and reclaim failed, Value times
 	EventSignal     EventKind = "signal"      // highwater sent or forwarded signal Value
