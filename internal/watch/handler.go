@@ -74,7 +74,7 @@ func (s *Source) onDying(d lastbreath.Death) {
 	}
 	p.attachAt = time.Time{}
 	s.attach(p, time.Now())
-	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline), []*process{p})
+	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline))
 }
 
 // onGone ends a process's life here.

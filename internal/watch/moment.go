@@ -57,8 +57,9 @@ var steps = []step{
 }
 
 // dying takes the moment of a process that is held at its exit, within the time
-// until deadline. The caller holds the lock.
-func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline time.Time) *sample.Moment {
+// until deadline, and then what the others had beside it: its own row comes
+// first. The caller holds the lock.
+func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline time.Time) (*sample.Moment, []*process) {
 	began := time.Now()
 	m := &sample.Moment{At: began, Kind: sample.MomentDeath, Cgroup: s.readGroup()}
 	for _, step := range steps {
@@ -71,11 +72,28 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 	if pm.Incomplete == "" {
 		s.takeLive(p, pm, deadline)
 	}
-	m.CgroupAfter = s.readGroup()
+	m.Stopped = time.Since(began)
 	m.Processes = []sample.ProcessMoment{*pm}
+	taken := append([]*process{p}, s.beside(m, deadline)...)
+	m.CgroupAfter = s.readGroup()
 	m.Took = time.Since(began)
-	m.Stopped = m.Took
-	return m
+	return m, taken
+}
+
+// beside adds to a moment what the programs that live on hold: their figures and
+// where their pages lie.
+func (s *Source) beside(m *sample.Moment, deadline time.Time) (taken []*process) {
+	for _, p := range s.order {
+		if p.held || !p.alive || !deadline.IsZero() && time.Now().After(deadline) {
+			continue
+		}
+		pm := sample.ProcessMoment{Key: p.key}
+		s.takeFigures(p, &pm, p.key.PID)
+		s.takeResidency(p, &pm, p.key.PID)
+		m.Processes = append(m.Processes, pm)
+		taken = append(taken, p)
+	}
+	return taken
 }
 
 // keepMoment queues a moment and what it needs to be understood.
@@ -87,23 +105,12 @@ func (s *Source) keepMoment(m *sample.Moment, procs []*process) {
 	}
 	s.later(func(sink capture.Sink) error {
 		for i := range m.Processes {
-			resolveGoroutines(procs[i].symbols, m.Processes[i].Goroutines)
+			if len(m.Processes[i].Goroutines) > 0 {
+				procs[i].symbols.goroutines(m.Processes[i].Goroutines)
+			}
 		}
 		return sink.Moment(m)
 	})
-}
-
-// resolveGoroutines puts stacks into source terms.
-func resolveGoroutines(symbols *symbolizer, groups []sample.GoroutineGroup) {
-	for i := range groups {
-		g := &groups[i]
-		for _, pc := range g.Stack {
-			g.Where = append(g.Where, symbols.location(pc))
-		}
-		if g.Creator != 0 {
-			g.CreatedAt = symbols.location(g.Creator)
-		}
-	}
 }
 
 // readGroup is a copy of the charge now, nil where there is none.

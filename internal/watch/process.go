@@ -91,7 +91,7 @@ func (p *process) openBinary(m *procfs.Mapper, pid int) error {
 	if p.bias, err = loadBias(m, p.root, pid, bin); err != nil {
 		return err
 	}
-	p.symbols = newSymbolizer(bin, p.bias)
+	p.symbols = &symbolizer{bin: bin, bias: p.bias}
 	if err := bin.Supported(); err != nil {
 		return err
 	}

@@ -246,8 +246,9 @@ func (s *Source) giveSites(p *process) {
 	s.later(func(sink capture.Sink) error {
 		sites := make([]sample.Site, len(buckets))
 		for i, b := range buckets {
-			sites[i] = sample.Site{Stack: symbols.stack(b.Stack), Size: b.Size}
+			sites[i] = symbols.site(b)
 		}
+		symbols.bin.Release()
 		return sink.Sites(key, first, sites)
 	})
 }

@@ -10,89 +10,42 @@ type symbolizer struct {
 	bin  *gobin.Binary
 	bias uint64
 
-	known  map[uint64]gobin.Frame // by return address, as the process has it
-	frames []gobin.Frame
+	addresses []uint64
+	frames    []gobin.Frame
 }
 
-func newSymbolizer(bin *gobin.Binary, bias uint64) *symbolizer {
-	return &symbolizer{bin: bin, bias: bias, known: map[uint64]gobin.Frame{}}
+// site is a bucket of the heap profile in source terms.
+func (s *symbolizer) site(b sample.Bucket) sample.Site {
+	s.addresses = s.addresses[:0]
+	for _, pc := range b.Stack {
+		s.addresses = append(s.addresses, pc-s.bias)
+	}
+	return sample.Site{Stack: s.bin.Locations(nil, s.addresses), Size: b.Size}
 }
 
-// stack divides a stack of the runtime into locations as runtime/pprof does
-// (appendLocsForStack): the runtime records one address for each call, inlined
-// ones included, and the calls that were inlined into one function make one
-// location, whose address is the innermost's. All are return addresses.
-func (s *symbolizer) stack(pcs []uint64) []sample.Location {
-	var out []sample.Location
-	var deck []gobin.Frame // the frames of the location that is being built
-	for _, pc := range pcs {
-		frame, ok := s.frame(pc)
-		if !ok {
-			out, deck = append(out, sample.Location{Address: pc - s.bias}), nil
-			continue
+// goroutines puts the stacks of groups into source terms: the innermost address
+// is a program counter, the others and the creator's are return addresses.
+func (s *symbolizer) goroutines(groups []sample.GoroutineGroup) {
+	for i := range groups {
+		g := &groups[i]
+		for n, pc := range g.Stack {
+			if n > 0 {
+				pc--
+			}
+			g.Where = append(g.Where, s.location(pc))
 		}
-		if frame.Func == "runtime.goexit" {
-			deck = nil
-			continue
+		if g.Creator != 0 {
+			g.CreatedAt = s.location(g.Creator - 1)
 		}
-		if !joins(deck, frame) {
-			out, deck = append(out, sample.Location{Address: pc - s.bias}), deck[:0]
-		}
-		deck = append(deck, frame)
-		last := &out[len(out)-1]
-		last.Frames = append(last.Frames, sampleFrame(frame))
 	}
-	return s.completeLast(out, pcs, deck)
 }
 
-// joins says whether the call belongs to the location of the calls in deck: they
-// were inlined into the function that it is of.
-func joins(deck []gobin.Frame, next gobin.Frame) bool {
-	if len(deck) == 0 {
-		return false
-	}
-	last := deck[len(deck)-1]
-	return last.Inlined && last.Entry == next.Entry && last.Func != next.Func
-}
-
-// completeLast adds the callers that a stack cut at its depth limit has lost: the
-// last address's own inlining tells them (runtime_expandFinalInlineFrame).
-func (s *symbolizer) completeLast(out []sample.Location, pcs []uint64, deck []gobin.Frame) []sample.Location {
-	if len(deck) == 0 || !deck[len(deck)-1].Inlined {
-		return out
-	}
-	s.frames = s.bin.Frames(s.frames[:0], pcs[len(pcs)-1]-s.bias-1)
-	last := &out[len(out)-1]
-	for _, f := range s.frames[min(1, len(s.frames)):] {
-		last.Frames = append(last.Frames, sampleFrame(f))
-	}
-	return out
-}
-
-// location is one return address of a physical frame, with all calls inlined
-// there: what an unwinder finds.
+// location is one program counter with all calls inlined there.
 func (s *symbolizer) location(pc uint64) sample.Location {
 	loc := sample.Location{Address: pc - s.bias}
-	s.frames = s.bin.Frames(s.frames[:0], pc-s.bias-1)
+	s.frames = s.bin.Frames(s.frames[:0], loc.Address)
 	for _, f := range s.frames {
-		loc.Frames = append(loc.Frames, sampleFrame(f))
+		loc.Frames = append(loc.Frames, sample.Frame{Func: f.Symbol, File: f.File, Line: f.Line, StartLine: f.StartLine})
 	}
 	return loc
-}
-
-// frame is the innermost call at a return address.
-func (s *symbolizer) frame(pc uint64) (gobin.Frame, bool) {
-	f, ok := s.known[pc]
-	if !ok {
-		s.frames = s.bin.Frames(s.frames[:0], pc-s.bias-1)
-		if len(s.frames) > 0 {
-			f = s.frames[0]
-		}
-		s.known[pc] = f
-	}
-	return f, f.Func != ""
-}
-
-func sampleFrame(f gobin.Frame) sample.Frame {
-	return sample.Frame{Func: f.Func, File: f.File, Line: f.Line, StartLine: f.StartLine}
 }
