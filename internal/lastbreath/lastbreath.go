@@ -92,7 +92,7 @@ type Options struct {
 	// FollowForks traces every thread of a Go program, so that a child it starts
 	// is followed from its first instruction. Without it such a child is
 	// followed once somebody calls Seize. It costs a stop for every signal,
-	// which Go's scheduler sends some ten times a second to each busy thread.
+	// which Go's scheduler sends about twenty times a second to a busy thread.
 	FollowForks bool
 }
 
