@@ -162,13 +162,14 @@ func FuzzParsers(f *testing.F) {
 		smapsText, "1 (a) S 7 1 1 0 -1 4 6 0 12 0 150 25 0 0 20 0 3 0 111295 7 8\n", "1 2 3 4\n",
 		"MemTotal: 1 kB\nMemAvailable: 1 kB\n",
 		"some avg10=1.25 avg60=0.00 avg300=0.00 total=1\nfull avg10=1.00 avg60=0.00 avg300=0.00 total=2\n",
-		"--password=x https://a:b@c/",
+		"--password=x https://a:b@c/", "Name:\ta\nTgid:\t12\nTracerPid:\t0\n",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parseStat(b)
 		parseStatm(b, 4096)
+		parseStatusNumber(b, "Tgid:")
 		if ms, err := parseSmaps(nil, b); err == nil {
 			for i := range ms {
 				if ms[i].End <= ms[i].Start || i > 0 && ms[i].Start < ms[i-1].End {
