@@ -119,8 +119,11 @@ func (c *Case) outside() sample.Bytes {
 // nonHeap is all that is neither Go heap nor page cache.
 func (c *Case) nonHeap() sample.Bytes { return c.goFixed() + c.outside() }
 
-// waste is the heap that is not live, as far as that is known.
-func (c *Case) waste() sample.Bytes { return c.heap().Sub(min(c.live.bytes, c.liveRows())) }
+// waste is the resident part of what was allocated and is dead, as far as that
+// is known. Free slots and freed pages are not in it: they are no garbage.
+func (c *Case) waste() sample.Bytes {
+	return (c.liveRows() + c.ledger.Row(sample.RowGarbage)).Sub(min(c.live.bytes, c.liveRows()))
+}
 
 // liveRows is the resident part of what may be live.
 func (c *Case) liveRows() sample.Bytes { return c.rows(sample.RowLive, sample.RowNew) }

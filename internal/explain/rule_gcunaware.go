@@ -18,7 +18,7 @@ func judgeGCUnaware(c *Case) Finding {
 	}
 	facts := []Fact{c.factLive(), c.factCollector(), c.factLedger()}
 	need := c.live.bytes + c.nonHeap()
-	if need > c.bound*85/100 {
+	if need > c.bound*80/100 {
 		return silent(fmt.Sprintf("live heap and the rest alone come to %s of %s", size(need), limit(c.bound)), facts...)
 	}
 	if aim := min(c.g.HeapGoal, unlimited) + c.nonHeap(); max(aim, c.heap()+c.nonHeap()) < c.bound*95/100 {
@@ -28,7 +28,7 @@ func judgeGCUnaware(c *Case) Finding {
 		return silent(fmt.Sprintf("GOMEMLIMIT is set to %s, which fits under the limit", limit(l)), facts...)
 	}
 	if c.waste() < c.bound*15/100 {
-		return silent(fmt.Sprintf("only %s of the heap was not live", size(c.waste())), facts...)
+		return silent(fmt.Sprintf("only %s of the heap were garbage", size(c.waste())), facts...)
 	}
 	if !c.live.known {
 		return undecided(float64(c.waste()), "no mark was made at the moment and too few collections were seen: what came since the last one may be live or garbage", facts...)
@@ -46,9 +46,9 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 	} else {
 		f.Because = []string{fmt.Sprintf("of new memory, %.0f%% stayed over the last collections", 100*c.live.share)}
 	}
-	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap were live; the collector let the rest pile up, because %s.",
-		about, size(min(c.live.bytes, c.heap())), size(c.heap()), c.aimedPast())
-	f.Detail = "No leak: the live heap fits, the collector did not know the limit."
+	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap were live; the collector let %s of garbage pile up, because %s.",
+		about, size(min(c.live.bytes, c.heap())), size(c.heap()), size(c.waste()), c.aimedPast())
+	f.Detail = "The live heap fits the limit; the collector did not know it."
 	f.Why = []Why{{Text: c.collectorWhy(), Evidence: []string{"collector", "live"}}}
 	return f
 }

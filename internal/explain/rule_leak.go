@@ -14,6 +14,9 @@ import (
 func judgeLeak(c *Case) Finding {
 	k := c.curve
 	grown := k.last - k.first
+	if c.pressed && len(k.points) < fewest && c.live.bytes > c.bound/4 {
+		return undecided(float64(c.live.bytes), fmt.Sprintf("only %s of the live heap: too few to see whether it grows", count(len(k.points), "reading")), c.factLive())
+	}
 	if reason := notGrowing(c, grown); reason != "" {
 		return silent(reason, c.factCurve())
 	}
@@ -53,14 +56,17 @@ func (c *Case) unmarked() float64 {
 	return max(0, float64(c.g.TotalAlloc)-last) / float64(c.g.TotalAlloc)
 }
 
+// fewest is the number of readings below which growth cannot be told.
+const fewest = 4
+
 // notGrowing says why the live heap does not grow as a leak does, "" if it does.
 func notGrowing(c *Case, grown float64) string {
 	k := c.curve
 	switch {
 	case len(k.points) == 0:
 		return "no collection was seen"
-	case len(k.points) < 4:
-		return fmt.Sprintf("only %s: too few to see growth", count(len(k.points), "reading")+" of the live heap")
+	case len(k.points) < fewest:
+		return fmt.Sprintf("only %s of the live heap, and none of them large", count(len(k.points), "reading"))
 	case grown < 8*float64(sample.MiB) || grown < 0.25*k.last:
 		return fmt.Sprintf("the live heap did not grow: %s after the first collection, %s at the end", fsize(k.first), fsize(k.last))
 	case c.pressed && grown < 0.15*float64(c.bound):

@@ -300,6 +300,16 @@ var quiet = map[string]struct {
 		s.cycles(5, 4, 8)
 		return s
 	}, []Class{Healthy}, Healthy},
+	"a leak too fast for the collector, with much of its heap free": {func() *scene {
+		s := newScene()
+		s.heap(200, 209, 218)
+		s.p.Residency.GoIdle = 32 * mib
+		s.killed()
+		s.ramp(60, 200)
+		s.site("main.(*index).remember", "leak/main.go", 27, 203, 0)
+		s.running(1)
+		return s
+	}, nil, Inconclusive},
 	"freed memory that Go keeps": {func() *scene {
 		s := newScene()
 		s.heap(30, 30, 50)

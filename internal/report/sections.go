@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 
@@ -38,7 +39,7 @@ func (p *page) ledger(a *explain.Answer, most int) {
 	p.addf("WHERE %s, at the %s: %s", what, momentName(a.Outcome.Moment), mib(int64(l.TotalBytes), true))
 	unit := true
 	for _, r := range shownRows(l, most) {
-		share := 100 * float64(r.bytes) / float64(max(1, l.TotalBytes))
+		share := math.Round(100*float64(r.bytes)/float64(max(1, l.TotalBytes))) + 0 // + 0: no negative zero
 		full := min(barCells, p.width-58)
 		cells := strings.Repeat(string(bar), max(0, min(full, int(share*float64(full)/100+0.5))))
 		p.addf("  %s%13s %4.0f%%  %s", pad(r.name, 22), mib(r.bytes, unit), share, strings.TrimSpace(cells+"  "+r.note))
