@@ -34,6 +34,9 @@ func (s *Source) Capture(kind sample.MomentKind) {
 			taken = append(taken, p)
 		}
 	}
+	if len(taken) == 0 {
+		return // all are at their end, which is kept as such
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m.CgroupAfter = s.readGroup()
