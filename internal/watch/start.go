@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // Command is a program to start and watch.
@@ -41,11 +43,20 @@ func (s *Source) Start(c Command) (pid int, err error) {
 func (s *Source) Signal(sig syscall.Signal) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.exit.OK && s.main > 0 {
-		return syscall.Kill(s.main, sig)
+	pids := []int{s.main}
+	if s.exit.OK || s.main == 0 {
+		pids = pids[:0]
+		for pid := range s.live {
+			pids = append(pids, pid)
+		}
 	}
 	var errs []error
-	for pid := range s.live {
+	for _, pid := range pids {
+		e := sample.Event{At: time.Now(), Kind: sample.EventSignal, Value: int64(sig), Text: sig.String()}
+		if p := s.live[pid]; p != nil {
+			e.Process = p.key
+		}
+		s.event(e)
 		errs = append(errs, syscall.Kill(pid, sig))
 	}
 	return errors.Join(errs...)
