@@ -116,10 +116,19 @@ func (r *session) makeGroup() error {
 	case err == nil:
 		return nil
 	case r.limitBytes > 0:
-		return notPermitted("without --limit, run still watches the program; highwater doctor says what is missing", err)
+		return notPermitted("without --limit, run still watches the program; highwater doctor says what is missing", firstReason(err))
 	}
-	r.status.say("no memory cgroup of its own, so no ledger of the kernel's: %v", err)
+	r.status.say("no memory cgroup of its own, so the ledger is the program's and not the kernel's: %v", firstReason(err))
 	return nil
+}
+
+// firstReason is why the best place for a cgroup refused; doctor tells all.
+func firstReason(err error) error {
+	var refused *cgroup.NotPermitted
+	if errors.As(err, &refused) && len(refused.Tried) > 0 {
+		return refused.Tried[0]
+	}
+	return err
 }
 
 // cleanStale removes what a run that was killed left, and says so.
