@@ -20,9 +20,9 @@ import (
 )
 
 type exportFlags struct {
-	pprof, csv, json, now bool
-	at, output            string
-	pid                   int
+	pprof, csv, json bool
+	at, output, view string
+	pid              int
 }
 
 func exportCommand(s *streams) *cobra.Command {
@@ -42,7 +42,7 @@ CSV, or one moment as JSON. Without a moment, that of the kill or the peak.`,
 	flags.BoolVar(&f.pprof, "pprof", false, "the heap profile (default)")
 	flags.BoolVar(&f.csv, "csv", false, "all samples, a line for each process at each instant")
 	flags.BoolVar(&f.json, "json", false, "one moment, all that is known of it")
-	flags.BoolVar(&f.now, "now", false, "with --pprof: also what was allocated since the last collections (in use then counts dead objects)")
+	flags.StringVar(&f.view, "view", "", "with --pprof: live (in use: what was reachable then; default where it is known), published (as the program's own profile) or now (in use: dead objects too, until they are swept)")
 	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start or of the clock")
 	flags.IntVar(&f.pid, "pid", 0, "with --pprof: of which process (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
@@ -128,9 +128,9 @@ func (f exportFlags) writePprof(w io.Writer, r *recording.Reader, path, at strin
 			return fmt.Errorf("the process %d has no heap profile: %w", p.Key.PID, err)
 		}
 	}
-	view := heapdiff.Published
-	if f.now {
-		view = heapdiff.Now
+	profile, view, name, err := f.viewOf(p, profile)
+	if err != nil {
+		return err
 	}
 	var program sample.Program
 	for _, candidate := range e.Programs {
@@ -138,8 +138,43 @@ func (f exportFlags) writePprof(w io.Writer, r *recording.Reader, path, at strin
 			program = candidate
 		}
 	}
-	comment := fmt.Sprintf("highwater: %s of %s, pid %d, at %s", e.At, program.Name, p.Key.PID, e.Moment.At.UTC().Format(time.RFC3339Nano))
+	comment := fmt.Sprintf("highwater: %s of %s, pid %d, at %s, view %s", e.At, program.Name, p.Key.PID, e.Moment.At.UTC().Format(time.RFC3339Nano), name)
 	return heapdiff.ToPprof(heapdiff.Profile{HeapProfile: profile, Sites: sites}, program, view, comment).Write(w)
+}
+
+// viewOf is the profile as the view asked for shows it.
+func (f exportFlags) viewOf(p *sample.ProcessMoment, h *sample.HeapProfile) (*sample.HeapProfile, heapdiff.View, string, error) {
+	known := p.Live != nil && p.Live.Sampled != nil && p.Profile != nil
+	name := f.view
+	if name == "" {
+		name = map[bool]string{true: "live", false: "published"}[known]
+	}
+	switch {
+	case name == "published":
+		return h, heapdiff.Published, name, nil
+	case name == "now":
+		return h, heapdiff.Now, name, nil
+	case name == "live" && known:
+		return liveProfile(h, p.Live.Sampled), heapdiff.Now, name, nil
+	case name == "live":
+		return nil, 0, "", usagef("--view published", "what was live at this moment is not known: only a process that was held at its end is marked")
+	}
+	return nil, 0, "", usagef("--view live, published or now", "no view %q", name)
+}
+
+// liveProfile is the profile in whose view "now" exactly the sampled objects that
+// were reached are in use.
+func liveProfile(h *sample.HeapProfile, sampled []uint64) *sample.HeapProfile {
+	out := *h
+	out.Counts = append([]sample.BucketCounts(nil), h.Counts...)
+	for i := range out.Counts {
+		c, live := &out.Counts[i], uint64(0)
+		if i < len(sampled) {
+			live = sampled[i]
+		}
+		c.NowFrees = c.NowAllocs - min(live, c.NowAllocs)
+	}
+	return &out
 }
 
 // process is the one asked for, else the moment's subject.
