@@ -18,6 +18,7 @@ import (
 	_ "github.com/aws/aws-sdk-go-v2/feature/s3/manager"
 	_ "github.com/aws/aws-sdk-go-v2/service/s3"
 	_ "github.com/google/gopacket/reassembly"
+	_ "github.com/google/pprof/profile"
 	_ "github.com/gopacket/gopacket"
 	_ "github.com/gopacket/gopacket/afpacket"
 	_ "github.com/gopacket/gopacket/layers"
