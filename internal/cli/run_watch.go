@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -21,9 +22,6 @@ import (
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
-// removeWait bounds the wait for the kernel to let the last task of a cgroup go.
-const removeWait = 5 * time.Second
-
 // session is one run while it lasts.
 type session struct {
 	*plan
@@ -32,6 +30,11 @@ type session struct {
 	writer *recording.Writer
 	group  *cgroup.Cgroup // nil: none could be made
 	ready  error          // why the program never became ready
+
+	// Where systemd makes the cgroup: what to start the program through, and
+	// where to look for the cgroup then.
+	prefix []string
+	scopes *cgroup.Hierarchy
 
 	signals        chan os.Signal // to pass on
 	sharesTerminal bool           // the keyboard's signals reach the program without us
@@ -44,7 +47,7 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 	r.signals = make(chan os.Signal, 8)
 	signal.Notify(r.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(r.signals)
-	if err := r.makeGroup(); err != nil {
+	if err := r.makeGroup(ctx); err != nil {
 		return err
 	}
 	defer r.removeGroup()
@@ -104,56 +107,6 @@ func (r *session) keepVerdict(a *explain.Answer) error {
 	return nil
 }
 
-// makeGroup makes the program's own memory cgroup. Without --limit a program can
-// be watched without one.
-func (r *session) makeGroup() error {
-	h, err := cgroup.Detect("/")
-	if err == nil {
-		r.cleanStale(h)
-		r.group, err = h.Create(cgroup.Options{Name: filepath.Base(r.args[0]), Limit: sample.Bytes(r.limitBytes)})
-	}
-	switch {
-	case err == nil:
-		return nil
-	case r.limitBytes > 0:
-		return notPermitted("without --limit, run still watches the program; highwater doctor says what is missing", firstReason(err))
-	}
-	r.status.say("no memory cgroup of its own, so the ledger is the program's and not the kernel's: %v", firstReason(err))
-	return nil
-}
-
-// firstReason is why the best place for a cgroup refused; doctor tells all.
-func firstReason(err error) error {
-	var refused *cgroup.NotPermitted
-	if errors.As(err, &refused) && len(refused.Tried) > 0 {
-		return refused.Tried[0]
-	}
-	return err
-}
-
-// cleanStale removes what a run that was killed left, and says so.
-func (r *session) cleanStale(h *cgroup.Hierarchy) {
-	removed, err := h.CleanStale()
-	for _, path := range removed {
-		r.status.say("removed the cgroup that an interrupted run left: %s", path)
-	}
-	if err != nil {
-		r.status.say("cgroups that interrupted runs left: %v", err)
-	}
-}
-
-// removeGroup removes the cgroup, after ending what the program left in it.
-func (r *session) removeGroup() {
-	if r.group == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), removeWait)
-	defer cancel()
-	if err := r.group.Remove(ctx); err != nil {
-		r.status.say("the cgroup %s is left: %v", r.group.Path, err)
-	}
-}
-
 // open makes the recording, before anything is started: a run that cannot be
 // kept is refused.
 func (r *session) open() error {
@@ -169,6 +122,7 @@ func (r *session) open() error {
 func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	source, err := watch.New(watch.Options{
 		Group:       r.group,
+		Scopes:      r.scopes,
 		HeapProfile: !r.noHeapProfile,
 		ProfileRate: r.profileRate,
 		FollowForks: r.followForks,
@@ -180,17 +134,26 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	r.source = source
 	stdin, _ := s.in.(*os.File)
 	r.sharesTerminal = isTerminal(stdin)
-	pid, err := source.Start(watch.Command{
-		Path: r.program, Args: r.args,
+	pid, err := source.Start(r.command(watch.Command{
 		Files:    []*os.File{stdin, fileOf(s.out), fileOf(s.err)},
 		OwnGroup: !r.sharesTerminal,
-	})
+	}))
 	if err != nil {
 		return 0, r.abandon(fmt.Errorf("start %s: %w", r.args[0], err))
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
 	r.see(ctx, s)
 	return source.ExitCode(), nil
+}
+
+// command adds the program, and what it is started through.
+func (r *session) command(c watch.Command) watch.Command {
+	c.Path, c.Args = r.program, r.args
+	if len(r.prefix) > 0 {
+		c.Path = r.prefix[0]
+		c.Args = slices.Concat(r.prefix, []string{r.program}, r.args[1:])
+	}
+	return c
 }
 
 // abandon removes a recording that holds nothing.

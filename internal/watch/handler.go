@@ -32,6 +32,7 @@ func (s *Source) onExec(pid int) (isGo bool) {
 		s.event(sample.Event{At: time.Now(), Kind: sample.EventExec, Process: old.key})
 		s.drop(pid)
 	}
+	s.findGroup(pid)
 	p := s.add(pid, true)
 	if p != nil {
 		p.traced = true

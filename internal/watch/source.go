@@ -24,6 +24,9 @@ import (
 type Options struct {
 	Root  string         // of /proc; "" is /proc
 	Group *cgroup.Cgroup // the programs' own cgroup, nil if none
+	// Scopes, where Group is nil, says that what is started moves the program
+	// into a cgroup of its own before it execs it: it is looked for then.
+	Scopes *cgroup.Hierarchy
 	// HeapProfile switches the heap profile on, at exec, in programs whose linker
 	// switched it off; ProfileRate, if not 0, sets its rate too.
 	HeapProfile bool
@@ -56,7 +59,9 @@ type Source struct {
 	nextScan time.Time
 	ranges   []sample.PageRange
 	ended    bool
-	terminal bool
+	// foundGroup: Group was opened here, and is closed here.
+	foundGroup bool
+	terminal   bool
 
 	wake chan struct{}
 	done chan struct{}
@@ -97,6 +102,9 @@ func (s *Source) Close() error {
 	s.live, s.order = map[int]*process{}, nil
 	if s.host != nil {
 		s.host.Close()
+	}
+	if s.foundGroup {
+		s.opts.Group.Close()
 	}
 	return err
 }

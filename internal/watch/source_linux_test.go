@@ -268,3 +268,26 @@ func TestAKillByHandIsNotTheKernels(t *testing.T) {
 		t.Errorf("the moment of its end: %+v", d)
 	}
 }
+
+// A stand-in for systemd-run: it moves itself into a cgroup and execs.
+func TestACgroupThatTheProgramIsMovedIntoIsFound(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
+	g := group(t, 64*sample.MiB)
+	h, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kept{}
+	script := "echo $$ > " + g.Dir + "/cgroup.procs && exec " + testprog(t, "leak") + " -rate 0"
+	if code := run(t, Options{HeapProfile: true, Scopes: h}, k, "sh", "-c", script); code != 137 {
+		t.Errorf("exit code %d, want a kill by the limit", code)
+	}
+	if !slices.ContainsFunc(k.events, func(e sample.Event) bool { return e.Kind == sample.EventOOMKill }) {
+		t.Errorf("events %+v, want the kernel's kill", k.events)
+	}
+	for _, m := range k.moments {
+		if m.Kind == sample.MomentDeath && (m.Cgroup == nil || m.Cgroup.Limit.V != 64*sample.MiB) {
+			t.Errorf("the cgroup at its end: %+v", m.Cgroup)
+		}
+	}
+}

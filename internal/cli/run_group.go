@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// removeWait bounds the wait for the kernel to let the last task of a cgroup go,
+// scopeWait that for systemd's answer.
+const (
+	removeWait = 5 * time.Second
+	scopeWait  = 5 * time.Second
+)
+
+// makeGroup makes the program's own memory cgroup. Without --limit a program can
+// be watched without one.
+func (r *session) makeGroup(ctx context.Context) error {
+	h, err := cgroup.Detect("/")
+	if err == nil {
+		r.cleanStale(h)
+		o := cgroup.Options{Name: filepath.Base(r.args[0]), Limit: sample.Bytes(r.limitBytes)}
+		if r.group, err = h.Create(o); err != nil && r.makeScope(ctx, h, o) {
+			return nil
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case r.limitBytes > 0:
+		return notPermitted("without --limit, run still watches the program; highwater doctor says what is missing", firstReason(err))
+	}
+	r.status.say("no memory cgroup of its own, so the ledger is the program's and not the kernel's: %v", firstReason(err))
+	return nil
+}
+
+// makeScope lets the user's systemd make the cgroup, where it would: the program
+// is then started through systemd-run, and its cgroup found once it runs.
+func (r *session) makeScope(ctx context.Context, h *cgroup.Hierarchy, o cgroup.Options) bool {
+	trial, err := h.Scope(cgroup.Options{Name: o.Name + "-trial", Limit: o.Limit})
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, scopeWait)
+	defer cancel()
+	if exec.CommandContext(ctx, trial[0], append(trial[1:], "true")...).Run() != nil {
+		return false
+	}
+	if r.prefix, err = h.Scope(o); err != nil {
+		return false
+	}
+	r.scopes = h
+	return true
+}
+
+// firstReason is why the best place for a cgroup refused; doctor tells all.
+func firstReason(err error) error {
+	var refused *cgroup.NotPermitted
+	if errors.As(err, &refused) && len(refused.Tried) > 0 {
+		return refused.Tried[0]
+	}
+	return err
+}
+
+// cleanStale removes what a run that was killed left, and says so.
+func (r *session) cleanStale(h *cgroup.Hierarchy) {
+	removed, err := h.CleanStale()
+	for _, path := range removed {
+		r.status.say("removed the cgroup that an interrupted run left: %s", path)
+	}
+	if err != nil {
+		r.status.say("cgroups that interrupted runs left: %v", err)
+	}
+}
+
+// removeGroup removes the cgroup, after ending what the program left in it.
+func (r *session) removeGroup() {
+	if r.group == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), removeWait)
+	defer cancel()
+	if err := r.group.Remove(ctx); err != nil {
+		r.status.say("the cgroup %s is left: %v", r.group.Path, err)
+	}
+}
