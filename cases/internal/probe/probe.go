@@ -3,7 +3,8 @@
 // fault is measured by it, not by the tool that the cases are for.
 //
 //	GET /debug/pprof/...    net/http/pprof
-//	GET /debug/metrics      runtime/metrics as one JSON object; histograms left out
+//	GET /debug/metrics      runtime/metrics as one JSON object; histograms left out,
+//	                        HeapAddress added
 //	GET /debug/gc           runs a collection, then as /debug/metrics
 package probe
 
@@ -15,7 +16,15 @@ import (
 	"net/http/pprof"
 	"runtime"
 	"runtime/metrics"
+	"unsafe"
 )
+
+// HeapAddress names the address of an object in the Go heap among the metrics.
+// Since Go 1.26 the heap starts at a random address, which only the program
+// itself can tell without a debugger.
+const HeapAddress = "/probe/heap:address"
+
+var anObject = new([64 << 10]byte)
 
 // Serve answers on address until the listener is closed; an empty address is
 // no probe, and returns nil. It refuses what is not loopback.
@@ -66,7 +75,7 @@ func write(w http.ResponseWriter) {
 		}
 	}
 	metrics.Read(samples)
-	values := map[string]float64{}
+	values := map[string]float64{HeapAddress: float64(uintptr(unsafe.Pointer(anObject)))} // under 1<<47: exact
 	for _, s := range samples {
 		switch s.Value.Kind() {
 		case metrics.KindUint64:
