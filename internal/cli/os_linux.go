@@ -20,3 +20,8 @@ func exitCodeOf(state *os.ProcessState) int {
 	}
 	return state.ExitCode()
 }
+
+// forwarded are the signals that are passed on to the program.
+func forwarded() []os.Signal {
+	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+}

@@ -10,3 +10,5 @@ import (
 func ownGroup(*exec.Cmd) {}
 
 func exitCodeOf(state *os.ProcessState) int { return state.ExitCode() }
+
+func forwarded() []os.Signal { return []os.Signal{os.Interrupt} }

@@ -45,8 +45,9 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 	r := &session{plan: p, status: newStatus(p.loadOutput(s))}
 	// From here on an interrupt is the program's: ours to pass on.
 	r.signals = make(chan os.Signal, 8)
-	signal.Notify(r.signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Notify(r.signals, forwarded()...)
 	defer signal.Stop(r.signals)
+	surviveBrokenPipe()
 	if err := r.makeGroup(ctx); err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		OwnGroup: !r.sharesTerminal,
 	}))
 	if err != nil {
-		return 0, r.abandon(fmt.Errorf("start %s: %w", r.args[0], err))
+		return 0, r.abandon(cannotRun(r.args[0], err))
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
 	r.see(ctx, s)
@@ -170,7 +171,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
 	defer cancel()
-	stop := stopper{signal: r.source.Signal, grace: r.grace, done: r.source.Done()}
+	stop := stopper{programs: r.source, grace: r.grace}
 	helpers.Go(func() { r.forward(ctx) })
 	if r.runFor > 0 {
 		helpers.Go(func() { r.endAfter(ctx, stop) })

@@ -57,9 +57,21 @@ func (s *Source) Signal(sig syscall.Signal) error {
 			e.Process = p.key
 		}
 		s.event(e)
-		errs = append(errs, syscall.Kill(pid, sig))
+		errs = append(errs, send(pid, sig))
 	}
 	return errors.Join(errs...)
+}
+
+// send sends a signal to a process; one that has ended needs none.
+func send(pid int, sig syscall.Signal) error {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Signal(sig)
+	}
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
 }
 
 // Kill ends whatever is left of what Start started.
