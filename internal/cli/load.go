@@ -119,7 +119,8 @@ func runLoad(ctx context.Context, command string, w io.Writer) (code int, output
 	return 0, string(keep.last), nil
 }
 
-// tail passes writes on and keeps the last tailBytes of them.
+// tail passes writes on, as far as anybody reads them, and keeps the last
+// tailBytes.
 type tail struct {
 	w    io.Writer
 	last []byte
@@ -130,8 +131,6 @@ func (t *tail) Write(p []byte) (int, error) {
 	if n := len(t.last) - tailBytes; n > 0 {
 		t.last = append(t.last[:0], t.last[n:]...)
 	}
-	if _, err := t.w.Write(p); err != nil {
-		return 0, err
-	}
+	_, _ = t.w.Write(p) // the load goes on without a reader
 	return len(p), nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +142,8 @@ func findProgram(name string) (string, error) {
 		return path, nil
 	case errors.Is(err, exec.ErrDot):
 		return "", usagef("write ./"+name, "%s is in this directory, which is not searched", name)
+	case errors.Is(err, syscall.EISDIR):
+		return "", usagef("name the executable in it", "%s is a directory", name)
 	case errors.Is(err, fs.ErrPermission):
 		return "", usagef("chmod +x "+name, "%s is not executable", name)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
@@ -159,24 +160,15 @@ func (p *plan) loadOutput(s *streams) io.Writer {
 	return s.err
 }
 
-// stopper ends the program once: SIGTERM, and SIGKILL after the grace.
-type stopper struct {
-	signal func(syscall.Signal) error
-	grace  time.Duration
-	done   <-chan struct{}
-}
-
-// stop blocks until the program is gone or has been killed.
-func (st stopper) stop(ctx context.Context) {
-	_ = st.signal(syscall.SIGTERM) // gone already: done tells
-	timer := time.NewTimer(st.grace)
-	defer timer.Stop()
-	select {
-	case <-st.done:
-	case <-ctx.Done():
-	case <-timer.C:
-		_ = st.signal(syscall.SIGKILL)
+// cannotRun is why the kernel refused an executable file, in a user's words.
+func cannotRun(name string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return usagef("highwater doctor "+name+" says what it is; a script begins with a line like #!/bin/sh", "%s is no program that this machine runs", name)
+	case errors.Is(err, fs.ErrNotExist):
+		return usagef("a script names it in its first line, an executable in its header", "the interpreter that %s asks for is not there", name)
 	}
+	return err
 }
 
 func notPermitted(hint string, err error) error {

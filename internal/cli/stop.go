@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// leftPoll is how often is looked for programs that the ended one has left, and
+// how often they are killed once the grace is over: one may fork meanwhile.
+const leftPoll = 50 * time.Millisecond
+
+// stopper ends the program and what it left: SIGTERM, and SIGKILL after the
+// grace.
+type stopper struct {
+	programs *watch.Source
+	grace    time.Duration
+}
+
+// stop blocks until all are gone. The program alone gets the first SIGTERM, so
+// that it can end its children in its own way; those that outlive it get theirs
+// then. The grace's end is the end of all.
+func (st stopper) stop(ctx context.Context) {
+	told := st.programs.Left() > 0
+	_ = st.programs.Signal(syscall.SIGTERM) // gone already: Done tells
+	grace := time.After(st.grace)
+	look := time.NewTicker(leftPoll)
+	defer look.Stop()
+	for over := false; ; {
+		select {
+		case <-st.programs.Done():
+			return
+		case <-ctx.Done():
+			return
+		case <-grace:
+			over = true
+		case <-look.C:
+		}
+		switch {
+		case over:
+			_ = st.programs.Kill()
+		case !told && st.programs.Left() > 0:
+			told = true
+			_ = st.programs.Signal(syscall.SIGTERM)
+		}
+	}
+}
+
+// surviveBrokenPipe lets a run outlive the reader of its progress: a write then
+// fails and nothing more. The program gets its own SIGPIPE as ever, since a
+// signal that is caught, unlike one that is ignored, is as new after execve.
+func surviveBrokenPipe() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+}
