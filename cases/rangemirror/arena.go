@@ -37,7 +37,7 @@ func newArena(n int, reserve bool) *arena {
 		return a
 	}
 	for i := range a.ranges {
-		a.ranges[i] = *bytes.NewBuffer(make([]byte, 0, reservedRange)) // fault:reserved
+		a.ranges[i] = *bytes.NewBuffer(make([]byte, 0, reservedRange)) // fault: reserved
 	}
 	a.archive = *bytes.NewBuffer(make([]byte, 0, reservedArchive))
 	return a
@@ -51,8 +51,9 @@ func (a *arena) fill(i int, body io.Reader, size int64) error {
 	if size > maxRange {
 		return fmt.Errorf("%d bytes are too many for a range", size)
 	}
-	// bytes.Buffer.ReadFrom wants MinRead bytes free to see the end.
-	if need := int(size) + bytes.MinRead; b.Cap() < need {
+	// bytes.Buffer.ReadFrom wants MinRead bytes free to see the end, and Go gives
+	// whole pages beyond 32 KiB: what lies between is room for the next prefix.
+	if need := roundUp(int(size)+bytes.MinRead, 8<<10); b.Cap() < need {
 		*b = *bytes.NewBuffer(make([]byte, 0, need))
 	}
 	n, err := b.ReadFrom(io.LimitReader(body, maxRange+1))
@@ -95,7 +96,9 @@ func (a *arena) archiveSize() int {
 	const block = 512
 	size := 2 * block
 	for i := range a.ranges {
-		size += block + (a.ranges[i].Len()+block-1)/block*block
+		size += block + roundUp(a.ranges[i].Len(), block)
 	}
 	return size
 }
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }

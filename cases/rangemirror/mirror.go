@@ -70,14 +70,14 @@ func (m *mirror) copyPrefix(ctx context.Context, prefix string) (int, error) {
 
 // fetchAll fills the arena, m.workers ranges at a time.
 func (m *mirror) fetchAll(ctx context.Context, name func(i int) string) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, fetching := errgroup.WithContext(ctx)
 	group.SetLimit(m.workers)
 	for i := range m.arena.ranges {
-		if ctx.Err() != nil {
+		if fetching.Err() != nil {
 			break
 		}
 		group.Go(func() error {
-			if err := m.fetch(ctx, i, name(i)); err != nil {
+			if err := m.fetch(fetching, i, name(i)); err != nil {
 				return fmt.Errorf("range %s: %w", name(i), err)
 			}
 			return nil
@@ -96,7 +96,7 @@ func (m *mirror) fetch(ctx context.Context, i int, name string) error {
 	if err != nil {
 		return err
 	}
-	response, err := m.client.Do(request) // fault:defaults
+	response, err := m.client.Do(request) // fault: defaults
 	if err != nil {
 		return err
 	}
