@@ -82,7 +82,7 @@ How each is measured:
 func describeMachine() []string {
 	lines := []string{
 		fmt.Sprintf("%s, %d cores, %s", processor(), runtime.NumCPU(), kernel()),
-		fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH),
+		runtime.Version() + " " + runtime.GOARCH,
 	}
 	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
 		lines = append(lines, "load when it ended: "+strings.Join(strings.Fields(string(b))[:2], ", ")+" over 1 and 5 minutes")
