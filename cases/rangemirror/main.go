@@ -61,14 +61,14 @@ func mirrorCommand(ctx context.Context, args []string, out io.Writer) error {
 	prefixes := f.Int("prefixes", 32, "how many of the 256 prefixes to copy")
 	workers := f.Int("workers", 64, "how many ranges to fetch at once")
 	manual := f.Bool("manual", false, "collect garbage after each prefix, even with -fault defaults")
-	probeAddress := f.String("probe", "", "loopback `address` to answer pprof and runtime/metrics on")
+	debugAddress := f.String("debug", "", "loopback `address` to answer pprof and runtime/metrics on")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if *prefixes < 1 || *prefixes > 256 || *workers < 1 {
 		return errors.New("-prefixes must be 1 to 256, -workers at least 1")
 	}
-	p, err := probe.Serve(*probeAddress)
+	p, err := probe.Serve(*debugAddress)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func TestAMirrorThatIsStoppedSaysSo(t *testing.T) {
 }
 
 func TestTheCommandRefusesWhatItCannotDo(t *testing.T) {
-	for _, args := range [][]string{{"-prefixes", "0"}, {"-prefixes", "257"}, {"-workers", "0"}, {"-fault", "leak"}, {"-probe", "0.0.0.0:1"}} {
+	for _, args := range [][]string{{"-prefixes", "0"}, {"-prefixes", "257"}, {"-workers", "0"}, {"-fault", "leak"}, {"-debug", "0.0.0.0:1"}} {
 		if err := mirrorCommand(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%v was taken", args)
 		}
