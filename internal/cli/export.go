@@ -97,6 +97,9 @@ func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 		return fmt.Errorf("export: %w", err)
 	}
 	fmt.Fprintf(s.err, "wrote %s\n", f.output)
+	if !f.csv && !f.json {
+		fmt.Fprintf(s.err, "go tool pprof -http=: %s\n", f.output)
+	}
 	return nil
 }
 

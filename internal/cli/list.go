@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,9 @@ func printList(s *streams, all []listed) {
 			fmt.Fprintf(s.out, "  %s\n", l.Problem)
 		}
 	}
-	fmt.Fprintf(s.out, "\nhighwater explain %s\n", all[0].Name)
+	if i := slices.IndexFunc(all, func(l listed) bool { return l.Problem == "" }); i >= 0 {
+		fmt.Fprintf(s.out, "\nhighwater explain %s\n", all[i].Name)
+	}
 }
 
 func orDash(s string) string {

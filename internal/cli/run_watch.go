@@ -38,6 +38,7 @@ type session struct {
 
 	signals        chan os.Signal // to pass on
 	sharesTerminal bool           // the keyboard's signals reach the program without us
+	saidLeft       bool
 }
 
 // run does the whole of it: cgroup, recording, program, load, explanation.
@@ -184,6 +185,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 		Sink:   r.writer,
 		CalmHz: r.rate,
 		OnPoint: func(p *sample.Point) {
+			r.sayLeft()
 			if !r.quiet {
 				r.status.point(p)
 			}
@@ -194,6 +196,15 @@ func (r *session) see(ctx context.Context, s *streams) {
 	}
 	// A sink error is told above; the program's life does not depend on it.
 	_ = loop.Run(context.WithoutCancel(ctx))
+}
+
+// sayLeft says once that the program has ended and others of its live on.
+func (r *session) sayLeft() {
+	if r.saidLeft || r.source.Left() == 0 {
+		return
+	}
+	r.saidLeft = true
+	r.status.say("the program ended with code %d; watching what it left", r.source.ExitCode())
 }
 
 // forward passes signals on to the program. On a terminal the keyboard's signals
@@ -230,7 +241,8 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 	err := r.readiness.wait(waiting)
 	cancel()
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && err != nil:
+		r.status.say("the program ended before it was ready: the load was not started")
 		return
 	case err != nil:
 		r.ready = &exitError{code: exitFailed, hint: "--ready-timeout sets how long to wait",

@@ -1,0 +1,3 @@
+module oldprog
+
+go 1.20
