@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+)
+
+// The two services of a sync. They are few enough to be written down by hand,
+// with the well-known types of protobuf as messages; records travel as Arrow
+// IPC streams, a schema and a batch in each message.
+//
+//	Source.Tables     Empty -> stream of StringValue   names of tables
+//	Source.Read       StringValue -> stream of BytesValue   the records of a table
+//	Destination.Write stream of BytesValue -> Int64Value   rows written; the table's name in the metadata
+const (
+	methodTables = "/objectsync.Source/Tables"
+	methodRead   = "/objectsync.Source/Read"
+	methodWrite  = "/objectsync.Destination/Write"
+	tableKey     = "table"
+)
+
+// sourceServer is what a source answers.
+type sourceServer interface {
+	tables(send func(name string) error) error
+	read(ctx context.Context, table string, send func(record []byte) error) error
+}
+
+// destinationServer is what a destination answers. next returns io.EOF after
+// the last record.
+type destinationServer interface {
+	write(ctx context.Context, table string, next func() ([]byte, error)) (rows int64, err error)
+}
+
+var sourceService = grpc.ServiceDesc{
+	ServiceName: "objectsync.Source",
+	HandlerType: (*sourceServer)(nil),
+	Streams: []grpc.StreamDesc{
+		{StreamName: "Tables", ServerStreams: true, Handler: serveTables},
+		{StreamName: "Read", ServerStreams: true, Handler: serveRead},
+	},
+}
+
+var destinationService = grpc.ServiceDesc{
+	ServiceName: "objectsync.Destination",
+	HandlerType: (*destinationServer)(nil),
+	Streams:     []grpc.StreamDesc{{StreamName: "Write", ClientStreams: true, Handler: serveWrite}},
+}
+
+func serveTables(server any, stream grpc.ServerStream) error {
+	if err := stream.RecvMsg(new(emptypb.Empty)); err != nil {
+		return err
+	}
+	return server.(sourceServer).tables(func(name string) error { return stream.SendMsg(wrapperspb.String(name)) })
+}
+
+func serveRead(server any, stream grpc.ServerStream) error {
+	var table wrapperspb.StringValue
+	if err := stream.RecvMsg(&table); err != nil {
+		return err
+	}
+	send := func(record []byte) error { return stream.SendMsg(wrapperspb.Bytes(record)) }
+	return server.(sourceServer).read(stream.Context(), table.Value, send)
+}
+
+func serveWrite(server any, stream grpc.ServerStream) error {
+	table := ""
+	if values := metadata.ValueFromIncomingContext(stream.Context(), tableKey); len(values) == 1 {
+		table = values[0]
+	}
+	rows, err := server.(destinationServer).write(stream.Context(), table, func() ([]byte, error) { return receive(stream) })
+	if err != nil {
+		return err
+	}
+	return stream.SendMsg(wrapperspb.Int64(rows))
+}
+
+// receive returns the bytes of the next message, io.EOF after the last.
+func receive(stream interface{ RecvMsg(any) error }) ([]byte, error) {
+	var message wrapperspb.BytesValue
+	if err := stream.RecvMsg(&message); err != nil {
+		return nil, err
+	}
+	return message.Value, nil
+}
+
+// encode makes an IPC stream of one record.
+func encode(record arrow.RecordBatch) ([]byte, error) {
+	var b bytes.Buffer
+	w := ipc.NewWriter(&b, ipc.WithSchema(record.Schema()))
+	if err := w.Write(record); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// decode reads an IPC stream of exactly one record. The caller releases it.
+func decode(stream []byte) (arrow.RecordBatch, error) {
+	r, err := ipc.NewReader(bytes.NewReader(stream))
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	defer r.Release()
+	if !r.Next() {
+		return nil, fmt.Errorf("record: a message without a batch: %w", cause(r.Err()))
+	}
+	record := r.RecordBatch()
+	record.Retain()
+	if r.Next() {
+		record.Release()
+		return nil, fmt.Errorf("record: more than one batch in a message")
+	}
+	return record, nil
+}
+
+// cause is err, or a word for its absence.
+func cause(err error) error {
+	if err == nil {
+		return fmt.Errorf("the stream ends")
+	}
+	return err
+}
