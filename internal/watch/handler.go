@@ -66,9 +66,7 @@ func (s *Source) onDying(d lastbreath.Death) {
 		pm.ExitCode = sample.Some(d.Status.Code)
 	}
 	if d.Status.Signal == int(syscall.SIGKILL) {
-		if c := s.readGroup(); c != nil {
-			s.noticeOOM(c, p.key)
-		}
+		s.noticeOOM(s.readGroup(), p.key, time.Now())
 	}
 	if p.bin == nil && p.resident.Total < smallProcess {
 		return
@@ -183,6 +181,7 @@ func (s *Source) checkDone() {
 		return // the next scan takes them up
 	}
 	s.ended = true
+	s.noticeOOM(s.readGroup(), sample.ProcessKey{}, time.Now())
 	close(s.done)
 }
 

@@ -6,10 +6,7 @@
 package watch
 
 import (
-	"errors"
-	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
@@ -54,8 +51,7 @@ type Source struct {
 	cgroup   sample.Cgroup
 	hostNow  sample.Host
 	pressure sample.Pressure
-	oomKills uint64
-	oomSeen  bool
+	oom      oomCount
 	nextScan time.Time
 	ranges   []sample.PageRange
 	ended    bool
@@ -204,7 +200,7 @@ func (s *Source) groupTick(p *sample.Point) {
 		return
 	}
 	p.Cgroup = &s.cgroup
-	s.noticeOOM(&s.cgroup, sample.ProcessKey{})
+	s.noticeOOM(&s.cgroup, sample.ProcessKey{}, p.At)
 }
 
 func (s *Source) hostTick(p *sample.Point) {
@@ -283,88 +279,4 @@ func (s *Source) gap(key sample.ProcessKey, what string, why error) {
 	s.gaps[id] = true
 	g := sample.Gap{From: time.Now(), Process: key, What: what, Why: why.Error()}
 	s.later(func(sink capture.Sink) error { return sink.Gap(g) })
-}
-
-// readOOMKills sets what counts as already known.
-func (s *Source) readOOMKills() {
-	if s.opts.Group == nil {
-		return
-	}
-	if s.opts.Group.Read(&s.cgroup) == nil && s.cgroup.Events != nil {
-		s.oomKills, s.oomSeen = s.cgroup.Events.OOMKill, true
-	}
-}
-
-// noticeOOM makes an event of a grown oom_kill counter.
-func (s *Source) noticeOOM(c *sample.Cgroup, victim sample.ProcessKey) {
-	if c.Events == nil || !s.oomSeen || c.Events.OOMKill <= s.oomKills {
-		return
-	}
-	grown := c.Events.OOMKill - s.oomKills
-	s.oomKills = c.Events.OOMKill
-	s.event(sample.Event{At: time.Now(), Kind: sample.EventOOMKill, Process: victim, Value: int64(grown)})
-}
-
-// scan finds programs of the tree that nothing told us of: children of Go
-// programs, whose threads are not traced.
-func (s *Source) scan() {
-	for _, pid := range s.pids() {
-		if s.live[pid] == nil {
-			s.found(pid)
-		}
-	}
-	s.forgetGone()
-}
-
-// pids are the processes of the tree: the cgroup's, or the main one's
-// descendants.
-func (s *Source) pids() []int {
-	if s.opts.Group != nil {
-		pids, err := s.opts.Group.Procs()
-		if err == nil {
-			return pids
-		}
-		s.gap(sample.ProcessKey{}, "the cgroup's processes", err)
-	}
-	var all []int
-	for _, p := range s.order {
-		below, err := procfs.Descendants(s.opts.Root, p.key.PID)
-		if err == nil {
-			all = append(all, below...)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// found adds a process that runs already. The tracer may be waiting for the
-// lock, so the loop asks it to seize the process later, without the lock.
-func (s *Source) found(pid int) {
-	p := s.add(pid, false)
-	if p == nil {
-		return
-	}
-	s.later(func(capture.Sink) error {
-		err := s.tracer.Seize(pid, p.bin != nil)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		p.traced = err == nil
-		if err != nil && !errors.Is(err, syscall.ESRCH) {
-			s.gap(p.key, "the last breath of "+p.program.Name, err)
-		}
-		return nil
-	})
-}
-
-// forgetGone removes processes that ended without the tracer's telling.
-func (s *Source) forgetGone() {
-	for _, p := range slices.Clone(s.order) {
-		if p.traced || p.held {
-			continue
-		}
-		if err := p.watcher.Read(&p.resident); errors.Is(err, procfs.ErrGone) {
-			s.remove(p.key.PID, sample.Opt[lastbreath.Status]{})
-		}
-	}
-	s.checkDone()
 }
