@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 )
 
@@ -126,14 +127,15 @@ up to the kernel's.`,
 	return root
 }
 
-// isTerminal says whether f is a terminal.
+// isTerminal says whether f is a terminal that understands control sequences.
 func isTerminal(f any) bool {
+	return isTTY(f) && os.Getenv("TERM") != "dumb"
+}
+
+// isTTY says whether f is a terminal. /dev/null, a character device too, is none.
+func isTTY(f any) bool {
 	file, ok := f.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+	return ok && file != nil && isatty.IsTerminal(file.Fd())
 }
 
 // useColor follows the terminal and NO_COLOR (no-color.org).

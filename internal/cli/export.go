@@ -57,7 +57,7 @@ func (f exportFlags) run(s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.output == "" && isTerminal(s.out) && !f.csv && !f.json {
+	if f.output == "" && isTTY(s.out) && !f.csv && !f.json {
 		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
 	}
 	r, err := recording.Open(path)

@@ -22,6 +22,9 @@ import (
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
+// leftAfter is for how long programs outlive the main one before it is said.
+const leftAfter = 500 * time.Millisecond
+
 // session is one run while it lasts.
 type session struct {
 	*plan
@@ -38,6 +41,7 @@ type session struct {
 
 	signals        chan os.Signal // to pass on
 	sharesTerminal bool           // the keyboard's signals reach the program without us
+	leftSince      time.Time      // when the program had ended and others had not
 	saidLeft       bool
 }
 
@@ -135,7 +139,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	defer source.Close()
 	r.source = source
 	stdin, _ := s.in.(*os.File)
-	r.sharesTerminal = isTerminal(stdin)
+	r.sharesTerminal = isTTY(stdin)
 	pid, err := source.Start(r.command(watch.Command{
 		Files:    []*os.File{stdin, fileOf(s.out), fileOf(s.err)},
 		OwnGroup: !r.sharesTerminal,
@@ -185,7 +189,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 		Sink:   r.writer,
 		CalmHz: r.rate,
 		OnPoint: func(p *sample.Point) {
-			r.sayLeft()
+			r.sayLeft(p.At)
 			if !r.quiet {
 				r.status.point(p)
 			}
@@ -198,13 +202,17 @@ func (r *session) see(ctx context.Context, s *streams) {
 	_ = loop.Run(context.WithoutCancel(ctx))
 }
 
-// sayLeft says once that the program has ended and others of its live on.
-func (r *session) sayLeft() {
-	if r.saidLeft || r.source.Left() == 0 {
-		return
+// sayLeft says once that the program has ended and others of its live on. A
+// process that is not traced is known to have ended a little later.
+func (r *session) sayLeft(now time.Time) {
+	switch {
+	case r.saidLeft || r.source.Left() == 0:
+	case r.leftSince.IsZero():
+		r.leftSince = now
+	case now.Sub(r.leftSince) > leftAfter:
+		r.saidLeft = true
+		r.status.say("the program ended with code %d; watching what it left", r.source.ExitCode())
 	}
-	r.saidLeft = true
-	r.status.say("the program ended with code %d; watching what it left", r.source.ExitCode())
 }
 
 // forward passes signals on to the program. On a terminal the keyboard's signals
