@@ -100,9 +100,9 @@ func parse(args []string) (o *options, role string, err error) {
 	f.StringVar(&o.destination, "destination", "", "`address` of the destination; the sync starts one if it is empty")
 	f.StringVar(&o.store, "store", "", "`address` of the store; the sync starts one if it is empty")
 	f.IntVar(&o.tables, "tables", 500, "tables of the source")
-	f.IntVar(&o.pages, "pages", 10, "pages of a table")
+	f.IntVar(&o.pages, "pages", 20, "pages of a table")
 	f.IntVar(&o.pageRows, "page", 100, "rows of a page")
-	f.DurationVar(&o.delay, "delay", 200*time.Millisecond, "time that the source's API takes for a page")
+	f.DurationVar(&o.delay, "delay", 50*time.Millisecond, "time that the source's API takes for a page")
 	f.BoolVar(&o.child, "child", false, "end when standard input ends")
 	if err := f.Parse(args); err != nil {
 		return o, "", err

@@ -51,7 +51,7 @@ func (s *source) tables(send func(name string) error) error {
 // read sends the rows of a table, a page at a time as the API gives them.
 func (s *source) read(ctx context.Context, table string, send func(record []byte) error) error {
 	var number int
-	if _, err := fmt.Sscanf(table, "resources_%d", &number); err != nil || table != tableName(number) || number >= s.count {
+	if _, err := fmt.Sscanf(table, "resources_%d", &number); err != nil || table != tableName(number) || number < 0 || number >= s.count {
 		return status.Errorf(codes.NotFound, "no table %q", table)
 	}
 	for page := range s.pages {

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/highwater-go/highwater/cases/internal/faults"
+	"github.com/highwater-go/highwater/cases/internal/s3local"
+)
+
+// TestMain is the program, too: a sync under test starts this binary again as
+// its source, destination and store.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "-child") {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestTheTruthAgreesWithTheSource(t *testing.T) {
+	if os.Getenv("UPDATE") != "" {
+		if err := faults.Relocate("."); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := faults.Check(".", knownFaults...); err != nil {
+		t.Error(err)
+	}
+}
+
+// eachFault runs a test on the repaired program, and with each fault.
+func eachFault(t *testing.T, test func(t *testing.T, fault *faults.Set)) {
+	t.Helper()
+	for _, name := range append([]string{"none"}, knownFaults...) {
+		t.Run(name, func(t *testing.T) { test(t, faults.Of(name)) })
+	}
+}
+
+// ends is the three parts of a sync, in one process.
+type ends struct {
+	*engine
+	store           *s3local.Store
+	writing         chan struct{} // closed when the destination has the first record of a table
+	stopDestination func()
+}
+
+// noted is a destination that says when it has the first record.
+type noted struct {
+	*destination
+	once    sync.Once
+	writing chan struct{}
+}
+
+func (n *noted) write(ctx context.Context, table string, next func() ([]byte, error)) (int64, error) {
+	return n.destination.write(ctx, table, func() ([]byte, error) {
+		record, err := next()
+		n.once.Do(func() { close(n.writing) })
+		return record, err
+	})
+}
+
+func newEnds(t *testing.T, fault *faults.Set, s source) ends {
+	t.Helper()
+	store, err := s3local.New(bucket, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storeServer := httptest.NewServer(store)
+	t.Cleanup(storeServer.Close)
+	s.oneRecord = fault.Has("onerecord")
+	from, _ := serveService(t, &sourceService, &s)
+	d := &noted{destination: &destination{uploads: newUploads(storeServer.URL, bucket, fault.Has("noseek"))}, writing: make(chan struct{})}
+	to, stop := serveService(t, &destinationService, d)
+	return ends{&engine{source: from, destination: to, allTables: fault.Has("alltables")}, store, d.writing, stop}
+}
+
+// serveService serves on loopback and returns a connection to it.
+func serveService(t *testing.T, service *grpc.ServiceDesc, implementation any) (to *grpc.ClientConn, stop func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	server.RegisterService(service, implementation)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	to, err = dial(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		to.Close()
+		server.Stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return to, server.Stop
+}
+
+func TestRowsArrive(t *testing.T) {
+	eachFault(t, func(t *testing.T, fault *faults.Set) {
+		for _, s := range []source{
+			{count: 9, pages: 3, pageRows: 40},
+			{count: 1, pages: 1, pageRows: 1},
+			{count: 2, pages: 0, pageRows: 5},
+		} {
+			e := newEnds(t, fault, s)
+			tables, rows, err := e.sync(t.Context())
+			if err != nil || tables != int64(s.count) || rows != int64(s.count*s.pages*s.pageRows) {
+				t.Fatalf("%+v: %d tables, %d rows, %v", s, tables, rows, err)
+			}
+			for i := range s.count {
+				want := makePage(tableName(i), 0, s.pages*s.pageRows)
+				compare(t, e.store, tableName(i)+".parquet", want)
+				want.Release()
+			}
+		}
+	})
+}
+
+func TestAnObjectOfSeveralPartsArrives(t *testing.T) {
+	for _, fault := range []string{"none", "noseek"} {
+		e := newEnds(t, faults.Of(fault), source{count: 1, pages: 25, pageRows: 5000})
+		if _, _, err := e.sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := e.store.Objects()[0].Bytes; n <= 5<<20 {
+			t.Errorf("%d bytes make one part", n)
+		}
+		want := makePage(tableName(0), 0, 25*5000)
+		compare(t, e.store, tableName(0)+".parquet", want)
+		want.Release()
+	}
+}
+
+// compare reads an object and holds it against the rows of a record.
+func compare(t *testing.T, store *s3local.Store, key string, want arrow.RecordBatch) {
+	t.Helper()
+	object, err := store.Get(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(object), parquet.NewReaderProperties(memory.DefaultAllocator),
+		pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Release()
+	if table.NumRows() != want.NumRows() || table.NumCols() != want.NumCols() {
+		t.Fatalf("%s: %d rows of %d columns, want %d of %d", key, table.NumRows(), table.NumCols(), want.NumRows(), want.NumCols())
+	}
+	for i := range int(want.NumCols()) {
+		if want.NumRows() == 0 {
+			continue
+		}
+		chunks := table.Column(i).Data().Chunks()
+		got, err := array.Concatenate(chunks, memory.DefaultAllocator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(values(got), values(want.Column(i))) {
+			t.Errorf("%s: column %s differs", key, want.ColumnName(i))
+		}
+		got.Release()
+	}
+}
+
+func values(a arrow.Array) []string {
+	s := make([]string, a.Len())
+	for i := range s {
+		s[i] = a.ValueStr(i)
+	}
+	return s
+}
+
+func TestADestinationThatRefusesEndsTheSync(t *testing.T) {
+	eachFault(t, func(t *testing.T, fault *faults.Set) {
+		e := newEnds(t, fault, source{count: 4, pages: 2, pageRows: 10})
+		e.store.Refuse(true)
+		_, _, err := e.sync(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "table resources_") || !strings.Contains(err.Error(), "503") {
+			t.Errorf("error %v, want one of a table with 503", err)
+		}
+	})
+}
+
+func TestADestinationThatIsLostEndsTheSync(t *testing.T) {
+	eachFault(t, func(t *testing.T, fault *faults.Set) {
+		e := newEnds(t, fault, source{count: 3, pages: 1 << 20, pageRows: 1})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		failed := make(chan error, 1)
+		go func() {
+			_, _, err := e.sync(ctx)
+			failed <- err
+		}()
+		<-e.writing
+		e.stopDestination()
+		if err := <-failed; err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "write") {
+			t.Errorf("error %v, want one of writing", err)
+		}
+	})
+}
+
+func TestAnUnknownTableIsNotFound(t *testing.T) {
+	e := newEnds(t, faults.Of(), source{count: 3})
+	for _, name := range []string{"", "resources_0003", "resources_-001", "resources_1", "resources_0001x"} {
+		if _, err := e.copyTable(t.Context(), name); status.Code(errors.Unwrap(err)) != codes.NotFound && status.Code(errors.Unwrap(err)) != codes.InvalidArgument {
+			t.Errorf("%q: error %v", name, err)
+		}
+	}
+}
+
+func TestABrokenRecordIsRefusedAndNothingIsStored(t *testing.T) {
+	page := makePage(tableName(0), 0, 50)
+	defer page.Release()
+	good, err := encode(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := slices.Clone(good)
+	for i := 8; i < 300; i++ {
+		broken[i] ^= 0x55
+	}
+	eachFault(t, func(t *testing.T, fault *faults.Set) {
+		for name, messages := range map[string][][]byte{
+			"empty":              {{}},
+			"cut":                {good[:len(good)/2]},
+			"cut, after a good":  {good, good[:100]},
+			"broken":             {broken},
+			"of another schema":  {good, otherSchema(t)},
+			"two in one message": {append(slices.Clone(good[:len(good)-8]), good[len(schemaOnly(t)):]...)},
+		} {
+			e := newEnds(t, fault, source{})
+			d := &destination{uploads: newUploads("http://127.0.0.1:1", bucket, fault.Has("noseek"))}
+			next := func() ([]byte, error) {
+				if len(messages) == 0 {
+					return nil, io.EOF
+				}
+				m := messages[0]
+				messages = messages[1:]
+				return m, nil
+			}
+			if _, err := d.write(t.Context(), "x", next); status.Code(err) != codes.InvalidArgument {
+				t.Errorf("%s: error %v, want InvalidArgument", name, err)
+			}
+			if n := len(e.store.Objects()); n != 0 {
+				t.Errorf("%s: %d objects", name, n)
+			}
+		}
+	})
+}
+
+func otherSchema(t *testing.T) []byte {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int8}}, nil))
+	defer b.Release()
+	b.Field(0).(*array.Int8Builder).Append(1)
+	record := b.NewRecordBatch()
+	defer record.Release()
+	message, err := encode(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return message
+}
+
+// schemaOnly is how a stream of this schema begins: its batches follow.
+func schemaOnly(t *testing.T) []byte {
+	empty := makePage(tableName(0), 0, 0)
+	defer empty.Release()
+	message, err := encode(empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 8 + int(message[4]) + int(message[5])<<8 // the continuation mark, the length of the schema's message
+	return message[:n]
+}
+
+func TestAWholeSyncStartsItsProcessesAndEndsThem(t *testing.T) {
+	for _, fault := range append([]string{"none"}, knownFaults...) {
+		var out strings.Builder
+		if err := run(t.Context(), []string{"-tables", "7", "-pages", "2", "-page", "5", "-delay", "1ms", "-fault", fault}, &out); err != nil {
+			t.Fatal(err)
+		}
+		if want := fault + ": 7 tables, 70 rows\n"; !strings.HasPrefix(out.String(), want) {
+			t.Errorf("printed %q, want %q first", out.String(), want)
+		}
+	}
+}
+
+func TestTheCommandRefusesWhatItCannotDo(t *testing.T) {
+	for _, args := range [][]string{{"-fault", "leak"}, {"-tables", "0"}, {"nonsense"}, {"source", "store"}, {"-listen", "0.0.0.0:0", "store"}, {"-debug", ":1"}} {
+		if err := run(t.Context(), args, io.Discard); err == nil {
+			t.Errorf("%v was taken", args)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	page := makePage(tableName(0), 0, 3)
+	defer page.Release()
+	good, err := encode(page)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:len(good)/2])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if record, err := decode(b); err == nil {
+			record.Release()
+		}
+	})
+}
