@@ -77,7 +77,7 @@ func (t *Tracer) handle(tid int, ws unix.WaitStatus) {
 	case k == nil && t.leaving:
 		detach(tid, 0)
 	case k == nil:
-		t.newborns[tid] = ws
+		t.unknown(tid, ws)
 	case t.leaving:
 		t.letGo(k, signalOf(k, ws))
 	default:
@@ -107,123 +107,46 @@ func (t *Tracer) stopped(k *task, ws unix.WaitStatus) {
 	switch event(ws) {
 	case unix.PTRACE_EVENT_STOP:
 		t.paused(k, ws.StopSignal())
-	case unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK:
-		t.forked(k, event(ws))
+	case unix.PTRACE_EVENT_CLONE:
+		t.cloned(k)
+	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK:
+		t.forked(k, event(ws) == unix.PTRACE_EVENT_VFORK)
 	case unix.PTRACE_EVENT_EXEC:
-		k.caught = false
 		t.begin(k)
 	case unix.PTRACE_EVENT_EXIT:
 		t.exiting(k)
 	default:
-		resume(k.tid, signalOf(k, ws))
+		t.signalled(k, signalOf(k, ws))
 	}
+}
+
+// goOn lets a stopped thread go on, for good if it is leaving.
+func (t *Tracer) goOn(k *task, sig unix.Signal) {
+	if k.leaving {
+		t.letGo(k, sig)
+		return
+	}
+	resume(k.tid, sig)
+}
+
+// signalled handles a signal on its way to a thread. Those that say that a child
+// has ended are a part of following children, and cost nothing.
+func (t *Tracer) signalled(k *task, sig unix.Signal) {
+	if sig != unix.SIGCHLD {
+		t.spend(k.proc)
+	}
+	t.goOn(k, sig)
 }
 
 // paused handles a stop that is neither a signal's nor a system call's.
 func (t *Tracer) paused(k *task, sig unix.Signal) {
 	switch {
-	case isGroupStop(sig):
-		listen(k.tid)
-	case k.caught:
-		k.caught = false
+	case k.caught && !isGroupStop(sig):
 		t.begin(k)
+	case isGroupStop(sig) && !k.leaving:
+		listen(k.tid)
 	default:
-		resume(k.tid, 0)
-	}
-}
-
-// begin tells of a new program, and lets it run.
-func (t *Tracer) begin(k *task) {
-	p := k.proc
-	p.borrowed, p.dying, p.goProgram = false, false, false
-	p.status = sample.Opt[Status]{}
-	if t.handler.Exec != nil {
-		p.goProgram = t.handler.Exec(p.pid)
-	}
-	if p.goProgram && !t.options.FollowForks && t.hasThreads(p) {
-		t.letGo(k, 0) // it was caught late: its sysmon is there already
-		t.follow(p, 0)
-		return
-	}
-	setOptions(k.tid, t.optionsOf(p))
-	resume(k.tid, 0)
-}
-
-func (t *Tracer) hasThreads(p *proc) bool {
-	all, err := procfs.Threads(procRoot, p.pid)
-	return err == nil && len(all) > 1
-}
-
-// forked handles a thread that has made a thread or a process. The kernel
-// attached it to us before it could run.
-func (t *Tracer) forked(k *task, event int) {
-	msg, err := unix.PtraceGetEventMsg(k.tid)
-	if err != nil {
-		return // it was killed in the stop; the newborn is adopted when it is reaped
-	}
-	if event == unix.PTRACE_EVENT_CLONE {
-		born := t.addThread(k.proc, int(msg))
-		if k.proc.goProgram && !t.options.FollowForks {
-			born.options = traceExit
-			t.letGo(k, 0)
-		} else {
-			resume(k.tid, 0)
-		}
-	} else {
-		t.addChild(k.proc, int(msg), event == unix.PTRACE_EVENT_VFORK)
-		resume(k.tid, 0)
-	}
-	t.firstStop(int(msg))
-}
-
-// addThread records a newborn thread; one made by clone may be a process too.
-func (t *Tracer) addThread(p *proc, tid int) *task {
-	if pid, err := procfs.ProcessOf(procRoot, tid); err == nil && pid == tid {
-		return t.addChild(p, tid, true)
-	}
-	return t.addTask(p, tid)
-}
-
-// addChild records a newborn process and tells of it.
-func (t *Tracer) addChild(parent *proc, pid int, borrowed bool) *task {
-	p := &proc{pid: pid, goProgram: parent.goProgram, borrowed: borrowed, tasks: map[int]*task{}}
-	t.procs[pid] = p
-	if t.handler.Fork != nil {
-		t.handler.Fork(parent.pid, pid)
-	}
-	return t.addTask(p, pid)
-}
-
-// firstStop handles the first stop of a newborn, if it came before its birth was
-// reported.
-func (t *Tracer) firstStop(tid int) {
-	ws, ok := t.newborns[tid]
-	if !ok {
-		return
-	}
-	delete(t.newborns, tid)
-	t.handle(tid, ws)
-}
-
-// adopt takes in newborns whose birth will never be reported, as their maker was
-// killed first.
-func (t *Tracer) adopt() {
-	for tid := range t.newborns {
-		pid, err := procfs.ProcessOf(procRoot, tid)
-		maker := pid
-		if pid == tid {
-			maker, _ = procfs.Parent(procRoot, tid)
-		}
-		switch {
-		case t.procs[maker] != nil && len(t.procs[maker].tasks) > 0:
-			continue // it will report
-		case err != nil || pid != tid: // it goes with its process
-			delete(t.newborns, tid)
-			detach(tid, 0)
-			continue
-		}
-		t.addChild(&proc{pid: maker}, pid, true)
-		t.firstStop(tid)
+		t.goOn(k, 0)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,9 +40,8 @@ func (t *Tracer) exiting(k *task) {
 	case why != exitProcess:
 		// Let go, not resumed: nobody then has to wait for the thread, and an
 		// execve can go on.
-		t.letGo(k, 0)
-		if len(p.tasks) == 0 {
-			t.follow(p, k.tid)
+		if t.letGo(k, 0) {
+			t.threadGone(p, k.tid)
 		}
 		return
 	}
@@ -53,31 +53,36 @@ func (t *Tracer) exiting(k *task) {
 	resume(k.tid, 0)
 }
 
+// threadGone keeps a process followed of which a thread has ended.
+func (t *Tracer) threadGone(p *proc, tid int) {
+	switch {
+	case len(p.tasks) == 0:
+		t.follow(p, tid)
+	case p.narrow && p.quiet == nil:
+		t.narrow(p) // the thread that was to stay is gone
+	default:
+		t.spend(p)
+	}
+}
+
 // whyExit tells the end of a process from that of a thread. The message is the
 // exit code of the process when it ends, that of the thread when it ends alone,
 // and 0 when another thread has called execve (kernel/exit.c, do_group_exit).
 func whyExit(pid, tid int, msg uint) exit {
-	if statusOf(msg).Signal != 0 {
-		return exitProcess // threads are not killed alone
-	}
-	if others(pid, tid) == nil {
+	nr, _ := systemCall(pid, tid)
+	switch {
+	case statusOf(msg).Signal != 0: // threads are not killed alone
 		return exitProcess
-	}
-	switch nr, _ := systemCall(pid, tid); nr {
-	case unix.SYS_EXIT:
+	case nr == unix.SYS_EXIT && hasOthers(pid, tid):
 		return exitThread
-	case unix.SYS_EXIT_GROUP:
+	case nr == unix.SYS_EXIT, nr == unix.SYS_EXIT_GROUP, msg != 0:
 		return exitProcess
 	}
 	// Another thread is the cause: it calls exit_group, and is soon gone with the
 	// rest, or execve, and waits for us.
 	for range 1000 {
-		execs, running := execInProgress(pid, tid)
-		if execs {
-			return exitExec
-		}
-		if !running {
-			return exitProcess
+		if why, known := causeOf(pid, tid); known {
+			return why
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
@@ -87,26 +92,36 @@ func whyExit(pid, tid int, msg uint) exit {
 // others lists the threads of a process that have not ended, but for one.
 func others(pid, but int) []int {
 	all, _ := procfs.Threads(procRoot, pid)
-	var living []int
-	for _, tid := range all {
-		if st, err := procfs.StateOf(procRoot, tid); tid != but && err == nil && !st.Ended() {
-			living = append(living, tid)
-		}
-	}
-	return living
+	return slices.DeleteFunc(all, func(tid int) bool { return tid == but || !lives(tid) })
 }
 
-// execInProgress says whether another thread stands in execve, and whether one
-// is running, so that this cannot be seen.
-func execInProgress(pid, but int) (execs, running bool) {
-	for _, tid := range others(pid, but) {
-		nr, known := systemCall(pid, tid)
-		if known && (nr == unix.SYS_EXECVE || nr == unix.SYS_EXECVEAT) {
-			return true, false
+// hasOthers says whether there is such a thread.
+func hasOthers(pid, but int) bool {
+	all, _ := procfs.Threads(procRoot, pid)
+	return slices.ContainsFunc(all, func(tid int) bool { return tid != but && lives(tid) })
+}
+
+func lives(tid int) bool {
+	st, err := procfs.StateOf(procRoot, tid)
+	return err == nil && !st.Ended()
+}
+
+// causeOf is why another thread makes this one end; it is not known while one is
+// running, of which nothing can be seen.
+func causeOf(pid, tid int) (why exit, known bool) {
+	known = true
+	for _, other := range others(pid, tid) {
+		nr, stands := systemCall(pid, other)
+		switch {
+		case !stands:
+			known = false
+		case nr == unix.SYS_EXECVE || nr == unix.SYS_EXECVEAT:
+			return exitExec, true
+		case nr == unix.SYS_EXIT_GROUP:
+			return exitProcess, true
 		}
-		running = running || !known
 	}
-	return false, running
+	return exitProcess, known
 }
 
 // systemCall is the number of the system call that a standing thread is in, -1
@@ -129,49 +144,34 @@ func (t *Tracer) follow(p *proc, ending int) {
 }
 
 // regain gives up the thread of a process in which another thread has called
-// execve, which waits for it to end, and traces the new program.
-//
-// A child of ours finds a SIGSTOP waiting when it has exec'ed, and so runs no
-// instruction until it is traced; only we, its parent, could see that it
-// stopped. Any other process is interrupted as soon as may be.
+// execve, which waits for it to end, and traces the new program. It is
+// interrupted in case that it runs already.
 func (t *Tracer) regain(k *task) {
 	p := k.proc
-	if p.child {
-		unix.Kill(p.pid, unix.SIGSTOP)
+	if !t.letGo(k, 0) {
+		return
 	}
-	t.letGo(k, 0)
 	if err := seizeExec(p.pid); err != nil {
-		if p.child {
-			unix.Kill(p.pid, unix.SIGCONT)
-		}
 		t.followed(p, err)
 		return
 	}
 	k = t.addTask(p, p.pid)
-	if !p.child {
-		k.caught = true
-		interrupt(p.pid)
-		return
-	}
-	last, contSent := settle(p.pid)
-	if contSent {
-		k.swallow = unix.SIGCONT
-	}
-	if !isPause(last) {
-		t.handle(p.pid, last)
-		return
-	}
-	t.begin(k)
+	k.caught = true
+	interrupt(p.pid)
 }
 
 // seizeExec traces a process in the midst of an execve. PTRACE_SEIZE waits until
-// the old program is gone and returns before the new one is loaded. For a moment
-// the pid may still belong to a thread that has ended, which is EPERM.
+// the old program is gone and returns, as a rule, before the new one is loaded.
+// For a moment the pid may still belong to a thread that has ended, which is
+// EPERM.
 func seizeExec(pid int) error {
 	err := seize(pid, traceAll)
 	for try := 0; err == unix.EPERM && try < 200; try++ {
 		if try > 20 {
 			time.Sleep(500 * time.Microsecond)
+			if !hasOthers(pid, 0) {
+				return unix.ESRCH // the new program has ended already
+			}
 		}
 		err = seize(pid, traceAll)
 	}

@@ -3,15 +3,23 @@
 // at its exit, when it can do nothing any more but its memory is still there to
 // be read: after SIGKILL, a crash, or a plain return from main.
 //
-// It does so by ptrace with one thread of each process (PTRACE_SEIZE and
-// PTRACE_O_TRACEEXIT, ptrace(2)). Which thread matters: every signal to a
-// traced thread stops it for a moment, and Go's scheduler preempts by signals.
-// So of a Go program the runtime's second thread is traced, sysmon, which is
-// never preempted; of any other program the first.
+// It does so by ptrace (PTRACE_SEIZE and PTRACE_O_TRACEEXIT, ptrace(2)). To hold
+// a process one traced thread is enough; to follow a child from its first
+// instruction the thread that forks must be traced, in Go programs any. But
+// every signal to a traced thread stops it for a moment, and Go's scheduler
+// preempts by signals: some a minute in a program that starts others and waits
+// for them, 50 a second in each busy thread. So all threads of a Go program are
+// traced from its exec on, within a budget of stops. A program that exceeds it is
+// narrowed: the runtime's second thread, sysmon, which is never preempted, stays
+// traced, the others are let go, for good. (To widen again would be to seize
+// threads while one is traced, which can deadlock with an execve.) Of any
+// program that is no Go program the first thread is traced.
 //
 // The program is sacred. It sees no signal that is not its own, and if the
 // tracing process dies, also by kill -9, the kernel lets the programs go and
-// they live on; PTRACE_O_EXITKILL is never used.
+// they live on; PTRACE_O_EXITKILL is never used. The one exception is the start:
+// a program that has not run an instruction is held by a SIGSTOP for 30 us, and
+// stays stopped if the tracing process is killed right then.
 //
 // What it does not do: it reads no memory, says nothing of who sent a signal
 // (the cgroup's oom_kill counter knows), and does not debug. Linux only.
@@ -37,13 +45,15 @@ const HoldOOM = 1800 * time.Millisecond
 // other processes is noticed.
 type Handler struct {
 	// Exec says that a process has become a new program and has not run an
-	// instruction of it. The result says whether it is a Go program, of which
-	// one thread is then followed. Where a thread that is not traced called
-	// execve (in Go programs that is the rule), the process may be caught some
-	// instructions later.
+	// instruction of it. The result says whether it is a Go program. Where a
+	// thread that is not traced called execve, as in Go programs that have been
+	// narrowed, the process may be caught some instructions later.
 	Exec func(pid int) (goProgram bool)
 	// Fork says that a process that is followed has a child, followed as well.
 	Fork func(parent, child int)
+	// Narrowed says that one thread of a Go program stays traced from now on, so
+	// that children it starts are not told of.
+	Narrowed func(pid int)
 	// Dying says that a process is held at its exit.
 	Dying func(Death)
 	// Gone says that a process has ended. The status of a process that this one
@@ -89,12 +99,24 @@ func (s Status) String() string {
 
 // Options is how a Tracer follows; its zero value is what to use.
 type Options struct {
-	// FollowForks traces every thread of a Go program, so that a child it starts
-	// is followed from its first instruction. Without it such a child is
-	// followed once somebody calls Seize. It costs a stop for every signal,
-	// which Go's scheduler sends about twenty times a second to a busy thread.
-	FollowForks bool
+	FollowForks Following
 }
+
+// Following is how long all threads of a Go program are traced, so that a child
+// it starts is followed from its first instruction. Afterwards, and in programs
+// that ran already when they were seized, such a child is followed once somebody
+// calls Seize.
+type Following int
+
+const (
+	// WithinBudget is until the program is stopped for more than 20 signals a
+	// second, or 60 at once.
+	WithinBudget Following = iota
+	// Always costs a stop for every signal of a busy program's life.
+	Always
+	// Never traces sysmon alone once it is there.
+	Never
+)
 
 // Command is a program to start.
 type Command struct {

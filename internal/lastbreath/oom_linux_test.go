@@ -199,7 +199,7 @@ func BenchmarkTracing(b *testing.B) {
 		b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/op")
 	}
 	b.Run("one", func(b *testing.B) { tr, l := newTracer(b, Options{}, nil); run(b, tr, l) })
-	b.Run("all", func(b *testing.B) { tr, l := newTracer(b, Options{FollowForks: true}, nil); run(b, tr, l) })
+	b.Run("all", func(b *testing.B) { tr, l := newTracer(b, Options{FollowForks: Always}, nil); run(b, tr, l) })
 	b.Run("none", func(b *testing.B) {
 		var cpu time.Duration
 		for b.Loop() {

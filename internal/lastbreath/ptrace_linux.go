@@ -49,7 +49,9 @@ func listen(tid int) { ptrace(unix.PTRACE_LISTEN, tid, 0, 0) }
 func interrupt(tid int) error { return ptrace(unix.PTRACE_INTERRUPT, tid, 0, 0) }
 
 // detach lets a stopped thread go for good, with a signal or 0.
-func detach(tid int, sig syscall.Signal) { ptrace(unix.PTRACE_DETACH, tid, 0, uintptr(sig)) }
+func detach(tid int, sig syscall.Signal) error {
+	return ptrace(unix.PTRACE_DETACH, tid, 0, uintptr(sig))
+}
 
 // setOptions replaces the options of a stopped thread.
 func setOptions(tid, options int) { unix.PtraceSetOptions(tid, options) }

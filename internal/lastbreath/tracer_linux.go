@@ -49,6 +49,11 @@ type proc struct {
 	dying    bool // Dying was told
 	status   sample.Opt[Status]
 	tasks    map[int]*task
+
+	// All threads of a Go program are traced, or it is narrow.
+	narrow bool
+	quiet  *task // the thread that stays when it is narrowed; nil: not known
+	spent  budget
 }
 
 // task is a thread that is traced.
@@ -58,6 +63,7 @@ type task struct {
 	options int         // to be set at its first stop; 0: set already
 	swallow unix.Signal // sent by us, not to be seen by the program
 	caught  bool        // attached in the midst of an execve, its new program not yet told of
+	leaving bool        // to be let go when it stops
 }
 
 // NewTracer starts a Tracer. Close ends it.
@@ -176,13 +182,16 @@ func (t *Tracer) attach(p *proc, ending int) error {
 		return err
 	}
 	options := t.optionsOf(p)
-	if p.goProgram && tid != p.pid && !t.options.FollowForks {
+	p.narrow = p.goProgram && tid != p.pid && t.options.FollowForks != Always
+	if p.narrow {
 		options = traceExit
 	}
 	if err := seize(tid, options); err != nil {
 		return err
 	}
-	t.addTask(p, tid)
+	if k := t.addTask(p, tid); p.narrow {
+		p.quiet = k
+	}
 	return nil
 }
 
@@ -199,10 +208,10 @@ func (t *Tracer) choose(p *proc, ending int) (int, error) {
 	return living[0], nil
 }
 
-// optionsOf is how the first thread of a process is traced. A Go program's
-// first clone is its sysmon thread, which then is traced in its place.
+// optionsOf is how the first thread of a process is traced, and with traceAll
+// every other that comes.
 func (t *Tracer) optionsOf(p *proc) int {
-	if p.goProgram || t.options.FollowForks {
+	if p.goProgram || t.options.FollowForks == Always {
 		return traceAll
 	}
 	return traceFork
@@ -218,10 +227,17 @@ func (t *Tracer) addTask(p *proc, tid int) *task {
 func (t *Tracer) dropTask(k *task) {
 	delete(k.proc.tasks, k.tid)
 	delete(t.tasks, k.tid)
+	if k.proc.quiet == k {
+		k.proc.quiet = nil
+	}
 }
 
-// letGo detaches from a stopped thread.
-func (t *Tracer) letGo(k *task, sig unix.Signal) {
-	detach(k.tid, sig)
+// letGo detaches from a stopped thread. It does not if the thread was killed
+// while it stood, and has more to report: its exit (see resume).
+func (t *Tracer) letGo(k *task, sig unix.Signal) (gone bool) {
+	if peek(unix.P_PID, k.tid) != 0 || detach(k.tid, sig) != nil {
+		return false
+	}
 	t.dropTask(k)
+	return true
 }

@@ -370,7 +370,7 @@ func TestAProcessThatRunsIsSeized(t *testing.T) {
 }
 
 func TestFollowForksFollowsGosChildrenFromTheirStart(t *testing.T) {
-	tracer, log := newTracer(t, Options{FollowForks: true}, nil)
+	tracer, log := newTracer(t, Options{FollowForks: Always}, nil)
 	p := start(t, tracer, target, "spawn", target, "exit", "4")
 	go io.Copy(io.Discard, p.out)
 	log.wait(t, fmt.Sprintf("gone %d exit 0", p.pid))

@@ -1,0 +1,138 @@
+package lastbreath
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// begin tells of a new program, and lets it run.
+func (t *Tracer) begin(k *task) {
+	p := k.proc
+	k.caught, k.leaving = false, false
+	p.borrowed, p.dying, p.goProgram, p.narrow = false, false, false, false
+	p.quiet, p.spent, p.status = nil, budget{}, sample.Opt[Status]{}
+	if t.handler.Exec != nil {
+		p.goProgram = t.handler.Exec(p.pid)
+	}
+	if p.goProgram && t.options.FollowForks != Always && t.hasThreads(p) {
+		t.beginLate(k)
+		return
+	}
+	setOptions(k.tid, t.optionsOf(p))
+	resume(k.tid, 0)
+}
+
+// beginLate lets a program run that was caught late: threads of it are there
+// that are not traced.
+func (t *Tracer) beginLate(k *task) {
+	if !t.letGo(k, 0) {
+		return
+	}
+	t.follow(k.proc, 0)
+	t.tellNarrowed(k.proc)
+}
+
+func (t *Tracer) hasThreads(p *proc) bool {
+	all, err := procfs.Threads(procRoot, p.pid)
+	return err == nil && len(all) > 1
+}
+
+// forked handles a thread that has made a process. The kernel attached it to us
+// before it could run.
+func (t *Tracer) forked(k *task, borrows bool) {
+	pid, err := unix.PtraceGetEventMsg(k.tid)
+	if err != nil {
+		return // it was killed in the stop; the newborn is adopted when it is reaped
+	}
+	t.addChild(k.proc, int(pid), borrows)
+	t.goOn(k, 0)
+	t.firstStop(int(pid))
+}
+
+// cloned handles a thread that has made another, or a process in clone's way.
+// A Go program's first is its sysmon.
+func (t *Tracer) cloned(k *task) {
+	tid, err := unix.PtraceGetEventMsg(k.tid)
+	if err != nil {
+		return // as in forked
+	}
+	p, born := k.proc, t.addThread(k.proc, int(tid))
+	switch {
+	case born.proc != p || !p.goProgram:
+	case p.narrow:
+		born.leaving = true
+	case t.options.FollowForks == Never:
+		born.options = traceExit
+		p.narrow, p.quiet, k.leaving = true, born, true
+	case p.quiet == nil:
+		p.quiet = born
+	}
+	t.goOn(k, 0)
+	t.firstStop(int(tid))
+}
+
+// addThread records a newborn thread; one made by clone may be a process too.
+func (t *Tracer) addThread(p *proc, tid int) *task {
+	if pid, err := procfs.ProcessOf(procRoot, tid); err == nil && pid == tid {
+		return t.addChild(p, tid, true)
+	}
+	return t.addTask(p, tid)
+}
+
+// addChild records a newborn process and tells of it.
+func (t *Tracer) addChild(parent *proc, pid int, borrowed bool) *task {
+	p := &proc{pid: pid, goProgram: parent.goProgram, borrowed: borrowed, tasks: map[int]*task{}}
+	t.procs[pid] = p
+	if t.handler.Fork != nil {
+		t.handler.Fork(parent.pid, pid)
+	}
+	return t.addTask(p, pid)
+}
+
+// unknown keeps the first stop of a newborn until its birth is reported. Of a
+// thread that stands at its exit it never will be: its maker was killed in the
+// stop that would have told, as the whole process ends.
+func (t *Tracer) unknown(tid int, ws unix.WaitStatus) {
+	pid, _ := procfs.ProcessOf(procRoot, tid)
+	if p := t.procs[pid]; event(ws) == unix.PTRACE_EVENT_EXIT && p != nil && pid != tid {
+		delete(t.newborns, tid)
+		t.stopped(t.addTask(p, tid), ws)
+		return
+	}
+	t.newborns[tid] = ws
+}
+
+// firstStop handles the first stop of a newborn, if it came before its birth was
+// reported.
+func (t *Tracer) firstStop(tid int) {
+	ws, ok := t.newborns[tid]
+	if !ok {
+		return
+	}
+	delete(t.newborns, tid)
+	t.handle(tid, ws)
+}
+
+// adopt takes in newborns whose birth will never be reported, as their maker was
+// killed first.
+func (t *Tracer) adopt() {
+	for tid := range t.newborns {
+		pid, err := procfs.ProcessOf(procRoot, tid)
+		maker := pid
+		if pid == tid {
+			maker, _ = procfs.Parent(procRoot, tid)
+		}
+		switch {
+		case t.procs[maker] != nil && len(t.procs[maker].tasks) > 0:
+			continue // it will report
+		case err != nil || pid != tid: // it goes with its process
+			delete(t.newborns, tid)
+			detach(tid, 0)
+			continue
+		}
+		t.addChild(&proc{pid: maker}, pid, true)
+		t.firstStop(tid)
+	}
+}
