@@ -31,7 +31,10 @@ type Guest struct {
 	Cmds [][]string
 	// Fetch are files of the guest that are wanted afterwards; those that are
 	// not there are left out. The line is slow: some MB at most.
-	Fetch   []string
+	Fetch []string
+	// Disk is the size of an empty ext4 file system at /disk, 0 for none: the
+	// guest's other files are in memory, and theirs is no page cache.
+	Disk    sample.Bytes
 	Memory  sample.Bytes  // 0: 512 MiB
 	Timeout time.Duration // of the whole run, 0: 3 minutes
 }
@@ -54,6 +57,7 @@ type GuestCmd struct {
 type Job struct {
 	Cmds  [][]string
 	Fetch []string
+	Disk  bool // there is one, to be mounted
 }
 
 // Report is one line of JSON that the guest's init writes to its second serial
@@ -82,9 +86,13 @@ func (g Guest) Run(t testing.TB) GuestResult {
 	if err := g.writeInitrd(t, initrd); err != nil {
 		t.Fatalf("build the guest: %v", err)
 	}
+	disk, err := g.disk(t, dir)
+	if err != nil {
+		t.Fatalf("build the guest's disk: %v", err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), orDefault(g.Timeout, 3*time.Minute))
 	defer cancel()
-	console, err := g.command(ctx, kernel, initrd, port).CombinedOutput()
+	console, err := g.command(ctx, kernel, initrd, port, disk...).CombinedOutput()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -99,15 +107,38 @@ func (g Guest) Run(t testing.TB) GuestResult {
 
 // command is QEMU with its own emulator: a /dev/kvm that opens is no proof that
 // it works in a nested machine.
-func (g Guest) command(ctx context.Context, kernel, initrd, port string) *exec.Cmd {
+func (g Guest) command(ctx context.Context, kernel, initrd, port string, more ...string) *exec.Cmd {
 	memory := orDefault(g.Memory, 512*sample.MiB)
-	cmd := exec.CommandContext(ctx, qemu,
+	args := []string{
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", strconv.FormatUint(uint64(memory/sample.MiB), 10),
-		"-serial", "stdio", "-serial", "file:"+port,
-		"-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 quiet")
+		"-serial", "stdio", "-serial", "file:" + port,
+		"-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 quiet",
+	}
+	cmd := exec.CommandContext(ctx, qemu, append(args, more...)...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
+}
+
+// disk makes the file system and gives QEMU's arguments for it. NVMe and ext4 are
+// built into the guest's kernel, which has no modules at hand.
+func (g Guest) disk(t testing.TB, dir string) ([]string, error) {
+	t.Helper()
+	if g.Disk == 0 {
+		return nil, nil
+	}
+	Need(t, Program("mkfs.ext4"))
+	image := filepath.Join(dir, "disk")
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.Truncate(image, int64(g.Disk)); err != nil {
+		return nil, err
+	}
+	if out, err := exec.Command("mkfs.ext4", "-q", "-F", image).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("mkfs.ext4: %w\n%s", err, out)
+	}
+	return []string{"-drive", "file=" + image + ",if=none,id=disk,format=raw,cache=unsafe", "-device", "nvme,drive=disk,serial=1"}, nil
 }
 
 func orDefault[T comparable](v, other T) T {

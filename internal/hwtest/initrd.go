@@ -33,7 +33,7 @@ func (g Guest) writeInitrd(t testing.TB, name string) error {
 
 func (g Guest) archive(t testing.TB, a *archive) error {
 	t.Helper()
-	job, err := json.Marshal(Job{Cmds: g.Cmds, Fetch: g.Fetch})
+	job, err := json.Marshal(Job{Cmds: g.Cmds, Fetch: g.Fetch, Disk: g.Disk > 0})
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,11 @@ func work(out *json.Encoder) error {
 	if err := json.Unmarshal(b, &job); err != nil {
 		return err
 	}
+	if job.Disk {
+		if err := mountDisk(); err != nil {
+			return err
+		}
+	}
 	for i, args := range job.Cmds {
 		code := run(i, args, out)
 		if err := out.Encode(hwtest.Report{Cmd: i, Code: &code}); err != nil {
@@ -96,6 +101,19 @@ func work(out *json.Encoder) error {
 		}
 	}
 	return nil
+}
+
+// mountDisk mounts the only disk, which the kernel finds while init runs already.
+func mountDisk() error {
+	if err := os.Mkdir("/disk", 0o755); err != nil {
+		return err
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		err := unix.Mount("/dev/nvme0n1", "/disk", "ext4", 0, "")
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+	}
 }
 
 // run runs one command to its end and gives its code, as GuestCmd has it.
