@@ -39,6 +39,11 @@ type Process struct {
 	PID       int          `json:"pid"`
 	GoVersion string       `json:"go_version"`
 	Bytes     sample.Bytes `json:"bytes"`
+	// Args is its command line without the program's name, in one string; values
+	// that look secret are replaced.
+	Args    string `json:"args"`
+	Subject bool   `json:"subject"` // the answer is about it
+	Signal  string `json:"signal"`  // that it died by at the moment, "" if none
 }
 
 // State says how the program ended, if it did.
@@ -61,6 +66,16 @@ const (
 	ByNone   By = "none"
 )
 
+// Stopped says why highwater stopped the program.
+type Stopped string
+
+// The reasons. Asked: a signal was passed on, or --for was over.
+const (
+	StoppedLoad      Stopped = "load-end"
+	StoppedInterrupt Stopped = "interrupt" // Ctrl-C
+	StoppedAsked     Stopped = "asked"
+)
+
 // Outcome is what became of the program, and which moment the answer looks at.
 // Nil members were not seen.
 type Outcome struct {
@@ -76,6 +91,8 @@ type Outcome struct {
 	Elapsed       float64       `json:"elapsed_seconds"` // from the start to the end, or to the last sample
 	MomentElapsed float64       `json:"moment_seconds"`  // from the start to the moment
 	Kernel        bool          `json:"killed_by_kernel"`
+	// Stopped says why highwater stopped the program, "" if it did not.
+	Stopped Stopped `json:"stopped"`
 }
 
 // Class names a kind of verdict.
@@ -84,6 +101,7 @@ type Class string
 // The classes that this version can find.
 const (
 	Leak         Class = "leak"
+	Goroutines   Class = "goroutine-leak"
 	Burst        Class = "burst"
 	GCUnaware    Class = "gc-unaware"
 	Native       Class = "native"
@@ -115,8 +133,8 @@ type Verdict struct {
 	Seen        int        `json:"seen"`        // how many earlier recordings have the fingerprint
 	Culprit     *Culprit   `json:"culprit"`
 	Why         []Why      `json:"why"`
-	// Known, NotKnown and Next are for an inconclusive verdict: what is certain,
-	// what is missing, and the command that would get it.
+	// Known and NotKnown are for an inconclusive verdict: what is certain and what
+	// is missing. Next is the command that would get what is missing.
 	Known    []string `json:"known"`
 	NotKnown []string `json:"not_known"`
 	Next     []string `json:"next"`
@@ -129,6 +147,9 @@ type Culprit struct {
 	Line     int          `json:"line"`
 	Bytes    sample.Bytes `json:"bytes"`
 	Role     string       `json:"role"` // "allocates", "retains", "native" or "config"
+	// Hint: goroutines stood there, no more; nobody recorded who asked for the
+	// memory, and Bytes is 0.
+	Hint bool `json:"hint"`
 }
 
 // Why is one step of the explanation, with the ids of its evidence.

@@ -127,6 +127,40 @@ func (s *scene) inside(function string, n int) {
 		Where: []sample.Location{{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: function}}}}})
 }
 
+// waiting puts n goroutines to a place where they wait, the first of them for so
+// many seconds.
+func (s *scene) waiting(function, file string, line, n int, reason string, oldest float64) {
+	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: reason, Count: n, Stack: []uint64{1}, StackBytes: sample.Bytes(n) * 2 * sample.KiB,
+		Oldest: time.Duration(oldest * float64(time.Second)), CreatedAt: sample.Location{Frames: []sample.Frame{{Func: "example.org/shop/push.Start", File: "/build/shop/push/push.go", Line: 5}}},
+		Where: []sample.Location{{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: function, File: file, Line: line}}}}})
+}
+
+// goroutines sets their number over the run, evenly.
+func (s *scene) goroutines(n ...float64) {
+	for i := range s.Ticks.Goroutines {
+		at := float64(i) / float64(len(s.Ticks.Goroutines)-1) * float64(len(n)-1)
+		k := min(int(at), len(n)-2)
+		s.Ticks.Goroutines[i] = n[k] + (at-float64(k))*(n[k+1]-n[k])
+	}
+	s.p.Go.Goroutines = int(n[len(n)-1])
+}
+
+// beside adds a process of v MiB anonymous memory; one in Go has all of it live.
+func (s *scene) beside(pid int, name string, inGo bool, v float64) {
+	key := sample.ProcessKey{PID: pid, Start: 98}
+	p := sample.ProcessMoment{Key: key, Resident: &sample.Resident{Total: bytesOf(v)}}
+	prog := sample.Program{Key: key, Name: name, Args: []string{name, "-part", "1"}}
+	if inGo {
+		prog.Go = &sample.GoProgram{Version: "go1.26.8"}
+		p.Go = &sample.Runtime{GOGC: 100, HeapMarked: bytesOf(v), HeapLive: bytesOf(v), HeapInUse: bytesOf(v), TotalAlloc: bytesOf(v), MemoryLimit: sample.NoMemoryLimit}
+	}
+	s.Programs = append(s.Programs, prog)
+	s.Moment.Processes = append(s.Moment.Processes, p)
+	s.p = &s.Moment.Processes[0]
+	s.Moment.Cgroup.Usage += bytesOf(v)
+	s.Moment.Cgroup.Stat.Anon += bytesOf(v)
+}
+
 // running adds n goroutines whose stacks could not be read.
 func (s *scene) running(n int) {
 	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "running", Count: n})
@@ -134,7 +168,7 @@ func (s *scene) running(n int) {
 
 // stand adds an earlier moment of the blamed line.
 func (s *scene) stand(at, held float64, inFlight, unseen int) {
-	s.Course = append(s.Course, Stand{At: at, Bytes: bytesOf(held), InFlight: inFlight, Unseen: unseen, Goroutines: true})
+	s.Course = append(s.Course, Stand{At: at, Bytes: bytesOf(held), Calls: []int{inFlight}, Unseen: unseen, Goroutines: true})
 }
 
 func bytesOf(v float64) sample.Bytes { return sample.Bytes(math.Round(v * float64(mib))) }

@@ -11,6 +11,7 @@ type Case struct {
 	*Evidence
 	outcome Outcome
 	ledger  sample.Ledger
+	own     sample.Ledger // of the subject alone
 	curve   curve
 
 	limit   sample.Bytes // the cgroup's, 0 if it has none
@@ -22,9 +23,8 @@ type Case struct {
 	g    *sample.Runtime       // its runtime; nil if it was not read
 	live liveHeap
 
-	site              *Site // to blame for the heap; nil: none known
-	calls             call
-	inFlight, running int // goroutines inside its function; those whose stacks were not read
+	site   *Site // to blame for the heap; nil: none known
+	flight flight
 }
 
 // liveHeap is what is known of the live heap at the moment.
@@ -48,13 +48,13 @@ func newCase(e *Evidence) *Case {
 	c.pressed = c.outcome.Kernel || c.limit > 0 && c.hardPeak() >= 0.8*float64(c.limit)
 	if c.proc = e.process(); c.proc != nil {
 		c.g = c.proc.Go
+		c.own = divide(sample.Moment{Processes: []sample.ProcessMoment{*c.proc}}, e.isGo)
 	}
 	if c.g != nil {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}
 	if c.site = e.blamed(); c.site != nil && c.proc != nil {
-		c.calls = judgeCalls(c.site, e.Course)
-		c.inFlight, c.running = inFlight(c.proc.Goroutines, c.site.Function)
+		c.flight = judgeFlight(c.site, c.proc.Goroutines, e.Course)
 	}
 	return c
 }
@@ -95,38 +95,52 @@ func (c *Case) unseen() sample.Bytes {
 // blind: so little was seen that the moment's figures rule nothing out.
 func (c *Case) blind() bool { return len(c.ledger.Rows) == 0 || c.unseen() > c.bound/10 }
 
-func (c *Case) rows(names ...string) (sum sample.Bytes) {
+// sum is several rows of a ledger together.
+func sum(l sample.Ledger, names ...string) (b sample.Bytes) {
 	for _, n := range names {
-		sum += c.ledger.Row(n)
+		b += l.Row(n)
 	}
-	return sum
+	return b
 }
 
-// heap is the resident Go heap: live, new, garbage and idle.
-func (c *Case) heap() sample.Bytes {
-	return c.rows(sample.RowLive, sample.RowNew, sample.RowGarbage, sample.RowIdle)
+// heap is the subject's resident Go heap: live, new, garbage and idle.
+func (c *Case) heap() sample.Bytes { return heapRows(c.own) }
+
+func heapRows(l sample.Ledger) sample.Bytes {
+	return sum(l, sample.RowLive, sample.RowNew, sample.RowGarbage, sample.RowIdle)
 }
 
-// goFixed is what the Go runtime holds beside the heap; GOMEMLIMIT counts it.
-func (c *Case) goFixed() sample.Bytes { return c.rows(sample.RowStacks, sample.RowRuntime) }
+// goFixed is what the subject's Go runtime holds beside the heap; GOMEMLIMIT
+// counts it.
+func (c *Case) goFixed() sample.Bytes { return sum(c.own, sample.RowStacks, sample.RowRuntime) }
 
-// outside is what GOMEMLIMIT does not see and the kernel cannot take back.
-func (c *Case) outside() sample.Bytes {
-	return c.rows(sample.RowNative, sample.RowProgramData, sample.RowUndivided, sample.RowOther,
-		sample.RowShmem, sample.RowKernel, sample.RowSockets) + sample.Bytes(max(0, c.ledger.Unexplained))
+// nonHeap is all that is neither the subject's Go heap nor page cache: what the
+// other processes take, too.
+func (c *Case) nonHeap() sample.Bytes {
+	return c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache) + c.heap())
 }
 
-// nonHeap is all that is neither Go heap nor page cache.
-func (c *Case) nonHeap() sample.Bytes { return c.goFixed() + c.outside() }
+// outside is the part of it that the subject's GOMEMLIMIT does not see.
+func (c *Case) outside() sample.Bytes { return c.nonHeap().Sub(c.goFixed()) }
+
+// others is what the other processes took.
+func (c *Case) others() (b sample.Bytes) {
+	for _, p := range c.Moment.Processes {
+		if p.Key != c.Subject {
+			b += anonOf(p)
+		}
+	}
+	return b
+}
 
 // waste is the resident part of what was allocated and is dead, as far as that
 // is known. Free slots and freed pages are not in it: they are no garbage.
 func (c *Case) waste() sample.Bytes {
-	return (c.liveRows() + c.ledger.Row(sample.RowGarbage)).Sub(min(c.live.bytes, c.liveRows()))
+	return (c.liveRows() + c.own.Row(sample.RowGarbage)).Sub(min(c.live.bytes, c.liveRows()))
 }
 
 // liveRows is the resident part of what may be live.
-func (c *Case) liveRows() sample.Bytes { return c.rows(sample.RowLive, sample.RowNew) }
+func (c *Case) liveRows() sample.Bytes { return sum(c.own, sample.RowLive, sample.RowNew) }
 
 // memoryLimit is GOMEMLIMIT in force; ok is false where there is none.
 func (c *Case) memoryLimit() (sample.Bytes, bool) {

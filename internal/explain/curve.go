@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/series"
 )
 
 // point is the live heap at one instant: what a collection found live, or what
@@ -26,11 +27,13 @@ type curve struct {
 	returns []float64
 	// floor is where the last rise began, floorEnd when.
 	floor, floorEnd float64
+	// since is when the rise before that had its peak, else the first point.
+	since float64
 	// drop is the greatest fall from an earlier maximum.
 	drop float64
 	// tail is the live bytes gained in the last third of all bytes allocated.
 	tail  float64
-	trend trend
+	trend series.Trend
 }
 
 // significant is a change of the live heap that is more than its own unrest: a
@@ -68,39 +71,42 @@ func (c *curve) measure() {
 	}
 	c.swing()
 	c.tail = c.last - c.at(c.points[0].alloc+2*(c.points[len(c.points)-1].alloc-c.points[0].alloc)/3)
-	c.trend = trendOf(c.floors(200))
+	c.trend = series.Line(c.floors(200))
 }
 
-// swing walks the curve as a zigzag whose turns are significant: a low turn after
-// a fall of most of a rise is a return, and the last rise begins at the last one.
+// swing finds what the live heap came back to after its waves: a fall that takes
+// back at least half of the rise from the last floor ends at a new floor. The
+// last rise begins at the last one.
 func (c *curve) swing() {
 	h := c.significant()
-	up, down := c.points[0], c.points[0]
-	falling := false
-	for _, p := range c.points {
-		if p.live > up.live {
-			up = p
-		}
-		if p.live <= down.live {
-			down = p
-		}
-		switch {
-		case !falling && p.live < up.live-max(h, 0.5*(up.live-down.live)):
-			falling, down = true, p
-		case falling && p.live > down.live+h:
-			c.returns = append(c.returns, down.live)
-			falling, up = false, p
+	live := make([]float64, len(c.points))
+	for i, p := range c.points {
+		live[i] = p.live
+	}
+	waves := series.Waves(live, h)
+	floor, peak := series.Min(live[:firstRise(waves, len(live))]), 0
+	if live[floor] < min(live[0]-h, 0.5*live[0]) {
+		c.returns = append(c.returns, live[floor]) // it begins high
+	}
+	for _, w := range waves {
+		if w.After != series.None && live[w.After] <= live[floor]+0.5*(live[w.Peak]-live[floor]) {
+			c.returns, floor, peak = append(c.returns, live[w.After]), w.After, w.Peak
 		}
 	}
-	if falling {
-		c.returns = append(c.returns, down.live)
-	}
-	c.floor, c.floorEnd = down.live, down.at
+	c.floor, c.floorEnd, c.since = live[floor], c.points[floor].at, c.points[peak].at
 	for _, p := range c.points {
 		if p.at > c.floorEnd && p.live <= c.floor+h/2 {
 			c.floorEnd = p.at
 		}
 	}
+}
+
+// firstRise is the number of values up to the first wave's trough.
+func firstRise(waves []series.Wave, n int) int {
+	if len(waves) == 0 {
+		return n
+	}
+	return waves[0].Before + 1
 }
 
 // at is the live heap when so many bytes had been allocated, on the straight

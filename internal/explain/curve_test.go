@@ -46,13 +46,13 @@ func TestTheTailIsWhatTheLastThirdGained(t *testing.T) {
 }
 
 func TestATrendNeedsAnIntervalAboveZero(t *testing.T) {
-	if k := curveOf(10, 10, 20, 30, 40, 50, 60); !k.trend.rising() || k.trend.slope <= 0 {
+	if k := curveOf(10, 10, 20, 30, 40, 50, 60); k.trend.Low <= 0 || k.trend.Slope <= 0 {
 		t.Errorf("an even rise: %+v", k.trend)
 	}
-	if k := curveOf(10, 30, 10, 40, 12, 35, 20, 31, 15); k.trend.rising() {
+	if k := curveOf(10, 30, 10, 40, 12, 35, 20, 31, 15); k.trend.Low > 0 {
 		t.Errorf("unrest: %+v", k.trend)
 	}
-	if k := curveOf(10, 10, 20, 30); k.trend.rising() {
+	if k := curveOf(10, 10, 20, 30); k.trend.Low > 0 {
 		t.Errorf("three points: %+v", k.trend)
 	}
 }

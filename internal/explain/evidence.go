@@ -10,8 +10,12 @@ import (
 // needs the recording any more. Load fills it; tests write it by hand.
 type Evidence struct {
 	Recording string // the file's base name
-	Start     time.Time
-	End       time.Time // the last sample
+	// Command is the program as it was run, Load and Ready what --load and --ready
+	// said; secrets are replaced. Empty: not known.
+	Command     []string
+	Load, Ready string
+	Start       time.Time
+	End         time.Time // the last sample
 
 	Programs []sample.Program // in the order they were first seen; an exec adds one
 	Events   []sample.Event   // by time
@@ -73,13 +77,32 @@ type Site struct {
 	// Allocated and Freed are of the whole run, as far as collections have
 	// published them; Since is what was allocated after.
 	Allocated, Freed, Since sample.Bytes
-	// Samples is the number of sampled objects held.
-	Samples uint64
+	// Samples is the number of sampled objects held, Objects what they stand for.
+	Samples, Objects uint64
 	// Cycle is the collection that the profile was published at.
 	Cycle uint32
 	// Stack is the greatest stack of the line, innermost first; all of it, the
 	// library's and the runtime's frames too.
 	Stack []sample.Frame
+	// Callers are, of the blamed line, its function and the functions that it was
+	// called from, innermost first; nil: its function alone.
+	Callers []Caller
+}
+
+// Caller is a function that a line was called from: of the program or of a
+// dependency, but not main.main nor what the goroutine began with, which need
+// not ever return.
+type Caller struct {
+	Function string
+	Own      bool         // the program's own code
+	Under    sample.Bytes // held of all that was allocated under it
+}
+
+func (s *Site) callers() []Caller {
+	if len(s.Callers) > 0 {
+		return s.Callers
+	}
+	return []Caller{{s.Function, s.Own, s.Bytes}}
 }
 
 // Stand is how one line stood at an earlier moment.
@@ -89,11 +112,20 @@ type Stand struct {
 	// old, and dead since. Freed is what was freed of the line until then.
 	Bytes, Freed sample.Bytes
 	Cycle        uint32
-	// InFlight is the number of goroutines seen inside the line's function, Unseen
-	// how many ran, so that their stacks could not be read.
-	InFlight, Unseen int
+	// Calls is the number of goroutines seen inside each of the line's callers;
+	// Unseen is how many ran, so that their stacks could not be read.
+	Calls  []int
+	Unseen int
 	// Goroutines: they were read at all.
 	Goroutines bool
+}
+
+// calls is how many goroutines stood inside a caller of the line.
+func (s Stand) calls(caller int) int {
+	if caller < len(s.Calls) {
+		return s.Calls[caller]
+	}
+	return 0
 }
 
 // blamed is the site that grew most, else the one that holds most; nil where

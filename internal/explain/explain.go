@@ -10,7 +10,10 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -30,6 +33,9 @@ func Explain(e *Evidence, history History) (*Answer, error) {
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
 		a.Fixes = append(a.Fixes, fixesFor(c, f)...)
+		if f.Class == Leak && f.Culprit == nil {
+			a.Verdict.Next = c.nextCommands()
+		}
 	} else {
 		a.Verdict, facts = inconclusive(c, findings)
 	}
@@ -66,7 +72,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 		v.Why = append(v.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})
 	}
 	function, mainPackage := "", ""
-	if f.Culprit != nil {
+	if f.Culprit != nil && !f.Culprit.Hint {
 		function = f.Culprit.Function
 	}
 	if p := c.program(c.Subject); p != nil {
@@ -152,25 +158,34 @@ func numbered(ids map[string]string, names []string) []string {
 }
 
 func programOf(c *Case) Program {
-	p := Program{PID: c.Subject.PID, HeapProfile: sample.HeapProfileUnknown, Processes: []Process{}}
+	p := Program{PID: c.Subject.PID, HeapProfile: sample.HeapProfileUnknown, Processes: processesOf(c)}
 	if prog := c.program(c.Subject); prog != nil {
 		p.Name, p.HeapProfile = prog.Name, prog.HeapProfile
 		if prog.Go != nil {
 			p.GoVersion = prog.Go.Version
 		}
 	}
+	return p
+}
+
+// processesOf are those of the moment, largest first.
+func processesOf(c *Case) []Process {
+	out := []Process{}
 	for _, m := range c.Moment.Processes {
-		one := Process{PID: m.Key.PID, Bytes: anonOf(m)}
+		one := Process{PID: m.Key.PID, Bytes: anonOf(m), Subject: m.Key == c.Subject}
+		if m.Signal != 0 {
+			one.Signal = signalName(syscall.Signal(m.Signal))
+		}
 		if prog := c.program(m.Key); prog != nil {
-			one.Name = prog.Name
+			one.Name, one.Args = prog.Name, shell(prog.Args[min(1, len(prog.Args)):]...)
 			if prog.Go != nil {
 				one.GoVersion = prog.Go.Version
 			}
 		}
-		p.Processes = append(p.Processes, one)
+		out = append(out, one)
 	}
-	sort.SliceStable(p.Processes, func(i, j int) bool { return p.Processes[i].Bytes > p.Processes[j].Bytes })
-	return p
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Bytes > out[j].Bytes })
+	return out
 }
 
 func ledgerOf(l sample.Ledger) Ledger {
@@ -188,7 +203,7 @@ func holdersOf(c *Case) ([]Holder, Sampling) {
 		s.View = "none"
 	}
 	var variance float64
-	for _, site := range c.Sites {
+	for _, site := range runtimeAsOne(c.Sites) {
 		s.TotalBytes += site.Bytes
 		s.GrowthBytes += site.Growth
 		variance += float64(site.Error) * float64(site.Error)
@@ -198,7 +213,8 @@ func holdersOf(c *Case) ([]Holder, Sampling) {
 		}
 		n := 0
 		if c.proc != nil {
-			n, _ = inFlight(c.proc.Goroutines, site.Function)
+			calls, _ := inFlight(c.proc.Goroutines, []Caller{{Function: site.Function}})
+			n = calls[0]
 		}
 		out = append(out, Holder{Function: site.Function, File: site.File, Line: site.Line, Bytes: site.Bytes, ErrorBytes: site.Error,
 			GrowthBytes: site.Growth, OwnCode: site.Own, InFlight: n})
@@ -207,19 +223,53 @@ func holdersOf(c *Case) ([]Holder, Sampling) {
 	return out, s
 }
 
+// runtimeAsOne sums up the lines that the Go runtime allocated for itself.
+func runtimeAsOne(sites []Site) []Site {
+	var out []Site
+	first := -1
+	for _, s := range sites {
+		switch {
+		case s.Function != "" && !strings.HasPrefix(s.Function, "runtime."):
+			out = append(out, s)
+		case first < 0:
+			first = len(out)
+			out = append(out, s)
+		default:
+			sum := &out[first]
+			sum.Error = root(float64(sum.Error)*float64(sum.Error) + float64(s.Error)*float64(s.Error))
+			sum.Bytes, sum.Growth = sum.Bytes+s.Bytes, sum.Growth+s.Growth
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Bytes > out[j].Bytes })
+	return out
+}
+
+// gapsOf lists what was not seen, of the subject first, each once.
 func gapsOf(c *Case) []Gap {
 	out := []Gap{}
-	for _, g := range c.Evidence.Gaps {
-		out = append(out, Gap{g.What, g.Why})
+	add := func(g Gap) {
+		if !slices.Contains(out, g) {
+			out = append(out, g)
+		}
+	}
+	if p := c.program(c.Subject); p != nil && len(c.Sites) == 0 && p.WhyNot != "" {
+		add(Gap{"the heap profile of " + p.Name, p.WhyNot})
+	}
+	for _, own := range []bool{true, false} {
+		for _, g := range c.Evidence.Gaps {
+			if (g.Process == c.Subject) == own {
+				add(Gap{g.What, g.Why})
+			}
+		}
 	}
 	if c.proc != nil && c.proc.Incomplete != "" {
-		out = append(out, Gap{"the " + c.momentName(), c.proc.Incomplete})
+		add(Gap{"the " + c.momentName(), c.proc.Incomplete})
 	}
 	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
-		out = append(out, Gap{"where each page lay", "not read at this moment: the Go rows are inferred from the runtime's own figures"})
+		add(Gap{"where each page lay", "not read at this moment; the Go rows are inferred from the runtime's own figures"})
 	}
 	if c.g != nil && c.proc.Live == nil {
-		out = append(out, Gap{"what was live at this moment", "no mark was made: the live heap is what the last collection found"})
+		add(Gap{"what was live just then", "no mark was made; the live heap is what the last collection found"})
 	}
 	return out
 }

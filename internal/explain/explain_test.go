@@ -19,19 +19,24 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"burst of uploads":                {Burst, High, "upload.go:172"},
 		"burst in the first rise":         {Burst, Medium, "csv.go:88"},
 		"garbage over the limit":          {GCUnaware, High, ""},
-		"garbage, killed before the second full collection": {GCUnaware, High, ""},
-		"garbage without a mark":                            {Inconclusive, Low, ""},
-		"cgo leak":                                          {Native, High, "db.go:44"},
-		"a file of 1 GiB written":                           {PageCache, High, ""},
-		"steady and small":                                  {Healthy, High, ""},
-		"no limit at all":                                   {Healthy, High, ""},
-		"killed by somebody's SIGKILL":                      {Healthy, High, ""},
-		"steady need above the limit":                       {Baseline, Medium, "index.go:31"},
-		"tmpfs":                                             {Shmem, High, ""},
-		"workers that were busy all along":                  {Inconclusive, Low, ""},
-		"thousands of goroutines that never end":            {Inconclusive, Low, ""},
-		"killed without a last breath":                      {Inconclusive, Low, ""},
-		"nothing could be read":                             {Inconclusive, Low, ""},
+		"garbage, killed before the second full collection":      {GCUnaware, High, ""},
+		"garbage without a mark":                                 {Inconclusive, Low, ""},
+		"cgo leak":                                               {Native, High, "db.go:44"},
+		"a file of 1 GiB written":                                {PageCache, High, ""},
+		"steady and small":                                       {Healthy, High, ""},
+		"no limit at all":                                        {Healthy, High, ""},
+		"killed by somebody's SIGKILL":                           {Healthy, High, ""},
+		"steady need above the limit":                            {Baseline, Medium, "index.go:31"},
+		"tmpfs":                                                  {Shmem, High, ""},
+		"workers that were busy all along":                       {Inconclusive, Low, ""},
+		"thousands of goroutines that never end":                 {Goroutines, Medium, "push.go:14"},
+		"one of several processes leaks":                         {Leak, High, "cache.go:57"},
+		"one of several processes leaks, without a heap profile": {Leak, Low, ""},
+		"several processes that are too many":                    {Inconclusive, Low, ""},
+		"rows that outlive the function that read them":          {Burst, Medium, "table.go:142"},
+		"the reader of a connection that remembers":              {Leak, Medium, "cache.go:57"},
+		"killed without a last breath":                           {Inconclusive, Low, ""},
+		"nothing could be read":                                  {Inconclusive, Low, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answer(t, name)
@@ -115,6 +120,56 @@ func nullLists(v any, path string) (out []string) {
 		}
 	}
 	return out
+}
+
+func TestSeveralProcessesAreToldApart(t *testing.T) {
+	a := answer(t, "one of several processes leaks")
+	if !strings.Contains(a.Verdict.Sentence, "of shop (pid 4711)") {
+		t.Errorf("%q does not say which process", a.Verdict.Sentence)
+	}
+	if p := a.Program.Processes; len(p) != 4 || !p[0].Subject || p[0].Signal != "SIGKILL" || p[1].Bytes != 70*mib || p[1].Subject || p[1].Args != "-part 1" {
+		t.Errorf("processes %+v", p)
+	}
+	c := newCase(quiet["a collector that does not know what the others take"].run().Evidence)
+	f := judgeGCUnaware(c)
+	if want := "Only 60.0 MiB of the 118.0 MiB of Go heap of shop (pid 4711) were live"; !strings.HasPrefix(f.Sentence, want) {
+		t.Errorf("%q, want %q: the others' heaps are not the subject's", f.Sentence, want)
+	}
+	if !strings.Contains(f.Sentence, "of which other processes held 128.0 MiB") {
+		t.Errorf("%q says nothing of the others", f.Sentence)
+	}
+}
+
+func TestFixesAreCommandsOfToday(t *testing.T) {
+	s := scenes["garbage over the limit"]()
+	s.Command = []string{"/srv/shop", "-addr", ":80", "-motd", "it's"}
+	s.Load, s.Ready = "./load.sh 3", "8080"
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `GOMEMLIMIT=241MiB highwater run --limit 256MiB --ready 8080 --load './load.sh 3' -- /srv/shop -addr :80 -motd 'it'\''s'`
+	if got := a.Fixes[0].Command; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	s = scenes["leak"]()
+	s.Command = []string{"./shop", "-v"}
+	a, _ = Explain(s.Evidence, nil)
+	if got, want := a.Fixes[0].Command, "highwater run --limit 256MiB -- ./shop-new -v"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	s.Command = []string{"sh", "-c", "./migrate && ./shop"}
+	a, _ = Explain(s.Evidence, nil)
+	if got, want := a.Fixes[0].Command, "highwater run --limit 256MiB -- sh -c './migrate && ./shop'"; got != want {
+		t.Errorf("%s\nwant %s: the shell is not the program to change", got, want)
+	}
+	for name := range scenes {
+		for _, f := range answer(t, name).Fixes {
+			if strings.Contains(f.Command, "highwater try") {
+				t.Errorf("%s: %s: there is no such command", name, f.Command)
+			}
+		}
+	}
 }
 
 type seen struct {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -45,10 +46,10 @@ func (c *Case) factLedger() Fact {
 		return Fact{ID: "ledger", Text: fmt.Sprintf("at the %s nothing of the program's memory was read", c.momentName()), Values: map[string]int64{}}
 	}
 	f := Fact{ID: "ledger", Values: map[string]int64{
-		"total_bytes": int64(c.ledger.Total), "heap_bytes": int64(c.heap()), "native_bytes": int64(c.ledger.Row(sample.RowNative)),
+		"total_bytes": int64(c.ledger.Total), "heap_bytes": int64(heapRows(c.ledger)), "native_bytes": int64(c.ledger.Row(sample.RowNative)),
 		"page_cache_bytes": int64(c.ledger.Row(sample.RowPageCache)), "unexplained_bytes": c.ledger.Unexplained}}
 	f.Text = fmt.Sprintf("at the %s: %s, of which Go heap %s, native %s, page cache %s", c.momentName(), size(c.ledger.Total),
-		size(c.heap()), size(c.ledger.Row(sample.RowNative)), size(c.ledger.Row(sample.RowPageCache)))
+		size(heapRows(c.ledger)), size(c.ledger.Row(sample.RowNative)), size(c.ledger.Row(sample.RowPageCache)))
 	return f
 }
 
@@ -59,8 +60,10 @@ func (c *Case) factCurve() Fact {
 	}
 	f := Fact{ID: "curve", Values: map[string]int64{"collections": int64(len(c.Cycles)), "first_bytes": int64(k.first),
 		"last_bytes": int64(k.last), "floor_bytes": int64(k.floor), "greatest_fall_bytes": int64(k.drop),
-		"returns": int64(len(k.returns)), "slope_bytes_per_second": int64(k.trend.slope),
-		"slope_low": int64(k.trend.low), "slope_high": int64(k.trend.high)}}
+		"returns": int64(len(k.returns)), "slope_bytes_per_second": whole64(k.trend.Slope)}}
+	if k.trend.N >= fewest && !math.IsInf(k.trend.Low, 0) {
+		f.Values["slope_low"], f.Values["slope_high"] = int64(k.trend.Low), int64(k.trend.High)
+	}
 	f.Text = fmt.Sprintf("live heap after each of %s: %s at first, %s at last, greatest fall %s",
 		count(len(c.Cycles), "collection"), fsize(k.first), fsize(k.last), fsize(k.drop))
 	return f
@@ -96,13 +99,13 @@ func (c *Case) factSite() Fact {
 }
 
 func (c *Case) factCalls() Fact {
-	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.inFlight), "running_unseen": int64(c.running), "moments": int64(len(c.Course))}}
-	f.Text = fmt.Sprintf("%s inside %s at the moment", count(c.inFlight, "goroutine"), ShortFunc(c.site.Function))
+	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.flight.calls), "running_unseen": int64(c.flight.running), "moments": int64(len(c.Course))}}
+	f.Text = fmt.Sprintf("%s inside %s at the moment", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name))
 	switch {
-	case c.calls == noCall:
+	case c.flight.call == noCall:
 		f.Text += "; at an earlier moment calls had ended and their memory stayed"
-	case c.running > 0:
-		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because they ran", c.running)
+	case c.flight.running > 0:
+		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because they ran", c.flight.running)
 	}
 	return f
 }
@@ -143,6 +146,14 @@ func (c *Case) factCache() Fact {
 	}
 	f.Text = fmt.Sprintf("at the greatest charge, file pages were %s; memory that cannot be taken back never passed %s", fsize(c.cacheAtPeak()), fsize(c.hardPeak()))
 	return f
+}
+
+// whole64 is a figure as an integer, 0 for none.
+func whole64(v float64) int64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return int64(v)
 }
 
 // gogc is the percentage in force in words.

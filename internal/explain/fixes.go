@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -16,12 +17,11 @@ func fixesFor(c *Case, verdict *Finding) []Fix {
 	add := func(f *Fix) {
 		if f != nil {
 			f.ID = string(rune('A' + len(out)))
-			f.Command = strings.ReplaceAll(f.Command, "ID=", f.ID+"=")
 			out = append(out, *f)
 		}
 	}
 	switch verdict.Class {
-	case Leak, Burst:
+	case Leak, Burst, Goroutines:
 		add(codeFix(c, verdict))
 		add(memoryLimitFix(c, verdict.Class))
 	case GCUnaware:
@@ -33,27 +33,32 @@ func fixesFor(c *Case, verdict *Finding) []Fix {
 	case Native:
 		add(codeFix(c, verdict))
 	case Shmem:
-		add(&Fix{Text: "write to a disk, or bound the files in tmpfs", Kind: "code", State: "untested", Command: c.try("ID=" + c.newProgram())})
+		add(&Fix{Text: "write to a disk, or bound the files in tmpfs", Kind: "code", State: "untested", Command: c.again(c.limit, newBuild)})
 	}
 	return out
 }
 
 func codeFix(c *Case, verdict *Finding) *Fix {
-	f := &Fix{Kind: "code", State: "untested", Command: c.try("ID=" + c.newProgram())}
+	f := &Fix{Kind: "code", State: "untested", Command: c.again(c.limit, newBuild)}
 	where := ""
-	if k := verdict.Culprit; k != nil && k.File != "" {
+	if k := verdict.Culprit; k != nil && k.File != "" && !k.Hint {
 		where = fmt.Sprintf("%s:%d: ", path.Base(k.File), k.Line)
 	}
 	switch verdict.Class {
 	case Leak:
 		f.Text = where + "let go of what is kept, or bound it"
+	case Goroutines:
+		f.Text = where + "let each of them end: a context, a timeout, an answer on every path"
 	case Burst:
 		f.Text = where + "fewer at once, or less memory for each"
 		if k := c.cause(); k != nil {
 			f.Text = where + k.fix
 		}
 	case Native:
-		f.Text = where + "free what C or mmap allocates"
+		f.Text = "free what C or mmap allocates"
+		if k := verdict.Culprit; k != nil {
+			f.Text += fmt.Sprintf("; look first at %s:%d", path.Base(k.File), k.Line)
+		}
 	default:
 		f.Text = where + "keep less"
 	}
@@ -71,12 +76,12 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 		return nil
 	}
 	setting := "GOMEMLIMIT=" + units.Env(want)
-	f := &Fix{Text: setting, Kind: "config", State: "predicted", Command: c.try(fmt.Sprintf("ID='%s %s'", setting, c.sameProgram()))}
+	f := &Fix{Text: setting, Kind: "config", State: "predicted", Command: setting + " " + c.again(c.limit, sameBuild)}
 	need := c.live.bytes + c.goFixed()
 	switch {
 	case need > want:
 		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
-	case class == Leak:
+	case class == Leak || class == Goroutines:
 		f.Outlook = "still killed, only later: a leak fills any limit"
 	case class == Burst && need > want*60/100:
 		f.Outlook = fmt.Sprintf("may still be killed (live %s and rising)", whole(c.live.bytes))
@@ -99,7 +104,7 @@ func limitFix(c *Case, need sample.Bytes) *Fix {
 		return nil
 	}
 	return &Fix{Text: "a limit of " + limit(want), Kind: "limit", State: "predicted", Outlook: fmt.Sprintf("lives (needs about %s)", whole(need)),
-		Command: fmt.Sprintf("highwater try --limit %s ID=%s", units.Env(want), c.sameProgram())}
+		Command: c.again(want, sameBuild)}
 }
 
 // whole is a size in whole MiB, for arithmetic that is read in passing.
@@ -113,18 +118,61 @@ func (c *Case) cause() *cause {
 	return causeOf(c.site.Stack, c.site.Function)
 }
 
-func (c *Case) try(variant string) string {
-	if c.limit == 0 {
-		return "highwater try " + variant
+// build is which build of the program a command runs.
+type build string
+
+const (
+	sameBuild build = ""
+	newBuild  build = "-new" // the changed one, beside the other
+)
+
+// again is the command that repeats the run under a limit (0: none), with the
+// load it had.
+func (c *Case) again(limit sample.Bytes, b build, flags ...string) string {
+	words := append([]string{"highwater", "run"}, flags...)
+	if limit > 0 {
+		words = append(words, "--limit", units.Env(limit))
 	}
-	return fmt.Sprintf("highwater try --limit %s %s", units.Env(c.limit), variant)
+	if c.Ready != "" {
+		words = append(words, "--ready", c.Ready)
+	}
+	if c.Load != "" {
+		words = append(words, "--load", c.Load)
+	}
+	return shell(append(append(words, "--"), c.command(b)...)...)
 }
 
-func (c *Case) sameProgram() string {
-	if p := c.program(c.Subject); p != nil && p.Name != "" {
-		return "./" + p.Name
+// command is the program as it was run. A changed build stands in for the
+// program that was started, where that is the subject.
+func (c *Case) command(b build) []string {
+	name := "PROGRAM"
+	p := c.program(c.Subject)
+	if p != nil && p.Name != "" {
+		name = p.Name
 	}
-	return "./PROGRAM"
+	if len(c.Command) == 0 {
+		return []string{"./" + name + string(b)}
+	}
+	out := slices.Clone(c.Command)
+	if path.Base(out[0]) == name {
+		out[0] += string(b)
+	}
+	return out
 }
 
-func (c *Case) newProgram() string { return c.sameProgram() + "-new" }
+// shell is words as a shell reads them.
+func shell(words ...string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || strings.ContainsFunc(w, special) {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// special: a character that a shell may not take as it is.
+func special(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 0x7f || strings.ContainsRune("-_./:=,+@%", r))
+}

@@ -2,20 +2,40 @@ package explain
 
 import "github.com/highwater-go/highwater/internal/sample"
 
-// inFlight counts the goroutines that stand inside a function, and those that
-// ran at that instant, whose stacks cannot be read.
-func inFlight(groups []sample.GoroutineGroup, function string) (n, unseen int) {
+// flight is how the blamed memory and the calls around it go together.
+//
+// What a function returns outlives its call, yet not the call of whoever asked
+// for it: a request's rows are held by the handler long after the line that
+// allocated them has returned. So calls are those of the outermost caller that
+// comes and goes.
+type flight struct {
+	name    string       // the function to name: the innermost caller that most of the calls are inside of
+	calls   int          // goroutines inside it at the moment
+	running int          // goroutines whose stacks were not read
+	held    sample.Bytes // allocated under it and held
+	outer   int          // index of the outermost caller that comes and goes
+	loop    bool         // a caller further out never returned: it works off one thing after the other
+	call    call
+}
+
+// inFlight counts the goroutines that stand inside each of the functions, and
+// those that ran at that instant, whose stacks cannot be read.
+func inFlight(groups []sample.GoroutineGroup, callers []Caller) (calls []int, unseen int) {
+	calls = make([]int, len(callers))
 	for _, g := range groups {
-		switch {
-		case len(g.Stack) == 0 && len(g.Where) == 0:
+		if len(g.Stack) == 0 && len(g.Where) == 0 {
 			if g.State == "running" {
 				unseen += g.Count
 			}
-		case stands(g.Where, function):
-			n += g.Count
+			continue
+		}
+		for i, k := range callers {
+			if stands(g.Where, k.Function) {
+				calls[i] += g.Count
+			}
 		}
 	}
-	return n, unseen
+	return calls, unseen
 }
 
 func stands(where []sample.Location, function string) bool {
@@ -29,13 +49,81 @@ func stands(where []sample.Location, function string) bool {
 	return false
 }
 
-// call is what is known of how the blamed memory and the calls of its function
-// go together.
+func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand) flight {
+	callers := site.callers()
+	calls, running := inFlight(now, callers)
+	f := flight{running: running}
+	for i := len(callers) - 1; i > 0 && f.outer == 0; i-- {
+		if !comesAndGoes(i, calls[i], running, course) {
+			continue
+		}
+		if isLoop(i, calls[i], running, site, course) {
+			f.loop = true
+			continue
+		}
+		f.outer = i
+	}
+	named := nameOf(callers[:f.outer+1], calls)
+	f.name, f.calls, f.held = callers[named].Function, calls[named], callers[named].Under
+	f.call = judgeCalls(site, course, f.outer)
+	return f
+}
+
+// nameOf picks the innermost caller that four fifths of the calls are inside of,
+// one of the program's own if there is one.
+func nameOf(callers []Caller, calls []int) int {
+	last := len(callers) - 1
+	best := last
+	for i := last; i >= 0; i-- {
+		if calls[i]*5 >= calls[last]*4 && (callers[i].Own || !callers[best].Own) {
+			best = i
+		}
+	}
+	return best
+}
+
+// comesAndGoes: at some time at most half as many goroutines were inside the
+// function as at another, even if all whose stacks were not read were.
+func comesAndGoes(caller, now, unseen int, course []Stand) bool {
+	low, high := now+unseen, now
+	for _, s := range course {
+		if s.Goroutines {
+			low, high = min(low, s.calls(caller)+s.Unseen), max(high, s.calls(caller))
+		}
+	}
+	return high > 0 && low*2 <= high
+}
+
+// isLoop: over the whole rise the same number of goroutines stood inside the
+// function, each of which allocated a thousand objects or more, while the calls
+// of the line's own function ended again and again: the reader of a connection,
+// a worker.
+func isLoop(caller, now, unseen int, site *Site, course []Stand) bool {
+	seen, ended, n := 0, 0, now
+	for _, s := range course {
+		if !s.Goroutines || s.Bytes*20 < site.Bytes || s.Unseen > 0 {
+			continue
+		}
+		if seen == 0 {
+			n = s.calls(caller)
+		}
+		if s.calls(caller) != n {
+			return false
+		}
+		seen++
+		if s.calls(0) == 0 {
+			ended++
+		}
+	}
+	return now <= n && n <= now+unseen && n > 0 && seen >= 5 && ended >= 2 && site.Objects >= 1000*uint64(n)
+}
+
+// call is what is known of how the blamed memory and the calls go together.
 type call int
 
 const (
 	callsUnknown call = iota // goroutines were not read, or not in time
-	noCall                   // the memory stayed while the calls of its function ended
+	noCall                   // the memory stayed while the calls ended
 	noCallSeen               // no call was seen, but running goroutines could not be looked into
 	standing                 // the function never returns: main.main, or there before the rise
 	together                 // calls came with the memory: the more calls, the more bytes
@@ -44,22 +132,22 @@ const (
 
 // judgeCalls reads the course of the blamed site. Only moments at which a
 // quarter of the final bytes was held say anything of who holds them.
-func judgeCalls(site *Site, course []Stand) call {
+func judgeCalls(site *Site, course []Stand, caller int) call {
 	if site.Function == "main.main" {
 		return standing
 	}
-	if outlived(site, course) {
+	if outlived(site, course, caller) {
 		return noCall
 	}
 	seen, hidden, most, mostBytes := 0, 0, 0, sample.Bytes(0)
 	for _, s := range course {
 		if s.Goroutines && s.Bytes*4 >= site.Bytes {
 			seen++
-			if s.InFlight == 0 {
+			if s.calls(caller) == 0 {
 				hidden++
 			}
-			if s.InFlight > most {
-				most, mostBytes = s.InFlight, s.Bytes
+			if s.calls(caller) > most {
+				most, mostBytes = s.calls(caller), s.Bytes
 			}
 		}
 	}
@@ -68,9 +156,9 @@ func judgeCalls(site *Site, course []Stand) call {
 		return callsUnknown
 	case most == 0 || hidden*2 > seen:
 		return noCallSeen
-	case calmBefore(course, site.Bytes, most):
+	case calmBefore(course, site.Bytes, most, caller):
 		return standing
-	case most >= 2 && grewTogether(course, most, mostBytes):
+	case most >= 2 && grewTogether(course, most, mostBytes, caller):
 		return together
 	}
 	return always
@@ -78,19 +166,19 @@ func judgeCalls(site *Site, course []Stand) call {
 
 // outlived: at a moment with a quarter of the final bytes no call was in flight,
 // or at most half as many as before, and no less was held; and it stayed.
-func outlived(site *Site, course []Stand) bool {
+func outlived(site *Site, course []Stand, caller int) bool {
 	var most Stand
 	for _, s := range course {
 		if !s.Goroutines || s.Bytes*4 < site.Bytes || !stayed(site, s) {
 			continue
 		}
-		if s.Unseen == 0 && s.InFlight == 0 {
+		if s.Unseen == 0 && s.calls(caller) == 0 {
 			return true
 		}
-		if (s.InFlight+s.Unseen)*2 <= most.InFlight && s.Bytes >= most.Bytes {
+		if (s.calls(caller)+s.Unseen)*2 <= most.calls(caller) && s.Bytes >= most.Bytes {
 			return true
 		}
-		if s.InFlight > most.InFlight {
+		if s.calls(caller) > most.calls(caller) {
 			most = s
 		}
 	}
@@ -110,10 +198,10 @@ func stayed(site *Site, s Stand) bool {
 
 // calmBefore: as many calls as later were in flight over a time in which next to
 // nothing was held, seen at two moments at least.
-func calmBefore(course []Stand, final sample.Bytes, most int) bool {
+func calmBefore(course []Stand, final sample.Bytes, most, caller int) bool {
 	n := 0
 	for _, s := range course {
-		if s.Goroutines && s.Bytes*20 < final && s.InFlight >= most {
+		if s.Goroutines && s.Bytes*20 < final && s.calls(caller) >= most {
 			n++
 		}
 	}
@@ -121,9 +209,9 @@ func calmBefore(course []Stand, final sample.Bytes, most int) bool {
 }
 
 // grewTogether: at some moment at most half the calls held at most half the bytes.
-func grewTogether(course []Stand, most int, bytes sample.Bytes) bool {
+func grewTogether(course []Stand, most int, bytes sample.Bytes, caller int) bool {
 	for _, s := range course {
-		if s.Goroutines && s.Unseen == 0 && s.InFlight*2 <= most && s.Bytes*2 <= bytes {
+		if s.Goroutines && s.Unseen == 0 && s.calls(caller)*2 <= most && s.Bytes*2 <= bytes {
 			return true
 		}
 	}

@@ -35,14 +35,14 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 	return v, facts
 }
 
-var classWords = map[Class]string{Leak: "a leak", Burst: "a burst", GCUnaware: "garbage that the collector let pile up", Native: "native memory",
+var classWords = map[Class]string{Leak: "a leak", Goroutines: "a leak of goroutines", Burst: "a burst", GCUnaware: "garbage that the collector let pile up", Native: "native memory",
 	Shmem: "shared memory", Baseline: "a steady need", PageCache: "page cache", Healthy: "nothing at all"}
 
 func (c *Case) undecidedSentence(candidates []string) string {
 	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != classWords[Healthy] {
-		s := "The evidence does not decide whether this was " + list(candidates, "or") + "."
+		s := "The evidence does not decide whether this was " + list(candidates, "or") + c.in() + "."
 		if len(candidates) == 1 {
-			s = "The evidence points to " + candidates[0] + ", but does not prove it."
+			s = "The evidence points to " + candidates[0] + c.in() + ", but does not prove it."
 		}
 		if c.site != nil {
 			s += fmt.Sprintf(" Most of the heap came from %s.", place(c.site.File, c.site.Line))
@@ -50,9 +50,18 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		return s
 	}
 	if most, ok := c.largestRow(); ok {
-		return fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s.", rowWords(most.Name), size(most.Bytes))
+		return fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
 	}
 	return "Not enough evidence to name a cause: no memory figures of the program were read."
+}
+
+// shares says how the memory was spread where there were several processes.
+func (c *Case) shares() string {
+	list := processesOf(c)
+	if len(list) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", in %d processes; the largest was %s (pid %d) with %s", len(list), list[0].Name, list[0].PID, size(list[0].Bytes))
 }
 
 func (c *Case) largestRow() (sample.LedgerRow, bool) {
@@ -90,7 +99,7 @@ func (c *Case) known() []string {
 		out = append(out, fmt.Sprintf("the largest part at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
 	}
 	if c.g != nil && c.live.exact {
-		out = append(out, fmt.Sprintf("a mark found %s of Go heap live", size(c.live.bytes)))
+		out = append(out, fmt.Sprintf("a mark found %s of Go heap%s live", size(c.live.bytes), c.of()))
 	}
 	if c.g != nil && c.g.Goroutines > 1000 {
 		out = append(out, fmt.Sprintf("there were %d goroutines, their stacks %s", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))
@@ -130,16 +139,17 @@ func (c *Case) wantsRoom() bool {
 	return c.limit > 0 && c.outcome.Kernel && len(c.curve.points) > 0 && len(c.curve.returns) == 0
 }
 
+// nextCommands repeat the run in a way that would get what is missing.
 func (c *Case) nextCommands() []string {
-	run := "highwater run "
-	if c.limit > 0 {
-		run += "--limit " + units.Env(c.limit) + " "
+	limit := c.limit
+	if c.wantsRoom() && len(c.Sites) > 0 {
+		limit *= 2
 	}
-	run += "-- " + c.sameProgram()
-	if c.wantsRoom() {
-		return []string{fmt.Sprintf("highwater run --limit %s -- %s", units.Env(2*c.limit), c.sameProgram())}
+	var flags []string
+	if p := c.program(c.Subject); p != nil && p.Go != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Moment.Processes) > 1 {
+		flags = []string{"--follow-forks"}
 	}
-	return []string{run}
+	return []string{c.again(limit, sameBuild, flags...)}
 }
 
 func seconds(s float64) string { return units.Duration(durationOf(s)) }

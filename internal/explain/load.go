@@ -38,6 +38,7 @@ func (l *loader) story() (err error) {
 	if err != nil {
 		return err
 	}
+	e.Command, e.Load = meta.Command, meta.More["load"]
 	if e.Programs, err = l.Programs(); err != nil {
 		return err
 	}
@@ -49,6 +50,9 @@ func (l *loader) story() (err error) {
 	}
 	if l.moments, err = l.Moments(); err != nil {
 		return err
+	}
+	if ready, ok := firstEvent(e, sample.EventReady); ok {
+		e.Ready = ready.Text
 	}
 	e.Start = meta.At
 	if first, ok := firstEvent(e, sample.EventStart); ok {

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"syscall"
 	"time"
 
@@ -22,7 +23,8 @@ func judgeOutcome(e *Evidence) Outcome {
 	if exit, ok := lastEvent(e, sample.EventExit, e.Subject); ok {
 		o.State = Exited
 		o.Elapsed = e.seconds(exit.At)
-		o.ended(exit, stoppedByUs(e, exit))
+		o.Stopped = stoppedByUs(e, exit)
+		o.ended(exit)
 	}
 	if kill, ok := firstEvent(e, sample.EventOOMKill); ok {
 		o.State, o.By, o.Kernel = Killed, limitThatStruck(e), true
@@ -33,11 +35,11 @@ func judgeOutcome(e *Evidence) Outcome {
 
 // ended reads how a process ended: its Text is "exit N" or "signal N", Value the
 // code as a shell gives it. Anything else was not seen.
-func (o *Outcome) ended(exit sample.Event, byUs bool) {
+func (o *Outcome) ended(exit sample.Event) {
 	var code int
 	if _, err := fmt.Sscanf(exit.Text, "signal %d", &code); err == nil {
 		o.Signal = signalName(syscall.Signal(code))
-		if !byUs {
+		if o.Stopped == "" {
 			o.State, o.By = Killed, BySignal
 		}
 		code += 128
@@ -161,8 +163,26 @@ func lastEvent(e *Evidence, kind sample.EventKind, key sample.ProcessKey) (sampl
 	return sample.Event{}, false
 }
 
-// stoppedByUs: highwater itself sent or forwarded a signal before the exit.
-func stoppedByUs(e *Evidence, exit sample.Event) bool {
-	sent, ok := firstEvent(e, sample.EventSignal)
-	return ok && !sent.At.After(exit.At)
+// ending are the signals that highwater sends or passes on to end a program.
+var ending = []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
+
+// stoppedByUs says why highwater sent or passed on a signal that ends programs
+// before the exit. The first one counts: SIGKILL follows where SIGTERM did not
+// help.
+func stoppedByUs(e *Evidence, exit sample.Event) Stopped {
+	for i, sent := range e.Events {
+		if sent.Kind != sample.EventSignal || sent.At.After(exit.At) || !slices.Contains(ending, syscall.Signal(sent.Value)) {
+			continue
+		}
+		if sent.Value == int64(syscall.SIGINT) {
+			return StoppedInterrupt
+		}
+		for _, before := range e.Events[:i] {
+			if before.Kind == sample.EventLoadEnd {
+				return StoppedLoad
+			}
+		}
+		return StoppedAsked
+	}
+	return ""
 }

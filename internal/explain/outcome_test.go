@@ -41,6 +41,35 @@ func TestWhoEndedTheProgram(t *testing.T) {
 	}
 }
 
+func TestWhyHighwaterStoppedAProgramIsSaid(t *testing.T) {
+	load := sample.Event{At: began, Kind: sample.EventLoadEnd}
+	for name, c := range map[string]struct {
+		signals []int64
+		before  []sample.Event
+		want    Stopped
+	}{
+		"its load ended":                    {[]int64{15}, []sample.Event{load}, StoppedLoad},
+		"and it did not listen":             {[]int64{15, 9}, []sample.Event{load}, StoppedLoad},
+		"its time was over":                 {[]int64{15}, nil, StoppedAsked},
+		"Ctrl-C":                            {[]int64{2}, nil, StoppedInterrupt},
+		"a signal that ends no program":     {[]int64{10}, nil, ""},
+		"nobody sent one, and a load ended": {nil, []sample.Event{load}, ""},
+	} {
+		s := newScene()
+		exit := s.Events[1]
+		exit.Text = "signal 15"
+		s.Events = append(s.Events[:1], c.before...)
+		for _, n := range c.signals {
+			s.Events = append(s.Events, sample.Event{At: s.Moment.At, Kind: sample.EventSignal, Process: subject, Value: n})
+		}
+		s.Events = append(s.Events, exit)
+		o := judgeOutcome(s.Evidence)
+		if o.Stopped != c.want || (o.State == Exited) != (c.want != "") {
+			t.Errorf("%s: %s, stopped %q, want %q", name, o.State, o.Stopped, c.want)
+		}
+	}
+}
+
 // stoppedBy: highwater sent the signal that ended the program.
 func (s *scene) stoppedBy(signal int64) {
 	s.Events[1].Text = fmt.Sprintf("signal %d", signal)

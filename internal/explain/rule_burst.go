@@ -33,8 +33,8 @@ func judgeBurst(c *Case) Finding {
 // mark was made, what calls in flight may hold of the new memory counts.
 func (c *Case) risen() float64 {
 	high := float64(c.live.bytes)
-	if !c.live.exact && c.site != nil && c.inFlight > 0 {
-		high = max(high, min(float64(c.g.HeapLive), float64(c.site.Bytes+c.site.Since)))
+	if !c.live.exact && c.site != nil && c.flight.calls > 0 {
+		high = max(high, min(float64(c.g.HeapLive), float64(c.flight.held+c.site.Since)))
 	}
 	return high - c.curve.floor
 }
@@ -43,27 +43,27 @@ func (c *Case) risen() float64 {
 // calls in flight now; one that only ever rose needs more: calls that came with
 // the memory, or objects of the line that were freed while it rose.
 func judgeRise(c *Case) Finding {
-	name := ShortFunc(c.site.Function)
+	name := ShortFunc(c.flight.name)
 	returned := len(c.curve.returns) > 0
 	switch {
-	case c.inFlight == 0 && c.running == 0 && c.proc.Goroutines != nil:
+	case c.flight.calls == 0 && c.flight.running == 0 && c.proc.Goroutines != nil:
 		return silent(fmt.Sprintf("no call of %s was in flight", name))
-	case !returned && c.calls == noCall:
+	case !returned && c.flight.call == noCall:
 		return silent(fmt.Sprintf("the memory outlived the calls of %s that allocated it", name))
-	case !returned && c.calls == standing:
+	case !returned && c.flight.call == standing:
 		return silent(fmt.Sprintf("%s runs all the time: it is no work that comes and goes", name))
-	case c.inFlight == 0:
+	case c.flight.calls == 0:
 		return undecided(0, fmt.Sprintf("no call of %s was seen in flight, but not every stack could be read", name))
-	case returned, c.calls == together && !c.pilingUp(), c.calls == always && c.freedShare() >= 0.3:
+	case returned, c.flight.call == together && !c.pilingUp(), c.flight.call == always && c.freedShare() >= 0.3:
 		return burstFound(c)
 	}
-	return undecided(0, fmt.Sprintf("%s of %s %s in flight, and the live heap had not yet come back once", count(c.inFlight, "call"), name, was(c.inFlight)))
+	return undecided(0, fmt.Sprintf("%s of %s %s in flight, and the live heap had not yet come back once", count(c.flight.calls, "call"), name, was(c.flight.calls)))
 }
 
 // pilingUp: hundreds of calls that only ever became more are no burst that one
 // could be sure of; they may never end.
 func (c *Case) pilingUp() bool {
-	if c.inFlight < 200 {
+	if c.flight.calls < 200 {
 		return false
 	}
 	most := 0.0
@@ -81,7 +81,7 @@ func burstFound(c *Case) Finding {
 	f := Finding{Stance: Speaks, Detail: "A burst, not a leak.", Culprit: culprit(s, "allocates")}
 	f.Sentence = burstSentence(c)
 	f.Confidence, f.Because = burstConfidence(c)
-	f.Why = []Why{{Text: fmt.Sprintf("%s under %s at the %s", count(c.inFlight, "goroutine"), ShortFunc(s.Function), c.momentName()), Evidence: []string{"calls", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s under %s at the %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.momentName()), Evidence: []string{"calls", "site"}}}
 	return f
 }
 
@@ -89,13 +89,13 @@ func burstFound(c *Case) Finding {
 // stacks were not read, may be calls too: then it says "at least", and nothing
 // of a single call.
 func burstSentence(c *Case) string {
-	s, n := c.site, sample.Bytes(c.inFlight)
-	held := s.Bytes
+	s, n := c.site, sample.Bytes(c.flight.calls)
+	held := c.flight.held
 	if !c.live.exact {
 		held += s.Since
 	}
-	text := fmt.Sprintf("%s of %s %s in flight and held %s", count(c.inFlight, "call"), ShortFunc(s.Function), was(c.inFlight), size(held))
-	if c.running > 0 {
+	text := fmt.Sprintf("%s of %s%s %s in flight and held %s", count(c.flight.calls, "call"), ShortFunc(c.flight.name), c.in(), was(c.flight.calls), size(held))
+	if c.flight.running > 0 {
 		text = "At least " + text
 	} else if n > 1 {
 		each := held / n
@@ -103,6 +103,9 @@ func burstSentence(c *Case) string {
 		if left := c.bound.Sub(c.nonHeap() + c.live.bytes.Sub(held)); c.limit > 0 && each > 0 && left/each < n {
 			text += fmt.Sprintf("; the limit leaves room for %s", room(int(left/each)))
 		}
+	}
+	if c.flight.name != s.Function && s.Bytes < held {
+		text += fmt.Sprintf(", %s of it allocated at %s", size(s.Bytes), place(s.File, s.Line))
 	}
 	if untouched := c.live.bytes.Sub(c.liveRows()); c.live.exact && untouched > c.live.bytes/20 {
 		text += fmt.Sprintf("; %s of what they held was not touched yet, so not charged", size(untouched))
@@ -125,19 +128,27 @@ func burstConfidence(c *Case) (Confidence, []string) {
 	if n := len(k.returns); n > 0 {
 		low, high := spread(k.returns)
 		mid, half := (low+high)/2, (high-low)/2
-		because = append(because, fmt.Sprintf("the live heap came back to %.0f ± %.0f MiB after %s", mid/float64(sample.MiB), half/float64(sample.MiB), earlier(n)))
+		because = append(because, fmt.Sprintf("the live heap came back to %s after %s", about(mid, half), earlier(n)))
 		if c.live.exact && n >= 2 {
 			return High, because
 		}
 		return Medium, because
 	}
-	if c.calls == together {
+	if c.flight.call == together {
 		because = append(because, "the memory came with the calls: fewer calls held less")
 	}
 	if c.freedShare() >= 0.3 {
 		because = append(because, fmt.Sprintf("%.0f%% of what the line allocated was freed again", 100*c.freedShare()))
 	}
 	return Medium, append(because, "it was killed in the first rise, so that no return was seen")
+}
+
+// about is an amount in whole MiB with its spread, where it has any.
+func about(mid, half float64) string {
+	if half < 0.5*float64(sample.MiB) {
+		return fmt.Sprintf("%.0f MiB", mid/float64(sample.MiB))
+	}
+	return fmt.Sprintf("%.0f ± %.0f MiB", mid/float64(sample.MiB), half/float64(sample.MiB))
 }
 
 func earlier(n int) string {

@@ -46,8 +46,8 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 	} else {
 		f.Because = []string{fmt.Sprintf("of new memory, %.0f%% stayed over the last collections", 100*c.live.share)}
 	}
-	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap were live; the collector let %s of garbage pile up, because %s.",
-		about, size(min(c.live.bytes, c.heap())), size(c.heap()), size(c.waste()), c.aimedPast())
+	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap%s were live; the collector let %s of garbage pile up, because %s.",
+		about, size(min(c.live.bytes, c.heap())), size(c.heap()), c.of(), size(c.waste()), c.aimedPast())
 	f.Detail = "The live heap fits the limit; the collector did not know it."
 	f.Why = []Why{{Text: c.collectorWhy(), Evidence: []string{"collector", "live"}}}
 	return f
@@ -61,6 +61,9 @@ func (c *Case) aimedPast() string {
 	}
 	if c.limit == 0 {
 		return aim
+	}
+	if others := c.others(); others > c.limit/20 {
+		return fmt.Sprintf("%s under a limit of %s of which other processes held %s", aim, limit(c.limit), size(others))
 	}
 	return fmt.Sprintf("%s under a limit of %s", aim, limit(c.limit))
 }

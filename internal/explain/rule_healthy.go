@@ -22,6 +22,9 @@ func judgeHealthy(c *Case) Finding {
 	if c.outcome.By == BySignal {
 		f.Detail = fmt.Sprintf("Memory did not end it: %s did.", c.outcome.Signal)
 	}
+	if code := c.outcome.ExitCode; c.outcome.State == Exited && c.outcome.Stopped == "" && code != nil && *code != 0 {
+		f.Detail = fmt.Sprintf("Memory did not end it: it exited with code %d by itself.", *code)
+	}
 	if c.limit > 0 {
 		f.Sentence = fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), units.Percent(float64(c.peak), float64(c.limit)))
 	} else {

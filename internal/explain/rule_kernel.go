@@ -57,7 +57,7 @@ func (c *Case) fullest() int {
 // cannot take them back.
 func judgeShmem(c *Case) Finding {
 	shmem := c.ledger.Row(sample.RowShmem)
-	if !c.pressed || shmem < c.bound*40/100 || shmem < c.heap() {
+	if !c.pressed || shmem < c.bound*40/100 || shmem < heapRows(c.ledger) {
 		return silent(fmt.Sprintf("shared memory and tmpfs were %s", size(shmem)), c.factLedger())
 	}
 	f := Finding{Stance: Speaks, Bytes: shmem, Confidence: High, Facts: []Fact{c.factLedger()}}

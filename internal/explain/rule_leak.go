@@ -21,29 +21,63 @@ func judgeLeak(c *Case) Finding {
 		return silent(reason, c.factCurve())
 	}
 	if c.site == nil {
-		return undecided(grown, "the live heap grew to the end, but no heap profile says at which line", c.factCurve())
+		return lineless(c, grown)
 	}
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
 	if c.pilingUp() {
-		return undecided(grown, fmt.Sprintf("%d goroutines stood inside %s and only became more: whether they would ever end was not seen", c.inFlight, ShortFunc(c.site.Function)), facts...)
+		return undecided(grown, fmt.Sprintf("%d goroutines stood inside %s and only became more: whether they would ever end was not seen", c.flight.calls, ShortFunc(c.flight.name)), facts...)
 	}
-	switch c.calls {
+	switch c.flight.call {
 	case together:
-		return silent(fmt.Sprintf("the memory came and went with the calls of %s in flight", ShortFunc(c.site.Function)), facts...)
+		return silent(fmt.Sprintf("the memory came and went with the calls of %s in flight", ShortFunc(c.flight.name)), facts...)
 	case always:
-		return undecided(grown, fmt.Sprintf("calls of %s were in flight all the time that the memory grew: whether it outlives them was not seen", ShortFunc(c.site.Function)), facts...)
+		return undecided(grown, fmt.Sprintf("calls of %s were in flight all the time that the memory grew: whether it outlives them was not seen", ShortFunc(c.flight.name)), facts...)
 	case callsUnknown:
-		if c.freedShare() > 0.1 || k.trend.n < 8 {
+		if c.freedShare() > 0.1 || k.trend.N < 8 {
 			return undecided(grown, "no earlier moment shows both that much of it and the goroutines' stacks, so that one long call cannot be told from a leak", facts...)
 		}
 	}
-	if c.freedShare() > 0.6 && c.calls != noCall {
+	if c.freedShare() > 0.6 && c.flight.call != noCall {
 		return undecided(grown, fmt.Sprintf("%.0f%% of what %s allocated was freed again", 100*c.freedShare(), place(c.site.File, c.site.Line)), facts...)
 	}
-	if c.unmarked() > 0.3 && (c.calls != noCall || k.trend.n < 8) {
+	if c.unmarked() > 0.3 && (c.flight.call != noCall || k.trend.N < 8) {
 		return undecided(grown, fmt.Sprintf("%s came after the last collection, and no mark says how much of it was live", size(c.g.HeapLive.Sub(c.g.HeapMarked))), facts...)
 	}
 	return leakFound(c, grown, facts)
+}
+
+// lineless judges a heap that grew to the end where no profile says at which line:
+// where the goroutines became no more, it is no pile of calls.
+func lineless(c *Case, grown float64) Finding {
+	k := c.curve
+	before, after := c.goroutinesOf(k.floorEnd)
+	switch {
+	case !c.outcome.Kernel || after == 0 || after > before+max(4, before/4):
+		return undecided(grown, "the live heap grew to the end, but no heap profile says at which line", c.factCurve())
+	case c.unmarked() > 0.3:
+		return undecided(grown, "no heap profile says at which line the live heap grew, and no mark how much of it was live at the end", c.factCurve())
+	}
+	span := k.points[len(k.points)-1].at - k.points[0].at
+	f := Finding{Stance: Speaks, Bytes: sample.Bytes(grown), Facts: []Fact{c.factCurve()}, Confidence: Low}
+	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; at which line is not known, as there is no heap profile.",
+		c.of(), fsize(k.first), fsize(k.last), seconds(span))
+	f.Detail = "A leak, or a data set that was still being loaded."
+	f.Because = []string{"growth after each of " + count(len(c.Cycles), "collection"), "the goroutines became no more", "what the memory was for is not known"}
+	if span >= 30 {
+		f.Confidence = Medium
+	}
+	f.Why = []Why{{Text: fmt.Sprintf("live after %s: %s, then only more", count(len(c.Cycles), "collection"), fsize(k.first)), Evidence: []string{"curve"}}}
+	return f
+}
+
+// goroutinesOf is their number at an earlier time and at the moment, 0 where it
+// was not read.
+func (c *Case) goroutinesOf(earlier float64) (before, after float64) {
+	at, n := c.untilMoment(c.Ticks.Goroutines)
+	if len(n) == 0 {
+		return 0, 0
+	}
+	return n[nearestTo(at, earlier)], n[len(n)-1]
 }
 
 // unmarked is the part of all that was allocated that came after the last point
@@ -56,8 +90,9 @@ func (c *Case) unmarked() float64 {
 	return max(0, float64(c.g.TotalAlloc)-last) / float64(c.g.TotalAlloc)
 }
 
-// fewest is the number of readings below which growth cannot be told.
-const fewest = 4
+// fewest is the number of readings below which growth cannot be told: of four
+// that rise, chance makes one in twelve.
+const fewest = 5
 
 // notGrowing says why the live heap does not grow as a leak does, "" if it does.
 func notGrowing(c *Case, grown float64) string {
@@ -73,7 +108,7 @@ func notGrowing(c *Case, grown float64) string {
 		return fmt.Sprintf("the live heap grew by %s only", fsize(grown))
 	case len(k.returns) > 0 && k.returns[len(k.returns)-1] <= k.first+0.1*grown:
 		return fmt.Sprintf("the live heap came back to %s after %s", fsize(k.returns[len(k.returns)-1]), earlier(len(k.returns)))
-	case !k.trend.rising():
+	case k.trend.Low <= 0:
 		return "the live heap shows no steady growth"
 	case k.drop > 0.25*grown:
 		return fmt.Sprintf("the live heap came back: it fell by %s", fsize(k.drop))
@@ -87,8 +122,8 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 	k, s := c.curve, c.site
 	span := k.points[len(k.points)-1].at - k.points[0].at
 	f := Finding{Stance: Speaks, Bytes: sample.Bytes(grown), Facts: facts, Culprit: culprit(s, "allocates")}
-	f.Sentence = fmt.Sprintf("The live heap grew from %s to %s in %s and never came back; %s of it was allocated at %s and is still held.",
-		fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line))
+	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; %s of it was allocated at %s and is still held.",
+		c.of(), fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line))
 	f.Detail = "A leak, not a burst."
 	f.Confidence, f.Because = leakConfidence(c)
 	f.Why = []Why{{Text: fmt.Sprintf("live after %s: %s, then only more; %.0f%% of the line's bytes were ever freed",
@@ -100,7 +135,7 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 // enough collections, at a line that frees next to nothing.
 func leakConfidence(c *Case) (Confidence, []string) {
 	because := []string{fmt.Sprintf("growth after each of %s", count(len(c.Cycles), "collection"))}
-	strong := c.calls == noCall
+	strong := c.flight.call == noCall
 	if strong {
 		because = append(because, "the memory outlived the calls that allocated it")
 	} else {
@@ -111,10 +146,14 @@ func leakConfidence(c *Case) (Confidence, []string) {
 	} else {
 		strong = false
 	}
+	if c.flight.loop {
+		because = append(because, "one goroutine stayed inside a caller all the time")
+		strong = false
+	}
 	switch {
-	case strong && c.curve.trend.n >= 8:
+	case strong && c.curve.trend.N >= 8:
 		return High, because
-	case c.curve.trend.n >= 5:
+	case c.curve.trend.N >= 5:
 		return Medium, because
 	}
 	return Low, because

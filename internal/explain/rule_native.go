@@ -11,12 +11,12 @@ import (
 // judgeNative: anonymous memory outside Go's arenas is the greatest part of the
 // charge and of its growth. A program in another language counts as native.
 func judgeNative(c *Case) Finding {
-	native := c.rows(sample.RowNative, sample.RowOther)
+	native, heap := sum(c.ledger, sample.RowNative, sample.RowOther), heapRows(c.ledger)
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
 	facts := []Fact{c.factNative(), c.factLedger()}
 	switch {
-	case native < c.heap() || native*100 < hard*35:
-		return silent(fmt.Sprintf("memory outside Go was %s, the Go heap %s", size(native), size(c.heap())), facts...)
+	case native < heap || native*100 < hard*35:
+		return silent(fmt.Sprintf("memory outside Go was %s, the Go heap %s", size(native), size(heap)), facts...)
 	case native < 16*sample.MiB:
 		return silent(fmt.Sprintf("memory outside Go was %s", size(native)), facts...)
 	}
@@ -50,7 +50,7 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	f.Detail = "Native memory: Go's own heap profile cannot show it."
 	if other, ok := c.largestOther(); ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative) {
 		f.Sentence = fmt.Sprintf("Another program in the same cgroup held most of the memory: %s (pid %d), %s; the Go heap was %s.",
-			other.Name, other.PID, size(other.Bytes), size(c.heap()))
+			other.Name, other.PID, size(other.Bytes), size(heapRows(c.ledger)))
 		f.Because = []string{"the kernel counts each process's memory"}
 		f.Confidence = High
 		return f
@@ -59,17 +59,18 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	if known && grown > 0 {
 		verb = fmt.Sprintf("Memory outside Go's heap grew from %s to %s", fsize(float64(native)-grown), size(native))
 	}
-	f.Sentence = fmt.Sprintf("%s%s; the Go heap was only %s.", verb, c.nativeKind(), size(c.heap()))
+	f.Sentence = fmt.Sprintf("%s%s; the Go heap was only %s.", verb, c.nativeKind(), size(heapRows(c.ledger)))
 	if c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown {
 		f.Confidence, f.Because = High, []string{"every page of the process was assigned to its owner"}
 	} else {
 		f.Because = []string{"inferred: resident memory less what the Go runtime counts"}
 	}
-	f.Culprit = c.cgoCaller(native)
+	var standing int
+	f.Culprit, standing = c.cgoCaller()
 	why := "C code allocates it, or the program maps it itself: neither is collected, and GOMEMLIMIT does not count it"
 	f.Why = []Why{{Text: why, Evidence: []string{"native"}}}
 	if f.Culprit != nil {
-		f.Why = append(f.Why, Why{Text: fmt.Sprintf("goroutines stood in C code, called at %s", place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in C code called at %s", count(standing, "goroutine"), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
 	}
 	return f
 }
@@ -91,18 +92,16 @@ func (c *Case) nativeKind() string {
 
 // cgoCaller is the line that most goroutines called C from at the moment: a
 // hint, as C memory carries no record of who asked for it.
-func (c *Case) cgoCaller(native sample.Bytes) *Culprit {
+func (c *Case) cgoCaller() (best *Culprit, most int) {
 	if c.proc == nil {
-		return nil
+		return nil, 0
 	}
-	var best *Culprit
-	most := 0
 	for _, g := range c.proc.Goroutines {
 		if f, ok := callerOfC(g.Where); ok && g.Count > most {
-			most, best = g.Count, &Culprit{Function: f.Func, File: f.File, Line: f.Line, Bytes: native, Role: "native"}
+			most, best = g.Count, &Culprit{Function: f.Func, File: f.File, Line: f.Line, Role: "native", Hint: true}
 		}
 	}
-	return best
+	return best, most
 }
 
 // callerOfC is the frame that called a C function: the first outside the

@@ -10,6 +10,7 @@ type Rule struct {
 
 // rules, in the order in which those that are ruled out are listed.
 var rules = []Rule{
+	{Goroutines, judgeGoroutines},
 	{Leak, judgeLeak},
 	{Burst, judgeBurst},
 	{GCUnaware, judgeGCUnaware},
@@ -68,8 +69,8 @@ func judgeAll(c *Case) []Finding {
 }
 
 // decide picks the finding that explains the moment, nil if none does. A leak
-// comes first, as it kills under any setting in the end; then whatever explains
-// most bytes. A leak that stays open lowers the confidence of what is said of
+// comes first, of goroutines before that of what they hold, as it kills under any
+// setting in the end; then whatever explains most bytes. A leak that stays open lowers the confidence of what is said of
 // the heap; garbage that stays open and is more than a burst leaves it undecided,
 // and so does more memory unseen than the finding explains.
 func decide(findings []Finding, unseen sample.Bytes) *Finding {
@@ -79,7 +80,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		if f.Stance != Speaks {
 			continue
 		}
-		if f.Class == Leak {
+		if f.Class == Leak || f.Class == Goroutines {
 			return f
 		}
 		if best == nil || f.Bytes > best.Bytes {
@@ -92,7 +93,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	for _, f := range findings {
 		switch {
 		case f.Stance != Open || best.Class == Native:
-		case f.Class == Leak && best.Class == Healthy:
+		case (f.Class == Leak || f.Class == Goroutines) && best.Class == Healthy:
 			return nil
 		case f.Class == GCUnaware && best.Class == Burst && f.Bytes > best.Bytes:
 			return nil

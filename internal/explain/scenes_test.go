@@ -2,20 +2,37 @@ package explain
 
 import "github.com/highwater-go/highwater/internal/sample"
 
+func leaking() *scene {
+	s := newScene()
+	s.heap(190, 212, 240)
+	s.killed()
+	s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+	s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 200, 0.01)
+	s.site("example.org/shop/cmd/shop.main", "/build/shop/main.go", 20, 6, 0)
+	s.stand(10, 60, 1, 0)
+	s.stand(20, 120, 0, 0)
+	s.inside("net/http.(*conn).serve", 8)
+	return s
+}
+
+func oneOfSeveral() *scene {
+	s := leaking()
+	s.heap(110, 120, 140)
+	s.killed()
+	s.cycles(25, 10, 20, 32, 44, 55, 66, 78, 90, 100, 110)
+	s.Sites[0].Bytes, s.Sites[0].Growth, s.Sites[0].Allocated, s.Sites[0].Freed = 110*mib, int64(100*mib), 111*mib, 0
+	s.Course[1].Bytes = 80 * mib
+	s.Moment.Cgroup.Stat.PageCache = mib
+	s.charge()
+	s.beside(4712, "shop", true, 70)
+	s.beside(4713, "shop", true, 25)
+	s.beside(4700, "sh", false, 1)
+	return s
+}
+
 // scenes are runs whose cause is known, by name.
 var scenes = map[string]func() *scene{
-	"leak": func() *scene {
-		s := newScene()
-		s.heap(190, 212, 240)
-		s.killed()
-		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
-		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 200, 0.01)
-		s.site("example.org/shop/cmd/shop.main", "/build/shop/main.go", 20, 6, 0)
-		s.stand(10, 60, 1, 0)
-		s.stand(20, 120, 0, 0)
-		s.inside("net/http.(*conn).serve", 8)
-		return s
-	},
+	"leak": leaking,
 	"slow leak, still running": func() *scene {
 		s := newScene()
 		s.heap(60, 62, 90)
@@ -166,14 +183,56 @@ var scenes = map[string]func() *scene{
 		s.p.Residency.GoStacks = 85 * mib
 		s.killed()
 		s.cycles(15, 10, 20, 40, 60, 80, 100)
-		s.p.Go.Goroutines = 40000
-		for i := range s.Ticks.Goroutines {
-			s.Ticks.Goroutines[i] = float64(2000 * i)
-		}
+		s.goroutines(12, 20000, 40000)
 		s.site("example.org/shop/push.wait", "/build/shop/push/push.go", 12, 130, 0)
-		s.inside("example.org/shop/push.wait", 40000)
+		s.waiting("example.org/shop/push.wait", "/build/shop/push/push.go", 14, 39990, "chan receive", 29)
 		s.stand(5, 40, 10000, 0)
 		s.stand(20, 90, 25000, 0)
+		return s
+	},
+	"one of several processes leaks": oneOfSeveral,
+	"one of several processes leaks, without a heap profile": func() *scene {
+		s := oneOfSeveral()
+		s.Sites, s.SiteView, s.Course = nil, "none", nil
+		s.Programs[0].HeapProfile = sample.HeapProfileOff
+		s.Gaps = []sample.Gap{{What: "the heap profile of shop", Why: "its linker switched heap profiling off"}}
+		return s
+	},
+	"several processes that are too many": func() *scene {
+		s := newScene()
+		s.heap(55, 60, 70)
+		s.killed()
+		s.Moment.Cgroup.Stat.PageCache = mib
+		s.charge()
+		s.cycles(60, 55, 56, 55, 56, 55, 55, 56)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 54, 0.1)
+		s.beside(4712, "shop", true, 86)
+		s.beside(4713, "shop", true, 88)
+		return s
+	},
+	"rows that outlive the function that read them": func() *scene {
+		s := newScene()
+		s.heap(60, 200, 230)
+		s.killed()
+		s.cycles(60, 20, 45, 45, 46, 50, 60)
+		read := s.site("example.org/shop/store.(*Table).read", "/build/shop/store/table.go", 142, 120, 0.8)
+		read.Callers = []Caller{{read.Function, true, 120 * mib}, {"example.org/shop/list.(*Server).List", true, 180 * mib}, {"google.golang.org/grpc.(*Server).processUnaryRPC", false, 182 * mib}}
+		s.inside("example.org/shop/list.(*Server).List", 38)
+		s.inside("google.golang.org/grpc.(*Server).processUnaryRPC", 40)
+		s.Course = []Stand{{At: 5, Bytes: 2 * mib, Calls: []int{0, 0, 0}, Goroutines: true}, {At: 20, Bytes: 50 * mib, Calls: []int{0, 12, 12}, Goroutines: true}, {At: 25, Bytes: 100 * mib, Calls: []int{1, 34, 36}, Goroutines: true}}
+		return s
+	},
+	"the reader of a connection that remembers": func() *scene {
+		s := leaking()
+		put := &s.Sites[0]
+		put.Objects = 100_000
+		put.Callers = []Caller{{put.Function, true, put.Bytes}, {"example.org/shop/wire.(*Conn).readLoop", true, put.Bytes}}
+		s.p.Goroutines = nil
+		s.inside("example.org/shop/wire.(*Conn).readLoop", 1)
+		s.Course = []Stand{{At: 1, Calls: []int{0, 0}, Goroutines: true}}
+		for i := range 6 {
+			s.Course = append(s.Course, Stand{At: float64(5 + 4*i), Bytes: bytesOf(float64(30 + 30*i)), Calls: []int{i % 2, 1}, Goroutines: true})
+		}
 		return s
 	},
 	"killed without a last breath": func() *scene {
@@ -271,25 +330,76 @@ var quiet = map[string]struct {
 		up := s.site("example.org/shop/up.Load", "up.go", 7, 200, 0.7)
 		up.Cycle, up.Since = 5, 100*mib
 		s.inside("example.org/shop/up.Load", 4)
-		s.Course = []Stand{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true}, {At: 25, Bytes: 90 * mib, Cycle: 4, InFlight: 2, Goroutines: true}}
+		s.Course = []Stand{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true}, {At: 25, Bytes: 90 * mib, Cycle: 4, Calls: []int{2}, Goroutines: true}}
 		return s
 	}, []Class{Burst}, Burst},
+	"many requests in flight at once": {func() *scene {
+		s := newScene()
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 60, 5, 70, 5, 40, 120)
+		s.goroutines(12, 12, 12, 12, 12, 12, 12, 900, 2000)
+		s.site("example.org/shop/export.CSV", "export.go", 88, 200, 0.4)
+		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "IO wait", 6)
+		return s
+	}, []Class{Burst}, Burst},
+	"requests in flight that came within a second": {func() *scene {
+		s := newScene()
+		s.Ticks.At = nil
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 60, 5, 70, 5, 40, 120)
+		for i := range s.Ticks.At {
+			s.Ticks.At[i] = 30 - 0.05*float64(20-i)
+		}
+		s.goroutines(12, 2000)
+		s.site("example.org/shop/export.CSV", "export.go", 88, 200, 0.4)
+		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "chan receive", 1)
+		return s
+	}, []Class{Burst}, Burst},
+	"a queue that grows, and whose goroutines end": {func() *scene {
+		s := newScene()
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 60, 5, 70, 5, 40, 120)
+		s.goroutines(12, 1000, 2000)
+		s.site("example.org/shop/export.CSV", "export.go", 88, 200, 0.4)
+		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "semacquire", 4)
+		return s
+	}, []Class{Burst}, Burst},
+	"a pool of many goroutines": {func() *scene {
+		s := newScene()
+		s.p.Residency.GoStacks = 60 * mib
+		s.charge()
+		s.cycles(10, 9, 10, 9.5, 10, 9, 10, 10, 9)
+		s.goroutines(12, 20000, 20000, 20000, 20000, 20000, 20000)
+		s.waiting("example.org/shop/pool.worker", "pool.go", 8, 20000, "chan receive", 29)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a collector that does not know what the others take": {func() *scene {
+		s := newScene()
+		s.heap(60, 60, 118)
+		s.killed()
+		s.Moment.Cgroup.Stat.PageCache = mib
+		s.charge()
+		s.cycles(60, 60, 60, 61, 60, 59, 60, 60)
+		s.beside(4712, "shop", true, 128)
+		return s
+	}, []Class{GCUnaware}, GCUnaware},
 	"goroutines that pile up with no limit": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup, s.Ticks.Usage, s.Ticks.PageCache = nil, nil, nil
 		s.heap(200, 210, 230)
 		s.cycles(40, 10, 40, 80, 120, 160, 200)
-		for i := range s.Ticks.Goroutines {
-			s.Ticks.Goroutines[i] = float64(1000 * i)
-		}
+		s.goroutines(12, 20000)
 		s.site("example.org/shop/push.wait", "push.go", 12, 200, 0)
-		s.inside("example.org/shop/push.wait", 20000)
+		s.waiting("example.org/shop/push.wait", "push.go", 14, 20000, "select", 28)
 		s.stand(5, 60, 5000, 0)
 		s.stand(20, 120, 12000, 0)
 		return s
-	}, []Class{Healthy}, Inconclusive},
+	}, []Class{Goroutines, Healthy}, Goroutines},
 	"a leak with no limit": {func() *scene {
-		s := scenes["leak"]()
+		s := leaking()
 		s.Moment.Cgroup, s.Ticks.Usage, s.Ticks.PageCache = nil, nil, nil
 		s.Events = s.Events[:1]
 		s.At, s.Moment.Kind, s.p.Signal = "peak", sample.MomentMax, 0

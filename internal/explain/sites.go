@@ -2,15 +2,14 @@ package explain
 
 import (
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// courseLength bounds how many earlier moments are read for the blamed line.
+// courseLength bounds how many earlier moments are read for the blamed line, and
+// profiles for the baseline.
 const courseLength = 32
 
 // sites reads the subject's heap profile at the moment, or the last one before
@@ -34,12 +33,12 @@ func (l *loader) sites() error {
 	if id == 0 {
 		return nil
 	}
-	return l.linesOf(id, profiles[0].ID, within)
+	return l.linesOf(id, profiles, within)
 }
 
 // linesOf reads a profile against the baseline; within: it is the moment's own,
 // so that a mark made then counts its objects.
-func (l *loader) linesOf(id, first int64, within bool) error {
+func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) error {
 	profile, err := l.Profile(id)
 	if err != nil {
 		return err
@@ -48,66 +47,79 @@ func (l *loader) linesOf(id, first int64, within bool) error {
 	if err != nil {
 		return err
 	}
-	var base *sample.HeapProfile
-	if first != id {
-		if base, err = l.Profile(first); err != nil {
-			return err
-		}
+	base, err := l.baseline(id, all, stacks)
+	if err != nil {
+		return err
 	}
 	p := heapdiff.Profile{Sites: stacks, HeapProfile: profile}
 	view := heapdiff.Published
 	l.e.SiteView, l.e.Rate = "published", profile.Rate
 	if m := l.e.process(); within && m != nil && m.Live != nil && m.Live.Sampled != nil {
-		p.HeapProfile, base = liveNow(profile, m.Live.Sampled), published(base)
+		p.HeapProfile, base = heapdiff.Live(profile, m.Live.Sampled), heapdiff.AsPublished(base)
 		l.e.SiteView, view = "live", heapdiff.Now
 	}
-	module := ""
-	if prog := l.e.program(l.e.Subject); prog != nil && prog.Go != nil {
-		module = prog.Go.Module
-	}
-	holders := heapdiff.Holders(p, base, view, module)
+	holders := heapdiff.Holders(p, base, view, l.module())
 	l.e.Sites = []Site{}
 	for _, h := range holders {
 		if h.InUse.Bytes > 0 || h.Since.Bytes > 0 {
 			l.e.Sites = append(l.e.Sites, siteOf(h, p, view))
 		}
 	}
-	return l.course(holders, p)
+	return l.course(holders, p, view)
 }
 
-// liveNow is a profile whose objects in use, in the view Now, are those that a
-// mark reached.
-func liveNow(p *sample.HeapProfile, reached []uint64) *sample.HeapProfile {
-	out := *p
-	out.Counts = slices.Clone(p.Counts)
-	for i := range out.Counts {
-		n := &out.Counts[i]
-		n.NowFrees = n.NowAllocs
-		if i < len(reached) {
-			n.NowFrees = n.NowAllocs - min(n.NowAllocs, reached[i])
+// baseline is the profile in which least was in use since the live heap last came
+// back, or since the first collection: the floor before the last rise. A profile
+// lags by up to two collections, so that the one of the floor's own time may still
+// show the wave before it. Nil: there is none before the moment's.
+func (l *loader) baseline(id int64, all []recording.ProfileInfo, sites []sample.Site) (*sample.HeapProfile, error) {
+	from := liveCurve(l.e).since
+	var within []int64
+	for _, p := range all {
+		if p.ID != id && p.At.Before(l.e.Moment.At) && l.e.seconds(p.At) >= from {
+			within = append(within, p.ID)
 		}
 	}
-	return &out
+	if len(within) == 0 && all[0].ID != id {
+		within = []int64{all[0].ID}
+	}
+	var best *sample.HeapProfile
+	least := int64(0)
+	for _, id := range thinned(within, courseLength) {
+		p, err := l.Profile(id)
+		if err != nil {
+			return nil, err
+		}
+		if total := inUse(p, sites); best == nil || total < least {
+			best, least = p, total
+		}
+	}
+	return best, nil
 }
 
-// published is a profile that says in the view Now what is published, nil of nil.
-func published(p *sample.HeapProfile) *sample.HeapProfile {
-	if p == nil {
-		return nil
+func inUse(p *sample.HeapProfile, sites []sample.Site) (bytes int64) {
+	for i, n := range p.Counts[:min(len(p.Counts), len(sites))] {
+		bytes += heapdiff.Scale(heapdiff.Published.InUse(n), sites[i].Size, p.Rate).Bytes
 	}
-	out := *p
-	out.Counts = slices.Clone(p.Counts)
-	for i := range out.Counts {
-		n := &out.Counts[i]
-		n.NowAllocs, n.NowFrees = n.PubAllocs, n.PubFrees
+	return bytes
+}
+
+// thinned is at most n of a list, evenly, its ends among them.
+func thinned(list []int64, n int) []int64 {
+	if len(list) <= n {
+		return list
 	}
-	return &out
+	out := make([]int64, n)
+	for i := range out {
+		out[i] = list[i*(len(list)-1)/(n-1)]
+	}
+	return out
 }
 
 func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 	s := Site{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
 		Bytes: amount(h.InUse), Error: sample.Bytes(h.Error), Growth: h.Growth.Bytes, Allocated: amount(h.Alloc), Since: amount(h.Since),
-		Freed: freed(h, p), Samples: uint64(h.Samples), Cycle: p.Cycle}
+		Freed: freed(h, p), Samples: uint64(h.Samples), Objects: uint64(max(0, h.InUse.Objects)), Cycle: p.Cycle}
 	if view == heapdiff.Now {
 		s.Allocated = s.Allocated.Sub(s.Since)
 	}
@@ -135,60 +147,4 @@ func profileOf(m recording.MomentInfo, key sample.ProcessKey) int64 {
 		}
 	}
 	return 0
-}
-
-// course reads how the blamed line stood at up to courseLength moments before.
-func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile) error {
-	site := l.e.blamed()
-	if site == nil {
-		return nil
-	}
-	at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool {
-		return h.Frame.Func == site.Function && h.Frame.File == site.File && h.Frame.Line == site.Line
-	})
-	for _, id := range l.momentsBefore() {
-		m, err := l.Moment(id)
-		if err != nil {
-			return err
-		}
-		for i := range m.Processes {
-			if then := &m.Processes[i]; then.Key == l.e.Subject && then.Profile != nil {
-				l.e.Course = append(l.e.Course, l.stand(holders[at], p.Sites, then, m.At))
-			}
-		}
-	}
-	return nil
-}
-
-// momentsBefore are at most courseLength moments before the chosen one that hold
-// a profile of the subject, evenly spread.
-func (l *loader) momentsBefore() []int64 {
-	var with []int64
-	for _, m := range l.moments[:l.chosen] {
-		if profileOf(m, l.e.Subject) != 0 {
-			with = append(with, m.ID)
-		}
-	}
-	if len(with) <= courseLength {
-		return with
-	}
-	out := make([]int64, courseLength)
-	for i := range out {
-		out[i] = with[i*(len(with)-1)/(courseLength-1)]
-	}
-	return out
-}
-
-// stand is how a line stood then, by what was published then.
-func (l *loader) stand(h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) Stand {
-	s := Stand{At: l.e.seconds(at), Goroutines: then.Goroutines != nil, Cycle: then.Profile.Cycle}
-	for _, i := range h.Sites {
-		if i < len(then.Profile.Counts) {
-			n := then.Profile.Counts[i]
-			s.Bytes += amount(heapdiff.Scale(heapdiff.Published.InUse(n), sites[i].Size, then.Profile.Rate))
-			s.Freed += amount(heapdiff.Scale(int64(n.PubFrees), sites[i].Size, then.Profile.Rate))
-		}
-	}
-	s.InFlight, s.Unseen = inFlight(then.Goroutines, h.Frame.Func)
-	return s
 }

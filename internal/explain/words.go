@@ -61,3 +61,28 @@ func list(words []string, last string) string {
 
 // root is a standard error from a variance.
 func root(variance float64) sample.Bytes { return sample.Bytes(math.Sqrt(variance)) }
+
+// in names the subject where several processes were watched: " in worker (pid 7)".
+func (c *Case) in() string {
+	if len(c.Moment.Processes) < 2 {
+		return ""
+	}
+	return " in " + c.name()
+}
+
+// of is the same for what belongs to it: " of worker (pid 7)".
+func (c *Case) of() string {
+	if len(c.Moment.Processes) < 2 {
+		return ""
+	}
+	return " of " + c.name()
+}
+
+// name is the subject's program and pid.
+func (c *Case) name() string {
+	name := "the program"
+	if p := c.program(c.Subject); p != nil && p.Name != "" {
+		name = p.Name
+	}
+	return fmt.Sprintf("%s (pid %d)", name, c.Subject.PID)
+}

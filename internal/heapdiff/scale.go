@@ -7,6 +7,7 @@ package heapdiff
 
 import (
 	"math"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -109,4 +110,33 @@ func held(p *sample.HeapProfile, site int, v View) (count, rate int64) {
 		return 0, p.Rate
 	}
 	return v.InUse(p.Counts[site]), p.Rate
+}
+
+// Live is a profile whose objects in use, in the view Now, are those that a mark
+// reached: reached[i] sampled objects of site i.
+func Live(p *sample.HeapProfile, reached []uint64) *sample.HeapProfile {
+	return with(p, func(i int, n *sample.BucketCounts) {
+		n.NowFrees = n.NowAllocs
+		if i < len(reached) {
+			n.NowFrees -= min(n.NowAllocs, reached[i])
+		}
+	})
+}
+
+// AsPublished is a profile that says in the view Now what is published, so that
+// it can be the earlier one of a Live; nil of nil.
+func AsPublished(p *sample.HeapProfile) *sample.HeapProfile {
+	if p == nil {
+		return nil
+	}
+	return with(p, func(_ int, n *sample.BucketCounts) { n.NowAllocs, n.NowFrees = n.PubAllocs, n.PubFrees })
+}
+
+func with(p *sample.HeapProfile, change func(site int, n *sample.BucketCounts)) *sample.HeapProfile {
+	out := *p
+	out.Counts = slices.Clone(p.Counts)
+	for i := range out.Counts {
+		change(i, &out.Counts[i])
+	}
+	return &out
 }

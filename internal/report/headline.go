@@ -20,7 +20,11 @@ func (p *page) headline(a *explain.Answer) {
 	} else if v.Class != explain.Inconclusive {
 		right = ""
 	}
-	p.both(fold(name, 30)+"  "+outcome(a.Outcome), right)
+	left := fold(name, 30) + "  " + outcome(a.Outcome)
+	if columns(left)+2+columns(right) > p.width {
+		right = strings.TrimPrefix(right, "fingerprint ")
+	}
+	p.both(left, right)
 }
 
 func times(seen int) string {
@@ -38,6 +42,8 @@ func outcome(o explain.Outcome) string {
 	switch {
 	case o.Kernel:
 		return fmt.Sprintf("KILLED by the kernel%s, %s after start", whose(o), after)
+	case o.Stopped != "":
+		return stopped(o, after) + peak(o)
 	case o.State == explain.Killed:
 		return signalled(o, after)
 	case o.State == explain.Running:
@@ -48,6 +54,24 @@ func outcome(o explain.Outcome) string {
 		return fmt.Sprintf("exited with code %d after %s%s", *o.ExitCode, after, peak(o))
 	}
 	return fmt.Sprintf("ended after %s%s", after, peak(o))
+}
+
+// stopped says why highwater ended the program, and what it said to that.
+func stopped(o explain.Outcome, after string) string {
+	text := fmt.Sprintf("stopped by highwater after %s", after)
+	switch o.Stopped {
+	case explain.StoppedLoad:
+		text = fmt.Sprintf("stopped by highwater after its load ended, %s after start", after)
+	case explain.StoppedInterrupt:
+		text = fmt.Sprintf("stopped by Ctrl-C after %s", after)
+	}
+	switch {
+	case o.Signal == "SIGKILL":
+		text += " (by SIGKILL: it did not end before)"
+	case o.Signal == "" && o.ExitCode != nil && *o.ExitCode != 0:
+		text += fmt.Sprintf(" (code %d)", *o.ExitCode)
+	}
+	return text
 }
 
 // signalled tells a request to stop from a kill and a crash.
@@ -100,7 +124,7 @@ func (p *page) verdict(v explain.Verdict) {
 }
 
 // undecided prints what is certain, what is missing and what would get it.
-func (p *page) undecided(v explain.Verdict) {
+func (p *page) undecided(v explain.Verdict, most int) {
 	for _, part := range []struct {
 		head  string
 		texts []string
@@ -111,7 +135,7 @@ func (p *page) undecided(v explain.Verdict) {
 	}
 	head := "Next"
 	for _, command := range v.Next {
-		p.add(fold("  "+pad(head, 12)+command, p.width))
+		p.command("  "+pad(head, 12), command, most)
 		head = ""
 	}
 }

@@ -32,11 +32,11 @@ func (p *page) holders(a *explain.Answer, o Options, most int) {
 	if rest := len(a.Holders) - most; rest > 0 {
 		s.Others += rest
 	}
-	if s.Others > 0 {
-		held := s.TotalBytes
-		for _, h := range a.Holders[:min(most, len(a.Holders))] {
-			held = held.Sub(h.Bytes)
-		}
+	held := s.TotalBytes
+	for _, h := range a.Holders[:min(most, len(a.Holders))] {
+		held = held.Sub(h.Bytes)
+	}
+	if s.Others > 0 && int64(held) >= tiny {
 		p.addf("%13s %4s  %s", mib(int64(held), false), units.Percent(float64(held), float64(s.TotalBytes)), other(s.Others))
 	}
 }

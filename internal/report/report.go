@@ -44,7 +44,7 @@ func Text(w io.Writer, a *explain.Answer, o Options) error {
 		o.Width = 100
 	}
 	var page []string
-	for _, detail := range []detail{{4, 4, 9, 2}, {3, 3, 8, 1}, {2, 3, 7, 1}, {1, 2, 6, 0}, {1, 1, 5, 0}} {
+	for _, detail := range []detail{{4, 4, 9, 2, 4, 4}, {3, 3, 8, 1, 3, 3}, {2, 3, 7, 1, 2, 3}, {1, 2, 6, 1, 1, 3}, {1, 2, 6, 0, 1, 2}, {1, 1, 5, 0, 1, 1}, {1, 1, 4, 0, 1, 1}} {
 		if page = compose(a, o, detail); len(page) <= lines {
 			break
 		}
@@ -54,7 +54,7 @@ func Text(w io.Writer, a *explain.Answer, o Options) error {
 }
 
 // detail is how much a page shows of what there may be more of.
-type detail struct{ holders, whys, rows, gaps int }
+type detail struct{ holders, whys, rows, gaps, processes, command int }
 
 func compose(a *explain.Answer, o Options, d detail) []string {
 	p := page{width: o.Width}
@@ -62,13 +62,17 @@ func compose(a *explain.Answer, o Options, d detail) []string {
 	p.add("")
 	p.verdict(a.Verdict)
 	if a.Verdict.Class == explain.Inconclusive {
-		p.undecided(a.Verdict)
+		p.undecided(a.Verdict, d.command)
 	}
 	p.add("")
 	p.ledger(a, d.rows)
+	p.processes(a, d.processes)
 	p.holders(a, o, d.holders)
 	p.whys(a, d.whys)
-	p.fixes(a.Fixes)
+	p.fixes(a.Fixes, d.command)
+	if a.Verdict.Class != explain.Inconclusive && len(a.Verdict.Next) > 0 {
+		p.command("NEXT ", a.Verdict.Next[0], d.command)
+	}
 	p.gaps(a.Gaps, d.gaps)
 	next := o.Next
 	if next == "" {

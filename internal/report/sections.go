@@ -36,14 +36,29 @@ func (p *page) ledger(a *explain.Answer, most int) {
 		what = "the program's anonymous memory was"
 	}
 	p.addf("WHERE %s, at the %s: %s", what, momentName(a.Outcome.Moment), mib(int64(l.TotalBytes), true))
-	unit := true
+	unit, fresh := true, false
 	for _, r := range shownRows(l, most) {
-		share := math.Round(100*float64(r.bytes)/float64(max(1, l.TotalBytes))) + 0 // + 0: no negative zero
+		share := percent(r.bytes, l.TotalBytes)
 		full := min(barCells, p.width-58)
 		cells := strings.Repeat(string(bar), max(0, min(full, int(share*float64(full)/100+0.5))))
 		p.addf("  %s%13s %4.0f%%  %s", pad(r.name, 22), mib(r.bytes, unit), share, strings.TrimSpace(cells+"  "+r.note))
 		unit = false
+		if r.name == sample.RowNew && share >= 10 {
+			fresh = true
+		}
 	}
+	if fresh {
+		p.wrap("  ", "(new: allocated since the last collection; live or garbage, the next one would have told)")
+	}
+}
+
+// percent is a whole share, never a negative zero.
+func percent(part int64, total sample.Bytes) float64 {
+	share := math.Round(100 * float64(part) / float64(max(1, total)))
+	if share == 0 {
+		return 0
+	}
+	return share
 }
 
 func momentName(m string) string {
@@ -75,9 +90,6 @@ func shownRows(l explain.Ledger, most int) []row {
 	var rows, last []row
 	fixed := row{name: "stacks, runtime"}
 	for _, r := range l.Rows {
-		if r.Bytes < sample.MiB/20 {
-			continue // would be printed as 0.0
-		}
 		one := row{name: r.Name, bytes: int64(r.Bytes)}
 		if r.Reclaimable {
 			one.note = "reclaimable"
@@ -95,15 +107,42 @@ func shownRows(l explain.Ledger, most int) []row {
 		rows = append(rows, fixed)
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].bytes > rows[j].bytes })
-	rows = append(rows, last...)
-	if len(rows) > most-1 {
-		rest := row{name: fmt.Sprintf("%d smaller parts", len(rows)-most+2)}
-		for _, r := range rows[most-2:] {
-			rest.bytes += r.bytes
-		}
-		rows = append(rows[:most-2], rest)
-	}
+	rows = summedUp(append(rows, last...), most-1)
 	return append(rows, row{name: sample.RowUnexplained, bytes: l.UnexplainedBytes})
+}
+
+// tiny is what is printed as 0.0 MiB.
+const tiny = int64(sample.MiB / 20)
+
+// summedUp puts rows that would be printed as 0.0 into one, and the smallest
+// where there are more than most. What is 0.0 even so is left out.
+func summedUp(rows []row, most int) []row {
+	var out []row
+	rest := row{}
+	n := 0
+	for _, r := range rows {
+		if r.bytes < tiny {
+			rest.bytes, n = rest.bytes+r.bytes, n+1
+		} else {
+			out = append(out, r)
+		}
+	}
+	keep := most
+	if len(out) > most || len(out) == most && rest.bytes >= tiny {
+		keep = most - 1
+	}
+	for i := keep; i < len(out); i++ {
+		rest.bytes, n = rest.bytes+out[i].bytes, n+1
+	}
+	out = out[:min(keep, len(out))]
+	if rest.bytes < tiny {
+		return out
+	}
+	rest.name = fmt.Sprintf("%d smaller parts", n)
+	if n == 1 {
+		rest.name = "1 smaller part"
+	}
+	return append(out, rest)
 }
 
 // whys prints the steps of the explanation and what is ruled out.
@@ -159,11 +198,11 @@ func unique(ids []string) []string {
 	return out
 }
 
-var classNames = map[explain.Class]string{explain.Leak: "leak", explain.Burst: "burst", explain.GCUnaware: "garbage over the limit",
+var classNames = map[explain.Class]string{explain.Leak: "leak", explain.Goroutines: "goroutine leak", explain.Burst: "burst", explain.GCUnaware: "garbage over the limit",
 	explain.Native: "native memory", explain.PageCache: "page cache", explain.Shmem: "shared memory", explain.Baseline: "too small a limit"}
 
 // fixes prints each change to try, and below it the command that tests it.
-func (p *page) fixes(fixes []explain.Fix) {
+func (p *page) fixes(fixes []explain.Fix, most int) {
 	if len(fixes) == 0 {
 		return
 	}
@@ -174,13 +213,100 @@ func (p *page) fixes(fixes []explain.Fix) {
 			state = f.State + ": " + f.Outlook
 		}
 		p.both("  "+f.ID+"  "+f.Text, state)
-		p.add(fold("     "+f.Command, p.width))
+		p.command("     ", f.Command, most)
 	}
 }
 
-// gaps names what was not seen.
+// gaps names what was not seen, in two lines at most each.
 func (p *page) gaps(gaps []explain.Gap, most int) {
+	head := "NOT SEEN  "
 	for _, g := range gaps[:min(most, len(gaps))] {
-		p.add(fold(fmt.Sprintf("NOT SEEN  %s: %s", g.What, g.Why), p.width))
+		lines := wrapped(g.What+": "+g.Why, p.width-columns(head))
+		if len(lines) > 2 {
+			lines = []string{lines[0], fold(strings.Join(lines[1:], " "), p.width-columns(head))}
+		}
+		for _, line := range lines {
+			p.add(head + line)
+			head = strings.Repeat(" ", columns(head))
+		}
+	}
+}
+
+// command prints a command as a shell reads it, in so many lines at most; the end
+// of a longer one is left out.
+func (p *page) command(indent, text string, most int) {
+	room := p.width - columns(indent)
+	if columns(text) <= room {
+		p.add(indent + text)
+		return
+	}
+	lines := shellLines(text, room-4)
+	for i, line := range lines[:min(most, len(lines))] {
+		switch {
+		case i == most-1 && len(lines) > most:
+			line = cut(line+" …", room)
+		case i < len(lines)-1:
+			line += " \\"
+		}
+		p.add(indent + line)
+		if i == 0 {
+			indent += "  "
+		}
+	}
+}
+
+// shellLines breaks a command where a shell breaks words: not within quotes.
+func shellLines(text string, n int) []string {
+	var out []string
+	line, word, quoted := "", "", false
+	flush := func() {
+		if line != "" && columns(line)+1+columns(word) > n {
+			out, line = append(out, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+		word = ""
+	}
+	for _, r := range text {
+		if r == '\'' {
+			quoted = !quoted
+		}
+		if r == ' ' && !quoted {
+			flush()
+			continue
+		}
+		word += string(r)
+	}
+	flush()
+	for i := range out {
+		out[i] = cut(out[i], n)
+	}
+	return append(out, cut(line, n))
+}
+
+// processes prints who had the memory where several processes ran.
+func (p *page) processes(a *explain.Answer, most int) {
+	list := a.Program.Processes
+	if len(list) < 2 {
+		return
+	}
+	p.addf("WHICH of %d processes", len(list))
+	rest := row{}
+	n := 0
+	unit := true
+	for i, one := range list {
+		if i >= most && !one.Subject && len(list) > most+1 {
+			rest.bytes, n = rest.bytes+int64(one.Bytes), n+1
+			continue
+		}
+		left := fmt.Sprintf("%13s %3.0f%%  ", mib(int64(one.Bytes), unit), percent(int64(one.Bytes), a.Ledger.TotalBytes))
+		right := fmt.Sprintf("pid %d", one.PID)
+		if one.Signal == "SIGKILL" && a.Outcome.Kernel {
+			right += ", killed"
+		}
+		p.both(left+cut(strings.TrimSpace(one.Name+" "+one.Args), p.width-columns(left)-columns(right)-2), right)
+		unit = false
+	}
+	if n > 0 {
+		p.addf("%13s %3.0f%%  %d others", mib(rest.bytes, unit), percent(rest.bytes, a.Ledger.TotalBytes), n)
 	}
 }

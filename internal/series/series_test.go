@@ -118,6 +118,17 @@ func TestTheIntervalHoldsAsOftenAsItSays(t *testing.T) {
 	}
 }
 
+// Of five values that only rise Kendall's test says so (p = 2/120), of four not.
+func TestFiveRisingValuesAreATrend(t *testing.T) {
+	at, v := []float64{0, 1, 2, 3, 4}, []float64{1, 5, 6, 9, 30}
+	if l := Line(at, v); l.Low != 1 || l.High != 21 {
+		t.Errorf("five values: %+v, want 1 to 21", l)
+	}
+	if l := Line(at[:4], v[:4]); !math.IsInf(l.Low, -1) {
+		t.Errorf("four values: %+v", l)
+	}
+}
+
 func TestTooFewValuesGiveNoInterval(t *testing.T) {
 	if l := Line([]float64{1}, []float64{2}); !math.IsNaN(l.Slope) || l.N != 1 {
 		t.Errorf("one value: %+v", l)

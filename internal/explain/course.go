@@ -1,0 +1,116 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// course reads who called the blamed line, and how it stood at up to courseLength
+// moments before.
+func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) error {
+	site := l.e.blamed()
+	if site == nil {
+		return nil
+	}
+	at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool {
+		return h.Frame.Func == site.Function && h.Frame.File == site.File && h.Frame.Line == site.Line
+	})
+	site.Callers = callersOf(p.Sites[holders[at].Sites[0]], site.Function, l.module())
+	for i := range site.Callers {
+		site.Callers[i].Under = heldUnder(p, site.Callers[i].Function, view)
+	}
+	for _, id := range l.momentsBefore() {
+		m, err := l.Moment(id)
+		if err != nil {
+			return err
+		}
+		for i := range m.Processes {
+			if then := &m.Processes[i]; then.Key == l.e.Subject && then.Profile != nil {
+				l.e.Course = append(l.e.Course, l.stand(holders[at], p.Sites, then, m.At))
+			}
+		}
+	}
+	return nil
+}
+
+// module is the path of the subject's main module, "" if it is not known.
+func (l *loader) module() string {
+	if p := l.e.program(l.e.Subject); p != nil && p.Go != nil {
+		return p.Go.Module
+	}
+	return ""
+}
+
+// callersOf are the functions of a stack from the blamed one outwards. The
+// standard library's are left out: a server of net/http waits inside them for
+// the next request.
+func callersOf(s sample.Site, blamed, module string) []Caller {
+	var out []Caller
+	var names []string
+	for _, l := range s.Stack {
+		for _, f := range l.Frames {
+			owner := heapdiff.OwnerOf(f.Func, module)
+			first := len(names) == 0
+			if first && f.Func != blamed || slices.Contains(names, f.Func) {
+				continue
+			}
+			names = append(names, f.Func)
+			if first || f.Func != "main.main" && (owner == heapdiff.Own || owner == heapdiff.Dependency) {
+				out = append(out, Caller{Function: f.Func, Own: owner == heapdiff.Own})
+			}
+		}
+	}
+	if n := len(out); n > 1 && out[n-1].Function == goroutineOf(s) {
+		out = out[:n-1]
+	}
+	return out
+}
+
+// goroutineOf is the function that the stack's goroutine began with.
+func goroutineOf(s sample.Site) string {
+	for i := len(s.Stack) - 1; i >= 0; i-- {
+		if frames := s.Stack[i].Frames; len(frames) > 0 {
+			return frames[len(frames)-1].Func
+		}
+	}
+	return ""
+}
+
+// heldUnder is what is held of all that was allocated under a function.
+func heldUnder(p heapdiff.Profile, function string, view heapdiff.View) (held sample.Bytes) {
+	for i, s := range p.Sites[:min(len(p.Sites), len(p.Counts))] {
+		if stands(s.Stack, function) {
+			held += amount(heapdiff.Scale(view.InUse(p.Counts[i]), s.Size, p.Rate))
+		}
+	}
+	return held
+}
+
+// momentsBefore are at most courseLength moments before the chosen one that hold
+// a profile of the subject, evenly spread.
+func (l *loader) momentsBefore() []int64 {
+	var with []int64
+	for _, m := range l.moments[:l.chosen] {
+		if profileOf(m, l.e.Subject) != 0 {
+			with = append(with, m.ID)
+		}
+	}
+	return thinned(with, courseLength)
+}
+
+// stand is how a line stood then, by what was published then.
+func (l *loader) stand(h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) Stand {
+	s := Stand{At: l.e.seconds(at), Goroutines: then.Goroutines != nil, Cycle: then.Profile.Cycle}
+	for _, i := range h.Sites {
+		if i < len(then.Profile.Counts) {
+			n := then.Profile.Counts[i]
+			s.Bytes += amount(heapdiff.Scale(heapdiff.Published.InUse(n), sites[i].Size, then.Profile.Rate))
+			s.Freed += amount(heapdiff.Scale(int64(n.PubFrees), sites[i].Size, then.Profile.Rate))
+		}
+	}
+	s.Calls, s.Unseen = inFlight(then.Goroutines, l.e.blamed().Callers)
+	return s
+}

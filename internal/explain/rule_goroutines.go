@@ -1,0 +1,221 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/series"
+)
+
+// pile is goroutines that became more and more, and most of which wait at one
+// place.
+type pile struct {
+	first, last float64 // goroutines before the rise and at the moment
+	span        float64 // seconds that the rise took
+
+	at        sample.Frame // where they wait
+	reason    string       // the runtime's wait reason
+	made      sample.Frame // the go statement, the zero frame if unknown
+	waiting   int
+	oldest    time.Duration // the longest wait of one of them
+	functions map[string]bool
+
+	stacks, held sample.Bytes // their stacks; what was allocated in their functions and is held
+}
+
+// judgeGoroutines: goroutines pile up. Their number rises to the end and does not
+// come back; they wait at one place, and the first of them have waited since the
+// rise began. Requests in flight come back, or their oldest is young; a pool is
+// constant.
+func judgeGoroutines(c *Case) Finding {
+	p, reason := c.risenGoroutines()
+	if reason != "" {
+		return silent(reason, c.factGoroutines(p))
+	}
+	if c.proc == nil || c.proc.Goroutines == nil {
+		return undecided(0, "the number of goroutines rose to the end, but their stacks were not read", c.factGoroutines(p))
+	}
+	c.waiters(&p)
+	facts := []Fact{c.factGoroutines(p)}
+	bytes := float64(p.stacks + p.held)
+	switch {
+	case float64(p.waiting) < 0.5*p.last:
+		return silent(fmt.Sprintf("no place had half of the %.0f goroutines waiting", p.last), facts...)
+	case c.pressed && bytes < 0.15*float64(c.bound):
+		return silent(fmt.Sprintf("the goroutines and what they held were %s", fsize(bytes)), facts...)
+	case p.oldest.Seconds() < 0.5*p.span:
+		return silent(fmt.Sprintf("of the goroutines that waited at %s none had waited for more than %s: they end", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...)
+	case p.span < shortestPile:
+		return undecided(bytes, fmt.Sprintf("the goroutines came within %s: too short a time to see whether they end", seconds(p.span)), facts...)
+	case p.reason == "IO wait" && p.span < shortestIO:
+		return undecided(bytes, fmt.Sprintf("%d goroutines waited for input or output: whether they would ever end was not seen in %s", p.waiting, seconds(p.span)), facts...)
+	}
+	return goroutineLeakFound(c, p, facts)
+}
+
+// The shortest rises that tell a leak of goroutines from calls in flight, in
+// seconds. Whoever waits for a peer may wait for long and still be served.
+const (
+	shortestPile = 2.0
+	shortestIO   = 60.0
+	fewestPiled  = 100
+)
+
+// risenGoroutines measures the rise of the number of goroutines up to the moment,
+// and says what speaks against it, "" if nothing does.
+func (c *Case) risenGoroutines() (p pile, reason string) {
+	at, n := c.untilMoment(c.Ticks.Goroutines)
+	if c.g != nil && c.g.Goroutines > 0 {
+		at, n = append(at, c.seconds(c.Moment.At)), append(n, float64(c.g.Goroutines))
+	}
+	if len(n) == 0 {
+		return p, "the number of goroutines was not read"
+	}
+	low, high := series.Min(n), series.Max(n)
+	p.first, p.last = n[low], n[len(n)-1]
+	grown := p.last - p.first
+	if waves := series.Waves(n, max(fewestPiled/2, 0.2*n[high])); len(waves) > 1 || len(waves) == 1 && waves[0].After != series.None {
+		return p, fmt.Sprintf("the number of goroutines came back after %.0f", n[waves[0].Peak])
+	}
+	if grown < fewestPiled || grown < 0.5*p.last {
+		return p, fmt.Sprintf("the number of goroutines did not grow: %.0f at first, %.0f at last", n[0], p.last)
+	}
+	from := low
+	for from+1 < len(n) && n[from+1] <= p.first+0.05*grown {
+		from++
+	}
+	p.span = at[len(at)-1] - at[from]
+	third := n[nearestTo(at, at[from]+2*p.span/3)]
+	if trend := series.Line(at[from:], n[from:]); trend.Low <= 0 || p.last-third < 0.1*grown {
+		return p, fmt.Sprintf("the number of goroutines did not keep growing: %.0f for the last part of %s", p.last, seconds(p.span))
+	}
+	return p, ""
+}
+
+// untilMoment is what was seen of a column up to the moment.
+func (c *Case) untilMoment(column []float64) (at, v []float64) {
+	end := c.seconds(c.Moment.At)
+	for i, x := range column {
+		if c.Ticks.At[i] <= end && !math.IsNaN(x) {
+			at, v = append(at, c.Ticks.At[i]), append(v, x)
+		}
+	}
+	return at, v
+}
+
+// nearestTo is the index of the first instant not before when.
+func nearestTo(at []float64, when float64) int {
+	for i, t := range at {
+		if t >= when {
+			return i
+		}
+	}
+	return len(at) - 1
+}
+
+// waiters finds the place where most goroutines wait, and what they hold.
+func (c *Case) waiters(p *pile) {
+	module := ""
+	if prog := c.program(c.Subject); prog != nil && prog.Go != nil {
+		module = prog.Go.Module
+	}
+	count := map[sample.Frame]int{}
+	for _, g := range c.proc.Goroutines {
+		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {
+			if count[at] += g.Count; count[at] > p.waiting {
+				p.at, p.waiting = at, count[at]
+			}
+		}
+	}
+	p.functions = map[string]bool{}
+	most := 0
+	for _, g := range c.proc.Goroutines {
+		if waitsAt(g, module) != p.at {
+			continue
+		}
+		p.stacks += g.StackBytes
+		p.oldest = max(p.oldest, g.Oldest)
+		if g.Count > most {
+			most, p.reason, p.made = g.Count, g.Reason, frameOf(g.CreatedAt)
+		}
+		for _, l := range g.Where {
+			for _, f := range l.Frames {
+				if owner := heapdiff.OwnerOf(f.Func, module); owner == heapdiff.Own || owner == heapdiff.Dependency {
+					p.functions[f.Func] = true
+				}
+			}
+		}
+	}
+	for _, s := range c.Sites {
+		if p.functions[s.Function] && s.Function != "main.main" {
+			p.held += s.Bytes
+		}
+	}
+}
+
+// waitsAt is the line of the program's own code, or of a dependency's, that a
+// goroutine waits at; else the go statement that made it.
+func waitsAt(g sample.GoroutineGroup, module string) sample.Frame {
+	b := heapdiff.Blame(sample.Site{Stack: g.Where}, module)
+	if b.Owner == heapdiff.Own || b.Owner == heapdiff.Dependency {
+		return lineOf(b.Frame)
+	}
+	if made := frameOf(g.CreatedAt); made.Func != "" && heapdiff.OwnerOf(made.Func, module) != heapdiff.Runtime {
+		return made
+	}
+	return lineOf(b.Frame)
+}
+
+func frameOf(l sample.Location) sample.Frame {
+	if len(l.Frames) == 0 {
+		return sample.Frame{}
+	}
+	return lineOf(l.Frames[0])
+}
+
+func lineOf(f sample.Frame) sample.Frame {
+	return sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
+}
+
+func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
+	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
+		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+	f.Sentence = fmt.Sprintf("%d goroutines%s wait at %s (%s) and only became more, from %.0f to %.0f in %s; their stacks take %s",
+		p.waiting, c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), p.first, p.last, seconds(p.span), size(p.stacks))
+	if p.held > 0 {
+		f.Sentence += fmt.Sprintf(", and %s was allocated in their functions and is held", size(p.held))
+	}
+	f.Sentence += "."
+	f.Detail = "A goroutine leak, not calls in flight."
+	f.Because = []string{fmt.Sprintf("the first of them have waited for %s of the %s", seconds(min(p.oldest.Seconds(), p.span)), seconds(p.span)), "their number never came back"}
+	if p.span >= shortestIO {
+		f.Confidence = High
+	} else {
+		f.Because = append(f.Because, fmt.Sprintf("it was watched for %s only", seconds(p.span)))
+	}
+	if p.made.Func != "" {
+		f.Why = []Why{{Text: fmt.Sprintf("they are started at %s in %s, and nothing ends them", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
+	}
+	return f
+}
+
+func waitReason(reason string) string {
+	if reason == "" {
+		return "waiting"
+	}
+	return strings.TrimSpace(reason)
+}
+
+func (c *Case) factGoroutines(p pile) Fact {
+	f := Fact{ID: "goroutines", Values: map[string]int64{"first": int64(p.first), "last": int64(p.last), "waiting": int64(p.waiting),
+		"oldest_wait_ms": p.oldest.Milliseconds(), "stack_bytes": int64(p.stacks), "held_bytes": int64(p.held)}}
+	f.Text = fmt.Sprintf("goroutines: %.0f at the least, %.0f at the moment", p.first, p.last)
+	if p.waiting > 0 {
+		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, place(p.at.File, p.at.Line), seconds(p.oldest.Seconds()))
+	}
+	return f
+}
