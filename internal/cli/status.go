@@ -84,11 +84,19 @@ func (s *status) line(p *sample.Point, since time.Duration) string {
 	use, parts := figures(p)
 	growth := float64(int64(use)-int64(s.lastUse)) / since.Seconds()
 	s.lastUse = use
-	parts = append([]string{fmt.Sprintf("%6s", units.Duration(p.At.Sub(s.start).Truncate(time.Second)))}, parts...)
+	parts = append([]string{fmt.Sprintf("%6s", elapsed(p.At.Sub(s.start)))}, parts...)
 	if growth > float64(sample.MiB) {
 		parts = append(parts, "growing "+units.Rate(growth))
 	}
 	return strings.Join(parts, "  ")
+}
+
+// elapsed counts in whole seconds, then minutes.
+func elapsed(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+	return units.Duration(d.Truncate(time.Second))
 }
 
 // figures are what one looks at: the memory against its limit, and the Go heap
