@@ -167,7 +167,7 @@ func TestAKilledLeaderLosesNothing(t *testing.T) {
 
 		const workers, keys = 8, 300
 		var acknowledged atomic.Int64
-		killed := make(chan struct{})
+		quarter, killed := make(chan struct{}), make(chan struct{})
 		var writing sync.WaitGroup
 		for w := range workers {
 			writing.Go(func() {
@@ -179,12 +179,16 @@ func TestAKilledLeaderLosesNothing(t *testing.T) {
 						t.Errorf("SET: %v", err)
 						return
 					}
-					acknowledged.Add(1)
+					if acknowledged.Add(1) == workers*keys/4 {
+						close(quarter)
+					}
 				}
 			})
 		}
-		for acknowledged.Load() < workers*keys/4 && ctx.Err() == nil {
-			time.Sleep(time.Millisecond)
+		select {
+		case <-quarter:
+		case <-ctx.Done():
+			t.Fatal("no writes")
 		}
 		if err := c.Kill(leader); err != nil {
 			t.Fatal(err)

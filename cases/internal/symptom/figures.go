@@ -23,6 +23,7 @@ type Figures struct {
 	Peak      uint64 // everything charged
 	Anon      uint64 // anonymous memory
 	File      uint64 // page cache, with temporary and database files
+	FileAtEnd uint64 // page cache before the program was asked to end
 	LimitHits uint64 // how often a charge met the limit
 
 	// The kernel, by process: every 500 ms, at the highest of their sum.
@@ -128,6 +129,10 @@ func (p *Program) keepProfile() error {
 // lastLook collects, so that what is left is live, and looks. What the last
 // collection found is in the Last profile.
 func (p *Program) lastLook() error {
+	_, file := p.group.stat()
+	p.mu.Lock()
+	p.figures.FileAtEnd = file
+	p.mu.Unlock()
 	if err := p.look("/debug/gc"); err != nil {
 		return fmt.Errorf("look at %s: %w", p.options.Path, err)
 	}
