@@ -158,26 +158,11 @@ func (f exportFlags) viewOf(p *sample.ProcessMoment, h *sample.HeapProfile) (*sa
 	case name == "now":
 		return h, heapdiff.Now, name, nil
 	case name == "live" && known:
-		return liveProfile(h, p.Live.Sampled), heapdiff.Now, name, nil
+		return heapdiff.Live(h, p.Live.Sampled), heapdiff.Now, name, nil
 	case name == "live":
 		return nil, 0, "", usagef("--view published", "what was live at this moment is not known: only a process that was held at its end is marked")
 	}
 	return nil, 0, "", usagef("--view live, published or now", "no view %q", name)
-}
-
-// liveProfile is the profile in whose view "now" exactly the sampled objects that
-// were reached are in use.
-func liveProfile(h *sample.HeapProfile, sampled []uint64) *sample.HeapProfile {
-	out := *h
-	out.Counts = append([]sample.BucketCounts(nil), h.Counts...)
-	for i := range out.Counts {
-		c, live := &out.Counts[i], uint64(0)
-		if i < len(sampled) {
-			live = sampled[i]
-		}
-		c.NowFrees = c.NowAllocs - min(live, c.NowAllocs)
-	}
-	return &out
 }
 
 // process is the one asked for, else the moment's subject.

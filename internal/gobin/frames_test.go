@@ -91,7 +91,8 @@ func TestLocationsAreThoseOfTheProgramsOwnHeapProfile(t *testing.T) {
 			for _, w := range l[1:] {
 				stack = append(stack, hexNumber(t, w)-bias)
 			}
-			got := locationText(visible(b, stack))
+			locations, hidden := b.Site(stack)
+			got := locationText(locations[hidden:])
 			if !want[got] {
 				t.Errorf("not in the program's own profile:\n%s", got)
 			}
@@ -103,17 +104,6 @@ func TestLocationsAreThoseOfTheProgramsOwnHeapProfile(t *testing.T) {
 			}
 		}
 	})
-}
-
-// visible hides the runtime's frames at the leaf, as runtime/pprof does.
-func visible(b *Binary, stack []uint64) []sample.Location {
-	for i, pc := range stack {
-		frames := b.Frames(nil, pc)
-		if len(frames) == 0 || !strings.HasPrefix(frames[0].Func, "runtime.") && !strings.HasPrefix(frames[0].Func, "internal/runtime/") {
-			return b.Locations(nil, stack[i:])
-		}
-	}
-	return b.Locations(nil, stack)
 }
 
 func locationText(locs []sample.Location) string {

@@ -2,6 +2,7 @@ package gobin
 
 import (
 	"runtime/debug"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -16,8 +17,38 @@ import (
 // Frames are named by the linker's symbols; a location outside Go's code has no
 // frames. Location.Address is an instruction of the call, not a return address.
 func (b *Binary) Locations(dst []sample.Location, stack []uint64) []sample.Location {
+	dst, _ = b.split(dst, stack, 0)
+	return dst
+}
+
+// Site is the locations of an allocation's stack, and how many of them, the
+// innermost, runtime/pprof hides in a heap profile: the leading frames whose
+// return address itself lies in a function of the runtime, inlined or not
+// (runtime/pprof/protomem.go, writeHeapProto). Calls inlined into each other are
+// two locations where that divides them.
+func (b *Binary) Site(stack []uint64) (locations []sample.Location, hidden int) {
+	for i, ret := range stack {
+		f := b.Frames(nil, ret)
+		if len(f) > 0 && (strings.HasPrefix(f[0].Symbol, "runtime.") || strings.HasPrefix(f[0].Symbol, "internal/runtime/")) {
+			continue
+		}
+		if locations, hidden = b.split(nil, stack, i); hidden < len(locations) {
+			return locations, hidden
+		}
+		break // nothing would be left: all are shown
+	}
+	return b.Locations(nil, stack), 0
+}
+
+// split appends the locations of a stack and begins a new one at its entry cut;
+// before is how many there are then.
+func (b *Binary) split(dst []sample.Location, stack []uint64, cut int) (locations []sample.Location, before int) {
 	var deck deck
 	for i, ret := range stack {
+		if i == cut {
+			dst = deck.flush(dst)
+			before = len(dst)
+		}
 		pc, f, ok := b.callPC(ret)
 		switch {
 		case !ok:
@@ -33,7 +64,7 @@ func (b *Binary) Locations(dst []sample.Location, stack []uint64) []sample.Locat
 			}
 		}
 	}
-	return deck.flush(dst)
+	return deck.flush(dst), before
 }
 
 // callPC steps back from a return address into the call, but not out of its

@@ -8,8 +8,8 @@ import (
 )
 
 // ToPprof is the profile in pprof's form, as runtime/pprof writes it (protomem.go):
-// four values a sample, scaled; the label bytes; runtime frames at the inner end
-// hidden; the period is the program's rate. In addition the default sample type is
+// four values a sample, scaled; the label bytes; a site's hidden locations left
+// out; the period is the program's rate. In addition the default sample type is
 // inuse_space, and the comments say where it comes from.
 //
 // Addresses are those of the executable file, so that two profiles of one build
@@ -71,19 +71,18 @@ func (b *builder) sample(s sample.Site, alloc, inUse Amount) {
 		Value:    []int64{alloc.Objects, alloc.Bytes, inUse.Objects, inUse.Bytes},
 		NumLabel: map[string][]int64{"bytes": {int64(s.Size)}},
 	}
-	for _, l := range visible(s.Stack) {
+	for _, l := range s.Stack[min(max(s.Hidden, 0), len(s.Stack)):] {
 		out.Location = append(out.Location, b.location(l))
 	}
 	b.out.Sample = append(b.out.Sample, out)
 }
 
-// location writes a return address as the runtime does, as the call before it.
 func (b *builder) location(l sample.Location) *profile.Location {
 	key := fmt.Sprint(l.Address, l.Frames)
 	if known := b.locations[key]; known != nil {
 		return known
 	}
-	out := &profile.Location{ID: uint64(len(b.out.Location) + 1), Mapping: b.mapping, Address: max(l.Address, 1) - 1}
+	out := &profile.Location{ID: uint64(len(b.out.Location) + 1), Mapping: b.mapping, Address: l.Address}
 	for _, f := range l.Frames {
 		out.Line = append(out.Line, profile.Line{Function: b.function(f), Line: int64(f.Line)})
 	}

@@ -60,10 +60,26 @@ func ownProfile(t *testing.T) (*profile.Profile, Profile) {
 		if r.AllocObjects == 0 {
 			continue
 		}
-		ours.Sites = append(ours.Sites, sample.Site{Size: sample.Bytes(r.AllocBytes / r.AllocObjects), Stack: locations(r.Stack())})
+		s := sample.Site{Size: sample.Bytes(r.AllocBytes / r.AllocObjects), Hidden: hidden(r.Stack())}
+		for _, pc := range r.Stack()[:s.Hidden] {
+			s.Stack = append(s.Stack, sample.Location{Address: uint64(pc)})
+		}
+		s.Stack = append(s.Stack, locations(r.Stack()[s.Hidden:])...)
+		ours.Sites = append(ours.Sites, s)
 		ours.Counts = append(ours.Counts, sample.BucketCounts{PubAllocs: uint64(r.AllocObjects), PubFrees: uint64(r.FreeObjects)})
 	}
 	return theirs, ours
+}
+
+// hidden is how many frames runtime/pprof leaves out: it asks for the function at
+// the return address itself.
+func hidden(stack []uintptr) int {
+	for i, pc := range stack {
+		if f := runtime.FuncForPC(pc); f == nil || !strings.HasPrefix(f.Name(), "runtime.") && !strings.HasPrefix(f.Name(), "internal/runtime/") {
+			return i
+		}
+	}
+	return 0
 }
 
 // locations puts calls inlined into one function into one location: all but the
@@ -78,7 +94,7 @@ func locations(stack []uintptr) []sample.Location {
 			return out
 		}
 		if fresh {
-			out = append(out, sample.Location{Address: uint64(f.PC) + 1})
+			out = append(out, sample.Location{Address: uint64(f.PC)})
 		}
 		fresh = f.Func != nil
 		last := &out[len(out)-1]
@@ -89,9 +105,8 @@ func locations(stack []uintptr) []sample.Location {
 	}
 }
 
-// lines is a profile's samples under keepSome as text: stack, label, values; equal
-// ones summed. In others runtime/pprof may hide a frame more, where a function of
-// the runtime was inlined: it asks for the function at the return address.
+// lines is a profile's samples as text: stack, label, values; equal
+// ones summed.
 func lines(p *profile.Profile) map[string][4]int64 {
 	out := map[string][4]int64{}
 	for _, s := range p.Sample {
@@ -111,9 +126,7 @@ func lines(p *profile.Profile) map[string][4]int64 {
 		for i := range v {
 			v[i] += s.Value[i]
 		}
-		if strings.Contains(b.String(), "heapdiff.keepSome ") {
-			out[b.String()] = v
-		}
+		out[b.String()] = v
 	}
 	return out
 }
@@ -149,7 +162,7 @@ func TestAProfileIsThatOfRuntimePprofSampleForSample(t *testing.T) {
 
 func TestGoToolPprofSubtractsTwoProfiles(t *testing.T) {
 	sites := []sample.Site{
-		site(1<<20, at(0x401005, "runtime.makeslice"), at(0x402005, "main.grows"), at(0x40300a, "main.main")),
+		{Size: 1 << 20, Hidden: 1, Stack: []sample.Location{at(0x401005, "runtime.makeslice"), at(0x402005, "main.grows"), at(0x40300a, "main.main")}},
 		site(1<<20, at(0x404005, "main.stays"), at(0x40300a, "main.main")),
 	}
 	program := sample.Program{Exe: "/srv/server", Go: &sample.GoProgram{BuildID: "abc/def"}}

@@ -131,9 +131,9 @@ func (r *Reader) sitesOf(process int64) ([]sample.Site, error) {
 		if err != nil {
 			return fmt.Errorf("site %d: %w", len(sites), err)
 		}
-		sites = append(sites, sample.Site{Stack: stack, Size: sample.Bytes(integer(row[1]))})
+		sites = append(sites, sample.Site{Stack: stack, Size: sample.Bytes(integer(row[1])), Hidden: int(integer(row[3]))})
 		return nil
-	}, "SELECT number, size, stack FROM site WHERE process = ?1 ORDER BY id", process)
+	}, "SELECT number, size, stack, hidden FROM site WHERE process = ?1 ORDER BY id", process)
 	return sites, err
 }
 

@@ -73,7 +73,7 @@ CREATE TABLE location (
 
 CREATE TABLE site (
   id INTEGER PRIMARY KEY,
-  process INTEGER REFERENCES process, number INTEGER, hash BLOB, size INTEGER, stack TEXT
+  process INTEGER REFERENCES process, number INTEGER, hash BLOB, size INTEGER, stack TEXT, hidden INTEGER
 );
 
 CREATE TABLE heap_profile (

@@ -32,7 +32,7 @@ var (
 
 	tableFrame    = table{"frame", words(`hash function file line start_line`)}
 	tableLocation = table{"location", words(`address frames`)}
-	tableSite     = table{"site", words(`process number hash size stack`)}
+	tableSite     = table{"site", words(`process number hash size stack hidden`)}
 	tableProfile  = table{"heap_profile", words(`at process rate cycle sites base counts`)}
 
 	tableMoment        = table{"moment", slices.Concat(words(`at kind took stopped first_process processes`), cgroupNames, afterNames)}

@@ -145,7 +145,7 @@ func (w *Writer) addSite(p *processState, s sample.Site) error {
 		return err
 	}
 	hash := siteDigest(s)
-	if _, err := w.add(&tableSite, p.id, int64(p.sites), hash[:], int64(s.Size), stack); err != nil {
+	if _, err := w.add(&tableSite, p.id, int64(p.sites), hash[:], int64(s.Size), stack, int64(s.Hidden)); err != nil {
 		return err
 	}
 	p.sites++

@@ -63,8 +63,10 @@ type Location struct {
 }
 
 // Site is a Bucket in source terms: where, and objects of which size. Stack is
-// innermost first.
+// innermost first; Hidden is how many of its first locations are the Go runtime's
+// and left out of the program's own heap profile.
 type Site struct {
-	Stack []Location
-	Size  Bytes
+	Stack  []Location
+	Size   Bytes
+	Hidden int
 }

@@ -20,7 +20,8 @@ func (s *symbolizer) site(b sample.Bucket) sample.Site {
 	for _, pc := range b.Stack {
 		s.addresses = append(s.addresses, pc-s.bias)
 	}
-	return sample.Site{Stack: s.bin.Locations(nil, s.addresses), Size: b.Size}
+	stack, hidden := s.bin.Site(s.addresses)
+	return sample.Site{Stack: stack, Size: b.Size, Hidden: hidden}
 }
 
 // goroutines puts the stacks of groups into source terms: the innermost address
