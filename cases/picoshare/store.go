@@ -139,9 +139,10 @@ func (s *store) remove(ctx context.Context, id string) error {
 	return err
 }
 
-// cleanEvery removes what has expired, until ctx ends.
+// cleanEvery removes what has expired, until ctx ends. It rests for d after each
+// cleaning, however long that took: uploads wait meanwhile.
 func (s *store) cleanEvery(ctx context.Context, d time.Duration) {
-	t := time.NewTicker(d)
+	t := time.NewTimer(d)
 	defer t.Stop()
 	for {
 		select {
@@ -151,6 +152,7 @@ func (s *store) cleanEvery(ctx context.Context, d time.Duration) {
 			if err := s.clean(ctx, now); err != nil && ctx.Err() == nil {
 				log.Print("clean: ", err)
 			}
+			t.Reset(d)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -99,7 +100,7 @@ type bench struct {
 // build builds a package of the module, "./picoshare/load", and returns the
 // program's path.
 func (b *bench) build(ctx context.Context, pkg string, flags ...string) (string, error) {
-	path := filepath.Join(b.dir, filepath.Base(filepath.Dir(pkg))+"-"+filepath.Base(pkg))
+	path := filepath.Join(b.dir, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-"))
 	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", path}, flags...), pkg)...)
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
@@ -118,9 +119,15 @@ func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.log, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
+// loadMost is how long a load may take: far more than the seconds it needs on a
+// quiet machine.
+const loadMost = 4 * time.Minute
+
 // output runs a load to its end and returns what it printed. A load whose
-// server dies fails: ended says to whom that is news.
+// server is killed fails, too.
 func output(ctx context.Context, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadMost)
+	defer cancel()
 	out, err := exec.CommandContext(ctx, path, args...).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%s: %w: %s", filepath.Base(path), err, out)

@@ -127,10 +127,10 @@ func onetx(ctx context.Context, b *bench, p pico) (comparison, error) {
 }
 
 func vacuum(ctx context.Context, b *bench, p pico) (comparison, error) {
-	p.limit, p.clean, p.after = limit256, "5s", 15*time.Second
+	p.limit, p.clean, p.after = limit256, "8s", 12*time.Second
 	p.load = "-uploads 2 -size 300 -downloads 0 -ranges 0 -keep"
 	bad, good, err := p.both(ctx, b, "vacuum")
-	return comparison{fault: "vacuum", load: "600 MiB stored, cleaned every 5 s, nobody there for 15 s, under 256 MiB", rows: []row{
+	return comparison{fault: "vacuum", load: "600 MiB stored, cleaned every 8 s, nobody there for 12 s, under 256 MiB", rows: []row{
 		{"SQLite's log", mib(uint64(bad.wal)), mib(uint64(good.wal))},
 		outcome(bad.Figures, good.Figures),
 		both("page cache, peak", bad.Figures, good.Figures, file),
@@ -191,6 +191,7 @@ func (p pico) run(ctx context.Context, b *bench) (r picoRun, err error) {
 	r.printed, loading = output(ctx, p.loader, append(strings.Fields(p.load), "-url", "http://"+address, "-secret", "truth")...)
 	select {
 	case <-program.Ended():
+	case <-ctx.Done():
 	case <-time.After(p.after):
 	}
 	r.wal, r.temp = size(filepath.Join(dir, "data", "picoshare.db-wal")), size(filepath.Join(dir, "data", "tmp"))
