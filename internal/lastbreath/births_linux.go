@@ -16,7 +16,7 @@ func (t *Tracer) begin(k *task) {
 	if t.handler.Exec != nil {
 		p.goProgram = t.handler.Exec(p.pid)
 	}
-	if p.goProgram && t.options.FollowForks != Always && t.hasThreads(p) {
+	if p.goProgram && t.options.FollowForks != Always && len(threads(p.pid)) > 1 {
 		t.beginLate(k)
 		return
 	}
@@ -31,12 +31,9 @@ func (t *Tracer) beginLate(k *task) {
 		return
 	}
 	t.follow(k.proc, 0)
-	t.tellNarrowed(k.proc)
-}
-
-func (t *Tracer) hasThreads(p *proc) bool {
-	all, err := procfs.Threads(procRoot, p.pid)
-	return err == nil && len(all) > 1
+	if k.proc.narrow && t.options.FollowForks == WithinBudget {
+		t.tellNarrowed(k.proc)
+	}
 }
 
 // forked handles a thread that has made a process. The kernel attached it to us

@@ -91,19 +91,34 @@ func whyExit(pid, tid int, msg uint) exit {
 
 // others lists the threads of a process that have not ended, but for one.
 func others(pid, but int) []int {
-	all, _ := procfs.Threads(procRoot, pid)
-	return slices.DeleteFunc(all, func(tid int) bool { return tid == but || !lives(tid) })
+	return slices.DeleteFunc(threads(pid), func(tid int) bool { return tid == but || !lives(tid) })
 }
 
 // hasOthers says whether there is such a thread.
 func hasOthers(pid, but int) bool {
-	all, _ := procfs.Threads(procRoot, pid)
-	return slices.ContainsFunc(all, func(tid int) bool { return tid != but && lives(tid) })
+	return slices.ContainsFunc(threads(pid), func(tid int) bool { return tid != but && lives(tid) })
 }
 
 func lives(tid int) bool {
 	st, err := procfs.StateOf(procRoot, tid)
 	return err == nil && !st.Ended()
+}
+
+// threads lists the threads of a process. The kernel's listing stops short where
+// the thread it has just named ends (fs/proc/base.c, next_tid), and so is
+// repeated until it has as many as the directory has links for.
+func threads(pid int) (all []int) {
+	var dir unix.Stat_t
+	for range 100 {
+		if unix.Stat(filepath.Join(procRoot, strconv.Itoa(pid), "task"), &dir) != nil {
+			return nil
+		}
+		all, _ = procfs.Threads(procRoot, pid)
+		if len(all) >= int(dir.Nlink)-2 {
+			break
+		}
+	}
+	return all
 }
 
 // causeOf is why another thread makes this one end; it is not known while one is
@@ -169,8 +184,8 @@ func seizeExec(pid int) error {
 	for try := 0; err == unix.EPERM && try < 200; try++ {
 		if try > 20 {
 			time.Sleep(500 * time.Microsecond)
-			if !hasOthers(pid, 0) {
-				return unix.ESRCH // the new program has ended already
+			if peek(unix.P_PID, pid) != 0 {
+				return unix.ESRCH // a child that has ended already
 			}
 		}
 		err = seize(pid, traceAll)

@@ -18,7 +18,10 @@ import (
 // beATracer follows programs until it is killed: "start PROGRAM ARGS...", with
 // its own standard files, or "seize PID".
 func beATracer(args []string) {
-	tracer, err := NewTracer(Handler{Exec: func(int) bool { return true }}, Options{})
+	tracer, err := NewTracer(Handler{
+		Exec:     func(int) bool { return true },
+		Narrowed: func(int) { fmt.Fprintln(os.Stderr, "narrowed") },
+	}, Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -36,38 +39,63 @@ func beATracer(args []string) {
 }
 
 func TestTheProgramLivesOnWhenItsTracerIsKilled(t *testing.T) {
-	for _, how := range []string{"start", "seize"} {
-		t.Run(how, func(t *testing.T) {
-			var p *program
-			var pid int
-			tracer := exec.Command(os.Args[0], "be-a-tracer", how, target, "wait")
-			if how == "start" {
-				stdin, in, _ := os.Pipe()
-				out, stdout, _ := os.Pipe()
-				tracer.Stdin, tracer.Stdout, tracer.Stderr = stdin, stdout, os.Stderr
-				p = &program{in: in, out: bufio.NewReader(out)}
-				if err := tracer.Start(); err != nil {
-					t.Fatal(err)
-				}
-				_, pid = p.ready(t)
-			} else {
-				p, pid = startPlain(t)
-				tracer.Args[3] = strconv.Itoa(pid)
-				out, _ := tracer.StdoutPipe()
-				if err := tracer.Start(); err != nil {
-					t.Fatal(err)
-				}
-				bufio.NewReader(out).ReadString('\n')
-			}
-			tracer.Process.Kill()
-			tracer.Wait()
-			p.answers(t)
-			if tid, err := tracerOfAny(pid); err != nil || tid != 0 {
-				t.Errorf("still traced by %d, %v", tid, err)
-			}
-			p.in.Close()
-		})
+	t.Run("that seized it", func(t *testing.T) {
+		p, pid := startPlain(t)
+		tracer := exec.Command(os.Args[0], "be-a-tracer", "seize", strconv.Itoa(pid))
+		out, _ := tracer.StdoutPipe()
+		if err := tracer.Start(); err != nil {
+			t.Fatal(err)
+		}
+		bufio.NewReader(out).ReadString('\n')
+		p.outlives(t, tracer, pid)
+	})
+	t.Run("that traces all its threads", func(t *testing.T) {
+		p, tracer, _ := startByAnother(t, "wait")
+		_, pid := p.ready(t)
+		if traced, all := tracedThreads(t, pid); traced < 3 || traced < all {
+			t.Errorf("%d of %d threads are traced", traced, all)
+		}
+		p.outlives(t, tracer, pid)
+	})
+	t.Run("that is narrowing it", func(t *testing.T) {
+		for range 10 {
+			p, tracer, news := startByAnother(t, "churn")
+			_, pid := p.ready(t)
+			news.ReadString('\n') // the threads are about to leave
+			p.outlives(t, tracer, pid)
+		}
+	})
+}
+
+// startByAnother starts a target by the Tracer of another process, whose
+// standard error is news.
+func startByAnother(t *testing.T, mode string) (p *program, tracer *exec.Cmd, news *bufio.Reader) {
+	t.Helper()
+	tracer = exec.Command(os.Args[0], "be-a-tracer", "start", target, mode)
+	stdin, in, _ := os.Pipe()
+	out, stdout, _ := os.Pipe()
+	told, stderr, _ := os.Pipe()
+	tracer.Stdin, tracer.Stdout, tracer.Stderr = stdin, stdout, stderr
+	if err := tracer.Start(); err != nil {
+		t.Fatal(err)
 	}
+	for _, f := range []*os.File{stdin, stdout, stderr} {
+		f.Close()
+	}
+	t.Cleanup(func() { in.Close(); out.Close(); told.Close() })
+	return &program{in: in, out: bufio.NewReader(out)}, tracer, bufio.NewReader(told)
+}
+
+// outlives kills the tracer and checks that the program lives on, untraced.
+func (p *program) outlives(t *testing.T, tracer *exec.Cmd, pid int) {
+	t.Helper()
+	tracer.Process.Kill()
+	tracer.Wait()
+	p.answers(t)
+	if traced, all := tracedThreads(t, pid); traced > 0 || all == 0 {
+		t.Errorf("%d of %d threads are still traced", traced, all)
+	}
+	p.in.Close()
 }
 
 // startPlain starts a target without a Tracer.
@@ -86,17 +114,6 @@ func startPlain(t *testing.T) (*program, int) {
 	return p, pid
 }
 
-// tracerOfAny is the tracer of any of a process's threads.
-func tracerOfAny(pid int) (int, error) {
-	tids, err := procfs.Threads(procRoot, pid)
-	for _, tid := range tids {
-		if tracer, err := procfs.TracerOf(procRoot, tid); err != nil || tracer != 0 {
-			return tracer, err
-		}
-	}
-	return 0, err
-}
-
 func TestCloseLetsEveryProgramGo(t *testing.T) {
 	tracer, log := newTracer(t, Options{}, nil)
 	p := start(t, tracer, target, "wait")
@@ -109,8 +126,8 @@ func TestCloseLetsEveryProgramGo(t *testing.T) {
 	until(t, func() bool { st, _ := procfs.StateOf(procRoot, stopped.pid); return st == 't' || st == 'T' })
 	tracer.Close()
 	for _, id := range []int{pid, sh} {
-		if tid, err := tracerOfAny(id); err != nil || tid != 0 {
-			t.Errorf("process %d is still traced by %d, %v", id, tid, err)
+		if traced, all := tracedThreads(t, id); traced > 0 || all == 0 {
+			t.Errorf("%d of %d threads of process %d are still traced", traced, all, id)
 		}
 	}
 	p.answers(t)

@@ -131,7 +131,8 @@ func newTracer(t testing.TB, o Options, dying func(Death)) (*Tracer, *log) {
 				l.add("gone %d", pid)
 			}
 		},
-		Lost: func(pid int, why error) { l.add("lost %d %v", pid, why) },
+		Lost:     func(pid int, why error) { l.add("lost %d %v", pid, why) },
+		Narrowed: func(pid int) { l.add("narrowed %d", pid) },
 	}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -260,6 +261,12 @@ func TestTheSecondSIGKILLDoesNotEndTheHold(t *testing.T) {
 }
 
 func TestEveryEndIsToldAsItWas(t *testing.T) {
+	for name, f := range everyFollowing {
+		t.Run(name, func(t *testing.T) { testEveryEnd(t, Options{FollowForks: f}) })
+	}
+}
+
+func testEveryEnd(t *testing.T, o Options) {
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -269,7 +276,7 @@ func TestEveryEndIsToldAsItWas(t *testing.T) {
 		"Go panics":               {[]string{target, "panic"}, "exit 2"},
 		"Go follows nil":          {[]string{target, "nil"}, "exit 2"},
 		"Go gets SIGTERM":         {[]string{target, "term"}, "signal 15"},
-		"Go's threads end alone":  {[]string{target, "threads"}, "exit 0"},
+		"Go's threads end alone":  {[]string{target, "threads", "50"}, "exit 0"},
 		"a shell exits":           {[]string{"sh", "-c", "exit 7"}, "exit 7"},
 		"a shell kills itself":    {[]string{"sh", "-c", "kill -9 $$"}, "signal 9"},
 		"a shell's child fails":   {[]string{"sh", "-c", "sh -c 'exit 9'; exit $?"}, "exit 9"},
@@ -279,8 +286,11 @@ func TestEveryEndIsToldAsItWas(t *testing.T) {
 		"Go becomes Go thrice":    {[]string{target, "exec", target, "exec", target, "exec", target, "exit", "0"}, "exit 0"},
 		"a shell dies of SIGSEGV": {[]string{"sh", "-c", "ulimit -c 0; kill -SEGV $$"}, "signal 11"},
 	} {
+		if strings.HasPrefix(name, "Go becomes") && o.FollowForks == Never {
+			continue // the new program may end before it is caught
+		}
 		t.Run(name, func(t *testing.T) {
-			tracer, log := newTracer(t, Options{}, nil)
+			tracer, log := newTracer(t, o, nil)
 			p := start(t, tracer, c.args...)
 			go io.Copy(io.Discard, p.out)
 			log.wait(t, fmt.Sprintf("gone %d %s", p.pid, c.want))
@@ -327,7 +337,13 @@ func TestChildrenOfAShellAreFollowed(t *testing.T) {
 }
 
 func TestAGoProgramThatExecsIsHeldAsTheNewOne(t *testing.T) {
-	tracer, log := newTracer(t, Options{}, nil)
+	for name, f := range everyFollowing {
+		t.Run(name, func(t *testing.T) { testExec(t, Options{FollowForks: f}) })
+	}
+}
+
+func testExec(t *testing.T, o Options) {
+	tracer, log := newTracer(t, o, nil)
 	p := start(t, tracer, target, "exec", target, "wait")
 	p.ready(t)
 	log.expect(p.ready(t))
@@ -343,7 +359,13 @@ func TestAGoProgramThatExecsIsHeldAsTheNewOne(t *testing.T) {
 }
 
 func TestAGrandchildThatExecsIsHeldAsTheNewOne(t *testing.T) {
-	tracer, log := newTracer(t, Options{}, nil)
+	for name, f := range everyFollowing {
+		t.Run(name, func(t *testing.T) { testGrandchildExec(t, Options{FollowForks: f}) })
+	}
+}
+
+func testGrandchildExec(t *testing.T, o Options) {
+	tracer, log := newTracer(t, o, nil)
 	p := start(t, tracer, "sh", "-c", target+" exec "+target+" stay; exit 3")
 	p.ready(t)
 	child := log.expect(p.ready(t))

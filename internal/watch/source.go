@@ -6,6 +6,7 @@
 package watch
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +29,14 @@ type Options struct {
 	// switched it off; ProfileRate, if not 0, sets its rate too.
 	HeapProfile bool
 	ProfileRate int64
-	FollowForks bool // trace every thread: see lastbreath
+	FollowForks bool // follow forks of busy Go programs too: lastbreath.Always
+}
+
+func (o Options) following() lastbreath.Following {
+	if o.FollowForks {
+		return lastbreath.Always
+	}
+	return lastbreath.WithinBudget
 }
 
 // Source is one tree of programs. The loop's goroutine calls the methods of
@@ -40,21 +48,27 @@ type Source struct {
 	host   *procfs.HostWatcher
 	mapper *procfs.Mapper
 
-	mu       sync.Mutex
-	live     map[int]*process // by pid
-	order    []*process       // live ones in order of appearance: a stable order of points
-	main     int
-	exit     sample.Opt[lastbreath.Status] // of the main program
-	waiting  []func(capture.Sink) error    // what Collect hands over
-	gaps     map[string]bool               // told once
-	points   []sample.Process
-	cgroup   sample.Cgroup
-	hostNow  sample.Host
-	pressure sample.Pressure
-	oom      oomCount
-	nextScan time.Time
-	ranges   []sample.PageRange
-	ended    bool
+	mu      sync.Mutex
+	live    map[int]*process  // by pid
+	order   []*process        // live ones in order of appearance: a stable order of points
+	forked  map[int]time.Time // since when the tracer follows a pid that has not execed yet
+	main    int
+	exit    sample.Opt[lastbreath.Status] // of the main program
+	waiting []func(capture.Sink) error    // what Collect hands over
+	// ticked: a Tick has been read whose point is not collected for yet;
+	// beforeTick is how much waited when it was read.
+	ticked     bool
+	beforeTick int
+	gaps       map[told]bool
+	points     []sample.Process
+	cgroup     sample.Cgroup
+	hostNow    sample.Host
+	pressure   sample.Pressure
+	oom        oomCount
+	nextScan   time.Time
+	nextHost   time.Time
+	ranges     []sample.PageRange
+	ended      bool
 	// foundGroup: Group was opened here, and is closed here.
 	foundGroup bool
 	terminal   bool
@@ -63,8 +77,17 @@ type Source struct {
 	done chan struct{}
 }
 
-// scanEvery is how often programs are looked for that no trace brought us.
-const scanEvery = 250 * time.Millisecond
+const (
+	// scanEvery is how often programs are looked for that no trace brought us.
+	scanEvery = 500 * time.Millisecond
+	// hostEvery is how often the machine's memory and pressure are read.
+	hostEvery = time.Second
+	// sitesAtOnce bounds what ten thousand sites, with 25 frames each, take of our
+	// memory at once.
+	sitesAtOnce = 128
+	// maxGaps bounds what is told of a tree of very many processes.
+	maxGaps = 2000
+)
 
 // New makes a source with nothing to watch yet. The caller closes it.
 func New(o Options) (*Source, error) {
@@ -72,7 +95,7 @@ func New(o Options) (*Source, error) {
 		o.Root = "/proc"
 	}
 	s := &Source{
-		opts: o, live: map[int]*process{}, gaps: map[string]bool{}, mapper: &procfs.Mapper{},
+		opts: o, live: map[int]*process{}, forked: map[int]time.Time{}, gaps: map[told]bool{}, mapper: &procfs.Mapper{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	var err error
@@ -80,7 +103,7 @@ func New(o Options) (*Source, error) {
 		s.host = nil
 		s.gap(sample.ProcessKey{}, "memory of the machine", err)
 	}
-	if s.tracer, err = lastbreath.NewTracer(s.handler(), lastbreath.Options{FollowForks: o.FollowForks}); err != nil {
+	if s.tracer, err = lastbreath.NewTracer(s.handler(), lastbreath.Options{FollowForks: o.following()}); err != nil {
 		return nil, err
 	}
 	s.readOOMKills()
@@ -122,15 +145,23 @@ func (s *Source) Note(e sample.Event) {
 // Collect hands over what happened, in order.
 func (s *Source) Collect(sink capture.Sink) error {
 	s.mu.Lock()
-	waiting := s.waiting
-	s.waiting = nil
+	n := len(s.waiting)
+	if s.ticked {
+		n, s.ticked = s.beforeTick, false
+	}
+	waiting := s.waiting[:n:n]
+	s.waiting = s.waiting[n:]
+	if len(s.waiting) == 0 {
+		s.waiting = nil
+	}
 	s.mu.Unlock()
+	var first error
 	for _, give := range waiting {
-		if err := give(sink); err != nil {
-			return err
+		if err := give(sink); first == nil {
+			first = err
 		}
 	}
-	return nil
+	return first
 }
 
 // Tick reads the figures of one point.
@@ -140,13 +171,17 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	p.Cgroup, p.Pressure, p.Host, p.Processes = nil, nil, nil, nil
 	if d == capture.Dense && s.opts.Group != nil {
 		s.denseTick(p)
+		s.ticked, s.beforeTick = true, len(s.waiting)
 		return nil
 	}
 	s.groupTick(p)
-	s.hostTick(p)
+	if !p.At.Before(s.nextHost) {
+		s.nextHost = p.At.Add(hostEvery)
+		s.hostTick(p)
+	}
 	if !p.At.Before(s.nextScan) {
 		s.nextScan = p.At.Add(scanEvery)
-		s.scan()
+		s.scan(p.At)
 	}
 	s.points = s.points[:0]
 	for _, proc := range s.order {
@@ -154,13 +189,14 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 			continue
 		}
 		s.attach(proc, p.At)
-		pt := proc.point()
+		pt := s.pointOf(proc)
 		if pt.Go != nil {
 			s.cycle(proc, p.At)
 		}
 		s.points = append(s.points, pt)
 	}
 	p.Processes = s.points
+	s.ticked, s.beforeTick = true, len(s.waiting)
 	return nil
 }
 
@@ -207,10 +243,14 @@ func (s *Source) hostTick(p *sample.Point) {
 	if s.host == nil {
 		return
 	}
-	if s.host.Host(&s.hostNow) == nil {
+	if err := s.host.Host(&s.hostNow); err != nil {
+		s.gap(sample.ProcessKey{}, "memory of the machine", err)
+	} else {
 		p.Host = &s.hostNow
 	}
-	if s.host.Pressure(&s.pressure) == nil {
+	if err := s.host.Pressure(&s.pressure); err != nil {
+		s.gap(sample.ProcessKey{}, "memory pressure (PSI)", err)
+	} else {
 		p.Pressure = &s.pressure
 	}
 }
@@ -231,7 +271,7 @@ func (s *Source) Profile() {
 		if p.held || !p.alive {
 			continue
 		}
-		if h := p.takeProfile(now); h != nil {
+		if h := s.takeProfile(p, now); h != nil {
 			s.giveSites(p)
 			key := p.key
 			s.later(func(sink capture.Sink) error { return sink.Heap(key, h) })
@@ -248,12 +288,19 @@ func (s *Source) giveSites(p *process) {
 	first, key, symbols := p.sitesKnown, p.key, p.symbols
 	p.sitesKnown += len(buckets)
 	s.later(func(sink capture.Sink) error {
-		sites := make([]sample.Site, len(buckets))
-		for i, b := range buckets {
-			sites[i] = symbols.site(b)
+		defer symbols.bin.Release()
+		sites := make([]sample.Site, 0, sitesAtOnce)
+		for some := range slices.Chunk(buckets, sitesAtOnce) {
+			sites = sites[:0]
+			for _, b := range some {
+				sites = append(sites, symbols.site(b))
+			}
+			if err := sink.Sites(key, first, sites); err != nil {
+				return err
+			}
+			first += len(some)
 		}
-		symbols.bin.Release()
-		return sink.Sites(key, first, sites)
+		return nil
 	})
 }
 
@@ -270,10 +317,17 @@ func (s *Source) event(e sample.Event) {
 	s.later(func(sink capture.Sink) error { return sink.Event(e) })
 }
 
-// gap tells once that something is not seen.
+// told is a gap that was told.
+type told struct {
+	key  sample.ProcessKey
+	what string
+}
+
+// gap tells once of each process that something is not seen, with the first
+// reason.
 func (s *Source) gap(key sample.ProcessKey, what string, why error) {
-	id := what + why.Error()
-	if s.gaps[id] {
+	id := told{key, what}
+	if s.gaps[id] || len(s.gaps) == maxGaps {
 		return
 	}
 	s.gaps[id] = true

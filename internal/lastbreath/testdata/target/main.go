@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -22,9 +23,21 @@ func main() {
 	fmt.Printf("%#x %d\n", uintptr(unsafe.Pointer(&known[0])), os.Getpid())
 	switch args := os.Args[2:]; os.Args[1] {
 	case "wait":
-		bufio.NewReader(os.Stdin).ReadString('\n')
-		fmt.Println("lives")
-		bufio.NewReader(os.Stdin).ReadString('\n')
+		wait()
+	case "churn": // makes garbage as fast as it can, and waits; then execs if told so
+		go churn()
+		wait()
+		if len(args) > 0 {
+			panic(syscall.Exec(args[0], args, os.Environ()))
+		}
+	case "children": // each line tells how many to start
+		in := bufio.NewScanner(os.Stdin)
+		for in.Scan() {
+			n, _ := strconv.Atoi(in.Text())
+			for range n {
+				go spawn(args, nil)
+			}
+		}
 	case "stay":
 		time.Sleep(time.Hour)
 	case "exit":
@@ -46,14 +59,14 @@ func main() {
 		}()
 		<-done
 	case "spawn":
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Stdin, cmd.Stdout = os.Stdin, os.Stdout
-		fmt.Println(cmd.Run())
+		fmt.Println(spawn(args, os.Stdin))
 	case "threads": // threads that end alone
-		for range 50 {
-			done := make(chan bool)
-			go func() { runtime.LockOSThread(); close(done) }()
-			<-done
+		n, _ := strconv.Atoi(args[0])
+		threads(n, 1)
+	case "crowd": // so many at once, thrice
+		n, _ := strconv.Atoi(args[0])
+		for range 3 {
+			threads(1, n)
 		}
 	case "alloc":
 		for {
@@ -70,6 +83,45 @@ func main() {
 		fmt.Println(time.Duration(u.Utime.Nano() + u.Stime.Nano()).Nanoseconds())
 	}
 	runtime.KeepAlive(known)
+}
+
+// wait says that it lives at the first line, and returns at the next.
+func wait() {
+	in := bufio.NewReader(os.Stdin)
+	in.ReadString('\n')
+	fmt.Println("lives")
+	in.ReadString('\n')
+}
+
+func spawn(args []string, stdin *os.File) error {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdout = os.Stdout
+	if stdin != nil {
+		cmd.Stdin = stdin
+	}
+	return cmd.Run()
+}
+
+// threads makes as many threads, at once, and ends them, so often.
+func threads(often, atOnce int) {
+	for range often {
+		var all, there sync.WaitGroup
+		there.Add(atOnce)
+		for range atOnce {
+			all.Go(func() {
+				runtime.LockOSThread() // its thread ends with the goroutine
+				there.Done()
+				there.Wait()
+			})
+		}
+		all.Wait()
+	}
+}
+
+func churn() {
+	for {
+		work()
+	}
 }
 
 // pattern is a megabyte, written by the formula that the test knows.
