@@ -34,7 +34,9 @@ type Source interface {
 	Capture(kind sample.MomentKind)
 	// Profile keeps a heap profile of every process that has one.
 	Profile()
-	// Collect hands over, in order, what happened since the last call.
+	// Collect hands over, in order, what happened since the last call; right
+	// after a Tick, what had happened when the tick saw its processes. It hands
+	// over all even where the sink fails, and returns its first error.
 	Collect(Sink) error
 	// Wake is sent on when Collect has something that should not wait.
 	Wake() <-chan struct{}
@@ -125,11 +127,9 @@ func (l *Loop) tick() (time.Duration, error) {
 	switch what := l.policy.due(start); what {
 	case "":
 	case dueProfile:
-		l.Source.Profile()
+		l.policy.paid(timed(l.Source.Profile))
 	default:
-		began := time.Now()
-		l.Source.Capture(sample.MomentKind(what))
-		l.policy.paid(began, time.Since(began))
+		l.policy.paid(timed(func() { l.Source.Capture(sample.MomentKind(what)) }))
 	}
 	l.collect()
 	return l.policy.wait(start, time.Now()), nil
@@ -150,9 +150,35 @@ func (l *Loop) finish(kind sample.MomentKind) error {
 	return l.sinkErr
 }
 
+// collect takes over what the source has, and goes on taking it once the sink
+// has failed: the source must not pile it up.
 func (l *Loop) collect() {
+	if l.sinkErr != nil {
+		_ = l.Source.Collect(discard{}) // a sink without errors
+		return
+	}
 	l.keep(func() error { return l.Source.Collect(l.Sink) })
 }
+
+// timed says how long a call took.
+func timed(call func()) time.Duration {
+	began := time.Now()
+	call()
+	return time.Since(began)
+}
+
+// discard is a sink that keeps nothing.
+type discard struct{}
+
+func (discard) Program(sample.Program) error                       { return nil }
+func (discard) Sites(sample.ProcessKey, int, []sample.Site) error  { return nil }
+func (discard) Point(*sample.Point) error                          { return nil }
+func (discard) Cycle(sample.GCCycle) error                         { return nil }
+func (discard) Event(sample.Event) error                           { return nil }
+func (discard) Gap(sample.Gap) error                               { return nil }
+func (discard) Heap(sample.ProcessKey, *sample.HeapProfile) error  { return nil }
+func (discard) Moment(*sample.Moment) error                        { return nil }
+func (discard) Flush() error                                       { return nil }
 
 // keep calls the sink until it first fails.
 func (l *Loop) keep(call func() error) {

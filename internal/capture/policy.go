@@ -27,7 +27,8 @@ const (
 	maxSettled     = 300 * time.Millisecond
 	maxSettledStep = 1.01
 
-	// momentShare is the share of time that moments may take, deaths aside.
+	// momentShare is the share of time that moments and profiles may take, deaths
+	// aside.
 	momentShare = 0.02
 	momentBurst = 400 * time.Millisecond
 )
@@ -203,5 +204,5 @@ func (p *policy) grant(now time.Time) {
 	p.paidAt = now
 }
 
-// paid charges a moment's cost to the allowance.
-func (p *policy) paid(_ time.Time, took time.Duration) { p.allowance -= took }
+// paid charges the cost of a moment or a profile to the allowance.
+func (p *policy) paid(took time.Duration) { p.allowance -= took }

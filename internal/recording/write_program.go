@@ -34,11 +34,14 @@ func frameDigest(f sample.Frame) digest {
 // siteDigest identifies an allocation site by its frames, innermost first, and
 // the size of its objects: addresses, which differ from build to build, are no
 // part of it. A location without frames counts as its address.
-func siteDigest(s sample.Site) digest {
-	c := content{}.number(uint64(s.Size))
+func siteDigest(s sample.Site) digest { return digestOfSite(nil, s, frameDigest) }
+
+// digestOfSite is siteDigest over a buffer and frame digests that are known.
+func digestOfSite(c content, s sample.Site, of func(sample.Frame) digest) digest {
+	c = c.number(uint64(s.Size))
 	for _, l := range s.Stack {
 		for _, f := range l.Frames {
-			d := frameDigest(f)
+			d := of(f)
 			c = append(c, d[:]...)
 		}
 		if len(l.Frames) == 0 {
@@ -144,7 +147,7 @@ func (w *Writer) addSite(p *processState, s sample.Site) error {
 	if err != nil {
 		return err
 	}
-	hash := siteDigest(s)
+	hash := digestOfSite(w.content[:0], s, func(f sample.Frame) digest { return w.frames[f].hash })
 	if _, err := w.add(&tableSite, p.id, int64(p.sites), hash[:], int64(s.Size), stack, int64(s.Hidden)); err != nil {
 		return err
 	}
@@ -166,8 +169,8 @@ func (w *Writer) stack(locations []sample.Location) (string, error) {
 }
 
 func (w *Writer) location(l sample.Location) (int64, error) {
-	c := content{}.number(l.Address)
-	ids := numbers{}
+	c := w.content[:0].number(l.Address)
+	ids := w.ids[:0]
 	for _, f := range l.Frames {
 		id, err := w.frame(f)
 		if err != nil {
@@ -188,13 +191,13 @@ func (w *Writer) location(l sample.Location) (int64, error) {
 }
 
 func (w *Writer) frame(f sample.Frame) (int64, error) {
-	hash := frameDigest(f)
-	if id := w.frames[hash]; id != 0 {
-		return id, nil
+	if known, ok := w.frames[f]; ok {
+		return known.id, nil
 	}
+	hash := frameDigest(f)
 	id, err := w.add(&tableFrame, hash[:], f.Func, f.File, int64(f.Line), int64(f.StartLine))
 	if err == nil {
-		w.frames[hash] = id
+		w.frames[f] = frameRow{id, hash}
 	}
 	return id, err
 }

@@ -38,9 +38,11 @@ type Writer struct {
 	queued int
 
 	process   map[sample.ProcessKey]*processState
-	frames    map[digest]int64
+	frames    map[sample.Frame]frameRow
 	locations map[digest]int64
 	zstd      *zstd.Encoder
+	content   content // reused
+	ids       numbers // reused
 }
 
 // processState is what the writer knows of one process: its newest row in the
@@ -52,6 +54,12 @@ type processState struct {
 	key      []sample.BucketCounts // counts of the last key frame
 	keyID    int64
 	sinceKey int
+}
+
+// frameRow is a frame's row, and the digest that sites need of it again.
+type frameRow struct {
+	id   int64
+	hash digest
 }
 
 // commitEvery bounds what a killed writer loses.
@@ -72,8 +80,10 @@ func Create(path string, meta Meta) (*Writer, error) {
 		insert:    map[string]driver.StmtExecContext{},
 		rows:      map[string]int64{},
 		process:   map[sample.ProcessKey]*processState{},
-		frames:    map[digest]int64{},
+		frames:    map[sample.Frame]frameRow{},
 		locations: map[digest]int64{},
+		content:   make(content, 0, 4096),
+		ids:       make(numbers, 0, 128),
 	}
 	if err := w.create(); err != nil {
 		w.abandon()

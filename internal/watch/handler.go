@@ -32,6 +32,7 @@ func (s *Source) onExec(pid int) (isGo bool) {
 		s.event(sample.Event{At: time.Now(), Kind: sample.EventExec, Process: old.key})
 		s.drop(pid)
 	}
+	delete(s.forked, pid)
 	s.findGroup(pid)
 	p := s.add(pid, true)
 	if p != nil {
@@ -40,15 +41,13 @@ func (s *Source) onExec(pid int) (isGo bool) {
 	return p != nil && p.bin != nil
 }
 
-// onFork notes a new process, which runs its parent's program until it execs.
+// onFork notes a new process. It runs its parent's program until it execs, mostly
+// at once; the next scan looks at one that does not.
 func (s *Source) onFork(_, child int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.live[child] != nil {
-		return
-	}
-	if p := s.add(child, false); p != nil {
-		p.traced = true
+	if s.live[child] == nil {
+		s.forked[child] = time.Now()
 	}
 }
 
@@ -57,10 +56,15 @@ func (s *Source) onDying(d lastbreath.Death) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.live[d.PID]
+	if _, followed := s.forked[d.PID]; p == nil && followed {
+		delete(s.forked, d.PID)
+		p = s.add(d.PID, false)
+	}
 	if p == nil || p.held {
 		return
 	}
 	p.held = true
+	now := s.residentOf(p, d.TID)
 	pm := sample.ProcessMoment{Key: p.key, Signal: d.Status.Signal}
 	if d.Status.Signal == 0 {
 		pm.ExitCode = sample.Some(d.Status.Code)
@@ -68,7 +72,7 @@ func (s *Source) onDying(d lastbreath.Death) {
 	if d.Status.Signal == int(syscall.SIGKILL) {
 		s.noticeOOM(s.readGroup(), p.key, time.Now())
 	}
-	if p.bin == nil && p.resident.Total < smallProcess {
+	if p.bin == nil && now != nil && now.Total < smallProcess {
 		return
 	}
 	p.attachAt = time.Time{}
@@ -83,6 +87,7 @@ func (s *Source) onGone(pid int, status sample.Opt[lastbreath.Status]) {
 	if pid == s.main {
 		s.exit = status
 	}
+	delete(s.forked, pid)
 	s.remove(pid, status)
 }
 
@@ -174,7 +179,7 @@ func (s *Source) drop(pid int) {
 
 // checkDone ends the source when the main program and all it left are gone.
 func (s *Source) checkDone() {
-	if s.ended || !s.exit.OK || len(s.live) > 0 {
+	if s.ended || !s.exit.OK || len(s.live)+len(s.forked) > 0 {
 		return
 	}
 	if left := s.pids(); len(left) > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -20,28 +21,38 @@ func (s *Source) Capture(kind sample.MomentKind) {
 	procs := slices.Clone(s.order)
 	s.mu.Unlock()
 	var taken []*process
-	for _, p := range procs {
-		pm := &sample.ProcessMoment{Key: p.key}
+	moments := make([]sample.ProcessMoment, len(procs))
+	for i, p := range procs {
+		moments[i].Key = p.key
 		for _, step := range steps {
 			s.mu.Lock()
-			if !p.held && p.alive {
-				step.take(s, p, pm, p.key.PID)
+			if s.running(p) {
+				step.take(s, p, &moments[i], p.key.PID)
 			}
 			s.mu.Unlock()
 		}
-		if pm.Resident != nil {
-			m.Processes = append(m.Processes, *pm)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, p := range procs {
+		// One that ended or became another program meanwhile is told as that.
+		if s.running(p) && moments[i].Resident != nil {
+			m.Processes = append(m.Processes, moments[i])
 			taken = append(taken, p)
 		}
 	}
 	if len(taken) == 0 {
-		return // all are at their end, which is kept as such
+		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	m.CgroupAfter = s.readGroup()
 	m.Took = time.Since(began)
 	s.keepMoment(m, taken)
+}
+
+// running says that the process is what its pid runs now, and not at its end.
+// The caller holds the lock.
+func (s *Source) running(p *process) bool {
+	return !p.held && p.alive && s.live[p.key.PID] == p
 }
 
 // step is one part of a moment of one process.
@@ -87,7 +98,7 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 // where their pages lie.
 func (s *Source) beside(m *sample.Moment, deadline time.Time) (taken []*process) {
 	for _, p := range s.order {
-		if p.held || !p.alive || !deadline.IsZero() && time.Now().After(deadline) {
+		if !s.running(p) || !deadline.IsZero() && time.Now().After(deadline) {
 			continue
 		}
 		pm := sample.ProcessMoment{Key: p.key}
@@ -136,9 +147,8 @@ func (s *Source) readGroup() *sample.Cgroup {
 	return &c
 }
 
-func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, _ int) {
-	resident := p.resident
-	pm.Resident = &resident
+func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, tid int) {
+	pm.Resident = s.residentOf(p, tid)
 	if p.runtime == nil {
 		return
 	}
@@ -150,8 +160,30 @@ func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, _ int) {
 	pm.Go = &r
 }
 
+// residentOf reads the resident set through one of the process's threads: at its
+// end the first may be gone already. Nil where it cannot be read.
+func (s *Source) residentOf(p *process, tid int) *sample.Resident {
+	var r sample.Resident
+	if tid == p.key.PID {
+		if p.watcher.Read(&r) == nil {
+			return &r
+		}
+		return nil
+	}
+	w, err := procfs.Watch(s.opts.Root, tid)
+	if err == nil {
+		defer w.Close()
+		err = w.Read(&r)
+	}
+	if err != nil {
+		s.gap(p.key, "resident memory of "+p.program.Name+" at its end", err)
+		return nil
+	}
+	return &r
+}
+
 func (s *Source) takeHeap(p *process, pm *sample.ProcessMoment, _ int) {
-	pm.Profile = p.takeProfile(time.Now())
+	pm.Profile = s.takeProfile(p, time.Now())
 }
 
 func (s *Source) takeGoroutines(p *process, pm *sample.ProcessMoment, _ int) {

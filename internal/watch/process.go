@@ -141,12 +141,17 @@ func (p *process) tick() bool {
 	return p.alive
 }
 
-// point is the process within a point: the groups that were read.
-func (p *process) point() sample.Process {
+// pointOf is the process within a point: the groups that were read.
+func (s *Source) pointOf(p *process) sample.Process {
 	out := sample.Process{Key: p.key, Resident: &p.resident}
-	if p.runtime != nil && p.runtime.Counters(&p.figures) == nil {
-		out.Go = &p.figures
+	if p.runtime == nil {
+		return out
 	}
+	if err := p.runtime.Counters(&p.figures); err != nil {
+		s.gap(p.key, "Go's figures of "+p.program.Name, err)
+		return out
+	}
+	out.Go = &p.figures
 	return out
 }
 
@@ -171,12 +176,13 @@ func (p *process) cycle(now time.Time) (sample.GCCycle, bool) {
 }
 
 // takeProfile reads the heap profile; nil where there is none.
-func (p *process) takeProfile(now time.Time) *sample.HeapProfile {
+func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 	if p.runtime == nil || p.program.HeapProfile == sample.HeapProfileOff {
 		return nil
 	}
 	h := &sample.HeapProfile{At: now}
 	if err := p.runtime.Profile(h); err != nil {
+		s.gap(p.key, "the heap profile of "+p.program.Name, err)
 		return nil
 	}
 	return h

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/lastbreath"
@@ -13,9 +14,18 @@ import (
 
 // scan finds programs of the tree that nothing told us of: children of Go
 // programs, whose threads are not traced.
-func (s *Source) scan() {
+func (s *Source) scan(now time.Time) {
 	for _, pid := range s.pids() {
-		if s.live[pid] == nil {
+		since, followed := s.forked[pid]
+		switch {
+		case s.live[pid] != nil:
+		case followed && now.Sub(since) < scanEvery: // may be about to exec
+		case followed:
+			delete(s.forked, pid)
+			if p := s.add(pid, false); p != nil {
+				p.traced = true
+			}
+		default:
 			s.found(pid)
 		}
 	}
