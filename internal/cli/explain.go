@@ -93,6 +93,10 @@ func answer(path, at string) (*explain.Answer, error) {
 		if errors.Is(err, explain.ErrAt) {
 			return nil, usagef("--at peak, kill, last, 2m30s or 14:31:08", "%w", err)
 		}
+		if errors.Is(err, explain.ErrNoMoment) {
+			return nil, &exitError{code: exitInconclusive, err: fmt.Errorf("explain %s: it ended before its memory was looked at", filepath.Base(path)),
+				hint: "highwater export --csv " + shortName(path) + " prints what was seen"}
+		}
 		return nil, err
 	}
 	return explain.Explain(e, earlier{path})

@@ -17,7 +17,7 @@ import (
 )
 
 // twice is a shell that a first interrupt does not end.
-const twice = `trap 'echo caught; trap - INT' INT; echo up; while :; do sleep 0.05; done`
+const twice = `trap 'trap - INT; echo caught' INT; echo up; while :; do sleep 0.05; done`
 
 func TestSignalsAreTheProgramsAndTheRunIsStillExplained(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
@@ -30,12 +30,12 @@ func TestSignalsAreTheProgramsAndTheRunIsStillExplained(t *testing.T) {
 		code    int
 		outcome string
 	}{
-		{"an interrupt right after the start", []string{ticker}, "", syscall.SIGINT, 130, "SIGINT"},
-		{"an interrupt", []string{ticker}, `^tick 2 `, syscall.SIGINT, 130, "stopped by SIGINT"},
-		{"a request to end", []string{ticker}, `^tick 2 `, syscall.SIGTERM, 143, "stopped by SIGTERM"},
-		{"a hangup", []string{ticker}, `^tick 2 `, syscall.SIGHUP, 129, "stopped by SIGHUP"},
-		{"an interrupt while the load runs", []string{"--load", "echo loading; sleep 600", ticker}, `^loading`, syscall.SIGINT, 130, "stopped by SIGINT"},
-		{"an interrupt when the program has ended", []string{ticker, "-for", "300ms"}, `^ended`, syscall.SIGINT, 0, "exited with code 0"},
+		{"an interrupt right after the start", []string{ticker}, "", syscall.SIGINT, 130, "stopped by"},
+		{"an interrupt", []string{ticker}, `^tick 2 `, syscall.SIGINT, 130, "stopped by"},
+		{"a request to end", []string{ticker}, `^tick 2 `, syscall.SIGTERM, 143, "stopped by"},
+		{"a hangup", []string{ticker}, `^tick 2 `, syscall.SIGHUP, 129, "stopped by"},
+		{"an interrupt while the load runs", []string{"--load", "echo loading; sleep 600", ticker}, `^loading`, syscall.SIGINT, 130, "stopped by"},
+		{"an interrupt when the program has ended", []string{ticker, "-for", "300ms"}, `^ended`, syscall.SIGINT, 0, "ticker  "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := begin(t, c.args...)
@@ -164,20 +164,31 @@ func TestAFullDiskEndsTheRecordingAndNotTheProgram(t *testing.T) {
 	}
 }
 
-func TestAWatchedHighwaterWatches(t *testing.T) {
+// A process has one tracer. Of two highwaters, one inside the other, the first
+// to reach the program is its tracer, and the other says so.
+func TestAWatchedHighwaterWatchesOrSaysWhyNot(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
 	inner := filepath.Join(t.TempDir(), "inner.hwm")
 	b := begin(t, highwater(t), "run", "-o", inner, testprog(t, "steady"), "-live", "8MiB", "-for", "1s")
 	pid := b.pid(t)
-	if code := b.end(t); code != 0 {
-		t.Errorf("code %d:\n%s", code, b.seen.String())
-	}
+	code := b.end(t)
 	b.leavesNothing(t, pid)
-	if err := recording.Verify(inner); err != nil {
-		t.Errorf("verify the inner one: %v", err)
+	switch seen := b.seen.String(); code {
+	case 0: // it came first
+		if err := recording.Verify(inner); err != nil {
+			t.Errorf("verify the inner one: %v", err)
+		}
+		if !strings.Contains(seen, "steady  exited with code 0") {
+			t.Errorf("the inner one does not explain:\n%s", seen)
+		}
+		if !regexp.MustCompile(`the last breath of steady: .*operation not permitted`).MatchString(seen) {
+			t.Errorf("the outer one does not say what it misses:\n%s", seen)
+		}
+	case 5: // the outer one came first
+		if !strings.Contains(seen, "a process has one tracer") || exists(inner) {
+			t.Errorf("the inner one does not say what it misses:\n%s", seen)
+		}
+	default:
+		t.Errorf("code %d:\n%s", code, seen)
 	}
-	if n := strings.Count(b.seen.String(), "steady  exited with code 0"); n == 0 {
-		t.Errorf("the inner one does not explain:\n%s", b.seen.String())
-	}
-	t.Logf("%s", b.seen.String())
 }

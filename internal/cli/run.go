@@ -165,6 +165,9 @@ func cannotRun(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
 		return usagef("highwater doctor "+name+" says what it is; a script begins with a line like #!/bin/sh", "%s is no program that this machine runs", name)
+	case errors.Is(err, syscall.EPERM):
+		return &exitError{code: exitNotPermitted, err: fmt.Errorf("%s cannot be followed: %w", name, err),
+			hint: "a process has one tracer; a debugger, or another highwater around this one, may be it"}
 	case errors.Is(err, fs.ErrNotExist):
 		return usagef("a script names it in its first line, an executable in its header", "the interpreter that %s asks for is not there", name)
 	}
