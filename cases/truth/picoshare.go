@@ -79,7 +79,7 @@ func form32(ctx context.Context, b *bench, p pico) (comparison, error) {
 		{"allocated there by both uploads", siteText(passed), siteText(passedGood)},
 		both("live heap, peak", bad.Figures, good.Figures, live),
 		both("anonymous memory, peak", bad.Figures, good.Figures, anon),
-	}, shows: first && held.Bytes >= 64<<20 && passed.Bytes >= 200<<20 && good.Live < 20<<20}, err
+	}, shows: first && held.Bytes >= 32<<20 && passed.Bytes >= 200<<20 && good.Live < 20<<20}, err
 }
 
 func form32Killed(ctx context.Context, b *bench, p pico) (comparison, error) {
