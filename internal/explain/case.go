@@ -95,6 +95,10 @@ func (c *Case) unseen() sample.Bytes {
 // blind: so little was seen that the moment's figures rule nothing out.
 func (c *Case) blind() bool { return len(c.ledger.Rows) == 0 || c.unseen() > c.bound/10 }
 
+// unread: the subject is a Go program whose runtime was not read, so that nothing
+// is known of its heap.
+func (c *Case) unread() bool { return c.g == nil && c.isGo(c.Subject) }
+
 // sum is several rows of a ledger together.
 func sum(l sample.Ledger, names ...string) (b sample.Bytes) {
 	for _, n := range names {

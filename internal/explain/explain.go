@@ -33,7 +33,7 @@ func Explain(e *Evidence, history History) (*Answer, error) {
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
 		a.Fixes = append(a.Fixes, fixesFor(c, f)...)
-		if f.Class == Leak && f.Culprit == nil {
+		if f.Class == Leak && (f.Culprit == nil || c.stillFilling()) {
 			a.Verdict.Next = c.nextCommands()
 		}
 	} else {
@@ -102,7 +102,7 @@ func lessSure(c *Case, k Confidence) Confidence {
 func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 	out := []RuledOut{}
 	for _, f := range findings {
-		if c.blind() && (f.Class != PageCache || !c.outcome.Kernel) {
+		if c.blind() && (f.Class != PageCache || !c.outcome.Kernel) || c.unread() && f.Class != PageCache && f.Class != Shmem {
 			continue
 		}
 		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent {
@@ -248,8 +248,10 @@ func runtimeAsOne(sites []Site) []Site {
 func gapsOf(c *Case) []Gap {
 	out := []Gap{}
 	add := func(g Gap) {
-		if !slices.Contains(out, g) {
+		if i := slices.IndexFunc(out, func(o Gap) bool { return o.Why == g.Why }); i < 0 {
 			out = append(out, g)
+		} else if !strings.Contains(out[i].What, g.What) {
+			out[i].What += ", " + g.What
 		}
 	}
 	if p := c.program(c.Subject); p != nil && len(c.Sites) == 0 && p.WhyNot != "" {

@@ -13,7 +13,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		confidence Confidence
 		culprit    string // file:line, "" for none
 	}{
-		"leak":                            {Leak, High, "cache.go:57"},
+		"leak":                            {Leak, Medium, "cache.go:57"},
 		"slow leak, still running":        {Leak, High, "cache.go:57"},
 		"leak in an endless loop of main": {Leak, Medium, "main.go:12"},
 		"burst of uploads":                {Burst, High, "upload.go:172"},
@@ -30,9 +30,11 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"tmpfs":                                                  {Shmem, High, ""},
 		"workers that were busy all along":                       {Inconclusive, Low, ""},
 		"thousands of goroutines that never end":                 {Goroutines, Medium, "push.go:14"},
-		"one of several processes leaks":                         {Leak, High, "cache.go:57"},
+		"one of several processes leaks":                         {Leak, Medium, "cache.go:57"},
 		"one of several processes leaks, without a heap profile": {Leak, Low, ""},
 		"several processes that are too many":                    {Inconclusive, Low, ""},
+		"a stripped program":                                     {Inconclusive, Low, ""},
+		"a program in another language":                          {Native, High, ""},
 		"rows that outlive the function that read them":          {Burst, Medium, "table.go:142"},
 		"the reader of a connection that remembers":              {Leak, Medium, "cache.go:57"},
 		"killed without a last breath":                           {Inconclusive, Low, ""},
@@ -169,6 +171,21 @@ func TestFixesAreCommandsOfToday(t *testing.T) {
 				t.Errorf("%s: %s: there is no such command", name, f.Command)
 			}
 		}
+	}
+}
+
+func TestWhatCouldNotBeReadIsNotRuledOut(t *testing.T) {
+	a := answer(t, "a stripped program")
+	for _, r := range a.RuledOut {
+		if r.Class != PageCache && r.Class != Shmem {
+			t.Errorf("%s is ruled out, though the runtime was not read", r.Class)
+		}
+	}
+	if text := strings.Join(a.Verdict.NotKnown, "; "); !strings.Contains(text, "without -ldflags=-s") {
+		t.Errorf("%q does not say what to do", text)
+	}
+	if len(a.Gaps) != 1 || a.Gaps[0].What != "the heap profile of shop, the Go runtime of shop" {
+		t.Errorf("gaps %+v: one reason is one gap", a.Gaps)
 	}
 }
 

@@ -31,7 +31,9 @@ func fixesFor(c *Case, verdict *Finding) []Fix {
 		add(limitFix(c, c.live.bytes*2+c.nonHeap()))
 		add(codeFix(c, verdict))
 	case Native:
-		add(codeFix(c, verdict))
+		if c.isGo(c.Subject) {
+			add(codeFix(c, verdict))
+		}
 	case Shmem:
 		add(&Fix{Text: "write to a disk, or bound the files in tmpfs", Kind: "code", State: "untested", Command: c.again(c.limit, newBuild)})
 	}
@@ -81,6 +83,8 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 	switch {
 	case need > want:
 		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
+	case class == Leak && c.stillFilling():
+		f.Outlook = "no help against a leak, only later"
 	case class == Leak || class == Goroutines:
 		f.Outlook = "still killed, only later: a leak fills any limit"
 	case class == Burst && need > want*60/100:

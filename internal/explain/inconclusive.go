@@ -124,13 +124,25 @@ func (c *Case) missing() []string {
 	case c.proc == nil:
 		out = append(out, "anything of the program at the moment")
 	case c.g == nil:
-		out = append(out, "what the Go runtime held: its memory was not read")
+		out = append(out, "what the Go runtime held: its memory was not read"+c.remedy())
 	case len(c.Sites) == 0:
 		out = append(out, "which lines held the heap: there is no heap profile")
 	case c.proc.Live == nil && !c.live.known:
 		out = append(out, "how much of the heap was live at the moment: no mark was made")
 	}
 	return out
+}
+
+// remedy is what would let the runtime be read, "" if that is not known.
+func (c *Case) remedy() string {
+	p := c.program(c.Subject)
+	switch {
+	case p == nil || p.Go == nil || p.WhyNot == "":
+		return ""
+	case p.Go.Stripped:
+		return "; build it with its symbol table (without -ldflags=-s) and run it again"
+	}
+	return "; " + p.WhyNot
 }
 
 // wantsRoom: the live heap rose until the kill; a higher limit would show
@@ -145,11 +157,15 @@ func (c *Case) nextCommands() []string {
 	if c.wantsRoom() && len(c.Sites) > 0 {
 		limit *= 2
 	}
+	changed := sameBuild
+	if c.unread() {
+		changed = newBuild
+	}
 	var flags []string
 	if p := c.program(c.Subject); p != nil && p.Go != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Moment.Processes) > 1 {
 		flags = []string{"--follow-forks"}
 	}
-	return []string{c.again(limit, sameBuild, flags...)}
+	return []string{c.again(limit, changed, flags...)}
 }
 
 func seconds(s float64) string { return units.Duration(durationOf(s)) }

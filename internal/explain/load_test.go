@@ -60,6 +60,58 @@ func record(t *testing.T) string {
 	return path
 }
 
+// TestGrowthIsFromTheFloorBeforeTheLastRise: the earliest profile is of a wave.
+func TestGrowthIsFromTheFloorBeforeTheLastRise(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "waves-1.hwm")
+	w, err := recording.Create(path, recording.Meta{At: began})
+	put := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(err)
+	put(w.Program(sample.Program{Key: subject, Name: "waves", Go: &sample.GoProgram{Module: "example.org/waves"}, HeapProfile: sample.HeapProfileOn}))
+	put(w.Sites(subject, 0, []sample.Site{{Size: mib, Stack: []sample.Location{{Address: 2, Frames: []sample.Frame{{Func: "example.org/waves.F", File: "/b/f.go", Line: 3}}}}}}))
+	for i, held := range []sample.Bytes{100, 20, 110, 15, 40, 160} {
+		at := began.Add(time.Duration(i+1) * time.Second)
+		g := &sample.Runtime{HeapMarked: held * mib, HeapLive: held * mib, HeapInUse: held * mib, TotalAlloc: held * mib}
+		put(w.Cycle(sample.GCCycle{At: at, Process: subject, N: uint32(i + 1), Marked: held * mib, Alloc: sample.Bytes(200*i) * mib}))
+		put(w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Processes: []sample.ProcessMoment{{Key: subject, Go: g, Resident: &sample.Resident{Total: held * mib},
+			Profile: &sample.HeapProfile{At: at, Rate: 1, Counts: []sample.BucketCounts{{PubAllocs: uint64(held), NowAllocs: uint64(held)}}}}}}))
+	}
+	put(w.Close())
+	e, err := load(t, path, "last")
+	if err != nil || len(e.Sites) != 1 || e.Sites[0].Growth != int64(145*mib) {
+		t.Errorf("%v: %+v, want growth of 145 MiB from the floor of 15", err, e.Sites)
+	}
+}
+
+func TestThePeakIsOfTheProgramsLife(t *testing.T) {
+	moment := func(kind sample.MomentKind, usage sample.Bytes, signal int) recording.MomentInfo {
+		m := recording.MomentInfo{Kind: kind, Usage: sample.Some(usage * mib)}
+		m.Processes = make([]recording.ProcessMomentInfo, 1)
+		m.Processes[0].Signal = signal
+		return m
+	}
+	for name, c := range map[string]struct {
+		last recording.MomentInfo
+		want int
+	}{
+		"it ended by itself, a little above":  {moment(sample.MomentDeath, 101, 0), 1},
+		"it ended by itself, far above":       {moment(sample.MomentDeath, 120, 0), 2},
+		"it was killed, a little above":       {moment(sample.MomentDeath, 101, 9), 2},
+		"a new maximum, a little above":       {moment(sample.MomentMax, 101, 0), 2},
+		"it ended by itself, a little below":  {moment(sample.MomentDeath, 99, 0), 1},
+		"it ended by itself, at the very top": {moment(sample.MomentDeath, 100, 0), 1},
+	} {
+		list := []recording.MomentInfo{moment(sample.MomentCalm, 50, 0), moment(sample.MomentMax, 100, 0), c.last}
+		if got := peakMoment(list); got != c.want {
+			t.Errorf("%s: moment %d, want %d", name, got, c.want)
+		}
+	}
+}
+
 func load(t *testing.T, path, at string) (*Evidence, error) {
 	t.Helper()
 	r, err := recording.Open(path)

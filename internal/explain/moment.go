@@ -63,15 +63,27 @@ func killMoment(list []recording.MomentInfo) (int, bool) {
 }
 
 // peakMoment is the moment of the highest charge; where none was read, the last
-// new maximum, else the last moment.
+// new maximum, else the last moment. A program that has ended by itself holds
+// nothing any more, though its memory is still there: within a fiftieth of the
+// highest charge, a moment of its life comes before that of its end.
 func peakMoment(list []recording.MomentInfo) int {
-	best := -1
+	best, alive := -1, -1
 	for i, m := range list {
-		if m.Usage.OK && (best < 0 || m.Usage.V > list[best].Usage.V) {
+		if !m.Usage.OK {
+			continue
+		}
+		if best < 0 || m.Usage.V > list[best].Usage.V {
 			best = i
 		}
+		if !ended(m) && (alive < 0 || m.Usage.V > list[alive].Usage.V) {
+			alive = i
+		}
 	}
-	if best >= 0 {
+	switch {
+	case best < 0:
+	case alive >= 0 && list[alive].Usage.V >= list[best].Usage.V-list[best].Usage.V/50:
+		return alive
+	default:
 		return best
 	}
 	for i := len(list) - 1; i >= 0; i-- {
@@ -80,6 +92,11 @@ func peakMoment(list []recording.MomentInfo) int {
 		}
 	}
 	return len(list) - 1
+}
+
+// ended: the moment is of a process that ended without a signal.
+func ended(m recording.MomentInfo) bool {
+	return m.Kind == sample.MomentDeath && len(m.Processes) > 0 && m.Processes[0].Signal == 0
 }
 
 // timeOf reads a moment's time as people write it.

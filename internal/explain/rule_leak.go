@@ -126,6 +126,9 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 		c.of(), fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line))
 	f.Detail = "A leak, not a burst."
 	f.Confidence, f.Because = leakConfidence(c)
+	if c.stillFilling() {
+		f.Detail = "A leak, or something that was still being filled; not a burst."
+	}
 	f.Why = []Why{{Text: fmt.Sprintf("live after %s: %s, then only more; %.0f%% of the line's bytes were ever freed",
 		count(len(c.Cycles), "collection"), fsize(k.first), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
 	return f
@@ -150,6 +153,10 @@ func leakConfidence(c *Case) (Confidence, []string) {
 		because = append(because, "one goroutine stayed inside a caller all the time")
 		strong = false
 	}
+	if c.stillFilling() {
+		alike := fmt.Sprintf("it grew from its start and ended after %s, as a cache or a data set that fills up does", seconds(c.outcome.Elapsed))
+		because, strong = []string{alike, because[1]}, false
+	}
 	switch {
 	case strong && c.curve.trend.N >= 8:
 		return High, because
@@ -157,6 +164,16 @@ func leakConfidence(c *Case) (Confidence, []string) {
 		return Medium, because
 	}
 	return Low, because
+}
+
+// stillFilling: the live heap grew from the program's start, its end came within a
+// minute, and a tenth of all that was allocated stayed or more: a program that
+// loads what it needs does the same.
+func (c *Case) stillFilling() bool {
+	k := c.curve
+	first, last := k.points[0], k.points[len(k.points)-1]
+	kept := (last.live - first.live) / max(1, last.alloc-first.alloc)
+	return c.outcome.Elapsed < 60 && k.floorEnd < 0.2*c.outcome.Elapsed && kept >= 0.1
 }
 
 func culprit(s *Site, role string) *Culprit {

@@ -55,6 +55,9 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 		f.Confidence = High
 		return f
 	}
+	if !c.isGo(c.Subject) && c.g == nil {
+		return otherLanguage(c, f, native)
+	}
 	verb := "Memory outside Go's heap held " + size(native)
 	if known && grown > 0 {
 		verb = fmt.Sprintf("Memory outside Go's heap grew from %s to %s", fsize(float64(native)-grown), size(native))
@@ -72,6 +75,14 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	if f.Culprit != nil {
 		f.Why = append(f.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in C code called at %s", count(standing, "goroutine"), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
 	}
+	return f
+}
+
+// otherLanguage is a subject that is no Go program.
+func otherLanguage(c *Case, f Finding, native sample.Bytes) Finding {
+	f.Sentence = fmt.Sprintf("%s is no Go program; it held %s of the %s%s.", c.name(), size(native), size(c.ledger.Total), c.nativeKind())
+	f.Detail = "Native memory: what it is for cannot be seen from outside."
+	f.Confidence, f.Because = High, []string{"the kernel counts each process's memory"}
 	return f
 }
 

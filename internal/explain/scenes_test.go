@@ -235,6 +235,26 @@ var scenes = map[string]func() *scene{
 		}
 		return s
 	},
+	"a stripped program": func() *scene {
+		s := newScene()
+		s.heap(200, 200, 240)
+		s.killed()
+		s.p.Go, s.p.Live, s.p.Residency.GoKnown, s.SiteView = nil, nil, false, "none"
+		s.p.Residency.Mmap, s.p.Residency.GoObjects = s.p.Residency.Anon, 0
+		s.Programs[0].Go.Stripped, s.Programs[0].HeapProfile = true, sample.HeapProfileUnknown
+		s.Programs[0].WhyNot = "stripped: the symbol table is missing"
+		s.Gaps = []sample.Gap{{What: "the Go runtime of shop", Why: "stripped: the symbol table is missing", Process: subject}}
+		return s
+	},
+	"a program in another language": func() *scene {
+		s := newScene()
+		s.heap(0, 0, 0)
+		s.native(240)
+		s.killed()
+		s.p.Go, s.p.Live, s.p.Residency.GoKnown, s.SiteView = nil, nil, false, "none"
+		s.Programs[0].Go, s.Programs[0].Name = nil, "sort"
+		return s
+	},
 	"killed without a last breath": func() *scene {
 		s := newScene()
 		s.heap(20, 20, 40)

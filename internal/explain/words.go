@@ -78,11 +78,14 @@ func (c *Case) of() string {
 	return " of " + c.name()
 }
 
-// name is the subject's program and pid.
+// name is the subject's program, and its pid where there are several.
 func (c *Case) name() string {
 	name := "the program"
 	if p := c.program(c.Subject); p != nil && p.Name != "" {
 		name = p.Name
+	}
+	if len(c.Moment.Processes) < 2 {
+		return name
 	}
 	return fmt.Sprintf("%s (pid %d)", name, c.Subject.PID)
 }

@@ -148,6 +148,9 @@ func summedUp(rows []row, most int) []row {
 // whys prints the steps of the explanation and what is ruled out.
 func (p *page) whys(a *explain.Answer, most int) {
 	steps := a.Verdict.Why
+	if most == 0 {
+		return
+	}
 	if len(steps) == 0 && (len(a.RuledOut) == 0 || a.Verdict.Class == explain.Healthy) {
 		return
 	}
