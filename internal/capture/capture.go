@@ -170,15 +170,15 @@ func timed(call func()) time.Duration {
 // discard is a sink that keeps nothing.
 type discard struct{}
 
-func (discard) Program(sample.Program) error                       { return nil }
-func (discard) Sites(sample.ProcessKey, int, []sample.Site) error  { return nil }
-func (discard) Point(*sample.Point) error                          { return nil }
-func (discard) Cycle(sample.GCCycle) error                         { return nil }
-func (discard) Event(sample.Event) error                           { return nil }
-func (discard) Gap(sample.Gap) error                               { return nil }
-func (discard) Heap(sample.ProcessKey, *sample.HeapProfile) error  { return nil }
-func (discard) Moment(*sample.Moment) error                        { return nil }
-func (discard) Flush() error                                       { return nil }
+func (discard) Program(sample.Program) error                      { return nil }
+func (discard) Sites(sample.ProcessKey, int, []sample.Site) error { return nil }
+func (discard) Point(*sample.Point) error                         { return nil }
+func (discard) Cycle(sample.GCCycle) error                        { return nil }
+func (discard) Event(sample.Event) error                          { return nil }
+func (discard) Gap(sample.Gap) error                              { return nil }
+func (discard) Heap(sample.ProcessKey, *sample.HeapProfile) error { return nil }
+func (discard) Moment(*sample.Moment) error                       { return nil }
+func (discard) Flush() error                                      { return nil }
 
 // keep calls the sink until it first fails.
 func (l *Loop) keep(call func() error) {

@@ -45,6 +45,7 @@ type profileReader struct {
 	records    []uint64         // addresses of their records
 	ids        map[uint64]int32 // bucket's address -> index
 	frameTotal int              // frames of all stacks
+	dropped    int              // buckets whose stacks are dropped
 
 	sorted  []uint64 // record addresses, ascending
 	order   []int32  // sorted[i] is bucket order[i]'s
@@ -115,10 +116,16 @@ func (r *Runtime) Profile(dst *sample.HeapProfile) error {
 
 // Buckets returns the buckets that Profile has announced, from index from on.
 // Stacks are return addresses of the process, innermost first. The slice and
-// its stacks stay valid and are not to be changed.
+// its stacks stay valid and are not to be changed. What was announced before
+// from is taken as known: its stacks, most of what a profile takes of our
+// memory, are dropped here.
 func (r *Runtime) Buckets(from int) []sample.Bucket {
-	buckets := r.profile.buckets
-	return slices.Clip(buckets[min(max(from, 0), len(buckets)):])
+	p := &r.profile
+	from = min(max(from, 0), len(p.buckets))
+	for ; p.dropped < from; p.dropped++ {
+		p.buckets[p.dropped].Stack = nil
+	}
+	return slices.Clone(p.buckets[from:])
 }
 
 // follow reads the buckets that were put before the newest one known.

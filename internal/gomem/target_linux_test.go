@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
 )
@@ -201,11 +203,15 @@ func (p *target) mappings() []mapping {
 	return all
 }
 
+// findBias waits for the executable to be mapped: the kernel lets the parent go on
+// a little earlier.
 func (p *target) findBias(path string) uint64 {
 	real, _ := filepath.EvalSymlinks(path)
-	for _, m := range p.mappings() {
-		if m.path == real && m.offset == 0 {
-			return m.start - p.bin.Base()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+		for _, m := range p.mappings() {
+			if m.path == real && m.offset == 0 {
+				return m.start - p.bin.Base()
+			}
 		}
 	}
 	p.t.Fatal("no mapping of the executable")

@@ -2,12 +2,14 @@ package procfs
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -324,4 +326,61 @@ func BenchmarkResidency(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestMemoryIsReadTheSameBothWays(t *testing.T) {
+	data := make([]byte, 1<<20)
+	for i := range data {
+		data[i] = byte(i * 7)
+	}
+	addr := int64(uintptr(unsafe.Pointer(&data[0])))
+	m, err := OpenMemory("/proc", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	byFile := &Memory{file: m.file}
+	for _, n := range []int{1, 100, directFrom, directFrom + 1, len(data)} {
+		direct, file := make([]byte, n), make([]byte, n)
+		if _, err := m.ReadAt(direct, addr); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := byFile.ReadAt(file, addr); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(direct, data[:n]) || !bytes.Equal(file, data[:n]) {
+			t.Errorf("%d bytes differ", n)
+		}
+	}
+	if n, err := m.ReadAt(make([]byte, 1<<16), 0x1000); err == nil {
+		t.Errorf("an unmapped address reads %d bytes", n)
+	}
+	runtime.KeepAlive(data)
+}
+
+func BenchmarkMemory(b *testing.B) {
+	data := make([]byte, 4<<20)
+	addr := int64(uintptr(unsafe.Pointer(&data[0])))
+	m, err := OpenMemory("/proc", os.Getpid())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	buf := make([]byte, 64<<10)
+	for _, c := range []struct {
+		name string
+		m    *Memory
+	}{{"direct", m}, {"file", &Memory{file: m.file}}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				for off := 0; off < len(data); off += len(buf) {
+					if _, err := c.m.ReadAt(buf, addr+int64(off)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+	runtime.KeepAlive(data)
 }

@@ -127,7 +127,7 @@ func (s *Source) setProfiling(p *process, held bool) {
 	var err error
 	if held && s.opts.HeapProfile {
 		var rw *os.File
-		if rw, err = os.OpenFile(p.mem.Name(), os.O_RDWR, 0); err == nil {
+		if rw, err = os.OpenFile(p.mem.File(), os.O_RDWR, 0); err == nil {
 			p.program.HeapProfile, err = switchOn(rw, p.bin, p.bias, s.opts.ProfileRate)
 			rw.Close()
 		}

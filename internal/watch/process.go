@@ -3,7 +3,6 @@ package watch
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -19,7 +18,7 @@ type process struct {
 	key     sample.ProcessKey
 	root    string
 	watcher *procfs.Watcher
-	mem     *os.File // /proc/PID/mem; its offset is the address
+	mem     *procfs.Memory
 	bin     *gobin.Binary
 	bias    uint64
 	runtime *gomem.Runtime
@@ -83,9 +82,9 @@ func (p *process) openBinary(m *procfs.Mapper, pid int) error {
 	}
 	p.bin = bin
 	p.program.Go = bin.GoProgram()
-	mem, err := os.Open(fmt.Sprintf("%s/%d/mem", p.root, pid))
+	mem, err := procfs.OpenMemory(p.root, pid)
 	if err != nil {
-		return fmt.Errorf("its memory may not be read: %w", err)
+		return err
 	}
 	p.mem = mem
 	if p.bias, err = loadBias(m, p.root, pid, bin); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -52,7 +53,7 @@ func switchOn(mem *os.File, bin *gobin.Binary, bias uint64, rate int64) (sample.
 var errTooLate = errors.New("its linker switched heap profiling off, and it had started before that could be changed")
 
 // readRate reads MemProfileRate.
-func readRate(mem *os.File, bin *gobin.Binary, bias uint64) (int64, error) {
+func readRate(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (int64, error) {
 	addr, ok := bin.Symbol(rateSymbol)
 	if !ok {
 		return 0, fmt.Errorf("no symbol %s", rateSymbol)
@@ -65,7 +66,7 @@ func readRate(mem *os.File, bin *gobin.Binary, bias uint64) (int64, error) {
 }
 
 // profileState reads whether the linker switched the heap profile off.
-func profileState(mem *os.File, bin *gobin.Binary, bias uint64) (sample.HeapProfileState, error) {
+func profileState(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (sample.HeapProfileState, error) {
 	addr, ok := bin.Symbol(disableSymbol)
 	if !ok {
 		return sample.HeapProfileUnknown, fmt.Errorf("no symbol %s", disableSymbol)
