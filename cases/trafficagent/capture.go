@@ -29,24 +29,39 @@ const (
 	flushEvery = 5 * time.Second
 )
 
-// packets is where packets come from: a pcap file or an interface.
+// packets is where packets come from, a pcap file or an interface, until io.EOF.
 type packets interface {
 	gopacket.PacketDataSource
+	io.Closer
 	LinkType() layers.LinkType
 }
 
+// file is a pcap file. It ends when ctx does.
+type file struct {
+	*pcapgo.Reader
+	io.Closer
+	ctx context.Context
+}
+
+func (f *file) ReadPacketData() ([]byte, gopacket.CaptureInfo, error) {
+	if f.ctx.Err() != nil {
+		return nil, gopacket.CaptureInfo{}, io.EOF
+	}
+	return f.Reader.ReadPacketData()
+}
+
 // openFile opens a pcap file.
-func openFile(name string) (packets, io.Closer, error) {
+func openFile(ctx context.Context, name string) (packets, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r, err := pcapgo.NewReader(bufio.NewReaderSize(f, 256<<10))
 	if err != nil {
 		f.Close()
-		return nil, nil, fmt.Errorf("%s is no pcap file: %w", name, err)
+		return nil, fmt.Errorf("%s is no pcap file: %w", name, err)
 	}
-	return r, f, nil
+	return &file{Reader: r, Closer: f, ctx: ctx}, nil
 }
 
 // newAssembler makes an assembler of TCP streams. Without limits it keeps all
@@ -62,14 +77,14 @@ func newAssembler(streams tcpassembly.StreamFactory, limits bool) *tcpassembly.A
 }
 
 // assemble gives the TCP segments of all packets to an assembler, until there
-// are no more or ctx ends. What is no TCP is passed over. It returns how many
-// segments there were.
-func assemble(ctx context.Context, from packets, a *tcpassembly.Assembler) (segments int, err error) {
+// are no more. What is no TCP is passed over. It returns how many segments there
+// were.
+func assemble(from packets, a *tcpassembly.Assembler) (segments int, err error) {
 	var tcp layers.TCP
 	decoder := newDecoder(from.LinkType(), &tcp)
 	var decoded []gopacket.LayerType
 	var flushed time.Time
-	for ctx.Err() == nil {
+	for {
 		data, info, err := from.ReadPacketData()
 		if errors.Is(err, io.EOF) {
 			return segments, nil
@@ -89,7 +104,6 @@ func assemble(ctx context.Context, from packets, a *tcpassembly.Assembler) (segm
 			flushed = info.Timestamp
 		}
 	}
-	return segments, nil
 }
 
 // decoder takes packets apart without allocating.

@@ -28,11 +28,12 @@ const (
 const mostFields = 8
 
 // hasher hashes witnesses by the fields that they are known to have: it
-// allocates for maps only, and no more than their pairs.
+// allocates nothing once its buffers have grown.
 type hasher struct {
 	keys  [mostFields]uint64 // hashes of the numbers of fields
 	order [mostFields]int    // numbers by their hashes
 	pairs []pair             // of the maps under way
+	sums  []byte             // what the nodes under way are summed over
 }
 
 type pair struct{ key, value uint64 }
@@ -61,14 +62,14 @@ func (f *fields) text(number int, s string) {
 }
 
 func (h *hasher) message(f *fields) uint64 {
-	s := newSum(kindMessage)
+	from := h.begin(kindMessage)
 	for _, n := range h.order {
 		if f.set[n] {
-			s.add(h.keys[n])
-			s.add(f.hashes[n])
+			h.add(h.keys[n])
+			h.add(f.hashes[n])
 		}
 	}
-	return s.end()
+	return h.end(from)
 }
 
 func (h *hasher) witness(w *ir.Witness) uint64 {
@@ -113,11 +114,11 @@ func (h *hasher) data(d *ir.Data) uint64 {
 }
 
 func (h *hasher) elements(elements []*ir.Data) uint64 {
-	s := newSum(kindList)
+	from := h.begin(kindList)
 	for _, e := range elements {
-		s.add(h.data(e))
+		h.add(h.data(e)) // leaves the sums as they were
 	}
-	return s.end()
+	return h.end(from)
 }
 
 func (h *hasher) fieldMap(m map[string]*ir.Data) uint64 {
@@ -128,13 +129,13 @@ func (h *hasher) fieldMap(m map[string]*ir.Data) uint64 {
 	}
 	mine := h.pairs[from:]
 	slices.SortFunc(mine, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
-	s := newSum(kindMap)
+	start := h.begin(kindMap)
 	for _, p := range mine {
-		s.add(p.key)
-		s.add(p.value)
+		h.add(p.key)
+		h.add(p.value)
 	}
 	h.pairs = h.pairs[:from]
-	return s.end()
+	return h.end(start)
 }
 
 func (h *hasher) primitive(p *ir.Primitive) uint64 {
@@ -153,23 +154,21 @@ func (h *hasher) primitive(p *ir.Primitive) uint64 {
 	return h.message(&f)
 }
 
-// sum is a hash in the making.
-type sum struct{ digest xxhash.Digest }
-
-func newSum(kind byte) *sum {
-	s := new(sum)
-	s.digest.Reset()
-	s.digest.Write([]byte{kind})
-	return s
+// begin begins a sum over what is added until its end; those in between are
+// within it and end before it.
+func (h *hasher) begin(kind byte) (from int) {
+	from = len(h.sums)
+	h.sums = append(h.sums, kind)
+	return from
 }
 
-func (s *sum) add(n uint64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], n)
-	s.digest.Write(b[:])
-}
+func (h *hasher) add(n uint64) { h.sums = binary.BigEndian.AppendUint64(h.sums, n) }
 
-func (s *sum) end() uint64 { return s.digest.Sum64() }
+func (h *hasher) end(from int) uint64 {
+	sum := xxhash.Sum64(h.sums[from:])
+	h.sums = h.sums[:from]
+	return sum
+}
 
 func of(kind byte, n uint64) uint64 {
 	var b [9]byte

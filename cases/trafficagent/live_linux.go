@@ -29,14 +29,15 @@ const (
 )
 
 // openInterface captures what goes to and from a TCP port on an interface, by
-// AF_PACKET; it needs CAP_NET_RAW. It ends, with io.EOF, when ctx does.
-func openInterface(ctx context.Context, name string, port uint16) (packets, io.Closer, error) {
+// AF_PACKET; it needs CAP_NET_RAW. When ctx ends, it gives what was captured until
+// then, and io.EOF.
+func openInterface(ctx context.Context, name string, port uint16) (packets, error) {
 	l, err := openSocket(name, port)
 	if err != nil {
-		return nil, nil, fmt.Errorf("capture on %s: %w", name, err)
+		return nil, fmt.Errorf("capture on %s: %w", name, err)
 	}
 	l.stop = context.AfterFunc(ctx, func() { l.socket.SetReadDeadline(time.Unix(1, 0)) })
-	return l, l, nil
+	return l, nil
 }
 
 func openSocket(name string, port uint16) (*live, error) {
@@ -100,9 +101,23 @@ func portFilter(port uint32) []bpf.Instruction {
 func (l *live) ReadPacketData() ([]byte, gopacket.CaptureInfo, error) {
 	n, err := l.socket.Read(l.buffer)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = io.EOF
+		n, err = l.readQueued()
 	}
 	return l.buffer[:n], gopacket.CaptureInfo{Timestamp: time.Now(), CaptureLength: n, Length: n}, err
+}
+
+// readQueued reads a packet that is there already, or io.EOF.
+func (l *live) readQueued() (n int, err error) {
+	raw, err := l.socket.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { n, failed = unix.Read(int(fd), l.buffer) })
+	if failed == unix.EAGAIN {
+		return 0, io.EOF
+	}
+	return max(n, 0), errors.Join(err, failed)
 }
 
 func (l *live) LinkType() layers.LinkType { return layers.LinkTypeEthernet }

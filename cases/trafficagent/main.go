@@ -113,11 +113,11 @@ func parse(args []string) (*options, string, error) {
 
 // agent watches until the file or ctx ends, and prints what it saw.
 func (o *options) agent(ctx context.Context, out io.Writer) (err error) {
-	from, closer, err := o.open(ctx)
+	from, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer closer.Close()
+	defer from.Close()
 	var to sink = nobody{}
 	if o.collector != "" {
 		to = newRemote(o.collector)
@@ -132,7 +132,7 @@ func (o *options) agent(ctx context.Context, out io.Writer) (err error) {
 	c := newConversations(&bodies{readAll: o.fault.Has("readall")}, p.take)
 	a := newAssembler(c, !o.fault.Has("hole"))
 	fmt.Fprintln(out, "watching")
-	segments, err := assemble(ctx, from, a)
+	segments, err := assemble(from, a)
 	if o.stay && err == nil {
 		<-ctx.Done()
 	}
@@ -143,9 +143,9 @@ func (o *options) agent(ctx context.Context, out io.Writer) (err error) {
 	return err
 }
 
-func (o *options) open(ctx context.Context) (packets, io.Closer, error) {
+func (o *options) open(ctx context.Context) (packets, error) {
 	if o.file != "" {
-		return openFile(o.file)
+		return openFile(ctx, o.file)
 	}
 	return openInterface(ctx, o.device, uint16(o.port))
 }
