@@ -74,6 +74,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	for _, f := range files {
+		if f.id == "" {
+			continue // did not arrive
+		}
 		err = errors.Join(err, c.remove(ctx, f.id))
 	}
 	return err
