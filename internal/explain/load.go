@@ -78,12 +78,23 @@ func (l *loader) moment(at string) error {
 	if err != nil {
 		return err
 	}
+	for i := range m.Processes {
+		if p := &m.Processes[i]; mainReturned(*p) {
+			p.Live = nil
+		}
+	}
 	l.chosen, l.e.At, l.e.Moment = i, name, *m
 	if err := l.beside(); err != nil {
 		return err
 	}
 	l.e.Subject = subjectOf(l.e)
 	return nil
+}
+
+// mainReturned: the process ended with code 0, as it does when main returns. What
+// main held is out of reach then, and a mark says nothing of its life.
+func mainReturned(p sample.ProcessMoment) bool {
+	return p.ExitCode.OK && p.ExitCode.V == 0 && p.Signal == 0
 }
 
 // beside adds the processes that a death, which is one process's moment, leaves

@@ -143,10 +143,10 @@ func burstConfidence(c *Case) (Confidence, []string) {
 	return Medium, append(because, "it was killed in the first rise, so that no return was seen")
 }
 
-// about is an amount in whole MiB with its spread, where it has any.
+// about is an amount with its spread, where that is more than half a MiB.
 func about(mid, half float64) string {
 	if half < 0.5*float64(sample.MiB) {
-		return fmt.Sprintf("%.0f MiB", mid/float64(sample.MiB))
+		return fsize(mid)
 	}
 	return fmt.Sprintf("%.0f ± %.0f MiB", mid/float64(sample.MiB), half/float64(sample.MiB))
 }

@@ -37,6 +37,11 @@ func judgeHealthy(c *Case) Finding {
 		return f
 	}
 	f.Facts = append(f.Facts, c.factCurve())
+	if c.unwatchedEnd() {
+		f.Sentence += "."
+		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("the last collection was after %s: growth since then would not show", seconds(k.points[len(k.points)-1].at))}
+		return f
+	}
 	f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(k.last))
 	f.Because = []string{fmt.Sprintf("no steady growth over %s", count(len(c.Cycles), "collection"))}
 	return f

@@ -24,6 +24,9 @@ func judgeLeak(c *Case) Finding {
 		return lineless(c, grown)
 	}
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
+	if c.unwatchedEnd() {
+		return undecided(grown, "the live heap grew, but no collection and no mark tells of the last third of the time", facts...)
+	}
 	if c.pilingUp() {
 		return undecided(grown, fmt.Sprintf("%d goroutines stood inside %s and only became more: whether they would ever end was not seen", c.flight.calls, ShortFunc(c.flight.name)), facts...)
 	}
@@ -44,6 +47,13 @@ func judgeLeak(c *Case) Finding {
 		return undecided(grown, fmt.Sprintf("%s came after the last collection, and no mark says how much of it was live", size(c.g.HeapLive.Sub(c.g.HeapMarked))), facts...)
 	}
 	return leakFound(c, grown, facts)
+}
+
+// unwatchedEnd: nothing is known of the live heap in the last third of the time,
+// as there was no collection and no mark.
+func (c *Case) unwatchedEnd() bool {
+	k := c.curve.points
+	return k[len(k)-1].at < 2*c.outcome.Elapsed/3
 }
 
 // lineless judges a heap that grew to the end where no profile says at which line:
@@ -114,6 +124,8 @@ func notGrowing(c *Case, grown float64) string {
 		return fmt.Sprintf("the live heap came back: it fell by %s", fsize(k.drop))
 	case k.tail < 0.15*grown:
 		return "the live heap stopped growing while the program went on allocating"
+	case !c.pressed && c.unwatchedEnd():
+		return fmt.Sprintf("its last collection was after %s: nothing says that the live heap grew any more", seconds(k.points[len(k.points)-1].at))
 	}
 	return ""
 }

@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/highwater-go/highwater/internal/sample"
+import (
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 func leaking() *scene {
 	s := newScene()
@@ -155,7 +159,7 @@ var scenes = map[string]func() *scene{
 		s := newScene()
 		s.heap(215, 216, 243)
 		s.killed()
-		s.cycles(20, 50, 120, 180, 214, 215, 214, 215, 214, 215, 214, 215)
+		s.cycles(70, 50, 120, 180, 214, 215, 214, 215, 214, 215, 214, 215)
 		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 210, 0.01)
 		return s
 	},
@@ -279,6 +283,35 @@ var quiet = map[string]struct {
 	speaks []Class
 	class  Class
 }{
+	"a job that loads its data and then works on it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(512 * mib)
+		s.heap(200, 200, 290)
+		s.noMark()
+		s.charge()
+		s.cycles(30, 4, 10, 20, 40, 70, 100, 150, 200)
+		for i := range s.Cycles {
+			s.Cycles[i].At = s.Start.Add(time.Duration(i) * time.Second)
+		}
+		for i, at := range s.Ticks.At {
+			s.Ticks.HeapAlloc[i] = min(290, 30*at) * float64(mib)
+		}
+		s.site("example.org/shop/index.Load", "index.go", 31, 200, 0)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a leak of one that frees nothing, and so collects seldom": {func() *scene {
+		s := newScene()
+		s.heap(130, 240, 243)
+		s.killed()
+		s.ramp(30, 60, 130)
+		for i := range s.Ticks.HeapAlloc {
+			s.Ticks.HeapAlloc[i] = 12 * float64(i+1) * float64(mib)
+		}
+		s.site("main.(*index).remember", "leak/main.go", 27, 238, 0)
+		s.stand(10, 80, 1, 0)
+		s.stand(20, 160, 0, 0)
+		return s
+	}, []Class{Leak}, Leak},
 	"a cache that fills up and stays": {func() *scene {
 		s := newScene()
 		s.heap(100, 101, 150)
@@ -432,6 +465,7 @@ var quiet = map[string]struct {
 	}, []Class{Healthy}, Healthy},
 	"a leak too fast for the collector, with much of its heap free": {func() *scene {
 		s := newScene()
+		s.Moment.At = began.Add(300 * time.Millisecond)
 		s.heap(200, 209, 218)
 		s.p.Residency.GoIdle = 32 * mib
 		s.killed()

@@ -44,7 +44,7 @@ func Text(w io.Writer, a *explain.Answer, o Options) error {
 		o.Width = 100
 	}
 	var page []string
-	for _, detail := range []detail{{4, 4, 9, 2, 4, 4}, {3, 3, 8, 1, 3, 4}, {2, 3, 7, 1, 2, 4}, {2, 2, 7, 0, 2, 4}, {1, 2, 6, 0, 1, 3}, {1, 2, 6, 0, 1, 2}, {1, 1, 5, 0, 1, 1}, {1, 0, 4, 0, 1, 1}} {
+	for _, detail := range []detail{{4, 4, 9, 2, 4, 4}, {3, 3, 8, 1, 3, 4}, {2, 3, 7, 1, 2, 4}, {2, 2, 7, 0, 2, 4}, {1, 2, 6, 0, 1, 3}, {1, 1, 6, 0, 1, 3}, {1, 1, 5, 0, 1, 2}, {1, 1, 5, 0, 1, 1}, {1, 0, 4, 0, 1, 1}} {
 		if page = compose(a, o, detail); len(page) <= lines {
 			break
 		}
@@ -71,7 +71,7 @@ func compose(a *explain.Answer, o Options, d detail) []string {
 	p.whys(a, d.whys)
 	p.fixes(a.Fixes, d.command)
 	if a.Verdict.Class != explain.Inconclusive && len(a.Verdict.Next) > 0 && d.whys > 0 {
-		p.command("NEXT ", a.Verdict.Next[0], d.command)
+		p.command("NEXT ", a.Verdict.Next[0], 1)
 	}
 	p.gaps(a.Gaps, d.gaps)
 	next := o.Next

@@ -210,7 +210,10 @@ func (p *page) fixes(fixes []explain.Fix, most int) {
 		return
 	}
 	p.add("FIX")
-	for _, f := range fixes[:min(2, len(fixes))] {
+	for i, f := range fixes[:min(2, len(fixes))] {
+		if i > 0 {
+			most = 1 // it differs from the first in a word or two
+		}
 		state := "your change"
 		if f.Outlook != "" {
 			state = f.State + ": " + f.Outlook
@@ -232,84 +235,5 @@ func (p *page) gaps(gaps []explain.Gap, most int) {
 			p.add(head + line)
 			head = strings.Repeat(" ", columns(head))
 		}
-	}
-}
-
-// command prints a command as a shell reads it, in so many lines at most; the end
-// of a longer one is left out.
-func (p *page) command(indent, text string, most int) {
-	room := p.width - columns(indent)
-	if columns(text) <= room {
-		p.add(indent + text)
-		return
-	}
-	lines := shellLines(text, room-4)
-	for i, line := range lines[:min(most, len(lines))] {
-		switch {
-		case i == most-1 && len(lines) > most:
-			line = cut(line+" …", room)
-		case i < len(lines)-1:
-			line += " \\"
-		}
-		p.add(indent + line)
-		if i == 0 {
-			indent += "  "
-		}
-	}
-}
-
-// shellLines breaks a command where a shell breaks words: not within quotes.
-func shellLines(text string, n int) []string {
-	var out []string
-	line, word, quoted := "", "", false
-	flush := func() {
-		if line != "" && columns(line)+1+columns(word) > n {
-			out, line = append(out, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-		word = ""
-	}
-	for _, r := range text {
-		if r == '\'' {
-			quoted = !quoted
-		}
-		if r == ' ' && !quoted {
-			flush()
-			continue
-		}
-		word += string(r)
-	}
-	flush()
-	for i := range out {
-		out[i] = cut(out[i], n)
-	}
-	return append(out, cut(line, n))
-}
-
-// processes prints who had the memory where several processes ran.
-func (p *page) processes(a *explain.Answer, most int) {
-	list := a.Program.Processes
-	if len(list) < 2 {
-		return
-	}
-	p.addf("WHICH of %d processes", len(list))
-	rest := row{}
-	n := 0
-	unit := true
-	for i, one := range list {
-		if i >= most && !one.Subject && len(list) > most+1 {
-			rest.bytes, n = rest.bytes+int64(one.Bytes), n+1
-			continue
-		}
-		left := fmt.Sprintf("%13s %3.0f%%  ", mib(int64(one.Bytes), unit), percent(int64(one.Bytes), a.Ledger.TotalBytes))
-		right := fmt.Sprintf("pid %d", one.PID)
-		if one.Signal == "SIGKILL" && a.Outcome.Kernel {
-			right += ", killed"
-		}
-		p.both(left+cut(strings.TrimSpace(one.Name+" "+one.Args), p.width-columns(left)-columns(right)-2), right)
-		unit = false
-	}
-	if n > 0 {
-		p.addf("%13s %3.0f%%  %d others", mib(rest.bytes, unit), percent(rest.bytes, a.Ledger.TotalBytes), n)
 	}
 }

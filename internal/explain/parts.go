@@ -1,0 +1,129 @@
+package explain
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"syscall"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+func programOf(c *Case) Program {
+	p := Program{PID: c.Subject.PID, HeapProfile: sample.HeapProfileUnknown, Processes: processesOf(c)}
+	if prog := c.program(c.Subject); prog != nil {
+		p.Name, p.HeapProfile = prog.Name, prog.HeapProfile
+		if prog.Go != nil {
+			p.GoVersion = prog.Go.Version
+		}
+	}
+	return p
+}
+
+// processesOf are those of the moment, largest first.
+func processesOf(c *Case) []Process {
+	out := []Process{}
+	for _, m := range c.Moment.Processes {
+		one := Process{PID: m.Key.PID, Bytes: anonOf(m), Subject: m.Key == c.Subject}
+		if m.Signal != 0 {
+			one.Signal = signalName(syscall.Signal(m.Signal))
+		}
+		if prog := c.program(m.Key); prog != nil {
+			one.Name, one.Args = prog.Name, shell(prog.Args[min(1, len(prog.Args)):]...)
+			if prog.Go != nil {
+				one.GoVersion = prog.Go.Version
+			}
+		}
+		out = append(out, one)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Bytes > out[j].Bytes })
+	return out
+}
+
+func ledgerOf(l sample.Ledger) Ledger {
+	out := Ledger{TotalBytes: l.Total, UnexplainedBytes: l.Unexplained, OfCgroup: l.OfCgroup, Rows: []LedgerRow{}}
+	for _, r := range l.Rows {
+		out.Rows = append(out.Rows, LedgerRow{r.Name, r.Bytes, r.Reclaimable})
+	}
+	return out
+}
+
+func holdersOf(c *Case) ([]Holder, Sampling) {
+	out := []Holder{}
+	s := Sampling{View: c.SiteView, Rate: c.Rate}
+	if s.View == "" {
+		s.View = "none"
+	}
+	var variance float64
+	for _, site := range runtimeAsOne(c.Sites) {
+		s.TotalBytes += site.Bytes
+		s.GrowthBytes += site.Growth
+		variance += float64(site.Error) * float64(site.Error)
+		if len(out) == shown || site.Bytes == 0 {
+			s.Others++
+			continue
+		}
+		n := 0
+		if c.proc != nil {
+			calls, _ := inFlight(c.proc.Goroutines, []Caller{{Function: site.Function}})
+			n = calls[0]
+		}
+		out = append(out, Holder{Function: site.Function, File: site.File, Line: site.Line, Bytes: site.Bytes, ErrorBytes: site.Error,
+			GrowthBytes: site.Growth, OwnCode: site.Own, InFlight: n})
+	}
+	s.ErrorBytes = root(variance)
+	return out, s
+}
+
+// runtimeAsOne sums up the lines that the Go runtime allocated for itself.
+func runtimeAsOne(sites []Site) []Site {
+	var out []Site
+	first := -1
+	for _, s := range sites {
+		switch {
+		case s.Function != "" && !strings.HasPrefix(s.Function, "runtime."):
+			out = append(out, s)
+		case first < 0:
+			first = len(out)
+			out = append(out, s)
+		default:
+			sum := &out[first]
+			sum.Error = root(float64(sum.Error)*float64(sum.Error) + float64(s.Error)*float64(s.Error))
+			sum.Bytes, sum.Growth = sum.Bytes+s.Bytes, sum.Growth+s.Growth
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Bytes > out[j].Bytes })
+	return out
+}
+
+// gapsOf lists what was not seen, of the subject first, each once.
+func gapsOf(c *Case) []Gap {
+	out := []Gap{}
+	add := func(g Gap) {
+		if i := slices.IndexFunc(out, func(o Gap) bool { return o.Why == g.Why }); i < 0 {
+			out = append(out, g)
+		} else if !strings.Contains(out[i].What, g.What) {
+			out[i].What += ", " + g.What
+		}
+	}
+	if p := c.program(c.Subject); p != nil && len(c.Sites) == 0 && p.WhyNot != "" {
+		add(Gap{"the heap profile of " + p.Name, p.WhyNot})
+	}
+	for _, own := range []bool{true, false} {
+		for _, g := range c.Evidence.Gaps {
+			if (g.Process == c.Subject) == own {
+				add(Gap{g.What, g.Why})
+			}
+		}
+	}
+	if c.proc != nil && c.proc.Incomplete != "" {
+		add(Gap{"the " + c.momentName(), c.proc.Incomplete})
+	}
+	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
+		add(Gap{"where each page lay", "not read at this moment; the Go rows are inferred from the runtime's own figures"})
+	}
+	if c.g != nil && c.proc.Live == nil {
+		add(Gap{"what was live just then", "no mark was made; the live heap is what the last collection found"})
+	}
+	return out
+}
