@@ -10,9 +10,9 @@ import (
 const dueProfile = "profile"
 
 const (
-	profileEvery = 2 * time.Second        // calm rhythm of heap profiles
+	profileEvery = 5 * time.Second        // calm rhythm of heap profiles
 	calmFirst    = 500 * time.Millisecond // first calm moment; then twice as long each
-	calmLast     = 30 * time.Second       // the calm rhythm that is reached
+	calmLast     = time.Minute            // the calm rhythm that is reached
 	growthEvery  = 5 * time.Second        // at most one growth moment in this time
 	fullEvery    = 50 * time.Millisecond  // full ticks while dense ones run
 	rateWindow   = 200 * time.Millisecond // growth is measured over at least this

@@ -67,7 +67,7 @@ The exit code is the program's own (128+n for a signal).`,
 	flags.IntVar(&f.rate, "rate", 10, "samples a second in calm")
 	flags.BoolVar(&f.noHeapProfile, "no-heap-profile", false, "do not switch heap profiling on where the linker switched it off")
 	flags.StringVar(&f.profileRate, "profile-rate", "", "set the heap profile's sampling rate, in bytes (1: every allocation)")
-	flags.BoolVar(&f.followForks, "follow-forks", false, "trace every thread, so that programs started by a Go program get a heap profile too (costs it some CPU)")
+	flags.BoolVar(&f.followForks, "follow-forks", false, "follow also what a busy Go program starts from its first instruction, so that it gets a heap profile (costs some CPU)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
 	return c
 }

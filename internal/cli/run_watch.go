@@ -184,11 +184,14 @@ func (r *session) see(ctx context.Context, s *streams) {
 	if r.load != "" {
 		helpers.Go(func() { r.drive(ctx, stop, r.loadOutput(s)) })
 	}
+	small := newThrift()
+	defer small.end()
 	loop := &capture.Loop{
 		Source: r.source,
 		Sink:   r.writer,
 		CalmHz: r.rate,
 		OnPoint: func(p *sample.Point) {
+			small.adjust(p.At)
 			r.sayLeft(p.At)
 			if !r.quiet {
 				r.status.point(p)

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// The memory that a watch is meant to take: its own Go heap and runtime, beside
+// which come the pages of its executable. A program with very many allocation
+// sites makes it need more.
+const (
+	thriftLimit  = 20 << 20
+	thriftEvery  = 10 * time.Second
+	thriftGOGC   = 50
+	thriftProcs  = 1
+	liveHeapName = "/gc/heap/live:bytes"
+)
+
+// thrift keeps a watch small beside the program that it watches: a lower GOGC, a
+// memory limit that follows what is live, and one processor, so that no thread of ours looks for work that is not there.
+type thrift struct {
+	next   time.Time
+	sample []metrics.Sample
+}
+
+// newThrift leaves alone what the user's environment sets.
+func newThrift() *thrift {
+	if runtime.GOMAXPROCS(0) > thriftProcs && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(thriftProcs)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(thriftGOGC)
+	}
+	t := &thrift{sample: []metrics.Sample{{Name: liveHeapName}}}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(thriftLimit)
+	} else {
+		t.sample = nil
+	}
+	return t
+}
+
+// adjust raises the limit where half of it is live: a limit that is too near the
+// live heap would keep the collector running.
+func (t *thrift) adjust(now time.Time) {
+	if t.sample == nil || now.Before(t.next) {
+		return
+	}
+	t.next = now.Add(thriftEvery)
+	metrics.Read(t.sample)
+	if live := t.sample[0].Value; live.Kind() == metrics.KindUint64 {
+		debug.SetMemoryLimit(max(thriftLimit, int64(2*live.Uint64())+thriftLimit/2))
+	}
+}
+
+// end lets the explanation, which comes after the program's end, have what it
+// needs.
+func (t *thrift) end() {
+	t.sample = nil
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(math.MaxInt64)
+	}
+}
