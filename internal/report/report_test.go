@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // answers reads the answers that package explain's own tests hold.
@@ -167,5 +169,70 @@ func TestAFoldedTextKeepsItsEnds(t *testing.T) {
 		if got := fold(c.s, c.n); got != c.want || columns(got) > c.n {
 			t.Errorf("fold(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
 		}
+	}
+}
+
+func TestTheHeadlineSaysWhoEndedTheProgram(t *testing.T) {
+	code := func(n int) *int { return &n }
+	for want, o := range map[string]explain.Outcome{
+		"stopped by highwater after its load ended, 12 s after start":                                     {State: explain.Exited, Stopped: explain.StoppedLoad, Signal: "SIGTERM", ExitCode: code(143)},
+		"stopped by highwater after 12 s":                                                                 {State: explain.Exited, Stopped: explain.StoppedAsked, ExitCode: code(0)},
+		"stopped by highwater after 12 s (code 3)":                                                        {State: explain.Exited, Stopped: explain.StoppedAsked, ExitCode: code(3)},
+		"stopped by highwater after its load ended, 12 s after start (by SIGKILL: it did not end before)": {State: explain.Exited, Stopped: explain.StoppedLoad, Signal: "SIGKILL", ExitCode: code(137)},
+		"stopped by Ctrl-C after 12 s":                                                                    {State: explain.Exited, Stopped: explain.StoppedInterrupt, Signal: "SIGINT", ExitCode: code(130)},
+		"stopped by SIGTERM after 12 s":                                                                   {State: explain.Killed, By: explain.BySignal, Signal: "SIGTERM", ExitCode: code(143)},
+		"KILLED by SIGKILL, not by the OOM killer, 12 s after start":                                      {State: explain.Killed, By: explain.BySignal, Signal: "SIGKILL", ExitCode: code(137)},
+		"KILLED by the kernel: the machine was out of memory, 12 s after start":                           {State: explain.Killed, By: explain.ByNode, Kernel: true, Stopped: explain.StoppedLoad},
+		"crashed by SIGSEGV, 12 s after start":                                                            {State: explain.Killed, By: explain.BySignal, Signal: "SIGSEGV", ExitCode: code(139)},
+		"exited with code 1 after 12 s":                                                                   {State: explain.Exited, ExitCode: code(1)},
+		"running for 12 s":                                                                                {State: explain.Running},
+	} {
+		o.Elapsed = 12
+		if got := outcome(o); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestRowsTooSmallToShowAreSummedUp(t *testing.T) {
+	const kib = int64(sample.KiB)
+	names := func(rows []row) (out []string) {
+		for _, r := range rows {
+			out = append(out, r.name)
+		}
+		return out
+	}
+	many := []row{{"a", 900 * kib, ""}, {"b", 40 * kib, ""}, {"c", 30 * kib, ""}}
+	if got := names(summedUp(many, 5)); !slices.Equal(got, []string{"a", "2 smaller parts"}) {
+		t.Errorf("%v", got)
+	}
+	if got := names(summedUp(many[:2], 5)); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("%v: what is 0.0 even together is left out", got)
+	}
+	all := summedUp([]row{{"a", 900 * kib, ""}, {"b", 400 * kib, ""}, {"c", 300 * kib, ""}, {"d", 60 * kib, ""}}, 3)
+	if got := names(all); !slices.Equal(got, []string{"a", "b", "2 smaller parts"}) || all[2].bytes != 360*kib {
+		t.Errorf("%v", all)
+	}
+}
+
+func TestNothingIsMinusZeroPercent(t *testing.T) {
+	a := answers(t)["leak"]
+	a.Ledger.UnexplainedBytes = -8192
+	if got := text(t, a, Options{}); strings.Contains(got, "-0") || !strings.Contains(got, "unexplained                 0.0        0%") {
+		t.Error(got)
+	}
+}
+
+func TestALongCommandIsBrokenAsAShellReadsIt(t *testing.T) {
+	p := page{width: 42}
+	p.command("  ", "highwater run --limit 256MiB --load './load.sh --with many words' -- ./server -v", 4)
+	want := []string{"  highwater run --limit 256MiB --load \\", "    './load.sh --with many words' -- \\", "    ./server -v"}
+	if !slices.Equal(p.lines, want) {
+		t.Errorf("%q\nwant %q", p.lines, want)
+	}
+	p = page{width: 40}
+	p.command("", "highwater run --limit 256MiB -- ./server with more arguments than fit", 1)
+	if len(p.lines) != 1 || !strings.HasSuffix(p.lines[0], "…") || columns(p.lines[0]) > 40 {
+		t.Errorf("%q", p.lines)
 	}
 }
