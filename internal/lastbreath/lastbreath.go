@@ -7,7 +7,7 @@
 // a process one traced thread is enough; to follow a child from its first
 // instruction the thread that forks must be traced, in Go programs any. But
 // every signal to a traced thread stops it for a moment, and Go's scheduler
-// preempts by signals: some a minute in a program that starts others and waits
+// preempts by signals: hardly any in a program that starts others and waits
 // for them, 50 a second in each busy thread. So all threads of a Go program are
 // traced from its exec on, within a budget of stops. A program that exceeds it is
 // narrowed: the runtime's second thread, sysmon, which is never preempted, stays
@@ -42,7 +42,7 @@ const HoldOOM = 1800 * time.Millisecond
 // Handler is what the Tracer tells, any of it may be nil. Its functions run on
 // the Tracer's thread, one at a time, and must not call the Tracer. Meanwhile
 // the thread that the call is about stands still, and nothing that happens to
-// other processes is noticed.
+// other processes is noticed: a traced thread of theirs that gets a signal waits.
 type Handler struct {
 	// Exec says that a process has become a new program and has not run an
 	// instruction of it. The result says whether it is a Go program. Where a
@@ -109,7 +109,7 @@ type Options struct {
 type Following int
 
 const (
-	// WithinBudget is until the program is stopped for more than 20 signals a
+	// WithinBudget is until the program is stopped for more than 5 signals a
 	// second, or 60 at once.
 	WithinBudget Following = iota
 	// Always costs a stop for every signal of a busy program's life.

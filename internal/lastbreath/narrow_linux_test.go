@@ -159,15 +159,15 @@ func TestHundredsOfThreadsComeAndGo(t *testing.T) {
 	}
 }
 
-func TestTheBudgetIsTwentyStopsASecond(t *testing.T) {
+func TestTheBudgetIsFiveStopsASecondAndSixtyAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		every time.Duration // between stops
 		stops int           // that it bears
 	}{
 		"as many as it bears for ever": {time.Second / stopsPerSecond, 1000},
 		"all at once":                  {0, stopsAtOnce},
-		"a busy thread's":              {time.Second / 50, 99},
-		"a GC-heavy program's":         {time.Second / 300, 64},
+		"a busy thread's":              {time.Second / 50, 66},
+		"a GC-heavy program's":         {time.Second / 250, 61},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b budget

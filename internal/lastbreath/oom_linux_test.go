@@ -180,35 +180,3 @@ func TestManyProcessesDieAtOnce(t *testing.T) {
 		log.wait(t, fmt.Sprintf("gone %d signal 9", pid))
 	}
 }
-
-// BenchmarkTracing is the CPU time and the wall time of a fixed job with many
-// collections: without a Tracer, with one thread traced, with all.
-func BenchmarkTracing(b *testing.B) {
-	run := func(b *testing.B, tracer *Tracer, log *log) {
-		var cpu time.Duration
-		for b.Loop() {
-			p := start(b, tracer, target, "work")
-			p.ready(b)
-			var ns int64
-			if _, err := fmt.Fscan(p.out, &ns); err != nil {
-				b.Fatal(err)
-			}
-			cpu += time.Duration(ns)
-			log.wait(b, fmt.Sprintf("gone %d exit 0", p.pid))
-		}
-		b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/op")
-	}
-	b.Run("one", func(b *testing.B) { tr, l := newTracer(b, Options{}, nil); run(b, tr, l) })
-	b.Run("all", func(b *testing.B) { tr, l := newTracer(b, Options{FollowForks: Always}, nil); run(b, tr, l) })
-	b.Run("none", func(b *testing.B) {
-		var cpu time.Duration
-		for b.Loop() {
-			cmd := exec.Command(target, "work")
-			if err := cmd.Run(); err != nil {
-				b.Fatal(err)
-			}
-			cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		}
-		b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/op")
-	})
-}
