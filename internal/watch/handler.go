@@ -20,7 +20,7 @@ const smallProcess = 16 * sample.MiB
 // handler is what the tracer tells, on its own thread, while the process in
 // question stands still.
 func (s *Source) handler() lastbreath.Handler {
-	return lastbreath.Handler{Exec: s.onExec, Fork: s.onFork, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
+	return lastbreath.Handler{Exec: s.onExec, Fork: s.onFork, Narrowed: s.onNarrowed, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
 }
 
 // onExec looks at a program right after execve and switches its heap profile on
@@ -43,13 +43,38 @@ func (s *Source) onExec(pid int) (isGo bool) {
 
 // onFork notes a new process. It runs its parent's program until it execs, mostly
 // at once; the next scan looks at one that does not.
-func (s *Source) onFork(_, child int) {
+func (s *Source) onFork(parent, child int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if p := s.live[parent]; p != nil {
+		p.forks = true
+	}
 	if s.live[child] == nil {
 		s.forked[child] = time.Now()
 	}
 }
+
+// onNarrowed notes that programs that a busy process starts are found by scan
+// from now on.
+func (s *Source) onNarrowed(pid int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.live[pid]; p != nil {
+		p.narrowed = true
+		s.noteNarrowed(p)
+	}
+}
+
+// noteNarrowed tells that the children of a narrowed process come too late to
+// switch their heap profile on: of a process that is known to have some, for
+// most busy ones never do.
+func (s *Source) noteNarrowed(p *process) {
+	if p.narrowed && p.forks {
+		s.gap(p.key, "the start of programs that "+p.program.Name+" starts", errNarrowed)
+	}
+}
+
+var errNarrowed = errors.New("it is too busy to be stopped at each of its signals, so their heap profile cannot be switched on (--follow-forks follows all the same, at a cost)")
 
 // onDying keeps the last moment of a process.
 func (s *Source) onDying(d lastbreath.Death) {
@@ -148,7 +173,7 @@ func whyOff(held bool) string {
 	if held {
 		return "its linker switched heap profiling off, and --no-heap-profile left it so"
 	}
-	return "its linker switched heap profiling off, and it was started where it could not be switched on (--follow-forks reaches programs that a Go program starts)"
+	return "its linker switched heap profiling off, and it was started where it could not be switched on (--follow-forks reaches programs that a busy Go program starts)"
 }
 
 func (s *Source) giveProgram(p *process) {

@@ -39,6 +39,8 @@ type process struct {
 	lastPause  time.Duration
 	cycleSeen  bool
 	traced     bool // the tracer tells of its end
+	forks      bool // it has started a process
+	narrowed   bool // the tracer does not tell of processes that it starts
 	held       bool // it is at its end: nothing more is read of it
 }
 

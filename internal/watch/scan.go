@@ -60,6 +60,10 @@ func (s *Source) found(pid int) {
 	if p == nil {
 		return
 	}
+	if parent := s.live[p.program.Parent]; parent != nil {
+		parent.forks = true
+		s.noteNarrowed(parent)
+	}
 	s.later(func(capture.Sink) error {
 		err := s.tracer.Seize(pid, p.bin != nil)
 		s.mu.Lock()

@@ -1,0 +1,52 @@
+package watch
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// profiles counts programs by the state of their heap profile.
+func profiles(programs []sample.Program) map[sample.HeapProfileState]int {
+	n := map[sample.HeapProfileState]int{}
+	for _, p := range programs {
+		n[p.HeapProfile]++
+	}
+	return n
+}
+
+func TestWhatAGoProgramStartsGetsAHeapProfile(t *testing.T) {
+	for name, args := range map[string][]string{
+		"itself":        {},
+		"under a shell": {"-shell"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kept{}
+			args := append([]string{testprog(t, "processes"), "-for", "1s", "-sizes", "2MiB,2MiB,4MiB"}, args...)
+			run(t, Options{HeapProfile: true}, k, args...)
+			got := profiles(k.named("processes"))
+			if got[sample.HeapProfileEnabled] != 4 || len(got) != 1 {
+				t.Errorf("heap profiles of the programs: %v, want 4 enabled; gaps %s", got, k.gapText())
+			}
+		})
+	}
+}
+
+func TestWhatABusyGoProgramStartsHasNoneUnlessAskedFor(t *testing.T) {
+	busy := hwtest.Build(t, "testdata/busy", hwtest.BuildOptions{})
+	for name, follow := range map[string]bool{"by default": false, "--follow-forks": true} {
+		t.Run(name, func(t *testing.T) {
+			k := &kept{}
+			run(t, Options{HeapProfile: true, FollowForks: follow}, k, busy)
+			got := profiles(k.named("busy"))
+			if off, on := got[sample.HeapProfileOff], got[sample.HeapProfileEnabled]; follow && on != 7 || (off == 0) != follow {
+				t.Errorf("heap profiles of the programs: %v", got)
+			}
+			if told := strings.Count(k.gapText(), "the start of programs that busy starts"); (told == 0) != follow || told > 1 {
+				t.Errorf("gaps %s", k.gapText())
+			}
+		})
+	}
+}
