@@ -31,8 +31,9 @@ type curve struct {
 	since float64
 	// drop is the greatest fall from an earlier maximum.
 	drop float64
-	// tail is the live bytes gained in the last third of all bytes allocated.
-	tail  float64
+	// tail is the live bytes gained in the last third of all bytes allocated, low
+	// the least that was live in it.
+	tail, low float64
 	trend series.Trend
 }
 
@@ -91,7 +92,13 @@ func (c *curve) measure() {
 		c.drop = max(c.drop, c.max-p.live)
 	}
 	c.swing()
-	c.tail = c.last - c.at(c.points[0].alloc+2*(c.points[len(c.points)-1].alloc-c.points[0].alloc)/3)
+	late := c.points[0].alloc + 2*(c.points[len(c.points)-1].alloc-c.points[0].alloc)/3
+	c.tail, c.low = c.last-c.at(late), c.last
+	for _, p := range c.points {
+		if p.alloc >= late {
+			c.low = min(c.low, p.live)
+		}
+	}
 	c.trend = series.Line(c.floors(200))
 }
 

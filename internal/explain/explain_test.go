@@ -184,7 +184,7 @@ func TestWhatCouldNotBeReadIsNotRuledOut(t *testing.T) {
 	if text := strings.Join(a.Verdict.NotKnown, "; "); !strings.Contains(text, "without -ldflags=-s") {
 		t.Errorf("%q does not say what to do", text)
 	}
-	if len(a.Gaps) != 1 || a.Gaps[0].What != "the heap profile of shop, the Go runtime of shop" {
+	if len(a.Gaps) != 1 || a.Gaps[0].What != "the heap profile and the Go runtime of shop" {
 		t.Errorf("gaps %+v: one reason is one gap", a.Gaps)
 	}
 }

@@ -96,6 +96,16 @@ func runtimeAsOne(sites []Site) []Site {
 	return out
 }
 
+// joined names two things, of one owner where both have it: "the heap profile and
+// the Go runtime of shop".
+func joined(a, b string) string {
+	_, owner, ok := strings.Cut(b, " of ")
+	if first, found := strings.CutSuffix(a, " of "+owner); ok && found {
+		a = first
+	}
+	return a + " and " + b
+}
+
 // gapsOf lists what was not seen, of the subject first, each once.
 func gapsOf(c *Case) []Gap {
 	out := []Gap{}
@@ -103,7 +113,7 @@ func gapsOf(c *Case) []Gap {
 		if i := slices.IndexFunc(out, func(o Gap) bool { return o.Why == g.Why }); i < 0 {
 			out = append(out, g)
 		} else if !strings.Contains(out[i].What, g.What) {
-			out[i].What += ", " + g.What
+			out[i].What = joined(out[i].What, g.What)
 		}
 	}
 	if p := c.program(c.Subject); p != nil && len(c.Sites) == 0 && p.WhyNot != "" {

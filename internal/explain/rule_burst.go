@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -54,10 +55,34 @@ func judgeRise(c *Case) Finding {
 		return silent(fmt.Sprintf("%s runs all the time: it is no work that comes and goes", name))
 	case c.flight.calls == 0:
 		return undecided(0, fmt.Sprintf("no call of %s was seen in flight, but not every stack could be read", name))
-	case returned, c.flight.call == together && !c.pilingUp(), c.flight.call == always && c.freedShare() >= 0.3:
+	case returned, c.flight.call == together && !c.pilingUp(), c.flight.call == always && c.freedShare() >= 0.3, c.withinRequests():
 		return burstFound(c)
 	}
 	return undecided(0, fmt.Sprintf("%s of %s %s in flight, and the live heap had not yet come back once", count(c.flight.calls, "call"), name, was(c.flight.calls)))
+}
+
+// withinRequests: the memory was allocated under a server's call of its handler,
+// and calls of the handler were in flight; none was seen to end and leave it
+// behind.
+func (c *Case) withinRequests() bool {
+	if c.flight.calls == 0 || c.flight.call == noCall || c.flight.call == standing || c.pilingUp() {
+		return false
+	}
+	for _, f := range c.site.Stack {
+		if slices.Contains(requestEntries, f.Func) {
+			return true
+		}
+	}
+	return false
+}
+
+// requestEntries are functions of well-known servers that run for the length of
+// one request, or of one connection's requests, and call the handler.
+var requestEntries = []string{
+	"net/http.serverHandler.ServeHTTP",
+	"google.golang.org/grpc.(*Server).handleStream",
+	"golang.org/x/net/http2.(*serverConn).runHandler",
+	"net/rpc.(*service).call",
 }
 
 // pilingUp: hundreds of calls that only ever became more are no burst that one
@@ -136,6 +161,9 @@ func burstConfidence(c *Case) (Confidence, []string) {
 	}
 	if c.flight.call == together {
 		because = append(because, "the memory came with the calls: fewer calls held less")
+	}
+	if c.withinRequests() {
+		because = append(because, "it was allocated for requests that were still being served")
 	}
 	if c.freedShare() >= 0.3 {
 		because = append(because, fmt.Sprintf("%.0f%% of what the line allocated was freed again", 100*c.freedShare()))

@@ -31,9 +31,13 @@ func judgeHealthy(c *Case) Finding {
 		f.Sentence = fmt.Sprintf("The peak was %s; no memory limit was set", size(c.peak))
 	}
 	k := c.curve
-	if len(k.points) < 4 {
+	if len(k.points) < fewest {
 		f.Sentence += "."
-		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("only %s of the live heap in %s: slow growth would not show", count(len(k.points), "reading"), units.Duration(c.End.Sub(c.Start)))}
+		readings := "only " + count(len(k.points), "reading")
+		if len(k.points) == 0 {
+			readings = "no reading"
+		}
+		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("%s of the live heap in %s: slow growth would not show", readings, units.Duration(c.End.Sub(c.Start)))}
 		return f
 	}
 	f.Facts = append(f.Facts, c.factCurve())

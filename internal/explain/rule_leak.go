@@ -30,6 +30,9 @@ func judgeLeak(c *Case) Finding {
 	if c.pilingUp() {
 		return undecided(grown, fmt.Sprintf("%d goroutines stood inside %s and only became more: whether they would ever end was not seen", c.flight.calls, ShortFunc(c.flight.name)), facts...)
 	}
+	if c.withinRequests() {
+		return undecided(grown, fmt.Sprintf("it was allocated for requests that were still being served, %s of %s", count(c.flight.calls, "call"), ShortFunc(c.flight.name)), facts...)
+	}
 	switch c.flight.call {
 	case together:
 		return silent(fmt.Sprintf("the memory came and went with the calls of %s in flight", ShortFunc(c.flight.name)), facts...)
@@ -120,7 +123,7 @@ func notGrowing(c *Case, grown float64) string {
 		return fmt.Sprintf("the live heap came back to %s after %s", fsize(k.returns[len(k.returns)-1]), earlier(len(k.returns)))
 	case k.trend.Low <= 0:
 		return "the live heap shows no steady growth"
-	case k.drop > 0.25*grown:
+	case k.drop > 0.25*grown && k.low < k.first+0.5*grown: // a fall that is made up for is the unrest of work in flight
 		return fmt.Sprintf("the live heap came back: it fell by %s", fsize(k.drop))
 	case k.tail < 0.15*grown:
 		return "the live heap stopped growing while the program went on allocating"
