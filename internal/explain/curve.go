@@ -31,10 +31,11 @@ type curve struct {
 	since float64
 	// drop is the greatest fall from an earlier maximum.
 	drop float64
-	// tail is the live bytes gained in the last third of all bytes allocated, low
-	// the least that was live in it.
+	// tail is the live bytes gained in the last third of all bytes allocated, or of
+	// the time where a line through the floors says more; low is the least that was
+	// live in it.
 	tail, low float64
-	trend series.Trend
+	trend     series.Trend
 }
 
 // significant is a change of the live heap that is more than its own unrest: a
@@ -99,7 +100,14 @@ func (c *curve) measure() {
 			c.low = min(c.low, p.live)
 		}
 	}
-	c.trend = series.Line(c.floors(200))
+	at, live := c.floors(200)
+	c.trend = series.Line(at, live)
+	if half := len(at) / 2; half >= fewest {
+		// Two readings say little where much is in flight; a line through many does.
+		if recent := series.Line(at[half:], live[half:]); recent.Low > 0 {
+			c.tail = max(c.tail, recent.Slope*(at[len(at)-1]-at[0])/3)
+		}
+	}
 }
 
 // swing finds what the live heap came back to after its waves: a fall that takes

@@ -51,7 +51,7 @@ func judgeRise(c *Case) Finding {
 		return silent(fmt.Sprintf("no call of %s was in flight", name))
 	case !returned && c.flight.call == noCall:
 		return silent(fmt.Sprintf("the memory outlived the calls of %s that allocated it", name))
-	case !returned && c.flight.call == standing:
+	case !returned && c.flight.call == standing && !c.withinRequests():
 		return silent(fmt.Sprintf("%s runs all the time: it is no work that comes and goes", name))
 	case c.flight.calls == 0:
 		return undecided(0, fmt.Sprintf("no call of %s was seen in flight, but not every stack could be read", name))
@@ -65,7 +65,7 @@ func judgeRise(c *Case) Finding {
 // and calls of the handler were in flight; none was seen to end and leave it
 // behind.
 func (c *Case) withinRequests() bool {
-	if c.flight.calls == 0 || c.flight.call == noCall || c.flight.call == standing || c.pilingUp() {
+	if c.flight.calls == 0 || c.flight.call == noCall || c.pilingUp() || c.curve.points[len(c.curve.points)-1].at-c.curve.floorEnd > requestsEnd {
 		return false
 	}
 	for _, f := range c.site.Stack {
@@ -75,6 +75,10 @@ func (c *Case) withinRequests() bool {
 	}
 	return false
 }
+
+// requestsEnd is the time, in seconds, after which a call of a handler that still
+// runs is taken for a stream and no more for a request.
+const requestsEnd = 60
 
 // requestEntries are functions of well-known servers that run for the length of
 // one request, or of one connection's requests, and call the handler.
