@@ -13,12 +13,14 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		confidence Confidence
 		culprit    string // file:line, "" for none
 	}{
-		"leak":                            {Leak, Medium, "cache.go:57"},
-		"slow leak, still running":        {Leak, High, "cache.go:57"},
-		"leak in an endless loop of main": {Leak, Medium, "main.go:12"},
-		"burst of uploads":                {Burst, High, "upload.go:172"},
-		"burst in the first rise":         {Burst, Medium, "csv.go:88"},
-		"garbage over the limit":          {GCUnaware, High, ""},
+		"leak":                                                   {Leak, Medium, "cache.go:57"},
+		"slow leak, still running":                               {Leak, High, "cache.go:57"},
+		"leak in an endless loop of main":                        {Leak, Medium, "main.go:12"},
+		"burst of uploads":                                       {Burst, High, "upload.go:172"},
+		"burst in the first rise":                                {Burst, Medium, "csv.go:88"},
+		"a leak under work in flight":                            {Leak, Medium, "apply.go:94"},
+		"an upload killed in its first rise":                     {Burst, Medium, "upload.go:172"},
+		"garbage over the limit":                                 {GCUnaware, High, ""},
 		"garbage, killed before the second full collection":      {GCUnaware, High, ""},
 		"garbage without a mark":                                 {Inconclusive, Low, ""},
 		"cgo leak":                                               {Native, High, "db.go:44"},

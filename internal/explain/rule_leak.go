@@ -75,11 +75,11 @@ func lineless(c *Case, grown float64) Finding {
 	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; at which line is not known, as there is no heap profile.",
 		c.of(), fsize(k.first), fsize(k.last), seconds(span))
 	f.Detail = "A leak, or a data set that was still being loaded."
-	f.Because = []string{"growth after each of " + count(len(c.Cycles), "collection"), "the goroutines became no more", "what the memory was for is not known"}
+	f.Because = []string{c.growthSeen(), "the goroutines became no more", "what the memory was for is not known"}
 	if span >= 30 {
 		f.Confidence = Medium
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("live after %s: %s, then only more", count(len(c.Cycles), "collection"), fsize(k.first)), Evidence: []string{"curve"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s, from %s to %s", c.growthSeen(), fsize(k.first), fsize(k.last)), Evidence: []string{"curve"}}}
 	return f
 }
 
@@ -144,15 +144,25 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 	if c.stillFilling() {
 		f.Detail = "A leak, or something that was still being filled; not a burst."
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("live after %s: %s, then only more; %.0f%% of the line's bytes were ever freed",
-		count(len(c.Cycles), "collection"), fsize(k.first), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s, from %s to %s; %.0f%% of the line's bytes were ever freed",
+		c.growthSeen(), fsize(k.first), fsize(k.last), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
 	return f
+}
+
+// growthSeen says how the live heap grew: at every collection, or under the
+// unrest of work in flight.
+func (c *Case) growthSeen() string {
+	n := count(len(c.Cycles), "collection")
+	if c.curve.drop > c.curve.significant() {
+		return "the floor of the live heap rose over " + n
+	}
+	return "growth after each of " + n
 }
 
 // leakConfidence is high where the memory was seen to outlive its calls, over
 // enough collections, at a line that frees next to nothing.
 func leakConfidence(c *Case) (Confidence, []string) {
-	because := []string{fmt.Sprintf("growth after each of %s", count(len(c.Cycles), "collection"))}
+	because := []string{c.growthSeen()}
 	strong := c.flight.call == noCall
 	if strong {
 		because = append(because, "the memory outlived the calls that allocated it")

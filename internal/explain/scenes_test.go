@@ -72,6 +72,31 @@ var scenes = map[string]func() *scene{
 		s.stand(15, 64, 1, 0)
 		return s
 	},
+	"a leak under work in flight": func() *scene {
+		s := newScene()
+		s.heap(70, 130, 240)
+		s.killed()
+		s.cycles(300, 10, 30, 18, 42, 28, 55, 40, 66, 48, 80, 60, 92, 70, 104, 80, 118, 92, 130)
+		s.site("example.org/shop/apply.(*Loop).run", "/build/shop/apply/apply.go", 94, 80, 0)
+		s.inside("example.org/shop/apply.(*Loop).run", 1)
+		s.stand(0.5, 0.1, 1, 0)
+		s.stand(1, 0.5, 1, 0)
+		s.stand(10, 40, 1, 0)
+		s.stand(20, 60, 1, 0)
+		return s
+	},
+	"an upload killed in its first rise": func() *scene {
+		s := newScene()
+		s.heap(120, 200, 236)
+		s.killed()
+		s.ramp(5, 20, 60, 100, 140, 160, 180)
+		up := s.site("example.org/shop/handlers.(*Server).Upload", "/build/shop/handlers/upload.go", 172, 190, 0)
+		up.Stack = append(up.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP", File: "net/http/server.go", Line: 3200}, sample.Frame{Func: "net/http.(*conn).serve", File: "net/http/server.go", Line: 2100})
+		s.inside(up.Function, 1)
+		s.stand(10, 100, 1, 0)
+		s.stand(20, 150, 1, 0)
+		return s
+	},
 	"burst in the first rise": func() *scene {
 		s := newScene()
 		s.heap(120, 210, 236)
