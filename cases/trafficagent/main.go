@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
@@ -35,6 +36,9 @@ const (
 	defaultAPI       = 18701
 	defaultCollector = "127.0.0.1:18702"
 )
+
+// fileIsRead is printed at the end of a file by an agent that stays.
+const fileIsRead = "the file is read"
 
 // options are the flags of all roles.
 type options struct {
@@ -133,10 +137,12 @@ func (o *options) agent(ctx context.Context, out io.Writer) (err error) {
 	a := newAssembler(c, !o.fault.Has("hole"))
 	fmt.Fprintln(out, "watching")
 	segments, err := assemble(from, a)
-	if o.stay && err == nil {
-		<-ctx.Done()
-	}
 	a.FlushAll()
+	if o.stay && err == nil {
+		fmt.Fprintln(out, fileIsRead)
+		<-ctx.Done()
+		runtime.KeepAlive(a) // as in an agent that goes on capturing
+	}
 	lost, did := c.wait(), p.end()
 	fmt.Fprintf(out, "%s: %d segments, %d exchanges, %d traces in %d batches, %d refused; %d streams with a gap, %d given up\n",
 		o.fault, segments, did.Exchanges, did.Traces, did.Batches, did.Refused, lost.Gaps, lost.GivenUp)

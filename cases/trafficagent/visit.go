@@ -50,7 +50,7 @@ func (w *walker) into(outer *position, step string, d *ir.Data, visit func(*posi
 // another one for each value.
 func (w *walker) enter(outer *position, step string) *position {
 	if w.copies {
-		return &position{path: appendPath(outer.path, step)}
+		return &position{path: appendPath(outer.path, step)} // fault: visitor
 	}
 	outer.path = append(outer.path, step)
 	return outer
@@ -63,7 +63,7 @@ func (w *walker) leave(at *position) {
 }
 
 func appendPath(path []string, step string) []string {
-	longer := make([]string, len(path)+1) // fault: visitor
+	longer := make([]string, len(path)+1)
 	copy(longer, path)
 	longer[len(path)] = step
 	return longer

@@ -34,6 +34,9 @@ type investigation struct {
 
 var investigations = []investigation{
 	{"picoshare", picoshare},
+	{"rangemirror", rangemirror},
+	{"trafficagent", trafficagent},
+	{"objectsync", objectsync},
 	{"raftcache", raftcache},
 }
 
