@@ -8,7 +8,7 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils qemu-system-x86 e2fsprogs
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: build demo test test-go lint bench setup clean
+.PHONY: build demo test test-go lint bench cases-truth setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -36,6 +36,9 @@ test-go:
 
 bench: build
 	$(GO) run ./internal/bench -o docs/benchmarks.md
+
+cases-truth:
+	cd cases && $(GO) run ./truth
 
 clean:
 	rm -rf bin demo
