@@ -28,6 +28,7 @@ type background struct {
 	recording string
 	lines     *bufio.Scanner
 	seen      strings.Builder
+	unread    []string // lines of seen that are still to be read
 }
 
 // begin starts "highwater run -o RECORDING ARGS".
@@ -53,9 +54,12 @@ func begin(t *testing.T, args ...string) *background {
 func (b *background) await(t *testing.T, pattern string) []string {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
-	for b.lines.Scan() {
-		b.seen.WriteString(b.lines.Text() + "\n")
-		if m := re.FindStringSubmatch(b.lines.Text()); m != nil {
+	for {
+		line, ok := b.next()
+		if !ok {
+			break
+		}
+		if m := re.FindStringSubmatch(line); m != nil {
 			return m
 		}
 	}
@@ -63,14 +67,42 @@ func (b *background) await(t *testing.T, pattern string) []string {
 	return nil
 }
 
-// pid awaits the program's start.
+// next is the next line that nobody has read.
+func (b *background) next() (line string, ok bool) {
+	if len(b.unread) > 0 {
+		line, b.unread = b.unread[0], b.unread[1:]
+		return line, true
+	}
+	if !b.lines.Scan() {
+		return "", false
+	}
+	b.seen.WriteString(b.lines.Text() + "\n")
+	return b.lines.Text(), true
+}
+
+// pid awaits the program's start. What the program wrote before highwater said
+// so stays to be read.
 func (b *background) pid(t *testing.T) int {
 	t.Helper()
-	pid, err := strconv.Atoi(b.await(t, `^watching .*, pid ([0-9]+);`)[1])
-	if err != nil {
-		t.Fatal(err)
+	re := regexp.MustCompile(`^watching .*, pid ([0-9]+);`)
+	var skipped []string
+	for {
+		line, ok := b.next()
+		if !ok {
+			t.Fatalf("no start (%v) in:\n%s", b.lines.Err(), b.seen.String())
+		}
+		m := re.FindStringSubmatch(line)
+		if m == nil {
+			skipped = append(skipped, line)
+			continue
+		}
+		b.unread = append(skipped, b.unread...)
+		pid, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pid
 	}
-	return pid
 }
 
 func (b *background) signal(t *testing.T, sig syscall.Signal) {

@@ -176,8 +176,13 @@ func TestSeveralProcessesAreToldApart(t *testing.T) {
 			if n := len(a.Program.Processes); n < 4 {
 				t.Errorf("%d processes at the kill, want the parent and its three children", n)
 			}
-			if a.Verdict.Class != explain.Leak || !strings.Contains(a.Verdict.Sentence, fmt.Sprintf("processes (pid %d)", a.Program.PID)) {
+			// On a busy machine too few moments may show the goroutines' stacks to
+			// exclude one long call; then the answer says so, and never another class.
+			if c := a.Verdict.Class; c != explain.Leak && c != explain.Inconclusive || !strings.Contains(a.Verdict.Sentence, fmt.Sprintf("processes (pid %d)", a.Program.PID)) {
 				t.Errorf("verdict %s: %s; one child leaks", a.Verdict.Class, a.Verdict.Sentence)
+			}
+			if len(a.Holders) == 0 || !strings.HasSuffix(a.Holders[0].File, "processes/main.go") {
+				t.Errorf("holders %+v, want the child's line first", a.Holders)
 			}
 			if p := a.Program.Processes[0]; !p.Subject || !strings.Contains(p.Args, "-leak 1") {
 				t.Errorf("the largest process is %+v, want the child that leaks", p)
