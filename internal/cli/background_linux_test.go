@@ -101,6 +101,11 @@ func (b *background) pid(t *testing.T) int {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() {
+			if t.Failed() { // it outlives a highwater that was killed
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		})
 		return pid
 	}
 }
