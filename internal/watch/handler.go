@@ -14,7 +14,8 @@ import (
 )
 
 // smallProcess is the resident size up to which a program that is no Go program
-// is not worth a moment at its end: the shells and tools around the real one.
+// is not worth a moment at its end, unless it is the one that was started: the
+// shells and tools around the real one.
 const smallProcess = 16 * sample.MiB
 
 // handler is what the tracer tells, on its own thread, while the process in
@@ -97,7 +98,7 @@ func (s *Source) onDying(d lastbreath.Death) {
 	if d.Status.Signal == int(syscall.SIGKILL) {
 		s.noticeOOM(s.readGroup(), p.key, time.Now())
 	}
-	if p.bin == nil && now != nil && now.Total < smallProcess {
+	if p.bin == nil && now != nil && now.Total < smallProcess && d.PID != s.main {
 		return
 	}
 	p.attachAt = time.Time{}
