@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 
@@ -64,7 +63,7 @@ func reader(pid int, exe string) (read func() error, found func() int, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	mem, err := procfs.OpenMemory("/proc", pid)
 	if err != nil {
 		return nil, nil, err
 	}
