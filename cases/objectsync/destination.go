@@ -17,7 +17,13 @@ import (
 
 // destination writes each table as one Parquet object into a bucket.
 type destination struct {
+	records *decoder
 	uploads *uploads
+}
+
+func newDestination(u *uploads) (*destination, error) {
+	records, err := newDecoder(resources)
+	return &destination{records: records, uploads: u}, err
 }
 
 // write takes the records of a table and returns when its object is stored.
@@ -27,17 +33,18 @@ func (d *destination) write(ctx context.Context, table string, next func() ([]by
 	}
 	var rows int64
 	err := d.uploads.store(ctx, table+".parquet", func(w io.Writer) (err error) {
-		rows, err = writeParquet(w, next)
+		rows, err = d.writeParquet(w, next)
 		return err
 	})
 	return rows, err
 }
 
-// writeParquet turns records into a Parquet file until next says io.EOF. A
-// table without a record makes an empty file, of the schema that all have.
-func writeParquet(w io.Writer, next func() ([]byte, error)) (rows int64, err error) {
-	var file *pqarrow.FileWriter
-	var schema *arrow.Schema
+// writeParquet turns records into a Parquet file until next says io.EOF.
+func (d *destination) writeParquet(w io.Writer, next func() ([]byte, error)) (rows int64, err error) {
+	file, err := newParquet(w, resources)
+	if err != nil {
+		return 0, err
+	}
 	for {
 		message, err := next()
 		if errors.Is(err, io.EOF) {
@@ -46,28 +53,15 @@ func writeParquet(w io.Writer, next func() ([]byte, error)) (rows int64, err err
 		if err != nil {
 			return 0, err
 		}
-		record, err := decode(message)
+		record, err := d.records.decode(message)
 		if err != nil {
 			return 0, status.Error(codes.InvalidArgument, err.Error())
 		}
-		if file == nil {
-			schema = record.Schema()
-			file, err = newParquet(w, schema)
-		} else if !record.Schema().Equal(schema) {
-			err = status.Error(codes.InvalidArgument, "record: the schema changes within a table")
-		}
-		if err == nil {
-			err = file.WriteBuffered(record)
-		}
+		err = file.WriteBuffered(record)
 		rows += record.NumRows()
 		record.Release()
 		if err != nil {
-			return 0, err
-		}
-	}
-	if file == nil {
-		if file, err = newParquet(w, resources); err != nil {
-			return 0, err
+			return 0, fmt.Errorf("parquet: %w", err)
 		}
 	}
 	if err := file.Close(); err != nil {

@@ -78,8 +78,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return serveGRPC(ctx, o.listen, out, &sourceService, &source{
 			count: o.tables, pages: o.pages, pageRows: o.pageRows, delay: o.delay, oneRecord: o.fault.Has("onerecord")})
 	case "destination":
-		return serveGRPC(ctx, o.listen, out, &destinationService, &destination{
-			uploads: newUploads("http://"+o.store, bucket, o.fault.Has("noseek"))})
+		d, err := newDestination(newUploads("http://"+o.store, bucket, o.fault.Has("noseek")))
+		if err != nil {
+			return err
+		}
+		return serveGRPC(ctx, o.listen, out, &destinationService, d)
 	case "store":
 		store, err := s3local.New(bucket, true)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -89,9 +90,18 @@ func newEnds(t *testing.T, fault *faults.Set, s source) ends {
 	t.Cleanup(storeServer.Close)
 	s.oneRecord = fault.Has("onerecord")
 	from, _ := serveService(t, &sourceService, &s)
-	d := &noted{destination: &destination{uploads: newUploads(storeServer.URL, bucket, fault.Has("noseek"))}, writing: make(chan struct{})}
+	d := &noted{destination: destinationOf(t, storeServer.URL, fault), writing: make(chan struct{})}
 	to, stop := serveService(t, &destinationService, d)
 	return ends{&engine{source: from, destination: to, allTables: fault.Has("alltables")}, store, d.writing, stop}
+}
+
+func destinationOf(t *testing.T, store string, fault *faults.Set) *destination {
+	t.Helper()
+	d, err := newDestination(newUploads(store, bucket, fault.Has("noseek")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // serveService serves on loopback and returns a connection to it.
@@ -240,8 +250,9 @@ func TestABrokenRecordIsRefusedAndNothingIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	opening := destinationOf(t, "http://127.0.0.1:1", nil).records.opening
 	broken := slices.Clone(good)
-	for i := 8; i < 300; i++ {
+	for i := len(opening) + 8; i < len(opening)+300; i++ {
 		broken[i] ^= 0x55
 	}
 	eachFault(t, func(t *testing.T, fault *faults.Set) {
@@ -251,10 +262,10 @@ func TestABrokenRecordIsRefusedAndNothingIsStored(t *testing.T) {
 			"cut, after a good":  {good, good[:100]},
 			"broken":             {broken},
 			"of another schema":  {good, otherSchema(t)},
-			"two in one message": {append(slices.Clone(good[:len(good)-8]), good[len(schemaOnly(t)):]...)},
+			"two in one message": {append(slices.Clone(good[:len(good)-8]), good[len(opening):]...)},
 		} {
 			e := newEnds(t, fault, source{})
-			d := &destination{uploads: newUploads("http://127.0.0.1:1", bucket, fault.Has("noseek"))}
+			d := destinationOf(t, "http://127.0.0.1:1", fault)
 			next := func() ([]byte, error) {
 				if len(messages) == 0 {
 					return nil, io.EOF
@@ -273,6 +284,30 @@ func TestABrokenRecordIsRefusedAndNothingIsStored(t *testing.T) {
 	})
 }
 
+func TestABrokenByteAllocatesNoMoreThanTheMessageIsWorth(t *testing.T) {
+	page := makePage(tableName(0), 0, 3)
+	defer page.Release()
+	good, err := encode(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := destinationOf(t, "http://127.0.0.1:1", nil).records
+	var before, after runtime.MemStats
+	for i := range good {
+		for _, flip := range []byte{1, 0x80, 0xff} {
+			broken := slices.Clone(good)
+			broken[i] ^= flip
+			runtime.ReadMemStats(&before)
+			if record, err := records.decode(broken); err == nil {
+				record.Release()
+			}
+			if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 16<<20 {
+				t.Errorf("byte %d ^ %#x: %d bytes were allocated for a message of %d", i, flip, after.TotalAlloc-before.TotalAlloc, len(good))
+			}
+		}
+	}
+}
+
 func otherSchema(t *testing.T) []byte {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int8}}, nil))
 	defer b.Release()
@@ -284,18 +319,6 @@ func otherSchema(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return message
-}
-
-// schemaOnly is how a stream of this schema begins: its batches follow.
-func schemaOnly(t *testing.T) []byte {
-	empty := makePage(tableName(0), 0, 0)
-	defer empty.Release()
-	message, err := encode(empty)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 8 + int(message[4]) + int(message[5])<<8 // the continuation mark, the length of the schema's message
-	return message[:n]
 }
 
 func TestAWholeSyncStartsItsProcessesAndEndsThem(t *testing.T) {
@@ -325,10 +348,15 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(good)
-	f.Add(good[:len(good)/2])
+	records, err := newDecoder(resources)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good[len(records.opening):])
+	f.Add(good[len(records.opening) : len(good)-40])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if record, err := decode(b); err == nil {
+		// What is not of the schema is refused at once: the rest is worth trying.
+		if record, err := records.decode(append(slices.Clone(records.opening), b...)); err == nil {
 			record.Release()
 		}
 	})

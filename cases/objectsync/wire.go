@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -104,9 +108,38 @@ func encode(record arrow.RecordBatch) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// decoder takes records of one schema.
+type decoder struct {
+	opening []byte // of every stream: the schema, as encode writes it
+}
+
+// newDecoder makes a decoder for what encode makes of such records.
+func newDecoder(schema *arrow.Schema) (*decoder, error) {
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer builder.Release()
+	empty := builder.NewRecordBatch()
+	defer empty.Release()
+	stream, err := encode(empty)
+	if err != nil {
+		return nil, err
+	}
+	// A mark of 4 bytes, the length of the schema's message in 4, the message.
+	return &decoder{opening: stream[:8+binary.LittleEndian.Uint32(stream[4:])]}, nil
+}
+
 // decode reads an IPC stream of exactly one record. The caller releases it.
-func decode(stream []byte) (arrow.RecordBatch, error) {
-	r, err := ipc.NewReader(bytes.NewReader(stream))
+//
+// Lengths and counts in a broken message can be any, and arrow-go v18.8.0 allocates for
+// them before it reads: gigabytes for a wrong byte in a schema. So the schema
+// must be the known one, to the byte, and no part longer than the whole; the
+// latter limits are lost in ipc.NewReader.
+func (d *decoder) decode(stream []byte) (arrow.RecordBatch, error) {
+	if !bytes.HasPrefix(stream, d.opening) {
+		return nil, errors.New("record: it does not begin with the schema of all tables")
+	}
+	limit := int64(len(stream))
+	messages := ipc.NewMessageReader(bytes.NewReader(stream), ipc.WithMetadataSizeLimit(limit), ipc.WithBodySizeLimit(limit))
+	r, err := ipc.NewReaderFromMessageReader(messages)
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
@@ -118,7 +151,7 @@ func decode(stream []byte) (arrow.RecordBatch, error) {
 	record.Retain()
 	if r.Next() {
 		record.Release()
-		return nil, fmt.Errorf("record: more than one batch in a message")
+		return nil, errors.New("record: more than one batch in a message")
 	}
 	return record, nil
 }
@@ -126,7 +159,7 @@ func decode(stream []byte) (arrow.RecordBatch, error) {
 // cause is err, or a word for its absence.
 func cause(err error) error {
 	if err == nil {
-		return fmt.Errorf("the stream ends")
+		return errors.New("the stream ends")
 	}
 	return err
 }
