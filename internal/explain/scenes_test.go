@@ -200,8 +200,8 @@ var scenes = map[string]func() *scene{
 		s.heap(190, 225, 240)
 		s.killed()
 		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
-		s.site("example.org/shop/work.Do", "/build/shop/work/work.go", 12, 215, 0.02)
-		s.inside("example.org/shop/work.Do", 8)
+		s.site("example.org/shop/jobs.Do", "/build/shop/jobs/jobs.go", 12, 215, 0.02)
+		s.inside("example.org/shop/jobs.Do", 8)
 		s.stand(5, 60, 8, 0)
 		s.stand(20, 120, 8, 0)
 		return s
