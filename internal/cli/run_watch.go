@@ -228,9 +228,10 @@ func (r *session) forward(ctx context.Context) {
 		case got := <-r.signals:
 			sig := got.(syscall.Signal)
 			if r.sharesTerminal && (sig == syscall.SIGINT || sig == syscall.SIGQUIT) {
+				r.source.Note(sample.Event{At: time.Now(), Kind: sample.EventSignal, Value: int64(sig), Text: sample.SignalKeyboard})
 				continue
 			}
-			_ = r.source.Signal(sig) // gone already: the loop ends by itself
+			_ = r.source.Signal(sig, sample.SignalForwarded) // gone already: the loop ends by itself
 		}
 	}
 }
@@ -242,7 +243,7 @@ func (r *session) endAfter(ctx context.Context, stop stopper) {
 	case <-ctx.Done():
 	case <-timer.C:
 		r.status.say("%s are over: stopping the program", units.Duration(r.runFor))
-		stop.stop(ctx)
+		stop.because(sample.SignalTime).stop(ctx)
 	}
 }
 
@@ -258,7 +259,7 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 	case err != nil:
 		r.ready = &exitError{code: exitFailed, hint: "--ready-timeout sets how long to wait",
 			err: fmt.Errorf("the program did not answer at %s within %s", r.readiness, units.Duration(r.readyFor))}
-		stop.stop(ctx)
+		stop.because(sample.SignalUnready).stop(ctx)
 		return
 	}
 	if r.readiness != (readiness{}) {
@@ -273,7 +274,7 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 	r.source.Note(sample.Event{Kind: sample.EventLoadEnd, Value: int64(code), Text: output})
 	if ctx.Err() == nil {
 		r.status.say("the load ended with code %d: stopping the program", code)
-		stop.stop(ctx)
+		stop.because(sample.SignalLoadEnd).stop(ctx)
 	}
 }
 

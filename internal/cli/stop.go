@@ -19,6 +19,13 @@ const leftPoll = 50 * time.Millisecond
 type stopper struct {
 	programs *watch.Source
 	grace    time.Duration
+	reason   string // one of sample's for an EventSignal
+}
+
+// because is the same stopper with a reason to note.
+func (st stopper) because(reason string) stopper {
+	st.reason = reason
+	return st
 }
 
 // stop blocks until all are gone. The program alone gets the first SIGTERM, so
@@ -26,7 +33,7 @@ type stopper struct {
 // then. The grace's end is the end of all.
 func (st stopper) stop(ctx context.Context) {
 	told := st.programs.Left() > 0
-	_ = st.programs.Signal(syscall.SIGTERM) // gone already: Done tells
+	_ = st.programs.Signal(syscall.SIGTERM, st.reason) // gone already: Done tells
 	grace := time.After(st.grace)
 	look := time.NewTicker(leftPoll)
 	defer look.Stop()
@@ -45,7 +52,7 @@ func (st stopper) stop(ctx context.Context) {
 			_ = st.programs.Kill()
 		case !told && st.programs.Left() > 0:
 			told = true
-			_ = st.programs.Signal(syscall.SIGTERM)
+			_ = st.programs.Signal(syscall.SIGTERM, st.reason)
 		}
 	}
 }

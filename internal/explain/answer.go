@@ -69,10 +69,14 @@ const (
 // Stopped says why highwater stopped the program.
 type Stopped string
 
-// The reasons. Asked: a signal was passed on, or --for was over.
+// The reasons. Asked is one of a recording that does not tell a signal that was
+// passed on from --for.
 const (
 	StoppedLoad      Stopped = "load-end"
 	StoppedInterrupt Stopped = "interrupt" // Ctrl-C
+	StoppedForwarded Stopped = "forwarded" // StopSignal was sent to highwater, which passed it on
+	StoppedTime      Stopped = "time"      // --for was over
+	StoppedUnready   Stopped = "not-ready" // --ready was not answered in time
 	StoppedAsked     Stopped = "asked"
 )
 
@@ -93,6 +97,8 @@ type Outcome struct {
 	Kernel        bool          `json:"killed_by_kernel"`
 	// Stopped says why highwater stopped the program, "" if it did not.
 	Stopped Stopped `json:"stopped"`
+	// StopSignal is the signal it sent first for that, or passed on.
+	StopSignal string `json:"stop_signal"`
 }
 
 // Class names a kind of verdict.

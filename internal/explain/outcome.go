@@ -23,7 +23,7 @@ func judgeOutcome(e *Evidence) Outcome {
 	if exit, ok := lastEvent(e, sample.EventExit, e.Subject); ok {
 		o.State = Exited
 		o.Elapsed = e.seconds(exit.At)
-		o.Stopped = stoppedByUs(e, exit)
+		o.Stopped, o.StopSignal = stoppedByUs(e, exit)
 		o.ended(exit)
 	}
 	if kill, ok := firstEvent(e, sample.EventOOMKill); ok {
@@ -166,23 +166,54 @@ func lastEvent(e *Evidence, kind sample.EventKind, key sample.ProcessKey) (sampl
 // ending are the signals that highwater sends or passes on to end a program.
 var ending = []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
 
+// stopGrace is how long after a signal that was passed on an end by itself still
+// counts as the answer to it: a SIGHUP long before was another matter.
+const stopGrace = 30 * time.Second
+
 // stoppedByUs says why highwater sent or passed on a signal that ends programs
-// before the exit. The first one counts: SIGKILL follows where SIGTERM did not
-// help.
-func stoppedByUs(e *Evidence, exit sample.Event) Stopped {
-	for i, sent := range e.Events {
+// before the exit, and which. The last one counts, but for a SIGKILL that follows
+// where another did not help.
+func stoppedByUs(e *Evidence, exit sample.Event) (Stopped, string) {
+	var last *sample.Event
+	for i := range e.Events {
+		sent := &e.Events[i]
 		if sent.Kind != sample.EventSignal || sent.At.After(exit.At) || !slices.Contains(ending, syscall.Signal(sent.Value)) {
 			continue
 		}
-		if sent.Value == int64(syscall.SIGINT) {
-			return StoppedInterrupt
+		if last == nil || syscall.Signal(sent.Value) != syscall.SIGKILL {
+			last = sent
 		}
-		for _, before := range e.Events[:i] {
-			if before.Kind == sample.EventLoadEnd {
-				return StoppedLoad
-			}
-		}
-		return StoppedAsked
 	}
-	return ""
+	if last == nil {
+		return "", ""
+	}
+	name := signalName(syscall.Signal(last.Value))
+	switch last.Text {
+	case sample.SignalForwarded:
+		if exit.Text != fmt.Sprintf("signal %d", last.Value) && exit.At.Sub(last.At) > stopGrace {
+			return "", ""
+		}
+		return StoppedForwarded, name
+	case sample.SignalTime:
+		return StoppedTime, name
+	case sample.SignalLoadEnd:
+		return StoppedLoad, name
+	case sample.SignalUnready:
+		return StoppedUnready, name
+	}
+	return stoppedUnsaid(e, *last), name
+}
+
+// stoppedUnsaid is why, where the event does not say: by the signal, and by what
+// came before it.
+func stoppedUnsaid(e *Evidence, sent sample.Event) Stopped {
+	if syscall.Signal(sent.Value) == syscall.SIGINT {
+		return StoppedInterrupt
+	}
+	for _, before := range e.Events {
+		if before.Kind == sample.EventLoadEnd && !before.At.After(sent.At) {
+			return StoppedLoad
+		}
+	}
+	return StoppedAsked
 }

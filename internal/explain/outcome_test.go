@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -46,26 +47,46 @@ func TestWhyHighwaterStoppedAProgramIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		signals []int64
 		before  []sample.Event
+		reason  string
 		want    Stopped
 	}{
-		"its load ended":                    {[]int64{15}, []sample.Event{load}, StoppedLoad},
-		"and it did not listen":             {[]int64{15, 9}, []sample.Event{load}, StoppedLoad},
-		"its time was over":                 {[]int64{15}, nil, StoppedAsked},
-		"Ctrl-C":                            {[]int64{2}, nil, StoppedInterrupt},
-		"a signal that ends no program":     {[]int64{10}, nil, ""},
-		"nobody sent one, and a load ended": {nil, []sample.Event{load}, ""},
+		"its load ended":                    {[]int64{15}, nil, sample.SignalLoadEnd, StoppedLoad},
+		"and it did not listen":             {[]int64{15, 9}, nil, sample.SignalLoadEnd, StoppedLoad},
+		"its time was over":                 {[]int64{15}, []sample.Event{load}, sample.SignalTime, StoppedTime},
+		"a signal from outside":             {[]int64{15}, []sample.Event{load}, sample.SignalForwarded, StoppedForwarded},
+		"a hangup, too":                     {[]int64{1}, nil, sample.SignalForwarded, StoppedForwarded},
+		"it was never ready":                {[]int64{15}, nil, sample.SignalUnready, StoppedUnready},
+		"Ctrl-C":                            {[]int64{2}, nil, sample.SignalKeyboard, StoppedInterrupt},
+		"a load ended, by an old recording": {[]int64{15}, []sample.Event{load}, "terminated", StoppedLoad},
+		"asked, by an old recording":        {[]int64{15}, nil, "terminated", StoppedAsked},
+		"Ctrl-C, by an old recording":       {[]int64{2}, nil, "interrupt", StoppedInterrupt},
+		"a signal that ends no program":     {[]int64{10}, nil, sample.SignalForwarded, ""},
+		"nobody sent one, and a load ended": {nil, []sample.Event{load}, "", ""},
 	} {
 		s := newScene()
 		exit := s.Events[1]
 		exit.Text = "signal 15"
 		s.Events = append(s.Events[:1], c.before...)
 		for _, n := range c.signals {
-			s.Events = append(s.Events, sample.Event{At: s.Moment.At, Kind: sample.EventSignal, Process: subject, Value: n})
+			s.Events = append(s.Events, sample.Event{At: s.Moment.At, Kind: sample.EventSignal, Process: subject, Value: n, Text: c.reason})
 		}
 		s.Events = append(s.Events, exit)
 		o := judgeOutcome(s.Evidence)
 		if o.Stopped != c.want || (o.State == Exited) != (c.want != "") {
 			t.Errorf("%s: %s, stopped %q, want %q", name, o.State, o.Stopped, c.want)
+		}
+	}
+}
+
+func TestAReloadLongBeforeTheEndDidNotStopIt(t *testing.T) {
+	for text, want := range map[string]Stopped{"exit 0": "", "signal 1": StoppedForwarded} {
+		s := newScene()
+		exit := s.Events[1]
+		exit.Text = text
+		hangup := sample.Event{At: exit.At.Add(-time.Hour), Kind: sample.EventSignal, Process: subject, Value: 1, Text: sample.SignalForwarded}
+		s.Events = append(s.Events[:1], hangup, exit)
+		if o := judgeOutcome(s.Evidence); o.Stopped != want || (o.StopSignal == "SIGHUP") != (want != "") {
+			t.Errorf("%s: stopped %q by %q, want %q", text, o.Stopped, o.StopSignal, want)
 		}
 	}
 }

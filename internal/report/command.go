@@ -2,30 +2,31 @@ package report
 
 import "strings"
 
-// command prints a command as a shell reads it, in so many lines at most; the end
-// of a longer one is left out.
+// command prints a command so that it can be copied: where it does not fit, broken
+// as a shell reads it. One that would take more lines than most, or whose words
+// are too long for a line, is one line beyond the width: it is never cut.
 func (p *page) command(indent, text string, most int) {
 	room := p.width - columns(indent)
-	if columns(text) <= room {
-		p.add(indent + text)
-		return
+	lines := []string{text}
+	if columns(text) > room && most > 1 {
+		lines = shellLines(text, room-4)
 	}
-	lines := shellLines(text, room-4)
-	for i, line := range lines[:min(most, len(lines))] {
-		switch {
-		case i == most-1 && len(lines) > most:
-			line = cut(line+" …", room)
-		case i < len(lines)-1:
+	if len(lines) > most {
+		lines = []string{text}
+	}
+	for i, line := range lines {
+		if i < len(lines)-1 {
 			line += " \\"
 		}
 		p.add(indent + line)
 		if i == 0 {
-			indent += "  "
+			indent = strings.Repeat(" ", columns(indent)+2)
 		}
 	}
 }
 
-// shellLines breaks a command where a shell breaks words: not within quotes.
+// shellLines breaks a command where a shell breaks words: not within quotes. A
+// word longer than n has a line of its own.
 func shellLines(text string, n int) []string {
 	var out []string
 	line, word, quoted := "", "", false
@@ -47,8 +48,5 @@ func shellLines(text string, n int) []string {
 		word += string(r)
 	}
 	flush()
-	for i := range out {
-		out[i] = cut(out[i], n)
-	}
-	return append(out, cut(line, n))
+	return append(out, line)
 }

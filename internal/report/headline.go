@@ -64,6 +64,12 @@ func stopped(o explain.Outcome, after string) string {
 		text = fmt.Sprintf("stopped by highwater after its load ended, %s after start", after)
 	case explain.StoppedInterrupt:
 		text = fmt.Sprintf("stopped by Ctrl-C after %s", after)
+	case explain.StoppedTime:
+		text = fmt.Sprintf("stopped by highwater after %s, as --for asked", after)
+	case explain.StoppedForwarded:
+		text = fmt.Sprintf("stopped from outside after %s, by %s sent to highwater", after, o.StopSignal)
+	case explain.StoppedUnready:
+		text = fmt.Sprintf("stopped by highwater after %s: it was never ready", after)
 	}
 	switch {
 	case o.Signal == "SIGKILL":

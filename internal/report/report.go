@@ -38,7 +38,8 @@ func JSON(w io.Writer, a *explain.Answer) error {
 }
 
 // Text writes the answer for people. Where it would be longer than 30 lines,
-// the smaller rows are summed up and the later reasons left out.
+// the smaller rows are summed up and the later reasons left out. No line is wider
+// than the page, but for a command that could not be copied if it were broken.
 func Text(w io.Writer, a *explain.Answer, o Options) error {
 	if o.Width <= 0 {
 		o.Width = 100
@@ -78,11 +79,11 @@ func compose(a *explain.Answer, o Options, d detail) []string {
 	if next == "" {
 		next = "highwater export --pprof " + a.Recording
 	}
-	p.add(fold(next, o.Width))
+	p.add(next) // to be copied: never cut
 	return p.lines
 }
 
-// page is lines of text that are at most width columns wide.
+// page is lines of text that are at most width columns wide, but for commands.
 type page struct {
 	width int
 	lines []string

@@ -123,13 +123,23 @@ const (
 	EventExit       EventKind = "exit"        // a process ended; Value is its exit code as a shell gives it, Text "exit N", "signal N" or "unseen"
 	EventOOMKill    EventKind = "oom-kill"    // the cgroup's oom_kill counter grew by Value
 	EventOOM        EventKind = "oom"         // the cgroup met its limit and reclaim failed, Value times
-	EventSignal     EventKind = "signal"      // highwater sent or forwarded signal Value
+	EventSignal     EventKind = "signal"      // highwater sent or forwarded signal Value; Text is the reason
 	EventReady      EventKind = "ready"       // the program answered --ready
 	EventLoadStart  EventKind = "load-start"  // --load began
 	EventLoadEnd    EventKind = "load-end"    // --load ended; Value is its exit code
 	EventStop       EventKind = "stop"        // highwater held the program for Value nanoseconds
 	EventRecordFull EventKind = "record-full" // the recording could not be written any more
 	EventNote       EventKind = "note"        // a person's note
+)
+
+// The reasons of an EventSignal. Recordings made before there were any have the
+// signal's name there.
+const (
+	SignalKeyboard  = "interrupt" // Ctrl-C on the terminal of both, which reaches the program by itself
+	SignalForwarded = "forwarded" // sent to highwater from outside and passed on
+	SignalTime      = "time"      // --for was over
+	SignalLoadEnd   = "load-end"  // --load had ended
+	SignalUnready   = "not-ready" // --ready was not answered
 )
 
 // Event is one thing that happened.

@@ -40,10 +40,10 @@ func Limit[T ~int | ~int64 | ~uint64](n T) string {
 	return Size(n)
 }
 
-// Env prints a size as GOMEMLIMIT reads it, rounded down to whole MiB (whole KiB
-// below 16 MiB): "230MiB".
+// Env prints a size as GOMEMLIMIT reads it, rounded down to whole MiB, below
+// 16 MiB to whole KiB: "230MiB", "10240KiB" as "10MiB", "5000KiB".
 func Env[T ~int | ~int64 | ~uint64](n T) string {
-	if n < 16<<20 {
+	if n < 16<<20 && (n>>10)%1024 != 0 {
 		return fmt.Sprintf("%dKiB", int64(n)>>10)
 	}
 	return fmt.Sprintf("%dMiB", int64(n)>>20)

@@ -20,8 +20,10 @@ func TestSizesArePrintedInBinaryUnits(t *testing.T) {
 	if got := Delta(85354086); got != "+81.4 MiB" {
 		t.Errorf("Delta = %q", got)
 	}
-	if got := Env(int64(230<<20 + 5)); got != "230MiB" {
-		t.Errorf("Env = %q", got)
+	for n, want := range map[int64]string{230<<20 + 5: "230MiB", 10 << 20: "10MiB", 5000 << 10: "5000KiB", 17<<20 + 1<<10: "17MiB"} {
+		if got := Env(n); got != want {
+			t.Errorf("Env(%d) = %q, want %q", n, got, want)
+		}
 	}
 }
 

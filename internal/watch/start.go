@@ -39,8 +39,8 @@ func (s *Source) Start(c Command) (pid int, err error) {
 }
 
 // Signal sends a signal to the main program, and once that has ended to the
-// programs it left.
-func (s *Source) Signal(sig syscall.Signal) error {
+// programs it left. The reason is one of the sample.Signal ones, "" for none.
+func (s *Source) Signal(sig syscall.Signal, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pids := []int{s.main}
@@ -52,7 +52,7 @@ func (s *Source) Signal(sig syscall.Signal) error {
 	}
 	var errs []error
 	for _, pid := range pids {
-		e := sample.Event{At: time.Now(), Kind: sample.EventSignal, Value: int64(sig), Text: sig.String()}
+		e := sample.Event{At: time.Now(), Kind: sample.EventSignal, Value: int64(sig), Text: reason}
 		if p := s.live[pid]; p != nil {
 			e.Process = p.key
 		}
@@ -79,7 +79,7 @@ func (s *Source) Kill() error {
 	if s.opts.Group != nil {
 		return s.opts.Group.Kill()
 	}
-	return s.Signal(syscall.SIGKILL)
+	return s.Signal(syscall.SIGKILL, "")
 }
 
 // ExitCode is the main program's exit code as a shell gives it: 128+n where
