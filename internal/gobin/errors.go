@@ -19,7 +19,7 @@ var (
 var (
 	ErrArch                  = errors.New("Highwater reads linux/amd64")
 	ErrBuildMode             = errors.New("Highwater reads executables (-buildmode=exe or pie)")
-	ErrUnsupportedVersion    = errors.New("Highwater reads Go 1.24 to 1.27")
+	ErrUnsupportedVersion    = errors.New("Highwater reads Go 1.20 to 1.27")
 	ErrUnsupportedExperiment = errors.New("its runtime's layout is not known to Highwater")
 	ErrStripped              = errors.New("stripped: the symbol table is missing (built with -ldflags=-s, or strip was run)")
 	ErrNoFunctions           = errors.New("the function table (pclntab) cannot be read")

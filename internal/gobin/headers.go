@@ -121,7 +121,7 @@ func (b *Binary) checkSupported(f *elf.File) error {
 	default:
 		return fmt.Errorf("built with -buildmode=%s: %w", mode, ErrBuildMode)
 	}
-	if _, err := findToolchains(b.GoVersion, b.Experiments); err != nil {
+	if _, err := findToolchains(b.Arch, b.GoVersion, b.Experiments); err != nil {
 		return err
 	}
 	if !b.HasSymbols {

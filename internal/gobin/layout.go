@@ -2,21 +2,21 @@ package gobin
 
 import (
 	_ "embed"
-	"slices"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-//go:generate go run ./layoutgen -o layouts.txt
+//go:generate go run ./layoutgen
 
 // layoutsTxt is what layoutgen read from the DWARF of one small program a
 // toolchain. After a comment its lines are:
 //
-//	toolchain ID VERSION EXPERIMENTS   "-" for none
-//	const NAME VALUE ID...             the toolchains where the constant is that
-//	type NAME SIZE ID...               the toolchains that lay NAME out as follows
-//	PATH OFFSET SIZE                   a field; nested ones as "gFree.n"
+//	toolchain ID VERSION EXPERIMENTS ARCH   "-" for no experiments
+//	const NAME VALUE IDS                    the toolchains where the constant is that: "0-4,7"
+//	type NAME SIZE IDS                      the toolchains that lay NAME out as follows
+//	PATH OFFSET SIZE                        a field; nested ones as "gFree.n"
 //
 //go:embed layouts.txt
 var layoutsTxt string
@@ -45,7 +45,7 @@ func (b *Binary) Layout() (*Layout, error) {
 	if b.supported != nil {
 		return nil, b.supported
 	}
-	ids, err := findToolchains(b.GoVersion, b.Experiments)
+	ids, err := findToolchains(b.Arch, b.GoVersion, b.Experiments)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (l *Layout) Const(name string) (value int64, ok bool) {
 // layouts caches one Layout a set of toolchains: a watcher meets few.
 var layouts sync.Map // string -> *Layout
 
-func loadLayout(ids []string) *Layout {
-	key := strings.Join(ids, " ")
+func loadLayout(ids []int) *Layout {
+	key := fmt.Sprint(ids)
 	if l, ok := layouts.Load(key); ok {
 		return l.(*Layout)
 	}
@@ -103,19 +103,19 @@ func loadLayout(ids []string) *Layout {
 }
 
 // parseLayout keeps the structs that all the toolchains lay out alike.
-func parseLayout(ids []string) *Layout {
+func parseLayout(ids []int) *Layout {
 	l := &Layout{structs: make(map[string]*structLayout), consts: make(map[string]int64)}
 	var s *structLayout // nil while a variant of others is skipped
 	for line := range strings.Lines(layoutsTxt) {
 		w := strings.Fields(line)
 		switch {
-		case len(w) > 3 && w[0] == "const":
-			if containsAll(w[3:], ids) {
+		case len(w) == 4 && w[0] == "const":
+			if containsAll(w[3], ids) {
 				l.consts[w[1]] = int64(number(w[2]))
 			}
-		case len(w) > 3 && w[0] == "type":
+		case len(w) == 4 && w[0] == "type":
 			s = nil
-			if containsAll(w[3:], ids) {
+			if containsAll(w[3], ids) {
 				s = &structLayout{size: number(w[2]), fields: make(map[string]field)}
 				l.structs[w[1]] = s
 			}
@@ -126,13 +126,22 @@ func parseLayout(ids []string) *Layout {
 	return l
 }
 
-func containsAll(have, want []string) bool {
-	for _, w := range want {
-		if !slices.Contains(have, w) {
-			return false
+// containsAll says whether all ids are among ranges ("0-4,7").
+func containsAll(ranges string, ids []int) bool {
+	missing := len(ids)
+	for r := range strings.SplitSeq(ranges, ",") {
+		first, last, ok := strings.Cut(r, "-")
+		if !ok {
+			last = first
+		}
+		lo, hi := int(number(first)), int(number(last))
+		for _, id := range ids {
+			if lo <= id && id <= hi {
+				missing--
+			}
 		}
 	}
-	return true
+	return missing == 0
 }
 
 // number reads our own table.

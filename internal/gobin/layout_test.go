@@ -21,7 +21,7 @@ func TestLayoutsHoldForPatchesThatTheMeasuredOnesAgreeOn(t *testing.T) {
 		{"go1.26.4", []string{"nogreenteagc"}, "1824", "440"},
 		{"go1.27.9", nil, "1832", "440"},
 	} {
-		ids, err := findToolchains(c.version, c.experiments)
+		ids, err := findToolchains("amd64", c.version, c.experiments)
 		if err != nil {
 			t.Errorf("%s %v: %v", c.version, c.experiments, err)
 			continue
@@ -42,7 +42,7 @@ func sizeText(l *Layout, typ string) string {
 
 func TestExperimentsThatWereNotMeasuredAreRefused(t *testing.T) {
 	for _, exp := range [][]string{{"arenas"}, {"nogreenteagc", "jsonv2"}} {
-		if _, err := findToolchains("go1.26.8", exp); !errors.Is(err, ErrUnsupportedExperiment) {
+		if _, err := findToolchains("amd64", "go1.26.8", exp); !errors.Is(err, ErrUnsupportedExperiment) {
 			t.Errorf("%v: got %v", exp, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestKnownOffsetsOfEachMinorVersion(t *testing.T) {
 	} {
 		for version, want := range map[string]int{"go1.24.13": c.v124, "go1.25.7": c.v125, "go1.26.8": c.v126, "go1.27.2": c.v127} {
 			got := -1
-			ids, err := findToolchains(version, nil)
+			ids, err := findToolchains("amd64", version, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,6 +88,6 @@ func TestKnownOffsetsOfEachMinorVersion(t *testing.T) {
 func BenchmarkParseLayout(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		parseLayout([]string{"11"})
+		parseLayout([]int{11})
 	}
 }

@@ -118,8 +118,8 @@ func TestWhatIsUnsupportedIsRefusedByNameAndKeepsItsBuildInfo(t *testing.T) {
 		want           error
 		text           string
 	}{
-		{"too old", "go1.26.8", "go1.19.2", ErrUnsupportedVersion, "built by go1.19.2: Highwater reads Go 1.24 to 1.27"},
-		{"too new", "go1.26.8", "go1.99.1", ErrUnsupportedVersion, "built by go1.99.1: Highwater reads Go 1.24 to 1.27"},
+		{"too old", "go1.26.8", "go1.19.2", ErrUnsupportedVersion, "built by go1.19.2: Highwater reads Go 1.20 to 1.27"},
+		{"too new", "go1.26.8", "go1.99.1", ErrUnsupportedVersion, "built by go1.99.1: Highwater reads Go 1.20 to 1.27"},
 		{"candidate", "go1.26.8", "go1.27r2", ErrUnsupportedVersion, "built by go1.27r2, which is no release of Go: Highwater reads"},
 		{"build mode", "build\t-buildmode=exe", "build\t-buildmode=dll", ErrBuildMode, "built with -buildmode=dll"},
 		{"architecture", "build\tGOARCH=amd64", "build\tGOARCH=arm64", ErrArch, "built for linux/arm64: Highwater reads linux/amd64"},

@@ -9,7 +9,8 @@ import (
 
 // toolchain is one line of the table of layouts.
 type toolchain struct {
-	id           string
+	id           int
+	arch         string // GOARCH
 	minor, patch int
 	experiments  string // sorted, comma-separated; "-" for none
 }
@@ -20,9 +21,9 @@ func toolchains() []toolchain {
 	var all []toolchain
 	for line := range strings.Lines(layoutsTxt) {
 		w := strings.Fields(line)
-		if len(w) == 4 && w[0] == "toolchain" {
+		if len(w) == 5 && w[0] == "toolchain" {
 			minor, patch, _ := parseVersion(w[2])
-			all = append(all, toolchain{w[1], minor, patch, w[3]})
+			all = append(all, toolchain{int(number(w[1])), w[4], minor, patch, w[3]})
 		} else if len(all) > 0 {
 			break
 		}
@@ -32,13 +33,13 @@ func toolchains() []toolchain {
 
 // findToolchains gives the measured toolchains that bracket this one; what they
 // agree on holds for it.
-func findToolchains(version string, experiments []string) ([]string, error) {
+func findToolchains(arch, version string, experiments []string) ([]int, error) {
 	minor, patch, ok := parseVersion(version)
 	if !ok {
 		return nil, fmt.Errorf("built by %s, which is no release of Go: %w", version, ErrUnsupportedVersion)
 	}
 	all := toolchains()
-	all = slices.DeleteFunc(all, func(t toolchain) bool { return t.minor != minor })
+	all = slices.DeleteFunc(all, func(t toolchain) bool { return t.minor != minor || t.arch != arch })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("built by %s: %w", version, ErrUnsupportedVersion)
 	}
@@ -52,7 +53,7 @@ func findToolchains(version string, experiments []string) ([]string, error) {
 
 // bracket is the measured patch itself, else the two around it, else all: of a
 // patch newer than all measured ones no more is known than what never moved.
-func bracket(all []toolchain, patch int) []string {
+func bracket(all []toolchain, patch int) []int {
 	i := slices.IndexFunc(all, func(t toolchain) bool { return t.patch >= patch })
 	switch {
 	case i >= 0 && all[i].patch == patch:
@@ -60,7 +61,7 @@ func bracket(all []toolchain, patch int) []string {
 	case i > 0:
 		all = all[i-1 : i+1]
 	}
-	ids := make([]string, len(all))
+	ids := make([]int, len(all))
 	for i, t := range all {
 		ids[i] = t.id
 	}

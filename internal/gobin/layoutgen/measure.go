@@ -122,7 +122,8 @@ func flatten(dst []field, prefix string, base int64, st *dwarf.StructType) []fie
 }
 
 func descend(st *dwarf.StructType) bool {
-	return !strings.HasPrefix(st.StructName, "internal/runtime/atomic.") && st.StructName != "string"
+	atomic := strings.HasPrefix(st.StructName, "internal/runtime/atomic.") || strings.HasPrefix(st.StructName, "runtime/internal/atomic.") // since Go 1.23; before
+	return !atomic && st.StructName != "string"
 }
 
 func plain(t dwarf.Type) dwarf.Type {
