@@ -131,7 +131,7 @@ func TestTheProgramOutlivesAKilledHighwater(t *testing.T) {
 func TestAFullDiskEndsTheRecordingAndNotTheProgram(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Root)
 	program := testprog(t, "leak")
-	for _, size := range []string{"96k", "128k", "160k"} {
+	for _, size := range []string{"16k", "64k", "96k", "128k", "160k"} {
 		t.Run(size, func(t *testing.T) {
 			disk := t.TempDir()
 			if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size="+size); err != nil {
@@ -146,15 +146,19 @@ func TestAFullDiskEndsTheRecordingAndNotTheProgram(t *testing.T) {
 			cmd := exec.Command(highwater(t), "run", "-o", path, program, "-rate", "40MiB", "-max", "60MiB", "-for", "3s")
 			out, err := cmd.CombinedOutput()
 			if !exists(path) { // too small for a first page
-				if err == nil || !strings.Contains(string(out), "write the recording: ") || strings.Contains(string(out), "watching") {
+				if err == nil || !strings.Contains(string(out), "write the recording: ") || strings.Contains(string(out), "watching") ||
+					!strings.Contains(string(out), "no space left on device, in "+disk) || !strings.Contains(string(out), "\n  make room there, or write elsewhere: ") {
 					t.Errorf("%v\n%s", err, out)
+				}
+				if left, err := os.ReadDir(disk); err != nil || len(left) > 0 {
+					t.Errorf("%v are left, %v", left, err)
 				}
 				return
 			}
 			if err != nil || !strings.Contains(string(out), "ended with 960 units remembered") {
 				t.Errorf("the program did not end well: %v\n%s", err, out)
 			}
-			if !regexp.MustCompile(`highwater: (the recording ends here, the program goes on|finish the recording): .*full`).Match(out) {
+			if !regexp.MustCompile(`highwater: (the recording ends here, the program goes on|finish the recording): .*no space left on device`).Match(out) {
 				t.Errorf("the end of the recording is not said:\n%s", out)
 			}
 			if out, err := exec.Command(highwater(t), "export", "--csv", path).CombinedOutput(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -78,7 +79,7 @@ func (r *session) conclude(s *streams) {
 	err := r.writer.Flush()
 	a, answerErr := answer(r.recording, "")
 	if answerErr == nil && err == nil {
-		err = r.keepVerdict(a)
+		err = keepVerdict(r.writer, a)
 	}
 	if closeErr := r.writer.Close(); err == nil {
 		err = closeErr
@@ -99,14 +100,14 @@ func (r *session) conclude(s *streams) {
 
 // keepVerdict writes what list shows and what makes the next recording's
 // fingerprint "seen".
-func (r *session) keepVerdict(a *explain.Answer) error {
+func keepVerdict(w *recording.Writer, a *explain.Answer) error {
 	for key, value := range map[string]string{
 		metaState:       string(a.Outcome.State),
 		metaVerdict:     string(a.Verdict.Class),
 		metaSentence:    a.Verdict.Sentence,
 		metaFingerprint: a.Verdict.Fingerprint,
 	} {
-		if err := r.writer.SetMeta(key, value); err != nil {
+		if err := w.SetMeta(key, value); err != nil {
 			return err
 		}
 	}
@@ -117,8 +118,13 @@ func (r *session) keepVerdict(a *explain.Answer) error {
 // kept is refused.
 func (r *session) open() error {
 	w, err := recording.Create(r.recording, r.meta())
+	for r.output == "" && errors.Is(err, fs.ErrExist) { // another run took the name meanwhile
+		if err = r.chooseRecording(); err == nil {
+			w, err = recording.Create(r.recording, r.meta())
+		}
+	}
 	if err != nil {
-		return fmt.Errorf("write the recording: %w", err)
+		return cannotRecord(err)
 	}
 	r.writer = w
 	return nil

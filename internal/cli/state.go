@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
 )
 
 const suffix = ".hwm"
@@ -42,6 +44,16 @@ func newRecordingPath(program string) (string, error) {
 			return path, nil
 		}
 	}
+}
+
+// cannotRecord is why a recording could not be made, and what to do about it.
+func cannotRecord(err error) error {
+	err = fmt.Errorf("write the recording: %w", err)
+	var full recording.ErrFull
+	if errors.As(err, &full) {
+		return &exitError{code: exitFailed, err: err, hint: "make room there, or write elsewhere: highwater run -o OTHER-DISK/NAME.hwm; XDG_STATE_HOME moves all recordings"}
+	}
+	return err
 }
 
 // stored is one recording of the state directory.

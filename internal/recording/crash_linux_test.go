@@ -2,14 +2,18 @@ package recording
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 )
 
-func TestAFullFileSystemEndsTheRecordingOnce(t *testing.T) {
+// smallDisk is a directory on a file system of that size.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
 		if errors.Is(err, syscall.EPERM) {
 			t.Skip("mounting a small file system needs root")
 		}
@@ -20,9 +24,36 @@ func TestAFullFileSystemEndsTheRecordingOnce(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	path := filepath.Join(dir, "full.hwm")
+	return dir
+}
+
+func TestAFullFileSystemEndsTheRecordingOnce(t *testing.T) {
+	path := filepath.Join(smallDisk(t, "1m"), "full.hwm")
 	w, err := Create(path, meta)
 	must(t, err)
 	n, err := fill(t, w)
 	checkFull(t, w, path, n, err)
+}
+
+func TestADiskTooSmallForARecordingIsNamedAndLeftAsItWas(t *testing.T) {
+	created := 0
+	for kib := 4; kib <= 132; kib += 8 {
+		dir := smallDisk(t, fmt.Sprintf("%dk", kib))
+		w, err := Create(filepath.Join(dir, "a.hwm"), meta)
+		if err == nil {
+			created++
+			w.Close()
+			continue
+		}
+		var full ErrFull
+		if !errors.As(err, &full) || full.Dir != dir || created > 0 {
+			t.Errorf("%d KiB: %v", kib, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%d KiB: %v are left, %v", kib, left, err)
+		}
+	}
+	if created == 0 {
+		t.Error("no size was enough")
+	}
 }

@@ -157,14 +157,89 @@ func TestARecordingCutAtAnyPageReadsToAPrefix(t *testing.T) {
 	}
 }
 
-func TestARecordingCutAtAnyByteReadsToAPrefix(t *testing.T) {
-	b := finished(t, 3)
+// smallPages is a finished recording of n ticks, written again with the smallest
+// pages that SQLite knows: as few bytes as a whole one can have.
+func smallPages(t *testing.T, n int) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "small.hwm")
+	must(t, os.WriteFile(path, finished(t, n), 0o600))
+	db, err := openDatabase(path, "mode=rw", "page_size = 512")
+	must(t, err)
+	must(t, db.exec("VACUUM"))
+	must(t, db.close())
+	must(t, Verify(path))
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return b
+}
+
+func TestARecordingCutAtEveryByteReadsToAPrefix(t *testing.T) {
+	const page = 512
+	b := smallPages(t, 12)
 	want := whole(t, b)
-	for n := 0; n < 4200; n += 1 + n/40 {
-		readCut(t, b, n, want)
+	path := filepath.Join(t.TempDir(), "cut.hwm")
+	must(t, os.WriteFile(path, b, 0o600))
+	readable, most := 0, len(want["point"])
+	for n := len(b) - 1; n >= 0; n-- {
+		must(t, os.Truncate(path, int64(n)))
+		points, ok := pointsOfCut(t, path, n, len(b), want["point"])
+		if points > most {
+			t.Fatalf("%d bytes say %d points, more bytes said %d", n, points, most)
+		}
+		if most = points; ok {
+			readable++
+		}
+		if n%page <= 1 { // what is read changes here: look at all of it
+			readCut(t, b, n, want)
+		}
 	}
-	b = finished(t, 120)
-	want = whole(t, b)
+	if readable < len(b)/6 { // the schema alone takes 12 kB
+		t.Errorf("%d of %d cuts were read", readable, len(b))
+	}
+}
+
+// pointsOfCut reads the points of a file cut to n bytes, each as it was in the
+// whole one; false if the file was refused.
+func pointsOfCut(t *testing.T, path string, n, size int, want []string) (points int, read bool) {
+	t.Helper()
+	r, err := Open(path)
+	if err != nil {
+		var cut ErrCut
+		if isCut := errors.As(err, &cut); isCut != (n > 0) || isCut && cut.Have > int64(n) || !isCut && !errors.Is(err, ErrNotRecording) {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		return 0, false
+	}
+	defer r.Close()
+	must(t, r.Points(func(p *sample.Point) error {
+		if said, err := json.Marshal(p); err != nil || points >= len(want) || string(said) != want[points] {
+			t.Fatalf("%d bytes: point %d is %s, %v", n, points, said, err)
+		}
+		points++
+		return nil
+	}))
+	if damage := r.Damage(); damage == nil || !strings.Contains(damage.Error(), fmt.Sprintf("%d of %d bytes are there", n/512*512, size)) {
+		t.Fatalf("%d bytes: the damage is %v", n, damage)
+	}
+	return points, true
+}
+
+func TestARecordingCutInsideAPageIsNamedByVerify(t *testing.T) {
+	b := finished(t, 3)
+	for n := 0; n < len(b); n += 1 + n/40 {
+		path := filepath.Join(t.TempDir(), "cut.hwm")
+		must(t, os.WriteFile(path, b[:n], 0o600))
+		if err := Verify(path); err == nil || !strings.Contains(err.Error(), path) || errors.Is(err, ErrUnfinished) ||
+			n > 16 && !strings.Contains(err.Error(), "is cut") {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		must(t, os.Remove(path))
+	}
+}
+
+func TestALongRecordingCutAtAnyByteReadsToAPrefix(t *testing.T) {
+	b := finished(t, 120)
+	want := whole(t, b)
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 150 {
 		readCut(t, b, rng.IntN(len(b)), want)

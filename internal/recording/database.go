@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -156,6 +157,9 @@ func damaged(err error) bool {
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR:
 		return true
+	case sqlite3.SQLITE_ERROR:
+		// A table of the schema, whose first page is cut off. check has seen its name.
+		return strings.Contains(err.Error(), "no such table: ")
 	}
 	return false
 }

@@ -10,10 +10,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// keyEvery is how many profiles of a process share a key frame. Each is written
-// against its key frame alone, so that reading any profile reads two at most.
-const keyEvery = 60
-
 // maxSites caps what a decoder allocates for a foreign file: more sites than a
 // process has whose profile tables take 4 GiB.
 const maxSites = 1 << 22
@@ -36,23 +32,20 @@ func (w *Writer) addProfile(key sample.ProcessKey, p *sample.HeapProfile) (int64
 	if err != nil {
 		return 0, err
 	}
-	var base driver.Value
-	against := s.key
-	if s.keyID == 0 || s.sinceKey == keyEvery {
-		against = nil
-	} else {
-		base = s.keyID
+	if !s.frame.usable() {
+		id, err := w.addCounts(s, p, nil, nil)
+		if err == nil {
+			w.keep(s, id, p.Counts)
+		}
+		return id, err
 	}
-	counts := packCounts(w.zstd, p.Counts, against)
-	id, err := w.add(&tableProfile, w.when(p.At), s.id, p.Rate, int64(p.Cycle), int64(len(p.Counts)), base, counts)
-	if err != nil {
-		return 0, err
-	}
-	s.sinceKey++
-	if base == nil {
-		s.key, s.keyID, s.sinceKey = append(s.key[:0], p.Counts...), id, 1
-	}
-	return id, nil
+	s.frame.shared++
+	return w.addCounts(s, p, s.frame.id, s.frame.counts)
+}
+
+// addCounts writes a profile against the counts of the one with the row base.
+func (w *Writer) addCounts(s *processState, p *sample.HeapProfile, base driver.Value, against []sample.BucketCounts) (int64, error) {
+	return w.add(&tableProfile, w.when(p.At), s.id, p.Rate, int64(p.Cycle), int64(len(p.Counts)), base, packCounts(w.zstd, p.Counts, against))
 }
 
 // packCounts writes counts as four columns of zigzag varints, compressed:

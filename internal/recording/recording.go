@@ -52,6 +52,12 @@ func (e ErrCut) Error() string {
 	return fmt.Sprintf("the recording is cut: %d of %d bytes are there, too few to read anything", e.Have, e.Want)
 }
 
+// ErrFull says that there is no room left where the recording is written. It is
+// an ENOSPC or EDQUOT of the system, or SQLite's own limit.
+type ErrFull struct{ Dir string }
+
+func (e ErrFull) Error() string { return "no space left on device, in " + e.Dir }
+
 // Meta says where and how a recording was made. Empty and zero members were not
 // known.
 type Meta struct {

@@ -38,6 +38,9 @@ type Writer struct {
 	queued int
 
 	process   map[sample.ProcessKey]*processState
+	framed    []*processState // those with a key frame, oldest first
+	kept      int             // counts in their frames, and the most of them
+	keepMost  int
 	frames    map[sample.Frame]frameRow
 	locations map[digest]int64
 	zstd      *zstd.Encoder
@@ -48,12 +51,9 @@ type Writer struct {
 // processState is what the writer knows of one process: its newest row in the
 // table process, and what the next heap profile is written against.
 type processState struct {
-	id int64
-
-	sites    int
-	key      []sample.BucketCounts // counts of the last key frame
-	keyID    int64
-	sinceKey int
+	id    int64
+	sites int
+	frame keyFrame
 }
 
 // frameRow is a frame's row, and the digest that sites need of it again.
@@ -65,7 +65,9 @@ type frameRow struct {
 // commitEvery bounds what a killed writer loses.
 const commitEvery = time.Second
 
-// Create makes a new recording. It refuses a path where something is already.
+// Create makes a new recording. It refuses a path where something is already
+// (os.ErrExist), and leaves nothing where it fails. A disk without room is an
+// ErrFull.
 func Create(path string, meta Meta) (*Writer, error) {
 	if meta.At.IsZero() {
 		meta.At = time.Now()
@@ -80,15 +82,19 @@ func Create(path string, meta Meta) (*Writer, error) {
 		insert:    map[string]driver.StmtExecContext{},
 		rows:      map[string]int64{},
 		process:   map[sample.ProcessKey]*processState{},
+		keepMost:  keptCounts,
 		frames:    map[sample.Frame]frameRow{},
 		locations: map[digest]int64{},
 		content:   make(content, 0, 4096),
 		ids:       make(numbers, 0, 128),
 	}
 	if err := w.create(); err != nil {
+		err = whyFull(path, err)
 		w.abandon()
-		os.Remove(path)
-		return nil, fmt.Errorf("create recording: %w", err)
+		for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
+			os.Remove(name)
+		}
+		return nil, fmt.Errorf("create recording %s: %w", path, err)
 	}
 	return w, nil
 }
@@ -262,6 +268,7 @@ func (w *Writer) end(err error) error {
 		// SQLite may have rolled back already, at a full disk for example.
 		_ = w.db.exec("ROLLBACK")
 	}
+	err = whyFull(w.path, err)
 	_ = w.abandon()
 	return fmt.Errorf("write recording %s: %w", w.path, err)
 }
