@@ -42,6 +42,7 @@ func (l *loader) story() (err error) {
 	if e.Programs, err = l.Programs(); err != nil {
 		return err
 	}
+	nameScripts(e.Programs)
 	if e.Events, err = l.Events(); err != nil {
 		return err
 	}
@@ -70,6 +71,9 @@ func (l *loader) story() (err error) {
 // moment reads the chosen moment, and the processes that lived beside it.
 func (l *loader) moment(at string) error {
 	_, killed := firstEvent(l.e, sample.EventOOMKill)
+	if err := l.within(at); err != nil {
+		return err
+	}
 	i, name, err := chooseMoment(l.moments, at, killed, l.e.Start)
 	if err != nil {
 		return err

@@ -237,6 +237,18 @@ func TestTheHeadlineSaysWhoEndedTheProgram(t *testing.T) {
 	}
 }
 
+func TestTheMomentIsNamedByWhenItWas(t *testing.T) {
+	for want, o := range map[string]explain.Outcome{
+		"the kill":                     {Moment: "kill"},
+		"the last moment":              {Moment: "last"},
+		"the moment 9.5 s after start": {Moment: "time", MomentElapsed: 9.5},
+	} {
+		if got := momentName(o); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestRowsTooSmallToShowAreSummedUp(t *testing.T) {
 	const kib = int64(sample.KiB)
 	names := func(rows []row) (out []string) {

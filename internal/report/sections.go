@@ -5,9 +5,11 @@ import (
 	"math"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
 )
 
 // bar is the cell of a bar; a full one has barCells.
@@ -35,7 +37,7 @@ func (p *page) ledger(a *explain.Answer, most int) {
 	if !l.OfCgroup {
 		what = "the program's anonymous memory was"
 	}
-	p.addf("WHERE %s, at the %s: %s", what, momentName(a.Outcome.Moment), mib(int64(l.TotalBytes), true))
+	p.addf("WHERE %s, at %s: %s", what, momentName(a.Outcome), mib(int64(l.TotalBytes), true))
 	unit, fresh := true, false
 	for _, r := range shownRows(l, most) {
 		share := percent(r.bytes, l.TotalBytes)
@@ -61,14 +63,16 @@ func percent(part int64, total sample.Bytes) float64 {
 	return share
 }
 
-func momentName(m string) string {
-	switch m {
+// momentName is a moment in words. Of one asked for by its time, that is when it
+// was taken: the one nearest to what was asked for.
+func momentName(o explain.Outcome) string {
+	switch o.Moment {
 	case "last":
-		return "last moment"
+		return "the last moment"
 	case "time":
-		return "moment asked for"
+		return "the moment " + units.Duration(time.Duration(o.MomentElapsed*float64(time.Second))) + " after start"
 	}
-	return m
+	return "the " + o.Moment
 }
 
 // mib is an amount in MiB with one decimal; without the unit, spaces stand in
