@@ -167,7 +167,7 @@ func FuzzMemory(f *testing.F) {
 }
 
 func TestAProgramCanBeAttachedToFromItsFirstInstructionOn(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := launch(t, executable(t, b))
 			p.attach()

@@ -41,7 +41,8 @@ type counterPlaces struct {
 	assist, dedicated, idle, pause, cpuTotal       uint64
 	gcphase, allglen, profileRate, allpHeader      uint64
 	ngsys, freeStack, freeNoStack                  uint64
-	freeIsOne                                      bool // Go 1.24: one count of free g's, not two
+	freeIsOne                                      bool   // to Go 1.24: one count of free g's, not two
+	headroomPercent                                uint64 // of a memory limit's goal
 }
 
 // Counters reads the runtime's account of itself into dst. It allocates

@@ -43,6 +43,9 @@ func (c *counterReader) resolve(find *resolver) {
 	c.placeWork(find, c.vars.at(work))
 	c.placeScalars(find)
 	c.placeFree(find, c.vars.at(sched))
+	if find.minor > 20 {
+		c.at.headroomPercent = limitHeadroomPercent
+	}
 }
 
 // scalars are the variables that are no struct.
@@ -109,11 +112,11 @@ func (c *counterReader) placeStats(find *resolver, base uint64) {
 func (c *counterReader) placeWork(find *resolver, base uint64) {
 	c.at.initialHeapLive = base + find.offset("workType", "initialHeapLive")
 	cpu := base + find.offset("workType", "cpuStats")
-	c.at.assist = cpu + find.offset("cpuStats", "GCAssistTime")
-	c.at.dedicated = cpu + find.offset("cpuStats", "GCDedicatedTime")
-	c.at.idle = cpu + find.offset("cpuStats", "GCIdleTime")
-	c.at.pause = cpu + find.offset("cpuStats", "GCPauseTime")
-	c.at.cpuTotal = cpu + find.offset("cpuStats", "TotalTime")
+	c.at.assist = cpu + find.firstOffset("cpuStats", "GCAssistTime", "gcAssistTime") // since Go 1.23; before
+	c.at.dedicated = cpu + find.firstOffset("cpuStats", "GCDedicatedTime", "gcDedicatedTime")
+	c.at.idle = cpu + find.firstOffset("cpuStats", "GCIdleTime", "gcIdleTime")
+	c.at.pause = cpu + find.firstOffset("cpuStats", "GCPauseTime", "gcPauseTime")
+	c.at.cpuTotal = cpu + find.firstOffset("cpuStats", "TotalTime", "totalTime")
 }
 
 // free is where sched counts the free g's.

@@ -46,7 +46,7 @@ func different(said, seen map[string]uint64) []string {
 }
 
 func TestCountersAreWhatTheProgramSaysOfItself(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range matrix() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("allocate 200000")

@@ -87,7 +87,7 @@ func shownInTraceback(f gobin.Frame) bool {
 }
 
 func TestGoroutinesAreThoseOfATraceback(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range matrix() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("goroutines 30")
@@ -114,7 +114,7 @@ func show(all, other map[string]int) string {
 }
 
 func TestPreemptedGoroutinesAreUnwoundToTheInterruptedLine(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("spin 3")
@@ -139,7 +139,7 @@ func TestPreemptedGoroutinesAreUnwoundToTheInterruptedLine(t *testing.T) {
 }
 
 func TestStacksOfABusyProgramAreWhole(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("churn 20")

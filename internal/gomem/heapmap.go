@@ -8,6 +8,7 @@ const (
 	// 1 TiB of heap.
 	maxObjects   = 1 << 29
 	maxHeapPages = 1 << 27
+	maxNelems    = 1 << 16 // objects of a span
 )
 
 // heapMap finds objects by address.
@@ -27,7 +28,7 @@ func (s *spanReader) heap(m memory) (*heapMap, error) {
 	h := &heapMap{arenas: make(map[uint64]*[arenaPages]int32), near: ^uint64(0)}
 	pages := uint64(0)
 	err := s.read(m, func(sp mspan) {
-		if sp.state != spanInUse || sp.elemsize == 0 || sp.nelems == 0 || sp.nelems > (sp.end-sp.start)/sp.elemsize {
+		if sp.state != spanInUse || sp.elemsize == 0 || sp.nelems == 0 || sp.nelems > maxNelems || sp.nelems > (sp.end-sp.start)/sp.elemsize {
 			return
 		}
 		pages += (sp.end - sp.start) / pageSize
@@ -63,7 +64,7 @@ func (h *heapMap) place(i int) {
 // those with their bit in allocBits (runtime/mbitmap.go, isFree).
 func (h *heapMap) readAllocated(m memory) error {
 	near := newCursor(m)
-	var raw [8 << 10]byte // nelems has 16 bits
+	var raw [maxNelems / 8]byte
 	for i := range h.spans {
 		s := &h.spans[i]
 		n := (s.nelems + 7) / 8

@@ -25,10 +25,10 @@ type marker struct {
 	finBlocks   uint64 // address of runtime.allfin
 	specialNext uint64 // offsets within special and specialprofile
 	specialKind uint64
-	specialOff  uint64
+	specialOff  number // 16 bits to Go 1.23
 	bucket      uint64
-	profileKind uint8
-	finalizer   uint8
+	profileKind uint64
+	finalizer   uint64
 	allp        uint64
 	writeBuf    span // where a P keeps stale pointers, and how many bytes of them
 }
@@ -49,14 +49,10 @@ func (mk *marker) attach(r *Runtime, find *resolver) error {
 	}
 	mk.finBlocks, mk.allp = find.addr("allfin"), find.addr("allp")
 	mk.specialNext, mk.specialKind = find.offset("special", "next"), find.offset("special", "kind")
-	mk.specialOff, mk.bucket = find.offset("special", "offset"), find.offset("specialprofile", "b")
+	mk.specialOff, mk.bucket = find.number("special", "offset"), find.offset("specialprofile", "b")
+	mk.finalizer, mk.profileKind = find.constant("_KindSpecialFinalizer"), find.constant("_KindSpecialProfile")
 	mk.writeBuf.addr = find.offset("p", "wbBuf")
 	mk.writeBuf.n, _ = find.layout.FieldSize("runtime.p", "wbBuf")
-	// runtime/mheap.go: Go 1.25 put _KindSpecialTinyBlock before the others.
-	mk.finalizer, mk.profileKind = 2, 4
-	if r.minor < 25 {
-		mk.finalizer, mk.profileKind = 1, 3
-	}
 	if err := find.err(); err != nil {
 		return err
 	}

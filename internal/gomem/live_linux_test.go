@@ -19,7 +19,7 @@ func (p *target) live() *sample.Liveness {
 }
 
 func TestLiveObjectsAreWhatACollectionLeaves(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("allocate 50000")
@@ -43,7 +43,7 @@ func TestLiveObjectsAreWhatACollectionLeaves(t *testing.T) {
 }
 
 func TestGarbageIsNotLive(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("nogc")

@@ -43,6 +43,13 @@ func (m memory) u32(addr uint64) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
+// number reads a field of which off is the address.
+func (m memory) number(at number) (uint64, error) {
+	var b [8]byte
+	err := m.read(at.off, b[:at.size])
+	return word(b[:], 0), err
+}
+
 // slice reads the header of a Go slice and refuses one that is no slice of
 // elements of that size or holds more than limit of them.
 func (m memory) slice(addr, elem, limit uint64) (ptr, n, capacity uint64, err error) {
@@ -155,6 +162,22 @@ func (c *cursor) load(key uint64) []byte {
 	c.windows[key] = w
 	c.order = append(c.order, key)
 	return w
+}
+
+// number is a little-endian unsigned field that some versions made smaller.
+type number struct{ off, size uint64 }
+
+// of reads the field; b must hold it.
+func (n number) of(b []byte) uint64 {
+	switch n.size {
+	case 1:
+		return uint64(b[n.off])
+	case 2:
+		return uint64(short(b, n.off))
+	case 4:
+		return uint64(half(b, n.off))
+	}
+	return word(b, n.off)
 }
 
 // word is the little-endian word at off; b must hold it.

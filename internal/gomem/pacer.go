@@ -13,6 +13,7 @@ type pacer struct {
 	mappedReady         uint64
 	heapFree            uint64
 	heapAlloc           uint64
+	headroomPercent     uint64
 }
 
 // minRunway is how far the goal stays above where a running mark began
@@ -20,10 +21,9 @@ type pacer struct {
 const minRunway = 64 << 10
 
 // Headroom below a memory limit: 3 %, at least 1 MiB (runtime/mgcpacer.go,
-// memoryLimitHeapGoalHeadroomPercent and memoryLimitMinHeapGoalHeadroom; since
-// Go 1.21).
+// memoryLimitHeapGoalHeadroomPercent and memoryLimitMinHeapGoalHeadroom).
 const (
-	limitHeadroomPercent = 3
+	limitHeadroomPercent = 3 // 0 to Go 1.20
 	limitMinHeadroom     = 1 << 20
 )
 
@@ -38,12 +38,13 @@ func (c *counterReader) pacer() pacer {
 		mappedReady:         word(b, at.mappedReady),
 		heapFree:            word(b, at.heapFree),
 		heapAlloc:           less(word(b, at.totalAlloc), word(b, at.totalFree)),
+		headroomPercent:     at.headroomPercent,
 	}
 }
 
 // heapGoal is the heap size that the next collection is to end at:
 // gcControllerState.heapGoal, which the runtime computes anew whenever it is
-// asked (runtime/mgcpacer.go; the same in Go 1.24 to 1.27):
+// asked (runtime/mgcpacer.go; the same in Go 1.20 to 1.27):
 //
 //	by limit = the limit's goal, where that is below GOGC's
 //	by GOGC  = max(gcPercentHeapGoal, sweepDistMinTrigger, triggered + 64 KiB)
@@ -68,7 +69,7 @@ func (p pacer) limitGoal() uint64 {
 		return p.heapMarked
 	}
 	goal := p.memoryLimit - (nonHeap + over)
-	headroom := max(goal/100*limitHeadroomPercent, limitMinHeadroom)
+	headroom := max(goal/100*p.headroomPercent, limitMinHeadroom)
 	if goal < 2*headroom {
 		goal = headroom
 	} else {

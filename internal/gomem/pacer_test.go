@@ -34,6 +34,7 @@ func TestHeapGoalByHand(t *testing.T) {
 		}, 4 * MiB},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			tt.in.headroomPercent = limitHeadroomPercent
 			if got := tt.in.heapGoal(); got != tt.want {
 				t.Errorf("goal %d, want %d", got, tt.want)
 			}

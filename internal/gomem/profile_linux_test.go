@@ -65,7 +65,7 @@ func (p *target) seenProfile() (published, now counts) {
 }
 
 func TestHeapProfileIsTheProgramsOwnSampleForSample(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range matrix() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("nogc")
@@ -167,7 +167,7 @@ func TestBucketsKeepTheirIndex(t *testing.T) {
 }
 
 func TestBeforeAnyCollectionThePublishedProfileShowsAll(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := launch(t, executable(t, b), "GOGC=off")
 			p.ask("rate 1")
@@ -186,7 +186,7 @@ func TestBeforeAnyCollectionThePublishedProfileShowsAll(t *testing.T) {
 // TestCountsOnlyGrowWhileCollectionsEnd reads the profile of a program that
 // publishes a cycle every few milliseconds.
 func TestCountsOnlyGrowWhileCollectionsEnd(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b, "GOGC=20")
 			p.ask("rate 1")

@@ -98,7 +98,7 @@ func (p *target) ranges() []sample.PageRange {
 }
 
 func TestEveryResidentPageOutsideTheImageIsInARange(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		if b.mode == "cgo" {
 			continue // thread stacks and C's heap are no business of the runtime
 		}
@@ -129,7 +129,7 @@ func TestEveryResidentPageOutsideTheImageIsInARange(t *testing.T) {
 }
 
 func TestRangesSumToTheRuntimesOwnFigures(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("allocate 100000")
@@ -160,7 +160,7 @@ func TestRangesSumToTheRuntimesOwnFigures(t *testing.T) {
 }
 
 func TestALargeObjectIsNewUntilACollectionHasSeenIt(t *testing.T) {
-	for _, b := range builds {
+	for _, b := range builds() {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("nogc")

@@ -14,6 +14,7 @@ type resolver struct {
 	bin     *gobin.Binary
 	layout  *gobin.Layout
 	bias    uint64
+	minor   int // 26 for Go 1.26
 	missing []string
 }
 
@@ -46,6 +47,24 @@ func (r *resolver) firstOffset(typ string, fields ...string) uint64 {
 	}
 	r.missing = append(r.missing, "runtime."+typ+"."+fields[0])
 	return 0
+}
+
+// number is an unsigned field whose size is the version's.
+func (r *resolver) number(typ, field string) number {
+	n, ok := r.layout.FieldSize("runtime."+typ, field)
+	if ok && n != 1 && n != 2 && n != 4 && n != 8 {
+		r.missing = append(r.missing, "runtime."+typ+"."+field+" as a number")
+	}
+	return number{r.offset(typ, field), n}
+}
+
+// constant is the value of a constant of package runtime.
+func (r *resolver) constant(name string) uint64 {
+	v, ok := r.layout.Const("runtime." + name)
+	if !ok {
+		r.missing = append(r.missing, "runtime."+name)
+	}
+	return uint64(v)
 }
 
 // size is the size of a struct of package runtime.

@@ -156,8 +156,8 @@ func (mk *marker) specials(m *marking) (found []sampled, err error) {
 			if err := near.read(at, b[:]); err != nil {
 				return nil, err
 			}
-			object := s.start + word(b[:], mk.specialOff)
-			switch b[mk.specialKind] {
+			object := s.start + mk.specialOff.of(b[:])
+			switch uint64(b[mk.specialKind]) {
 			case mk.profileKind:
 				found = append(found, sampled{object, word(b[:], mk.bucket)})
 				continue

@@ -5,7 +5,7 @@
 // It stands on where the executable says that the runtime's variables and
 // fields lie (package gobin) and guesses nothing: what it cannot find, or what
 // does not look as it must, is refused by name, and the rest still works.
-// Layouts were checked against Go 1.24 to 1.27 on linux/amd64.
+// It was checked against Go 1.20 to 1.27 on linux/amd64.
 //
 // It does not symbolise: program counters are the process's own, load bias
 // included, for the caller to subtract. It does not scale sampled counts.
@@ -27,7 +27,7 @@ var ErrNotReady = errors.New("the Go runtime has not started yet")
 
 // The minor versions of Go whose runtime was read and compared with its own
 // figures.
-const minMinor, maxMinor = 24, 27
+const minMinor, maxMinor = 20, 27
 
 // Feature names one thing that can be read, or refused, on its own.
 type Feature string
@@ -44,11 +44,10 @@ const (
 // Runtime is the Go runtime of one process. Its methods are not safe for
 // concurrent use.
 type Runtime struct {
-	mem   memory
-	bin   *gobin.Binary
-	bias  uint64
-	minor int
-	why   map[Feature]error
+	mem  memory
+	bin  *gobin.Binary
+	bias uint64
+	why  map[Feature]error
 
 	counters   counterReader
 	profile    profileReader
@@ -72,8 +71,8 @@ func Attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (*Runtime, error) {
 	if !ok || minor < minMinor || minor > maxMinor {
 		return nil, fmt.Errorf("the runtime of %s is not known, only Go 1.%d to 1.%d", bin.GoVersion, minMinor, maxMinor)
 	}
-	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, minor: minor, why: make(map[Feature]error)}
-	find := &resolver{bin: bin, layout: layout, bias: bias}
+	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, why: make(map[Feature]error)}
+	find := &resolver{bin: bin, layout: layout, bias: bias, minor: minor}
 	if err := r.started(find); err != nil {
 		return nil, err
 	}

@@ -32,9 +32,10 @@ type spanReader struct {
 
 // spanPlaces are offsets within a runtime.mspan.
 type spanPlaces struct {
-	start, npages, freeindex, nelems, sweepgen uint64
-	spanclass, state, elemsize                 uint64
-	allocBits, specials, largeType             uint64
+	start, npages, sweepgen    uint64
+	spanclass, state, elemsize uint64
+	allocBits, specials        uint64
+	freeindex, nelems          number // words to Go 1.21, then 16 bits
 }
 
 // mspan is what is known of one span.
@@ -58,9 +59,10 @@ func (s *spanReader) attach(r *Runtime, find *resolver) error {
 	s.sweepgen = heap + find.offset("mheap", "sweepgen")
 	o := func(field string) uint64 { return find.offset("mspan", field) }
 	s.at = spanPlaces{
-		start: o("startAddr"), npages: o("npages"), freeindex: o("freeindex"), nelems: o("nelems"),
+		start: o("startAddr"), npages: o("npages"),
+		freeindex: find.number("mspan", "freeindex"), nelems: find.number("mspan", "nelems"),
 		sweepgen: o("sweepgen"), spanclass: o("spanclass"), state: o("state"), elemsize: o("elemsize"),
-		allocBits: o("allocBits"), specials: o("specials"), largeType: o("largeType"),
+		allocBits: o("allocBits"), specials: o("specials"),
 	}
 	s.size = int(find.size("mspan"))
 	if err := find.err(); err != nil {
@@ -132,8 +134,8 @@ func (s *spanReader) decode(b []byte) (mspan, bool) {
 		elemsize:  word(b, at.elemsize),
 		allocBits: word(b, at.allocBits),
 		specials:  word(b, at.specials),
-		nelems:    uint64(short(b, at.nelems)),
-		freeindex: uint64(short(b, at.freeindex)),
+		nelems:    at.nelems.of(b),
+		freeindex: at.freeindex.of(b),
 		sweepgen:  half(b, at.sweepgen),
 		class:     b[at.spanclass] >> 1,
 		noscan:    b[at.spanclass]&1 != 0,

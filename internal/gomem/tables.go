@@ -22,7 +22,7 @@ const (
 	chunkBytes      = 4 << 20         // pallocChunkBytes
 	chunksL1        = 1 << 13         // length of pageAlloc.chunks
 	chunksL2Size    = (1 << 13) * 128 // bytes of one of its arrays
-	scavEntry       = 8               // atomicScavChunkData
+	scavEntry       = 8               // atomicScavChunkData, since Go 1.21
 	osPage          = 4 << 10
 )
 
@@ -44,8 +44,9 @@ type tableReader struct {
 	inUse        uint64 // address of pageAlloc.inUse.ranges
 	chunks       uint64 // address of pageAlloc.chunks
 	scavChunks   uint64 // address of the scavenger's index
-	scavMin      uint64
-	scavMax      uint64
+	scavMin      number
+	scavMax      number
+	scavEntry    uint64 // bytes of an entry
 	persistent   uint64 // address of runtime.persistentChunks
 	gcBits       uint64 // address of the first list head of runtime.gcBitsArenas
 	gcBitsNext   uint64 // offset of gcBitsArena.next
@@ -64,10 +65,15 @@ func (t *tableReader) attach(r *Runtime, find *resolver) error {
 		arenaLists: []uint64{heap + find.firstOffset("mheap", "heapArenas", "allArenas")}, // since Go 1.25; before
 		arenas:     h("arenas"), heapArena: find.size("heapArena"), curArena: h("curArena.base"), allspans: h("allspans"),
 		summary: p("summary"), inUse: p("inUse.ranges"), chunks: p("chunks"),
-		scavChunks: p("scav.index.chunks"), scavMin: p("scav.index.min"), scavMax: p("scav.index.max"),
+		scavChunks: p("scav.index.chunks"), scavEntry: scavEntry,
 		persistent: find.addr("persistentChunks"), buckhash: find.addr("buckhash"),
 		gcBits: find.addr("gcBitsArenas") + find.size("mutex"), gcBitsNext: find.offset("gcBitsArena", "next"),
 		buf: make([]byte, windowSize),
+	}
+	t.scavMin, t.scavMax = find.number("pageAlloc", "scav.index.min"), find.number("pageAlloc", "scav.index.max")
+	t.scavMin.off, t.scavMax.off = t.scavMin.off+pages, t.scavMax.off+pages
+	if find.minor == 20 { // runtime/mgcscavenge.go: one bit a chunk
+		t.scavEntry = 1
 	}
 	if user, ok := find.layout.Offset("runtime.mheap", "userArenaArenas"); ok {
 		t.arenaLists = append(t.arenaLists, heap+user)

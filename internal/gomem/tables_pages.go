@@ -51,14 +51,14 @@ func (o *tables) addChunks() error {
 // the lowest heap address.
 func (o *tables) addScavenger() error {
 	base, err := o.mem.u64(o.t.scavChunks)
-	lo, errLo := o.mem.u64(o.t.scavMin)
-	hi, errHi := o.mem.u64(o.t.scavMax)
+	lo, errLo := o.mem.number(o.t.scavMin)
+	hi, errHi := o.mem.number(o.t.scavMax)
 	if err := errors.Join(err, errLo, errHi); err != nil {
 		return err
 	}
 	if lo > hi || hi > 1<<48/chunkBytes {
 		return fmt.Errorf("entries %d to %d", lo, hi)
 	}
-	o.add(base+lo*scavEntry, (hi-lo)*scavEntry)
+	o.add(base+lo*o.t.scavEntry, (hi-lo)*o.t.scavEntry)
 	return nil
 }

@@ -11,78 +11,75 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/hwtest"
 )
 
 // build is one way to build the target program.
 type build struct {
 	toolchain string
 	mode      string // exe, pie, cgo
+	stripped  bool
 }
 
-func (b build) String() string { return b.toolchain + "-" + b.mode }
+func (b build) String() string {
+	if b.stripped {
+		return b.toolchain + "-" + b.mode + "-stripped"
+	}
+	return b.toolchain + "-" + b.mode
+}
 
-// builds is every way that the tests go through.
-var builds = []build{
-	{"go1.24.13", "exe"}, {"go1.24.13", "pie"},
-	{"go1.25.7", "exe"}, {"go1.25.7", "pie"},
-	{"go1.26.8", "exe"}, {"go1.26.8", "pie"}, {"go1.26.8", "cgo"},
-	{"go1.27.2", "exe"}, {"go1.27.2", "pie"},
+// toolchains are the newest patch of every minor version.
+var toolchains = []string{
+	"go1.20.14", "go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1.25.7", "go1.26.8", "go1.27.2",
 }
 
 // newest is the build of tests that do not depend on the layout.
-var newest = build{"go1.27.2", "exe"}
+var newest = build{toolchain: "go1.27.2", mode: "exe"}
 
-// executables keeps what was built, by build.
-var (
-	executables sync.Map
-	buildDir    string
-)
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "gomem")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+// builds has the layout of every version once.
+func builds() (all []build) {
+	for _, v := range toolchains {
+		all = append(all, build{toolchain: v, mode: "exe"})
 	}
-	buildDir = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	return append(all, build{toolchain: "go1.26.8", mode: "cgo"})
+}
+
+// matrix has every version in every way of linking.
+func matrix() []build {
+	all := builds()
+	for _, v := range toolchains {
+		all = append(all, build{v, "pie", false}, build{v, "exe", true}, build{v, "pie", true})
+	}
+	return all
 }
 
 // executable builds the target program once.
 func executable(t testing.TB, b build) string {
 	t.Helper()
-	once, _ := executables.LoadOrStore(b, sync.OnceValues(func() (string, error) { return b.run() }))
-	path, err := once.(func() (string, error))()
-	if err != nil {
-		t.Fatal(err)
+	path := hwtest.Build(t, filepath.Join("testdata", "target"), hwtest.BuildOptions{
+		Toolchain: b.toolchain, PIE: b.mode == "pie", CGO: b.mode == "cgo", Strip: b.stripped,
+	})
+	if b.stripped {
+		hwtest.Need(t, symbolsOf(path))
 	}
 	return path
 }
 
-func (b build) run() (string, error) {
-	out := filepath.Join(buildDir, b.String())
-	args := []string{"build", "-o", out}
-	env := append(os.Environ(), "GOTOOLCHAIN="+b.toolchain, "GOFLAGS=", "GOEXPERIMENT=", "CGO_ENABLED=0")
-	switch b.mode {
-	case "pie":
-		args = append(args, "-buildmode=pie")
-	case "cgo":
-		env = append(env, "CGO_ENABLED=1")
+// symbolsOf needs the runtime's variables of a stripped program to be found.
+func symbolsOf(path string) func() error {
+	return func() error {
+		bin, err := gobin.Open(path)
+		if err != nil {
+			return err
+		}
+		defer bin.Close()
+		return bin.Supported()
 	}
-	cmd := exec.Command("go", append(args, ".")...)
-	cmd.Dir, cmd.Env = filepath.Join("testdata", "target"), env
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w: %s", b, err, msg)
-	}
-	return out, nil
 }
 
 // target is the running program.

@@ -67,16 +67,16 @@ func obey(command string, n int) {
 		root = nil
 	case "spin":
 		runtime.GOMAXPROCS(1)
-		for range n {
+		for i := 0; i < n; i++ {
 			go spin()
 		}
 		time.Sleep(50 * time.Millisecond)
 	case "churn":
-		for range n {
+		for i := 0; i < n; i++ {
 			go churn()
 		}
 	case "busy": // allocates at full speed, for ever
-		for range n {
+		for i := 0; i < n; i++ {
 			go func() {
 				for i := uint(0); ; i++ {
 					turn[i%uint(len(turn))] = busy(i%64, 6)
@@ -90,7 +90,7 @@ func obey(command string, n int) {
 	case "dump":
 		pprof.Lookup("goroutine").WriteTo(os.Stdout, 2)
 	case "pprof": // what /debug/pprof/heap costs the program, HTTP apart
-		for range n {
+		for i := 0; i < n; i++ {
 			pprof.Lookup("heap").WriteTo(io.Discard, 0)
 		}
 	case "free":
@@ -121,7 +121,7 @@ func plant(n int) *node {
 func small() []byte { return make([]byte, 100) }
 
 func allocate(n int) {
-	for i := range n {
+	for i := 0; i < n; i++ {
 		b := small()
 		if i%3 == 0 {
 			held = append(held, b)
@@ -135,7 +135,7 @@ func allocate(n int) {
 // sites makes n allocation sites: stacks differ by the path through left and
 // right.
 func sites(n int) {
-	for i := range n {
+	for i := 0; i < n; i++ {
 		descend(uint(i), 14)
 	}
 }
@@ -226,7 +226,7 @@ func goroutines(n int) {
 	go sync.NewCond(&mu).Wait()
 	pipe, _, _ := os.Pipe()
 	go pipe.Read(make([]byte, 1))
-	for range n {
+	for i := 0; i < n; i++ {
 		go func() { s.wait(3) }()
 	}
 	time.Sleep(50 * time.Millisecond)
@@ -245,6 +245,7 @@ func spin() {
 func churn() {
 	c := make(chan int)
 	for i := 0; ; i++ {
+		i := i
 		go func() { deep(i%50, func() { c <- grow(i % 40) }) }()
 		<-c
 	}
