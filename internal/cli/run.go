@@ -119,18 +119,23 @@ func (f runFlags) plan(args []string) (*plan, error) {
 
 // chooseRecording sets where the recording goes.
 func (p *plan) chooseRecording() (err error) {
-	if p.output == "" {
-		p.recording, err = newRecordingPath(filepath.Base(p.args[0]))
-		return err
+	p.recording, err = recordingPath(p.output, filepath.Base(p.args[0]))
+	return err
+}
+
+// recordingPath is where the recording of a program goes: the file asked for, or
+// a new one in the state directory.
+func recordingPath(output, program string) (string, error) {
+	if output == "" {
+		return newRecordingPath(program)
 	}
-	p.recording = p.output
-	if filepath.Ext(p.recording) != suffix {
-		p.recording += suffix
+	if filepath.Ext(output) != suffix {
+		output += suffix
 	}
-	if _, err := os.Lstat(p.recording); err == nil {
-		return usagef("choose another name, or remove it first", "%s exists; a recording is never overwritten", p.recording)
+	if _, err := os.Lstat(output); err == nil {
+		return "", usagef("choose another name, or remove it first", "%s exists; a recording is never overwritten", output)
 	}
-	return nil
+	return output, nil
 }
 
 // findProgram is the executable's path, or what is wrong with it in a user's

@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/pull"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// metaImported is the row of a recording's meta that says what it was made of.
+const metaImported = "imported"
+
+type importFlags struct {
+	url, output, exe string
+	every, lasts     time.Duration
+	quiet            bool
+}
+
+func importCommand(s *streams) *cobra.Command {
+	var f importFlags
+	c := &cobra.Command{
+		Use:   "import FILE... | --url ADDRESS",
+		Short: "Make a recording of profiles, a gctrace log or a core file",
+		Long: `Makes a recording of what is there already, and explains it as far as that goes:
+
+  heap profiles   of one program, as /debug/pprof/heap or pprof.WriteHeapProfile
+                  wrote them; several show what grew, and need no order
+  a log           with the lines of GODEBUG=gctrace=1, mixed with other output;
+                  the lines of several processes are told apart
+  a core file     the kernel's or gcore's, of a Go program; its executable is
+                  taken from where it was, or from --exe
+  --url ADDRESS   fetches /debug/pprof/heap every so often, until --for is over
+                  or Ctrl-C
+
+What such evidence does not say is named as not seen, and never shown as zero.
+The files are not changed. Exit code 4 says that the evidence does not decide.`,
+		Example: `  highwater import heap.*.pb.gz
+  highwater import server.log
+  highwater import --exe ./server core.4121
+  highwater import --url localhost:6060 --every 10s --for 30m`,
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.url, "url", "", "`address` of a program with net/http/pprof: localhost:6060, or the whole URL of its heap profile")
+	flags.DurationVar(&f.every, "every", 10*time.Second, "with --url: time from one profile to the next")
+	flags.DurationVar(&f.lasts, "for", 0, "with --url: end after this time (default: at Ctrl-C)")
+	flags.StringVar(&f.exe, "exe", "", "with a core file: the `executable` that it is of")
+	flags.StringVarP(&f.output, "output", "o", "", "recording to write (default: a new one in the state directory)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	return c
+}
+
+func (f importFlags) run(ctx context.Context, s *streams, args []string) error {
+	if f.url != "" {
+		if len(args) > 0 {
+			return usagef("import the files on their own", "--url goes without files")
+		}
+		return f.poll(ctx, s)
+	}
+	if len(args) == 0 {
+		return usagef("highwater import heap.*.pb.gz, or --url localhost:6060", "import needs a file")
+	}
+	sources, err := readSources(args)
+	if err != nil {
+		return err
+	}
+	i := &importer{importFlags: f, s: s}
+	if sources[0].core {
+		return i.core(ctx, sources)
+	}
+	if sources[0].trace != nil {
+		return i.traces(sources)
+	}
+	return i.profiles(sources)
+}
+
+// source is one file that was given: a core file, or what was read of another.
+type source struct {
+	path    string
+	changed time.Time
+	core    bool
+	trace   *pull.TraceLog
+	profile *pull.Profile
+}
+
+func (f source) base() string { return filepath.Base(f.path) }
+
+// kind is what the file is, in words.
+func (f source) kind() string {
+	switch {
+	case f.core:
+		return "a core file"
+	case f.trace != nil:
+		return "a log"
+	}
+	return "a heap profile"
+}
+
+// readSources reads the files and refuses those that are none of what can be
+// imported, or not alike.
+func readSources(paths []string) ([]source, error) {
+	var all []source
+	for _, path := range paths {
+		f, err := readSource(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > 0 && all[0].kind() != f.kind() {
+			return nil, usagef("import them one after the other", "%s is %s, %s %s", all[0].path, all[0].kind(), f.path, f.kind())
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+func readSource(path string) (source, error) {
+	f := source{path: path}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, usagef("", "no file %q", path)
+	case err != nil:
+		return f, fmt.Errorf("import: %w", err)
+	case info.IsDir():
+		return f, usagef("highwater import "+path+"/*", "%s is a directory", path)
+	}
+	f.changed = info.ModTime()
+	file, err := os.Open(path)
+	if err != nil {
+		return f, fmt.Errorf("import: %w", err)
+	}
+	defer file.Close()
+	if f.core, err = isCore(file); f.core || err != nil {
+		return f, err
+	}
+	return f, f.read(file)
+}
+
+// read tries a log, which no profile looks like, and then a profile.
+func (f *source) read(file *os.File) (err error) {
+	if f.trace, err = pull.ReadTrace(file); err == nil {
+		return nil
+	}
+	f.trace = nil
+	if errors.Is(err, pull.ErrEmpty) {
+		return usagef("", "%s is empty", f.path)
+	}
+	if !errors.Is(err, pull.ErrNoCollector) {
+		return fmt.Errorf("import %s: %w", f.path, err)
+	}
+	if _, err := file.Seek(0, 0); err != nil {
+		return fmt.Errorf("import %s: %w", f.path, err)
+	}
+	if f.profile, err = pull.ReadProfile(file); err == nil {
+		return nil
+	}
+	if errors.Is(err, pull.ErrNotProfile) {
+		return usagef("import reads heap profiles, logs with the lines of GODEBUG=gctrace=1, and core files", "%s is none of what can be imported: %w", f.path, err)
+	}
+	return usagef("", "%s: %w", f.path, err)
+}
+
+// importer writes one recording.
+type importer struct {
+	importFlags
+	s    *streams
+	w    *recording.Writer
+	path string
+}
+
+// create makes the recording; name is the program's, at when its evidence begins.
+func (i *importer) create(kind, name string, at time.Time) (err error) {
+	if name == "" {
+		name = "import"
+	}
+	if i.path, err = recordingPath(i.output, name); err != nil {
+		return err
+	}
+	i.w, err = recording.Create(i.path, recording.Meta{Tool: version(), At: at, More: map[string]string{metaImported: kind}})
+	return err
+}
+
+// finish closes the recording and explains it. After an error there is none.
+func (i *importer) finish(err error) error {
+	if err != nil {
+		i.remove()
+		return err
+	}
+	if err := i.w.Flush(); err != nil {
+		i.remove()
+		return err
+	}
+	a, answerErr := answer(i.path, "")
+	if answerErr == nil {
+		answerErr = keepVerdict(i.w, a)
+	}
+	if err := errors.Join(answerErr, i.w.Close()); err != nil {
+		return err
+	}
+	if !i.quiet {
+		fmt.Fprintf(i.s.err, "wrote %s\n\n", i.path)
+		if err := (explainFlags{}).print(i.s, i.path, a); err != nil {
+			return err
+		}
+	}
+	if a.Verdict.Class == explain.Inconclusive {
+		return exitWith(exitInconclusive)
+	}
+	return nil
+}
+
+func (i *importer) remove() {
+	if i.w == nil {
+		return
+	}
+	_ = i.w.Close()
+	for _, end := range []string{"", "-wal", "-shm"} {
+		_ = os.Remove(i.path + end)
+	}
+}
+
+// gap records what such evidence does not say.
+func (i *importer) gap(key sample.ProcessKey, from, to time.Time, what, why string) error {
+	return i.w.Gap(sample.Gap{From: from, To: to, Process: key, What: what, Why: why})
+}
+
+// sayf tells of something on the way.
+func (i *importer) sayf(format string, args ...any) {
+	if !i.quiet {
+		fmt.Fprintf(i.s.err, format+"\n", args...)
+	}
+}
