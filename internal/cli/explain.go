@@ -123,11 +123,15 @@ func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
 		return report.JSON(s.out, a)
 	}
 	name := shortName(path)
+	next := "highwater export --pprof " + name + " > heap.pb.gz && go tool pprof -http=: heap.pb.gz"
+	if a.Sampling.View == "none" {
+		next = "highwater export --csv " + name + " > samples.csv"
+	}
 	return report.Text(s.out, a, report.Options{
 		Color:    useColor(s.out),
 		Source:   sourceLine,
 		NoSource: f.noSource,
-		Next:     "highwater export --pprof " + name + " > heap.pb.gz && go tool pprof -http=: heap.pb.gz",
+		Next:     next,
 	})
 }
 

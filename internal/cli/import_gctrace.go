@@ -71,8 +71,7 @@ func (i *importer) tracePrograms(all []traced) error {
 			i.sayf("process %d%s: %d collections in %s, at most %s of heap", p.key.Start, named(p.Label), len(p.Collections),
 				units.Duration(p.Last().End()), units.Size(greatestHeap(p)))
 		}
-		program := sample.Program{Key: p.key, Name: p.Label, Go: &sample.GoProgram{}, HeapProfile: sample.HeapProfileUnknown,
-			WhyNot: "a gctrace log names no line of code"}
+		program := sample.Program{Key: p.key, Name: p.Label, Go: &sample.GoProgram{}, HeapProfile: sample.HeapProfileUnknown}
 		if err := i.w.Program(program); err != nil {
 			return err
 		}

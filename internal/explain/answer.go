@@ -58,6 +58,7 @@ const (
 	Killed  State = "killed"
 	Exited  State = "exited"
 	Running State = "running"
+	Seen    State = "seen" // imported evidence: how it ended is not known
 
 	ByCgroup By = "cgroup-limit"
 	ByParent By = "parent-limit"
@@ -197,11 +198,12 @@ type Sampling struct {
 	// View is "live" (reached from the roots at the moment), "published" (in use
 	// by the last published profile) or "none".
 	View        string       `json:"view"`
-	Rate        int64        `json:"rate_bytes"`
-	TotalBytes  sample.Bytes `json:"total_bytes"`  // of all holders, those not listed too
-	ErrorBytes  sample.Bytes `json:"error_bytes"`  // of that total
-	GrowthBytes int64        `json:"growth_bytes"` // of that total, since the baseline
-	Others      int          `json:"others"`       // lines not listed
+	Rate        int64        `json:"rate_bytes"`      // 1: every allocation; 0: not known, nor is the error
+	TotalBytes  sample.Bytes `json:"total_bytes"`     // of all holders, those not listed too
+	ErrorBytes  sample.Bytes `json:"error_bytes"`     // of that total
+	GrowthBytes int64        `json:"growth_bytes"`    // of that total, since the baseline
+	Others      int          `json:"others"`          // lines not listed
+	Alone       bool         `json:"alone,omitempty"` // there is no baseline: growth is not known
 }
 
 // Fact is one piece of evidence. Values are amounts in bytes where their name

@@ -53,6 +53,9 @@ func liveCurve(e *Evidence) curve {
 	for _, g := range e.Cycles {
 		c.points = append(c.points, point{e.seconds(g.At), float64(g.Marked), float64(g.Alloc)})
 	}
+	for _, h := range e.Held {
+		c.points = append(c.points, point{h.At, float64(h.InUse), float64(h.Alloc)})
+	}
 	if p := e.process(); p != nil && p.Go != nil && p.Live != nil {
 		c.exact = true
 		if all := allStayed(e, p); len(all) > len(c.points) {

@@ -15,7 +15,11 @@ type Evidence struct {
 	Command     []string
 	Load, Ready string
 	Start       time.Time
-	End         time.Time // the last sample
+	// Imported says what the recording was made of where highwater did not watch:
+	// "profiles", "url", "gctrace" or "core". Start is then when its evidence
+	// begins, not the program's start.
+	Imported string
+	End      time.Time // the last sample
 
 	Programs []sample.Program // in the order they were first seen; an exec adds one
 	Events   []sample.Event   // by time
@@ -24,8 +28,10 @@ type Evidence struct {
 	// Ticks are the samples of the whole run; the columns of one process are the
 	// subject's.
 	Ticks Ticks
-	// Cycles are the subject's collections.
+	// Cycles are the subject's collections, Held what its heap profiles say was in
+	// use where no collection is known.
 	Cycles []sample.GCCycle
+	Held   []Held
 
 	// At is the moment asked for ("kill", "peak", "last" or "time"), Moment what
 	// was kept then. Processes that the moment did not hold are in it as the last
@@ -43,7 +49,9 @@ type Evidence struct {
 	// profile's, "none" where there was no profile.
 	Sites    []Site
 	SiteView string
-	Rate     int64 // bytes per sample
+	Rate     int64 // bytes per sample; 0: not known
+	// Alone: no other profile of imported evidence says how much the lines grew.
+	Alone bool
 	// Course is how the blamed site stood at the moments up to this one, by time.
 	Course []Stand
 }
@@ -60,6 +68,12 @@ type Ticks struct {
 	HeapAlloc  []float64 // subject: heap in use, live and not yet swept
 	Native     []float64 // subject: anonymous memory beyond what the Go runtime holds, 0 at least
 	Goroutines []float64 // subject
+}
+
+// Held is what one published profile says, scaled.
+type Held struct {
+	At           float64 // seconds since Evidence.Start
+	InUse, Alloc sample.Bytes
 }
 
 // Site is one allocation line, the program's own where there is one on the

@@ -96,6 +96,9 @@ func lessSure(c *Case, k Confidence) Confidence {
 func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 	out := []RuledOut{}
 	for _, f := range findings {
+		if c.Imported != "" { // what is silent may lack the evidence
+			continue
+		}
 		if c.blind() && (f.Class != PageCache || !c.outcome.Kernel) || c.unread() && f.Class != PageCache && f.Class != Shmem {
 			continue
 		}

@@ -65,7 +65,7 @@ func (c *Case) factCurve() Fact {
 		f.Values["slope_low"], f.Values["slope_high"] = int64(k.trend.Low), int64(k.trend.High)
 	}
 	f.Text = fmt.Sprintf("live heap after each of %s: %s at first, %s at last, greatest fall %s",
-		count(len(c.Cycles), "collection"), fsize(k.first), fsize(k.last), fsize(k.drop))
+		c.readings(), fsize(k.first), fsize(k.last), fsize(k.drop))
 	return f
 }
 

@@ -98,6 +98,9 @@ func (c *Case) known() []string {
 	if r, ok := c.largestRow(); ok {
 		out = append(out, fmt.Sprintf("the largest part at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
 	}
+	if len(c.curve.points) >= fewest && c.Imported != "" {
+		out = append(out, c.factCurve().Text)
+	}
 	if c.g != nil && c.live.exact {
 		out = append(out, fmt.Sprintf("a mark found %s of Go heap%s live", size(c.live.bytes), c.of()))
 	}
@@ -123,6 +126,7 @@ func (c *Case) missing() []string {
 	switch {
 	case c.proc == nil:
 		out = append(out, "anything of the program at the moment")
+	case c.g == nil && c.Imported != "": // its gaps tell
 	case c.g == nil:
 		out = append(out, "what the Go runtime held: its memory was not read"+c.remedy())
 	case len(c.Sites) == 0:
@@ -158,7 +162,7 @@ func (c *Case) nextCommands() []string {
 		limit *= 2
 	}
 	changed := sameBuild
-	if c.unread() {
+	if c.unread() && c.Imported == "" {
 		changed = newBuild
 	}
 	var flags []string

@@ -38,7 +38,7 @@ func (l *loader) story() (err error) {
 	if err != nil {
 		return err
 	}
-	e.Command, e.Load = meta.Command, meta.More["load"]
+	e.Command, e.Load, e.Imported = meta.Command, meta.More["load"], meta.More["imported"]
 	if e.Programs, err = l.Programs(); err != nil {
 		return err
 	}
@@ -77,6 +77,9 @@ func (l *loader) moment(at string) error {
 	i, name, err := chooseMoment(l.moments, at, killed, l.e.Start)
 	if err != nil {
 		return err
+	}
+	if name == "peak" && l.e.Imported == "core" {
+		name = "last" // one instant is no peak
 	}
 	m, err := l.Moment(l.moments[i].ID)
 	if err != nil {

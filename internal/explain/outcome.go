@@ -20,6 +20,9 @@ func judgeOutcome(e *Evidence) Outcome {
 	}
 	o.PeakBytes = peakOf(e)
 	o.PeakHeapBytes = peakHeapOf(e)
+	if e.Imported != "" {
+		o.State = Seen
+	}
 	if exit, ok := lastEvent(e, sample.EventExit, e.Subject); ok {
 		o.State = Exited
 		o.Elapsed = e.seconds(exit.At)

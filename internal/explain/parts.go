@@ -50,7 +50,7 @@ func ledgerOf(l sample.Ledger) Ledger {
 
 func holdersOf(c *Case) ([]Holder, Sampling) {
 	out := []Holder{}
-	s := Sampling{View: c.SiteView, Rate: c.Rate}
+	s := Sampling{View: c.SiteView, Rate: c.Rate, Alone: c.Alone}
 	if s.View == "" {
 		s.View = "none"
 	}

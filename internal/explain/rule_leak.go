@@ -149,10 +149,18 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 	return f
 }
 
+// readings are what the live heap is known from: "12 collections".
+func (c *Case) readings() string {
+	if len(c.Cycles) == 0 && len(c.Held) > 0 {
+		return count(len(c.Held), "heap profile")
+	}
+	return count(len(c.Cycles), "collection")
+}
+
 // growthSeen says how the live heap grew: at every collection, or under the
 // unrest of work in flight.
 func (c *Case) growthSeen() string {
-	n := count(len(c.Cycles), "collection")
+	n := c.readings()
 	if c.curve.drop > c.curve.significant() {
 		return "the floor of the live heap rose over " + n
 	}
@@ -180,6 +188,9 @@ func leakConfidence(c *Case) (Confidence, []string) {
 	}
 	if c.stillFilling() {
 		alike := fmt.Sprintf("it grew from its start and ended after %s, as a cache or a data set that fills up does", seconds(c.outcome.Elapsed))
+		if c.Imported != "" {
+			alike = fmt.Sprintf("it was seen for %s only, and grew all that time, as a cache or a data set that fills up does", seconds(c.outcome.Elapsed))
+		}
 		because, strong = []string{alike, because[1]}, false
 	}
 	switch {

@@ -12,6 +12,9 @@ import (
 // profiles for the baseline.
 const courseLength = 32
 
+// readings bounds how many profiles the course of the live heap is read from.
+const readings = 200
+
 // sites reads the subject's heap profile at the moment, or the last one before
 // it, and makes lines of it.
 func (l *loader) sites() error {
@@ -47,10 +50,14 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 	if err != nil {
 		return err
 	}
+	if err := l.held(all, stacks); err != nil {
+		return err
+	}
 	base, err := l.baseline(id, all, stacks)
 	if err != nil {
 		return err
 	}
+	l.e.Alone = base == nil && l.e.Imported != ""
 	p := heapdiff.Profile{Sites: stacks, HeapProfile: profile}
 	view := heapdiff.Published
 	l.e.SiteView, l.e.Rate = "published", profile.Rate
@@ -62,10 +69,38 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 	l.e.Sites = []Site{}
 	for _, h := range holders {
 		if h.InUse.Bytes > 0 || h.Since.Bytes > 0 {
-			l.e.Sites = append(l.e.Sites, siteOf(h, p, view))
+			s := siteOf(h, p, view)
+			if l.e.Alone {
+				s.Growth = 0
+			}
+			l.e.Sites = append(l.e.Sites, s)
 		}
 	}
 	return l.course(holders, p, view)
+}
+
+// held reads the course of the live heap from the profiles, where no collection
+// is known: what a published profile calls in use was live at its collection.
+func (l *loader) held(all []recording.ProfileInfo, sites []sample.Site) error {
+	if len(l.e.Cycles) > 0 || l.e.Imported == "" {
+		return nil
+	}
+	ids := make([]int64, len(all))
+	for i, p := range all {
+		ids[i] = p.ID
+	}
+	for _, id := range thinned(ids, readings) {
+		p, err := l.Profile(id)
+		if err != nil {
+			return err
+		}
+		h := Held{At: l.e.seconds(p.At), InUse: sample.Bytes(inUse(p, sites))}
+		for i, n := range p.Counts[:min(len(p.Counts), len(sites))] {
+			h.Alloc += amount(heapdiff.Scale(heapdiff.Published.Allocs(n), sites[i].Size, p.Rate))
+		}
+		l.e.Held = append(l.e.Held, h)
+	}
+	return nil
 }
 
 // baseline is the profile in which least was in use since the live heap last came

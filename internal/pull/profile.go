@@ -25,7 +25,7 @@ type Profile struct {
 	At      time.Time // when it was written, zero if it does not say
 	Program Program
 	// Rate is the program's MemProfileRate, to which the counts belong: sampled
-	// objects, unscaled. It is 1 where Scaled says why the scaling could not be
+	// objects, unscaled. It is 0 where Scaled says why the scaling could not be
 	// taken back: Counts are then the profile's own estimates.
 	Rate   int64
 	Scaled string

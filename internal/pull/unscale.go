@@ -30,7 +30,7 @@ func (out *Profile) fill(p *profile.Profile, c columns) error {
 	}
 	out.Scaled = keptScaled(estimates, out.Rate)
 	if out.Scaled != "" {
-		out.Rate = 1
+		out.Rate = 0
 	}
 	for _, e := range estimates {
 		site := sample.Site{Stack: stackOf(e.stack, places), Size: sample.Bytes(e.size)}

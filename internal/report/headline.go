@@ -46,6 +46,10 @@ func outcome(o explain.Outcome) string {
 		return stopped(o, after) + peak(o)
 	case o.State == explain.Killed:
 		return signalled(o, after)
+	case o.State == explain.Seen && o.Elapsed == 0:
+		return "seen at one instant"
+	case o.State == explain.Seen:
+		return "seen for " + after
 	case o.State == explain.Running:
 		return fmt.Sprintf("running for %s%s", after, peak(o))
 	case o.Signal != "":
@@ -87,6 +91,9 @@ func signalled(o explain.Outcome, after string) string {
 		return fmt.Sprintf("stopped by %s after %s%s", o.Signal, after, peak(o))
 	case "SIGKILL":
 		return fmt.Sprintf("KILLED by SIGKILL, not by the OOM killer, %s after start", after)
+	}
+	if o.Elapsed == 0 { // a core file: its start is not known
+		return "crashed by " + o.Signal
 	}
 	return fmt.Sprintf("crashed by %s, %s after start", o.Signal, after)
 }

@@ -49,7 +49,10 @@ func other(n int) string {
 }
 
 func sampling(s explain.Sampling) string {
-	if s.Rate <= 1 {
+	switch s.Rate {
+	case 0:
+		return "the error of sampling is not known"
+	case 1:
 		return "every allocation counted"
 	}
 	return fmt.Sprintf("sampled 1 per %s; ± %.0f MiB", units.Limit(s.Rate), float64(s.ErrorBytes)/float64(sample.MiB))
@@ -95,6 +98,8 @@ func codeOf(h explain.Holder, o Options) string {
 // growth is said, too.
 func grew(h explain.Holder, s explain.Sampling, first bool) string {
 	switch {
+	case s.Alone:
+		return ""
 	case first && h.GrowthBytes > int64(h.Bytes)/10 && s.GrowthBytes >= h.GrowthBytes:
 		return fmt.Sprintf("grew %s of the %s", strings.TrimSpace(mib(h.GrowthBytes, false)), mib(s.GrowthBytes, true))
 	case h.GrowthBytes > int64(h.Bytes)/10 && s.GrowthBytes > 0:
