@@ -21,6 +21,8 @@ var structs = strings.Fields(`
 	runtime.gcControllerState runtime.workType runtime.gcWork runtime.limiterEvent runtime.scavengeIndex
 	runtime.moduledata runtime.pcHeader runtime.functab runtime._func runtime.funcInfo runtime.inlinedCall runtime.bitvector
 	runtime.itab runtime.eface runtime.iface runtime.funcval runtime.slice runtime.stringStruct runtime.timer runtime.timers
+	runtime.gcCPULimiterState runtime.cleanupQueue runtime.hmap runtime.timeHistogram
+	runtime/pprof.labelMap runtime/pprof.LabelSet runtime/pprof.label internal/runtime/pprof/label.Set
 	runtime.traceback runtime.unwinder runtime.stkframe runtime.spanInlineMarkBits runtime.semaRoot
 	internal/abi.Type internal/abi.PtrType internal/abi.SliceType internal/abi.ArrayType internal/abi.StructType
 	internal/abi.StructField internal/abi.ChanType internal/abi.FuncType internal/abi.InterfaceType internal/abi.UncommonType
@@ -36,6 +38,13 @@ var constants = strings.Fields(`
 	internal/abi.FuncID internal/abi.FuncFlag internal/abi.PCDATA_ internal/abi.FUNCDATA_ internal/abi.TFlag internal/abi.Kind
 	internal/runtime/gc.
 `)
+
+// renamed gives the constants of Go 1.20 the names that they have since.
+var renamed = strings.NewReplacer(
+	"runtime.funcID_normal", "internal/abi.FuncIDNormal", "runtime.funcID_wrapper", "internal/abi.FuncIDWrapper",
+	"runtime.funcID_", "internal/abi.FuncID_", "runtime.funcFlag_", "internal/abi.FuncFlag",
+	"runtime._PCDATA_", "internal/abi.PCDATA_", "runtime._FUNCDATA_", "internal/abi.FUNCDATA_",
+)
 
 // runtimeInfo is what one toolchain's runtime looks like.
 type runtimeInfo struct {
@@ -101,6 +110,7 @@ func (info *runtimeInfo) addStruct(d *dwarf.Data, off dwarf.Offset, name string)
 
 func (info *runtimeInfo) addConst(name string, value any) {
 	v, ok := value.(int64)
+	name = renamed.Replace(name)
 	if ok && slices.ContainsFunc(constants, func(p string) bool { return strings.HasPrefix(name, p) }) {
 		info.consts[name] = v
 	}
