@@ -71,17 +71,17 @@ func TestGarbageIsNotLive(t *testing.T) {
 			if garbage.Bytes > sample.Bytes(before)+1<<20 {
 				t.Errorf("%d bytes are live after the tree was dropped, %d were before it", garbage.Bytes, before)
 			}
-			if n := sum(tree.Sampled); n < 100000 || n > 101000 {
+			if n := total(tree.Sampled); n < 100000 || n > 101000 {
 				t.Errorf("%d of 100000 sampled objects are live", n)
 			}
-			if n := sum(garbage.Sampled); n > 1000 {
+			if n := total(garbage.Sampled); n > 1000 {
 				t.Errorf("%d sampled objects are live after the tree was dropped", n)
 			}
 		})
 	}
 }
 
-func sum(counts []uint64) (n uint64) {
+func total(counts []uint64) (n uint64) {
 	for _, c := range counts {
 		n += c
 	}

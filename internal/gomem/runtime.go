@@ -35,6 +35,7 @@ type Feature string
 // The features.
 const (
 	FeatureCounters   Feature = "counters"
+	FeatureMetrics    Feature = "runtime metrics"
 	FeatureProfile    Feature = "heap profile"
 	FeatureGoroutines Feature = "goroutines"
 	FeatureRanges     Feature = "memory ranges"
@@ -50,6 +51,7 @@ type Runtime struct {
 	why  map[Feature]error
 
 	counters   counterReader
+	metrics    metricReader
 	profile    profileReader
 	goroutines goroutineReader
 	spans      spanReader
@@ -87,6 +89,7 @@ func (r *Runtime) attachAll(find *resolver) {
 		attach  func(*Runtime, *resolver) error
 	}{
 		{FeatureCounters, r.counters.attach},
+		{FeatureMetrics, r.metrics.attach},
 		{FeatureProfile, r.profile.attach},
 		{FeatureGoroutines, r.goroutines.attach},
 		{FeatureRanges, r.attachRanges},

@@ -113,7 +113,7 @@ func (p *target) attach() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, f := range []Feature{FeatureCounters, FeatureProfile, FeatureGoroutines, FeatureRanges, FeatureLive} {
+	for _, f := range []Feature{FeatureCounters, FeatureMetrics, FeatureProfile, FeatureGoroutines, FeatureRanges, FeatureLive} {
 		if err := p.runtime.Why(f); err != nil {
 			p.t.Errorf("%s is refused: %v", f, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -85,6 +86,8 @@ func obey(command string, n int) {
 		}
 	case "stats":
 		printStats()
+	case "metrics":
+		printMetrics()
 	case "profile":
 		printProfile()
 	case "dump":
@@ -279,6 +282,43 @@ func printStats() {
 		b = append(b, v.name...)
 		b = append(b, ' ')
 		b = strconv.AppendUint(b, v.value, 10)
+		b = append(b, '\n')
+	}
+	os.Stdout.Write(b)
+}
+
+var samples []metrics.Sample
+
+// printMetrics prints all of runtime/metrics, a histogram as its counts.
+func printMetrics() {
+	if samples == nil {
+		for _, d := range metrics.All() {
+			samples = append(samples, metrics.Sample{Name: d.Name})
+		}
+	}
+	metrics.Read(samples)
+	b := answer[:0]
+	for _, s := range samples {
+		b = append(b, s.Name...)
+		b = append(b, ' ')
+		switch s.Value.Kind() {
+		case metrics.KindUint64:
+			b = strconv.AppendUint(b, s.Value.Uint64(), 10)
+		case metrics.KindFloat64:
+			b = strconv.AppendFloat(b, s.Value.Float64(), 'g', -1, 64)
+		case metrics.KindFloat64Histogram:
+			h := s.Value.Float64Histogram()
+			for i, n := range h.Counts {
+				if n != 0 {
+					b = strconv.AppendFloat(b, h.Buckets[i], 'g', -1, 64)
+					b = append(b, ':')
+					b = strconv.AppendUint(b, n, 10)
+					b = append(b, ',')
+				}
+			}
+			b = append(b, 'n')
+			b = strconv.AppendInt(b, int64(len(h.Counts)), 10)
+		}
 		b = append(b, '\n')
 	}
 	os.Stdout.Write(b)
