@@ -76,6 +76,46 @@ func (s *scene) charge() {
 		t.Available = append(t.Available, 8*float64(sample.GiB))
 		t.Goroutines = append(t.Goroutines, 12)
 	}
+	s.Spans = map[sample.ProcessKey]Span{subject: {Low: r.Anon / 2, High: r.Anon, Seconds: at / 2}}
+}
+
+// steady keeps the subject's size over the last half of the run.
+func (s *scene) steady() {
+	s.Spans[subject] = Span{Low: s.p.Residency.Anon, High: s.p.Residency.Anon, Seconds: 15}
+}
+
+// work gives the run the CPU time of so many processors, and the collector a
+// share of it; it allocates rate MiB a second.
+func (s *scene) work(processors, share, rate float64) {
+	t := &s.Ticks
+	t.CPU, t.GC, t.Alloc = nil, nil, nil
+	for _, at := range t.At {
+		t.CPU, t.GC = append(t.CPU, processors*at), append(t.GC, share*processors*at)
+		t.Alloc = append(t.Alloc, rate*at*float64(mib))
+	}
+}
+
+// allocator adds a line that allocated v MiB, a share of all.
+func (s *scene) allocator(function, file string, line int, v, share float64, stack ...string) {
+	a := Allocator{Function: function, File: file, Line: line, Own: true, Bytes: bytesOf(v), Share: share}
+	for _, name := range stack {
+		a.Stack = append(a.Stack, sample.Frame{Func: name})
+	}
+	a.Stack = append(a.Stack, sample.Frame{Func: function, File: file, Line: line})
+	s.Allocators = append(s.Allocators, a)
+}
+
+// collections sets n of them over the run, each of which found live MiB and aimed
+// at goal MiB.
+func (s *scene) collections(n int, live, goal, alloc float64) {
+	marked := make([]float64, n)
+	for i := range marked {
+		marked[i] = live
+	}
+	s.cycles(alloc, marked...)
+	for i := range s.Cycles {
+		s.Cycles[i].Goal = bytesOf(goal)
+	}
 }
 
 // killed ends the run by the kernel at the moment.
@@ -155,6 +195,7 @@ func (s *scene) beside(pid int, name string, inGo bool, v float64) {
 		p.Go = &sample.Runtime{GOGC: 100, HeapMarked: bytesOf(v), HeapLive: bytesOf(v), HeapInUse: bytesOf(v), TotalAlloc: bytesOf(v), MemoryLimit: sample.NoMemoryLimit}
 	}
 	s.Programs = append(s.Programs, prog)
+	s.Spans[key] = Span{Low: bytesOf(v), High: bytesOf(v), Seconds: 15}
 	s.Moment.Processes = append(s.Moment.Processes, p)
 	s.p = &s.Moment.Processes[0]
 	s.Moment.Cgroup.Usage += bytesOf(v)

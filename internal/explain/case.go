@@ -25,6 +25,7 @@ type Case struct {
 
 	site   *Site // to blame for the heap; nil: none known
 	flight flight
+	more   []Cause // the user's own
 }
 
 // liveHeap is what is known of the live heap at the moment.

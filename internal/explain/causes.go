@@ -1,78 +1,162 @@
 package explain
 
 import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// cause is something well known to need memory: functions on the allocating
-// stack, what they do in plain words, the usual fix, and where it is documented.
-type cause struct {
-	funcs []string // any of these on the stack; a trailing * matches a prefix
-	why   string
-	fix   string
-	url   string
+// Cause is something well known to need memory: what to recognise it by, what it
+// does in plain words, the usual fix, and where that is documented.
+type Cause struct {
+	Name string `json:"name"`
+	// Classes are the verdicts that it explains; none: any that blames a line.
+	Classes []Class `json:"classes,omitempty"`
+	// Functions: one of these is on the stack, from the allocation outwards to the
+	// line that is blamed. A trailing * matches any rest. None: the class suffices.
+	Functions []string `json:"functions,omitempty"`
+	// With: one of these is on another stack of the blamed function, too.
+	With []string `json:"with,omitempty"`
+	Why  string   `json:"why"`
+	Fix  string   `json:"fix"`
+	URL  string   `json:"url"`
 }
 
-// causes, the most specific first: the first that matches explains.
-var causes = []cause{
-	{[]string{"mime/multipart.(*Reader).ReadForm", "mime/multipart.(*Reader).readForm", "net/http.(*Request).ParseMultipartForm"},
-		"ParseMultipartForm keeps up to its argument in memory, and the buffer doubles while it grows",
-		"a smaller in-memory part, or MultipartReader to stream the parts", "https://pkg.go.dev/net/http#Request.ParseMultipartForm"},
-	{[]string{"regexp.compile", "regexp.Compile", "regexp.MustCompile"},
-		"a regular expression is compiled here; each compilation allocates its program anew",
-		"compile it once, in a package variable", "https://pkg.go.dev/regexp#MustCompile"},
-	{[]string{"runtime.deferproc", "runtime.newdefer", "runtime.deferprocat"},
-		"a defer inside a loop is kept until its function returns, with all it captures",
-		"move the loop's body into a function of its own", "https://go.dev/ref/spec#Defer_statements"},
-	{[]string{"time.After", "time.NewTimer", "time.Tick", "time.NewTicker"},
-		"a timer is made here; before Go 1.23 it stays until it fires, also when nobody waits",
-		"one timer that is stopped or reset", "https://pkg.go.dev/time#After"},
-	{[]string{"compress/flate.NewReader*", "compress/gzip.NewReader", "compress/flate.NewWriter*", "compress/gzip.NewWriter*", "compress/flate.(*dictDecoder).init", "compress/gzip.(*Writer).*"},
-		"each compressor holds its window and tables: about 40 KiB to read, about 1 MiB to write",
-		"reuse readers and writers by Reset, from a pool", "https://pkg.go.dev/compress/flate#Resetter"},
-	{[]string{"encoding/json.(*Decoder).*", "encoding/json.Unmarshal"},
-		"the whole JSON value is built in memory",
-		"decode it element by element (json.Decoder.Token and More)", "https://pkg.go.dev/encoding/json#Decoder.Token"},
-	{[]string{"io.ReadAll", "io/ioutil.ReadAll", "os.ReadFile"},
-		"the whole input is read into one slice, which is copied as it grows",
-		"stream it, or bound it with io.LimitReader", "https://pkg.go.dev/io#LimitReader"},
-	{[]string{"bytes.growSlice", "bytes.(*Buffer).grow", "bytes.(*Buffer).ReadFrom"},
-		"a bytes.Buffer doubles as it grows: old and new exist at the same time",
-		"size it first (Grow), or stream instead of collecting", "https://pkg.go.dev/bytes#Buffer.Grow"},
-	{[]string{"strings.(*Builder).*"},
-		"a strings.Builder copies its text into a larger array as it grows",
-		"size it first (Grow), or write to the destination directly", "https://pkg.go.dev/strings#Builder.Grow"},
-	{[]string{"sync.(*Pool).Get", "sync.(*Pool).getSlow"},
-		"a sync.Pool made it; pooled objects live until two collections passed them by",
-		"pool objects of bounded size only", "https://pkg.go.dev/sync#Pool"},
-	{[]string{"runtime.growslice"},
-		"append copies into a larger array (up to twice the size) when it is full: old and new exist at the same time",
-		"make the slice with its final capacity, or process the elements as they come", "https://go.dev/blog/slices-intro"},
-	{[]string{"runtime.mapassign*", "internal/runtime/maps.*", "runtime.growWork*"},
-		"a map keeps its memory when entries are deleted, and doubles as it grows",
-		"bound the map, or make it anew from time to time", "https://github.com/golang/go/issues/20135"},
+// causesSchema names the form of a file of causes.
+const causesSchema = "highwater.causes/1"
+
+//go:embed causes.json
+var causesFile []byte
+
+// causes are those that come with highwater, the most specific first.
+var causes = mustCauses(causesFile)
+
+func mustCauses(text []byte) []Cause {
+	list, err := ReadCauses(bytes.NewReader(text))
+	if err != nil {
+		panic(err)
+	}
+	return list
 }
 
-// causeOf is the well-known cause on an allocating stack, innermost first. It
-// looks no further out than the blamed function: what called that is not why.
-func causeOf(stack []sample.Frame, blamed string) *cause {
-	for i := range causes {
-		for _, f := range stack {
-			if f.Func == blamed {
-				break
-			}
-			if causes[i].matches(f.Func) {
-				return &causes[i]
+// ReadCauses reads a file of causes, as causes.json is one: a JSON object with
+// the schema "highwater.causes/1" and a list "causes". A member that is not known,
+// a cause without a reason, a fix and a reference, and a name that comes twice are
+// errors.
+func ReadCauses(r io.Reader) ([]Cause, error) {
+	var file struct {
+		Schema string  `json:"schema"`
+		Causes []Cause `json:"causes"`
+	}
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return nil, fmt.Errorf("read causes: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read causes: something follows the object")
+	}
+	if file.Schema != causesSchema {
+		return nil, fmt.Errorf("read causes: the schema is %q, not %q", file.Schema, causesSchema)
+	}
+	seen := map[string]bool{}
+	for i, k := range file.Causes {
+		if err := k.check(); err != nil {
+			return nil, fmt.Errorf("read causes: number %d, %q: %w", i+1, k.Name, err)
+		}
+		if seen[k.Name] {
+			return nil, fmt.Errorf("read causes: %q comes twice", k.Name)
+		}
+		seen[k.Name] = true
+	}
+	return file.Causes, nil
+}
+
+func (k Cause) check() error {
+	switch {
+	case k.Name == "" || k.Why == "" || k.Fix == "":
+		return errors.New("name, why and fix must not be empty")
+	case !strings.HasPrefix(k.URL, "https://"):
+		return errors.New("url must begin with https://")
+	case len(k.Functions) == 0 && len(k.Classes) == 0:
+		return errors.New("neither functions nor classes tell when it applies")
+	}
+	for _, class := range k.Classes {
+		if _, ok := classWords[class]; !ok {
+			return fmt.Errorf("there is no class %q", class)
+		}
+	}
+	for _, name := range slices.Concat(k.Functions, k.With) {
+		if at := strings.IndexByte(strings.ReplaceAll(name, "(*", "("), '*'); name == "" || at >= 0 && !strings.HasSuffix(name, "*") {
+			return fmt.Errorf("function %q: a * stands at the end only", name)
+		}
+	}
+	return nil
+}
+
+// cause is what is well known of a verdict on the blamed line.
+func (c *Case) cause(class Class) *Cause {
+	if c.site == nil {
+		return c.causeOf(class, nil, "", false)
+	}
+	return c.causeOf(class, c.site.Stack, c.site.Function, c.site.Own)
+}
+
+// causeOf is the first cause that fits: the user's own come before those of
+// highwater. It looks no further out than the blamed function, as what called that
+// is not why; a function of a library that is blamed itself counts.
+func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own bool) *Cause {
+	names := within(stack, blamed, own)
+	for _, list := range [][]Cause{c.more, causes} {
+		for i := range list {
+			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) {
+				return &list[i]
 			}
 		}
 	}
 	return nil
 }
 
-func (k cause) matches(name string) bool {
-	for _, want := range k.funcs {
+// within are the functions of a stack from the innermost to the blamed one.
+func within(stack []sample.Frame, blamed string, own bool) (names []string) {
+	for _, f := range stack {
+		if f.Func == blamed {
+			if !own {
+				names = append(names, f.Func)
+			}
+			break
+		}
+		names = append(names, f.Func)
+	}
+	return names
+}
+
+func (k Cause) fits(class Class, names []string) bool {
+	if len(k.Classes) > 0 && !slices.Contains(k.Classes, class) {
+		return false
+	}
+	return len(k.Functions) == 0 || slices.ContainsFunc(names, func(name string) bool { return matches(k.Functions, name) })
+}
+
+// beside: one of the functions is on another stack of the blamed one.
+func (c *Case) beside(blamed string, functions []string) bool {
+	for _, a := range c.Allocators {
+		if a.Function == blamed && slices.ContainsFunc(a.Stack, func(f sample.Frame) bool { return matches(functions, f.Func) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(patterns []string, name string) bool {
+	for _, want := range patterns {
 		if prefix, ok := strings.CutSuffix(want, "*"); ok && strings.HasPrefix(name, prefix) || name == want {
 			return true
 		}

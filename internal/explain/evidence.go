@@ -54,6 +54,30 @@ type Evidence struct {
 	Alone bool
 	// Course is how the blamed site stood at the moments up to this one, by time.
 	Course []Stand
+	// Allocators are the lines that allocated most from the start to the moment,
+	// live or not, most bytes first.
+	Allocators []Allocator
+	// Spans are the processes' anonymous memory in the last half of their lives to
+	// the moment.
+	Spans map[sample.ProcessKey]Span
+}
+
+// Span is the range that a figure was in for some time.
+type Span struct {
+	Low, High sample.Bytes
+	Seconds   float64
+}
+
+// Allocator is a line that allocates much, whatever becomes of it. Amounts are
+// scaled.
+type Allocator struct {
+	Function, File string
+	Line           int
+	Own            bool         // the program's own code
+	Bytes          sample.Bytes // allocated from the start to the moment
+	Since          sample.Bytes // the part of it since the last published collection
+	Share          float64      // of all that the profile saw allocated
+	Stack          []sample.Frame
 }
 
 // Ticks are columns over time, of equal length. An element that was not seen is
@@ -68,6 +92,15 @@ type Ticks struct {
 	HeapAlloc  []float64 // subject: heap in use, live and not yet swept
 	Native     []float64 // subject: anonymous memory beyond what the Go runtime holds, 0 at least
 	Goroutines []float64 // subject
+
+	// Counters of the cgroup: charges that met the limit, page faults that needed
+	// the disk, pages read again soon after they were taken, and the seconds in
+	// which all tasks waited for memory.
+	AtLimit, Faults, Refaults, Stalled []float64
+	// Counters of the subject: bytes allocated, seconds of CPU time, and seconds
+	// that the collector took of it, as the runtime books them (wall time, so that
+	// on a busy machine they are too many).
+	Alloc, CPU, GC []float64
 }
 
 // Held is what one published profile says, scaled.

@@ -16,9 +16,11 @@ import (
 // shown is how many holders an answer lists.
 const shown = 5
 
-// Explain answers for what a recording says. A nil history has seen nothing.
-func Explain(e *Evidence, history History) (*Answer, error) {
+// Explain answers for what a recording says. A nil history has seen nothing. More
+// causes, of the user's own, come before those that highwater knows.
+func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c := newCase(e)
+	c.more = more
 	findings := judgeAll(c)
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
 		Ledger: ledgerOf(c.ledger), Gaps: gapsOf(c), Fixes: []Fix{}}
@@ -35,7 +37,7 @@ func Explain(e *Evidence, history History) (*Answer, error) {
 	}
 	a.RuledOut = ruledOut(c, findings, a.Verdict.Class)
 	for _, f := range findings {
-		if f.Class != a.Verdict.Class && f.Stance == Silent {
+		if f.Class != a.Verdict.Class && f.Stance == Silent && !f.Minor {
 			facts = append(facts, f.Facts...)
 		}
 	}
@@ -58,8 +60,8 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if f.Class == Healthy || f.Class == PageCache {
 		return v, facts
 	}
-	if k := c.cause(); k != nil && (f.Class == Leak || f.Class == Burst || f.Class == Baseline) {
-		v.Why = append([]Why{{Text: k.why, Evidence: []string{"site"}, URL: k.url}}, v.Why...)
+	if k := c.cause(f.Class); k != nil && (f.Class == Leak || f.Class == Burst || f.Class == Baseline || f.Class == Goroutines && k.Name != "goroutine-without-end") {
+		v.Why = append([]Why{{Text: k.Why, Evidence: []string{"site"}, URL: k.URL}}, v.Why...)
 	}
 	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.pressed && c.waste() > c.bound*15/100 {
 		facts = append(facts, c.factCollector())
@@ -102,7 +104,7 @@ func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 		if c.blind() && (f.Class != PageCache || !c.outcome.Kernel) || c.unread() && f.Class != PageCache && f.Class != Shmem {
 			continue
 		}
-		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent {
+		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent || f.Minor {
 			continue
 		}
 		r := RuledOut{Class: f.Class, Reason: f.Reason}

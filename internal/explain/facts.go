@@ -50,6 +50,13 @@ func (c *Case) factLedger() Fact {
 		"page_cache_bytes": int64(c.ledger.Row(sample.RowPageCache)), "unexplained_bytes": c.ledger.Unexplained}}
 	f.Text = fmt.Sprintf("at the %s: %s, of which Go heap %s, native %s, page cache %s", c.momentName(), size(c.ledger.Total),
 		size(heapRows(c.ledger)), size(c.ledger.Row(sample.RowNative)), size(c.ledger.Row(sample.RowPageCache)))
+	if whole := c.ledger.Row(sample.RowUndivided); whole > 0 {
+		delete(f.Values, "heap_bytes")
+		delete(f.Values, "native_bytes")
+		f.Values["undivided_bytes"] = int64(whole)
+		f.Text = fmt.Sprintf("at the %s: %s, of which page cache %s, and %s of a Go program that could not be divided into heap and the rest",
+			c.momentName(), size(c.ledger.Total), size(c.ledger.Row(sample.RowPageCache)), size(whole))
+	}
 	return f
 }
 
@@ -90,8 +97,9 @@ func (c *Case) factLive() Fact {
 	return f
 }
 
-func (c *Case) factSite() Fact {
-	s := c.site
+func (c *Case) factSite() Fact { return c.factLine(c.site) }
+
+func (c *Case) factLine(s *Site) Fact {
 	return Fact{ID: "site", Text: fmt.Sprintf("%s: %s held in %s, %s allocated and %s freed as of the last published collection",
 		place(s.File, s.Line), size(s.Bytes), count(int(s.Samples), "sample"), size(s.Allocated), size(s.Freed)),
 		Values: map[string]int64{"held_bytes": int64(s.Bytes), "error_bytes": int64(s.Error), "growth_bytes": s.Growth,
@@ -146,6 +154,25 @@ func (c *Case) factCache() Fact {
 	}
 	f.Text = fmt.Sprintf("at the greatest charge, file pages were %s; memory that cannot be taken back never passed %s", fsize(c.cacheAtPeak()), fsize(c.hardPeak()))
 	return f
+}
+
+// factPace says how fast it allocated and how often it collected.
+func (c *Case) factPace(p pace) Fact {
+	f := Fact{ID: "pace", Values: map[string]int64{"milliseconds": int64(1000 * p.seconds), "collections": whole64(p.collections),
+		"allocated_bytes": whole64(p.allocated), "cpu_ms": whole64(1000 * p.cpu), "gc_ms": whole64(1000 * p.gc)}}
+	f.Text = fmt.Sprintf("in %s: %.0f collections", seconds(p.seconds), p.collections)
+	if !math.IsNaN(p.allocated) {
+		f.Text += fmt.Sprintf(", %s allocated", fsize(p.allocated))
+	}
+	if s := p.gcShare(); !math.IsNaN(s) {
+		f.Text += fmt.Sprintf(", the collector's part of the CPU time about %.0f%%", 100*s)
+	}
+	return f
+}
+
+func (c *Case) factAllocator(a *Allocator) Fact {
+	return Fact{ID: "allocator", Text: fmt.Sprintf("%s: %s allocated, %.0f%% of all, %s of it since the last published collection", place(a.File, a.Line), size(a.Bytes), 100*a.Share, size(a.Since)),
+		Values: map[string]int64{"allocated_bytes": int64(a.Bytes), "since_bytes": int64(a.Since), "percent": int64(100*a.Share + 0.5)}}
 }
 
 // whole64 is a figure as an integer, 0 for none.

@@ -29,7 +29,20 @@ func fixesFor(c *Case, verdict *Finding) []Fix {
 		add(limitFix(c, min(c.g.HeapGoal, unlimited)+c.nonHeap()))
 	case Baseline:
 		add(limitFix(c, c.live.bytes*2+c.nonHeap()))
+		if verdict.Culprit != nil {
+			add(codeFix(c, verdict))
+		} else {
+			add(&Fix{Text: "fewer of them at once", Kind: "code", State: "untested", Command: c.again(c.limit, sameBuild)})
+		}
+	case Churn:
 		add(codeFix(c, verdict))
+	case Spiral:
+		add(spiralFix(c))
+	case IdleHeap:
+		add(memoryLimitFix(c, verdict.Class))
+	case Thrash:
+		add(limitFix(c, sample.Bytes(c.hardPeak())+c.bound/8))
+		add(memoryLimitFix(c, verdict.Class))
 	case Native:
 		if c.isGo(c.Subject) {
 			add(codeFix(c, verdict))
@@ -53,9 +66,8 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 		f.Text = where + "let each of them end: a context, a timeout, an answer on every path"
 	case Burst:
 		f.Text = where + "fewer at once, or less memory for each"
-		if k := c.cause(); k != nil {
-			f.Text = where + k.fix
-		}
+	case Churn:
+		f.Text = where + "allocate less: reuse, or do it once"
 	case Native:
 		f.Text = "free what C or mmap allocates"
 		if k := verdict.Culprit; k != nil {
@@ -64,7 +76,26 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 	default:
 		f.Text = where + "keep less"
 	}
+	if k := c.causeFor(verdict); k != nil && f.Kind == "code" && verdict.Class != Native {
+		f.Text = where + k.Fix
+	}
 	return f
+}
+
+// causeFor is the well-known cause of a verdict that blames a line. What is known
+// of goroutines that do not end is no more than the rule says itself.
+func (c *Case) causeFor(verdict *Finding) *Cause {
+	switch verdict.Class {
+	case Leak, Burst, Goroutines:
+		if k := c.cause(verdict.Class); k != nil && len(k.Functions) > 0 {
+			return k
+		}
+	case Churn:
+		if top := c.mostSince(); verdict.Culprit != nil {
+			return c.causeOf(Churn, top.Stack, top.Function, top.Own)
+		}
+	}
+	return nil
 }
 
 // memoryLimitFix is GOMEMLIMIT for this limit, with what it would do: nil where
@@ -97,6 +128,26 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 	return f
 }
 
+// spiralFix is a GOMEMLIMIT a quarter above the live heap, with a limit that holds
+// it where the one in force does not.
+func spiralFix(c *Case) *Fix {
+	const step = 16 * sample.MiB
+	want, under := c.limitForGo(), c.limit
+	need := (c.live.bytes*5/4 + c.goFixed() + step - 1) / step * step
+	if want < need {
+		want = need
+		if under > 0 {
+			under = (need + need/10 + c.outside() + step - 1) / step * step
+		}
+	}
+	f := &Fix{Text: "GOMEMLIMIT=" + units.Env(want), Kind: "config", State: "predicted", Outlook: fmt.Sprintf("room to collect (live %s)", whole(c.live.bytes))}
+	f.Command = f.Text + " " + c.again(under, sameBuild)
+	if under > c.limit {
+		f.Kind, f.Text = "limit", f.Text+" and a limit of "+limit(under)
+	}
+	return f
+}
+
 // limitFix is a limit that holds need, with a tenth to spare, in steps of 16 MiB.
 func limitFix(c *Case, need sample.Bytes) *Fix {
 	if c.limit == 0 || need >= unlimited {
@@ -113,14 +164,6 @@ func limitFix(c *Case, need sample.Bytes) *Fix {
 
 // whole is a size in whole MiB, for arithmetic that is read in passing.
 func whole(b sample.Bytes) string { return fmt.Sprintf("%d MiB", (b+sample.MiB/2)/sample.MiB) }
-
-// cause is what is well known of the blamed line.
-func (c *Case) cause() *cause {
-	if c.site == nil {
-		return nil
-	}
-	return causeOf(c.site.Stack, c.site.Function)
-}
 
 // build is which build of the program a command runs.
 type build string

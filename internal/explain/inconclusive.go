@@ -36,7 +36,8 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 }
 
 var classWords = map[Class]string{Leak: "a leak", Goroutines: "a leak of goroutines", Burst: "a burst", GCUnaware: "garbage that the collector let pile up", Native: "native memory",
-	Shmem: "shared memory", Baseline: "a steady need", PageCache: "page cache", Healthy: "nothing at all"}
+	Shmem: "shared memory", Baseline: "a steady need", PageCache: "page cache", Healthy: "nothing at all",
+	Churn: "churn", Spiral: "a spiral of the collector", IdleHeap: "freed memory that Go keeps", Thrash: "reclaim without end", Untouched: "memory that was never touched"}
 
 func (c *Case) undecidedSentence(candidates []string) string {
 	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != classWords[Healthy] {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/recording"
@@ -154,7 +155,7 @@ func subjectOf(e *Evidence) sample.ProcessKey {
 }
 
 func (l *loader) ticks() error {
-	s, err := l.Samples("usage", "peak", "page_cache", "host_available")
+	s, err := l.Samples("usage", "peak", "page_cache", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
 	if err != nil {
 		return err
 	}
@@ -164,6 +165,8 @@ func (l *loader) ticks() error {
 		t.At = append(t.At, float64(at-start)/1e9)
 	}
 	t.Usage, t.PageCache, t.Available = s.Column("usage"), s.Column("page_cache"), s.Column("host_available")
+	t.AtLimit, t.Faults, t.Refaults = s.Column("events_max"), s.Column("major_faults"), s.Column("refaults")
+	t.Stalled = inSeconds(s.Column("pressure_full_total"))
 	if n := s.Len(); n > 0 {
 		if last := time.Unix(0, s.At[n-1]); last.After(l.e.End) {
 			l.e.End = last
@@ -188,29 +191,55 @@ func risen(peak []float64) sample.Opt[sample.Bytes] {
 // anonymous memory of all processes.
 func (l *loader) processTicks(ats []int64) error {
 	t := &l.e.Ticks
-	for _, column := range []*[]float64{&t.Anon, &t.HeapLive, &t.HeapAlloc, &t.Native, &t.Goroutines} {
+	for _, column := range []*[]float64{&t.Anon, &t.HeapLive, &t.HeapAlloc, &t.Native, &t.Goroutines, &t.Alloc, &t.CPU, &t.GC} {
 		*column = unseen(len(ats))
 	}
+	l.e.Spans = map[sample.ProcessKey]Span{}
 	seen := map[sample.ProcessKey]bool{}
 	for _, p := range l.e.Programs {
 		if seen[p.Key] {
 			continue
 		}
 		seen[p.Key] = true
-		s, err := l.ProcessSamples(p.Key, "resident", "shared", "heap_live", "total_alloc", "total_free", "mapped_ready", "goroutines")
+		columns := []string{"resident", "shared"}
+		if p.Key == l.e.Subject {
+			columns = append(columns, subjectColumns...)
+		}
+		s, err := l.ProcessSamples(p.Key, columns...)
 		if err != nil {
 			return err
 		}
 		l.align(ats, s, p.Key == l.e.Subject)
+		l.span(p.Key, s)
 	}
 	return nil
+}
+
+// span notes how steady a process was in the last half of its life to the moment.
+func (l *loader) span(key sample.ProcessKey, s *recording.Series) {
+	n, _ := slices.BinarySearch(s.At, l.e.Moment.At.UnixNano()+1)
+	if n == 0 {
+		return
+	}
+	middle := s.At[0] + (s.At[n-1]-s.At[0])/2
+	span := Span{Seconds: float64(s.At[n-1]-middle) / 1e9}
+	low, high := math.Inf(1), 0.0
+	for i := range n {
+		if anon := s.Column("resident")[i] - s.Column("shared")[i]; s.At[i] >= middle && !math.IsNaN(anon) {
+			low, high = min(low, anon), max(high, anon)
+		}
+	}
+	if high > 0 {
+		span.Low, span.High = sample.Bytes(max(0, low)), sample.Bytes(high)
+		l.e.Spans[key] = span
+	}
 }
 
 // align adds the samples of one process to the columns; both are in the order
 // of time.
 func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 	t := &l.e.Ticks
-	resident, shared, ready := s.Column("resident"), s.Column("shared"), s.Column("mapped_ready")
+	resident, shared := s.Column("resident"), s.Column("shared")
 	i := 0
 	for j, at := range s.At {
 		for i < len(ats) && ats[i] < at {
@@ -227,11 +256,26 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 			t.Anon[i] += anon
 		}
 		if subject {
-			t.HeapLive[i], t.Goroutines[i] = s.Column("heap_live")[j], s.Column("goroutines")[j]
-			t.HeapAlloc[i] = s.Column("total_alloc")[j] - s.Column("total_free")[j]
-			t.Native[i] = max(0, anon-ready[j])
+			at := func(column string) float64 { return s.Column(column)[j] }
+			t.HeapLive[i], t.Goroutines[i] = at("heap_live"), at("goroutines")
+			t.HeapAlloc[i], t.Alloc[i] = at("total_alloc")-at("total_free"), at("total_alloc")
+			t.Native[i] = max(0, anon-at("mapped_ready"))
+			t.CPU[i] = (at("user_time") + at("system_time")) / 1e9
+			t.GC[i] = (at("gc_assist_time") + at("gc_dedicated_time") + at("gc_pause_time")) / 1e9
 		}
 	}
+}
+
+// subjectColumns are what of process_sample only the subject is asked for.
+var subjectColumns = []string{"heap_live", "total_alloc", "total_free", "mapped_ready", "goroutines",
+	"user_time", "system_time", "gc_assist_time", "gc_dedicated_time", "gc_pause_time"}
+
+// inSeconds makes seconds of nanoseconds, in place.
+func inSeconds(column []float64) []float64 {
+	for i := range column {
+		column[i] /= 1e9
+	}
+	return column
 }
 
 func unseen(n int) []float64 {

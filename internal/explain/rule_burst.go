@@ -7,6 +7,20 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
+var burstPage = Page{
+	Truth: "The live heap is high only while concurrent work, or one huge value, is in flight.",
+	Looks: []string{
+		"How far the live heap stood above the floor that it kept or came back to before.",
+		"The goroutines that stood inside the line's callers at the moment and at earlier ones: whether the memory came with the calls and went with them.",
+		"What of the line's memory was freed earlier, and whether it was allocated for requests that were still being served.",
+	},
+	Blind: []string{
+		"The stacks of goroutines that ran at the very moment: then it says \"at least\".",
+		"A program killed in its first rise: no return was seen, and the confidence is lower.",
+	},
+	Example: "burst of uploads",
+}
+
 // judgeBurst: the live heap is high only while work is in flight. It stands far
 // above a floor that it kept or came back to, and calls of the blamed function
 // are in flight at the moment.

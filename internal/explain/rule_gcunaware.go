@@ -6,6 +6,20 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
+var gcUnawarePage = Page{
+	Truth: "The live heap fits the limit; the heap that the collector aims at does not, because nothing told it of the limit.",
+	Looks: []string{
+		"What was live at the moment, by a mark, or what the last collections let one expect.",
+		"The collector's goal, GOGC and GOMEMLIMIT against the limit and all that is not heap.",
+		"How much of the heap was garbage at the moment.",
+	},
+	Blind: []string{
+		"Without a mark at the moment, and after few collections, what came since the last one may be live or garbage: then the answer is inconclusive.",
+		"Whether a lower goal costs much CPU: only a run tells.",
+	},
+	Example: "garbage over the limit",
+}
+
 // judgeGCUnaware: the live heap would fit the limit, the heap that the collector
 // aimed at does not, and nothing told it of the limit. It must be known how much
 // of the heap was live: by a mark, or by what became of new memory before.

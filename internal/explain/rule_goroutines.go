@@ -11,6 +11,21 @@ import (
 	"github.com/highwater-go/highwater/internal/series"
 )
 
+var goroutinesPage = Page{
+	Truth: "Goroutines pile up, wait at one place and do not end; their stacks, and what they hold, fill the memory.",
+	Looks: []string{
+		"Their number over time: it must rise to the end and never come back.",
+		"Where they wait, for how long the first of them have waited, and the go statement that made them.",
+		"Their stacks, and what was allocated in their functions and is held.",
+	},
+	Blind: []string{
+		"Goroutines that ran at the moment: their stacks are not read.",
+		"Whether those that wait for a peer would have been served later: a minute must pass before that is called a leak.",
+		"What they wait for.",
+	},
+	Example: "thousands of goroutines that never end",
+}
+
 // pile is goroutines that became more and more, and most of which wait at one
 // place.
 type pile struct {

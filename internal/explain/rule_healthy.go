@@ -6,6 +6,19 @@ import (
 	"github.com/highwater-go/highwater/internal/units"
 )
 
+var healthyPage = Page{
+	Truth: "Nothing to do: memory was never short, and nothing grew that could get there.",
+	Looks: []string{
+		"The greatest charge of what cannot be taken back, against the limit.",
+		"Growth of the live heap with its 95 % interval, percentiles of the footprint, the collector's part of the CPU time, kills: of a long run these say \"stable\", or \"not long enough to tell\".",
+	},
+	Blind: []string{
+		"What another load would do.",
+		"Growth that is slower than the interval is wide; the interval is printed.",
+	},
+	Example: "a service that ran for a night",
+}
+
 // judgeHealthy: nothing was near the limit, and nothing grew that could get
 // there. Without a limit it says what the peak was.
 func judgeHealthy(c *Case) Finding {

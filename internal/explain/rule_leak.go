@@ -6,6 +6,21 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
+var leakPage = Page{
+	Truth: "The live heap grows with work or time and does not come back.",
+	Looks: []string{
+		"What each collection found live, and a mark from the roots at the moment: the growth's line and its 95 % interval, how far it ever fell back, and whether it still grew in the last third of all allocation.",
+		"The line whose objects grew most, how much of what it allocated was ever freed, and whether its memory outlived the calls that allocated it.",
+		"Whether the growth slows down while the program goes on allocating, as a cache's does that fills up.",
+	},
+	Blind: []string{
+		"A cache or a data set that is still being filled looks alike; where the program ended within a minute the answer says so.",
+		"What holds the objects: the line is the one that allocated them.",
+		"Growth per unit of work where no counter of the work was recorded; it is then per byte allocated.",
+	},
+	Example: "slow leak, still running",
+}
+
 // judgeLeak: the live heap grows and does not come back. What collections found
 // live rises with an interval above zero, hardly ever falls and still rises in
 // the last third of all allocation; the blamed line's objects are not freed; and

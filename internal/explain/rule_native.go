@@ -8,6 +8,21 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
+var nativePage = Page{
+	Truth: "Memory outside Go: allocated by C, or mapped by the program itself.",
+	Looks: []string{
+		"Resident pages outside Go's arenas, by page where a moment was read, else resident memory less what the runtime counts.",
+		"Its growth from the first sample, and whether it came back.",
+		"Goroutines that stood in C code: a hint at the caller, no more.",
+	},
+	Blind: []string{
+		"Who allocated it: C keeps no record, and no Go profile contains it.",
+		"What malloc keeps of memory that was freed.",
+		"A Go program whose runtime could not be read: heap and native memory cannot be told apart there.",
+	},
+	Example: "cgo leak",
+}
+
 // judgeNative: anonymous memory outside Go's arenas is the greatest part of the
 // charge and of its growth. A program in another language counts as native.
 func judgeNative(c *Case) Finding {

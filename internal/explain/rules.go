@@ -2,23 +2,37 @@ package explain
 
 import "github.com/highwater-go/highwater/internal/sample"
 
-// Rule judges one class. It is a pure function of the case.
+// Rule judges one class. Judge is a pure function of the case.
 type Rule struct {
 	Class Class
 	Judge func(*Case) Finding
+	Page  Page
+}
+
+// Page is what docs/rules says of a rule.
+type Page struct {
+	Truth   string   // what the class means
+	Looks   []string // the evidence that decides
+	Blind   []string // what the rule cannot see
+	Example string   // the scene that shows it
 }
 
 // rules, in the order in which those that are ruled out are listed.
 var rules = []Rule{
-	{Goroutines, judgeGoroutines},
-	{Leak, judgeLeak},
-	{Burst, judgeBurst},
-	{GCUnaware, judgeGCUnaware},
-	{Native, judgeNative},
-	{Shmem, judgeShmem},
-	{Baseline, judgeBaseline},
-	{PageCache, judgePageCache},
-	{Healthy, judgeHealthy},
+	{Goroutines, judgeGoroutines, goroutinesPage},
+	{Leak, judgeLeak, leakPage},
+	{Burst, judgeBurst, burstPage},
+	{GCUnaware, judgeGCUnaware, gcUnawarePage},
+	{Churn, judgeChurn, churnPage},
+	{Spiral, judgeSpiral, spiralPage},
+	{IdleHeap, judgeIdleHeap, idleHeapPage},
+	{Native, judgeNative, nativePage},
+	{Shmem, judgeShmem, shmemPage},
+	{Baseline, judgeBaseline, baselinePage},
+	{Thrash, judgeThrash, thrashPage},
+	{PageCache, judgePageCache, pageCachePage},
+	{Untouched, judgeUntouched, untouchedPage},
+	{Healthy, judgeHealthy, healthyPage},
 }
 
 // Stance is what a rule says of its class.
@@ -47,10 +61,19 @@ type Finding struct {
 	Culprit          *Culprit
 	Why              []Why
 	Facts            []Fact // Why refers to their IDs
+
+	// Minor: of a class that is silent, nobody would have asked.
+	Minor bool
 }
 
 func silent(reason string, facts ...Fact) Finding {
 	return Finding{Stance: Silent, Reason: reason, Facts: facts}
+}
+
+// minor is a silent stance on a class that is far from the truth: the answer does
+// not mention it.
+func minor(reason string, facts ...Fact) Finding {
+	return Finding{Stance: Silent, Reason: reason, Facts: facts, Minor: true}
 }
 
 // undecided is an open stance on a class that would explain so many bytes.

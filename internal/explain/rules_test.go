@@ -10,7 +10,9 @@ func TestEachRuleSpeaksOnlyOfItsOwn(t *testing.T) {
 		"leak": {Leak}, "burst of uploads": {Burst}, "burst in the first rise": {Burst}, "garbage over the limit": {GCUnaware}, "garbage without a mark": nil,
 		"cgo leak": {Native}, "a file of 1 GiB written": {PageCache, Healthy}, "steady and small": {Healthy}, "tmpfs": {Shmem},
 		"steady need above the limit": {Baseline}, "workers that were busy all along": nil, "thousands of goroutines that never end": {Goroutines}, "one of several processes leaks": {Leak},
-		"several processes that are too many": nil, "a stripped program": nil, "a program in another language": {Native}, "rows that outlive the function that read them": {Burst}, "the reader of a connection that remembers": {Leak}, "killed without a last breath": nil,
+		"several processes that are too many": {Baseline}, "several processes, one of which still grew": nil, "freed memory that Go keeps": {IdleHeap},
+		"buffers that were reserved and never used": {Untouched, Healthy}, "patterns compiled for every value": {Churn, Healthy}, "allocation that outran the collector": {Churn},
+		"a collector that runs all the time": {Spiral, Baseline}, "a program that stands still at its limit": {Baseline, Thrash}, "a stripped program": nil, "a program in another language": {Native}, "rows that outlive the function that read them": {Burst}, "the reader of a connection that remembers": {Leak}, "killed without a last breath": nil,
 	} {
 		if got := speaking(newCase(scenes[name]().Evidence)); !slices.Equal(got, class) {
 			t.Errorf("%s: %v speak, want %v", name, got, class)

@@ -235,8 +235,89 @@ var scenes = map[string]func() *scene{
 		s.charge()
 		s.cycles(60, 55, 56, 55, 56, 55, 55, 56)
 		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 54, 0.1)
+		s.steady()
 		s.beside(4712, "shop", true, 86)
 		s.beside(4713, "shop", true, 88)
+		return s
+	},
+	"several processes, one of which still grew": func() *scene {
+		s := newScene()
+		s.heap(55, 60, 70)
+		s.killed()
+		s.Moment.Cgroup.Stat.PageCache = mib
+		s.charge()
+		s.cycles(60, 55, 56, 55, 56, 55, 55, 56)
+		s.steady()
+		s.beside(4712, "shop", true, 86)
+		s.beside(4713, "shop", true, 88)
+		s.Spans[sample.ProcessKey{PID: 4713, Start: 98}] = Span{Low: 20 * mib, High: 88 * mib, Seconds: 15}
+		return s
+	},
+	"freed memory that Go keeps": func() *scene {
+		s := newScene()
+		s.heap(30, 30, 50)
+		s.p.Residency.GoIdle = 180 * mib
+		s.killed()
+		s.cycles(60, 30, 180, 30, 30, 30, 31, 30)
+		return s
+	},
+	"buffers that were reserved and never used": func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(350, 350, 360)
+		s.p.Residency.GoObjects, s.p.Residency.Untouched = 80*mib, 280*mib
+		s.charge()
+		s.cycles(100, 345, 350, 350, 350, 350, 350, 350, 350)
+		s.site("example.org/shop/arena.New", "/build/shop/arena/arena.go", 40, 340, 0)
+		return s
+	},
+	"patterns compiled for every value": func() *scene {
+		s := newScene()
+		s.heap(12, 12, 22)
+		s.charge()
+		s.collections(300, 12, 26, 12)
+		s.work(1.5, 0.34, 420)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 9, 0.1)
+		s.allocator("example.org/shop/formats.(*Set).Match", "/build/shop/formats/formats.go", 48, 11900, 0.94, "runtime.mallocgc", "regexp/syntax.parse", "regexp.compile", "regexp.Compile", "regexp.MustCompile")
+		s.allocator("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 300, 0.02)
+		return s
+	},
+	"allocation that outran the collector": func() *scene {
+		s := newScene()
+		s.heap(30, 34, 230)
+		s.killed()
+		s.collections(30, 30, 60, 900)
+		s.work(2, 0.2, 1200)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 28, 0.1)
+		s.allocator("example.org/shop/page.Render", "/build/shop/page/render.go", 91, 22000, 0.7, "runtime.mallocgc", "runtime.growslice", "strings.(*Builder).grow")
+		s.Allocators[0].Since = 160 * mib
+		return s
+	},
+	"a collector that runs all the time": func() *scene {
+		s := newScene()
+		s.heap(212, 212, 222)
+		s.p.Go.MemoryLimit, s.p.Go.HeapGoal = int64(225*mib), 214*mib
+		s.charge()
+		s.collections(400, 212, 214, 2)
+		s.work(2, 0.61, 30)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 205, 0.01)
+		return s
+	},
+	"a program that stands still at its limit": func() *scene {
+		s := newScene()
+		s.heap(215, 216, 243)
+		s.Moment.Cgroup.Stat.PageCache = 6 * mib
+		s.charge()
+		s.cycles(70, 50, 120, 180, 214, 215, 214, 215, 214, 215, 214, 215)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 210, 0.01)
+		for i, at := range s.Ticks.At {
+			if at > 6 {
+				s.Ticks.Usage[i], s.Ticks.PageCache[i] = 255.5*float64(mib), 5*float64(mib)
+			}
+			s.Ticks.Faults = append(s.Ticks.Faults, 900*at)
+			s.Ticks.Refaults = append(s.Ticks.Refaults, 4000*at)
+			s.Ticks.Stalled = append(s.Ticks.Stalled, 0.7*at)
+		}
 		return s
 	},
 	"rows that outlive the function that read them": func() *scene {
@@ -499,12 +580,73 @@ var quiet = map[string]struct {
 		s.running(1)
 		return s
 	}, nil, Inconclusive},
-	"freed memory that Go keeps": {func() *scene {
+	"a file that is read again and again at the limit": {func() *scene {
 		s := newScene()
-		s.heap(30, 30, 50)
-		s.p.Residency.GoIdle = 180 * mib
-		s.killed()
-		s.cycles(60, 30, 180, 30, 30, 30, 31, 30)
+		s.Moment.Cgroup.Stat.PageCache = 230 * mib
+		s.charge()
+		s.cycles(10, 9, 10, 9, 10, 9, 10, 10, 9)
+		for i, at := range s.Ticks.At {
+			s.Ticks.Usage[i], s.Ticks.PageCache[i] = 255.5*float64(mib), 228*float64(mib)
+			s.Ticks.Refaults = append(s.Ticks.Refaults, 4000*at)
+			s.Ticks.Faults = append(s.Ticks.Faults, 100*at)
+		}
 		return s
-	}, nil, Inconclusive},
+	}, []Class{PageCache, Healthy}, PageCache},
+	"a full limit of memory that is at rest": {func() *scene {
+		s := newScene()
+		s.heap(215, 216, 243)
+		s.Moment.Cgroup.Stat.PageCache = 6 * mib
+		s.charge()
+		s.cycles(70, 50, 120, 180, 214, 215, 214, 215, 214, 215, 214, 215)
+		for i, at := range s.Ticks.At {
+			s.Ticks.Usage[i], s.Ticks.PageCache[i] = 255.5*float64(mib), 5*float64(mib)
+			s.Ticks.Faults = append(s.Ticks.Faults, at)
+		}
+		return s
+	}, []Class{Baseline}, Baseline},
+	"much garbage from many lines": {func() *scene {
+		s := newScene()
+		s.heap(12, 12, 22)
+		s.charge()
+		s.collections(300, 12, 26, 12)
+		s.work(1.5, 0.34, 420)
+		s.allocator("example.org/shop/a.F", "a.go", 1, 1200, 0.1)
+		s.allocator("example.org/shop/b.F", "b.go", 1, 1100, 0.09)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"much garbage that costs little": {func() *scene {
+		s := newScene()
+		s.heap(12, 12, 22)
+		s.charge()
+		s.collections(300, 12, 26, 12)
+		s.work(4, 0.12, 420)
+		s.allocator("example.org/shop/a.F", "a.go", 1, 11000, 0.9)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a memory limit with room below it": {func() *scene {
+		s := newScene()
+		s.heap(150, 150, 190)
+		s.p.Go.MemoryLimit, s.p.Go.HeapGoal = int64(225*mib), 210*mib
+		s.charge()
+		s.collections(400, 150, 210, 40)
+		s.work(2, 0.2, 600)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"idle heap after a burst, with room for it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(30, 30, 50)
+		s.p.Residency.GoIdle = 50 * mib
+		s.charge()
+		s.cycles(60, 30, 90, 30, 30, 30, 31, 30)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"buffers that are touched under a limit": {func() *scene {
+		s := newScene()
+		s.heap(350, 350, 360)
+		s.p.Residency.GoObjects, s.p.Residency.Untouched = 240*mib, 120*mib
+		s.killed()
+		s.cycles(100, 345, 350, 350, 350, 350, 350, 350, 350)
+		return s
+	}, []Class{Baseline}, Baseline},
 }

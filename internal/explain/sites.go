@@ -1,7 +1,9 @@
 package explain
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -76,7 +78,35 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 			l.e.Sites = append(l.e.Sites, s)
 		}
 	}
+	l.e.Allocators = allocatorsOf(holders, p)
 	return l.course(holders, p, view)
+}
+
+// mostAllocators bounds how many allocating lines are kept.
+const mostAllocators = 20
+
+// allocatorsOf are the lines that allocated most until the profile.
+func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile) []Allocator {
+	all := 0.0
+	var out []Allocator
+	for _, h := range holders {
+		a := Allocator{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
+			Bytes: amount(h.Alloc), Since: amount(h.Since), Stack: framesOf(p.Sites[h.Sites[0]])}
+		all += float64(a.Bytes)
+		out = append(out, a)
+	}
+	slices.SortStableFunc(out, func(a, b Allocator) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for i := range out {
+		out[i].Share = float64(out[i].Bytes) / max(1, all)
+	}
+	return out[:min(len(out), mostAllocators)]
+}
+
+func framesOf(s sample.Site) (out []sample.Frame) {
+	for _, l := range s.Stack {
+		out = append(out, l.Frames...)
+	}
+	return out
 }
 
 // held reads the course of the live heap from the profiles, where no collection
@@ -158,9 +188,7 @@ func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 	if view == heapdiff.Now {
 		s.Allocated = s.Allocated.Sub(s.Since)
 	}
-	for _, l := range p.Sites[h.Sites[0]].Stack {
-		s.Stack = append(s.Stack, l.Frames...)
-	}
+	s.Stack = framesOf(p.Sites[h.Sites[0]])
 	return s
 }
 

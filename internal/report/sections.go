@@ -206,7 +206,9 @@ func unique(ids []string) []string {
 }
 
 var classNames = map[explain.Class]string{explain.Leak: "leak", explain.Goroutines: "goroutine leak", explain.Burst: "burst", explain.GCUnaware: "garbage over the limit",
-	explain.Native: "native memory", explain.PageCache: "page cache", explain.Shmem: "shared memory", explain.Baseline: "too small a limit"}
+	explain.Native: "native memory", explain.PageCache: "page cache", explain.Shmem: "shared memory", explain.Baseline: "too small a limit",
+	explain.Churn: "churn", explain.Spiral: "a spiral of the collector", explain.IdleHeap: "freed memory that Go keeps", explain.Thrash: "reclaim without end",
+	explain.Untouched: "memory never touched"}
 
 // fixes prints each change to try, and below it the command that tests it.
 func (p *page) fixes(fixes []explain.Fix, most int) {

@@ -1,0 +1,128 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+var baselinePage = Page{
+	Truth: "What the program, or several together, steadily need is more than the limit. Nothing grows; the limit is too small.",
+	Looks: []string{
+		"What was live at the moment, and all that is neither heap nor page cache: together more than 85 % of the limit.",
+		"Whether the live heap was flat over the last half of the collections, within 15 %.",
+		"Of several processes, whether each large one was flat over the last half of its life.",
+	},
+	Blind: []string{
+		"A program that was killed while it loaded its data: where it would have ended nobody knows, and the answer is inconclusive.",
+		"Whether the need itself is reasonable. The lines that hold it are named.",
+	},
+	Example: "steady need above the limit",
+}
+
+// judgeBaseline: the program steadily needs more than the limit. The live heap
+// must have been flat over the last collections; in a first rise nobody knows
+// where it would have ended.
+func judgeBaseline(c *Case) Finding {
+	if !c.pressed || c.g == nil || c.bound == 0 {
+		return silent("memory was never short", c.factOutcome())
+	}
+	need := c.live.bytes + c.nonHeap().Sub(c.othersGarbage())
+	if need < c.bound*85/100 {
+		return silent(fmt.Sprintf("the steady need is %s of %s", size(need), limit(c.bound)), c.factLive())
+	}
+	if c.others()*5 >= need {
+		return c.judgeTogether(need)
+	}
+	if c.live.bytes < need/2 {
+		return silent(fmt.Sprintf("the live heap is %s only", size(c.live.bytes)), c.factLive())
+	}
+	low, high, n := c.lastHalf()
+	if n < 4 {
+		return silent("too few collections to call the need steady", c.factCurve())
+	}
+	if high-low > 0.15*high || float64(c.live.bytes) > 1.15*high {
+		return silent("the live heap was not steady", c.factCurve())
+	}
+	f := Finding{Stance: Speaks, Bytes: need, Confidence: Medium, Facts: []Fact{c.factCurve(), c.factLive(), c.factLedger()}}
+	f.Sentence = fmt.Sprintf("The program steadily needs %s (live heap %s, the rest %s); the limit of %s leaves no room for the collector to work.",
+		size(need), size(c.live.bytes), size(c.nonHeap()), limit(c.bound))
+	f.Detail = "No leak: the limit is too small for it."
+	f.Because = []string{fmt.Sprintf("the live heap stayed within %s over the last %s", fsize(high-low), count(n, "collection"))}
+	f.Why = []Why{{Text: "the live heap does not grow and cannot be collected", Evidence: []string{"curve", "live"}}}
+	if c.site != nil {
+		f.Culprit = culprit(&c.Sites[0], "retains")
+		f.Facts = append(f.Facts, c.factLine(&c.Sites[0]))
+	}
+	return f
+}
+
+// lastHalf is the range of the last half of the live heap's readings.
+func (c *Case) lastHalf() (low, high float64, n int) {
+	recent := c.curve.points[len(c.curve.points)/2:]
+	for i, p := range recent {
+		if i == 0 {
+			low, high = p.live, p.live
+		}
+		low, high = min(low, p.live), max(high, p.live)
+	}
+	return low, high, len(recent)
+}
+
+// othersGarbage is what of the other processes' heaps was dead, as far as known.
+func (c *Case) othersGarbage() sample.Bytes {
+	return c.ledger.Row(sample.RowGarbage).Sub(c.own.Row(sample.RowGarbage))
+}
+
+// judgeTogether: several processes, none of which grows, need more than the limit.
+func (c *Case) judgeTogether(need sample.Bytes) Finding {
+	for _, p := range c.Moment.Processes {
+		if anonOf(p)*10 < need {
+			continue
+		}
+		s, ok := c.Spans[p.Key]
+		switch {
+		case !ok || s.Seconds < shortestSteady:
+			return undecided(float64(need), fmt.Sprintf("whether %s would have kept its size was not seen", c.nameOf(p.Key)), c.factShares())
+		case s.High > s.Low+max(s.High/4, 4*sample.MiB):
+			return silent(fmt.Sprintf("%s was not steady: %s to %s", c.nameOf(p.Key), size(s.Low), size(s.High)), c.factShares())
+		}
+	}
+	list := processesOf(c)
+	f := Finding{Stance: Speaks, Bytes: need, Confidence: Medium, Facts: []Fact{c.factShares(), c.factLedger()}}
+	var shares []string
+	for _, p := range list[:min(3, len(list))] {
+		shares = append(shares, fmt.Sprintf("%s (pid %d) %s", p.Name, p.PID, size(p.Bytes)))
+	}
+	f.Sentence = fmt.Sprintf("%d processes together steadily need %s of %s: %s.", len(list), size(need), limit(c.bound), strings.Join(shares, ", "))
+	f.Detail = "No leak: the limit is too small for all of them."
+	f.Because = []string{"none of the large ones grew over the last half of its life"}
+	f.Why = []Why{{Text: "each fits the limit alone; together they leave no room for the collectors to work", Evidence: []string{"shares"}}}
+	return f
+}
+
+// shortestSteady is how long a process must have kept its size, in seconds, to be
+// called steady.
+const shortestSteady = 2
+
+// factShares lists how the charge divides among the processes.
+func (c *Case) factShares() Fact {
+	f := Fact{ID: "shares", Values: map[string]int64{}}
+	var parts []string
+	for i, p := range processesOf(c) {
+		f.Values[fmt.Sprintf("pid_%d_bytes", p.PID)] = int64(p.Bytes)
+		if i < 4 {
+			parts = append(parts, fmt.Sprintf("%s (pid %d) %s", p.Name, p.PID, size(p.Bytes)))
+		}
+	}
+	f.Text = fmt.Sprintf("anonymous memory of %d processes: %s", len(f.Values), strings.Join(parts, ", "))
+	return f
+}
+
+func (c *Case) nameOf(key sample.ProcessKey) string {
+	if p := c.program(key); p != nil && p.Name != "" {
+		return fmt.Sprintf("%s (pid %d)", p.Name, key.PID)
+	}
+	return fmt.Sprintf("pid %d", key.PID)
+}

@@ -1,0 +1,71 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+var idleHeapPage = Page{
+	Truth: "Memory that Go has freed and not yet given back to the kernel is a large part of the charge. It is used again before anything new is asked for.",
+	Looks: []string{
+		"Pages of Go's arenas that belong to no object, stack or table, and are resident: by page where a moment was read, else by the runtime's own count.",
+		"Whether the charge was near the limit: then the idle heap stood in the way of something else, and GOMEMLIMIT makes Go give it back sooner.",
+	},
+	Blind: []string{
+		"What the memory was used for before it was freed: ask for the moment of the peak.",
+		"Free slots within pages that still hold an object: those cannot be given back, and are in the same row of the ledger but not in this judgement.",
+	},
+	Example: "freed memory that Go keeps",
+}
+
+// judgeIdleHeap: freed heap that is still resident is what fills the charge.
+func judgeIdleHeap(c *Case) Finding {
+	if c.g == nil {
+		return minor("the Go runtime was not read")
+	}
+	idle := c.idle()
+	facts := []Fact{c.factIdle(idle), c.factLedger()}
+	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
+	switch {
+	case c.pressed && idle < c.bound*25/100:
+		return silent(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
+	case c.pressed && idle < c.live.bytes:
+		return silent(fmt.Sprintf("freed memory that Go kept was %s, the live heap %s", size(idle), size(c.live.bytes)), facts...)
+	case !c.pressed && (idle < 64*sample.MiB || idle < hard/2):
+		return minor(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
+	}
+	return idleHeapFound(c, idle, facts)
+}
+
+// idle is the subject's heap pages that hold no object.
+func (c *Case) idle() sample.Bytes {
+	return residencyOf(*c.proc).GoIdle
+}
+
+func idleHeapFound(c *Case, idle sample.Bytes, facts []Fact) Finding {
+	f := Finding{Stance: Speaks, Bytes: idle, Facts: facts, Confidence: Medium}
+	f.Sentence = fmt.Sprintf("Of the %s charged, %s were heap that Go%s had freed and not yet given back; %s were live.",
+		size(c.ledger.Total), size(idle), c.of(), size(c.live.bytes))
+	f.Detail = "No leak: idle heap, which Go uses again first and gives back over minutes."
+	if c.proc.Residency != nil && c.proc.Residency.GoKnown {
+		f.Confidence, f.Because = High, []string{"every page of the process was assigned to its owner"}
+	} else {
+		f.Because = []string{"by the runtime's own count"}
+	}
+	why := "the heap was larger before; its pages are kept for the next rise"
+	if c.curve.max > 1.5*c.curve.last && len(c.curve.points) > 0 {
+		why = fmt.Sprintf("the live heap had been %s before; its pages are kept for the next rise", fsize(c.curve.max))
+	}
+	f.Why = []Why{{Text: why, Evidence: []string{"idle"}}}
+	if c.pressed {
+		f.Why = append(f.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})
+		f.Facts = append(f.Facts, c.factCollector())
+	}
+	return f
+}
+
+func (c *Case) factIdle(idle sample.Bytes) Fact {
+	return Fact{ID: "idle", Text: fmt.Sprintf("heap pages without any object: %s resident, %s given back already", size(idle), size(c.g.HeapReleased)),
+		Values: map[string]int64{"idle_bytes": int64(idle), "released_bytes": int64(c.g.HeapReleased)}}
+}

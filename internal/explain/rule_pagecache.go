@@ -1,0 +1,67 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+var pageCachePage = Page{
+	Truth: "Usage stands at the limit by file pages, which the kernel takes back when memory is needed: harmless.",
+	Looks: []string{
+		"The page cache at the sample of the greatest charge, without tmpfs.",
+		"The greatest charge of what cannot be taken back.",
+	},
+	Blind: []string{
+		"Which files.",
+		"That reading them again costs time: see thrash.",
+	},
+	Example: "a file of 1 GiB written",
+}
+
+// judgePageCache: the charge stood at its limit by file pages. The kernel takes
+// them back before it kills, so that it is harmless.
+func judgePageCache(c *Case) Finding {
+	switch cache := c.cacheAtPeak(); {
+	case c.outcome.Kernel:
+		return silent(fmt.Sprintf("the kernel takes file pages back before it kills; %s were left", size(c.ledger.Row(sample.RowPageCache))), c.factLedger())
+	case c.limit == 0:
+		return silent("there is no limit to stand at")
+	case float64(c.peak) < 0.95*float64(c.limit):
+		return silent(fmt.Sprintf("the charge never stood at its limit: %s of %s", size(c.peak), limit(c.limit)), c.factOutcome())
+	case c.hardPeak() >= 0.8*float64(c.limit) || cache < 0.2*float64(c.limit):
+		return silent(fmt.Sprintf("at the greatest charge only %s were file pages", fsize(cache)), c.factCache())
+	default:
+		f := Finding{Stance: Speaks, Bytes: sample.Bytes(cache), Confidence: High, Facts: []Fact{c.factCache(), c.factOutcome()}}
+		f.Sentence = fmt.Sprintf("Usage stood at its limit of %s because of %s of file pages (page cache), which the kernel takes back when memory is needed.",
+			limit(c.limit), fsize(cache))
+		f.Detail = "Harmless: nothing was killed."
+		f.Because = []string{fmt.Sprintf("the memory that cannot be taken back never passed %s", fsize(c.hardPeak()))}
+		f.Why = []Why{{Text: "files that are read or written stay in memory until something else needs the room", Evidence: []string{"cache"}}}
+		return f
+	}
+}
+
+// cacheAtPeak is the page cache at the sample of the greatest charge.
+func (c *Case) cacheAtPeak() float64 {
+	if i := c.fullest(); i >= 0 && c.Ticks.Usage[i] >= float64(c.ledger.Total) {
+		return c.Ticks.PageCache[i]
+	}
+	return float64(c.ledger.Row(sample.RowPageCache))
+}
+
+// fullest is the sample with the greatest charge and a known page cache, -1 if
+// there is none.
+func (c *Case) fullest() int {
+	best := -1
+	for i, usage := range c.Ticks.Usage {
+		if math.IsNaN(usage) || math.IsNaN(c.Ticks.PageCache[i]) {
+			continue
+		}
+		if best < 0 || usage > c.Ticks.Usage[best] {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,84 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+var spiralPage = Page{
+	Truth: "The collector runs all the time, because the memory limit that it knows is too near the live heap. Nothing is killed; the program crawls.",
+	Looks: []string{
+		"GOMEMLIMIT in force, and over the last third of the run the room that each collection left: its goal less what it found live. Below a tenth of the live heap there is next to nothing to allocate before the next one.",
+		"How many collections a second there were, and what part of the CPU time they took.",
+	},
+	Blind: []string{
+		"The runtime books the collector's time by the clock. On a busy machine that is more than the CPU time it used: the share is said with \"about\".",
+		"A live heap that grows into the limit is a leak first; the leak is then the verdict.",
+	},
+	Example: "a collector that runs all the time",
+}
+
+// judgeSpiral: GOMEMLIMIT leaves the collections next to no room, so that they
+// follow one another without end.
+func judgeSpiral(c *Case) Finding {
+	if c.g == nil {
+		return minor("the collector's state was not read")
+	}
+	limit, ok := c.memoryLimit()
+	if !ok {
+		return minor("GOMEMLIMIT is not set", c.factCollector())
+	}
+	cycles := c.recent()
+	if len(cycles) < 10 {
+		return silent(fmt.Sprintf("%s at the end", count(len(cycles), "collection")), c.factCollector())
+	}
+	left, live := leftOver(cycles)
+	p := c.lately()
+	facts := []Fact{c.factCollector(), c.factPace(p)}
+	perSecond := p.collections / p.seconds
+	switch {
+	case left > 0.1*live:
+		return silent(fmt.Sprintf("collections left %s to allocate before the next one", fsize(left)), facts...)
+	case perSecond < 1 || perSecond < 5 && !(p.gcShare() >= 0.25):
+		return silent(fmt.Sprintf("there were %.2g collections a second", perSecond), facts...)
+	}
+	return spiralFound(c, limit, left, live, p, facts)
+}
+
+// leftOver is the median of what collections left to allocate before the next one,
+// and of what they found live.
+func leftOver(cycles []sample.GCCycle) (left, live float64) {
+	var lefts, lives []float64
+	for _, g := range cycles {
+		lefts, lives = append(lefts, float64(g.Goal.Sub(g.Marked))), append(lives, float64(g.Marked))
+	}
+	slices.Sort(lefts)
+	slices.Sort(lives)
+	return lefts[len(lefts)/2], lives[len(lives)/2]
+}
+
+func spiralFound(c *Case, memoryLimit sample.Bytes, left, live float64, p pace, facts []Fact) Finding {
+	f := Finding{Stance: Speaks, Bytes: c.heap() + c.nonHeap(), Facts: facts, Confidence: High,
+		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: sample.Bytes(live), Role: "config"}}
+	share := ""
+	if s := p.gcShare(); !math.IsNaN(s) {
+		share = fmt.Sprintf(" and took about %.0f%% of its CPU time", 100*s)
+	}
+	f.Sentence = fmt.Sprintf("The collector%s ran %.0f times in the last %s%s: a live heap of %s under GOMEMLIMIT=%s leaves it %s to work with.",
+		c.of(), p.collections, seconds(p.seconds), share, fsize(live), limit(memoryLimit), fsize(left))
+	f.Detail = "A spiral of the collector: it is not killed, it crawls."
+	if c.outcome.Kernel {
+		f.Detail = "A spiral of the collector, before it was killed."
+	}
+	f.Because = []string{fmt.Sprintf("%.2g collections a second, each with next to no room", p.collections/p.seconds)}
+	f.Why = []Why{{Text: fmt.Sprintf("GOMEMLIMIT makes the collector run sooner, not the live heap smaller: %s of live heap need a limit of about %s or more",
+		fsize(live), whole(sample.Bytes(1.25*live)+c.goFixed())), Evidence: []string{"collector", "pace"}}}
+	if c.site != nil {
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("most of the live heap was allocated at %s", place(c.Sites[0].File, c.Sites[0].Line)), Evidence: []string{"site"}})
+		f.Facts = append(f.Facts, c.factSite())
+	}
+	return f
+}
