@@ -90,14 +90,7 @@ func answer(path, at string) (*explain.Answer, error) {
 	defer r.Close()
 	e, err := explain.Load(r, path, at)
 	if err != nil {
-		if errors.Is(err, explain.ErrAt) {
-			return nil, usagef("--at peak, kill, last, 2m30s or 14:31:08", "%w", err)
-		}
-		if errors.Is(err, explain.ErrNoMoment) {
-			return nil, &exitError{code: exitInconclusive, err: fmt.Errorf("explain %s: it ended before its memory was looked at", filepath.Base(path)),
-				hint: "highwater export --csv " + shortName(path) + " prints what was seen"}
-		}
-		return nil, err
+		return nil, momentError(err, path)
 	}
 	return explain.Explain(e, earlier{path})
 }

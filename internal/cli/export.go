@@ -106,10 +106,7 @@ func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 // momentOf is the moment that explain would look at.
 func momentOf(r *recording.Reader, path, at string) (*explain.Evidence, error) {
 	e, err := explain.Load(r, path, at)
-	if errors.Is(err, explain.ErrAt) {
-		return nil, usagef("--at peak, kill, last, 2m30s or 14:31:08", "%w", err)
-	}
-	return e, err
+	return e, momentError(err, path)
 }
 
 func (f exportFlags) writePprof(w io.Writer, r *recording.Reader, path, at string) error {

@@ -29,12 +29,13 @@ type Options struct {
 	Next string
 }
 
-// JSON writes the answer as one JSON object, indented by two spaces.
-func JSON(w io.Writer, a *explain.Answer) error {
+// JSON writes an answer, whose type says its schema, as one JSON object indented by
+// two spaces.
+func JSON(w io.Writer, answer any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(a)
+	return e.Encode(answer)
 }
 
 // Text writes the answer for people. Where it would be longer than 30 lines,

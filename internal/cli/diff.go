@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+type diffFlags struct {
+	from, to       string
+	json, noSource bool
+	source         string
+}
+
+func diffCommand(s *streams) *cobra.Command {
+	var f diffFlags
+	c := &cobra.Command{
+		Use:   "diff [A[@MOMENT]] [B[@MOMENT]]",
+		Short: "What grew between two moments or two recordings",
+		Long: `Compares two moments: of one recording, or of two. Prints by how much the rows of
+the ledger and the lines of code differ, absolute bytes first; a line counts as
+grown or shrunk where that is beyond what the sampling explains.
+
+Of one recording, the first moment is compared with that of the kill or the peak;
+--from and --to, or NAME@MOMENT, choose others. Of two recordings, the kill or the
+peak of each is compared.`,
+		Example: `  highwater diff --from 10s --to peak          the latest recording
+  highwater diff server-3@10s server-3@2m
+  highwater diff server-3 server-4             two runs, or two builds
+  highwater diff agent-1@peak otheragent-1@peak --json`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.from, "from", "", "`moment` of A: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
+	flags.StringVar(&f.to, "to", "", "`moment` of B, or of A where it is compared with itself")
+	flags.BoolVar(&f.json, "json", false, "print as JSON")
+	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
+	flags.StringVar(&f.source, "source", "", "`directory` of the program's source")
+	return c
+}
+
+// compared is one side of a comparison as it was asked for.
+type compared struct{ path, at string }
+
+func (f diffFlags) run(s *streams, args []string) error {
+	before, after, err := f.sides(args)
+	if err != nil {
+		return err
+	}
+	d, err := compare(before, after)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return report.JSON(s.out, d)
+	}
+	return report.DiffText(s.out, d, report.Options{
+		Color: useColor(s.out), NoSource: f.noSource, Source: sourceLine,
+		Next: "highwater explain " + shortName(after.path) + atFlag(after.at),
+	})
+}
+
+// atFlag is the flag that asks explain for a moment.
+func atFlag(at string) string {
+	if at == "" {
+		return ""
+	}
+	return " --at " + at
+}
+
+// sides finds the two recordings and their moments.
+func (f diffFlags) sides(args []string) (before, after compared, err error) {
+	if before, err = sideOf(args[:min(1, len(args))], f.from, "--from"); err != nil {
+		return before, after, err
+	}
+	if len(args) == 2 {
+		after, err = sideOf(args[1:], f.to, "--to")
+		return before, after, err
+	}
+	after = compared{before.path, f.to}
+	if before.at == "" {
+		before.at = "0s"
+	}
+	if before.at == after.at {
+		return before, after, usagef("--from 10s --to peak", "a moment is compared with itself")
+	}
+	return before, after, nil
+}
+
+// sideOf reads NAME@MOMENT, or a name and the flag for its moment.
+func sideOf(args []string, at, flag string) (compared, error) {
+	var split explainFlags
+	rest := split.splitMoment(args)
+	if split.at != "" && at != "" {
+		return compared{}, usagef("leave one of them out", "%s and %s both name a moment", args[0], flag)
+	}
+	path, err := findRecording(rest)
+	if split.at != "" {
+		at = split.at
+	}
+	return compared{path, at}, err
+}
+
+// compare reads both sides. In one recording both are of the process that the
+// later one is about.
+func compare(before, after compared) (*explain.Diff, error) {
+	b, err := loadSide(after, nil)
+	if err != nil {
+		return nil, err
+	}
+	var subject *sample.ProcessKey
+	if before.path == after.path {
+		subject = &b.Subject
+	}
+	a, err := loadSide(before, subject)
+	if err != nil {
+		return nil, err
+	}
+	return explain.Compare(a, b), nil
+}
+
+func loadSide(c compared, subject *sample.ProcessKey) (*explain.Side, error) {
+	r, err := recording.Open(c.path)
+	if err != nil {
+		return nil, recordingError(err)
+	}
+	defer r.Close()
+	side, err := explain.LoadSide(r, c.path, c.at, subject)
+	return side, momentError(err, c.path)
+}
+
+// momentError adds what to do where a recording does not have the moment.
+func momentError(err error, path string) error {
+	switch {
+	case errors.Is(err, explain.ErrAt):
+		return usagef("a moment is peak, kill, last, 2m30s or 14:31:08", "%w", err)
+	case errors.Is(err, explain.ErrNoMoment):
+		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: it ended before its memory was looked at", strings.TrimSuffix(filepath.Base(path), suffix)),
+			hint: "highwater export --csv " + shortName(path) + " prints what was seen"}
+	}
+	return err
+}

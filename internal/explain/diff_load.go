@@ -1,0 +1,119 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Side is one moment of a recording with the subject's heap profile as it was
+// sampled: what a comparison, and a listing of source, start from.
+type Side struct {
+	*Evidence
+	// Profile is read in the view heapdiff.Now. It has no counts where there is
+	// none at the moment nor before it; First is when the first one comes then.
+	Profile heapdiff.Profile
+	// View is "live" (what a mark reached), "published" (in use by the program's
+	// own profile) or "none".
+	View string
+	// Taken is when the profile was, First when the process's first was.
+	Taken, First time.Time
+
+	path string
+}
+
+// LoadSide reads a moment as Load does, with its profile. A subject that is not
+// nil is the process to look at, if the moment holds it.
+func LoadSide(r *recording.Reader, path, at string, subject *sample.ProcessKey) (*Side, error) {
+	e, err := Load(r, path, at)
+	if err != nil {
+		return nil, err
+	}
+	if subject != nil {
+		for _, p := range e.Moment.Processes {
+			if p.Key == *subject {
+				e.Subject = p.Key
+			}
+		}
+	}
+	s := &Side{Evidence: e, View: "none", path: path}
+	if err := s.readProfile(r); err != nil {
+		return nil, fmt.Errorf("explain %s: %w", e.Recording, err)
+	}
+	return s, nil
+}
+
+// readProfile takes the moment's own profile, else the last before it.
+func (s *Side) readProfile(r *recording.Reader) error {
+	list, err := r.Profiles(s.Subject)
+	if errors.Is(err, recording.ErrMissing) || err == nil && len(list) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.First = list[0].At
+	var id int64
+	for _, p := range list {
+		if !p.At.After(s.Moment.At) {
+			id = p.ID
+		}
+	}
+	m := s.process()
+	if m != nil && m.Profile != nil {
+		id = ownProfile(list, m.Profile, id)
+	}
+	if id == 0 {
+		return nil
+	}
+	return s.read(r, id, m)
+}
+
+// ownProfile is the number of the moment's own profile in the list.
+func ownProfile(list []recording.ProfileInfo, own *sample.HeapProfile, or int64) int64 {
+	for _, p := range list {
+		if p.At.Equal(own.At) {
+			return p.ID
+		}
+	}
+	return or
+}
+
+// read reads a profile: as what the mark reached where it is the moment's own and
+// there was a mark.
+func (s *Side) read(r *recording.Reader, id int64, m *sample.ProcessMoment) error {
+	p, err := r.Profile(id)
+	if err != nil {
+		return err
+	}
+	if s.Profile.Sites, err = r.SitesOf(id); err != nil {
+		return err
+	}
+	s.Taken = p.At
+	if m != nil && m.Profile != nil && m.Profile.At.Equal(p.At) && m.Live != nil && m.Live.Sampled != nil {
+		s.View, s.Profile.HeapProfile = "live", heapdiff.Live(p, m.Live.Sampled)
+		return nil
+	}
+	s.View, s.Profile.HeapProfile = "published", heapdiff.AsPublished(p)
+	return nil
+}
+
+// Module is the path of the subject's main module, "" if it is not known.
+func (s *Side) Module() string {
+	if p := s.program(s.Subject); p != nil && p.Go != nil {
+		return p.Go.Module
+	}
+	return ""
+}
+
+// Program is what the subject ran; without a name where that is not known.
+func (s *Side) Program() sample.Program {
+	if p := s.program(s.Subject); p != nil {
+		return *p
+	}
+	return sample.Program{Key: s.Subject}
+}
