@@ -92,7 +92,20 @@ func answer(path, at string) (*explain.Answer, error) {
 	if err != nil {
 		return nil, momentError(err, path)
 	}
-	return explain.Explain(e, earlier{path})
+	own, causesErr := ownCauses()
+	a, err := explain.Explain(e, earlier{path}, own...)
+	if err != nil {
+		return nil, err
+	}
+	n, notesErr := readNotes()
+	a.Verdict.Note = n.of(a.Verdict.Fingerprint)
+	// What the user wrote wrongly takes nothing else away.
+	for what, err := range map[string]error{"your own causes": causesErr, "notes": notesErr} {
+		if err != nil {
+			a.Gaps = append([]explain.Gap{{What: what, Why: err.Error()}}, a.Gaps...)
+		}
+	}
+	return a, nil
 }
 
 // recordingError adds what to do about a file that cannot be read.

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/units"
 )
@@ -31,7 +33,11 @@ type listed struct {
 	State       string    `json:"state"`   // "recording", "cut short", or the outcome
 	Verdict     string    `json:"verdict"` // class, "" if it was not explained yet
 	Fingerprint string    `json:"fingerprint"`
-	Problem     string    `json:"problem,omitempty"`
+	// Cause says of the fingerprint whether it was "new" in this recording, "known"
+	// from an earlier one of the program, or "accepted" by its note.
+	Cause   string        `json:"cause"`
+	Note    *explain.Note `json:"note"`
+	Problem string        `json:"problem,omitempty"`
 }
 
 func listCommand(s *streams) *cobra.Command {
@@ -49,6 +55,11 @@ func listCommand(s *streams) *cobra.Command {
 			for _, f := range files {
 				all = append(all, describe(f))
 			}
+			n, err := readNotes()
+			if err != nil {
+				fmt.Fprintf(s.err, "highwater: %v\n", err)
+			}
+			tellCauses(all, n)
 			if asJSON {
 				e := json.NewEncoder(s.out)
 				e.SetIndent("", "  ")
@@ -90,6 +101,28 @@ func describe(f stored) listed {
 	return l
 }
 
+// tellCauses says of each fingerprint whether it is new; the list is newest first.
+func tellCauses(all []listed, n notes) {
+	seen := map[[2]string]bool{}
+	for i := len(all) - 1; i >= 0; i-- {
+		l := &all[i]
+		if l.Fingerprint == "" {
+			continue
+		}
+		l.Note = n.of(l.Fingerprint)
+		key := [2]string{programOf(l.Path), l.Fingerprint}
+		switch {
+		case l.Note != nil && l.Note.Accepted:
+			l.Cause = "accepted"
+		case l.Note != nil || seen[key]:
+			l.Cause = "known"
+		default:
+			l.Cause = "new"
+		}
+		seen[key] = true
+	}
+}
+
 func printList(s *streams, all []listed) {
 	if len(all) == 0 {
 		fmt.Fprintln(s.out, "no recording yet\nhighwater run -- PROGRAM")
@@ -102,7 +135,10 @@ func printList(s *streams, all []listed) {
 			limit = units.Limit(l.Limit)
 		}
 		fmt.Fprintf(s.out, "%-24s %-16s %10s %10s  %-10s %-14s %s\n", l.Name, l.Started.Local().Format("2006-01-02 15:04"),
-			units.Size(l.Bytes), limit, orDash(l.State), orDash(l.Verdict), orDash(l.Fingerprint))
+			units.Size(l.Bytes), limit, orDash(l.State), orDash(l.Verdict), strings.TrimSpace(orDash(l.Fingerprint)+" "+l.Cause))
+		if l.Note != nil && l.Note.Text != "" {
+			fmt.Fprintf(s.out, "  %s\n", l.Note.Text)
+		}
 		if l.Problem != "" {
 			fmt.Fprintf(s.out, "  %s\n", l.Problem)
 		}

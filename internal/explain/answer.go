@@ -140,9 +140,10 @@ type Verdict struct {
 	Sentence    string     `json:"sentence"`
 	Detail      string     `json:"detail"` // what kind of cause it is, in a few words: "A burst, not a leak."
 	Confidence  Confidence `json:"confidence"`
-	Reasons     []string   `json:"reasons"`     // of the confidence
-	Fingerprint string     `json:"fingerprint"` // "" where there is no cause to name
-	Seen        int        `json:"seen"`        // how many earlier recordings have the fingerprint
+	Reasons     []string   `json:"reasons"`        // of the confidence
+	Fingerprint string     `json:"fingerprint"`    // "" where there is no cause to name
+	Seen        int        `json:"seen"`           // how many earlier recordings have the fingerprint
+	Note        *Note      `json:"note,omitempty"` // what somebody said of the cause; set by whoever keeps notes
 	Culprit     *Culprit   `json:"culprit"`
 	Why         []Why      `json:"why"`
 	// Known and NotKnown are for an inconclusive verdict: what is certain and what
@@ -150,6 +151,13 @@ type Verdict struct {
 	Known    []string `json:"known"`
 	NotKnown []string `json:"not_known"`
 	Next     []string `json:"next"`
+}
+
+// Note is what somebody said of a cause.
+type Note struct {
+	Text     string `json:"text"`
+	Accepted bool   `json:"accepted"` // known, and to stay
+	At       string `json:"at"`       // RFC 3339
 }
 
 // Culprit is the line to blame.

@@ -16,7 +16,7 @@ func (p *page) headline(a *explain.Answer) {
 	}
 	right := "no fingerprint"
 	if v := a.Verdict; v.Fingerprint != "" {
-		right = fmt.Sprintf("fingerprint %s (%s)", v.Fingerprint, times(v.Seen))
+		right = fmt.Sprintf("fingerprint %s (%s)", v.Fingerprint, known(v))
 	} else if v.Class != explain.Inconclusive {
 		right = ""
 	}
@@ -27,14 +27,21 @@ func (p *page) headline(a *explain.Answer) {
 	p.both(left, right)
 }
 
-func times(seen int) string {
-	switch seen {
-	case 0:
-		return "new"
-	case 1:
-		return "seen once before"
+// known says whether the cause was seen before.
+func known(v explain.Verdict) string {
+	word := "known"
+	if v.Note != nil && v.Note.Accepted {
+		word = "accepted"
 	}
-	return fmt.Sprintf("seen %d times before", seen)
+	switch {
+	case v.Seen == 1:
+		return word + ", seen once before"
+	case v.Seen > 1:
+		return fmt.Sprintf("%s, seen %d times before", word, v.Seen)
+	case v.Note != nil:
+		return word
+	}
+	return "new"
 }
 
 func outcome(o explain.Outcome) string {
@@ -134,6 +141,9 @@ func (p *page) verdict(v explain.Verdict) {
 		text += ": " + strings.Join(v.Reasons, "; ")
 	}
 	p.wrap("  ", text+".")
+	if v.Note != nil && v.Note.Text != "" {
+		p.wrap("  NOTE ", v.Note.Text)
+	}
 }
 
 // undecided prints what is certain, what is missing and what would get it.

@@ -249,6 +249,26 @@ func TestTheMomentIsNamedByWhenItWas(t *testing.T) {
 	}
 }
 
+func TestACauseIsNewKnownOrAccepted(t *testing.T) {
+	for want, v := range map[string]explain.Verdict{
+		"new":                           {},
+		"known":                         {Note: &explain.Note{Text: "uploads"}},
+		"known, seen once before":       {Seen: 1},
+		"known, seen 3 times before":    {Seen: 3},
+		"accepted":                      {Note: &explain.Note{Accepted: true}},
+		"accepted, seen 2 times before": {Seen: 2, Note: &explain.Note{Accepted: true}},
+	} {
+		if got := known(v); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	a := answers(t)["leak"]
+	a.Verdict.Note = &explain.Note{Text: "uploads are buffered; ticket 4711"}
+	if got := text(t, a, Options{}); !strings.Contains(got, "\n  NOTE uploads are buffered; ticket 4711\n") {
+		t.Error(got)
+	}
+}
+
 func TestRowsTooSmallToShowAreSummedUp(t *testing.T) {
 	const kib = int64(sample.KiB)
 	names := func(rows []row) (out []string) {

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/explain"
+)
+
+type noteFlags struct{ accept, reopen, remove, json bool }
+
+func noteCommand(s *streams) *cobra.Command {
+	var f noteFlags
+	c := &cobra.Command{
+		Use:   "note [FINGERPRINT [TEXT...]]",
+		Short: "Name a cause, or mark it as accepted",
+		Long: `Keeps a note of a cause in the state directory. Its fingerprint is in the first
+line of explain and in list; the first digits are enough. The note is shown wherever
+the same cause is found again. Without arguments, prints all notes.`,
+		Example: `  highwater note hw-7c1e2f "uploads are buffered; ticket 4711"
+  highwater note hw-7c1e2f --accept "one import a night needs this"
+  highwater note hw-7c1e2f --remove`,
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args) },
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.accept, "accept", false, "the cause is known and stays: explain and list say so")
+	flags.BoolVar(&f.reopen, "reopen", false, "it is not accepted any more")
+	flags.BoolVar(&f.remove, "remove", false, "remove the note")
+	flags.BoolVar(&f.json, "json", false, "print all notes as JSON")
+	c.MarkFlagsMutuallyExclusive("accept", "reopen", "remove", "json")
+	return c
+}
+
+func (f noteFlags) run(s *streams, args []string) error {
+	n, err := readNotes()
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		if f.accept || f.reopen || f.remove {
+			return usagef("highwater note hw-7c1e2f --accept; highwater list shows the fingerprints", "which cause?")
+		}
+		return f.print(s, n)
+	}
+	causes, err := causesOf(n)
+	if err != nil {
+		return err
+	}
+	fingerprint, err := oneOf(causes, args[0])
+	if err != nil {
+		return err
+	}
+	if err := f.change(&n, fingerprint, strings.Join(args[1:], " ")); err != nil {
+		return err
+	}
+	if f.json {
+		return f.print(s, n)
+	}
+	fmt.Fprintf(s.out, "%s  %s\n", fingerprint, noteText(n.of(fingerprint)))
+	if recording := causes[fingerprint]; recording != "" {
+		fmt.Fprintf(s.out, "highwater explain %s\n", recording)
+	}
+	return nil
+}
+
+// change writes what the flags and the text ask for, if they ask for anything.
+func (f noteFlags) change(n *notes, fingerprint, text string) error {
+	have := n.of(fingerprint)
+	switch {
+	case f.remove && text != "":
+		return usagef("highwater note "+fingerprint+" --remove", "--remove takes no text")
+	case f.remove:
+		n.put(fingerprint, nil)
+	case text == "" && !f.accept && !f.reopen:
+		return nil // to be shown
+	default:
+		next := noted(text, f.accept || have != nil && have.Accepted && !f.reopen)
+		if have != nil && text == "" {
+			next.Text = have.Text
+		}
+		n.put(fingerprint, next)
+	}
+	return n.write()
+}
+
+func (f noteFlags) print(s *streams, n notes) error {
+	if f.json {
+		e := json.NewEncoder(s.out)
+		e.SetIndent("", "  ")
+		return e.Encode(n)
+	}
+	if len(n.Notes) == 0 {
+		fmt.Fprintln(s.out, "no note yet\nhighwater note FINGERPRINT TEXT")
+		return nil
+	}
+	for _, one := range n.Notes {
+		fmt.Fprintf(s.out, "%s  %s\n", one.Fingerprint, noteText(&one.Note))
+	}
+	fmt.Fprintln(s.out, "highwater list")
+	return nil
+}
+
+// noteText is a note in one line.
+func noteText(n *explain.Note) string {
+	switch {
+	case n == nil:
+		return "no note"
+	case n.Accepted && n.Text == "":
+		return "accepted"
+	case n.Accepted:
+		return "accepted: " + n.Text
+	case n.Text == "":
+		return "not accepted"
+	}
+	return n.Text
+}
+
+// causesOf are the fingerprints of all recordings and notes, each with its latest
+// recording, "" if it has none any more.
+func causesOf(n notes) (map[string]string, error) {
+	causes := map[string]string{}
+	for _, one := range n.Notes {
+		causes[one.Fingerprint] = ""
+	}
+	all, err := storedRecordings()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range slices.Backward(all) { // newest last
+		if fingerprint := fingerprintOf(one.path); fingerprint != "" {
+			causes[fingerprint] = shortName(one.path)
+		}
+	}
+	return causes, nil
+}
+
+// oneOf is the fingerprint that begins with what was typed, "hw-" or not.
+func oneOf(causes map[string]string, typed string) (string, error) {
+	var found []string
+	for fingerprint := range causes {
+		if fingerprint == typed {
+			return typed, nil
+		}
+		if strings.HasPrefix(fingerprint, "hw-"+strings.TrimPrefix(typed, "hw-")) && len(strings.TrimPrefix(typed, "hw-")) >= 2 {
+			found = append(found, fingerprint)
+		}
+	}
+	slices.Sort(found)
+	switch len(found) {
+	case 0:
+		return "", usagef("highwater list shows the fingerprints", "no recording has the fingerprint %q", typed)
+	case 1:
+		return found[0], nil
+	}
+	return "", usagef("write more of it", "%q may be %s", typed, strings.Join(found, " or "))
+}
