@@ -57,7 +57,7 @@ func (d *destination) writeParquet(w io.Writer, next func() ([]byte, error)) (ro
 		if err != nil {
 			return 0, status.Error(codes.InvalidArgument, err.Error())
 		}
-		err = file.WriteBuffered(record)
+		err = file.WriteBuffered(record) // also: alltables; also: onerecord
 		rows += record.NumRows()
 		record.Release()
 		if err != nil {

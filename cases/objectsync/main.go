@@ -16,16 +16,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 	"github.com/highwater-go/highwater/cases/internal/s3local"
 )
 
@@ -46,12 +43,7 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		log.Fatal("objectsync: ", err)
-	}
+	program.Main("objectsync", run)
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -59,12 +51,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p, err := probe.Serve(o.debug)
-	if err != nil {
+	if err := probe.Start(ctx, o.debug); err != nil {
 		return err
-	}
-	if p != nil {
-		defer p.Close()
 	}
 	if o.child {
 		var stop context.CancelFunc

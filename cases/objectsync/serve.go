@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 // listening is what a server prints before its address, on a line of its own.
@@ -22,10 +20,7 @@ const listening = "listening on "
 const maxMessage = 16 << 20
 
 func listen(address string, out io.Writer) (net.Listener, error) {
-	if err := probe.Loopback(address); err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", address)
+	l, err := program.Listen(address)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +52,5 @@ func serveHTTP(ctx context.Context, address string, out io.Writer, handler http.
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	defer context.AfterFunc(ctx, func() { server.Close() })()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return program.Serve(ctx, l, handler)
 }

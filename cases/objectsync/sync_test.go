@@ -26,6 +26,7 @@ import (
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/s3local"
+	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
 // TestMain is the program, too: a sync under test starts this binary again as
@@ -40,11 +41,11 @@ func TestMain(m *testing.M) {
 
 func TestTheTruthAgreesWithTheSource(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
-		if err := faults.Relocate("."); err != nil {
+		if err := truthfile.Relocate("."); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := faults.Check(".", knownFaults...); err != nil {
+	if err := truthfile.Check(".", knownFaults...); err != nil {
 		t.Error(err)
 	}
 }

@@ -89,7 +89,7 @@ func serveWrite(server any, stream grpc.ServerStream) error {
 // receive returns the bytes of the next message, io.EOF after the last.
 func receive(stream interface{ RecvMsg(any) error }) ([]byte, error) {
 	var message wrapperspb.BytesValue
-	if err := stream.RecvMsg(&message); err != nil {
+	if err := stream.RecvMsg(&message); err != nil { // also: onerecord
 		return nil, err
 	}
 	return message.Value, nil
@@ -99,7 +99,7 @@ func receive(stream interface{ RecvMsg(any) error }) ([]byte, error) {
 func encode(record arrow.RecordBatch) ([]byte, error) {
 	var b bytes.Buffer
 	w := ipc.NewWriter(&b, ipc.WithSchema(record.Schema()))
-	if err := w.Write(record); err != nil {
+	if err := w.Write(record); err != nil { // also: onerecord
 		return nil, err
 	}
 	if err := w.Close(); err != nil {
@@ -139,12 +139,12 @@ func (d *decoder) decode(stream []byte) (arrow.RecordBatch, error) {
 	}
 	limit := int64(len(stream))
 	messages := ipc.NewMessageReader(bytes.NewReader(stream), ipc.WithMetadataSizeLimit(limit), ipc.WithBodySizeLimit(limit))
-	r, err := ipc.NewReaderFromMessageReader(messages)
+	r, err := ipc.NewReaderFromMessageReader(messages) // also: onerecord
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	defer r.Release()
-	if !r.Next() {
+	if !r.Next() { // also: onerecord
 		return nil, fmt.Errorf("record: a message without a batch: %w", cause(r.Err()))
 	}
 	record := r.RecordBatch()

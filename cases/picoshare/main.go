@@ -20,17 +20,17 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"log"
-	"net"
-	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 var known = []string{"form32", "formleak", "chunkge", "onetx", "vacuum"}
@@ -42,46 +42,58 @@ type options struct {
 	faults         *faults.Set
 }
 
-func main() {
-	var o options
-	flag.StringVar(&o.address, "addr", "127.0.0.1:8080", "loopback `address` to listen on")
-	flag.StringVar(&o.debug, "debug", "", "loopback `address` for profiles and metrics (default none)")
-	flag.StringVar(&o.data, "data", "picoshare-data", "`folder` of the database and of uploads under way")
-	flag.StringVar(&o.secret, "secret", os.Getenv("PICOSHARE_SECRET"), "the shared `secret` (or PICOSHARE_SECRET)")
-	flag.DurationVar(&o.clean, "clean", 7*time.Hour, "how often expired files are removed")
-	o.faults = faults.Flag(flag.CommandLine, known...)
-	flag.Parse()
-	if err := run(o); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { program.Main("picoshare", run) }
 
-func run(o options) error {
-	if o.secret == "" {
-		return errors.New("no shared secret: give one by -secret or PICOSHARE_SECRET")
-	}
-	if err := probe.Loopback(o.address); err != nil {
+func run(ctx context.Context, args []string, _ io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
 		return err
 	}
-	if _, err := probe.Serve(o.debug); err != nil {
+	if err := probe.Start(ctx, o.debug); err != nil {
 		return err
 	}
-	if err := ownTemp(filepath.Join(o.data, "tmp")); err != nil {
+	l, err := program.Listen(o.address)
+	if err != nil {
 		return err
 	}
+	defer l.Close()
+	temp := filepath.Join(o.data, "tmp")
+	if err := ownTemp(temp); err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
 	s, err := openStore(filepath.Join(o.data, "picoshare.db"), o.faults)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	asked, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	cleaned := make(chan struct{})
-	go func() { defer close(cleaned); s.cleanEvery(asked, o.clean) }()
-	err = serve(asked, o.address, newServer(s, o.secret, o.faults))
-	stop()
-	<-cleaned
-	return err
+	log.Printf("listening on http://%s", l.Addr())
+	var working errgroup.Group
+	ctx, stop := context.WithCancel(ctx)
+	working.Go(func() error { s.cleanEvery(ctx, o.clean); return nil })
+	working.Go(func() error {
+		defer stop()
+		return program.Serve(ctx, l, newServer(s, o.secret, o.faults))
+	})
+	return working.Wait()
+}
+
+func parse(args []string) (*options, error) {
+	o := new(options)
+	f := flag.NewFlagSet("picoshare", flag.ContinueOnError)
+	f.StringVar(&o.address, "addr", "127.0.0.1:8080", "loopback `address` to listen on")
+	f.StringVar(&o.debug, "debug", "", "loopback `address` for profiles and metrics (default none)")
+	f.StringVar(&o.data, "data", "picoshare-data", "`folder` of the database and of uploads under way")
+	f.StringVar(&o.secret, "secret", os.Getenv("PICOSHARE_SECRET"), "the shared `secret` (or PICOSHARE_SECRET)")
+	f.DurationVar(&o.clean, "clean", 7*time.Hour, "how often expired files are removed")
+	o.faults = faults.Flag(f, known...)
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if o.secret == "" || o.clean <= 0 || f.NArg() > 0 {
+		return nil, errors.New("give the shared secret by -secret or PICOSHARE_SECRET, a -clean above 0, and nothing but flags")
+	}
+	return o, nil
 }
 
 // ownTemp makes dir the folder for temporary files, Go's and SQLite's, and
@@ -94,27 +106,4 @@ func ownTemp(dir string) error {
 		return err
 	}
 	return os.Setenv("TMPDIR", dir)
-}
-
-// serve answers until ctx ends, and lets the requests under way finish.
-func serve(ctx context.Context, address string, h http.Handler) error {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	log.Printf("listening on http://%s", l.Addr())
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	patience, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := server.Shutdown(patience); !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return server.Close()
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
+	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
 // everyFault runs a test on the repaired program and on it with each fault:
@@ -339,11 +340,11 @@ func TestChunksOfAnUploadThatDidNotEndGoAtTheNextStart(t *testing.T) {
 
 func TestTheTruthMatchesTheSource(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
-		if err := faults.Relocate("."); err != nil {
+		if err := truthfile.Relocate("."); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := faults.Check(".", known...); err != nil {
+	if err := truthfile.Check(".", known...); err != nil {
 		t.Error(err)
 	}
 }

@@ -89,9 +89,9 @@ func (a *applier) propose(ctx context.Context) {
 // neither has the list of deferred calls, each holding its three variables.
 func (a *applier) proposeDeferring(ctx context.Context) {
 	for {
-		var took time.Duration
-		requests, size := 0, 0
-		defer func() { // fault: deferloop
+		var took time.Duration // also: deferloop
+		requests, size := 0, 0 // also: deferloop
+		defer func() {         // fault: deferloop
 			report(took, requests, size)
 		}()
 		batch := a.take(ctx)

@@ -16,14 +16,13 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"log"
-	"net"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 var known = []string{"deferloop"}
@@ -34,42 +33,50 @@ type options struct {
 	faults                 *faults.Set
 }
 
-func main() {
-	var o options
-	flag.StringVar(&o.id, "id", "n1", "which of the peers this `node` is")
-	flag.StringVar(&o.peers, "peers", "n1=127.0.0.1:7101=127.0.0.1:7001", "all `nodes`: id=raft-address=client-address, with commas between")
-	flag.StringVar(&o.data, "data", "", "`folder` of the log and the snapshots (default raftcache-ID)")
-	flag.StringVar(&o.debug, "debug", "", "loopback `address` for profiles and metrics (default none)")
-	flag.BoolVar(&o.sync, "sync", true, "wait for the disk at each write; without it a power cut, though no killed process, can lose some")
-	o.faults = faults.Flag(flag.CommandLine, known...)
-	flag.Parse()
-	if err := run(o); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { program.Main("raftcache", run) }
 
-func run(o options) error {
-	if o.data == "" {
-		o.data = "raftcache-" + o.id
+func run(ctx context.Context, args []string, _ io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
 	}
 	self, peers, err := parsePeers(o.peers, o.id)
 	if err != nil {
 		return err
 	}
-	if _, err := probe.Serve(o.debug); err != nil {
+	if err := probe.Start(ctx, o.debug); err != nil {
 		return err
 	}
 	n, err := start(o, self, peers)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", self.clients)
+	l, err := program.Listen(self.clients)
 	if err != nil {
 		return errors.Join(err, n.end())
 	}
 	log.Printf("%s listens on %s", self.id, l.Addr())
-	asked, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	s := &server{node: n}
-	return errors.Join(s.serve(asked, l), n.end())
+	return errors.Join(s.serve(ctx, l), n.end())
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	f := flag.NewFlagSet("raftcache", flag.ContinueOnError)
+	f.StringVar(&o.id, "id", "n1", "which of the peers this `node` is")
+	f.StringVar(&o.peers, "peers", "n1=127.0.0.1:7101=127.0.0.1:7001", "all `nodes`: id=raft-address=client-address, with commas between")
+	f.StringVar(&o.data, "data", "", "`folder` of the log and the snapshots (default raftcache-ID)")
+	f.StringVar(&o.debug, "debug", "", "loopback `address` for profiles and metrics (default none)")
+	f.BoolVar(&o.sync, "sync", true, "wait for the disk at each write; without it a power cut, though no killed process, can lose some")
+	o.faults = faults.Flag(f, known...)
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("flags only, not %q", f.Args())
+	}
+	if o.data == "" {
+		o.data = "raftcache-" + o.id
+	}
+	return o, nil
 }

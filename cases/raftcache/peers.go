@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 // peer is a member of the cluster: its name, where the others reach it and
@@ -22,7 +22,7 @@ func parsePeers(list, id string) (self peer, all []peer, err error) {
 		}
 		p := peer{f[0], f[1], f[2]}
 		for _, a := range f[1:] {
-			if err := probe.Loopback(a); err != nil {
+			if err := program.Loopback(a); err != nil {
 				return peer{}, nil, fmt.Errorf("peer %s: %w", p.id, err)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
-	"github.com/highwater-go/highwater/cases/internal/faults"
+	"github.com/highwater-go/highwater/cases/internal/truthfile"
 	"github.com/highwater-go/highwater/cases/raftcache/client"
 	"github.com/highwater-go/highwater/cases/raftcache/cluster"
 )
@@ -279,11 +279,11 @@ func dial(ctx context.Context, address string) (*net.TCPConn, error) {
 
 func TestTheTruthMatchesTheSource(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
-		if err := faults.Relocate("."); err != nil {
+		if err := truthfile.Relocate("."); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := faults.Check(".", known...); err != nil {
+	if err := truthfile.Check(".", known...); err != nil {
 		t.Error(err)
 	}
 }

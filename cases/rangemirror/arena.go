@@ -37,9 +37,9 @@ func newArena(n int, reserve bool) *arena {
 		return a
 	}
 	for i := range a.ranges {
-		a.ranges[i] = *bytes.NewBuffer(make([]byte, 0, reservedRange)) // fault: reserved
+		a.ranges[i] = *bytes.NewBuffer(make([]byte, 0, reservedRange)) // fault: reserved; also: defaults
 	}
-	a.archive = *bytes.NewBuffer(make([]byte, 0, reservedArchive))
+	a.archive = *bytes.NewBuffer(make([]byte, 0, reservedArchive)) // also: defaults; also: reserved
 	return a
 }
 

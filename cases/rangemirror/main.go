@@ -17,15 +17,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/latency"
 	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 // knownFaults are explained in truth.json.
@@ -39,16 +36,12 @@ const (
 )
 
 func main() {
-	log.SetFlags(0)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	command, args := mirrorCommand, os.Args[1:]
-	if len(args) > 0 && args[0] == "serve" {
-		command, args = serveCommand, args[1:]
-	}
-	if err := command(ctx, args, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		log.Fatal("rangemirror: ", err)
-	}
+	program.Main("rangemirror", func(ctx context.Context, args []string, out io.Writer) error {
+		if len(args) > 0 && args[0] == "serve" {
+			return serveCommand(ctx, args[1:], out)
+		}
+		return mirrorCommand(ctx, args, out)
+	})
 }
 
 // mirrorCommand copies prefixes and prints what became of each, and how long
@@ -68,12 +61,8 @@ func mirrorCommand(ctx context.Context, args []string, out io.Writer) error {
 	if *prefixes < 1 || *prefixes > 256 || *workers < 1 {
 		return errors.New("-prefixes must be 1 to 256, -workers at least 1")
 	}
-	p, err := probe.Serve(*debugAddress)
-	if err != nil {
+	if err := probe.Start(ctx, *debugAddress); err != nil {
 		return err
-	}
-	if p != nil {
-		defer p.Close()
 	}
 
 	var answers latency.Log
@@ -81,7 +70,7 @@ func mirrorCommand(ctx context.Context, args []string, out io.Writer) error {
 	m.collect = m.collect || *manual
 	m.latency = func(d time.Duration) { answers.Add(d, nil) }
 	start := time.Now()
-	err = m.run(ctx, *prefixes, func(prefix string, size int) {
+	err := m.run(ctx, *prefixes, func(prefix string, size int) {
 		fmt.Fprintf(out, "%s %6.2fs  %s.tar %d bytes\n", fault, time.Since(start).Seconds(), prefix, size)
 	})
 	answers.Report(time.Since(start)).Write(out, "ranges")

@@ -29,7 +29,7 @@ type mirror struct {
 // closed after one answer, and the next request dials. Each dial leaves a
 // reader and a writer of 4 KiB and about thirty smaller things behind.
 func newClient(workers int, defaults bool) *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport := http.DefaultTransport.(*http.Transport).Clone() // fault: defaults
 	transport.Proxy = nil
 	if !defaults {
 		transport.MaxIdleConnsPerHost = workers
@@ -96,7 +96,7 @@ func (m *mirror) fetch(ctx context.Context, i int, name string) error {
 	if err != nil {
 		return err
 	}
-	response, err := m.client.Do(request) // fault: defaults
+	response, err := m.client.Do(request) // also: defaults
 	if err != nil {
 		return err
 	}

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"time"
 
-	"github.com/highwater-go/highwater/cases/internal/probe"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/highwater-go/highwater/cases/internal/program"
 	"github.com/highwater-go/highwater/cases/internal/s3local"
 )
 
@@ -27,44 +26,20 @@ func serveCommand(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ends := []struct {
+	serving, ctx := errgroup.WithContext(ctx)
+	for _, end := range []struct {
 		what, address string
 		handler       http.Handler
 	}{
 		{"ranges", *originAddress, origin(digits)},
 		{"store", *storeAddress, store},
-	}
-	ended := make(chan error, len(ends))
-	var servers []*http.Server
-	for _, end := range ends {
-		if err := probe.Loopback(end.address); err != nil {
-			return err
-		}
-		l, err := net.Listen("tcp", end.address)
+	} {
+		l, err := program.Listen(end.address)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "%s at http://%s\n", end.what, l.Addr())
-		server := &http.Server{Handler: end.handler}
-		servers = append(servers, server)
-		go func() { ended <- server.Serve(l) }()
+		serving.Go(func() error { return program.Serve(ctx, l, end.handler) })
 	}
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-	}
-	return errors.Join(err, shutdown(servers))
-}
-
-// shutdown lets requests under way finish, for a while.
-func shutdown(servers []*http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	var errs []error
-	for _, server := range servers {
-		if err := server.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return serving.Wait()
 }

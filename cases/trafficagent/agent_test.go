@@ -18,17 +18,17 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/symptom"
+	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
 func TestTheTruthAgreesWithTheSource(t *testing.T) {
 	if os.Getenv("UPDATE") != "" {
-		if err := faults.Relocate("."); err != nil {
+		if err := truthfile.Relocate("."); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := faults.Check(".", knownFaults...); err != nil {
+	if err := truthfile.Check(".", knownFaults...); err != nil {
 		t.Error(err)
 	}
 }

@@ -25,18 +25,18 @@ func hashReflect(m proto.Message) (uint64, error) {
 type slicePair struct{ key, value []byte }
 
 func reflectMessage(m protoreflect.Message) ([]byte, error) {
-	if _, err := proto.Marshal(m.Interface()); err != nil {
+	if _, err := proto.Marshal(m.Interface()); err != nil { // also: hashreflect
 		return nil, err
 	}
 	var pairs []slicePair
 	var failed error
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool { // also: hashreflect
 		value, err := reflectField(f, v)
 		if err != nil {
 			failed = err
 			return false
 		}
-		pairs = append(pairs, slicePair{sumOf(kindInteger, bigEndian(uint64(f.Number()))), value})
+		pairs = append(pairs, slicePair{sumOf(kindInteger, bigEndian(uint64(f.Number()))), value}) // also: hashreflect
 		return true
 	})
 	return sumPairs(kindMessage, pairs), failed
@@ -53,7 +53,7 @@ func reflectField(f protoreflect.FieldDescriptor, v protoreflect.Value) ([]byte,
 				failed = err
 				return false
 			}
-			pairs = append(pairs, slicePair{sumText(k.String()), value})
+			pairs = append(pairs, slicePair{sumText(k.String()), value}) // also: hashreflect
 			return true
 		})
 		return sumPairs(kindMap, pairs), failed
@@ -93,7 +93,7 @@ func sumPairs(kind byte, pairs []slicePair) []byte {
 	slices.SortFunc(pairs, func(a, b slicePair) int { return bytes.Compare(a.key, b.key) })
 	var content []byte
 	for _, p := range pairs {
-		content = append(content, p.key...)
+		content = append(content, p.key...) // also: hashreflect
 		content = append(content, p.value...)
 	}
 	return sumOf(kind, content)
@@ -102,7 +102,7 @@ func sumPairs(kind byte, pairs []slicePair) []byte {
 func sumText(s string) []byte { return sumOf(kindText, bigEndian(xxhash.Sum64String(s))) }
 
 func sumOf(kind byte, content []byte) []byte {
-	return bigEndian(xxhash.Sum64(append([]byte{kind}, content...)))
+	return bigEndian(xxhash.Sum64(append([]byte{kind}, content...))) // also: hashreflect
 }
 
 func bigEndian(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

@@ -17,16 +17,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
-	"net"
-	"net/http"
-	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 
 	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 // knownFaults are explained in truth.json.
@@ -53,12 +48,7 @@ type options struct {
 }
 
 func main() {
-	log.SetFlags(0)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		log.Fatal("trafficagent: ", err)
-	}
+	program.Main("trafficagent", run)
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -66,12 +56,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p, err := probe.Serve(o.debug)
-	if err != nil {
+	if err := probe.Start(ctx, o.debug); err != nil {
 		return err
-	}
-	if p != nil {
-		defer p.Close()
 	}
 	switch role {
 	case "", "agent":
@@ -154,22 +140,4 @@ func (o *options) open(ctx context.Context) (packets, error) {
 		return openFile(ctx, o.file)
 	}
 	return openInterface(ctx, o.device, uint16(o.port))
-}
-
-// serve serves on a loopback address until ctx ends.
-func serve(ctx context.Context, address string, out io.Writer, what string, handler http.Handler) error {
-	if err := probe.Loopback(address); err != nil {
-		return err
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s at http://%s\n", what, l.Addr())
-	server := &http.Server{Handler: handler}
-	defer context.AfterFunc(ctx, func() { server.Close() })()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }

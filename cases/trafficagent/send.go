@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/highwater-go/highwater/cases/internal/program"
 	"github.com/highwater-go/highwater/cases/trafficagent/ir"
 )
 
@@ -110,5 +111,10 @@ func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 
 // collect serves a collector until ctx ends.
 func collect(ctx context.Context, address string, out io.Writer) error {
-	return serve(ctx, address, out, "collector", newCollector().handler())
+	l, err := program.Listen(address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "collector at http://%s\n", l.Addr())
+	return program.Serve(ctx, l, newCollector().handler())
 }

@@ -3,17 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/highwater-go/highwater/cases/internal/latency"
-	"github.com/highwater-go/highwater/cases/internal/probe"
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 // load says what traffic to make.
@@ -48,27 +46,22 @@ func (l load) request(base string, n int) *http.Request {
 
 // live serves the API on a loopback address and makes the traffic to it.
 func (l load) live(ctx context.Context, address string, out io.Writer) error {
-	if err := probe.Loopback(address); err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := program.Listen(address)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: api()}
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- program.Serve(serving, listener, api()) }()
 	transport := &http.Transport{MaxIdleConnsPerHost: l.clients, DisableCompression: true}
 	answers := new(latency.Log)
 	start := time.Now()
 	l.ask(ctx, &http.Client{Transport: transport}, "http://"+listener.Addr().String(), answers)
 	answers.Report(time.Since(start)).Write(out, "requests")
 	transport.CloseIdleConnections()
-	err = server.Shutdown(ctx)
-	if failed := <-served; !errors.Is(failed, http.ErrServerClosed) {
-		err = errors.Join(err, failed)
-	}
-	return err
+	stop()
+	return <-served
 }
 
 // ask makes all requests, some at once.

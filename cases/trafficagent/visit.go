@@ -63,7 +63,7 @@ func (w *walker) leave(at *position) {
 }
 
 func appendPath(path []string, step string) []string {
-	longer := make([]string, len(path)+1)
+	longer := make([]string, len(path)+1) // also: visitor
 	copy(longer, path)
 	longer[len(path)] = step
 	return longer

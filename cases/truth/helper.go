@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/symptom"
+	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
 // allocated and cycles are of a whole run.
@@ -34,7 +34,7 @@ func took(faulty, repaired time.Duration) row {
 // truth.json names: what that line and all that it called allocated. What the
 // looking itself allocated, in the probe, is left out of the whole.
 func under(p *profile.Profile, dir, fault, kind string) (n int64, share float64, err error) {
-	t, err := faults.Read(dir)
+	t, err := truthfile.Read(dir)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -3,7 +3,7 @@
 // pages present. It prints what it saw and writes it into README.md. Highwater
 // has no part in it: this is what Highwater is held against.
 //
-//	truth [-write=false] [case ...]
+//	truth [-write=false] [-runs] [case ...]
 //
 // It needs a cgroup that it may write to (root, or a delegated subtree), and
 // ends with an error when a fault does not show.
@@ -21,9 +21,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
 // investigation measures the faults of one case.
@@ -42,15 +43,16 @@ var investigations = []investigation{
 
 func main() {
 	write := flag.Bool("write", true, "write the tables into README.md")
+	onlyRuns := flag.Bool("runs", false, "do nothing but the runs of truth.json")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, flag.Args(), *write); err != nil {
+	if err := run(ctx, flag.Args(), *write, *onlyRuns); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, names []string, write bool) error {
+func run(ctx context.Context, names []string, write, onlyRuns bool) error {
 	if _, err := os.Stat("truth"); err != nil {
 		return errors.New("run it in the folder cases: go run ./truth")
 	}
@@ -68,7 +70,12 @@ func run(ctx context.Context, names []string, write bool) error {
 		if len(names) > 0 && !slices.Contains(names, i.name) || ctx.Err() != nil {
 			continue
 		}
-		failed = append(failed, i.run(ctx, &bench{dir: dir, log: os.Stderr}, write))
+		b := &bench{dir: dir, log: os.Stderr}
+		if !onlyRuns {
+			failed = append(failed, i.run(ctx, b, write))
+		}
+		its := investigation{i.name + " runs", func(ctx context.Context, b *bench) ([]comparison, error) { return runs(ctx, b, i.name) }}
+		failed = append(failed, its.run(ctx, b, write))
 	}
 	return errors.Join(failed...)
 }
@@ -103,7 +110,7 @@ type bench struct {
 // build builds a package of the module, "./picoshare/load", and returns the
 // program's path.
 func (b *bench) build(ctx context.Context, pkg string, flags ...string) (string, error) {
-	path := filepath.Join(b.dir, strings.ReplaceAll(strings.TrimPrefix(pkg, "./"), "/", "-"))
+	path := filepath.Join(b.dir, truthfile.Program(pkg))
 	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", path}, flags...), pkg)...)
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)

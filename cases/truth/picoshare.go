@@ -144,7 +144,7 @@ func harmless(ctx context.Context, b *bench, p pico) (comparison, error) {
 	good, err := p.run(ctx, b)
 	const none = "-"
 	return comparison{fault: "none", load: "three uploads of 450 MiB under 256 MiB", rows: []row{
-		{"outcome", none, fate(good.Figures)},
+		{"outcome", none, fate(good.Figures, true)},
 		{"charged to the cgroup, peak", none, mib(good.Peak)},
 		{"page cache, peak", none, mib(good.File)},
 		{"anonymous memory, peak", none, mib(good.Anon)},

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/cases/internal/faults"
 	"github.com/highwater-go/highwater/cases/internal/symptom"
+	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
 // comparison is one fault under one load, beside the repaired program under
@@ -58,16 +58,18 @@ func both(what string, faulty, repaired symptom.Figures, of func(symptom.Figures
 	return row{what, mib(of(faulty)), mib(of(repaired))}
 }
 
-// outcome is the row that says who was killed.
+// outcome is the row that says who was killed, of loads that came to their end
+// otherwise.
 func outcome(faulty, repaired symptom.Figures) row {
-	return row{"outcome", fate(faulty), fate(repaired)}
+	return row{"outcome", fate(faulty, true), fate(repaired, true)}
 }
 
-func fate(f symptom.Figures) string {
-	if f.Killed {
-		return fmt.Sprintf("killed after %.1f s", f.Took.Seconds())
+func fate(f symptom.Figures, done bool) string {
+	o := f.Outcome(done)
+	if o == symptom.Alive {
+		return string(o)
 	}
-	return "alive"
+	return fmt.Sprintf("%s after %.1f s", o, f.Took.Seconds())
 }
 
 // The figures that most tables have.
@@ -97,7 +99,7 @@ func millis(d time.Duration) string {
 // siteOf is what the profile says of the line that truth.json names, and
 // whether it is the first of the case's lines by bytes.
 func siteOf(f symptom.Figures, name, fault, kind string) (s symptom.Site, first bool, err error) {
-	t, err := faults.Read(name)
+	t, err := truthfile.Read(name)
 	if err != nil {
 		return s, false, err
 	}

@@ -1,12 +1,9 @@
-// Package faults is how the programs under cases/ are given their known faults,
-// and how the truth about each is kept beside the program.
+// Package faults gives the programs of the cases their known faults, by the flag
+// -fault.
 //
 // A program names its faults once, in the call of Flag, and asks Set.Has where
-// it would do the wrong thing. The line that is to blame carries the comment
-// "fault: NAME"; truth.json beside the program says what is true of it, and
-// Check holds the two together.
-//
-// It measures nothing: that is package symptom.
+// it would do the wrong thing. What is true of each stands in truth.json beside
+// the program: see package truthfile.
 package faults
 
 import (

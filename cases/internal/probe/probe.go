@@ -9,14 +9,15 @@
 package probe
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
-	"net"
 	"net/http"
 	"net/http/pprof"
 	"runtime"
 	"runtime/metrics"
 	"unsafe"
+
+	"github.com/highwater-go/highwater/cases/internal/program"
 )
 
 // HeapAddress names the address of an object in the Go heap among the metrics.
@@ -26,32 +27,18 @@ const HeapAddress = "/probe/heap:address"
 
 var anObject = new([64 << 10]byte)
 
-// Serve answers on address until the listener is closed; an empty address is
-// no probe, and returns nil. It refuses what is not loopback.
-func Serve(address string) (net.Listener, error) {
+// Start answers on a loopback address from now on, until ctx ends; an empty
+// address is no probe.
+func Start(ctx context.Context, address string) error {
 	if address == "" {
-		return nil, nil
+		return nil
 	}
-	if err := Loopback(address); err != nil {
-		return nil, err
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	go http.Serve(l, handler()) // ends with the listener
-	return l, nil
-}
-
-// Loopback is an error unless the address is of this machine alone.
-func Loopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
+	l, err := program.Listen(address)
 	if err != nil {
 		return err
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%s is not a loopback address; try 127.0.0.1:0", address)
-	}
+	context.AfterFunc(ctx, func() { l.Close() })
+	go http.Serve(l, handler()) // ends with the listener
 	return nil
 }
 

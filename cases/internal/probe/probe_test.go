@@ -2,38 +2,27 @@ package probe
 
 import (
 	"encoding/json"
-	"net/http"
+	"net/http/httptest"
 	"testing"
 )
 
 func TestTheProbeAnswersWithTheRuntimesFigures(t *testing.T) {
-	l, err := Serve("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	r, err := http.Get("http://" + l.Addr().String() + "/debug/gc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
+	w := httptest.NewRecorder()
+	handler().ServeHTTP(w, httptest.NewRequest("GET", "/debug/gc", nil))
 	values := map[string]float64{}
-	if err := json.NewDecoder(r.Body).Decode(&values); err != nil {
+	if err := json.NewDecoder(w.Body).Decode(&values); err != nil {
 		t.Fatal(err)
 	}
-	if values["/gc/heap/live:bytes"] == 0 || values["/gc/cycles/forced:gc-cycles"] == 0 {
-		t.Errorf("no live heap or no forced collection in %v", values)
+	if values["/gc/heap/live:bytes"] == 0 || values["/gc/cycles/forced:gc-cycles"] == 0 || values[HeapAddress] == 0 {
+		t.Errorf("no live heap, no forced collection or no heap's address in %v", values)
 	}
 }
 
 func TestTheProbeIsForThisMachineAlone(t *testing.T) {
-	for _, address := range []string{"0.0.0.0:0", ":6060", "192.0.2.1:80", "example.org:80", "nonsense"} {
-		if l, err := Serve(address); err == nil {
-			l.Close()
-			t.Errorf("%s was taken", address)
-		}
+	if err := Start(t.Context(), "0.0.0.0:0"); err == nil {
+		t.Error("every network was taken")
 	}
-	if l, err := Serve(""); l != nil || err != nil {
-		t.Errorf("no address: %v, %v", l, err)
+	if err := Start(t.Context(), ""); err != nil {
+		t.Errorf("no address: %v", err)
 	}
 }

@@ -19,15 +19,17 @@ type group struct {
 // v1: Documentation/admin-guide/cgroup-v1/memory.rst, v2: cgroup-v2.rst.
 type names struct {
 	limit, usage, peak           string
-	anon, file                   string // keys of memory.stat
+	anon, file, refaults         string // keys of memory.stat
 	hitsIn, hits, killsIn, kills string // files, and keys in them; no key: the file is one number
 }
 
 var (
 	version1 = names{limit: "memory.limit_in_bytes", usage: "memory.usage_in_bytes", peak: "memory.max_usage_in_bytes",
-		anon: "total_rss", file: "total_cache", hitsIn: "memory.failcnt", killsIn: "memory.oom_control", kills: "oom_kill"}
+		anon: "total_rss", file: "total_cache", refaults: "total_workingset_refault_file",
+		hitsIn: "memory.failcnt", killsIn: "memory.oom_control", kills: "oom_kill"}
 	version2 = names{limit: "memory.max", usage: "memory.current", peak: "memory.peak",
-		anon: "anon", file: "file", hitsIn: "memory.events", hits: "max", killsIn: "memory.events", kills: "oom_kill"}
+		anon: "anon", file: "file", refaults: "workingset_refault_file",
+		hitsIn: "memory.events", hits: "max", killsIn: "memory.events", kills: "oom_kill"}
 )
 
 // newGroup makes a child of this process's own cgroup.
@@ -81,6 +83,8 @@ func (g *group) usage() uint64     { return g.value(g.v.usage, "") }
 func (g *group) peak() uint64      { return g.value(g.v.peak, "") }
 func (g *group) limitHits() uint64 { return g.value(g.v.hitsIn, g.v.hits) }
 func (g *group) kills() uint64     { return g.value(g.v.killsIn, g.v.kills) }
+
+func (g *group) refaults() uint64 { return g.value("memory.stat", g.v.refaults) }
 
 func (g *group) stat() (anon, file uint64) {
 	b, _ := os.ReadFile(filepath.Join(g.path, "memory.stat"))

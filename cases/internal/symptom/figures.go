@@ -25,6 +25,8 @@ type Figures struct {
 	File      uint64 // page cache, with temporary and database files
 	FileAtEnd uint64 // page cache before the program was asked to end
 	LimitHits uint64 // how often a charge met the limit
+	Refaults  uint64 // pages of files that were read again soon after they were taken back
+	Limit     uint64 // as it was set, 0: none
 
 	// The kernel, by process: every 500 ms, at the highest of their sum.
 	HeapResident    uint64 // pages present of the Go heap's arenas
@@ -41,6 +43,34 @@ type Figures struct {
 	// program was asked to end; nil unless every allocation was kept.
 	Profile, Last *profile.Profile
 }
+
+// Outcome is how a program fared under a load.
+type Outcome string
+
+// The outcomes. Killed and Livelock are two ends of the same limit: the kernel
+// kills when it finds nothing to take back. While it finds pages of files, it
+// takes those, though the program needs them, and has them read from disk again.
+const (
+	Alive    Outcome = "alive"
+	Killed   Outcome = "killed"
+	Livelock Outcome = "livelock"
+	Stuck    Outcome = "stuck" // for another reason than its limit
+)
+
+// Outcome says how the program fared; done is whether the load came to its end.
+func (f Figures) Outcome(done bool) Outcome {
+	switch {
+	case f.Killed:
+		return Killed
+	case done:
+		return Alive
+	case f.Limit > 0 && f.Refaults >= f.Limit/pageSize:
+		return Livelock // it has read as much as it may hold again
+	}
+	return Stuck
+}
+
+const pageSize = 4096 // of page cache, on every system that has these cgroups
 
 const (
 	kernelEvery  = 50 * time.Millisecond

@@ -29,6 +29,11 @@ type Options struct {
 	Log   io.Writer // takes what the program prints; nil discards it
 	Limit uint64    // bytes of its cgroup; 0 is none
 
+	// Cold starts a copy of the program that is on disk only, as the first start
+	// after a deployment is: its code is read into page cache that is charged to
+	// its own cgroup, and that the kernel can take back from it.
+	Cold bool
+
 	// EveryAllocation has the program keep a profile of every allocation
 	// (GODEBUG=memprofilerate=1): exact, and some times slower. Without it
 	// no profile is taken.
@@ -41,6 +46,7 @@ type Program struct {
 	cmd     *exec.Cmd
 	group   *group
 	debug   string
+	cold    string // the copy that runs, "" if it is the program itself
 	started time.Time
 
 	stop    context.CancelFunc
@@ -62,10 +68,9 @@ func Start(o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{options: o, group: g, debug: debug, started: time.Now(), ended: make(chan struct{})}
+	p := &Program{options: o, group: g, debug: debug, ended: make(chan struct{})}
 	if err := p.start(); err != nil {
-		g.remove()
-		return nil, err
+		return nil, errors.Join(err, p.remove())
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -78,7 +83,16 @@ func Start(o Options) (*Program, error) {
 // start runs the program through a shell that enters the cgroup first: version
 // 1 has no other way that leaves nothing uncounted.
 func (p *Program) start() error {
-	args := append([]string{"-c", `echo $$ >"$0" && exec "$@"`, p.group.procs(), p.options.Path, "-debug", p.debug}, p.options.Args...)
+	path := p.options.Path
+	if p.options.Cold {
+		path += ".cold"
+		p.cold = path
+		if err := coldCopy(path, p.options.Path); err != nil {
+			return fmt.Errorf("copy the program: %w", err)
+		}
+	}
+	p.started = time.Now()
+	args := append([]string{"-c", `echo $$ >"$0" && exec "$@"`, p.group.procs(), path, "-debug", p.debug}, p.options.Args...)
 	p.cmd = exec.Command("/bin/sh", args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.options.Dir, p.options.Log, p.options.Log
 	p.cmd.Env = append(os.Environ(), p.options.Env...)
@@ -96,17 +110,33 @@ func (p *Program) Ended() <-chan struct{} { return p.ended }
 
 // WaitFor returns when the program accepts connections on address.
 func (p *Program) WaitFor(address string) error {
-	for range 500 {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	go func() {
+		select {
+		case <-p.ended:
+			stop(fmt.Errorf("%s ended before it answered on %s: %w", p.options.Path, address, p.exit))
+		case <-ctx.Done():
+		}
+	}()
+	return WaitFor(ctx, address)
+}
+
+// WaitFor returns when somebody accepts connections on address; it waits for ten
+// seconds, or until ctx ends.
+func WaitFor(ctx context.Context, address string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Second, fmt.Errorf("nobody answers on %s", address))
+	defer cancel()
+	for {
 		if c, err := net.DialTimeout("tcp", address, time.Second); err == nil {
 			return c.Close()
 		}
 		select {
-		case <-p.ended:
-			return fmt.Errorf("%s ended before it answered on %s: %w", p.options.Path, address, p.exit)
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("%s does not answer on %s", p.options.Path, address)
 }
 
 // Stop asks the program to end, kills it if it has not after ten seconds, and
@@ -130,10 +160,19 @@ func (p *Program) Stop() (Figures, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f := &p.figures
-	f.Took = time.Since(p.started)
-	f.LimitHits, f.Killed = p.group.limitHits(), p.group.kills() > 0
+	f.Took, f.Limit = time.Since(p.started), p.options.Limit
+	f.LimitHits, f.Refaults, f.Killed = p.group.limitHits(), p.group.refaults(), p.group.kills() > 0
 	f.Peak = max(f.Peak, p.group.peak())
-	return *f, errors.Join(failed, p.group.remove())
+	return *f, errors.Join(failed, p.remove())
+}
+
+// remove removes the cgroup and the copy; the program must have ended.
+func (p *Program) remove() error {
+	var failed error
+	if p.cold != "" {
+		failed = os.Remove(p.cold)
+	}
+	return errors.Join(failed, p.group.remove())
 }
 
 // FreeAddress is a loopback address that nobody listens on.

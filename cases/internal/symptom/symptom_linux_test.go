@@ -1,6 +1,7 @@
 package symptom
 
 import (
+	"context"
 	"log"
 	"net"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/cases/internal/probe"
 )
@@ -29,16 +32,47 @@ var kept []byte
 
 // hold fills memory, then listens until it is asked to end.
 func hold(debug, ready, much string) error {
-	if _, err := probe.Serve(debug); err != nil {
+	if err := probe.Start(context.Background(), debug); err != nil {
 		return err
 	}
-	kept = fill(map[string]int{"some": 40 << 20, "much": 400 << 20}[much])
+	switch much {
+	case "some":
+		kept = fill(40 << 20)
+	case "much":
+		kept = fill(400 << 20)
+	case "file":
+		return readForEver(ready)
+	}
 	if _, err := net.Listen("tcp", ready); err != nil {
 		return err
 	}
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
 	<-asked
+	return nil
+}
+
+// readForEver is at its limit by pages of a file that it needs, but may not
+// hold: it maps 64 MiB and reads them in turn.
+func readForEver(name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(name)
+	const size = 64 << 20
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+	for at := 0; len(asked) == 0; at = (at + 4096) % size {
+		kept = append(kept[:0], b[at])
+	}
 	return nil
 }
 
@@ -51,7 +85,7 @@ func fill(n int) []byte {
 }
 
 func TestAProgramsMemoryIsSeenByKernelRuntimeAndProfile(t *testing.T) {
-	p, ready := begin(t, "some", 0)
+	p, ready := begin(t, "some", Options{EveryAllocation: true})
 	if err := p.WaitFor(ready); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +114,7 @@ func TestAProgramsMemoryIsSeenByKernelRuntimeAndProfile(t *testing.T) {
 }
 
 func TestAProgramOverItsLimitIsKilled(t *testing.T) {
-	p, _ := begin(t, "much", 100<<20)
+	p, _ := begin(t, "much", Options{Limit: 100 << 20})
 	<-p.Ended()
 	f, err := p.Stop()
 	if err != nil {
@@ -94,8 +128,70 @@ func TestAProgramOverItsLimitIsKilled(t *testing.T) {
 	}
 }
 
+func TestALivelockIsToldFromAKillAndFromAProgramThatOnlyWaits(t *testing.T) {
+	for much, want := range map[string]Outcome{"file": Livelock, "much": Killed, "some": Stuck} {
+		p, ready := begin(t, much, Options{Limit: 60 << 20}) // some fit
+		switch much {
+		case "file":
+			waitFor(t, p, func() bool { return p.group.refaults() > 60<<20/pageSize })
+		case "much":
+			<-p.Ended()
+		case "some":
+			if err := p.WaitFor(ready); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := p.Stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Outcome(false); got != want {
+			t.Errorf("%s: %s, want %s: the limit was met %d times, %d pages were read again", much, got, want, f.LimitHits, f.Refaults)
+		}
+		if f.Killed == (want != Killed) || want == Livelock && f.LimitHits == 0 {
+			t.Errorf("%s: %+v", much, f)
+		}
+	}
+}
+
+// waitFor returns when something holds of a program that goes on.
+func waitFor(t *testing.T, p *Program, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(2 * time.Minute)
+	for !holds() {
+		select {
+		case <-p.Ended():
+			t.Fatalf("it ended: %v", p.exit)
+		case <-late:
+			t.Fatal("it did not come to that")
+		case <-tick.C:
+		}
+	}
+}
+
+// The code of a program that runs already is charged to somebody else.
+func TestAColdProgramPaysForItsOwnCode(t *testing.T) {
+	charged := map[bool]uint64{}
+	for _, cold := range []bool{false, true} {
+		p, ready := begin(t, "some", Options{Cold: cold})
+		if err := p.WaitFor(ready); err != nil {
+			t.Fatal(err)
+		}
+		f, err := p.Stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		charged[cold] = f.FileAtEnd
+	}
+	if charged[true] < charged[false]+1<<20 {
+		t.Errorf("%d bytes of files are charged to a cold program, %d to a warm one", charged[true], charged[false])
+	}
+}
+
 // begin starts this binary as the program under measurement.
-func begin(t *testing.T, much string, limit uint64) (*Program, string) {
+func begin(t *testing.T, much string, o Options) (*Program, string) {
 	t.Helper()
 	if _, _, err := ownGroup(); err != nil {
 		t.Skip(err)
@@ -104,7 +200,8 @@ func begin(t *testing.T, much string, limit uint64) (*Program, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Start(Options{Path: os.Args[0], Args: []string{ready, much}, Limit: limit, EveryAllocation: limit == 0})
+	o.Path, o.Args, o.Dir = os.Args[0], []string{ready, much}, t.TempDir()
+	p, err := Start(o)
 	if err != nil {
 		if os.IsPermission(err) {
 			t.Skip(err)

@@ -1,4 +1,4 @@
-package faults
+package truthfile
 
 import (
 	"fmt"
@@ -12,23 +12,30 @@ import (
 	"strings"
 )
 
-// Mark is a line of the source with a comment "fault: NAME".
-type Mark struct {
-	Function string // as the runtime names it; closures under the function they stand in
-	File     string // relative to the program's folder, with slashes
-	Line     int
+// Marked is the lines of the source that are marked with one fault's name, by
+// comments at their ends:
+//
+//	err := r.ParseMultipartForm(memory) // fault: form32
+//	b := make([]byte, n)                // fault: reserved; also: defaults
+type Marked struct {
+	Fault Place
+	Also  []Place // by file, then line
 }
 
-const markPrefix = "fault: "
+const (
+	faultPrefix = "fault: "
+	alsoPrefix  = "also: "
+)
 
-// Marks finds the marked lines of the Go files in dir and below, by fault. Two
-// marks of one name are an error: a fault has one line.
-func Marks(dir string) (map[string]Mark, error) {
+// Marks finds the marked lines of the Go files in dir and below, by fault. A
+// closure's are the function's that it stands in. Two marks of one fault are an
+// error: a mistake has one line.
+func Marks(dir string) (map[string]Marked, error) {
 	module, err := modulePath(dir)
 	if err != nil {
 		return nil, err
 	}
-	marks := map[string]Mark{}
+	marks := map[string]Marked{}
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return err
@@ -38,7 +45,7 @@ func Marks(dir string) (map[string]Mark, error) {
 	return marks, err
 }
 
-func marksOf(marks map[string]Mark, dir, name, module string) error {
+func marksOf(marks map[string]Marked, dir, name, module string) error {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, filepath.Join(dir, name), nil, parser.ParseComments)
 	if err != nil {
@@ -50,17 +57,31 @@ func marksOf(marks map[string]Mark, dir, name, module string) error {
 	}
 	for _, group := range file.Comments {
 		for _, c := range group.List {
-			fault, ok := strings.CutPrefix(c.Text, "// "+markPrefix)
-			if !ok {
-				continue
+			at := Place{Function: pkg + "." + around(file, c.Pos()), File: name, Line: files.Position(c.Pos()).Line}
+			for mark := range strings.SplitSeq(strings.TrimPrefix(c.Text, "// "), "; ") {
+				if err := note(marks, mark, at); err != nil {
+					return err
+				}
 			}
-			fault, _, _ = strings.Cut(fault, " ")
-			m := Mark{Function: pkg + "." + around(file, c.Pos()), File: name, Line: files.Position(c.Pos()).Line}
-			if had, twice := marks[fault]; twice {
-				return fmt.Errorf("%s is marked at %s:%d and at %s:%d", fault, had.File, had.Line, m.File, m.Line)
-			}
-			marks[fault] = m
 		}
+	}
+	return nil
+}
+
+// note takes a comment for what it may be: a mark, or nothing of ours.
+func note(marks map[string]Marked, comment string, at Place) error {
+	if fault, ok := strings.CutPrefix(comment, alsoPrefix); ok {
+		m := marks[fault]
+		m.Also = append(m.Also, at)
+		marks[fault] = m
+	}
+	if fault, ok := strings.CutPrefix(comment, faultPrefix); ok {
+		m := marks[fault]
+		if m.Fault != (Place{}) {
+			return fmt.Errorf("%s is marked at %v and at %v", fault, m.Fault, at)
+		}
+		m.Fault = at
+		marks[fault] = m
 	}
 	return nil
 }
