@@ -16,6 +16,10 @@ import (
 type TraceLog struct {
 	Processes []*TraceProcess // in the order in which they were first seen
 	Torn      int             // lines that began as one and were mixed with other output
+
+	// passed is the time that passed at least from the first line to the last one
+	// read, as far as the progress of single processes tells.
+	passed time.Duration
 }
 
 // TraceProcess is the collections of one process, in their order.
@@ -27,6 +31,8 @@ type TraceProcess struct {
 	// Began is when the process started, by the times before its lines; zero where
 	// they have none.
 	Began time.Time
+
+	passed time.Duration // TraceLog.passed when its last line was read
 }
 
 // Last is the process's last collection.
@@ -79,7 +85,10 @@ func (log *TraceLog) add(line string) {
 	if p == nil {
 		p = &TraceProcess{Label: label}
 		log.Processes = append(log.Processes, p)
+	} else {
+		log.passed = max(log.passed, p.passed+c.End()-p.Last().End())
 	}
+	p.passed = log.passed
 	if p.Began.IsZero() && !at.IsZero() {
 		p.Began = at.Add(-c.End())
 	}
@@ -88,8 +97,9 @@ func (log *TraceLog) add(line string) {
 
 // processOf is the process that a collection belongs to: of those with its
 // label whose last number and time are smaller and whose heap it can follow, the
-// one with as many Ps whose next number it is, or the nearest before it. Nil: a
-// new one's.
+// one with as many Ps whose next number it is, or the nearest before it. Lines are
+// written in the order of time, so that a process cannot have stood still while
+// another went on. Nil: a new one's.
 func (log *TraceLog) processOf(label string, c Collection) (best *TraceProcess) {
 	if c.N == 1 {
 		return nil
@@ -98,6 +108,9 @@ func (log *TraceLog) processOf(label string, c Collection) (best *TraceProcess) 
 		last := p.Last()
 		if p.Label != label || last.N >= c.N || last.End() > c.Start+roundedTime || !follows(last, c) {
 			continue
+		}
+		if log.passed-p.passed > c.End()-last.End()+lineTime {
+			continue // others have come further in the meantime
 		}
 		if best == nil || nearer(last, best.Last(), c) {
 			best = p
@@ -109,18 +122,35 @@ func (log *TraceLog) processOf(label string, c Collection) (best *TraceProcess) 
 // roundedTime is how far a time with three digits behind the point can stray.
 const roundedTime = time.Millisecond
 
+// lineTime is how much later than its collection a line may be written.
+const lineTime = 5 * time.Millisecond
+
 // follows: from one collection to the next the heap only grows.
 func follows(last, c Collection) bool {
 	return c.N > last.N+1 || c.HeapAtStart+sample.MiB >= last.Live
 }
 
 // nearer: of two that c may follow, the one with its number of Ps, which hardly
-// any program changes, then the one with the greater number, else the later one.
+// any program changes; then the one with the greater number; then the one whose
+// next goal at GOGC=100 is nearer to c's; else the later one.
 func nearer(a, b, c Collection) bool {
 	if same := a.Procs == c.Procs; same != (b.Procs == c.Procs) {
 		return same
 	}
-	return a.N > b.N || a.N == b.N && a.Start > b.Start
+	if a.N != b.N {
+		return a.N > b.N
+	}
+	if x, y := astray(a, c), astray(b, c); x != y {
+		return x < y
+	}
+	return a.Start > b.Start
+}
+
+// astray is how far c's goal lies from the one that last leads to at GOGC=100,
+// which is 4 MiB at least.
+func astray(last, c Collection) sample.Bytes {
+	want := max(2*last.Live, 4*sample.MiB)
+	return max(want, c.Goal) - min(want, c.Goal)
 }
 
 var (

@@ -1,0 +1,3 @@
+module collects
+
+go 1.20
