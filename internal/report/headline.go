@@ -35,9 +35,9 @@ func known(v explain.Verdict) string {
 	}
 	switch {
 	case v.Seen == 1:
-		return word + ", seen once before"
+		return word + ", once before"
 	case v.Seen > 1:
-		return fmt.Sprintf("%s, seen %d times before", word, v.Seen)
+		return fmt.Sprintf("%s, %d times before", word, v.Seen)
 	case v.Note != nil:
 		return word
 	}

@@ -251,12 +251,12 @@ func TestTheMomentIsNamedByWhenItWas(t *testing.T) {
 
 func TestACauseIsNewKnownOrAccepted(t *testing.T) {
 	for want, v := range map[string]explain.Verdict{
-		"new":                           {},
-		"known":                         {Note: &explain.Note{Text: "uploads"}},
-		"known, seen once before":       {Seen: 1},
-		"known, seen 3 times before":    {Seen: 3},
-		"accepted":                      {Note: &explain.Note{Accepted: true}},
-		"accepted, seen 2 times before": {Seen: 2, Note: &explain.Note{Accepted: true}},
+		"new":                      {},
+		"known":                    {Note: &explain.Note{Text: "uploads"}},
+		"known, once before":       {Seen: 1},
+		"known, 3 times before":    {Seen: 3},
+		"accepted":                 {Note: &explain.Note{Accepted: true}},
+		"accepted, 2 times before": {Seen: 2, Note: &explain.Note{Accepted: true}},
 	} {
 		if got := known(v); got != want {
 			t.Errorf("%q, want %q", got, want)
