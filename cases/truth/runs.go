@@ -85,7 +85,8 @@ type ran struct {
 
 func (d ran) as(r truthfile.Run, v truthfile.Verdict) bool {
 	o := d.Outcome(d.done)
-	return slices.Contains(v.Outcomes, string(o)) && (o == symptom.Livelock || d.took <= time.Duration(r.Seconds)*time.Second)
+	hasEnd := !r.Stay && o != symptom.Livelock
+	return slices.Contains(v.Outcomes, string(o)) && (!hasEnd || d.took < time.Duration(r.Seconds)*time.Second)
 }
 
 func (d ran) String() string {

@@ -169,6 +169,13 @@ func (p *Program) lastLook() error {
 	return nil
 }
 
+// AllocatedNow is what the program has allocated until now.
+func (p *Program) AllocatedNow() (uint64, error) {
+	m := map[string]float64{}
+	err := p.get("/debug/metrics", func(r *http.Response) error { return json.NewDecoder(r.Body).Decode(&m) })
+	return uint64(m["/gc/heap/allocs:bytes"]), err
+}
+
 // LiveNow collects in the program and returns what is left.
 func (p *Program) LiveNow() (uint64, error) {
 	m := map[string]float64{}

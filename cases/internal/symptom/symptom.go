@@ -105,6 +105,9 @@ func (p *Program) start() error {
 // PID is the process under measurement.
 func (p *Program) PID() int { return p.cmd.Process.Pid }
 
+// Interrupt is Ctrl-C in the program's terminal.
+func (p *Program) Interrupt() error { return p.cmd.Process.Signal(os.Interrupt) }
+
 // Ended is closed when the program has ended by itself or was killed.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 

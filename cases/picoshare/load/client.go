@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -10,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // client talks to one picoshare, logged in.
@@ -83,6 +85,19 @@ func (c *client) compare(ctx context.Context, f file, from, n int64) error {
 	}
 	defer r.Body.Close()
 	return f.content.same(r.Body, from, n)
+}
+
+// removeAll removes what arrived, also after an interrupt.
+func (c *client) removeAll(files []file) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var failed []error
+	for _, f := range files {
+		if f.id != "" {
+			failed = append(failed, c.remove(ctx, f.id))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 func (c *client) remove(ctx context.Context, id string) error {

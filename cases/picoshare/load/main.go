@@ -73,13 +73,7 @@ func run(ctx context.Context, o options) error {
 	if o.keep {
 		return err
 	}
-	for _, f := range files {
-		if f.id == "" {
-			continue // did not arrive
-		}
-		err = errors.Join(err, c.remove(ctx, f.id))
-	}
-	return err
+	return errors.Join(err, c.removeAll(files))
 }
 
 // step does n requests, o.parallel at once, and reports them.

@@ -22,6 +22,10 @@ import (
 	"github.com/highwater-go/highwater/cases/raftcache/client"
 )
 
+// patience is for an election before the first SET and for the last GETs. After
+// it, the nodes are taken for lost.
+const patience = 20 * time.Second
+
 type options struct {
 	nodes         string
 	clients, keys int
@@ -51,6 +55,8 @@ func main() {
 func run(ctx context.Context, o options) error {
 	c := client.New(strings.Split(o.nodes, ",")...)
 	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, o.seconds+patience)
+	defer cancel()
 	if _, err := c.Do(ctx, "SET", "ready", "yes"); err != nil { // a new cluster elects a leader first
 		return err
 	}
