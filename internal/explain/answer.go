@@ -9,18 +9,20 @@ const Schema = "highwater.explain/1"
 // report prints, and what --json carries. Amounts are bytes; no slice of an
 // Answer that Explain returned is nil, so that its JSON has no null lists.
 type Answer struct {
-	Schema    string     `json:"schema"`
-	Recording string     `json:"recording"`
-	Program   Program    `json:"program"`
-	Outcome   Outcome    `json:"outcome"`
-	Verdict   Verdict    `json:"verdict"`
-	Ledger    Ledger     `json:"ledger"`
-	Holders   []Holder   `json:"holders"`
-	Sampling  Sampling   `json:"sampling"`
-	Evidence  []Fact     `json:"evidence"`
-	RuledOut  []RuledOut `json:"ruled_out"`
-	Fixes     []Fix      `json:"fixes"`
-	Gaps      []Gap      `json:"gaps"`
+	Schema     string     `json:"schema"`
+	Recording  string     `json:"recording"`
+	Program    Program    `json:"program"`
+	Outcome    Outcome    `json:"outcome"`
+	Verdict    Verdict    `json:"verdict"`
+	Ledger     Ledger     `json:"ledger"`
+	Holders    []Holder   `json:"holders"`
+	Sampling   Sampling   `json:"sampling"`
+	Allocators []Holder   `json:"allocators"` // lines by bytes allocated over the run, live or not
+	Run        Run        `json:"run"`
+	Evidence   []Fact     `json:"evidence"`
+	RuledOut   []RuledOut `json:"ruled_out"`
+	Fixes      []Fix      `json:"fixes"`
+	Gaps       []Gap      `json:"gaps"`
 }
 
 // Program is the program that the answer is about: the process that was killed,

@@ -79,6 +79,23 @@ func (s *scene) charge() {
 	s.Spans = map[sample.ProcessKey]Span{subject: {Low: r.Anon / 2, High: r.Anon, Seconds: at / 2}}
 }
 
+// over stretches the run to a length, with n samples of a memory that goes up and
+// down by a fifth, and the moment at its end.
+func (s *scene) over(length time.Duration, n int) {
+	s.Moment.At = s.Start.Add(length)
+	s.End = s.Moment.At
+	s.Events[len(s.Events)-1].At = s.End
+	usage, cache, anon := float64(s.Moment.Cgroup.Usage), float64(s.Moment.Cgroup.Stat.PageCache), float64(s.p.Residency.Anon)
+	s.Ticks = Ticks{}
+	t := &s.Ticks
+	for i := range n {
+		saw := 0.8 + 0.2*float64(i%10)/9
+		t.At = append(t.At, length.Seconds()*float64(i)/float64(n-1))
+		t.Usage, t.PageCache, t.Anon = append(t.Usage, saw*(usage-cache)+cache), append(t.PageCache, cache), append(t.Anon, saw*anon)
+		t.Goroutines, t.Available = append(t.Goroutines, 12), append(t.Available, 8*float64(sample.GiB))
+	}
+}
+
 // steady keeps the subject's size over the last half of the run.
 func (s *scene) steady() {
 	s.Spans[subject] = Span{Low: s.p.Residency.Anon, High: s.p.Residency.Anon, Seconds: 15}

@@ -26,6 +26,7 @@ type Case struct {
 	site   *Site // to blame for the heap; nil: none known
 	flight flight
 	more   []Cause // the user's own
+	run    Run
 }
 
 // liveHeap is what is known of the live heap at the moment.
@@ -57,6 +58,7 @@ func newCase(e *Evidence) *Case {
 	if c.site = e.blamed(); c.site != nil && c.proc != nil {
 		c.flight = judgeFlight(c.site, c.proc.Goroutines, e.Course)
 	}
+	c.run = runOf(c)
 	return c
 }
 

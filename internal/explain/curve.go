@@ -162,6 +162,11 @@ func (c *curve) at(alloc float64) float64 {
 // floors is the curve as at most n points: the least live heap of each stretch,
 // which bursts do not lift.
 func (c *curve) floors(n int) (at, live []float64) {
+	return c.floorsBy(n, func(p point) float64 { return p.at })
+}
+
+// floorsBy is the same over another clock than time.
+func (c *curve) floorsBy(n int, clock func(point) float64) (at, live []float64) {
 	step := (len(c.points) + n - 1) / n
 	for i := 0; i < len(c.points); i += step {
 		low := c.points[i]
@@ -170,7 +175,7 @@ func (c *curve) floors(n int) (at, live []float64) {
 				low = p
 			}
 		}
-		at, live = append(at, low.at), append(live, low.live)
+		at, live = append(at, clock(low)), append(live, low.live)
 	}
 	return at, live
 }

@@ -23,7 +23,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c.more = more
 	findings := judgeAll(c)
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
-		Ledger: ledgerOf(c.ledger), Gaps: gapsOf(c), Fixes: []Fix{}}
+		Ledger: ledgerOf(c.ledger), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}}
 	a.Holders, a.Sampling = holdersOf(c)
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {
@@ -66,6 +66,16 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.pressed && c.waste() > c.bound*15/100 {
 		facts = append(facts, c.factCollector())
 		v.Why = append(v.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})
+	}
+	if f.Class == GCUnaware || f.Class == Churn && c.pressed {
+		if why, fact, ok := c.since(); ok {
+			facts, v.Why = append(facts, fact), append(v.Why, why)
+		}
+	}
+	if f.Culprit != nil && f.Culprit.Role == "allocates" && c.site != nil && f.Culprit.Function == c.site.Function && !c.site.Own {
+		if k, n := c.askers(c.site.Function); k != nil {
+			v.Why = append(v.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line)), Evidence: []string{"site"}})
+		}
 	}
 	function, mainPackage := "", ""
 	if f.Culprit != nil && !f.Culprit.Hint {

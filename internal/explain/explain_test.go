@@ -37,6 +37,16 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"several processes that are too many":                    {Baseline, Medium, ""},
 		"several processes, one of which still grew":             {Inconclusive, Low, ""},
 		"freed memory that Go keeps":                             {IdleHeap, High, ""},
+		"a service that ran for a night":                         {Healthy, High, ""},
+		"a service that was watched for too short a time":        {Healthy, High, ""},
+		"a slow leak in a night":                                 {Leak, High, "count.go:19"},
+		"a cache that was filling up":                            {Leak, Medium, "cache.go:57"},
+		"a leak that was killed at once":                         {Inconclusive, Low, ""},
+		"a program that never collected":                         {Healthy, Medium, ""},
+		"a stripped program that is well":                        {Healthy, Medium, ""},
+		"a night in which the machine slept":                     {Healthy, High, ""},
+		"connections that nobody asked for":                      {GCUnaware, High, ""},
+		"native memory that comes and goes":                      {Native, High, ""},
 		"buffers that were reserved and never used":              {Untouched, High, "arena.go:40"},
 		"patterns compiled for every value":                      {Churn, Medium, "formats.go:48"},
 		"allocation that outran the collector":                   {Churn, Medium, "render.go:91"},
@@ -113,7 +123,9 @@ func checkAnswer(t *testing.T, a *Answer) {
 }
 
 // mayBeNull are the members that product.md allows to be absent.
-var mayBeNull = map[string]bool{".outcome.exit_code": true, ".outcome.limit_bytes": true, ".outcome.peak_bytes": true, ".outcome.peak_heap_bytes": true, ".verdict.culprit": true}
+var mayBeNull = map[string]bool{".outcome.exit_code": true, ".outcome.limit_bytes": true, ".outcome.peak_bytes": true, ".outcome.peak_heap_bytes": true, ".verdict.culprit": true,
+	".run.footprint": true, ".run.growth": true, ".run.gc_share": true, ".run.footprint.p99_bytes": true, ".run.footprint.p999_bytes": true,
+	".run.growth.kept_of_allocated": true, ".run.growth.limit_from_seconds": true, ".run.growth.limit_to_seconds": true}
 
 func nullLists(v any, path string) (out []string) {
 	switch v := v.(type) {

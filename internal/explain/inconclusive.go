@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
@@ -45,13 +46,20 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		if len(candidates) == 1 {
 			s = "The evidence points to " + candidates[0] + c.in() + ", but does not prove it."
 		}
+		if len(candidates) == 1 && candidates[0] == classWords[Baseline] {
+			s = "The evidence points to a steady need of all processes together" + c.shares() + ", but does not prove it."
+		}
 		if c.site != nil {
 			s += fmt.Sprintf(" Most of the heap came from %s.", place(c.site.File, c.site.Line))
 		}
 		return s
 	}
 	if most, ok := c.largestRow(); ok {
-		return fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
+		s := fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
+		if c.site != nil && c.site.Bytes*2 > most.Bytes && c.site.Function != "" {
+			s += fmt.Sprintf(" Most of it was allocated at %s.", place(c.site.File, c.site.Line))
+		}
+		return s
 	}
 	return "Not enough evidence to name a cause: no memory figures of the program were read."
 }
@@ -62,7 +70,7 @@ func (c *Case) shares() string {
 	if len(list) < 2 {
 		return ""
 	}
-	return fmt.Sprintf(", in %d processes; the largest was %s (pid %d) with %s", len(list), list[0].Name, list[0].PID, size(list[0].Bytes))
+	return fmt.Sprintf(", in %d processes (the largest was %s, pid %d, with %s)", len(list), list[0].Name, list[0].PID, size(list[0].Bytes))
 }
 
 func (c *Case) largestRow() (sample.LedgerRow, bool) {
@@ -105,8 +113,31 @@ func (c *Case) known() []string {
 	if c.g != nil && c.live.exact {
 		out = append(out, fmt.Sprintf("a mark found %s of Go heap%s live", size(c.live.bytes), c.of()))
 	}
+	out = append(out, c.heldBy()...)
 	if c.g != nil && c.g.Goroutines > 1000 {
 		out = append(out, fmt.Sprintf("there were %d goroutines, their stacks %s", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))
+	}
+	return out
+}
+
+// heldBy names the lines that hold the heap, whatever the cause, and how fast it
+// grew.
+func (c *Case) heldBy() (out []string) {
+	var lines []string
+	for i, s := range c.Sites {
+		if i < 2 && s.Bytes > 4*sample.MiB && s.Bytes*5 >= c.Sites[0].Bytes && s.Function != "" {
+			lines = append(lines, fmt.Sprintf("%s of it at %s", size(s.Bytes), place(s.File, s.Line)))
+		}
+	}
+	if len(lines) > 0 {
+		view := "of the live heap was allocated"
+		if c.SiteView != "live" {
+			view = "of what the last published profile calls in use was allocated"
+		}
+		out = append(out, strings.Replace(strings.Join(lines, ", "), "of it at", view+" at", 1))
+	}
+	if elapsed := c.outcome.MomentElapsed; c.g != nil && c.outcome.Kernel && elapsed > 0 && elapsed < 2 {
+		out = append(out, fmt.Sprintf("it allocated %s in the %s that it lived", size(c.g.TotalAlloc), seconds(elapsed)))
 	}
 	return out
 }

@@ -288,5 +288,6 @@ func unseen(n int) []float64 {
 
 func (l *loader) collections() (err error) {
 	l.e.Cycles, err = l.Cycles(l.e.Subject)
+	l.e.Cycles = onOneClock(l.e)
 	return err
 }

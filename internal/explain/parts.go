@@ -75,6 +75,15 @@ func holdersOf(c *Case) ([]Holder, Sampling) {
 	return out, s
 }
 
+// allocatorList are the lines that allocated most, live or not.
+func allocatorList(c *Case) []Holder {
+	out := []Holder{}
+	for _, a := range c.Allocators[:min(shown, len(c.Allocators))] {
+		out = append(out, Holder{Function: a.Function, File: a.File, Line: a.Line, Bytes: a.Bytes, GrowthBytes: int64(a.Since), OwnCode: a.Own})
+	}
+	return out
+}
+
 // runtimeAsOne sums up the lines that the Go runtime allocated for itself.
 func runtimeAsOne(sites []Site) []Site {
 	var out []Site
@@ -125,6 +134,9 @@ func gapsOf(c *Case) []Gap {
 				add(Gap{g.What, g.Why})
 			}
 		}
+	}
+	for _, g := range c.holes() {
+		add(g)
 	}
 	if c.proc != nil && c.proc.Incomplete != "" {
 		add(Gap{"the " + c.momentName(), c.proc.Incomplete})

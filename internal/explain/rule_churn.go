@@ -41,6 +41,9 @@ func judgeChurn(c *Case) Finding {
 	if c.outran() {
 		return outranFound(c, p, facts)
 	}
+	if c.outcome.Kernel && c.waste() < c.bound*15/100 {
+		return minor(fmt.Sprintf("%s of the heap were garbage", size(c.waste())))
+	}
 	if c.outcome.Kernel {
 		return silent(fmt.Sprintf("the heap did not exceed the collector's goal of %s by much", goal(c.g.HeapGoal)), facts...)
 	}

@@ -134,10 +134,7 @@ func nearestTo(at []float64, when float64) int {
 
 // waiters finds the place where most goroutines wait, and what they hold.
 func (c *Case) waiters(p *pile) {
-	module := ""
-	if prog := c.program(c.Subject); prog != nil && prog.Go != nil {
-		module = prog.Go.Module
-	}
+	module := c.module()
 	count := map[sample.Frame]int{}
 	for _, g := range c.proc.Goroutines {
 		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {

@@ -41,28 +41,84 @@ func judgeHealthy(c *Case) Finding {
 	if code := c.outcome.ExitCode; c.outcome.State == Exited && c.outcome.Stopped == "" && code != nil && *code != 0 {
 		f.Detail = fmt.Sprintf("Memory did not end it: it exited with code %d by itself.", *code)
 	}
-	if c.limit > 0 {
-		f.Sentence = fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), units.Percent(float64(c.peak), float64(c.limit)))
-	} else {
-		f.Sentence = fmt.Sprintf("The peak was %s; no memory limit was set", size(c.peak))
+	f.Sentence = c.peakSentence()
+	if c.run.Tendency == Stable {
+		return c.stableFound(f)
 	}
-	k := c.curve
-	if len(k.points) < fewest {
+	if weak := c.heapUnwatched(); weak != "" {
 		f.Sentence += "."
-		readings := "only " + count(len(k.points), "reading")
-		if len(k.points) == 0 {
-			readings = "no reading"
+		f.Confidence, f.Because = Medium, []string{weak}
+		if g := c.run.Growth; g != nil && g.Of == "memory" && c.run.Seconds >= longEnough {
+			text := "memory without page cache grew by " + g.byPace()
+			if c.run.Tendency == Growing {
+				return undecided(0, text+", and "+weak, c.factRun())
+			}
+			f.Because, f.Facts = append(f.Because, text), append(f.Facts, c.factRun())
 		}
-		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("%s of the live heap in %s: slow growth would not show", readings, units.Duration(c.End.Sub(c.Start)))}
 		return f
 	}
-	f.Facts = append(f.Facts, c.factCurve())
-	if c.unwatchedEnd() {
-		f.Sentence += "."
-		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("the last collection was after %s: growth since then would not show", seconds(k.points[len(k.points)-1].at))}
-		return f
-	}
-	f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(k.last))
+	f.Facts = append(f.Facts, c.factCurve(), c.factRun())
+	f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(c.curve.last))
 	f.Because = []string{fmt.Sprintf("no steady growth over %s", count(len(c.Cycles), "collection"))}
+	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough {
+		f.Because = append(f.Because, fmt.Sprintf("%s are not long enough to tell slow growth: %s", seconds(c.run.Seconds), g.byPace()))
+	}
 	return f
+}
+
+// peakSentence says how near the limit memory came; it has no full stop yet.
+func (c *Case) peakSentence() string {
+	if c.limit == 0 {
+		return fmt.Sprintf("The peak was %s; no memory limit was set", size(c.peak))
+	}
+	return fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), units.Percent(float64(c.peak), float64(c.limit)))
+}
+
+// heapUnwatched says why slow growth of the live heap would not show, "" if it
+// would.
+func (c *Case) heapUnwatched() string {
+	k := c.curve.points
+	watched := units.Duration(c.End.Sub(c.Start))
+	switch {
+	case len(k) == 0 && !c.isGo(c.Subject):
+		return fmt.Sprintf("it was watched for %s and is no Go program: what its memory was for is not known", watched)
+	case len(k) == 0 && c.g == nil:
+		return "its Go runtime was not read, so that nothing is known of its live heap"
+	case len(k) == 0:
+		return fmt.Sprintf("no collection ended in %s: slow growth would not show", watched)
+	case len(k) < fewest:
+		return fmt.Sprintf("only %s of the live heap in %s: slow growth would not show", count(len(k), "reading"), watched)
+	case c.unwatchedEnd():
+		return fmt.Sprintf("the last collection was after %s: growth since then would not show", seconds(k[len(k)-1].at))
+	}
+	return ""
+}
+
+// stableFound is a long run that ends, or goes on, well: in figures.
+func (c *Case) stableFound(f Finding) Finding {
+	r := c.run
+	f.Sentence = fmt.Sprintf("Stable over %s: the %s changed by %s. %s.", seconds(r.Seconds), r.Growth.Of, r.Growth.byPace(), c.peakSentence())
+	f.Because = []string{fmt.Sprintf("%s in %s", count(int(r.Kills), "kill"), seconds(r.Seconds)), c.footprintWords()}
+	if r.GCShare != nil && r.Collections > 0 {
+		f.Because = append(f.Because, fmt.Sprintf("%s took about %.2g%% of the CPU time", count(int(r.Collections), "collection"), 100**r.GCShare))
+	}
+	if r.Growth.Of == "memory" {
+		f.Confidence = Medium
+		f.Because = append(f.Because, "the live heap was not read")
+	}
+	f.Facts = append(f.Facts, c.factRun())
+	return f
+}
+
+// footprintWords are the percentiles, those that are known.
+func (c *Case) footprintWords() string {
+	p := c.run.Footprint
+	text := fmt.Sprintf("without page cache %s half of the time, %s at most in 95%%", size(p.P50), size(p.P95))
+	if p.P99 != nil {
+		text += fmt.Sprintf(", %s in 99%%", size(*p.P99))
+	}
+	if p.P999 != nil {
+		text += fmt.Sprintf(", %s in 99.9%%", size(*p.P999))
+	}
+	return text
 }

@@ -28,6 +28,8 @@ func judgeIdleHeap(c *Case) Finding {
 	facts := []Fact{c.factIdle(idle), c.factLedger()}
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
 	switch {
+	case c.pressed && idle < c.bound*10/100:
+		return minor(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
 	case c.pressed && idle < c.bound*25/100:
 		return silent(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
 	case c.pressed && idle < c.live.bytes:

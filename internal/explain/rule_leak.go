@@ -30,7 +30,11 @@ func judgeLeak(c *Case) Finding {
 	k := c.curve
 	grown := k.last - k.first
 	if c.pressed && len(k.points) < fewest && c.live.bytes > c.bound/4 {
-		return undecided(float64(c.live.bytes), fmt.Sprintf("only %s of the live heap: too few to see whether it grows", count(len(k.points), "reading")), c.factLive())
+		readings := "only " + count(len(k.points), "reading")
+		if len(k.points) == 0 {
+			readings = "no collection ended and no mark was made: there is no reading"
+		}
+		return undecided(float64(c.live.bytes), readings+" of the live heap: too few to see whether it grows", c.factLive())
 	}
 	if reason := notGrowing(c, grown); reason != "" {
 		return silent(reason, c.factCurve())
@@ -156,12 +160,67 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 		c.of(), fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line))
 	f.Detail = "A leak, not a burst."
 	f.Confidence, f.Because = leakConfidence(c)
-	if c.stillFilling() {
+	switch {
+	case c.stillFilling():
 		f.Detail = "A leak, or something that was still being filled; not a burst."
+	case c.slowsDown():
+		f.Detail = "A leak, or a cache that was filling up; not a burst."
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("%s, from %s to %s; %.0f%% of the line's bytes were ever freed",
-		c.growthSeen(), fsize(k.first), fsize(k.last), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s; %.0f%% of the line's bytes were ever freed", c.growthSeen(), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	if g := c.run.Growth; g != nil && g.Low > 0 {
+		f.Facts = append(f.Facts, c.factRun())
+		f.Why[0] = Why{Text: fmt.Sprintf("%s; %.0f%% of the line's bytes were ever freed", c.paceWords(g), 100*c.freedShare()), Evidence: []string{"curve", "run", "site"}}
+		if left := g.untilLimit(); left != "" && !c.outcome.Kernel {
+			f.Sentence += fmt.Sprintf(" At that pace the limit of %s is reached in %s.", limit(c.limit), left)
+		}
+	}
 	return f
+}
+
+// paceWords says how fast it grows, by time and by work.
+func (c *Case) paceWords(g *Growth) string {
+	text := fmt.Sprintf("it grew by %s over %s", g.byPace(), count(len(c.Cycles), "collection"))
+	if g.Kept != nil && *g.Kept > 0 {
+		text += fmt.Sprintf("; %.2g%% of what was newly allocated stayed%s", 100**g.Kept, c.bending())
+	}
+	return text
+}
+
+// bending compares the part that stayed in the first and the second half of all
+// that was allocated: what slows down may be a cache that fills up.
+func (c *Case) bending() string {
+	early, late, ok := c.halves()
+	switch {
+	case !ok:
+		return ""
+	case late < 0.5*early:
+		return fmt.Sprintf(", less and less of it (%.2g%%, then %.2g%%)", 100*early, 100*late)
+	case late > 0.8*early:
+		return ", early and late alike"
+	}
+	return ""
+}
+
+// halves are the parts of newly allocated bytes that stayed in the first and the
+// second half of the allocations of the rise; ok is false where too little was
+// seen.
+func (c *Case) halves() (early, late float64, ok bool) {
+	var rise []point
+	for _, p := range c.curve.points {
+		if p.at >= c.curve.floorEnd {
+			rise = append(rise, p)
+		}
+	}
+	if len(rise) < 2*fewest {
+		return 0, 0, false
+	}
+	first, last := rise[0], rise[len(rise)-1]
+	middle := (first.alloc + last.alloc) / 2
+	if half := middle - first.alloc; half > 0 {
+		live := c.curve.at(middle)
+		return (live - first.live) / half, (last.live - live) / half, true
+	}
+	return 0, 0, false
 }
 
 // readings are what the live heap is known from: "12 collections".
@@ -201,6 +260,9 @@ func leakConfidence(c *Case) (Confidence, []string) {
 		because = append(because, "one goroutine stayed inside a caller all the time")
 		strong = false
 	}
+	if c.slowsDown() {
+		because, strong = append(because, "its growth slows down while the program goes on allocating, as in a cache that fills up"), false
+	}
 	if c.stillFilling() {
 		alike := fmt.Sprintf("it grew from its start and ended after %s, as a cache or a data set that fills up does", seconds(c.outcome.Elapsed))
 		if c.Imported != "" {
@@ -215,6 +277,12 @@ func leakConfidence(c *Case) (Confidence, []string) {
 		return Medium, because
 	}
 	return Low, because
+}
+
+// slowsDown: of what is newly allocated half as much stays as before, or less.
+func (c *Case) slowsDown() bool {
+	early, late, ok := c.halves()
+	return ok && late < 0.5*early
 }
 
 // stillFilling: the live heap grew from the program's start, its end came within a

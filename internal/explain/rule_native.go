@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/series"
 )
 
 var nativePage = Page{
@@ -29,6 +30,9 @@ func judgeNative(c *Case) Finding {
 	native, heap := sum(c.ledger, sample.RowNative, sample.RowOther), heapRows(c.ledger)
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
 	facts := []Fact{c.factNative(), c.factLedger()}
+	if whole := c.ledger.Row(sample.RowUndivided); whole*2 > hard {
+		return undecided(float64(whole), "memory outside Go and the Go heap cannot be told apart: the Go runtime was not read", c.factLedger())
+	}
 	switch {
 	case native < heap || native*100 < hard*35:
 		return silent(fmt.Sprintf("memory outside Go was %s, the Go heap %s", size(native), size(heap)), facts...)
@@ -83,6 +87,10 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	} else {
 		f.Because = []string{"inferred: resident memory less what the Go runtime counts"}
 	}
+	if peaks := c.nativeWaves(native); peaks > 0 {
+		f.Detail = "Native memory, in use and freed again: no leak of it."
+		f.Because = append(f.Because, fmt.Sprintf("it had come back %s before", times(peaks)))
+	}
 	var standing int
 	f.Culprit, standing = c.cgoCaller()
 	why := "C code allocates it, or the program maps it itself: neither is collected, and GOMEMLIMIT does not count it"
@@ -91,6 +99,25 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 		f.Why = append(f.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in C code called at %s", count(standing, "goroutine"), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
 	}
 	return f
+}
+
+// nativeWaves is how often memory outside Go rose by half of what it is now, and
+// came back.
+func (c *Case) nativeWaves(now sample.Bytes) (n int) {
+	_, v := c.untilMoment(c.Ticks.Native)
+	for _, w := range series.Waves(v, float64(now)/2) {
+		if w.After != series.None {
+			n++
+		}
+	}
+	return n
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // otherLanguage is a subject that is no Go program.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -32,6 +33,23 @@ func oneOfSeveral() *scene {
 	s.beside(4713, "shop", true, 25)
 	s.beside(4700, "sh", false, 1)
 	return s
+}
+
+// noise is a live heap of v MiB that goes up and down by a MiB over n collections
+// and grows by so many MiB from the first to the last.
+func noise(n int, v, growth float64) (live []float64) {
+	for i := range n {
+		live = append(live, v+1.5*math.Abs(math.Sin(float64(i*i)))+growth*float64(i)/float64(n-1))
+	}
+	return live
+}
+
+// filling is a live heap that comes near v MiB, fast at first.
+func filling(n int, v float64) (live []float64) {
+	for i := range n {
+		live = append(live, v*(1-math.Exp(-1.6*float64(i+1)/float64(n))))
+	}
+	return live
 }
 
 // scenes are runs whose cause is known, by name.
@@ -251,6 +269,120 @@ var scenes = map[string]func() *scene{
 		s.beside(4712, "shop", true, 86)
 		s.beside(4713, "shop", true, 88)
 		s.Spans[sample.ProcessKey{PID: 4713, Start: 98}] = Span{Low: 20 * mib, High: 88 * mib, Seconds: 15}
+		return s
+	},
+	"a service that ran for a night": func() *scene {
+		s := newScene()
+		s.heap(40, 40, 60)
+		s.charge()
+		s.over(8*time.Hour, 2000)
+		s.cycles(300, noise(240, 40, 0)...)
+		s.work(0.4, 0.03, 2.5)
+		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 22, 0.9)
+		return s
+	},
+	"a service that was watched for too short a time": func() *scene {
+		s := newScene()
+		s.heap(40, 40, 60)
+		s.charge()
+		s.over(12*time.Minute, 2000)
+		s.cycles(300, noise(24, 40, 4)...)
+		s.work(0.4, 0.03, 100)
+		return s
+	},
+	"a slow leak in a night": func() *scene {
+		s := newScene()
+		s.heap(74, 74, 110)
+		s.charge()
+		s.over(8*time.Hour, 2000)
+		s.cycles(300, noise(240, 40, 34)...)
+		s.work(0.4, 0.03, 2.5)
+		s.site("example.org/shop/metrics.Count", "/build/shop/metrics/count.go", 19, 33, 0.01)
+		s.stand(3600, 5, 0, 0)
+		s.stand(20000, 22, 0, 0)
+		return s
+	},
+	"a cache that was filling up": func() *scene {
+		s := newScene()
+		s.heap(130, 130, 180)
+		s.charge()
+		s.over(2*time.Hour, 500)
+		s.cycles(60, filling(60, 163)...)
+		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 118, 0.05)
+		s.Sites[0].Stack = append([]sample.Frame{{Func: "internal/runtime/maps.(*table).grow"}, {Func: "runtime.mapassign_faststr"}}, s.Sites[0].Stack[1:]...)
+		s.stand(600, 40, 0, 0)
+		s.stand(3600, 90, 0, 0)
+		return s
+	},
+	"a leak that was killed at once": func() *scene {
+		s := newScene()
+		s.Moment.At = began.Add(180 * time.Millisecond)
+		s.heap(200, 209, 218)
+		s.killed()
+		s.ramp(60, 200)
+		s.site("main.(*index).remember", "/build/leak/main.go", 27, 190, 0)
+		s.site("main.(*index).name", "/build/leak/main.go", 40, 13, 0)
+		s.running(1)
+		return s
+	},
+	"a program that never collected": func() *scene {
+		s := newScene()
+		s.heap(0, 3, 3)
+		s.noMark()
+		s.charge()
+		s.Cycles = nil
+		return s
+	},
+	"a stripped program that is well": func() *scene {
+		s := newScene()
+		s.p.Go, s.p.Live, s.p.Residency.GoKnown, s.SiteView = nil, nil, false, "none"
+		s.p.Residency.Mmap, s.p.Residency.GoObjects = s.p.Residency.Anon, 0
+		s.over(time.Hour, 1000)
+		s.Cycles = nil
+		s.Programs[0].Go.Stripped, s.Programs[0].HeapProfile = true, sample.HeapProfileUnknown
+		s.Gaps = []sample.Gap{{What: "the Go runtime of shop", Why: "stripped: the symbol table is missing", Process: subject}}
+		return s
+	},
+	"a night in which the machine slept": func() *scene {
+		s := newScene()
+		s.heap(40, 40, 60)
+		s.charge()
+		s.over(8*time.Hour, 2000)
+		s.cycles(300, noise(240, 40, 0)...)
+		for i := range s.Ticks.At {
+			if i > 700 {
+				s.Ticks.At[i] = s.Ticks.At[i]/2 + 4*3600
+			} else {
+				s.Ticks.At[i] /= 2
+			}
+		}
+		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 22, 0.9)
+		return s
+	},
+	"connections that nobody asked for": func() *scene {
+		s := newScene()
+		s.heap(110, 112, 243)
+		s.killed()
+		s.cycles(90, 108, 109, 110, 109, 110, 110, 110)
+		s.site("example.org/shop/arena.New", "/build/shop/arena/arena.go", 40, 100, 0)
+		s.allocator("net/http.(*Transport).dialConn", "net/http/transport.go", 1944, 600, 0.6, "runtime.mallocgc", "bufio.NewReaderSize")
+		s.Allocators[0].Own, s.Allocators[0].Since = false, 70*mib
+		s.allocator("example.org/shop/mirror.(*Mirror).fetch", "/build/shop/mirror/mirror.go", 99, 200, 0.2)
+		s.Allocators[1].Since = 20 * mib
+		s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 62, Stack: []uint64{1}, Where: []sample.Location{
+			{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: "net/http.(*Transport).getConn"}}}, {Frames: []sample.Frame{{Func: "net/http.(*Client).Do"}}},
+			{Frames: []sample.Frame{{Func: "example.org/shop/mirror.(*Mirror).fetch", File: "/build/shop/mirror/mirror.go", Line: 99}}}}})
+		return s
+	},
+	"native memory that comes and goes": func() *scene {
+		s := newScene()
+		s.heap(4, 4, 6)
+		s.native(175)
+		s.charge()
+		s.cycles(2, 3, 4, 4, 4, 4, 4)
+		for i := range s.Ticks.Native {
+			s.Ticks.Native[i] = float64(5+170*(i%5)/4) * float64(mib)
+		}
 		return s
 	},
 	"freed memory that Go keeps": func() *scene {

@@ -1,0 +1,82 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// since says what was allocated since the last published collection, and who asked
+// for it: that is what the heap grew by. ok is false where it was little.
+func (c *Case) since() (why Why, fact Fact, ok bool) {
+	var all sample.Bytes
+	for _, a := range c.Allocators {
+		all += a.Since
+	}
+	top := c.mostSince()
+	if top == nil || top.Since == 0 || all < 4*sample.MiB || all*10 < c.heap() {
+		return why, fact, false
+	}
+	why = Why{Text: fmt.Sprintf("since the last collection in the profile %s were allocated, %s of it at %s", size(all), size(top.Since), place(top.File, top.Line)), Evidence: []string{"since"}}
+	if !top.Own {
+		if k, n := c.askers(top.Function); k != nil {
+			why.Text += fmt.Sprintf("; %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line))
+		}
+	}
+	fact = Fact{ID: "since", Text: "allocated since the last published collection:", Values: map[string]int64{"since_bytes": int64(all)}}
+	for i, a := range c.Allocators {
+		if a.Since > 0 && i < 4 {
+			fact.Text += fmt.Sprintf(" %s %s;", place(a.File, a.Line), size(a.Since))
+		}
+	}
+	fact.Text = strings.TrimRight(fact.Text, ";:")
+	return why, fact, true
+}
+
+// askers finds who asked for what a library allocates in goroutines of its own,
+// as net/http does to dial: the line of the program's own code that most
+// goroutines called into the same package from. It is a hint; nil: none stood
+// there.
+func (c *Case) askers(function string) (best *Culprit, most int) {
+	if c.proc == nil {
+		return nil, 0
+	}
+	module, pkg := c.module(), packageOf(function)
+	counts := map[sample.Frame]int{}
+	for _, g := range c.proc.Goroutines {
+		inside := false
+		for _, f := range framesOf(sample.Site{Stack: g.Where}) {
+			if heapdiff.OwnerOf(f.Func, module) != heapdiff.Own {
+				inside = inside || packageOf(f.Func) == pkg
+				continue
+			}
+			at := lineOf(f)
+			if counts[at] += g.Count; inside && counts[at] > most {
+				most, best = counts[at], &Culprit{Function: f.Func, File: f.File, Line: f.Line, Role: "allocates", Hint: true}
+			}
+			break
+		}
+	}
+	return best, most
+}
+
+// packageOf is the import path in a linker's name, as far as it is needed to
+// compare two of them.
+func packageOf(function string) string {
+	slash := strings.LastIndexByte(function, '/') + 1
+	if i := strings.IndexByte(function, '('); i >= 0 {
+		slash = strings.LastIndexByte(function[:i], '/') + 1
+	}
+	name, _, _ := strings.Cut(function[slash:], ".")
+	return function[:slash] + name
+}
+
+// module is the path of the subject's main module, "" if it is not known.
+func (c *Case) module() string {
+	if p := c.program(c.Subject); p != nil && p.Go != nil {
+		return p.Go.Module
+	}
+	return ""
+}

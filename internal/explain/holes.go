@@ -1,0 +1,85 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// holes are the stretches in which no sample was taken, though more than ten
+// before them were closer together: the watch, or the machine, was suspended.
+func (c *Case) holes() []Gap {
+	at := c.Ticks.At
+	if len(at) < 10 {
+		return nil
+	}
+	steps := make([]float64, len(at)-1)
+	for i := range steps {
+		steps[i] = at[i+1] - at[i]
+	}
+	usual := median(steps)
+	var out []Gap
+	lost, n := 0.0, 0
+	for i, step := range steps {
+		if step < max(3, 20*usual) {
+			continue
+		}
+		if lost, n = lost+step, n+1; n <= 2 {
+			out = append(out, Gap{fmt.Sprintf("%s from %s after the start on", seconds(step), seconds(at[i])), "no sample was taken: the watch or the machine stood still"})
+		}
+	}
+	if n > 2 {
+		out = []Gap{{fmt.Sprintf("%s in all, in %d stretches", seconds(lost), n), "no sample was taken: the watch or the machine stood still"}}
+	}
+	return out
+}
+
+func median(v []float64) float64 {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return v[len(v)/2]
+}
+
+// onOneClock gives collections whose time the program's clock does not order, or
+// places outside of the recording, a time by what had been allocated: the runtime
+// stamps them with the wall clock, which somebody may set.
+func onOneClock(e *Evidence) []sample.GCCycle {
+	end := e.End
+	if e.Moment.At.After(end) {
+		end = e.Moment.At
+	}
+	cycles := slices.Clone(e.Cycles)
+	last := time.Time{}
+	for i := range cycles {
+		g := &cycles[i]
+		if g.At.Before(last) || g.At.Before(e.Start.Add(-time.Second)) || g.At.After(end.Add(5*time.Second)) {
+			g.At = e.whenAllocated(float64(g.Alloc), last)
+		}
+		last = g.At
+	}
+	return cycles
+}
+
+// whenAllocated is when so many bytes had been allocated, by the samples, but no
+// earlier than least.
+func (e *Evidence) whenAllocated(bytes float64, least time.Time) time.Time {
+	t := &e.Ticks
+	i := sort.Search(len(t.Alloc), func(i int) bool { return t.Alloc[i] >= bytes }) // NaN compares false
+	when := least
+	if i < len(t.Alloc) {
+		when = e.Start.Add(durationOf(t.At[i]))
+	} else if len(t.At) > 0 && len(t.Alloc) > 0 {
+		when = e.Start.Add(durationOf(t.At[len(t.At)-1]))
+	}
+	if when.Before(least) {
+		return least
+	}
+	return when
+}
