@@ -144,8 +144,15 @@ func Read(r io.ReaderAt, size int64) (*Core, error) {
 	}
 	sort.Slice(c.segments, func(i, j int) bool { return c.segments[i].Start < c.segments[j].Start })
 	sort.Slice(c.Files, func(i, j int) bool { return c.Files[i].Start < c.Files[j].Start })
-	if len(c.segments) == 0 {
+	held := uint64(0)
+	for _, s := range c.segments {
+		held += s.held
+	}
+	switch {
+	case len(c.segments) == 0:
 		return nil, fmt.Errorf("%w: it holds no memory", ErrNotCore)
+	case held > uint64(size): // it would take longer to read than it is long
+		return nil, fmt.Errorf("%w: its segments lie over each other", ErrNotCore)
 	}
 	return c, nil
 }
