@@ -20,6 +20,7 @@ type counterReader struct {
 	pFree  uint64
 	ps     []uint64
 	psAddr uint64
+	caches cacheReader
 	one    [4]byte
 }
 
@@ -46,7 +47,8 @@ type counterPlaces struct {
 }
 
 // Counters reads the runtime's account of itself into dst. It allocates
-// nothing. Fields may be some microseconds apart.
+// nothing. Fields may be some microseconds apart; with more than 64 Ps TotalAlloc
+// leaves out what they have not reported yet.
 func (r *Runtime) Counters(dst *sample.Runtime) error {
 	if err := r.why[FeatureCounters]; err != nil {
 		return err
@@ -59,7 +61,12 @@ func (r *Runtime) Counters(dst *sample.Runtime) error {
 	if err != nil {
 		return err
 	}
+	unreported, err := c.caches.unreported(r.mem, c.ps)
+	if err != nil {
+		return err
+	}
 	c.fill(dst)
+	dst.TotalAlloc += sample.Bytes(unreported)
 	dst.Goroutines = c.count(free)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 // attach finds every figure, reads them once and looks whether they can be.
 func (c *counterReader) attach(r *Runtime, find *resolver) error {
 	c.resolve(find)
+	c.caches.attach(find)
 	if err := find.err(); err != nil {
 		return err
 	}

@@ -65,12 +65,36 @@ func TestCountersAreWhatTheProgramSaysOfItself(t *testing.T) {
 	}
 }
 
+func TestHeapAllocHasWhatThePsHaveNotReportedYet(t *testing.T) {
+	for _, b := range builds() {
+		t.Run(b.String(), func(t *testing.T) {
+			p := start(t, b)
+			p.ask("nogc")
+			p.ask("stats") // makes the Ps report
+			p.ask("allocate 50")
+			var rt sample.Runtime
+			if err := p.runtime.Counters(&rt); err != nil {
+				t.Fatal(err)
+			}
+			reported, _ := p.seenMetrics()
+			want := p.said()["HeapAlloc"] // and obeying takes a few small objects
+			got := uint64(rt.HeapAlloc())
+			if got > want || want-got > 1<<10 {
+				t.Errorf("HeapAlloc is %d, read as %d", want, got)
+			}
+			if n := uint64(reported["/memory/classes/heap/objects:bytes"]); n+4<<10 > got {
+				t.Errorf("%d of %d bytes had been reported: nothing is shown", n, got)
+			}
+		})
+	}
+}
+
 // agrees compares every figure. The program may still be at work on the last
 // command (the scavenger, a goroutine that ends), so it gets some tries.
 func (p *target) agrees(when string) {
 	p.t.Helper()
 	var diff []string
-	for range 5 {
+	for range 20 {
 		said := p.said()
 		var rt sample.Runtime
 		if err := p.runtime.Counters(&rt); err != nil {

@@ -19,7 +19,9 @@ type Runtime struct {
 	HeapGoal   Bytes // size that the next GC is to end at (NextGC)
 	Trigger    Bytes // HeapLive at which the last or running GC began
 
-	TotalAlloc Bytes // cumulative; TotalAlloc-TotalFree is HeapAlloc, objects not yet swept
+	// TotalAlloc is cumulative, what Ps have allocated and not yet reported
+	// included; TotalAlloc-TotalFree is HeapAlloc, objects not yet swept.
+	TotalAlloc Bytes
 	TotalFree  Bytes
 
 	HeapInUse    Bytes // spans that hold objects

@@ -1,0 +1,103 @@
+package gomem
+
+import "slices"
+
+// maxCachingPs bounds the Ps whose caches are read. With more, TotalAlloc leaves
+// out what they have not reported: at most one span of each size class a P.
+const maxCachingPs = 64
+
+// maxSpanClasses bounds mcache.alloc, 136 to Go 1.27 (numSpanClasses).
+const maxSpanClasses = 1 << 10
+
+// cacheReader counts what Ps allocated from the spans that they cache and have
+// not yet added to the runtime's figures. runtime.ReadMemStats makes them report
+// first (runtime/mcache.go, releaseAll), so its HeapAlloc has these bytes.
+type cacheReader struct {
+	mcache      uint64 // offset of p.mcache
+	alloc       span   // mcache.alloc
+	count       number // of mspan: objects now, and when the span was cached
+	countBefore number
+	elemsize    uint64
+	size        int // bytes of an mspan that are read
+	buf         []byte
+	spans       []uint64
+	window      []byte
+}
+
+func (c *cacheReader) attach(find *resolver) {
+	c.mcache = find.offset("p", "mcache")
+	c.alloc.addr = find.offset("mcache", "alloc")
+	c.alloc.n, _ = find.layout.FieldSize("runtime.mcache", "alloc")
+	c.count, c.countBefore = find.number("mspan", "allocCount"), find.number("mspan", "allocCountBeforeCache")
+	c.elemsize = find.offset("mspan", "elemsize")
+	c.size = int(find.size("mspan"))
+	if c.alloc.n < 8 || c.alloc.n/8 > maxSpanClasses || c.size > windowSize {
+		find.missing = append(find.missing, "runtime.mcache of a sane size")
+		return
+	}
+	c.buf, c.window = make([]byte, c.alloc.n), make([]byte, windowSize)
+}
+
+// unreported is the bytes that the Ps have not yet added.
+func (c *cacheReader) unreported(m memory, ps []uint64) (sum uint64, err error) {
+	if len(ps) > maxCachingPs {
+		return 0, nil
+	}
+	c.spans = c.spans[:0]
+	for _, p := range ps {
+		if err := c.list(m, p); err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(c.spans)
+	c.spans = slices.Compact(c.spans) // all Ps share the empty span
+	for i := 0; i < len(c.spans); {
+		j := windowEnd(c.spans, i, c.size, len(c.window))
+		window := c.window[:int(c.spans[j-1]-c.spans[i])+c.size]
+		if m.read(c.spans[i], window) != nil { // a hole between them
+			j = i + 1
+			window = window[:c.size]
+			if err := m.read(c.spans[i], window); err != nil {
+				return 0, err
+			}
+		}
+		for k := i; k < j; k++ {
+			sum += c.inSpan(window[c.spans[k]-c.spans[i]:])
+		}
+		i = j
+	}
+	return sum, nil
+}
+
+// list adds the spans that a P caches.
+func (c *cacheReader) list(m memory, p uint64) error {
+	if err := m.read(p+c.mcache, c.buf[:8]); err != nil {
+		return err
+	}
+	cache := word(c.buf, 0)
+	if cache == 0 {
+		return nil // the P is not in use
+	}
+	if err := m.read(cache+c.alloc.addr, c.buf); err != nil {
+		return err
+	}
+	for i := uint64(0); i+8 <= uint64(len(c.buf)); i += 8 {
+		if s := word(c.buf, i); s != 0 {
+			c.spans = append(c.spans, s)
+		}
+	}
+	return nil
+}
+
+// inSpan is the bytes allocated since the span was cached.
+func (c *cacheReader) inSpan(b []byte) uint64 {
+	now, before := c.count.of(b), c.countBefore.of(b)
+	size := word(b, c.elemsize)
+	if now < before || size > maxCachedObject {
+		return 0 // caught while it changes
+	}
+	return (now - before) * size
+}
+
+// maxCachedObject is the largest size class: larger objects are not cached.
+const maxCachedObject = 32 << 10
