@@ -179,7 +179,7 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 
 // paceWords says how fast it grows, by time and by work.
 func (c *Case) paceWords(g *Growth) string {
-	text := fmt.Sprintf("it grew by %s over %s", g.byPace(), count(len(c.Cycles), "collection"))
+	text := fmt.Sprintf("it grew by %s over %s", g.byPace(), c.readings())
 	if g.Kept != nil && *g.Kept > 0 {
 		text += fmt.Sprintf("; %.2g%% of what was newly allocated stayed%s", 100**g.Kept, c.bending())
 	}
