@@ -70,9 +70,10 @@ type Loop struct {
 	// OnSinkError, if set, is told once that nothing is kept any more.
 	OnSinkError func(error)
 
-	point   sample.Point
-	policy  policy
-	sinkErr error
+	point    sample.Point
+	policy   policy
+	sinkErr  error
+	newAlarm func() alarm // nil: newAlarm
 }
 
 // flushEvery bounds what a killed watcher loses.
@@ -84,8 +85,12 @@ const flushEvery = time.Second
 // sink's, or why the source saw nothing.
 func (l *Loop) Run(ctx context.Context) error {
 	l.policy = newPolicy(l.CalmHz, l.MaxHz)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	if l.newAlarm == nil {
+		l.newAlarm = newAlarm
+	}
+	alarm := l.newAlarm()
+	defer alarm.stop()
+	alarm.set(0)
 	lastFlush := time.Now()
 	for {
 		select {
@@ -96,7 +101,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-l.Source.Wake():
 			l.collect()
 			continue
-		case <-timer.C:
+		case <-alarm.C:
 		}
 		next, err := l.tick()
 		if err != nil {
@@ -106,7 +111,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			lastFlush = now
 			l.keep(l.Sink.Flush)
 		}
-		timer.Reset(next)
+		alarm.set(next)
 	}
 }
 

@@ -88,7 +88,7 @@ func watch(t *testing.T, f *fake, c *counter, d time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
-	return (&Loop{Source: f, Sink: c}).Run(ctx)
+	return (&Loop{Source: f, Sink: c, newAlarm: goAlarm}).Run(ctx)
 }
 
 func constant(b sample.Bytes) func(time.Duration) sample.Bytes {
@@ -191,7 +191,7 @@ func TestAFullDiskEndsTheRecordingNotTheWatch(t *testing.T) {
 		told := 0
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		err := (&Loop{Source: f, Sink: c, OnSinkError: func(error) { told++ }}).Run(ctx)
+		err := (&Loop{Source: f, Sink: c, newAlarm: goAlarm, OnSinkError: func(error) { told++ }}).Run(ctx)
 		if !errors.Is(err, errFull) {
 			t.Errorf("Run = %v, want the sink's error", err)
 		}

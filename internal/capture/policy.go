@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"math"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -10,12 +11,14 @@ import (
 const dueProfile = "profile"
 
 const (
-	profileEvery = 5 * time.Second        // calm rhythm of heap profiles
+	profileEvery = 5 * time.Second        // rhythm of heap profiles while memory moves
+	profileStill = 15 * time.Second       // and while it does not
 	calmFirst    = 500 * time.Millisecond // first calm moment; then twice as long each
 	calmLast     = time.Minute            // the calm rhythm that is reached
 	growthEvery  = 5 * time.Second        // at most one growth moment in this time
 	fullEvery    = 50 * time.Millisecond  // full ticks while dense ones run
 	rateWindow   = 200 * time.Millisecond // growth is measured over at least this
+	stillStep    = 0.01                   // of the memory in use: less is no move
 
 	// A moment at a new maximum is due when the memory that cannot be reclaimed
 	// exceeds the last kept maximum by this factor and step: a climb of any
@@ -54,7 +57,8 @@ type policy struct {
 	keptMax  sample.Bytes
 	nextCalm time.Time
 	calmStep time.Duration
-	nextProf time.Time
+	lastProf time.Time
+	profUse  sample.Bytes // the use at that time
 	growthAt time.Time
 	growing  bool
 
@@ -103,7 +107,7 @@ func (p *policy) begin(now time.Time) {
 	p.start, p.paidAt = now, now
 	p.rateFrom, p.rateUse = now, p.use
 	p.nextCalm = now.Add(p.calmStep)
-	p.nextProf = now.Add(profileEvery)
+	p.profiled(now)
 }
 
 // measure sets use: the charge without its page cache, or without a cgroup the
@@ -170,7 +174,7 @@ func (p *policy) due(now time.Time) string {
 	case !now.Before(p.nextCalm):
 		p.calmStep = min(2*p.calmStep, calmLast)
 		p.nextCalm = now.Add(p.calmStep)
-		p.nextProf = now.Add(profileEvery)
+		p.profiled(now)
 		p.keptMax = max(p.keptMax, p.use)
 		return string(sample.MomentCalm)
 	case p.newMaximum(now):
@@ -179,12 +183,22 @@ func (p *policy) due(now time.Time) string {
 	case began && now.Sub(p.growthAt) >= growthEvery:
 		p.growthAt = now
 		return string(sample.MomentGrowth)
-	case !now.Before(p.nextProf):
-		p.nextProf = now.Add(profileEvery)
+	case p.profileDue(now):
+		p.profiled(now)
 		return dueProfile
 	}
 	return ""
 }
+
+// profileDue: the rhythm is slower while nothing moves, as a profile of very many
+// sites is the dearest thing that is read in calm.
+func (p *policy) profileDue(now time.Time) bool {
+	since := now.Sub(p.lastProf)
+	moved := math.Abs(float64(p.use)-float64(p.profUse)) > stillStep*float64(p.profUse)
+	return since >= profileStill || since >= profileEvery && moved
+}
+
+func (p *policy) profiled(now time.Time) { p.lastProf, p.profUse = now, p.use }
 
 func (p *policy) newMaximum(now time.Time) bool {
 	if p.use < p.keptMax+maxStep && float64(p.use) < maxSettledStep*float64(p.keptMax) {

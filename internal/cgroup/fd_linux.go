@@ -1,8 +1,8 @@
 package cgroup
 
 import (
-	"errors"
 	"io/fs"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,19 +22,20 @@ func openFD(path string) (fd, error) {
 }
 
 // read reads the file from its start into buf: one call gives a consistent
-// state of a file that fits.
+// state of a file that fits. It takes microseconds and does not wait, so Go's
+// scheduler is not told of it (see procfs's pread).
 func (f fd) read(buf []byte) ([]byte, error) {
 	if f == noFD {
 		return nil, fs.ErrNotExist
 	}
 	for {
-		n, err := unix.Pread(int(f), buf, 0)
+		n, _, err := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)), 0, 0, 0)
 		switch {
-		case err == nil && n == len(buf):
+		case err == 0 && int(n) == len(buf):
 			return nil, errMalformed // the end may be missing
-		case err == nil:
+		case err == 0:
 			return buf[:n], nil
-		case errors.Is(err, unix.ENODEV):
+		case err == unix.ENODEV:
 			return nil, ErrGone
 		case err != unix.EINTR:
 			return nil, err

@@ -44,6 +44,9 @@ func (c *Cgroup) Procs() ([]int, error) {
 
 // tree gives the directories of the cgroup and of those below it, top down.
 func (c *Cgroup) tree() (dirs []string) {
+	if isLeaf(c.Dir) {
+		return []string{c.Dir}
+	}
 	filepath.WalkDir(c.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			dirs = append(dirs, path)

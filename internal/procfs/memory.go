@@ -29,7 +29,12 @@ func OpenMemory(root string, pid int) (*Memory, error) {
 // ReadAt reads len(p) bytes at an address. Where not all is mapped it reads what
 // comes before, with an error.
 func (m *Memory) ReadAt(p []byte, addr int64) (int, error) {
-	if m.pid != 0 && len(p) >= directFrom && readDirect(m.pid, p, addr) {
+	switch {
+	case len(p) == 0:
+		return 0, nil
+	case len(p) < directFrom && readSmall(m.file, p, addr):
+		return len(p), nil
+	case len(p) >= directFrom && m.pid != 0 && readDirect(m.pid, p, addr):
 		return len(p), nil
 	}
 	return m.file.ReadAt(p, addr)

@@ -65,14 +65,15 @@ func makeSites(n int) {
 	runtime.GC()
 }
 
-// churn allocates from one site after another, keeps a little, and rests.
+// churn allocates from one site after another, all of them known from makeSites,
+// keeps a little, and rests.
 func churn(sites, rate int, lasts time.Duration) {
 	const beat = 10 * time.Millisecond
 	recent := make([][]byte, 4096)
 	end := time.Now().Add(lasts)
 	for i := 0; time.Now().Before(end); time.Sleep(beat) {
 		for made := 0; made < rate/int(time.Second/beat); i++ {
-			b := allocate(uint(i*7919%sites), 1024)
+			b := allocate(uint(i*7919%sites), 0)
 			made += len(b)
 			recent[i%len(recent)] = b
 		}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package capture
+
+func newAlarm() alarm { return goAlarm() }
