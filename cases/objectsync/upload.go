@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,17 +62,13 @@ func (u *uploads) store(ctx context.Context, key string, write func(io.Writer) e
 // the table takes to arrive.
 func (u *uploads) stream(ctx context.Context, key string, write func(io.Writer) error) error {
 	r, w := io.Pipe()
-	written := make(chan error, 1)
-	go func() {
-		err := write(w)
-		w.CloseWithError(err) // nil is io.EOF
-		written <- err
-	}()
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	defer r.Close() // a write after the upload's end fails
+	writing.Go(func() {
+		w.CloseWithError(write(w)) // which the upload fails with; nil is io.EOF
+	})
 	_, err := u.uploader.Upload(ctx, u.input(key, r)) // fault: noseek
-	r.Close()                                         // a write after the upload's end fails with io.ErrClosedPipe
-	if cause := <-written; cause != nil && !errors.Is(cause, io.ErrClosedPipe) {
-		return cause
-	}
 	return wrap(key, err)
 }
 

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/cases/internal/need"
 	"github.com/highwater-go/highwater/cases/internal/symptom"
 	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
@@ -62,12 +62,7 @@ func interrupt(t *testing.T, b *bench, fault string, r truthfile.Run) {
 	}
 	words := strings.Fields(r.Command)
 	p, err := symptom.Start(symptom.Options{Path: words[0], Args: words[1:], Dir: dir, Env: []string{"TMPDIR=" + temp}})
-	if os.IsPermission(err) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Permission(t, err)
 	if r.Load != "" {
 		if err := p.WaitFor(r.Ready); err != nil {
 			t.Error(err)

@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,7 +75,7 @@ func ownGroup() (string, names, error) {
 	if _, err := os.Stat(filepath.Join(two, "memory.current")); two != "" && err == nil {
 		return filepath.Dir(two), version2, nil
 	}
-	return "", names{}, fmt.Errorf("no memory cgroup in /proc/self/cgroup")
+	return "", names{}, fmt.Errorf("no memory cgroup in /proc/self/cgroup: %w", errors.ErrUnsupported)
 }
 
 func (g *group) procs() string { return filepath.Join(g.path, "cgroup.procs") }

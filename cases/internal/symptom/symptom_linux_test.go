@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/cases/internal/need"
 	"github.com/highwater-go/highwater/cases/internal/probe"
 )
 
@@ -193,20 +194,12 @@ func TestAColdProgramPaysForItsOwnCode(t *testing.T) {
 // begin starts this binary as the program under measurement.
 func begin(t *testing.T, much string, o Options) (*Program, string) {
 	t.Helper()
-	if _, _, err := ownGroup(); err != nil {
-		t.Skip(err)
-	}
 	ready, err := FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Path, o.Args, o.Dir = os.Args[0], []string{ready, much}, t.TempDir()
 	p, err := Start(o)
-	if err != nil {
-		if os.IsPermission(err) {
-			t.Skip(err)
-		}
-		t.Fatal(err)
-	}
+	need.Permission(t, err)
 	return p, ready
 }
