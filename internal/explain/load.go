@@ -155,7 +155,7 @@ func subjectOf(e *Evidence) sample.ProcessKey {
 }
 
 func (l *loader) ticks() error {
-	s, err := l.Samples("usage", "peak", "page_cache", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
+	s, err := l.SamplesAbout(mostRows, "usage", "peak", "page_cache", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (l *loader) processTicks(ats []int64) error {
 		if p.Key == l.e.Subject {
 			columns = append(columns, subjectColumns...)
 		}
-		s, err := l.ProcessSamples(p.Key, columns...)
+		s, err := l.ProcessSamplesAbout(mostRows, p.Key, columns...)
 		if err != nil {
 			return err
 		}
@@ -235,19 +235,29 @@ func (l *loader) span(key sample.ProcessKey, s *recording.Series) {
 	}
 }
 
-// align adds the samples of one process to the columns; both are in the order
-// of time.
+// mostRows bounds how many samples and collections are read: a day of ten a second
+// has more, and a line through its growth needs no more.
+const mostRows = 40_000
+
+// align adds the samples of one process to the columns; both are in the order of
+// time. Of a long recording other rows may have been read of one than of the
+// other: then a sample counts for the nearest tick before it.
 func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 	t := &l.e.Ticks
 	resident, shared := s.Column("resident"), s.Column("shared")
-	i := 0
+	apart := int64(0)
+	if len(ats) >= mostRows*9/10 {
+		apart = 2 * (ats[len(ats)-1] - ats[0]) / int64(len(ats))
+	}
+	i, filled := 0, -1
 	for j, at := range s.At {
-		for i < len(ats) && ats[i] < at {
+		for i+1 < len(ats) && ats[i+1] <= at {
 			i++
 		}
-		if i == len(ats) || ats[i] != at {
+		if len(ats) == 0 || ats[i] > at || at-ats[i] > apart || i == filled {
 			continue
 		}
+		filled = i
 		anon := resident[j] - shared[j]
 		if !math.IsNaN(anon) {
 			if math.IsNaN(t.Anon[i]) {
@@ -287,7 +297,7 @@ func unseen(n int) []float64 {
 }
 
 func (l *loader) collections() (err error) {
-	l.e.Cycles, err = l.Cycles(l.e.Subject)
+	l.e.Cycles, err = l.CyclesAbout(mostRows, l.e.Subject)
 	l.e.Cycles = onOneClock(l.e)
 	return err
 }

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"database/sql/driver"
+	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -9,6 +10,11 @@ import (
 
 // Cycles are the collections of a process, in the order in which they were seen.
 func (r *Reader) Cycles(key sample.ProcessKey) ([]sample.GCCycle, error) {
+	return r.cyclesOf(key, tableCycle.name+" ORDER BY id")
+}
+
+// cyclesOf reads them from what stands after FROM.
+func (r *Reader) cyclesOf(key sample.ProcessKey, from string) ([]sample.GCCycle, error) {
 	var list []sample.GCCycle
 	err := r.rows(func(row []driver.Value) error {
 		if of, err := r.keyOf(row[2]); of != key || err != nil {
@@ -20,7 +26,7 @@ func (r *Reader) Cycles(key sample.ProcessKey) ([]sample.GCCycle, error) {
 			Pause: time.Duration(integer(row[8])), GOGC: int32(integer(row[9])), Limit: integer(row[10]), Alloc: sample.Bytes(integer(row[11])),
 		})
 		return nil
-	}, tableCycle.sel()+" ORDER BY id")
+	}, strings.Replace(tableCycle.sel(), " FROM "+tableCycle.name, " FROM "+from, 1))
 	return list, err
 }
 

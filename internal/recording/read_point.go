@@ -34,19 +34,19 @@ func (r *Reader) Samples(columns ...string) (*Series, error) {
 // ProcessSamples loads columns of the table process_sample for one process, all
 // programs that it ran: "resident", "heap_live", ...
 func (r *Reader) ProcessSamples(key sample.ProcessKey, columns ...string) (*Series, error) {
-	if err := r.loadProcesses(); err != nil {
+	where, err := r.whereProcess(key)
+	if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for i, p := range r.processes {
-		if p.program.Key == key {
-			ids = append(ids, fmt.Sprint(i+1))
-		}
-	}
-	return r.series(&tableProcessSample, columns, " WHERE process IN ("+strings.Join(ids, ", ")+")")
+	return r.series(&tableProcessSample, columns, where)
 }
 
 func (r *Reader) series(t *table, columns []string, where string) (*Series, error) {
+	return r.seriesOf(t, columns, t.name+where+" ORDER BY id")
+}
+
+// seriesOf reads columns of a table from what stands after FROM.
+func (r *Reader) seriesOf(t *table, columns []string, from string) (*Series, error) {
 	s := &Series{columns: map[string][]float64{}}
 	lists := make([][]float64, len(columns))
 	for _, c := range columns {
@@ -60,7 +60,7 @@ func (r *Reader) series(t *table, columns []string, where string) (*Series, erro
 			lists[i] = append(lists[i], number(v))
 		}
 		return nil
-	}, "SELECT "+strings.Join(append([]string{"at"}, columns...), ", ")+" FROM "+t.name+where+" ORDER BY id")
+	}, "SELECT "+strings.Join(append([]string{"at"}, columns...), ", ")+" FROM "+from)
 	for i, c := range columns {
 		s.columns[c] = lists[i]
 	}
@@ -84,14 +84,11 @@ func (r *Reader) Points(each func(*sample.Point) error) error {
 
 // PointAt is the last point at or before a time.
 func (r *Reader) PointAt(at time.Time) (*sample.Point, error) {
-	var id int64
-	err := r.rows(func(row []driver.Value) error {
-		id = integer(row[0])
-		return nil
-	}, "SELECT id FROM sample WHERE at <= ?1 ORDER BY id", at.UnixNano())
+	id, err := r.firstAt(tableSample.name, at.UnixNano()+1)
 	if err != nil {
 		return nil, err
 	}
+	id-- // the one before
 	var point *sample.Point
 	err = r.points(func(p *sample.Point) error {
 		point = p
@@ -116,7 +113,11 @@ func (r *Reader) points(each func(*sample.Point) error, from, to int64) error {
 	return r.rows(func(row []driver.Value) (err error) {
 		at := integer(row[1])
 		if processes == nil {
-			processes, err = r.db.open(tableProcessSample.sel()+" WHERE at >= ?1 ORDER BY id", at)
+			first, err := r.firstAt(tableProcessSample.name, at)
+			if err != nil {
+				return err
+			}
+			processes, err = r.db.open(tableProcessSample.sel()+" WHERE id >= ?1 ORDER BY id", first)
 			if err != nil {
 				return err
 			}

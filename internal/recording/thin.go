@@ -1,0 +1,116 @@
+package recording
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// SamplesAbout is Samples of at most about so many rows: all of them where there
+// are no more, else nine tenths evenly over the recording, and the last tenth
+// without a hole up to its end.
+func (r *Reader) SamplesAbout(most int64, columns ...string) (*Series, error) {
+	from, err := r.picked(&tableSample, most, 1)
+	if err != nil {
+		return nil, err
+	}
+	return r.seriesOf(&tableSample, columns, from)
+}
+
+// ProcessSamplesAbout is the same of ProcessSamples. Its times need not be those of
+// SamplesAbout, but are at most a row of it apart.
+func (r *Reader) ProcessSamplesAbout(most int64, key sample.ProcessKey, columns ...string) (*Series, error) {
+	where, err := r.whereProcess(key)
+	if err != nil {
+		return nil, err
+	}
+	ticks, err := r.lastRow(tableSample.name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.lastRow(tableProcessSample.name)
+	if err != nil {
+		return nil, err
+	}
+	together := 2 * (rows/max(1, ticks) + 1) // the rows of two ticks hold one of each process
+	from, err := r.picked(&tableProcessSample, most*max(1, rows/max(1, ticks)), together)
+	if err != nil {
+		return nil, err
+	}
+	return r.seriesOf(&tableProcessSample, columns, from+where)
+}
+
+// CyclesAbout is the same of Cycles; those that were passed over count as missed.
+func (r *Reader) CyclesAbout(most int64, key sample.ProcessKey) ([]sample.GCCycle, error) {
+	from, err := r.picked(&tableCycle, most, 4)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.cyclesOf(key, from)
+	for i := 1; i < len(list); i++ {
+		if a, b := list[i-1].N, list[i].N; b > a {
+			list[i].Missed = b - a - 1
+		}
+	}
+	return list, err
+}
+
+// whereProcess selects the rows of all programs that a process ran.
+func (r *Reader) whereProcess(key sample.ProcessKey) (string, error) {
+	if err := r.loadProcesses(); err != nil {
+		return "", err
+	}
+	var ids []string
+	for i, p := range r.processes {
+		if p.program.Key == key {
+			ids = append(ids, fmt.Sprint(i+1))
+		}
+	}
+	return " WHERE process IN (" + strings.Join(ids, ", ") + ")", nil
+}
+
+// picked is what to read of a table from, after FROM: the table itself, or rows of
+// it, so many together and then a step. Row numbers have no holes.
+func (r *Reader) picked(t *table, most, together int64) (string, error) {
+	last, err := r.lastRow(t.name)
+	if err != nil || last <= most {
+		return t.name, err
+	}
+	dense := last - most/10
+	step := max(together+1, last*together*10/(most*9))
+	return fmt.Sprintf(`(WITH RECURSIVE pick(place) AS (SELECT 1 UNION ALL
+		SELECT place + CASE WHEN place >= %d OR (place - 1) %% %d < %d THEN 1 ELSE min(%d, max(1, %d - place)) END FROM pick WHERE place < %d)
+		SELECT t.* FROM pick CROSS JOIN %s t ON t.id = place)`, dense, step, together-1, step-together+1, dense, last, t.name), nil
+}
+
+// lastRow is the number of rows of a table; 0 where it cannot be told, as the file
+// is cut.
+func (r *Reader) lastRow(name string) (n int64, err error) {
+	err = r.rows(func(row []driver.Value) error {
+		n = integer(row[0])
+		return nil
+	}, "SELECT max(id) FROM "+name)
+	return n, err
+}
+
+// firstAt is the number of a table's first row at or after a time: the times
+// ascend with the row numbers.
+func (r *Reader) firstAt(name string, at int64) (int64, error) {
+	low, err := r.lastRow(name)
+	high := low + 1
+	for low = 1; low < high && err == nil; {
+		middle, later := low+(high-low)/2, true // what the file has lost is later
+		err = r.rows(func(row []driver.Value) error {
+			later = integer(row[0]) >= at
+			return nil
+		}, "SELECT at FROM "+name+" WHERE id = ?1", middle)
+		if later {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low, err
+}

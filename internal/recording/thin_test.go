@@ -1,0 +1,112 @@
+package recording
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Of a long recording each process, and each stretch of time, is still seen.
+func TestALongRecordingIsReadThinly(t *testing.T) {
+	const ticks, most = 3000, 300
+	path := filepath.Join(t.TempDir(), "long-1.hwm")
+	keys := []sample.ProcessKey{{PID: 1, Start: 1}, {PID: 2, Start: 1}, {PID: 3, Start: 1}}
+	start := time.Unix(1_700_000_000, 0)
+	w, err := Create(path, Meta{At: start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if err := w.Program(sample.Program{Key: key, Name: "p"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range ticks {
+		at := start.Add(time.Duration(i) * time.Second)
+		p := sample.Point{At: at, Cgroup: &sample.Cgroup{Usage: sample.Bytes(i)}}
+		for _, key := range keys {
+			p.Processes = append(p.Processes, sample.Process{Key: key, Resident: &sample.Resident{Total: sample.Bytes(i)}})
+			if err := w.Cycle(sample.GCCycle{At: at, Process: key, N: uint32(i + 1), Marked: sample.Bytes(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Point(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	s, err := r.SamplesAbout(most, "usage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkThin(t, "samples", s.At, start, ticks, most, 2*ticks/most)
+	if n := s.Len(); s.Column("usage")[n-1] != ticks-1 || s.Column("usage")[n-2] != ticks-2 {
+		t.Errorf("the end is not whole: %v", s.Column("usage")[n-3:])
+	}
+	for _, key := range keys {
+		s, err := r.ProcessSamplesAbout(most, key, "resident")
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkThin(t, "process samples", s.At, start, ticks, 2*most, 6*ticks/most)
+		list, err := r.CyclesAbout(most, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := uint32(0)
+		for _, g := range list {
+			counted += 1 + g.Missed
+		}
+		if first := list[0].N; len(list) > most || counted+first-1 != list[len(list)-1].N || list[len(list)-1].N != ticks {
+			t.Errorf("%d collections stand for %d up to %d", len(list), counted, list[len(list)-1].N)
+		}
+	}
+	if all, err := r.SamplesAbout(ticks, "usage"); err != nil || all.Len() != ticks {
+		t.Errorf("%d samples of a recording that is short enough, %v", all.Len(), err)
+	}
+}
+
+// checkThin: rows from the start to the end, few, and none far from the next.
+func checkThin(t *testing.T, what string, at []int64, start time.Time, ticks, most, apart int) {
+	t.Helper()
+	if len(at) < most/4 || len(at) > most+2 || at[0] != start.UnixNano() || at[len(at)-1] != start.Add(time.Duration(ticks-1)*time.Second).UnixNano() {
+		t.Errorf("%s: %d from %d to %d", what, len(at), at[0], at[len(at)-1])
+	}
+	for i := 1; i < len(at); i++ {
+		if step := at[i] - at[i-1]; step <= 0 || step > int64(apart)*int64(time.Second) {
+			t.Errorf("%s: %d s between two", what, step/1e9)
+		}
+	}
+}
+
+// A time is found by its row's number, and so is what was before it.
+func TestTheSampleBeforeATimeIsFound(t *testing.T) {
+	w, path := create(t, Meta{At: time.Unix(1_700_000_000, 0)})
+	story(t, w, 20)
+	must(t, w.Close())
+	r := open(t, path)
+	s, err := r.Samples("usage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range s.At {
+		for _, shift := range []time.Duration{0, 1} {
+			p, err := r.PointAt(time.Unix(0, at).Add(shift))
+			if err != nil || p.At.UnixNano() != at {
+				t.Errorf("sample %d + %d ns: %v, %v", i, shift, p, err)
+			}
+		}
+	}
+	if _, err := r.PointAt(time.Unix(0, s.At[0]-1)); err == nil {
+		t.Error("there is a sample before the first")
+	}
+}
