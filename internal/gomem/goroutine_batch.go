@@ -21,7 +21,7 @@ type batch struct {
 // unwind passes every goroutine with its stack to fn, once. One that moved
 // while its stack was read is read again; its stack is nil if it never held
 // still. The stack is valid during the call only.
-func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64)) {
+func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64, []uint32)) {
 	for try := 1; len(all) > 0; try++ {
 		var moved []goroutine
 		for part := range slices.Chunk(all, batchSize) {
@@ -30,7 +30,7 @@ func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64)) {
 		}
 		if try == unwindTries {
 			for i := range moved {
-				fn(&moved[i], nil)
+				fn(&moved[i], nil, nil)
 			}
 			return
 		}
@@ -41,6 +41,7 @@ func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64)) {
 // stacks unwinds a part, which is sorted by address.
 func (b *batch) stacks(part []goroutine) {
 	b.addrs, b.ends, b.walk.pcs = b.addrs[:0], b.ends[:0], b.walk.pcs[:0]
+	b.walk.frames = b.walk.frames[:0]
 	for i := range part {
 		b.walk.unwind(&part[i])
 		b.addrs = append(b.addrs, part[i].addr)
@@ -50,7 +51,7 @@ func (b *batch) stacks(part []goroutine) {
 
 // settle reads the part's g's again and passes on those that did not move. It
 // returns the others as they are now, without those that ended.
-func (b *batch) settle(part []goroutine, fn func(*goroutine, []uint64)) (moved []goroutine) {
+func (b *batch) settle(part []goroutine, fn func(*goroutine, []uint64, []uint32)) (moved []goroutine) {
 	b.walk.mem.each(b.addrs, b.reader.size, b.buf, func(i int, raw []byte) {
 		start := 0
 		if i > 0 {
@@ -59,7 +60,7 @@ func (b *batch) settle(part []goroutine, fn func(*goroutine, []uint64)) (moved [
 		g := b.reader.decode(part[i].addr, raw)
 		switch {
 		case g == part[i] || g.status == statusRunning && part[i].status == statusRunning:
-			fn(&part[i], b.walk.pcs[start:b.ends[i]])
+			fn(&part[i], b.walk.pcs[start:b.ends[i]], b.walk.frames[start:b.ends[i]])
 		case stateNames[g.status] != "":
 			moved = append(moved, g)
 		}

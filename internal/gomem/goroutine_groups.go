@@ -18,11 +18,16 @@ type grouping struct {
 	byHash map[uint64][]int
 	seed   maphash.Seed
 	key    []byte
+	labels []labelCounts // by group
 }
 
 // add counts one goroutine. stack is copied.
-func (gs *grouping) add(g *goroutine, stack []uint64) {
-	group := gs.find(g, stack)
+func (gs *grouping) add(g *goroutine, stack []uint64, frames []uint32) {
+	i := gs.find(g, stack, frames)
+	group := &gs.groups[i]
+	if g.labels != 0 {
+		gs.labels[i].add(gs.reader.labels.read(gs.mem, g.labels))
+	}
 	group.Count++
 	group.StackBytes += sample.Bytes(less(g.hi, g.lo))
 	if g.waitsince > 0 && g.waitsince < gs.now {
@@ -30,8 +35,8 @@ func (gs *grouping) add(g *goroutine, stack []uint64) {
 	}
 }
 
-// find is the group of a goroutine, made if there is none.
-func (gs *grouping) find(g *goroutine, stack []uint64) *sample.GoroutineGroup {
+// find is the index of a goroutine's group, made if there is none.
+func (gs *grouping) find(g *goroutine, stack []uint64, frames []uint32) int {
 	state, reason := stateNames[g.status], ""
 	if g.status == statusWaiting || g.status == statusLeaked {
 		reason = gs.reader.reason(gs.mem, g.reason)
@@ -40,14 +45,16 @@ func (gs *grouping) find(g *goroutine, stack []uint64) *sample.GoroutineGroup {
 	for _, i := range gs.byHash[hash] {
 		group := &gs.groups[i]
 		if group.State == state && group.Reason == reason && group.Creator == g.gopc && slices.Equal(group.Stack, stack) {
-			return group
+			return i
 		}
 	}
 	gs.byHash[hash] = append(gs.byHash[hash], len(gs.groups))
-	gs.groups = append(gs.groups, sample.GoroutineGroup{
-		State: state, Reason: reason, Stack: slices.Clone(stack), Creator: g.gopc,
-	})
-	return &gs.groups[len(gs.groups)-1]
+	group := sample.GoroutineGroup{State: state, Reason: reason, Stack: slices.Clone(stack), Creator: g.gopc}
+	for _, n := range frames {
+		group.Frames = append(group.Frames, sample.Bytes(n))
+	}
+	gs.groups, gs.labels = append(gs.groups, group), append(gs.labels, nil)
+	return len(gs.groups) - 1
 }
 
 func (gs *grouping) hash(g *goroutine, stack []uint64) uint64 {
@@ -64,6 +71,9 @@ func (gs *grouping) hash(g *goroutine, stack []uint64) uint64 {
 
 // sorted is the groups, largest first.
 func (gs *grouping) sorted() []sample.GoroutineGroup {
+	for i := range gs.groups {
+		gs.groups[i].Labels = gs.labels[i].sorted()
+	}
 	slices.SortStableFunc(gs.groups, func(a, b sample.GoroutineGroup) int { return b.Count - a.Count })
 	return gs.groups
 }

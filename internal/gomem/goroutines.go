@@ -45,10 +45,13 @@ type goroutineReader struct {
 	list, count uint64 // addresses of runtime.allgptr, allglen
 	reasons     uint64 // address of runtime.waitReasonStrings
 	finalizer   uint64 // address of runtime.fingStatus
+	lastPoll    uint64 // address of runtime.sched.lastpoll
 
 	size       int // bytes of a runtime.g that are read
 	places     gPlaces
 	code       unwinder
+	threads    threadPlaces
+	labels     labelReader
 	reasonText [maxReasons]string
 }
 
@@ -57,6 +60,7 @@ type gPlaces struct {
 	lo, hi, sp, pc, syscallsp, syscallpc uint64
 	status, waitsince, waitreason        uint64
 	gopc, startpc, cleaning, runs        uint64
+	m, labels                            uint64
 	hasCleaning                          bool // since Go 1.25
 }
 
@@ -66,10 +70,12 @@ type goroutine struct {
 	lo, hi        uint64 // its stack
 	sp, pc        uint64 // where to unwind from
 	startpc, gopc uint64
-	waitsince     int64 // nanotime
+	m, labels     uint64 // addresses of its thread's runtime.m and of its labels, 0 if none
+	waitsince     int64  // nanotime
 	status        uint32
 	reason        uint8
 	cleaning      bool  // runs a cleanup of the program
+	exact         bool  // pc is no return address: it is its thread's register
 	runs          uint8 // how often it stopped running, to tell one park from the next
 }
 
@@ -82,10 +88,13 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 		lo: g("stack.lo"), hi: g("stack.hi"), sp: g("sched.sp"), pc: g("sched.pc"),
 		syscallsp: g("syscallsp"), syscallpc: g("syscallpc"),
 		status: g("atomicstatus"), waitsince: g("waitsince"), waitreason: g("waitreason"),
-		gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
+		m: g("m"), labels: g("labels"), gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
 	}
 	gr.places.cleaning, gr.places.hasCleaning = find.layout.Offset("runtime.g", "runningCleanups")
 	gr.size = int(find.size("g"))
+	gr.lastPoll = find.addr("sched") + find.offset("schedt", "lastpoll")
+	gr.threads.attach(find)
+	gr.labels.inMap = find.minor < 24
 	if err := find.err(); err != nil {
 		return err
 	}
@@ -124,7 +133,11 @@ func (gr *goroutineReader) verify(m memory) error {
 // Stack[i]-1. A running goroutine has no stack: its registers are a thread's.
 // One that kept moving while it was read has none either. Oldest is a lower
 // bound: the runtime notes the time when a collection first finds it waiting.
-func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) {
+func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) { return r.GoroutinesAt(nil) }
+
+// GoroutinesAt is Goroutines of a process that stands still, or of a core, with
+// the stacks of running goroutines where registers has their threads'.
+func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, error) {
 	if err := r.why[FeatureGoroutines]; err != nil {
 		return nil, err
 	}
@@ -137,14 +150,29 @@ func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("goroutines: %w", err)
 	}
-	groups := grouping{reader: gr, mem: r.mem, now: nanotime(), byHash: make(map[uint64][]int)}
-	b := batch{reader: gr, walk: walk{code: &gr.code, mem: r.mem}, buf: make([]byte, windowSize)}
-	b.unwind(all, func(g *goroutine, stack []uint64) {
+	gr.labels.sets = make(map[uint64][]label)
+	groups := grouping{reader: gr, mem: r.mem, now: r.now(all), byHash: make(map[uint64][]int)}
+	b := batch{reader: gr, walk: walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads}, buf: make([]byte, windowSize)}
+	b.unwind(all, func(g *goroutine, stack []uint64, frames []uint32) {
 		if !gr.code.system(g, finalizing&fingRunning != 0) {
-			groups.add(g, stack)
+			groups.add(g, stack, frames)
 		}
 	})
 	return groups.sorted(), nil
+}
+
+// now is the process's nanotime. In a core it is the latest time known: since
+// when a goroutine waits, or the network was last polled.
+func (r *Runtime) now(all []goroutine) int64 {
+	if !r.still {
+		return nanotime()
+	}
+	polled, _ := r.mem.u64(r.goroutines.lastPoll) // 0 while a thread polls
+	latest := int64(polled)
+	for i := range all {
+		latest = max(latest, all[i].waitsince)
+	}
+	return latest
 }
 
 // readAll reads every g that is a goroutine, by address.
@@ -185,6 +213,8 @@ func (gr *goroutineReader) decode(addr uint64, b []byte) goroutine {
 		sp:        word(b, at.sp),
 		pc:        word(b, at.pc),
 		startpc:   word(b, at.startpc),
+		m:         word(b, at.m),
+		labels:    word(b, at.labels),
 		gopc:      word(b, at.gopc),
 		waitsince: int64(word(b, at.waitsince)),
 		status:    half(b, at.status) &^ statusScan,

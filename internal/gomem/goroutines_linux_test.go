@@ -224,3 +224,55 @@ func (p *target) countGoroutines() (inGroups, counted int) {
 	}
 	return inGroups, rt.Goroutines
 }
+
+func TestGoroutinesCarryTheirProfilerLabels(t *testing.T) {
+	for _, b := range builds() {
+		t.Run(b.String(), func(t *testing.T) {
+			p := start(t, b)
+			p.ask("labels 7")
+			groups, err := p.runtime.Goroutines()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []sample.LabelCount{
+				{Key: "route", Value: "/orders", Count: 7},
+				{Key: "tenant", Value: "0", Count: 3}, {Key: "tenant", Value: "1", Count: 2}, {Key: "tenant", Value: "2", Count: 2},
+			}
+			if g := groups[0]; g.Count != 7 || !slices.Equal(g.Labels, want) {
+				t.Errorf("the largest group is %+v", g)
+			}
+		})
+	}
+}
+
+func TestFramesSumToTheUsedPartOfTheStack(t *testing.T) {
+	for _, b := range builds() {
+		t.Run(b.String(), func(t *testing.T) {
+			p := start(t, b)
+			p.ask("goroutines 50")
+			all, err := p.runtime.goroutines.readAll(p.runtime.mem)
+			if err != nil {
+				t.Fatal(err)
+			}
+			used := make(map[sample.Bytes]bool) // from sp to the top, which newproc leaves 4 words of
+			for _, g := range all {
+				for slack := range uint64(6) {
+					used[sample.Bytes(g.hi-g.sp-8*slack)] = true
+				}
+			}
+			groups, err := p.runtime.Goroutines()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range groups {
+				var sum sample.Bytes
+				for _, n := range g.Frames {
+					sum += n
+				}
+				if g.State == "waiting" && !used[sum] {
+					t.Errorf("the frames of %v take %d bytes", g.Stack, sum)
+				}
+			}
+		})
+	}
+}

@@ -45,10 +45,11 @@ const (
 // Runtime is the Go runtime of one process. Its methods are not safe for
 // concurrent use.
 type Runtime struct {
-	mem  memory
-	bin  *gobin.Binary
-	bias uint64
-	why  map[Feature]error
+	mem   memory
+	bin   *gobin.Binary
+	bias  uint64
+	why   map[Feature]error
+	still bool // a core: no time passes in it
 
 	counters   counterReader
 	metrics    metricReader
@@ -65,6 +66,17 @@ type Runtime struct {
 // An error means that nothing can be read: ErrNotReady for now, any other for
 // good. What only some features lack is said by Why.
 func Attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (*Runtime, error) {
+	return attach(mem, bin, bias, false)
+}
+
+// AttachCore is Attach for memory in which no time passes: a core file, or a
+// process that a debugger holds for long. How long a goroutine waits is counted
+// to the latest time that the memory knows of, not to now.
+func AttachCore(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (*Runtime, error) {
+	return attach(mem, bin, bias, true)
+}
+
+func attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64, still bool) (*Runtime, error) {
 	layout, err := bin.Layout()
 	if err != nil {
 		return nil, err
@@ -73,7 +85,7 @@ func Attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (*Runtime, error) {
 	if !ok || minor < minMinor || minor > maxMinor {
 		return nil, fmt.Errorf("the runtime of %s is not known, only Go 1.%d to 1.%d", bin.GoVersion, minMinor, maxMinor)
 	}
-	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, why: make(map[Feature]error)}
+	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, still: still, why: make(map[Feature]error)}
 	find := &resolver{bin: bin, layout: layout, bias: bias, minor: minor}
 	if err := r.started(find); err != nil {
 		return nil, err

@@ -39,6 +39,9 @@ type step struct {
 	delta    int32 // frame size at this pc
 }
 
+// size is what the frame takes of the stack, its return address included.
+func (s step) size() uint32 { return uint32(max(s.delta, 0)) + 8 }
+
 // maxSteps bounds the cache of steps.
 const maxSteps = 1 << 20
 
@@ -101,10 +104,14 @@ func (u *unwinder) system(g *goroutine, finalizing bool) bool {
 
 // walk unwinds one goroutine after the other through one buffer.
 type walk struct {
-	code  *unwinder
-	mem   memory
-	stack []byte // the bytes from sp on
-	pcs   []uint64
+	code   *unwinder
+	mem    memory
+	stack  []byte // the bytes from sp on
+	pcs    []uint64
+	frames []uint32 // bytes of each pc's frame
+
+	registers Registers // nil: running goroutines get no stack
+	threads   threadPlaces
 }
 
 // unwind appends the goroutine's program counters to w.pcs. A running
@@ -113,6 +120,12 @@ type walk struct {
 func (w *walk) unwind(g *goroutine) {
 	switch g.status {
 	case statusRunnable, statusSyscall, statusWaiting, statusPreempted, statusLeaked:
+	case statusRunning:
+		at, ok := w.running(g)
+		if !ok {
+			return
+		}
+		g = &at
 	default:
 		return
 	}
@@ -122,15 +135,16 @@ func (w *walk) unwind(g *goroutine) {
 	from := len(w.pcs)
 	w.stack = w.stack[:0]
 	if !w.follow(g) {
-		w.pcs = w.pcs[:from]
+		w.pcs, w.frames = w.pcs[:from], w.frames[:from]
 	}
 }
 
 // follow walks the frames; it reports false where the stack makes no sense.
 func (w *walk) follow(g *goroutine) bool {
 	pc, sp := g.pc, g.sp
-	interrupted := false
+	interrupted := g.exact
 	first := true
+	hidden := uint32(0) // bytes of wrappers below
 	for n := 0; n < maxStackFrames; {
 		s := w.code.step(pc)
 		if !s.ok {
@@ -138,8 +152,11 @@ func (w *walk) follow(g *goroutine) bool {
 		}
 		if !s.wrapper {
 			w.pcs = append(w.pcs, shown(pc, first, interrupted || s.entry))
-			first = false
+			w.frames = append(w.frames, s.size()+hidden)
+			first, hidden = false, 0
 			n++
+		} else {
+			hidden += s.size()
 		}
 		if s.top || s.delta < 0 {
 			return true

@@ -124,6 +124,18 @@ type GoroutineGroup struct {
 	Count     int
 	// StackBytes is the size of their stacks together.
 	StackBytes Bytes
+	// Frames[i] is the bytes that the frame of Stack[i] takes in each of them, those
+	// of hidden wrappers below it included. What they leave of StackBytes is unused.
+	Frames []Bytes
 	// Oldest is the longest time one of them has waited, 0 if unknown.
 	Oldest time.Duration
+	// Labels are the profiler labels (runtime/pprof.Do) that they carry, the most
+	// frequent first.
+	Labels []LabelCount
+}
+
+// LabelCount is a profiler label and how many goroutines of a group carry it.
+type LabelCount struct {
+	Key, Value string
+	Count      int
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -62,6 +63,13 @@ func obey(command string, n int) {
 		sites(n)
 	case "goroutines":
 		goroutines(n)
+	case "labels": // n goroutines of two labels, of which one differs
+		for i := 0; i < n; i++ {
+			pprof.Do(context.Background(), pprof.Labels("route", "/orders", "tenant", strconv.Itoa(i%3)), func(context.Context) {
+				go func() { select {} }()
+			})
+		}
+		time.Sleep(50 * time.Millisecond)
 	case "tree":
 		root = plant(n)
 	case "garbage":
