@@ -31,7 +31,7 @@ func withSites(b *testing.B, n int) *target {
 
 // BenchmarkProfile is a poll: no new buckets, every record read again.
 func BenchmarkProfile(b *testing.B) {
-	for _, n := range []int{1000, 10000} {
+	for _, n := range []int{1000, 10000, 100000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			p := withSites(b, n)
 			var prof sample.HeapProfile
@@ -48,23 +48,43 @@ func BenchmarkProfile(b *testing.B) {
 
 // BenchmarkFirstProfile reads every bucket's stack.
 func BenchmarkFirstProfile(b *testing.B) {
-	p := withSites(b, 10000)
-	for b.Loop() {
-		rt, err := Attach(p.mem, p.bin, p.bias)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := rt.Profile(new(sample.HeapProfile)); err != nil {
-			b.Fatal(err)
-		}
+	for _, n := range []int{10000, 100000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := withSites(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				rt, err := Attach(p.mem, p.bin, p.bias)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := rt.Profile(new(sample.HeapProfile)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
 // BenchmarkOwnProfile is the same profile written by the program itself, which
 // is what /debug/pprof/heap does to it, HTTP apart.
 func BenchmarkOwnProfile(b *testing.B) {
-	p := withSites(b, 10000)
-	p.ask("pprof %d", b.N)
+	for _, n := range []int{10000, 100000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := withSites(b, n)
+			b.ResetTimer()
+			p.ask("pprof %d", b.N)
+		})
+	}
+}
+
+func BenchmarkMetrics(b *testing.B) {
+	p := start(b, newest)
+	var m sample.RuntimeMetrics
+	for b.Loop() {
+		if err := p.runtime.Metrics(&m); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkGoroutines(b *testing.B) {

@@ -94,7 +94,7 @@ func (r *Runtime) mark(ctx context.Context) (*sample.Liveness, error) {
 	if r.why[FeatureProfile] == nil && r.profile.follow(r.mem) == nil {
 		live.Sampled = make([]uint64, len(r.profile.buckets))
 		for _, s := range specials {
-			if i, ok := r.profile.ids[s.bucket]; ok && heap.reached(s.object) {
+			if i, ok := r.profile.index(s.bucket); ok && heap.reached(s.object) {
 				live.Sampled[i]++
 			}
 		}

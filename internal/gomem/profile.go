@@ -11,9 +11,12 @@ import (
 )
 
 const (
-	// maxBuckets bounds the heap profile: at a million the profile's own tables
-	// take half a gigabyte of the program.
+	// maxBuckets bounds what is followed of a heap profile: at a million buckets
+	// its tables take half a gigabyte of the program, and some 120 MB of ours. More
+	// are counted.
 	maxBuckets = 1 << 20
+	// maxWalk bounds the list of buckets: 64 million are over 10 GiB.
+	maxWalk = 1 << 26
 	// maxFrames is the deepest stack a bucket can have: GODEBUG=profstackdepth
 	// is cut at 1024 (runtime/runtime1.go, parsedebugvars).
 	maxFrames = 1024
@@ -22,9 +25,6 @@ const (
 	// memProfile is the type of a heap profile's bucket (runtime/mprof.go).
 	memProfile = 1
 )
-
-// errTooManyBuckets refuses a profile that would cost too much to follow.
-var errTooManyBuckets = fmt.Errorf("the program has more than %d allocation sites", maxBuckets)
 
 // profileReader follows the heap profile's buckets: a list to whose front new
 // ones are added and from which none is taken. A bucket's header and stack
@@ -40,12 +40,14 @@ type profileReader struct {
 	record, futureCycle uint64 // sizes of memRecord and memRecordCycle
 	future              uint64 // offset of memRecord.future
 
-	newest     uint64           // head of the list at the last walk
-	buckets    []sample.Bucket  // in the order they were announced
-	records    []uint64         // addresses of their records
-	ids        map[uint64]int32 // bucket's address -> index
-	frameTotal int              // frames of all stacks
-	dropped    int              // buckets whose stacks are dropped
+	limit      int             // maxBuckets
+	left       int             // buckets beyond it
+	newest     uint64          // head of the list at the last walk
+	buckets    []sample.Bucket // in the order they were announced
+	depths     []uint16        // frames of each
+	records    []uint64        // addresses of their records
+	frameTotal int             // frames of all stacks
+	dropped    int             // buckets whose stacks are dropped
 
 	sorted  []uint64 // record addresses, ascending
 	order   []int32  // sorted[i] is bucket order[i]'s
@@ -74,7 +76,7 @@ func (p *profileReader) attach(r *Runtime, find *resolver) error {
 	if allocs != 0 || frees != 8 || p.futureCycle < 16 || p.record != p.future+3*p.futureCycle || p.header > 256 {
 		return fmt.Errorf("%s: the profile's records are not laid out as known", r.bin.GoVersion)
 	}
-	p.ids = make(map[uint64]int32)
+	p.limit = maxBuckets
 	p.buf = make([]byte, windowSize)
 	return p.verify(r.mem)
 }
@@ -85,14 +87,15 @@ func (p *profileReader) verify(m memory) error {
 	if err != nil || first == 0 {
 		return err
 	}
-	_, _, err = p.readBucket(newCursor(m), first)
+	_, _, _, err = p.readHeader(newCursor(m), first)
 	return err
 }
 
 // Profile reads the heap profile as it is now. Counts are of sampled objects;
 // bytes are count times the bucket's size (a record's own bytes are gone in Go
-// 1.27). The first call reads all, a later one new buckets and every record.
-// dst.Counts is reused.
+// 1.27). The first call reads all, a later one new buckets and every record. Of
+// more than a million buckets those that are met first are read, the others
+// counted. dst.Counts is reused.
 func (r *Runtime) Profile(dst *sample.HeapProfile) error {
 	if err := r.why[FeatureProfile]; err != nil {
 		return err
@@ -109,7 +112,7 @@ func (r *Runtime) Profile(dst *sample.HeapProfile) error {
 	if err != nil {
 		return fmt.Errorf("heap profile: %w", err)
 	}
-	dst.At, dst.Rate, dst.Cycle = time.Now(), int64(rate), cycle
+	dst.At, dst.Rate, dst.Cycle, dst.Left = time.Now(), int64(rate), cycle, p.left
 	dst.Counts = p.views(dst.Counts[:0], cycle)
 	return nil
 }
@@ -134,40 +137,84 @@ func (p *profileReader) follow(m memory) error {
 	if err != nil || head == p.newest {
 		return err
 	}
-	near := newCursor(m)
-	seen := make(map[uint64]bool)
-	var fresh []uint64
-	var found []sample.Bucket
-	frames := p.frameTotal
+	w := bucketWalk{near: newCursor(m), p: p, frames: p.frameTotal}
 	for at := head; at != p.newest; {
-		if at == 0 || seen[at] {
-			return errors.New("the list of buckets has no end")
+		if at == 0 {
+			return errors.New("the list of buckets ends before the one known to be in it")
 		}
-		if len(p.buckets)+len(fresh) >= maxBuckets {
-			return errTooManyBuckets
-		}
-		b, next, err := p.readBucket(near, at)
-		if err != nil {
+		if at, err = w.step(at); err != nil {
 			return err
 		}
-		if frames += len(b.Stack); frames > maxFramesTotal {
-			return errTooManyBuckets
-		}
-		seen[at] = true
-		fresh, found = append(fresh, at), append(found, b)
-		at = next
 	}
-	p.announce(fresh, found)
-	p.newest, p.frameTotal = head, frames
+	p.announce(w.fresh, w.found)
+	p.newest, p.frameTotal, p.left = head, w.frames, p.left+w.left
 	return nil
+}
+
+// bucketWalk follows the list from its head on.
+type bucketWalk struct {
+	p      *profileReader
+	near   *cursor
+	fresh  []uint64 // addresses
+	found  []sample.Bucket
+	frames int
+	left   int // buckets that were counted only
+	slab   []uint64
+	// A list that leads into a circle meets the bucket that was noted last.
+	noted uint64
+	steps int
+}
+
+// step reads the bucket at addr, or counts it if there are too many, and returns
+// the next.
+func (w *bucketWalk) step(addr uint64) (next uint64, err error) {
+	w.steps++
+	if addr == w.noted || w.steps > maxWalk {
+		return 0, errors.New("the list of buckets has no end")
+	}
+	if w.steps&(w.steps-1) == 0 { // every power of two (Brent)
+		w.noted = addr
+	}
+	b, n, next, err := w.p.readHeader(w.near, addr)
+	if err != nil {
+		return 0, err
+	}
+	if len(w.p.buckets)+len(w.found) >= w.p.limit || w.frames+n > maxFramesTotal {
+		w.left++
+		return next, nil
+	}
+	if b.Stack, err = w.stack(addr+w.p.header, n); err != nil {
+		return 0, err
+	}
+	w.frames += n
+	w.fresh, w.found = append(w.fresh, addr), append(w.found, b)
+	return next, nil
+}
+
+// stack reads n words. Stacks of neighbours share an array.
+func (w *bucketWalk) stack(addr uint64, n int) ([]uint64, error) {
+	const slabSize = 8 << 10
+	var raw [8 * maxFrames]byte
+	if err := w.near.read(addr, raw[:8*n]); err != nil {
+		return nil, err
+	}
+	if len(w.slab) < n {
+		w.slab = make([]uint64, slabSize)
+	}
+	stack := w.slab[:n:n]
+	w.slab = w.slab[n:]
+	for i := range stack {
+		stack[i] = word(raw[:], 8*uint64(i))
+	}
+	return stack, nil
 }
 
 // announce appends new buckets, which the walk found newest first, in the order
 // the program made them.
 func (p *profileReader) announce(addrs []uint64, found []sample.Bucket) {
 	for i := len(addrs) - 1; i >= 0; i-- {
-		p.ids[addrs[i]] = int32(len(p.buckets))
 		p.buckets = append(p.buckets, found[i])
+		p.depths = append(p.depths, uint16(len(found[i].Stack)))
 		p.records = append(p.records, addrs[i]+p.header+8*uint64(len(found[i].Stack)))
 	}
 	p.order = p.order[:0]
@@ -182,25 +229,28 @@ func (p *profileReader) announce(addrs []uint64, found []sample.Bucket) {
 	p.values = make([]record, len(p.records))
 }
 
-// readBucket reads the header and the stack of the bucket at addr.
-func (p *profileReader) readBucket(near *cursor, addr uint64) (b sample.Bucket, next uint64, err error) {
+// readHeader reads the header of the bucket at addr: its size, how many frames
+// follow, and where the next one is.
+func (p *profileReader) readHeader(near *cursor, addr uint64) (b sample.Bucket, frames int, next uint64, err error) {
 	var buf [256]byte
 	header := buf[:p.header]
 	if err := near.read(addr, header); err != nil {
-		return b, 0, err
+		return b, 0, 0, err
 	}
 	n := word(header, p.frames)
 	if typ := word(header, p.typ); typ != memProfile || n > maxFrames {
-		return b, 0, fmt.Errorf("no bucket at %#x: type %d, %d frames", addr, typ, n)
-	}
-	stack := make([]byte, 8*n)
-	if err := near.read(addr+p.header, stack); err != nil {
-		return b, 0, err
+		return b, 0, 0, fmt.Errorf("no bucket at %#x: type %d, %d frames", addr, typ, n)
 	}
 	b.Size = sample.Bytes(word(header, p.size))
-	b.Stack = make([]uint64, n)
-	for i := range b.Stack {
-		b.Stack[i] = word(stack, 8*uint64(i))
+	return b, int(n), word(header, p.next), nil
+}
+
+// index is the number of the bucket at addr. Its record is the first behind it.
+func (p *profileReader) index(addr uint64) (int, bool) {
+	k, _ := slices.BinarySearch(p.sorted, addr)
+	if k == len(p.sorted) {
+		return 0, false
 	}
-	return b, word(header, p.next), nil
+	i := int(p.order[k])
+	return i, p.sorted[k] == addr+p.header+8*uint64(p.depths[i])
 }

@@ -3,6 +3,7 @@ package gomem
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"testing"
@@ -214,4 +215,95 @@ func TestCountsOnlyGrowWhileCollectionsEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestStacksOfAThousandFramesAreRead(t *testing.T) {
+	for _, b := range builds()[3:] { // GODEBUG=profstackdepth came with Go 1.23
+		t.Run(b.String(), func(t *testing.T) {
+			p := start(t, b, "GODEBUG=profstackdepth=1020") // by 1024 Go 1.26 and 1.27 crash ("bad profile stack count")
+			p.ask("rate 1")
+			p.ask("deep 1100")
+			p.ask("rate 0")
+			p.seenProfile()
+			deepest := 0
+			for _, b := range p.runtime.Buckets(0) {
+				g := sample.GoroutineGroup{Stack: b.Stack}
+				if b.Size == 896 && p.names(g, "main.buried") { // the size class of 777
+					deepest = max(deepest, len(b.Stack))
+				}
+			}
+			if deepest < 1000 {
+				t.Errorf("the stack of a site under 1100 frames has %d", deepest)
+			}
+		})
+	}
+}
+
+func TestBucketsBeyondTheLimitAreCounted(t *testing.T) {
+	p := start(t, newest)
+	p.ask("nogc")
+	p.ask("rate 1")
+	p.ask("sites 400")
+	whole := start(t, newest).runtime // any: to know that nothing is left out by itself
+	var prof sample.HeapProfile
+	if err := whole.Profile(&prof); err != nil || prof.Left != 0 {
+		t.Fatalf("%d buckets are left of a small profile, %v", prof.Left, err)
+	}
+	if err := p.runtime.Profile(&prof); err != nil {
+		t.Fatal(err)
+	}
+	all := len(prof.Counts)
+	again, err := Attach(p.mem, p.bin, p.bias)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.profile.limit = 100
+	for _, more := range []int{0, 300} { // left at the first walk, and at a later one
+		p.ask("sites %d", 400+more)
+		if err := p.runtime.Profile(&prof); err != nil {
+			t.Fatal(err)
+		}
+		all = len(prof.Counts)
+		if err := again.Profile(&prof); err != nil {
+			t.Fatal(err)
+		}
+		if len(prof.Counts) != 100 || prof.Left != all-100 || len(again.Buckets(0)) != 100 {
+			t.Errorf("%d buckets, %d left of %d", len(prof.Counts), prof.Left, all)
+		}
+	}
+}
+
+func TestAListOfBucketsWithoutAnEndIsRefused(t *testing.T) {
+	p := start(t, newest)
+	p.ask("rate 1")
+	p.ask("sites 20")
+	p.ask("rate 0")
+	p.seenProfile()
+	reader := &p.runtime.profile
+	oldest := reader.records[0] - reader.header - 8*uint64(reader.depths[0])
+	circle := overlay{p.mem, int64(oldest + reader.next), reader.newest}
+	rt, err := Attach(circle, p.bin, p.bias)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rt.Profile(new(sample.HeapProfile)); err == nil {
+		t.Error("a list that leads into itself is read")
+	}
+}
+
+// overlay is a memory of which one word reads differently.
+type overlay struct {
+	io.ReaderAt
+	at   int64
+	word uint64
+}
+
+func (o overlay) ReadAt(p []byte, off int64) (int, error) {
+	n, err := o.ReaderAt.ReadAt(p, off)
+	for i := range 8 {
+		if k := o.at + int64(i) - off; k >= 0 && k < int64(n) {
+			p[k] = byte(o.word >> (8 * i))
+		}
+	}
+	return n, err
 }

@@ -108,6 +108,9 @@ type HeapProfile struct {
 	Rate   int64  // MemProfileRate then; 1: every allocation
 	Cycle  uint32 // mProfCycle >> 1
 	Counts []BucketCounts
+	// Left is how many buckets are not among them, because there are too many to
+	// follow. A Gap must say so where it is not 0.
+	Left int
 }
 
 // GoroutineGroup is goroutines that stand at the same place for the same reason.

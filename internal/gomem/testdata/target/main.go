@@ -61,6 +61,8 @@ func obey(command string, n int) {
 		held = nil
 	case "sites":
 		sites(n)
+	case "deep": // one site under n frames
+		buried(n)
 	case "goroutines":
 		goroutines(n)
 	case "labels": // n goroutines of two labels, of which one differs
@@ -147,7 +149,7 @@ func allocate(n int) {
 // right.
 func sites(n int) {
 	for i := 0; i < n; i++ {
-		descend(uint(i), 14)
+		descend(uint(i), 17)
 	}
 }
 
@@ -187,6 +189,15 @@ func left(path uint, depth int) { descend(path, depth) }
 
 //go:noinline
 func right(path uint, depth int) { descend(path, depth) }
+
+//go:noinline
+func buried(n int) {
+	if n > 0 {
+		buried(n - 1)
+		return
+	}
+	held = append(held, make([]byte, 777))
+}
 
 type server struct{ c chan int }
 
