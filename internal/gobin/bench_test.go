@@ -24,6 +24,22 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
+func BenchmarkOpenStripped(b *testing.B) {
+	stripped := strip(b, plain.build(b))
+	for name, exe := range map[string]string{"sections": stripped, "no sections": withoutSections(b, stripped)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				bin, err := Open(exe)
+				if err != nil {
+					b.Fatal(err)
+				}
+				bin.Close()
+			}
+		})
+	}
+}
+
 // A binary of 100 MB has about 300,000 symbols.
 func BenchmarkSymbolsOfALargeBinary(b *testing.B) {
 	bin := &Binary{file: &mapping{}, strtab: []byte{0}}

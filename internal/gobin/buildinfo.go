@@ -1,20 +1,27 @@
 package gobin
 
 import (
+	"bytes"
+	"cmp"
 	"debug/buildinfo"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // readBuildInfo reads what cmd/link embeds since Go 1.18 and strip leaves.
-func (b *Binary) readBuildInfo() error {
+func (b *Binary) readBuildInfo(f *elf.File) error {
 	info, err := embeddedInfo(b.file)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotGo, err)
+		var ok bool
+		if info, ok = b.scanBuildInfo(); !ok {
+			return fmt.Errorf("%w: %w", b.foreign(f), err)
+		}
 	}
 	b.MainPackage = info.Path
 	b.Module = sample.Module{Path: info.Main.Path, Version: info.Main.Version}
@@ -25,7 +32,7 @@ func (b *Binary) readBuildInfo() error {
 	for _, s := range info.Settings {
 		b.Settings[s.Key] = s.Value
 	}
-	b.Arch = b.Settings["GOARCH"]
+	b.Arch = cmp.Or(b.Settings["GOARCH"], b.Arch)
 	b.GoVersion, b.Experiments = splitVersion(info.GoVersion)
 	if len(b.Experiments) == 0 {
 		b.Experiments = splitExperiments(b.Settings["GOEXPERIMENT"])
@@ -36,6 +43,63 @@ func (b *Binary) readBuildInfo() error {
 func embeddedInfo(m *mapping) (info *debug.BuildInfo, err error) {
 	defer catch(&err)
 	return buildinfo.Read(m)
+}
+
+// buildInfoMagic begins the record that cmd/link writes, on an address that 16
+// divides. Then come: size of pointers u8, flags u8 (2: strings follow), 16 unused
+// bytes, and from 32 on the version and the module text, each after its length as
+// a varint (debug/buildinfo).
+const buildInfoMagic = "\xff Go buildinf:"
+
+// scanBuildInfo looks for the record in all that is loaded: debug/buildinfo finds
+// it in some files without section headers only.
+func (b *Binary) scanBuildInfo() (info *debug.BuildInfo, ok bool) {
+	for _, s := range b.segments {
+		for at := 0; ; at++ {
+			i := bytes.Index(s.data[at:], []byte(buildInfoMagic))
+			if i < 0 {
+				break
+			}
+			if at += i; (s.addr+uint64(at))%16 != 0 {
+				continue
+			}
+			if info, ok := parseBuildInfo(s.data[at:]); ok {
+				return info, true
+			}
+		}
+		b.file.release(s.data)
+	}
+	return nil, false
+}
+
+// parseBuildInfo reads the record at the start of data.
+func parseBuildInfo(data []byte) (info *debug.BuildInfo, ok bool) {
+	const header, marks = 32, 16
+	if len(data) < header || data[15]&2 == 0 {
+		return nil, false
+	}
+	version, rest := lengthPrefixed(data[header:])
+	text, _ := lengthPrefixed(rest)
+	if len(version) == 0 || !utf8.Valid(version) {
+		return nil, false
+	}
+	info = new(debug.BuildInfo)
+	if len(text) >= 2*marks { // cmd/go puts 16 bytes before and behind
+		if parsed, err := debug.ParseBuildInfo(string(text[marks : len(text)-marks])); err == nil {
+			info = parsed
+		}
+	}
+	info.GoVersion = string(version)
+	return info, true
+}
+
+// lengthPrefixed splits off the bytes behind a varint that counts them.
+func lengthPrefixed(data []byte) (head, rest []byte) {
+	n, size := binary.Uvarint(data)
+	if size <= 0 || n > uint64(len(data)-size) {
+		return nil, nil
+	}
+	return data[size : size+int(n)], data[size+int(n):]
 }
 
 // dependency keeps the path that functions are named by.
@@ -59,11 +123,11 @@ func splitExperiments(s string) []string {
 }
 
 // linksCgo looks whether runtime/cgo is linked in. With symbols it is the
-// variable runtime.iscgo, which runtime/cgo initialises to true; without, a
+// variable runtime.iscgo, which runtime/cgo initialises to true; where that is not found, a
 // C library must be imported by a build that allowed cgo.
 func (b *Binary) linksCgo(f *elf.File) bool {
-	if s, ok := b.symbols["runtime.iscgo"]; ok {
-		data := b.at(s.addr)
+	if addr, ok := b.symbols["runtime.iscgo"]; ok {
+		data := b.at(addr)
 		return len(data) > 0 && data[0] == 1
 	}
 	if b.Settings["CGO_ENABLED"] != "1" {

@@ -13,14 +13,17 @@ var (
 	ErrScript = errors.New("a script, not an executable")
 	ErrPacked = errors.New("a packed executable (UPX): unpack it first (upx -d)")
 	ErrNotGo  = errors.New("not a Go program")
+	ErrGccgo  = errors.New("built by gccgo: Highwater reads what the standard toolchain (gc) builds")
+	ErrTinyGo = errors.New("built by TinyGo: Highwater reads what the standard toolchain (gc) builds")
 )
 
 // What Supported and Layout refuse.
 var (
-	ErrArch                  = errors.New("Highwater reads linux/amd64")
+	ErrArch                  = errors.New("Highwater reads linux/amd64 and linux/arm64")
 	ErrBuildMode             = errors.New("Highwater reads executables (-buildmode=exe or pie)")
 	ErrUnsupportedVersion    = errors.New("Highwater reads Go 1.20 to 1.27")
 	ErrUnsupportedExperiment = errors.New("its runtime's layout is not known to Highwater")
+	ErrObfuscated            = errors.New("its version of Go is hidden, as garble does: Highwater cannot know its runtime")
 	ErrStripped              = errors.New("stripped: the symbol table is missing (built with -ldflags=-s, or strip was run)")
 	ErrNoFunctions           = errors.New("the function table (pclntab) cannot be read")
 )

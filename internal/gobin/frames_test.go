@@ -66,6 +66,10 @@ func (c *pcCheck) one(t *testing.T, b *Binary, bias uint64, lines [][]string) {
 		got = append(got, fmt.Sprintf("%s %s %s %d %d %#x", f.Func, f.Symbol, f.File, f.Line, f.StartLine, f.Entry))
 	}
 	want := []string{fmt.Sprintf("%s %s %d", lines[0][2], lines[0][3], hexNumber(t, lines[0][4])&flagTopFrame)}
+	if b.GoVersion == "go1.20.14" && fn.Wrapper && len(frames) > 0 && frames[len(frames)-1].Inlined {
+		// Go 1.20 leaves wrappers out of a stack, but not where it expands one pc.
+		lines = lines[:len(lines)-1]
+	}
 	for _, l := range lines[1:] {
 		want = append(want, strings.Join(l[1:6], " ")+fmt.Sprintf(" %#x", hexNumber(t, l[6])-bias))
 	}

@@ -106,7 +106,14 @@ type funcIDs struct {
 	gopanic, panicwrap, sigpanic uint8
 }
 
+// funcIDs120 are Go 1.20's (runtime/symtab.go: funcID), which its DWARF does not
+// have.
+var funcIDs120 = funcIDs{goexit: 7, gopanic: 9, panicwrap: 14, sigpanic: 18, wrapper: 21}
+
 func (l *Layout) funcIDs() funcIDs {
+	if _, ok := l.Const("internal/abi.FuncID_goexit"); !ok {
+		return funcIDs120
+	}
 	id := func(name string) uint8 {
 		v, ok := l.Const("internal/abi." + name)
 		if !ok {

@@ -3,6 +3,7 @@ package gobin
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"testing"
 )
 
@@ -20,9 +21,9 @@ func patched(data []byte, at uint32, patch []byte, test func()) {
 func FuzzTable(f *testing.F) {
 	b := open(f, plain.build(f))
 	t := b.table
-	data := bytes.Clone(b.at(b.symbols["runtime.pclntab"].addr))
+	data := bytes.Clone(b.at(b.module.pclntab))
 	funcs := uint32(len(data) - len(t.funcs))
-	inline := uint32(b.symbols["go:func.*"].addr - b.symbols["runtime.pclntab"].addr)
+	inline := uint32(b.module.gofunc - b.module.pclntab)
 	f.Add(uint32(0), []byte{0xf1, 0xff, 0xff, 0xff}, uint32(0))
 	f.Add(uint32(8), []byte{0xff, 0xff, 0xff, 0xff, 0xff}, uint32(0x2000))
 	f.Add(uint32(32), []byte{0, 0, 1}, uint32(0x2000))
@@ -57,9 +58,25 @@ func askTable(f *testing.F, t *table, pc uint64) {
 	}
 }
 
+var pcHeader = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
 // FuzzOpen changes bytes of a real executable and cuts it.
-func FuzzOpen(f *testing.F) {
-	data, err := os.ReadFile(plain.build(f))
+func FuzzOpen(f *testing.F) { fuzzFile(f, plain.build(f)) }
+
+// FuzzOpenStripped does so where nothing but its bytes says where things are.
+func FuzzOpenStripped(f *testing.F) {
+	pie := probe{toolchain: "go1.26.8", flags: "-buildmode=pie"}
+	fuzzFile(f, withoutSections(f, strip(f, pie.build(f))))
+}
+
+func fuzzFile(f *testing.F, exe string) {
+	data, err := os.ReadFile(exe)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -71,8 +88,16 @@ func FuzzOpen(f *testing.F) {
 	f.Add(uint32(64+32), bytes.Repeat([]byte{0xff}, 16), size)
 	f.Add(uint32(0), []byte{}, uint32(5000))
 	f.Add(uint32(bytes.Index(data, []byte("\xff Go buildinf:"))), []byte("\xff Go buildinf:\x08\x02\xff\xff\xff\xff\xff\xff"), size)
-	f.Fuzz(func(_ *testing.T, at uint32, patch []byte, cut uint32) {
+	f.Add(uint32(bytes.Index(data, pcHeader)), bytes.Repeat(pcHeader, 1000), size)
+	f.Add(uint32(bytes.Index(data, pcHeader)+16), bytes.Repeat([]byte{0, 1, 0xff}, 500), size)
+	f.Fuzz(func(t *testing.T, at uint32, patch []byte, cut uint32) {
 		patched(data, at, patch, func() {
+			before := allocated()
+			defer func() {
+				if n := allocated() - before; n > 4*uint64(size)+16<<20 {
+					t.Errorf("%d bytes were allocated for a file of %d", n, size)
+				}
+			}()
 			b, err := read(&mapping{data: data[:min(cut, size)]})
 			if err != nil {
 				return

@@ -10,14 +10,18 @@
 // The bias is 0 for a plain executable. The file is memory-mapped and read where
 // it lies, so a large binary costs little heap.
 //
-// What it is not: no DWARF of the target is read, no instruction decoded, and
-// nothing is guessed. A file whose symbols were stripped, that was built for
-// another architecture, or by a Go whose runtime is not in the table of layouts,
-// still gives its build information; Supported says by name why the rest is
-// refused.
+// A symbol table is not needed. Functions, files and lines come from the function
+// table, which no strip removes; the runtime's variables, without symbols, from the
+// instructions of the runtime's functions (package signature), on amd64.
+//
+// What it is not: no DWARF of the target is read, and nothing is guessed. A file
+// that was built for another architecture, as a library, or by a Go whose runtime is
+// not in the table of layouts, still gives its build information; Supported says by
+// name why the rest is refused, and Locate why a single variable is.
 package gobin
 
 import (
+	"debug/elf"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -44,15 +48,21 @@ type Binary struct {
 	// that the Go runtime knows nothing of. CGO_ENABLED=1 alone does not set it.
 	CGO        bool
 	HasSymbols bool // has a symbol table, which -ldflags=-s and strip remove
+	// FoundBy says how the runtime's variables were found: "symbols", or "signatures
+	// of go1.26.8, 0 of 2913 votes against"; "" if they were not.
+	FoundBy string
 
 	file      *mapping
 	segments  []segment
 	symtab    []byte // raw Elf64_Sym records
 	strtab    []byte
-	supported error // why runtime data is refused; nil: it is not
+	rela      []byte // raw Elf64_Rela records
+	supported error  // why runtime data is refused; nil: it is not
 
-	symbols map[string]symbol
-	table   *table // nil where supported is an error
+	symbols map[string]uint64
+	refused map[string]error // variables whose address is not sure
+	module  *module          // nil with table
+	table   *table           // nil where functions cannot be read
 
 	mu    sync.Mutex
 	names map[uint32]string // interned function names by offset in the name table
@@ -60,7 +70,7 @@ type Binary struct {
 }
 
 // Open opens the executable at path. A file that is no Go program is an error:
-// ErrNotELF, ErrScript, ErrPacked or ErrNotGo. A Go program that cannot be read
+// ErrNotELF, ErrScript, ErrPacked, ErrGccgo, ErrTinyGo or ErrNotGo. A Go program that cannot be read
 // fully is none; see Supported. The caller closes the Binary.
 func Open(path string) (*Binary, error) {
 	m, err := mapFile(path)
@@ -94,22 +104,31 @@ func read(m *mapping) (b *Binary, err error) {
 		return nil, err
 	}
 	b = &Binary{file: m, names: map[uint32]string{}, files: map[uint32]string{}}
-	if err := b.readBuildInfo(); err != nil {
+	b.readHeaders(f)
+	if err := b.readBuildInfo(f); err != nil {
 		return nil, err
 	}
-	b.readHeaders(f)
 	b.symbols = b.collectSymbols()
-	if b.supported = b.checkSupported(f); b.supported == nil {
-		b.table, b.supported = b.openTable()
-	}
+	b.supported = b.readRuntime(f)
 	b.CGO = b.linksCgo(f)
 	return b, nil
 }
 
-// Supported says why the runtime's variables, layouts and functions of this
-// program cannot be read: one of ErrArch, ErrBuildMode, ErrUnsupportedVersion,
-// ErrUnsupportedExperiment, ErrStripped and ErrNoFunctions, in words for a user;
-// nil if they can.
+// readRuntime finds what the program's runtime needs to be read by.
+func (b *Binary) readRuntime(f *elf.File) error {
+	if err := b.checkSupported(f); err != nil {
+		return err
+	}
+	if err := b.openTable(f); err != nil {
+		return err
+	}
+	return b.locateGlobals()
+}
+
+// Supported says why the runtime of this program cannot be read: one of ErrArch,
+// ErrBuildMode, ErrObfuscated, ErrGccgo, ErrUnsupportedVersion,
+// ErrUnsupportedExperiment, ErrStripped and ErrNoFunctions, in words for a user; nil
+// if it can. Under ErrStripped functions and lines are known all the same.
 func (b *Binary) Supported() error { return b.supported }
 
 // GoProgram is what the executable says of itself, in the words of a recording.

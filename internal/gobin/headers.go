@@ -1,6 +1,7 @@
 package gobin
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -9,10 +10,14 @@ import (
 // pageSize is the granularity of ELF loading on amd64.
 const pageSize = 4096
 
-// segment is the part of a PT_LOAD that the file holds.
+// maxSegments: Go's and GNU's linkers make up to seven.
+const maxSegments = 64
+
+// segment is a PT_LOAD.
 type segment struct {
-	addr uint64
-	data []byte
+	addr, size uint64 // in memory
+	exec       bool
+	data       []byte // the part that the file holds
 }
 
 func openELF(m *mapping) (f *elf.File, err error) {
@@ -26,23 +31,27 @@ func openELF(m *mapping) (f *elf.File, err error) {
 
 func (b *Binary) readHeaders(f *elf.File) {
 	b.PIE = f.Type == elf.ET_DYN
-	if b.Arch == "" {
-		b.Arch = goarch(f)
-	}
+	b.Arch = goarch(f)
+	held := 0
 	for _, p := range f.Progs {
-		if p.Type != elf.PT_LOAD {
-			continue
+		switch p.Type {
+		case elf.PT_LOAD:
+			// Hostile files may load one part many times; all of it is searched.
+			data := b.slice(p.Off, p.Filesz)
+			if held += len(data); held > 2*len(b.file.data) || len(b.segments) == maxSegments {
+				continue
+			}
+			b.segments = append(b.segments, segment{p.Vaddr, p.Memsz, p.Flags&elf.PF_X != 0, data})
+		case elf.PT_NOTE:
+			b.BuildID = cmp.Or(b.BuildID, goBuildID(b.slice(p.Off, p.Filesz)))
 		}
-		b.segments = append(b.segments, segment{p.Vaddr, b.slice(p.Off, p.Filesz)})
 	}
+	b.readRelocations(f)
 	if s := f.SectionByType(elf.SHT_SYMTAB); s != nil && uint64(s.Link) < uint64(len(f.Sections)) {
 		b.HasSymbols = true
 		b.symtab = b.slice(s.Offset, s.Size)
 		str := f.Sections[s.Link]
 		b.strtab = b.slice(str.Offset, str.Size)
-	}
-	if s := f.Section(".note.go.buildid"); s != nil {
-		b.BuildID = goBuildID(b.slice(s.Offset, s.Size))
 	}
 }
 
@@ -80,17 +89,24 @@ func (b *Binary) Base() uint64 {
 }
 
 // goBuildID reads the note that cmd/link writes: name "Go", type 4
-// (cmd/link/internal/ld/elf.go, ELF_NOTE_GOBUILDID_TAG).
-func goBuildID(note []byte) string {
-	const header, tag = 16, 4 // three words and the padded name
-	if len(note) < header || string(note[12:16]) != "Go\x00\x00" {
-		return ""
+// (cmd/link/internal/ld/elf.go, ELF_NOTE_GOBUILDID_TAG). C linkers put it among
+// other notes.
+func goBuildID(notes []byte) string {
+	const header, tag = 12, 4 // sizes of name and description, type
+	padded := func(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
+	for len(notes) >= header {
+		nameSize, size := binary.LittleEndian.Uint32(notes), binary.LittleEndian.Uint32(notes[4:])
+		typ, rest := binary.LittleEndian.Uint32(notes[8:]), notes[header:]
+		if padded(nameSize)+uint64(size) > uint64(len(rest)) {
+			return ""
+		}
+		name, desc := rest[:nameSize], rest[padded(nameSize):]
+		if typ == tag && string(name) == "Go\x00\x00" {
+			return string(desc[:size])
+		}
+		notes = tail(desc, padded(size))
 	}
-	size := binary.LittleEndian.Uint32(note[4:])
-	if binary.LittleEndian.Uint32(note[8:]) != tag || uint64(size) > uint64(len(note)-header) {
-		return ""
-	}
-	return string(note[header : header+int(size)])
+	return ""
 }
 
 // goarch names the machine as Go does, for files whose build settings do not.
@@ -104,28 +120,4 @@ func goarch(f *elf.File) string {
 		return "386"
 	}
 	return f.Machine.String()
-}
-
-// checkSupported says what of this program cannot be read; the order is that of
-// what a user can change least.
-func (b *Binary) checkSupported(f *elf.File) error {
-	goos := b.Settings["GOOS"]
-	if goos == "" {
-		goos = "linux" // the setting is as old as Go 1.18
-	}
-	if goos != "linux" || b.Arch != "amd64" || goarch(f) != "amd64" {
-		return fmt.Errorf("built for %s/%s: %w", goos, b.Arch, ErrArch)
-	}
-	switch mode := b.Settings["-buildmode"]; mode {
-	case "", "exe", "pie":
-	default:
-		return fmt.Errorf("built with -buildmode=%s: %w", mode, ErrBuildMode)
-	}
-	if _, err := findToolchains(b.Arch, b.GoVersion, b.Experiments); err != nil {
-		return err
-	}
-	if !b.HasSymbols {
-		return ErrStripped
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package gobin
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"sort"
@@ -24,33 +25,28 @@ type table struct {
 
 	n          int    // functions
 	text, end  uint64 // link-time address range of Go's code
-	inlineData []byte // from go:func.*, the base of funcdata offsets
+	inlineData []byte // from moduledata.gofunc, the base of funcdata offsets
 	ids        funcIDs
 	quantum    uint32 // pc deltas are in units of this
 }
 
-// openTable finds the table by the linker's own marks.
-func (b *Binary) openTable() (*table, error) {
-	syms := b.symbols
-	for _, name := range []string{"runtime.pclntab", "runtime.text", "runtime.etext", "go:func.*"} {
-		if _, ok := syms[name]; !ok {
-			return nil, fmt.Errorf("%w: no symbol %s", ErrNoFunctions, name)
-		}
-	}
-	t, err := parseTable(b.at(syms["runtime.pclntab"].addr))
-	if err != nil {
-		return nil, err
-	}
-	// pcHeader.textStart is blank since Go 1.26; the section .text begins with C
-	// where cgo is linked. runtime.text is moduledata.text in all builds.
-	t.text, t.end = syms["runtime.text"].addr, syms["runtime.etext"].addr
-	t.inlineData = b.at(syms["go:func.*"].addr)
+// openTable finds the function table and the module that it belongs to.
+func (b *Binary) openTable(f *elf.File) error {
 	l, err := b.Layout()
 	if err != nil {
-		return nil, err
+		return err
 	}
+	m, t, err := b.findModule(f, l)
+	if err != nil {
+		return err
+	}
+	// moduledata.text, and not pcHeader.textStart, which is blank since Go 1.26, or
+	// the section .text, which begins with C where cgo is linked.
+	t.text, t.end = m.text, m.etext
+	t.inlineData = b.at(m.gofunc)
 	t.ids = l.funcIDs()
-	return t, nil
+	b.module, b.table = m, t
+	return nil
 }
 
 // parseTable reads the header: magic u32, two zeros, quantum u8, pointer size
@@ -95,6 +91,26 @@ func (t *table) find(pc uint64) (function, bool) {
 		return function{}, false
 	}
 	return function{t: t, entry: t.text + uint64(t.entryOff(i)), data: data}, true
+}
+
+// runtimeName is the name of the i-th function if that is in package runtime and
+// no wrapper. It allocates nothing: it is asked for every function of a program.
+func (t *table) runtimeName(i int) []byte {
+	const prefix, longest = "runtime.", 128
+	data := tail(t.funcs, uint64(binary.LittleEndian.Uint32(t.funcs[8*i+4:])))
+	if len(data) < funcSize || data[40] == t.ids.wrapper {
+		return nil
+	}
+	name := tail(t.names, uint64(binary.LittleEndian.Uint32(data[4:])))
+	name = name[:min(len(name), longest)]
+	if len(name) < len(prefix) || string(name[:len(prefix)]) != prefix {
+		return nil
+	}
+	end := bytes.IndexByte(name, 0)
+	if end < 0 {
+		return nil
+	}
+	return name[:end]
 }
 
 func (t *table) entryOff(i int) uint32 { return binary.LittleEndian.Uint32(t.funcs[8*i:]) }

@@ -18,11 +18,12 @@ type probe struct {
 	flags     string // of go build
 	ldflags   string
 	cgo       bool
+	env       string // "GOAMD64=v3"
 }
 
 func (p probe) String() string {
 	s := p.toolchain
-	for _, w := range strings.Fields(p.flags + " " + p.ldflags) {
+	for _, w := range strings.Fields(p.flags + " " + p.ldflags + " " + p.env) {
 		s += " " + strings.TrimPrefix(w, "-")
 	}
 	if p.cgo {
@@ -34,6 +35,11 @@ func (p probe) String() string {
 // probes are every minor version as executable and PIE, and the ways of linking
 // that move things.
 var probes = []probe{
+	{toolchain: "go1.20.14"},
+	{toolchain: "go1.20.14", flags: "-buildmode=pie"},
+	{toolchain: "go1.21.13"},
+	{toolchain: "go1.22.12", flags: "-buildmode=pie"},
+	{toolchain: "go1.23.12"},
 	{toolchain: "go1.24.13"},
 	{toolchain: "go1.24.13", flags: "-buildmode=pie"},
 	{toolchain: "go1.25.7"},
@@ -102,14 +108,21 @@ func (p probe) build(t testing.TB) string {
 		built.dir, built.exe = dir, map[probe]string{}
 	}
 	needToolchain(t, p.toolchain)
-	exe := filepath.Join(built.dir, strings.NewReplacer(" ", "-", "=", "-").Replace(p.String()))
-	cmd := exec.Command("go", "build", "-ldflags=-checklinkname=0 "+p.ldflags, "-o", exe)
+	exe := filepath.Join(built.dir, strings.NewReplacer(" ", "-", "=", "-", "/", "-").Replace(p.String()))
+	ldflags := p.ldflags
+	if minor, _, _ := parseVersion(p.toolchain); minor >= 23 {
+		ldflags += " -checklinkname=0"
+	}
+	cmd := exec.Command("go", "build", "-ldflags="+ldflags, "-o", exe)
 	cmd.Args = append(cmd.Args, strings.Fields(p.flags)...)
 	cmd.Args = append(cmd.Args, ".")
 	cmd.Dir = "testdata/probe"
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+p.toolchain, "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "CGO_ENABLED=0")
 	if p.cgo {
 		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
+	if p.env != "" {
+		cmd.Env = append(cmd.Env, p.env)
 	}
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, msg)

@@ -1,3 +1,3 @@
 module example.com/probe
 
-go 1.24
+go 1.20

@@ -39,7 +39,7 @@ func mappingStart() uint64 {
 	check(err)
 	maps, err := os.ReadFile("/proc/self/maps")
 	check(err)
-	for line := range bytes.Lines(maps) {
+	for _, line := range bytes.Split(maps, []byte("\n")) {
 		w := bytes.Fields(line)
 		if len(w) == 6 && string(w[5]) == exe && string(w[2]) == "00000000" {
 			lo, _, _ := bytes.Cut(w[0], []byte("-"))

@@ -16,17 +16,11 @@ type funcInfo struct {
 //go:linkname findfunc runtime.findfunc
 func findfunc(pc uintptr) funcInfo
 
-//go:linkname pcvalue runtime.pcvalue
-func pcvalue(f funcInfo, off uint32, pc uintptr, strict bool) (int32, uintptr)
-
 //go:linkname expand runtime/pprof.runtime_expandFinalInlineFrame
 func expand(stk []uintptr) []uintptr
 
 //go:linkname startLine runtime/pprof.runtime_FrameStartLine
 func startLine(f *runtime.Frame) int
-
-//go:linkname symbolName runtime/pprof.runtime_FrameSymbolName
-func symbolName(f *runtime.Frame) string
 
 // Range is where Go's code lies.
 func Range() (text, etext uintptr) { return getText(), getEtext() }
@@ -58,7 +52,7 @@ func At(pc uintptr) (calls []Call, spDelta int32, id, flag uint8, ok bool) {
 	if f.fn == nil {
 		return nil, 0, 0, 0, false
 	}
-	spDelta, _ = pcvalue(f, f.fn[4], pc, false)
+	spDelta = spDeltaAt(f, pc)
 	frames := runtime.CallersFrames(expand([]uintptr{pc + 1}))
 	for {
 		fr, more := frames.Next()
