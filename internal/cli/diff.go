@@ -64,7 +64,7 @@ func (f diffFlags) run(s *streams, args []string) error {
 		return report.JSON(s.out, d)
 	}
 	return report.DiffText(s.out, d, report.Options{
-		Color: useColor(s.out), NoSource: f.noSource, Source: sourceLine,
+		Color: useColor(s.out), NoSource: f.noSource, Source: explainFlags{source: f.source}.sourceLines(after.path),
 		Next: "highwater explain " + shortName(after.path) + atFlag(after.at),
 	})
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,8 +16,8 @@ import (
 )
 
 type explainFlags struct {
-	at, evidence   string
-	json, noSource bool
+	at, evidence, list, source string
+	json, noSource             bool
 }
 
 func explainCommand(s *streams) *cobra.Command {
@@ -34,13 +33,17 @@ Exit code 4 says that the evidence does not decide; the answer then names what i
 missing.`,
 		Example: `  highwater explain
   highwater explain server-3 --at peak
-  highwater explain server-3@2m30s --json`,
+  highwater explain server-3@2m30s --json
+  highwater explain --list 'cache.(*Cache).Put' --source ~/src/server`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			args = f.splitMoment(args)
 			path, err := findRecording(args)
 			if err != nil {
 				return err
+			}
+			if f.list != "" {
+				return f.listFunction(s, path)
 			}
 			a, err := answer(path, f.at)
 			if err != nil {
@@ -59,6 +62,8 @@ missing.`,
 	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
+	flags.StringVar(&f.list, "list", "", "show a `function`'s source, each line with what was held and allocated under it")
+	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
 	flags.StringVar(&f.evidence, "evidence", "", "print the figures behind one fact (`e4`), or behind all")
 	return c
 }
@@ -135,7 +140,7 @@ func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
 	}
 	return report.Text(s.out, a, report.Options{
 		Color:    useColor(s.out),
-		Source:   sourceLine,
+		Source:   f.sourceLines(path),
 		NoSource: f.noSource,
 		Next:     next,
 	})
@@ -159,22 +164,6 @@ func printEvidence(s *streams, a *explain.Answer, id string) error {
 		return usagef("highwater explain shows them in brackets; --evidence all prints all", "the answer has no fact %q", id)
 	}
 	return nil
-}
-
-// sourceLine is the text of a line of a source file of this machine.
-func sourceLine(file string, line int) (string, bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		if n == line {
-			return strings.TrimSpace(lines.Text()), true
-		}
-	}
-	return "", false
 }
 
 // earlier is the other recordings of the same program in the state directory.

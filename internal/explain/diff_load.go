@@ -23,7 +23,8 @@ type Side struct {
 	// Taken is when the profile was, First when the process's first was.
 	Taken, First time.Time
 
-	path string
+	path    string
+	profile int64 // number of the profile, 0: none
 }
 
 // LoadSide reads a moment as Load does, with its profile. A subject that is not
@@ -93,7 +94,7 @@ func (s *Side) read(r *recording.Reader, id int64, m *sample.ProcessMoment) erro
 	if s.Profile.Sites, err = r.SitesOf(id); err != nil {
 		return err
 	}
-	s.Taken = p.At
+	s.Taken, s.profile = p.At, id
 	if m != nil && m.Profile != nil && m.Profile.At.Equal(p.At) && m.Live != nil && m.Live.Sampled != nil {
 		s.View, s.Profile.HeapProfile = "live", heapdiff.Live(p, m.Live.Sampled)
 		return nil

@@ -165,17 +165,10 @@ func (p *page) diffSame(d *explain.Diff, o Options, most int) {
 	for _, l := range d.Same {
 		sum += l.After
 	}
-	p.both(fmt.Sprintf("SAME within two standard errors: %s, %s", lineCount(len(d.Same)), units.Size(sum)), "")
+	p.both(fmt.Sprintf("SAME within two standard errors: %s, %s", count(len(d.Same), "line"), units.Size(sum)), "")
 	for _, l := range d.Same[:min(most, len(d.Same))] {
 		left := fmt.Sprintf("%14s %-8s  %s  ", signed(l.Change), plusMinus(l.Error), fold(fmt.Sprintf("%s:%d", explain.ShortFile(l.File), l.Line), 30))
 		right := units.Size(l.After)
 		p.both(left+cut(codeOf(explain.Holder{Function: l.Function, File: l.File, Line: l.Line}, o), p.width-columns(left)-columns(right)-2), right)
 	}
-}
-
-func lineCount(n int) string {
-	if n == 1 {
-		return "1 line"
-	}
-	return fmt.Sprintf("%d lines", n)
 }

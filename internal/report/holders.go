@@ -87,7 +87,7 @@ func codeOf(h explain.Holder, o Options) string {
 		return "for itself"
 	}
 	if o.Source != nil && !o.NoSource {
-		if text, ok := o.Source(h.File, h.Line); ok && strings.TrimSpace(text) != "" {
+		if text, ok := o.Source(h.Function, h.File, h.Line); ok && strings.TrimSpace(text) != "" {
 			return strings.Join(strings.Fields(text), " ")
 		}
 	}

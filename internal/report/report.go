@@ -20,9 +20,9 @@ const lines = 30
 type Options struct {
 	Width int  // columns; 0: 100
 	Color bool // ANSI colours
-	// Source is the text of a line of a source file, if it can be read here. Nil,
-	// or NoSource: functions are named instead.
-	Source   func(file string, line int) (text string, ok bool)
+	// Source is the text of a line of a function, if it is found here and is the
+	// program's. Nil, or NoSource: functions are named instead.
+	Source   func(function, file string, line int) (text string, ok bool)
 	NoSource bool
 	// Next is the last line: the next useful command. Empty: an export of the
 	// recording's heap profile.

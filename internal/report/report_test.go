@@ -35,7 +35,7 @@ func answers(t *testing.T) map[string]*explain.Answer {
 	return out
 }
 
-var source = Options{Source: func(file string, line int) (string, bool) {
+var source = Options{Source: func(_, file string, line int) (string, bool) {
 	if strings.HasSuffix(file, "upload.go") && line == 172 {
 		return "\terr := r.ParseMultipartForm(32 << 20)\n", true
 	}

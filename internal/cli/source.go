@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/sample"
+	sourcetext "github.com/highwater-go/highwater/internal/source"
+)
+
+// listFunction prints a function with its figures by line.
+func (f explainFlags) listFunction(s *streams, path string) error {
+	r, err := recording.Open(path)
+	if err != nil {
+		return recordingError(err)
+	}
+	defer r.Close()
+	side, err := explain.LoadSide(r, path, f.at, nil)
+	if err != nil {
+		return momentError(err, path)
+	}
+	baseline, err := side.Baseline(r)
+	if err != nil {
+		return err
+	}
+	l, err := explain.List(side, baseline, f.list)
+	if errors.Is(err, explain.ErrNoFunction) {
+		return usagef("--list takes a part of a function's name, or a regular expression", "%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if !f.noSource {
+		l.FillIn(finder(f.source, side.Program()), side.Start)
+	}
+	if f.json {
+		return report.JSON(s.out, l)
+	}
+	return report.ListingText(s.out, l, report.Options{Color: useColor(s.out), Next: "highwater diff " + shortName(path) + toFlag(f.at)})
+}
+
+// toFlag is the flag that asks diff for a moment.
+func toFlag(at string) string {
+	if at == "" {
+		return ""
+	}
+	return " --to " + at
+}
+
+// sourceLines reads the lines of the program that a recording is of.
+func (f explainFlags) sourceLines(path string) func(function, file string, line int) (string, bool) {
+	var find *sourcetext.Finder
+	return func(function, file string, line int) (string, bool) {
+		if find == nil {
+			find = finder(f.source, goProgram(path))
+		}
+		text, err := find.Line(function, file, line)
+		return text, err == nil
+	}
+}
+
+// goProgram is the first Go program of a recording; the zero Program where none
+// can be read.
+func goProgram(path string) (p sample.Program) {
+	r, err := recording.Open(path)
+	if err != nil {
+		return p
+	}
+	defer r.Close()
+	all, err := r.Programs()
+	if err != nil {
+		return p
+	}
+	for _, p := range all {
+		if p.Go != nil {
+			return p
+		}
+	}
+	return p
+}
+
+// finder looks for a program's source in the directory given, where it was built,
+// and where this machine's Go keeps modules and its own library.
+func finder(dir string, p sample.Program) *sourcetext.Finder {
+	f := &sourcetext.Finder{Places: sourcetext.Places{Dir: dir}}
+	f.GOROOT, f.ModCache = goPlaces()
+	if p.Go != nil {
+		f.Module, f.GoVersion = p.Go.Module, p.Go.Version
+	}
+	return f
+}
+
+// askGo bounds the wait for the go command.
+const askGo = 5 * time.Second
+
+// goPlaces are GOROOT and GOMODCACHE as the go command knows them; without one,
+// as the environment has them, or Go's default (go help environment).
+func goPlaces() (goroot, modCache string) {
+	ctx, cancel := context.WithTimeout(context.Background(), askGo)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOMODCACHE")
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local") // nothing is fetched to answer
+	var env struct{ GOROOT, GOMODCACHE string }
+	if out, err := cmd.Output(); err == nil && json.Unmarshal(out, &env) == nil {
+		return env.GOROOT, env.GOMODCACHE
+	}
+	goroot, modCache = os.Getenv("GOROOT"), os.Getenv("GOMODCACHE")
+	if home, err := os.UserHomeDir(); err == nil && modCache == "" {
+		modCache = filepath.Join(home, "go", "pkg", "mod")
+	}
+	return goroot, modCache
+}
