@@ -21,7 +21,7 @@ func (c *Case) since() (why Why, fact Fact, ok bool) {
 	}
 	why = Why{Text: fmt.Sprintf("since the last collection in the profile %s were allocated, %s of it at %s", size(all), size(top.Since), place(top.File, top.Line)), Evidence: []string{"since"}}
 	if !top.Own {
-		if k, n := c.askers(top.Function); k != nil {
+		if k, n := c.askers(top.Stack); k != nil {
 			why.Text += fmt.Sprintf("; %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line))
 		}
 	}
@@ -39,11 +39,11 @@ func (c *Case) since() (why Why, fact Fact, ok bool) {
 // as net/http does to dial: the line of the program's own code that most
 // goroutines called into the same package from. It is a hint; nil: none stood
 // there.
-func (c *Case) askers(function string) (best *Culprit, most int) {
+func (c *Case) askers(stack []sample.Frame) (best *Culprit, most int) {
 	if c.proc == nil {
 		return nil, 0
 	}
-	module, pkg := c.module(), packageOf(function)
+	module, pkg := c.module(), packageOf(libraryFrame(stack).Func)
 	counts := map[sample.Frame]int{}
 	for _, g := range c.proc.Goroutines {
 		inside := false
@@ -62,13 +62,30 @@ func (c *Case) askers(function string) (best *Culprit, most int) {
 	return best, most
 }
 
+// libraryFrame is the line to name where only a library's code is on the stack: the
+// innermost one of the package whose goroutine it is, not of those that it uses in
+// turn. net/http's dialing is named for a connection's buffers, not bufio.
+func libraryFrame(stack []sample.Frame) sample.Frame {
+	var best sample.Frame
+	for i := len(stack) - 1; i >= 0; i-- {
+		pkg := packageOf(stack[i].Func)
+		if pkg == "" || pkg == "runtime" {
+			continue
+		}
+		if best.Func == "" || pkg == packageOf(best.Func) {
+			best = stack[i]
+		}
+	}
+	return best
+}
+
 // packageOf is the import path in a linker's name, as far as it is needed to
 // compare two of them.
 func packageOf(function string) string {
-	slash := strings.LastIndexByte(function, '/') + 1
-	if i := strings.IndexByte(function, '('); i >= 0 {
-		slash = strings.LastIndexByte(function[:i], '/') + 1
+	if i := strings.IndexAny(function, "(["); i >= 0 {
+		function = function[:i] // a receiver, or type arguments, may have slashes of their own
 	}
+	slash := strings.LastIndexByte(function, '/') + 1
 	name, _, _ := strings.Cut(function[slash:], ".")
 	return function[:slash] + name
 }

@@ -130,6 +130,12 @@ func (c *Case) nonHeap() sample.Bytes {
 // outside is the part of it that the subject's GOMEMLIMIT does not see.
 func (c *Case) outside() sample.Bytes { return c.nonHeap().Sub(c.goFixed()) }
 
+// everything is more than any part of the charge: what a finding explains that is
+// about all of it.
+func (c *Case) everything() sample.Bytes {
+	return max(c.ledger.Total, c.live.bytes+c.nonHeap(), c.heap()+c.nonHeap()) + 1
+}
+
 // others is what the other processes took.
 func (c *Case) others() (b sample.Bytes) {
 	for _, p := range c.Moment.Processes {

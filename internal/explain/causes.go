@@ -110,8 +110,9 @@ func (c *Case) cause(class Class) *Cause {
 }
 
 // causeOf is the first cause that fits: the user's own come before those of
-// highwater. It looks no further out than the blamed function, as what called that
-// is not why; a function of a library that is blamed itself counts.
+// highwater. It looks no further out than the blamed function of the program's own,
+// as what called that is not why; where no own function is on the stack, all of it
+// is the library's doing.
 func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own bool) *Cause {
 	names := within(stack, blamed, own)
 	for _, list := range [][]Cause{c.more, causes} {
@@ -124,13 +125,11 @@ func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own boo
 	return nil
 }
 
-// within are the functions of a stack from the innermost to the blamed one.
+// within are the functions of a stack from the innermost to the blamed one, if
+// that is the program's own; else all.
 func within(stack []sample.Frame, blamed string, own bool) (names []string) {
 	for _, f := range stack {
-		if f.Func == blamed {
-			if !own {
-				names = append(names, f.Func)
-			}
+		if own && f.Func == blamed {
 			break
 		}
 		names = append(names, f.Func)

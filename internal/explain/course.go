@@ -16,7 +16,7 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 		return nil
 	}
 	at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool {
-		return h.Frame.Func == site.Function && h.Frame.File == site.File && h.Frame.Line == site.Line
+		return h.Frame == site.innermost
 	})
 	site.Callers = callersOf(p.Sites[holders[at].Sites[0]], site.Function, l.module())
 	for i := range site.Callers {

@@ -54,8 +54,8 @@ type Evidence struct {
 	Alone bool
 	// Course is how the blamed site stood at the moments up to this one, by time.
 	Course []Stand
-	// Allocators are the lines that allocated most from the start to the moment,
-	// live or not, most bytes first.
+	// Allocators are the lines that allocated most from the start to the end, or to
+	// the kill, live or not, most bytes first.
 	Allocators []Allocator
 	// Spans are the processes' anonymous memory in the last half of their lives to
 	// the moment.
@@ -74,8 +74,8 @@ type Allocator struct {
 	Function, File string
 	Line           int
 	Own            bool         // the program's own code
-	Bytes          sample.Bytes // allocated from the start to the moment
-	Since          sample.Bytes // the part of it since the last published collection
+	Bytes          sample.Bytes // allocated in all
+	Since          sample.Bytes // at the moment: since the last published collection
 	Share          float64      // of all that the profile saw allocated
 	Stack          []sample.Frame
 }
@@ -131,6 +131,9 @@ type Site struct {
 	// Stack is the greatest stack of the line, innermost first; all of it, the
 	// library's and the runtime's frames too.
 	Stack []sample.Frame
+	// innermost is the line that the profile's sites were grouped by; Function, File
+	// and Line differ where only a library's code is on the stack.
+	innermost sample.Frame
 	// Callers are, of the blamed line, its function and the functions that it was
 	// called from, innermost first; nil: its function alone.
 	Callers []Caller

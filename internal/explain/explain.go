@@ -73,7 +73,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 		}
 	}
 	if f.Culprit != nil && f.Culprit.Role == "allocates" && c.site != nil && f.Culprit.Function == c.site.Function && !c.site.Own {
-		if k, n := c.askers(c.site.Function); k != nil {
+		if k, n := c.askers(c.site.Stack); k != nil {
 			v.Why = append(v.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line)), Evidence: []string{"site"}})
 		}
 	}

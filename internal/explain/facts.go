@@ -164,8 +164,8 @@ func (c *Case) factPace(p pace) Fact {
 	if !math.IsNaN(p.allocated) {
 		f.Text += fmt.Sprintf(", %s allocated", fsize(p.allocated))
 	}
-	if s := p.gcShare(); !math.IsNaN(s) {
-		f.Text += fmt.Sprintf(", the collector's part of the CPU time about %.0f%%", 100*s)
+	if words := p.gcWords(); words != "" {
+		f.Text += ", the collector took " + words
 	}
 	return f
 }

@@ -39,7 +39,8 @@ func record(t *testing.T) string {
 		held := sample.Bytes(20*i) * mib
 		cg := &sample.Cgroup{Usage: held + 36*mib, Peak: sample.Some(held + 36*mib), Limit: sample.Some(256 * mib), Stat: &sample.CgroupStat{Anon: held + 32*mib, Kernel: 4 * mib}}
 		g := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapMarked: held, HeapLive: held + 10*mib, HeapGoal: 2 * held, TotalAlloc: held + 20*mib, TotalFree: 10 * mib, HeapInUse: held + 12*mib, MappedReady: held + 20*mib, Goroutines: 5}
-		resident := &sample.Resident{Total: held + 24*mib, Shared: 4 * mib}
+		g.GCAssist, g.GCDedicated, g.GCPause = time.Duration(i)*60*time.Millisecond, time.Duration(i)*30*time.Millisecond, time.Duration(i)*10*time.Millisecond
+		resident := &sample.Resident{Total: held + 24*mib, Shared: 4 * mib, User: time.Duration(i) * 200 * time.Millisecond, System: time.Duration(i) * 100 * time.Millisecond}
 		put(w.Point(&sample.Point{At: at, Cgroup: cg, Processes: []sample.Process{{Key: shell, Resident: &sample.Resident{Total: 2 * mib, Shared: mib}}, {Key: subject, Resident: resident, Go: g}}}))
 		put(w.Cycle(sample.GCCycle{At: at, Process: subject, N: uint32(i), Marked: held, Alloc: g.TotalAlloc}))
 		n := uint64(20 * i)
@@ -120,6 +121,23 @@ func load(t *testing.T, path, at string) (*Evidence, error) {
 	}
 	defer r.Close()
 	return Load(r, path, at)
+}
+
+func TestCountersAllocatorsAndSpansAreLoaded(t *testing.T) {
+	e, err := load(t, record(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Allocators) != 1 || e.Allocators[0].Bytes != 220*mib || e.Allocators[0].Share != 1 || e.Allocators[0].Line != 33 || !e.Allocators[0].Own {
+		t.Errorf("allocators %+v", e.Allocators)
+	}
+	if got, want := e.Spans[subject], (Span{Low: 140 * mib, High: 240 * mib, Seconds: 5}); got != want {
+		t.Errorf("span %+v, want %+v", got, want)
+	}
+	last := len(e.Ticks.At) - 1
+	if e.Ticks.Alloc[last] != 240*float64(mib) || e.Ticks.CPU[last] != 3.3 || e.Ticks.GC[last] != 1.1 {
+		t.Errorf("allocated %v, CPU %v s, collector %v s", e.Ticks.Alloc[last], e.Ticks.CPU[last], e.Ticks.GC[last])
+	}
 }
 
 func TestARecordedLeakIsExplained(t *testing.T) {

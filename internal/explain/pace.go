@@ -1,9 +1,8 @@
 package explain
 
 import (
+	"fmt"
 	"math"
-
-	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // pace is how fast things went over a stretch of the run. What was not seen is
@@ -64,22 +63,18 @@ func (p pace) rate() float64 { return p.allocated / p.seconds }
 // the processors too.
 func (p pace) gcShare() float64 { return min(1, p.gc/p.cpu) }
 
-// untilNow is the pace from the start to the moment; lately that of its last
-// third.
-func (c *Case) untilNow() pace { return c.paceOf(0, c.outcome.MomentElapsed) }
-
-func (c *Case) lately() pace { return c.paceOf(2*c.outcome.MomentElapsed/3, c.outcome.MomentElapsed) }
-
-// recent are the collections of the last third of the time to the moment, at
-// least the last ten.
-func (c *Case) recent() []sample.GCCycle {
-	until := len(c.Cycles)
-	for until > 0 && c.Cycles[until-1].At.After(c.Moment.At) {
-		until--
+// gcWords says what part of the CPU time the collector took, "" if that is not
+// known. Where the clock says nearly all, no figure is to be trusted.
+func (p pace) gcWords() string {
+	switch s := p.gcShare(); {
+	case math.IsNaN(s):
+		return ""
+	case s > 0.9:
+		return "most of the CPU time"
+	default:
+		return fmt.Sprintf("about %.0f%% of the CPU time", 100*s)
 	}
-	from := until
-	for from > 0 && (c.seconds(c.Cycles[from-1].At) >= 2*c.outcome.MomentElapsed/3 || until-from < 10) {
-		from--
-	}
-	return c.Cycles[from:until]
 }
+
+// overall is the pace from the start to the end, or to the kill.
+func (c *Case) overall() pace { return c.paceOf(0, c.outcome.Elapsed) }

@@ -60,6 +60,11 @@ func idleHeapFound(c *Case, idle sample.Bytes, facts []Fact) Finding {
 		why = fmt.Sprintf("the live heap had been %s before; its pages are kept for the next rise", fsize(c.curve.max))
 	}
 	f.Why = []Why{{Text: why, Evidence: []string{"idle"}}}
+	if len(c.Allocators) > 0 && c.Allocators[0].Share >= 0.4 {
+		top := &c.Allocators[0]
+		f.Facts = append(f.Facts, c.factAllocator(top))
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of all that was ever allocated came from %s", 100*top.Share, place(top.File, top.Line)), Evidence: []string{"allocator"}})
+	}
 	if c.pressed {
 		f.Why = append(f.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})
 		f.Facts = append(f.Facts, c.factCollector())

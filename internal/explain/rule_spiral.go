@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -11,7 +10,7 @@ import (
 var spiralPage = Page{
 	Truth: "The collector runs all the time, because the memory limit that it knows is too near the live heap. Nothing is killed; the program crawls.",
 	Looks: []string{
-		"GOMEMLIMIT in force, and over the last third of the run the room that each collection left: its goal less what it found live. Below a tenth of the live heap there is next to nothing to allocate before the next one.",
+		"GOMEMLIMIT in force, and the room that each collection left: its goal less what it found live. Below a tenth of the live heap there is next to nothing to allocate before the next one.",
 		"How many collections a second there were, and what part of the CPU time they took.",
 	},
 	Blind: []string{
@@ -31,21 +30,39 @@ func judgeSpiral(c *Case) Finding {
 	if !ok {
 		return minor("GOMEMLIMIT is not set", c.factCollector())
 	}
-	cycles := c.recent()
+	cycles := c.cramped()
 	if len(cycles) < 10 {
-		return silent(fmt.Sprintf("%s at the end", count(len(cycles), "collection")), c.factCollector())
+		return silent("collections left room to allocate before the next one", c.factCollector())
 	}
 	left, live := leftOver(cycles)
-	p := c.lately()
+	p := c.paceOf(c.seconds(cycles[0].At), c.seconds(cycles[len(cycles)-1].At))
 	facts := []Fact{c.factCollector(), c.factPace(p)}
 	perSecond := p.collections / p.seconds
 	switch {
-	case left > 0.1*live:
-		return silent(fmt.Sprintf("collections left %s to allocate before the next one", fsize(left)), facts...)
+	case p.seconds < shortestSpiral:
+		return silent(fmt.Sprintf("the collector was short of room for %s only", seconds(p.seconds)), facts...)
 	case perSecond < 1 || perSecond < 5 && !(p.gcShare() >= 0.25):
 		return silent(fmt.Sprintf("there were %.2g collections a second", perSecond), facts...)
 	}
 	return spiralFound(c, limit, left, live, p, facts)
+}
+
+// shortestSpiral is how long the collector must have been short of room, in
+// seconds.
+const shortestSpiral = 3
+
+// cramped are the most collections in a row that left no more to allocate than a
+// tenth of what they found live.
+func (c *Case) cramped() []sample.GCCycle {
+	from, to, start := 0, 0, 0
+	for i, g := range c.Cycles {
+		if g.Goal == 0 || g.Goal.Sub(g.Marked)*10 > g.Marked {
+			start = i + 1
+		} else if i+1-start > to-from {
+			from, to = start, i+1
+		}
+	}
+	return c.Cycles[from:to]
 }
 
 // leftOver is the median of what collections left to allocate before the next one,
@@ -61,13 +78,13 @@ func leftOver(cycles []sample.GCCycle) (left, live float64) {
 }
 
 func spiralFound(c *Case, memoryLimit sample.Bytes, left, live float64, p pace, facts []Fact) Finding {
-	f := Finding{Stance: Speaks, Bytes: c.heap() + c.nonHeap(), Facts: facts, Confidence: High,
+	f := Finding{Stance: Speaks, Bytes: c.everything(), Facts: facts, Confidence: High,
 		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: sample.Bytes(live), Role: "config"}}
 	share := ""
-	if s := p.gcShare(); !math.IsNaN(s) {
-		share = fmt.Sprintf(" and took about %.0f%% of its CPU time", 100*s)
+	if words := p.gcWords(); words != "" {
+		share = " and took " + words
 	}
-	f.Sentence = fmt.Sprintf("The collector%s ran %.0f times in the last %s%s: a live heap of %s under GOMEMLIMIT=%s leaves it %s to work with.",
+	f.Sentence = fmt.Sprintf("The collector%s ran %.0f times in %s%s: a live heap of %s under GOMEMLIMIT=%s leaves it %s to work with.",
 		c.of(), p.collections, seconds(p.seconds), share, fsize(live), limit(memoryLimit), fsize(left))
 	f.Detail = "A spiral of the collector: it is not killed, it crawls."
 	if c.outcome.Kernel {

@@ -78,20 +78,49 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 			l.e.Sites = append(l.e.Sites, s)
 		}
 	}
-	l.e.Allocators = allocatorsOf(holders, p)
+	if err := l.allocators(all[len(all)-1].ID, id, holders, p); err != nil {
+		return err
+	}
 	return l.course(holders, p, view)
+}
+
+// allocators reads them from the last profile, with what the moment's one, whose
+// holders are given, says of the time since the last collection.
+func (l *loader) allocators(last, id int64, holders []heapdiff.Holder, p heapdiff.Profile) error {
+	latest := holders
+	if last != id && l.e.At != "kill" {
+		profile, err := l.Profile(last)
+		if err != nil {
+			return err
+		}
+		stacks, err := l.SitesOf(last)
+		if err != nil {
+			return err
+		}
+		p = heapdiff.Profile{Sites: stacks, HeapProfile: profile}
+		latest = heapdiff.Holders(p, nil, heapdiff.Now, l.module())
+	}
+	since := map[sample.Frame]sample.Bytes{}
+	for _, h := range holders {
+		since[h.Frame] = amount(h.Since)
+	}
+	l.e.Allocators = allocatorsOf(latest, p, since)
+	return nil
 }
 
 // mostAllocators bounds how many allocating lines are kept.
 const mostAllocators = 20
 
 // allocatorsOf are the lines that allocated most until the profile.
-func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile) []Allocator {
+func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, since map[sample.Frame]sample.Bytes) []Allocator {
 	all := 0.0
 	var out []Allocator
 	for _, h := range holders {
 		a := Allocator{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
-			Bytes: amount(h.Alloc), Since: amount(h.Since), Stack: framesOf(p.Sites[h.Sites[0]])}
+			Bytes: amount(h.Alloc), Since: since[h.Frame], Stack: framesOf(p.Sites[h.Sites[0]])}
+		if f := libraryFrame(a.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
+			a.Function, a.File, a.Line = f.Func, f.File, f.Line
+		}
 		all += float64(a.Bytes)
 		out = append(out, a)
 	}
@@ -188,7 +217,10 @@ func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 	if view == heapdiff.Now {
 		s.Allocated = s.Allocated.Sub(s.Since)
 	}
-	s.Stack = framesOf(p.Sites[h.Sites[0]])
+	s.Stack, s.innermost = framesOf(p.Sites[h.Sites[0]]), h.Frame
+	if f := libraryFrame(s.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
+		s.Function, s.File, s.Line = f.Func, f.File, f.Line
+	}
 	return s
 }
 
