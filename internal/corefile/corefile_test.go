@@ -197,6 +197,14 @@ func TestMemoryIsWhatTheProcessHadOrAnError(t *testing.T) {
 		t.Errorf("over its end: %q, %v", got, err)
 	}
 	absent("a library still", otherAt)
+	m.parts = m.parts[1:] // as gcore writes it: without a word of the executable's text
+	c = read(t, m.file())
+	if verified, err := c.UseExecutable(path); err != nil || verified {
+		t.Fatal(verified, err)
+	}
+	if got, err := look(textAt+pageSize, 8); err != nil || got != same(7, 8) {
+		t.Errorf("from the executable alone: %q, %v", got, err)
+	}
 }
 
 func TestAnotherExecutableIsRefused(t *testing.T) {

@@ -25,7 +25,7 @@ func (c *Core) ReadAt(p []byte, off int64) (n int, err error) {
 func (c *Core) read(p []byte, addr uint64) (int, error) {
 	i := c.find(addr)
 	if i < 0 {
-		return 0, fmt.Errorf("%w: nothing is mapped at %#x", ErrAbsent, addr)
+		return c.readUnlisted(p, addr)
 	}
 	s := &c.segments[i]
 	p = p[:min(uint64(len(p)), s.End-addr)]
@@ -47,6 +47,19 @@ func (c *Core) read(p []byte, addr uint64) (int, error) {
 	// is left out.
 	clear(p)
 	return len(p), nil
+}
+
+// readUnlisted reads where the core has no segment: gcore leaves mappings of files
+// that cannot be written out of its list.
+func (c *Core) readUnlisted(p []byte, addr uint64) (int, error) {
+	f := c.fileAt(addr)
+	if f == nil {
+		return 0, fmt.Errorf("%w: nothing is mapped at %#x", ErrAbsent, addr)
+	}
+	if i := c.after(addr); i < len(c.segments) {
+		p = p[:min(uint64(len(p)), c.segments[i].Start-addr)]
+	}
+	return c.readFile(p, addr, f)
 }
 
 func readFull(r io.ReaderAt, p []byte, off int64) (int, error) {
@@ -81,11 +94,16 @@ func (c *Core) readFile(p []byte, addr uint64, f *File) (int, error) {
 
 // find is the segment that holds addr, -1 for none.
 func (c *Core) find(addr uint64) int {
-	i := sort.Search(len(c.segments), func(i int) bool { return c.segments[i].Start > addr }) - 1
+	i := c.after(addr) - 1
 	if i < 0 || addr >= c.segments[i].End {
 		return -1
 	}
 	return i
+}
+
+// after is the index of the first segment that begins behind addr.
+func (c *Core) after(addr uint64) int {
+	return sort.Search(len(c.segments), func(i int) bool { return c.segments[i].Start > addr })
 }
 
 // fileAt is the mapped file at addr, nil for anonymous memory.
