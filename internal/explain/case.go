@@ -55,11 +55,19 @@ func newCase(e *Evidence) *Case {
 	if c.g != nil {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}
-	if c.site = e.blamed(); c.site != nil && c.proc != nil {
-		c.flight = judgeFlight(c.site, c.proc.Goroutines, e.Course)
+	if c.site = e.blamed(); c.site != nil {
+		c.flight = judgeFlight(c.site, c.goroutines(), e.Course)
 	}
 	c.run = runOf(c)
 	return c
+}
+
+// goroutines are the subject's at the moment; nil: not read.
+func (c *Case) goroutines() []sample.GoroutineGroup {
+	if c.proc == nil {
+		return nil
+	}
+	return c.proc.Goroutines
 }
 
 // judgeLive: without a mark, what the last collection found and the part of

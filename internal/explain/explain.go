@@ -114,7 +114,7 @@ func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 		if c.blind() && (f.Class != PageCache || !c.outcome.Kernel) || c.unread() && f.Class != PageCache && f.Class != Shmem {
 			continue
 		}
-		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent || f.Minor {
+		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent || f.Minor || c.otherLanguage() && ofGo(f.Class) {
 			continue
 		}
 		r := RuledOut{Class: f.Class, Reason: f.Reason}
@@ -124,6 +124,14 @@ func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 		out = append(out, r)
 	}
 	return out
+}
+
+// otherLanguage: the subject is no Go program.
+func (c *Case) otherLanguage() bool { return c.g == nil && !c.isGo(c.Subject) }
+
+// ofGo: only a Go program's memory can be of the class.
+func ofGo(class Class) bool {
+	return class != Native && class != Shmem && class != PageCache && class != Thrash
 }
 
 // number lists each fact once and replaces the names that whys and ruled-out
