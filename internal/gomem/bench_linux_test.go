@@ -3,6 +3,9 @@ package gomem
 import (
 	"fmt"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -35,15 +38,27 @@ func BenchmarkProfile(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			p := withSites(b, n)
 			var prof sample.HeapProfile
+			if err := p.runtime.Profile(&prof); err != nil { // the first reads every stack
+				b.Fatal(err)
+			}
 			b.ReportAllocs()
+			start := ownCPU()
 			for b.Loop() {
 				if err := p.runtime.Profile(&prof); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(ownCPU()-start)/float64(b.N), "cpu-ns/op")
 			b.ReportMetric(float64(len(prof.Counts)), "buckets")
 		})
 	}
+}
+
+// ownCPU is the CPU time that this process has used.
+func ownCPU() time.Duration {
+	var u unix.Rusage
+	unix.Getrusage(unix.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkFirstProfile reads every bucket's stack.
@@ -92,11 +107,13 @@ func BenchmarkGoroutines(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			p := start(b, newest)
 			p.ask("goroutines %d", n)
+			start := ownCPU()
 			for b.Loop() {
 				if _, err := p.runtime.Goroutines(); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(ownCPU()-start)/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

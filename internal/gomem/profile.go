@@ -137,7 +137,7 @@ func (p *profileReader) follow(m memory) error {
 	if err != nil || head == p.newest {
 		return err
 	}
-	w := bucketWalk{near: newCursor(m), p: p, frames: p.frameTotal}
+	w := bucketWalk{near: newCursor(m), p: p, frames: p.frameTotal, raw: p.buf[:8*maxFrames]}
 	for at := head; at != p.newest; {
 		if at == 0 {
 			return errors.New("the list of buckets ends before the one known to be in it")
@@ -160,6 +160,7 @@ type bucketWalk struct {
 	frames int
 	left   int // buckets that were counted only
 	slab   []uint64
+	raw    []byte
 	// A list that leads into a circle meets the bucket that was noted last.
 	noted uint64
 	steps int
@@ -194,8 +195,8 @@ func (w *bucketWalk) step(addr uint64) (next uint64, err error) {
 // stack reads n words. Stacks of neighbours share an array.
 func (w *bucketWalk) stack(addr uint64, n int) ([]uint64, error) {
 	const slabSize = 8 << 10
-	var raw [8 * maxFrames]byte
-	if err := w.near.read(addr, raw[:8*n]); err != nil {
+	raw := w.raw[:8*n]
+	if err := w.near.read(addr, raw); err != nil {
 		return nil, err
 	}
 	if len(w.slab) < n {
@@ -204,7 +205,7 @@ func (w *bucketWalk) stack(addr uint64, n int) ([]uint64, error) {
 	stack := w.slab[:n:n]
 	w.slab = w.slab[n:]
 	for i := range stack {
-		stack[i] = word(raw[:], 8*uint64(i))
+		stack[i] = word(raw, 8*uint64(i))
 	}
 	return stack, nil
 }
@@ -232,8 +233,7 @@ func (p *profileReader) announce(addrs []uint64, found []sample.Bucket) {
 // readHeader reads the header of the bucket at addr: its size, how many frames
 // follow, and where the next one is.
 func (p *profileReader) readHeader(near *cursor, addr uint64) (b sample.Bucket, frames int, next uint64, err error) {
-	var buf [256]byte
-	header := buf[:p.header]
+	header := p.buf[:p.header]
 	if err := near.read(addr, header); err != nil {
 		return b, 0, 0, err
 	}

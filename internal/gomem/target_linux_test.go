@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -91,6 +92,8 @@ type target struct {
 	mem     *os.File
 	bin     *gobin.Binary
 	bias    uint64
+	dir     string       // its working directory
+	wait    func() error // for its end; may be called again
 	runtime *Runtime
 }
 
@@ -130,17 +133,23 @@ func launch(t testing.TB, path string, env ...string) *target {
 	}
 	cmd := exec.Command(path)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Stderr = os.Stderr
+	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr
+	for _, v := range env {
+		if v == "GOTRACEBACK=crash" {
+			cmd.Stderr = nil // where it prints its goroutines
+		}
+	}
 	in, err := cmd.StdinPipe()
 	must(err)
 	out, err := cmd.StdoutPipe()
 	must(err)
 	must(cmd.Start())
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	wait := sync.OnceValue(cmd.Wait)
+	t.Cleanup(func() { cmd.Process.Kill(); wait() })
 	bin, err := gobin.Open(path)
 	must(err)
 	t.Cleanup(func() { bin.Close() })
-	p := &target{t: t, pid: cmd.Process.Pid, in: in, out: bufio.NewReader(out), bin: bin}
+	p := &target{t: t, pid: cmd.Process.Pid, in: in, out: bufio.NewReader(out), bin: bin, dir: cmd.Dir, wait: wait}
 	p.mem, err = os.Open(fmt.Sprintf("/proc/%d/mem", p.pid))
 	must(err)
 	t.Cleanup(func() { p.mem.Close() })
