@@ -248,6 +248,10 @@ func programCheck(path string) check {
 		c.Says = strings.Join(says, ", ") + ": " + err.Error()
 		return c
 	}
-	c.OK, c.Says = true, strings.Join(append(says, "symbols present"), ", ")
+	found := "symbols present"
+	if !bin.HasSymbols {
+		found = "stripped: " + bin.FoundBy
+	}
+	c.OK, c.Says = true, strings.Join(append(says, found), ", ")
 	return c
 }

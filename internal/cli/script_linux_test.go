@@ -80,7 +80,7 @@ func programs(t *testing.T) map[string]string {
 	const old = "testdata/oldprog"
 	return map[string]string{
 		"PATH":     strings.Join(append(dirs, os.Getenv("PATH")), string(os.PathListSeparator)),
-		"OLD":      hwtest.Build(t, old, hwtest.BuildOptions{Toolchain: "go1.20.14"}),
+		"OLD":      hwtest.Build(t, old, hwtest.BuildOptions{Toolchain: "go1.19.13"}),
 		"STRIPPED": hwtest.Build(t, old, hwtest.BuildOptions{Ldflags: "-s"}),
 		"ARM":      hwtest.Build(t, old, hwtest.BuildOptions{Env: []string{"GOARCH=arm64"}}),
 	}

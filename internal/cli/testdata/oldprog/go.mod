@@ -1,3 +1,3 @@
-module oldprog
+module example.com/oldprog
 
-go 1.20
+go 1.19

@@ -1,3 +1,3 @@
-module old
+module example.com/old
 
-go 1.20
+go 1.19
