@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -178,12 +178,15 @@ func writeMoment(w io.Writer, r *recording.Reader, path, at string) error {
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{
-		"schema": "highwater.moment/1", "recording": e.Recording, "name": e.At,
-		"programs": e.Programs, "moment": e.Moment,
-	})
+	programs, err := r.Programs()
+	if err != nil {
+		return err
+	}
+	m, err := report.MomentOf(e, programs, r.Sites)
+	if err != nil {
+		return err
+	}
+	return report.JSON(w, m)
 }
 
 var csvHeader = []string{
