@@ -35,6 +35,19 @@ func (c *Case) since() (why Why, fact Fact, ok bool) {
 	return why, fact, true
 }
 
+// askersOf are those of a culprit that is no code of the program's own.
+func (c *Case) askersOf(k *Culprit) (*Culprit, int) {
+	switch {
+	case k == nil || k.Hint || k.File == "":
+		return nil, 0
+	case c.site != nil && c.site.Function == k.Function && !c.site.Own:
+		return c.askers(c.site.Stack)
+	case heapdiff.OwnerOf(k.Function, c.module()) != heapdiff.Own:
+		return c.askers([]sample.Frame{{Func: k.Function}})
+	}
+	return nil, 0
+}
+
 // askers finds who asked for what a library allocates in goroutines of its own,
 // as net/http does to dial: the line of the program's own code that most
 // goroutines called into the same package from. It is a hint; nil: none stood

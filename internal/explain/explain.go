@@ -60,7 +60,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if f.Class == Healthy || f.Class == PageCache {
 		return v, facts
 	}
-	if k := c.cause(f.Class); k != nil && (f.Class == Leak || f.Class == Burst || f.Class == Baseline || f.Class == Goroutines && k.Name != "goroutine-without-end") {
+	if k := c.causeFor(f); k != nil && f.Class != Churn {
 		v.Why = append([]Why{{Text: k.Why, Evidence: []string{"site"}, URL: k.URL}}, v.Why...)
 	}
 	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.pressed && c.waste() > c.bound*15/100 {
@@ -72,10 +72,8 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 			facts, v.Why = append(facts, fact), append(v.Why, why)
 		}
 	}
-	if f.Culprit != nil && f.Culprit.Role == "allocates" && c.site != nil && f.Culprit.Function == c.site.Function && !c.site.Own {
-		if k, n := c.askers(c.site.Stack); k != nil {
-			v.Why = append(v.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line)), Evidence: []string{"site"}})
-		}
+	if k, n := c.askersOf(f.Culprit); k != nil {
+		v.Why = append(v.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
 	}
 	function, mainPackage := "", ""
 	if f.Culprit != nil && !f.Culprit.Hint {

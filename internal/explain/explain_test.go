@@ -45,6 +45,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"a program that never collected":                         {Healthy, Medium, ""},
 		"a stripped program that is well":                        {Healthy, Medium, ""},
 		"a night in which the machine slept":                     {Healthy, High, ""},
+		"bodies that are not closed":                             {Goroutines, Medium, "transport.go:1945"},
 		"connections that nobody asked for":                      {GCUnaware, High, ""},
 		"native memory that comes and goes":                      {Native, High, ""},
 		"buffers that were reserved and never used":              {Untouched, High, "arena.go:40"},

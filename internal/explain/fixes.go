@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
@@ -82,20 +83,29 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 	return f
 }
 
-// causeFor is the well-known cause of a verdict that blames a line. What is known
-// of goroutines that do not end is no more than the rule says itself.
-func (c *Case) causeFor(verdict *Finding) *Cause {
-	switch verdict.Class {
-	case Leak, Burst, Goroutines:
-		if k := c.cause(verdict.Class); k != nil && len(k.Functions) > 0 {
-			return k
-		}
-	case Churn:
-		if top := c.mostSince(); verdict.Culprit != nil {
-			return c.causeOf(Churn, top.Stack, top.Function, top.Own)
+// causeFor is the well-known cause of a verdict that blames a line, nil if there is
+// none. One that is known by the verdict's class alone says no more than the rule.
+func (c *Case) causeFor(f *Finding) *Cause {
+	var k *Cause
+	switch blamed := f.Culprit; {
+	case blamed == nil || blamed.Hint || blamed.File == "":
+	case f.Class == Leak || f.Class == Burst || f.Class == Baseline:
+		k = c.cause(f.Class)
+	case f.Class == Goroutines && c.site != nil && c.site.Function == blamed.Function:
+		k = c.cause(f.Class)
+	case f.Class == Goroutines:
+		own := heapdiff.OwnerOf(blamed.Function, c.module()) == heapdiff.Own
+		k = c.causeOf(f.Class, []sample.Frame{{Func: blamed.Function}}, blamed.Function, own)
+	case f.Class == Churn:
+		i := slices.IndexFunc(c.Allocators, func(a Allocator) bool { return a.Function == blamed.Function && a.Line == blamed.Line })
+		if i >= 0 {
+			k = c.causeOf(f.Class, c.Allocators[i].Stack, blamed.Function, c.Allocators[i].Own)
 		}
 	}
-	return nil
+	if k == nil || len(k.Functions) == 0 {
+		return nil
+	}
+	return k
 }
 
 // memoryLimitFix is GOMEMLIMIT for this limit, with what it would do: nil where

@@ -97,6 +97,7 @@ func outranFound(c *Case, p pace, facts []Fact) Finding {
 	return f
 }
 
+// churnWhy says what the line does, as far as that is known.
 func (c *Case) churnWhy(top *Allocator) []Why {
 	why := []Why{{Text: fmt.Sprintf("%s allocated %s in all, next to nothing of which is kept", place(top.File, top.Line), size(top.Bytes)), Evidence: []string{"allocator"}}}
 	if k := c.causeOf(Churn, top.Stack, top.Function, top.Own); k != nil {

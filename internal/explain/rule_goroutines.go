@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,27 +133,29 @@ func nearestTo(at []float64, when float64) int {
 	return len(at) - 1
 }
 
-// waiters finds the place where most goroutines wait, and what they hold.
+// waiters finds the function in which most goroutines wait, the line where most of
+// them do, and what they hold. A function that starts two goroutines for each
+// thing, as net/http does for a connection, is one place.
 func (c *Case) waiters(p *pile) {
 	module := c.module()
-	count := map[sample.Frame]int{}
+	count := map[string]int{}
 	for _, g := range c.proc.Goroutines {
 		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {
-			if count[at] += g.Count; count[at] > p.waiting {
-				p.at, p.waiting = at, count[at]
+			if count[at.Func] += g.Count; count[at.Func] > p.waiting {
+				p.at, p.waiting = at, count[at.Func]
 			}
 		}
 	}
-	p.functions = map[string]bool{}
+	p.functions = map[string]bool{p.at.Func: true}
 	most := 0
 	for _, g := range c.proc.Goroutines {
-		if waitsAt(g, module) != p.at {
+		if waitsAt(g, module).Func != p.at.Func || g.State == "running" {
 			continue
 		}
 		p.stacks += g.StackBytes
 		p.oldest = max(p.oldest, g.Oldest)
 		if g.Count > most {
-			most, p.reason, p.made = g.Count, g.Reason, frameOf(g.CreatedAt)
+			most, p.reason, p.made, p.at = g.Count, g.Reason, frameOf(g.CreatedAt), waitsAt(g, module)
 		}
 		for _, l := range g.Where {
 			for _, f := range l.Frames {
@@ -163,10 +166,15 @@ func (c *Case) waiters(p *pile) {
 		}
 	}
 	for _, s := range c.Sites {
-		if p.functions[s.Function] && s.Function != "main.main" {
+		if p.functions[s.Function] && s.Function != "main.main" || !s.Own && passes(s.Stack, p.at.Func) {
 			p.held += s.Bytes
 		}
 	}
+}
+
+// passes: the function is on the stack.
+func passes(stack []sample.Frame, function string) bool {
+	return slices.ContainsFunc(stack, func(f sample.Frame) bool { return f.Func == function })
 }
 
 // waitsAt is the line of the program's own code, or of a dependency's, that a

@@ -39,6 +39,13 @@ func judgePageCache(c *Case) Finding {
 		f.Detail = "Harmless: nothing was killed."
 		f.Because = []string{fmt.Sprintf("the memory that cannot be taken back never passed %s", fsize(c.hardPeak()))}
 		f.Why = []Why{{Text: "files that are read or written stay in memory until something else needs the room", Evidence: []string{"cache"}}}
+		if cg := c.Moment.Cgroup; cg != nil && cg.Events != nil && cg.Events.Max > 0 {
+			f.Because = append(f.Because, fmt.Sprintf("it met the limit %d times, and each time file pages made room", cg.Events.Max))
+		}
+		if p := c.overall(); p.refaults/p.seconds >= thrashRefaults {
+			f.Facts = append(f.Facts, c.factReclaim(p))
+			f.Why = append(f.Why, Why{Text: fmt.Sprintf("what was dropped was read again, %.0f pages a second: more room would save that work", p.refaults/p.seconds), Evidence: []string{"reclaim"}})
+		}
 		return f
 	}
 }

@@ -359,6 +359,25 @@ var scenes = map[string]func() *scene{
 		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 22, 0.9)
 		return s
 	},
+	"bodies that are not closed": func() *scene {
+		s := newScene()
+		s.heap(100, 140, 160)
+		s.p.Residency.GoStacks = 60 * mib
+		s.killed()
+		s.cycles(25, 10, 20, 40, 60, 80, 100)
+		s.goroutines(12, 10000, 20000)
+		site := s.site("net/http.(*Transport).dialConn", "net/http/transport.go", 1944, 80, 0)
+		site.Own, site.Stack = false, []sample.Frame{{Func: "runtime.mallocgc"}, {Func: "bufio.NewReaderSize", File: "bufio/bufio.go", Line: 57},
+			{Func: "net/http.(*Transport).dialConn", File: "net/http/transport.go", Line: 1944}, {Func: "net/http.(*Transport).dialConnFor"}}
+		for i, function := range []string{"net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"} {
+			s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 9990, Stack: []uint64{1}, StackBytes: 40 * mib, Oldest: 29 * time.Second,
+				CreatedAt: sample.Location{Frames: []sample.Frame{{Func: "net/http.(*Transport).dialConn", File: "net/http/transport.go", Line: 1945 + i}}},
+				Where:     []sample.Location{{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: function, File: "net/http/transport.go", Line: 2200}}}}})
+		}
+		s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 3, Stack: []uint64{1}, Where: []sample.Location{
+			{Frames: []sample.Frame{{Func: "net/http.(*Client).Do"}}}, {Frames: []sample.Frame{{Func: "example.org/shop/price.fetch", File: "/build/shop/price/price.go", Line: 20}}}}})
+		return s
+	},
 	"connections that nobody asked for": func() *scene {
 		s := newScene()
 		s.heap(110, 112, 243)
