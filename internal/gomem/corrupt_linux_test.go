@@ -16,6 +16,7 @@ type image struct {
 	segments []segment
 	bin      *gobin.Binary
 	bias     uint64
+	pc, sp   uint64 // of a goroutine
 }
 
 type segment struct {
@@ -26,17 +27,25 @@ type segment struct {
 var errUnmapped = errors.New("not mapped")
 
 // takeImage copies what a small program has in memory.
-func takeImage(t testing.TB) *image {
+func takeImage(t testing.TB) *image { return takeImageOf(t, newest) }
+
+func takeImageOf(t testing.TB, b build) *image {
 	t.Helper()
-	p := start(t, newest)
+	p := start(t, b)
 	p.ask("rate 1")
 	p.ask("sites 30")
 	p.ask("goroutines 3")
+	p.ask("labels 3")
 	p.ask("tree 50")
 	if err := p.hold(); err != nil {
 		t.Fatal(err)
 	}
 	img := &image{bin: p.bin, bias: p.bias}
+	all, err := p.runtime.goroutines.readAll(p.runtime.mem)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d goroutines, %v", len(all), err)
+	}
+	img.pc, img.sp = all[0].pc, all[0].sp
 	for _, m := range p.mappings() {
 		if m.start >= 1<<47 {
 			continue // the kernel's vsyscall page
@@ -120,21 +129,25 @@ func (m *mangler) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// readEverything reads all there is and fails if that takes more than it may.
-func (img *image) readEverything(t *testing.T, script []byte) {
-	m := &mangler{img: img, script: script}
+// readEverything reads all there is, changed from some read on, and fails if that
+// takes more than it may.
+func (img *image) readEverything(t *testing.T, from uint16, script []byte) {
+	m := &mangler{img: img, script: script, pass: int(from)}
 	rt, err := Attach(m, img.bin, img.bias)
 	if err != nil {
 		return
 	}
 	var counters sample.Runtime
+	var metrics sample.RuntimeMetrics
 	var profile sample.HeapProfile
 	for range 2 {
 		rt.Counters(&counters)
+		rt.Metrics(&metrics)
 		if rt.Profile(&profile) == nil && len(rt.Buckets(0)) < len(profile.Counts) {
 			t.Error("more counts than buckets")
 		}
 		rt.Goroutines()
+		rt.GoroutinesAt(func(tid int) (pc, sp uint64, ok bool) { return img.pc, img.sp + uint64(8*tid), true })
 		rt.Ranges(nil)
 		rt.LiveObjects(t.Context())
 	}
@@ -144,26 +157,30 @@ func (img *image) readEverything(t *testing.T, script []byte) {
 }
 
 func TestACorruptMemoryNeitherPanicsNorHangs(t *testing.T) {
-	img := takeImage(t)
-	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 400 {
-		script := make([]byte, 5*rnd.IntN(200))
-		for i := range script {
-			script[i] = byte(rnd.Uint32())
-		}
-		for i := 0; i < len(script); i += 5 {
-			script[i] %= 8 // often
-		}
-		img.readEverything(t, script)
+	for _, b := range []build{newest, {toolchain: toolchains[0], mode: "exe"}} {
+		t.Run(b.String(), func(t *testing.T) {
+			img := takeImageOf(t, b)
+			rnd := rand.New(rand.NewPCG(1, 2))
+			for range 300 {
+				script := make([]byte, 5*rnd.IntN(200))
+				for i := range script {
+					script[i] = byte(rnd.Uint32())
+				}
+				for i := 0; i < len(script); i += 5 {
+					script[i] %= 8 // often
+				}
+				img.readEverything(t, uint16(rnd.IntN(2000)), script)
+			}
+		})
 	}
 }
 
 func FuzzMemory(f *testing.F) {
 	img := takeImage(f)
-	f.Add([]byte{})
-	f.Add([]byte{20, 0, 0, 1, 1, 0, 0, 0, 3, 2, 5, 1, 1, 1, 0})
-	f.Add([]byte{0, 0, 0, 0, 3, 60, 0, 1, 0, 2, 1, 0, 2, 0, 2})
-	f.Fuzz(func(t *testing.T, script []byte) { img.readEverything(t, script) })
+	f.Add(uint16(0), []byte{})
+	f.Add(uint16(0), []byte{20, 0, 0, 1, 1, 0, 0, 0, 3, 2, 5, 1, 1, 1, 0})
+	f.Add(uint16(300), []byte{0, 0, 0, 0, 3, 60, 0, 1, 0, 2, 1, 0, 2, 0, 2})
+	f.Fuzz(func(t *testing.T, from uint16, script []byte) { img.readEverything(t, from, script) })
 }
 
 func TestAProgramCanBeAttachedToFromItsFirstInstructionOn(t *testing.T) {

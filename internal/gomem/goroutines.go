@@ -51,6 +51,7 @@ type goroutineReader struct {
 	places     gPlaces
 	code       unwinder
 	threads    threadPlaces
+	modules    moduleReader
 	labels     labelReader
 	reasonText [maxReasons]string
 }
@@ -94,6 +95,7 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 	gr.size = int(find.size("g"))
 	gr.lastPoll = find.addr("sched") + find.offset("schedt", "lastpoll")
 	gr.threads.attach(find)
+	gr.modules.attach(find)
 	gr.labels.inMap = find.minor < 24
 	if err := find.err(); err != nil {
 		return err
@@ -131,7 +133,8 @@ func (gr *goroutineReader) verify(m memory) error {
 // first. The first is a pc, the others return addresses (pc + 1 where an
 // interrupted call has none), so that the line is that of Stack[0] and
 // Stack[i]-1. A running goroutine has no stack: its registers are a thread's.
-// One that kept moving while it was read has none either. Oldest is a lower
+// One that kept moving while it was read has none either. A stack that leads into
+// a plugin ends there, with the address in it. Oldest is a lower
 // bound: the runtime notes the time when a collection first finds it waiting.
 func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) { return r.GoroutinesAt(nil) }
 
@@ -146,13 +149,18 @@ func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, er
 	if err != nil {
 		return nil, fmt.Errorf("goroutines: %w", err)
 	}
+	modules, err := gr.modules.list(r.mem)
+	if err != nil {
+		return nil, fmt.Errorf("goroutines: %w", err)
+	}
 	finalizing, err := r.mem.u32(gr.finalizer)
 	if err != nil {
 		return nil, fmt.Errorf("goroutines: %w", err)
 	}
 	gr.labels.sets = make(map[uint64][]label)
 	groups := grouping{reader: gr, mem: r.mem, now: r.now(all), byHash: make(map[uint64][]int)}
-	b := batch{reader: gr, walk: walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads}, buf: make([]byte, windowSize)}
+	w := walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads, foreign: len(modules) > 1}
+	b := batch{reader: gr, walk: w, buf: make([]byte, windowSize)}
 	b.unwind(all, func(g *goroutine, stack []uint64, frames []uint32) {
 		if !gr.code.system(g, finalizing&fingRunning != 0) {
 			groups.add(g, stack, frames)

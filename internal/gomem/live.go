@@ -21,7 +21,7 @@ import (
 // only a register holds is missed. Weak pointers, objects without pointers and
 // pointers in C memory lead nowhere.
 type marker struct {
-	module      modulePlaces
+	modules     moduleReader
 	finBlocks   uint64 // address of runtime.allfin
 	specialNext uint64 // offsets within special and specialprofile
 	specialKind uint64
@@ -33,20 +33,12 @@ type marker struct {
 	writeBuf    span // where a P keeps stale pointers, and how many bytes of them
 }
 
-// modulePlaces are addresses of fields of runtime.firstmoduledata.
-type modulePlaces struct{ data, edata, bss, ebss, dataMask, bssMask uint64 }
-
 // errHeapTooLarge refuses to mark what would take too much of our own memory.
 var errHeapTooLarge = errors.New("the heap is too large to be marked")
 
 // attach finds the roots.
 func (mk *marker) attach(r *Runtime, find *resolver) error {
-	module := find.addr("firstmoduledata")
-	at := func(field string) uint64 { return module + find.offset("moduledata", field) }
-	mk.module = modulePlaces{
-		data: at("data"), edata: at("edata"), bss: at("bss"), ebss: at("ebss"),
-		dataMask: at("gcdatamask.bytedata"), bssMask: at("gcbssmask.bytedata"),
-	}
+	mk.modules.attach(find)
 	mk.finBlocks, mk.allp = find.addr("allfin"), find.addr("allp")
 	mk.specialNext, mk.specialKind = find.offset("special", "next"), find.offset("special", "kind")
 	mk.specialOff, mk.bucket = find.number("special", "offset"), find.offset("specialprofile", "b")

@@ -45,25 +45,26 @@ func (mk *marker) skipWriteBuffers(r *Runtime, m *marking) {
 	}
 }
 
-// globals marks from the program's variables.
+// globals marks from the variables of the program and its plugins.
 func (mk *marker) globals(m *marking) error {
-	at := &mk.module
-	for _, s := range []struct{ start, end, mask uint64 }{
-		{at.data, at.edata, at.dataMask},
-		{at.bss, at.ebss, at.bssMask},
-	} {
-		var v [3]uint64
-		for i, addr := range []uint64{s.start, s.end, s.mask} {
-			var err error
-			if v[i], err = m.mem.u64(addr); err != nil {
+	modules, err := mk.modules.list(m.mem)
+	if err != nil {
+		return err
+	}
+	for _, module := range modules {
+		for _, at := range mk.modules.variables {
+			var v [3]uint64
+			for i, off := range []uint64{at.start, at.end, at.mask} {
+				if v[i], err = m.mem.u64(module + off); err != nil {
+					return err
+				}
+			}
+			if v[0] > v[1] || v[1]-v[0] > maxImage {
+				return fmt.Errorf("data from %#x to %#x", v[0], v[1])
+			}
+			if err := m.masked(v[0], v[1], v[2]); err != nil {
 				return err
 			}
-		}
-		if v[0] > v[1] || v[1]-v[0] > maxImage {
-			return fmt.Errorf("data from %#x to %#x", v[0], v[1])
-		}
-		if err := m.masked(v[0], v[1], v[2]); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -112,6 +112,7 @@ type walk struct {
 
 	registers Registers // nil: running goroutines get no stack
 	threads   threadPlaces
+	foreign   bool // there are functions that code does not know
 }
 
 // unwind appends the goroutine's program counters to w.pcs. A running
@@ -148,6 +149,10 @@ func (w *walk) follow(g *goroutine) bool {
 	for n := 0; n < maxStackFrames; {
 		s := w.code.step(pc)
 		if !s.ok {
+			if w.foreign {
+				w.pcs, w.frames = append(w.pcs, shown(pc, first, interrupted)), append(w.frames, 0)
+				return true
+			}
 			return !first
 		}
 		if !s.wrapper {
