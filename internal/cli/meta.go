@@ -11,13 +11,25 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// meta is what the recording says of where and how it was made. What cannot be
-// read stays absent.
+// meta is what the recording says of where and how it was made.
 func (p *plan) meta() recording.Meta {
+	m := newMeta(procfs.Redact(append([]string{p.program}, p.args[1:]...)))
+	if p.limitBytes > 0 {
+		m.Limit = sample.Some(sample.Bytes(p.limitBytes))
+	}
+	if p.load != "" {
+		m.More["load"] = strings.Join(procfs.Redact(strings.Fields(p.load)), " ")
+	}
+	return m
+}
+
+// newMeta is what a recording says of this machine, and of a command line without
+// secrets. What cannot be read stays absent.
+func newMeta(command []string) recording.Meta {
 	host, _ := os.Hostname()
-	m := recording.Meta{
+	return recording.Meta{
 		Tool:     version(),
-		Command:  procfs.Redact(append([]string{p.program}, p.args[1:]...)),
+		Command:  command,
 		Host:     host,
 		BootID:   readLine("/proc/sys/kernel/random/boot_id"),
 		Kernel:   readLine("/proc/sys/kernel/osrelease"),
@@ -26,13 +38,6 @@ func (p *plan) meta() recording.Meta {
 		At:       time.Now(),
 		More:     map[string]string{},
 	}
-	if p.limitBytes > 0 {
-		m.Limit = sample.Some(sample.Bytes(p.limitBytes))
-	}
-	if p.load != "" {
-		m.More["load"] = strings.Join(procfs.Redact(strings.Fields(p.load)), " ")
-	}
-	return m
 }
 
 func readLine(path string) string {

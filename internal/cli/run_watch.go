@@ -16,7 +16,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
@@ -29,9 +28,8 @@ const leftAfter = 500 * time.Millisecond
 // session is one run while it lasts.
 type session struct {
 	*plan
-	status *status
+	tape
 	source *watch.Source
-	writer *recording.Writer
 	group  *cgroup.Cgroup // nil: none could be made
 	ready  error          // why the program never became ready
 
@@ -48,7 +46,7 @@ type session struct {
 
 // run does the whole of it: cgroup, recording, program, load, explanation.
 func (p *plan) run(ctx context.Context, s *streams) error {
-	r := &session{plan: p, status: newStatus(p.loadOutput(s))}
+	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.quiet}}
 	// From here on an interrupt is the program's: ours to pass on.
 	r.signals = make(chan os.Signal, 8)
 	signal.Notify(r.signals, forwarded()...)
@@ -73,47 +71,6 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 	return exitWith(code)
 }
 
-// conclude explains the recording, keeps the verdict in it, closes it and prints
-// the answer.
-func (r *session) conclude(s *streams) {
-	err := r.writer.Flush()
-	a, answerErr := answer(r.recording, "")
-	if answerErr == nil && err == nil {
-		err = keepVerdict(r.writer, a)
-	}
-	if closeErr := r.writer.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil && !errors.Is(err, recording.ErrClosed) { // what ended it early was told then
-		r.status.say("highwater: finish the recording: %v", err)
-	}
-	switch {
-	case answerErr != nil:
-		r.status.say("highwater: %v", answerErr)
-	case !r.quiet:
-		fmt.Fprintln(s.out)
-		if err := (explainFlags{}).print(s, r.recording, a); err != nil {
-			r.status.say("highwater: print the answer: %v", err)
-		}
-	}
-}
-
-// keepVerdict writes what list shows and what makes the next recording's
-// fingerprint "seen".
-func keepVerdict(w *recording.Writer, a *explain.Answer) error {
-	for key, value := range map[string]string{
-		metaState:       string(a.Outcome.State),
-		metaVerdict:     string(a.Verdict.Class),
-		metaSentence:    a.Verdict.Sentence,
-		metaFingerprint: a.Verdict.Fingerprint,
-	} {
-		if err := w.SetMeta(key, value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // open makes the recording, before anything is started: a run that cannot be
 // kept is refused.
 func (r *session) open() error {
@@ -126,7 +83,7 @@ func (r *session) open() error {
 	if err != nil {
 		return cannotRecord(err)
 	}
-	r.writer = w
+	r.writer, r.path = w, r.recording
 	return nil
 }
 
@@ -166,13 +123,6 @@ func (r *session) command(c watch.Command) watch.Command {
 		c.Args = slices.Concat(r.prefix, []string{r.program}, r.args[1:])
 	}
 	return c
-}
-
-// abandon removes a recording that holds nothing.
-func (r *session) abandon(err error) error {
-	r.writer.Close()
-	os.Remove(r.recording)
-	return err
 }
 
 // see runs the loop, the signals, the load and the clock until the program is

@@ -78,7 +78,7 @@ func (t *Tracer) handle(tid int, ws unix.WaitStatus) {
 		detach(tid, 0)
 	case k == nil:
 		t.unknown(tid, ws)
-	case t.leaving:
+	case t.leaving || k.proc.stranger:
 		t.letGo(k, signalOf(k, ws))
 	default:
 		t.stopped(k, ws)
@@ -194,16 +194,21 @@ func (t *Tracer) gone(p *proc, status sample.Opt[Status]) {
 	for tid := range p.tasks {
 		delete(t.tasks, tid)
 	}
+	if p.stranger {
+		return
+	}
 	delete(t.procs, p.pid)
 	if t.handler.Gone != nil {
 		t.handler.Gone(p.pid, status)
 	}
 }
 
-// deadline is until when a death may be held.
-func deadline(s Status) time.Time {
+// deadline is until when a death may be held. The kernel kills the processes of
+// a cgroup together, and while the first is held the others wait, for the same
+// reaper: their time began when we last had nothing to do, or later.
+func (t *Tracer) deadline(s Status) time.Time {
 	if s.Signal != int(unix.SIGKILL) {
 		return time.Time{}
 	}
-	return time.Now().Add(HoldOOM)
+	return t.woke.Add(HoldOOM)
 }

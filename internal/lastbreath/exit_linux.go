@@ -48,7 +48,7 @@ func (t *Tracer) exiting(k *task) {
 	p.dying = true
 	p.status = sample.Some(statusOf(msg))
 	if t.handler.Dying != nil && !p.borrowed {
-		t.handler.Dying(Death{PID: p.pid, TID: k.tid, Status: p.status.V, Deadline: deadline(p.status.V)})
+		t.handler.Dying(Death{PID: p.pid, TID: k.tid, Status: p.status.V, Deadline: t.deadline(p.status.V)})
 	}
 	resume(k.tid, 0)
 }
@@ -69,10 +69,10 @@ func (t *Tracer) threadGone(p *proc, tid int) {
 // exit code of the process when it ends, that of the thread when it ends alone,
 // and 0 when another thread has called execve (kernel/exit.c, do_group_exit).
 func whyExit(pid, tid int, msg uint) exit {
-	nr, _ := systemCall(pid, tid)
-	switch {
-	case statusOf(msg).Signal != 0: // threads are not killed alone
-		return exitProcess
+	if statusOf(msg).Signal != 0 {
+		return exitProcess // threads are not killed alone
+	}
+	switch nr, _ := systemCall(pid, tid); {
 	case nr == unix.SYS_EXIT && hasOthers(pid, tid):
 		return exitThread
 	case nr == unix.SYS_EXIT, nr == unix.SYS_EXIT_GROUP, msg != 0:
@@ -92,6 +92,32 @@ func whyExit(pid, tid int, msg uint) exit {
 // others lists the threads of a process that have not ended, but for one.
 func others(pid, but int) []int {
 	return slices.DeleteFunc(threads(pid), func(tid int) bool { return tid == but || !lives(tid) })
+}
+
+// firstLiving is the first n threads of a process that have not ended, but for
+// one, in the order in which they were made, which is the kernel's: of ten
+// thousand it lists some hundred.
+func firstLiving(pid, but, n int) (living []int) {
+	dir, err := os.Open(filepath.Join(procRoot, strconv.Itoa(pid), "task"))
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	for {
+		names, err := dir.Readdirnames(64)
+		for _, name := range names {
+			tid, _ := strconv.Atoi(name)
+			if tid != but && lives(tid) {
+				living = append(living, tid)
+			}
+			if len(living) == n {
+				return living
+			}
+		}
+		if err != nil {
+			return living
+		}
+	}
 }
 
 // hasOthers says whether there is such a thread.

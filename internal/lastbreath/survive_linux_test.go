@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // beATracer follows programs until it is killed: "start PROGRAM ARGS...", with
@@ -29,13 +31,19 @@ func beATracer(args []string) {
 		_, err = tracer.Start(Command{Path: args[1], Args: args[1:], Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	} else {
 		pid, _ := strconv.Atoi(args[1])
-		err = tracer.Seize(pid, true)
+		var key sample.ProcessKey
+		if key, err = procfs.KeyOf(procRoot, pid); err == nil {
+			err = tracer.Seize(key, true)
+		}
 		fmt.Println("seized")
 	}
 	if err != nil {
 		panic(err)
 	}
-	select {}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, unix.SIGTERM)
+	<-stop
+	tracer.Close()
 }
 
 func TestTheProgramLivesOnWhenItsTracerIsKilled(t *testing.T) {

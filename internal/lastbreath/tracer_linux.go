@@ -31,8 +31,10 @@ type Tracer struct {
 	once    sync.Once // closes closing
 	done    chan struct{}
 
+	tid int // of the Tracer's thread, set before done is closed
+
 	// The rest belongs to the Tracer's thread.
-	tid      int
+	woke     time.Time // when it last had nothing to do
 	tasks    map[int]*task
 	procs    map[int]*proc
 	newborns map[int]unix.WaitStatus // first stops of threads whose birth is not yet reported
@@ -47,6 +49,7 @@ type proc struct {
 	// borrowed: it uses its parent's memory, as between vfork and exec.
 	borrowed bool
 	dying    bool // Dying was told
+	stranger bool // seized by mistake, and to be let go without a word
 	status   sample.Opt[Status]
 	tasks    map[int]*task
 
@@ -102,8 +105,10 @@ func (t *Tracer) run() {
 		t.drain()
 		select {
 		case f := <-t.work:
+			t.woke = time.Now()
 			f()
 		case <-t.sigchld:
+			t.woke = time.Now()
 		case <-t.closing:
 			t.leave()
 			return
@@ -131,44 +136,68 @@ func (t *Tracer) do(f func() error) error {
 func (t *Tracer) Close() error {
 	t.once.Do(func() { close(t.closing) })
 	<-t.done
+	for unix.Tgkill(os.Getpid(), t.tid, 0) == nil {
+		time.Sleep(50 * time.Microsecond)
+	}
 	return nil
 }
 
-// leave detaches from every thread, which has to stop first. One that cannot
-// within a second, in the midst of I/O that cannot be interrupted, is detached
-// by the end of our thread.
+// leave lets the threads go that stand, each with its signal. The others need not
+// stop for it, as they would for PTRACE_DETACH: the kernel detaches from them
+// when our thread ends (kernel/ptrace.c, exit_ptrace), which they do not notice.
 func (t *Tracer) leave() {
 	t.leaving = true
 	for tid := range t.newborns {
 		detach(tid, 0)
 	}
-	for tid := range t.tasks {
-		interrupt(tid)
-	}
-	giveUp := time.After(time.Second)
-	for t.drain(); len(t.tasks) > 0; t.drain() {
-		select {
-		case <-t.sigchld:
-		case <-giveUp:
-			return
-		}
-	}
+	t.drain()
 }
 
 // Seize follows a process that runs already, and is told of nothing that
-// happened before. A process that is followed already stays as it is.
-func (t *Tracer) Seize(pid int, goProgram bool) error {
+// happened before. One that is stopped stays stopped. A process that is followed
+// already stays as it is. The error is procfs.ErrGone where the process has
+// ended, though another may have its pid, and EPERM where it may not be traced
+// or somebody else traces it.
+func (t *Tracer) Seize(key sample.ProcessKey, goProgram bool) error {
 	return t.do(func() error {
-		if t.procs[pid] != nil {
+		if t.procs[key.PID] != nil {
 			return nil
 		}
-		p := &proc{pid: pid, goProgram: goProgram, tasks: map[int]*task{}}
-		if err := t.attach(p, 0); err != nil {
-			return fmt.Errorf("seize process %d: %w", pid, err)
+		p := &proc{pid: key.PID, goProgram: goProgram, tasks: map[int]*task{}}
+		err := t.attach(p, 0)
+		if err == nil && !p.is(key) {
+			t.sendAway(p)
+			err = procfs.ErrGone
 		}
-		t.procs[pid] = p
+		if err != nil {
+			return fmt.Errorf("seize process %d: %w", key.PID, err)
+		}
+		t.procs[key.PID] = p
 		return nil
 	})
+}
+
+// is says that what was seized is the process that was meant: a pid or a thread's
+// id may have been used again before it was.
+func (p *proc) is(key sample.ProcessKey) bool {
+	now, err := procfs.KeyOf(procRoot, p.pid)
+	if err != nil || now != key {
+		return false
+	}
+	for tid := range p.tasks {
+		if pid, err := procfs.ProcessOf(procRoot, tid); err != nil || pid != p.pid {
+			return false
+		}
+	}
+	return true
+}
+
+// sendAway lets a process go as soon as it has stopped.
+func (t *Tracer) sendAway(p *proc) {
+	p.stranger = true
+	for tid := range p.tasks {
+		interrupt(tid)
+	}
 }
 
 // attach traces the thread of a process that is to be traced, but not one that
@@ -186,7 +215,9 @@ func (t *Tracer) attach(p *proc, ending int) error {
 	if p.narrow {
 		options = traceExit
 	}
-	if err := seize(tid, options); err != nil {
+	if err := seize(tid, options); err == unix.EPERM && !lives(tid) {
+		return t.attach(p, ending) // it has ended meanwhile
+	} else if err != nil {
 		return err
 	}
 	if k := t.addTask(p, tid); p.narrow {
@@ -198,7 +229,7 @@ func (t *Tracer) attach(p *proc, ending int) error {
 // choose is the thread to trace: the second of a Go program, else the first; but
 // none that has ended, nor the one that is just ending.
 func (t *Tracer) choose(p *proc, ending int) (int, error) {
-	living := others(p.pid, ending)
+	living := firstLiving(p.pid, ending, 2)
 	switch {
 	case len(living) == 0:
 		return 0, procfs.ErrGone

@@ -381,7 +381,7 @@ func TestAProcessThatRunsIsSeized(t *testing.T) {
 	p.ready(t)
 	child := log.expect(p.ready(t))
 	for range 2 { // the second time it is followed already
-		if err := tracer.Seize(child, true); err != nil {
+		if err := tracer.Seize(keyOf(t, child), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -410,10 +410,10 @@ func TestSeizeSaysWhyNot(t *testing.T) {
 	p := start(t, first, target, "wait")
 	p.ready(t)
 	second, _ := newTracer(t, Options{}, nil)
-	if err := second.Seize(p.pid, true); !errors.Is(err, unix.EPERM) {
+	if err := second.Seize(keyOf(t, p.pid), true); !errors.Is(err, unix.EPERM) {
 		t.Errorf("of a process that another tracer follows: %v", err)
 	}
-	if err := second.Seize(1<<22+1, true); !errors.Is(err, procfs.ErrGone) {
+	if err := second.Seize(sample.ProcessKey{PID: 1<<22 + 1}, true); !errors.Is(err, procfs.ErrGone) {
 		t.Errorf("of no process: %v", err)
 	}
 	p.answers(t)

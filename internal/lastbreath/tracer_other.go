@@ -2,7 +2,11 @@
 
 package lastbreath
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 // Tracer follows processes, on Linux only.
 type Tracer struct{}
@@ -14,7 +18,7 @@ func NewTracer(Handler, Options) (*Tracer, error) { return nil, errors.ErrUnsupp
 func (*Tracer) Start(Command) (int, error) { return 0, errors.ErrUnsupported }
 
 // Seize fails with errors.ErrUnsupported.
-func (*Tracer) Seize(int, bool) error { return errors.ErrUnsupported }
+func (*Tracer) Seize(sample.ProcessKey, bool) error { return errors.ErrUnsupported }
 
 // Close does nothing.
 func (*Tracer) Close() error { return nil }

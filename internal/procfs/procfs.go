@@ -100,6 +100,9 @@ func StateOf(root string, pid int) (State, error) {
 // ProcessOf is the pid of the process that a thread belongs to.
 func ProcessOf(root string, tid int) (int, error) { return statusNumber(root, tid, "Tgid:") }
 
+// UserOf is the real user id of a process.
+func UserOf(root string, pid int) (int, error) { return statusNumber(root, pid, "Uid:") }
+
 // TracerOf is the id of the thread that traces a thread by ptrace, 0 if none does.
 func TracerOf(root string, tid int) (int, error) { return statusNumber(root, tid, "TracerPid:") }
 

@@ -8,6 +8,15 @@ import (
 	"strconv"
 )
 
+// Processes lists the pids of all processes that can be seen, in ascending order.
+func Processes(root string) ([]int, error) {
+	pids, err := numbers(root)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	return pids, nil
+}
+
 // Threads lists the thread ids of a process in ascending order, ended ones
 // that have not been removed included.
 func Threads(root string, pid int) ([]int, error) {
@@ -70,9 +79,9 @@ func Descendants(root string, pid int) ([]int, error) {
 
 // childrenByParent scans every process of the machine for its parent.
 func childrenByParent(root string, pid int) ([]int, error) {
-	all, err := numbers(root)
+	all, err := Processes(root)
 	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
+		return nil, err
 	}
 	return slices.DeleteFunc(all, func(p int) bool {
 		st, err := readStat(root, p)

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"syscall"
@@ -79,6 +80,9 @@ var errNarrowed = errors.New("it is too busy to be stopped at each of its signal
 
 // onDying keeps the last moment of a process.
 func (s *Source) onDying(d lastbreath.Death) {
+	if d.Status.Signal == int(syscall.SIGKILL) {
+		s.ballast.drop() // first: without it we may not get a page
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.live[d.PID]
@@ -137,14 +141,19 @@ func (s *Source) add(pid int, held bool) *process {
 	if p.bin != nil && p.mem != nil && p.bin.Supported() == nil {
 		s.setProfiling(p, held)
 	}
-	s.live[pid] = p
-	s.order = append(s.order, p)
-	s.giveProgram(p)
-	s.event(sample.Event{At: time.Now(), Kind: sample.EventStart, Process: p.key, Text: p.program.Name})
-	if p.attachErr != nil && p.bin != nil && p.runtime == nil && !isNotReady(p.attachErr) {
+	s.enter(p)
+	if unread := p.bin != nil || errors.Is(p.attachErr, fs.ErrPermission); unread && p.attachErr != nil && !isNotReady(p.attachErr) {
 		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
 	}
 	return p
+}
+
+// enter takes a process in and tells of it.
+func (s *Source) enter(p *process) {
+	s.live[p.key.PID] = p
+	s.order = append(s.order, p)
+	s.giveProgram(p)
+	s.event(sample.Event{At: time.Now(), Kind: sample.EventStart, Process: p.key, Text: p.program.Name})
 }
 
 // setProfiling reads whether the program keeps a heap profile, and changes it
@@ -157,6 +166,8 @@ func (s *Source) setProfiling(p *process, held bool) {
 			p.program.HeapProfile, err = switchOn(rw, p.bin, p.bias, s.opts.ProfileRate)
 			rw.Close()
 		}
+	} else if s.scope != started && !held {
+		p.program.HeapProfile, err = s.runningState(p)
 	} else {
 		p.program.HeapProfile, err = profileState(p.mem, p.bin, p.bias)
 	}
@@ -165,13 +176,16 @@ func (s *Source) setProfiling(p *process, held bool) {
 		p.program.WhyNot = err.Error()
 		s.gap(p.key, "the heap profile of "+p.program.Name, err)
 	case p.program.HeapProfile == sample.HeapProfileOff:
-		p.program.WhyNot = whyOff(held)
+		p.program.WhyNot = s.whyOff(held)
 		s.gap(p.key, "the heap profile of "+p.program.Name, errors.New(p.program.WhyNot))
 	}
 }
 
-func whyOff(held bool) string {
-	if held {
+func (s *Source) whyOff(held bool) string {
+	switch {
+	case s.scope != started:
+		return "its linker switched heap profiling off, and it runs already (watch --enable-heap-profile changes that, from then on)"
+	case held:
 		return "its linker switched heap profiling off, and --no-heap-profile left it so"
 	}
 	return "its linker switched heap profiling off, and it was started where it could not be switched on (--follow-forks reaches programs that a busy Go program starts)"
@@ -184,6 +198,7 @@ func (s *Source) giveProgram(p *process) {
 
 // remove takes a process that ended out of the watch.
 func (s *Source) remove(pid int, status sample.Opt[lastbreath.Status]) {
+	s.over = s.over || pid == s.main
 	if p := s.live[pid]; p != nil {
 		e := sample.Event{At: time.Now(), Kind: sample.EventExit, Process: p.key, Text: "unseen"}
 		if status.OK {
@@ -205,10 +220,10 @@ func (s *Source) drop(pid int) {
 
 // checkDone ends the source when the main program and all it left are gone.
 func (s *Source) checkDone() {
-	if s.ended || !s.exit.OK || len(s.live)+len(s.forked) > 0 {
+	if s.ended || !s.over || len(s.forked) > 0 || slices.ContainsFunc(s.order, func(p *process) bool { return !p.beside }) {
 		return
 	}
-	if left := s.pids(); len(left) > 0 {
+	if slices.ContainsFunc(s.pids(), s.isOurs) {
 		return // the next scan takes them up
 	}
 	s.ended = true

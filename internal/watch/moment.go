@@ -27,7 +27,7 @@ func (s *Source) Capture(kind sample.MomentKind) {
 		for _, step := range steps {
 			s.mu.Lock()
 			if s.running(p) {
-				step.take(s, p, &moments[i], p.key.PID)
+				step.take(s, p, &moments[i], p.eye)
 			}
 			s.mu.Unlock()
 		}
@@ -102,8 +102,8 @@ func (s *Source) beside(m *sample.Moment, deadline time.Time) (taken []*process)
 			continue
 		}
 		pm := sample.ProcessMoment{Key: p.key}
-		s.takeFigures(p, &pm, p.key.PID)
-		s.takeResidency(p, &pm, p.key.PID)
+		s.takeFigures(p, &pm, p.eye)
+		s.takeResidency(p, &pm, p.eye)
 		m.Processes = append(m.Processes, pm)
 		taken = append(taken, p)
 	}
@@ -164,7 +164,7 @@ func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, tid int) {
 // end the first may be gone already. Nil where it cannot be read.
 func (s *Source) residentOf(p *process, tid int) *sample.Resident {
 	var r sample.Resident
-	if tid == p.key.PID {
+	if tid == p.eye {
 		if p.watcher.Read(&r) == nil {
 			return &r
 		}

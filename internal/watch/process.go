@@ -16,6 +16,7 @@ import (
 // a new one.
 type process struct {
 	key     sample.ProcessKey
+	eye     int // the thread through which it is read: the first, unless that has ended
 	root    string
 	watcher *procfs.Watcher
 	mem     *procfs.Memory
@@ -42,6 +43,7 @@ type process struct {
 	forks      bool // it has started a process
 	narrowed   bool // the tracer does not tell of processes that it starts
 	held       bool // it is at its end: nothing more is read of it
+	beside     bool // it only shares the cgroup: seen from /proc alone, and not followed
 }
 
 const (
@@ -53,18 +55,45 @@ const (
 // error; a program that cannot be read is watched from /proc alone, and
 // program.WhyNot says why.
 func openProcess(m *procfs.Mapper, root string, pid int) (*process, error) {
-	w, err := procfs.Watch(root, pid)
+	p, err := lookAt(root, pid)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{root: root, key: w.Key(), watcher: w}
-	p.program = sample.Program{Key: p.key, HeapProfile: sample.HeapProfileUnknown}
-	p.describe(pid)
-	if err := p.openBinary(m, pid); err != nil {
+	if err := p.openBinary(m, p.eye); err != nil {
 		p.attachErr = err
 		p.program.WhyNot = err.Error()
 	}
 	return p, nil
+}
+
+// lookAt is what everybody may see of a process.
+func lookAt(root string, pid int) (*process, error) {
+	key, err := procfs.KeyOf(root, pid)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{root: root, key: key, eye: pid}
+	if st, err := procfs.StateOf(root, pid); err == nil && st.Ended() {
+		p.eye = firstLiving(root, pid)
+	}
+	if p.watcher, err = procfs.Watch(root, p.eye); err != nil {
+		return nil, err
+	}
+	p.program = sample.Program{Key: p.key, HeapProfile: sample.HeapProfileUnknown}
+	p.describe(p.eye)
+	return p, nil
+}
+
+// firstLiving is a thread of a process whose first has ended; the first where
+// all have.
+func firstLiving(root string, pid int) int {
+	threads, _ := procfs.Threads(root, pid)
+	for _, tid := range threads {
+		if st, err := procfs.StateOf(root, tid); err == nil && !st.Ended() {
+			return tid
+		}
+	}
+	return pid
 }
 
 // describe names the process; what cannot be read stays empty.
@@ -80,13 +109,13 @@ func (p *process) openBinary(m *procfs.Mapper, pid int) error {
 	exe := fmt.Sprintf("%s/%d/exe", p.root, pid)
 	bin, err := gobin.Open(exe)
 	if err != nil {
-		return err
+		return whyUnread(p.root, p.key.PID, err)
 	}
 	p.bin = bin
 	p.program.Go = bin.GoProgram()
 	mem, err := procfs.OpenMemory(p.root, pid)
 	if err != nil {
-		return err
+		return whyUnread(p.root, p.key.PID, err)
 	}
 	p.mem = mem
 	if p.bias, err = loadBias(m, p.root, pid, bin); err != nil {

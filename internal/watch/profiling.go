@@ -65,6 +65,63 @@ func readRate(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (int64, error) {
 	return int64(binary.NativeEndian.Uint64(b[:])), nil
 }
 
+// runningState is whether a program that runs already keeps a heap profile, and
+// keeps one from now on where that is asked for. A rate that is not 0 was set by
+// the program itself or by an earlier watch, whatever the linker did.
+func (s *Source) runningState(p *process) (sample.HeapProfileState, error) {
+	state, err := profileState(p.mem, p.bin, p.bias)
+	if err != nil {
+		return state, err
+	}
+	rate, err := readRate(p.mem, p.bin, p.bias)
+	switch {
+	case err != nil:
+		return sample.HeapProfileUnknown, err
+	case rate == 0 && s.opts.EnableRunning:
+		return s.enableRunning(p)
+	case rate == 0:
+		return sample.HeapProfileOff, nil
+	case state == sample.HeapProfileOff:
+		return sample.HeapProfileEnabled, nil
+	}
+	return state, nil
+}
+
+// enableRunning is the one thing that changes a program which runs: a store of
+// Go's default rate to MemProfileRate. From Go 1.24 on it holds at once, before
+// that as each processor's next sample comes (runtime/mcache.go, nextSample).
+// All but one byte of both values are equal, so no thread sees half of it. In a
+// stripped program the address is that of which all of the runtime's functions
+// that were asked agree, schedinit among them, or it is none (see gobin).
+func (s *Source) enableRunning(p *process) (sample.HeapProfileState, error) {
+	addr, ok := p.bin.Symbol(rateSymbol)
+	if at := addr + p.bias; !ok || at%8 != 0 {
+		return sample.HeapProfileOff, fmt.Errorf("switch heap profiling on: %s is not where a word can be (%#x)", rateSymbol, at)
+	}
+	rw, err := os.OpenFile(p.mem.File(), os.O_RDWR, 0)
+	if err != nil {
+		return sample.HeapProfileOff, fmt.Errorf("switch heap profiling on: %w", err)
+	}
+	defer rw.Close()
+	if was, err := readRate(rw, p.bin, p.bias); err != nil || was != 0 {
+		return sample.HeapProfileOff, errors.Join(errors.New("switch heap profiling on: its rate changed meanwhile"), err)
+	}
+	if _, err := rw.WriteAt(binary.NativeEndian.AppendUint64(nil, defaultRate), int64(addr+p.bias)); err != nil {
+		return sample.HeapProfileOff, fmt.Errorf("switch heap profiling on: %w", err)
+	}
+	if is, err := readRate(rw, p.bin, p.bias); err != nil || is != defaultRate {
+		return sample.HeapProfileUnknown, errors.Join(fmt.Errorf("switch heap profiling on: its rate is %d after a write of %d", is, defaultRate), err)
+	}
+	s.gap(p.key, "what "+p.program.Name+" had allocated before it was watched", errEnabledLate)
+	s.say("changed %s, pid %d: %s at %#x was 0 and is %d; its allocations are sampled from now on, until it ends", p.program.Name, p.key.PID, rateSymbol, addr+p.bias, defaultRate)
+	return sample.HeapProfileEnabled, nil
+}
+
+// defaultRate is Go's MemProfileRate (runtime/mprof.go).
+const defaultRate = 512 << 10
+
+var errEnabledLate = errors.New("--enable-heap-profile switched its heap profile on while it ran")
+
 // profileState reads whether the linker switched the heap profile off.
 func profileState(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (sample.HeapProfileState, error) {
 	addr, ok := bin.Symbol(disableSymbol)

@@ -15,10 +15,16 @@ import (
 // scan finds programs of the tree that nothing told us of: children of Go
 // programs, whose threads are not traced.
 func (s *Source) scan(now time.Time) {
-	for _, pid := range s.pids() {
+	s.ballast.take() // what was given up for a victim
+	began := time.Now()
+	pids := s.pids()
+	s.nextScan = now.Add(max(scanEvery, scanShare*time.Since(began)))
+	for _, pid := range pids {
 		since, followed := s.forked[pid]
 		switch {
 		case s.live[pid] != nil:
+		case !s.isOurs(pid):
+			s.addBeside(pid)
 		case followed && now.Sub(since) < scanEvery: // may be about to exec
 		case followed:
 			delete(s.forked, pid)
@@ -60,20 +66,31 @@ func (s *Source) found(pid int) {
 	if p == nil {
 		return
 	}
+	s.sayUnread(p)
 	if parent := s.live[p.program.Parent]; parent != nil {
 		parent.forks = true
 		s.noteNarrowed(parent)
 	}
 	s.later(func(capture.Sink) error {
-		err := s.tracer.Seize(pid, p.bin != nil)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		p.traced = err == nil
-		if err != nil && !errors.Is(err, syscall.ESRCH) {
-			s.gap(p.key, "the last breath of "+p.program.Name, err)
-		}
+		_ = s.seize(p) // told as a gap
 		return nil
 	})
+}
+
+// seize holds the end of a process that runs. The caller does not hold the lock:
+// the tracer may wait for it.
+func (s *Source) seize(p *process) error {
+	err := s.tracer.Seize(p.key, p.bin != nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.traced = err == nil
+	if err == nil || errors.Is(err, procfs.ErrGone) || errors.Is(err, syscall.ESRCH) {
+		return err // one that is gone is told of as that
+	}
+	err = whyUntraced(s.opts.Root, p.key.PID, err)
+	s.gap(p.key, "the last breath of "+p.program.Name, err)
+	s.say("%s, pid %d: its end will not be held, the last sample before it has to do; %v", p.program.Name, p.key.PID, err)
+	return err
 }
 
 // forgetGone removes processes that ended without the tracer's telling.

@@ -6,6 +6,15 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
+// scope is what a source is of.
+type scope int
+
+const (
+	started scope = iota // a program that it starts, and all below or in its cgroup
+	tree                 // a program that ran already, and all below it
+	whole                // all programs of a cgroup
+)
+
 // findGroup looks, when the main process has become another program, whether it
 // has been moved into a cgroup of its own meanwhile. The caller holds the lock.
 func (s *Source) findGroup(pid int) {

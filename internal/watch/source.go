@@ -30,10 +30,25 @@ type Options struct {
 	HeapProfile bool
 	ProfileRate int64
 	FollowForks bool // follow forks of busy Go programs too: lastbreath.Always
+	// Narrow traces no more than one thread of a Go program: for programs that
+	// are not ours (lastbreath.Never).
+	Narrow bool
+	// EnableRunning switches the heap profile on, by a write into its memory, in
+	// programs that run already and keep none.
+	EnableRunning bool
+	// FiguresAlone watches also a program of which no more than the kernel's
+	// figures may be read.
+	FiguresAlone bool
+	// Say, if set, is told what a user should read at once. It must not call the
+	// Source.
+	Say func(line string)
 }
 
 func (o Options) following() lastbreath.Following {
-	if o.FollowForks {
+	switch {
+	case o.Narrow:
+		return lastbreath.Never
+	case o.FollowForks:
 		return lastbreath.Always
 	}
 	return lastbreath.WithinBudget
@@ -53,8 +68,11 @@ type Source struct {
 	order   []*process        // live ones in order of appearance: a stable order of points
 	forked  map[int]time.Time // since when the tracer follows a pid that has not execed yet
 	main    int
+	scope   scope
 	exit    sample.Opt[lastbreath.Status] // of the main program
-	waiting []func(capture.Sink) error    // what Collect hands over
+	over    bool                          // the main program has ended
+	ballast ballast
+	waiting []func(capture.Sink) error // what Collect hands over
 	// ticked: a Tick has been read whose point is not collected for yet;
 	// beforeTick is how much waited when it was read.
 	ticked     bool
@@ -80,6 +98,9 @@ type Source struct {
 const (
 	// scanEvery is how often programs are looked for that no trace brought us.
 	scanEvery = 500 * time.Millisecond
+	// scanShare bounds that to 2 % of the time: a process of ten thousand threads
+	// has ten thousand lists of children.
+	scanShare = 50
 	// hostEvery is how often the machine's memory and pressure are read.
 	hostEvery = time.Second
 	// sitesAtOnce bounds what ten thousand sites, with 25 frames each, take of our
@@ -125,6 +146,7 @@ func (s *Source) Close() error {
 	if s.foundGroup {
 		s.opts.Group.Close()
 	}
+	s.ballast.drop()
 	return err
 }
 
@@ -180,7 +202,6 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 		s.hostTick(p)
 	}
 	if !p.At.Before(s.nextScan) {
-		s.nextScan = p.At.Add(scanEvery)
 		s.scan(p.At)
 	}
 	s.points = s.points[:0]

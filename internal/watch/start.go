@@ -44,7 +44,7 @@ func (s *Source) Signal(sig syscall.Signal, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pids := []int{s.main}
-	if s.exit.OK || s.main == 0 {
+	if s.over || s.main == 0 {
 		pids = pids[:0]
 		for pid := range s.live {
 			pids = append(pids, pid)
@@ -102,7 +102,7 @@ func exitCode(s lastbreath.Status) int {
 func (s *Source) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.exit.OK {
+	if !s.over {
 		return 0
 	}
 	return len(s.live)

@@ -68,6 +68,16 @@ func main() {
 		for range 3 {
 			threads(1, n)
 		}
+	case "many": // so many threads, until its input ends
+		n, _ := strconv.Atoi(args[0])
+		for range n {
+			go func() {
+				runtime.LockOSThread()
+				syscall.Pause()
+			}()
+		}
+		fmt.Println("there")
+		wait()
 	case "alloc":
 		for {
 			b := make([]byte, 1<<20)

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+)
+
+// tape is a recording while it is written, and who is told of it.
+type tape struct {
+	path   string
+	writer *recording.Writer
+	status *status
+	quiet  bool // do not print the answer
+}
+
+// conclude explains the recording, keeps the verdict in it, closes it and prints
+// the answer.
+func (t *tape) conclude(s *streams) {
+	err := t.writer.Flush()
+	a, answerErr := answer(t.path, "")
+	if answerErr == nil && err == nil {
+		err = keepVerdict(t.writer, a)
+	}
+	if closeErr := t.writer.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil && !errors.Is(err, recording.ErrClosed) { // what ended it early was told then
+		t.status.say("highwater: finish the recording: %v", err)
+	}
+	switch {
+	case answerErr != nil:
+		t.status.say("highwater: %v", answerErr)
+	case !t.quiet:
+		fmt.Fprintln(s.out)
+		if err := (explainFlags{}).print(s, t.path, a); err != nil {
+			t.status.say("highwater: print the answer: %v", err)
+		}
+	}
+}
+
+// abandon removes a recording that holds nothing.
+func (t *tape) abandon(err error) error {
+	t.writer.Close()
+	os.Remove(t.path)
+	return err
+}
+
+// keepVerdict writes what list shows and what makes the next recording's
+// fingerprint "seen".
+func keepVerdict(w *recording.Writer, a *explain.Answer) error {
+	for key, value := range map[string]string{
+		metaState:       string(a.Outcome.State),
+		metaVerdict:     string(a.Verdict.Class),
+		metaSentence:    a.Verdict.Sentence,
+		metaFingerprint: a.Verdict.Fingerprint,
+	} {
+		if err := w.SetMeta(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

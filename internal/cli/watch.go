@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// watchFlags are watch's flags as given.
+type watchFlags struct {
+	cgroup, container, output string
+	all, quiet                bool
+	enableHeapProfile         bool
+	figuresAlone              bool
+	runFor                    time.Duration
+	rate, atMost              int
+}
+
+func watchCommand(s *streams) *cobra.Command {
+	var f watchFlags
+	c := &cobra.Command{
+		Use:   "watch PID|NAME... | --cgroup PATH | --container ID | --all",
+		Short: "Watch programs that run already, and explain their memory",
+		Long: `Watches programs that somebody else started, as run does: the same figures, the
+same moments, the last breath, one recording for each life of a program with all
+that it starts.
+
+A PID is watched until it ends. A NAME is that of an executable: all that are
+called so are watched, those that start later too, so a service that is started
+again gets a new recording; Ctrl-C ends it. --cgroup and --container watch all
+that is in a cgroup, in one recording. --all watches every Go program that may be
+read, up to --at-most.
+
+Nothing of a program is changed and nothing of it is stopped: its memory is read,
+and one of its threads, which in a Go program hardly ever gets a signal, is traced
+so that the kernel holds the program at its exit. On Ctrl-C, SIGTERM or kill -9 of
+highwater the kernel lets go of it and it lives on. A debugger cannot attach
+meanwhile, as a thread has one tracer; a program that is traced already is watched
+without its last breath.
+
+A program whose linker left heap profiling out has no allocation sites to show.
+--enable-heap-profile changes that in a program that runs: it writes 524288, Go's
+default, to its variable runtime.MemProfileRate if that is 0, and says so. From
+then on, until the program ends, it samples one allocation in 512 KiB, as most
+programs do; what it had allocated before stays unknown. What a shell or another
+program that is not Go starts while it is watched is switched on before its first
+instruction, what a Go program starts when it is found. Without the flag nothing
+is ever written.
+
+The same user may watch a program unless the kernel forbids it (highwater doctor),
+root any. Beside its target in one container it needs no rights but those.`,
+		Example: `  highwater watch 4711
+  highwater watch server --for 10m
+  highwater watch 4711 --enable-heap-profile -o leak.hwm
+  highwater watch --container 3f4e5d6c7b8a
+  highwater watch --cgroup /system.slice/checkout.service`,
+		RunE: func(c *cobra.Command, args []string) error {
+			w, err := f.plan(args)
+			if err != nil {
+				return err
+			}
+			return w.run(c.Context(), s)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.cgroup, "cgroup", "", "watch all that is in this cgroup: its `path` as in /proc/PID/cgroup, or its directory")
+	flags.StringVar(&f.container, "container", "", "watch the container with this `ID`, or the beginning of one: Docker, containerd, CRI-O, Podman")
+	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace")
+	flags.IntVar(&f.atMost, "at-most", 32, "how many programs at the same time, with --all or a NAME")
+	flags.DurationVar(&f.runFor, "for", 0, "end the watch after this time; the programs go on")
+	flags.StringVarP(&f.output, "output", "o", "", "recording to write, of one PID, cgroup or container (default: a new one in the state directory)")
+	flags.IntVar(&f.rate, "rate", 10, "samples a second in calm")
+	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "switch heap profiling on, by a write into its memory, in a program that runs without it")
+	flags.BoolVar(&f.figuresAlone, "figures-alone", false, "watch also a program whose memory may not be read: its resident set and its cgroup's charge")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	return c
+}
+
+// watching is a watch that is possible as far as flags can tell.
+type watching struct {
+	watchFlags
+	pids      []int
+	names     []string
+	hierarchy *cgroup.Hierarchy // nil: none accounts memory
+	group     string            // directory of the cgroup, "" for none
+}
+
+const watchHint = "highwater watch 4711, highwater watch NAME, or --cgroup, --container, --all"
+
+func (f watchFlags) plan(args []string) (*watching, error) {
+	w := &watching{watchFlags: f}
+	for _, arg := range args {
+		if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
+			w.pids = append(w.pids, pid)
+		} else {
+			w.names = append(w.names, arg)
+		}
+	}
+	kinds := 0
+	for _, given := range []bool{len(args) > 0, f.cgroup != "", f.container != "", f.all} {
+		if given {
+			kinds++
+		}
+	}
+	switch {
+	case kinds == 0:
+		return nil, usagef(watchHint, "watch needs a program")
+	case kinds > 1:
+		return nil, usagef(watchHint, "watch takes programs, or one of --cgroup, --container and --all")
+	case f.output != "" && (len(args) > 1 || len(w.names) > 0 || f.all):
+		return nil, usagef("leave it out: each recording is named after its program and the time", "-o names one recording, and this may make several")
+	case f.rate < 1 || f.rate > 1000:
+		return nil, usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.rate)
+	case f.atMost < 1:
+		return nil, usagef("--at-most 32", "--at-most %d leaves nothing to watch", f.atMost)
+	}
+	return w, w.findGroup()
+}
+
+// findGroup finds the cgroup that was asked for.
+func (w *watching) findGroup() (err error) {
+	if w.hierarchy, err = cgroup.Detect("/"); err != nil {
+		w.hierarchy = nil
+	}
+	switch {
+	case w.cgroup == "" && w.container == "":
+		return nil
+	case err != nil:
+		return &exitError{code: exitNotPermitted, err: err, hint: "without one, a PID can be watched"}
+	case w.cgroup != "":
+		w.group = w.cgroup
+		return nil
+	}
+	found, err := watch.FindContainer(w.hierarchy, w.container)
+	switch {
+	case err != nil:
+		return usagef("docker ps, crictl ps and podman ps show ids", "--container: %w", err)
+	case len(found) == 0:
+		return usagef("a container's cgroup is seen from the host, or with the host's cgroup namespace; inside, watch a PID", "no container %s is seen below %s", w.container, w.hierarchy.Mount)
+	case len(found) > 1:
+		return usagef("give more of the id", "%d containers begin with %s", len(found), w.container)
+	}
+	w.group = found[0]
+	return nil
+}
+
+// options are those of a source for programs that are not ours.
+func (w *watching) options(status *status) watch.Options {
+	return watch.Options{
+		Narrow:        true,
+		HeapProfile:   w.enableHeapProfile,
+		EnableRunning: w.enableHeapProfile,
+		FiguresAlone:  w.figuresAlone,
+		Say:           func(line string) { status.say("%s", line) },
+	}
+}
+
+// run watches until all have ended, or it is told to end.
+func (w *watching) run(ctx context.Context, s *streams) error {
+	f := newFollower(w, s)
+	ctx, cancel := f.until(ctx)
+	defer cancel()
+	surviveBrokenPipe()
+	var err error
+	switch {
+	case w.group != "":
+		err = f.followGroup(ctx)
+	case w.all || len(w.names) > 0:
+		err = f.followNames(ctx)
+	default:
+		err = f.followPIDs(ctx)
+	}
+	f.lives.Wait()
+	f.status.end()
+	return err
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// A program that starts is found within findEvery, or longer where looking
+// through the machine would take more than a hundredth of the time.
+const (
+	findEvery = 250 * time.Millisecond
+	findShare = 100
+)
+
+// follower keeps a recording of each life of what is watched.
+type follower struct {
+	*watching
+	streams *streams
+	status  *status
+	lives   sync.WaitGroup
+
+	mu      sync.Mutex // of what follows, and of the answers' order
+	thrift  *thrift
+	sources map[*watch.Source]bool
+	finding bool // more may come
+}
+
+func newFollower(w *watching, s *streams) *follower {
+	out := s.err
+	if w.quiet {
+		out = io.Discard
+	}
+	return &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: map[*watch.Source]bool{}}
+}
+
+// until ends a watch at --for, or at the first signal. One that comes a second
+// later does what it does by default; timeout(1) sends each twice.
+func (f *follower) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	cancel := stop
+	if f.runFor > 0 {
+		ctx, cancel = context.WithTimeout(ctx, f.runFor)
+	}
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
+	return ctx, cancel
+}
+
+// followPIDs watches the processes that were named until they have ended.
+func (f *follower) followPIDs(ctx context.Context) error {
+	var errs []error
+	for _, pid := range f.pids {
+		if !f.watches(pid) {
+			errs = append(errs, cannotWatch(pid, f.attach(ctx, pid)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// cannotWatch is why a process is not watched, in a user's words.
+func cannotWatch(pid int, err error) error {
+	switch {
+	case errors.Is(err, procfs.ErrGone):
+		return usagef("pgrep NAME shows pids; highwater watch NAME waits for a program", "there is no process %d", pid)
+	case errors.Is(err, fs.ErrPermission):
+		return &exitError{code: exitNotPermitted, err: err,
+			hint: "--figures-alone records what anybody may see of it, its resident set and its cgroup's charge; highwater doctor says more"}
+	}
+	return err
+}
+
+// followGroup watches all that is in a cgroup until nothing is.
+func (f *follower) followGroup(ctx context.Context) error {
+	group, err := f.hierarchy.Open(f.group)
+	if err != nil {
+		return usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
+	}
+	o := f.options(f.status)
+	o.Group = group
+	source, err := watch.New(o)
+	if err != nil {
+		group.Close()
+		return err
+	}
+	n, err := source.AttachGroup(f.hierarchy)
+	if err != nil || n == 0 {
+		source.Close()
+		group.Close()
+		return errors.Join(err, usagef("it is watched while something runs in it", "no program runs in %s", group.Path))
+	}
+	l := &life{follower: f, source: source, name: filepath.Base(group.Path), what: fmt.Sprintf("%s, %d processes", group.Path, n), end: func() { group.Close() }}
+	return l.begin(ctx, nil)
+}
+
+// followNames watches all programs that match, those that start later too, until
+// ctx ends.
+func (f *follower) followNames(ctx context.Context) error {
+	finder := watch.Finder{Names: f.names, AllGo: f.all}
+	f.finding = true
+	refused := map[sample.ProcessKey]error{}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for first := true; ; first = false {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		}
+		began := time.Now()
+		if err := f.look(ctx, &finder, refused); err != nil {
+			return err
+		}
+		if first {
+			if err := f.introduce(&finder, refused); err != nil {
+				return err
+			}
+		}
+		timer.Reset(max(findEvery, findShare*time.Since(began)))
+	}
+}
+
+// look attaches to what is new. What may not be watched is told once.
+func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[sample.ProcessKey]error) error {
+	pids, err := finder.Find()
+	if err != nil {
+		return err
+	}
+	for _, pid := range pids {
+		key, err := procfs.KeyOf("/proc", pid)
+		switch {
+		case err != nil || refused[key] != nil || f.watches(pid):
+			continue
+		case f.count() == f.atMost:
+			err = fmt.Errorf("process %d is not watched: %d are, and --at-most allows no more", pid, f.atMost)
+		default:
+			err = f.attach(ctx, pid)
+		}
+		if err != nil && !errors.Is(err, procfs.ErrGone) {
+			refused[key] = err
+			f.status.say("%v", err)
+		}
+	}
+	return nil
+}
+
+// introduce says after the first look what there is, and refuses where all is
+// forbidden.
+func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey]error) error {
+	if f.all {
+		f.status.say("every Go program, %d at most; each takes about 0.5 %% of a core at %d samples a second, and 4 MiB", f.atMost, f.rate)
+		if n := finder.Hidden(); n > 0 {
+			f.status.say("%d processes are other users' and cannot be told to be Go programs", n)
+		}
+	}
+	if f.count() > 0 {
+		return nil
+	}
+	for _, err := range refused {
+		return cannotWatch(0, err)
+	}
+	what := "no Go program"
+	if !f.all {
+		what = "no program called " + strings.Join(f.names, " or ")
+	}
+	f.status.say("%s runs yet: waiting for one (Ctrl-C ends this)", what)
+	return nil
+}
+
+// attach watches a process with all below it.
+func (f *follower) attach(ctx context.Context, pid int) error {
+	source, err := watch.New(f.options(f.status))
+	if err != nil {
+		return err
+	}
+	program, err := source.Attach(pid, f.hierarchy)
+	if err != nil {
+		source.Close()
+		return err
+	}
+	l := &life{follower: f, source: source, name: program.Name, what: fmt.Sprintf("%s, pid %d", program.Name, pid)}
+	return l.begin(ctx, program.Args)
+}
+
+// watches says whether a process is watched already, by itself or below another.
+func (f *follower) watches(pid int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for source := range f.sources {
+		if source.Watches(pid) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *follower) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.sources)
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// life is one recording of a watch: of a program from when it was found to its
+// end, with what it starts, or of a cgroup.
+type life struct {
+	*follower
+	tape   tape
+	source *watch.Source
+	name   string // for the recording
+	what   string // for people
+	end    func() // after all, may be nil
+}
+
+// begin makes the recording and watches in the background.
+func (l *life) begin(ctx context.Context, command []string) error {
+	if err := l.open(command); err != nil {
+		l.close()
+		return cannotRecord(err)
+	}
+	l.status.say("watching %s; recording %s", l.what, l.tape.path)
+	l.mu.Lock()
+	l.sources[l.source] = true
+	l.mu.Unlock()
+	l.lives.Go(func() { l.live(ctx) })
+	return nil
+}
+
+// open creates the recording.
+func (l *life) open(command []string) error {
+	meta := newMeta(command)
+	for n := 1; ; n++ {
+		path, err := l.choosePath(meta.At, n)
+		if err != nil {
+			return err
+		}
+		w, err := recording.Create(path, meta)
+		if errors.Is(err, fs.ErrExist) && l.output == "" {
+			continue
+		}
+		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.quiet}
+		return err
+	}
+}
+
+// choosePath is where the recording goes: the file asked for, or one named after
+// program and time, checkout-20261121-170502.hwm; the n-th of a second has -n.
+func (l *life) choosePath(at time.Time, n int) (string, error) {
+	if l.output != "" {
+		return recordingPath(l.output, "")
+	}
+	dir, err := stateDir()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the directory of recordings: %w", err)
+	}
+	name := l.name + at.Format("-20060102-150405")
+	if n > 1 {
+		name += fmt.Sprintf("-%d", n)
+	}
+	return filepath.Join(dir, name+suffix), nil
+}
+
+// live watches until the program has ended or the watch has, lets go, and
+// explains.
+func (l *life) live(ctx context.Context) {
+	loop := &capture.Loop{
+		Source: l.source,
+		Sink:   l.tape.writer,
+		CalmHz: l.rate,
+		OnPoint: func(p *sample.Point) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.thrift.adjust(p.At)
+			if alone := len(l.sources) == 1 && !l.finding; alone && !l.quiet {
+				l.status.point(p)
+			}
+		},
+		OnSinkError: func(err error) {
+			l.status.say("highwater: the recording of %s ends here, the program goes on: %v", l.what, err)
+		},
+	}
+	_ = loop.Run(ctx) // a sink's error is told above, and a source has none
+	l.close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sources, l.source)
+	if len(l.sources) == 0 && !l.finding {
+		l.thrift.end()
+	}
+	l.status.end()
+	if ctx.Err() != nil {
+		l.status.say("let go of %s: it goes on", l.what)
+	}
+	l.tape.conclude(l.streams)
+}
+
+// close lets the programs go.
+func (l *life) close() {
+	l.source.Close()
+	if l.end != nil {
+		l.end()
+	}
+}

@@ -1,0 +1,85 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/procfs"
+)
+
+// whyUnread adds to a refusal of a process's memory why the kernel refuses, as
+// far as that can be seen.
+func whyUnread(root string, pid int, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, missingRight(root, pid))
+}
+
+// whyUntraced adds to a refusal of ptrace who traces the process, or which right
+// is missing.
+func whyUntraced(root string, pid int, err error) error {
+	if tracer := tracerOf(root, pid); tracer != 0 {
+		name, _ := procfs.Name(root, tracer)
+		return fmt.Errorf("%s, pid %d, traces it, and a thread has one tracer: %w", name, tracer, err)
+	}
+	return whyUnread(root, pid, err)
+}
+
+// tracerOf is the process that traces one of the first threads of another, 0 if
+// none does.
+func tracerOf(root string, pid int) int {
+	const first = 4
+	threads, _ := procfs.Threads(root, pid)
+	for _, tid := range threads[:min(first, len(threads))] {
+		if tracer, err := procfs.TracerOf(root, tid); err == nil && tracer != 0 {
+			if owner, err := procfs.ProcessOf(root, tracer); err == nil {
+				return owner
+			}
+			return tracer
+		}
+	}
+	return 0
+}
+
+// missingRight is why a process may not be read or traced, by the rules of
+// ptrace(2), PTRACE_MODE_ATTACH, in their order.
+func missingRight(root string, pid int) string {
+	uid, err := procfs.UserOf(root, pid)
+	if err == nil && uid != os.Geteuid() {
+		return fmt.Sprintf("it is of user %d and this is user %d: that needs root, or CAP_SYS_PTRACE", uid, os.Geteuid())
+	}
+	if scope := YamaScope(root); scope > 0 && os.Geteuid() != 0 {
+		return fmt.Sprintf("kernel.yama.ptrace_scope is %d: %s", scope, yamaSays[min(scope, 3)])
+	}
+	if !isDumpable(root, pid) {
+		return "it is protected (a set-user-id program, or one with capabilities): that needs CAP_SYS_PTRACE"
+	}
+	return "it has capabilities that this has not, or a sandbox (seccomp, a security module) forbids it: that needs CAP_SYS_PTRACE"
+}
+
+// yamaSays are the scopes of Documentation/admin-guide/LSM/Yama.rst.
+var yamaSays = [...]string{
+	0: "any program of the same user may be read",
+	1: "a program may be read by its ancestors only: start it with highwater run, or watch it as root",
+	2: "only a process with CAP_SYS_PTRACE may read another",
+	3: "no process may trace another, until the machine restarts",
+}
+
+// YamaScope is kernel.yama.ptrace_scope, 0 where there is no Yama.
+func YamaScope(root string) int {
+	b, err := os.ReadFile(filepath.Join(root, "sys/kernel/yama/ptrace_scope"))
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
+	return n
+}
+
+// YamaSays is what a scope of Yama's means.
+func YamaSays(scope int) string { return yamaSays[max(0, min(scope, len(yamaSays)-1))] }

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package watch
+
+func isDumpable(string, int) bool { return true }
