@@ -4,8 +4,8 @@ GO ?= go
 export GO
 
 # Debian packages that tests need: a C compiler, binutils and script for the
-# programs they watch, and a machine with a disk for cgroup v2.
-PACKAGES = gcc libc6-dev binutils bsdutils qemu-system-x86 e2fsprogs
+# programs they watch and their cores, and machines with cgroup v2 and systemd.
+PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 e2fsprogs debootstrap
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
 .PHONY: build demo test test-go lint bench cases-truth setup clean

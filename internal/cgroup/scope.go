@@ -12,9 +12,8 @@ import (
 // then execs the program under its own pid; Find tells its cgroup then, which
 // systemd removes when it is empty.
 //
-// Only its form is tested: no machine of ours runs a user's systemd. Options and
-// properties are those of systemd-run(1) and systemd.resource-control(5).
-// The error is exec.ErrNotFound where there is no systemd-run.
+// Options and properties are those of systemd-run(1) and
+// systemd.resource-control(5); package cli tests it with a real systemd. The error is exec.ErrNotFound where there is no systemd-run.
 func (h *Hierarchy) Scope(o Options) ([]string, error) {
 	if h.Version != 2 {
 		return nil, fmt.Errorf("systemd gives a user's scope a limit in cgroup version 2 only: %w", ErrNotPermitted)

@@ -96,8 +96,13 @@ func cgroupCheck(ctx context.Context) check {
 		c.Says = err.Error()
 		return c
 	}
-	g, err := h.Create(cgroup.Options{Name: "doctor", Limit: 64 * sample.MiB})
+	o := cgroup.Options{Name: "doctor", Limit: 64 * sample.MiB}
+	g, err := h.Create(o)
 	if err != nil {
+		if tryScope(ctx, h, o) == nil {
+			c.OK, c.Says = true, fmt.Sprintf("cgroup v%d, in a scope of the user's systemd", h.Version)
+			return c
+		}
 		c.Says = err.Error()
 		return c
 	}

@@ -41,21 +41,27 @@ func (r *session) makeGroup(ctx context.Context) error {
 
 // makeScope lets the user's systemd make the cgroup, where it would: the program
 // is then started through systemd-run, and its cgroup found once it runs.
-func (r *session) makeScope(ctx context.Context, h *cgroup.Hierarchy, o cgroup.Options) bool {
-	trial, err := h.Scope(cgroup.Options{Name: o.Name + "-trial", Limit: o.Limit})
-	if err != nil {
+func (r *session) makeScope(ctx context.Context, h *cgroup.Hierarchy, o cgroup.Options) (made bool) {
+	if tryScope(ctx, h, o) != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, scopeWait)
-	defer cancel()
-	if exec.CommandContext(ctx, trial[0], append(trial[1:], "true")...).Run() != nil {
-		return false
-	}
+	var err error
 	if r.prefix, err = h.Scope(o); err != nil {
 		return false
 	}
 	r.scopes = h
 	return true
+}
+
+// tryScope runs true(1) in a scope like the one that is wanted.
+func tryScope(ctx context.Context, h *cgroup.Hierarchy, o cgroup.Options) error {
+	trial, err := h.Scope(cgroup.Options{Name: o.Name + "-trial", Limit: o.Limit})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, scopeWait)
+	defer cancel()
+	return exec.CommandContext(ctx, trial[0], append(trial[1:], "true")...).Run()
 }
 
 // firstReason is why the best place for a cgroup refused; doctor tells all.

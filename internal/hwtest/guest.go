@@ -34,7 +34,10 @@ type Guest struct {
 	Fetch []string
 	// Disk is the size of an empty ext4 file system at /disk, 0 for none: the
 	// guest's other files are in memory, and theirs is no page cache.
-	Disk    sample.Bytes
+	Disk sample.Bytes
+	// Systemd boots a small Debian, whose commands run once systemd has started a
+	// session of the user "user", uid 1000; Files are in it, PATH is its own.
+	Systemd bool
 	Memory  sample.Bytes  // 0: 512 MiB
 	Timeout time.Duration // of the whole run, 0: 3 minutes
 }
@@ -58,6 +61,10 @@ type Job struct {
 	Cmds  [][]string
 	Fetch []string
 	Disk  bool // there is one, to be mounted
+	// Systemd: the disk is the root of a system that systemd starts, and Files are
+	// to be copied into it.
+	Systemd bool
+	Files   []string
 }
 
 // Report is one line of JSON that the guest's init writes to its second serial
@@ -77,6 +84,9 @@ type Report struct {
 func (g Guest) Run(t testing.TB) GuestResult {
 	t.Helper()
 	Need(t, QEMU)
+	if g.Systemd {
+		Need(t, Systemd)
+	}
 	kernel, err := Kernel()
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +134,11 @@ func (g Guest) command(ctx context.Context, kernel, initrd, port string, more ..
 // built into the guest's kernel, which has no modules at hand.
 func (g Guest) disk(t testing.TB, dir string) ([]string, error) {
 	t.Helper()
-	if g.Disk == 0 {
+	size, options := g.Disk, []string{"-q", "-F"}
+	if g.Systemd {
+		size, options = systemdDisk, append(options, "-d", systemdRoot())
+	}
+	if size == 0 {
 		return nil, nil
 	}
 	Need(t, Program("mkfs.ext4"))
@@ -132,10 +146,10 @@ func (g Guest) disk(t testing.TB, dir string) ([]string, error) {
 	if err := os.WriteFile(image, nil, 0o600); err != nil {
 		return nil, err
 	}
-	if err := os.Truncate(image, int64(g.Disk)); err != nil {
+	if err := os.Truncate(image, int64(size)); err != nil {
 		return nil, err
 	}
-	if out, err := exec.Command("mkfs.ext4", "-q", "-F", image).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mkfs.ext4", append(options, image)...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mkfs.ext4: %w\n%s", err, out)
 	}
 	return []string{"-drive", "file=" + image + ",if=none,id=disk,format=raw,cache=unsafe", "-device", "nvme,drive=disk,serial=1"}, nil
@@ -178,6 +192,27 @@ func parseReports(b []byte, cmds int) (GuestResult, error) {
 		}
 	}
 	return r, errors.Join(errors.New("it stopped before its end"), lines.Err())
+}
+
+// systemdDisk holds the small Debian (240 MB) and what a test writes.
+const systemdDisk = sample.GiB
+
+// systemdRoot is where internal/hwtest/guest/fetch-systemd.sh puts the files of
+// the small Debian.
+func systemdRoot() string {
+	base, err := cacheBase()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(base, "systemd-root")
+}
+
+// Systemd needs the small Debian that a guest boots with systemd.
+func Systemd() error {
+	if _, err := os.Lstat(filepath.Join(systemdRoot(), "sbin", "init")); err != nil {
+		return fmt.Errorf("needs a system with systemd in %s: run internal/hwtest/guest/fetch-systemd.sh", systemdRoot())
+	}
+	return nil
 }
 
 // Kernel finds the guest's kernel, boot/vmlinuz-* below the directory that

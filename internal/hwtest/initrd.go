@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,7 +34,10 @@ func (g Guest) writeInitrd(t testing.TB, name string) error {
 
 func (g Guest) archive(t testing.TB, a *archive) error {
 	t.Helper()
-	job, err := json.Marshal(Job{Cmds: g.Cmds, Fetch: g.Fetch, Disk: g.Disk > 0})
+	job, err := json.Marshal(Job{
+		Cmds: g.Cmds, Fetch: g.Fetch, Disk: g.Disk > 0, Systemd: g.Systemd,
+		Files: slices.Sorted(maps.Keys(g.Files)),
+	})
 	if err != nil {
 		return err
 	}

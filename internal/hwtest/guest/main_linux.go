@@ -1,4 +1,5 @@
-// Command guest is process 1 of the machine that hwtest.Guest emulates. It
+// Command guest is process 1 of the machine that hwtest.Guest emulates, or a
+// service of the systemd that it starts. It
 // mounts what programs expect, shares the memory controller of cgroup version 2
 // out, runs the commands of /job.json, reports them on the second serial port,
 // and switches the machine off.
@@ -19,19 +20,30 @@ import (
 )
 
 func main() {
-	if os.Getpid() != 1 {
+	underSystemd := len(os.Args) == 2 && os.Args[1] == "work"
+	if os.Getpid() != 1 && !underSystemd {
 		fmt.Fprintln(os.Stderr, "guest is the init of a test machine, see package hwtest")
 		os.Exit(2)
 	}
 	defer unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
-	setupErr := setup()
+	job, setupErr := readJob()
+	switch {
+	case setupErr != nil || underSystemd:
+	case job.Systemd:
+		setupErr = errors.Join(mount("devtmpfs", "/dev"), startSystemd(job))
+	default:
+		setupErr = setup()
+	}
+	if setupErr == nil && job.Disk && !job.Systemd {
+		setupErr = mountDisk()
+	}
 	port, err := os.OpenFile("/dev/ttyS1", os.O_WRONLY|unix.O_NOCTTY, 0)
 	if err != nil {
 		fmt.Println("guest: no second serial port:", err)
 		return
 	}
 	last := hwtest.Report{Done: true}
-	if err := errors.Join(setupErr, work(json.NewEncoder(port))); err != nil {
+	if err := finish(setupErr, job, json.NewEncoder(port)); err != nil {
 		last = hwtest.Report{Error: "guest's init: " + err.Error()}
 	}
 	json.NewEncoder(port).Encode(last)
@@ -48,15 +60,22 @@ func setup() error {
 	os.Setenv("PATH", "/bin")
 	os.Setenv("HOME", "/tmp")
 	for _, m := range mounts {
-		os.MkdirAll(m.at, 0o755) // a sysfs has its own
-		if err := unix.Mount(m.kind, m.at, m.kind, 0, ""); err != nil {
-			return fmt.Errorf("mount %s at %s: %w", m.kind, m.at, err)
+		if err := mount(m.kind, m.at); err != nil {
+			return err
 		}
 	}
 	if err := os.WriteFile("/sys/fs/cgroup/cgroup.subtree_control", []byte("+memory +pids"), 0); err != nil {
 		return err
 	}
 	return loopback()
+}
+
+func mount(kind, at string) error {
+	os.MkdirAll(at, 0o755) // a sysfs has its own
+	if err := unix.Mount(kind, at, kind, 0, ""); err != nil {
+		return fmt.Errorf("mount %s at %s: %w", kind, at, err)
+	}
+	return nil
 }
 
 // loopback brings the interface lo up; the kernel gives it 127.0.0.1.
@@ -74,21 +93,24 @@ func loopback() error {
 	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, lo)
 }
 
-// work runs the job's commands and sends the files that are wanted.
-func work(out *json.Encoder) error {
+func readJob() (job hwtest.Job, err error) {
 	b, err := os.ReadFile("/job.json")
-	if err != nil {
-		return err
+	if err == nil {
+		err = json.Unmarshal(b, &job)
 	}
-	var job hwtest.Job
-	if err := json.Unmarshal(b, &job); err != nil {
-		return err
+	return job, err
+}
+
+// finish does the job where the machine could be set up for it.
+func finish(setupErr error, job hwtest.Job, out *json.Encoder) error {
+	if setupErr != nil {
+		return setupErr
 	}
-	if job.Disk {
-		if err := mountDisk(); err != nil {
-			return err
-		}
-	}
+	return work(job, out)
+}
+
+// work runs the job's commands and sends the files that are wanted.
+func work(job hwtest.Job, out *json.Encoder) error {
 	for i, args := range job.Cmds {
 		code := run(i, args, out)
 		if err := out.Encode(hwtest.Report{Cmd: i, Code: &code}); err != nil {
