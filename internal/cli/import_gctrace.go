@@ -68,7 +68,7 @@ func greatestHeap(p traced) (most sample.Bytes) {
 func (i *importer) tracePrograms(all []traced) error {
 	for n, p := range all {
 		if len(all) > 1 && n < 8 {
-			i.sayf("process %d%s: %d collections in %s, at most %s of heap", p.key.Start, named(p.Label), len(p.Collections),
+			i.sayf("process %d%s: %s in %s, at most %s of heap", p.key.Start, named(p.Label), collections(len(p.Collections)),
 				units.Duration(p.Last().End()), units.Size(greatestHeap(p)))
 		}
 		program := sample.Program{Key: p.key, Name: p.Label, Go: &sample.GoProgram{}, HeapProfile: sample.HeapProfileUnknown}
@@ -80,6 +80,13 @@ func (i *importer) tracePrograms(all []traced) error {
 		i.sayf("and %d more processes", len(all)-8)
 	}
 	return nil
+}
+
+func collections(n int) string {
+	if n == 1 {
+		return "1 collection"
+	}
+	return fmt.Sprintf("%d collections", n)
 }
 
 func named(label string) string {
@@ -152,7 +159,7 @@ func (i *importer) traceGaps(all []traced, torn int, untimed bool) error {
 		err = errors.Join(err, whole("the time of day", "the lines have none; it is counted back from when the file was last changed"))
 	}
 	if torn > 0 {
-		err = errors.Join(err, whole(fmt.Sprintf("%d collections", torn), "their lines are mixed with other output"))
+		err = errors.Join(err, whole(collections(torn), "not read: lines that are mixed with other output"))
 	}
 	for _, p := range all {
 		if first := p.Collections[0].N; first > 1 {

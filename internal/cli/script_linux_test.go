@@ -25,6 +25,7 @@ var rights = map[string][]func() error{
 	"":      nil,
 	"run":   {hwtest.Ptrace},
 	"limit": {hwtest.Ptrace, hwtest.Root, hwtest.Cgroup},
+	"cores": {hwtest.Ptrace, hwtest.Program("gcore"), kernelWritesCores},
 }
 
 // scriptPrograms are the programs of known memory that scripts find in PATH.
@@ -77,6 +78,7 @@ func programs(t *testing.T) map[string]string {
 	for _, name := range scriptPrograms {
 		dirs = append(dirs, filepath.Dir(testprog(t, name)))
 	}
+	dirs = append(dirs, filepath.Dir(hwtest.Build(t, "testdata/profiled", hwtest.BuildOptions{})))
 	const old = "testdata/oldprog"
 	return map[string]string{
 		"PATH":     strings.Join(append(dirs, os.Getenv("PATH")), string(os.PathListSeparator)),

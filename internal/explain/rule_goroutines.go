@@ -233,6 +233,9 @@ func waitReason(reason string) string {
 func (c *Case) factGoroutines(p pile) Fact {
 	f := Fact{ID: "goroutines", Values: map[string]int64{"first": int64(p.first), "last": int64(p.last), "waiting": int64(p.waiting),
 		"oldest_wait_ms": p.oldest.Milliseconds(), "stack_bytes": int64(p.stacks), "held_bytes": int64(p.held)}}
+	if c.Imported != "" && p.last == 0 { // a program has one at least
+		return Fact{ID: f.ID, Text: "goroutines were not counted", Values: map[string]int64{}}
+	}
 	f.Text = fmt.Sprintf("goroutines: %.0f at the least, %.0f at the moment", p.first, p.last)
 	if p.waiting > 0 {
 		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, place(p.at.File, p.at.Line), seconds(p.oldest.Seconds()))

@@ -225,8 +225,12 @@ func (c *Case) halves() (early, late float64, ok bool) {
 
 // readings are what the live heap is known from: "12 collections".
 func (c *Case) readings() string {
-	if len(c.Cycles) == 0 && len(c.Held) > 0 {
+	switch {
+	case len(c.Cycles) > 0 || c.Imported == "":
+	case len(c.Held) > 0:
 		return count(len(c.Held), "heap profile")
+	case c.curve.exact:
+		return "1 mark"
 	}
 	return count(len(c.Cycles), "collection")
 }

@@ -258,6 +258,9 @@ func (c *Case) factRun() Fact {
 	r := c.run
 	f := Fact{ID: "run", Values: map[string]int64{"milliseconds": int64(1000 * r.Seconds), "collections": r.Collections, "kills": r.Kills}}
 	f.Text = fmt.Sprintf("%s: %s, %s", seconds(r.Seconds), count(int(r.Collections), "collection"), count(int(r.Kills), "kill"))
+	if c.Imported != "" { // nobody counted kills, nor perhaps collections
+		f.Text = fmt.Sprintf("%s: %s", seconds(r.Seconds), c.readings())
+	}
 	if p := r.Footprint; p != nil {
 		f.Values["p50_bytes"], f.Values["p95_bytes"] = int64(p.P50), int64(p.P95)
 		f.Text += fmt.Sprintf("; without page cache at most %s for 50%% of the time, %s for 95%%", size(p.P50), size(p.P95))
