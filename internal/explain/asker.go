@@ -8,31 +8,48 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// since says what was allocated since the last published collection, and who asked
-// for it: that is what the heap grew by. ok is false where it was little.
+// since says which lines made the heap grow: by a mark, those whose garbage it was;
+// else what was allocated since the last published collection, and who asked for
+// it. ok is false where it was little.
 func (c *Case) since() (why Why, fact Fact, ok bool) {
-	var all sample.Bytes
-	for _, a := range c.Allocators {
-		all += a.Since
+	id, text, of := "garbage", "dead and not yet swept:", func(a *Allocator) sample.Bytes { return a.Garbage }
+	top, all := c.most(of)
+	if top == nil || all < 4*sample.MiB {
+		id, text, of = "since", "allocated since the last published collection:", func(a *Allocator) sample.Bytes { return a.Since }
+		top, all = c.most(of)
 	}
-	top := c.mostSince()
-	if top == nil || top.Since == 0 || all < 4*sample.MiB || all*10 < c.heap() {
+	if top == nil || all < 4*sample.MiB || all*10 < c.heap() {
 		return why, fact, false
 	}
-	why = Why{Text: fmt.Sprintf("since the last collection in the profile %s were allocated, %s of it at %s", size(all), size(top.Since), place(top.File, top.Line)), Evidence: []string{"since"}}
-	if !top.Own {
-		if k, n := c.askers(top.Stack); k != nil {
-			why.Text += fmt.Sprintf("; %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line))
+	why = Why{Text: fmt.Sprintf("since the last collection in the profile %s were allocated, %s of it at %s", size(all), size(of(top)), place(top.File, top.Line)), Evidence: []string{id}}
+	if id == "garbage" {
+		why.Text = fmt.Sprintf("%s of the garbage were allocated at %s", size(of(top)), place(top.File, top.Line))
+	}
+	if k, n := c.askers(top.Stack); k != nil && !top.Own {
+		why.Text += fmt.Sprintf("; %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line))
+	}
+	fact = Fact{ID: id, Values: map[string]int64{id + "_bytes": int64(all)}}
+	var lines []string
+	for i := range c.Allocators {
+		if a := &c.Allocators[i]; of(a) > 0 && len(lines) < 4 {
+			lines = append(lines, fmt.Sprintf("%s %s", place(a.File, a.Line), size(of(a))))
 		}
 	}
-	fact = Fact{ID: "since", Text: "allocated since the last published collection:", Values: map[string]int64{"since_bytes": int64(all)}}
-	for i, a := range c.Allocators {
-		if a.Since > 0 && i < 4 {
-			fact.Text += fmt.Sprintf(" %s %s;", place(a.File, a.Line), size(a.Since))
-		}
-	}
-	fact.Text = strings.TrimRight(fact.Text, ";:")
+	fact.Text = text + " " + strings.Join(lines, "; ")
 	return why, fact, true
+}
+
+// most is the line with the most of something, nil if none has any, and the sum of
+// all.
+func (c *Case) most(of func(*Allocator) sample.Bytes) (top *Allocator, all sample.Bytes) {
+	for i := range c.Allocators {
+		a := &c.Allocators[i]
+		all += of(a)
+		if of(a) > 0 && (top == nil || of(a) > of(top)) {
+			top = a
+		}
+	}
+	return top, all
 }
 
 // askersOf are those of a culprit that is no code of the program's own.

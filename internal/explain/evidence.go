@@ -76,6 +76,7 @@ type Allocator struct {
 	Own            bool         // the program's own code
 	Bytes          sample.Bytes // allocated in all
 	Since          sample.Bytes // at the moment: since the last published collection
+	Garbage        sample.Bytes // at the moment: dead and not yet swept; 0 without a mark
 	Share          float64      // of all that the profile saw allocated
 	Stack          []sample.Frame
 }
@@ -178,16 +179,16 @@ func (s Stand) calls(caller int) int {
 	return 0
 }
 
-// blamed is the site that grew most, else the one that holds most; nil where
-// there is none.
+// blamed is the site that grew most, by more than twice the error of the sampling,
+// else the one that holds most; nil where there is none.
 func (e *Evidence) blamed() *Site {
 	if len(e.Sites) == 0 {
 		return nil
 	}
 	best := &e.Sites[0]
 	for i := range e.Sites {
-		if e.Sites[i].Growth > best.Growth {
-			best = &e.Sites[i]
+		if s := &e.Sites[i]; s.Growth > best.Growth && s.Growth > 2*int64(s.Error) {
+			best = s
 		}
 	}
 	return best

@@ -79,6 +79,9 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if f.Culprit != nil && !f.Culprit.Hint {
 		function = f.Culprit.Function
 	}
+	if f.Class == GCUnaware {
+		function = "GOMEMLIMIT" // whose garbage it was may differ from run to run
+	}
 	if p := c.program(c.Subject); p != nil {
 		mainPackage = p.Name
 		if p.Go != nil {

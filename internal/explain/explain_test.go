@@ -46,7 +46,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"a stripped program that is well":                        {Healthy, Medium, ""},
 		"a night in which the machine slept":                     {Healthy, High, ""},
 		"bodies that are not closed":                             {Goroutines, Medium, "transport.go:1945"},
-		"connections that nobody asked for":                      {GCUnaware, High, ""},
+		"connections that nobody asked for":                      {GCUnaware, High, "transport.go:1944"},
 		"native memory that comes and goes":                      {Native, High, ""},
 		"buffers that were reserved and never used":              {Untouched, High, "arena.go:40"},
 		"patterns compiled for every value":                      {Churn, Medium, "formats.go:48"},

@@ -3,6 +3,7 @@ package explain
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,14 @@ func TestCountersAllocatorsAndSpansAreLoaded(t *testing.T) {
 	last := len(e.Ticks.At) - 1
 	if e.Ticks.Alloc[last] != 240*float64(mib) || e.Ticks.CPU[last] != 3.3 || e.Ticks.GC[last] != 1.1 {
 		t.Errorf("allocated %v, CPU %v s, collector %v s", e.Ticks.Alloc[last], e.Ticks.CPU[last], e.Ticks.GC[last])
+	}
+}
+
+// What a mark did not reach and no sweep has freed is garbage, site by site.
+func TestGarbageIsWhatTheMarkDidNotReach(t *testing.T) {
+	p := &sample.HeapProfile{Counts: []sample.BucketCounts{{NowAllocs: 10, NowFrees: 2}, {NowAllocs: 5}, {NowAllocs: 3, NowFrees: 3}, {NowAllocs: 7}}}
+	if got, want := deadOf(p, []uint64{3, 5, 1}), []int64{5, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -69,6 +69,8 @@ func (p pace) gcWords() string {
 	switch s := p.gcShare(); {
 	case math.IsNaN(s):
 		return ""
+	case s < 0.01:
+		return "less than 1% of the CPU time"
 	case s > 0.9:
 		return "most of the CPU time"
 	default:

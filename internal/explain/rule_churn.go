@@ -109,19 +109,20 @@ func (c *Case) churnWhy(top *Allocator) []Why {
 	return why
 }
 
-// mostSince is the line that allocated most since the last published collection,
-// else most of all; nil where no profile is known.
+// mostSince is the line that made most of the garbage, as far as a mark tells,
+// else allocated most since the last published collection, else most of all; nil
+// where no profile is known.
 func (c *Case) mostSince() *Allocator {
-	if len(c.Allocators) == 0 {
-		return nil
-	}
-	best := &c.Allocators[0]
-	for i := range c.Allocators {
-		if c.Allocators[i].Since > best.Since {
-			best = &c.Allocators[i]
+	for _, of := range []func(*Allocator) sample.Bytes{
+		func(a *Allocator) sample.Bytes { return a.Garbage },
+		func(a *Allocator) sample.Bytes { return a.Since },
+		func(a *Allocator) sample.Bytes { return a.Bytes },
+	} {
+		if top, _ := c.most(of); top != nil {
+			return top
 		}
 	}
-	return best
+	return nil
 }
 
 func allocates(a *Allocator) *Culprit {

@@ -50,9 +50,14 @@ func judgeGCUnaware(c *Case) Finding {
 	return gcUnawareFound(c, facts)
 }
 
+// gcUnawareFound blames the setting. Where a mark tells whose garbage it was, that
+// line stands with it; it need not be wrong.
 func gcUnawareFound(c *Case, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.waste(), Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: c.waste(), Role: "config"}}
+	if top, all := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Garbage*4 > all {
+		f.Culprit = &Culprit{Function: top.Function, File: top.File, Line: top.Line, Bytes: top.Garbage, Role: "config"}
+	}
 	about := "About "
 	if c.live.exact {
 		about = "Only "

@@ -264,6 +264,9 @@ func leakConfidence(c *Case) (Confidence, []string) {
 		because = append(because, "one goroutine stayed inside a caller all the time")
 		strong = false
 	}
+	if float64(c.site.Growth) < 0.2*(c.curve.last-c.curve.first) {
+		because, strong = append(because, "no line holds a fifth of the growth: the one that is named holds most of all"), false
+	}
 	if c.slowsDown() {
 		because, strong = append(because, "its growth slows down while the program goes on allocating, as in a cache that fills up"), false
 	}

@@ -388,6 +388,7 @@ var scenes = map[string]func() *scene{
 		s.Allocators[0].Own, s.Allocators[0].Since = false, 70*mib
 		s.allocator("example.org/shop/mirror.(*Mirror).fetch", "/build/shop/mirror/mirror.go", 99, 200, 0.2)
 		s.Allocators[1].Since = 20 * mib
+		s.Allocators[0].Garbage, s.Allocators[1].Garbage = 64*mib, 12*mib
 		s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 62, Stack: []uint64{1}, Where: []sample.Location{
 			{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: "net/http.(*Transport).getConn"}}}, {Frames: []sample.Frame{{Func: "net/http.(*Client).Do"}}},
 			{Frames: []sample.Frame{{Func: "example.org/shop/mirror.(*Mirror).fetch", File: "/build/shop/mirror/mirror.go", Line: 99}}}}})

@@ -63,7 +63,9 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 	p := heapdiff.Profile{Sites: stacks, HeapProfile: profile}
 	view := heapdiff.Published
 	l.e.SiteView, l.e.Rate = "published", profile.Rate
+	var dead []int64
 	if m := l.e.process(); within && m != nil && m.Live != nil && m.Live.Sampled != nil {
+		dead = deadOf(profile, m.Live.Sampled)
 		p.HeapProfile, base = heapdiff.Live(profile, m.Live.Sampled), heapdiff.AsPublished(base)
 		l.e.SiteView, view = "live", heapdiff.Now
 	}
@@ -78,16 +80,36 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 			l.e.Sites = append(l.e.Sites, s)
 		}
 	}
-	if err := l.allocators(all[len(all)-1].ID, id, holders, p); err != nil {
+	if err := l.allocators(all[len(all)-1].ID, id, holders, p, dead); err != nil {
 		return err
 	}
 	return l.course(holders, p, view)
 }
 
+// deadOf is how many sampled objects of each site were dead and not yet swept when
+// a mark reached so many.
+func deadOf(p *sample.HeapProfile, reached []uint64) []int64 {
+	dead := make([]int64, len(p.Counts))
+	for i, n := range p.Counts[:min(len(p.Counts), len(reached))] {
+		dead[i] = max(0, heapdiff.Now.InUse(n)-int64(reached[i]))
+	}
+	return dead
+}
+
 // allocators reads them from the last profile, with what the moment's one, whose
-// holders are given, says of the time since the last collection.
-func (l *loader) allocators(last, id int64, holders []heapdiff.Holder, p heapdiff.Profile) error {
+// holders are given, says of the time since the last collection and of the dead.
+func (l *loader) allocators(last, id int64, holders []heapdiff.Holder, p heapdiff.Profile, dead []int64) error {
 	latest := holders
+	now := map[sample.Frame]Allocator{}
+	for _, h := range holders {
+		a := Allocator{Since: amount(h.Since)}
+		for _, i := range h.Sites {
+			if i < len(dead) {
+				a.Garbage += amount(heapdiff.Scale(dead[i], p.Sites[i].Size, p.Rate))
+			}
+		}
+		now[h.Frame] = a
+	}
 	if last != id && l.e.At != "kill" {
 		profile, err := l.Profile(last)
 		if err != nil {
@@ -100,11 +122,7 @@ func (l *loader) allocators(last, id int64, holders []heapdiff.Holder, p heapdif
 		p = heapdiff.Profile{Sites: stacks, HeapProfile: profile}
 		latest = heapdiff.Holders(p, nil, heapdiff.Now, l.module())
 	}
-	since := map[sample.Frame]sample.Bytes{}
-	for _, h := range holders {
-		since[h.Frame] = amount(h.Since)
-	}
-	l.e.Allocators = allocatorsOf(latest, p, since)
+	l.e.Allocators = allocatorsOf(latest, p, now)
 	return nil
 }
 
@@ -112,12 +130,12 @@ func (l *loader) allocators(last, id int64, holders []heapdiff.Holder, p heapdif
 const mostAllocators = 20
 
 // allocatorsOf are the lines that allocated most until the profile.
-func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, since map[sample.Frame]sample.Bytes) []Allocator {
+func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, now map[sample.Frame]Allocator) []Allocator {
 	all := 0.0
 	var out []Allocator
 	for _, h := range holders {
 		a := Allocator{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
-			Bytes: amount(h.Alloc), Since: since[h.Frame], Stack: framesOf(p.Sites[h.Sites[0]])}
+			Bytes: amount(h.Alloc), Since: now[h.Frame].Since, Garbage: now[h.Frame].Garbage, Stack: framesOf(p.Sites[h.Sites[0]])}
 		if f := libraryFrame(a.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
 			a.Function, a.File, a.Line = f.Func, f.File, f.Line
 		}
