@@ -56,7 +56,7 @@ func (c *Case) undecidedSentence(candidates []string) string {
 	}
 	if most, ok := c.largestRow(); ok {
 		s := fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
-		if c.site != nil && c.site.Bytes*2 > most.Bytes && c.site.Function != "" {
+		if heap := most.Name == sample.RowLive || most.Name == sample.RowNew; heap && c.site != nil && c.site.Bytes*2 > most.Bytes && c.site.Function != "" {
 			s += fmt.Sprintf(" Most of it was allocated at %s.", place(c.site.File, c.site.Line))
 		}
 		return s

@@ -150,7 +150,8 @@ func burstSentence(c *Case) string {
 	if c.flight.name != s.Function && s.Bytes < held {
 		text += fmt.Sprintf(", %s of it allocated at %s", size(s.Bytes), place(s.File, s.Line))
 	}
-	if untouched := c.live.bytes.Sub(c.liveRows()); c.live.exact && untouched > c.live.bytes/20 {
+	paged := c.proc.Residency != nil && c.proc.Residency.GoKnown
+	if untouched := c.live.bytes.Sub(c.liveRows()); paged && c.live.exact && untouched > c.live.bytes/20 {
 		text += fmt.Sprintf("; %s of what they held was not touched yet, so not charged", size(untouched))
 	}
 	return text + "."

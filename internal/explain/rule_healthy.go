@@ -98,7 +98,10 @@ func (c *Case) heapUnwatched() string {
 func (c *Case) stableFound(f Finding) Finding {
 	r := c.run
 	f.Sentence = fmt.Sprintf("Stable over %s: the %s changed by %s. %s.", seconds(r.Seconds), r.Growth.Of, r.Growth.byPace(), c.peakSentence())
-	f.Because = []string{fmt.Sprintf("%s in %s", count(int(r.Kills), "kill"), seconds(r.Seconds)), c.footprintWords()}
+	f.Because = []string{fmt.Sprintf("%s in %s", count(int(r.Kills), "kill"), seconds(r.Seconds))}
+	if r.Footprint != nil {
+		f.Because = append(f.Because, c.footprintWords())
+	}
 	if r.GCShare != nil && r.Collections > 0 {
 		f.Because = append(f.Because, fmt.Sprintf("%s took about %.2g%% of the CPU time", count(int(r.Collections), "collection"), 100**r.GCShare))
 	}

@@ -302,6 +302,10 @@ func (c *Case) stillFilling() bool {
 	return c.outcome.Elapsed < 60 && k.floorEnd < 0.2*c.outcome.Elapsed && kept >= 0.1
 }
 
+// culprit is a line to blame; nil where the stack is not known.
 func culprit(s *Site, role string) *Culprit {
+	if s.Function == "" {
+		return nil
+	}
 	return &Culprit{Function: s.Function, File: s.File, Line: s.Line, Bytes: s.Bytes, Role: role}
 }

@@ -732,6 +732,31 @@ var quiet = map[string]struct {
 		s.running(1)
 		return s
 	}, nil, Inconclusive},
+	"a program that was stopped for most of the time": {func() *scene {
+		s := newScene()
+		s.over(10*time.Minute, 600)
+		s.cycles(10, noise(20, 9, 0)...)
+		for i := range s.Cycles {
+			if i < 18 {
+				s.Cycles[i].At = s.Start.Add(time.Duration(i) * 3 * time.Second)
+			}
+		}
+		for i := range s.Ticks.At {
+			s.Ticks.CPU = append(s.Ticks.CPU, float64(min(i, 60)))
+		}
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a run of one second": {func() *scene {
+		s := newScene()
+		s.over(time.Second, 10)
+		s.cycles(3, 4, 5)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a leak whose stacks are not known": {func() *scene {
+		s := leaking()
+		s.Sites[0].Function, s.Sites[0].File, s.Sites[0].Line, s.Sites[0].Stack = "", "", 0, nil
+		return s
+	}, []Class{Leak}, Leak},
 	"a file that is read again and again at the limit": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Stat.PageCache = 230 * mib

@@ -202,10 +202,13 @@ func (c *Case) hardNow() float64 {
 const longEnough = 600
 
 func (c *Case) tendency(r Run) Tendency {
-	if c.outcome.Kernel || r.Growth == nil || r.Footprint == nil {
+	if c.outcome.Kernel || r.Growth == nil {
 		return TooSoon
 	}
-	g, day, typical := r.Growth, 24.0, float64(r.Footprint.P50)
+	g, day, typical := r.Growth, 24.0, c.curve.last
+	if r.Footprint != nil {
+		typical = float64(r.Footprint.P50)
+	}
 	room := typical / 2
 	if c.limit > 0 {
 		room = float64(c.limit) - c.hardNow()

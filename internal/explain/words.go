@@ -28,7 +28,13 @@ func ShortFile(file string) string {
 	return dir + "/" + base
 }
 
-func place(file string, line int) string { return fmt.Sprintf("%s:%d", ShortFile(file), line) }
+// place is a line as people say it.
+func place(file string, line int) string {
+	if file == "" {
+		return "a line that is not known"
+	}
+	return fmt.Sprintf("%s:%d", ShortFile(file), line)
+}
 
 // count is n things: "1 call", "41 calls". The noun's plural takes an s.
 func count(n int, noun string) string {
