@@ -26,7 +26,7 @@ func (i *importer) profiles(files []source) error {
 		return err
 	}
 	p := profileWriter{importer: i}
-	err := p.notes(untimed, len(files))
+	err := p.notes(untimed)
 	for n, f := range files {
 		err = errors.Join(err, p.add(f.profile, steps[n], "heap profile from "+f.base()))
 	}
@@ -55,7 +55,7 @@ type profileWriter struct {
 }
 
 // notes are the gaps that hold for all profiles.
-func (p *profileWriter) notes(untimed string, files int) error {
+func (p *profileWriter) notes(untimed string) error {
 	err := errors.Join(
 		p.gap(p.key, time.Time{}, time.Time{}, "the memory of the process", "a heap profile tells of the Go heap alone, as it was one or two collections before"),
 		p.gap(p.key, time.Time{}, time.Time{}, "goroutines, the runtime's figures, how the program ended", "they are not in a heap profile"))

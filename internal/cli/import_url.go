@@ -98,7 +98,7 @@ func (p *poller) take(profile *pull.Profile) error {
 	if i.w == nil {
 		err = i.create("url", profile.Program.Name(), profile.At)
 		if err == nil {
-			err = p.writer.notes("", 0)
+			err = p.writer.notes("")
 		}
 	}
 	if err == nil {
