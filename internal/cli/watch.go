@@ -34,7 +34,7 @@ A PID is watched until it ends. A NAME is that of an executable: all that are
 called so are watched, those that start later too, so a service that is started
 again gets a new recording; Ctrl-C ends it. --cgroup and --container watch all
 that is in a cgroup, in one recording. --all watches every Go program that may be
-read, up to --at-most.
+read, each by itself, up to --at-most.
 
 Nothing of a program is changed and nothing of it is stopped: its memory is read,
 and one of its threads, which in a Go program hardly ever gets a signal, is traced
@@ -156,6 +156,7 @@ func (w *watching) options(status *status) watch.Options {
 		HeapProfile:   w.enableHeapProfile,
 		EnableRunning: w.enableHeapProfile,
 		FiguresAlone:  w.figuresAlone,
+		Alone:         w.all,
 		Say:           func(line string) { status.say("%s", line) },
 	}
 }

@@ -135,7 +135,7 @@ func isWithin(path, above string) bool {
 }
 
 // isOurs says whether a process belongs to what is watched: any but our own
-// where that is a cgroup, else what is below the main program.
+// where that is a cgroup, else the main program and what is below it.
 func (s *Source) isOurs(pid int) bool {
 	const deepest = 64
 	switch s.scope {
@@ -145,8 +145,8 @@ func (s *Source) isOurs(pid int) bool {
 		return pid != os.Getpid()
 	}
 	for range deepest {
-		if pid == s.main {
-			return true
+		if pid == s.main || s.opts.Alone {
+			return pid == s.main
 		}
 		if p := s.live[pid]; p != nil {
 			return !p.beside

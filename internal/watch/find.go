@@ -31,8 +31,9 @@ type file struct {
 	changed    time.Time
 }
 
-// Find gives the processes that match and were not started by one that does, in
-// ascending order: those belong to it. Our own is never among them.
+// Find gives the processes that match, in ascending order; of those found by
+// name none that was started by another, to which it belongs. Our own is never
+// among them.
 func (f *Finder) Find() ([]int, error) {
 	if f.Root == "" {
 		f.Root = "/proc"
@@ -47,9 +48,10 @@ func (f *Finder) Find() ([]int, error) {
 			found = append(found, pid)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(pid int) bool {
-		return f.isBelow(pid, found)
-	}), nil
+	if f.AllGo {
+		return found, nil // a container engine is a Go program, and everything is below it
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(pid int) bool { return f.isBelow(pid, found) }), nil
 }
 
 // Hidden is how many processes could not be told to be Go programs or not, as

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -73,6 +75,9 @@ func (s *Source) runningState(p *process) (sample.HeapProfileState, error) {
 	if err != nil {
 		return state, err
 	}
+	if !p.begun() {
+		return state, errNotBegun
+	}
 	rate, err := readRate(p.mem, p.bin, p.bias)
 	switch {
 	case err != nil:
@@ -86,6 +91,21 @@ func (s *Source) runningState(p *process) (sample.HeapProfileState, error) {
 	}
 	return state, nil
 }
+
+// begun says whether the runtime has been set up, which is done before it makes
+// its second thread (runtime.main). It waits a little for a program that has just
+// been started.
+func (p *process) begun() bool {
+	for range 100 {
+		if threads, err := procfs.Threads(p.root, p.key.PID); err != nil || len(threads) > 1 {
+			return err == nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+var errNotBegun = errors.New("it has not begun to run")
 
 // enableRunning is the one thing that changes a program which runs: a store of
 // Go's default rate to MemProfileRate. From Go 1.24 on it holds at once, before

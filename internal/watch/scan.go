@@ -50,6 +50,9 @@ func (s *Source) pids() []int {
 	}
 	var all []int
 	for _, p := range s.order {
+		if s.opts.Alone {
+			break
+		}
 		below, err := procfs.Descendants(s.opts.Root, p.key.PID)
 		if err == nil {
 			all = append(all, below...)

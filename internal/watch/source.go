@@ -33,6 +33,8 @@ type Options struct {
 	// Narrow traces no more than one thread of a Go program: for programs that
 	// are not ours (lastbreath.Never).
 	Narrow bool
+	// Alone watches what is attached to without what it starts.
+	Alone bool
 	// EnableRunning switches the heap profile on, by a write into its memory, in
 	// programs that run already and keep none.
 	EnableRunning bool

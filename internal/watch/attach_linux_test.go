@@ -1,0 +1,433 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// other is a program that was started without a source. Its input is open until
+// the test closes it.
+type other struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	pid int
+}
+
+// startOther starts a program, in a cgroup if dir is given.
+func startOther(t testing.TB, dir string, args ...string) *other {
+	t.Helper()
+	name := filepath.Base(args[0])
+	if dir != "" {
+		args = append([]string{"sh", "-c", "echo $$ > " + dir + `/cgroup.procs && exec "$@"`, "sh"}, args...)
+	}
+	o := &other{cmd: exec.Command(args[0], args[1:]...)}
+	var err error
+	if o.in, err = o.cmd.StdinPipe(); err == nil {
+		err = o.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.pid = o.cmd.Process.Pid
+	t.Cleanup(func() { o.cmd.Process.Kill(); o.in.Close(); o.cmd.Wait() })
+	if dir != "" {
+		await(t, func() bool { now, _ := procfs.Name("/proc", o.pid); return now == name })
+	}
+	return o
+}
+
+// await waits for something that comes soon.
+func await(t testing.TB, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it did not come")
+		}
+	}
+}
+
+// tracers are the threads that trace a thread of a process, 0 for none of them.
+func tracers(t testing.TB, pid int) (found []int) {
+	t.Helper()
+	threads, err := procfs.Threads("/proc", pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tid := range threads {
+		if tracer, err := procfs.TracerOf("/proc", tid); err == nil && tracer != 0 {
+			found = append(found, tracer)
+		}
+	}
+	return found
+}
+
+func stateOf(pid int) procfs.State {
+	st, _ := procfs.StateOf("/proc", pid)
+	return st
+}
+
+// attached is a source of a program that runs, and what it says.
+type attached struct {
+	*Source
+	said []string
+}
+
+func attachTo(t testing.TB, pid int, o Options, h *cgroup.Hierarchy) *attached {
+	t.Helper()
+	hwtest.Need(t, hwtest.Ptrace)
+	a := &attached{}
+	o.Narrow = true
+	o.Say = func(line string) { a.said = append(a.said, line) }
+	var err error
+	if a.Source, err = New(o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	if _, err := a.Attach(pid, h); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// watch runs the loop until the source is done or ctx ends.
+func (a *attached) watch(t testing.TB, ctx context.Context, k *kept) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := (&capture.Loop{Source: a, Sink: k}).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		t.Fatal("the watch did not end within a minute")
+	}
+}
+
+// atPoint ends a watch once a point is as it should be.
+func (k *kept) atPoint(t testing.TB, so func(*sample.Point) bool) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	k.onPoint = func(p *sample.Point) {
+		if so(p) {
+			cancel()
+		}
+	}
+	return ctx
+}
+
+func hasFigures(p *sample.Point) bool { return len(p.Processes) > 0 && p.Processes[0].Go != nil }
+
+func TestAProgramThatRunsIsWatchedToItsEnd(t *testing.T) {
+	o := startOther(t, "", testprog(t, "ticker"))
+	a := attachTo(t, o.pid, Options{}, nil)
+	k := &kept{onPoint: func(p *sample.Point) {
+		if hasFigures(p) {
+			o.cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}}
+	if n := len(tracers(t, o.pid)); n != 1 {
+		t.Errorf("%d of its threads are traced, want one", n)
+	}
+	a.watch(t, t.Context(), k)
+	p := k.named("ticker")
+	if len(p) != 1 || p[0].HeapProfile != sample.HeapProfileOff || !strings.Contains(p[0].WhyNot, "--enable-heap-profile") {
+		t.Fatalf("programs %+v", p)
+	}
+	if d := k.death(p[0].Key); d == nil || d.Signal != int(syscall.SIGTERM) || d.Go == nil || d.Incomplete != "" {
+		t.Errorf("the moment of its end: %+v", d)
+	}
+	if code := a.ExitCode(); code != 143 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestAWatchThatEndsLeavesNoTrace(t *testing.T) {
+	o := startOther(t, "", testprog(t, "ticker"))
+	a := attachTo(t, o.pid, Options{}, nil)
+	k := &kept{}
+	a.watch(t, k.atPoint(t, hasFigures), k)
+	a.Close()
+	if n := len(tracers(t, o.pid)); n != 0 {
+		t.Errorf("%d of its threads are still traced", n)
+	}
+	if last := k.moments[len(k.moments)-1]; last.Kind != sample.MomentEnd {
+		t.Errorf("the last moment is %s", last.Kind)
+	}
+}
+
+func TestTheHeapProfileOfARunningProgramIsSwitchedOnWhenAskedFor(t *testing.T) {
+	for name, build := range map[string]hwtest.BuildOptions{"plain": {}, "stripped": {Strip: true}, "PIE": {PIE: true}} {
+		t.Run(name, func(t *testing.T) {
+			o := startOther(t, "", hwtest.Build(t, "../testprog/leak", build), "-rate", "20MiB", "-max", "200MiB")
+			off := attachTo(t, o.pid, Options{}, nil)
+			k := &kept{}
+			off.watch(t, k.atPoint(t, hasFigures), k)
+			if p := k.named("leak"); len(p) != 1 || p[0].HeapProfile != sample.HeapProfileOff || len(off.said) > 0 {
+				t.Fatalf("without the flag: programs %+v, said %q", p, off.said)
+			}
+			off.Close()
+
+			on := attachTo(t, o.pid, Options{EnableRunning: true}, nil)
+			k = &kept{}
+			var before sample.Bytes
+			on.watch(t, k.atPoint(t, func(p *sample.Point) bool {
+				if !hasFigures(p) {
+					return false
+				}
+				if before == 0 {
+					before = p.Processes[0].Go.TotalAlloc
+				}
+				return p.Processes[0].Go.TotalAlloc > before+24*sample.MiB
+			}), k)
+			p := k.named("leak")
+			if len(p) != 1 || p[0].HeapProfile != sample.HeapProfileEnabled || len(on.said) != 1 || !strings.Contains(on.said[0], "was 0 and is 524288") {
+				t.Fatalf("with the flag: programs %+v, said %q; gaps %s", p, on.said, k.gapText())
+			}
+			last := k.moments[len(k.moments)-1].Processes[0]
+			if last.Profile == nil || last.Profile.Rate != 512<<10 {
+				t.Fatalf("profile %+v", last.Profile)
+			}
+			var sampled uint64
+			for i, c := range last.Profile.Counts {
+				if k.sites[p[0].Key][i].Size == 64*sample.KiB {
+					sampled += c.NowAllocs
+				}
+			}
+			// A block of 64 KiB is sampled with p = 1 - exp(-1/8) = 0.12: of 16 MiB
+			// and more in such blocks, 30 are expected.
+			if sampled < 8 {
+				t.Errorf("%d blocks of 64 KiB were sampled", sampled)
+			}
+			on.Close()
+
+			again := attachTo(t, o.pid, Options{EnableRunning: true}, nil)
+			if len(again.said) > 0 {
+				t.Errorf("the second time it says %q", again.said)
+			}
+		})
+	}
+}
+
+func TestATracedProgramIsWatchedWithoutItsLastBreath(t *testing.T) {
+	o := startOther(t, "", testprog(t, "ticker"))
+	first := attachTo(t, o.pid, Options{}, nil)
+	second := attachTo(t, o.pid, Options{}, nil)
+	if len(second.said) != 1 || !strings.Contains(second.said[0], "watch.test, pid") || !strings.Contains(second.said[0], "traces it") {
+		t.Errorf("said %q", second.said)
+	}
+	k := &kept{onPoint: func(p *sample.Point) {
+		if hasFigures(p) {
+			o.cmd.Process.Kill()
+		}
+	}}
+	go func() { first.watch(t, t.Context(), &kept{}); first.Close(); o.cmd.Wait() }()
+	second.watch(t, t.Context(), k)
+	if !strings.Contains(k.gapText(), "the last breath of ticker") {
+		t.Errorf("gaps %s", k.gapText())
+	}
+	if last := k.events[len(k.events)-1]; last.Kind != sample.EventExit || last.Text != "unseen" {
+		t.Errorf("last event %+v", last)
+	}
+}
+
+func TestAStoppedProgramStaysStopped(t *testing.T) {
+	o := startOther(t, "", testprog(t, "ticker"))
+	o.cmd.Process.Signal(syscall.SIGSTOP)
+	await(t, func() bool { return stateOf(o.pid) == 'T' })
+	a := attachTo(t, o.pid, Options{}, nil)
+	k := &kept{}
+	a.watch(t, k.atPoint(t, func(p *sample.Point) bool { return len(p.Processes) > 0 && p.Processes[0].Resident != nil }), k)
+	a.Close()
+	if st := stateOf(o.pid); st != 'T' {
+		t.Errorf("its state is %c", st)
+	}
+	if len(k.moments) == 0 {
+		t.Error("no moment of it was kept")
+	}
+	o.cmd.Process.Signal(syscall.SIGCONT)
+	await(t, func() bool { return stateOf(o.pid) == 'S' })
+}
+
+func TestAProcessIsSeenWhoseFirstThreadHasEnded(t *testing.T) {
+	hwtest.Need(t, hwtest.CGO)
+	bin := filepath.Join(t.TempDir(), "leader")
+	if out, err := exec.Command("cc", "-pthread", "-o", bin, "../lastbreath/testdata/leader.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	o := startOther(t, "", bin)
+	await(t, func() bool { return stateOf(o.pid) == procfs.Zombie })
+	a := attachTo(t, o.pid, Options{}, nil)
+	k := &kept{onPoint: func(p *sample.Point) {
+		if len(p.Processes) == 1 && p.Processes[0].Resident.Total > 0 {
+			o.in.Close()
+		}
+	}}
+	a.watch(t, t.Context(), k)
+	p := k.named("leader")
+	if len(p) != 1 || p[0].Key.PID != o.pid {
+		t.Fatalf("programs %+v", p)
+	}
+	if d := k.death(p[0].Key); d == nil || d.ExitCode != sample.Some(4) || d.Residency == nil {
+		t.Errorf("the moment of its end: %+v", d)
+	}
+}
+
+func TestAProgramIsFollowedThroughExecAndItsChildrenAreFound(t *testing.T) {
+	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "processes")+" -for 1s -sizes 2MiB,2MiB")
+	a := attachTo(t, o.pid, Options{HeapProfile: true, EnableRunning: true}, nil)
+	o.in.Close()
+	k := &kept{}
+	a.watch(t, t.Context(), k)
+	got := k.named("processes")
+	if len(got) != 3 {
+		t.Fatalf("programs %+v", got)
+	}
+	for _, p := range got {
+		if p.HeapProfile != sample.HeapProfileEnabled {
+			t.Errorf("the heap profile of %d is %s", p.Key.PID, p.HeapProfile)
+		}
+		if d := k.death(p.Key); d == nil || d.Go == nil {
+			t.Errorf("the moment of the end of %d: %+v", p.Key.PID, d)
+		}
+	}
+}
+
+func TestWhatSharesTheCgroupIsSeenBesideIt(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
+	h, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := group(t, 256*sample.MiB)
+	o, beside := startOther(t, g.Dir, testprog(t, "ticker")), startOther(t, g.Dir, testprog(t, "steady"))
+	a := attachTo(t, o.pid, Options{}, h)
+	charged := false
+	k := &kept{onPoint: func(p *sample.Point) {
+		if hasFigures(p) && len(p.Processes) == 2 {
+			charged = p.Cgroup != nil && p.Cgroup.Limit.V == 256*sample.MiB
+			o.cmd.Process.Kill()
+		}
+	}}
+	a.watch(t, t.Context(), k)
+	if !charged {
+		t.Error("the cgroup's charge was not seen")
+	}
+	if p := k.named("steady"); len(p) != 1 || p[0].Go != nil || !strings.Contains(p[0].WhyNot, "shares the cgroup") {
+		t.Errorf("beside it: %+v", p)
+	}
+	if n := len(tracers(t, beside.pid)); n != 0 {
+		t.Errorf("%d threads of what is beside it are traced", n)
+	}
+}
+
+func TestACgroupIsWatchedUntilItIsEmpty(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
+	h, err := cgroup.Detect("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := group(t, 256*sample.MiB)
+	one, two := startOther(t, g.Dir, testprog(t, "ticker")), startOther(t, g.Dir, testprog(t, "steady"))
+	source, err := New(Options{Group: g, Narrow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &attached{Source: source}
+	defer a.Close()
+	if n, err := a.AttachGroup(h); n != 2 || err != nil {
+		t.Fatalf("%d programs, %v", n, err)
+	}
+	k := &kept{onPoint: func(p *sample.Point) {
+		if len(p.Processes) == 2 && p.Processes[0].Go != nil && p.Processes[1].Go != nil {
+			one.cmd.Process.Kill()
+			two.cmd.Process.Kill()
+		}
+	}}
+	a.watch(t, t.Context(), k)
+	for _, name := range []string{"ticker", "steady"} {
+		if p := k.named(name); len(p) != 1 || k.death(p[0].Key) == nil {
+			t.Errorf("%s: %+v; gaps %s", name, p, k.gapText())
+		}
+	}
+}
+
+func TestAProcessThatIsGoneIsToldAsThat(t *testing.T) {
+	source, err := New(Options{Narrow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if _, err := source.Attach(1<<22+1, nil); !errors.Is(err, procfs.ErrGone) {
+		t.Errorf("Attach says %v", err)
+	}
+}
+
+func TestProgramsAreFoundByName(t *testing.T) {
+	o := startOther(t, "", testprog(t, "ticker"), "-for", "1m")
+	shell := startOther(t, "", "sh", "-c", testprog(t, "neverready")+" & read x")
+	_ = shell
+	all := (&Finder{AllGo: true})
+	for name, c := range map[string]struct {
+		finder *Finder
+		want   bool
+	}{
+		"its name":       {&Finder{Names: []string{"ticker"}}, true},
+		"one of several": {&Finder{Names: []string{"nobody", "ticker"}}, true},
+		"part of it":     {&Finder{Names: []string{"tick"}}, false},
+		"every Go one":   {all, true},
+	} {
+		pids, err := c.finder.Find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(pids, o.pid) != c.want {
+			t.Errorf("%s: found %v, the program is %d", name, pids, o.pid)
+		}
+		if slices.Contains(pids, os.Getpid()) || slices.Contains(pids, shell.pid) {
+			t.Errorf("%s: found this very program or a shell in %v", name, pids)
+		}
+	}
+	if name := "a-service-with-a-long-name"; !isNamed(name, name[:15], "") || !isNamed(name, name[:15], name) || isNamed(name, name[:15], name+"-2") {
+		t.Error("a name longer than the kernel keeps")
+	}
+	unix.Kill(o.pid, unix.SIGKILL)
+}
+
+// BenchmarkAttach is from a pid to the first figures of the Go runtime.
+func BenchmarkAttach(b *testing.B) {
+	for name, build := range map[string]hwtest.BuildOptions{"plain": {}, "stripped": {Strip: true}} {
+		b.Run(name, func(b *testing.B) {
+			o := startOther(b, "", hwtest.Build(b, "../testprog/ticker", build), "-for", "10m")
+			await(b, func() bool { threads, _ := procfs.Threads("/proc", o.pid); return len(threads) > 2 })
+			for b.Loop() {
+				source, err := New(Options{Narrow: true})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := source.Attach(o.pid, nil); err != nil {
+					b.Fatal(err)
+				}
+				p := sample.Point{At: time.Now()}
+				if err := source.Tick(&p, capture.Full); err != nil || !hasFigures(&p) {
+					b.Fatalf("%+v, %v", p.Processes, err)
+				}
+				source.Close()
+			}
+		})
+	}
+}
