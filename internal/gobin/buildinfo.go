@@ -1,7 +1,6 @@
 package gobin
 
 import (
-	"bytes"
 	"cmp"
 	"debug/buildinfo"
 	"debug/elf"
@@ -54,20 +53,10 @@ const buildInfoMagic = "\xff Go buildinf:"
 // scanBuildInfo looks for the record in all that is loaded: debug/buildinfo finds
 // it in some files without section headers only.
 func (b *Binary) scanBuildInfo() (info *debug.BuildInfo, ok bool) {
-	for _, s := range b.segments {
-		for at := 0; ; at++ {
-			i := bytes.Index(s.data[at:], []byte(buildInfoMagic))
-			if i < 0 {
-				break
-			}
-			if at += i; (s.addr+uint64(at))%16 != 0 {
-				continue
-			}
-			if info, ok := parseBuildInfo(s.data[at:]); ok {
-				return info, true
-			}
+	for _, data := range b.search([]byte(buildInfoMagic), 16) {
+		if info, ok := parseBuildInfo(data); ok {
+			return info, true
 		}
-		b.file.release(s.data)
 	}
 	return nil, false
 }

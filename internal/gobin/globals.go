@@ -54,7 +54,6 @@ func (b *Binary) elect(set *signature.Set) error {
 	}
 	b.accept(elected, set)
 	b.locateSwitch(code[schedinit])
-	b.Release()
 	return nil
 }
 
@@ -114,6 +113,9 @@ func (b *Binary) isData(addr uint64) bool {
 func (b *Binary) functionsNamed(want func(name []byte) bool) map[string][]signature.Code {
 	found := make(map[string][]signature.Code)
 	for i := range b.table.n {
+		if i%(1<<14) == 0 {
+			b.Release() // of a large program's table
+		}
 		name := b.table.runtimeName(i)
 		if name == nil || !want(name) || len(found[string(name)]) == maxNamesakes {
 			continue

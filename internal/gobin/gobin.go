@@ -111,6 +111,7 @@ func read(m *mapping) (b *Binary, err error) {
 	b.symbols = b.collectSymbols()
 	b.supported = b.readRuntime(f)
 	b.CGO = b.linksCgo(f)
+	b.Release()
 	return b, nil
 }
 

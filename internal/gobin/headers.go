@@ -1,10 +1,12 @@
 package gobin
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"iter"
 )
 
 // pageSize is the granularity of ELF loading on amd64.
@@ -74,6 +76,32 @@ func (b *Binary) at(addr uint64) []byte {
 		}
 	}
 	return nil
+}
+
+// search gives the aligned addresses where the file has a pattern, and its bytes from
+// there to the end of the segment. It lets go of the pages that it has read, so that
+// a large file does not become ours.
+func (b *Binary) search(pattern []byte, align uint64) iter.Seq2[uint64, []byte] {
+	const piece = 1 << 20
+	return func(yield func(uint64, []byte) bool) {
+		for _, s := range b.segments {
+			for lo := 0; lo < len(s.data); lo += piece {
+				part := s.data[lo:min(lo+piece+len(pattern)-1, len(s.data))]
+				for at := 0; ; at++ {
+					i := bytes.Index(part[at:], pattern)
+					if i < 0 {
+						break
+					}
+					at += i
+					addr := s.addr + uint64(lo+at)
+					if addr%align == 0 && !yield(addr, s.data[lo+at:]) {
+						return
+					}
+				}
+				b.file.release(part)
+			}
+		}
+	}
 }
 
 // Base is the lowest address that the file asks to be loaded at, rounded down to

@@ -1,7 +1,6 @@
 package gobin
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -22,16 +21,12 @@ type module struct {
 // other Go programs, embedded as data, are not mistaken for this one.
 func (b *Binary) findModule(f *elf.File, l *Layout) (*module, *table, error) {
 	err := fmt.Errorf("%w: there is none that this version of Go writes (garble and other obfuscators hide it)", ErrNoFunctions)
-	tries := 0
-	for pclntab := range b.pclntabs(f) {
-		if tries++; tries > maxTries {
-			break
-		}
+	for pclntab := range atMost(maxTries, b.pclntabs(f)) {
 		var t *table
 		if t, err = parseTable(b.at(pclntab)); err != nil {
 			continue
 		}
-		for addr := range b.moduledatas(f, pclntab) {
+		for addr := range atMost(maxTries, b.moduledatas(f, pclntab)) {
 			if m, ok := b.readModule(addr, pclntab, l); ok {
 				return m, t, nil
 			}
@@ -43,6 +38,18 @@ func (b *Binary) findModule(f *elf.File, l *Layout) (*module, *table, error) {
 
 // Hostile files may be full of what looks like a table.
 const maxTries = 16
+
+func atMost(n int, all iter.Seq[uint64]) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		left := n
+		for v := range all {
+			if left == 0 || !yield(v) {
+				return
+			}
+			left--
+		}
+	}
+}
 
 // pclntabs are the addresses where the function table may be.
 func (b *Binary) pclntabs(f *elf.File) iter.Seq[uint64] {
@@ -56,33 +63,14 @@ func (b *Binary) pclntabs(f *elf.File) iter.Seq[uint64] {
 				return
 			}
 		}
-		for _, s := range b.segments {
-			if !s.scan(yield) {
+		// Magic, two zeros, and behind them the quantum and the pointers' size.
+		start := append(binary.LittleEndian.AppendUint32(nil, pclntabMagic), 0, 0)
+		for addr, data := range b.search(start, 8) {
+			if len(data) >= headerSize && data[7] == 8 && !yield(addr) {
 				return
 			}
-			b.file.release(s.data)
 		}
 	}
-}
-
-// scan looks for pcHeaders: the magic, two zeros, the quantum and the pointers'
-// size.
-func (s segment) scan(yield func(uint64) bool) bool {
-	start := binary.LittleEndian.AppendUint32(nil, pclntabMagic)
-	start = append(start, 0, 0)
-	at := 0
-	for range maxTries {
-		i := bytes.Index(s.data[at:], start)
-		if i < 0 || at+i+headerSize > len(s.data) {
-			return true
-		}
-		at += i
-		if addr := s.addr + uint64(at); addr%8 == 0 && s.data[at+7] == 8 && !yield(addr) {
-			return false
-		}
-		at++
-	}
-	return true
 }
 
 // moduledatas are the addresses where the moduledata of a function table may be;
@@ -107,30 +95,12 @@ func (b *Binary) moduledatas(f *elf.File, pclntab uint64) iter.Seq[uint64] {
 				return
 			}
 		}
-		for _, s := range b.segments {
-			if !s.exec && !s.words(pclntab, yield) {
+		for addr := range b.search(binary.LittleEndian.AppendUint64(nil, pclntab), 8) {
+			if !yield(addr) {
 				return
 			}
 		}
 	}
-}
-
-// words yields the addresses of the aligned words that have a value.
-func (s segment) words(value uint64, yield func(uint64) bool) bool {
-	want := binary.LittleEndian.AppendUint64(nil, value)
-	at := 0
-	for range maxTries {
-		i := bytes.Index(s.data[at:], want)
-		if i < 0 {
-			return true
-		}
-		at += i
-		if addr := s.addr + uint64(at); addr%8 == 0 && !yield(addr) {
-			return false
-		}
-		at++
-	}
-	return true
 }
 
 // readModule reads the moduledata at addr; ok is false if that cannot be one.
