@@ -74,7 +74,7 @@ func TestGarbageIsNotLive(t *testing.T) {
 			if n := total(tree.Sampled); n < 100000 || n > 101000 {
 				t.Errorf("%d of 100000 sampled objects are live", n)
 			}
-			if n := total(garbage.Sampled); n > 1000 {
+			if n := total(garbage.Sampled); n > 10000 { // a stale word on a stack may hold a branch
 				t.Errorf("%d sampled objects are live after the tree was dropped", n)
 			}
 		})

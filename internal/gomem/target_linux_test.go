@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +25,7 @@ import (
 // build is one way to build the target program.
 type build struct {
 	toolchain string
-	mode      string // exe, pie, cgo
+	mode      string // exe, pie, cgo, or one of variants
 	stripped  bool
 }
 
@@ -37,6 +39,16 @@ func (b build) String() string {
 // toolchains are the newest patch of every minor version.
 var toolchains = []string{
 	"go1.20.14", "go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1.25.7", "go1.26.8", "go1.27.2",
+}
+
+// variants are ways of building that move structs, code or variables.
+var variants = map[string]hwtest.BuildOptions{
+	"race":         {Race: true},
+	"unoptimised":  {Gcflags: "all=-N -l"},
+	"nogreenteagc": {Env: []string{"GOEXPERIMENT=nogreenteagc"}},
+	"amd64v3":      {Env: []string{"GOAMD64=v3"}},
+	"external":     {CGO: true, Ldflags: "-linkmode=external"},
+	"nodwarf":      {Ldflags: "-w"},
 }
 
 // newest is the build of tests that do not depend on the layout.
@@ -56,15 +68,21 @@ func matrix() []build {
 	for _, v := range toolchains {
 		all = append(all, build{v, "pie", false}, build{v, "exe", true}, build{v, "pie", true})
 	}
+	for _, name := range slices.Sorted(maps.Keys(variants)) {
+		all = append(all, build{"go1.26.8", name, false})
+	}
 	return all
 }
 
 // executable builds the target program once.
 func executable(t testing.TB, b build) string {
 	t.Helper()
-	path := hwtest.Build(t, filepath.Join("testdata", "target"), hwtest.BuildOptions{
-		Toolchain: b.toolchain, PIE: b.mode == "pie", CGO: b.mode == "cgo", Strip: b.stripped,
-	})
+	o, isVariant := variants[b.mode]
+	if !isVariant {
+		o = hwtest.BuildOptions{PIE: b.mode == "pie", CGO: b.mode == "cgo", Strip: b.stripped}
+	}
+	o.Toolchain = b.toolchain
+	path := hwtest.Build(t, filepath.Join("testdata", "target"), o)
 	if b.stripped {
 		hwtest.Need(t, symbolsOf(path))
 	}
