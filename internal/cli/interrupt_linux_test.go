@@ -30,11 +30,11 @@ func TestSignalsAreTheProgramsAndTheRunIsStillExplained(t *testing.T) {
 		code    int
 		outcome string
 	}{
-		{"an interrupt right after the start", []string{ticker}, "", syscall.SIGINT, 130, "stopped by"},
-		{"an interrupt", []string{ticker}, `^tick 2 `, syscall.SIGINT, 130, "stopped by"},
-		{"a request to end", []string{ticker}, `^tick 2 `, syscall.SIGTERM, 143, "stopped by"},
-		{"a hangup", []string{ticker}, `^tick 2 `, syscall.SIGHUP, 129, "stopped by"},
-		{"an interrupt while the load runs", []string{"--load", "echo loading; sleep 600", ticker}, `^loading`, syscall.SIGINT, 130, "stopped by"},
+		{"an interrupt right after the start", []string{ticker}, "", syscall.SIGINT, 130, "by SIGINT sent to highwater"},
+		{"an interrupt", []string{ticker}, `^tick 2 `, syscall.SIGINT, 130, "by SIGINT sent to highwater"},
+		{"a request to end", []string{ticker}, `^tick 2 `, syscall.SIGTERM, 143, "by SIGTERM sent to highwater"},
+		{"a hangup", []string{ticker}, `^tick 2 `, syscall.SIGHUP, 129, "by SIGHUP sent to highwater"},
+		{"an interrupt while the load runs", []string{"--load", "echo loading; sleep 600", ticker}, `^loading`, syscall.SIGINT, 130, "by SIGINT sent to highwater"},
 		{"an interrupt when the program has ended", []string{ticker, "-for", "300ms"}, `^ended`, syscall.SIGINT, 0, "ticker  "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

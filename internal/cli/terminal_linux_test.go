@@ -154,7 +154,7 @@ func TestARunCanBeStoppedAndContinued(t *testing.T) {
 	s.await(t, `tick \d+ `)
 	s.await(t, `tick \d+ `)
 	s.press(t, ctrlC)
-	s.await(t, `stopped.* by SIGINT`)
+	s.await(t, `stopped by Ctrl-C`)
 	s.await(t, `ready> `)
 	s.press(t, "echo code $?\n")
 	if code := s.await(t, `code (\d+)`)[1]; code != "130" {
