@@ -2,6 +2,7 @@ package gobin
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
 	"os"
 	"os/exec"
@@ -127,6 +128,65 @@ func TestWhatIsUnsupportedIsRefusedByNameAndKeepsItsBuildInfo(t *testing.T) {
 			b := openBytes(t, patched)
 			refused(t, b, c.want, c.text)
 		})
+	}
+}
+
+// Other toolchains for Go leave no build information, or say who they are in it.
+func TestOtherToolchainsAreNamed(t *testing.T) {
+	exe, err := elf.Open("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exe.Close()
+	for _, c := range []struct {
+		name string
+		b    *Binary
+		want error
+	}{
+		{"garble", &Binary{Arch: "amd64", GoVersion: "unknown"}, ErrObfuscated},
+		{"gccgo", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-compiler": "gccgo"}}, ErrGccgo},
+		{"linkshared", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-linkshared": "true"}}, ErrBuildMode},
+		{"plugin", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-buildmode": "plugin"}}, ErrBuildMode},
+		{"c-shared", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-buildmode": "c-shared"}}, ErrBuildMode},
+		{"32 bits", &Binary{Arch: "386", GoVersion: "go1.26.8"}, ErrArch},
+	} {
+		if err := c.b.checkSupported(exe); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+	}
+	tiny := Binary{strtab: []byte("\x00main\x00tinygo_startTask\x00")}
+	if err := tiny.foreign(exe); err != ErrTinyGo {
+		t.Errorf("TinyGo: got %v", err)
+	}
+	if err := new(Binary).foreign(exe); err != ErrNotGo {
+		t.Errorf("C: got %v", err)
+	}
+}
+
+func TestBuildInformationIsFoundByItsMark(t *testing.T) {
+	real, err := os.ReadFile(plain.build(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := real[bytes.LastIndex(real, []byte(buildInfoMagic)):]
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"as it is", record, "go1.26.8"},
+		{"behind a mark that is none", append([]byte(buildInfoMagic+strings.Repeat("\x00", 50)), record...), "go1.26.8"},
+		{"not aligned", append(make([]byte, 8), record...), ""},
+		{"cut", record[:35], ""},
+		{"too long", append([]byte(buildInfoMagic+"\x08\x02"+strings.Repeat("\x00", 16)), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f), ""},
+		{"without modules", []byte(buildInfoMagic + "\x08\x02" + strings.Repeat("\x00", 16) + "\x08go1.26.8\x00"), "go1.26.8"},
+		{"of pointers, as up to Go 1.17", []byte(buildInfoMagic + "\x08\x00" + strings.Repeat("\x00", 32)), ""},
+	} {
+		b := &Binary{file: &mapping{}, segments: []segment{{addr: 0x1000, data: c.data}}}
+		info, ok := b.scanBuildInfo()
+		if ok != (c.want != "") || ok && info.GoVersion != c.want {
+			t.Errorf("%s: got %v, %v", c.name, info, ok)
+		}
 	}
 }
 
