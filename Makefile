@@ -8,7 +8,7 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 e2fsprogs debootstrap
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: build demo test test-go lint bench cases-truth setup clean
+.PHONY: build demo test test-go lint bench cases-truth add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -39,6 +39,11 @@ bench: build
 
 cases-truth:
 	cd cases && $(GO) run ./truth
+
+# A new release of Go: make add-go VERSION=go1.28.0
+add-go:
+	cd internal/gobin && $(GO) run ./layoutgen -add $(VERSION)
+	cd internal/gobin/signature && $(GO) run ./siggen -add $(VERSION)
 
 clean:
 	rm -rf bin demo

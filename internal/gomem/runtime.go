@@ -25,10 +25,6 @@ import (
 // Go runtime: right after exec, before runtime.schedinit is through. Try again.
 var ErrNotReady = errors.New("the Go runtime has not started yet")
 
-// The minor versions of Go whose runtime was read and compared with its own
-// figures.
-const minMinor, maxMinor = 20, 27
-
 // Feature names one thing that can be read, or refused, on its own.
 type Feature string
 
@@ -82,8 +78,8 @@ func attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64, still bool) (*Runti
 		return nil, err
 	}
 	minor, ok := minorOf(bin.GoVersion)
-	if !ok || minor < minMinor || minor > maxMinor {
-		return nil, fmt.Errorf("the runtime of %s is not known, only Go 1.%d to 1.%d", bin.GoVersion, minMinor, maxMinor)
+	if !ok {
+		return nil, fmt.Errorf("the runtime of %s is not known", bin.GoVersion)
 	}
 	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, still: still, why: make(map[Feature]error)}
 	find := &resolver{bin: bin, layout: layout, bias: bias, minor: minor}

@@ -215,8 +215,14 @@ func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 		s.gap(p.key, "the heap profile of "+p.program.Name, err)
 		return nil
 	}
+	if h.Left > 0 {
+		s.gap(p.key, "a part of the heap profile of "+p.program.Name, errManySites)
+	}
 	return h
 }
+
+// errManySites is why a heap profile is not whole.
+var errManySites = errors.New("it has more allocation sites than are followed, a million; what was allocated at the others is in no line")
 
 // close lets go of the files.
 func (p *process) close() {
