@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/series"
 )
@@ -143,35 +144,40 @@ func (c *Case) nativeKind() string {
 	}
 }
 
-// cgoCaller is the line that most goroutines called C from at the moment: a
-// hint, as C memory carries no record of who asked for it.
+// cgoCaller is the line that most goroutines called C from at the moment, of the
+// program's own code where one is on the stack: a hint, as C memory carries no
+// record of who asked for it.
 func (c *Case) cgoCaller() (best *Culprit, most int) {
 	if c.proc == nil {
 		return nil, 0
 	}
 	for _, g := range c.proc.Goroutines {
-		if f, ok := callerOfC(g.Where); ok && g.Count > most {
+		if f, ok := callerOfC(g.Where, c.module()); ok && g.Count > most {
 			most, best = g.Count, &Culprit{Function: f.Func, File: f.File, Line: f.Line, Role: "native", Hint: true}
 		}
 	}
 	return best, most
 }
 
-// callerOfC is the frame that called a C function: the first outside the
-// runtime and the wrappers that cgo writes (_Cfunc_NAME), below cgocall.
-func callerOfC(where []sample.Location) (sample.Frame, bool) {
+// callerOfC is the frame that called a C function: the first of the program's
+// own code below cgocall and the wrappers that cgo writes (_Cfunc_NAME); without
+// one, the first outside the runtime.
+func callerOfC(where []sample.Location, module string) (caller sample.Frame, ok bool) {
 	inC := false
 	for _, l := range where {
 		for _, f := range l.Frames {
 			switch {
 			case f.Func == "runtime.cgocall" || strings.Contains(f.Func, "._Cfunc_"):
 				inC = true
-			case inC && !strings.HasPrefix(f.Func, "runtime.") && !strings.HasPrefix(f.File, "_cgo"):
+			case !inC || strings.HasPrefix(f.Func, "runtime.") || strings.HasPrefix(f.File, "_cgo"):
+			case heapdiff.OwnerOf(f.Func, module) == heapdiff.Own:
 				return f, true
+			case !ok:
+				caller, ok = f, true
 			}
 		}
 	}
-	return sample.Frame{}, false
+	return caller, ok
 }
 
 // largestOther is the greatest process that is no Go program.
