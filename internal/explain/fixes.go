@@ -84,7 +84,8 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 }
 
 // causeFor is the well-known cause of a verdict that blames a line, nil if there is
-// none. One that is known by the verdict's class alone says no more than the rule.
+// none. One of highwater's own that is known by the verdict's class alone says no
+// more than the rule does.
 func (c *Case) causeFor(f *Finding) *Cause {
 	var k *Cause
 	switch blamed := f.Culprit; {
@@ -102,7 +103,7 @@ func (c *Case) causeFor(f *Finding) *Cause {
 			k = c.causeOf(f.Class, c.Allocators[i].Stack, blamed.Function, c.Allocators[i].Own)
 		}
 	}
-	if k == nil || len(k.Functions) == 0 {
+	if k != nil && len(k.Functions) == 0 && !slices.ContainsFunc(c.more, func(own Cause) bool { return own.Name == k.Name }) {
 		return nil
 	}
 	return k
