@@ -37,6 +37,12 @@ test-go:
 bench: build
 	$(GO) run ./internal/bench -o docs/benchmarks.md
 
+# Adds a release of Go: make go-release VERSION=go1.28.0, or go1.28.0+greenteagc
+# with a GOEXPERIMENT. `go generate ./internal/gobin/...` reads all releases anew.
+go-release:
+	cd internal/gobin && $(GO) run ./layoutgen -add $(VERSION)
+	cd internal/gobin/signature && $(GO) run ./siggen -add $(VERSION)
+
 cases-truth:
 	cd cases && $(GO) run ./truth
 

@@ -38,9 +38,10 @@ func (b *Binary) locateGlobals() error {
 		return nil
 	}
 	minor, patch, _ := parseVersion(b.GoVersion)
-	set, ok := signature.Find(b.Arch, minor, patch, experimentKey(b.Experiments))
+	exp := experimentKey(b.Experiments)
+	set, ok := signature.Find(b.Arch, minor, patch, exp)
 	if !ok {
-		return fmt.Errorf("%w, and Highwater knows no signatures of Go 1.%d for %s", ErrStripped, minor, b.Arch)
+		return fmt.Errorf("%w, and Highwater knows no signatures of Go 1.%d for %s, GOEXPERIMENT=%s", ErrStripped, minor, b.Arch, exp)
 	}
 	return b.elect(set)
 }

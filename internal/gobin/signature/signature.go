@@ -60,9 +60,8 @@ type site struct {
 }
 
 // Find gives the set of a toolchain: that of its own patch, else of the nearest
-// one of the same minor version with the same experiments ("-" for none), else
-// without any. ok is false if none of its minor version and architecture was
-// measured.
+// one of the same minor version with the same experiments ("-" for none), which may
+// move fields. ok is false if none such was measured for the architecture.
 func Find(arch string, minor, patch int, experiments string) (s *Set, ok bool) {
 	f, err := tables.Open(fmt.Sprintf("tables/go1.%d-%s.txt.gz", minor, arch))
 	if err != nil {
@@ -76,6 +75,9 @@ func Find(arch string, minor, patch int, experiments string) (s *Set, ok bool) {
 	if err != nil {
 		panic(fmt.Sprintf("our own table of go1.%d for %s: %v", minor, arch, err))
 	}
+	if s == nil {
+		return nil, false
+	}
 	s.arch = arch
 	return s, true
 }
@@ -88,9 +90,13 @@ func unzip(r io.Reader) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// parse reads the lines of the toolchain that is nearest to a patch.
+// parse reads the lines of the toolchain that is nearest to a patch; nil if none has
+// the experiments.
 func parse(text []byte, patch int, experiments string) (*Set, error) {
 	ids, s := nearest(text, patch, experiments)
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	var f *function // nil: of other toolchains
 	for line := range bytes.Lines(text) {
 		w := strings.Fields(string(line))
@@ -111,24 +117,20 @@ func parse(text []byte, patch int, experiments string) (*Set, error) {
 	return s, nil
 }
 
-// nearest chooses among the toolchain lines: the right experiments before the
-// nearer patch, and of two equally near patches the older. It gives the numbers of
-// all the builds by that toolchain.
+// nearest chooses among the toolchain lines with the experiments; of two equally near
+// patches the older. It gives the numbers of all the builds by that toolchain.
 func nearest(text []byte, patch int, experiments string) (ids []int, s *Set) {
 	s = &Set{functions: make(map[string][]*function)}
 	best := 0
 	for line := range bytes.Lines(text) {
 		w := strings.Fields(string(line))
-		if len(w) != 5 || w[0] != "toolchain" {
+		if len(w) != 5 || w[0] != "toolchain" || w[3] != experiments {
 			continue
 		}
 		_, last, _ := strings.Cut(strings.TrimPrefix(w[2], "go1."), ".")
 		distance := 2 * (int(decimal(last)) - patch)
 		if distance < 0 {
 			distance = -distance - 1
-		}
-		if w[3] != experiments {
-			distance += 1000
 		}
 		if len(ids) == 0 || distance < best {
 			best, ids = distance, nil

@@ -33,7 +33,6 @@ func TestTheNearestPatchAndItsBuildsAreFound(t *testing.T) {
 		{4, "-", "go1.30.4", true, "runtime.f"},
 		{99, "-", "go1.30.4", false, "runtime.f"},
 		{0, "fast", "go1.30.4 fast", false, "runtime.g"},
-		{0, "slow", "go1.30.0", false, "runtime.f runtime.f"},
 	} {
 		s, err := parse([]byte(table), c.patch, c.experiments)
 		if err != nil {
@@ -51,7 +50,13 @@ func TestTheNearestPatchAndItsBuildsAreFound(t *testing.T) {
 	}
 }
 
-func TestAMinorVersionThatWasNotMeasuredHasNoSignatures(t *testing.T) {
+func TestWhatWasNotMeasuredHasNoSignatures(t *testing.T) {
+	if s, err := parse([]byte(table), 0, "slow"); s != nil || err != nil {
+		t.Errorf("other experiments: got %v, %v", s, err)
+	}
+	if _, ok := Find("riscv64", 26, 8, "-"); ok {
+		t.Error("another architecture is found")
+	}
 	for _, minor := range []int{-1, 0, 19, 99} {
 		if _, ok := Find("amd64", minor, 0, "-"); ok {
 			t.Errorf("go1.%d is found", minor)
