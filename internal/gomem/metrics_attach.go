@@ -71,7 +71,7 @@ func (m *metricReader) resolveStates(find *resolver) {
 	m.ngsys, _ = m.term(find, "sched.ngsys")
 	m.pStatus, m.pM = find.offset("p", "status"), find.offset("p", "m")
 	m.mCurg, m.gStatus = find.offset("m", "curg"), find.offset("g", "atomicstatus")
-	m.hasStates = !m.miss("/sched/goroutines/running:goroutines", find)
+	m.hasStates = !m.miss("/sched/goroutines/{running,waiting,not-in-go}:goroutines", find)
 }
 
 func (m *metricReader) resolveHistograms(find *resolver) {

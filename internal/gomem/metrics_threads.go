@@ -1,0 +1,61 @@
+package gomem
+
+import "fmt"
+
+// pStates counts Ps by what their goroutine does.
+type pStates struct{ running, syscall int64 }
+
+// pRunning is the status of a P that runs a goroutine (runtime/runtime2.go).
+const pRunning = 1
+
+// readPs sums the Ps' fields.
+func (m *metricReader) readPs(mem memory, ps []uint64) (states pStates, err error) {
+	clear(m.pTotals)
+	buf := make([]byte, m.pSize)
+	for _, p := range ps {
+		if err := mem.read(p, buf); err != nil {
+			return states, err
+		}
+		for i, t := range m.perP {
+			m.pTotals[i] += t.number(buf[t.addr:])
+		}
+		if m.hasStates && half(buf, m.pStatus) == pRunning {
+			if m.inSyscall(mem, word(buf, m.pM)) {
+				states.syscall++
+			} else {
+				states.running++
+			}
+		}
+	}
+	return states, nil
+}
+
+// inSyscall says whether the goroutine that an M runs is in a system call.
+func (m *metricReader) inSyscall(mem memory, addr uint64) bool {
+	g, err := mem.u64(addr + m.mCurg)
+	if err != nil || g == 0 {
+		return false
+	}
+	status, err := mem.u32(g + m.gStatus)
+	return err == nil && status&^statusScan == statusSyscall
+}
+
+// readMs sums the threads' fields.
+func (m *metricReader) readMs(mem memory) error {
+	clear(m.mTotals)
+	buf := make([]byte, m.mSize)
+	at, err := mem.u64(m.allm)
+	for n := 0; err == nil && at != 0; n++ {
+		if n == maxThreads {
+			return fmt.Errorf("more than %d threads", maxThreads)
+		}
+		if err = mem.read(at, buf); err != nil {
+			break
+		}
+		for i, t := range m.perM {
+			m.mTotals[i] += t.number(buf[t.addr:])
+		}
+		at = word(buf, m.alllink)
+	}
+	return err
+}

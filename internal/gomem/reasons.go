@@ -1,0 +1,27 @@
+package gomem
+
+// reason is the text of a wait reason. Their numbers change with every minor
+// version, so they are read from the program.
+func (gr *goroutineReader) reason(m memory, n uint8) string {
+	if gr.reasonText[n] == "" {
+		gr.reasonText[n] = readString(m, gr.reasons+16*uint64(n))
+	}
+	return gr.reasonText[n]
+}
+
+// readString reads a short string, "" where there is none.
+func readString(m memory, addr uint64) string {
+	var header [16]byte
+	if m.read(addr, header[:]) != nil {
+		return ""
+	}
+	ptr, n := word(header[:], 0), word(header[:], 8)
+	if n > 64 {
+		return ""
+	}
+	text := make([]byte, n)
+	if m.read(ptr, text) != nil {
+		return ""
+	}
+	return string(text)
+}
