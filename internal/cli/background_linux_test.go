@@ -34,8 +34,14 @@ type background struct {
 // begin starts "highwater run -o RECORDING ARGS".
 func begin(t *testing.T, args ...string) *background {
 	t.Helper()
-	b := &background{recording: filepath.Join(t.TempDir(), "run.hwm")}
-	b.cmd = exec.Command(highwater(t), append([]string{"run", "-o", b.recording}, args...)...)
+	path := filepath.Join(t.TempDir(), "run.hwm")
+	return launch(t, path, exec.Command(highwater(t), append([]string{"run", "-o", path}, args...)...))
+}
+
+// launch starts a highwater that writes a recording.
+func launch(t *testing.T, path string, cmd *exec.Cmd) *background {
+	t.Helper()
+	b := &background{recording: path, cmd: cmd}
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

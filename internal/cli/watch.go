@@ -119,6 +119,11 @@ func (f watchFlags) plan(args []string) (*watching, error) {
 	case f.atMost < 1:
 		return nil, usagef("--at-most 32", "--at-most %d leaves nothing to watch", f.atMost)
 	}
+	if f.output != "" {
+		if _, err := recordingPath(f.output, ""); err != nil {
+			return nil, err
+		}
+	}
 	return w, w.findGroup()
 }
 

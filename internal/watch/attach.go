@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/procfs"
@@ -39,6 +40,11 @@ func (s *Source) Attach(pid int, h *cgroup.Hierarchy) (sample.Program, error) {
 	s.sayUnread(p)
 	if err := s.seize(p); errors.Is(err, procfs.ErrGone) {
 		return p.program, fmt.Errorf("watch process %d: %w", pid, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.tick() { // a watch that ends at once has a moment, too
+		s.attach(p, time.Now())
 	}
 	return p.program, nil
 }

@@ -247,6 +247,7 @@ func TestATracedProgramIsWatchedWithoutItsLastBreath(t *testing.T) {
 
 func TestAStoppedProgramStaysStopped(t *testing.T) {
 	o := startOther(t, "", testprog(t, "ticker"))
+	await(t, func() bool { threads, _ := procfs.Threads("/proc", o.pid); return len(threads) > 2 })
 	o.cmd.Process.Signal(syscall.SIGSTOP)
 	await(t, func() bool { return stateOf(o.pid) == 'T' })
 	a := attachTo(t, o.pid, Options{}, nil)

@@ -10,9 +10,10 @@ import (
 
 // ballast is memory that is held for the sake of its charge. A watcher in the
 // cgroup of a program that the kernel kills for its memory gets no page of its
-// own any more, and would fail at its first page fault; giving this up first
-// makes room for what it reads. Measured under 256 MiB: of ten kills each, none
-// was read completely without it and all with 8 MiB.
+// own any more, and starves at its first page fault; giving this up first makes
+// room for what it reads. Measured under 256 MiB, ten kills each, 16 MiB: with it
+// all were read completely; without it what was live was never marked in time,
+// and each watch took 4 s instead of 0.4.
 type ballast struct {
 	mu   sync.Mutex
 	size int // 0: none is needed

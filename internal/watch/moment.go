@@ -71,8 +71,7 @@ var steps = []step{
 }
 
 // dying takes the moment of a process that is held at its exit, within the time
-// until deadline, and then what the others had beside it: its own row comes
-// first. The caller holds the lock.
+// until deadline, and what the others had beside it: its own row comes first. The caller holds the lock.
 func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline time.Time) (*sample.Moment, []*process) {
 	began := time.Now()
 	m := &sample.Moment{At: began, Kind: sample.MomentDeath, Cgroup: s.readGroup()}
@@ -83,31 +82,53 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 		}
 		step.take(s, p, pm, tid)
 	}
+	beside := s.beside()
 	if pm.Incomplete == "" {
 		s.takeLive(p, pm, deadline)
 	}
 	m.Stopped = time.Since(began)
+	s.pagesBeside(beside, deadline)
 	m.Processes = []sample.ProcessMoment{*pm}
-	taken := append([]*process{p}, s.beside(m, deadline)...)
+	taken := []*process{p}
+	for _, b := range beside {
+		m.Processes = append(m.Processes, b.ProcessMoment)
+		taken = append(taken, b.process)
+	}
 	m.CgroupAfter = s.readGroup()
 	m.Took = time.Since(began)
 	return m, taken
 }
 
-// beside adds to a moment what the programs that live on hold: their figures and
-// where their pages lie.
-func (s *Source) beside(m *sample.Moment, deadline time.Time) (taken []*process) {
+// beside is a program that lives on while another one dies.
+type beside struct {
+	*process
+	sample.ProcessMoment
+}
+
+// beside reads what the programs that live on hold: some microseconds each, so
+// that none is left out of the ledger.
+func (s *Source) beside() (all []beside) {
 	for _, p := range s.order {
-		if !s.running(p) || !deadline.IsZero() && time.Now().After(deadline) {
+		if !s.running(p) {
 			continue
 		}
-		pm := sample.ProcessMoment{Key: p.key}
-		s.takeFigures(p, &pm, p.eye)
-		s.takeResidency(p, &pm, p.eye)
-		m.Processes = append(m.Processes, pm)
-		taken = append(taken, p)
+		b := beside{p, sample.ProcessMoment{Key: p.key}}
+		if s.takeFigures(p, &b.ProcessMoment, p.eye); b.Resident != nil {
+			all = append(all, b)
+		}
 	}
-	return taken
+	return all
+}
+
+// pagesBeside reads where their pages lie, while there is time.
+func (s *Source) pagesBeside(all []beside, deadline time.Time) {
+	for i := range all {
+		if !deadline.IsZero() && time.Now().After(deadline) {
+			all[i].Incomplete = "no time was left for its resident pages"
+			continue
+		}
+		s.takeResidency(all[i].process, &all[i].ProcessMoment, all[i].eye)
+	}
 }
 
 // keepMoment queues a moment and what it needs to be understood.

@@ -1,0 +1,257 @@
+package cli_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/recording"
+)
+
+// stranger is a program that was not started by highwater.
+type stranger struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Scanner
+}
+
+func startStranger(t *testing.T, cmd *exec.Cmd) *stranger {
+	t.Helper()
+	s := &stranger{cmd: cmd}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		s.in, err = cmd.StdinPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.lines = bufio.NewScanner(out)
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return s
+}
+
+func (s *stranger) pid() string { return strconv.Itoa(s.cmd.Process.Pid) }
+
+// inside is a command that moves itself into a cgroup, waits for a line, and
+// becomes a program.
+func inside(group *cgroup.Cgroup, args ...string) *exec.Cmd {
+	return exec.Command("sh", append([]string{"-c", "echo $$ > " + group.Dir + `/cgroup.procs; echo there; read x; exec "$@"`, "sh"}, args...)...)
+}
+
+// From a container beside its target: one cgroup is both's, and it is full.
+func TestAWatcherInItsTargetsCgroupSurvivesTheKill(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	group := hwtest.Limit(t, limit)
+	complete := 0
+	const kills = 10
+	for range kills {
+		target := startStranger(t, inside(group, testprog(t, "leak"), "-rate", "0"))
+		target.lines.Scan()
+		path := filepath.Join(t.TempDir(), "beside.hwm")
+		b := launch(t, path, exec.Command("sh", "-c", "echo $$ > "+group.Dir+`/cgroup.procs; exec "$@"`, "sh",
+			highwater(t), "watch", target.pid(), "--enable-heap-profile", "-q", "-o", path))
+		for !exists(path) {
+			runtime.Gosched() // it is attached before it records
+		}
+		fmt.Fprintln(target.in)
+		for target.lines.Scan() {
+		}
+		target.cmd.Wait()
+		if code := b.end(t); code != 0 {
+			t.Errorf("code %d:\n%s", code, b.seen.String())
+		}
+		m := deathMoment(t, path)
+		if m == nil {
+			t.Error("the kill was not seen")
+			continue
+		}
+		p := m.Processes[0]
+		if p.Signal == 9 && p.Incomplete == "" && p.Go != nil && p.Residency != nil && p.Profile != nil && p.Live != nil {
+			complete++
+		} else {
+			t.Errorf("incomplete %q; figures %v, pages %v, profile %v, mark %v", p.Incomplete, p.Go != nil, p.Residency != nil, p.Profile != nil, p.Live != nil)
+		}
+	}
+	t.Logf("%d of %d complete", complete, kills)
+}
+
+func TestNothingThatAProgramDoesDiffersWhenItsWatchersAreKilled(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	worker := hwtest.Build(t, "testdata/worker", hwtest.BuildOptions{})
+	begin := func() *stranger {
+		cmd := exec.Command(worker)
+		cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1") // Go's own signals interrupt calls too
+		return startStranger(t, cmd)
+	}
+	result := func(s *stranger) (last string, code int) {
+		for s.lines.Scan() {
+			last = s.lines.Text()
+		}
+		s.cmd.Wait()
+		return last, s.cmd.ProcessState.ExitCode()
+	}
+	want, _ := result(begin())
+	if !strings.HasSuffix(want, " 0 interrupted, 0 signals") {
+		t.Fatalf("unwatched, it says %q", want)
+	}
+	const lives, killsEach = 10, 5
+	moments := rand.New(rand.NewPCG(1, 2))
+	for range lives {
+		s := begin()
+		s.lines.Scan()
+		for range killsEach {
+			path := filepath.Join(t.TempDir(), "killed.hwm")
+			watcher := exec.Command(highwater(t), "watch", s.pid(), "-q", "-o", path)
+			if err := watcher.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for range 1 + moments.IntN(20) {
+				s.lines.Scan()
+			}
+			watcher.Process.Kill()
+			watcher.Wait()
+		}
+		if got, code := result(s); got != want || code != 7 {
+			t.Errorf("watched, it says %q with code %d; else %q", got, code, want)
+		}
+	}
+}
+
+func TestAServiceThatIsStartedAgainGetsAnotherRecording(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	state := t.TempDir()
+	dir := t.TempDir()
+	service := filepath.Join(dir, "a-service-of-ours") // no other test's program is called so
+	if err := os.Link(testprog(t, "ticker"), service); err != nil {
+		b, _ := os.ReadFile(testprog(t, "ticker"))
+		if err := os.WriteFile(service, b, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(highwater(t), "watch", "a-service-of-ours")
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	b := launch(t, "", cmd)
+	b.await(t, `^no program called a-service-of-ours runs yet`)
+	var recordings []string
+	for range 2 {
+		s := startStranger(t, exec.Command(service))
+		recordings = append(recordings, b.await(t, `^watching a-service-of-ours, pid `+s.pid()+`; recording (.*)`)[1])
+		s.cmd.Process.Signal(syscall.SIGTERM)
+		b.await(t, `a-service-of-ours  .*stopped by`)
+	}
+	b.signal(t, syscall.SIGINT)
+	if code := b.end(t); code != 0 {
+		t.Errorf("code %d:\n%s", code, b.seen.String())
+	}
+	for _, path := range recordings {
+		if err := recording.Verify(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if recordings[0] == recordings[1] || !strings.HasPrefix(filepath.Base(recordings[0]), "a-service-of-ours-20") {
+		t.Errorf("recordings %v", recordings)
+	}
+}
+
+// nobody has no capability at all.
+const nobody = 65534
+
+func TestAProgramOfTheSameUserNeedsNoRights(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Ptrace)
+	dir, err := os.MkdirTemp("", "watch-nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// Its tree of directories is root's alone; a descriptor needs none.
+	as := func(uid int, program string, args ...string) *exec.Cmd {
+		f, err := os.Open(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		cmd := exec.Command("/proc/self/fd/3", args...)
+		cmd.ExtraFiles = []*os.File{f}
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+		return cmd
+	}
+	t.Run("its own", func(t *testing.T) {
+		s := startStranger(t, as(nobody, testprog(t, "ticker")))
+		s.lines.Scan()
+		path := filepath.Join(dir, "own.hwm")
+		b := launch(t, path, as(nobody, highwater(t), "watch", s.pid(), "-o", path))
+		b.await(t, `^watching ticker`)
+		s.cmd.Process.Kill()
+		if code := b.end(t); code != 0 {
+			t.Errorf("code %d:\n%s", code, b.seen.String())
+		}
+		m := deathMoment(t, path)
+		if m == nil || m.Processes[0].Go == nil || m.Processes[0].Residency == nil {
+			t.Errorf("the moment of its end: %+v\n%s", m, b.seen.String())
+		}
+	})
+	t.Run("another's", func(t *testing.T) {
+		s := startStranger(t, as(nobody-1, testprog(t, "ticker"), "-for", "3s"))
+		s.lines.Scan()
+		out, err := as(nobody, highwater(t), "watch", s.pid()).CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 5 {
+			t.Errorf("%v, want code 5:\n%s", err, out)
+		}
+		for _, says := range []string{"it is of user 65533 and this is user 65534", "CAP_SYS_PTRACE", "--figures-alone"} {
+			if !strings.Contains(string(out), says) {
+				t.Errorf("it does not say %q:\n%s", says, out)
+			}
+		}
+		path := filepath.Join(dir, "others.hwm")
+		out, err = as(nobody, highwater(t), "watch", s.pid(), "--figures-alone", "-o", path).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "the kernel's figures alone") || !strings.Contains(string(out), "its end will not be held") {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		if err := recording.Verify(path); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// In a PID namespace of its own "all" is what the test starts.
+func TestAllGoProgramsAreWatchedEachByItself(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"))
+	state := t.TempDir()
+	script := fmt.Sprintf(`%s -for 3s >/dev/null & %s -live 4MiB -for 3s >/dev/null & sleep 3 & exec %s watch --all --for 2s`,
+		testprog(t, "ticker"), testprog(t, "steady"), highwater(t))
+	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	made, err := filepath.Glob(filepath.Join(state, "highwater", "*.hwm"))
+	if err != nil || len(made) != 2 || !slices.ContainsFunc(made, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "steady-") }) {
+		t.Errorf("recordings %v, %v\n%s", made, err, out)
+	}
+	for _, says := range []string{"every Go program, 32 at most", "let go of ticker", "let go of steady"} {
+		if !strings.Contains(string(out), says) {
+			t.Errorf("it does not say %q:\n%s", says, out)
+		}
+	}
+}
