@@ -36,6 +36,7 @@ const (
 // itself, outside the heap's arenas.
 type tableReader struct {
 	arenaLists   []uint64 // addresses of slices of arena indices
+	base         uint64   // arenaBaseOffset on amd64, 0 elsewhere
 	arenas       uint64   // address of mheap_.arenas
 	heapArena    uint64   // size of a runtime.heapArena
 	curArena     uint64   // address of mheap_.curArena.base
@@ -72,6 +73,9 @@ func (t *tableReader) attach(r *Runtime, find *resolver) error {
 	}
 	t.scavMin, t.scavMax = find.number("pageAlloc", "scav.index.min"), find.number("pageAlloc", "scav.index.max")
 	t.scavMin.off, t.scavMax.off = t.scavMin.off+pages, t.scavMax.off+pages
+	if r.bin.Arch == "amd64" {
+		t.base = arenaBaseOffset
+	}
 	if find.minor == 20 { // runtime/mgcscavenge.go: one bit a chunk
 		t.scavEntry = 1
 	}
@@ -145,7 +149,7 @@ func (o *tables) addArenas() error {
 		return err
 	}
 	for _, i := range t.arenaIndices {
-		a := sample.PageRange{Start: i*arenaSize - arenaBaseOffset, Kind: sample.RangeArena}
+		a := sample.PageRange{Start: i*arenaSize - o.t.base, Kind: sample.RangeArena}
 		a.End = a.Start + arenaSize
 		if end > a.Start && end < a.End {
 			a.End = end

@@ -24,8 +24,8 @@ func (o *tables) addSummaries() error {
 		}
 		shift := summaryRoot - summaryBits*level
 		for i := 0; i+1 < len(bounds); i += 2 {
-			lo := (bounds[i] + arenaBaseOffset) >> shift
-			hi := (bounds[i+1]+arenaBaseOffset-1)>>shift + 1
+			lo := (bounds[i] + o.t.base) >> shift
+			hi := (bounds[i+1]+o.t.base-1)>>shift + 1
 			if level == 0 {
 				lo, hi = 0, 1<<(48-summaryRoot) // the root is one block
 			}
