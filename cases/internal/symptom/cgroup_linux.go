@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // group is a memory cgroup of either version.
@@ -113,5 +116,26 @@ func field(b []byte, key string) uint64 {
 	return 0
 }
 
-// remove removes the cgroup; its processes must have ended.
-func (g *group) remove() error { return os.Remove(g.path) }
+// remove removes the cgroup when its last process has ended: children of a
+// program that was killed take a moment. Those that stay are killed, which is
+// an error.
+func (g *group) remove() error {
+	for range 500 { // 10 s
+		err := os.Remove(g.path)
+		if !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	b, err := os.ReadFile(g.procs())
+	if err != nil {
+		return err
+	}
+	left := strings.Fields(string(b))
+	for _, pid := range left {
+		if n, err := strconv.Atoi(pid); err == nil && n > 0 {
+			unix.Kill(n, unix.SIGKILL)
+		}
+	}
+	return fmt.Errorf("processes %v of its cgroup did not end, and were killed", left)
+}
