@@ -225,3 +225,18 @@ func electAgain(t *testing.T, want *Binary, minor, patch int) *Binary {
 	}
 	return b
 }
+
+// Every toolchain whose structs are known has signatures of its own: a new one is
+// added to both tables.
+func TestEveryToolchainOfTheLayoutsHasSignatures(t *testing.T) {
+	for _, tc := range toolchains() {
+		set, ok := signature.Find(tc.arch, tc.minor, tc.patch, tc.experiments)
+		switch {
+		case ok && set.Exact:
+		case tc.arch == "arm64" && tc.experiments != "-": // refused by name
+		case tc.arch == "arm64" && ok: // by another patch's
+		default:
+			t.Errorf("go1.%d.%d %s %s has none", tc.minor, tc.patch, tc.experiments, tc.arch)
+		}
+	}
+}
