@@ -38,16 +38,12 @@ test-go:
 bench: build
 	$(GO) run ./internal/bench -o docs/benchmarks.md
 
-# Adds a release of Go: make go-release VERSION=go1.28.0, or go1.28.0+greenteagc
-# with a GOEXPERIMENT. `go generate ./internal/gobin/...` reads all releases anew.
-go-release:
-	cd internal/gobin && $(GO) run ./layoutgen -add $(VERSION)
-	cd internal/gobin/signature && $(GO) run ./siggen -add $(VERSION)
-
 cases-truth:
 	cd cases && $(GO) run ./truth
 
-# A new release of Go: make add-go VERSION=go1.28.0
+# Adds a release of Go, its layouts and its signatures: make add-go VERSION=go1.28.0,
+# or go1.28.0+nogreenteagc with a GOEXPERIMENT. `go generate ./internal/gobin/...`
+# reads all releases anew.
 add-go:
 	cd internal/gobin && $(GO) run ./layoutgen -add $(VERSION)
 	cd internal/gobin/signature && $(GO) run ./siggen -add $(VERSION)
