@@ -20,6 +20,7 @@ const profilePath = "/debug/pprof/heap"
 // Endpoint is the address of a heap profile.
 type Endpoint struct {
 	url    string
+	accept string // the form asked for, "" for any
 	client *http.Client
 }
 
@@ -27,6 +28,11 @@ type Endpoint struct {
 // "http://host:6060" mean net/http/pprof's own path there. Each fetch may take
 // so long.
 func NewEndpoint(address string, timeout time.Duration) (*Endpoint, error) {
+	return newEndpoint(address, profilePath, timeout)
+}
+
+// newEndpoint reads an address; path is what one without a path means.
+func newEndpoint(address, path string, timeout time.Duration) (*Endpoint, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
 	}
@@ -38,7 +44,7 @@ func NewEndpoint(address string, timeout time.Duration) (*Endpoint, error) {
 		return nil, fmt.Errorf("%q is no address of a web server", address)
 	}
 	if u.Path == "" || u.Path == "/" {
-		u.Path = profilePath
+		u.Path = path
 	}
 	return &Endpoint{url: u.String(), client: &http.Client{Timeout: timeout}}, nil
 }
@@ -56,9 +62,25 @@ func (e *Endpoint) Name() string {
 // Fetch reads the profile once. Its error says in words for a user what was
 // there instead.
 func (e *Endpoint) Fetch(ctx context.Context) (*Profile, error) {
+	body, err := e.read(ctx, maxProfile)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ReadProfile(bytes.NewReader(body))
+	if err == nil && p.At.IsZero() {
+		p.At = time.Now()
+	}
+	return p, err
+}
+
+// read is the answer's body; ErrTooLarge where it is longer than most.
+func (e *Endpoint) read(ctx context.Context, most int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url, nil)
 	if err != nil {
 		return nil, err
+	}
+	if e.accept != "" {
+		request.Header.Set("Accept", e.accept)
 	}
 	answer, err := e.client.Do(request)
 	if err != nil {
@@ -68,15 +90,14 @@ func (e *Endpoint) Fetch(ctx context.Context) (*Profile, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the answer was %s%s", answer.Status, firstLine(answer))
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxProfile+1))
-	if err != nil {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("the answer ended early: %w", plain(err))
+	case int64(len(body)) > most:
+		return nil, ErrTooLarge
 	}
-	p, err := ReadProfile(bytes.NewReader(body))
-	if err == nil && p.At.IsZero() {
-		p.At = time.Now()
-	}
-	return p, err
+	return body, nil
 }
 
 // firstLine is what the server said about an answer that is none, in short.
