@@ -84,7 +84,7 @@ func machineChecks(ctx context.Context) []check {
 	if readLine("/proc/sys/kernel/osrelease") == "" {
 		return []check{{Name: "kernel", Says: "not Linux", Costs: "run; explain, list and export work everywhere"}}
 	}
-	checks := []check{kernel, cgroupCheck(ctx), yamaCheck()}
+	checks := append([]check{kernel, cgroupCheck(ctx)}, attachChecks()...)
 	return append(checks, breathCheck(ctx)...)
 }
 
@@ -116,19 +116,21 @@ func cgroupCheck(ctx context.Context) check {
 	return c
 }
 
-// yamaCheck reads which processes may be traced (Documentation/admin-guide/LSM/Yama.rst).
-func yamaCheck() check {
-	c := check{Name: "memory of other programs of this user", Costs: "watching programs that highwater did not start"}
-	switch scope := readLine("/proc/sys/kernel/yama/ptrace_scope"); scope {
-	case "", "0":
-		c.OK, c.Says = true, "allowed"
-	case "1":
-		c.Says = "ptrace_scope=1: only programs that highwater starts"
-	default:
-		c.Says = "ptrace_scope=" + scope + ": needs CAP_SYS_PTRACE"
-		c.OK = os.Geteuid() == 0 && scope == "2"
+// attachChecks are whether programs that highwater did not start may be watched.
+func attachChecks() []check {
+	own := check{Name: "memory of other programs of this user", OK: true, Says: "allowed", Costs: "watch, but for the kernel's figures (--figures-alone); run works"}
+	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE)", Costs: "watch of other users' programs, but for the kernel's figures"}
+	privileged, scope := watch.MayTraceAll("/proc"), watch.YamaScope("/proc")
+	if !privileged {
+		others.OK, others.Says = false, "needs root, or CAP_SYS_PTRACE"
 	}
-	return c
+	if scope == 3 || scope > 0 && !privileged {
+		own.OK, own.Says = false, fmt.Sprintf("kernel.yama.ptrace_scope is %d: %s", scope, watch.YamaSays(scope))
+	}
+	if scope == 3 {
+		others.OK, others.Says = false, own.Says
+	}
+	return []check{own, others}
 }
 
 // breathCheck starts a child, kills it, and looks at what was read of it.

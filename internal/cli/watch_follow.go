@@ -159,7 +159,7 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 // forbidden.
 func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey]error) error {
 	if f.all {
-		f.status.say("every Go program, %d at most; each takes about 0.5 %% of a core at %d samples a second, and 4 MiB", f.atMost, f.rate)
+		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core, and 2 MiB beside the first 20", f.atMost, f.rate, 0.05*float64(f.rate))
 		if n := finder.Hidden(); n > 0 {
 			f.status.say("%d processes are other users' and cannot be told to be Go programs", n)
 		}

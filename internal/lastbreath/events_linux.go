@@ -5,7 +5,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -60,8 +59,7 @@ func (t *Tracer) isOurs(tid int) bool {
 	if p := t.procs[tid]; p != nil && p.child {
 		return true
 	}
-	tracer, err := procfs.TracerOf(procRoot, tid)
-	return err == nil && tracer == t.tid
+	return t.isNewborn(tid)
 }
 
 // handle handles one report of a thread or child.

@@ -165,7 +165,10 @@ func (t *Tracer) Seize(key sample.ProcessKey, goProgram bool) error {
 		}
 		p := &proc{pid: key.PID, goProgram: goProgram, tasks: map[int]*task{}}
 		err := t.attach(p, 0)
-		if err == nil && !p.is(key) {
+		switch {
+		case err == unix.EPERM && t.isNewborn(key.PID):
+			return nil
+		case err == nil && !p.is(key):
 			t.sendAway(p)
 			err = procfs.ErrGone
 		}
@@ -175,6 +178,13 @@ func (t *Tracer) Seize(key sample.ProcessKey, goProgram bool) error {
 		t.procs[key.PID] = p
 		return nil
 	})
+}
+
+// isNewborn says that a process is a child of one that is followed, whose birth is
+// still to be reported: the kernel has attached it to us.
+func (t *Tracer) isNewborn(pid int) bool {
+	tracer, err := procfs.TracerOf(procRoot, pid)
+	return err == nil && tracer == t.tid
 }
 
 // is says that what was seized is the process that was meant: a pid or a thread's

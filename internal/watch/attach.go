@@ -196,4 +196,3 @@ func (s *Source) say(format string, args ...any) {
 		s.opts.Say(fmt.Sprintf(format, args...))
 	}
 }
-

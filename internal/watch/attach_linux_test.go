@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -411,23 +412,49 @@ func TestProgramsAreFoundByName(t *testing.T) {
 
 // BenchmarkAttach is from a pid to the first figures of the Go runtime.
 func BenchmarkAttach(b *testing.B) {
-	for name, build := range map[string]hwtest.BuildOptions{"plain": {}, "stripped": {Strip: true}} {
+	ticker := []string{"../testprog/ticker", "-for", "10m"}
+	for name, c := range map[string]struct {
+		build   hwtest.BuildOptions
+		program []string
+		threads int
+	}{
+		"plain":          {hwtest.BuildOptions{}, ticker, 3},
+		"stripped":       {hwtest.BuildOptions{Strip: true}, ticker, 3},
+		"10,000 threads": {hwtest.BuildOptions{}, []string{"../lastbreath/testdata/target", "many", "10000"}, 10000},
+	} {
 		b.Run(name, func(b *testing.B) {
-			o := startOther(b, "", hwtest.Build(b, "../testprog/ticker", build), "-for", "10m")
-			await(b, func() bool { threads, _ := procfs.Threads("/proc", o.pid); return len(threads) > 2 })
+			o := startOther(b, "", append([]string{hwtest.Build(b, c.program[0], c.build)}, c.program[1:]...)...)
+			await(b, func() bool { threads, _ := procfs.Threads("/proc", o.pid); return len(threads) >= c.threads })
 			for b.Loop() {
 				source, err := New(Options{Narrow: true})
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := source.Attach(o.pid, nil); err != nil {
-					b.Fatal(err)
-				}
-				p := sample.Point{At: time.Now()}
-				if err := source.Tick(&p, capture.Full); err != nil || !hasFigures(&p) {
-					b.Fatalf("%+v, %v", p.Processes, err)
+				if _, err := source.Attach(o.pid, nil); err != nil || source.live[o.pid].runtime == nil {
+					b.Fatal("no figures: ", err)
 				}
 				source.Close()
+			}
+		})
+	}
+}
+
+// BenchmarkTick10000Threads is a sample of a program of ten thousand threads, and
+// now and then a look for its children.
+func BenchmarkTick10000Threads(b *testing.B) {
+	o := startOther(b, "", hwtest.Build(b, "../lastbreath/testdata/target", hwtest.BuildOptions{}), "many", "10000")
+	await(b, func() bool { threads, _ := procfs.Threads("/proc", o.pid); return len(threads) >= 10000 })
+	a := attachTo(b, o.pid, Options{}, nil)
+	for _, scanned := range []bool{false, true} {
+		b.Run(fmt.Sprintf("scan=%v", scanned), func(b *testing.B) {
+			for b.Loop() {
+				p := sample.Point{At: time.Now()}
+				if a.nextScan = p.At.Add(time.Hour); scanned {
+					a.nextScan = p.At
+				}
+				if err := a.Tick(&p, capture.Full); err != nil || !hasFigures(&p) {
+					b.Fatalf("%+v, %v", p.Processes, err)
+				}
 			}
 		})
 	}

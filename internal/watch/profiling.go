@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -97,7 +96,8 @@ func (s *Source) runningState(p *process) (sample.HeapProfileState, error) {
 // been started.
 func (p *process) begun() bool {
 	for range 100 {
-		if threads, err := procfs.Threads(p.root, p.key.PID); err != nil || len(threads) > 1 {
+		var r sample.Resident
+		if err := p.watcher.Read(&r); err != nil || r.Threads > 1 {
 			return err == nil
 		}
 		time.Sleep(time.Millisecond)

@@ -54,7 +54,7 @@ func missingRight(root string, pid int) string {
 	if err == nil && uid != os.Geteuid() {
 		return fmt.Sprintf("it is of user %d and this is user %d: that needs root, or CAP_SYS_PTRACE", uid, os.Geteuid())
 	}
-	if scope := YamaScope(root); scope > 0 && os.Geteuid() != 0 {
+	if scope := YamaScope(root); scope == 3 || scope > 0 && !MayTraceAll(root) {
 		return fmt.Sprintf("kernel.yama.ptrace_scope is %d: %s", scope, yamaSays[min(scope, 3)])
 	}
 	if !isDumpable(root, pid) {
@@ -69,6 +69,20 @@ var yamaSays = [...]string{
 	1: "a program may be read by its ancestors only: start it with highwater run, or watch it as root",
 	2: "only a process with CAP_SYS_PTRACE may read another",
 	3: "no process may trace another, until the machine restarts",
+}
+
+// MayTraceAll says whether this process has CAP_SYS_PTRACE, the right to trace and
+// read processes of other users (capabilities(7)).
+func MayTraceAll(root string) bool {
+	const sysPtrace = 19
+	status, err := os.ReadFile(filepath.Join(root, "self/status"))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(status), "\nCapEff:")
+	word, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+	effective, err := strconv.ParseUint(word, 16, 64)
+	return err == nil && effective>>sysPtrace&1 == 1
 }
 
 // YamaScope is kernel.yama.ptrace_scope, 0 where there is no Yama.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"syscall"
@@ -70,12 +71,17 @@ func main() {
 		}
 	case "many": // so many threads, until its input ends
 		n, _ := strconv.Atoi(args[0])
+		debug.SetMaxThreads(2*n + 100)
+		var there sync.WaitGroup
 		for range n {
+			there.Add(1)
 			go func() {
 				runtime.LockOSThread()
+				there.Done()
 				syscall.Pause()
 			}()
 		}
+		there.Wait()
 		fmt.Println("there")
 		wait()
 	case "alloc":
