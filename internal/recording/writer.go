@@ -43,6 +43,7 @@ type Writer struct {
 	keepMost  int
 	frames    map[sample.Frame]frameRow
 	locations map[digest]int64
+	asked     askedState
 	zstd      *zstd.Encoder
 	content   content // reused
 	ids       numbers // reused
