@@ -131,7 +131,11 @@ func (f *follower) followNames(ctx context.Context) error {
 	}
 }
 
-// look attaches to what is new. What may not be watched is told once.
+// errFull says that as many are watched as may be.
+var errFull = errors.New("--at-most allows no more")
+
+// look attaches to what is new. What may not be watched is told once; what is too
+// much is watched when another has ended.
 func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[sample.ProcessKey]error) error {
 	pids, err := finder.Find()
 	if err != nil {
@@ -139,12 +143,16 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 	}
 	for _, pid := range pids {
 		key, err := procfs.KeyOf("/proc", pid)
-		switch {
-		case err != nil || refused[key] != nil || f.watches(pid):
+		full := f.count() == f.atMost
+		switch before := refused[key]; {
+		case err != nil || f.watches(pid):
 			continue
-		case f.count() == f.atMost:
-			err = fmt.Errorf("process %d is not watched: %d are, and --at-most allows no more", pid, f.atMost)
+		case before != nil && (full || !errors.Is(before, errFull)):
+			continue
+		case full:
+			err = fmt.Errorf("process %d is not watched: %d are, and %w", pid, f.atMost, errFull)
 		default:
+			delete(refused, key)
 			err = f.attach(ctx, pid)
 		}
 		if err != nil && !errors.Is(err, procfs.ErrGone) {

@@ -168,6 +168,33 @@ func TestAServiceThatIsStartedAgainGetsAnotherRecording(t *testing.T) {
 	}
 }
 
+func TestACgroupIsWatchedInOneRecording(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	group := hwtest.Limit(t, limit)
+	leak := startStranger(t, inside(group, testprog(t, "leak"), "-rate", "0"))
+	steady := startStranger(t, inside(group, testprog(t, "steady"), "-live", "8MiB"))
+	leak.lines.Scan()
+	steady.lines.Scan()
+	for name, given := range map[string]string{"its directory": group.Dir, "its path": group.Path} {
+		path := filepath.Join(t.TempDir(), "cgroup.hwm")
+		out, err := exec.Command(highwater(t), "watch", "--cgroup", given, "--for", "200ms", "-o", path).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "watching "+group.Path+", 2 processes") {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "cgroup.hwm")
+	b := launch(t, path, exec.Command(highwater(t), "watch", "--cgroup", group.Dir, "--enable-heap-profile", "-o", path))
+	b.await(t, `^watching `)
+	fmt.Fprintln(steady.in)
+	fmt.Fprintln(leak.in)
+	for leak.lines.Scan() {
+	}
+	steady.cmd.Process.Kill()
+	if code := b.end(t); code != 0 || !strings.Contains(b.seen.String(), "leak  KILLED by the kernel: the limit of 256 MiB") {
+		t.Errorf("code %d:\n%s", code, b.seen.String())
+	}
+}
+
 // nobody has no capability at all.
 const nobody = 65534
 
@@ -237,8 +264,8 @@ func TestAProgramOfTheSameUserNeedsNoRights(t *testing.T) {
 func TestAllGoProgramsAreWatchedEachByItself(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"))
 	state := t.TempDir()
-	script := fmt.Sprintf(`%s -for 3s >/dev/null & %s -live 4MiB -for 3s >/dev/null & sleep 3 & exec %s watch --all --for 2s`,
-		testprog(t, "ticker"), testprog(t, "steady"), highwater(t))
+	script := fmt.Sprintf(`%s -for 3s >/dev/null & %s -live 4MiB -for 3s >/dev/null & %s >/dev/null & p=$!; %s watch --all --at-most 3 --for 2s; kill $p`,
+		testprog(t, "ticker"), testprog(t, "steady"), testprog(t, "neverready"), highwater(t))
 	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
 	out, err := cmd.CombinedOutput()
@@ -246,10 +273,10 @@ func TestAllGoProgramsAreWatchedEachByItself(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	made, err := filepath.Glob(filepath.Join(state, "highwater", "*.hwm"))
-	if err != nil || len(made) != 2 || !slices.ContainsFunc(made, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "steady-") }) {
+	if err != nil || len(made) != 3 || !slices.ContainsFunc(made, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "steady-") }) {
 		t.Errorf("recordings %v, %v\n%s", made, err, out)
 	}
-	for _, says := range []string{"every Go program, 32 at most", "let go of ticker", "let go of steady"} {
+	for _, says := range []string{"every Go program, 3 at most", "let go of ticker", "let go of steady"} {
 		if !strings.Contains(string(out), says) {
 			t.Errorf("it does not say %q:\n%s", says, out)
 		}

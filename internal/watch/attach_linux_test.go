@@ -309,6 +309,36 @@ func TestAProgramIsFollowedThroughExecAndItsChildrenAreFound(t *testing.T) {
 	}
 }
 
+// Nothing that is read of it holds still: it unmaps, becomes another program and
+// ends in the midst of a moment.
+func TestAProgramThatChangesUnderTheReaderIsReadAsFarAsItGoes(t *testing.T) {
+	const lives = 20
+	restless := hwtest.Build(t, "testdata/restless", hwtest.BuildOptions{})
+	o := startOther(t, "", "sh", "-c", "read x; exec "+restless+" "+fmt.Sprint(lives))
+	a := attachTo(t, o.pid, Options{HeapProfile: true, EnableRunning: true}, nil)
+	k := &kept{onPoint: func(*sample.Point) {
+		a.Capture(sample.MomentCalm)
+		a.Profile()
+	}}
+	o.in.Close()
+	if err := (&capture.Loop{Source: a, Sink: k, CalmHz: 1000}).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	programs := k.named("restless")
+	// The last one ends at once, which may be before it is caught.
+	if len(programs) < lives || a.ExitCode() != 9 {
+		t.Errorf("%d programs, want %d; exit code %d", len(programs), lives+1, a.ExitCode())
+	}
+	for _, p := range programs {
+		if p.HeapProfile != sample.HeapProfileEnabled {
+			t.Errorf("its heap profile is %s; gaps %s", p.HeapProfile, k.gapText())
+		}
+	}
+	if d := k.death(programs[0].Key); d == nil || d.ExitCode != sample.Some(9) {
+		t.Errorf("the moment of its end: %+v", d)
+	}
+}
+
 func TestWhatSharesTheCgroupIsSeenBesideIt(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
 	h, err := cgroup.Detect("/")

@@ -166,6 +166,9 @@ func (s *Source) setProfiling(p *process, held bool) {
 			p.program.HeapProfile, err = switchOn(rw, p.bin, p.bias, s.opts.ProfileRate)
 			rw.Close()
 		}
+		if errors.Is(err, errTooLate) && s.opts.EnableRunning {
+			p.program.HeapProfile, err = s.enableRunning(p)
+		}
 	} else if s.scope != started && !held {
 		p.program.HeapProfile, err = s.runningState(p)
 	} else {

@@ -175,7 +175,7 @@ func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, tid int) {
 	}
 	var r sample.Runtime
 	if err := p.runtime.Counters(&r); err != nil {
-		s.gap(p.key, "Go's figures of "+p.program.Name, err)
+		s.unread(p, "Go's figures of "+p.program.Name, err)
 		return
 	}
 	pm.Go = &r
@@ -213,7 +213,7 @@ func (s *Source) takeGoroutines(p *process, pm *sample.ProcessMoment, _ int) {
 	}
 	groups, err := p.runtime.Goroutines()
 	if err != nil {
-		s.gap(p.key, "goroutines of "+p.program.Name, err)
+		s.unread(p, "goroutines of "+p.program.Name, err)
 		return
 	}
 	pm.Goroutines = groups
@@ -225,14 +225,14 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 	if p.runtime != nil {
 		ranges, err := p.runtime.Ranges(s.ranges)
 		if err != nil {
-			s.gap(p.key, "which pages of "+p.program.Name+" hold what", err)
+			s.unread(p, "which pages of "+p.program.Name+" hold what", err)
 		} else {
 			s.ranges, known = ranges, true
 		}
 	}
 	r, err := s.mapper.Residency(s.opts.Root, tid, s.ranges, known)
 	if err != nil {
-		s.gap(p.key, "resident pages of "+p.program.Name, err)
+		s.unread(p, "resident pages of "+p.program.Name, err)
 		return
 	}
 	pm.Residency = r
@@ -250,7 +250,7 @@ func (s *Source) takeLive(p *process, pm *sample.ProcessMoment, deadline time.Ti
 	defer cancel()
 	live, err := p.runtime.LiveObjects(ctx)
 	if err != nil {
-		s.gap(p.key, "what was live in "+p.program.Name, err)
+		s.unread(p, "what was live in "+p.program.Name, err)
 		return
 	}
 	pm.Live = live

@@ -171,6 +171,18 @@ func (p *process) tick() bool {
 	return p.alive
 }
 
+// isGone says whether the program is no longer what its process runs: its memory
+// went with its exit or its execve.
+func (p *process) isGone() bool {
+	if p.mem == nil || p.symbols == nil {
+		var r sample.Resident
+		return errors.Is(p.watcher.Read(&r), procfs.ErrGone)
+	}
+	var first [1]byte
+	_, err := p.mem.ReadAt(first[:], int64(p.bin.Base()+p.bias))
+	return err != nil
+}
+
 // pointOf is the process within a point: the groups that were read.
 func (s *Source) pointOf(p *process) sample.Process {
 	out := sample.Process{Key: p.key, Resident: &p.resident}
@@ -178,7 +190,7 @@ func (s *Source) pointOf(p *process) sample.Process {
 		return out
 	}
 	if err := p.runtime.Counters(&p.figures); err != nil {
-		s.gap(p.key, "Go's figures of "+p.program.Name, err)
+		s.unread(p, "Go's figures of "+p.program.Name, err)
 		return out
 	}
 	out.Go = &p.figures
@@ -212,7 +224,7 @@ func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 	}
 	h := &sample.HeapProfile{At: now}
 	if err := p.runtime.Profile(h); err != nil {
-		s.gap(p.key, "the heap profile of "+p.program.Name, err)
+		s.unread(p, "the heap profile of "+p.program.Name, err)
 		return nil
 	}
 	if h.Left > 0 {

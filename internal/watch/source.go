@@ -229,7 +229,7 @@ func (s *Source) attach(p *process, now time.Time) {
 		return
 	}
 	if p.attachErr != nil {
-		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
+		s.unread(p, "the Go runtime of "+p.program.Name, p.attachErr)
 		return
 	}
 	for _, f := range []gomem.Feature{gomem.FeatureCounters, gomem.FeatureProfile, gomem.FeatureGoroutines, gomem.FeatureRanges} {
@@ -338,6 +338,14 @@ func (s *Source) later(give func(capture.Sink) error) {
 
 func (s *Source) event(e sample.Event) {
 	s.later(func(sink capture.Sink) error { return sink.Event(e) })
+}
+
+// unread tells of something that could not be read of a process, unless that has
+// ended or become another program meanwhile, which is told as that.
+func (s *Source) unread(p *process, what string, err error) {
+	if !p.isGone() {
+		s.gap(p.key, what, err)
+	}
 }
 
 // told is a gap that was told.
