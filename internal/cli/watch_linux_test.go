@@ -195,6 +195,28 @@ func TestACgroupIsWatchedInOneRecording(t *testing.T) {
 	}
 }
 
+func TestAProgramUnderADebuggerIsWatchedWithoutItsLastBreath(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds delve")
+	}
+	hwtest.Need(t, hwtest.Ptrace)
+	dlv := hwtest.Module(t, "github.com/go-delve/delve@v1.27.2", "cmd/dlv", hwtest.BuildOptions{})
+	s := startStranger(t, exec.Command(testprog(t, "ticker"), "-for", "1m"))
+	s.lines.Scan()
+	debugger := startStranger(t, exec.Command(dlv, "attach", s.pid(), "--headless", "--accept-multiclient", "--listen", "127.0.0.1:0"))
+	for debugger.lines.Scan() && !strings.Contains(debugger.lines.Text(), "API server listening") {
+	}
+	path := filepath.Join(t.TempDir(), "debugged.hwm")
+	out, err := exec.Command(highwater(t), "watch", s.pid(), "--for", "1s", "-o", path).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "dlv, pid "+debugger.pid()+", traces it") || !strings.Contains(string(out), "ticker  running") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	// Delve holds it, as it did before.
+	if state, err := os.ReadFile("/proc/" + s.pid() + "/status"); err != nil || !strings.Contains(string(state), "t (tracing stop)") {
+		t.Errorf("%v\n%s", err, state)
+	}
+}
+
 // nobody has no capability at all.
 const nobody = 65534
 
