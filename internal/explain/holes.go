@@ -10,30 +10,39 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// holes are the stretches in which no sample was taken, though more than ten
-// before them were closer together: the watch, or the machine, was suspended.
+// holes tells of the stretches in which no sample was taken.
 func (c *Case) holes() []Gap {
-	at := c.Ticks.At
+	var out []Gap
+	lost, n := 0.0, 0
+	for _, hole := range c.Holes() {
+		step := hole[1] - hole[0]
+		if lost, n = lost+step, n+1; n <= 2 {
+			out = append(out, Gap{fmt.Sprintf("%s from %s after the start on", seconds(step), seconds(hole[0])), "no sample was taken: the watch or the machine stood still"})
+		}
+	}
+	if n > 2 {
+		out = []Gap{{fmt.Sprintf("%s in all, in %d stretches", seconds(lost), n), "no sample was taken: the watch or the machine stood still"}}
+	}
+	return out
+}
+
+// Holes are the stretches in which no sample was taken, though more than ten
+// others were closer together: the watch, or the machine, was suspended. Each is
+// from and to in seconds since the start.
+func (e *Evidence) Holes() [][2]float64 {
+	at, out := e.Ticks.At, [][2]float64{}
 	if len(at) < 10 {
-		return nil
+		return out
 	}
 	steps := make([]float64, len(at)-1)
 	for i := range steps {
 		steps[i] = at[i+1] - at[i]
 	}
 	usual := median(steps)
-	var out []Gap
-	lost, n := 0.0, 0
 	for i, step := range steps {
-		if step < max(3, 20*usual) {
-			continue
+		if step >= max(3, 20*usual) {
+			out = append(out, [2]float64{at[i], at[i+1]})
 		}
-		if lost, n = lost+step, n+1; n <= 2 {
-			out = append(out, Gap{fmt.Sprintf("%s from %s after the start on", seconds(step), seconds(at[i])), "no sample was taken: the watch or the machine stood still"})
-		}
-	}
-	if n > 2 {
-		out = []Gap{{fmt.Sprintf("%s in all, in %d stretches", seconds(lost), n), "no sample was taken: the watch or the machine stood still"}}
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -113,4 +114,55 @@ func (r *Reader) firstAt(name string, at int64) (int64, error) {
 		}
 	}
 	return low, err
+}
+
+// SamplesBetween is SamplesAbout of the time from from to to: all rows of it where
+// they are no more, else so many evenly. One row before and after is among them,
+// so that a line drawn through them does not end within.
+func (r *Reader) SamplesBetween(from, to time.Time, most int64, columns ...string) (*Series, error) {
+	rows, err := r.between(&tableSample, from, to, most, 1)
+	if err != nil {
+		return nil, err
+	}
+	return r.seriesOf(&tableSample, columns, rows)
+}
+
+// ProcessSamplesBetween is the same of ProcessSamples.
+func (r *Reader) ProcessSamplesBetween(from, to time.Time, most int64, key sample.ProcessKey, columns ...string) (*Series, error) {
+	where, err := r.whereProcess(key)
+	if err != nil {
+		return nil, err
+	}
+	ticks, err := r.lastRow(tableSample.name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.lastRow(tableProcessSample.name)
+	if err != nil {
+		return nil, err
+	}
+	each := rows/max(1, ticks) + 1 // rows of one tick
+	picked, err := r.between(&tableProcessSample, from, to, most*each, each)
+	if err != nil {
+		return nil, err
+	}
+	return r.seriesOf(&tableProcessSample, columns, picked+where)
+}
+
+// between is what to read of a table from, after FROM: the rows of a stretch of
+// time, so many together and then a step.
+func (r *Reader) between(t *table, from, to time.Time, most, together int64) (string, error) {
+	first, err := r.firstAt(t.name, from.UnixNano())
+	if err != nil {
+		return "", err
+	}
+	end, err := r.firstAt(t.name, to.UnixNano()+1)
+	if err != nil {
+		return "", err
+	}
+	first, end = max(1, first-together), end+together // end is not in it
+	step := max(together, (end-first)*together/max(1, most))
+	return fmt.Sprintf(`(WITH RECURSIVE pick(place) AS (SELECT %d UNION ALL
+		SELECT place + CASE WHEN (place - %d) %% %d < %d THEN 1 ELSE %d END FROM pick WHERE place < %d)
+		SELECT t.* FROM pick CROSS JOIN %s t ON t.id = place)`, first, first, step, together-1, step-together+1, end-1, t.name), nil
 }

@@ -110,3 +110,62 @@ func TestTheSampleBeforeATimeIsFound(t *testing.T) {
 		t.Error("there is a sample before the first")
 	}
 }
+
+func TestAStretchOfTimeIsReadWithItsNeighbours(t *testing.T) {
+	const ticks = 1000
+	path := filepath.Join(t.TempDir(), "stretch-1.hwm")
+	keys := []sample.ProcessKey{{PID: 1, Start: 1}, {PID: 2, Start: 1}}
+	start := time.Unix(1_700_000_000, 0)
+	at := func(i int) time.Time { return start.Add(time.Duration(i) * time.Second) }
+	w, err := Create(path, Meta{At: start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if err := w.Program(sample.Program{Key: key, Name: "p"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range ticks {
+		p := sample.Point{At: at(i), Cgroup: &sample.Cgroup{Usage: sample.Bytes(i)}}
+		for _, key := range keys {
+			p.Processes = append(p.Processes, sample.Process{Key: key, Resident: &sample.Resident{Total: sample.Bytes(i)}})
+		}
+		if err := w.Point(&p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, c := range []struct {
+		from, to    int
+		most        int64
+		first, last float64
+		atLeast     int
+	}{
+		{100, 200, 1000, 99, 201, 103},
+		{0, ticks, 5000, 0, ticks - 1, ticks},
+		{100, 900, 80, 99, 890, 70},
+		{ticks + 10, ticks + 20, 100, ticks - 1, ticks - 1, 1},
+	} {
+		whole, err := r.SamplesBetween(at(c.from), at(c.to), c.most, "usage")
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := r.ProcessSamplesBetween(at(c.from), at(c.to), c.most, keys[1], "resident")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, v := range map[string][]float64{"usage": whole.Column("usage"), "resident": one.Column("resident")} {
+			if n := len(v); n < c.atLeast || int64(n) > 2*c.most+3 || v[0] > c.first+2 || v[n-1] < c.last {
+				t.Errorf("%d to %d, at most %d: %d rows of %s, want from about %v to %v", c.from, c.to, c.most, n, name, c.first, c.last)
+			}
+		}
+	}
+}
