@@ -39,6 +39,7 @@ var keepers = map[string][]string{
 	"github.com/prometheus/common":  {"pull"},
 	"github.com/google/pprof":       {"report", "cli", "pull", "heapdiff"},
 	"github.com/klauspost/compress": {"recording", "report"},
+	"github.com/evanw/esbuild":      {"web"}, // its command ui/build alone
 }
 
 // speakers may write to the process's own standard output and error; all others

@@ -25,3 +25,9 @@ func exitCodeOf(state *os.ProcessState) int {
 func forwarded() []os.Signal {
 	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 }
+
+// hasDesktop says whether there is a display for a browser.
+func hasDesktop() bool { return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" }
+
+// desktopOpeners are the commands that open an address.
+func desktopOpeners() [][]string { return [][]string{{"xdg-open"}, {"wslview"}} }

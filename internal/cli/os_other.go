@@ -12,3 +12,10 @@ func ownGroup(*exec.Cmd) {}
 func exitCodeOf(state *os.ProcessState) int { return state.ExitCode() }
 
 func forwarded() []os.Signal { return []os.Signal{os.Interrupt} }
+
+func hasDesktop() bool { return true }
+
+// desktopOpeners are the commands of macOS and Windows that open an address.
+func desktopOpeners() [][]string {
+	return [][]string{{"open"}, {"rundll32", "url.dll,FileProtocolHandler"}}
+}

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/web"
+)
+
+type openFlags struct {
+	html, source, listen        string
+	noBrowser, noSource, redact bool
+}
+
+func openCommand(s *streams) *cobra.Command {
+	var f openFlags
+	c := &cobra.Command{
+		Use:   "open [RECORDING]",
+		Short: "The same in the browser, or as one offline file",
+		Long: `Shows a recording as a page: the verdict, the course, where the memory was, who
+held it, why, and what fixes it. One that is still being written is followed.
+Without RECORDING the page lists all recordings.
+
+The page is served on this machine's loopback address, under an address that
+nobody can guess, until Ctrl-C. It loads nothing from elsewhere. With --html it is
+written with its data as one file instead, which needs neither network nor server.`,
+		Example: `  highwater open
+  highwater open server-3
+  highwater open server-3 --no-browser          print the address, for ssh -L
+  highwater open server-3 --html kill.html      to attach to a ticket`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.html != "" {
+				return f.writeFile(s, args)
+			}
+			return f.serve(c.Context(), s, args)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.html, "html", "", "write one offline `file` instead of serving")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `address` to serve on; port 0: any free one")
+	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address and start no browser")
+	flags.BoolVar(&f.noSource, "no-source", false, "show no source lines")
+	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, host and notes")
+	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
+	return c
+}
+
+// writeFile writes the page as one file, whole or not at all.
+func (f openFlags) writeFile(s *streams, args []string) error {
+	path, err := findRecording(args)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	leftOut, err := f.book(path).WriteOffline(&page)
+	if err != nil {
+		return momentError(recordingError(err), path)
+	}
+	err = exportFlags{output: f.html, csv: true}.to(s, func(w io.Writer) error {
+		_, err := page.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range leftOut {
+		fmt.Fprintf(s.err, "left out: %s\n", l)
+	}
+	return nil
+}
+
+// serve answers the browser until it is interrupted.
+func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
+	shelf := &shelf{flags: f, books: map[string]*web.Book{}}
+	at := "/"
+	if len(args) > 0 {
+		path, err := findRecording(args)
+		if err != nil {
+			return err
+		}
+		if err := readable(path); err != nil {
+			return err
+		}
+		at = "/r/" + url.PathEscape(shelf.put(path)) + "/"
+	}
+	listener, err := listenLoopback(f.listen)
+	if err != nil {
+		return err
+	}
+	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr())}
+	address := "http://" + listener.Addr().String() + "/" + server.Token + at
+	fmt.Fprintln(s.out, address)
+	if !f.noBrowser {
+		if err := startBrowser(address); err != nil {
+			fmt.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
+		}
+	}
+	fmt.Fprintln(s.err, "serving until Ctrl-C")
+	return serveUntilStopped(ctx, listener, server.Handler())
+}
+
+// listenLoopback refuses addresses that others could reach.
+func listenLoopback(address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, usagef("--listen 127.0.0.1:8080", "--listen: %w", err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, usagef("ssh -L brings a loopback address elsewhere", "--listen: %s is not a loopback address: a recording is not shown to the network", host)
+	}
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, usagef("leave --listen out for a free port", "--listen: the port is in use: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	return l, nil
+}
+
+func serveUntilStopped(ctx context.Context, l net.Listener, h http.Handler) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("open: %w", err)
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = server.Shutdown(ending) // who still reads is cut off
+	_ = server.Close()
+	<-done
+	return nil
+}
+
+// readable says now what a page would have to say.
+func readable(path string) error {
+	r, err := recording.Open(path)
+	if err != nil {
+		return recordingError(err)
+	}
+	return r.Close()
+}
+
+// book is a recording as the page has it.
+func (f openFlags) book(path string) *web.Book {
+	options := report.Options{Next: "highwater open " + shortName(path)}
+	b := &web.Book{
+		Path: path, Name: shortName(path), Redact: f.redact,
+		Answer: func() (*explain.Answer, error) { return answer(path, "") },
+		Pprof: func(w io.Writer, at string) error {
+			r, err := recording.Open(path)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			return exportFlags{}.writePprof(w, r, path, at)
+		},
+	}
+	if !f.noSource && !f.redact {
+		b.Source = finder(f.source, goProgram(path))
+		options.Source = func(function, file string, line int) (string, bool) {
+			text, err := b.Source.Line(function, file, line)
+			return text, err == nil
+		}
+	}
+	b.Text = func(a *explain.Answer) (string, error) {
+		var out strings.Builder
+		err := report.Text(&out, a, options)
+		return out.String(), err
+	}
+	b.Markdown = func(a *explain.Answer) (string, error) {
+		text, err := b.Text(a)
+		return "```\n" + strings.TrimSpace(text) + "\n```\n", err
+	}
+	return b
+}
+
+// shelf is the recordings that a server shows: those of the state directory, and
+// the one it was started for.
+type shelf struct {
+	flags openFlags
+	mu    sync.Mutex
+	books map[string]*web.Book
+}
+
+// put gives a recording its name in addresses.
+func (s *shelf) put(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), suffix)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.books[name] = s.flags.book(path)
+	return name
+}
+
+// Book is the recording of that name.
+func (s *shelf) Book(name string) (*web.Book, error) {
+	s.mu.Lock()
+	b := s.books[name]
+	s.mu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	all, err := storedRecordings()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		if shortName(one.path) == name {
+			s.put(one.path)
+			return s.Book(name)
+		}
+	}
+	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)
+}
+
+// List is what highwater list prints.
+func (s *shelf) List() (any, error) {
+	files, err := storedRecordings()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]listed, 0, len(files))
+	for _, f := range files {
+		all = append(all, describe(f))
+	}
+	n, _ := readNotes() // what the user wrote wrongly takes nothing else away
+	tellCauses(all, n)
+	return map[string]any{"schema": "highwater.list/1", "recordings": all}, nil
+}

@@ -1,0 +1,174 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Instant is all that the page shows of one instant: where the memory was, who held
+// it, who stood where. Seconds are since the start, amounts bytes. No list is null.
+type Instant struct {
+	At   float64 `json:"at"`   // that was asked for
+	Name string  `json:"name"` // "kill", "peak", "last", or "" for a time
+	// Moment is the nearest one at which all was read: holders and goroutines are of
+	// it, and the ledger where Pages is true. Apart is how far away it is.
+	Moment    float64 `json:"moment"`
+	Apart     float64 `json:"apart"`
+	Kind      string  `json:"kind"`
+	Took      float64 `json:"took"`
+	Stopped   float64 `json:"stopped"`
+	Pages     bool    `json:"pages"`
+	Ledger    Ledger  `json:"ledger"`
+	Heap      Heap    `json:"heap"`
+	Untouched int64   `json:"untouched"` // reserved by the processes and never touched: in no row of the ledger
+
+	Goroutines []Goroutines      `json:"goroutines"`
+	Processes  []explain.Process `json:"processes"`
+	Gaps       []explain.Gap     `json:"gaps"`
+	Settings   []Setting         `json:"settings"` // of the Go runtime then
+}
+
+// Ledger is where the memory was. Rows and the unexplained rest sum to the total.
+type Ledger struct {
+	Total       int64  `json:"total"`
+	Limit       *int64 `json:"limit"`
+	Unexplained int64  `json:"unexplained"`
+	OfCgroup    bool   `json:"of_cgroup"`
+	Rows        []Row  `json:"rows"`
+}
+
+// Row is one part of it.
+type Row struct {
+	Name        string `json:"name"`
+	Group       string `json:"group"` // the greater part that it belongs to
+	Bytes       int64  `json:"bytes"`
+	Reclaimable bool   `json:"reclaimable"`
+	Means       string `json:"means"`
+}
+
+// sameInstant is how far a moment may be from the time that is asked for and still
+// be shown as of that time.
+const sameInstant = 0.05
+
+// Instant reads what was at one time, "kill", "peak", "last" or as explain --at has
+// it. Growth is since the time from, or with "" since the floor before the last
+// rise.
+func (b *Book) Instant(at, from string) (*Instant, error) {
+	return once(b, "instant "+at+" "+from, func() (*Instant, bool, error) {
+		r, err := recording.Open(b.Path)
+		if err != nil {
+			return nil, false, err
+		}
+		defer r.Close()
+		i, err := b.instant(r, at, from)
+		if err != nil {
+			return nil, false, err
+		}
+		if b.Redact {
+			i.redact()
+		}
+		return i, !r.Live(), nil
+	})
+}
+
+func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {
+	side, err := explain.LoadSide(r, b.Path, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	a, err := explain.Explain(side.Evidence, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := &side.Moment
+	i := &Instant{Name: side.At, Moment: side.Seconds(m.At), Kind: string(m.Kind), Took: m.Took.Seconds(), Stopped: m.Stopped.Seconds(),
+		Pages: true, Processes: a.Program.Processes, Gaps: a.Gaps, Settings: []Setting{}}
+	i.At = i.Moment
+	if i.Name == "time" {
+		i.Name = ""
+		if d, err := time.ParseDuration(at); err == nil {
+			i.At = d.Seconds()
+		}
+	}
+	i.Apart = i.At - i.Moment
+	if err := i.fillLedger(r, side.Evidence, a); err != nil {
+		return nil, err
+	}
+	if i.Heap, err = b.heap(r, side, a, from); err != nil {
+		return nil, err
+	}
+	i.fillProcess(side)
+	return i, nil
+}
+
+// fillLedger divides the moment where it is of this instant, else the sample.
+func (i *Instant) fillLedger(r *recording.Reader, e *explain.Evidence, a *explain.Answer) error {
+	l, limit := a.Ledger, a.Outcome.LimitBytes
+	if i.Apart < -sameInstant || i.Apart > sameInstant {
+		p, err := r.PointAt(e.Start.Add(time.Duration(i.At * 1e9)))
+		if err != nil && !errors.Is(err, recording.ErrMissing) {
+			return err
+		}
+		if err == nil {
+			l, i.Pages = e.LedgerAt(p), false
+		}
+	}
+	i.Ledger = Ledger{Total: int64(l.TotalBytes), Unexplained: l.UnexplainedBytes, OfCgroup: l.OfCgroup, Rows: []Row{}}
+	if limit != nil {
+		i.Ledger.Limit = pointer(int64(*limit))
+	}
+	for _, row := range l.Rows {
+		d := definitions[row.Name]
+		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, d.group, int64(row.Bytes), row.Reclaimable, d.means})
+	}
+	return nil
+}
+
+// fillProcess is what the moment says of the process that it is about.
+func (i *Instant) fillProcess(side *explain.Side) {
+	i.Goroutines = []Goroutines{}
+	for n := range side.Moment.Processes {
+		p := &side.Moment.Processes[n]
+		if p.Residency != nil {
+			i.Untouched += int64(p.Residency.Untouched)
+		}
+		if p.Key != side.Subject {
+			continue
+		}
+		i.Goroutines = goroutinesOf(p.Goroutines, side.Module())
+		if p.Go != nil {
+			i.Settings = settingsOf(p.Go)
+		}
+		if p.Incomplete != "" {
+			i.Gaps = append(i.Gaps, explain.Gap{What: "the moment", Why: p.Incomplete})
+		}
+	}
+}
+
+// baseline is the profile that growth is counted from, and when it was.
+func baseline(r *recording.Reader, side *explain.Side, from string) (*sample.HeapProfile, *float64, error) {
+	if side.View == "none" {
+		return nil, nil, nil
+	}
+	var p *sample.HeapProfile
+	var err error
+	if from == "" {
+		p, err = side.Baseline(r)
+	} else if d, bad := time.ParseDuration(from); bad != nil {
+		return nil, nil, fmt.Errorf("%w: %q", explain.ErrAt, from)
+	} else if p, err = r.ProfileAt(side.Subject, side.Start.Add(d)); errors.Is(err, recording.ErrMissing) {
+		return nil, pointer(d.Seconds()), nil // nothing was held that the profile knew of
+	} else {
+		p = heapdiff.AsPublished(p)
+	}
+	if err != nil || p == nil {
+		return nil, nil, err
+	}
+	return p, pointer(side.Seconds(p.At)), nil
+}

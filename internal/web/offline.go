@@ -1,0 +1,114 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Offline is the data of a page that stands alone: the whole course at one
+// resolution, and the instants that it can show.
+type Offline struct {
+	Overview *Overview  `json:"overview"`
+	Timeline *Timeline  `json:"timeline"`
+	Instants []*Instant `json:"instants"`
+	LeftOut  []string   `json:"left_out"`
+	Pprof    []byte     `json:"pprof"` // of the moment of the verdict
+}
+
+// offlineInstants and offlineBytes bound a page that stands alone: it is to be
+// attached to a ticket.
+const (
+	offlineInstants = 24
+	offlineBytes    = 6 << 20
+)
+
+// WriteOffline writes the page with its data as one file and says what it left
+// out. The file needs no network, and asks for none.
+func (b *Book) WriteOffline(w io.Writer) (leftOut []string, err error) {
+	o, err := b.Overview()
+	if err != nil {
+		return nil, err
+	}
+	all := Offline{Overview: o, LeftOut: []string{}}
+	whole := *o
+	whole.Live = false
+	all.Overview = &whole
+	if all.Timeline, err = b.Timeline(o.From, max(o.Seconds, o.From+0.001), overviewSteps); err != nil {
+		return nil, err
+	}
+	if !all.Timeline.Exact {
+		all.LeftOut = append(all.LeftOut, fmt.Sprintf("samples: the least and the greatest of each of %d steps are kept", overviewSteps))
+	}
+	if err := all.addInstants(b); err != nil {
+		return nil, err
+	}
+	var profile bytes.Buffer
+	if err := b.Pprof(&profile, ""); err == nil {
+		all.Pprof = profile.Bytes()
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return nil, err
+	}
+	d, err := offlinePage(pageData{Title: o.Answer.Program.Name + ", " + o.Name, Book: true, Text: o.Text}, data)
+	if err != nil {
+		return nil, err
+	}
+	return all.LeftOut, writePage(w, d)
+}
+
+// addInstants chooses those with a name first, then others evenly, until there are
+// enough or they are too large.
+func (all *Offline) addInstants(b *Book) error {
+	bytes, taken := 0, map[float64]bool{}
+	add := func(at string) error {
+		i, err := b.Instant(at, "")
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(i)
+		if err != nil {
+			return err
+		}
+		if taken[i.Moment] && i.Name == "" || bytes+len(text) > offlineBytes && len(all.Instants) > 0 {
+			return nil
+		}
+		taken[i.Moment] = true
+		bytes += len(text)
+		all.Instants = append(all.Instants, i)
+		return nil
+	}
+	o := all.Overview
+	for name, at := range map[string]*float64{"kill": o.Kill, "peak": o.Peak, "last": o.Last} {
+		if at == nil {
+			continue
+		}
+		if err := add(name); err != nil {
+			return err
+		}
+	}
+	step := max(1, (len(o.Moments)+offlineInstants-1)/offlineInstants)
+	for n := len(o.Moments) - 1; n >= 0; n -= step {
+		if err := add(fmt.Sprintf("%.9fs", o.Moments[n].At)); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(all.Instants, func(a, b *Instant) int { return cmp.Compare(a.Moment, b.Moment) })
+	if left := len(o.Moments) - len(taken); left > 0 {
+		all.LeftOut = append(all.LeftOut, fmt.Sprintf("%d of %d moments", left, len(o.Moments)))
+	}
+	all.LeftOut = append(all.LeftOut, leftOf(o)...)
+	return nil
+}
+
+// leftOf is what the overview itself does not list.
+func leftOf(o *Overview) (out []string) {
+	if n := o.CyclesAll - len(o.Cycles); n > 0 {
+		out = append(out, fmt.Sprintf("%d of %d collections", n, o.CyclesAll))
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+)
+
+// Shelf is the recordings that a server shows.
+type Shelf interface {
+	// Book opens one by its name in the page's address; fs.ErrNotExist: there is none.
+	Book(name string) (*Book, error)
+	// List describes all of them, newest first, as JSON.
+	List() (any, error)
+}
+
+// Server hands out the page of one shelf to whoever knows its address. Every
+// answer comes from this process: the page loads nothing from elsewhere, and no
+// other page can read it.
+type Server struct {
+	Shelf Shelf
+	// Token is the first element of every path: without it nothing is answered.
+	Token string
+	// Hosts are the names that a request may give for this server: another one comes
+	// from a page whose name was pointed at the loopback address (DNS rebinding).
+	Hosts []string
+}
+
+// NewToken is a secret for an address: 128 bits.
+func NewToken() string { return rand.Text() }
+
+// LoopbackHosts are the names of a listener on the loopback address.
+func LoopbackHosts(a net.Addr) []string {
+	_, port, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return nil
+	}
+	return []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port}
+}
+
+// Handler answers requests.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{token}/{$}":                   s.list,
+		"GET /{token}/api/list":              s.listData,
+		"GET /{token}/assets/{file}":         s.asset,
+		"GET /{token}/r/{name}/{$}":          s.page,
+		"GET /{token}/r/{name}/api/overview": s.overview,
+		"GET /{token}/r/{name}/api/timeline": s.timeline,
+		"GET /{token}/r/{name}/api/instant":  s.instant,
+		"GET /{token}/r/{name}/heap.pb.gz":   s.pprof,
+	} {
+		mux.HandleFunc(path, s.guard(serve))
+	}
+	mux.HandleFunc("/", s.guard(func(http.ResponseWriter, *http.Request) error { return fs.ErrNotExist }))
+	return mux
+}
+
+// policy lets the page use what came with it and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// guard refuses who does not know the token, or was led here by another page.
+func (s *Server) guard(serve func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		for name, value := range map[string]string{
+			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+		} {
+			h.Set(name, value)
+		}
+		token, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if !s.host(r.Host) || subtle.ConstantTimeCompare([]byte(token), []byte(s.Token)) != 1 {
+			http.Error(w, "the address is not complete: copy it from the terminal", http.StatusForbidden)
+			return
+		}
+		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+			http.Error(w, "another page asked for this", http.StatusForbidden)
+			return
+		}
+		if err := serve(w, r); err != nil {
+			h.Set("Content-Type", "text/plain; charset=utf-8")
+			http.Error(w, err.Error(), status(err))
+		}
+	}
+}
+
+func (s *Server) host(name string) bool {
+	for _, h := range s.Hosts {
+		if name == h {
+			return true
+		}
+	}
+	return false
+}
+
+func status(err error) int {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return http.StatusNotFound
+	case errors.Is(err, explain.ErrAt):
+		return http.StatusBadRequest
+	case errors.Is(err, recording.ErrNotRecording), errors.Is(err, explain.ErrNoMoment):
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusInternalServerError
+}
+
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
+	http.ServeFileFS(w, r, assets, "assets/"+r.PathValue("file"))
+	return nil
+}
+
+func (s *Server) list(w http.ResponseWriter, _ *http.Request) error {
+	return writePage(w, pageData{Title: "Recordings", Root: "."})
+}
+
+func (s *Server) listData(w http.ResponseWriter, _ *http.Request) error {
+	all, err := s.Shelf.List()
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, all)
+}
+
+func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.Shelf.Book(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	d := pageData{Title: b.Name, Root: "../..", Book: true}
+	if o, err := b.Overview(); err != nil {
+		d.Text = err.Error()
+	} else {
+		d.Text, d.Title = o.Text, o.Answer.Program.Name+", "+b.Name
+	}
+	return writePage(w, d)
+}
+
+func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.Shelf.Book(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	o, err := b.Overview()
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, o)
+}
+
+func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.Shelf.Book(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	from, errFrom := strconv.ParseFloat(r.FormValue("from"), 64)
+	to, errTo := strconv.ParseFloat(r.FormValue("to"), 64)
+	steps, errSteps := strconv.Atoi(r.FormValue("steps"))
+	if err := errors.Join(errFrom, errTo, errSteps); err != nil || !(to > from) || from < -maxSeconds || to > maxSeconds {
+		return explain.ErrAt
+	}
+	t, err := b.Timeline(from, to, steps)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, t)
+}
+
+// maxSeconds bounds what a request may name as a time: 30 years.
+const maxSeconds = 1e9
+
+func (s *Server) instant(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.Shelf.Book(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	i, err := b.Instant(r.FormValue("at"), r.FormValue("from"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, i)
+}
+
+func (s *Server) pprof(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.Shelf.Book(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", `attachment; filename="heap.pb.gz"`)
+	return b.Pprof(w, r.FormValue("at"))
+}
+
+func writeJSON(w http.ResponseWriter, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text) // whoever asked has gone
+	return nil
+}

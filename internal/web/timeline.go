@@ -1,0 +1,118 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Timeline is columns over a stretch of time, ready to draw. Where a step holds
+// more than two samples it is two rows, the least and the greatest value in their
+// order, so that no peak is lost. Null is "not seen".
+type Timeline struct {
+	From    float64               `json:"from"`
+	To      float64               `json:"to"`
+	Exact   bool                  `json:"exact"` // every sample is in it
+	At      []float64             `json:"at"`    // seconds since the start
+	Columns map[string][]*float64 `json:"columns"`
+}
+
+// overviewSteps is how many steps the whole of a recording is drawn in, mostSteps
+// how many one may ask for.
+const (
+	overviewSteps = 1200
+	mostSteps     = 4000
+	// perStep is how many rows are read for a step of a long recording, at most.
+	perStep = 16
+)
+
+// chargeColumns are drawn of the cgroup, processColumns of the process that the
+// answer is about; resident is the sum of all processes.
+var (
+	chargeColumns  = []string{"usage", "usage_limit", "page_cache", "shmem", "kernel", "pressure_some10"}
+	processColumns = []string{"heap_live", "heap_goal", "memory_limit", "goroutines", "heap_in_use"}
+)
+
+// Timeline reads the samples from one time to another, in seconds since the
+// start.
+func (b *Book) Timeline(from, to float64, steps int) (*Timeline, error) {
+	steps = max(10, min(steps, mostSteps))
+	return once(b, fmt.Sprint("timeline", from, to, steps), func() (*Timeline, bool, error) {
+		r, err := recording.Open(b.Path)
+		if err != nil {
+			return nil, false, err
+		}
+		defer r.Close()
+		e, err := explain.Load(r, b.Path, "")
+		if err != nil {
+			return nil, false, err
+		}
+		t, err := timeline(r, e, from, to, steps)
+		return t, !r.Live(), err
+	})
+}
+
+func timeline(r *recording.Reader, e *explain.Evidence, from, to float64, steps int) (*Timeline, error) {
+	at := func(seconds float64) time.Time { return e.Start.Add(time.Duration(seconds * 1e9)) }
+	most := int64(steps * perStep)
+	charge, err := r.SamplesBetween(at(from), at(to), most, chargeColumns...)
+	if err != nil {
+		return nil, err
+	}
+	d := drawing{start: e.Start.UnixNano(), from: from, to: to, steps: steps, columns: map[string]course{}}
+	for _, c := range chargeColumns {
+		d.columns[c] = course{charge.At, charge.Column(c)}
+	}
+	d.columns["usage"] = withMoments(d.columns["usage"], r)
+	resident := residents{}
+	seen := map[sample.ProcessKey]bool{}
+	for _, p := range e.Programs[:min(len(e.Programs), mostPrograms)] {
+		if seen[p.Key] {
+			continue
+		}
+		seen[p.Key] = true
+		columns := []string{"resident"}
+		if p.Key == e.Subject {
+			columns = append(columns, processColumns...)
+		}
+		s, err := r.ProcessSamplesBetween(at(from), at(to), most, p.Key, columns...)
+		if err != nil {
+			return nil, err
+		}
+		resident.add(s)
+		for _, c := range columns[1:] {
+			d.columns[c] = course{s.At, s.Column(c)}
+		}
+	}
+	d.columns["resident"] = resident.course()
+	d.columns["memory_limit"] = withoutNone(d.columns["memory_limit"])
+	return d.draw(), nil
+}
+
+// course is one column with its own times.
+type course struct {
+	at []int64
+	v  []float64
+}
+
+// withMoments adds the charges that were read within moments: the peaks are among
+// them, which thinned samples may have passed over.
+func withMoments(c course, r *recording.Reader) course {
+	list, err := r.Moments()
+	if err != nil || len(c.at) == 0 {
+		return c
+	}
+	all := map[int64]float64{}
+	for i, at := range c.at {
+		all[at] = c.v[i]
+	}
+	for _, m := range list {
+		if at := m.At.UnixNano(); m.Usage.OK && at >= c.at[0] && at <= c.at[len(c.at)-1]+int64(time.Second) {
+			all[at] = float64(m.Usage.V)
+		}
+	}
+	return inOrder(all)
+}

@@ -1,0 +1,45 @@
+import { h } from 'preact'
+import type { Instant, Overview } from './data'
+import type { State } from './state'
+import { clock, duration, limit, size } from './format'
+import { Standing } from './holders'
+
+export function Below({ overview, instant, leftOut }: { overview: Overview; instant: Instant; state: State; change: (s: Partial<State>) => void; leftOut: string[] }) {
+  const o = overview
+  return <div class="below">
+    <section aria-labelledby="goroutines-title"><h2 id="goroutines-title">Which goroutines were there?</h2><Standing instant={instant} most={60} /></section>
+    <section aria-labelledby="gc-title"><h2 id="gc-title">What did the collector do? <span class="finding">{o.cycles_all} collections seen{o.answer.run.gc_share !== null && `, ${(100 * o.answer.run.gc_share).toFixed(1)} % of the CPU time as the runtime books it`}</span></h2>
+      {o.cycles.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Collections"><table><thead><tr><th scope="col" class="num">Collection</th><th scope="col" class="num">Time</th><th scope="col" class="num">Began at</th><th scope="col" class="num">Live after it</th><th scope="col" class="num">Next goal</th><th scope="col" class="num">Pauses</th></tr></thead>
+        <tbody>{o.cycles.map((c) => <tr><td class="num">{c.n}{c.missed > 0 && <span class="muted"> (+{c.missed} unseen)</span>}</td><td class="num">{clock(c.at)}</td><td class="num">{size(c.trigger)}</td><td class="num">{size(c.marked)}</td><td class="num">{size(c.goal)}</td><td class="num">{duration(c.pause)}</td></tr>)}</tbody></table></div>}
+    </section>
+    <section aria-labelledby="processes-title"><h2 id="processes-title">Which processes were there?</h2>
+      <table><thead><tr><th scope="col">Program</th><th scope="col" class="num">PID</th><th scope="col">Go</th><th scope="col">Heap profile</th><th scope="col" class="num">Seen</th><th scope="col" class="num">Most memory</th><th scope="col" class="num">Then</th><th scope="col">End</th></tr></thead>
+        <tbody>{o.programs.map((p) => <tr class={p.subject ? 'on' : ''}><th scope="row">{p.name} <span class="muted">{p.args}</span></th><td class="num">{p.pid}</td><td>{p.go_version || 'no'}</td><td>{p.heap_profile}{p.why_not && <span class="muted"> {p.why_not}</span>}</td>
+          <td class="num">{p.from !== null ? `${clock(p.from)} \u2013 ${clock(p.to!)}` : '\u2013'}</td><td class="num">{p.peak !== null ? size(p.peak) : '\u2013'}</td>
+          <td class="num">{(() => { const now = instant.processes.find((q) => q.pid === p.pid); return now ? size(now.bytes) : '\u2013' })()}</td><td>{p.end}</td></tr>)}</tbody></table>
+    </section>
+    <Footprint overview={o} />
+    <section aria-labelledby="events-title"><h2 id="events-title">What happened?</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Events"><table><thead><tr><th scope="col" class="num">Time</th><th scope="col">Event</th><th scope="col" class="num">PID</th><th scope="col">Text</th></tr></thead>
+        <tbody>{o.events.map((e) => <tr><td class="num">{clock(e.at)}</td><td>{e.kind}</td><td class="num">{e.pid || ''}</td><td>{e.text || (e.value ? e.value : '')}</td></tr>)}</tbody></table></div>
+    </section>
+    <section aria-labelledby="limits-title"><h2 id="limits-title">What does this evidence not show?</h2>
+      <ul>{[...o.answer.gaps, ...instant.gaps].map((g) => <li><b>{g.what}</b>: {g.why}</li>)}{o.gaps.map((g) => <li><b>{g.what}</b>{g.pid ? ` of ${g.pid}` : ''}: {g.why} <span class="muted">({clock(g.from)} to {g.to === null ? 'the end' : clock(g.to)})</span></li>)}
+        {o.holes.map(([from, to]) => <li><b>no sample</b> from {clock(from)} to {clock(to)}</li>)}
+        {leftOut.map((l) => <li><b>left out of this file</b>: {l}</li>)}
+        <li>This moment took {duration(instant.took)} to read; the program was held for {duration(instant.stopped)}.</li></ul>
+    </section>
+    <section aria-labelledby="environment-title"><h2 id="environment-title">Where did it run?</h2>
+      <dl class="environment">{[...o.environment, ...instant.settings].map((s) => [<dt>{s.name}</dt>, <dd>{s.value}</dd>])}</dl>
+    </section>
+  </div>
+}
+
+function Footprint({ overview }: { overview: Overview }) {
+  const f = overview.answer.run.footprint
+  if (!f) return null
+  const of: [string, number | null][] = [['half of the time', f.p50_bytes], ['95 %', f.p95_bytes], ['99 %', f.p99_bytes], ['99.9 %', f.p999_bytes]]
+  return <section aria-labelledby="footprint-title"><h2 id="footprint-title">How large was it, for how much of the time? <span class="finding">without page cache</span></h2>
+    <table><tbody>{of.map(([share, n]) => n !== null && <tr><th scope="row">{share} below</th><td class="num">{size(n)}</td></tr>)}
+      {overview.answer.outcome.limit_bytes !== null && <tr><th scope="row">limit</th><td class="num">{limit(overview.answer.outcome.limit_bytes)}</td></tr>}</tbody></table></section>
+}

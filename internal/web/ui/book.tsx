@@ -1,0 +1,100 @@
+import { h, Fragment } from 'preact'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { Instant, Overview, Source } from './data'
+import { fromHash, State, toHash } from './state'
+import { Verdict } from './verdict'
+import { Course } from './course'
+import { Ledger } from './ledger'
+import { Holders } from './holders'
+import { Fixes, Why } from './why'
+import { Below } from './below'
+import { Help } from './help'
+
+// how often a recording that is still being written is asked for more.
+const followEvery = 1000
+
+export function Book({ source, first }: { source: Source; first: Overview }) {
+  const [overview, setOverview] = useState(first)
+  const [state, setState] = useState<State>(() => fromHash(location.hash))
+  const [instant, setInstant] = useState<Instant | null>(null)
+  const [problem, setProblem] = useState('')
+  const [help, setHelp] = useState(false)
+
+  const change = useCallback((some: Partial<State>) => setState((s) => ({ ...s, ...some })), [])
+
+  useEffect(() => {
+    const hash = toHash(state)
+    if (hash !== location.hash) history.replaceState(null, '', hash || location.pathname + location.search)
+  }, [state])
+  useEffect(() => {
+    const follow = () => setState(fromHash(location.hash))
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+
+  // The instant at the cursor. Only the last one asked for counts.
+  const asked = useRef(0)
+  const from = state.window ? `${state.window[0]}s` : ''
+  useEffect(() => {
+    const mine = ++asked.current
+    source.instant(state.at, from).then(
+      (i) => { if (mine === asked.current) { setInstant(i); setProblem('') } },
+      (err: Error) => { if (mine === asked.current) setProblem(err.message) },
+    )
+  }, [state.at, from, overview])
+
+  useEffect(() => {
+    if (!overview.live) return
+    const timer = setTimeout(() => source.overview().then(setOverview, (err: Error) => setProblem(err.message)), followEvery)
+    return () => clearTimeout(timer)
+  }, [overview])
+
+  const jump = useCallback((name: 'kill' | 'peak' | 'last') => {
+    if (overview[name] !== null) change({ at: name })
+  }, [overview])
+
+  useEffect(() => {
+    const press = (e: KeyboardEvent) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).matches?.('input, select, textarea')) return
+      const keys: Record<string, () => void> = {
+        p: () => jump('peak'), k: () => jump('kill'), l: () => jump('last'),
+        '/': () => document.querySelector<HTMLInputElement>('#search')?.focus(),
+        '?': () => setHelp((shown) => !shown),
+        Escape: () => { if (help) setHelp(false); else change({ window: null, search: '', line: '' }) },
+      }
+      const act = keys[e.key]
+      if (act) { act(); e.preventDefault() }
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [jump, help])
+
+  return <>
+    <a class="skip" href="#who">Skip to who held it</a>
+    <header class="bar">
+      <span class="brand">Highwater</span>
+      <span class="muted">{overview.answer.program.name}{overview.answer.program.go_version && ' \u00b7 ' + overview.answer.program.go_version} {'\u00b7'} {overview.name}</span>
+      <span class="muted push">{new Date(overview.start).toLocaleString()}</span>
+      {overview.live && <span class="live" role="status">being recorded</span>}
+      {source.offline && <span class="muted">offline file</span>}
+      <button class="quiet" onClick={() => setHelp(true)} aria-haspopup="dialog">Keys <kbd>?</kbd></button>
+    </header>
+    <main>
+      {(problem || overview.damage) && <p class="problem" role="alert">{problem || overview.damage}</p>}
+      <Verdict overview={overview} pprof={source.pprof(state.at)} />
+      <Course source={source} overview={overview} state={state} change={change} jump={jump} at={instant?.at ?? null} />
+      {instant && <>
+        <Ledger instant={instant} />
+        <div class="columns">
+          <Holders instant={instant} overview={overview} state={state} change={change} />
+          <div>
+            <Why answer={overview.answer} />
+            <Fixes answer={overview.answer} />
+          </div>
+        </div>
+        <Below overview={overview} instant={instant} state={state} change={change} leftOut={source.leftOut} />
+      </>}
+    </main>
+    {help && <Help close={() => setHelp(false)} />}
+  </>
+}

@@ -1,0 +1,151 @@
+// The data of the page as internal/web gives it. Times are seconds since the start,
+// amounts bytes; null is "not seen".
+
+export interface Overview {
+  name: string
+  answer: Answer
+  text: string
+  markdown: string
+  live: boolean
+  damage: string
+  start: string
+  from: number
+  seconds: number
+  kill: number | null
+  peak: number | null
+  last: number | null
+  moments: { at: number; kind: string; bytes: number | null; pid: number }[]
+  events: { at: number; kind: string; pid: number; value: number; text: string }[]
+  gaps: { from: number; to: number | null; pid: number; what: string; why: string }[]
+  holes: [number, number][]
+  cycles: Cycle[]
+  cycles_all: number
+  programs: Program[]
+  environment: Setting[]
+}
+
+export interface Cycle { at: number; n: number; missed: number; trigger: number; marked: number; goal: number; pause: number }
+export interface Setting { name: string; value: string }
+
+export interface Program {
+  pid: number; name: string; args: string; go_version: string; heap_profile: string; why_not: string
+  from: number | null; to: number | null; peak: number | null; end: string; subject: boolean
+}
+
+export interface Answer {
+  recording: string
+  program: { name: string; pid: number; go_version: string; heap_profile: string }
+  outcome: {
+    state: string; by: string; exit_code: number | null; signal: string; limit_bytes: number | null; peak_bytes: number | null
+    moment: string; at: string; elapsed_seconds: number; moment_seconds: number; killed_by_kernel: boolean
+  }
+  verdict: {
+    class: string; sentence: string; detail: string; confidence: string; reasons: string[]; fingerprint: string; seen: number
+    note?: { text: string; accepted: boolean }
+    culprit: { function: string; file: string; line: number; bytes: number; role: string; hint: boolean } | null
+    why: { text: string; evidence: string[]; url?: string }[]
+    known: string[]; not_known: string[]; next: string[]
+  }
+  allocators: { function: string; file: string; line: number; bytes: number }[]
+  run: {
+    seconds: number
+    footprint: { p50_bytes: number; p95_bytes: number; p99_bytes: number | null; p999_bytes: number | null } | null
+    growth: { of: string; bytes_per_hour: number; low_bytes_per_hour: number; high_bytes_per_hour: number } | null
+    collections: number; gc_share: number | null; tendency: string
+  }
+  evidence: { id: string; text: string; values: Record<string, number> }[]
+  ruled_out: { class: string; reason: string; evidence: string[] }[]
+  fixes: { id: string; text: string; kind: string; state: string; outlook: string; command: string }[]
+  gaps: { what: string; why: string }[]
+}
+
+export interface Timeline {
+  from: number; to: number; exact: boolean
+  at: number[]
+  columns: Record<string, (number | null)[]>
+}
+
+export interface Row { name: string; group: string; bytes: number; reclaimable: boolean; means: string }
+
+export interface Instant {
+  at: number; name: string; moment: number; apart: number; kind: string; took: number; stopped: number
+  pages: boolean
+  ledger: { total: number; limit: number | null; unexplained: number; of_cgroup: boolean; rows: Row[] }
+  untouched: number
+  heap: Heap
+  goroutines: { state: string; count: number; bytes: number; oldest: number; own: string; stack: string[]; by: string }[]
+  processes: { name: string; pid: number; go_version: string; bytes: number; args: string; subject: boolean; signal: string }[]
+  gaps: { what: string; why: string }[]
+  settings: Setting[]
+}
+
+export interface Heap {
+  view: string; rate: number; taken: number; since: number | null; total: number; error: number; grown: number
+  lines: Line[]
+  others: { count: number; bytes: number }
+  frames: { function: string; place: string; owner: string }[]
+  stacks: { frames: number[]; bytes: number; before: number; allocated: number; objects: number }[]
+  left: { count: number; bytes: number }
+}
+
+export interface Line {
+  function: string; short: string; file: string; place: string; line: number; owner: string
+  bytes: number; error: number; grown: number; allocated: number; garbage: number; objects: number; in_flight: number
+  course: { at: number; bytes: number }[]
+  code: { first: number; mark: number; lines: string[] } | null
+  code_why: string
+}
+
+// Source is where the page's data comes from: the server that gave the page, or the
+// page itself.
+export interface Source {
+  offline: boolean
+  leftOut: string[]
+  overview(): Promise<Overview>
+  timeline(from: number, to: number, steps: number): Promise<Timeline>
+  instant(at: string, from: string): Promise<Instant>
+  pprof(at: string): string | null
+}
+
+async function ask<T>(path: string): Promise<T> {
+  let answer: Response
+  try {
+    answer = await fetch(path)
+  } catch {
+    throw new Error('highwater no longer answers: it was stopped, or the recording is closed. Run highwater open again.')
+  }
+  if (!answer.ok) throw new Error((await answer.text()).trim())
+  return answer.json()
+}
+
+export const served: Source = {
+  offline: false,
+  leftOut: [],
+  overview: () => ask('api/overview'),
+  timeline: (from, to, steps) => ask(`api/timeline?from=${from}&to=${to}&steps=${steps}`),
+  instant: (at, from) => ask(`api/instant?at=${encodeURIComponent(at)}&from=${encodeURIComponent(from)}`),
+  pprof: (at) => `heap.pb.gz?at=${encodeURIComponent(at)}`,
+}
+
+interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; left_out: string[]; pprof: string | null }
+
+export function embedded(text: string): Source {
+  const all: Offline = JSON.parse(text)
+  const instants = all.instants ?? []
+  return {
+    offline: true,
+    leftOut: all.left_out,
+    overview: async () => all.overview,
+    timeline: async () => all.timeline,
+    instant: async (at) => {
+      const named = instants.find((i) => i.name === at)
+      if (named) return named
+      const when = at === '' ? all.overview.answer.outcome.moment_seconds : parseFloat(at)
+      let best = instants[0]
+      if (!best) throw new Error('this file holds no moment')
+      for (const i of instants) if (Math.abs(i.moment - when) < Math.abs(best.moment - when)) best = i
+      return best
+    },
+    pprof: (at) => (at === '' || at === all.overview.answer.outcome.moment) && all.pprof ? `data:application/octet-stream;base64,${all.pprof}` : null,
+  }
+}

@@ -1,0 +1,64 @@
+import { h } from 'preact'
+import type { Instant, Line, Overview } from './data'
+import type { State, View } from './state'
+import { clock, delta, percent, size } from './format'
+
+const views: [View, string][] = [['live', 'Held'], ['allocated', 'All allocated'], ['garbage', 'Garbage'], ['goroutines', 'Goroutines']]
+const rows = 5
+
+export function Holders({ instant, overview, state, change }: { instant: Instant; overview: Overview; state: State; change: (s: Partial<State>) => void }) {
+  const heap = instant.heap
+  const figure = (l: Line) => state.view === 'allocated' ? l.allocated : state.view === 'garbage' ? l.garbage : l.bytes
+  const lines = [...heap.lines].sort((a, b) => figure(b) - figure(a)).filter((l) => figure(l) > 0)
+  const whole = state.view === 'live' ? heap.total : lines.reduce((n, l) => n + figure(l), 0)
+  const chosen = lines.find((l) => l.place === state.line) ?? lines[0]
+  const finding = heap.view === 'none' ? 'the heap profile was not read'
+    : `${size(heap.total)} ${heap.view === 'live' ? 'reached from the roots' : 'in use by the program\u2019s own profile'}${heap.rate > 1 ? `, sampled 1 per ${size(heap.rate)}; \u00b1 ${size(heap.error)}` : ''}`
+  return <section class="holders" aria-labelledby="who-title" id="who">
+    <h2 id="who-title">Who held it? <span class="finding">{finding}</span></h2>
+    <div class="tabs" role="group" aria-label="What to list">{views.map(([view, label]) => <button aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
+      <span class="muted push">{heap.since !== null && `growth since ${clock(heap.since)}`}{Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
+    {state.view === 'goroutines' ? <Standing instant={instant} />
+      : !lines.length ? <p class="muted">{heap.view === 'none' ? whyNone(overview) : state.view === 'garbage' ? 'No garbage is attributed here: only at a kill, or where a process ends, is it known which objects were dead.' : 'Nothing.'}</p>
+      : <table class="lines"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Growth</th><th scope="col">Course</th></tr></thead>
+        <tbody>{lines.slice(0, rows).map((l) => [
+          <tr class={l === chosen ? 'on' : ''} onClick={() => change({ line: l.place })}>
+            <th scope="row"><button class="term" onClick={() => change({ line: l.place })} aria-expanded={l === chosen}><code>{l.place}</code></button> <span class="muted">{l.short}</span>{l.owner !== 'own' && <span class="chip">{l.owner}</span>}{l.in_flight > 0 && <span class="chip">{l.in_flight} goroutines inside</span>}</th>
+            <td class="num"><b>{size(figure(l))}</b>{state.view === 'live' && l.error > l.bytes / 100 && <span class="muted"> {'\u00b1'} {size(l.error)}</span>}</td>
+            <td class="num">{percent(figure(l), whole)}</td>
+            <td class="num">{heap.since === null ? '\u2013' : delta(l.grown)}</td>
+            <td><Spark course={l.course} /></td>
+          </tr>,
+          l === chosen && <tr class="code"><td colSpan={5}><Code line={l} /></td></tr>,
+        ])}</tbody></table>}
+    {state.view === 'live' && lines.length > rows && <p class="muted">{lines.length - rows + heap.others.count} other lines, {size(lines.slice(rows).reduce((n, l) => n + l.bytes, 0) + heap.others.bytes)}</p>}
+  </section>
+}
+
+function whyNone(overview: Overview): string {
+  const p = overview.programs.find((p) => p.subject)
+  return p?.why_not ? `Its heap profile: ${p.why_not}` : p && !p.go_version ? `${p.name} is no Go program: who allocated its memory is not known.` : 'No heap profile was read.'
+}
+
+function Code({ line }: { line: Line }) {
+  if (!line.code) return <p class="muted">{line.code_why}</p>
+  const { first, mark, lines } = line.code
+  return <pre>{lines.map((text, i) => <div class={i === mark ? 'mark' : ''}><span class="no">{first + i}</span>{i === mark ? <mark>{text || ' '}</mark> : text}</div>)}</pre>
+}
+
+function Spark({ course }: { course: { at: number; bytes: number }[] }) {
+  if (course.length < 2) return <span class="muted">{'\u2013'}</span>
+  const top = Math.max(...course.map((c) => c.bytes), 1), from = course[0].at, to = course[course.length - 1].at
+  const points = course.map((c) => `${(76 * (c.at - from)) / (to - from || 1) + 2},${17 - (15 * c.bytes) / top}`).join(' ')
+  return <svg class="spark" width="80" height="18" viewBox="0 0 80 18" role="img" aria-label={`from ${size(course[0].bytes)} to ${size(course[course.length - 1].bytes)}, most ${size(top)}`}><polyline points={points} /></svg>
+}
+
+export function Standing({ instant, most = rows }: { instant: Instant; most?: number }) {
+  if (!instant.goroutines.length) return <p class="muted">No goroutines were read at this moment.</p>
+  return <table class="lines"><thead><tr><th scope="col" class="num">Count</th><th scope="col">Where</th><th scope="col">State</th><th scope="col" class="num">Stacks</th><th scope="col" class="num">Longest wait</th></tr></thead>
+    <tbody>{instant.goroutines.slice(0, most).map((g) => <tr>
+      <td class="num"><b>{g.count}</b></td>
+      <th scope="row"><details><summary><code>{g.own || g.stack[0] || 'not known'}</code></summary><ol class="calls">{g.stack.map((c) => <li><code>{c}</code></li>)}</ol>{g.by && <p>started by <code>{g.by}</code></p>}</details></th>
+      <td>{g.state}</td><td class="num">{size(g.bytes)}</td><td class="num">{g.oldest ? clock(g.oldest) : '\u2013'}</td>
+    </tr>)}</tbody></table>
+}

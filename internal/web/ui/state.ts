@@ -1,0 +1,43 @@
+// What the page shows, kept in the address so that it can be sent to somebody.
+
+export interface State {
+  at: string // "", "kill", "peak", "last", or seconds as "12.5s"
+  window: [number, number] | null // seconds; null: all
+  view: View // of who held it
+  line: string // that is chosen, "place"
+  search: string // in the icicle
+  invert: boolean
+  runtime: boolean // show it
+}
+
+export type View = 'live' | 'allocated' | 'garbage' | 'goroutines'
+
+export const initial: State = { at: '', window: null, view: 'live', line: '', search: '', invert: false, runtime: false }
+
+export function fromHash(hash: string): State {
+  const p = new URLSearchParams(hash.replace(/^#/, ''))
+  const range = (p.get('window') ?? '').split('..').map(parseFloat)
+  const view = p.get('view') as View
+  return {
+    at: p.get('at') ?? '',
+    window: range.length === 2 && range[0] < range[1] ? [range[0], range[1]] : null,
+    view: ['live', 'allocated', 'garbage', 'goroutines'].includes(view) ? view : 'live',
+    line: p.get('line') ?? '',
+    search: p.get('search') ?? '',
+    invert: p.has('invert'),
+    runtime: p.has('runtime'),
+  }
+}
+
+export function toHash(s: State): string {
+  const p = new URLSearchParams()
+  if (s.at) p.set('at', s.at)
+  if (s.window) p.set('window', s.window.map((v) => +v.toFixed(4)).join('..'))
+  if (s.view !== 'live') p.set('view', s.view)
+  if (s.line) p.set('line', s.line)
+  if (s.search) p.set('search', s.search)
+  if (s.invert) p.set('invert', '')
+  if (s.runtime) p.set('runtime', '')
+  const text = p.toString()
+  return text ? '#' + text : ''
+}

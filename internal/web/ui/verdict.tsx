@@ -1,0 +1,62 @@
+import { h } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Overview } from './data'
+import { clock, limit, size } from './format'
+
+const ended: Record<string, string> = { exited: 'ENDED', running: 'RUNNING', seen: 'IMPORTED', killed: 'KILLED' }
+const by: Record<string, string> = {
+  'cgroup-limit': 'by the kernel: its own limit', 'parent-limit': 'by the kernel: the limit of a cgroup above', node: 'by the kernel: the machine had no memory left', signal: 'by a signal',
+}
+
+export function Verdict({ overview, pprof }: { overview: Overview; pprof: string | null }) {
+  const { outcome: o, verdict: v } = overview.answer
+  return <section class="verdict" aria-labelledby="verdict-title">
+    <div class="state">
+      <span class={'badge ' + (o.state === 'killed' ? 'bad' : v.class === 'healthy' ? 'good' : 'plain')}>{ended[o.state] ?? o.state}</span>
+      <span>{o.state === 'killed' ? `${by[o.by] ?? ''}${o.limit_bytes ? ` of ${limit(o.limit_bytes)}` : ''}, ${clock(o.elapsed_seconds)} after start`
+        : [o.exit_code !== null && `with code ${o.exit_code}`, `${clock(o.elapsed_seconds)} after start`].filter(Boolean).join(', ')}</span>
+      {o.peak_bytes !== null && <span class="muted">peak {size(o.peak_bytes)}{o.limit_bytes !== null && ` of ${limit(o.limit_bytes)}`}</span>}
+      {v.fingerprint && <span class="push fingerprint"><span class="muted">fingerprint</span> <code>{v.fingerprint}</code> <span class={v.seen ? 'chip' : 'chip new'}>{v.note?.accepted ? 'accepted' : v.seen ? `known, seen ${v.seen} times before` : 'new'}</span></span>}
+    </div>
+    <h1 id="verdict-title">{v.sentence}</h1>
+    <div class="state">
+      <strong>{v.detail}</strong>
+      <details class="confidence">
+        <summary>Confidence {v.confidence}</summary>
+        <ul>{v.reasons.map((r) => <li>{r}</li>)}{!v.reasons.length && <li>No reason was given.</li>}</ul>
+      </details>
+      {v.note?.text && <span>Note: {v.note.text}</span>}
+      <span class="push actions">
+        <Copy text={overview.markdown} label="Copy as Markdown" />
+        <Copy text={() => location.href} label="Copy link" />
+        {pprof && <a class="button" href={pprof} download={`${overview.name.replace(/.*\//, '')}.heap.pb.gz`}>Download pprof</a>}
+      </span>
+    </div>
+    {(v.not_known.length > 0 || v.known.length > 0) && <dl class="known">
+      {v.known.length > 0 && [<dt>Known</dt>, <dd>{v.known.join('; ')}</dd>]}
+      {v.not_known.length > 0 && [<dt>Not known</dt>, <dd>{v.not_known.join('; ')}</dd>]}
+      {v.next.length > 0 && [<dt>Next</dt>, <dd>{v.next.map((n) => <code>{n}</code>)}</dd>]}
+    </dl>}
+  </section>
+}
+
+export function Copy({ text, label }: { text: string | (() => string); label: string }) {
+  const [said, setSaid] = useState('')
+  const copy = async () => {
+    const words = typeof text === 'string' ? text : text()
+    try {
+      await navigator.clipboard.writeText(words)
+      setSaid('Copied')
+    } catch {
+      // Pages that were opened from a file have no clipboard in some browsers.
+      const area = document.createElement('textarea')
+      area.value = words
+      document.body.append(area)
+      area.select()
+      setSaid(document.execCommand('copy') ? 'Copied' : 'Not allowed to copy')
+      area.remove()
+    }
+    setTimeout(() => setSaid(''), 2000)
+  }
+  return <button onClick={copy}><span aria-live="polite">{said || label}</span></button>
+}

@@ -1,0 +1,63 @@
+// Package web is a recording as a page: the data of it, the server that hands both
+// out on loopback, and the same as one file that needs neither network nor
+// server. It reads recordings and judges nothing: what happened comes from package
+// explain, and how that is worded from whoever opens a Book.
+//
+// The server computes, the browser draws: columns are resampled here, sources are
+// looked up here, and the page in ui/ (TypeScript, bundled into assets/) shows what
+// it is given.
+package web
+
+import (
+	"io"
+	"sync"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/source"
+)
+
+// Schema names the form of the page's data. It is between this package and the
+// page that it carries, and no contract with others: explain --json is one.
+const Schema = "highwater.page/1"
+
+// Book is one recording that is open, and what is said of it. Its methods may be
+// called by several goroutines.
+type Book struct {
+	Path string // of the recording
+	Name string // as commands are given it
+	// Answer is what explain says of the recording as a whole.
+	Answer func() (*explain.Answer, error)
+	// Text and Markdown are an answer in words; Pprof writes the heap profile of a
+	// moment, "" or as explain --at has it.
+	Text, Markdown func(*explain.Answer) (string, error)
+	Pprof          func(w io.Writer, at string) error
+	// Source finds source lines; nil: none are shown.
+	Source *source.Finder
+	// Redact leaves out what names people, machines and secrets: directories,
+	// command lines, the host, notes.
+	Redact bool
+
+	mu     sync.Mutex // a Finder and the cache belong to one goroutine at a time
+	cached map[string]any
+}
+
+// once keeps what a finished recording was asked for: it does not change any more.
+// The lock is held while make works, so that nothing is made twice.
+func once[T any](b *Book, key string, make func() (value T, keep bool, err error)) (T, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v, ok := b.cached[key].(T); ok {
+		return v, nil
+	}
+	v, keep, err := make()
+	if err == nil && keep {
+		if b.cached == nil || len(b.cached) >= mostCached {
+			b.cached = map[string]any{}
+		}
+		b.cached[key] = v
+	}
+	return v, err
+}
+
+// mostCached bounds the answers that are kept.
+const mostCached = 64
