@@ -25,7 +25,9 @@ var (
 	ErrUnsupportedExperiment = errors.New("its runtime's layout is not known to Highwater")
 	ErrObfuscated            = errors.New("its version of Go is hidden, as garble does: Highwater cannot know its runtime")
 	ErrStripped              = errors.New("stripped: the symbol table is missing (built with -ldflags=-s, or strip was run)")
-	ErrNoFunctions           = errors.New("the function table (pclntab) cannot be read")
+	// ErrRefused is of a single variable: see Locate.
+	ErrRefused     = errors.New("the program is stripped")
+	ErrNoFunctions = errors.New("the function table (pclntab) cannot be read")
 )
 
 // sniff names the common files that are no ELF executable.

@@ -1,7 +1,6 @@
 package gobin
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/highwater-go/highwater/internal/gobin/signature"
@@ -16,7 +15,7 @@ func (b *Binary) Symbol(name string) (addr uint64, ok bool) {
 }
 
 // Locate is Symbol with the reason why a variable is not found, in words for a
-// user.
+// user: ErrRefused where the program has it, but where is not sure.
 func (b *Binary) Locate(name string) (addr uint64, err error) {
 	if b.supported != nil {
 		return 0, b.supported
@@ -66,7 +65,7 @@ func (b *Binary) accept(elected map[string]signature.Elected, set *signature.Set
 		votes += e.For + e.Against
 		against += e.Against
 		if err := e.Err(); err != nil {
-			b.refused[name] = fmt.Errorf("the program is stripped, and %w", err)
+			b.refused[name] = fmt.Errorf("%w, and %w", ErrRefused, err)
 			continue
 		}
 		b.symbols[name] = e.Addr
@@ -86,7 +85,7 @@ const (
 // locateSwitch finds the byte by which the linker switches heap profiling off. It
 // will be written to, so the rate that goes with it must be the one elected.
 func (b *Binary) locateSwitch(code []signature.Code) {
-	b.refused[disableSymbol] = errors.New("the program is stripped, and its runtime.schedinit does not show it")
+	b.refused[disableSymbol] = fmt.Errorf("%w, and its runtime.schedinit does not show it", ErrRefused)
 	if len(code) != 1 {
 		return
 	}

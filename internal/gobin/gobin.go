@@ -147,5 +147,6 @@ func (b *Binary) GoProgram() *sample.GoProgram {
 		CGO:           b.CGO,
 		Stripped:      !b.HasSymbols,
 		Deps:          b.Deps,
+		FoundBy:       b.FoundBy,
 	}
 }

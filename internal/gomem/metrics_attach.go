@@ -58,9 +58,10 @@ func (m *metricReader) resolveSums(find *resolver) {
 
 // miss notes what a figure lacks, if anything.
 func (m *metricReader) miss(name string, find *resolver) bool {
+	refused := find.refused
 	err := find.err()
 	if err != nil {
-		m.missing = append(m.missing, sample.MissingMetric{Name: name, Why: err.Error()})
+		m.missing = append(m.missing, sample.MissingMetric{Name: name, Why: err.Error(), Refused: refused})
 	}
 	return err != nil
 }
@@ -152,7 +153,7 @@ func (m *metricReader) term(find *resolver, w string) (t term, ok bool) {
 		return m.add(find, t, w)
 	}
 	if !optional {
-		find.missing = append(find.missing, "runtime."+at.typ+"."+fields)
+		find.missField(at.typ + "." + fields)
 	}
 	return t, false
 }
@@ -163,7 +164,7 @@ func (m *metricReader) add(find *resolver, t term, name string) (term, bool) {
 		return t, false
 	}
 	if t.size != 4 && t.size != 8 || t.n > 1<<10 {
-		find.missing = append(find.missing, "runtime."+name+" as a number")
+		find.miss("runtime." + name + ": not a number")
 		return t, false
 	}
 	m.vars.add(t.addr, t.size*t.n)
@@ -181,7 +182,7 @@ func (m *metricReader) addPer(find *resolver, t term, per byte, name string) (te
 		list, size = &m.perM, m.mSize
 	}
 	if t.size != 4 && t.size != 8 || t.addr+t.size > size {
-		find.missing = append(find.missing, name+" as a number")
+		find.miss(name + ": not a number")
 		return t, false
 	}
 	*list = append(*list, t)

@@ -1,7 +1,9 @@
 package gomem
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -14,26 +16,38 @@ type resolver struct {
 	bin     *gobin.Binary
 	layout  *gobin.Layout
 	bias    uint64
-	minor   int // 26 for Go 1.26
-	missing []string
+	minor   int      // 26 for Go 1.26
+	missing []string // names, each with its reason
+	refused bool     // one of them is there, but where is not sure
 }
 
 // addr is the run-time address of a variable of package runtime.
 func (r *resolver) addr(name string) uint64 {
-	a, ok := r.bin.Symbol("runtime." + name)
-	if !ok {
-		r.missing = append(r.missing, "runtime."+name)
+	a, err := r.bin.Locate("runtime." + name)
+	if err != nil {
+		r.refused = r.refused || errors.Is(err, gobin.ErrRefused)
+		r.miss(err.Error())
 		return 0
 	}
 	return a + r.bias
 }
+
+// miss notes once what is missing, and why.
+func (r *resolver) miss(what string) {
+	if !slices.Contains(r.missing, what) {
+		r.missing = append(r.missing, what)
+	}
+}
+
+// missField notes a field or a type that the layout does not have.
+func (r *resolver) missField(name string) { r.miss("runtime." + name + ": not in its layout") }
 
 // offset is where a field lies within a struct of package runtime; field may
 // be a path ("sched.sp").
 func (r *resolver) offset(typ, field string) uint64 {
 	o, ok := r.layout.Offset("runtime."+typ, field)
 	if !ok {
-		r.missing = append(r.missing, "runtime."+typ+"."+field)
+		r.missField(typ + "." + field)
 	}
 	return o
 }
@@ -45,7 +59,7 @@ func (r *resolver) firstOffset(typ string, fields ...string) uint64 {
 			return o
 		}
 	}
-	r.missing = append(r.missing, "runtime."+typ+"."+fields[0])
+	r.missField(typ + "." + fields[0])
 	return 0
 }
 
@@ -53,7 +67,7 @@ func (r *resolver) firstOffset(typ string, fields ...string) uint64 {
 func (r *resolver) number(typ, field string) number {
 	n, ok := r.layout.FieldSize("runtime."+typ, field)
 	if ok && n != 1 && n != 2 && n != 4 && n != 8 {
-		r.missing = append(r.missing, "runtime."+typ+"."+field+" as a number")
+		r.miss("runtime." + typ + "." + field + ": not a number")
 	}
 	return number{r.offset(typ, field), n}
 }
@@ -62,7 +76,7 @@ func (r *resolver) number(typ, field string) number {
 func (r *resolver) constant(name string) uint64 {
 	v, ok := r.layout.Const("runtime." + name)
 	if !ok {
-		r.missing = append(r.missing, "runtime."+name)
+		r.missField(name)
 	}
 	return uint64(v)
 }
@@ -71,17 +85,24 @@ func (r *resolver) constant(name string) uint64 {
 func (r *resolver) size(typ string) uint64 {
 	n, ok := r.layout.Size("runtime." + typ)
 	if !ok {
-		r.missing = append(r.missing, "runtime."+typ)
+		r.missField(typ)
 	}
 	return n
 }
 
-// err names what was missing since the last call.
+// maxNamed is how many of the missing an error names.
+const maxNamed = 3
+
+// err names what was missing since the last call, and why.
 func (r *resolver) err() error {
 	missing := r.missing
-	r.missing = nil
+	r.missing, r.refused = nil, false
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: the executable does not say where %s is", r.bin.GoVersion, strings.Join(missing, ", "))
+	more := ""
+	if n := len(missing) - maxNamed; n > 0 {
+		missing, more = missing[:maxNamed], fmt.Sprintf("; and %d more", n)
+	}
+	return fmt.Errorf("%s: %s%s", r.bin.GoVersion, strings.Join(missing, "; "), more)
 }

@@ -3,6 +3,7 @@ package recording
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
@@ -126,7 +127,7 @@ var programs = []sample.Program{
 	{Key: shell, Parent: 1, Name: "sh", Exe: "/bin/sh", Args: []string{"sh", "-c", "server"}, HeapProfile: sample.HeapProfileUnknown, WhyNot: "no Go program"},
 	{Key: server, Parent: 4241, Name: "server", Exe: "/srv/server", Args: []string{"server"}, HeapProfile: sample.HeapProfileOn,
 		Go: &sample.GoProgram{Version: "go1.26.8", Experiments: []string{"nogreenteagc"}, Module: "example.org/server", ModuleVersion: "v1.2.3",
-			MainPackage: "example.org/server/cmd/server", Revision: "abc", BuildID: "xyz/123", Arch: "amd64", PIE: true, Stripped: true,
+			MainPackage: "example.org/server/cmd/server", Revision: "abc", BuildID: "xyz/123", Arch: "amd64", PIE: true, Stripped: true, FoundBy: "signatures of go1.26.8, 0 of 2913 votes against",
 			Deps: []sample.Module{{Path: "example.org/dep", Version: "v0.1.0"}}}},
 }
 
@@ -188,12 +189,26 @@ func makeMoment(i int, h *sample.HeapProfile, sites []sample.Site) *sample.Momen
 	}
 	full := sample.ProcessMoment{Key: server, Signal: 9, ExitCode: sample.Some(0), Profile: h, Go: makeRuntime(i),
 		Resident: &sample.Resident{Total: 1, Shared: 2, Threads: 3}, Live: &sample.Liveness{Objects: 5, Bytes: 6, Took: 7, Sampled: []uint64{0, 3, uint64(i)}},
+		Metrics: makeMetrics(i),
 		Residency: &sample.Residency{Anon: 1, File: 2, Shmem: 3, Swap: 4, GoKnown: true, GoObjects: 5, GoIdle: 6, GoStacks: 7, GoRuntime: 8,
 			CMalloc: 9, Mmap: 10, Image: 11, Untouched: 12, UntouchedNew: 13, PageTables: 14}}
 	for k := range 3 {
 		full.Goroutines = append(full.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "chan receive", Stack: []uint64{uint64(i), 2, 1 << 47},
-			Creator: 77, Where: sites[k].Stack, CreatedAt: sites[k].Stack[2], Count: i + k, StackBytes: 8192, Oldest: time.Minute})
+			Creator: 77, Where: sites[k].Stack, CreatedAt: sites[k].Stack[2], Count: i + k, StackBytes: 8192, Oldest: time.Minute,
+			Frames: []sample.Bytes{64, 0, 128}, Labels: []sample.LabelCount{{Key: "route", Value: "/a \"b\"", Count: k + 1}}})
 	}
 	m.Processes = []sample.ProcessMoment{full, {Key: shell, Incomplete: "the kernel let it go"}}
+	return m
+}
+
+// makeMetrics has the last histogram in every other moment only.
+func makeMetrics(i int) *sample.RuntimeMetrics {
+	bounds := []float64{-1, 0, 1e-9, 0.25, 1e300}
+	m := &sample.RuntimeMetrics{At: start.Add(time.Duration(i)), Values: []sample.Metric{
+		{Name: "/cpu/classes/total:cpu-seconds", Value: 1.0 / 3}, {Name: "/gc/gomemlimit:bytes", Value: math.MaxInt64}, {Name: "/gc/heap/live:bytes", Value: float64(i)}},
+		Histograms: []sample.Histogram{{Name: "/gc/pauses:seconds", Bounds: bounds, Counts: []uint64{0, 1 << 40, 0, uint64(i)}}}}
+	if i%2 == 0 {
+		m.Histograms = append(m.Histograms, sample.Histogram{Name: "/sched/latencies:seconds", Bounds: bounds[1:], Counts: make([]uint64, 3)})
+	}
 	return m
 }

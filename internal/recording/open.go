@@ -120,27 +120,38 @@ func (r *Reader) check() error {
 	if version/1000 != Major {
 		return ErrNewer{int(version / 1000), int(version % 1000)}
 	}
-	return r.checkTables()
+	return r.checkTables(int(version % 1000))
 }
 
 // checkTables reads the schema, so that a file whose first pages are not whole is
 // refused here and not in a query.
-func (r *Reader) checkTables() error {
+func (r *Reader) checkTables(minor int) error {
 	have := map[string]bool{}
 	err := r.db.query(func(row []driver.Value) error {
-		name, _ := row[0].(string)
-		have[name] = true
+		have[str(row[0])] = true
 		return nil
 	}, "SELECT name FROM sqlite_schema WHERE type = 'table'")
 	if err != nil {
 		return err
 	}
 	for _, t := range tables {
-		if !have[t.name] {
+		if !have[t.name] && (minor >= Minor || t.name != tableMetric.name) {
 			return fmt.Errorf("table %s: %w", t.name, ErrMissing)
 		}
 	}
+	if minor < Minor {
+		return r.readColumns()
+	}
 	return nil
+}
+
+// readColumns notes what an older minor version has.
+func (r *Reader) readColumns() error {
+	r.older = map[string][]string{}
+	return r.db.query(func(row []driver.Value) error {
+		r.older[str(row[0])] = append(r.older[str(row[0])], str(row[1]))
+		return nil
+	}, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'")
 }
 
 // readHeader reads how long a SQLite file is and how long its header says it is

@@ -26,7 +26,7 @@ func (r *Reader) cyclesOf(key sample.ProcessKey, from string) ([]sample.GCCycle,
 			Pause: time.Duration(integer(row[8])), GOGC: int32(integer(row[9])), Limit: integer(row[10]), Alloc: sample.Bytes(integer(row[11])),
 		})
 		return nil
-	}, strings.Replace(tableCycle.sel(), " FROM "+tableCycle.name, " FROM "+from, 1))
+	}, strings.Replace(r.sel(&tableCycle), " FROM "+tableCycle.name, " FROM "+from, 1))
 	return list, err
 }
 
@@ -41,7 +41,7 @@ func (r *Reader) Events() ([]sample.Event, error) {
 		list = append(list, sample.Event{At: instantOf(row[1]), Kind: sample.EventKind(str(row[2])), Process: process,
 			Value: integer(row[4]), Text: str(row[5])})
 		return nil
-	}, tableEvent.sel()+" ORDER BY id")
+	}, r.sel(&tableEvent)+" ORDER BY id")
 	return list, err
 }
 
@@ -55,7 +55,7 @@ func (r *Reader) Gaps() ([]sample.Gap, error) {
 		}
 		list = append(list, sample.Gap{From: instantOf(row[1]), To: instantOf(row[2]), Process: process, What: str(row[4]), Why: str(row[5])})
 		return nil
-	}, tableGap.sel()+" ORDER BY id")
+	}, r.sel(&tableGap)+" ORDER BY id")
 	return list, err
 }
 

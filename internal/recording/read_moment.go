@@ -86,7 +86,7 @@ func (r *Reader) Moment(id int64) (*sample.Moment, error) {
 		m.Cgroup, row = takeCgroup(row[7:])
 		m.CgroupAfter, _ = takeCgroup(row)
 		return nil
-	}, tableMoment.sel()+" WHERE id = ?1", id)
+	}, r.sel(&tableMoment)+" WHERE id = ?1", id)
 	if err == nil && m != nil {
 		err = r.processMoments(m, first, count)
 	}
@@ -115,6 +115,11 @@ func (r *Reader) processMoments(m *sample.Moment, first, count int64) error {
 				return err
 			}
 		}
+		if text, ok := row[2].(string); ok {
+			if p.Metrics, err = r.metricsOf(instantOf(row[1]), text); err != nil {
+				r.lose(&p, err, "runtime metrics")
+			}
+		}
 		if profile != 0 {
 			if p.Profile, err = r.Profile(profile); err != nil {
 				r.lose(&p, err, "heap profile")
@@ -125,7 +130,7 @@ func (r *Reader) processMoments(m *sample.Moment, first, count int64) error {
 		}
 		m.Processes = append(m.Processes, p)
 		return nil
-	}, tableProcessMoment.sel()+" WHERE id BETWEEN ?1 AND ?2 ORDER BY id", first, first+count-1)
+	}, r.sel(&tableProcessMoment)+" WHERE id BETWEEN ?1 AND ?2 ORDER BY id", first, first+count-1)
 }
 
 // lose says in a process's moment what could not be read of it.
@@ -145,7 +150,8 @@ func (r *Reader) goroutines(first, number int64) ([]sample.GoroutineGroup, error
 	}
 	err := r.rows(func(row []driver.Value) error {
 		g := sample.GoroutineGroup{State: str(row[2]), Reason: str(row[3]), Creator: uint64(integer(row[6])),
-			Count: int(integer(row[8])), StackBytes: sample.Bytes(integer(row[9])), Oldest: time.Duration(integer(row[10]))}
+			Count: int(integer(row[8])), StackBytes: sample.Bytes(integer(row[9])), Oldest: time.Duration(integer(row[10])),
+			Frames: strs[sample.Bytes](row[11]), Labels: strs[sample.LabelCount](row[12])}
 		err := eachNumber(str(row[4]), func(pc uint64) { g.Stack = append(g.Stack, pc) })
 		if stack, ok := row[5].(string); ok && err == nil {
 			g.Where, err = r.stack(stack)
@@ -157,7 +163,7 @@ func (r *Reader) goroutines(first, number int64) ([]sample.GoroutineGroup, error
 			list = append(list, g)
 		}
 		return err
-	}, tableGoroutines.sel()+" WHERE id BETWEEN ?1 AND ?2 ORDER BY id", first, first+number-1)
+	}, r.sel(&tableGoroutines)+" WHERE id BETWEEN ?1 AND ?2 ORDER BY id", first, first+number-1)
 	if err == nil && int64(len(list)) != number {
 		err = ErrMissing
 	}

@@ -117,7 +117,7 @@ func (r *Reader) points(each func(*sample.Point) error, from, to int64) error {
 			if err != nil {
 				return err
 			}
-			processes, err = r.db.open(tableProcessSample.sel()+" WHERE id >= ?1 ORDER BY id", first)
+			processes, err = r.db.open(r.sel(&tableProcessSample)+" WHERE id >= ?1 ORDER BY id", first)
 			if err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (r *Reader) points(each func(*sample.Point) error, from, to int64) error {
 			}
 		}
 		return each(p)
-	}, tableSample.sel()+" WHERE id BETWEEN ?1 AND ?2 ORDER BY id", from, to)
+	}, r.sel(&tableSample)+" WHERE id BETWEEN ?1 AND ?2 ORDER BY id", from, to)
 }
 
 func pointRow(row []driver.Value) *sample.Point {

@@ -78,7 +78,7 @@ func (r *Reader) profileRow(id int64) (p *sample.HeapProfile, base int64, blob [
 			return errColumns
 		}
 		return nil
-	}, tableProfile.sel()+" WHERE id = ?1", id)
+	}, r.sel(&tableProfile)+" WHERE id = ?1", id)
 	if err == nil && p == nil {
 		err = ErrMissing
 	}

@@ -46,7 +46,7 @@ func (r *Reader) loadProcesses() error {
 		}
 		r.processes = append(r.processes, processRow(row[1:]))
 		return nil
-	}, tableProcess.sel()+" WHERE id > ?1 ORDER BY id", int64(len(r.processes)))
+	}, r.sel(&tableProcess)+" WHERE id > ?1 ORDER BY id", int64(len(r.processes)))
 }
 
 // processRow reads a row: host and boot_id, which meta has too, are passed over.
@@ -60,7 +60,7 @@ func processRow(row []driver.Value) process {
 		p.program.Go = &sample.GoProgram{
 			Version: str(row[8]), Experiments: strs[string](row[9]), Module: str(row[10]), ModuleVersion: str(row[11]),
 			MainPackage: str(row[12]), Revision: str(row[13]), BuildID: str(row[14]), Arch: str(row[15]),
-			PIE: integer(row[16]) != 0, CGO: integer(row[17]) != 0, Stripped: integer(row[18]) != 0, Deps: strs[sample.Module](row[19]),
+			PIE: integer(row[16]) != 0, CGO: integer(row[17]) != 0, Stripped: integer(row[18]) != 0, Deps: strs[sample.Module](row[19]), FoundBy: str(row[22]),
 		}
 	}
 	return p
@@ -146,7 +146,7 @@ func (r *Reader) loadLocations() error {
 		}
 		r.frames = append(r.frames, sample.Frame{Func: str(row[2]), File: str(row[3]), Line: int(integer(row[4])), StartLine: int(integer(row[5]))})
 		return nil
-	}, tableFrame.sel()+" WHERE id > ?1 ORDER BY id", int64(len(r.frames)))
+	}, r.sel(&tableFrame)+" WHERE id > ?1 ORDER BY id", int64(len(r.frames)))
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *Reader) loadLocations() error {
 		}
 		r.locations = append(r.locations, r.location(uint64(integer(row[1])), str(row[2])))
 		return nil
-	}, tableLocation.sel()+" WHERE id > ?1 ORDER BY id", int64(len(r.locations)))
+	}, r.sel(&tableLocation)+" WHERE id > ?1 ORDER BY id", int64(len(r.locations)))
 }
 
 func (r *Reader) location(address uint64, frames string) location {

@@ -26,10 +26,12 @@ type Reader struct {
 	scratch string // a directory with a private copy, "" if there is none
 	damage  error
 
+	older     map[string][]string // its columns by table, where its minor version has fewer
 	zstd      *zstd.Decoder
 	processes []process
 	frames    []sample.Frame // by row number, from 1
 	locations []location
+	metrics   []metric // by row number, from 1
 }
 
 // Open opens a recording. The errors that a user can do something about are
@@ -92,7 +94,7 @@ func (r *Reader) Refresh() error {
 		return fmt.Errorf("read %s: %w", r.path, explained(err))
 	}
 	err := r.detach()
-	r.db, r.live, r.scratch, r.damage = now.db, now.live, now.scratch, now.damage
+	r.db, r.live, r.scratch, r.damage, r.older = now.db, now.live, now.scratch, now.damage, now.older
 	return err
 }
 
@@ -117,7 +119,7 @@ func (r *Reader) survive(err error) error {
 	if err == nil {
 		return nil
 	}
-	if damaged(err) || errors.Is(err, ErrMissing) || errors.Is(err, errColumns) || errors.Is(err, errNumbers) {
+	if damaged(err) || errors.Is(err, ErrMissing) || errors.Is(err, errColumns) || errors.Is(err, errNumbers) || errors.Is(err, errMetrics) {
 		r.note(fmt.Errorf("the recording is damaged: %w", err))
 		return nil
 	}

@@ -293,3 +293,27 @@ func tableNames() (list []string) {
 	}
 	return list
 }
+
+// What 1.1 added is absent from a recording of 1.0, and everything else is read.
+func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
+	w, path := create(t, meta)
+	want := story(t, w, 30)
+	must(t, w.Close())
+	db, err := openDatabase(path, "mode=rw")
+	must(t, err)
+	must(t, db.exec(`ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
+		ALTER TABLE process_moment DROP COLUMN metrics; ALTER TABLE goroutine_group DROP COLUMN frame_bytes;
+		ALTER TABLE goroutine_group DROP COLUMN labels; DROP TABLE metric; PRAGMA user_version = 1000`))
+	must(t, db.close())
+	for _, m := range want.moments {
+		m.Processes[0].Metrics = nil
+		for i := range m.Processes[0].Goroutines {
+			m.Processes[0].Goroutines[i].Frames, m.Processes[0].Goroutines[i].Labels = nil, nil
+		}
+	}
+	r := open(t, path)
+	got := retell(t, r)
+	equal(t, "moments", got.moments, want.moments)
+	equal(t, "how variables were found", got.programs[1].Go.FoundBy, "")
+	equal(t, "version", got.programs[1].Go.Version, want.programs[1].Go.Version)
+}

@@ -12,7 +12,7 @@ CREATE TABLE process (
   parent INTEGER, name TEXT, exe TEXT, args TEXT,
   go_version TEXT, experiments TEXT, module TEXT, module_version TEXT, main_package TEXT,
   revision TEXT, build_id TEXT, arch TEXT, pie INTEGER, cgo INTEGER, stripped INTEGER, deps TEXT,
-  heap_profile TEXT, why_not TEXT
+  heap_profile TEXT, why_not TEXT, found_by TEXT
 );
 
 CREATE TABLE sample (
@@ -119,12 +119,18 @@ CREATE TABLE process_moment (
   gc_assist_time INTEGER, gc_dedicated_time INTEGER, gc_idle_time INTEGER, gc_pause_time INTEGER,
   cpu_total INTEGER, gc_cpu_fraction REAL,
   goroutines INTEGER, profile_rate INTEGER,
-  live_objects INTEGER, live_bytes INTEGER, live_took INTEGER, live_sampled BLOB
+  live_objects INTEGER, live_bytes INTEGER, live_took INTEGER, live_sampled BLOB,
+  metrics_at INTEGER, metrics TEXT
 );
 
 CREATE TABLE goroutine_group (
   id INTEGER PRIMARY KEY,
   process_moment INTEGER REFERENCES process_moment,
   state TEXT, reason TEXT, pcs TEXT, stack TEXT, creator INTEGER, created_at INTEGER REFERENCES location,
-  count INTEGER, stack_bytes INTEGER, oldest INTEGER
+  count INTEGER, stack_bytes INTEGER, oldest INTEGER, frame_bytes TEXT, labels TEXT
+);
+
+CREATE TABLE metric (
+  id INTEGER PRIMARY KEY,
+  name TEXT, bounds TEXT
 );

@@ -21,7 +21,7 @@ var (
 	afterNames  = slices.Concat(names("after_", cgroupColumns), names("after_", statColumns), names("after_", eventsColumns))
 
 	tableProcess = table{"process", words(`host boot_id pid start_ticks parent name exe args
-		go_version experiments module module_version main_package revision build_id arch pie cgo stripped deps heap_profile why_not`)}
+		go_version experiments module module_version main_package revision build_id arch pie cgo stripped deps heap_profile why_not found_by`)}
 	tableSample = table{"sample", slices.Concat([]string{"at"}, cgroupNames,
 		names("", pressureColumns), names("", hostColumns))}
 	tableProcessSample = table{"process_sample", slices.Concat([]string{"at", "process"},
@@ -39,12 +39,13 @@ var (
 	tableProcessMoment = table{"process_moment", slices.Concat(
 		words(`moment process signal exit_code profile incomplete first_group groups`),
 		names("", residentColumns), names("", residencyColumns), names("", runtimeColumns),
-		names("", livenessColumns), []string{"live_sampled"})}
-	tableGoroutines = table{"goroutine_group", words(`process_moment state reason pcs stack creator created_at count stack_bytes oldest`)}
+		names("", livenessColumns), words(`live_sampled metrics_at metrics`))}
+	tableGoroutines = table{"goroutine_group", words(`process_moment state reason pcs stack creator created_at count stack_bytes oldest frame_bytes labels`)}
+	tableMetric     = table{"metric", words(`name bounds`)} // since 1.1
 
 	// tables are all tables with row numbers; meta has keys instead.
 	tables = []table{tableProcess, tableSample, tableProcessSample, tableCycle, tableEvent, tableGap,
-		tableFrame, tableLocation, tableSite, tableProfile, tableMoment, tableProcessMoment, tableGoroutines}
+		tableFrame, tableLocation, tableSite, tableProfile, tableMoment, tableProcessMoment, tableGoroutines, tableMetric}
 )
 
 func words(s string) []string { return strings.Fields(s) }
@@ -54,9 +55,21 @@ func (t table) insert() string {
 		") VALUES (?" + strings.Repeat(", ?", len(t.columns)-1) + ")"
 }
 
-// sel reads the table in the order in which its rows were written. A caller adds
-// a WHERE clause and "ORDER BY id", never another order: a scan of a cut table
-// yields rows up to the cut, a sort none.
-func (t table) sel() string {
-	return "SELECT id, " + strings.Join(t.columns, ", ") + " FROM " + t.name
+// sel reads the table in the order in which its rows were written; columns that
+// the recording's minor version does not have are NULL. A caller adds a WHERE
+// clause and "ORDER BY id", never another order: a scan of a cut table yields
+// rows up to the cut, a sort none.
+func (r *Reader) sel(t *table) string {
+	columns := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		if columns[i] = c; !r.has(t.name, c) {
+			columns[i] = "NULL"
+		}
+	}
+	return "SELECT id, " + strings.Join(columns, ", ") + " FROM " + t.name
+}
+
+// has says whether the recording has the column.
+func (r *Reader) has(table, column string) bool {
+	return r.older == nil || slices.Contains(r.older[table], column)
 }

@@ -91,7 +91,11 @@ func (w *Writer) addProcessMoment(moment int64, p *sample.ProcessMoment) error {
 	row = put(row, p.Residency, residencyColumns)
 	row = put(row, p.Go, runtimeColumns)
 	row = put(row, p.Live, livenessColumns)
-	id, err := w.add(&tableProcessMoment, append(row, w.sampled(p.Live))...)
+	row = append(row, w.sampled(p.Live))
+	if row, err = w.putMetrics(row, p.Metrics); err != nil {
+		return err
+	}
+	id, err := w.add(&tableProcessMoment, row...)
 	if err != nil {
 		return err
 	}
@@ -132,6 +136,6 @@ func (w *Writer) addGoroutines(moment int64, g *sample.GoroutineGroup) error {
 		created = id
 	}
 	_, err := w.add(&tableGoroutines, moment, g.State, text(g.Reason), pcs.json(), stack, int64(g.Creator), created,
-		int64(g.Count), int64(g.StackBytes), int64(g.Oldest))
+		int64(g.Count), int64(g.StackBytes), int64(g.Oldest), list(g.Frames), list(g.Labels))
 	return err
 }

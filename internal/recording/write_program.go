@@ -72,11 +72,18 @@ func (w *Writer) addProgram(p sample.Program) error {
 	} else {
 		row = append(row, make([]driver.Value, 12)...)
 	}
-	id, err := w.add(&tableProcess, append(row, string(p.HeapProfile), text(p.WhyNot))...)
+	id, err := w.add(&tableProcess, append(row, string(p.HeapProfile), text(p.WhyNot), foundBy(p.Go))...)
 	if err == nil {
 		w.process[p.Key] = &processState{id: id}
 	}
 	return err
+}
+
+func foundBy(g *sample.GoProgram) driver.Value {
+	if g == nil {
+		return nil
+	}
+	return text(g.FoundBy)
 }
 
 // list is a JSON array, NULL for a nil slice.

@@ -43,6 +43,7 @@ type Writer struct {
 	keepMost  int
 	frames    map[sample.Frame]frameRow
 	locations map[digest]int64
+	metrics   map[string]int64 // row numbers by name
 	asked     askedState
 	zstd      *zstd.Encoder
 	content   content // reused
@@ -86,6 +87,7 @@ func Create(path string, meta Meta) (*Writer, error) {
 		keepMost:  keptCounts,
 		frames:    map[sample.Frame]frameRow{},
 		locations: map[digest]int64{},
+		metrics:   map[string]int64{},
 		content:   make(content, 0, 4096),
 		ids:       make(numbers, 0, 128),
 	}

@@ -28,7 +28,11 @@ type Histogram struct {
 }
 
 // MissingMetric is a figure that could not be read, and why.
-type MissingMetric struct{ Name, Why string }
+type MissingMetric struct {
+	Name, Why string
+	// Refused: the program's version of Go has it, but where it lies is not sure.
+	Refused bool
+}
 
 // Get is the figure of that name; ok is false if it was not read.
 func (m *RuntimeMetrics) Get(name string) (value float64, ok bool) {

@@ -44,6 +44,7 @@ type ProcessMoment struct {
 	Profile    *HeapProfile
 	Live       *Liveness
 	Goroutines []GoroutineGroup
+	Metrics    *RuntimeMetrics // At, Values and Histograms
 	// Incomplete says what the capture did not reach, "" if all was read.
 	Incomplete string
 }
