@@ -20,9 +20,9 @@ import (
 )
 
 type exportFlags struct {
-	pprof, csv, json bool
-	at, output, view string
-	pid              int
+	pprof, goroutines, csv, json bool
+	at, output, view             string
+	pid                          int
 }
 
 func exportCommand(s *streams) *cobra.Command {
@@ -30,8 +30,9 @@ func exportCommand(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [RECORDING]",
 		Short: "The evidence in other tools' forms: pprof, CSV, JSON",
-		Long: `Writes a heap profile of the recording as an ordinary pprof file, its samples as
-CSV, or one moment as JSON. Without a moment, that of the kill or the peak.`,
+		Long: `Writes a heap profile of the recording as an ordinary pprof file, the goroutines of
+a moment as another, its samples as CSV, or one moment as JSON. Without a moment,
+that of the kill or the peak.`,
 		Example: `  highwater export --pprof > heap.pb.gz && go tool pprof -http=: heap.pb.gz
   highwater export --pprof --at 10s -o before.pb.gz
   highwater export --csv server-3 > samples.csv`,
@@ -40,13 +41,14 @@ CSV, or one moment as JSON. Without a moment, that of the kill or the peak.`,
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.pprof, "pprof", false, "the heap profile (default)")
+	flags.BoolVar(&f.goroutines, "goroutines", false, "the goroutines by stack, with their profiler labels, as a pprof file")
 	flags.BoolVar(&f.csv, "csv", false, "all samples, a line for each process at each instant")
 	flags.BoolVar(&f.json, "json", false, "one moment, all that is known of it")
 	flags.StringVar(&f.view, "view", "", "with --pprof: live (in use: what was reachable then; default where it is known), published (as the program's own profile) or now (in use: dead objects too, until they are swept)")
 	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start or of the clock")
-	flags.IntVar(&f.pid, "pid", 0, "with --pprof: of which process (default: the one with most memory)")
+	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: of which process (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
-	c.MarkFlagsMutuallyExclusive("pprof", "csv", "json")
+	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "csv", "json")
 	return c
 }
 
@@ -67,6 +69,8 @@ func (f exportFlags) run(s *streams, args []string) error {
 	defer r.Close()
 	write := func(w io.Writer) error { return f.writePprof(w, r, path, moment.at) }
 	switch {
+	case f.goroutines:
+		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, moment.at) }
 	case f.csv:
 		write = func(w io.Writer) error { return writeCSV(w, r) }
 	case f.json:
@@ -132,14 +136,34 @@ func (f exportFlags) writePprof(w io.Writer, r *recording.Reader, path, at strin
 	if err != nil {
 		return err
 	}
-	var program sample.Program
+	program, comment := origin(e, p)
+	return heapdiff.ToPprof(heapdiff.Profile{HeapProfile: profile, Sites: sites}, program, view, comment+", view "+name).Write(w)
+}
+
+// origin is the program of a process, and where its evidence comes from.
+func origin(e *explain.Evidence, p *sample.ProcessMoment) (program sample.Program, comment string) {
 	for _, candidate := range e.Programs {
 		if candidate.Key == p.Key {
 			program = candidate
 		}
 	}
-	comment := fmt.Sprintf("highwater: %s of %s, pid %d, at %s, view %s", e.At, program.Name, p.Key.PID, e.Moment.At.UTC().Format(time.RFC3339Nano), name)
-	return heapdiff.ToPprof(heapdiff.Profile{HeapProfile: profile, Sites: sites}, program, view, comment).Write(w)
+	return program, fmt.Sprintf("highwater: %s of %s, pid %d, at %s", e.At, program.Name, p.Key.PID, e.Moment.At.UTC().Format(time.RFC3339Nano))
+}
+
+func (f exportFlags) writeGoroutines(w io.Writer, r *recording.Reader, path, at string) error {
+	e, err := momentOf(r, path, at)
+	if err != nil {
+		return err
+	}
+	p, err := f.process(e)
+	if err != nil {
+		return err
+	}
+	if len(p.Goroutines) == 0 {
+		return fmt.Errorf("the goroutines of process %d were not read at this moment", p.Key.PID)
+	}
+	program, comment := origin(e, p)
+	return heapdiff.GoroutinesToPprof(p.Goroutines, e.Moment.At, program, comment).Write(w)
 }
 
 // viewOf is the profile as the view asked for shows it.

@@ -128,6 +128,9 @@ func gapsOf(c *Case) []Gap {
 	if p := c.program(c.Subject); p != nil && len(c.Sites) == 0 && p.WhyNot != "" {
 		add(Gap{"the heap profile of " + p.Name, p.WhyNot})
 	}
+	if p := c.program(c.Subject); p != nil && p.Go != nil && p.Go.FoundByOther() {
+		add(Gap{"symbols of " + p.Name, "it is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " + p.Go.FoundBy})
+	}
 	for _, own := range []bool{true, false} {
 		for _, g := range c.Evidence.Gaps {
 			if (g.Process == c.Subject) == own {

@@ -79,6 +79,7 @@ type MomentProcess struct {
 	Live       *MomentLive       `json:"live"`
 	Heap       *MomentHeap       `json:"heap_profile"`
 	Goroutines []MomentGoroutine `json:"goroutines"`
+	Metrics    *MomentMetrics    `json:"runtime_metrics"`
 }
 
 // MomentProgram is what a process runs.
@@ -105,6 +106,7 @@ type MomentGo struct {
 	PIE           bool           `json:"pie"`
 	CGO           bool           `json:"cgo"`
 	Stripped      bool           `json:"stripped"`
+	FoundBy       string         `json:"found_by"` // how its runtime's variables were found; "": they were not
 	Deps          []MomentModule `json:"deps"`
 }
 
@@ -221,7 +223,43 @@ type MomentGoroutine struct {
 	StackBytes sample.Bytes  `json:"stack_bytes"`
 	Oldest     time.Duration `json:"oldest_ns"`
 	Stack      []MomentFrame `json:"stack"`
-	CreatedBy  []MomentFrame `json:"created_by"`
+	// FrameBytes[i] is what the frame of Stack[i] takes in each; 0: inlined into the next.
+	FrameBytes []sample.Bytes `json:"frame_bytes"`
+	CreatedBy  []MomentFrame  `json:"created_by"`
+	Labels     []MomentLabel  `json:"labels"`
+}
+
+// MomentLabel is a profiler label and how many goroutines carry it.
+type MomentLabel struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// MomentMetrics are the figures of package runtime/metrics.
+type MomentMetrics struct {
+	At         time.Time         `json:"at"`
+	Values     []MomentMetric    `json:"values"`
+	Histograms []MomentHistogram `json:"histograms"`
+}
+
+// MomentMetric is one figure, in the unit that its name says.
+type MomentMetric struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// MomentHistogram has the buckets that are not empty.
+type MomentHistogram struct {
+	Name    string         `json:"name"`
+	Buckets []MomentBucket `json:"buckets"`
+}
+
+// MomentBucket counts what is from From on and below To; null is infinite.
+type MomentBucket struct {
+	From  *float64 `json:"from"`
+	To    *float64 `json:"to"`
+	Count uint64   `json:"count"`
 }
 
 // heldBy is a process's profile as it was held: what a mark reached, or what its

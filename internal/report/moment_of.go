@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
@@ -68,7 +69,7 @@ func cgroupOf(c *sample.Cgroup) *MomentCgroup {
 
 func processOf(p *sample.ProcessMoment) MomentProcess {
 	out := MomentProcess{PID: p.Key.PID, StartTicks: p.Key.Start, Signal: p.Signal, ExitCode: seen(p.ExitCode), Incomplete: p.Incomplete,
-		Residency: residencyOf(p.Residency), Runtime: runtimeOf(p.Go), Goroutines: []MomentGoroutine{}}
+		Residency: residencyOf(p.Residency), Runtime: runtimeOf(p.Go), Goroutines: []MomentGoroutine{}, Metrics: metricsOf(p.Metrics)}
 	if r := p.Resident; r != nil {
 		out.Resident = &MomentResident{Total: r.Total, Shared: r.Shared, Threads: r.Threads, User: r.User, System: r.System, Majflt: r.Majflt}
 	}
@@ -76,10 +77,55 @@ func processOf(p *sample.ProcessMoment) MomentProcess {
 		out.Live = &MomentLive{Objects: l.Objects, Bytes: l.Bytes, Took: l.Took}
 	}
 	for _, g := range p.Goroutines {
-		out.Goroutines = append(out.Goroutines, MomentGoroutine{State: g.State, Reason: g.Reason, Count: g.Count, StackBytes: g.StackBytes, Oldest: g.Oldest,
-			Stack: framesOf(g.Where), CreatedBy: framesOf([]sample.Location{g.CreatedAt})})
+		out.Goroutines = append(out.Goroutines, goroutineOf(&g))
 	}
 	return out
+}
+
+func goroutineOf(g *sample.GoroutineGroup) MomentGoroutine {
+	out := MomentGoroutine{State: g.State, Reason: g.Reason, Count: g.Count, StackBytes: g.StackBytes, Oldest: g.Oldest,
+		Stack: framesOf(g.Where), FrameBytes: []sample.Bytes{}, CreatedBy: framesOf([]sample.Location{g.CreatedAt}), Labels: []MomentLabel{}}
+	for i, l := range g.Where {
+		for k := range l.Frames {
+			size := sample.Bytes(0)
+			if k == len(l.Frames)-1 && i < len(g.Frames) {
+				size = g.Frames[i]
+			}
+			out.FrameBytes = append(out.FrameBytes, size)
+		}
+	}
+	for _, l := range g.Labels {
+		out.Labels = append(out.Labels, MomentLabel(l))
+	}
+	return out
+}
+
+func metricsOf(m *sample.RuntimeMetrics) *MomentMetrics {
+	if m == nil {
+		return nil
+	}
+	out := &MomentMetrics{At: m.At, Values: []MomentMetric{}, Histograms: []MomentHistogram{}}
+	for _, v := range m.Values {
+		out.Values = append(out.Values, MomentMetric(v))
+	}
+	for _, h := range m.Histograms {
+		buckets := []MomentBucket{}
+		for i, n := range h.Counts {
+			if n > 0 {
+				buckets = append(buckets, MomentBucket{finite(h.Bounds[i]), finite(h.Bounds[i+1]), n})
+			}
+		}
+		out.Histograms = append(out.Histograms, MomentHistogram{h.Name, buckets})
+	}
+	return out
+}
+
+// finite is nil for an infinite bound.
+func finite(bound float64) *float64 {
+	if math.IsInf(bound, 0) {
+		return nil
+	}
+	return &bound
 }
 
 func framesOf(stack []sample.Location) []MomentFrame {
@@ -96,7 +142,7 @@ func programOf(p *sample.Program) *MomentProgram {
 	out := &MomentProgram{Name: p.Name, Exe: p.Exe, Args: all(p.Args), Parent: p.Parent, HeapProfile: string(p.HeapProfile), WhyNot: p.WhyNot}
 	if g := p.Go; g != nil {
 		out.Go = &MomentGo{Version: g.Version, Experiments: all(g.Experiments), Module: g.Module, ModuleVersion: g.ModuleVersion, MainPackage: g.MainPackage,
-			Revision: g.Revision, BuildID: g.BuildID, Arch: g.Arch, PIE: g.PIE, CGO: g.CGO, Stripped: g.Stripped, Deps: []MomentModule{}}
+			Revision: g.Revision, BuildID: g.BuildID, Arch: g.Arch, PIE: g.PIE, CGO: g.CGO, Stripped: g.Stripped, FoundBy: g.FoundBy, Deps: []MomentModule{}}
 		for _, d := range g.Deps {
 			out.Go.Deps = append(out.Go.Deps, MomentModule{d.Path, d.Version})
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"reflect"
 	"strings"
@@ -22,13 +23,16 @@ func oneMoment() (*explain.Evidence, []sample.Program, []sample.Site) {
 	e := &explain.Evidence{Recording: "shop-1.hwm", Start: at.Add(-30 * time.Second), At: "kill", Subject: key}
 	e.Moment = sample.Moment{At: at, Kind: sample.MomentDeath, Took: 5 * time.Millisecond, Cgroup: cg, Processes: []sample.ProcessMoment{
 		{Key: key, Signal: 9, ExitCode: sample.Some(137), Resident: &sample.Resident{Total: 60 << 20, Threads: 5}, Residency: &sample.Residency{GoKnown: true, Anon: 60 << 20},
-			Go:         &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: 50 << 20, LastGC: at.Add(-time.Second), GCPhase: sample.GCMark, Goroutines: 3},
-			Profile:    &sample.HeapProfile{At: at, Rate: 512 << 10, Counts: []sample.BucketCounts{{PubAllocs: 5, PubFrees: 1, NowAllocs: 6, NowFrees: 1}, {}}},
-			Live:       &sample.Liveness{Objects: 10, Bytes: 48 << 20, Sampled: []uint64{3}},
-			Goroutines: []sample.GoroutineGroup{{State: "waiting", Reason: "select", Count: 2, StackBytes: 8192, Where: []sample.Location{frame}}}},
+			Go:      &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: 50 << 20, LastGC: at.Add(-time.Second), GCPhase: sample.GCMark, Goroutines: 3},
+			Profile: &sample.HeapProfile{At: at, Rate: 512 << 10, Counts: []sample.BucketCounts{{PubAllocs: 5, PubFrees: 1, NowAllocs: 6, NowFrees: 1}, {}}},
+			Live:    &sample.Liveness{Objects: 10, Bytes: 48 << 20, Sampled: []uint64{3}},
+			Goroutines: []sample.GoroutineGroup{{State: "waiting", Reason: "select", Count: 2, StackBytes: 8192, Where: []sample.Location{frame},
+				Frames: []sample.Bytes{96}, Labels: []sample.LabelCount{{Key: "route", Value: "/cart", Count: 2}}}},
+			Metrics: &sample.RuntimeMetrics{At: at, Values: []sample.Metric{{Name: "/gc/heap/live:bytes", Value: 50 << 20}}, Histograms: []sample.Histogram{
+				{Name: "/gc/pauses:seconds", Bounds: []float64{math.Inf(-1), 0, 0.001, math.Inf(1)}, Counts: []uint64{0, 4, 1}}}}},
 		{Key: other, Incomplete: "it was gone"}}}
 	programs := []sample.Program{{Key: key, Name: "shop", Exe: "/srv/shop", HeapProfile: sample.HeapProfileOn,
-		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/shop", Deps: []sample.Module{{Path: "example.org/lib", Version: "v1.2.3"}}}},
+		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/shop", FoundBy: "symbols", Deps: []sample.Module{{Path: "example.org/lib", Version: "v1.2.3"}}}},
 		{Key: other, Name: "sh", HeapProfile: sample.HeapProfileUnknown, WhyNot: "no Go program"}}
 	return e, programs, []sample.Site{{Size: sample.MiB, Stack: []sample.Location{frame}}, {Size: 16}}
 }

@@ -1,5 +1,7 @@
 package sample
 
+import "strings"
+
 // HeapProfileState says whether a program's own heap profile has anything in it.
 type HeapProfileState string
 
@@ -43,6 +45,15 @@ type GoProgram struct {
 	// FoundBy says how the runtime's variables were found in it: "symbols", or
 	// "signatures of go1.26.8, 0 of 2913 votes against"; "" if they were not.
 	FoundBy string
+}
+
+// FoundByOther says whether the runtime's variables were found by the signatures of
+// another toolchain than the program's, of the same minor version.
+func (g *GoProgram) FoundByOther() bool {
+	of, ok := strings.CutPrefix(g.FoundBy, "signatures of ")
+	of, _, _ = strings.Cut(of, ",") // the votes
+	of, _, _ = strings.Cut(of, " ") // the experiments
+	return ok && of != g.Version
 }
 
 // Module is one module of a build list.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -68,6 +69,7 @@ var steps = []step{
 	{"heap profile", (*Source).takeHeap},
 	{"goroutines", (*Source).takeGoroutines},
 	{"resident pages", (*Source).takeResidency},
+	{"runtime metrics", (*Source).takeMetrics},
 }
 
 // dying takes the moment of a process that is held at its exit, within the time
@@ -236,6 +238,23 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 		return
 	}
 	pm.Residency = r
+}
+
+func (s *Source) takeMetrics(p *process, pm *sample.ProcessMoment, _ int) {
+	if p.runtime == nil {
+		return
+	}
+	var m sample.RuntimeMetrics
+	if err := p.runtime.Metrics(&m); err != nil {
+		s.gap(p.key, "runtime metrics of "+p.program.Name, err)
+		return
+	}
+	for _, missing := range m.Missing {
+		if missing.Refused {
+			s.gap(p.key, missing.Name+" of "+p.program.Name, errors.New(missing.Why))
+		}
+	}
+	pm.Metrics = &m
 }
 
 // takeLive marks what is reachable in a process that stands still.
