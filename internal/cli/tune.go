@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/pacer"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+type tuneFlags struct {
+	limit, gogc, memoryLimit, gcAt string
+	json                           bool
+}
+
+func tuneCommand(s *streams) *cobra.Command {
+	var f tuneFlags
+	c := &cobra.Command{
+		Use:   "tune [RECORDING]",
+		Short: "Predicted effect of GOGC, GOMEMLIMIT and limits",
+		Long: `Predicts from one recorded run what it would have needed under other settings of
+the collector: peak heap, resident set, number of collections and how much more
+they would have to do. It grades itself by predicting the recorded run; where that
+does not come out again, it refuses. It promises no time and no amount of CPU.
+
+Exit code 4 says that it refuses; the answer then says why.`,
+		Example: `  highwater tune
+  highwater tune server-3 --limit 512MiB
+  highwater tune server-3 --gogc 10,20,50,off --gomemlimit 400MiB,450MiB
+  highwater tune server-3 --gc-at 32x`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := findRecording(args)
+			if err != nil {
+				return err
+			}
+			return f.tune(s, path)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.limit, "limit", "", "limit to advise for (default: the one it ran under)")
+	flags.StringVar(&f.gogc, "gogc", "", "`list` of GOGC values to predict: 20,50,off")
+	flags.StringVar(&f.memoryLimit, "gomemlimit", "", "`list` of GOMEMLIMIT values to predict: 450MiB,off")
+	flags.StringVar(&f.gcAt, "gc-at", "", "collect also at each `event` of a kind (ready, load-start, ...), every 3s, every 100MiB allocated, or 32x in all")
+	flags.BoolVar(&f.json, "json", false, "print as JSON")
+	return c
+}
+
+func (f tuneFlags) tune(s *streams, path string) error {
+	r, err := recording.Open(path)
+	if err != nil {
+		return recordingError(err)
+	}
+	defer r.Close()
+	o, err := f.options(r)
+	if err != nil {
+		return err
+	}
+	o.Recording = filepath.Base(path)
+	h, err := pacer.Load(r)
+	if err != nil {
+		return &exitError{code: exitInconclusive, err: err, hint: "highwater run -- PROGRAM records a Go program with its collector"}
+	}
+	a := pacer.Tune(h, o)
+	if err := f.print(s, path, a); err != nil {
+		return err
+	}
+	if a.Grade == pacer.Refused {
+		return exitWith(exitInconclusive)
+	}
+	return nil
+}
+
+// options reads the flags' lists.
+func (f tuneFlags) options(r *recording.Reader) (o pacer.Options, err error) {
+	if f.limit != "" {
+		n, err := units.ParseSize(f.limit)
+		if err != nil {
+			return o, usagef("highwater tune --limit 512MiB", "--limit: %w", err)
+		}
+		o.Limit = sample.Bytes(n)
+	}
+	for _, text := range words(f.gogc) {
+		v, err := parseGOGC(text)
+		if err != nil {
+			return o, err
+		}
+		o.GOGC = append(o.GOGC, v)
+	}
+	for _, text := range words(f.memoryLimit) {
+		v, err := parseMemoryLimit(text)
+		if err != nil {
+			return o, err
+		}
+		o.MemoryLimit = append(o.MemoryLimit, v)
+	}
+	if f.gcAt != "" {
+		o.GCAt, err = askedAt(r, f.gcAt)
+	}
+	return o, err
+}
+
+// words are the parts of a list; an empty text has none.
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func parseGOGC(text string) (int32, error) {
+	if text == "off" || text == "-1" {
+		return -1, nil
+	}
+	v, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || v < 1 {
+		return 0, usagef("highwater tune --gogc 20,50,off", "--gogc: %q is not a percentage above 0, nor off", text)
+	}
+	return int32(v), nil
+}
+
+func parseMemoryLimit(text string) (int64, error) {
+	if text == "off" {
+		return sample.NoMemoryLimit, nil
+	}
+	n, err := units.ParseSize(text)
+	if err != nil || n < uint64(sample.MiB) || n > math.MaxInt64/2 {
+		return 0, usagef("highwater tune --gomemlimit 450MiB,off", "--gomemlimit: %q is not a size of 1 MiB or more, nor off", text)
+	}
+	return int64(n), nil
+}
+
+// askedAt reads --gc-at; what is no interval is the kind of an event.
+func askedAt(r *recording.Reader, text string) (*pacer.Asked, error) {
+	a, err := pacer.ParseAsked(text, units.ParseSize)
+	if err == nil {
+		return a, nil
+	}
+	events, err := r.Events()
+	if err != nil {
+		return nil, err
+	}
+	a, kinds := &pacer.Asked{Text: text}, map[string]bool{}
+	for _, e := range events {
+		kinds[string(e.Kind)] = true
+		if string(e.Kind) == text {
+			a.At = append(a.At, e.At)
+		}
+	}
+	if len(a.At) == 0 {
+		return nil, usagef("highwater tune --gc-at 3s, 100MiB, 32x, or an event of the recording",
+			"--gc-at: the recording has no event %q; it has %s", text, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	return a, nil
+}
+
+func (f tuneFlags) print(s *streams, path string, a *pacer.Answer) error {
+	if f.json {
+		return report.JSON(s.out, a)
+	}
+	return report.TuneText(s.out, a, report.Options{Color: useColor(s.out), Next: nextOfTune(path, a)})
+}
+
+// nextOfTune is the command that makes more of it: a run under the limit.
+func nextOfTune(path string, a *pacer.Answer) string {
+	if a.Recommended == nil {
+		return "highwater explain " + shortName(path)
+	}
+	return fmt.Sprintf("GOMEMLIMIT=%s highwater run --limit %s -- %s", units.Env(a.Recommended.GOMEMLIMIT), units.Env(a.Recommended.Limit), a.Program)
+}

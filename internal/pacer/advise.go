@@ -1,0 +1,104 @@
+package pacer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+func sortFloats(v []float64) { slices.Sort(v) }
+
+// advise finds the setting for the limit, and the smallest limits.
+func (t *tuner) advise(a *Answer) {
+	a.Smallest = &Smallest{AsIs: t.whole((float64(t.now.anon.P95) + t.h.rest) * spare)}
+	a.Smallest.Healthy = t.smallest(func(p prediction, limit float64) bool {
+		s, _ := t.survives(p, limit)
+		return s == Survives && !p.spiral && t.healthy(p)
+	})
+	a.Smallest.Alive = t.smallest(func(p prediction, limit float64) bool {
+		return float64(p.anon.P95)+t.h.rest <= limit
+	})
+	limit := t.limit
+	if limit == 0 {
+		limit = float64(a.Smallest.Healthy)
+	}
+	if limit == 0 {
+		return
+	}
+	set, p := t.forLimit(limit)
+	if s, _ := t.survives(p, limit); s != Survives || p.spiral {
+		return
+	}
+	a.Recommended = t.recommended(set, p, limit)
+}
+
+// whole rounds a limit up to whole MiB.
+func (t *tuner) whole(bytes float64) sample.Bytes {
+	return (sample.Bytes(bytes) + sample.MiB - 1) / sample.MiB * sample.MiB
+}
+
+// healthy: collections seldom run back to back, and the collector does less than
+// twice the work, or little of it.
+func (t *tuner) healthy(p prediction) bool {
+	return p.close < 0.2 && (t.times(p) < 2 || t.cost(p) == CostLow)
+}
+
+// held is the part of a limit that is left to the unforeseen, at least 4 MiB.
+const held = 0.03
+
+// forLimit is the greatest GOMEMLIMIT with which the run fits a limit: the limit
+// less what Go does not count, lowered until what marks allocate fits too.
+func (t *tuner) forLimit(limit float64) (Setting, prediction) {
+	room := limit - t.nonGo() - max(limit*held, 4*mib)
+	set := Setting{GOGC: t.h.Setting.GOGC}
+	var p prediction
+	for range 6 {
+		set.Limit = int64(max(room, mib)) >> 20 << 20
+		p = t.m.predict(set, t.h.forced)
+		over := (float64(p.anon.P95)+t.h.rest)*spare - limit
+		if over <= 0 || p.spiral {
+			break // it fits, or nothing will make it
+		}
+		room -= max(over, 2*mib)
+	}
+	return set, p
+}
+
+// smallest bisects for the least limit that is good with its GOMEMLIMIT, to 1 %;
+// 0 where none up to twice what the recorded setting needs is.
+func (t *tuner) smallest(good func(prediction, float64) bool) sample.Bytes {
+	t.m.draws = rough
+	defer func() { t.m.draws = draws }()
+	low, high := t.h.rest, 2*(float64(t.now.anon.P95)+t.h.rest)*spare
+	holds := func(limit float64) bool {
+		_, p := t.forLimit(limit)
+		return good(p, limit)
+	}
+	if !holds(high) {
+		return 0
+	}
+	for high-low > max(high/100, mib) {
+		if middle := (low + high) / 2; holds(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return t.whole(high)
+}
+
+func (t *tuner) recommended(set Setting, p prediction, limit float64) *Recommended {
+	env, cap := units.Env(set.Limit), sample.Bytes(limit)
+	r := &Recommended{GOGC: gogcOf(set), GOMEMLIMIT: sample.Bytes(set.Limit), Limit: cap}
+	r.Because = fmt.Sprintf("%s limit - %s that Go does not count - %s for what may come", units.Limit(cap), units.Size(int64(t.nonGo())),
+		units.Size(int64(limit-t.nonGo())-set.Limit))
+	mb := units.Env(cap)
+	r.Kubernetes = fmt.Sprintf(`resources: {limits: {memory: %s}}, env: [{name: GOMEMLIMIT, value: %s}]`, mb[:len(mb)-1], env)
+	r.Systemd = fmt.Sprintf("MemoryMax=%s Environment=GOMEMLIMIT=%s", mb[:len(mb)-2], env)
+	r.Docker = fmt.Sprintf("docker run --memory %s -e GOMEMLIMIT=%s", strings.ToLower(mb[:len(mb)-2]), env)
+	r.Shell = "GOMEMLIMIT=" + env + " " + t.h.Program.Exe
+	return r
+}

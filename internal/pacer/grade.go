@@ -1,0 +1,124 @@
+package pacer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// few is the least number of collections whose live heap was seen.
+const few = 3
+
+// gradeOf holds the model's replay of the recorded setting against the recording,
+// and says what else limits the answer.
+func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
+	if why := refusal(h, m); why != "" {
+		return Refused, []string{why}
+	}
+	g, rec := grader{grade: High}, h.Recorded
+	off := float64(replay.peak.P50)/rec.Peak - 1
+	match := fmt.Sprintf("replay %+.0f%%: %s predicted, %s recorded; %d collections for %d", 100*off, units.Size(replay.peak.P50), units.Size(int64(rec.Peak)), replay.gcs, rec.GCs)
+	switch size := math.Abs(off); {
+	case size <= 0.05:
+		g.say(High, match)
+	case size <= 0.10:
+		g.say(Medium, match)
+	case rec.Peak >= 0.9*replay.peakLow && rec.Peak <= 1.1*replay.peakTop:
+		g.say(Low, match+": trust the interval, not its middle")
+	default:
+		return Refused, []string{"the model does not bring the recorded run out again: " + match}
+	}
+	g.liveness(h, m)
+	g.seen(h, m)
+	if m.passed > 2 {
+		g.say(Medium, fmt.Sprintf("marks passed their goals by up to %.0f%% of the way to them: the machine was busy, which widens the intervals", 100*(m.passed-1)))
+	}
+	return g.grade, g.why
+}
+
+// refusal is why there is nothing to begin with, "" if there is.
+func refusal(h *History, m *model) string {
+	switch {
+	case h.changed > 2:
+		return fmt.Sprintf("GOGC or GOMEMLIMIT were changed %d times while it ran: the program sizes its heap itself", h.changed)
+	case len(h.marks) < few:
+		return fmt.Sprintf("too few collections: what was live is known at %d of them, at least %d are needed; record a longer run, or one with GOGC=50", len(h.marks), few)
+	case h.Recorded.Anon > 0 && m.beyond > 4*h.Recorded.Peak:
+		return fmt.Sprintf("%s are not Go's heap: no setting of the collector moves them", units.Size(int64(m.beyond)))
+	}
+	if name := sizesByMemory(h); name != "" {
+		return name + " sizes itself by the memory or the limit that it finds: under another it would not do the same work"
+	}
+	return ""
+}
+
+// memorySized are modules that read the limit, or GOMEMLIMIT, and follow it.
+var memorySized = []string{
+	"github.com/VictoriaMetrics/", "github.com/raulk/go-watchdog", "github.com/cockroachdb/cockroach",
+}
+
+func sizesByMemory(h *History) string {
+	for _, d := range h.Program.Go.Deps {
+		for _, name := range memorySized {
+			if strings.HasPrefix(d.Path, name) {
+				return d.Path
+			}
+		}
+	}
+	return ""
+}
+
+// grader keeps the lowest grade and all reasons.
+type grader struct {
+	grade Grade
+	why   []string
+}
+
+func (g *grader) say(most Grade, why string) {
+	rank := map[Grade]int{High: 3, Medium: 2, Low: 1}
+	if rank[most] < rank[g.grade] {
+		g.grade = most
+	}
+	g.why = append(g.why, why)
+}
+
+// liveness says how well lines between collections tell what was live.
+func (g *grader) liveness(h *History, m *model) {
+	l := m.live
+	if math.IsNaN(l.Median) {
+		g.say(Medium, fmt.Sprintf("live heap seen at only %d collections", len(h.marks)))
+		return
+	}
+	said := fmt.Sprintf("live heap between collections known to %.1f%% (90 of 100: %.1f%%)", 100*l.Median, 100*l.P90)
+	switch {
+	case l.Median > 0.15:
+		g.say(Low, said+": it comes in bursts")
+	case l.Median > noisy:
+		g.say(Medium, said+": it comes in bursts")
+	case len(h.marks) < 5 && h.Recorded.GCs < 5:
+		g.say(Medium, fmt.Sprintf("only %d collections", h.Recorded.GCs))
+	default:
+		g.say(High, said)
+	}
+}
+
+// seen says which part of the program's life was not.
+func (g *grader) seen(h *History, m *model) {
+	if !h.begins {
+		g.say(Medium, "the start was not seen: what it needs to start is not in this")
+	}
+	if h.changed > 0 {
+		g.say(Medium, "GOGC or GOMEMLIMIT were set while it ran")
+	}
+	if last := h.marks[len(h.marks)-1]; h.killed {
+		g.say(Medium, "it was killed: what it would have done after is not in this")
+		if h.held == nil && h.end()-last.clock > last.live/2 {
+			g.say(Low, fmt.Sprintf("what was live in the last %s before the kill was not seen", units.Size(int64(h.end()-last.clock))))
+		}
+	}
+	if m.beyond > h.Recorded.Anon/10 {
+		g.say(Medium, units.Size(int64(m.beyond))+" are not Go's: taken as constant")
+	}
+}

@@ -1,0 +1,66 @@
+package pacer
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Range is the middle and the upper end of what a figure may be; P5 is its lower.
+type Range struct {
+	P5  sample.Bytes `json:"p5"`
+	P50 sample.Bytes `json:"p50"`
+	P95 sample.Bytes `json:"p95"`
+}
+
+// prediction is what the model says of one setting.
+type prediction struct {
+	set              Setting
+	peak, anon       Range
+	gcs              int
+	work             float64 // as a share of the recorded setting's
+	close            float64 // share of collections that ran back to back
+	spiral           bool
+	live             sample.Bytes
+	peakLow, peakTop float64 // greatest and least of all draws
+}
+
+// draws is how many runs of the model an interval is made of, seed what they begin
+// with: the same recording gives the same figures.
+const (
+	draws = 100
+	rough = 20 // while a limit is searched for
+	seed  = 20
+)
+
+// predict draws many runs under a setting; when are clocks at which a collection is
+// asked for. The same draws serve every setting, so that two differ by the setting.
+func (m *model) predict(set Setting, when []float64) prediction {
+	p := prediction{set: set, peakLow: math.Inf(1)}
+	var peaks, anons, gcs, work, close, live []float64
+	n := m.draws
+	for i := 0; i < n; i++ {
+		o := m.run(set, when, rand.New(rand.NewPCG(seed, uint64(i))))
+		if o.gcs > 1000 { // a spiral, or near it: its draws differ little
+			n = min(n, 8)
+		}
+		peaks, anons = append(peaks, o.peak), append(anons, m.anonAt(o.ready))
+		gcs, work = append(gcs, float64(o.gcs)), append(work, o.work)
+		close, live = append(close, float64(o.close)), append(live, o.live)
+		p.peakLow, p.peakTop = min(p.peakLow, o.peak), max(p.peakTop, o.peak)
+	}
+	p.peak, p.anon = rangeOf(peaks), rangeOf(anons)
+	all, near := percentile(gcs, 0.5), percentile(close, 0.5)
+	p.gcs, p.work = int(math.Round(all)), percentile(work, 0.5)
+	p.live = sample.Bytes(percentile(live, 0.5))
+	p.spiral = near >= 3+all/5
+	if all > 0 {
+		p.close = near / all
+	}
+	return p
+}
+
+func rangeOf(v []float64) Range {
+	return Range{sample.Bytes(percentile(v, 0.05)), sample.Bytes(percentile(v, 0.5)), sample.Bytes(percentile(v, 0.95))}
+}
