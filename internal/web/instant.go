@@ -111,12 +111,12 @@ func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {
 func (i *Instant) fillLedger(r *recording.Reader, e *explain.Evidence, a *explain.Answer) error {
 	l, limit := a.Ledger, a.Outcome.LimitBytes
 	if i.Apart < -sameInstant || i.Apart > sameInstant {
-		p, err := r.PointAt(e.Start.Add(time.Duration(i.At * 1e9)))
-		if err != nil && !errors.Is(err, recording.ErrMissing) {
+		p, err := fullPoint(r, e.Start.Add(time.Duration(i.At*1e9)))
+		if err != nil {
 			return err
 		}
-		if err == nil {
-			l, i.Pages = e.LedgerAt(p), false
+		if p != nil {
+			l, i.Pages, i.At = e.LedgerAt(p), false, e.Seconds(p.At)
 		}
 	}
 	i.Ledger = Ledger{Total: int64(l.TotalBytes), Unexplained: l.UnexplainedBytes, OfCgroup: l.OfCgroup, Rows: []Row{}}
@@ -128,6 +128,31 @@ func (i *Instant) fillLedger(r *recording.Reader, e *explain.Evidence, a *explai
 		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, d.group, int64(row.Bytes), row.Reclaimable, d.means})
 	}
 	return nil
+}
+
+// densePoints bounds the search for a full point: between full ones, near the
+// limit, there are points that have read the charge alone.
+const densePoints = 200
+
+// fullPoint is the last point at or before a time that looked at the processes;
+// nil: there is none near.
+func fullPoint(r *recording.Reader, at time.Time) (*sample.Point, error) {
+	for range densePoints {
+		p, err := r.PointAt(at)
+		if errors.Is(err, recording.ErrMissing) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range p.Processes {
+			if one.Resident != nil {
+				return p, nil
+			}
+		}
+		at = p.At.Add(-1)
+	}
+	return nil, nil
 }
 
 // fillProcess is what the moment says of the process that it is about.

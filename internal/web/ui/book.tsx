@@ -17,6 +17,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
   const [overview, setOverview] = useState(first)
   const [state, setState] = useState<State>(() => fromHash(location.hash))
   const [instant, setInstant] = useState<Instant | null>(null)
+  const [before, setBefore] = useState<Instant | null>(null) // the baseline
   const [problem, setProblem] = useState('')
   const [help, setHelp] = useState(false)
 
@@ -34,7 +35,8 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
 
   // The instant at the cursor. Only the last one asked for counts.
   const asked = useRef(0)
-  const from = state.window ? `${state.window[0]}s` : ''
+  const base = state.base ? `${state.base[1]}s` : ''
+  const from = base || (state.window ? `${state.window[0]}s` : '')
   useEffect(() => {
     const mine = ++asked.current
     source.instant(state.at, from).then(
@@ -42,6 +44,13 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
       (err: Error) => { if (mine === asked.current) setProblem(err.message) },
     )
   }, [state.at, from, overview])
+
+  useEffect(() => {
+    if (!base) { setBefore(null); return }
+    let late = false
+    source.instant(base, '').then((i) => { if (!late) setBefore(i) }, (err: Error) => setProblem(err.message))
+    return () => { late = true }
+  }, [base])
 
   useEffect(() => {
     if (!overview.live) return
@@ -58,9 +67,10 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
       if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).matches?.('input, select, textarea')) return
       const keys: Record<string, () => void> = {
         p: () => jump('peak'), k: () => jump('kill'), l: () => jump('last'),
+        d: () => setState((s) => ({ ...s, base: s.base ? null : [overview.from, s.window ? s.window[0] : overview.moments[0]?.at ?? overview.from] })),
         '/': () => document.querySelector<HTMLInputElement>('#search')?.focus(),
         '?': () => setHelp((shown) => !shown),
-        Escape: () => { if (help) setHelp(false); else change({ window: null, search: '', line: '' }) },
+        Escape: () => { if (help) setHelp(false); else change({ window: null, base: null, search: '', line: '' }) },
       }
       const act = keys[e.key]
       if (act) { act(); e.preventDefault() }
@@ -84,7 +94,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
       <Verdict overview={overview} pprof={source.pprof(state.at)} />
       <Course source={source} overview={overview} state={state} change={change} jump={jump} at={instant?.at ?? null} />
       {instant && <>
-        <Ledger instant={instant} />
+        <Ledger instant={instant} before={before} />
         <div class="columns">
           <Holders instant={instant} overview={overview} state={state} change={change} />
           <div>

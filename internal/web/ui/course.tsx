@@ -5,16 +5,16 @@ import type { Overview, Source, Timeline } from './data'
 import type { State } from './state'
 import { clock, limit, size } from './format'
 
-interface Drawn { column: string; label: string; means: string; stroke: string; fill?: string; width: number; dash?: number[] }
+interface Drawn { column: string; label: string; means: string; stroke: string; fill?: string; width: number; dash?: number[]; stepped?: boolean }
 
 // What is drawn, back to front. The strokes are variables of page.css.
 const drawn: Drawn[] = [
   { column: 'usage', label: 'charged', means: 'What the kernel charges, page cache included: the figure that the limit is compared with.', stroke: '--usage', fill: '--usage-fill', width: 1.5 },
   { column: 'resident', label: 'resident', means: 'The resident memory of all processes.', stroke: '--resident', width: 1 },
-  { column: 'heap_goal', label: 'heap goal', means: 'The size at which the next collection is to end.', stroke: '--goal', width: 1.5, dash: [2, 3] },
+  { column: 'heap_goal', label: 'heap goal', means: 'The size at which the next collection is to end.', stroke: '--goal', width: 1.5, dash: [2, 3], stepped: true },
   { column: 'heap_live', label: 'live heap', means: 'Found live by the last collection, and all that was allocated since: what the collector compares with its trigger.', stroke: '--live', width: 2 },
-  { column: 'memory_limit', label: 'GOMEMLIMIT', means: 'The limit that the Go runtime knows.', stroke: '--memlimit', width: 1.5, dash: [8, 4] },
-  { column: 'usage_limit', label: 'limit', means: 'The limit of the cgroup.', stroke: '--limit', width: 2 },
+  { column: 'memory_limit', label: 'GOMEMLIMIT', means: 'The limit that the Go runtime knows.', stroke: '--memlimit', width: 1.5, dash: [8, 4], stepped: true },
+  { column: 'usage_limit', label: 'limit', means: 'The limit of the cgroup.', stroke: '--limit', width: 2, stepped: true },
 ]
 
 const steps = 1200
@@ -55,7 +55,7 @@ export function Course({ source, overview, state, change, jump, at }: {
     plot.current.setData(columnsOf(timeline, shown.filter((d) => !hidden.has(d.column)), overview.holes), false)
     plot.current.setScale('x', { min: from, max: to })
   }, [timeline])
-  useEffect(() => { plot.current?.redraw(false) }, [at, overview])
+  useEffect(() => { plot.current?.redraw(false) }, [at, overview, state.base])
 
   const step = (to - from) / 100
   const move = (e: KeyboardEvent) => {
@@ -74,6 +74,7 @@ export function Course({ source, overview, state, change, jump, at }: {
         <button onClick={() => jump('peak')} disabled={overview.peak === null} aria-keyshortcuts="p">Peak</button>
         <button onClick={() => jump('kill')} disabled={overview.kill === null} aria-keyshortcuts="k">Kill</button>
         <button onClick={() => jump('last')} disabled={overview.last === null} aria-keyshortcuts="l">Last</button>
+        {state.base && <button class="base" onClick={() => change({ base: null })}>Stop comparing with {clock(state.base[1])}</button>}
         {state.window && <button onClick={() => change({ window: null })}>Whole run ({'\u00d7'} {clock(state.window[0])} {'\u2013'} {clock(state.window[1])})</button>}
       </span>
     </div>
@@ -123,7 +124,7 @@ interface Now { current: { overview: Overview; state: State; change: (s: Partial
 
 function make(box: HTMLElement, shown: Drawn[], t: Timeline, now: Now): uPlot {
   const axis = { stroke: css('--muted'), grid: { stroke: css('--grid'), width: 1 }, ticks: { stroke: css('--grid'), width: 1, size: 4 }, font: '11px system-ui, sans-serif' }
-  let down: number | null = null
+  let down: number | null = null, baseline = false
   const tip = document.createElement('div')
   tip.className = 'tip'
   const options: uPlot.Options = {
@@ -134,28 +135,30 @@ function make(box: HTMLElement, shown: Drawn[], t: Timeline, now: Now): uPlot {
       { ...axis, size: 64, values: (_u, splits) => splits.map((v) => (v ? limit(v) : '0')), splits: (_u, _i, _min, max) => ticks(max), space: 34 },
     ],
     series: [{}, ...shown.map((d) => ({
-      label: d.label, stroke: css(d.stroke), width: d.width, dash: d.dash, fill: d.fill && css(d.fill), points: { show: false }, spanGaps: false,
+      label: d.label, stroke: css(d.stroke), width: d.width, dash: d.dash, fill: d.fill && css(d.fill), points: { show: false }, spanGaps: false, paths: d.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
     }))],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false } },
     hooks: {
       init: [(u) => {
         u.over.append(tip)
-        u.over.addEventListener('mousedown', (e) => { down = e.offsetX })
+        u.over.addEventListener('mousedown', (e) => { down = e.offsetX; baseline = e.ctrlKey || e.metaKey })
         u.over.addEventListener('mouseup', (e) => {
-          if (down !== null && Math.abs(e.offsetX - down) < 4) now.current.change({ at: `${+u.posToVal(e.offsetX, 'x').toFixed(4)}s` })
+          const t = +u.posToVal(e.offsetX, 'x').toFixed(4)
+          if (down !== null && Math.abs(e.offsetX - down) < 4) now.current.change(baseline ? { base: [t, t] } : { at: `${t}s` })
           down = null
         })
         u.over.addEventListener('mouseleave', () => { tip.hidden = true })
       }],
       setSelect: [(u) => {
         if (u.select.width < 4) return
-        const window: [number, number] = [u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')]
+        const range: [number, number] = [u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')]
         u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-        now.current.change({ window, at: `${+window[1].toFixed(4)}s` })
+        if (baseline) now.current.change({ base: range })
+        else now.current.change({ window: range, at: `${+range[1].toFixed(4)}s` })
       }],
       setCursor: [(u) => showTip(u, tip, shown)],
-      drawClear: [(u) => hatch(u, now.current.overview)],
+      drawClear: [(u) => { shade(u, now.current.state.base); hatch(u, now.current.overview) }],
       draw: [(u) => mark(u, now.current.overview, now.current.at)],
     },
   }
@@ -193,6 +196,18 @@ function showTip(u: uPlot, tip: HTMLElement, shown: Drawn[]) {
   tip.style.right = right ? `${u.over.clientWidth - left + 12}px` : ''
 }
 
+// shade marks the baseline.
+function shade(u: uPlot, base: [number, number] | null) {
+  if (!base) return
+  const { ctx, bbox } = u
+  const left = Math.max(bbox.left, u.valToPos(base[0], 'x', true)), right = Math.min(bbox.left + bbox.width, u.valToPos(base[1], 'x', true))
+  if (right < left) return
+  ctx.save()
+  ctx.fillStyle = css('--base')
+  ctx.fillRect(left, bbox.top, Math.max(2 * devicePixelRatio, right - left), bbox.height)
+  ctx.restore()
+}
+
 // hatch shades the time in which nothing was observed.
 function hatch(u: uPlot, o: Overview) {
   const { ctx, bbox } = u
@@ -215,6 +230,9 @@ function hatch(u: uPlot, o: Overview) {
     ctx.restore()
   }
 }
+
+// named are the events that have a line of their own.
+const named: Record<string, string> = { 'load-start': 'load', 'load-end': 'load ended', exec: 'exec', note: 'note' }
 
 // mark draws what happened: collections and moments as ticks at the foot, the kill
 // as a line with its name, and the cursor.
@@ -245,15 +263,19 @@ function mark(u: uPlot, o: Overview, at: number | null) {
   }
   ctx.font = `${11 * px}px system-ui, sans-serif`
   ctx.textBaseline = 'top'
+  ctx.textAlign = 'left'
   const name = (t: number, text: string, color: string) => {
     tick(t, bbox.top, foot, color, 1.5)
     if (!inside(t)) return
     const wide = ctx.measureText(text).width
     const left = x(t) + wide + 8 * px > bbox.left + bbox.width ? x(t) - wide - 5 * px : x(t) + 5 * px
+    const top = bbox.top + bbox.height * 0.42
+    ctx.fillStyle = css('--page')
+    ctx.fillRect(left - 2 * px, top - 2 * px, wide + 4 * px, 15 * px)
     ctx.fillStyle = color
-    ctx.fillText(text, left, bbox.top + 14 * px)
+    ctx.fillText(text, left, top)
   }
-  for (const e of o.events) if (e.kind === 'load-start' || e.kind === 'load-end' || e.kind === 'exec' || e.kind === 'note') tick(e.at, bbox.top, foot, css('--grid-strong'), 1)
+  for (const e of o.events) if (named[e.kind]) name(e.at, e.kind === 'note' ? e.text.slice(0, 40) : named[e.kind], css('--muted'))
   if (o.kill !== null) name(o.kill, 'killed', css('--limit'))
   if (at !== null && at !== o.kill) tick(at, bbox.top, foot, css('--text'), 1)
   if (at !== null && inside(at)) {

@@ -129,6 +129,22 @@ export const served: Source = {
 
 interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; left_out: string[]; pprof: string | null }
 
+// since is an instant whose growth is counted from another one, as the server
+// does it.
+function since(i: Instant, before: Instant): Instant {
+  const was = new Map(before.heap.lines.map((l) => [l.function + l.place, l.bytes]))
+  const key = (heap: Heap, s: Heap['stacks'][0]) => s.frames.map((n) => heap.frames[n].function + heap.frames[n].place).join()
+  const stood = new Map<string, number>()
+  for (const s of before.heap.stacks) stood.set(key(before.heap, s), (stood.get(key(before.heap, s)) ?? 0) + s.bytes)
+  const stacks = i.heap.stacks.map((s) => {
+    const k = key(i.heap, s), then = stood.get(k) ?? 0
+    stood.delete(k) // sites of other object sizes have the same stack
+    return { ...s, before: then }
+  })
+  const lines = i.heap.lines.map((l) => ({ ...l, grown: l.bytes - (was.get(l.function + l.place) ?? 0) }))
+  return { ...i, heap: { ...i.heap, since: before.heap.taken, grown: i.heap.total - before.heap.total, lines, stacks } }
+}
+
 export function embedded(text: string): Source {
   const all: Offline = JSON.parse(text)
   const instants = all.instants ?? []
@@ -137,14 +153,17 @@ export function embedded(text: string): Source {
     leftOut: all.left_out,
     overview: async () => all.overview,
     timeline: async () => all.timeline,
-    instant: async (at) => {
-      const named = instants.find((i) => i.name === at)
-      if (named) return named
-      const when = at === '' ? all.overview.answer.outcome.moment_seconds : parseFloat(at)
-      let best = instants[0]
-      if (!best) throw new Error('this file holds no moment')
-      for (const i of instants) if (Math.abs(i.moment - when) < Math.abs(best.moment - when)) best = i
-      return best
+    instant: async (at, from) => {
+      const find = (at: string) => {
+        const named = instants.find((i) => i.name === at)
+        if (named) return named
+        const when = at === '' ? all.overview.answer.outcome.moment_seconds : parseFloat(at)
+        let best = instants[0]
+        if (!best) throw new Error('this file holds no moment')
+        for (const i of instants) if (Math.abs(i.moment - when) < Math.abs(best.moment - when)) best = i
+        return best
+      }
+      return from ? since(find(at), find(from)) : find(at)
     },
     pprof: (at) => (at === '' || at === all.overview.answer.outcome.moment) && all.pprof ? `data:application/octet-stream;base64,${all.pprof}` : null,
   }

@@ -4,6 +4,7 @@
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 export function size(n: number): string {
+  if (n < 0) return '\u2212' + size(-n)
   let v = n, unit = 0
   while (Math.abs(v) >= 1024 && unit < units.length - 1) { v /= 1024; unit++ }
   return unit === 0 ? `${Math.round(n)} B` : `${v.toFixed(1)} ${units[unit]}`

@@ -13,7 +13,7 @@ export function Holders({ instant, overview, state, change }: { instant: Instant
   const whole = state.view === 'live' ? heap.total : lines.reduce((n, l) => n + figure(l), 0)
   const chosen = lines.find((l) => l.place === state.line) ?? lines[0]
   const finding = heap.view === 'none' ? 'the heap profile was not read'
-    : `${size(heap.total)} ${heap.view === 'live' ? 'reached from the roots' : 'in use by the program\u2019s own profile'}${heap.rate > 1 ? `, sampled 1 per ${size(heap.rate)}; \u00b1 ${size(heap.error)}` : ''}`
+    : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'reached from the roots' : 'in use by the program\u2019s own profile'}${heap.rate > 1 ? `, sampled 1 per ${size(heap.rate)}; \u00b1 ${size(heap.error)}` : ''}`
   return <section class="holders" aria-labelledby="who-title" id="who">
     <h2 id="who-title">Who held it? <span class="finding">{finding}</span></h2>
     <div class="tabs" role="group" aria-label="What to list">{views.map(([view, label]) => <button aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
@@ -37,7 +37,8 @@ export function Holders({ instant, overview, state, change }: { instant: Instant
 
 function whyNone(overview: Overview): string {
   const p = overview.programs.find((p) => p.subject)
-  return p?.why_not ? `Its heap profile: ${p.why_not}` : p && !p.go_version ? `${p.name} is no Go program: who allocated its memory is not known.` : 'No heap profile was read.'
+  if (p && !p.go_version) return `${p.name} is no Go program: who allocated its memory is not known.`
+  return p?.why_not ? `Its heap profile is not there: ${p.why_not}` : 'No heap profile was read.'
 }
 
 function Code({ line }: { line: Line }) {

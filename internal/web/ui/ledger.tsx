@@ -1,7 +1,7 @@
 import { h } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Instant } from './data'
-import { clock, limit, percent, size } from './format'
+import { clock, delta, limit, percent, size } from './format'
 
 // slug is the class that gives a row its colour.
 export const slug = (name: string) => 'row-' + name.toLowerCase().replace(/[^a-z]+/g, '-').replace(/-$/, '')
@@ -9,7 +9,7 @@ export const slug = (name: string) => 'row-' + name.toLowerCase().replace(/[^a-z
 const when: Record<string, string> = { kill: 'at the kill', peak: 'at the peak', last: 'at the last moment' }
 const unexplained = 'What the kernel charges and none of the rows accounts for: its per-CPU reserves, and what changed while it was read.'
 
-export function Ledger({ instant }: { instant: Instant }) {
+export function Ledger({ instant, before }: { instant: Instant; before: Instant | null }) {
   const l = instant.ledger
   const [shown, setShown] = useState('')
   const rows = [...l.rows.map((r) => ({ ...r })), { name: 'unexplained', group: '', bytes: l.unexplained, reclaimable: false, means: unexplained }]
@@ -21,9 +21,12 @@ export function Ledger({ instant }: { instant: Instant }) {
   const order = [...groups].sort((a, b) => b[1] - a[1]).map(([g]) => g).filter((g) => g !== 'unexplained')
   const bar = [...rows].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group) || b.bytes - a.bytes).filter((r) => r.name !== 'unexplained')
   bar.push(rows[rows.length - 1])
+  const was = (name: string) => (name === 'unexplained' ? before!.ledger.unexplained : before!.ledger.rows.find((r) => r.name === name)?.bytes ?? 0)
+  if (before) for (const r of before.ledger.rows) if (!bar.some((b) => b.name === r.name)) bar.splice(-1, 0, { ...r, bytes: 0 })
   const means = rows.find((r) => r.name === shown)
   return <section class="ledger" aria-labelledby="where-title">
     <h2 id="where-title">Where did the memory go? <span class="finding">{size(l.total)} {when[instant.name] ?? `at ${clock(instant.at)}`}{l.limit !== null && l.of_cgroup && ` of ${limit(l.limit)}`}: {percent(main.bytes, l.total)} {main.name}</span>
+      {before && <span class="chip base">{delta(l.total - before.ledger.total)} since {clock(before.at)}</span>}
       {!l.of_cgroup && <span class="chip">resident memory: no cgroup was watched</span>}
       {!instant.pages && <span class="chip" title={`Pages were read at ${clock(instant.moment)}; between such moments the parts are inferred from the figures of the Go runtime.`}>inferred from the runtime's figures</span>}
     </h2>
@@ -34,7 +37,7 @@ export function Ledger({ instant }: { instant: Instant }) {
     <div class="groups" aria-hidden="true">{order.map((g) => <div style={{ width: `${(100 * Math.max(0, groups.get(g)!)) / sum}%` }}>{groups.get(g)! / sum > 0.1 && <span>{g} {size(groups.get(g)!)}</span>}</div>)}</div>
     <table class="legend" aria-label="The ledger"><tbody>{bar.map((r) => <tr class={shown === r.name ? 'on' : ''} onMouseEnter={() => setShown(r.name)} onMouseLeave={() => setShown('')}>
       <th scope="row"><button class="term" title={r.means} onFocus={() => setShown(r.name)} onBlur={() => setShown('')}><i class={'swatch ' + slug(r.name)} />{r.name}</button></th>
-      <td class="num">{size(r.bytes)}</td><td class="num muted">{percent(r.bytes, l.total)}{r.reclaimable && ' reclaimable'}</td>
+      <td class="num">{size(r.bytes)}</td>{before && <td class={'num ' + (r.bytes > was(r.name) ? 'up' : 'down')}>{delta(r.bytes - was(r.name))}</td>}<td class="num muted">{percent(r.bytes, l.total)}{r.reclaimable && ' reclaimable'}</td>
     </tr>)}</tbody></table>
     <p class="means" aria-live="polite">{means ? `${means.name}: ${means.means}` : instant.untouched > 1 << 20 ? `Beside these, ${size(instant.untouched)} are reserved and were never touched: not charged.` : '\u00a0'}</p>
   </section>

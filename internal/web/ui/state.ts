@@ -3,6 +3,7 @@
 export interface State {
   at: string // "", "kill", "peak", "last", or seconds as "12.5s"
   window: [number, number] | null // seconds; null: all
+  base: [number, number] | null // what is compared with
   view: View // of who held it
   line: string // that is chosen, "place"
   search: string // in the icicle
@@ -12,15 +13,19 @@ export interface State {
 
 export type View = 'live' | 'allocated' | 'garbage' | 'goroutines'
 
-export const initial: State = { at: '', window: null, view: 'live', line: '', search: '', invert: false, runtime: false }
+export const initial: State = { at: '', window: null, base: null, view: 'live', line: '', search: '', invert: false, runtime: false }
 
 export function fromHash(hash: string): State {
   const p = new URLSearchParams(hash.replace(/^#/, ''))
-  const range = (p.get('window') ?? '').split('..').map(parseFloat)
+  const range = (name: string): [number, number] | null => {
+    const [from, to] = (p.get(name) ?? '').split('..').map(parseFloat)
+    return from <= to ? [from, to] : null
+  }
   const view = p.get('view') as View
   return {
     at: p.get('at') ?? '',
-    window: range.length === 2 && range[0] < range[1] ? [range[0], range[1]] : null,
+    window: range('window'),
+    base: range('base'),
     view: ['live', 'allocated', 'garbage', 'goroutines'].includes(view) ? view : 'live',
     line: p.get('line') ?? '',
     search: p.get('search') ?? '',
@@ -33,6 +38,7 @@ export function toHash(s: State): string {
   const p = new URLSearchParams()
   if (s.at) p.set('at', s.at)
   if (s.window) p.set('window', s.window.map((v) => +v.toFixed(4)).join('..'))
+  if (s.base) p.set('base', s.base.map((v) => +v.toFixed(4)).join('..'))
   if (s.view !== 'live') p.set('view', s.view)
   if (s.line) p.set('line', s.line)
   if (s.search) p.set('search', s.search)
