@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -100,7 +99,7 @@ func (f *follower) followGroup(ctx context.Context) error {
 		group.Close()
 		return errors.Join(err, usagef("it is watched while something runs in it", "no program runs in %s", group.Path))
 	}
-	l := &life{follower: f, source: source, name: filepath.Base(group.Path), what: fmt.Sprintf("%s, %d processes", group.Path, n), end: func() { group.Close() }}
+	l := &life{follower: f, source: source, name: watch.GroupName(group.Path), what: fmt.Sprintf("all in %s", group.Path), end: func() { group.Close() }}
 	return l.begin(ctx, nil)
 }
 
@@ -119,13 +118,17 @@ func (f *follower) followNames(ctx context.Context) error {
 		case <-timer.C:
 		}
 		began := time.Now()
-		if err := f.look(ctx, &finder, refused); err != nil {
+		complaints, err := f.look(ctx, &finder, refused)
+		if err != nil {
 			return err
 		}
 		if first {
 			if err := f.introduce(&finder, refused); err != nil {
 				return err
 			}
+		}
+		for _, c := range complaints {
+			f.status.say("%v", c)
 		}
 		timer.Reset(max(findEvery, findShare*time.Since(began)))
 	}
@@ -134,12 +137,12 @@ func (f *follower) followNames(ctx context.Context) error {
 // errFull says that as many are watched as may be.
 var errFull = errors.New("--at-most allows no more")
 
-// look attaches to what is new. What may not be watched is told once; what is too
-// much is watched when another has ended.
-func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[sample.ProcessKey]error) error {
+// look attaches to what is new, and complains once of what may not be watched.
+// What is too much is watched when another has ended.
+func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[sample.ProcessKey]error) (complaints []error, err error) {
 	pids, err := finder.Find()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, pid := range pids {
 		key, err := procfs.KeyOf("/proc", pid)
@@ -157,10 +160,10 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 		}
 		if err != nil && !errors.Is(err, procfs.ErrGone) {
 			refused[key] = err
-			f.status.say("%v", err)
+			complaints = append(complaints, err)
 		}
 	}
-	return nil
+	return complaints, nil
 }
 
 // introduce says after the first look what there is, and refuses where all is

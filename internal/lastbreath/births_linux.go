@@ -12,7 +12,7 @@ func (t *Tracer) begin(k *task) {
 	p := k.proc
 	k.caught, k.leaving = false, false
 	p.borrowed, p.dying, p.goProgram, p.narrow = false, false, false, false
-	p.quiet, p.spent, p.status = nil, budget{}, sample.Opt[Status]{}
+	p.quiet, p.spent, p.status, p.again = nil, budget{}, sample.Opt[Status]{}, false
 	if t.handler.Exec != nil {
 		p.goProgram = t.handler.Exec(p.pid)
 	}

@@ -121,7 +121,10 @@ func (t *Tracer) stopped(k *task, ws unix.WaitStatus) {
 // goOn lets a stopped thread go on, for good if it is leaving.
 func (t *Tracer) goOn(k *task, sig unix.Signal) {
 	if k.leaving {
-		t.letGo(k, sig)
+		if p := k.proc; t.letGo(k, sig) && p.again {
+			p.again = false
+			t.follow(p, 0)
+		}
 		return
 	}
 	resume(k.tid, sig)

@@ -50,6 +50,7 @@ type proc struct {
 	borrowed bool
 	dying    bool // Dying was told
 	stranger bool // seized by mistake, and to be let go without a word
+	again    bool // its thread is to be let go and another chosen
 	status   sample.Opt[Status]
 	tasks    map[int]*task
 
@@ -176,6 +177,24 @@ func (t *Tracer) Seize(key sample.ProcessKey, goProgram bool) error {
 			return fmt.Errorf("seize process %d: %w", key.PID, err)
 		}
 		t.procs[key.PID] = p
+		return nil
+	})
+}
+
+// Reseize chooses the thread of a seized process anew: it has turned out to run a
+// Go program, which it became between being looked at and being seized. The one
+// that is traced has to stop for it and is let go first.
+func (t *Tracer) Reseize(pid int) error {
+	return t.do(func() error {
+		p := t.procs[pid]
+		if p == nil || p.goProgram || len(p.tasks) != 1 {
+			return nil // gone, or known already
+		}
+		p.goProgram, p.again = true, true
+		for tid, k := range p.tasks {
+			k.leaving = true
+			interrupt(tid)
+		}
 		return nil
 	})
 }

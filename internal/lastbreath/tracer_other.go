@@ -20,5 +20,8 @@ func (*Tracer) Start(Command) (int, error) { return 0, errors.ErrUnsupported }
 // Seize fails with errors.ErrUnsupported.
 func (*Tracer) Seize(sample.ProcessKey, bool) error { return errors.ErrUnsupported }
 
+// Reseize fails with errors.ErrUnsupported.
+func (*Tracer) Reseize(int) error { return errors.ErrUnsupported }
+
 // Close does nothing.
 func (*Tracer) Close() error { return nil }

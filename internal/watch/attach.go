@@ -43,6 +43,9 @@ func (s *Source) Attach(pid int, h *cgroup.Hierarchy) (sample.Program, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if now := s.live[pid]; now != nil {
+		p = now // it may have exec'ed meanwhile
+	}
 	if p.tick() { // a watch that ends at once has a moment, too
 		s.attach(p, time.Now())
 	}

@@ -309,6 +309,41 @@ func TestAProgramIsFollowedThroughExecAndItsChildrenAreFound(t *testing.T) {
 	}
 }
 
+// A cgroup's processes are looked at in one step and seized in the next.
+func TestAProgramThatExecsBeforeItIsSeizedIsNotMistaken(t *testing.T) {
+	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "ticker"))
+	await(t, func() bool { name, _ := procfs.Comm("/proc", o.pid); return name == "sh" })
+	source, err := New(Options{Narrow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &attached{Source: source}
+	defer a.Close()
+	a.main, a.scope = o.pid, tree
+	a.mu.Lock()
+	p := a.add(o.pid, false)
+	a.mu.Unlock()
+	o.in.Close()
+	await(t, func() bool { r := sample.Resident{}; return p.watcher.Read(&r) == nil && r.Threads > 2 })
+	if err := a.seize(p); err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() bool {
+		threads, _ := procfs.Threads("/proc", o.pid)
+		tracer, _ := procfs.TracerOf("/proc", threads[1])
+		return tracer != 0 && len(tracers(t, o.pid)) == 1
+	})
+	k := &kept{onPoint: func(p *sample.Point) {
+		if hasFigures(p) {
+			o.cmd.Process.Kill()
+		}
+	}}
+	a.watch(t, t.Context(), k)
+	if p := k.named("ticker"); len(p) != 1 || k.death(p[0].Key) == nil || k.death(p[0].Key).Go == nil {
+		t.Errorf("programs %+v", k.programs)
+	}
+}
+
 // Nothing that is read of it holds still: it unmaps, becomes another program and
 // ends in the midst of a moment.
 func TestAProgramThatChangesUnderTheReaderIsReadAsFarAsItGoes(t *testing.T) {
@@ -325,8 +360,7 @@ func TestAProgramThatChangesUnderTheReaderIsReadAsFarAsItGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	programs := k.named("restless")
-	// The last one ends at once, which may be before it is caught.
-	if len(programs) < lives || a.ExitCode() != 9 {
+	if len(programs) != lives+1 || a.ExitCode() != 9 {
 		t.Errorf("%d programs, want %d; exit code %d", len(programs), lives+1, a.ExitCode())
 	}
 	for _, p := range programs {

@@ -65,4 +65,15 @@ func containerID(name string) string {
 	return id
 }
 
+// GroupName is a short name for a cgroup: "checkout" of a service, and a
+// container's with the part of its id that engines show, "docker-3f4e5d6c7b8a".
+func GroupName(path string) string {
+	name := filepath.Base(path)
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	if id := containerID(name); id != "" {
+		name = strings.TrimSuffix(name, id) + id[:shortestID]
+	}
+	return name
+}
+
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }

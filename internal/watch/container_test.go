@@ -9,6 +9,20 @@ import (
 	"github.com/highwater-go/highwater/internal/cgroup"
 )
 
+func TestAGroupHasAShortName(t *testing.T) {
+	id := strings.Repeat("3f4e5d6c7b8a9012", 4)
+	for path, want := range map[string]string{
+		"/system.slice/checkout.service":         "checkout",
+		"/docker/" + id:                          "3f4e5d6c7b8a",
+		"/machine.slice/libpod-" + id + ".scope": "libpod-3f4e5d6c7b8a",
+		"/jobs/nightly":                          "nightly",
+	} {
+		if got := GroupName(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
 // The paths are those that the engines' documentation and source show.
 func TestContainersAreFoundByTheirPath(t *testing.T) {
 	id := strings.Repeat("3f4e5d6c7b8a9012", 4)

@@ -35,7 +35,8 @@ type process struct {
 	profile  sample.HeapProfile
 	alive    bool // figures of the last tick were read
 
-	sitesKnown int // buckets handed over
+	rate       int64 // MemProfileRate at the start, or when its profile was first read
+	sitesKnown int   // buckets handed over
 	lastGC     uint32
 	lastPause  time.Duration
 	cycleSeen  bool
@@ -183,6 +184,19 @@ func (p *process) isGone() bool {
 	return err != nil
 }
 
+// hasChanged says whether a process that lives runs another program than when it
+// was opened. One that is ending has no memory for a moment before it is a zombie.
+func (p *process) hasChanged() bool {
+	changed := false
+	if p.mem != nil && p.symbols != nil {
+		changed = p.isGone()
+	} else if exe, err := procfs.Exe(p.root, p.eye); err == nil && p.program.Exe != "" {
+		changed = exe != p.program.Exe
+	}
+	var r sample.Resident
+	return changed && p.watcher.Read(&r) == nil && r.Total > 0
+}
+
 // pointOf is the process within a point: the groups that were read.
 func (s *Source) pointOf(p *process) sample.Process {
 	out := sample.Process{Key: p.key, Resident: &p.resident}
@@ -227,11 +241,31 @@ func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 		s.unread(p, "the heap profile of "+p.program.Name, err)
 		return nil
 	}
+	if h.Rate <= 0 {
+		s.gap(p.key, "the heap profile of "+p.program.Name, errRateZero)
+		return nil
+	}
+	s.checkRate(p, h.Rate)
 	if h.Left > 0 {
 		s.gap(p.key, "a part of the heap profile of "+p.program.Name, errManySites)
 	}
 	return h
 }
+
+// checkRate tells of a rate that changes: all counts are scaled by the present one,
+// as the program's own profile is.
+func (s *Source) checkRate(p *process, rate int64) {
+	if p.rate == 0 {
+		p.rate = rate
+	}
+	if p.rate != rate {
+		s.gap(p.key, "exact sizes in the heap profile of "+p.program.Name,
+			fmt.Errorf("the program changed runtime.MemProfileRate from %d to %d: what was sampled before is scaled by the wrong rate, as in its own profile", p.rate, rate))
+	}
+}
+
+// errRateZero is why a program that could have a heap profile has none.
+var errRateZero = errors.New("the program has set runtime.MemProfileRate to 0: nothing is sampled, and the rate of older samples is lost")
 
 // errManySites is why a heap profile is not whole.
 var errManySites = errors.New("it has more allocation sites than are followed, a million; what was allocated at the others is in no line")

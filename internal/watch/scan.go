@@ -84,22 +84,55 @@ func (s *Source) found(pid int) {
 // the tracer may wait for it.
 func (s *Source) seize(p *process) error {
 	err := s.tracer.Seize(p.key, p.bin != nil)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p.traced = err == nil
+	if becameGo := s.seized(p, err); becameGo {
+		err = s.tracer.Reseize(p.key.PID)
+	}
 	if err == nil || errors.Is(err, procfs.ErrGone) || errors.Is(err, syscall.ESRCH) {
 		return err // one that is gone is told of as that
 	}
 	err = whyUntraced(s.opts.Root, p.key.PID, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.gap(p.key, "the last breath of "+p.program.Name, err)
 	s.say("%s, pid %d: its end will not be held, the last sample before it has to do; %v", p.program.Name, p.key.PID, err)
 	return err
+}
+
+// seized notes what Seize said, and whether the process has become a Go program
+// between being opened and being seized.
+func (s *Source) seized(p *process, err error) (becameGo bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.live[p.key.PID]
+	if err != nil || now == nil || now.key != p.key {
+		return false
+	}
+	if now == p && p.hasChanged() {
+		now = s.renew(p)
+	}
+	now.traced = true
+	return p.bin == nil && now.bin != nil
+}
+
+// renew takes a process in again that became another program when nobody traced
+// it. Where it is gone, p itself is what is known of it.
+func (s *Source) renew(p *process) *process {
+	s.event(sample.Event{At: time.Now(), Kind: sample.EventExec, Process: p.key})
+	s.drop(p.key.PID)
+	if q := s.add(p.key.PID, false); q != nil {
+		return q
+	}
+	return p
 }
 
 // forgetGone removes processes that ended without the tracer's telling.
 func (s *Source) forgetGone() {
 	for _, p := range slices.Clone(s.order) {
 		if p.traced || p.held {
+			continue
+		}
+		if !p.beside && p.hasChanged() {
+			s.renew(p)
 			continue
 		}
 		if err := p.watcher.Read(&p.resident); errors.Is(err, procfs.ErrGone) {

@@ -13,6 +13,7 @@ import (
 func main() {
 	left, err := strconv.Atoi(os.Args[1])
 	if err != nil || left == 0 {
+		time.Sleep(time.Second) // what ends at once may be gone before it is caught
 		os.Exit(9)
 	}
 	for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); {
