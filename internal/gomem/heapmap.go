@@ -1,6 +1,10 @@
 package gomem
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
 const (
 	arenaPages = arenaSize / pageSize
@@ -33,7 +37,6 @@ func (s *spanReader) heap(m memory) (*heapMap, error) {
 		}
 		pages += (sp.end - sp.start) / pageSize
 		h.spans = append(h.spans, sp)
-		h.first = append(h.first, h.total)
 		h.total += (sp.nelems + 63) &^ 63
 	})
 	if err != nil {
@@ -42,11 +45,20 @@ func (s *spanReader) heap(m memory) (*heapMap, error) {
 	if h.total > maxObjects || pages > maxHeapPages {
 		return nil, errHeapTooLarge
 	}
-	for i := range h.spans {
-		h.place(i)
-	}
+	h.number()
 	h.unmarked = make([]uint64, h.total/64)
 	return h, h.readAllocated(m)
+}
+
+// number puts the spans in the order of addresses and enters their pages.
+func (h *heapMap) number() {
+	slices.SortFunc(h.spans, func(a, b mspan) int { return cmp.Compare(a.start, b.start) })
+	h.first = make([]uint64, len(h.spans))
+	for i, next := 0, uint64(0); i < len(h.spans); i++ {
+		h.first[i] = next
+		next += (h.spans[i].nelems + 63) &^ 63
+		h.place(i)
+	}
 }
 
 // place enters a span's pages.

@@ -36,6 +36,7 @@ type spanPlaces struct {
 	spanclass, state, elemsize uint64
 	allocBits, specials        uint64
 	freeindex, nelems          number // words to Go 1.21, then 16 bits
+	largeType                  uint64 // since Go 1.22, else 0
 }
 
 // mspan is what is known of one span.
@@ -50,6 +51,7 @@ type mspan struct {
 	class      uint8 // size class; 0: one large object
 	state      uint8
 	noscan     bool // holds no pointers
+	largeType  uint64
 }
 
 // attach finds the spans and looks at the first.
@@ -64,6 +66,7 @@ func (s *spanReader) attach(r *Runtime, find *resolver) error {
 		sweepgen: o("sweepgen"), spanclass: o("spanclass"), state: o("state"), elemsize: o("elemsize"),
 		allocBits: o("allocBits"), specials: o("specials"),
 	}
+	s.at.largeType, _ = find.layout.Offset("runtime.mspan", "largeType")
 	s.size = int(find.size("mspan"))
 	if err := find.err(); err != nil {
 		return err
@@ -140,6 +143,9 @@ func (s *spanReader) decode(b []byte) (mspan, bool) {
 		class:     b[at.spanclass] >> 1,
 		noscan:    b[at.spanclass]&1 != 0,
 		state:     b[at.state],
+	}
+	if at.largeType != 0 {
+		span.largeType = word(b, at.largeType)
 	}
 	pages := word(b, at.npages)
 	if span.state != spanInUse && span.state != spanManual {

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/corefile"
+	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// heapTarget is a program whose heap is to be read.
+type heapTarget struct {
+	name    string
+	pid     int // 0: a core file
+	bin     *gobin.Binary
+	bias    uint64
+	runtime *gomem.Runtime
+	threads []gomem.Thread // of a core
+	closers []io.Closer
+}
+
+func (t *heapTarget) close() {
+	for _, c := range t.closers {
+		_ = c.Close()
+	}
+}
+
+// openLiveHeap opens a process.
+func openLiveHeap(pid int) (*heapTarget, error) {
+	t := &heapTarget{pid: pid}
+	t.name, _ = procfs.Name("/proc", pid)
+	err := t.attachLive()
+	switch {
+	case err == nil:
+		return t, nil
+	case errors.Is(err, procfs.ErrGone), errors.Is(err, fs.ErrNotExist):
+		err = usagef("", "there is no process %d", pid)
+	case errors.Is(err, fs.ErrPermission):
+		err = &exitError{code: exitNotPermitted, err: fmt.Errorf("the memory of process %d: %w", pid, err), hint: "highwater doctor says what is allowed here"}
+	default:
+		err = fmt.Errorf("process %d: %w", pid, err)
+	}
+	t.close()
+	return nil, err
+}
+
+func (t *heapTarget) attachLive() error {
+	if _, err := procfs.KeyOf("/proc", t.pid); err != nil {
+		return err
+	}
+	bin, err := gobin.Open(fmt.Sprintf("/proc/%d/exe", t.pid))
+	if err != nil {
+		return err
+	}
+	t.bin, t.closers = bin, append(t.closers, bin)
+	mem, err := procfs.OpenMemory("/proc", t.pid)
+	if err != nil {
+		return err
+	}
+	t.closers = append(t.closers, mem)
+	if err := bin.Supported(); err != nil {
+		return err
+	}
+	if t.bias, err = processBias(t.pid, bin); err != nil {
+		return err
+	}
+	t.runtime, err = gomem.Attach(mem, bin, t.bias)
+	if err != nil {
+		return err
+	}
+	return t.runtime.Why(gomem.FeatureLive)
+}
+
+// processBias is what the kernel added to the executable's addresses.
+func processBias(pid int, bin *gobin.Binary) (uint64, error) {
+	exe, err := procfs.Exe("/proc", pid)
+	if err != nil {
+		return 0, err
+	}
+	var m procfs.Mapper
+	mappings, err := m.Mappings("/proc", pid)
+	if err != nil {
+		return 0, err
+	}
+	for i := range mappings {
+		if m := &mappings[i]; m.Offset == 0 && m.FileBacked() && strings.TrimSuffix(m.Path, " (deleted)") == exe {
+			return m.Start - bin.Base(), nil
+		}
+	}
+	return 0, errors.New("the executable is not mapped")
+}
+
+// openCoreHeap opens a core file.
+func openCoreHeap(file, exe string) (*heapTarget, error) {
+	core, err := corefile.Open(file)
+	if err != nil {
+		return nil, usagef("", "heap: %w", err)
+	}
+	r := &coreReader{importer: &importer{importFlags: importFlags{exe: exe}}, core: core}
+	t := &heapTarget{closers: []io.Closer{core}}
+	if err := r.open(); err != nil {
+		t.close()
+		return nil, err
+	}
+	t.bin, t.bias, t.name, t.closers = r.bin, r.bias, path.Base(r.program.Exe), append(t.closers, r.bin)
+	if err := r.attach(); err != nil {
+		t.close()
+		return nil, err
+	}
+	t.runtime = r.runtime
+	for _, th := range core.Threads {
+		t.threads = append(t.threads, gomem.Thread{TID: th.TID, PC: th.PC, SP: th.SP})
+	}
+	return t, t.runtime.Why(gomem.FeatureLive)
+}
+
+// availableMemory is what the machine has free for programs (/proc/meminfo,
+// MemAvailable); a guess where it does not say.
+func availableMemory() sample.Bytes {
+	text, _ := os.ReadFile("/proc/meminfo")
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemAvailable:" {
+			if kb, err := strconv.ParseUint(f[1], 10, 64); err == nil {
+				return sample.Bytes(kb << 10)
+			}
+		}
+	}
+	return 4 * sample.GiB
+}

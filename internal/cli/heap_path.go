@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/highwater-go/highwater/internal/heapgraph"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// printPath prints the shortest way from a root to an object.
+func (f heapFlags) printPath(s *streams, a *heapgraph.Analysis) error {
+	addr, err := strconv.ParseUint(f.path, 0, 64)
+	if err != nil {
+		return usagef("--path 0xc000123400", "--path %s is no address", f.path)
+	}
+	object, ok := a.Objects.At(addr)
+	if !ok {
+		return &exitError{code: exitInconclusive, err: fmt.Errorf("no object lies at %#x", addr)}
+	}
+	way := a.Way(object)
+	if way == nil {
+		return &exitError{code: exitInconclusive, err: fmt.Errorf("nothing leads to the object at %#x: it is garbage", addr)}
+	}
+	fmt.Fprintf(s.out, "%s retained by %s, dominated by way of %s\n", units.Size(a.Retained(object)), f.path, a.PathOf(object))
+	for _, step := range way {
+		if step.Address == 0 {
+			fmt.Fprintf(s.out, "  %s\n", step.Label)
+			continue
+		}
+		fmt.Fprintf(s.out, "  %-20s -> %#x %s, %s\n", step.Label, step.Address, step.Type, units.Size(step.Bytes))
+	}
+	return nil
+}
+
+// printType prints who holds the objects of a type.
+func (f heapFlags) printType(s *streams, a *heapgraph.Analysis) error {
+	uses := a.OfType(f.typ)
+	if len(uses) == 0 {
+		return &exitError{code: exitInconclusive, err: fmt.Errorf("no reachable object is known to be of type %s", f.typ), hint: "highwater heap --json lists the types"}
+	}
+	for _, u := range uses[:min(len(uses), 25)] {
+		fmt.Fprintf(s.out, "  %10s  %8s objects  %s  for example %#x\n", units.Size(u.Bytes), count(u.Objects), clip(u.Path, 60), u.Example)
+	}
+	return nil
+}

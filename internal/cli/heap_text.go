@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Rows of each part of the text, which has thirty lines at most.
+const (
+	holderRows     = 6
+	typeRows       = 5
+	collectionRows = 3
+	chainRows      = 2
+	gapRows        = 2
+)
+
+// print writes the answer as text.
+func (ans *heapAnswer) print(w io.Writer) error {
+	p := &heapPrinter{w: w}
+	garbage := ans.Bytes - ans.LiveBytes
+	p.line("%s  %s are live; %s more are garbage or free to be swept, %s objects in all", ans.program, units.Size(ans.LiveBytes), units.Size(garbage), count(ans.Objects))
+	if ans.StopMS > 0 {
+		p.line("  stopped for %.1f ms; types known of %.0f%% of live bytes", ans.StopMS, 100*ans.typed)
+	} else {
+		p.line("  not stopped; types known of %.0f%% of live bytes", 100*ans.typed)
+	}
+	p.line("WHO HOLDS IT                                                    retained, objects")
+	for _, h := range ans.Holders[:min(len(ans.Holders), holderRows)] {
+		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), clip(h.Path, 80))
+		p.line("      %s  %s objects%s", clip(h.Type, 40), count(h.Objects), allocatedAt(h))
+	}
+	p.line("TYPES")
+	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {
+		p.line("  %10s %4s  %s  %s", units.Size(t.Bytes), ans.percent(t.Bytes), clip(t.Type, 60), count(t.Objects))
+	}
+	p.collections(ans)
+	for i, c := range ans.Chains[:min(len(ans.Chains), chainRows)] {
+		if i == 0 {
+			p.line("CHAINS that one marker walks alone")
+		}
+		p.line("  %s objects one behind the other: %s  %s", count(c.Length), clip(c.Path, 50), clip(c.Type, 20))
+	}
+	for _, g := range ans.Gaps[:min(len(ans.Gaps), gapRows)] {
+		p.line("not known: %s: %s", g.What, clip(g.Why, 80))
+	}
+	p.line("--json has all rows; --type TYPE and --path ADDR go into one")
+	return p.err
+}
+
+// collections writes those of which much is out of reach or that are large.
+func (p *heapPrinter) collections(ans *heapAnswer) {
+	for i, c := range ans.Collections[:min(len(ans.Collections), collectionRows)] {
+		if i == 0 {
+			p.line("COLLECTIONS")
+		}
+		p.line("  %10s  %s  %s", units.Size(c.Bytes), clip(c.Path, 50), c.says())
+	}
+}
+
+func (c *heapCollection) says() string {
+	n := ""
+	if c.Count > 1 {
+		n = fmt.Sprintf("%s ", count(c.Count))
+	}
+	switch c.Kind {
+	case "map", "channel":
+		return fmt.Sprintf("%s%s, %s of %s entries", n, c.Kind, count(c.Entries), count(c.Cap))
+	}
+	return fmt.Sprintf("%s%s, %s in reach", n, c.Kind, units.Size(c.Reached))
+}
+
+func allocatedAt(h heapHolder) string {
+	if len(h.Allocated) == 0 {
+		return ""
+	}
+	return ", allocated at " + clip(h.Allocated[0].String(), 50)
+}
+
+func (ans *heapAnswer) percent(n uint64) string {
+	return fmt.Sprintf("%.0f%%", 100*float64(n)/float64(max(ans.LiveBytes, 1)))
+}
+
+// heapPrinter keeps the first error.
+type heapPrinter struct {
+	w   io.Writer
+	err error
+}
+
+func (p *heapPrinter) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// clip shortens a text to n characters in its middle, as both ends of a path say
+// something.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n/2]) + "…" + string(r[len(r)-(n-n/2-1):])
+}
+
+// count prints a number of things: "1.2 M".
+func count(n uint64) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0f M", float64(n)/1e6)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f M", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0f k", float64(n)/1e3)
+	}
+	return strconv.FormatUint(n, 10)
+}

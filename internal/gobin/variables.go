@@ -1,0 +1,120 @@
+package gobin
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"runtime/debug"
+	"slices"
+)
+
+// Variable is a package-level variable.
+type Variable struct {
+	Name       string // "main.cache"
+	Addr, Size uint64 // link-time
+	Type       uint64 // where its type's descriptor lies behind moduledata.types; 0: not known
+}
+
+// maxVariables bounds the list; Kubernetes' API server has 200,000.
+const maxVariables = 1 << 22
+
+// attrRuntimeType is what Go's compiler notes at a type's entry: where its
+// descriptor lies behind runtime.types (cmd/internal/dwarf, DW_AT_go_runtime_type).
+const attrRuntimeType = dwarf.Attr(0x2904)
+
+// Variables are those with a name within one of the ranges [2]{start, end} of
+// link-time addresses, by address; their types where the file has DWARF. A stripped
+// program has none.
+func (b *Binary) Variables(ranges [][2]uint64) (all []Variable, err error) {
+	defer reportFault(debug.SetPanicOnFault(true), &err)
+	defer b.Release()
+	for rest := b.symtab; len(rest) >= elf.Sym64Size && len(all) < maxVariables; rest = rest[elf.Sym64Size:] {
+		if v, ok := b.variable(rest, ranges); ok {
+			all = append(all, v)
+		}
+	}
+	slices.SortFunc(all, func(a, b Variable) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(b.Size, a.Size))
+	})
+	all = slices.CompactFunc(all, func(a, b Variable) bool { return a.Addr == b.Addr })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	types, err := b.variableTypes()
+	for i := range all {
+		all[i].Type = types[all[i].Name]
+	}
+	return all, err
+}
+
+// variable reads one Elf64_Sym; see wanted.
+func (b *Binary) variable(sym []byte, ranges [][2]uint64) (v Variable, ok bool) {
+	v.Addr, v.Size = binary.LittleEndian.Uint64(sym[8:]), binary.LittleEndian.Uint64(sym[16:])
+	off := binary.LittleEndian.Uint32(sym)
+	if elf.ST_TYPE(sym[4]) != elf.STT_OBJECT || v.Size == 0 || uint64(off) >= uint64(len(b.strtab)) {
+		return v, false
+	}
+	for _, r := range ranges {
+		if v.Addr >= r[0] && v.Addr < r[1] {
+			v.Name = cstring(b.strtab, off)
+			return v, v.Name != ""
+		}
+	}
+	return v, false
+}
+
+// variableTypes are the places of the descriptors of variables' types, by name.
+func (b *Binary) variableTypes() (types map[string]uint64, err error) {
+	defer catch(&err)
+	f, err := elf.NewFile(b.file)
+	if err != nil {
+		return nil, err
+	}
+	if f.Section(".debug_info") == nil && f.Section(".zdebug_info") == nil {
+		return nil, nil
+	}
+	d, err := f.DWARF()
+	if err != nil {
+		return nil, fmt.Errorf("DWARF: %w", err)
+	}
+	byName := make(map[string]dwarf.Offset)
+	of := make(map[dwarf.Offset]uint64)
+	for r := d.Reader(); ; {
+		e, err := r.Next()
+		if err != nil || e == nil {
+			break
+		}
+		switch e.Tag {
+		case dwarf.TagVariable:
+			name, _ := e.Val(dwarf.AttrName).(string)
+			typ, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
+			if ok && name != "" && len(byName) < maxVariables {
+				byName[name] = typ
+			}
+		case dwarf.TagSubprogram:
+			r.SkipChildren()
+		default:
+			if v := address(e.Val(attrRuntimeType)); v != 0 {
+				of[e.Offset] = v
+			}
+		}
+	}
+	types = make(map[string]uint64, len(byName))
+	for name, typ := range byName {
+		types[name] = of[typ]
+	}
+	return types, nil
+}
+
+// address reads an attribute whose form has changed.
+func address(v any) uint64 {
+	switch v := v.(type) {
+	case uint64:
+		return v
+	case int64:
+		return uint64(v)
+	}
+	return 0
+}

@@ -1,0 +1,193 @@
+package gomem
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// maxGraph bounds the objects, roots and pointers of one graph: ids have 32 bits.
+const maxGraph = 1<<32 - 1<<16
+
+// Objects is every allocated object of a heap at one instant, garbage that is not
+// swept yet included, and every pointer between them. Objects have ids from 0 to
+// Count-1 in the order of their addresses; the roots follow.
+//
+// The pointers of node i are To[First[i]:First[i+1]]. Slot says where each lies: at
+// which word of an object or a variable, in which frame of a goroutine.
+type Objects struct {
+	Count int
+	Bytes uint64 // of all objects
+	Roots []Root
+	First []uint32
+	To    []uint32
+	Slot  []uint32
+
+	Types   *Types
+	TypeOf  []TypeRef // by object
+	Samples []Sample
+
+	spans       []objectSpan
+	bySpan      []int32   // span of each 64th object
+	arenas      [][]int32 // from arena base on: 1 + index of the span at a page
+	base        uint64    // number of the first arena
+	bits        []uint64  // which places hold an object
+	rank        []uint32  // objects before each 64 places
+	copy        *heapCopy // nil once it is let go
+	headers     bool
+	Collections []Collection
+	covers      map[uint32]Coverage
+}
+
+// Sample is an object of the heap profile.
+type Sample struct {
+	Object uint32
+	Bucket uint64 // address
+}
+
+// objectSpan is what is asked of a span for every pointer into it.
+type objectSpan struct {
+	start    uint64
+	elemsize uint64
+	div      uint32 // 2^32 / elemsize, rounded up; 0: one object
+	nelems   uint32
+	place    uint32 // of its first object in bits, a multiple of 64
+	first    uint32 // id of its first object
+	data     int    // where its copy begins; -1: it has none
+	span     *mspan
+}
+
+// errNoObjects is returned for a heap that was caught before its first object.
+var errNoObjects = errors.New("the heap has no objects")
+
+// numberObjects makes the tables by which a pointer's object is found.
+func numberObjects(h *heapMap) (*Objects, error) {
+	o := &Objects{bits: h.unmarked, rank: make([]uint32, len(h.unmarked)+1)}
+	for i, w := range o.bits {
+		o.rank[i+1] = o.rank[i] + uint32(bits.OnesCount64(w))
+	}
+	o.Count = int(o.rank[len(o.bits)])
+	if o.Count == 0 {
+		return nil, errNoObjects
+	}
+	o.spans = make([]objectSpan, len(h.spans))
+	for i := range h.spans {
+		s := &h.spans[i]
+		place := uint32(h.first[i])
+		o.spans[i] = objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint32(s.nelems), place: place, first: o.rank[place/64], data: -1, span: s}
+		if s.nelems > 1 {
+			o.spans[i].div = uint32(^uint32(0)/uint32(s.elemsize)) + 1 // runtime/mheap.go, divMagic
+		}
+		o.Bytes += s.elemsize * uint64(o.endOf(i)-o.spans[i].first)
+	}
+	o.indexSpans()
+	return o, o.indexPages(h)
+}
+
+// endOf is one more than the id of a span's last object.
+func (o *Objects) endOf(i int) uint32 {
+	s := &o.spans[i]
+	return o.rank[s.place/64+(s.nelems+63)/64]
+}
+
+// indexSpans notes the span of every 64th object.
+func (o *Objects) indexSpans() {
+	o.bySpan = make([]int32, o.Count/64+1)
+	span := 0
+	for i := range o.bySpan {
+		for span+1 < len(o.spans) && o.endOf(span) <= uint32(i*64) {
+			span++
+		}
+		o.bySpan[i] = int32(span)
+	}
+}
+
+// indexPages enters the pages of all spans.
+func (o *Objects) indexPages(h *heapMap) error {
+	lo, hi := ^uint64(0), uint64(0)
+	for i := range h.spans {
+		lo, hi = min(lo, h.spans[i].start/arenaSize), max(hi, (h.spans[i].end-1)/arenaSize)
+	}
+	const maxReach = 1 << 21 // arenas: 128 TiB, all that a process can map
+	if hi-lo > maxReach {
+		return fmt.Errorf("the heap reaches from %#x to %#x", lo*arenaSize, hi*arenaSize)
+	}
+	o.base, o.arenas = lo, make([][]int32, hi-lo+1)
+	for number, pages := range h.arenas {
+		o.arenas[number-lo] = pages[:]
+	}
+	return nil
+}
+
+// find is the object that p points into; ok is false for what is no allocated
+// object.
+func (o *Objects) find(p uint64) (id uint32, span *objectSpan, ok bool) {
+	a := p/arenaSize - o.base
+	if a >= uint64(len(o.arenas)) || o.arenas[a] == nil {
+		return 0, nil, false
+	}
+	i := o.arenas[a][p%arenaSize/pageSize]
+	if i == 0 {
+		return 0, nil, false
+	}
+	s := &o.spans[i-1]
+	k := uint32(uint64(uint32(p-s.start)) * uint64(s.div) >> 32)
+	if k >= s.nelems {
+		return 0, nil, false
+	}
+	w, bit := (s.place+k)/64, (s.place+k)%64
+	if o.bits[w]>>bit&1 == 0 {
+		return 0, nil, false
+	}
+	return o.rank[w] + uint32(bits.OnesCount64(o.bits[w]&(1<<bit-1))), s, true
+}
+
+// locate is the span of an object, and its address.
+func (o *Objects) locate(id uint32) (*objectSpan, uint64) {
+	s := &o.spans[o.spanOf(id)]
+	w := s.place / 64
+	for o.rank[w+1] <= id {
+		w++
+	}
+	rest := o.bits[w]
+	for range id - o.rank[w] {
+		rest &= rest - 1
+	}
+	k := uint64(w*64-s.place) + lowest(rest)
+	return s, s.start + k*s.elemsize
+}
+
+// Size is the bytes that an object takes, those lost to its size class included.
+func (o *Objects) Size(id uint32) uint64 {
+	return o.spans[o.spanOf(id)].elemsize
+}
+
+// Sizes calls fn for runs of objects of one size, in order.
+func (o *Objects) Sizes(fn func(first, end uint32, size uint64)) {
+	for i := range o.spans {
+		if s := &o.spans[i]; s.first < o.endOf(i) {
+			fn(s.first, o.endOf(i), s.elemsize)
+		}
+	}
+}
+
+// Address is where an object begins.
+func (o *Objects) Address(id uint32) uint64 {
+	_, at := o.locate(id)
+	return at
+}
+
+// At is the object at an address.
+func (o *Objects) At(p uint64) (id uint32, ok bool) {
+	id, _, ok = o.find(p)
+	return id, ok
+}
+
+// header is the bytes before an object's content: the malloc header, since Go 1.22
+// (runtime/mbitmap.go).
+func (s *objectSpan) header(headers bool) uint64 {
+	if headers && !s.span.noscan && s.span.class != 0 && s.elemsize > maxInSpan {
+		return 8
+	}
+	return 0
+}

@@ -1,0 +1,101 @@
+package gomem
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Collection is a map, slice, string or channel that takes much more than it
+// holds, or simply much.
+type Collection struct {
+	Object  uint32 // a map's or channel's header, a slice's or string's array
+	Kind    string // "map", "slice", "string", "channel"
+	Len     uint64 // entries; of strings bytes
+	Cap     uint64 // room for so many; 0: not known
+	Bytes   uint64 // of the array; of maps and channels 0
+	Reached uint64 // bytes of the array in reach
+}
+
+// minListed is the smallest number of entries, or of bytes out of reach, of a
+// collection that is listed.
+const (
+	minEntries = 1 << 10
+	minWasted  = 4 << 10
+	maxListed  = 1 << 20
+)
+
+// collect lists the collections while the contents are at hand.
+func (o *Objects) collect() {
+	for id, ref := range o.TypeOf {
+		if ref == 0 || len(o.Collections) > maxListed {
+			continue
+		}
+		switch g := &o.Types.all[ref.index()]; g.role {
+		case roleMap, roleChan:
+			if c, ok := o.header(uint32(id), g); ok {
+				o.Collections = append(o.Collections, c)
+			}
+		}
+	}
+	for id, c := range o.covers {
+		size := o.Size(id)
+		if out := size - min(size, c.Hi-c.Lo); out >= minWasted && out > size/4 {
+			kind := "string"
+			if c.Slice {
+				kind = "slice"
+			}
+			o.Collections = append(o.Collections, Collection{Object: id, Kind: kind, Len: c.Len, Bytes: size, Reached: min(size, c.Hi-c.Lo)})
+		}
+	}
+	slices.SortFunc(o.Collections, func(a, b Collection) int { return cmp.Compare(a.Object, b.Object) })
+}
+
+// header reads a map's or channel's header.
+func (o *Objects) header(id uint32, g *goType) (Collection, bool) {
+	b := o.contents(id)
+	if len(b) < 48 {
+		return Collection{}, false
+	}
+	c := Collection{Object: id, Kind: "map", Len: word(b, 0)} // hmap.count, maps.Map.used, hchan.qcount
+	if g.role == roleChan {
+		c.Kind, c.Cap = "channel", word(b, 8) // dataqsiz
+	} else {
+		c.Cap = o.room(b)
+	}
+	return c, c.Len >= minEntries || c.Cap >= minEntries && c.Cap < 1<<40
+}
+
+// room is how many entries a map has room for.
+func (o *Objects) room(b []byte) uint64 {
+	if !o.Types.swiss {
+		return 8 << min(b[9], 48) // hmap.B
+	}
+	n := word(b, 24) // maps.Map.dirLen
+	if n == 0 {
+		return 8
+	}
+	dir := o.pointed(word(b, 16))
+	total := uint64(0)
+	for i, last := uint64(0), uint64(0); i < n && 8*i+8 <= uint64(len(dir)); i++ {
+		table := word(dir, 8*i)
+		if t := o.pointed(table); table != last && len(t) >= 4 {
+			total += uint64(short(t, 2)) // maps.table.capacity
+		}
+		last = table
+	}
+	return total
+}
+
+// pointed is the contents from p to the end of its object.
+func (o *Objects) pointed(p uint64) []byte {
+	id, s, ok := o.find(p)
+	if !ok {
+		return nil
+	}
+	b := o.contents(id)
+	_, at := o.locate(id)
+	if off := at + s.header(o.headers); p == off && len(b) > 8 {
+		return b[p-at:]
+	}
+	return nil
+}

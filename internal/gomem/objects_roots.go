@@ -1,0 +1,248 @@
+package gomem
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+)
+
+// RootKind is why objects live that no other object points to.
+type RootKind uint8
+
+// The roots.
+const (
+	RootVariable  RootKind = iota + 1 // a variable of the program or a library
+	RootGoroutine                     // a goroutine and its stack
+	RootFinalizer                     // a finalizer or cleanup, or what it needs
+	RootThread                        // a thread's registers
+)
+
+// Root is one of the places from which the collector starts.
+type Root struct {
+	Kind RootKind
+	// Name is a variable's, or that of the function that a goroutine runs; of a
+	// variable without a name its address in the executable.
+	Name string
+	typ  int32
+	addr uint64 // of a variable
+}
+
+// Thread is what the registers of a thread held.
+type Thread struct {
+	TID    int
+	PC, SP uint64
+	Words  []uint64 // all of them
+}
+
+// rooter adds the roots behind the objects.
+type rooter struct {
+	o         *Objects
+	c         *heapCopy
+	types     *Types
+	variables []gobin.Variable // by address
+	threads   []Thread
+	frames    map[string]uint32
+}
+
+// add begins a root; its pointers follow.
+func (ro *rooter) add(r Root) {
+	o := ro.o
+	if len(o.Roots) > 0 && o.First[len(o.First)-1] == uint32(len(o.To)) {
+		o.Roots[len(o.Roots)-1] = r // the last one points nowhere
+		return
+	}
+	ro.end()
+	o.Roots = append(o.Roots, r)
+}
+
+// end closes the last root.
+func (ro *rooter) end() {
+	if o := ro.o; len(o.First) < o.Count+1+len(o.Roots) {
+		o.First = append(o.First, uint32(len(o.To)))
+	}
+}
+
+func (ro *rooter) point(slot uint32, p uint64) {
+	if id, _, ok := ro.o.find(p); ok {
+		ro.o.To = append(ro.o.To, id)
+		ro.o.Slot = append(ro.o.Slot, slot)
+	}
+}
+
+// roots adds all of them.
+func (ro *rooter) roots() error {
+	ro.frames = make(map[string]uint32)
+	for i := range ro.c.modules {
+		for _, v := range ro.c.modules[i].variables {
+			if err := ro.masked(v.start, v.end, v.mask); err != nil {
+				return err
+			}
+		}
+	}
+	ro.goroutines()
+	ro.finalizers()
+	for _, t := range ro.threads {
+		ro.add(Root{Kind: RootThread, Name: fmt.Sprintf("registers of thread %d", t.TID)})
+		for _, w := range t.Words {
+			ro.point(0, w)
+		}
+	}
+	ro.end()
+	if len(ro.o.To) > maxGraph {
+		return errHeapTooLarge
+	}
+	return nil
+}
+
+// masked adds the variables of a module's data or bss. Its pointer mask has a bit a
+// word (runtime.bitvector).
+func (ro *rooter) masked(start, end, mask uint64) error {
+	b := ro.c.at(start)
+	if uint64(len(b)) < end-start {
+		return nil
+	}
+	bits := make([]byte, ((end-start)/8+7)/8)
+	if n, err := ro.c.ReadAt(bits, int64(mask)); n < len(bits) {
+		return fmt.Errorf("the pointer mask at %#x: %w", mask, err)
+	}
+	var in *gobin.Variable
+	for k := range (end - start) / 8 {
+		if bits[k/8]>>(k%8)&1 == 0 {
+			continue
+		}
+		addr := start + 8*k
+		if in == nil || addr-ro.c.r.bias-in.Addr >= in.Size {
+			in = ro.variable(addr - ro.c.r.bias)
+			ro.add(Root{Kind: RootVariable, Name: in.Name, typ: ro.types.at(in.Type), addr: in.Addr + ro.c.r.bias})
+		}
+		ro.point(uint32((addr-ro.c.r.bias-in.Addr)/8), word(b, 8*k))
+	}
+	return nil
+}
+
+// variable is the one that holds a link-time address.
+func (ro *rooter) variable(addr uint64) *gobin.Variable {
+	i, ok := slices.BinarySearchFunc(ro.variables, addr, func(v gobin.Variable, a uint64) int { return cmp.Compare(v.Addr, a) })
+	if !ok {
+		i--
+	}
+	if i >= 0 && addr-ro.variables[i].Addr < ro.variables[i].Size {
+		v := ro.variables[i]
+		if v.Type != 0 {
+			v.Type += ro.c.modules[0].types
+		}
+		return &v
+	}
+	return &gobin.Variable{Name: fmt.Sprintf("a variable at %#x", addr), Addr: addr, Size: 8}
+}
+
+// goroutines adds every goroutine: its descriptor, and its stack by frames.
+func (ro *rooter) goroutines() {
+	r := ro.c.r
+	registers := func(tid int) (pc, sp uint64, ok bool) {
+		for _, t := range ro.threads {
+			if t.TID == tid {
+				return t.PC, t.SP, true
+			}
+		}
+		return 0, 0, false
+	}
+	w := walk{code: &r.goroutines.code, mem: ro.c.memory(), registers: registers, threads: r.goroutines.threads, foreign: true}
+	for i := range ro.c.goroutines {
+		g := &ro.c.goroutines[i]
+		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
+		ro.point(ro.frame("its descriptor"), g.addr)
+		w.pcs, w.frames = w.pcs[:0], w.frames[:0]
+		w.unwind(g)
+		ro.stack(g, &w)
+	}
+}
+
+// stack adds the words of a goroutine's stack, with the function in whose frame
+// each lies.
+func (ro *rooter) stack(g *goroutine, w *walk) {
+	from := g.sp
+	if g.status == statusRunning || from < g.lo || from > g.hi {
+		from = g.lo
+		if at, ok := w.running(g); ok && g.status == statusRunning {
+			from = at.sp
+		}
+	}
+	b := ro.c.at(from &^ 7)
+	at := from &^ 7
+	b = b[:min(uint64(len(b)), g.hi-min(at, g.hi))&^7]
+	for i, pc := range w.pcs {
+		n := min(uint64(w.frames[i]+7)&^7, uint64(len(b)))
+		ro.words(ro.frame(ro.function(pc)), b[:n])
+		b = b[n:]
+	}
+	name := "its stack"
+	if len(w.pcs) > 0 {
+		name = ro.function(w.pcs[len(w.pcs)-1])
+	}
+	ro.words(ro.frame(name), b)
+}
+
+func (ro *rooter) words(slot uint32, b []byte) {
+	for ; len(b) >= 8; b = b[8:] {
+		if p := word(b, 0); p != 0 {
+			ro.point(slot, p)
+		}
+	}
+}
+
+// frame numbers the name of a stack's frame among the labels of types.
+func (ro *rooter) frame(name string) uint32 {
+	i, ok := ro.frames[name]
+	if !ok {
+		i = uint32(ro.types.label(" in " + name))
+		ro.frames[name] = i
+	}
+	return i
+}
+
+func (ro *rooter) function(pc uint64) string {
+	f, ok := ro.c.r.bin.FuncAt(pc - ro.c.r.bias)
+	if !ok {
+		return "code that is not Go's"
+	}
+	return f.Name()
+}
+
+// finalizers adds what special records and queued finalizers point to. What an
+// object with a finalizer points to lives, the object itself does not for that
+// (runtime/mgcmark.go, markrootSpans).
+func (ro *rooter) finalizers() {
+	mk := &ro.c.r.marker
+	ro.add(Root{Kind: RootFinalizer, Name: "finalizers and cleanups"})
+	for i := range ro.c.specials {
+		sp := &ro.c.specials[i]
+		id, _, ok := ro.o.find(sp.object)
+		if uint64(sp.kind) == mk.profileKind {
+			if ok {
+				ro.o.Samples = append(ro.o.Samples, Sample{id, sp.words[mk.bucket/8]})
+			}
+			continue
+		}
+		if ok && uint64(sp.kind) == mk.finalizer {
+			for e := ro.o.First[id]; e < ro.o.First[id+1]; e++ {
+				ro.o.To, ro.o.Slot = append(ro.o.To, ro.o.To[e]), append(ro.o.Slot, 0)
+			}
+		}
+		for _, w := range sp.words[mk.bucket/8:] {
+			ro.point(0, w)
+		}
+	}
+	ro.add(Root{Kind: RootFinalizer, Name: "finalizers that wait to be run"})
+	block, err := ro.c.memory().u64(mk.finBlocks)
+	for n := 0; err == nil && block != 0 && n < maxChunks; n++ {
+		b := ro.c.at(block)
+		if len(b) < finBlockSize {
+			return
+		}
+		ro.words(0, b[:finBlockSize])
+		block = word(b, 0)
+	}
+}

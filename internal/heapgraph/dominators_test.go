@@ -1,0 +1,103 @@
+package heapgraph
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// random is a graph of n objects, r roots and e pointers.
+func random(rng *rand.Rand, n, r, e int) *Graph {
+	out := make([][]uint32, n+r)
+	for range e {
+		from := rng.IntN(n + r)
+		out[from] = append(out[from], uint32(rng.IntN(n)))
+	}
+	g := &Graph{Objects: n, First: []uint32{0}}
+	for _, to := range out {
+		g.To = append(g.To, to...)
+		g.First = append(g.First, uint32(len(g.To)))
+	}
+	return g
+}
+
+// reachable marks what is left when a node is taken out.
+func (g *Graph) reachable(without uint32) []bool {
+	seen := make([]bool, len(g.First)-1)
+	var todo []uint32
+	visit := func(v uint32) {
+		if v != without && !seen[v] {
+			seen[v] = true
+			todo = append(todo, v)
+		}
+	}
+	for v := g.Objects; v < len(seen); v++ {
+		visit(uint32(v))
+	}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, to := range g.To[g.First[v]:g.First[v+1]] {
+			visit(to)
+		}
+	}
+	return seen
+}
+
+func TestANodeRetainsWhatWouldBeGarbageWithoutIt(t *testing.T) {
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		n := 1 + rng.IntN(60)
+		g := random(rng, n, 1+rng.IntN(5), rng.IntN(4*n))
+		tree, err := Dominators(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		retained := tree.Retained(func(v uint32) uint64 { return uint64(v) + 1 })
+		whole := g.reachable(none)
+		for v, reached := range whole {
+			if number := tree.Number[v]; reached != (number != none) {
+				t.Fatalf("seed %d: node %d is reachable: %v, has number %d", seed, v, reached, number)
+			} else if !reached {
+				continue
+			}
+			without, want := g.reachable(uint32(v)), uint64(0)
+			for w := range whole {
+				if whole[w] && !without[w] {
+					want += uint64(w) + 1
+				}
+			}
+			if got := retained[tree.Number[v]]; got != want {
+				t.Errorf("seed %d: node %d retains %d, its removal frees %d", seed, v, got, want)
+			}
+		}
+	}
+}
+
+func TestALongListIsNotRecursedInto(t *testing.T) {
+	const n = 1 << 20
+	g := &Graph{Objects: n, First: make([]uint32, n+2)}
+	for i := range uint32(n) {
+		if g.First[i] = uint32(len(g.To)); i+1 < n {
+			g.To = append(g.To, i+1)
+		}
+	}
+	g.First[n] = uint32(len(g.To))
+	g.To = append(g.To, 0)
+	g.First[n+1] = uint32(len(g.To))
+	tree, err := Dominators(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tree.Retained(func(uint32) uint64 { return 1 })[tree.Number[n/2]]; got != n/2 {
+		t.Errorf("the middle of a list of %d retains %d", n, got)
+	}
+}
+
+func TestAPointerToNoObjectIsRefused(t *testing.T) {
+	for _, to := range []uint32{1, 2, none} {
+		g := &Graph{Objects: 1, First: []uint32{0, 0, 1}, To: []uint32{to}}
+		if _, err := Dominators(t.Context(), g); err != ErrGraph {
+			t.Errorf("a pointer to node %d of 1: %v", to, err)
+		}
+	}
+}
