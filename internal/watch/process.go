@@ -35,7 +35,7 @@ type process struct {
 	profile  sample.HeapProfile
 	alive    bool // figures of the last tick were read
 
-	rate       int64 // MemProfileRate at the start, or when its profile was first read
+	rate       int64 // MemProfileRate as it was first seen
 	sitesKnown int   // buckets handed over
 	lastGC     uint32
 	lastPause  time.Duration
@@ -207,6 +207,7 @@ func (s *Source) pointOf(p *process) sample.Process {
 		s.unread(p, "Go's figures of "+p.program.Name, err)
 		return out
 	}
+	s.checkRate(p, p.figures.ProfileRate)
 	out.Go = &p.figures
 	return out
 }
@@ -258,7 +259,7 @@ func (s *Source) checkRate(p *process, rate int64) {
 	if p.rate == 0 {
 		p.rate = rate
 	}
-	if p.rate != rate {
+	if p.rate != rate && rate > 0 {
 		s.gap(p.key, "exact sizes in the heap profile of "+p.program.Name,
 			fmt.Errorf("the program changed runtime.MemProfileRate from %d to %d: what was sampled before is scaled by the wrong rate, as in its own profile", p.rate, rate))
 	}
