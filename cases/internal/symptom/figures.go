@@ -157,13 +157,14 @@ func (p *Program) keepProfile() error {
 }
 
 // lastLook collects, so that what is left is live, and looks. What the last
-// collection found is in the Last profile.
+// collection found is in the Last profile. A program whose death the kernel has
+// counted, though nobody could wait for it yet, no longer answers.
 func (p *Program) lastLook() error {
 	_, file := p.group.stat()
 	p.mu.Lock()
 	p.figures.FileAtEnd = file
 	p.mu.Unlock()
-	if err := p.look("/debug/gc"); err != nil {
+	if err := p.look("/debug/gc"); err != nil && p.group.kills() == 0 {
 		return fmt.Errorf("look at %s: %w", p.options.Path, err)
 	}
 	return nil

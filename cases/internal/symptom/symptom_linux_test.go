@@ -2,9 +2,11 @@ package symptom
 
 import (
 	"context"
+	"errors"
 	"log"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -33,6 +35,9 @@ var kept []byte
 
 // hold fills memory, then listens until it is asked to end.
 func hold(debug, ready, much string) error {
+	if much == "mute" {
+		return outlive(ready)
+	}
 	if err := probe.Start(context.Background(), debug); err != nil {
 		return err
 	}
@@ -49,6 +54,22 @@ func hold(debug, ready, much string) error {
 	}
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
+	<-asked
+	return nil
+}
+
+// outlive answers no question and stays when a copy of it, with more memory
+// than the limit has room for, was killed.
+func outlive(ready string) error {
+	copied := exec.Command(os.Args[0], "-debug", "127.0.0.1:0", "127.0.0.1:0", "much")
+	if err := copied.Run(); err == nil {
+		return errors.New("it was not killed")
+	}
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+	if _, err := net.Listen("tcp", ready); err != nil {
+		return err
+	}
 	<-asked
 	return nil
 }
@@ -126,6 +147,18 @@ func TestAProgramOverItsLimitIsKilled(t *testing.T) {
 	}
 	if err := p.WaitFor("127.0.0.1:1"); err == nil || f.Took > time.Minute {
 		t.Errorf("waiting for a killed program: %v after %s", err, f.Took)
+	}
+}
+
+// Between the kill and the end of the process nobody answers.
+func TestAKilledProgramNeedNotAnswer(t *testing.T) {
+	p, ready := begin(t, "mute", Options{Limit: 100 << 20})
+	if err := p.WaitFor(ready); err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.Stop()
+	if err != nil || !f.Killed {
+		t.Errorf("killed %t, %v", f.Killed, err)
 	}
 }
 
