@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -158,6 +159,25 @@ func (s *scene) cycles(alloc float64, live ...float64) {
 	}
 	total := bytesOf(alloc*float64(len(live)) + alloc)
 	s.p.Go.TotalFree, s.p.Go.TotalAlloc = total.Sub(s.p.Go.HeapAlloc()), total
+}
+
+// early is the same, all of them in the first tenth of the run.
+func (s *scene) early(alloc float64, live ...float64) {
+	s.cycles(alloc, live...)
+	for i := range s.Cycles {
+		s.Cycles[i].At = s.Start.Add(s.Cycles[i].At.Sub(s.Start) / 10)
+	}
+}
+
+// ended ends the run by itself, with a code.
+func (s *scene) ended(code int64) {
+	e := &s.Events[len(s.Events)-1]
+	e.Value, e.Text = code, fmt.Sprintf("exit %d", code)
+}
+
+// stopped ends the run by --for.
+func (s *scene) stopped() {
+	s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventSignal, Process: subject, Value: 15, Text: sample.SignalTime}, s.Events[len(s.Events)-1])
 }
 
 // ramp is a program whose first bytes all stayed: collections at each doubling.

@@ -29,6 +29,10 @@ type Case struct {
 	run    Run
 }
 
+// nearLimit is the part of the limit from which on memory was short, though
+// nothing was killed. Below it the collector still has room to work.
+const nearLimit = 0.9
+
 // liveHeap is what is known of the live heap at the moment.
 type liveHeap struct {
 	bytes sample.Bytes // the best estimate
@@ -47,7 +51,7 @@ func newCase(e *Evidence) *Case {
 	if c.outcome.PeakBytes != nil {
 		c.peak = *c.outcome.PeakBytes
 	}
-	c.pressed = c.outcome.Kernel || c.limit > 0 && c.hardPeak() >= 0.8*float64(c.limit)
+	c.pressed = c.outcome.Kernel || c.limit > 0 && c.hardPeak() >= nearLimit*float64(c.limit)
 	if c.proc = e.process(); c.proc != nil {
 		c.g = c.proc.Go
 		c.own = divide(sample.Moment{Processes: []sample.ProcessMoment{*c.proc}}, e.isGo)

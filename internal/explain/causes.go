@@ -24,9 +24,14 @@ type Cause struct {
 	Functions []string `json:"functions,omitempty"`
 	// With: one of these is on another stack of the blamed function, too.
 	With []string `json:"with,omitempty"`
-	Why  string   `json:"why"`
-	Fix  string   `json:"fix"`
-	URL  string   `json:"url"`
+	// Again: the work is done again each time, and could be done once.
+	Again bool `json:"again,omitempty"`
+	// Kept: what is allocated there is kept by its nature. Growth that has come to
+	// rest is a fault there, too, and no data that was loaded.
+	Kept bool   `json:"kept,omitempty"`
+	Why  string `json:"why"`
+	Fix  string `json:"fix"`
+	URL  string `json:"url"`
 }
 
 // causesSchema names the form of a file of causes.

@@ -56,6 +56,9 @@ func liveCurve(e *Evidence) curve {
 	for _, h := range e.Held {
 		c.points = append(c.points, point{h.At, float64(h.InUse), float64(h.Alloc)})
 	}
+	if p, ok := lastMarked(e); ok {
+		c.points = append(c.points, p)
+	}
 	if p := e.process(); p != nil && p.Go != nil && p.Live != nil {
 		c.exact = true
 		if all := allStayed(e, p); len(all) > len(c.points) {
@@ -68,6 +71,32 @@ func liveCurve(e *Evidence) curve {
 		c.measure()
 	}
 	return c
+}
+
+// lastMarked is what the runtime says of its last collection before the moment; ok
+// is false where that one was read as it ended.
+func lastMarked(e *Evidence) (p point, ok bool) {
+	proc := e.process()
+	if proc == nil || proc.Go == nil || len(e.Cycles) == 0 {
+		return p, false
+	}
+	g, before := proc.Go, 0.0
+	for _, cycle := range e.Cycles {
+		if cycle.N >= g.NumGC {
+			return p, false
+		}
+		before = float64(cycle.Alloc)
+	}
+	at := e.seconds(g.LastGC)
+	if last := e.Cycles[len(e.Cycles)-1].At; g.LastGC.Before(last) || g.LastGC.After(e.Moment.At) || g.GCPhase != 0 {
+		return p, false
+	}
+	for i, v := range e.Ticks.Alloc {
+		if e.Ticks.At[i] <= at && v > before {
+			before = v
+		}
+	}
+	return point{at, float64(g.HeapMarked), before}, true
 }
 
 // allStayed reads the live heap from the samples of a program that freed next to

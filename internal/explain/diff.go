@@ -33,6 +33,11 @@ type Diff struct {
 	Grew   []DiffLine `json:"grew"`
 	Shrank []DiffLine `json:"shrank"`
 	Same   []DiffLine `json:"same"`
+	// Allocated is what each run allocated in all, live or not, and AllocatedBy the
+	// lines that it differs by: those whose change is beyond chance and a twentieth of
+	// it, the greatest first. Empty for two moments of one process.
+	Allocated   Delta      `json:"allocated"`
+	AllocatedBy []DiffLine `json:"allocated_by"`
 	// Notes say what is to be known of the comparison: other programs, other views.
 	Notes []string `json:"notes"`
 }
@@ -83,10 +88,13 @@ func delta(before, after int64, err float64) Delta {
 // Compare says how two moments differ.
 func Compare(before, after *Side) *Diff {
 	d := &Diff{Schema: DiffSchema, Before: before.side(), After: after.side(), Ledger: []DiffRow{},
-		Grew: []DiffLine{}, Shrank: []DiffLine{}, Same: []DiffLine{}, Notes: []string{}}
+		Grew: []DiffLine{}, Shrank: []DiffLine{}, Same: []DiffLine{}, AllocatedBy: []DiffLine{}, Notes: []string{}}
 	d.SameProcess = before.Subject == after.Subject && before.path == after.path
 	d.ledgers(divide(before.Moment, before.isGo), divide(after.Moment, after.isGo))
 	d.lines(before, after)
+	if !d.SameProcess {
+		d.allocated(before, after)
+	}
 	d.note(before, after)
 	return d
 }

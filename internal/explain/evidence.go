@@ -57,6 +57,10 @@ type Evidence struct {
 	// Allocators are the lines that allocated most from the start to the end, or to
 	// the kill, live or not, most bytes first.
 	Allocators []Allocator
+	// Half is the program's own line under which at least half of all bytes were
+	// allocated, by itself and by what it calls: of several the one with the fewest.
+	// nil: there is none.
+	Half *Allocator
 	// Spans are the processes' anonymous memory in the last half of their lives to
 	// the moment.
 	Spans map[sample.ProcessKey]Span
@@ -126,7 +130,10 @@ type Site struct {
 	// published them; Since is what was allocated after.
 	Allocated, Freed, Since sample.Bytes
 	// Samples is the number of sampled objects held, Objects what they stand for.
+	// Largest is the size of the largest of them, AsLarge how many have it.
 	Samples, Objects uint64
+	Largest          sample.Bytes
+	AsLarge          uint64
 	// Cycle is the collection that the profile was published at.
 	Cycle uint32
 	// Stack is the greatest stack of the line, innermost first; all of it, the

@@ -58,6 +58,9 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"rows that outlive the function that read them":          {Burst, Medium, "table.go:142"},
 		"the reader of a connection that remembers":              {Leak, Medium, "cache.go:57"},
 		"killed without a last breath":                           {Inconclusive, Low, ""},
+		"a value that is read whole":                             {Burst, Medium, "bodies.go:57"},
+		"work in flight in one of several processes":             {Burst, High, "rows.go:73"},
+		"growth that came to rest where all is kept":             {Leak, Medium, "wire.go:99"},
 		"nothing could be read":                                  {Inconclusive, Low, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

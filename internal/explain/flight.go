@@ -65,7 +65,7 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand) flight
 	}
 	named := nameOf(callers[:f.outer+1], calls)
 	f.name, f.calls, f.held = callers[named].Function, calls[named], callers[named].Under
-	f.call = judgeCalls(site, course, f.outer)
+	f.call = judgeCalls(site, course, f.outer, calls[f.outer]+running)
 	return f
 }
 
@@ -130,9 +130,10 @@ const (
 	always                   // calls were in flight all along; that decides nothing
 )
 
-// judgeCalls reads the course of the blamed site. Only moments at which a
-// quarter of the final bytes was held say anything of who holds them.
-func judgeCalls(site *Site, course []Stand, caller int) call {
+// judgeCalls reads the course of the blamed site; now is how many goroutines may
+// be inside the caller at the moment. Only moments at which a quarter of the final
+// bytes was held say anything of who holds them.
+func judgeCalls(site *Site, course []Stand, caller, now int) call {
 	if site.Function == "main.main" {
 		return standing
 	}
@@ -156,7 +157,7 @@ func judgeCalls(site *Site, course []Stand, caller int) call {
 		return callsUnknown
 	case most == 0 || hidden*2 > seen:
 		return noCallSeen
-	case calmBefore(course, site.Bytes, most, caller):
+	case now*2 > most && calmBefore(course, site.Bytes, most, caller):
 		return standing
 	case most >= 2 && grewTogether(course, most, mostBytes, caller):
 		return together

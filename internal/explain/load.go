@@ -2,10 +2,7 @@ package explain
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -86,8 +83,13 @@ func (l *loader) moment(at string) error {
 	if err != nil {
 		return err
 	}
-	for i := range m.Processes {
-		if p := &m.Processes[i]; mainReturned(*p) {
+	if end, last, err := l.atRest(i); err != nil {
+		return err
+	} else if name == "peak" && last != nil {
+		i, m = end, last
+	}
+	for j := range m.Processes {
+		if p := &m.Processes[j]; mainReturned(*p) && !(name == "peak" && stillHeld(*p)) {
 			p.Live = nil
 		}
 	}
@@ -97,6 +99,32 @@ func (l *loader) moment(at string) error {
 	}
 	l.e.Subject = subjectOf(l.e)
 	return nil
+}
+
+// atRest finds the program's own end where it still had as much as at its peak and
+// had not collected for a third of its life: only the mark made then tells what of
+// it was live. The moment is nil where there is none.
+func (l *loader) atRest(peak int) (int, *sample.Moment, error) {
+	last := len(l.moments) - 1
+	at, end := l.moments[peak], l.moments[last]
+	if last == peak || !ended(end) || end.Usage.V+at.Usage.V/50 < at.Usage.V {
+		return 0, nil, nil
+	}
+	m, err := l.Moment(end.ID)
+	if err != nil {
+		return 0, nil, err
+	}
+	p := m.Processes[0]
+	if !stillHeld(p) || 3*m.At.Sub(p.Go.LastGC) < m.At.Sub(l.e.Start) {
+		return 0, nil, nil
+	}
+	return last, m, nil
+}
+
+// stillHeld: the mark at the process's end reached most of what the last collection
+// had found live, so that little of it was main's alone.
+func stillHeld(p sample.ProcessMoment) bool {
+	return p.Live != nil && p.Go != nil && p.Go.NumGC > 0 && p.Live.Bytes*4 >= p.Go.HeapMarked*3
 }
 
 // mainReturned: the process ended with code 0, as it does when main returns. What
@@ -152,148 +180,6 @@ func subjectOf(e *Evidence) sample.ProcessKey {
 		best = e.Programs[0].Key
 	}
 	return best
-}
-
-func (l *loader) ticks() error {
-	s, err := l.SamplesAbout(mostRows, "usage", "peak", "page_cache", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
-	if err != nil {
-		return err
-	}
-	t := &l.e.Ticks
-	start := l.e.Start.UnixNano()
-	for _, at := range s.At {
-		t.At = append(t.At, float64(at-start)/1e9)
-	}
-	t.Usage, t.PageCache, t.Available = s.Column("usage"), s.Column("page_cache"), s.Column("host_available")
-	t.AtLimit, t.Faults, t.Refaults = s.Column("events_max"), s.Column("major_faults"), s.Column("refaults")
-	t.Stalled = inSeconds(s.Column("pressure_full_total"))
-	if n := s.Len(); n > 0 {
-		if last := time.Unix(0, s.At[n-1]); last.After(l.e.End) {
-			l.e.End = last
-		}
-		l.e.Peak = risen(s.Column("peak"))
-	}
-	return l.processTicks(s.At)
-}
-
-// risen is the last value of the kernel's mark of the greatest charge where it
-// is above the first: else it was reached before the recording.
-func risen(peak []float64) sample.Opt[sample.Bytes] {
-	first, ok := firstSeen(peak)
-	last, _ := greatest(peak)
-	if !ok || float64(last) <= first {
-		return sample.Opt[sample.Bytes]{}
-	}
-	return sample.Some(last)
-}
-
-// processTicks puts the subject's samples beside the cgroup's, and sums the
-// anonymous memory of all processes.
-func (l *loader) processTicks(ats []int64) error {
-	t := &l.e.Ticks
-	for _, column := range []*[]float64{&t.Anon, &t.HeapLive, &t.HeapAlloc, &t.Native, &t.Goroutines, &t.Alloc, &t.CPU, &t.GC} {
-		*column = unseen(len(ats))
-	}
-	l.e.Spans = map[sample.ProcessKey]Span{}
-	seen := map[sample.ProcessKey]bool{}
-	for _, p := range l.e.Programs {
-		if seen[p.Key] {
-			continue
-		}
-		seen[p.Key] = true
-		columns := []string{"resident", "shared"}
-		if p.Key == l.e.Subject {
-			columns = append(columns, subjectColumns...)
-		}
-		s, err := l.ProcessSamplesAbout(mostRows, p.Key, columns...)
-		if err != nil {
-			return err
-		}
-		l.align(ats, s, p.Key == l.e.Subject)
-		l.span(p.Key, s)
-	}
-	return nil
-}
-
-// span notes how steady a process was in the last half of its life to the moment.
-func (l *loader) span(key sample.ProcessKey, s *recording.Series) {
-	n, _ := slices.BinarySearch(s.At, l.e.Moment.At.UnixNano()+1)
-	if n == 0 {
-		return
-	}
-	middle := s.At[0] + (s.At[n-1]-s.At[0])/2
-	span := Span{Seconds: float64(s.At[n-1]-middle) / 1e9}
-	low, high := math.Inf(1), 0.0
-	for i := range n {
-		if anon := s.Column("resident")[i] - s.Column("shared")[i]; s.At[i] >= middle && !math.IsNaN(anon) {
-			low, high = min(low, anon), max(high, anon)
-		}
-	}
-	if high > 0 {
-		span.Low, span.High = sample.Bytes(max(0, low)), sample.Bytes(high)
-		l.e.Spans[key] = span
-	}
-}
-
-// mostRows bounds how many samples and collections are read: a day of ten a second
-// has more, and a line through its growth needs no more.
-const mostRows = 40_000
-
-// align adds the samples of one process to the columns; both are in the order of
-// time. Of a long recording other rows may have been read of one than of the
-// other: then a sample counts for the nearest tick before it.
-func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
-	t := &l.e.Ticks
-	resident, shared := s.Column("resident"), s.Column("shared")
-	apart := int64(0)
-	if len(ats) >= mostRows*9/10 {
-		apart = 2 * (ats[len(ats)-1] - ats[0]) / int64(len(ats))
-	}
-	i, filled := 0, -1
-	for j, at := range s.At {
-		for i+1 < len(ats) && ats[i+1] <= at {
-			i++
-		}
-		if len(ats) == 0 || ats[i] > at || at-ats[i] > apart || i == filled {
-			continue
-		}
-		filled = i
-		anon := resident[j] - shared[j]
-		if !math.IsNaN(anon) {
-			if math.IsNaN(t.Anon[i]) {
-				t.Anon[i] = 0
-			}
-			t.Anon[i] += anon
-		}
-		if subject {
-			at := func(column string) float64 { return s.Column(column)[j] }
-			t.HeapLive[i], t.Goroutines[i] = at("heap_live"), at("goroutines")
-			t.HeapAlloc[i], t.Alloc[i] = at("total_alloc")-at("total_free"), at("total_alloc")
-			t.Native[i] = max(0, anon-at("mapped_ready"))
-			t.CPU[i] = (at("user_time") + at("system_time")) / 1e9
-			t.GC[i] = (at("gc_assist_time") + at("gc_dedicated_time") + at("gc_pause_time")) / 1e9
-		}
-	}
-}
-
-// subjectColumns are what of process_sample only the subject is asked for.
-var subjectColumns = []string{"heap_live", "total_alloc", "total_free", "mapped_ready", "goroutines",
-	"user_time", "system_time", "gc_assist_time", "gc_dedicated_time", "gc_pause_time"}
-
-// inSeconds makes seconds of nanoseconds, in place.
-func inSeconds(column []float64) []float64 {
-	for i := range column {
-		column[i] /= 1e9
-	}
-	return column
-}
-
-func unseen(n int) []float64 {
-	column := make([]float64, n)
-	for i := range column {
-		column[i] = math.NaN()
-	}
-	return column
 }
 
 func (l *loader) collections() (err error) {

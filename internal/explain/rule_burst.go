@@ -10,9 +10,10 @@ import (
 var burstPage = Page{
 	Truth: "The live heap is high only while concurrent work, or one huge value, is in flight.",
 	Looks: []string{
-		"How far the live heap stood above the floor that it kept or came back to before.",
+		"How far the live heap stood above the floor that it kept or came back to before, against the limit less what other processes under it took.",
 		"The goroutines that stood inside the line's callers at the moment and at earlier ones: whether the memory came with the calls and went with them.",
 		"What of the line's memory was freed earlier, and whether it was allocated for requests that were still being served.",
+		"Whether nearly all of it is one value that a function such as io.ReadAll was putting together.",
 	},
 	Blind: []string{
 		"The stacks of goroutines that ran at the very moment: then it says \"at least\".",
@@ -32,7 +33,7 @@ func judgeBurst(c *Case) Finding {
 		return silent("the live heap was not read")
 	}
 	rise := c.risen()
-	if rise < 0.2*float64(c.bound) {
+	if rise < 0.2*float64(c.bound.Sub(c.others())) {
 		return silent(fmt.Sprintf("at the %s the live heap stood only %s above its floor", c.momentName(), fsize(rise)), c.factCurve())
 	}
 	if c.site == nil {
@@ -67,6 +68,8 @@ func judgeRise(c *Case) Finding {
 		return silent(fmt.Sprintf("the memory outlived the calls of %s that allocated it", name))
 	case !returned && c.flight.call == standing && !c.withinRequests():
 		return silent(fmt.Sprintf("%s runs all the time: it is no work that comes and goes", name))
+	case c.oneValue():
+		return oneValueFound(c)
 	case c.flight.calls == 0:
 		return undecided(0, fmt.Sprintf("no call of %s was seen in flight, but not every stack could be read", name))
 	case returned, c.flight.call == together && !c.pilingUp(), c.flight.call == always && c.freedShare() >= 0.3, c.withinRequests():

@@ -11,24 +11,28 @@ var churnPage = Page{
 	Truth: "Not what is kept but how fast is allocated drives the heap up, or the CPU into the collector.",
 	Looks: []string{
 		"Bytes allocated a second, collections, and the part of the CPU time that the collector took.",
-		"The lines by bytes allocated over the whole run, live or not. One must account for two fifths, so that there is something to change.",
+		"The lines by bytes allocated over the whole run, live or not. One must account for three fifths, so that there is something to change, and for a fifth of the CPU time by the collections that it causes.",
+		"Whether the line is known to do again what could be done once, as regexp.Compile for every value: then a twentieth suffices.",
 		"At a kill: a heap far above the collector's goal, most of it dead, while live heap and goal both fit the limit. Then allocation outran the collection that was under way.",
 	},
 	Blind: []string{
-		"Whether the work could be done with less: two runs compared say that, one does not. A fault that adds a quarter to what is allocated is in the list of allocating lines and no verdict.",
+		"Whether the work could be done with less: two runs compared say that, one does not. A fault that adds a quarter, or spreads over ten lines, is no verdict; `highwater diff` of the two runs names the lines.",
 		"The runtime books the collector's time by the clock; on a busy machine the share is too high.",
 	},
 	Example: "patterns compiled for every value",
 }
 
-// The least churn to speak of: bytes a second, seconds, collections, the
-// collector's part of the CPU time, and one line's part of the bytes.
+// The least churn to speak of: bytes a second, seconds, collections, one line's part
+// of the bytes, and what that line costs, which is its part of the CPU time that the
+// collector took. A line that is known to do work again that could be done once need
+// not cost as much.
 const (
-	churnRate    = 50 * float64(sample.MiB)
-	churnSeconds = 5
-	churnCycles  = 30
-	churnShare   = 0.25
-	churnLine    = 0.4
+	churnRate      = 50 * float64(sample.MiB)
+	churnSeconds   = 5
+	churnCycles    = 30
+	churnLine      = 0.6
+	churnCost      = 0.2
+	churnCostKnown = 0.05
 )
 
 // judgeChurn: the rate of allocation, not what is live, costs CPU or memory.
@@ -54,10 +58,15 @@ func judgeChurn(c *Case) Finding {
 		return minor(fmt.Sprintf("it allocated %s a second", fsize(p.rate())), facts...)
 	case p.seconds < churnSeconds || p.collections < churnCycles:
 		return minor(fmt.Sprintf("%.0f collections in %s are few", p.collections, seconds(p.seconds)), facts...)
-	case p.gcShare() < churnShare:
-		return minor(fmt.Sprintf("the collector took about %.0f%% of the CPU time", 100*p.gcShare()), facts...)
 	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine:
 		return minor("no line stands out among those that allocate", facts...)
+	}
+	top, least := &c.Allocators[0], churnCost
+	if k := c.causeOf(Churn, top.Stack, top.Function, top.Own); k != nil && k.Again {
+		least = churnCostKnown
+	}
+	if top.Share*p.gcShare() < least {
+		return minor(fmt.Sprintf("the collector took about %.0f%% of the CPU time", 100*p.gcShare()), facts...)
 	}
 	return churnFound(c, p, facts)
 }

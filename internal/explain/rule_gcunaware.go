@@ -16,6 +16,7 @@ var gcUnawarePage = Page{
 	Blind: []string{
 		"Without a mark at the moment, and after few collections, what came since the last one may be live or garbage: then the answer is inconclusive.",
 		"Whether a lower goal costs much CPU: only a run tells.",
+		"A heap above its goal: allocation outran the collection then, or one large value did not fit. That is churn or a burst, and no setting's fault.",
 	},
 	Example: "garbage over the limit",
 }
@@ -35,7 +36,8 @@ func judgeGCUnaware(c *Case) Finding {
 	if need > c.bound*80/100 {
 		return silent(fmt.Sprintf("live heap and the rest alone come to %s of %s", size(need), limit(c.bound)), facts...)
 	}
-	if aim := min(c.g.HeapGoal, unlimited) + c.nonHeap(); max(aim, c.heap()+c.nonHeap()) < c.bound*95/100 {
+	// Free slots between objects make a heap about a tenth larger than its goal.
+	if aim := min(c.g.HeapGoal, unlimited)*11/10 + c.nonHeap(); aim < c.bound*95/100 {
 		return silent(fmt.Sprintf("the collector's goal of %s fitted under the limit", goal(c.g.HeapGoal)), facts...)
 	}
 	if l, ok := c.memoryLimit(); ok && l <= c.bound.Sub(c.outside()) {

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 
+	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -10,6 +11,7 @@ var healthyPage = Page{
 	Truth: "Nothing to do: memory was never short, and nothing grew that could get there.",
 	Looks: []string{
 		"The greatest charge of what cannot be taken back, against the limit.",
+		"The line that allocated most, where much was allocated: it need not be wrong, and is no verdict.",
 		"Growth of the live heap with its 95 % interval, percentiles of the footprint, the collector's part of the CPU time, kills: of a long run these say \"stable\", or \"not long enough to tell\".",
 	},
 	Blind: []string{
@@ -42,6 +44,9 @@ func judgeHealthy(c *Case) Finding {
 		f.Detail = fmt.Sprintf("Memory did not end it: it exited with code %d by itself.", *code)
 	}
 	f.Sentence = c.peakSentence()
+	if text, facts := c.mostAllocated(); text != "" {
+		f.Detail, f.Facts = f.Detail+" "+text, append(f.Facts, facts...)
+	}
 	if c.run.Tendency == Stable {
 		return c.stableFound(f)
 	}
@@ -58,12 +63,37 @@ func judgeHealthy(c *Case) Finding {
 		return f
 	}
 	f.Facts = append(f.Facts, c.factCurve(), c.factRun())
-	f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(c.curve.last))
-	f.Because = []string{fmt.Sprintf("no steady growth over %s", count(len(c.Cycles), "collection"))}
+	k := c.curve
+	switch grown := k.last - k.first; {
+	case !c.grows():
+		f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(k.last))
+		f.Because = []string{fmt.Sprintf("no steady growth over %s", count(len(c.Cycles), "collection"))}
+	case c.rests(grown):
+		f.Sentence += fmt.Sprintf(", and the live heap grew to %s early, and no more.", fsize(k.last))
+		f.Because = []string{fmt.Sprintf("no growth in the last %s", seconds(c.outcome.Elapsed/3))}
+	default:
+		f.Sentence += fmt.Sprintf(". The live heap grew to %s until the program came to its own end.", fsize(k.last))
+		f.Confidence, f.Because = Medium, []string{"a job that ends keeps what it works on: whether a longer one would need more was not seen"}
+	}
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough {
 		f.Because = append(f.Because, fmt.Sprintf("%s are not long enough to tell slow growth: %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
+}
+
+// mostAllocated names the line that allocated most, by itself or by what it calls, ""
+// where not much was allocated. Whether the work could be done with less one run
+// cannot say.
+func (c *Case) mostAllocated() (string, []Fact) {
+	p := c.overall()
+	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate) || p.collections < churnCycles {
+		return "", nil
+	}
+	text := fmt.Sprintf("Of the %s that it allocated in all, %.0f%% came from %s and what it calls", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
+	if words := p.gcWords(); words != "" {
+		text += "; the collector took " + words
+	}
+	return text + ".", []Fact{c.factPace(p), c.factAllocator(&c.Allocators[0])}
 }
 
 // peakSentence says how near the limit memory came; it has no full stop yet.
@@ -71,7 +101,18 @@ func (c *Case) peakSentence() string {
 	if c.limit == 0 {
 		return fmt.Sprintf("The peak was %s; no memory limit was set", size(c.peak))
 	}
-	return fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), units.Percent(float64(c.peak), float64(c.limit)))
+	share := units.Percent(float64(c.peak), float64(c.limit))
+	if c.hardPeak() >= 0.75*float64(c.limit) {
+		return fmt.Sprintf("Memory sufficed, with %s to spare: the peak was %s of %s (%s)", fsize(float64(c.limit)-c.hardPeak()), size(c.peak), limit(c.limit), share)
+	}
+	return fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), share)
+}
+
+// grows: the live heap stood well above where it began, and had not come back.
+func (c *Case) grows() bool {
+	k := c.curve
+	grown := k.last - k.first
+	return grown >= 8*float64(sample.MiB) && grown >= 0.25*k.last && k.trend.Low > 0 && k.drop <= 0.25*grown && k.tail >= 0.15*grown
 }
 
 // heapUnwatched says why slow growth of the live heap would not show, "" if it

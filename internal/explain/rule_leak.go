@@ -43,8 +43,13 @@ func judgeLeak(c *Case) Finding {
 		return lineless(c, grown)
 	}
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
-	if c.unwatchedEnd() {
-		return undecided(grown, "the live heap grew, but no collection and no mark tells of the last third of the time", facts...)
+	switch {
+	case c.unwatchedEnd():
+		return undecided(grown, fmt.Sprintf("the live heap had grown to %s, and no collection and no mark tells of the last third of the time", fsize(k.last)), facts...)
+	case c.rests(grown) && !c.keeps():
+		return undecided(grown, fmt.Sprintf("%s grew early and were still held at the end: whether it is data that the program needs, or would grow again, was not seen", fsize(grown)), facts...)
+	case !c.site.Own && c.site.Function != "" && k.points[len(k.points)-1].at-k.points[0].at < longEnough:
+		return undecided(grown, fmt.Sprintf("%s allocates in a library's own goroutine: for whom, and for how long, was not seen", place(c.site.File, c.site.Line)), facts...)
 	}
 	if c.pilingUp() {
 		return undecided(grown, fmt.Sprintf("%d goroutines stood inside %s and only became more: whether they would ever end was not seen", c.flight.calls, ShortFunc(c.flight.name)), facts...)
@@ -65,17 +70,13 @@ func judgeLeak(c *Case) Finding {
 	if c.freedShare() > 0.6 && c.flight.call != noCall {
 		return undecided(grown, fmt.Sprintf("%.0f%% of what %s allocated was freed again", 100*c.freedShare(), place(c.site.File, c.site.Line)), facts...)
 	}
+	if c.rests(grown) {
+		return restingFound(c, facts)
+	}
 	if c.unmarked() > 0.3 && (c.flight.call != noCall || k.trend.N < 8) {
 		return undecided(grown, fmt.Sprintf("%s came after the last collection, and no mark says how much of it was live", size(c.g.HeapLive.Sub(c.g.HeapMarked))), facts...)
 	}
 	return leakFound(c, grown, facts)
-}
-
-// unwatchedEnd: nothing is known of the live heap in the last third of the time,
-// as there was no collection and no mark.
-func (c *Case) unwatchedEnd() bool {
-	k := c.curve.points
-	return k[len(k)-1].at < 2*c.outcome.Elapsed/3
 }
 
 // lineless judges a heap that grew to the end where no profile says at which line:
@@ -100,56 +101,6 @@ func lineless(c *Case, grown float64) Finding {
 	}
 	f.Why = []Why{{Text: fmt.Sprintf("%s, from %s to %s", c.growthSeen(), fsize(k.first), fsize(k.last)), Evidence: []string{"curve"}}}
 	return f
-}
-
-// goroutinesOf is their number at an earlier time and at the moment, 0 where it
-// was not read.
-func (c *Case) goroutinesOf(earlier float64) (before, after float64) {
-	at, n := c.untilMoment(c.Ticks.Goroutines)
-	if len(n) == 0 {
-		return 0, 0
-	}
-	return n[nearestTo(at, earlier)], n[len(n)-1]
-}
-
-// unmarked is the part of all that was allocated that came after the last point
-// of the curve: what it was is not known.
-func (c *Case) unmarked() float64 {
-	if c.g == nil || c.curve.exact || c.g.TotalAlloc == 0 {
-		return 0
-	}
-	last := c.curve.points[len(c.curve.points)-1].alloc
-	return max(0, float64(c.g.TotalAlloc)-last) / float64(c.g.TotalAlloc)
-}
-
-// fewest is the number of readings below which growth cannot be told: of four
-// that rise, chance makes one in twelve.
-const fewest = 5
-
-// notGrowing says why the live heap does not grow as a leak does, "" if it does.
-func notGrowing(c *Case, grown float64) string {
-	k := c.curve
-	switch {
-	case len(k.points) == 0:
-		return "no collection was seen"
-	case len(k.points) < fewest:
-		return fmt.Sprintf("only %s of the live heap, and none of them large", count(len(k.points), "reading"))
-	case grown < 8*float64(sample.MiB) || grown < 0.25*k.last:
-		return fmt.Sprintf("the live heap did not grow: %s after the first collection, %s at the end", fsize(k.first), fsize(k.last))
-	case c.pressed && grown < 0.15*float64(c.bound):
-		return fmt.Sprintf("the live heap grew by %s only", fsize(grown))
-	case len(k.returns) > 0 && k.returns[len(k.returns)-1] <= k.first+0.1*grown:
-		return fmt.Sprintf("the live heap came back to %s after %s", fsize(k.returns[len(k.returns)-1]), earlier(len(k.returns)))
-	case k.trend.Low <= 0:
-		return "the live heap shows no steady growth"
-	case k.drop > 0.25*grown && k.low < k.first+0.5*grown: // a fall that is made up for is the unrest of work in flight
-		return fmt.Sprintf("the live heap came back: it fell by %s", fsize(k.drop))
-	case k.tail < 0.15*grown:
-		return "the live heap stopped growing while the program went on allocating"
-	case !c.pressed && c.unwatchedEnd():
-		return fmt.Sprintf("its last collection was after %s: nothing says that the live heap grew any more", seconds(k.points[len(k.points)-1].at))
-	}
-	return ""
 }
 
 func leakFound(c *Case, grown float64, facts []Fact) Finding {
@@ -177,6 +128,22 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 	return f
 }
 
+// restingFound is growth that came to rest, at a line whose memory is kept by its
+// nature: the next such work adds to it.
+func restingFound(c *Case, facts []Fact) Finding {
+	k, s := c.curve, c.site
+	full := c.lastBefore(2 * c.outcome.Elapsed / 3)
+	f := Finding{Stance: Speaks, Bytes: sample.Bytes(k.last - k.first), Facts: facts, Confidence: Medium, Culprit: culprit(s, "allocates")}
+	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in the first %s; %s later %s were still held, %s of it allocated at %s.",
+		c.of(), fsize(k.first), fsize(full.live), seconds(full.at), seconds(k.points[len(k.points)-1].at-full.at), fsize(k.last), size(s.Bytes), place(s.File, s.Line))
+	f.Detail = "A leak: what is allocated there is kept."
+	f.Because = []string{"it was held long after the work had ended", fmt.Sprintf("%.0f%% of the line's bytes were ever freed", 100*c.freedShare()), "whether more of the same work adds to it was not seen"}
+	if c.flight.call == noCall {
+		f.Because[0] = "the memory outlived the calls that allocated it"
+	}
+	return f
+}
+
 // paceWords says how fast it grows, by time and by work.
 func (c *Case) paceWords(g *Growth) string {
 	text := fmt.Sprintf("it grew by %s over %s", g.byPace(), c.readings())
@@ -199,28 +166,6 @@ func (c *Case) bending() string {
 		return ", early and late alike"
 	}
 	return ""
-}
-
-// halves are the parts of newly allocated bytes that stayed in the first and the
-// second half of the allocations of the rise; ok is false where too little was
-// seen.
-func (c *Case) halves() (early, late float64, ok bool) {
-	var rise []point
-	for _, p := range c.curve.points {
-		if p.at >= c.curve.floorEnd {
-			rise = append(rise, p)
-		}
-	}
-	if len(rise) < 2*fewest {
-		return 0, 0, false
-	}
-	first, last := rise[0], rise[len(rise)-1]
-	middle := (first.alloc + last.alloc) / 2
-	if half := middle - first.alloc; half > 0 {
-		live := c.curve.at(middle)
-		return (live - first.live) / half, (last.live - live) / half, true
-	}
-	return 0, 0, false
 }
 
 // readings are what the live heap is known from: "12 collections".
@@ -284,22 +229,6 @@ func leakConfidence(c *Case) (Confidence, []string) {
 		return Medium, because
 	}
 	return Low, because
-}
-
-// slowsDown: of what is newly allocated half as much stays as before, or less.
-func (c *Case) slowsDown() bool {
-	early, late, ok := c.halves()
-	return ok && late < 0.5*early
-}
-
-// stillFilling: the live heap grew from the program's start, its end came within a
-// minute, and a tenth of all that was allocated stayed or more: a program that
-// loads what it needs does the same.
-func (c *Case) stillFilling() bool {
-	k := c.curve
-	first, last := k.points[0], k.points[len(k.points)-1]
-	kept := (last.live - first.live) / max(1, last.alloc-first.alloc)
-	return c.outcome.Elapsed < 60 && k.floorEnd < 0.2*c.outcome.Elapsed && kept >= 0.1
 }
 
 // culprit is a line to blame; nil where the stack is not known.

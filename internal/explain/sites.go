@@ -1,9 +1,7 @@
 package explain
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -84,69 +82,6 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 		return err
 	}
 	return l.course(holders, p, view)
-}
-
-// deadOf is how many sampled objects of each site were dead and not yet swept when
-// a mark reached so many.
-func deadOf(p *sample.HeapProfile, reached []uint64) []int64 {
-	dead := make([]int64, len(p.Counts))
-	for i, n := range p.Counts[:min(len(p.Counts), len(reached))] {
-		dead[i] = max(0, heapdiff.Now.InUse(n)-int64(reached[i]))
-	}
-	return dead
-}
-
-// allocators reads them from the last profile, with what the moment's one, whose
-// holders are given, says of the time since the last collection and of the dead.
-func (l *loader) allocators(last, id int64, holders []heapdiff.Holder, p heapdiff.Profile, dead []int64) error {
-	latest := holders
-	now := map[sample.Frame]Allocator{}
-	for _, h := range holders {
-		a := Allocator{Since: amount(h.Since)}
-		for _, i := range h.Sites {
-			if i < len(dead) {
-				a.Garbage += amount(heapdiff.Scale(dead[i], p.Sites[i].Size, p.Rate))
-			}
-		}
-		now[h.Frame] = a
-	}
-	if last != id && l.e.At != "kill" {
-		profile, err := l.Profile(last)
-		if err != nil {
-			return err
-		}
-		stacks, err := l.SitesOf(last)
-		if err != nil {
-			return err
-		}
-		p = heapdiff.Profile{Sites: stacks, HeapProfile: profile}
-		latest = heapdiff.Holders(p, nil, heapdiff.Now, l.module())
-	}
-	l.e.Allocators = allocatorsOf(latest, p, now)
-	return nil
-}
-
-// mostAllocators bounds how many allocating lines are kept.
-const mostAllocators = 20
-
-// allocatorsOf are the lines that allocated most until the profile.
-func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, now map[sample.Frame]Allocator) []Allocator {
-	all := 0.0
-	var out []Allocator
-	for _, h := range holders {
-		a := Allocator{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
-			Bytes: amount(h.Alloc), Since: now[h.Frame].Since, Garbage: now[h.Frame].Garbage, Stack: framesOf(p.Sites[h.Sites[0]])}
-		if f := libraryFrame(a.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
-			a.Function, a.File, a.Line = f.Func, f.File, f.Line
-		}
-		all += float64(a.Bytes)
-		out = append(out, a)
-	}
-	slices.SortStableFunc(out, func(a, b Allocator) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	for i := range out {
-		out[i].Share = float64(out[i].Bytes) / max(1, all)
-	}
-	return out[:min(len(out), mostAllocators)]
 }
 
 func framesOf(s sample.Site) (out []sample.Frame) {
@@ -232,6 +167,7 @@ func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 	s := Site{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
 		Bytes: amount(h.InUse), Error: sample.Bytes(h.Error), Growth: h.Growth.Bytes, Allocated: amount(h.Alloc), Since: amount(h.Since),
 		Freed: freed(h, p), Samples: uint64(h.Samples), Objects: uint64(max(0, h.InUse.Objects)), Cycle: p.Cycle}
+	s.Largest, s.AsLarge = largest(h, p, view)
 	if view == heapdiff.Now {
 		s.Allocated = s.Allocated.Sub(s.Since)
 	}

@@ -34,15 +34,6 @@ const (
 	TooSoon Tendency = "not long enough to tell"
 )
 
-// Footprint is how much of the time memory was how large, without page cache. The
-// higher percentiles are nil where fewer than 100 or 1,000 samples were taken.
-type Footprint struct {
-	P50  sample.Bytes  `json:"p50_bytes"`
-	P95  sample.Bytes  `json:"p95_bytes"`
-	P99  *sample.Bytes `json:"p99_bytes"`
-	P999 *sample.Bytes `json:"p999_bytes"`
-}
-
 // Growth is a line through the floors of what must stay: the live heap where
 // collections were seen, else memory without page cache. Low and High hold it with
 // 95 % confidence.
@@ -74,66 +65,6 @@ func runOf(c *Case) Run {
 	}
 	r.Tendency = c.tendency(r)
 	return r
-}
-
-// hard is what of the charge cannot be taken back, sample by sample; without a
-// cgroup, the processes' anonymous memory.
-func (c *Case) hard() []float64 {
-	t := &c.Ticks
-	if len(t.Usage) == 0 || series.First(t.Usage) == series.None {
-		return t.Anon
-	}
-	out := make([]float64, len(t.Usage))
-	for i := range out {
-		out[i] = t.Usage[i] - t.PageCache[i]
-	}
-	return out
-}
-
-// heaviest is the longest time that one sample stands for, in seconds: what was
-// not watched has no size.
-const heaviest = 2
-
-// footprint weighs each sample with the time to the next, as they are denser where
-// memory is short.
-func (c *Case) footprint() *Footprint {
-	type reading struct{ v, weight float64 }
-	var list []reading
-	all := 0.0
-	hard := c.hard()
-	for i, v := range hard {
-		if math.IsNaN(v) {
-			continue
-		}
-		r := reading{v, 0.1}
-		if i+1 < len(hard) {
-			r.weight = min(heaviest, c.Ticks.At[i+1]-c.Ticks.At[i])
-		}
-		list, all = append(list, r), all+r.weight
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	slices.SortFunc(list, func(a, b reading) int { return int(math.Copysign(1, a.v-b.v)) })
-	share := func(p float64) sample.Bytes {
-		sum := 0.0
-		for _, r := range list {
-			if sum += r.weight; sum >= p*all {
-				return sample.Bytes(r.v)
-			}
-		}
-		return sample.Bytes(list[len(list)-1].v)
-	}
-	f := &Footprint{P50: share(0.5), P95: share(0.95)}
-	if len(list) >= 100 {
-		p := share(0.99)
-		f.P99 = &p
-	}
-	if len(list) >= 1000 {
-		p := share(0.999)
-		f.P999 = &p
-	}
-	return f
 }
 
 // stretches is how many parts of the run growth is judged by. The least of each
@@ -187,15 +118,6 @@ func (c *Case) withGarbage() float64 {
 func (c *Case) keptShare() float64 {
 	at, live := c.curve.floorsBy(stretches, func(p point) float64 { return p.alloc })
 	return max(0, series.Line(at, live).Slope)
-}
-
-// hardNow is the last reading of what cannot be taken back.
-func (c *Case) hardNow() float64 {
-	hard := c.hard()
-	if i := series.Last(hard); i != series.None {
-		return hard[i]
-	}
-	return 0
 }
 
 // longEnough is the shortest run that is called stable, in seconds.

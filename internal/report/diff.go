@@ -35,8 +35,9 @@ func composeDiff(d *explain.Diff, o Options, most diffDetail) []string {
 	p.diffHead(d)
 	p.add("")
 	p.diffRows(d, most.rows)
-	p.diffLines("WHAT GREW", d.Grew, o, most.lines)
-	p.diffLines("WHAT SHRANK", d.Shrank, o, most.lines)
+	p.diffLines("WHAT GREW of the Go heap", d.Grew, o, most.lines)
+	p.diffLines("WHAT SHRANK of the Go heap", d.Shrank, o, most.lines)
+	p.diffAllocated(d, o, (most.lines+1)/2)
 	p.diffSame(d, o, most.same)
 	for _, note := range d.Notes[:min(most.notes, len(d.Notes))] {
 		p.wrap("NOTE  ", note)
@@ -124,12 +125,19 @@ func signed(n int64) string {
 	return units.Delta(n)
 }
 
+// diffAllocated prints the lines by which two runs differ in what they allocated.
+func (p *page) diffAllocated(d *explain.Diff, o Options, most int) {
+	if len(d.AllocatedBy) > 0 {
+		p.diffLines(fmt.Sprintf("ALLOCATED in all, live or not: %s became %s", units.Size(d.Allocated.Before), units.Size(d.Allocated.After)), d.AllocatedBy, o, most)
+	}
+}
+
 // diffLines prints lines of code with what they hold more or less than before.
 func (p *page) diffLines(title string, list []explain.DiffLine, o Options, most int) {
 	if len(list) == 0 {
 		return
 	}
-	p.both(title+" of the Go heap", "± one standard error of the sampling")
+	p.both(title, "± one standard error of the sampling")
 	for _, l := range list[:min(most, len(list))] {
 		left := fmt.Sprintf("%14s %-8s  %s  ", signed(l.Change), plusMinus(l.Error), fold(fmt.Sprintf("%s:%d", explain.ShortFile(l.File), l.Line), 30))
 		right := fmt.Sprintf("%s -> %s", units.Size(l.Before), units.Size(l.After))

@@ -1,0 +1,253 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// quietHeap are live heaps and collectors that a hasty rule would accuse.
+var quietHeap = map[string]quietRun{
+	"a job that loads its data and then works on it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(512 * mib)
+		s.heap(200, 200, 290)
+		s.noMark()
+		s.charge()
+		s.cycles(30, 4, 10, 20, 40, 70, 100, 150, 200)
+		for i := range s.Cycles {
+			s.Cycles[i].At = s.Start.Add(time.Duration(i) * time.Second)
+		}
+		for i, at := range s.Ticks.At {
+			s.Ticks.HeapAlloc[i] = min(290, 30*at) * float64(mib)
+		}
+		s.site("example.org/shop/index.Load", "index.go", 31, 200, 0)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a leak of one that frees nothing, and so collects seldom": {func() *scene {
+		s := newScene()
+		s.heap(130, 240, 243)
+		s.killed()
+		s.ramp(30, 60, 130)
+		for i := range s.Ticks.HeapAlloc {
+			s.Ticks.HeapAlloc[i] = 12 * float64(i+1) * float64(mib)
+		}
+		s.site("main.(*index).remember", "leak/main.go", 27, 238, 0)
+		s.stand(10, 80, 1, 0)
+		s.stand(20, 160, 0, 0)
+		return s
+	}, []Class{Leak}, Leak},
+	"a cache that fills up and stays": {func() *scene {
+		s := newScene()
+		s.heap(100, 101, 150)
+		s.charge()
+		s.cycles(60, 10, 40, 70, 90, 98, 99, 100, 99, 100, 101, 100, 99, 100, 100)
+		s.site("example.org/shop/cache.(*Cache).Put", "cache.go", 57, 90, 0.5)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"garbage with room for it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(150, 150, 290)
+		s.charge()
+		s.cycles(150, 150, 150, 151, 150, 149, 150, 150)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a limit that the collector knows": {func() *scene {
+		s := newScene()
+		s.heap(150, 150, 210)
+		s.p.Go.MemoryLimit = int64(225 * mib)
+		s.charge()
+		s.cycles(60, 150, 150, 151, 150, 149, 150, 150)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a limit for the collector that forgets C": {func() *scene {
+		s := newScene()
+		s.heap(90, 90, 180)
+		s.native(60)
+		s.p.Go.MemoryLimit = int64(230 * mib)
+		s.killed()
+		s.cycles(60, 90, 90, 91, 90, 89, 90, 90)
+		return s
+	}, []Class{GCUnaware}, GCUnaware},
+	"a data set that is being loaded": {func() *scene {
+		s := newScene()
+		s.heap(160, 235, 243)
+		s.killed()
+		s.cycles(40, 4, 8, 16, 32, 64, 128, 160)
+		s.site("example.org/shop/index.Load", "index.go", 31, 230, 0)
+		s.inside("example.org/shop/index.Load", 1)
+		s.stand(10, 60, 1, 0)
+		s.stand(20, 110, 1, 0)
+		return s
+	}, nil, Inconclusive},
+	"a collector that does not know what the others take": {func() *scene {
+		s := newScene()
+		s.heap(60, 60, 118)
+		s.killed()
+		s.Moment.Cgroup.Stat.PageCache = mib
+		s.charge()
+		s.cycles(60, 60, 60, 61, 60, 59, 60, 60)
+		s.beside(4712, "shop", true, 128)
+		return s
+	}, []Class{GCUnaware}, GCUnaware},
+	"a leak with no limit": {func() *scene {
+		s := leaking()
+		s.Moment.Cgroup, s.Ticks.Usage, s.Ticks.PageCache = nil, nil, nil
+		s.Events = s.Events[:1]
+		s.At, s.Moment.Kind, s.p.Signal = "peak", sample.MomentMax, 0
+		return s
+	}, []Class{Leak, Healthy}, Leak},
+	"growth in the first seconds only": {func() *scene {
+		s := newScene()
+		s.cycles(5, 4, 8)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a leak too fast for the collector, with much of its heap free": {func() *scene {
+		s := newScene()
+		s.Moment.At = began.Add(300 * time.Millisecond)
+		s.heap(200, 209, 218)
+		s.p.Residency.GoIdle = 32 * mib
+		s.killed()
+		s.ramp(60, 200)
+		s.site("main.(*index).remember", "leak/main.go", 27, 203, 0)
+		s.running(1)
+		return s
+	}, nil, Inconclusive},
+	"a leak whose stacks are not known": {func() *scene {
+		s := leaking()
+		s.Sites[0].Function, s.Sites[0].File, s.Sites[0].Line, s.Sites[0].Stack = "", "", 0, nil
+		return s
+	}, []Class{Leak}, Leak},
+	"much garbage from many lines": {func() *scene {
+		s := newScene()
+		s.heap(12, 12, 22)
+		s.charge()
+		s.collections(300, 12, 26, 12)
+		s.work(1.5, 0.34, 420)
+		s.allocator("example.org/shop/a.F", "a.go", 1, 1200, 0.1)
+		s.allocator("example.org/shop/b.F", "b.go", 1, 1100, 0.09)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"much garbage that costs little": {func() *scene {
+		s := newScene()
+		s.heap(12, 12, 22)
+		s.charge()
+		s.collections(300, 12, 26, 12)
+		s.work(4, 0.12, 420)
+		s.allocator("example.org/shop/a.F", "a.go", 1, 11000, 0.9)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a memory limit with room below it": {func() *scene {
+		s := newScene()
+		s.heap(150, 150, 190)
+		s.p.Go.MemoryLimit, s.p.Go.HeapGoal = int64(225*mib), 210*mib
+		s.charge()
+		s.collections(400, 150, 210, 40)
+		s.work(2, 0.2, 600)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"idle heap after a burst, with room for it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(30, 30, 50)
+		s.p.Residency.GoIdle = 50 * mib
+		s.charge()
+		s.cycles(60, 30, 90, 30, 30, 30, 31, 30)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"buffers that are touched under a limit": {func() *scene {
+		s := newScene()
+		s.heap(350, 350, 360)
+		s.p.Residency.GoObjects, s.p.Residency.Untouched = 240*mib, 120*mib
+		s.killed()
+		s.cycles(100, 345, 350, 350, 350, 350, 350, 350, 350)
+		return s
+	}, []Class{Baseline}, Baseline},
+	"data that was loaded early": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(400, 410, 480)
+		s.stopped()
+		s.charge()
+		s.early(80, 9, 12, 9, 14, 30, 62, 120, 240, 400)
+		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"data that was loaded early, and as much again would not fit": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(600 * mib)
+		s.heap(400, 410, 480)
+		s.stopped()
+		s.charge()
+		s.early(80, 9, 12, 9, 14, 30, 62, 120, 240, 400)
+		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
+		s.stand(10, 200, 0, 0)
+		return s
+	}, []Class{Healthy}, Inconclusive},
+	"growth to half the limit that nobody watched to its end": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(600 * mib)
+		s.heap(400, 410, 480)
+		s.noMark()
+		s.stopped()
+		s.charge()
+		s.early(80, 9, 12, 9, 14, 30, 62, 120, 240, 400)
+		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
+		return s
+	}, []Class{Healthy}, Inconclusive},
+	"a job that fills up and comes to its own end": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(190, 212, 240)
+		s.charge()
+		s.Events[1].At = s.Moment.At
+		s.ended(0)
+		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+		s.site("example.org/shop/rows.Read", "rows.go", 57, 200, 0.01)
+		s.stand(10, 60, 1, 0)
+		s.stand(20, 120, 0, 0)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"buffers of a library's own goroutine": {func() *scene {
+		s := newScene()
+		s.heap(190, 212, 240)
+		s.killed()
+		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+		get := s.site("google.golang.org/grpc/internal/mem.(*sizedBufferPool).Get", "mem/buffer_pool.go", 243, 200, 0)
+		get.Own = false
+		get.Callers = []Caller{{get.Function, false, get.Bytes}, {"google.golang.org/grpc/internal/transport.(*framer).readFrame", false, get.Bytes}}
+		s.inside("google.golang.org/grpc/internal/transport.(*framer).readFrame", 2)
+		for at := range 6 {
+			s.Course = append(s.Course, Stand{At: float64(at), Bytes: bytesOf(float64(at * at * at)), Calls: []int{0, 2}, Goroutines: true})
+		}
+		return s
+	}, nil, Inconclusive},
+	"heavy garbage at one line of JSON": {func() *scene {
+		s := newScene()
+		s.heap(12, 12, 22)
+		s.charge()
+		s.collections(300, 12, 26, 12)
+		s.work(2, 0.22, 420)
+		s.allocator("example.org/shop/api.Decode", "api.go", 20, 9000, 0.72, "runtime.mallocgc", "encoding/json.Unmarshal")
+		return s
+	}, []Class{Healthy}, Healthy},
+	"patterns compiled again at little cost": {func() *scene {
+		s := newScene()
+		s.heap(12, 12, 22)
+		s.charge()
+		s.collections(300, 12, 26, 12)
+		s.work(2, 0.1, 420)
+		s.allocator("example.org/shop/formats.Match", "formats.go", 48, 9000, 0.72, "runtime.mallocgc", "regexp.compile", "regexp.MustCompile")
+		return s
+	}, []Class{Churn, Healthy}, Churn},
+	"a last collection that was not read as it ended": {func() *scene {
+		s := leaking()
+		s.Events = s.Events[:1]
+		s.At, s.Moment.Kind, s.p.Signal = "peak", sample.MomentMax, 0
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.noMark()
+		s.p.Go.NumGC, s.p.Go.HeapMarked, s.p.Go.LastGC = 11, 30*mib, s.Moment.At.Add(-time.Second)
+		return s
+	}, []Class{Healthy}, Healthy},
+}

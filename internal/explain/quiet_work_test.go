@@ -1,0 +1,160 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// quietWork are work in flight, and all the rest.
+var quietWork = map[string]quietRun{
+	"a burst with room for it": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(190, 200, 220)
+		s.charge()
+		s.cycles(100, 9, 150, 10, 160, 9, 190)
+		s.site("example.org/shop/up.Load", "up.go", 7, 180, 0.8)
+		s.inside("example.org/shop/up.Load", 3)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"C grows beside a collector that knows the limit": {func() *scene {
+		s := newScene()
+		s.heap(8, 8, 10)
+		s.native(230)
+		s.p.Go.MemoryLimit = int64(230 * mib)
+		s.killed()
+		s.cycles(6, 8, 8, 8, 8, 8, 8)
+		return s
+	}, []Class{Native}, Native},
+	"a published profile that remembers the burst before": {func() *scene {
+		s := newScene()
+		s.heap(120, 220, 240)
+		s.killed()
+		s.cycles(90, 4, 60, 70, 100, 120)
+		up := s.site("example.org/shop/up.Load", "up.go", 7, 200, 0.7)
+		up.Cycle, up.Since = 5, 100*mib
+		s.inside("example.org/shop/up.Load", 4)
+		s.Course = []Stand{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true}, {At: 25, Bytes: 90 * mib, Cycle: 4, Calls: []int{2}, Goroutines: true}}
+		return s
+	}, []Class{Burst}, Burst},
+	"many requests in flight at once": {func() *scene {
+		s := newScene()
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 60, 5, 70, 5, 40, 120)
+		s.goroutines(12, 12, 12, 12, 12, 12, 12, 900, 2000)
+		s.site("example.org/shop/export.CSV", "export.go", 88, 200, 0.4)
+		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "IO wait", 6)
+		return s
+	}, []Class{Burst}, Burst},
+	"requests in flight that came within a second": {func() *scene {
+		s := newScene()
+		s.Ticks.At = nil
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 60, 5, 70, 5, 40, 120)
+		for i := range s.Ticks.At {
+			s.Ticks.At[i] = 30 - 0.05*float64(20-i)
+		}
+		s.goroutines(12, 2000)
+		s.site("example.org/shop/export.CSV", "export.go", 88, 200, 0.4)
+		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "chan receive", 1)
+		return s
+	}, []Class{Burst}, Burst},
+	"a queue that grows, and whose goroutines end": {func() *scene {
+		s := newScene()
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 60, 5, 70, 5, 40, 120)
+		s.goroutines(12, 1000, 2000)
+		s.site("example.org/shop/export.CSV", "export.go", 88, 200, 0.4)
+		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "semacquire", 4)
+		return s
+	}, []Class{Burst}, Burst},
+	"a pool of many goroutines": {func() *scene {
+		s := newScene()
+		s.p.Residency.GoStacks = 60 * mib
+		s.charge()
+		s.cycles(10, 9, 10, 9.5, 10, 9, 10, 10, 9)
+		s.goroutines(12, 20000, 20000, 20000, 20000, 20000, 20000)
+		s.waiting("example.org/shop/pool.worker", "pool.go", 8, 20000, "chan receive", 29)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"goroutines that pile up with no limit": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup, s.Ticks.Usage, s.Ticks.PageCache = nil, nil, nil
+		s.heap(200, 210, 230)
+		s.cycles(40, 10, 40, 80, 120, 160, 200)
+		s.goroutines(12, 20000)
+		s.site("example.org/shop/push.wait", "push.go", 12, 200, 0)
+		s.waiting("example.org/shop/push.wait", "push.go", 14, 20000, "select", 28)
+		s.stand(5, 60, 5000, 0)
+		s.stand(20, 120, 12000, 0)
+		return s
+	}, []Class{Goroutines, Healthy}, Goroutines},
+	"a program that was stopped for most of the time": {func() *scene {
+		s := newScene()
+		s.over(10*time.Minute, 600)
+		s.cycles(10, noise(20, 9, 0)...)
+		for i := range s.Cycles {
+			if i < 18 {
+				s.Cycles[i].At = s.Start.Add(time.Duration(i) * 3 * time.Second)
+			}
+		}
+		for i := range s.Ticks.At {
+			s.Ticks.CPU = append(s.Ticks.CPU, float64(min(i, 60)))
+		}
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a run of one second": {func() *scene {
+		s := newScene()
+		s.over(time.Second, 10)
+		s.cycles(3, 4, 5)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"a file that is read again and again at the limit": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Stat.PageCache = 230 * mib
+		s.charge()
+		s.cycles(10, 9, 10, 9, 10, 9, 10, 10, 9)
+		for i, at := range s.Ticks.At {
+			s.Ticks.Usage[i], s.Ticks.PageCache[i] = 255.5*float64(mib), 228*float64(mib)
+			s.Ticks.Refaults = append(s.Ticks.Refaults, 4000*at)
+			s.Ticks.Faults = append(s.Ticks.Faults, 100*at)
+		}
+		return s
+	}, []Class{PageCache, Healthy}, PageCache},
+	"a full limit of memory that is at rest": {func() *scene {
+		s := newScene()
+		s.heap(215, 216, 243)
+		s.Moment.Cgroup.Stat.PageCache = 6 * mib
+		s.charge()
+		s.cycles(70, 50, 120, 180, 214, 215, 214, 215, 214, 215, 214, 215)
+		for i, at := range s.Ticks.At {
+			s.Ticks.Usage[i], s.Ticks.PageCache[i] = 255.5*float64(mib), 5*float64(mib)
+			s.Ticks.Faults = append(s.Ticks.Faults, at)
+		}
+		return s
+	}, []Class{Baseline}, Baseline},
+	"values that were read whole and are kept": {func() *scene {
+		s := workScenes["a value that is read whole"]()
+		s.Sites[0].Largest, s.Sites[0].AsLarge = 39*mib, 4
+		return s
+	}, nil, Inconclusive},
+	"requests that began together and have ended": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(190, 212, 240)
+		s.noMark()
+		s.stopped()
+		s.charge()
+		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+		s.site("example.org/shop/rows.Read", "rows.go", 57, 200, 0.3)
+		s.stand(1, 0, 125, 0)
+		s.stand(2, 1, 125, 0)
+		s.stand(12, 100, 125, 0)
+		s.stand(20, 150, 125, 0)
+		return s
+	}, []Class{Healthy}, Inconclusive},
+}
