@@ -17,7 +17,8 @@ import (
 
 type explainFlags struct {
 	at, evidence, list, source string
-	json, noSource             bool
+	json, noSource, latency    bool
+	expect                     expectFlag
 }
 
 func explainCommand(s *streams) *cobra.Command {
@@ -30,10 +31,11 @@ peak. RECORDING is a file, a name that list shows, or NAME@MOMENT; without it, t
 latest is explained. The recording is not changed.
 
 Exit code 4 says that the evidence does not decide; the answer then names what is
-missing.`,
+missing. Exit code 3 says that the memory that --expect gives was exceeded.`,
 		Example: `  highwater explain
   highwater explain server-3 --at peak
   highwater explain server-3@2m30s --json
+  highwater explain --expect heap=300MiB,native=50MiB
   highwater explain --list 'cache.(*Cache).Put' --source ~/src/server`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -45,12 +47,19 @@ missing.`,
 			if f.list != "" {
 				return f.listFunction(s, path)
 			}
-			a, err := answer(path, f.at)
+			budget, err := f.expect.budget()
+			if err != nil {
+				return err
+			}
+			a, err := answerFor(path, f.at, budget)
 			if err != nil {
 				return err
 			}
 			if err := f.print(s, path, a); err != nil {
 				return err
+			}
+			if budget != nil && a.Expected != nil && a.Expected.Kept == explain.BudgetFailed {
+				return exitWith(exitBudget)
 			}
 			if a.Verdict.Class == explain.Inconclusive {
 				return exitWith(exitInconclusive)
@@ -64,6 +73,8 @@ missing.`,
 	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
 	flags.StringVar(&f.list, "list", "", "show a `function`'s source, each line with what was held and allocated under it")
 	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
+	flags.BoolVar(&f.latency, "latency", false, "show the requests of --probe: percentiles, histogram, course, and what slow ones coincide with")
+	f.expect.add(c)
 	flags.StringVar(&f.evidence, "evidence", "", "print the figures behind one fact (`e4`), or behind all")
 	return c
 }
@@ -87,7 +98,11 @@ func (f *explainFlags) splitMoment(args []string) []string {
 }
 
 // answer explains a recording at a moment.
-func answer(path, at string) (*explain.Answer, error) {
+func answer(path, at string) (*explain.Answer, error) { return answerFor(path, at, nil) }
+
+// answerFor compares with a budget, too; nil: the one that the recording was made
+// with, if any.
+func answerFor(path, at string, budget *explain.Budget) (*explain.Answer, error) {
 	r, err := recording.Open(path)
 	if err != nil {
 		return nil, recordingError(err)
@@ -96,6 +111,9 @@ func answer(path, at string) (*explain.Answer, error) {
 	e, err := explain.Load(r, path, at)
 	if err != nil {
 		return nil, momentError(err, path)
+	}
+	if budget != nil {
+		e.Asked.Budget = budget
 	}
 	own, causesErr := ownCauses()
 	a, err := explain.Explain(e, earlier{path}, own...)
@@ -132,6 +150,10 @@ func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
 		return printEvidence(s, a, f.evidence)
 	case f.json:
 		return report.JSON(s.out, a)
+	case f.latency && a.Latency == nil:
+		return usagef("highwater run --probe http://127.0.0.1:8080/ -- ./server", "%s has no requests: its watch had no --probe, or nothing answered", shortName(path))
+	case f.latency:
+		return report.LatencyText(s.out, a.Latency, report.Options{Color: useColor(s.out), Next: "highwater explain " + shortName(path)})
 	}
 	name := shortName(path)
 	next := "highwater export --pprof " + name + " > heap.pb.gz && go tool pprof -http=: heap.pb.gz"

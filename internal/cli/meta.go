@@ -20,6 +20,8 @@ func (p *plan) meta() recording.Meta {
 	if p.load != "" {
 		m.More["load"] = strings.Join(procfs.Redact(strings.Fields(p.load)), " ")
 	}
+	p.asks.describe(m.More)
+	p.expect.describe(m.More)
 	return m
 }
 

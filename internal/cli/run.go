@@ -26,6 +26,8 @@ type runFlags struct {
 	readyFor, runFor, grace                 time.Duration
 	rate                                    int
 	noHeapProfile, followForks, quiet       bool
+	ask                                     askFlags
+	expect                                  expectFlag
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -40,6 +42,7 @@ moment of its death, when its memory is read before the kernel takes it.
 The exit code is the program's own (128+n for a signal).`,
 		Example: `  highwater run -- ./server
   highwater run --limit 256MiB --load './load.sh' --ready 8080 -- ./server -addr :8080
+  highwater run --metrics :8080 --probe http://127.0.0.1:8080/ --load './load.sh' --ready 8080 -- ./server
   highwater run --limit 1GiB --for 10m -o night.hwm -- sh -c './migrate && ./server'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -69,6 +72,8 @@ The exit code is the program's own (128+n for a signal).`,
 	flags.StringVar(&f.profileRate, "profile-rate", "", "set the heap profile's sampling rate, in bytes (1: every allocation)")
 	flags.BoolVar(&f.followForks, "follow-forks", false, "follow also what a busy Go program starts from its first instruction, so that it gets a heap profile (costs some CPU)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	f.ask.add(c)
+	f.expect.add(c)
 	return c
 }
 
@@ -80,6 +85,7 @@ type plan struct {
 	limitBytes  uint64 // 0: none
 	profileRate int64  // 0: leave it
 	readiness   readiness
+	asks        asks
 	recording   string
 	// output tells where progress, and the load's output, goes.
 }
@@ -112,6 +118,12 @@ func (f runFlags) plan(args []string) (*plan, error) {
 		return nil, usagef("add --load CMD", "--ready has nothing to start")
 	}
 	if p.readiness, err = parseReady(f.ready); err != nil {
+		return nil, err
+	}
+	if p.asks, err = f.ask.plan(); err != nil {
+		return nil, err
+	}
+	if _, err = f.expect.budget(); err != nil {
 		return nil, err
 	}
 	return p, p.chooseRecording()

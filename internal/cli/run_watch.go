@@ -32,6 +32,7 @@ type session struct {
 	source *watch.Source
 	group  *cgroup.Cgroup // nil: none could be made
 	ready  error          // why the program never became ready
+	asking *asking
 
 	// Where systemd makes the cgroup: what to start the program through, and
 	// where to look for the cgroup then.
@@ -47,6 +48,7 @@ type session struct {
 // run does the whole of it: cgroup, recording, program, load, explanation.
 func (p *plan) run(ctx context.Context, s *streams) error {
 	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.quiet}}
+	r.asking = &asking{asks: p.asks, status: r.status}
 	// From here on an interrupt is the program's: ours to pass on.
 	r.signals = make(chan os.Signal, 8)
 	signal.Notify(r.signals, forwarded()...)
@@ -112,6 +114,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
 	r.see(ctx, s)
+	r.asking.keepOrSay(r.writer)
 	return source.ExitCode(), nil
 }
 
@@ -140,6 +143,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 	if r.load != "" {
 		helpers.Go(func() { r.drive(ctx, stop, r.loadOutput(s)) })
 	}
+	r.asking.start(ctx, &helpers)
 	small := newThrift()
 	defer small.end()
 	loop := &capture.Loop{
@@ -148,6 +152,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 		CalmHz: r.rate,
 		OnPoint: func(p *sample.Point) {
 			small.adjust(p.At)
+			r.asking.keepOrSay(r.writer)
 			r.sayLeft(p.At)
 			if !r.quiet {
 				r.status.point(p)

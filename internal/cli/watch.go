@@ -19,6 +19,8 @@ type watchFlags struct {
 	figuresAlone              bool
 	runFor                    time.Duration
 	rate, atMost              int
+	ask                       askFlags
+	expect                    expectFlag
 }
 
 func watchCommand(s *streams) *cobra.Command {
@@ -78,6 +80,8 @@ root any. Beside its target in one container it needs no rights but those.`,
 	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "switch heap profiling on, by a write into its memory, in a program that runs without it")
 	flags.BoolVar(&f.figuresAlone, "figures-alone", false, "watch also a program whose memory may not be read: its resident set and its cgroup's charge")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	f.ask.add(c)
+	f.expect.add(c)
 	return c
 }
 
@@ -88,6 +92,8 @@ type watching struct {
 	names     []string
 	hierarchy *cgroup.Hierarchy // nil: none accounts memory
 	group     string            // directory of the cgroup, "" for none
+	asks      asks
+	asked     bool // one life has them; under follower.mu
 }
 
 const watchHint = "highwater watch 4711, highwater watch NAME, or --cgroup, --container, --all"
@@ -123,6 +129,16 @@ func (f watchFlags) plan(args []string) (*watching, error) {
 		if _, err := recordingPath(f.output, ""); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if w.asks, err = f.ask.plan(); err != nil {
+		return nil, err
+	}
+	if !w.asks.none() && (len(args) > 1 || f.all) {
+		return nil, usagef("watch that program alone", "--metrics and --probe are of one program, and this may watch several")
+	}
+	if _, err = f.expect.budget(); err != nil {
+		return nil, err
 	}
 	return w, w.findGroup()
 }

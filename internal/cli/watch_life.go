@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
@@ -21,6 +22,7 @@ type life struct {
 	*follower
 	tape   tape
 	source *watch.Source
+	asking *asking
 	name   string // for the recording
 	what   string // for people
 	end    func() // after all, may be nil
@@ -30,6 +32,9 @@ type life struct {
 func (l *life) begin(ctx context.Context, command []string) error {
 	if err := l.open(command); err != nil {
 		l.close()
+		l.mu.Lock()
+		l.freeAsks()
+		l.mu.Unlock()
 		return cannotRecord(err)
 	}
 	l.status.say("watching %s; recording %s", l.what, l.tape.path)
@@ -43,6 +48,9 @@ func (l *life) begin(ctx context.Context, command []string) error {
 // open creates the recording.
 func (l *life) open(command []string) error {
 	meta := newMeta(command)
+	l.asking = &asking{asks: l.claimAsks(), status: l.status}
+	l.asking.describe(meta.More)
+	l.expect.describe(meta.More)
 	for n := 1; ; n++ {
 		path, err := l.choosePath(meta.At, n)
 		if err != nil {
@@ -87,6 +95,7 @@ func (l *life) live(ctx context.Context) {
 		OnPoint: func(p *sample.Point) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
+			l.asking.keepOrSay(l.tape.writer)
 			l.thrift.adjust(p.At)
 			if alone := len(l.sources) == 1 && !l.finding; alone && !l.quiet {
 				l.status.point(p)
@@ -96,11 +105,18 @@ func (l *life) live(ctx context.Context) {
 			l.status.say("highwater: the recording of %s ends here, the program goes on: %v", l.what, err)
 		},
 	}
+	asked, stop := context.WithCancel(ctx)
+	var helpers sync.WaitGroup
+	l.asking.start(asked, &helpers)
 	_ = loop.Run(ctx) // a sink's error is told above, and a source has none
+	stop()
+	helpers.Wait()
+	l.asking.keepOrSay(l.tape.writer)
 	l.close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.sources, l.source)
+	l.freeAsks()
 	if len(l.sources) == 0 && !l.finding {
 		l.thrift.end()
 	}

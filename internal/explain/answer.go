@@ -23,6 +23,10 @@ type Answer struct {
 	RuledOut   []RuledOut `json:"ruled_out"`
 	Fixes      []Fix      `json:"fixes"`
 	Gaps       []Gap      `json:"gaps"`
+	// What --metrics, --probe and --expect add; absent where they were not given.
+	Work     *Work        `json:"work,omitempty"`
+	Latency  *Latency     `json:"latency,omitempty"`
+	Expected *Expectation `json:"expected,omitempty"`
 }
 
 // Program is the program that the answer is about: the process that was killed,

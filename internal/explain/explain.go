@@ -25,6 +25,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
 		Ledger: ledgerOf(c.ledger), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}}
 	a.Holders, a.Sampling = holdersOf(c)
+	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
@@ -41,6 +42,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 			facts = append(facts, f.Facts...)
 		}
 	}
+	facts = c.askedFacts(a, facts)
 	number(a, facts)
 	if history != nil && a.Verdict.Fingerprint != "" {
 		seen, err := history.Seen(a.Verdict.Fingerprint)

@@ -13,7 +13,7 @@ import (
 // error is ErrNoMoment, one of how at was written, or one of reading.
 func Load(r *recording.Reader, path, at string) (*Evidence, error) {
 	l := loader{Reader: r, e: &Evidence{Recording: filepath.Base(path), SiteView: "none"}}
-	for _, step := range []func() error{l.story, func() error { return l.moment(at) }, l.ticks, l.collections, l.sites} {
+	for _, step := range []func() error{l.story, func() error { return l.moment(at) }, l.ticks, l.collections, l.sites, l.asked} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("explain %s: %w", l.e.Recording, err)
 		}

@@ -142,6 +142,16 @@ func (r *Reader) figureNames() (list []sample.Figure, err error) {
 	return list, err
 }
 
+// MomentTimes are all moments with nothing but when they were and how long they
+// took.
+func (r *Reader) MomentTimes() (list []sample.Moment, err error) {
+	err = r.rows(func(row []driver.Value) error {
+		list = append(list, sample.Moment{At: instantOf(row[0]), Took: time.Duration(integer(row[1])), Stopped: time.Duration(integer(row[2]))})
+		return nil
+	}, "SELECT at, took, stopped FROM moment ORDER BY id")
+	return list, err
+}
+
 // selFrom is all columns of the table, read from what stands after FROM.
 func (t table) selFrom(from string) string {
 	return "SELECT id, " + strings.Join(t.columns, ", ") + " FROM " + from

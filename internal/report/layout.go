@@ -95,4 +95,4 @@ func paintLine(line string, first bool) string {
 	return line
 }
 
-var headings = []string{"WHERE", "WHICH", "WHO", "WHY NOT", "WHY", "FIX", "NEXT", "NOT SEEN", "WHAT GREW", "WHAT SHRANK", "WHAT CHANGED", "SAME", "NOTE", "  NO SOURCE"}
+var headings = []string{"WHERE", "WHICH", "WHO", "WHY NOT", "WHY", "FIX", "NEXT", "NOT SEEN", "REQUESTS", "EXPECTED", "WORK", "HOW LONG", "HOW MANY", "WHEN", "WHAT GREW", "WHAT SHRANK", "WHAT CHANGED", "SAME", "NOTE", "  NO SOURCE"}

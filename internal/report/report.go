@@ -71,6 +71,7 @@ func compose(a *explain.Answer, o Options, d detail) []string {
 	p.processes(a, d.processes)
 	p.holders(a, o, d.holders)
 	p.whys(a, d.whys)
+	p.asked(a, d.whys+1)
 	p.fixes(a.Fixes, d.command)
 	if a.Verdict.Class != explain.Inconclusive && len(a.Verdict.Next) > 0 && d.whys > 0 {
 		p.command("NEXT ", a.Verdict.Next[0], 1)

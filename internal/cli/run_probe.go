@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/probe"
+	"github.com/highwater-go/highwater/internal/pull"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+const (
+	// metricsEvery is how often the program's metrics are read, or as much less as
+	// keeps reading them below a hundredth of the time; metricsFor bounds one answer.
+	metricsEvery = 2 * time.Second
+	metricsShare = 100
+	metricsFor   = 5 * time.Second
+	// mostFigures is how many of them are kept.
+	mostFigures = 32
+	// longWait is the time to a first answer that an explanation mentions.
+	longWait = 10 * time.Second
+	// untilAnswer is how long is waited before the next try while there is none.
+	untilAnswer = 250 * time.Millisecond
+)
+
+// The keys of a recording's meta for what the program was asked.
+const (
+	metaProbe   = "probe"
+	metaMetrics = "metrics"
+)
+
+// askFlags are what run and watch may ask of the program itself, as given.
+type askFlags struct {
+	metrics, probe string
+	probeRate      float64
+}
+
+func (f *askFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.metrics, "metrics", "", "`URL` of the program's own metrics in Prometheus' format, to see what its memory grows with")
+	c.Flags().StringVar(&f.probe, "probe", "", "`URL` to time requests to: http://..., or redis://host:port for PING (with ?set=KEY for SET, which writes that key)")
+	c.Flags().Float64Var(&f.probeRate, "probe-rate", 20, "requests a second of --probe")
+}
+
+// asks are what the program is asked; nil members are not asked.
+type asks struct {
+	metrics *pull.MetricsEndpoint
+	probe   *probe.Target
+	rate    float64
+}
+
+func (f askFlags) plan() (a asks, err error) {
+	if f.metrics != "" {
+		if a.metrics, err = pull.NewMetricsEndpoint(f.metrics, metricsFor); err != nil {
+			return a, usagef("--metrics http://127.0.0.1:8080/metrics", "--metrics: %w", err)
+		}
+	}
+	if f.probe != "" {
+		if a.probe, err = probe.Parse(f.probe); err != nil {
+			return a, usagef("--probe http://127.0.0.1:8080/, or redis://127.0.0.1:6379", "--probe: %w", err)
+		}
+	}
+	if f.probeRate < 0.1 || f.probeRate > 100 {
+		return a, usagef("--probe-rate 20", "--probe-rate %g is not between 0.1 and 100 requests a second", f.probeRate)
+	}
+	a.rate = f.probeRate
+	return a, nil
+}
+
+// none: nothing is asked.
+func (a asks) none() bool { return a.metrics == nil && a.probe == nil }
+
+// claimAsks are the questions, for one life at a time: where several programs of
+// one name run, they are of the one that was found first.
+func (l *life) claimAsks() asks {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watching.asks.none() {
+		return asks{}
+	}
+	if l.asked {
+		l.status.say("--metrics and --probe go to the recording of the program found first, not to that of %s", l.what)
+		return asks{}
+	}
+	l.asked = true
+	return l.watching.asks
+}
+
+// freeAsks gives them to the next life; the caller holds mu.
+func (l *life) freeAsks() { l.asked = l.asked && l.asking.none() }
+
+// describe adds to a recording's meta what is asked.
+func (a asks) describe(more map[string]string) {
+	if a.metrics != nil {
+		more[metaMetrics] = a.metrics.Name()
+	}
+	if a.probe != nil {
+		more[metaProbe] = a.probe.What() + " " + a.probe.Name()
+	}
+}
+
+// asking is the questions while they are asked. What is answered waits here for
+// the loop, which alone writes the recording.
+type asking struct {
+	asks
+	status *status
+
+	mu       sync.Mutex
+	requests []sample.Request
+	figures  []sample.Figure
+	gaps     []sample.Gap
+}
+
+// start asks until ctx ends; helpers waits for it.
+func (a *asking) start(ctx context.Context, helpers *sync.WaitGroup) {
+	if a.metrics != nil {
+		helpers.Go(func() { a.readMetrics(ctx) })
+	}
+	if a.probe != nil {
+		helpers.Go(func() { a.sendRequests(ctx) })
+	}
+}
+
+// keep writes what has been answered; it is called by the goroutine that writes
+// the recording. The error is the first one of the recording, whose end the caller
+// tells.
+func (a *asking) keep(w *recording.Writer) error {
+	a.mu.Lock()
+	requests, figures, gaps := a.requests, a.figures, a.gaps
+	a.requests, a.figures, a.gaps = nil, nil, nil
+	a.mu.Unlock()
+	for _, r := range requests {
+		if err := w.Request(r); err != nil {
+			return err
+		}
+	}
+	for _, f := range figures {
+		if err := w.Figure(f); err != nil {
+			return err
+		}
+	}
+	for _, g := range gaps {
+		if err := w.Gap(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepOrSay is keep; what ended the recording is said once.
+func (a *asking) keepOrSay(w *recording.Writer) {
+	if err := a.keep(w); err != nil && !errors.Is(err, recording.ErrClosed) {
+		a.status.say("highwater: the recording ends here, the program goes on: %v", err)
+	}
+}
+
+func (a *asking) gap(g sample.Gap) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.gaps = append(a.gaps, g)
+}
+
+// sendRequests waits until the program answers at all, and times its answers from
+// then on.
+func (a *asking) sendRequests(ctx context.Context) {
+	p := probe.Prober{Target: a.probe, Rate: a.rate, Keep: func(r sample.Request) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.requests = append(a.requests, r)
+	}, Slower: func(rate float64, median time.Duration) {
+		a.status.say("answers of %s take %s: %.3g requests a second from now on", a.probe.Name(), units.Duration(median), rate)
+	}}
+	if !a.probe.Here() {
+		a.status.say("%s is not known to be this machine: the network's time is in its latencies", a.probe.Name())
+	}
+	began := time.Now()
+	first, err := p.Await(ctx)
+	if err != nil {
+		a.gap(sample.Gap{From: began, What: "request latencies", Why: fmt.Sprintf("%s never answered: %v", a.probe.Name(), err)})
+		return
+	}
+	waited := first.At.Sub(began)
+	if first.Before > 0 {
+		a.status.say("%s answered after %s", a.probe.Name(), units.Duration(waited))
+	}
+	if waited >= longWait {
+		a.gap(sample.Gap{From: began, To: first.At, What: "request latencies before the first answer", Why: fmt.Sprintf("%s answered after %s", a.probe.Name(), units.Duration(waited))})
+	}
+	if first.Status >= 400 {
+		a.status.say("%s answers with status %d, which is timed like any answer", a.probe.Name(), first.Status)
+	}
+	p.Run(ctx)
+}
+
+// readMetrics reads the program's metrics now and then, and keeps those that move.
+func (a *asking) readMetrics(ctx context.Context) {
+	m := metricsReader{asking: a, chooser: pull.Chooser{Most: mostFigures}, began: time.Now()}
+	for {
+		began := time.Now()
+		m.read(ctx)
+		wait := max(metricsEvery, metricsShare*time.Since(began))
+		if m.answers == 0 {
+			wait = untilAnswer
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			m.end()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// metricsReader is what is known of the program's metrics so far.
+type metricsReader struct {
+	*asking
+	chooser pull.Chooser
+	began   time.Time
+	names   []string
+	answers int
+	failed  error     // since the last answer
+	since   time.Time // of failed
+}
+
+func (m *metricsReader) read(ctx context.Context) {
+	figures, err := m.metrics.Fetch(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		if m.failed == nil {
+			m.since = time.Now()
+		}
+		m.failed = err
+		return
+	}
+	if m.failed != nil && m.answers > 0 {
+		m.gap(sample.Gap{From: m.since, To: time.Now(), What: "the program's own metrics", Why: fmt.Sprintf("%s: %v", m.metrics.Name(), m.failed)})
+	}
+	m.failed = nil
+	m.answers++
+	keep, names := m.chooser.Choose(figures)
+	if len(names) > 0 {
+		m.names = append(m.names, names...)
+		m.status.say("keeping of %s: %s", m.metrics.Name(), some(names, 6))
+	}
+	m.mu.Lock()
+	m.figures = append(m.figures, keep...)
+	m.mu.Unlock()
+}
+
+// end says what was missing.
+func (m *metricsReader) end() {
+	why := ""
+	switch {
+	case m.answers == 0 && m.failed == nil:
+		why = "no answer in time"
+	case m.answers == 0:
+		why = m.failed.Error()
+	case len(m.names) == 0:
+		why = "none of them moved"
+	case m.chooser.Left() > 0:
+		m.gap(sample.Gap{From: m.began, What: fmt.Sprintf("%d of the program's own metrics", m.chooser.Left()), Why: fmt.Sprintf("they moved too, but %d are kept at most", mostFigures)})
+	}
+	if why != "" {
+		m.gap(sample.Gap{From: m.began, What: "the program's own metrics", Why: fmt.Sprintf("%s: %s", m.metrics.Name(), why)})
+	}
+}
+
+// some is the first names of a list, and how many more there are.
+func some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

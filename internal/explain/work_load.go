@@ -1,0 +1,229 @@
+package explain
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Asked is what the watch asked of the program itself, and what else went on then
+// that could make it wait. Times are seconds since Evidence.Start.
+type Asked struct {
+	Budget *Budget // what somebody expects it to need; nil: nothing was said
+
+	Metrics string   // where its metrics were read, "" if they were not
+	Figures []Series // those that moved
+
+	Probe    string           // what was asked, "PING redis://...", "" if nothing was
+	Requests []sample.Request // those to the program while it lived, by when they were due
+	All      int64            // how many requests were recorded; more than Requests where they were thinned
+
+	// Marks are the collector's, as far as its phase and its CPU time tell; Stalls
+	// the times in which tasks waited for memory, Reclaims those in which charges met
+	// the limit or pages came from the disk again, Moments those in which highwater
+	// read much of the program. They are disjoint and ascend.
+	Marks, Stalls, Reclaims, Moments []Stretch
+	// Assists are the subject's, a counter in seconds of CPU time over time.
+	Assists Series
+}
+
+// Series is a figure over time.
+type Series struct {
+	Name      string
+	Kind      sample.FigureKind
+	At, Value []float64
+}
+
+// Stretch is a time from one instant to another.
+type Stretch struct{ From, To float64 }
+
+// mostAsked bounds the requests and figures that are read: 20 requests a second
+// for three hours.
+const mostAsked = 200_000
+
+// asked reads what the program was asked.
+func (l *loader) asked() error {
+	meta, err := l.Meta()
+	if err != nil {
+		return err
+	}
+	a := &l.e.Asked
+	a.Metrics, a.Probe = meta.More["metrics"], meta.More["probe"]
+	if text := meta.More["expect"]; text != "" {
+		if a.Budget, err = ParseBudget(text); err != nil {
+			l.e.Gaps = append(l.e.Gaps, sample.Gap{What: "what was expected", Why: err.Error()})
+		}
+	}
+	figures, err := l.FiguresAbout(mostAsked)
+	if err != nil {
+		return err
+	}
+	a.Figures = l.seriesOf(figures)
+	requests, all, err := l.RequestsAbout(mostAsked)
+	if err != nil || len(requests) == 0 {
+		return err
+	}
+	a.Requests, a.All = whileItLived(requests, l.e.servedUntil()), all
+	return l.meanwhile()
+}
+
+// seriesOf divides figures by their names.
+func (l *loader) seriesOf(figures []sample.Figure) []Series {
+	at := map[string]int{}
+	var list []Series
+	for _, f := range figures {
+		i, known := at[f.Name]
+		if !known {
+			i = len(list)
+			at[f.Name] = i
+			list = append(list, Series{Name: f.Name, Kind: f.Kind})
+		}
+		list[i].At = append(list[i].At, l.e.seconds(f.At))
+		list[i].Value = append(list[i].Value, f.Value)
+	}
+	return list
+}
+
+// servedUntil is when the program was told to end, or did.
+func (e *Evidence) servedUntil() time.Time {
+	for _, ev := range e.Events {
+		switch ev.Kind {
+		case sample.EventSignal, sample.EventOOMKill, sample.EventStop:
+			return ev.At
+		case sample.EventExit:
+			if ev.Process == e.Subject {
+				return ev.At
+			}
+		}
+	}
+	return e.End.Add(time.Hour)
+}
+
+// whileItLived leaves out what was due after the end, and what failed by it.
+func whileItLived(list []sample.Request, end time.Time) []sample.Request {
+	list = slices.DeleteFunc(list, func(r sample.Request) bool {
+		return r.Due.After(end) || r.Failure != "" && r.Due.Add(r.Latency()).After(end)
+	})
+	slices.SortStableFunc(list, func(a, b sample.Request) int { return a.Due.Compare(b.Due) })
+	return list
+}
+
+// meanwhile reads what could make a request wait.
+func (l *loader) meanwhile() error {
+	a := &l.e.Asked
+	p, err := l.ProcessSamplesAbout(mostRows, l.e.Subject, "gc_phase", "gc_dedicated_time", "gc_assist_time", "cpu_total", "num_gc")
+	if err != nil {
+		return err
+	}
+	at := l.instants(p)
+	a.Marks = united(marks(l.e, booked{at, p.Column("gc_phase"), p.Column("gc_dedicated_time"), p.Column("cpu_total"), p.Column("num_gc")}))
+	a.Assists = Series{Name: "gc_assist_time", Kind: sample.CounterKind, At: at, Value: inSeconds(p.Column("gc_assist_time"))}
+	s, err := l.SamplesAbout(mostRows, "pressure_some_total", "events_max", "major_faults", "refaults")
+	if err != nil {
+		return err
+	}
+	at = l.instants(s)
+	a.Stalls = united(rising(at, inSeconds(s.Column("pressure_some_total")), 0.1))
+	a.Reclaims = united(slices.Concat(rising(at, s.Column("events_max"), 10), rising(at, s.Column("major_faults"), 100), rising(at, s.Column("refaults"), 100)))
+	reads, err := l.MomentTimes()
+	for _, m := range reads {
+		from := l.e.seconds(m.At)
+		a.Moments = append(a.Moments, Stretch{from, from + max(m.Took, m.Stopped).Seconds()})
+	}
+	a.Moments = united(a.Moments)
+	return err
+}
+
+// instants are a column's times.
+func (l *loader) instants(s *recording.Series) []float64 {
+	out := make([]float64, len(s.At))
+	for i, at := range s.At {
+		out[i] = float64(at-l.e.Start.UnixNano()) / 1e9
+	}
+	return out
+}
+
+// rising are the steps in which a counter rose by rate a second or more.
+func rising(at, counter []float64, rate float64) (out []Stretch) {
+	for i := 1; i < len(at); i++ {
+		if d := at[i] - at[i-1]; d > 0 && d < heaviest && counter[i]-counter[i-1] >= rate*d {
+			out = append(out, Stretch{at[i-1], at[i]})
+		}
+	}
+	return out
+}
+
+// booked are samples of the collector: its phase, and what the runtime books once a
+// collection, in nanoseconds.
+type booked struct{ at, phase, dedicated, all, cycles []float64 }
+
+// marks are when the collector marked. A sample in a phase of it lies within one.
+// Its end is known to the microsecond, as the runtime writes it down; its beginning
+// from the CPU time of the dedicated workers, which take a quarter of GOMAXPROCS
+// (runtime/mgcpacer.go, gcBackgroundUtilization) and are booked at the end, as is
+// the time that GOMAXPROCS processors had. It lies after the last sample that was
+// in no phase.
+func marks(e *Evidence, b booked) (out []Stretch) {
+	for i, phase := range b.phase {
+		if phase > 0 {
+			out = append(out, Stretch{b.at[i], b.at[i]})
+			if i > 0 && b.phase[i-1] > 0 {
+				out[len(out)-1].From = b.at[i-1]
+			}
+		}
+	}
+	before := 0.0
+	for _, g := range e.Cycles {
+		end := e.seconds(g.At)
+		if took := b.markTime(end, before); took > 0 {
+			out = append(out, Stretch{max(end-took, before, b.lastOff(end)), end})
+		}
+		before = end
+	}
+	return out
+}
+
+// markTime is how long the mark took that ended then, by what was booked between the
+// samples around its end; 0 where that is not known. Several that ended between the
+// two share it.
+func (b booked) markTime(end, before float64) float64 {
+	j := sort.SearchFloat64s(b.at, end)
+	if j == 0 || j == len(b.at) || end <= before {
+		return 0
+	}
+	rose := func(column []float64) float64 { return column[j] - column[j-1] }
+	cycles, dedicated, all := rose(b.cycles), rose(b.dedicated)/1e9, rose(b.all)/1e9
+	if math.IsNaN(dedicated+all) || cycles < 1 || all <= 0 {
+		return 0
+	}
+	return min(end-before, 4*dedicated*(end-before)/all)
+}
+
+// lastOff is the last sample before an instant at which no collection ran.
+func (b booked) lastOff(end float64) float64 {
+	for i := sort.SearchFloat64s(b.at, end) - 1; i >= 0; i-- {
+		if b.phase[i] == 0 {
+			return b.at[i]
+		}
+	}
+	return math.Inf(-1)
+}
+
+// united puts stretches in order and those that touch together.
+func united(list []Stretch) []Stretch {
+	slices.SortFunc(list, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
+	var out []Stretch
+	for _, s := range list {
+		if n := len(out); n > 0 && s.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
