@@ -15,6 +15,7 @@ type Variable struct {
 	Name       string // "main.cache"
 	Addr, Size uint64 // link-time
 	Type       uint64 // where its type's descriptor lies behind moduledata.types; 0: not known
+	Interface  string // of an interface without a descriptor "iface", or "eface" if it has no methods
 }
 
 // maxVariables bounds the list; Kubernetes' API server has 200,000.
@@ -44,7 +45,8 @@ func (b *Binary) Variables(ranges [][2]uint64) (all []Variable, err error) {
 	}
 	types, err := b.variableTypes()
 	for i := range all {
-		all[i].Type = types[all[i].Name]
+		t := types[all[i].Name]
+		all[i].Type, all[i].Interface = t.place, t.iface
 	}
 	return all, err
 }
@@ -65,8 +67,14 @@ func (b *Binary) variable(sym []byte, ranges [][2]uint64) (v Variable, ok bool) 
 	return v, false
 }
 
-// variableTypes are the places of the descriptors of variables' types, by name.
-func (b *Binary) variableTypes() (types map[string]uint64, err error) {
+// variableType is what DWARF says of a type.
+type variableType struct {
+	place uint64
+	iface string
+}
+
+// variableTypes are the types of variables by name.
+func (b *Binary) variableTypes() (types map[string]variableType, err error) {
 	defer catch(&err)
 	f, err := elf.NewFile(b.file)
 	if err != nil {
@@ -79,33 +87,59 @@ func (b *Binary) variableTypes() (types map[string]uint64, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("DWARF: %w", err)
 	}
-	byName := make(map[string]dwarf.Offset)
-	of := make(map[dwarf.Offset]uint64)
+	w := dwarfWalk{of: make(map[dwarf.Offset]variableType), named: make(map[dwarf.Offset]dwarf.Offset), byName: make(map[string]dwarf.Offset)}
 	for r := d.Reader(); ; {
 		e, err := r.Next()
 		if err != nil || e == nil {
-			break
+			return w.types(), err
 		}
-		switch e.Tag {
-		case dwarf.TagVariable:
-			name, _ := e.Val(dwarf.AttrName).(string)
-			typ, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
-			if ok && name != "" && len(byName) < maxVariables {
-				byName[name] = typ
-			}
-		case dwarf.TagSubprogram:
+		if w.entry(e); e.Tag == dwarf.TagSubprogram {
 			r.SkipChildren()
-		default:
-			if v := address(e.Val(attrRuntimeType)); v != 0 {
-				of[e.Offset] = v
-			}
 		}
 	}
-	types = make(map[string]uint64, len(byName))
-	for name, typ := range byName {
-		types[name] = of[typ]
+}
+
+// dwarfWalk collects variables and types on one way through the DWARF.
+type dwarfWalk struct {
+	of     map[dwarf.Offset]variableType
+	named  map[dwarf.Offset]dwarf.Offset // what a typedef stands for
+	byName map[string]dwarf.Offset       // types of variables
+}
+
+func (w *dwarfWalk) entry(e *dwarf.Entry) {
+	name, _ := e.Val(dwarf.AttrName).(string)
+	typ, hasType := e.Val(dwarf.AttrType).(dwarf.Offset)
+	switch e.Tag {
+	case dwarf.TagVariable:
+		if hasType && name != "" && len(w.byName) < maxVariables {
+			w.byName[name] = typ
+		}
+		return
+	case dwarf.TagTypedef:
+		if hasType {
+			w.named[e.Offset] = typ
+		}
 	}
-	return types, nil
+	t := variableType{place: address(e.Val(attrRuntimeType))}
+	if name == "runtime.iface" || name == "runtime.eface" {
+		t.iface = name[len("runtime."):]
+	}
+	if t != (variableType{}) {
+		w.of[e.Offset] = t
+	}
+}
+
+func (w *dwarfWalk) types() map[string]variableType {
+	types := make(map[string]variableType, len(w.byName))
+	for name, typ := range w.byName {
+		t := w.of[typ]
+		for n := 0; t.place == 0 && t.iface == "" && n < 8; n++ {
+			typ = w.named[typ]
+			t = w.of[typ]
+		}
+		types[name] = t
+	}
+	return types
 }
 
 // address reads an attribute whose form has changed.

@@ -19,6 +19,7 @@ type Objects struct {
 	Count int
 	Bytes uint64 // of all objects
 	Roots []Root
+	Later []uint32 // with which the goroutines, their stacks and the finalizers begin among the roots
 	First []uint32
 	To    []uint32
 	Slot  []uint32
@@ -35,6 +36,7 @@ type Objects struct {
 	rank        []uint32  // objects before each 64 places
 	copy        *heapCopy // nil once it is let go
 	headers     bool
+	shift       map[uint32]uint32 // of objects whose type lies behind their start: by how much
 	Collections []Collection
 	covers      map[uint32]Coverage
 }

@@ -21,10 +21,11 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	if o.Types, err = newTypes(c); err != nil {
 		return nil, err
 	}
-	sc := scanner{o: o, c: c, types: o.Types, masks: make(map[uint64]*typeMask), goroutines: c.goroutineList()}
+	sc := scanner{o: o, c: c, types: o.Types, masks: make(map[uint64]*typeMask)}
 	if err := sc.scan(ctx); err != nil {
 		return nil, fmt.Errorf("the heap's pointers: %w", err)
 	}
+	o.ownRoots(c)
 	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads}
 	if err := ro.roots(); err != nil {
 		return nil, fmt.Errorf("the heap's roots: %w", err)
@@ -75,10 +76,9 @@ func (o *Objects) objectEdge(node, e uint32) int32 {
 		return t.label(".?")
 	}
 	s := o.spans[o.spanOf(node)]
-	off := uint64(o.Slot[e])*8 - s.header(o.headers)
-	size := t.all[ref.index()].size
-	if size > 0 {
-		off %= size
+	off, ok := within(uint64(o.Slot[e])*8, s.header(o.headers)+uint64(o.shift[node]), t.all[ref.index()].size)
+	if !ok {
+		return t.label(".?")
 	}
 	label := t.slotAt(ref.index(), off).label
 	if ref.array() && t.all[ref.index()].role == roleValue {
@@ -104,23 +104,6 @@ func (o *Objects) spanOf(id uint32) int {
 		i++
 	}
 	return i
-}
-
-// goroutineList is the object of runtime.allgs' array and the addresses in it of
-// goroutines that exist. Those pointers are left out: a goroutine is a root of its
-// own, and what it holds would be shared with the runtime's list otherwise.
-func (c *heapCopy) goroutineList() goroutineList {
-	l := goroutineList{alive: make(map[uint64]bool, len(c.goroutines))}
-	l.array, _ = c.memory().u64(c.r.goroutines.list)
-	for i := range c.goroutines {
-		l.alive[c.goroutines[i].addr] = true
-	}
-	return l
-}
-
-type goroutineList struct {
-	array uint64
-	alive map[uint64]bool
 }
 
 // Bucket is the bucket of the heap profile at an address. Profile must have been

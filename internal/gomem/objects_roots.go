@@ -49,10 +49,6 @@ type rooter struct {
 // add begins a root; its pointers follow.
 func (ro *rooter) add(r Root) {
 	o := ro.o
-	if len(o.Roots) > 0 && o.First[len(o.First)-1] == uint32(len(o.To)) {
-		o.Roots[len(o.Roots)-1] = r // the last one points nowhere
-		return
-	}
 	ro.end()
 	o.Roots = append(o.Roots, r)
 }
@@ -62,6 +58,12 @@ func (ro *rooter) end() {
 	if o := ro.o; len(o.First) < o.Count+1+len(o.Roots) {
 		o.First = append(o.First, uint32(len(o.To)))
 	}
+}
+
+// later begins another class of roots.
+func (ro *rooter) later() {
+	ro.end()
+	ro.o.Later = append(ro.o.Later, uint32(ro.o.Count+len(ro.o.Roots)))
 }
 
 func (ro *rooter) point(slot uint32, p uint64) {
@@ -74,6 +76,7 @@ func (ro *rooter) point(slot uint32, p uint64) {
 // roots adds all of them.
 func (ro *rooter) roots() error {
 	ro.frames = make(map[string]uint32)
+	ro.known()
 	for i := range ro.c.modules {
 		for _, v := range ro.c.modules[i].variables {
 			if err := ro.masked(v.start, v.end, v.mask); err != nil {
@@ -81,14 +84,16 @@ func (ro *rooter) roots() error {
 			}
 		}
 	}
+	ro.later()
 	ro.goroutines()
-	ro.finalizers()
 	for _, t := range ro.threads {
 		ro.add(Root{Kind: RootThread, Name: fmt.Sprintf("registers of thread %d", t.TID)})
 		for _, w := range t.Words {
 			ro.point(0, w)
 		}
 	}
+	ro.later()
+	ro.finalizers()
 	ro.end()
 	if len(ro.o.To) > maxGraph {
 		return errHeapTooLarge
@@ -115,11 +120,39 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 		addr := start + 8*k
 		if in == nil || addr-ro.c.r.bias-in.Addr >= in.Size {
 			in = ro.variable(addr - ro.c.r.bias)
-			ro.add(Root{Kind: RootVariable, Name: in.Name, typ: ro.types.at(in.Type), addr: in.Addr + ro.c.r.bias})
+			ro.add(Root{Kind: RootVariable, Name: in.Name, typ: ro.typeOf(in), addr: in.Addr + ro.c.r.bias})
 		}
 		ro.point(uint32((addr-ro.c.r.bias-in.Addr)/8), word(b, 8*k))
 	}
 	return nil
+}
+
+// typeOf is a variable's type, 0 if it is not known.
+func (ro *rooter) typeOf(v *gobin.Variable) int32 {
+	switch v.Interface {
+	case "iface":
+		return ro.types.as(0, roleInterface)
+	case "eface":
+		return ro.types.as(0, roleEmpty)
+	}
+	return ro.types.at(v.Type)
+}
+
+// runtimeVariables are shown by name where the program has no symbol table: the
+// runtime's own code tells where they are.
+var runtimeVariables = map[string]uint64{"runtime.allp": 24, "runtime.allgs": 24, "runtime.allm": 8, "runtime.sched": 8, "runtime.mheap_": 8}
+
+// known adds the variables of the runtime that are known without symbols.
+func (ro *rooter) known() {
+	if len(ro.variables) > 0 {
+		return
+	}
+	for name, size := range runtimeVariables {
+		if addr, ok := ro.c.r.bin.Symbol(name); ok {
+			ro.variables = append(ro.variables, gobin.Variable{Name: name, Addr: addr, Size: size})
+		}
+	}
+	slices.SortFunc(ro.variables, func(a, b gobin.Variable) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
 // variable is the one that holds a link-time address.
@@ -138,8 +171,15 @@ func (ro *rooter) variable(addr uint64) *gobin.Variable {
 	return &gobin.Variable{Name: fmt.Sprintf("a variable at %#x", addr), Addr: addr, Size: 8}
 }
 
-// goroutines adds every goroutine: its descriptor, and its stack by frames.
+// goroutines adds every goroutine: first what their descriptors hold, which is
+// exact, then their stacks by frames.
 func (ro *rooter) goroutines() {
+	for i := range ro.c.goroutines {
+		g := &ro.c.goroutines[i]
+		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
+		ro.point(ro.frame("its descriptor"), g.addr)
+	}
+	ro.later()
 	r := ro.c.r
 	registers := func(tid int) (pc, sp uint64, ok bool) {
 		for _, t := range ro.threads {
@@ -153,7 +193,6 @@ func (ro *rooter) goroutines() {
 	for i := range ro.c.goroutines {
 		g := &ro.c.goroutines[i]
 		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
-		ro.point(ro.frame("its descriptor"), g.addr)
 		w.pcs, w.frames = w.pcs[:0], w.frames[:0]
 		w.unwind(g)
 		ro.stack(g, &w)

@@ -21,8 +21,6 @@ type scanner struct {
 	c     *heapCopy
 	types *Types
 	masks map[uint64]*typeMask
-
-	goroutines goroutineList
 }
 
 // typeMask says which words of a type are pointers.
@@ -70,9 +68,6 @@ func (sc *scanner) span(i int, b []byte) {
 			k := uint64(w*64-s.place) + lowest(rest)
 			if off := k * s.elemsize; off+s.elemsize <= uint64(len(b)) {
 				object(off, b[off:off+s.elemsize])
-				if s.start+off == sc.goroutines.array {
-					sc.dropGoroutines(o.First[id], b[off:])
-				}
 			}
 			id++
 			o.First[id] = uint32(len(o.To))
@@ -80,15 +75,43 @@ func (sc *scanner) span(i int, b []byte) {
 	}
 }
 
-// dropGoroutines takes the pointers from runtime.allgs to living goroutines out,
-// which are the last that were added.
-func (sc *scanner) dropGoroutines(from uint32, b []byte) {
-	o, n := sc.o, from
-	for e := from; int(e) < len(o.To); e++ {
-		if !sc.goroutines.alive[word(b, 8*uint64(o.Slot[e]))] {
-			o.To[n], o.Slot[n] = o.To[e], o.Slot[e]
-			n++
+// ownRoots takes the pointers of objects to descriptors of living goroutines out:
+// runtime.allgs has them all, and so has every channel that they wait for. Each
+// is a root of its own, and what it holds would be shared with those. A P is
+// runtime.allp's alone in the same way.
+func (o *Objects) ownRoots(c *heapCopy) {
+	own := make([]uint64, o.Count/64+1)
+	add := func(p uint64) {
+		if id, ok := o.At(p); ok {
+			own[id/64] |= 1 << (id % 64)
 		}
+	}
+	for i := range c.goroutines {
+		add(c.goroutines[i].addr)
+	}
+	list, _ := c.memory().u64(c.r.marker.allp)
+	n, _ := c.memory().u64(c.r.marker.allp + 8)
+	for i := range min(n, maxPs) {
+		p, _ := c.memory().u64(list + 8*i)
+		add(p)
+	}
+	allp, ok := o.At(list)
+	o.dropPointers(func(from, to uint32) bool {
+		return own[to/64]>>(to%64)&1 != 0 && !(ok && from == allp)
+	})
+}
+
+// dropPointers takes pointers out.
+func (o *Objects) dropPointers(drop func(from, to uint32) bool) {
+	n, e := uint32(0), uint32(0)
+	for id := range uint32(o.Count) {
+		for end := o.First[id+1]; e < end; e++ {
+			if to := o.To[e]; !drop(id, to) {
+				o.To[n], o.Slot[n] = to, o.Slot[e]
+				n++
+			}
+		}
+		o.First[id+1] = n
 	}
 	o.To, o.Slot = o.To[:n], o.Slot[:n]
 }

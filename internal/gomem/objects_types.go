@@ -5,18 +5,31 @@ import "context"
 // typer gives objects their types: from those that carry one, and from variables,
 // along every pointer whose place has a type.
 type typer struct {
-	o     *Objects
-	c     *heapCopy
-	types *Types
-	queue []uint32
+	o      *Objects
+	c      *heapCopy
+	types  *Types
+	queue  []uint32
+	inside []inside
+}
+
+// inside is a pointer into an object whose start nothing with a type points to, as
+// is the runtime's to the timer in a time.Timer.
+type inside struct {
+	object uint32
+	typ    int32
+	at     uint32
 }
 
 // run types what it can.
 func (ty *typer) run(ctx context.Context) error {
 	ty.o.TypeOf = make([]TypeRef, ty.o.Count)
+	ty.o.shift = make(map[uint32]uint32)
 	ty.carried()
 	ty.fromRoots()
-	for n := 0; len(ty.queue) > 0; n++ {
+	for n := 0; ; n++ {
+		if len(ty.queue) == 0 && !ty.fromInside() {
+			return nil
+		}
 		id := ty.queue[len(ty.queue)-1]
 		ty.queue = ty.queue[:len(ty.queue)-1]
 		ty.follow(id)
@@ -24,7 +37,19 @@ func (ty *typer) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return nil
+}
+
+// fromInside types objects by pointers into them where nothing else did.
+func (ty *typer) fromInside() bool {
+	all := ty.inside
+	ty.inside = nil
+	for _, in := range all {
+		if ty.o.TypeOf[in.object] == 0 && in.at%8 == 0 {
+			ty.o.shift[in.object] = in.at
+			ty.set(in.object, refOf(in.typ, false))
+		}
+	}
+	return len(ty.queue) > 0
 }
 
 // carried types objects with malloc headers and large ones, exactly.
@@ -51,6 +76,12 @@ func (ty *typer) carried() {
 
 // fromRoots follows the variables whose types are known.
 func (ty *typer) fromRoots() {
+	g := ty.types.ofRuntime("runtime.g")
+	for i := range ty.c.goroutines {
+		if id, ok := ty.o.At(ty.c.goroutines[i].addr); ok {
+			ty.set(id, refOf(g, false))
+		}
+	}
 	for k := range ty.o.Roots {
 		r := &ty.o.Roots[k]
 		if r.typ == 0 {
@@ -85,14 +116,14 @@ func (ty *typer) follow(id uint32) {
 	}
 	off := s.data + int(at-s.start)
 	b := ty.c.data[off : off+int(s.elemsize)]
-	header := s.header(ty.c.headers)
+	header := s.header(ty.c.headers) + uint64(ty.o.shift[id])
 	typ := ty.o.TypeOf[id].index()
 	size := ty.types.all[typ].size
 	for e := ty.o.First[id]; e < ty.o.First[id+1]; e++ {
 		w := uint64(ty.o.Slot[e]) * 8
-		rel := w - header
-		if size > 0 {
-			rel %= size
+		rel, ok := within(w, header, size)
+		if !ok {
+			continue
 		}
 		sl := ty.types.slotAt(typ, rel)
 		if ty.types.all[typ].role == roleMap && ty.types.swiss && rel == 16 && w+16 <= uint64(len(b)) && word(b, w+8) == 0 {
@@ -108,6 +139,17 @@ func (ty *typer) follow(id uint32) {
 		}
 		ty.pointer(sl, before, ty.o.To[e])
 	}
+}
+
+// within is where in a value of a size the word at w lies, behind header bytes.
+func within(w, header, size uint64) (uint64, bool) {
+	if w < header {
+		return 0, false
+	}
+	if size > 0 {
+		return (w - header) % size, true
+	}
+	return w - header, true
 }
 
 // rootWords are the word of a variable, the one before and the one after.
@@ -131,19 +173,26 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	if (sl.kind == slotString || sl.kind == slotSlice && sl.size > 0) && s.elemsize >= minCovered {
 		ty.cover(to, sl, w, start)
 	}
-	if w[1] != start || ty.o.TypeOf[to] != 0 {
+	if ty.o.TypeOf[to] != 0 || w[1] < start {
+		return
+	}
+	switch into := w[1] - start; {
+	case into == 0:
+	case sl.size > 0 && into%sl.size == 0: // a slice that begins later
+	case sl.kind == slotPointer && sl.elem != 0:
+		ty.inside = append(ty.inside, inside{to, sl.elem, uint32(into)})
+		return
+	default:
 		return
 	}
 	elem, array := sl.elem, false
 	switch sl.kind {
 	case slotInterface:
-		elem, array = ty.types.ofItab(w[0]), false
+		elem = ty.boxed(ty.types.ofItab(w[0]), to)
 	case slotEmpty:
-		elem = ty.types.boxed(ty.types.at(w[0]))
+		elem = ty.boxed(ty.types.at(w[0]), to)
 	case slotFunc:
-		if b := ty.o.contents(to); len(b) >= 8 {
-			elem = ty.types.as(word(b, 0), roleClosure)
-		}
+		elem = ty.closure(to)
 	case slotSlice, slotString:
 		array = true
 	}
@@ -152,7 +201,28 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	}
 }
 
-// ofItab is the type of what an interface with methods points to.
+// closure is the type of an object that begins with the address of its code.
+func (ty *typer) closure(id uint32) int32 {
+	if b := ty.o.contents(id); len(b) >= 8 {
+		return ty.types.as(word(b, 0), roleClosure)
+	}
+	return 0
+}
+
+// boxed is the type of the object behind an interface's value: of a pointer's what
+// it points to, as such values are the data word itself.
+func (ty *typer) boxed(typ int32, id uint32) int32 {
+	if typ == 0 || !ty.types.all[typ].direct {
+		return typ
+	}
+	s := ty.types.slotAt(typ, 0)
+	if s.kind == slotFunc {
+		return ty.closure(id)
+	}
+	return s.elem
+}
+
+// ofItab is the type of an interface's value.
 func (t *Types) ofItab(itab uint64) int32 {
 	if i, ok := t.itabs[itab]; ok {
 		return i
@@ -160,18 +230,8 @@ func (t *Types) ofItab(itab uint64) int32 {
 	var b [8]byte
 	i := int32(0)
 	if itab != 0 && t.near.read(itab+8, b[:]) == nil { // abi.ITab.Type
-		i = t.boxed(t.at(word(b[:], 0)))
+		i = t.at(word(b[:], 0))
 	}
 	t.itabs[itab] = i
 	return i
-}
-
-// boxed is the type of the object behind an interface's value: of a pointer's what
-// it points to, as such values are the data word itself.
-func (t *Types) boxed(typ int32) int32 {
-	g := &t.all[typ]
-	if typ == 0 || !g.direct {
-		return typ
-	}
-	return t.slotAt(typ, 0).elem
 }

@@ -43,16 +43,19 @@ func (r TypeRef) index() int32 { return int32(r >> 1) }
 type role uint8
 
 const (
-	roleValue    role = iota
-	roleMap           // a map's header: internal/runtime/maps.Map or runtime.hmap
-	roleDir           // []*table
-	roleTable         // internal/runtime/maps.table
-	roleGroups        // a map's groups or buckets: the type is theirs
-	roleExtra         // runtime.mapextra
-	roleOverflow      // []*bmap
-	roleChan          // runtime.hchan
-	roleClosure       // a function and what it captured
-	roleString        // the bytes of strings
+	roleValue     role = iota
+	roleMap            // a map's header: internal/runtime/maps.Map or runtime.hmap
+	roleDir            // []*table
+	roleTable          // internal/runtime/maps.table
+	roleGroups         // a map's groups or buckets: the type is theirs
+	roleExtra          // runtime.mapextra
+	roleOverflow       // []*bmap
+	roleChan           // runtime.hchan
+	roleClosure        // a function and what it captured
+	roleString         // the bytes of strings
+	roleInterface      // an interface with methods, roleEmpty one without: no descriptor is there
+	roleEmpty
+	roleRuntime // a struct of the runtime that has no descriptor: addr is an index of runtimeTypes
 )
 
 type typeKey struct {
@@ -145,7 +148,7 @@ func (t *Types) as(addr uint64, r role) int32 {
 	if i, ok := t.byKey[key]; ok {
 		return i
 	}
-	if addr == 0 && r != roleString || len(t.all) >= maxTypes {
+	if addr == 0 && r < roleString || len(t.all) >= maxTypes {
 		return 0
 	}
 	i := int32(len(t.all))
@@ -157,6 +160,10 @@ func (t *Types) as(addr uint64, r role) int32 {
 		g.size, g.name = 0, t.funcName(addr)
 	case roleString:
 		g.size, g.kind, g.name = 1, kindUint8, "string contents"
+	case roleInterface, roleEmpty:
+		g.size, g.kind, g.methods = 16, kindInterface, r == roleInterface
+	case roleRuntime:
+		t.lay(&g)
 	default:
 		ok = t.read(&g)
 		t.dress(&g)

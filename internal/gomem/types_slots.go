@@ -71,6 +71,8 @@ func (t *Types) resolve(typ int32, off uint64) slot {
 		return t.groupSlot(typ, off)
 	case roleClosure:
 		return slot{label: t.label(" (captured)")}
+	case roleRuntime:
+		return t.runtimeSlot(typ, off)
 	}
 	var path []string
 	s := t.field(typ, off, &path, 0)

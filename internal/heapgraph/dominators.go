@@ -7,10 +7,15 @@ import (
 
 // Graph is nodes and what each points to: node i to To[First[i]:First[i+1]]. The
 // nodes from Objects on are roots, which nothing points to.
+//
+// Roots of a later class, which begin at the nodes of Later, do not count for what
+// an earlier class leads to: what a variable holds is the variable's, though some
+// stack, on which dead words lie too, has it in hand at the moment.
 type Graph struct {
 	Objects int
 	First   []uint32
 	To      []uint32
+	Later   []uint32
 }
 
 // none is no node.
@@ -24,8 +29,6 @@ type Tree struct {
 	Node      []uint32 // of the graph; Node[0] is none
 	Number    []uint32 // of each node of the graph; none: it is not reachable
 	Dominator []uint32 // by number; of 0 it is 0
-	// Depth is how many pointers a marker follows from a root to the node, at least.
-	maxDepth uint32
 }
 
 // ErrGraph says that a graph is none.
@@ -62,6 +65,7 @@ type dominators struct {
 	dom    []uint32
 	from   []uint32 // predecessors, by number: from[start[i]:start[i+1]]
 	start  []uint32
+	class  []uint32 // the number at which each class begins
 }
 
 // search numbers what is reachable, depth first.
@@ -82,6 +86,9 @@ func (d *dominators) search(ctx context.Context, n int) error {
 	for root := g.Objects; root < n; root++ {
 		if t.Number[root] != none {
 			return ErrGraph
+		}
+		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
+			d.class = append(d.class, uint32(len(t.Node)))
 		}
 		visit(uint32(root), 0)
 		for steps := 0; len(way) > 0; steps++ {
@@ -107,29 +114,36 @@ func (d *dominators) search(ctx context.Context, n int) error {
 	return nil
 }
 
-// reverse lists who points to each node.
+// reverse lists who points to each node, later classes to earlier ones left out.
 func (d *dominators) reverse() {
-	g, t := d.g, d.t
+	t := d.t
 	d.start = make([]uint32, len(t.Node)+1)
-	for _, node := range t.Node[1:] {
-		for _, to := range g.To[g.First[node]:g.First[node+1]] {
-			d.start[t.Number[to]+1]++
-		}
-	}
+	d.pointers(func(_, to uint32) { d.start[to+1]++ })
 	for i := range t.Node {
 		d.start[i+1] += d.start[i]
 	}
 	d.from = make([]uint32, d.start[len(t.Node)])
 	fill := make([]uint32, len(t.Node))
 	copy(fill, d.start)
-	for i, node := range t.Node {
-		if i == 0 {
-			continue
+	d.pointers(func(from, to uint32) {
+		d.from[fill[to]] = from
+		fill[to]++
+	})
+}
+
+// pointers passes the pointers that count to fn, by numbers.
+func (d *dominators) pointers(fn func(from, to uint32)) {
+	g, t := d.g, d.t
+	first, next := uint32(0), 0
+	for i := uint32(1); i < uint32(len(t.Node)); i++ {
+		for next < len(d.class) && i >= d.class[next] {
+			first, next = d.class[next], next+1
 		}
+		node := t.Node[i]
 		for _, to := range g.To[g.First[node]:g.First[node+1]] {
-			v := t.Number[to]
-			d.from[fill[v]] = uint32(i)
-			fill[v]++
+			if v := t.Number[to]; v >= first {
+				fn(i, v)
+			}
 		}
 	}
 }

@@ -17,11 +17,54 @@ func random(rng *rand.Rand, n, r, e int) *Graph {
 		g.To = append(g.To, to...)
 		g.First = append(g.First, uint32(len(g.To)))
 	}
+	for root := n + 1; root < n+r; root++ {
+		if rng.IntN(3) == 0 {
+			g.Later = append(g.Later, uint32(root))
+		}
+	}
 	return g
+}
+
+// cut is the graph without the pointers of later classes to what earlier ones lead
+// to.
+func (g *Graph) cut() *Graph {
+	class := make([]int, len(g.First)-1)
+	for i := range class {
+		class[i] = 1 << 30
+	}
+	for k := 0; k <= len(g.Later); k++ {
+		from, to := uint32(g.Objects), uint32(len(class))
+		if k > 0 {
+			from = g.Later[k-1]
+		}
+		if k < len(g.Later) {
+			to = g.Later[k]
+		}
+		for v, seen := range g.reachableFrom(none, from, to) {
+			if seen {
+				class[v] = min(class[v], k)
+			}
+		}
+	}
+	c := &Graph{Objects: g.Objects, First: []uint32{0}}
+	for v := range class {
+		for _, to := range g.To[g.First[v]:g.First[v+1]] {
+			if class[to] >= class[v] {
+				c.To = append(c.To, to)
+			}
+		}
+		c.First = append(c.First, uint32(len(c.To)))
+	}
+	return c
 }
 
 // reachable marks what is left when a node is taken out.
 func (g *Graph) reachable(without uint32) []bool {
+	return g.reachableFrom(without, uint32(g.Objects), uint32(len(g.First)-1))
+}
+
+// reachableFrom is that from some of the roots.
+func (g *Graph) reachableFrom(without, from, to uint32) []bool {
 	seen := make([]bool, len(g.First)-1)
 	var todo []uint32
 	visit := func(v uint32) {
@@ -30,8 +73,8 @@ func (g *Graph) reachable(without uint32) []bool {
 			todo = append(todo, v)
 		}
 	}
-	for v := g.Objects; v < len(seen); v++ {
-		visit(uint32(v))
+	for v := from; v < to; v++ {
+		visit(v)
 	}
 	for len(todo) > 0 {
 		v := todo[len(todo)-1]
@@ -53,6 +96,7 @@ func TestANodeRetainsWhatWouldBeGarbageWithoutIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		retained := tree.Retained(func(v uint32) uint64 { return uint64(v) + 1 })
+		g = g.cut()
 		whole := g.reachable(none)
 		for v, reached := range whole {
 			if number := tree.Number[v]; reached != (number != none) {

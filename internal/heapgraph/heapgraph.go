@@ -5,6 +5,8 @@
 // What something retains is what would be garbage without it (its subtree of
 // the dominator tree). Objects that are held from several places are retained by
 // what these have in common, at last by all roots together, and are counted once.
+// What variables lead to is theirs, whichever stack has it in hand too; what stacks
+// lead to is not a finalizer's.
 package heapgraph
 
 import (
@@ -26,7 +28,7 @@ type Analysis struct {
 
 // Analyze finds who holds the objects.
 func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
-	tree, err := Dominators(ctx, &Graph{Objects: o.Count, First: o.First, To: o.To})
+	tree, err := Dominators(ctx, &Graph{Objects: o.Count, First: o.First, To: o.To, Later: o.Later})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ type pather struct {
 
 func (p *pather) run() {
 	t, o := p.a.tree, p.a.Objects
-	by := p.directly()
+	by, first := p.directly(), p.firstRoots()
 	p.a.paths = make([]path, 1, 1024)
 	p.a.pathOf = make([]uint32, len(t.Node))
 	sizes := p.sizes()
@@ -77,6 +79,8 @@ func (p *pather) run() {
 		switch {
 		case node >= uint32(o.Count):
 			key.label = o.Types.NewLabel(rootName(&o.Roots[node-uint32(o.Count)]))
+		case dom == 0 && first[i] != none: // a root's own, but not alone
+			key.label, key.typ = o.Types.NewLabel(rootName(&o.Roots[first[i]])+" and others"), o.TypeOf[node]
 		case dom == 0:
 			key.label, key.typ = shared, o.TypeOf[node]
 		case by[i] == none:
@@ -126,6 +130,24 @@ func (p *pather) directly() []uint32 {
 		}
 	}
 	return by
+}
+
+// firstRoots is, by number, the first root that points to a node.
+func (p *pather) firstRoots() []uint32 {
+	t, o := p.a.tree, p.a.Objects
+	first := make([]uint32, len(t.Node))
+	for i := range first {
+		first[i] = none
+	}
+	for k := range o.Roots {
+		node := o.Count + k
+		for _, to := range o.To[o.First[node]:o.First[node+1]] {
+			if v := t.Number[to]; first[v] == none {
+				first[v] = uint32(k)
+			}
+		}
+	}
+	return first
 }
 
 // sizes is the objects' bytes, by number.

@@ -69,10 +69,25 @@ func (a *Analysis) holder(at uint32) Holder {
 func (a *Analysis) Path(at uint32) string {
 	var parts []string
 	for ; at != 0; at = a.paths[at].parent {
-		parts = append(parts, a.Objects.Types.Label(a.paths[at].label))
+		p := &a.paths[at]
+		label := a.Objects.Types.Label(p.label)
+		if strings.HasSuffix(label, ": ") { // held from several places, none a root
+			label += a.Objects.Types.Name(p.typ)
+		}
+		parts = append(parts, label)
 	}
 	slices.Reverse(parts)
 	return strings.Join(parts, "")
+}
+
+// Root is what the root of a name, or all roots of it, retain: objects and bytes.
+func (a *Analysis) Root(name string) (objects, bytes uint64) {
+	for i := 1; i < len(a.paths); i++ {
+		if p := &a.paths[i]; p.parent == 0 && a.Objects.Types.Label(p.label) == name {
+			return p.held, p.retains
+		}
+	}
+	return 0, 0
 }
 
 // PathOf is the path of an object, "" if it is not reachable.
