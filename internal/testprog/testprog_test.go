@@ -106,6 +106,8 @@ func TestProgramsEndByThemselvesWithTheCodeTheySay(t *testing.T) {
 		"goroutines -rate 0 -max 500 -for 500ms",
 		"mmapper -rate 0 -max 64MiB -for 500ms",
 		"nettiny -for 200ms",
+		"counting -keep 1MiB -for 200ms",
+		"respserver -for 200ms",
 		"ticker -for 300ms",
 		"neverready -for 100ms",
 		"quick",
