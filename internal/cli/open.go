@@ -168,9 +168,13 @@ func readable(path string) error {
 
 // book is a recording as the page has it.
 func (f openFlags) book(path string) *web.Book {
-	options := report.Options{Next: "highwater open " + shortName(path)}
+	name := shortName(path)
+	if f.redact {
+		name = filepath.Base(path)
+	}
+	options := report.Options{Next: "highwater open " + name}
 	b := &web.Book{
-		Path: path, Name: shortName(path), Redact: f.redact,
+		Path: path, Name: name, Redact: f.redact,
 		Answer: func() (*explain.Answer, error) { return answer(path, "") },
 		Pprof: func(w io.Writer, at string) error {
 			r, err := recording.Open(path)
@@ -236,6 +240,26 @@ func (s *shelf) Book(name string) (*web.Book, error) {
 		}
 	}
 	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)
+}
+
+// Compare is what highwater diff prints.
+func (s *shelf) Compare(before, after string) (string, error) {
+	var sides [2]compared
+	for i, name := range []string{before, after} {
+		b, err := s.Book(name)
+		if err != nil {
+			return "", err
+		}
+		sides[i] = compared{path: b.Path}
+	}
+	d, err := compare(sides[0], sides[1])
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
+		Next: "highwater diff " + before + " " + after})
+	return out.String(), err
 }
 
 // List is what highwater list prints.

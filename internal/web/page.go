@@ -20,6 +20,7 @@ type pageData struct {
 	Title string
 	Root  string // where assets/ lies from here
 	Book  bool   // it is of one recording; else the list of them
+	Plain bool   // it is its text, without script
 	Text  string // the verdict, for browsers without script and until it runs
 	// Of an offline page: everything is in it.
 	Offline      bool
@@ -51,13 +52,13 @@ var skeleton = template.Must(template.New("page").Parse(`<!doctype html>
 <div id="page" data-kind="{{if .Book}}book{{else}}list{{end}}">
 <main class="first"><h1>{{.Title}}</h1>
 <pre>{{.Text}}</pre>
-<noscript><p>This is the verdict as text. The timeline and the rest of the page need JavaScript; <code>highwater explain</code> prints the same in a terminal.</p></noscript>
+{{- if not .Plain}}<noscript><p>This is the verdict as text. The timeline and the rest of the page need JavaScript; <code>highwater explain</code> prints the same in a terminal.</p></noscript>{{end}}
 </main>
 </div>
 {{- if .Offline}}
 <script type="application/json" id="data">{{.Data}}</script>
 <script>{{.Script}}</script>
-{{- else}}
+{{- else if not .Plain}}
 <script src="{{.Root}}/assets/page.js"></script>
 {{- end}}
 </body>

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"path"
-
 	"github.com/highwater-go/highwater/internal/explain"
 )
 
@@ -29,7 +27,6 @@ func redactAnswer(a *explain.Answer) {
 
 // redact leaves the same out of the rest of the page.
 func (o *Overview) redact() {
-	o.Name = path.Base(o.Name)
 	for i := range o.Programs {
 		o.Programs[i].Args = ""
 	}

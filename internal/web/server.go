@@ -21,6 +21,8 @@ type Shelf interface {
 	Book(name string) (*Book, error)
 	// List describes all of them, newest first, as JSON.
 	List() (any, error)
+	// Compare says in words how two of them differ.
+	Compare(before, after string) (string, error)
 }
 
 // Server hands out the page of one shelf to whoever knows its address. Every
@@ -53,6 +55,7 @@ func (s *Server) Handler() http.Handler {
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{token}/{$}":                   s.list,
 		"GET /{token}/api/list":              s.listData,
+		"GET /{token}/diff":                  s.compare,
 		"GET /{token}/assets/{file}":         s.asset,
 		"GET /{token}/r/{name}/{$}":          s.page,
 		"GET /{token}/r/{name}/api/overview": s.overview,
@@ -131,6 +134,16 @@ func (s *Server) listData(w http.ResponseWriter, _ *http.Request) error {
 		return err
 	}
 	return writeJSON(w, all)
+}
+
+// compare is a page of text: its own script would have nothing to do.
+func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
+	before, after := r.FormValue("before"), r.FormValue("after")
+	text, err := s.Shelf.Compare(before, after)
+	if err != nil {
+		return err
+	}
+	return writePage(w, pageData{Title: before + " and " + after, Root: ".", Plain: true, Text: text})
 }
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {

@@ -83,7 +83,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
     <a class="skip" href="#who">Skip to who held it</a>
     <header class="bar">
       <span class="brand">Highwater</span>
-      <span class="muted">{overview.answer.program.name}{overview.answer.program.go_version && ' \u00b7 ' + overview.answer.program.go_version} {'\u00b7'} {overview.name}</span>
+      <span class="muted">{overview.answer.program.name}{overview.answer.program.go_version && ' \u00b7 ' + overview.answer.program.go_version} {'\u00b7'} <span title={overview.name}>{overview.name.replace(/.*\//, '')}</span></span>
       <span class="muted push">{new Date(overview.start).toLocaleString()}</span>
       {overview.live && <span class="live" role="status">being recorded</span>}
       {source.offline && <span class="muted">offline file</span>}

@@ -1,0 +1,204 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
+)
+
+// tab is a page in a real browser, 1440 x 900.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	asked    []string // addresses
+	problems []string // errors that the browser logged
+}
+
+// browser starts one for the test and opens a tab in it.
+func browser(t *testing.T) *tab {
+	t.Helper()
+	hwtest.Need(t, hwtest.Chromium)
+	path, err := hwtest.ChromiumPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(1440, 900),
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("disable-dev-shm-usage", true))
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	b := &tab{t: t, ctx: ctx}
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.EmulateViewport(1440, 900))
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
+	return b
+}
+
+func (b *tab) hear(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		b.asked = append(b.asked, e.Request.URL)
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError {
+			b.problems = append(b.problems, e.Entry.Text+" "+e.Entry.URL)
+		}
+	}
+}
+
+// quiet fails the test where the browser complained, or asked for anything but what
+// begins so.
+func (b *tab) quiet(beginnings ...string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.problems {
+		b.t.Errorf("the browser says: %s", p)
+	}
+	for _, address := range b.asked {
+		ok := false
+		for _, start := range beginnings {
+			ok = ok || strings.HasPrefix(address, start)
+		}
+		if !ok {
+			b.t.Errorf("the page asked for %s", address)
+		}
+	}
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// open goes to an address and waits until the first screen is whole.
+func (b *tab) open(address string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(address))
+	b.until(`document.querySelector('.ledger') && document.querySelector('.plot canvas') && document.querySelector('.below')`)
+}
+
+// value evaluates an expression in the page.
+func value[T any](b *tab, expression string) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits, frame by frame, until the expression is true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => { const look = () => { let is = false; try { is = (`+expression+
+		`) } catch { is = false } if (is) done(true); else requestAnimationFrame(look) }; look() })`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + '\n' + document.body.innerText.slice(0, 1500)`))
+		b.t.Fatalf("never came true: %s: %v\n%s", expression, err, text)
+	}
+}
+
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	return value[string](b, `document.querySelector('`+selector+`')?.innerText ?? ''`)
+}
+
+func (b *tab) press(keys string) { b.t.Helper(); b.do(chromedp.KeyEvent(keys)) }
+
+// drag pulls the mouse over the timeline, from one part of its width to another.
+func (b *tab) drag(from, to float64, modifiers ...chromedp.Modifier) {
+	b.t.Helper()
+	box := value[[]float64](b, `(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height] })()`)
+	x := func(part float64) float64 { return box[0] + part*box[2] }
+	y := box[1] + box[3]/2
+	with := []chromedp.MouseOption{chromedp.ButtonType(input.MouseButtonLeft), chromedp.ButtonModifiers(modifiers...), chromedp.ClickCount(1)}
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x(from), y),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x(from), y, with...),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x((from+to)/2), y, with...),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x(to), y, with...),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x(to), y, with...))
+}
+
+func highwater(t *testing.T) string {
+	t.Helper()
+	return hwtest.Build(t, "../../cmd/highwater", hwtest.BuildOptions{})
+}
+
+func testprog(t *testing.T, name string) string {
+	t.Helper()
+	return hwtest.Build(t, "../testprog/"+name, hwtest.BuildOptions{})
+}
+
+// record runs a program under a limit, "" for none, and gives the recording.
+func record(t *testing.T, limit string, program ...string) string {
+	t.Helper()
+	hwtest.Need(t, hwtest.Ptrace)
+	path := filepath.Join(t.TempDir(), "run-1.hwm")
+	args := []string{"run", "-o", path}
+	if limit != "" {
+		hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
+		args = append(args, "--limit", limit)
+	}
+	cmd := exec.Command(highwater(t), append(append(args, "--"), program...)...)
+	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 137 {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// serve runs highwater open on a recording and gives the page's address.
+func serve(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(highwater(t), append([]string{"open", "--no-browser"}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("highwater open ended with %v: %s", err, said.String())
+		}
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%v: no address: %v", cmd.Args, err)
+	}
+	return strings.TrimSpace(address)
+}

@@ -1,0 +1,309 @@
+package web_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/web"
+)
+
+// A leak that the kernel ends, and every way that a user has to look at it.
+func TestAKilledLeakIsReadOnThePage(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "20MiB")
+	address := serve(t, path)
+	b := browser(t)
+	b.open(address)
+
+	t.Run("the verdict comes first", func(t *testing.T) {
+		if got := b.text(".badge"); got != "KILLED" {
+			t.Errorf("outcome %q", got)
+		}
+		if got := b.text("h1"); !strings.Contains(got, "leak/main.go") {
+			t.Errorf("verdict %q", got)
+		}
+		if got := b.text("title") + value[string](b, "document.title"); !strings.Contains(got, "leak") {
+			t.Errorf("title %q", got)
+		}
+	})
+	t.Run("the answer needs no scrolling", func(t *testing.T) {
+		if bottom := value[float64](b, `document.querySelector('.fixes').getBoundingClientRect().bottom`); bottom > 900 {
+			t.Errorf("what fixes it ends at %v of 900", bottom)
+		}
+		if wide := value[float64](b, `document.documentElement.scrollWidth`); wide > 1440 {
+			t.Errorf("the page is %v wide", wide)
+		}
+	})
+	t.Run("the line is shown in its source", func(t *testing.T) {
+		if got := b.text(".code mark"); !strings.Contains(got, "make(") {
+			t.Errorf("marked line %q", got)
+		}
+	})
+	t.Run("the bar adds up", func(t *testing.T) {
+		var i web.Instant
+		get(t, address+"api/instant?at=", &i)
+		sum := i.Ledger.Unexplained
+		for _, r := range i.Ledger.Rows {
+			sum += r.Bytes
+			if r.Means == "" || r.Group == "" {
+				t.Errorf("%s is not defined", r.Name)
+			}
+		}
+		if sum != i.Ledger.Total || sum == 0 {
+			t.Errorf("rows sum to %d, the charge is %d", sum, i.Ledger.Total)
+		}
+		parts := value[float64](b, `[...document.querySelectorAll('.part')].reduce((sum, p) => sum + parseFloat(p.style.width), 0)`)
+		if parts < 99.9 || parts > 100.1 {
+			t.Errorf("the bar is %v %% wide", parts)
+		}
+	})
+	t.Run("keys jump", func(t *testing.T) {
+		for key, name := range map[string]string{"p": "peak", "l": "last", "k": "kill"} {
+			b.press(key)
+			b.until(`location.hash.includes('at=` + name + `')`)
+		}
+		b.until(`document.querySelector('.ledger .finding').innerText.includes('at the kill')`)
+		b.press("?")
+		b.until(`document.querySelector('dialog[open]')`)
+		b.do(chromedp.KeyEvent(kb.Escape))
+		b.until(`!document.querySelector('dialog')`)
+	})
+	t.Run("a click moves the cursor and its ledger", func(t *testing.T) {
+		b.drag(0.5, 0.5)
+		b.until(`/at=[\d.]+s/.test(location.hash) && /at [\d.]+ s/.test(document.querySelector('.ledger .finding').innerText)`)
+		b.do(chromedp.Focus(".plot"))
+		before := value[string](b, `document.querySelector('.plot').getAttribute('aria-valuetext')`)
+		b.press(kb.ArrowLeft)
+		b.until(`document.querySelector('.plot').getAttribute('aria-valuetext') !== '` + before + `'`)
+	})
+	t.Run("a drag is a window", func(t *testing.T) {
+		b.drag(0.3, 0.8)
+		b.until(`location.hash.includes('window=') && [...document.querySelectorAll('button')].some((x) => x.innerText.startsWith('Whole run'))`)
+		b.until(`document.querySelector('.holders .tabs').innerText.includes('growth since')`)
+		b.press(kb.Escape)
+		b.until(`!location.hash.includes('window=')`)
+	})
+	t.Run("a drag with Ctrl is a baseline", func(t *testing.T) {
+		b.press("k")
+		b.drag(0.1, 0.4, chromedp.ModifierCtrl)
+		b.until(`location.hash.includes('base=') && document.querySelector('.chip.base') && document.querySelector('.legend .up')`)
+		b.until(`document.querySelector('.icicle .grew')`)
+		b.press(kb.Escape)
+		b.until(`!document.querySelector('.chip.base')`)
+	})
+	t.Run("the address holds the state", func(t *testing.T) {
+		second := browser(t)
+		second.open(address + "#at=peak&view=allocated&search=leak")
+		second.until(`document.querySelector('.ledger .finding').innerText.includes('at the peak') && document.querySelector('#search').value === 'leak' && document.querySelector('.icicle .hit')`)
+		if got := value[string](second, `document.querySelector('.tabs [aria-pressed=true]').innerText`); got != "All allocated" {
+			t.Errorf("view %q", got)
+		}
+	})
+	t.Run("a fact shows its figures", func(t *testing.T) {
+		b.do(chromedp.Click(".fact summary"))
+		b.until(`document.querySelector('.fact[open] td')`)
+	})
+	t.Run("the verdict is copied as Markdown", func(t *testing.T) {
+		value[bool](b, `(navigator.clipboard.writeText = async (text) => { window.copied = text }, true)`)
+		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('button')].find((x) => x.innerText.includes('Markdown')).click()`))
+		b.until(`window.copied`)
+		if got := value[string](b, `window.copied`); !strings.Contains(got, "WHO held") || !strings.HasPrefix(got, "```") {
+			t.Errorf("copied %q", got)
+		}
+	})
+	t.Run("the profile opens in go tool pprof", func(t *testing.T) {
+		href := value[string](b, `document.querySelector('a[download]').href`)
+		file := filepath.Join(t.TempDir(), "heap.pb.gz")
+		if err := os.WriteFile(file, body(t, href), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command("go", "tool", "pprof", "-top", file).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "main.") {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	t.Run("dark follows the system", func(t *testing.T) {
+		light := value[string](b, `getComputedStyle(document.body).backgroundColor`)
+		b.media("prefers-color-scheme", "dark")
+		b.until(`getComputedStyle(document.body).backgroundColor !== '` + light + `'`)
+		b.media("prefers-color-scheme", "light")
+	})
+	t.Run("nobody is kept out", func(t *testing.T) {
+		for _, scheme := range []string{"light", "dark"} {
+			b.media("prefers-color-scheme", scheme)
+			b.accessible()
+		}
+	})
+	t.Run("it can be used at 400 percent", func(t *testing.T) {
+		b.do(chromedp.EmulateViewport(360, 225))
+		b.until(`document.documentElement.scrollWidth <= 360`)
+		b.do(chromedp.EmulateViewport(1440, 900))
+	})
+	b.quiet(address[:strings.Index(address, "/r/")])
+}
+
+func TestThePageWithoutScriptIsTheVerdictAsText(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	address := serve(t, record(t, "", testprog(t, "steady"), "-for", "1s"))
+	b := browser(t)
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(address))
+	text, err := chromedp.Run(b.ctx, chromedp.Text("body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"WHERE the memory was", "steady", "highwater explain"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
+func TestTheOfflineFileNeedsNoNetwork(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "20MiB")
+	page := filepath.Join(t.TempDir(), "kill.html")
+	if out, err := exec.Command(highwater(t), "open", path, "--html", page, "--redact").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{filepath.Dir(path), "-rate", "make([]byte", `"name":"host"`, `"name":"command"`} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the redacted file holds %q", secret)
+		}
+	}
+	b := browser(t)
+	b.open("file://" + page)
+	if got := b.text("h1"); !strings.Contains(got, "leak/main.go") {
+		t.Errorf("verdict %q", got)
+	}
+	b.press("p")
+	b.until(`document.querySelector('.ledger .finding').innerText.includes('at the peak')`)
+	b.drag(0.2, 0.4, chromedp.ModifierCtrl)
+	b.until(`document.querySelector('.chip.base')`)
+	b.quiet("file://"+page, "data:")
+}
+
+func TestACutRecordingIsShownAsFarAsItGoes(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	whole, err := os.ReadFile(record(t, "", testprog(t, "processes"), "-for", "4s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	b := browser(t)
+	path := filepath.Join(dir, "cut-1.hwm")
+	if err := os.WriteFile(path, whole[:len(whole)*4/5], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.open(serve(t, path))
+	b.until(`document.querySelector('[role=alert]').innerText.includes('is cut') && document.querySelector('h1').innerText`)
+
+	t.Run("one without a moment says so", func(t *testing.T) {
+		path := filepath.Join(dir, "cut-2.hwm")
+		if err := os.WriteFile(path, whole[:len(whole)*2/5], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.do(chromedp.Navigate(serve(t, path)))
+		b.until(`document.querySelector('[role=alert]')?.innerText`)
+	})
+}
+
+func TestAProgramThatIsNotGoIsShownWithWhatIsKnown(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	b := browser(t)
+	b.open(serve(t, record(t, "", "sleep", "1")))
+	if got := b.text(".holders"); !strings.Contains(got, "no Go program") {
+		t.Errorf("who held it: %q", got)
+	}
+	b.accessible()
+}
+
+func TestThreeProcessesAreOneLedger(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "", testprog(t, "processes"), "-for", "2s")
+	b := browser(t)
+	address := serve(t, path)
+	b.open(address)
+	var o web.Overview
+	get(t, address+"api/overview", &o)
+	if len(o.Programs) < 3 {
+		t.Errorf("%d programs", len(o.Programs))
+	}
+	if rows := value[int](b, `document.querySelectorAll('section[aria-labelledby=processes-title] tbody tr').length`); rows != len(o.Programs) {
+		t.Errorf("%d rows of %d programs", rows, len(o.Programs))
+	}
+}
+
+func TestARecordingThatVanishesIsSaid(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "", testprog(t, "steady"), "-for", "1s")
+	b := browser(t)
+	b.open(serve(t, path))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	b.press("l")
+	b.until(`document.querySelector('[role=alert]')?.innerText.includes('no such file')`)
+}
+
+// get reads the page's data.
+func get(t *testing.T, address string, into any) {
+	t.Helper()
+	if err := json.Unmarshal(body(t, address), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func body(t *testing.T, address string) []byte {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var out strings.Builder
+	if _, err := io.Copy(&out, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s: %v: %s", address, answer.Status, err, out.String())
+	}
+	return []byte(out.String())
+}
+
+// media makes the browser prefer something.
+func (b *tab) media(name, preferred string) {
+	b.t.Helper()
+	p := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: preferred}}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// accessible runs axe-core over the page.
+func (b *tab) accessible() {
+	b.t.Helper()
+	axe, err := os.ReadFile("testdata/axe.min.js")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
+	found := value[[]string](b, `axe.run({ resultTypes: ['violations'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.help + '\n' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join('\n')))`)
+	for _, f := range found {
+		b.t.Error(f)
+	}
+}
