@@ -1,0 +1,62 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+)
+
+// largestDifference is the row that differs most from what was said of it. Where
+// only a total was said that is taken for the live heap, which is what people add
+// up: then it is what that exceeds the total by, else the largest other row. -1:
+// nothing differs.
+func largestDifference(rows []ExpectationRow, b *Budget) int {
+	at, most := -1, int64(0)
+	for i, r := range rows {
+		expected := int64(0)
+		switch {
+		case r.Expected != nil:
+			expected = int64(*r.Expected)
+		case len(b.Parts) == 0 && r.Name == "heap":
+			expected = int64(min(b.Total, r.Measured))
+		}
+		if far := max(int64(r.Measured)-expected, expected-int64(r.Measured)); far > most {
+			at, most = i, far
+		}
+	}
+	return at
+}
+
+// comparedWith is how the whole compares, in words.
+func (c *Case) comparedWith(x *Expectation) string {
+	text := fmt.Sprintf("%s, measured %s without page cache: ", size(x.Bytes), size(x.Measured))
+	switch {
+	case x.Measured > x.Bytes:
+		return text + size(x.Measured-x.Bytes) + " too much"
+	case x.Kept == BudgetFailed:
+		return text + "enough in all, but not for each part"
+	case x.Kept == BudgetUnknown && c.outcome.Kernel:
+		return text + "it was killed before it had as much"
+	}
+	return text + size(x.Bytes-x.Measured) + " to spare"
+}
+
+// differenceWords name the row that differs most.
+func (c *Case) differenceWords(r ExpectationRow, b *Budget) string {
+	name := "what is not explained"
+	if i := slices.IndexFunc(budgetRows, func(row budgetRow) bool { return row.name == r.Name }); i >= 0 {
+		name = budgetRows[i].text
+	}
+	text := fmt.Sprintf("Largest difference: %s, %s", name, size(r.Measured))
+	switch {
+	case r.Expected != nil:
+		return text + " instead of " + size(*r.Expected)
+	case len(b.Parts) > 0:
+		return text + " that nobody counted on"
+	case r.Name != "heap":
+		text += fmt.Sprintf(" beside %s of live heap", size(sum(c.ledger, budgetRows[0].rows...)))
+	}
+	if _, set := c.memoryLimit(); r.Name == "garbage" && c.g != nil && c.g.GOGC > 0 && !set {
+		text += fmt.Sprintf(", as GOGC=%d allows", c.g.GOGC)
+	}
+	return text
+}

@@ -1,0 +1,153 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// slowWords says in a sentence or two what the slow requests coincide with.
+func (c *Case) slowWords(l *Latency) string {
+	s := l.Slow
+	switch {
+	case l.Requests == 0:
+		return "No request had an answer: " + l.Failures[0].Why
+	case l.P99 == nil:
+		return "Too few requests to tell slow ones from others"
+	case s.Requests == 0:
+		return "None was slow: 99 of 100 were answered within " + duration(*l.P99)
+	}
+	text := fmt.Sprintf("%s of %s or more, in %s", count(s.Requests, "wait"), duration(s.Threshold), count(s.Episodes, "episode"))
+	if s.Episodes < fewEpisodes {
+		return text + ": too few to tell what they coincide with" + c.hintOf(s)
+	}
+	first := s.Causes[0]
+	if !first.Coincides {
+		return text + ", do not coincide with " + c.notWith(s)
+	}
+	text += fmt.Sprintf(": %s of that time %s, which is so %s of all the time (by chance: %s)",
+		share(first.OfSlow), causeWords[first.Cause], share(first.OfAll), chance(first.Chance))
+	if first.Cause == "collections" {
+		text += c.assistWords()
+	}
+	return text
+}
+
+// causeWords say what went on.
+var causeWords = map[string]string{"collections": "the garbage collector marked", "stalls": "tasks waited for memory",
+	"reclaim": "the kernel reclaimed memory at the limit or read pages again", "highwater": "highwater itself read the program's memory"}
+
+// hintOf names what went on in the few episodes that there are.
+func (c *Case) hintOf(s Slow) string {
+	if first := s.Causes[0]; first.OfSlow > 1.0/2 && first.OfAll < 1.0/4 {
+		return fmt.Sprintf("; in %s of that time %s", share(first.OfSlow), causeWords[first.Cause])
+	}
+	return ""
+}
+
+// notWith lists what was looked at, with its figures.
+func (c *Case) notWith(s Slow) string {
+	var parts []string
+	for _, t := range s.Causes {
+		if t.OfAll > 0 && t.Cause != "highwater" {
+			parts = append(parts, fmt.Sprintf("%s (%s of their time, %s of all)", t.Cause, share(t.OfSlow), share(t.OfAll)))
+		}
+	}
+	if len(parts) == 0 {
+		return "anything seen: no collection, no stall, no reclaim"
+	}
+	return list(parts, "or")
+}
+
+// assistWords say how much the program's own goroutines had to help the collector.
+func (c *Case) assistWords() string {
+	grown := c.Asked.Assists.grown()
+	if math.IsNaN(grown) || grown < 0.05 {
+		return ""
+	}
+	return fmt.Sprintf("; goroutines that allocated had to help it for %s of CPU time", seconds(grown))
+}
+
+// grown is how far a counter rose from its first reading to its last.
+func (s Series) grown() float64 {
+	first, last := math.NaN(), math.NaN()
+	for _, v := range s.Value {
+		if math.IsNaN(first) {
+			first = v
+		}
+		if !math.IsNaN(v) {
+			last = v
+		}
+	}
+	return last - first
+}
+
+// share is a part in percent.
+func share(part float64) string {
+	switch {
+	case part > 0 && part < 0.01:
+		return "less than 1%"
+	case part < 1 && part > 0.99:
+		return "more than 99%"
+	}
+	return fmt.Sprintf("%.0f%%", 100*part)
+}
+
+// chance is a probability in words.
+func chance(p float64) string {
+	if p <= 1.0/(shifts+1) {
+		return fmt.Sprintf("less than 1 in %d", shifts+1)
+	}
+	return fmt.Sprintf("1 in %.0f", 1/p)
+}
+
+// duration is a latency with as many digits as say something.
+func duration(ns int64) string {
+	d := time.Duration(ns)
+	if d < 100*time.Millisecond && d >= time.Millisecond {
+		return strings.Replace(fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)), ".0 ms", " ms", 1)
+	}
+	if d < time.Millisecond {
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	}
+	return units.Duration(d)
+}
+
+// factLatency is the table of percentiles as evidence.
+func (l *Latency) factLatency() Fact {
+	f := Fact{ID: "latency", Values: map[string]int64{"requests": int64(l.Requests), "no_answer": int64(l.NoAnswer), "failed": int64(l.Failed),
+		"p50_ns": l.P50, "p90_ns": l.P90, "max_ns": l.Max}}
+	if l.P99 != nil {
+		f.Values["p99_ns"] = *l.P99
+	}
+	if l.P999 != nil {
+		f.Values["p999_ns"] = *l.P999
+	}
+	f.Text = l.Line() + ". " + l.Sentence
+	return f
+}
+
+// Line is the percentiles in one line.
+func (l *Latency) Line() string {
+	if l.Requests == 0 {
+		return fmt.Sprintf("%s of %s, none answered", count(l.Failed, "request"), l.Probe)
+	}
+	text := fmt.Sprintf("%s of %s: p50 %s, p90 %s", count(l.Requests, "request"), l.Probe, duration(l.P50), duration(l.P90))
+	if l.P99 != nil {
+		text += ", p99 " + duration(*l.P99)
+	}
+	if l.P999 != nil {
+		text += ", p99.9 " + duration(*l.P999)
+	}
+	text += ", max " + duration(l.Max)
+	if l.NoAnswer > 0 {
+		text += fmt.Sprintf("; %d had no answer in time", l.NoAnswer)
+	}
+	if l.Failed > 0 {
+		text += fmt.Sprintf("; %d failed (%s)", l.Failed, l.Failures[0].Why)
+	}
+	return text
+}
