@@ -22,6 +22,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"an upload killed in its first rise":                     {Burst, Medium, "upload.go:172"},
 		"garbage over the limit":                                 {GCUnaware, High, ""},
 		"garbage, killed before the second full collection":      {GCUnaware, High, ""},
+		"garbage that was collected, but not given back":         {GCUnaware, High, ""},
 		"garbage without a mark":                                 {Inconclusive, Low, ""},
 		"cgo leak":                                               {Native, High, "db.go:44"},
 		"a file of 1 GiB written":                                {PageCache, High, ""},

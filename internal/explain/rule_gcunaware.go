@@ -11,7 +11,7 @@ var gcUnawarePage = Page{
 	Looks: []string{
 		"What was live at the moment, by a mark, or what the last collections let one expect.",
 		"The collector's goal, GOGC and GOMEMLIMIT against the limit and all that is not heap.",
-		"How much of the heap was garbage at the moment.",
+		"How much of the heap was garbage at the moment, or free again and kept.",
 	},
 	Blind: []string{
 		"Without a mark at the moment, and after few collections, what came since the last one may be live or garbage: then the answer is inconclusive.",
@@ -43,20 +43,24 @@ func judgeGCUnaware(c *Case) Finding {
 	if l, ok := c.memoryLimit(); ok && l <= c.bound.Sub(c.outside()) {
 		return silent(fmt.Sprintf("GOMEMLIMIT is set to %s, which fits under the limit", limit(l)), facts...)
 	}
-	if c.waste() < c.bound*15/100 {
-		return silent(fmt.Sprintf("only %s of the heap were garbage", size(c.waste())), facts...)
+	if c.spare() < c.bound*15/100 {
+		return silent(fmt.Sprintf("only %s of the heap were garbage or free", size(c.spare())), facts...)
 	}
 	if !c.live.known {
-		return undecided(float64(c.waste()), "no mark was made at the moment and too few collections were seen: what came since the last one may be live or garbage", facts...)
+		return undecided(float64(c.spare()), "no mark was made at the moment and too few collections were seen: what came since the last one may be live or garbage", facts...)
 	}
 	return gcUnawareFound(c, facts)
 }
 
+// spare is what a collector that knew the limit would not have needed: garbage, and
+// what was free again while the goal was still far away, so that it was kept.
+func (c *Case) spare() sample.Bytes { return c.waste() + c.own.Row(sample.RowIdle) }
+
 // gcUnawareFound blames the setting. Where a mark tells whose garbage it was, that
 // line stands with it; it need not be wrong.
 func gcUnawareFound(c *Case, facts []Fact) Finding {
-	f := Finding{Stance: Speaks, Bytes: c.waste(), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: c.waste(), Role: "config"}}
+	f := Finding{Stance: Speaks, Bytes: c.spare(), Facts: facts, Confidence: Medium,
+		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: c.spare(), Role: "config"}}
 	if top, all := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Garbage*4 > all {
 		f.Culprit = &Culprit{Function: top.Function, File: top.File, Line: top.Line, Bytes: top.Garbage, Role: "config"}
 	}
@@ -67,8 +71,12 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 	} else {
 		f.Because = []string{fmt.Sprintf("of new memory, %.0f%% stayed over the last collections", 100*c.live.share)}
 	}
-	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap%s were live; the collector let %s of garbage pile up, because %s.",
-		about, size(min(c.live.bytes, c.heap())), size(c.heap()), c.of(), size(c.waste()), c.aimedPast())
+	pile := size(c.waste()) + " of garbage"
+	if c.own.Row(sample.RowIdle) > c.waste()/2 {
+		pile = size(c.spare()) + " of garbage and freed memory"
+	}
+	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap%s were live; the collector let %s pile up, because %s.",
+		about, size(min(c.live.bytes, c.heap())), size(c.heap()), c.of(), pile, c.aimedPast())
 	f.Detail = "The live heap fits the limit; the collector did not know it."
 	f.Why = []Why{{Text: c.collectorWhy(), Evidence: []string{"collector", "live"}}}
 	return f

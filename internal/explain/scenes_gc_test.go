@@ -23,6 +23,17 @@ var gcScenes = map[string]func() *scene{
 		s.running(1)
 		return s
 	},
+	"garbage that was collected, but not given back": func() *scene {
+		s := newScene()
+		s.heap(148, 150, 170)
+		s.p.Residency.GoIdle = bytesOf(70)
+		s.killed()
+		s.cycles(70, 40, 90, 148, 149, 148, 150, 148)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 148, 0)
+		s.running(1)
+		s.stand(20, 148, 0, 0)
+		return s
+	},
 	"garbage without a mark": func() *scene {
 		s := newScene()
 		s.heap(128, 150, 243)
