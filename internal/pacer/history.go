@@ -28,7 +28,7 @@ type History struct {
 	limit   float64 // of the cgroup; 0: none
 	cpus    int
 	killed  bool
-	begins  bool  // the process was seen from its start
+	begins  bool  // the process was seen from its start, or soon after
 	changed int   // how often GOGC or GOMEMLIMIT were changed
 	held    *knot // what a mark at its death found
 }
@@ -157,6 +157,10 @@ func forcedOf(ticks []tick) (at []float64) {
 	return at
 }
 
+// fresh is the most CPU time, in seconds, that a program has used whose first
+// sample is taken as its start.
+const fresh = 1
+
 // noteRecorded finds the peaks. Between two samples the heap grew up to the end of
 // the mark that lies there.
 func (h *History) noteRecorded() {
@@ -170,9 +174,13 @@ func (h *History) noteRecorded() {
 	for _, m := range h.marks {
 		rec.Peak = max(rec.Peak, m.peak)
 	}
-	rec.GCs, rec.Forced = last.gcs-h.ticks[0].gcs, last.forced-h.ticks[0].forced
+	first := h.ticks[0]
+	h.begins = first.cpu < fresh && first.alloc < last.alloc/2
+	rec.GCs, rec.Forced = last.gcs, last.forced
+	if !h.begins {
+		rec.GCs, rec.Forced = last.gcs-first.gcs, last.forced-first.forced
+	}
 	h.Setting = Setting{GOGC: last.gogc, Limit: last.memoryLimit}
-	h.begins = h.ticks[0].gcs == 0 && h.ticks[0].at < 1
 }
 
 // surroundings reads the charge beside the process, the machine, and how it ended.
@@ -269,6 +277,14 @@ func (h *History) noteDeath(m *sample.Moment) {
 			h.Recorded.Anon = max(h.Recorded.Anon, float64(p.Resident.Anon()))
 		}
 	}
+}
+
+// start is the first clock.
+func (h *History) start() float64 {
+	if h.begins {
+		return 0
+	}
+	return h.ticks[0].alloc
 }
 
 // end is the last clock.

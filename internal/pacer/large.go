@@ -17,6 +17,7 @@ type large struct {
 	from, to float64
 	size     float64
 	bytes    float64 // of all of them
+	stays    bool    // they are the rise between two knots of the liveness
 }
 
 // largest sites count from here on: the profile samples each of their objects at
@@ -83,7 +84,7 @@ func (h *History) addLarge(sites []sample.Site, before, after *sample.HeapProfil
 			n -= min(n, before.Counts[i].NowAllocs)
 		}
 		if size := float64(sites[i].Size); n > 0 {
-			h.large = append(h.large, large{from, to, size, size * float64(n)})
+			h.large = append(h.large, large{from: from, to: to, size: size, bytes: size * float64(n)})
 		}
 	}
 }
@@ -96,6 +97,9 @@ func (h *History) overshoot(a float64, rng *rand.Rand) float64 {
 	i := sort.Search(len(h.large), func(i int) bool { return h.large[i].to > a })
 	for ; i < len(h.large) && h.large[i].from <= a; i++ {
 		l := h.large[i]
+		if l.stays {
+			continue
+		}
 		share := l.bytes / max(l.to-l.from, l.bytes)
 		if u < share {
 			return rng.Float64() * l.size
@@ -103,4 +107,47 @@ func (h *History) overshoot(a float64, rng *rand.Rand) float64 {
 		u -= share
 	}
 	return 0
+}
+
+// mostSteps bounds how many objects are placed one by one between two knots.
+const mostSteps = 20
+
+// stepsOf finds the large objects that can be nothing but the rise between two
+// knots, and marks them: where one is, the live heap takes a step. Where it may be
+// between several, it is where the fewest collections were: a step leaves no heap
+// for others to begin at.
+func stepsOf(knots []knot, list []large) map[int][]large {
+	steps := map[int][]large{}
+	left := make([]float64, max(1, len(knots))) // of the rise after each knot
+	for i := range knots[1:] {
+		left[i] = min(1.02*(knots[i+1].live-knots[i].live), knots[i+1].clock-knots[i].clock)
+	}
+	for n := range list {
+		l := &list[n]
+		l.stays = false
+		if i := l.stepAfter(knots, left); i >= 0 {
+			l.stays = true
+			left[i] -= l.bytes
+			steps[i] = append(steps[i], *l)
+		}
+	}
+	return steps
+}
+
+// stepAfter is the knot after which the objects are the rise, -1 if there is none.
+// A rise that they are but a small part of needs no steps.
+func (l large) stepAfter(knots []knot, left []float64) int {
+	best, fewest := -1, 0
+	if l.bytes/l.size > mostSteps {
+		return best
+	}
+	for i := range knots[1:] {
+		if l.to <= knots[i].clock || l.from >= knots[i+1].clock || l.bytes > left[i] || l.bytes < left[i]/20 {
+			continue
+		}
+		if between := knots[i+1].gcs - knots[i].gcs; best < 0 || between < fewest {
+			best, fewest = i, between
+		}
+	}
+	return best
 }

@@ -4,10 +4,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 )
 
 // knot is a point at which it is known what was live.
-type knot struct{ clock, live float64 }
+type knot struct {
+	clock, live float64
+	gcs         int     // collections that had ended by then
+	during      float64 // allocated during its mark, and found by it
+}
 
 // liveness is what was live at every clock: straight lines between knots. Nothing
 // is known between two, but bounds: no more than was live before and allocated
@@ -19,6 +24,8 @@ type liveness struct {
 	left []float64
 	most float64
 	work int // first knot after the ramp of the start
+	// steps[i] are the large objects that make the rise after knot i.
+	steps map[int][]large
 
 	// Score is the median and 90th percentile of |left| after the ramp.
 	Median, P90 float64
@@ -26,11 +33,13 @@ type liveness struct {
 
 func livenessOf(h *History) *liveness {
 	l := &liveness{}
-	first := h.ticks[0]
-	l.knots = append(l.knots, knot{first.alloc, min(first.heap, first.live)})
+	l.knots = append(l.knots, knot{})
+	if !h.begins {
+		l.knots[0] = knot{h.ticks[0].alloc, min(h.ticks[0].heap, h.ticks[0].live), h.ticks[0].gcs, 0}
+	}
 	for _, m := range h.marks {
-		if m.clock > first.alloc {
-			l.knots = append(l.knots, knot{m.clock, m.live})
+		if m.clock > l.knots[0].clock {
+			l.knots = append(l.knots, knot{m.clock, m.live, m.n, m.known()})
 		}
 	}
 	if h.held != nil && h.held.clock > l.knots[len(l.knots)-1].clock {
@@ -41,6 +50,7 @@ func livenessOf(h *History) *liveness {
 	}
 	l.findWork()
 	l.leaveOut()
+	l.steps = stepsOf(l.knots, h.large)
 	return l
 }
 
@@ -85,25 +95,27 @@ const noisy = 0.02
 
 // path is one draw of the liveness.
 type path struct {
-	*liveness
+	knots []knot
 	bulge []float64 // of the stretch after knot i, bytes at its middle
+	atoms []knot    // large objects that stay: live grows by knot.live at clock
 	at    int
 }
 
 // draw makes a path; without a generator it is the lines alone.
 func (l *liveness) draw(rng *rand.Rand) *path {
-	p := &path{liveness: l, bulge: make([]float64, len(l.knots))}
-	if rng == nil {
-		return p
-	}
-	for i := range p.bulge {
-		left := l.near(i)
-		if len(left) == 0 {
+	p := &path{knots: make([]knot, 0, len(l.knots)+2*len(l.steps)), bulge: make([]float64, 0, cap(l.knots))}
+	for i, k := range l.knots {
+		p.knots, p.bulge = append(p.knots, k), append(p.bulge, 0)
+		if rng == nil || i+1 == len(l.knots) {
 			continue
 		}
-		// What is left was measured over two stretches, a bulge is of one: variance
-		// grows with the distance.
-		p.bulge[i] = left[rng.IntN(len(left))] * l.most * math.Sqrt2 / 2
+		if steps := l.steps[i]; steps != nil {
+			p.climb(k, l.knots[i+1], steps, rng)
+		} else if left := l.near(i); len(left) > 0 {
+			// What is left was measured over two stretches, a bulge is of one: variance
+			// grows with the distance.
+			p.bulge[len(p.bulge)-1] = left[rng.IntN(len(left))] * l.most * math.Sqrt2 / 2
+		}
 	}
 	return p
 }
@@ -122,6 +134,45 @@ func (l *liveness) near(i int) (left []float64) {
 		}
 	}
 	return left
+}
+
+// climb puts the large objects between two knots, each where it may have been; what
+// else the live heap rises by, it rises in between.
+func (p *path) climb(i, j knot, steps []large, rng *rand.Rand) {
+	var sizes, starts []float64
+	sum := 0.0
+	for _, s := range steps {
+		for range int(math.Round(s.bytes / s.size)) {
+			sizes, sum = append(sizes, s.size), sum+s.size
+			// A clock without the large objects themselves.
+			starts = append(starts, rng.Float64())
+		}
+	}
+	rng.Shuffle(len(sizes), func(a, b int) { sizes[a], sizes[b] = sizes[b], sizes[a] })
+	slices.Sort(starts)
+	done := i.during // none of them was among what the mark found
+	if i.clock+done+sum > j.clock || i.live+done+sum > j.live*1.02 {
+		done = 0
+	}
+	between := max(0, j.clock-i.clock-sum-done)
+	rise := max(0, j.live-i.live-sum-done)
+	for n, share := range starts {
+		at := knot{clock: i.clock + share*between + done, live: i.live + share*rise + done}
+		p.atoms = append(p.atoms, knot{clock: at.clock, live: sizes[n]})
+		p.knots = append(p.knots, at, knot{clock: at.clock + sizes[n], live: at.live + sizes[n]})
+		p.bulge = append(p.bulge, 0, 0)
+		done += sizes[n]
+	}
+}
+
+// whole moves a clock that lies within a large object's allocation behind it: no
+// collection begins in there.
+func (p *path) whole(a float64) float64 {
+	i := sort.Search(len(p.atoms), func(i int) bool { return p.atoms[i].clock >= a })
+	if i > 0 && a < p.atoms[i-1].clock+p.atoms[i-1].live {
+		return p.atoms[i-1].clock + p.atoms[i-1].live
+	}
+	return a
 }
 
 // live is what is live at clock a; calls go forward.

@@ -9,6 +9,7 @@ import (
 
 // mark is one collection as it can be put together from the samples around it.
 type mark struct {
+	n      int     // its number
 	clock  float64 // at its start
 	live   float64 // what was live there: found, less what was allocated during it
 	during float64 // allocated during it; NaN: not known
@@ -49,7 +50,7 @@ func marksOf(ticks []tick, cycles []sample.GCCycle) []mark {
 func markOf(ticks []tick, i int, c sample.GCCycle, grain float64) mark {
 	after, found := ticks[i], float64(c.Marked)
 	end := after.alloc - max(0, after.live-after.marked)/grain
-	m := mark{clock: end, live: found, during: math.NaN()}
+	m := mark{n: int(c.N), clock: end, live: found, during: math.NaN()}
 	if after.gcs != int(c.N) {
 		m.clock = math.NaN() // others ended since: found is of one, the sample of another
 	}
@@ -74,6 +75,14 @@ func markOf(ticks []tick, i int, c sample.GCCycle, grain float64) mark {
 		m.left = max(0, before.goal-trigger)
 	}
 	return m
+}
+
+// known is what was allocated during it, 0 where that is not known.
+func (m mark) known() float64 {
+	if math.IsNaN(m.during) {
+		return 0
+	}
+	return m.during
 }
 
 // runwayOf is how far below its goal a collection began. One that began above the

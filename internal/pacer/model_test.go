@@ -64,7 +64,7 @@ func TestOtherSettingsFollowTheArithmetic(t *testing.T) {
 	for _, gogc := range []int32{10, 25, 50, 100, 200, 400} {
 		p := m.predict(Setting{gogc, none}, nil)
 		near(t, "peak", float64(p.peak.P50), 100*mib*(1+float64(gogc)/100), 0.06)
-		if want := 1950 / float64(gogc); math.Abs(float64(p.gcs)-want) > 3+want/5 {
+		if want := 1950 / float64(gogc); math.Abs(float64(p.gcs)-want) > 5+want/4 {
 			t.Errorf("%d collections, want about %.0f", p.gcs, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestALimitBelowTheLiveHeapIsASpiral(t *testing.T) {
 
 func TestTheSameRecordingGivesTheSameFigures(t *testing.T) {
 	h := server(64 * mib)
-	h.large = []large{{0, h.end(), 5 * mib, h.end() / 3}}
+	h.large = []large{{from: 0, to: h.end(), size: 5 * mib, bytes: h.end() / 3}}
 	one, two := newModel(h).predict(Setting{100, none}, nil), newModel(h).predict(Setting{100, none}, nil)
 	if one != two {
 		t.Errorf("%+v\nthen\n%+v", one, two)
@@ -118,6 +118,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"as it is", func(*History) {}, High},
 		{"two collections", func(h *History) { h.marks = h.marks[:2] }, Refused},
+		{"a program that has only started", func(h *History) { h.ticks = h.ticks[:14]; h.noteRecorded() }, Refused},
 		{"a program that sets GOGC", func(h *History) { h.changed = 9 }, Refused},
 		{"a store that sizes its caches by memory", func(h *History) {
 			h.Program.Go.Deps = []sample.Module{{Path: "github.com/VictoriaMetrics/VictoriaMetrics"}}
@@ -131,7 +132,7 @@ func TestRefusals(t *testing.T) {
 		{"a replay that does not match", func(h *History) { h.Recorded.Peak *= 2 }, Refused},
 		{"a replay a little off", func(h *History) { h.Recorded.Peak *= 1.08 }, Medium},
 		{"a start that was not seen", func(h *History) { h.begins = false }, Medium},
-		{"a kill, with a mark at it", func(h *History) { h.killed, h.held = true, &knot{h.end(), 100 * mib} }, Medium},
+		{"a kill, with a mark at it", func(h *History) { h.killed, h.held = true, &knot{clock: h.end(), live: 100 * mib} }, Medium},
 		{"a kill with much new memory", func(h *History) {
 			h.killed = true
 			h.marks = h.marks[:len(h.marks)-2]

@@ -38,10 +38,13 @@ const (
 // asked for. The same draws serve every setting, so that two differ by the setting.
 func (m *model) predict(set Setting, when []float64) prediction {
 	p := prediction{set: set, peakLow: math.Inf(1)}
-	var peaks, anons, gcs, work, close, live []float64
+	var peaks, anons, gcs, work, close, live, plain, plainAnon []float64
 	n := m.draws
 	for i := 0; i < n; i++ {
-		o := m.run(set, when, rand.New(rand.NewPCG(seed, uint64(i))))
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		o := m.run(set, when, rng)
+		plain, plainAnon = append(plain, o.peak), append(plainAnon, m.anonAt(o.ready))
+		o.spread(1 + spread*rng.NormFloat64())
 		if o.gcs > 1000 { // a spiral, or near it: its draws differ little
 			n = min(n, 8)
 		}
@@ -50,7 +53,7 @@ func (m *model) predict(set Setting, when []float64) prediction {
 		close, live = append(close, float64(o.close)), append(live, o.live)
 		p.peakLow, p.peakTop = min(p.peakLow, o.peak), max(p.peakTop, o.peak)
 	}
-	p.peak, p.anon = rangeOf(peaks), rangeOf(anons)
+	p.peak, p.anon = rangeOf(plain, peaks), rangeOf(plainAnon, anons)
 	all, near := percentile(gcs, 0.5), percentile(close, 0.5)
 	p.gcs, p.work = int(math.Round(all)), percentile(work, 0.5)
 	p.live = sample.Bytes(percentile(live, 0.5))
@@ -61,6 +64,15 @@ func (m *model) predict(set Setting, when []float64) prediction {
 	return p
 }
 
-func rangeOf(v []float64) Range {
-	return Range{sample.Bytes(percentile(v, 0.05)), sample.Bytes(percentile(v, 0.5)), sample.Bytes(percentile(v, 0.95))}
+// spread is the standard deviation between two runs with the same setting, as a
+// share of their peaks: measured, 1 to 4 % (docs/tune.md).
+const spread = 0.025
+
+func (o *outcome) spread(by float64) { o.peak, o.ready = o.peak*by, o.ready*by }
+
+// rangeOf takes the middle of the draws as they are, and the ends of those that are
+// spread.
+func rangeOf(plain, spread []float64) Range {
+	middle := percentile(plain, 0.5)
+	return Range{sample.Bytes(min(middle, percentile(spread, 0.05))), sample.Bytes(middle), sample.Bytes(max(middle, percentile(spread, 0.95)))}
 }

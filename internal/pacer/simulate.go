@@ -31,7 +31,7 @@ func newModel(h *History) *model {
 			continue
 		}
 		if !math.IsNaN(k.during) {
-			m.shares = append(m.shares, at{k.clock, k.during / k.live})
+			m.shares = append(m.shares, at{k.clock, k.during / (k.live + leastMark)})
 			if k.left > mib {
 				m.passed = max(m.passed, (k.during-assisted*k.live)/k.left)
 			}
@@ -82,11 +82,18 @@ const eachMark = 0.5 * mib
 // mostCollections ends a run of the model that would go on for too long.
 const mostCollections = 100_000
 
+// How fast a program allocates while it starts differs from run to run, and with it
+// the runway of the five collections that follow: measured, by these factors.
+const rampLeast, rampMost = 0.4, 1.2
+
 // run goes through the recording's line of allocations under a setting. when are
 // the clocks at which a collection is asked for.
 func (m *model) run(set Setting, when []float64, rng *rand.Rand) outcome {
 	r := replay{model: m, set: set, when: when, rng: rng, path: m.live.draw(rng)}
-	r.now = m.h.ticks[0].alloc
+	r.now, r.ramp = m.h.start(), m.rampShare
+	if rng != nil {
+		r.ramp *= rampLeast + (rampMost-rampLeast)*rng.Float64()
+	}
 	r.heap = m.live.knots[0].live
 	if !m.h.begins { // seen from the middle: what the collector knew then
 		r.heap, r.state.Marked = m.h.ticks[0].heap, m.h.ticks[0].marked
@@ -110,6 +117,7 @@ type replay struct {
 	heap   float64             // in use
 	last   float64             // seconds at which the last collection ended
 	before [remembered]float64 // allocated during each of the last marks, as a share of what was live
+	ramp   float64             // rampShare as drawn
 	out    outcome
 }
 
@@ -122,11 +130,14 @@ func (r *replay) collection(end float64) {
 	if !byLimit { // the sweeper is given room (sweepHeapLiveBasis + sweepMinHeapDistance)
 		trigger = max(trigger, r.heap+mib)
 	}
+	if r.out.gcs == 0 && r.rng != nil {
+		trigger = r.firstOf(trigger)
+	}
 	close := r.state.Marked >= goal-mib/4
 	start := r.now + max(0, trigger-r.heap)/r.grain
 	start = r.asked(start)
 	if r.rng != nil {
-		start += r.h.overshoot(start, r.rng)
+		start = r.path.whole(start + r.h.overshoot(start, r.rng))
 	}
 	start = max(start, r.now+eachP)
 	if start >= end {
@@ -146,10 +157,21 @@ func (r *replay) collection(end float64) {
 	r.heap = min(r.heap, live+during)
 	share := during / max(live, heapMinimum)
 	if r.now <= r.rampEnd {
-		share = max(share, r.rampShare)
+		share = max(share, r.ramp)
 	}
 	r.before[r.out.gcs%remembered] = share
 	r.state.Marked, r.last = r.heap, r.h.seconds(r.now)
+}
+
+// firstOf moves the first trigger by a part of the step to the second. The first
+// collections of a program double the heap so fast that small things decide where
+// in its growth the last of them lies, and no sample sees them: any place is as
+// likely.
+func (r *replay) firstOf(trigger float64) float64 {
+	if r.set.GOGC < 0 || r.state.Marked > 0 || !r.h.begins {
+		return trigger
+	}
+	return trigger * math.Pow(1+float64(r.set.GOGC)/100, r.rng.Float64())
 }
 
 // eachP is the least that is allocated between two collections: what the caches of
@@ -209,11 +231,15 @@ const throttled = 0.6
 // assisted is what passes beyond the goal whatever assists do, of the live heap.
 const assisted = 0.02
 
+// leastMark is how much longer a mark takes than what is live does, in bytes marked:
+// waking workers, stacks, termination.
+const leastMark = 2 * mib
+
 // during is what is allocated while a mark runs. Assists hold it to what is left to
 // the goal: measured, to 105 % of it and 2 % of the live heap; more on a machine so
 // busy that marks stood still, as far as this recording shows.
 func (r *replay) during(live, left float64, close bool) float64 {
-	d := nearest(r.shares, r.now, r.rng) * live
+	d := nearest(r.shares, r.now, r.rng) * (live + leastMark)
 	if close {
 		d *= throttled
 	}

@@ -31,14 +31,13 @@ type Asked struct {
 
 // clocks are the instants on the clock of allocations.
 func (a *Asked) clocks(h *History) (list []float64) {
-	first, end := h.ticks[0].alloc, h.end()
 	switch {
 	case a.Every > 0:
 		for s := a.Every.Seconds(); s < h.lasted().Seconds(); s += a.Every.Seconds() {
 			list = append(list, h.clockOf(s))
 		}
 	case a.Bytes > 0:
-		for c := first + float64(a.Bytes); c < end; c += float64(a.Bytes) {
+		for c := h.start() + float64(a.Bytes); c < h.end(); c += float64(a.Bytes) {
 			list = append(list, c)
 		}
 	case a.Times > 0:
