@@ -31,6 +31,8 @@ type Latency struct {
 	Failures  []Failure       `json:"failures"` // most first
 	Slow      Slow            `json:"slow"`
 	Sentence  string          `json:"sentence"`
+
+	p10, p95 int64
 }
 
 // LatencyBucket counts the requests that took From or longer, and less than To.
@@ -106,6 +108,7 @@ func (l *Latency) fail(why string) {
 
 // measure fills in what sorted latencies say.
 func (l *Latency) measure(took []int64) {
+	l.p10, l.p95 = nearestRank(took, 0.1), nearestRank(took, 0.95)
 	l.P50, l.P90, l.Max = nearestRank(took, 0.5), nearestRank(took, 0.9), took[len(took)-1]
 	if len(took) >= 100 {
 		p := nearestRank(took, 0.99)

@@ -28,7 +28,8 @@ type Tie struct {
 	// Chance is how often so much coincides when the requests are moved along the
 	// run together: 1/200 is the least that can be told.
 	Chance float64 `json:"chance"`
-	// Coincides: more than a third of their time, and hardly by chance.
+	// Coincides: more than a third of their time and a fifth more than of all, and
+	// hardly by chance.
 	Coincides bool `json:"coincides"`
 }
 
@@ -40,27 +41,21 @@ const (
 	mostSlow    = 1000
 )
 
-// slowRequests: slow is what only one in a hundred exceeds, if that is also five
-// times the median and 10 ms more. That there are waits of the usual length is no
-// question.
+// slowRequests: slow is what only one in a hundred exceeds, or one in twenty where
+// those waited in too few episodes, if that is also five times what the fastest tenth
+// takes and 10 ms more: else nothing was in its way.
 func (c *Case) slowRequests(list []sample.Request, l *Latency) Slow {
 	if l.P99 == nil {
 		return Slow{}
 	}
-	threshold := max(*l.P99, 5*l.P50, l.P50+int64(10*time.Millisecond))
-	var spans []Stretch
-	for _, r := range list {
-		if r.Timed() && int64(r.Latency()) >= threshold && len(spans) < mostSlow {
-			due := c.seconds(r.Due)
-			spans = append(spans, Stretch{due, due + r.Latency().Seconds()})
-		}
+	least := max(5*l.p10, l.p10+int64(10*time.Millisecond))
+	s, spans := c.waitsOf(list, max(*l.P99, least))
+	if s.Requests > 0 && s.Episodes < fewEpisodes {
+		s, spans = c.waitsOf(list, max(l.p95, least))
 	}
-	if len(spans) == 0 {
+	if s.Requests == 0 {
 		return Slow{}
 	}
-	s := Slow{Threshold: threshold, Requests: len(spans)}
-	spans = united(spans)
-	s.Episodes = len(spans)
 	from, to := c.seconds(list[0].Due), c.seconds(list[len(list)-1].Due)+1e-3
 	to = max(to, spans[len(spans)-1].To)
 	for _, cause := range c.causesOfWaits() {
@@ -73,6 +68,21 @@ func (c *Case) slowRequests(list []sample.Request, l *Latency) Slow {
 		return int(1000 * (b.OfSlow - b.OfAll - a.OfSlow + a.OfAll))
 	})
 	return s
+}
+
+// waitsOf are the times in which requests waited that took so long, or longer.
+func (c *Case) waitsOf(list []sample.Request, threshold int64) (Slow, []Stretch) {
+	var spans []Stretch
+	for _, r := range list {
+		if r.Timed() && int64(r.Latency()) >= threshold && len(spans) < mostSlow {
+			due := c.seconds(r.Due)
+			spans = append(spans, Stretch{due, due + r.Latency().Seconds()})
+		}
+	}
+	s := Slow{Threshold: threshold, Requests: len(spans)}
+	spans = united(spans)
+	s.Episodes = len(spans)
+	return s, spans
 }
 
 type waitCause struct {
@@ -113,7 +123,7 @@ func tie(name string, slow, when []Stretch, from, to float64) Tie {
 		}
 	}
 	t.Chance = float64(as) / (shifts + 1)
-	t.Coincides = len(slow) >= fewEpisodes && t.Chance <= rare && t.OfSlow > 1.0/3
+	t.Coincides = len(slow) >= fewEpisodes && t.Chance <= rare && t.OfSlow > 1.0/3 && t.OfSlow > t.OfAll+0.2
 	return t
 }
 

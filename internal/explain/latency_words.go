@@ -18,22 +18,35 @@ func (c *Case) slowWords(l *Latency) string {
 	case l.P99 == nil:
 		return "Too few requests to tell slow ones from others"
 	case s.Requests == 0:
-		return "None was slow: 99 of 100 were answered within " + duration(*l.P99)
+		return fmt.Sprintf("None was slow: 99 of 100 were answered within %s, the fastest tenth within %s", duration(*l.P99), duration(l.p10))
 	}
 	text := fmt.Sprintf("%s of %s or more, in %s", count(s.Requests, "wait"), duration(s.Threshold), count(s.Episodes, "episode"))
 	if s.Episodes < fewEpisodes {
 		return text + ": too few to tell what they coincide with" + c.hintOf(s)
 	}
 	first := s.Causes[0]
+	if all := marked(s.Causes); !first.Coincides && all > 0.5 {
+		return fmt.Sprintf("%s; the garbage collector marked %s of all the time, so that hardly a request did without it%s", text, share(all), c.assistWords())
+	}
 	if !first.Coincides {
 		return text + ", do not coincide with " + c.notWith(s)
 	}
-	text += fmt.Sprintf(": %s of that time %s, which is so %s of all the time (by chance: %s)",
+	text += fmt.Sprintf(": %s of that time %s, against %s of all the time (by chance: %s)",
 		share(first.OfSlow), causeWords[first.Cause], share(first.OfAll), chance(first.Chance))
 	if first.Cause == "collections" {
 		text += c.assistWords()
 	}
 	return text
+}
+
+// marked is the part of all the time in which the collector marked.
+func marked(causes []Tie) float64 {
+	for _, t := range causes {
+		if t.Cause == "collections" {
+			return t.OfAll
+		}
+	}
+	return 0
 }
 
 // causeWords say what went on.
