@@ -250,4 +250,12 @@ var quietHeap = map[string]quietRun{
 		s.p.Go.NumGC, s.p.Go.HeapMarked, s.p.Go.LastGC = 11, 30*mib, s.Moment.At.Add(-time.Second)
 		return s
 	}, []Class{Healthy}, Healthy},
+	"much idle heap at the end of a short job": {func() *scene {
+		s := newScene()
+		s.heap(30, 30, 50)
+		s.p.Residency.GoIdle = 150 * mib
+		s.charge()
+		s.cycles(60, 30, 180, 30, 30, 30, 31, 30)
+		return s
+	}, []Class{Healthy}, Healthy},
 }

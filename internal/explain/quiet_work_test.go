@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -157,4 +158,18 @@ var quietWork = map[string]quietRun{
 		s.stand(20, 150, 125, 0)
 		return s
 	}, []Class{Healthy}, Inconclusive},
+	"calls that were many at the peak and ended later": {func() *scene {
+		s := newScene()
+		s.heap(100, 140, 160)
+		s.charge()
+		s.cycles(15, 10, 20, 40, 60, 80, 100)
+		s.goroutines(12, 100, 200)
+		s.waiting("example.org/shop/rows.Read", "rows.go", 14, 180, "chan receive", 29)
+		s.Ticks.At = append(s.Ticks.At, 33, 36)
+		s.Ticks.Goroutines = append(s.Ticks.Goroutines, 90, 14)
+		for _, column := range []*[]float64{&s.Ticks.Usage, &s.Ticks.PageCache, &s.Ticks.Anon, &s.Ticks.Native, &s.Ticks.HeapLive, &s.Ticks.HeapAlloc, &s.Ticks.Available} {
+			*column = append(*column, math.NaN(), math.NaN())
+		}
+		return s
+	}, []Class{Healthy}, Healthy},
 }

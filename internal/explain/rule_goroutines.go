@@ -100,6 +100,9 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	if grown < fewestPiled || grown < 0.5*p.last {
 		return p, fmt.Sprintf("the number of goroutines did not grow: %.0f at first, %.0f at last", n[0], p.last)
 	}
+	if later, ok := c.fewestLater(); ok && later <= p.first+grown/2 {
+		return p, fmt.Sprintf("the number of goroutines came back to %.0f after the %s", later, c.momentName())
+	}
 	from := low
 	for from+1 < len(n) && n[from+1] <= p.first+0.05*grown {
 		from++
@@ -110,6 +113,21 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 		return p, fmt.Sprintf("the number of goroutines did not keep growing: %.0f for the last part of %s", p.last, seconds(p.span))
 	}
 	return p, ""
+}
+
+// fewestLater is the least number of goroutines after the moment, until the program
+// was asked to end; ok is false where none was read.
+func (c *Case) fewestLater() (least float64, ok bool) {
+	from, to := c.seconds(c.Moment.At), math.Inf(1)
+	if sent, stopped := firstEvent(c.Evidence, sample.EventSignal); stopped {
+		to = c.seconds(sent.At)
+	}
+	for i, n := range c.Ticks.Goroutines {
+		if at := c.Ticks.At[i]; at > from && at < to && n > 0 && (!ok || n < least) { // NaN compares false
+			least, ok = n, true
+		}
+	}
+	return least, ok
 }
 
 // untilMoment is what was seen of a column up to the moment.

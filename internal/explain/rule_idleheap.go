@@ -19,6 +19,10 @@ var idleHeapPage = Page{
 	Example: "freed memory that Go keeps",
 }
 
+// keptIdle is how long a run must be, in seconds, for idle heap to be called kept:
+// Go gives it back over minutes.
+const keptIdle = 60
+
 // judgeIdleHeap: freed heap that is still resident is what fills the charge.
 func judgeIdleHeap(c *Case) Finding {
 	if c.g == nil {
@@ -34,7 +38,7 @@ func judgeIdleHeap(c *Case) Finding {
 		return silent(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
 	case c.pressed && idle < c.live.bytes:
 		return silent(fmt.Sprintf("freed memory that Go kept was %s, the live heap %s", size(idle), size(c.live.bytes)), facts...)
-	case !c.pressed && (idle < 64*sample.MiB || idle < hard/2):
+	case !c.pressed && (idle < 64*sample.MiB || idle < hard/2 || c.outcome.Elapsed < keptIdle):
 		return minor(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
 	}
 	return idleHeapFound(c, idle, facts)
