@@ -62,6 +62,9 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"a value that is read whole":                             {Burst, Medium, "bodies.go:57"},
 		"work in flight in one of several processes":             {Burst, High, "rows.go:73"},
 		"growth that came to rest where all is kept":             {Leak, Medium, "wire.go:99"},
+		"a loop that remembers, in a function of its own":        {Leak, Medium, "words.go:97"},
+		"values that are read whole, three at once":              {Burst, Medium, "bodies.go:57"},
+		"buffers in flight that are hardly touched":              {Burst, Medium, "uploads.go:71"},
 		"nothing could be read":                                  {Inconclusive, Low, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

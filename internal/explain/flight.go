@@ -66,6 +66,9 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand) flight
 	named := nameOf(callers[:f.outer+1], calls)
 	f.name, f.calls, f.held = callers[named].Function, calls[named], callers[named].Under
 	f.call = judgeCalls(site, course, f.outer, calls[f.outer]+running)
+	if f.call == always && f.outer == 0 && runsAlong(calls[0], running, site, course) {
+		f.call = standing
+	}
 	return f
 }
 
@@ -116,6 +119,28 @@ func isLoop(caller, now, unseen int, site *Site, course []Stand) bool {
 		}
 	}
 	return now <= n && n <= now+unseen && n > 0 && seen >= 5 && ended >= 2 && site.Objects >= 1000*uint64(n)
+}
+
+// runsAlong: the same goroutines stood inside the function from when next to nothing
+// was held to the end, each of which allocated a thousand objects or more there: a
+// loop, and no call that comes and goes.
+func runsAlong(now, unseen int, site *Site, course []Stand) bool {
+	n, seen := 0, 0
+	for _, s := range course {
+		if !s.Goroutines || n == 0 && s.calls(0) == 0 {
+			continue
+		}
+		if n == 0 {
+			if n = s.calls(0); s.Bytes*20 >= site.Bytes {
+				return false
+			}
+		}
+		if s.calls(0) > n || s.calls(0)+s.Unseen < n {
+			return false
+		}
+		seen++
+	}
+	return seen >= 8 && now <= n && n <= now+unseen && site.Objects >= 1000*uint64(n)
 }
 
 // call is what is known of how the blamed memory and the calls go together.

@@ -31,30 +31,40 @@ func (c *Case) builder() string {
 	return ""
 }
 
-// oneValue: what the blamed line holds is one value that a builder was still at,
-// with what it is made from: no second object is as large, and all of them come to
-// about three times the largest at most. Its goroutine need not have been seen: one
-// that ran cannot be looked into, and what nearly everything was allocated for since
-// the last collection was being worked at.
-func (c *Case) oneValue() bool {
+// wholeValues is how many values, at most, builders at the blamed line were still
+// putting together, if that is all that the line holds: there are no more objects of
+// the largest size than goroutines that may be at work, and all objects come to about
+// three times the largest for each. 0: it is not. A goroutine that ran cannot be looked
+// into; where none was seen at it, nearly everything since the last collection must
+// have been allocated there.
+func (c *Case) wholeValues() int {
 	s := c.site
-	switch {
-	case c.builder() == "" || c.flight.call == noCall || s.AsLarge != 1 || s.Largest*16 < s.Bytes*5:
-		return false
-	case c.flight.calls > 0:
-		return true
+	n := max(1, c.flight.calls+c.flight.running)
+	if c.builder() == "" || c.flight.call == noCall || s.AsLarge == 0 || s.AsLarge > uint64(n) || s.Largest*16*sample.Bytes(n) < s.Bytes*5 {
+		return 0
+	}
+	if c.flight.calls > 0 {
+		return n
 	}
 	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
-	return c.flight.running > 0 && top != nil && top.Function == s.Function && top.Line == s.Line && top.Since*10 >= all*9 && c.freedShare() >= 0.3
+	if c.flight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 || c.freedShare() < 0.3 {
+		return 0
+	}
+	return n
 }
 
-// oneValueFound blames the line that asked for all of it at once.
-func oneValueFound(c *Case) Finding {
+// wholeFound blames the line that asked for all of a value at once.
+func wholeFound(c *Case, n int) Finding {
 	s := c.site
-	f := Finding{Stance: Speaks, Detail: "A burst, not a leak: one value that is too large for the limit.", Culprit: culprit(s, "allocates"), Confidence: Medium}
-	f.Sentence = fmt.Sprintf("%s at %s%s was putting together one value as a whole, and held %s for it; its largest part was %s.",
-		ShortFunc(c.builder()), place(s.File, s.Line), c.in(), size(s.Bytes), size(s.Largest))
+	f := Finding{Stance: Speaks, Detail: "A burst, not a leak: values that are too large for the limit.", Culprit: culprit(s, "allocates"), Confidence: Medium}
+	what := "one value as a whole, and held %s for it"
 	f.Because = []string{"of the line's objects no two were as large: it was one value, not many"}
+	if n > 1 {
+		what = fmt.Sprintf("up to %d values as a whole, and held %%s for them", n)
+		f.Because = []string{fmt.Sprintf("as many goroutines may have been at it as it held values of the largest size: %d", s.AsLarge)}
+	}
+	f.Sentence = fmt.Sprintf("%s at %s%s was putting together "+what+"; the largest part was %s.",
+		ShortFunc(c.builder()), place(s.File, s.Line), c.in(), size(s.Bytes), size(s.Largest))
 	if c.flight.calls == 0 {
 		f.Because = append(f.Because, "the goroutine at work was not looked into, as it ran")
 	}

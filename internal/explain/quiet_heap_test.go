@@ -258,4 +258,10 @@ var quietHeap = map[string]quietRun{
 		s.cycles(60, 30, 180, 30, 30, 30, 31, 30)
 		return s
 	}, []Class{Healthy}, Healthy},
+	"garbage beside a live heap that only ever rose": {func() *scene {
+		s := leakScenes["a loop that remembers, in a function of its own"]()
+		s.Course = s.Course[:4]
+		s.stand(29, 150, 1, 0)
+		return s
+	}, []Class{GCUnaware}, Inconclusive},
 }

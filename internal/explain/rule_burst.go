@@ -68,8 +68,8 @@ func judgeRise(c *Case) Finding {
 		return silent(fmt.Sprintf("the memory outlived the calls of %s that allocated it", name))
 	case !returned && c.flight.call == standing && !c.withinRequests():
 		return silent(fmt.Sprintf("%s runs all the time: it is no work that comes and goes", name))
-	case c.oneValue():
-		return oneValueFound(c)
+	case c.wholeValues() > 0:
+		return wholeFound(c, c.wholeValues())
 	case c.flight.calls == 0:
 		return undecided(0, fmt.Sprintf("no call of %s was seen in flight, but not every stack could be read", name))
 	case returned, c.flight.call == together && !c.pilingUp(), c.flight.call == always && c.freedShare() >= 0.3, c.withinRequests():
@@ -153,11 +153,24 @@ func burstSentence(c *Case) string {
 	if c.flight.name != s.Function && s.Bytes < held {
 		text += fmt.Sprintf(", %s of it allocated at %s", size(s.Bytes), place(s.File, s.Line))
 	}
-	paged := c.proc.Residency != nil && c.proc.Residency.GoKnown
-	if untouched := c.live.bytes.Sub(c.liveRows()); paged && c.live.exact && untouched > c.live.bytes/20 {
-		text += fmt.Sprintf("; %s of what they held was not touched yet, so not charged", size(untouched))
+	return text + c.untouchedWords(held) + "."
+}
+
+// untouchedWords says how much of what calls held has no page behind it, "" if that is
+// little. Charged is then what else there was: garbage, where the collector aims at
+// twice a live heap of which most is not there.
+func (c *Case) untouchedWords(held sample.Bytes) string {
+	if c.proc.Residency == nil || !c.proc.Residency.GoKnown || !c.live.exact {
+		return ""
 	}
-	return text + "."
+	untouched := min(held, c.live.bytes.Sub(c.liveRows()))
+	switch {
+	case untouched <= c.live.bytes/20:
+		return ""
+	case untouched*2 > held && c.waste()*10 > c.bound*3 && c.g.HeapGoal < unlimited:
+		return fmt.Sprintf("; most of it was not touched, so not charged, but the collector aimed at %s for it and let %s of garbage pile up", size(c.g.HeapGoal), size(c.waste()))
+	}
+	return fmt.Sprintf("; %s of it was not touched yet, so not charged", size(untouched))
 }
 
 // room is how many calls fit, in words. It leaves no space for garbage, so that

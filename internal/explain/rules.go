@@ -120,6 +120,8 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 			return nil
 		case f.Class == GCUnaware && best.Class == Burst && f.Bytes > best.Bytes:
 			return nil
+		case f.Class == Leak && best.Class == GCUnaware && f.Bytes > best.Bytes:
+			return nil // it fitted then; what only ever grew need not have the next minute
 		case f.Class == Leak && best.Confidence == High:
 			best.Confidence = Medium
 			best.Because = append(best.Because, "whether the live heap would have gone on growing is not decided")

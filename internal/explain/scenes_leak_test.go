@@ -112,4 +112,17 @@ var leakScenes = map[string]func() *scene{
 		s.stand(10, 200, 0, 0)
 		return s
 	},
+	"a loop that remembers, in a function of its own": func() *scene {
+		s := newScene()
+		s.heap(150, 169, 247)
+		s.killed()
+		s.cycles(60, 8, 25, 42, 60, 75, 92, 110, 125, 140, 150)
+		s.site("example.org/shop/words.Collect", "/build/shop/words/words.go", 97, 168, 0)
+		s.Sites[0].Objects = 2700
+		s.running(1)
+		for i := range 12 {
+			s.stand(float64(1+2*i), float64(14*i), 1-i%2, i%2)
+		}
+		return s
+	},
 }

@@ -156,4 +156,29 @@ var workScenes = map[string]func() *scene{
 		s.stand(20, 35, 44, 0)
 		return s
 	},
+	"values that are read whole, three at once": func() *scene {
+		s := newScene()
+		s.heap(130, 240, 243)
+		s.killed()
+		s.ramp(20, 130)
+		s.cycles(60, 16, 17, 16, 66, 130)
+		read := s.site("example.org/shop/bodies.Read", "/build/shop/bodies/bodies.go", 57, 217, 0)
+		read.Stack = []sample.Frame{{Func: "runtime.growslice"}, {Func: "io.ReadAll", File: "io/io.go", Line: 746}, {Func: read.Function, File: read.File, Line: 57}}
+		read.Largest, read.AsLarge = 31*mib, 2
+		s.inside(read.Function, 1)
+		s.running(2)
+		return s
+	},
+	"buffers in flight that are hardly touched": func() *scene {
+		s := newScene()
+		s.heap(600, 626, 826)
+		s.p.Residency.GoObjects, s.p.Residency.Untouched = 216*mib, 610*mib
+		s.killed()
+		s.cycles(300, 9, 40, 120, 330, 600)
+		s.site("example.org/shop/uploads.stream", "/build/shop/uploads/uploads.go", 71, 620, 0)
+		s.inside("example.org/shop/uploads.stream", 124)
+		s.stand(5, 60, 12, 0)
+		s.stand(20, 200, 60, 0)
+		return s
+	},
 }

@@ -96,12 +96,13 @@ func (p *page) add(line string) { p.lines = append(p.lines, strings.TrimRight(li
 func (p *page) addf(format string, args ...any) { p.add(fmt.Sprintf(format, args...)) }
 
 // both puts one text to the left edge and one to the right; the left one is
-// folded where both do not fit.
+// folded where both do not fit, and the right one cut where it leaves no room.
 func (p *page) both(left, right string) {
 	if right == "" {
 		p.add(fold(left, p.width))
 		return
 	}
+	right = cut(right, p.width-14) // the left one keeps a word or two in a narrow window
 	left = fold(left, p.width-columns(right)-2)
 	p.add(left + strings.Repeat(" ", p.width-columns(left)-columns(right)) + right)
 }
