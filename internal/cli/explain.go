@@ -115,6 +115,11 @@ func answerFor(path, at string, budget *explain.Budget) (*explain.Answer, error)
 	if budget != nil {
 		e.Asked.Budget = budget
 	}
+	return answerOf(path, e)
+}
+
+// answerOf explains what was loaded.
+func answerOf(path string, e *explain.Evidence) (*explain.Answer, error) {
 	own, causesErr := ownCauses()
 	a, err := explain.Explain(e, earlier{path}, own...)
 	if err != nil {

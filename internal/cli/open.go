@@ -175,7 +175,7 @@ func (f openFlags) book(path string) *web.Book {
 	options := report.Options{Next: "highwater open " + name}
 	b := &web.Book{
 		Path: path, Name: name, Redact: f.redact,
-		Answer: func() (*explain.Answer, error) { return answer(path, "") },
+		Answer: func(e *explain.Evidence) (*explain.Answer, error) { return answerOf(path, e) },
 		Pprof: func(w io.Writer, at string) error {
 			r, err := recording.Open(path)
 			if err != nil {

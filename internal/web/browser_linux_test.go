@@ -180,7 +180,6 @@ func record(t *testing.T, limit string, program ...string) string {
 func serve(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(highwater(t), append([]string{"open", "--no-browser"}, args...)...)
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()

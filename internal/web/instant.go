@@ -60,6 +60,8 @@ const sameInstant = 0.05
 // it. Growth is since the time from, or with "" since the floor before the last
 // rise.
 func (b *Book) Instant(at, from string) (*Instant, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
 	return once(b, "instant "+at+" "+from, func() (*Instant, bool, error) {
 		r, err := recording.Open(b.Path)
 		if err != nil {

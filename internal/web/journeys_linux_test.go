@@ -3,10 +3,12 @@ package web_test
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -306,4 +308,67 @@ func (b *tab) accessible() {
 	for _, f := range found {
 		b.t.Error(f)
 	}
+}
+
+func TestAGrowingRecordingIsFollowed(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium, hwtest.Ptrace)
+	path := filepath.Join(t.TempDir(), "live-1.hwm")
+	cmd := exec.Command(highwater(t), "run", "-o", path, "--", testprog(t, "steady"), "-for", "10m")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop := func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }
+	defer stop()
+	b := browser(t)
+	for b.do(chromedp.Navigate("about:blank")); ; { // until there is a moment to show
+		if out, _ := exec.Command(highwater(t), "explain", path).CombinedOutput(); strings.Contains(string(out), "WHERE") {
+			break
+		}
+		if cmd.ProcessState != nil {
+			t.Fatal("the run ended")
+		}
+	}
+	b.open(serve(t, path))
+	b.until(`document.querySelector('.live')`)
+	end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`)
+	b.until(`parseFloat(document.querySelector('.plot').ariaValueMax) > ` + strconv.FormatFloat(end+1, 'f', 2, 64))
+	stop()
+	b.until(`!document.querySelector('.live') && document.querySelector('.badge').innerText !== 'RUNNING'`)
+}
+
+func TestAPortInUseIsSaid(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cmd := exec.Command(highwater(t), "open", "--no-browser", "--listen", l.Addr().String())
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "in use") {
+		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+func TestTheListComparesTwo(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium, hwtest.Ptrace)
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	for range 2 {
+		if out, err := exec.Command(highwater(t), "run", "--", testprog(t, "steady"), "-for", "1s").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	b := browser(t)
+	b.do(chromedp.Navigate(serve(t)))
+	b.until(`document.querySelectorAll('tbody tr').length === 2`)
+	b.accessible()
+	b.do(chromedp.Click("tbody tr:nth-child(1) input"), chromedp.Click("tbody tr:nth-child(2) input"))
+	b.until(`document.querySelector('a.button')?.innerText === 'Compare steady-1 with steady-2'`)
+	b.do(chromedp.Click("a.button"))
+	b.until(`document.querySelector('pre')?.innerText.includes('steady-2')`)
+	b.do(chromedp.NavigateBack())
+	b.until(`document.querySelector('tbody a')`)
+	b.do(chromedp.Click("tbody a"))
+	b.until(`document.querySelector('.ledger')`)
 }

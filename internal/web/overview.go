@@ -103,6 +103,8 @@ const (
 
 // Overview reads a recording as a whole.
 func (b *Book) Overview() (*Overview, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
 	return once(b, "overview", func() (*Overview, bool, error) {
 		r, err := recording.Open(b.Path)
 		if err != nil {
@@ -118,11 +120,11 @@ func (b *Book) Overview() (*Overview, error) {
 }
 
 func (b *Book) overview(r *recording.Reader) (*Overview, error) {
-	a, err := b.Answer()
+	e, err := b.load(r)
 	if err != nil {
 		return nil, err
 	}
-	e, err := explain.Load(r, b.Path, "")
+	a, err := b.Answer(e)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,11 @@ func status(err error) int {
 }
 
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
-	http.ServeFileFS(w, r, assets, "assets/"+r.PathValue("file"))
+	name := r.PathValue("file")
+	if strings.ContainsAny(name, `/\`) {
+		return fs.ErrNotExist
+	}
+	http.ServeFileFS(w, r, assets, "assets/"+name)
 	return nil
 }
 

@@ -39,6 +39,8 @@ var (
 // Timeline reads the samples from one time to another, in seconds since the
 // start.
 func (b *Book) Timeline(from, to float64, steps int) (*Timeline, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
 	steps = max(10, min(steps, mostSteps))
 	return once(b, fmt.Sprint("timeline", from, to, steps), func() (*Timeline, bool, error) {
 		r, err := recording.Open(b.Path)
@@ -46,7 +48,7 @@ func (b *Book) Timeline(from, to float64, steps int) (*Timeline, error) {
 			return nil, false, err
 		}
 		defer r.Close()
-		e, err := explain.Load(r, b.Path, "")
+		e, err := b.load(r)
 		if err != nil {
 			return nil, false, err
 		}

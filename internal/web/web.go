@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/source"
 )
 
@@ -26,7 +27,7 @@ type Book struct {
 	Path string // of the recording
 	Name string // as commands are given it
 	// Answer is what explain says of the recording as a whole.
-	Answer func() (*explain.Answer, error)
+	Answer func(*explain.Evidence) (*explain.Answer, error)
 	// Text and Markdown are an answer in words; Pprof writes the heap profile of a
 	// moment, "" or as explain --at has it.
 	Text, Markdown func(*explain.Answer) (string, error)
@@ -37,26 +38,39 @@ type Book struct {
 	// command lines, the host, notes.
 	Redact bool
 
-	mu     sync.Mutex // a Finder and the cache belong to one goroutine at a time
-	cached map[string]any
+	reading sync.Mutex // one request at a time reads: a Finder and Evidence are nobody else's meanwhile
+	mu      sync.Mutex // of cached
+	cached  map[string]any
 }
 
 // once keeps what a finished recording was asked for: it does not change any more.
-// The lock is held while make works, so that nothing is made twice.
 func once[T any](b *Book, key string, make func() (value T, keep bool, err error)) (T, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if v, ok := b.cached[key].(T); ok {
+	v, ok := b.cached[key].(T)
+	b.mu.Unlock()
+	if ok {
 		return v, nil
 	}
 	v, keep, err := make()
-	if err == nil && keep {
-		if b.cached == nil || len(b.cached) >= mostCached {
-			b.cached = map[string]any{}
-		}
-		b.cached[key] = v
+	if err != nil || !keep {
+		return v, err
 	}
-	return v, err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cached == nil || len(b.cached) >= mostCached {
+		b.cached = map[string]any{}
+	}
+	b.cached[key] = v
+	return v, nil
+}
+
+// load reads the evidence of the recording as a whole: the only reading that grows
+// with it.
+func (b *Book) load(r *recording.Reader) (*explain.Evidence, error) {
+	return once(b, "evidence", func() (*explain.Evidence, bool, error) {
+		e, err := explain.Load(r, b.Path, "")
+		return e, err == nil && !r.Live(), err
+	})
 }
 
 // mostCached bounds the answers that are kept.
