@@ -27,6 +27,8 @@ const (
 	mostFigures = 32
 	// longWait is the time to a first answer that an explanation mentions.
 	longWait = 10 * time.Second
+	// mostWaiting bounds the answers that wait for a loop whose recording has ended.
+	mostWaiting = 8192
 	// untilAnswer is how long is waited before the next try while there is none.
 	untilAnswer = 250 * time.Millisecond
 )
@@ -128,9 +130,22 @@ func (a *asking) start(ctx context.Context, helpers *sync.WaitGroup) {
 	}
 }
 
+// askingSink is a recording that gets the answers with the points.
+type askingSink struct {
+	*recording.Writer
+	asking *asking
+}
+
+// Point keeps what has been answered, and the point.
+func (s askingSink) Point(p *sample.Point) error {
+	if err := s.asking.keep(s.Writer); err != nil {
+		return err
+	}
+	return s.Writer.Point(p)
+}
+
 // keep writes what has been answered; it is called by the goroutine that writes
-// the recording. The error is the first one of the recording, whose end the caller
-// tells.
+// the recording.
 func (a *asking) keep(w *recording.Writer) error {
 	a.mu.Lock()
 	requests, figures, gaps := a.requests, a.figures, a.gaps
@@ -154,8 +169,9 @@ func (a *asking) keep(w *recording.Writer) error {
 	return nil
 }
 
-// keepOrSay is keep; what ended the recording is said once.
-func (a *asking) keepOrSay(w *recording.Writer) {
+// keepRest keeps what was answered last. A recording that ended before has been
+// told of.
+func (a *asking) keepRest(w *recording.Writer) {
 	if err := a.keep(w); err != nil && !errors.Is(err, recording.ErrClosed) {
 		a.status.say("highwater: the recording ends here, the program goes on: %v", err)
 	}
@@ -173,7 +189,9 @@ func (a *asking) sendRequests(ctx context.Context) {
 	p := probe.Prober{Target: a.probe, Rate: a.rate, Keep: func(r sample.Request) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.requests = append(a.requests, r)
+		if len(a.requests) < mostWaiting {
+			a.requests = append(a.requests, r)
+		}
 	}, Slower: func(rate float64, median time.Duration) {
 		a.status.say("answers of %s take %s: %.3g requests a second from now on", a.probe.Name(), units.Duration(median), rate)
 	}}
@@ -254,7 +272,9 @@ func (m *metricsReader) read(ctx context.Context) {
 		m.status.say("keeping of %s: %s", m.metrics.Name(), some(names, 6))
 	}
 	m.mu.Lock()
-	m.figures = append(m.figures, keep...)
+	if len(m.figures) < mostWaiting {
+		m.figures = append(m.figures, keep...)
+	}
 	m.mu.Unlock()
 }
 

@@ -114,7 +114,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
 	r.see(ctx, s)
-	r.asking.keepOrSay(r.writer)
+	r.asking.keepRest(r.writer)
 	return source.ExitCode(), nil
 }
 
@@ -148,11 +148,10 @@ func (r *session) see(ctx context.Context, s *streams) {
 	defer small.end()
 	loop := &capture.Loop{
 		Source: r.source,
-		Sink:   r.writer,
+		Sink:   askingSink{r.writer, r.asking},
 		CalmHz: r.rate,
 		OnPoint: func(p *sample.Point) {
 			small.adjust(p.At)
-			r.asking.keepOrSay(r.writer)
 			r.sayLeft(p.At)
 			if !r.quiet {
 				r.status.point(p)

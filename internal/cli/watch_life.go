@@ -90,12 +90,11 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 func (l *life) live(ctx context.Context) {
 	loop := &capture.Loop{
 		Source: l.source,
-		Sink:   l.tape.writer,
+		Sink:   askingSink{l.tape.writer, l.asking},
 		CalmHz: l.rate,
 		OnPoint: func(p *sample.Point) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.asking.keepOrSay(l.tape.writer)
 			l.thrift.adjust(p.At)
 			if alone := len(l.sources) == 1 && !l.finding; alone && !l.quiet {
 				l.status.point(p)
@@ -111,7 +110,7 @@ func (l *life) live(ctx context.Context) {
 	_ = loop.Run(ctx) // a sink's error is told above, and a source has none
 	stop()
 	helpers.Wait()
-	l.asking.keepOrSay(l.tape.writer)
+	l.asking.keepRest(l.tape.writer)
 	l.close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
