@@ -98,12 +98,16 @@ type path struct {
 	knots []knot
 	bulge []float64 // of the stretch after knot i, bytes at its middle
 	atoms []knot    // large objects that stay: live grows by knot.live at clock
+	most  float64   // no bulge goes beyond
 	at    int
 }
 
-// draw makes a path; without a generator it is the lines alone.
+// draw makes a path. The more marks there were, the less can be live beyond the most
+// that one of them found: that is let to grow by 1/sqrt(n) of it. Without a
+// generator it is the lines alone.
 func (l *liveness) draw(rng *rand.Rand) *path {
 	p := &path{knots: make([]knot, 0, len(l.knots)+2*len(l.steps)), bulge: make([]float64, 0, cap(l.knots))}
+	p.most = l.most * (1 + 1/math.Sqrt(float64(len(l.knots))))
 	for i, k := range l.knots {
 		p.knots, p.bulge = append(p.knots, k), append(p.bulge, 0)
 		if rng == nil || i+1 == len(l.knots) {
@@ -186,7 +190,10 @@ func (p *path) live(a float64) float64 {
 	}
 	j := p.knots[p.at+1]
 	t := (a - i.clock) / (j.clock - i.clock)
-	v := between(i, j, a) + p.bulge[p.at]*4*t*(1-t)
+	v := between(i, j, a)
+	if bulge := p.bulge[p.at] * 4 * t * (1 - t); bulge != 0 {
+		v = min(v+bulge, max(v, p.most))
+	}
 	low := max(0, j.live-(j.clock-a))
 	high := i.live + max(0, a-i.clock)
 	return min(max(v, low), high)

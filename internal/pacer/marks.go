@@ -16,6 +16,7 @@ type mark struct {
 	peak   float64 // heap in use at its end; 0: not known
 	runway float64 // how far below its goal it began, as a share of what was marked before; 0: not known
 	left   float64 // bytes from its start to its goal; 0: not known
+	beyond float64 // how far beyond its highest trigger it began; NaN: not known
 }
 
 // marksOf joins collections with the samples before and after each. A sample in
@@ -50,7 +51,7 @@ func marksOf(ticks []tick, cycles []sample.GCCycle) []mark {
 func markOf(ticks []tick, i int, c sample.GCCycle, grain float64) mark {
 	after, found := ticks[i], float64(c.Marked)
 	end := after.alloc - max(0, after.live-after.marked)/grain
-	m := mark{n: int(c.N), clock: end, live: found, during: math.NaN()}
+	m := mark{n: int(c.N), clock: end, live: found, during: math.NaN(), beyond: math.NaN()}
 	if after.gcs != int(c.N) {
 		m.clock = math.NaN() // others ended since: found is of one, the sample of another
 	}
@@ -72,6 +73,8 @@ func markOf(ticks []tick, i int, c sample.GCCycle, grain float64) mark {
 	m.peak = before.heap + end - before.alloc
 	m.runway = runwayOf(before, trigger)
 	if before.goal < math.MaxInt64/2 {
+		highest := State{Marked: before.marked}.Trigger(before.goal, 0)
+		m.beyond = max(0, trigger-max(highest, before.marked+mib))
 		m.left = max(0, before.goal-trigger)
 	}
 	return m

@@ -15,7 +15,10 @@ type model struct {
 	grain   float64
 	scanned float64 // stacks and globals
 	shares  []at    // allocated during a mark, as a share of what was live, by clock
-	passed  float64 // how far marks passed their goals, as a share of what was left to them
+	// furthest is how far beyond their triggers nine of ten collections began: large
+	// objects do not come at any place.
+	furthest float64
+	passed   float64 // how far marks passed their goals, as a share of what was left to them
 	// A program that starts allocates as fast as it can, in collections too short to
 	// be seen one by one. That they were is seen from the runway of the next ones.
 	rampEnd, rampShare float64
@@ -38,6 +41,7 @@ func newModel(h *History) *model {
 		}
 	}
 	m.scanned = scannedOf(h.ticks)
+	m.furthest = furthestOf(h.marks)
 	m.passed = min(max(m.passed, 1.05), 5)
 	m.rampEnd = m.live.knots[m.live.work].clock
 	seen := 0
@@ -47,6 +51,20 @@ func newModel(h *History) *model {
 		}
 	}
 	return m
+}
+
+// furthestOf is +Inf where too few collections were seen to tell.
+func furthestOf(marks []mark) float64 {
+	var beyond []float64
+	for _, k := range marks {
+		if !math.IsNaN(k.beyond) {
+			beyond = append(beyond, k.beyond)
+		}
+	}
+	if len(beyond) < 10 {
+		return math.Inf(1)
+	}
+	return percentile(beyond, 0.9)
 }
 
 // scannedOf is the stacks and globals in the goal, found from goals that GOGC
@@ -137,7 +155,7 @@ func (r *replay) collection(end float64) {
 	start := r.now + max(0, trigger-r.heap)/r.grain
 	start = r.asked(start)
 	if r.rng != nil {
-		start = r.path.whole(start + r.h.overshoot(start, r.rng))
+		start = r.path.whole(start + min(r.h.overshoot(start, r.rng), r.furthest))
 	}
 	start = max(start, r.now+eachP)
 	if start >= end {

@@ -49,8 +49,8 @@ func TestGoalsAreThoseOfARealProgram(t *testing.T) {
 				}
 				checked++
 			}
-			if checked < 2 {
-				t.Errorf("only %d of %d collections could be compared", checked, len(lines))
+			if checked == 0 {
+				t.Errorf("none of %d collections could be compared", len(lines))
 			}
 		})
 	}

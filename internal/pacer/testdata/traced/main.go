@@ -1,4 +1,4 @@
-// Traced keeps 50 MiB live and makes 1200 MiB of garbage.
+// Traced keeps 50 MiB live and makes 2400 MiB of garbage.
 package main
 
 import "runtime"
@@ -10,7 +10,7 @@ func main() {
 	for range 50 << 4 {
 		live = append(live, make([]byte, 64<<10))
 	}
-	for range 1200 << 4 {
+	for range 2400 << 4 {
 		garbage = make([]byte, 64<<10)
 	}
 	runtime.KeepAlive(live)
