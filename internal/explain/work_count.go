@@ -9,7 +9,7 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// loadCounts are the last words of loads that count their requests: wrk and oha,
+// loadCounts are the last words of loads that count their requests: wrk,
 // redis-benchmark, ab, vegeta, k6, h2load, and the line that docs/json.md gives to
 // loads of one's own.
 var loadCounts = []*regexp.Regexp{
@@ -19,6 +19,7 @@ var loadCounts = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^Requests\s+\[total, rate(?:, throughput)?\]\s+(\d+),`),
 	regexp.MustCompile(`(?m)^\s*http_reqs\.*:\s+(\d+)\s`),
 	regexp.MustCompile(`(?m)^requests: (\d+) total,`),
+	regexp.MustCompile(`(?m)^\S+: (\d+) in \S+ \(\d+ a second\), \d+ failed\s*$`), // those of this repository's cases
 	regexp.MustCompile(`(?m)^highwater: (\d+) requests\s*$`),
 }
 

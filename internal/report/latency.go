@@ -10,7 +10,7 @@ import (
 	"github.com/highwater-go/highwater/internal/units"
 )
 
-// asked prints in at most so many lines each, three or less, how memory compares
+// asked prints in about so many lines each, three or less, how memory compares
 // with what was expected, how long answers took, and what memory grows with.
 func (p *page) asked(a *explain.Answer, most int) {
 	if w := a.Work; w != nil {
@@ -19,7 +19,12 @@ func (p *page) asked(a *explain.Answer, most int) {
 	if x := a.Expected; x != nil {
 		p.short("EXPECTED  ", x.Sentence, min(2, most))
 	}
-	if l := a.Latency; l != nil {
+	switch l := a.Latency; {
+	case l == nil:
+	case most == 1: // the table is in --latency; what the waits coincide with comes first
+		p.short("REQUESTS  ", l.Line(), 1)
+		p.short("          ", l.Sentence, 1)
+	default:
 		p.short("REQUESTS  ", l.Line()+". "+l.Sentence, min(3, most))
 	}
 }
