@@ -37,6 +37,8 @@ var measurements = []measurement{
 	{"watching", watching},
 	{"job", fixedJob},
 	{"poll", poll},
+	{"locate", locate},
+	{"reading", reading},
 	{"explain", explainHour},
 	{"last breath", lastBreath},
 }
@@ -44,7 +46,7 @@ var measurements = []measurement{
 func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
-	only := flag.String("only", "", "run one measurement: watching, job, poll, explain, \"last breath\"")
+	only := flag.String("only", "", "run one measurement: watching, job, poll, locate, reading, explain, \"last breath\"")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {

@@ -56,22 +56,27 @@ func poll(r *room) ([]row, error) {
 	}}, nil
 }
 
-// reader attaches to the program and gives a function that polls its profile,
-// and one that says how many sites the last poll saw.
-func reader(pid int, exe string) (read func() error, found func() int, err error) {
+// attachTo finds the runtime of a program.
+func attachTo(pid int, exe string) (*gomem.Runtime, error) {
 	bin, err := gobin.Open(exe)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	mem, err := procfs.OpenMemory("/proc", pid)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	bias, err := loadBias(pid, bin)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	runtime, err := gomem.Attach(mem, bin, bias)
+	return gomem.Attach(mem, bin, bias)
+}
+
+// reader gives a function that polls a program's profile, and one that says how
+// many sites the last poll saw.
+func reader(pid int, exe string) (read func() error, found func() int, err error) {
+	runtime, err := attachTo(pid, exe)
 	if err != nil {
 		return nil, nil, err
 	}
