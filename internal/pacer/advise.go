@@ -2,14 +2,11 @@ package pacer
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
-
-func sortFloats(v []float64) { slices.Sort(v) }
 
 // advise finds the setting for the limit, and the smallest limits.
 func (t *tuner) advise(a *Answer) {
@@ -93,7 +90,7 @@ func (t *tuner) smallest(good func(prediction, float64) bool) sample.Bytes {
 func (t *tuner) recommended(set Setting, p prediction, limit float64) *Recommended {
 	env, cap := units.Env(set.Limit), sample.Bytes(limit)
 	r := &Recommended{GOGC: gogcOf(set), GOMEMLIMIT: sample.Bytes(set.Limit), Limit: cap}
-	r.Because = fmt.Sprintf("%s limit - %s that Go does not count - %s for what may come", units.Limit(cap), units.Size(int64(t.nonGo())),
+	r.Because = fmt.Sprintf("%s limit - %s that Go does not count - %s to spare", units.Limit(cap), units.Size(int64(t.nonGo())),
 		units.Size(int64(limit-t.nonGo())-set.Limit))
 	mb := units.Env(cap)
 	r.Kubernetes = fmt.Sprintf(`resources: {limits: {memory: %s}}, env: [{name: GOMEMLIMIT, value: %s}]`, mb[:len(mb)-1], env)

@@ -1,13 +1,9 @@
 package pacer
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"sort"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -59,93 +55,6 @@ type tick struct {
 // nonHeap is what a memory limit counts beside objects.
 func (t tick) nonHeap() float64 { return max(0, t.ready-t.free-t.heap) }
 
-// mostRows bounds how many samples and collections are read.
-const mostRows = 200_000
-
-// ErrNoHistory: the recording has nothing that the model can begin with.
-var ErrNoHistory = errors.New("no Go program's collector was seen in it")
-
-// Load reads the Go program with the greatest resident set.
-func Load(r *recording.Reader) (*History, error) {
-	programs, err := r.Programs()
-	if err != nil {
-		return nil, err
-	}
-	var best *History
-	for _, p := range programs {
-		if p.Go == nil || best != nil && p.Key == best.Program.Key {
-			continue
-		}
-		h := &History{Program: p}
-		if err := h.load(r); err != nil {
-			return nil, fmt.Errorf("process %d: %w", p.Key.PID, err)
-		}
-		if len(h.ticks) > 0 && (best == nil || h.Recorded.Anon > best.Recorded.Anon) {
-			best = h
-		}
-	}
-	if best == nil {
-		return nil, ErrNoHistory
-	}
-	return best, best.surroundings(r)
-}
-
-func (h *History) load(r *recording.Reader) error {
-	if err := h.loadTicks(r); err != nil || len(h.ticks) == 0 {
-		return err
-	}
-	cycles, err := r.CyclesAbout(mostRows, h.Program.Key)
-	if err != nil {
-		return err
-	}
-	h.marks = marksOf(h.ticks, cycles)
-	h.forced = forcedOf(h.ticks)
-	h.noteRecorded()
-	return h.loadLarge(r)
-}
-
-// columns are what is read of process_sample, in the order in which tickAt takes them.
-var columns = []string{"resident", "shared", "user_time", "system_time", "gogc", "memory_limit",
-	"heap_live", "heap_marked", "heap_goal", "gc_trigger", "total_alloc", "total_free", "heap_free", "mapped_ready",
-	"num_gc", "num_forced_gc", "gc_phase", "gc_assist_time", "gc_dedicated_time", "gc_pause_time"}
-
-func (h *History) loadTicks(r *recording.Reader) error {
-	s, err := r.ProcessSamplesAbout(mostRows, h.Program.Key, columns...)
-	if err != nil {
-		return err
-	}
-	if s.Len() > 0 {
-		h.began = s.At[0]
-	}
-	for i := range s.At {
-		at := func(name string) float64 { return s.Column(name)[i] }
-		if !(at("total_alloc") > 0) || math.IsNaN(at("heap_live")) {
-			continue // not read
-		}
-		t := tickAt(at)
-		t.at = float64(s.At[i]-s.At[0]) / 1e9
-		h.ticks = append(h.ticks, t)
-	}
-	return nil
-}
-
-func tickAt(at func(string) float64) tick {
-	t := tick{
-		alloc: at("total_alloc"), heap: max(0, at("total_alloc")-at("total_free")),
-		live: at("heap_live"), marked: at("heap_marked"), goal: at("heap_goal"), trigger: at("gc_trigger"),
-		ready: at("mapped_ready"), free: at("heap_free"),
-		shared: at("shared"), anon: at("resident") - at("shared"),
-		cpu: (at("user_time") + at("system_time")) / 1e9,
-		gc:  (at("gc_assist_time") + at("gc_dedicated_time") + at("gc_pause_time")) / 1e9,
-		gcs: int(at("num_gc")), forced: int(at("num_forced_gc")),
-		marking: at("gc_phase") > 0, gogc: int32(at("gogc")), memoryLimit: sample.NoMemoryLimit,
-	}
-	if limit := at("memory_limit"); limit < sample.NoMemoryLimit { // a float64 rounds 2^63-1 up
-		t.memoryLimit = int64(limit)
-	}
-	return t
-}
-
 // forcedOf finds the collections that the program asked for, each at the clock of
 // the first sample after it.
 func forcedOf(ticks []tick) (at []float64) {
@@ -181,102 +90,6 @@ func (h *History) noteRecorded() {
 		rec.GCs, rec.Forced = last.gcs-first.gcs, last.forced-first.forced
 	}
 	h.Setting = Setting{GOGC: last.gogc, Limit: last.memoryLimit}
-}
-
-// surroundings reads the charge beside the process, the machine, and how it ended.
-func (h *History) surroundings(r *recording.Reader) error {
-	meta, err := r.Meta()
-	if err != nil {
-		return err
-	}
-	h.cpus, h.limit = meta.CPUs, float64(meta.Limit.Or(0))
-	events, err := r.Events()
-	if err != nil {
-		return err
-	}
-	for _, e := range events {
-		if e.Kind == sample.EventOOMKill {
-			h.killed = true
-		}
-	}
-	if err := h.loadDeath(r); err != nil {
-		return err
-	}
-	return h.loadRest(r)
-}
-
-// kernelMemory is what a limit counts beside resident memory where no cgroup was
-// watched: page tables, kernel stacks, sockets.
-const kernelMemory = 3 * float64(sample.MiB)
-
-// loadRest finds the greatest charge that the process's own anonymous memory and
-// page cache do not explain: the kernel's part, and other processes.
-func (h *History) loadRest(r *recording.Reader) error {
-	s, err := r.SamplesAbout(mostRows, "usage", "page_cache", "usage_limit")
-	if err != nil {
-		return err
-	}
-	p, err := r.ProcessSamplesAbout(mostRows, h.Program.Key, "resident", "shared")
-	if err != nil {
-		return err
-	}
-	h.rest = kernelMemory
-	j := 0
-	for i, at := range s.At {
-		for j < p.Len() && p.At[j] < at {
-			j++
-		}
-		if j == p.Len() {
-			break
-		}
-		charge := s.Column("usage")[i] - s.Column("page_cache")[i]
-		anon := p.Column("resident")[j] - p.Column("shared")[j]
-		if p.At[j] == at && charge > anon {
-			h.rest = max(h.rest, charge-anon)
-		}
-		if limit := s.Column("usage_limit")[i]; limit > 0 && limit < math.MaxInt64/2 {
-			h.limit = limit
-		}
-	}
-	return nil
-}
-
-// loadDeath reads what a mark over the dying process found: the one point of
-// liveness that no collection gives. After an exit main's own is out of reach.
-func (h *History) loadDeath(r *recording.Reader) error {
-	moments, err := r.Moments()
-	if err != nil {
-		return err
-	}
-	for _, info := range moments {
-		for _, p := range info.Processes {
-			if p.Key != h.Program.Key || info.Kind != sample.MomentDeath || p.Signal == 0 {
-				continue
-			}
-			m, err := r.Moment(info.ID)
-			if err != nil {
-				return err
-			}
-			h.noteDeath(m)
-		}
-	}
-	return nil
-}
-
-func (h *History) noteDeath(m *sample.Moment) {
-	for _, p := range m.Processes {
-		if p.Key != h.Program.Key || p.Go == nil {
-			continue
-		}
-		last := h.ticks[len(h.ticks)-1]
-		if p.Live != nil && float64(p.Go.TotalAlloc) >= last.alloc {
-			h.held = &knot{clock: float64(p.Go.TotalAlloc), live: float64(p.Live.Bytes)}
-		}
-		h.Recorded.Peak = max(h.Recorded.Peak, float64(p.Go.HeapAlloc()))
-		if p.Resident != nil {
-			h.Recorded.Anon = max(h.Recorded.Anon, float64(p.Resident.Anon()))
-		}
-	}
 }
 
 // start is the first clock.

@@ -16,15 +16,26 @@ func TuneText(w io.Writer, a *pacer.Answer, o Options) error {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
+	var page []string
+	for most := 12; most > 0; most-- {
+		if page = composeTune(a, o, most); len(page) <= lines {
+			break
+		}
+	}
+	_, err := io.WriteString(w, strings.Join(paint(page, o.Color), "\n")+"\n")
+	return err
+}
+
+// composeTune is a page with at most so many settings.
+func composeTune(a *pacer.Answer, o Options, most int) []string {
 	p := page{width: o.Width}
 	p.tuneHead(a)
 	if len(a.Settings) > 0 {
-		p.tuneSettings(a)
+		p.tuneSettings(a, most)
 		p.tuneAdvice(a)
 	}
 	p.add(o.Next)
-	_, err := io.WriteString(w, strings.Join(paint(p.lines, o.Color), "\n")+"\n")
-	return err
+	return p.lines
 }
 
 // tuneHead says what was recorded, and how far the rest is to be believed.
@@ -49,10 +60,7 @@ func (p *page) tuneHead(a *pacer.Answer) {
 	p.add("")
 }
 
-// mostSettings leaves room for the rest of the page.
-const mostSettings = 12
-
-func (p *page) tuneSettings(a *pacer.Answer) {
+func (p *page) tuneSettings(a *pacer.Answer, most int) {
 	limited := a.Settings[0].Limit != nil
 	head := ""
 	if limited {
@@ -60,7 +68,7 @@ func (p *page) tuneSettings(a *pacer.Answer) {
 	}
 	p.addf("%s%12s%22s%9s  %-15s%s", pad("SETTING", 26), "peak heap", "resident p50..p95", "GCs", "GC work", head)
 	for i, s := range a.Settings {
-		if i == mostSettings {
+		if i == most {
 			p.addf("  %d more settings: --json", len(a.Settings)-i)
 			break
 		}
@@ -135,7 +143,7 @@ func (p *page) tuneAdvice(a *pacer.Answer) {
 	for _, paste := range []struct{ where, text string }{{"Kubernetes", r.Kubernetes}, {"systemd", r.Systemd}, {"Docker", r.Docker}, {"shell", r.Shell}} {
 		p.addf("  %-11s %s", paste.where, paste.text)
 	}
-	p.wrap("NOTE  ", "the same work, Go version and number of CPUs; no promise of time. GC work is marking, against now")
+	p.wrap("NOTE  ", "true of the same work, Go version and CPUs; no promise of time. GC work: bytes marked")
 }
 
 func collections(n int) string {
