@@ -157,6 +157,9 @@ func (c *curve) swing() {
 		c.returns = append(c.returns, live[floor]) // it begins high
 	}
 	for _, w := range waves {
+		if w.After == len(live)-1 && c.exact {
+			break // the moment itself is no return
+		}
 		if w.After != series.None && live[w.After] <= live[floor]+0.5*(live[w.Peak]-live[floor]) {
 			c.returns, floor, peak = append(c.returns, live[w.After]), w.After, w.Peak
 		}

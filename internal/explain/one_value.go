@@ -36,7 +36,7 @@ func (c *Case) builder() string {
 // the largest size than goroutines that may be at work, and all objects come to about
 // three times the largest for each. 0: it is not. A goroutine that ran cannot be looked
 // into; where none was seen at it, nearly everything since the last collection must
-// have been allocated there.
+// have been allocated there, and much of the line's be dead again, as parts are.
 func (c *Case) wholeValues() int {
 	s := c.site
 	n := max(1, c.flight.calls+c.flight.running)
@@ -47,7 +47,7 @@ func (c *Case) wholeValues() int {
 		return n
 	}
 	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
-	if c.flight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 || c.freedShare() < 0.3 {
+	if c.flight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 || (s.Freed+top.Garbage)*10 < (s.Allocated+s.Since)*3 {
 		return 0
 	}
 	return n
@@ -56,7 +56,10 @@ func (c *Case) wholeValues() int {
 // wholeFound blames the line that asked for all of a value at once.
 func wholeFound(c *Case, n int) Finding {
 	s := c.site
-	f := Finding{Stance: Speaks, Detail: "A burst, not a leak: values that are too large for the limit.", Culprit: culprit(s, "allocates"), Confidence: Medium}
+	f := Finding{Stance: Speaks, Detail: "A burst, not a leak: values that are too large for the limit.", Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
+	if top, _ := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Function == s.Function && top.Line == s.Line {
+		f.Bytes += top.Garbage // what the values were made from
+	}
 	what := "one value as a whole, and held %s for it"
 	f.Because = []string{"of the line's objects no two were as large: it was one value, not many"}
 	if n > 1 {

@@ -172,4 +172,33 @@ var quietWork = map[string]quietRun{
 		}
 		return s
 	}, []Class{Healthy}, Healthy},
+	"a value that is read whole, over a goal past the limit": {func() *scene {
+		s := workScenes["a value that is read whole"]()
+		s.p.Go.HeapGoal = 320 * mib
+		s.Sites[0].Allocated, s.Sites[0].Freed, s.Sites[0].Since = 42*mib, 0, 210*mib
+		s.Allocators[0].Garbage = 95 * mib
+		return s
+	}, []Class{Burst, GCUnaware}, Burst},
+	"calls of a burst that had just ended": {func() *scene {
+		s := newScene()
+		s.heap(400, 186, 400)
+		s.p.Residency.GoObjects, s.p.Residency.Untouched = 240*mib, 160*mib
+		s.p.Go.HeapGoal = 800 * mib
+		s.killed()
+		s.cycles(300, 20, 21, 20, 22, 20, 400)
+		s.site("example.org/shop/pictures.Resize", "pictures.go", 203, 186, 0.6)
+		s.inside("example.org/shop/pictures.Resize", 93)
+		return s
+	}, []Class{Burst}, Burst},
+	"hundreds of requests that all began at the start": {func() *scene {
+		s := newScene()
+		s.heap(120, 210, 236)
+		s.killed()
+		s.cycles(40, 4, 9, 20, 40, 80, 120)
+		s.goroutines(400, 507, 507, 507, 507, 507, 507, 507, 507)
+		rows := s.site("example.org/shop/rows.Write", "rows.go", 60, 200, 0.4)
+		rows.Stack = append(rows.Stack, sample.Frame{Func: "google.golang.org/grpc.(*Server).handleStream"})
+		s.inside(rows.Function, 498)
+		return s
+	}, []Class{Burst}, Burst},
 }

@@ -40,7 +40,7 @@ func judgeBurst(c *Case) Finding {
 		return undecided(rise, "no heap profile says which line the rise belongs to", c.factCurve())
 	}
 	f := judgeRise(c)
-	f.Bytes = min(sample.Bytes(rise), c.heap())
+	f.Bytes = min(max(f.Bytes, sample.Bytes(rise)), c.heap())
 	f.Facts = append(f.Facts, c.factCurve(), c.factSite(), c.factCalls())
 	return f
 }
@@ -60,7 +60,8 @@ func (c *Case) risen() float64 {
 // the memory, or objects of the line that were freed while it rose.
 func judgeRise(c *Case) Finding {
 	name := ShortFunc(c.flight.name)
-	returned := len(c.curve.returns) > 0
+	k := c.curve
+	returned := len(k.returns) > 0 || k.drop >= 0.5*(k.max-k.floor) // at the moment it may be falling
 	switch {
 	case c.flight.calls == 0 && c.flight.running == 0 && c.proc.Goroutines != nil:
 		return silent(fmt.Sprintf("no call of %s was in flight", name))
@@ -106,20 +107,21 @@ var requestEntries = []string{
 	"net/rpc.(*service).call",
 }
 
-// pilingUp: hundreds of calls that only ever became more are no burst that one
-// could be sure of; they may never end.
+// pilingUp: hundreds of calls that became more to the end are no burst that one could
+// be sure of; they may never end.
 func (c *Case) pilingUp() bool {
 	if c.flight.calls < 200 {
 		return false
 	}
+	at, n := c.untilMoment(c.Ticks.Goroutines)
 	most := 0.0
-	for _, n := range c.Ticks.Goroutines {
+	for _, n := range n {
 		most = max(most, n)
 		if n < 0.7*most {
 			return false
 		}
 	}
-	return true
+	return len(n) < 3 || n[nearestTo(at, at[len(at)-1]/2)] < 0.9*n[len(n)-1]
 }
 
 func burstFound(c *Case) Finding {
@@ -202,6 +204,9 @@ func burstConfidence(c *Case) (Confidence, []string) {
 	}
 	if c.freedShare() >= 0.3 {
 		because = append(because, fmt.Sprintf("%.0f%% of what the line allocated was freed again", 100*c.freedShare()))
+	}
+	if k.drop >= 0.5*(k.max-k.floor) {
+		return Medium, append(because, fmt.Sprintf("the live heap had been %s, and was falling again", fsize(k.max)))
 	}
 	return Medium, append(because, "it was killed in the first rise, so that no return was seen")
 }

@@ -36,6 +36,9 @@ func judgeGCUnaware(c *Case) Finding {
 	if need > c.bound*80/100 {
 		return silent(fmt.Sprintf("live heap and the rest alone come to %s of %s", size(need), limit(c.bound)), facts...)
 	}
+	if before := c.g.HeapMarked + c.nonHeap(); c.live.exact && before > c.bound {
+		return silent(fmt.Sprintf("the collection before had found %s live: that does not fit %s either", size(c.g.HeapMarked), limit(c.bound)), facts...)
+	}
 	// Free slots between objects make a heap about a tenth larger than its goal.
 	if aim := min(c.g.HeapGoal, unlimited)*11/10 + c.nonHeap(); aim < c.bound*95/100 {
 		return silent(fmt.Sprintf("the collector's goal of %s fitted under the limit", goal(c.g.HeapGoal)), facts...)
