@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -140,6 +141,19 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.media("prefers-color-scheme", "dark")
 		b.until(`getComputedStyle(document.body).backgroundColor !== '` + light + `'`)
 		b.media("prefers-color-scheme", "light")
+	})
+	t.Run("a counter is laid over", func(t *testing.T) {
+		value[bool](b, `((s) => { s.value = "goroutines"; s.dispatchEvent(new Event("change", { bubbles: true })); return true })(document.querySelector(".over select"))`)
+		b.until(`location.hash.includes("over=goroutines") && document.querySelectorAll(".u-axis").length === 3`)
+	})
+	t.Run("it prints to one page", func(t *testing.T) {
+		pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPreferCSSPageSize()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pages := regexp.MustCompile(`/Type\s*/Page[^s]`).FindAll(pdf, -1); len(pages) != 1 {
+			t.Errorf("%d pages", len(pages))
+		}
 	})
 	t.Run("nobody is kept out", func(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {

@@ -91,6 +91,9 @@ func timeline(r *recording.Reader, e *explain.Evidence, from, to float64, steps 
 	}
 	d.columns["resident"] = resident.course()
 	d.columns["memory_limit"] = withoutNone(d.columns["memory_limit"])
+	if err := d.asked(r); err != nil {
+		return nil, err
+	}
 	return d.draw(), nil
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { Overview, Source, Timeline } from './data'
 import type { State } from './state'
-import { clock, limit, size } from './format'
+import { clock, duration, limit, size } from './format'
 
 interface Drawn { column: string; label: string; means: string; stroke: string; fill?: string; width: number; dash?: number[]; stepped?: boolean }
 
@@ -16,6 +16,17 @@ const drawn: Drawn[] = [
   { column: 'memory_limit', label: 'GOMEMLIMIT', means: 'The limit that the Go runtime knows.', stroke: '--memlimit', width: 1.5, dash: [8, 4], stepped: true },
   { column: 'usage_limit', label: 'limit', means: 'The limit of the cgroup.', stroke: '--limit', width: 2, stepped: true },
 ]
+
+// over are the columns that can be laid over, each with a scale of its own: what the
+// program publishes comes after them.
+const over: Record<string, { label: string; show: (v: number) => string }> = {
+  page_cache: { label: 'page cache', show: size }, shmem: { label: 'shared memory', show: size }, kernel: { label: 'kernel', show: size }, heap_in_use: { label: 'heap in use', show: size },
+  goroutines: { label: 'goroutines', show: count }, pressure_some10: { label: 'memory pressure, %', show: count }, 'request latency, s': { label: 'latency of requests', show: duration },
+}
+
+function count(v: number): string { return Math.abs(v) >= 1e5 ? v.toExponential(2) : `${+v.toFixed(2)}` }
+
+const overOf = (column: string) => over[column] ?? { label: column.replace(/^figure /, ''), show: /bytes$/.test(column) ? size : count }
 
 const steps = 1200
 
@@ -41,10 +52,12 @@ export function Course({ source, overview, state, change, jump, at }: {
   const now = useRef({ overview, state, change, at })
   now.current = { overview, state, change, at }
   const shown = timeline ? drawn.filter((d) => timeline.columns[d.column]) : []
-  const kind = shown.map((d) => d.column).join() + dark + [...hidden].join()
+  const laid = timeline && timeline.columns[state.over] ? state.over : ''
+  const all = shown.filter((d) => !hidden.has(d.column)).concat(laid ? [{ column: laid, label: overOf(laid).label, means: '', stroke: '--over', width: 1.5 }] : [])
+  const kind = all.map((d) => d.column).join() + dark
   useEffect(() => {
     if (!timeline || !box.current) return
-    const made = make(box.current, shown.filter((d) => !hidden.has(d.column)), timeline, now)
+    const made = make(box.current, all, laid, timeline, now)
     plot.current = made
     const fit = new ResizeObserver(() => made.setSize({ width: box.current!.clientWidth, height: box.current!.clientHeight }))
     fit.observe(box.current)
@@ -52,7 +65,7 @@ export function Course({ source, overview, state, change, jump, at }: {
   }, [kind, timeline === null])
   useEffect(() => {
     if (!timeline || !plot.current) return
-    plot.current.setData(columnsOf(timeline, shown.filter((d) => !hidden.has(d.column)), overview.holes), false)
+    plot.current.setData(columnsOf(timeline, all, overview.holes), false)
     plot.current.setScale('x', { min: from, max: to })
   }, [timeline])
   useEffect(() => { plot.current?.redraw(false) }, [at, overview, state.base])
@@ -70,6 +83,8 @@ export function Course({ source, overview, state, change, jump, at }: {
     <div class="tools">
       <h2 id="course-title">How did it get there?</h2>
       <span class="legend-line">{shown.map((d) => <button class={'series' + (hidden.has(d.column) ? ' off' : '')} aria-pressed={!hidden.has(d.column)} title={d.means} onClick={() => toggle(d.column)}><i style={{ borderTopColor: `var(${d.stroke})`, borderTopStyle: d.dash ? 'dashed' : 'solid' }} />{d.label}</button>)}</span>
+      {timeline && <label class="over">lay over <select value={laid} onChange={(e) => change({ over: (e.target as HTMLSelectElement).value })}><option value="">nothing</option>
+        {Object.keys(timeline.columns).filter((c) => over[c] || c.startsWith('figure ')).sort().map((c) => <option value={c}>{overOf(c).label}</option>)}</select></label>}
       <span class="push actions" role="group" aria-label="Jump to">
         <button onClick={() => jump('peak')} disabled={overview.peak === null} aria-keyshortcuts="p">Peak</button>
         <button onClick={() => jump('kill')} disabled={overview.kill === null} aria-keyshortcuts="k">Kill</button>
@@ -122,20 +137,21 @@ const css = (name: string) => getComputedStyle(document.documentElement).getProp
 
 interface Now { current: { overview: Overview; state: State; change: (s: Partial<State>) => void; at: number | null } }
 
-function make(box: HTMLElement, shown: Drawn[], t: Timeline, now: Now): uPlot {
+function make(box: HTMLElement, shown: Drawn[], laid: string, t: Timeline, now: Now): uPlot {
   const axis = { stroke: css('--muted'), grid: { stroke: css('--grid'), width: 1 }, ticks: { stroke: css('--grid'), width: 1, size: 4 }, font: '11px system-ui, sans-serif' }
   let down: number | null = null, baseline = false
   const tip = document.createElement('div')
   tip.className = 'tip'
   const options: uPlot.Options = {
     width: box.clientWidth, height: box.clientHeight,
-    scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, (max || 1) * 1.06] } },
+    scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, (max || 1) * 1.06] }, over: { range: (_u, min, max) => [Math.min(0, min ?? 0), (max || 1) * 1.06] } },
     axes: [
       { ...axis, size: 26, values: (_u, splits) => splits.map(clock), space: 90 },
       { ...axis, size: 64, values: (_u, splits) => splits.map((v) => (v ? limit(v) : '0')), splits: (_u, _i, _min, max) => ticks(max), space: 34 },
+      ...(laid ? [{ ...axis, scale: 'over', side: 1 as const, stroke: css('--over'), size: 70, grid: { show: false }, space: 34, values: (_u: uPlot, splits: number[]) => splits.map(overOf(laid).show) }] : []),
     ],
     series: [{}, ...shown.map((d) => ({
-      label: d.label, stroke: css(d.stroke), width: d.width, dash: d.dash, fill: d.fill && css(d.fill), points: { show: false }, spanGaps: false, paths: d.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
+      scale: d.column === laid ? 'over' : 'y', label: d.label, stroke: css(d.stroke), width: d.width, dash: d.dash, fill: d.fill && css(d.fill), points: { show: false }, spanGaps: false, paths: d.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
     }))],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false, setScale: false } },
@@ -189,7 +205,7 @@ function showTip(u: uPlot, tip: HTMLElement, shown: Drawn[]) {
     // The last value before, where this row has none of its own.
     let v: number | null | undefined, j = i
     while (j >= 0 && (v = u.data[n + 1][j]) === undefined) j--
-    if (v != null) line(`${d.label} ${size(v)}`)
+    if (v != null) line(`${d.label} ${d.stroke === '--over' ? overOf(d.column).show(v) : size(v)}`)
   })
   const right = left > u.over.clientWidth - 180
   tip.style.left = right ? '' : `${left + 12}px`

@@ -18,6 +18,7 @@ export function Holders({ instant, overview, state, change }: { instant: Instant
     <h2 id="who-title">Who held it? <span class="finding">{finding}</span></h2>
     <div class="tabs" role="group" aria-label="What to list">{views.map(([view, label]) => <button aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
       <span class="muted push">{heap.since !== null && `growth since ${clock(heap.since)}`}{Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
+    {heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines hold {percent(heap.total, instant.ledger.total)} of what was charged: most of it lies elsewhere, as the bar shows.</p>}
     {state.view === 'goroutines' ? <Standing instant={instant} />
       : !lines.length ? <p class="muted">{heap.view === 'none' ? whyNone(overview) : state.view === 'garbage' ? 'No garbage is attributed here: only at a kill, or where a process ends, is it known which objects were dead.' : 'Nothing.'}</p>
       : <table class="lines"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Growth</th><th scope="col">Course</th></tr></thead>

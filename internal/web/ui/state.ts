@@ -5,6 +5,7 @@ export interface State {
   window: [number, number] | null // seconds; null: all
   base: [number, number] | null // what is compared with
   view: View // of who held it
+  over: string // column that is laid over the course
   line: string // that is chosen, "place"
   search: string // in the icicle
   invert: boolean
@@ -13,7 +14,7 @@ export interface State {
 
 export type View = 'live' | 'allocated' | 'garbage' | 'goroutines'
 
-export const initial: State = { at: '', window: null, base: null, view: 'live', line: '', search: '', invert: false, runtime: false }
+export const initial: State = { at: '', window: null, base: null, view: 'live', over: '', line: '', search: '', invert: false, runtime: false }
 
 export function fromHash(hash: string): State {
   const p = new URLSearchParams(hash.replace(/^#/, ''))
@@ -27,6 +28,7 @@ export function fromHash(hash: string): State {
     window: range('window'),
     base: range('base'),
     view: ['live', 'allocated', 'garbage', 'goroutines'].includes(view) ? view : 'live',
+    over: p.get('over') ?? '',
     line: p.get('line') ?? '',
     search: p.get('search') ?? '',
     invert: p.has('invert'),
@@ -40,6 +42,7 @@ export function toHash(s: State): string {
   if (s.window) p.set('window', s.window.map((v) => +v.toFixed(4)).join('..'))
   if (s.base) p.set('base', s.base.map((v) => +v.toFixed(4)).join('..'))
   if (s.view !== 'live') p.set('view', s.view)
+  if (s.over) p.set('over', s.over)
   if (s.line) p.set('line', s.line)
   if (s.search) p.set('search', s.search)
   if (s.invert) p.set('invert', '')
