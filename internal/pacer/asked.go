@@ -19,21 +19,22 @@ type Asked struct {
 	At    []time.Time
 }
 
-// clocks are the instants on the clock of allocations.
+// clocks are the instants on the clock of allocations, at most mostCollections.
 func (a *Asked) clocks(h *History) (list []float64) {
+	lasted := h.lasted().Seconds()
+	times, at := 0, func(int) float64 { return 0 }
 	switch {
 	case a.Every > 0:
-		for s := a.Every.Seconds(); s < h.lasted().Seconds(); s += a.Every.Seconds() {
-			list = append(list, h.clockOf(s))
-		}
+		every := a.Every.Seconds()
+		times, at = int(min(mostCollections, lasted/every)), func(i int) float64 { return h.clockOf(float64(i) * every) }
 	case a.Bytes > 0:
-		for c := h.start() + float64(a.Bytes); c < h.end(); c += float64(a.Bytes) {
-			list = append(list, c)
-		}
+		step := float64(a.Bytes)
+		times, at = int(min(mostCollections, (h.end()-h.start())/step)), func(i int) float64 { return h.start() + float64(i)*step }
 	case a.Times > 0:
-		for i := 1; i <= a.Times; i++ {
-			list = append(list, h.clockOf(h.lasted().Seconds()*float64(i)/float64(a.Times)))
-		}
+		times, at = min(mostCollections, a.Times), func(i int) float64 { return h.clockOf(lasted * float64(i) / float64(a.Times)) }
+	}
+	for i := 1; i <= times; i++ {
+		list = append(list, at(i))
 	}
 	for _, t := range a.At {
 		list = append(list, h.clockOf(float64(t.UnixNano()-h.began)/1e9))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
 )
 
 // server is a program that reaches its live heap at once, and then makes garbage at
@@ -173,5 +174,38 @@ func TestTheRecommendedSettingFitsItsLimit(t *testing.T) {
 	a := Tune(h, Options{})
 	if s := a.Smallest; s.Healthy < a.Floor || s.Healthy >= s.AsIs || s.Alive > s.Healthy {
 		t.Errorf("smallest limits %d, %d and %d MiB", s.AsIs>>20, s.Healthy>>20, s.Alive>>20)
+	}
+}
+
+func TestCollectionsThatAreAskedForAreBounded(t *testing.T) {
+	h := server(100 * mib)
+	for _, tt := range []struct {
+		text string
+		want int
+	}{{"4s", 9}, {"100MiB", 20}, {"32x", 32}, {"1ns", mostCollections}, {"2000000000x", mostCollections}} {
+		a, err := ParseAsked(tt.text, units.ParseSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(a.clocks(h)); n < tt.want-1 || n > tt.want+1 {
+			t.Errorf("%s: %d collections, want %d", tt.text, n, tt.want)
+		}
+	}
+	forced := newModel(h).predict(Setting{100, none}, (&Asked{Times: 100}).clocks(h))
+	if peak := float64(forced.peak.P50); peak > 130*mib {
+		t.Errorf("with 100 collections in between the peak is %.0f MiB", peak/mib)
+	}
+	if a, err := ParseAsked("ready", units.ParseSize); err == nil {
+		t.Errorf("an event is taken for %+v", a)
+	}
+}
+
+func TestWhatKilledTheRecordedRunIsNotSurvived(t *testing.T) {
+	h := server(100 * mib)
+	h.killed, h.limit, h.held = true, h.Recorded.Anon+4*mib, &knot{clock: h.end(), live: 100 * mib}
+	for _, s := range Tune(h, Options{GOGC: []int32{20, 400}}).Settings {
+		if want := map[int32]Survival{20: Survives, 100: Dies, 400: Dies}[*s.GOGC]; s.Survives != want {
+			t.Errorf("GOGC=%d: survives %s, want %s", *s.GOGC, s.Survives, want)
+		}
 	}
 }

@@ -186,6 +186,8 @@ func (t *tuner) survives(p prediction, limit float64) (s Survival, thrash bool) 
 	middle, upper := float64(p.anon.P50)+t.h.rest, float64(p.anon.P95)+t.h.rest
 	thrash = middle <= limit && upper+t.m.shared/2 > limit
 	switch {
+	case t.h.killed && limit <= t.h.limit && float64(p.anon.P50) >= 0.95*t.h.Recorded.Anon:
+		return Dies, false // as it did, and might have grown on
 	case middle > limit:
 		return Dies, false
 	case upper*spare > limit:
