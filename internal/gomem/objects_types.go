@@ -10,6 +10,8 @@ type typer struct {
 	types  *Types
 	queue  []uint32
 	inside []inside
+
+	waiting []inside // types that objects carry, to be used if nothing says more
 }
 
 // inside is a pointer into an object whose start nothing with a type points to, as
@@ -41,11 +43,13 @@ func (ty *typer) run(ctx context.Context) error {
 
 // fromInside types objects by pointers into them where nothing else did.
 func (ty *typer) fromInside() bool {
-	all := ty.inside
-	ty.inside = nil
+	all := append(ty.waiting, ty.inside...)
+	ty.inside, ty.waiting = nil, nil
 	for _, in := range all {
 		if ty.o.TypeOf[in.object] == 0 && in.at%8 == 0 {
-			ty.o.shift[in.object] = in.at
+			if in.at != 0 {
+				ty.o.shift[in.object] = in.at
+			}
 			ty.set(in.object, refOf(in.typ, false))
 		}
 	}
@@ -68,10 +72,20 @@ func (ty *typer) carried() {
 				typ = word(ty.o.contents(id), 0)
 			}
 			if t := ty.types.at(typ); t != 0 {
-				ty.set(id, refOf(t, 2*ty.types.all[t].size <= s.elemsize-s.header(true)))
+				ty.carry(id, refOf(t, 2*ty.types.all[t].size <= s.elemsize-s.header(true)))
 			}
 		}
 	}
+}
+
+// carry sets a type that an object carries. A map's directory and tables say more
+// where the map leads to them: those wait.
+func (ty *typer) carry(id uint32, ref TypeRef) {
+	if name := ty.types.all[ref.index()].name; name == "*maps.table" || name == "maps.table" {
+		ty.waiting = append(ty.waiting, inside{object: id, typ: ref.index()})
+		return
+	}
+	ty.set(id, ref)
 }
 
 // fromRoots follows the variables whose types are known.

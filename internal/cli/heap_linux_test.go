@@ -1,0 +1,108 @@
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
+)
+
+// heapJSON is the fields that scripts rely on.
+type heapJSON struct {
+	Schema  string
+	Objects uint64
+	Live    uint64  `json:"live_bytes"`
+	Stop    float64 `json:"stop_ms"`
+	Holders []struct {
+		Path      string
+		Retained  uint64                      `json:"retained_bytes"`
+		Allocated []struct{ Function string } `json:"allocated_at"`
+	}
+	Types, Collections, Chains, Gaps []json.RawMessage
+}
+
+// shape starts a program with one shape of heap.
+func shape(t *testing.T, name string) (pid string) {
+	t.Helper()
+	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "heapshapes"), hwtest.BuildOptions{}), name, "2000")
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(cmd.Process.Pid)
+}
+
+func askHeap(t *testing.T, args ...string) (out string, ans heapJSON) {
+	t.Helper()
+	text, err := exec.Command(highwater(t), append([]string{"heap"}, args...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(string(text), "{") {
+		if err := json.Unmarshal(text, &ans); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(text), ans
+}
+
+func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	pid := shape(t, "map")
+	for _, stop := range []string{"--max-stop=1m", "--no-stop"} {
+		_, ans := askHeap(t, pid, stop, "--json")
+		if ans.Schema != "highwater.heap/1" || ans.Types == nil || ans.Collections == nil || ans.Chains == nil || ans.Gaps == nil {
+			t.Errorf("%s: schema %q, or a null list", stop, ans.Schema)
+		}
+		if (ans.Stop > 0) != (stop != "--no-stop") {
+			t.Errorf("%s: stopped for %v ms", stop, ans.Stop)
+		}
+		if len(ans.Holders) == 0 || ans.Holders[0].Path != "main.cache.entries[].body" || ans.Holders[0].Retained != 2000*512 {
+			t.Fatalf("%s: holders %+v", stop, ans.Holders)
+		}
+		if at := ans.Holders[0].Allocated; len(at) == 0 || at[0].Function != "main.newStore" {
+			t.Errorf("%s: allocated at %+v", stop, at)
+		}
+	}
+	text, _ := askHeap(t, pid, "--max-stop=1m")
+	if lines := strings.Count(text, "\n"); lines > 30 || !strings.Contains(text, "main.cache.entries[].body") {
+		t.Errorf("%d lines:\n%s", lines, text)
+	}
+}
+
+func TestACoreSaysTheSame(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
+	pid := shape(t, "map")
+	prefix := filepath.Join(t.TempDir(), "core")
+	if text, err := exec.Command("gcore", "-o", prefix, pid).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	_, ans := askHeap(t, prefix+"."+pid, "--json")
+	if len(ans.Holders) == 0 || ans.Holders[0].Path != "main.cache.entries[].body" || ans.Holders[0].Retained != 2000*512 {
+		t.Errorf("holders %+v", ans.Holders)
+	}
+}
+
+func TestAHeapThatIsTooLargeForItsBoundsIsRefused(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	pid := shape(t, "map")
+	for _, c := range []struct {
+		flag string
+		code int
+	}{{"--max-memory=64KiB", 1}, {"--max-stop=1ns", 4}} {
+		cmd := exec.Command(highwater(t), "heap", pid, c.flag)
+		if text, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != c.code {
+			t.Errorf("%s ends with %v\n%s", c.flag, cmd.ProcessState, text)
+		}
+	}
+}
