@@ -10,7 +10,8 @@ import (
 // GoroutinesToPprof is groups of goroutines in pprof's form: how many, as the
 // goroutine profile of runtime/pprof has them, and the bytes of their stacks.
 // Labels are those that every goroutine of a group carries; state and wait reason
-// are labels, too. Groups whose stacks are not known in source terms are left out.
+// are labels, too. Those that were running, whose stacks nobody has read, stand in
+// a function that says so.
 func GoroutinesToPprof(groups []sample.GoroutineGroup, at time.Time, program sample.Program, comments ...string) *profile.Profile {
 	var sites []sample.Site
 	for i := range groups {
@@ -31,12 +32,13 @@ func GoroutinesToPprof(groups []sample.GoroutineGroup, at time.Time, program sam
 		Comments:          comments,
 	}
 	for i := range groups {
-		if g := &groups[i]; len(g.Where) > 0 {
-			b.goroutines(g)
-		}
+		b.goroutines(&groups[i])
 	}
 	return b.out
 }
+
+// unread is where goroutines stand whose stacks were not read.
+var unread = []sample.Location{{Frames: []sample.Frame{{Func: "(stack not read)"}}}}
 
 func (b *builder) goroutines(g *sample.GoroutineGroup) {
 	out := &profile.Sample{Value: []int64{int64(g.Count), int64(g.StackBytes)}, Label: map[string][]string{}}
@@ -49,7 +51,11 @@ func (b *builder) goroutines(g *sample.GoroutineGroup) {
 	if g.Reason != "" {
 		out.Label["reason"] = []string{g.Reason}
 	}
-	for _, l := range g.Where {
+	where := g.Where
+	if len(where) == 0 {
+		where = unread
+	}
+	for _, l := range where {
 		out.Location = append(out.Location, b.location(l))
 	}
 	b.out.Sample = append(b.out.Sample, out)
