@@ -61,7 +61,7 @@ func notGrowing(c *Case, grown float64) string {
 		return fmt.Sprintf("it came to its own end after %s, as a job does that keeps what it works on", seconds(c.outcome.Elapsed))
 	case c.fits(grown) && c.unwatchedEnd():
 		return fmt.Sprintf("its last collection was after %s: nothing says that the live heap grew any more", seconds(k.points[len(k.points)-1].at))
-	case c.fits(grown) && c.rests(grown) && !c.keeps():
+	case (c.outcome.Kernel || c.fits(grown)) && c.rests(grown) && !c.keeps():
 		return "the live heap grew early, and no more"
 	}
 	return ""

@@ -264,4 +264,20 @@ var quietHeap = map[string]quietRun{
 		s.stand(29, 150, 1, 0)
 		return s
 	}, []Class{GCUnaware}, Inconclusive},
+	"garbage over a live heap that was loaded early": {func() *scene {
+		s := newScene()
+		s.heap(160, 161, 244)
+		s.killed()
+		s.early(80, 9, 12, 20, 30, 62, 120, 159, 160)
+		s.site("example.org/shop/arena.New", "arena.go", 40, 158, 0)
+		return s
+	}, []Class{GCUnaware}, GCUnaware},
+	"garbage over a live heap of which there are few readings": {func() *scene {
+		s := newScene()
+		s.heap(160, 161, 244)
+		s.killed()
+		s.cycles(80, 9, 159, 160)
+		s.site("example.org/shop/arena.New", "arena.go", 40, 158, 0)
+		return s
+	}, []Class{GCUnaware}, GCUnaware},
 }
