@@ -144,7 +144,7 @@ func (c *Case) stableFound(f Finding) Finding {
 		f.Because = append(f.Because, c.footprintWords())
 	}
 	if r.GCShare != nil && r.Collections > 0 {
-		f.Because = append(f.Because, fmt.Sprintf("%s took about %.2g%% of the CPU time", count(int(r.Collections), "collection"), 100**r.GCShare))
+		f.Because = append(f.Because, fmt.Sprintf("%s took about %s of the CPU time", count(int(r.Collections), "collection"), share(*r.GCShare)))
 	}
 	if r.Growth.Of == "memory" {
 		f.Confidence = Medium

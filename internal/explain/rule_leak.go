@@ -152,7 +152,7 @@ func restingFound(c *Case, facts []Fact) Finding {
 func (c *Case) paceWords(g *Growth) string {
 	text := fmt.Sprintf("it grew by %s over %s", g.byPace(), c.readings())
 	if g.Kept != nil && *g.Kept > 0 {
-		text += fmt.Sprintf("; %.2g%% of what was newly allocated stayed%s", 100**g.Kept, c.bending())
+		text += fmt.Sprintf("; %s of what was newly allocated stayed%s", share(*g.Kept), c.bending())
 	}
 	return text
 }
@@ -165,7 +165,7 @@ func (c *Case) bending() string {
 	case !ok:
 		return ""
 	case late < 0.5*early:
-		return fmt.Sprintf(", less and less of it (%.2g%%, then %.2g%%)", 100*early, 100*late)
+		return fmt.Sprintf(", less and less of it (%s, then %s)", share(early), share(late))
 	case late > 0.8*early:
 		return ", early and late alike"
 	}
