@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
@@ -24,6 +25,16 @@ var healthyPage = Page{
 // judgeHealthy: nothing was near the limit, and nothing grew that could get
 // there. Without a limit it says what the peak was.
 func judgeHealthy(c *Case) Finding {
+	f := healthyFound(c)
+	if f.Confidence != High {
+		f.Detail = strings.Replace(f.Detail, nothingToDo, "Healthy, as far as it was seen.", 1)
+	}
+	return f
+}
+
+const nothingToDo = "Healthy: nothing to do."
+
+func healthyFound(c *Case) Finding {
 	switch {
 	case c.outcome.Kernel:
 		return silent("the kernel killed it", c.factOutcome())
@@ -36,7 +47,7 @@ func judgeHealthy(c *Case) Finding {
 		return undecided(0, "a core file is one instant: whether the memory grew is not in it")
 	}
 	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}}
-	f.Detail = "Healthy: nothing to do."
+	f.Detail = nothingToDo
 	if c.outcome.By == BySignal {
 		f.Detail = fmt.Sprintf("Memory did not end it: %s did.", c.outcome.Signal)
 	}
