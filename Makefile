@@ -9,7 +9,7 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 e2fsprogs debootstrap chromium
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: build demo test test-go lint bench cases-truth add-go setup clean
+.PHONY: build demo test test-go lint bench cases cases-truth add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -37,6 +37,11 @@ test-go:
 
 bench: build
 	$(GO) run ./internal/bench -o docs/benchmarks.md
+
+# The five cases, faulty and repaired, each run three times: what highwater answers
+# against what is true. About 30 minutes.
+cases: build
+	cd cases && $(GO) run ./judge -times 3 -o ../docs/cases.md
 
 cases-truth:
 	cd cases && $(GO) run ./truth

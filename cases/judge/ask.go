@@ -48,9 +48,10 @@ func questions(t *truthfile.Truth, only string) []question {
 // answer is what the judge reads of `highwater explain --json`.
 type answer struct {
 	Outcome struct {
-		State string `json:"state"`
-		By    string `json:"by"`
-		Peak  uint64 `json:"peak_bytes"`
+		State   string  `json:"state"`
+		By      string  `json:"by"`
+		Peak    uint64  `json:"peak_bytes"`
+		Elapsed float64 `json:"elapsed_seconds"`
 	} `json:"outcome"`
 	Verdict struct {
 		Class      string   `json:"class"`
@@ -87,6 +88,11 @@ func (b *bench) ask(ctx context.Context, q question) (*judgement, error) {
 			return nil, fmt.Errorf("%s: %w\n%s", r.Before, err, out)
 		}
 	}
+	if r.Cold {
+		if r.Command, err = cold(r.Command, dir); err != nil {
+			return nil, err
+		}
+	}
 	stop, err := beside(ctx, r)
 	if err != nil {
 		return nil, err
@@ -103,13 +109,62 @@ func (b *bench) ask(ctx context.Context, q question) (*judgement, error) {
 	if err != nil && !errors.As(err, &exit) {
 		return nil, err
 	}
-	j := &judgement{question: q, took: took}
-	// Its code is 4 where it is inconclusive: what counts is what it says.
-	explained, failed := exec.CommandContext(ctx, b.tool, "explain", "--json", recording).Output()
-	if err := json.Unmarshal(explained, &j.answer); err != nil {
-		return nil, fmt.Errorf("explain: %w\nthe run said:\n%s", errors.Join(failed, err), out)
+	j, err := b.explain(ctx, q, recording, took)
+	if err != nil {
+		return nil, fmt.Errorf("%w\nthe run said:\n%s", err, out)
 	}
 	return j, nil
+}
+
+// explain judges what is said of a recording. The code of explain is 4 where it is
+// inconclusive: what counts is what it says.
+func (b *bench) explain(ctx context.Context, q question, recording string, took time.Duration) (*judgement, error) {
+	j := &judgement{question: q, took: took}
+	explained, failed := exec.CommandContext(ctx, b.tool, "explain", "--json", recording).Output()
+	if err := json.Unmarshal(explained, &j.answer); err != nil {
+		return nil, fmt.Errorf("explain: %w", errors.Join(failed, err))
+	}
+	return j, j.read(ctx, b.tool, recording)
+}
+
+// again judges the recordings that an earlier run kept, by their names.
+func (b *bench) again(ctx context.Context, q question) (all []*judgement, err error) {
+	kept, err := filepath.Glob(filepath.Join(b.kept, fmt.Sprintf("%s-%s-%d-%s-*.hwm", q.of, q.fault.Name, q.number, q.flag)))
+	if err != nil {
+		return nil, err
+	}
+	for _, recording := range kept {
+		j, err := b.explain(ctx, q, recording, 0)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", recording, err)
+		}
+		j.took = time.Duration(j.Outcome.Elapsed * float64(time.Second))
+		all = append(all, j)
+		j.print()
+	}
+	return all, nil
+}
+
+// read takes the answer as people get it, which must be short enough to be read.
+func (j *judgement) read(ctx context.Context, tool, recording string) error {
+	text, err := exec.CommandContext(ctx, tool, "explain", recording).Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	j.text = string(text)
+	return nil
+}
+
+// cold is the command with a copy of its program that is on disk only.
+func cold(command, dir string) (string, error) {
+	program, rest, _ := strings.Cut(command, " ")
+	to := filepath.Join(dir, "cold")
+	if err := os.Mkdir(to, 0o755); err != nil {
+		return "", err
+	}
+	to = filepath.Join(to, filepath.Base(program))
+	return to + " " + rest, symptom.ColdCopy(to, program)
 }
 
 // arguments are those of `highwater run` for one run. A program that is still

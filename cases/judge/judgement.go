@@ -15,7 +15,11 @@ type judgement struct {
 	question
 	answer
 	took time.Duration
+	text string // the answer for people
 }
+
+// longest is how many lines an answer may have.
+const longest = 30
 
 // right: the outcome is one that the truth knows, the class is right, and the
 // line is named, or not, as it should be.
@@ -35,6 +39,8 @@ func (j *judgement) verdict() string {
 		return "ACCUSES"
 	case j.accuses() && !j.named():
 		return "WRONG LINE"
+	case strings.Count(j.text, "\n") > longest:
+		return "too long"
 	}
 	return "right"
 }
@@ -72,23 +78,42 @@ func printHead() {
 }
 
 func (j *judgement) print() {
-	name := j.fault.Name
-	if j.flag == "none" && name != "none" {
-		name = "(" + name + ")" // repaired, the same run
+	fmt.Printf(columns, j.of, j.name(), mib(j.run.Limit), j.expected(), j.given(), fmt.Sprintf("%.0f", j.took.Seconds()), mib(j.Outcome.Peak), j.residue(), j.verdict())
+	if !j.right() {
+		fmt.Printf("    %s\n", j.Verdict.Sentence)
 	}
+}
+
+// name is the fault, in parentheses where the repaired program did its run.
+func (q *question) name() string {
+	name := q.fault.Name
+	if q.number > 1 {
+		name += fmt.Sprint(" ", q.number)
+	}
+	if q.flag == "none" && q.fault.Name != "none" {
+		name = "(" + name + ")"
+	}
+	return name
+}
+
+func (q *question) expected() string {
+	return strings.Join(q.want.Outcomes, "|") + ", " + strings.Join(q.want.Classes, "|")
+}
+
+func (j *judgement) given() string {
 	given := j.outcome() + ", " + j.Verdict.Class
 	if c := j.Verdict.Culprit; j.accuses() {
 		given += fmt.Sprintf(" %s:%d", path.Base(c.File), c.Line)
 	}
-	residue := "-"
-	if j.Ledger.Total > 0 {
-		residue = fmt.Sprintf("%.2f%%", 100*float64(j.Ledger.Unexplained)/float64(j.Ledger.Total))
+	return given
+}
+
+// residue is what of the charge the ledger does not explain.
+func (j *judgement) residue() string {
+	if j.Ledger.Total == 0 {
+		return "-"
 	}
-	expected := strings.Join(j.want.Outcomes, "|") + ", " + strings.Join(j.want.Classes, "|")
-	fmt.Printf(columns, j.of, name, mib(j.run.Limit), expected, given, fmt.Sprintf("%.0f", j.took.Seconds()), mib(j.Outcome.Peak), residue, j.verdict())
-	if !j.right() {
-		fmt.Printf("    %s\n", j.Verdict.Sentence)
-	}
+	return fmt.Sprintf("%.2f%%", 100*float64(j.Ledger.Unexplained)/float64(j.Ledger.Total))
 }
 
 func mib(b uint64) string { return fmt.Sprintf("%.0f MiB", float64(b)/(1<<20)) }

@@ -2,9 +2,9 @@
 // run of every truth.json under highwater, faulty and repaired, and compares the
 // outcome, the class and the line that explain gives.
 //
-//	judge [-tool FILE] [-times N] [-fault NAME] [-keep DIR] [case ...]
+//	judge [-tool FILE] [-times N] [-fault NAME] [-keep DIR] [-kept DIR] [-o FILE] [case ...]
 //
-// It prints a table, and ends with an error when an answer is false, or does not
+// It prints a table, and writes it as a page with -o; and ends with an error when an answer is false, or does not
 // say what it must. It is to be run in the folder cases, as root or where
 // highwater may make a cgroup.
 package main
@@ -41,7 +41,9 @@ func main() {
 	var b bench
 	flag.StringVar(&b.tool, "tool", "../bin/highwater", "the highwater to judge")
 	flag.StringVar(&b.keep, "keep", "", "keep the recordings in this directory")
+	flag.StringVar(&b.kept, "kept", "", "do no run: judge anew what an earlier one kept in this directory")
 	flag.StringVar(&b.only, "fault", "", "judge one fault only")
+	flag.StringVar(&b.page, "o", "", "write the table to this file, in Markdown")
 	flag.IntVar(&b.times, "times", 1, "how often each run is done")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -53,60 +55,103 @@ func main() {
 
 // bench is where the runs are done.
 type bench struct {
-	tool, keep, only string
-	times            int
-	dir              string // of the programs and the runs; removed at the end
+	tool, keep, kept, only, page string
+	times                        int
+	dir                          string // of the programs and the runs; removed at the end
 }
 
-func (b *bench) judge(ctx context.Context, names []string) (err error) {
-	if b.tool, err = filepath.Abs(b.tool); err != nil {
+func (b *bench) judge(ctx context.Context, names []string) error {
+	close, err := b.open()
+	if err != nil {
 		return err
 	}
-	// Not in the system's temporary folder, which may be memory.
-	if b.dir, err = os.MkdirTemp(".", "judge-run-"); err != nil {
-		return err
-	}
-	defer os.RemoveAll(b.dir)
-	if b.dir, err = filepath.Abs(b.dir); err != nil {
-		return err
-	}
-	if b.keep != "" {
-		if err := os.MkdirAll(b.keep, 0o755); err != nil {
-			return err
-		}
-	}
-	wrong, all := 0, 0
+	defer close()
+	var all []*judgement
 	printHead()
 	for _, c := range cases {
 		if len(names) > 0 && !slices.Contains(names, c.name) {
 			continue
 		}
-		t, err := truthfile.Read(c.name)
+		list, err := b.prepare(ctx, c.name, c.packages)
 		if err != nil {
 			return err
 		}
-		if err := b.build(ctx, c.packages); err != nil {
-			return err
-		}
-		for _, q := range questions(t, b.only) {
-			for range b.times {
-				j, err := b.ask(ctx, q)
-				if err != nil {
-					return fmt.Errorf("%s, %s: %w", c.name, q.fault.Name, err)
-				}
-				all++
-				if !j.right() {
-					wrong++
-				}
-				j.print()
+		for _, q := range list {
+			some, err := b.judgeOne(ctx, q)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", c.name, q.fault.Name, err)
 			}
+			all = append(all, some...)
 		}
 	}
-	fmt.Printf("\n%d of %d answers are right\n", all-wrong, all)
+	if b.page != "" {
+		if err := writeTable(b.page, all); err != nil {
+			return err
+		}
+	}
+	return verdictOf(all)
+}
+
+// judgeOne does one run as often as it is asked to, or takes what was kept of it.
+func (b *bench) judgeOne(ctx context.Context, q question) (all []*judgement, err error) {
+	if b.kept != "" {
+		return b.again(ctx, q)
+	}
+	for range b.times {
+		j, err := b.ask(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, j)
+		j.print()
+	}
+	return all, nil
+}
+
+// verdictOf counts, and is an error where not all are right.
+func verdictOf(all []*judgement) error {
+	wrong := 0
+	for _, j := range all {
+		if !j.right() {
+			wrong++
+		}
+	}
+	fmt.Printf("\n%d of %d answers are right\n", len(all)-wrong, len(all))
 	if wrong > 0 {
 		return fmt.Errorf("%d answers are not right", wrong)
 	}
 	return nil
+}
+
+// open makes the bench's folders; close removes what it does not keep.
+func (b *bench) open() (close func(), err error) {
+	if b.tool, err = filepath.Abs(b.tool); err != nil {
+		return nil, err
+	}
+	// Not in the system's temporary folder, which may be memory.
+	if b.dir, err = os.MkdirTemp(".", "judge-run-"); err != nil {
+		return nil, err
+	}
+	close = func() { os.RemoveAll(b.dir) }
+	if b.dir, err = filepath.Abs(b.dir); err == nil && b.keep != "" {
+		err = os.MkdirAll(b.keep, 0o755)
+	}
+	if err != nil {
+		close()
+	}
+	return close, err
+}
+
+// prepare builds a case's programs and reads the questions that it asks.
+func (b *bench) prepare(ctx context.Context, name string, packages []string) ([]question, error) {
+	t, err := truthfile.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if b.kept != "" {
+		return questions(t, b.only), nil
+	}
+	return questions(t, b.only), b.build(ctx, packages)
 }
 
 func (b *bench) build(ctx context.Context, packages []string) error {

@@ -70,7 +70,7 @@ func serveRead(server any, stream grpc.ServerStream) error {
 	if err := stream.RecvMsg(&table); err != nil {
 		return err
 	}
-	send := func(record []byte) error { return stream.SendMsg(wrapperspb.Bytes(record)) }
+	send := func(record []byte) error { return stream.SendMsg(wrapperspb.Bytes(record)) } // also: alltables
 	return server.(sourceServer).read(stream.Context(), table.Value, send)
 }
 

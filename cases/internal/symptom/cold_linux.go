@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// coldCopy copies a program so that none of it is in memory. What is in memory
+// ColdCopy copies a program so that none of it is in memory. What is in memory
 // is charged to whoever read it first, and so not to the cgroup of a program
 // that was just built or has run before.
-func coldCopy(to, from string) (err error) {
+func ColdCopy(to, from string) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
 		return err

@@ -20,4 +20,4 @@ func (g *group) remove() error             { return nil }
 
 func residency(int, uint64) (heap, outside uint64, err error) { return 0, 0, errors.ErrUnsupported }
 
-func coldCopy(to, from string) error { return errors.ErrUnsupported }
+func ColdCopy(to, from string) error { return errors.ErrUnsupported }

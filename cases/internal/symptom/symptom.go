@@ -87,7 +87,7 @@ func (p *Program) start() error {
 	if p.options.Cold {
 		path += ".cold"
 		p.cold = path
-		if err := coldCopy(path, p.options.Path); err != nil {
+		if err := ColdCopy(path, p.options.Path); err != nil {
 			return fmt.Errorf("copy the program: %w", err)
 		}
 	}
