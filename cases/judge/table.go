@@ -11,9 +11,9 @@ import (
 // order in which they were done.
 func table(all []*judgement) string {
 	var b strings.Builder
-	b.WriteString("<!-- Written by `make cases`: cases/judge -o -->\n\n# The cases, judged\n\n"+
-		"Each run of each [truth.json](../cases/README.md#truthjson) under `highwater run`, and what `highwater explain` answered. A fault in\n"+
-		"parentheses is the same run of the repaired program: there every line that is named would be a false alarm. The residue is the part\n"+
+	b.WriteString("<!-- Written by `make cases`: cases/judge -o -->\n\n# The cases, judged\n\n" +
+		"Each run of each [truth.json](../cases/README.md#truthjson) under `highwater run`, and what `highwater explain` answered. A fault in\n" +
+		"parentheses is the same run of the repaired program: there every line that is named would be a false alarm. The residue is the part\n" +
 		"of the charge that the ledger does not explain, the one furthest from nothing.\n\n")
 	b.WriteString("| case | fault | limit | runs | expected | given | peak | residue | |\n|---|---|---|---|---|---|---|---|---|\n")
 	right := 0
