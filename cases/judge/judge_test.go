@@ -128,7 +128,7 @@ func TestTheTableCountsWhereRunsDiffer(t *testing.T) {
 		j.Ledger.Total, j.Ledger.Unexplained = 1000, int64(1-5*i)
 		all = append(all, j)
 	}
-	page := table(all)
+	page := table(all, false)
 	want := "| shop | (hoard) | 256 MiB | 3 | alive, healthy or page-cache | 2x alive, healthy; 1x alive, leak | 1 to 3 MiB | -0.90% | 2x right; 1x WRONG CLASS |\n"
 	if !strings.Contains(page, want) || !strings.Contains(page, "2 of 3 answers are right") {
 		t.Errorf("%s\nwant %s", page, want)

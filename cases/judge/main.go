@@ -85,7 +85,7 @@ func (b *bench) judge(ctx context.Context, names []string) error {
 		}
 	}
 	if b.page != "" {
-		if err := writeTable(b.page, all); err != nil {
+		if err := writeTable(b.page, all, b.kept != ""); err != nil {
 			return err
 		}
 	}

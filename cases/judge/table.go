@@ -9,12 +9,15 @@ import (
 
 // table is the judgements as a page: a row for each run that was asked for, in the
 // order in which they were done.
-func table(all []*judgement) string {
+func table(all []*judgement, kept bool) string {
 	var b strings.Builder
 	b.WriteString("<!-- Written by `make cases`: cases/judge -o -->\n\n# The cases, judged\n\n" +
 		"Each run of each [truth.json](../cases/README.md#truthjson) under `highwater run`, and what `highwater explain` answered. A fault in\n" +
 		"parentheses is the same run of the repaired program: there every line that is named would be a false alarm. The residue is the part\n" +
 		"of the charge that the ledger does not explain, the one furthest from nothing.\n\n")
+	if kept {
+		b.WriteString("The runs were done before and their recordings kept; they were explained anew for this page.\n\n")
+	}
 	b.WriteString("| case | fault | limit | runs | expected | given | peak | residue | |\n|---|---|---|---|---|---|---|---|---|\n")
 	right := 0
 	for i := 0; i < len(all); {
@@ -77,6 +80,6 @@ func counted(runs []*judgement, what func(*judgement) string) string {
 // cell is a text that holds no column of a table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", " or ") }
 
-func writeTable(path string, all []*judgement) error {
-	return os.WriteFile(path, []byte(table(all)), 0o644)
+func writeTable(path string, all []*judgement, kept bool) error {
+	return os.WriteFile(path, []byte(table(all, kept)), 0o644)
 }

@@ -123,6 +123,8 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 	f := &Fix{Text: setting, Kind: "config", State: "predicted", Command: setting + " " + c.again(c.limit, sameBuild)}
 	need := c.live.bytes + c.goFixed()
 	switch {
+	case need > want && class == Thrash:
+		f.Outlook = fmt.Sprintf("no help (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
 	case need > want:
 		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
 	case class == Leak && c.stillFilling():

@@ -81,8 +81,8 @@ func (c *Case) outran() bool {
 func churnFound(c *Case, p pace, facts []Fact) Finding {
 	top := &c.Allocators[0]
 	f := Finding{Stance: Speaks, Bytes: 1, Facts: append(facts, c.factAllocator(top)), Confidence: Medium, Culprit: allocates(top)}
-	f.Sentence = fmt.Sprintf("It allocates %s a second, %.0f%% of it at %s; the collector ran %.2g times a second and took %s used, while only %s were live.",
-		fsize(p.rate()), 100*top.Share, place(top.File, top.Line), p.collections/p.seconds, p.gcWords(), size(c.live.bytes))
+	f.Sentence = fmt.Sprintf("It allocates %s a second, %.0f%% of it at %s; the collector ran %s times a second and took %s used, while only %s were live.",
+		fsize(p.rate()), 100*top.Share, place(top.File, top.Line), figure(p.collections/p.seconds), p.gcWords(), size(c.live.bytes))
 	f.Detail = "Churn: it costs CPU, not memory."
 	f.Because = []string{fmt.Sprintf("seen over %.0f collections", p.collections)}
 	f.Why = c.churnWhy(top)

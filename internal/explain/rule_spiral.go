@@ -42,7 +42,7 @@ func judgeSpiral(c *Case) Finding {
 	case p.seconds < shortestSpiral:
 		return silent(fmt.Sprintf("the collector was short of room for %s only", seconds(p.seconds)), facts...)
 	case perSecond < 1 || perSecond < 5 && !(p.gcShare() >= 0.25):
-		return silent(fmt.Sprintf("there were %.2g collections a second", perSecond), facts...)
+		return silent(fmt.Sprintf("there were %s collections a second", figure(perSecond)), facts...)
 	}
 	return spiralFound(c, limit, left, live, p, facts)
 }
@@ -90,7 +90,7 @@ func spiralFound(c *Case, memoryLimit sample.Bytes, left, live float64, p pace, 
 	if c.outcome.Kernel {
 		f.Detail = "A spiral of the collector, before it was killed."
 	}
-	f.Because = []string{fmt.Sprintf("%.2g collections a second, each with next to no room", p.collections/p.seconds)}
+	f.Because = []string{fmt.Sprintf("%s collections a second, each with next to no room", figure(p.collections/p.seconds))}
 	f.Why = []Why{{Text: fmt.Sprintf("GOMEMLIMIT makes the collector run sooner, not the live heap smaller: %s of live heap need a limit of about %s or more",
 		fsize(live), whole(sample.Bytes(1.25*live)+c.goFixed())), Evidence: []string{"collector", "pace"}}}
 	if c.site != nil {

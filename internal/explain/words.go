@@ -44,6 +44,14 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// figure is a count a second with two digits, or all of its own.
+func figure(v float64) string {
+	if v >= 10 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.2g", v)
+}
+
 // was agrees with n.
 func was(n int) string {
 	if n == 1 {
