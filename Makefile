@@ -30,6 +30,7 @@ lint:
 	@wrong=$$(gofmt -l .); test -z "$$wrong" || { echo "run gofmt: $$wrong"; exit 1; }
 	@for m in $(MODULES); do (cd $$m && $(GO) vet ./...) || exit 1; done
 	GOOS=darwin $(GO) vet ./cmd/...
+	CGO_ENABLED=0 GOOS=windows $(GO) build -o /dev/null ./cmd/highwater
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o /dev/null ./cmd/highwater
 
 test-go:

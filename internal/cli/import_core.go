@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/corefile"
@@ -257,11 +256,11 @@ func (r *coreReader) write(m *sample.Moment, file string) error {
 	return err
 }
 
-// deadly are the signals that make the kernel write a core (signal(7)); gcore
-// leaves others, of a process that lives on.
+// deadly are the signals that make Linux write a core (signal(7)), by its numbers
+// on amd64 and arm64; gcore leaves others, of a process that lives on.
 func deadly(signal int) bool {
-	switch syscall.Signal(signal) {
-	case syscall.SIGQUIT, syscall.SIGILL, syscall.SIGABRT, syscall.SIGFPE, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGSYS, 24, 25: // and SIGXCPU, SIGXFSZ
+	switch signal {
+	case 3, 4, 5, 6, 7, 8, 11, 24, 25, 31: // SIGQUIT ILL TRAP ABRT BUS FPE SEGV XCPU XFSZ SYS
 		return true
 	}
 	return false

@@ -201,11 +201,7 @@ func TestAProgramUnderADebuggerIsWatchedWithoutItsLastBreath(t *testing.T) {
 	}
 	hwtest.Need(t, hwtest.Ptrace)
 	dlv := hwtest.Module(t, "github.com/go-delve/delve@v1.27.2", "cmd/dlv", hwtest.BuildOptions{})
-	s := startStranger(t, exec.Command(testprog(t, "ticker"), "-for", "1m"))
-	s.lines.Scan()
-	debugger := startStranger(t, exec.Command(dlv, "attach", s.pid(), "--headless", "--accept-multiclient", "--listen", "127.0.0.1:0"))
-	for debugger.lines.Scan() && !strings.Contains(debugger.lines.Text(), "API server listening") {
-	}
+	s, debugger := debugged(t, dlv, testprog(t, "ticker"))
 	path := filepath.Join(t.TempDir(), "debugged.hwm")
 	out, err := exec.Command(highwater(t), "watch", s.pid(), "--for", "1s", "-o", path).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "dlv, pid "+debugger.pid()+", traces it") || !strings.Contains(string(out), "ticker  running") {
@@ -215,6 +211,30 @@ func TestAProgramUnderADebuggerIsWatchedWithoutItsLastBreath(t *testing.T) {
 	if state, err := os.ReadFile("/proc/" + s.pid() + "/status"); err != nil || !strings.Contains(string(state), "t (tracing stop)") {
 		t.Errorf("%v\n%s", err, state)
 	}
+}
+
+// debugged starts a program and a debugger that holds it. An attachment that the
+// debugger itself fails at (it may find no child to wait for) is tried again.
+func debugged(t *testing.T, dlv, program string) (held, by *stranger) {
+	t.Helper()
+	const attempts = 20
+	for range attempts {
+		held = startStranger(t, exec.Command(program, "-for", "1m"))
+		held.lines.Scan()
+		attach := exec.Command(dlv, "attach", held.pid(), "--headless", "--accept-multiclient", "--listen", "127.0.0.1:0")
+		var failed strings.Builder
+		attach.Stderr = &failed
+		by = startStranger(t, attach)
+		for by.lines.Scan() {
+			if strings.Contains(by.lines.Text(), "API server listening") {
+				return held, by
+			}
+		}
+		by.cmd.Wait()
+		t.Log(failed.String())
+	}
+	t.Fatalf("the debugger did not attach in %d attempts", attempts)
+	return nil, nil
 }
 
 // nobody has no capability at all.

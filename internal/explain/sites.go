@@ -2,6 +2,7 @@ package explain
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -27,6 +28,9 @@ func (l *loader) sites() error {
 	}
 	id := profileOf(l.moments[l.chosen], l.e.Subject)
 	within := id != 0
+	if within && !slices.ContainsFunc(profiles, func(p recording.ProfileInfo) bool { return p.ID == id }) {
+		profiles = []recording.ProfileInfo{{ID: id, At: l.e.Moment.At}} // of a program that the process ran before its last
+	}
 	for i := len(profiles) - 1; i >= 0 && id == 0; i-- {
 		if !profiles[i].At.After(l.e.Moment.At) {
 			id = profiles[i].ID

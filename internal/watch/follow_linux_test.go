@@ -50,3 +50,21 @@ func TestWhatABusyGoProgramStartsHasNoneUnlessAskedFor(t *testing.T) {
 		})
 	}
 }
+
+func TestAProgramThatEndedIsNotFoundAgain(t *testing.T) {
+	k := &kept{}
+	// What sh becomes does not ask how its child ended: it stays listed below it.
+	run(t, Options{}, k, "sh", "-c", testprog(t, "quick")+" & exec "+testprog(t, "steady")+" -for 1200ms -live 1MiB")
+	if p := k.named("quick"); len(p) != 1 {
+		t.Errorf("%d programs called quick, want 1: %+v", len(p), p)
+	}
+	ends := 0
+	for _, e := range k.events {
+		if e.Kind == sample.EventExit {
+			ends++
+		}
+	}
+	if ends != 2 {
+		t.Errorf("%d ends, want 2: %+v", ends, k.events)
+	}
+}

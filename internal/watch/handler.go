@@ -209,6 +209,7 @@ func (s *Source) remove(pid int, status sample.Opt[lastbreath.Status]) {
 		}
 		s.event(e)
 		s.drop(pid)
+		s.buried[pid] = p.key.Start
 	}
 	s.checkDone()
 }
@@ -226,7 +227,7 @@ func (s *Source) checkDone() {
 	if s.ended || !s.over || len(s.forked) > 0 || slices.ContainsFunc(s.order, func(p *process) bool { return !p.beside }) {
 		return
 	}
-	if slices.ContainsFunc(s.pids(), s.isOurs) {
+	if slices.ContainsFunc(s.pids(), func(pid int) bool { return s.isOurs(pid) && !s.isBuried(pid) }) {
 		return // the next scan takes them up
 	}
 	s.ended = true

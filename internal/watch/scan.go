@@ -23,6 +23,7 @@ func (s *Source) scan(now time.Time) {
 		since, followed := s.forked[pid]
 		switch {
 		case s.live[pid] != nil:
+		case s.isBuried(pid): // listed until its parent asks for its end
 		case !s.isOurs(pid):
 			s.addBeside(pid)
 		case followed && now.Sub(since) < scanEvery: // may be about to exec
@@ -36,6 +37,21 @@ func (s *Source) scan(now time.Time) {
 		}
 	}
 	s.forgetGone()
+	for pid := range s.buried {
+		if !slices.Contains(pids, pid) {
+			delete(s.buried, pid)
+		}
+	}
+}
+
+// isBuried says that what is listed with a pid has been told to have ended.
+func (s *Source) isBuried(pid int) bool {
+	start, ok := s.buried[pid]
+	if !ok {
+		return false
+	}
+	key, err := procfs.KeyOf(s.opts.Root, pid)
+	return err != nil || key.Start == start
 }
 
 // pids are the processes of the tree: the cgroup's, or the main one's

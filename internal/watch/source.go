@@ -69,6 +69,7 @@ type Source struct {
 	live    map[int]*process  // by pid
 	order   []*process        // live ones in order of appearance: a stable order of points
 	forked  map[int]time.Time // since when the tracer follows a pid that has not execed yet
+	buried  map[int]uint64    // start times of processes that were told to have ended, while their pid is still listed
 	main    int
 	scope   scope
 	exit    sample.Opt[lastbreath.Status] // of the main program
@@ -118,7 +119,7 @@ func New(o Options) (*Source, error) {
 		o.Root = "/proc"
 	}
 	s := &Source{
-		opts: o, live: map[int]*process{}, forked: map[int]time.Time{}, gaps: map[told]bool{}, mapper: &procfs.Mapper{},
+		opts: o, live: map[int]*process{}, forked: map[int]time.Time{}, buried: map[int]uint64{}, gaps: map[told]bool{}, mapper: &procfs.Mapper{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	var err error
