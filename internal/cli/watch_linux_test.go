@@ -225,13 +225,20 @@ func debugged(t *testing.T, dlv, program string) (held, by *stranger) {
 		var failed strings.Builder
 		attach.Stderr = &failed
 		by = startStranger(t, attach)
-		for by.lines.Scan() {
-			if strings.Contains(by.lines.Text(), "API server listening") {
-				return held, by
+		ended := make(chan error, 1)
+		go func() { ended <- by.cmd.Wait() }()
+		for waiting := true; waiting; {
+			select {
+			case <-ended:
+				t.Logf("the debugger: %s", failed.String())
+				waiting = false
+			default:
+				if state, _ := os.ReadFile("/proc/" + held.pid() + "/status"); strings.Contains(string(state), "t (tracing stop)") {
+					return held, by
+				}
+				runtime.Gosched()
 			}
 		}
-		by.cmd.Wait()
-		t.Log(failed.String())
 	}
 	t.Fatalf("the debugger did not attach in %d attempts", attempts)
 	return nil, nil

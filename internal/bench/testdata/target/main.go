@@ -5,6 +5,7 @@
 //	target -do churn   allocates at a steady rate from all sites
 //	target -do job     a fixed amount of work; prints the CPU time it took
 //	target -do fill    allocates as fast as it can until it is killed
+//	target -do heap    keeps so many objects as -objects says
 package main
 
 import (
@@ -21,7 +22,8 @@ import (
 
 func main() {
 	sites := flag.Int("sites", 0, "allocation sites: distinct stacks in the heap profile")
-	do := flag.String("do", "hold", "hold, churn, job or fill")
+	do := flag.String("do", "hold", "hold, churn, job, fill or heap")
+	objects := flag.Int("objects", 0, "objects that heap keeps")
 	rate := flag.Int("rate", 20<<20, "bytes a second that churn allocates")
 	rounds := flag.Int("rounds", 60, "size of the job")
 	lasts := flag.Duration("for", time.Hour, "end after this time")
@@ -38,6 +40,9 @@ func main() {
 		fmt.Println("cpu", usedCPU().Nanoseconds())
 	case "fill":
 		fill(*sites)
+	case "heap":
+		makeHeap(*objects)
+		time.Sleep(*lasts)
 	}
 }
 
