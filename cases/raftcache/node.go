@@ -135,13 +135,13 @@ func (n *node) sweep(ctx context.Context) {
 	}
 }
 
-// end hands leadership over, if there is somebody to take it, and stops.
+// end hands leadership over, if there is somebody to take it, and stops: the writes
+// first, for raft answers none that is in its queue when it is shut down.
 func (n *node) end() error {
 	if n.raft.State() == raft.Leader && len(n.peers) > 1 {
 		n.raft.LeadershipTransfer().Error() // without a successor the others elect one
 	}
 	n.stop()
-	stopped := n.raft.Shutdown().Error()
 	n.working.Wait()
-	return errors.Join(stopped, n.close())
+	return errors.Join(n.raft.Shutdown().Error(), n.close())
 }

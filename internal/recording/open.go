@@ -135,7 +135,7 @@ func (r *Reader) checkTables(minor int) error {
 		return err
 	}
 	for _, t := range tables {
-		if !have[t.name] && (minor >= Minor || t.name != tableMetric.name) {
+		if !have[t.name] && (minor >= 1 || t.name != tableMetric.name) {
 			return fmt.Errorf("table %s: %w", t.name, ErrMissing)
 		}
 	}

@@ -22,7 +22,7 @@ func Verify(path string) error {
 		return err
 	}
 	defer r.Close()
-	for _, check := range []func() error{r.integrity, r.ascending, r.hashes, r.everything, r.checkAsked, r.profiles, r.Damage} {
+	for _, check := range []func() error{r.integrity, r.ascending, r.hashes, r.everything, r.checkAsked, r.checkHeaps, r.profiles, r.Damage} {
 		if err := check(); err != nil {
 			return fmt.Errorf("verify %s: %w", path, err)
 		}

@@ -45,6 +45,7 @@ type Writer struct {
 	locations map[digest]int64
 	metrics   map[string]int64 // row numbers by name
 	asked     askedState
+	heapNames map[string]int64 // row numbers by name; nil: no heap yet
 	zstd      *zstd.Encoder
 	content   content // reused
 	ids       numbers // reused
