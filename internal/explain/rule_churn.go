@@ -28,7 +28,7 @@ var churnPage = Page{
 // not cost as much.
 const (
 	churnRate      = 50 * float64(sample.MiB)
-	churnSeconds   = 5
+	churnSeconds   = 2
 	churnCycles    = 30
 	churnLine      = 0.6
 	churnCost      = 0.2
