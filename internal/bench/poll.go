@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -66,11 +65,11 @@ func attachTo(pid int, exe string) (*gomem.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	bias, err := loadBias(pid, bin)
+	start, err := new(procfs.Mapper).ExecutableStart("/proc", pid)
 	if err != nil {
 		return nil, err
 	}
-	return gomem.Attach(mem, bin, bias)
+	return gomem.Attach(mem, bin, start-bin.Base())
 }
 
 // reader gives a function that polls a program's profile, and one that says how
@@ -83,20 +82,6 @@ func reader(pid int, exe string) (read func() error, found func() int, err error
 	profile := &sample.HeapProfile{}
 	read = func() error { return runtime.Profile(profile) }
 	return read, func() int { return len(profile.Counts) }, read()
-}
-
-// loadBias is where the program lies above its link-time addresses.
-func loadBias(pid int, bin *gobin.Binary) (uint64, error) {
-	mappings, err := new(procfs.Mapper).Mappings("/proc", pid)
-	if err != nil {
-		return 0, err
-	}
-	for i := range mappings {
-		if m := &mappings[i]; m.Offset == 0 && m.FileBacked() {
-			return m.Start - bin.Base(), nil
-		}
-	}
-	return 0, errors.New("the program is not mapped")
 }
 
 func get(url string) error {

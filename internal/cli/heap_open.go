@@ -70,33 +70,16 @@ func (t *heapTarget) attachLive() error {
 	if err := bin.Supported(); err != nil {
 		return err
 	}
-	if t.bias, err = processBias(t.pid, bin); err != nil {
+	start, err := (&procfs.Mapper{}).ExecutableStart("/proc", t.pid)
+	if err != nil {
 		return err
 	}
+	t.bias = start - bin.Base()
 	t.runtime, err = gomem.Attach(mem, bin, t.bias)
 	if err != nil {
 		return err
 	}
 	return t.runtime.Why(gomem.FeatureLive)
-}
-
-// processBias is what the kernel added to the executable's addresses.
-func processBias(pid int, bin *gobin.Binary) (uint64, error) {
-	exe, err := procfs.Exe("/proc", pid)
-	if err != nil {
-		return 0, err
-	}
-	var m procfs.Mapper
-	mappings, err := m.Mappings("/proc", pid)
-	if err != nil {
-		return 0, err
-	}
-	for i := range mappings {
-		if m := &mappings[i]; m.Offset == 0 && m.FileBacked() && strings.TrimSuffix(m.Path, " (deleted)") == exe {
-			return m.Start - bin.Base(), nil
-		}
-	}
-	return 0, errors.New("the executable is not mapped")
 }
 
 // openCoreHeap opens a core file.

@@ -114,7 +114,7 @@ func (r *coreReader) describe(exe string) {
 // attach finds the runtime. A program whose runtime cannot be read is refused:
 // nothing else in a core is known to Highwater.
 func (r *coreReader) attach() (err error) {
-	if r.runtime, err = gomem.Attach(r.core, r.bin, r.bias); err == nil {
+	if r.runtime, err = gomem.AttachCore(r.core, r.bin, r.bias); err == nil {
 		return nil
 	}
 	if lost := r.core.Lost(); lost > 0 {
@@ -175,48 +175,22 @@ func (r *coreReader) takeProfile(pm *sample.ProcessMoment) {
 		return
 	}
 	pm.Profile = &h
-	var stack []uint64
+	symbols := r.bin.Symbolizer(r.bias)
 	for _, b := range r.runtime.Buckets(0) {
-		stack = stack[:0]
-		for _, pc := range b.Stack {
-			stack = append(stack, pc-r.bias)
-		}
-		where, hidden := r.bin.Site(stack)
-		r.sites = append(r.sites, sample.Site{Stack: where, Size: b.Size, Hidden: hidden})
+		r.sites = append(r.sites, symbols.Site(b))
 	}
 }
 
-// takeGoroutines groups the goroutines. How long they waited is not known: the
-// core does not say what time it was.
+// takeGoroutines groups the goroutines. How long they waited is counted to the
+// latest time that the core knows of.
 func (r *coreReader) takeGoroutines(pm *sample.ProcessMoment) {
 	groups, err := r.runtime.Goroutines()
 	if err != nil {
 		r.gap("goroutines", err)
 		return
 	}
-	for i := range groups {
-		g := &groups[i]
-		g.Oldest = 0
-		for n, pc := range g.Stack {
-			if n > 0 {
-				pc--
-			}
-			g.Where = append(g.Where, r.location(pc))
-		}
-		if g.Creator != 0 {
-			g.CreatedAt = r.location(g.Creator - 1)
-		}
-	}
+	r.bin.Symbolizer(r.bias).Goroutines(groups)
 	pm.Goroutines = groups
-	r.gap("how long goroutines had waited", errors.New("a core file does not say what time it was"))
-}
-
-func (r *coreReader) location(pc uint64) sample.Location {
-	l := sample.Location{Address: pc - r.bias}
-	for _, f := range r.bin.Frames(nil, l.Address) {
-		l.Frames = append(l.Frames, sample.Frame{Func: f.Symbol, File: f.File, Line: f.Line, StartLine: f.StartLine})
-	}
-	return l
 }
 
 func (r *coreReader) takeLive(ctx context.Context, pm *sample.ProcessMoment) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -67,6 +68,26 @@ func (m *Mapper) Mappings(root string, tid int) ([]Mapping, error) {
 		return nil, fmt.Errorf("read mappings of process %d: %w", tid, gone(err))
 	}
 	return m.mappings, nil
+}
+
+// ExecutableStart is the address at which the start of a process's executable is
+// mapped: what the kernel added to the file's addresses is this less where the
+// file asked for. At exec that mapping is there already.
+func (m *Mapper) ExecutableStart(root string, tid int) (uint64, error) {
+	exe, err := Exe(root, tid)
+	if err != nil {
+		return 0, err
+	}
+	mappings, err := m.Mappings(root, tid)
+	if err != nil {
+		return 0, err
+	}
+	for i := range mappings {
+		if m := &mappings[i]; m.Offset == 0 && m.FileBacked() && strings.TrimSuffix(m.Path, " (deleted)") == exe {
+			return m.Start, nil
+		}
+	}
+	return 0, errors.New("the executable is not mapped")
 }
 
 // smapsTries bounds the readings of a process whose mappings change meanwhile.

@@ -143,7 +143,7 @@ func (s *Source) keepMoment(m *sample.Moment, procs []*process) {
 	s.later(func(sink capture.Sink) error {
 		for i := range m.Processes {
 			if len(m.Processes[i].Goroutines) > 0 {
-				procs[i].symbols.goroutines(m.Processes[i].Goroutines)
+				procs[i].symbols.Goroutines(m.Processes[i].Goroutines)
 			}
 		}
 		return sink.Moment(m)

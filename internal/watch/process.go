@@ -3,7 +3,6 @@ package watch
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -23,7 +22,7 @@ type process struct {
 	bin     *gobin.Binary
 	bias    uint64
 	runtime *gomem.Runtime
-	symbols *symbolizer
+	symbols *gobin.Symbolizer
 	program sample.Program
 
 	attachErr error     // why runtime is nil; errNotYet while it may still come
@@ -119,35 +118,17 @@ func (p *process) openBinary(m *procfs.Mapper, pid int) error {
 		return whyUnread(p.root, p.key.PID, err)
 	}
 	p.mem = mem
-	if p.bias, err = loadBias(m, p.root, pid, bin); err != nil {
+	start, err := m.ExecutableStart(p.root, pid)
+	if err != nil {
 		return err
 	}
-	p.symbols = &symbolizer{bin: bin, bias: p.bias}
+	p.bias = start - bin.Base()
+	p.symbols = bin.Symbolizer(p.bias)
 	if err := bin.Supported(); err != nil {
 		return err
 	}
 	p.attachErr = gomem.ErrNotReady
 	return nil
-}
-
-// loadBias is what the kernel added to the file's addresses: where the file's
-// start is mapped, less where the file asked for. At exec that mapping is there
-// already.
-func loadBias(m *procfs.Mapper, root string, pid int, bin *gobin.Binary) (uint64, error) {
-	exe, err := procfs.Exe(root, pid)
-	if err != nil {
-		return 0, err
-	}
-	mappings, err := m.Mappings(root, pid)
-	if err != nil {
-		return 0, err
-	}
-	for i := range mappings {
-		if m := &mappings[i]; m.Offset == 0 && m.FileBacked() && strings.TrimSuffix(m.Path, " (deleted)") == exe {
-			return m.Start - bin.Base(), nil
-		}
-	}
-	return 0, errors.New("the executable is not mapped")
 }
 
 // attach tries to read the runtime, which begins some hundred microseconds after

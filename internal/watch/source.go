@@ -312,12 +312,12 @@ func (s *Source) giveSites(p *process) {
 	first, key, symbols := p.sitesKnown, p.key, p.symbols
 	p.sitesKnown += len(buckets)
 	s.later(func(sink capture.Sink) error {
-		defer symbols.bin.Release()
+		defer symbols.Release()
 		sites := make([]sample.Site, 0, sitesAtOnce)
 		for some := range slices.Chunk(buckets, sitesAtOnce) {
 			sites = sites[:0]
 			for _, b := range some {
-				sites = append(sites, symbols.site(b))
+				sites = append(sites, symbols.Site(b))
 			}
 			if err := sink.Sites(key, first, sites); err != nil {
 				return err
