@@ -1,0 +1,185 @@
+package heapgraph
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// A summary keeps a path that holds this share of all, so many of them and of
+// everything else at most.
+const (
+	partKept  = 2000
+	mostPaths = 1000
+	mostRows  = 100
+	mostSites = 10
+)
+
+// Sites says where a sampled object was allocated.
+type Sites struct {
+	Rate int64 // bytes a sample, of the heap profile
+	// At is the line that a bucket stands for, and the size of its objects.
+	At func(bucket uint64) (at sample.Frame, size sample.Bytes, ok bool)
+}
+
+// Summarize is what a recording keeps of a heap. Sites without At leave out where
+// objects were allocated.
+func (a *Analysis) Summarize(ctx context.Context, sites Sites) (*sample.HeapCapture, error) {
+	c := &sample.HeapCapture{
+		Objects: uint64(a.Objects.Count), Bytes: sample.Bytes(a.Objects.Bytes),
+		LiveObjects: a.Live, LiveBytes: sample.Bytes(a.LiveSize),
+	}
+	for _, t := range a.TypesByBytes() {
+		if t.Type == "?" {
+			c.Untyped = sample.Bytes(t.Bytes)
+		}
+		if len(c.Types) < mostRows {
+			c.Types = append(c.Types, sample.HeapType{Type: t.Type, Objects: t.Objects, Bytes: sample.Bytes(t.Bytes)})
+		}
+	}
+	holders := a.Holders()
+	a.keepPaths(c, holders, a.sitesOf(holders, sites))
+	c.Collections = a.collections()
+	chains, err := a.Chains(ctx)
+	for _, l := range chains[:min(len(chains), mostRows)] {
+		c.Chains = append(c.Chains, sample.HeapChain(l))
+	}
+	return c, err
+}
+
+// keepPaths keeps the paths that hold most, and all holders with those above them.
+func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]sample.HeapSite) {
+	kept := a.largestPaths()
+	of := make(map[uint32]int, len(holders))
+	for i, h := range holders {
+		of[h.at] = i
+		for at := h.at; at != 0; at = a.paths[at].parent {
+			kept[at] = true
+		}
+	}
+	index := map[uint32]int{0: -1}
+	for i := uint32(1); int(i) < len(a.paths); i++ {
+		if !kept[i] {
+			continue
+		}
+		p := &a.paths[i]
+		path := sample.HeapPath{Parent: index[p.parent], Label: a.labelOf(i), Type: a.Objects.Types.Name(p.typ),
+			Objects: p.objects, Bytes: sample.Bytes(p.bytes), Held: p.held, Retained: sample.Bytes(p.retains)}
+		if h, ok := of[i]; ok {
+			path.Holder, path.Sites = true, sites[h]
+		}
+		index[i] = len(c.Paths)
+		c.Paths = append(c.Paths, path)
+	}
+}
+
+// largestPaths are those that retain most. What retains much lies below what
+// retains as much, so that they are a tree.
+func (a *Analysis) largestPaths() map[uint32]bool {
+	var all []uint32
+	for i := 1; i < len(a.paths); i++ {
+		if a.paths[i].retains*partKept >= a.LiveSize {
+			all = append(all, uint32(i))
+		}
+	}
+	slices.SortStableFunc(all, func(x, y uint32) int { return cmp.Compare(a.paths[y].retains, a.paths[x].retains) })
+	kept := make(map[uint32]bool)
+	for _, i := range all[:min(len(all), mostPaths)] {
+		for ; i != 0; i = a.paths[i].parent {
+			kept[i] = true
+		}
+	}
+	return kept
+}
+
+// labelOf is the part that a path adds to its text.
+func (a *Analysis) labelOf(at uint32) string {
+	p := &a.paths[at]
+	label := a.Objects.Types.Label(p.label)
+	if strings.HasSuffix(label, ": ") { // held from several places, none a root
+		label += a.Objects.Types.Name(p.typ)
+	}
+	return label
+}
+
+// sitesOf sums the sampled objects of each holder by the line that allocated them.
+func (a *Analysis) sitesOf(holders []Holder, sites Sites) [][]sample.HeapSite {
+	all := make([][]sample.HeapSite, len(holders))
+	if sites.At == nil {
+		return all
+	}
+	type sum struct{ objects, bytes float64 }
+	sums := make([]map[sample.Frame]sum, len(holders))
+	a.Sampled(holders, func(holder int, s gomem.Sample) {
+		if holder < 0 {
+			return
+		}
+		at, size, ok := sites.At(s.Bucket)
+		if !ok {
+			return
+		}
+		if sums[holder] == nil {
+			sums[holder] = make(map[sample.Frame]sum)
+		}
+		n := standsFor(float64(size), float64(sites.Rate))
+		was := sums[holder][at]
+		sums[holder][at] = sum{was.objects + n, was.bytes + n*float64(size)}
+	})
+	for i, m := range sums {
+		for at, n := range m {
+			all[i] = append(all[i], sample.HeapSite{At: at, Objects: uint64(math.Round(n.objects)), Bytes: sample.Bytes(n.bytes)})
+		}
+		slices.SortFunc(all[i], func(x, y sample.HeapSite) int {
+			return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.At.Func, y.At.Func), cmp.Compare(x.At.Line, y.At.Line))
+		})
+		all[i] = all[i][:min(len(all[i]), mostSites)]
+	}
+	return all
+}
+
+// standsFor is how many objects one sampled object of that size stands for
+// (runtime/pprof, scaleHeapSample).
+func standsFor(size, rate float64) float64 {
+	if rate <= 1 {
+		return 1
+	}
+	return 1 / (1 - math.Exp(-size/rate))
+}
+
+// collections sums the collections by path: of a thousand short strings that each
+// keep a page there is one row.
+func (a *Analysis) collections() []sample.HeapCollection {
+	type key struct{ path, kind string }
+	sums := make(map[key]*sample.HeapCollection)
+	for _, c := range a.Objects.Collections {
+		p := a.PathOf(c.Object)
+		if p == "" {
+			continue
+		}
+		s := sums[key{p, c.Kind}]
+		if s == nil {
+			s = &sample.HeapCollection{Path: p, Kind: c.Kind, Type: a.Objects.Types.Name(a.Objects.TypeOf[c.Object])}
+			sums[key{p, c.Kind}] = s
+		}
+		s.Count, s.Entries, s.Room = s.Count+1, s.Entries+c.Len, s.Room+c.Cap
+		bytes, reached := c.Bytes, c.Reached
+		if bytes == 0 { // a header: what counts is what it holds
+			bytes = a.Retained(c.Object)
+			reached = bytes
+		}
+		s.Bytes, s.Reached = s.Bytes+sample.Bytes(bytes), s.Reached+sample.Bytes(reached)
+	}
+	all := make([]sample.HeapCollection, 0, len(sums))
+	for _, s := range sums {
+		all = append(all, *s)
+	}
+	slices.SortFunc(all, func(x, y sample.HeapCollection) int {
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Kind, y.Kind))
+	})
+	return all[:min(len(all), mostRows)]
+}
