@@ -16,8 +16,8 @@ var floors = map[string]int{
 	"procfs": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1,
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
-	"explain": 4,
-	"report":  5, "web": 5, "trial": 5, "fleet": 5,
+	"explain": 4, "trial": 4,
+	"report": 5, "web": 5, "fleet": 5,
 	"cli":  6,
 	"arch": aside, "bench": aside, "hwtest": aside, "testprog": aside, "thirdparty": aside,
 }

@@ -197,7 +197,7 @@ func stoppedByUs(e *Evidence, exit sample.Event) (Stopped, string) {
 			return "", ""
 		}
 		return StoppedForwarded, name
-	case sample.SignalTime:
+	case sample.SignalTime, sample.SignalTimeout, sample.SignalStalled:
 		return StoppedTime, name
 	case sample.SignalLoadEnd:
 		return StoppedLoad, name

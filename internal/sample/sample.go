@@ -140,6 +140,8 @@ const (
 	SignalTime      = "time"      // --for was over
 	SignalLoadEnd   = "load-end"  // --load had ended
 	SignalUnready   = "not-ready" // --ready was not answered
+	SignalTimeout   = "timeout"   // a trial's run did not end in time
+	SignalStalled   = "stalled"   // a trial's run lived, and nothing moved any more
 )
 
 // Event is one thing that happened.

@@ -1,0 +1,105 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// Kind says how a figure is printed.
+type Kind int
+
+// The kinds. Bytes and Nanoseconds are amounts, Share is between 0 and 1.
+const (
+	Count Kind = iota
+	Bytes
+	Nanoseconds
+	Share
+)
+
+// Figure is one row of a comparison.
+type Figure struct {
+	Name   string // as in Run.Values and in benchmark output
+	Title  string
+	Kind   Kind
+	Higher bool // more of it is better
+	// bounds are the ends of a run by which all that is known of the figure is that it
+	// is worse than any that was seen. Of other lost runs nothing is known.
+	bounds []Ended
+}
+
+// stuck are the ends of runs that lived and did not come to their end.
+var stuck = []Ended{Livelocked, TimedOut}
+
+// figures are the rows, in the order in which they are shown.
+var figures = []Figure{
+	{Name: FigurePeak, Title: "peak memory", Kind: Bytes, bounds: []Ended{Killed, Livelocked}},
+	{Name: FigureResident, Title: "resident", Kind: Bytes, bounds: []Ended{Killed, Livelocked}},
+	{Name: FigureHeadroom, Title: "headroom", Kind: Bytes, Higher: true, bounds: []Ended{Killed, Livelocked}},
+	{Name: FigureP50, Title: "p50", Kind: Nanoseconds, bounds: stuck},
+	{Name: FigureP99, Title: "p99", Kind: Nanoseconds, bounds: stuck},
+	{Name: FigureRequests, Title: "requests", Kind: Count, Higher: true},
+	{Name: FigureTime, Title: "time", Kind: Nanoseconds, bounds: stuck},
+	{Name: FigureGC, Title: "GC share of CPU", Kind: Share},
+	{Name: FigureCPU, Title: "CPU", Kind: Nanoseconds},
+}
+
+// The names of the figures that every trial has, where they were seen. Peak is the
+// greatest charge of the cgroup without page cache, which the kernel takes back
+// before it kills; headroom is what the limit leaves above it. Time is that of the
+// load, or of the program where there is no load. The GC share is as the runtime
+// books it, which on a busy machine is too much.
+const (
+	FigurePeak     = "peak_bytes"
+	FigureResident = "resident_bytes"
+	FigureHeadroom = "headroom_bytes"
+	FigureP50      = "p50_ns"
+	FigureP99      = "p99_ns"
+	FigureRequests = "requests"
+	FigureTime     = "time_ns"
+	FigureGC       = "gc_share"
+	FigureCPU      = "cpu_ns"
+)
+
+// mostOwn bounds how many figures of a load's own are compared.
+const mostOwn = 8
+
+// Figures are the rows that some run has, the loads' own last.
+func Figures(runs []Run) []Figure {
+	var list []Figure
+	for _, f := range figures {
+		if slices.ContainsFunc(runs, func(r Run) bool { _, ok := r.Values[f.Name]; return ok }) {
+			list = append(list, f)
+		}
+	}
+	var own []string
+	for _, r := range runs {
+		for name := range r.Values {
+			known := slices.ContainsFunc(figures, func(f Figure) bool { return f.Name == name })
+			if !known && !slices.Contains(own, name) {
+				own = append(own, name)
+			}
+		}
+	}
+	slices.Sort(own)
+	for _, name := range own[:min(len(own), mostOwn)] {
+		list = append(list, Figure{Name: name, Title: name})
+	}
+	return list
+}
+
+// Text prints a value of the figure for people.
+func (f Figure) Text(v float64) string {
+	switch f.Kind {
+	case Bytes:
+		return units.Size(int64(v))
+	case Nanoseconds:
+		return units.Duration(time.Duration(v))
+	case Share:
+		return fmt.Sprintf("%.1f%%", 100*v)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}

@@ -1,0 +1,246 @@
+package trial
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// mostRows bounds how many samples and requests of a run are read.
+const mostRows = 200_000
+
+// Measure reads how a recorded run ended and what it needed. Variant, N and
+// Recording are for the caller to set.
+func Measure(r *recording.Reader) (Run, error) {
+	run := Run{Values: map[string]float64{}}
+	meta, err := r.Meta()
+	if err != nil {
+		return run, err
+	}
+	events, err := r.Events()
+	if err != nil {
+		return run, err
+	}
+	c := courseOf(events)
+	run.Ended, run.Why = c.end()
+	if took := c.worked(); took > 0 {
+		run.Values[FigureTime] = float64(took)
+	}
+	m := measuring{Reader: r, run: &run, limit: float64(meta.Limit.Or(0))}
+	for _, step := range []func() error{m.charge, m.programs, func() error { return m.requests(c) }} {
+		if err := step(); err != nil {
+			return run, err
+		}
+	}
+	return run, nil
+}
+
+// course is what happened in a run, in order.
+type course struct {
+	start, exit, killed, loadStart, loadEnd *sample.Event
+	stopped                                 *sample.Event // the first signal by which it was to end
+}
+
+func courseOf(events []sample.Event) (c course) {
+	for i := range events {
+		e := &events[i]
+		switch e.Kind {
+		case sample.EventStart:
+			keepFirst(&c.start, e)
+		case sample.EventExit:
+			if c.start != nil && e.Process == c.start.Process {
+				c.exit = e
+			}
+		case sample.EventOOMKill:
+			keepFirst(&c.killed, e)
+		case sample.EventLoadStart:
+			c.loadStart = e
+		case sample.EventLoadEnd:
+			c.loadEnd = e
+		case sample.EventSignal:
+			keepFirst(&c.stopped, e)
+		}
+	}
+	return c
+}
+
+func keepFirst(at **sample.Event, e *sample.Event) {
+	if *at == nil {
+		*at = e
+	}
+}
+
+// end says how the run ended, and why it is lost.
+func (c course) end() (Ended, string) {
+	reason := ""
+	if c.stopped != nil {
+		reason = c.stopped.Text
+	}
+	byItself := c.exit != nil && c.stopped == nil
+	switch {
+	case c.killed != nil:
+		return Killed, "killed by the kernel"
+	case reason == sample.SignalStalled:
+		return Livelocked, "it lived, and nothing moved any more"
+	case reason == sample.SignalTimeout:
+		return TimedOut, "it did not come to its end in time"
+	case reason == sample.SignalUnready:
+		return Failed, "it was never ready"
+	case byItself && c.exit.Value != 0:
+		return Failed, "ended by itself: " + c.exit.Text
+	case !byItself && c.loadEnd != nil && c.loadEnd.Value != 0:
+		return Failed, strings.TrimRight(fmt.Sprintf("its load ended with code %d: %s", c.loadEnd.Value, lastLine(c.loadEnd.Text)), ": ")
+	}
+	return Finished, ""
+}
+
+// lastLine is the last line of a text that says something.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// worked is for how long the run did what it was there for; 0: not known.
+func (c course) worked() time.Duration {
+	from, to := c.loadStart, c.loadEnd
+	if from == nil {
+		from, to = c.start, c.exit
+	}
+	for _, end := range []*sample.Event{c.killed, c.stopped, c.exit} {
+		if end != nil && (to == nil || end.At.Before(to.At)) {
+			to = end
+		}
+	}
+	if from == nil || to == nil {
+		return 0
+	}
+	return to.At.Sub(from.At)
+}
+
+// measuring is a Measure at work.
+type measuring struct {
+	*recording.Reader
+	run   *Run
+	limit float64
+}
+
+// charge reads the greatest charge without page cache. Samples that only read the
+// charge are taken to have as much page cache as the one before.
+func (m measuring) charge() error {
+	s, err := m.SamplesAbout(mostRows, "usage", "page_cache")
+	if err != nil {
+		return err
+	}
+	peak, cache := math.NaN(), 0.0
+	for i, usage := range s.Column("usage") {
+		if c := s.Column("page_cache")[i]; !math.IsNaN(c) {
+			cache = c
+		}
+		if need := usage - cache; !math.IsNaN(need) && !(need <= peak) {
+			peak = need
+		}
+	}
+	if math.IsNaN(peak) {
+		return nil
+	}
+	m.run.Values[FigurePeak] = peak
+	if m.limit > 0 {
+		m.run.Values[FigureHeadroom] = max(0, m.limit-peak)
+	}
+	return nil
+}
+
+// programs reads the resident sets together, and the CPU time of all.
+func (m measuring) programs() error {
+	programs, err := m.Programs()
+	if err != nil {
+		return err
+	}
+	resident, seen := map[int64]float64{}, map[sample.ProcessKey]bool{}
+	var cpu, gc float64
+	goSeen := false
+	for _, p := range programs {
+		if seen[p.Key] {
+			continue
+		}
+		seen[p.Key] = true
+		s, err := m.ProcessSamplesAbout(mostRows, p.Key, "resident", "user_time", "system_time",
+			"gc_assist_time", "gc_dedicated_time", "gc_pause_time")
+		if err != nil {
+			return err
+		}
+		for i, at := range s.At {
+			if v := s.Column("resident")[i]; !math.IsNaN(v) {
+				resident[at] += v
+			}
+		}
+		cpu += greatest(s.Column("user_time")) + greatest(s.Column("system_time"))
+		collected := greatest(s.Column("gc_assist_time")) + greatest(s.Column("gc_dedicated_time")) + greatest(s.Column("gc_pause_time"))
+		gc, goSeen = gc+collected, goSeen || p.Go != nil
+	}
+	for _, v := range resident {
+		m.run.Values[FigureResident] = max(m.run.Values[FigureResident], v)
+	}
+	if cpu > 0 {
+		m.run.Values[FigureCPU] = cpu
+		if goSeen {
+			m.run.Values[FigureGC] = min(1, gc/cpu)
+		}
+	}
+	return nil
+}
+
+// greatest is the greatest value that was seen, 0 if none was.
+func greatest(values []float64) float64 {
+	most := 0.0
+	for _, v := range values {
+		if v > most {
+			most = v
+		}
+	}
+	return most
+}
+
+// requests reads how long the probe waited, while the program was not told to end.
+func (m measuring) requests(c course) error {
+	list, _, err := m.RequestsAbout(mostRows)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	end := time.Time{}
+	for _, e := range []*sample.Event{c.stopped, c.killed, c.exit} {
+		if e != nil && (end.IsZero() || e.At.Before(end)) {
+			end = e.At
+		}
+	}
+	var took []float64
+	answered := 0
+	for _, r := range list {
+		if !end.IsZero() && r.Due.Add(r.Latency()).After(end) || !r.Timed() {
+			continue
+		}
+		took = append(took, float64(r.Latency()))
+		if r.Failure == "" {
+			answered++
+		}
+	}
+	m.run.Values[FigureRequests] = float64(answered)
+	if len(took) > 0 {
+		m.run.Values[FigureP50] = Percentile(took, 0.50)
+	}
+	if len(took) >= 100 { // as explain --latency: fewer say nothing of the slowest hundredth
+		m.run.Values[FigureP99] = Percentile(took, 0.99)
+	}
+	return nil
+}
+
+// Percentile is the value at a share of the sorted values, by the nearest rank.
+func Percentile(values []float64, share float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
+}
