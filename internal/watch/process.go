@@ -3,6 +3,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -51,19 +52,39 @@ const (
 	attachLast  = 200 * time.Millisecond
 )
 
+// execsSeen bounds how often a process is looked at that execs meanwhile, as a shell
+// does at once.
+const execsSeen = 5
+
 // openProcess looks at what pid runs now. Only a process that is gone is an
 // error; a program that cannot be read is watched from /proc alone, and
 // program.WhyNot says why.
 func openProcess(m *procfs.Mapper, root string, pid int) (*process, error) {
-	p, err := lookAt(root, pid)
-	if err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		p, err := lookAt(root, pid)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.openBinary(m, p.eye); err != nil {
+			p.attachErr = err
+			p.program.WhyNot = err.Error()
+		}
+		if try == execsSeen || !p.isAnother() {
+			return p, nil
+		}
+		p.close()
 	}
-	if err := p.openBinary(m, p.eye); err != nil {
-		p.attachErr = err
-		p.program.WhyNot = err.Error()
+}
+
+// isAnother says whether the process has become another program than was
+// described while it was opened.
+func (p *process) isAnother() bool {
+	exe, err := procfs.Exe(p.root, p.eye)
+	if err != nil || exe != p.program.Exe {
+		return err == nil
 	}
-	return p, nil
+	args, err := procfs.Cmdline(p.root, p.eye)
+	return err == nil && !slices.Equal(args, p.program.Args)
 }
 
 // lookAt is what everybody may see of a process.
