@@ -37,9 +37,13 @@ func (r *Reader) attach() error {
 func (r *Reader) attachOnce() (err error) {
 	wal := r.path + "-wal"
 	r.live = false
-	switch size, err := fileSize(wal); {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Stat(r.path); err != nil {
 		return err
+	}
+	size, failed := fileSize(wal)
+	switch {
+	case failed != nil && !errors.Is(failed, fs.ErrNotExist):
+		return failed
 	case size == 0:
 		return r.attachFinished()
 	case locked(wal):
@@ -47,11 +51,8 @@ func (r *Reader) attachOnce() (err error) {
 		r.db, err = openDatabase(r.path, "mode=ro", "busy_timeout = 2000")
 	default:
 		err = r.attachCopy(-1, "", "-wal")
-		if err != nil {
-			return err
-		}
 	}
-	return r.check()
+	return r.checkAfter(err)
 }
 
 // attachFinished reads a file that nobody writes.

@@ -3,6 +3,10 @@ package recording
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -70,4 +74,15 @@ func FuzzProfileColumnsOfAnyBytes(f *testing.F) {
 		}
 		_, _ = unpackNumbers(dec, blob)
 	})
+}
+
+func TestAFileThatWasTakenAwayWhileItIsWrittenIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "away.hwm")
+	w, err := Create(path, meta)
+	must(t, err)
+	defer w.Close()
+	must(t, os.Remove(path))
+	if r, err := Open(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, %v", r, err)
+	}
 }
