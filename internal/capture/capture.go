@@ -65,6 +65,8 @@ type Loop struct {
 	// CalmHz is the rate in calm, 10 by default; MaxHz bounds the dense rate,
 	// 1000 by default.
 	CalmHz, MaxHz int
+	// Asked, if set, brings a person's wish for a moment now.
+	Asked <-chan struct{}
 	// OnPoint, if set, sees every full point: the live status line.
 	OnPoint func(*sample.Point)
 	// OnSinkError, if set, is told once that nothing is kept any more.
@@ -101,6 +103,11 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-l.Source.Wake():
 			l.collect()
 			continue
+		case <-l.Asked:
+			l.capture(sample.MomentAsked)
+			l.collect()
+			l.keep(l.Sink.Flush) // whoever asked reads it
+			continue
 		case <-alarm.C:
 		}
 		next, err := l.tick()
@@ -134,10 +141,15 @@ func (l *Loop) tick() (time.Duration, error) {
 	case dueProfile:
 		l.policy.paid(timed(l.Source.Profile))
 	default:
-		l.policy.paid(timed(func() { l.Source.Capture(sample.MomentKind(what)) }))
+		l.capture(sample.MomentKind(what))
 	}
 	l.collect()
 	return l.policy.wait(start, time.Now()), nil
+}
+
+// capture keeps a moment at the cost of the next ones.
+func (l *Loop) capture(kind sample.MomentKind) {
+	l.policy.paid(timed(func() { l.Source.Capture(kind) }))
 }
 
 // finish takes a last moment if one is asked for and hands over the rest.

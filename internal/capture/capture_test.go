@@ -201,6 +201,30 @@ func TestAFullDiskEndsTheRecordingNotTheWatch(t *testing.T) {
 	})
 }
 
+func TestAMomentThatIsAskedForIsKeptAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, c := newFake(constant(100*sample.MiB)), &counter{}
+		asked := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- (&Loop{Source: f, Sink: c, Asked: asked, newAlarm: goAlarm}).Run(ctx) }()
+		time.Sleep(250 * time.Millisecond) // of the bubble's time: before the first calm moment
+		flushes := c.flushes
+		asked <- struct{}{}
+		synctest.Wait()
+		if f.count(sample.MomentAsked) != 1 || f.at[len(f.at)-1] != 250*time.Millisecond {
+			t.Errorf("asked for once, after 250ms: %v at %v", f.captured, f.at)
+		}
+		if c.flushes != flushes+1 {
+			t.Errorf("who asked cannot read it yet: %d flushes after %d", c.flushes, flushes)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestTheEndIsSeenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, c := newFake(constant(50*sample.MiB)), &counter{}

@@ -12,6 +12,7 @@ const (
 	MomentCalm   MomentKind = "calm"   // the calm rhythm
 	MomentMax    MomentKind = "max"    // a new maximum of the charge
 	MomentGrowth MomentKind = "growth" // fast growth
+	MomentAsked  MomentKind = "asked"  // a person asked for it
 	MomentDeath  MomentKind = "death"  // a process held at its exit; Signal says by what
 	MomentEnd    MomentKind = "end"    // the watch ended while the program ran
 )
