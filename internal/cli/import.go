@@ -18,7 +18,10 @@ import (
 )
 
 // metaImported is the row of a recording's meta that says what it was made of.
-const metaImported = "imported"
+const (
+	metaImported = "imported"
+	metaWatched  = "watched"
+)
 
 type importFlags struct {
 	url, output, exe string

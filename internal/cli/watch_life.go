@@ -51,6 +51,7 @@ func (l *life) open(command []string) error {
 	l.asking = &asking{asks: l.claimAsks(), status: l.status}
 	l.asking.describe(meta.More)
 	l.expect.describe(meta.More)
+	meta.More[metaWatched] = "1"
 	for n := 1; ; n++ {
 		path, err := l.choosePath(meta.At, n)
 		if err != nil {

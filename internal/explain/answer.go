@@ -100,6 +100,7 @@ type Outcome struct {
 	Moment        string        `json:"moment"`          // "kill", "peak", "last" or "time"
 	At            string        `json:"at"`              // the moment, RFC 3339
 	Elapsed       float64       `json:"elapsed_seconds"` // from the start to the end, or to the last sample
+	Watched       bool          `json:"watched"`         // the program ran already: the start is that of its watch
 	MomentElapsed float64       `json:"moment_seconds"`  // from the start to the moment
 	Kernel        bool          `json:"killed_by_kernel"`
 	// Stopped says why highwater stopped the program, "" if it did not.

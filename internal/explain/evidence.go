@@ -19,7 +19,9 @@ type Evidence struct {
 	// "profiles", "url", "gctrace" or "core". Start is then when its evidence
 	// begins, not the program's start.
 	Imported string
-	End      time.Time // the last sample
+	// Watched: the program ran already when its watch began, which is Start.
+	Watched bool
+	End     time.Time // the last sample
 
 	Programs []sample.Program // in the order they were first seen; an exec adds one
 	Events   []sample.Event   // by time

@@ -36,7 +36,7 @@ func (l *loader) story() (err error) {
 	if err != nil {
 		return err
 	}
-	e.Command, e.Load, e.Imported = meta.Command, meta.More["load"], meta.More["imported"]
+	e.Command, e.Load, e.Imported, e.Watched = meta.Command, meta.More["load"], meta.More["imported"], meta.More["watched"] != ""
 	if e.Programs, err = l.Programs(); err != nil {
 		return err
 	}

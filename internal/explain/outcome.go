@@ -13,7 +13,7 @@ import (
 // judgeOutcome says what became of the program. "Killed by the kernel" rests on
 // the cgroup's counter of OOM kills alone: a SIGKILL can come from anyone.
 func judgeOutcome(e *Evidence) Outcome {
-	o := Outcome{State: Running, By: ByNone, Moment: e.At, At: e.Moment.At.Format(time.RFC3339Nano)}
+	o := Outcome{State: Running, By: ByNone, Watched: e.Watched, Moment: e.At, At: e.Moment.At.Format(time.RFC3339Nano)}
 	o.Elapsed, o.MomentElapsed = e.seconds(e.End), e.seconds(e.Moment.At)
 	if limit, ok := e.limit(); ok {
 		o.LimitBytes = &limit

@@ -48,7 +48,7 @@ func outcome(o explain.Outcome) string {
 	after := units.Duration(time.Duration(o.Elapsed * float64(time.Second)))
 	switch {
 	case o.Kernel:
-		return fmt.Sprintf("KILLED by the kernel%s, %s after start", whose(o), after)
+		return fmt.Sprintf("KILLED by the kernel%s, %s %s", whose(o), after, since(o))
 	case o.Stopped != "":
 		return stopped(o, after) + peak(o)
 	case o.State == explain.Killed:
@@ -57,14 +57,32 @@ func outcome(o explain.Outcome) string {
 		return "seen at one instant"
 	case o.State == explain.Seen:
 		return "seen for " + after
+	case o.State == explain.Running && o.Watched:
+		return fmt.Sprintf("watched for %s%s", after, peak(o))
 	case o.State == explain.Running:
 		return fmt.Sprintf("running for %s%s", after, peak(o))
 	case o.Signal != "":
-		return fmt.Sprintf("stopped by %s after %s%s", o.Signal, after, peak(o))
+		return fmt.Sprintf("stopped by %s%s%s", o.Signal, lasting(o, after), peak(o))
 	case o.ExitCode != nil:
-		return fmt.Sprintf("exited with code %d after %s%s", *o.ExitCode, after, peak(o))
+		return fmt.Sprintf("exited with code %d%s%s", *o.ExitCode, lasting(o, after), peak(o))
 	}
-	return fmt.Sprintf("ended after %s%s", after, peak(o))
+	return fmt.Sprintf("ended%s%s", lasting(o, after), peak(o))
+}
+
+// since is what times are counted from.
+func since(o explain.Outcome) string {
+	if o.Watched {
+		return "after the watch began"
+	}
+	return "after start"
+}
+
+// lasting is how long the program lasted, as far as that is known.
+func lasting(o explain.Outcome, after string) string {
+	if o.Watched {
+		return ", " + after + " " + since(o)
+	}
+	return " after " + after
 }
 
 // stopped says why highwater ended the program, and what it said to that.
@@ -72,7 +90,7 @@ func stopped(o explain.Outcome, after string) string {
 	text := fmt.Sprintf("stopped by highwater after %s", after)
 	switch o.Stopped {
 	case explain.StoppedLoad:
-		text = fmt.Sprintf("stopped by highwater after its load ended, %s after start", after)
+		text = fmt.Sprintf("stopped by highwater after its load ended, %s %s", after, since(o))
 	case explain.StoppedInterrupt:
 		text = fmt.Sprintf("stopped by Ctrl-C after %s", after)
 	case explain.StoppedTime:
@@ -95,14 +113,14 @@ func stopped(o explain.Outcome, after string) string {
 func signalled(o explain.Outcome, after string) string {
 	switch o.Signal {
 	case "SIGTERM", "SIGINT", "SIGHUP":
-		return fmt.Sprintf("stopped by %s after %s%s", o.Signal, after, peak(o))
+		return fmt.Sprintf("stopped by %s%s%s", o.Signal, lasting(o, after), peak(o))
 	case "SIGKILL":
-		return fmt.Sprintf("KILLED by SIGKILL, not by the OOM killer, %s after start", after)
+		return fmt.Sprintf("KILLED by SIGKILL, not by the OOM killer, %s %s", after, since(o))
 	}
 	if o.Elapsed == 0 { // a core file: its start is not known
 		return "crashed by " + o.Signal
 	}
-	return fmt.Sprintf("crashed by %s, %s after start", o.Signal, after)
+	return fmt.Sprintf("crashed by %s, %s %s", o.Signal, after, since(o))
 }
 
 // whose names the limit that struck.

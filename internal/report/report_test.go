@@ -229,6 +229,9 @@ func TestTheHeadlineSaysWhoEndedTheProgram(t *testing.T) {
 		"crashed by SIGSEGV, 12 s after start":                                                            {State: explain.Killed, By: explain.BySignal, Signal: "SIGSEGV", ExitCode: code(139)},
 		"exited with code 1 after 12 s":                                                                   {State: explain.Exited, ExitCode: code(1)},
 		"running for 12 s":                                                                                {State: explain.Running},
+		"watched for 12 s":                                                                                {State: explain.Running, Watched: true},
+		"exited with code 1, 12 s after the watch began":                                                  {State: explain.Exited, ExitCode: code(1), Watched: true},
+		"KILLED by the kernel: the machine was out of memory, 12 s after the watch began":                 {State: explain.Killed, By: explain.ByNode, Kernel: true, Watched: true},
 	} {
 		o.Elapsed = 12
 		if got := outcome(o); got != want {
