@@ -21,13 +21,13 @@ func TestEveryFaultIsNamedAndNoRepairedProgramIs(t *testing.T) {
 		need.Permission(t, os.ErrPermission)
 	}
 	b := newBench(t)
-	for _, c := range cases {
-		list, err := b.prepare(t.Context(), c.name, c.packages)
+	for _, name := range truthfile.Cases() {
+		list, err := b.prepare(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range short(list) {
-			t.Run(c.name+" "+q.name(), func(t *testing.T) {
+			t.Run(name+" "+q.name(), func(t *testing.T) {
 				j := ask(t, b, q)
 				if v := j.verdict(); v == "undecided" || v == "another outcome" {
 					t.Logf("%s, %s: %s", v, j.given(), j.Verdict.Sentence)

@@ -24,18 +24,6 @@ import (
 	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
-// cases are the programs, in the order of the table, with their main packages.
-var cases = []struct {
-	name     string
-	packages []string
-}{
-	{"picoshare", []string{"./picoshare", "./picoshare/load"}},
-	{"rangemirror", []string{"./rangemirror"}},
-	{"trafficagent", []string{"./trafficagent"}},
-	{"objectsync", []string{"./objectsync"}},
-	{"raftcache", []string{"./raftcache", "./raftcache/load"}},
-}
-
 func main() {
 	log.SetFlags(0)
 	var b bench
@@ -68,18 +56,18 @@ func (b *bench) judge(ctx context.Context, names []string) error {
 	defer close()
 	var all []*judgement
 	printHead()
-	for _, c := range cases {
-		if len(names) > 0 && !slices.Contains(names, c.name) {
+	for _, name := range truthfile.Cases() {
+		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
-		list, err := b.prepare(ctx, c.name, c.packages)
+		list, err := b.prepare(ctx, name)
 		if err != nil {
 			return err
 		}
 		for _, q := range list {
 			some, err := b.judgeOne(ctx, q)
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", c.name, q.fault.Name, err)
+				return fmt.Errorf("%s, %s: %w", name, q.fault.Name, err)
 			}
 			all = append(all, some...)
 		}
@@ -143,7 +131,7 @@ func (b *bench) open() (close func(), err error) {
 }
 
 // prepare builds a case's programs and reads the questions that it asks.
-func (b *bench) prepare(ctx context.Context, name string, packages []string) ([]question, error) {
+func (b *bench) prepare(ctx context.Context, name string) ([]question, error) {
 	t, err := truthfile.Read(name)
 	if err != nil {
 		return nil, err
@@ -151,7 +139,7 @@ func (b *bench) prepare(ctx context.Context, name string, packages []string) ([]
 	if b.kept != "" {
 		return questions(t, b.only), nil
 	}
-	return questions(t, b.only), b.build(ctx, packages)
+	return questions(t, b.only), b.build(ctx, t.Packages)
 }
 
 func (b *bench) build(ctx context.Context, packages []string) error {

@@ -26,7 +26,7 @@ func TestAnInterruptedProgramLeavesNothingBehind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range packages[i.name] {
+			for _, p := range truth.Packages {
 				if _, err := b.build(t.Context(), p); err != nil {
 					t.Fatal(err)
 				}

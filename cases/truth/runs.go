@@ -14,16 +14,6 @@ import (
 	"github.com/highwater-go/highwater/cases/internal/truthfile"
 )
 
-// packages are the main packages of each case, as truth.json names their
-// programs.
-var packages = map[string][]string{
-	"picoshare":    {"./picoshare", "./picoshare/load"},
-	"rangemirror":  {"./rangemirror"},
-	"trafficagent": {"./trafficagent"},
-	"objectsync":   {"./objectsync"},
-	"raftcache":    {"./raftcache", "./raftcache/load"},
-}
-
 // runs does every run of a case's truth.json, faulty and repaired, and holds
 // its outcome and its time against what is said there.
 func runs(ctx context.Context, b *bench, name string) ([]comparison, error) {
@@ -31,7 +21,7 @@ func runs(ctx context.Context, b *bench, name string) ([]comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range packages[name] {
+	for _, p := range t.Packages {
 		if _, err := b.build(ctx, p); err != nil {
 			return nil, err
 		}

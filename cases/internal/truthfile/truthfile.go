@@ -24,9 +24,17 @@ const Schema = 2
 
 // Truth is what is said of one case.
 type Truth struct {
-	Schema int     `json:"schema"`
-	Case   string  `json:"case"` // the folder, and the program in it: "picoshare"
-	Faults []Fault `json:"faults"`
+	Schema int    `json:"schema"`
+	Case   string `json:"case"` // the folder, and the program in it: "picoshare"
+	// Packages are its main packages, seen from the folder of all cases. {bin}/NAME
+	// of a command is what Program makes of one.
+	Packages []string `json:"packages"`
+	Faults   []Fault  `json:"faults"`
+}
+
+// Cases are the folders of all cases, in the order in which tables show them.
+func Cases() []string {
+	return []string{"picoshare", "rangemirror", "trafficagent", "objectsync", "raftcache"}
 }
 
 // Fault is what is known of one fault, whoever looks for it.
