@@ -192,6 +192,9 @@ type Ledger struct {
 	Rows             []LedgerRow  `json:"rows"`
 	UnexplainedBytes int64        `json:"unexplained_bytes"`
 	OfCgroup         bool         `json:"of_cgroup"`
+	// UntouchedBytes are in live objects whose pages were never touched: no row has
+	// them. 0 also where that is not known.
+	UntouchedBytes sample.Bytes `json:"untouched_bytes"`
 }
 
 // LedgerRow is one disjoint part of the total.

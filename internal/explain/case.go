@@ -167,6 +167,15 @@ func (c *Case) waste() sample.Bytes {
 // liveRows is the resident part of what may be live.
 func (c *Case) liveRows() sample.Bytes { return sum(c.own, sample.RowLive, sample.RowNew) }
 
+// untouched is how much of the live objects has no page behind it, 0 where that is
+// not known.
+func (c *Case) untouched() sample.Bytes {
+	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown || !c.live.exact {
+		return 0
+	}
+	return c.live.bytes.Sub(c.liveRows())
+}
+
 // memoryLimit is GOMEMLIMIT in force; ok is false where there is none.
 func (c *Case) memoryLimit() (sample.Bytes, bool) {
 	if c.g == nil || c.g.MemoryLimit <= 0 || c.g.MemoryLimit == sample.NoMemoryLimit {

@@ -23,7 +23,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c.more = more
 	findings := judgeAll(c)
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
-		Ledger: ledgerOf(c.ledger), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}}
+		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}}
 	a.Holders, a.Sampling = holdersOf(c)
 	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()
 	var facts []Fact

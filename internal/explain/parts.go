@@ -40,8 +40,8 @@ func processesOf(c *Case) []Process {
 	return out
 }
 
-func ledgerOf(l sample.Ledger) Ledger {
-	out := Ledger{TotalBytes: l.Total, UnexplainedBytes: l.Unexplained, OfCgroup: l.OfCgroup, Rows: []LedgerRow{}}
+func ledgerOf(l sample.Ledger, untouched sample.Bytes) Ledger {
+	out := Ledger{TotalBytes: l.Total, UnexplainedBytes: l.Unexplained, OfCgroup: l.OfCgroup, UntouchedBytes: untouched, Rows: []LedgerRow{}}
 	for _, r := range l.Rows {
 		out.Rows = append(out.Rows, LedgerRow{r.Name, r.Bytes, r.Reclaimable})
 	}

@@ -162,10 +162,7 @@ func burstSentence(c *Case) string {
 // little. Charged is then what else there was: garbage, where the collector aims at
 // twice a live heap of which most is not there.
 func (c *Case) untouchedWords(held sample.Bytes) string {
-	if c.proc.Residency == nil || !c.proc.Residency.GoKnown || !c.live.exact {
-		return ""
-	}
-	untouched := min(held, c.live.bytes.Sub(c.liveRows()))
+	untouched := min(held, c.untouched())
 	switch {
 	case untouched <= c.live.bytes/20:
 		return ""

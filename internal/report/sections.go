@@ -49,6 +49,9 @@ func (p *page) ledger(a *explain.Answer, most int) {
 			fresh = true
 		}
 	}
+	if u := l.UntouchedBytes; u*20 > l.TotalBytes {
+		p.wrap("  ", fmt.Sprintf("(%s more of live objects were never touched, so not charged; WHO counts them)", mib(int64(u), true)))
+	}
 	if fresh {
 		p.wrap("  ", "(new: allocated since the last collection; live or garbage, the next one would have told)")
 	}
