@@ -59,7 +59,8 @@ func onOwnThread(f func()) {
 type freezer struct {
 	pid      int
 	limit    time.Duration
-	tids     map[int]bool // seized; true: it stands
+	tids     map[int]bool            // seized; true: it stands
+	kept     map[int]unix.WaitStatus // threads that a Tracer follows, and what each stopped with
 	pending  map[int]unix.Signal
 	deadline time.Time
 	freeze   Freeze
@@ -71,8 +72,16 @@ func (z *freezer) run(look func(context.Context, *Freeze) error) (time.Duration,
 	if err := z.stop(); err != nil {
 		return z.stood(), err
 	}
+	return z.look(look)
+}
+
+// look calls back while all threads stand, and lets them go on.
+func (z *freezer) look(look func(context.Context, *Freeze) error) (time.Duration, error) {
 	z.freeze.Whole = time.Now()
 	for tid := range z.tids {
+		z.freeze.Threads = append(z.freeze.Threads, registersOf(tid))
+	}
+	for tid := range z.kept {
 		z.freeze.Threads = append(z.freeze.Threads, registersOf(tid))
 	}
 	ctx, cancel := context.WithDeadline(context.Background(), z.deadline)
@@ -116,19 +125,17 @@ func (z *freezer) seizeAll() (fresh int, err error) {
 		return 0, fmt.Errorf("it has %d threads", len(tids))
 	}
 	for _, tid := range tids {
-		if _, known := z.tids[tid]; known {
+		_, known := z.tids[tid]
+		if _, kept := z.kept[tid]; known || kept {
 			continue
 		}
 		switch err := seize(tid, 0); {
-		case errors.Is(err, unix.ESRCH):
-			continue // it has ended
+		case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EPERM) && (z.kept != nil || !lives(tid)):
+			continue // it has ended, or was born to a thread that is traced
 		case err != nil:
 			return 0, err
 		}
-		if z.freeze.Stopped.IsZero() {
-			z.freeze.Stopped = time.Now()
-			z.deadline = z.freeze.Stopped.Add(z.limit)
-		}
+		z.begins()
 		z.tids[tid] = false
 		fresh++
 		if err := interrupt(tid); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -136,6 +143,14 @@ func (z *freezer) seizeAll() (fresh int, err error) {
 		}
 	}
 	return fresh, nil
+}
+
+// begins notes when the first thread stood.
+func (z *freezer) begins() {
+	if z.freeze.Stopped.IsZero() {
+		z.freeze.Stopped = time.Now()
+		z.deadline = z.freeze.Stopped.Add(z.limit)
+	}
 }
 
 // await waits until all seized threads stand. A stop for a signal counts: the signal
@@ -156,7 +171,7 @@ func (z *freezer) await() error {
 				stands = true
 			case time.Now().After(z.deadline):
 				return ErrFreeze
-			case !exists(z.pid, tid):
+			case !lives(tid): // a first thread reports its end after all others
 				delete(z.tids, tid)
 				stands = true
 			default:
@@ -166,8 +181,6 @@ func (z *freezer) await() error {
 	}
 	return nil
 }
-
-func exists(pid, tid int) bool { return unix.Tgkill(pid, tid, 0) == nil }
 
 // thaw lets the threads go on. One that does not stand yet goes when this thread
 // ends.

@@ -3,7 +3,9 @@
 package lastbreath
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -22,6 +24,11 @@ func (*Tracer) Seize(sample.ProcessKey, bool) error { return errors.ErrUnsupport
 
 // Reseize fails with errors.ErrUnsupported.
 func (*Tracer) Reseize(int) error { return errors.ErrUnsupported }
+
+// WhileFrozen fails with errors.ErrUnsupported.
+func (*Tracer) WhileFrozen(int, time.Duration, func(context.Context, *Freeze) error) (time.Duration, error) {
+	return 0, errors.ErrUnsupported
+}
 
 // Close does nothing.
 func (*Tracer) Close() error { return nil }
