@@ -2,13 +2,9 @@ package cli
 
 import (
 	"cmp"
-	"math"
 	"path"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/heapgraph"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -26,7 +22,6 @@ type heapAnswer struct {
 	Gaps        []heapGap        `json:"gaps"`
 
 	program string
-	copied  sample.Bytes
 	typed   float64 // share of live bytes whose type is known
 }
 
@@ -73,135 +68,47 @@ type heapGap struct {
 	Why  string `json:"why"`
 }
 
-// At most so many of each are told of; of sites at most maxHeapSites a holder.
-const (
-	maxHeapRows  = 100
-	maxHeapSites = 5
-)
+// maxHeapRows is how many holders are told of.
+const maxHeapRows = 100
 
-// fill turns an analysis into the answer.
-func (ans *heapAnswer) fill(a *heapgraph.Analysis) []heapgraph.Holder {
-	ans.Schema = "highwater.heap/1"
-	ans.Objects, ans.Bytes, ans.LiveBytes = uint64(a.Objects.Count), a.Objects.Bytes, a.LiveSize
-	ans.Types, ans.Holders, ans.Collections, ans.Chains = []heapType{}, []heapHolder{}, []heapCollection{}, []heapChain{}
-	unknown := uint64(0)
-	for _, t := range a.TypesByBytes() {
-		if t.Type == "?" {
-			unknown += t.Bytes
-		}
-		if len(ans.Types) < maxHeapRows {
-			ans.Types = append(ans.Types, heapType(t))
-		}
+// heapAnswerOf is what a capture says.
+func heapAnswerOf(program string, c *sample.HeapCapture) *heapAnswer {
+	ans := &heapAnswer{
+		Schema: "highwater.heap/1", program: program, typed: 1 - float64(c.Untyped)/float64(max(c.LiveBytes, 1)),
+		Objects: c.Objects, Bytes: uint64(c.Bytes), LiveBytes: uint64(c.LiveBytes), StopMS: float64(c.Stopped.Microseconds()) / 1000,
+		Types: []heapType{}, Holders: []heapHolder{}, Collections: []heapCollection{}, Chains: []heapChain{}, Gaps: []heapGap{},
 	}
-	ans.typed = 1 - float64(unknown)/float64(max(a.LiveSize, 1))
-	holders := a.Holders()
-	holders = holders[:min(len(holders), maxHeapRows)]
-	for _, h := range holders {
-		ans.Holders = append(ans.Holders, heapHolder{Path: h.Path, Type: h.Type, Retained: h.Retained, Objects: h.Objects, Allocated: []heapSite{}})
+	for _, t := range c.Types {
+		ans.Types = append(ans.Types, heapType{t.Type, t.Objects, uint64(t.Bytes)})
 	}
-	ans.collections(a)
-	return holders
+	for _, l := range c.Collections {
+		ans.Collections = append(ans.Collections, heapCollection{l.Path, l.Kind, l.Type, l.Entries, l.Room, uint64(l.Bytes), uint64(l.Reached), l.Count})
+	}
+	for _, l := range c.Chains {
+		ans.Chains = append(ans.Chains, heapChain(l))
+	}
+	for _, g := range c.Gaps {
+		ans.Gaps = append(ans.Gaps, heapGap{g.What, g.Why})
+	}
+	ans.holders(c)
+	return ans
 }
 
-// collections sums the collections by path: of a thousand short strings that each
-// keep a page there is one row.
-func (ans *heapAnswer) collections(a *heapgraph.Analysis) {
-	type key struct{ path, kind string }
-	sums := make(map[key]*heapCollection)
-	for _, c := range a.Objects.Collections {
-		p := a.PathOf(c.Object)
-		if p == "" {
+// holders are those of the capture, largest first.
+func (ans *heapAnswer) holders(c *sample.HeapCapture) {
+	for i := range c.Paths {
+		p := &c.Paths[i]
+		if !p.Holder {
 			continue
 		}
-		s := sums[key{p, c.Kind}]
-		if s == nil {
-			s = &heapCollection{Path: p, Kind: c.Kind, Type: a.Objects.Types.Name(a.Objects.TypeOf[c.Object])}
-			sums[key{p, c.Kind}] = s
+		h := heapHolder{Path: c.Path(i), Type: p.Type, Retained: uint64(p.Retained), Objects: p.Held, Allocated: []heapSite{}}
+		for _, s := range p.Sites {
+			h.Allocated = append(h.Allocated, heapSite{s.At.Func, s.At.File, s.At.Line, uint64(s.Bytes)})
 		}
-		s.Entries, s.Cap, s.Count = s.Entries+c.Len, s.Cap+c.Cap, s.Count+1
-		s.Bytes, s.Reached = s.Bytes+c.Bytes, s.Reached+c.Reached
-		if c.Bytes == 0 { // a header: what counts is what it holds
-			s.Bytes += a.Retained(c.Object)
-			s.Reached = s.Bytes
-		}
+		ans.Holders = append(ans.Holders, h)
 	}
-	for _, s := range sums {
-		ans.Collections = append(ans.Collections, *s)
-	}
-	slices.SortFunc(ans.Collections, func(x, y heapCollection) int {
-		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Path, y.Path))
-	})
-	ans.Collections = ans.Collections[:min(len(ans.Collections), maxHeapRows)]
-}
-
-// allocated joins the holders with the stacks by which the heap profile's objects
-// among what they hold were allocated.
-func (ans *heapAnswer) allocated(a *heapgraph.Analysis, holders []heapgraph.Holder, rt *gomem.Runtime, bin *gobin.Binary, bias uint64) error {
-	var profile sample.HeapProfile
-	if err := rt.Profile(&profile); err != nil {
-		return err
-	}
-	sites := make([]map[heapSite]float64, len(holders))
-	where := make(map[uint64]heapSite)
-	a.Sampled(holders, func(holder int, s gomem.Sample) {
-		b, ok := rt.Bucket(s.Bucket)
-		if holder < 0 || !ok {
-			return
-		}
-		at, ok := where[s.Bucket]
-		if !ok {
-			at = siteOf(bin, b.Stack, bias)
-			where[s.Bucket] = at
-		}
-		if sites[holder] == nil {
-			sites[holder] = make(map[heapSite]float64)
-		}
-		sites[holder][at] += scaled(float64(b.Size), float64(profile.Rate))
-	})
-	for i, m := range sites {
-		for at, n := range m {
-			at.Bytes = uint64(n)
-			ans.Holders[i].Allocated = append(ans.Holders[i].Allocated, at)
-		}
-		all := ans.Holders[i].Allocated
-		slices.SortFunc(all, func(x, y heapSite) int {
-			return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Line, y.Line))
-		})
-		ans.Holders[i].Allocated = all[:min(len(all), maxHeapSites)]
-	}
-	return nil
-}
-
-// scaled is the bytes that one sampled object of that size stands for
-// (runtime/pprof, scaleHeapSample).
-func scaled(size, rate float64) float64 {
-	if rate <= 1 {
-		return size
-	}
-	return size / (1 - math.Exp(-size/rate))
-}
-
-// siteOf is the line that allocated: the program's own nearest to the allocation,
-// else the first that runtime/pprof shows.
-func siteOf(bin *gobin.Binary, stack []uint64, bias uint64) heapSite {
-	linked := make([]uint64, len(stack))
-	for i, pc := range stack {
-		linked[i] = pc - bias
-	}
-	locations, hidden := bin.Site(linked)
-	first := heapSite{Function: "?"}
-	for _, l := range locations[min(hidden, len(locations)):] {
-		for _, f := range l.Frames {
-			at := heapSite{Function: f.Func, File: f.File, Line: f.Line}
-			if bin.Owner(f.Func).Kind == gobin.OwnModule {
-				return at
-			}
-			if first.File == "" {
-				first = at
-			}
-		}
-	}
-	return first
+	slices.SortStableFunc(ans.Holders, func(x, y heapHolder) int { return cmp.Compare(y.Retained, x.Retained) })
+	ans.Holders = ans.Holders[:min(len(ans.Holders), maxHeapRows)]
 }
 
 func (s heapSite) String() string { return path.Base(s.File) + ":" + itoa(s.Line) + " " + s.Function }

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// recordingOf is the recording that an argument means, "" for a process or a core
+// file.
+func (f *heapFlags) recordingOf(arg string) (string, error) {
+	if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
+		return "", f.notOfRecording()
+	}
+	if file, err := os.Open(arg); err == nil {
+		defer file.Close()
+		if core, err := isCore(file); err == nil && core {
+			return "", f.notOfRecording()
+		}
+	}
+	moment := explainFlags{at: f.at}
+	path, err := findRecording(moment.splitMoment([]string{arg}))
+	f.at = moment.at
+	return path, err
+}
+
+func (f *heapFlags) notOfRecording() error {
+	if f.at != "" {
+		return usagef("highwater heap RECORDING --at peak", "--at is of a recording: a process and a core have one moment")
+	}
+	return nil
+}
+
+// fromRecording prints what was captured of a heap.
+func (f heapFlags) fromRecording(s *streams, path string) error {
+	if f.path != "" {
+		return usagef("highwater heap PID --path ADDRESS asks the program, or its core", "--path: a recording keeps no addresses of objects")
+	}
+	r, err := recording.Open(path)
+	if err != nil {
+		return recordingError(err)
+	}
+	defer r.Close()
+	c, err := explain.ChooseHeap(r, f.at)
+	if err != nil {
+		return heapMomentError(err, path)
+	}
+	if f.typ != "" {
+		return f.printTypeOf(s, c)
+	}
+	return f.print(s, heapAnswerOf(nameOf(r, c.Process), c))
+}
+
+func heapMomentError(err error, path string) error {
+	if errors.Is(err, explain.ErrNoMoment) {
+		return usagef("highwater run --heap kill -- PROGRAM, or watch --heap every=1m, captures it; highwater explain "+shortName(path)+" says who allocated",
+			"%s has no capture of a heap", shortName(path))
+	}
+	return momentError(err, path)
+}
+
+// nameOf is what a process of the recording was called.
+func nameOf(r *recording.Reader, key sample.ProcessKey) (name string) {
+	programs, _ := r.Programs() // without any it has no name
+	for _, p := range programs {
+		if p.Key == key {
+			name = p.Name
+		}
+	}
+	return name
+}
+
+// printTypeOf prints who holds the objects of a type.
+func (f heapFlags) printTypeOf(s *streams, c *sample.HeapCapture) error {
+	found := false
+	for i := range c.Paths {
+		if p := &c.Paths[i]; p.Type == f.typ && p.Objects > 0 {
+			found = true
+			fmt.Fprintf(s.out, "  %10s  %8s objects  %s\n", units.Size(p.Bytes), count(p.Objects), clip(c.Path(i), 60))
+		}
+	}
+	if !found {
+		return &exitError{code: exitInconclusive, err: fmt.Errorf("no large holder of objects of type %s was kept", f.typ), hint: "highwater heap --json lists the types"}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/heapgraph"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// heapCopy is a heap that is copied while its program stands still, and thought
+// about afterwards.
+type heapCopy struct {
+	*heapTarget
+	reason  sample.HeapReason
+	at      time.Time
+	stopped time.Duration
+	gc      uint32
+	threads []gomem.Thread
+	copied  *gomem.HeapCopy
+	profile sample.HeapProfile
+	noSites error // why it has no profile
+	gaps    []sample.Gap
+}
+
+// standing notes where the threads of the process stand.
+func (c *heapCopy) standing(z *lastbreath.Freeze) {
+	for _, t := range z.Threads {
+		c.threads = append(c.threads, gomem.Thread(t))
+	}
+}
+
+// take copies what the analysis needs.
+func (c *heapCopy) take(ctx context.Context, limit sample.Bytes) (err error) {
+	c.at = time.Now()
+	if c.copied, err = c.runtime.CopyHeap(ctx, nil, limit); err != nil {
+		return err
+	}
+	var figures sample.Runtime
+	if c.runtime.Counters(&figures) == nil {
+		c.gc = figures.NumGC
+	}
+	c.noSites = c.runtime.Profile(&c.profile)
+	return nil
+}
+
+func (c *heapCopy) gap(what string, why error) {
+	c.gaps = append(c.gaps, sample.Gap{What: what, Why: why.Error()})
+}
+
+// analyze finds who holds what. The copy is let go.
+func (c *heapCopy) analyze(ctx context.Context) (*heapgraph.Analysis, error) {
+	variables, err := c.bin.Variables(c.copied.VariableRanges())
+	if err != nil {
+		c.gap("types of variables", err)
+	}
+	if len(variables) == 0 {
+		c.gap("names of variables", errors.New("the program has no symbol table: a variable is shown by its address in the executable"))
+	}
+	objects, err := c.copied.Graph(ctx, variables, c.threads)
+	if err != nil {
+		return nil, err
+	}
+	c.copied = nil
+	debug.FreeOSMemory() // the copy
+	return heapgraph.Analyze(ctx, objects)
+}
+
+// summarize is what a recording keeps of it.
+func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis) (*sample.HeapCapture, error) {
+	sites := heapgraph.Sites{Rate: c.profile.Rate, At: c.siteOf()}
+	switch {
+	case c.noSites != nil:
+		sites.At = nil
+		c.gap("where objects were allocated", c.noSites)
+	case len(a.Objects.Samples) == 0:
+		c.gap("where objects were allocated", errors.New("no object is in the heap profile: it is switched off, or all are too young"))
+	}
+	out, err := a.Summarize(ctx, sites)
+	if err != nil {
+		return nil, fmt.Errorf("sum up the heap: %w", err)
+	}
+	out.At, out.Reason, out.Stopped, out.GC, out.Gaps = c.at, c.reason, c.stopped, c.gc, c.gaps
+	out.Took = time.Since(c.at)
+	return out, nil
+}
+
+// siteOf looks up the line that a bucket stands for, each once.
+func (c *heapCopy) siteOf() func(bucket uint64) (sample.Frame, sample.Bytes, bool) {
+	known := make(map[uint64]sample.Frame)
+	return func(bucket uint64) (sample.Frame, sample.Bytes, bool) {
+		b, ok := c.runtime.Bucket(bucket)
+		if !ok {
+			return sample.Frame{}, 0, false
+		}
+		at, ok := known[bucket]
+		if !ok {
+			at = lineThatAllocated(c.bin, b.Stack, c.bias)
+			known[bucket] = at
+		}
+		return at, sample.Bytes(b.Size), true
+	}
+}
+
+// lineThatAllocated is the program's own nearest to the allocation, else the first
+// that runtime/pprof shows.
+func lineThatAllocated(bin *gobin.Binary, stack []uint64, bias uint64) sample.Frame {
+	linked := make([]uint64, len(stack))
+	for i, pc := range stack {
+		linked[i] = pc - bias
+	}
+	locations, hidden := bin.Site(linked)
+	first := sample.Frame{Func: "?"}
+	for _, l := range locations[min(hidden, len(locations)):] {
+		for _, f := range l.Frames {
+			if bin.Owner(f.Func).Kind == gobin.OwnModule {
+				return f
+			}
+			if first.File == "" {
+				first = f
+			}
+		}
+	}
+	return first
+}
