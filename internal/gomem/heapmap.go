@@ -1,7 +1,7 @@
 package gomem
 
 import (
-	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -29,81 +29,156 @@ type heapMap struct {
 
 // heap lists the spans with objects and which objects are allocated.
 func (s *spanReader) heap(m memory) (*heapMap, error) {
-	h := &heapMap{arenas: make(map[uint64]*[arenaPages]int32), near: ^uint64(0)}
-	pages := uint64(0)
+	h := &heapMap{}
 	err := s.read(m, func(sp mspan) {
-		if sp.state != spanInUse || sp.elemsize == 0 || sp.nelems == 0 || sp.nelems > maxNelems || sp.nelems > (sp.end-sp.start)/sp.elemsize {
-			return
+		if sp.holdsObjects() {
+			h.spans = append(h.spans, sp)
 		}
-		pages += (sp.end - sp.start) / pageSize
-		h.spans = append(h.spans, sp)
-		h.total += (sp.nelems + 63) &^ 63
 	})
 	if err != nil {
 		return nil, err
 	}
-	if h.total > maxObjects || pages > maxHeapPages {
-		return nil, errHeapTooLarge
+	if err := h.enter(); err != nil {
+		return nil, err
 	}
 	h.number()
-	h.unmarked = make([]uint64, h.total/64)
-	return h, h.readAllocated(m)
-}
-
-// number puts the spans in the order of addresses and enters their pages.
-func (h *heapMap) number() {
-	slices.SortFunc(h.spans, func(a, b mspan) int { return cmp.Compare(a.start, b.start) })
-	h.first = make([]uint64, len(h.spans))
-	for i, next := 0, uint64(0); i < len(h.spans); i++ {
-		h.first[i] = next
-		next += (h.spans[i].nelems + 63) &^ 63
-		h.place(i)
-	}
-}
-
-// place enters a span's pages.
-func (h *heapMap) place(i int) {
-	for at := h.spans[i].start; at < h.spans[i].end; at += pageSize {
-		a := at / arenaSize
-		if h.arenas[a] == nil {
-			h.arenas[a] = new([arenaPages]int32)
-		}
-		h.arenas[a][at%arenaSize/pageSize] = int32(i + 1)
-	}
-}
-
-// readAllocated sets the bits of allocated objects: those below freeindex and
-// those with their bit in allocBits (runtime/mbitmap.go, isFree).
-func (h *heapMap) readAllocated(m memory) error {
 	near := newCursor(m)
-	var raw [maxNelems / 8]byte
+	return h, h.readAllocated(near.read)
+}
+
+// holdsObjects says whether a span has objects, and as many as it has room for.
+func (s *mspan) holdsObjects() bool {
+	return s.state == spanInUse && s.elemsize != 0 && s.nelems != 0 && s.nelems <= maxNelems && s.nelems <= (s.end-s.start)/s.elemsize
+}
+
+// enter notes the pages of all spans.
+func (h *heapMap) enter() error {
+	if h.arenas == nil {
+		h.arenas = make(map[uint64]*[arenaPages]int32)
+	}
+	for _, pages := range h.arenas {
+		clear(pages[:])
+	}
+	h.near, h.pages = ^uint64(0), nil
+	pages, objects := uint64(0), uint64(0)
 	for i := range h.spans {
-		s := &h.spans[i]
-		n := (s.nelems + 7) / 8
-		if err := near.read(s.allocBits, raw[:n]); err != nil {
-			return err
+		if s := &h.spans[i]; s.nelems > 0 {
+			pages += (s.end - s.start) / pageSize
+			objects += (s.nelems + 63) &^ 63
 		}
-		for k := range s.nelems {
-			if k < s.freeindex || raw[k/8]>>(k%8)&1 != 0 {
-				o := h.first[i] + k
-				h.unmarked[o/64] |= 1 << (o % 64)
-			}
+		if pages > maxHeapPages || objects > maxObjects {
+			return errHeapTooLarge
 		}
+		h.place(i)
 	}
 	return nil
 }
 
-// find is the span and object that p points into; ok is false for what is no
-// object.
-func (h *heapMap) find(p uint64) (span int, object uint64, ok bool) {
+// place enters a span's pages.
+func (h *heapMap) place(i int) {
+	s := &h.spans[i]
+	if s.nelems == 0 {
+		return // none: a descriptor that is not in use
+	}
+	for at := s.start; at < s.end; at += pageSize {
+		if a := at / arenaSize; a != h.near {
+			if h.arenas[a] == nil {
+				h.arenas[a] = new([arenaPages]int32)
+			}
+			h.near, h.pages = a, h.arenas[a]
+		}
+		h.pages[at%arenaSize/pageSize] = int32(i + 1)
+	}
+}
+
+// byAddress calls fn for each span, in the order of their addresses. Of spans that
+// claim one page, in a memory that changes, one is left out.
+func (h *heapMap) byAddress(fn func(i int)) {
+	numbers := make([]uint64, 0, len(h.arenas))
+	for a := range h.arenas {
+		numbers = append(numbers, a)
+	}
+	slices.Sort(numbers)
+	for _, a := range numbers {
+		for page, i := range h.arenas[a] {
+			if i != 0 && h.spans[i-1].start == a*arenaSize+uint64(page)*pageSize {
+				fn(int(i - 1))
+			}
+		}
+	}
+}
+
+// number puts the spans in order, those with pointers first, each kind by address,
+// and gives their objects places.
+func (h *heapMap) number() {
+	ordered := make([]mspan, 0, len(h.spans))
+	for _, noscan := range []bool{false, true} {
+		h.byAddress(func(i int) {
+			if h.spans[i].noscan == noscan {
+				ordered = append(ordered, h.spans[i])
+			}
+		})
+	}
+	for _, pages := range h.arenas {
+		clear(pages[:])
+	}
+	h.spans, h.first, h.total = ordered, make([]uint64, len(ordered)), 0
+	h.near = ^uint64(0)
+	for i := range h.spans {
+		h.first[i] = h.total
+		h.total += (h.spans[i].nelems + 63) &^ 63
+		h.place(i)
+	}
+	h.near = ^uint64(0)
+	h.unmarked = make([]uint64, h.total/64)
+}
+
+// readAllocated sets the bits of allocated objects: those below freeindex and
+// those with their bit in allocBits (runtime/mbitmap.go, isFree).
+func (h *heapMap) readAllocated(read func(addr uint64, p []byte) error) error {
+	var raw [maxNelems / 8]byte
+	for i := range h.spans {
+		s := &h.spans[i]
+		words := h.unmarked[h.first[i]/64:][:(s.nelems+63)/64]
+		clear(raw[:8*len(words)])
+		if err := read(s.allocBits, raw[:(s.nelems+7)/8]); err != nil {
+			return err
+		}
+		for w := range words {
+			words[w] = binary.LittleEndian.Uint64(raw[8*w:]) | below(s.freeindex, w)
+		}
+		words[len(words)-1] &= below(s.nelems, len(words)-1)
+	}
+	return nil
+}
+
+// below is the bits of the w-th word that stand for numbers below n.
+func below(n uint64, w int) uint64 {
+	switch from := uint64(w) * 64; {
+	case n <= from:
+		return 0
+	case n-from < 64:
+		return 1<<(n-from) - 1
+	}
+	return ^uint64(0)
+}
+
+// spanAt is the index of the span at an address, -1 if there is none.
+func (h *heapMap) spanAt(p uint64) int {
 	arena := p / arenaSize
 	if arena != h.near {
 		h.near, h.pages = arena, h.arenas[arena]
 	}
 	if h.pages == nil {
-		return 0, 0, false
+		return -1
 	}
-	i := int(h.pages[p%arenaSize/pageSize]) - 1
+	return int(h.pages[p%arenaSize/pageSize]) - 1
+}
+
+// find is the span and object that p points into; ok is false for what is no
+// object.
+func (h *heapMap) find(p uint64) (span int, object uint64, ok bool) {
+	i := h.spanAt(p)
 	if i < 0 {
 		return 0, 0, false
 	}

@@ -31,6 +31,26 @@ func (m memory) read(addr uint64, p []byte) error {
 	return nil
 }
 
+// pieceReader is a memory of which many pieces can be read at once.
+type pieceReader interface {
+	ReadPieces(p []byte, pieces [][2]uint64) error
+}
+
+// readPieces reads pieces, each [from, to), into p, one behind another.
+func (m memory) readPieces(p []byte, pieces [][2]uint64) error {
+	if r, ok := m.r.(pieceReader); ok {
+		return r.ReadPieces(p, pieces)
+	}
+	for _, at := range pieces {
+		n := at[1] - at[0]
+		if err := m.read(at[0], p[:n]); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
 func (m memory) u64(addr uint64) (uint64, error) {
 	var b [8]byte
 	err := m.read(addr, b[:])
@@ -121,6 +141,7 @@ type cursor struct {
 	mem     memory
 	windows map[uint64][]byte // by address / windowSize; nil: unreadable as a whole
 	order   []uint64
+	limit   int // of windows
 }
 
 // maxWindows bounds what a cursor keeps: a persistentalloc chunk is four
@@ -128,7 +149,7 @@ type cursor struct {
 const maxWindows = 256
 
 func newCursor(m memory) *cursor {
-	return &cursor{mem: m, windows: make(map[uint64][]byte)}
+	return &cursor{mem: m, windows: make(map[uint64][]byte), limit: maxWindows}
 }
 
 // read fills p from addr.
@@ -148,7 +169,7 @@ func (c *cursor) read(addr uint64, p []byte) error {
 // load reads a window and drops the oldest where there are too many.
 func (c *cursor) load(key uint64) []byte {
 	var w []byte
-	if len(c.order) >= maxWindows {
+	if len(c.order) >= c.limit {
 		w = c.windows[c.order[0]]
 		delete(c.windows, c.order[0])
 		c.order = slices.Delete(c.order, 0, 1)

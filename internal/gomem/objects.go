@@ -11,34 +11,34 @@ const maxGraph = 1<<32 - 1<<16
 
 // Objects is every allocated object of a heap at one instant, garbage that is not
 // swept yet included, and every pointer between them. Objects have ids from 0 to
-// Count-1 in the order of their addresses; the roots follow.
+// Count-1: first those that may have pointers, then the others, each in the order of
+// their addresses; the roots follow.
 //
-// The pointers of node i are To[First[i]:First[i+1]]. Slot says where each lies: at
-// which word of an object or a variable, in which frame of a goroutine.
+// The pointers of node i are To[First[i]:First[i+1]].
 type Objects struct {
-	Count int
-	Bytes uint64 // of all objects
-	Roots []Root
-	Later []uint32 // with which the goroutines, their stacks and the finalizers begin among the roots
-	First []uint32
-	To    []uint32
-	Slot  []uint32
+	Count  int
+	Leaves int    // the last so many objects have no pointers
+	Bytes  uint64 // of all objects
+	Roots  []Root
+	Later  []uint32 // with which the goroutines, their stacks and the finalizers begin among the roots
+	First  []uint32
+	To     []uint32
 
-	Types   *Types
-	TypeOf  []TypeRef // by object
-	Samples []Sample
-
-	spans       []objectSpan
-	bySpan      []int32   // span of each 64th object
-	arenas      [][]int32 // from arena base on: 1 + index of the span at a page
-	base        uint64    // number of the first arena
-	bits        []uint64  // which places hold an object
-	rank        []uint32  // objects before each 64 places
-	copy        *heapCopy // nil once it is let go
-	headers     bool
-	shift       map[uint32]uint32 // of objects whose type lies behind their start: by how much
+	Types       *Types
+	TypeOf      []TypeRef // by object; FindTypes fills it, and Collections
 	Collections []Collection
-	covers      map[uint32]Coverage
+	Samples     []Sample
+
+	slot    []uint32 // by pointer: at which word it lies; once types are found, its label
+	spans   []objectSpan
+	bySpan  []int32   // span of each 64th object
+	arenas  [][]int32 // from arena base on: 1 + index of the span at a page
+	base    uint64    // number of the first arena
+	bits    []uint64  // which places hold an object
+	rank    []uint32  // objects before each 64 places
+	copy    *heapCopy // nil once it is let go
+	headers bool
+	covers  map[uint32]Coverage
 }
 
 // Sample is an object of the heap profile.
@@ -55,7 +55,10 @@ type objectSpan struct {
 	nelems   uint32
 	place    uint32 // of its first object in bits, a multiple of 64
 	first    uint32 // id of its first object
-	data     int    // where its copy begins; -1: it has none
+	header   uint32 // bytes of the malloc header of its objects
+	own      bool   // holds descriptors that are roots of their own
+	noscan   bool
+	data     int // where its copy begins; -1: it has none
 	span     *mspan
 }
 
@@ -63,8 +66,8 @@ type objectSpan struct {
 var errNoObjects = errors.New("the heap has no objects")
 
 // numberObjects makes the tables by which a pointer's object is found.
-func numberObjects(h *heapMap) (*Objects, error) {
-	o := &Objects{bits: h.unmarked, rank: make([]uint32, len(h.unmarked)+1)}
+func numberObjects(h *heapMap, headers bool) (*Objects, error) {
+	o := &Objects{bits: h.unmarked, rank: make([]uint32, len(h.unmarked)+1), headers: headers}
 	for i, w := range o.bits {
 		o.rank[i+1] = o.rank[i] + uint32(bits.OnesCount64(w))
 	}
@@ -74,16 +77,26 @@ func numberObjects(h *heapMap) (*Objects, error) {
 	}
 	o.spans = make([]objectSpan, len(h.spans))
 	for i := range h.spans {
-		s := &h.spans[i]
-		place := uint32(h.first[i])
-		o.spans[i] = objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint32(s.nelems), place: place, first: o.rank[place/64], data: -1, span: s}
-		if s.nelems > 1 {
-			o.spans[i].div = uint32(^uint32(0)/uint32(s.elemsize)) + 1 // runtime/mheap.go, divMagic
+		o.spans[i] = o.spanOfObjects(&h.spans[i], uint32(h.first[i]))
+		n := int(o.endOf(i) - o.spans[i].first)
+		o.Bytes += o.spans[i].elemsize * uint64(n)
+		if o.spans[i].noscan {
+			o.Leaves += n
 		}
-		o.Bytes += s.elemsize * uint64(o.endOf(i)-o.spans[i].first)
 	}
 	o.indexSpans()
 	return o, o.indexPages(h)
+}
+
+func (o *Objects) spanOfObjects(s *mspan, place uint32) objectSpan {
+	os := objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint32(s.nelems), place: place, first: o.rank[place/64], noscan: s.noscan, data: s.data, span: s}
+	if s.nelems > 1 {
+		os.div = ^uint32(0)/uint32(s.elemsize) + 1 // runtime/mheap.go, divMagic
+	}
+	if o.headers && !s.noscan && s.class != 0 && s.elemsize > maxInSpan {
+		os.header = 8 // since Go 1.22, runtime/mbitmap.go
+	}
+	return os
 }
 
 // endOf is one more than the id of a span's last object.
@@ -146,16 +159,38 @@ func (o *Objects) find(p uint64) (id uint32, span *objectSpan, ok bool) {
 
 // locate is the span of an object, and its address.
 func (o *Objects) locate(id uint32) (*objectSpan, uint64) {
-	s := &o.spans[o.spanOf(id)]
-	w := s.place / 64
-	for o.rank[w+1] <= id {
-		w++
+	i := o.spanOf(id)
+	s := &o.spans[i]
+	k := id - s.first
+	if o.endOf(i)-s.first != s.nelems { // there are gaps
+		w := s.place / 64
+		for o.rank[w+1] <= id {
+			w++
+		}
+		k = w*64 - s.place + nth(o.bits[w], id-o.rank[w])
 	}
-	rest := o.bits[w]
-	for range id - o.rank[w] {
-		rest &= rest - 1
+	return s, s.start + uint64(k)*s.elemsize
+}
+
+// nth is the index of the n-th set bit, counted from 0.
+func nth(w uint64, n uint32) (at uint32) {
+	for half := uint32(32); half > 0; half /= 2 {
+		if below := uint32(bits.OnesCount64(w & (1<<half - 1))); below <= n {
+			n -= below
+			w >>= half
+			at += half
+		} else {
+			w &= 1<<half - 1
+		}
 	}
-	k := uint64(w*64-s.place) + lowest(rest)
+	return at
+}
+
+// startOf is the span that p, which leads to an object, points into, and where that
+// object begins.
+func (o *Objects) startOf(p uint64) (*objectSpan, uint64) {
+	s := &o.spans[o.arenas[p/arenaSize-o.base][p%arenaSize/pageSize]-1]
+	k := uint64(uint32(p-s.start)) * uint64(s.div) >> 32
 	return s, s.start + k*s.elemsize
 }
 
@@ -185,11 +220,18 @@ func (o *Objects) At(p uint64) (id uint32, ok bool) {
 	return id, ok
 }
 
-// header is the bytes before an object's content: the malloc header, since Go 1.22
-// (runtime/mbitmap.go).
-func (s *objectSpan) header(headers bool) uint64 {
-	if headers && !s.span.noscan && s.span.class != 0 && s.elemsize > maxInSpan {
-		return 8
+// SizeOf gives the bytes of nodes, fast for one after the other; roots have none.
+func (o *Objects) SizeOf() func(node uint32) uint64 {
+	first, end, size := uint32(0), uint32(0), uint64(0)
+	return func(node uint32) uint64 {
+		if node-first < end-first {
+			return size
+		}
+		if node >= uint32(o.Count) {
+			return 0
+		}
+		i := o.spanOf(node)
+		first, end, size = o.spans[i].first, o.endOf(i), o.spans[i].elemsize
+		return size
 	}
-	return 0
 }

@@ -24,22 +24,12 @@ const (
 	maxListed  = 1 << 20
 )
 
-// collect lists the collections while the contents are at hand.
-func (o *Objects) collect() {
-	for id, ref := range o.TypeOf {
-		if ref == 0 || len(o.Collections) > maxListed {
-			continue
-		}
-		switch g := &o.Types.all[ref.index()]; g.role {
-		case roleMap, roleChan:
-			if c, ok := o.header(uint32(id), g); ok {
-				o.Collections = append(o.Collections, c)
-			}
-		}
-	}
+// collections lists the slices and strings, and sorts all.
+func (ty *typer) collections() {
+	o := ty.o
 	for id, c := range o.covers {
 		size := o.Size(id)
-		if out := size - min(size, c.Hi-c.Lo); out >= minWasted && out > size/4 {
+		if out := size - min(size, c.Hi-c.Lo); out >= minWasted && out > size/4 && len(o.Collections) < maxListed {
 			kind := "string"
 			if c.Slice {
 				kind = "slice"
@@ -50,9 +40,15 @@ func (o *Objects) collect() {
 	slices.SortFunc(o.Collections, func(a, b Collection) int { return cmp.Compare(a.Object, b.Object) })
 }
 
+// collection lists a map or channel, whose contents are b.
+func (ty *typer) collection(id uint32, g *goType, b []byte) {
+	if c, ok := ty.o.header(id, g, b); ok && len(ty.o.Collections) < maxListed {
+		ty.o.Collections = append(ty.o.Collections, c)
+	}
+}
+
 // header reads a map's or channel's header.
-func (o *Objects) header(id uint32, g *goType) (Collection, bool) {
-	b := o.contents(id)
+func (o *Objects) header(id uint32, g *goType, b []byte) (Collection, bool) {
 	if len(b) < 48 {
 		return Collection{}, false
 	}
@@ -86,15 +82,13 @@ func (o *Objects) room(b []byte) uint64 {
 	return total
 }
 
-// pointed is the contents from p to the end of its object.
+// pointed is the contents of the object whose first value is at p.
 func (o *Objects) pointed(p uint64) []byte {
-	id, s, ok := o.find(p)
-	if !ok {
+	if _, _, ok := o.find(p); !ok {
 		return nil
 	}
-	b := o.contents(id)
-	_, at := o.locate(id)
-	if off := at + s.header(o.headers); p == off && len(b) > 8 {
+	s, at := o.startOf(p)
+	if b := o.bytesOf(s, at); p == at+uint64(s.header) && len(b) > 8 {
 		return b[p-at:]
 	}
 	return nil

@@ -69,7 +69,7 @@ func (ro *rooter) later() {
 func (ro *rooter) point(slot uint32, p uint64) {
 	if id, _, ok := ro.o.find(p); ok {
 		ro.o.To = append(ro.o.To, id)
-		ro.o.Slot = append(ro.o.Slot, slot)
+		ro.o.slot = append(ro.o.slot, slot)
 	}
 }
 
@@ -267,7 +267,7 @@ func (ro *rooter) finalizers() {
 		}
 		if ok && uint64(sp.kind) == mk.finalizer {
 			for e := ro.o.First[id]; e < ro.o.First[id+1]; e++ {
-				ro.o.To, ro.o.Slot = append(ro.o.To, ro.o.To[e]), append(ro.o.Slot, 0)
+				ro.o.To, ro.o.slot = append(ro.o.To, ro.o.To[e]), append(ro.o.slot, 0)
 			}
 		}
 		for _, w := range sp.words[mk.bucket/8:] {

@@ -3,24 +3,38 @@ package gomem
 import (
 	"context"
 	"math/bits"
-	"slices"
+	"sync"
 )
 
 const (
 	// maxInSpan is the largest object whose span holds its pointer bitmap, since Go
 	// 1.22 (runtime/mbitmap.go, heapBitsInSpan).
 	maxInSpan = 512
-	// maxInline is the smallest object of a span with inline marks (runtime/
+	// minInline is the smallest object of a span with inline marks (runtime/
 	// mgcmark_greenteagc.go, gcUsesSpanInlineMarkBits).
 	minInline = 16
+	// scanBatch is how many bytes of objects a thread of ours scans at once.
+	scanBatch = 1 << 20
 )
 
-// scanner notes every pointer of every object, span by span.
+// scanner notes every pointer of every object. Several threads scan spans, batch by
+// batch; what a batch gives is put behind what those before it gave.
 type scanner struct {
 	o     *Objects
 	c     *heapCopy
 	types *Types
+
+	own []uint64 // objects that are roots of their own, and who may point to them
+	ps  uint32
+
+	mu    sync.Mutex // of the types, and of what follows
 	masks map[uint64]*typeMask
+	next  int // span of the next batch
+	batch int // its number
+	turn  *sync.Cond
+	done  int // batches that have their place
+	edges int // of these
+	err   error
 }
 
 // typeMask says which words of a type are pointers.
@@ -30,60 +44,83 @@ type typeMask struct {
 	reach uint64 // words up to the last pointer
 }
 
-// scan fills First, To and Slot for all objects.
+// scan fills First, To and slot for all objects.
 func (sc *scanner) scan(ctx context.Context) error {
 	o := sc.o
-	o.First = make([]uint32, o.Count+1, o.Count+1+len(sc.c.goroutines)+1024)
-	o.To = make([]uint32, 0, o.Count+o.Count/16)
-	o.Slot = make([]uint32, 0, o.Count+o.Count/16)
-	next := 0 // in c.data
-	for i := range o.spans {
-		s := &o.spans[i]
-		if s.span.noscan {
-			for id := s.first; id < o.endOf(i); id++ {
-				o.First[id+1] = uint32(len(o.To))
-			}
-			continue
+	sc.ownRoots()
+	sc.masks, sc.turn = make(map[uint64]*typeMask), sync.NewCond(&sc.mu)
+	most := sc.words()
+	if most > maxGraph {
+		return errHeapTooLarge
+	}
+	o.First = InLargePages(make([]uint32, o.Count+1, o.Count+1+len(sc.c.goroutines)*2+1<<16))
+	o.To = InLargePages(make([]uint32, most)) // only what is used becomes memory
+	o.slot = InLargePages(make([]uint32, most))
+	parallel(workers(), func(int) {
+		w := scanWorker{scanner: sc, known: make(map[uint64]*typeMask)}
+		for ctx.Err() == nil && w.batchOfSpans() {
 		}
-		n := int(s.span.end - s.span.start)
-		s.data = next
-		sc.span(i, sc.c.data[next:next+n])
-		if next += n; len(o.To) > maxGraph {
-			return errHeapTooLarge
-		}
-		if i%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	})
+	if sc.err != nil || ctx.Err() != nil {
+		return orElse(sc.err, ctx.Err())
+	}
+	o.To, o.slot = o.To[:sc.edges], o.slot[:sc.edges]
+	for id := o.Count - o.Leaves; id < o.Count; id++ {
+		o.First[id+1] = uint32(sc.edges)
 	}
 	return nil
 }
 
-// span scans the allocated objects of one span.
-func (sc *scanner) span(i int, b []byte) {
-	o, s := sc.o, &sc.o.spans[i]
-	id := s.first
-	object := sc.objectScanner(s, b)
-	for w := s.place / 64; w < s.place/64+(s.nelems+63)/64; w++ {
-		for rest := o.bits[w]; rest != 0; rest &= rest - 1 {
-			k := uint64(w*64-s.place) + lowest(rest)
-			if off := k * s.elemsize; off+s.elemsize <= uint64(len(b)) {
-				object(off, b[off:off+s.elemsize])
-			}
-			id++
-			o.First[id] = uint32(len(o.To))
-		}
+func orElse(a, b error) error {
+	if a != nil {
+		return a
 	}
+	return b
 }
 
-// ownRoots takes the pointers of objects to descriptors of living goroutines out:
-// runtime.allgs has them all, and so has every channel that they wait for. Each
+// words is how many words of all objects may be pointers, as a bound, and of the
+// roots.
+func (sc *scanner) words() (n uint64) {
+	for i := range sc.o.spans {
+		s := &sc.o.spans[i]
+		if s.noscan || s.data < 0 {
+			continue
+		}
+		bitmap := sc.bitmap(s)
+		if bitmap == nil {
+			n += uint64(s.nelems) * s.elemsize / 8
+		}
+		for ; len(bitmap) >= 8; bitmap = bitmap[8:] {
+			n += uint64(bits.OnesCount64(word(bitmap, 0)))
+		}
+	}
+	return n + uint64(len(sc.c.rest))/8 + uint64(len(sc.c.specials))*specialTail/8
+}
+
+// bitmap is the bits that a span holds for all of its words, nil if it does not.
+func (sc *scanner) bitmap(s *objectSpan) []byte {
+	if sc.c.old || s.elemsize > maxInSpan {
+		return nil
+	}
+	n := int(s.span.end - s.start)
+	end := n
+	if sc.c.inline && s.elemsize >= minInline {
+		end -= inlineMarks
+	}
+	return sc.c.data[s.data:][:n][end-n/64 : end]
+}
+
+// ownRoots notes the descriptors of living goroutines, pointers to which are left
+// out: runtime.allgs has them all, and so has every channel that they wait for. Each
 // is a root of its own, and what it holds would be shared with those. A P is
 // runtime.allp's alone in the same way.
-func (o *Objects) ownRoots(c *heapCopy) {
-	own := make([]uint64, o.Count/64+1)
+func (sc *scanner) ownRoots() {
+	o, c := sc.o, sc.c
+	sc.own, sc.ps = make([]uint64, o.Count/64+1), ^uint32(0)
 	add := func(p uint64) {
-		if id, ok := o.At(p); ok {
-			own[id/64] |= 1 << (id % 64)
+		if id, s, ok := o.find(p); ok {
+			sc.own[id/64] |= 1 << (id % 64)
+			s.own = true
 		}
 	}
 	for i := range c.goroutines {
@@ -95,66 +132,119 @@ func (o *Objects) ownRoots(c *heapCopy) {
 		p, _ := c.memory().u64(list + 8*i)
 		add(p)
 	}
-	allp, ok := o.At(list)
-	o.dropPointers(func(from, to uint32) bool {
-		return own[to/64]>>(to%64)&1 != 0 && !(ok && from == allp)
-	})
+	if id, ok := o.At(list); ok {
+		sc.ps = id
+	}
 }
 
-// dropPointers takes pointers out.
-func (o *Objects) dropPointers(drop func(from, to uint32) bool) {
-	n, e := uint32(0), uint32(0)
-	for id := range uint32(o.Count) {
-		for end := o.First[id+1]; e < end; e++ {
-			if to := o.To[e]; !drop(id, to) {
-				o.To[n], o.Slot[n] = to, o.Slot[e]
-				n++
+// scanWorker is one thread of ours.
+type scanWorker struct {
+	*scanner
+	known map[uint64]*typeMask
+	to    []uint32
+	slot  []uint32
+	id    uint32 // the object that is scanned
+}
+
+// batchOfSpans scans the next spans and says whether there were any.
+func (w *scanWorker) batchOfSpans() bool {
+	o := w.o
+	from, to, number := w.claim()
+	if from == to {
+		return false
+	}
+	w.to, w.slot = w.to[:0], w.slot[:0]
+	for i := from; i < to; i++ {
+		w.span(&o.spans[i])
+	}
+	at, ok := w.place(number)
+	if !ok {
+		return false
+	}
+	copy(o.To[at:], w.to)
+	copy(o.slot[at:], w.slot)
+	for id := o.spans[from].first; id < o.endOf(to-1); id++ {
+		o.First[id+1] += uint32(at)
+	}
+	return true
+}
+
+// claim takes the next spans with pointers, those from and before to.
+func (sc *scanner) claim() (from, to, number int) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	from, number = sc.next, sc.batch
+	for n := uint64(0); n < scanBatch && sc.next < len(sc.o.spans) && !sc.o.spans[sc.next].noscan; sc.next++ {
+		n += uint64(sc.o.spans[sc.next].nelems) * sc.o.spans[sc.next].elemsize
+	}
+	sc.batch++
+	return from, sc.next, number
+}
+
+// place waits for the batches before and says where this one's pointers go.
+func (w *scanWorker) place(number int) (at int, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.done != number {
+		w.turn.Wait()
+	}
+	at = w.edges
+	w.done++
+	w.edges += len(w.to)
+	w.turn.Broadcast()
+	if w.edges > len(w.o.To) {
+		w.err = errHeapTooLarge
+	}
+	return at, w.err == nil
+}
+
+// span scans the allocated objects of one span. First counts from the batch's
+// beginning.
+func (w *scanWorker) span(s *objectSpan) {
+	o := w.o
+	b := w.c.data[s.data:][:s.span.end-s.start]
+	w.id = s.first
+	bitmap := w.bitmap(s)
+	for at := s.place / 64; at < s.place/64+(s.nelems+63)/64; at++ {
+		for rest := o.bits[at]; rest != 0; rest &= rest - 1 {
+			off := (uint64(at*64-s.place) + lowest(rest)) * s.elemsize
+			object := b[off : off+s.elemsize]
+			switch {
+			case w.c.old:
+				w.byArena(s.start+off, object)
+			case bitmap != nil:
+				w.byBits(bitmap, off/8, object)
+			case s.header != 0:
+				w.byType(word(object, 0), object, 8)
+			default:
+				w.byType(s.span.largeType, object, 0)
 			}
+			w.id++
+			o.First[w.id] = uint32(len(w.to))
 		}
-		o.First[id+1] = n
 	}
-	o.To, o.Slot = o.To[:n], o.Slot[:n]
-}
-
-// objectScanner is how the objects of a span say which of their words are
-// pointers.
-func (sc *scanner) objectScanner(s *objectSpan, b []byte) func(off uint64, object []byte) {
-	switch {
-	case sc.c.old:
-		return func(off uint64, object []byte) { sc.byArena(s.start+off, object) }
-	case s.elemsize <= maxInSpan:
-		size := uint64(len(b)) / 64
-		at := uint64(len(b)) - size
-		if sc.c.inline && s.elemsize >= minInline {
-			at -= inlineMarks
-		}
-		bitmap := b[at : at+size]
-		return func(off uint64, object []byte) { sc.byBits(bitmap, off/8, object) }
-	case s.span.class != 0:
-		return func(_ uint64, object []byte) { sc.byType(word(object, 0), object, 8) }
-	}
-	return func(_ uint64, object []byte) { sc.byType(s.span.largeType, object, 0) }
 }
 
 // add notes a pointer, if it is one.
-func (sc *scanner) add(slot uint32, p uint64) {
-	if id, _, ok := sc.o.find(p); ok {
-		sc.o.To = append(sc.o.To, id)
-		sc.o.Slot = append(sc.o.Slot, slot)
+func (w *scanWorker) add(slot uint32, p uint64) {
+	id, s, ok := w.o.find(p)
+	if !ok || s.own && w.own[id/64]>>(id%64)&1 != 0 && w.id != w.ps {
+		return
 	}
+	w.to = append(w.to, id)
+	w.slot = append(w.slot, slot)
 }
 
 // byBits scans an object of at most 64 words by the bits from bit on.
-func (sc *scanner) byBits(bitmap []byte, bit uint64, object []byte) {
+func (w *scanWorker) byBits(bitmap []byte, bit uint64, object []byte) {
 	n := uint64(len(object) / 8)
-	var mask uint64
-	for k := uint64(0); k < n; {
-		at := bit + k
-		if at/8 >= uint64(len(bitmap)) {
-			break
-		}
-		mask |= uint64(bitmap[at/8]>>(at%8)) << k
-		k += 8 - at%8
+	at, shift := bit/64*8, bit%64
+	mask := uint64(0)
+	if at+8 <= uint64(len(bitmap)) {
+		mask = word(bitmap, at) >> shift
+	}
+	if shift+n > 64 && at+16 <= uint64(len(bitmap)) {
+		mask |= word(bitmap, at+8) << (64 - shift)
 	}
 	if n < 64 {
 		mask &= 1<<n - 1
@@ -162,18 +252,14 @@ func (sc *scanner) byBits(bitmap []byte, bit uint64, object []byte) {
 	for ; mask != 0; mask &= mask - 1 {
 		k := bits.TrailingZeros64(mask)
 		if p := word(object, uint64(8*k)); p != 0 {
-			sc.add(uint32(k), p)
+			w.add(uint32(k), p)
 		}
 	}
 }
 
 // byType scans an object whose content, from header on, is values of one type.
-func (sc *scanner) byType(typ uint64, object []byte, header uint64) {
-	m, ok := sc.masks[typ]
-	if !ok {
-		m = sc.types.mask(typ)
-		sc.masks[typ] = m
-	}
+func (w *scanWorker) byType(typ uint64, object []byte, header uint64) {
+	m := w.mask(typ)
 	n := uint64(len(object)) / 8
 	for from := header / 8; from < n; from += m.words {
 		for k := uint64(0); k < m.reach && from+k < n; k++ {
@@ -181,18 +267,34 @@ func (sc *scanner) byType(typ uint64, object []byte, header uint64) {
 				continue
 			}
 			if p := word(object, 8*(from+k)); p != 0 {
-				sc.add(uint32(from+k), p)
+				w.add(uint32(from+k), p)
 			}
 		}
 	}
 }
 
+// mask is a type's pointers.
+func (w *scanWorker) mask(typ uint64) *typeMask {
+	m, ok := w.known[typ]
+	if ok {
+		return m
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if m, ok = w.masks[typ]; !ok {
+		m = w.types.mask(typ)
+		w.masks[typ] = m
+	}
+	w.known[typ] = m
+	return m
+}
+
 // byArena scans an object by its arena's bitmap, of which only the words up to the
 // first that says so are the object's (runtime/mbitmap.go of Go 1.20, heapBits).
-func (sc *scanner) byArena(addr uint64, object []byte) {
+func (w *scanWorker) byArena(addr uint64, object []byte) {
 	for k, n := uint64(0), uint64(len(object))/8; k < n; {
 		at := addr + 8*k
-		arena := sc.c.bitmap(at / arenaSize)
+		arena := w.c.bitmaps[at/arenaSize]
 		if arena == nil {
 			return
 		}
@@ -206,7 +308,7 @@ func (sc *scanner) byArena(addr uint64, object []byte) {
 		for ; mask != 0; mask &= mask - 1 {
 			i := k + uint64(bits.TrailingZeros64(mask))
 			if p := word(object, 8*i); p != 0 {
-				sc.add(uint32(i), p)
+				w.add(uint32(i), p)
 			}
 		}
 		if arena[arenaBitmap+group/8]>>(group%8)&1 != 0 {
@@ -216,23 +318,17 @@ func (sc *scanner) byArena(addr uint64, object []byte) {
 	}
 }
 
-// bitmap is an arena's copied bitmap.
-func (c *heapCopy) bitmap(arena uint64) []byte {
-	key := arena*arenaSize | bitmapMark
-	for i := len(c.regions) - 1; i >= 0 && c.regions[i].addr >= bitmapMark; i-- {
-		if c.regions[i].addr == key {
-			return c.regions[i].b
-		}
-	}
-	return nil
-}
-
 // contents is an object's bytes, nil if it holds no pointers or the copy is gone.
 func (o *Objects) contents(id uint32) []byte {
 	s, at := o.locate(id)
+	return o.bytesOf(s, at)
+}
+
+// bytesOf is the bytes of the object of a span that begins at an address.
+func (o *Objects) bytesOf(s *objectSpan, at uint64) []byte {
 	if s.data < 0 || o.copy == nil {
 		return nil
 	}
 	off := s.data + int(at-s.start)
-	return slices.Clip(o.copy.data[off : off+int(s.elemsize)])
+	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)]
 }

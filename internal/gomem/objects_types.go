@@ -3,15 +3,18 @@ package gomem
 import "context"
 
 // typer gives objects their types: from those that carry one, and from variables,
-// along every pointer whose place has a type.
+// along every pointer whose place has a type. Each pointer's label takes the place
+// of the word at which it lies.
 type typer struct {
 	o      *Objects
 	c      *heapCopy
 	types  *Types
 	queue  []uint32
 	inside []inside
+	shift  map[uint32]uint32 // of objects whose type lies behind their start: by how much
 
 	waiting []inside // types that objects carry, to be used if nothing says more
+	unknown int32    // label of a field of which nothing is known
 }
 
 // inside is a pointer into an object whose start nothing with a type points to, as
@@ -24,19 +27,34 @@ type inside struct {
 
 // run types what it can.
 func (ty *typer) run(ctx context.Context) error {
-	ty.o.TypeOf = make([]TypeRef, ty.o.Count)
-	ty.o.shift = make(map[uint32]uint32)
+	o := ty.o
+	o.TypeOf = InLargePages(make([]TypeRef, o.Count))
+	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
 	ty.fromRoots()
 	for n := 0; ; n++ {
 		if len(ty.queue) == 0 && !ty.fromInside() {
-			return nil
+			break
 		}
 		id := ty.queue[len(ty.queue)-1]
 		ty.queue = ty.queue[:len(ty.queue)-1]
 		ty.follow(id)
 		if n%(1<<16) == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+	}
+	ty.untyped()
+	return nil
+}
+
+// untyped labels the pointers of objects without a type.
+func (ty *typer) untyped() {
+	o := ty.o
+	for id := range o.Count - o.Leaves {
+		if o.TypeOf[id] == 0 {
+			for e := o.First[id]; e < o.First[id+1]; e++ {
+				o.slot[e] = uint32(ty.unknown)
+			}
 		}
 	}
 }
@@ -48,7 +66,7 @@ func (ty *typer) fromInside() bool {
 	for _, in := range all {
 		if ty.o.TypeOf[in.object] == 0 && in.at%8 == 0 {
 			if in.at != 0 {
-				ty.o.shift[in.object] = in.at
+				ty.shift[in.object] = in.at
 			}
 			ty.set(in.object, refOf(in.typ, false))
 		}
@@ -63,16 +81,16 @@ func (ty *typer) carried() {
 	}
 	for i := range ty.o.spans {
 		s := &ty.o.spans[i]
-		if s.span.noscan || s.elemsize <= maxInSpan {
+		if s.noscan || s.elemsize <= maxInSpan {
 			continue
 		}
 		for id := s.first; id < ty.o.endOf(i); id++ {
 			typ := s.span.largeType
-			if s.span.class != 0 {
+			if s.header != 0 {
 				typ = word(ty.o.contents(id), 0)
 			}
 			if t := ty.types.at(typ); t != 0 {
-				ty.carry(id, refOf(t, 2*ty.types.all[t].size <= s.elemsize-s.header(true)))
+				ty.carry(id, refOf(t, 2*ty.types.all[t].size <= s.elemsize-uint64(s.header)))
 			}
 		}
 	}
@@ -98,14 +116,17 @@ func (ty *typer) fromRoots() {
 	}
 	for k := range ty.o.Roots {
 		r := &ty.o.Roots[k]
-		if r.typ == 0 {
-			continue
+		if r.Kind == RootGoroutine {
+			continue // labels are its frames
 		}
 		node := ty.o.Count + k
 		for e := ty.o.First[node]; e < ty.o.First[node+1]; e++ {
-			off := uint64(ty.o.Slot[e]) * 8
-			if size := ty.types.all[r.typ].size; off < size {
-				ty.pointer(ty.types.slotAt(r.typ, off), ty.rootWords(r, e), ty.o.To[e])
+			off := uint64(ty.o.slot[e]) * 8
+			ty.o.slot[e] = 0
+			if r.typ != 0 && off < ty.types.all[r.typ].size {
+				sl := ty.types.slotAt(r.typ, off)
+				ty.o.slot[e] = uint32(sl.label)
+				ty.pointer(sl, ty.rootWords(r, off), ty.o.To[e])
 			}
 		}
 	}
@@ -124,34 +145,47 @@ func (ty *typer) set(id uint32, ref TypeRef) {
 
 // follow types what an object points to.
 func (ty *typer) follow(id uint32) {
-	s, at := ty.o.locate(id)
-	if s.data < 0 {
-		return
+	o := ty.o
+	s, at := o.locate(id)
+	b := o.bytesOf(s, at)
+	ref := o.TypeOf[id]
+	typ := ref.index()
+	g := &ty.types.all[typ]
+	size, role := g.size, g.role
+	header := uint64(s.header)
+	if len(ty.shift) > 0 {
+		header += uint64(ty.shift[id])
 	}
-	off := s.data + int(at-s.start)
-	b := ty.c.data[off : off+int(s.elemsize)]
-	header := s.header(ty.c.headers) + uint64(ty.o.shift[id])
-	typ := ty.o.TypeOf[id].index()
-	size := ty.types.all[typ].size
-	for e := ty.o.First[id]; e < ty.o.First[id+1]; e++ {
-		w := uint64(ty.o.Slot[e]) * 8
+	if role == roleMap || role == roleChan {
+		ty.collection(id, g, b)
+	}
+	for e := o.First[id]; e < o.First[id+1]; e++ {
+		w := uint64(o.slot[e]) * 8
 		rel, ok := within(w, header, size)
 		if !ok {
+			o.slot[e] = uint32(ty.unknown)
 			continue
 		}
 		sl := ty.types.slotAt(typ, rel)
-		if ty.types.all[typ].role == roleMap && ty.types.swiss && rel == 16 && w+16 <= uint64(len(b)) && word(b, w+8) == 0 {
+		o.slot[e] = uint32(sl.label)
+		if ref.array() && role == roleValue {
+			o.slot[e] = uint32(ty.types.inArray(sl.label))
+		}
+		if sl.kind == slotUnknown {
+			continue
+		}
+		var words [3]uint64 // the pointer, with the words before and behind
+		if w >= 8 {
+			words[0] = word(b, w-8)
+		}
+		words[1] = word(b, w)
+		if w+16 <= uint64(len(b)) {
+			words[2] = word(b, w+8)
+		}
+		if role == roleMap && rel == 16 && words[2] == 0 && ty.types.swiss && w+16 <= uint64(len(b)) {
 			sl = slot{kind: slotSlice, elem: ty.types.all[typ].elem} // its one group
 		}
-		var before [3]uint64
-		if w >= 8 {
-			before[0] = word(b, w-8)
-		}
-		before[1] = word(b, w)
-		if w+16 <= uint64(len(b)) {
-			before[2] = word(b, w+8)
-		}
-		ty.pointer(sl, before, ty.o.To[e])
+		ty.pointer(sl, words, o.To[e])
 	}
 }
 
@@ -160,15 +194,15 @@ func within(w, header, size uint64) (uint64, bool) {
 	if w < header {
 		return 0, false
 	}
-	if size > 0 {
-		return (w - header) % size, true
+	if w -= header; w < size || size == 0 {
+		return w, true
 	}
-	return w - header, true
+	return w % size, true
 }
 
 // rootWords are the word of a variable, the one before and the one after.
-func (ty *typer) rootWords(r *Root, e uint32) (w [3]uint64) {
-	b := ty.c.at(r.addr - 8 + uint64(ty.o.Slot[e])*8)
+func (ty *typer) rootWords(r *Root, off uint64) (w [3]uint64) {
+	b := ty.c.at(r.addr - 8 + off)
 	for i := range w {
 		if len(b) >= 8*(i+1) {
 			w[i] = word(b, uint64(8*i))
@@ -182,8 +216,11 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	if sl.kind == slotUnknown {
 		return
 	}
-	s, at := ty.o.locate(to)
-	start := at + s.header(ty.c.headers)
+	s, at, ok := ty.target(w[1], to)
+	if !ok {
+		return
+	}
+	start := at + uint64(s.header)
 	if (sl.kind == slotString || sl.kind == slotSlice && sl.size > 0) && s.elemsize >= minCovered {
 		ty.cover(to, sl, w, start)
 	}
@@ -215,6 +252,17 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	}
 }
 
+// target is where the object that p leads to begins, ok false if it is not that one:
+// a variable at the edge of what was copied.
+func (ty *typer) target(p uint64, to uint32) (s *objectSpan, at uint64, ok bool) {
+	a := p/arenaSize - ty.o.base
+	if a >= uint64(len(ty.o.arenas)) || ty.o.arenas[a] == nil || ty.o.arenas[a][p%arenaSize/pageSize] == 0 {
+		return nil, 0, false
+	}
+	s, at = ty.o.startOf(p)
+	return s, at, to >= s.first
+}
+
 // closure is the type of an object that begins with the address of its code.
 func (ty *typer) closure(id uint32) int32 {
 	if b := ty.o.contents(id); len(b) >= 8 {
@@ -243,7 +291,7 @@ func (t *Types) ofItab(itab uint64) int32 {
 	}
 	var b [8]byte
 	i := int32(0)
-	if itab != 0 && t.near.read(itab+8, b[:]) == nil { // abi.ITab.Type
+	if itab != 0 && t.load(itab+8, b[:]) == nil { // abi.ITab.Type
 		i = t.at(word(b[:], 0))
 	}
 	t.itabs[itab] = i

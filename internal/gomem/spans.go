@@ -52,6 +52,7 @@ type mspan struct {
 	state      uint8
 	noscan     bool // holds no pointers
 	largeType  uint64
+	data       int // where its copy begins, in heapCopy.data; -1: it has none
 }
 
 // attach finds the spans and looks at the first.
@@ -124,8 +125,22 @@ func (s *spanReader) list(m memory) error {
 		s.sorted = s.sorted[:0]
 		return err
 	}
-	slices.Sort(s.sorted)
+	fresh := slices.Clone(s.sorted[known:])
+	slices.Sort(fresh)
+	merge(s.sorted, int(known), fresh)
 	return nil
+}
+
+// merge puts fresh, which is sorted, among the first n of all, which are.
+func merge(all []uint64, n int, fresh []uint64) {
+	for k := len(all) - 1; len(fresh) > 0; k-- {
+		if last := len(fresh) - 1; n == 0 || fresh[last] >= all[n-1] {
+			all[k], fresh = fresh[last], fresh[:last]
+			continue
+		}
+		n--
+		all[k] = all[n]
+	}
 }
 
 // decode reads one descriptor; ok is false for one that is not in use or that
@@ -143,6 +158,7 @@ func (s *spanReader) decode(b []byte) (mspan, bool) {
 		class:     b[at.spanclass] >> 1,
 		noscan:    b[at.spanclass]&1 != 0,
 		state:     b[at.state],
+		data:      -1,
 	}
 	if at.largeType != 0 {
 		span.largeType = word(b, at.largeType)

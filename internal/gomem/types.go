@@ -114,7 +114,7 @@ func newTypes(c *heapCopy) (*Types, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Types{c: c, near: newCursor(c.memory()), all: make([]goType, 1), byKey: make(map[typeKey]int32),
+	t := &Types{c: c, near: newCursor(c.r.mem), all: make([]goType, 1), byKey: make(map[typeKey]int32),
 		labels: []string{""}, byLabel: map[string]int32{"": 0}, itabs: make(map[uint64]int32)}
 	_, t.swiss = layout.Offset("internal/runtime/maps.Map", "dirPtr")
 	t.elemtype, _ = layout.Offset("runtime.hchan", "elemtype")
@@ -209,10 +209,20 @@ func (t *Types) dress(g *goType) {
 	}
 }
 
+// load reads what is constant in a program, or, of types made while it ran, was
+// copied.
+func (t *Types) load(addr uint64, p []byte) error {
+	if b := t.c.at(addr); len(b) >= len(p) {
+		copy(p, b)
+		return nil
+	}
+	return t.near.read(addr, p)
+}
+
 // read reads the descriptor at g.addr.
 func (t *Types) read(g *goType) bool {
 	var b [typeSize]byte
-	if t.near.read(g.addr, b[:]) != nil {
+	if t.load(g.addr, b[:]) != nil {
 		return false
 	}
 	g.size, g.ptrBytes = word(b[:], 0), word(b[:], 8)
@@ -235,7 +245,7 @@ func (t *Types) read(g *goType) bool {
 func (t *Types) readMore(g *goType) bool {
 	var b [24]byte
 	more := g.addr + typeSize
-	if t.near.read(more, b[:]) != nil {
+	if t.load(more, b[:]) != nil {
 		return g.kind < kindArray
 	}
 	switch g.kind {
@@ -259,7 +269,7 @@ func (t *Types) readFields(g *goType, list, n uint64) bool {
 		return false
 	}
 	b := make([]byte, 24*n)
-	if n > 0 && t.near.read(list, b) != nil {
+	if n > 0 && t.load(list, b) != nil {
 		return false
 	}
 	fields := make([]goField, 0, n)
@@ -294,7 +304,7 @@ func (t *Types) nameOff(addr uint64, off uint32, tflag uint8) string {
 // name reads an abi.Name: a byte of flags, a varint length, the text.
 func (t *Types) name(addr uint64) string {
 	var b [4]byte
-	if addr == 0 || t.near.read(addr, b[:]) != nil {
+	if addr == 0 || t.load(addr, b[:]) != nil {
 		return ""
 	}
 	n, used := uint64(0), uint64(1)
@@ -310,7 +320,7 @@ func (t *Types) name(addr uint64) string {
 		return ""
 	}
 	text := make([]byte, n)
-	if t.near.read(addr+used, text) != nil {
+	if t.load(addr+used, text) != nil {
 		return ""
 	}
 	return string(text)
@@ -340,16 +350,14 @@ func (t *Types) mask(addr uint64) *typeMask {
 	at := g.gcdata
 	if g.tflag&(1<<4) != 0 && !t.oldFlags() { // TFlagGCMaskOnDemand, since Go 1.24
 		var b [8]byte
-		if t.c.r.mem.read(at, b[:]) != nil || word(b[:], 0) == 0 {
+		if t.load(at, b[:]) != nil || word(b[:], 0) == 0 {
 			return m
 		}
 		at = word(b[:], 0)
 	}
 	bits := make([]byte, (m.reach+7)/8)
-	if t.c.ReadAt(bits, int64(at)); len(bits) > 0 {
-		if n, err := t.c.ReadAt(bits, int64(at)); err != nil || n < len(bits) {
-			return m
-		}
+	if t.load(at, bits) != nil {
+		return m
 	}
 	m.bits = bits
 	return m

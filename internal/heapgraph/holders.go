@@ -102,18 +102,16 @@ func (a *Analysis) PathOf(object uint32) string {
 // Retained is how many bytes an object keeps alive, itself included; 0 if it is not
 // reachable.
 func (a *Analysis) Retained(object uint32) uint64 {
-	if a.tree.Number[object] == none {
+	i := a.tree.Number[object]
+	switch {
+	case i == none:
 		return 0
+	case int(i) >= a.tree.Inner:
+		return a.Objects.Size(object)
+	case a.retained == nil:
+		a.retained = a.tree.Retained(a.Objects.SizeOf())
 	}
-	if a.retained == nil {
-		a.retained = a.tree.Retained(func(node uint32) uint64 {
-			if node >= uint32(a.Objects.Count) {
-				return 0
-			}
-			return a.Objects.Size(node)
-		})
-	}
-	return a.retained[a.tree.Number[object]]
+	return a.retained[i]
 }
 
 // TypeUse is the reachable objects of one type.

@@ -358,6 +358,43 @@ func TestMemoryIsReadTheSameBothWays(t *testing.T) {
 	runtime.KeepAlive(data)
 }
 
+func TestPiecesAreReadInTheirOrderOrNotAtAll(t *testing.T) {
+	data := make([]byte, 1<<20)
+	for i := range data {
+		data[i] = byte(i * 7)
+	}
+	addr := uint64(uintptr(unsafe.Pointer(&data[0])))
+	m, err := OpenMemory("/proc", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var pieces [][2]uint64
+	var want []byte
+	for i := range 3000 { // more than one call takes
+		at := i * 7919 % (len(data) - 300)
+		n := 1 + i%299
+		pieces = append(pieces, [2]uint64{addr + uint64(at), addr + uint64(at+n)})
+		want = append(want, data[at:at+n]...)
+	}
+	for _, m := range []*Memory{m, {file: m.file}} {
+		got := make([]byte, len(want))
+		if err := m.ReadPieces(got, pieces); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("the pieces differ, or %v", err)
+		}
+		if err := m.ReadPieces(got, pieces[1:]); err == nil {
+			t.Error("pieces shorter than the room for them are read")
+		}
+		if err := m.ReadPieces(got[:16], [][2]uint64{{addr, addr + 8}, {0x1000, 0x1008}}); err == nil {
+			t.Error("a piece that is not mapped is read")
+		}
+		if err := m.ReadPieces(got[:8], [][2]uint64{{addr + 8, addr}}); err == nil {
+			t.Error("a piece that ends before it begins is read")
+		}
+	}
+	runtime.KeepAlive(data)
+}
+
 func BenchmarkMemory(b *testing.B) {
 	data := make([]byte, 4<<20)
 	addr := int64(uintptr(unsafe.Pointer(&data[0])))
