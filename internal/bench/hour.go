@@ -25,7 +25,7 @@ const (
 // command to its end.
 func explainHour(r *room) ([]row, error) {
 	path := filepath.Join(r.dir, "hour.hwm")
-	h := hour{start: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), random: rand.New(rand.NewPCG(1, 2))}
+	h := newHour()
 	if err := h.record(path); err != nil {
 		return nil, err
 	}
@@ -64,11 +64,18 @@ func explainHour(r *room) ([]row, error) {
 // 220 MiB with a saw of garbage on it, a GC every two seconds, and a twentieth
 // of its sites busy.
 type hour struct {
+	points, sites, profileEvery, momentEvery int // momentEvery, and profileEvery between: in points
+
 	start  time.Time
 	random *rand.Rand
 	w      *recording.Writer
 	counts []sample.BucketCounts
 	gcs    uint32
+}
+
+func newHour() *hour {
+	return &hour{points: hourPoints, sites: hourSites, profileEvery: hourPoints / hourProfiles, momentEvery: 360,
+		start: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), random: rand.New(rand.NewPCG(1, 2))}
 }
 
 var hourKey = sample.ProcessKey{PID: 4121, Start: 77}
@@ -78,17 +85,17 @@ func (h *hour) record(path string) (err error) {
 		return err
 	}
 	defer h.w.Close()
-	h.counts = make([]sample.BucketCounts, hourSites)
+	h.counts = make([]sample.BucketCounts, h.sites)
 	if err := h.introduce(); err != nil {
 		return err
 	}
-	for i := range hourPoints {
+	for i := range h.points {
 		at := h.start.Add(time.Duration(i) * 100 * time.Millisecond)
 		if err := h.moveOn(i, at); err != nil {
 			return err
 		}
 	}
-	last := h.start.Add(hourPoints * 100 * time.Millisecond)
+	last := h.start.Add(time.Duration(h.points) * 100 * time.Millisecond)
 	if err := h.w.Event(sample.Event{At: last, Kind: sample.EventExit, Process: hourKey, Text: "exit 0"}); err != nil {
 		return err
 	}
@@ -107,7 +114,7 @@ func (h *hour) introduce() error {
 	if err := h.w.Event(sample.Event{At: h.start, Kind: sample.EventStart, Process: hourKey, Text: "server"}); err != nil {
 		return err
 	}
-	list := make([]sample.Site, hourSites)
+	list := make([]sample.Site, h.sites)
 	for i := range list {
 		list[i] = site(i)
 	}
@@ -132,7 +139,7 @@ func site(i int) sample.Site {
 
 // moveOn records one tenth of a second.
 func (h *hour) moveOn(i int, at time.Time) error {
-	live := 60*sample.MiB + 160*sample.MiB*sample.Bytes(i)/hourPoints
+	live := 60*sample.MiB + 160*sample.MiB*sample.Bytes(i)/sample.Bytes(h.points)
 	saw := live * sample.Bytes(i%20) / 20
 	r := &sample.Runtime{
 		GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: live + saw, HeapMarked: live, HeapGoal: 2 * live, Trigger: 2 * live * 9 / 10,
@@ -155,7 +162,7 @@ func (h *hour) moveOn(i int, at time.Time) error {
 			return err
 		}
 	}
-	if i%(hourPoints/hourProfiles) != 0 {
+	if i%h.profileEvery != 0 {
 		return nil
 	}
 	return h.profile(i, at, &point)
@@ -163,15 +170,15 @@ func (h *hour) moveOn(i int, at time.Time) error {
 
 // profile records a heap profile, every thirty-sixth as part of a moment.
 func (h *hour) profile(i int, at time.Time, point *sample.Point) error {
-	for range hourSites / 20 {
-		c := &h.counts[h.random.IntN(hourSites)]
+	for range h.sites / 20 {
+		c := &h.counts[h.random.IntN(h.sites)]
 		n := uint64(h.random.IntN(9))
 		c.PubAllocs += n
 		c.PubFrees += n * 19 / 20
 		c.NowAllocs, c.NowFrees = c.PubAllocs+n/3, c.PubFrees
 	}
 	p := &sample.HeapProfile{At: at, Rate: 512 << 10, Cycle: h.gcs, Counts: h.counts}
-	if i%360 != 0 {
+	if i%h.momentEvery != 0 {
 		return h.w.Heap(hourKey, p)
 	}
 	process := point.Processes[0]

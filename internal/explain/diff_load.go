@@ -34,6 +34,11 @@ func LoadSide(r *recording.Reader, path, at string, subject *sample.ProcessKey) 
 	if err != nil {
 		return nil, err
 	}
+	return SideOf(r, path, e, subject)
+}
+
+// SideOf is the side whose evidence was loaded before.
+func SideOf(r *recording.Reader, path string, e *Evidence, subject *sample.ProcessKey) (*Side, error) {
 	if subject != nil {
 		for _, p := range e.Moment.Processes {
 			if p.Key == *subject {

@@ -11,14 +11,49 @@ import (
 // Load reads from a recording what is to be known of one moment in it: "kill",
 // "peak", "last", a time, or "" for the kill if there was one, else the peak. The
 // error is ErrNoMoment, one of how at was written, or one of reading.
-func Load(r *recording.Reader, path, at string) (*Evidence, error) {
+func Load(r *recording.Reader, path, at string) (*Evidence, error) { return loadBeside(r, path, at, nil) }
+
+// LoadAgain is Load of another moment of a recording that whole was loaded from.
+// The course of the run, which is most of the reading of a long one, is taken from
+// there if it is of the same process; Spans are then those of whole's moment.
+func LoadAgain(r *recording.Reader, path, at string, whole *Evidence) (*Evidence, error) {
+	return loadBeside(r, path, at, whole)
+}
+
+func loadBeside(r *recording.Reader, path, at string, whole *Evidence) (*Evidence, error) {
 	l := loader{Reader: r, e: &Evidence{Recording: filepath.Base(path), SiteView: "none"}}
-	for _, step := range []func() error{l.story, func() error { return l.moment(at) }, l.ticks, l.collections, l.sites, l.asked} {
+	course := []func() error{l.ticks, l.collections, l.sites, l.asked}
+	if err := l.begin(at); err != nil {
+		return nil, err
+	}
+	if whole != nil && whole.Subject == l.e.Subject {
+		l.follow(whole)
+		course = []func() error{l.sites}
+	}
+	for _, step := range course {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("explain %s: %w", l.e.Recording, err)
 		}
 	}
 	return l.e, nil
+}
+
+// begin reads the story and the moment.
+func (l *loader) begin(at string) error {
+	err := l.story()
+	if err == nil {
+		err = l.moment(at)
+	}
+	if err != nil {
+		return fmt.Errorf("explain %s: %w", l.e.Recording, err)
+	}
+	return nil
+}
+
+// follow takes over what does not depend on the moment.
+func (l *loader) follow(whole *Evidence) {
+	e := l.e
+	e.Ticks, e.Cycles, e.Asked, e.Spans, e.Peak, e.End = whole.Ticks, whole.Cycles, whole.Asked, whole.Spans, whole.Peak, whole.End
 }
 
 // loader is a Load at work.

@@ -146,6 +146,17 @@ func (b *tab) drag(from, to float64, modifiers ...chromedp.Modifier) {
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x(to), y, with...))
 }
 
+// pull drags an element by a part of the width of what it lies in.
+func (b *tab) pull(selector string, by float64) {
+	b.t.Helper()
+	box := value[[]float64](b, `(() => { const e = document.querySelector('`+selector+`'), r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2, e.parentElement.clientWidth] })()`)
+	with := []chromedp.MouseOption{chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1)}
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, box[0], box[1], with...),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0]+by*box[2]/2, box[1], with...),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0]+by*box[2], box[1], with...),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, box[0]+by*box[2], box[1], with...))
+}
+
 func highwater(t *testing.T) string {
 	t.Helper()
 	return hwtest.Build(t, "../../cmd/highwater", hwtest.BuildOptions{})

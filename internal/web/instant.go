@@ -62,7 +62,7 @@ const sameInstant = 0.05
 func (b *Book) Instant(at, from string) (*Instant, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	return once(b, "instant "+at+" "+from, func() (*Instant, bool, error) {
+	return once(&b.parts, "instant "+at+" "+from, func() (*Instant, bool, error) {
 		r, err := recording.Open(b.Path)
 		if err != nil {
 			return nil, false, err
@@ -80,7 +80,16 @@ func (b *Book) Instant(at, from string) (*Instant, error) {
 }
 
 func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {
-	side, err := explain.LoadSide(r, b.Path, at, nil)
+	e, err := b.load(r)
+	if err != nil {
+		return nil, err
+	}
+	if at != "" {
+		if e, err = explain.LoadAgain(r, b.Path, at, e); err != nil {
+			return nil, err
+		}
+	}
+	side, err := explain.SideOf(r, b.Path, e, nil)
 	if err != nil {
 		return nil, err
 	}

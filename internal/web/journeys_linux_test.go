@@ -98,6 +98,29 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.press(kb.Escape)
 		b.until(`!location.hash.includes('window=')`)
 	})
+	t.Run("the window is moved over the run, wider and narrower", func(t *testing.T) {
+		window := func() []float64 {
+			return value[[]float64](b, `location.hash.match(/window=([^&]*)/)[1].split('..').map(parseFloat)`)
+		}
+		b.drag(0.1, 0.3)
+		b.until(`location.hash.includes('window=')`)
+		before := window()
+		b.pull(".brush .window", 0.2)
+		b.until(`parseFloat(location.hash.match(/window=([^&]*)/)[1]) > ` + strconv.FormatFloat(before[0], 'f', -1, 64))
+		after := window()
+		if wide, was := after[1]-after[0], before[1]-before[0]; wide < 0.99*was || wide > 1.01*was {
+			t.Errorf("the window was %v and is %v", before, after)
+		}
+		b.do(chromedp.Focus(".brush"))
+		b.press("+")
+		b.until(`(() => { const [from, to] = location.hash.match(/window=([^&]*)/)[1].split('..').map(parseFloat); return to - from < ` + strconv.FormatFloat(0.6*(after[1]-after[0]), 'f', -1, 64) + ` })()`)
+		b.press(kb.Home)
+		b.until(`location.hash.includes('window=0..') || /window=-/.test(location.hash)`)
+		for range 6 {
+			b.press("-")
+		}
+		b.until(`!location.hash.includes('window=')`)
+	})
 	t.Run("a drag with Ctrl is a baseline", func(t *testing.T) {
 		b.press("k")
 		b.drag(0.1, 0.4, chromedp.ModifierCtrl)

@@ -98,8 +98,8 @@ func (all *Offline) addInstants(b *Book) error {
 		}
 	}
 	slices.SortStableFunc(all.Instants, func(a, b *Instant) int { return cmp.Compare(a.Moment, b.Moment) })
-	if left := len(o.Moments) - len(taken); left > 0 {
-		all.LeftOut = append(all.LeftOut, fmt.Sprintf("%d of %d moments", left, len(o.Moments)))
+	if left := o.MomentsAll - len(taken); left > 0 {
+		all.LeftOut = append(all.LeftOut, fmt.Sprintf("%d of %d moments", left, o.MomentsAll))
 	}
 	all.LeftOut = append(all.LeftOut, leftOf(o)...)
 	return nil
@@ -107,8 +107,13 @@ func (all *Offline) addInstants(b *Book) error {
 
 // leftOf is what the overview itself does not list.
 func leftOf(o *Overview) (out []string) {
-	if n := o.CyclesAll - len(o.Cycles); n > 0 {
-		out = append(out, fmt.Sprintf("%d of %d collections", n, o.CyclesAll))
+	for _, l := range []struct {
+		what        string
+		listed, all int
+	}{{"collections", len(o.Cycles), o.CyclesAll}, {"events", len(o.Events), o.EventsAll}, {"gaps", len(o.Gaps), o.GapsAll}} {
+		if n := l.all - l.listed; n > 0 {
+			out = append(out, fmt.Sprintf("%d of %d %s", n, l.all, l.what))
+		}
 	}
 	return out
 }

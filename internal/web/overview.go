@@ -27,8 +27,11 @@ type Overview struct {
 	Last *float64 `json:"last"`
 
 	Moments     []Moment     `json:"moments"`
+	MomentsAll  int          `json:"moments_all"` // that there are, listed or not
 	Events      []Event      `json:"events"`
+	EventsAll   int          `json:"events_all"`
 	Gaps        []Gap        `json:"gaps"`
+	GapsAll     int          `json:"gaps_all"`
 	Holes       [][2]float64 `json:"holes"` // no sample was taken
 	Cycles      []Cycle      `json:"cycles"`
 	CyclesAll   int          `json:"cycles_all"` // that were seen, listed or not
@@ -94,18 +97,19 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// mostCycles bounds the collections that a page is given, and mostListed the events
-// and gaps.
+// mostCycles bounds the collections that a page is given, mostMoments the moments,
+// and mostListed the events and gaps.
 const (
-	mostCycles = 500
-	mostListed = 1000
+	mostCycles  = 500
+	mostMoments = 1000
+	mostListed  = 1000
 )
 
 // Overview reads a recording as a whole.
 func (b *Book) Overview() (*Overview, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
-	return once(b, "overview", func() (*Overview, bool, error) {
+	return once(&b.whole, "overview", func() (*Overview, bool, error) {
 		r, err := recording.Open(b.Path)
 		if err != nil {
 			return nil, false, err
@@ -167,7 +171,8 @@ func (o *Overview) moments(r *recording.Reader, path string, e *explain.Evidence
 	if err != nil {
 		return err
 	}
-	for _, m := range list {
+	o.MomentsAll = len(list)
+	for _, m := range thinned(list) {
 		one := Moment{At: e.Seconds(m.At), Kind: string(m.Kind)}
 		if m.Usage.OK {
 			one.Bytes = pointer(int64(m.Usage.V))
@@ -188,8 +193,27 @@ func (o *Overview) moments(r *recording.Reader, path string, e *explain.Evidence
 	return nil
 }
 
+// thinned is the moments that are listed: all, or of very many evenly some, with
+// the greatest and the last.
+func thinned(list []recording.MomentInfo) (out []recording.MomentInfo) {
+	step := max(1, (len(list)+mostMoments-1)/mostMoments)
+	top := 0
+	for i, m := range list {
+		if m.Usage.OK && m.Usage.V > list[top].Usage.V {
+			top = i
+		}
+	}
+	for i, m := range list {
+		if i%step == 0 || i == top || i == len(list)-1 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // story is what happened and what was not seen.
 func (o *Overview) story(e *explain.Evidence) {
+	o.EventsAll, o.GapsAll = len(e.Events), len(e.Gaps)
 	for _, v := range e.Events[:min(len(e.Events), mostListed)] {
 		o.Events = append(o.Events, Event{e.Seconds(v.At), string(v.Kind), v.Process.PID, v.Value, v.Text})
 	}

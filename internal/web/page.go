@@ -18,10 +18,11 @@ var assets embed.FS
 // pageData fills the page's skeleton.
 type pageData struct {
 	Title string
-	Root  string // where assets/ lies from here
-	Book  bool   // it is of one recording; else the list of them
-	Plain bool   // it is its text, without script
-	Text  string // the verdict, for browsers without script and until it runs
+	Root  string   // where assets/ lies from here
+	Book  bool     // it is of one recording; else the list of them
+	Plain bool     // it is its text, without script
+	Ahead []string // what the script will ask for, so that the browser need not wait for it
+	Text  string   // the verdict, for browsers without script and until it runs
 	// Of an offline page: everything is in it.
 	Offline      bool
 	Policy       string
@@ -46,6 +47,9 @@ var skeleton = template.Must(template.New("page").Parse(`<!doctype html>
 {{- else}}
 <link rel="icon" href="{{.Root}}/assets/icon.svg">
 <link rel="stylesheet" href="{{.Root}}/assets/page.css">
+{{- range .Ahead}}
+<link rel="preload" as="fetch" crossorigin href="{{.}}">
+{{- end}}
 {{- end}}
 </head>
 <body>

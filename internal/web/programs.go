@@ -21,6 +21,7 @@ func (o *Overview) programs(r *recording.Reader, e *explain.Evidence) error {
 	for i, p := range e.Programs {
 		if i == mostPrograms {
 			o.Gaps = append(o.Gaps, Gap{What: "programs", Why: fmt.Sprintf("%d more are not shown", len(e.Programs)-i)})
+			o.GapsAll++
 			break
 		}
 		one := Program{PID: p.Key.PID, Name: p.Name, Args: strings.Join(p.Args[min(1, len(p.Args)):], " "), HeapProfile: string(p.HeapProfile),

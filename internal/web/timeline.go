@@ -13,10 +13,14 @@ import (
 // more than two samples it is two rows, the least and the greatest value in their
 // order, so that no peak is lost. Null is "not seen".
 type Timeline struct {
-	From    float64               `json:"from"`
-	To      float64               `json:"to"`
-	Exact   bool                  `json:"exact"` // every sample is in it
-	At      []float64             `json:"at"`    // seconds since the start
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Exact bool    `json:"exact"` // every sample is in it
+	// Thinned: the stretch has more than Read samples, which were taken evenly from
+	// it, with the charges of all moments: a peak that made no moment may be missing.
+	Thinned bool                  `json:"thinned"`
+	Read    int                   `json:"read"`
+	At      []float64             `json:"at"` // seconds since the start
 	Columns map[string][]*float64 `json:"columns"`
 }
 
@@ -25,8 +29,9 @@ type Timeline struct {
 const (
 	overviewSteps = 1200
 	mostSteps     = 4000
-	// perStep is how many rows are read for a step of a long recording, at most.
-	perStep = 16
+	// mostRead is how many samples are read for a stretch: each costs some
+	// microseconds, and people wait for them while they move over the course.
+	mostRead = 12_000
 )
 
 // chargeColumns are drawn of the cgroup, processColumns of the process that the
@@ -42,7 +47,7 @@ func (b *Book) Timeline(from, to float64, steps int) (*Timeline, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
 	steps = max(10, min(steps, mostSteps))
-	return once(b, fmt.Sprint("timeline", from, to, steps), func() (*Timeline, bool, error) {
+	return once(&b.parts, fmt.Sprint("timeline", from, to, steps), func() (*Timeline, bool, error) {
 		r, err := recording.Open(b.Path)
 		if err != nil {
 			return nil, false, err
@@ -59,8 +64,7 @@ func (b *Book) Timeline(from, to float64, steps int) (*Timeline, error) {
 
 func timeline(r *recording.Reader, e *explain.Evidence, from, to float64, steps int) (*Timeline, error) {
 	at := func(seconds float64) time.Time { return e.Start.Add(time.Duration(seconds * 1e9)) }
-	most := int64(steps * perStep)
-	charge, err := r.SamplesBetween(at(from), at(to), most, chargeColumns...)
+	charge, err := r.SamplesBetween(at(from), at(to), mostRead, chargeColumns...)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func timeline(r *recording.Reader, e *explain.Evidence, from, to float64, steps 
 		if p.Key == e.Subject {
 			columns = append(columns, processColumns...)
 		}
-		s, err := r.ProcessSamplesBetween(at(from), at(to), most, p.Key, columns...)
+		s, err := r.ProcessSamplesBetween(at(from), at(to), mostRead, p.Key, columns...)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +98,9 @@ func timeline(r *recording.Reader, e *explain.Evidence, from, to float64, steps 
 	if err := d.asked(r); err != nil {
 		return nil, err
 	}
-	return d.draw(), nil
+	t := d.draw()
+	t.Read, t.Thinned = charge.Len(), charge.Len() >= mostRead*9/10
+	return t, nil
 }
 
 // course is one column with its own times.

@@ -39,39 +39,37 @@ type Book struct {
 	Redact bool
 
 	reading sync.Mutex // one request at a time reads: a Finder and Evidence are nobody else's meanwhile
-	mu      sync.Mutex // of cached
-	cached  map[string]any
+	whole   kept       // of the recording as a whole: few
+	parts   kept       // of stretches and instants of it
 }
 
-// once keeps what a finished recording was asked for: it does not change any more.
-func once[T any](b *Book, key string, make func() (value T, keep bool, err error)) (T, error) {
-	b.mu.Lock()
-	v, ok := b.cached[key].(T)
-	b.mu.Unlock()
-	if ok {
+// kept is what a finished recording was asked for: it does not change any more.
+// Who uses it holds Book.reading.
+type kept map[string]any
+
+// mostKept bounds the answers that are kept.
+const mostKept = 64
+
+func once[T any](k *kept, key string, read func() (value T, keep bool, err error)) (T, error) {
+	if v, ok := (*k)[key].(T); ok {
 		return v, nil
 	}
-	v, keep, err := make()
+	v, keep, err := read()
 	if err != nil || !keep {
 		return v, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.cached == nil || len(b.cached) >= mostCached {
-		b.cached = map[string]any{}
+	if *k == nil || len(*k) >= mostKept {
+		*k = kept{}
 	}
-	b.cached[key] = v
+	(*k)[key] = v
 	return v, nil
 }
 
 // load reads the evidence of the recording as a whole: the only reading that grows
 // with it.
 func (b *Book) load(r *recording.Reader) (*explain.Evidence, error) {
-	return once(b, "evidence", func() (*explain.Evidence, bool, error) {
+	return once(&b.whole, "evidence", func() (*explain.Evidence, bool, error) {
 		e, err := explain.Load(r, b.Path, "")
 		return e, err == nil && !r.Live(), err
 	})
 }
-
-// mostCached bounds the answers that are kept.
-const mostCached = 64

@@ -21,6 +21,10 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
   const [problem, setProblem] = useState('')
   const [help, setHelp] = useState(false)
 
+  // What needs scrolling is drawn when the first screen is there.
+  const [later, setLater] = useState(false)
+  useEffect(() => { if (instant && !later) requestAnimationFrame(() => setTimeout(() => setLater(true))) }, [instant])
+
   const change = useCallback((some: Partial<State>) => setState((s) => ({ ...s, ...some })), [])
 
   useEffect(() => {
@@ -102,7 +106,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
             <Fixes answer={overview.answer} />
           </div>
         </div>
-        <Below overview={overview} instant={instant} state={state} change={change} leftOut={source.leftOut} />
+        {later && <Below overview={overview} instant={instant} state={state} change={change} leftOut={source.leftOut} />}
       </>}
     </main>
     {help && <Help close={() => setHelp(false)} />}

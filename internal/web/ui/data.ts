@@ -20,6 +20,9 @@ export interface Overview {
   holes: [number, number][]
   cycles: Cycle[]
   cycles_all: number
+  moments_all: number
+  events_all: number
+  gaps_all: number
   programs: Program[]
   environment: Setting[]
 }
@@ -60,7 +63,7 @@ export interface Answer {
 }
 
 export interface Timeline {
-  from: number; to: number; exact: boolean
+  from: number; to: number; exact: boolean; thinned: boolean; read: number
   at: number[]
   columns: Record<string, (number | null)[]>
 }
