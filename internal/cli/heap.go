@@ -95,6 +95,7 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	if err != nil {
 		return err
 	}
+	copied.readProfile()
 	a, err := copied.analyze(ctx)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (f heapFlags) memory() (sample.Bytes, error) {
 		}
 		return sample.Bytes(n), nil
 	}
-	return availableMemory() / 4 * 3, nil
+	return ownLimit(), nil
 }
 
 // copy copies the heap, with the process stopped if it is one that runs.
@@ -142,6 +143,9 @@ func (f heapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 			c.gap("one instant", errors.New("the program was not stopped: what moved while it was read may count twice or not at all"))
 		}
 		return c, tooLarge(c.take(ctx, limit))
+	}
+	if err := c.ready(limit); err != nil {
+		return nil, tooLarge(err)
 	}
 	stood, err := lastbreath.WhileFrozen(t.pid, f.maxStop, func(ctx context.Context, z *lastbreath.Freeze) error {
 		c.standing(z)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -19,10 +18,12 @@ import (
 type heapCopy struct {
 	*heapTarget
 	reason  sample.HeapReason
+	key     sample.ProcessKey
 	at      time.Time
 	stopped time.Duration
 	gc      uint32
 	threads []gomem.Thread
+	plan    *gomem.HeapPlan // nil: not made beforehand
 	copied  *gomem.HeapCopy
 	profile sample.HeapProfile
 	noSites error // why it has no profile
@@ -36,19 +37,36 @@ func (c *heapCopy) standing(z *lastbreath.Freeze) {
 	}
 }
 
+// ready takes the memory for the copy and reads what need not be read again, so that
+// the program stands still for less.
+func (c *heapCopy) ready(limit sample.Bytes) (err error) {
+	if c.plan, err = c.runtime.PlanHeapCopy(limit); err == nil {
+		c.noSites = c.runtime.Profile(&c.profile) // the stacks of all sites
+	}
+	return err
+}
+
 // take copies what the analysis needs.
 func (c *heapCopy) take(ctx context.Context, limit sample.Bytes) (err error) {
 	c.at = time.Now()
-	if c.copied, err = c.runtime.CopyHeap(ctx, nil, limit); err != nil {
+	if c.plan == nil {
+		if err := c.ready(limit); err != nil {
+			return err
+		}
+	}
+	if c.copied, err = c.plan.Copy(ctx); err != nil {
 		return err
 	}
+	c.plan = nil
 	var figures sample.Runtime
 	if c.runtime.Counters(&figures) == nil {
 		c.gc = figures.NumGC
 	}
-	c.noSites = c.runtime.Profile(&c.profile)
 	return nil
 }
+
+// readProfile reads which allocations the heap profile has sampled.
+func (c *heapCopy) readProfile() { c.noSites = c.runtime.Profile(&c.profile) }
 
 func (c *heapCopy) gap(what string, why error) {
 	c.gaps = append(c.gaps, sample.Gap{What: what, Why: why.Error()})
@@ -68,7 +86,6 @@ func (c *heapCopy) analyze(ctx context.Context) (*heapgraph.Analysis, error) {
 		return nil, err
 	}
 	c.copied = nil
-	debug.FreeOSMemory() // the copy
 	return heapgraph.Analyze(ctx, objects)
 }
 
@@ -86,7 +103,7 @@ func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis) (*sampl
 	if err != nil {
 		return nil, fmt.Errorf("sum up the heap: %w", err)
 	}
-	out.At, out.Reason, out.Stopped, out.GC, out.Gaps = c.at, c.reason, c.stopped, c.gc, c.gaps
+	out.At, out.Process, out.Reason, out.Stopped, out.GC, out.Gaps = c.at, c.key, c.reason, c.stopped, c.gc, c.gaps
 	out.Took = time.Since(c.at)
 	return out, nil
 }
