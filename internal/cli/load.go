@@ -101,12 +101,26 @@ func (r readiness) String() string {
 // of it is returned with the exit code (128+n for a signal); err says that it
 // could not be started.
 func runLoad(ctx context.Context, command string, w io.Writer) (code int, output string, err error) {
+	code, output, err = runShell(ctx, command, "", w)
+	if err != nil {
+		err = fmt.Errorf("start the load: %w", err)
+	}
+	return code, output, err
+}
+
+// runShell runs it in a folder. Where ctx ends, all that it started in its process
+// group ends.
+func runShell(ctx context.Context, command, dir string, w io.Writer) (code int, output string, err error) {
 	keep := &tail{w: w}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = keep, keep
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
 	err = cmd.Run()
+	if ctx.Err() != nil {
+		endGroup(cmd)
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -114,7 +128,7 @@ func runLoad(ctx context.Context, command string, w io.Writer) (code int, output
 		return exitCodeOf(exit.ProcessState), string(keep.last), nil
 	case errors.Is(err, exec.ErrWaitDelay):
 	default:
-		return 0, "", fmt.Errorf("start the load: %w", err)
+		return 0, "", err
 	}
 	return 0, string(keep.last), nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"os"
 	"runtime"
 	"strings"
@@ -22,6 +23,7 @@ func (p *plan) meta() recording.Meta {
 	}
 	p.asks.describe(m.More)
 	p.expect.describe(m.More)
+	maps.Copy(m.More, p.more)
 	return m
 }
 

@@ -9,6 +9,8 @@ import (
 
 func ownGroup(*exec.Cmd) {}
 
+func endGroup(*exec.Cmd) {}
+
 func exitCodeOf(state *os.ProcessState) int { return state.ExitCode() }
 
 func forwarded() []os.Signal { return []os.Signal{os.Interrupt} }

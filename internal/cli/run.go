@@ -82,12 +82,15 @@ type plan struct {
 	runFlags
 	program     string // path
 	args        []string
-	limitBytes  uint64 // 0: none
-	profileRate int64  // 0: leave it
+	env         []string          // beside our own
+	dir         string            // to run in; "": ours
+	more        map[string]string // further rows of the recording's meta
+	timeout     time.Duration     // after which the run is lost; 0: none
+	limitBytes  uint64            // 0: none
+	profileRate int64             // 0: leave it
 	readiness   readiness
 	asks        asks
 	recording   string
-	// output tells where progress, and the load's output, goes.
 }
 
 func (f runFlags) plan(args []string) (*plan, error) {

@@ -112,7 +112,8 @@ func (a asks) describe(more map[string]string) {
 // the loop, which alone writes the recording.
 type asking struct {
 	asks
-	status *status
+	status     *status
+	onAnswered func(at time.Time) // of the probe; nil: nobody is told
 
 	mu       sync.Mutex
 	requests []sample.Request
@@ -187,6 +188,9 @@ func (a *asking) gap(g sample.Gap) {
 // then on.
 func (a *asking) sendRequests(ctx context.Context) {
 	p := probe.Prober{Target: a.probe, Rate: a.rate, Keep: func(r sample.Request) {
+		if a.onAnswered != nil && r.Failure == "" {
+			a.onAnswered(r.Due.Add(r.Latency()))
+		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if len(a.requests) < mostWaiting {

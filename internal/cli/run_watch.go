@@ -40,29 +40,34 @@ type session struct {
 	scopes *cgroup.Hierarchy
 
 	signals        chan os.Signal // to pass on
-	sharesTerminal bool           // the keyboard's signals reach the program without us
-	leftSince      time.Time      // when the program had ended and others had not
+	ends           []ending       // beside the load's end and --for
+	onPoint        func(*sample.Point)
+	sharesTerminal bool      // the keyboard's signals reach the program without us
+	leftSince      time.Time // when the program had ended and others had not
 	saidLeft       bool
+}
+
+// ending is something that ends a run: the program is stopped when it is closed.
+type ending struct {
+	when   <-chan struct{}
+	reason string // one of sample's for an EventSignal
+}
+
+func (p *plan) session(s *streams) *session {
+	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.quiet}}
+	r.asking = &asking{asks: p.asks, status: r.status}
+	return r
 }
 
 // run does the whole of it: cgroup, recording, program, load, explanation.
 func (p *plan) run(ctx context.Context, s *streams) error {
-	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.quiet}}
-	r.asking = &asking{asks: p.asks, status: r.status}
+	r := p.session(s)
 	// From here on an interrupt is the program's: ours to pass on.
 	r.signals = make(chan os.Signal, 8)
 	signal.Notify(r.signals, forwarded()...)
 	defer signal.Stop(r.signals)
 	surviveBrokenPipe()
-	if err := r.makeGroup(ctx); err != nil {
-		return err
-	}
-	defer r.removeGroup()
-	if err := r.open(); err != nil {
-		return err
-	}
-	code, err := r.watch(ctx, s)
-	r.status.end()
+	code, err := r.record(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -71,6 +76,20 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 		return r.ready
 	}
 	return exitWith(code)
+}
+
+// record runs the program to its end and leaves the recording open; the code is the
+// program's.
+func (r *session) record(ctx context.Context, s *streams) (code int, err error) {
+	if err := r.makeGroup(ctx); err != nil {
+		return 0, err
+	}
+	defer r.removeGroup()
+	if err := r.open(); err != nil {
+		return 0, err
+	}
+	defer r.status.end()
+	return r.watch(ctx, s)
 }
 
 // open makes the recording, before anything is started: a run that cannot be
@@ -120,7 +139,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 
 // command adds the program, and what it is started through.
 func (r *session) command(c watch.Command) watch.Command {
-	c.Path, c.Args = r.program, r.args
+	c.Path, c.Args, c.Env, c.Dir = r.program, r.args, r.env, r.dir
 	if len(r.prefix) > 0 {
 		c.Path = r.prefix[0]
 		c.Args = slices.Concat(r.prefix, []string{r.program}, r.args[1:])
@@ -138,7 +157,13 @@ func (r *session) see(ctx context.Context, s *streams) {
 	stop := stopper{programs: r.source, grace: r.grace}
 	helpers.Go(func() { r.forward(ctx) })
 	if r.runFor > 0 {
-		helpers.Go(func() { r.endAfter(ctx, stop) })
+		helpers.Go(func() { r.endAfter(ctx, r.runFor, stop.because(sample.SignalTime)) })
+	}
+	if r.timeout > 0 {
+		helpers.Go(func() { r.endAfter(ctx, r.timeout, stop.because(sample.SignalTimeout)) })
+	}
+	for _, e := range r.ends {
+		helpers.Go(func() { e.await(ctx, stop) })
 	}
 	if r.load != "" {
 		helpers.Go(func() { r.drive(ctx, stop, r.loadOutput(s)) })
@@ -153,6 +178,9 @@ func (r *session) see(ctx context.Context, s *streams) {
 		OnPoint: func(p *sample.Point) {
 			small.adjust(p.At)
 			r.sayLeft(p.At)
+			if r.onPoint != nil {
+				r.onPoint(p)
+			}
 			if !r.quiet {
 				r.status.point(p)
 			}
@@ -196,14 +224,24 @@ func (r *session) forward(ctx context.Context) {
 	}
 }
 
-func (r *session) endAfter(ctx context.Context, stop stopper) {
-	timer := time.NewTimer(r.runFor)
+// await stops the program for its reason.
+func (e ending) await(ctx context.Context, stop stopper) {
+	select {
+	case <-ctx.Done():
+	case <-e.when:
+		stop.because(e.reason).stop(ctx)
+	}
+}
+
+// endAfter stops the program after some time.
+func (r *session) endAfter(ctx context.Context, d time.Duration, stop stopper) {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-		r.status.say("%s are over: stopping the program", units.Duration(r.runFor))
-		stop.because(sample.SignalTime).stop(ctx)
+		r.status.say("%s are over: stopping the program", units.Duration(d))
+		stop.stop(ctx)
 	}
 }
 

@@ -18,8 +18,8 @@ type tape struct {
 }
 
 // conclude explains the recording, keeps the verdict in it, closes it and prints
-// the answer.
-func (t *tape) conclude(s *streams) {
+// the answer, which is nil where there is none.
+func (t *tape) conclude(s *streams) *explain.Answer {
 	err := t.writer.Flush()
 	a, answerErr := answer(t.path, "")
 	if answerErr == nil && err == nil {
@@ -40,6 +40,7 @@ func (t *tape) conclude(s *streams) {
 			t.status.say("highwater: print the answer: %v", err)
 		}
 	}
+	return a
 }
 
 // abandon removes a recording that holds nothing.

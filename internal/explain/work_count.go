@@ -47,15 +47,15 @@ func (c *Case) loadCount() (n, from, to float64, ok bool) {
 			from = c.seconds(e.At)
 		case sample.EventLoadEnd:
 			to = c.seconds(e.At)
-			n, ok = countIn(e.Text)
+			n, ok = RequestsIn(e.Text)
 		}
 	}
 	return n, from, to, ok
 }
 
-// countIn is the sum of what a load's last words count; ok is false for words that
+// RequestsIn is the sum of what a load's last words count; ok is false for words that
 // are none of the known.
-func countIn(text string) (n float64, ok bool) {
+func RequestsIn(text string) (n float64, ok bool) {
 	for _, form := range loadCounts {
 		for _, found := range form.FindAllStringSubmatch(text, -1) {
 			v, err := strconv.ParseFloat(found[1], 64)

@@ -136,7 +136,7 @@ func TestTheLoadsOwnCountIsTaken(t *testing.T) {
 		"done in 3 requests or so\n": 0,
 		"SET: 1500000 in 41.2s (36407 a second), 0 failed\n      p50      p90\n": 1500000,
 	} {
-		if got, ok := countIn(text); got != want || ok != (want > 0) {
+		if got, ok := RequestsIn(text); got != want || ok != (want > 0) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

@@ -29,7 +29,7 @@ func (t *tuner) advise(a *Answer) {
 	if s, _ := t.survives(p, limit); s != Survives || p.spiral {
 		return
 	}
-	a.Recommended = t.recommended(set, p, limit)
+	a.Recommended = t.recommended(set, limit)
 }
 
 // whole rounds a limit up to whole MiB.
@@ -87,15 +87,28 @@ func (t *tuner) smallest(good func(prediction, float64) bool) sample.Bytes {
 	return t.whole(high)
 }
 
-func (t *tuner) recommended(set Setting, p prediction, limit float64) *Recommended {
-	env, cap := units.Env(set.Limit), sample.Bytes(limit)
-	r := &Recommended{GOGC: gogcOf(set), GOMEMLIMIT: sample.Bytes(set.Limit), Limit: cap}
-	r.Because = fmt.Sprintf("%s limit - %s that Go does not count - %s to spare", units.Limit(cap), units.Size(int64(t.nonGo())),
+func (t *tuner) recommended(set Setting, limit float64) *Recommended {
+	r := Recommend(set, sample.Bytes(limit), t.h.Program.Exe)
+	r.Because = fmt.Sprintf("%s limit - %s that Go does not count - %s to spare", units.Limit(r.Limit), units.Size(int64(t.nonGo())),
 		units.Size(int64(limit-t.nonGo())-set.Limit))
-	mb := units.Env(cap)
-	r.Kubernetes = fmt.Sprintf(`resources: {limits: {memory: %s}}, env: [{name: GOMEMLIMIT, value: %s}]`, mb[:len(mb)-1], env)
-	r.Systemd = fmt.Sprintf("MemoryMax=%s Environment=GOMEMLIMIT=%s", mb[:len(mb)-2], env)
-	r.Docker = fmt.Sprintf("docker run --memory %s -e GOMEMLIMIT=%s", strings.ToLower(mb[:len(mb)-2]), env)
-	r.Shell = "GOMEMLIMIT=" + env + " " + t.h.Program.Exe
+	return r
+}
+
+// Recommend is a setting for a limit with the lines to paste; what it is because of is
+// for the caller to say. A setting without a limit has no GOMEMLIMIT in them.
+func Recommend(set Setting, limit sample.Bytes, exe string) *Recommended {
+	r := &Recommended{GOGC: gogcOf(set), Limit: limit}
+	mb, env := units.Env(limit), ""
+	if set.limited() {
+		r.GOMEMLIMIT, env = sample.Bytes(set.Limit), units.Env(set.Limit)
+	}
+	r.Kubernetes = fmt.Sprintf(`resources: {limits: {memory: %s}}`, mb[:len(mb)-1])
+	r.Systemd, r.Docker, r.Shell = "MemoryMax="+mb[:len(mb)-2], "docker run --memory "+strings.ToLower(mb[:len(mb)-2]), exe
+	if env != "" {
+		r.Kubernetes += fmt.Sprintf(`, env: [{name: GOMEMLIMIT, value: %s}]`, env)
+		r.Systemd += " Environment=GOMEMLIMIT=" + env
+		r.Docker += " -e GOMEMLIMIT=" + env
+		r.Shell = "GOMEMLIMIT=" + env + " " + exe
+	}
 	return r
 }

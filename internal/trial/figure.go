@@ -2,8 +2,8 @@ package trial
 
 import (
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/units"
@@ -101,5 +101,8 @@ func (f Figure) Text(v float64) string {
 	case Share:
 		return fmt.Sprintf("%.1f%%", 100*v)
 	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
+	if v == math.Trunc(v) {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.4g", v)
 }

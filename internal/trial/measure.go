@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,8 +16,9 @@ import (
 const mostRows = 200_000
 
 // Measure reads how a recorded run ended and what it needed. Variant, N and
-// Recording are for the caller to set.
-func Measure(r *recording.Reader) (Run, error) {
+// Recording are for the caller to set. count finds in a load's last words how many
+// requests it made; those of a probe come first.
+func Measure(r *recording.Reader, count func(output string) (requests float64, ok bool)) (Run, error) {
 	run := Run{Values: map[string]float64{}}
 	meta, err := r.Meta()
 	if err != nil {
@@ -30,6 +32,12 @@ func Measure(r *recording.Reader) (Run, error) {
 	run.Ended, run.Why = c.end()
 	if took := c.worked(); took > 0 {
 		run.Values[FigureTime] = float64(took)
+	}
+	if c.loadEnd != nil {
+		maps.Copy(run.Values, LoadFigures(c.loadEnd.Text))
+		if n, ok := count(c.loadEnd.Text); ok {
+			run.Values[FigureRequests] = n
+		}
 	}
 	m := measuring{Reader: r, run: &run, limit: float64(meta.Limit.Or(0))}
 	for _, step := range []func() error{m.charge, m.programs, func() error { return m.requests(c) }} {
@@ -165,7 +173,8 @@ func (m measuring) programs() error {
 	var cpu, gc float64
 	goSeen := false
 	for _, p := range programs {
-		if seen[p.Key] {
+		goSeen = goSeen || p.Go != nil
+		if seen[p.Key] { // it became another program
 			continue
 		}
 		seen[p.Key] = true
@@ -181,7 +190,7 @@ func (m measuring) programs() error {
 		}
 		cpu += greatest(s.Column("user_time")) + greatest(s.Column("system_time"))
 		collected := greatest(s.Column("gc_assist_time")) + greatest(s.Column("gc_dedicated_time")) + greatest(s.Column("gc_pause_time"))
-		gc, goSeen = gc+collected, goSeen || p.Go != nil
+		gc += collected
 	}
 	for _, v := range resident {
 		m.run.Values[FigureResident] = max(m.run.Values[FigureResident], v)

@@ -76,21 +76,21 @@ var ended = map[Ended]string{
 func (t *Tested) words(base *Tested) string {
 	switch t.State {
 	case Proved:
-		return fmt.Sprintf("proved: 0 of %d lost, against %d of %d (%s)", t.Runs, base.Lost, base.Runs, chance(*t.P))
+		return fmt.Sprintf("proved: 0 of %d lost, against %d of %d (%s)", t.Runs, base.Lost, base.Runs, Chance(*t.P))
 	case Helps:
-		return fmt.Sprintf("helps, does not cure: %s, against %d of %d lost (%s)", t.outcome(), base.Lost, base.Runs, chance(*t.P))
+		return fmt.Sprintf("helps, does not cure: %s, against %d of %d lost (%s)", t.outcome(), base.Lost, base.Runs, Chance(*t.P))
 	case Worse:
-		return fmt.Sprintf("worse: %s, against %d of %d lost (%s)", t.outcome(), base.Lost, base.Runs, chance(*t.P))
+		return fmt.Sprintf("worse: %s, against %d of %d lost (%s)", t.outcome(), base.Lost, base.Runs, Chance(*t.P))
 	case Refuted:
-		return fmt.Sprintf("no cure: %s, no difference to %s shown (%s)", t.outcome(), base.Name, chance(*t.P))
+		return fmt.Sprintf("no cure: %s, no difference to %s shown (%s)", t.outcome(), base.Name, Chance(*t.P))
 	case Open:
-		return fmt.Sprintf("not settled: 0 of %d lost against %d of %d may be chance (%s): more --runs", t.Runs, base.Lost, base.Runs, chance(*t.P))
+		return fmt.Sprintf("not settled: 0 of %d lost against %d of %d may be chance (%s): more --runs", t.Runs, base.Lost, base.Runs, Chance(*t.P))
 	}
 	return t.outcome()
 }
 
-// chance prints a probability as statisticians write it.
-func chance(p float64) string {
+// Chance prints a probability as statisticians write it.
+func Chance(p float64) string {
 	if p < 0.001 {
 		return "p<0.001"
 	}
@@ -152,7 +152,7 @@ func (a *Answer) praise(good []*Tested) string {
 	case best.State == Compared:
 		fmt.Fprintf(&s, "%s was compared with nothing", best.Name)
 	default:
-		fmt.Fprintf(&s, "%s cures it: %d of %d runs lost, against %d of %d (%s)", best.Name, best.Lost, best.Runs, a.Variants[0].Lost, a.Variants[0].Runs, chance(*best.P))
+		fmt.Fprintf(&s, "%s cures it: %d of %d runs lost, against %d of %d (%s)", best.Name, best.Lost, best.Runs, a.Variants[0].Lost, a.Variants[0].Runs, Chance(*best.P))
 	}
 	if c := best.Cell(FigurePeak); c != nil && c.Median != nil {
 		fmt.Fprintf(&s, "; peak %s", units.Size(int64(*c.Median)))
@@ -176,9 +176,9 @@ func (a *Answer) beside(best, next *Tested) string {
 	}
 	p := MannWhitney(x, y)
 	if p > alpha {
-		return fmt.Sprintf("; no difference in memory to %s shown (%s)", next.Name, chance(p))
+		return fmt.Sprintf("; no difference in memory to %s shown (%s)", next.Name, Chance(p))
 	}
-	return fmt.Sprintf(", %.1f%% less than %s (%s)", 100*(1-best.need()/next.need()), next.Name, chance(p))
+	return fmt.Sprintf(", %.1f%% less than %s (%s)", 100*(1-best.need()/next.need()), next.Name, Chance(p))
 }
 
 // costs says in which figures the best is worse than another that is good; of one

@@ -14,6 +14,8 @@ import (
 type Command struct {
 	Path  string
 	Args  []string // Args[0] is the program's name for itself
+	Env   []string // beside this process's own
+	Dir   string   // "": this process's own
 	Files []*os.File
 	// OwnGroup puts it in a process group of its own: for a program without a
 	// terminal, which must not get a signal twice.
@@ -24,7 +26,7 @@ type Command struct {
 // instruction.
 func (s *Source) Start(c Command) (pid int, err error) {
 	pid, err = s.tracer.Start(lastbreath.Command{
-		Path: c.Path, Args: c.Args, Env: os.Environ(), Files: c.Files, Setpgid: c.OwnGroup,
+		Path: c.Path, Args: c.Args, Env: append(os.Environ(), c.Env...), Dir: c.Dir, Files: c.Files, Setpgid: c.OwnGroup,
 		BeforeRun: func(pid int) error {
 			s.mu.Lock()
 			s.main = pid

@@ -1,0 +1,138 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/pacer"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// FitSchema names the form of a Fit as JSON.
+const FitSchema = "highwater.fit/1"
+
+// Fit is the smallest limits that a program has survived, and what is to be made of
+// them.
+type Fit struct {
+	Schema string `json:"schema"`
+	Setup
+	Free  Run      `json:"free"`  // the run without a limit, from which the search began
+	Began []string `json:"began"` // where it began, and why there
+	// AsIs is without a setting, Limited with a GOMEMLIMIT that follows the limit; null
+	// where it was not searched.
+	AsIs        *Fitted            `json:"as_is"`
+	Limited     *Fitted            `json:"with_gomemlimit"`
+	Recommended *pacer.Recommended `json:"recommended"`
+	Sentence    string             `json:"sentence"`
+	TrueFor     string             `json:"true_for"`
+	Notes       []string           `json:"notes"`
+	Folder      string             `json:"folder"`
+}
+
+// Fitted is one search and what it found.
+type Fitted struct {
+	Limit      sample.Bytes  `json:"limit_bytes"` // 0: none was survived
+	GOMEMLIMIT *sample.Bytes `json:"gomemlimit_bytes"`
+	Confirmed  int           `json:"confirmed"` // runs that survived it, beside those that found it
+	// Chance is the upper bound of the chance that a run is lost, at 95 %.
+	Chance float64 `json:"chance"`
+	Steps  []Step  `json:"steps"`
+}
+
+// Step is one run of a search.
+type Step struct {
+	Limit     sample.Bytes `json:"limit_bytes"`
+	Phase     Phase        `json:"phase"`
+	Ended     Ended        `json:"ended"`
+	Why       string       `json:"why"`
+	Recording string       `json:"recording"`
+}
+
+// spareOfFit is by how much the recommended limit is above the smallest confirmed: what
+// 10 or 20 runs did not show.
+const spareOfFit = 1.10
+
+// keptFree is the part of a limit that GOMEMLIMIT leaves to the unforeseen, at least
+// leastFree.
+const (
+	keptFree  = 0.03
+	leastFree = 4 * sample.MiB
+)
+
+// MemoryLimit is the GOMEMLIMIT for a limit: what is left of it when what Go does not
+// count, and a little, is taken off. 0: nothing is left.
+func MemoryLimit(limit, nonGo sample.Bytes) sample.Bytes {
+	spare := max(sample.Bytes(keptFree*float64(limit)), leastFree)
+	room := limit.Sub(nonGo + spare)
+	if room < 16*sample.MiB { // as units.Env prints it
+		return room / sample.KiB * sample.KiB
+	}
+	return room / sample.MiB * sample.MiB
+}
+
+// Crawls says why a run that came to its end is called lost all the same, "" if it is
+// not: under its GOMEMLIMIT the collector ran back to back, and it took at least
+// three times the CPU time of the free run, and a second more.
+func Crawls(r, free Run) string {
+	cpu, before := r.Values[FigureCPU], free.Values[FigureCPU]
+	if before == 0 || cpu < 3*before || cpu < before+1e9 {
+		return ""
+	}
+	f := figureOf(FigureCPU)
+	return fmt.Sprintf("it crawled: %s of CPU, %s without a limit", f.Text(cpu), f.Text(before))
+}
+
+// Conclude recommends and says how that was found. exe is what the program is called
+// in a line to paste, nonGo what Go does not count; gogc is nil for off.
+func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
+	f.TrueFor = (&Answer{Setup: f.Setup}).trueFor()
+	if b := f.Machine.Busy; b != nil && *b >= BusyShare {
+		f.Notes = append(f.Notes, fmt.Sprintf("others took %s of the CPUs between the runs: the smallest limit is less sure, and likely too great", units.Percent(*b, 1)))
+	}
+	best := f.Limited
+	if best == nil || best.Limit == 0 {
+		best = f.AsIs
+	}
+	if best == nil || best.Limit == 0 {
+		f.Sentence = "No limit that was tried is survived."
+		return
+	}
+	limit := (sample.Bytes(spareOfFit*float64(best.Limit)) + sample.MiB - 1) / sample.MiB * sample.MiB
+	if best == f.Limited {
+		setting.Limit = int64(MemoryLimit(limit, nonGo))
+	}
+	f.Recommended = pacer.Recommend(setting, limit, exe)
+	f.Recommended.Because = fmt.Sprintf("%.0f%% above the smallest that survived: %s, in all of %d confirming runs", 100*(spareOfFit-1), units.Limit(best.Limit), best.Confirmed)
+	f.Sentence = best.Text(best == f.Limited)
+}
+
+// Text says what a search found: what the confirmation bounds is the chance of a
+// loss, not the limit.
+func (f *Fitted) Text(limited bool) string {
+	with := "as it is"
+	if limited && f.GOMEMLIMIT != nil {
+		with = "with GOMEMLIMIT=" + units.Env(*f.GOMEMLIMIT)
+	}
+	if f.Limit == 0 {
+		return with + ": no limit that was tried is survived"
+	}
+	return fmt.Sprintf("%s is survived %s: %d of %d confirming runs, so a run is lost with a chance of at most %.0f%% (95%%)",
+		units.Limit(f.Limit), with, f.Confirmed, f.Confirmed, 100*f.Chance)
+}
+
+// Path is the course of a search in short: "39 MiB ok, 35 MiB killed, ...".
+func (f *Fitted) Path() string {
+	var parts []string
+	for _, s := range f.Steps {
+		if s.Phase == Confirming && s.Ended == Finished {
+			continue
+		}
+		word := "ok"
+		if s.Ended.Lost() {
+			word = ended[s.Ended]
+		}
+		parts = append(parts, units.Limit(s.Limit)+" "+word)
+	}
+	return strings.Join(parts, ", ")
+}
