@@ -17,7 +17,7 @@ var floors = map[string]int{
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
 	"explain": 4, "trial": 4,
-	"report": 5, "web": 5, "fleet": 5,
+	"report": 5, "web": 5, "top": 5, "fleet": 5,
 	"cli":  6,
 	"arch": aside, "bench": aside, "hwtest": aside, "testprog": aside, "thirdparty": aside,
 }
@@ -34,6 +34,7 @@ var keepers = map[string][]string{
 	"modernc.org/sqlite":            {"recording", "fleet"},
 	"database/sql":                  {"recording", "fleet"},
 	"github.com/spf13/cobra":        {"cli"},
+	"github.com/gdamore/tcell":      {"top"},
 	"github.com/cilium/ebpf":        {"lastbreath"},
 	"net/http":                      {"pull", "probe", "web", "cli", "fleet"},
 	"github.com/prometheus/common":  {"pull"},

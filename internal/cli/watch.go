@@ -188,15 +188,7 @@ func (w *watching) run(ctx context.Context, s *streams) error {
 	ctx, cancel := f.until(ctx)
 	defer cancel()
 	surviveBrokenPipe()
-	var err error
-	switch {
-	case w.group != "":
-		err = f.followGroup(ctx)
-	case w.all || len(w.names) > 0:
-		err = f.followNames(ctx)
-	default:
-		err = f.followPIDs(ctx)
-	}
+	err := f.run(ctx)
 	f.lives.Wait()
 	f.status.end()
 	return err

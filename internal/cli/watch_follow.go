@@ -12,8 +12,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/top"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -30,6 +32,11 @@ type follower struct {
 	streams *streams
 	status  *status
 	lives   sync.WaitGroup
+
+	// For a view of it: nil, "" and nil without.
+	board *top.Board
+	dir   string // of the recordings, where that is not the state directory
+	guard func() // deferred by what watches: it may recover
 
 	mu      sync.Mutex // of what follows, and of the answers' order
 	thrift  *thrift
@@ -80,27 +87,48 @@ func cannotWatch(pid int, err error) error {
 	return err
 }
 
+// run watches what was asked for: until all have ended, or, where that may start
+// again, until ctx ends.
+func (f *follower) run(ctx context.Context) error {
+	switch {
+	case f.group != "":
+		return f.followGroup(ctx)
+	case f.all || len(f.names) > 0:
+		return f.followNames(ctx)
+	}
+	return f.followPIDs(ctx)
+}
+
 // followGroup watches all that is in a cgroup until nothing is.
 func (f *follower) followGroup(ctx context.Context) error {
+	source, group, err := f.openGroup()
+	if err != nil {
+		return err
+	}
+	l := &life{follower: f, source: source, name: watch.GroupName(group.Path), what: fmt.Sprintf("all in %s", group.Path), end: func() { group.Close() }}
+	return l.begin(ctx, nil)
+}
+
+// openGroup attaches to all that is in the cgroup. The caller closes both.
+func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 	group, err := f.hierarchy.Open(f.group)
 	if err != nil {
-		return usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
+		return nil, nil, usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
 	}
 	o := f.options(f.status)
 	o.Group = group
 	source, err := watch.New(o)
 	if err != nil {
 		group.Close()
-		return err
+		return nil, nil, err
 	}
 	n, err := source.AttachGroup(f.hierarchy)
 	if err != nil || n == 0 {
 		source.Close()
 		group.Close()
-		return errors.Join(err, usagef("it is watched while something runs in it", "no program runs in %s", group.Path))
+		return nil, nil, errors.Join(err, usagef("it is watched while something runs in it", "no program runs in %s", group.Path))
 	}
-	l := &life{follower: f, source: source, name: watch.GroupName(group.Path), what: fmt.Sprintf("all in %s", group.Path), end: func() { group.Close() }}
-	return l.begin(ctx, nil)
+	return source, group, nil
 }
 
 // followNames watches all programs that match, those that start later too, until
@@ -191,17 +219,26 @@ func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey
 
 // attach watches a process with all below it.
 func (f *follower) attach(ctx context.Context, pid int) error {
-	source, err := watch.New(f.options(f.status))
+	source, program, err := f.openProgram(pid)
 	if err != nil {
 		return err
+	}
+	l := &life{follower: f, source: source, name: program.Name, pid: pid, what: fmt.Sprintf("%s, pid %d", program.Name, pid)}
+	return l.begin(ctx, program.Args)
+}
+
+// openProgram attaches to a process. The caller closes the source.
+func (f *follower) openProgram(pid int) (*watch.Source, sample.Program, error) {
+	source, err := watch.New(f.options(f.status))
+	if err != nil {
+		return nil, sample.Program{}, err
 	}
 	program, err := source.Attach(pid, f.hierarchy)
 	if err != nil {
 		source.Close()
-		return err
+		return nil, program, err
 	}
-	l := &life{follower: f, source: source, name: program.Name, what: fmt.Sprintf("%s, pid %d", program.Name, pid)}
-	return l.begin(ctx, program.Args)
+	return source, program, nil
 }
 
 // watches says whether a process is watched already, by itself or below another.

@@ -13,6 +13,7 @@ import (
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/top"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -23,9 +24,11 @@ type life struct {
 	tape   tape
 	source *watch.Source
 	asking *asking
-	name   string // for the recording
-	what   string // for people
-	end    func() // after all, may be nil
+	seat   *top.Life // nil: nobody looks on
+	pid    int       // of its main program, 0 for a cgroup
+	name   string    // for the recording
+	what   string    // for people
+	end    func()    // after all, may be nil
 }
 
 // begin makes the recording and watches in the background.
@@ -41,8 +44,23 @@ func (l *life) begin(ctx context.Context, command []string) error {
 	l.mu.Lock()
 	l.sources[l.source] = true
 	l.mu.Unlock()
-	l.lives.Go(func() { l.live(ctx) })
+	l.lives.Go(func() {
+		if l.guard != nil {
+			defer l.guard()
+		}
+		l.live(ctx)
+	})
 	return nil
+}
+
+// sink is where what is seen goes: into the recording, and past whoever looks on.
+func (l *life) sink() capture.Sink {
+	sink := askingSink{l.tape.writer, l.asking}
+	if l.board == nil {
+		return sink
+	}
+	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.tape.path, Recording: shortName(l.tape.path), Sink: sink, Watches: l.source.Watches})
+	return l.seat
 }
 
 // open creates the recording.
@@ -72,7 +90,11 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 	if l.output != "" {
 		return recordingPath(l.output, "")
 	}
-	dir, err := stateDir()
+	dir := l.dir
+	var err error
+	if dir == "" {
+		dir, err = stateDir()
+	}
 	if err != nil {
 		return "", err
 	}
@@ -91,7 +113,7 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 func (l *life) live(ctx context.Context) {
 	loop := &capture.Loop{
 		Source: l.source,
-		Sink:   askingSink{l.tape.writer, l.asking},
+		Sink:   l.sink(),
 		CalmHz: l.rate,
 		OnPoint: func(p *sample.Point) {
 			l.mu.Lock()
@@ -104,6 +126,9 @@ func (l *life) live(ctx context.Context) {
 		OnSinkError: func(err error) {
 			l.status.say("highwater: the recording of %s ends here, the program goes on: %v", l.what, err)
 		},
+	}
+	if l.seat != nil {
+		loop.Asked = l.seat.Asked()
 	}
 	asked, stop := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
@@ -124,7 +149,10 @@ func (l *life) live(ctx context.Context) {
 	if ctx.Err() != nil {
 		l.status.say("let go of %s: it goes on", l.what)
 	}
-	l.tape.conclude(l.streams)
+	a := l.tape.conclude(l.streams)
+	if l.seat != nil {
+		l.seat.End(a)
+	}
 }
 
 // close lets the programs go.

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/top"
+)
+
+// topFlags are top's flags as given.
+type topFlags struct {
+	watchFlags
+	noRecord, once bool
+}
+
+func topCommand(s *streams) *cobra.Command {
+	f := topFlags{watchFlags: watchFlags{quiet: true, ask: askFlags{probeRate: 1}}} // nothing is asked of them
+	c := &cobra.Command{
+		Use:   "top [PID|NAME...|--cgroup PATH|--container ID|--all]",
+		Short: "Watch programs live in the terminal: how near each is to its limit, and why",
+		Long: `Shows programs that run already, as watch sees them: memory against the limit,
+growth, the time to the limit at that pace, the collector's share of the CPU time.
+Enter shows one of them in full: where its memory is, which lines of code hold it,
+its last collections. e explains what was recorded so far, s keeps a moment now,
+? shows all keys. Without a program it watches every Go program, as --all does.
+
+It watches and records as highwater watch does, at the same cost, and lets go of the
+programs when it is left: they go on, and the recordings stay, for highwater explain.
+With --no-record they lie in a temporary folder, and go with the view.
+
+A program that is killed stays in the list, with what highwater explain says of it.
+It needs a terminal; on a pipe, or with --once, it prints the table once and ends.`,
+		Example: `  highwater top
+  highwater top server
+  highwater top --container 3f4e5d6c7b8a
+  highwater top --once | sort -k4`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.run(c.Context(), s, args)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.cgroup, "cgroup", "", "watch all that is in this cgroup: its `path` as in /proc/PID/cgroup, or its directory")
+	flags.StringVar(&f.container, "container", "", "watch the container with this `ID`, or the beginning of one: Docker, containerd, CRI-O, Podman")
+	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace (the default)")
+	flags.IntVar(&f.atMost, "at-most", 32, "how many programs at the same time, with --all or a NAME")
+	flags.IntVar(&f.rate, "rate", 10, "samples a second in calm")
+	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "switch heap profiling on, by a write into its memory, in a program that runs without it")
+	flags.BoolVar(&f.figuresAlone, "figures-alone", false, "watch also a program whose memory may not be read: its resident set and its cgroup's charge")
+	flags.BoolVar(&f.noRecord, "no-record", false, "leave no recordings behind")
+	flags.BoolVar(&f.once, "once", false, "print the table once and end, as on a pipe")
+	return c
+}
+
+func (f topFlags) run(ctx context.Context, s *streams, args []string) error {
+	if len(args) == 0 && f.cgroup == "" && f.container == "" {
+		f.all = true
+	}
+	w, err := f.plan(args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(w.pids) > 0 && len(w.names) > 0:
+		return usagef("highwater top 4711 4712, or highwater top server worker", "top takes pids or names")
+	case f.once || !isTTY(s.out):
+		return w.printOnce(s)
+	case !isTerminal(s.out):
+		return usagef("highwater top --once prints the table; highwater watch follows in lines", "the terminal cannot be drawn on: TERM=%s", os.Getenv("TERM"))
+	}
+	t := &topping{watching: w, streams: s, board: top.NewBoard()}
+	if f.noRecord {
+		if t.dir, err = os.MkdirTemp("", "highwater-top-"); err != nil {
+			return fmt.Errorf("make a folder for the recordings: %w", err)
+		}
+		defer os.RemoveAll(t.dir)
+	}
+	return t.run(ctx)
+}
+
+// topping is a watch with a view of it.
+type topping struct {
+	*watching
+	streams *streams
+	board   *top.Board
+	screen  *top.Screen
+	dir     string // of the recordings; "": the state directory
+
+	give   context.CancelCauseFunc // ends the view
+	let    context.CancelFunc      // ends the watch
+	watch  sync.WaitGroup
+	follow *follower
+	wishes chan os.Signal // that this process be stopped
+
+	mu     sync.Mutex
+	closed bool // the screen is: what is said goes to standard error
+}
+
+// run shows the view until it is left, and gives the terminal back before anything
+// else ends.
+func (t *topping) run(ctx context.Context) (err error) {
+	if t.screen, err = top.Open(); err != nil {
+		return &exitError{code: exitFailed, err: err, hint: "highwater top --once prints the table; highwater watch follows in lines"}
+	}
+	defer t.close()
+	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer cancel()
+	ctx, t.give = context.WithCancelCause(ctx)
+	defer t.give(nil)
+	t.wishes = notifyStop()
+	defer signal.Stop(t.wishes)
+	t.begin()
+	top.Run(ctx, t.screen, top.Options{Board: t.board, How: t.how(), Explain: t.explain, Stopping: t.wishes, Stop: t.stop})
+	t.close()
+	t.end()
+	t.sayNext()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// how it watches, for the first line.
+func (t *topping) how() string {
+	what := "recorded"
+	if t.dir != "" {
+		what = "not kept"
+	}
+	return fmt.Sprintf("%d samples a second, %s", t.rate, what)
+}
+
+// begin watches in the background.
+func (t *topping) begin() {
+	ctx, cancel := context.WithCancel(context.Background())
+	t.let = cancel
+	f := newFollower(t.watching, t.streams)
+	f.status = newStatus(t)
+	f.board, f.dir, f.guard = t.board, t.dir, t.guard
+	t.follow = f
+	t.watch.Go(func() {
+		defer t.guard()
+		err := f.run(ctx)
+		switch {
+		case err == nil:
+		case f.count() == 0:
+			t.give(err)
+		default:
+			t.board.Say(err.Error())
+		}
+	})
+}
+
+// end lets all programs go and finishes the recordings.
+func (t *topping) end() {
+	t.let()
+	t.watch.Wait()
+	t.follow.lives.Wait()
+}
+
+// sayNext is the next useful command.
+func (t *topping) sayNext() {
+	switch made := t.board.Recordings(); {
+	case t.dir != "" || len(made) == 0:
+	case len(made) == 1:
+		fmt.Fprintf(t.streams.err, "highwater explain %s\n", made[0])
+	default:
+		fmt.Fprintf(t.streams.err, "%d recordings: highwater list\n", len(made))
+	}
+}
+
+// stop lets the programs go while this process is stopped: a tracer that does not
+// run would hold them at their exit.
+func (t *topping) stop() {
+	t.end()
+	stopSelf(t.wishes)
+	t.begin()
+}
+
+// How wide an answer's page may be.
+const leastPage, mostPage = 60, 100
+
+// explain is what highwater explain prints.
+func (t *topping) explain(path string, width int) (string, error) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64)) // an answer needs more than a watch
+	a, err := answer(path, "")
+	if err != nil {
+		return "", err
+	}
+	var page strings.Builder
+	err = report.Text(&page, a, report.Options{Width: min(max(width, leastPage), mostPage), Source: explainFlags{}.sourceLines(path), Next: "highwater explain " + shortName(path)})
+	return page.String(), err
+}
+
+// Write tells the user: in the view, or once that is closed on standard error.
+func (t *topping) Write(text []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return t.streams.err.Write(text)
+	}
+	t.board.Say(strings.TrimSpace(string(text)))
+	return len(text), nil
+}
+
+// close gives the terminal back.
+func (t *topping) close() {
+	t.screen.Close()
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+}
+
+// guard gives the terminal back before a panic is told on it.
+func (t *topping) guard() {
+	if r := recover(); r != nil {
+		t.screen.Close()
+		panic(r)
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package cli
+
+import "os"
+
+// notifyStop brings the wishes that this process be stopped: never here, where
+// nothing can be watched.
+func notifyStop() chan os.Signal { return nil }
+
+func stopSelf(chan os.Signal) {}
