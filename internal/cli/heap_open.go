@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/corefile"
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/gomem"
@@ -23,6 +24,7 @@ type heapTarget struct {
 	pid     int // 0: a core file
 	bin     *gobin.Binary
 	bias    uint64
+	memory  *lastingMemory // of a process
 	runtime *gomem.Runtime
 	threads []gomem.Thread // of a core
 	closers []io.Closer
@@ -66,7 +68,7 @@ func (t *heapTarget) attachLive() error {
 	if err != nil {
 		return err
 	}
-	t.closers = append(t.closers, mem)
+	t.memory, t.closers = &lastingMemory{Memory: mem}, append(t.closers, mem)
 	if err := bin.Supported(); err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (t *heapTarget) attachLive() error {
 		return err
 	}
 	t.bias = start - bin.Base()
-	t.runtime, err = gomem.Attach(mem, bin, t.bias)
+	t.runtime, err = gomem.Attach(t.memory, bin, t.bias)
 	if err != nil {
 		return err
 	}
@@ -106,9 +108,40 @@ func openCoreHeap(file, exe string) (*heapTarget, error) {
 	return t, t.runtime.Why(gomem.FeatureLive)
 }
 
-// availableMemory is what the machine has free for programs (/proc/meminfo,
-// MemAvailable); a guess where it does not say.
+// ownLimit is what an analysis may take: three quarters of what is free for it.
+func ownLimit() sample.Bytes { return availableMemory() / 4 * 3 }
+
+// availableMemory is what is free for this process: on the machine, and within its
+// own cgroup.
 func availableMemory() sample.Bytes {
+	free := machineMemory()
+	h, err := cgroup.Detect("/")
+	if err != nil {
+		return free
+	}
+	path, err := h.Find(os.Getpid())
+	if err != nil {
+		return free
+	}
+	own, err := h.Open(path)
+	if err != nil {
+		return free
+	}
+	defer own.Close()
+	var now sample.Cgroup
+	if own.Read(&now) != nil || !now.Limit.OK {
+		return free
+	}
+	used := now.Usage
+	if now.Stat != nil {
+		used = used.Sub(now.Stat.InactiveFile)
+	}
+	return min(free, now.Limit.V.Sub(used))
+}
+
+// machineMemory is what the machine has free for programs (/proc/meminfo,
+// MemAvailable); a guess where it does not say.
+func machineMemory() sample.Bytes {
 	text, _ := os.ReadFile("/proc/meminfo")
 	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemAvailable:" {

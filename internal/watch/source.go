@@ -93,6 +93,7 @@ type Source struct {
 	// foundGroup: Group was opened here, and is closed here.
 	foundGroup bool
 	terminal   bool
+	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
 	done chan struct{}

@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+const (
+	// heapStop bounds one stop of a program, stopShare all of them: to a hundredth of
+	// the time.
+	heapStop  = 200 * time.Millisecond
+	stopShare = 100
+	// peakGrowth is the part by which a peak must exceed the one before to be captured.
+	peakGrowth = 8
+	// analysisFor bounds what is thought about one heap.
+	analysisFor = time.Minute
+)
+
+// heapTaker captures heaps of the programs that are watched: stops them, copies, and
+// sums up once they go on. What is found waits here for the loop, which alone writes
+// the recording.
+type heapTaker struct {
+	heapWish
+	status *status
+	source *watch.Source
+
+	mu       sync.Mutex
+	charge   sample.Bytes // at the last point
+	peakAt   sample.Bytes // at the last capture of a peak
+	next     time.Time    // before which no program is stopped again
+	slower   bool         // it was said that stops come later than asked for
+	thinking bool
+	done     []*sample.HeapCapture
+	gaps     []sample.Gap
+	thoughts sync.WaitGroup
+}
+
+// newHeapTaker is nil where no heap is to be captured.
+func newHeapTaker(w heapWish, s *status) *heapTaker {
+	if w.none() {
+		return nil
+	}
+	return &heapTaker{heapWish: w, status: s}
+}
+
+// of is the source as a loop is to use it.
+func (t *heapTaker) of(source *watch.Source) capture.Source {
+	if t == nil {
+		return source
+	}
+	t.source = source
+	if t.kill {
+		source.OnDying(t.dying)
+	}
+	if !t.peak {
+		return source
+	}
+	return heapSource{source, t}
+}
+
+// start captures at intervals until ctx ends; helpers waits for it.
+func (t *heapTaker) start(ctx context.Context, helpers *sync.WaitGroup) {
+	if t.every == 0 {
+		return
+	}
+	helpers.Go(func() {
+		ticker := time.NewTicker(t.every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				t.take(sample.HeapEvery)
+			}
+		}
+	})
+}
+
+// atPeak captures at a new maximum of the charge, unless it is hardly above the last.
+func (t *heapTaker) atPeak() {
+	t.mu.Lock()
+	due := t.peak && t.charge > t.peakAt+t.peakAt/peakGrowth
+	charge := t.charge
+	t.mu.Unlock()
+	if due && t.take(sample.HeapPeak) {
+		t.mu.Lock()
+		t.peakAt = charge
+		t.mu.Unlock()
+	}
+}
+
+// take stops and copies every Go program, one after the other, and says whether it
+// did: not while the last heaps are thought about, and not beyond the share of the
+// time that programs may stand still.
+func (t *heapTaker) take(reason sample.HeapReason) bool {
+	t.mu.Lock()
+	now := time.Now()
+	if late := now.Before(t.next); late || t.thinking {
+		if late && !t.slower && reason == sample.HeapEvery {
+			t.slower = true
+			t.status.say("heaps are captured later than every %s: stops may take a hundredth of the time", units.Duration(t.every))
+		}
+		t.mu.Unlock()
+		return false
+	}
+	t.thinking = true
+	t.mu.Unlock()
+	var copies []*heapCopy
+	stood := time.Duration(0)
+	for _, p := range t.source.GoPrograms() {
+		c, err := t.copyLive(p, reason)
+		if c != nil {
+			stood += c.stopped
+		}
+		if err != nil {
+			t.gap(p, "its heap", err)
+			continue
+		}
+		copies = append(copies, c)
+	}
+	t.mu.Lock()
+	t.next = time.Now().Add(stopShare * stood)
+	t.mu.Unlock()
+	t.thoughts.Go(func() {
+		for _, c := range copies {
+			t.think(c)
+		}
+		t.mu.Lock()
+		t.thinking = false
+		t.mu.Unlock()
+	})
+	return len(copies) > 0
+}
+
+// copyLive copies the heap of a program that runs, with a stop.
+func (t *heapTaker) copyLive(p sample.Program, reason sample.HeapReason) (*heapCopy, error) {
+	target, err := openLiveHeap(p.Key.PID)
+	if err != nil {
+		return nil, err
+	}
+	c := &heapCopy{heapTarget: target, reason: reason, key: p.Key}
+	if err := c.ready(ownLimit()); err != nil {
+		target.close()
+		return nil, err
+	}
+	c.stopped, err = t.source.WhileFrozen(p.Key.PID, heapStop, func(ctx context.Context, z *lastbreath.Freeze) error {
+		c.standing(z)
+		return c.take(ctx, ownLimit())
+	})
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lastbreath.ErrFreeze) {
+		err = fmt.Errorf("it could not be copied within a stop of %s; it went on", units.Duration(heapStop))
+	}
+	if err != nil {
+		target.close()
+	}
+	return c, err
+}
+
+// dying copies the heap of a process that a signal ends, which is held meanwhile.
+func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
+	if d.Status.Signal == 0 {
+		return
+	}
+	deadline := d.Deadline
+	if deadline.IsZero() {
+		deadline = time.Now().Add(lastbreath.HoldOOM)
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	c, err := copyDying(ctx, p, d.TID)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("the kernel gives a process that it kills two seconds: no time was left to copy it")
+	}
+	if err != nil {
+		t.gap(p, "its heap at its death", err)
+		return
+	}
+	t.thoughts.Go(func() { t.think(c) })
+}
+
+// copyDying copies all that is needed to think about a heap when its process is gone.
+func copyDying(ctx context.Context, p sample.Program, tid int) (*heapCopy, error) {
+	began := time.Now()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	target, err := openLiveHeap(tid)
+	if err != nil {
+		return nil, err
+	}
+	c := &heapCopy{heapTarget: target, reason: sample.HeapKill, key: p.Key}
+	if err := c.take(ctx, ownLimit()); err == nil {
+		var arenas []sample.PageRange
+		if arenas, err = c.runtime.Ranges(nil); err == nil {
+			err = target.memory.keep(ctx, tid, arenas)
+		}
+	}
+	if err != nil {
+		target.close()
+		return nil, err
+	}
+	c.stopped = time.Since(began)
+	return c, nil
+}
+
+// think sums up a heap.
+func (t *heapTaker) think(c *heapCopy) {
+	defer debug.FreeOSMemory()
+	defer c.close()
+	ctx, cancel := context.WithTimeout(context.Background(), analysisFor)
+	defer cancel()
+	if c.reason != sample.HeapKill {
+		c.readProfile()
+	}
+	a, err := c.analyze(ctx)
+	if err == nil {
+		var out *sample.HeapCapture
+		if out, err = c.summarize(ctx, a); err == nil {
+			t.status.say("who holds the heap of %s, %s live, was captured: it stood still for %s", c.name, units.Size(out.LiveBytes), units.Duration(out.Stopped))
+			t.mu.Lock()
+			t.done = append(t.done, out)
+			t.mu.Unlock()
+			return
+		}
+	}
+	t.gap(sample.Program{Key: c.key, Name: c.name}, "its heap", err)
+}
+
+func (t *heapTaker) gap(p sample.Program, what string, why error) {
+	if errors.Is(why, gomem.ErrTooLarge) {
+		why = fmt.Errorf("%w that highwater has here", why)
+	}
+	t.status.say("%s: %s was not captured: %v", p.Name, what, why)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gaps = append(t.gaps, sample.Gap{From: time.Now(), Process: p.Key, What: "who held " + what + ", of " + p.Name, Why: why.Error()})
+}
+
+// keep writes what was captured; it is called by the goroutine that writes the
+// recording.
+func (t *heapTaker) keep(w *recording.Writer) error {
+	t.mu.Lock()
+	done, gaps := t.done, t.gaps
+	t.done, t.gaps = nil, nil
+	t.mu.Unlock()
+	for _, c := range done {
+		if err := w.HeapCapture(c); err != nil {
+			return err
+		}
+	}
+	for _, g := range gaps {
+		if err := w.Gap(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// see notes the charge, or without one what the processes have.
+func (t *heapTaker) see(p *sample.Point) {
+	charge := sample.Bytes(0)
+	for i := range p.Processes {
+		if r := p.Processes[i].Resident; r != nil {
+			charge += r.Anon()
+		}
+	}
+	if p.Cgroup != nil {
+		charge = p.Cgroup.Usage
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.charge = charge
+}
+
+// heapSource is a source whose peaks are captured.
+type heapSource struct {
+	*watch.Source
+	heaps *heapTaker
+}
+
+// Capture keeps a moment, and at a new maximum the heaps.
+func (s heapSource) Capture(kind sample.MomentKind) {
+	s.Source.Capture(kind)
+	if kind == sample.MomentMax {
+		s.heaps.atPeak()
+	}
+}

@@ -1,0 +1,3 @@
+module hoard
+
+go 1.20
