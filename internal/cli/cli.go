@@ -121,7 +121,7 @@ up to the kernel's.`,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	for _, c := range []func(*streams) *cobra.Command{runCommand, watchCommand, topCommand, explainCommand, openCommand, diffCommand, tuneCommand, tryCommand, listCommand, noteCommand, exportCommand, importCommand, doctorCommand, versionCommand, manCommand, waitCommand, heapCommand} {
+	for _, c := range []func(*streams) *cobra.Command{runCommand, watchCommand, topCommand, explainCommand, openCommand, diffCommand, tuneCommand, tryCommand, fitCommand, listCommand, noteCommand, exportCommand, importCommand, doctorCommand, versionCommand, manCommand, waitCommand, heapCommand} {
 		root.AddCommand(c(s))
 	}
 	return root

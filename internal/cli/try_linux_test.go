@@ -151,3 +151,26 @@ func TestAnInterruptedTryLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestAnInterruptedFitLeavesNothing(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
+	steady := []string{"--", testprog(t, "steady"), "-live", "8MiB"}
+	for _, c := range []struct{ name, await, seconds string }{
+		{"in the free run", "", "600s"},
+		{"under a limit", `^as it is: searching`, "300ms"},
+		{"while it confirms", `confirming`, "300ms"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := beginTrial(t, t.TempDir(), "fit", append([]string{"--prepare", "echo >$TELL"}, append(steady, "-for", c.seconds)...)...)
+			b.isTold(t)
+			if c.await != "" {
+				b.await(t, c.await)
+			}
+			b.signal(t, syscall.SIGINT)
+			if code := b.end(t); code != 130 || !strings.Contains(b.seen.String(), "interrupted; the recordings are in "+b.folder) {
+				t.Errorf("code %d, want 130:\n%s", code, b.seen.String())
+			}
+			b.leavesNothing(t)
+		})
+	}
+}

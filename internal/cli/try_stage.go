@@ -21,6 +21,9 @@ import (
 	"github.com/highwater-go/highwater/internal/units"
 )
 
+// defaultTimeout is when a run is lost, where nothing else is said.
+const defaultTimeout = 10 * time.Minute
+
 // trialFlags are how try and fit run a program, as given.
 type trialFlags struct {
 	load, ready, prepare, output               string
@@ -36,7 +39,7 @@ func (f *trialFlags) add(c *cobra.Command) {
 	flags.DurationVar(&f.readyFor, "ready-timeout", time.Minute, "how long to wait for --ready")
 	flags.StringVar(&f.prepare, "prepare", "", "shell `command` to run before each run, outside its limit")
 	flags.DurationVar(&f.runFor, "for", 0, "stop the program after this time: its run is complete then")
-	flags.DurationVar(&f.timeout, "timeout", 10*time.Minute, "stop a run after this time: it is lost then")
+	flags.DurationVar(&f.timeout, "timeout", defaultTimeout, "stop a run after this time: it is lost then")
 	flags.DurationVar(&f.patience, "patience", trial.Patience, "stop a run in which nothing has moved for so long: it is livelocked then")
 	flags.DurationVar(&f.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when it is to be stopped")
 	flags.StringVarP(&f.output, "output", "o", "", "new `folder` for the recordings (default: one in the state directory)")

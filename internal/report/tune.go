@@ -140,10 +140,15 @@ func (p *page) tuneAdvice(a *pacer.Answer) {
 		return
 	}
 	p.wrap("FIX     ", settingName(r.GOGC, &r.GOMEMLIMIT)+" for "+r.Because)
+	p.pasteLines(r)
+	p.wrap("NOTE  ", "true of the same work, Go version and CPUs; no promise of time. GC work: bytes marked")
+}
+
+// pasteLines are a setting as it is written where it is needed.
+func (p *page) pasteLines(r *pacer.Recommended) {
 	for _, paste := range []struct{ where, text string }{{"Kubernetes", r.Kubernetes}, {"systemd", r.Systemd}, {"Docker", r.Docker}, {"shell", r.Shell}} {
 		p.addf("  %-11s %s", paste.where, paste.text)
 	}
-	p.wrap("NOTE  ", "true of the same work, Go version and CPUs; no promise of time. GC work: bytes marked")
 }
 
 func collections(n int) string {

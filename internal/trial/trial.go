@@ -23,6 +23,7 @@ const (
 	TimedOut   Ended = "timed-out"
 	Failed     Ended = "failed"      // by a code of its own, or of its load
 	OverBudget Ended = "over-budget" // it needed more than was expected
+	Crawled    Ended = "crawled"     // it came to its end, and took far more CPU time than without a limit: fit alone says so
 )
 
 // Lost: the run did not do what it was meant to.
