@@ -165,6 +165,9 @@ func TestWellKnownServersAreReadAndHealthy(t *testing.T) {
 	for _, s := range servers {
 		for way, o := range s.ways {
 			t.Run(s.name+" "+way, func(t *testing.T) {
+				if soak(t) > 0 {
+					t.Parallel()
+				}
 				program := s.build(t, o)
 				if way == "strip" {
 					program = stripped(t, program)
@@ -174,6 +177,22 @@ func TestWellKnownServersAreReadAndHealthy(t *testing.T) {
 		}
 	}
 }
+
+// soak is how long the servers work, all at once, under a load that comes every
+// few seconds (`make soak`); without it each has it once.
+func soak(t *testing.T) time.Duration {
+	text := os.Getenv("HIGHWATER_SOAK")
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+const loadEvery = 5 * time.Second
 
 // stripped is a copy of the program without what binutils' strip removes.
 func stripped(t *testing.T, program string) string {
@@ -197,7 +216,7 @@ func (s watched) check(t *testing.T, program string) {
 	file := filepath.Join(t.TempDir(), "server.hwm")
 	// A finer rate than Go's own leaves more to compare.
 	run := startRun(t, append([]string{"run", "-q", "--profile-rate", "16384", "-o", file, "--", program}, s.args(dir, port, other)...)...)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute+soak(t))
 	defer cancel()
 	for _, p := range []int{port, other} {
 		if s.name == "etcd" {
@@ -209,19 +228,31 @@ func (s watched) check(t *testing.T, program string) {
 		}
 		conn.Close()
 	}
-	if err := s.load(ctx, "127.0.0.1:"+strconv.Itoa(port)); err != nil {
-		t.Fatal(err)
+	for end, again := time.Now().Add(soak(t)), time.Tick(loadEvery); ; <-again {
+		if err := s.load(ctx, "127.0.0.1:"+strconv.Itoa(port)); err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(end) {
+			break
+		}
 	}
 	if s.name == "etcd" {
 		other = port
 	}
-	e := look(t, run.child(t))
-	e.sameProfile(fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/heap", other))
-	if s.metrics != "" {
-		e.sameFigures(fmt.Sprintf("http://127.0.0.1:%d%s", other, s.metrics))
+	if soak(t) == 0 {
+		s.same(t, run.child(t), other)
 	}
 	run.end(t)
 	s.recorded(t, file)
+}
+
+// same compares what is read of the server with what it says itself on a port.
+func (s watched) same(t *testing.T, pid, port int) {
+	e := look(t, pid)
+	e.sameProfile(fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/heap", port))
+	if s.metrics != "" {
+		e.sameFigures(fmt.Sprintf("http://127.0.0.1:%d%s", port, s.metrics))
+	}
 }
 
 // recorded wants the server's own lines in the recording, a ledger that closes,
@@ -278,7 +309,9 @@ func startRun(t *testing.T, args ...string) *highwaterRun {
 	t.Helper()
 	r := &highwaterRun{cmd: exec.Command(tool(t), args...)}
 	r.cmd.Stdout, r.cmd.Stderr = &r.said, &r.said
-	r.cmd.Env = append(os.Environ(), "GOGC=800") // a profile that is fetched is no reason for a collection
+	if soak(t) == 0 {
+		r.cmd.Env = append(os.Environ(), "GOGC=800") // a profile that is fetched is no reason for a collection
+	}
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
