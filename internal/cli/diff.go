@@ -16,6 +16,7 @@ import (
 
 type diffFlags struct {
 	from, to       string
+	pid            int
 	json, noSource bool
 	source         string
 }
@@ -42,6 +43,7 @@ peak of each is compared.`,
 	flags := c.Flags()
 	flags.StringVar(&f.from, "from", "", "`moment` of A: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
 	flags.StringVar(&f.to, "to", "", "`moment` of B, or of A where it is compared with itself")
+	flags.IntVar(&f.pid, "pid", 0, "the `process` to compare, of B where that is another recording (default: the one with most memory)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
 	flags.StringVar(&f.source, "source", "", "`directory` of the program's source")
@@ -56,7 +58,7 @@ func (f diffFlags) run(s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := compare(before, after)
+	d, err := compare(before, after, f.pid)
 	if err != nil {
 		return err
 	}
@@ -112,8 +114,8 @@ func sideOf(args []string, at, flag string) (compared, error) {
 
 // compare reads both sides. In one recording both are of the process that the
 // later one is about.
-func compare(before, after compared) (*explain.Diff, error) {
-	b, err := loadSide(after, nil)
+func compare(before, after compared, pid int) (*explain.Diff, error) {
+	b, err := loadSide(after, pid, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -121,20 +123,20 @@ func compare(before, after compared) (*explain.Diff, error) {
 	if before.path == after.path {
 		subject = &b.Subject
 	}
-	a, err := loadSide(before, subject)
+	a, err := loadSide(before, 0, subject)
 	if err != nil {
 		return nil, err
 	}
 	return explain.Compare(a, b), nil
 }
 
-func loadSide(c compared, subject *sample.ProcessKey) (*explain.Side, error) {
+func loadSide(c compared, pid int, subject *sample.ProcessKey) (*explain.Side, error) {
 	r, err := recording.Open(c.path)
 	if err != nil {
 		return nil, recordingError(err)
 	}
 	defer r.Close()
-	side, err := explain.LoadSide(r, c.path, c.at, subject)
+	side, err := explain.LoadSide(r, c.path, c.at, pid, subject)
 	return side, momentError(err, c.path)
 }
 
@@ -143,6 +145,8 @@ func momentError(err error, path string) error {
 	switch {
 	case errors.Is(err, explain.ErrAt):
 		return usagef("a moment is peak, kill, last, 2m30s or 14:31:08", "%w", err)
+	case errors.Is(err, explain.ErrNoProcess):
+		return usagef("", "%w", err)
 	case errors.Is(err, explain.ErrNoMoment):
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: it ended before its memory was looked at", strings.TrimSuffix(filepath.Base(path), suffix)),
 			hint: "highwater export --csv " + shortName(path) + " prints what was seen"}

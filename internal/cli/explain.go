@@ -18,6 +18,7 @@ import (
 type explainFlags struct {
 	at, evidence, list, source string
 	json, noSource, latency    bool
+	pid                        int
 	expect                     expectFlag
 }
 
@@ -51,7 +52,7 @@ missing. Exit code 3 says that the memory that --expect gives was exceeded.`,
 			if err != nil {
 				return err
 			}
-			a, err := answerFor(path, f.at, budget)
+			a, err := answerFor(path, f.at, f.pid, budget)
 			if err != nil {
 				return err
 			}
@@ -69,6 +70,7 @@ missing. Exit code 3 says that the memory that --expect gives was exceeded.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
+	flags.IntVar(&f.pid, "pid", 0, "of several processes, the `one` to explain (default: the one with most memory)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
 	flags.StringVar(&f.list, "list", "", "show a `function`'s source, each line with what was held and allocated under it")
@@ -98,17 +100,17 @@ func (f *explainFlags) splitMoment(args []string) []string {
 }
 
 // answer explains a recording at a moment.
-func answer(path, at string) (*explain.Answer, error) { return answerFor(path, at, nil) }
+func answer(path, at string) (*explain.Answer, error) { return answerFor(path, at, 0, nil) }
 
 // answerFor compares with a budget, too; nil: the one that the recording was made
 // with, if any.
-func answerFor(path, at string, budget *explain.Budget) (*explain.Answer, error) {
+func answerFor(path, at string, pid int, budget *explain.Budget) (*explain.Answer, error) {
 	r, err := recording.Open(path)
 	if err != nil {
 		return nil, recordingError(err)
 	}
 	defer r.Close()
-	e, err := explain.Load(r, path, at)
+	e, err := explain.LoadOf(r, path, at, pid)
 	if err != nil {
 		return nil, momentError(err, path)
 	}

@@ -252,7 +252,7 @@ func (s *shelf) Compare(before, after string) (string, error) {
 		}
 		sides[i] = compared{path: b.Path}
 	}
-	d, err := compare(sides[0], sides[1])
+	d, err := compare(sides[0], sides[1], 0)
 	if err != nil {
 		return "", err
 	}

@@ -53,10 +53,10 @@ func watch(t *testing.T, args ...string) shown {
 	return s
 }
 
-// answer is explain --json at a moment ("": its own choice).
-func (s shown) answer(t *testing.T, at string) explain.Answer {
+// answer is explain --json at a moment ("": its own choice), with flags.
+func (s shown) answer(t *testing.T, at string, flags ...string) explain.Answer {
 	t.Helper()
-	args := []string{"explain", "--json", s.recording}
+	args := append([]string{"explain", "--json", s.recording}, flags...)
 	if at != "" {
 		args = append(args, "--at", at)
 	}

@@ -27,10 +27,10 @@ type Side struct {
 	profile int64 // number of the profile, 0: none
 }
 
-// LoadSide reads a moment as Load does, with its profile. A subject that is not
-// nil is the process to look at, if the moment holds it.
-func LoadSide(r *recording.Reader, path, at string, subject *sample.ProcessKey) (*Side, error) {
-	e, err := Load(r, path, at)
+// LoadSide reads a moment as LoadOf does (pid 0: as Load), with its profile. A
+// subject that is not nil is the process to look at, if the moment holds it.
+func LoadSide(r *recording.Reader, path, at string, pid int, subject *sample.ProcessKey) (*Side, error) {
+	e, err := LoadOf(r, path, at, pid)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func sideOf(t *testing.T, path, at string) *Side {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s, err := LoadSide(r, path, at, nil)
+	s, err := LoadSide(r, path, at, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

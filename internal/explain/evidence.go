@@ -40,6 +40,8 @@ type Evidence struct {
 	// sample before it saw them: without Residency.
 	At     string
 	Moment sample.Moment
+	// Of is the process that was asked for, zero where none was.
+	Of sample.ProcessKey
 	// Subject is the process that the answer is about.
 	Subject sample.ProcessKey
 	// Peak is the kernel's own mark of the greatest charge, where it rose during

@@ -20,7 +20,7 @@ func listing(t *testing.T, path, at, name string) (*Listing, error) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s, err := LoadSide(r, path, at, nil)
+	s, err := LoadSide(r, path, at, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,19 +11,19 @@ import (
 // Load reads from a recording what is to be known of one moment in it: "kill",
 // "peak", "last", a time, or "" for the kill if there was one, else the peak. The
 // error is ErrNoMoment, one of how at was written, or one of reading.
-func Load(r *recording.Reader, path, at string) (*Evidence, error) { return loadBeside(r, path, at, nil) }
+func Load(r *recording.Reader, path, at string) (*Evidence, error) { return loadBeside(r, path, at, 0, nil) }
 
 // LoadAgain is Load of another moment of a recording that whole was loaded from.
 // The course of the run, which is most of the reading of a long one, is taken from
 // there if it is of the same process; Spans are then those of whole's moment.
 func LoadAgain(r *recording.Reader, path, at string, whole *Evidence) (*Evidence, error) {
-	return loadBeside(r, path, at, whole)
+	return loadBeside(r, path, at, 0, whole)
 }
 
-func loadBeside(r *recording.Reader, path, at string, whole *Evidence) (*Evidence, error) {
+func loadBeside(r *recording.Reader, path, at string, pid int, whole *Evidence) (*Evidence, error) {
 	l := loader{Reader: r, e: &Evidence{Recording: filepath.Base(path), SiteView: "none"}}
 	course := []func() error{l.ticks, l.collections, l.sites, l.asked}
-	if err := l.begin(at); err != nil {
+	if err := l.begin(at, pid); err != nil {
 		return nil, err
 	}
 	if whole != nil && whole.Subject == l.e.Subject {
@@ -39,8 +39,11 @@ func loadBeside(r *recording.Reader, path, at string, whole *Evidence) (*Evidenc
 }
 
 // begin reads the story and the moment.
-func (l *loader) begin(at string) error {
+func (l *loader) begin(at string, pid int) error {
 	err := l.story()
+	if err == nil && pid != 0 {
+		err = l.only(pid)
+	}
 	if err == nil {
 		err = l.moment(at)
 	}
@@ -103,7 +106,7 @@ func (l *loader) story() (err error) {
 
 // moment reads the chosen moment, and the processes that lived beside it.
 func (l *loader) moment(at string) error {
-	_, killed := firstEvent(l.e, sample.EventOOMKill)
+	_, killed := l.e.oomKill()
 	if err := l.within(at); err != nil {
 		return err
 	}
@@ -197,6 +200,9 @@ func (l *loader) beside() error {
 // SIGKILL at a kill, else of all, the Go program with the most memory, else the
 // program with the most.
 func subjectOf(e *Evidence) sample.ProcessKey {
+	if e.Of != (sample.ProcessKey{}) {
+		return e.Of
+	}
 	var best sample.ProcessKey
 	most := -1.0
 	for _, p := range e.Moment.Processes {

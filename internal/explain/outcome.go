@@ -29,7 +29,7 @@ func judgeOutcome(e *Evidence) Outcome {
 		o.Stopped, o.StopSignal = stoppedByUs(e, exit)
 		o.ended(exit)
 	}
-	if kill, ok := firstEvent(e, sample.EventOOMKill); ok {
+	if kill, ok := e.oomKill(); ok {
 		o.State, o.By, o.Kernel = Killed, limitThatStruck(e), true
 		o.Elapsed = e.seconds(kill.At)
 	}

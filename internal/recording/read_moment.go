@@ -22,7 +22,8 @@ type ProcessMomentInfo struct {
 	Key      sample.ProcessKey
 	Signal   int
 	ExitCode sample.Opt[int]
-	Profile  int64 // 0: none
+	Profile  int64                    // 0: none
+	Anon     sample.Opt[sample.Bytes] // resident without what is shared
 }
 
 // Moments are all moments, in the order in which they were recorded. In a cut
@@ -36,10 +37,13 @@ func (r *Reader) Moments() ([]MomentInfo, error) {
 			return err
 		}
 		id := integer(row[0])
-		processes[id] = append(processes[id], ProcessMomentInfo{Key: key,
-			Signal: int(integer(row[2])), ExitCode: exitCode(row[3]), Profile: integer(row[4])})
+		p := ProcessMomentInfo{Key: key, Signal: int(integer(row[2])), ExitCode: exitCode(row[3]), Profile: integer(row[4])}
+		if resident, ok := row[5].(int64); ok {
+			p.Anon = sample.Some(sample.Bytes(max(0, resident-integer(row[6]))))
+		}
+		processes[id] = append(processes[id], p)
 		return nil
-	}, "SELECT moment, process, signal, exit_code, profile FROM process_moment ORDER BY id")
+	}, "SELECT moment, process, signal, exit_code, profile, resident, shared FROM process_moment ORDER BY id")
 	if err != nil {
 		return nil, err
 	}

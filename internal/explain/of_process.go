@@ -1,0 +1,70 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// ErrNoProcess is that a recording does not have the process that was asked for.
+var ErrNoProcess = errors.New("no such process")
+
+// LoadOf is Load about one process of several: its peak is that of its own resident
+// memory, and what happened to the others is not its outcome. The error is
+// ErrNoProcess, too, and names those that there are.
+func LoadOf(r *recording.Reader, path, at string, pid int) (*Evidence, error) {
+	return loadBeside(r, path, at, pid, nil)
+}
+
+// only leaves the moments that hold a process.
+func (l *loader) only(pid int) error {
+	for _, p := range l.e.Programs {
+		if p.Key.PID == pid {
+			l.e.Of = p.Key // of several, the last
+		}
+	}
+	if l.e.Of == (sample.ProcessKey{}) {
+		return fmt.Errorf("%w: %d; there are %s", ErrNoProcess, pid, names(l.e.Programs))
+	}
+	var held []recording.MomentInfo
+	for _, m := range l.moments {
+		for _, p := range m.Processes {
+			if p.Key == l.e.Of {
+				m.Usage = p.Anon
+				held = append(held, m)
+			}
+		}
+	}
+	l.moments = held
+	return nil
+}
+
+// names lists programs as "8 shop, 9 sidecar".
+func names(programs []sample.Program) string {
+	const most = 8
+	var list []string
+	seen := map[sample.ProcessKey]bool{}
+	for i := len(programs) - 1; i >= 0; i-- {
+		if p := programs[i]; !seen[p.Key] {
+			seen[p.Key] = true
+			list = append(list, fmt.Sprintf("%d %s", p.Key.PID, p.Name))
+		}
+	}
+	if n := len(list) - most; n > 0 {
+		list = append(list[:most], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(list, ", ")
+}
+
+// oomKill is the first kill by the kernel that concerns what the answer is about.
+func (e *Evidence) oomKill() (sample.Event, bool) {
+	for _, ev := range e.Events {
+		if ev.Kind == sample.EventOOMKill && (e.Of == sample.ProcessKey{} || ev.Process == sample.ProcessKey{} || ev.Process == e.Of) {
+			return ev, true
+		}
+	}
+	return sample.Event{}, false
+}
