@@ -14,7 +14,8 @@ const maxGraph = 1<<32 - 1<<16
 // Count-1: first those that may have pointers, then the others, each in the order of
 // their addresses; the roots follow.
 //
-// The pointers of node i are To[First[i]:First[i+1]].
+// The pointers of node i are To[First[i]:First[i+1]]; the objects without any have no
+// place in First, so that a root's is the less by Leaves.
 type Objects struct {
 	Count  int
 	Leaves int    // the last so many objects have no pointers
@@ -29,7 +30,11 @@ type Objects struct {
 	Collections []Collection
 	Samples     []Sample
 
-	slot    []uint32 // by pointer: at which word it lies; once types are found, its label
+	// By pointer: of an object, how many words behind the one before it lies; of a
+	// variable, at which word. Once types are found, its label.
+	slot []uint16
+	far  map[uint32]uint32 // where that is isFar
+
 	spans   []objectSpan
 	bySpan  []int32   // span of each 64th object
 	arenas  [][]int32 // from arena base on: 1 + index of the span at a page
@@ -39,6 +44,34 @@ type Objects struct {
 	copy    *heapCopy // nil once it is let go
 	headers bool
 	covers  map[uint32]Coverage
+}
+
+const isFar = 1<<16 - 1
+
+func (o *Objects) slotOf(e uint32) uint32 {
+	if s := o.slot[e]; s != isFar {
+		return uint32(s)
+	}
+	return o.far[e]
+}
+
+func (o *Objects) setSlot(e, slot uint32) {
+	o.slot[e] = uint16(min(slot, isFar))
+	if slot >= isFar {
+		o.far[e] = slot
+	}
+}
+
+// Pointers is where in To the pointers of a node begin and end.
+func (o *Objects) Pointers(node uint32) (first, end uint32) {
+	switch inner := uint32(o.Count - o.Leaves); {
+	case node < inner:
+	case node < uint32(o.Count):
+		return 0, 0
+	default:
+		node -= uint32(o.Leaves)
+	}
+	return o.First[node], o.First[node+1]
 }
 
 // Sample is an object of the heap profile.

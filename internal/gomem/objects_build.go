@@ -3,6 +3,7 @@ package gomem
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -13,6 +14,7 @@ import (
 func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, threads []Thread) (*Objects, error) {
 	c := h.c
 	h.c = nil
+	runtime.GC() // what the copy took beside it: large tables come now
 	c.heap.number()
 	if err := c.heap.readAllocated(c.memory().read); err != nil {
 		return nil, fmt.Errorf("the heap's objects: %w", err)
@@ -21,7 +23,7 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	if err != nil {
 		return nil, fmt.Errorf("the heap's objects: %w", err)
 	}
-	o.copy, o.covers = c, make(map[uint32]Coverage)
+	o.copy, o.covers, o.far = c, make(map[uint32]Coverage), make(map[uint32]uint32)
 	if o.Types, err = newTypes(c); err != nil {
 		return nil, err
 	}
@@ -59,9 +61,9 @@ func (h *HeapCopy) VariableRanges() (all [][2]uint64) {
 	return all
 }
 
-// Edge is what stands between a node and what its e-th pointer leads to, as a part
-// of a path: a field, "[]", a stack's frame. The types must have been found.
-func (o *Objects) Edge(_, e uint32) int32 { return int32(o.slot[e]) }
+// Edge is what stands between a node and what a pointer of it, To[e], leads to, as a
+// part of a path: a field, "[]", a stack's frame. The types must have been found.
+func (o *Objects) Edge(e uint32) int32 { return int32(o.slotOf(e)) }
 
 // inArray is the label behind "[]".
 func (t *Types) inArray(label int32) int32 {

@@ -55,7 +55,7 @@ func (ro *rooter) add(r Root) {
 
 // end closes the last root.
 func (ro *rooter) end() {
-	if o := ro.o; len(o.First) < o.Count+1+len(o.Roots) {
+	if o := ro.o; len(o.First) < o.Count-o.Leaves+1+len(o.Roots) {
 		o.First = append(o.First, uint32(len(o.To)))
 	}
 }
@@ -69,7 +69,8 @@ func (ro *rooter) later() {
 func (ro *rooter) point(slot uint32, p uint64) {
 	if id, _, ok := ro.o.find(p); ok {
 		ro.o.To = append(ro.o.To, id)
-		ro.o.slot = append(ro.o.slot, slot)
+		ro.o.slot = append(ro.o.slot, 0)
+		ro.o.setSlot(uint32(len(ro.o.slot)-1), slot)
 	}
 }
 
@@ -266,7 +267,7 @@ func (ro *rooter) finalizers() {
 			continue
 		}
 		if ok && uint64(sp.kind) == mk.finalizer {
-			for e := ro.o.First[id]; e < ro.o.First[id+1]; e++ {
+			for e, end := ro.o.Pointers(id); e < end; e++ {
 				ro.o.To, ro.o.slot = append(ro.o.To, ro.o.To[e]), append(ro.o.slot, 0)
 			}
 		}

@@ -53,9 +53,10 @@ func (sc *scanner) scan(ctx context.Context) error {
 	if most > maxGraph {
 		return errHeapTooLarge
 	}
-	o.First = InLargePages(make([]uint32, o.Count+1, o.Count+1+len(sc.c.goroutines)*2+1<<16))
+	inner := o.Count - o.Leaves
+	o.First = InLargePages(make([]uint32, inner+1, inner+1+len(sc.c.goroutines)*2+1<<16))
 	o.To = InLargePages(make([]uint32, most)) // only what is used becomes memory
-	o.slot = InLargePages(make([]uint32, most))
+	o.slot = InLargePages(make([]uint16, most))
 	parallel(workers(), func(int) {
 		w := scanWorker{scanner: sc, known: make(map[uint64]*typeMask)}
 		for ctx.Err() == nil && w.batchOfSpans() {
@@ -65,9 +66,6 @@ func (sc *scanner) scan(ctx context.Context) error {
 		return orElse(sc.err, ctx.Err())
 	}
 	o.To, o.slot = o.To[:sc.edges], o.slot[:sc.edges]
-	for id := o.Count - o.Leaves; id < o.Count; id++ {
-		o.First[id+1] = uint32(sc.edges)
-	}
 	return nil
 }
 
@@ -142,9 +140,15 @@ type scanWorker struct {
 	*scanner
 	known map[uint64]*typeMask
 	to    []uint32
-	slot  []uint32
+	slot  []uint16
+	far   []farSlot
 	id    uint32 // the object that is scanned
+	last  uint32 // its last word that was a pointer
 }
+
+// farSlot is a pointer, counted from the batch's first, that lies far behind the one
+// before it.
+type farSlot struct{ e, slot uint32 }
 
 // batchOfSpans scans the next spans and says whether there were any.
 func (w *scanWorker) batchOfSpans() bool {
@@ -153,7 +157,7 @@ func (w *scanWorker) batchOfSpans() bool {
 	if from == to {
 		return false
 	}
-	w.to, w.slot = w.to[:0], w.slot[:0]
+	w.to, w.slot, w.far = w.to[:0], w.slot[:0], w.far[:0]
 	for i := from; i < to; i++ {
 		w.span(&o.spans[i])
 	}
@@ -195,6 +199,9 @@ func (w *scanWorker) place(number int) (at int, ok bool) {
 	if w.edges > len(w.o.To) {
 		w.err = errHeapTooLarge
 	}
+	for _, f := range w.far {
+		w.o.far[uint32(at)+f.e] = f.slot
+	}
 	return at, w.err == nil
 }
 
@@ -220,6 +227,7 @@ func (w *scanWorker) span(s *objectSpan) {
 				w.byType(s.span.largeType, object, 0)
 			}
 			w.id++
+			w.last = 0
 			o.First[w.id] = uint32(len(w.to))
 		}
 	}
@@ -231,8 +239,14 @@ func (w *scanWorker) add(slot uint32, p uint64) {
 	if !ok || s.own && w.own[id/64]>>(id%64)&1 != 0 && w.id != w.ps {
 		return
 	}
+	behind := slot - w.last
+	w.last = slot
+	if behind >= isFar {
+		w.far = append(w.far, farSlot{uint32(len(w.to)), behind})
+		behind = isFar
+	}
 	w.to = append(w.to, id)
-	w.slot = append(w.slot, slot)
+	w.slot = append(w.slot, uint16(behind))
 }
 
 // byBits scans an object of at most 64 words by the bits from bit on.

@@ -53,7 +53,7 @@ func (ty *typer) untyped() {
 	for id := range o.Count - o.Leaves {
 		if o.TypeOf[id] == 0 {
 			for e := o.First[id]; e < o.First[id+1]; e++ {
-				o.slot[e] = uint32(ty.unknown)
+				o.setSlot(e, uint32(ty.unknown))
 			}
 		}
 	}
@@ -119,13 +119,12 @@ func (ty *typer) fromRoots() {
 		if r.Kind == RootGoroutine {
 			continue // labels are its frames
 		}
-		node := ty.o.Count + k
-		for e := ty.o.First[node]; e < ty.o.First[node+1]; e++ {
-			off := uint64(ty.o.slot[e]) * 8
+		for e, end := ty.o.Pointers(uint32(ty.o.Count + k)); e < end; e++ {
+			off := uint64(ty.o.slotOf(e)) * 8
 			ty.o.slot[e] = 0
 			if r.typ != 0 && off < ty.types.all[r.typ].size {
 				sl := ty.types.slotAt(r.typ, off)
-				ty.o.slot[e] = uint32(sl.label)
+				ty.o.setSlot(e, uint32(sl.label))
 				ty.pointer(sl, ty.rootWords(r, off), ty.o.To[e])
 			}
 		}
@@ -138,7 +137,7 @@ func (ty *typer) set(id uint32, ref TypeRef) {
 		return
 	}
 	ty.o.TypeOf[id] = ref
-	if ty.o.First[id] < ty.o.First[id+1] {
+	if first, end := ty.o.Pointers(id); first < end {
 		ty.queue = append(ty.queue, id)
 	}
 }
@@ -159,20 +158,23 @@ func (ty *typer) follow(id uint32) {
 	if role == roleMap || role == roleChan {
 		ty.collection(id, g, b)
 	}
-	for e := o.First[id]; e < o.First[id+1]; e++ {
-		w := uint64(o.slot[e]) * 8
+	w := uint64(0)
+	for e, end := o.First[id], o.First[id+1]; e < end; e++ {
+		w += uint64(o.slotOf(e)) * 8
 		rel, ok := within(w, header, size)
 		if !ok {
-			o.slot[e] = uint32(ty.unknown)
+			o.setSlot(e, uint32(ty.unknown))
 			continue
 		}
 		sl := ty.types.slotAt(typ, rel)
-		o.slot[e] = uint32(sl.label)
 		if ref.array() && role == roleValue {
-			o.slot[e] = uint32(ty.types.inArray(sl.label))
+			o.setSlot(e, uint32(ty.types.inArray(sl.label)))
+		} else {
+			o.setSlot(e, uint32(sl.label))
 		}
-		if sl.kind == slotUnknown {
-			continue
+		to := o.To[e]
+		if sl.kind == slotUnknown || sl.kind != slotSlice && sl.kind != slotString && o.TypeOf[to] != 0 {
+			continue // nothing, or nothing new
 		}
 		var words [3]uint64 // the pointer, with the words before and behind
 		if w >= 8 {
@@ -185,7 +187,7 @@ func (ty *typer) follow(id uint32) {
 		if role == roleMap && rel == 16 && words[2] == 0 && ty.types.swiss && w+16 <= uint64(len(b)) {
 			sl = slot{kind: slotSlice, elem: ty.types.all[typ].elem} // its one group
 		}
-		ty.pointer(sl, words, o.To[e])
+		ty.pointer(sl, words, to)
 	}
 }
 
@@ -202,10 +204,13 @@ func within(w, header, size uint64) (uint64, bool) {
 
 // rootWords are the word of a variable, the one before and the one after.
 func (ty *typer) rootWords(r *Root, off uint64) (w [3]uint64) {
-	b := ty.c.at(r.addr - 8 + off)
-	for i := range w {
+	if b := ty.c.at(r.addr - 8 + off); len(b) >= 8 { // none before the first of all
+		w[0] = word(b, 0)
+	}
+	b := ty.c.at(r.addr + off)
+	for i := range 2 {
 		if len(b) >= 8*(i+1) {
-			w[i] = word(b, uint64(8*i))
+			w[i+1] = word(b, uint64(8*i))
 		}
 	}
 	return w

@@ -32,28 +32,28 @@ func (a *Analysis) Chains(context.Context) ([]Chain, error) {
 	return all, nil
 }
 
-// depths is how many pointers each node but the leaves is away from a root; none
+// depths is how many pointers each object that has some is away from a root; none
 // where no root leads to it.
 func (g *Graph) depths(ctx context.Context) ([]uint32, error) {
 	inner := uint32(g.Objects - g.Leaves)
-	depth := table(len(g.First) - 1)
+	depth := table(int(inner))
 	for i := range depth {
 		depth[i] = none
 	}
-	queue := table(len(depth) - g.Leaves)[:0]
-	for root := g.Objects; root < len(depth); root++ {
-		depth[root] = 0
-		queue = append(queue, uint32(root))
-	}
-	for k := 0; k < len(queue); k++ {
-		node := queue[k]
-		d := depth[node] + 1
-		for _, to := range g.To[g.First[node]:g.First[node+1]] {
-			if to < inner && depth[to] == none {
+	queue := table(int(inner))[:0]
+	from := func(node, d uint32) {
+		for e, end := g.pointers(node); e < end; e++ {
+			if to := g.To[e]; to < inner && depth[to] == none {
 				depth[to] = d
 				queue = append(queue, to)
 			}
 		}
+	}
+	for root := g.Objects; root < g.nodes(); root++ {
+		from(uint32(root), 0)
+	}
+	for k := 0; k < len(queue); k++ {
+		from(queue[k], depth[queue[k]]+1)
 		if k%(1<<20) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -3,20 +3,37 @@ package heapgraph
 import (
 	"context"
 	"errors"
+
+	"github.com/highwater-go/highwater/internal/gomem"
 )
 
 // Graph is nodes and what each points to: node i to To[First[i]:First[i+1]]. The
-// nodes from Objects on are roots, which nothing points to.
+// nodes from Objects on are roots, which nothing points to. The last objects, Leaves
+// of them, point to nothing and have no place in First: a root's is the less by them.
 //
 // Roots of a later class, which begin at the nodes of Later, do not count for what
 // an earlier class leads to: what a variable holds is the variable's, though some
 // stack, on which dead words lie too, has it in hand at the moment.
 type Graph struct {
 	Objects int
-	Leaves  int // the last so many objects point to nothing; 0: it is not known
+	Leaves  int
 	First   []uint32
 	To      []uint32
 	Later   []uint32
+}
+
+// nodes is how many there are, roots included.
+func (g *Graph) nodes() int { return len(g.First) - 1 + g.Leaves }
+
+// pointers is where in To those of a node begin and end.
+func (g *Graph) pointers(node uint32) (first, end uint32) {
+	if inner := uint32(g.Objects - g.Leaves); node >= inner {
+		if node < uint32(g.Objects) {
+			return 0, 0
+		}
+		node -= uint32(g.Leaves)
+	}
+	return g.First[node], g.First[node+1]
 }
 
 // none is no node.
@@ -24,13 +41,43 @@ const none = ^uint32(0)
 
 // Tree is the dominator tree of a graph: a node's dominator is the nearest one
 // through which every way from the roots leads, so that the node would be garbage
-// without it. Nodes are numbered anew, in an order in which a dominator comes before
-// what it dominates; 0 stands for all roots together. The leaves come last.
+// without it.
+//
+// Nodes but the leaves are numbered anew, in an order in which a dominator comes
+// before what it dominates; 0 stands for all roots together. By is the first of the
+// dominator's own pointers to the node, as an index of To; none if it has none.
 type Tree struct {
 	Node      []uint32 // of the graph; Node[0] is none
-	Number    []uint32 // of each node of the graph; none: it is not reachable
-	Dominator []uint32 // by number; of 0 it is 0
-	Inner     int      // number of the first leaf
+	Dominator []uint32 // a number; of 0 it is 0
+	By        []uint32
+
+	LeafDominator []uint32 // by leaf, counted from the first; none: it is not reachable
+	LeafBy        []uint32
+
+	number []uint32 // of each node of the graph but the leaves; none: it is not reachable
+	g      *Graph
+}
+
+// Number is a node's, none if it is not reachable or a leaf.
+func (t *Tree) Number(node uint32) uint32 {
+	if inner := uint32(t.g.Objects - t.g.Leaves); node >= inner {
+		if node < uint32(t.g.Objects) {
+			return none
+		}
+		node -= uint32(t.g.Leaves)
+	}
+	return t.number[node]
+}
+
+// dominator is the number of a node's dominator, none if the node is not reachable.
+func (t *Tree) dominator(node uint32) uint32 {
+	if leaf := node - uint32(t.g.Objects-t.g.Leaves); leaf < uint32(t.g.Leaves) {
+		return t.LeafDominator[leaf]
+	}
+	if i := t.Number(node); i != none {
+		return t.Dominator[i]
+	}
+	return none
 }
 
 // ErrGraph says that a graph is none.
@@ -43,56 +90,77 @@ var ErrGraph = errors.New("a pointer leads to no node")
 // what the dominators of those that point to them have in common.
 func Dominators(ctx context.Context, g *Graph) (*Tree, error) {
 	d := newDominators(g)
-	if err := d.run(ctx); err != nil {
+	if err := d.search(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.solve(ctx); err != nil {
 		return nil, err
 	}
 	return d.t, nil
 }
 
-// dominators is one search for them. All tables but the last two are by number.
+// nones is a table without a node.
+func nones(n int) []uint32 {
+	all := table(n)
+	for i := range all {
+		all[i] = none
+	}
+	return all
+}
+
+// dominators is one search for them. All tables but those of the graph are by
+// number.
 type dominators struct {
 	g      *Graph
 	t      *Tree
 	inner  uint32   // nodes of the graph from here to Objects are leaves
 	parent []uint32 // in the search; compressed on the way
+	way    []step   // of the search, from a root on
+	joins  joins    // pointers to nodes that were found before
+	shared joins    // and to leaves, counted from the first leaf
+	sorted []join   // the first of these, in the order of what they lead to
+	class  []uint32 // the number at which each class begins
+	start  []uint32 // of each node's in sorted
 	semi   []uint32
 	label  []uint32
-	dom    []uint32
-	class  []uint32 // the number at which each class begins
-	joins  []join   // pointers to nodes that were found before
-	start  []uint32 // of each node's in joins, once they are in order
 }
 
 // join is a pointer that does not belong to the tree of the search.
-type join struct{ to, from uint32 }
+type join struct{ to, from, e uint32 }
 
-func newDominators(g *Graph) *dominators {
-	return &dominators{g: g, t: &Tree{}, inner: uint32(g.Objects - g.Leaves)}
+// joins is a list that may be long: it is not moved as it grows.
+type joins struct {
+	blocks [][]join
+	n      int
 }
 
-func (d *dominators) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{d.search, d.semidominators, d.leaves} {
-		if err := step(ctx); err != nil {
-			return err
-		}
+const joinBlock = 1 << 16
+
+func (l *joins) add(j join) {
+	if l.n%joinBlock == 0 {
+		l.blocks = append(l.blocks, make([]join, 0, joinBlock))
 	}
-	return nil
+	last := &l.blocks[len(l.blocks)-1]
+	*last = append(*last, j)
+	l.n++
+}
+
+func newDominators(g *Graph) *dominators {
+	return &dominators{g: g, t: &Tree{g: g}, inner: uint32(g.Objects - g.Leaves)}
 }
 
 // search numbers what is reachable, depth first, leaves apart.
 func (d *dominators) search(ctx context.Context) error {
 	g, t := d.g, d.t
-	n := len(g.First) - 1
-	if g.Objects > n || g.Leaves > g.Objects {
+	n := len(g.First) // 0 stands for all roots
+	if g.Leaves > g.Objects || g.Objects > g.nodes() {
 		return ErrGraph
 	}
-	t.Number = table(n)
-	for i := range t.Number {
-		t.Number[i] = none
-	}
-	t.Node = append(table(n - g.Leaves + 1)[:0], none)
-	d.parent = append(table(n - g.Leaves + 1)[:0], 0)
-	for root := g.Objects; root < n; root++ {
+	t.number, t.LeafDominator, t.LeafBy = nones(n-1), nones(g.Leaves), table(g.Leaves)
+	// Of these, only what is used becomes memory.
+	t.Node, t.By = append(table(n)[:0], none), append(table(n)[:0], none)
+	d.parent = append(table(n)[:0], 0)
+	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
 			d.class = append(d.class, uint32(len(t.Node)))
 		}
@@ -109,67 +177,105 @@ type step struct{ number, next, end uint32 }
 // descend numbers what a root leads to and nothing before it.
 func (d *dominators) descend(ctx context.Context, root uint32) error {
 	g, t := d.g, d.t
-	objects, first := uint32(g.Objects), d.firstOfClass(uint32(len(t.Node)))
-	way := make([]step, 0, 1024)
-	visit := func(node, parent uint32) {
-		t.Number[node] = uint32(len(t.Node))
-		way = append(way, step{uint32(len(t.Node)), g.First[node], g.First[node+1]})
-		t.Node, d.parent = append(t.Node, node), append(d.parent, parent)
+	objects, first := uint32(g.Objects), uint32(0)
+	if k := len(d.class); k > 0 {
+		first = d.class[k-1]
 	}
-	visit(root, 0)
+	way := d.way[:0]
+	// at is where in First the node has its place.
+	visit := func(node, at, parent, e uint32) {
+		t.number[at] = uint32(len(t.Node))
+		way = append(way, step{uint32(len(t.Node)), g.First[at], g.First[at+1]})
+		t.Node, t.By, d.parent = append(t.Node, node), append(t.By, e), append(d.parent, parent)
+	}
+	visit(root, root-uint32(g.Leaves), 0, none)
 	for steps := 1; len(way) > 0; steps++ {
 		top := &way[len(way)-1]
 		if top.next == top.end {
 			way = way[:len(way)-1]
 			continue
 		}
-		to := g.To[top.next]
+		e := top.next
 		top.next++
-		if to >= d.inner {
-			if to >= objects {
-				return ErrGraph
+		switch to := g.To[e]; {
+		case to >= objects:
+			return ErrGraph
+		case to >= d.inner:
+			d.leaf(to-d.inner, top.number, e, first)
+		default:
+			if v := t.number[to]; v == none {
+				visit(to, to, top.number, e)
+			} else if v >= first && d.parent[v] != top.number {
+				d.joins.add(join{v, top.number, e})
 			}
-			continue
-		}
-		if v := t.Number[to]; v == none {
-			visit(to, top.number)
-		} else if v >= first {
-			d.joins = append(d.joins, join{v, top.number})
 		}
 		if steps%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
+	d.way = way
 	return nil
 }
 
-// firstOfClass is the number at which the class of a number begins.
-func (d *dominators) firstOfClass(number uint32) uint32 {
-	for k := len(d.class) - 1; k >= 0; k-- {
-		if number >= d.class[k] {
-			return d.class[k]
+// leaf notes a pointer to a leaf. first is where the class of its origin begins.
+func (d *dominators) leaf(leaf, from, e, first uint32) {
+	switch v := d.t.LeafDominator[leaf]; {
+	case v == none:
+		d.t.LeafDominator[leaf], d.t.LeafBy[leaf] = from, e
+	case v >= first && v != from:
+		d.shared.add(join{leaf, from, e})
+	}
+}
+
+// solve finds the dominators of what the search has found.
+func (d *dominators) solve(ctx context.Context) error {
+	d.order()
+	if err := d.semidominators(ctx); err != nil {
+		return err
+	}
+	d.nearest()
+	d.leaves()
+	return ctx.Err()
+}
+
+// order puts the joins in the order of what they lead to.
+func (d *dominators) order() {
+	n := len(d.t.Node)
+	d.start = table(n + 1)
+	for _, block := range d.joins.blocks {
+		for i := range block {
+			d.start[block[i].to+1]++
 		}
 	}
-	return 0
+	for i := range n {
+		d.start[i+1] += d.start[i]
+	}
+	d.sorted = gomem.InLargePages(make([]join, d.joins.n))
+	for _, block := range d.joins.blocks {
+		for _, j := range block {
+			d.sorted[d.start[j.to]] = j
+			d.start[j.to]++
+		}
+	}
+	copy(d.start[1:], d.start[:n])
+	d.start[0], d.joins, d.way = 0, joins{}, nil
 }
 
 // semidominators goes backwards through the numbers and joins each node to its
 // parent in the forest that label and parent hold. Nodes without joins need no more
 // than their parent.
 func (d *dominators) semidominators(ctx context.Context) error {
-	d.order()
-	n := uint32(len(d.t.Node))
-	d.dom = append(table(int(n))[:0], d.parent...) // parents are compressed here
-	d.semi, d.label = append(table(int(n))[:0], d.parent...), table(int(n))
+	n := len(d.t.Node)
+	d.t.Dominator = append(table(n)[:0], d.parent...) // parents are compressed here
+	d.semi, d.label = append(table(n)[:0], d.parent...), table(n)
 	for i := range d.label {
 		d.label[i] = uint32(i)
 	}
 	var way []uint32
-	end := uint32(len(d.joins))
-	for i := n - 1; i > 0; i-- {
+	for i := uint32(n - 1); i > 0; i-- {
 		best := d.semi[i]
-		for ; end > d.start[i]; end-- {
-			v := d.joins[end-1].from
+		for _, j := range d.sorted[d.start[i]:d.start[i+1]] {
+			v := j.from
 			if v > i {
 				way = d.compress(v, i, way[:0])
 				v = d.semi[d.label[v]]
@@ -181,28 +287,8 @@ func (d *dominators) semidominators(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	d.joins, d.start = nil, nil
-	d.nearest()
+	d.parent = nil
 	return nil
-}
-
-// order sorts the joins by what they lead to.
-func (d *dominators) order() {
-	n := len(d.t.Node)
-	d.start = table(n + 1)
-	for _, j := range d.joins {
-		d.start[j.to+1]++
-	}
-	for i := range n {
-		d.start[i+1] += d.start[i]
-	}
-	sorted := make([]join, len(d.joins))
-	for _, j := range d.joins {
-		sorted[d.start[j.to]] = j
-		d.start[j.to]++
-	}
-	copy(d.start[1:], d.start[:n])
-	d.start[0], d.joins = 0, sorted
 }
 
 // compress shortens the way from v up to what is not joined yet, numbers up to last,
@@ -224,65 +310,43 @@ func (d *dominators) compress(v, last uint32, way []uint32) []uint32 {
 }
 
 // nearest turns parents into dominators: the first one above a node that is not
-// below its semidominator.
+// below its semidominator. It may have a pointer to the node, too.
 func (d *dominators) nearest() {
-	for i := 1; i < len(d.dom); i++ {
-		v := d.dom[i]
+	dom := d.t.Dominator
+	for i := 1; i < len(dom); i++ {
+		v := dom[i]
 		for v > d.semi[i] {
-			v = d.dom[v]
+			v = dom[v]
 		}
-		d.dom[i] = v
-	}
-}
-
-// leaves numbers them behind all others and finds their dominators.
-func (d *dominators) leaves(ctx context.Context) error {
-	g, t := d.g, d.t
-	t.Inner, t.Dominator = len(t.Node), d.dom
-	if g.Leaves == 0 {
-		return nil
-	}
-	up := d.climber()
-	of := t.Number[d.inner:g.Objects] // their dominators, for now
-	first := uint32(0)
-	for i := uint32(1); i < uint32(t.Inner); i++ {
-		first = max(first, d.firstOfClass(i))
-		node := t.Node[i]
-		for _, to := range g.To[g.First[node]:g.First[node+1]] {
-			if to < d.inner {
-				continue
-			}
-			if v := of[to-d.inner]; v == none {
-				of[to-d.inner] = i
-			} else if v >= first && v != i && v != 0 {
-				of[to-d.inner] = up.common(v, i)
-			}
-		}
-		if i%(1<<20) == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	t.number(d.inner, of)
-	return nil
-}
-
-// number gives the leaves that have a dominator their numbers.
-func (t *Tree) number(inner uint32, of []uint32) {
-	n := t.Inner
-	for _, dom := range of {
-		if dom != none {
-			n++
-		}
-	}
-	t.Node = append(table(n)[:0], t.Node...)
-	t.Dominator = append(table(n)[:0], t.Dominator...)
-	for k, dom := range of {
-		if dom == none {
+		if v == dom[i] {
 			continue
 		}
-		of[k] = uint32(len(t.Node)) // which is their Number
-		t.Node, t.Dominator = append(t.Node, inner+uint32(k)), append(t.Dominator, dom)
+		dom[i], d.t.By[i] = v, none
+		for _, j := range d.sorted[d.start[i]:d.start[i+1]] {
+			if j.from == v {
+				d.t.By[i] = min(d.t.By[i], j.e)
+			}
+		}
 	}
+	d.sorted, d.start = nil, nil
+}
+
+// leaves finds the dominators of leaves that several nodes point to: what those
+// have in common.
+func (d *dominators) leaves() {
+	up, of, by := d.climber(), d.t.LeafDominator, d.t.LeafBy
+	for _, block := range d.shared.blocks {
+		for _, j := range block {
+			common := up.common(of[j.to], j.from)
+			if common != of[j.to] {
+				of[j.to], by[j.to] = common, none
+			}
+			if common == j.from && by[j.to] == none {
+				by[j.to] = j.e
+			}
+		}
+	}
+	d.semi, d.label, d.shared = nil, nil, joins{}
 }
 
 // climber finds what two nodes' dominators have in common, in a number of steps that
@@ -293,8 +357,7 @@ type climber struct{ dom, depth, far []uint32 }
 
 // climber takes over tables that are of no more use.
 func (d *dominators) climber() climber {
-	c := climber{dom: d.dom, depth: d.semi, far: d.label}
-	d.semi, d.label, d.parent = nil, nil, nil
+	c := climber{dom: d.t.Dominator, depth: d.semi, far: d.label}
 	c.depth[0], c.far[0] = 0, 0
 	for i := 1; i < len(c.dom); i++ {
 		up := c.dom[i]
@@ -332,14 +395,16 @@ func (c *climber) up(v, depth uint32) uint32 {
 	return c.dom[v]
 }
 
-// Retained sums what each node but the leaves keeps alive, itself included. size is
-// by node of the graph, leaves included.
+// Retained sums what each node but the leaves keeps alive, itself included, by
+// number. size is by node of the graph.
 func (t *Tree) Retained(size func(node uint32) uint64) []uint64 {
-	sum := make([]uint64, t.Inner)
-	for i := t.Inner; i < len(t.Node); i++ {
-		sum[t.Dominator[i]] += size(t.Node[i])
+	sum := make([]uint64, len(t.Node))
+	for leaf, dom := range t.LeafDominator {
+		if dom != none {
+			sum[dom] += size(uint32(t.g.Objects - t.g.Leaves + leaf))
+		}
 	}
-	for i := t.Inner - 1; i > 0; i-- {
+	for i := len(sum) - 1; i > 0; i-- {
 		sum[i] += size(t.Node[i])
 		sum[t.Dominator[i]] += sum[i]
 	}

@@ -14,9 +14,11 @@ func random(rng *rand.Rand, n, r, e int) *Graph {
 			out[from] = append(out[from], uint32(rng.IntN(n)))
 		}
 	}
-	for _, to := range out {
-		g.To = append(g.To, to...)
-		g.First = append(g.First, uint32(len(g.To)))
+	for v, to := range out {
+		if v < n-g.Leaves || v >= n {
+			g.To = append(g.To, to...)
+			g.First = append(g.First, uint32(len(g.To)))
+		}
 	}
 	for root := n + 1; root < n+r; root++ {
 		if rng.IntN(3) == 0 {
@@ -29,7 +31,7 @@ func random(rng *rand.Rand, n, r, e int) *Graph {
 // cut is the graph without the pointers of later classes to what earlier ones lead
 // to.
 func (g *Graph) cut() *Graph {
-	class := make([]int, len(g.First)-1)
+	class := make([]int, g.nodes())
 	for i := range class {
 		class[i] = 1 << 30
 	}
@@ -47,10 +49,10 @@ func (g *Graph) cut() *Graph {
 			}
 		}
 	}
-	c := &Graph{Objects: g.Objects, First: []uint32{0}}
+	c := &Graph{Objects: g.Objects, First: []uint32{0}} // without leaves, as far as it says
 	for v := range class {
-		for _, to := range g.To[g.First[v]:g.First[v+1]] {
-			if class[to] >= class[v] {
+		for e, end := g.pointers(uint32(v)); e < end; e++ {
+			if to := g.To[e]; class[to] >= class[v] {
 				c.To = append(c.To, to)
 			}
 		}
@@ -61,12 +63,12 @@ func (g *Graph) cut() *Graph {
 
 // reachable marks what is left when a node is taken out.
 func (g *Graph) reachable(without uint32) []bool {
-	return g.reachableFrom(without, uint32(g.Objects), uint32(len(g.First)-1))
+	return g.reachableFrom(without, uint32(g.Objects), uint32(g.nodes()))
 }
 
 // reachableFrom is that from some of the roots.
 func (g *Graph) reachableFrom(without, from, to uint32) []bool {
-	seen := make([]bool, len(g.First)-1)
+	seen := make([]bool, g.nodes())
 	var todo []uint32
 	visit := func(v uint32) {
 		if v != without && !seen[v] {
@@ -80,8 +82,8 @@ func (g *Graph) reachableFrom(without, from, to uint32) []bool {
 	for len(todo) > 0 {
 		v := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		for _, to := range g.To[g.First[v]:g.First[v+1]] {
-			visit(to)
+		for e, end := g.pointers(v); e < end; e++ {
+			visit(g.To[e])
 		}
 	}
 	return seen
@@ -97,11 +99,22 @@ func TestANodeRetainsWhatWouldBeGarbageWithoutIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		retained := tree.Retained(func(v uint32) uint64 { return uint64(v) + 1 })
+		for v := range uint32(n) {
+			dom, by := tree.dominator(v), none
+			if leaf := int(v) - (n - g.Leaves); leaf >= 0 {
+				by = tree.LeafBy[leaf]
+			} else if dom != none {
+				by = tree.By[tree.Number(v)]
+			}
+			if dom != none && dom != 0 && by != g.leading(tree.Node[dom], v) {
+				t.Errorf("seed %d: the pointer of its dominator to node %d is %d, not %d", seed, v, int32(by), int32(g.leading(tree.Node[dom], v)))
+			}
+		}
 		g = g.cut()
 		whole := g.reachable(none)
 		for v, reached := range whole {
-			if number := tree.Number[v]; reached != (number != none) {
-				t.Fatalf("seed %d: node %d is reachable: %v, has number %d", seed, v, reached, number)
+			if dom := tree.dominator(uint32(v)); reached != (dom != none) {
+				t.Fatalf("seed %d: node %d is reachable: %v, has dominator %d", seed, v, reached, dom)
 			} else if !reached {
 				continue
 			}
@@ -112,7 +125,7 @@ func TestANodeRetainsWhatWouldBeGarbageWithoutIt(t *testing.T) {
 				}
 			}
 			got := uint64(v) + 1
-			if i := int(tree.Number[v]); i < tree.Inner {
+			if i := tree.Number(uint32(v)); i != none {
 				got = retained[i]
 			}
 			if got != want {
@@ -120,6 +133,16 @@ func TestANodeRetainsWhatWouldBeGarbageWithoutIt(t *testing.T) {
 			}
 		}
 	}
+}
+
+// leading is the first pointer of a node to another, none if there is none.
+func (g *Graph) leading(from, to uint32) uint32 {
+	for e, end := g.pointers(from); e < end; e++ {
+		if g.To[e] == to {
+			return e
+		}
+	}
+	return none
 }
 
 func TestALongListIsNotRecursedInto(t *testing.T) {
@@ -137,7 +160,7 @@ func TestALongListIsNotRecursedInto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := tree.Retained(func(uint32) uint64 { return 1 })[tree.Number[n/2]]; got != n/2 {
+	if got := tree.Retained(func(uint32) uint64 { return 1 })[tree.Number(n/2)]; got != n/2 {
 		t.Errorf("the middle of a list of %d retains %d", n, got)
 	}
 }

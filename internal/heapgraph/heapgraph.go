@@ -12,6 +12,7 @@ package heapgraph
 import (
 	"context"
 	"errors"
+	"runtime"
 
 	"github.com/highwater-go/highwater/internal/gomem"
 )
@@ -23,7 +24,8 @@ type Analysis struct {
 	LiveSize uint64 // bytes of these
 	tree     *Tree
 	paths    []path
-	pathOf   []uint32 // by number
+	pathOf   []uint32 // by number; 0: none
+	leafPath []uint32 // by leaf
 	retained []uint64 // by number, leaves apart; nil: not yet asked for
 }
 
@@ -31,20 +33,34 @@ type Analysis struct {
 func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later})
 	var depth []uint32
+	typed := make(chan bool)
 	err := both(ctx, func(ctx context.Context) error {
-		return d.run(ctx)
-	}, func(ctx context.Context) (err error) {
-		if err = o.FindTypes(ctx); err == nil {
-			depth, err = d.g.depths(ctx)
+		if err := d.search(ctx); err != nil {
+			return err
 		}
+		select { // the copy of the heap goes before more tables come
+		case <-typed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return d.solve(ctx)
+	}, func(ctx context.Context) (err error) {
+		if err := o.FindTypes(ctx); err != nil {
+			return err
+		}
+		runtime.GC()
+		close(typed)
+		depth, err = d.g.depths(ctx)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	a := &Analysis{Objects: o, tree: d.t}
+	runtime.GC() // the tables of the search
 	p := pather{a: a, depth: depth, known: make(map[pathKey]uint32)}
 	p.run()
+	d.t.By, d.t.LeafBy = nil, nil
 	return a, ctx.Err()
 }
 

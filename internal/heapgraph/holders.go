@@ -92,23 +92,23 @@ func (a *Analysis) Root(name string) (objects, bytes uint64) {
 
 // PathOf is the path of an object, "" if it is not reachable.
 func (a *Analysis) PathOf(object uint32) string {
-	i := a.tree.Number[object]
-	if i == none {
+	if a.tree.dominator(object) == none {
 		return ""
 	}
-	return a.Path(a.pathOf[i])
+	return a.Path(*a.path(object))
 }
 
 // Retained is how many bytes an object keeps alive, itself included; 0 if it is not
 // reachable.
 func (a *Analysis) Retained(object uint32) uint64 {
-	i := a.tree.Number[object]
-	switch {
-	case i == none:
+	if a.tree.dominator(object) == none {
 		return 0
-	case int(i) >= a.tree.Inner:
-		return a.Objects.Size(object)
-	case a.retained == nil:
+	}
+	i := a.tree.Number(object)
+	if i == none {
+		return a.Objects.Size(object) // a leaf
+	}
+	if a.retained == nil {
 		a.retained = a.tree.Retained(a.Objects.SizeOf())
 	}
 	return a.retained[i]
@@ -162,8 +162,8 @@ func (a *Analysis) Sampled(holders []Holder, fn func(holder int, s gomem.Sample)
 		}
 	}
 	for _, s := range a.Objects.Samples {
-		if i := a.tree.Number[s.Object]; i != none {
-			fn(int(of[a.pathOf[i]]), s)
+		if a.tree.dominator(s.Object) != none {
+			fn(int(of[*a.path(s.Object)]), s)
 		}
 	}
 }

@@ -14,77 +14,78 @@ type pather struct {
 	a     *Analysis
 	depth []uint32 // by node
 	known map[pathKey]uint32
-	last  [1 << 10]struct { // what was looked up last, by a hash
+
+	shared, joined int32             // labels of what several roots, or fields of one object, lead to
+	last           [1 << 10]struct { // what was looked up last, by a hash
 		key  pathKey
 		path uint32
 	}
 }
 
 func (p *pather) run() {
-	t := p.a.tree
+	t, o := p.a.tree, p.a.Objects
 	p.a.paths = make([]path, 1, 1024)
-	p.a.pathOf = table(len(t.Node))
-	p.shared()
-	for i := 1; i < t.Inner; i++ {
-		p.place(i)
-		p.below(i)
+	p.a.pathOf, p.a.leafPath = table(len(t.Node)), table(o.Leaves)
+	p.shared, p.joined = p.label("several places: "), p.label("…")
+	p.ofRoots()
+	for i := 1; i < len(t.Node); i++ {
+		if p.a.pathOf[i] == 0 {
+			p.a.pathOf[i] = p.below(t.Dominator[i], t.By[i], t.Node[i])
+		}
 	}
-	for i := t.Inner; i < len(t.Node); i++ {
-		p.place(i)
+	for leaf, dom := range t.LeafDominator {
+		if dom != none && p.a.leafPath[leaf] == 0 {
+			p.a.leafPath[leaf] = p.below(dom, t.LeafBy[leaf], uint32(o.Count-o.Leaves+leaf))
+		}
 	}
+	p.deep()
 	p.sum()
 }
 
-// shared places what a root leads to, but others, too.
-func (p *pather) shared() {
+func (p *pather) label(s string) int32 { return p.a.Objects.Types.NewLabel(s) }
+
+// ofRoots places the roots, and what one of them leads to, but others, too.
+func (p *pather) ofRoots() {
 	t, o := p.a.tree, p.a.Objects
 	for k := range o.Roots {
-		node, label := o.Count+k, int32(-1)
-		for _, to := range o.To[o.First[node]:o.First[node+1]] {
-			v := t.Number[to]
-			if t.Dominator[v] != 0 || p.a.pathOf[v] != 0 {
-				continue
+		node := uint32(o.Count + k)
+		name := rootName(&o.Roots[k])
+		*p.a.path(node) = p.find(pathKey{0, p.label(name), 0}, node)
+		for e, end := o.Pointers(node); e < end; e++ {
+			to := o.To[e]
+			if at := p.a.path(to); *at == 0 && t.dominator(to) == 0 {
+				*at = p.find(pathKey{0, p.label(name + " and others"), o.TypeOf[to]}, to)
 			}
-			if label < 0 {
-				label = o.Types.NewLabel(rootName(&o.Roots[k]) + " and others")
-			}
-			p.a.pathOf[v] = p.find(pathKey{0, label, o.TypeOf[to]}, to)
 		}
 	}
 }
 
-// place gives a node a path that its dominator does not lead to itself.
-func (p *pather) place(i int) {
-	if p.a.pathOf[i] != 0 {
-		return
+// path is where the path of a reachable node is noted.
+func (a *Analysis) path(node uint32) *uint32 {
+	if leaf := node - uint32(a.Objects.Count-a.Objects.Leaves); leaf < uint32(a.Objects.Leaves) {
+		return &a.leafPath[leaf]
 	}
-	t, o := p.a.tree, p.a.Objects
-	node, dom := t.Node[i], t.Dominator[i]
-	key := pathKey{parent: p.a.pathOf[dom]}
-	switch {
-	case node >= uint32(o.Count):
-		key.label = o.Types.NewLabel(rootName(&o.Roots[node-uint32(o.Count)]))
-	case dom == 0:
-		key.label, key.typ = o.Types.NewLabel("several places: "), o.TypeOf[node]
-	default:
-		key.label, key.typ = o.Types.NewLabel("…"), o.TypeOf[node]
-	}
-	p.a.pathOf[i] = p.find(key, node)
+	return &a.pathOf[a.tree.Number(node)]
 }
 
-// below places what a node leads to and dominates, and notes how deep it lies.
-func (p *pather) below(i int) {
-	t, o := p.a.tree, p.a.Objects
-	node, at := t.Node[i], p.a.pathOf[i]
-	if d := p.depth[node]; node < uint32(o.Count) {
-		up := &p.a.paths[at]
-		up.nearest, up.longest = min(up.nearest, d), max(up.longest, d)
+// below is the path of a node: that of its dominator, and how that leads to it.
+func (p *pather) below(dom, by, node uint32) uint32 {
+	key := pathKey{p.a.pathOf[dom], p.joined, p.a.Objects.TypeOf[node]}
+	if by != none {
+		key.label = p.a.Objects.Edge(by)
+	} else if dom == 0 {
+		key.label = p.shared
 	}
-	for e := o.First[node]; e < o.First[node+1]; e++ {
-		to := o.To[e]
-		v := t.Number[to]
-		if t.Dominator[v] == uint32(i) && p.a.pathOf[v] == 0 {
-			p.a.pathOf[v] = p.find(pathKey{at, o.Edge(node, e), o.TypeOf[to]}, to)
+	return p.find(key, node)
+}
+
+// deep notes how far from a root the objects of each path lie.
+func (p *pather) deep() {
+	t, o := p.a.tree, p.a.Objects
+	for i := 1; i < len(t.Node); i++ {
+		if node := t.Node[i]; node < uint32(o.Count) {
+			at, d := &p.a.paths[p.a.pathOf[i]], p.depth[node]
+			at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
 		}
 	}
 }
@@ -101,8 +102,16 @@ func rootName(r *gomem.Root) string {
 // sum adds up the objects of each path, and what it retains.
 func (p *pather) sum() {
 	a, t := p.a, p.a.tree
+	inner := uint32(a.Objects.Count - a.Objects.Leaves)
 	a.Objects.Sizes(func(first, end uint32, size uint64) {
-		for _, i := range t.Number[first:end] {
+		if first >= inner {
+			for _, at := range a.leafPath[first-inner : end-inner] {
+				a.paths[at].objects++
+				a.paths[at].bytes += size
+			}
+			return
+		}
+		for _, i := range t.number[first:end] {
 			if i != none {
 				at := &a.paths[a.pathOf[i]]
 				at.objects++
@@ -110,6 +119,7 @@ func (p *pather) sum() {
 			}
 		}
 	})
+	a.paths[0] = path{} // what is not reachable
 	for i := len(a.paths) - 1; i > 0; i-- {
 		at := &a.paths[i]
 		a.Live, a.LiveSize = a.Live+at.objects, a.LiveSize+at.bytes

@@ -15,36 +15,31 @@ type Step struct {
 
 // Way is the shortest way from a root to an object; nil if there is none.
 func (a *Analysis) Way(object uint32) []Step {
-	t, o := a.tree, a.Objects
-	if t.Number[object] == none {
+	o := a.Objects
+	if a.tree.dominator(object) == none {
 		return nil
 	}
-	from := make([]uint32, len(t.Node)) // by number: who led to it first, and by which pointer
-	by := make([]uint32, len(t.Node))
-	var queue []uint32
-	for i := 1; i < len(t.Node); i++ {
-		if t.Node[i] >= uint32(o.Count) {
-			queue = append(queue, uint32(i))
-		}
+	from, by := nones(o.Count), table(o.Count) // by object: who led to it first, and by which pointer
+	queue := make([]uint32, 0, 1024)
+	for k := range o.Roots {
+		queue = append(queue, uint32(o.Count+k))
 	}
-	for k := 0; k < len(queue) && from[t.Number[object]] == 0; k++ {
-		node := t.Node[queue[k]]
-		for e := o.First[node]; e < o.First[node+1]; e++ {
-			if v := t.Number[o.To[e]]; from[v] == 0 {
-				from[v], by[v] = queue[k], e
-				queue = append(queue, v)
+	for k := 0; k < len(queue) && from[object] == none; k++ {
+		for e, end := o.Pointers(queue[k]); e < end; e++ {
+			if to := o.To[e]; from[to] == none {
+				from[to], by[to] = queue[k], e
+				queue = append(queue, to)
 			}
 		}
 	}
 	var way []Step
-	for i := t.Number[object]; ; i = from[i] {
-		node := t.Node[i]
+	for node := object; ; node = from[node] {
 		if node >= uint32(o.Count) {
 			way = append(way, Step{Label: rootName(&o.Roots[node-uint32(o.Count)])})
 			break
 		}
 		way = append(way, Step{
-			Label: o.Types.Label(o.Edge(t.Node[from[i]], by[i])), Address: o.Address(node),
+			Label: o.Types.Label(o.Edge(by[node])), Address: o.Address(node),
 			Type: o.Types.Name(o.TypeOf[node]), Bytes: o.Size(node),
 		})
 	}

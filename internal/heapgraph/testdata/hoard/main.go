@@ -46,6 +46,8 @@ var never = make(chan int)
 var size = 8 << 10
 
 // wait is a goroutine that nothing ends, with a buffer.
+//
+//go:noinline
 func wait(ready chan<- bool) {
 	buffer := make([]byte, size)
 	for i := range buffer {
