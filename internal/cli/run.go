@@ -28,6 +28,7 @@ type runFlags struct {
 	noHeapProfile, followForks, quiet       bool
 	ask                                     askFlags
 	expect                                  expectFlag
+	heap                                    heapWishFlag
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -74,6 +75,7 @@ The exit code is the program's own (128+n for a signal).`,
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
 	f.ask.add(c)
 	f.expect.add(c)
+	f.heap.add(c)
 	return c
 }
 
@@ -90,6 +92,7 @@ type plan struct {
 	profileRate int64             // 0: leave it
 	readiness   readiness
 	asks        asks
+	heaps       heapWish
 	recording   string
 }
 
@@ -127,6 +130,9 @@ func (f runFlags) plan(args []string) (*plan, error) {
 		return nil, err
 	}
 	if _, err = f.expect.budget(); err != nil {
+		return nil, err
+	}
+	if p.heaps, err = f.heap.plan(); err != nil {
 		return nil, err
 	}
 	return p, p.chooseRecording()

@@ -113,6 +113,7 @@ func (a asks) describe(more map[string]string) {
 type asking struct {
 	asks
 	status     *status
+	heaps      *heapTaker         // nil: none is captured
 	onAnswered func(at time.Time) // of the probe; nil: nobody is told
 
 	mu       sync.Mutex
@@ -129,6 +130,9 @@ func (a *asking) start(ctx context.Context, helpers *sync.WaitGroup) {
 	if a.probe != nil {
 		helpers.Go(func() { a.sendRequests(ctx) })
 	}
+	if a.heaps != nil {
+		a.heaps.start(ctx, helpers)
+	}
 }
 
 // askingSink is a recording that gets the answers with the points.
@@ -139,6 +143,9 @@ type askingSink struct {
 
 // Point keeps what has been answered, and the point.
 func (s askingSink) Point(p *sample.Point) error {
+	if s.asking.heaps != nil {
+		s.asking.heaps.see(p)
+	}
 	if err := s.asking.keep(s.Writer); err != nil {
 		return err
 	}
@@ -167,12 +174,18 @@ func (a *asking) keep(w *recording.Writer) error {
 			return err
 		}
 	}
+	if a.heaps != nil {
+		return a.heaps.keep(w)
+	}
 	return nil
 }
 
-// keepRest keeps what was answered last. A recording that ended before has been
+// keepRest keeps what was answered last, and the heaps that are still thought about. A recording that ended before has been
 // told of.
 func (a *asking) keepRest(w *recording.Writer) {
+	if a.heaps != nil {
+		a.heaps.thoughts.Wait()
+	}
 	if err := a.keep(w); err != nil && !errors.Is(err, recording.ErrClosed) {
 		a.status.say("highwater: the recording ends here, the program goes on: %v", err)
 	}

@@ -55,7 +55,7 @@ type ending struct {
 
 func (p *plan) session(s *streams) *session {
 	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.quiet}}
-	r.asking = &asking{asks: p.asks, status: r.status}
+	r.asking = &asking{asks: p.asks, status: r.status, heaps: newHeapTaker(p.heaps, r.status)}
 	return r
 }
 
@@ -172,7 +172,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 	small := newThrift()
 	defer small.end()
 	loop := &capture.Loop{
-		Source: r.source,
+		Source: r.asking.heaps.of(r.source),
 		Sink:   askingSink{r.writer, r.asking},
 		CalmHz: r.rate,
 		OnPoint: func(p *sample.Point) {

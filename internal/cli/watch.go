@@ -21,6 +21,7 @@ type watchFlags struct {
 	rate, atMost              int
 	ask                       askFlags
 	expect                    expectFlag
+	heap                      heapWishFlag
 }
 
 func watchCommand(s *streams) *cobra.Command {
@@ -82,6 +83,7 @@ root any. Beside its target in one container it needs no rights but those.`,
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
 	f.ask.add(c)
 	f.expect.add(c)
+	f.heap.add(c)
 	return c
 }
 
@@ -93,6 +95,7 @@ type watching struct {
 	hierarchy *cgroup.Hierarchy // nil: none accounts memory
 	group     string            // directory of the cgroup, "" for none
 	asks      asks
+	heaps     heapWish
 	asked     bool // one life has them; under follower.mu
 }
 
@@ -138,6 +141,9 @@ func (f watchFlags) plan(args []string) (*watching, error) {
 		return nil, usagef("watch that program alone", "--metrics and --probe are of one program, and this may watch several")
 	}
 	if _, err = f.expect.budget(); err != nil {
+		return nil, err
+	}
+	if w.heaps, err = f.heap.plan(); err != nil {
 		return nil, err
 	}
 	return w, w.findGroup()

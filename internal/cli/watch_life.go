@@ -66,7 +66,7 @@ func (l *life) sink() capture.Sink {
 // open creates the recording.
 func (l *life) open(command []string) error {
 	meta := newMeta(command)
-	l.asking = &asking{asks: l.claimAsks(), status: l.status}
+	l.asking = &asking{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
 	l.asking.describe(meta.More)
 	l.expect.describe(meta.More)
 	meta.More[metaWatched] = "1"
@@ -112,7 +112,7 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 // explains.
 func (l *life) live(ctx context.Context) {
 	loop := &capture.Loop{
-		Source: l.source,
+		Source: l.asking.heaps.of(l.source),
 		Sink:   l.sink(),
 		CalmHz: l.rate,
 		OnPoint: func(p *sample.Point) {
