@@ -11,7 +11,9 @@ import (
 // Load reads from a recording what is to be known of one moment in it: "kill",
 // "peak", "last", a time, or "" for the kill if there was one, else the peak. The
 // error is ErrNoMoment, one of how at was written, or one of reading.
-func Load(r *recording.Reader, path, at string) (*Evidence, error) { return loadBeside(r, path, at, 0, nil) }
+func Load(r *recording.Reader, path, at string) (*Evidence, error) {
+	return loadBeside(r, path, at, 0, nil)
+}
 
 // LoadAgain is Load of another moment of a recording that whole was loaded from.
 // The course of the run, which is most of the reading of a long one, is taken from
