@@ -3,6 +3,7 @@ package explain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/recording"
@@ -22,7 +23,7 @@ func LoadOf(r *recording.Reader, path, at string, pid int) (*Evidence, error) {
 // only leaves the moments that hold a process.
 func (l *loader) only(pid int) error {
 	for _, p := range l.e.Programs {
-		if p.Key.PID == pid {
+		if numberOf(p.Key) == pid {
 			l.e.Of = p.Key // of several, the last
 		}
 	}
@@ -42,6 +43,15 @@ func (l *loader) only(pid int) error {
 	return nil
 }
 
+// numberOf is what a process is asked for by: its pid, or in imported evidence that
+// does not say it, its place there.
+func numberOf(key sample.ProcessKey) int {
+	if key.PID == 0 {
+		return int(key.Start)
+	}
+	return key.PID
+}
+
 // names lists programs as "8 shop, 9 sidecar".
 func names(programs []sample.Program) string {
 	const most = 8
@@ -50,9 +60,10 @@ func names(programs []sample.Program) string {
 	for i := len(programs) - 1; i >= 0; i-- {
 		if p := programs[i]; !seen[p.Key] {
 			seen[p.Key] = true
-			list = append(list, fmt.Sprintf("%d %s", p.Key.PID, p.Name))
+			list = append(list, strings.TrimSpace(fmt.Sprintf("%d %s", numberOf(p.Key), p.Name)))
 		}
 	}
+	slices.Reverse(list)
 	if n := len(list) - most; n > 0 {
 		list = append(list[:most], fmt.Sprintf("and %d more", n))
 	}
