@@ -114,7 +114,12 @@ func ownCPU() (time.Duration, error) {
 
 // figure reads "Name:   123 kB" from a file of /proc/PID.
 func figure(pid int, file, name string) (sample.Bytes, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
+	return figureIn(fmt.Sprintf("/proc/%d/%s", pid, file), name)
+}
+
+// figureIn reads it from any file.
+func figureIn(path, name string) (sample.Bytes, error) {
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
 	}
@@ -124,5 +129,5 @@ func figure(pid int, file, name string) (sample.Bytes, error) {
 			return sample.Bytes(n) * sample.KiB, err
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/%s has no %s", pid, file, name)
+	return 0, fmt.Errorf("%s has no %s", path, name)
 }

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+const (
+	heapStopFloor   = 150 * time.Millisecond
+	heapAnswerFloor = 1500 * time.Millisecond
+	heapMemoryFloor = 800_000_000
+	// The same of four times as many objects.
+	largeAnswerFloor = 7 * time.Second
+	largeMemoryFloor = 3_000_000_000
+	// What a program of 48 million objects takes while it makes them, and we beside it.
+	largeRoom = 10 * sample.GiB
+)
+
+// whole is how long and how large `highwater heap` was, asked for one program.
+type whole struct {
+	objects, bytes uint64
+	stop, answer   []time.Duration
+	peak           sample.Bytes // the largest of all
+	copied         sample.Bytes
+}
+
+// heap asks who holds the memory of programs of known size: how long they stood, how
+// long the answer took, and what it took of memory.
+func heap(r *room) ([]row, error) {
+	rate := copyRate()
+	sizes := []int{1_200_000, 12_000_000}
+	if free, err := figureIn("/proc/meminfo", "MemAvailable"); err == nil && free > largeRoom && !r.quick {
+		sizes = append(sizes, 48_000_000)
+	}
+	var all []*whole
+	for _, n := range sizes {
+		w, err := r.heapOf(n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, w)
+	}
+	rows := heapRows(all[1], "1 GB", rate, heapAnswerFloor, heapMemoryFloor)
+	if len(all) > 2 {
+		rows = append(rows, heapRows(all[2], "4 GB", rate, largeAnswerFloor, largeMemoryFloor)[1:]...)
+	}
+	return append(rows, linear(all)), nil
+}
+
+// heapOf starts a program that keeps so many objects, and asks some times.
+func (r *room) heapOf(objects int) (*whole, error) {
+	p, err := start(r.target, "-do", "heap", "-objects", strconv.Itoa(objects))
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	line, err := p.line("heap")
+	if err != nil {
+		return nil, err
+	}
+	w := &whole{}
+	if _, err := fmt.Sscan(line, &w.objects, &w.bytes); err != nil {
+		return nil, err
+	}
+	for range r.least(10) {
+		if err := w.ask(r.tool, p.pid()); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(w.stop)
+	slices.Sort(w.answer)
+	if w.copied, err = copiedOf(p.pid(), r.target); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// ask runs the command once.
+func (w *whole) ask(tool string, pid int) error {
+	cmd := exec.Command(tool, "heap", strconv.Itoa(pid), "--json", "--max-stop", "1m")
+	began := time.Now()
+	text, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("heap: %w", err)
+	}
+	w.answer = append(w.answer, time.Since(began))
+	var ans struct {
+		Live uint64  `json:"live_bytes"`
+		Stop float64 `json:"stop_ms"`
+	}
+	if err := json.Unmarshal(text, &ans); err != nil {
+		return err
+	}
+	if ans.Live < w.bytes/100*99 || ans.Live > w.bytes/100*101 {
+		return fmt.Errorf("heap says %d live bytes, the program %d", ans.Live, w.bytes)
+	}
+	w.stop = append(w.stop, time.Duration(ans.Stop*float64(time.Millisecond)))
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		w.peak = max(w.peak, sample.Bytes(u.Maxrss)*sample.KiB)
+	}
+	return nil
+}
+
+// copiedOf is how much of a program is copied while it stands.
+func copiedOf(pid int, exe string) (sample.Bytes, error) {
+	runtime, err := attachTo(pid, exe)
+	if err != nil {
+		return 0, err
+	}
+	plan, err := runtime.PlanHeapCopy(0)
+	if err != nil {
+		return 0, err
+	}
+	return plan.Bytes(), nil
+}
+
+func heapRows(w *whole, size string, rate float64, answerFloor time.Duration, memoryFloor sample.Bytes) []row {
+	stop, answer := w.stop[len(w.stop)/2], w.answer[len(w.answer)/2]
+	of := fmt.Sprintf("%s of %.1f million objects", size, float64(w.objects)/1e6)
+	return []row{
+		{
+			What: "How long a program is stopped for `heap`, " + of, Floor: "under 150 ms", Figure: milliseconds(stop), Pass: stop < heapStopFloor,
+			More: fmt.Sprintf("median of %d, worst %s; %.0f MB copied, at %.1f GB/s; this machine copies memory at %.1f GB/s", len(w.stop), milliseconds(w.stop[len(w.stop)-1]),
+				float64(w.copied)/1e6, float64(w.copied)/1e9/stop.Seconds(), rate),
+		},
+		{
+			What: "`heap`, from the command to its answer, " + of, Floor: fmt.Sprintf("under %.1f s", answerFloor.Seconds()),
+			Figure: fmt.Sprintf("%.2f s", answer.Seconds()), Pass: answer < answerFloor,
+			More: fmt.Sprintf("median of %d, %.2f to %.2f s; types, dominators and retained sizes of all objects", len(w.answer), w.answer[0].Seconds(), w.answer[len(w.answer)-1].Seconds()),
+		},
+		{
+			What: "`heap`, its own memory, " + of, Floor: fmt.Sprintf("under %.1f GB", float64(memoryFloor)/1e9),
+			Figure: fmt.Sprintf("%.2f GB", float64(w.peak)/1e9), Pass: w.peak < memoryFloor,
+			More: "largest resident set of all runs (getrusage)",
+		},
+	}
+}
+
+// linear compares the time an object takes in small and large heaps.
+func linear(all []*whole) row {
+	var each []string
+	perObject := func(w *whole) float64 { return w.answer[0].Seconds() * 1e9 / float64(w.objects) }
+	for _, w := range all {
+		each = append(each, fmt.Sprintf("%.2f GB: %.0f ns", float64(w.bytes)/1e9, perObject(w)))
+	}
+	ratio := perObject(all[len(all)-1]) / perObject(all[0])
+	return row{
+		What: "`heap`, time an object of the largest heap against the smallest", Floor: "under 2 x", Figure: fmt.Sprintf("%.2f x", ratio), Pass: ratio < 2,
+		More: strings.Join(each, ", ") + "; the fastest run of each",
+	}
+}
+
+// copyRate is how fast this machine copies memory that is there, with two threads,
+// in GB/s: the best of some.
+func copyRate() (best float64) {
+	const size = 64 << 20
+	var from, to [2][]byte
+	for i := range from {
+		from[i], to[i] = make([]byte, size), make([]byte, size)
+		for k := 0; k < size; k += 4096 {
+			from[i][k], to[i][k] = 1, 1
+		}
+	}
+	for range 5 {
+		began := time.Now()
+		var both sync.WaitGroup
+		for i := range from {
+			both.Go(func() { copy(to[i], from[i]) })
+		}
+		both.Wait()
+		best = max(best, 2*size/1e9/time.Since(began).Seconds())
+	}
+	return best
+}
