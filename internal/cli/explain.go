@@ -129,6 +129,9 @@ func answerOf(path string, e *explain.Evidence) (*explain.Answer, error) {
 	}
 	n, notesErr := readNotes()
 	a.Verdict.Note = n.of(a.Verdict.Fingerprint)
+	if a.Verdict.Fingerprint != "" {
+		readTried().tell(a)
+	}
 	// What the user wrote wrongly takes nothing else away.
 	for what, err := range map[string]error{"your own causes": causesErr, "notes": notesErr} {
 		if err != nil {

@@ -82,26 +82,31 @@ func (n notes) write() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := replaceJSON(path, n); err != nil {
 		return fmt.Errorf("write the notes: %w", err)
 	}
-	text, err := json.MarshalIndent(n, "", "  ")
+	return nil
+}
+
+// replaceJSON writes a file of the state directory anew.
+func replaceJSON(path string, content any) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(content, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".notes-*")
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return fmt.Errorf("write the notes: %w", err)
+		return err
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(append(text, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
-	if err != nil {
-		return fmt.Errorf("write the notes: %w", err)
-	}
-	return nil
+	return err
 }
 
 // noted is a new note.

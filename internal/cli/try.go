@@ -75,6 +75,8 @@ type try struct {
 	variants   []variant
 	reproduced trial.Reproduced
 	runs       []trial.Run
+	// fingerprint is of the fault that the base has shown, "" if its cause has none.
+	fingerprint string
 }
 
 func (f tryFlags) plan(args []string, dash int) (*try, error) {
@@ -181,6 +183,7 @@ func (t *try) reproduce(ctx context.Context) error {
 		t.reproduced.Runs = n
 		if r.Ended.Lost() {
 			t.reproduced.Lost, t.reproduced.Why = 1, r.Why
+			t.fingerprint = fingerprintOf(filepath.Join(t.folder, r.Recording))
 			t.status.say("%s shows its fault: %s", base.Name, r.Why)
 			return nil
 		}
@@ -238,6 +241,9 @@ func (t *try) answer(err error) *trial.Answer {
 func (t *try) keep(a *trial.Answer) error {
 	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
 		return err
+	}
+	if err := t.remember(a); err != nil {
+		return fmt.Errorf("keep what was found for explain: %w", err)
 	}
 	if t.bench == "" {
 		return nil

@@ -100,7 +100,7 @@ func Chance(p float64) string {
 // note says what makes the figures less than they look.
 func (a *Answer) note() {
 	if a.Rounds < Least {
-		a.Notes = append(a.Notes, fmt.Sprintf("%d runs of each cannot tell a cure from chance: at least %d are needed", a.Rounds, Least))
+		a.Notes = append(a.Notes, fmt.Sprintf("at least %d runs of each are needed to tell a cure from chance; these are %d", Least, a.Rounds))
 	}
 	for _, t := range a.Variants {
 		if t.Lost > 0 && t.Lost < t.Runs {

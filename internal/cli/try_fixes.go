@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/trial"
+)
+
+const triedSchema = "highwater.tried/1"
+
+// triedFixes are what trials have said of variants, for the fixes of later answers: a
+// small file beside the recordings, as notes are.
+type triedFixes struct {
+	Schema string     `json:"schema"`
+	Tried  []triedFix `json:"tried"` // the latest last
+}
+
+// triedFix is what a trial said of one variant.
+type triedFix struct {
+	Fingerprint string       `json:"fingerprint"` // of the base's fault
+	Limit       sample.Bytes `json:"limit_bytes"`
+	Variant     string       `json:"variant"`
+	// Setting is all by which it differs from the base, "GOMEMLIMIT=200MiB"; "": it is
+	// another program.
+	Setting string      `json:"setting"`
+	State   trial.State `json:"state"`
+	Why     string      `json:"why"`
+	Folder  string      `json:"folder"`
+}
+
+func triedPath() (string, error) {
+	dir, err := stateDir()
+	return filepath.Join(dir, "tried.json"), err
+}
+
+// readTried is empty where nothing was tried, or where the file is not known.
+func readTried() (t triedFixes) {
+	path, err := triedPath()
+	if err != nil {
+		return t
+	}
+	text, err := os.ReadFile(path)
+	if err != nil { // none yet
+		return t
+	}
+	if json.Unmarshal(text, &t) != nil || t.Schema != triedSchema {
+		return triedFixes{}
+	}
+	return t
+}
+
+// remember keeps what a trial said of the variants that it settled.
+func (t *try) remember(a *trial.Answer) error {
+	folder, err := filepath.Abs(t.folder)
+	if err != nil || t.fingerprint == "" {
+		return err
+	}
+	all := readTried()
+	all.Schema = triedSchema
+	for i := range a.Variants {
+		v := &a.Variants[i]
+		if v.State != trial.Proved && v.State != trial.Refuted && v.State != trial.Worse {
+			continue
+		}
+		one := triedFix{Fingerprint: t.fingerprint, Limit: a.Limit, Variant: v.Name, State: v.State, Why: v.Why, Folder: folder}
+		one.Setting = t.difference(v.Name)
+		all.Tried = slices.DeleteFunc(all.Tried, func(old triedFix) bool {
+			return old.Fingerprint == one.Fingerprint && old.Limit == one.Limit && old.Variant == one.Variant && old.Setting == one.Setting
+		})
+		all.Tried = append(all.Tried, one)
+	}
+	path, err := triedPath()
+	if err != nil {
+		return err
+	}
+	return replaceJSON(path, all)
+}
+
+// difference is the settings that a variant has and the base has not, "" where it
+// is another program.
+func (t *try) difference(name string) string {
+	i := slices.IndexFunc(t.variants, func(v variant) bool { return v.Name == name })
+	v, base := t.variants[i], t.variants[0]
+	if v.ref != "" || !slices.Equal(v.command.Args, base.command.Args) {
+		return ""
+	}
+	added := slices.DeleteFunc(slices.Clone(v.command.Env), func(e string) bool { return slices.Contains(base.command.Env, e) })
+	return strings.Join(added, " ")
+}
+
+// tell gives the fixes of an answer the state that a trial of the same fault,
+// under the same limit, has found: that very setting for a setting, a changed
+// program that was proved for a change of the code.
+func (t triedFixes) tell(a *explain.Answer) {
+	for i := range a.Fixes {
+		f := &a.Fixes[i]
+		for _, tried := range t.Tried {
+			if tried.Fingerprint != a.Verdict.Fingerprint || a.Outcome.LimitBytes == nil || tried.Limit != *a.Outcome.LimitBytes {
+				continue
+			}
+			switch {
+			case tried.Setting != "" && tried.Setting == f.Text, tried.Setting == "" && f.Kind == "code" && tried.State == trial.Proved:
+				f.State = "refuted"
+				if tried.State == trial.Proved {
+					f.State = "proved"
+				}
+				_, counts, _ := strings.Cut(tried.Why, ": ")
+				f.Outlook = fmt.Sprintf("by %s of %s: %s", tried.Variant, filepath.Base(tried.Folder), counts)
+			}
+		}
+	}
+}
