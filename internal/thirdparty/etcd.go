@@ -22,7 +22,9 @@ func Etcd() Server {
 		Package: "go.etcd.io/etcd/server/v3",
 		Args: func(dir string, port int) []string {
 			clients := "http://127.0.0.1:" + strconv.Itoa(port)
+			// What it keeps of its log and of old revisions is full soon.
 			return []string{
+				"--snapshot-count", "200", "--snapshot-catchup-entries", "100", "--auto-compaction-mode", "revision", "--auto-compaction-retention", "100",
 				"--data-dir", dir, "--log-level", "warn", "--unsafe-no-fsync",
 				"--listen-client-urls", clients, "--advertise-client-urls", clients,
 				"--listen-peer-urls", "http://127.0.0.1:0",
