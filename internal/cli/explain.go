@@ -166,9 +166,9 @@ func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
 		return report.LatencyText(s.out, a.Latency, report.Options{Color: useColor(s.out), Next: "highwater explain " + shortName(path)})
 	}
 	name := shortName(path)
-	next := "highwater export --pprof " + name + " > heap.pb.gz && go tool pprof -http=: heap.pb.gz"
+	next := "highwater open " + name + "      highwater export --pprof " + name + " -o heap.pb.gz"
 	if a.Sampling.View == "none" {
-		next = "highwater export --csv " + name + " > samples.csv"
+		next = "highwater open " + name + "      highwater export --csv " + name + " -o samples.csv"
 	}
 	return report.Text(s.out, a, report.Options{
 		Color:    useColor(s.out),
