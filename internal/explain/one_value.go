@@ -64,7 +64,7 @@ func wholeFound(c *Case, n int) Finding {
 	f.Because = []string{"of the line's objects no two were as large: it was one value, not many"}
 	if n > 1 {
 		what = fmt.Sprintf("up to %d values as a whole, and held %%s for them", n)
-		f.Because = []string{fmt.Sprintf("as many goroutines may have been at it as it held values of the largest size: %d", s.AsLarge)}
+		f.Because = []string{fmt.Sprintf("%s of the line's objects were of the largest size, no more than the %d goroutines that may have been at work", figure(float64(s.AsLarge)), n)}
 	}
 	f.Sentence = fmt.Sprintf("%s at %s%s was putting together "+what+"; the largest part was %s.",
 		ShortFunc(c.builder()), place(s.File, s.Line), c.in(), size(s.Bytes), size(s.Largest))
