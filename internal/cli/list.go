@@ -30,8 +30,9 @@ type listed struct {
 	Started     time.Time `json:"started"`
 	Program     string    `json:"program"`
 	Limit       uint64    `json:"limit_bytes,omitempty"`
-	State       string    `json:"state"`   // "recording", "cut short", or the outcome
-	Verdict     string    `json:"verdict"` // class, "" if it was not explained yet
+	Peak        uint64    `json:"peak_bytes,omitempty"` // the greatest charge of a moment
+	State       string    `json:"state"`                // "recording", "cut short", or the outcome
+	Verdict     string    `json:"verdict"`              // class, "" if it was not explained yet
 	Fingerprint string    `json:"fingerprint"`
 	// Cause says of the fingerprint whether it was "new" in this recording, "known"
 	// from an earlier one of the program, or "accepted" by its note.
@@ -92,6 +93,7 @@ func describe(f stored) listed {
 		l.Program = m.Command[0]
 	}
 	l.State, l.Verdict, l.Fingerprint = m.More[metaState], m.More[metaVerdict], m.More[metaFingerprint]
+	l.Peak = peakOf(r)
 	if _, closed := r.Closed(); !closed {
 		l.State = "cut short"
 		if r.Live() {
@@ -99,6 +101,20 @@ func describe(f stored) listed {
 		}
 	}
 	return l
+}
+
+// peakOf is 0 where no moment has a charge, or none can be read.
+func peakOf(r *recording.Reader) (peak uint64) {
+	moments, err := r.Moments()
+	if err != nil {
+		return 0
+	}
+	for _, m := range moments {
+		if m.Usage.OK {
+			peak = max(peak, uint64(m.Usage.V))
+		}
+	}
+	return peak
 }
 
 // tellCauses says of each fingerprint whether it is new; the list is newest first.

@@ -242,24 +242,31 @@ func (s *shelf) Book(name string) (*web.Book, error) {
 	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)
 }
 
-// Compare is what highwater diff prints.
-func (s *shelf) Compare(before, after string) (string, error) {
+// Compare is how two recordings differ, and what highwater diff prints of it.
+func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
 	var sides [2]compared
 	for i, name := range []string{before, after} {
 		b, err := s.Book(name)
 		if err != nil {
-			return "", err
+			return nil, "", err
 		}
 		sides[i] = compared{path: b.Path}
 	}
 	d, err := compare(sides[0], sides[1], 0)
 	if err != nil {
-		return "", err
+		return nil, "", err
+	}
+	if s.flags.redact {
+		for _, lines := range [][]explain.DiffLine{d.Grew, d.Shrank, d.Same, d.AllocatedBy} {
+			for i := range lines {
+				lines[i].File = explain.ShortFile(lines[i].File)
+			}
+		}
 	}
 	var out strings.Builder
 	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
 		Next: "highwater diff " + before + " " + after})
-	return out.String(), err
+	return d, out.String(), err
 }
 
 // List is what highwater list prints.

@@ -28,6 +28,7 @@ type Instant struct {
 	Heap      Heap    `json:"heap"`
 	Untouched int64   `json:"untouched"` // reserved by the processes and never touched: in no row of the ledger
 
+	Native     []Native          `json:"native"`
 	Goroutines []Goroutines      `json:"goroutines"`
 	Processes  []explain.Process `json:"processes"`
 	Gaps       []explain.Gap     `json:"gaps"`
@@ -50,6 +51,15 @@ type Row struct {
 	Bytes       int64  `json:"bytes"`
 	Reclaimable bool   `json:"reclaimable"`
 	Means       string `json:"means"`
+}
+
+// Native is what of one process lies outside Go's heap, by its pages.
+type Native struct {
+	PID    int    `json:"pid"`
+	Name   string `json:"name"`
+	Malloc int64  `json:"malloc"` // the C library's heap and arenas
+	Mapped int64  `json:"mapped"` // other anonymous mappings
+	Image  int64  `json:"image"`  // written pages of the executable and of libraries
 }
 
 // sameInstant is how far a moment may be from the time that is asked for and still
@@ -168,11 +178,12 @@ func fullPoint(r *recording.Reader, at time.Time) (*sample.Point, error) {
 
 // fillProcess is what the moment says of the process that it is about.
 func (i *Instant) fillProcess(side *explain.Side) {
-	i.Goroutines = []Goroutines{}
+	i.Goroutines, i.Native = []Goroutines{}, []Native{}
 	for n := range side.Moment.Processes {
 		p := &side.Moment.Processes[n]
-		if p.Residency != nil {
-			i.Untouched += int64(p.Residency.Untouched)
+		if r := p.Residency; r != nil {
+			i.Untouched += int64(r.Untouched)
+			i.Native = append(i.Native, Native{p.Key.PID, nameOf(i.Processes, p.Key.PID), int64(r.CMalloc), int64(r.Mmap), int64(r.Image)})
 		}
 		if p.Key != side.Subject {
 			continue
@@ -185,6 +196,15 @@ func (i *Instant) fillProcess(side *explain.Side) {
 			i.Gaps = append(i.Gaps, explain.Gap{What: "the moment", Why: p.Incomplete})
 		}
 	}
+}
+
+func nameOf(list []explain.Process, pid int) string {
+	for _, p := range list {
+		if p.PID == pid {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // baseline is the profile that growth is counted from, and when it was.

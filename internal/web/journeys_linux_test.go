@@ -160,6 +160,15 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 			t.Errorf("%v: %s", err, out)
 		}
 	})
+	t.Run("what other settings would give is told", func(t *testing.T) {
+		b.until(`/GOGC|Nothing is predicted/.test(document.querySelector('.settings').textContent.replace('What would', ''))`)
+	})
+	t.Run("native memory is told by process", func(t *testing.T) {
+		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.holders .tabs button')].find((x) => x.innerText === 'Native').click()`))
+		b.until(`location.hash.includes('view=native') && document.querySelector('.holders tbody th').innerText.startsWith('leak')`)
+		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.holders .tabs button')].find((x) => x.innerText === 'Held').click()`))
+		b.until(`document.querySelector('.holders .code')`)
+	})
 	t.Run("dark follows the system", func(t *testing.T) {
 		light := value[string](b, `getComputedStyle(document.body).backgroundColor`)
 		b.media("prefers-color-scheme", "dark")
@@ -199,6 +208,10 @@ func TestThePageWithoutScriptIsTheVerdictAsText(t *testing.T) {
 	b := browser(t)
 	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(address[:strings.Index(address, "r/")]))
+	if text, err := chromedp.Run(b.ctx, chromedp.Text("body")); err != nil || !strings.Contains(text, "highwater list") {
+		t.Errorf("the list without script says %q, %v", text, err)
 	}
 	b.do(chromedp.Navigate(address))
 	text, err := chromedp.Run(b.ctx, chromedp.Text("body"))
@@ -416,10 +429,19 @@ func TestTheListComparesTwo(t *testing.T) {
 	b.do(chromedp.Navigate(serve(t)))
 	b.until(`document.querySelectorAll('tbody tr').length === 2`)
 	b.accessible()
+	if row := b.text("tbody tr"); !strings.Contains(row, "MiB") {
+		t.Errorf("no peak in the list: %q", row)
+	}
 	b.do(chromedp.Click("tbody tr:nth-child(1) input"), chromedp.Click("tbody tr:nth-child(2) input"))
 	b.until(`document.querySelector('a.button')?.innerText === 'Compare steady-1 with steady-2'`)
 	b.do(chromedp.Click("a.button"))
-	b.until(`document.querySelector('pre')?.innerText.includes('steady-2')`)
+	b.until(`document.querySelector('h1').innerText.includes('steady-2') && document.querySelectorAll('.side tbody tr').length > 3`)
+	b.accessible()
+	for _, part := range value[[]string](b, `[...document.querySelectorAll('section[aria-labelledby=where-title] tbody tr:not(.on) th')].map((e) => e.innerText)`) {
+		if part == "" {
+			t.Error("a row of the ledger has no name")
+		}
+	}
 	b.do(chromedp.NavigateBack())
 	b.until(`document.querySelector('tbody a')`)
 	b.do(chromedp.Click("tbody a"))

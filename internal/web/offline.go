@@ -15,6 +15,7 @@ type Offline struct {
 	Overview *Overview  `json:"overview"`
 	Timeline *Timeline  `json:"timeline"`
 	Instants []*Instant `json:"instants"`
+	Tuning   *Tuning    `json:"tuning"`
 	LeftOut  []string   `json:"left_out"`
 	Pprof    []byte     `json:"pprof"` // of the moment of the verdict
 }
@@ -46,6 +47,9 @@ func (b *Book) WriteOffline(w io.Writer) (leftOut []string, err error) {
 	if err := all.addInstants(b); err != nil {
 		return nil, err
 	}
+	if all.Tuning, err = b.Tuning(); err != nil {
+		return nil, err
+	}
 	var profile bytes.Buffer
 	if err := b.Pprof(&profile, ""); err == nil {
 		all.Pprof = profile.Bytes()
@@ -54,7 +58,7 @@ func (b *Book) WriteOffline(w io.Writer) (leftOut []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := offlinePage(pageData{Title: o.Answer.Program.Name + ", " + o.Name, Book: true, Text: o.Text}, data)
+	d, err := offlinePage(pageData{Title: o.Answer.Program.Name + ", " + o.Name, Kind: "book", Text: o.Text}, data)
 	if err != nil {
 		return nil, err
 	}

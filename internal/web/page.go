@@ -19,10 +19,9 @@ var assets embed.FS
 type pageData struct {
 	Title string
 	Root  string   // where assets/ lies from here
-	Book  bool     // it is of one recording; else the list of them
-	Plain bool     // it is its text, without script
+	Kind  string   // "book" of one recording, "list" of them, or "diff" of two
+	Text  string   // the same in words, for browsers without script and until it runs
 	Ahead []string // what the script will ask for, so that the browser need not wait for it
-	Text  string   // the verdict, for browsers without script and until it runs
 	// Of an offline page: everything is in it.
 	Offline      bool
 	Policy       string
@@ -53,16 +52,16 @@ var skeleton = template.Must(template.New("page").Parse(`<!doctype html>
 {{- end}}
 </head>
 <body>
-<div id="page" data-kind="{{if .Book}}book{{else}}list{{end}}">
+<div id="page" data-kind="{{.Kind}}">
 <main class="first"><h1>{{.Title}}</h1>
 <pre>{{.Text}}</pre>
-{{- if not .Plain}}<noscript><p>This is the verdict as text. The timeline and the rest of the page need JavaScript; <code>highwater explain</code> prints the same in a terminal.</p></noscript>{{end}}
+<noscript><p>{{if eq .Kind "list"}}The list needs JavaScript; <code>highwater list</code> prints it in a terminal.{{else}}This is the answer as text. The pictures need JavaScript; <code>highwater {{if eq .Kind "diff"}}diff{{else}}explain{{end}}</code> prints the same in a terminal.{{end}}</p></noscript>
 </main>
 </div>
 {{- if .Offline}}
 <script type="application/json" id="data">{{.Data}}</script>
 <script>{{.Script}}</script>
-{{- else if not .Plain}}
+{{- else}}
 <script src="{{.Root}}/assets/page.js"></script>
 {{- end}}
 </body>

@@ -21,8 +21,8 @@ type Shelf interface {
 	Book(name string) (*Book, error)
 	// List describes all of them, newest first, as JSON.
 	List() (any, error)
-	// Compare says in words how two of them differ.
-	Compare(before, after string) (string, error)
+	// Compare says how two of them differ, and the same in words.
+	Compare(before, after string) (*explain.Diff, string, error)
 }
 
 // Server hands out the page of one shelf to whoever knows its address. Every
@@ -56,11 +56,13 @@ func (s *Server) Handler() http.Handler {
 		"GET /{token}/{$}":                   s.list,
 		"GET /{token}/api/list":              s.listData,
 		"GET /{token}/diff":                  s.compare,
+		"GET /{token}/api/diff":              s.diff,
 		"GET /{token}/assets/{file}":         s.asset,
 		"GET /{token}/r/{name}/{$}":          s.page,
 		"GET /{token}/r/{name}/api/overview": s.overview,
 		"GET /{token}/r/{name}/api/timeline": s.timeline,
 		"GET /{token}/r/{name}/api/instant":  s.instant,
+		"GET /{token}/r/{name}/api/tuning":   s.tuning,
 		"GET /{token}/r/{name}/heap.pb.gz":   s.pprof,
 	} {
 		mux.HandleFunc(path, s.guard(serve))
@@ -129,7 +131,7 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) error {
-	return writePage(w, pageData{Title: "Recordings", Root: "."})
+	return writePage(w, pageData{Title: "Recordings", Root: ".", Kind: "list"})
 }
 
 func (s *Server) listData(w http.ResponseWriter, _ *http.Request) error {
@@ -140,14 +142,23 @@ func (s *Server) listData(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, all)
 }
 
-// compare is a page of text: its own script would have nothing to do.
+// compare is the page of two recordings; without script it is their difference in
+// words.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
 	before, after := r.FormValue("before"), r.FormValue("after")
-	text, err := s.Shelf.Compare(before, after)
+	_, text, err := s.Shelf.Compare(before, after)
 	if err != nil {
 		return err
 	}
-	return writePage(w, pageData{Title: before + " and " + after, Root: ".", Plain: true, Text: text})
+	return writePage(w, pageData{Title: before + " and " + after, Root: ".", Kind: "diff", Text: text})
+}
+
+func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
+	d, text, err := s.Shelf.Compare(r.FormValue("before"), r.FormValue("after"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, map[string]any{"diff": d, "text": text})
 }
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
@@ -155,7 +166,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := pageData{Title: b.Name, Root: "../..", Book: true}
+	d := pageData{Title: b.Name, Root: "../..", Kind: "book"}
 	if o, err := b.Overview(); err != nil {
 		d.Text = err.Error()
 	} else {
@@ -214,6 +225,18 @@ func (s *Server) instant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, i)
+}
+
+func (s *Server) tuning(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.Shelf.Book(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	t, err := b.Tuning()
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, t)
 }
 
 func (s *Server) pprof(w http.ResponseWriter, r *http.Request) error {

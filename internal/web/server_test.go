@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/web"
 )
 
@@ -19,8 +20,10 @@ func (o one) Book(name string) (*web.Book, error) {
 	}
 	return o.book, nil
 }
-func (one) List() (any, error)                           { return map[string]any{"recordings": []string{}}, nil }
-func (one) Compare(before, after string) (string, error) { return "<b>" + before + after, nil }
+func (one) List() (any, error) { return map[string]any{"recordings": []string{}}, nil }
+func (one) Compare(before, after string) (*explain.Diff, string, error) {
+	return &explain.Diff{}, "<b>" + before + after, nil
+}
 
 func TestOnlyWhoKnowsTheAddressIsAnswered(t *testing.T) {
 	s := web.Server{Shelf: one{book(long(t, 300, 0))}, Token: "secret", Hosts: []string{"127.0.0.1:80"}}

@@ -41,10 +41,12 @@ type Book struct {
 	reading sync.Mutex // one request at a time reads: a Finder and Evidence are nobody else's meanwhile
 	whole   kept       // of the recording as a whole: few
 	parts   kept       // of stretches and instants of it
+	tuning  sync.Mutex // of tuned
+	tuned   kept
 }
 
 // kept is what a finished recording was asked for: it does not change any more.
-// Who uses it holds Book.reading.
+// Who uses it holds its lock.
 type kept map[string]any
 
 // mostKept bounds the answers that are kept.

@@ -4,8 +4,11 @@ import type { State } from './state'
 import { clock, duration, limit, size } from './format'
 import { Standing } from './holders'
 import { Icicle } from './icicle'
+import { Answers } from './latency'
+import { Settings } from './tuning'
+import type { Source } from './data'
 
-export function Below({ overview, instant, state, change, leftOut }: { overview: Overview; instant: Instant; state: State; change: (s: Partial<State>) => void; leftOut: string[] }) {
+export function Below({ source, overview, instant, state, change }: { source: Source; overview: Overview; instant: Instant; state: State; change: (s: Partial<State>) => void }) {
   const o = overview
   return <div class="below">
     <section aria-labelledby="icicle-title"><h2 id="icicle-title">Through which calls was it allocated? <span class="finding">{state.view === 'allocated' ? 'all that was ever allocated' : `${size(instant.heap.total)} held`}</span></h2>
@@ -21,6 +24,8 @@ export function Below({ overview, instant, state, change, leftOut }: { overview:
           <td class="num">{p.from !== null ? `${clock(p.from)} \u2013 ${clock(p.to!)}` : '\u2013'}</td><td class="num">{p.peak !== null ? size(p.peak) : '\u2013'}</td>
           <td class="num">{(() => { const now = instant.processes.find((q) => q.pid === p.pid); return now ? size(now.bytes) : '\u2013' })()}</td><td>{p.end}</td></tr>)}</tbody></table>
     </section>
+    <Settings source={source} command={`highwater tune ${o.name}`} />
+    <Answers answer={o.answer} />
     <Footprint overview={o} />
     <section aria-labelledby="events-title"><h2 id="events-title">What happened?</h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="Events"><table><thead><tr><th scope="col" class="num">Time</th><th scope="col">Event</th><th scope="col" class="num">PID</th><th scope="col">Text</th></tr></thead>
@@ -29,7 +34,7 @@ export function Below({ overview, instant, state, change, leftOut }: { overview:
     <section aria-labelledby="limits-title"><h2 id="limits-title">What does this evidence not show?</h2>
       <ul>{[...o.answer.gaps, ...instant.gaps].map((g) => <li><b>{g.what}</b>: {g.why}</li>)}{o.gaps.map((g) => <li><b>{g.what}</b>{g.pid ? ` of ${g.pid}` : ''}: {g.why} <span class="muted">({clock(g.from)} to {g.to === null ? 'the end' : clock(g.to)})</span></li>)}
         {o.holes.map(([from, to]) => <li><b>no sample</b> from {clock(from)} to {clock(to)}</li>)}
-        {leftOut.map((l) => <li><b>left out of this file</b>: {l}</li>)}
+        {source.leftOut.map((l) => <li><b>left out of this file</b>: {l}</li>)}
         <li>This moment took {duration(instant.took)} to read; the program was held for {duration(instant.stopped)}.</li></ul>
     </section>
     <section aria-labelledby="environment-title"><h2 id="environment-title">Where did it run?</h2>
@@ -42,7 +47,9 @@ function Footprint({ overview }: { overview: Overview }) {
   const f = overview.answer.run.footprint
   if (!f) return null
   const of: [string, number | null][] = [['half of the time', f.p50_bytes], ['95 %', f.p95_bytes], ['99 %', f.p99_bytes], ['99.9 %', f.p999_bytes]]
+  const most = Math.max(...of.map(([, n]) => n ?? 0), overview.answer.outcome.limit_bytes ?? 0, 1)
+  const bar = (n: number) => <td class="wide"><i style={{ width: `${(100 * n) / most}%` }} /></td>
   return <section aria-labelledby="footprint-title"><h2 id="footprint-title">How large was it, for how much of the time? <span class="finding">without page cache</span></h2>
-    <table><tbody>{of.map(([share, n]) => n !== null && <tr><th scope="row">{share} below</th><td class="num">{size(n)}</td></tr>)}
-      {overview.answer.outcome.limit_bytes !== null && <tr><th scope="row">limit</th><td class="num">{limit(overview.answer.outcome.limit_bytes)}</td></tr>}</tbody></table></section>
+    <table class="bars"><tbody>{of.map(([share, n]) => n !== null && <tr><th scope="row">{share} below</th>{bar(n)}<td class="num">{size(n)}</td></tr>)}
+      {overview.answer.outcome.limit_bytes !== null && <tr><th scope="row">limit</th>{bar(overview.answer.outcome.limit_bytes)}<td class="num">{limit(overview.answer.outcome.limit_bytes)}</td></tr>}</tbody></table></section>
 }

@@ -106,7 +106,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
             <Fixes answer={overview.answer} />
           </div>
         </div>
-        {later && <Below overview={overview} instant={instant} state={state} change={change} leftOut={source.leftOut} />}
+        {later && <Below source={source} overview={overview} instant={instant} state={state} change={change} />}
       </>}
     </main>
     {help && <Help close={() => setHelp(false)} />}

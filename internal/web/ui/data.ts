@@ -49,6 +49,7 @@ export interface Answer {
     why: { text: string; evidence: string[]; url?: string }[]
     known: string[]; not_known: string[]; next: string[]
   }
+  latency?: Latency
   allocators: { function: string; file: string; line: number; bytes: number }[]
   run: {
     seconds: number
@@ -60,6 +61,26 @@ export interface Answer {
   ruled_out: { class: string; reason: string; evidence: string[] }[]
   fixes: { id: string; text: string; kind: string; state: string; outlook: string; command: string }[]
   gaps: { what: string; why: string }[]
+}
+
+// Latency is how long answers took, in nanoseconds.
+export interface Latency {
+  probe: string; requests: number; no_answer: number; failed: number; sentence: string
+  p50_ns: number; p90_ns: number; p99_ns: number | null; p999_ns: number | null; max_ns: number
+  histogram: { from_ns: number; to_ns: number; requests: number }[]
+  course: { at_seconds: number; requests: number; p50_ns: number | null; max_ns: number | null }[]
+  failures: { why: string; requests: number }[]
+}
+
+export interface Predicted {
+  gogc: number | null; gomemlimit_bytes: number | null; gc_at?: string; limit_bytes: number | null
+  peak_heap_bytes: { p50: number; p95: number }; resident_bytes: { p50: number; p95: number }
+  gcs: number; gc_cost: string; survives: string; thrash: boolean; recorded: boolean
+}
+
+export interface Tuning {
+  answer: { grade: string; why: string[]; recorded: { resident_bytes: number }; settings: Predicted[]; recommended: { gogc: number | null; gomemlimit_bytes: number; limit_bytes: number; because: string } | null } | null
+  why: string
 }
 
 export interface Timeline {
@@ -75,6 +96,7 @@ export interface Instant {
   pages: boolean
   ledger: { total: number; limit: number | null; unexplained: number; of_cgroup: boolean; rows: Row[] }
   untouched: number
+  native: { pid: number; name: string; malloc: number; mapped: number; image: number }[]
   heap: Heap
   goroutines: { state: string; count: number; bytes: number; oldest: number; own: string; stack: string[]; by: string }[]
   processes: { name: string; pid: number; go_version: string; bytes: number; args: string; subject: boolean; signal: string }[]
@@ -107,6 +129,7 @@ export interface Source {
   overview(): Promise<Overview>
   timeline(from: number, to: number, steps: number): Promise<Timeline>
   instant(at: string, from: string): Promise<Instant>
+  tuning(): Promise<Tuning>
   pprof(at: string): string | null
 }
 
@@ -127,10 +150,11 @@ export const served: Source = {
   overview: () => ask('api/overview'),
   timeline: (from, to, steps) => ask(`api/timeline?from=${from}&to=${to}&steps=${steps}`),
   instant: (at, from) => ask(`api/instant?at=${encodeURIComponent(at)}&from=${encodeURIComponent(from)}`),
+  tuning: () => ask('api/tuning'),
   pprof: (at) => `heap.pb.gz?at=${encodeURIComponent(at)}`,
 }
 
-interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; left_out: string[]; pprof: string | null }
+interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; tuning: Tuning; left_out: string[]; pprof: string | null }
 
 // since is an instant whose growth is counted from another one, as the server
 // does it.
@@ -156,6 +180,7 @@ export function embedded(text: string): Source {
     leftOut: all.left_out,
     overview: async () => all.overview,
     timeline: async () => all.timeline,
+    tuning: async () => all.tuning,
     instant: async (at, from) => {
       const find = (at: string) => {
         const named = instants.find((i) => i.name === at)

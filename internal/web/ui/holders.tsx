@@ -3,7 +3,7 @@ import type { Instant, Line, Overview } from './data'
 import type { State, View } from './state'
 import { clock, delta, percent, size } from './format'
 
-const views: [View, string][] = [['live', 'Held'], ['allocated', 'All allocated'], ['garbage', 'Garbage'], ['goroutines', 'Goroutines']]
+const views: [View, string][] = [['live', 'Held'], ['allocated', 'All allocated'], ['garbage', 'Garbage'], ['native', 'Native'], ['goroutines', 'Goroutines']]
 const rows = 5
 
 export function Holders({ instant, overview, state, change }: { instant: Instant; overview: Overview; state: State; change: (s: Partial<State>) => void }) {
@@ -12,6 +12,8 @@ export function Holders({ instant, overview, state, change }: { instant: Instant
   const lines = [...heap.lines].sort((a, b) => figure(b) - figure(a)).filter((l) => figure(l) > 0)
   const whole = state.view === 'live' ? heap.total : lines.reduce((n, l) => n + figure(l), 0)
   const chosen = lines.find((l) => l.place === state.line) ?? lines[0]
+  // What is a hundredth or less only distracts from the first screen.
+  const listed = lines.filter((l, i) => i < rows && (i === 0 || figure(l) > whole / 100 || l === chosen))
   const finding = heap.view === 'none' ? 'the heap profile was not read'
     : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'reached from the roots' : 'in use by the program\u2019s own profile'}${heap.rate > 1 ? `, sampled 1 per ${size(heap.rate)}; \u00b1 ${size(heap.error)}` : ''}`
   return <section class="holders" aria-labelledby="who-title" id="who">
@@ -19,12 +21,12 @@ export function Holders({ instant, overview, state, change }: { instant: Instant
     <div class="tabs" role="group" aria-label="What to list">{views.map(([view, label]) => <button aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
       <span class="muted push">{heap.since !== null && `growth since ${clock(heap.since)}`}{Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
     {heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines hold {percent(heap.total, instant.ledger.total)} of what was charged: most of it lies elsewhere, as the bar shows.</p>}
-    {state.view === 'goroutines' ? <Standing instant={instant} />
+    {state.view === 'native' ? <Outside instant={instant} /> : state.view === 'goroutines' ? <Standing instant={instant} />
       : !lines.length ? <p class="muted">{heap.view === 'none' ? whyNone(overview) : state.view === 'garbage' ? 'No garbage is attributed here: only at a kill, or where a process ends, is it known which objects were dead.' : 'Nothing.'}</p>
       : <table class="lines"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Growth</th><th scope="col">Course</th></tr></thead>
-        <tbody>{lines.slice(0, rows).map((l) => [
+        <tbody>{listed.map((l) => [
           <tr class={l === chosen ? 'on' : ''} onClick={() => change({ line: l.place })}>
-            <th scope="row"><button class="term" onClick={() => change({ line: l.place })} aria-expanded={l === chosen}><code>{l.place}</code></button> <span class="muted">{l.short}</span>{l.owner !== 'own' && <span class="chip">{l.owner}</span>}{l.in_flight > 0 && <span class="chip">{l.in_flight} goroutines inside</span>}</th>
+            <th scope="row"><button class="term" onClick={() => change({ line: l.place })} aria-expanded={l === chosen}><code>{l.place}</code></button> <span class="muted">{l.short}</span>{l.owner !== 'own' && <span class="chip">{l.owner}</span>}{l.in_flight > 0 && <span class="chip">{l.in_flight} {l.in_flight === 1 ? 'goroutine' : 'goroutines'} inside</span>}</th>
             <td class="num"><b>{size(figure(l))}</b>{state.view === 'live' && l.error > l.bytes / 100 && <span class="muted"> {'\u00b1'} {size(l.error)}</span>}</td>
             <td class="num">{percent(figure(l), whole)}</td>
             <td class="num">{heap.since === null ? '\u2013' : delta(l.grown)}</td>
@@ -32,7 +34,7 @@ export function Holders({ instant, overview, state, change }: { instant: Instant
           </tr>,
           l === chosen && <tr class="code"><td colSpan={5}><Code line={l} /></td></tr>,
         ])}</tbody></table>}
-    {state.view === 'live' && lines.length > rows && <p class="muted">{lines.length - rows + heap.others.count} other lines, {size(lines.slice(rows).reduce((n, l) => n + l.bytes, 0) + heap.others.bytes)}</p>}
+    {state.view === 'live' && lines.length + heap.others.count > listed.length && <p class="muted">{lines.length - listed.length + heap.others.count} other lines, {size(lines.filter((l) => !listed.includes(l)).reduce((n, l) => n + l.bytes, 0) + heap.others.bytes)}</p>}
   </section>
 }
 
@@ -53,6 +55,13 @@ function Spark({ course }: { course: { at: number; bytes: number }[] }) {
   const top = Math.max(...course.map((c) => c.bytes), 1), from = course[0].at, to = course[course.length - 1].at
   const points = course.map((c) => `${(76 * (c.at - from)) / (to - from || 1) + 2},${17 - (15 * c.bytes) / top}`).join(' ')
   return <svg class="spark" width="80" height="18" viewBox="0 0 80 18" role="img" aria-label={`from ${size(course[0].bytes)} to ${size(course[course.length - 1].bytes)}, most ${size(top)}`}><polyline points={points} /></svg>
+}
+
+// Outside is what no heap profile shows, by the pages of each process.
+function Outside({ instant }: { instant: Instant }) {
+  if (!instant.native.length) return <p class="muted">The pages of no process were read at this moment.</p>
+  return <table class="lines"><thead><tr><th scope="col">Process</th><th scope="col" class="num">malloc</th><th scope="col" class="num">Mapped</th><th scope="col" class="num">Program data</th></tr></thead>
+    <tbody>{instant.native.map((n) => <tr><th scope="row">{n.name} <span class="muted">{n.pid}</span></th><td class="num"><b>{size(n.malloc)}</b></td><td class="num">{size(n.mapped)}</td><td class="num">{size(n.image)}</td></tr>)}</tbody></table>
 }
 
 export function Standing({ instant, most = rows }: { instant: Instant; most?: number }) {

@@ -14,7 +14,9 @@ export function Ledger({ instant, before }: { instant: Instant; before: Instant 
   const [shown, setShown] = useState('')
   const rows = [...l.rows.map((r) => ({ ...r })), { name: 'unexplained', group: '', bytes: l.unexplained, reclaimable: false, means: unexplained }]
   const sum = rows.reduce((n, r) => n + Math.max(0, r.bytes), 0)
-  const main = rows.reduce((a, b) => (b.bytes > a.bytes ? b : a))
+  // What the kernel takes back is the answer only where it is most of all.
+  const counts = (r: { bytes: number; reclaimable: boolean }) => (r.reclaimable && r.bytes < l.total / 2 ? 0 : r.bytes)
+  const main = rows.reduce((a, b) => (counts(b) > counts(a) ? b : a))
   const groups = new Map<string, number>()
   for (const r of rows) groups.set(r.group || 'unexplained', (groups.get(r.group || 'unexplained') ?? 0) + r.bytes)
   // The bar goes by groups, so that each is one stretch of it.

@@ -3,6 +3,7 @@ import './vendor/uplot/uPlot.min.css'
 import './page.css'
 import { h, render } from 'preact'
 import { Book } from './book'
+import { Comparison } from './diff'
 import { List } from './list'
 import { embedded, served } from './data'
 
@@ -26,5 +27,5 @@ if (root.dataset.kind === 'book') {
   )
 } else {
   root.textContent = ''
-  render(<List />, root)
+  render(root.dataset.kind === 'diff' ? <Comparison /> : <List />, root)
 }

@@ -12,7 +12,7 @@ export interface State {
   runtime: boolean // show it
 }
 
-export type View = 'live' | 'allocated' | 'garbage' | 'goroutines'
+export type View = 'live' | 'allocated' | 'garbage' | 'native' | 'goroutines'
 
 export const initial: State = { at: '', window: null, base: null, view: 'live', over: '', line: '', search: '', invert: false, runtime: false }
 
@@ -27,7 +27,7 @@ export function fromHash(hash: string): State {
     at: p.get('at') ?? '',
     window: range('window'),
     base: range('base'),
-    view: ['live', 'allocated', 'garbage', 'goroutines'].includes(view) ? view : 'live',
+    view: ['live', 'allocated', 'garbage', 'native', 'goroutines'].includes(view) ? view : 'live',
     over: p.get('over') ?? '',
     line: p.get('line') ?? '',
     search: p.get('search') ?? '',

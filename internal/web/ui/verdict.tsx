@@ -18,7 +18,7 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
       {o.peak_bytes !== null && <span class="muted">peak {size(o.peak_bytes)}{o.limit_bytes !== null && ` of ${limit(o.limit_bytes)}`}</span>}
       {v.fingerprint && <span class="push fingerprint"><span class="muted">fingerprint</span> <code>{v.fingerprint}</code> <span class={v.seen ? 'chip' : 'chip new'}>{v.note?.accepted ? 'accepted' : v.seen ? `known, seen ${v.seen} times before` : 'new'}</span></span>}
     </div>
-    <h1 id="verdict-title">{v.sentence}</h1>
+    <h1 id="verdict-title">{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="culprit">{part}</code> : part))}</h1>
     <div class="state">
       <strong>{v.detail}</strong>
       <details class="confidence">
