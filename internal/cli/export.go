@@ -20,9 +20,9 @@ import (
 )
 
 type exportFlags struct {
-	pprof, goroutines, csv, json bool
-	at, output, view             string
-	pid                          int
+	pprof, goroutines, holders, csv, json bool
+	at, output, view                      string
+	pid                                   int
 }
 
 func exportCommand(s *streams) *cobra.Command {
@@ -31,10 +31,11 @@ func exportCommand(s *streams) *cobra.Command {
 		Use:   "export [RECORDING]",
 		Short: "The evidence in other tools' forms: pprof, CSV, JSON",
 		Long: `Writes a heap profile of the recording as an ordinary pprof file, the goroutines of
-a moment as another, its samples as CSV, or one moment as JSON. Without a moment,
-that of the kill or the peak.`,
+a moment and the holders of a captured heap as others, its samples as CSV, or one
+moment as JSON. Without a moment, that of the kill or the peak.`,
 		Example: `  highwater export --pprof > heap.pb.gz && go tool pprof -http=: heap.pb.gz
   highwater export --pprof --at 10s -o before.pb.gz
+  highwater export --holders -o holders.pb.gz && go tool pprof -http=: holders.pb.gz
   highwater export --csv server-3 > samples.csv`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args) },
@@ -42,13 +43,14 @@ that of the kill or the peak.`,
 	flags := c.Flags()
 	flags.BoolVar(&f.pprof, "pprof", false, "the heap profile (default)")
 	flags.BoolVar(&f.goroutines, "goroutines", false, "the goroutines by stack, with their profiler labels, as a pprof file")
+	flags.BoolVar(&f.holders, "holders", false, "who held the heap, where it was captured (--heap): the ways from variables and goroutines as stacks, as a pprof file")
 	flags.BoolVar(&f.csv, "csv", false, "all samples, a line for each process at each instant")
 	flags.BoolVar(&f.json, "json", false, "one moment, all that is known of it")
 	flags.StringVar(&f.view, "view", "", "with --pprof: live (in use: what was reachable then; default where it is known), published (as the program's own profile) or now (in use: dead objects too, until they are swept)")
 	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start or of the clock")
 	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: of which process (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
-	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "csv", "json")
+	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "csv", "json")
 	return c
 }
 
@@ -71,6 +73,8 @@ func (f exportFlags) run(s *streams, args []string) error {
 	switch {
 	case f.goroutines:
 		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, moment.at) }
+	case f.holders:
+		write = func(w io.Writer) error { return writeHolders(w, r, path, moment.at) }
 	case f.csv:
 		write = func(w io.Writer) error { return writeCSV(w, r) }
 	case f.json:
@@ -164,6 +168,26 @@ func (f exportFlags) writeGoroutines(w io.Writer, r *recording.Reader, path, at 
 	}
 	program, comment := origin(e, p)
 	return heapdiff.GoroutinesToPprof(p.Goroutines, e.Moment.At, program, comment).Write(w)
+}
+
+// writeHolders writes who held a captured heap.
+func writeHolders(w io.Writer, r *recording.Reader, path, at string) error {
+	c, err := explain.ChooseHeap(r, at)
+	if err != nil {
+		return heapMomentError(err, path)
+	}
+	programs, err := r.Programs()
+	if err != nil {
+		return err
+	}
+	var program sample.Program
+	for _, p := range programs {
+		if p.Key == c.Process {
+			program = p
+		}
+	}
+	comment := fmt.Sprintf("highwater: who held the heap of %s, pid %d, at %s", program.Name, c.Process.PID, c.At.UTC().Format(time.RFC3339Nano))
+	return heapdiff.HoldersToPprof(c, program, comment).Write(w)
 }
 
 // viewOf is the profile as the view asked for shows it.

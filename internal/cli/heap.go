@@ -55,7 +55,8 @@ types DWARF; a stripped program's variables are shown by address.`,
   highwater heap 4711 --max-stop 50ms --json
   highwater heap core.4711 --exe ./server
   highwater heap 4711 --path 0xc000123400
-  highwater heap server-3 --at kill`,
+  highwater heap server-3 --at kill
+  highwater heap server-3 --since first`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
@@ -67,6 +68,7 @@ types DWARF; a stripped program's variables are shown by address.`,
 	flags.StringVar(&f.path, "path", "", "print the shortest way from a root to the object at this `address`")
 	flags.StringVar(&f.exe, "exe", "", "`path` of the executable that left the core file")
 	flags.StringVar(&f.at, "at", "", "of a recording: the heap captured at this `moment`: kill, peak, last, a time since the start or of the clock")
+	flags.StringVar(&f.since, "since", "", "of a recording: what came to be held since the capture at this `moment` (first, or as --at), up to --at or the last")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	return c
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
+
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -90,7 +94,28 @@ func TestTheHeapOfAKilledProgramSaysWhoHeldIt(t *testing.T) {
 			if text, _ := askHeap(t, s.recording+"@kill"); !strings.Contains(text, ans.Holders[0].Path) {
 				t.Errorf("as text:\n%s", text)
 			}
+			sumsUp(t, s.recording, ans.Live)
 		})
+	}
+}
+
+// sumsUp checks that the holders' pprof file has as much as was live.
+func sumsUp(t *testing.T, path string, live uint64) {
+	t.Helper()
+	out, err := exec.Command(highwater(t), "export", "--holders", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := uint64(0)
+	for _, s := range p.Sample {
+		sum += uint64(s.Value[1])
+	}
+	if sum > live || sum*50 < live*49 {
+		t.Errorf("the holders' file has %d bytes, %d were live", sum, live)
 	}
 }
 
@@ -129,7 +154,7 @@ func startHoarder(t *testing.T, kind string) *hoarder {
 	h := &hoarder{t: t, stranger: startStranger(t, exec.Command(hoard(t, hwtest.BuildOptions{}), kind))}
 	h.lines.Scan()
 	h.recording = filepath.Join(t.TempDir(), "hoard.hwm")
-	h.watch = exec.Command(highwater(t), "watch", h.pid(), "--heap", "every=1s", "-o", h.recording)
+	h.watch = exec.Command(highwater(t), "watch", h.pid(), "--heap", "every=1s", "--enable-heap-profile", "-o", h.recording)
 	out, err := h.watch.StderrPipe()
 	if err == nil {
 		err = h.watch.Start()
@@ -178,7 +203,7 @@ func (h *hoarder) end() {
 	}
 }
 
-func TestWhatAProgramHoldsIsCapturedEverySecondWhileItRuns(t *testing.T) {
+func TestWhatAProgramHoldsIsCapturedEverySecondAndCompared(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
 	h := startHoarder(t, "map")
 	h.add(2000)
@@ -198,6 +223,35 @@ func TestWhatAProgramHoldsIsCapturedEverySecondWhileItRuns(t *testing.T) {
 		if got := holderOf(all[i], "main.table"); got < 200*4096 || got > 210*4096 {
 			t.Errorf("capture %d: the table takes %d bytes", i, got)
 		}
+	}
+	const bodies = "main.sessions[].body"
+	h.grewAsCaptured(bodies, holderOf(all[len(all)-1], bodies)-holderOf(all[0], bodies))
+}
+
+// grewAsCaptured checks what is said to have grown from the first capture to the last.
+func (h *hoarder) grewAsCaptured(path string, grown sample.Bytes) {
+	h.t.Helper()
+	var g explain.HeapGrowth
+	out, err := exec.Command(highwater(h.t), "heap", h.recording, "--since", "first", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &g)
+	}
+	if err != nil || g.Schema != explain.HeapGrowthSchema || len(g.Grew) == 0 {
+		h.t.Fatalf("%v\n%s", err, out)
+	}
+	if row := g.Grew[0]; row.Path != path || row.Change != grown || row.Steps < 1 || row.ChangeObjects != int64(grown/1024) {
+		h.t.Errorf("first %+v, want %s by %d", row, path, grown)
+	} else if len(row.Allocated) == 0 || row.Allocated[0].Function != "main.newSession" {
+		h.t.Errorf("allocated at %+v", row.Allocated)
+	}
+	for _, row := range g.Grew {
+		if strings.HasPrefix(row.Path, "main.table") {
+			h.t.Errorf("what stayed as it was: %+v", row)
+		}
+	}
+	text, err := exec.Command(highwater(h.t), "heap", h.recording, "--since", "first").Output()
+	if err != nil || !strings.Contains(string(text), path) || strings.Count(string(text), "\n") > 30 {
+		h.t.Errorf("%v\n%s", err, text)
 	}
 }
 

@@ -31,8 +31,8 @@ func (f *heapFlags) recordingOf(arg string) (string, error) {
 }
 
 func (f *heapFlags) notOfRecording() error {
-	if f.at != "" {
-		return usagef("highwater heap RECORDING --at peak", "--at is of a recording: a process and a core have one moment")
+	if f.at != "" || f.since != "" {
+		return usagef("highwater heap RECORDING --at peak", "--at and --since are of a recording: a process and a core have one moment")
 	}
 	return nil
 }
@@ -47,6 +47,9 @@ func (f heapFlags) fromRecording(s *streams, path string) error {
 		return recordingError(err)
 	}
 	defer r.Close()
+	if f.since != "" {
+		return f.growth(s, r, path)
+	}
 	c, err := explain.ChooseHeap(r, f.at)
 	if err != nil {
 		return heapMomentError(err, path)

@@ -2,69 +2,85 @@ package explain
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // ChooseHeap finds the heap capture that at names, as --at does: "kill", "peak" (the
-// most live bytes), "last" or a time; "" is the kill's, else the peak's. The error is
-// ErrAt.
+// most live bytes), "first", "last" or a time; "" is the kill's, else the peak's. The
+// error is ErrNoMoment or ErrAt.
 func ChooseHeap(r *recording.Reader, at string) (*sample.HeapCapture, error) {
-	list, err := r.Heaps()
+	list, start, err := heapsOf(r)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%w: it has no heap capture", ErrNoMoment)
+	i, err := chooseHeap(list, at, start)
+	if err != nil {
+		return nil, err
 	}
-	best := -1
-	for i, h := range list {
-		if best < 0 || h.LiveBytes > list[best].LiveBytes {
-			best = i
-		}
-	}
-	kill := -1
-	for i, h := range list {
-		if h.Reason == sample.HeapKill && (kill < 0 || h.LiveBytes > list[kill].LiveBytes) {
-			kill = i
-		}
-	}
-	switch at {
-	case "":
-		if kill >= 0 {
-			best = kill
-		}
-	case "kill":
-		if best = kill; kill < 0 {
-			return nil, fmt.Errorf("%w: no heap was captured at a death", ErrAt)
-		}
-	case "peak":
-	case "last":
-		best = len(list) - 1
-	default:
-		if best, err = heapAt(r, list, at); err != nil {
-			return nil, err
-		}
-	}
-	return r.Heap(list[best].ID)
+	return r.Heap(list[i].ID)
 }
 
-// heapAt is the capture nearest to a time.
-func heapAt(r *recording.Reader, list []recording.HeapInfo, at string) (int, error) {
-	meta, err := r.Meta()
+// heapsOf are the captures of a recording, and when it began.
+func heapsOf(r *recording.Reader) ([]recording.HeapInfo, time.Time, error) {
+	list, err := r.Heaps()
 	if err != nil {
-		return 0, err
+		return nil, time.Time{}, err
 	}
-	when, err := timeOf(at, meta.At)
+	if len(list) == 0 {
+		return nil, time.Time{}, fmt.Errorf("%w: it has no heap capture", ErrNoMoment)
+	}
+	meta, err := r.Meta()
+	return list, meta.At, err
+}
+
+// chooseHeap is the index of the capture that is meant.
+func chooseHeap(list []recording.HeapInfo, at string, start time.Time) (int, error) {
+	kill, killed := largestHeap(list, func(h recording.HeapInfo) bool { return h.Reason == sample.HeapKill })
+	peak, _ := largestHeap(list, func(recording.HeapInfo) bool { return true })
+	switch at {
+	case "":
+		if killed {
+			return kill, nil
+		}
+		return peak, nil
+	case "kill":
+		if !killed {
+			return 0, fmt.Errorf("%w: no heap was captured at a death", ErrAt)
+		}
+		return kill, nil
+	case "peak":
+		return peak, nil
+	case "first":
+		return 0, nil
+	case "last":
+		return len(list) - 1, nil
+	}
+	when, err := timeOf(at, start)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrAt, err)
 	}
+	return nearestHeap(list, when), nil
+}
+
+// largestHeap is the capture with the most live bytes of those that are meant.
+func largestHeap(list []recording.HeapInfo, meant func(recording.HeapInfo) bool) (best int, found bool) {
+	for i, h := range list {
+		if meant(h) && (!found || h.LiveBytes > list[best].LiveBytes) {
+			best, found = i, true
+		}
+	}
+	return best, found
+}
+
+func nearestHeap(list []recording.HeapInfo, when time.Time) int {
 	best := 0
 	for i, h := range list {
 		if h.At.Sub(when).Abs() < list[best].At.Sub(when).Abs() {
 			best = i
 		}
 	}
-	return best, nil
+	return best
 }

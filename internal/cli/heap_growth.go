@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// growth prints what came to be held between two captures.
+func (f heapFlags) growth(s *streams, r *recording.Reader, name string) error {
+	g, err := explain.GrowthOfHeap(r, shortName(name), f.since, f.at)
+	if err != nil {
+		return heapMomentError(err, name)
+	}
+	if f.json {
+		e := json.NewEncoder(s.out)
+		e.SetIndent("", "  ")
+		return e.Encode(g)
+	}
+	return printGrowth(s.out, g)
+}
+
+// growthRows bounds the text to thirty lines.
+const growthRows = 9
+
+func printGrowth(w io.Writer, g *explain.HeapGrowth) error {
+	p := &heapPrinter{w: w}
+	p.line("%s  from %s to %s: %s live, then %s; %d captures, %d collections", g.Program, whenOf(g.Before), whenOf(g.After),
+		units.Size(g.Before.Live), units.Size(g.After.Live), g.Captures, g.Collections)
+	if len(g.Grew) == 0 {
+		p.line("nothing that holds much grew")
+		return p.err
+	}
+	p.line("WHAT GREW AND IS STILL HELD                                     growth, steps between captures")
+	for _, row := range g.Grew[:min(len(g.Grew), growthRows)] {
+		p.line("  +%9s  %s", units.Size(row.Change), clip(row.Path, 80))
+		steps := fmt.Sprintf("in %d of %d steps", row.Steps, g.Captures-1)
+		if row.Always {
+			steps = "at every step"
+		}
+		p.line("      %s, %s to %s, %s objects more, %s%s", clip(row.Type, 30), units.Size(row.Before), units.Size(row.After), growthCount(row.ChangeObjects), steps, grownBy(row))
+	}
+	return p.err
+}
+
+func growthCount(n int64) string {
+	if n < 0 {
+		return "no"
+	}
+	return count(uint64(n))
+}
+
+func grownBy(row explain.HeapGrown) string {
+	if len(row.Allocated) == 0 {
+		return ""
+	}
+	at := row.Allocated[0]
+	return ", allocated at " + clip(fmt.Sprintf("%s:%d %s", path.Base(at.File), at.Line, at.Function), 50)
+}
+
+func whenOf(s explain.HeapSide) string {
+	return units.Duration(time.Duration(s.Elapsed * float64(time.Second)))
+}

@@ -1,0 +1,258 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// HeapGrowthSchema names the form of a HeapGrowth in JSON. Its fields are only ever
+// added to.
+const HeapGrowthSchema = "highwater.heap-growth/1"
+
+// HeapGrowth is what came to be held between two captures of a program's heap, and
+// still was at the second. No slice is nil.
+type HeapGrowth struct {
+	Schema      string   `json:"schema"`
+	Recording   string   `json:"recording"`
+	Program     string   `json:"program"`
+	PID         int      `json:"pid"`
+	Before      HeapSide `json:"before"`
+	After       HeapSide `json:"after"`
+	Captures    int      `json:"captures"`    // that were compared, both included
+	Collections uint32   `json:"collections"` // between them: what was held all the time is older than so many
+	// Grew are the places where the growth accumulates: those that grew from each
+	// capture to the next first, then by bytes.
+	Grew []HeapGrown `json:"grew"`
+}
+
+// HeapSide is one of the two captures.
+type HeapSide struct {
+	At      string       `json:"at"`             // RFC 3339
+	Elapsed float64      `json:"moment_seconds"` // since the start
+	Reason  string       `json:"reason"`
+	Live    sample.Bytes `json:"live_bytes"`
+}
+
+// HeapGrown is one place that grew.
+type HeapGrown struct {
+	Path          string         `json:"path"`
+	Type          string         `json:"type"`
+	Before        sample.Bytes   `json:"before_bytes"`
+	After         sample.Bytes   `json:"after_bytes"`
+	Change        sample.Bytes   `json:"change_bytes"`
+	ChangeObjects int64          `json:"change_objects"`
+	Steps         int            `json:"steps"`        // from one capture to the next in which it grew
+	Always        bool           `json:"always"`       // it did in all of them
+	Allocated     []HeapGrownBy  `json:"allocated_at"` // lines that allocated more of what lies there
+	series        []sample.Bytes // retained at each capture
+	after         int            // index in the last capture
+}
+
+// HeapGrownBy is a line and how much more of what it allocated is held.
+type HeapGrownBy struct {
+	Function string       `json:"function"`
+	File     string       `json:"file"`
+	Line     int          `json:"line"`
+	Change   sample.Bytes `json:"change_bytes"` // an estimate
+}
+
+const (
+	// mostCompared bounds the captures that are compared: of more some are left out.
+	mostCompared = 40
+	// A place is told of where it is this part of what it is a part of, and of all.
+	grownOfWhole = 10
+	grownOfAll   = 200
+	mostGrown    = 100
+)
+
+// GrowthOfHeap compares the captures of one process from since to at ("" is the
+// last). The error is ErrNoMoment or ErrAt.
+func GrowthOfHeap(r *recording.Reader, name, since, at string) (*HeapGrowth, error) {
+	list, start, err := heapsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	last, err := chooseHeap(list, cmp.Or(at, "last"), start)
+	if err != nil {
+		return nil, err
+	}
+	of := list[last].Process
+	list = slices.DeleteFunc(list[:last+1], func(h recording.HeapInfo) bool { return h.Process != of })
+	first, err := chooseHeap(list, since, start)
+	if err != nil {
+		return nil, err
+	}
+	if list = list[first:]; len(list) < 2 {
+		return nil, fmt.Errorf("%w: growth needs two captures, and from %s on there is one", ErrAt, since)
+	}
+	captures, err := someOf(r, list)
+	if err != nil {
+		return nil, err
+	}
+	g := compareHeaps(captures)
+	g.Recording, g.PID = name, of.PID
+	g.Before, g.After = heapSide(captures[0], start), heapSide(captures[len(captures)-1], start)
+	programs, err := r.Programs()
+	for _, p := range programs {
+		if p.Key == of {
+			g.Program = p.Name
+		}
+	}
+	return g, err
+}
+
+// someOf reads the captures, the first, the last and as many between as are compared.
+func someOf(r *recording.Reader, list []recording.HeapInfo) (all []*sample.HeapCapture, err error) {
+	n := min(len(list), mostCompared)
+	for k := range n {
+		c, err := r.Heap(list[k*(len(list)-1)/(n-1)].ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func heapSide(c *sample.HeapCapture, start time.Time) HeapSide {
+	return HeapSide{At: c.At.Format(time.RFC3339Nano), Elapsed: c.At.Sub(start).Seconds(), Reason: string(c.Reason), Live: c.LiveBytes}
+}
+
+// compareHeaps finds where what the last capture holds more than the first
+// accumulates.
+func compareHeaps(captures []*sample.HeapCapture) *HeapGrowth {
+	first, last := captures[0], captures[len(captures)-1]
+	g := &HeapGrowth{Schema: HeapGrowthSchema, Captures: len(captures), Collections: last.GC - first.GC, Grew: []HeapGrown{}}
+	tree := growthTree{captures: captures, at: make([]map[string]int, len(captures))}
+	for i, c := range captures {
+		tree.at[i] = pathIndex(c)
+	}
+	tree.grow()
+	for _, row := range tree.rows {
+		row.Allocated = tree.sites(row)
+		g.Grew = append(g.Grew, row)
+	}
+	slices.SortStableFunc(g.Grew, func(x, y HeapGrown) int {
+		if x.Always != y.Always {
+			return map[bool]int{true: -1, false: 1}[x.Always]
+		}
+		return cmp.Compare(y.Change, x.Change)
+	})
+	g.Grew = g.Grew[:min(len(g.Grew), mostGrown)]
+	return g
+}
+
+// pathIndex is where each path of a capture is, by its text.
+func pathIndex(c *sample.HeapCapture) map[string]int {
+	index := make(map[string]int, len(c.Paths))
+	for i := range c.Paths {
+		if text := c.Path(i); index[text] == 0 { // the text of a list's nodes is its own again
+			index[text] = i + 1
+		}
+	}
+	return index
+}
+
+// growthTree is the paths of the last capture, with what the others had there.
+type growthTree struct {
+	captures []*sample.HeapCapture
+	at       []map[string]int // by capture: 1 + index of a path
+	rows     []HeapGrown
+}
+
+// grow goes from the roots to where the growth accumulates: on to the parts of a
+// path as long as they make up most of its growth.
+func (t *growthTree) grow() {
+	last := t.captures[len(t.captures)-1]
+	children := make([][]int, len(last.Paths)+1)
+	grown := make([]int64, len(last.Paths))
+	for i := range last.Paths {
+		p := &last.Paths[i]
+		children[p.Parent+1] = append(children[p.Parent+1], i)
+		grown[i] = int64(p.Retained) - int64(t.retained(0, last.Path(i)))
+	}
+	least := max(int64(last.LiveBytes)/grownOfAll, 1)
+	var descend func(at int)
+	descend = func(at int) {
+		named, parts := int64(0), []int(nil)
+		for _, c := range children[at+1] {
+			if n := grown[c]; n >= least && (at < 0 || n*grownOfWhole >= grown[at]) {
+				parts, named = append(parts, c), named+n
+			}
+		}
+		if at >= 0 && named*4 < grown[at]*3 {
+			t.rows = append(t.rows, t.row(at))
+			return
+		}
+		for _, c := range parts {
+			descend(c)
+		}
+	}
+	descend(-1)
+}
+
+func (t *growthTree) retained(capture int, path string) sample.Bytes {
+	if i := t.at[capture][path]; i > 0 {
+		return t.captures[capture].Paths[i-1].Retained
+	}
+	return 0
+}
+
+// row is what is told of a path of the last capture.
+func (t *growthTree) row(at int) HeapGrown {
+	last := t.captures[len(t.captures)-1]
+	p, text := &last.Paths[at], last.Path(at)
+	row := HeapGrown{Path: text, Type: p.Type, After: p.Retained, after: at, ChangeObjects: int64(p.Held)}
+	for k := range t.captures {
+		row.series = append(row.series, t.retained(k, text))
+		if k > 0 && row.series[k] > row.series[k-1] {
+			row.Steps++
+		}
+	}
+	if i := t.at[0][text]; i > 0 {
+		row.ChangeObjects -= int64(t.captures[0].Paths[i-1].Held)
+	}
+	row.Before, row.Always = row.series[0], row.Steps == len(t.captures)-1
+	row.Change = row.After - row.Before
+	return row
+}
+
+// sites are the lines that allocated more of what a place holds, most first.
+func (t *growthTree) sites(row HeapGrown) []HeapGrownBy {
+	sums := map[sample.Frame]int64{}
+	add := func(c *sample.HeapCapture, at int, sign int64) {
+		for i := range c.Paths {
+			if c.Paths[i].Holder && (isPart(c, i, at) || isPart(c, at, i)) {
+				for _, s := range c.Paths[i].Sites {
+					sums[s.At] += sign * int64(s.Bytes)
+				}
+			}
+		}
+	}
+	add(t.captures[len(t.captures)-1], row.after, 1)
+	if i := t.at[0][row.Path]; i > 0 {
+		add(t.captures[0], i-1, -1)
+	}
+	all := []HeapGrownBy{}
+	for at, n := range sums {
+		if n > 0 {
+			all = append(all, HeapGrownBy{at.Func, at.File, at.Line, sample.Bytes(n)})
+		}
+	}
+	slices.SortFunc(all, func(x, y HeapGrownBy) int {
+		return cmp.Or(cmp.Compare(y.Change, x.Change), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Line, y.Line))
+	})
+	return all[:min(len(all), shown)]
+}
+
+// isPart says whether a path is another, or a part of it.
+func isPart(c *sample.HeapCapture, path, of int) bool {
+	for ; path > of; path = c.Paths[path].Parent {
+	}
+	return path == of
+}
