@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/trial"
@@ -214,6 +215,6 @@ func measured(path string, a *explain.Answer) (trial.Run, error) {
 // setup says how all runs were made.
 func (st *stage) setup(program, limit string, compare bool) trial.Setup {
 	n, _ := units.ParseSize(limit) // read before
-	return trial.Setup{Program: program, Limit: sample.Bytes(n), Expect: string(st.expect), Load: st.load, Compare: compare,
+	return trial.Setup{Program: program, Limit: sample.Bytes(n), Expect: string(st.expect), Load: strings.Join(procfs.Redact(strings.Fields(st.load)), " "), Compare: compare,
 		Machine: trial.Machine{CPUs: runtime.NumCPU(), Kernel: readLine("/proc/sys/kernel/osrelease"), Busy: st.busy.share()}}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/trial"
 )
@@ -73,7 +74,10 @@ func (f tryFlags) several(list []variant) error {
 }
 
 func newVariant(name string, c trial.Command) variant {
-	text := strings.Join(append(slices.Clone(c.Env), procfs.Redact(c.Args)...), " ")
+	text := explain.Shell(procfs.Redact(c.Args)...)
+	if len(c.Env) > 0 {
+		text = explain.Shell(procfs.Redact(c.Env)...) + " " + text
+	}
 	return variant{Variant: trial.Variant{Name: name, Command: text}, command: c}
 }
 

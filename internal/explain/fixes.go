@@ -199,7 +199,7 @@ func (c *Case) again(limit sample.Bytes, b build, flags ...string) string {
 	if c.Load != "" {
 		words = append(words, "--load", c.Load)
 	}
-	return shell(append(append(words, "--"), c.command(b)...)...)
+	return Shell(append(append(words, "--"), c.command(b)...)...)
 }
 
 // command is the program as it was run. A changed build stands in for the
@@ -220,8 +220,8 @@ func (c *Case) command(b build) []string {
 	return out
 }
 
-// shell is words as a shell reads them.
-func shell(words ...string) string {
+// Shell is words as a shell reads them.
+func Shell(words ...string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w

@@ -29,7 +29,7 @@ func processesOf(c *Case) []Process {
 			one.Signal = signalName(syscall.Signal(m.Signal))
 		}
 		if prog := c.program(m.Key); prog != nil {
-			one.Name, one.Args = prog.Name, shell(prog.Args[min(1, len(prog.Args)):]...)
+			one.Name, one.Args = prog.Name, Shell(prog.Args[min(1, len(prog.Args)):]...)
 			if prog.Go != nil {
 				one.GoVersion = prog.Go.Version
 			}

@@ -141,12 +141,20 @@ func cellText(a *trial.Answer, f trial.Figure, c *trial.Cell) string {
 	}
 	text := f.Text(*c.Median)
 	if c.Low != nil && c.High != nil && *c.Median > 0 {
-		text += fmt.Sprintf(" ±%.0f%%", math.Ceil(100*max(*c.High / *c.Median - 1, 1 - *c.Low / *c.Median)))
+		text += " ±" + spread(max(*c.High / *c.Median, 2 - *c.Low / *c.Median)-1)
 	}
 	if c.Noise {
 		text += " ~"
 	}
 	return text
+}
+
+// spread is how far an interval reaches on its longer side.
+func spread(share float64) string {
+	if share > 1 {
+		return ">100%"
+	}
+	return fmt.Sprintf("%.0f%%", math.Ceil(100*share))
 }
 
 func (p *page) tryWhy(a *trial.Answer) {
