@@ -3,7 +3,7 @@ package gomem
 import (
 	"context"
 	"fmt"
-	"runtime"
+	"runtime/debug"
 
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -14,7 +14,6 @@ import (
 func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, threads []Thread) (*Objects, error) {
 	c := h.c
 	h.c = nil
-	runtime.GC() // what the copy took beside it: large tables come now
 	c.heap.number()
 	if err := c.heap.readAllocated(c.memory().read); err != nil {
 		return nil, fmt.Errorf("the heap's objects: %w", err)
@@ -23,6 +22,7 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	if err != nil {
 		return nil, fmt.Errorf("the heap's objects: %w", err)
 	}
+	debug.FreeOSMemory() // what it took to come so far: large tables follow
 	o.copy, o.covers, o.far = c, make(map[uint32]Coverage), make(map[uint32]uint32)
 	if o.Types, err = newTypes(c); err != nil {
 		return nil, err

@@ -3,8 +3,6 @@ package heapgraph
 import (
 	"context"
 	"errors"
-
-	"github.com/highwater-go/highwater/internal/gomem"
 )
 
 // Graph is nodes and what each points to: node i to To[First[i]:First[i+1]]. The
@@ -25,15 +23,26 @@ type Graph struct {
 // nodes is how many there are, roots included.
 func (g *Graph) nodes() int { return len(g.First) - 1 + g.Leaves }
 
+// place is where in First a node that is no leaf has its place.
+func (g *Graph) place(node uint32) uint32 {
+	if node >= uint32(g.Objects) {
+		return node - uint32(g.Leaves)
+	}
+	return node
+}
+
+// isLeaf says whether a node points to nothing by its number.
+func (g *Graph) isLeaf(node uint32) bool {
+	return node-uint32(g.Objects-g.Leaves) < uint32(g.Leaves)
+}
+
 // pointers is where in To those of a node begin and end.
 func (g *Graph) pointers(node uint32) (first, end uint32) {
-	if inner := uint32(g.Objects - g.Leaves); node >= inner {
-		if node < uint32(g.Objects) {
-			return 0, 0
-		}
-		node -= uint32(g.Leaves)
+	if g.isLeaf(node) {
+		return 0, 0
 	}
-	return g.First[node], g.First[node+1]
+	at := g.place(node)
+	return g.First[at], g.First[at+1]
 }
 
 // none is no node.
@@ -52,7 +61,6 @@ type Tree struct {
 	By        []uint32
 
 	LeafDominator []uint32 // by leaf, counted from the first; none: it is not reachable
-	LeafBy        []uint32
 
 	number []uint32 // of each node of the graph but the leaves; none: it is not reachable
 	g      *Graph
@@ -60,13 +68,10 @@ type Tree struct {
 
 // Number is a node's, none if it is not reachable or a leaf.
 func (t *Tree) Number(node uint32) uint32 {
-	if inner := uint32(t.g.Objects - t.g.Leaves); node >= inner {
-		if node < uint32(t.g.Objects) {
-			return none
-		}
-		node -= uint32(t.g.Leaves)
+	if t.g.isLeaf(node) {
+		return none
 	}
-	return t.number[node]
+	return t.number[t.g.place(node)]
 }
 
 // dominator is the number of a node's dominator, none if the node is not reachable.
@@ -115,18 +120,18 @@ type dominators struct {
 	t      *Tree
 	inner  uint32   // nodes of the graph from here to Objects are leaves
 	parent []uint32 // in the search; compressed on the way
-	way    []step   // of the search, from a root on
+	way    []uint32 // of the nodes from a root to where the search is, the next pointer
 	joins  joins    // pointers to nodes that were found before
 	shared joins    // and to leaves, counted from the first leaf
-	sorted []join   // the first of these, in the order of what they lead to
+	from   []uint32 // origins of joins, in the order of what they lead to
 	class  []uint32 // the number at which each class begins
-	start  []uint32 // of each node's in sorted
+	start  []uint32 // of each node's in from
 	semi   []uint32
 	label  []uint32
 }
 
 // join is a pointer that does not belong to the tree of the search.
-type join struct{ to, from, e uint32 }
+type join struct{ to, from uint32 }
 
 // joins is a list that may be long: it is not moved as it grows.
 type joins struct {
@@ -134,7 +139,7 @@ type joins struct {
 	n      int
 }
 
-const joinBlock = 1 << 16
+const joinBlock = 1 << 17
 
 func (l *joins) add(j join) {
 	if l.n%joinBlock == 0 {
@@ -156,10 +161,10 @@ func (d *dominators) search(ctx context.Context) error {
 	if g.Leaves > g.Objects || g.Objects > g.nodes() {
 		return ErrGraph
 	}
-	t.number, t.LeafDominator, t.LeafBy = nones(n-1), nones(g.Leaves), table(g.Leaves)
+	t.number, t.LeafDominator = nones(n-1), nones(g.Leaves)
 	// Of these, only what is used becomes memory.
 	t.Node, t.By = append(table(n)[:0], none), append(table(n)[:0], none)
-	d.parent = append(table(n)[:0], 0)
+	d.parent, d.way = append(table(n)[:0], 0), table(n)[:0]
 	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
 			d.class = append(d.class, uint32(len(t.Node)))
@@ -171,59 +176,65 @@ func (d *dominators) search(ctx context.Context) error {
 	return nil
 }
 
-// step is a node on the way from a root, and its next pointer.
-type step struct{ number, next, end uint32 }
-
 // descend numbers what a root leads to and nothing before it.
 func (d *dominators) descend(ctx context.Context, root uint32) error {
 	g, t := d.g, d.t
-	objects, first := uint32(g.Objects), uint32(0)
+	first := uint32(0)
 	if k := len(d.class); k > 0 {
 		first = d.class[k-1]
 	}
-	way := d.way[:0]
-	// at is where in First the node has its place.
-	visit := func(node, at, parent, e uint32) {
-		t.number[at] = uint32(len(t.Node))
-		way = append(way, step{uint32(len(t.Node)), g.First[at], g.First[at+1]})
-		t.Node, t.By, d.parent = append(t.Node, node), append(t.By, e), append(d.parent, parent)
-	}
-	visit(root, root-uint32(g.Leaves), 0, none)
-	for steps := 1; len(way) > 0; steps++ {
-		top := &way[len(way)-1]
-		if top.next == top.end {
-			way = way[:len(way)-1]
-			continue
+	at := g.place(root)
+	now := d.visit(root, at, 0, none)
+	for steps := 1; now != 0; steps++ {
+		top := len(d.way) - 1
+		e, end := d.way[top], g.First[at+1]
+		next := none
+		for ; e < end && next == none; e++ {
+			switch to := g.To[e]; {
+			case to >= uint32(g.Objects):
+				return ErrGraph
+			case to >= d.inner:
+				d.leaf(to-d.inner, now, first)
+			case t.number[to] == none:
+				next = to
+			default:
+				if v := t.number[to]; v >= first && d.parent[v] != now {
+					d.joins.add(join{v, now})
+				}
+			}
 		}
-		e := top.next
-		top.next++
-		switch to := g.To[e]; {
-		case to >= objects:
-			return ErrGraph
-		case to >= d.inner:
-			d.leaf(to-d.inner, top.number, e, first)
-		default:
-			if v := t.number[to]; v == none {
-				visit(to, to, top.number, e)
-			} else if v >= first && d.parent[v] != top.number {
-				d.joins.add(join{v, top.number, e})
+		if d.way[top] = e; next != none {
+			now, at = d.visit(next, next, now, e-1), next
+		} else {
+			d.way = d.way[:top]
+			if now = d.parent[now]; now != 0 {
+				at = g.place(t.Node[now])
 			}
 		}
 		if steps%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	d.way = way
 	return nil
 }
 
+// visit numbers a node, which has its place in First at at.
+func (d *dominators) visit(node, at, parent, by uint32) (number uint32) {
+	t := d.t
+	number = uint32(len(t.Node))
+	t.number[at] = number
+	t.Node, t.By, d.parent = append(t.Node, node), append(t.By, by), append(d.parent, parent)
+	d.way = append(d.way, d.g.First[at])
+	return number
+}
+
 // leaf notes a pointer to a leaf. first is where the class of its origin begins.
-func (d *dominators) leaf(leaf, from, e, first uint32) {
+func (d *dominators) leaf(leaf, from, first uint32) {
 	switch v := d.t.LeafDominator[leaf]; {
 	case v == none:
-		d.t.LeafDominator[leaf], d.t.LeafBy[leaf] = from, e
+		d.t.LeafDominator[leaf] = from
 	case v >= first && v != from:
-		d.shared.add(join{leaf, from, e})
+		d.shared.add(join{leaf, from})
 	}
 }
 
@@ -235,6 +246,7 @@ func (d *dominators) solve(ctx context.Context) error {
 	}
 	d.nearest()
 	d.leaves()
+	d.lead()
 	return ctx.Err()
 }
 
@@ -250,10 +262,10 @@ func (d *dominators) order() {
 	for i := range n {
 		d.start[i+1] += d.start[i]
 	}
-	d.sorted = gomem.InLargePages(make([]join, d.joins.n))
+	d.from = table(d.joins.n)
 	for _, block := range d.joins.blocks {
 		for _, j := range block {
-			d.sorted[d.start[j.to]] = j
+			d.from[d.start[j.to]] = j.from
 			d.start[j.to]++
 		}
 	}
@@ -274,8 +286,7 @@ func (d *dominators) semidominators(ctx context.Context) error {
 	var way []uint32
 	for i := uint32(n - 1); i > 0; i-- {
 		best := d.semi[i]
-		for _, j := range d.sorted[d.start[i]:d.start[i+1]] {
-			v := j.from
+		for _, v := range d.from[d.start[i]:d.start[i+1]] {
 			if v > i {
 				way = d.compress(v, i, way[:0])
 				v = d.semi[d.label[v]]
@@ -287,7 +298,7 @@ func (d *dominators) semidominators(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	d.parent = nil
+	d.from, d.start, d.parent = nil, nil, nil
 	return nil
 }
 
@@ -310,7 +321,7 @@ func (d *dominators) compress(v, last uint32, way []uint32) []uint32 {
 }
 
 // nearest turns parents into dominators: the first one above a node that is not
-// below its semidominator. It may have a pointer to the node, too.
+// below its semidominator.
 func (d *dominators) nearest() {
 	dom := d.t.Dominator
 	for i := 1; i < len(dom); i++ {
@@ -318,35 +329,45 @@ func (d *dominators) nearest() {
 		for v > d.semi[i] {
 			v = dom[v]
 		}
-		if v == dom[i] {
-			continue
-		}
-		dom[i], d.t.By[i] = v, none
-		for _, j := range d.sorted[d.start[i]:d.start[i+1]] {
-			if j.from == v {
-				d.t.By[i] = min(d.t.By[i], j.e)
-			}
+		if v != dom[i] {
+			dom[i], d.t.By[i] = v, none
 		}
 	}
-	d.sorted, d.start = nil, nil
 }
 
 // leaves finds the dominators of leaves that several nodes point to: what those
 // have in common.
 func (d *dominators) leaves() {
-	up, of, by := d.climber(), d.t.LeafDominator, d.t.LeafBy
+	up, of := d.climber(), d.t.LeafDominator
 	for _, block := range d.shared.blocks {
 		for _, j := range block {
-			common := up.common(of[j.to], j.from)
-			if common != of[j.to] {
-				of[j.to], by[j.to] = common, none
-			}
-			if common == j.from && by[j.to] == none {
-				by[j.to] = j.e
-			}
+			of[j.to] = up.common(of[j.to], j.from)
 		}
 	}
 	d.semi, d.label, d.shared = nil, nil, joins{}
+}
+
+// lead finds the pointers of dominators to what the search found by others.
+func (d *dominators) lead() {
+	g, t := d.g, d.t
+	some := make([]bool, len(t.Node)) // dominators to be looked at
+	for i, by := range t.By {
+		if by == none {
+			some[t.Dominator[i]] = true
+		}
+	}
+	for i := 1; i < len(some); i++ {
+		if !some[i] {
+			continue
+		}
+		for e, end := g.pointers(t.Node[i]); e < end; e++ {
+			if to := g.To[e]; to < d.inner {
+				if v := t.number[to]; t.By[v] == none && t.Dominator[v] == uint32(i) {
+					t.By[v] = e
+				}
+			}
+		}
+	}
 }
 
 // climber finds what two nodes' dominators have in common, in a number of steps that

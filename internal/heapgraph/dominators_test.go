@@ -100,14 +100,12 @@ func TestANodeRetainsWhatWouldBeGarbageWithoutIt(t *testing.T) {
 		}
 		retained := tree.Retained(func(v uint32) uint64 { return uint64(v) + 1 })
 		for v := range uint32(n) {
-			dom, by := tree.dominator(v), none
-			if leaf := int(v) - (n - g.Leaves); leaf >= 0 {
-				by = tree.LeafBy[leaf]
-			} else if dom != none {
-				by = tree.By[tree.Number(v)]
+			i := tree.Number(v)
+			if i == none || tree.Dominator[i] == 0 {
+				continue
 			}
-			if dom != none && dom != 0 && by != g.leading(tree.Node[dom], v) {
-				t.Errorf("seed %d: the pointer of its dominator to node %d is %d, not %d", seed, v, int32(by), int32(g.leading(tree.Node[dom], v)))
+			if by, want := tree.By[i], g.leading(tree.Node[tree.Dominator[i]], v); by != want {
+				t.Errorf("seed %d: the pointer of its dominator to node %d is %d, not %d", seed, v, int32(by), int32(want))
 			}
 		}
 		g = g.cut()

@@ -60,7 +60,7 @@ func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 	runtime.GC() // the tables of the search
 	p := pather{a: a, depth: depth, known: make(map[pathKey]uint32)}
 	p.run()
-	d.t.By, d.t.LeafBy = nil, nil
+	d.t.By = nil
 	return a, ctx.Err()
 }
 

@@ -32,14 +32,26 @@ func (p *pather) run() {
 		if p.a.pathOf[i] == 0 {
 			p.a.pathOf[i] = p.below(t.Dominator[i], t.By[i], t.Node[i])
 		}
+		p.leaves(uint32(i))
 	}
 	for leaf, dom := range t.LeafDominator {
 		if dom != none && p.a.leafPath[leaf] == 0 {
-			p.a.leafPath[leaf] = p.below(dom, t.LeafBy[leaf], uint32(o.Count-o.Leaves+leaf))
+			p.a.leafPath[leaf] = p.below(dom, none, uint32(o.Count-o.Leaves+leaf))
 		}
 	}
 	p.deep()
 	p.sum()
+}
+
+// leaves places those that a node dominates and leads to.
+func (p *pather) leaves(i uint32) {
+	t, o := p.a.tree, p.a.Objects
+	inner := uint32(o.Count - o.Leaves)
+	for e, end := o.Pointers(t.Node[i]); e < end; e++ {
+		if leaf := o.To[e] - inner; leaf < uint32(o.Leaves) && t.LeafDominator[leaf] == i && p.a.leafPath[leaf] == 0 {
+			p.a.leafPath[leaf] = p.below(i, e, o.To[e])
+		}
+	}
 }
 
 func (p *pather) label(s string) int32 { return p.a.Objects.Types.NewLabel(s) }
