@@ -3,7 +3,6 @@ package recording
 import (
 	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -222,86 +221,6 @@ func (w *Writer) finish() error {
 		return err
 	}
 	return nil
-}
-
-// write runs one addition to the open transaction and ends the recording if it
-// fails.
-func (w *Writer) write(what string, add func() error) error {
-	if w.db == nil {
-		return ErrClosed
-	}
-	err := w.begin()
-	if err == nil {
-		err = add()
-	}
-	if err != nil {
-		return w.end(fmt.Errorf("%s: %w", what, err))
-	}
-	if time.Since(w.lastSync) < commitEvery {
-		return nil
-	}
-	return w.Flush()
-}
-
-func (w *Writer) begin() error {
-	if w.begun {
-		return nil
-	}
-	if err := w.db.exec("BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
-	w.begun = true
-	return nil
-}
-
-func (w *Writer) commit() error {
-	w.lastSync = time.Now()
-	if !w.begun {
-		return nil
-	}
-	if err := w.db.exec("COMMIT"); err != nil {
-		return err
-	}
-	w.begun = false
-	return nil
-}
-
-// end gives the recording up: what was committed stays.
-func (w *Writer) end(err error) error {
-	if w.begun {
-		// SQLite may have rolled back already, at a full disk for example.
-		_ = w.db.exec("ROLLBACK")
-	}
-	err = whyFull(w.path, err)
-	_ = w.abandon()
-	return fmt.Errorf("write recording %s: %w", w.path, err)
-}
-
-// abandon closes the connection, which moves the WAL into the file if it can.
-func (w *Writer) abandon() error {
-	var errs []error
-	w.closeStatements()
-	if w.db != nil {
-		errs = append(errs, w.db.close())
-		w.db = nil
-	}
-	if w.lock != nil {
-		errs = append(errs, w.lock.Close())
-		w.lock = nil
-	}
-	if w.zstd != nil {
-		errs = append(errs, w.zstd.Close())
-		w.zstd = nil
-	}
-	w.points, w.frames, w.locations = nil, nil, nil
-	return errors.Join(errs...)
-}
-
-func (w *Writer) closeStatements() {
-	for name, st := range w.insert {
-		_ = st.(driver.Stmt).Close()
-		delete(w.insert, name)
-	}
 }
 
 // add inserts a row and returns its number.
