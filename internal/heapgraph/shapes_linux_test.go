@@ -2,19 +2,16 @@ package heapgraph
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/procfs"
 )
 
@@ -84,26 +81,7 @@ func (p *shaped) bias(t testing.TB) uint64 {
 // analyze stops the program, copies its heap, and finds who holds it.
 func (p *shaped) analyze(t testing.TB) *Analysis {
 	t.Helper()
-	var copied *gomem.HeapCopy
-	var threads []gomem.Thread
-	_, err := lastbreath.WhileFrozen(p.pid, time.Minute, func(ctx context.Context, z *lastbreath.Freeze) (err error) {
-		for _, th := range z.Threads {
-			threads = append(threads, gomem.Thread(th))
-		}
-		copied, err = p.runtime.CopyHeap(ctx, nil, 0)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	variables, err := p.bin.Variables(copied.VariableRanges())
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := copied.Graph(t.Context(), variables, threads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o, _, _ := p.graph(t)
 	a, err := Analyze(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
