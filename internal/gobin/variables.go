@@ -15,6 +15,7 @@ type Variable struct {
 	Name       string // "main.cache"
 	Addr, Size uint64 // link-time
 	Type       uint64 // where its type's descriptor lies behind moduledata.types; 0: not known
+	Pointer    bool   // Type is not its own, which the program does without, but what it points to
 	Interface  string // of an interface without a descriptor "iface", or "eface" if it has no methods
 }
 
@@ -46,7 +47,7 @@ func (b *Binary) Variables(ranges [][2]uint64) (all []Variable, err error) {
 	types, err := b.variableTypes()
 	for i := range all {
 		t := types[all[i].Name]
-		all[i].Type, all[i].Interface = t.place, t.iface
+		all[i].Type, all[i].Interface, all[i].Pointer = t.place, t.iface, t.pointer
 	}
 	return all, err
 }
@@ -69,8 +70,9 @@ func (b *Binary) variable(sym []byte, ranges [][2]uint64) (v Variable, ok bool) 
 
 // variableType is what DWARF says of a type.
 type variableType struct {
-	place uint64
-	iface string
+	place   uint64
+	iface   string
+	pointer bool // place is what it points to
 }
 
 // variableTypes are the types of variables by name.
@@ -87,7 +89,8 @@ func (b *Binary) variableTypes() (types map[string]variableType, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("DWARF: %w", err)
 	}
-	w := dwarfWalk{of: make(map[dwarf.Offset]variableType), named: make(map[dwarf.Offset]dwarf.Offset), byName: make(map[string]dwarf.Offset)}
+	w := dwarfWalk{of: make(map[dwarf.Offset]variableType), named: make(map[dwarf.Offset]dwarf.Offset),
+		pointers: make(map[dwarf.Offset]dwarf.Offset), byName: make(map[string]dwarf.Offset)}
 	for r := d.Reader(); ; {
 		e, err := r.Next()
 		if err != nil || e == nil {
@@ -101,9 +104,10 @@ func (b *Binary) variableTypes() (types map[string]variableType, err error) {
 
 // dwarfWalk collects variables and types on one way through the DWARF.
 type dwarfWalk struct {
-	of     map[dwarf.Offset]variableType
-	named  map[dwarf.Offset]dwarf.Offset // what a typedef stands for
-	byName map[string]dwarf.Offset       // types of variables
+	of       map[dwarf.Offset]variableType
+	named    map[dwarf.Offset]dwarf.Offset // what a typedef stands for
+	pointers map[dwarf.Offset]dwarf.Offset // what a type points to
+	byName   map[string]dwarf.Offset       // types of variables
 }
 
 func (w *dwarfWalk) entry(e *dwarf.Entry) {
@@ -119,6 +123,10 @@ func (w *dwarfWalk) entry(e *dwarf.Entry) {
 		if hasType {
 			w.named[e.Offset] = typ
 		}
+	case dwarf.TagPointerType:
+		if hasType {
+			w.pointers[e.Offset] = typ
+		}
 	}
 	t := variableType{place: address(e.Val(attrRuntimeType))}
 	if name == "runtime.iface" || name == "runtime.eface" {
@@ -132,14 +140,25 @@ func (w *dwarfWalk) entry(e *dwarf.Entry) {
 func (w *dwarfWalk) types() map[string]variableType {
 	types := make(map[string]variableType, len(w.byName))
 	for name, typ := range w.byName {
-		t := w.of[typ]
-		for n := 0; t.place == 0 && t.iface == "" && n < 8; n++ {
-			typ = w.named[typ]
-			t = w.of[typ]
+		t := w.typeAt(typ)
+		if to, ok := w.pointers[typ]; ok && t == (variableType{}) {
+			if t = w.typeAt(to); t.place != 0 {
+				t.pointer = true
+			}
 		}
 		types[name] = t
 	}
 	return types
+}
+
+// typeAt is what the entry at an offset says, or what it is another name for.
+func (w *dwarfWalk) typeAt(typ dwarf.Offset) variableType {
+	t := w.of[typ]
+	for n := 0; t.place == 0 && t.iface == "" && n < 8; n++ {
+		typ = w.named[typ]
+		t = w.of[typ]
+	}
+	return t
 }
 
 // address reads an attribute whose form has changed.

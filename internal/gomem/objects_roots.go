@@ -136,7 +136,11 @@ func (ro *rooter) typeOf(v *gobin.Variable) int32 {
 	case "eface":
 		return ro.types.as(0, roleEmpty)
 	}
-	return ro.types.at(v.Type)
+	t := ro.types.at(v.Type)
+	if v.Pointer && t != 0 {
+		return ro.types.pointerTo(t)
+	}
+	return t
 }
 
 // runtimeVariables are shown by name where the program has no symbol table: the

@@ -172,3 +172,18 @@ func TestAStrippedProgramsHolderIsAVariableAtAnAddress(t *testing.T) {
 		}
 	}
 }
+
+func TestAVariableOfAPointerTypeThatTheProgramDoesWithoutHasATypeStill(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, version := range toolchains {
+		t.Run(version, func(t *testing.T) {
+			p := startShape(t, hwtest.BuildOptions{Toolchain: version}, "tree", 3000)
+			for _, u := range p.analyze(t).TypesByBytes() {
+				if u.Type == "main.branch" && u.Objects == 2047 {
+					return // newTree(3000) has eleven full levels
+				}
+			}
+			t.Error("the branches of main.top have no type")
+		})
+	}
+}
