@@ -246,6 +246,7 @@ func TestTheOfflineFileNeedsNoNetwork(t *testing.T) {
 	if got := b.text("h1"); !strings.Contains(got, "leak/main.go") {
 		t.Errorf("verdict %q", got)
 	}
+	b.until(`document.querySelector('.ledger .finding').innerText.includes('at the kill')`)
 	b.press("p")
 	b.until(`document.querySelector('.ledger .finding').innerText.includes('at the peak')`)
 	b.drag(0.2, 0.4, chromedp.ModifierCtrl)

@@ -183,7 +183,7 @@ export function embedded(text: string): Source {
     tuning: async () => all.tuning,
     instant: async (at, from) => {
       const find = (at: string) => {
-        const named = instants.find((i) => i.name === at)
+        const named = at && instants.find((i) => i.name === at)
         if (named) return named
         const when = at === '' ? all.overview.answer.outcome.moment_seconds : parseFloat(at)
         let best = instants[0]
