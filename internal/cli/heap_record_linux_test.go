@@ -123,6 +123,22 @@ func sumsUp(t *testing.T, path string, live uint64) {
 // hardly more.
 func alike[T ~uint64](a, b T) bool { return a*100 >= b*97 && b*100 >= a*97 }
 
+func TestALeaksVerdictNamesItsHolder(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	s := watch(t, "--limit", "64MiB", "--heap", "kill", "--", hoard(t, hwtest.BuildOptions{}), "map", "150")
+	a := s.answer(t, "")
+	if a.Verdict.Class != explain.Leak || a.Verdict.Culprit == nil || a.Verdict.Culprit.Function != "main.newSession" {
+		t.Fatalf("verdict %+v", a.Verdict)
+	}
+	h := a.Verdict.Culprit.HeldBy
+	if h == nil || h.Path != "main.sessions" || h.Kind != "map" || h.Entries*1000 < uint64(h.Retained)*4/5 || h.Retained*2 < h.Live {
+		t.Fatalf("held by %+v; gaps %v", h, a.Gaps)
+	}
+	if !strings.Contains(a.Verdict.Sentence, "is held by main.sessions (map, ") {
+		t.Error(a.Verdict.Sentence)
+	}
+}
+
 func TestAHeapIsCapturedAtPeaksWithinTheShareOfStops(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	s := watch(t, "--limit", "64MiB", "--heap", "peak", "--", hoard(t, hwtest.BuildOptions{}), "map", "100")

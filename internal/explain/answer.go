@@ -177,6 +177,8 @@ type Culprit struct {
 	// Hint: goroutines stood there, no more; nobody recorded who asked for the
 	// memory, and Bytes is 0.
 	Hint bool `json:"hint"`
+	// HeldBy is who kept it, where the heap was captured.
+	HeldBy *HeldBy `json:"held_by,omitempty"`
 }
 
 // Why is one step of the explanation, with the ids of its evidence.

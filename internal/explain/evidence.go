@@ -65,6 +65,8 @@ type Evidence struct {
 	// allocated, by itself and by what it calls: of several the one with the fewest.
 	// nil: there is none.
 	Half *Allocator
+	// Heap is the capture of the subject's heap nearest to the moment; nil: none.
+	Heap *sample.HeapCapture
 	// Asked is what the watch asked of the program itself.
 	Asked Asked
 	// Spans are the processes' anonymous memory in the last half of their lives to

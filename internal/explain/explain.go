@@ -77,6 +77,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if k, n := c.askersOf(f.Culprit); k != nil {
 		v.Why = append(v.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
 	}
+	facts = append(facts, c.retention(f, &v)...)
 	function, mainPackage := "", ""
 	if f.Culprit != nil && !f.Culprit.Hint {
 		function = f.Culprit.Function

@@ -62,6 +62,9 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 	}
 	switch verdict.Class {
 	case Leak:
+		if h := c.keeper(c.site); h != nil && h.Kind != "goroutine" {
+			where = h.Path + ": "
+		}
 		f.Text = where + "let go of what is kept, or bound it"
 	case Goroutines:
 		f.Text = where + "let each of them end: a context, a timeout, an answer on every path"

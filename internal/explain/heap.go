@@ -84,3 +84,26 @@ func nearestHeap(list []recording.HeapInfo, when time.Time) int {
 	}
 	return best
 }
+
+// heap reads the capture of the subject's heap that is nearest to the moment: at a
+// kill the one made then.
+func (l *loader) heap() error {
+	list, err := l.Heaps()
+	if err != nil {
+		return err
+	}
+	best := -1
+	for i, h := range list {
+		if h.Process != l.e.Subject {
+			continue
+		}
+		if best < 0 || h.At.Sub(l.e.Moment.At).Abs() < list[best].At.Sub(l.e.Moment.At).Abs() {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	l.e.Heap, err = l.Heap(list[best].ID)
+	return err
+}

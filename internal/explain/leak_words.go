@@ -21,6 +21,9 @@ func lineless(c *Case, grown float64) Finding {
 	f := Finding{Stance: Speaks, Bytes: sample.Bytes(grown), Facts: []Fact{c.factCurve()}, Confidence: Low}
 	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; at which line is not known, as there is no heap profile.",
 		c.of(), fsize(k.first), fsize(k.last), seconds(span))
+	if h := c.keeper(nil); h != nil {
+		f.Sentence += fmt.Sprintf(" %s holds %s of it.", h, size(h.Retained))
+	}
 	f.Detail = "A leak, or a data set that was still being loaded."
 	f.Because = []string{c.growthSeen(), "the goroutines became no more", "what the memory was for is not known"}
 	if span >= 30 {

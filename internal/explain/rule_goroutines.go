@@ -23,6 +23,7 @@ var goroutinesPage = Page{
 		"Goroutines that ran at the moment: their stacks are not read.",
 		"Whether those that wait for a peer would have been served later: a minute must pass before that is called a leak.",
 		"What they wait for.",
+		"What they hold, where the heap was not captured (--heap): it is then what was allocated in their functions.",
 	},
 	Example: "thousands of goroutines that never end",
 }
@@ -41,6 +42,7 @@ type pile struct {
 	functions map[string]bool
 
 	stacks, held sample.Bytes // their stacks; what was allocated in their functions and is held
+	retained     bool         // held is what they retain, by a capture of the heap
 }
 
 // judgeGoroutines: goroutines pile up. Their number rises to the end and does not
@@ -183,6 +185,9 @@ func (c *Case) waiters(p *pile) {
 			}
 		}
 	}
+	if p.held, p.retained = c.heldByGoroutines(p); p.retained {
+		return
+	}
 	for _, s := range c.Sites {
 		if p.functions[s.Function] && s.Function != "main.main" || !s.Own && passes(s.Stack, p.at.Func) {
 			p.held += s.Bytes
@@ -224,7 +229,9 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
 	f.Sentence = fmt.Sprintf("%d goroutines%s wait at %s (%s) and only became more, from %.0f to %.0f in %s; their stacks take %s",
 		p.waiting, c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), p.first, p.last, seconds(p.span), size(p.stacks))
-	if p.held > 0 {
+	if p.retained {
+		f.Sentence += fmt.Sprintf(", and they hold %s of the heap", size(p.held))
+	} else if p.held > 0 {
 		f.Sentence += fmt.Sprintf(", and %s was allocated in their functions and is held", size(p.held))
 	}
 	f.Sentence += "."

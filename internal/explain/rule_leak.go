@@ -15,7 +15,7 @@ var leakPage = Page{
 	},
 	Blind: []string{
 		"A cache or a data set that is still being filled looks alike; where the program ended within a minute the answer says so.",
-		"What holds the objects: the line is the one that allocated them.",
+		"What holds the objects where the heap was not captured (--heap): the line is the one that allocated them.",
 		"Growth per unit of work where no counter of the work was recorded; it is then per byte allocated.",
 	},
 	Example: "slow leak, still running",
@@ -87,8 +87,8 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 	k, s := c.curve, c.site
 	span := k.points[len(k.points)-1].at - k.points[0].at
 	f := Finding{Stance: Speaks, Bytes: sample.Bytes(grown), Facts: facts, Culprit: culprit(s, "allocates")}
-	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; %s of it was allocated at %s and is still held.",
-		c.of(), fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line))
+	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; %s of it was allocated at %s and %s.",
+		c.of(), fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line), c.held(s))
 	f.Detail = "A leak, not a burst."
 	f.Confidence, f.Because = leakConfidence(c)
 	switch {

@@ -58,6 +58,9 @@ func wait(ready chan<- bool) {
 	runtime.KeepAlive(buffer)
 }
 
+// scratch is garbage at once, so that there are collections.
+var scratch []byte
+
 var added int
 
 func add(kind string, n int) {
@@ -83,6 +86,9 @@ func main() {
 		n, _ := strconv.Atoi(os.Args[2])
 		for {
 			add(kind, n)
+			for i := 0; i < 4*n; i++ {
+				scratch = make([]byte, 1000)
+			}
 			time.Sleep(10 * time.Millisecond)
 		}
 	}

@@ -1,0 +1,160 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// HeldBy is the place that kept memory alive, from a capture of the heap: a variable
+// and fields from there on, or goroutines. It may be far from the line that
+// allocated: that a line allocates much that somebody else keeps is not its fault.
+type HeldBy struct {
+	Path     string       `json:"path"`           // "main.sessions", "goroutine main.wait"
+	Kind     string       `json:"kind"`           // "map", "slice", "string", "channel", "goroutine" or ""
+	Type     string       `json:"type"`           // of what lies there, "" if that is not known
+	Entries  uint64       `json:"entries"`        // of a map or channel
+	Retained sample.Bytes `json:"retained_bytes"` // that would be garbage without it
+	Live     sample.Bytes `json:"live_bytes"`     // all that was live then
+	Lines    int          `json:"lines"`          // that allocated what it retains, as far as samples tell; 0: none
+	At       float64      `json:"moment_seconds"` // of the capture, since the start
+}
+
+// heldShare is the part of the live heap from which on a holder explains it.
+const heldShare = 0.5
+
+// keeper is who holds what a line allocated: of the holders the one with most of it.
+// Without a line, or where the line is none of the samples, the holder of most of the
+// live heap. nil: no heap was captured, or none holds much.
+func (c *Case) keeper(s *Site) *HeldBy {
+	h := c.Heap
+	if h == nil {
+		return nil
+	}
+	best, most := -1, sample.Bytes(0)
+	if s != nil {
+		for i := range h.Paths {
+			if n := allocatedBy(&h.Paths[i], s); n > most {
+				best, most = i, n
+			}
+		}
+	}
+	if best < 0 {
+		for i := range h.Paths {
+			if p := &h.Paths[i]; p.Holder && (best < 0 || p.Retained > h.Paths[best].Retained) {
+				best = i
+			}
+		}
+		if best < 0 || float64(h.Paths[best].Retained) < heldShare*float64(h.LiveBytes) {
+			return nil
+		}
+	}
+	return c.holderAt(best)
+}
+
+// allocatedBy is how much of what a holder has was allocated at a line.
+func allocatedBy(p *sample.HeapPath, s *Site) (n sample.Bytes) {
+	for _, at := range p.Sites {
+		if p.Holder && at.At.Func == s.Function && at.At.Line == s.Line {
+			n += at.Bytes
+		}
+	}
+	return n
+}
+
+// holderAt describes a holder: by the map or channel that it is a part of, if it is
+// of one.
+func (c *Case) holderAt(i int) *HeldBy {
+	p, path := &c.Heap.Paths[i], c.Heap.Path(i)
+	h := &HeldBy{Path: path, Retained: p.Retained, Live: c.Heap.LiveBytes, Lines: len(p.Sites), At: c.seconds(c.Heap.At)}
+	if p.Type != "?" {
+		h.Type = p.Type
+	}
+	if strings.HasPrefix(path, "goroutine ") {
+		h.Kind = "goroutine"
+		return h
+	}
+	longest := 0
+	for _, l := range c.Heap.Collections {
+		if rest, ok := strings.CutPrefix(path, l.Path); ok && (rest == "" || strings.ContainsAny(rest[:1], ".[")) && len(l.Path) > longest {
+			longest = len(l.Path)
+			h.Path, h.Kind, h.Type, h.Entries = l.Path, l.Kind, l.Type, l.Entries
+		}
+	}
+	return h
+}
+
+// String is the holder as people say it: "main.sessions (map, 57301 entries)".
+func (h *HeldBy) String() string {
+	switch {
+	case h.Kind == "goroutine":
+		return "the stack of " + strings.TrimPrefix(h.Path, "goroutine ")
+	case h.Kind == "map" || h.Kind == "channel":
+		return fmt.Sprintf("%s (%s, %d entries)", h.Path, h.Kind, h.Entries)
+	case h.Type != "":
+		return fmt.Sprintf("%s (%s)", h.Path, h.Type)
+	}
+	return h.Path
+}
+
+// held is the end of a sentence about the memory that a line allocated.
+func (c *Case) held(s *Site) string {
+	h := c.keeper(s)
+	if h == nil {
+		return "is still held"
+	}
+	return "is held by " + h.String()
+}
+
+// retention adds who holds the memory to a verdict about the live heap.
+func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
+	if f.Class != Leak && f.Class != Burst && f.Class != Baseline {
+		return nil
+	}
+	h := c.keeper(c.site)
+	if h == nil {
+		return nil
+	}
+	if v.Culprit != nil {
+		blamed := *v.Culprit
+		blamed.HeldBy = h
+		v.Culprit = &blamed
+	}
+	text := fmt.Sprintf("%s holds %s, %s of what was live %s after the start", h, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
+	why := Why{Text: text, Evidence: []string{"holder"}}
+	if h.Lines > 2 && f.Class == Leak {
+		text += fmt.Sprintf("; it was allocated at %s: the holder is to blame, not these", count(h.Lines, "line"))
+		why.Text = text
+		v.Why = append([]Why{why}, v.Why...)
+	} else {
+		v.Why = append(v.Why, why)
+	}
+	return []Fact{{ID: "holder", Text: "heap capture: " + text, Values: map[string]int64{
+		"retained_bytes": int64(h.Retained), "live_bytes": int64(h.Live), "entries": int64(h.Entries), "lines": int64(h.Lines)}}}
+}
+
+// heldByGoroutines is what the heap capture says that goroutines retain which run the
+// same functions as those that wait; false where there is none.
+func (c *Case) heldByGoroutines(p *pile) (n sample.Bytes, ok bool) {
+	if c.Heap == nil || c.proc == nil {
+		return 0, false
+	}
+	begun := map[string]bool{}
+	module := c.module()
+	for _, g := range c.proc.Goroutines {
+		if len(g.Where) == 0 || waitsAt(g, module).Func != p.at.Func {
+			continue
+		}
+		if last := g.Where[len(g.Where)-1]; len(last.Frames) > 0 {
+			begun["goroutine "+last.Frames[len(last.Frames)-1].Func] = true
+		}
+	}
+	for i := range c.Heap.Paths {
+		at := &c.Heap.Paths[i]
+		if name, _ := strings.CutSuffix(at.Label, " and others"); at.Parent < 0 && begun[name] {
+			n += at.Retained
+		}
+	}
+	return n, n > 0
+}
