@@ -29,7 +29,8 @@ const (
 type whole struct {
 	objects, bytes uint64
 	stop, answer   []time.Duration
-	peak           sample.Bytes // the largest of all
+	cpu            time.Duration // of all answers
+	peak           sample.Bytes  // the largest of all
 	copied         sample.Bytes
 }
 
@@ -53,7 +54,8 @@ func heap(r *room) ([]row, error) {
 	if len(all) > 2 {
 		rows = append(rows, heapRows(all[2], "4 GB", rate, largeAnswerFloor, largeMemoryFloor)[1:]...)
 	}
-	return append(rows, linear(all)), nil
+	moving, err := heapMoving(r)
+	return append(rows, linear(all), moving), err
 }
 
 // heapOf starts a program that keeps so many objects, and asks some times.
@@ -106,6 +108,7 @@ func (w *whole) ask(tool string, pid int) error {
 	w.stop = append(w.stop, time.Duration(ans.Stop*float64(time.Millisecond)))
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		w.peak = max(w.peak, sample.Bytes(u.Maxrss)*sample.KiB)
+		w.cpu += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	return nil
 }
@@ -135,7 +138,8 @@ func heapRows(w *whole, size string, rate float64, answerFloor time.Duration, me
 		{
 			What: "`heap`, from the command to its answer, " + of, Floor: fmt.Sprintf("under %.1f s", answerFloor.Seconds()),
 			Figure: fmt.Sprintf("%.2f s", answer.Seconds()), Pass: answer < answerFloor,
-			More: fmt.Sprintf("median of %d, %.2f to %.2f s; types, dominators and retained sizes of all objects", len(w.answer), w.answer[0].Seconds(), w.answer[len(w.answer)-1].Seconds()),
+			More: fmt.Sprintf("median of %d, %.2f to %.2f s, %.2f s of CPU; types, dominators and retained sizes of all objects", len(w.answer), w.answer[0].Seconds(), w.answer[len(w.answer)-1].Seconds(),
+				w.cpu.Seconds()/float64(len(w.answer))),
 		},
 		{
 			What: "`heap`, its own memory, " + of, Floor: fmt.Sprintf("under %.1f GB", float64(memoryFloor)/1e9),

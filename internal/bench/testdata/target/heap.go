@@ -29,9 +29,9 @@ type (
 )
 
 var (
-	root   *block
-	cache  map[string]*session
-	newest *session
+	root           *block
+	cache          map[string]*session
+	newest, oldest *session
 )
 
 // makeHeap allocates so many objects, keeps them, and says how many there are.
@@ -58,18 +58,35 @@ func plant(n int) *block {
 // session's own role; ten share an account.
 func fillCache(n int) {
 	cache = make(map[string]*session)
-	var owner *account
 	for i := range n {
-		if i%10 == 0 {
-			name := "account " + strconv.Itoa(i)
-			owner = &account{name: &name}
-		}
-		own := "role"
-		s := &session{key: "session-" + strconv.Itoa(i), older: newest, owner: owner, body: make([]byte, 96), roles: []*string{&own, owner.name}}
-		if newest != nil {
-			newest.newer = s
-		}
-		owner.sessions++
-		newest, cache[s.key] = s, s
+		addSession(i)
+	}
+}
+
+var owner *account
+
+func addSession(i int) {
+	if i%10 == 0 {
+		name := "account " + strconv.Itoa(i)
+		owner = &account{name: &name}
+	}
+	own := "role"
+	s := &session{key: "session-" + strconv.Itoa(i), older: newest, owner: owner, body: make([]byte, 96), roles: []*string{&own, owner.name}}
+	if newest != nil {
+		newest.newer = s
+	} else {
+		oldest = s
+	}
+	owner.sessions++
+	newest, cache[s.key] = s, s
+}
+
+// changeCache puts new sessions in the place of the oldest, without end.
+func changeCache() {
+	for i := len(cache); ; i++ {
+		delete(cache, oldest.key)
+		oldest = oldest.newer
+		oldest.older = nil
+		addSession(i)
 	}
 }

@@ -6,6 +6,7 @@
 //	target -do job     a fixed amount of work; prints the CPU time it took
 //	target -do fill    allocates as fast as it can until it is killed
 //	target -do heap    keeps so many objects as -objects says
+//	target -do change  the same, and changes them all the time
 package main
 
 import (
@@ -22,7 +23,7 @@ import (
 
 func main() {
 	sites := flag.Int("sites", 0, "allocation sites: distinct stacks in the heap profile")
-	do := flag.String("do", "hold", "hold, churn, job, fill or heap")
+	do := flag.String("do", "hold", "hold, churn, job, fill, heap or change")
 	objects := flag.Int("objects", 0, "objects that heap keeps")
 	rate := flag.Int("rate", 20<<20, "bytes a second that churn allocates")
 	rounds := flag.Int("rounds", 60, "size of the job")
@@ -43,6 +44,9 @@ func main() {
 	case "heap":
 		makeHeap(*objects)
 		time.Sleep(*lasts)
+	case "change":
+		makeHeap(*objects)
+		changeCache()
 	}
 }
 
