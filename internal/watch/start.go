@@ -3,6 +3,8 @@ package watch
 import (
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 type Command struct {
 	Path  string
 	Args  []string // Args[0] is the program's name for itself
-	Env   []string // beside this process's own
+	Env   []string // beside this process's own, and instead of settings of the same name; the last one holds
 	Dir   string   // "": this process's own
 	Files []*os.File
 	// OwnGroup puts it in a process group of its own: for a program without a
@@ -26,7 +28,7 @@ type Command struct {
 // instruction.
 func (s *Source) Start(c Command) (pid int, err error) {
 	pid, err = s.tracer.Start(lastbreath.Command{
-		Path: c.Path, Args: c.Args, Env: append(os.Environ(), c.Env...), Dir: c.Dir, Files: c.Files, Setpgid: c.OwnGroup,
+		Path: c.Path, Args: c.Args, Env: environ(os.Environ(), c.Env), Dir: c.Dir, Files: c.Files, Setpgid: c.OwnGroup,
 		BeforeRun: func(pid int) error {
 			s.mu.Lock()
 			s.main = pid
@@ -38,6 +40,21 @@ func (s *Source) Start(c Command) (pid int, err error) {
 		},
 	})
 	return pid, err
+}
+
+// environ keeps the last setting of each name: Go's runtime takes the first that it
+// finds (gogetenv in runtime/env_posix.go, Go 1.26), others the last.
+func environ(own, more []string) []string {
+	all := append(slices.Clone(own), more...)
+	var kept []string
+	for i, setting := range all {
+		name, _, _ := strings.Cut(setting, "=")
+		again := func(later string) bool { return strings.HasPrefix(later, name+"=") }
+		if name == "" || !slices.ContainsFunc(all[i+1:], again) {
+			kept = append(kept, setting)
+		}
+	}
+	return kept
 }
 
 // Signal sends a signal to the main program, and once that has ended to the

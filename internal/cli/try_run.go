@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/trial"
+)
+
+// run does the whole of it; an interrupt ends the run under way and prints what
+// there is.
+func (t *try) run(ctx context.Context, s *streams) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	surviveBrokenPipe()
+	t.status = newStatus(s.err)
+	defer t.status.end()
+	trees := &worktrees{status: t.status}
+	defer trees.remove()
+	err := t.build(ctx, trees)
+	if err == nil {
+		err = t.reproduce(ctx)
+	}
+	if err == nil {
+		err = t.rounds(ctx)
+	}
+	switch {
+	case errors.Is(err, errInterrupted) && len(t.runs) == 0:
+		return exitWith(signalExitCodeOff + int(syscall.SIGINT))
+	case err != nil && !errors.Is(err, errInterrupted) && !errors.Is(err, errNoFault):
+		return err
+	}
+	a := t.answer(err)
+	if writeErr := t.keep(a); writeErr != nil {
+		return writeErr
+	}
+	if printErr := t.print(s, a); printErr != nil {
+		return printErr
+	}
+	switch {
+	case errors.Is(err, errInterrupted):
+		return exitWith(signalExitCodeOff + int(syscall.SIGINT))
+	case errors.Is(err, errNoFault):
+		return exitWith(exitInconclusive)
+	}
+	return nil
+}
+
+var (
+	errInterrupted = errors.New("interrupted")
+	errNoFault     = errors.New("the base has no fault")
+)
+
+// build makes the worktrees.
+func (t *try) build(ctx context.Context, trees *worktrees) error {
+	for i := range t.variants {
+		if t.variants[i].ref == "" {
+			continue
+		}
+		if err := trees.add(ctx, &t.variants[i], t.tryFlags.build, t.folder); err != nil {
+			if ctx.Err() != nil {
+				return errInterrupted
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// reproduce runs the base until its fault is seen. These runs are not counted: that
+// the last of them failed is why it is the last.
+func (t *try) reproduce(ctx context.Context) error {
+	if t.compare {
+		return nil
+	}
+	base := t.variants[0]
+	for n := 1; n <= reproductions; n++ {
+		r, err := t.one(ctx, scene{variant: base, file: fmt.Sprintf("%s-first-%d", base.Name, n), limit: t.limit})
+		if err != nil {
+			return err
+		}
+		if r.Ended == trial.Failed {
+			return t.neverStarts(r, base)
+		}
+		t.reproduced.Runs = n
+		if r.Ended.Lost() {
+			t.reproduced.Lost, t.reproduced.Why = 1, r.Why
+			t.fingerprint = fingerprintOf(filepath.Join(t.folder, r.Recording))
+			t.status.say("%s shows its fault: %s", base.Name, r.Why)
+			return nil
+		}
+		t.status.say("%s came to its end, %d of %d: %s", base.Name, n, reproductions, needed(r))
+	}
+	return errNoFault
+}
+
+// neverStarts is the end of a trial in which a variant does not do its work at all.
+func (t *try) neverStarts(r trial.Run, v variant) error {
+	return &exitError{code: exitFailed, err: fmt.Errorf("%s does not run: %s", v.Name, r.Why),
+		hint: "its output: " + logOf(filepath.Join(t.folder, r.Recording))}
+}
+
+// rounds runs all variants in turns.
+func (t *try) rounds(ctx context.Context) error {
+	counts := make([]int, len(t.variants))
+	order := trial.Order(len(t.variants), t.tryFlags.runs)
+	began := time.Now()
+	for done, i := range order {
+		v := t.variants[i]
+		counts[i]++
+		r, err := t.one(ctx, scene{variant: v, file: fmt.Sprintf("%s-%d", v.Name, counts[i]), limit: t.limit})
+		if err != nil {
+			return err
+		}
+		r.Variant, r.N = v.Name, counts[i]
+		if r.Ended == trial.Failed && r.N == 1 {
+			return t.neverStarts(r, v)
+		}
+		t.runs = append(t.runs, r)
+		t.tell(r, done+1, len(order), time.Since(began))
+	}
+	return nil
+}
+
+// answer compares what there is; err says why it is not all.
+func (t *try) answer(err error) *trial.Answer {
+	list := make([]trial.Variant, len(t.variants))
+	for i, v := range t.variants {
+		list[i] = v.Variant
+	}
+	a := trial.Compare(t.setup(filepath.Base(t.variants[0].command.Args[0]), t.limit, t.compare), list, t.runs)
+	a.Reproduced, a.Folder = t.reproduced, t.folder
+	switch {
+	case errors.Is(err, errNoFault):
+		a.Sentence = fmt.Sprintf("%s came to its end in all of %d runs: it has no fault here that a variant could cure.", list[0].Name, t.reproduced.Runs)
+	case errors.Is(err, errInterrupted):
+		a.Notes = append(a.Notes, fmt.Sprintf("interrupted after %d of %d runs", len(t.runs), len(list)*t.tryFlags.runs))
+	}
+	return a
+}
+
+// keep writes the answer beside its recordings, and as benchmarks.
+func (t *try) keep(a *trial.Answer) error {
+	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
+		return err
+	}
+	if err := t.remember(a); err != nil {
+		return fmt.Errorf("keep what was found for explain: %w", err)
+	}
+	if t.bench == "" {
+		return nil
+	}
+	return writeFile(t.bench, func(f *os.File) error { return trial.WriteBench(f, a) })
+}
+
+func writeFile(path string, write func(*os.File) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+func (t *try) print(s *streams, a *trial.Answer) error {
+	t.status.end()
+	if t.json {
+		return report.JSON(s.out, a)
+	}
+	return report.TryText(s.out, a, report.Options{Color: useColor(s.out), Next: t.next(a)})
+}
+
+// next is the recording to look at: one that was lost, or else the last.
+func (t *try) next(a *trial.Answer) string {
+	file := fmt.Sprintf("%s-first-%d", t.variants[0].Name, max(1, t.reproduced.Runs))
+	for _, r := range a.Runs {
+		file = r.Recording
+		if r.Ended.Lost() {
+			break
+		}
+	}
+	return "highwater explain " + filepath.Join(t.folder, file)
+}
