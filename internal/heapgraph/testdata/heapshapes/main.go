@@ -40,6 +40,9 @@ func main() {
 	build(n)
 	runtime.MemProfileRate = 0
 	after := measure()
+	if late[os.Args[1]] {
+		build(n)
+	}
 	said, _ := json.Marshal(answer{after.HeapObjects, after.HeapAlloc, after.HeapAlloc - before.HeapAlloc, after.HeapObjects - before.HeapObjects})
 	os.Stdout.Write(append(said, '\n'))
 	io.Copy(io.Discard, os.Stdin)

@@ -32,6 +32,10 @@ var shapes = map[string]func(n int){
 	"defers":    defers,
 }
 
+// late are the shapes that the collections before a measurement take away: they are
+// built again after it.
+var late = map[string]bool{"pool": true}
+
 // drop lets go of every shape.
 func drop() {
 	cache, counts, orders, queue, head, top, names, tokens = nil, nil, nil, nil, nil, nil, nil, nil
