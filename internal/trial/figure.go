@@ -44,6 +44,7 @@ var figures = []Figure{
 	{Name: FigureRequests, Title: "requests", Kind: Count, Higher: true},
 	{Name: FigureTime, Title: "time", Kind: Nanoseconds, bounds: stuck},
 	{Name: FigureGC, Title: "GC share of CPU", Kind: Share},
+	{Name: FigureGCs, Title: "collections", Kind: Count},
 	{Name: FigureCPU, Title: "CPU", Kind: Nanoseconds},
 }
 
@@ -61,6 +62,7 @@ const (
 	FigureRequests = "requests"
 	FigureTime     = "time_ns"
 	FigureGC       = "gc_share"
+	FigureGCs      = "collections"
 	FigureCPU      = "cpu_ns"
 )
 

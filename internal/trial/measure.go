@@ -86,7 +86,7 @@ func (m measuring) programs() error {
 		return err
 	}
 	resident, seen := map[int64]float64{}, map[sample.ProcessKey]bool{}
-	var cpu, gc float64
+	var cpu, gc, gcs float64
 	goSeen := false
 	for _, p := range programs {
 		goSeen = goSeen || p.Go != nil
@@ -95,7 +95,7 @@ func (m measuring) programs() error {
 		}
 		seen[p.Key] = true
 		s, err := m.ProcessSamplesAbout(mostRows, p.Key, "resident", "user_time", "system_time",
-			"gc_assist_time", "gc_dedicated_time", "gc_pause_time")
+			"gc_assist_time", "gc_dedicated_time", "gc_pause_time", "num_gc")
 		if err != nil {
 			return err
 		}
@@ -107,9 +107,13 @@ func (m measuring) programs() error {
 		cpu += greatest(s.Column("user_time")) + greatest(s.Column("system_time"))
 		collected := greatest(s.Column("gc_assist_time")) + greatest(s.Column("gc_dedicated_time")) + greatest(s.Column("gc_pause_time"))
 		gc += collected
+		gcs += greatest(s.Column("num_gc"))
 	}
 	for _, v := range resident {
 		m.run.Values[FigureResident] = max(m.run.Values[FigureResident], v)
+	}
+	if goSeen {
+		m.run.Values[FigureGCs] = gcs
 	}
 	if cpu > 0 {
 		m.run.Values[FigureCPU] = cpu

@@ -124,3 +124,25 @@ func TestAMemoryLimitLeavesWhatGoDoesNotCount(t *testing.T) {
 		}
 	}
 }
+
+func TestARunUnderItsMemoryLimitMayNotCrawl(t *testing.T) {
+	free := Run{Values: map[string]float64{FigureCPU: 2e9, FigureGCs: 9}}
+	for _, c := range []struct {
+		name     string
+		cpu, gcs float64
+		crawls   bool
+	}{
+		{"as without a limit", 2e9, 9, false},
+		{"more often, and cheap", 2.5e9, 51, false},
+		{"back to back", 2.5e9, 190, true},
+		{"at the price of the CPU", 6.5e9, 40, true},
+	} {
+		why := Crawls(Run{Values: map[string]float64{FigureCPU: c.cpu, FigureGCs: c.gcs}}, free)
+		if (why != "") != c.crawls {
+			t.Errorf("%s: %q", c.name, why)
+		}
+	}
+	if why := Crawls(Run{Values: map[string]float64{FigureCPU: 9e9}}, Run{}); why != "" {
+		t.Errorf("with nothing to compare with: %s", why)
+	}
+}
