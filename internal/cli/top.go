@@ -100,7 +100,6 @@ type topping struct {
 	let    context.CancelFunc      // ends the watch
 	watch  sync.WaitGroup
 	follow *follower
-	wishes chan os.Signal // that this process be stopped
 
 	mu     sync.Mutex
 	closed bool // the screen is: what is said goes to standard error
@@ -117,10 +116,10 @@ func (t *topping) run(ctx context.Context) (err error) {
 	defer cancel()
 	ctx, t.give = context.WithCancelCause(ctx)
 	defer t.give(nil)
-	t.wishes = notifyStop()
-	defer signal.Stop(t.wishes)
+	stopping := notifyStop()
+	defer signal.Stop(stopping)
 	t.begin()
-	top.Run(ctx, t.screen, top.Options{Board: t.board, How: t.how(), Explain: t.explain, Stopping: t.wishes, Stop: t.stop})
+	top.Run(ctx, t.screen, top.Options{Board: t.board, How: t.how(), Explain: t.explain, Stopping: stopping, Stop: t.stop})
 	t.close()
 	t.end()
 	t.sayNext()
@@ -181,8 +180,11 @@ func (t *topping) sayNext() {
 // stop lets the programs go while this process is stopped: a tracer that does not
 // run would hold them at their exit.
 func (t *topping) stop() {
+	if !mayStop() {
+		return
+	}
 	t.end()
-	stopSelf(t.wishes)
+	stopSelf()
 	t.begin()
 }
 

@@ -4,7 +4,10 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/procfs"
 )
 
 // notifyStop brings the wishes that this process be stopped (SIGTSTP).
@@ -14,21 +17,38 @@ func notifyStop() chan os.Signal {
 	return wishes
 }
 
-// notStopped is when to go on where nothing has stopped us: the kernel stops no
-// process that has no shell to continue it (an orphaned process group, setpgid(2)).
-const notStopped = 200 * time.Millisecond
-
 // stopSelf stops this process, and those that the shell started with it, as Ctrl-Z
-// does, and returns when it is continued. Further wishes come as before.
-func stopSelf(wishes chan os.Signal) {
-	signal.Reset(syscall.SIGTSTP)
+// does, and returns when it is continued. It is SIGSTOP, for once notified of SIGTSTP
+// Go never gives its default back (Go 1.26, runtime.sigdisable).
+func stopSelf() {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
-	defer signal.Notify(wishes, syscall.SIGTSTP)
-	_ = syscall.Kill(0, syscall.SIGTSTP) // our own group: allowed
-	select {
-	case <-continued:
-	case <-time.After(notStopped):
+	if syscall.Kill(0, syscall.SIGSTOP) == nil {
+		<-continued
 	}
+}
+
+// mayStop says whether there is a shell to continue us: the kernel spares a process
+// group without one from Ctrl-Z, too (an orphaned group, setpgid(2)).
+func mayStop() bool {
+	own, parent := unix.Getpgrp(), os.Getppid()
+	for {
+		group, err := unix.Getpgid(parent)
+		if err != nil || parent <= 1 {
+			return false
+		}
+		if group != own {
+			break
+		}
+		if parent, err = procfs.Parent("/proc", parent); err != nil {
+			return false
+		}
+	}
+	ours, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	theirs, err := unix.Getsid(parent)
+	return err == nil && ours == theirs
 }

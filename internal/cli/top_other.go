@@ -8,4 +8,6 @@ import "os"
 // nothing can be watched.
 func notifyStop() chan os.Signal { return nil }
 
-func stopSelf(chan os.Signal) {}
+func stopSelf() {}
+
+func mayStop() bool { return false }

@@ -176,7 +176,7 @@ func heading(title, note string, n int) line {
 const mostLines = 25
 
 func heapLines(d *Detail, lines *Lines, now time.Time, n int) []line {
-	const title = "WHO allocated what is held"
+	const title = "WHO allocated the heap"
 	why := ""
 	switch {
 	case d.process.PID == 0:
@@ -200,9 +200,9 @@ func heapLines(d *Detail, lines *Lines, now time.Time, n int) []line {
 		}
 		return out
 	}
-	note := fmt.Sprintf("1 sample per %s, %s ago", units.Limit(lines.Rate), units.Duration(now.Sub(lines.At).Truncate(time.Second)))
+	note := fmt.Sprintf("live or unswept, %s ago", until(now.Sub(lines.At)))
 	if lines.Since > 0 {
-		note = fmt.Sprintf("growth of %s; ", units.Duration(lines.Since.Truncate(time.Second))) + note
+		note = fmt.Sprintf("growth in %s; ", until(lines.Since)) + note
 	}
 	out = append(out, heading(title, note, n))
 	rest := lines.Total

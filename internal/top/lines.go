@@ -12,8 +12,10 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// Lines are the lines of code that allocated what a process holds, as its heap
-// profile says: own code first.
+// Lines are the lines of code that allocated what is in a process's heap, live or not
+// yet swept, as its heap profile says: own code first. What the program's own profile
+// says is up to two collections old, too old for a live view; package explain tells
+// live from dead.
 type Lines struct {
 	At    time.Time     // of the profile
 	Since time.Duration // before it was the one that growth is counted from; 0: none
@@ -99,7 +101,7 @@ func (r *lineReader) linesOf(all []recording.ProfileInfo, latest recording.Profi
 		}
 		lines.Since = latest.At.Sub(before.At)
 	}
-	for _, h := range heapdiff.Holders(heapdiff.Profile{Sites: sites, HeapProfile: profile}, base, heapdiff.Published, r.module) {
+	for _, h := range heapdiff.Holders(heapdiff.Profile{Sites: sites, HeapProfile: profile}, base, heapdiff.Now, r.module) {
 		if h.InUse.Bytes > 0 {
 			lines.Total += h.InUse.Bytes
 			lines.List = append(lines.List, HeapLine{h.Frame.Func, h.Frame.File, h.Frame.Line, h.Owner, h.InUse.Bytes, h.Growth.Bytes, h.Error})
