@@ -18,6 +18,7 @@ type HeldBy struct {
 	Retained sample.Bytes `json:"retained_bytes"` // that would be garbage without it
 	Live     sample.Bytes `json:"live_bytes"`     // all that was live then
 	Lines    int          `json:"lines"`          // that allocated what it retains, as far as samples tell; 0: none
+	Chain    uint64       `json:"chain"`          // objects of it that lie one behind the other, 0: not many
 	At       float64      `json:"moment_seconds"` // of the capture, since the start
 }
 
@@ -71,6 +72,11 @@ func (c *Case) holderAt(i int) *HeldBy {
 	if p.Type != "?" {
 		h.Type = p.Type
 	}
+	for _, l := range c.Heap.Chains {
+		if strings.HasPrefix(l.Path, path) {
+			h.Chain = max(h.Chain, l.Length)
+		}
+	}
 	if strings.HasPrefix(path, "goroutine ") {
 		h.Kind = "goroutine"
 		return h
@@ -89,7 +95,11 @@ func (c *Case) holderAt(i int) *HeldBy {
 func (h *HeldBy) String() string {
 	switch {
 	case h.Kind == "goroutine":
-		return "the stack of " + strings.TrimPrefix(h.Path, "goroutine ")
+		name, where, _ := strings.Cut(strings.TrimPrefix(h.Path, "goroutine "), " in ")
+		if strings.HasPrefix(where, "its descriptor._defer") {
+			return "the deferred calls of a goroutine of " + name
+		}
+		return "the stack of " + name
 	case h.Kind == "map" || h.Kind == "channel":
 		return fmt.Sprintf("%s (%s, %d entries)", h.Path, h.Kind, h.Entries)
 	case h.Type != "":
@@ -122,6 +132,9 @@ func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
 		v.Culprit = &blamed
 	}
 	text := fmt.Sprintf("%s holds %s, %s of what was live %s after the start", h, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
+	if h.Chain > 0 {
+		text += fmt.Sprintf("; %d objects lie one behind the other, which one marker of the collector walks alone", h.Chain)
+	}
 	why := Why{Text: text, Evidence: []string{"holder"}}
 	if h.Lines > 2 && f.Class == Leak {
 		text += fmt.Sprintf("; it was allocated at %s: the holder is to blame, not these", count(h.Lines, "line"))

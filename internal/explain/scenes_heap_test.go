@@ -25,6 +25,15 @@ var heapScenes = map[string]func() *scene{
 				Sites: append(sitesAt(57, 40), sitesAt(91, 38)[0], sitesAt(102, 36)[0], sitesAt(233, 35)[0])})
 		return s
 	},
+	"deferred calls that pile up": func() *scene {
+		s := leaking()
+		s.captured(190,
+			sample.HeapPath{Parent: -1, Label: "goroutine example.org/shop/apply.(*Loop).run", Type: "?", Held: 900_000, Retained: 181 * mib},
+			sample.HeapPath{Parent: 0, Label: " in its descriptor", Type: "runtime.g", Objects: 1, Bytes: 512, Held: 900_000, Retained: 181 * mib},
+			sample.HeapPath{Parent: 1, Label: "._defer", Type: "runtime._defer", Objects: 300_000, Bytes: 14 * mib, Held: 900_000, Retained: 180 * mib, Holder: true, Sites: sitesAt(57, 180)})
+		s.Heap.Chains = []sample.HeapChain{{Path: "goroutine example.org/shop/apply.(*Loop).run in its descriptor._defer", Type: "runtime._defer", Length: 300_000}}
+		return s
+	},
 	"goroutines that never end, with what they hold": func() *scene {
 		s := workScenes["thousands of goroutines that never end"]()
 		s.captured(100,
@@ -52,6 +61,16 @@ func TestAHolderFarFromTheLineIsTold(t *testing.T) {
 	}
 	if why := a.Verdict.Why[0].Text; !strings.Contains(why, "4 lines: the holder is to blame") {
 		t.Errorf("why %q", why)
+	}
+}
+
+func TestAChainOfDeferredCallsIsTiedToTheirMarking(t *testing.T) {
+	a := answer(t, "deferred calls that pile up")
+	if !strings.Contains(a.Verdict.Sentence, "is held by the deferred calls of a goroutine of example.org/shop/apply.(*Loop).run") {
+		t.Error(a.Verdict.Sentence)
+	}
+	if h := a.Verdict.Culprit.HeldBy; h == nil || h.Chain != 300_000 || !strings.Contains(a.Verdict.Why[len(a.Verdict.Why)-1].Text, "one marker of the collector walks alone") {
+		t.Errorf("held by %+v; why %+v", h, a.Verdict.Why)
 	}
 }
 
