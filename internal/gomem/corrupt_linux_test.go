@@ -151,8 +151,44 @@ func (img *image) readEverything(t *testing.T, from uint16, script []byte) {
 		rt.Ranges(nil)
 		rt.LiveObjects(t.Context())
 	}
+	img.readHeap(t, rt)
 	if m.bytes > 1<<30 {
 		t.Errorf("%d bytes were read of an image of a few MiB", m.bytes)
+	}
+}
+
+// readHeap copies the heap and finds its objects, pointers and types, which must be
+// what a graph is, whatever the memory holds.
+func (img *image) readHeap(t *testing.T, rt *Runtime) {
+	c, err := rt.CopyHeap(t.Context(), nil, 64*sample.MiB)
+	if err != nil {
+		return
+	}
+	o, err := c.Graph(t.Context(), nil, []Thread{{TID: 1, PC: img.pc, SP: img.sp, Words: []uint64{img.pc, img.sp}}})
+	if err != nil {
+		return
+	}
+	if err := o.FindTypes(t.Context()); err != nil {
+		t.Errorf("types of a graph that was made: %v", err)
+	}
+	last := uint32(0)
+	for node := range uint32(o.Count + len(o.Roots)) {
+		first, end := o.Pointers(node)
+		if first != end && first != last {
+			t.Fatalf("the pointers of node %d begin with %d, those before it end with %d", node, first, last)
+		}
+		for e := first; e < end; e++ {
+			if last = end; o.To[e] >= uint32(o.Count) {
+				t.Fatalf("node %d points to node %d of %d objects", node, o.To[e], o.Count)
+			}
+			o.Types.Label(o.Edge(e))
+		}
+		if node < uint32(o.Count) {
+			if id, ok := o.At(o.Address(node)); !ok || id != node {
+				t.Fatalf("object %d lies at %#x, where object %d is", node, o.Address(node), id)
+			}
+			o.Types.Name(o.TypeOf[node])
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // module is the program or a plugin: its variables, and where its types lie.
@@ -54,6 +56,9 @@ func (c *heapCopy) copyPieces(ctx context.Context, pieces [][2]uint64) error {
 	n := 0
 	for _, at := range pieces {
 		n += int(at[1] - at[0])
+	}
+	if err := c.fits(sample.Bytes(len(c.data) + n)); err != nil {
+		return err
 	}
 	c.rest, c.regions = slices.Grow(c.rest[:0], n)[:n], c.regions[:0]
 	whole := c.r.mem.readAll(ctx, pieces, c.rest)
