@@ -38,7 +38,8 @@ func runCommand(s *streams) *cobra.Command {
 		Short: "Run a program, watch it and its children, and explain its memory",
 		Long: `Runs a program as it is, in a memory cgroup of its own, and watches it from
 outside: nothing is loaded into it and nothing of it is stopped, except for the
-moment of its death, when its memory is read before the kernel takes it.
+moment of its death, when its memory is read before the kernel takes it, and where
+--heap asks for it.
 
 The exit code is the program's own (128+n for a signal).`,
 		Example: `  highwater run -- ./server

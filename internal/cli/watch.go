@@ -39,12 +39,12 @@ again gets a new recording; Ctrl-C ends it. --cgroup and --container watch all
 that is in a cgroup, in one recording. --all watches every Go program that may be
 read, each by itself, up to --at-most.
 
-Nothing of a program is changed and nothing of it is stopped: its memory is read,
-and one of its threads, which in a Go program hardly ever gets a signal, is traced
-so that the kernel holds the program at its exit. On Ctrl-C, SIGTERM or kill -9 of
-highwater the kernel lets go of it and it lives on. A debugger cannot attach
-meanwhile, as a thread has one tracer; a program that is traced already is watched
-without its last breath.
+Nothing of a program is changed and nothing of it is stopped, but for --heap: its
+memory is read, and one of its threads, which in a Go program hardly ever gets a
+signal, is traced so that the kernel holds the program at its exit. On Ctrl-C,
+SIGTERM or kill -9 of highwater the kernel lets go of it and it lives on. A debugger
+cannot attach meanwhile, as a thread has one tracer; a program that is traced already
+is watched without its last breath.
 
 A program whose linker left heap profiling out has no allocation sites to show.
 --enable-heap-profile changes that in a program that runs: it writes 524288, Go's
