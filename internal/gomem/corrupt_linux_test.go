@@ -160,7 +160,7 @@ func (img *image) readEverything(t *testing.T, from uint16, script []byte) {
 // readHeap copies the heap and finds its objects, pointers and types, which must be
 // what a graph is, whatever the memory holds.
 func (img *image) readHeap(t *testing.T, rt *Runtime) {
-	c, err := rt.CopyHeap(t.Context(), nil, 64*sample.MiB)
+	c, err := rt.CopyHeap(t.Context(), 64*sample.MiB)
 	if err != nil {
 		return
 	}

@@ -29,7 +29,7 @@ type HeapCopy struct{ c *heapCopy }
 
 // CopyHeap is PlanHeapCopy and Copy, for a memory in which no time passes or a
 // process that need not be let go soon.
-func (r *Runtime) CopyHeap(ctx context.Context, _ []uint64, limit sample.Bytes) (*HeapCopy, error) {
+func (r *Runtime) CopyHeap(ctx context.Context, limit sample.Bytes) (*HeapCopy, error) {
 	p, err := r.PlanHeapCopy(limit)
 	if err != nil {
 		return nil, err
