@@ -73,8 +73,8 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		}
 	})
 	t.Run("keys jump", func(t *testing.T) {
-		for key, name := range map[string]string{"p": "peak", "l": "last", "k": "kill"} {
-			b.press(key)
+		for _, name := range []string{"peak", "last", "kill"} {
+			b.press(name[:1])
 			b.until(`location.hash.includes('at=` + name + `')`)
 		}
 		b.until(`document.querySelector('.ledger .finding').innerText.includes('at the kill')`)
@@ -197,8 +197,14 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 	t.Run("it can be used at 400 percent", func(t *testing.T) {
 		b.do(chromedp.EmulateViewport(360, 225))
 		b.until(`document.documentElement.scrollWidth <= 360`)
+		cut := value[[]string](b, `[...document.querySelectorAll('button, h1, h2, .badge, summary')].filter((e) => e.checkVisibility() && !e.closest('.scroll, .icicle, table') && (e.getBoundingClientRect().right > 361 || e.getBoundingClientRect().left < -1)).map((e) => e.innerText)`)
+		if len(cut) > 0 {
+			t.Errorf("out of sight: %q", cut)
+		}
+		b.accessible()
 		b.do(chromedp.EmulateViewport(1440, 900))
 	})
+	t.Run("all of it can be reached by the keyboard", func(t *testing.T) { b.byKeyboard(t) })
 	b.quiet(address[:strings.Index(address, "/r/")])
 }
 
@@ -330,6 +336,38 @@ func TestARecordingThatVanishesIsSaid(t *testing.T) {
 	}
 	b.press("l")
 	b.until(`document.querySelector('[role=alert]')?.innerText.includes('no such file')`)
+}
+
+// byKeyboard goes through the first screen with Tab alone, and uses what it finds.
+func (b *tab) byKeyboard(t *testing.T) {
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.skip').focus()`))
+	met := map[string]bool{}
+	for i := range 200 {
+		at := value[string](b, `(() => { const e = document.activeElement; return [e.className, e.getAttribute('role') ?? '', (e.innerText || e.ariaLabel || '').slice(0, 24)].join('|') })()`)
+		met[at] = true
+		if shown := i == 0 || value[bool](b, `(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === document.body || s.outlineStyle !== 'none' })()`); !shown {
+			t.Errorf("where the keyboard is cannot be seen at %q", at)
+		}
+		if strings.Contains(at, "treeitem") {
+			break
+		}
+		b.press(kb.Tab)
+	}
+	for _, want := range []string{"Skip to who held it", "Confidence", "Copy as Markdown", "Download pprof", "charged", "Peak", "plot|slider", "brush|slider", "live Go heap", "Goroutines", "main.go", "e1", "Copy command", "treeitem"} {
+		found := false
+		for at := range met {
+			found = found || strings.Contains(at, want)
+		}
+		if !found {
+			t.Errorf("Tab never comes to %q", want)
+		}
+	}
+	b.press(kb.ArrowDown)
+	b.until(`document.activeElement.ariaLevel === '2'`)
+	b.press(kb.Enter)
+	b.until(`[...document.querySelectorAll('.path button')].length > 1`)
+	b.press(kb.Backspace)
+	b.until(`[...document.querySelectorAll('.path button')].length === 1`)
 }
 
 // get reads the page's data.

@@ -37,6 +37,7 @@ func long(t testing.TB, ticks, hole int) string {
 	}
 	must(w.Program(sample.Program{Key: key, Name: "server", Args: []string{"/home/secret/server", "-v"}, HeapProfile: sample.HeapProfileOn, Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.com/server", MainPackage: "example.com/server"}}))
 	must(w.Event(sample.Event{At: start, Kind: sample.EventStart, Process: key, Text: "server"}))
+	must(w.Event(sample.Event{At: start, Kind: sample.EventLoadStart, Text: "/home/secret/load"}))
 	at := func(i int) time.Time { return start.Add(time.Duration(i) * 100 * time.Millisecond) }
 	for i := range ticks {
 		if hole > 0 && i > hole && i < hole+100 {

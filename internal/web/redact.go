@@ -31,7 +31,8 @@ func (o *Overview) redact() {
 		o.Programs[i].Args = ""
 	}
 	for i := range o.Events {
-		if o.Events[i].Kind == "note" {
+		switch o.Events[i].Kind {
+		case "note", "load-start", "load-end", "ready", "exec":
 			o.Events[i].Text = ""
 		}
 	}

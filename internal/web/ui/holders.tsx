@@ -69,7 +69,7 @@ export function Standing({ instant, most = rows }: { instant: Instant; most?: nu
   return <table class="lines"><thead><tr><th scope="col" class="num">Count</th><th scope="col">Where</th><th scope="col">State</th><th scope="col" class="num">Stacks</th><th scope="col" class="num">Longest wait</th></tr></thead>
     <tbody>{instant.goroutines.slice(0, most).map((g) => <tr>
       <td class="num"><b>{g.count}</b></td>
-      <th scope="row"><details><summary><code>{g.own || g.stack[0] || 'not known'}</code></summary><ol class="calls">{g.stack.map((c) => <li><code>{c}</code></li>)}</ol>{g.by && <p>started by <code>{g.by}</code></p>}</details></th>
+      <th scope="row"><details><summary><code>{g.own || g.stack.find((c) => !c.startsWith('runtime.')) || g.stack[0] || 'not known'}</code></summary><ol class="calls">{g.stack.map((c) => <li><code>{c}</code></li>)}</ol>{g.by && <p>started by <code>{g.by}</code></p>}</details></th>
       <td>{g.state}</td><td class="num">{size(g.bytes)}</td><td class="num">{g.oldest ? clock(g.oldest) : '\u2013'}</td>
     </tr>)}</tbody></table>
 }

@@ -19,12 +19,13 @@ export function Settings({ source, command }: { source: Source; command: string 
   return <section aria-labelledby="settings-title" class="settings"><h2 id="settings-title">What would other settings give? <span class="finding">predicted by a replay of this run, not tried{a && `; confidence ${a.grade}`}</span></h2>
     {(problem || tuning?.why) && <p class="muted">{problem || `Nothing is predicted: ${tuning!.why}`}</p>}
     {a?.grade === 'refused' && <p class="muted">Nothing is predicted: {a.why.join('; ')}</p>}
-    {a && a.settings.length > 0 && <table><thead><tr><th scope="col">Setting</th><th scope="col">Resident memory at its peak, the limit as a line</th><th scope="col" class="num">Middle</th><th scope="col" class="num">95 %</th><th scope="col" class="num">Peak heap</th><th scope="col" class="num">Collections</th><th scope="col">GC cost</th><th scope="col">Limit</th></tr></thead>
+    {a && a.settings.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Settings"><table><thead><tr><th scope="col">Setting</th><th scope="col">Resident memory at its peak, the limit as a line</th><th scope="col" class="num">Middle</th><th scope="col" class="num">95 %</th><th scope="col" class="num">Peak heap</th><th scope="col" class="num">Collections</th><th scope="col">GC cost</th><th scope="col">Limit</th></tr></thead>
       <tbody>{a.settings.map((p) => <tr class={p.recorded ? 'on' : ''}>
         <th scope="row"><code>{name(p)}</code>{p.recorded && <span class="chip">as recorded</span>}</th>
         <td class="wide"><span class="range"><i style={{ width: part(p.resident_bytes.p50) }} /><b style={{ left: part(p.resident_bytes.p50), width: part(p.resident_bytes.p95 - p.resident_bytes.p50) }} />{p.limit_bytes !== null && <s style={{ left: part(p.limit_bytes) }} />}</span></td>
         <td class="num">{size(p.resident_bytes.p50)}</td><td class="num">{size(p.resident_bytes.p95)}</td><td class="num">{size(p.peak_heap_bytes.p50)}</td><td class="num">{p.gcs}</td><td>{p.gc_cost}</td>
-        <td>{p.limit_bytes !== null && <span class={p.survives === 'no' ? 'up' : p.survives === 'yes' ? 'down' : ''}>{lives[p.survives]}{p.thrash && ', reclaims all the time'}</span>}</td></tr>)}</tbody></table>}
+        <td>{p.limit_bytes !== null && <span class={p.survives === 'no' ? 'up' : p.survives === 'yes' ? 'down' : ''}>{lives[p.survives]}{p.thrash && ', reclaims all the time'}</span>}</td></tr>)}</tbody></table></div>}
+    {a?.settings.some((p) => p.survives === 'yes' && p.limit_bytes !== null && p.resident_bytes.p50 > p.limit_bytes) && <p class="muted">Resident memory counts file pages too. The kernel takes those back: a run may live with more of it than its limit.</p>}
     {a?.recommended && <p>Advice: <code>{name({ ...a.settings[0], gogc: a.recommended.gogc, gomemlimit_bytes: a.recommended.gomemlimit_bytes, gc_at: '' })}</code> under {limit(a.recommended.limit_bytes)}: {a.recommended.because} <Copy text={command} label="Copy highwater tune" /></p>}
   </section>
 }

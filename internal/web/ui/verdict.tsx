@@ -21,6 +21,7 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
     <h1 id="verdict-title">{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="culprit">{part}</code> : part))}</h1>
     <div class="state">
       <strong>{v.detail}</strong>
+      {v.culprit?.file && !v.sentence.includes(`:${v.culprit.line}`) && <span>{v.culprit.hint ? 'perhaps ' : ''}at <code class="culprit">{v.culprit.file.split('/').slice(-2).join('/')}:{v.culprit.line}</code></span>}
       <details class="confidence">
         <summary>Confidence {v.confidence}</summary>
         <ul>{v.reasons.map((r) => <li>{r}</li>)}{!v.reasons.length && <li>No reason was given.</li>}</ul>
