@@ -134,7 +134,7 @@ func runtimeWords(d *Detail, g *sample.Runtime) string {
 	if g.GOGC >= 0 {
 		gogc = fmt.Sprint(g.GOGC)
 	}
-	return fmt.Sprintf("GOGC %s  GOMEMLIMIT %s  goroutines %d  GCs %d, %s of the CPU, next at %s",
+	return fmt.Sprintf("GOGC %s  GOMEMLIMIT %s  goroutines %d  GCs %d, %s of CPU, next at %s",
 		gogc, memlimit, g.Goroutines, g.NumGC, gcShare(&d.Row), size(float64(g.HeapGoal)))
 }
 

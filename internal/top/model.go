@@ -42,8 +42,9 @@ type model struct {
 	view     view
 	before   view // of a page: where it goes back to
 	selected id
-	first    int // of the rows, or of the text: what is scrolled away
-	by       int // of orders
+	chosen   bool // by a key: else the first row is selected, whichever that is
+	first    int  // of the rows, or of the text: what is scrolled away
+	by       int  // of orders
 	reverse  bool
 	filter   string
 	typing   bool // the filter
@@ -68,7 +69,7 @@ func (m *model) take(b *Board, now time.Time) {
 		}
 	}
 	m.rows = sorted(m.rows, orders[m.by], m.reverse)
-	if m.index() < 0 {
+	if m.index() < 0 || !m.chosen {
 		m.reselect()
 	}
 	if m.view == detailView {
@@ -94,7 +95,7 @@ func (m *model) reselect() {
 		return
 	}
 	for i := range m.rows {
-		if m.rows[i].life == m.selected.life {
+		if m.chosen && m.rows[i].life == m.selected.life {
 			m.selected = m.rows[i].id
 			return
 		}
@@ -202,6 +203,7 @@ func (m *model) move(k string) {
 	switch k {
 	case "enter", "right":
 		if m.index() >= 0 {
+			m.chosen = true
 			m.view, m.first, m.detail, m.lines = detailView, 0, nil, nil
 		}
 	case "/":
@@ -214,6 +216,7 @@ func (m *model) move(k string) {
 		m.reverse = !m.reverse
 	}
 	if i := m.index(); i >= 0 && step != 0 {
+		m.chosen = true
 		m.selected = m.rows[min(max(i+step, 0), len(m.rows)-1)].id
 	}
 }

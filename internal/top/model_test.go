@@ -135,6 +135,18 @@ func TestTheSelectionFollowsItsProgram(t *testing.T) {
 	}
 }
 
+func TestUntilAKeyChoosesOneTheFirstRowIsSelected(t *testing.T) {
+	m := fleet(t)
+	m.press(">", ">", ">", ">") // by pid
+	if m.index() != 0 || m.rows[0].PID != 4121 {
+		t.Errorf("row %d is selected", m.index())
+	}
+	m.press("r")
+	if m.index() != 0 || m.rows[0].PID != 4133 { // what was killed stays last
+		t.Errorf("the other way round, row %d is selected, the first is %d", m.index(), m.rows[0].PID)
+	}
+}
+
 // Of every size, and in every view, a frame fits its window.
 func TestAFrameFitsItsWindow(t *testing.T) {
 	long := strings.Repeat("a long page with words and averyveryverylongwordthatnothingbreaks ", 20)
