@@ -39,6 +39,7 @@ func watch(t *testing.T, args ...string) shown {
 	t.Helper()
 	s := shown{recording: filepath.Join(t.TempDir(), "shown.hwm")}
 	cmd := exec.Command(highwater(t), append([]string{"run", "-q", "-o", s.recording}, args...)...)
+	cmd.Dir = t.TempDir() // what a killed program leaves there goes with it
 	var progress strings.Builder
 	cmd.Stdout, cmd.Stderr = &progress, &progress
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
