@@ -56,7 +56,7 @@ function Rows({ d }: { d: Difference }) {
 function Lines({ title, none, lines }: { title: string; none: string; lines: Line[] }) {
   const most = Math.max(...lines.map((l) => Math.abs(l.change_bytes)), 1), id = title.replace(/\W+/g, '-')
   return <section aria-labelledby={id}><h2 id={id}>{title}</h2>
-    {!lines.length ? <p class="muted">{none}</p> : <div class="scroll" tabIndex={0} role="region" aria-label={title}><table class="side"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col">Size of it</th></tr></thead>
+    {!lines.length ? <p class="muted">{none}</p> : <div class="scroll" tabIndex={0} role="region" aria-label={`The table of: ${title}`}><table class="side"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col">Size of it</th></tr></thead>
       <tbody>{lines.map((l) => <tr><th scope="row"><code>{place(l)}</code> <span class="muted">{l.function.slice(l.function.lastIndexOf('/') + 1)}</span></th><td class="num">{size(l.before_bytes)}</td><td class="num">{size(l.after_bytes)}</td>
         <td class={'num ' + way(l.change_bytes)}>{delta(l.change_bytes)}{l.error_bytes > 0 && <span class="muted"> {'\u00b1'} {size(l.error_bytes)}</span>}</td><td class="wide"><i class={l.change_bytes > 0 ? 'more' : 'less'} style={{ width: `${(100 * Math.abs(l.change_bytes)) / most}%` }} /></td></tr>)}</tbody></table></div>}
   </section>
