@@ -76,15 +76,25 @@ func (m *lastingMemory) keep(ctx context.Context, tid int, arenas []sample.PageR
 			return fmt.Errorf("its types and the runtime's tables take more than %d MiB", mostKept/sample.MiB)
 		}
 		b := make([]byte, at.End-at.Start)
-		n, _ := m.Memory.ReadAt(b, int64(at.Start)) // what is beyond was never touched
+		m.readTouched(b, at.Start)
 		if l := len(left) - 1; l >= 0 && left[l].start+uint64(len(left[l].bytes)) == at.Start {
-			left[l].bytes = append(left[l].bytes, b[:n]...)
+			left[l].bytes = append(left[l].bytes, b...)
 			continue
 		}
-		left = append(left, leftMemory{at.Start, b[:n]})
+		left = append(left, leftMemory{at.Start, b})
 	}
 	m.left = left
 	return nil
+}
+
+// readTouched reads what a mapping holds. A page that was never touched cannot be
+// read of a process that is being killed for memory: it is zero.
+func (m *lastingMemory) readTouched(b []byte, addr uint64) {
+	const page = 4 << 10
+	for at := 0; at < len(b); {
+		n, _ := m.Memory.ReadAt(b[at:], int64(addr)+int64(at))
+		at = (at+n)/page*page + page
+	}
 }
 
 // isNeeded says whether a mapping may hold constants or the runtime's tables. Those

@@ -178,7 +178,8 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 	if deadline.IsZero() {
 		deadline = time.Now().Add(lastbreath.HoldOOM)
 	}
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	// A part of the time is left to the mark of what was live.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Until(deadline)*2/3)
 	defer cancel()
 	c, err := copyDying(ctx, p, d.TID)
 	if errors.Is(err, context.DeadlineExceeded) {

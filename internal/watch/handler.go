@@ -108,7 +108,6 @@ func (s *Source) onDying(d lastbreath.Death) {
 	p.attachAt = time.Time{}
 	s.attach(p, time.Now())
 	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline))
-	s.tellDying(p, d)
 }
 
 // onGone ends a process's life here.

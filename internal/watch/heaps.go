@@ -29,7 +29,8 @@ func (s *Source) WhileFrozen(pid int, limit time.Duration, look func(context.Con
 }
 
 // OnDying has hook called while a Go program is held at its death, once all else has
-// been read of it. It must not call the Source.
+// been read of it but what was live, which is marked in the time that hook leaves. It
+// must not call the Source.
 func (s *Source) OnDying(hook func(sample.Program, lastbreath.Death)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

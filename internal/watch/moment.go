@@ -85,6 +85,7 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 		step.take(s, p, pm, tid)
 	}
 	beside := s.beside()
+	s.tellDying(p, lastbreath.Death{PID: p.key.PID, TID: tid, Status: lastbreath.Status{Signal: pm.Signal, Code: pm.ExitCode.V}, Deadline: deadline})
 	if pm.Incomplete == "" {
 		s.takeLive(p, pm, deadline)
 	}
