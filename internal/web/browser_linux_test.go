@@ -112,13 +112,17 @@ func value[T any](b *tab, expression string) T {
 	return v
 }
 
-// until waits, frame by frame, until the expression is true.
+// until waits, frame by frame, until the expression is true. A page that is left
+// meanwhile takes the waiting with it: then the next one is asked.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 60*time.Second)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => { const look = () => { let is = false; try { is = (`+expression+
-		`) } catch { is = false } if (is) done(true); else requestAnimationFrame(look) }; look() })`, chromedp.EvalAwaitPromise))
+	look := `new Promise((done) => { const look = () => { let is = false; try { is = (` + expression + `) } catch { is = false } if (is) done(true); else requestAnimationFrame(look) }; look() })`
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise))
+	for err != nil && ctx.Err() == nil && (strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context")) {
+		_, err = chromedp.Run(ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise))
+	}
 	if err != nil {
 		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + '\n' + document.body.innerText.slice(0, 1500)`))
 		b.t.Fatalf("never came true: %s: %v\n%s", expression, err, text)
