@@ -60,14 +60,14 @@ func wholeFound(c *Case, n int) Finding {
 	if top, _ := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Function == s.Function && top.Line == s.Line {
 		f.Bytes += top.Garbage // what the values were made from
 	}
-	what := "one value as a whole, and held %s for it"
+	what := "one value as a whole, by %s, and held %s for it"
 	f.Because = []string{"of the line's objects no two were as large: it was one value, not many"}
 	if n > 1 {
-		what = fmt.Sprintf("up to %d values as a whole, and held %%s for them", n)
+		what = fmt.Sprintf("up to %d values as a whole, by %%s, and held %%s for them", n)
 		f.Because = []string{fmt.Sprintf("%s of the line's objects were of the largest size, no more than the %d goroutines that may have been at work", figure(float64(s.AsLarge)), n)}
 	}
-	f.Sentence = fmt.Sprintf("%s at %s%s was putting together "+what+"; the largest part was %s.",
-		ShortFunc(c.builder()), place(s.File, s.Line), c.in(), size(s.Bytes), size(s.Largest))
+	f.Sentence = fmt.Sprintf("%s%s was putting together "+what+"; the largest part was %s.",
+		place(s.File, s.Line), c.in(), ShortFunc(c.builder()), size(s.Bytes), size(s.Largest))
 	if c.flight.calls == 0 {
 		f.Because = append(f.Because, "the goroutine at work was not looked into, as it ran")
 	}
