@@ -121,6 +121,8 @@ func (f watchFlags) plan(args []string) (*watching, error) {
 		return nil, usagef(watchHint, "watch needs a program")
 	case kinds > 1:
 		return nil, usagef(watchHint, "watch takes programs, or one of --cgroup, --container and --all")
+	case len(w.pids) > 0 && len(w.names) > 0:
+		return nil, usagef("watch them apart", "watch takes pids or names, not both: a name is followed through its restarts, a pid is not")
 	case f.output != "" && (len(args) > 1 || len(w.names) > 0 || f.all):
 		return nil, usagef("leave it out: each recording is named after its program and the time", "-o names one recording, and this may make several")
 	case f.rate < 1 || f.rate > 1000:
