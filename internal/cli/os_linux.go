@@ -3,7 +3,10 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
+
+	"github.com/highwater-go/highwater/internal/procfs"
 )
 
 // ownGroup gives a command a process group of its own, and ends the whole group
@@ -31,6 +34,26 @@ func exitCodeOf(state *os.ProcessState) int {
 // forwarded are the signals that are passed on to the program.
 func forwarded() []os.Signal {
 	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+}
+
+// forgetExecutable takes the pages of our executable out of this process: most were
+// needed at its start alone. What is used again is mapped again from the page cache
+// (madvise(2), MADV_DONTNEED of a file's private mapping). A mapping with pages of
+// its own, such as a debugger's breakpoints, stays.
+func forgetExecutable() {
+	exe, err := procfs.Exe("/proc", os.Getpid())
+	if err != nil {
+		return
+	}
+	mappings, err := new(procfs.Mapper).Mappings("/proc", os.Getpid())
+	if err != nil {
+		return
+	}
+	for i := range mappings {
+		if m := &mappings[i]; m.FileBacked() && !m.Writable() && m.Anonymous == 0 && strings.TrimSuffix(m.Path, " (deleted)") == exe {
+			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(m.Start), uintptr(m.End-m.Start), syscall.MADV_DONTNEED) // refused for locked pages: they stay
+		}
+	}
 }
 
 // hasDesktop says whether there is a display for a browser.

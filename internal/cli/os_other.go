@@ -15,6 +15,8 @@ func exitCodeOf(state *os.ProcessState) int { return state.ExitCode() }
 
 func forwarded() []os.Signal { return []os.Signal{os.Interrupt} }
 
+func forgetExecutable() {}
+
 func hasDesktop() bool { return true }
 
 // desktopOpeners are the commands of macOS and Windows that open an address.

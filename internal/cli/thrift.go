@@ -23,8 +23,9 @@ const (
 // thrift keeps a watch small beside the program that it watches: a lower GOGC, a
 // memory limit that follows what is live, and one processor, so that no thread of ours looks for work that is not there.
 type thrift struct {
-	next   time.Time
-	sample []metrics.Sample
+	next    time.Time
+	sample  []metrics.Sample
+	settled bool // it has begun, and what only the beginning needed was given back
 }
 
 // newThrift leaves alone what the user's environment sets.
@@ -49,6 +50,10 @@ func newThrift() *thrift {
 func (t *thrift) adjust(now time.Time) {
 	if t.sample == nil || now.Before(t.next) {
 		return
+	}
+	if !t.next.IsZero() && !t.settled {
+		t.settled = true
+		forgetExecutable()
 	}
 	t.next = now.Add(thriftEvery)
 	metrics.Read(t.sample)
