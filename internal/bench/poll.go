@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -18,15 +17,11 @@ const pollFloor = 20
 // poll compares reading the heap profile from a program's memory with fetching
 // it from the program, in CPU time of both sides together.
 func poll(r *room) ([]row, error) {
-	p, err := start(r.target, "-sites", strconv.Itoa(sites), "-do", "hold")
+	p, addr, err := hold(r, sites)
 	if err != nil {
 		return nil, err
 	}
 	defer p.stop()
-	addr, err := p.line("ready")
-	if err != nil {
-		return nil, err
-	}
 	read, found, err := reader(p.pid(), r.target)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,19 @@ type program struct {
 	lines *bufio.Scanner
 }
 
+// hold starts a program that holds many allocation sites, and gives the address of
+// its own endpoint.
+func hold(r *room, sites int) (p *program, address string, err error) {
+	if p, err = start(r.target, "-sites", strconv.Itoa(sites), "-do", "hold"); err != nil {
+		return nil, "", err
+	}
+	if address, err = p.line("ready"); err != nil {
+		p.stop()
+		return nil, "", err
+	}
+	return p, address, nil
+}
+
 func start(name string, args ...string) (*program, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Stderr = os.Stderr

@@ -137,15 +137,11 @@ func reading(r *room) ([]row, error) {
 	if r.quick {
 		many /= 10
 	}
-	p, err := start(r.target, "-sites", strconv.Itoa(many), "-do", "hold")
+	p, addr, err := hold(r, many)
 	if err != nil {
 		return nil, err
 	}
 	defer p.stop()
-	addr, err := p.line("ready")
-	if err != nil {
-		return nil, err
-	}
 	runtime, err := attachTo(p.pid(), r.target)
 	if err != nil {
 		return nil, err

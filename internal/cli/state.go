@@ -28,15 +28,24 @@ func stateDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "highwater"), nil
 }
 
-// newRecordingPath is a free name for a program's next recording: checkout-3.hwm.
-// The file is not made.
-func newRecordingPath(program string) (string, error) {
+// makeStateDir is stateDir, made where it is not there.
+func makeStateDir() (string, error) {
 	dir, err := stateDir()
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the directory of recordings: %w", err)
+	}
+	return dir, nil
+}
+
+// newRecordingPath is a free name for a program's next recording: checkout-3.hwm.
+// The file is not made.
+func newRecordingPath(program string) (string, error) {
+	dir, err := makeStateDir()
+	if err != nil {
+		return "", err
 	}
 	for n := 1; ; n++ {
 		path := filepath.Join(dir, fmt.Sprintf("%s-%d%s", program, n, suffix))

@@ -82,12 +82,9 @@ func trialFolder(asked, name string) (string, error) {
 		}
 		return asked, os.MkdirAll(asked, 0o755)
 	}
-	dir, err := stateDir()
+	dir, err := makeStateDir()
 	if err != nil {
 		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the directory of recordings: %w", err)
 	}
 	for n := 1; ; n++ {
 		folder := filepath.Join(dir, fmt.Sprintf("%s-%d", name, n))

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/recording"
@@ -62,7 +63,7 @@ func chooseHeap(list []recording.HeapInfo, at string, start time.Time) (int, err
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrAt, err)
 	}
-	return nearestHeap(list, when), nil
+	return nearest(list, heapAt, when), nil
 }
 
 // largestHeap is the capture with the most live bytes of those that are meant.
@@ -75,15 +76,7 @@ func largestHeap(list []recording.HeapInfo, meant func(recording.HeapInfo) bool)
 	return best, found
 }
 
-func nearestHeap(list []recording.HeapInfo, when time.Time) int {
-	best := 0
-	for i, h := range list {
-		if h.At.Sub(when).Abs() < list[best].At.Sub(when).Abs() {
-			best = i
-		}
-	}
-	return best
-}
+func heapAt(h recording.HeapInfo) time.Time { return h.At }
 
 // heap reads the capture of the subject's heap that is nearest to the moment: at a
 // kill the one made then.
@@ -92,18 +85,10 @@ func (l *loader) heap() error {
 	if err != nil {
 		return err
 	}
-	best := -1
-	for i, h := range list {
-		if h.Process != l.e.Subject {
-			continue
-		}
-		if best < 0 || h.At.Sub(l.e.Moment.At).Abs() < list[best].At.Sub(l.e.Moment.At).Abs() {
-			best = i
-		}
-	}
-	if best < 0 {
+	list = slices.DeleteFunc(list, func(h recording.HeapInfo) bool { return h.Process != l.e.Subject })
+	if len(list) == 0 {
 		return nil
 	}
-	l.e.Heap, err = l.Heap(list[best].ID)
+	l.e.Heap, err = l.Heap(list[nearest(list, heapAt, l.e.Moment.At)].ID)
 	return err
 }

@@ -44,7 +44,7 @@ func chooseMoment(list []recording.MomentInfo, at string, killed bool, start tim
 	if err != nil {
 		return 0, "", fmt.Errorf("%w: %w", ErrAt, err)
 	}
-	return nearest(list, when), "time", nil
+	return nearest(list, func(m recording.MomentInfo) time.Time { return m.At }, when), "time", nil
 }
 
 // killMoment is the death by SIGKILL at the highest charge: of several that die
@@ -120,10 +120,11 @@ func timeOf(at string, start time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no moment: write peak, kill, last, a duration since the start (90s) or a time (14:31:07)", at)
 }
 
-func nearest(list []recording.MomentInfo, when time.Time) int {
+// nearest is the index of what lies nearest to a time, the first of several.
+func nearest[T any](list []T, at func(T) time.Time, when time.Time) int {
 	best := 0
-	for i, m := range list {
-		if m.At.Sub(when).Abs() < list[best].At.Sub(when).Abs() {
+	for i := range list {
+		if at(list[i]).Sub(when).Abs() < at(list[best]).Sub(when).Abs() {
 			best = i
 		}
 	}

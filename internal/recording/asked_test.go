@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -139,20 +138,6 @@ func TestACutRecordingTellsTheFirstAnswers(t *testing.T) {
 	}
 	if !some {
 		t.Error("no cut left a part of the requests")
-	}
-}
-
-func TestTheDocumentNamesWhatIsAsked(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/recording.md")
-	must(t, err)
-	sections := strings.Split(string(doc), "\n### ")
-	for _, tab := range askedTables {
-		i := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, "`"+tab.name+"`") })
-		for _, c := range append([]string{"id"}, tab.columns...) {
-			if i < 0 || !strings.Contains(sections[i], "`"+c+"`") {
-				t.Errorf("table %s: column %s is not described", tab.name, c)
-			}
-		}
 	}
 }
 

@@ -126,20 +126,6 @@ func TestACutHeapCaptureTellsItsFirstHolders(t *testing.T) {
 	}
 }
 
-func TestTheDocumentNamesWhatIsKeptOfHeaps(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/recording.md")
-	must(t, err)
-	sections := strings.Split(string(doc), "\n### ")
-	for _, tab := range heapTables {
-		i := slices.IndexFunc(sections, func(s string) bool { return strings.HasPrefix(s, "`"+tab.name+"`") })
-		for _, c := range append([]string{"id"}, tab.columns...) {
-			if i < 0 || !strings.Contains(sections[i], "`"+c+"`") {
-				t.Errorf("table %s: column %s is not described", tab.name, c)
-			}
-		}
-	}
-}
-
 // What one capture of 1000 paths takes in the file, and how long it is read.
 func BenchmarkAHeapCapture(b *testing.B) {
 	c := makeHeap(1000)
