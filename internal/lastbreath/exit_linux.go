@@ -49,8 +49,30 @@ func (t *Tracer) exiting(k *task) {
 	p.status = sample.Some(statusOf(msg))
 	if t.handler.Dying != nil && !p.borrowed {
 		t.handler.Dying(Death{PID: p.pid, TID: k.tid, Status: p.status.V, Deadline: t.deadline(p.status.V)})
+		if p.status.V.Signal == int(unix.SIGKILL) {
+			giveBack(p.pid)
+		}
 	}
 	resume(k.tid, 0)
+}
+
+// giveBack frees the memory of a process that SIGKILL ends while it is still held
+// (process_mrelease(2), Linux 5.15; before that it does nothing).
+//
+// Held, it is the victim whose memory others of a full cgroup wait for. Resumed, it
+// first stops to count as one and then frees (kernel/exit.c, do_exit): who waits asks
+// for another victim in between, and a program is killed that would have lived.
+func giveBack(pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	for range 10 { // what it could not free at once it frees when asked again
+		if _, _, errno := unix.Syscall(unix.SYS_PROCESS_MRELEASE, uintptr(fd), 0, 0); errno != unix.EAGAIN {
+			return
+		}
+	}
 }
 
 // threadGone keeps a process followed of which a thread has ended.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -125,6 +126,55 @@ func TestTwentyOutOfMemoryKillsAreReadCompletely(t *testing.T) {
 		t.Errorf("the kernel says %q, %v; want 20 kills", control, err)
 	}
 	t.Logf("%d of 20 complete, the longest reading took %v", complete, longest)
+}
+
+// While one is held another wants memory of the same cgroup, all the time.
+func TestAKillTakesNobodyElse(t *testing.T) {
+	dir := memoryCgroup(t, "beside", 64*sample.MiB)
+	inside := func(pid int) error {
+		return os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
+	}
+	var held atomic.Int64
+	shortages := func() int64 {
+		b, err := os.ReadFile(filepath.Join(dir, "memory.failcnt"))
+		n, _ := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+		if err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	tracer, log := newTracer(t, Options{}, func(d Death) {
+		for before, n := shortages(), 0; shortages() == before && n < 1e6; n++ {
+			runtime.Gosched() // until memory is short for the other
+		}
+		held.Add(1)
+	})
+	beside := exec.Command(target, "come and go")
+	in, err := beside.StdinPipe()
+	if err == nil {
+		err = beside.Start()
+	}
+	if err == nil {
+		err = inside(beside.Process.Pid)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const kills = 10
+	for range kills {
+		p, err := tryStart(t, tracer, Command{Args: []string{target, "alloc"}, BeforeRun: inside})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.wait(t, fmt.Sprintf("gone %d signal 9", p.pid))
+	}
+	in.Close()
+	if err := beside.Wait(); err != nil {
+		t.Errorf("the one beside it: %v", err)
+	}
+	if n := held.Load(); n != kills {
+		t.Errorf("%d of %d deaths were held", n, kills)
+	}
 }
 
 func TestTheWholeProcessIsFollowedWhenItsFirstThreadEnds(t *testing.T) {

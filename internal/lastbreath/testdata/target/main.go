@@ -39,6 +39,18 @@ func main() {
 				go spawn(args, nil)
 			}
 		}
+	case "come and go": // takes a page and gives it back, all the time
+		go func() {
+			for {
+				page, err := syscall.Mmap(-1, 0, os.Getpagesize(), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+				if err != nil {
+					panic(err)
+				}
+				page[0] = 1
+				syscall.Munmap(page)
+			}
+		}()
+		wait()
 	case "stay":
 		time.Sleep(time.Hour)
 	case "exit":
