@@ -121,29 +121,33 @@ func cyclesOf(p traced) []recording.TraceCycle {
 }
 
 // traceCycles writes the collections in the order of their ends, and a moment at
-// each new maximum of a heap that is a tenth above the one before, and at the end.
+// each new maximum of a heap that is a tenth above the one before, at each process's
+// own highest, and at the end.
 func (i *importer) traceCycles(all []recording.TraceCycle) error {
+	peaks := map[sample.ProcessKey]int{}
+	for n, c := range all {
+		if peak, ok := peaks[c.Process]; !ok || c.HeapAtEnd > all[peak].HeapAtEnd {
+			peaks[c.Process] = n
+		}
+	}
 	var kept, most sample.Bytes
-	peak := 0
 	for n, c := range all {
 		if err := i.w.Trace(c); err != nil {
 			return err
 		}
-		if c.HeapAtEnd > most {
-			most, peak = c.HeapAtEnd, n
+		kind, wanted := sample.MomentCalm, n == len(all)-1 || n == peaks[c.Process]
+		if c.HeapAtEnd > most && (wanted || c.HeapAtEnd > kept+kept/10) {
+			kind, wanted, kept = sample.MomentMax, true, c.HeapAtEnd
 		}
-		if c.HeapAtEnd > kept+kept/10 {
-			kept = c.HeapAtEnd
-			if err := i.traceMoment(c, sample.MomentMax); err != nil {
-				return err
-			}
+		most = max(most, c.HeapAtEnd)
+		if !wanted {
+			continue
+		}
+		if err := i.traceMoment(c, kind); err != nil {
+			return err
 		}
 	}
-	last := len(all) - 1
-	if peak == last {
-		return i.traceMoment(all[last], sample.MomentMax)
-	}
-	return errors.Join(i.traceMoment(all[peak], sample.MomentMax), i.traceMoment(all[last], sample.MomentCalm))
+	return nil
 }
 
 // traceMoment marks an instant to be looked at: a log has no more of it than of
