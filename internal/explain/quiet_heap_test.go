@@ -280,4 +280,12 @@ var quietHeap = map[string]quietRun{
 		s.site("example.org/shop/arena.New", "arena.go", 40, 158, 0)
 		return s
 	}, []Class{GCUnaware}, GCUnaware},
+	"garbage over a live heap that a mark counted, after a jump": {func() *scene {
+		s := newScene()
+		s.heap(130, 150, 244)
+		s.killed()
+		s.cycles(200, 63)
+		s.site("example.org/shop/arena.New", "arena.go", 40, 158, 0)
+		return s
+	}, []Class{GCUnaware}, GCUnaware},
 }

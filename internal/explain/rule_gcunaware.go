@@ -32,9 +32,8 @@ func judgeGCUnaware(c *Case) Finding {
 		return silent("the collector's state was not read")
 	}
 	facts := []Fact{c.factLive(), c.factCollector(), c.factLedger()}
-	need := c.live.bytes + c.nonHeap()
-	if need > c.bound*80/100 {
-		return silent(fmt.Sprintf("live heap and the rest alone come to %s of %s", size(need), limit(c.bound)), facts...)
+	if !c.liveFits() {
+		return silent(fmt.Sprintf("live heap and the rest alone come to %s of %s", size(c.live.bytes+c.nonHeap()), limit(c.bound)), facts...)
 	}
 	if before := c.g.HeapMarked + c.nonHeap(); c.live.exact && before > c.bound {
 		return silent(fmt.Sprintf("the collection before had found %s live: that does not fit %s either", size(c.g.HeapMarked), limit(c.bound)), facts...)
@@ -54,6 +53,9 @@ func judgeGCUnaware(c *Case) Finding {
 	}
 	return gcUnawareFound(c, facts)
 }
+
+// liveFits: what was live, and all that is not heap, leave a fifth of the limit.
+func (c *Case) liveFits() bool { return c.live.bytes+c.nonHeap() <= c.bound*80/100 }
 
 // spare is what a collector that knew the limit would not have needed: garbage, and
 // what was free again while the goal was still far away, so that it was kept.

@@ -34,8 +34,8 @@ func judgeLeak(c *Case) Finding {
 		if len(k.points) == 0 {
 			readings = "no collection ended and no mark was made: there is no reading"
 		}
-		bytes := float64(c.live.bytes)
-		if n := len(k.points); n > 1 && k.last-k.points[n-2].live < k.last/20 {
+		bytes, n := float64(c.live.bytes), len(k.points)
+		if c.live.exact && c.liveFits() || n > 1 && k.last-k.points[n-2].live < k.last/20 {
 			bytes = 0 // it may be a leak's beginning, but explains nothing
 		}
 		return undecided(bytes, readings+" of the live heap: too few to see whether it grows", c.factLive())
