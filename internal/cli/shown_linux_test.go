@@ -50,6 +50,10 @@ func watch(t *testing.T, args ...string) shown {
 		if err := recording.Verify(s.recording); err != nil {
 			t.Errorf("verify: %v", err)
 		}
+		if t.Failed() {
+			out, _ := exec.Command(highwater(t), "explain", "--evidence", "all", s.recording).CombinedOutput()
+			t.Logf("the run said:\n%s\nexplain says:\n%s", s.progress, out)
+		}
 	})
 	return s
 }

@@ -66,13 +66,11 @@ func (f topFlags) run(ctx context.Context, s *streams, args []string) error {
 	if len(args) == 0 && f.cgroup == "" && f.container == "" {
 		f.all = true
 	}
-	w, err := f.plan(args)
+	w, err := f.plan("top", args)
 	if err != nil {
 		return err
 	}
 	switch {
-	case len(w.pids) > 0 && len(w.names) > 0:
-		return usagef("highwater top 4711 4712, or highwater top server worker", "top takes pids or names")
 	case f.once || !isTTY(s.out):
 		return w.printOnce(s)
 	case !isTerminal(s.out):

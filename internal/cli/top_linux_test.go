@@ -156,7 +156,8 @@ func TestTopShowsALeakExplainsItAndLeavesTheTerminalAsItWas(t *testing.T) {
 	program := ownLeak(t)
 	slow := leakIn(t, program, hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "200MiB", "-for", "20m")
 	p := openPane(t, 80, 24)
-	p.enter(t, "stty -g > $XDG_STATE_HOME/before")
+	p.enter(t, "stty -g > $XDG_STATE_HOME/before; echo kept")
+	p.await(t, `(?m)^kept\nready>$`)
 	command := highwater(t) + " top " + filepath.Base(program) + " --enable-heap-profile"
 	p.tmux(t, "send-keys", "-l", command)
 	before := p.await(t, `heap-profile$`)

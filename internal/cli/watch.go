@@ -63,7 +63,7 @@ root any. Beside its target in one container it needs no rights but those.`,
   highwater watch --container 3f4e5d6c7b8a
   highwater watch --cgroup /system.slice/checkout.service`,
 		RunE: func(c *cobra.Command, args []string) error {
-			w, err := f.plan(args)
+			w, err := f.plan("watch", args)
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,8 @@ type watching struct {
 
 const watchHint = "highwater watch 4711, highwater watch NAME, or --cgroup, --container, --all"
 
-func (f watchFlags) plan(args []string) (*watching, error) {
+// plan is what a command, watch or top, is asked to watch.
+func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	w := &watching{watchFlags: f}
 	for _, arg := range args {
 		if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
@@ -118,11 +119,11 @@ func (f watchFlags) plan(args []string) (*watching, error) {
 	}
 	switch {
 	case kinds == 0:
-		return nil, usagef(watchHint, "watch needs a program")
+		return nil, usagef(watchHint, "%s needs a program", command)
 	case kinds > 1:
-		return nil, usagef(watchHint, "watch takes programs, or one of --cgroup, --container and --all")
+		return nil, usagef(watchHint, "%s takes programs, or one of --cgroup, --container and --all", command)
 	case len(w.pids) > 0 && len(w.names) > 0:
-		return nil, usagef("watch them apart", "watch takes pids or names, not both: a name is followed through its restarts, a pid is not")
+		return nil, usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
 	case f.output != "" && (len(args) > 1 || len(w.names) > 0 || f.all):
 		return nil, usagef("leave it out: each recording is named after its program and the time", "-o names one recording, and this may make several")
 	case f.rate < 1 || f.rate > 1000:

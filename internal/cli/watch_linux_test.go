@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/rpc/jsonrpc"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -213,8 +214,8 @@ func TestAProgramUnderADebuggerIsWatchedWithoutItsLastBreath(t *testing.T) {
 	}
 }
 
-// debugged starts a program and a debugger that holds it. An attachment that the
-// debugger itself fails at (it may find no child to wait for) is tried again.
+// debugged is a program that delve holds: it says that it listens before it
+// attaches, which fails at times, and answers once it is attached.
 func debugged(t *testing.T, dlv, program string) (held, by *stranger) {
 	t.Helper()
 	const attempts = 20
@@ -225,23 +226,31 @@ func debugged(t *testing.T, dlv, program string) (held, by *stranger) {
 		var failed strings.Builder
 		attach.Stderr = &failed
 		by = startStranger(t, attach)
-		ended := make(chan error, 1)
-		go func() { ended <- by.cmd.Wait() }()
-		for waiting := true; waiting; {
-			select {
-			case <-ended:
-				t.Logf("the debugger: %s", failed.String())
-				waiting = false
-			default:
-				if state, _ := os.ReadFile("/proc/" + held.pid() + "/status"); strings.Contains(string(state), "t (tracing stop)") {
-					return held, by
-				}
-				runtime.Gosched()
+		for by.lines.Scan() {
+			if _, address, ok := strings.Cut(by.lines.Text(), "listening at: "); ok && answers(t, address) {
+				return held, by
 			}
 		}
+		by.cmd.Wait()
+		t.Logf("the debugger: %s", failed.String())
 	}
 	t.Fatalf("the debugger did not attach in %d attempts", attempts)
 	return nil, nil
+}
+
+// answers asks delve for the state of its target, and waits for it.
+func answers(t *testing.T, address string) bool {
+	client, err := jsonrpc.Dial("tcp", address)
+	if err != nil {
+		return false
+	}
+	defer client.Close()
+	var state any
+	if err := client.Call("RPCServer.State", map[string]bool{"NonBlocking": true}, &state); err != nil {
+		t.Logf("the debugger does not say its target's state: %v", err)
+		return false
+	}
+	return true
 }
 
 // nobody has no capability at all.
