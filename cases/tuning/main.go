@@ -13,6 +13,7 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,7 +27,7 @@ func main() {
 	flag.StringVar(&t.highwater, "highwater", "highwater", "`path` of the tool")
 	flag.StringVar(&t.dir, "dir", "", "`directory` of the recordings (default: a new one)")
 	flag.IntVar(&t.runs, "runs", 3, "runs of each setting")
-	only := flag.String("only", "", "one subject: rangemirror, cache or inflate")
+	only := flag.String("only", "", "one subject: its table, and nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -46,14 +47,23 @@ func (t *trial) all(ctx context.Context, only string) error {
 	if t.dir == "" {
 		t.dir = bin
 	}
-	fmt.Fprint(t.out, head)
+	if only == "" {
+		fmt.Fprint(t.out, head)
+	}
 	for _, s := range subjects {
 		if only != "" && only != s.name {
 			continue
 		}
 		path := filepath.Join(bin, filepath.Base(s.pkg))
-		if err := build(ctx, path, s.pkg); err != nil {
-			return err
+		programs := maps.Clone(s.beside)
+		if programs == nil {
+			programs = map[string]string{}
+		}
+		programs[filepath.Base(s.pkg)] = s.pkg
+		for name, pkg := range programs {
+			if err := build(ctx, filepath.Join(bin, name), pkg); err != nil {
+				return err
+			}
 		}
 		if err := t.measure(ctx, s, path); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)

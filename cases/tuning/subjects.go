@@ -10,12 +10,16 @@ type setting struct {
 	gcAt string
 }
 
-// subject is a program with a fixed amount of work.
+// subject is a program with a fixed amount of work. In its words {bin} is the folder
+// of the programs, {dir} one that is new for each run.
 type subject struct {
-	name, pkg string
-	args      []string
-	helper    []string // a command of the same program that runs beside it
-	settings  []setting
+	name, pkg   string
+	args        []string
+	helper      []string          // a command of the same program that runs beside it
+	beside      map[string]string // further programs to build: name, package
+	before      string            // a shell command that makes what a run needs
+	ready, load string            // as highwater run takes them
+	settings    []setting
 }
 
 func gogc(values ...int) (list []setting) {
@@ -58,5 +62,36 @@ var subjects = []subject{
 	{
 		name: "inflate", pkg: "./tuning/subject", args: []string{"inflate"},
 		settings: append(append([]setting{}, usual...), append(limits(200, 300), limitAlone(400))...),
+	},
+	// Held out: written when the model was finished, and nothing was learned from them.
+	{
+		name: "index", pkg: "./tuning/heldout", args: []string{"index"},
+		settings: append(gogc(20, 50, 200), append(limits(180), limitAlone(250))...),
+	},
+	{
+		name: "thumbs", pkg: "./tuning/heldout", before: "{bin}/heldout photos {dir}", args: []string{"thumbs", "{dir}"},
+		settings: append(gogc(20, 50, 200), append(limits(140), limitAlone(220))...),
+	},
+	// The other cases, with a load whose amount is fixed.
+	{
+		name: "picoshare", pkg: "./picoshare", beside: map[string]string{"picoshare-load": "./picoshare/load"},
+		args:  []string{"-addr", "127.0.0.1:18703", "-data", "{dir}/data", "-secret", "tuning", "-fault", "form32"},
+		ready: "18703", load: "{bin}/picoshare-load -url http://127.0.0.1:18703 -secret tuning -uploads 6 -parallel 2 -size 60 -downloads 1 -ranges 4",
+		settings: append(gogc(20, 50, 200), limits(120)...),
+	},
+	{
+		name: "trafficagent", pkg: "./trafficagent", before: "{bin}/trafficagent -write {dir}/traffic.pcap -requests 1000 traffic",
+		args:     []string{"-read", "{dir}/traffic.pcap", "-fault", "visitor"},
+		settings: append(gogc(20, 50, 200), limits(40)...),
+	},
+	{
+		name: "objectsync", pkg: "./objectsync", args: []string{"-fault", "noseek", "-tables", "125"},
+		settings: append(gogc(20, 50, 200), limits(300)...),
+	},
+	{
+		name: "raftcache", pkg: "./raftcache", beside: map[string]string{"raftcache-load": "./raftcache/load"},
+		args:  []string{"-peers", "n1=127.0.0.1:18704=127.0.0.1:18705", "-data", "{dir}/n1", "-sync=false", "-fault", "deferloop"},
+		ready: "18705", load: "{bin}/raftcache-load -nodes 127.0.0.1:18705 -clients 16 -sets 4000 -seconds 120",
+		settings: append(gogc(20, 50, 200), limits(60)...),
 	},
 }

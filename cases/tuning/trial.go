@@ -109,14 +109,40 @@ func (t *trial) record(ctx context.Context, s subject, path string, set setting,
 	fmt.Fprintf(os.Stderr, "%s %s %s, run %d\n", time.Now().Format("15:04:05"), s.name, set.name, n)
 	making := strings.TrimSuffix(file, ".hwm") + ".making.hwm"
 	os.Remove(making)
-	args := append([]string{"run", "-q", "-o", making, "--", path}, s.args...)
-	c := exec.CommandContext(ctx, t.highwater, append(args, set.args...)...)
-	c.Env = append(os.Environ(), set.env...)
-	if out, err := c.CombinedOutput(); err != nil {
+	if err := t.make(ctx, s, path, set, making); err != nil {
 		os.Remove(making)
-		return "", fmt.Errorf("run: %w: %s", err, out)
+		return "", err
 	}
 	return file, os.Rename(making, file)
+}
+
+// make makes one recording, in a folder that is new.
+func (t *trial) make(ctx context.Context, s subject, path string, set setting, file string) error {
+	dir, err := os.MkdirTemp(t.dir, "run-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	filled := strings.NewReplacer("{bin}", filepath.Dir(path), "{dir}", dir)
+	if s.before != "" {
+		if out, err := exec.CommandContext(ctx, "sh", "-c", filled.Replace(s.before)).CombinedOutput(); err != nil {
+			return fmt.Errorf("before the run: %w: %s", err, out)
+		}
+	}
+	args := []string{"run", "-q", "-o", file}
+	if s.load != "" {
+		args = append(args, "--ready", s.ready, "--load", filled.Replace(s.load))
+	}
+	args = append(args, "--", path)
+	for _, a := range append(s.args[:len(s.args):len(s.args)], set.args...) {
+		args = append(args, filled.Replace(a))
+	}
+	c := exec.CommandContext(ctx, t.highwater, args...)
+	c.Env = append(os.Environ(), set.env...)
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("run: %w: %s", err, out)
+	}
+	return nil
 }
 
 // answer is what of highwater.tune/1 is needed here.

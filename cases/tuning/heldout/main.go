@@ -1,0 +1,31 @@
+// Heldout is two programs to hold predictions against that were written when the
+// model was finished, each with an amount of work that is fixed:
+//
+//	heldout index          a server that indexes log lines, and its clients
+//	heldout photos DIR     writes the photographs for the next
+//	heldout thumbs DIR     makes thumbnails of photographs, behind a bounded queue
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "heldout:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	switch {
+	case len(args) == 1 && args[0] == "index":
+		return index()
+	case len(args) == 2 && args[0] == "photos":
+		return photos(args[1])
+	case len(args) == 2 && args[0] == "thumbs":
+		return thumbs(args[1])
+	}
+	return fmt.Errorf("index, photos DIR or thumbs DIR? not %q", args)
+}
