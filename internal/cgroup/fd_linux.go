@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"io/fs"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -40,6 +41,21 @@ func (f fd) read(buf []byte) ([]byte, error) {
 		case err != unix.EINTR:
 			return nil, err
 		}
+	}
+}
+
+// readAll reads a list, of which the kernel gives a page at a time.
+func (f fd) readAll() (b []byte, err error) {
+	for {
+		b = slices.Grow(b, 512)
+		n, err := unix.Pread(int(f), b[len(b):cap(b)], int64(len(b)))
+		if err == unix.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return b, err
+		}
+		b = b[:len(b)+n]
 	}
 }
 

@@ -12,4 +12,6 @@ func openFD(string) (fd, error) { return noFD, errors.ErrUnsupported }
 
 func (f fd) read([]byte) ([]byte, error) { return nil, errors.ErrUnsupported }
 
+func (f fd) readAll() ([]byte, error) { return nil, errors.ErrUnsupported }
+
 func (f fd) close() {}

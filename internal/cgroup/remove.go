@@ -56,8 +56,16 @@ func (c *Cgroup) tree() (dirs []string) {
 	return dirs
 }
 
+// readProcs opens the list each time: version 1 goes on showing the same to whoever
+// keeps it open and reads it again within a second (kernel/cgroup/cgroup-v1.c,
+// cgroup_pidlist_start).
 func readProcs(dir string) (pids []int, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	f, err := openFD(dir + "/cgroup.procs")
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	b, err := f.readAll()
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ type cacheReader struct {
 	countBefore number
 	elemsize    uint64
 	size        int // bytes of an mspan that are read
-	buf         []byte
+	fields      fieldReader
+	caches      []uint64
 	spans       []uint64
 	window      []byte
 }
@@ -35,7 +36,7 @@ func (c *cacheReader) attach(find *resolver) {
 		find.missing = append(find.missing, "runtime.mcache of a sane size")
 		return
 	}
-	c.buf, c.window = make([]byte, c.alloc.n), make([]byte, windowSize)
+	c.window = make([]byte, windowSize)
 }
 
 // unreported is the bytes that the Ps have not yet added.
@@ -43,11 +44,8 @@ func (c *cacheReader) unreported(m memory, ps []uint64) (sum uint64, err error) 
 	if len(ps) > maxCachingPs {
 		return 0, nil
 	}
-	c.spans = c.spans[:0]
-	for _, p := range ps {
-		if err := c.list(m, p); err != nil {
-			return 0, err
-		}
+	if err := c.list(m, ps); err != nil {
+		return 0, err
 	}
 	slices.Sort(c.spans)
 	c.spans = slices.Compact(c.spans) // all Ps share the empty span
@@ -69,20 +67,25 @@ func (c *cacheReader) unreported(m memory, ps []uint64) (sum uint64, err error) 
 	return sum, nil
 }
 
-// list adds the spans that a P caches.
-func (c *cacheReader) list(m memory, p uint64) error {
-	if err := m.read(p+c.mcache, c.buf[:8]); err != nil {
+// list lists the spans that the Ps cache.
+func (c *cacheReader) list(m memory, ps []uint64) error {
+	caches, err := c.fields.read(m, ps, span{c.mcache, 8})
+	if err != nil {
 		return err
 	}
-	cache := word(c.buf, 0)
-	if cache == 0 {
-		return nil // the P is not in use
+	c.caches = c.caches[:0]
+	for i := range ps {
+		if cache := word(caches, 8*uint64(i)); cache != 0 { // else the P is not in use
+			c.caches = append(c.caches, cache)
+		}
 	}
-	if err := m.read(cache+c.alloc.addr, c.buf); err != nil {
+	allocs, err := c.fields.read(m, c.caches, c.alloc)
+	if err != nil {
 		return err
 	}
-	for i := uint64(0); i+8 <= uint64(len(c.buf)); i += 8 {
-		if s := word(c.buf, i); s != 0 {
+	c.spans = c.spans[:0]
+	for i := 0; i+8 <= len(allocs); i += 8 {
+		if s := word(allocs, uint64(i)); s != 0 {
 			c.spans = append(c.spans, s)
 		}
 	}

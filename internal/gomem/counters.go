@@ -21,7 +21,7 @@ type counterReader struct {
 	ps     []uint64
 	psAddr uint64
 	caches cacheReader
-	one    [4]byte
+	free   fieldReader
 }
 
 // counterPlaces are offsets into the gathered bytes. Names are the runtime's:
@@ -153,12 +153,13 @@ func (c *counterReader) freeOfPs(m memory) (int64, error) {
 	if err := c.listPs(m); err != nil {
 		return 0, err
 	}
+	free, err := c.free.read(m, c.ps, span{c.pFree, 4})
+	if err != nil {
+		return 0, err
+	}
 	var sum int64
-	for _, p := range c.ps {
-		if err := m.read(p+c.pFree, c.one[:]); err != nil {
-			return 0, err
-		}
-		sum += int64(int32(half(c.one[:], 0)))
+	for i := range c.ps {
+		sum += int64(int32(half(free, 4*uint64(i))))
 	}
 	return sum, nil
 }

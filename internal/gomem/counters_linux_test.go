@@ -106,3 +106,15 @@ func (p *target) agrees(when string) {
 	}
 	p.t.Errorf("%s: %s", when, strings.Join(diff, "; "))
 }
+
+func TestFiguresAreReadWithoutAnAllocation(t *testing.T) {
+	p := start(t, newest)
+	var rt sample.Runtime
+	if n := testing.AllocsPerRun(100, func() {
+		if err := p.runtime.Counters(&rt); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -8,9 +8,10 @@ import (
 // gather reads a fixed set of variables with as few reads as possible and
 // without allocating: those that lie near each other share one.
 type gather struct {
-	vars  []span
-	reads []window
-	buf   []byte
+	vars   []span
+	reads  []window
+	pieces [][2]uint64 // the same, as memory.readPieces takes them
+	buf    []byte
 }
 
 // window is one read: n bytes at addr, into the buffer from at on.
@@ -38,17 +39,22 @@ func (g *gather) plan() {
 		g.reads = append(g.reads, window{v.addr, v.n, total})
 		total += v.n
 	}
+	for _, w := range g.reads {
+		g.pieces = append(g.pieces, [2]uint64{w.addr, w.addr + w.n})
+	}
 	g.buf = make([]byte, total)
 }
 
 // read refreshes every variable.
 func (g *gather) read(m memory) error {
-	for _, w := range g.reads {
-		if err := m.read(w.addr, g.buf[w.at:w.at+w.n]); err != nil {
-			return err
-		}
+	if len(g.reads) == 0 {
+		return nil
 	}
-	return nil
+	// A little first: it fails if the process is another one by now.
+	if err := m.read(g.reads[0].addr, g.buf[:min(4, g.reads[0].n)]); err != nil {
+		return err
+	}
+	return m.readPieces(g.buf, g.pieces)
 }
 
 // at is where in buf the variable at addr lies, after plan.

@@ -2,29 +2,24 @@ package procfs
 
 import "golang.org/x/sys/unix"
 
-// maxPieces is how many pieces one process_vm_readv(2) takes (UIO_MAXIOV).
-const maxPieces = 1024
+// piecesAtOnce is how many pieces are asked for by one call: it may be 1024
+// (UIO_MAXIOV), but a call's own cost no longer shows long before.
+const piecesAtOnce = 128
 
-// readPieces is ReadPieces by as few calls as possible. It says no where not all is
-// there.
+// readPieces is ReadPieces by few calls. It allocates nothing, and says no where not
+// all is there.
 func readPieces(pid int, p []byte, pieces [][2]uint64) bool {
-	remote := make([]unix.RemoteIovec, 0, min(len(pieces), maxPieces))
+	var remote [piecesAtOnce]unix.RemoteIovec
 	for len(pieces) > 0 {
-		n := 0
-		remote = remote[:0]
-		for _, at := range pieces[:min(len(pieces), maxPieces)] {
-			remote = append(remote, unix.RemoteIovec{Base: uintptr(at[0]), Len: int(at[1] - at[0])})
-			n += int(at[1] - at[0])
+		some, n := pieces[:min(len(pieces), piecesAtOnce)], 0
+		for i, at := range some {
+			remote[i] = unix.RemoteIovec{Base: uintptr(at[0]), Len: int(at[1] - at[0])}
+			n += remote[i].Len
 		}
-		local := [1]unix.Iovec{{Base: &p[0]}}
-		local[0].SetLen(n)
-		if got, err := unix.ProcessVMReadv(pid, local[:], remote, 0); err != nil || got != n {
+		if !readRemote(pid, p[:n], remote[:len(some)]) {
 			return false
 		}
-		p, pieces = p[n:], pieces[len(remote):]
-		if len(p) == 0 {
-			return len(pieces) == 0
-		}
+		p, pieces = p[n:], pieces[len(some):]
 	}
 	return true
 }
