@@ -35,7 +35,7 @@ type process struct {
 	profile  sample.HeapProfile
 	alive    bool // figures of the last tick were read
 
-	rate       int64 // MemProfileRate as it was first seen
+	rate       int64 // MemProfileRate as it was last seen, but for 0
 	sitesKnown int   // buckets handed over
 	lastGC     uint32
 	lastPause  time.Duration
@@ -258,12 +258,14 @@ func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 // checkRate tells of a rate that changes: all counts are scaled by the present one,
 // as the program's own profile is.
 func (s *Source) checkRate(p *process, rate int64) {
-	if p.rate == 0 {
-		p.rate = rate
+	before := p.rate
+	if rate == before || rate <= 0 {
+		return
 	}
-	if p.rate != rate && rate > 0 {
+	p.rate = rate
+	if before != 0 {
 		s.gap(p.key, "exact sizes in the heap profile of "+p.program.Name,
-			fmt.Errorf("the program changed runtime.MemProfileRate from %d to %d: what was sampled before is scaled by the wrong rate, as in its own profile", p.rate, rate))
+			fmt.Errorf("the program changed runtime.MemProfileRate from %d to %d: what was sampled before is scaled by the wrong rate, as in its own profile", before, rate))
 	}
 }
 
