@@ -87,7 +87,7 @@ func judgeLive(g *sample.Runtime, mark *sample.Liveness, cycles []sample.GCCycle
 
 // hardPeak is the greatest charge less what the kernel could have taken back.
 func (c *Case) hardPeak() float64 {
-	most := 0.0
+	most := float64(c.Hard)
 	for i, usage := range c.Ticks.Usage {
 		if cache := c.Ticks.PageCache[i]; !math.IsNaN(usage) && !math.IsNaN(cache) {
 			most = max(most, usage-cache)

@@ -42,6 +42,9 @@ type Evidence struct {
 	Moment sample.Moment
 	// Of is the process that was asked for, zero where none was.
 	Of sample.ProcessKey
+	// Hard is the most of the charge in any moment that the kernel could not have
+	// taken back: of a long recording the ticks leave most samples out.
+	Hard sample.Bytes
 	// Subject is the process that the answer is about.
 	Subject sample.ProcessKey
 	// Peak is the kernel's own mark of the greatest charge, where it rose during

@@ -182,11 +182,11 @@ func (s *Side) Baseline(r *recording.Reader) (*sample.HeapProfile, error) {
 	if s.profile == 0 {
 		return nil, nil
 	}
-	all, err := r.Profiles(s.Subject)
+	l := loader{Reader: r, e: s.Evidence}
+	all, err := l.profiles(true)
 	if err != nil {
 		return nil, err
 	}
-	l := loader{Reader: r, e: s.Evidence}
 	p, err := l.baseline(s.profile, all, s.Profile.Sites)
 	if err != nil || p == nil || !p.At.Before(s.Taken) {
 		return nil, err

@@ -66,7 +66,8 @@ type loader struct {
 	*recording.Reader
 	e       *Evidence
 	moments []recording.MomentInfo
-	chosen  int // index of the moment
+	chosen  int   // index of the moment
+	rows    int64 // how many samples, and of what else is as many, are read
 }
 
 // story reads who ran, what happened and when it began and ended.
@@ -89,6 +90,11 @@ func (l *loader) story() (err error) {
 	}
 	if l.moments, err = l.Moments(); err != nil {
 		return err
+	}
+	for _, m := range l.moments {
+		if m.Usage.OK && m.PageCache.OK {
+			e.Hard = max(e.Hard, m.Usage.V.Sub(m.PageCache.V))
+		}
 	}
 	if ready, ok := firstEvent(e, sample.EventReady); ok {
 		e.Ready = ready.Text
@@ -226,7 +232,7 @@ func subjectOf(e *Evidence) sample.ProcessKey {
 }
 
 func (l *loader) collections() (err error) {
-	l.e.Cycles, err = l.CyclesAbout(mostRows, l.e.Subject)
+	l.e.Cycles, err = l.CyclesAbout(l.rows, l.e.Subject)
 	l.e.Cycles = onOneClock(l.e)
 	return err
 }

@@ -10,7 +10,10 @@ import (
 )
 
 func (l *loader) ticks() error {
-	s, err := l.SamplesAbout(mostRows, "usage", "peak", "page_cache", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
+	if err := l.bound(); err != nil {
+		return err
+	}
+	s, err := l.SamplesAbout(l.rows, "usage", "peak", "page_cache", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
 	if err != nil {
 		return err
 	}
@@ -50,22 +53,16 @@ func (l *loader) processTicks(ats []int64) error {
 		*column = unseen(len(ats))
 	}
 	l.e.Spans = map[sample.ProcessKey]Span{}
-	seen := map[sample.ProcessKey]bool{}
-	for _, p := range l.e.Programs {
-		if seen[p.Key] {
-			continue
-		}
-		seen[p.Key] = true
-		columns := []string{"resident", "shared"}
-		if p.Key == l.e.Subject {
-			columns = append(columns, subjectColumns...)
-		}
-		s, err := l.ProcessSamplesAbout(mostRows, p.Key, columns...)
-		if err != nil {
-			return err
-		}
-		l.align(ats, s, p.Key == l.e.Subject)
-		l.span(p.Key, s)
+	all, err := l.ResidentAbout(l.rows)
+	if err != nil {
+		return err
+	}
+	if all[l.e.Subject], err = l.ProcessSamplesAbout(l.rows, l.e.Subject, subjectColumns...); err != nil {
+		return err
+	}
+	for key, s := range all {
+		l.align(ats, s, key == l.e.Subject)
+		l.span(key, s)
 	}
 	return nil
 }
@@ -90,9 +87,23 @@ func (l *loader) span(key sample.ProcessKey, s *recording.Series) {
 	}
 }
 
-// mostRows bounds how many samples and collections are read: a day of ten a second
-// has more, and a line through its growth needs no more.
-const mostRows = 40_000
+// mostRows bounds how many samples and collections are read: an hour of ten a second
+// has no more. Of what is longer, rows are picked that each lie on a page of the file
+// of their own, which a disk finds one by one: fewer of them tell as well where a
+// line through its growth goes.
+const (
+	mostRows   = 40_000
+	mostPicked = 12_000
+)
+
+// bound says how many rows to read.
+func (l *loader) bound() error {
+	ticks, err := l.Ticks()
+	if l.rows = mostRows; ticks > mostRows {
+		l.rows = mostPicked
+	}
+	return err
+}
 
 // align adds the samples of one process to the columns; both are in the order of
 // time. Of a long recording other rows may have been read of one than of the
@@ -101,7 +112,7 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 	t := &l.e.Ticks
 	resident, shared := s.Column("resident"), s.Column("shared")
 	apart := int64(0)
-	if len(ats) >= mostRows*9/10 {
+	if l.rows < mostRows && len(ats) > 0 {
 		apart = 2 * (ats[len(ats)-1] - ats[0]) / int64(len(ats))
 	}
 	i, filled := 0, -1
@@ -131,9 +142,8 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 	}
 }
 
-// subjectColumns are what of process_sample only the subject is asked for.
-var subjectColumns = []string{"heap_live", "total_alloc", "total_free", "mapped_ready", "goroutines",
-
+// subjectColumns are what of process_sample the subject is asked for.
+var subjectColumns = []string{"resident", "shared", "heap_live", "total_alloc", "total_free", "mapped_ready", "goroutines",
 	"user_time", "system_time", "gc_assist_time", "gc_dedicated_time", "gc_pause_time"}
 
 // inSeconds makes seconds of nanoseconds, in place.

@@ -30,37 +30,33 @@ func (l *loader) only(pid int) error {
 	if l.e.Of == (sample.ProcessKey{}) {
 		return fmt.Errorf("%w: %d; there are %s", ErrNoProcess, pid, names(l.e.Programs))
 	}
-	heaps, err := l.traced()
-	if err != nil {
-		return err
-	}
 	var held []recording.MomentInfo
 	for _, m := range l.moments {
 		for _, p := range m.Processes {
-			if p.Key == l.e.Of {
-				m.Usage = p.Anon
-				if heap, ok := heaps[m.At.UnixNano()]; ok {
-					m.Usage = sample.Some(heap)
-				}
-				held = append(held, m)
+			if p.Key != l.e.Of {
+				continue
 			}
+			m.Usage = p.Anon
+			if err := l.traced(&m); err != nil {
+				return err
+			}
+			held = append(held, m)
 		}
 	}
 	l.moments = held
 	return nil
 }
 
-// traced are the heaps that the collections of a log began with, by when each ended.
-func (l *loader) traced() (map[int64]sample.Bytes, error) {
+// traced weighs a moment of a log by the heap that its collection began with.
+func (l *loader) traced(m *recording.MomentInfo) error {
 	if l.e.Imported != "gctrace" {
-		return nil, nil
+		return nil
 	}
-	cycles, err := l.CyclesAbout(mostRows, l.e.Of)
-	heaps := map[int64]sample.Bytes{}
-	for _, c := range cycles {
-		heaps[c.At.UnixNano()] = c.Trigger
+	g, ok, err := l.CycleAt(l.e.Of, m.At)
+	if ok {
+		m.Usage = sample.Some(g.Trigger)
 	}
-	return heaps, err
+	return err
 }
 
 // numberOf is what a process is asked for by: its pid, or in imported evidence that

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -13,23 +12,30 @@ import (
 // profiles for the baseline.
 const courseLength = 32
 
+// mostProfiles bounds how many profiles are looked for over a whole long recording.
+const mostProfiles = 2000
+
 // readings bounds how many profiles the course of the live heap is read from.
 const readings = 200
 
 // sites reads the subject's heap profile at the moment, or the last one before
 // it, and makes lines of it.
 func (l *loader) sites() error {
-	profiles, err := l.Profiles(l.e.Subject)
+	id := profileOf(l.moments[l.chosen], l.e.Subject)
+	within := id != 0
+	profiles, err := l.profiles(within)
 	if errors.Is(err, recording.ErrMissing) {
 		return nil // no program is known
 	}
 	if err != nil {
 		return err
 	}
-	id := profileOf(l.moments[l.chosen], l.e.Subject)
-	within := id != 0
-	if within && !slices.ContainsFunc(profiles, func(p recording.ProfileInfo) bool { return p.ID == id }) {
-		profiles = []recording.ProfileInfo{{ID: id, At: l.e.Moment.At}} // of a program that the process ran before its last
+	if within {
+		if last, err := l.IsOfLast(id, l.e.Subject); err != nil {
+			return err
+		} else if !last || len(profiles) == 0 {
+			profiles = []recording.ProfileInfo{{ID: id, At: l.e.Moment.At}} // of a program that the process ran before its last
+		}
 	}
 	for i := len(profiles) - 1; i >= 0 && id == 0; i-- {
 		if !profiles[i].At.After(l.e.Moment.At) {
@@ -41,6 +47,26 @@ func (l *loader) sites() error {
 		return nil
 	}
 	return l.linesOf(id, profiles, within)
+}
+
+// profiles are those of the subject: of a long recording, where it lived for nearly
+// all of it and the moment has a profile of its own, so many of them evenly.
+func (l *loader) profiles(within bool) ([]recording.ProfileInfo, error) {
+	from, to := l.e.Start, l.e.End
+	for _, ev := range l.e.Events {
+		switch {
+		case ev.Process != l.e.Subject:
+		case ev.Kind == sample.EventStart:
+			from = ev.At
+		case ev.Kind == sample.EventExit:
+			to = ev.At
+		}
+	}
+	spare := l.e.End.Sub(l.e.Start) / 100
+	if !within || from.Sub(l.e.Start) > spare || l.e.End.Sub(to) > spare || l.e.Imported != "" {
+		return l.Profiles(l.e.Subject)
+	}
+	return l.ProfilesAbout(mostProfiles, l.e.Subject)
 }
 
 // linesOf reads a profile against the baseline; within: it is the moment's own,
@@ -125,8 +151,15 @@ func (l *loader) held(all []recording.ProfileInfo, sites []sample.Site) error {
 // show the wave before it. Nil: there is none before the moment's.
 func (l *loader) baseline(id int64, all []recording.ProfileInfo, sites []sample.Site) (*sample.HeapProfile, error) {
 	from := liveCurve(l.e).since
+	since, err := all, error(nil)
+	if len(all) >= mostProfiles/2 {
+		since, err = l.ProfilesBetween(l.e.Start.Add(durationOf(from)), l.e.Moment.At, 4*courseLength, l.e.Subject)
+	}
+	if err != nil {
+		return nil, err
+	}
 	var within []int64
-	for _, p := range all {
+	for _, p := range since {
 		if p.ID != id && p.At.Before(l.e.Moment.At) && l.e.seconds(p.At) >= from {
 			within = append(within, p.ID)
 		}

@@ -114,14 +114,14 @@ func whileItLived(list []sample.Request, end time.Time) []sample.Request {
 // meanwhile reads what could make a request wait.
 func (l *loader) meanwhile() error {
 	a := &l.e.Asked
-	p, err := l.ProcessSamplesAbout(mostRows, l.e.Subject, "gc_phase", "gc_dedicated_time", "gc_assist_time", "cpu_total", "num_gc")
+	p, err := l.ProcessSamplesAbout(l.rows, l.e.Subject, "gc_phase", "gc_dedicated_time", "gc_assist_time", "cpu_total", "num_gc")
 	if err != nil {
 		return err
 	}
 	at := l.instants(p)
 	a.Marks = united(marks(l.e, booked{at, p.Column("gc_phase"), p.Column("gc_dedicated_time"), p.Column("cpu_total"), p.Column("num_gc")}))
 	a.Assists = Series{Name: "gc_assist_time", Kind: sample.CounterKind, At: at, Value: inSeconds(p.Column("gc_assist_time"))}
-	s, err := l.SamplesAbout(mostRows, "pressure_some_total", "events_max", "major_faults", "refaults")
+	s, err := l.SamplesAbout(l.rows, "pressure_some_total", "events_max", "major_faults", "refaults")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"database/sql/driver"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,6 +12,24 @@ import (
 // Cycles are the collections of a process, in the order in which they were seen.
 func (r *Reader) Cycles(key sample.ProcessKey) ([]sample.GCCycle, error) {
 	return r.cyclesOf(key, tableCycle.name+" ORDER BY id")
+}
+
+// CycleAt is the collection of a process that ended at an instant, in a recording
+// that was imported from a log: there they are in the order of time. False: none did.
+func (r *Reader) CycleAt(key sample.ProcessKey, at time.Time) (sample.GCCycle, bool, error) {
+	first, err := r.firstAt(tableCycle.name, at.UnixNano())
+	if err != nil {
+		return sample.GCCycle{}, false, err
+	}
+	end, err := r.firstAt(tableCycle.name, at.UnixNano()+1)
+	if err != nil {
+		return sample.GCCycle{}, false, err
+	}
+	list, err := r.cyclesOf(key, fmt.Sprintf("%s WHERE id >= %d AND id < %d ORDER BY id", tableCycle.name, first, end))
+	if len(list) == 0 {
+		return sample.GCCycle{}, false, err
+	}
+	return list[0], true, err
 }
 
 // cyclesOf reads them from what stands after FROM.

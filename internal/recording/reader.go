@@ -32,6 +32,14 @@ type Reader struct {
 	frames    []sample.Frame // by row number, from 1
 	locations []location
 	metrics   []metric // by row number, from 1
+	listed    listed
+}
+
+// listed is what was listed before, of a recording that is finished: there are
+// many thousands of a long one, and each question asks for the list.
+type listed struct {
+	moments  []MomentInfo
+	profiles map[sample.ProcessKey][]ProfileInfo
 }
 
 // Open opens a recording. The errors that a user can do something about are
@@ -94,7 +102,7 @@ func (r *Reader) Refresh() error {
 		return fmt.Errorf("read %s: %w", r.path, explained(err))
 	}
 	err := r.detach()
-	r.db, r.live, r.scratch, r.damage, r.older = now.db, now.live, now.scratch, now.damage, now.older
+	r.db, r.live, r.scratch, r.damage, r.older, r.listed = now.db, now.live, now.scratch, now.damage, now.older, listed{}
 	return err
 }
 

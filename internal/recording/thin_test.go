@@ -2,6 +2,7 @@ package recording
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,6 +32,9 @@ func TestALongRecordingIsReadThinly(t *testing.T) {
 			if err := w.Cycle(sample.GCCycle{At: at, Process: key, N: uint32(i + 1), Marked: sample.Bytes(i)}); err != nil {
 				t.Fatal(err)
 			}
+			if err := w.Heap(key, &sample.HeapProfile{At: at, Rate: 1}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := w.Point(&p); err != nil {
 			t.Fatal(err)
@@ -58,6 +62,11 @@ func TestALongRecordingIsReadThinly(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkThin(t, "process samples", s.At, start, ticks, 2*most, 6*ticks/most)
+		together, err := r.ResidentAbout(most)
+		if err != nil || !slices.Equal(together[key].At, s.At) || !slices.Equal(together[key].Column("resident"), s.Column("resident")) {
+			t.Errorf("of all processes at once %d rows are of this one, alone %d; %v", together[key].Len(), s.Len(), err)
+		}
+		checkThinProfiles(t, r, key, start, ticks, most)
 		list, err := r.CyclesAbout(most, key)
 		if err != nil {
 			t.Fatal(err)
@@ -73,6 +82,41 @@ func TestALongRecordingIsReadThinly(t *testing.T) {
 	if all, err := r.SamplesAbout(ticks, "usage"); err != nil || all.Len() != ticks {
 		t.Errorf("%d samples of a recording that is short enough, %v", all.Len(), err)
 	}
+}
+
+// checkThinProfiles: over the whole run, and all of a stretch that has few.
+func checkThinProfiles(t *testing.T, r *Reader, key sample.ProcessKey, start time.Time, ticks, most int) {
+	t.Helper()
+	about, err := r.ProfilesAbout(int64(most), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkThin(t, "profiles", profileTimes(about), start, ticks, most, 24*ticks/most)
+	from, to := start.Add(700*time.Second), start.Add(720*time.Second)
+	few, err := r.ProfilesBetween(from, to, 1000, key)
+	few = slices.DeleteFunc(few, func(p ProfileInfo) bool { return p.At.Before(from) || p.At.After(to) })
+	if err != nil || len(few) != 21 {
+		t.Errorf("%d profiles in 20 s, %v; want 21", len(few), err)
+	}
+	if of, err := r.IsOfLast(few[0].ID, key); err != nil || !of {
+		t.Errorf("profile %d is of process %d: %v, %v", few[0].ID, key.PID, of, err)
+	}
+	if of, err := r.IsOfLast(few[0].ID+1, key); err != nil || of {
+		t.Errorf("profile %d is of process %d: %v, %v", few[0].ID+1, key.PID, of, err)
+	}
+	if g, ok, err := r.CycleAt(key, from); err != nil || !ok || g.N != 701 {
+		t.Errorf("the collection after 700 s is number %d, %v, %v", g.N, ok, err)
+	}
+	if _, ok, err := r.CycleAt(key, from.Add(1)); err != nil || ok {
+		t.Errorf("a collection between two: %v, %v", ok, err)
+	}
+}
+
+func profileTimes(list []ProfileInfo) (at []int64) {
+	for _, p := range list {
+		at = append(at, p.At.UnixNano())
+	}
+	return at
 }
 
 // checkThin: rows from the start to the end, few, and none far from the next.
