@@ -117,6 +117,7 @@ func runShell(ctx context.Context, command, dir string, w io.Writer) (code int, 
 	cmd.Stdout, cmd.Stderr = keep, keep
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
+	defer endWithUs(cmd)()
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		endGroup(cmd)

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -21,6 +22,16 @@ func endGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // none left: that is meant
 	}
+}
+
+// endWithUs has the kernel kill a command when we are killed: a load that nobody
+// measures any more would only disturb what is measured next. The signal comes when
+// the thread ends that started it (prctl(2), PR_SET_PDEATHSIG), so the goroutine
+// keeps its thread until it calls what is returned.
+func endWithUs(cmd *exec.Cmd) (release func()) {
+	runtime.LockOSThread()
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	return runtime.UnlockOSThread
 }
 
 // exitCodeOf is a process's exit code as a shell gives it.

@@ -89,6 +89,7 @@ type plan struct {
 	dir         string            // to run in; "": ours
 	more        map[string]string // further rows of the recording's meta
 	timeout     time.Duration     // after which the run is lost; 0: none
+	endWithUs   bool              // the program is ended when we are killed
 	limitBytes  uint64            // 0: none
 	profileRate int64             // 0: leave it
 	readiness   readiness

@@ -116,6 +116,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		HeapProfile: !r.noHeapProfile,
 		ProfileRate: r.profileRate,
 		FollowForks: r.followForks,
+		EndWithUs:   r.endWithUs,
 	})
 	if err != nil {
 		return 0, r.abandon(err)

@@ -53,9 +53,23 @@ func (b inTrial) isTold(t *testing.T) {
 	}
 }
 
-// leavesNothing checks that no process, no cgroup and no worktree is there any more,
-// and that the recordings are whole.
+// leavesNothing checks that it is gone, and that the recordings are whole.
 func (b inTrial) leavesNothing(t *testing.T) {
+	t.Helper()
+	b.isGone(t)
+	kept, err := filepath.Glob(filepath.Join(b.folder, "*.hwm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range kept {
+		if err := recording.Verify(path); err != nil {
+			t.Errorf("verify %s: %v", path, err)
+		}
+	}
+}
+
+// isGone checks that no process, no cgroup and no worktree is there any more.
+func (b inTrial) isGone(t *testing.T) {
 	t.Helper()
 	if left := b.processes(t); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
@@ -65,15 +79,6 @@ func (b inTrial) leavesNothing(t *testing.T) {
 	}
 	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
-	}
-	kept, err := filepath.Glob(filepath.Join(b.folder, "*.hwm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range kept {
-		if err := recording.Verify(path); err != nil {
-			t.Errorf("verify %s: %v", path, err)
-		}
 	}
 }
 
@@ -148,6 +153,38 @@ func TestAnInterruptedTryLeavesNothing(t *testing.T) {
 				t.Errorf("it does not say %q:\n%s", c.says, b.seen.String())
 			}
 			b.leavesNothing(t)
+		})
+	}
+}
+
+func TestAKilledTryTakesItsProgramAndItsLoadWithIt(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
+	steady := testprog(t, "steady") + " -live 8MiB"
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"a program", []string{"base=sh -c 'echo >$TELL; exec " + steady + "'"}},
+		{"what the program has started", []string{"base=sh -c 'sleep 600 & echo >$TELL; wait'"}},
+		{"a program that does not listen", []string{"base=sh -c 'trap \"\" TERM INT HUP; echo >$TELL; while :; do sleep 0.05; done'"}},
+		{"the load", []string{"base=" + steady, "--load", "echo >$TELL; exec sleep 600"}},
+		{"what is prepared", []string{"base=" + steady, "--prepare", "echo >$TELL; exec sleep 600"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := beginTrial(t, t.TempDir(), "try", append([]string{"--compare"}, c.args...)...)
+			b.isTold(t)
+			b.signal(t, syscall.SIGKILL)
+			b.end(t)
+			for deadline := time.Now().Add(patience); len(b.processes(t)) > 0; {
+				if time.Now().After(deadline) {
+					t.Fatalf("processes are left: %v", b.processes(t))
+				}
+			}
+			// The next run removes what is left of its cgroup.
+			if out, err := exec.Command(highwater(t), "run", "-q", "-o", filepath.Join(t.TempDir(), "next"), "--", testprog(t, "quick")).CombinedOutput(); err != nil {
+				t.Fatalf("the next run: %v\n%s", err, out)
+			}
+			b.isGone(t)
 		})
 	}
 }

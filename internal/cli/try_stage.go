@@ -130,7 +130,7 @@ func (st *stage) one(ctx context.Context, sc scene) (trial.Run, error) {
 		return trial.Run{}, err
 	}
 	p.env, p.dir = append(append([]string{}, sc.command.Env...), sc.env...), sc.dir
-	p.timeout = st.timeout
+	p.timeout, p.endWithUs = st.timeout, true
 	p.more = map[string]string{"variant": sc.Name}
 	a, err := st.see(ctx, p, &streams{in: nothing, out: log, err: log})
 	if err != nil {

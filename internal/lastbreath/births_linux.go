@@ -20,7 +20,7 @@ func (t *Tracer) begin(k *task) {
 		t.beginLate(k)
 		return
 	}
-	setOptions(k.tid, t.optionsOf(p))
+	t.setOptions(k.tid, t.optionsOf(p))
 	resume(k.tid, 0)
 }
 

@@ -99,7 +99,7 @@ func signalOf(k *task, ws unix.WaitStatus) unix.Signal {
 // stopped handles a stop of a thread that is traced.
 func (t *Tracer) stopped(k *task, ws unix.WaitStatus) {
 	if k.options != 0 {
-		setOptions(k.tid, k.options)
+		t.setOptions(k.tid, k.options)
 		k.options = 0
 	}
 	switch event(ws) {

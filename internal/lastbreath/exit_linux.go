@@ -214,7 +214,7 @@ func (t *Tracer) regain(k *task) {
 	if !t.letGo(k, 0) {
 		return
 	}
-	if err := seizeExec(p.pid); err != nil {
+	if err := t.seizeExec(p.pid); err != nil {
 		t.followed(p, err)
 		return
 	}
@@ -227,8 +227,8 @@ func (t *Tracer) regain(k *task) {
 // the old program is gone and returns, as a rule, before the new one is loaded.
 // For a moment the pid may still belong to a thread that has ended, which is
 // EPERM.
-func seizeExec(pid int) error {
-	err := seize(pid, traceAll)
+func (t *Tracer) seizeExec(pid int) error {
+	err := t.seize(pid, traceAll)
 	for try := 0; err == unix.EPERM && try < 200; try++ {
 		if try > 20 {
 			time.Sleep(500 * time.Microsecond)
@@ -236,7 +236,7 @@ func seizeExec(pid int) error {
 				return unix.ESRCH // a child that has ended already
 			}
 		}
-		err = seize(pid, traceAll)
+		err = t.seize(pid, traceAll)
 	}
 	return err
 }

@@ -17,9 +17,10 @@
 //
 // The program is sacred. It sees no signal that is not its own, and if the
 // tracing process dies, also by kill -9, the kernel lets the programs go and
-// they live on; PTRACE_O_EXITKILL is never used. The one exception is the start:
-// a program that has not run an instruction is held by a SIGSTOP for 30 us, and
-// stays stopped if the tracing process is killed right then.
+// they live on; PTRACE_O_EXITKILL is used where Options.EndWithUs asks for it alone.
+// The one exception is the start: a program that has not run an instruction is
+// held by a SIGSTOP for 30 us, and stays stopped if the tracing process is killed
+// right then.
 //
 // What it does not do: it reads no memory, says nothing of who sent a signal
 // (the cgroup's oom_kill counter knows), and does not debug. Linux only.
@@ -100,6 +101,10 @@ func (s Status) String() string {
 // Options is how a Tracer follows; its zero value is what to use.
 type Options struct {
 	FollowForks Following
+	// EndWithUs has the kernel kill every process that is traced when this process
+	// dies without Close: for programs that were started to be measured, and are
+	// nobody's work. Children that are not followed live on.
+	EndWithUs bool
 }
 
 // Following is how long all threads of a Go program are traced, so that a child

@@ -53,8 +53,29 @@ func detach(tid int, sig syscall.Signal) error {
 	return ptrace(unix.PTRACE_DETACH, tid, 0, uintptr(sig))
 }
 
-// setOptions replaces the options of a stopped thread.
-func setOptions(tid, options int) { unix.PtraceSetOptions(tid, options) }
+// seize attaches to a thread that is followed.
+func (t *Tracer) seize(tid, options int) error { return seize(tid, options|t.ourDeath()) }
+
+// setOptions replaces the options of a stopped thread that is followed.
+func (t *Tracer) setOptions(tid, options int) { unix.PtraceSetOptions(tid, options|t.ourDeath()) }
+
+// ourDeath is what our death does to what is traced. The kernel then sends
+// SIGKILL to the whole process of each traced thread (kernel/ptrace.c, exit_ptrace).
+func (t *Tracer) ourDeath() int {
+	if t.options.EndWithUs {
+		return unix.PTRACE_O_EXITKILL
+	}
+	return 0
+}
+
+// onOurDeath is the same for a program that is about to be started, and that is not
+// seized yet: the signal that it gets when the thread that forked it ends.
+func (t *Tracer) onOurDeath() syscall.Signal {
+	if t.options.EndWithUs {
+		return unix.SIGKILL
+	}
+	return 0
+}
 
 // setSigmask sets the signals that a stopped thread blocks.
 func setSigmask(tid int, set *unix.Sigset_t) error {

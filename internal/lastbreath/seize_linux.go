@@ -99,7 +99,7 @@ func (t *Tracer) attach(p *proc, ending int) error {
 	if p.narrow {
 		options = traceExit
 	}
-	if err := seize(tid, options); err == unix.EPERM && !lives(tid) {
+	if err := t.seize(tid, options); err == unix.EPERM && !lives(tid) {
 		return t.attach(p, ending) // it has ended meanwhile
 	} else if err != nil {
 		return err

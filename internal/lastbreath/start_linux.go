@@ -25,11 +25,11 @@ func (t *Tracer) Start(c Command) (pid int, err error) {
 }
 
 func (t *Tracer) start(c Command) (int, error) {
-	pid, err := forkStopped(c)
+	pid, err := t.forkStopped(c)
 	if err != nil {
 		return 0, err
 	}
-	contSent, err := convert(pid)
+	contSent, err := t.convert(pid)
 	if err != nil {
 		end(pid)
 		return 0, err
@@ -68,7 +68,7 @@ func end(pid int) {
 // Between that request and its execve a signal would stop the child for us
 // while we wait for it to exec. So it is forked with all signals blocked, and
 // gets its own mask once it stands.
-func forkStopped(c Command) (int, error) {
+func (t *Tracer) forkStopped(c Command) (int, error) {
 	mask, err := blockSignals()
 	if err != nil {
 		return 0, err
@@ -77,7 +77,7 @@ func forkStopped(c Command) (int, error) {
 		Dir:   c.Dir,
 		Env:   c.Env,
 		Files: descriptors(c),
-		Sys:   &syscall.SysProcAttr{Ptrace: true, Setpgid: c.Setpgid, Foreground: c.Foreground, Ctty: c.Ctty},
+		Sys:   &syscall.SysProcAttr{Ptrace: true, Pdeathsig: t.onOurDeath(), Setpgid: c.Setpgid, Foreground: c.Foreground, Ctty: c.Ctty},
 	})
 	runtime.KeepAlive(c.Files)
 	if e := unix.PthreadSigmask(unix.SIG_SETMASK, mask, nil); e != nil && err == nil {
@@ -123,12 +123,12 @@ func descriptors(c Command) []uintptr {
 // convert turns the child's PTRACE_TRACEME into PTRACE_SEIZE, without which
 // there is no interrupting it and no job control. The child runs no
 // instruction in between: a SIGSTOP waits for it when it is let go.
-func convert(pid int) (contSent bool, err error) {
+func (t *Tracer) convert(pid int) (contSent bool, err error) {
 	if err := unix.Tgkill(pid, pid, unix.SIGSTOP); err != nil {
 		return false, err
 	}
 	detach(pid, 0)
-	if err := seize(pid, traceFork); err != nil {
+	if err := t.seize(pid, traceFork); err != nil {
 		return false, err
 	}
 	last, contSent := settle(pid)

@@ -3,6 +3,7 @@ package lastbreath
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,16 +20,16 @@ import (
 )
 
 // beATracer follows programs until it is killed: "start PROGRAM ARGS...", with
-// its own standard files, or "seize PID".
+// its own standard files, "own PROGRAM ARGS..." to end with them, or "seize PID".
 func beATracer(args []string) {
 	tracer, err := NewTracer(Handler{
 		Exec:     func(int) bool { return true },
 		Narrowed: func(int) { fmt.Fprintln(os.Stderr, "narrowed") },
-	}, Options{})
+	}, Options{EndWithUs: args[0] == "own"})
 	if err != nil {
 		panic(err)
 	}
-	if args[0] == "start" {
+	if args[0] != "seize" {
 		_, err = tracer.Start(Command{Path: args[1], Args: args[1:], Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	} else {
 		pid, _ := strconv.Atoi(args[1])
@@ -58,7 +60,7 @@ func TestTheProgramLivesOnWhenItsTracerIsKilled(t *testing.T) {
 		p.outlives(t, tracer, pid)
 	})
 	t.Run("that traces all its threads", func(t *testing.T) {
-		p, tracer, _ := startByAnother(t, "wait")
+		p, tracer, _ := startByAnother(t, "start", target, "wait")
 		_, pid := p.ready(t)
 		if traced, all := tracedThreads(t, pid); traced < 3 || traced < all {
 			t.Errorf("%d of %d threads are traced", traced, all)
@@ -67,7 +69,7 @@ func TestTheProgramLivesOnWhenItsTracerIsKilled(t *testing.T) {
 	})
 	t.Run("that is narrowing it", func(t *testing.T) {
 		for range 10 {
-			p, tracer, news := startByAnother(t, "churn")
+			p, tracer, news := startByAnother(t, "start", target, "churn")
 			_, pid := p.ready(t)
 			news.ReadString('\n') // the threads are about to leave
 			p.outlives(t, tracer, pid)
@@ -75,14 +77,41 @@ func TestTheProgramLivesOnWhenItsTracerIsKilled(t *testing.T) {
 	})
 }
 
+func TestOurOwnProgramsEndWhenTheirTracerIsKilled(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		news bool // waits until the program is narrowed
+	}{
+		{"all of whose threads are traced", []string{target, "wait"}, false},
+		{"that are being narrowed", []string{target, "churn"}, true},
+		{"with what they have started", []string{"/bin/sh", "-c", "sleep 600 & echo 0x0 $$; wait"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, tracer, news := startByAnother(t, append([]string{"own"}, c.args...)...)
+			p.ready(t)
+			if c.news {
+				news.ReadString('\n')
+			}
+			tracer.Process.Kill()
+			tracer.Wait()
+			// The pipe ends when nobody holds its other end any more: none of them lives.
+			if _, err := io.Copy(io.Discard, p.out); err != nil {
+				t.Errorf("a program lives on: %v", err)
+			}
+		})
+	}
+}
+
 // startByAnother starts a target by the Tracer of another process, whose
 // standard error is news.
-func startByAnother(t *testing.T, mode string) (p *program, tracer *exec.Cmd, news *bufio.Reader) {
+func startByAnother(t *testing.T, args ...string) (p *program, tracer *exec.Cmd, news *bufio.Reader) {
 	t.Helper()
-	tracer = exec.Command(os.Args[0], "be-a-tracer", "start", target, mode)
+	tracer = exec.Command(os.Args[0], append([]string{"be-a-tracer"}, args...)...)
 	stdin, in, _ := os.Pipe()
 	out, stdout, _ := os.Pipe()
 	told, stderr, _ := os.Pipe()
+	out.SetReadDeadline(time.Now().Add(time.Minute))
 	tracer.Stdin, tracer.Stdout, tracer.Stderr = stdin, stdout, stderr
 	if err := tracer.Start(); err != nil {
 		t.Fatal(err)

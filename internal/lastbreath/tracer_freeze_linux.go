@@ -153,7 +153,7 @@ func (t *Tracer) unstopped(z *freezer) (born, others int, err error) {
 func (t *Tracer) setAll(z *freezer, options func(*task) int) {
 	for tid := range z.kept {
 		if k := t.tasks[tid]; k != nil {
-			setOptions(tid, options(k))
+			t.setOptions(tid, options(k))
 		}
 	}
 }

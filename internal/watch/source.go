@@ -39,6 +39,8 @@ type Options struct {
 	// FiguresAlone watches also a program of which no more than the kernel's
 	// figures may be read.
 	FiguresAlone bool
+	// EndWithUs ends the programs when we are killed (lastbreath.Options).
+	EndWithUs bool
 	// Say, if set, is told what a user should read at once. It must not call the
 	// Source.
 	Say func(line string)
@@ -126,7 +128,7 @@ func New(o Options) (*Source, error) {
 		s.host = nil
 		s.gap(sample.ProcessKey{}, "memory of the machine", err)
 	}
-	if s.tracer, err = lastbreath.NewTracer(s.handler(), lastbreath.Options{FollowForks: o.following()}); err != nil {
+	if s.tracer, err = lastbreath.NewTracer(s.handler(), lastbreath.Options{FollowForks: o.following(), EndWithUs: o.EndWithUs}); err != nil {
 		return nil, err
 	}
 	s.readOOMKills()
