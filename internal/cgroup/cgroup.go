@@ -41,8 +41,9 @@ type Cgroup struct {
 // in v1 and 1.9 KB in v2.
 const bufSize = 16 << 10
 
-// account is the files that Read takes; what is absent is -1.
+// account is the files that are held open; what is absent is -1.
 type account struct {
+	dir                      fd // the cgroup's directory
 	usage, peak, limit, stat fd
 	kernel                   fd // v1: memory.kmem.usage_in_bytes
 	failcnt, swapFailcnt     fd // v1
@@ -71,6 +72,7 @@ func (c *Cgroup) open() error {
 	if c.files.usage, err = openFD(c.Dir + "/" + n.usage); err != nil {
 		return fmt.Errorf("%w (a root cgroup has no account of its own)", err)
 	}
+	c.files.dir, _ = openFD(c.Dir) // without it the directory is looked up each time
 	c.files.peak = c.optional(n.peak, "peak of the cgroup")
 	c.files.limit = c.optional(n.limit, "limit of the cgroup")
 	c.files.stat = c.optional(n.stat, "division of the cgroup's charge")
@@ -181,7 +183,7 @@ func (c *Cgroup) readEvents(e *sample.CgroupEvents) *sample.CgroupEvents {
 // Close closes the files; it does not remove the cgroup.
 func (c *Cgroup) Close() error {
 	f := &c.files
-	for _, p := range []*fd{&f.usage, &f.peak, &f.limit, &f.stat, &f.kernel, &f.failcnt, &f.swapFailcnt, &f.events} {
+	for _, p := range []*fd{&f.dir, &f.usage, &f.peak, &f.limit, &f.stat, &f.kernel, &f.failcnt, &f.swapFailcnt, &f.events} {
 		p.close()
 		*p = noFD
 	}

@@ -39,10 +39,3 @@ func isBusy(err error) bool { return errors.Is(err, unix.EBUSY) || errors.Is(err
 
 // isGone: the cgroup was removed, before its file was opened or since.
 func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) }
-
-// isLeaf: the directory has none below it, which its number of links tells (two,
-// and one of each).
-func isLeaf(dir string) bool {
-	var st unix.Stat_t
-	return unix.Stat(dir, &st) == nil && st.Nlink == 2
-}

@@ -22,5 +22,3 @@ func rmdir(string) error { return errors.ErrUnsupported }
 func isBusy(error) bool { return false }
 
 func isGone(error) bool { return false }
-
-func isLeaf(string) bool { return false }

@@ -25,9 +25,19 @@ func (c *Cgroup) Add(pid int) error {
 	return nil
 }
 
+const procsName = "cgroup.procs"
+
 // Procs gives the processes of the cgroup and of those below it, in no order.
 // Zombies are not among them.
 func (c *Cgroup) Procs() ([]int, error) {
+	if c.files.dir.isLeaf() {
+		// It is opened each time: version 1 goes on showing the same list to whoever
+		// keeps it open and reads it again within a second (kernel/cgroup/cgroup-v1.c,
+		// cgroup_pidlist_start).
+		if b, err := c.files.dir.list(procsName); err == nil {
+			return parseProcs(b), nil
+		}
+	}
 	var all []int
 	for _, dir := range c.tree() {
 		pids, err := readProcs(dir)
@@ -44,9 +54,6 @@ func (c *Cgroup) Procs() ([]int, error) {
 
 // tree gives the directories of the cgroup and of those below it, top down.
 func (c *Cgroup) tree() (dirs []string) {
-	if isLeaf(c.Dir) {
-		return []string{c.Dir}
-	}
 	filepath.WalkDir(c.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			dirs = append(dirs, path)
@@ -56,26 +63,19 @@ func (c *Cgroup) tree() (dirs []string) {
 	return dirs
 }
 
-// readProcs opens the list each time: version 1 goes on showing the same to whoever
-// keeps it open and reads it again within a second (kernel/cgroup/cgroup-v1.c,
-// cgroup_pidlist_start).
-func readProcs(dir string) (pids []int, err error) {
-	f, err := openFD(dir + "/cgroup.procs")
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
-	b, err := f.readAll()
-	if err != nil {
-		return nil, err
-	}
+func readProcs(dir string) ([]int, error) {
+	b, err := os.ReadFile(filepath.Join(dir, procsName))
+	return parseProcs(b), err
+}
+
+func parseProcs(b []byte) (pids []int) {
 	for word := range bytes.FieldsSeq(b) {
 		// 0 is a process of another pid namespace (cgroups(7)).
 		if pid, err := strconv.Atoi(string(word)); err == nil && pid > 0 {
 			pids = append(pids, pid)
 		}
 	}
-	return pids, nil
+	return pids
 }
 
 // killRounds bounds the hunt for processes that fork faster than they are killed.

@@ -158,7 +158,7 @@ func (h *Hierarchy) alive(o owner) bool {
 
 // removeStale removes one cgroup that has no process left.
 func (h *Hierarchy) removeStale(s stale) error {
-	c := &Cgroup{Path: s.dir, Dir: s.dir, h: h}
+	c := &Cgroup{Path: s.dir, Dir: s.dir, h: h, files: account{dir: noFD}}
 	if pids, err := c.Procs(); err != nil {
 		return err
 	} else if len(pids) > 0 {

@@ -28,12 +28,12 @@ type HostWatcher struct {
 // WatchHost opens ROOT/meminfo and, where there is one, ROOT/pressure/memory.
 // The caller closes the HostWatcher.
 func WatchHost(root string) (*HostWatcher, error) {
-	f, err := os.Open(filepath.Join(root, "meminfo"))
+	f, err := open(filepath.Join(root, "meminfo"))
 	if err != nil {
 		return nil, fmt.Errorf("watch the machine's memory: %w", err)
 	}
 	w := &HostWatcher{meminfo: f}
-	w.pressure, w.noPSI = os.Open(filepath.Join(root, "pressure", "memory"))
+	w.pressure, w.noPSI = open(filepath.Join(root, "pressure", "memory"))
 	return w, nil
 }
 

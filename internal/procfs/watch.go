@@ -31,10 +31,10 @@ func Watch(root string, pid int) (*Watcher, error) {
 // open opens both files. statm first: if the stat file then read belongs to a
 // process, and statm is still readable, both are of one life.
 func (w *Watcher) open(root string, pid int) (err error) {
-	if w.statm, err = os.Open(pidPath(root, pid, "statm")); err != nil {
+	if w.statm, err = open(pidPath(root, pid, "statm")); err != nil {
 		return err
 	}
-	if w.stat, err = os.Open(pidPath(root, pid, "stat")); err != nil {
+	if w.stat, err = open(pidPath(root, pid, "stat")); err != nil {
 		return err
 	}
 	st, err := w.readStat()
