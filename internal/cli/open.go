@@ -92,7 +92,8 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 // serve answers the browser until it is interrupted.
 func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 	shelf := &shelf{flags: f, books: map[string]*web.Book{}}
-	at := "/"
+	defer shelf.close()
+	at, first := "/", (*web.Book)(nil)
 	if len(args) > 0 {
 		path, err := findRecording(args)
 		if err != nil {
@@ -101,7 +102,8 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 		if err := readable(path); err != nil {
 			return err
 		}
-		at = "/r/" + url.PathEscape(shelf.put(path)) + "/"
+		first = shelf.put(path)
+		at = "/r/" + url.PathEscape(shelfName(path)) + "/"
 	}
 	listener, err := listenLoopback(f.listen)
 	if err != nil {
@@ -110,6 +112,11 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr())}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
 	fmt.Fprintln(s.out, address)
+	if first != nil { // while the browser starts
+		warm := make(chan struct{})
+		go func() { defer close(warm); first.Warm() }()
+		defer func() { <-warm }()
+	}
 	if !f.noBrowser {
 		if err := startBrowser(address); err != nil {
 			fmt.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
@@ -212,13 +219,24 @@ type shelf struct {
 	books map[string]*web.Book
 }
 
-// put gives a recording its name in addresses.
-func (s *shelf) put(path string) string {
-	name := strings.TrimSuffix(filepath.Base(path), suffix)
+// shelfName is the name of a recording in addresses.
+func shelfName(path string) string { return strings.TrimSuffix(filepath.Base(path), suffix) }
+
+func (s *shelf) put(path string) *web.Book {
+	b := s.flags.book(path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.books[name] = s.flags.book(path)
-	return name
+	s.books[shelfName(path)] = b
+	return b
+}
+
+// close releases what is on the shelf.
+func (s *shelf) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.books {
+		_ = b.Close() // nothing was written
+	}
 }
 
 // Book is the recording of that name.
@@ -235,8 +253,7 @@ func (s *shelf) Book(name string) (*web.Book, error) {
 	}
 	for _, one := range all {
 		if shortName(one.path) == name {
-			s.put(one.path)
-			return s.Book(name)
+			return s.put(one.path), nil
 		}
 	}
 	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)

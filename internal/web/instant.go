@@ -69,24 +69,18 @@ const sameInstant = 0.05
 // Instant reads what was at one time, "kill", "peak", "last" or as explain --at has
 // it. Growth is since the time from, or with "" since the floor before the last
 // rise.
-func (b *Book) Instant(at, from string) (*Instant, error) {
-	b.reading.Lock()
-	defer b.reading.Unlock()
-	return once(&b.parts, "instant "+at+" "+from, func() (*Instant, bool, error) {
-		r, err := recording.Open(b.Path)
-		if err != nil {
-			return nil, false, err
-		}
-		defer r.Close()
-		i, err := b.instant(r, at, from)
-		if err != nil {
-			return nil, false, err
-		}
-		if b.Redact {
-			i.redact()
-		}
-		return i, !r.Live(), nil
+func (b *Book) Instant(at, from string) (i *Instant, err error) {
+	err = b.main.read(b.Path, func(r *recording.Reader) error {
+		i, err = once(&b.parts, at+" "+from, func() (*Instant, bool, error) {
+			i, err := b.instant(r, at, from)
+			if err == nil && b.Redact {
+				i.redact()
+			}
+			return i, !r.Live(), err
+		})
+		return err
 	})
+	return i, err
 }
 
 func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {

@@ -38,7 +38,7 @@ func (b *Book) WriteOffline(w io.Writer) (leftOut []string, err error) {
 	whole := *o
 	whole.Live = false
 	all.Overview = &whole
-	if all.Timeline, err = b.Timeline(o.From, max(o.Seconds, o.From+0.001), overviewSteps); err != nil {
+	if all.Timeline, err = b.Timeline(o.From, o.until(), overviewSteps); err != nil {
 		return nil, err
 	}
 	if !all.Timeline.Exact {

@@ -106,22 +106,19 @@ const (
 )
 
 // Overview reads a recording as a whole.
-func (b *Book) Overview() (*Overview, error) {
-	b.reading.Lock()
-	defer b.reading.Unlock()
-	return once(&b.whole, "overview", func() (*Overview, bool, error) {
-		r, err := recording.Open(b.Path)
-		if err != nil {
-			return nil, false, err
-		}
-		defer r.Close()
-		o, err := b.overview(r)
-		if err != nil {
-			return nil, false, err
-		}
-		return o, !o.Live, nil
+func (b *Book) Overview() (o *Overview, err error) {
+	err = b.main.read(b.Path, func(r *recording.Reader) error {
+		o, err = once(&b.whole, "overview", func() (*Overview, bool, error) {
+			o, err := b.overview(r)
+			return o, err == nil && !o.Live, err
+		})
+		return err
 	})
+	return o, err
 }
+
+// until is where the course ends as it is drawn: a run of no length has a width.
+func (o *Overview) until() float64 { return max(o.Seconds, o.From+0.001) }
 
 func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 	e, err := b.load(r)

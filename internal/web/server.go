@@ -179,7 +179,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 // firstTimeline is the course as the page asks for it first.
 func firstTimeline(o *Overview) string {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	return "api/timeline?from=" + number(o.From) + "&to=" + number(max(o.Seconds, o.From+0.001)) + "&steps=" + strconv.Itoa(overviewSteps)
+	return "api/timeline?from=" + number(o.From) + "&to=" + number(o.until()) + "&steps=" + strconv.Itoa(overviewSteps)
 }
 
 func (s *Server) overview(w http.ResponseWriter, r *http.Request) error {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -43,45 +42,56 @@ var (
 
 // Timeline reads the samples from one time to another, in seconds since the
 // start.
-func (b *Book) Timeline(from, to float64, steps int) (*Timeline, error) {
-	b.reading.Lock()
-	defer b.reading.Unlock()
-	steps = max(10, min(steps, mostSteps))
-	return once(&b.parts, fmt.Sprint("timeline", from, to, steps), func() (*Timeline, bool, error) {
-		r, err := recording.Open(b.Path)
-		if err != nil {
-			return nil, false, err
-		}
-		defer r.Close()
+func (b *Book) Timeline(from, to float64, steps int) (t *Timeline, err error) {
+	var of run
+	err = b.main.read(b.Path, func(r *recording.Reader) error {
 		e, err := b.load(r)
-		if err != nil {
-			return nil, false, err
+		if err == nil {
+			of = run{e.Start, e.Programs, e.Subject}
 		}
-		t, err := timeline(r, e, from, to, steps)
-		return t, !r.Live(), err
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	steps = max(10, min(steps, mostSteps))
+	err = b.course.read(b.Path, func(r *recording.Reader) error {
+		t, err = once(&b.courses, fmt.Sprint(from, to, steps), func() (*Timeline, bool, error) {
+			t, err := timeline(r, of, from, to, steps)
+			return t, !r.Live(), err
+		})
+		return err
+	})
+	return t, err
 }
 
-func timeline(r *recording.Reader, e *explain.Evidence, from, to float64, steps int) (*Timeline, error) {
-	at := func(seconds float64) time.Time { return e.Start.Add(time.Duration(seconds * 1e9)) }
+// run is what of a run's evidence the course is drawn by.
+type run struct {
+	start    time.Time
+	programs []sample.Program
+	subject  sample.ProcessKey
+}
+
+func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeline, error) {
+	at := func(seconds float64) time.Time { return of.start.Add(time.Duration(seconds * 1e9)) }
 	charge, err := r.SamplesBetween(at(from), at(to), mostRead, chargeColumns...)
 	if err != nil {
 		return nil, err
 	}
-	d := drawing{start: e.Start.UnixNano(), from: from, to: to, steps: steps, columns: map[string]course{}}
+	d := drawing{start: of.start.UnixNano(), from: from, to: to, steps: steps, columns: map[string]course{}}
 	for _, c := range chargeColumns {
 		d.columns[c] = course{charge.At, charge.Column(c)}
 	}
 	d.columns["usage"] = withMoments(d.columns["usage"], r)
 	resident := residents{}
 	seen := map[sample.ProcessKey]bool{}
-	for _, p := range e.Programs[:min(len(e.Programs), mostPrograms)] {
+	for _, p := range of.programs[:min(len(of.programs), mostPrograms)] {
 		if seen[p.Key] {
 			continue
 		}
 		seen[p.Key] = true
 		columns := []string{"resident"}
-		if p.Key == e.Subject {
+		if p.Key == of.subject {
 			columns = append(columns, processColumns...)
 		}
 		s, err := r.ProcessSamplesBetween(at(from), at(to), mostRead, p.Key, columns...)

@@ -38,10 +38,12 @@ type Book struct {
 	// command lines, the host, notes.
 	Redact bool
 
-	reading sync.Mutex // one request at a time reads: a Finder and Evidence are nobody else's meanwhile
-	whole   kept       // of the recording as a whole: few
-	parts   kept       // of stretches and instants of it
-	tuning  sync.Mutex // of tuned
+	main    desk // one request at a time reads here: a Finder and Evidence are nobody else's meanwhile
+	whole   kept // of the recording as a whole: few
+	parts   kept // of instants of it
+	course  desk // reads the course beside it
+	courses kept // stretches of it
+	tuning  sync.Mutex
 	tuned   kept
 }
 
