@@ -14,6 +14,7 @@ type MomentInfo struct {
 	At        time.Time
 	Kind      sample.MomentKind
 	Usage     sample.Opt[sample.Bytes] // the cgroup's charge
+	PageCache sample.Opt[sample.Bytes] // the part of it that can be taken back
 	Processes []ProcessMomentInfo
 }
 
@@ -64,12 +65,15 @@ func (r *Reader) readMoments() ([]MomentInfo, error) {
 		if n, ok := row[3].(int64); ok {
 			m.Usage = sample.Some(sample.Bytes(n))
 		}
+		if n, ok := row[5].(int64); ok {
+			m.PageCache = sample.Some(sample.Bytes(n))
+		}
 		if len(m.Processes) != int(integer(row[4])) {
 			return r.behind(m.ID)
 		}
 		list = append(list, m)
 		return nil
-	}, "SELECT id, at, kind, usage, processes FROM moment ORDER BY id")
+	}, "SELECT id, at, kind, usage, processes, page_cache FROM moment ORDER BY id")
 	return list, err
 }
 

@@ -20,7 +20,7 @@ func (r *Reader) Profiles(key sample.ProcessKey) ([]ProfileInfo, error) {
 	if list, known := r.listed.profiles[key]; known {
 		return list, nil
 	}
-	list, err := r.profilesOf(key)
+	list, err := r.profilesOf(key, tableProfile.name)
 	if err == nil && !r.live {
 		if r.listed.profiles == nil {
 			r.listed.profiles = map[sample.ProcessKey][]ProfileInfo{}
@@ -30,8 +30,29 @@ func (r *Reader) Profiles(key sample.ProcessKey) ([]ProfileInfo, error) {
 	return list, err
 }
 
-// profilesOf reads them.
-func (r *Reader) profilesOf(key sample.ProcessKey) ([]ProfileInfo, error) {
+// ProfilesAbout is Profiles of about so many rows, thinned as SamplesAbout thins: of
+// a process that lived for a short part of a long recording there may be none.
+func (r *Reader) ProfilesAbout(most int64, key sample.ProcessKey) ([]ProfileInfo, error) {
+	from, err := r.picked(&tableProfile, most, 4)
+	if err != nil {
+		return nil, err
+	}
+	return r.profilesOf(key, from)
+}
+
+// ProfilesBetween is Profiles of a stretch of time, at most about so many evenly; of
+// those before and after it some may be among them.
+func (r *Reader) ProfilesBetween(from, to time.Time, most int64, key sample.ProcessKey) ([]ProfileInfo, error) {
+	rows, err := r.between(&tableProfile, from, to, most, 4)
+	if err != nil {
+		return nil, err
+	}
+	return r.profilesOf(key, rows)
+}
+
+// profilesOf reads them from what stands after FROM, which gives rows in the order
+// of their numbers.
+func (r *Reader) profilesOf(key sample.ProcessKey, from string) ([]ProfileInfo, error) {
 	id, err := r.lastOf(key)
 	if err != nil {
 		return nil, err
@@ -40,8 +61,21 @@ func (r *Reader) profilesOf(key sample.ProcessKey) ([]ProfileInfo, error) {
 	err = r.rows(func(row []driver.Value) error {
 		list = append(list, ProfileInfo{integer(row[0]), instantOf(row[1])})
 		return nil
-	}, "SELECT id, at FROM heap_profile WHERE process = ?1 ORDER BY id", id)
+	}, "SELECT id, at FROM "+from+" WHERE process = ?1", id)
 	return list, err
+}
+
+// IsOfLast says whether a profile is of the last program that the process ran.
+func (r *Reader) IsOfLast(id int64, key sample.ProcessKey) (is bool, err error) {
+	last, err := r.lastOf(key)
+	if err != nil {
+		return false, err
+	}
+	err = r.rows(func(row []driver.Value) error {
+		is = integer(row[0]) == last
+		return nil
+	}, "SELECT process FROM heap_profile WHERE id = ?1", id)
+	return is, err
 }
 
 // ProfileAt is the process's last profile at or before a time.
