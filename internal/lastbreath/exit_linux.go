@@ -50,14 +50,27 @@ func (t *Tracer) exiting(k *task) {
 	if t.handler.Dying != nil && !p.borrowed {
 		t.handler.Dying(Death{PID: p.pid, TID: k.tid, Status: p.status.V, Deadline: t.deadline(p.status.V)})
 		if p.status.V.Signal == int(unix.SIGKILL) {
-			giveBack(p.pid)
+			t.release(p.pid, k.tid)
+			return
 		}
 	}
 	resume(k.tid, 0)
 }
 
+// release gives the memory of a killed process back and lets its thread go. The
+// first takes some 0.2 s a GiB, and is left to another thread: others may be dying with
+// it, whose time runs, or be stopped for a signal.
+func (t *Tracer) release(pid, tid int) {
+	t.releases.Go(func() {
+		giveBack(pid)
+		_ = t.do(func() error { resume(tid, 0); return nil }) // a Tracer that is closed has let go of it
+	})
+}
+
 // giveBack frees the memory of a process that SIGKILL ends while it is still held
-// (process_mrelease(2), Linux 5.15; before that it does nothing).
+// (process_mrelease(2), Linux 5.15; before that it does nothing). The kernel refuses it
+// where a process that lives on uses the same memory, as between vfork and exec, or
+// where the memory is being dumped.
 //
 // Held, it is the victim whose memory others of a full cgroup wait for. Resumed, it
 // first stops to count as one and then frees (kernel/exit.c, do_exit): who waits asks

@@ -177,6 +177,18 @@ func TestAKillTakesNobodyElse(t *testing.T) {
 	}
 }
 
+func TestAKilledProcessEndsWhereTheTracerIsClosedMeanwhile(t *testing.T) {
+	held := make(chan struct{})
+	tracer, _ := newTracer(t, Options{}, func(Death) { close(held) })
+	p := start(t, tracer, target, "stay")
+	unix.Kill(p.pid, unix.SIGKILL)
+	<-held
+	if err := tracer.Close(); err != nil {
+		t.Error(err)
+	}
+	until(t, func() bool { return !lives(p.pid) })
+}
+
 func TestTheWholeProcessIsFollowedWhenItsFirstThreadEnds(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("needs gcc, to build a program whose first thread ends:", err)

@@ -29,6 +29,8 @@ type Tracer struct {
 	once    sync.Once // closes closing
 	done    chan struct{}
 
+	releases sync.WaitGroup // of killed processes, see release
+
 	tid int // of the Tracer's thread, set before done is closed
 
 	// The rest belongs to the Tracer's thread.
@@ -135,6 +137,7 @@ func (t *Tracer) do(f func() error) error {
 func (t *Tracer) Close() error {
 	t.once.Do(func() { close(t.closing) })
 	<-t.done
+	t.releases.Wait()
 	for unix.Tgkill(os.Getpid(), t.tid, 0) == nil {
 		time.Sleep(50 * time.Microsecond)
 	}
