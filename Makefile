@@ -4,9 +4,9 @@ GO ?= go
 export GO
 
 # Debian packages that tests need: a C compiler, binutils and script for the
-# programs they watch and their cores, machines with cgroup v2 and systemd, and a
-# browser.
-PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 e2fsprogs debootstrap chromium tmux
+# programs they watch and their cores, machines with cgroup v2, systemd and arm64,
+# and a browser.
+PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
 .PHONY: build demo test test-go lint bench cases cases-truth soak add-go setup clean

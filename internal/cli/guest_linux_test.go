@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/hwtest"
@@ -12,26 +13,46 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// TestUnderCgroupVersion2 runs highwater in a guest whose kernel has cgroup
-// version 2, and explains the recordings here.
+// guestCase is a program that highwater runs in a guest.
+type guestCase struct {
+	program string
+	args    []string
+	class   explain.Class
+	by      string
+	code    int
+}
+
+// The guest's kernel has cgroup version 2.
 func TestUnderCgroupVersion2(t *testing.T) {
+	runInGuest(t, hwtest.Guest{Disk: 256 * sample.MiB}, hwtest.BuildOptions{}, []guestCase{
+		{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
+		{"filewriter", []string{"-size", "160MiB", "-dir", "/disk"}, explain.PageCache, "none", 0},
+	})
+}
+
+// The guest's processor is another.
+func TestOnArm64(t *testing.T) {
+	arm := []string{"GOARCH=arm64"}
+	runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm}, []guestCase{
+		{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
+		{"steady", []string{"-live", "20MiB", "-for", "5s"}, explain.Healthy, "none", 0},
+	})
+	runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm, Strip: true}, []guestCase{
+		{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
+	})
+}
+
+// runInGuest runs the programs one after the other, and explains the recordings
+// here.
+func runInGuest(t *testing.T, g hwtest.Guest, o hwtest.BuildOptions, cases []guestCase) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("boots a kernel")
 	}
-	cases := []struct {
-		program string
-		args    []string
-		class   explain.Class
-		by      string
-		code    int
-	}{
-		{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
-		{"filewriter", []string{"-size", "160MiB", "-dir", "/disk"}, explain.PageCache, "none", 0},
-	}
-	g := hwtest.Guest{Files: map[string]string{"/bin/highwater": highwater(t)}, Disk: 256 * sample.MiB}
+	g.Files = map[string]string{"/bin/highwater": hwtest.Build(t, "../../cmd/highwater", hwtest.BuildOptions{Env: o.Env})}
 	for _, c := range cases {
 		kept := "/tmp/" + c.program + ".hwm"
-		g.Files["/bin/"+c.program] = testprog(t, c.program)
+		g.Files["/bin/"+c.program] = hwtest.Build(t, "../testprog/"+c.program, o)
 		run := []string{"/bin/highwater", "run", "-q", "--limit", "64MiB", "-o", kept, "--", "/bin/" + c.program}
 		g.Cmds = append(g.Cmds, append(run, c.args...))
 		g.Fetch = append(g.Fetch, kept)
@@ -57,6 +78,11 @@ func TestUnderCgroupVersion2(t *testing.T) {
 				t.Errorf("verdict %s by %s: %s\nwant %s by %s", a.Verdict.Class, a.Outcome.By, a.Verdict.Sentence, c.class, c.by)
 			}
 			closes(t, a)
+			for _, gap := range a.Gaps {
+				if strings.HasPrefix(gap.What, "goroutines") {
+					t.Errorf("not seen: %+v", gap)
+				}
+			}
 		})
 	}
 }

@@ -100,9 +100,6 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 	if err := find.err(); err != nil {
 		return err
 	}
-	if r.bin.Arch != "amd64" {
-		return fmt.Errorf("stacks of %s are not read yet: return addresses lie elsewhere", r.bin.Arch)
-	}
 	gr.code = newUnwinder(r.bin, r.bias)
 	return gr.verify(r.mem)
 }

@@ -24,6 +24,10 @@ const (
 type unwinder struct {
 	bin  *gobin.Binary
 	bias uint64
+	// links: a call puts the return address in a register, as on arm64, and the
+	// function that is called keeps it at the bottom of its frame. Else a call
+	// pushes it, so that it lies above the frame.
+	links bool
 	// Steps by run-time pc; a program has few at which goroutines stand.
 	steps map[uint64]step
 	owns  map[uint64]bool // by startpc: one of the runtime's own goroutines
@@ -39,14 +43,20 @@ type step struct {
 	delta    int32 // frame size at this pc
 }
 
-// size is what the frame takes of the stack, its return address included.
-func (s step) size() uint32 { return uint32(max(s.delta, 0)) + 8 }
+// size is what a frame takes of the stack, its return address included.
+func (u *unwinder) size(s step) uint32 {
+	size := uint32(max(s.delta, 0))
+	if u.links {
+		return size
+	}
+	return size + 8
+}
 
 // maxSteps bounds the cache of steps.
 const maxSteps = 1 << 20
 
 func newUnwinder(bin *gobin.Binary, bias uint64) unwinder {
-	return unwinder{bin: bin, bias: bias, steps: make(map[uint64]step), owns: make(map[uint64]bool)}
+	return unwinder{bin: bin, bias: bias, links: bin.Arch == "arm64", steps: make(map[uint64]step), owns: make(map[uint64]bool)}
 }
 
 // step looks up a run-time pc.
@@ -142,7 +152,7 @@ func (w *walk) unwind(g *goroutine) {
 
 // follow walks the frames; it reports false where the stack makes no sense.
 func (w *walk) follow(g *goroutine) bool {
-	pc, sp := g.pc, g.sp
+	pc, sp, link := g.pc, g.sp, uint64(0)
 	interrupted := g.exact
 	first := true
 	hidden := uint32(0) // bytes of wrappers below
@@ -157,22 +167,45 @@ func (w *walk) follow(g *goroutine) bool {
 		}
 		if !s.wrapper {
 			w.pcs = append(w.pcs, shown(pc, first, interrupted || s.entry))
-			w.frames = append(w.frames, s.size()+hidden)
+			w.frames = append(w.frames, w.code.size(s)+hidden)
 			first, hidden = false, 0
 			n++
 		} else {
-			hidden += s.size()
+			hidden += w.code.size(s)
 		}
 		if s.top || s.delta < 0 {
 			return true
 		}
-		caller, ok := w.word(g, sp+uint64(s.delta))
-		if !ok || caller == 0 {
+		var ok bool
+		if pc, sp, link, ok = w.caller(g, s, sp, link); !ok {
 			return !first
 		}
-		pc, sp, interrupted = caller, sp+uint64(s.delta)+8, s.injected
+		interrupted = s.injected
 	}
 	return true
+}
+
+// caller is where a frame returns to, and the stack pointer and the link register
+// there, 0 where that is not known: a function of arm64 has no frame before it has
+// saved the register, and a leaf never has.
+func (w *walk) caller(g *goroutine, s step, sp, link uint64) (pc, at, saved uint64, ok bool) {
+	at = sp + uint64(s.delta)
+	switch {
+	case !w.code.links:
+		pc, ok = w.word(g, at)
+		at += 8
+	case s.delta == 0:
+		pc, ok = link, true
+	default:
+		pc, ok = w.word(g, sp)
+	}
+	if !ok || pc == 0 || !w.code.links || !s.injected {
+		return pc, at, 0, ok && pc != 0
+	}
+	// Before the call the signal handler has put the register on the stack, which it
+	// keeps aligned to 16 bytes (runtime/signal_arm64.go, preparePanic).
+	saved, ok = w.word(g, at)
+	return pc, at + 16, saved, ok
 }
 
 // shown is how a pc stands in a group's stack. All saved pcs but those of

@@ -10,14 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
-
-const qemu = "qemu-system-x86_64"
 
 // Guest is a throwaway machine, emulated by QEMU, whose kernel has cgroup
 // version 2. It has 2 CPUs, no network but loopback, a root file system in
@@ -35,6 +34,9 @@ type Guest struct {
 	// Disk is the size of an empty ext4 file system at /disk, 0 for none: the
 	// guest's other files are in memory, and theirs is no page cache.
 	Disk sample.Bytes
+	// Arch is the machine's: "" is amd64's, "arm64" another's. The programs are
+	// built with GOARCH set to it.
+	Arch string
 	// Systemd boots a small Debian, whose commands run once systemd has started a
 	// session of the user "user", uid 1000; Files are in it, PATH is its own.
 	Systemd bool
@@ -60,15 +62,16 @@ type GuestCmd struct {
 type Job struct {
 	Cmds  [][]string
 	Fetch []string
-	Disk  bool // there is one, to be mounted
+	Port  string // device that the reports go to
+	Disk  bool   // there is one, to be mounted
 	// Systemd: the disk is the root of a system that systemd starts, and Files are
 	// to be copied into it.
 	Systemd bool
 	Files   []string
 }
 
-// Report is one line of JSON that the guest's init writes to its second serial
-// port: Output of a command as it comes, or its Code, or a File, or Done.
+// Report is one line of JSON that the guest's init writes to a serial port of its
+// own: Output of a command as it comes, or its Code, or a File, or Done.
 type Report struct {
 	Cmd    int
 	Output []byte `json:",omitempty"`
@@ -83,11 +86,12 @@ type Report struct {
 // test where the guest does not come to its end, and skips like Need(t, QEMU).
 func (g Guest) Run(t testing.TB) GuestResult {
 	t.Helper()
-	Need(t, QEMU)
+	m := machines[orDefault(g.Arch, "amd64")]
+	Need(t, m.there)
 	if g.Systemd {
 		Need(t, Systemd)
 	}
-	kernel, err := Kernel()
+	kernel, err := m.kernel()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +106,7 @@ func (g Guest) Run(t testing.TB) GuestResult {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), orDefault(g.Timeout, 3*time.Minute))
 	defer cancel()
-	console, err := g.command(ctx, kernel, initrd, port, disk...).CombinedOutput()
+	console, err := g.command(ctx, m, kernel, initrd, port, disk...).CombinedOutput()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -117,15 +121,15 @@ func (g Guest) Run(t testing.TB) GuestResult {
 
 // command is QEMU with its own emulator: a /dev/kvm that opens is no proof that
 // it works in a nested machine.
-func (g Guest) command(ctx context.Context, kernel, initrd, port string, more ...string) *exec.Cmd {
+func (g Guest) command(ctx context.Context, m machine, kernel, initrd, port string, more ...string) *exec.Cmd {
 	memory := orDefault(g.Memory, 512*sample.MiB)
 	args := []string{
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", strconv.FormatUint(uint64(memory/sample.MiB), 10),
-		"-serial", "stdio", "-serial", "file:" + port,
-		"-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 panic=-1 quiet",
+		"-accel", "tcg,thread=multi", "-smp", "2", "-m", strconv.FormatUint(uint64(memory/sample.MiB), 10),
+		"-serial", "stdio", "-chardev", "file,id=reports,path=" + port,
+		"-kernel", kernel, "-initrd", initrd, "-append", "console=" + m.console + " panic=-1 quiet",
 	}
-	cmd := exec.CommandContext(ctx, qemu, append(args, more...)...)
+	cmd := exec.CommandContext(ctx, m.qemu, slices.Concat(args, m.args, more)...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
@@ -163,7 +167,7 @@ func orDefault[T comparable](v, other T) T {
 	return v
 }
 
-// parseReports reads the lines of the guest's second serial port.
+// parseReports reads the lines of the guest's serial port for reports.
 func parseReports(b []byte, cmds int) (GuestResult, error) {
 	r := GuestResult{Cmds: make([]GuestCmd, cmds), Files: map[string][]byte{}}
 	for i := range r.Cmds {
@@ -213,23 +217,4 @@ func Systemd() error {
 		return fmt.Errorf("needs a system with systemd in %s: run internal/hwtest/guest/fetch-systemd.sh", systemdRoot())
 	}
 	return nil
-}
-
-// Kernel finds the guest's kernel, boot/vmlinuz-* below the directory that
-// HIGHWATER_KERNEL names, by default kernel in the tests' cache, where
-// internal/hwtest/guest/fetch-kernel.sh puts it.
-func Kernel() (string, error) {
-	dir := os.Getenv("HIGHWATER_KERNEL")
-	if dir == "" {
-		base, err := cacheBase()
-		if err != nil {
-			return "", err
-		}
-		dir = filepath.Join(base, "kernel")
-	}
-	found, err := filepath.Glob(filepath.Join(dir, "boot", "vmlinuz-*"))
-	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("needs a kernel for the guest in %s: run internal/hwtest/guest/fetch-kernel.sh", dir)
-	}
-	return found[len(found)-1], nil
 }

@@ -9,7 +9,11 @@ import (
 )
 
 func TestTheGuestRunsCommandsAndGivesTheirOutputCodesAndFiles(t *testing.T) {
-	hwtest.Need(t, hwtest.QEMU)
+	t.Run("amd64", func(t *testing.T) { guestRuns(t, "amd64") })
+	t.Run("arm64", func(t *testing.T) { guestRuns(t, "arm64") })
+}
+
+func guestRuns(t *testing.T, arch string) {
 	source := t.TempDir()
 	write(t, source, "go.mod", "module example.com/tool\n\ngo 1.24\n")
 	write(t, source, "main.go", `package main
@@ -34,7 +38,8 @@ func main() {
 }
 `)
 	g := hwtest.Guest{
-		Files: map[string]string{"/opt/tool": hwtest.Build(t, source, hwtest.BuildOptions{})},
+		Arch:  arch,
+		Files: map[string]string{"/opt/tool": hwtest.Build(t, source, hwtest.BuildOptions{Env: []string{"GOARCH=" + arch}})},
 		Cmds:  [][]string{{"/opt/tool", "fail"}, {"/opt/tool", "die"}, {"/opt/tool", "write"}, {"/opt/none"}},
 		Fetch: []string{"/tmp/left", "/tmp/none"},
 	}

@@ -95,15 +95,6 @@ func cgroupVersion(version int) error {
 	return Cgroup()
 }
 
-// QEMU needs the emulator and a kernel for the guest.
-func QEMU() error {
-	if err := Program(qemu)(); err != nil {
-		return err
-	}
-	_, err := Kernel()
-	return err
-}
-
 // Chromium needs a browser.
 func Chromium() error {
 	_, err := ChromiumPath()

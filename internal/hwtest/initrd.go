@@ -34,14 +34,15 @@ func (g Guest) writeInitrd(t testing.TB, name string) error {
 
 func (g Guest) archive(t testing.TB, a *archive) error {
 	t.Helper()
+	arch := orDefault(g.Arch, "amd64")
 	job, err := json.Marshal(Job{
-		Cmds: g.Cmds, Fetch: g.Fetch, Disk: g.Disk > 0, Systemd: g.Systemd,
+		Cmds: g.Cmds, Fetch: g.Fetch, Port: machines[arch].port, Disk: g.Disk > 0, Systemd: g.Systemd,
 		Files: slices.Sorted(maps.Keys(g.Files)),
 	})
 	if err != nil {
 		return err
 	}
-	files := map[string]string{"/init": Build(t, guestDir(), BuildOptions{})}
+	files := map[string]string{"/init": Build(t, guestDir(), BuildOptions{Env: []string{"GOARCH=" + arch}})}
 	for to, from := range g.Files {
 		files[path.Clean("/"+to)] = from
 	}

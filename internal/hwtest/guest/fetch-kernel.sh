@@ -1,22 +1,31 @@
 #!/bin/sh
-# Puts a kernel for hwtest.Guest into the directory that HIGHWATER_KERNEL names,
-# by default kernel in the tests' cache: Debian's for virtual machines, unpacked
-# and not installed. Needs apt-get, with its lists up to date, and dpkg-deb.
+# Puts kernels for hwtest.Guest into the tests' cache: Debian's for virtual
+# machines, unpacked and not installed, of the architectures given as arguments.
+# Needs apt-get and dpkg-deb; apt's own state and lists stay as they are.
 set -eu
 
 cache=${HIGHWATER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/highwater-test}
-dir=${HIGHWATER_KERNEL:-$cache/kernel}
-if ls "$dir"/boot/vmlinuz-* >/dev/null 2>&1; then
-	exit 0
-fi
 
-temp=$(mktemp -d)
-trap 'rm -rf "$temp"' EXIT
-chown _apt "$temp" 2>/dev/null || true # apt downloads as its own user
+fetch() {
+	arch=$1 dir=$cache/kernel-$1
+	if ls "$dir"/boot/vmlinuz-* >/dev/null 2>&1; then
+		return
+	fi
+	temp=$(mktemp -d)
+	trap 'rm -rf "$temp"' EXIT
+	mkdir -p "$temp/state/lists/partial" "$temp/cache/archives/partial"
+	chown -R _apt "$temp" 2>/dev/null || true # apt downloads as its own user
+	cd "$temp"
+	apt="-o APT::Architecture=$arch -o APT::Architectures=$arch -o Dir::State=$temp/state -o Dir::State::status=/dev/null -o Dir::Cache=$temp/cache"
+	apt-get $apt update -q
+	package=$(apt-cache $apt depends "linux-image-cloud-$arch" | awk '/Depends: linux-image-/ {print $2; exit}')
+	apt-get $apt download -q "$package"
+	dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x ./boot
+	mkdir -p "$dir"
+	mv boot "$dir/"
+	rm -rf "$temp"
+}
 
-cd "$temp"
-package=$(apt-cache depends linux-image-cloud-amd64 | awk '/Depends: linux-image-/ {print $2; exit}')
-apt-get download -q "$package"
-dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x ./boot
-mkdir -p "$dir"
-mv boot "$dir/"
+for arch; do
+	fetch "$arch"
+done

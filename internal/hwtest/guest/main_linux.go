@@ -1,7 +1,7 @@
 // Command guest is process 1 of the machine that hwtest.Guest emulates, or a
 // service of the systemd that it starts. It
 // mounts what programs expect, shares the memory controller of cgroup version 2
-// out, runs the commands of /job.json, reports them on the second serial port,
+// out, runs the commands of /job.json, reports them on a serial port,
 // and switches the machine off.
 package main
 
@@ -37,9 +37,9 @@ func main() {
 	if setupErr == nil && job.Disk && !job.Systemd {
 		setupErr = mountDisk()
 	}
-	port, err := os.OpenFile("/dev/ttyS1", os.O_WRONLY|unix.O_NOCTTY, 0)
+	port, err := os.OpenFile(job.Port, os.O_WRONLY|unix.O_NOCTTY, 0)
 	if err != nil {
-		fmt.Println("guest: no second serial port:", err)
+		fmt.Println("guest: no serial port for its reports:", err)
 		return
 	}
 	last := hwtest.Report{Done: true}
