@@ -2,6 +2,7 @@ package gomem
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -85,8 +86,11 @@ func (r *Runtime) Metrics(dst *sample.RuntimeMetrics) error {
 	if err != nil {
 		return err
 	}
-	if err := m.readMs(r.mem); err != nil {
+	switch all, err := m.readMs(r.mem, maxThreads); {
+	case err != nil:
 		return err
+	case !all:
+		return fmt.Errorf("more than %d threads", maxThreads)
 	}
 	dst.At, dst.Missing = time.Now(), m.missing
 	dst.Values = m.values(dst.Values[:0], &rt, states)

@@ -1,7 +1,5 @@
 package gomem
 
-import "fmt"
-
 // pStates counts Ps by what their goroutine does.
 type pStates struct{ running, syscall int64 }
 
@@ -40,14 +38,14 @@ func (m *metricReader) inSyscall(mem memory, addr uint64) bool {
 	return err == nil && status&^statusScan == statusSyscall
 }
 
-// readMs sums the threads' fields.
-func (m *metricReader) readMs(mem memory) error {
+// readMs sums the fields of the threads, or of the newest most of them.
+func (m *metricReader) readMs(mem memory, most int) (all bool, err error) {
 	clear(m.mTotals)
 	buf := make([]byte, m.mSize)
 	at, err := mem.u64(m.allm)
 	for n := 0; err == nil && at != 0; n++ {
-		if n == maxThreads {
-			return fmt.Errorf("more than %d threads", maxThreads)
+		if n == most {
+			return false, nil
 		}
 		if err = mem.read(at, buf); err != nil {
 			break
@@ -57,5 +55,5 @@ func (m *metricReader) readMs(mem memory) error {
 		}
 		at = word(buf, m.alllink)
 	}
-	return err
+	return true, err
 }

@@ -64,7 +64,7 @@ type Mapper struct {
 // serves as well, and is what serves when the first thread has ended. The
 // result is valid until the Mapper's next reading.
 func (m *Mapper) Mappings(root string, tid int) ([]Mapping, error) {
-	if err := m.readMappings(root, tid); err != nil {
+	if err := m.readMappings(root, tid, "smaps"); err != nil {
 		return nil, fmt.Errorf("read mappings of process %d: %w", tid, gone(err))
 	}
 	return m.mappings, nil
@@ -78,12 +78,12 @@ func (m *Mapper) ExecutableStart(root string, tid int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	mappings, err := m.Mappings(root, tid)
-	if err != nil {
-		return 0, err
+	// Their sizes, in smaps, cost a walk over all pages.
+	if err := m.readMappings(root, tid, "maps"); err != nil {
+		return 0, fmt.Errorf("read mappings of process %d: %w", tid, gone(err))
 	}
-	for i := range mappings {
-		if m := &mappings[i]; m.Offset == 0 && m.FileBacked() && strings.TrimSuffix(m.Path, " (deleted)") == exe {
+	for i := range m.mappings {
+		if m := &m.mappings[i]; m.Offset == 0 && m.FileBacked() && strings.TrimSuffix(m.Path, " (deleted)") == exe {
 			return m.Start, nil
 		}
 	}
@@ -93,17 +93,18 @@ func (m *Mapper) ExecutableStart(root string, tid int) (uint64, error) {
 // smapsTries bounds the readings of a process whose mappings change meanwhile.
 const smapsTries = 4
 
-func (m *Mapper) readMappings(root string, tid int) error {
+// readMappings reads smaps, or maps, which is smaps without the sizes.
+func (m *Mapper) readMappings(root string, tid int, file string) error {
 	for try := 1; ; try++ {
-		err := m.readMappingsOnce(root, tid)
+		err := m.readMappingsOnce(root, tid, file)
 		if try == smapsTries || !errors.Is(err, errSmaps) {
 			return err
 		}
 	}
 }
 
-func (m *Mapper) readMappingsOnce(root string, tid int) error {
-	f, err := os.Open(pidPath(root, tid, "smaps"))
+func (m *Mapper) readMappingsOnce(root string, tid int, file string) error {
+	f, err := os.Open(pidPath(root, tid, file))
 	if err != nil {
 		return err
 	}

@@ -46,9 +46,11 @@ func gone(err error) error {
 	return err
 }
 
-// readStat reads and parses ROOT/PID/stat once.
-func readStat(root string, pid int) (stat, error) {
-	b, err := os.ReadFile(pidPath(root, pid, "stat"))
+// readStat reads and parses the stat file of a thread once: that of the process sums
+// the CPU times of all its threads, some 3 ms for ten thousand, which nobody asks for
+// here.
+func readStat(root string, tid int) (stat, error) {
+	b, err := os.ReadFile(filepath.Join(pidPath(root, tid, "task"), strconv.Itoa(tid), "stat"))
 	if err != nil {
 		return stat{}, gone(err)
 	}

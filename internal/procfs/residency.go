@@ -56,7 +56,7 @@ func (m *Mapper) Residency(root string, tid int, ranges []sample.PageRange, goKn
 }
 
 func (m *Mapper) residency(root string, tid int, ranges []sample.PageRange) (*sample.Residency, error) {
-	if err := m.readMappings(root, tid); err != nil {
+	if err := m.readMappings(root, tid, "smaps"); err != nil {
 		return nil, err
 	}
 	pm, err := OpenPagemap(root, tid)
