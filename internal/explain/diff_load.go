@@ -55,38 +55,28 @@ func SideOf(r *recording.Reader, path string, e *Evidence, subject *sample.Proce
 
 // readProfile takes the moment's own profile, else the last before it.
 func (s *Side) readProfile(r *recording.Reader) error {
-	list, err := r.Profiles(s.Subject)
-	if errors.Is(err, recording.ErrMissing) || err == nil && len(list) == 0 {
+	first, err := r.FirstProfile(s.Subject)
+	if errors.Is(err, recording.ErrMissing) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s.First = list[0].At
-	var id int64
-	for _, p := range list {
-		if !p.At.After(s.Moment.At) {
-			id = p.ID
-		}
-	}
+	s.First = first.At
+	at, err := r.ProfileBefore(s.Subject, s.Moment.At)
 	m := s.process()
 	if m != nil && m.Profile != nil {
-		id = ownProfile(list, m.Profile, id)
-	}
-	if id == 0 {
-		return nil
-	}
-	return s.read(r, id, m)
-}
-
-// ownProfile is the number of the moment's own profile in the list.
-func ownProfile(list []recording.ProfileInfo, own *sample.HeapProfile, or int64) int64 {
-	for _, p := range list {
-		if p.At.Equal(own.At) {
-			return p.ID
+		if own, failed := r.ProfileBefore(s.Subject, m.Profile.At); failed == nil && own.At.Equal(m.Profile.At) {
+			at, err = own, nil
 		}
 	}
-	return or
+	if errors.Is(err, recording.ErrMissing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.read(r, at.ID, m)
 }
 
 // read reads a profile: as what the mark reached where it is the moment's own and

@@ -80,16 +80,45 @@ func (r *Reader) IsOfLast(id int64, key sample.ProcessKey) (is bool, err error) 
 
 // ProfileAt is the process's last profile at or before a time.
 func (r *Reader) ProfileAt(key sample.ProcessKey, at time.Time) (*sample.HeapProfile, error) {
-	list, err := r.Profiles(key)
-	for i := len(list) - 1; i >= 0; i-- {
-		if !list[i].At.After(at) {
-			return r.Profile(list[i].ID)
-		}
+	info, err := r.ProfileBefore(key, at)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
+	return r.Profile(info.ID)
+}
+
+// ProfileBefore finds the last of Profiles at or before a time; ErrMissing: there is
+// none.
+func (r *Reader) ProfileBefore(key sample.ProcessKey, at time.Time) (ProfileInfo, error) {
+	after, err := r.firstAt(tableProfile.name, at.UnixNano()+1)
+	if err != nil {
+		return ProfileInfo{}, err
+	}
+	return r.oneProfile(key, at, fmt.Sprintf("id < %d AND at <= %d ORDER BY id DESC", after+fewProfiles, at.UnixNano()))
+}
+
+// fewProfiles is how far from the order of time rows may be: the profiles of one
+// moment's processes, and a death's that waited.
+const fewProfiles = 64
+
+// FirstProfile is the first of Profiles; ErrMissing: there is none.
+func (r *Reader) FirstProfile(key sample.ProcessKey) (ProfileInfo, error) {
+	return r.oneProfile(key, time.Time{}, "true ORDER BY id")
+}
+
+func (r *Reader) oneProfile(key sample.ProcessKey, at time.Time, which string) (p ProfileInfo, err error) {
+	id, err := r.lastOf(key)
+	if err != nil {
+		return p, err
+	}
+	err = r.rows(func(row []driver.Value) error {
+		p = ProfileInfo{integer(row[0]), instantOf(row[1])}
+		return nil
+	}, "SELECT id, at FROM heap_profile WHERE process = ?1 AND "+which+" LIMIT 1", id)
+	if err == nil && p.ID == 0 {
 		err = fmt.Errorf("heap profile of process %d at %s: %w", key.PID, at.Format("15:04:05"), ErrMissing)
 	}
-	return nil, err
+	return p, err
 }
 
 // Profile is a heap profile by its number. Its counts belong to SitesOf, number

@@ -132,22 +132,20 @@ func (b *Book) line(h heapdiff.Holder, side *explain.Side, a *explain.Answer) Li
 // courses reads how the lines stood at profiles up to this one. The lines are the
 // first of the holders.
 func (h *Heap) courses(r *recording.Reader, side *explain.Side, holders []heapdiff.Holder) error {
-	all, err := r.Profiles(side.Subject)
-	if err != nil || len(all) == 0 {
+	// More than are shown: some are of other processes.
+	all, err := r.ProfilesBetween(side.First, side.Taken, 40*courseLong, side.Subject)
+	if err != nil {
 		return err
 	}
-	for len(all) > 0 && all[len(all)-1].At.After(side.Taken) {
-		all = all[:len(all)-1]
+	for len(all) > 0 && !all[len(all)-1].At.Before(side.Taken) {
+		all = all[:len(all)-1] // its own is read as the mark has it, below
 	}
 	byLine := map[[2]any]heapdiff.Holder{}
 	for _, one := range holders {
 		byLine[[2]any{one.Frame.Func, one.Frame.Line}] = one
 	}
-	for i, n := 0, min(len(all), courseLong); i < n; i++ {
+	for i, n := 0, min(len(all), courseLong-1); i < n; i++ {
 		info := all[len(all)-1-(len(all)-1)*(n-1-i)/max(1, n-1)]
-		if info.At.Equal(side.Taken) {
-			break // read as the mark has it, below
-		}
 		p, err := r.Profile(info.ID)
 		if err != nil {
 			return err
