@@ -28,6 +28,10 @@ type heapCopy struct {
 	profile sample.HeapProfile
 	noSites error // why it has no profile
 	gaps    []sample.Gap
+
+	named     bool // the variables were read
+	variables []gobin.Variable
+	noTypes   error // why they have no types
 }
 
 // standing notes where the threads of the process stand.
@@ -40,19 +44,36 @@ func (c *heapCopy) standing(z *lastbreath.Freeze) {
 // ready takes the memory for the copy and reads what need not be read again, so that
 // the program stands still for less.
 func (c *heapCopy) ready(limit sample.Bytes) (err error) {
+	named := make(chan bool)
+	go func() {
+		c.readVariables()
+		close(named)
+	}()
 	if c.plan, err = c.runtime.PlanHeapCopy(limit); err == nil {
 		c.noSites = c.runtime.Profile(&c.profile) // the stacks of all sites
 	}
+	<-named
 	return err
+}
+
+// readVariables reads names and types of the program's variables.
+func (c *heapCopy) readVariables() {
+	c.named = true
+	ranges, err := c.runtime.VariableRanges()
+	if err == nil {
+		c.variables, err = c.bin.Variables(ranges)
+	}
+	c.noTypes = err
 }
 
 // take copies what the analysis needs.
 func (c *heapCopy) take(ctx context.Context, limit sample.Bytes) (err error) {
 	c.at = time.Now()
 	if c.plan == nil {
-		if err := c.ready(limit); err != nil {
+		if c.plan, err = c.runtime.PlanHeapCopy(limit); err != nil {
 			return err
 		}
+		c.noSites = c.runtime.Profile(&c.profile)
 	}
 	if c.copied, err = c.plan.Copy(ctx); err != nil {
 		return err
@@ -74,18 +95,20 @@ func (c *heapCopy) gap(what string, why error) {
 
 // analyze finds who holds what. The copy is let go.
 func (c *heapCopy) analyze(ctx context.Context) (*heapgraph.Analysis, error) {
-	variables, err := c.bin.Variables(c.copied.VariableRanges())
-	if err != nil {
-		c.gap("types of variables", err)
+	if !c.named {
+		c.readVariables()
 	}
-	if len(variables) == 0 {
+	if c.noTypes != nil {
+		c.gap("types of variables", c.noTypes)
+	}
+	if len(c.variables) == 0 {
 		c.gap("names of variables", errors.New("the program has no symbol table: a variable is shown by its address in the executable"))
 	}
-	objects, err := c.copied.Graph(ctx, variables, c.threads)
+	objects, err := c.copied.Graph(ctx, c.variables, c.threads)
 	if err != nil {
 		return nil, err
 	}
-	c.copied = nil
+	c.copied, c.variables = nil, nil
 	return heapgraph.Analyze(ctx, objects)
 }
 

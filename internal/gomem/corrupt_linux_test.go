@@ -187,7 +187,7 @@ func (img *image) readHeap(t *testing.T, rt *Runtime) {
 			if id, ok := o.At(o.Address(node)); !ok || id != node {
 				t.Fatalf("object %d lies at %#x, where object %d is", node, o.Address(node), id)
 			}
-			o.Types.Name(o.TypeOf[node])
+			o.Types.Name(o.TypeOf(node))
 		}
 	}
 }

@@ -26,12 +26,13 @@ type Objects struct {
 	To     []uint32
 
 	Types       *Types
-	TypeOf      []TypeRef // by object; FindTypes fills it, and Collections
+	typeOf      typeTable // by object; FindTypes fills it, and Collections
 	Collections []Collection
 	Samples     []Sample
 
-	// By pointer: of an object, how many words behind the one before it lies; of a
-	// variable, at which word. Once types are found, its label.
+	// By pointer: of an object, how many words behind the one before it lies, the first
+	// behind the malloc header, and whether it is plain; of a variable, at which word.
+	// Once types are found, its label.
 	slot []uint16
 	far  map[uint32]uint32 // where that is isFar
 
@@ -46,7 +47,23 @@ type Objects struct {
 	covers  map[uint32]Coverage
 }
 
-const isFar = 1<<16 - 1
+const (
+	isFar = 1<<16 - 1
+	// isPlain is a pointer of an object to the beginning of one of less than minCovered
+	// bytes: its type follows from that of its place alone. isBehind is what is left for
+	// the words.
+	isPlain  = 1 << 15
+	isBehind = isPlain - 1
+)
+
+// behind is how many words the pointer e of an object lies behind the one before it.
+func (o *Objects) behind(e uint32) (words uint64, plain bool) {
+	s := o.slot[e]
+	if s&isBehind != isBehind {
+		return uint64(s & isBehind), s&isPlain != 0
+	}
+	return uint64(o.far[e]), s&isPlain != 0
+}
 
 func (o *Objects) slotOf(e uint32) uint32 {
 	if s := o.slot[e]; s != isFar {
@@ -73,6 +90,9 @@ func (o *Objects) Pointers(node uint32) (first, end uint32) {
 	}
 	return o.First[node], o.First[node+1]
 }
+
+// TypeOf is an object's type, 0 if it is not known. FindTypes must have been called.
+func (o *Objects) TypeOf(id uint32) TypeRef { return o.typeOf.at(id) }
 
 // Sample is an object of the heap profile.
 type Sample struct {
@@ -170,24 +190,30 @@ func (o *Objects) indexPages(h *heapMap) error {
 // find is the object that p points into; ok is false for what is no allocated
 // object.
 func (o *Objects) find(p uint64) (id uint32, span *objectSpan, ok bool) {
+	id, span, _, ok = o.findPlace(p)
+	return id, span, ok
+}
+
+// findPlace is find, and the how-manieth place of the span it is.
+func (o *Objects) findPlace(p uint64) (id uint32, span *objectSpan, k uint32, ok bool) {
 	a := p/arenaSize - o.base
 	if a >= uint64(len(o.arenas)) || o.arenas[a] == nil {
-		return 0, nil, false
+		return 0, nil, 0, false
 	}
 	i := o.arenas[a][p%arenaSize/pageSize]
 	if i == 0 {
-		return 0, nil, false
+		return 0, nil, 0, false
 	}
 	s := &o.spans[i-1]
-	k := uint32(uint64(uint32(p-s.start)) * uint64(s.div) >> 32)
+	k = uint32(uint64(uint32(p-s.start)) * uint64(s.div) >> 32)
 	if k >= s.nelems {
-		return 0, nil, false
+		return 0, nil, 0, false
 	}
 	w, bit := (s.place+k)/64, (s.place+k)%64
 	if o.bits[w]>>bit&1 == 0 {
-		return 0, nil, false
+		return 0, nil, 0, false
 	}
-	return o.rank[w] + uint32(bits.OnesCount64(o.bits[w]&(1<<bit-1))), s, true
+	return o.rank[w] + uint32(bits.OnesCount64(o.bits[w]&(1<<bit-1))), s, k, true
 }
 
 // locate is the span of an object, and its address.

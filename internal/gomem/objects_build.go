@@ -52,13 +52,23 @@ func (o *Objects) FindTypes(ctx context.Context) error {
 }
 
 // VariableRanges are where the program's variables lie, as link-time addresses.
-func (h *HeapCopy) VariableRanges() (all [][2]uint64) {
-	for i := range h.c.modules[:min(1, len(h.c.modules))] {
-		for _, v := range h.c.modules[i].variables {
-			all = append(all, [2]uint64{v.start - h.c.r.bias, v.end - h.c.r.bias})
+func (r *Runtime) VariableRanges() (all [][2]uint64, err error) {
+	if err := r.why[FeatureLive]; err != nil {
+		return nil, err
+	}
+	c := &heapCopy{r: r}
+	if err := c.attachModules(); err != nil {
+		return nil, err
+	}
+	if err := c.readModules(); err != nil {
+		return nil, err
+	}
+	for i := range c.modules[:min(1, len(c.modules))] {
+		for _, v := range c.modules[i].variables {
+			all = append(all, [2]uint64{v.start - r.bias, v.end - r.bias})
 		}
 	}
-	return all
+	return all, nil
 }
 
 // Edge is what stands between a node and what a pointer of it, To[e], leads to, as a

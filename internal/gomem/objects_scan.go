@@ -235,15 +235,18 @@ func (w *scanWorker) span(s *objectSpan) {
 
 // add notes a pointer, if it is one.
 func (w *scanWorker) add(slot uint32, p uint64) {
-	id, s, ok := w.o.find(p)
+	id, s, k, ok := w.o.findPlace(p)
 	if !ok || s.own && w.own[id/64]>>(id%64)&1 != 0 && w.id != w.ps {
 		return
 	}
 	behind := slot - w.last
 	w.last = slot
-	if behind >= isFar {
+	if behind >= isBehind {
 		w.far = append(w.far, farSlot{uint32(len(w.to)), behind})
-		behind = isFar
+		behind = isBehind
+	}
+	if s.elemsize < minCovered && p == s.start+uint64(k)*s.elemsize+uint64(s.header) {
+		behind |= isPlain
 	}
 	w.to = append(w.to, id)
 	w.slot = append(w.slot, uint16(behind))
@@ -271,11 +274,13 @@ func (w *scanWorker) byBits(bitmap []byte, bit uint64, object []byte) {
 	}
 }
 
-// byType scans an object whose content, from header on, is values of one type.
+// byType scans an object whose content, from header on, is values of one type. Its
+// words are counted from there.
 func (w *scanWorker) byType(typ uint64, object []byte, header uint64) {
 	m := w.mask(typ)
+	object = object[header:]
 	n := uint64(len(object)) / 8
-	for from := header / 8; from < n; from += m.words {
+	for from := uint64(0); from < n; from += m.words {
 		for k := uint64(0); k < m.reach && from+k < n; k++ {
 			if m.bits != nil && m.bits[k/8]>>(k%8)&1 == 0 {
 				continue

@@ -28,7 +28,7 @@ type inside struct {
 // run types what it can.
 func (ty *typer) run(ctx context.Context) error {
 	o := ty.o
-	o.TypeOf = InLargePages(make([]TypeRef, o.Count))
+	o.typeOf = newTypeTable(o.Count)
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
 	ty.fromRoots()
@@ -50,8 +50,8 @@ func (ty *typer) run(ctx context.Context) error {
 // untyped labels the pointers of objects without a type.
 func (ty *typer) untyped() {
 	o := ty.o
-	for id := range o.Count - o.Leaves {
-		if o.TypeOf[id] == 0 {
+	for id := range uint32(o.Count - o.Leaves) {
+		if o.TypeOf(id) == 0 {
 			for e := o.First[id]; e < o.First[id+1]; e++ {
 				o.setSlot(e, uint32(ty.unknown))
 			}
@@ -64,7 +64,7 @@ func (ty *typer) fromInside() bool {
 	all := append(ty.waiting, ty.inside...)
 	ty.inside, ty.waiting = nil, nil
 	for _, in := range all {
-		if ty.o.TypeOf[in.object] == 0 && in.at%8 == 0 {
+		if ty.o.TypeOf(in.object) == 0 && in.at%8 == 0 {
 			if in.at != 0 {
 				ty.shift[in.object] = in.at
 			}
@@ -133,70 +133,98 @@ func (ty *typer) fromRoots() {
 
 // set notes a type and that the object is to be followed.
 func (ty *typer) set(id uint32, ref TypeRef) {
-	if ref == 0 || ty.o.TypeOf[id] != 0 {
+	if ref == 0 || ty.o.TypeOf(id) != 0 {
 		return
 	}
-	ty.o.TypeOf[id] = ref
+	ty.o.typeOf.set(id, ref)
 	if first, end := ty.o.Pointers(id); first < end {
 		ty.queue = append(ty.queue, id)
 	}
 }
 
-// follow types what an object points to.
+// follow types what an object points to. Most pointers are plain; of the others the
+// object's contents are needed.
 func (ty *typer) follow(id uint32) {
 	o := ty.o
-	s, at := o.locate(id)
-	b := o.bytesOf(s, at)
-	ref := o.TypeOf[id]
-	typ := ref.index()
-	g := &ty.types.all[typ]
-	size, role := g.size, g.role
-	header := uint64(s.header)
-	if len(ty.shift) > 0 {
-		header += uint64(ty.shift[id])
+	ref := o.TypeOf(id)
+	g := &ty.types.all[ref.index()]
+	in := holding{id: id, typ: ref.index(), role: g.role}
+	size, array := g.size, ref.array() && g.role == roleValue
+	if in.role == roleMap || in.role == roleChan {
+		ty.collection(id, g, o.contents(id))
 	}
-	if role == roleMap || role == roleChan {
-		ty.collection(id, g, b)
-	}
+	before := ty.before(id)
 	w := uint64(0)
 	for e, end := o.First[id], o.First[id+1]; e < end; e++ {
-		w += uint64(o.slotOf(e)) * 8
-		rel, ok := within(w, header, size)
+		behind, plain := o.behind(e)
+		w += behind * 8
+		rel, ok := within(w, before, size)
 		if !ok {
 			o.setSlot(e, uint32(ty.unknown))
 			continue
 		}
-		sl := ty.types.slotAt(typ, rel)
-		if ref.array() && role == roleValue {
+		sl := ty.types.slotAt(in.typ, rel)
+		if array {
 			o.setSlot(e, uint32(ty.types.inArray(sl.label)))
 		} else {
 			o.setSlot(e, uint32(sl.label))
 		}
-		to := o.To[e]
-		if sl.kind == slotUnknown || sl.kind != slotSlice && sl.kind != slotString && o.TypeOf[to] != 0 {
-			continue // nothing, or nothing new
+		switch {
+		case sl.kind == slotUnknown:
+		case plain && sl.kind <= slotString && in.role != roleMap:
+			ty.set(o.To[e], refOf(sl.elem, sl.kind != slotPointer))
+		case sl.kind != slotSlice && sl.kind != slotString && o.TypeOf(o.To[e]) != 0: // nothing new
+		default:
+			ty.pointerAt(&in, sl, w, rel, o.To[e])
 		}
-		var words [3]uint64 // the pointer, with the words before and behind
-		if w >= 8 {
-			words[0] = word(b, w-8)
-		}
-		words[1] = word(b, w)
-		if w+16 <= uint64(len(b)) {
-			words[2] = word(b, w+8)
-		}
-		if role == roleMap && rel == 16 && words[2] == 0 && ty.types.swiss && w+16 <= uint64(len(b)) {
-			sl = slot{kind: slotSlice, elem: ty.types.all[typ].elem} // its one group
-		}
-		ty.pointer(sl, words, to)
 	}
 }
 
-// within is where in a value of a size the word at w lies, behind header bytes.
-func within(w, header, size uint64) (uint64, bool) {
-	if w < header {
+// before is how many bytes lie before the value of an object that is followed.
+func (ty *typer) before(id uint32) (n uint64) {
+	if len(ty.shift) > 0 {
+		n = uint64(ty.shift[id])
+		delete(ty.shift, id)
+	}
+	return n
+}
+
+// holding is an object that is followed, and once they are needed its contents from
+// the malloc header on.
+type holding struct {
+	id   uint32
+	typ  int32
+	role role
+	b    []byte
+}
+
+// pointerAt types what the word at w of an object, in a slot at rel of its type,
+// points to.
+func (ty *typer) pointerAt(in *holding, sl slot, w, rel uint64, to uint32) {
+	if in.b == nil {
+		s, at := ty.o.locate(in.id)
+		in.b = ty.o.bytesOf(s, at)[s.header:]
+	}
+	var words [3]uint64 // the pointer, with the words before and behind
+	if w >= 8 {
+		words[0] = word(in.b, w-8)
+	}
+	words[1] = word(in.b, w)
+	if w+16 <= uint64(len(in.b)) {
+		words[2] = word(in.b, w+8)
+	}
+	if in.role == roleMap && rel == 16 && words[2] == 0 && ty.types.swiss && w+16 <= uint64(len(in.b)) {
+		sl = slot{kind: slotSlice, elem: ty.types.all[in.typ].elem} // its one group
+	}
+	ty.pointer(sl, words, to)
+}
+
+// within is where in a value of a size the word at w lies, behind so many bytes.
+func within(w, before, size uint64) (uint64, bool) {
+	if w < before {
 		return 0, false
 	}
-	if w -= header; w < size || size == 0 {
+	if w -= before; w < size || size == 0 {
 		return w, true
 	}
 	return w % size, true
@@ -229,7 +257,7 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	if (sl.kind == slotString || sl.kind == slotSlice && sl.size > 0) && s.elemsize >= minCovered {
 		ty.cover(to, sl, w, start)
 	}
-	if ty.o.TypeOf[to] != 0 || w[1] < start {
+	if ty.o.TypeOf(to) != 0 || w[1] < start {
 		return
 	}
 	switch into := w[1] - start; {

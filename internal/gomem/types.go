@@ -2,6 +2,7 @@ package gomem
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -34,6 +35,37 @@ func refOf(t int32, array bool) TypeRef {
 		return TypeRef(t)<<1 | 1
 	}
 	return TypeRef(t) << 1
+}
+
+// typeTable is a type for each object. Few programs have so many types in use that
+// their numbers need more than 16 bits.
+type typeTable struct {
+	narrow []uint16
+	wide   []TypeRef // instead, once one needs more
+}
+
+func newTypeTable(n int) typeTable { return typeTable{narrow: InLargePages(make([]uint16, n))} }
+
+func (t *typeTable) at(id uint32) TypeRef {
+	if t.wide != nil {
+		return t.wide[id]
+	}
+	return TypeRef(t.narrow[id])
+}
+
+func (t *typeTable) set(id uint32, ref TypeRef) {
+	if t.wide == nil && ref > math.MaxUint16 {
+		t.wide = InLargePages(make([]TypeRef, len(t.narrow)))
+		for i, r := range t.narrow {
+			t.wide[i] = TypeRef(r)
+		}
+		t.narrow = nil
+	}
+	if t.wide != nil {
+		t.wide[id] = ref
+		return
+	}
+	t.narrow[id] = uint16(ref)
 }
 
 func (r TypeRef) array() bool  { return r&1 != 0 }

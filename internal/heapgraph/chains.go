@@ -32,30 +32,32 @@ func (a *Analysis) Chains(context.Context) ([]Chain, error) {
 	return all, nil
 }
 
-// depths is how many pointers each object that has some is away from a root; none
-// where no root leads to it.
+// depths is how many pointers each object that has some is away from a root; of no
+// meaning where no root leads to it.
 func (g *Graph) depths(ctx context.Context) ([]uint32, error) {
 	inner := uint32(g.Objects - g.Leaves)
 	depth := table(int(inner))
-	for i := range depth {
-		depth[i] = none
-	}
-	queue := table(int(inner))[:0]
-	from := func(node, d uint32) {
-		for e, end := g.pointers(node); e < end; e++ {
-			if to := g.To[e]; to < inner && depth[to] == none {
-				depth[to] = d
-				queue = append(queue, to)
+	now, next := table(int(inner))[:0], table(int(inner))[:0] // only what is used becomes memory
+	seen := make([]uint64, inner/64+1)                        // small enough to be near
+	from := func(first, end uint32) {
+		for _, to := range g.To[first:end] {
+			if to < inner && seen[to/64]>>(to%64)&1 == 0 {
+				seen[to/64] |= 1 << (to % 64)
+				next = append(next, to)
 			}
 		}
 	}
 	for root := g.Objects; root < g.nodes(); root++ {
-		from(uint32(root), 0)
+		from(g.pointers(uint32(root)))
 	}
-	for k := 0; k < len(queue); k++ {
-		from(queue[k], depth[queue[k]]+1)
-		if k%(1<<20) == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+	for d := uint32(0); len(next) > 0; d++ {
+		now, next = next, now[:0]
+		for k, node := range now {
+			depth[node] = d
+			from(g.First[node], g.First[node+1])
+			if k%(1<<20) == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 		}
 	}
 	return depth, nil

@@ -53,12 +53,10 @@ const none = ^uint32(0)
 // without it.
 //
 // Nodes but the leaves are numbered anew, in an order in which a dominator comes
-// before what it dominates; 0 stands for all roots together. By is the first of the
-// dominator's own pointers to the node, as an index of To; none if it has none.
+// before what it dominates; 0 stands for all roots together.
 type Tree struct {
 	Node      []uint32 // of the graph; Node[0] is none
 	Dominator []uint32 // a number; of 0 it is 0
-	By        []uint32
 
 	LeafDominator []uint32 // by leaf, counted from the first; none: it is not reachable
 
@@ -122,7 +120,6 @@ type dominators struct {
 	parent []uint32 // in the search; compressed on the way
 	way    []uint32 // of the nodes from a root to where the search is, the next pointer
 	joins  joins    // pointers to nodes that were found before
-	shared joins    // and to leaves, counted from the first leaf
 	from   []uint32 // origins of joins, in the order of what they lead to
 	class  []uint32 // the number at which each class begins
 	start  []uint32 // of each node's in from
@@ -161,10 +158,9 @@ func (d *dominators) search(ctx context.Context) error {
 	if g.Leaves > g.Objects || g.Objects > g.nodes() {
 		return ErrGraph
 	}
-	t.number, t.LeafDominator = nones(n-1), nones(g.Leaves)
+	t.number = nones(n - 1)
 	// Of these, only what is used becomes memory.
-	t.Node, t.By = append(table(n)[:0], none), append(table(n)[:0], none)
-	d.parent, d.way = append(table(n)[:0], 0), table(n)[:0]
+	t.Node, d.parent, d.way = append(table(n)[:0], none), append(table(n)[:0], 0), table(n)[:0]
 	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
 			d.class = append(d.class, uint32(len(t.Node)))
@@ -184,7 +180,7 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 		first = d.class[k-1]
 	}
 	at := g.place(root)
-	now := d.visit(root, at, 0, none)
+	now := d.visit(root, at, 0)
 	for steps := 1; now != 0; steps++ {
 		top := len(d.way) - 1
 		e, end := d.way[top], g.First[at+1]
@@ -193,8 +189,7 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 			switch to := g.To[e]; {
 			case to >= uint32(g.Objects):
 				return ErrGraph
-			case to >= d.inner:
-				d.leaf(to-d.inner, now, first)
+			case to >= d.inner: // a leaf
 			case t.number[to] == none:
 				next = to
 			default:
@@ -204,7 +199,7 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 			}
 		}
 		if d.way[top] = e; next != none {
-			now, at = d.visit(next, next, now, e-1), next
+			now, at = d.visit(next, next, now), next
 		} else {
 			d.way = d.way[:top]
 			if now = d.parent[now]; now != 0 {
@@ -219,23 +214,13 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 }
 
 // visit numbers a node, which has its place in First at at.
-func (d *dominators) visit(node, at, parent, by uint32) (number uint32) {
+func (d *dominators) visit(node, at, parent uint32) (number uint32) {
 	t := d.t
 	number = uint32(len(t.Node))
 	t.number[at] = number
-	t.Node, t.By, d.parent = append(t.Node, node), append(t.By, by), append(d.parent, parent)
+	t.Node, d.parent = append(t.Node, node), append(d.parent, parent)
 	d.way = append(d.way, d.g.First[at])
 	return number
-}
-
-// leaf notes a pointer to a leaf. first is where the class of its origin begins.
-func (d *dominators) leaf(leaf, from, first uint32) {
-	switch v := d.t.LeafDominator[leaf]; {
-	case v == none:
-		d.t.LeafDominator[leaf] = from
-	case v >= first && v != from:
-		d.shared.add(join{leaf, from})
-	}
 }
 
 // solve finds the dominators of what the search has found.
@@ -246,7 +231,6 @@ func (d *dominators) solve(ctx context.Context) error {
 	}
 	d.nearest()
 	d.leaves()
-	d.lead()
 	return ctx.Err()
 }
 
@@ -329,69 +313,65 @@ func (d *dominators) nearest() {
 		for v > d.semi[i] {
 			v = dom[v]
 		}
-		if v != dom[i] {
-			dom[i], d.t.By[i] = v, none
-		}
+		dom[i] = v
 	}
 }
 
-// leaves finds the dominators of leaves that several nodes point to: what those
-// have in common.
+// leaves finds the dominators of leaves: what all that point to one have in common,
+// of the first class that does.
 func (d *dominators) leaves() {
-	up, of := d.climber(), d.t.LeafDominator
-	for _, block := range d.shared.blocks {
-		for _, j := range block {
-			of[j.to] = up.common(of[j.to], j.from)
+	g, up, of := d.g, climber{dom: d.t.Dominator, depth: d.semi, far: d.label}, nones(d.g.Leaves)
+	first, later := uint32(0), d.class
+	for i := uint32(1); i < uint32(len(d.t.Node)); i++ {
+		for len(later) > 0 && i >= later[0] {
+			first, later = later[0], later[1:]
 		}
-	}
-	d.semi, d.label, d.shared = nil, nil, joins{}
-}
-
-// lead finds the pointers of dominators to what the search found by others.
-func (d *dominators) lead() {
-	g, t := d.g, d.t
-	some := make([]bool, len(t.Node)) // dominators to be looked at
-	for i, by := range t.By {
-		if by == none {
-			some[t.Dominator[i]] = true
-		}
-	}
-	for i := 1; i < len(some); i++ {
-		if !some[i] {
-			continue
-		}
-		for e, end := g.pointers(t.Node[i]); e < end; e++ {
-			if to := g.To[e]; to < d.inner {
-				if v := t.number[to]; t.By[v] == none && t.Dominator[v] == uint32(i) {
-					t.By[v] = e
-				}
+		for e, end := g.pointers(d.t.Node[i]); e < end; e++ {
+			leaf := g.To[e] - d.inner
+			if leaf >= uint32(len(of)) {
+				continue
+			}
+			switch v := of[leaf]; {
+			case v == none:
+				of[leaf] = i
+			case v >= first && v != i && v != 0:
+				of[leaf] = up.common(v, i)
 			}
 		}
 	}
+	d.t.LeafDominator, d.semi, d.label = of, nil, nil
 }
 
-// climber finds what two nodes' dominators have in common, in a number of steps that
-// grows with the logarithm of their depth: each knows one more node above it, at a
-// distance that makes the ways of skew-binary numbers (Myers, An Applicative
-// Random-Access Stack, 1983).
-type climber struct{ dom, depth, far []uint32 }
+// climber finds what two nodes' dominators have in common. Few steps are taken one
+// by one. For many, each node knows one more node above it, at a distance that makes
+// the ways of skew-binary numbers (Myers, An Applicative Random-Access Stack, 1983),
+// so that their number grows with the logarithm of the depth.
+type climber struct {
+	dom, depth, far []uint32 // the last two are of no use before ready
+	ready           bool
+}
 
-// climber takes over tables that are of no more use.
-func (d *dominators) climber() climber {
-	c := climber{dom: d.t.Dominator, depth: d.semi, far: d.label}
-	c.depth[0], c.far[0] = 0, 0
-	for i := 1; i < len(c.dom); i++ {
-		up := c.dom[i]
-		c.depth[i], c.far[i] = c.depth[up]+1, up
-		if over := c.far[up]; c.depth[up]-c.depth[over] == c.depth[over]-c.depth[c.far[over]] {
-			c.far[i] = c.far[over]
+// fewSteps is as deep as most of a heap lies below what its objects share.
+const fewSteps = 24
+
+// common is the nearest node above or at both: what has the greater number is not
+// above the other.
+func (c *climber) common(a, b uint32) uint32 {
+	for range fewSteps {
+		switch {
+		case a > b:
+			a = c.dom[a]
+		case a < b:
+			b = c.dom[b]
+		default:
+			return a
 		}
 	}
-	return c
+	return c.farCommon(a, b)
 }
 
-// common is the nearest node above or at both.
-func (c *climber) common(a, b uint32) uint32 {
+func (c *climber) farCommon(a, b uint32) uint32 {
+	c.prepare()
 	for c.depth[a] > c.depth[b] {
 		a = c.up(a, c.depth[b])
 	}
@@ -406,6 +386,22 @@ func (c *climber) common(a, b uint32) uint32 {
 		}
 	}
 	return a
+}
+
+// prepare fills in depths and far nodes.
+func (c *climber) prepare() {
+	if c.ready {
+		return
+	}
+	c.ready = true
+	c.depth[0], c.far[0] = 0, 0
+	for i := 1; i < len(c.dom); i++ {
+		up := c.dom[i]
+		c.depth[i], c.far[i] = c.depth[up]+1, up
+		if over := c.far[up]; c.depth[up]-c.depth[over] == c.depth[over]-c.depth[c.far[over]] {
+			c.far[i] = c.far[over]
+		}
+	}
 }
 
 // up is a step towards the node above v at a depth.

@@ -26,41 +26,40 @@ type Analysis struct {
 	paths    []path
 	pathOf   []uint32 // by number; 0: none
 	leafPath []uint32 // by leaf
-	retained []uint64 // by number, leaves apart; nil: not yet asked for
+	retained []uint64 // by number, leaves apart
 }
 
 // Analyze finds the types of the objects and who holds them.
 func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later})
 	var depth []uint32
-	typed := make(chan bool)
-	err := both(ctx, func(ctx context.Context) error {
+	searched := make(chan bool)
+	err := both(ctx, func(ctx context.Context) (err error) {
 		if err := d.search(ctx); err != nil {
 			return err
 		}
-		select { // the copy of the heap goes before more tables come
-		case <-typed:
+		close(searched)
+		depth, err = d.g.depths(ctx)
+		return err
+	}, func(ctx context.Context) error {
+		if err := o.FindTypes(ctx); err != nil {
+			return err
+		}
+		runtime.GC() // the copy of the heap goes before more tables come
+		select {
+		case <-searched:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		return d.solve(ctx)
-	}, func(ctx context.Context) (err error) {
-		if err := o.FindTypes(ctx); err != nil {
-			return err
-		}
-		runtime.GC()
-		close(typed)
-		depth, err = d.g.depths(ctx)
-		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	a := &Analysis{Objects: o, tree: d.t}
 	runtime.GC() // the tables of the search
-	p := pather{a: a, depth: depth, known: make(map[pathKey]uint32)}
+	p := pather{a: a, depth: depth}
 	p.run()
-	d.t.By = nil
 	return a, ctx.Err()
 }
 

@@ -108,9 +108,6 @@ func (a *Analysis) Retained(object uint32) uint64 {
 	if i == none {
 		return a.Objects.Size(object) // a leaf
 	}
-	if a.retained == nil {
-		a.retained = a.tree.Retained(a.Objects.SizeOf())
-	}
 	return a.retained[i]
 }
 

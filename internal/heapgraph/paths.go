@@ -9,47 +9,93 @@ type pathKey struct {
 }
 
 // pather gives every reachable object its path: that of its dominator and the field
-// by which that leads to it.
+// by which that leads to it. Leaves get theirs beside the others, a little behind.
 type pather struct {
 	a     *Analysis
 	depth []uint32 // by node
-	known map[pathKey]uint32
+	inner uint32   // objects from here on are leaves
+	paths trie     // of nodes but leaves
+	ends  trie     // of leaves
 
-	shared, joined int32             // labels of what several roots, or fields of one object, lead to
-	last           [1 << 10]struct { // what was looked up last, by a hash
-		key  pathKey
-		path uint32
-	}
+	shared, joined int32 // labels of what several roots, or fields of one object, lead to
 }
 
+// placed says that all numbers below to have their paths, which are these.
+type placed struct {
+	to    int
+	paths []path
+}
+
+// placedAtOnce is how many nodes get their paths before their leaves do.
+const placedAtOnce = 1 << 14
+
 func (p *pather) run() {
-	t, o := p.a.tree, p.a.Objects
-	p.a.paths = make([]path, 1, 1024)
-	p.a.pathOf, p.a.leafPath = table(len(t.Node)), table(o.Leaves)
+	a, t, o := p.a, p.a.tree, p.a.Objects
+	p.inner = uint32(o.Count - o.Leaves)
+	p.paths, p.ends = newTrie(0), newTrie(ofLeaf)
+	p.paths.own = make([]path, 1, 1024)
+	p.paths.above = p.paths.own
+	a.pathOf, a.leafPath = table(len(t.Node)), table(o.Leaves)
 	p.shared, p.joined = p.label("several places: "), p.label("…")
 	p.ofRoots()
+	behind := make(chan placed, len(t.Node)/placedAtOnce+1)
+	done := make(chan bool)
+	go func() {
+		a.retained = t.Retained(o.SizeOf())
+		p.leaves(behind)
+		close(done)
+	}()
 	for i := 1; i < len(t.Node); i++ {
-		if p.a.pathOf[i] == 0 {
-			p.a.pathOf[i] = p.below(t.Dominator[i], t.By[i], t.Node[i])
+		if a.pathOf[i] == 0 {
+			a.pathOf[i] = p.below(&p.paths, t.Dominator[i], none, t.Node[i])
 		}
-		p.leaves(uint32(i))
-	}
-	for leaf, dom := range t.LeafDominator {
-		if dom != none && p.a.leafPath[leaf] == 0 {
-			p.a.leafPath[leaf] = p.below(dom, none, uint32(o.Count-o.Leaves+leaf))
+		p.children(uint32(i))
+		if i%placedAtOnce == 0 {
+			behind <- placed{i + 1, p.paths.own}
 		}
 	}
-	p.deep()
+	behind <- placed{len(t.Node), p.paths.own}
+	close(behind)
+	<-done
+	a.paths = append(p.paths.own, p.ends.own...)
 	p.sum()
 }
 
-// leaves places those that a node dominates and leads to.
-func (p *pather) leaves(i uint32) {
-	t, o := p.a.tree, p.a.Objects
-	inner := uint32(o.Count - o.Leaves)
+// children places the nodes but leaves that a node dominates and points to, each by
+// the first of its pointers.
+func (p *pather) children(i uint32) {
+	a, t, o := p.a, p.a.tree, p.a.Objects
 	for e, end := o.Pointers(t.Node[i]); e < end; e++ {
-		if leaf := o.To[e] - inner; leaf < uint32(o.Leaves) && t.LeafDominator[leaf] == i && p.a.leafPath[leaf] == 0 {
-			p.a.leafPath[leaf] = p.below(i, e, o.To[e])
+		if to := o.To[e]; to < p.inner {
+			if v := t.number[to]; t.Dominator[v] == i && a.pathOf[v] == 0 {
+				a.pathOf[v] = p.below(&p.paths, i, e, to)
+			}
+		}
+	}
+}
+
+// leaves places all leaves, once the nodes that lead to them have their paths.
+func (p *pather) leaves(behind <-chan placed) {
+	a, t, o := p.a, p.a.tree, p.a.Objects
+	i := 1
+	for some := range behind {
+		p.ends.above = some.paths
+		for ; i < some.to; i++ {
+			for e, end := o.Pointers(t.Node[i]); e < end; e++ {
+				if leaf := o.To[e] - p.inner; leaf < uint32(len(a.leafPath)) && t.LeafDominator[leaf] == uint32(i) && a.leafPath[leaf] == 0 {
+					a.leafPath[leaf] = p.below(&p.ends, uint32(i), e, o.To[e])
+				}
+			}
+		}
+	}
+	first := uint32(len(p.ends.above)) // of the paths of leaves among all
+	for leaf, dom := range t.LeafDominator {
+		at := &a.leafPath[leaf]
+		if *at == 0 && dom != none {
+			*at = p.below(&p.ends, dom, none, p.inner+uint32(leaf))
+		}
+		if *at&ofLeaf != 0 {
+			*at = *at&^ofLeaf + first
 		}
 	}
 }
@@ -62,11 +108,11 @@ func (p *pather) ofRoots() {
 	for k := range o.Roots {
 		node := uint32(o.Count + k)
 		name := rootName(&o.Roots[k])
-		*p.a.path(node) = p.find(pathKey{0, p.label(name), 0}, node)
+		*p.a.path(node) = p.find(&p.paths, pathKey{0, p.label(name), 0}, node)
 		for e, end := o.Pointers(node); e < end; e++ {
 			to := o.To[e]
 			if at := p.a.path(to); *at == 0 && t.dominator(to) == 0 {
-				*at = p.find(pathKey{0, p.label(name + " and others"), o.TypeOf[to]}, to)
+				*at = p.find(&p.paths, pathKey{0, p.label(name + " and others"), o.TypeOf(to)}, to)
 			}
 		}
 	}
@@ -81,25 +127,14 @@ func (a *Analysis) path(node uint32) *uint32 {
 }
 
 // below is the path of a node: that of its dominator, and how that leads to it.
-func (p *pather) below(dom, by, node uint32) uint32 {
-	key := pathKey{p.a.pathOf[dom], p.joined, p.a.Objects.TypeOf[node]}
+func (p *pather) below(in *trie, dom, by, node uint32) uint32 {
+	key := pathKey{p.a.pathOf[dom], p.joined, p.a.Objects.TypeOf(node)}
 	if by != none {
 		key.label = p.a.Objects.Edge(by)
 	} else if dom == 0 {
 		key.label = p.shared
 	}
-	return p.find(key, node)
-}
-
-// deep notes how far from a root the objects of each path lie.
-func (p *pather) deep() {
-	t, o := p.a.tree, p.a.Objects
-	for i := 1; i < len(t.Node); i++ {
-		if node := t.Node[i]; node < uint32(o.Count) {
-			at, d := &p.a.paths[p.a.pathOf[i]], p.depth[node]
-			at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
-		}
-	}
+	return p.find(in, key, node)
 }
 
 // rootName is the first part of a path. Goroutines that run the same function
@@ -113,27 +148,23 @@ func rootName(r *gomem.Root) string {
 
 // sum adds up the objects of each path, and what it retains.
 func (p *pather) sum() {
-	a, t := p.a, p.a.tree
-	inner := uint32(a.Objects.Count - a.Objects.Leaves)
-	a.Objects.Sizes(func(first, end uint32, size uint64) {
-		if first >= inner {
-			for _, at := range a.leafPath[first-inner : end-inner] {
-				a.paths[at].objects++
-				a.paths[at].bytes += size
-			}
-			return
-		}
-		for _, i := range t.number[first:end] {
-			if i != none {
-				at := &a.paths[a.pathOf[i]]
-				at.objects++
-				at.bytes += size
-			}
-		}
-	})
-	a.paths[0] = path{} // what is not reachable
+	a := p.a
+	halves := [2][]path{a.paths, make([]path, len(a.paths))}
+	for i := range a.paths {
+		halves[1][i].nearest = none
+	}
+	other := make(chan bool)
+	middle := uint32(a.Objects.Count / 2)
+	go func() {
+		p.count(halves[1], middle, uint32(a.Objects.Count))
+		close(other)
+	}()
+	p.count(halves[0], 0, middle)
+	<-other
+	a.paths[0], halves[1][0] = path{}, path{} // what is not reachable
 	for i := len(a.paths) - 1; i > 0; i-- {
 		at := &a.paths[i]
+		at.join(&halves[1][i])
 		a.Live, a.LiveSize = a.Live+at.objects, a.LiveSize+at.bytes
 		at.held, at.retains = at.held+at.objects, at.retains+at.bytes
 		up := &a.paths[at.parent]
@@ -141,32 +172,85 @@ func (p *pather) sum() {
 	}
 }
 
+// count notes on their paths the objects that begin with from, and end before to.
+func (p *pather) count(paths []path, from, to uint32) {
+	a, t := p.a, p.a.tree
+	a.Objects.Sizes(func(first, end uint32, size uint64) {
+		first, end = max(first, from), min(end, to)
+		for ; first < end && first < p.inner; first++ {
+			if i := t.number[first]; i != none {
+				at, d := &paths[a.pathOf[i]], p.depth[first]
+				at.objects++
+				at.bytes += size
+				at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
+			}
+		}
+		for ; first < end; first++ {
+			at := &paths[a.leafPath[first-p.inner]]
+			at.objects++
+			at.bytes += size
+		}
+	})
+}
+
+// join adds what was counted apart.
+func (at *path) join(other *path) {
+	at.objects, at.bytes = at.objects+other.objects, at.bytes+other.bytes
+	at.nearest, at.longest = min(at.nearest, other.nearest), max(at.longest, other.longest)
+}
+
+// trie is paths by what they consist of. They are told by numbers: of leaves' paths,
+// which nothing lies below, with ofLeaf.
+type trie struct {
+	own   []path
+	above []path // those that may be parents
+	known map[pathKey]uint32
+	flag  uint32
+	last  []lookup // what was looked up last, by a hash
+}
+
+type lookup struct {
+	key pathKey
+	at  uint32 // 0: nothing yet
+}
+
+const (
+	ofLeaf      = 1 << 31
+	lookupsKept = 1 << 10
+)
+
+func newTrie(flag uint32) trie {
+	return trie{known: make(map[pathKey]uint32), flag: flag, last: make([]lookup, lookupsKept)}
+}
+
 // find is the path that a key stands for. Where a type holds itself, as nodes of
 // lists and trees do, the nodes below lie on the path of the first.
-func (p *pather) find(key pathKey, node uint32) uint32 {
+func (p *pather) find(in *trie, key pathKey, node uint32) uint32 {
 	hash := (key.parent*0x9e3779b1 ^ uint32(key.label)*0x85ebca6b ^ uint32(key.typ)*0xc2b2ae35) >> 22
-	last := &p.last[hash]
-	if key == last.key && last.path != 0 {
-		return last.path
+	last := &in.last[hash]
+	if key == last.key && last.at != 0 {
+		return last.at
 	}
-	at, ok := p.known[key]
+	at, ok := in.known[key]
 	if !ok {
-		at = p.enclosing(key)
-		if at == 0 {
-			at = uint32(len(p.a.paths))
-			p.a.paths = append(p.a.paths, path{parent: key.parent, label: key.label, typ: key.typ, sample: node, nearest: none})
+		if at = p.enclosing(in.above, key); at == 0 {
+			at = uint32(len(in.own)) | in.flag
+			in.own = append(in.own, path{parent: key.parent, label: key.label, typ: key.typ, sample: node, nearest: none})
+			if in.flag == 0 {
+				in.above = in.own
+			}
 		}
-		p.known[key] = at
+		in.known[key] = at
 	}
-	last.key, last.path = key, at
+	last.key, last.at = key, at
 	return at
 }
 
 // enclosing is the path above of the same type, 0 if there is none. Of what has no
 // type that is the one right above.
-func (p *pather) enclosing(key pathKey) uint32 {
-	for at := key.parent; at != 0; at = p.a.paths[at].parent {
-		up := &p.a.paths[at]
+func (p *pather) enclosing(paths []path, key pathKey) uint32 {
+	for at := key.parent; at != 0; at = paths[at].parent {
+		up := &paths[at]
 		isRoot := up.sample >= uint32(p.a.Objects.Count)
 		if up.typ == key.typ && !isRoot {
 			return at

@@ -163,7 +163,7 @@ func (a *Analysis) collections() []sample.HeapCollection {
 		}
 		s := sums[key{p, c.Kind}]
 		if s == nil {
-			s = &sample.HeapCollection{Path: p, Kind: c.Kind, Type: a.Objects.Types.Name(a.Objects.TypeOf[c.Object])}
+			s = &sample.HeapCollection{Path: p, Kind: c.Kind, Type: a.Objects.Types.Name(a.Objects.TypeOf(c.Object))}
 			sums[key{p, c.Kind}] = s
 		}
 		s.Count, s.Entries, s.Room = s.Count+1, s.Entries+c.Len, s.Room+c.Cap

@@ -40,7 +40,7 @@ func (a *Analysis) Way(object uint32) []Step {
 		}
 		way = append(way, Step{
 			Label: o.Types.Label(o.Edge(by[node])), Address: o.Address(node),
-			Type: o.Types.Name(o.TypeOf[node]), Bytes: o.Size(node),
+			Type: o.Types.Name(o.TypeOf(node)), Bytes: o.Size(node),
 		})
 	}
 	slices.Reverse(way)
