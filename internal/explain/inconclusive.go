@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -49,10 +50,10 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		if len(candidates) == 1 && candidates[0] == classWords[Baseline] {
 			s = "The evidence points to a steady need of all processes together" + c.shares() + ", but does not prove it."
 		}
-		if c.site != nil {
-			s += fmt.Sprintf(" Most of the heap came from %s.", place(c.site.File, c.site.Line))
+		if c.collectorOff() && slices.Contains(candidates, classWords[GCUnaware]) {
+			s = fmt.Sprintf("The collector is off: GOGC is off and GOMEMLIMIT is not set, so that the heap%s keeps what is allocated, needed or not. How much of its %s was needed was not seen.", c.of(), size(c.heap()))
 		}
-		return s
+		return s + c.mostFrom()
 	}
 	if most, ok := c.largestRow(); ok {
 		s := fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
@@ -62,6 +63,27 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		return s
 	}
 	return "Not enough evidence to name a cause: no memory figures of the program were read."
+}
+
+// mostFrom names the line with most of the heap, "" where none is known.
+func (c *Case) mostFrom() string {
+	if c.site == nil || c.site.File == "" {
+		return ""
+	}
+	held := c.site.Bytes
+	if c.SiteView != "live" {
+		held += c.site.Since
+	}
+	if held*2 < c.heap() {
+		return fmt.Sprintf(" The line with most of the heap, about %s, is %s.", size(held), place(c.site.File, c.site.Line))
+	}
+	return fmt.Sprintf(" Most of the heap came from %s.", place(c.site.File, c.site.Line))
+}
+
+// collectorOff: nothing made the collector run but memory that was asked for by name.
+func (c *Case) collectorOff() bool {
+	_, limited := c.memoryLimit()
+	return c.g != nil && c.g.GOGC < 0 && !limited
 }
 
 // shares says how the memory was spread where there were several processes.
@@ -200,6 +222,9 @@ func (c *Case) nextCommands() []string {
 	var flags []string
 	if p := c.program(c.Subject); p != nil && p.Go != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Moment.Processes) > 1 {
 		flags = []string{"--follow-forks"}
+	}
+	if bounded := memoryLimitFix(c, Inconclusive); c.collectorOff() && bounded != nil {
+		return []string{bounded.Command}
 	}
 	return []string{c.again(limit, changed, flags...)}
 }

@@ -63,6 +63,37 @@ var quietWork = map[string]quietRun{
 		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "chan receive", 1)
 		return s
 	}, []Class{Burst}, Burst},
+	"objects of requests that have ended":        {func() *scene { return stored(2, 1, 2, 1) }, []Class{Leak}, Leak},
+	"objects of requests that are all in flight": {func() *scene { return stored(1, 2, 2, 2) }, []Class{Burst}, Burst},
+	"goroutines of which few could be read before their memory went": {func() *scene {
+		s := newScene()
+		s.heap(100, 140, 160)
+		s.p.Residency.GoStacks = 85 * mib
+		s.killed()
+		s.goroutines(12, 20000, 40000)
+		s.site("example.org/shop/push.wait", "push.go", 12, 130, 0)
+		s.waiting("example.org/shop/push.wait", "push.go", 14, 1000, "chan receive", 29)
+		return s
+	}, []Class{Goroutines}, Goroutines},
+	"goroutines of which hardly any could be read": {func() *scene {
+		s := newScene()
+		s.heap(100, 140, 160)
+		s.p.Residency.GoStacks = 85 * mib
+		s.killed()
+		s.goroutines(12, 20000, 40000)
+		s.site("example.org/shop/push.wait", "push.go", 12, 130, 0)
+		s.waiting("example.org/shop/push.wait", "push.go", 14, 40, "chan receive", 29)
+		return s
+	}, nil, Inconclusive},
+	"a collector that is off, and no mark": {func() *scene {
+		s := newScene()
+		s.heap(4, 240, 244)
+		s.p.Go.GOGC, s.p.Go.HeapGoal = -1, 1<<62
+		s.noMark()
+		s.killed()
+		s.site("example.org/shop/parse.File", "parse.go", 12, 40, 0)
+		return s
+	}, nil, Inconclusive},
 	"a queue that grows, and whose goroutines end": {func() *scene {
 		s := newScene()
 		s.heap(120, 210, 236)
@@ -201,4 +232,21 @@ var quietWork = map[string]quietRun{
 		s.inside(rows.Function, 498)
 		return s
 	}, []Class{Burst}, Burst},
+}
+
+// stored is a server killed in its first rise: equal objects of 1 MiB were allocated
+// for requests, of which so many were in flight at early moments and two at the kill.
+func stored(inFlight ...int) *scene {
+	s := newScene()
+	s.heap(120, 200, 236)
+	s.killed()
+	s.ramp(5, 20, 60, 100, 140, 160, 180)
+	at := s.site("example.org/shop/store.Read", "store.go", 39, 190, 0)
+	at.Largest, at.AsLarge = mib, 190
+	at.Stack = append(at.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP"}, sample.Frame{Func: "net/http.(*conn).serve"})
+	s.inside(at.Function, 2)
+	for i, n := range inFlight {
+		s.stand(float64(5+i), 20, n, 0)
+	}
+	return s
 }

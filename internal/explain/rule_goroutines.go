@@ -38,6 +38,7 @@ type pile struct {
 	reason    string       // the runtime's wait reason
 	made      sample.Frame // the go statement, the zero frame if unknown
 	waiting   int
+	read      int           // goroutines of which it is known where they stood
 	oldest    time.Duration // the longest wait of one of them
 	functions map[string]bool
 
@@ -59,9 +60,14 @@ func judgeGoroutines(c *Case) Finding {
 	}
 	c.waiters(&p)
 	facts := []Fact{c.factGoroutines(p)}
+	if p.partly() {
+		p.stacks = max(p.stacks, c.own.Row(sample.RowStacks))
+	}
 	bytes := float64(p.stacks + p.held)
 	switch {
-	case float64(p.waiting) < 0.5*p.last:
+	case p.partly() && (p.read < fewestPiled || p.waiting*2 < p.read):
+		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("of %.0f goroutines the stacks of %d could be read: the program's memory went away meanwhile", p.last, p.read), facts...)
+	case float64(p.waiting) < 0.5*p.last && !p.partly():
 		return silent(fmt.Sprintf("no place had half of the %.0f goroutines waiting", p.last), facts...)
 	case c.pressed && bytes < 0.15*float64(c.bound):
 		return silent(fmt.Sprintf("the goroutines and what they held were %s", fsize(bytes)), facts...)
@@ -74,6 +80,11 @@ func judgeGoroutines(c *Case) Finding {
 	}
 	return goroutineLeakFound(c, p, facts)
 }
+
+// partly: most goroutines could not be read. Two seconds after a kill the kernel
+// takes the memory of who is still there, whoever looks at it (mm/oom_kill.c,
+// OOM_REAPER_DELAY), and a starved machine may need longer for the stacks.
+func (p *pile) partly() bool { return float64(p.read)*5 < p.last*4 }
 
 // The shortest rises that tell a leak of goroutines from calls in flight, in
 // seconds. Whoever waits for a peer may wait for long and still be served.
@@ -160,6 +171,7 @@ func (c *Case) waiters(p *pile) {
 	module := c.module()
 	count := map[string]int{}
 	for _, g := range c.proc.Goroutines {
+		p.read += g.Count
 		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {
 			if count[at.Func] += g.Count; count[at.Func] > p.waiting {
 				p.at, p.waiting = at, count[at.Func]
@@ -229,6 +241,10 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
 	f.Sentence = fmt.Sprintf("%d goroutines%s wait at %s (%s) and only became more, from %.0f to %.0f in %s; their stacks take %s",
 		p.waiting, c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), p.first, p.last, seconds(p.span), size(p.stacks))
+	if p.partly() {
+		f.Sentence = fmt.Sprintf("Goroutines%s only became more, from %.0f to %.0f in %s, and of the %d whose stacks could be read %d wait at %s (%s); all stacks take %s",
+			c.of(), p.first, p.last, seconds(p.span), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
+	}
 	if p.retained {
 		f.Sentence += fmt.Sprintf(", and they hold %s of the heap", size(p.held))
 	} else if p.held > 0 {

@@ -87,8 +87,12 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 	k, s := c.curve, c.site
 	span := k.points[len(k.points)-1].at - k.points[0].at
 	f := Finding{Stance: Speaks, Bytes: sample.Bytes(grown), Facts: facts, Culprit: culprit(s, "allocates")}
+	part := size(s.Bytes)
+	if float64(s.Bytes) > k.last { // by the error of the sampling
+		part = "nearly all"
+	}
 	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; %s of it was allocated at %s and %s.",
-		c.of(), fsize(k.first), fsize(k.last), seconds(span), size(s.Bytes), place(s.File, s.Line), c.held(s))
+		c.of(), fsize(k.first), fsize(k.last), seconds(span), part, place(s.File, s.Line), c.held(s))
 	f.Detail = "A leak, not a burst."
 	f.Confidence, f.Because = leakConfidence(c)
 	switch {
