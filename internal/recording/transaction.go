@@ -30,7 +30,7 @@ func (w *Writer) begin() error {
 	if w.begun {
 		return nil
 	}
-	if err := w.db.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := w.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	w.begun = true
@@ -42,7 +42,7 @@ func (w *Writer) commit() error {
 	if !w.begun {
 		return nil
 	}
-	if err := w.db.exec("COMMIT"); err != nil {
+	if err := w.run("COMMIT"); err != nil {
 		return err
 	}
 	w.begun = false
@@ -81,8 +81,8 @@ func (w *Writer) abandon() error {
 }
 
 func (w *Writer) closeStatements() {
-	for name, st := range w.insert {
+	for name, st := range w.prepared {
 		_ = st.(driver.Stmt).Close()
-		delete(w.insert, name)
+		delete(w.prepared, name)
 	}
 }

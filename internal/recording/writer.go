@@ -20,13 +20,13 @@ import (
 // readable up to the last commit, and every later call but Close returns
 // ErrClosed. A Writer must not be used by two goroutines at once.
 type Writer struct {
-	path   string
-	db     *database // nil: closed, or ended by an error
-	lock   *os.File  // held while writing, so that readers know
-	insert map[string]driver.StmtExecContext
-	rows   map[string]int64    // the last row number of each table
-	named  []driver.NamedValue // reused
-	row    []driver.Value      // reused
+	path     string
+	db       *database // nil: closed, or ended by an error
+	lock     *os.File  // held while writing, so that readers know
+	prepared map[string]driver.StmtExecContext
+	rows     map[string]int64    // the last row number of each table
+	named    []driver.NamedValue // reused
+	row      []driver.Value      // reused
 
 	begun    bool // a transaction is open
 	lastSync time.Time
@@ -81,7 +81,7 @@ func Create(path string, meta Meta) (*Writer, error) {
 	f.Close()
 	w := &Writer{
 		path: path, meta: meta,
-		insert:    map[string]driver.StmtExecContext{},
+		prepared:  map[string]driver.StmtExecContext{},
 		rows:      map[string]int64{},
 		process:   map[sample.ProcessKey]*processState{},
 		keepMost:  keptCounts,
@@ -225,13 +225,12 @@ func (w *Writer) finish() error {
 
 // add inserts a row and returns its number.
 func (w *Writer) add(t *table, values ...driver.Value) (int64, error) {
-	st := w.insert[t.name]
+	st := w.prepared[t.name]
 	if st == nil {
 		var err error
-		if st, err = w.db.prepare(t.insert()); err != nil {
+		if st, err = w.prepare(t.name, t.insert()); err != nil {
 			return 0, err
 		}
-		w.insert[t.name] = st
 	}
 	w.named = named(w.named, values)
 	result, err := st.ExecContext(background, w.named)
@@ -241,6 +240,27 @@ func (w *Writer) add(t *table, values ...driver.Value) (int64, error) {
 	id, err := result.LastInsertId()
 	w.rows[t.name] = id
 	return id, err
+}
+
+// run runs a statement that is needed again and again and has no arguments.
+func (w *Writer) run(sql string) error {
+	st := w.prepared[sql]
+	if st == nil {
+		var err error
+		if st, err = w.prepare(sql, sql); err != nil {
+			return err
+		}
+	}
+	_, err := st.ExecContext(background, nil)
+	return err
+}
+
+func (w *Writer) prepare(name, sql string) (driver.StmtExecContext, error) {
+	st, err := w.db.prepare(sql)
+	if err == nil {
+		w.prepared[name] = st
+	}
+	return st, err
 }
 
 // at is a time in UTC nanoseconds on the recording's own clock: the wall clock at
