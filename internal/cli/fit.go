@@ -169,6 +169,7 @@ func (t *fit) search(ctx context.Context) error {
 	}
 	t.answer.Setup = t.setup(filepath.Base(t.base.command.Args[0]), "", true)
 	t.answer.Conclude(n.exe, n.setting, n.nonGo)
+	t.prune()
 	return nil
 }
 

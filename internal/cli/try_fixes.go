@@ -83,16 +83,23 @@ func (t *try) remember(a *trial.Answer) error {
 	return replaceJSON(path, all)
 }
 
-// difference is the settings that a variant has and the base has not, "" where it
-// is another program.
+// difference is the settings by which a variant differs from the base, "" where it is
+// another program. One that lacks a setting is "without NAME=VALUE".
 func (t *try) difference(name string) string {
 	i := slices.IndexFunc(t.variants, func(v variant) bool { return v.Name == name })
 	v, base := t.variants[i], t.variants[0]
 	if v.ref != "" || !slices.Equal(v.command.Args, base.command.Args) {
 		return ""
 	}
-	added := slices.DeleteFunc(slices.Clone(v.command.Env), func(e string) bool { return slices.Contains(base.command.Env, e) })
-	return strings.Join(added, " ")
+	if added := lacking(v.command.Env, base.command.Env); len(added) > 0 {
+		return strings.Join(added, " ")
+	}
+	return strings.TrimSpace("without " + strings.Join(lacking(base.command.Env, v.command.Env), " "))
+}
+
+// lacking are those of the settings that are not among others.
+func lacking(settings, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(settings), func(e string) bool { return slices.Contains(others, e) })
 }
 
 // tell gives the fixes of an answer the state that a trial of the same fault,

@@ -78,17 +78,25 @@ func (w *worktrees) remove() {
 	w.dirs = nil
 }
 
-// removeOne removes a worktree from the disk and from git's list.
+// removeOne removes a worktree from the disk and from git's list. Not by "git worktree
+// prune": that forgets other people's, too, whose disk is not there just now.
 func (w *worktrees) removeOne(dir string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := os.RemoveAll(dir)
-	if _, pruned := git(ctx, "worktree", "prune"); pruned != nil && err == nil {
-		err = pruned
+	_, forgotten := git(ctx, "worktree", "remove", "--force", "--force", dir) // twice: also one that is locked
+	if forgotten != nil && w.listed(ctx, dir) {
+		err = errors.Join(err, forgotten)
 	}
 	if err != nil {
 		w.status.say("the worktree %s is left: %v", dir, err)
 	}
+}
+
+// listed: git knows the worktree. One whose making was interrupted it may not know.
+func (w *worktrees) listed(ctx context.Context, dir string) bool {
+	list, err := git(ctx, "worktree", "list", "--porcelain")
+	return err != nil || strings.Contains(list, "worktree "+dir+"\n")
 }
 
 // cleanStale removes what a highwater that was killed has left.
@@ -106,6 +114,9 @@ func (w *worktrees) cleanStale(ctx context.Context) {
 		made := treeName.FindStringSubmatch(filepath.Base(dir))
 		if !ok || made == nil {
 			continue
+		}
+		if _, err := os.Stat(dir); err != nil {
+			continue // of another machine or container, or gone: git forgets it by itself
 		}
 		pid, err := strconv.Atoi(made[1])
 		if _, alive := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil && alive != nil {

@@ -38,7 +38,10 @@ func (t *try) run(ctx context.Context, s *streams) error {
 		return err
 	}
 	a := t.answer(err)
-	if writeErr := t.keep(a); writeErr != nil {
+	if err == nil {
+		t.prune(a)
+	}
+	if writeErr := t.keep(a, err == nil); writeErr != nil {
 		return writeErr
 	}
 	if printErr := t.print(s, a); printErr != nil {
@@ -146,13 +149,16 @@ func (t *try) answer(err error) *trial.Answer {
 	return a
 }
 
-// keep writes the answer beside its recordings, and as benchmarks.
-func (t *try) keep(a *trial.Answer) error {
+// keep writes the answer beside its recordings, and as benchmarks. One that is not
+// whole is not remembered: when to interrupt may have been chosen by what was seen.
+func (t *try) keep(a *trial.Answer, whole bool) error {
 	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
 		return err
 	}
-	if err := t.remember(a); err != nil {
-		return fmt.Errorf("keep what was found for explain: %w", err)
+	if whole {
+		if err := t.remember(a); err != nil {
+			return fmt.Errorf("keep what was found for explain: %w", err)
+		}
 	}
 	if t.bench == "" {
 		return nil
@@ -176,11 +182,13 @@ func (t *try) print(s *streams, a *trial.Answer) error {
 	return report.TryText(s.out, a, report.Options{Color: useColor(s.out), Next: t.next(a)})
 }
 
-// next is the recording to look at: one that was lost, or else the last.
+// next is the recording to look at: one that was lost, or else the last that is kept.
 func (t *try) next(a *trial.Answer) string {
 	file := fmt.Sprintf("%s-first-%d", t.variants[0].Name, max(1, t.reproduced.Runs))
 	for _, r := range a.Runs {
-		file = r.Recording
+		if r.Recording != "" {
+			file = r.Recording
+		}
 		if r.Ended.Lost() {
 			break
 		}

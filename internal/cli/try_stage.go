@@ -29,13 +29,14 @@ const defaultTimeout = 10 * time.Minute
 type trialFlags struct {
 	load, ready, prepare, output               string
 	readyFor, runFor, grace, timeout, patience time.Duration
+	keepAll                                    bool
 	ask                                        askFlags
 	expect                                     expectFlag
 }
 
 func (f *trialFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.load, "load", "", "shell `command` to run beside it; when it ends, the program is stopped. If it ends with another code than 0, the run has failed")
+	flags.StringVar(&f.load, "load", "", "shell `command` to run beside it; when it ends, the program is stopped. If it ends with another code than 0, or the program before it, the run has failed")
 	flags.StringVar(&f.ready, "ready", "", "`port` or URL that answers once the load may begin")
 	flags.DurationVar(&f.readyFor, "ready-timeout", time.Minute, "how long to wait for --ready")
 	flags.StringVar(&f.prepare, "prepare", "", "shell `command` to run before each run, outside its limit")
@@ -44,6 +45,7 @@ func (f *trialFlags) add(c *cobra.Command) {
 	flags.DurationVar(&f.patience, "patience", trial.Patience, "stop a run in which nothing has moved for so long: it is livelocked then")
 	flags.DurationVar(&f.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when it is to be stopped")
 	flags.StringVarP(&f.output, "output", "o", "", "new `folder` for the recordings (default: one in the state directory)")
+	flags.BoolVar(&f.keepAll, "keep-all", false, "keep the recordings of all runs (default: those of the typical, the worst and the lost ones)")
 	flags.StringVar(&f.ask.probe, "probe", "", "`URL` to time requests to: http://..., or redis://host:port")
 	flags.Float64Var(&f.ask.probeRate, "probe-rate", 20, "requests a second of --probe")
 	f.expect.add(c)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/pacer"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
@@ -72,7 +73,11 @@ func (f tuneFlags) tune(s *streams, path string) error {
 		return &exitError{code: exitInconclusive, err: err, hint: "highwater run -- PROGRAM records a Go program with its collector"}
 	}
 	a := pacer.Tune(h, o)
-	if err := f.print(s, path, a); err != nil {
+	meta, err := r.Meta()
+	if err != nil {
+		return err
+	}
+	if err := f.print(s, path, a, meta.Command); err != nil {
 		return err
 	}
 	if a.Grade == pacer.Refused {
@@ -161,17 +166,22 @@ func askedAt(r *recording.Reader, text string) (*pacer.Asked, error) {
 	return a, nil
 }
 
-func (f tuneFlags) print(s *streams, path string, a *pacer.Answer) error {
+func (f tuneFlags) print(s *streams, path string, a *pacer.Answer, command []string) error {
 	if f.json {
 		return report.JSON(s.out, a)
 	}
-	return report.TuneText(s.out, a, report.Options{Color: useColor(s.out), Next: nextOfTune(path, a)})
+	return report.TuneText(s.out, a, report.Options{Color: useColor(s.out), Next: nextOfTune(path, a, command)})
 }
 
-// nextOfTune is the command that makes more of it: a run under the limit.
-func nextOfTune(path string, a *pacer.Answer) string {
+// nextOfTune is the command that makes more of it: a run under the limit. command is
+// what was recorded; a program that it started has arguments that nobody knows.
+func nextOfTune(path string, a *pacer.Answer, command []string) string {
 	if a.Recommended == nil {
 		return "highwater explain " + shortName(path)
 	}
-	return fmt.Sprintf("GOMEMLIMIT=%s highwater run --limit %s -- %s", units.Env(a.Recommended.GOMEMLIMIT), units.Env(a.Recommended.Limit), a.Program)
+	program := []string{a.Program}
+	if len(command) > 0 && filepath.Base(command[0]) == a.Program {
+		program = append(program, command[1:]...)
+	}
+	return fmt.Sprintf("GOMEMLIMIT=%s highwater run --limit %s -- %s", units.Env(a.Recommended.GOMEMLIMIT), units.Env(a.Recommended.Limit), explain.Shell(program...))
 }

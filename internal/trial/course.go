@@ -43,8 +43,8 @@ func keepFirst(at **sample.Event, e *sample.Event) {
 	}
 }
 
-// end says how the run ended, and why it is lost.
-func (c course) end() (Ended, string) {
+// end says how the run ended, and why it is lost; loaded, that it had a load.
+func (c course) end(loaded bool) (Ended, string) {
 	reason := ""
 	if c.stopped != nil {
 		reason = c.stopped.Text
@@ -61,6 +61,8 @@ func (c course) end() (Ended, string) {
 		return Failed, "it was never ready"
 	case byItself && c.exit.Value != 0:
 		return Failed, "ended by itself: " + c.exit.Text
+	case byItself && loaded && (c.loadEnd == nil || c.loadEnd.At.After(c.exit.At)):
+		return Failed, "it ended by itself before its load did"
 	case !byItself && c.loadEnd != nil && c.loadEnd.Value != 0:
 		return Failed, strings.TrimRight(fmt.Sprintf("its load ended with code %d: %s", c.loadEnd.Value, lastLine(c.loadEnd.Text)), ": ")
 	}

@@ -90,15 +90,21 @@ func Crawls(r, free Run) string {
 	return ""
 }
 
-// Conclude recommends and says how that was found. exe is what the program is called
-// in a line to paste, nonGo what Go does not count; gogc is nil for off.
+// muchLess is the part of the limit with GOMEMLIMIT below which the one without is
+// recommended: a program that touches little of its heap, or whose garbage is few
+// large objects, needs less without. Nearer than that a heap that is held is worth more.
+const muchLess = 0.8
+
+// Conclude recommends and says how that was found. exe
+// is what the program is called in a line to paste, setting what it ran with, and
+// nonGo what Go does not count.
 func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 	f.TrueFor = (&Answer{Setup: f.Setup}).trueFor()
 	if b := f.Machine.Busy; b != nil && *b >= BusyShare {
 		f.Notes = append(f.Notes, fmt.Sprintf("others took %s of the CPUs between the runs: the smallest limit is less sure, and likely too great", units.Percent(*b, 1)))
 	}
 	best := f.Limited
-	if best == nil || best.Limit == 0 {
+	if best == nil || best.Limit == 0 || f.AsIs != nil && f.AsIs.Limit > 0 && float64(f.AsIs.Limit) < muchLess*float64(best.Limit) {
 		best = f.AsIs
 	}
 	if best == nil || best.Limit == 0 {

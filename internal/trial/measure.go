@@ -27,7 +27,7 @@ func Measure(r *recording.Reader, count func(output string) (requests float64, o
 		return run, err
 	}
 	c := courseOf(events)
-	run.Ended, run.Why = c.end()
+	run.Ended, run.Why = c.end(meta.More["load"] != "")
 	if took := c.worked(); took > 0 {
 		run.Values[FigureTime] = float64(took)
 	}

@@ -18,26 +18,29 @@ func TestHowARunEndedIsReadFromItsEvents(t *testing.T) {
 	stopped := happened(601, sample.EventSignal, 15, sample.SignalLoadEnd)
 	for _, c := range []struct {
 		name   string
+		load   bool
 		events []sample.Event
 		want   Ended
 		why    string
 		worked time.Duration
 	}{
-		{"its own end", []sample.Event{start, happened(900, sample.EventExit, 0, "exit 0")}, Finished, "", 900 * time.Millisecond},
-		{"the load's end", []sample.Event{start, load, loaded(0, ""), stopped, happened(700, sample.EventExit, 143, "signal 15")}, Finished, "", 500 * time.Millisecond},
-		{"its own end before the load's", []sample.Event{start, load, happened(300, sample.EventExit, 0, "exit 0"), loaded(143, "")}, Finished, "", 200 * time.Millisecond},
-		{"the end of --for", []sample.Event{start, happened(500, sample.EventSignal, 15, sample.SignalTime), happened(510, sample.EventExit, 143, "signal 15")}, Finished, "", 500 * time.Millisecond},
-		{"killed", []sample.Event{start, load, happened(400, sample.EventOOMKill, 1, ""), happened(401, sample.EventExit, 137, "signal 9"), loaded(1, "EOF")}, Killed, "killed by the kernel", 300 * time.Millisecond},
-		{"a child killed", []sample.Event{start, happened(400, sample.EventOOMKill, 1, ""), happened(900, sample.EventExit, 0, "exit 0")}, Killed, "killed by the kernel", 400 * time.Millisecond},
-		{"a failed load", []sample.Event{start, load, loaded(7, "one\nno answer\n"), stopped, happened(700, sample.EventExit, 143, "signal 15")}, Failed, "its load ended with code 7: no answer", 500 * time.Millisecond},
-		{"a crash under load", []sample.Event{start, load, happened(300, sample.EventExit, 2, "exit 2"), loaded(1, "refused")}, Failed, "ended by itself: exit 2", 200 * time.Millisecond},
-		{"somebody's SIGKILL", []sample.Event{start, happened(300, sample.EventExit, 137, "signal 9")}, Failed, "ended by itself: signal 9", 300 * time.Millisecond},
-		{"never ready", []sample.Event{start, happened(300, sample.EventSignal, 15, sample.SignalUnready), happened(301, sample.EventExit, 143, "signal 15")}, Failed, "it was never ready", 300 * time.Millisecond},
-		{"out of time", []sample.Event{start, load, happened(900, sample.EventSignal, 15, sample.SignalTimeout), happened(901, sample.EventExit, 0, "exit 0")}, TimedOut, "it did not come to its end in time", 800 * time.Millisecond},
-		{"livelocked", []sample.Event{start, load, happened(900, sample.EventSignal, 15, sample.SignalStalled), happened(901, sample.EventSignal, 9, ""), happened(905, sample.EventExit, 137, "signal 9")}, Livelocked, "it lived, and nothing moved any more", 800 * time.Millisecond},
+		{"its own end", false, []sample.Event{start, happened(900, sample.EventExit, 0, "exit 0")}, Finished, "", 900 * time.Millisecond},
+		{"the load's end", true, []sample.Event{start, load, loaded(0, ""), stopped, happened(700, sample.EventExit, 143, "signal 15")}, Finished, "", 500 * time.Millisecond},
+		{"its own end before the load's", true, []sample.Event{start, load, happened(300, sample.EventExit, 0, "exit 0"), loaded(143, "")}, Failed, "it ended by itself before its load did", 200 * time.Millisecond},
+		{"its own end before it was ready", true, []sample.Event{start, happened(300, sample.EventExit, 0, "exit 0")}, Failed, "it ended by itself before its load did", 300 * time.Millisecond},
+		{"its own end when the load had ended", true, []sample.Event{start, load, loaded(0, ""), happened(700, sample.EventExit, 0, "exit 0")}, Finished, "", 500 * time.Millisecond},
+		{"the end of --for", false, []sample.Event{start, happened(500, sample.EventSignal, 15, sample.SignalTime), happened(510, sample.EventExit, 143, "signal 15")}, Finished, "", 500 * time.Millisecond},
+		{"killed", true, []sample.Event{start, load, happened(400, sample.EventOOMKill, 1, ""), happened(401, sample.EventExit, 137, "signal 9"), loaded(1, "EOF")}, Killed, "killed by the kernel", 300 * time.Millisecond},
+		{"a child killed", false, []sample.Event{start, happened(400, sample.EventOOMKill, 1, ""), happened(900, sample.EventExit, 0, "exit 0")}, Killed, "killed by the kernel", 400 * time.Millisecond},
+		{"a failed load", true, []sample.Event{start, load, loaded(7, "one\nno answer\n"), stopped, happened(700, sample.EventExit, 143, "signal 15")}, Failed, "its load ended with code 7: no answer", 500 * time.Millisecond},
+		{"a crash under load", true, []sample.Event{start, load, happened(300, sample.EventExit, 2, "exit 2"), loaded(1, "refused")}, Failed, "ended by itself: exit 2", 200 * time.Millisecond},
+		{"somebody's SIGKILL", false, []sample.Event{start, happened(300, sample.EventExit, 137, "signal 9")}, Failed, "ended by itself: signal 9", 300 * time.Millisecond},
+		{"never ready", true, []sample.Event{start, happened(300, sample.EventSignal, 15, sample.SignalUnready), happened(301, sample.EventExit, 143, "signal 15")}, Failed, "it was never ready", 300 * time.Millisecond},
+		{"out of time", true, []sample.Event{start, load, happened(900, sample.EventSignal, 15, sample.SignalTimeout), happened(901, sample.EventExit, 0, "exit 0")}, TimedOut, "it did not come to its end in time", 800 * time.Millisecond},
+		{"livelocked", true, []sample.Event{start, load, happened(900, sample.EventSignal, 15, sample.SignalStalled), happened(901, sample.EventSignal, 9, ""), happened(905, sample.EventExit, 137, "signal 9")}, Livelocked, "it lived, and nothing moved any more", 800 * time.Millisecond},
 	} {
 		course := courseOf(c.events)
-		ended, why := course.end()
+		ended, why := course.end(c.load)
 		if ended != c.want || why != c.why {
 			t.Errorf("%s: %s (%s), want %s (%s)", c.name, ended, why, c.want, c.why)
 		}

@@ -40,8 +40,8 @@ type Variant struct {
 // Run is one run of a variant and what it needed.
 type Run struct {
 	Variant   string `json:"variant"`
-	N         int    `json:"n"` // counted for each variant from 1
-	Recording string `json:"recording"`
+	N         int    `json:"n"`         // counted for each variant from 1
+	Recording string `json:"recording"` // "": it was not kept, see Kept
 	Ended     Ended  `json:"ended"`
 	Why       string `json:"why"` // it was lost; "" for one that finished
 	// Values are the figures by name (see Figures). What was not seen is absent. A

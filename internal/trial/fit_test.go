@@ -1,0 +1,40 @@
+package trial
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/pacer"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+func TestAFitRecommendsTheLimitThatIsHeldUnlessItIsMuchGreater(t *testing.T) {
+	found := func(mib int) *Fitted { return &Fitted{Limit: sample.Bytes(mib) * sample.MiB, Confirmed: 10} }
+	for _, c := range []struct {
+		name          string
+		asIs, limited *Fitted
+		limit         int  // MiB that are recommended; 0: nothing is
+		held          bool // with a GOMEMLIMIT
+	}{
+		{"less with it", found(100), found(60), 66, true},
+		{"a little more with it", found(90), found(100), 110, true},
+		{"much more with it", found(50), found(100), 55, false},
+		{"not without", &Fitted{}, found(60), 66, true},
+		{"not with", found(100), &Fitted{}, 110, false},
+		{"no Go program", found(100), nil, 110, false},
+		{"nothing", &Fitted{}, &Fitted{}, 0, false},
+	} {
+		f := Fit{AsIs: c.asIs, Limited: c.limited}
+		f.Conclude("./server", pacer.Setting{GOGC: 100, Limit: sample.NoMemoryLimit}, 5*sample.MiB)
+		r := f.Recommended
+		if r == nil {
+			if c.limit != 0 || !strings.HasPrefix(f.Sentence, "No limit") {
+				t.Errorf("%s: nothing is recommended: %s", c.name, f.Sentence)
+			}
+			continue
+		}
+		if got := int(r.Limit / sample.MiB); got != c.limit || (r.GOMEMLIMIT > 0) != c.held {
+			t.Errorf("%s: %d MiB with GOMEMLIMIT=%d, want %d MiB, %v", c.name, got, r.GOMEMLIMIT, c.limit, c.held)
+		}
+	}
+}
