@@ -21,7 +21,7 @@ import (
 // topFlags are top's flags as given.
 type topFlags struct {
 	watchFlags
-	noRecord, once bool
+	noRecord, once, json bool
 }
 
 func topCommand(s *streams) *cobra.Command {
@@ -44,7 +44,8 @@ It needs a terminal; on a pipe, or with --once, it prints the table once and end
 		Example: `  highwater top
   highwater top server
   highwater top --container 3f4e5d6c7b8a
-  highwater top --once | sort -k4`,
+  highwater top --once | sort -k4
+  highwater top --json server | jq '.programs[].used_bytes'`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.run(c.Context(), s, args)
 		},
@@ -59,6 +60,7 @@ It needs a terminal; on a pipe, or with --once, it prints the table once and end
 	flags.BoolVar(&f.figuresAlone, "figures-alone", false, "watch also a program whose memory may not be read: its resident set and its cgroup's charge")
 	flags.BoolVar(&f.noRecord, "no-record", false, "leave no recordings behind")
 	flags.BoolVar(&f.once, "once", false, "print the table once and end, as on a pipe")
+	flags.BoolVar(&f.json, "json", false, "print it as JSON, once")
 	return c
 }
 
@@ -71,8 +73,10 @@ func (f topFlags) run(ctx context.Context, s *streams, args []string) error {
 		return err
 	}
 	switch {
+	case f.json:
+		return w.printOnce(s, top.JSON)
 	case f.once || !isTTY(s.out):
-		return w.printOnce(s)
+		return w.printOnce(s, func(rows []top.Row) (string, error) { return top.Table(rows, tableWidth), nil })
 	case !isTerminal(s.out):
 		return usagef("highwater top --once prints the table; highwater watch follows in lines", "the terminal cannot be drawn on: TERM=%s", os.Getenv("TERM"))
 	}
@@ -142,10 +146,10 @@ func (t *topping) begin() {
 	t.let = cancel
 	f := newFollower(t.watching, t.streams)
 	f.status = newStatus(t)
-	f.board, f.dir, f.guard = t.board, t.dir, t.guard
+	f.board, f.dir, f.guard = t.board, t.dir, t.screen.Guard
 	t.follow = f
 	t.watch.Go(func() {
-		defer t.guard()
+		defer t.screen.Guard()
 		err := f.run(ctx)
 		switch {
 		case err == nil:
@@ -218,12 +222,4 @@ func (t *topping) close() {
 	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
-}
-
-// guard gives the terminal back before a panic is told on it.
-func (t *topping) guard() {
-	if r := recover(); r != nil {
-		t.screen.Close()
-		panic(r)
-	}
 }

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -341,6 +342,73 @@ func TestTopLetsGoWhileItIsStoppedAndEndsBySignal(t *testing.T) {
 	p.enter(t, "stty -g > $XDG_STATE_HOME/after; echo ended")
 	p.await(t, `(?m)^ended$`)
 	p.sameModes(t)
+}
+
+// As when a connection breaks, but here the terminal is there to be looked at.
+func TestTopGivesTheTerminalBackWhenItIsHungUp(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
+	p := openPane(t, 80, 24)
+	p.enter(t, "stty -g > $XDG_STATE_HOME/before")
+	p.enter(t, highwater(t)+" top --no-record "+target.pid())
+	p.await(t, target.pid()+` lk\d+ .*256 MiB`)
+	found := tracers(t, target.pid())
+	if len(found) == 0 {
+		t.Fatal("its last breath is not waited for")
+	}
+	if out, err := exec.Command("kill", "-HUP", found[0]).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	p.await(t, `it goes on\s+ready>$`)
+	p.enter(t, "stty -g > $XDG_STATE_HOME/after; echo ended")
+	p.await(t, `(?m)^ended$`)
+	p.sameModes(t)
+	if found := tracers(t, target.pid()); found != nil {
+		t.Errorf("it is still traced, by %v", found)
+	}
+}
+
+func TestTopGivesTheTerminalBackBeforeAPanicIsTold(t *testing.T) {
+	program := hwtest.Build(t, filepath.Join("..", "top", "testdata", "panics"), hwtest.BuildOptions{})
+	p := openPane(t, 80, 24)
+	p.enter(t, "stty -g > $XDG_STATE_HOME/before")
+	p.enter(t, program)
+	p.await(t, `7 shown .*1.0 MiB`)
+	p.press(t, "e")
+	p.await(t, `(?s)goroutine \d+.*ready>$`)
+	p.enter(t, "stty -g > $XDG_STATE_HOME/after; echo compared")
+	p.await(t, `(?m)^compared$`)
+	p.sameModes(t)
+}
+
+func TestTopIsReadByScriptsAsJSON(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
+	out, err := exec.Command(highwater(t), "top", "--once", "--json", target.pid()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Schema   string
+		Programs []struct {
+			PID     int
+			Program string
+			Go      string   `json:"go_version"`
+			Used    uint64   `json:"used_bytes"`
+			Limit   uint64   `json:"limit_bytes"`
+			Growth  *float64 `json:"growth_bytes_per_second"`
+		}
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got.Schema != "highwater.top/1" || len(got.Programs) != 1 {
+		t.Fatalf("%s", out)
+	}
+	one := got.Programs[0]
+	if fmt.Sprint(one.PID) != target.pid() || !strings.HasPrefix(one.Program, "lk") || !strings.HasPrefix(one.Go, "1.") && !strings.HasPrefix(one.Go, "go1.") || one.Used == 0 || one.Limit != 256<<20 || one.Growth != nil {
+		t.Errorf("%+v of %s", one, target.pid())
+	}
 }
 
 func TestTopOnAPipePrintsTheTableOnce(t *testing.T) {

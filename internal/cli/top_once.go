@@ -15,8 +15,8 @@ import (
 // tableWidth is that of the table on a pipe.
 const tableWidth = 120
 
-// printOnce prints the table as of now. It records nothing.
-func (w *watching) printOnce(s *streams) error {
+// printOnce prints the table as of now, in the form that is given. It records nothing.
+func (w *watching) printOnce(s *streams, form func([]top.Row) (string, error)) error {
 	f := newFollower(w, s)
 	board := top.NewBoard()
 	var errs []error
@@ -51,8 +51,9 @@ func (w *watching) printOnce(s *streams) error {
 	if len(rows) == 0 && errors.Join(errs...) == nil {
 		return usagef("highwater doctor says what may be watched", "no program to show")
 	}
-	fmt.Fprint(s.out, top.Table(rows, tableWidth))
-	return errors.Join(errs...)
+	text, err := form(rows)
+	fmt.Fprint(s.out, text)
+	return errors.Join(append(errs, err)...)
 }
 
 // present are the processes that are asked for and run now.

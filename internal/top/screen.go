@@ -32,6 +32,15 @@ func Open() (*Screen, error) {
 // Close gives the terminal back.
 func (s *Screen) Close() { s.tty.Fini() }
 
+// Guard is deferred by each goroutine that runs while the view has the terminal: one
+// that panics gives it back first, so that its trace can be read, and a shell be used.
+func (s *Screen) Guard() {
+	if r := recover(); r != nil {
+		s.Close()
+		panic(r)
+	}
+}
+
 // draw shows a frame.
 func (s *Screen) draw(frame []line) {
 	s.tty.Clear()

@@ -158,6 +158,7 @@ func (v *viewer) explain(of *Life) {
 	w, _ := v.screen.tty.Size()
 	v.model.show("explain "+of.Name, "explaining what was recorded of "+of.Name+" so far ...")
 	go func() {
+		defer v.screen.Guard()
 		page, err := v.Explain(of.Path, w)
 		v.answers <- answer{of, page, err}
 	}()
@@ -195,6 +196,7 @@ func (v *viewer) readLines(now time.Time) {
 	}
 	v.busy, v.readAt = true, now
 	go func(by *lineReader) {
+		defer v.screen.Guard()
 		lines, err := by.read()
 		v.lines <- found{by, lines, err}
 	}(v.reading)
