@@ -40,8 +40,7 @@ type Objects struct {
 	bySpan  []int32   // span of each 64th object
 	arenas  [][]int32 // from arena base on: 1 + index of the span at a page
 	base    uint64    // number of the first arena
-	bits    []uint64  // which places hold an object
-	rank    []uint32  // objects before each 64 places
+	places  []places  // 64 each, and one more behind the last
 	copy    *heapCopy // nil once it is let go
 	headers bool
 	covers  map[uint32]Coverage
@@ -100,19 +99,24 @@ type Sample struct {
 	Bucket uint64 // address
 }
 
-// objectSpan is what is asked of a span for every pointer into it.
+// places are 64 in which objects may be.
+type places struct {
+	bits uint64 // which of them hold one
+	rank uint32 // objects before them
+}
+
+// objectSpan is what is asked of a span for every pointer into it: short, and without
+// pointers of ours.
 type objectSpan struct {
 	start    uint64
 	elemsize uint64
+	data     int    // where its copy begins; -1: it has none
 	div      uint32 // 2^32 / elemsize, rounded up; 0: one object
 	nelems   uint32
-	place    uint32 // of its first object in bits, a multiple of 64
-	first    uint32 // id of its first object
-	header   uint32 // bytes of the malloc header of its objects
+	place    uint32 // of its first object, a multiple of 64
+	header   uint8  // bytes of the malloc header of its objects
 	own      bool   // holds descriptors that are roots of their own
 	noscan   bool
-	data     int // where its copy begins; -1: it has none
-	span     *mspan
 }
 
 // errNoObjects is returned for a heap that was caught before its first object.
@@ -120,18 +124,20 @@ var errNoObjects = errors.New("the heap has no objects")
 
 // numberObjects makes the tables by which a pointer's object is found.
 func numberObjects(h *heapMap, headers bool) (*Objects, error) {
-	o := &Objects{bits: h.unmarked, rank: make([]uint32, len(h.unmarked)+1), headers: headers}
-	for i, w := range o.bits {
-		o.rank[i+1] = o.rank[i] + uint32(bits.OnesCount64(w))
+	o := &Objects{places: InLargePages(make([]places, len(h.unmarked)+1)), headers: headers}
+	for i, w := range h.unmarked {
+		o.places[i].bits = w
+		o.places[i+1].rank = o.places[i].rank + uint32(bits.OnesCount64(w))
 	}
-	o.Count = int(o.rank[len(o.bits)])
+	o.Count = int(o.places[len(h.unmarked)].rank)
+	h.unmarked = nil
 	if o.Count == 0 {
 		return nil, errNoObjects
 	}
-	o.spans = make([]objectSpan, len(h.spans))
+	o.spans = InLargePages(make([]objectSpan, len(h.spans)))
 	for i := range h.spans {
 		o.spans[i] = o.spanOfObjects(&h.spans[i], uint32(h.first[i]))
-		n := int(o.endOf(i) - o.spans[i].first)
+		n := int(o.endOf(i) - o.firstOf(i))
 		o.Bytes += o.spans[i].elemsize * uint64(n)
 		if o.spans[i].noscan {
 			o.Leaves += n
@@ -142,7 +148,7 @@ func numberObjects(h *heapMap, headers bool) (*Objects, error) {
 }
 
 func (o *Objects) spanOfObjects(s *mspan, place uint32) objectSpan {
-	os := objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint32(s.nelems), place: place, first: o.rank[place/64], noscan: s.noscan, data: s.data, span: s}
+	os := objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint32(s.nelems), place: place, noscan: s.noscan, data: s.data}
 	if s.nelems > 1 {
 		os.div = ^uint32(0)/uint32(s.elemsize) + 1 // runtime/mheap.go, divMagic
 	}
@@ -152,10 +158,13 @@ func (o *Objects) spanOfObjects(s *mspan, place uint32) objectSpan {
 	return os
 }
 
+// firstOf is the id of a span's first object.
+func (o *Objects) firstOf(i int) uint32 { return o.places[o.spans[i].place/64].rank }
+
 // endOf is one more than the id of a span's last object.
 func (o *Objects) endOf(i int) uint32 {
 	s := &o.spans[i]
-	return o.rank[s.place/64+(s.nelems+63)/64]
+	return o.places[s.place/64+(s.nelems+63)/64].rank
 }
 
 // indexSpans notes the span of every 64th object.
@@ -209,24 +218,24 @@ func (o *Objects) findPlace(p uint64) (id uint32, span *objectSpan, k uint32, ok
 	if k >= s.nelems {
 		return 0, nil, 0, false
 	}
-	w, bit := (s.place+k)/64, (s.place+k)%64
-	if o.bits[w]>>bit&1 == 0 {
+	w, bit := &o.places[(s.place+k)/64], (s.place+k)%64
+	if w.bits>>bit&1 == 0 {
 		return 0, nil, 0, false
 	}
-	return o.rank[w] + uint32(bits.OnesCount64(o.bits[w]&(1<<bit-1))), s, k, true
+	return w.rank + uint32(bits.OnesCount64(w.bits&(1<<bit-1))), s, k, true
 }
 
 // locate is the span of an object, and its address.
 func (o *Objects) locate(id uint32) (*objectSpan, uint64) {
 	i := o.spanOf(id)
 	s := &o.spans[i]
-	k := id - s.first
-	if o.endOf(i)-s.first != s.nelems { // there are gaps
+	k := id - o.firstOf(i)
+	if o.endOf(i)-o.firstOf(i) != s.nelems { // there are gaps
 		w := s.place / 64
-		for o.rank[w+1] <= id {
+		for o.places[w+1].rank <= id {
 			w++
 		}
-		k = w*64 - s.place + nth(o.bits[w], id-o.rank[w])
+		k = w*64 - s.place + nth(o.places[w].bits, id-o.places[w].rank)
 	}
 	return s, s.start + uint64(k)*s.elemsize
 }
@@ -261,8 +270,8 @@ func (o *Objects) Size(id uint32) uint64 {
 // Sizes calls fn for runs of objects of one size, in order.
 func (o *Objects) Sizes(fn func(first, end uint32, size uint64)) {
 	for i := range o.spans {
-		if s := &o.spans[i]; s.first < o.endOf(i) {
-			fn(s.first, o.endOf(i), s.elemsize)
+		if first, end := o.firstOf(i), o.endOf(i); first < end {
+			fn(first, end, o.spans[i].elemsize)
 		}
 	}
 }
@@ -290,7 +299,7 @@ func (o *Objects) SizeOf() func(node uint32) uint64 {
 			return 0
 		}
 		i := o.spanOf(node)
-		first, end, size = o.spans[i].first, o.endOf(i), o.spans[i].elemsize
+		first, end, size = o.firstOf(i), o.endOf(i), o.spans[i].elemsize
 		return size
 	}
 }

@@ -84,7 +84,7 @@ func (sc *scanner) words() (n uint64) {
 		if s.noscan || s.data < 0 {
 			continue
 		}
-		bitmap := sc.bitmap(s)
+		bitmap := sc.bitmap(i)
 		if bitmap == nil {
 			n += uint64(s.nelems) * s.elemsize / 8
 		}
@@ -96,11 +96,12 @@ func (sc *scanner) words() (n uint64) {
 }
 
 // bitmap is the bits that a span holds for all of its words, nil if it does not.
-func (sc *scanner) bitmap(s *objectSpan) []byte {
+func (sc *scanner) bitmap(i int) []byte {
+	s := &sc.o.spans[i]
 	if sc.c.old || s.elemsize > maxInSpan {
 		return nil
 	}
-	n := int(s.span.end - s.start)
+	n := int(sc.c.heap.spans[i].end - s.start)
 	end := n
 	if sc.c.inline && s.elemsize >= minInline {
 		end -= inlineMarks
@@ -159,7 +160,7 @@ func (w *scanWorker) batchOfSpans() bool {
 	}
 	w.to, w.slot, w.far = w.to[:0], w.slot[:0], w.far[:0]
 	for i := from; i < to; i++ {
-		w.span(&o.spans[i])
+		w.span(i)
 	}
 	at, ok := w.place(number)
 	if !ok {
@@ -167,7 +168,7 @@ func (w *scanWorker) batchOfSpans() bool {
 	}
 	copy(o.To[at:], w.to)
 	copy(o.slot[at:], w.slot)
-	for id := o.spans[from].first; id < o.endOf(to-1); id++ {
+	for id := o.firstOf(from); id < o.endOf(to-1); id++ {
 		o.First[id+1] += uint32(at)
 	}
 	return true
@@ -207,13 +208,13 @@ func (w *scanWorker) place(number int) (at int, ok bool) {
 
 // span scans the allocated objects of one span. First counts from the batch's
 // beginning.
-func (w *scanWorker) span(s *objectSpan) {
-	o := w.o
-	b := w.c.data[s.data:][:s.span.end-s.start]
-	w.id = s.first
-	bitmap := w.bitmap(s)
+func (w *scanWorker) span(i int) {
+	o, s, known := w.o, &w.o.spans[i], &w.c.heap.spans[i]
+	b := w.c.data[s.data:][:known.end-s.start]
+	w.id = o.firstOf(i)
+	bitmap := w.bitmap(i)
 	for at := s.place / 64; at < s.place/64+(s.nelems+63)/64; at++ {
-		for rest := o.bits[at]; rest != 0; rest &= rest - 1 {
+		for rest := o.places[at].bits; rest != 0; rest &= rest - 1 {
 			off := (uint64(at*64-s.place) + lowest(rest)) * s.elemsize
 			object := b[off : off+s.elemsize]
 			switch {
@@ -224,7 +225,7 @@ func (w *scanWorker) span(s *objectSpan) {
 			case s.header != 0:
 				w.byType(word(object, 0), object, 8)
 			default:
-				w.byType(s.span.largeType, object, 0)
+				w.byType(known.largeType, object, 0)
 			}
 			w.id++
 			w.last = 0

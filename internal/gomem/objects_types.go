@@ -84,8 +84,8 @@ func (ty *typer) carried() {
 		if s.noscan || s.elemsize <= maxInSpan {
 			continue
 		}
-		for id := s.first; id < ty.o.endOf(i); id++ {
-			typ := s.span.largeType
+		for id := ty.o.firstOf(i); id < ty.o.endOf(i); id++ {
+			typ := ty.c.heap.spans[i].largeType
 			if s.header != 0 {
 				typ = word(ty.o.contents(id), 0)
 			}
@@ -293,7 +293,7 @@ func (ty *typer) target(p uint64, to uint32) (s *objectSpan, at uint64, ok bool)
 		return nil, 0, false
 	}
 	s, at = ty.o.startOf(p)
-	return s, at, to >= s.first
+	return s, at, to >= ty.o.places[s.place/64].rank
 }
 
 // closure is the type of an object that begins with the address of its code.

@@ -232,10 +232,15 @@ func (p *target) mappings() []mapping {
 func (p *target) findBias(path string) uint64 {
 	real, _ := filepath.EvalSymlinks(path)
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+		start, mapped := uint64(0), false
 		for _, m := range p.mappings() {
 			if m.path == real && m.offset == 0 {
-				return m.start - p.bin.Base()
+				start = m.start
 			}
+			mapped = mapped || m.path == "[vdso]" // comes behind all of the executable (fs/binfmt_elf.c, load_elf_binary)
+		}
+		if start != 0 && mapped {
+			return start - p.bin.Base()
 		}
 	}
 	p.t.Fatal("no mapping of the executable")

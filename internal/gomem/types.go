@@ -21,6 +21,7 @@ type Types struct {
 	elemtype uint64
 	direct   bool    // since Go 1.26 TFlag says what is direct in an interface; before Kind
 	arrayed  []int32 // label behind "[]", -1 or beyond: not yet asked for
+	depth    int     // of the types that are being read
 }
 
 // TypeRef is a type, and whether the object holds several values of it, as the
@@ -138,7 +139,11 @@ const (
 	maxFields = 1 << 16
 	maxTypes  = 1 << 22
 	maxNested = 64
-	typeSize  = 48
+	maxLabel  = 1 << 12
+	// maxTypeDepth is how many types that lead to one another are read in a row: more
+	// than any program has, and some 100 MB of stack.
+	maxTypeDepth = 1 << 16
+	typeSize     = 48
 )
 
 func newTypes(c *heapCopy) (*Types, error) {
@@ -157,6 +162,7 @@ func newTypes(c *heapCopy) (*Types, error) {
 
 // label numbers a part of a path.
 func (t *Types) label(s string) int32 {
+	s = s[:min(len(s), maxLabel)]
 	if i, ok := t.byLabel[s]; ok {
 		return i
 	}
@@ -180,9 +186,11 @@ func (t *Types) as(addr uint64, r role) int32 {
 	if i, ok := t.byKey[key]; ok {
 		return i
 	}
-	if addr == 0 && r < roleString || len(t.all) >= maxTypes {
+	if addr == 0 && r < roleString || len(t.all) >= maxTypes || t.depth >= maxTypeDepth {
 		return 0
 	}
+	t.depth++
+	defer func() { t.depth-- }()
 	i := int32(len(t.all))
 	t.all, t.byKey[key] = append(t.all, goType{typeKey: key}), i
 	g := goType{typeKey: key}
