@@ -178,6 +178,8 @@ func judgeCalls(site *Site, course []Stand, caller, now int) call {
 		}
 	}
 	switch {
+	case seen == 0 && now >= 8:
+		return always // at the moment, which is all that is known
 	case seen == 0:
 		return callsUnknown
 	case most == 0 || hidden*2 > seen:

@@ -72,9 +72,11 @@ func (c *Case) fits(grown float64) bool {
 	return !c.pressed && (c.limit == 0 || c.hardPeak()+grown < float64(c.limit))
 }
 
-// rests: over the last third of the time hardly anything was added to the live heap.
+// rests: over the last third of the time hardly anything was added to the live heap,
+// or could have been, as next to nothing was allocated.
 func (c *Case) rests(grown float64) bool {
-	return c.curve.last-c.lastBefore(2*c.outcome.Elapsed/3).live < grown/20
+	late := 2 * c.outcome.Elapsed / 3
+	return c.curve.last-c.lastBefore(late).live < grown/20 || c.Ticks.grown(c.Ticks.Alloc, late, c.outcome.Elapsed) < grown/20 // NaN compares false
 }
 
 // lastBefore is the last reading before an instant, else the first of all.

@@ -63,6 +63,39 @@ var quietWork = map[string]quietRun{
 		s.waiting("example.org/shop/export.CSV", "export.go", 90, 1990, "chan receive", 1)
 		return s
 	}, []Class{Burst}, Burst},
+	"calls that stand still, and all that they hold came at the end": {func() *scene {
+		s := newScene()
+		s.over(5*time.Minute, 300)
+		s.heap(120, 200, 236)
+		s.killed()
+		s.ramp(5, 10, 20, 40, 60, 80, 100, 120, 140, 160)
+		s.site("example.org/shop/encode.Write", "encode.go", 30, 190, 0)
+		s.inside("example.org/shop/encode.Write", 30)
+		s.stand(5, 0, 0, 1)
+		s.stand(20, 40, 30, 0)
+		s.stand(200, 40, 30, 0)
+		return s
+	}, nil, Inconclusive},
+	"a report that was made once, and hardly anything since": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(64, 72, 95)
+		s.charge()
+		s.early(20, 6, 18, 26, 46, 64)
+		s.work(0.1, 0.1, 0)
+		for i, at := range s.Ticks.At {
+			s.Ticks.Alloc[i] = min(at, 3) * 40 * float64(mib)
+		}
+		s.stopped()
+		s.site("example.org/shop/report.Rows", "report.go", 17, 66, 0.2)
+		s.stand(10, 42, 0, 1)
+		return s
+	}, []Class{Healthy}, Healthy},
+	"patterns compiled for every value, by a program that hardly gets to run": {func() *scene {
+		s := scenes["patterns compiled for every value"]()
+		s.work(0.1, 0.3, 20)
+		return s
+	}, []Class{Churn, Healthy}, Churn},
 	"objects of requests that have ended":        {func() *scene { return stored(2, 1, 2, 1) }, []Class{Leak}, Leak},
 	"objects of requests that are all in flight": {func() *scene { return stored(1, 2, 2, 2) }, []Class{Burst}, Burst},
 	"goroutines of which few could be read before their memory went": {func() *scene {

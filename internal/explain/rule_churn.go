@@ -25,9 +25,10 @@ var churnPage = Page{
 // The least churn to speak of: bytes a second, seconds, collections, one line's part
 // of the bytes, and what that line costs, which is its part of the CPU time that the
 // collector took. A line that is known to do work again that could be done once need
-// not cost as much.
+// not be as fast, as on a machine with little time for it, and not cost as much.
 const (
 	churnRate      = 50 * float64(sample.MiB)
+	churnRateKnown = 5 * float64(sample.MiB)
 	churnSeconds   = 2
 	churnCycles    = 30
 	churnLine      = 0.6
@@ -54,7 +55,7 @@ func judgeChurn(c *Case) Finding {
 	switch {
 	case math.IsNaN(p.allocated) || math.IsNaN(p.gcShare()):
 		return minor("the collector's CPU time was not read", facts...)
-	case p.rate() < churnRate:
+	case p.rate() < churnRateKnown || p.rate() < churnRate && !c.doneAgain():
 		return minor(fmt.Sprintf("it allocated %s a second", fsize(p.rate())), facts...)
 	case p.seconds < churnSeconds || p.collections < churnCycles:
 		return minor(fmt.Sprintf("%.0f collections in %s are few", p.collections, seconds(p.seconds)), facts...)
@@ -62,13 +63,24 @@ func judgeChurn(c *Case) Finding {
 		return minor("no line stands out among those that allocate", facts...)
 	}
 	top, least := &c.Allocators[0], churnCost
-	if k := c.causeOf(Churn, top.Stack, top.Function, top.Own); k != nil && k.Again {
+	if c.doneAgain() {
 		least = churnCostKnown
 	}
 	if top.Share*p.gcShare() < least {
 		return minor(fmt.Sprintf("the collector took about %.0f%% of the CPU time", 100*p.gcShare()), facts...)
 	}
 	return churnFound(c, p, facts)
+}
+
+// doneAgain: the line that allocates most is known to do work again that could be
+// done once.
+func (c *Case) doneAgain() bool {
+	if len(c.Allocators) == 0 {
+		return false
+	}
+	top := &c.Allocators[0]
+	k := c.causeOf(Churn, top.Stack, top.Function, top.Own)
+	return k != nil && k.Again
 }
 
 // outran: live heap and goal fit the limit, and the heap was far above the goal
