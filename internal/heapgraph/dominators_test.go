@@ -144,6 +144,46 @@ func TestALongListIsNotRecursedInto(t *testing.T) {
 	}
 }
 
+func TestALeafOfNodesFarApartIsHeldByTheNearestAboveAll(t *testing.T) {
+	const arm, inner = 500, 1001 // node 0 leads to two lists
+	leaves := []struct {
+		from []uint32
+		want uint32
+	}{
+		{[]uint32{arm, inner - 1}, 0},
+		{[]uint32{100, 400, 401}, 100},
+		{[]uint32{arm, arm - 1}, arm - 1},
+		{[]uint32{1, inner - 1}, 0},
+		{[]uint32{700}, 700},
+	}
+	to := make([][]uint32, inner)
+	for v := range uint32(inner - 1) {
+		if v != arm {
+			to[v] = append(to[v], v+1)
+		}
+	}
+	to[0] = append(to[0], arm+1)
+	for i, leaf := range leaves {
+		for _, v := range leaf.from {
+			to[v] = append(to[v], uint32(inner+i))
+		}
+	}
+	g := &Graph{Objects: inner + len(leaves), Leaves: len(leaves), First: []uint32{0}}
+	for _, all := range append(to, []uint32{0}) { // and a root
+		g.To = append(g.To, all...)
+		g.First = append(g.First, uint32(len(g.To)))
+	}
+	tree, err := Dominators(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, leaf := range leaves {
+		if got := tree.Node[tree.LeafDominator[i]]; got != leaf.want {
+			t.Errorf("the leaf of %v is held by node %d, not %d", leaf.from, got, leaf.want)
+		}
+	}
+}
+
 func TestAPointerToNoObjectIsRefused(t *testing.T) {
 	for _, to := range []uint32{1, 2, none} {
 		g := &Graph{Objects: 1, First: []uint32{0, 0, 1}, To: []uint32{to}}
