@@ -293,6 +293,25 @@ func TestRowsTooSmallToShowAreSummedUp(t *testing.T) {
 	}
 }
 
+func TestWhatTheKernelMayHaveChargedAheadIsSaidWhereItIsMuch(t *testing.T) {
+	for _, c := range []struct {
+		total, rest sample.Bytes
+		ofCgroup    bool
+		said        bool
+	}{
+		{1300 * sample.KiB, 500 * sample.KiB, true, true},
+		{1300 * sample.KiB, 500 * sample.KiB, false, false},
+		{256 * sample.MiB, 500 * sample.KiB, true, false},
+		{40 * sample.MiB, 12 * sample.MiB, true, false},
+	} {
+		a := answers(t)["leak"]
+		a.Ledger = explain.Ledger{TotalBytes: c.total, UnexplainedBytes: int64(c.rest), OfCgroup: c.ofCgroup, Rows: []explain.LedgerRow{{Name: sample.RowLive, Bytes: c.total - c.rest}}}
+		if got := text(t, a, Options{}); strings.Contains(got, "the kernel charges ahead") != c.said {
+			t.Errorf("%+v:\n%s", c, got)
+		}
+	}
+}
+
 func TestNothingIsMinusZeroPercent(t *testing.T) {
 	a := answers(t)["leak"]
 	a.Ledger.UnexplainedBytes = -8192

@@ -115,8 +115,17 @@ func shownRows(l explain.Ledger, most int) []row {
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].bytes > rows[j].bytes })
 	rows = summedUp(append(rows, last...), most-1)
-	return append(rows, row{name: sample.RowUnexplained, bytes: l.UnexplainedBytes})
+	rest := row{name: sample.RowUnexplained, bytes: l.UnexplainedBytes}
+	if l.OfCgroup && rest.bytes > 0 && rest.bytes <= chargedAhead && percent(rest.bytes, l.TotalBytes) >= 2 {
+		rest.note = "the kernel charges ahead"
+	}
+	return append(rows, rest)
 }
+
+// chargedAhead is what the kernel may have charged before it is used, on eight
+// processors: 64 pages each (mm/memcontrol.c, MEMCG_CHARGE_BATCH). Of a program of a
+// few MiB that is much.
+const chargedAhead = 8 * 64 * 4096
 
 // tiny is what is printed as 0.0 MiB.
 const tiny = int64(sample.MiB / 20)
