@@ -174,15 +174,22 @@ func testprog(t *testing.T, name string) string {
 // record runs a program under a limit, "" for none, and gives the recording.
 func record(t *testing.T, limit string, program ...string) string {
 	t.Helper()
+	return recordWith(t, limit, nil, program...)
+}
+
+// recordWith is record with flags of highwater run. The program may end by itself,
+// by the kernel (137) or by --for (143).
+func recordWith(t *testing.T, limit string, flags []string, program ...string) string {
+	t.Helper()
 	hwtest.Need(t, hwtest.Ptrace)
 	path := filepath.Join(t.TempDir(), "run-1.hwm")
-	args := []string{"run", "-o", path}
+	args := append([]string{"run", "-o", path}, flags...)
 	if limit != "" {
 		hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
 		args = append(args, "--limit", limit)
 	}
 	cmd := exec.Command(highwater(t), append(append(args, "--"), program...)...)
-	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 137 {
+	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 137 && cmd.ProcessState.ExitCode() != 143 {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
 	if _, err := os.Stat(path); err != nil {

@@ -18,15 +18,17 @@ type Instant struct {
 	Name string  `json:"name"` // "kill", "peak", "last", or "" for a time
 	// Moment is the nearest one at which all was read: holders and goroutines are of
 	// it, and the ledger where Pages is true. Apart is how far away it is.
-	Moment    float64 `json:"moment"`
-	Apart     float64 `json:"apart"`
-	Kind      string  `json:"kind"`
-	Took      float64 `json:"took"`
-	Stopped   float64 `json:"stopped"`
-	Pages     bool    `json:"pages"`
-	Ledger    Ledger  `json:"ledger"`
-	Heap      Heap    `json:"heap"`
-	Untouched int64   `json:"untouched"` // reserved by the processes and never touched: in no row of the ledger
+	Moment  float64 `json:"moment"`
+	Apart   float64 `json:"apart"`
+	Kind    string  `json:"kind"`
+	Took    float64 `json:"took"`
+	Stopped float64 `json:"stopped"`
+	Pages   bool    `json:"pages"`
+	Ledger  Ledger  `json:"ledger"`
+	Heap    Heap    `json:"heap"`
+	// Capture is when the heap was captured that is nearest to the moment; null: never.
+	Capture   *float64 `json:"capture"`
+	Untouched int64    `json:"untouched"` // reserved by the processes and never touched: in no row of the ledger
 
 	Native     []Native          `json:"native"`
 	Goroutines []Goroutines      `json:"goroutines"`
@@ -112,6 +114,9 @@ func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {
 		}
 	}
 	i.Apart = i.At - i.Moment
+	if c := side.Evidence.Heap; c != nil {
+		i.Capture = pointer(side.Seconds(c.At))
+	}
 	if err := i.fillLedger(r, side.Evidence, a); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -96,6 +97,46 @@ func TestNoPeakIsLostInResampling(t *testing.T) {
 				t.Errorf("%s has %d rows of %d", name, len(column), len(line.At))
 			}
 		}
+	}
+}
+
+// Of a thinned course the samples at the peak are not read; the kernel's mark tells.
+func TestAPeakThatMadeNoMomentIsDrawn(t *testing.T) {
+	const ticks = 36_000
+	path := filepath.Join(t.TempDir(), "unseen-1.hwm")
+	w, err := recording.Create(path, recording.Meta{At: start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := 100 * sample.MiB
+	for i := range ticks {
+		usage := 100 * sample.MiB
+		if i == ticks/3+1 { // one that is passed over
+			usage, mark = peak, peak
+		}
+		p := sample.Point{At: start.Add(time.Duration(i) * 100 * time.Millisecond), Cgroup: &sample.Cgroup{Usage: usage, Peak: sample.Some(mark)}}
+		if i == 0 {
+			err = w.Moment(&sample.Moment{At: p.At, Kind: sample.MomentCalm, Cgroup: p.Cgroup})
+		}
+		if err := errors.Join(err, w.Point(&p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := book(path).Timeline(0, ticks/10, 1200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, at := 0.0, 0.0
+	for i, v := range line.Columns["usage"] {
+		if v != nil && *v > most {
+			most, at = *v, line.At[i]
+		}
+	}
+	if !line.Thinned || most != float64(peak) || at < ticks/30-10 || at > ticks/30+10 {
+		t.Errorf("the greatest charge is %.0f at %.1f s, want %d at %d s", most, at, peak, ticks/30)
 	}
 }
 
@@ -196,7 +237,7 @@ func TestNoListIsNull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := map[string]bool{"kill": true, "limit": true, "since": true, "code": true, "to": true, "bytes": true, "from": true, "peak": true, "last": true}
+	allowed := map[string]bool{"kill": true, "limit": true, "capture": true, "since": true, "code": true, "to": true, "bytes": true, "from": true, "peak": true, "last": true}
 	for _, v := range []any{o, i} {
 		text, err := json.Marshal(v)
 		if err != nil {

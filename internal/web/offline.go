@@ -16,6 +16,7 @@ type Offline struct {
 	Timeline *Timeline  `json:"timeline"`
 	Instants []*Instant `json:"instants"`
 	Tuning   *Tuning    `json:"tuning"`
+	Held     *Held      `json:"held"` // of the moment of the verdict
 	LeftOut  []string   `json:"left_out"`
 	Pprof    []byte     `json:"pprof"` // of the moment of the verdict
 }
@@ -45,6 +46,9 @@ func (b *Book) WriteOffline(w io.Writer) (leftOut []string, err error) {
 		all.LeftOut = append(all.LeftOut, fmt.Sprintf("samples: the least and the greatest of each of %d steps are kept", overviewSteps))
 	}
 	if err := all.addInstants(b); err != nil {
+		return nil, err
+	}
+	if all.Held, err = b.Held(""); err != nil {
 		return nil, err
 	}
 	if all.Tuning, err = b.Tuning(); err != nil {

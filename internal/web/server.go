@@ -62,6 +62,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /{token}/r/{name}/api/overview": s.overview,
 		"GET /{token}/r/{name}/api/timeline": s.timeline,
 		"GET /{token}/r/{name}/api/instant":  s.instant,
+		"GET /{token}/r/{name}/api/held":     s.held,
 		"GET /{token}/r/{name}/api/tuning":   s.tuning,
 		"GET /{token}/r/{name}/heap.pb.gz":   s.pprof,
 	} {
@@ -225,6 +226,18 @@ func (s *Server) instant(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, i)
+}
+
+func (s *Server) held(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.Shelf.Book(r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	h, err := b.Held(r.FormValue("at"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, h)
 }
 
 func (s *Server) tuning(w http.ResponseWriter, r *http.Request) error {

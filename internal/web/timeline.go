@@ -16,7 +16,8 @@ type Timeline struct {
 	To    float64 `json:"to"`
 	Exact bool    `json:"exact"` // every sample is in it
 	// Thinned: the stretch has more than Read samples, which were taken evenly from
-	// it, with the charges of all moments: a peak that made no moment may be missing.
+	// it, with the charges of all moments, and the heights that the kernel's own mark
+	// reached meanwhile. A lower peak than one before it may be missing.
 	Thinned bool                  `json:"thinned"`
 	Read    int                   `json:"read"`
 	At      []float64             `json:"at"` // seconds since the start
@@ -74,13 +75,17 @@ type run struct {
 
 func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeline, error) {
 	at := func(seconds float64) time.Time { return of.start.Add(time.Duration(seconds * 1e9)) }
-	charge, err := r.SamplesBetween(at(from), at(to), mostRead, chargeColumns...)
+	charge, err := r.SamplesBetween(at(from), at(to), mostRead, append([]string{"peak"}, chargeColumns...)...)
 	if err != nil {
 		return nil, err
 	}
 	d := drawing{start: of.start.UnixNano(), from: from, to: to, steps: steps, columns: map[string]course{}}
 	for _, c := range chargeColumns {
 		d.columns[c] = course{charge.At, charge.Column(c)}
+	}
+	thinned := charge.Len() >= mostRead*9/10
+	if thinned {
+		d.columns["usage"] = withRises(d.columns["usage"], charge.Column("peak"))
 	}
 	d.columns["usage"] = withMoments(d.columns["usage"], r)
 	resident := residents{}
@@ -109,7 +114,7 @@ func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeli
 		return nil, err
 	}
 	t := d.draw()
-	t.Read, t.Thinned = charge.Len(), charge.Len() >= mostRead*9/10
+	t.Read, t.Thinned = charge.Len(), thinned
 	return t, nil
 }
 
@@ -117,6 +122,19 @@ func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeli
 type course struct {
 	at []int64
 	v  []float64
+}
+
+// withRises adds each new height that the kernel's mark of the greatest charge
+// reached between two of the samples that were read: in the middle, since when it
+// was is not known. So no thinning loses the greatest charge.
+func withRises(c course, peak []float64) (out course) {
+	for i, at := range c.at {
+		if i > 0 && peak[i] > peak[i-1] && !(c.v[i] >= peak[i]) {
+			out.at, out.v = append(out.at, c.at[i-1]+(at-c.at[i-1])/2), append(out.v, peak[i])
+		}
+		out.at, out.v = append(out.at, at), append(out.v, c.v[i])
+	}
+	return out
 }
 
 // withMoments adds the charges that were read within moments: the peaks are among

@@ -1,18 +1,20 @@
 import { h } from 'preact'
-import type { Instant, Overview } from './data'
+import type { Held, Instant, Overview } from './data'
 import type { State } from './state'
 import { clock, duration, limit, size } from './format'
+import { Explorer } from './held'
 import { Standing } from './holders'
 import { Icicle } from './icicle'
 import { Answers } from './latency'
 import { Settings } from './tuning'
 import type { Source } from './data'
 
-export function Below({ source, overview, instant, state, change }: { source: Source; overview: Overview; instant: Instant; state: State; change: (s: Partial<State>) => void }) {
+export function Below({ source, overview, instant, held, state, change }: { source: Source; overview: Overview; instant: Instant; held: Held | null; state: State; change: (s: Partial<State>) => void }) {
   const o = overview
   return <div class="below">
     <section aria-labelledby="icicle-title"><h2 id="icicle-title">Through which calls was it allocated? <span class="finding">{state.view === 'allocated' ? 'all that was ever allocated' : `${size(instant.heap.total)} held`}</span></h2>
       <Icicle heap={instant.heap} state={state} change={change} baseline={(state.window !== null || state.base !== null) && instant.heap.since !== null} /></section>
+    {held && <Explorer held={held} state={state} change={change} />}
     <section aria-labelledby="goroutines-title"><h2 id="goroutines-title">Which goroutines were there?</h2><Standing instant={instant} most={60} /></section>
     <section aria-labelledby="gc-title"><h2 id="gc-title">What did the collector do? <span class="finding">{o.cycles_all} collections seen{o.answer.run.gc_share !== null && `, ${(100 * o.answer.run.gc_share).toFixed(1)} % of the CPU time as the runtime books it`}</span></h2>
       {o.cycles.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Collections"><table><thead><tr><th scope="col" class="num">Collection</th><th scope="col" class="num">Time</th><th scope="col" class="num">Began at</th><th scope="col" class="num">Live after it</th><th scope="col" class="num">Next goal</th><th scope="col" class="num">Pauses</th></tr></thead>

@@ -1,6 +1,6 @@
 import { h, Fragment } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Instant, Overview, Source } from './data'
+import type { Held, Instant, Overview, Source } from './data'
 import { fromHash, State, toHash } from './state'
 import { Verdict } from './verdict'
 import { Course } from './course'
@@ -18,6 +18,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
   const [state, setState] = useState<State>(() => fromHash(location.hash))
   const [instant, setInstant] = useState<Instant | null>(null)
   const [before, setBefore] = useState<Instant | null>(null) // the baseline
+  const [held, setHeld] = useState<Held | null>(null) // of the capture that is nearest
   const [problem, setProblem] = useState('')
   const [help, setHelp] = useState(false)
 
@@ -50,6 +51,14 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
   }, [state.at, from, overview])
 
   useEffect(() => {
+    setHeld(null)
+    if (!later || !instant || instant.capture === null) return
+    let late = false
+    source.held(state.at).then((found) => { if (!late) setHeld(found) }, (err: Error) => setProblem(err.message))
+    return () => { late = true }
+  }, [later, instant?.capture])
+
+  useEffect(() => {
     if (!base) { setBefore(null); return }
     let late = false
     source.instant(base, '').then((i) => { if (!late) setBefore(i) }, (err: Error) => setProblem(err.message))
@@ -74,7 +83,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
         d: () => setState((s) => ({ ...s, base: s.base ? null : [overview.from, s.window ? s.window[0] : overview.moments[0]?.at ?? overview.from] })),
         '/': () => document.querySelector<HTMLInputElement>('#search')?.focus(),
         '?': () => setHelp((shown) => !shown),
-        Escape: () => { if (help) setHelp(false); else change({ window: null, base: null, search: '', line: '' }) },
+        Escape: () => { if (help) setHelp(false); else change({ window: null, base: null, search: '', find: '', line: '' }) },
       }
       const act = keys[e.key]
       if (act) { act(); e.preventDefault() }
@@ -100,13 +109,13 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
       {instant && <>
         <Ledger instant={instant} before={before} />
         <div class="columns">
-          <Holders instant={instant} overview={overview} state={state} change={change} />
+          <Holders instant={instant} held={held} overview={overview} state={state} change={change} />
           <div>
             <Why answer={overview.answer} />
             <Fixes answer={overview.answer} />
           </div>
         </div>
-        {later && <Below source={source} overview={overview} instant={instant} state={state} change={change} />}
+        {later && <Below source={source} overview={overview} instant={instant} held={held} state={state} change={change} />}
       </>}
     </main>
     {help && <Help close={() => setHelp(false)} />}

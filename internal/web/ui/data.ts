@@ -95,6 +95,7 @@ export interface Instant {
   at: number; name: string; moment: number; apart: number; kind: string; took: number; stopped: number
   pages: boolean
   ledger: { total: number; limit: number | null; unexplained: number; of_cgroup: boolean; rows: Row[] }
+  capture: number | null
   untouched: number
   native: { pid: number; name: string; malloc: number; mapped: number; image: number }[]
   heap: Heap
@@ -121,6 +122,22 @@ export interface Line {
   code_why: string
 }
 
+// Held is who holds the heap, as a capture of it found.
+export interface Held {
+  taken: number; reason: string; pid: number; stopped: number
+  live_objects: number; live_bytes: number; dead: number; untyped: number
+  paths: HeldPath[]
+  types: { type: string; objects: number; bytes: number }[]
+  collections: { path: string; kind: string; count: number; entries: number; room: number; bytes: number; reached: number }[]
+  chains: { path: string; length: number }[]
+  gaps: { what: string; why: string }[]
+}
+
+export interface HeldPath {
+  parent: number; label: string; type: string; objects: number; bytes: number; held: number; retained: number; holder: boolean
+  sites: { place: string; bytes: number }[]
+}
+
 // Source is where the page's data comes from: the server that gave the page, or the
 // page itself.
 export interface Source {
@@ -129,6 +146,7 @@ export interface Source {
   overview(): Promise<Overview>
   timeline(from: number, to: number, steps: number): Promise<Timeline>
   instant(at: string, from: string): Promise<Instant>
+  held(at: string): Promise<Held | null>
   tuning(): Promise<Tuning>
   pprof(at: string): string | null
 }
@@ -150,11 +168,12 @@ export const served: Source = {
   overview: () => ask('api/overview'),
   timeline: (from, to, steps) => ask(`api/timeline?from=${from}&to=${to}&steps=${steps}`),
   instant: (at, from) => ask(`api/instant?at=${encodeURIComponent(at)}&from=${encodeURIComponent(from)}`),
+  held: (at) => ask(`api/held?at=${encodeURIComponent(at)}`),
   tuning: () => ask('api/tuning'),
   pprof: (at) => `heap.pb.gz?at=${encodeURIComponent(at)}`,
 }
 
-interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; tuning: Tuning; left_out: string[]; pprof: string | null }
+interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; tuning: Tuning; held: Held | null; left_out: string[]; pprof: string | null }
 
 // since is an instant whose growth is counted from another one, as the server
 // does it.
@@ -181,6 +200,7 @@ export function embedded(text: string): Source {
     overview: async () => all.overview,
     timeline: async () => all.timeline,
     tuning: async () => all.tuning,
+    held: async () => all.held,
     instant: async (at, from) => {
       const find = (at: string) => {
         const named = at && instants.find((i) => i.name === at)

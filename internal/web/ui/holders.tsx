@@ -1,12 +1,13 @@
 import { h } from 'preact'
-import type { Instant, Line, Overview } from './data'
+import type { Held, Instant, Line, Overview } from './data'
 import type { State, View } from './state'
+import { HeldBy } from './held'
 import { clock, delta, percent, size } from './format'
 
-const views: [View, string][] = [['live', 'Held'], ['allocated', 'All allocated'], ['garbage', 'Garbage'], ['native', 'Native'], ['goroutines', 'Goroutines']]
+const views: [View, string][] = [['live', 'Held'], ['holders', 'Held by'], ['allocated', 'All allocated'], ['garbage', 'Garbage'], ['native', 'Native'], ['goroutines', 'Goroutines']]
 const rows = 5
 
-export function Holders({ instant, overview, state, change }: { instant: Instant; overview: Overview; state: State; change: (s: Partial<State>) => void }) {
+export function Holders({ instant, held, overview, state, change }: { instant: Instant; held: Held | null; overview: Overview; state: State; change: (s: Partial<State>) => void }) {
   const heap = instant.heap
   const figure = (l: Line) => state.view === 'allocated' ? l.allocated : state.view === 'garbage' ? l.garbage : l.bytes
   const lines = [...heap.lines].sort((a, b) => figure(b) - figure(a)).filter((l) => figure(l) > 0)
@@ -18,10 +19,10 @@ export function Holders({ instant, overview, state, change }: { instant: Instant
     : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'reached from the roots' : 'in use by the program\u2019s own profile'}${heap.rate > 1 ? `, sampled 1 per ${size(heap.rate)}; \u00b1 ${size(heap.error)}` : ''}`
   return <section class="holders" aria-labelledby="who-title" id="who">
     <h2 id="who-title">Who held it? <span class="finding">{finding}</span></h2>
-    <div class="tabs" role="group" aria-label="What to list">{views.map(([view, label]) => <button aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
-      <span class="muted push">{heap.since !== null && `growth since ${clock(heap.since)}`}{Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
-    {heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines hold {percent(heap.total, instant.ledger.total)} of what was charged: most of it lies elsewhere, as the bar shows.</p>}
-    {state.view === 'native' ? <Outside instant={instant} /> : state.view === 'goroutines' ? <Standing instant={instant} />
+    <div class="tabs" role="group" aria-label="What to list">{views.filter(([view]) => view !== 'holders' || instant.capture !== null).map(([view, label]) => <button aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
+      <span class="muted push">{state.view === 'holders' && instant.capture !== null ? `captured at ${clock(instant.capture)}` : heap.since !== null && `growth since ${clock(heap.since)}`}{state.view !== 'holders' && Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
+    {state.view !== 'holders' && heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines hold {percent(heap.total, instant.ledger.total)} of what was charged: most of it lies elsewhere, as the bar shows.</p>}
+    {state.view === 'holders' && instant.capture !== null ? <HeldBy held={held} state={state} change={change} rows={rows} /> : state.view === 'native' ? <Outside instant={instant} /> : state.view === 'goroutines' ? <Standing instant={instant} />
       : !lines.length ? <p class="muted">{heap.view === 'none' ? whyNone(overview) : state.view === 'garbage' ? 'No garbage is attributed here: only at a kill, or where a process ends, is it known which objects were dead.' : 'Nothing.'}</p>
       : <table class="lines"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Growth</th><th scope="col">Course</th></tr></thead>
         <tbody>{listed.map((l) => [

@@ -1,10 +1,10 @@
-import { h, Fragment } from 'preact'
+import { ComponentChildren, h, Fragment } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Heap } from './data'
 import type { State } from './state'
 import { delta, percent, size } from './format'
 
-interface Node { name: string; place: string; owner: string; bytes: number; before: number; children: Map<string, Node> }
+export interface Node { name: string; place: string; owner: string; bytes: number; before: number; children: Map<string, Node> }
 interface Box { node: Node; parent: Box | null; depth: number; left: number; width: number; children: Box[] }
 
 const rowHeight = 19
@@ -57,12 +57,40 @@ function boxes(root: Node): Box[] {
 }
 
 export function Icicle({ heap, state, change, baseline }: { heap: Heap; state: State; change: (s: Partial<State>) => void; baseline: boolean }) {
+  const of = state.view === 'allocated' ? (s: Heap['stacks'][0]) => s.allocated : (s: Heap['stacks'][0]) => s.bytes
+  const whole = useMemo(() => tree(heap, of, state.invert, state.runtime), [heap, state.view, state.invert, state.runtime])
+  if (!heap.stacks.length) return <p class="muted">No stacks were read.</p>
+  return <div>
+    <Boxes key={`${state.invert} ${state.runtime}`} whole={whole} search={state.search} find={(search) => change({ search })} id="search" label="Stacks by bytes" baseline={baseline}>
+      <label><input type="checkbox" checked={state.invert} onChange={() => change({ invert: !state.invert })} /> from the allocating line outwards</label>
+      <label><input type="checkbox" checked={state.runtime} onChange={() => change({ runtime: !state.runtime })} /> show the runtime</label>
+    </Boxes>
+    <p class="muted key">{baseline ? <><i class="box grew" /> grew <i class="box shrank" /> shrank <i class="box same" /> the same</> : <><i class="box own" /> own code <i class="box dependency" /> dependency <i class="box standard" /> standard library {state.runtime && <><i class="box runtime" /> runtime</>}</>}
+      {heap.left.count > 0 && `; ${heap.left.count} smaller stacks, ${size(heap.left.bytes)}, are not drawn`}</p>
+  </div>
+}
+
+// matcher is what a regular expression finds; wrong says why it is none.
+export function matcher(search: string): { match: (text: string) => boolean; wrong: string } {
+  if (!search) return { match: () => false, wrong: '' }
+  try {
+    const pattern = new RegExp(search, 'i')
+    return { match: (text) => pattern.test(text), wrong: '' }
+  } catch {
+    return { match: () => false, wrong: 'no regular expression' }
+  }
+}
+
+// Boxes draws a tree from the top down, each node as wide as its bytes, with a
+// search and a way in: a click or Enter zooms. chose is told the names that lead to
+// where it is zoomed to.
+export function Boxes({ whole, search, find, id, label, baseline, chose, children }: {
+  whole: Node; search: string; find: (search: string) => void; id: string; label: string; baseline: boolean; chose?: (keys: string[]) => void; children?: ComponentChildren
+}) {
   const [zoom, setZoom] = useState<string[]>([]) // keys from the root
   const [focus, setFocus] = useState(0)
   const grid = useRef<HTMLDivElement>(null)
   const moved = useRef(false)
-  const of = state.view === 'allocated' ? (s: Heap['stacks'][0]) => s.allocated : (s: Heap['stacks'][0]) => s.bytes
-  const whole = useMemo(() => tree(heap, of, state.invert, state.runtime), [heap, state.view, state.invert, state.runtime])
   let top = whole
   const path = [whole]
   for (const key of zoom) {
@@ -71,25 +99,15 @@ export function Icicle({ heap, state, change, baseline }: { heap: Heap; state: S
     path.push((top = next))
   }
   const all = useMemo(() => boxes(top), [top])
-  let match: (text: string) => boolean = () => false
-  let wrong = ''
-  if (state.search) {
-    try {
-      const pattern = new RegExp(state.search, 'i')
-      match = (text) => pattern.test(text)
-    } catch {
-      wrong = 'no regular expression'
-    }
-  }
-  const found = state.search && !wrong ? sumOfMatches(whole, match) : 0
+  const { match, wrong } = matcher(search)
+  const found = search && !wrong ? sumOfMatches(whole, match) : 0
   useEffect(() => { if (moved.current) grid.current?.querySelectorAll<HTMLElement>('[role=treeitem]')[focus]?.focus() }, [focus])
-  if (!heap.stacks.length) return <p class="muted">No stacks were read.</p>
 
+  const go = (keys: string[]) => { setZoom(keys); setFocus(0); chose?.(keys) }
   const zoomTo = (b: Box) => {
     const keys: string[] = []
     for (let at: Box | null = b; at && at.parent; at = at.parent) keys.unshift(at.node.name + at.node.place)
-    setZoom([...zoom.slice(0, path.length - 1), ...keys])
-    setFocus(0)
+    go([...zoom.slice(0, path.length - 1), ...keys])
   }
   const press = (e: KeyboardEvent, i: number) => {
     const b = all[i]
@@ -97,33 +115,30 @@ export function Icicle({ heap, state, change, baseline }: { heap: Heap; state: S
     const to = { ArrowDown: b.children[0], ArrowUp: b.parent, ArrowRight: sibling(1), ArrowLeft: sibling(-1) }[e.key]
     if (to) { moved.current = true; setFocus(all.indexOf(to)) }
     else if (e.key === 'Enter' || e.key === ' ') zoomTo(b)
-    else if (e.key === 'Backspace') { setZoom(zoom.slice(0, -1)); setFocus(0) }
+    else if (e.key === 'Backspace') go(zoom.slice(0, -1))
     else return
     e.preventDefault()
     e.stopPropagation()
   }
   const depth = Math.max(...all.map((b) => b.depth))
-  return <div>
+  return <>
     <div class="tabs">
-      <label>Search <input id="search" type="search" value={state.search} placeholder="regular expression" onInput={(e) => change({ search: (e.target as HTMLInputElement).value })} /></label>
-      <span role="status">{wrong || (state.search && `${size(found)}, ${percent(found, whole.bytes)} of it`)}</span>
-      <label><input type="checkbox" checked={state.invert} onChange={() => { setZoom([]); change({ invert: !state.invert }) }} /> from the allocating line outwards</label>
-      <label><input type="checkbox" checked={state.runtime} onChange={() => { setZoom([]); change({ runtime: !state.runtime }) }} /> show the runtime</label>
-      {path.length > 1 && <button onClick={() => { setZoom([]); setFocus(0) }}>Whole heap</button>}
+      <label>Search <input id={id} type="search" value={search} placeholder="regular expression" onInput={(e) => find((e.target as HTMLInputElement).value)} /></label>
+      <span role="status">{wrong || (search && `${size(found)}, ${percent(found, whole.bytes)} of it`)}</span>
+      {children}
+      {path.length > 1 && <button onClick={() => go([])}>Whole heap</button>}
     </div>
-    <nav class="path" aria-label="Zoomed to">{path.map((n, i) => <button class="quiet" onClick={() => setZoom(zoom.slice(0, i))}>{i ? n.name : 'all'}{i < path.length - 1 && ' \u203a'}</button>)}</nav>
-    <div class="icicle" role="tree" aria-label="Stacks by bytes; arrows move, Enter zooms, Backspace goes back" ref={grid} style={{ height: `${(depth + 1) * rowHeight}px` }}>
+    <nav class="path" aria-label={`${label}: zoomed to`}>{path.map((n, i) => <button class="quiet" onClick={() => go(zoom.slice(0, i))}>{i ? n.name : 'all'}{i < path.length - 1 && ' \u203a'}</button>)}</nav>
+    <div class="icicle" role="tree" aria-label={`${label}; arrows move, Enter zooms, Backspace goes back`} ref={grid} style={{ height: `${(depth + 1) * rowHeight}px` }}>
       {all.map((b, i) => {
         const grown = b.node.bytes - b.node.before
         const label = `${b.node.name} ${b.node.place} ${size(b.node.bytes)}, ${percent(b.node.bytes, whole.bytes)}${baseline ? `, ${delta(grown)}` : ''}`
         return <div role="treeitem" aria-level={b.depth + 1} aria-label={label} title={label} tabIndex={i === focus ? 0 : -1} onKeyDown={(e) => press(e, i)} onClick={() => zoomTo(b)}
-          class={`box ${b.node.owner.replace(' ', '-') || 'root'}${state.search && !wrong ? (match(b.node.name + ' ' + b.node.place) ? ' hit' : ' dim') : ''}${baseline ? (grown > b.node.bytes / 20 ? ' grew' : -grown > b.node.bytes / 20 ? ' shrank' : ' same') : ''}`}
+          class={`box ${b.node.owner.replace(' ', '-') || 'root'}${search && !wrong ? (match(b.node.name + ' ' + b.node.place) ? ' hit' : ' dim') : ''}${baseline ? (grown > b.node.bytes / 20 ? ' grew' : -grown > b.node.bytes / 20 ? ' shrank' : ' same') : ''}`}
           style={{ left: `${100 * b.left}%`, width: `${100 * b.width}%`, top: `${b.depth * rowHeight}px` }}>{b.width > 0.03 && <span>{short(b.node.name)} <small>{b.width > 0.12 && b.node.place} {size(b.node.bytes)}</small></span>}</div>
       })}
     </div>
-    <p class="muted key">{baseline ? <><i class="box grew" /> grew <i class="box shrank" /> shrank <i class="box same" /> the same</> : <><i class="box own" /> own code <i class="box dependency" /> dependency <i class="box standard" /> standard library {state.runtime && <><i class="box runtime" /> runtime</>}</>}
-      {heap.left.count > 0 && `; ${heap.left.count} smaller stacks, ${size(heap.left.bytes)}, are not drawn`}</p>
-  </div>
+  </>
 }
 
 const short = (name: string) => name.slice(name.lastIndexOf('/') + 1)

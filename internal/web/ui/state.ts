@@ -8,13 +8,14 @@ export interface State {
   over: string // column that is laid over the course
   line: string // that is chosen, "place"
   search: string // in the icicle
+  find: string // among what holds
   invert: boolean
   runtime: boolean // show it
 }
 
-export type View = 'live' | 'allocated' | 'garbage' | 'native' | 'goroutines'
+export type View = 'live' | 'holders' | 'allocated' | 'garbage' | 'native' | 'goroutines'
 
-export const initial: State = { at: '', window: null, base: null, view: 'live', over: '', line: '', search: '', invert: false, runtime: false }
+export const initial: State = { at: '', window: null, base: null, view: 'live', over: '', line: '', search: '', find: '', invert: false, runtime: false }
 
 export function fromHash(hash: string): State {
   const p = new URLSearchParams(hash.replace(/^#/, ''))
@@ -27,10 +28,11 @@ export function fromHash(hash: string): State {
     at: p.get('at') ?? '',
     window: range('window'),
     base: range('base'),
-    view: ['live', 'allocated', 'garbage', 'native', 'goroutines'].includes(view) ? view : 'live',
+    view: ['live', 'holders', 'allocated', 'garbage', 'native', 'goroutines'].includes(view) ? view : 'live',
     over: p.get('over') ?? '',
     line: p.get('line') ?? '',
     search: p.get('search') ?? '',
+    find: p.get('find') ?? '',
     invert: p.has('invert'),
     runtime: p.has('runtime'),
   }
@@ -45,6 +47,7 @@ export function toHash(s: State): string {
   if (s.over) p.set('over', s.over)
   if (s.line) p.set('line', s.line)
   if (s.search) p.set('search', s.search)
+  if (s.find) p.set('find', s.find)
   if (s.invert) p.set('invert', '')
   if (s.runtime) p.set('runtime', '')
   const text = p.toString()
