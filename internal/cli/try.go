@@ -13,10 +13,10 @@ const reproductions = 3
 
 type tryFlags struct {
 	trialFlags
-	limit, bench, build string
-	sweeps, refs        []string
-	runs                int
-	compare, json       bool
+	limit, bench, build, html string
+	sweeps, refs              []string
+	runs                      int
+	compare, json             bool
 }
 
 func tryCommand(s *streams) *cobra.Command {
@@ -55,6 +55,7 @@ Exit code 4 says that the base never showed a fault.`,
 	flags.StringVar(&f.build, "build", "", "shell `command` that builds the program in a worktree of --git")
 	flags.BoolVar(&f.compare, "compare", false, "there is no fault: compare what they need")
 	flags.StringVar(&f.bench, "bench", "", "write the runs in Go's benchmark format to this `file`, for benchstat")
+	flags.StringVar(&f.html, "html", "", "write a page with the courses of the kept runs to this `file`")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	f.trialFlags.add(c)
 	return c

@@ -149,7 +149,7 @@ func (t *try) answer(err error) *trial.Answer {
 	return a
 }
 
-// keep writes the answer beside its recordings, and as benchmarks. One that is not
+// keep writes the answer beside its recordings, as benchmarks and as a page. One that is not
 // whole is not remembered: when to interrupt may have been chosen by what was seen.
 func (t *try) keep(a *trial.Answer, whole bool) error {
 	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
@@ -160,10 +160,15 @@ func (t *try) keep(a *trial.Answer, whole bool) error {
 			return fmt.Errorf("keep what was found for explain: %w", err)
 		}
 	}
-	if t.bench == "" {
-		return nil
+	if t.bench != "" {
+		if err := writeFile(t.bench, func(f *os.File) error { return trial.WriteBench(f, a) }); err != nil {
+			return err
+		}
 	}
-	return writeFile(t.bench, func(f *os.File) error { return trial.WriteBench(f, a) })
+	if t.html != "" {
+		return t.page(a)
+	}
+	return nil
 }
 
 func writeFile(path string, write func(*os.File) error) error {
