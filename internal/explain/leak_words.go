@@ -73,7 +73,8 @@ func (c *Case) bending() string {
 	return ""
 }
 
-// readings are what the live heap is known from: "12 collections".
+// readings are what the live heap is known from: "12 collections", or "12 of 40
+// collections" where the others ended unseen or were passed over.
 func (c *Case) readings() string {
 	switch {
 	case len(c.Cycles) > 0 || c.Imported == "":
@@ -82,7 +83,14 @@ func (c *Case) readings() string {
 	case c.curve.exact:
 		return "1 mark"
 	}
-	return count(len(c.Cycles), "collection")
+	all := len(c.Cycles)
+	for _, g := range c.Cycles[min(1, len(c.Cycles)):] {
+		all += int(g.Missed)
+	}
+	if all > len(c.Cycles) {
+		return fmt.Sprintf("%d of %s", len(c.Cycles), count(all, "collection"))
+	}
+	return count(all, "collection")
 }
 
 // growthSeen says how the live heap grew: at every collection, or under the

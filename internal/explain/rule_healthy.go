@@ -78,7 +78,7 @@ func healthyFound(c *Case) Finding {
 	switch grown := k.last - k.first; {
 	case !c.grows():
 		f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(k.last))
-		f.Because = []string{fmt.Sprintf("no steady growth over %s", count(len(c.Cycles), "collection"))}
+		f.Because = []string{"no steady growth over " + c.readings()}
 	case c.rests(grown):
 		f.Sentence += fmt.Sprintf(", and the live heap grew to %s early, and no more.", fsize(k.last))
 		f.Because = []string{fmt.Sprintf("no growth in the last %s", seconds(c.outcome.Elapsed/3))}
