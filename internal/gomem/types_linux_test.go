@@ -84,6 +84,19 @@ func TestAChainOfTypesWithoutEndIsNotRecursedInto(t *testing.T) {
 	}
 }
 
+func TestATypeTableHoldsNumbersOfAnySize(t *testing.T) {
+	table := newTypeTable(5)
+	want := []TypeRef{0, 7, 1<<16 - 1, 1 << 16, 1<<23 + 1}
+	for id, ref := range want {
+		table.set(uint32(id), ref)
+		for before := range id + 1 {
+			if got := table.at(uint32(before)); got != want[before] {
+				t.Errorf("object %d has type %d, not %d, once that of object %d is %d", before, got, want[before], id, ref)
+			}
+		}
+	}
+}
+
 // FuzzTypes reads types of any bytes: what comes of it must be a table that the
 // walk along them can use.
 func FuzzTypes(f *testing.F) {
