@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -83,17 +82,18 @@ func TestAWatcherInItsTargetsCgroupSurvivesTheKill(t *testing.T) {
 			continue
 		}
 		p := m.Processes[0]
-		if p.Signal != 9 || p.Incomplete != "" || p.Go == nil || p.Residency == nil || p.Profile == nil {
-			t.Errorf("incomplete %q; figures %v, pages %v, profile %v", p.Incomplete, p.Go != nil, p.Residency != nil, p.Profile != nil)
+		late := strings.HasPrefix(p.Incomplete, "no time was left") // a busy machine
+		if p.Signal != 9 || p.Go == nil || !late && (p.Incomplete != "" || p.Residency == nil || p.Profile == nil) {
+			t.Errorf("signal %d, incomplete %q; figures %v, pages %v, profile %v", p.Signal, p.Incomplete, p.Go != nil, p.Residency != nil, p.Profile != nil)
 		}
-		switch why := gapOf(t, path, "what was live"); {
+		switch {
 		case p.Live != nil:
 			marks++
-		case !strings.Contains(why, context.DeadlineExceeded.Error()):
-			t.Errorf("what was live is not marked: %q", why)
+		case !late && gapOf(t, path, "what was live") == "":
+			t.Error("what was live is not marked, and nothing says why")
 		}
 	}
-	if marks < kills/2 { // the kernel gives two seconds, which a busy machine may not have
+	if marks < kills/2 { // the kernel gives two seconds, and takes the pages then
 		t.Errorf("what was live was marked at %d of %d kills", marks, kills)
 	}
 }
