@@ -32,6 +32,9 @@ const (
 	// mostRead is how many samples are read for a stretch: each costs some
 	// microseconds, and people wait for them while they move over the course.
 	mostRead = 12_000
+	// mostApart is that of a stretch of more seconds than farApart: each row is then a
+	// page of the file by itself, and costs five times as much.
+	mostApart, farApart = 6_000, 6 * 3600
 )
 
 // chargeColumns are drawn of the cgroup, processColumns of the process that the
@@ -75,7 +78,11 @@ type run struct {
 
 func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeline, error) {
 	at := func(seconds float64) time.Time { return of.start.Add(time.Duration(seconds * 1e9)) }
-	charge, err := r.SamplesBetween(at(from), at(to), mostRead, append([]string{"peak"}, chargeColumns...)...)
+	most := int64(mostRead)
+	if to-from > farApart {
+		most = mostApart
+	}
+	charge, err := r.SamplesBetween(at(from), at(to), most, append([]string{"peak"}, chargeColumns...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +90,7 @@ func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeli
 	for _, c := range chargeColumns {
 		d.columns[c] = course{charge.At, charge.Column(c)}
 	}
-	thinned := charge.Len() >= mostRead*9/10
+	thinned := charge.Len() >= int(most)*9/10
 	if thinned {
 		d.columns["usage"] = withRises(d.columns["usage"], charge.Column("peak"))
 	}
@@ -99,7 +106,7 @@ func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeli
 		if p.Key == of.subject {
 			columns = append(columns, processColumns...)
 		}
-		s, err := r.ProcessSamplesBetween(at(from), at(to), mostRead, p.Key, columns...)
+		s, err := r.ProcessSamplesBetween(at(from), at(to), most, p.Key, columns...)
 		if err != nil {
 			return nil, err
 		}
