@@ -32,8 +32,9 @@ func (a *Analysis) Chains(context.Context) ([]Chain, error) {
 	return all, nil
 }
 
-// depths is how many pointers each object that has some is away from a root; of no
-// meaning where no root leads to it.
+// depths is how many pointers each object that has some is away from a root of the
+// first class that leads to it: a dead word on a stack makes no chain shorter. It is
+// of no meaning where no root leads to the object.
 func (g *Graph) depths(ctx context.Context) ([]uint32, error) {
 	inner := uint32(g.Objects - g.Leaves)
 	depth := table(int(inner))
@@ -47,16 +48,19 @@ func (g *Graph) depths(ctx context.Context) ([]uint32, error) {
 			}
 		}
 	}
-	for root := g.Objects; root < g.nodes(); root++ {
-		from(g.pointers(uint32(root)))
-	}
-	for d := uint32(0); len(next) > 0; d++ {
-		now, next = next, now[:0]
-		for k, node := range now {
-			depth[node] = d
-			from(g.First[node], g.First[node+1])
-			if k%(1<<20) == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
+	root := uint32(g.Objects)
+	for _, end := range append(slices.Clone(g.Later), uint32(g.nodes())) {
+		for ; root < end; root++ {
+			from(g.pointers(root))
+		}
+		for d := uint32(0); len(next) > 0; d++ {
+			now, next = next, now[:0]
+			for k, node := range now {
+				depth[node] = d
+				from(g.First[node], g.First[node+1])
+				if k%(1<<20) == 0 && ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
 			}
 		}
 	}

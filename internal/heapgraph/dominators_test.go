@@ -2,6 +2,7 @@ package heapgraph
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -181,6 +182,18 @@ func TestALeafOfNodesFarApartIsHeldByTheNearestAboveAll(t *testing.T) {
 		if got := tree.Node[tree.LeafDominator[i]]; got != leaf.want {
 			t.Errorf("the leaf of %v is held by node %d, not %d", leaf.from, got, leaf.want)
 		}
+	}
+}
+
+func TestAStacksDeadWordMakesNoChainShorter(t *testing.T) {
+	g := &Graph{Objects: 6, First: []uint32{0}, Later: []uint32{7}}
+	for _, to := range []uint32{1, 2, 3, 4, 5, 5, 0, 3} { // a list, its variable, and a stack that knows its middle
+		g.To = append(g.To, to)
+		g.First = append(g.First, uint32(len(g.To)))
+	}
+	depth, err := g.depths(t.Context())
+	if err != nil || !slices.Equal(depth, []uint32{0, 1, 2, 3, 4, 5}) {
+		t.Errorf("depths %v, %v", depth, err)
 	}
 }
 
