@@ -73,10 +73,12 @@ func (c *Case) fits(grown float64) bool {
 }
 
 // rests: over the last third of the time hardly anything was added to the live heap,
-// or could have been, as next to nothing was allocated.
+// or could have been, as next to nothing was allocated. One that stands at its limit
+// allocates nothing for want of memory.
 func (c *Case) rests(grown float64) bool {
 	late := 2 * c.outcome.Elapsed / 3
-	return c.curve.last-c.lastBefore(late).live < grown/20 || c.Ticks.grown(c.Ticks.Alloc, late, c.outcome.Elapsed) < grown/20 // NaN compares false
+	idle := !c.pressed && c.Ticks.grown(c.Ticks.Alloc, late, c.outcome.Elapsed) < grown/20 // NaN compares false
+	return idle || c.curve.last-c.lastBefore(late).live < grown/20
 }
 
 // lastBefore is the last reading before an instant, else the first of all.

@@ -91,6 +91,20 @@ var quietWork = map[string]quietRun{
 		s.stand(10, 42, 0, 1)
 		return s
 	}, []Class{Healthy}, Healthy},
+	"a leak that stands at its limit before it is killed": {func() *scene {
+		s := newScene()
+		s.heap(150, 180, 236)
+		s.killed()
+		s.cycles(40, 5, 20, 40, 60, 80, 100, 120, 150)
+		s.work(0.5, 0.1, 0)
+		for i, at := range s.Ticks.At {
+			s.Ticks.Alloc[i] = min(at, 15) * 24 * float64(mib)
+		}
+		s.site("example.org/shop/store.Keep", "store.go", 9, 170, 0)
+		s.stand(10, 60, 0, 0)
+		s.stand(14, 120, 0, 0)
+		return s
+	}, []Class{Leak, GCUnaware}, Leak},
 	"patterns compiled for every value, by a program that hardly gets to run": {func() *scene {
 		s := scenes["patterns compiled for every value"]()
 		s.work(0.1, 0.3, 20)
