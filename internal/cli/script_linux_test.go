@@ -29,7 +29,7 @@ var rights = map[string][]func() error{
 }
 
 // scriptPrograms are the programs of known memory that scripts find in PATH.
-var scriptPrograms = []string{"counting", "crash", "filewriter", "leak", "neverready", "nettiny", "processes", "quick", "respserver", "steady", "ticker"}
+var scriptPrograms = []string{"counting", "crash", "filewriter", "goroutines", "leak", "neverready", "nettiny", "processes", "quick", "respserver", "steady", "ticker"}
 
 // TestPromises runs the scripts of testdata/script: one for each promise to
 // users. Each has a state directory of its own.
