@@ -91,11 +91,15 @@ func (all *Offline) addInstants(b *Book) error {
 		return nil
 	}
 	o := all.Overview
-	for name, at := range map[string]*float64{"kill": o.Kill, "peak": o.Peak, "last": o.Last} {
-		if at == nil {
+	// Where one moment has several names, the page shows it by the first of them.
+	for _, named := range []struct {
+		name string
+		at   *float64
+	}{{"kill", o.Kill}, {"peak", o.Peak}, {"last", o.Last}} {
+		if named.at == nil {
 			continue
 		}
-		if err := add(name); err != nil {
+		if err := add(named.name); err != nil {
 			return err
 		}
 	}
