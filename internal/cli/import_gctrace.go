@@ -113,11 +113,19 @@ func cyclesOf(p traced) []recording.TraceCycle {
 			HeapAtStart: c.HeapAtStart, HeapAtEnd: c.HeapAtEnd, Live: c.Live, Goal: c.Goal,
 			Stacks: c.Stacks, Globals: c.Globals, Procs: c.Procs, Forced: c.Forced, Allocated: allocated, Paused: paused}
 		if n > 0 {
+			out[n].End = later(out[n].End, out[n-1].End) // a log has milliseconds
 			out[n].Missed = c.N - p.Collections[n-1].N - 1
 			out[n-1].NextGoal = sample.Some(c.Goal)
 		}
 	}
 	return out
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // traceCycles writes the collections in the order of their ends, and a moment at

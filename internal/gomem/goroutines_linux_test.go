@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -199,10 +200,11 @@ func TestWaitingGoroutinesSayForHowLongAndHowLargeTheirStacksAre(t *testing.T) {
 		}
 	}
 	var inGroups, counted int
-	for range 5 { // a finalizer of the program may still run
+	for range 1000 { // a finalizer of the program may still run
 		if inGroups, counted = p.countGoroutines(); inGroups == counted {
 			break
 		}
+		runtime.Gosched()
 	}
 	if inGroups != counted {
 		t.Errorf("%d goroutines in groups, %d by the counters", inGroups, counted)
