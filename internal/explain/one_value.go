@@ -35,15 +35,21 @@ func (c *Case) builder() string {
 // putting together, if that is all that the line holds: there are no more objects of
 // the largest size than goroutines that may be at work, and all objects come to about
 // three times the largest for each. 0: it is not. A goroutine that ran cannot be looked
-// into; where none was seen at it, nearly everything since the last collection must
-// have been allocated there, and much of the line's be dead again, as parts are.
+// into; where none was seen at it, the largest object must be one that is still being
+// filled, or nearly everything since the last collection must have been allocated there,
+// and much of the line's be dead again, as parts are.
 func (c *Case) wholeValues() int {
 	s := c.site
 	n := max(1, c.flight.calls+c.flight.running)
-	if c.builder() == "" || c.flight.call == noCall || s.AsLarge == 0 || s.AsLarge > uint64(n) || s.Largest*16*sample.Bytes(n) < s.Bytes*5 {
+	if s == nil || c.builder() == "" || s.AsLarge == 0 || s.AsLarge > uint64(n) || s.Largest*16*sample.Bytes(n) < s.Bytes*5 {
 		return 0
 	}
-	if c.flight.calls > 0 {
+	switch {
+	case c.filling():
+		return n
+	case c.flight.call == noCall:
+		return 0
+	case c.flight.calls > 0:
 		return n
 	}
 	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
@@ -51,6 +57,12 @@ func (c *Case) wholeValues() int {
 		return 0
 	}
 	return n
+}
+
+// filling: a quarter of the line's largest object, or more, lay in new large objects that
+// had no page yet. Who makes room for a value writes it at once.
+func (c *Case) filling() bool {
+	return c.untouched() > 0 && c.proc.Residency.UntouchedNew*4 >= c.site.Largest
 }
 
 // wholeFound blames the line that asked for all of a value at once.
@@ -68,7 +80,9 @@ func wholeFound(c *Case, n int) Finding {
 	}
 	f.Sentence = fmt.Sprintf("%s%s was putting together "+what+"; the largest part was %s.",
 		place(s.File, s.Line), c.in(), ShortFunc(c.builder()), size(s.Bytes), size(s.Largest))
-	if c.flight.calls == 0 {
+	if c.filling() {
+		f.Because = append(f.Because, fmt.Sprintf("%s of new objects had no page yet: it was still being filled", size(c.proc.Residency.UntouchedNew)))
+	} else if c.flight.calls == 0 {
 		f.Because = append(f.Because, "the goroutine at work was not looked into, as it ran")
 	}
 	f.Why = []Why{{Text: fmt.Sprintf("%s keeps all of its result in memory, and the parts that it is made from until it returns", ShortFunc(c.builder())), Evidence: []string{"site"}}}

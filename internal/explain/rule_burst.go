@@ -63,6 +63,8 @@ func judgeRise(c *Case) Finding {
 	k := c.curve
 	returned := len(k.returns) > 0 || k.drop >= 0.5*(k.max-k.floor) // at the moment it may be falling
 	switch {
+	case c.wholeValues() > 0 && c.filling():
+		return wholeFound(c, c.wholeValues())
 	case c.flight.calls == 0 && c.flight.running == 0 && c.proc.Goroutines != nil:
 		return silent(fmt.Sprintf("no call of %s was in flight", name))
 	case !returned && c.flight.call == noCall:

@@ -29,6 +29,9 @@ var leakPage = Page{
 func judgeLeak(c *Case) Finding {
 	k := c.curve
 	grown := k.last - k.first
+	if c.wholeValues() > 0 && c.filling() {
+		return silent(fmt.Sprintf("%s was still being filled by %s", size(c.site.Largest), ShortFunc(c.builder())), c.factSite())
+	}
 	if c.pressed && len(k.points) < fewest && c.live.bytes > c.bound/4 {
 		readings := "only " + count(len(k.points), "reading")
 		if len(k.points) == 0 {

@@ -141,6 +141,21 @@ var workScenes = map[string]func() *scene{
 		s.Allocators[0].Since = 150 * mib
 		return s
 	},
+	"a value that is being filled": func() *scene { // nobody was seen at it, and it only ever rose
+		s := newScene()
+		s.heap(211, 374, 375)
+		s.p.Residency.GoKnown, s.p.Residency.Untouched, s.p.Residency.UntouchedNew = true, 129*mib, 126*mib
+		s.p.Residency.GoObjects = 246 * mib
+		s.charge()
+		s.killed()
+		s.cycles(95, 16, 45, 94, 211)
+		read := s.site("example.org/shop/bodies.Read", "/build/shop/bodies/bodies.go", 57, 371, 0)
+		read.Stack = []sample.Frame{{Func: "io.ReadAll", File: "io/io.go", Line: 734}, {Func: read.Function, File: read.File, Line: 57}}
+		read.Largest, read.AsLarge = 160*mib, 1
+		s.running(1)
+		s.stand(20, 94, 0, 0)
+		return s
+	},
 	"work in flight in one of several processes": func() *scene {
 		s := newScene()
 		s.heap(60, 78, 90)
