@@ -29,7 +29,9 @@ func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 			s := watch(t, "--limit", "256MiB", "--", program, "-fault", name, "-for", lasts)
 			a := s.answer(t, "")
 			t.Logf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
-			closes(t, a)
+			if a.Outcome.Kernel { // one that lives goes on allocating while it is read
+				closes(t, a)
+			}
 			if a.Verdict.Class == explain.Inconclusive {
 				undecided++
 				return
