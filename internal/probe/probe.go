@@ -69,7 +69,8 @@ type Answered struct {
 }
 
 // Await tries until the server answers. The error is the last attempt's, or ctx's
-// where there was none.
+// where there was none; what somebody said there is kept over that nobody is there
+// any more, as at the program's end.
 func (p *Prober) Await(ctx context.Context) (Answered, error) {
 	a := p.asker()
 	defer a.close()
@@ -81,11 +82,11 @@ func (p *Prober) Await(ctx context.Context) (Answered, error) {
 		switch {
 		case err == nil:
 			return Answered{At: time.Now(), Status: status, Before: n}, nil
-		case ctx.Err() == nil || last == nil:
-			last = plain(err)
+		case last == nil, ctx.Err() == nil && (!nobody(err) || nobody(last)):
+			last = err
 		}
 		if !sleep(ctx, knockEvery) {
-			return Answered{Before: n + 1}, last
+			return Answered{Before: n + 1}, plain(last)
 		}
 	}
 }
@@ -161,6 +162,15 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// nobody tells an error that says nothing of who is there.
+func nobody(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || cut(err)
+}
+
+func cut(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // plain is an error in short words, without addresses that differ from request to
 // request.
 func plain(err error) error {
@@ -171,7 +181,7 @@ func plain(err error) error {
 		return errors.New(sample.NoAnswer)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("nobody listens there")
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case cut(err):
 		return errors.New("the connection was closed")
 	case errors.As(err, &address):
 		err = address.Err

@@ -3,7 +3,10 @@ package probe
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,6 +164,37 @@ func TestAServerIsAwaited(t *testing.T) {
 			t.Errorf("%+v, %v", a, err)
 		}
 	})
+}
+
+// A program that ended listens no more; what it said before tells why nobody answered.
+func TestWhatAServerSaidIsNotForgottenWhenItGoes(t *testing.T) {
+	said := errors.New("the answer is not RESP")
+	gone := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	for name, c := range map[string]struct {
+		attempts []error
+		want     string
+	}{
+		"it went":     {[]error{gone, said, gone, io.EOF, gone}, said.Error()},
+		"never there": {[]error{gone, gone}, "nobody listens there"},
+		"it closes":   {[]error{gone, io.EOF}, "the connection was closed"},
+		"the last":    {[]error{said, errors.New("loading")}, "loading"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			p := Prober{newAsker: func() asker {
+				return once(func() error {
+					err := c.attempts[0]
+					if c.attempts = c.attempts[1:]; len(c.attempts) == 0 {
+						time.AfterFunc(time.Nanosecond, cancel) // after the attempt, before the next
+					}
+					return err
+				})
+			}}
+			if _, err := p.Await(ctx); err == nil || err.Error() != c.want {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
+		})
+	}
 }
 
 type once func() error
