@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http/httptest"
 	"sync"
@@ -46,17 +47,24 @@ func (n *noted) write(ctx context.Context, table string, next func() ([]byte, er
 
 func newEnds(t *testing.T, fault *faults.Set, s source) ends {
 	t.Helper()
+	store, url := serveStore(t)
+	s.oneRecord = fault.Has("onerecord")
+	from, _ := serveService(t, &sourceService, &s)
+	d := &noted{destination: destinationOf(t, url, fault), writing: make(chan struct{})}
+	to, stop := serveService(t, &destinationService, d)
+	return ends{&engine{source: from, destination: to, allTables: fault.Has("alltables")}, store, d.writing, stop}
+}
+
+// serveStore serves an empty store until the test's end.
+func serveStore(t *testing.T) (store *s3local.Store, url string) {
+	t.Helper()
 	store, err := s3local.New(bucket, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	storeServer := httptest.NewServer(store)
-	t.Cleanup(storeServer.Close)
-	s.oneRecord = fault.Has("onerecord")
-	from, _ := serveService(t, &sourceService, &s)
-	d := &noted{destination: destinationOf(t, storeServer.URL, fault), writing: make(chan struct{})}
-	to, stop := serveService(t, &destinationService, d)
-	return ends{&engine{source: from, destination: to, allTables: fault.Has("alltables")}, store, d.writing, stop}
+	server := httptest.NewServer(store)
+	t.Cleanup(server.Close)
+	return store, server.URL
 }
 
 func destinationOf(t *testing.T, store string, fault *faults.Set) *destination {
@@ -86,7 +94,7 @@ func serveService(t *testing.T, service *grpc.ServiceDesc, implementation any) (
 	t.Cleanup(func() {
 		to.Close()
 		server.Stop()
-		if err := <-ended; err != nil {
+		if err := <-ended; err != nil && !errors.Is(err, grpc.ErrServerStopped) { // before it served
 			t.Error(err)
 		}
 	})

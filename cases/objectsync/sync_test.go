@@ -181,8 +181,8 @@ func TestABrokenRecordIsRefusedAndNothingIsStored(t *testing.T) {
 			"of another schema":  {good, otherSchema(t)},
 			"two in one message": {append(slices.Clone(good[:len(good)-8]), good[len(opening):]...)},
 		} {
-			e := newEnds(t, fault, source{})
-			d := destinationOf(t, "http://127.0.0.1:1", fault)
+			store, url := serveStore(t)
+			d := destinationOf(t, url, fault)
 			next := func() ([]byte, error) {
 				if len(messages) == 0 {
 					return nil, io.EOF
@@ -194,7 +194,7 @@ func TestABrokenRecordIsRefusedAndNothingIsStored(t *testing.T) {
 			if _, err := d.write(t.Context(), "x", next); status.Code(err) != codes.InvalidArgument {
 				t.Errorf("%s: error %v, want InvalidArgument", name, err)
 			}
-			if n := len(e.store.Objects()); n != 0 {
+			if n := len(store.Objects()); n != 0 {
 				t.Errorf("%s: %d objects", name, n)
 			}
 		}
