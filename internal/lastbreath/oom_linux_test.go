@@ -128,7 +128,9 @@ func TestTwentyOutOfMemoryKillsAreReadCompletely(t *testing.T) {
 	if err != nil || !strings.Contains(string(control), "oom_kill 20\n") {
 		t.Errorf("the kernel says %q, %v; want 20 kills", control, err)
 	}
-	t.Logf("%d of 20 complete, the longest reading took %v", complete, longest)
+	if complete < 10 {
+		t.Errorf("%d of 20 complete, the longest reading took %v", complete, longest)
+	}
 }
 
 // While one is held another wants memory of the same cgroup, all the time.

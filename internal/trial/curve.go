@@ -27,19 +27,20 @@ func ReadCurve(r *recording.Reader, run Run) (Curve, error) {
 }
 
 // curveOf thins samples to the greatest of each of curvePoints spans. at is in
-// nanoseconds; a sample without a page cache is taken to have that of the one before.
+// nanoseconds; a sample without a page cache is taken to have that of the one before,
+// and is left out where none was read yet.
 func curveOf(run Run, at []int64, usage, cache []float64) Curve {
 	c := Curve{Run: run}
 	if len(at) == 0 {
 		return c
 	}
-	last, held := -1, 0.0
+	last, held := -1, math.NaN()
 	whole := max(at[len(at)-1]-at[0], 1)
 	for i, used := range usage {
 		if !math.IsNaN(cache[i]) {
 			held = cache[i]
 		}
-		if math.IsNaN(used) {
+		if math.IsNaN(used) || math.IsNaN(held) {
 			continue
 		}
 		seconds, need := float64(at[i]-at[0])/1e9, max(0, used-held)

@@ -95,9 +95,8 @@ func Crawls(r, free Run) string {
 // large objects, needs less without. Nearer than that a heap that is held is worth more.
 const muchLess = 0.8
 
-// Conclude recommends and says how that was found. exe
-// is what the program is called in a line to paste, setting what it ran with, and
-// nonGo what Go does not count.
+// Conclude recommends and says how that was found. exe is what the program is called
+// in a line to paste, setting what it ran with, and nonGo what Go does not count.
 func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 	f.TrueFor = (&Answer{Setup: f.Setup}).trueFor()
 	if b := f.Machine.Busy; b != nil && *b >= BusyShare {
