@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -106,10 +105,8 @@ func (w *whole) ask(tool string, pid int) error {
 		return fmt.Errorf("heap says %d live bytes, the program %d", ans.Live, w.bytes)
 	}
 	w.stop = append(w.stop, time.Duration(ans.Stop*float64(time.Millisecond)))
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		w.peak = max(w.peak, sample.Bytes(u.Maxrss)*sample.KiB)
-		w.cpu += time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
+	w.peak = max(w.peak, largestOf(cmd.ProcessState))
+	w.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return nil
 }
 

@@ -52,6 +52,13 @@ func page(r *room) ([]row, error) {
 			return nil, fmt.Errorf("%s: %w", l.what, err)
 		}
 		rows = append(rows, more...)
+		if l.hours == 168 {
+			explained, err := explainRows(r, path, l.what, 5*time.Second, h)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, explained...)
+		}
 		if err := os.Remove(path); err != nil {
 			return nil, err
 		}
