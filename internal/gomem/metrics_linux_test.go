@@ -79,13 +79,6 @@ func TestMetricsAreThoseOfThePackageRuntimeMetrics(t *testing.T) {
 	}
 }
 
-// rareVariables are figures of variables that few instructions of the runtime
-// address, so that they cannot be found without symbols.
-var rareVariables = []string{
-	"/cgo/go-to-c-calls:calls", "/gc/stack/starting-size:bytes", "/sched/threads/total:threads",
-	"/gc/finalizers/executed:finalizers", "/gc/finalizers/queued:finalizers",
-}
-
 // sameMetrics compares every figure that the program's version has. The program
 // may still be at work on the last command, so it gets some tries.
 func (p *target) sameMetrics() {
@@ -98,11 +91,6 @@ func (p *target) sameMetrics() {
 		if diff = outside(before, seen, after, m.Missing); len(diff) == 0 {
 			break
 		}
-	}
-	if !p.bin.HasSymbols { // and may lack variables, which are named then
-		diff = slices.DeleteFunc(diff, func(d string) bool {
-			return slices.ContainsFunc(rareVariables, func(name string) bool { return strings.HasPrefix(d, name+" ") && strings.HasSuffix(d, "false") })
-		})
 	}
 	if len(diff) > 0 {
 		p.t.Errorf("%s", strings.Join(diff, "\n"))

@@ -20,6 +20,7 @@ var wanted = strings.Fields(`
 	allgs allglen allgptr allm allp gomaxprocs ncpu allfin finq fing fingStatus gcCleanups
 	waitReasonStrings firstmoduledata modulesSlice ticks debug iscgo physPageSize
 	worldsema panicking runningPanics trace m0
+	ncgocall finqueued finexecuted startingStackSize extraMInUse extraMLength
 `)
 
 const (
