@@ -125,6 +125,39 @@ func TestANodeRetainsWhatWouldBeGarbageWithoutIt(t *testing.T) {
 	}
 }
 
+func TestANodeIsLedToByTheFirstPointerOfItsDominator(t *testing.T) {
+	for seed := range uint64(400) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		n := 1 + rng.IntN(60)
+		g := random(rng, n, 1+rng.IntN(5), rng.IntN(4*n))
+		tree, err := Dominators(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(node, dom, by uint32) {
+			want := none
+			if dom != 0 {
+				for e, end := g.pointers(tree.Node[dom]); e < end && want == none; e++ {
+					if g.To[e] == node {
+						want = e
+					}
+				}
+			}
+			if by != want {
+				t.Errorf("seed %d: node %d is led to by pointer %d, the first of its dominator is %d", seed, node, by, want)
+			}
+		}
+		for i := 1; i < len(tree.Node); i++ {
+			check(tree.Node[i], tree.Dominator[i], tree.By[i])
+		}
+		for leaf, dom := range tree.LeafDominator {
+			if dom != none {
+				check(uint32(g.Objects-g.Leaves+leaf), dom, tree.LeafBy[leaf])
+			}
+		}
+	}
+}
+
 func TestALongListIsNotRecursedInto(t *testing.T) {
 	const n = 1 << 20
 	g := &Graph{Objects: n, First: make([]uint32, n+2)}
@@ -195,6 +228,50 @@ func TestAStacksDeadWordMakesNoChainShorter(t *testing.T) {
 	if err != nil || !slices.Equal(depth, []uint32{0, 1, 2, 3, 4, 5}) {
 		t.Errorf("depths %v, %v", depth, err)
 	}
+}
+
+func TestDepthsAreThoseOfAPlainSearch(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		n := 1 + rng.IntN(5000)
+		g := random(rng, n, 1+rng.IntN(5), rng.IntN(4*n))
+		got, err := g.depths(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := g.plainDepths()
+		for node := range got {
+			if want[node] != none && got[node] != want[node] {
+				t.Errorf("seed %d: node %d is %d pointers away, not %d", seed, node, want[node], got[node])
+			}
+		}
+	}
+}
+
+// plainDepths is depths by one queue a class, with none for what is not reachable.
+func (g *Graph) plainDepths() []uint32 {
+	depth := nones(g.nodes())
+	root := uint32(g.Objects)
+	for _, end := range append(slices.Clone(g.Later), uint32(g.nodes())) {
+		var queue []uint32
+		for ; root < end; root++ {
+			depth[root] = none - 1 // its own are at 0
+			queue = append(queue, root)
+		}
+		for ; len(queue) > 0; queue = queue[1:] {
+			d := depth[queue[0]] + 1
+			if d == none {
+				d = 0
+			}
+			for e, end := g.pointers(queue[0]); e < end; e++ {
+				if to := g.To[e]; depth[to] == none {
+					depth[to] = d
+					queue = append(queue, to)
+				}
+			}
+		}
+	}
+	return depth
 }
 
 func TestAPointerToNoObjectIsRefused(t *testing.T) {

@@ -29,37 +29,34 @@ type Analysis struct {
 	retained []uint64 // by number, leaves apart
 }
 
-// Analyze finds the types of the objects and who holds them.
+// Analyze finds the types of the objects and who holds them, always two things at
+// once, so that neither of two processors waits for the other.
 func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later})
-	var depth []uint32
-	searched := make(chan bool)
-	err := both(ctx, func(ctx context.Context) (err error) {
-		if err := d.search(ctx); err != nil {
-			return err
-		}
-		close(searched)
-		depth, err = d.g.depths(ctx)
+	if err := both(ctx, d.search, o.FindTypes); err != nil {
+		return nil, err
+	}
+	runtime.GC() // the copy of the heap goes before more tables come
+	a := &Analysis{Objects: o, tree: d.t}
+	p := newPather(a)
+	err := both(ctx, d.solve, func(ctx context.Context) (err error) {
+		p.depth, err = d.g.depths(ctx)
 		return err
-	}, func(ctx context.Context) error {
-		if err := o.FindTypes(ctx); err != nil {
-			return err
-		}
-		runtime.GC() // the copy of the heap goes before more tables come
-		select {
-		case <-searched:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		return d.solve(ctx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	a := &Analysis{Objects: o, tree: d.t}
-	runtime.GC() // the tables of the search
-	p := pather{a: a, depth: depth}
-	p.run()
+	if err := both(ctx, d.leaves, p.nodes); err != nil {
+		return nil, err
+	}
+	err = both(ctx, p.leaves, func(context.Context) error {
+		a.retained = a.tree.Retained(o.SizeOf())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.sum()
 	return a, ctx.Err()
 }
 

@@ -1,6 +1,10 @@
 package heapgraph
 
-import "github.com/highwater-go/highwater/internal/gomem"
+import (
+	"context"
+
+	"github.com/highwater-go/highwater/internal/gomem"
+)
 
 type pathKey struct {
 	parent uint32
@@ -9,7 +13,7 @@ type pathKey struct {
 }
 
 // pather gives every reachable object its path: that of its dominator and the field
-// by which that leads to it. Leaves get theirs beside the others, a little behind.
+// by which that leads to it.
 type pather struct {
 	a     *Analysis
 	depth []uint32 // by node
@@ -20,99 +24,79 @@ type pather struct {
 	shared, joined int32 // labels of what several roots, or fields of one object, lead to
 }
 
-// placed says that all numbers below to have their paths, which are these.
-type placed struct {
-	to    int
-	paths []path
+func newPather(a *Analysis) *pather {
+	return &pather{a: a, inner: uint32(a.Objects.Count - a.Objects.Leaves)}
 }
 
-// placedAtOnce is how many nodes get their paths before their leaves do.
-const placedAtOnce = 1 << 14
-
-func (p *pather) run() {
-	a, t, o := p.a, p.a.tree, p.a.Objects
-	p.inner = uint32(o.Count - o.Leaves)
-	p.paths, p.ends = newTrie(0), newTrie(ofLeaf)
+// nodes places all nodes but leaves, a dominator before what it dominates.
+func (p *pather) nodes(ctx context.Context) error {
+	a, t := p.a, p.a.tree
+	p.paths = newTrie(0)
 	p.paths.own = make([]path, 1, 1024)
 	p.paths.above = p.paths.own
-	a.pathOf, a.leafPath = table(len(t.Node)), table(o.Leaves)
+	a.pathOf = table(len(t.Node))
 	p.shared, p.joined = p.label("several places: "), p.label("…")
 	p.ofRoots()
-	behind := make(chan placed, len(t.Node)/placedAtOnce+1)
-	done := make(chan bool)
-	go func() {
-		a.retained = t.Retained(o.SizeOf())
-		p.leaves(behind)
-		close(done)
-	}()
+	p.belowRoots(0, p.inner)
 	for i := 1; i < len(t.Node); i++ {
 		if a.pathOf[i] == 0 {
-			a.pathOf[i] = p.below(&p.paths, t.Dominator[i], none, t.Node[i])
+			a.pathOf[i] = p.below(&p.paths, t.Dominator[i], t.By[i], t.Node[i])
 		}
-		p.children(uint32(i))
-		if i%placedAtOnce == 0 {
-			behind <- placed{i + 1, p.paths.own}
+		if i%(1<<20) == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
-	behind <- placed{len(t.Node), p.paths.own}
-	close(behind)
-	<-done
-	a.paths = append(p.paths.own, p.ends.own...)
-	p.sum()
+	t.By = nil
+	return nil
 }
 
-// children places the nodes but leaves that a node dominates and points to, each by
-// the first of its pointers.
-func (p *pather) children(i uint32) {
-	a, t, o := p.a, p.a.tree, p.a.Objects
-	for e, end := o.Pointers(t.Node[i]); e < end; e++ {
-		if to := o.To[e]; to < p.inner {
-			if v := t.number[to]; t.Dominator[v] == i && a.pathOf[v] == 0 {
-				a.pathOf[v] = p.below(&p.paths, i, e, to)
-			}
-		}
-	}
-}
-
-// leaves places all leaves, once the nodes that lead to them have their paths.
-func (p *pather) leaves(behind <-chan placed) {
-	a, t, o := p.a, p.a.tree, p.a.Objects
-	i := 1
-	for some := range behind {
-		p.ends.above = some.paths
-		for ; i < some.to; i++ {
-			for e, end := o.Pointers(t.Node[i]); e < end; e++ {
-				if leaf := o.To[e] - p.inner; leaf < uint32(len(a.leafPath)) && t.LeafDominator[leaf] == uint32(i) && a.leafPath[leaf] == 0 {
-					a.leafPath[leaf] = p.below(&p.ends, uint32(i), e, o.To[e])
-				}
-			}
-		}
-	}
+// leaves places the leaves once all nodes are.
+func (p *pather) leaves(ctx context.Context) error {
+	a, t := p.a, p.a.tree
+	a.leafPath = table(a.Objects.Leaves)
+	p.belowRoots(p.inner, uint32(a.Objects.Count))
+	p.ends = newTrie(ofLeaf)
+	p.ends.above = p.paths.own
 	first := uint32(len(p.ends.above)) // of the paths of leaves among all
 	for leaf, dom := range t.LeafDominator {
-		at := &a.leafPath[leaf]
-		if *at == 0 && dom != none {
-			*at = p.below(&p.ends, dom, none, p.inner+uint32(leaf))
+		if at := &a.leafPath[leaf]; *at == 0 && dom != none {
+			*at = p.below(&p.ends, dom, t.LeafBy[leaf], p.inner+uint32(leaf))
+			if *at&ofLeaf != 0 {
+				*at = *at&^ofLeaf + first
+			}
 		}
-		if *at&ofLeaf != 0 {
-			*at = *at&^ofLeaf + first
+		if leaf%(1<<20) == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
+	t.LeafBy = nil
+	a.paths = append(p.paths.own, p.ends.own...)
+	return nil
 }
 
 func (p *pather) label(s string) int32 { return p.a.Objects.Types.NewLabel(s) }
 
-// ofRoots places the roots, and what one of them leads to, but others, too.
+// ofRoots places the roots.
 func (p *pather) ofRoots() {
-	t, o := p.a.tree, p.a.Objects
+	o := p.a.Objects
 	for k := range o.Roots {
 		node := uint32(o.Count + k)
+		*p.a.path(node) = p.find(&p.paths, pathKey{0, p.label(rootName(&o.Roots[k])), 0}, node)
+	}
+}
+
+// belowRoots places those of some objects that a root leads to, but others, too.
+func (p *pather) belowRoots(from, to uint32) {
+	t, o := p.a.tree, p.a.Objects
+	for k := range o.Roots {
 		name := rootName(&o.Roots[k])
-		*p.a.path(node) = p.find(&p.paths, pathKey{0, p.label(name), 0}, node)
-		for e, end := o.Pointers(node); e < end; e++ {
-			to := o.To[e]
-			if at := p.a.path(to); *at == 0 && t.dominator(to) == 0 {
-				*at = p.find(&p.paths, pathKey{0, p.label(name + " and others"), o.TypeOf(to)}, to)
+		for e, end := o.Pointers(uint32(o.Count + k)); e < end; e++ {
+			node := o.To[e]
+			if node < from || node >= to || t.dominator(node) != 0 {
+				continue
+			}
+			if at := p.a.path(node); *at == 0 {
+				*at = p.find(&p.paths, pathKey{0, p.label(name + " and others"), o.TypeOf(node)}, node)
 			}
 		}
 	}
