@@ -17,7 +17,7 @@ var floors = map[string]int{
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
 	"explain": 4, "trial": 4,
-	"report": 5, "web": 5, "top": 5, "fleet": 5,
+	"report": 5, "heapsnapshot": 5, "web": 5, "top": 5, "fleet": 5,
 	"cli":  6,
 	"arch": aside, "bench": aside, "hwtest": aside, "testprog": aside, "thirdparty": aside,
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,41 +19,55 @@ import (
 )
 
 type exportFlags struct {
-	pprof, goroutines, holders, csv, json bool
-	at, output, view                      string
-	pid                                   int
+	pprof, goroutines, holders, heapsnapshot, csv, json bool
+	at, output, view                                    string
+	pid, most                                           int
+	heap                                                heapFlags // of heapsnapshot
 }
 
 func exportCommand(s *streams) *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
 		Use:   "export [RECORDING]",
-		Short: "The evidence in other tools' forms: pprof, CSV, JSON",
+		Short: "The evidence in other tools' forms: pprof, heapsnapshot, CSV, JSON",
 		Long: `Writes a heap profile of the recording as an ordinary pprof file, the goroutines of
 a moment and the holders of a captured heap as others, its samples as CSV, or one
-moment as JSON. Without a moment, that of the kill or the peak.`,
+moment as JSON. Without a moment, that of the kill or the peak.
+
+--heapsnapshot writes a heap as the Memory panel of Chromium's developer tools opens
+it (Load profile): objects by type, what each retains, what points to it. Of a PID or
+a CORE that is the whole graph, objects that retain little folded into what holds
+them (--max-objects); of a RECORDING the paths that a capture keeps. Contents of
+objects are not in it.`,
 		Example: `  highwater export --pprof > heap.pb.gz && go tool pprof -http=: heap.pb.gz
   highwater export --pprof --at 10s -o before.pb.gz
   highwater export --holders -o holders.pb.gz && go tool pprof -http=: holders.pb.gz
+  highwater export --heapsnapshot 4711 -o server.heapsnapshot
   highwater export --csv server-3 > samples.csv`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args) },
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.pprof, "pprof", false, "the heap profile (default)")
 	flags.BoolVar(&f.goroutines, "goroutines", false, "the goroutines by stack, with their profiler labels, as a pprof file")
 	flags.BoolVar(&f.holders, "holders", false, "who held the heap, where it was captured (--heap): the ways from variables and goroutines as stacks, as a pprof file")
+	flags.BoolVar(&f.heapsnapshot, "heapsnapshot", false, "who holds the heap of a PID, a CORE or a RECORDING, as a .heapsnapshot file")
+	flags.IntVar(&f.most, "max-objects", 1_000_000, "with --heapsnapshot: so `many` objects at most are not folded into their holders, 0: all")
 	flags.BoolVar(&f.csv, "csv", false, "all samples, a line for each process at each instant")
 	flags.BoolVar(&f.json, "json", false, "one moment, all that is known of it")
 	flags.StringVar(&f.view, "view", "", "with --pprof: live (in use: what was reachable then; default where it is known), published (as the program's own profile) or now (in use: dead objects too, until they are swept)")
 	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start or of the clock")
 	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: of which process (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
-	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "csv", "json")
+	f.heap.addReading(c)
+	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "heapsnapshot", "csv", "json")
 	return c
 }
 
-func (f exportFlags) run(s *streams, args []string) error {
+func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
+	if f.heapsnapshot {
+		return f.writeHeap(ctx, s, args)
+	}
 	moment := explainFlags{at: f.at}
 	args = moment.splitMoment(args)
 	path, err := findRecording(args)
@@ -103,7 +118,7 @@ func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 		return fmt.Errorf("export: %w", err)
 	}
 	fmt.Fprintf(s.err, "wrote %s\n", f.output)
-	if !f.csv && !f.json {
+	if !f.csv && !f.json && !f.heapsnapshot {
 		fmt.Fprintf(s.err, "go tool pprof -http=: %s\n", f.output)
 	}
 	return nil

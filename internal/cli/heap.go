@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/heapgraph"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
@@ -60,17 +61,23 @@ types DWARF; a stripped program's variables are shown by address.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
+	f.addReading(c)
 	flags := c.Flags()
-	flags.DurationVar(&f.maxStop, "max-stop", 200*time.Millisecond, "stop the program for at most this `time`")
-	flags.BoolVar(&f.noStop, "no-stop", false, "do not stop the program; figures are then of no one instant")
-	flags.StringVar(&f.maxMemory, "max-memory", "", "use at most this `size` of memory for the analysis (default: three quarters of what is free)")
 	flags.StringVar(&f.typ, "type", "", "list who holds the objects of this `type`")
 	flags.StringVar(&f.path, "path", "", "print the shortest way from a root to the object at this `address`")
-	flags.StringVar(&f.exe, "exe", "", "`path` of the executable that left the core file")
 	flags.StringVar(&f.at, "at", "", "of a recording: the heap captured at this `moment`: kill, peak, last, a time since the start or of the clock")
 	flags.StringVar(&f.since, "since", "", "of a recording: what came to be held since the capture at this `moment` (first, or as --at), up to --at or the last")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	return c
+}
+
+// addReading adds the flags that say how a heap is read.
+func (f *heapFlags) addReading(c *cobra.Command) {
+	flags := c.Flags()
+	flags.DurationVar(&f.maxStop, "max-stop", 200*time.Millisecond, "of a process: stop it for at most this `time`")
+	flags.BoolVar(&f.noStop, "no-stop", false, "of a process: do not stop it; figures are then of no one instant")
+	flags.StringVar(&f.maxMemory, "max-memory", "", "use at most this `size` of memory for the analysis (default: three quarters of what is free)")
+	flags.StringVar(&f.exe, "exe", "", "`path` of the executable that left the core file")
 }
 
 func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
@@ -81,10 +88,6 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	if recorded != "" {
 		return f.fromRecording(s, recorded)
 	}
-	limit, err := f.memory()
-	if err != nil {
-		return err
-	}
 	target, err := f.open(arg)
 	if err != nil {
 		return err
@@ -93,12 +96,7 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	// What is live here is large and grows in steps: a collection more costs less than
 	// twice the memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(25))
-	copied, err := f.copy(ctx, target, limit)
-	if err != nil {
-		return err
-	}
-	copied.readProfile()
-	a, err := copied.analyze(ctx)
+	copied, a, err := f.analyze(ctx, target)
 	if err != nil {
 		return err
 	}
@@ -113,6 +111,21 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 		return err
 	}
 	return f.print(s, heapAnswerOf(target.name, c))
+}
+
+// analyze copies the heap of a target and finds who holds what.
+func (f heapFlags) analyze(ctx context.Context, target *heapTarget) (*heapCopy, *heapgraph.Analysis, error) {
+	limit, err := f.memory()
+	if err != nil {
+		return nil, nil, err
+	}
+	copied, err := f.copy(ctx, target, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	copied.readProfile()
+	a, err := copied.analyze(ctx)
+	return copied, a, err
 }
 
 // print prints the answer in the form asked for.

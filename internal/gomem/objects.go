@@ -282,6 +282,9 @@ func (o *Objects) Address(id uint32) uint64 {
 	return at
 }
 
+// Start is where the first arena with objects begins. A process keeps it.
+func (o *Objects) Start() uint64 { return o.base * arenaSize }
+
 // At is the object at an address.
 func (o *Objects) At(p uint64) (id uint32, ok bool) {
 	id, _, ok = o.find(p)

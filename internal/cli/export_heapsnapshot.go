@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/heapsnapshot"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// writeHeap writes who holds a heap as a .heapsnapshot file.
+func (f exportFlags) writeHeap(ctx context.Context, s *streams, args []string) error {
+	if f.output == "" && isTTY(s.out) {
+		return usagef("highwater export --heapsnapshot PID -o program.heapsnapshot", "a heap snapshot is large: it is not written to a terminal")
+	}
+	if f.most < 0 {
+		return usagef("--max-objects 1000000", "--max-objects %d is no number of objects", f.most)
+	}
+	f.heap.at = f.at
+	recorded, err := "", error(nil)
+	if len(args) == 0 {
+		recorded, err = findRecording(nil)
+	} else {
+		recorded, err = f.heap.recordingOf(args[0])
+	}
+	switch {
+	case err != nil:
+	case recorded != "":
+		err = f.writeCaptured(s, recorded)
+	default:
+		err = f.writeLive(ctx, s, args[0])
+	}
+	if err == nil && f.output != "" {
+		fmt.Fprintln(s.err, "Chromium opens it: developer tools, Memory, Load profile")
+	}
+	return err
+}
+
+// writeCaptured writes what a recording keeps of a heap.
+func (f exportFlags) writeCaptured(s *streams, path string) error {
+	r, err := recording.Open(path)
+	if err != nil {
+		return recordingError(err)
+	}
+	defer r.Close()
+	c, err := explain.ChooseHeap(r, f.heap.at)
+	if err != nil {
+		return heapMomentError(err, path)
+	}
+	return f.to(s, heapsnapshot.OfCapture(c).Write)
+}
+
+// writeLive writes the heap of a process or a core file.
+func (f exportFlags) writeLive(ctx context.Context, s *streams, arg string) error {
+	target, err := f.heap.open(arg)
+	if err != nil {
+		return err
+	}
+	defer target.close()
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // as of heap
+	_, a, err := f.heap.analyze(ctx, target)
+	if err != nil {
+		return err
+	}
+	folded := a.Fold(f.most)
+	if err := f.to(s, func(w io.Writer) error { return heapsnapshot.OfHeap(folded).Write(w) }); err != nil {
+		return err
+	}
+	if folded.Objects > 0 {
+		fmt.Fprintf(s.err, "%s objects that retain less than %s each, %s in all, are folded into what holds them (--max-objects)\n",
+			count(folded.Objects), units.Size(folded.Least), units.Size(folded.Bytes))
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package heapgraph
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Folded is the live heap in which what retains little is one part with what else
+// its holder retains so little of. Every object that is still a part of its own is
+// retained by the same of those as before, and retains as much; what was folded may,
+// as a whole, retain what no part of it does.
+type Folded struct {
+	Parts   []Part
+	Least   uint64 // what retains less is folded; 0: nothing is
+	Objects uint64 // that are
+	Bytes   uint64 // of these
+
+	a       *Analysis
+	size    func(node uint32) uint64
+	where   []uint32 // part by number
+	leaf    []uint32 // and by leaf
+	classes []uint32 // with which number each later class of roots begins
+	common  []uint32 // by class: the part of what is folded into all roots together
+	holds   []uint32 // by part: the one that is folded into it, 0 if there is none
+}
+
+// Part is an object, a root, or what was folded. The first is all roots together.
+type Part struct {
+	Node    uint32 // of the graph; PartFolded, or of the first part PartRoots
+	Holder  uint32 // of what is folded: the part that holds it
+	Class   uint32 // of the first roots that lead to it
+	Objects uint64
+	Bytes   uint64
+}
+
+// What is no node of the graph.
+const (
+	PartFolded = none
+	PartRoots  = none - 1
+)
+
+// PartPointer is a pointer from one part to another. A weak one does not count: what
+// a stack points to is a variable's if one leads to it too.
+type PartPointer struct {
+	From, To uint32
+	At       uint32 // in the graph; none: of what is folded
+	Weak     bool
+}
+
+// Fold keeps as many objects and roots as parts of their own, those that retain
+// most. Of most 0 all are kept.
+func (a *Analysis) Fold(most int) *Folded { return a.fold(most, a.Objects.SizeOf()) }
+
+func (a *Analysis) fold(most int, size func(node uint32) uint64) *Folded {
+	f := &Folded{a: a, size: size, where: table(len(a.tree.Node)), leaf: nones(a.Objects.Leaves), classes: a.classes()}
+	f.Least = f.leastOf(most)
+	f.common = make([]uint32, len(f.classes)+1)
+	f.add(Part{Node: PartRoots})
+	f.placeNodes()
+	f.placeLeaves()
+	return f
+}
+
+// leastOf is how much a node must retain to be among the first most.
+func (f *Folded) leastOf(most int) uint64 {
+	a := f.a
+	const fine = 6 // bits of a step, of which each is 1/64 larger than the one before
+	step := func(n uint64) int {
+		shift := max(bits.Len64(n)-fine-1, 0)
+		return shift<<fine + int(n>>shift)
+	}
+	count, total := make([]int, 65<<fine), 0
+	add := func(n uint64) { count[step(n)]++; total++ }
+	for _, n := range a.retained[1:] {
+		add(n)
+	}
+	for leaf, dom := range a.tree.LeafDominator {
+		if dom != none {
+			add(f.size(uint32(a.Objects.Count - a.Objects.Leaves + leaf)))
+		}
+	}
+	if most == 0 || total <= most {
+		return 0
+	}
+	at := len(count) - 1
+	for n := 0; at > 0 && n+count[at] <= most; at-- {
+		n += count[at]
+	}
+	at++ // the first step that fits as a whole
+	if shift := max(at>>fine-1, 0); shift > 0 {
+		return uint64(at-shift<<fine) << shift
+	}
+	return uint64(at)
+}
+
+// classes is with which number each class of roots but the first begins.
+func (a *Analysis) classes() (begin []uint32) {
+	later := a.Objects.Later
+	for i := 1; i < len(a.tree.Node) && len(later) > 0; i++ {
+		for v := a.tree.Node[i]; len(later) > 0 && v >= uint32(a.Objects.Count) && v >= later[0]; later = later[1:] {
+			begin = append(begin, uint32(i))
+		}
+	}
+	return begin
+}
+
+func (f *Folded) add(p Part) uint32 {
+	f.Parts, f.holds = append(f.Parts, p), append(f.holds, 0)
+	return uint32(len(f.Parts) - 1)
+}
+
+// folded is what is folded into a part.
+func (f *Folded) folded(holder, class uint32) uint32 {
+	at := &f.holds[holder]
+	if holder == 0 {
+		at = &f.common[class]
+	}
+	if *at == 0 {
+		*at = uint32(len(f.Parts))
+		return f.add(Part{Node: PartFolded, Holder: holder, Class: class})
+	}
+	return *at
+}
+
+// placeNodes gives all nodes but leaves their parts. What a folded node dominates
+// retains less than it does, so that it is folded, too.
+func (f *Folded) placeNodes() {
+	a, t := f.a, f.a.tree
+	class := uint32(0)
+	for i := uint32(1); i < uint32(len(t.Node)); i++ {
+		for int(class) < len(f.classes) && i >= f.classes[class] {
+			class++
+		}
+		if a.retained[i] >= f.Least {
+			f.where[i] = f.add(Part{Node: t.Node[i], Class: class})
+		} else {
+			f.where[i] = f.into(t.Dominator[i], class)
+		}
+		f.count(f.where[i], t.Node[i])
+	}
+}
+
+// into is the part in which what a number holds is folded.
+func (f *Folded) into(number, class uint32) uint32 {
+	at := f.where[number]
+	if f.Parts[at].Node == PartFolded {
+		return at
+	}
+	return f.folded(at, class)
+}
+
+// count adds an object to its part.
+func (f *Folded) count(part, node uint32) {
+	if node >= uint32(f.a.Objects.Count) {
+		return // a root
+	}
+	p, n := &f.Parts[part], f.size(node)
+	p.Objects, p.Bytes = p.Objects+1, p.Bytes+n
+	if p.Node == PartFolded {
+		f.Objects, f.Bytes = f.Objects+1, f.Bytes+n
+	}
+}
+
+// placeLeaves gives the leaves their parts, in the order of the nodes that point to
+// them, the first of which is of the class that they belong to.
+func (f *Folded) placeLeaves() {
+	a, t := f.a, f.a.tree
+	class := uint32(0)
+	first := uint32(a.Objects.Count - a.Objects.Leaves)
+	for i := uint32(1); i < uint32(len(t.Node)); i++ {
+		for int(class) < len(f.classes) && i >= f.classes[class] {
+			class++
+		}
+		for e, end := a.Objects.Pointers(t.Node[i]); e < end; e++ {
+			leaf := a.Objects.To[e] - first
+			if leaf >= uint32(len(f.leaf)) || f.leaf[leaf] != none {
+				continue
+			}
+			if f.size(first+leaf) >= f.Least {
+				f.leaf[leaf] = f.add(Part{Node: first + leaf, Class: class})
+			} else {
+				f.leaf[leaf] = f.into(t.LeafDominator[leaf], class)
+			}
+			f.count(f.leaf[leaf], first+leaf)
+		}
+	}
+}
+
+// part is where a node that is reachable lies.
+func (f *Folded) part(node uint32) uint32 {
+	if leaf := node - uint32(f.a.Objects.Count-f.a.Objects.Leaves); leaf < uint32(len(f.leaf)) {
+		return f.leaf[leaf]
+	}
+	return f.where[f.a.tree.Number(node)]
+}
+
+// Pointers passes all pointers between parts to fn, in no order. Those of one part to
+// what is folded, and of what is folded, are one.
+func (f *Folded) Pointers(fn func(PartPointer)) {
+	a, t := f.a, f.a.tree
+	var some []PartPointer
+	for k := 1; k < len(f.Parts); k++ {
+		switch p := &f.Parts[k]; {
+		case p.Node == PartFolded:
+			fn(PartPointer{From: p.Holder, To: uint32(k), At: none})
+		case p.Node >= uint32(a.Objects.Count):
+			fn(PartPointer{To: uint32(k), At: none})
+		}
+	}
+	full := 1 << 20
+	for i := 1; i < len(t.Node); i++ {
+		from := f.where[i]
+		for e, end := a.Objects.Pointers(t.Node[i]); e < end; e++ {
+			p := PartPointer{From: from, To: f.part(a.Objects.To[e]), At: none}
+			to := &f.Parts[p.To]
+			p.Weak = to.Class < f.Parts[from].Class
+			switch folds := to.Node == PartFolded; {
+			case from == p.To, folds && to.Holder == from:
+			case folds || f.Parts[from].Node == PartFolded:
+				if some = append(some, p); len(some) == full {
+					some = distinct(some)
+					full = max(full, 2*len(some))
+				}
+			default:
+				p.At = e
+				fn(p)
+			}
+		}
+	}
+	for _, p := range distinct(some) {
+		fn(p)
+	}
+}
+
+func distinct(all []PartPointer) []PartPointer {
+	slices.SortFunc(all, func(x, y PartPointer) int { return cmp.Or(cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To)) })
+	return slices.Compact(all)
+}
+
+// Name is what a root is called, and of an object its type.
+func (f *Folded) Name(p *Part) string {
+	o := f.a.Objects
+	if p.Node >= uint32(o.Count) {
+		return rootName(&o.Roots[p.Node-uint32(o.Count)])
+	}
+	return o.Types.Name(o.TypeOf(p.Node))
+}
+
+// Root says whether a part is a root, Address where an object lies.
+func (f *Folded) Root(p *Part) bool { return p.Node >= uint32(f.a.Objects.Count) && p.Node < PartRoots }
+
+// Address is where a part's object lies, counted from where the heap begins.
+func (f *Folded) Address(p *Part) uint64 {
+	return f.a.Objects.Address(p.Node) - f.a.Objects.Start()
+}
+
+// Label is a pointer's: a field, "[]", the frame of a stack; "" if it has none.
+func (f *Folded) Label(p PartPointer) string {
+	if p.At == none {
+		return ""
+	}
+	return f.a.Objects.Types.Label(f.a.Objects.Edge(p.At))
+}

@@ -1,0 +1,60 @@
+package heapsnapshot
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/heapgraph"
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/procfs"
+)
+
+// shape is the analysed heap of a program that has one of a shape.
+func shape(t *testing.T, name string, n int) *heapgraph.Analysis {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "heapshapes"), hwtest.BuildOptions{})
+	cmd := exec.Command(path, name, fmt.Sprint(n))
+	in, err := cmd.StdinPipe()
+	must(err)
+	out, err := cmd.StdoutPipe()
+	must(err)
+	must(cmd.Start())
+	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
+	_, err = bufio.NewReader(out).ReadBytes('\n')
+	must(err)
+	bin, err := gobin.Open(path)
+	must(err)
+	t.Cleanup(func() { bin.Close() })
+	start, err := (&procfs.Mapper{}).ExecutableStart("/proc", cmd.Process.Pid)
+	must(err)
+	mem, err := procfs.OpenMemory("/proc", cmd.Process.Pid)
+	must(err)
+	t.Cleanup(func() { mem.Close() })
+	r, err := gomem.Attach(mem, bin, start-bin.Base())
+	must(err)
+	var copied *gomem.HeapCopy
+	_, err = lastbreath.WhileFrozen(cmd.Process.Pid, time.Minute, func(ctx context.Context, _ *lastbreath.Freeze) error {
+		copied, err = r.CopyHeap(ctx, 0)
+		return err
+	})
+	must(err)
+	o, err := copied.Graph(t.Context(), nil, nil)
+	must(err)
+	a, err := heapgraph.Analyze(t.Context(), o)
+	must(err)
+	return a
+}
