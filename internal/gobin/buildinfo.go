@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strings"
 	"unicode/utf8"
@@ -129,4 +130,19 @@ func (b *Binary) linksCgo(f *elf.File) bool {
 func importedLibraries(f *elf.File) (libs []string, err error) {
 	defer catch(&err)
 	return f.ImportedLibraries()
+}
+
+// IsGo says from a file's section headers whether a Go linker had a part in it, at
+// little cost: for looking through the libraries of any process. Open says more.
+func IsGo(path string) (is bool) {
+	defer func() { is = recover() == nil && is }() // debug/elf on foreign bytes
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // to open a device may do something
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Section(".go.buildinfo") != nil
 }

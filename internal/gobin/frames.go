@@ -33,7 +33,7 @@ const maxInline = 512
 // logical already; they are for Locations.
 func (b *Binary) Frames(dst []Frame, pc uint64) []Frame {
 	b.walk(pc, func(f function, c call) bool {
-		dst = append(dst, b.frame(f, c))
+		dst = append(dst, f.frame(c))
 		return true
 	})
 	return dst
@@ -52,18 +52,14 @@ type call struct {
 // returns false. Wrappers around an inlined function are left out.
 func (b *Binary) walk(pc uint64, visit func(function, call) bool) {
 	defer ignoreFault(debug.SetPanicOnFault(true))
-	t := b.table
-	if t == nil {
-		return
-	}
-	f, ok := t.find(pc)
+	f, ok := b.find(pc)
 	if !ok {
 		return
 	}
-	tree, callee := f.funcdata(funcdataInlTree), t.ids.gopanic // elides nothing
+	tree, callee := f.funcdata(funcdataInlTree), f.t.ids.gopanic // elides nothing
 	for range maxInline {
 		c, parent := f.callAt(tree, pc)
-		if !t.ids.elides(c.funcID, callee) && !visit(f, c) || !c.inlined {
+		if !f.t.ids.elides(c.funcID, callee) && !visit(f, c) || !c.inlined {
 			return
 		}
 		pc, callee = f.entry+uint64(parent), c.funcID
@@ -92,9 +88,9 @@ func (f function) callAt(tree []byte, pc uint64) (c call, parent uint32) {
 	return c, binary.LittleEndian.Uint32(rec[8:])
 }
 
-func (b *Binary) frame(f function, c call) Frame {
+func (f function) frame(c call) Frame {
 	fr := Frame{
-		Symbol:    b.symbolName(f.t, c.name),
+		Symbol:    f.t.symbolName(c.name),
 		File:      "?", // as runtime.funcline1 says it
 		StartLine: int(c.startLine),
 		Entry:     f.entry,
@@ -105,7 +101,7 @@ func (b *Binary) frame(f function, c call) Frame {
 	file, ok1 := f.value(f.fileTable(), c.pc)
 	line, ok2 := f.value(f.lineTable(), c.pc)
 	if ok1 && ok2 && file >= 0 && line >= 0 {
-		fr.File, fr.Line = b.fileName(f, uint32(file)), int(line)
+		fr.File, fr.Line = f.fileName(uint32(file)), int(line)
 	}
 	return fr
 }
@@ -123,31 +119,34 @@ func printName(s string) string {
 // symbolName is the name at an offset of the name table; offset 0 is no name, as
 // in runtime.moduledata.funcName. Names and files are copied once: frames share
 // them, and they outlive the mapping.
-func (b *Binary) symbolName(t *table, off uint32) string {
+func (t *table) symbolName(off uint32) string {
 	if off == 0 {
 		return ""
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, ok := b.names[off]
-	if !ok {
-		s = cstring(t.names, off)
-		b.names[off] = s
-	}
-	return s
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return intern(&t.funcNames, t.names, off)
 }
 
-func (b *Binary) fileName(f function, n uint32) string {
+func (f function) fileName(n uint32) string {
 	off, ok := word(f.t.cus, 4*(uint64(f.cuOffset())+uint64(n)))
 	if !ok || off == ^uint32(0) {
 		return "?"
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, ok := b.files[off]
+	f.t.mu.Lock()
+	defer f.t.mu.Unlock()
+	return intern(&f.t.fileNames, f.t.files, off)
+}
+
+// intern is the string at an offset of data, the same one each time.
+func intern(known *map[uint32]string, data []byte, off uint32) string {
+	s, ok := (*known)[off]
 	if !ok {
-		s = cstring(f.t.files, off)
-		b.files[off] = s
+		if *known == nil {
+			*known = make(map[uint32]string)
+		}
+		s = cstring(data, off)
+		(*known)[off] = s
 	}
 	return s
 }

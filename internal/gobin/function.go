@@ -9,7 +9,6 @@ type Func struct {
 	TopFrame bool   // a stack ends here: runtime.goexit, runtime.mstart, ...
 	Wrapper  bool   // made by the compiler; see Frame.Wrapper
 
-	b *Binary
 	f function
 }
 
@@ -17,30 +16,27 @@ type Func struct {
 // allocates nothing.
 func (b *Binary) FuncAt(pc uint64) (fn Func, ok bool) {
 	defer ignoreFault(debug.SetPanicOnFault(true))
-	if b.table == nil {
-		return Func{}, false
-	}
-	f, ok := b.table.find(pc)
+	f, ok := b.find(pc)
 	if !ok {
 		return Func{}, false
 	}
-	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), Wrapper: f.id() == b.table.ids.wrapper, b: b, f: f}, true
+	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), Wrapper: f.id() == f.t.ids.wrapper, f: f}, true
 }
 
 // Name is the function's name as in Frame.Func.
 func (fn Func) Name() string {
-	if fn.b == nil {
+	if fn.f.t == nil {
 		return ""
 	}
 	defer ignoreFault(debug.SetPanicOnFault(true))
-	return printName(fn.b.symbolName(fn.f.t, fn.f.nameOff()))
+	return printName(fn.f.t.symbolName(fn.f.nameOff()))
 }
 
 // SPDelta is how far the stack pointer is below its value at the function's
 // entry when pc is about to run; the return address lies at SP + SPDelta(pc).
 // ok is false if the function's table does not say.
 func (fn Func) SPDelta(pc uint64) (delta int32, ok bool) {
-	if fn.b == nil {
+	if fn.f.t == nil {
 		return 0, false
 	}
 	defer ignoreFault(debug.SetPanicOnFault(true))

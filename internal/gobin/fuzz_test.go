@@ -44,7 +44,7 @@ func FuzzTable(f *testing.F) {
 
 // askTable asks everything that can be asked at a pc and its neighbours.
 func askTable(f *testing.F, t *table, pc uint64) {
-	b := &Binary{table: t, names: map[uint32]string{}, files: map[uint32]string{}}
+	b := &Binary{table: t}
 	for range 16 {
 		if fn, ok := b.FuncAt(pc); ok {
 			fn.SPDelta(pc)

@@ -24,7 +24,6 @@ import (
 	"debug/elf"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -64,9 +63,7 @@ type Binary struct {
 	module  *module          // nil with table
 	table   *table           // nil where functions cannot be read
 
-	mu    sync.Mutex
-	names map[uint32]string // interned function names by offset in the name table
-	files map[uint32]string // interned file names by offset in the file table
+	added addedModules // what the program loaded while it ran: see AddModule
 }
 
 // Open opens the executable at path. A file that is no Go program is an error:
@@ -103,7 +100,7 @@ func read(m *mapping) (b *Binary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b = &Binary{file: m, names: map[uint32]string{}, files: map[uint32]string{}}
+	b = &Binary{file: m}
 	b.readHeaders(f)
 	if err := b.readBuildInfo(f); err != nil {
 		return nil, err

@@ -71,10 +71,7 @@ func (b *Binary) split(dst []sample.Location, stack []uint64, cut int) (location
 // function: runtime.Frames.Next.
 func (b *Binary) callPC(ret uint64) (pc uint64, f function, ok bool) {
 	defer ignoreFault(debug.SetPanicOnFault(true))
-	if b.table == nil {
-		return ret - 1, function{}, false
-	}
-	if f, ok = b.table.find(ret); !ok {
+	if f, ok = b.find(ret); !ok {
 		return ret - 1, function{}, false
 	}
 	if ret == f.entry {
@@ -88,7 +85,7 @@ func (b *Binary) callPC(ret uint64) (pc uint64, f function, ok bool) {
 func (b *Binary) logical(pc uint64, last bool) []Frame {
 	frames := make([]Frame, 0, 1)
 	b.walk(pc, func(f function, c call) bool {
-		frames = append(frames, b.frame(f, c))
+		frames = append(frames, f.frame(c))
 		return last
 	})
 	return frames

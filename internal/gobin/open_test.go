@@ -147,7 +147,7 @@ func TestOtherToolchainsAreNamed(t *testing.T) {
 		{"gccgo", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-compiler": "gccgo"}}, ErrGccgo},
 		{"linkshared", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-linkshared": "true"}}, ErrBuildMode},
 		{"plugin", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-buildmode": "plugin"}}, ErrBuildMode},
-		{"c-shared", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-buildmode": "c-shared"}}, ErrBuildMode},
+		{"shared", &Binary{Arch: "amd64", GoVersion: "go1.26.8", Settings: map[string]string{"-buildmode": "shared"}}, ErrBuildMode},
 		{"32 bits", &Binary{Arch: "386", GoVersion: "go1.26.8"}, ErrArch},
 	} {
 		if err := c.b.checkSupported(exe); !errors.Is(err, c.want) {

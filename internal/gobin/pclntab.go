@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
+	"sync"
 )
 
 // The function table as Go 1.20 to 1.27 write it (runtime/symtab.go: pcHeader,
@@ -28,6 +29,9 @@ type table struct {
 	inlineData []byte // from moduledata.gofunc, the base of funcdata offsets
 	ids        funcIDs
 	quantum    uint32 // pc deltas are in units of this
+
+	mu                   sync.Mutex
+	funcNames, fileNames map[uint32]string // names of functions and of files that were asked for, by offset
 }
 
 // openTable finds the function table and the module that it belongs to.

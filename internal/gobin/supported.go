@@ -25,7 +25,7 @@ func (b *Binary) checkSupported(f *elf.File) error {
 		return fmt.Errorf("built for %s/%s: %w", goos, b.Arch, ErrArch)
 	}
 	switch mode := b.Settings["-buildmode"]; mode {
-	case "", "exe", "pie":
+	case "", "exe", "pie", "c-shared", "c-archive":
 	default:
 		return fmt.Errorf("built with -buildmode=%s: %w", mode, ErrBuildMode)
 	}

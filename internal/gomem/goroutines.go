@@ -51,7 +51,6 @@ type goroutineReader struct {
 	places     gPlaces
 	code       unwinder
 	threads    threadPlaces
-	modules    moduleReader
 	labels     labelReader
 	reasonText [maxReasons]string
 }
@@ -95,7 +94,6 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 	gr.size = int(find.size("g"))
 	gr.lastPoll = find.addr("sched") + find.offset("schedt", "lastpoll")
 	gr.threads.attach(find)
-	gr.modules.attach(find)
 	gr.labels.inMap = find.minor < 24
 	if err := find.err(); err != nil {
 		return err
@@ -104,7 +102,8 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 	return gr.verify(r.mem)
 }
 
-// verify refuses a list that does not begin with a goroutine that has a stack.
+// verify refuses a list that does not begin with a goroutine that has a stack, or
+// with one that is none now: a library's first is kept for the program's threads.
 func (gr *goroutineReader) verify(m memory) error {
 	list, err := m.u64(gr.list)
 	if err != nil {
@@ -119,7 +118,8 @@ func (gr *goroutineReader) verify(m memory) error {
 		return err
 	}
 	g := gr.decode(first, buf)
-	if g.lo >= g.hi || g.hi-g.lo > 1<<40 || g.status&^statusScan > 32 {
+	unused := g.lo == 0 && g.hi == 0 && stateNames[g.status] == ""
+	if g.lo >= g.hi && !unused || g.hi-g.lo > 1<<40 || g.status > 32 {
 		return fmt.Errorf("the first goroutine at %#x has status %d and stack [%#x, %#x)", first, g.status, g.lo, g.hi)
 	}
 	return nil
@@ -134,7 +134,7 @@ func (gr *goroutineReader) verify(m memory) error {
 // interrupted call has none), so that the line is that of Stack[0] and
 // Stack[i]-1. A running goroutine has no stack: its registers are a thread's.
 // One that kept moving while it was read has none either. A stack that leads into
-// a plugin ends there, with the address in it. Oldest is a lower
+// a plugin whose functions cannot be read ends there, with the address in it. Oldest is a lower
 // bound: the runtime notes the time when a collection first finds it waiting.
 func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) { return r.GoroutinesAt(nil) }
 
@@ -149,7 +149,7 @@ func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, er
 	if err != nil {
 		return nil, fmt.Errorf("goroutines: %w", err)
 	}
-	modules, err := gr.modules.list(r.mem)
+	modules, err := r.learnModules()
 	if err != nil {
 		return nil, fmt.Errorf("goroutines: %w", err)
 	}
@@ -159,7 +159,7 @@ func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, er
 	}
 	gr.labels.sets = make(map[uint64][]label)
 	groups := grouping{reader: gr, mem: r.mem, now: r.now(all), byHash: make(map[uint64][]int)}
-	w := walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads, foreign: len(modules) > 1}
+	w := walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads, foreign: modules > 1}
 	b := batch{reader: gr, walk: w, buf: make([]byte, windowSize)}
 	b.unwind(all, func(g *goroutine, stack []uint64, frames []uint32) {
 		if !gr.code.system(g, finalizing&fingRunning != 0) {

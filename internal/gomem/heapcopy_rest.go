@@ -126,7 +126,7 @@ func (c *heapCopy) attachModules() error {
 
 // readModules reads where the program and its plugins have their variables.
 func (c *heapCopy) readModules() error {
-	addrs, err := c.r.marker.modules.list(c.r.mem)
+	addrs, err := c.r.modules.list(c.r.mem)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *heapCopy) readModules() error {
 				return err
 			}
 		}
-		for i, at := range c.r.marker.modules.variables {
+		for i, at := range c.r.modules.variables {
 			v := &m.variables[i]
 			for _, field := range []struct {
 				to  *uint64

@@ -21,7 +21,6 @@ import (
 // only a register holds is missed. Weak pointers, objects without pointers and
 // pointers in C memory lead nowhere.
 type marker struct {
-	modules     moduleReader
 	finBlocks   uint64 // address of runtime.allfin
 	specialNext uint64 // offsets within special and specialprofile
 	specialKind uint64
@@ -38,7 +37,6 @@ var errHeapTooLarge = errors.New("the heap is too large to be marked")
 
 // attach finds the roots.
 func (mk *marker) attach(r *Runtime, find *resolver) error {
-	mk.modules.attach(find)
 	mk.finBlocks, mk.allp = find.addr("allfin"), find.addr("allp")
 	mk.specialNext, mk.specialKind = find.offset("special", "next"), find.offset("special", "kind")
 	mk.specialOff, mk.bucket = find.number("special", "offset"), find.offset("specialprofile", "b")
@@ -48,7 +46,7 @@ func (mk *marker) attach(r *Runtime, find *resolver) error {
 	if err := find.err(); err != nil {
 		return err
 	}
-	return errors.Join(r.why[FeatureRanges], r.why[FeatureGoroutines])
+	return errors.Join(r.why[FeatureRanges], r.why[FeatureGoroutines], r.why[FeaturePlugins])
 }
 
 // LiveObjects marks everything that the program can reach, and says how much

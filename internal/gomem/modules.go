@@ -1,29 +1,36 @@
 package gomem
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // maxModules bounds the list of modules: one for the program, one a plugin.
 const maxModules = 1 << 10
 
 // moduleReader follows the list of runtime.moduledata: the program, then the
-// plugins that it has opened (runtime/symtab.go). Other modules' functions are
-// not in the executable's tables.
+// plugins that it has opened (runtime/symtab.go). Their functions are not in the
+// executable's tables, and are read from memory.
 type moduleReader struct {
 	first, next uint64 // address of the first; offset of moduledata.next
 	variables   [2]variables
+	code        codePlaces
+	learnt      map[uint64]bool // addresses of modules whose functions were read or refused
 }
 
 // variables are offsets in a moduledata of where a module's data or bss lies and
 // which of its words are pointers.
 type variables struct{ start, end, mask uint64 }
 
-func (mr *moduleReader) attach(find *resolver) {
+func (mr *moduleReader) attach(_ *Runtime, find *resolver) error {
 	at := func(field string) uint64 { return find.offset("moduledata", field) }
 	mr.first, mr.next = find.addr("firstmoduledata"), at("next")
 	mr.variables = [2]variables{
 		{at("data"), at("edata"), at("gcdatamask.bytedata")},
 		{at("bss"), at("ebss"), at("gcbssmask.bytedata")},
 	}
+	mr.code.attach(find)
+	return find.err()
 }
 
 // list is the addresses of all modules.
@@ -38,4 +45,40 @@ func (mr *moduleReader) list(m memory) (all []uint64, err error) {
 		}
 	}
 	return all, nil
+}
+
+// learnModules makes the functions known of what the program has loaded since the
+// last call, and says how many modules it has. A module that cannot be read is told
+// by Why(FeaturePlugins); its addresses stay without names.
+func (r *Runtime) learnModules() (modules int, err error) {
+	all, err := r.modules.list(r.mem)
+	if err != nil {
+		return 0, err
+	}
+	for i, at := range all {
+		if i == 0 || r.modules.learnt[at] {
+			continue
+		}
+		if r.modules.learnt == nil {
+			r.modules.learnt = make(map[uint64]bool)
+		}
+		r.modules.learnt[at] = true
+		if err := r.learn(at); err != nil {
+			err = fmt.Errorf("%s: the module at %#x: %w", FeaturePlugins, at, err)
+			r.why[FeaturePlugins] = errors.Join(r.why[FeaturePlugins], err)
+		}
+	}
+	return len(all), nil
+}
+
+// learn reads the functions of the module at an address.
+func (r *Runtime) learn(addr uint64) error {
+	m, err := r.modules.code.read(r.mem, addr, r.bias)
+	if err == nil {
+		err = r.bin.AddModule(m)
+	}
+	if err == nil {
+		r.goroutines.code.forget()
+	}
+	return err
 }

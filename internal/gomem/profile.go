@@ -103,8 +103,14 @@ func (r *Runtime) Profile(dst *sample.HeapProfile) error {
 	if err != nil {
 		return err
 	}
+	known := len(p.buckets)
 	if err := p.follow(r.mem); err != nil {
 		return fmt.Errorf("heap profile: %w", err)
+	}
+	if len(p.buckets) > known { // their stacks may lead into a new plugin
+		if _, err := r.learnModules(); err != nil {
+			return fmt.Errorf("heap profile: %w", err)
+		}
 	}
 	cycle, err := p.readRecords(r.mem)
 	if err != nil {

@@ -20,7 +20,7 @@ type sampled struct{ object, bucket uint64 }
 // the walk over special records finds on the way.
 func (mk *marker) roots(r *Runtime, m *marking) ([]sampled, error) {
 	mk.skipWriteBuffers(r, m)
-	if err := mk.globals(m); err != nil {
+	if err := mk.globals(r, m); err != nil {
 		return nil, err
 	}
 	if err := mk.stacks(r, m); err != nil {
@@ -46,13 +46,13 @@ func (mk *marker) skipWriteBuffers(r *Runtime, m *marking) {
 }
 
 // globals marks from the variables of the program and its plugins.
-func (mk *marker) globals(m *marking) error {
-	modules, err := mk.modules.list(m.mem)
+func (mk *marker) globals(r *Runtime, m *marking) error {
+	modules, err := r.modules.list(m.mem)
 	if err != nil {
 		return err
 	}
 	for _, module := range modules {
-		for _, at := range mk.modules.variables {
+		for _, at := range r.modules.variables {
 			var v [3]uint64
 			for i, off := range []uint64{at.start, at.end, at.mask} {
 				if v[i], err = m.mem.u64(module + off); err != nil {

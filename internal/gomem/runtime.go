@@ -36,6 +36,8 @@ const (
 	FeatureGoroutines Feature = "goroutines"
 	FeatureRanges     Feature = "memory ranges"
 	FeatureLive       Feature = "live objects"
+	// FeaturePlugins may be refused later, when the program opens a plugin.
+	FeaturePlugins Feature = "functions of plugins"
 )
 
 // Runtime is the Go runtime of one process. Its methods are not safe for
@@ -47,6 +49,7 @@ type Runtime struct {
 	why   map[Feature]error
 	still bool // a core: no time passes in it
 
+	modules    moduleReader
 	counters   counterReader
 	metrics    metricReader
 	profile    profileReader
@@ -87,6 +90,9 @@ func attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64, still bool) (*Runti
 		return nil, err
 	}
 	r.attachAll(find)
+	if _, err := r.learnModules(); err != nil {
+		r.why[FeaturePlugins] = fmt.Errorf("%s: %w", FeaturePlugins, err)
+	}
 	return r, nil
 }
 
@@ -99,6 +105,7 @@ func (r *Runtime) attachAll(find *resolver) {
 		{FeatureCounters, r.counters.attach},
 		{FeatureMetrics, r.metrics.attach},
 		{FeatureProfile, r.profile.attach},
+		{FeaturePlugins, r.modules.attach},
 		{FeatureGoroutines, r.goroutines.attach},
 		{FeatureRanges, r.attachRanges},
 		{FeatureLive, r.marker.attach},

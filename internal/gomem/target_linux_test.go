@@ -25,7 +25,7 @@ import (
 // build is one way to build the target program.
 type build struct {
 	toolchain string
-	mode      string // exe, pie, cgo, or one of variants
+	mode      string // exe, pie, cgo, c-shared, or one of variants
 	stripped  bool
 }
 
@@ -71,6 +71,10 @@ func matrix() []build {
 	for _, name := range slices.Sorted(maps.Keys(variants)) {
 		all = append(all, build{"go1.26.8", name, false})
 	}
+	for _, b := range []build{{"go1.20.14", "", false}, {"go1.24.13", "", true}, {"go1.26.8", "", false}, {"go1.27.2", "", true}} {
+		b.mode = "c-shared"
+		all = append(all, b)
+	}
 	return all
 }
 
@@ -80,6 +84,9 @@ func executable(t testing.TB, b build) string {
 	o, isVariant := variants[b.mode]
 	if !isVariant {
 		o = hwtest.BuildOptions{PIE: b.mode == "pie", CGO: b.mode == "cgo", Strip: b.stripped}
+	}
+	if b.mode == "c-shared" {
+		o.Mode, o.Tags = b.mode, "library"
 	}
 	o.Toolchain = b.toolchain
 	path := hwtest.Build(t, filepath.Join("testdata", "target"), o)
@@ -149,7 +156,13 @@ func launch(t testing.TB, path string, env ...string) *target {
 			t.Fatal(err)
 		}
 	}
+	bin, err := gobin.Open(path)
+	must(err)
+	t.Cleanup(func() { bin.Close() })
 	cmd := exec.Command(path)
+	if bin.Settings["-buildmode"] == "c-shared" {
+		cmd = exec.Command(libraryHost(t), path)
+	}
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr
 	for _, v := range env {
@@ -164,15 +177,23 @@ func launch(t testing.TB, path string, env ...string) *target {
 	must(cmd.Start())
 	wait := sync.OnceValue(cmd.Wait)
 	t.Cleanup(func() { cmd.Process.Kill(); wait() })
-	bin, err := gobin.Open(path)
-	must(err)
-	t.Cleanup(func() { bin.Close() })
 	p := &target{t: t, pid: cmd.Process.Pid, in: in, out: bufio.NewReader(out), bin: bin, dir: cmd.Dir, wait: wait}
 	p.mem, err = os.Open(fmt.Sprintf("/proc/%d/mem", p.pid))
 	must(err)
 	t.Cleanup(func() { p.mem.Close() })
 	p.bias = p.findBias(path)
 	return p
+}
+
+// libraryHost builds the program in C that loads the target as a library.
+func libraryHost(t testing.TB) string {
+	t.Helper()
+	hwtest.Need(t, hwtest.Program("gcc"))
+	path := filepath.Join(t.TempDir(), "host")
+	if out, err := exec.Command("gcc", "-o", path, filepath.Join("testdata", "host.c"), "-ldl").CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v: %s", err, out)
+	}
+	return path
 }
 
 // ask sends a command and returns the answer's lines.

@@ -59,6 +59,12 @@ func newUnwinder(bin *gobin.Binary, bias uint64) unwinder {
 	return unwinder{bin: bin, bias: bias, links: bin.Arch == "arm64", steps: make(map[uint64]step), owns: make(map[uint64]bool)}
 }
 
+// forget drops what was looked up when fewer functions were known.
+func (u *unwinder) forget() {
+	clear(u.steps)
+	clear(u.owns)
+}
+
 // step looks up a run-time pc.
 func (u *unwinder) step(pc uint64) step {
 	if s, ok := u.steps[pc]; ok {

@@ -17,6 +17,7 @@ import (
 type BuildOptions struct {
 	Toolchain string // "go1.24.13"; "": the one that runs the tests
 	PIE       bool
+	Mode      string // -buildmode: "c-shared", "plugin"; both imply CGO. "": an executable
 	CGO       bool
 	Strip     bool // without symbol table and DWARF
 	Race      bool // implies CGO
@@ -30,6 +31,9 @@ func (o BuildOptions) args() []string {
 	args := []string{"-buildmode=exe"}
 	if o.PIE {
 		args[0] = "-buildmode=pie"
+	}
+	if o.Mode != "" {
+		args[0] = "-buildmode=" + o.Mode
 	}
 	if o.Race {
 		args = append(args, "-race")
@@ -50,9 +54,11 @@ func (o BuildOptions) args() []string {
 	return args
 }
 
+func (o BuildOptions) needsCGO() bool { return o.CGO || o.Race || o.Mode != "" }
+
 func (o BuildOptions) env() []string {
 	cgo := "CGO_ENABLED=0"
-	if o.CGO || o.Race {
+	if o.needsCGO() {
 		cgo = "CGO_ENABLED=1"
 	}
 	env := append(os.Environ(), "GOFLAGS=", cgo)
@@ -126,7 +132,7 @@ func run(t testing.TB, target string, o BuildOptions, command func(out string) *
 	if o.Toolchain != "" {
 		Need(t, Toolchain(o.Toolchain))
 	}
-	if o.CGO || o.Race {
+	if o.needsCGO() {
 		Need(t, CGO)
 	}
 	sum := sha256.Sum256(fmt.Append(nil, target, o))
