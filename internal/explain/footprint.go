@@ -25,8 +25,14 @@ func (c *Case) hard() []float64 {
 		return t.Anon
 	}
 	out := make([]float64, len(t.Usage))
+	cache := math.NaN()
 	for i := range out {
-		out[i] = t.Usage[i] - t.PageCache[i]
+		// Near the limit most samples read the charge alone: the page cache is then
+		// that of the full sample before, a tenth of a second ago at most.
+		if !math.IsNaN(t.PageCache[i]) {
+			cache = t.PageCache[i]
+		}
+		out[i] = max(0, t.Usage[i]-cache)
 	}
 	return out
 }

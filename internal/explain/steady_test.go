@@ -8,26 +8,31 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// Near the limit samples are a hundred times as dense; time counts, not samples.
+// Near the limit samples are a hundred times as dense, and most of them have read
+// the charge alone; time counts, not samples.
 func TestTheFootprintIsOfTimeNotOfSamples(t *testing.T) {
 	s := newScene()
 	s.Ticks = Ticks{}
-	add := func(at, v float64) {
+	add := func(at, v, cache float64) {
 		s.Ticks.At, s.Ticks.Usage = append(s.Ticks.At, at), append(s.Ticks.Usage, v*float64(mib))
-		s.Ticks.PageCache = append(s.Ticks.PageCache, 0)
+		s.Ticks.PageCache = append(s.Ticks.PageCache, cache*float64(mib))
 	}
 	for i := range 90 {
-		add(float64(i), 20)
+		add(float64(i), 20, 0)
 	}
 	for i := range 1000 {
-		add(90+float64(i)/1000, 200)
+		if i%100 == 0 {
+			add(90+float64(i)/1000, 205, 5)
+		} else {
+			add(90+float64(i)/1000, 205, math.NaN())
+		}
 	}
 	f := newCase(s.Evidence).run.Footprint
 	if f == nil || f.P50 != 20*mib || f.P95 != 20*mib || f.P99 == nil || *f.P99 != 200*mib || f.P999 == nil || *f.P999 != 200*mib {
 		t.Errorf("%+v", f)
 	}
 	s.Ticks = Ticks{}
-	add(0, 20)
+	add(0, 20, 0)
 	if f := newCase(s.Evidence).run.Footprint; f == nil || f.P50 != 20*mib || f.P99 != nil || f.P999 != nil {
 		t.Errorf("one sample: %+v", f)
 	}
