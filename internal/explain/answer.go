@@ -237,6 +237,9 @@ type Fact struct {
 	ID     string           `json:"id"`
 	Text   string           `json:"text"`
 	Values map[string]int64 `json:"values"`
+	// About is what the fact is of, "curve", "site", "goroutines": for whoever shows the
+	// samples behind it.
+	About string `json:"-"`
 }
 
 // RuledOut is a class that is not the truth, and why.

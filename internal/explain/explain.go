@@ -148,7 +148,7 @@ func number(a *Answer, facts []Fact) {
 			continue
 		}
 		ids[f.ID] = fmt.Sprintf("e%d", len(ids)+1)
-		f.ID = ids[f.ID]
+		f.About, f.ID = f.ID, ids[f.ID]
 		a.Evidence = append(a.Evidence, f)
 	}
 	for i := range a.Verdict.Why {

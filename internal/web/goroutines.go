@@ -59,6 +59,17 @@ func (g *Goroutines) call(f sample.Frame, module string) {
 }
 
 // settingsOf is how the Go runtime was set and stood.
+// profileRate is how often the heap profile takes an allocation.
+func profileRate(rate int64) string {
+	switch rate {
+	case 0:
+		return "off"
+	case 1:
+		return "every allocation"
+	}
+	return "1 per " + units.Limit(sample.Bytes(rate))
+}
+
 func settingsOf(g *sample.Runtime) []Setting {
 	limit := "not set"
 	if g.MemoryLimit != sample.NoMemoryLimit {
@@ -69,5 +80,5 @@ func settingsOf(g *sample.Runtime) []Setting {
 		gogc = "off"
 	}
 	return []Setting{{"GOGC", gogc}, {"GOMEMLIMIT", limit}, {"heap goal", units.Size(g.HeapGoal)}, {"collections", fmt.Sprint(g.NumGC)},
-		{"goroutines", fmt.Sprint(g.Goroutines)}, {"profile rate", fmt.Sprint(g.ProfileRate)}}
+		{"goroutines", fmt.Sprint(g.Goroutines)}, {"heap profile", profileRate(g.ProfileRate)}}
 }

@@ -1,6 +1,9 @@
 package web
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -102,9 +105,7 @@ func heldOf(c *sample.HeapCapture, taken float64) *Held {
 		}
 		h.Paths = append(h.Paths, one)
 	}
-	for _, t := range c.Types {
-		h.Types = append(h.Types, HeldType{t.Type, t.Objects, int64(t.Bytes)})
-	}
+	h.addTypes(c.Types)
 	for _, l := range c.Collections {
 		h.Collections = append(h.Collections, Collection{l.Path, l.Kind, l.Count, l.Entries, l.Room, int64(l.Bytes), int64(l.Reached)})
 	}
@@ -115,4 +116,20 @@ func heldOf(c *sample.HeapCapture, taken float64) *Held {
 		h.Gaps = append(h.Gaps, explain.Gap{What: g.What, Why: g.Why})
 	}
 	return h
+}
+
+// addTypes lists types by their name: several of the program may share one.
+func (h *Held) addTypes(types []sample.HeapType) {
+	at := map[string]int{}
+	for _, t := range types {
+		i, ok := at[t.Type]
+		if !ok {
+			i = len(h.Types)
+			at[t.Type] = i
+			h.Types = append(h.Types, HeldType{Type: t.Type})
+		}
+		h.Types[i].Objects += t.Objects
+		h.Types[i].Bytes += int64(t.Bytes)
+	}
+	slices.SortStableFunc(h.Types, func(a, b HeldType) int { return cmp.Compare(b.Bytes, a.Bytes) })
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -137,9 +138,18 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 			t.Errorf("view %q", got)
 		}
 	})
-	t.Run("a fact shows its figures", func(t *testing.T) {
-		b.do(chromedp.Click(".fact summary"))
-		b.until(`document.querySelector('.fact[open] td')`)
+	t.Run("each fact opens the samples that it was read from", func(t *testing.T) {
+		facts := value[int](b, `document.querySelectorAll('.out').forEach((e) => { e.open = true }), document.querySelectorAll('.fact').length`)
+		for i := range facts {
+			fact := fmt.Sprintf(`document.querySelectorAll('.fact')[%d]`, i)
+			value[bool](b, fact+`.open = true`)
+			b.until(fact + `.querySelector('.card > table td') && ` + fact + `.querySelectorAll('.raw tbody td').length > 1`)
+			value[bool](b, fact+`.open = false`)
+		}
+		if facts == 0 {
+			t.Error("no fact is named")
+		}
+		value[bool](b, `(document.querySelectorAll('.out').forEach((e) => { e.open = false }), true)`)
 	})
 	t.Run("the verdict is copied as Markdown", func(t *testing.T) {
 		value[bool](b, `(navigator.clipboard.writeText = async (text) => { window.copied = text }, true)`)

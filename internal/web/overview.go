@@ -37,6 +37,9 @@ type Overview struct {
 	CyclesAll   int          `json:"cycles_all"` // that were seen, listed or not
 	Programs    []Program    `json:"programs"`
 	Environment []Setting    `json:"environment"`
+	// About is what each fact of the answer is of, by its name: the samples behind it
+	// are shown beside it.
+	About map[string]string `json:"about"`
 }
 
 // Moment is one at which all was read.
@@ -133,7 +136,10 @@ func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 		redactAnswer(a)
 	}
 	o := &Overview{Schema: Schema, Name: b.Name, Answer: a, Live: r.Live(), Start: e.Start.UTC().Format(time.RFC3339Nano),
-		Seconds: e.Seconds(e.End), Holes: e.Holes(), Moments: []Moment{}, Events: []Event{}, Gaps: []Gap{}, Cycles: []Cycle{}, CyclesAll: len(e.Cycles)}
+		Seconds: e.Seconds(e.End), Holes: e.Holes(), Moments: []Moment{}, Events: []Event{}, Gaps: []Gap{}, Cycles: []Cycle{}, CyclesAll: len(e.Cycles), About: map[string]string{}}
+	for _, f := range a.Evidence {
+		o.About[f.ID] = f.About
+	}
 	if len(e.Ticks.At) > 0 {
 		o.From = min(0, e.Ticks.At[0])
 	}

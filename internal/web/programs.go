@@ -34,6 +34,11 @@ func (o *Overview) programs(r *recording.Reader, e *explain.Evidence) error {
 			return err
 		}
 		one.life(e, s)
+		for _, then := range o.Answer.Program.Processes { // a moment may have seen more than every sample
+			if then.PID == one.PID && one.Peak != nil && int64(then.Bytes) > *one.Peak {
+				one.Peak = pointer(int64(then.Bytes))
+			}
+		}
 		o.Programs = append(o.Programs, one)
 	}
 	return nil

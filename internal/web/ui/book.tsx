@@ -111,7 +111,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
         <div class="columns">
           <Holders instant={instant} held={held} overview={overview} state={state} change={change} />
           <div>
-            <Why answer={overview.answer} />
+            <Why source={source} overview={overview} instant={instant} />
             <Fixes answer={overview.answer} />
           </div>
         </div>

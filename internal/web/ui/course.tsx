@@ -91,7 +91,9 @@ export function Course({ source, overview, state, change, jump, at }: {
   return <section class="course" aria-labelledby="course-title">
     <div class="tools">
       <h2 id="course-title">How did it get there?</h2>
-      <span class="legend-line">{shown.map((d) => <button class={'series' + (hidden.has(d.column) ? ' off' : '')} aria-pressed={!hidden.has(d.column)} title={d.means} onClick={() => toggle(d.column)}><i style={{ borderTopColor: `var(${d.stroke})`, borderTopStyle: d.dash ? 'dashed' : 'solid' }} />{d.label}</button>)}</span>
+      <span class="legend-line">{shown.map((d) => <button class={'series' + (hidden.has(d.column) ? ' off' : '')} aria-pressed={!hidden.has(d.column)} title={d.means} onClick={() => toggle(d.column)}><i style={{ borderTopColor: `var(${d.stroke})`, borderTopStyle: d.dash ? 'dashed' : 'solid' }} />{d.label}</button>)}
+        {overview.cycles.length > 0 && <span class="series" title="Short strokes at the foot: a collection ended."><i class="gc" />collection</span>}
+        {overview.moments.length > 0 && <span class="series" title="At the top: all was read at once then, the heap profile and the goroutines too."><i class="moment" />moment read in full</span>}</span>
       {whole && <label class="over">lay over <select value={laid} onChange={(e) => change({ over: (e.target as HTMLSelectElement).value })}><option value="">nothing</option>
         {Object.keys(whole.columns).filter((c) => over[c] || c.startsWith('figure ')).sort().map((c) => <option value={c}>{overOf(c).label}</option>)}</select></label>}
       <span class="push actions" role="group" aria-label="Jump to">

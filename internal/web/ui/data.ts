@@ -25,6 +25,7 @@ export interface Overview {
   gaps_all: number
   programs: Program[]
   environment: Setting[]
+  about: Record<string, string>
 }
 
 export interface Cycle { at: number; n: number; missed: number; trigger: number; marked: number; goal: number; pause: number }

@@ -32,10 +32,10 @@ export function HeldBy({ held, state, change, rows }: { held: Held | null; state
   const rest = holders.slice(rows)
   return <div><table class="lines holds"><thead><tr><th scope="col">Held by</th><th scope="col" class="num">Retained</th><th scope="col" class="num">Share</th><th scope="col" class="num">Objects</th><th scope="col">Allocated at</th></tr></thead>
     <tbody>{holders.slice(0, rows).map(({ p, i }) => <tr class={idOf(held, all, i) === state.line ? 'on' : ''} onClick={() => change({ line: idOf(held, all, i) })}>
-      <th scope="row"><button class="term" onClick={() => change({ line: idOf(held, all, i) })} aria-pressed={idOf(held, all, i) === state.line}><code>{all[i]}</code></button> <span class="muted">{p.type}</span></th>
+      <th scope="row"><button class="term" onClick={() => change({ line: idOf(held, all, i) })} aria-pressed={idOf(held, all, i) === state.line}><code>{all[i]}</code></button> <span class="muted">{typeOf(p.type)}</span></th>
       <td class="num"><b>{size(p.retained)}</b></td><td class="num">{percent(p.retained, held.live_bytes)}</td><td class="num">{count(p.held)}</td>
       <td>{p.sites.length ? <code>{p.sites[0].place}</code> : '\u2013'}</td></tr>)}</tbody></table>
-    {rest.length > 0 && <p class="muted">{rest.length} other holders, {size(rest.reduce((n, { p }) => n + p.retained, 0))}</p>}</div>
+    {rest.length > 0 && <p class="muted">{rest.length} other {rest.length === 1 ? 'holder' : 'holders'}, {size(rest.reduce((n, { p }) => n + p.retained, 0))}</p>}</div>
 }
 
 // Explorer is the whole of a capture: the picture, a search, the way to the root,

@@ -2,9 +2,13 @@ import { h } from 'preact'
 import type { Held, Instant, Line, Overview } from './data'
 import type { State, View } from './state'
 import { HeldBy } from './held'
-import { clock, delta, percent, size } from './format'
+import { clock, delta, limit, percent, size } from './format'
 
-const views: [View, string][] = [['live', 'Held'], ['holders', 'Held by'], ['allocated', 'All allocated'], ['garbage', 'Garbage'], ['native', 'Native'], ['goroutines', 'Goroutines']]
+const views: [View, string, string][] = [
+  ['live', 'Held', 'By the line that allocated it: what is still there.'], ['holders', 'Held by', 'By what points at it: the variables, maps and stacks that keep it from being freed.'],
+  ['allocated', 'All allocated', 'By the line that allocated it, since the start: what was freed meanwhile too.'], ['garbage', 'Garbage', 'What no one points at any more and the collector has not freed yet.'],
+  ['native', 'Native', 'Memory outside Go, by process: cgo and mmap.'], ['goroutines', 'Goroutines', 'Where the goroutines stand.'],
+]
 const rows = 5
 
 export function Holders({ instant, held, overview, state, change }: { instant: Instant; held: Held | null; overview: Overview; state: State; change: (s: Partial<State>) => void }) {
@@ -15,11 +19,12 @@ export function Holders({ instant, held, overview, state, change }: { instant: I
   const chosen = lines.find((l) => l.place === state.line) ?? lines[0]
   // What is a hundredth or less only distracts from the first screen.
   const listed = lines.filter((l, i) => i < rows && (i === 0 || figure(l) > whole / 100 || l === chosen))
+  const others = lines.length - listed.length + heap.others.count
   const finding = heap.view === 'none' ? 'the heap profile was not read'
-    : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'reached from the roots' : 'in use by the program\u2019s own profile'}${heap.rate > 1 ? `, sampled 1 per ${size(heap.rate)}; \u00b1 ${size(heap.error)}` : ''}`
+    : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'still reachable' : 'in use by the program\u2019s own profile'}${heap.rate > 1 ? `, sampled 1 per ${limit(heap.rate)}; \u00b1 ${size(heap.error)}` : ''}`
   return <section class="holders" aria-labelledby="who-title" id="who">
     <h2 id="who-title">Who held it? <span class="finding">{finding}</span></h2>
-    <div class="tabs" role="group" aria-label="What to list">{views.filter(([view]) => view !== 'holders' || instant.capture !== null).map(([view, label]) => <button aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
+    <div class="tabs" role="group" aria-label="What to list">{views.filter(([view]) => view !== 'holders' || instant.capture !== null).map(([view, label, means]) => <button title={means} aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
       <span class="muted push">{state.view === 'holders' && instant.capture !== null ? `captured at ${clock(instant.capture)}` : heap.since !== null && `growth since ${clock(heap.since)}`}{state.view !== 'holders' && Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
     {state.view !== 'holders' && heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines hold {percent(heap.total, instant.ledger.total)} of what was charged: most of it lies elsewhere, as the bar shows.</p>}
     {state.view === 'holders' && instant.capture !== null ? <HeldBy held={held} state={state} change={change} rows={rows} /> : state.view === 'native' ? <Outside instant={instant} /> : state.view === 'goroutines' ? <Standing instant={instant} />
@@ -35,7 +40,7 @@ export function Holders({ instant, held, overview, state, change }: { instant: I
           </tr>,
           l === chosen && <tr class="code"><td colSpan={5}><Code line={l} /></td></tr>,
         ])}</tbody></table>}
-    {state.view === 'live' && lines.length + heap.others.count > listed.length && <p class="muted">{lines.length - listed.length + heap.others.count} other lines, {size(lines.filter((l) => !listed.includes(l)).reduce((n, l) => n + l.bytes, 0) + heap.others.bytes)}</p>}
+    {state.view === 'live' && others > 0 && <p class="muted">{others} other {others === 1 ? 'line' : 'lines'}, {size(lines.filter((l) => !listed.includes(l)).reduce((n, l) => n + l.bytes, 0) + heap.others.bytes)}</p>}
   </section>
 }
 

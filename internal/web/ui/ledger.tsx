@@ -41,6 +41,6 @@ export function Ledger({ instant, before }: { instant: Instant; before: Instant 
       <th scope="row"><button class="term" title={r.means} onFocus={() => setShown(r.name)} onBlur={() => setShown('')}><i class={'swatch ' + slug(r.name)} />{r.name}</button></th>
       <td class="num">{size(r.bytes)}</td>{before && <td class={'num ' + (r.bytes > was(r.name) ? 'up' : 'down')}>{delta(r.bytes - was(r.name))}</td>}<td class="num muted">{percent(r.bytes, l.total)}{r.reclaimable && ' reclaimable'}</td>
     </tr>)}</tbody></table>
-    <p class="means" aria-live="polite">{means ? `${means.name}: ${means.means}` : instant.untouched > 1 << 20 ? `Beside these, ${size(instant.untouched)} are reserved and were never touched: not charged.` : '\u00a0'}</p>
+    <p class="means" aria-live="polite">{means ? `${means.name}: ${means.means}` : instant.untouched > 1 << 20 ? `Beside these, ${size(instant.untouched)} were allocated and never written: the kernel does not charge them, and “Who held it” counts them.` : '\u00a0'}</p>
   </section>
 }

@@ -16,7 +16,7 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
       <span>{o.state === 'killed' ? `${by[o.by] ?? ''}${o.limit_bytes ? ` of ${limit(o.limit_bytes)}` : ''}, ${clock(o.elapsed_seconds)} after start`
         : [o.exit_code !== null && `with code ${o.exit_code}`, `${clock(o.elapsed_seconds)} after start`].filter(Boolean).join(', ')}</span>
       {o.peak_bytes !== null && <span class="muted">peak {size(o.peak_bytes)}{o.limit_bytes !== null && ` of ${limit(o.limit_bytes)}`}</span>}
-      {v.fingerprint && <span class="push fingerprint"><span class="muted">fingerprint</span> <code>{v.fingerprint}</code> <span class={v.seen ? 'chip' : 'chip new'}>{v.note?.accepted ? 'accepted' : v.seen ? `known, seen ${v.seen} times before` : 'new'}</span></span>}
+      {v.fingerprint && <span class="push fingerprint"><span class="muted">fingerprint</span> <code>{v.fingerprint}</code> <span class={v.seen ? 'chip' : 'chip new'}>{v.note?.accepted ? 'accepted' : v.seen ? `known, seen ${v.seen === 1 ? 'once' : `${v.seen} times`} before` : 'new'}</span></span>}
     </div>
     <h1 id="verdict-title">{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="culprit">{part}</code> : part))}</h1>
     <div class="state">

@@ -1,26 +1,40 @@
 import { h } from 'preact'
-import type { Answer } from './data'
+import { useState } from 'preact/hooks'
+import type { Answer, Instant, Overview, Source } from './data'
+import { Raw } from './raw'
 import { Copy } from './verdict'
 import { size } from './format'
 
-export function Why({ answer }: { answer: Answer }) {
-  const v = answer.verdict
-  const facts = new Map(answer.evidence.map((f) => [f.id, f]))
-  const evidence = (ids: string[]) => ids.map((id) => {
-    const f = facts.get(id)
-    return f && <details class="fact"><summary>{f.id}</summary><div class="card"><p>{f.text}</p>
-      <table><tbody>{Object.entries(f.values).map(([name, n]) => <tr><th scope="row">{name.replace(/_bytes$/, '').replaceAll('_', ' ')}</th><td class="num">{/_bytes$/.test(name) ? size(n) : n}</td></tr>)}</tbody></table>
-    </div></details>
-  })
+// mostReasons are listed whole; of more, the first two are: what fixes it is to stay
+// on the first screen.
+const mostReasons = 3, firstReasons = 2
+
+export function Why({ source, overview, instant }: { source: Source; overview: Overview; instant: Instant }) {
+  const { verdict: v, evidence: facts, ruled_out: out } = overview.answer
+  const evidence = (ids: string[]) => facts.filter((f) => ids.includes(f.id)).map((f) => <Fact key={f.id} fact={f} source={source} overview={overview} instant={instant} />)
+  const reason = (w: Answer['verdict']['why'][0]) => <li>{w.text} {w.url && <a href={w.url} rel="noreferrer" target="_blank">documented</a>} {evidence(w.evidence)}</li>
+  const rest = v.why.length > mostReasons ? v.why.slice(firstReasons) : []
   return <section aria-labelledby="why-title">
     <h2 id="why-title">Why do we say so?</h2>
-    {v.why.length ? <ol class="why">{v.why.map((w) => <li>{w.text} {w.url && <a href={w.url} rel="noreferrer" target="_blank">documented</a>} {evidence(w.evidence)}</li>)}</ol>
-      : <p class="muted">No single reason stands out.</p>}
-    {answer.ruled_out.length > 0 && <details class="out"><summary>Ruled out: {answer.ruled_out.map((r) => r.class).join(', ')}</summary>
-      <ul>{answer.ruled_out.map((r) => <li><b>{r.class}</b>: {r.reason} {evidence(r.evidence)}</li>)}</ul></details>}
+    {v.why.length ? <ol class="why">{v.why.slice(0, v.why.length - rest.length).map(reason)}</ol> : <p class="muted">No single reason stands out.</p>}
+    {rest.length > 0 && <details class="out"><summary>{rest.length} more reasons</summary><ol class="why" start={firstReasons + 1}>{rest.map(reason)}</ol></details>}
+    {out.length > 0 && <details class="out"><summary>Ruled out: {out.map((r) => r.class).join(', ')}</summary>
+      <ul>{out.map((r) => <li><b>{r.class}</b>: {r.reason} {evidence(r.evidence)}</li>)}</ul></details>}
   </section>
 }
 
+// Fact opens the figures of one piece of evidence, and the samples that they are of.
+function Fact({ fact: f, source, overview, instant }: { fact: Answer['evidence'][0]; source: Source; overview: Overview; instant: Instant }) {
+  const [open, setOpen] = useState(false)
+  return <details class="fact" onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}><summary>{f.id}</summary>{open && <div class="card"><p>{f.text}</p>
+    <table><tbody>{Object.entries(f.values).map(([name, n]) => <tr><th scope="row">{name.replace(/_bytes$/, '').replaceAll('_', ' ')}</th><td class="num">{/_bytes$/.test(name) ? size(n) : n}</td></tr>)}</tbody></table>
+    <Raw about={overview.about[f.id] ?? ''} text={f.text} source={source} overview={overview} instant={instant} />
+  </div>}</details>
+}
+
+const means: Record<string, string> = {
+  proved: 'highwater try ran it under the real limit: it lives', predicted: 'computed from this recording, not tried', untested: 'nobody has tried it: highwater try proves it',
+}
 const states: Record<string, string> = { proved: 'proved', predicted: 'predicted', untested: 'your change' }
 
 export function Fixes({ answer }: { answer: Answer }) {
@@ -28,7 +42,7 @@ export function Fixes({ answer }: { answer: Answer }) {
     <h2 id="fix-title">What fixes it?</h2>
     {answer.fixes.length ? <ul class="fixes">{answer.fixes.map((f) => <li>
       <div class="fix"><b>{f.id}</b><span>{f.text}{f.outlook && <span class="muted"> {'\u2014'} {f.outlook}</span>}</span>
-        <span class={'chip push ' + f.state}>{states[f.state] ?? f.state}</span>
+        <span class={'chip push ' + f.state} title={means[f.state]}>{states[f.state] ?? f.state}</span>
         {f.command && <Copy text={f.command} label="Copy command" />}</div>
     </li>)}</ul> : <p class="muted">{answer.verdict.class === 'healthy' ? 'Nothing to do.' : 'No fix is known for this.'}</p>}
   </section>
