@@ -18,18 +18,53 @@ func (t *tuner) advise(a *Answer) {
 	a.Smallest.Alive = t.smallest(func(p prediction, limit float64) bool {
 		return float64(p.anon.P95)+t.h.rest <= limit
 	})
+	if asIs := a.Smallest.AsIs; BetterAsIs(asIs, a.Smallest.Healthy) {
+		a.Recommended = t.asItIs(asIs, a.Smallest.Healthy)
+		return
+	}
 	limit := t.limit
 	if limit == 0 {
 		limit = float64(a.Smallest.Healthy)
-	}
-	if limit == 0 {
-		return
 	}
 	set, p := t.forLimit(limit)
 	if s, _ := t.survives(p, limit); s != Survives || p.spiral {
 		return
 	}
 	a.Recommended = t.recommended(set, limit)
+}
+
+// muchLess is the part of the limit with GOMEMLIMIT below which the one without is
+// recommended. Nearer than that a heap that is held is worth more.
+const muchLess = 0.8
+
+// BetterAsIs decides between the smallest limit without a GOMEMLIMIT and the one with
+// it; 0: there is none. A program that writes to little of its heap, or whose garbage
+// is few large objects, needs less without: Go counts what it mapped, the kernel what
+// was written.
+func BetterAsIs(asIs, limited sample.Bytes) bool {
+	return asIs > 0 && (limited == 0 || float64(asIs) < muchLess*float64(limited))
+}
+
+// asItIs recommends the recorded setting, nil under a limit that is too small for it.
+func (t *tuner) asItIs(smallest, limited sample.Bytes) *Recommended {
+	limit := smallest
+	if t.limit > 0 {
+		limit = sample.Bytes(t.limit)
+	}
+	if smallest > limit {
+		return nil
+	}
+	r := Recommend(t.h.Setting, limit, t.h.Program.Exe)
+	r.Because = fmt.Sprintf("it needs %s as it is, and ", units.Limit(smallest))
+	switch {
+	case limited == 0:
+		r.Because += "with no GOMEMLIMIT less"
+	case t.m.sparse():
+		r.Because += units.Limit(limited) + " with a GOMEMLIMIT, which counts what was never written, too"
+	default:
+		r.Because += units.Limit(limited) + " with a GOMEMLIMIT"
+	}
+	return r
 }
 
 // whole rounds a limit up to whole MiB.

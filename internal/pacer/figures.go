@@ -1,6 +1,7 @@
 package pacer
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -16,6 +17,23 @@ func percentile(v []float64, share float64) float64 {
 	low := int(at)
 	high := min(low+1, len(v)-1)
 	return v[low] + (at-float64(low))*(v[high]-v[low])
+}
+
+// weighted is the value below which a share (0 to 1) of the weight lies: a figure
+// weighs by its clock. NaN of an empty list, which is sorted in place.
+func weighted(list []at, share float64) float64 {
+	slices.SortFunc(list, func(a, b at) int { return cmp.Compare(a.v, b.v) })
+	all := 0.0
+	for _, f := range list {
+		all += f.clock
+	}
+	sum := 0.0
+	for _, f := range list {
+		if sum += f.clock; sum >= share*all {
+			return f.v
+		}
+	}
+	return math.NaN()
 }
 
 // slopeOf is that of the least-squares line through y over x; NaN where x does not vary.

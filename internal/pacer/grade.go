@@ -32,6 +32,9 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 	}
 	g.liveness(h, m)
 	g.seen(h, m)
+	if top := m.top(); m.sparse() {
+		g.say(Medium, fmt.Sprintf("of %s mapped %s were ever written: of the resident set only the interval can be trusted", units.Size(int64(top.ready)), units.Size(int64(top.anon))))
+	}
 	if m.passed > 2 {
 		g.say(Medium, fmt.Sprintf("marks passed their goals by up to %.0f%% of the way to them: the machine was busy, which widens the intervals", 100*(m.passed-1)))
 	}
@@ -97,7 +100,7 @@ func (g *grader) liveness(h *History, m *model) {
 	switch {
 	case l.Median > 0.15:
 		g.say(Low, said+": it comes in bursts")
-	case l.Median > noisy:
+	case l.Median > noisy, l.P90 > 0.15:
 		g.say(Medium, said+": it comes in bursts")
 	case len(h.marks) < 5 && h.Recorded.GCs < 5:
 		g.say(Medium, fmt.Sprintf("only %d collections", h.Recorded.GCs))

@@ -27,7 +27,9 @@ type liveness struct {
 	// steps[i] are the large objects that make the rise after knot i.
 	steps map[int][]large
 
-	// Score is the median and 90th percentile of |left| after the ramp.
+	// Score is the median and 90th percentile of |left| after the ramp, of the bytes
+	// allocated: a knot counts by the clock between its neighbours. Idle hours with many
+	// collections say nothing of a burst between two.
 	Median, P90 float64
 }
 
@@ -69,16 +71,16 @@ func (l *liveness) findWork() {
 // leaveOut scores the lines by leaving out one knot after the other.
 func (l *liveness) leaveOut() {
 	l.left = make([]float64, len(l.knots))
-	var sizes []float64
+	var sizes []at
 	for i := range l.knots {
 		l.left[i] = math.NaN()
 		if i <= l.work || i+1 >= len(l.knots) || l.most == 0 {
 			continue
 		}
 		l.left[i] = (l.knots[i].live - between(l.knots[i-1], l.knots[i+1], l.knots[i].clock)) / l.most
-		sizes = append(sizes, math.Abs(l.left[i]))
+		sizes = append(sizes, at{l.knots[i+1].clock - l.knots[i-1].clock, math.Abs(l.left[i])})
 	}
-	l.Median, l.P90 = percentile(sizes, 0.5), percentile(sizes, 0.9)
+	l.Median, l.P90 = weighted(sizes, 0.5), weighted(sizes, 0.9)
 }
 
 // between is the line through two knots at clock a.
@@ -89,8 +91,9 @@ func between(i, j knot, a float64) float64 {
 	return i.live + (j.live-i.live)*(a-i.clock)/(j.clock-i.clock)
 }
 
-// noisy is the score from which on lines do not do: then each stretch between two
-// knots gets a bulge, drawn from what is left of the knots around.
+// noisy is the score from which on lines do not do: then a stretch between two knots
+// gets a bulge, drawn from what is left of the knots around. It is asked of each
+// stretch: a program has phases.
 const noisy = 0.02
 
 // path is one draw of the liveness.
@@ -129,13 +132,18 @@ const around = 5
 
 // near is what is left of the knots around i, where that is noise.
 func (l *liveness) near(i int) (left []float64) {
-	if i < l.work || !(l.Median > noisy) {
+	if i < l.work {
 		return nil
 	}
+	var sizes []at
 	for j := max(l.work, i-around); j <= min(len(l.left)-1, i+around); j++ {
 		if !math.IsNaN(l.left[j]) {
 			left = append(left, l.left[j])
+			sizes = append(sizes, at{l.knots[j+1].clock - l.knots[j-1].clock, math.Abs(l.left[j])})
 		}
+	}
+	if !(weighted(sizes, 0.5) > noisy) {
+		return nil
 	}
 	return left
 }

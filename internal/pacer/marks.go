@@ -30,7 +30,7 @@ type mark struct {
 // runs some percent ahead of the clock: grain is by how much.
 func marksOf(ticks []tick, cycles []sample.GCCycle) []mark {
 	var marks []mark
-	grain, i := grainOf(ticks), 0
+	grain, full, i := grainOf(ticks), fullOf(ticks), 0
 	for _, c := range cycles {
 		for i < len(ticks) && ticks[i].gcs < int(c.N) {
 			i++
@@ -41,21 +41,25 @@ func marksOf(ticks []tick, cycles []sample.GCCycle) []mark {
 		if c.Marked == 0 {
 			continue
 		}
-		marks = append(marks, markOf(ticks, i, c, grain))
+		marks = append(marks, markOf(ticks, i, c, grain, full))
 	}
 	fillUnknown(marks)
 	return inOrder(marks)
 }
 
 // markOf is a collection that ended before ticks[i].
-func markOf(ticks []tick, i int, c sample.GCCycle, grain float64) mark {
+func markOf(ticks []tick, i int, c sample.GCCycle, grain, full float64) mark {
 	after, found := ticks[i], float64(c.Marked)
 	end := after.alloc - max(0, after.live-after.marked)/grain
 	m := mark{n: int(c.N), clock: end, live: found, during: math.NaN(), beyond: math.NaN()}
 	if after.gcs != int(c.N) {
 		m.clock = math.NaN() // others ended since: found is of one, the sample of another
 	}
-	trigger := float64(c.Trigger)
+	trigger, known := triggerOf(ticks, i, c)
+	if !known {
+		return m
+	}
+	m.peak = trigger * full // at least
 	if i == 0 || ticks[i-1].gcs != int(c.N)-1 || math.IsNaN(m.clock) {
 		m.allocated(max(0, found-trigger)) // at least: all of it may have been live when it began
 		return m
@@ -70,7 +74,7 @@ func markOf(ticks []tick, i int, c sample.GCCycle, grain float64) mark {
 	}
 	m.during = end - m.clock
 	m.live = max(0, found-m.during)
-	m.peak = before.heap + end - before.alloc
+	m.peak = max(m.peak, before.heap+end-before.alloc)
 	m.runway = runwayOf(before, trigger)
 	if before.goal < math.MaxInt64/2 {
 		highest := State{Marked: before.marked}.Trigger(before.goal, 0)
@@ -78,6 +82,34 @@ func markOf(ticks []tick, i int, c sample.GCCycle, grain float64) mark {
 		m.left = max(0, before.goal-trigger)
 	}
 	return m
+}
+
+// triggerOf is the size at which a collection began. A sample that lies in the next
+// one's mark read that one's trigger; then it is known only if the sample before lay
+// in this one's.
+func triggerOf(ticks []tick, i int, c sample.GCCycle) (trigger float64, known bool) {
+	if !ticks[i].marking {
+		return float64(c.Trigger), true
+	}
+	if i > 0 && ticks[i-1].marking && ticks[i-1].gcs == int(c.N)-1 {
+		return ticks[i-1].trigger, true
+	}
+	return 0, false
+}
+
+// fullOf is how much of heapLive is in use when a collection begins: live counts
+// whole spans as soon as one is taken (mcache.refill). Of a small heap that is much.
+func fullOf(ticks []tick) float64 {
+	var shares []float64
+	for _, t := range ticks {
+		if t.live > 0 && t.live > t.marked+(t.trigger-t.marked)/2 && t.heap <= t.live {
+			shares = append(shares, t.heap/t.live)
+		}
+	}
+	if len(shares) == 0 {
+		return 1
+	}
+	return percentile(shares, 0.5)
 }
 
 // known is what was allocated during it, 0 where that is not known.

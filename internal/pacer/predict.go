@@ -61,6 +61,15 @@ func (m *model) predict(set Setting, when []float64) prediction {
 	if all > 0 {
 		p.close = near / all
 	}
+	return p.widened(m)
+}
+
+// widened adds to the intervals what the draws do not contain.
+func (p prediction) widened(m *model) prediction {
+	p.peak, p.anon = p.peak.stretched(m.missed.peak), p.anon.stretched(m.missed.anon)
+	if m.sparse() {
+		p.anon.P95 = max(p.anon.P95, min(p.peak.P95, sample.Bytes(m.top().anon)))
+	}
 	return p
 }
 
@@ -75,4 +84,31 @@ func (o *outcome) spread(by float64) { o.peak, o.ready = o.peak*by, o.ready*by }
 func rangeOf(plain, spread []float64) Range {
 	middle := percentile(plain, 0.5)
 	return Range{sample.Bytes(min(middle, percentile(spread, 0.05))), sample.Bytes(middle), sample.Bytes(max(middle, percentile(spread, 0.95)))}
+}
+
+// missed is by what the replay of the recorded setting would have to be multiplied to
+// give what was recorded. Why it is off is not known, so it is a measure of what the
+// draws do not contain: other settings may be as far off. The zero missed is none.
+type missed struct{ peak, anon float64 }
+
+// stretched moves the end of an interval by what the replay missed, on that side.
+func (r Range) stretched(by float64) Range {
+	switch {
+	case by > 1:
+		r.P95 = sample.Bytes(float64(r.P95) * by)
+	case by > 0:
+		r.P5 = sample.Bytes(float64(r.P5) * by)
+	}
+	return r
+}
+
+// missedBy compares a run with its replay.
+func missedBy(rec recorded, replay prediction) (m missed) {
+	if replay.peak.P50 > 0 {
+		m.peak = rec.Peak / float64(replay.peak.P50)
+	}
+	if replay.anon.P50 > 0 {
+		m.anon = rec.Anon / float64(replay.anon.P50)
+	}
+	return m
 }

@@ -101,7 +101,7 @@ func (r resident) readyAt(heap float64, set Setting) float64 {
 // that passed through a level quickly had not yet touched what it would have: so
 // at least what it had at a higher level, less all that this has more.
 func (r resident) anonAt(ready float64) float64 {
-	anon, top := 0.0, r.levels[len(r.levels)-1]
+	anon, top := 0.0, r.top()
 	for _, l := range r.levels {
 		if l.ready <= ready {
 			anon = max(anon, l.anon)
@@ -111,3 +111,15 @@ func (r resident) anonAt(ready float64) float64 {
 	}
 	return anon + max(0, ready-top.ready)
 }
+
+// top is the highest level that was seen.
+func (r resident) top() level { return r.levels[len(r.levels)-1] }
+
+// sparselyWritten is the part of what is mapped that a program has at least written
+// which uses what it allocates.
+const sparselyWritten = 0.75
+
+// sparse: much of what Go had mapped was never written. With more collections memory
+// is given out again that was, or that was not: between the level's resident set and
+// all of the recorded one nothing is known.
+func (r resident) sparse() bool { return r.top().anon < sparselyWritten*r.top().ready }

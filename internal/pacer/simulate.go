@@ -15,13 +15,14 @@ type model struct {
 	grain   float64
 	scanned float64 // stacks and globals
 	shares  []at    // allocated during a mark, as a share of what was live, by clock
-	// furthest is how far beyond their triggers nine of ten collections began: large
-	// objects do not come at any place.
-	furthest float64
-	passed   float64 // how far marks passed their goals, as a share of what was left to them
+	// furthest is how far beyond their triggers nine of ten collections began, and ever
+	// how far the furthest did: large objects do not come at any place.
+	furthest, ever float64
+	passed         float64 // how far marks passed their goals, as a share of what was left to them
 	// A program that starts allocates as fast as it can, in collections too short to
 	// be seen one by one. That they were is seen from the runway of the next ones.
 	rampEnd, rampShare float64
+	missed             missed // by the replay of the recorded setting
 }
 
 // at is a figure at a clock.
@@ -41,7 +42,7 @@ func newModel(h *History) *model {
 		}
 	}
 	m.scanned = scannedOf(h.ticks)
-	m.furthest = furthestOf(h.marks)
+	m.furthest, m.ever = furthestOf(h.marks)
 	m.passed = min(max(m.passed, 1.05), 5)
 	m.rampEnd = m.live.knots[m.live.work].clock
 	seen := 0
@@ -54,7 +55,7 @@ func newModel(h *History) *model {
 }
 
 // furthestOf is +Inf where too few collections were seen to tell.
-func furthestOf(marks []mark) float64 {
+func furthestOf(marks []mark) (furthest, ever float64) {
 	var beyond []float64
 	for _, k := range marks {
 		if !math.IsNaN(k.beyond) {
@@ -62,9 +63,17 @@ func furthestOf(marks []mark) float64 {
 		}
 	}
 	if len(beyond) < 10 {
-		return math.Inf(1)
+		return math.Inf(1), math.Inf(1)
 	}
-	return percentile(beyond, 0.9)
+	return percentile(beyond, 0.9), percentile(beyond, 1)
+}
+
+// drawCarried draws how far large objects carry the heap beyond a trigger in one run.
+func (m *model) drawCarried(rng *rand.Rand) float64 {
+	if math.IsInf(m.ever, 1) {
+		return m.ever
+	}
+	return m.furthest + (m.ever-m.furthest)*rng.Float64()
 }
 
 // scannedOf is the stacks and globals in the goal, found from goals that GOGC
@@ -104,13 +113,20 @@ const mostCollections = 100_000
 // the runway of the five collections that follow: measured, by these factors.
 const rampLeast, rampMost = 0.4, 1.2
 
+// A mark takes as long as the machine lets it, and what is allocated meanwhile goes
+// with it: that of a whole run is drawn between these shares of the recorded one's (of
+// single marks 0.4 to 2.5 were measured; the machine was busier in some runs than in others).
+const paceLeast, paceMost = 0.4, 1.6
+
 // run goes through the recording's line of allocations under a setting. when are
 // the clocks at which a collection is asked for.
 func (m *model) run(set Setting, when []float64, rng *rand.Rand) outcome {
 	r := replay{model: m, set: set, when: when, rng: rng, path: m.live.draw(rng)}
-	r.now, r.ramp = m.h.start(), m.rampShare
+	r.now, r.ramp, r.pace, r.carried = m.h.start(), m.rampShare, 1, m.furthest
 	if rng != nil {
 		r.ramp *= rampLeast + (rampMost-rampLeast)*rng.Float64()
+		r.pace = paceLeast + (paceMost-paceLeast)*rng.Float64()
+		r.carried = m.drawCarried(rng)
 	}
 	r.heap = m.live.knots[0].live
 	if !m.h.begins { // seen from the middle: what the collector knew then
@@ -126,17 +142,19 @@ func (m *model) run(set Setting, when []float64, rng *rand.Rand) outcome {
 // replay is a run of the model under way.
 type replay struct {
 	*model
-	set    Setting
-	when   []float64
-	rng    *rand.Rand
-	path   *path
-	state  State
-	now    float64             // clock
-	heap   float64             // in use
-	last   float64             // seconds at which the last collection ended
-	before [remembered]float64 // allocated during each of the last marks, as a share of what was live
-	ramp   float64             // rampShare as drawn
-	out    outcome
+	set     Setting
+	when    []float64
+	rng     *rand.Rand
+	path    *path
+	state   State
+	now     float64             // clock
+	heap    float64             // in use
+	last    float64             // seconds at which the last collection ended
+	before  [remembered]float64 // allocated during each of the last marks, as a share of what was live
+	ramp    float64             // rampShare as drawn
+	pace    float64             // of what is allocated during a mark, as drawn
+	carried float64             // how far large objects carry it beyond a trigger at most, as drawn
+	out     outcome
 }
 
 // collection allocates up to the next one's trigger, marks, and frees.
@@ -155,7 +173,7 @@ func (r *replay) collection(end float64) {
 	start := r.now + max(0, trigger-r.heap)/r.grain
 	start = r.asked(start)
 	if r.rng != nil {
-		start = r.path.whole(start + min(r.h.overshoot(start, r.rng), r.furthest))
+		start = r.path.whole(start + min(r.h.overshoot(start, r.rng), r.carried))
 	}
 	start = max(start, r.now+eachP)
 	if start >= end {

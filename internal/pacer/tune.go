@@ -43,6 +43,8 @@ func Tune(h *History, o Options) *Answer {
 	if a.Grade == Refused {
 		return a
 	}
+	t.m.missed = missedBy(h.Recorded, t.now)
+	t.now = t.now.widened(t.m)
 	for _, s := range t.settings() {
 		a.Settings = append(a.Settings, t.predicted(t.m.predict(s, h.forced), ""))
 	}

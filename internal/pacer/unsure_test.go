@@ -1,0 +1,118 @@
+package pacer
+
+import (
+	"math"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+func TestAnIntervalHoldsWhatTheReplayMissed(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		by   float64 // recorded peak, as a multiple of what the arithmetic gives
+	}{{"more was recorded", 1.08}, {"less was recorded", 0.93}} {
+		t.Run(tt.name, func(t *testing.T) {
+			usual, other := server(100*mib), server(100*mib)
+			other.Recorded.Peak *= tt.by
+			was := Tune(usual, Options{GOGC: []int32{50}}).Settings[1].PeakHeap
+			now := Tune(other, Options{GOGC: []int32{50}}).Settings[1].PeakHeap
+			if now.P50 != was.P50 {
+				t.Errorf("the middle moved from %d to %d", was.P50, now.P50)
+			}
+			if tt.by > 1 && float64(now.P95) < 1.05*float64(was.P95) || tt.by < 1 && float64(now.P5) > 0.96*float64(was.P5) {
+				t.Errorf("%d..%d MiB, before %d..%d", now.P5>>20, now.P95>>20, was.P5>>20, was.P95>>20)
+			}
+		})
+	}
+}
+
+// bursty is a history whose first phase has few collections, with much live at some
+// of them, and whose second has many with nothing.
+func bursty() *History {
+	h := server(10 * mib)
+	h.marks = nil
+	for i := range 12 {
+		h.marks = append(h.marks, mark{clock: float64(100*i+50) * mib, live: float64(40+60*(i%2)) * mib})
+	}
+	for i := range 60 {
+		h.marks = append(h.marks, mark{clock: float64(1250+10*i) * mib, live: 3 * mib})
+	}
+	return h
+}
+
+func TestACalmPhaseSaysNothingOfAnotherOnesBursts(t *testing.T) {
+	l := livenessOf(bursty())
+	if l.P90 < 0.4 {
+		t.Errorf("nine of ten allocated bytes lie within %.1f%%, though half of them were in bursts", 100*l.P90)
+	}
+	if len(l.near(5)) == 0 {
+		t.Error("between bursts it draws straight lines")
+	}
+	if left := l.near(len(l.knots) - 10); len(left) != 0 {
+		t.Errorf("in the calm it draws from %v", left)
+	}
+}
+
+func TestATriggerIsThatOfItsOwnMark(t *testing.T) {
+	before := tick{gcs: 4, marked: 10 * mib, trigger: 18 * mib}
+	for _, tt := range []struct {
+		name          string
+		before, after bool // marking
+		own           float64
+	}{
+		{"between two marks", false, false, 31 * mib},
+		{"in the next mark", false, true, math.NaN()},
+		{"in both", true, true, 18 * mib},
+		{"in its own mark, and then between two", true, false, 31 * mib},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b, a := before, tick{gcs: 5, marked: 12 * mib, trigger: 31 * mib}
+			b.marking, a.marking = tt.before, tt.after
+			got, known := triggerOf([]tick{b, a}, 1, sample.GCCycle{N: 5, Trigger: 31 * sample.MiB})
+			if known == math.IsNaN(tt.own) || known && got != tt.own {
+				t.Errorf("%.0f MiB, known: %v", got/mib, known)
+			}
+		})
+	}
+}
+
+func TestAPeakBetweenTwoSamplesIsAtLeastItsTrigger(t *testing.T) {
+	h := server(100 * mib)
+	var cycles []sample.GCCycle
+	for i, k := range h.marks {
+		cycles = append(cycles, sample.GCCycle{N: uint32(i + 1), Marked: sample.Bytes(k.live), Trigger: 150 * sample.MiB})
+	}
+	for i := range h.ticks { // of each other collection no sample is left that says when it began
+		h.ticks[i].gcs = h.ticks[i].gcs / 2 * 2
+	}
+	for _, k := range marksOf(h.ticks, cycles) {
+		if k.peak < 140*mib {
+			t.Fatalf("collection %d began at 150 MiB, its peak is %.0f MiB", k.n, k.peak/mib)
+		}
+	}
+}
+
+func TestMemoryThatWasNeverWrittenWidensTheResidentSet(t *testing.T) {
+	h := server(100 * mib)
+	for i := range h.ticks {
+		h.ticks[i].anon *= 0.4
+	}
+	h.noteRecorded()
+	h.Recorded.Anon *= 0.4
+	a := Tune(h, Options{GOGC: []int32{20}})
+	if a.Grade != Medium {
+		t.Errorf("grade %s: %q", a.Grade, a.Why)
+	}
+	if r, most := a.Settings[1].Resident, a.Recorded.Resident; r.P95 < most*9/10 || r.P5 > most*2/3 {
+		t.Errorf("resident %d..%d MiB, recorded %d", r.P5>>20, r.P95>>20, most>>20)
+	}
+	// As it is it needs less than with a GOMEMLIMIT, which counts what was not written.
+	r := a.Recommended
+	if r == nil || r.GOMEMLIMIT != 0 || r.Limit != a.Smallest.AsIs {
+		t.Fatalf("%+v is recommended; smallest limits %+v", r, a.Smallest)
+	}
+	if a := Tune(h, Options{Limit: a.Smallest.AsIs - 8*sample.MiB}); a.Recommended != nil {
+		t.Errorf("below what it needs %+v is recommended", a.Recommended)
+	}
+}
