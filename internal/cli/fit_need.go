@@ -2,14 +2,12 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/highwater-go/highwater/internal/pacer"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/trial"
-	"github.com/highwater-go/highwater/internal/units"
 )
 
 // need is what is known of a program before it meets a limit.
@@ -70,9 +68,5 @@ func (t *fit) next() string {
 	if r == nil {
 		return "highwater explain " + filepath.Join(t.folder, "free")
 	}
-	env := ""
-	if r.GOMEMLIMIT > 0 {
-		env = "GOMEMLIMIT=" + units.Env(r.GOMEMLIMIT) + " "
-	}
-	return fmt.Sprintf("%shighwater run --limit %s -- %s", env, units.Env(r.Limit), t.base.Command)
+	return underLimit(r) + t.base.Command
 }

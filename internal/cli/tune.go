@@ -183,5 +183,14 @@ func nextOfTune(path string, a *pacer.Answer, command []string) string {
 	if len(command) > 0 && filepath.Base(command[0]) == a.Program {
 		program = append(program, command[1:]...)
 	}
-	return fmt.Sprintf("GOMEMLIMIT=%s highwater run --limit %s -- %s", units.Env(a.Recommended.GOMEMLIMIT), units.Env(a.Recommended.Limit), explain.Shell(program...))
+	return underLimit(a.Recommended) + explain.Shell(program...)
+}
+
+// underLimit begins the command that runs a program as recommended.
+func underLimit(r *pacer.Recommended) string {
+	env := ""
+	if r.GOMEMLIMIT > 0 {
+		env = "GOMEMLIMIT=" + units.Env(r.GOMEMLIMIT) + " "
+	}
+	return fmt.Sprintf("%shighwater run --limit %s -- ", env, units.Env(r.Limit))
 }

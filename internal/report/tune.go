@@ -139,7 +139,11 @@ func (p *page) tuneAdvice(a *pacer.Answer) {
 		p.wrap("FIX     ", "no GOMEMLIMIT makes it fit this limit in health: what is live must shrink, or the limit grow")
 		return
 	}
-	p.wrap("FIX     ", settingName(r.GOGC, &r.GOMEMLIMIT)+" for "+r.Because)
+	fix := settingName(r.GOGC, &r.GOMEMLIMIT) + " for " + r.Because
+	if r.GOMEMLIMIT == 0 {
+		fix = fmt.Sprintf("a limit of %s, no GOMEMLIMIT, %s as it was: %s", units.Limit(r.Limit), settingName(r.GOGC, nil), r.Because)
+	}
+	p.wrap("FIX     ", fix)
 	p.pasteLines(r)
 	p.wrap("NOTE  ", "true of the same work, Go version and CPUs; no promise of time. GC work: bytes marked")
 }

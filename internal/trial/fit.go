@@ -90,11 +90,6 @@ func Crawls(r, free Run) string {
 	return ""
 }
 
-// muchLess is the part of the limit with GOMEMLIMIT below which the one without is
-// recommended: a program that touches little of its heap, or whose garbage is few
-// large objects, needs less without. Nearer than that a heap that is held is worth more.
-const muchLess = 0.8
-
 // Conclude recommends and says how that was found. exe is what the program is called
 // in a line to paste, setting what it ran with, and nonGo what Go does not count.
 func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
@@ -103,10 +98,10 @@ func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 		f.Notes = append(f.Notes, fmt.Sprintf("others took %s of the CPUs between the runs: the smallest limit is less sure, and likely too great", units.Percent(*b, 1)))
 	}
 	best := f.Limited
-	if best == nil || best.Limit == 0 || f.AsIs != nil && f.AsIs.Limit > 0 && float64(f.AsIs.Limit) < muchLess*float64(best.Limit) {
+	if pacer.BetterAsIs(f.AsIs.limit(), f.Limited.limit()) {
 		best = f.AsIs
 	}
-	if best == nil || best.Limit == 0 {
+	if best.limit() == 0 {
 		f.Sentence = "No limit that was tried is survived."
 		return
 	}
@@ -117,6 +112,14 @@ func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 	f.Recommended = pacer.Recommend(setting, limit, exe)
 	f.Recommended.Because = fmt.Sprintf("%.0f%% above the smallest that survived: %s, in all of %d confirming runs", 100*(spareOfFit-1), units.Limit(best.Limit), best.Confirmed)
 	f.Sentence = best.Text(best == f.Limited)
+}
+
+// limit is what was found, 0 where nothing was, or was not searched.
+func (f *Fitted) limit() sample.Bytes {
+	if f == nil {
+		return 0
+	}
+	return f.Limit
 }
 
 // Text says what a search found: what the confirmation bounds is the chance of a
