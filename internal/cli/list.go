@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -144,14 +145,17 @@ func printList(s *streams, all []listed) {
 		fmt.Fprintln(s.out, "no recording yet\nhighwater run -- PROGRAM")
 		return
 	}
-	fmt.Fprintf(s.out, "%-24s %-16s %10s %10s  %-10s %-14s %s\n", "RECORDING", "STARTED", "SIZE", "LIMIT", "OUTCOME", "VERDICT", "FINGERPRINT")
+	table := [][]string{{"RECORDING", "STARTED", "SIZE", "PEAK", "LIMIT", "OUTCOME", "VERDICT", "FINGERPRINT"}}
 	for _, l := range all {
-		limit := "-"
-		if l.Limit > 0 {
-			limit = units.Limit(l.Limit)
+		table = append(table, []string{l.Name, l.Started.Local().Format("2006-01-02 15:04"), units.Size(l.Bytes), sizeOrDash(l.Peak, units.Size[uint64]),
+			sizeOrDash(l.Limit, units.Limit[uint64]), orDash(l.State), orDash(l.Verdict), strings.TrimSpace(orDash(l.Fingerprint) + " " + l.Cause)})
+	}
+	for i, line := range aligned(table) {
+		fmt.Fprintln(s.out, line)
+		if i == 0 {
+			continue
 		}
-		fmt.Fprintf(s.out, "%-24s %-16s %10s %10s  %-10s %-14s %s\n", l.Name, l.Started.Local().Format("2006-01-02 15:04"),
-			units.Size(l.Bytes), limit, orDash(l.State), orDash(l.Verdict), strings.TrimSpace(orDash(l.Fingerprint)+" "+l.Cause))
+		l := all[i-1]
 		if l.Note != nil && l.Note.Text != "" {
 			fmt.Fprintf(s.out, "  %s\n", l.Note.Text)
 		}
@@ -162,6 +166,37 @@ func printList(s *streams, all []listed) {
 	if i := slices.IndexFunc(all, func(l listed) bool { return l.Problem == "" }); i >= 0 {
 		fmt.Fprintf(s.out, "\nhighwater explain %s\n", all[i].Name)
 	}
+}
+
+// aligned is a list's table with columns as wide as what is in them; sizes, in the
+// third to the fifth, are right-aligned.
+func aligned(table [][]string) []string {
+	var wide [8]int
+	for _, row := range table {
+		for i, cell := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, 0, len(table))
+	for _, row := range table {
+		var line strings.Builder
+		for i, cell := range row {
+			format := "%-*s  "
+			if i >= 2 && i <= 4 {
+				format = "%*s  "
+			}
+			fmt.Fprintf(&line, format, wide[i], cell)
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
+}
+
+func sizeOrDash(n uint64, print func(uint64) string) string {
+	if n == 0 {
+		return "-"
+	}
+	return print(n)
 }
 
 func orDash(s string) string {
