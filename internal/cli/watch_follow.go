@@ -200,7 +200,7 @@ func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey
 	if f.all {
 		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core, and 2 MiB beside the first 20", f.atMost, f.rate, 0.05*float64(f.rate))
 		if n := finder.Hidden(); n > 0 {
-			f.status.say("%d processes are other users' and cannot be told to be Go programs", n)
+			f.status.say("of %d processes of other users it cannot be told whether they are Go programs", n)
 		}
 	}
 	if f.count() > 0 {
