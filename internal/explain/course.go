@@ -22,6 +22,9 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 	for i := range site.Callers {
 		site.Callers[i].Under = heldUnder(p, site.Callers[i].Function, view)
 	}
+	if m := l.e.process(); m != nil {
+		l.await(site, p.Sites[holders[at].Sites[0]], m.Goroutines)
+	}
 	for _, id := range l.momentsBefore() {
 		m, err := l.Moment(id)
 		if err != nil {
@@ -34,6 +37,18 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 		}
 	}
 	return nil
+}
+
+// await adds the calls that a library's goroutine allocated the line's memory for.
+func (l *loader) await(site *Site, s sample.Site, groups []sample.GoroutineGroup) {
+	var calls []Caller
+	if calls, site.Awaited = awaitedBy(s, groups, l.module()); site.Awaited == nil {
+		return
+	}
+	for _, k := range calls {
+		k.Under = site.Callers[len(site.Callers)-1].Under // of all that was read
+		site.Callers = append(site.Callers, k)
+	}
 }
 
 // module is the path of the subject's main module, "" if it is not known.

@@ -154,8 +154,10 @@ type Site struct {
 	// and Line differ where only a library's code is on the stack.
 	innermost sample.Frame
 	// Callers are, of the blamed line, its function and the functions that it was
-	// called from, innermost first; nil: its function alone.
+	// called from, innermost first; nil: its function alone. Where a library's
+	// goroutine allocates for calls of the program, those come last.
 	Callers []Caller
+	Awaited *Awaited // nil: it is no such goroutine
 }
 
 // Caller is a function that a line was called from: of the program or of a

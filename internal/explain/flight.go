@@ -53,6 +53,9 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand) flight
 	callers := site.callers()
 	calls, running := inFlight(now, callers)
 	f := flight{running: running}
+	if site.Awaited != nil {
+		f.outer = len(callers) - 1
+	}
 	for i := len(callers) - 1; i > 0 && f.outer == 0; i-- {
 		if !comesAndGoes(i, calls[i], running, course) {
 			continue

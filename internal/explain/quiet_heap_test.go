@@ -209,18 +209,12 @@ var quietHeap = map[string]quietRun{
 		s.stand(20, 120, 0, 0)
 		return s
 	}, []Class{Healthy}, Healthy},
-	"buffers of a library's own goroutine": {func() *scene {
-		s := newScene()
-		s.heap(190, 212, 240)
-		s.killed()
-		s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
-		get := s.site("google.golang.org/grpc/internal/mem.(*sizedBufferPool).Get", "mem/buffer_pool.go", 243, 200, 0)
-		get.Own = false
-		get.Callers = []Caller{{get.Function, false, get.Bytes}, {"google.golang.org/grpc/internal/transport.(*framer).readFrame", false, get.Bytes}}
-		s.inside("google.golang.org/grpc/internal/transport.(*framer).readFrame", 2)
-		for at := range 6 {
-			s.Course = append(s.Course, Stand{At: float64(at), Bytes: bytesOf(float64(at * at * at)), Calls: []int{0, 2}, Goroutines: true})
-		}
+	"buffers of a library's own goroutine":           {func() *scene { return readFor(0) }, nil, Inconclusive},
+	"buffers read for many calls in flight":          {func() *scene { return readFor(500) }, []Class{Burst}, Burst},
+	"buffers read for few calls, perhaps of streams": {func() *scene { return readFor(5) }, nil, Inconclusive},
+	"buffers read for calls that always stood there": {func() *scene {
+		s := readFor(500)
+		s.Start = s.Start.Add(-2 * time.Minute)
 		return s
 	}, nil, Inconclusive},
 	"heavy garbage at one line of JSON": {func() *scene {
@@ -288,4 +282,27 @@ var quietHeap = map[string]quietRun{
 		s.site("example.org/shop/arena.New", "arena.go", 40, 158, 0)
 		return s
 	}, []Class{GCUnaware}, GCUnaware},
+}
+
+// readFor is a heap of what gRPC read from a connection for so many calls.
+func readFor(calls int) *scene {
+	const readFrame = "google.golang.org/grpc/internal/transport.(*framer).readFrame"
+	s := newScene()
+	s.heap(190, 212, 240)
+	s.killed()
+	s.cycles(25, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+	get := s.site("google.golang.org/grpc/internal/mem.(*sizedBufferPool).Get", "mem/buffer_pool.go", 243, 200, 0)
+	get.Own = false
+	get.Callers = []Caller{{get.Function, false, get.Bytes}, {readFrame, false, get.Bytes}}
+	s.inside(readFrame, 2)
+	if calls > 0 {
+		get.Awaited = &Awaited{"example.org/shop/sync.All", "sync.go", 46}
+		get.Callers = append(get.Callers, Caller{"example.org/shop/sync.table", true, get.Bytes}, Caller{get.Awaited.Function, true, get.Bytes})
+		s.inside("example.org/shop/sync.table", calls)
+		s.inside(get.Awaited.Function, calls)
+	}
+	for at := range 6 {
+		s.Course = append(s.Course, Stand{At: float64(at), Bytes: bytesOf(float64(at * at * at)), Calls: []int{0, 2, calls, calls}, Goroutines: true})
+	}
+	return s
 }

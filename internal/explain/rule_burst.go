@@ -13,6 +13,7 @@ var burstPage = Page{
 		"How far the live heap stood above the floor that it kept or came back to before, against the limit less what other processes under it took.",
 		"The goroutines that stood inside the line's callers at the moment and at earlier ones: whether the memory came with the calls and went with them.",
 		"What of the line's memory was freed earlier, and whether it was allocated for requests that were still being served.",
+		"Of what a library's goroutine read from a connection, as gRPC's and HTTP/2's do, the program's calls that it was read for.",
 		"Whether nearly all of it is one value that a function such as io.ReadAll was putting together.",
 	},
 	Blind: []string{
@@ -82,11 +83,14 @@ func judgeRise(c *Case) Finding {
 }
 
 // withinRequests: the memory was allocated under a server's call of its handler,
-// and calls of the handler were in flight; none was seen to end and leave it
-// behind.
+// and calls of the handler were in flight, or by the reader of a connection for calls
+// in flight; none was seen to end and leave it behind.
 func (c *Case) withinRequests() bool {
 	if c.flight.calls == 0 || c.flight.call == noCall || c.pilingUp() || c.curve.points[len(c.curve.points)-1].at-c.curve.floorEnd > requestsEnd {
 		return false
+	}
+	if c.site.Awaited != nil {
+		return c.flight.calls >= manyCalls && (c.flight.call != standing || c.outcome.MomentElapsed < requestsEnd)
 	}
 	for _, f := range c.site.Stack {
 		if slices.Contains(requestEntries, f.Func) {
@@ -95,6 +99,10 @@ func (c *Case) withinRequests() bool {
 	}
 	return false
 }
+
+// manyCalls are calls that a connection's reader serves at once where one speaks of
+// many: of fewer each may be a stream that lives as long as the program.
+const manyCalls = 8
 
 // requestsEnd is the time, in seconds, after which a call of a handler that still
 // runs is taken for a stream and no more for a request.
@@ -129,6 +137,9 @@ func (c *Case) pilingUp() bool {
 func burstFound(c *Case) Finding {
 	s := c.site
 	f := Finding{Stance: Speaks, Detail: "A burst, not a leak.", Culprit: culprit(s, "allocates")}
+	if s.Awaited != nil {
+		f.Culprit = &Culprit{Function: s.Awaited.Function, File: s.Awaited.File, Line: s.Awaited.Line, Bytes: s.Bytes, Role: "retains"}
+	}
 	f.Sentence = burstSentence(c)
 	f.Confidence, f.Because = burstConfidence(c)
 	f.Why = []Why{{Text: fmt.Sprintf("%s under %s at the %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.momentName()), Evidence: []string{"calls", "site"}}}
@@ -199,7 +210,11 @@ func burstConfidence(c *Case) (Confidence, []string) {
 		because = append(because, "the memory came with the calls: fewer calls held less")
 	}
 	if c.withinRequests() {
-		because = append(because, "it was allocated for requests that were still being served")
+		text := "it was allocated for requests that were still being served"
+		if c.site.Awaited != nil {
+			text = fmt.Sprintf("it was read for calls that were still in flight, at %s", place(c.site.Awaited.File, c.site.Awaited.Line))
+		}
+		because = append(because, text)
 	}
 	if c.freedShare() >= 0.3 {
 		because = append(because, fmt.Sprintf("%.0f%% of what the line allocated was freed again", 100*c.freedShare()))
