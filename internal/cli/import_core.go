@@ -92,16 +92,35 @@ func (r *coreReader) open() error {
 	if !verified {
 		r.gap("whether "+exe+" is the executable that ran", errors.New("the core file does not hold its build ID"))
 	}
-	if r.bin, err = gobin.Open(exe); err != nil {
-		return usagef("a core file is read for what Go's runtime says of itself", "%w", err)
-	}
-	base, err := r.core.Base()
+	base, err := r.openBinary(exe)
 	if err != nil {
 		return err
 	}
 	r.bias = base - r.bin.Base()
 	r.describe(was)
 	return nil
+}
+
+// openBinary opens what holds the Go runtime, the executable or a library built by
+// Go that a program in C had loaded, and gives where it was mapped.
+func (r *coreReader) openBinary(exe string) (base uint64, err error) {
+	r.core.UseLibraries()
+	r.bin, err = gobin.Open(exe)
+	if err == nil {
+		return r.core.Base()
+	}
+	for _, f := range r.core.Libraries() {
+		if !errors.Is(err, gobin.ErrNotGo) || !gobin.IsGo(f.Path) {
+			continue
+		}
+		if bin, e := gobin.Open(f.Path); e == nil && bin.Settings["-buildmode"] == "c-shared" {
+			r.bin = bin
+			return f.Start, nil
+		} else if e == nil {
+			bin.Close()
+		}
+	}
+	return 0, usagef("a core file is read for what Go's runtime says of itself", "%w", err)
 }
 
 func (r *coreReader) describe(exe string) {

@@ -48,7 +48,8 @@ type Core struct {
 	Files   []File // mapped files, by address
 	Aux     map[uint64]uint64
 
-	exe *executable // nil: not given
+	exe       *executable            // nil: not given
+	libraries map[string]*executable // by path; see UseLibraries
 }
 
 // Segment is a range of addresses that the process had mapped.

@@ -88,6 +88,52 @@ func (c *Core) UseExecutable(path string) (verified bool, err error) {
 	return want != "", nil
 }
 
+// UseLibraries reads what the core leaves out of other mapped files from where they
+// were, those that are there still and have the build ID that the core holds.
+func (c *Core) UseLibraries() {
+	const most = 1 << 12
+	found := make(map[string]*executable)
+	exe := c.ExecutablePath()
+	for _, f := range c.Files {
+		if _, known := found[f.Path]; known || f.Offset != 0 || f.Path == exe || len(found) == most {
+			continue
+		}
+		found[f.Path] = nil
+		if want := BuildID(io.NewSectionReader(c, int64(f.Start), 1<<40)); want != "" {
+			found[f.Path] = c.library(f.Path, want)
+		}
+	}
+	c.libraries = found
+}
+
+// Libraries are the starts of the files that UseLibraries reads.
+func (c *Core) Libraries() (all []File) {
+	for _, f := range c.Files {
+		if f.Offset == 0 && c.libraries[f.Path] != nil {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// library opens a file that has a build ID, nil if it is not there.
+func (c *Core) library(path, id string) *executable {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	if BuildID(f) != id {
+		f.Close()
+		return nil
+	}
+	c.closers = append(c.closers, f)
+	return &executable{path: path, file: f, size: info.Size()}
+}
+
 // BuildID is the build IDs of an ELF file, GNU's or Go's, in hexadecimal, "" if it
 // has none that can be read. It reads a file, or the memory from where the start
 // of one is mapped: the notes of Go's linker lie in the file's first page.

@@ -8,7 +8,7 @@ import (
 )
 
 // ReadAt reads the process's memory at an address. What the core leaves out of a
-// mapped file comes from the executable, where it was given; pages that were never
+// mapped file comes from the executable and the libraries, where they were given; pages that were never
 // touched are zero.
 func (c *Core) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
@@ -75,17 +75,21 @@ func readFull(r io.ReaderAt, p []byte, off int64) (int, error) {
 
 // readFile reads what was mapped from a file and not changed.
 func (c *Core) readFile(p []byte, addr uint64, f *File) (int, error) {
-	if c.exe == nil || c.exe.path != f.Path {
+	exe := c.libraries[f.Path]
+	if c.exe != nil && c.exe.path == f.Path {
+		exe = c.exe
+	}
+	if exe == nil {
 		return 0, fmt.Errorf("%w: %s was mapped at %#x and left out", ErrAbsent, f.Path, addr)
 	}
 	p = p[:min(uint64(len(p)), f.End-addr)]
 	off := f.Offset + addr - f.Start
-	if off >= uint64(c.exe.size) {
+	if off >= uint64(exe.size) {
 		return 0, fmt.Errorf("%w: %#x lies behind the end of %s", ErrAbsent, addr, f.Path)
 	}
 	// The rest of the last page is zero.
 	clear(p)
-	_, err := readFull(c.exe.file, p[:min(uint64(len(p)), uint64(c.exe.size)-off)], int64(off))
+	_, err := readFull(exe.file, p[:min(uint64(len(p)), uint64(exe.size)-off)], int64(off))
 	if err != nil {
 		return 0, err
 	}

@@ -102,6 +102,8 @@ func (s *Source) onDying(d lastbreath.Death) {
 	if d.Status.Signal == int(syscall.SIGKILL) {
 		s.noticeOOM(s.readGroup(), p.key, time.Now())
 	}
+	p.lookAt = time.Time{}
+	s.lookForLibrary(p, time.Now())
 	if p.bin == nil && now != nil && now.Total < smallProcess && d.PID != s.main {
 		return
 	}

@@ -29,6 +29,11 @@ type process struct {
 	attachErr error     // why runtime is nil; errNotYet while it may still come
 	attachAt  time.Time // when to try again
 	tries     int
+	// Of a program that is not Go's: when to look again for a Go library that it
+	// has loaded meanwhile, how often that was done, and where libraries were then.
+	lookAt    time.Time
+	looks     int
+	libraries []uint64
 
 	resident sample.Resident
 	figures  sample.Runtime
@@ -127,8 +132,10 @@ func (p *process) describe(pid int) {
 
 // openBinary opens the executable and the memory.
 func (p *process) openBinary(m *procfs.Mapper, pid int) error {
-	exe := fmt.Sprintf("%s/%d/exe", p.root, pid)
-	bin, err := gobin.Open(exe)
+	bin, err := gobin.Open(fmt.Sprintf("%s/%d/exe", p.root, pid))
+	if errors.Is(err, gobin.ErrNotGo) {
+		return p.openLibrary(m, pid, err)
+	}
 	if err != nil {
 		return whyUnread(p.root, p.key.PID, err)
 	}
@@ -143,9 +150,15 @@ func (p *process) openBinary(m *procfs.Mapper, pid int) error {
 	if err != nil {
 		return err
 	}
-	p.bias = start - bin.Base()
-	p.symbols = bin.Symbolizer(p.bias)
-	if err := bin.Supported(); err != nil {
+	return p.openRuntime(start)
+}
+
+// openRuntime readies attach where the Go runtime is in a file that is mapped from
+// start on.
+func (p *process) openRuntime(start uint64) error {
+	p.bias = start - p.bin.Base()
+	p.symbols = p.bin.Symbolizer(p.bias)
+	if err := p.bin.Supported(); err != nil {
 		return err
 	}
 	p.attachErr = gomem.ErrNotReady

@@ -32,6 +32,7 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 		if proc.held || !proc.tick() {
 			continue
 		}
+		s.lookForLibrary(proc, p.At)
 		s.attach(proc, p.At)
 		pt := s.pointOf(proc)
 		if pt.Go != nil {
@@ -128,6 +129,9 @@ func (s *Source) giveSites(p *process) {
 	buckets := p.runtime.Buckets(p.sitesKnown)
 	if len(buckets) == 0 {
 		return
+	}
+	if err := p.runtime.Why(gomem.FeaturePlugins); err != nil {
+		s.gap(p.key, string(gomem.FeaturePlugins)+" of "+p.program.Name, err)
 	}
 	first, key, symbols := p.sitesKnown, p.key, p.symbols
 	p.sitesKnown += len(buckets)

@@ -1,0 +1,164 @@
+package cli_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/highwater-go/highwater/internal/corefile"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// obedient is a program that obeys lines on its input and ends each answer with END.
+type obedient struct {
+	cmd *exec.Cmd
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func startObedient(t *testing.T, cmd *exec.Cmd) *obedient {
+	t.Helper()
+	o := &obedient{cmd: cmd}
+	cmd.Env, cmd.Dir = append(cmd.Environ(), "GOTRACEBACK=crash"), t.TempDir()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	o.in, o.out = in, bufio.NewReader(out)
+	return o
+}
+
+func (o *obedient) ask(t *testing.T, command string) (lines []string) {
+	t.Helper()
+	if _, err := fmt.Fprintln(o.in, command); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		line, err := o.out.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the program ended: %v", err)
+		}
+		if line == "END\n" {
+			return lines
+		}
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// crash lets the program die so that the kernel writes its core.
+func (o *obedient) crash(t *testing.T) string {
+	t.Helper()
+	unlimited := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
+	if err := unix.Prlimit(o.cmd.Process.Pid, unix.RLIMIT_CORE, &unlimited, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.cmd.Process.Signal(syscall.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	_ = o.cmd.Wait() // killed, as it must be
+	files, err := filepath.Glob(filepath.Join(o.cmd.Dir, "core*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("core files %v, %v", files, err)
+	}
+	return files[0]
+}
+
+// What the kernel leaves out of a plugin comes from its file, and its allocations have
+// the names that the program gives them.
+func TestAPluginInACoreIsNamed(t *testing.T) {
+	hwtest.Need(t, kernelWritesCores)
+	const dir = "../gomem/testdata/plugins"
+	exe := hwtest.Build(t, dir, hwtest.BuildOptions{CGO: true})
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "PLUGIN="+hwtest.Build(t, dir+"/plugin", hwtest.BuildOptions{Mode: "plugin"}))
+	o := startObedient(t, cmd)
+	if said := append(o.ask(t, "open"), o.ask(t, "gc")...); len(said) > 0 {
+		t.Fatal(said)
+	}
+	want := o.ask(t, "profile")
+	core, err := corefile.Open(o.crash(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer core.Close()
+	if _, err := core.UseExecutable(exe); err != nil {
+		t.Fatal(err)
+	}
+	core.UseLibraries()
+	bin := openBinary(t, exe)
+	base, err := core.Base()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := gomem.AttachCore(core, bin, base-bin.Base())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p sample.HeapProfile
+	if err := rt.Profile(&p); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	symbols := bin.Symbolizer(base - bin.Base())
+	for i, b := range rt.Buckets(0) {
+		line := fmt.Sprint(p.Counts[i].PubAllocs)
+		for _, loc := range symbols.Site(b).Stack {
+			for _, f := range loc.Frames {
+				name, _, generic := strings.Cut(f.Func, "[")
+				if generic {
+					name += "[...]"
+				}
+				line += fmt.Sprintf(" %s=%s:%d", name, f.File, f.Line)
+			}
+		}
+		if p.Counts[i].PubAllocs > 0 && strings.Contains(line, "plugin.go") {
+			got = append(got, line)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) || len(want) < 4 {
+		t.Errorf("the program says\n%s\nread was\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
+	}
+}
+
+func TestACoreOfAProgramInCWithAGoLibraryIsImported(t *testing.T) {
+	hwtest.Need(t, kernelWritesCores, hwtest.Program("gcc"))
+	host := filepath.Join(t.TempDir(), "host")
+	if out, err := exec.Command("gcc", "-o", host, "../gomem/testdata/host.c", "-ldl").CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v: %s", err, out)
+	}
+	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
+	o := startObedient(t, exec.Command(host, library))
+	for _, command := range []string{"rate 1", "sites 200", "rate 4096", "big 41943040", "gc"} {
+		if said := o.ask(t, command); len(said) > 0 {
+			t.Fatal(said)
+		}
+	}
+	// It explains what it has imported, and one instant is not enough for a cause.
+	out, err := exec.Command(highwater(t), "import", "-o", filepath.Join(t.TempDir(), "core.hwm"), o.crash(t)).CombinedOutput()
+	if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 4) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !strings.Contains(string(out), "40.0 MiB of the live heap was allocated at target/main.go:59") {
+		t.Errorf("the line that keeps 40 MiB is not named:\n%s", out)
+	}
+}

@@ -1,0 +1,111 @@
+package watch
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/procfs"
+)
+
+// A program that was written in another language may load a library that was built
+// by Go (-buildmode=c-shared), at its start or at any time later. It has a Go
+// runtime then, in that library's variables.
+
+const (
+	lookFirst = 20 * time.Millisecond
+	lookLast  = time.Second
+)
+
+// openLibrary opens the first Go library that the process has mapped, and its
+// memory. notGo is returned where there is none.
+func (p *process) openLibrary(m *procfs.Mapper, pid int, notGo error) error {
+	libraries, err := m.Libraries(p.root, pid)
+	if err != nil {
+		return notGo
+	}
+	var starts []uint64
+	for _, at := range libraries {
+		starts = append(starts, at.Start)
+	}
+	if slices.Equal(starts, p.libraries) {
+		return notGo
+	}
+	p.libraries = starts
+	mem, err := procfs.OpenMemory(p.root, pid)
+	if err != nil {
+		return whyUnread(p.root, p.key.PID, err)
+	}
+	for _, at := range libraries {
+		if bin := goLibrary(p.root, pid, at, mem); bin != nil {
+			p.bin, p.mem = bin, mem
+			p.program.Go = bin.GoProgram()
+			p.program.WhyNot = ""
+			return p.openRuntime(at.Start)
+		}
+	}
+	mem.Close()
+	return notGo
+}
+
+// goLibrary opens a mapped file that is a Go library, nil if it is none or is not
+// the one that is mapped.
+func goLibrary(root string, pid int, at procfs.Mapping, mem io.ReaderAt) *gobin.Binary {
+	for _, path := range procfs.LibraryPaths(root, pid, at) {
+		if !gobin.IsGo(path) || !startsLike(path, mem, at.Start) {
+			continue
+		}
+		bin, err := gobin.Open(path)
+		if err != nil {
+			continue
+		}
+		if mode := bin.Settings["-buildmode"]; mode == "c-shared" {
+			return bin
+		}
+		bin.Close() // a plugin, without a runtime of its own
+	}
+	return nil
+}
+
+// startsLike says whether a file's first bytes are those in memory: its headers and
+// notes, with the build ID.
+func startsLike(path string, mem io.ReaderAt, addr uint64) bool {
+	const first = 2 << 10
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var want, have [first]byte
+	if _, err := f.ReadAt(want[:], 0); err != nil {
+		return false
+	}
+	_, err = mem.ReadAt(have[:], int64(addr))
+	return err == nil && bytes.Equal(want[:], have[:])
+}
+
+// lookForLibrary looks whether a program that is not Go's has loaded a Go library by
+// now: at first often, then once a second, a list of mappings each time. What it
+// finds is told as another program of the same process.
+func (s *Source) lookForLibrary(p *process, now time.Time) {
+	if p.bin != nil || p.beside || !errors.Is(p.attachErr, gobin.ErrNotGo) || now.Before(p.lookAt) {
+		return
+	}
+	p.lookAt = now.Add(min(lookFirst<<min(p.looks, 10), lookLast))
+	p.looks++
+	err := p.openLibrary(s.mapper, p.eye, p.attachErr)
+	if p.bin == nil {
+		return
+	}
+	if err != nil {
+		p.attachErr, p.program.WhyNot = err, err.Error()
+		s.gap(p.key, "the Go runtime of "+p.program.Name, err)
+	} else {
+		s.setProfiling(p, false)
+	}
+	s.giveProgram(p)
+}
