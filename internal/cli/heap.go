@@ -110,7 +110,9 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	if err != nil {
 		return err
 	}
-	return f.print(s, heapAnswerOf(target.name, c))
+	ans := heapAnswerOf(target.name, c)
+	ans.Frames = (*stackFrames)(&a.Objects.Frames)
+	return f.print(s, ans)
 }
 
 // analyze copies the heap of a target and finds who holds what.

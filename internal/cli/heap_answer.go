@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 
@@ -20,9 +21,23 @@ type heapAnswer struct {
 	Collections []heapCollection `json:"collections"`
 	Chains      []heapChain      `json:"chains"`
 	Gaps        []heapGap        `json:"gaps"`
+	Frames      *stackFrames     `json:"stack_frames,omitempty"` // of a process or a core
 
 	program string
 	typed   float64 // share of live bytes whose type is known
+}
+
+// stackFrames says how well it is known what of the stacks is alive.
+type stackFrames struct {
+	Exact int `json:"exact"` // by the compiler's maps
+	Whole int `json:"whole"` // every word counts
+}
+
+func (f *stackFrames) String() string {
+	if f == nil {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d stack frames exact", f.Exact, f.Exact+f.Whole)
 }
 
 type heapType struct {

@@ -24,6 +24,7 @@ type heapJSON struct {
 		Allocated []struct{ Function string } `json:"allocated_at"`
 	}
 	Types, Collections, Chains, Gaps []json.RawMessage
+	Frames                           struct{ Exact, Whole int } `json:"stack_frames"`
 }
 
 // shape starts a program with one shape of heap.
@@ -63,6 +64,9 @@ func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
 		_, ans := askHeap(t, pid, stop, "--json")
 		if ans.Schema != "highwater.heap/1" || ans.Types == nil || ans.Collections == nil || ans.Chains == nil || ans.Gaps == nil {
 			t.Errorf("%s: schema %q, or a null list", stop, ans.Schema)
+		}
+		if ans.Frames.Exact == 0 {
+			t.Errorf("%s: stack frames %+v", stop, ans.Frames)
 		}
 		if (ans.Stop > 0) != (stop != "--no-stop") {
 			t.Errorf("%s: stopped for %v ms", stop, ans.Stop)

@@ -122,6 +122,9 @@ func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis) (*sampl
 	case len(a.Objects.Samples) == 0:
 		c.gap("where objects were allocated", errors.New("no object is in the heap profile: it is switched off, or all are too young"))
 	}
+	if f := a.Objects.Frames; f.Whole > 0 && c.reason != sample.HeapAsked { // heap prints it
+		c.gap("dead words on stacks", fmt.Errorf("every word of %d of %d frames counts: their functions ran, were interrupted or are assembly", f.Whole, f.Exact+f.Whole))
+	}
 	out, err := a.Summarize(ctx, sites)
 	if err != nil {
 		return nil, fmt.Errorf("sum up the heap: %w", err)

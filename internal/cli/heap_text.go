@@ -25,9 +25,9 @@ func (ans *heapAnswer) print(w io.Writer) error {
 	garbage := ans.Bytes - ans.LiveBytes
 	p.line("%s  %s are live; %s more are garbage or free to be swept, %s objects in all", ans.program, units.Size(ans.LiveBytes), units.Size(garbage), count(ans.Objects))
 	if ans.StopMS > 0 {
-		p.line("  stopped for %.1f ms; types known of %.0f%% of live bytes", ans.StopMS, 100*ans.typed)
+		p.line("  stopped for %.1f ms; types known of %.0f%% of live bytes%s", ans.StopMS, 100*ans.typed, ans.Frames)
 	} else {
-		p.line("  not stopped; types known of %.0f%% of live bytes", 100*ans.typed)
+		p.line("  not stopped; types known of %.0f%% of live bytes%s", 100*ans.typed, ans.Frames)
 	}
 	p.line("WHO HOLDS IT                                                    retained, objects")
 	for _, h := range ans.Holders[:min(len(ans.Holders), holderRows)] {

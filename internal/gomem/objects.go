@@ -21,6 +21,7 @@ type Objects struct {
 	Leaves int    // the last so many objects have no pointers
 	Bytes  uint64 // of all objects
 	Roots  []Root
+	Frames StackFrames
 	Later  []uint32 // with which the goroutines, their stacks and the finalizers begin among the roots
 	First  []uint32
 	To     []uint32

@@ -44,6 +44,7 @@ type rooter struct {
 	variables []gobin.Variable // by address
 	threads   []Thread
 	frames    map[string]uint32
+	maps      map[uint64]mapAt // of frames, by pc
 }
 
 // add begins a root; its pointers follow.
@@ -76,7 +77,7 @@ func (ro *rooter) point(slot uint32, p uint64) {
 
 // roots adds all of them.
 func (ro *rooter) roots() error {
-	ro.frames = make(map[string]uint32)
+	ro.frames, ro.maps = make(map[string]uint32), make(map[uint64]mapAt)
 	ro.known()
 	for i := range ro.c.modules {
 		for _, v := range ro.c.modules[i].variables {
@@ -176,8 +177,8 @@ func (ro *rooter) variable(addr uint64) *gobin.Variable {
 	return &gobin.Variable{Name: fmt.Sprintf("a variable at %#x", addr), Addr: addr, Size: 8}
 }
 
-// goroutines adds every goroutine: first what their descriptors hold, which is
-// exact, then their stacks by frames.
+// goroutines adds every goroutine: first what their descriptors hold, then their
+// stacks by frames.
 func (ro *rooter) goroutines() {
 	for i := range ro.c.goroutines {
 		g := &ro.c.goroutines[i]
@@ -198,14 +199,17 @@ func (ro *rooter) goroutines() {
 	for i := range ro.c.goroutines {
 		g := &ro.c.goroutines[i]
 		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
+		if ro.liveWords(g, &w) {
+			continue
+		}
 		w.pcs, w.frames = w.pcs[:0], w.frames[:0]
 		w.unwind(g)
 		ro.stack(g, &w)
 	}
 }
 
-// stack adds the words of a goroutine's stack, with the function in whose frame
-// each lies.
+// stack adds all words of a goroutine's stack, with the function in whose frame each
+// lies.
 func (ro *rooter) stack(g *goroutine, w *walk) {
 	from := g.sp
 	if g.status == statusRunning || from < g.lo || from > g.hi {
@@ -217,6 +221,7 @@ func (ro *rooter) stack(g *goroutine, w *walk) {
 	b := ro.c.at(from &^ 7)
 	at := from &^ 7
 	b = b[:min(uint64(len(b)), g.hi-min(at, g.hi))&^7]
+	ro.o.Frames.Whole += max(len(w.pcs), 1)
 	for i, pc := range w.pcs {
 		n := min(uint64(w.frames[i]+7)&^7, uint64(len(b)))
 		ro.words(ro.frame(ro.function(pc)), b[:n])

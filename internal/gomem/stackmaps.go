@@ -1,0 +1,259 @@
+package gomem
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+)
+
+// StackFrames counts the frames of the goroutines' stacks by what is known of them.
+type StackFrames struct {
+	Exact int // by the compiler's maps of which words are alive
+	Whole int // every word counts: interrupted, running, assembly
+}
+
+// liveStack finds what of a goroutine's stack is alive, as the collector does
+// (runtime/mgcmark.go, scanstack): of each frame the words that the compiler calls
+// alive where the function goes on, and the variables on the stack that pointers lead
+// to. Of frames that have no such map all words count.
+type liveStack struct {
+	ro      *rooter
+	g       *goroutine
+	at      uint64 // of b
+	b       []byte // the stack from there to its end
+	objects []stackObject
+	into    []uint64 // pointers into the stack
+	other   uint32   // label of what no frame holds
+}
+
+// stackFrame is one function's part of a stack.
+type stackFrame struct {
+	pc, sp, end uint64 // run-time; the return address is the last word where a call pushes it
+	step        step
+	label       uint32
+}
+
+// stackObject is a variable on the stack; its frame's label.
+type stackObject struct {
+	addr, end uint64
+	label     uint32
+	seen      bool
+}
+
+// liveWords adds what is alive of a goroutine's stack. It reports false for one that
+// cannot be followed: one that runs, or is being moved.
+func (ro *rooter) liveWords(g *goroutine, w *walk) bool {
+	if g.status == statusRunning || g.sp < g.lo || g.sp >= g.hi || g.sp%8 != 0 {
+		return false
+	}
+	b := ro.c.at(g.sp)
+	if uint64(len(b)) < g.hi-g.sp {
+		return false
+	}
+	frames, rest := ro.framesOf(g, w)
+	if len(frames) == 0 {
+		return false
+	}
+	l := &liveStack{ro: ro, g: g, at: g.sp, b: b[:g.hi-g.sp], other: frames[len(frames)-1].label}
+	l.records()
+	whole := false // because of what the frame below says
+	for i := range frames {
+		f := &frames[i]
+		m, ok := ro.stackMap(f)
+		switch {
+		case whole || f.step.injected || !ok:
+			l.words(f.sp, f.end, f.label)
+			l.words(l.argsOf(f), l.argsOf(f)+uint64(m.ArgsSize), f.label)
+			ro.o.Frames.Whole++
+		default:
+			l.masked(f, &m)
+			ro.o.Frames.Exact++
+		}
+		whole = f.step.injected || !ok || m.NoArgs
+	}
+	if rest < g.hi {
+		l.words(rest, g.hi, l.other)
+		ro.o.Frames.Whole++
+	}
+	l.follow()
+	return true
+}
+
+// framesOf are the frames of a goroutine that stands at a call, the wrappers that the
+// compiler made too, and where they end.
+func (ro *rooter) framesOf(g *goroutine, w *walk) (all []stackFrame, rest uint64) {
+	w.stack = w.stack[:0]
+	pc, sp, link := g.pc, g.sp, uint64(0)
+	named := 0 // frames that have a label: a wrapper has that of its caller
+	for range (g.hi - g.sp) / 8 {
+		s := w.code.step(pc)
+		end := sp + uint64(w.code.size(s))
+		if !s.ok || s.delta < 0 || end > g.hi {
+			break
+		}
+		all = append(all, stackFrame{pc: pc, sp: sp, end: end, step: s, label: ro.frame(ro.function(pc))})
+		if !s.wrapper {
+			for ; named < len(all); named++ {
+				all[named].label = all[len(all)-1].label
+			}
+		}
+		if s.top {
+			return all, g.hi
+		}
+		var ok bool
+		if pc, sp, link, ok = w.caller(g, s, sp, link); !ok {
+			return all, min(end, g.hi)
+		}
+	}
+	return all, min(sp, g.hi)
+}
+
+// stackMap is that of a frame, ok false if it says too little.
+func (ro *rooter) stackMap(f *stackFrame) (m gobin.StackMap, ok bool) {
+	if known, ok := ro.maps[f.pc]; ok {
+		return known.m, known.ok
+	}
+	u := &ro.c.r.goroutines.code
+	pc := f.pc - u.bias
+	fn, ok := u.bin.FuncAt(pc)
+	if ok {
+		m, ok = fn.StackMap(pc)
+	}
+	// A function without locals need not say of them (runtime/stkframe.go).
+	least := uint64(0)
+	if u.links {
+		least = 16 // goarch.StackAlign
+	}
+	if end := ro.localsEnd(f); ok && m.NoLocals && end > f.sp && end-f.sp > least {
+		ok = false
+	}
+	ro.maps[f.pc] = mapAt{m, ok}
+	return m, ok
+}
+
+// mapAt is a map that was looked up.
+type mapAt struct {
+	m  gobin.StackMap
+	ok bool
+}
+
+// localsEnd is where the locals of a frame end: before the return address, where a
+// call pushes it, and the saved frame pointer (runtime/traceback.go; on arm64, that
+// lies below the frame, which is as if it lay at its end).
+func (ro *rooter) localsEnd(f *stackFrame) uint64 {
+	end := f.end
+	if !ro.c.r.goroutines.code.links {
+		end -= 8
+	}
+	if end > f.sp {
+		end -= 8
+	}
+	return end
+}
+
+// argsOf is where the arguments of a frame begin, in that of its caller.
+func (l *liveStack) argsOf(f *stackFrame) uint64 {
+	if l.ro.c.r.goroutines.code.links {
+		return f.end + 8 // goarch.MinFrameSize
+	}
+	return f.end
+}
+
+// masked adds the words of a frame that its map calls alive.
+func (l *liveStack) masked(f *stackFrame, m *gobin.StackMap) {
+	end, args := l.ro.localsEnd(f), l.argsOf(f)
+	from := end - 8*uint64(m.Locals.Words)
+	for i := range m.Locals.Words {
+		if m.Locals.Has(i) {
+			l.word(from+8*uint64(i), f.label)
+		}
+	}
+	for i := range m.Args.Words {
+		if m.Args.Has(i) {
+			l.word(args+8*uint64(i), f.label)
+		}
+	}
+	for _, o := range m.Objects {
+		base := args
+		if o.Offset < 0 {
+			base = end
+		}
+		if addr := base + uint64(int64(o.Offset)); addr >= f.sp { // else it is not yet there
+			l.objects = append(l.objects, stackObject{addr: addr, end: addr + uint64(o.Size), label: f.label})
+		}
+	}
+}
+
+// records adds what the goroutine's deferred calls and panics hold that lie on its
+// stack. Those in the heap are found from its descriptor.
+func (l *liveStack) records() {
+	layout, err := l.ro.c.r.bin.Layout()
+	if err != nil {
+		return
+	}
+	mem := l.ro.c.memory()
+	field := func(base uint64, typ, name string) (addr uint64, ok bool) {
+		off, ok := layout.Offset(typ, name)
+		return base + off, ok
+	}
+	if at, ok := field(l.g.addr, "runtime.g", "_panic"); ok {
+		if p, err := mem.u64(at); err == nil && p != 0 {
+			l.into = append(l.into, p)
+		}
+	}
+	at, ok := field(l.g.addr, "runtime.g", "_defer")
+	for range maxDefers {
+		d, err := mem.u64(at)
+		if !ok || err != nil || d == 0 {
+			return
+		}
+		fn, _ := field(d, "runtime._defer", "fn")
+		at, ok = field(d, "runtime._defer", "link")
+		if d >= l.at && d < l.g.hi {
+			l.word(fn, l.other)
+			l.word(at, l.other)
+		}
+	}
+}
+
+// maxDefers bounds the deferred calls of a goroutine that are followed.
+const maxDefers = 1 << 24
+
+// word adds what the word at an address of the stack points to.
+func (l *liveStack) word(addr uint64, label uint32) {
+	if addr < l.at || addr%8 != 0 || addr+8 > l.at+uint64(len(l.b)) {
+		return
+	}
+	switch p := word(l.b, addr-l.at); {
+	case p == 0:
+	case p >= l.at && p < l.g.hi:
+		l.into = append(l.into, p)
+	default:
+		l.ro.point(label, p)
+	}
+}
+
+func (l *liveStack) words(from, to uint64, label uint32) {
+	for to = min(to, l.g.hi); from < to; from += 8 {
+		l.word(from, label)
+	}
+}
+
+// follow adds the variables on the stack that pointers lead to.
+func (l *liveStack) follow() {
+	slices.SortFunc(l.objects, func(a, b stackObject) int { return cmp.Compare(a.addr, b.addr) })
+	for len(l.into) > 0 {
+		p := l.into[len(l.into)-1]
+		l.into = l.into[:len(l.into)-1]
+		i, ok := slices.BinarySearchFunc(l.objects, p, func(o stackObject, p uint64) int { return cmp.Compare(o.addr, p) })
+		if !ok {
+			i--
+		}
+		if i < 0 || p >= l.objects[i].end || l.objects[i].seen {
+			continue
+		}
+		l.objects[i].seen = true
+		l.words(l.objects[i].addr, l.objects[i].end, l.objects[i].label)
+	}
+}

@@ -1,0 +1,136 @@
+package heapgraph
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/procfs"
+)
+
+// stacked is testdata/stackshapes as it runs.
+type stacked struct {
+	shaped
+	memory *procfs.Memory
+	in     io.Writer
+	out    *bufio.Reader
+
+	Shapes     int
+	Dead, Near uint64
+	Bytes      uint64
+}
+
+func startStacks(t *testing.T, o hwtest.BuildOptions) *stacked {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := hwtest.Build(t, filepath.Join("testdata", "stackshapes"), o)
+	cmd := exec.Command(path)
+	cmd.Env = append(cmd.Environ(), "GOGC=off")
+	in, err := cmd.StdinPipe()
+	must(err)
+	out, err := cmd.StdoutPipe()
+	must(err)
+	must(cmd.Start())
+	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
+	p := &stacked{shaped: shaped{pid: cmd.Process.Pid}, in: in, out: bufio.NewReader(out)}
+	p.says(t)
+	p.bin, err = gobin.Open(path)
+	must(err)
+	t.Cleanup(func() { p.bin.Close() })
+	hwtest.Need(t, p.bin.Supported)
+	p.memory, err = procfs.OpenMemory("/proc", p.pid)
+	must(err)
+	t.Cleanup(func() { p.memory.Close() })
+	p.runtime, err = gomem.Attach(p.memory, p.bin, p.bias(t))
+	must(err)
+	return p
+}
+
+// says reads a line of the program.
+func (p *stacked) says(t *testing.T) {
+	t.Helper()
+	line, err := p.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// size is that of a shape's object.
+func (p *stacked) size(shape int) uint64 { return 1<<20 + uint64(shape)<<16 }
+
+// bySize is which shapes' objects there are, and which of them live.
+func (p *stacked) bySize(t *testing.T, a *Analysis) (there, live map[int]bool) {
+	t.Helper()
+	there, live = make(map[int]bool), make(map[int]bool)
+	a.Objects.Sizes(func(first, end uint32, size uint64) {
+		for i := range p.Shapes + 1 {
+			for id := first; id < end && size == p.size(i); id++ {
+				there[i] = true
+				live[i] = live[i] || a.PathOf(id) != ""
+			}
+		}
+	})
+	return there, live
+}
+
+func TestWhatIsAliveOnStacksIsWhatTheCollectorFindsThere(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, version := range toolchains {
+		for name, o := range map[string]hwtest.BuildOptions{"plain": {Toolchain: version}, "stripped": {Toolchain: version, Strip: true, PIE: true}} {
+			t.Run(version+"/"+name, func(t *testing.T) {
+				p := startStacks(t, o)
+				before := p.analyze(t)
+				there, live := p.bySize(t, before)
+				if !p.onStack(t) {
+					t.Error("no word of the stack has the address of what is dead")
+				}
+				io.WriteString(p.in, "\n")
+				p.says(t)
+				kept, _ := p.bySize(t, p.analyze(t))
+				if f := before.Objects.Frames; f.Exact < 10*f.Whole {
+					t.Errorf("%d frames have maps, %d have none", f.Exact, f.Whole)
+				}
+				for i := range p.Shapes + 1 {
+					if !there[i] || live[i] != kept[i] {
+						t.Errorf("shape %d: there %v, live %v; the runtime keeps it: %v", i, there[i], live[i], kept[i])
+					}
+				}
+				if kept[p.Shapes] {
+					t.Error("the runtime keeps what is dead, too")
+				}
+			})
+		}
+	}
+}
+
+// onStack says whether the dead object's address lies near to where the program says
+// that its frame is.
+func (p *stacked) onStack(t *testing.T) bool {
+	t.Helper()
+	const around = 512
+	b := make([]byte, 2*around)
+	if _, err := p.memory.ReadAt(b, int64(p.Near&^7-around)); err != nil {
+		t.Fatal(err)
+	}
+	for ; len(b) > 0; b = b[8:] {
+		if binary.LittleEndian.Uint64(b) == p.Dead {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,3 @@
+module stackshapes
+
+go 1.20
