@@ -41,6 +41,9 @@ var figures = []Figure{
 	{Name: FigureHeadroom, Title: "headroom", Kind: Bytes, Higher: true, bounds: []Ended{Killed, Livelocked}},
 	{Name: FigureP50, Title: "p50", Kind: Nanoseconds, bounds: stuck},
 	{Name: FigureP99, Title: "p99", Kind: Nanoseconds, bounds: stuck},
+	{Name: FigureLoadP50, Title: "p50 as load says", Kind: Nanoseconds, bounds: stuck},
+	{Name: FigureLoadP95, Title: "p95 as load says", Kind: Nanoseconds, bounds: stuck},
+	{Name: FigureLoadP99, Title: "p99 as load says", Kind: Nanoseconds, bounds: stuck},
 	{Name: FigureRequests, Title: "requests", Kind: Count, Higher: true},
 	{Name: FigureTime, Title: "time", Kind: Nanoseconds, bounds: stuck},
 	{Name: FigureGC, Title: "GC share of CPU", Kind: Share},
@@ -52,13 +55,17 @@ var figures = []Figure{
 // greatest charge of the cgroup without page cache, which the kernel takes back
 // before it kills; headroom is what the limit leaves above it. Time is that of the
 // load, or of the program where there is no load. The GC share is as the runtime
-// books it, which on a busy machine is too much.
+// books it, which on a busy machine is too much. The load's percentiles are as it
+// prints them, where no probe measured.
 const (
 	FigurePeak     = "peak_bytes"
 	FigureResident = "resident_bytes"
 	FigureHeadroom = "headroom_bytes"
 	FigureP50      = "p50_ns"
 	FigureP99      = "p99_ns"
+	FigureLoadP50  = "load_p50_ns"
+	FigureLoadP95  = "load_p95_ns"
+	FigureLoadP99  = "load_p99_ns"
 	FigureRequests = "requests"
 	FigureTime     = "time_ns"
 	FigureGC       = "gc_share"

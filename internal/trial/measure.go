@@ -43,6 +43,9 @@ func Measure(r *recording.Reader, count func(output string) (requests float64, o
 			return run, err
 		}
 	}
+	if c.loadEnd != nil {
+		run.addLoadLatencies(c.loadEnd.Text)
+	}
 	return run, nil
 }
 
