@@ -73,6 +73,7 @@ func once[T any](k *kept, key string, read func() (value T, keep bool, err error
 // with it.
 func (b *Book) load(r *recording.Reader) (*explain.Evidence, error) {
 	return once(&b.whole, "evidence", func() (*explain.Evidence, bool, error) {
+		defer readAhead(b.Path)()
 		e, err := explain.Load(r, b.Path, "")
 		return e, err == nil && !r.Live(), err
 	})
