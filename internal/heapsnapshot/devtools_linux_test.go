@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/chromedp"
@@ -28,7 +29,7 @@ func devtools(t *testing.T) context.Context {
 		t.Fatal(err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-dev-shm-usage", true))
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(2*time.Minute))
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -42,11 +43,9 @@ func devtools(t *testing.T) context.Context {
 
 // shown is what the Memory panel has to show, by node.
 type shown struct {
-	Names, Classes            []string
-	Selves, Retained, Edges   []uint64
-	Distances                 []int64
-	Dominators                []int
-	Total, Objects, Reachable uint64
+	Classes          []string
+	Selves, Retained []uint64
+	Distances        []int64
 }
 
 // show lets the reader of the developer tools read a file.
@@ -64,13 +63,13 @@ func show(t *testing.T, ctx context.Context, file []byte) (s shown) {
 		for (let i = 0; i < file.length; i += 60000) loader.write(file.slice(i, i + 60000));
 		loader.close();
 		const channel = new MessageChannel();
-		new tools.HeapSnapshot.SecondaryInitManager(channel.port2);
+		if (tools.HeapSnapshot.SecondaryInitManager) new tools.HeapSnapshot.SecondaryInitManager(channel.port2);
 		const heap = await loader.buildSnapshot(channel.port1);
-		const out = { Names: [], Classes: [], Selves: [], Retained: [], Edges: [], Distances: [], Dominators: [], Total: heap.totalSize, Objects: heap.nodeCount };
+		const out = { Classes: [], Selves: [], Retained: [], Distances: [] };
 		for (let it = heap.allNodes(); it.hasNext(); it.next()) {
 			const n = it.node;
-			out.Names.push(n.name()); out.Classes.push(n.className()); out.Selves.push(n.selfSize()); out.Retained.push(n.retainedSize());
-			out.Edges.push(n.edgesCount()); out.Distances.push(n.distance()); out.Dominators.push(n.dominatorIndex() / heap.nodeFieldCount);
+			out.Classes.push(n.className()); out.Selves.push(n.selfSize());
+			out.Retained.push(n.retainedSize()); out.Distances.push(n.distance());
 		}
 		return out;
 	})()`, chromedp.EvalAwaitPromise))
@@ -126,13 +125,9 @@ func TestTheMemoryPanelOfChromiumFindsTheSameDominators(t *testing.T) {
 func TestTheFileHasTheFormOfTheOnesThatV8Writes(t *testing.T) {
 	ctx := devtools(t)
 	var file strings.Builder
-	done := make(chan bool)
 	if err := chromedp.Listen(ctx, func(event any) {
 		if chunk, ok := event.(*heapprofiler.EventAddHeapSnapshotChunk); ok {
-			file.WriteString(chunk.Chunk)
-			if strings.HasSuffix(strings.TrimSpace(chunk.Chunk), "]}") {
-				close(done)
-			}
+			file.WriteString(chunk.Chunk) // before the call returns
 		}
 	}); err != nil {
 		t.Fatal(err)
@@ -140,7 +135,6 @@ func TestTheFileHasTheFormOfTheOnesThatV8Writes(t *testing.T) {
 	if _, err := chromedp.Call(ctx, heapprofiler.TakeHeapSnapshot, heapprofiler.TakeHeapSnapshotParams{}); err != nil {
 		t.Fatal(err)
 	}
-	<-done
 	theirs := check(t, []byte(file.String()))
 	ours := check(t, written(t, &Graph{}))
 	// Some leave out trace_node_id where they traced nothing.
