@@ -67,7 +67,10 @@ func (p *HeapPlan) ready() error {
 	// Objects may come meanwhile: an eighth more is reserved, of which only what is used
 	// becomes memory.
 	c.data = InLargePages(make([]byte, n, n+n/8+64<<20))
-	touch(c.data[:n:n])
+	parallel(workers(), func(w int) {
+		from, to := n*w/workers(), n*(w+1)/workers()
+		touch(c.data[from:to:to])
+	})
 	if err := c.copyRest(context.Background()); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ const (
 	// 1 TiB of heap.
 	maxObjects   = 1 << 29
 	maxHeapPages = 1 << 27
-	maxNelems    = 1 << 16 // objects of a span
+	maxNelems    = 1<<16 - 1 // objects of a span: mspan.nelems has 16 bits
 )
 
 // heapMap finds objects by address.
@@ -136,7 +136,7 @@ func (h *heapMap) number() {
 // readAllocated sets the bits of allocated objects: those below freeindex and
 // those with their bit in allocBits (runtime/mbitmap.go, isFree).
 func (h *heapMap) readAllocated(read func(addr uint64, p []byte) error) error {
-	var raw [maxNelems / 8]byte
+	var raw [(maxNelems + 7) / 8]byte
 	for i := range h.spans {
 		s := &h.spans[i]
 		words := h.unmarked[h.first[i]/64:][:(s.nelems+63)/64]

@@ -106,19 +106,29 @@ type places struct {
 	rank uint32 // objects before them
 }
 
-// objectSpan is what is asked of a span for every pointer into it: short, and without
-// pointers of ours.
+// objectSpan is what is asked of a span for every pointer into it: 32 bytes, half a
+// line of the cache, and without pointers of ours.
 type objectSpan struct {
 	start    uint64
 	elemsize uint64
-	data     int    // where its copy begins; -1: it has none
-	div      uint32 // 2^32 / elemsize, rounded up; 0: one object
-	nelems   uint32
+	first    uint32 // id of its first object
 	place    uint32 // of its first object, a multiple of 64
-	header   uint8  // bytes of the malloc header of its objects
-	own      bool   // holds descriptors that are roots of their own
-	noscan   bool
+	div      uint32 // 2^32 / elemsize, rounded up; 0: one object
+	nelems   uint16
+	is       spanTraits
 }
+
+type spanTraits uint8
+
+const (
+	spanNoscan spanTraits = 1 << iota
+	spanHeader            // its objects have a malloc header
+	spanFull              // all of its objects are allocated: they need no look at the places
+	spanOwn               // holds descriptors that are roots of their own
+)
+
+// header is the bytes of the malloc header of its objects.
+func (s *objectSpan) header() uint64 { return uint64(s.is&spanHeader) / uint64(spanHeader) * 8 }
 
 // errNoObjects is returned for a heap that was caught before its first object.
 var errNoObjects = errors.New("the heap has no objects")
@@ -137,35 +147,44 @@ func numberObjects(h *heapMap, headers bool) (*Objects, error) {
 	}
 	o.spans = InLargePages(make([]objectSpan, len(h.spans)))
 	for i := range h.spans {
-		o.spans[i] = o.spanOfObjects(&h.spans[i], uint32(h.first[i]))
-		n := int(o.endOf(i) - o.firstOf(i))
-		o.Bytes += o.spans[i].elemsize * uint64(n)
-		if o.spans[i].noscan {
+		s := o.spanOfObjects(&h.spans[i], uint32(h.first[i]))
+		n := int(o.places[s.place/64+(uint32(s.nelems)+63)/64].rank - s.first)
+		if n == int(s.nelems) {
+			s.is |= spanFull
+		}
+		o.Bytes += s.elemsize * uint64(n)
+		if s.is&spanNoscan != 0 {
 			o.Leaves += n
 		}
+		o.spans[i] = s
 	}
 	o.indexSpans()
 	return o, o.indexPages(h)
 }
 
 func (o *Objects) spanOfObjects(s *mspan, place uint32) objectSpan {
-	os := objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint32(s.nelems), place: place, noscan: s.noscan, data: s.data}
+	os := objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint16(s.nelems), place: place, first: o.places[place/64].rank}
+	if s.noscan {
+		os.is |= spanNoscan
+	}
 	if s.nelems > 1 {
 		os.div = ^uint32(0)/uint32(s.elemsize) + 1 // runtime/mheap.go, divMagic
 	}
 	if o.headers && !s.noscan && s.class != 0 && s.elemsize > maxInSpan {
-		os.header = 8 // since Go 1.22, runtime/mbitmap.go
+		os.is |= spanHeader // since Go 1.22, runtime/mbitmap.go
 	}
 	return os
 }
 
 // firstOf is the id of a span's first object.
-func (o *Objects) firstOf(i int) uint32 { return o.places[o.spans[i].place/64].rank }
+func (o *Objects) firstOf(i int) uint32 { return o.spans[i].first }
 
 // endOf is one more than the id of a span's last object.
 func (o *Objects) endOf(i int) uint32 {
-	s := &o.spans[i]
-	return o.places[s.place/64+(s.nelems+63)/64].rank
+	if i+1 == len(o.spans) {
+		return uint32(o.Count)
+	}
+	return o.spans[i+1].first
 }
 
 // indexSpans notes the span of every 64th object.
@@ -216,8 +235,11 @@ func (o *Objects) findPlace(p uint64) (id uint32, span *objectSpan, k uint32, ok
 	}
 	s := &o.spans[i-1]
 	k = uint32(uint64(uint32(p-s.start)) * uint64(s.div) >> 32)
-	if k >= s.nelems {
+	if k >= uint32(s.nelems) {
 		return 0, nil, 0, false
+	}
+	if s.is&spanFull != 0 {
+		return s.first + k, s, k, true
 	}
 	w, bit := &o.places[(s.place+k)/64], (s.place+k)%64
 	if w.bits>>bit&1 == 0 {
@@ -230,8 +252,8 @@ func (o *Objects) findPlace(p uint64) (id uint32, span *objectSpan, k uint32, ok
 func (o *Objects) locate(id uint32) (*objectSpan, uint64) {
 	i := o.spanOf(id)
 	s := &o.spans[i]
-	k := id - o.firstOf(i)
-	if o.endOf(i)-o.firstOf(i) != s.nelems { // there are gaps
+	k := id - s.first
+	if s.is&spanFull == 0 {
 		w := s.place / 64
 		for o.places[w+1].rank <= id {
 			w++
@@ -255,10 +277,15 @@ func nth(w uint64, n uint32) (at uint32) {
 	return at
 }
 
+// spanAt is the span of an address in one.
+func (o *Objects) spanAt(p uint64) int {
+	return int(o.arenas[p/arenaSize-o.base][p%arenaSize/pageSize]) - 1
+}
+
 // startOf is the span that p, which leads to an object, points into, and where that
 // object begins.
 func (o *Objects) startOf(p uint64) (*objectSpan, uint64) {
-	s := &o.spans[o.arenas[p/arenaSize-o.base][p%arenaSize/pageSize]-1]
+	s := &o.spans[o.spanAt(p)]
 	k := uint64(uint32(p-s.start)) * uint64(s.div) >> 32
 	return s, s.start + k*s.elemsize
 }

@@ -88,7 +88,7 @@ func (o *Objects) pointed(p uint64) []byte {
 		return nil
 	}
 	s, at := o.startOf(p)
-	if b := o.bytesOf(s, at); p == at+uint64(s.header) && len(b) > 8 {
+	if b := o.bytesOf(s, at); p == at+s.header() && len(b) > 8 {
 		return b[p-at:]
 	}
 	return nil

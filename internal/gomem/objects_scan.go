@@ -81,7 +81,7 @@ func orElse(a, b error) error {
 func (sc *scanner) words() (n uint64) {
 	for i := range sc.o.spans {
 		s := &sc.o.spans[i]
-		if s.noscan || s.data < 0 {
+		if s.is&spanNoscan != 0 || sc.c.heap.spans[i].data < 0 {
 			continue
 		}
 		bitmap := sc.bitmap(i)
@@ -101,12 +101,18 @@ func (sc *scanner) bitmap(i int) []byte {
 	if sc.c.old || s.elemsize > maxInSpan {
 		return nil
 	}
-	n := int(sc.c.heap.spans[i].end - s.start)
-	end := n
+	b := sc.copied(i)
+	end := len(b)
 	if sc.c.inline && s.elemsize >= minInline {
 		end -= inlineMarks
 	}
-	return sc.c.data[s.data:][:n][end-n/64 : end]
+	return b[end-len(b)/64 : end]
+}
+
+// copied is the contents of a span.
+func (sc *scanner) copied(i int) []byte {
+	s := &sc.c.heap.spans[i]
+	return sc.c.data[s.data:][:s.end-s.start]
 }
 
 // ownRoots notes the descriptors of living goroutines, pointers to which are left
@@ -119,7 +125,7 @@ func (sc *scanner) ownRoots() {
 	add := func(p uint64) {
 		if id, s, ok := o.find(p); ok {
 			sc.own[id/64] |= 1 << (id % 64)
-			s.own = true
+			s.is |= spanOwn
 		}
 	}
 	for i := range c.goroutines {
@@ -179,7 +185,7 @@ func (sc *scanner) claim() (from, to, number int) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	from, number = sc.next, sc.batch
-	for n := uint64(0); n < scanBatch && sc.next < len(sc.o.spans) && !sc.o.spans[sc.next].noscan; sc.next++ {
+	for n := uint64(0); n < scanBatch && sc.next < len(sc.o.spans) && sc.o.spans[sc.next].is&spanNoscan == 0; sc.next++ {
 		n += uint64(sc.o.spans[sc.next].nelems) * sc.o.spans[sc.next].elemsize
 	}
 	sc.batch++
@@ -210,10 +216,10 @@ func (w *scanWorker) place(number int) (at int, ok bool) {
 // beginning.
 func (w *scanWorker) span(i int) {
 	o, s, known := w.o, &w.o.spans[i], &w.c.heap.spans[i]
-	b := w.c.data[s.data:][:known.end-s.start]
+	b := w.copied(i)
 	w.id = o.firstOf(i)
 	bitmap := w.bitmap(i)
-	for at := s.place / 64; at < s.place/64+(s.nelems+63)/64; at++ {
+	for at := s.place / 64; at < s.place/64+(uint32(s.nelems)+63)/64; at++ {
 		for rest := o.places[at].bits; rest != 0; rest &= rest - 1 {
 			off := (uint64(at*64-s.place) + lowest(rest)) * s.elemsize
 			object := b[off : off+s.elemsize]
@@ -222,7 +228,7 @@ func (w *scanWorker) span(i int) {
 				w.byArena(s.start+off, object)
 			case bitmap != nil:
 				w.byBits(bitmap, off/8, object)
-			case s.header != 0:
+			case s.is&spanHeader != 0:
 				w.byType(word(object, 0), object, 8)
 			default:
 				w.byType(known.largeType, object, 0)
@@ -237,7 +243,7 @@ func (w *scanWorker) span(i int) {
 // add notes a pointer, if it is one.
 func (w *scanWorker) add(slot uint32, p uint64) {
 	id, s, k, ok := w.o.findPlace(p)
-	if !ok || s.own && w.own[id/64]>>(id%64)&1 != 0 && w.id != w.ps {
+	if !ok || s.is&spanOwn != 0 && w.own[id/64]>>(id%64)&1 != 0 && w.id != w.ps {
 		return
 	}
 	behind := slot - w.last
@@ -246,7 +252,7 @@ func (w *scanWorker) add(slot uint32, p uint64) {
 		w.far = append(w.far, farSlot{uint32(len(w.to)), behind})
 		behind = isBehind
 	}
-	if s.elemsize < minCovered && p == s.start+uint64(k)*s.elemsize+uint64(s.header) {
+	if s.elemsize < minCovered && p == s.start+uint64(k)*s.elemsize+s.header() {
 		behind |= isPlain
 	}
 	w.to = append(w.to, id)
@@ -346,9 +352,13 @@ func (o *Objects) contents(id uint32) []byte {
 
 // bytesOf is the bytes of the object of a span that begins at an address.
 func (o *Objects) bytesOf(s *objectSpan, at uint64) []byte {
-	if s.data < 0 || o.copy == nil {
+	if o.copy == nil {
 		return nil
 	}
-	off := s.data + int(at-s.start)
+	data := o.copy.heap.spans[o.spanAt(at)].data
+	if data < 0 {
+		return nil
+	}
+	off := data + int(at-s.start)
 	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)]
 }

@@ -9,6 +9,7 @@ type typer struct {
 	o      *Objects
 	c      *heapCopy
 	types  *Types
+	typed  []uint64 // a bit an object: near, where the table of types is not
 	queue  []uint32
 	inside []inside
 	shift  map[uint32]uint32 // of objects whose type lies behind their start: by how much
@@ -28,7 +29,7 @@ type inside struct {
 // run types what it can.
 func (ty *typer) run(ctx context.Context) error {
 	o := ty.o
-	o.typeOf = newTypeTable(o.Count)
+	o.typeOf, ty.typed = newTypeTable(o.Count), InLargePages(make([]uint64, o.Count/64+1))
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
 	ty.fromRoots()
@@ -51,7 +52,7 @@ func (ty *typer) run(ctx context.Context) error {
 func (ty *typer) untyped() {
 	o := ty.o
 	for id := range uint32(o.Count - o.Leaves) {
-		if o.TypeOf(id) == 0 {
+		if !ty.isTyped(id) {
 			for e := o.First[id]; e < o.First[id+1]; e++ {
 				o.setSlot(e, uint32(ty.unknown))
 			}
@@ -64,7 +65,7 @@ func (ty *typer) fromInside() bool {
 	all := append(ty.waiting, ty.inside...)
 	ty.inside, ty.waiting = nil, nil
 	for _, in := range all {
-		if ty.o.TypeOf(in.object) == 0 && in.at%8 == 0 {
+		if !ty.isTyped(in.object) && in.at%8 == 0 {
 			if in.at != 0 {
 				ty.shift[in.object] = in.at
 			}
@@ -81,16 +82,16 @@ func (ty *typer) carried() {
 	}
 	for i := range ty.o.spans {
 		s := &ty.o.spans[i]
-		if s.noscan || s.elemsize <= maxInSpan {
+		if s.is&spanNoscan != 0 || s.elemsize <= maxInSpan {
 			continue
 		}
 		for id := ty.o.firstOf(i); id < ty.o.endOf(i); id++ {
 			typ := ty.c.heap.spans[i].largeType
-			if s.header != 0 {
+			if s.is&spanHeader != 0 {
 				typ = word(ty.o.contents(id), 0)
 			}
 			if t := ty.types.at(typ); t != 0 {
-				ty.carry(id, refOf(t, 2*ty.types.all[t].size <= s.elemsize-uint64(s.header)))
+				ty.carry(id, refOf(t, 2*ty.types.all[t].size <= s.elemsize-s.header()))
 			}
 		}
 	}
@@ -131,11 +132,14 @@ func (ty *typer) fromRoots() {
 	}
 }
 
+func (ty *typer) isTyped(id uint32) bool { return ty.typed[id/64]>>(id%64)&1 != 0 }
+
 // set notes a type and that the object is to be followed.
 func (ty *typer) set(id uint32, ref TypeRef) {
-	if ref == 0 || ty.o.TypeOf(id) != 0 {
+	if ref == 0 || ty.isTyped(id) {
 		return
 	}
+	ty.typed[id/64] |= 1 << (id % 64)
 	ty.o.typeOf.set(id, ref)
 	if first, end := ty.o.Pointers(id); first < end {
 		ty.queue = append(ty.queue, id)
@@ -173,7 +177,7 @@ func (ty *typer) follow(id uint32) {
 		case sl.kind == slotUnknown:
 		case plain && sl.kind <= slotString && in.role != roleMap:
 			ty.set(o.To[e], refOf(sl.elem, sl.kind != slotPointer))
-		case sl.kind != slotSlice && sl.kind != slotString && o.TypeOf(o.To[e]) != 0: // nothing new
+		case sl.kind != slotSlice && sl.kind != slotString && ty.isTyped(o.To[e]): // nothing new
 		default:
 			ty.pointerAt(&in, sl, w, rel, o.To[e])
 		}
@@ -203,7 +207,7 @@ type holding struct {
 func (ty *typer) pointerAt(in *holding, sl slot, w, rel uint64, to uint32) {
 	if in.b == nil {
 		s, at := ty.o.locate(in.id)
-		in.b = ty.o.bytesOf(s, at)[s.header:]
+		in.b = ty.o.bytesOf(s, at)[s.header():]
 	}
 	var words [3]uint64 // the pointer, with the words before and behind
 	if w >= 8 {
@@ -253,11 +257,11 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	if !ok {
 		return
 	}
-	start := at + uint64(s.header)
+	start := at + s.header()
 	if (sl.kind == slotString || sl.kind == slotSlice && sl.size > 0) && s.elemsize >= minCovered {
 		ty.cover(to, sl, w, start)
 	}
-	if ty.o.TypeOf(to) != 0 || w[1] < start {
+	if ty.isTyped(to) || w[1] < start {
 		return
 	}
 	switch into := w[1] - start; {
@@ -293,7 +297,7 @@ func (ty *typer) target(p uint64, to uint32) (s *objectSpan, at uint64, ok bool)
 		return nil, 0, false
 	}
 	s, at = ty.o.startOf(p)
-	return s, at, to >= ty.o.places[s.place/64].rank
+	return s, at, to >= s.first
 }
 
 // closure is the type of an object that begins with the address of its code.

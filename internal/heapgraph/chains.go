@@ -44,11 +44,11 @@ func (g *Graph) depths(ctx context.Context) ([]uint32, error) {
 	inner := uint32(g.Objects - g.Leaves)
 	depth := table(int(inner))
 	now, next := newLevel(inner), newLevel(inner)
-	seen := make([]uint64, inner/64+1)
+	seen := newBitmap(int(inner))
 	from := func(first, end uint32) {
 		for _, to := range g.To[first:end] {
-			if to < inner && seen[to/64]>>(to%64)&1 == 0 {
-				seen[to/64] |= 1 << (to % 64)
+			if to < inner && !seen.has(to) {
+				seen.set(to)
 				next.add(to)
 			}
 		}
@@ -77,21 +77,21 @@ func (g *Graph) depths(ctx context.Context) ([]uint32, error) {
 type level struct {
 	n    int
 	few  []uint32 // all of them, while it has room
-	bits []uint64
+	bits bitmap
 }
 
 // fewOf is the share of all objects up to which a level is few.
 const fewOf = 1024
 
 func newLevel(objects uint32) level {
-	return level{few: make([]uint32, objects/fewOf+1), bits: make([]uint64, objects/64+1)}
+	return level{few: make([]uint32, objects/fewOf+1), bits: newBitmap(int(objects))}
 }
 
 func (l *level) add(node uint32) {
 	if l.n < len(l.few) {
 		l.few[l.n] = node
 	}
-	l.bits[node/64] |= 1 << (node % 64)
+	l.bits.set(node)
 	l.n++
 }
 

@@ -1,6 +1,10 @@
 package heapgraph
 
-import "context"
+import (
+	"context"
+
+	"github.com/highwater-go/highwater/internal/gomem"
+)
 
 // Dominators finds the dominator of every reachable node: the algorithm of Georgiadis
 // and Tarjan (Finding Dominators in Practice, 2006, SEMI-NCA), which takes time
@@ -9,7 +13,8 @@ import "context"
 // what the dominators of those that point to them have in common.
 //
 // Only the search goes through the heap as it is linked, from one cache miss to the
-// next. What else reads all pointers does so in the order of addresses.
+// next. What else reads all pointers does so in the order of addresses. What was seen
+// is asked of bitmaps, which are near, so that large tables are only written to.
 func Dominators(ctx context.Context, g *Graph) (*Tree, error) {
 	d := newDominators(g)
 	for _, step := range []func(context.Context) error{d.search, d.solve, d.leaves} {
@@ -27,7 +32,9 @@ type dominators struct {
 	t      *Tree
 	inner  uint32   // nodes of the graph from here to Objects are leaves
 	parent []uint32 // in the search; compressed on the way
-	way    []uint32 // of the nodes from a root to where the search is, the next pointer
+	way    []step   // from a root to where the search is
+	seen   bitmap   // places of nodes that have numbers
+	tree   bitmap   // the pointers by which the search went
 	class  []uint32 // the number at which each later class begins
 	joins  joins
 	from   []uint32 // origins of joins, in the order of what they lead to
@@ -59,45 +66,45 @@ func (d *dominators) search(ctx context.Context) error {
 		return ErrGraph
 	}
 	t.number = nones(n - 1)
+	d.seen, d.tree = newBitmap(n), newBitmap(len(g.To))
 	// Of these, only what is used becomes memory.
-	t.Node, d.parent, d.way = append(table(n)[:0], none), append(table(n)[:0], 0), table(n)[:0]
+	d.parent, t.By, d.way = append(table(n)[:0], 0), append(table(n)[:0], none), make([]step, 0, n)
 	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
-			d.class = append(d.class, uint32(len(t.Node)))
+			d.class = append(d.class, uint32(len(d.parent)))
 		}
 		if err := d.descend(ctx, uint32(root)); err != nil {
 			return err
 		}
 	}
-	d.way = nil
+	d.way, d.seen = nil, nil
 	return nil
 }
+
+// step is a node on the way: its place, and which pointer of it is the next.
+type step struct{ at, next uint32 }
 
 // descend numbers what a root leads to and nothing before it.
 func (d *dominators) descend(ctx context.Context, root uint32) error {
 	g, t := d.g, d.t
-	at := g.place(root)
-	now := d.visit(root, at, 0)
-	for steps := 1; now != 0; steps++ {
-		top := len(d.way) - 1
-		e, end := d.way[top], g.First[at+1]
-		next := none
+	d.visit(g.place(root), 0, none)
+	for steps := 1; len(d.way) > 0; steps++ {
+		now := &d.way[len(d.way)-1]
+		e, end, next := now.next, g.First[now.at+1], none
 		for ; e < end && next == none; e++ {
 			switch to := g.To[e]; {
 			case to >= uint32(g.Objects):
 				return ErrGraph
 			case to >= d.inner: // a leaf
-			case t.number[to] == none:
+			case !d.seen.has(to):
 				next = to
+				d.tree.set(e)
 			}
 		}
-		if d.way[top] = e; next != none {
-			now, at = d.visit(next, next, now), next
+		if now.next = e; next != none {
+			d.visit(next, t.number[now.at], e-1)
 		} else {
-			d.way = d.way[:top]
-			if now = d.parent[now]; now != 0 {
-				at = g.place(t.Node[now])
-			}
+			d.way = d.way[:len(d.way)-1]
 		}
 		if steps%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -106,14 +113,14 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 	return nil
 }
 
-// visit numbers a node, which has its place in First at at.
-func (d *dominators) visit(node, at, parent uint32) (number uint32) {
-	t := d.t
-	number = uint32(len(t.Node))
-	t.number[at] = number
-	t.Node, d.parent = append(t.Node, node), append(d.parent, parent)
-	d.way = append(d.way, d.g.First[at])
-	return number
+// visit numbers a node, which has its place in First at at, and to which a parent
+// leads by a pointer.
+func (d *dominators) visit(at, parent, by uint32) {
+	number := uint32(len(d.parent))
+	d.t.number[at] = number
+	d.seen.set(at)
+	d.parent, d.t.By = append(d.parent, parent), append(d.t.By, by)
+	d.way = append(d.way, step{at, d.g.First[at]})
 }
 
 // solve finds the dominators of what the search has found, but for leaves.
@@ -130,31 +137,29 @@ func (d *dominators) solve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sortPointers tells the pointers by which the search went, the first of a parent to
-// a node, from those that join its branches.
+// sortPointers tells the pointers by which the search went from those that join its
+// branches, and names the nodes by their numbers.
 func (d *dominators) sortPointers() {
-	g, t, n := d.g, d.t, len(d.t.Node)
-	t.By, d.start = nones(n), table(n+1)
+	g, t, n := d.g, d.t, len(d.parent)
+	t.Node, d.start = table(n), table(n+1)
+	t.Node[0] = none
 	for at, i := range t.number {
 		if i == none {
 			continue
 		}
+		t.Node[i] = g.nodeAt(uint32(at))
 		first := d.classOf(i)
 		for e := g.First[at]; e < g.First[at+1]; e++ {
-			if g.To[e] >= d.inner {
+			if g.To[e] >= d.inner || d.tree.has(e) {
 				continue
 			}
-			switch v := t.number[g.To[e]]; {
-			case d.parent[v] != i:
-				if v >= first {
-					d.joins.add(join{v, i})
-					d.start[v+1]++
-				}
-			case t.By[v] == none:
-				t.By[v] = e
+			if v := t.number[g.To[e]]; v >= first {
+				d.joins.add(join{v, i})
+				d.start[v+1]++
 			}
 		}
 	}
+	d.tree = nil
 }
 
 // order puts the joins in the order of what they lead to.
@@ -225,7 +230,7 @@ func (d *dominators) compress(v, last uint32, way []uint32) []uint32 {
 // below its semidominator. Where that is not the parent, the pointer is another, too.
 func (d *dominators) nearest() {
 	t := d.t
-	moved := make([]uint64, len(t.Node)/64+1) // the dominators of what is not their child
+	moved := newBitmap(len(t.Node)) // the dominators of what is not their child
 	for i := 1; i < len(t.Dominator); i++ {
 		v := t.Dominator[i]
 		if v <= d.semi[i] {
@@ -235,10 +240,10 @@ func (d *dominators) nearest() {
 			v = t.Dominator[v]
 		}
 		t.Dominator[i], t.By[i] = v, none
-		moved[v/64] |= 1 << (v % 64)
+		moved.set(v)
 	}
 	for at, i := range t.number {
-		if i != none && moved[i/64]>>(i%64)&1 != 0 {
+		if i != none && moved.has(i) {
 			d.findBy(uint32(at), i)
 		}
 	}
@@ -275,6 +280,15 @@ func (l *joins) add(j join) {
 	*last = append(*last, j)
 	l.n++
 }
+
+// bitmap is a set of nodes, leaves or pointers.
+type bitmap []uint64
+
+func newBitmap(n int) bitmap { return gomem.InLargePages(make(bitmap, n/64+1)) }
+
+func (b bitmap) has(i uint32) bool { return b[i/64]>>(i%64)&1 != 0 }
+
+func (b bitmap) set(i uint32) { b[i/64] |= 1 << (i % 64) }
 
 // nones is a table without a node.
 func nones(n int) []uint32 {

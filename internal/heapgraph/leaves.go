@@ -5,17 +5,18 @@ import "context"
 // leafSearch finds the dominators of leaves: what all that point to one have in
 // common, of the first class that does.
 type leafSearch struct {
-	d  *dominators
-	up climber
-	of []uint32 // numbers of dominators so far
-	by []uint32 // the pointer by which that leads there; none: it does not itself
+	d    *dominators
+	up   climber
+	seen bitmap
+	of   []uint32 // numbers of dominators so far
+	by   []uint32 // the pointer by which that leads there; none: it does not itself
 }
 
 // leaves finds the dominators of leaves. The first class, which is most of a heap, is
 // taken in the order of addresses, the others behind it.
 func (d *dominators) leaves(ctx context.Context) error {
 	t, n := d.t, uint32(len(d.t.Node))
-	l := leafSearch{d: d, of: nones(d.g.Leaves), by: table(d.g.Leaves)}
+	l := leafSearch{d: d, seen: newBitmap(d.g.Leaves), of: nones(d.g.Leaves), by: table(d.g.Leaves)}
 	l.up = climber{dom: t.Dominator, depth: d.semi, far: d.label}
 	end := n
 	if len(d.class) > 0 {
@@ -44,9 +45,12 @@ func (l *leafSearch) pointers(at, i, first uint32) {
 		if leaf >= uint32(len(l.of)) {
 			continue
 		}
-		switch v := l.of[leaf]; {
-		case v == none:
+		if !l.seen.has(leaf) {
+			l.seen.set(leaf)
 			l.of[leaf], l.by[leaf] = i, e
+			continue
+		}
+		switch v := l.of[leaf]; {
 		case v == i: // its first pointer was found before, or leads to others
 			l.by[leaf] = min(l.by[leaf], e)
 		case v >= first && v != 0:
