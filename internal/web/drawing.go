@@ -105,33 +105,44 @@ func seen(v float64) *float64 {
 	return &v
 }
 
-// residents is the resident memory of all processes at each instant.
-type residents map[int64]struct {
-	bytes float64
-	n     int // processes
-}
+// residents are the courses of the processes' resident memory.
+type residents []course
 
-func (r residents) add(s *recording.Series) {
+func (r *residents) add(s *recording.Series) {
+	var c course
 	for i, v := range s.Column("resident") {
 		if !math.IsNaN(v) {
-			sum := r[s.At[i]]
-			sum.bytes, sum.n = sum.bytes+v, sum.n+1
-			r[s.At[i]] = sum
+			c.at, c.v = append(c.at, s.At[i]), append(c.v, v)
 		}
+	}
+	if len(c.at) > 0 {
+		*r = append(*r, c)
 	}
 }
 
-// course is the sums, without those of instants that rows were passed over of:
-// there are fewer processes in them than just before and after.
-func (r residents) course() (c course) {
-	times := slices.Sorted(maps.Keys(r))
-	for i, at := range times {
-		if i > 0 && i+1 < len(times) && r[at].n < r[times[i-1]].n && r[at].n < r[times[i+1]].n {
-			continue
+// course is their sum. A process that was not read at an instant of its life counts
+// with what it had before: it was not gone.
+func (r residents) course() (sum course) {
+	all := map[int64]float64{}
+	for _, c := range r {
+		for _, at := range c.at {
+			all[at] = 0
 		}
-		c.at, c.v = append(c.at, at), append(c.v, r[at].bytes)
 	}
-	return c
+	times := slices.Sorted(maps.Keys(all))
+	for _, c := range r {
+		i := 0
+		for _, at := range times {
+			if at < c.at[0] || at > c.at[len(c.at)-1] {
+				continue
+			}
+			for i+1 < len(c.at) && c.at[i+1] <= at {
+				i++
+			}
+			all[at] += c.v[i]
+		}
+	}
+	return inOrder(all)
 }
 
 func inOrder(values map[int64]float64) (c course) {
