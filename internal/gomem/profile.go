@@ -2,6 +2,7 @@ package gomem
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -119,6 +120,23 @@ func (r *Runtime) Profile(dst *sample.HeapProfile) error {
 	dst.At, dst.Rate, dst.Cycle, dst.Left = time.Now(), int64(rate), cycle, p.left
 	dst.Counts = p.views(dst.Counts[:0], cycle)
 	return nil
+}
+
+// SampledTotal is how many bytes were allocated by what a profile, the last one that
+// was read, has samples of: count times size, over the chance 1-exp(-size/rate) that
+// an object is sampled.
+func (r *Runtime) SampledTotal(h *sample.HeapProfile) (total float64) {
+	size, scale := sample.Bytes(0), 0.0
+	for i := range h.Counts[:min(len(h.Counts), len(r.profile.buckets))] {
+		if s := r.profile.buckets[i].Size; s != size { // many are alike
+			size, scale = s, float64(s)
+			if h.Rate > 1 {
+				scale /= -math.Expm1(-float64(s) / float64(h.Rate))
+			}
+		}
+		total += float64(h.Counts[i].NowAllocs) * scale
+	}
+	return total
 }
 
 // Buckets returns the buckets that Profile has announced, from index from on.

@@ -1,7 +1,10 @@
 package watch
 
 import (
+	"bufio"
+	"io"
 	"math"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -79,6 +82,7 @@ func TestARateThatChangesIsSaid(t *testing.T) {
 	}{
 		{"0", false, "the heap profile of leaks: the program has set runtime.MemProfileRate to 0"},
 		{"4096", true, "exact sizes in the heap profile of leaks: the program changed runtime.MemProfileRate from 524288 to 4096"},
+		{"1", true, "exact sizes in the heap profile of leaks: the program changed runtime.MemProfileRate from 524288 to 1"},
 		{"524288", true, ""},
 	} {
 		t.Run(c.rate, func(t *testing.T) {
@@ -93,4 +97,96 @@ func TestARateThatChangesIsSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program may choose its rate before its main function begins: all of its samples
+// are of that rate.
+func TestARateThatIsSetAtTheStartIsTheRate(t *testing.T) {
+	for _, toolchain := range []string{"go1.20.14", "go1.26.8"} {
+		for _, rate := range []string{"1", "4096", "2097152", "0"} {
+			t.Run(toolchain+" "+rate, func(t *testing.T) {
+				t.Setenv("INIT_RATE", rate)
+				k := &kept{}
+				run(t, Options{HeapProfile: true}, k, hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Toolchain: toolchain, Tags: "on"}))
+				key := k.programs[0].Key
+				end := k.death(key)
+				if end == nil || (end.Profile == nil) != (rate == "0") || strings.Contains(k.gapText(), "MemProfileRate") != (rate == "0") {
+					t.Fatalf("its end %+v, gaps:\n%s", end, k.gapText())
+				}
+				if rate != "0" {
+					leaked(t, end.Profile, k.sites[key])
+				}
+			})
+		}
+	}
+}
+
+// Whoever comes later does not see the change, but sees that the samples do not add
+// up.
+func TestARateThatWasChangedBeforeTheWatchIsSaid(t *testing.T) {
+	target := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{})
+	for _, c := range []struct {
+		commands string
+		rate     int64
+		told     bool
+	}{
+		{"allocate 300000\ngc\n", 524288, false}, // 48 MB
+		{"allocate 300000\nrate 1\ngc\n", 1, true},
+		{"allocate 300000\nrate 4096\ngc\n", 4096, true},
+		{"rate 1\nallocate 300000\nrate 524288\ngc\n", 524288, true},
+		{"rate 1\nallocate 300000\ngc\n", 1, false},
+		{"rate 4096\nallocate 300000\ngc\n", 4096, false},
+	} {
+		t.Run(strings.ReplaceAll(c.commands, "\n", " "), func(t *testing.T) {
+			a := attachTo(t, obeyed(t, target, c.commands), Options{}, nil)
+			k := &kept{}
+			a.watch(t, k.atPoint(t, hasFigures), k)
+			if rate := k.lastRate(); rate != c.rate {
+				t.Fatalf("the rate was %d at the end", rate)
+			}
+			if got := strings.Contains(k.gapText(), exactSizes+"target"); got != c.told {
+				t.Errorf("told %v, want %v; gaps:\n%s", got, c.told, k.gapText())
+			}
+		})
+	}
+}
+
+// lastRate is that of the last moment's profile.
+func (k *kept) lastRate() int64 {
+	last := k.moments[len(k.moments)-1].Processes[0]
+	if last.Profile == nil {
+		return 0
+	}
+	return last.Profile.Rate
+}
+
+// obeyed starts a program that ends its answers with END, and gives its pid when it
+// has obeyed some commands.
+func obeyed(t *testing.T, path, commands string) (pid int) {
+	t.Helper()
+	cmd := exec.Command(path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if _, err := io.WriteString(in, commands); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewScanner(out)
+	for range strings.Count(commands, "\n") {
+		for answers.Scan() && answers.Text() != "END" {
+		}
+	}
+	if err := answers.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid
 }

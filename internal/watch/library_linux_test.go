@@ -28,7 +28,8 @@ func leaked(t *testing.T, p *sample.HeapProfile, sites []sample.Site) {
 	got := estimates(p, sites)
 	for function, want := range leaks {
 		e := got[function]
-		if math.Abs(e.objects-want.objects) > 5*math.Sqrt(e.variance) {
+		// The runtime allocates, too, where it starts a collection.
+		if math.Abs(e.objects-want.objects) > 5*math.Sqrt(e.variance)+4 {
 			t.Errorf("%s: %.0f objects, want %.0f +- %.0f", function, e.objects, want.objects, math.Sqrt(e.variance))
 		}
 	}

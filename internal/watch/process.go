@@ -40,8 +40,9 @@ type process struct {
 	profile  sample.HeapProfile
 	alive    bool // figures of the last tick were read
 
-	rate       int64 // MemProfileRate as it was last seen, but for 0
-	sitesKnown int   // buckets handed over
+	rate       int64        // MemProfileRate as it was last seen, but for 0
+	rateFor    sample.Bytes // what had been allocated then
+	sitesKnown int          // buckets handed over
 	lastGC     uint32
 	lastPause  time.Duration
 	cycleSeen  bool
@@ -262,24 +263,11 @@ func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 		return nil
 	}
 	s.checkRate(p, h.Rate)
+	s.checkSamples(p, h)
 	if h.Left > 0 {
 		s.gap(p.key, "a part of the heap profile of "+p.program.Name, errManySites)
 	}
 	return h
-}
-
-// checkRate tells of a rate that changes: all counts are scaled by the present one,
-// as the program's own profile is.
-func (s *Source) checkRate(p *process, rate int64) {
-	before := p.rate
-	if rate == before || rate <= 0 {
-		return
-	}
-	p.rate = rate
-	if before != 0 {
-		s.gap(p.key, "exact sizes in the heap profile of "+p.program.Name,
-			fmt.Errorf("the program changed runtime.MemProfileRate from %d to %d: what was sampled before is scaled by the wrong rate, as in its own profile", before, rate))
-	}
 }
 
 // errRateZero is why a program that could have a heap profile has none.

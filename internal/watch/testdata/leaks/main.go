@@ -2,7 +2,8 @@
 // ends. It builds with every Go since 1.20, and its linker has switched heap
 // profiling off, unless it is built with the tag on.
 //
-// Its argument is what it sets runtime.MemProfileRate to when half is allocated.
+// Its argument is what it sets runtime.MemProfileRate to when half is allocated, and
+// INIT_RATE what it sets it to before main.
 package main
 
 import (
@@ -22,6 +23,12 @@ var (
 	pages [8192]*[4096]byte
 	large [32]*[1 << 20]byte
 )
+
+func init() {
+	if rate, err := strconv.Atoi(os.Getenv("INIT_RATE")); err == nil {
+		runtime.MemProfileRate = rate
+	}
+}
 
 func main() {
 	keepSmall(1 << 18)
