@@ -36,7 +36,7 @@ moment as JSON. Without a moment, that of the kill or the peak.
 
 --heapsnapshot writes a heap as the Memory panel of Chromium's developer tools opens
 it (Load profile): objects by type, what each retains, what points to it. Of a PID or
-a CORE that is the whole graph, objects that retain little folded into what holds
+a CORE that is the whole graph, objects that retain little folded by type into what holds
 them (--max-objects); of a RECORDING the paths that a capture keeps. Contents of
 objects are not in it.`,
 		Example: `  highwater export --pprof > heap.pb.gz && go tool pprof -http=: heap.pb.gz

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/gomem"
 )
 
-// Folded is the live heap in which what retains little is one part with what else
-// its holder retains so little of. Every object that is still a part of its own is
+// Folded is the live heap in which what retains little is one part with what else of
+// its type its holder retains so little of. Every object that is still a part of its own is
 // retained by the same of those as before, and retains as much; what was folded may,
 // as a whole, retain what no part of it does.
 type Folded struct {
@@ -18,11 +20,17 @@ type Folded struct {
 
 	a       *Analysis
 	size    func(node uint32) uint64
+	typ     func(object uint32) gomem.TypeRef
 	where   []uint32 // part by number
 	leaf    []uint32 // and by leaf
 	classes []uint32 // with which number each later class of roots begins
-	common  []uint32 // by class: the part of what is folded into all roots together
-	holds   []uint32 // by part: the one that is folded into it, 0 if there is none
+	folds   map[foldKey]uint32
+}
+
+// foldKey is what is folded together.
+type foldKey struct {
+	holder, class uint32
+	typ           gomem.TypeRef
 }
 
 // Part is an object, a root, or what was folded. The first is all roots together.
@@ -30,6 +38,7 @@ type Part struct {
 	Node    uint32 // of the graph; PartFolded, or of the first part PartRoots
 	Holder  uint32 // of what is folded: the part that holds it
 	Class   uint32 // of the first roots that lead to it
+	Type    gomem.TypeRef
 	Objects uint64
 	Bytes   uint64
 }
@@ -50,12 +59,13 @@ type PartPointer struct {
 
 // Fold keeps as many objects and roots as parts of their own, those that retain
 // most. Of most 0 all are kept.
-func (a *Analysis) Fold(most int) *Folded { return a.fold(most, a.Objects.SizeOf()) }
+func (a *Analysis) Fold(most int) *Folded {
+	return a.fold(most, a.Objects.SizeOf(), a.Objects.TypeOf)
+}
 
-func (a *Analysis) fold(most int, size func(node uint32) uint64) *Folded {
-	f := &Folded{a: a, size: size, where: table(len(a.tree.Node)), leaf: nones(a.Objects.Leaves), classes: a.classes()}
+func (a *Analysis) fold(most int, size func(node uint32) uint64, typ func(object uint32) gomem.TypeRef) *Folded {
+	f := &Folded{a: a, size: size, typ: typ, where: table(len(a.tree.Node)), leaf: nones(a.Objects.Leaves), classes: a.classes(), folds: make(map[foldKey]uint32)}
 	f.Least = f.leastOf(most)
-	f.common = make([]uint32, len(f.classes)+1)
 	f.add(Part{Node: PartRoots})
 	f.placeNodes()
 	f.placeLeaves()
@@ -106,21 +116,50 @@ func (a *Analysis) classes() (begin []uint32) {
 }
 
 func (f *Folded) add(p Part) uint32 {
-	f.Parts, f.holds = append(f.Parts, p), append(f.holds, 0)
+	f.Parts = append(f.Parts, p)
 	return uint32(len(f.Parts) - 1)
 }
 
-// folded is what is folded into a part.
-func (f *Folded) folded(holder, class uint32) uint32 {
-	at := &f.holds[holder]
-	if holder == 0 {
-		at = &f.common[class]
+// place gives a node that a number dominates its part, and counts it there.
+func (f *Folded) place(node, dominator, class uint32, retains uint64) (part uint32) {
+	isObject := node < uint32(f.a.Objects.Count)
+	p := Part{Node: node, Class: class}
+	if isObject {
+		p.Type = f.typ(node)
 	}
-	if *at == 0 {
-		*at = uint32(len(f.Parts))
-		return f.add(Part{Node: PartFolded, Holder: holder, Class: class})
+	if retains >= f.Least {
+		part = f.add(p)
+	} else {
+		part = f.folded(dominator, p)
 	}
-	return *at
+	if isObject {
+		f.count(&f.Parts[part], f.size(node))
+	}
+	return part
+}
+
+// folded is the part of what is folded into the holder that a number is, or is folded
+// into.
+func (f *Folded) folded(number uint32, p Part) uint32 {
+	p.Node, p.Holder = PartFolded, f.where[number]
+	if up := &f.Parts[p.Holder]; up.Node == PartFolded {
+		p.Holder = up.Holder
+	}
+	key := foldKey{p.Holder, p.Class, p.Type}
+	at, ok := f.folds[key]
+	if !ok {
+		at = f.add(p)
+		f.folds[key] = at
+	}
+	return at
+}
+
+// count adds an object to a part.
+func (f *Folded) count(p *Part, size uint64) {
+	p.Objects, p.Bytes = p.Objects+1, p.Bytes+size
+	if p.Node == PartFolded {
+		f.Objects, f.Bytes = f.Objects+1, f.Bytes+size
+	}
 }
 
 // placeNodes gives all nodes but leaves their parts. What a folded node dominates
@@ -132,33 +171,7 @@ func (f *Folded) placeNodes() {
 		for int(class) < len(f.classes) && i >= f.classes[class] {
 			class++
 		}
-		if a.retained[i] >= f.Least {
-			f.where[i] = f.add(Part{Node: t.Node[i], Class: class})
-		} else {
-			f.where[i] = f.into(t.Dominator[i], class)
-		}
-		f.count(f.where[i], t.Node[i])
-	}
-}
-
-// into is the part in which what a number holds is folded.
-func (f *Folded) into(number, class uint32) uint32 {
-	at := f.where[number]
-	if f.Parts[at].Node == PartFolded {
-		return at
-	}
-	return f.folded(at, class)
-}
-
-// count adds an object to its part.
-func (f *Folded) count(part, node uint32) {
-	if node >= uint32(f.a.Objects.Count) {
-		return // a root
-	}
-	p, n := &f.Parts[part], f.size(node)
-	p.Objects, p.Bytes = p.Objects+1, p.Bytes+n
-	if p.Node == PartFolded {
-		f.Objects, f.Bytes = f.Objects+1, f.Bytes+n
+		f.where[i] = f.place(t.Node[i], t.Dominator[i], class, a.retained[i])
 	}
 }
 
@@ -177,12 +190,7 @@ func (f *Folded) placeLeaves() {
 			if leaf >= uint32(len(f.leaf)) || f.leaf[leaf] != none {
 				continue
 			}
-			if f.size(first+leaf) >= f.Least {
-				f.leaf[leaf] = f.add(Part{Node: first + leaf, Class: class})
-			} else {
-				f.leaf[leaf] = f.into(t.LeafDominator[leaf], class)
-			}
-			f.count(f.leaf[leaf], first+leaf)
+			f.leaf[leaf] = f.place(first+leaf, t.LeafDominator[leaf], class, f.size(first+leaf))
 		}
 	}
 }
@@ -240,11 +248,10 @@ func distinct(all []PartPointer) []PartPointer {
 
 // Name is what a root is called, and of an object its type.
 func (f *Folded) Name(p *Part) string {
-	o := f.a.Objects
-	if p.Node >= uint32(o.Count) {
-		return rootName(&o.Roots[p.Node-uint32(o.Count)])
+	if f.Root(p) {
+		return rootName(&f.a.Objects.Roots[p.Node-uint32(f.a.Objects.Count)])
 	}
-	return o.Types.Name(o.TypeOf(p.Node))
+	return f.a.Objects.Types.Name(p.Type)
 }
 
 // Root says whether a part is a root, Address where an object lies.

@@ -58,7 +58,7 @@ func TestWhatIsFoldedChangesNothingOfWhatTheOthersRetain(t *testing.T) {
 		a := &Analysis{Objects: &gomem.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Later: g.Later, Roots: make([]gomem.Root, g.nodes()-n)},
 			tree: tree, retained: tree.Retained(size)}
 		most := rng.IntN(n + 4)
-		f := a.fold(most, size)
+		f := a.fold(most, size, func(v uint32) gomem.TypeRef { return gomem.TypeRef(v % 3) })
 		own := 0
 		small, weak := f.graph(t)
 		again, err := Dominators(t.Context(), small)

@@ -102,7 +102,7 @@ func TestTheMemoryPanelOfChromiumFindsTheSameDominators(t *testing.T) {
 				case i == 0 || f.Root(p):
 					continue
 				case p.Node == heapgraph.PartFolded:
-					want, is = p.Bytes, "(smaller objects)"
+					want, is = p.Bytes, foldedName(f, p)
 				default:
 					want, is = a.Retained(p.Node), f.Name(p)
 				}

@@ -17,7 +17,7 @@ func OfHeap(f *heapgraph.Folded) *Graph {
 		case p.Node == heapgraph.PartRoots:
 			numbers[i] = g.Add(Root, "", 1, 0)
 		case p.Node == heapgraph.PartFolded:
-			numbers[i] = g.Add(Object, "(smaller objects)", idOfFolded(f, p), p.Bytes)
+			numbers[i] = g.Add(Object, foldedName(f, p), 0, p.Bytes)
 		case f.Root(p):
 			numbers[i] = g.Add(Place, f.Name(p), 0, 0)
 		default:
@@ -29,7 +29,7 @@ func OfHeap(f *heapgraph.Folded) *Graph {
 		from, to := numbers[p.From], numbers[p.To]
 		switch part := &f.Parts[p.To]; {
 		case part.Node == heapgraph.PartFolded && p.From == part.Holder:
-			g.Point(from, to, foldedName(part.Objects), false)
+			g.Point(from, to, fmt.Sprintf("(%d folded)", max(part.Objects, 1)), false)
 		case p.From == 0:
 			places++
 			g.Index(from, to, places)
@@ -51,24 +51,12 @@ func idOf(f *heapgraph.Folded, p *heapgraph.Part) uint32 {
 	return 0
 }
 
-// idOfFolded is the odd one behind that of what holds it.
-func idOfFolded(f *heapgraph.Folded, p *heapgraph.Part) uint32 {
-	holder := &f.Parts[p.Holder]
-	if p.Holder == 0 || f.Root(holder) {
-		return 0
-	}
-	if id := idOf(f, holder); id != 0 {
-		return id + 1
-	}
-	return 0
-}
-
-// foldedName is what leads to what is folded: none are variables without objects.
-func foldedName(objects uint64) string {
-	if objects == 0 {
+// foldedName is what several objects are called; none are variables without objects.
+func foldedName(f *heapgraph.Folded, p *heapgraph.Part) string {
+	if p.Objects == 0 {
 		return "(smaller variables)"
 	}
-	return fmt.Sprintf("(%d smaller objects)", objects)
+	return f.Name(p) + " (folded)"
 }
 
 // fieldName is a label as a reader of snapshots names what a pointer lies in: it puts
@@ -76,7 +64,7 @@ func foldedName(objects uint64) string {
 func fieldName(label string) string {
 	name := strings.TrimSpace(strings.TrimPrefix(label, "."))
 	if name == "" {
-		return "(smaller objects)"
+		return "(folded)"
 	}
 	return name
 }
