@@ -432,15 +432,19 @@ func TestAGrowingRecordingIsFollowed(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stop := func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }()
+	stop := func() { _ = cmd.Process.Signal(os.Interrupt); <-ended }
 	defer stop()
 	b := browser(t)
 	for b.do(chromedp.Navigate("about:blank")); ; { // until there is a moment to show
 		if out, _ := exec.Command(highwater(t), "explain", path).CombinedOutput(); strings.Contains(string(out), "WHERE") {
 			break
 		}
-		if cmd.ProcessState != nil {
+		select {
+		case <-ended:
 			t.Fatal("the run ended")
+		default:
 		}
 	}
 	b.open(serve(t, path))
@@ -449,6 +453,20 @@ func TestAGrowingRecordingIsFollowed(t *testing.T) {
 	b.until(`parseFloat(document.querySelector('.plot').ariaValueMax) > ` + strconv.FormatFloat(end+1, 'f', 2, 64))
 	stop()
 	b.until(`!document.querySelector('.live') && document.querySelector('.badge').innerText !== 'RUNNING'`)
+}
+
+func TestAnHourWithAHoleIsShown(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium)
+	b := browser(t)
+	b.open(serve(t, long(t, 36_000, 12_000)))
+	b.until(`document.querySelector('section[aria-labelledby=limits-title]').innerText.includes('no sample from 20 min 0 s to 20 min 10 s')`)
+	if end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`); end < 3599 || end > 3600 {
+		t.Errorf("the course ends after %v s", end)
+	}
+	b.drag(0.2, 0.4)
+	b.until(`location.hash.includes('window=')`)
+	b.press(kb.Escape)
+	b.until(`!location.hash.includes('window=')`)
 }
 
 func TestAPortInUseIsSaid(t *testing.T) {

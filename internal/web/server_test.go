@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -77,6 +78,18 @@ func TestWordsOfARecordingAreNoMarkup(t *testing.T) {
 	s.Handler().ServeHTTP(w, r)
 	if text := w.Body.String(); strings.Contains(text, "<b>") || strings.Contains(text, "<script>") {
 		t.Errorf("%s", text)
+	}
+}
+
+func TestTheScriptIsSmall(t *testing.T) {
+	for name, most := range map[string]int64{"assets/page.js": 300_000, "assets/page.css": 40_000} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > most {
+			t.Errorf("%s has %d bytes, %d are allowed", name, info.Size(), most)
+		}
 	}
 }
 
