@@ -159,7 +159,11 @@ func (f heapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 		if t.pid != 0 {
 			c.gap("one instant", errors.New("the program was not stopped: what moved while it was read may count twice or not at all"))
 		}
-		return c, tooLarge(c.take(ctx, limit))
+		err := c.take(ctx, limit)
+		if err == nil && t.pid != 0 {
+			c.copied.Moved()
+		}
+		return c, tooLarge(err)
 	}
 	if err := c.ready(limit); err != nil {
 		return nil, tooLarge(err)

@@ -65,7 +65,7 @@ func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
 		if ans.Schema != "highwater.heap/1" || ans.Types == nil || ans.Collections == nil || ans.Chains == nil || ans.Gaps == nil {
 			t.Errorf("%s: schema %q, or a null list", stop, ans.Schema)
 		}
-		if ans.Frames.Exact == 0 {
+		if (ans.Frames.Exact > 0) != (stop != "--no-stop") || ans.Frames.Exact+ans.Frames.Whole == 0 {
 			t.Errorf("%s: stack frames %+v", stop, ans.Frames)
 		}
 		if (ans.Stop > 0) != (stop != "--no-stop") {

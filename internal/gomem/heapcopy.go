@@ -143,6 +143,7 @@ type heapCopy struct {
 	old        bool              // pointers are noted there
 	inline     bool              // Green Tea's marks lie at the end of small objects' spans
 	headers    bool              // malloc headers, since Go 1.22
+	moved      bool              // the program ran meanwhile
 }
 
 // region is a copied piece of memory.

@@ -41,10 +41,14 @@ type stackObject struct {
 	seen      bool
 }
 
+// Moved says that the program ran while it was copied: what the maps say of its stacks
+// may not fit the words that were read, so that all of these count.
+func (h *HeapCopy) Moved() { h.c.moved = true }
+
 // liveWords adds what is alive of a goroutine's stack. It reports false for one that
 // cannot be followed: one that runs, or is being moved.
 func (ro *rooter) liveWords(g *goroutine, w *walk) bool {
-	if g.status == statusRunning || g.sp < g.lo || g.sp >= g.hi || g.sp%8 != 0 {
+	if ro.c.moved || g.status == statusRunning || g.sp < g.lo || g.sp >= g.hi || g.sp%8 != 0 {
 		return false
 	}
 	b := ro.c.at(g.sp)
