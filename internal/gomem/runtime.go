@@ -139,8 +139,15 @@ func minorOf(version string) (int, bool) {
 // (runtime/proc.go, asm_amd64.s).
 func (r *Runtime) started(find *resolver) error {
 	allglen, allp := find.addr("allglen"), find.addr("allp")
+	module, text := find.addr("firstmoduledata")+find.offset("moduledata", "text"), find.addr("text")
 	if err := find.err(); err != nil {
 		return err
+	}
+	// The loader first maps all of a library's file in one piece, and then its
+	// variables over that (elf/dl-map-segments.h): until it has relocated them
+	// something else lies there.
+	if at, err := r.mem.u64(module); r.bin.Settings["-buildmode"] == "c-shared" && (err != nil || at != text) {
+		return ErrNotReady
 	}
 	goroutines, err := r.mem.u64(allglen)
 	if err != nil {

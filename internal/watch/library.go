@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/procfs"
 )
 
@@ -21,7 +22,7 @@ const (
 	lookLast  = time.Second
 )
 
-// openLibrary opens the first Go library that the process has mapped, and its
+// openLibrary opens the first Go library that the process has loaded, and its
 // memory. notGo is returned where there is none.
 func (p *process) openLibrary(m *procfs.Mapper, pid int, notGo error) error {
 	libraries, err := m.Libraries(p.root, pid)
@@ -42,6 +43,11 @@ func (p *process) openLibrary(m *procfs.Mapper, pid int, notGo error) error {
 	}
 	for _, at := range libraries {
 		if bin := goLibrary(p.root, pid, at, mem); bin != nil {
+			if _, err := gomem.Attach(mem, bin, at.Start-bin.Base()); isNotReady(err) {
+				bin.Close() // it is being loaded: nothing of it is right yet
+				p.libraries = nil
+				break
+			}
 			p.bin, p.mem = bin, mem
 			p.program.Go = bin.GoProgram()
 			p.program.WhyNot = ""
