@@ -44,6 +44,12 @@ func write(w io.Writer, name string, base *answer, rows []row) {
 		middle(peaks), slices.Max(peaks), within, runs, middle(residents), slices.Max(residents))
 }
 
+// writeRefusal prints why there is no table.
+func writeRefusal(w io.Writer, name string, base *answer) {
+	fmt.Fprintf(w, "### %s\n\nFrom one run with GOGC=100 (%s; peak heap %.0f MiB, %.0f collections) nothing is predicted: %s.\n\n", name, base.GoVersion,
+		inMiB(base.Recorded.Peak), base.Recorded.GCs, strings.Join(base.Why, "; "))
+}
+
 func (r row) figures(of func(seen) float64) (v []float64) {
 	for _, m := range r.measured {
 		v = append(v, of(m))

@@ -48,6 +48,10 @@ func (t *trial) measure(ctx context.Context, s subject, path string) (err error)
 	if err != nil {
 		return err
 	}
+	if whole.Grade == "refused" {
+		writeRefusal(t.out, s.name, whole)
+		return nil
+	}
 	var rows []row
 	for _, set := range s.settings {
 		r := row{setting: set.name}
