@@ -37,14 +37,41 @@ func FuzzTable(f *testing.F) {
 				return
 			}
 			h.text, h.end, h.ids, h.inlineData = t.text, t.end, t.ids, data[inline:]
-			askTable(f, h, t.text+uint64(pc)%(t.end-t.text))
+			askAround(f, &Binary{table: h}, t.text+uint64(pc)%(t.end-t.text))
 		})
 	})
 }
 
-// askTable asks everything that can be asked at a pc and its neighbours.
-func askTable(f *testing.F, t *table, pc uint64) {
-	b := &Binary{table: t}
+// FuzzModule adds a real function table with changed bytes to a program.
+func FuzzModule(f *testing.F) {
+	b := open(f, plain.build(f))
+	t := b.table
+	data := bytes.Clone(b.at(b.module.pclntab))
+	inline := uint32(b.module.gofunc - b.module.pclntab)
+	f.Add(uint32(64), []byte{0}, uint32(t.n+1), uint32(0x2000))
+	f.Add(uint32(len(data)-len(t.funcs)), []byte{0xff, 0xff, 0, 0}, uint32(t.n+1), uint32(0x2000))
+	f.Add(uint32(0), []byte{0xf1}, uint32(0xffffffff), uint32(0x2000))
+	f.Add(inline, bytes.Repeat([]byte{1}, 4096), uint32(2), uint32(0x12))
+	f.Fuzz(func(_ *testing.T, at uint32, patch []byte, functions, pc uint32) {
+		patched(data, at, patch, func() {
+			h, err := parseTable(data)
+			if err != nil {
+				return
+			}
+			host := &Binary{table: &table{quantum: t.quantum, ids: t.ids, text: 1, end: 2, n: 0, funcs: make([]byte, 8)}}
+			err = host.AddModule(Module{
+				Text: t.text, End: t.end, Header: data, Functions: int(int32(functions)), Inline: data[inline:],
+				Names: h.names, Units: h.cus, Files: h.files, PCs: h.pcs, Table: h.funcs,
+			})
+			if err == nil {
+				askAround(f, host, t.text+uint64(pc)%(t.end-t.text))
+			}
+		})
+	})
+}
+
+// askAround asks everything that can be asked at a pc and its neighbours.
+func askAround(f *testing.F, b *Binary, pc uint64) {
 	for range 16 {
 		if fn, ok := b.FuncAt(pc); ok {
 			fn.SPDelta(pc)

@@ -14,9 +14,11 @@
 // table, which no strip removes; the runtime's variables, without symbols, from the
 // instructions of the runtime's functions (package signature), on amd64.
 //
-// What it is not: no DWARF of the target is read, and nothing is guessed. A file
-// that was built for another architecture, as a library, or by a Go whose runtime is
-// not in the table of layouts, still gives its build information; Supported says by
+// Functions of what the program loads while it runs, plugins, are added by AddModule.
+//
+// What it is not: no DWARF of the target is read but for the types of its variables,
+// and nothing is guessed. A file that was built for another architecture, as a
+// plugin, or by a Go whose runtime is not in the table of layouts, still gives its build information; Supported says by
 // name why the rest is refused, and Locate why a single variable is.
 package gobin
 
