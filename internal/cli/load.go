@@ -99,29 +99,34 @@ func (r readiness) String() string {
 
 // runLoad runs a shell command to its end. Its output goes to w, and the last
 // of it is returned with the exit code (128+n for a signal); err says that it
-// could not be started.
+// could not be started. What it leaves running ends with it: it is over.
 func runLoad(ctx context.Context, command string, w io.Writer) (code int, output string, err error) {
-	code, output, err = runShell(ctx, command, "", w)
+	code, output, err = runShell(ctx, shell{command: command}, w)
 	if err != nil {
 		err = fmt.Errorf("start the load: %w", err)
 	}
 	return code, output, err
 }
 
-// runShell runs it in a folder. Where ctx ends, all that it started in its process
-// group ends.
-func runShell(ctx context.Context, command, dir string, w io.Writer) (code int, output string, err error) {
+// shell is a command for /bin/sh.
+type shell struct {
+	command, dir string
+	leaves       bool // what it has started may live on when it comes to its end
+}
+
+// gate lets a command begin when there is somebody to end it with us.
+const gate = `read -r go && exec /bin/sh -c "$0" </dev/null`
+
+// runShell runs it. Where ctx ends, or we do, all that it started in its process group
+// ends.
+func runShell(ctx context.Context, sh shell, w io.Writer) (code int, output string, err error) {
 	keep := &tail{w: w}
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
-	cmd.Dir = dir
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", gate, sh.command)
+	cmd.Dir = sh.dir
 	cmd.Stdout, cmd.Stderr = keep, keep
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
-	defer endWithUs(cmd)()
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		endGroup(cmd)
-	}
+	err = runGuarded(cmd, func() bool { return ctx.Err() != nil || !sh.leaves })
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -132,6 +137,30 @@ func runShell(ctx context.Context, command, dir string, w io.Writer) (code int, 
 		return 0, "", err
 	}
 	return 0, string(keep.last), nil
+}
+
+// runGuarded runs a command behind its gate, and ends what is left of its group where
+// all says so.
+func runGuarded(cmd *exec.Cmd, all func() bool) error {
+	open, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	release, err := endGroupWithUs(cmd)
+	if err != nil {
+		return errors.Join(err, open.Close(), cmd.Wait())
+	}
+	_, _ = io.WriteString(open, "go\n") // it was killed meanwhile: Wait tells
+	_ = open.Close()
+	err = cmd.Wait()
+	if all() {
+		endGroup(cmd)
+	}
+	release()
+	return err
 }
 
 // tail passes writes on, as far as anybody reads them, and keeps the last

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -24,14 +24,28 @@ func endGroup(cmd *exec.Cmd) {
 	}
 }
 
-// endWithUs has the kernel kill a command when we are killed: a load that nobody
-// measures any more would only disturb what is measured next. The signal comes when
-// the thread ends that started it (prctl(2), PR_SET_PDEATHSIG), so the goroutine
-// keeps its thread until it calls what is returned.
-func endWithUs(cmd *exec.Cmd) (release func()) {
-	runtime.LockOSThread()
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	return runtime.UnlockOSThread
+// guard waits for a word on its standard input. Where we die there comes none, and it
+// kills the process group that it is in.
+const guard = `trap "" HUP INT TERM; read -r over || kill -s KILL 0`
+
+// endGroupWithUs has a command's process group end when we do, by SIGKILL too: a load
+// that nobody measures any more would only disturb what is measured next. A shell in
+// that group holds the end of a pipe whose other end the kernel closes with us. release
+// lets the group go its way.
+func endGroupWithUs(cmd *exec.Cmd) (release func(), err error) {
+	g := exec.Command("/bin/sh", "-c", guard)
+	g.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: cmd.Process.Pid}
+	over, err := g.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := g.Start(); err != nil {
+		return nil, fmt.Errorf("start what ends it with us: %w", err)
+	}
+	return func() {
+		_, _ = over.Write([]byte("over\n")) // it was killed with the group: that is meant
+		_ = g.Wait()
+	}, nil
 }
 
 // exitCodeOf is a process's exit code as a shell gives it.

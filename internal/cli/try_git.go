@@ -63,7 +63,7 @@ func buildIn(ctx context.Context, v *variant, build, path string) error {
 		return err
 	}
 	defer log.Close()
-	code, output, err := runShell(ctx, build, v.dir, log)
+	code, output, err := runShell(ctx, shell{command: build, dir: v.dir, leaves: true}, log)
 	if err == nil && code != 0 {
 		err = &exitError{code: exitFailed, err: fmt.Errorf("build %s: it ended with code %d: %s", v.Name, code, strings.TrimSpace(output)), hint: "its output: " + path}
 	}

@@ -99,6 +99,16 @@ func (b inTrial) processes(t *testing.T) (found []string) {
 	return found
 }
 
+// awaitEmpty returns when what was killed has gone: the kernel does that in its time.
+func (b inTrial) awaitEmpty(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); len(b.processes(t)) > 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("processes are left: %v", b.processes(t))
+		}
+	}
+}
+
 // repository is a git repository with one commit.
 func repository(t *testing.T) string {
 	t.Helper()
@@ -168,18 +178,16 @@ func TestAKilledTryTakesItsProgramAndItsLoadWithIt(t *testing.T) {
 		{"what the program has started", []string{"base=sh -c 'sleep 600 & echo >$TELL; wait'"}},
 		{"a program that does not listen", []string{"base=sh -c 'trap \"\" TERM INT HUP; echo >$TELL; while :; do sleep 0.05; done'"}},
 		{"the load", []string{"base=" + steady, "--load", "echo >$TELL; exec sleep 600"}},
-		{"what is prepared", []string{"base=" + steady, "--prepare", "echo >$TELL; exec sleep 600"}},
+		{"what the load has started", []string{"base=" + steady, "--load", "sleep 600 & sleep 601 & echo >$TELL; wait"}},
+		{"a load that does not listen", []string{"base=" + steady, "--load", "trap '' TERM INT HUP; (while :; do sleep 0.05; done) & echo >$TELL; wait"}},
+		{"what is prepared", []string{"base=" + steady, "--prepare", "sleep 601 & echo >$TELL; exec sleep 600"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := beginTrial(t, t.TempDir(), "try", append([]string{"--compare"}, c.args...)...)
 			b.isTold(t)
 			b.signal(t, syscall.SIGKILL)
 			b.end(t)
-			for deadline := time.Now().Add(patience); len(b.processes(t)) > 0; {
-				if time.Now().After(deadline) {
-					t.Fatalf("processes are left: %v", b.processes(t))
-				}
-			}
+			b.awaitEmpty(t)
 			// The next run removes what is left of its cgroup.
 			if out, err := exec.Command(highwater(t), "run", "-q", "-o", filepath.Join(t.TempDir(), "next"), "--", testprog(t, "quick")).CombinedOutput(); err != nil {
 				t.Fatalf("the next run: %v\n%s", err, out)
@@ -187,6 +195,18 @@ func TestAKilledTryTakesItsProgramAndItsLoadWithIt(t *testing.T) {
 			b.isGone(t)
 		})
 	}
+}
+
+func TestALoadThatIsOverLeavesNothing(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
+	steady := testprog(t, "steady") + " -live 8MiB"
+	b := beginTrial(t, t.TempDir(), "try", "--compare", "--runs", "1", "base="+steady, "--load", "sleep 600 & sleep 601 >/dev/null 2>&1 & echo >$TELL")
+	b.isTold(t)
+	if code := b.end(t); code != 0 {
+		t.Errorf("code %d:\n%s", code, b.seen.String())
+	}
+	b.awaitEmpty(t)
+	b.leavesNothing(t)
 }
 
 func TestAnInterruptedFitLeavesNothing(t *testing.T) {

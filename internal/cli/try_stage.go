@@ -159,7 +159,7 @@ func (st *stage) prepared(ctx context.Context, log *os.File) error {
 	if st.prepare == "" {
 		return nil
 	}
-	code, output, err := runLoad(ctx, st.prepare, log)
+	code, output, err := runShell(ctx, shell{command: st.prepare, leaves: true}, log)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
