@@ -5,13 +5,17 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -66,7 +70,7 @@ func TestPromises(t *testing.T) {
 }
 
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile,
+	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile, "freeport": freePort,
 }
 
 // programs are what scripts find in their environment: a PATH that begins with
@@ -185,5 +189,25 @@ func damageFile(ts *testscript.TestScript, neg bool, args []string) {
 			spoilt[j] ^= 0x5a
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(fmt.Sprintf("spoilt-%d.hwm", i)), spoilt, 0o644))
+	}
+}
+
+// freePort is a script's command: "freeport NAME..." sets variables to TCP ports of
+// loopback that nobody listens on. They lie below those that the kernel gives to
+// clients (ip_local_port_range), so that no connection takes one in between.
+func freePort(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 || neg {
+		ts.Fatalf("usage: freeport NAME...")
+	}
+	for len(args) > 0 {
+		port := fmt.Sprint(20000 + rand.IntN(12000))
+		l, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		ts.Check(err)
+		defer l.Close() // held until all are found: no two are the same
+		ts.Setenv(args[0], port)
+		args = args[1:]
 	}
 }
