@@ -75,6 +75,7 @@ func askAround(f *testing.F, b *Binary, pc uint64) {
 	for range 16 {
 		if fn, ok := b.FuncAt(pc); ok {
 			fn.SPDelta(pc)
+			fn.StackMap(pc)
 			fn.Name()
 		}
 		if n := len(b.Frames(nil, pc)); n > maxInline {
