@@ -51,8 +51,11 @@ async function samplesBefore(source: Source, o: Overview, about: string): Promis
   const wanted = () => (about === 'work' ? Object.keys(t!.columns).filter((c) => c.startsWith('figure ')) : columns[about] ?? usual).filter((c) => t!.columns[c])
   for (const back of [2, 60, Infinity]) { // a calm recording has few samples a minute
     t = await source.timeline(Math.max(o.from, at - back), at + 0.001, 4000)
-    rows = t.at.map((_, i) => i).filter((i) => t!.at[i] <= at + 0.001 && wanted().some((c) => t!.columns[c][i] !== null)).slice(-most)
-    if (rows.length >= most) break
+    const seen = (i: number) => wanted().filter((c) => t!.columns[c][i] !== null).length
+    const read = t.at.map((_, i) => i).filter((i) => t!.at[i] <= at + 0.001 && seen(i) > 0)
+    const full = read.filter((i) => seen(i) > 1) // near a limit most samples are of the charge alone
+    rows = (full.length >= most / 2 ? full : read).slice(-most)
+    if (rows.length >= most / 2) break
   }
   const shown = wanted()
   const show = (c: string, v: number | null) => (v === null ? '\u2013' : drawn.some((d) => d.column === c) ? size(v) : overOf(c).show(v))
