@@ -60,7 +60,7 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand) flight
 		if !comesAndGoes(i, calls[i], running, course) {
 			continue
 		}
-		if isLoop(i, calls[i], running, site, course) {
+		if isLoop(i, calls[i], running, site, course) || !site.serves() && runsFromStart(i, calls[i]+running, course) {
 			f.loop = true
 			continue
 		}
@@ -122,6 +122,24 @@ func isLoop(caller, now, unseen int, site *Site, course []Stand) bool {
 		}
 	}
 	return now <= n && n <= now+unseen && n > 0 && seen >= 5 && ended >= 2 && site.Objects >= 1000*uint64(n)
+}
+
+// runsFromStart: one goroutine stood inside the function from the program's start to the
+// end, seen at eight moments at least; that it was not there in the first twentieth of
+// the time, when the program had hardly begun, does not make it a call that comes and
+// goes. now is how many may be inside at the moment.
+func runsFromStart(caller, now int, course []Stand) bool {
+	seen := 0
+	for _, s := range course {
+		if !s.Goroutines || s.At < course[len(course)-1].At/20 {
+			continue
+		}
+		if s.calls(caller) > 1 || s.calls(caller)+s.Unseen == 0 {
+			return false
+		}
+		seen += s.calls(caller)
+	}
+	return seen >= 8 && now > 0
 }
 
 // runsAlong: the same goroutines stood inside the function from when next to nothing

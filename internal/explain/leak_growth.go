@@ -59,6 +59,8 @@ func notGrowing(c *Case, grown float64) string {
 		return "the live heap stopped growing while the program went on allocating"
 	case c.endedWell() && c.stillFilling():
 		return fmt.Sprintf("it came to its own end after %s, as a job does that keeps what it works on", seconds(c.outcome.Elapsed))
+	case c.endedWell() && c.fits(grown) && c.slowsDown():
+		return "it came to its own end, and less and less of what it allocated stayed, as in a cache that fills up"
 	case c.fits(grown) && c.unwatchedEnd():
 		return fmt.Sprintf("its last collection was after %s: nothing says that the live heap grew any more", seconds(k.points[len(k.points)-1].at))
 	case (c.outcome.Kernel || c.fits(grown)) && c.rests(grown) && !c.keeps():

@@ -45,6 +45,20 @@ var quietHeap = map[string]quietRun{
 		s.site("example.org/shop/cache.(*Cache).Put", "cache.go", 57, 90, 0.5)
 		return s
 	}, []Class{Healthy}, Healthy},
+	"a job whose caches fill up until it ends": {func() *scene {
+		s := newScene()
+		s.heap(26, 26, 44)
+		s.charge()
+		s.ended(0)
+		s.cycles(40, 4, 9, 14, 17, 18, 18.5, 19, 19.5, 20.3, 21.2, 22.5, 24, 26)
+		s.Events[1].At = s.Moment.At.Add(time.Second)
+		s.End = s.Events[1].At
+		s.site("example.org/shop/streams.Open", "streams.go", 99, 12, 0.1)
+		for at := range 9 {
+			s.stand(float64(at), 1.3*float64(at), 0, 0)
+		}
+		return s
+	}, []Class{Healthy}, Healthy},
 	"garbage with room for it": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)

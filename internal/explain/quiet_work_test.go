@@ -221,6 +221,8 @@ var quietWork = map[string]quietRun{
 		s.Sites[0].Largest, s.Sites[0].AsLarge = 39*mib, 4
 		return s
 	}, nil, Inconclusive},
+	"a leak in a loop that began just after the program": {func() *scene { return inOneCall("example.org/shop/main.run") }, []Class{Leak}, Leak},
+	"one request since the program began":                {func() *scene { return inOneCall("net/http.serverHandler.ServeHTTP") }, []Class{Burst}, Burst},
 	"requests that began together and have ended": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
@@ -294,6 +296,24 @@ func stored(inFlight ...int) *scene {
 	s.inside(at.Function, 2)
 	for i, n := range inFlight {
 		s.stand(float64(5+i), 20, n, 0)
+	}
+	return s
+}
+
+// inOneCall is a heap that only rose, in a call that was not there yet when the program
+// had hardly begun, and that never ended; the line's own function ended each time.
+func inOneCall(outermost string) *scene {
+	s := newScene()
+	s.heap(190, 212, 220)
+	s.killed()
+	s.cycles(25, 4, 13, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+	site := s.site("example.org/shop/index.(*Index).Add", "index.go", 27, 200, 0)
+	site.Objects = 800
+	site.Callers = []Caller{{site.Function, true, site.Bytes}, {"example.org/shop/index.Fill", true, site.Bytes}}
+	site.Stack = append(site.Stack, sample.Frame{Func: "example.org/shop/index.Fill"}, sample.Frame{Func: outermost})
+	s.inside("example.org/shop/index.Fill", 1)
+	for at := range 24 {
+		s.Course = append(s.Course, Stand{At: float64(at), Bytes: bytesOf(8 * float64(at+1)), Calls: []int{0, min(at, 1)}, Goroutines: true})
 	}
 	return s
 }

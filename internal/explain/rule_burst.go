@@ -92,12 +92,12 @@ func (c *Case) withinRequests() bool {
 	if c.site.Awaited != nil {
 		return c.flight.calls >= manyCalls && (c.flight.call != standing || c.outcome.MomentElapsed < requestsEnd)
 	}
-	for _, f := range c.site.Stack {
-		if slices.Contains(requestEntries, f.Func) {
-			return true
-		}
-	}
-	return false
+	return c.site.serves()
+}
+
+// serves: it is allocated under a server's call of its handler.
+func (s *Site) serves() bool {
+	return slices.ContainsFunc(s.Stack, func(f sample.Frame) bool { return slices.Contains(requestEntries, f.Func) })
 }
 
 // manyCalls are calls that a connection's reader serves at once where one speaks of
