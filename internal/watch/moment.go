@@ -18,7 +18,7 @@ func (s *Source) Capture(kind sample.MomentKind) {
 	began := time.Now()
 	m := &sample.Moment{At: began, Kind: kind}
 	s.mu.Lock()
-	m.Cgroup = s.readGroup()
+	m.Cgroup, s.charge = s.readGroup(), nil
 	procs := slices.Clone(s.order)
 	s.mu.Unlock()
 	var taken []*process
@@ -29,6 +29,9 @@ func (s *Source) Capture(kind sample.MomentKind) {
 			s.mu.Lock()
 			if s.running(p) {
 				step.take(s, p, &moments[i], p.eye)
+			}
+			if i == 0 && s.charge != nil {
+				m.Cgroup, s.charge = s.charge, nil
 			}
 			s.mu.Unlock()
 		}
@@ -233,6 +236,7 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 			s.ranges, known = ranges, true
 		}
 	}
+	s.charge = s.readGroup() // beside the pages: a busy program allocates megabytes in a few milliseconds
 	r, err := s.mapper.Residency(s.opts.Root, tid, s.ranges, known)
 	if err != nil {
 		s.unread(p, "resident pages of "+p.program.Name, err)

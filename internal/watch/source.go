@@ -89,6 +89,7 @@ type Source struct {
 	nextScan   time.Time
 	nextHost   time.Time
 	ranges     []sample.PageRange
+	charge     *sample.Cgroup // as resident pages were read last; nil: not since a capture began
 	ended      bool
 	// foundGroup: Group was opened here, and is closed here.
 	foundGroup bool
