@@ -78,7 +78,7 @@ How each is measured:
   gdb's, with what the kernel did for it.
 * **The recording's** bytes are the compressed columns of a profile; an hour is what a minute's tables grow by, sites and names left out.
 * **` + "`explain`" + `** is the whole command, from its start to its end, on a recording made by the same writer of a made-up hour, and on
-  that of the page's week. Its memory is the largest resident set of the command.
+  that of the page's week, with the file in the page cache.
 * **` + "`heap`" + `** is asked about a program that keeps a tree and a cache: a map of sessions that are a list, too, and share accounts. Its
   own memory is the largest resident set of the command. The machine's copy rate is that of two threads between tables that are in memory.
 * **The last breath** counts a death as complete if Go's figures, both views of the heap profile, the goroutines, the resident pages
