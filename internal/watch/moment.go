@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -18,7 +19,7 @@ func (s *Source) Capture(kind sample.MomentKind) {
 	began := time.Now()
 	m := &sample.Moment{At: began, Kind: kind}
 	s.mu.Lock()
-	m.Cgroup, s.charge = s.readGroup(), nil
+	m.Cgroup = s.readGroup()
 	procs := slices.Clone(s.order)
 	s.mu.Unlock()
 	var taken []*process
@@ -27,12 +28,13 @@ func (s *Source) Capture(kind sample.MomentKind) {
 		moments[i].Key = p.key
 		for _, step := range steps {
 			s.mu.Lock()
+			if i == 0 {
+				s.charge = &m.Cgroup
+			}
 			if s.running(p) {
 				step.take(s, p, &moments[i], p.eye)
 			}
-			if i == 0 && s.charge != nil {
-				m.Cgroup, s.charge = s.charge, nil
-			}
+			s.charge = nil
 			s.mu.Unlock()
 		}
 	}
@@ -236,7 +238,9 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 			s.ranges, known = ranges, true
 		}
 	}
-	s.charge = s.readGroup() // beside the pages: a busy program allocates megabytes in a few milliseconds
+	if s.charge != nil { // a busy program allocates megabytes in a few milliseconds
+		*s.charge = cmp.Or(s.readGroup(), *s.charge)
+	}
 	r, err := s.mapper.Residency(s.opts.Root, tid, s.ranges, known)
 	if err != nil {
 		s.unread(p, "resident pages of "+p.program.Name, err)

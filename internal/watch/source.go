@@ -89,7 +89,7 @@ type Source struct {
 	nextScan   time.Time
 	nextHost   time.Time
 	ranges     []sample.PageRange
-	charge     *sample.Cgroup // as resident pages were read last; nil: not since a capture began
+	charge     **sample.Cgroup // where the charge goes that is read beside the resident pages; nil: nowhere
 	ended      bool
 	// foundGroup: Group was opened here, and is closed here.
 	foundGroup bool
