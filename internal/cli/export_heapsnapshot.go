@@ -9,6 +9,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapsnapshot"
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -51,7 +52,15 @@ func (f exportFlags) writeCaptured(s *streams, path string) error {
 	if err != nil {
 		return heapMomentError(err, path)
 	}
+	notSeen(s, c.Gaps)
 	return f.to(s, heapsnapshot.OfCapture(c).Write)
+}
+
+// notSeen says what the file has no word for.
+func notSeen(s *streams, gaps []sample.Gap) {
+	for _, g := range gaps {
+		fmt.Fprintf(s.err, "not seen: %s: %s\n", g.What, g.Why)
+	}
 }
 
 // writeLive writes the heap of a process or a core file.
@@ -62,10 +71,11 @@ func (f exportFlags) writeLive(ctx context.Context, s *streams, arg string) erro
 	}
 	defer target.close()
 	defer debug.SetGCPercent(debug.SetGCPercent(25)) // as of heap
-	_, a, err := f.heap.analyze(ctx, target)
+	copied, a, err := f.heap.analyze(ctx, target)
 	if err != nil {
 		return err
 	}
+	notSeen(s, copied.gaps)
 	folded := a.Fold(f.most)
 	if err := f.to(s, func(w io.Writer) error { return heapsnapshot.OfHeap(folded).Write(w) }); err != nil {
 		return err
