@@ -20,6 +20,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"burst in the first rise":                                {Burst, Medium, "csv.go:88"},
 		"a leak under work in flight":                            {Leak, Medium, "apply.go:94"},
 		"an upload killed in its first rise":                     {Burst, Medium, "upload.go:172"},
+		"requests that held it all before the first look":        {Burst, Medium, "upload.go:172"},
 		"garbage over the limit":                                 {GCUnaware, High, ""},
 		"garbage, killed before the second full collection":      {GCUnaware, High, ""},
 		"garbage that was collected, but not given back":         {GCUnaware, High, ""},

@@ -47,13 +47,24 @@ func judgeBurst(c *Case) Finding {
 }
 
 // risen is how far the live heap stood above its floor at the moment. Where no
-// mark was made, what calls in flight may hold of the new memory counts.
+// mark was made, what calls in flight may hold of the new memory counts; where the
+// first collections went unseen, what requests in flight hold is part of no floor.
 func (c *Case) risen() float64 {
 	high := float64(c.live.bytes)
 	if !c.live.exact && c.site != nil && c.flight.calls > 0 {
 		high = max(high, min(float64(c.g.HeapLive), float64(c.flight.held+c.site.Since)))
 	}
-	return high - c.curve.floor
+	rise := high - c.curve.floor
+	if c.beganUnseen() && c.withinRequests() {
+		rise = max(rise, min(high, float64(c.flight.held)))
+	}
+	return rise
+}
+
+// beganUnseen: the first collection that was seen was not the program's first, and
+// found half of all that was ever live: how the live heap came there is not known.
+func (c *Case) beganUnseen() bool {
+	return c.curve.first*2 >= c.curve.max && (len(c.Cycles) == 0 || c.Cycles[0].N > 1)
 }
 
 // judgeRise tells a burst from a leak. A live heap that came back before needs

@@ -34,6 +34,19 @@ var workScenes = map[string]func() *scene{
 		s.stand(20, 150, 1, 0)
 		return s
 	},
+	"requests that held it all before the first look": func() *scene {
+		s := newScene()
+		s.heap(190, 215, 236)
+		s.killed()
+		s.cycles(300, 188)
+		s.Cycles[0].N = 5
+		up := s.site("example.org/shop/handlers.(*Server).Upload", "/build/shop/handlers/upload.go", 172, 180, 0)
+		up.Stack = append(up.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP", File: "net/http/server.go", Line: 3200}, sample.Frame{Func: "net/http.(*conn).serve", File: "net/http/server.go", Line: 2100})
+		s.inside(up.Function, 36)
+		s.stand(10, 100, 36, 0)
+		s.stand(20, 180, 36, 0)
+		return s
+	},
 	"burst in the first rise": func() *scene {
 		s := newScene()
 		s.heap(120, 210, 236)

@@ -79,14 +79,18 @@ const (
 
 // watchKernel keeps the cgroup's peaks until ctx ends.
 func (p *Program) watchKernel(ctx context.Context) {
-	every(ctx, p.ended, kernelEvery, func() {
-		anon, file := p.group.stat()
-		usage := p.group.usage()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		f := &p.figures
-		f.Anon, f.File, f.Peak = max(f.Anon, anon), max(f.File, file), max(f.Peak, usage)
-	})
+	every(ctx, p.ended, kernelEvery, func() { p.lookAtKernel() })
+}
+
+// lookAtKernel reads the cgroup's figures once; file is its page cache now.
+func (p *Program) lookAtKernel() (file uint64) {
+	anon, file := p.group.stat()
+	usage := p.group.usage()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := &p.figures
+	f.Anon, f.File, f.Peak = max(f.Anon, anon), max(f.File, file), max(f.Peak, usage)
+	return file
 }
 
 // watchRuntime keeps the peaks of what the program itself and its page tables
@@ -156,11 +160,11 @@ func (p *Program) keepProfile() error {
 	return nil
 }
 
-// lastLook collects, so that what is left is live, and looks. What the last
-// collection found is in the Last profile. A program whose death the kernel has
+// lastLook reads the cgroup once more, then collects, so that what is left is live,
+// and looks. What the last collection found is in the Last profile. A program whose death the kernel has
 // counted, though nobody could wait for it yet, no longer answers.
 func (p *Program) lastLook() error {
-	_, file := p.group.stat()
+	file := p.lookAtKernel()
 	p.mu.Lock()
 	p.figures.FileAtEnd = file
 	p.mu.Unlock()
