@@ -9,22 +9,45 @@ import (
 	"github.com/highwater-go/highwater/internal/units"
 )
 
+// leastName is what is left of a program's name where the headline is too wide.
+const leastName = 12
+
+// headline says what ended, how, and the fingerprint of why. Where that is too wide
+// the name is shortened, then the fingerprint has a line of its own: how it ended
+// is never cut.
 func (p *page) headline(a *explain.Answer) {
-	name := a.Program.Name
-	if name == "" {
-		name = "the program"
+	name, end, right := nameOf(a.Program), outcome(a.Outcome), fingerprint(a.Verdict)
+	room := p.width - columns(end) - 2 // for the name and the fingerprint
+	short := strings.TrimPrefix(right, "fingerprint ")
+	switch n := columns(name); {
+	case n+2+columns(right) <= room:
+		p.both(name+"  "+end, right)
+	case min(n, leastName)+2+columns(short) <= room:
+		p.both(fold(name, room-2-columns(short))+"  "+end, short)
+	default:
+		p.wrap(fold(name, max(leastName, room))+"  ", end)
+		if right != "" {
+			p.wrap("  ", right)
+		}
 	}
-	right := "no fingerprint"
-	if v := a.Verdict; v.Fingerprint != "" {
-		right = fmt.Sprintf("fingerprint %s (%s)", v.Fingerprint, known(v))
-	} else if v.Class != explain.Inconclusive {
-		right = ""
+}
+
+func nameOf(p explain.Program) string {
+	if p.Name == "" {
+		return "the program"
 	}
-	left := fold(name, 30) + "  " + outcome(a.Outcome)
-	if columns(left)+2+columns(right) > p.width {
-		right = strings.TrimPrefix(right, "fingerprint ")
+	return fold(p.Name, 30)
+}
+
+// fingerprint is that of a cause, "" where there is none to have one.
+func fingerprint(v explain.Verdict) string {
+	switch {
+	case v.Fingerprint != "":
+		return fmt.Sprintf("fingerprint %s (%s)", v.Fingerprint, known(v))
+	case v.Class == explain.Inconclusive:
+		return "no fingerprint"
 	}
-	p.both(left, right)
+	return ""
 }
 
 // known says whether the cause was seen before.

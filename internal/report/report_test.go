@@ -240,6 +240,32 @@ func TestTheHeadlineSaysWhoEndedTheProgram(t *testing.T) {
 	}
 }
 
+// However long the name and whatever is known of the cause.
+func TestTheHeadlineNeverCutsHowItEnded(t *testing.T) {
+	limit := 512 * sample.MiB
+	a := explain.Answer{Program: explain.Program{Name: strings.Repeat("checkout", 5)}, Verdict: explain.Verdict{Fingerprint: "hw-7c1e09", Seen: 12, Class: "burst"}}
+	for _, a.Outcome = range []explain.Outcome{
+		{State: explain.Killed, Kernel: true, By: explain.ByCgroup, LimitBytes: &limit, Elapsed: 22000},
+		{State: explain.Killed, Kernel: true, By: explain.ByNode, Elapsed: 22000, Watched: true},
+		{State: explain.Exited, Stopped: explain.StoppedLoad, Signal: "SIGKILL", PeakBytes: &limit, LimitBytes: &limit, Elapsed: 22000},
+	} {
+		for _, width := range []int{40, 60, 80, 90, 100, 120, 200} {
+			head, _, _ := strings.Cut(text(t, &a, Options{Width: width}), "\n\n")
+			words := strings.Join(strings.Fields(head), " ")
+			for _, want := range []string{"ckout", outcome(a.Outcome), "hw-7c1e09 (known, 12 times before)"} {
+				if !strings.Contains(words, want) {
+					t.Errorf("%d columns: %q is not in\n%s", width, want, head)
+				}
+			}
+			for _, line := range strings.Split(head, "\n") {
+				if columns(line) > width {
+					t.Errorf("%d columns: %s", width, line)
+				}
+			}
+		}
+	}
+}
+
 func TestTheMomentIsNamedByWhenItWas(t *testing.T) {
 	for want, o := range map[string]explain.Outcome{
 		"the kill":                     {Moment: "kill"},
