@@ -12,6 +12,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -30,10 +31,10 @@ type listed struct {
 	Bytes       int64     `json:"bytes"`
 	Started     time.Time `json:"started"`
 	Program     string    `json:"program"`
-	Limit       uint64    `json:"limit_bytes,omitempty"`
-	Peak        uint64    `json:"peak_bytes,omitempty"` // the greatest charge of a moment
-	State       string    `json:"state"`                // "recording", "cut short", or the outcome
-	Verdict     string    `json:"verdict"`              // class, "" if it was not explained yet
+	Limit       uint64    `json:"limit_bytes,omitempty"` // that was asked for, else that of the cgroup
+	Peak        uint64    `json:"peak_bytes,omitempty"`  // the greatest charge of a moment
+	State       string    `json:"state"`                 // "recording", "cut short", or the outcome
+	Verdict     string    `json:"verdict"`               // class, "" if it was not explained yet
 	Fingerprint string    `json:"fingerprint"`
 	// Cause says of the fingerprint whether it was "new" in this recording, "known"
 	// from an earlier one of the program, or "accepted" by its note.
@@ -89,12 +90,12 @@ func describe(f stored) listed {
 		l.State, l.Problem = "unreadable", err.Error()
 		return l
 	}
-	l.Started, l.Limit = m.At, uint64(m.Limit.V)
+	l.Started = m.At
 	if len(m.Command) > 0 {
 		l.Program = m.Command[0]
 	}
 	l.State, l.Verdict, l.Fingerprint = m.More[metaState], m.More[metaVerdict], m.More[metaFingerprint]
-	l.Peak = peakOf(r)
+	l.Peak, l.Limit = chargeOf(r, m.Limit)
 	if _, closed := r.Closed(); !closed {
 		l.State = "cut short"
 		if r.Live() {
@@ -104,18 +105,25 @@ func describe(f stored) listed {
 	return l
 }
 
-// peakOf is 0 where no moment has a charge, or none can be read.
-func peakOf(r *recording.Reader) (peak uint64) {
+// chargeOf is the greatest charge of a moment, and the limit: the one that was asked
+// for, else that of the cgroup at that moment. What is not known is 0.
+func chargeOf(r *recording.Reader, asked sample.Opt[sample.Bytes]) (peak, limit uint64) {
 	moments, err := r.Moments()
 	if err != nil {
-		return 0
+		return 0, uint64(asked.V)
 	}
+	var most recording.MomentInfo
 	for _, m := range moments {
-		if m.Usage.OK {
-			peak = max(peak, uint64(m.Usage.V))
+		if m.Usage.OK && (!most.Usage.OK || m.Usage.V > most.Usage.V) {
+			most = m
 		}
 	}
-	return peak
+	if !asked.OK && most.Usage.OK {
+		if m, err := r.Moment(most.ID); err == nil && m.Cgroup != nil {
+			asked = m.Cgroup.Limit
+		}
+	}
+	return uint64(most.Usage.V), uint64(asked.V)
 }
 
 // tellCauses says of each fingerprint whether it is new; the list is newest first.
