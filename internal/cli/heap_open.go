@@ -103,7 +103,7 @@ func openCoreHeap(file, exe string) (*heapTarget, error) {
 	}
 	t.runtime = r.runtime
 	for _, th := range core.Threads {
-		t.threads = append(t.threads, gomem.Thread{TID: th.TID, PC: th.PC, SP: th.SP})
+		t.threads = append(t.threads, gomem.Thread(th))
 	}
 	return t, t.runtime.Why(gomem.FeatureLive)
 }

@@ -68,10 +68,12 @@ type File struct {
 	Path       string
 }
 
-// Thread is one thread's registers that matter for its stack (NT_PRSTATUS).
+// Thread is one thread's registers (NT_PRSTATUS): those that matter for its stack, and
+// all general ones.
 type Thread struct {
 	TID    int
 	PC, SP uint64
+	Words  []uint64
 }
 
 // Is reports whether the file's first bytes are those of a core file; other says

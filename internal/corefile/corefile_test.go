@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -94,11 +95,15 @@ const (
 	roAt    = 0x900000 // an anonymous page that cannot be written, left out
 )
 
+// generals are the example's registers but for those of its stack.
+var generals = []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
 func example(path string) maker {
 	m := maker{machine: elf.EM_X86_64}
 	status := make([]byte, 336)
 	status[12] = 6
 	binary.LittleEndian.PutUint32(status[32:], 4242)
+	copy(status[112:], words(generals...))
 	binary.LittleEndian.PutUint64(status[112+8*16:], textAt+pageSize)
 	binary.LittleEndian.PutUint64(status[112+8*19:], dataAt+16)
 	m.note("CORE", ntPrstatus, status)
@@ -144,7 +149,7 @@ func TestNotesSayWhoseCoreItIs(t *testing.T) {
 	if c.PID != 4242 || c.Name != "shop" || strings.Join(c.Args, " ") != "./shop -addr :80" || c.Signal != 6 {
 		t.Errorf("pid %d, name %q, args %q, signal %d", c.PID, c.Name, c.Args, c.Signal)
 	}
-	if len(c.Threads) != 1 || c.Threads[0] != (Thread{4242, textAt + pageSize, dataAt + 16}) {
+	if want := (Thread{4242, textAt + pageSize, dataAt + 16, generals}); len(c.Threads) != 1 || !reflect.DeepEqual(c.Threads[0], want) {
 		t.Errorf("threads %+v", c.Threads)
 	}
 	if base, err := c.Base(); c.ExecutablePath() != "/srv/shop" || base != textAt || err != nil {

@@ -82,12 +82,12 @@ func (c *Core) note(typ uint32, b []byte) {
 
 // thread reads struct elf_prstatus (include/linux/elfcore.h): the signal at 12,
 // the thread's id at 32, registers from 112 on in the order of user_regs_struct
-// (x86: rip 16th, rsp 19th; arm64: sp 31st, pc 32nd). The first is the thread
-// that got the signal.
+// (x86: 15 general ones, rip 16th, rsp 19th; arm64: 31 general ones, sp 31st, pc 32nd,
+// counted from 0). The first is the thread that got the signal.
 func (c *Core) thread(b []byte) {
-	pc, sp := 112+8*16, 112+8*19
+	general, pc, sp := 15, 112+8*16, 112+8*19
 	if c.Machine == elf.EM_AARCH64 {
-		pc, sp = 112+8*32, 112+8*31
+		general, pc, sp = 31, 112+8*32, 112+8*31
 	}
 	if len(b) < max(pc, sp)+8 {
 		return
@@ -96,6 +96,9 @@ func (c *Core) thread(b []byte) {
 		c.Signal = int(binary.LittleEndian.Uint16(b[12:]))
 	}
 	t := Thread{TID: int(binary.LittleEndian.Uint32(b[32:])), PC: binary.LittleEndian.Uint64(b[pc:]), SP: binary.LittleEndian.Uint64(b[sp:])}
+	for i := range general {
+		t.Words = append(t.Words, binary.LittleEndian.Uint64(b[112+8*i:]))
+	}
 	c.Threads = append(c.Threads, t)
 	if c.PID == 0 {
 		c.PID = t.TID

@@ -16,7 +16,6 @@ const (
 	RootVariable  RootKind = iota + 1 // a variable of the program or a library
 	RootGoroutine                     // a goroutine and its stack
 	RootFinalizer                     // a finalizer or cleanup, or what it needs
-	RootThread                        // a thread's registers
 )
 
 // Root is one of the places from which the collector starts.
@@ -88,12 +87,6 @@ func (ro *rooter) roots() error {
 	}
 	ro.later()
 	ro.goroutines()
-	for _, t := range ro.threads {
-		ro.add(Root{Kind: RootThread, Name: fmt.Sprintf("registers of thread %d", t.TID)})
-		for _, w := range t.Words {
-			ro.point(0, w)
-		}
-	}
 	ro.later()
 	ro.finalizers()
 	ro.end()
@@ -187,24 +180,56 @@ func (ro *rooter) goroutines() {
 	}
 	ro.later()
 	r := ro.c.r
-	registers := func(tid int) (pc, sp uint64, ok bool) {
-		for _, t := range ro.threads {
-			if t.TID == tid {
-				return t.PC, t.SP, true
-			}
-		}
-		return 0, 0, false
-	}
-	w := walk{code: &r.goroutines.code, mem: ro.c.memory(), registers: registers, threads: r.goroutines.threads, foreign: true}
+	w := walk{code: &r.goroutines.code, mem: ro.c.memory(), threads: r.goroutines.threads, foreign: true}
 	for i := range ro.c.goroutines {
 		g := &ro.c.goroutines[i]
 		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
 		if ro.liveWords(g, &w) {
 			continue
 		}
-		w.pcs, w.frames = w.pcs[:0], w.frames[:0]
+		t := ro.threadOf(g, &w)
+		w.registers, w.pcs, w.frames = t.place, w.pcs[:0], w.frames[:0]
 		w.unwind(g)
 		ro.stack(g, &w)
+		ro.registers(t)
+	}
+}
+
+// threadOf is the one that runs a goroutine, nil if it is not known. In a container the
+// program's number of it is another than ours: then its stack tells.
+func (ro *rooter) threadOf(g *goroutine, w *walk) *Thread {
+	if g.status != statusRunning || g.m == 0 {
+		return nil
+	}
+	number, _ := w.mem.u64(g.m + w.threads.procid)
+	for i := range ro.threads {
+		t := &ro.threads[i]
+		if uint64(t.TID) == number || g.on(t.SP) || w.onThreadStack(g.m, t.SP) {
+			return t
+		}
+	}
+	return nil
+}
+
+// place is where a thread stands.
+func (t *Thread) place(int) (pc, sp uint64, ok bool) {
+	if t == nil {
+		return 0, 0, false
+	}
+	return t.PC, t.SP, true
+}
+
+// registers adds what the thread that runs a goroutine has in its registers. Those of
+// other threads hold nothing: a goroutine that stands, or is in a system call, has put
+// on its stack what it still needs (runtime/mgcmark.go, scanstack), and what a thread
+// without one did last is over.
+func (ro *rooter) registers(t *Thread) {
+	if t == nil {
+		return
+	}
+	slot := ro.frame("its registers")
+	for _, w := range t.Words {
+		ro.point(slot, w)
 	}
 }
 
