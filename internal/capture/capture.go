@@ -76,6 +76,8 @@ type Loop struct {
 	policy   policy
 	sinkErr  error
 	newAlarm func() alarm // nil: newAlarm
+	// processor is the processor time that we took so far; nil: processorTime.
+	processor func() time.Duration
 }
 
 // flushEvery bounds what a killed watcher loses.
@@ -89,6 +91,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.policy = newPolicy(l.CalmHz, l.MaxHz)
 	if l.newAlarm == nil {
 		l.newAlarm = newAlarm
+	}
+	if l.processor == nil {
+		l.processor = processorTime
 	}
 	alarm := l.newAlarm()
 	defer alarm.stop()
@@ -139,7 +144,7 @@ func (l *Loop) tick() (time.Duration, error) {
 	switch what := l.policy.due(start); what {
 	case "":
 	case dueProfile:
-		l.policy.paid(timed(l.Source.Profile))
+		l.paid(l.Source.Profile)
 	default:
 		l.capture(sample.MomentKind(what))
 	}
@@ -149,7 +154,14 @@ func (l *Loop) tick() (time.Duration, error) {
 
 // capture keeps a moment at the cost of the next ones.
 func (l *Loop) capture(kind sample.MomentKind) {
-	l.policy.paid(timed(func() { l.Source.Capture(kind) }))
+	l.paid(func() { l.Source.Capture(kind) })
+}
+
+// paid calls look at the cost of the next moments.
+func (l *Loop) paid(look func()) {
+	began, processor := time.Now(), l.processor()
+	look()
+	l.policy.paid(l.processor()-processor, time.Since(began))
 }
 
 // finish takes a last moment if one is asked for and hands over the rest.
@@ -177,12 +189,10 @@ func (l *Loop) collect() {
 	l.keep(func() error { return l.Source.Collect(l.Sink) })
 }
 
-// timed says how long a call took.
-func timed(call func()) time.Duration {
-	began := time.Now()
-	call()
-	return time.Since(began)
-}
+var started = time.Now()
+
+// sinceStart stands for the processor time where that is not told.
+func sinceStart() time.Duration { return time.Since(started) }
 
 // discard is a sink that keeps nothing.
 type discard struct{}

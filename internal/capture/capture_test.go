@@ -16,7 +16,9 @@ type fake struct {
 	usage  func(time.Duration) sample.Bytes
 	cache  sample.Bytes
 	limit  sample.Opt[sample.Bytes]
-	cost   time.Duration // of a moment
+	cost   time.Duration // of a moment, of a processor's time
+	waits  time.Duration // for a processor, at each moment
+	busy   time.Duration // processor time taken
 	done   chan struct{}
 	wake   chan struct{}
 	cgroup sample.Cgroup
@@ -49,7 +51,8 @@ func (f *fake) Tick(p *sample.Point, d Depth) error {
 func (f *fake) Capture(kind sample.MomentKind) {
 	f.captured = append(f.captured, kind)
 	f.at = append(f.at, time.Since(f.start))
-	time.Sleep(f.cost) // the bubble's clock: what a moment takes
+	f.busy += f.cost
+	time.Sleep(f.cost + f.waits) // the bubble's clock: what a moment takes
 }
 func (f *fake) Profile()              { f.profiles++ }
 func (f *fake) Collect(Sink) error    { return nil }
@@ -88,7 +91,7 @@ func watch(t *testing.T, f *fake, c *counter, d time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
-	return (&Loop{Source: f, Sink: c, newAlarm: goAlarm}).Run(ctx)
+	return (&Loop{Source: f, Sink: c, newAlarm: goAlarm, processor: func() time.Duration { return f.busy }}).Run(ctx)
 }
 
 func constant(b sample.Bytes) func(time.Duration) sample.Bytes {
@@ -185,6 +188,35 @@ func TestMomentsTakeABoundedShareOfTheTime(t *testing.T) {
 	})
 }
 
+// A busy machine lets a moment wait for a second: the top of a climb is kept all the
+// same, and moments take no more of the time than a fifth.
+func TestAMachineTooBusyForUsDoesNotHideThePeak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, c := newFake(func(d time.Duration) sample.Bytes {
+			switch {
+			case d < 20*time.Second:
+				return 60*sample.MiB + sample.Bytes(d.Seconds()*float64(20*sample.MiB))
+			case d < 30*time.Second:
+				return 700 * sample.MiB
+			}
+			return 100 * sample.MiB
+		}), &counter{}
+		f.cost, f.waits = 40*time.Millisecond, 960*time.Millisecond
+		if err := watch(t, f, c, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		atTop := 0
+		for _, at := range f.at {
+			if at >= 20*time.Second && at < 30*time.Second {
+				atTop++
+			}
+		}
+		if took := time.Duration(len(f.captured)) * time.Second; atTop == 0 || took > 15*time.Second {
+			t.Errorf("%d moments at the top, %d in all: %v at %v", atTop, len(f.captured), f.captured, f.at)
+		}
+	})
+}
+
 func TestAFullDiskEndsTheRecordingNotTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, c := newFake(constant(50*sample.MiB)), &counter{failAfter: 10}
@@ -207,7 +239,9 @@ func TestAMomentThatIsAskedForIsKeptAtOnce(t *testing.T) {
 		asked := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- (&Loop{Source: f, Sink: c, Asked: asked, newAlarm: goAlarm}).Run(ctx) }()
+		go func() {
+			done <- (&Loop{Source: f, Sink: c, Asked: asked, newAlarm: goAlarm, processor: func() time.Duration { return f.busy }}).Run(ctx)
+		}()
 		time.Sleep(250 * time.Millisecond) // of the bubble's time: before the first calm moment
 		flushes := c.flushes
 		asked <- struct{}{}

@@ -30,10 +30,13 @@ const (
 	maxSettled     = 300 * time.Millisecond
 	maxSettledStep = 1.01
 
-	// momentShare is the share of time that moments and profiles may take, deaths
-	// aside.
+	// momentShare is the share of time that moments and profiles may take of a
+	// processor, deaths aside; half of momentBurst is kept back for maxima.
 	momentShare = 0.02
 	momentBurst = 400 * time.Millisecond
+	// waitShare is how much of the time that we wait for a processor counts: a
+	// machine too busy for us must not hide the peak, nor moments all else.
+	waitShare = 0.1
 )
 
 // policy decides how often to look and when to keep a moment. It holds no clock
@@ -168,10 +171,11 @@ func (p *policy) due(now time.Time) string {
 	fast := p.rate > 0.2*float64(p.limit.Or(max(p.use, 64*sample.MiB)))
 	began := fast && !p.growing
 	p.growing = fast
+	spare := p.allowance > momentBurst/2
 	switch {
 	case p.allowance <= 0:
 		return ""
-	case !now.Before(p.nextCalm):
+	case spare && !now.Before(p.nextCalm):
 		p.calmStep = min(2*p.calmStep, calmLast)
 		p.nextCalm = now.Add(p.calmStep)
 		p.profiled(now)
@@ -180,10 +184,10 @@ func (p *policy) due(now time.Time) string {
 	case p.newMaximum(now):
 		p.keptMax = p.use
 		return string(sample.MomentMax)
-	case began && now.Sub(p.growthAt) >= growthEvery:
+	case spare && began && now.Sub(p.growthAt) >= growthEvery:
 		p.growthAt = now
 		return string(sample.MomentGrowth)
-	case p.profileDue(now):
+	case spare && p.profileDue(now):
 		p.profiled(now)
 		return dueProfile
 	}
@@ -218,5 +222,8 @@ func (p *policy) grant(now time.Time) {
 	p.paidAt = now
 }
 
-// paid charges the cost of a moment or a profile to the allowance.
-func (p *policy) paid(took time.Duration) { p.allowance -= took }
+// paid charges what a moment or a profile took to the allowance: time of a processor,
+// and a little of the time that passed.
+func (p *policy) paid(processor, passed time.Duration) {
+	p.allowance -= min(passed, max(processor, time.Duration(waitShare*float64(passed))))
+}
