@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/cgroup"
 )
 
 const (
@@ -99,9 +101,10 @@ func (r readiness) String() string {
 
 // runLoad runs a shell command to its end. Its output goes to w, and the last
 // of it is returned with the exit code (128+n for a signal); err says that it
-// could not be started. What it leaves running ends with it: it is over.
-func runLoad(ctx context.Context, command string, w io.Writer) (code int, output string, err error) {
-	code, output, err = runShell(ctx, shell{command: command}, w)
+// could not be started. What it leaves running ends with it, in its process group
+// and in group, where there is one: it is over.
+func runLoad(ctx context.Context, command string, group *cgroup.Cgroup, w io.Writer) (code int, output string, err error) {
+	code, output, err = runShell(ctx, shell{command: command, group: group}, w)
 	if err != nil {
 		err = fmt.Errorf("start the load: %w", err)
 	}
@@ -111,14 +114,15 @@ func runLoad(ctx context.Context, command string, w io.Writer) (code int, output
 // shell is a command for /bin/sh.
 type shell struct {
 	command, dir string
-	leaves       bool // what it has started may live on when it comes to its end
+	leaves       bool           // what it has started may live on when it comes to its end
+	group        *cgroup.Cgroup // it runs in there; nil: in ours
 }
 
 // gate lets a command begin when there is somebody to end it with us.
 const gate = `read -r go && exec /bin/sh -c "$0" </dev/null`
 
 // runShell runs it. Where ctx ends, or we do, all that it started in its process group
-// ends.
+// and its cgroup ends.
 func runShell(ctx context.Context, sh shell, w io.Writer) (code int, output string, err error) {
 	keep := &tail{w: w}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", gate, sh.command)
@@ -126,7 +130,7 @@ func runShell(ctx context.Context, sh shell, w io.Writer) (code int, output stri
 	cmd.Stdout, cmd.Stderr = keep, keep
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
-	err = runGuarded(cmd, func() bool { return ctx.Err() != nil || !sh.leaves })
+	err = sh.runGuarded(cmd, func() bool { return ctx.Err() != nil || !sh.leaves })
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -139,9 +143,8 @@ func runShell(ctx context.Context, sh shell, w io.Writer) (code int, output stri
 	return 0, string(keep.last), nil
 }
 
-// runGuarded runs a command behind its gate, and ends what is left of its group where
-// all says so.
-func runGuarded(cmd *exec.Cmd, all func() bool) error {
+// runGuarded runs it behind its gate, and ends what is left of it where all says so.
+func (sh shell) runGuarded(cmd *exec.Cmd, all func() bool) error {
 	open, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -149,18 +152,37 @@ func runGuarded(cmd *exec.Cmd, all func() bool) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	release, err := endGroupWithUs(cmd)
+	release, err := endWithUs(cmd, sh.groupDir())
 	if err != nil {
 		return errors.Join(err, open.Close(), cmd.Wait())
+	}
+	if sh.group != nil {
+		_ = sh.group.Add(cmd.Process.Pid) // refused, or it was killed meanwhile: its process group is left
 	}
 	_, _ = io.WriteString(open, "go\n") // it was killed meanwhile: Wait tells
 	_ = open.Close()
 	err = cmd.Wait()
 	if all() {
-		endGroup(cmd)
+		sh.end(cmd)
 	}
 	release()
 	return err
+}
+
+// groupDir is its cgroup's directory, "" without one.
+func (sh shell) groupDir() string {
+	if sh.group == nil {
+		return ""
+	}
+	return sh.group.Dir
+}
+
+// end kills what is left of it. What has left its process group is still in its cgroup.
+func (sh shell) end(cmd *exec.Cmd) {
+	endGroup(cmd)
+	if sh.group != nil {
+		_ = sh.group.Kill() // removing the cgroup tells what is left
+	}
 }
 
 // tail passes writes on, as far as anybody reads them, and keeps the last

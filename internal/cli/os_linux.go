@@ -25,15 +25,28 @@ func endGroup(cmd *exec.Cmd) {
 }
 
 // guard waits for a word on its standard input. Where we die there comes none, and it
-// kills the process group that it is in.
-const guard = `trap "" HUP INT TERM; read -r over || kill -s KILL 0`
+// kills the cgroup $0, if that is not empty, and the process group that it is in. A cgroup
+// of version 1 has no cgroup.kill: there, what is listed is killed until nothing is.
+const guard = `trap "" HUP INT TERM
+read -r over && exit
+if [ -z "$0" ]; then
+	:
+elif [ -e "$0/cgroup.kill" ]; then
+	echo 1 >"$0/cgroup.kill"
+else
+	n=0
+	while [ $((n += 1)) -le 100 ] && pids=$(cat "$0/cgroup.procs") && [ -n "$pids" ]; do
+		kill -s KILL $pids
+	done
+fi 2>/dev/null
+kill -s KILL 0`
 
-// endGroupWithUs has a command's process group end when we do, by SIGKILL too: a load
-// that nobody measures any more would only disturb what is measured next. A shell in
-// that group holds the end of a pipe whose other end the kernel closes with us. release
-// lets the group go its way.
-func endGroupWithUs(cmd *exec.Cmd) (release func(), err error) {
-	g := exec.Command("/bin/sh", "-c", guard)
+// endWithUs has a command's process group, and the cgroup at dir, end when we do, by
+// SIGKILL too: a load that nobody measures any more would only disturb what is measured
+// next. A shell in that process group holds the end of a pipe whose other end the kernel
+// closes with us. release lets them go their way.
+func endWithUs(cmd *exec.Cmd, dir string) (release func(), err error) {
+	g := exec.Command("/bin/sh", "-c", guard, dir)
 	g.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: cmd.Process.Pid}
 	over, err := g.StdinPipe()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 func ownGroup(*exec.Cmd) {}
 
-func endGroupWithUs(*exec.Cmd) (release func(), err error) { return func() {}, nil }
+func endWithUs(*exec.Cmd, string) (release func(), err error) { return func() {}, nil }
 
 func endGroup(*exec.Cmd) {}
 

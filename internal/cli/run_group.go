@@ -18,8 +18,8 @@ const (
 	scopeWait  = 5 * time.Second
 )
 
-// makeGroup makes the program's own memory cgroup. Without --limit a program can
-// be watched without one.
+// makeGroup makes the program's own memory cgroup, and one for its load. Without --limit
+// a program can be watched without one.
 func (r *session) makeGroup(ctx context.Context) error {
 	h, err := cgroup.Detect("/")
 	if err == nil {
@@ -31,12 +31,24 @@ func (r *session) makeGroup(ctx context.Context) error {
 	}
 	switch {
 	case err == nil:
+		r.makeLoadGroup(h)
 		return nil
 	case r.limitBytes > 0:
 		return notPermitted("without --limit, run still watches the program; highwater doctor says what is missing", firstReason(err))
 	}
 	r.status.say("no memory cgroup of its own, so the ledger is the program's and not the kernel's: %v", firstReason(err))
 	return nil
+}
+
+// makeLoadGroup makes a cgroup for the load, in which all is found that it starts,
+// whatever session that is in. Where none can be made its process group must do.
+func (r *session) makeLoadGroup(h *cgroup.Hierarchy) {
+	if r.load == "" {
+		return
+	}
+	if g, err := h.Create(cgroup.Options{Name: "load"}); err == nil {
+		r.loadGroup = g
+	}
 }
 
 // makeScope lets the user's systemd make the cgroup, where it would: the program
@@ -84,14 +96,20 @@ func (r *session) cleanStale(h *cgroup.Hierarchy) {
 	}
 }
 
-// removeGroup removes the cgroup, after ending what the program left in it.
-func (r *session) removeGroup() {
-	if r.group == nil {
-		return
+// removeGroups removes the cgroups, the program's last: with it we leave the cgroup that
+// we may have moved into.
+func (r *session) removeGroups() {
+	for _, g := range []*cgroup.Cgroup{r.loadGroup, r.group} {
+		if g != nil {
+			r.removeGroup(g)
+		}
 	}
+}
+
+func (r *session) removeGroup(g *cgroup.Cgroup) {
 	ctx, cancel := context.WithTimeout(context.Background(), removeWait)
 	defer cancel()
-	if err := r.group.Remove(ctx); err != nil {
-		r.status.say("the cgroup %s is left: %v", r.group.Path, err)
+	if err := g.Remove(ctx); err != nil {
+		r.status.say("the cgroup %s is left: %v", g.Path, err)
 	}
 }

@@ -31,8 +31,10 @@ type session struct {
 	tape
 	source *watch.Source
 	group  *cgroup.Cgroup // nil: none could be made
-	ready  error          // why the program never became ready
-	asking *asking
+	// loadGroup is the load's, nil where it has none.
+	loadGroup *cgroup.Cgroup
+	ready     error // why the program never became ready
+	asking    *asking
 
 	// Where systemd makes the cgroup: what to start the program through, and
 	// where to look for the cgroup then.
@@ -84,7 +86,7 @@ func (r *session) record(ctx context.Context, s *streams) (code int, err error) 
 	if err := r.makeGroup(ctx); err != nil {
 		return 0, err
 	}
-	defer r.removeGroup()
+	defer r.removeGroups()
 	if err := r.open(); err != nil {
 		return 0, err
 	}
@@ -265,7 +267,7 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 		r.source.Note(sample.Event{Kind: sample.EventReady, Text: r.readiness.String()})
 	}
 	r.source.Note(sample.Event{Kind: sample.EventLoadStart, Text: r.load})
-	code, output, err := runLoad(ctx, r.load, out)
+	code, output, err := runLoad(ctx, r.load, r.loadGroup, out)
 	if err != nil {
 		r.status.say("highwater: %v", err)
 		code, output = exitFailed, err.Error()
