@@ -210,6 +210,17 @@ var quietHeap = map[string]quietRun{
 		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
 		return s
 	}, []Class{Healthy}, Inconclusive},
+	"a job that ends while rows are written, at a quarter of its limit": {func() *scene {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
+		s.heap(120, 130, 240)
+		s.noMark()
+		s.charge()
+		s.ended(0)
+		s.cycles(200, 5, 15, 30, 40, 52, 65, 78, 90, 105, 120)
+		s.site("example.org/shop/rows.Write", "rows.go", 60, 95, 0.4)
+		return s
+	}, []Class{Healthy}, Healthy},
 	"a job that fills up and comes to its own end": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Limit = sample.Some(sample.GiB)
