@@ -108,7 +108,7 @@ func (c *Case) factLine(s *Site) Fact {
 
 func (c *Case) factCalls() Fact {
 	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.flight.calls), "running_unseen": int64(c.flight.running), "moments": int64(len(c.Course))}}
-	f.Text = fmt.Sprintf("%s inside %s at the moment", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name))
+	f.Text = fmt.Sprintf("%s inside %s %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.flightSeen("at the moment"))
 	switch {
 	case c.flight.call == noCall:
 		f.Text += "; at an earlier moment calls had ended and their memory stayed"
@@ -116,6 +116,15 @@ func (c *Case) factCalls() Fact {
 		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because they ran", c.flight.running)
 	}
 	return f
+}
+
+// flightSeen is when the goroutines were read: at the moment, in those words, or at an
+// earlier one.
+func (c *Case) flightSeen(moment string) string {
+	if c.flight.seenAt == 0 {
+		return moment
+	}
+	return seconds(c.outcome.MomentElapsed-c.flight.seenAt) + " before, when they were read last"
 }
 
 func (c *Case) factCollector() Fact {

@@ -14,6 +14,7 @@ type flight struct {
 	running int          // goroutines whose stacks were not read
 	held    sample.Bytes // allocated under it and held
 	outer   int          // index of the outermost caller that comes and goes
+	seenAt  float64      // seconds since the start: when that was, 0 for the moment
 	loop    bool         // a caller further out never returned: it works off one thing after the other
 	call    call
 }
@@ -49,10 +50,16 @@ func stands(where []sample.Location, function string) bool {
 	return false
 }
 
-func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand) flight {
+func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, at float64) flight {
 	callers := site.callers()
 	calls, running := inFlight(now, callers)
 	f := flight{running: running}
+	if now == nil {
+		if s := lastSeen(site, course, at); s != nil {
+			calls, running = s.Calls, s.Unseen
+			f.running, f.seenAt = running, s.At
+		}
+	}
 	if site.Awaited != nil {
 		f.outer = len(callers) - 1
 	}
@@ -73,6 +80,26 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand) flight
 		f.call = standing
 	}
 	return f
+}
+
+// justBefore is how long before the moment, in seconds, goroutines may have been read to
+// stand for those of the moment, where none were.
+const justBefore = 2
+
+// lastSeen is the last moment at which goroutines were read, if it came just before and
+// half of what the line holds was there by then; nil: there is none.
+func lastSeen(site *Site, course []Stand, at float64) *Stand {
+	for i := len(course) - 1; i >= 0; i-- {
+		s := &course[i]
+		if !s.Goroutines {
+			continue
+		}
+		if at-s.At > justBefore || s.Bytes*2 < site.Bytes || len(s.Calls) < len(site.callers()) {
+			return nil
+		}
+		return s
+	}
+	return nil
 }
 
 // nameOf picks the innermost caller that four fifths of the calls are inside of,

@@ -60,9 +60,14 @@ func (c *Case) wholeValues() int {
 }
 
 // filling: a quarter of the line's largest object, or more, lay in new large objects that
-// had no page yet. Who makes room for a value writes it at once.
+// had no page yet. Who makes room for a value writes it at once. Without a mark the
+// line must be known to have allocated that much since the last collection.
 func (c *Case) filling() bool {
-	return c.untouched() > 0 && c.proc.Residency.UntouchedNew*4 >= c.site.Largest
+	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown {
+		return false
+	}
+	fresh := c.proc.Residency.UntouchedNew
+	return (c.untouched() > 0 || !c.live.exact && fresh > 0 && c.site.Since >= fresh) && fresh*4 >= c.site.Largest
 }
 
 // wholeFound blames the line that asked for all of a value at once.
@@ -78,8 +83,12 @@ func wholeFound(c *Case, n int) Finding {
 		what = fmt.Sprintf("up to %d values as a whole, by %%s, and held %%s for them", n)
 		f.Because = []string{fmt.Sprintf("%s of the line's objects were of the largest size, no more than the %d goroutines that may have been at work", figure(float64(s.AsLarge)), n)}
 	}
-	f.Sentence = fmt.Sprintf("%s%s was putting together "+what+"; the largest part was %s.",
-		place(s.File, s.Line), c.in(), ShortFunc(c.builder()), size(s.Bytes), size(s.Largest))
+	held, when := s.Bytes, ""
+	if !c.live.exact {
+		held, when = held+s.Since, " at the last collection"
+	}
+	f.Sentence = fmt.Sprintf("%s%s was putting together "+what+"; the largest part was %s%s.",
+		place(s.File, s.Line), c.in(), ShortFunc(c.builder()), size(held), size(s.Largest), when)
 	if c.filling() {
 		f.Because = append(f.Because, fmt.Sprintf("%s of new objects had no page yet: it was still being filled", size(c.proc.Residency.UntouchedNew)))
 	} else if c.flight.calls == 0 {

@@ -48,17 +48,30 @@ func judgeBurst(c *Case) Finding {
 
 // risen is how far the live heap stood above its floor at the moment. Where no
 // mark was made, what calls in flight may hold of the new memory counts; where the
-// first collections went unseen, what requests in flight hold is part of no floor.
+// first collections went unseen, what work in flight holds is part of no floor.
 func (c *Case) risen() float64 {
 	high := float64(c.live.bytes)
 	if !c.live.exact && c.site != nil && c.flight.calls > 0 {
 		high = max(high, min(float64(c.g.HeapLive), float64(c.flight.held+c.site.Since)))
 	}
 	rise := high - c.curve.floor
-	if c.beganUnseen() && c.withinRequests() {
-		rise = max(rise, min(high, float64(c.flight.held)))
+	if c.beganUnseen() {
+		rise = max(rise, min(high, float64(c.inWork())))
 	}
 	return rise
+}
+
+// inWork is what requests in flight, or values that are being put together, hold.
+func (c *Case) inWork() sample.Bytes {
+	switch {
+	case c.site == nil:
+		return 0
+	case c.withinRequests():
+		return c.flight.held
+	case c.wholeValues() > 0:
+		return c.site.Bytes
+	}
+	return 0
 }
 
 // beganUnseen: the first collection that was seen was not the program's first, and
@@ -153,7 +166,7 @@ func burstFound(c *Case) Finding {
 	}
 	f.Sentence = burstSentence(c)
 	f.Confidence, f.Because = burstConfidence(c)
-	f.Why = []Why{{Text: fmt.Sprintf("%s under %s at the %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.momentName()), Evidence: []string{"calls", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s under %s %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.flightSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
 	return f
 }
 

@@ -61,6 +61,8 @@ func judgeChurn(c *Case) Finding {
 		return minor(fmt.Sprintf("%.0f collections in %s are few", p.collections, seconds(p.seconds)), facts...)
 	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine:
 		return minor("no line stands out among those that allocate", facts...)
+	case !p.profiled(&c.Allocators[0]):
+		return minor("the last heap profile saw less than half of what was allocated", facts...)
 	}
 	top, least := &c.Allocators[0], churnCost
 	if c.doneAgain() {
@@ -81,6 +83,12 @@ func (c *Case) doneAgain() bool {
 	top := &c.Allocators[0]
 	k := c.causeOf(Churn, top.Stack, top.Function, top.Own)
 	return k != nil && k.Again
+}
+
+// profiled: the profile that the line's share is of saw half of what was allocated, or
+// more. One that was read long before the end says little of the whole.
+func (p pace) profiled(a *Allocator) bool {
+	return a.Share > 0 && float64(a.Bytes)/a.Share*2 >= p.allocated
 }
 
 // outran: live heap and goal fit the limit, and the heap was far above the goal

@@ -97,7 +97,7 @@ func healthyFound(c *Case) Finding {
 // cannot say.
 func (c *Case) mostAllocated() (string, []Fact) {
 	p := c.overall()
-	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate) || p.collections < churnCycles {
+	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate) || p.collections < churnCycles || !p.profiled(c.Half) {
 		return "", nil
 	}
 	text := fmt.Sprintf("Of the %s that it allocated in all, %.0f%% came from %s and what it calls", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))

@@ -113,6 +113,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	if best == nil || best.Bytes < unseen {
 		return nil
 	}
+	sure := best.Confidence == High
 	for _, f := range findings {
 		switch {
 		case f.Stance != Open || best.Class == Native:
@@ -120,6 +121,8 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 			return nil
 		case f.Class == GCUnaware && best.Class == Burst && f.Bytes > best.Bytes:
 			return nil
+		case f.Class == Burst && best.Class == GCUnaware && !sure && f.Bytes > best.Bytes:
+			return nil // no mark counted what was live
 		case f.Class == Leak && best.Class == GCUnaware && f.Bytes > best.Bytes:
 			return nil // it fitted then; what only ever grew need not have the next minute
 		case f.Class == Leak && best.Confidence == High:

@@ -1,0 +1,100 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// unluckyScenes are runs whose cause is known, looked at from a busy machine: what
+// was not read is missing. Each had a wrong answer once, or none.
+var unluckyScenes = map[string]struct {
+	run        func() *scene
+	class      Class
+	confidence Confidence
+	culprit    string // file:line, "" for none
+}{
+	"a value whose first collections went unseen": {func() *scene {
+		s := scenes["a value that is read whole"]()
+		s.heap(161, 161, 236)
+		s.killed()
+		s.cycles(200, 161)
+		s.Cycles[0].N = 4
+		return s
+	}, Burst, Medium, "bodies.go:57"},
+	"a value that is being filled, without a mark": {func() *scene {
+		s := scenes["a value that is being filled"]()
+		s.noMark()
+		s.cycles(95, 4, 23, 47, 101, 211)
+		s.Sites[0].Bytes, s.Sites[0].Since, s.Sites[0].Largest = 94*mib, 160*mib, 42*mib
+		return s
+	}, Burst, Medium, "bodies.go:57"},
+	"uploads whose stacks were read a second before": {func() *scene {
+		s := scenes["burst of uploads"]()
+		s.p.Goroutines = nil
+		s.stand(29, 150, 3, 0)
+		return s
+	}, Burst, High, "upload.go:172"},
+	"requests of whose end little was read": {func() *scene {
+		s := newScene()
+		s.heap(150, 193, 236)
+		s.killed()
+		s.noMark()
+		s.cycles(60, 4, 60, 5, 70, 5, 150)
+		s.p.Go.HeapGoal = 257 * mib
+		up := s.site("example.org/shop/handlers.(*Server).Upload", "/build/shop/handlers/upload.go", 172, 40, 0)
+		up.Stack = append(up.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP", File: "net/http/server.go", Line: 3200})
+		s.stand(20, 30, 3, 0)
+		s.running(1)
+		return s
+	}, Inconclusive, Low, ""},
+	"a job that began late and kept what it worked on": {func() *scene {
+		s := newScene()
+		s.heap(122, 150, 180)
+		s.Moment.Cgroup.Limit = sample.Some(1536 * mib)
+		s.noMark()
+		s.charge()
+		s.End = s.Start.Add(5 * time.Second)
+		s.Moment.At = s.Start.Add(4600 * time.Millisecond)
+		s.cycles(40, 5, 9, 16, 23, 28, 39, 46, 69, 109, 122)
+		for i := range s.Cycles {
+			s.Cycles[i].At = s.Start.Add(1900*time.Millisecond + time.Duration(i)*200*time.Millisecond)
+			s.Cycles[i].Alloc = bytesOf([]float64{7, 19, 26, 46, 63, 95, 135, 182, 240, 404}[i])
+		}
+		s.Events[1].At = s.End
+		s.ended(0)
+		s.site("example.org/shop/files.write", "files.go", 60, 95, 0)
+		return s
+	}, Healthy, Medium, ""},
+	"a profile from long before the end": {func() *scene {
+		s := scenes["patterns compiled for every value"]()
+		for i := range s.Allocators {
+			s.Allocators[i].Bytes /= 10
+		}
+		return s
+	}, Healthy, High, ""},
+}
+
+func TestWhatWasNotReadMakesNoAnswerFalse(t *testing.T) {
+	for name, c := range unluckyScenes {
+		t.Run(name, func(t *testing.T) {
+			a, err := Explain(c.run().Evidence, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Verdict.Class != c.class || a.Verdict.Confidence != c.confidence {
+				t.Errorf("verdict %s (%s), want %s (%s): %s %q", a.Verdict.Class, a.Verdict.Confidence, c.class, c.confidence, a.Verdict.Sentence, a.Verdict.NotKnown)
+			}
+			got := ""
+			if k := a.Verdict.Culprit; k != nil && k.File != "" {
+				got = place(k.File, k.Line)
+			}
+			if !strings.HasSuffix(got, c.culprit) || (c.culprit == "") != (got == "") {
+				t.Errorf("culprit %q, want %q", got, c.culprit)
+			}
+			checkAnswer(t, a)
+		})
+	}
+}
