@@ -40,14 +40,12 @@ func write(path string, rows []row, machine []string, took time.Duration) error 
 	for _, line := range machine {
 		fmt.Fprintf(&b, "* %s\n", line)
 	}
-	fmt.Fprintf(&b, "* the whole run: %s\n\n", took.Truncate(time.Second))
+	fmt.Fprintf(&b, "* the whole run: %s\n", took.Truncate(time.Second))
+	kept := floors(rows)
+	fmt.Fprintf(&b, "* %s\n\n", kept)
 	b.WriteString("| what | floor | figure | | how it came about |\n|---|---|---|---|---|\n")
-	missed := 0
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.What, r.Floor, r.Figure, r.verdict(), r.More)
-		if !r.Pass {
-			missed++
-		}
 	}
 	b.WriteString(tail)
 	if path == "" {
@@ -55,8 +53,25 @@ func write(path string, rows []row, machine []string, took time.Duration) error 
 	} else if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%d of %d figures miss their floor\n", missed, len(rows))
+	fmt.Fprintln(os.Stderr, kept)
 	return nil
+}
+
+// floors counts the floors, and names those that are missed.
+func floors(rows []row) string {
+	all, missed := 0, []string(nil)
+	for _, r := range rows {
+		if r.Floor != "" {
+			all++
+		}
+		if !r.Pass {
+			missed = append(missed, r.What)
+		}
+	}
+	if len(missed) == 0 {
+		return fmt.Sprintf("all %d floors are kept; rows without one are there to compare", all)
+	}
+	return fmt.Sprintf("%d of %d floors are missed: %s; rows without one are there to compare", len(missed), all, strings.Join(missed, "; "))
 }
 
 const tail = `
@@ -80,7 +95,13 @@ How each is measured:
 * **` + "`explain`" + `** is the whole command, from its start to its end, on a recording made by the same writer of a made-up hour, and on
   that of the page's week, with the file in the page cache.
 * **` + "`heap`" + `** is asked about a program that keeps a tree and a cache: a map of sessions that are a list, too, and share accounts. Its
-  own memory is the largest resident set of the command. The machine's copy rate is that of two threads between tables that are in memory.
+  own memory is the largest resident set of the command (` + "`VmHWM`" + `, read every 5 ms). The machine's copy rate is that of two threads between
+  tables that are in memory. What a million objects take is the fastest of some runs and the largest memory.
+* **Side by side** asks one program in each way, once. It was built by the Go above, with DWARF, which the others need and ` + "`heap`" + ` does not.
+  It ticks each millisecond; "stands" is the longest time between two ticks while the command ran, the same for all. What is live is what
+  the program says after two collections. viewcore's time is that of ` + "`histogram`" + `, and what it calls live is in its ` + "`breakdown`" + `; the pages of the core
+  that it has mapped count as its memory. goref's figure is the sum of the profile that it writes. ` + "`grf` and `viewcore`" + ` are used if they are on
+  the PATH. A tool that is not there, fails, or takes more than four minutes has no answer.
 * **The last breath** counts a death as complete if Go's figures, both views of the heap profile, the goroutines, the resident pages
   and the charge before and after were read.
 * **The page** is opened by a headless Chromium of 1440 x 900, which draws without a graphics card, from ` + "`highwater open`" + ` started anew

@@ -3,10 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,12 +18,11 @@ const (
 	// The same of four times as many objects.
 	largeAnswerFloor = 7 * time.Second
 	largeMemoryFloor = 3_000_000_000
-	// What a program of 48 million objects takes while it makes them, and we beside it.
-	largeRoom = 10 * sample.GiB
 )
 
 // whole is how long and how large `highwater heap` was, asked for one program.
 type whole struct {
+	size           string // in words
 	objects, bytes uint64
 	stop, answer   []time.Duration
 	cpu            time.Duration // of all answers
@@ -37,28 +34,26 @@ type whole struct {
 // long the answer took, and what it took of memory.
 func heap(r *room) ([]row, error) {
 	rate := copyRate()
-	sizes := []int{1_200_000, 12_000_000}
-	if free, err := figureIn("/proc/meminfo", "MemAvailable"); err == nil && free > largeRoom && !r.quick {
-		sizes = append(sizes, 48_000_000)
+	all, skipped, err := r.growth()
+	if err != nil {
+		return nil, err
 	}
-	var all []*whole
-	for _, n := range sizes {
-		w, err := r.heapOf(n)
-		if err != nil {
-			return nil, err
+	var rows []row
+	for _, w := range all {
+		switch w.size {
+		case "1 GB":
+			rows = append(rows, heapRows(w, rate, heapAnswerFloor, heapMemoryFloor)...)
+		case "4 GB":
+			rows = append(rows, heapRows(w, rate, largeAnswerFloor, largeMemoryFloor)[1:]...)
 		}
-		all = append(all, w)
 	}
-	rows := heapRows(all[1], "1 GB", rate, heapAnswerFloor, heapMemoryFloor)
-	if len(all) > 2 {
-		rows = append(rows, heapRows(all[2], "4 GB", rate, largeAnswerFloor, largeMemoryFloor)[1:]...)
-	}
+	rows = append(append(rows, growthRows(all)...), skipped...)
 	moving, err := heapMoving(r)
-	return append(rows, linear(all), moving), err
+	return append(rows, moving), err
 }
 
-// heapOf starts a program that keeps so many objects, and asks some times.
-func (r *room) heapOf(objects int) (*whole, error) {
+// heapOf starts a program that keeps so many objects, and asks so many times.
+func (r *room) heapOf(objects, times int) (*whole, error) {
 	p, err := start(r.target, "-do", "heap", "-objects", strconv.Itoa(objects))
 	if err != nil {
 		return nil, err
@@ -72,7 +67,7 @@ func (r *room) heapOf(objects int) (*whole, error) {
 	if _, err := fmt.Sscan(line, &w.objects, &w.bytes); err != nil {
 		return nil, err
 	}
-	for range r.least(10) {
+	for range times {
 		if err := w.ask(r.tool, p.pid()); err != nil {
 			return nil, err
 		}
@@ -87,26 +82,24 @@ func (r *room) heapOf(objects int) (*whole, error) {
 
 // ask runs the command once.
 func (w *whole) ask(tool string, pid int) error {
-	cmd := exec.Command(tool, "heap", strconv.Itoa(pid), "--json", "--max-stop", "1m")
-	began := time.Now()
-	text, err := cmd.Output()
+	e, err := run(besideLimit, tool, "heap", strconv.Itoa(pid), "--json", "--max-stop", "1m")
 	if err != nil {
 		return fmt.Errorf("heap: %w", err)
 	}
-	w.answer = append(w.answer, time.Since(began))
 	var ans struct {
 		Live uint64  `json:"live_bytes"`
 		Stop float64 `json:"stop_ms"`
 	}
-	if err := json.Unmarshal(text, &ans); err != nil {
+	if err := json.Unmarshal(e.output, &ans); err != nil {
 		return err
 	}
 	if ans.Live < w.bytes/100*99 || ans.Live > w.bytes/100*101 {
 		return fmt.Errorf("heap says %d live bytes, the program %d", ans.Live, w.bytes)
 	}
 	w.stop = append(w.stop, time.Duration(ans.Stop*float64(time.Millisecond)))
-	w.peak = max(w.peak, largestOf(cmd.ProcessState))
-	w.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	w.answer = append(w.answer, e.took)
+	w.peak = max(w.peak, e.peak)
+	w.cpu += e.cpu
 	return nil
 }
 
@@ -123,9 +116,9 @@ func copiedOf(pid int, exe string) (sample.Bytes, error) {
 	return plan.Bytes(), nil
 }
 
-func heapRows(w *whole, size string, rate float64, answerFloor time.Duration, memoryFloor sample.Bytes) []row {
+func heapRows(w *whole, rate float64, answerFloor time.Duration, memoryFloor sample.Bytes) []row {
 	stop, answer := w.stop[len(w.stop)/2], w.answer[len(w.answer)/2]
-	of := fmt.Sprintf("%s of %.1f million objects", size, float64(w.objects)/1e6)
+	of := fmt.Sprintf("%s of %.1f million objects", w.size, float64(w.objects)/1e6)
 	return []row{
 		{
 			What: "How long a program is stopped for `heap`, " + of, Floor: "under 150 ms", Figure: milliseconds(stop), Pass: stop < heapStopFloor,
@@ -141,22 +134,8 @@ func heapRows(w *whole, size string, rate float64, answerFloor time.Duration, me
 		{
 			What: "`heap`, its own memory, " + of, Floor: fmt.Sprintf("under %.1f GB", float64(memoryFloor)/1e9),
 			Figure: fmt.Sprintf("%.2f GB", float64(w.peak)/1e9), Pass: w.peak < memoryFloor,
-			More: "largest resident set of all runs (getrusage)",
+			More: "largest resident set of all runs (VmHWM)",
 		},
-	}
-}
-
-// linear compares the time an object takes in small and large heaps.
-func linear(all []*whole) row {
-	var each []string
-	perObject := func(w *whole) float64 { return w.answer[0].Seconds() * 1e9 / float64(w.objects) }
-	for _, w := range all {
-		each = append(each, fmt.Sprintf("%.2f GB: %.0f ns", float64(w.bytes)/1e9, perObject(w)))
-	}
-	ratio := perObject(all[len(all)-1]) / perObject(all[0])
-	return row{
-		What: "`heap`, time an object of the largest heap against the smallest", Floor: "under 2 x", Figure: fmt.Sprintf("%.2f x", ratio), Pass: ratio < 2,
-		More: strings.Join(each, ", ") + "; the fastest run of each",
 	}
 }
 

@@ -125,12 +125,6 @@ func ownCPU() (time.Duration, error) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
 }
 
-// largestOf is the largest resident set that a command had.
-func largestOf(ended *os.ProcessState) sample.Bytes {
-	u, _ := ended.SysUsage().(*syscall.Rusage)
-	return sample.Bytes(u.Maxrss) * sample.KiB
-}
-
 // figure reads "Name:   123 kB" from a file of /proc/PID.
 func figure(pid int, file, name string) (sample.Bytes, error) {
 	return figureIn(fmt.Sprintf("/proc/%d/%s", pid, file), name)

@@ -39,11 +39,28 @@ func makeHeap(objects int) {
 	debug.SetGCPercent(20)
 	root = plant(objects / 4)
 	fillCache(objects / 10)
+	sayHeap()
+}
+
+// sayHeap says how many objects live, and their bytes.
+func sayHeap() {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	fmt.Println("heap", m.HeapObjects, m.HeapAlloc)
+}
+
+var held map[string]*block
+
+// makeMap keeps so many objects that nothing but one map leads to: keys, blocks and
+// their data.
+func makeMap(objects int) {
+	held = make(map[string]*block)
+	for i := range objects / 3 {
+		held["request-"+strconv.Itoa(i)] = &block{data: make([]byte, 176)}
+	}
+	sayHeap()
 }
 
 func plant(n int) *block {

@@ -6,7 +6,10 @@
 //	target -do job     a fixed amount of work; prints the CPU time it took
 //	target -do fill    allocates as fast as it can until it is killed
 //	target -do heap    keeps so many objects as -objects says
-//	target -do change  the same, and changes them all the time
+//	target -do map     the same, and only a map leads to them
+//	target -do change  the same as heap, and changes them all the time
+//
+// With -tick it also says over HTTP how long it stood still.
 package main
 
 import (
@@ -23,12 +26,16 @@ import (
 
 func main() {
 	sites := flag.Int("sites", 0, "allocation sites: distinct stacks in the heap profile")
-	do := flag.String("do", "hold", "hold, churn, job, fill, heap or change")
+	do := flag.String("do", "hold", "hold, churn, job, fill, heap, map or change")
 	objects := flag.Int("objects", 0, "objects that heap keeps")
 	rate := flag.Int("rate", 20<<20, "bytes a second that churn allocates")
 	rounds := flag.Int("rounds", 60, "size of the job")
 	lasts := flag.Duration("for", time.Hour, "end after this time")
+	tick := flag.Bool("tick", false, "tick, and answer /stood")
 	flag.Parse()
+	if *tick {
+		tellStood()
+	}
 	makeSites(*sites)
 	serve()
 	switch *do {
@@ -43,6 +50,9 @@ func main() {
 		fill(*sites)
 	case "heap":
 		makeHeap(*objects)
+		time.Sleep(*lasts)
+	case "map":
+		makeMap(*objects)
 		time.Sleep(*lasts)
 	case "change":
 		makeHeap(*objects)

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// heapSize is a program that heap is asked about, and how often.
+type heapSize struct {
+	name           string
+	objects, times int
+}
+
+var heapSizes = []heapSize{
+	{"0.1 GB", 1_200_000, 10},
+	{"0.3 GB", 3_600_000, 5},
+	{"1 GB", 12_000_000, 10},
+	{"2 GB", 24_000_000, 3},
+	{"4 GB", 48_000_000, 5},
+	{"8 GB", 96_000_000, 2},
+}
+
+const (
+	// What the program takes for an object while it makes them, 105 bytes at GOGC=20,
+	// and we for it, 55, and some.
+	roomAnObject sample.Bytes = 170
+	// How much more an object of one heap may take than one of another: time and memory grow
+	// with objects.
+	linearFloor = 2
+)
+
+// growth asks about programs of growing size. One for which there is no room, or that
+// fails, is a row that says so.
+func (r *room) growth() (all []*whole, skipped []row, err error) {
+	for _, s := range heapSizes {
+		why, err := r.noRoom(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		if why != "" {
+			skipped = append(skipped, row{What: millionOf + s.name, Figure: "not measured", Pass: true, More: why})
+			continue
+		}
+		w, err := r.heapOf(s.objects, r.least(s.times))
+		if err != nil {
+			skipped = append(skipped, row{What: millionOf + s.name, Floor: "an answer", Figure: "failed", More: err.Error()})
+			continue
+		}
+		w.size = s.name
+		all = append(all, w)
+	}
+	return all, skipped, nil
+}
+
+const millionOf = "`heap`, what a million objects take, of "
+
+// noRoom says why a size is not measured, "" if it is.
+func (r *room) noRoom(s heapSize) (string, error) {
+	if r.quick && s.objects > 12_000_000 {
+		return "takes too long for a quick run", nil
+	}
+	free, err := figureIn("/proc/meminfo", "MemAvailable")
+	if err != nil {
+		return "", err
+	}
+	if need := sample.Bytes(s.objects) * roomAnObject; free < need {
+		return fmt.Sprintf("wants %.1f GB of memory, and %.1f GB are free", float64(need)/1e9, float64(free)/1e9), nil
+	}
+	return "", nil
+}
+
+// growthRows gives a row for each size, and one that compares them.
+func growthRows(all []*whole) (rows []row) {
+	var time, memory span
+	for _, w := range all {
+		millions := float64(w.objects) / 1e6
+		s, mb := w.answer[0].Seconds()/millions, float64(w.peak)/1e6/millions
+		time.add(s)
+		memory.add(mb)
+		rows = append(rows, row{
+			What: millionOf + w.size, Figure: fmt.Sprintf("%.3f s, %.0f MB", s, mb), Pass: true,
+			More: fmt.Sprintf("%.2f GB of %.1f million objects: %.2f s, fastest of %d, and %.2f GB; stopped for %s", float64(w.bytes)/1e9, millions,
+				w.answer[0].Seconds(), len(w.answer), float64(w.peak)/1e9, milliseconds(w.stop[len(w.stop)/2])),
+		})
+	}
+	return append(rows, row{
+		What:  fmt.Sprintf("`heap`, how far from linear in objects from %s to %s: the dearest object against the cheapest", all[0].size, all[len(all)-1].size),
+		Floor: fmt.Sprintf("under %d x", linearFloor), Figure: fmt.Sprintf("%.2f x in time, %.2f x in memory", time.ratio(), memory.ratio()),
+		Pass: time.ratio() < linearFloor && memory.ratio() < linearFloor,
+		More: fmt.Sprintf("%.3f to %.3f s and %.0f to %.0f MB a million", time.least, time.most, memory.least, memory.most),
+	})
+}
+
+// span is the smallest and the largest of some values.
+type span struct{ least, most float64 }
+
+func (s *span) add(v float64) {
+	if s.most == 0 {
+		s.least = v
+	}
+	s.least, s.most = min(s.least, v), max(s.most, v)
+}
+
+func (s *span) ratio() float64 { return s.most / s.least }
