@@ -1,15 +1,12 @@
 package cli_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -20,62 +17,30 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// obedient is a program that obeys lines on its input and ends each answer with END.
+// obedient is a program that can be made to crash.
 type obedient struct {
-	cmd *exec.Cmd
-	in  io.Writer
-	out *bufio.Reader
+	*hwtest.Piped
+	dir string
 }
 
 func startObedient(t *testing.T, cmd *exec.Cmd) *obedient {
 	t.Helper()
-	o := &obedient{cmd: cmd}
 	cmd.Env, cmd.Dir = append(cmd.Environ(), "GOTRACEBACK=crash"), t.TempDir()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	o.in, o.out = in, bufio.NewReader(out)
-	return o
-}
-
-func (o *obedient) ask(t *testing.T, command string) (lines []string) {
-	t.Helper()
-	if _, err := fmt.Fprintln(o.in, command); err != nil {
-		t.Fatal(err)
-	}
-	for {
-		line, err := o.out.ReadString('\n')
-		if err != nil {
-			t.Fatalf("the program ended: %v", err)
-		}
-		if line == "END\n" {
-			return lines
-		}
-		lines = append(lines, strings.TrimSuffix(line, "\n"))
-	}
+	return &obedient{hwtest.StartPiped(t, cmd), cmd.Dir}
 }
 
 // crash lets the program die so that the kernel writes its core.
 func (o *obedient) crash(t *testing.T) string {
 	t.Helper()
 	unlimited := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
-	if err := unix.Prlimit(o.cmd.Process.Pid, unix.RLIMIT_CORE, &unlimited, nil); err != nil {
+	if err := unix.Prlimit(o.PID, unix.RLIMIT_CORE, &unlimited, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.cmd.Process.Signal(syscall.SIGABRT); err != nil {
+	if err := unix.Kill(o.PID, unix.SIGABRT); err != nil {
 		t.Fatal(err)
 	}
-	_ = o.cmd.Wait() // killed, as it must be
-	files, err := filepath.Glob(filepath.Join(o.cmd.Dir, "core*"))
+	_ = o.Wait() // killed, as it must be
+	files, err := filepath.Glob(filepath.Join(o.dir, "core*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("core files %v, %v", files, err)
 	}
@@ -91,10 +56,10 @@ func TestAPluginInACoreIsNamed(t *testing.T) {
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), "PLUGIN="+hwtest.Build(t, dir+"/plugin", hwtest.BuildOptions{Mode: "plugin"}))
 	o := startObedient(t, cmd)
-	if said := append(o.ask(t, "open"), o.ask(t, "gc")...); len(said) > 0 {
+	if said := append(o.Ask("open"), o.Ask("gc")...); len(said) > 0 {
 		t.Fatal(said)
 	}
-	want := o.ask(t, "profile")
+	want := o.Ask("profile")
 	core, err := corefile.Open(o.crash(t))
 	if err != nil {
 		t.Fatal(err)
@@ -141,15 +106,11 @@ func TestAPluginInACoreIsNamed(t *testing.T) {
 }
 
 func TestACoreOfAProgramInCWithAGoLibraryIsImported(t *testing.T) {
-	hwtest.Need(t, kernelWritesCores, hwtest.Program("gcc"))
-	host := filepath.Join(t.TempDir(), "host")
-	if out, err := exec.Command("gcc", "-o", host, "../gomem/testdata/host.c", "-ldl").CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v: %s", err, out)
-	}
+	hwtest.Need(t, kernelWritesCores)
 	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
-	o := startObedient(t, exec.Command(host, library))
+	o := startObedient(t, exec.Command(hwtest.LibraryHost(t), library))
 	for _, command := range []string{"rate 1", "sites 200", "rate 4096", "big 41943040", "gc"} {
-		if said := o.ask(t, command); len(said) > 0 {
+		if said := o.Ask("%s", command); len(said) > 0 {
 			t.Fatal(said)
 		}
 	}

@@ -1,10 +1,8 @@
 package gomem
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -112,8 +109,7 @@ func symbolsOf(path string) func() error {
 type target struct {
 	t       testing.TB
 	pid     int
-	in      io.Writer
-	out     *bufio.Reader
+	ask     func(format string, args ...any) []string // has it obey, and gives the answer's lines
 	mem     *os.File
 	bin     *gobin.Binary
 	bias    uint64
@@ -161,7 +157,7 @@ func launch(t testing.TB, path string, env ...string) *target {
 	t.Cleanup(func() { bin.Close() })
 	cmd := exec.Command(path)
 	if bin.Settings["-buildmode"] == "c-shared" {
-		cmd = exec.Command(libraryHost(t), path)
+		cmd = exec.Command(hwtest.LibraryHost(t), path)
 	}
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr
@@ -170,49 +166,13 @@ func launch(t testing.TB, path string, env ...string) *target {
 			cmd.Stderr = nil // where it prints its goroutines
 		}
 	}
-	in, err := cmd.StdinPipe()
-	must(err)
-	out, err := cmd.StdoutPipe()
-	must(err)
-	must(cmd.Start())
-	wait := sync.OnceValue(cmd.Wait)
-	t.Cleanup(func() { cmd.Process.Kill(); wait() })
-	p := &target{t: t, pid: cmd.Process.Pid, in: in, out: bufio.NewReader(out), bin: bin, dir: cmd.Dir, wait: wait}
+	started := hwtest.StartPiped(t, cmd)
+	p := &target{t: t, pid: started.PID, ask: started.Ask, wait: started.Wait, bin: bin, dir: cmd.Dir}
 	p.mem, err = os.Open(fmt.Sprintf("/proc/%d/mem", p.pid))
 	must(err)
 	t.Cleanup(func() { p.mem.Close() })
 	p.bias = p.findBias(path)
 	return p
-}
-
-// libraryHost builds the program in C that loads the target as a library.
-func libraryHost(t testing.TB) string {
-	t.Helper()
-	hwtest.Need(t, hwtest.Program("gcc"))
-	path := filepath.Join(t.TempDir(), "host")
-	if out, err := exec.Command("gcc", "-o", path, filepath.Join("testdata", "host.c"), "-ldl").CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v: %s", err, out)
-	}
-	return path
-}
-
-// ask sends a command and returns the answer's lines.
-func (p *target) ask(format string, args ...any) []string {
-	p.t.Helper()
-	if _, err := fmt.Fprintf(p.in, format+"\n", args...); err != nil {
-		p.t.Fatal(err)
-	}
-	var lines []string
-	for {
-		line, err := p.out.ReadString('\n')
-		if err != nil {
-			p.t.Fatalf("the program ended: %v", err)
-		}
-		if line == "END\n" {
-			return lines
-		}
-		lines = append(lines, strings.TrimSuffix(line, "\n"))
-	}
 }
 
 // mapping is a line of /proc/PID/maps, with what smaps says of it.

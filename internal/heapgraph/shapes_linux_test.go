@@ -1,7 +1,6 @@
 package heapgraph
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os/exec"
@@ -38,17 +37,10 @@ func startShape(t testing.TB, o hwtest.BuildOptions, shape string, n int) *shape
 		}
 	}
 	path := hwtest.Build(t, filepath.Join("testdata", "heapshapes"), o)
-	cmd := exec.Command(path, shape, fmt.Sprint(n))
-	in, err := cmd.StdinPipe()
-	must(err)
-	out, err := cmd.StdoutPipe()
-	must(err)
-	must(cmd.Start())
-	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
-	p := &shaped{pid: cmd.Process.Pid}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	must(err)
-	must(json.Unmarshal(line, &p.said))
+	cmd := hwtest.StartPiped(t, exec.Command(path, shape, fmt.Sprint(n)))
+	p := &shaped{pid: cmd.PID}
+	must(json.Unmarshal([]byte(cmd.Line()), &p.said))
+	var err error
 	p.bin, err = gobin.Open(path)
 	must(err)
 	t.Cleanup(func() { p.bin.Close() })

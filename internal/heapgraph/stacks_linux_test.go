@@ -1,7 +1,6 @@
 package heapgraph
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"io"
@@ -19,8 +18,7 @@ import (
 type stacked struct {
 	shaped
 	memory *procfs.Memory
-	in     io.Writer
-	out    *bufio.Reader
+	cmd    *hwtest.Piped
 
 	Shapes     int
 	Dead, Near uint64
@@ -38,14 +36,10 @@ func startStacks(t *testing.T, o hwtest.BuildOptions) *stacked {
 	path := hwtest.Build(t, filepath.Join("testdata", "stackshapes"), o)
 	cmd := exec.Command(path)
 	cmd.Env = append(cmd.Environ(), "GOGC=off")
-	in, err := cmd.StdinPipe()
-	must(err)
-	out, err := cmd.StdoutPipe()
-	must(err)
-	must(cmd.Start())
-	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
-	p := &stacked{shaped: shaped{pid: cmd.Process.Pid}, in: in, out: bufio.NewReader(out)}
+	p := &stacked{cmd: hwtest.StartPiped(t, cmd)}
+	p.pid = p.cmd.PID
 	p.says(t)
+	var err error
 	p.bin, err = gobin.Open(path)
 	must(err)
 	t.Cleanup(func() { p.bin.Close() })
@@ -61,11 +55,7 @@ func startStacks(t *testing.T, o hwtest.BuildOptions) *stacked {
 // says reads a line of the program.
 func (p *stacked) says(t *testing.T) {
 	t.Helper()
-	line, err := p.out.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, p)
-	}
-	if err != nil {
+	if err := json.Unmarshal([]byte(p.cmd.Line()), p); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,7 +89,7 @@ func TestWhatIsAliveOnStacksIsWhatTheCollectorFindsThere(t *testing.T) {
 				if !p.onStack(t) {
 					t.Error("no word of the stack has the address of what is dead")
 				}
-				io.WriteString(p.in, "\n")
+				io.WriteString(p.cmd.In, "\n")
 				p.says(t)
 				kept, _ := p.bySize(t, p.analyze(t))
 				if f := before.Objects.Frames; f.Exact < 10*f.Whole {

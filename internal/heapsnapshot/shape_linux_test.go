@@ -1,7 +1,6 @@
 package heapsnapshot
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os/exec"
@@ -27,27 +26,20 @@ func shape(t *testing.T, name string, n int) *heapgraph.Analysis {
 		}
 	}
 	path := hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "heapshapes"), hwtest.BuildOptions{})
-	cmd := exec.Command(path, name, fmt.Sprint(n))
-	in, err := cmd.StdinPipe()
-	must(err)
-	out, err := cmd.StdoutPipe()
-	must(err)
-	must(cmd.Start())
-	t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
-	_, err = bufio.NewReader(out).ReadBytes('\n')
-	must(err)
+	cmd := hwtest.StartPiped(t, exec.Command(path, name, fmt.Sprint(n)))
+	cmd.Line()
 	bin, err := gobin.Open(path)
 	must(err)
 	t.Cleanup(func() { bin.Close() })
-	start, err := (&procfs.Mapper{}).ExecutableStart("/proc", cmd.Process.Pid)
+	start, err := (&procfs.Mapper{}).ExecutableStart("/proc", cmd.PID)
 	must(err)
-	mem, err := procfs.OpenMemory("/proc", cmd.Process.Pid)
+	mem, err := procfs.OpenMemory("/proc", cmd.PID)
 	must(err)
 	t.Cleanup(func() { mem.Close() })
 	r, err := gomem.Attach(mem, bin, start-bin.Base())
 	must(err)
 	var copied *gomem.HeapCopy
-	_, err = lastbreath.WhileFrozen(cmd.Process.Pid, time.Minute, func(ctx context.Context, _ *lastbreath.Freeze) error {
+	_, err = lastbreath.WhileFrozen(cmd.PID, time.Minute, func(ctx context.Context, _ *lastbreath.Freeze) error {
 		copied, err = r.CopyHeap(ctx, 0)
 		return err
 	})

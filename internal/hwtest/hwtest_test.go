@@ -193,3 +193,19 @@ func TestTheRightsOfThisMachineCanBeTried(t *testing.T) {
 		t.Error("a toolchain that never was is there")
 	}
 }
+
+func TestAPipedProgramIsAskedAndEndsWithTheTest(t *testing.T) {
+	var p *hwtest.Piped
+	t.Run("", func(t *testing.T) {
+		p = hwtest.StartPiped(t, exec.Command("sh", "-c", `echo ready; while read word; do echo "$word $word"; echo END; done; exec sleep 1000`))
+		if line := p.Line(); line != "ready" {
+			t.Errorf("its first line is %q", line)
+		}
+		if lines := p.Ask("hear %d", 1); len(lines) != 1 || lines[0] != "hear 1 hear 1" {
+			t.Errorf("it answers %q", lines)
+		}
+	})
+	if err := p.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("it ended by %v", err)
+	}
+}

@@ -1,8 +1,6 @@
 package watch
 
 import (
-	"bufio"
-	"io"
 	"math"
 	"os/exec"
 	"strings"
@@ -164,29 +162,9 @@ func (k *kept) lastRate() int64 {
 // has obeyed some commands.
 func obeyed(t *testing.T, path, commands string) (pid int) {
 	t.Helper()
-	cmd := exec.Command(path)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	p := hwtest.StartPiped(t, exec.Command(path))
+	for command := range strings.Lines(commands) {
+		p.Ask("%s", strings.TrimSpace(command))
 	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	if _, err := io.WriteString(in, commands); err != nil {
-		t.Fatal(err)
-	}
-	answers := bufio.NewScanner(out)
-	for range strings.Count(commands, "\n") {
-		for answers.Scan() && answers.Text() != "END" {
-		}
-	}
-	if err := answers.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd.Process.Pid
+	return p.PID
 }

@@ -2,25 +2,12 @@ package watch
 
 import (
 	"math"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
-
-// libraryHost builds a program in C that runs a Go library.
-func libraryHost(t *testing.T) string {
-	t.Helper()
-	hwtest.Need(t, hwtest.Program("gcc"))
-	path := filepath.Join(t.TempDir(), "host")
-	if out, err := exec.Command("gcc", "-o", path, "testdata/host.c", "-ldl").CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v: %s", err, out)
-	}
-	return path
-}
 
 // leaked wants the profile of what testdata/leaks keeps.
 func leaked(t *testing.T, p *sample.HeapProfile, sites []sample.Site) {
@@ -42,7 +29,7 @@ func TestAGoLibraryOfAProgramInCIsReadAtItsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Mode, o.Tags = "c-shared", "library,on"
 			k := &kept{}
-			if code := run(t, Options{HeapProfile: true}, k, libraryHost(t), hwtest.Build(t, "testdata/leaks", o)); code != 3 {
+			if code := run(t, Options{HeapProfile: true}, k, hwtest.LibraryHost(t), hwtest.Build(t, "testdata/leaks", o)); code != 3 {
 				t.Fatalf("exit code %d", code)
 			}
 			p := k.programs[len(k.programs)-1]
@@ -57,7 +44,7 @@ func TestAGoLibraryOfAProgramInCIsReadAtItsEnd(t *testing.T) {
 
 func TestAGoLibraryThatIsLoadedLaterIsFound(t *testing.T) {
 	library := hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Mode: "c-shared", Tags: "library,on"})
-	o := startOther(t, "", libraryHost(t), library, "524288", "later")
+	o := startOther(t, "", hwtest.LibraryHost(t), library, "524288", "later")
 	await(t, func() bool {
 		libraries, err := new(procfs.Mapper).Libraries("/proc", o.pid)
 		return err == nil && len(libraries) > 1 // the loader and libc

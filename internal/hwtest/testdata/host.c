@@ -1,11 +1,14 @@
 // host loads the library that its first argument names, at once or, where there is
-// a second one, when its input ends; it runs the library until that returns.
+// a second one, when a line of its input, or the input, ends. Then it runs the
+// library until that returns.
 #include <dlfcn.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int main(int argc, char **argv) {
+	char c = 0;
 	if (argc > 2)
-		while (getchar() != EOF)
+		while (c != '\n' && read(0, &c, 1) == 1)
 			;
 	void *library = dlopen(argv[1], RTLD_NOW);
 	if (!library) {
