@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/watch"
@@ -32,19 +29,20 @@ type check struct {
 func doctorCommand(s *streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "doctor [PROGRAM]",
+		Use:   "doctor [PROGRAM|PID]",
 		Short: "What works on this machine, and what each missing right costs",
 		Long: `Tries what highwater needs, on a cgroup and a child of its own: nothing else is
-touched. With a program, says what can be read of it.`,
+touched. With a program or a library, or the PID of one that runs, says what can be
+read of it.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			checks := machineChecks(c.Context())
 			if len(args) == 1 {
-				path, err := findProgram(args[0])
+				c, err := checkOf(args[0])
 				if err != nil {
 					return err
 				}
-				checks = append(checks, programCheck(path))
+				checks = append(checks, c)
 			}
 			if asJSON {
 				e := json.NewEncoder(s.out)
@@ -230,35 +228,4 @@ func waitCommand(*streams) *cobra.Command {
 		}
 		return nil
 	}}
-}
-
-// programCheck says what can be read of an executable.
-func programCheck(path string) check {
-	c := check{Name: path, Costs: "the Go heap's figures, and the line to blame; the rest of the recording works"}
-	if found, err := exec.LookPath(path); err == nil {
-		path = found
-	}
-	bin, err := gobin.Open(path)
-	if err != nil {
-		c.Says = err.Error()
-		return c
-	}
-	defer bin.Close()
-	says := []string{bin.GoVersion, bin.Arch}
-	if bin.PIE {
-		says = append(says, "PIE")
-	}
-	if bin.CGO {
-		says = append(says, "cgo")
-	}
-	if err := bin.Supported(); err != nil {
-		c.Says = strings.Join(says, ", ") + ": " + err.Error()
-		return c
-	}
-	found := "symbols present"
-	if !bin.HasSymbols {
-		found = "stripped: " + bin.FoundBy
-	}
-	c.OK, c.Says = true, strings.Join(append(says, found), ", ")
-	return c
 }

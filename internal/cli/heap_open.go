@@ -16,6 +16,7 @@ import (
 	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/watch"
 )
 
 // heapTarget is a program whose heap is to be read.
@@ -24,6 +25,7 @@ type heapTarget struct {
 	pid     int // 0: a core file
 	bin     *gobin.Binary
 	bias    uint64
+	others  []string       // libraries with Go runtimes of their own, which are not read
 	memory  *lastingMemory // of a process
 	runtime *gomem.Runtime
 	threads []gomem.Thread // of a core
@@ -56,29 +58,13 @@ func openLiveHeap(pid int) (*heapTarget, error) {
 }
 
 func (t *heapTarget) attachLive() error {
-	if _, err := procfs.KeyOf("/proc", t.pid); err != nil {
-		return err
-	}
-	bin, err := gobin.Open(fmt.Sprintf("/proc/%d/exe", t.pid))
+	found, err := watch.OpenGo("/proc", t.pid)
 	if err != nil {
 		return err
 	}
-	t.bin, t.closers = bin, append(t.closers, bin)
-	mem, err := procfs.OpenMemory("/proc", t.pid)
-	if err != nil {
-		return err
-	}
-	t.memory, t.closers = &lastingMemory{Memory: mem}, append(t.closers, mem)
-	if err := bin.Supported(); err != nil {
-		return err
-	}
-	start, err := (&procfs.Mapper{}).ExecutableStart("/proc", t.pid)
-	if err != nil {
-		return err
-	}
-	t.bias = start - bin.Base()
-	t.runtime, err = gomem.Attach(t.memory, bin, t.bias)
-	if err != nil {
+	t.bin, t.bias, t.others, t.closers = found.Binary, found.Bias, found.Others, append(t.closers, found)
+	t.memory = &lastingMemory{Memory: found.Memory}
+	if t.runtime, err = gomem.Attach(t.memory, t.bin, t.bias); err != nil {
 		return err
 	}
 	return t.runtime.Why(gomem.FeatureLive)

@@ -98,6 +98,9 @@ func (c *heapCopy) analyze(ctx context.Context) (*heapgraph.Analysis, error) {
 	if !c.named {
 		c.readVariables()
 	}
+	for _, library := range c.others {
+		c.gap("the heap of "+library, errors.New("the process has several Go runtimes, and this one's heap is not read"))
+	}
 	if c.noTypes != nil {
 		c.gap("types of variables", c.noTypes)
 	}

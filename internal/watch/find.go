@@ -19,10 +19,11 @@ import (
 type Finder struct {
 	Root  string   // of /proc; "" is /proc
 	Names []string // of the executable, or as the kernel cuts it to 15 bytes
-	AllGo bool     // every Go program
+	AllGo bool     // every Go program, and every other that has loaded a Go library
 
-	goFiles map[file]bool
-	hidden  map[sample.ProcessKey]bool
+	goFiles   map[file]error // why an executable is no Go program; nil: it is one
+	hidden    map[sample.ProcessKey]bool
+	libraries libraryFinder
 }
 
 // file is a file as long as it is not changed.
@@ -42,6 +43,7 @@ func (f *Finder) Find() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.libraries.forgetGone(pids)
 	var found []int
 	for _, pid := range pids {
 		if pid != os.Getpid() && f.matches(pid) {
@@ -78,7 +80,7 @@ func isNamed(name, comm, exe string) bool {
 	return name == exe || name[:min(len(name), commSize)] == comm && (len(name) <= commSize || exe == "." || exe == "")
 }
 
-// isGo says whether a process runs a Go program that may be read.
+// isGo says whether a process has a Go runtime that may be read.
 func (f *Finder) isGo(pid int) bool {
 	exe := filepath.Join(f.Root, strconv.Itoa(pid), "exe")
 	info, err := os.Stat(exe)
@@ -89,18 +91,18 @@ func (f *Finder) isGo(pid int) bool {
 		return false
 	}
 	id := fileOf(info)
-	known, ok := f.goFiles[id]
+	why, ok := f.goFiles[id]
 	if !ok {
-		bin, err := gobin.Open(exe)
-		if known = err == nil; known {
+		var bin *gobin.Binary
+		if bin, why = gobin.Open(exe); why == nil {
 			bin.Close()
 		}
 		if f.goFiles == nil {
-			f.goFiles = map[file]bool{}
+			f.goFiles = map[file]error{}
 		}
-		f.goFiles[id] = known
+		f.goFiles[id] = why
 	}
-	return known
+	return why == nil || errors.Is(why, gobin.ErrNotGo) && f.libraries.hasGo(f.Root, pid, id, time.Now())
 }
 
 func (f *Finder) hide(pid int) {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -26,17 +28,10 @@ const (
 // memory. notGo is returned where there is none.
 func (p *process) openLibrary(m *procfs.Mapper, pid int, notGo error) error {
 	libraries, err := m.Libraries(p.root, pid)
-	if err != nil {
+	if err != nil || slices.Equal(startsOf(libraries), p.libraries) {
 		return notGo
 	}
-	var starts []uint64
-	for _, at := range libraries {
-		starts = append(starts, at.Start)
-	}
-	if slices.Equal(starts, p.libraries) {
-		return notGo
-	}
-	p.libraries = starts
+	p.libraries = startsOf(libraries)
 	mem, err := procfs.OpenMemory(p.root, pid)
 	if err != nil {
 		return whyUnread(p.root, p.key.PID, err)
@@ -48,7 +43,7 @@ func (p *process) openLibrary(m *procfs.Mapper, pid int, notGo error) error {
 				p.libraries = nil
 				break
 			}
-			p.bin, p.mem = bin, mem
+			p.bin, p.mem, p.library = bin, mem, nameOf(at)
 			p.program.Go = bin.GoProgram()
 			p.program.WhyNot = ""
 			return p.openRuntime(at.Start)
@@ -56,6 +51,18 @@ func (p *process) openLibrary(m *procfs.Mapper, pid int, notGo error) error {
 	}
 	mem.Close()
 	return notGo
+}
+
+// nameOf is a library's name in messages.
+func nameOf(at procfs.Mapping) string { return path.Base(strings.TrimSuffix(at.Path, " (deleted)")) }
+
+// startsOf are the addresses at which libraries begin: what tells whether another
+// has come.
+func startsOf(libraries []procfs.Mapping) (starts []uint64) {
+	for _, at := range libraries {
+		starts = append(starts, at.Start)
+	}
+	return starts
 }
 
 // goLibrary opens a mapped file that is a Go library, nil if it is none or is not

@@ -247,6 +247,7 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 		return
 	}
 	pm.Residency = r
+	s.tellOthers(p, tid)
 }
 
 func (s *Source) takeMetrics(p *process, pm *sample.ProcessMoment, _ int) {

@@ -34,6 +34,9 @@ type process struct {
 	lookAt    time.Time
 	looks     int
 	libraries []uint64
+	library   string         // the name of the one that holds the runtime; "": the executable does
+	besides   []uint64       // where libraries were when others was looked for
+	others    []otherRuntime // that are not read
 
 	resident sample.Resident
 	figures  sample.Runtime
@@ -284,5 +287,8 @@ func (p *process) close() {
 	}
 	if p.mem != nil {
 		p.mem.Close()
+	}
+	for _, o := range p.others {
+		o.bin.Close()
 	}
 }

@@ -1,0 +1,39 @@
+package cli_test
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
+)
+
+// Whatever takes a process takes a program in C that has loaded a Go library.
+func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
+	p := hwtest.StartPiped(t, exec.Command(hwtest.LibraryHost(t), library))
+	p.Ask("big %d", 40<<20)
+	pid := fmt.Sprint(p.PID)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"doctor", pid}, "host, pid " + pid + " ok target, a Go library in a program of another language: go1."},
+		{[]string{"doctor", library}, library + " ok go1."},
+		{[]string{"heap", pid}, "allocated at"},
+		{[]string{"top", "--once", pid}, pid + " host 1."},
+		{[]string{"top", "--once", "--all", "--at-most", "10000"}, pid + " host 1."},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			out, err := exec.Command(highwater(t), c.args...).CombinedOutput()
+			if err != nil && c.args[0] != "top" { // others end meanwhile
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !strings.Contains(strings.Join(strings.Fields(string(out)), " "), c.want) {
+				t.Errorf("want %q in:\n%s", c.want, out)
+			}
+		})
+	}
+}
