@@ -98,7 +98,7 @@ func (g *grader) liveness(h *History, m *model) {
 	}
 	said := fmt.Sprintf("live heap between collections known to %.1f%% (90 of 100: %.1f%%)", 100*l.Median, 100*l.P90)
 	switch {
-	case l.Median > 0.15:
+	case l.Median > 0.15, l.P90 > 1.0/3: // the peak is of the tenth that is known least
 		g.say(Low, said+": it comes in bursts")
 	case l.Median > noisy, l.P90 > 0.15:
 		g.say(Medium, said+": it comes in bursts")

@@ -35,7 +35,7 @@ const leastMark = 2 * mib
 // the goal: measured, to 105 % of it and 2 % of the live heap; more on a machine so
 // busy that marks stood still, as far as this recording shows.
 func (r *replay) during(live, left float64, close bool) float64 {
-	d := r.pace * nearest(r.shares, r.now, r.rng) * (live + leastMark)
+	d := r.pace * nearest(r.shares, r.now, r.rng) * (live + r.scanned + leastMark)
 	if close {
 		d *= throttled
 	}

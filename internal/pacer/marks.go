@@ -14,7 +14,7 @@ type mark struct {
 	live   float64 // what was live there: found, less what was allocated during it
 	during float64 // allocated during it; NaN: not known
 	peak   float64 // heap in use at its end; 0: not known
-	runway float64 // how far below its goal it began, as a share of what was marked before; 0: not known
+	runway float64 // how far below its goal it began, as a share of what was to be scanned; 0: not known
 	left   float64 // bytes from its start to its goal; 0: not known
 	beyond float64 // how far beyond its highest trigger it began; NaN: not known
 }
@@ -30,7 +30,7 @@ type mark struct {
 // runs some percent ahead of the clock: grain is by how much.
 func marksOf(ticks []tick, cycles []sample.GCCycle) []mark {
 	var marks []mark
-	grain, full, i := grainOf(ticks), fullOf(ticks), 0
+	o, i := observed{grainOf(ticks), fullOf(ticks), scannedOf(ticks)}, 0
 	for _, c := range cycles {
 		for i < len(ticks) && ticks[i].gcs < int(c.N) {
 			i++
@@ -41,16 +41,19 @@ func marksOf(ticks []tick, cycles []sample.GCCycle) []mark {
 		if c.Marked == 0 {
 			continue
 		}
-		marks = append(marks, markOf(ticks, i, c, grain, full))
+		marks = append(marks, o.markOf(ticks, i, c))
 	}
 	fillUnknown(marks)
 	return inOrder(marks)
 }
 
+// observed is what the samples of a whole run tell of each collection.
+type observed struct{ grain, full, scanned float64 }
+
 // markOf is a collection that ended before ticks[i].
-func markOf(ticks []tick, i int, c sample.GCCycle, grain, full float64) mark {
+func (o observed) markOf(ticks []tick, i int, c sample.GCCycle) mark {
 	after, found := ticks[i], float64(c.Marked)
-	end := after.alloc - max(0, after.live-after.marked)/grain
+	end := after.alloc - max(0, after.live-after.marked)/o.grain
 	m := mark{n: int(c.N), clock: end, live: found, during: math.NaN(), beyond: math.NaN()}
 	if after.gcs != int(c.N) {
 		m.clock = math.NaN() // others ended since: found is of one, the sample of another
@@ -59,7 +62,7 @@ func markOf(ticks []tick, i int, c sample.GCCycle, grain, full float64) mark {
 	if !known {
 		return m
 	}
-	m.peak = trigger * full // at least
+	m.peak = trigger * o.full // at least
 	if i == 0 || ticks[i-1].gcs != int(c.N)-1 || math.IsNaN(m.clock) {
 		m.allocated(max(0, found-trigger)) // at least: all of it may have been live when it began
 		return m
@@ -68,14 +71,14 @@ func markOf(ticks []tick, i int, c sample.GCCycle, grain, full float64) mark {
 	if before.marked == found && before.live < trigger { // the mark had ended, its number was not yet counted
 		return m
 	}
-	m.clock = min(end, max(before.alloc, before.alloc+(trigger-before.live)/grain))
+	m.clock = min(end, max(before.alloc, before.alloc+(trigger-before.live)/o.grain))
 	if before.marking {
-		m.clock = min(end, before.alloc+(trigger-before.live)/grain)
+		m.clock = min(end, before.alloc+(trigger-before.live)/o.grain)
 	}
 	m.during = end - m.clock
 	m.live = max(0, found-m.during)
 	m.peak = max(m.peak, before.heap+end-before.alloc)
-	m.runway = runwayOf(before, trigger)
+	m.runway = runwayOf(before, trigger, o.scanned)
 	if before.goal < math.MaxInt64/2 {
 		highest := State{Marked: before.marked}.Trigger(before.goal, 0)
 		m.beyond = max(0, trigger-max(highest, before.marked+mib))
@@ -120,14 +123,15 @@ func (m mark) known() float64 {
 	return m.during
 }
 
-// runwayOf is how far below its goal a collection began. One that began above the
-// highest trigger was carried there by a large allocation, and tells nothing.
-func runwayOf(before tick, trigger float64) float64 {
+// runwayOf is how far below its goal a collection began, as a share of what was to be
+// scanned. One that began above the highest trigger was carried there by a large
+// allocation, and tells nothing.
+func runwayOf(before tick, trigger, scanned float64) float64 {
 	s := State{Marked: before.marked}
 	if s.Marked < heapMinimum || trigger > s.Trigger(before.goal, 0)+mib || before.marked >= before.goal {
 		return 0
 	}
-	return max(0, before.goal-trigger) / before.marked
+	return max(0, before.goal-trigger) / (before.marked + scanned)
 }
 
 // allocated notes what was allocated during a mark whose start was not seen, unless

@@ -29,19 +29,18 @@ type model struct {
 type at struct{ clock, v float64 }
 
 func newModel(h *History) *model {
-	m := &model{h: h, draws: draws, live: livenessOf(h), grain: grainOf(h.ticks), resident: residentOf(h)}
+	m := &model{h: h, draws: draws, live: livenessOf(h), grain: grainOf(h.ticks), scanned: scannedOf(h.ticks), resident: residentOf(h)}
 	for _, k := range h.marks {
 		if k.live <= 0 {
 			continue
 		}
 		if !math.IsNaN(k.during) {
-			m.shares = append(m.shares, at{k.clock, k.during / (k.live + leastMark)})
+			m.shares = append(m.shares, at{k.clock, k.during / (k.live + m.scanned + leastMark)})
 			if k.left > mib {
 				m.passed = max(m.passed, (k.during-assisted*k.live)/k.left)
 			}
 		}
 	}
-	m.scanned = scannedOf(h.ticks)
 	m.furthest, m.ever = furthestOf(h.marks)
 	m.passed = min(max(m.passed, 1.05), 5)
 	m.rampEnd = m.live.knots[m.live.work].clock
@@ -76,20 +75,29 @@ func (m *model) drawCarried(rng *rand.Rand) float64 {
 	return m.furthest + (m.ever-m.furthest)*rng.Float64()
 }
 
-// scannedOf is the stacks and globals in the goal, found from goals that GOGC
-// alone gave: goal = marked + (marked + scanned) * GOGC/100.
+// scannedOf is the stacks and globals in the goal, found from goals that GOGC alone
+// gave: goal = marked + (marked + scanned) * GOGC/100. Of a small heap they are much.
+// It is what is typical of the collections: a sample within the end of a mark read the
+// goal of one and what another found.
 func scannedOf(ticks []tick) float64 {
+	var all []float64
 	last := ticks[len(ticks)-1]
-	for i := len(ticks) - 1; i >= 0; i-- {
-		t := ticks[i]
-		if t.gogc <= 0 || t.marking || t.marked < heapMinimum || t.memoryLimit != last.memoryLimit {
+	for i, t := range ticks {
+		if i > 0 && ticks[i-1].gcs == t.gcs && len(all) > 0 {
 			continue
 		}
-		if s := (t.goal-t.marked)*100/float64(t.gogc) - t.marked; s >= 0 && s < t.marked/4 {
-			return s
+		share := float64(t.gogc) / 100
+		if t.gogc <= 0 || t.marking || t.goal <= heapMinimum*share || t.goal > math.MaxInt64/2 || t.memoryLimit != last.memoryLimit {
+			continue
+		}
+		if s := (t.goal-t.marked)/share - t.marked; s >= 0 {
+			all = append(all, s)
 		}
 	}
-	return 0
+	if len(all) == 0 {
+		return 0
+	}
+	return percentile(all, 0.5)
 }
 
 // outcome is one run of the model.
@@ -191,7 +199,7 @@ func (r *replay) collection(end float64) {
 	r.out.work += live + eachMark
 	r.out.live = max(r.out.live, live)
 	r.heap = min(r.heap, live+during)
-	share := during / max(live, heapMinimum)
+	share := during / max(live+r.scanned, heapMinimum)
 	if r.now <= r.rampEnd {
 		share = max(share, r.ramp)
 	}

@@ -116,3 +116,56 @@ func TestMemoryThatWasNeverWrittenWidensTheResidentSet(t *testing.T) {
 		t.Errorf("below what it needs %+v is recommended", a.Recommended)
 	}
 }
+
+// TestStacksAndGlobalsArePartOfTheGoal: of a small heap with large tables they are half
+// of it. Two samples read the goal of one collection and what the next had found.
+func TestStacksAndGlobalsArePartOfTheGoal(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		set      Setting
+		marked   float64
+		scanned  float64
+		measured bool
+	}{
+		{"more than is live", Setting{100, none}, 5 * mib, 6 * mib, true},
+		{"a part of what is live", Setting{50, none}, 40 * mib, 6 * mib, true},
+		{"none", Setting{100, none}, 40 * mib, 0, true},
+		{"a heap below the least goal", Setting{200, none}, 1 * mib, 1 * mib, false},
+		{"GOGC=off", Setting{-1, 100 << 20}, 40 * mib, 6 * mib, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var ticks []tick
+			for n := range 20 {
+				s := State{Marked: tt.marked + float64(n%5)*mib/8, Scanned: tt.scanned}
+				k := tick{gcs: n / 2, marked: s.Marked, goal: s.Goal(tt.set), gogc: tt.set.GOGC, memoryLimit: tt.set.Limit}
+				if n == 4 || n == 12 {
+					k.marked /= 3
+				}
+				ticks = append(ticks, k)
+			}
+			want := tt.scanned
+			if !tt.measured {
+				want = 0
+			}
+			if got := scannedOf(ticks); math.Abs(got-want) > mib/64 {
+				t.Errorf("%.2f MiB, want %.2f", got/mib, want/mib)
+			}
+		})
+	}
+}
+
+// TestGoalsOfASmallHeapFollowItsGlobals: without them the replay collected twice as
+// often as the recorded run.
+func TestGoalsOfASmallHeapFollowItsGlobals(t *testing.T) {
+	h := server(10 * mib)
+	for i := range h.ticks {
+		h.ticks[i].goal += 8 * mib
+	}
+	near(t, "peak", float64(newModel(h).predict(Setting{50, none}, nil).peak.P50), 19*mib, 0.06)
+}
+
+func TestATenthThatIsNotKnownMakesTheGradeLow(t *testing.T) {
+	if a := Tune(bursty(), Options{}); a.Grade == High || a.Grade == Medium {
+		t.Errorf("grade %s: %q", a.Grade, a.Why)
+	}
+}
