@@ -22,6 +22,15 @@ func TestWellKnownCausesAreFoundOnRealStacks(t *testing.T) {
 		cause    string
 	}{
 		{"main.parse", Burst, "multipart-form"},
+		{"main.formFile", Burst, "multipart-form"},
+		{"main.postForm", Burst, "post-form"},
+		{"main.jsonOfBody", Burst, "json-whole"},
+		{"main.bodyIntoBuffer", Burst, "buffer-doubling"},
+		{"main.decompressedIntoBuffer", Burst, "readall-decompressed"},
+		{"main.dumpRequest", Burst, "dumped-body"},
+		{"main.dumpResponse", Burst, "dumped-body"},
+		{"main.answerIntoBuffer", Burst, "buffer-doubling"},
+		{"main.answerRead", Burst, "read-all"},
 		{"main.regexpPerCall", Churn, "regexp-per-call"},
 		{"main.templatePerCall", Churn, "template-per-call"},
 		{"main.deferInLoop", Leak, "defer-in-loop"},

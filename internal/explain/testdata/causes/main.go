@@ -39,7 +39,7 @@ var (
 
 func main() {
 	runtime.MemProfileRate = 1
-	for _, f := range []func(){multipartForm, regexpPerCall, templatePerCall, deferInLoop, timerInLoop, tickerNotStopped, contextNotCancelled,
+	for _, f := range []func(){bodies, multipartForm, regexpPerCall, templatePerCall, deferInLoop, timerInLoop, tickerNotStopped, contextNotCancelled,
 		bodyNotClosed, rowsNotClosed, statementNotClosed, decoderNotClosed, compressorPerCall, readAllDecompressed, readAll, wholeInputRetained,
 		substringRetained, logWriter, jsonWhole, byReflection, cacheWithoutBound, listWithoutBound, poolOfBuffers, bufferDoubling, builderDoubling,
 		stringConcatenation, appendDoubling, mapGrowth, plain} {
