@@ -181,17 +181,19 @@ func (s *Source) setProfiling(p *process, held bool) {
 		p.program.WhyNot = err.Error()
 		s.gap(p.key, "the heap profile of "+p.program.Name, err)
 	case p.program.HeapProfile == sample.HeapProfileOff:
-		p.program.WhyNot = s.whyOff(held)
+		p.program.WhyNot = s.whyOff(p, held)
 		s.gap(p.key, "the heap profile of "+p.program.Name, errors.New(p.program.WhyNot))
 	}
 }
 
-func (s *Source) whyOff(held bool) string {
+func (s *Source) whyOff(p *process, held bool) string {
 	switch {
 	case s.scope != started:
 		return "its linker switched heap profiling off, and it runs already (watch --enable-heap-profile changes that, from then on)"
 	case held:
 		return "its linker switched heap profiling off, and --no-heap-profile left it so"
+	case p.library != "":
+		return "the linker of " + p.library + " switched heap profiling off; that is undone before a program's first instruction, and a library's Go runtime begins at any time (one that imports net/http/pprof has a heap profile)"
 	}
 	return "its linker switched heap profiling off, and it was started where it could not be switched on (--follow-forks reaches programs that a busy Go program starts)"
 }

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/hwtest"
@@ -64,4 +65,16 @@ func TestAGoLibraryThatIsLoadedLaterIsFound(t *testing.T) {
 		t.Fatalf("programs %+v; its end %+v; gaps:\n%s", k.programs, end, k.gapText())
 	}
 	leaked(t, end.Profile, k.sites[last.Key])
+}
+
+func TestALibraryWithoutAHeapProfileIsSaidToHaveNone(t *testing.T) {
+	k := &kept{}
+	run(t, Options{HeapProfile: true}, k, hwtest.LibraryHost(t), hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Mode: "c-shared", Tags: "library"}))
+	p := k.programs[len(k.programs)-1]
+	if p.HeapProfile != sample.HeapProfileOff || !strings.HasPrefix(p.WhyNot, "the linker of leaks switched heap profiling off") || !strings.Contains(k.gapText(), p.WhyNot) {
+		t.Errorf("program %+v; gaps:\n%s", p, k.gapText())
+	}
+	if end := k.death(p.Key); end == nil || end.Go == nil || end.Profile != nil {
+		t.Errorf("its end: %+v", end)
+	}
 }
