@@ -34,7 +34,6 @@ type dominators struct {
 	parent []uint32 // in the search; compressed on the way
 	way    []step   // from a root to where the search is
 	seen   bitmap   // places of nodes that have numbers
-	tree   bitmap   // the pointers by which the search went
 	class  []uint32 // the number at which each later class begins
 	joins  joins
 	from   []uint32 // origins of joins, in the order of what they lead to
@@ -66,9 +65,10 @@ func (d *dominators) search(ctx context.Context) error {
 		return ErrGraph
 	}
 	t.number = nones(n - 1)
-	d.seen, d.tree = newBitmap(n), newBitmap(len(g.To))
+	d.seen = newBitmap(n)
 	// Of these, only what is used becomes memory.
-	d.parent, t.By, d.way = append(table(n)[:0], 0), append(table(n)[:0], none), make([]step, 0, n)
+	d.parent, t.By = append(table(n)[:0], 0), append(table(n)[:0], none)
+	d.way = make([]step, 0, n)
 	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
 			d.class = append(d.class, uint32(len(d.parent)))
@@ -81,28 +81,34 @@ func (d *dominators) search(ctx context.Context) error {
 	return nil
 }
 
-// step is a node on the way: its place, and which pointer of it is the next.
-type step struct{ at, next uint32 }
+// step is a node on the way: its number, and which pointer of it is the next, up to
+// which.
+type step struct{ number, next, end uint32 }
 
-// descend numbers what a root leads to and nothing before it.
+// descend numbers what a root leads to and nothing before it. Pointers to what has a
+// number already join the branches of the search.
 func (d *dominators) descend(ctx context.Context, root uint32) error {
 	g, t := d.g, d.t
+	first := d.classOf(uint32(len(d.parent)))
 	d.visit(g.place(root), 0, none)
 	for steps := 1; len(d.way) > 0; steps++ {
 		now := &d.way[len(d.way)-1]
-		e, end, next := now.next, g.First[now.at+1], none
-		for ; e < end && next == none; e++ {
+		e, next := now.next, none
+		for ; e < now.end && next == none; e++ {
 			switch to := g.To[e]; {
 			case to >= uint32(g.Objects):
 				return ErrGraph
 			case to >= d.inner: // a leaf
 			case !d.seen.has(to):
 				next = to
-				d.tree.set(e)
+			default:
+				if v := t.number[to]; v >= first {
+					d.joins.add(join{v, now.number})
+				}
 			}
 		}
 		if now.next = e; next != none {
-			d.visit(next, t.number[now.at], e-1)
+			d.visit(next, now.number, e-1)
 		} else {
 			d.way = d.way[:len(d.way)-1]
 		}
@@ -120,16 +126,15 @@ func (d *dominators) visit(at, parent, by uint32) {
 	d.t.number[at] = number
 	d.seen.set(at)
 	d.parent, d.t.By = append(d.parent, parent), append(d.t.By, by)
-	d.way = append(d.way, step{at, d.g.First[at]})
+	d.way = append(d.way, step{number, d.g.First[at], d.g.First[at+1]})
 }
 
 // solve finds the dominators of what the search has found, but for leaves.
 func (d *dominators) solve(ctx context.Context) error {
-	d.sortPointers()
+	d.order()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d.order()
 	if err := d.semidominators(ctx); err != nil {
 		return err
 	}
@@ -137,34 +142,22 @@ func (d *dominators) solve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sortPointers tells the pointers by which the search went from those that join its
-// branches, and names the nodes by their numbers.
-func (d *dominators) sortPointers() {
-	g, t, n := d.g, d.t, len(d.parent)
-	t.Node, d.start = table(n), table(n+1)
-	t.Node[0] = none
-	for at, i := range t.number {
-		if i == none {
-			continue
-		}
-		t.Node[i] = g.nodeAt(uint32(at))
-		first := d.classOf(i)
-		for e := g.First[at]; e < g.First[at+1]; e++ {
-			if g.To[e] >= d.inner || d.tree.has(e) {
-				continue
-			}
-			if v := t.number[g.To[e]]; v >= first {
-				d.joins.add(join{v, i})
-				d.start[v+1]++
-			}
+// order names the nodes by their numbers and puts the joins in the order of what they
+// lead to.
+func (d *dominators) order() {
+	n := len(d.parent)
+	d.t.Node, d.start = table(n), table(n+1)
+	d.t.Node[0] = none
+	for at, i := range d.t.number {
+		if i != none {
+			d.t.Node[i] = d.g.nodeAt(uint32(at))
 		}
 	}
-	d.tree = nil
-}
-
-// order puts the joins in the order of what they lead to.
-func (d *dominators) order() {
-	n := len(d.t.Node)
+	for _, block := range d.joins.blocks {
+		for _, j := range block {
+			d.start[j.to+1]++
+		}
+	}
 	for i := range n {
 		d.start[i+1] += d.start[i]
 	}
