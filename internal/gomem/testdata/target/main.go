@@ -65,6 +65,8 @@ func obey(command string, n int) {
 		buried(n)
 	case "goroutines":
 		goroutines(n)
+	case "threads": // n goroutines that wait, each with a thread of its own
+		threads(n)
 	case "labels": // n goroutines of two labels, of which one differs
 		for i := 0; i < n; i++ {
 			pprof.Do(context.Background(), pprof.Labels("route", "/orders", "tenant", strconv.Itoa(i%3)), func(context.Context) {
@@ -111,6 +113,23 @@ func obey(command string, n int) {
 	default:
 		fmt.Println("unknown command", command)
 	}
+}
+
+//go:noinline
+func threads(n int) {
+	var locked sync.WaitGroup
+	locked.Add(n)
+	for i := 0; i < n; i++ {
+		go waitInThread(&locked)
+	}
+	locked.Wait()
+}
+
+//go:noinline
+func waitInThread(locked *sync.WaitGroup) {
+	runtime.LockOSThread()
+	locked.Done()
+	select {}
 }
 
 type node struct {
