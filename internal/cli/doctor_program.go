@@ -61,7 +61,7 @@ func processCheck(pid int) (check, error) {
 		c.Says += "; its heap profile is off (watch --enable-heap-profile)"
 	}
 	if len(found.Others) > 0 {
-		c.Says += "; not read are the Go runtimes of " + strings.Join(found.Others, ", ")
+		c.Says += "; not read: the Go runtime of " + strings.Join(found.Others, ", of ")
 	}
 	return c, nil
 }

@@ -13,9 +13,13 @@ import (
 func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
 	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
-	p := hwtest.StartPiped(t, exec.Command(hwtest.LibraryHost(t), library))
-	p.Ask("big %d", 40<<20)
-	pid := fmt.Sprint(p.PID)
+	started := func(cmd *exec.Cmd) string {
+		p := hwtest.StartPiped(t, cmd)
+		p.Ask("big %d", 40<<20)
+		return fmt.Sprint(p.PID)
+	}
+	pid := started(exec.Command(hwtest.LibraryHost(t), library))
+	two := started(exec.Command(hwtest.Build(t, "../watch/testdata/two", hwtest.BuildOptions{CGO: true}), library))
 	for _, c := range []struct {
 		args []string
 		want string
@@ -23,6 +27,8 @@ func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
 		{[]string{"doctor", pid}, "host, pid " + pid + " ok target, a Go library in a program of another language: go1."},
 		{[]string{"doctor", library}, library + " ok go1."},
 		{[]string{"heap", pid}, "allocated at"},
+		{[]string{"doctor", two}, "; not read: the Go runtime of target"},
+		{[]string{"heap", two}, "not known: the heap of target: the process has several Go runtimes"},
 		{[]string{"top", "--once", pid}, pid + " host 1."},
 		{[]string{"top", "--once", "--all", "--at-most", "10000"}, pid + " host 1."},
 	} {

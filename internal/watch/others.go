@@ -76,7 +76,7 @@ func (s *Source) tellOthers(p *process, tid int) {
 		what := fmt.Sprintf("the Go runtime of %s in %s", o.name, p.program.Name)
 		switch {
 		case i >= known:
-			s.gap(p.key, what, fmt.Errorf("of several in a process one is read: %s, and counts as memory outside of Go's", o.size("when it was found")))
+			s.gap(p.key, what, fmt.Errorf("only one Go runtime of a process is read: %s, and counts as memory outside of Go's", o.size("when it was found")))
 		case p.held:
 			s.gap(p.key, what+", once more", fmt.Errorf("%s, and counts as memory outside of Go's", o.size("at the end")))
 		}
