@@ -51,6 +51,23 @@ func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 	}
 }
 
+// TestHeapThatGoFreedIsNamedWhereAnotherProcessNeedsIt runs one that is killed while next
+// to nothing of its memory is live: an index was freed, and the program that it starts
+// needs the memory before Go has given it back.
+func TestHeapThatGoFreedIsNamedWhereAnotherProcessNeedsIt(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	program := testprog(t, "causes")
+	s := watch(t, "--limit", "256MiB", "--", program, "-fault", "freed", "-for", "1m")
+	a := s.answer(t, "")
+	closes(t, a)
+	if want := truthOfFault(t, program, "freed"); !a.Outcome.Kernel || string(a.Verdict.Class) != want.Class || a.Verdict.Culprit != nil {
+		t.Fatalf("killed %v, verdict %s, culprit %+v, want a kill and %s: %s", a.Outcome.Kernel, a.Verdict.Class, a.Verdict.Culprit, want.Class, a.Verdict.Sentence)
+	}
+	if fix := a.Fixes[0]; !strings.Contains(fix.Text, "debug.FreeOSMemory()") {
+		t.Errorf("the first fix is %q", fix.Text)
+	}
+}
+
 // truthOfFault asks the program what is true of one of its faults.
 func truthOfFault(t *testing.T, program, name string) (want truth) {
 	t.Helper()

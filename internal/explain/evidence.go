@@ -83,6 +83,9 @@ type Span struct {
 	Seconds   float64
 }
 
+// grew: the figure rose or fell by a quarter, and by 4 MiB.
+func (s Span) grew() bool { return s.High > s.Low+max(s.High/4, 4*sample.MiB) }
+
 // Allocator is a line that allocates much, whatever becomes of it. Amounts are
 // scaled.
 type Allocator struct {

@@ -40,7 +40,12 @@ func fixesFor(c *Case, verdict *Finding) []Fix {
 	case Spiral:
 		add(spiralFix(c))
 	case IdleHeap:
-		add(memoryLimitFix(c, verdict.Class))
+		first, second := memoryLimitFix(c, verdict.Class), giveBackFix(c)
+		if c.othersGrew() {
+			first, second = second, first
+		}
+		add(first)
+		add(second)
 	case Thrash:
 		add(limitFix(c, sample.Bytes(c.hardPeak())+c.bound/8))
 		add(memoryLimitFix(c, verdict.Class))
@@ -84,6 +89,25 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 		f.Text = where + k.Fix
 	}
 	return f
+}
+
+// giveBackFix is to give freed memory back at once, where the line that allocated most
+// is done with it.
+func giveBackFix(c *Case) *Fix {
+	f := &Fix{Text: "debug.FreeOSMemory() when such work is over", Kind: "code", State: "untested", Command: c.again(c.limit, newBuild)}
+	if len(c.Allocators) > 0 && c.Allocators[0].Share >= 0.4 && c.Allocators[0].Own {
+		f.Text = place(c.Allocators[0].File, c.Allocators[0].Line) + ": " + f.Text
+	}
+	return f
+}
+
+// othersGrew: another process that takes a tenth of the limit was not seen to keep its
+// size: it may need more than it had.
+func (c *Case) othersGrew() bool {
+	return slices.ContainsFunc(c.Moment.Processes, func(p sample.ProcessMoment) bool {
+		s, ok := c.Spans[p.Key]
+		return p.Key != c.Subject && anonOf(p)*10 >= c.bound && (!ok || s.Seconds < shortestSteady || s.grew())
+	})
 }
 
 // causeFor is the well-known cause of a verdict that blames a line, nil if there is
@@ -134,6 +158,10 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 		f.Outlook = "no help against a leak, only later"
 	case class == Leak || class == Goroutines:
 		f.Outlook = "still killed, only later: a leak fills any limit"
+	case class == IdleHeap && c.othersGrew():
+		f.Outlook = "may still be killed: the other processes were growing"
+	case class == IdleHeap && c.curve.max > float64(want):
+		f.Outlook = fmt.Sprintf("lives, but collects hard at times (live %s before)", fsize(c.curve.max))
 	case class == Burst && need > want*60/100:
 		f.Outlook = fmt.Sprintf("may still be killed (live %s and rising)", whole(c.live.bytes))
 	case need > want*85/100:

@@ -85,7 +85,7 @@ func (c *Case) judgeTogether(need sample.Bytes) Finding {
 		switch {
 		case !ok || s.Seconds < shortestSteady:
 			return undecided(float64(need), fmt.Sprintf("whether %s would have kept its size was not seen", c.nameOf(p.Key)), c.factShares())
-		case s.High > s.Low+max(s.High/4, 4*sample.MiB):
+		case s.grew():
 			return undecided(float64(need), fmt.Sprintf("whether %s would have stopped growing: it had grown from %s to %s", c.nameOf(p.Key), size(s.Low), size(s.High)), c.factShares())
 		}
 	}

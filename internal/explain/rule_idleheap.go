@@ -10,7 +10,8 @@ var idleHeapPage = Page{
 	Truth: "Memory that Go has freed and not yet given back to the kernel is a large part of the charge. It is used again before anything new is asked for.",
 	Looks: []string{
 		"Pages of Go's arenas that belong to no object, stack or table, and are resident: by page where a moment was read, else by the runtime's own count.",
-		"Whether the charge was near the limit: then the idle heap stood in the way of something else, and GOMEMLIMIT makes Go give it back sooner.",
+		"Whether the charge was near the limit: then the idle heap stood in the way of something else. GOMEMLIMIT makes Go give it back sooner, debug.FreeOSMemory at once.",
+		"Whether other processes under the limit were still growing: then no setting is said to suffice.",
 	},
 	Blind: []string{
 		"What the memory was used for before it was freed: ask for the moment of the peak.",

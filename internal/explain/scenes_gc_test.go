@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/highwater-go/highwater/internal/sample"
+import (
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 // gcScenes are those of the collector, and of what it need not collect.
 var gcScenes = map[string]func() *scene{
@@ -136,4 +140,39 @@ var gcScenes = map[string]func() *scene{
 		}
 		return s
 	},
+}
+
+// TestFreedMemoryIsGivenBackForAnotherProcess: what the other process would have
+// needed was not seen, so that no GOMEMLIMIT is said to suffice.
+func TestFreedMemoryIsGivenBackForAnotherProcess(t *testing.T) {
+	for low, want := range map[float64]string{
+		20: "debug.FreeOSMemory() when such work is over; GOMEMLIMIT=154MiB, may still be killed: the other processes were growing; ",
+		70: "GOMEMLIMIT=154MiB, lives (live 30 MiB + rest 77 MiB < 256 MiB); debug.FreeOSMemory() when such work is over; ",
+	} {
+		s := newScene()
+		s.heap(30, 30, 50)
+		s.p.Residency.GoIdle = 110 * mib
+		s.charge()
+		s.killed()
+		s.Moment.Cgroup.Stat.PageCache = mib
+		s.charge()
+		s.cycles(60, 30, 130, 30, 30, 30, 31, 30)
+		s.beside(4712, "convert", true, 70)
+		s.Spans[sample.ProcessKey{PID: 4712, Start: 98}] = Span{Low: bytesOf(low), High: 70 * mib, Seconds: 5}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil || a.Verdict.Class != IdleHeap {
+			t.Fatalf("%+v, %v", a.Verdict, err)
+		}
+		got := ""
+		for _, f := range a.Fixes {
+			got += f.Text
+			if f.Outlook != "" {
+				got += ", " + f.Outlook
+			}
+			got += "; "
+		}
+		if got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
 }

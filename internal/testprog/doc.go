@@ -24,6 +24,6 @@
 //	ticker      says that it lives, ten times a second    ends, healthy
 //	crash       dies by its own fault                     its own code
 //	quick       ends at once with a code                  its own code
-//	causes      ten faults, each beside something innocent
+//	causes      eleven faults, ten of them beside something innocent
 //	neverready  says nothing, listens nowhere             ends, healthy
 package testprog

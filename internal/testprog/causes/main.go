@@ -1,5 +1,5 @@
-// Causes is ten small programs in one, each with a single fault that real programs
-// have, and beside it something innocent that also needs memory: a cache that is
+// Causes is eleven small programs in one, each with a single fault that real programs
+// have, and beside ten of them something innocent that also needs memory: a cache that is
 // full and stays, JSON that makes garbage, or a file that is written. They are
 // there to see whether a judge has learned causes or other programs by heart.
 package main
@@ -27,7 +27,7 @@ import (
 //go:embed main.go
 var source string
 
-// fault is one of the ten.
+// fault is one of them.
 type fault struct {
 	class  string // under a limit of 256 MiB
 	marked bool   // the line to blame is marked with its name; else it is a library's, or none
@@ -46,6 +46,7 @@ var faults = map[string]fault{
 	"stuck":     {"goroutine-leak", true, stuck, "json"},
 	"bodies":    {"goroutine-leak", false, bodies, "cache"},
 	"regexp":    {"churn", true, patterns, "file"},
+	"freed":     {"idle-heap", false, freed, ""},
 }
 
 // work is done a piece at a time until the program's end.
@@ -67,6 +68,10 @@ func main() {
 	lasts := flag.Duration("for", 40*time.Second, "end after this time")
 	tell := flag.Bool("truth", false, "print what is true of this program and end")
 	flag.Parse()
+	if name == "convert" {
+		convert()
+		return
+	}
 	f, ok := faults[name]
 	if !ok {
 		fmt.Fprintln(os.Stderr, "there is no such fault:", name)
