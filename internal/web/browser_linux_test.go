@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -42,7 +43,13 @@ func browser(t *testing.T) *tab {
 		chromedp.WSURLReadTimeout(2*time.Minute)) // a busy machine starts a browser slowly
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(allocator)
+	return newTab(t, allocator)
+}
+
+// newTab is the first of a browser, or within a tab one more of the same.
+func newTab(t *testing.T, within context.Context) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(within)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
@@ -135,7 +142,69 @@ func (b *tab) text(selector string) string {
 	return value[string](b, `document.querySelector('`+selector+`')?.innerText ?? ''`)
 }
 
+// click clicks the button that says so.
+func (b *tab) click(name string) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('button, a.button')].find((x) => x.innerText === '` + name + `').click()`))
+}
+
+// allow lets pages do what a browser asks its user about.
+func (b *tab) allow(permissions ...string) {
+	b.t.Helper()
+	for _, name := range permissions {
+		p := cdpbrowser.SetPermissionParams{Permission: &cdpbrowser.PermissionDescriptor{Name: name}, Setting: cdpbrowser.PermissionSettingGranted}
+		if _, err := chromedp.CallBrowser(b.ctx, cdpbrowser.SetPermission, p); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// download does what begins one and gives the file that the browser has written.
+func (b *tab) download(begin string) string {
+	b.t.Helper()
+	dir, yes := b.t.TempDir(), true
+	p := cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, EventsEnabled: &yes}
+	if _, err := chromedp.CallBrowser(b.ctx, cdpbrowser.SetDownloadBehavior, p); err != nil {
+		b.t.Fatal(err)
+	}
+	name, ended := "", make(chan cdpbrowser.DownloadProgressState, 1)
+	if err := chromedp.ListenBrowser(b.ctx, func(event any) {
+		switch e := event.(type) {
+		case *cdpbrowser.EventDownloadWillBegin:
+			name = e.SuggestedFilename
+		case *cdpbrowser.EventDownloadProgress:
+			if e.State != cdpbrowser.DownloadProgressStateInProgress {
+				ended <- e.State
+			}
+		}
+	}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](begin))
+	select {
+	case state := <-ended:
+		if state != cdpbrowser.DownloadProgressStateCompleted {
+			b.t.Fatalf("the download is %s", state)
+		}
+	case <-b.ctx.Done():
+		b.t.Fatal(b.ctx.Err())
+	}
+	return filepath.Join(dir, name)
+}
+
 func (b *tab) press(keys string) { b.t.Helper(); b.do(chromedp.KeyEvent(keys)) }
+
+// strike presses one key as a keyboard does: a page that handles it keeps the
+// character from what is focused, which press does not wait for.
+func (b *tab) strike(key, code string) {
+	b.t.Helper()
+	for _, e := range []input.DispatchKeyEventParams{{Type: input.DispatchKeyEventTypeKeyDown, Text: key}, {Type: input.DispatchKeyEventTypeKeyUp}} {
+		e.Key, e.Code = key, code
+		if _, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, e); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
 
 // drag pulls the mouse over the timeline, from one part of its width to another.
 func (b *tab) drag(from, to float64, modifiers ...chromedp.Modifier) {

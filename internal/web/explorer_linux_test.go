@@ -23,7 +23,7 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 	address := serve(t, path)
 	b := browser(t)
 	b.open(address)
-	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.holders .tabs button')].find((x) => x.innerText === 'Held by').click()`))
+	b.click("Held by")
 	b.until(`location.hash.includes('view=holders') && document.querySelector('.holds tbody th code')?.innerText.startsWith('main.sessions')`)
 
 	t.Run("the picture is as wide as what is live", func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,6 +85,38 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.do(chromedp.KeyEvent(kb.Escape))
 		b.until(`!document.querySelector('dialog')`)
 	})
+	t.Run("every key of the list does what it says", func(t *testing.T) {
+		b.press("?")
+		b.until(`document.querySelector('dialog[open]')`)
+		listed := value[[]string](b, `[...document.querySelectorAll('dialog kbd')].map((e) => e.innerText)`)
+		for _, key := range []string{"p", "k", "l", "d", "/", "Esc", "?"} {
+			if !slices.Contains(listed, key) {
+				t.Errorf("%q is not among the keys listed, %q", key, listed)
+			}
+		}
+		b.press(kb.Escape)
+		b.until(`!document.querySelector('dialog')`)
+		b.press("d")
+		b.until(`location.hash.includes('base=') && document.querySelector('.chip.base') && document.querySelector('.legend .up')`)
+		b.press("d")
+		b.until(`!location.hash.includes('base=') && !document.querySelector('.chip.base') && !document.querySelector('.legend .up')`)
+		b.strike("/", "Slash")
+		b.until(`document.activeElement.id === 'search' && document.activeElement.value === ''`)
+		b.press("plk?d/main")
+		b.until(`document.activeElement.value === 'plk?d/main' && location.hash.includes('search=') && !location.hash.includes('base=') && !document.querySelector('dialog')`)
+		if got := b.text(".ledger .finding"); !strings.Contains(got, "at the kill") {
+			t.Errorf("what was typed moved the cursor: %q", got)
+		}
+		b.press(kb.Escape) // the field's own: it is emptied
+		b.until(`document.activeElement.value === '' && !location.hash.includes('search=')`)
+		b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
+	})
+	t.Run("a button jumps, too", func(t *testing.T) {
+		for _, name := range []string{"Peak", "Last", "Kill"} {
+			b.click(name)
+			b.until(`location.hash.includes('at=` + strings.ToLower(name) + `')`)
+		}
+	})
 	t.Run("a click moves the cursor and its ledger", func(t *testing.T) {
 		b.drag(0.5, 0.5)
 		b.until(`/at=[\d.]+s/.test(location.hash) && /at [\d.]+ s/.test(document.querySelector('.ledger .finding').innerText)`)
@@ -152,18 +185,17 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		value[bool](b, `(document.querySelectorAll('.out').forEach((e) => { e.open = false }), true)`)
 	})
 	t.Run("the verdict is copied as Markdown", func(t *testing.T) {
-		value[bool](b, `(navigator.clipboard.writeText = async (text) => { window.copied = text }, true)`)
-		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('button')].find((x) => x.innerText.includes('Markdown')).click()`))
-		b.until(`window.copied`)
-		if got := value[string](b, `window.copied`); !strings.Contains(got, "WHO held") || !strings.HasPrefix(got, "```") {
+		b.allow("clipboard-read", "clipboard-write")
+		b.click("Copy as Markdown")
+		b.until(`[...document.querySelectorAll('.actions button')].some((e) => e.innerText === 'Copied')`)
+		if got := value[string](b, `navigator.clipboard.readText()`); !strings.Contains(got, "WHO held") || !strings.HasPrefix(got, "```") {
 			t.Errorf("copied %q", got)
 		}
 	})
 	t.Run("the profile opens in go tool pprof", func(t *testing.T) {
-		href := value[string](b, `document.querySelector('a[download]').href`)
-		file := filepath.Join(t.TempDir(), "heap.pb.gz")
-		if err := os.WriteFile(file, body(t, href), 0o600); err != nil {
-			t.Fatal(err)
+		file := b.download(`document.querySelector('a[download]').click()`)
+		if name := filepath.Base(file); name != "run-1.heap.pb.gz" {
+			t.Errorf("it is called %q", name)
 		}
 		out, err := exec.Command("go", "tool", "pprof", "-top", file).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "main.") {
@@ -174,9 +206,9 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.until(`/GOGC|Nothing is predicted/.test(document.querySelector('.settings').textContent.replace('What would', ''))`)
 	})
 	t.Run("native memory is told by process", func(t *testing.T) {
-		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.holders .tabs button')].find((x) => x.innerText === 'Native').click()`))
+		b.click("Native")
 		b.until(`location.hash.includes('view=native') && document.querySelector('.holders tbody th').innerText.startsWith('leak')`)
-		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.holders .tabs button')].find((x) => x.innerText === 'Held').click()`))
+		b.click("Held")
 		b.until(`document.querySelector('.holders .code')`)
 	})
 	t.Run("dark follows the system", func(t *testing.T) {
@@ -348,6 +380,32 @@ func TestARecordingThatVanishesIsSaid(t *testing.T) {
 	b.until(`document.querySelector('[role=alert]')?.innerText.includes('no such file')`)
 }
 
+// What a trial has found of the fault is on the page of every recording of it.
+func TestAFixThatWasProvedIsShownWithItsFigures(t *testing.T) {
+	hwtest.Need(t, hwtest.Chromium, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	kept, leak := filepath.Join(t.TempDir(), "kept"), testprog(t, "leak")
+	try := exec.Command(highwater(t), "try", "--limit", "48MiB", "--runs", "4", "--keep-all", "-o", kept,
+		"base="+leak+" -rate 20MiB", "new="+testprog(t, "steady")+" -live 8MiB -for 100ms")
+	if out, err := try.CombinedOutput(); err != nil || !strings.Contains(string(out), "proved: 0 of 4 lost") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	bases, err := filepath.Glob(filepath.Join(kept, "base-*.hwm"))
+	if err != nil || len(bases) == 0 {
+		t.Fatalf("no recording of the base is kept: %v", err)
+	}
+	b := browser(t)
+	b.open(serve(t, bases[0]))
+	b.until(`document.querySelector('.fix .chip.proved')?.innerText === 'proved'`)
+	fix := value[string](b, `document.querySelector('.fix:has(.chip.proved)').innerText`)
+	for _, want := range []string{"A", "by new of kept", "0 of 4 lost, against 4 of 4", "p=0.029"} {
+		if !strings.Contains(fix, want) {
+			t.Errorf("%q is not in %q", want, fix)
+		}
+	}
+	b.accessible()
+}
+
 // byKeyboard goes through the first screen with Tab alone, and uses what it finds.
 func (b *tab) byKeyboard(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.skip').focus()`))
@@ -447,10 +505,34 @@ func TestAGrowingRecordingIsFollowed(t *testing.T) {
 		default:
 		}
 	}
-	b.open(serve(t, path))
+	address := serve(t, path)
+	b.open(address)
 	b.until(`document.querySelector('.live')`)
-	end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`)
-	b.until(`parseFloat(document.querySelector('.plot').ariaValueMax) > ` + strconv.FormatFloat(end+1, 'f', 2, 64))
+	grows := func(b *tab) {
+		end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`)
+		b.until(`parseFloat(document.querySelector('.plot').ariaValueMax) > ` + strconv.FormatFloat(end+1, 'f', 2, 64))
+	}
+	grows(b)
+	t.Run("in a second tab, too, and neither disturbs the other", func(t *testing.T) {
+		second := newTab(t, b.ctx)
+		second.open(address)
+		second.press("p")
+		second.until(`location.hash === '#at=peak'`)
+		grows(b)
+		grows(second)
+		b.drag(0.2, 0.6)
+		b.until(`location.hash.includes('window=')`)
+		if got := value[string](second, `location.hash`); got != "#at=peak" {
+			t.Errorf("the second tab is at %q", got)
+		}
+		b.press(kb.Escape)
+		b.until(`!location.hash.includes('window=')`)
+		second.quiet(address[:strings.Index(address, "/r/")])
+		if err := chromedp.Cancel(second.ctx); err != nil {
+			t.Error(err)
+		}
+		grows(b)
+	})
 	stop()
 	b.until(`!document.querySelector('.live') && document.querySelector('.badge').innerText !== 'RUNNING'`)
 }

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"mime"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -258,7 +260,8 @@ func (s *Server) pprof(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Disposition", `attachment; filename="heap.pb.gz"`)
+	// A browser takes this name before that of the link.
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": strings.TrimSuffix(filepath.Base(b.Path), ".hwm") + ".heap.pb.gz"}))
 	return b.Pprof(w, r.FormValue("at"))
 }
 

@@ -6,7 +6,7 @@ const keys: [string, string][] = [
   ['\u2190 \u2192', 'move the cursor, on the timeline'], ['drag', 'a window: growth is counted within it'],
   ['\u21e7 wheel', 'moves the window, as dragging in the strip below does; Ctrl wheel looks closer'],
   ['Ctrl drag', 'a baseline (\u2318 on a Mac): the page becomes a difference to its end'], ['d', 'compare with the start of the window, or of the run'],
-  ['/', 'search in the stacks'], ['Esc', 'undo window, search and choice'], ['?', 'this list'],
+  ['/', 'search in the stacks'], ['Esc', 'undo window, baseline, search and choice'], ['?', 'this list'],
 ]
 
 export function Help({ close }: { close: () => void }) {

@@ -30,7 +30,7 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
       <span class="push actions">
         <Copy text={overview.markdown} label="Copy as Markdown" />
         <Copy text={() => location.href} label="Copy link" />
-        {pprof && <a class="button" href={pprof} download={`${overview.name.replace(/.*\//, '')}.heap.pb.gz`}>Download pprof</a>}
+        {pprof && <a class="button" href={pprof} download={`${overview.name.replace(/.*\/|\.hwm$/g, '')}.heap.pb.gz`}>Download pprof</a>}
       </span>
     </div>
     {(v.not_known.length > 0 || v.known.length > 0) && <dl class="known">

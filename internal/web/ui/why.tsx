@@ -33,9 +33,9 @@ function Fact({ fact: f, source, overview, instant }: { fact: Answer['evidence']
 }
 
 const means: Record<string, string> = {
-  proved: 'highwater try ran it under the real limit: it lives', predicted: 'computed from this recording, not tried', untested: 'nobody has tried it: highwater try proves it',
+  proved: 'highwater try ran it under the real limit: it lives', refuted: 'highwater try ran it under the real limit: it was lost as before', predicted: 'computed from this recording, not tried', untested: 'nobody has tried it: highwater try proves it',
 }
-const states: Record<string, string> = { proved: 'proved', predicted: 'predicted', untested: 'your change' }
+const states: Record<string, string> = { proved: 'proved', refuted: 'refuted', predicted: 'predicted', untested: 'your change' }
 
 export function Fixes({ answer }: { answer: Answer }) {
   return <section aria-labelledby="fix-title">
