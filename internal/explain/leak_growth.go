@@ -13,6 +13,14 @@ func (c *Case) unwatchedEnd() bool {
 	return k[len(k)-1].at < 2*c.outcome.Elapsed/3
 }
 
+// profiledHeld is what the heap profile says of all lines together.
+func (c *Case) profiledHeld() (held float64) {
+	for _, s := range c.Sites {
+		held += float64(s.Bytes + s.Since)
+	}
+	return held
+}
+
 // goroutinesOf is their number at an earlier time and at the moment, 0 where it
 // was not read.
 func (c *Case) goroutinesOf(earlier float64) (before, after float64) {

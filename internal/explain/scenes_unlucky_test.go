@@ -50,6 +50,15 @@ var unluckyScenes = map[string]struct {
 		s.running(1)
 		return s
 	}, Inconclusive, Low, ""},
+	"a heap profile from before the growth": {func() *scene {
+		s := leaking()
+		s.noMark()
+		s.Sites[0].Bytes, s.Sites[0].Growth, s.Sites[0].Allocated = 3*mib, 2<<20, 3*mib
+		s.Course = nil
+		s.stand(10, 3, 1, 0)
+		s.stand(20, 3, 0, 0)
+		return s
+	}, Inconclusive, Low, ""},
 	"a job that began late and kept what it worked on": {func() *scene {
 		s := newScene()
 		s.heap(122, 150, 180)
