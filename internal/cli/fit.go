@@ -213,7 +213,8 @@ func (t *fit) fitted(ctx context.Context, n need, limited bool) (*trial.Fitted, 
 			r.Ended, r.Why = trial.Crawled, why
 		}
 		s.Note(!r.Ended.Lost())
-		out.Steps = append(out.Steps, trial.Step{Limit: limit, Phase: phase, Ended: r.Ended, Why: r.Why, Recording: r.Recording})
+		out.Steps = append(out.Steps, trial.Step{Limit: limit, Phase: phase, Ended: r.Ended, Why: r.Why, Recording: r.Recording,
+			Latency: trial.Latencies(r.Values)})
 		t.status.say("%s, %s %d: %s: %s", name, phase, run, units.Limit(limit), needed(r))
 	}
 	limit, confirmed, ok := s.Found()

@@ -32,6 +32,7 @@ func FitText(w io.Writer, f *trial.Fit, o Options) error {
 			p.wrap("FOUND   ", s.found.Text(s.found == f.Limited))
 		}
 	}
+	p.fitLatency(f)
 	p.add("")
 	p.fitAdvice(f)
 	p.wrap("        ", f.TrueFor)
@@ -51,6 +52,26 @@ func runsOfFit(f *trial.Fit) string {
 		}
 	}
 	return fmt.Sprintf("%d runs", n)
+}
+
+// fitLatency says how long answers took without a limit, and under those found.
+func (p *page) fitLatency(f *trial.Fit) {
+	free := trial.LatencyText(f.Free.Values)
+	if free == "" {
+		return
+	}
+	p.wrap("WAITS   ", "without a limit: "+free)
+	for _, s := range []struct {
+		found *trial.Fitted
+		with  string
+	}{{f.AsIs, "as it is"}, {f.Limited, "with GOMEMLIMIT"}} {
+		if s.found == nil {
+			continue
+		}
+		if text := trial.LatencyText(s.found.Latency()); text != "" {
+			p.wrap("        ", fmt.Sprintf("%s %s: %s", units.Limit(s.found.Limit), s.with, text))
+		}
+	}
 }
 
 func (p *page) fitAdvice(f *trial.Fit) {

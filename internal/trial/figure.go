@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/units"
@@ -72,6 +73,32 @@ const (
 	FigureGCs      = "collections"
 	FigureCPU      = "cpu_ns"
 )
+
+// latencyFigures are the figures that say how long answers took.
+var latencyFigures = []string{FigureP50, FigureP99, FigureLoadP50, FigureLoadP95, FigureLoadP99}
+
+// Latencies are those of some figures that say how long answers took.
+func Latencies(values map[string]float64) map[string]float64 {
+	found := map[string]float64{}
+	for _, name := range latencyFigures {
+		if took, ok := values[name]; ok {
+			found[name] = took
+		}
+	}
+	return found
+}
+
+// LatencyText prints them, "" where there are none.
+func LatencyText(values map[string]float64) string {
+	var parts []string
+	for _, name := range latencyFigures {
+		if took, ok := values[name]; ok {
+			f := figureOf(name)
+			parts = append(parts, f.Title+" "+f.Text(took))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // mostOwn bounds how many figures of a load's own are compared.
 const mostOwn = 8

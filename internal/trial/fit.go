@@ -47,6 +47,8 @@ type Step struct {
 	Ended     Ended        `json:"ended"`
 	Why       string       `json:"why"`
 	Recording string       `json:"recording"`
+	// Latency is what a probe or the load said, by the names of their figures.
+	Latency map[string]float64 `json:"latency"`
 }
 
 // spareOfFit is by how much the recommended limit is above the smallest confirmed: what
@@ -134,6 +136,25 @@ func (f *Fitted) Text(limited bool) string {
 	}
 	return fmt.Sprintf("%s is survived %s: %d of %d confirming runs, so a run is lost with a chance of at most %.0f%% (95%%)",
 		units.Limit(f.Limit), with, f.Confirmed, f.Confirmed, 100*f.Chance)
+}
+
+// Latency is the middle of each latency of the runs that confirmed the limit, by the
+// names of their figures.
+func (f *Fitted) Latency() map[string]float64 {
+	seen := map[string][]float64{}
+	for _, s := range f.Steps {
+		if s.Phase != Confirming || s.Limit != f.Limit || s.Ended.Lost() {
+			continue
+		}
+		for name, took := range s.Latency {
+			seen[name] = append(seen[name], took)
+		}
+	}
+	middle := map[string]float64{}
+	for name, took := range seen {
+		middle[name] = Percentile(took, 0.5)
+	}
+	return middle
 }
 
 // Path is the course of a search in short: "39 MiB ok, 35 MiB killed, ...".

@@ -38,3 +38,21 @@ func TestAFitRecommendsTheLimitThatIsHeldUnlessItIsMuchGreater(t *testing.T) {
 		}
 	}
 }
+
+func TestAFitsLatencyIsThatOfTheRunsThatConfirmedIt(t *testing.T) {
+	step := func(mib sample.Bytes, phase Phase, ended Ended, took float64) Step {
+		return Step{Limit: mib * sample.MiB, Phase: phase, Ended: ended, Latency: Latencies(map[string]float64{FigureP50: took, FigurePeak: 1})}
+	}
+	f := &Fitted{Limit: 64 * sample.MiB, Steps: []Step{
+		step(64, Bisecting, Finished, 9e6),
+		step(60, Confirming, Finished, 8e6), // did not hold
+		step(60, Confirming, Killed, 7e6),
+		step(64, Confirming, Finished, 3e6), step(64, Confirming, Finished, 1e6), step(64, Confirming, Finished, 2e6),
+	}}
+	if got := LatencyText(f.Latency()); got != "p50 2 ms" {
+		t.Errorf("%q", got)
+	}
+	if got := LatencyText((&Fitted{}).Latency()); got != "" {
+		t.Errorf("of nothing %q", got)
+	}
+}
