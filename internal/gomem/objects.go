@@ -44,7 +44,6 @@ type Objects struct {
 	places  []places  // 64 each, and one more behind the last
 	copy    *heapCopy // nil once it is let go
 	headers bool
-	covers  map[uint32]Coverage
 }
 
 const (

@@ -23,7 +23,7 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 		return nil, fmt.Errorf("the heap's objects: %w", err)
 	}
 	debug.FreeOSMemory() // what it took to come so far: large tables follow
-	o.copy, o.covers, o.far = c, make(map[uint32]Coverage), make(map[uint32]uint32)
+	o.copy, o.far = c, make(map[uint32]uint32)
 	if o.Types, err = newTypes(c); err != nil {
 		return nil, err
 	}

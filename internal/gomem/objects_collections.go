@@ -27,15 +27,15 @@ const (
 // collections lists the slices and strings, and sorts all.
 func (ty *typer) collections() {
 	o := ty.o
-	for id, c := range o.covers {
-		size := o.Size(id)
-		if out := size - min(size, c.Hi-c.Lo); out >= minWasted && out > size/4 && len(o.Collections) < maxListed {
-			kind := "string"
-			if c.Slice {
-				kind = "slice"
-			}
-			o.Collections = append(o.Collections, Collection{Object: id, Kind: kind, Len: c.Len, Bytes: size, Reached: min(size, c.Hi-c.Lo)})
+	for id, c := range ty.covers {
+		if len(o.Collections) == maxListed {
+			break
 		}
+		kind, size := "string", o.Size(id)
+		if c.slice {
+			kind = "slice"
+		}
+		o.Collections = append(o.Collections, Collection{Object: id, Kind: kind, Len: c.len, Bytes: size, Reached: min(size, c.hi-c.lo)})
 	}
 	slices.SortFunc(o.Collections, func(a, b Collection) int { return cmp.Compare(a.Object, b.Object) })
 }

@@ -1,33 +1,46 @@
 package gomem
 
-// minCovered is the smallest object of which it is noted how much of it is in
-// reach.
-const minCovered = 1 << 10
+// minCovered is the smallest object of which it is noted how much of it is in reach:
+// of a smaller one so much cannot be out of reach that it is listed.
+const minCovered = minWasted
 
-// Coverage is how much of an object's bytes the slices and strings that lead to it
+// coverage is how much of an object's bytes the slices and strings that lead to it
 // can reach: a short substring keeps the whole text, a slice cut at its head all
 // that went before.
-type Coverage struct {
-	Object   uint32
-	Lo, Hi   uint64 // within reach, from the object's start
-	Len, Cap uint64 // bytes, of the longest slice
-	Slice    bool
+type coverage struct {
+	lo, hi uint64 // within reach, from the object's start
+	len    uint64 // bytes, of the longest slice
+	slice  bool
+}
+
+// wastes says whether much of an object of a size is out of reach.
+func (c *coverage) wastes(size uint64) bool {
+	out := size - min(size, c.hi-c.lo)
+	return out >= minWasted && out > size/4
 }
 
 // cover notes a slice or string, the words w[1] and w[2], that leads to an object
-// whose content begins at start.
-func (ty *typer) cover(id uint32, sl slot, w [3]uint64, start uint64) {
-	if w[1] < start || w[2] > 1<<40 {
+// whose content begins at start. Of one that is in reach as most are, which no further
+// pointer changes, it notes only that.
+func (ty *typer) cover(id uint32, sl slot, w [3]uint64, start, size uint64) {
+	if w[1] < start || w[2] > 1<<40 || ty.reached[id/64]>>(id%64)&1 != 0 {
 		return
 	}
 	n := w[2] * sl.size
 	lo := w[1] - start
-	c, ok := ty.o.covers[id]
+	c, ok := ty.covers[id]
 	if !ok {
-		c = Coverage{Object: id, Lo: lo, Hi: lo + n}
+		c = coverage{lo: lo, hi: lo + n}
 	}
-	c.Lo, c.Hi = min(c.Lo, lo), max(c.Hi, lo+n)
-	c.Len = max(c.Len, n)
-	c.Slice = c.Slice || sl.kind == slotSlice
-	ty.o.covers[id] = c
+	c.lo, c.hi = min(c.lo, lo), max(c.hi, lo+n)
+	c.len = max(c.len, n)
+	c.slice = c.slice || sl.kind == slotSlice
+	if c.wastes(size) {
+		ty.covers[id] = c
+		return
+	}
+	ty.reached[id/64] |= 1 << (id % 64)
+	if ok {
+		delete(ty.covers, id)
+	}
 }

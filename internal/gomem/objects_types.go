@@ -6,13 +6,15 @@ import "context"
 // along every pointer whose place has a type. Each pointer's label takes the place
 // of the word at which it lies.
 type typer struct {
-	o      *Objects
-	c      *heapCopy
-	types  *Types
-	typed  []uint64 // a bit an object: near, where the table of types is not
-	queue  []uint32
-	inside []inside
-	shift  map[uint32]uint32 // of objects whose type lies behind their start: by how much
+	o       *Objects
+	c       *heapCopy
+	types   *Types
+	typed   []uint64 // a bit an object: near, where the table of types is not
+	queue   []uint32
+	inside  []inside
+	covers  map[uint32]coverage // of objects much of which is out of reach
+	reached []uint64            // a bit an object: little of it is
+	shift   map[uint32]uint32   // of objects whose type lies behind their start: by how much
 
 	waiting []inside // types that objects carry, to be used if nothing says more
 	unknown int32    // label of a field of which nothing is known
@@ -30,6 +32,7 @@ type inside struct {
 func (ty *typer) run(ctx context.Context) error {
 	o := ty.o
 	o.typeOf, ty.typed = newTypeTable(o.Count), InLargePages(make([]uint64, o.Count/64+1))
+	ty.covers, ty.reached = make(map[uint32]coverage), InLargePages(make([]uint64, o.Count/64+1))
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
 	ty.fromRoots()
@@ -259,7 +262,7 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	}
 	start := at + s.header()
 	if (sl.kind == slotString || sl.kind == slotSlice && sl.size > 0) && s.elemsize >= minCovered {
-		ty.cover(to, sl, w, start)
+		ty.cover(to, sl, w, start, s.elemsize)
 	}
 	if ty.isTyped(to) || w[1] < start {
 		return
