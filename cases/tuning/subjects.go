@@ -72,6 +72,15 @@ var subjects = []subject{
 		name: "thumbs", pkg: "./tuning/heldout", before: "{bin}/heldout photos {dir}", args: []string{"thumbs", "{dir}"},
 		settings: append(gogc(20, 50, 200), append(limits(140), limitAlone(220))...),
 	},
+	// Held out the second time, when the model had seen the two above.
+	{
+		name: "pages", pkg: "./tuning/heldout", args: []string{"pages"},
+		settings: append(gogc(20, 50, 200, 400), append(limits(45), limitAlone(60))...),
+	},
+	{
+		name: "orders", pkg: "./tuning/heldout", before: "{bin}/heldout tables {dir}", args: []string{"orders", "{dir}"},
+		settings: append(gogc(20, 50, 200, 400), append(limits(50), limitAlone(70))...),
+	},
 	// The other cases, with a load whose amount is fixed.
 	{
 		name: "picoshare", pkg: "./picoshare", beside: map[string]string{"picoshare-load": "./picoshare/load"},

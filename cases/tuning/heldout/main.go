@@ -1,9 +1,12 @@
-// Heldout is two programs to hold predictions against that were written when the
-// model was finished, each with an amount of work that is fixed:
+// Heldout is programs to hold predictions against that were written when the model was
+// finished, two and then two again, each with an amount of work that is fixed:
 //
 //	heldout index          a server that indexes log lines, and its clients
 //	heldout photos DIR     writes the photographs for the next
 //	heldout thumbs DIR     makes thumbnails of photographs, behind a bounded queue
+//	heldout pages          a shop that renders templates and keeps sessions, and its visitors
+//	heldout tables DIR     writes the tables for the next
+//	heldout orders DIR     imports tables: sorts them, and writes compressed JSON
 package main
 
 import (
@@ -26,6 +29,12 @@ func run(args []string) error {
 		return photos(args[1])
 	case len(args) == 2 && args[0] == "thumbs":
 		return thumbs(args[1])
+	case len(args) == 1 && args[0] == "pages":
+		return pages()
+	case len(args) == 2 && args[0] == "tables":
+		return tables(args[1])
+	case len(args) == 2 && args[0] == "orders":
+		return orders(args[1])
 	}
-	return fmt.Errorf("index, photos DIR or thumbs DIR? not %q", args)
+	return fmt.Errorf("index, photos DIR, thumbs DIR, pages, tables DIR or orders DIR? not %q", args)
 }
