@@ -77,7 +77,9 @@ func (o observed) markOf(ticks []tick, i int, c sample.GCCycle) mark {
 	}
 	m.during = end - m.clock
 	m.live = max(0, found-m.during)
-	m.peak = max(m.peak, before.heap+end-before.alloc)
+	// What a mark freed is in use until it is swept, which it is before the next one
+	// begins: heapLive does not count it.
+	m.peak = max(m.peak, min(before.heap, before.live)+end-before.alloc)
 	m.runway = runwayOf(before, trigger, o.scanned)
 	if before.goal < math.MaxInt64/2 {
 		highest := State{Marked: before.marked}.Trigger(before.goal, 0)

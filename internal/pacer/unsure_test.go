@@ -165,7 +165,27 @@ func TestGoalsOfASmallHeapFollowItsGlobals(t *testing.T) {
 }
 
 func TestATenthThatIsNotKnownMakesTheGradeLow(t *testing.T) {
-	if a := Tune(bursty(), Options{}); a.Grade == High || a.Grade == Medium {
-		t.Errorf("grade %s: %q", a.Grade, a.Why)
+	for _, tt := range []struct {
+		p90  float64
+		want Grade
+	}{{0.01, High}, {0.20, Medium}, {0.32, Medium}, {0.35, Low}} {
+		h := server(100 * mib)
+		m := newModel(h)
+		m.live.Median, m.live.P90 = 0.01, tt.p90
+		g := grader{grade: High}
+		if g.liveness(h, m); g.grade != tt.want {
+			t.Errorf("%.0f%%: %s, want %s", 100*tt.p90, g.grade, tt.want)
+		}
+	}
+}
+
+// TestWhatIsNotYetSweptIsNoPartOfTheNextPeak: a sample right behind a mark has all that
+// it freed still in use.
+func TestWhatIsNotYetSweptIsNoPartOfTheNextPeak(t *testing.T) {
+	before := tick{gcs: 4, alloc: 500 * mib, heap: 46 * mib, live: 32 * mib, marked: 31 * mib, goal: 47 * mib, gogc: 50, trigger: 45 * mib}
+	after := tick{gcs: 5, alloc: 518 * mib, heap: 35 * mib, live: 36 * mib, marked: 31 * mib, goal: 47 * mib, gogc: 50, trigger: 46 * mib}
+	m := observed{grain: 1, full: 1}.markOf([]tick{before, after}, 1, sample.GCCycle{N: 5, Marked: 31 * sample.MiB, Trigger: 46 * sample.MiB})
+	if want := 46 * mib; m.peak < want-mib || m.peak > want+mib {
+		t.Errorf("its peak is %.0f MiB, want about %.0f", m.peak/mib, want/mib)
 	}
 }
