@@ -246,6 +246,9 @@ func burstConfidence(c *Case) (Confidence, []string) {
 	if k.drop >= 0.5*(k.max-k.floor) {
 		return Medium, append(because, fmt.Sprintf("the live heap had been %s, and was falling again", fsize(k.max)))
 	}
+	if !c.outcome.Kernel {
+		return Medium, append(because, "it was the first rise, so that no return had been seen")
+	}
 	return Medium, append(because, "it was killed in the first rise, so that no return was seen")
 }
 

@@ -103,7 +103,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		if f.Stance != Speaks {
 			continue
 		}
-		if f.Class == Leak || f.Class == Goroutines {
+		if (f.Class == Leak || f.Class == Goroutines) && f.Bytes >= unseen {
 			return f
 		}
 		if best == nil || f.Bytes > best.Bytes {

@@ -59,6 +59,19 @@ var unluckyScenes = map[string]struct {
 		s.stand(20, 3, 0, 0)
 		return s
 	}, Inconclusive, Low, ""},
+	"a leak before a jump that was not seen": {func() *scene {
+		s := newScene()
+		s.heap(90, 100, 120)
+		s.noMark()
+		s.charge()
+		s.End = s.Moment.At.Add(500 * time.Millisecond)
+		s.cycles(25, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90)
+		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 88, 0.01)
+		s.stand(10, 40, 1, 0)
+		s.stand(20, 60, 0, 0)
+		s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventOOMKill, Value: 1}, sample.Event{At: s.End, Kind: sample.EventOOM, Value: 1}, sample.Event{At: s.End, Kind: sample.EventExit, Process: subject, Value: 137, Text: "signal 9"})
+		return s
+	}, Inconclusive, Low, ""},
 	"a job that began late and kept what it worked on": {func() *scene {
 		s := newScene()
 		s.heap(122, 150, 180)
