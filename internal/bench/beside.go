@@ -13,7 +13,7 @@ import (
 )
 
 // besideLimit is how long a tool may take for an answer.
-const besideLimit = 4 * time.Minute
+const besideLimit = 150 * time.Second
 
 // asked is a program that several tools are asked about.
 type asked struct {

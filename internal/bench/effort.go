@@ -37,7 +37,7 @@ func run(limit time.Duration, name string, args ...string) (*effort, error) {
 	err := cmd.Wait()
 	e := &effort{out.Bytes(), time.Since(began), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak()}
 	if ctx.Err() != nil {
-		return e, fmt.Errorf("not done after %s", limit)
+		return e, fmt.Errorf("not done after %s, with %.1f GB of memory", limit, float64(e.peak)/1e9)
 	}
 	if err != nil {
 		return e, fmt.Errorf("%w: %s", err, lastLine(complaints.String()))

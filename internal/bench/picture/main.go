@@ -2,6 +2,7 @@
 // 1440 x 900 without scrolling, in a headless Chromium.
 //
 //	go run ./internal/bench/picture -o docs/pictures/picoshare.png picoshare.hwm
+//	go run ./internal/bench/picture -o docs/pictures/compare.png before.hwm after.hwm
 package main
 
 import (
@@ -10,8 +11,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -33,19 +36,30 @@ func main() {
 	flag.StringVar(&p.scheme, "scheme", "light", "light or dark")
 	flag.StringVar(&p.source, "source", "", "`directory` of the program's source")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "picture [flags] RECORDING")
+	if flag.NArg() < 1 || flag.NArg() > 2 {
+		fmt.Fprintln(os.Stderr, "picture [flags] RECORDING [AFTER]")
 		os.Exit(2)
 	}
-	if err := p.take(flag.Arg(0)); err != nil {
+	if err := p.take(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
 }
 
-// take serves the recording, as a user would, and writes what the browser shows.
-func (p picture) take(recording string) (err error) {
-	server := exec.Command(p.tool, "open", "--no-browser", "--source", p.source, recording)
+// take serves the recordings, as a user would, and writes what the browser shows: of
+// two, how they differ.
+func (p picture) take(recordings []string) (err error) {
+	server := exec.Command(p.tool, "open", "--no-browser", "--source", p.source)
+	if len(recordings) == 1 {
+		server.Args = append(server.Args, recordings[0])
+	} else {
+		state, err := stateOf(recordings)
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(state)
+		server.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	}
 	server.Stderr = os.Stderr
 	out, err := server.StdoutPipe()
 	if err != nil {
@@ -59,15 +73,37 @@ func (p picture) take(recording string) (err error) {
 	if err != nil {
 		return err
 	}
-	png, err := p.shot(strings.TrimSpace(address))
+	address = strings.TrimSpace(address)
+	if len(recordings) == 2 {
+		address += "diff?before=" + url.QueryEscape(name(recordings[0])) + "&after=" + url.QueryEscape(name(recordings[1]))
+	}
+	png, err := p.shot(address)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(p.out, png, 0o644)
 }
 
+// name is what a recording is called in the list.
+func name(recording string) string { return strings.TrimSuffix(filepath.Base(recording), ".hwm") }
+
+// stateOf is a state directory that holds copies of the recordings.
+func stateOf(recordings []string) (string, error) {
+	state, err := os.MkdirTemp("", "picture")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(state, "highwater")
+	err = os.Mkdir(dir, 0o700)
+	for _, r := range recordings {
+		text, one := os.ReadFile(r)
+		err = errors.Join(err, one, os.WriteFile(filepath.Join(dir, filepath.Base(r)), text, 0o600))
+	}
+	return state, err
+}
+
 // shown is true when the first screen is drawn, and what is below it.
-const shown = `document.querySelector('.ledger') && document.querySelector('.plot canvas') && document.querySelector('.below') && !document.querySelector('.holders').innerText.includes('being read')`
+const shown = `document.querySelector('table.side') || document.querySelector('.ledger') && document.querySelector('.plot canvas') && document.querySelector('.below') && !document.querySelector('.holders').innerText.includes('being read')`
 
 func (p picture) shot(address string) ([]byte, error) {
 	chromium, err := hwtest.ChromiumPath()
