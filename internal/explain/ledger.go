@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"fmt"
+	"math"
 	"sort"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -75,6 +77,19 @@ func divideProcess(rows map[string]sample.Bytes, p sample.ProcessMoment, isGo, a
 	default:
 		rows[sample.RowNative] += anonOf(p)
 	}
+}
+
+// readInMotion says how far the rows can be trusted where they miss the charge by more
+// than a fiftieth: a program that runs moves while its pages are read.
+func (c *Case) readInMotion() (g Gap, ok bool) {
+	m := &c.Moment
+	off := float64(c.ledger.Unexplained)
+	if m.Kind == sample.MomentDeath || m.Cgroup == nil || m.CgroupAfter == nil || math.Abs(off)*50 <= float64(c.ledger.Total) {
+		return g, false
+	}
+	moved := math.Abs(float64(m.CgroupAfter.Usage) - float64(m.Cgroup.Usage))
+	return Gap{fmt.Sprintf("the rows to better than ±%s", fsize(math.Abs(off))),
+		fmt.Sprintf("read while the program ran and changed them; its charge moved by %s meanwhile", fsize(moved))}, true
 }
 
 // residencyOf is where a Go process's pages lay. Where they were not read it is

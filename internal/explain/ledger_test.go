@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -113,5 +114,33 @@ func TestWithoutPagesTheRuntimesFiguresAreCutAtTheProcess(t *testing.T) {
 	got := rowsOf(divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, anyGo))
 	if got[sample.RowNative] != 19 {
 		t.Errorf("native %d MiB, want 120 - 90 - 6 - 2 - 3", got[sample.RowNative])
+	}
+}
+
+// TestRowsThatWereReadInMotionSaySo: only where they miss the charge by more than a
+// fiftieth, and never of a process that stood still.
+func TestRowsThatWereReadInMotionSaySo(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind sample.MomentKind
+		more sample.Bytes
+		says string
+	}{
+		"alive":        {sample.MomentMax, 3 * mib, "the rows to better than ±3.0 MiB: read while the program ran and changed them; its charge moved by 5.0 MiB meanwhile"},
+		"alive, close": {sample.MomentMax, sample.KiB, ""},
+		"at its death": {sample.MomentDeath, 3 * mib, ""},
+	} {
+		s := newScene()
+		s.Moment.Kind = c.kind
+		s.Moment.Cgroup.Usage += c.more
+		s.Moment.CgroupAfter = &sample.Cgroup{Usage: s.Moment.Cgroup.Usage + 5*mib}
+		got := ""
+		for _, g := range gapsOf(newCase(s.Evidence)) {
+			if strings.HasPrefix(g.What, "the rows") {
+				got = g.What + ": " + g.Why
+			}
+		}
+		if got != c.says {
+			t.Errorf("%s: %q, want %q", name, got, c.says)
+		}
 	}
 }

@@ -147,6 +147,9 @@ func gapsOf(c *Case) []Gap {
 	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
 		add(Gap{"where each page lay", "not read at this moment; the Go rows are inferred from the runtime's own figures"})
 	}
+	if g, ok := c.readInMotion(); ok {
+		add(g)
+	}
 	if c.g != nil && c.proc.Live == nil {
 		add(Gap{"what was live just then", "no mark was made; the live heap is what the last collection found"})
 	}

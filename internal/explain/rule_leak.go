@@ -61,7 +61,7 @@ func judgeGrowth(c *Case) Finding {
 	}
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
 	switch {
-	case c.profiledHeld()*2 < grown:
+	case c.profiledHeld()*4 < grown: // a heap may double twice before its profile is published
 		return undecided(grown, fmt.Sprintf("the last heap profile that was read shows only %s of it: it is from before most of the growth", fsize(c.profiledHeld())), facts...)
 	case c.unwatchedEnd():
 		return undecided(grown, fmt.Sprintf("the live heap had grown to %s, and no collection and no mark tells of the last third of the time", fsize(k.last)), facts...)
