@@ -1,6 +1,8 @@
 package lastbreath
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/internal/procfs"
@@ -20,6 +22,7 @@ func (t *Tracer) begin(k *task) {
 		t.beginLate(k)
 		return
 	}
+	p.births = !p.goProgram && t.handler.Thread != nil
 	t.setOptions(k.tid, t.optionsOf(p))
 	resume(k.tid, 0)
 }
@@ -57,7 +60,9 @@ func (t *Tracer) cloned(k *task) {
 	}
 	p, born := k.proc, t.addThread(k.proc, int(tid))
 	switch {
-	case born.proc != p || !p.goProgram:
+	case born.proc != p:
+	case !p.goProgram:
+		t.birth(k, born)
 	case p.narrow:
 		born.leaving = true
 	case t.options.FollowForks == Never:
@@ -70,6 +75,17 @@ func (t *Tracer) cloned(k *task) {
 	t.firstStop(int(tid))
 }
 
+// birth tells of a thread that is none of a Go program's, and is let go: the first
+// stays traced alone. What exceeds the budget of stops is not told of.
+func (t *Tracer) birth(k, born *task) {
+	p := k.proc
+	born.leaving = t.options.FollowForks != Always
+	p.births = p.births && t.handler.Thread(p.pid) && p.spent.spend(time.Now())
+	if !p.births {
+		t.setOptions(k.tid, t.optionsOf(p))
+	}
+}
+
 // addThread records a newborn thread; one made by clone may be a process too.
 func (t *Tracer) addThread(p *proc, tid int) *task {
 	if pid, err := procfs.ProcessOf(procRoot, tid); err == nil && pid == tid {
@@ -80,7 +96,7 @@ func (t *Tracer) addThread(p *proc, tid int) *task {
 
 // addChild records a newborn process and tells of it.
 func (t *Tracer) addChild(parent *proc, pid int, borrowed bool) *task {
-	p := &proc{pid: pid, goProgram: parent.goProgram, borrowed: borrowed, tasks: map[int]*task{}}
+	p := &proc{pid: pid, goProgram: parent.goProgram, births: parent.births, borrowed: borrowed, tasks: map[int]*task{}}
 	t.procs[pid] = p
 	if t.handler.Fork != nil {
 		t.handler.Fork(parent.pid, pid)

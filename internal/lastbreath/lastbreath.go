@@ -13,7 +13,8 @@
 // narrowed: the runtime's second thread, sysmon, which is never preempted, stays
 // traced, the others are let go, for good. (To widen again would be to seize
 // threads while one is traced, which can deadlock with an execve.) Of any
-// program that is no Go program the first thread is traced.
+// program that is no Go program the first thread is traced, and within the same
+// budget held when it makes another, which is let go: it may be that of a Go library.
 //
 // The program is sacred. It sees no signal that is not its own, and if the
 // tracing process dies, also by kill -9, the kernel lets the programs go and
@@ -52,6 +53,11 @@ type Handler struct {
 	Exec func(pid int) (goProgram bool)
 	// Fork says that a process that is followed has a child, followed as well.
 	Fork func(parent, child int)
+	// Thread says that a program that is no Go program, and that was followed from its
+	// exec, makes a thread, which has not run an instruction: both threads stand still.
+	// The result says whether to tell of its next thread, too; after many no more is
+	// told. Only of threads that the process's first one makes.
+	Thread func(pid int) (more bool)
 	// Narrowed says that one thread of a Go program stays traced from now on, so
 	// that children it starts are not told of.
 	Narrowed func(pid int)

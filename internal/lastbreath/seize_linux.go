@@ -126,7 +126,7 @@ func (t *Tracer) choose(p *proc, ending int) (int, error) {
 // optionsOf is how the first thread of a process is traced, and with traceAll
 // every other that comes.
 func (t *Tracer) optionsOf(p *proc) int {
-	if p.goProgram || t.options.FollowForks == Always {
+	if p.goProgram || p.births || t.options.FollowForks == Always {
 		return traceAll
 	}
 	return traceFork

@@ -22,7 +22,7 @@ const smallProcess = 16 * sample.MiB
 // handler is what the tracer tells, on its own thread, while the process in
 // question stands still.
 func (s *Source) handler() lastbreath.Handler {
-	return lastbreath.Handler{Exec: s.onExec, Fork: s.onFork, Narrowed: s.onNarrowed, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
+	return lastbreath.Handler{Exec: s.onExec, Fork: s.onFork, Thread: s.onThread, Narrowed: s.onNarrowed, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
 }
 
 // onExec looks at a program right after execve and switches its heap profile on
@@ -173,8 +173,8 @@ func (s *Source) setProfiling(p *process, held bool) {
 		}
 	} else if s.scope != started && !held {
 		p.program.HeapProfile, err = s.runningState(p)
-	} else {
-		p.program.HeapProfile, err = profileState(p.mem, p.bin, p.bias)
+	} else if p.program.HeapProfile, err = profileState(p.mem, p.bin, p.bias); p.switchedOn != 0 && p.switchedOn == p.bin.Base()+p.bias {
+		p.program.HeapProfile = sample.HeapProfileEnabled
 	}
 	switch {
 	case err != nil:
@@ -192,8 +192,10 @@ func (s *Source) whyOff(p *process, held bool) string {
 		return "its linker switched heap profiling off, and it runs already (watch --enable-heap-profile changes that, from then on)"
 	case held:
 		return "its linker switched heap profiling off, and --no-heap-profile left it so"
+	case p.library != "" && !s.opts.HeapProfile:
+		return "the linker of " + p.library + " switched heap profiling off, and --no-heap-profile left it so"
 	case p.library != "":
-		return "the linker of " + p.library + " switched heap profiling off; that is undone before a program's first instruction, and a library's Go runtime begins at any time (one that imports net/http/pprof has a heap profile)"
+		return "the linker of " + p.library + " switched heap profiling off, and its Go runtime had begun when that could be changed: a thread that is not the program's first loaded it, or one of many threads (a library that imports net/http/pprof has a heap profile)"
 	}
 	return "its linker switched heap profiling off, and it was started where it could not be switched on (--follow-forks reaches programs that a busy Go program starts)"
 }

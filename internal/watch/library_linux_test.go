@@ -28,14 +28,14 @@ func TestAGoLibraryOfAProgramInCIsReadAtItsEnd(t *testing.T) {
 		"plain": {Toolchain: "go1.26.8"}, "stripped": {Toolchain: "go1.26.8", Strip: true}, "old": {Toolchain: "go1.20.14", Strip: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.Mode, o.Tags = "c-shared", "library,on"
+			o.Mode, o.Tags = "c-shared", "library"
 			k := &kept{}
 			if code := run(t, Options{HeapProfile: true}, k, hwtest.LibraryHost(t), hwtest.Build(t, "testdata/leaks", o)); code != 3 {
 				t.Fatalf("exit code %d", code)
 			}
 			p := k.programs[len(k.programs)-1]
 			end := k.death(p.Key)
-			if p.Go == nil || p.Go.Version != o.Toolchain || p.Name != "host" || p.HeapProfile != sample.HeapProfileOn || end == nil || end.Profile == nil || end.Go == nil {
+			if p.Go == nil || p.Go.Version != o.Toolchain || p.Name != "host" || p.HeapProfile != sample.HeapProfileEnabled || end == nil || end.Profile == nil || end.Go == nil {
 				t.Fatalf("program %+v; its end %+v; gaps:\n%s", p, end, k.gapText())
 			}
 			leaked(t, end.Profile, k.sites[p.Key])
@@ -69,9 +69,9 @@ func TestAGoLibraryThatIsLoadedLaterIsFound(t *testing.T) {
 
 func TestALibraryWithoutAHeapProfileIsSaidToHaveNone(t *testing.T) {
 	k := &kept{}
-	run(t, Options{HeapProfile: true}, k, hwtest.LibraryHost(t), hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Mode: "c-shared", Tags: "library"}))
+	run(t, Options{}, k, hwtest.LibraryHost(t), hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Mode: "c-shared", Tags: "library"}))
 	p := k.programs[len(k.programs)-1]
-	if p.HeapProfile != sample.HeapProfileOff || !strings.HasPrefix(p.WhyNot, "the linker of leaks switched heap profiling off") || !strings.Contains(k.gapText(), p.WhyNot) {
+	if p.HeapProfile != sample.HeapProfileOff || !strings.HasPrefix(p.WhyNot, "the linker of leaks switched heap profiling off, and --no-heap-profile") || !strings.Contains(k.gapText(), p.WhyNot) {
 		t.Errorf("program %+v; gaps:\n%s", p, k.gapText())
 	}
 	if end := k.death(p.Key); end == nil || end.Go == nil || end.Profile != nil {

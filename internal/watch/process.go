@@ -31,12 +31,13 @@ type process struct {
 	tries     int
 	// Of a program that is not Go's: when to look again for a Go library that it
 	// has loaded meanwhile, how often that was done, and where libraries were then.
-	lookAt    time.Time
-	looks     int
-	libraries []uint64
-	library   string         // the name of the one that holds the runtime; "": the executable does
-	besides   []uint64       // where libraries were when others was looked for
-	others    []otherRuntime // that are not read
+	lookAt     time.Time
+	looks      int
+	libraries  []uint64
+	switchedOn uint64         // where the library lies whose heap profile was switched on
+	library    string         // the name of the one that holds the runtime; "": the executable does
+	besides    []uint64       // where libraries were when that was looked for
+	others     []otherRuntime // that are not read
 
 	resident sample.Resident
 	figures  sample.Runtime
