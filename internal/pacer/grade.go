@@ -49,7 +49,7 @@ func refusal(h *History, m *model) string {
 	case len(h.marks) < few:
 		return fmt.Sprintf("too few collections: what was live is known at %d of them, at least %d are needed; record a longer run, or one with GOGC=50", len(h.marks), few)
 	case h.end()-m.rampEnd < m.live.most/2:
-		return fmt.Sprintf("too few collections: after its start it allocated %s, against %s live; record it at work", units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
+		return fmt.Sprintf("too few collections: after its start it allocated %s, against %s live; record it at work, or with GOGC=50", units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
 	case h.Recorded.Anon > 0 && m.beyond > 4*h.Recorded.Peak:
 		return fmt.Sprintf("%s are not Go's heap: no setting of the collector moves them", units.Size(int64(m.beyond)))
 	}

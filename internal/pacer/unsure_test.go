@@ -2,6 +2,7 @@ package pacer
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -187,5 +188,33 @@ func TestWhatIsNotYetSweptIsNoPartOfTheNextPeak(t *testing.T) {
 	m := observed{grain: 1, full: 1}.markOf([]tick{before, after}, 1, sample.GCCycle{N: 5, Marked: 31 * sample.MiB, Trigger: 46 * sample.MiB})
 	if want := 46 * mib; m.peak < want-mib || m.peak > want+mib {
 		t.Errorf("its peak is %.0f MiB, want about %.0f", m.peak/mib, want/mib)
+	}
+}
+
+func TestABusyMachineWidensTheIntervalsAndIsSaid(t *testing.T) {
+	busy := server(100 * mib)
+	calm := server(100 * mib)
+	for _, h := range []*History{busy, calm} {
+		for i := range h.marks {
+			h.marks[i].during, h.marks[i].left = 5*mib, 10*mib
+		}
+	}
+	for i := range busy.marks { // marks that stood still while the program went on
+		if i%4 == 1 {
+			busy.marks[i].during = 40 * mib
+		}
+	}
+	was, now := Tune(calm, Options{GOGC: []int32{50}}), Tune(busy, Options{GOGC: []int32{50}})
+	if said := strings.Join(now.Why, "; "); !strings.Contains(said, "the machine was busy") || now.Grade == High {
+		t.Errorf("%s: %s", now.Grade, said)
+	}
+	if said := strings.Join(was.Why, "; "); strings.Contains(said, "busy") {
+		t.Errorf("calm: %s", said)
+	}
+	if len(was.Settings) < 2 || len(now.Settings) < 2 {
+		t.Fatalf("refused: %q, %q", was.Why, now.Why)
+	}
+	if a, b := was.Settings[1].PeakHeap, now.Settings[1].PeakHeap; b.P95-b.P5 < (a.P95-a.P5)*3/2 {
+		t.Errorf("%d..%d MiB on a busy machine, %d..%d on a calm one", b.P5>>20, b.P95>>20, a.P5>>20, a.P95>>20)
 	}
 }
