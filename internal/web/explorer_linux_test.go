@@ -4,6 +4,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,6 +47,11 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 			t.Errorf("the widest root has %v %% of the width", wide)
 		}
 	})
+	t.Run("who holds most is said first", func(t *testing.T) {
+		if got := b.text("#held-title .finding"); !regexp.MustCompile(`^main\.sessions holds [\d.]+ MiB of [\d.]+ MiB live, in `).MatchString(got) {
+			t.Errorf("%q", got)
+		}
+	})
 	t.Run("a holder leads to its root", func(t *testing.T) {
 		b.do(chromedp.Click(".holds tbody th button"))
 		b.until(`document.querySelector('.way tbody th').innerText.startsWith('main.sessions')`)
@@ -65,7 +71,12 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 		b.do(chromedp.Click(".found tbody th button"))
 		b.until(`document.querySelector('.way')`)
 	})
-	t.Run("it is accessible", func(t *testing.T) { b.accessible() })
+	t.Run("it is accessible", func(t *testing.T) {
+		for _, scheme := range []string{"dark", "light"} {
+			b.media("prefers-color-scheme", scheme)
+			b.accessible()
+		}
+	})
 	t.Run("a file without a server has it too", func(t *testing.T) {
 		page := filepath.Join(t.TempDir(), "kill.html")
 		if out, err := exec.Command(highwater(t), "open", path, "--html", page).CombinedOutput(); err != nil {

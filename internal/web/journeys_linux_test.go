@@ -51,6 +51,11 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 			t.Errorf("the page is %v wide", wide)
 		}
 	})
+	t.Run("what is ruled out is named in words", func(t *testing.T) {
+		if got := b.text("section[aria-labelledby=why-title] .out:last-of-type > summary"); !strings.HasPrefix(got, "Ruled out: ") || strings.ContainsAny(got, "-…") {
+			t.Errorf("%q", got)
+		}
+	})
 	t.Run("the line is shown in its source", func(t *testing.T) {
 		if got := b.text(".code mark"); !strings.Contains(got, "make(") {
 			t.Errorf("marked line %q", got)
@@ -585,7 +590,13 @@ func TestTheListComparesTwo(t *testing.T) {
 	b.until(`document.querySelector('a.button')?.innerText === 'Compare steady-1 with steady-2'`)
 	b.do(chromedp.Click("a.button"))
 	b.until(`document.querySelector('h1').innerText.includes('steady-2') && document.querySelectorAll('.side tbody tr').length > 3`)
-	b.accessible()
+	if got := b.text("h1 + p"); got != "" && !strings.Contains(got, "of all lines the greatest change") {
+		t.Errorf("below the headline: %q", got)
+	}
+	for _, scheme := range []string{"dark", "light"} {
+		b.media("prefers-color-scheme", scheme)
+		b.accessible()
+	}
 	for _, part := range value[[]string](b, `[...document.querySelectorAll('section[aria-labelledby=where-title] tbody tr:not(.on) th')].map((e) => e.innerText)`) {
 		if part == "" {
 			t.Error("a row of the ledger has no name")

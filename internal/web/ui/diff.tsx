@@ -32,6 +32,7 @@ export function Comparison() {
   return <main class="list">
     <nav class="actions"><a class="button" href="./">All recordings</a><Copy text={text} label="Copy as text" /></nav>
     <h1>{size(Math.abs(d.total.change_bytes))} {d.total.change_bytes < 0 ? 'less' : 'more'} in {name(d.after)} than in {name(d.before)}</h1>
+    <Most d={d} />
     <div class="scroll" tabIndex={0} role="region" aria-label="The two recordings"><table><thead><tr><td /><th scope="col">Before: {link(d.before)}</th><th scope="col">After: {link(d.after)}</th></tr></thead><tbody>
       <tr><th scope="row">program</th><td>{d.before.program} {d.before.go_version}</td><td>{d.after.program} {d.after.go_version}</td></tr>
       <tr><th scope="row">moment</th><td>{at(d.before)}</td><td>{at(d.after)}</td></tr></tbody></table></div>
@@ -44,11 +45,19 @@ export function Comparison() {
   </main>
 }
 
+// Most is the line that changed most, in one sentence.
+function Most({ d }: { d: Difference }) {
+  const all = d.grew.concat(d.shrank).sort((a, b) => Math.abs(b.change_bytes) - Math.abs(a.change_bytes))
+  if (!all.length) return null
+  const [l] = all
+  return <p class="state"><span><code class="culprit">{place(l)}</code> <strong>held {size(Math.abs(l.change_bytes))} {l.change_bytes < 0 ? 'less' : 'more'}</strong>, of all lines the greatest change</span></p>
+}
+
 // Rows are the ledgers beside each other: bars of one scale.
 function Rows({ d }: { d: Difference }) {
   const most = Math.max(...d.ledger.map((r) => Math.max(r.before_bytes, r.after_bytes)), 1)
   const bar = (r: string, n: number) => <i class={slug(r)} style={{ width: `${(100 * Math.max(0, n)) / most}%` }} />
-  return <div class="scroll" tabIndex={0} role="region" aria-label="The ledgers side by side"><table class="side"><thead><tr><th scope="col">Part</th><th scope="col" class="num">Before</th><th scope="col">Before above after</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th></tr></thead>
+  return <div class="scroll" tabIndex={0} role="region" aria-label="The ledgers side by side"><table class="side"><thead><tr><th scope="col">Part</th><th scope="col" class="num">Before</th><th scope="col">Drawn: before, and below it after</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th></tr></thead>
     <tbody>{d.ledger.map((r) => <tr><th scope="row">{r.name}{r.reclaimable && <span class="muted"> reclaimable</span>}</th><td class="num">{size(r.before_bytes)}</td><td class="wide">{bar(r.name, r.before_bytes)}{bar(r.name, r.after_bytes)}</td><td class="num">{size(r.after_bytes)}</td><td class={'num ' + way(r.change_bytes)}>{delta(r.change_bytes)}</td></tr>)}
       <tr class="on"><th scope="row">all</th><td class="num">{size(d.total.before_bytes)}</td><td /><td class="num">{size(d.total.after_bytes)}</td><td class={'num ' + way(d.total.change_bytes)}>{delta(d.total.change_bytes)}</td></tr></tbody></table></div>
 }
@@ -56,7 +65,7 @@ function Rows({ d }: { d: Difference }) {
 function Lines({ title, none, lines }: { title: string; none: string; lines: Line[] }) {
   const most = Math.max(...lines.map((l) => Math.abs(l.change_bytes)), 1), id = title.replace(/\W+/g, '-')
   return <section aria-labelledby={id}><h2 id={id}>{title}</h2>
-    {!lines.length ? <p class="muted">{none}</p> : <div class="scroll" tabIndex={0} role="region" aria-label={`The table of: ${title}`}><table class="side"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col">Size of it</th></tr></thead>
+    {!lines.length ? <p class="muted">{none}</p> : <div class="scroll" tabIndex={0} role="region" aria-label={`The table of: ${title}`}><table class="side"><thead><tr><th scope="col">Line</th><th scope="col" class="num">Before</th><th scope="col" class="num">After</th><th scope="col" class="num">Change</th><th scope="col">The change, drawn</th></tr></thead>
       <tbody>{lines.map((l) => <tr><th scope="row"><code>{place(l)}</code> <span class="muted">{l.function.slice(l.function.lastIndexOf('/') + 1)}</span></th><td class="num">{size(l.before_bytes)}</td><td class="num">{size(l.after_bytes)}</td>
         <td class={'num ' + way(l.change_bytes)}>{delta(l.change_bytes)}{l.error_bytes > 0 && <span class="muted"> {'\u00b1'} {size(l.error_bytes)}</span>}</td><td class="wide"><i class={l.change_bytes > 0 ? 'more' : 'less'} style={{ width: `${(100 * Math.abs(l.change_bytes)) / most}%` }} /></td></tr>)}</tbody></table></div>}
   </section>

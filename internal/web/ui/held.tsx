@@ -1,4 +1,4 @@
-import { h } from 'preact'
+import { h, Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Held, HeldPath } from './data'
 import type { State } from './state'
@@ -49,7 +49,8 @@ export function Explorer({ held, state, change }: { held: Held; state: State; ch
   const chosen = held.paths.findIndex((_, i) => idOf(held, all, i) === state.line)
   // A zoom names labels and types from the root; the text of a path is its labels.
   const chose = (keys: string[]) => change({ line: idOf(held, all, follow(held, keys)) })
-  return <section class="held" aria-labelledby="held-title"><h2 id="held-title">Who holds it in memory? <span class="finding">{count(held.live_objects)} live objects, {size(held.live_bytes)}{held.dead > 0 && `; ${size(held.dead)} beside them are garbage or not yet swept`}; captured at {clock(held.taken)}{held.stopped > 0 && `, for which the program stood still for ${duration(held.stopped)}`}</span></h2>
+  const most = held.paths.filter((p) => p.parent < 0).sort((a, b) => b.retained - a.retained)[0]
+  return <section class="held" aria-labelledby="held-title"><h2 id="held-title">Who holds it in memory? <span class="finding">{most && <><b><code>{most.label}</code> holds {size(most.retained)}</b> of </>}{size(held.live_bytes)} live, in {count(held.live_objects)} objects{held.dead > 0 && `; ${size(held.dead)} beside them are garbage or not yet swept`}; captured at {clock(held.taken)}{held.stopped > 0 && `, for which the program stood still for ${duration(held.stopped)}`}</span></h2>
     <Boxes whole={whole} search={state.find} find={(find) => change({ find })} id="find" label="Paths into the heap by what they retain" baseline={false} chose={chose} />
     <p class="muted key"><i class="box own" /> memory accumulates here <i class="box standard" /> on the way to it; each is as wide as what would be garbage without it</p>
     <div class="pair">

@@ -27,7 +27,7 @@ export function Ledger({ instant, before }: { instant: Instant; before: Instant 
   if (before) for (const r of before.ledger.rows) if (!bar.some((b) => b.name === r.name)) bar.splice(-1, 0, { ...r, bytes: 0 })
   const means = rows.find((r) => r.name === shown)
   return <section class="ledger" aria-labelledby="where-title">
-    <h2 id="where-title">Where did the memory go? <span class="finding">{size(l.total)} {when[instant.name] ?? `at ${clock(instant.at)}`}{l.limit !== null && l.of_cgroup && ` of ${limit(l.limit)}`}: {percent(main.bytes, l.total)} {main.name}</span>
+    <h2 id="where-title">Where did the memory go? <span class="finding">{size(l.total)}{l.limit !== null && l.of_cgroup && ` of ${limit(l.limit)}`} {when[instant.name] ?? `at ${clock(instant.at)}`}: {percent(main.bytes, l.total)} {main.name}</span>
       {before && <span class="chip base">{delta(l.total - before.ledger.total)} since {clock(before.at)}</span>}
       {!l.of_cgroup && <span class="chip">resident memory: no cgroup was watched</span>}
       {!instant.pages && <span class="chip" title={`Pages were read at ${clock(instant.moment)}; between such moments the parts are inferred from the figures of the Go runtime.`}>inferred from the runtime's figures</span>}
