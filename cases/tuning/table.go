@@ -16,19 +16,19 @@ type row struct {
 }
 
 // write prints a subject's table, and how far off it is altogether.
-func write(w io.Writer, name string, base *answer, rows []row) {
-	fmt.Fprintf(w, "### %s\n\n", name)
+func write(w io.Writer, s subject, base *answer, rows []row) {
+	fmt.Fprintf(w, "### %s\n\n", s.name)
 	if n := len(rows[0].measured); n != 3 {
 		fmt.Fprintf(w, "Runs of each setting: %d. ", n)
 	}
-	fmt.Fprintf(w, "From one run with GOGC=100 (%s; peak heap %.0f MiB, %.0f collections), graded %s: %s.\n\n", base.GoVersion,
+	fmt.Fprintf(w, "From one run with %s (%s; peak heap %.0f MiB, %.0f collections), graded %s: %s.\n\n", strings.Join(s.recordedWith(), " "), base.GoVersion,
 		inMiB(base.Recorded.Peak), base.Recorded.GCs, base.Grade, strings.Join(base.Why, "; "))
 	fmt.Fprintln(w, "| setting | peak heap predicted | measured | off | resident predicted | measured | off | GCs predicted | measured |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	var peaks, residents []float64
 	within, runs := 0, 0
 	for _, r := range rows {
-		peak, resident := r.figures(func(s seen) float64 { return s.Peak }), r.figures(func(s seen) float64 { return s.Resident })
+		peak, resident := r.figures(func(v seen) float64 { return v.Peak }), r.figures(func(v seen) float64 { return v.Resident })
 		p, q := off(r.predicted.Peak.P50, middle(peak)), off(r.predicted.Resident.P50, middle(resident))
 		peaks, residents = append(peaks, math.Abs(p)), append(residents, math.Abs(q))
 		for _, v := range peak {
@@ -38,15 +38,15 @@ func write(w io.Writer, name string, base *answer, rows []row) {
 			}
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %+.1f %% | %s | %s | %+.1f %% | %.0f | %.0f |\n", r.setting, r.predicted.Peak, around(peak), p,
-			r.predicted.Resident, around(resident), q, r.predicted.GCs, middle(r.figures(func(s seen) float64 { return s.GCs })))
+			r.predicted.Resident, around(resident), q, r.predicted.GCs, middle(r.figures(func(v seen) float64 { return v.GCs })))
 	}
 	fmt.Fprintf(w, "\nPeak heap: median error %.1f %%, greatest %.1f %%; %d of %d runs within the interval +- 3 %%. Resident: median %.1f %%, greatest %.1f %%.\n\n",
 		middle(peaks), slices.Max(peaks), within, runs, middle(residents), slices.Max(residents))
 }
 
 // writeRefusal prints why there is no table.
-func writeRefusal(w io.Writer, name string, base *answer) {
-	fmt.Fprintf(w, "### %s\n\nFrom one run with GOGC=100 (%s; peak heap %.0f MiB, %.0f collections) nothing is predicted: %s.\n\n", name, base.GoVersion,
+func writeRefusal(w io.Writer, s subject, base *answer) {
+	fmt.Fprintf(w, "### %s\n\nFrom one run with %s (%s; peak heap %.0f MiB, %.0f collections) nothing is predicted: %s.\n\n", s.name, strings.Join(s.recordedWith(), " "), base.GoVersion,
 		inMiB(base.Recorded.Peak), base.Recorded.GCs, strings.Join(base.Why, "; "))
 }
 

@@ -40,7 +40,7 @@ func (t *trial) measure(ctx context.Context, s subject, path string) (err error)
 		}
 		defer stop()
 	}
-	base, err := t.record(ctx, s, path, setting{name: "base"}, 0)
+	base, err := t.record(ctx, s, path, setting{name: "base", env: s.recordedWith()}, 0)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (t *trial) measure(ctx context.Context, s subject, path string) (err error)
 		return err
 	}
 	if whole.Grade == "refused" {
-		writeRefusal(t.out, s.name, whole)
+		writeRefusal(t.out, s, whole)
 		return nil
 	}
 	var rows []row
@@ -71,7 +71,7 @@ func (t *trial) measure(ctx context.Context, s subject, path string) (err error)
 		}
 		rows = append(rows, r)
 	}
-	write(t.out, s.name, whole, rows)
+	write(t.out, s, whole, rows)
 	return nil
 }
 
