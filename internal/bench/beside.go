@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -128,7 +130,7 @@ func (a *asked) try(w way) (*answered, error) {
 		return nil, err
 	}
 	answer, failed := w.ask(a)
-	if !w.stops {
+	if !w.stops || errors.Is(failed, exec.ErrNotFound) {
 		return answer, failed
 	}
 	stood, err := a.longestStop()

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -59,5 +61,12 @@ func TestTheLargestOfAllIsComparedWithTheSmallest(t *testing.T) {
 	}
 	if s.ratio() != 2.5 {
 		t.Errorf("%v", s)
+	}
+}
+
+func TestAToolThatIsNotThereIsNoFailureOfIt(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, _, err := installed("grf"); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("%v", err)
 	}
 }

@@ -145,7 +145,7 @@ func sumOf(path, kind string) (sum uint64, err error) {
 // installed finds a tool on PATH, and says which version it is.
 func installed(name string) (path, version string, err error) {
 	if path, err = exec.LookPath(name); err != nil {
-		return "", "", fmt.Errorf("%s is not installed here", name)
+		return "", "", err
 	}
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
