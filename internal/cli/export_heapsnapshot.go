@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/heapgraph"
 	"github.com/highwater-go/highwater/internal/heapsnapshot"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -76,13 +79,41 @@ func (f exportFlags) writeLive(ctx context.Context, s *streams, arg string) erro
 		return err
 	}
 	notSeen(s, copied.gaps)
-	folded := a.Fold(f.most)
+	folded, err := foldWithin(a, f.most, copied.limit)
+	if err != nil {
+		return err
+	}
 	if err := f.to(s, func(w io.Writer) error { return heapsnapshot.OfHeap(folded).Write(w) }); err != nil {
 		return err
 	}
 	if folded.Objects > 0 {
 		fmt.Fprintf(s.err, "%s objects that retain less than %s each, %s in all, are folded into what holds them (--max-objects)\n",
 			count(folded.Objects), units.Size(folded.Least), units.Size(folded.Bytes))
+	}
+	return nil
+}
+
+// foldWithin folds a heap if that and the file made of it take no more than a limit,
+// with what we have already.
+func foldWithin(a *heapgraph.Analysis, most int, limit sample.Bytes) (*heapgraph.Folded, error) {
+	if err := roomFor(a.FoldSize(most), limit); err != nil {
+		return nil, err
+	}
+	folded := a.Fold(most)
+	pointers := 0
+	folded.Pointers(func(heapgraph.PartPointer) { pointers++ })
+	return folded, roomFor(heapsnapshot.Size(len(folded.Parts), pointers), limit)
+}
+
+// roomFor refuses what would take more than a limit beside what we have already, and a
+// quarter of that: then the collector runs.
+func roomFor(more uint64, limit sample.Bytes) error {
+	runtime.GC() // what the step before it needed goes first
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if need := sample.Bytes(m.HeapAlloc/4*5 + more); need > limit {
+		return &exitError{code: exitFailed, err: fmt.Errorf("%w: about %d MiB of %d MiB", gomem.ErrTooLarge, need/sample.MiB, limit/sample.MiB),
+			hint: "--max-objects 100000 folds more, --max-memory SIZE allows more"}
 	}
 	return nil
 }

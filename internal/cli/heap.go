@@ -154,7 +154,7 @@ func (f heapFlags) memory() (sample.Bytes, error) {
 
 // copy copies the heap, with the process stopped if it is one that runs.
 func (f heapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) (*heapCopy, error) {
-	c := &heapCopy{heapTarget: t, reason: sample.HeapAsked, threads: t.threads}
+	c := &heapCopy{heapTarget: t, reason: sample.HeapAsked, threads: t.threads, limit: limit}
 	if t.pid == 0 || f.noStop {
 		if t.pid != 0 {
 			c.gap("one instant", errors.New("the program was not stopped: what moved while it was read may count twice or not at all"))

@@ -23,6 +23,7 @@ type heapCopy struct {
 	stopped time.Duration
 	gc      uint32
 	threads []gomem.Thread
+	limit   sample.Bytes    // of what thinking about it takes
 	plan    *gomem.HeapPlan // nil: not made beforehand
 	copied  *gomem.HeapCopy
 	profile sample.HeapProfile

@@ -2,6 +2,7 @@ package heapgraph
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -97,5 +98,28 @@ func TestWhatIsFoldedChangesNothingOfWhatTheOthersRetain(t *testing.T) {
 	}
 	if !foldedOnce || !weakOnce {
 		t.Error("the graphs do not show it")
+	}
+}
+
+func TestAFoldedHeapTakesNoMoreThanItsSize(t *testing.T) {
+	const n = 200_000
+	g := random(rand.New(rand.NewPCG(3, 4)), n, 3, 2*n)
+	tree, err := Dominators(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := func(v uint32) uint64 { return 8 << (v % 8) }
+	a := &Analysis{Objects: &gomem.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Roots: make([]gomem.Root, 1)}, tree: tree, retained: tree.Retained(size)}
+	for _, most := range []int{0, 1000, n / 4} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		f := a.fold(most, size, func(v uint32) gomem.TypeRef { return gomem.TypeRef(v % 3) })
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if took := after.HeapAlloc - min(after.HeapAlloc, before.HeapAlloc); took > a.FoldSize(most) {
+			t.Errorf("%d parts of at most %d take %d bytes, more than %d", len(f.Parts), most, took, a.FoldSize(most))
+		}
+		runtime.KeepAlive(f)
 	}
 }

@@ -100,6 +100,13 @@ func (g *Graph) Index(from, to, index int) {
 	g.edges = append(g.edges, edge{from: uint32(from), to: uint32(to), kind: elementEdge, name: uint32(index)})
 }
 
+// Size is how many bytes of ours a graph of so many nodes and edges takes at most, while
+// their lists grow; names apart, of which there are few.
+func Size(nodes, edges int) uint64 {
+	const perNode, perEdge = 96, 40
+	return perNode*uint64(nodes) + perEdge*uint64(edges)
+}
+
 // Len is how many nodes and edges there are.
 func (g *Graph) Len() (nodes, edges int) { return len(g.nodes), len(g.edges) }
 
