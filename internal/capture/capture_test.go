@@ -28,7 +28,6 @@ type fake struct {
 	captured    []sample.MomentKind
 	at          []time.Duration
 	profiles    int
-	kept        int
 }
 
 func newFake(usage func(time.Duration) sample.Bytes) *fake {

@@ -203,7 +203,7 @@ func copyDying(ctx context.Context, p sample.Program, tid int) (*heapCopy, error
 		return nil, err
 	}
 	c := &heapCopy{heapTarget: target, reason: sample.HeapKill, key: p.Key}
-	if err := c.take(ctx, ownLimit()); err == nil {
+	if err = c.take(ctx, ownLimit()); err == nil {
 		var arenas []sample.PageRange
 		if arenas, err = c.runtime.Ranges(nil); err == nil {
 			err = target.memory.keep(ctx, tid, arenas)

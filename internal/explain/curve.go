@@ -44,10 +44,6 @@ func (c curve) significant() float64 {
 	return max(4*float64(sample.MiB), 0.1*(c.max-c.min))
 }
 
-// rise is how far the last point stands above the floor that the last rise
-// began at.
-func (c curve) rise() float64 { return c.last - c.floor }
-
 func liveCurve(e *Evidence) curve {
 	var c curve
 	for _, g := range e.Cycles {

@@ -96,7 +96,6 @@ type mangler struct {
 	script []byte
 	pass   int
 	bytes  int64
-	last   uint64
 }
 
 func (m *mangler) ReadAt(p []byte, off int64) (int, error) {

@@ -22,7 +22,7 @@ type metricReader struct {
 	sizes   []sizeHistogram
 	missing []sample.MissingMetric
 
-	allp, allm, alllink    uint64
+	allm, alllink          uint64
 	pSize, mSize           uint64 // bytes of a P and an M that are read
 	pStatus, pM, mCurg     uint64
 	gStatus                uint64

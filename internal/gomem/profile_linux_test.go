@@ -252,7 +252,6 @@ func TestBucketsBeyondTheLimitAreCounted(t *testing.T) {
 	if err := p.runtime.Profile(&prof); err != nil {
 		t.Fatal(err)
 	}
-	all := len(prof.Counts)
 	again, err := Attach(p.mem, p.bin, p.bias)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +262,7 @@ func TestBucketsBeyondTheLimitAreCounted(t *testing.T) {
 		if err := p.runtime.Profile(&prof); err != nil {
 			t.Fatal(err)
 		}
-		all = len(prof.Counts)
+		all := len(prof.Counts)
 		if err := again.Profile(&prof); err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,6 @@ type process struct {
 
 	resident sample.Resident
 	figures  sample.Runtime
-	profile  sample.HeapProfile
 	alive    bool // figures of the last tick were read
 
 	rate       int64        // MemProfileRate as it was last seen, but for 0

@@ -93,7 +93,6 @@ type Source struct {
 	ended      bool
 	// foundGroup: Group was opened here, and is closed here.
 	foundGroup bool
-	terminal   bool
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
