@@ -596,6 +596,12 @@ func TestTheListComparesTwo(t *testing.T) {
 	if row := b.text("tbody tr"); !strings.Contains(row, "MiB") {
 		t.Errorf("no peak in the list: %q", row)
 	}
+	b.do(chromedp.SendKeys("#search", "Steady-2"))
+	b.until(`document.querySelectorAll('tbody tr').length === 1 && document.querySelector('tbody a').innerText === 'steady-2'`)
+	b.do(chromedp.SendKeys("#search", "2"))
+	b.until(`!document.querySelector('table') && document.querySelector('main').innerText.includes('No recording has these words')`)
+	b.do(chromedp.SendKeys("#search", kb.Backspace+kb.Backspace+kb.Backspace))
+	b.until(`document.querySelectorAll('tbody tr').length === 2`)
 	b.do(chromedp.Click("tbody tr:nth-child(1) input"), chromedp.Click("tbody tr:nth-child(2) input"))
 	b.until(`document.querySelector('a.button')?.innerText === 'Compare steady-1 with steady-2'`)
 	b.do(chromedp.Click("a.button"))

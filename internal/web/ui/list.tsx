@@ -22,6 +22,7 @@ export function List() {
     <div class="tabs"><label>Filter <input type="search" id="search" value={search} onInput={(e) => setSearch((e.target as HTMLInputElement).value)} /></label>
       <span class="push">{ticked.length === 2 ? <a class="button" href={`diff?before=${encodeURIComponent(inOrder[0])}&after=${encodeURIComponent(inOrder[1])}`}>Compare {inOrder[0]} with {inOrder[1]}</a> : <span class="muted">Tick two to compare them.</span>}</span></div>
     {all && !all.length && <p>There is no recording yet. <code>highwater run -- PROGRAM</code> makes one.</p>}
+    {all && all.length > 0 && !shown.length && <p>No recording has these words.</p>}
     {shown.length > 0 && <table><thead><tr><th scope="col"><span class="hidden">Compare</span></th><th scope="col">Recording</th><th scope="col">Program</th><th scope="col">Started</th><th scope="col">Outcome</th><th scope="col">Verdict</th><th scope="col">Fingerprint</th><th scope="col">Peak of limit</th><th scope="col" class="num">Peak</th><th scope="col" class="num">Limit</th><th scope="col" class="num">File</th></tr></thead>
       <tbody>{shown.map((l) => <tr>
         <td><input type="checkbox" aria-label={`Compare ${l.name}`} checked={ticked.includes(l.name)} onChange={() => tick(l.name)} /></td>
