@@ -344,6 +344,32 @@ func TestAProgramThatExecsBeforeItIsSeizedIsNotMistaken(t *testing.T) {
 	}
 }
 
+// A scan can see a child before the tracer has told of it. That the child execs then is
+// told while it stands still, and its heap profile can be switched on: the loop must not
+// take it for a program that it came too late for.
+func TestAChildThatAScanSawFirstIsLeftToTheTracer(t *testing.T) {
+	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "ticker"))
+	await(t, func() bool { name, _ := procfs.Comm("/proc", o.pid); return name == "sh" })
+	source, err := New(Options{HeapProfile: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	source.mu.Lock()
+	p := source.add(o.pid, false)
+	source.mu.Unlock()
+	source.onFork(o.cmd.Process.Pid, o.pid)
+	o.in.Close()
+	await(t, func() bool { name, _ := procfs.Comm("/proc", o.pid); return name == "ticker" })
+	if becameGo := source.seized(p, nil); becameGo || source.live[o.pid] != p {
+		t.Errorf("became a Go program: %t; taken in anew as %q", becameGo, source.live[o.pid].program.Name)
+	}
+	source.onExec(o.pid)
+	if now := source.live[o.pid]; now == p || now.program.Name != "ticker" {
+		t.Errorf("after its exec it is %q", now.program.Name)
+	}
+}
+
 // Nothing that is read of it holds still: it unmaps, becomes another program and
 // ends in the midst of a moment.
 func TestAProgramThatChangesUnderTheReaderIsReadAsFarAsItGoes(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -44,15 +45,21 @@ func (s *Source) onExec(pid int) (isGo bool) {
 }
 
 // onFork notes a new process. It runs its parent's program until it execs, mostly
-// at once; the next scan looks at one that does not.
+// at once; the next scan looks at one that does not. Where a scan has come before us,
+// the process is known, but not that its execs will be told.
 func (s *Source) onFork(parent, child int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.live[parent]; p != nil {
 		p.forks = true
 	}
-	if s.live[child] == nil {
+	p := s.live[child]
+	if p == nil {
 		s.forked[child] = time.Now()
+		return
+	}
+	if key, err := procfs.KeyOf(s.opts.Root, child); err == nil && key == p.key {
+		p.traced = true
 	}
 }
 

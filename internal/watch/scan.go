@@ -115,7 +115,8 @@ func (s *Source) seize(p *process) error {
 }
 
 // seized notes what Seize said, and whether the process has become a Go program
-// between being opened and being seized.
+// between being opened and being seized. Of one that was traced by then the tracer
+// tells that itself.
 func (s *Source) seized(p *process, err error) (becameGo bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +124,7 @@ func (s *Source) seized(p *process, err error) (becameGo bool) {
 	if err != nil || now == nil || now.key != p.key {
 		return false
 	}
-	if now == p && p.hasChanged() {
+	if now == p && !p.traced && p.hasChanged() {
 		now = s.renew(p)
 	}
 	now.traced = true
