@@ -41,7 +41,7 @@ const (
 // answer is about; resident is the sum of all processes.
 var (
 	chargeColumns  = []string{"usage", "usage_limit", "page_cache", "shmem", "kernel", "pressure_some10"}
-	processColumns = []string{"heap_live", "heap_goal", "memory_limit", "goroutines", "heap_in_use"}
+	processColumns = []string{"heap_live", "heap_marked", "heap_goal", "memory_limit", "goroutines", "heap_in_use"}
 )
 
 // Timeline reads the samples from one time to another, in seconds since the

@@ -12,7 +12,8 @@ export const drawn: Drawn[] = [
   { column: 'usage', label: 'charged', means: 'What the kernel charges, page cache included: the figure that the limit is compared with.', stroke: '--usage', fill: '--usage-fill', width: 1.5 },
   { column: 'resident', label: 'resident', means: 'The resident memory of all processes.', stroke: '--resident', width: 1 },
   { column: 'heap_goal', label: 'heap goal', means: 'The size at which the next collection is to end.', stroke: '--goal', width: 1.5, dash: [2, 3], stepped: true },
-  { column: 'heap_live', label: 'live heap', means: 'Found live by the last collection, and all that was allocated since: what the collector compares with its trigger.', stroke: '--live', width: 2 },
+  { column: 'heap_live', label: 'Go heap', means: 'Found live by the last collection, and all that was allocated since, live or garbage: what the collector compares with its trigger.', stroke: '--heap', width: 1.5 },
+  { column: 'heap_marked', label: 'live heap', means: 'What the last collection found live.', stroke: '--live', width: 2, stepped: true },
   { column: 'memory_limit', label: 'GOMEMLIMIT', means: 'The limit that the Go runtime knows.', stroke: '--memlimit', width: 1.5, dash: [8, 4], stepped: true },
   { column: 'usage_limit', label: 'limit', means: 'The limit of the cgroup.', stroke: '--limit', width: 2, stepped: true },
 ]

@@ -11,7 +11,7 @@ const most = 12
 const columns: Record<string, string[]> = {
   outcome: ['usage', 'usage_limit'], cache: ['usage', 'page_cache'], reclaim: ['usage', 'page_cache', 'pressure_some10'], ledger: ['usage', 'resident', 'page_cache', 'kernel'],
   goroutines: ['goroutines', 'usage'], calls: ['goroutines', 'usage'], native: ['usage', 'resident', 'heap_in_use'], idle: ['resident', 'heap_in_use'], untouched: ['resident', 'heap_in_use'],
-  latency: ['request latency, s', 'usage'], pace: ['heap_live', 'heap_goal', 'memory_limit'], live: ['heap_live', 'heap_goal'],
+  latency: ['request latency, s', 'usage'], pace: ['heap_live', 'heap_marked', 'heap_goal', 'memory_limit'], live: ['heap_live', 'heap_marked', 'heap_goal'],
 }
 const usual = ['usage', 'resident', 'heap_live']
 
