@@ -127,5 +127,15 @@ func (l *loader) stand(h heapdiff.Holder, sites []sample.Site, then *sample.Proc
 		}
 	}
 	s.Calls, s.Unseen = inFlight(then.Goroutines, l.e.blamed().Callers)
+	s.Made = made(then)
 	return s
+}
+
+// made is the number of goroutines that a process has made, 0 where that is not known.
+func made(p *sample.ProcessMoment) float64 {
+	if p == nil || p.Metrics == nil {
+		return 0
+	}
+	n, _ := p.Metrics.Get("/sched/goroutines-created:goroutines")
+	return n
 }

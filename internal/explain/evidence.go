@@ -192,6 +192,9 @@ type Stand struct {
 	Unseen int
 	// Goroutines: they were read at all.
 	Goroutines bool
+	// Made is the number of goroutines that the program had made by then, 0: not known
+	// (before Go 1.26).
+	Made float64
 }
 
 // calls is how many goroutines stood inside a caller of the line.

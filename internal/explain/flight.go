@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/highwater-go/highwater/internal/sample"
+import (
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 // flight is how the blamed memory and the calls around it go together.
 //
@@ -50,12 +54,14 @@ func stands(where []sample.Location, function string) bool {
 	return false
 }
 
-func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, at float64) flight {
+// judgeFlight reads them from the goroutines of the moment and from the course before
+// it; of end, the moment, only the time and the goroutines made count.
+func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, end Stand) flight {
 	callers := site.callers()
 	calls, running := inFlight(now, callers)
 	f := flight{running: running}
 	if now == nil {
-		if s := lastSeen(site, course, at); s != nil {
+		if s := lastSeen(site, course, end.At); s != nil {
 			calls, running = s.Calls, s.Unseen
 			f.running, f.seenAt = running, s.At
 		}
@@ -73,14 +79,36 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, at flo
 		}
 		f.outer = i
 	}
-	named := nameOf(callers[:f.outer+1], calls)
-	f.name, f.calls, f.held = callers[named].Function, calls[named], callers[named].Under
 	f.call = judgeCalls(site, course, f.outer, calls[f.outer]+running)
 	if f.call == always && f.outer == 0 && runsAlong(calls[0], running, site, course) {
 		f.call = standing
 	}
+	if last := len(callers) - 1; f.call == noCall && heldOpen(site, course, last, calls[last]+running, end) {
+		f.outer, f.call = last, always
+	}
+	named := nameOf(callers[:f.outer+1], calls)
+	f.name, f.calls, f.held = callers[named].Function, calls[named], callers[named].Under
 	return f
 }
+
+// heldOpen: the calls that a server makes of its handlers, each in a goroutine of its
+// own, were in flight from when little was held to the moment, and none of them took
+// another's place, as hardly a goroutine was made since but for more of them. What the calls inside of them
+// left behind may be theirs.
+func heldOpen(site *Site, course []Stand, caller, now int, end Stand) bool {
+	if !slices.ContainsFunc(site.Stack, func(f sample.Frame) bool { return slices.Contains(goroutineEach, f.Func) }) {
+		return false
+	}
+	for _, s := range course {
+		if n := s.calls(caller); s.Goroutines && s.Made > 0 && n >= manyCalls && s.Bytes*5 < site.Bytes {
+			return now*10 >= n*9 && end.Made-s.Made <= float64(max(0, now-n)+n/10)
+		}
+	}
+	return false
+}
+
+// goroutineEach are functions of servers that run in a goroutine made for one request.
+var goroutineEach = []string{"google.golang.org/grpc.(*Server).handleStream", "golang.org/x/net/http2.(*serverConn).runHandler"}
 
 // justBefore is how long before the moment, in seconds, goroutines may have been read to
 // stand for those of the moment, where none were.

@@ -51,6 +51,9 @@ func judgeGCUnaware(c *Case) Finding {
 	if !c.live.known {
 		return undecided(float64(c.spare()), "no mark was made at the moment and too few collections were seen: what came since the last one may be live or garbage", facts...)
 	}
+	if others := c.others(); others > c.bound/2 && c.othersGrew() {
+		return undecided(0, fmt.Sprintf("other processes held %s and were still growing: whether less garbage would have been room enough was not seen", size(others)), facts...)
+	}
 	return gcUnawareFound(c, facts)
 }
 

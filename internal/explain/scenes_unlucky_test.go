@@ -99,6 +99,67 @@ var unluckyScenes = map[string]struct {
 	}, Healthy, High, ""},
 }
 
+// openStreams are 50 calls of a handler, by gRPC, whose pages come and go while what they
+// allocate stays. made is how many goroutines were made since.
+func openStreams(made float64) func() *scene {
+	return func() *scene {
+		s := newScene()
+		s.heap(130, 180, 236)
+		s.killed()
+		s.cycles(25, 10, 25, 40, 55, 70, 85, 100, 115, 125)
+		const page, send, read, handle = "example.org/shop/wire.page", "example.org/shop/wire.send", "example.org/shop/wire.(*Server).Read", "google.golang.org/grpc.(*Server).handleStream"
+		site := s.site(page, "/build/shop/wire/wire.go", 73, 120, 0)
+		site.Stack = append(site.Stack, sample.Frame{Func: handle, File: "grpc/server.go", Line: 1800})
+		site.Callers = []Caller{{page, true, 120 * mib}, {send, true, 120 * mib}, {read, true, 122 * mib}, {handle, false, 122 * mib}}
+		for function, n := range map[string]int{send: 8, read: 50, handle: 50} {
+			s.inside(function, n)
+		}
+		for _, c := range []struct{ at, bytes, pages float64 }{{2, 2, 0}, {8, 20, 5}, {14, 50, 40}, {18, 60, 45}, {22, 90, 20}, {26, 110, 8}} {
+			s.Course = append(s.Course, Stand{At: c.at, Bytes: bytesOf(c.bytes), Cycle: uint32(c.at), Goroutines: true, Made: 100, Calls: []int{int(c.pages) / 8, int(c.pages), 50, 50}})
+		}
+		s.p.Metrics = &sample.RuntimeMetrics{Values: []sample.Metric{{Name: "/sched/goroutines-created:goroutines", Value: 100 + made}}}
+		return s
+	}
+}
+
+func TestStreamsThatAreOpenMayHoldWhatTheirCallsLeave(t *testing.T) {
+	for _, c := range []struct {
+		made float64
+		want Class
+	}{{2, Burst}, {4000, Leak}} {
+		a, err := Explain(openStreams(c.made)().Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Verdict.Class != c.want {
+			t.Errorf("%v goroutines made since: %s, want %s: %s %q", c.made, a.Verdict.Class, c.want, a.Verdict.Sentence, a.Verdict.NotKnown)
+		}
+		checkAnswer(t, a)
+	}
+}
+
+func TestWhatTheCollectorLetPileUpIsNotTheCauseWhereOthersGrew(t *testing.T) {
+	for low, want := range map[float64]Class{299: GCUnaware, 20: Inconclusive} {
+		s := newScene()
+		s.heap(100, 102, 243)
+		s.killed()
+		s.cycles(70, 40, 60, 100, 101, 100, 102, 100)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 100, 0)
+		s.p.Go.HeapGoal = 300 * mib
+		s.Moment.Cgroup.Limit = sample.Some(s.Moment.Cgroup.Limit.V + 300*mib)
+		s.beside(4712, "shop", true, 300)
+		s.Spans[sample.ProcessKey{PID: 4712, Start: 98}] = Span{Low: bytesOf(low), High: 300 * mib, Seconds: 30}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Verdict.Class != want {
+			t.Errorf("the other one from %v MiB: %s, want %s: %s %q", low, a.Verdict.Class, want, a.Verdict.Sentence, a.Verdict.NotKnown)
+		}
+		checkAnswer(t, a)
+	}
+}
+
 func TestWhatWasNotReadMakesNoAnswerFalse(t *testing.T) {
 	for name, c := range unluckyScenes {
 		t.Run(name, func(t *testing.T) {
