@@ -114,6 +114,32 @@ func TestThePeakIsOfTheProgramsLife(t *testing.T) {
 	}
 }
 
+// A child that ends while the parent's maximum is being taken is held by itself, and is
+// in the moment of its death alone.
+func TestAPeakThatLacksAProcessGivesWayToTheDeathThatHasIt(t *testing.T) {
+	start := time.Now()
+	moment := func(kind sample.MomentKind, at time.Duration, pids ...int) recording.MomentInfo {
+		m := recording.MomentInfo{Kind: kind, At: start.Add(at), Usage: sample.Some(100 * mib)}
+		for _, pid := range pids {
+			m.Processes = append(m.Processes, recording.ProcessMomentInfo{Key: sample.ProcessKey{PID: pid}})
+		}
+		return m
+	}
+	before, lacking := moment(sample.MomentMax, 0, 1, 2), moment(sample.MomentMax, 9*time.Second, 1)
+	before.Usage.V = 50 * mib
+	for name, c := range map[string]struct {
+		list []recording.MomentInfo
+		want int
+	}{
+		"it died meanwhile": {[]recording.MomentInfo{before, moment(sample.MomentDeath, 10*time.Second, 2, 1), lacking}, 1},
+		"it died before":    {[]recording.MomentInfo{before, moment(sample.MomentDeath, 8*time.Second, 2, 1), lacking}, 2},
+	} {
+		if got := peakMoment(c.list); got != c.want {
+			t.Errorf("%s: moment %d, want %d", name, got, c.want)
+		}
+	}
+}
+
 func load(t *testing.T, path, at string) (*Evidence, error) {
 	t.Helper()
 	r, err := recording.Open(path)

@@ -3,6 +3,7 @@ package explain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/recording"
@@ -65,25 +66,27 @@ func killMoment(list []recording.MomentInfo) (int, bool) {
 // peakMoment is the moment of the highest charge; where none was read, the last
 // new maximum, else the last moment. A program that has ended by itself holds
 // nothing any more, though its memory is still there: within a fiftieth of the
-// highest charge, a moment of its life comes before that of its end.
+// highest charge, a moment of its life comes before that of its end, and both before
+// one that lacks a process.
 func peakMoment(list []recording.MomentInfo) int {
-	best, alive := -1, -1
+	most := sample.Bytes(0)
+	for _, m := range list {
+		most = max(most, m.Usage.V)
+	}
+	best, worth := -1, 0
 	for i, m := range list {
 		if !m.Usage.OK {
 			continue
 		}
-		if best < 0 || m.Usage.V > list[best].Usage.V {
-			best = i
+		w := 0
+		if m.Usage.V >= most-most/50 {
+			w = worthOf(list, i)
 		}
-		if !ended(m) && (alive < 0 || m.Usage.V > list[alive].Usage.V) {
-			alive = i
+		if best < 0 || w > worth || w == worth && m.Usage.V > list[best].Usage.V {
+			best, worth = i, w
 		}
 	}
-	switch {
-	case best < 0:
-	case alive >= 0 && list[alive].Usage.V >= list[best].Usage.V-list[best].Usage.V/50:
-		return alive
-	default:
+	if best >= 0 {
 		return best
 	}
 	for i := len(list) - 1; i >= 0; i-- {
@@ -92,6 +95,37 @@ func peakMoment(list []recording.MomentInfo) int {
 		}
 	}
 	return len(list) - 1
+}
+
+// worthOf ranks moments near the highest charge by what they can tell.
+func worthOf(list []recording.MomentInfo, i int) int {
+	switch {
+	case lacks(list, i):
+		return 1
+	case ended(list[i]):
+		return 2
+	}
+	return 3
+}
+
+// lacks: a process ended while the moment was taken, and is not in it, though moments
+// beside it hold it, of before and of no earlier time.
+func lacks(list []recording.MomentInfo, i int) bool {
+	before := map[sample.ProcessKey]bool{}
+	beside := list[max(0, i-4):min(len(list), i+5)]
+	for _, m := range beside {
+		for _, p := range m.Processes {
+			if m.At.Before(list[i].At) {
+				before[p.Key] = true
+			}
+		}
+	}
+	for _, p := range list[i].Processes {
+		delete(before, p.Key)
+	}
+	return slices.ContainsFunc(beside, func(m recording.MomentInfo) bool {
+		return !m.At.Before(list[i].At) && slices.ContainsFunc(m.Processes, func(p recording.ProcessMomentInfo) bool { return before[p.Key] })
+	})
 }
 
 // ended: the moment is of a process that ended without a signal.
