@@ -19,6 +19,7 @@ var burstPage = Page{
 	Blind: []string{
 		"The stacks of goroutines that ran at the very moment: then it says \"at least\".",
 		"A program killed in its first rise: no return was seen, and the confidence is lower.",
+		"Streams that were open for less than a minute: whether their handlers hold what each message left, or something outside of them does.",
 	},
 	Example: "burst of uploads",
 }
