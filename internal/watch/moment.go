@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
@@ -88,6 +89,9 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 			break
 		}
 		step.take(s, p, pm, tid)
+	}
+	if pm.Signal == int(syscall.SIGKILL) {
+		s.findUnseen(began)
 	}
 	beside := s.beside()
 	s.tellDying(p, lastbreath.Death{PID: p.key.PID, TID: tid, Status: lastbreath.Status{Signal: pm.Signal, Code: pm.ExitCode.V}, Deadline: deadline})

@@ -96,6 +96,27 @@ func (s *Source) found(pid int) {
 	})
 }
 
+// mostUnseen bounds how many processes a death looks at first: each takes some
+// milliseconds.
+const mostUnseen = 8
+
+// findUnseen looks at what began since the last tick, and takes in what nobody told of,
+// as what a busy program starts: at a kill it may be what filled the memory.
+func (s *Source) findUnseen(now time.Time) {
+	left := mostUnseen
+	for _, pid := range s.pids() {
+		if _, followed := s.forked[pid]; s.live[pid] == nil && !followed && left > 0 && !s.isBuried(pid) && s.isOurs(pid) {
+			s.found(pid)
+		}
+		if p := s.live[pid]; p != nil && !p.alive && !p.held && left > 0 {
+			p.attachAt = time.Time{}
+			s.attach(p, now)
+			p.tick()
+			left--
+		}
+	}
+}
+
 // seize holds the end of a process that runs. The caller does not hold the lock:
 // the tracer may wait for it.
 func (s *Source) seize(p *process) error {

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -249,6 +250,35 @@ func TestAKillByTheLimitIsTheKernels(t *testing.T) {
 	if d == nil || d.Signal != int(syscall.SIGKILL) || d.Live == nil || d.Incomplete != "" {
 		t.Errorf("the moment of its end: %+v", d)
 	}
+}
+
+// What came into the cgroup since the last scan, and nobody told of, has its row.
+func TestWhoCameJustBeforeAKillIsInItsMoment(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
+	k, g := &kept{}, group(t, 64*sample.MiB)
+	late := exec.Command("sleep", "1")
+	k.onPoint = func(p *sample.Point) {
+		if len(p.Processes) == 0 || p.Processes[0].Go == nil || late.Process != nil {
+			return
+		}
+		if err := late.Start(); err != nil {
+			t.Error(err)
+		} else if err := g.Add(late.Process.Pid); err != nil {
+			t.Error(err)
+		}
+		_ = syscall.Kill(p.Processes[0].Key.PID, syscall.SIGKILL)
+	}
+	run(t, Options{Group: g}, k, testprog(t, "ticker"))
+	_ = late.Wait()
+	for _, m := range k.moments {
+		if m.Kind == sample.MomentDeath && m.Processes[0].Signal == int(syscall.SIGKILL) {
+			if !slices.ContainsFunc(m.Processes, func(p sample.ProcessMoment) bool { return p.Key.PID == late.Process.Pid && p.Resident != nil }) {
+				t.Errorf("processes %+v, want pid %d among them", m.Processes, late.Process.Pid)
+			}
+			return
+		}
+	}
+	t.Error("no moment of the kill")
 }
 
 func TestAKillByHandIsNotTheKernels(t *testing.T) {
