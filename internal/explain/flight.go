@@ -96,7 +96,7 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, end St
 // another's place, as hardly a goroutine was made since but for more of them. What the calls inside of them
 // left behind may be theirs.
 func heldOpen(site *Site, course []Stand, caller, now int, end Stand) bool {
-	if !slices.ContainsFunc(site.Stack, func(f sample.Frame) bool { return slices.Contains(goroutineEach, f.Func) }) {
+	if end.Made == 0 || !slices.ContainsFunc(site.Stack, func(f sample.Frame) bool { return slices.Contains(goroutineEach, f.Func) }) {
 		return false
 	}
 	for _, s := range course {
