@@ -91,7 +91,7 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 		step.take(s, p, pm, tid)
 	}
 	if pm.Signal == int(syscall.SIGKILL) {
-		s.findUnseen(began)
+		s.findUnseen(began, deadline)
 	}
 	beside := s.beside()
 	s.tellDying(p, lastbreath.Death{PID: p.key.PID, TID: tid, Status: lastbreath.Status{Signal: pm.Signal, Code: pm.ExitCode.V}, Deadline: deadline})

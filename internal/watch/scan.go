@@ -101,10 +101,14 @@ func (s *Source) found(pid int) {
 const mostUnseen = 8
 
 // findUnseen looks at what began since the last tick, and takes in what nobody told of,
-// as what a busy program starts: at a kill it may be what filled the memory.
-func (s *Source) findUnseen(now time.Time) {
+// as what a busy program starts: at a kill it may be what filled the memory. It leaves
+// off at the deadline, if there is one.
+func (s *Source) findUnseen(now, deadline time.Time) {
 	left := mostUnseen
 	for _, pid := range s.pids() {
+		if !deadline.IsZero() && time.Now().After(deadline) {
+			return
+		}
 		if _, followed := s.forked[pid]; s.live[pid] == nil && !followed && left > 0 && !s.isBuried(pid) && s.isOurs(pid) {
 			s.found(pid)
 		}

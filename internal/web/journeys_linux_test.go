@@ -385,42 +385,6 @@ func TestARecordingThatVanishesIsSaid(t *testing.T) {
 	b.until(`document.querySelector('[role=alert]')?.innerText.includes('no such file')`)
 }
 
-// What a trial has found of the fault is on the page of every recording of it.
-func TestAFixThatWasProvedIsShownWithItsFigures(t *testing.T) {
-	hwtest.Need(t, hwtest.Chromium, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	kept, leak := filepath.Join(t.TempDir(), "kept"), testprog(t, "leak")
-	try := exec.Command(highwater(t), "try", "--limit", "48MiB", "--runs", "4", "--keep-all", "-o", kept,
-		"base="+leak+" -rate 20MiB", "new="+testprog(t, "steady")+" -live 8MiB -for 100ms")
-	if out, err := try.CombinedOutput(); err != nil || !strings.Contains(string(out), "proved: 0 of 4 lost") {
-		t.Fatalf("%v: %s", err, out)
-	}
-	bases, err := filepath.Glob(filepath.Join(kept, "base-*.hwm"))
-	if err != nil || len(bases) == 0 {
-		t.Fatalf("no recording of the base is kept: %v", err)
-	}
-	// On a busy machine not every run of the base is told to be of the same fault.
-	path := ""
-	for _, one := range bases {
-		if out, _ := exec.Command(highwater(t), "explain", one).CombinedOutput(); strings.Contains(string(out), "proved: by new of kept") {
-			path = one
-		}
-	}
-	if path == "" {
-		t.Fatalf("none of %q is explained with the proof", bases)
-	}
-	b := browser(t)
-	b.open(serve(t, path))
-	b.until(`document.querySelector('.fix .chip.proved')?.innerText === 'proved'`)
-	fix := value[string](b, `document.querySelector('.fix:has(.chip.proved)').innerText`)
-	for _, want := range []string{"A", "by new of kept", "0 of 4 lost, against 4 of 4", "p=0.029"} {
-		if !strings.Contains(fix, want) {
-			t.Errorf("%q is not in %q", want, fix)
-		}
-	}
-	b.accessible()
-}
-
 // byKeyboard goes through the first screen with Tab alone, and uses what it finds.
 func (b *tab) byKeyboard(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.skip').focus()`))
@@ -578,48 +542,4 @@ func TestAPortInUseIsSaid(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "in use") {
 		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), out)
 	}
-}
-
-func TestTheListComparesTwo(t *testing.T) {
-	hwtest.Need(t, hwtest.Chromium, hwtest.Ptrace)
-	state := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", state)
-	for range 2 {
-		if out, err := exec.Command(highwater(t), "run", "--", testprog(t, "steady"), "-for", "1s").CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	b := browser(t)
-	b.do(chromedp.Navigate(serve(t)))
-	b.until(`document.querySelectorAll('tbody tr').length === 2`)
-	b.accessible()
-	if row := b.text("tbody tr"); !strings.Contains(row, "MiB") {
-		t.Errorf("no peak in the list: %q", row)
-	}
-	b.do(chromedp.SendKeys("#search", "Steady-2"))
-	b.until(`document.querySelectorAll('tbody tr').length === 1 && document.querySelector('tbody a').innerText === 'steady-2'`)
-	b.do(chromedp.SendKeys("#search", "2"))
-	b.until(`!document.querySelector('table') && document.querySelector('main').innerText.includes('No recording has these words')`)
-	b.do(chromedp.SendKeys("#search", kb.Backspace+kb.Backspace+kb.Backspace))
-	b.until(`document.querySelectorAll('tbody tr').length === 2`)
-	b.do(chromedp.Click("tbody tr:nth-child(1) input"), chromedp.Click("tbody tr:nth-child(2) input"))
-	b.until(`document.querySelector('a.button')?.innerText === 'Compare steady-1 with steady-2'`)
-	b.do(chromedp.Click("a.button"))
-	b.until(`document.querySelector('h1').innerText.includes('steady-2') && document.querySelectorAll('.side tbody tr').length > 3`)
-	if got := b.text("h1 + p"); got != "" && !strings.Contains(got, "of all lines the greatest change") {
-		t.Errorf("below the headline: %q", got)
-	}
-	for _, scheme := range []string{"dark", "light"} {
-		b.media("prefers-color-scheme", scheme)
-		b.accessible()
-	}
-	for _, part := range value[[]string](b, `[...document.querySelectorAll('section[aria-labelledby=where-title] tbody tr:not(.on) th')].map((e) => e.innerText)`) {
-		if part == "" {
-			t.Error("a row of the ledger has no name")
-		}
-	}
-	b.do(chromedp.NavigateBack())
-	b.until(`document.querySelector('tbody a')`)
-	b.do(chromedp.Click("tbody a"))
-	b.until(`document.querySelector('.ledger')`)
 }
