@@ -3,6 +3,7 @@ package pacer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/units"
@@ -31,6 +32,11 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 		return Refused, []string{"the model does not bring the recorded run out again: " + match}
 	}
 	g.liveness(h, m)
+	if m.live.grows {
+		if widest := slices.Max(m.live.widest); widest > 1.05*m.live.most {
+			g.say(Medium, fmt.Sprintf("buffers grow by copying: where all are copied at once about %s are live, no collection found more than %s; the interval holds it", units.Size(int64(widest)), units.Size(int64(m.live.most))))
+		}
+	}
 	g.seen(h, m)
 	if top := m.top(); m.sparse() {
 		g.say(Medium, fmt.Sprintf("of %s mapped %s were ever written: of the resident set only the interval can be trusted", units.Size(int64(top.ready)), units.Size(int64(top.anon))))

@@ -17,6 +17,7 @@ type large struct {
 	from, to float64
 	size     float64
 	bytes    float64 // of all of them
+	copied   float64 // size of what is copied into each: a buffer grew; 0: none
 	stays    bool    // they are the rise between two knots of the liveness
 }
 
@@ -38,6 +39,14 @@ func (h *History) loadLarge(r *recording.Reader) error {
 	if err != nil {
 		return err
 	}
+	last, err := r.Profile(list[len(list)-1].ID)
+	if err != nil && !errors.Is(err, recording.ErrMissing) {
+		return err
+	}
+	var copied []float64
+	if last != nil {
+		copied = copiedOf(sites, last.Counts)
+	}
 	step := max(1, len(list)/mostProfiles)
 	var before *sample.HeapProfile
 	from := h.ticks[0].alloc
@@ -50,7 +59,7 @@ func (h *History) loadLarge(r *recording.Reader) error {
 			return err
 		}
 		to := h.clockAt(p)
-		h.addLarge(sites, before, p, from, max(from, to))
+		h.addLarge(sites, copied, before, p, from, max(from, to))
 		before, from = p, max(from, to)
 	}
 	return nil
@@ -74,7 +83,7 @@ func (h *History) clockAt(p *sample.HeapProfile) float64 {
 	return h.ticks[min(i, len(h.ticks)-1)].alloc
 }
 
-func (h *History) addLarge(sites []sample.Site, before, after *sample.HeapProfile, from, to float64) {
+func (h *History) addLarge(sites []sample.Site, copied []float64, before, after *sample.HeapProfile, from, to float64) {
 	for i, c := range after.Counts {
 		if i >= len(sites) || sites[i].Size < fromLarge {
 			continue
@@ -84,7 +93,11 @@ func (h *History) addLarge(sites []sample.Site, before, after *sample.HeapProfil
 			n -= min(n, before.Counts[i].NowAllocs)
 		}
 		if size := float64(sites[i].Size); n > 0 {
-			h.large = append(h.large, large{from: from, to: to, size: size, bytes: size * float64(n)})
+			l := large{from: from, to: to, size: size, bytes: size * float64(n)}
+			if copied != nil {
+				l.copied = copied[i]
+			}
+			h.large = append(h.large, l)
 		}
 	}
 }

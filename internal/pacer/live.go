@@ -26,6 +26,10 @@ type liveness struct {
 	work int // first knot after the ramp of the start
 	// steps[i] are the large objects that make the rise after knot i.
 	steps map[int][]large
+	// widest[i] is what a collection after knot i would find if all buffers that grow
+	// stood at their widest there; 0: none grows.
+	widest []float64
+	grows  bool // one does
 
 	// Score is the median and 90th percentile of |left| after the ramp, of the bytes
 	// allocated: a knot counts by the clock between its neighbours. Idle hours with many
@@ -53,6 +57,7 @@ func livenessOf(h *History) *liveness {
 	l.findWork()
 	l.leaveOut()
 	l.steps = stepsOf(l.knots, h.large)
+	l.widestOf(h.large)
 	return l
 }
 
@@ -101,18 +106,22 @@ type path struct {
 	knots []knot
 	bulge []float64 // of the stretch after knot i, bytes at its middle
 	atoms []knot    // large objects that stay: live grows by knot.live at clock
+	wide  []float64 // least that is live in the stretch after knot i
 	most  float64   // no bulge goes beyond
 	at    int
 }
 
 // draw makes a path. The more marks there were, the less can be live beyond the most
 // that one of them found: that is let to grow by 1/sqrt(n) of it. Without a
-// generator it is the lines alone.
-func (l *liveness) draw(rng *rand.Rand) *path {
+// generator it is the lines alone. A wide one has all buffers that grow at their widest.
+func (l *liveness) draw(rng *rand.Rand, wide bool) *path {
 	p := &path{knots: make([]knot, 0, len(l.knots)+2*len(l.steps)), bulge: make([]float64, 0, cap(l.knots))}
 	p.most = l.most * (1 + 1/math.Sqrt(float64(len(l.knots))))
 	for i, k := range l.knots {
-		p.knots, p.bulge = append(p.knots, k), append(p.bulge, 0)
+		p.knots, p.bulge, p.wide = append(p.knots, k), append(p.bulge, 0), append(p.wide, 0)
+		if wide {
+			p.wide[len(p.wide)-1] = l.widest[i]
+		}
 		if rng == nil || i+1 == len(l.knots) {
 			continue
 		}
@@ -172,7 +181,7 @@ func (p *path) climb(i, j knot, steps []large, rng *rand.Rand) {
 		at := knot{clock: i.clock + share*between + done, live: i.live + share*rise + done}
 		p.atoms = append(p.atoms, knot{clock: at.clock, live: sizes[n]})
 		p.knots = append(p.knots, at, knot{clock: at.clock + sizes[n], live: at.live + sizes[n]})
-		p.bulge = append(p.bulge, 0, 0)
+		p.bulge, p.wide = append(p.bulge, 0, 0), append(p.wide, 0, 0)
 		done += sizes[n]
 	}
 }
@@ -202,6 +211,7 @@ func (p *path) live(a float64) float64 {
 	if bulge := p.bulge[p.at] * 4 * t * (1 - t); bulge != 0 {
 		v = min(v+bulge, max(v, p.most))
 	}
+	v = max(v, p.wide[p.at])
 	low := max(0, j.live-(j.clock-a))
 	high := i.live + max(0, a-i.clock)
 	return min(max(v, low), high)

@@ -3,6 +3,7 @@ package pacer
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -37,31 +38,44 @@ const (
 // predict draws many runs under a setting; when are clocks at which a collection is
 // asked for. The same draws serve every setting, so that two differ by the setting.
 func (m *model) predict(set Setting, when []float64) prediction {
-	p := prediction{set: set, peakLow: math.Inf(1)}
-	var peaks, anons, gcs, work, close, live, plain, plainAnon []float64
-	n := m.draws
-	for i := 0; i < n; i++ {
-		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		o := m.run(set, when, rng)
-		plain, plainAnon = append(plain, o.peak), append(plainAnon, m.anonAt(o.ready))
-		o.spread(1 + spread*rng.NormFloat64())
-		if o.gcs > 1000 { // a spiral, or near it: its draws differ little
-			n = min(n, 8)
-		}
-		peaks, anons = append(peaks, o.peak), append(anons, m.anonAt(o.ready))
-		gcs, work = append(gcs, float64(o.gcs)), append(work, o.work)
-		close, live = append(close, float64(o.close)), append(live, o.live)
-		p.peakLow, p.peakTop = min(p.peakLow, o.peak), max(p.peakTop, o.peak)
+	d := m.drawn(set, when, false)
+	p := prediction{set: set, peak: rangeOf(d.plain, d.peaks), anon: rangeOf(d.plainAnon, d.anons)}
+	p.peakLow, p.peakTop = slices.Min(d.peaks), slices.Max(d.peaks)
+	if m.live.grows {
+		// How likely it is that a collection finds them all at their widest is not known:
+		// as likely as not.
+		w := m.drawn(set, when, true)
+		p.peak.P95 = max(p.peak.P95, sample.Bytes(percentile(w.peaks, 0.9)))
+		p.anon.P95 = max(p.anon.P95, sample.Bytes(percentile(w.anons, 0.9)))
 	}
-	p.peak, p.anon = rangeOf(plain, peaks), rangeOf(plainAnon, anons)
-	all, near := percentile(gcs, 0.5), percentile(close, 0.5)
-	p.gcs, p.work = int(math.Round(all)), percentile(work, 0.5)
-	p.live = sample.Bytes(percentile(live, 0.5))
+	all, near := percentile(d.gcs, 0.5), percentile(d.close, 0.5)
+	p.gcs, p.work = int(math.Round(all)), percentile(d.work, 0.5)
+	p.live = sample.Bytes(percentile(d.live, 0.5))
 	p.spiral = near >= 3+all/5
 	if all > 0 {
 		p.close = near / all
 	}
 	return p.widened(m)
+}
+
+// runs are the outcomes of many runs of the model, plain before they are spread.
+type runs struct{ peaks, anons, gcs, work, close, live, plain, plainAnon []float64 }
+
+func (m *model) drawn(set Setting, when []float64, wide bool) (d runs) {
+	n := m.draws
+	for i := 0; i < n; i++ {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		o := m.run(set, when, rng, wide)
+		d.plain, d.plainAnon = append(d.plain, o.peak), append(d.plainAnon, m.anonAt(o.ready))
+		o.spread(1 + spread*rng.NormFloat64())
+		if o.gcs > 1000 { // a spiral, or near it: its draws differ little
+			n = min(n, 8)
+		}
+		d.peaks, d.anons = append(d.peaks, o.peak), append(d.anons, m.anonAt(o.ready))
+		d.gcs, d.work = append(d.gcs, float64(o.gcs)), append(d.work, o.work)
+		d.close, d.live = append(d.close, float64(o.close)), append(d.live, o.live)
+	}
+	return d
 }
 
 // widened adds to the intervals what the draws do not contain.

@@ -127,9 +127,10 @@ const rampLeast, rampMost = 0.4, 1.2
 const paceLeast, paceMost = 0.4, 1.6
 
 // run goes through the recording's line of allocations under a setting. when are
-// the clocks at which a collection is asked for.
-func (m *model) run(set Setting, when []float64, rng *rand.Rand) outcome {
-	r := replay{model: m, set: set, when: when, rng: rng, path: m.live.draw(rng)}
+// the clocks at which a collection is asked for. In a wide run all buffers that grow
+// stand at their widest wherever they do.
+func (m *model) run(set Setting, when []float64, rng *rand.Rand, wide bool) outcome {
+	r := replay{model: m, set: set, when: when, rng: rng, path: m.live.draw(rng, wide)}
 	r.now, r.ramp, r.pace, r.carried = m.h.start(), m.rampShare, 1, m.furthest
 	if rng != nil {
 		r.ramp *= rampLeast + (rampMost-rampLeast)*rng.Float64()
