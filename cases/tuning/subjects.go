@@ -90,6 +90,11 @@ var subjects = []subject{
 		name: "orders", pkg: "./tuning/heldout", before: "{bin}/heldout tables {dir}", args: []string{"orders", "{dir}"},
 		settings: append(gogc(20, 50, 200, 400), append(limits(50), limitAlone(70))...),
 	},
+	// Held out the third time, when the model knew of buffers that grow by copying.
+	{
+		name: "archives", pkg: "./tuning/heldout", args: []string{"archives"},
+		settings: append(gogc(20, 50, 200, 400), append(limits(100), limitAlone(200))...),
+	},
 	// The other cases, with a load whose amount is fixed.
 	{
 		name: "picoshare", pkg: "./picoshare", beside: map[string]string{"picoshare-load": "./picoshare/load"},

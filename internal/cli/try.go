@@ -68,8 +68,7 @@ type try struct {
 	variants   []variant
 	reproduced trial.Reproduced
 	runs       []trial.Run
-	// fingerprint is of the fault that the base has shown, "" if its cause has none.
-	fingerprint string
+	causes     []string // fingerprints that the base's lost runs have, each once
 }
 
 func (f tryFlags) plan(args []string, dash int) (*try, error) {

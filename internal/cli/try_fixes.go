@@ -56,10 +56,23 @@ func readTried() (t triedFixes) {
 	return t
 }
 
-// remember keeps what a trial said of the variants that it settled.
+// noteCause notes the fingerprint of a run of the base that was lost. Its runs may have
+// more than one: where little was seen of a run its class may be another, or none.
+func (t *try) noteCause(r trial.Run) {
+	if t.compare || !r.Ended.Lost() {
+		return
+	}
+	cause := fingerprintOf(filepath.Join(t.folder, r.Recording))
+	if cause != "" && !slices.Contains(t.causes, cause) {
+		t.causes = append(t.causes, cause)
+	}
+}
+
+// remember keeps what a trial said of the variants that it settled, for each cause that
+// the base has shown.
 func (t *try) remember(a *trial.Answer) error {
 	folder, err := filepath.Abs(t.folder)
-	if err != nil || t.fingerprint == "" {
+	if err != nil || len(t.causes) == 0 {
 		return err
 	}
 	all := readTried()
@@ -69,12 +82,14 @@ func (t *try) remember(a *trial.Answer) error {
 		if v.State != trial.Proved && v.State != trial.Refuted && v.State != trial.Worse {
 			continue
 		}
-		one := triedFix{Fingerprint: t.fingerprint, Limit: a.Limit, Variant: v.Name, State: v.State, Why: v.Why, Folder: folder}
-		one.Setting = t.difference(v.Name)
-		all.Tried = slices.DeleteFunc(all.Tried, func(old triedFix) bool {
-			return old.Fingerprint == one.Fingerprint && old.Limit == one.Limit && old.Variant == one.Variant && old.Setting == one.Setting
-		})
-		all.Tried = append(all.Tried, one)
+		for _, cause := range t.causes {
+			one := triedFix{Fingerprint: cause, Limit: a.Limit, Variant: v.Name, State: v.State, Why: v.Why, Folder: folder}
+			one.Setting = t.difference(v.Name)
+			all.Tried = slices.DeleteFunc(all.Tried, func(old triedFix) bool {
+				return old.Fingerprint == one.Fingerprint && old.Limit == one.Limit && old.Variant == one.Variant && old.Setting == one.Setting
+			})
+			all.Tried = append(all.Tried, one)
+		}
 	}
 	path, err := triedPath()
 	if err != nil {

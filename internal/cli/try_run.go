@@ -95,7 +95,7 @@ func (t *try) reproduce(ctx context.Context) error {
 		t.reproduced.Runs = n
 		if r.Ended.Lost() {
 			t.reproduced.Lost, t.reproduced.Why = 1, r.Why
-			t.fingerprint = fingerprintOf(filepath.Join(t.folder, r.Recording))
+			t.noteCause(r)
 			t.status.say("%s shows its fault: %s", base.Name, r.Why)
 			return nil
 		}
@@ -123,6 +123,9 @@ func (t *try) rounds(ctx context.Context) error {
 			return err
 		}
 		r.Variant, r.N = v.Name, counts[i]
+		if i == 0 {
+			t.noteCause(r)
+		}
 		if r.Ended == trial.Failed && r.N == 1 {
 			return t.neverStarts(r, v)
 		}

@@ -1,5 +1,5 @@
 // Heldout is programs to hold predictions against that were written when the model was
-// finished, two and then two again, each with an amount of work that is fixed:
+// finished, two, two and then one, each with an amount of work that is fixed:
 //
 //	heldout index          a server that indexes log lines, and its clients
 //	heldout photos DIR     writes the photographs for the next
@@ -7,6 +7,7 @@
 //	heldout pages          a shop that renders templates and keeps sessions, and its visitors
 //	heldout tables DIR     writes the tables for the next
 //	heldout orders DIR     imports tables: sorts them, and writes compressed JSON
+//	heldout archives       a server that makes archives of folders in memory, and its users
 package main
 
 import (
@@ -35,6 +36,8 @@ func run(args []string) error {
 		return tables(args[1])
 	case len(args) == 2 && args[0] == "orders":
 		return orders(args[1])
+	case len(args) == 1 && args[0] == "archives":
+		return archives()
 	}
-	return fmt.Errorf("index, photos DIR, thumbs DIR, pages, tables DIR or orders DIR? not %q", args)
+	return fmt.Errorf("index, photos DIR, thumbs DIR, pages, tables DIR, orders DIR or archives? not %q", args)
 }
