@@ -234,6 +234,26 @@ var quietHeap = map[string]quietRun{
 		s.stand(20, 120, 0, 0)
 		return s
 	}, []Class{Healthy}, Healthy},
+	"a job of minutes that keeps all it loads until it ends": {longJob, []Class{Healthy}, Healthy},
+	"a tree that is loaded by calls that come and go": {func() *scene {
+		return loading([]float64{12, 6, 18, 9, 39, 30, 26, 24, 17}, []float64{5, 10, 20, 44, 77, 125, 144, 175, 200})
+	}, []Class{Leak}, Leak},
+	"requests, some of which end and free what they held": {func() *scene {
+		return loading([]float64{12, 6, 18, 9, 39, 30, 26, 24, 17}, []float64{5, 10, 60, 44, 77, 125, 144, 120, 200})
+	}, []Class{Burst}, Burst},
+	"uploads that grow while others end": {func() *scene {
+		return loading([]float64{2, 8, 16, 24, 32, 39, 39, 36, 24}, []float64{5, 10, 20, 44, 77, 125, 144, 175, 200})
+	}, []Class{Burst}, Burst},
+	"a server of minutes that comes to its own end": {func() *scene {
+		s := longJob()
+		s.inside(accepts, 1)
+		return s
+	}, []Class{Leak, Healthy}, Leak},
+	"a program that was running when its watch began, until its own end": {func() *scene {
+		s := longJob()
+		s.Watched = true
+		return s
+	}, []Class{Leak, Healthy}, Leak},
 	"buffers of a library's own goroutine":           {func() *scene { return readFor(0) }, nil, Inconclusive},
 	"buffers read for many calls in flight":          {func() *scene { return readFor(500) }, []Class{Burst}, Burst},
 	"buffers read for few calls, perhaps of streams": {func() *scene { return readFor(5) }, nil, Inconclusive},
@@ -329,5 +349,40 @@ func readFor(calls int) *scene {
 	for at := range 6 {
 		s.Course = append(s.Course, Stand{At: float64(at), Bytes: bytesOf(float64(at * at * at)), Calls: []int{0, 2, calls, calls}, Goroutines: true})
 	}
+	return s
+}
+
+// longJob is a program that reads a large tree for two minutes, keeps a quarter of
+// all that it allocates, and ends.
+func longJob() *scene {
+	s := newScene()
+	s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+	s.heap(1200, 1300, 2100)
+	s.charge()
+	s.over(2*time.Minute, 100)
+	s.ended(0)
+	s.cycles(300, 3, 60, 130, 210, 290, 370, 450, 530, 610, 700, 800, 900, 1000, 1100, 1200)
+	s.site("example.org/shop/tree.(*Loader).load", "tree.go", 1273, 465, 0.2)
+	s.inside("example.org/shop/tree.(*Loader).wait", 1)
+	s.stand(60, 200, 8, 0)
+	s.stand(90, 300, 0, 0)
+	return s
+}
+
+// loading is a program killed in its first rise, while 20 calls were in flight: so many
+// calls were at moments before it, and so much was published as held. More than half
+// of what the line allocated was freed.
+func loading(calls, held []float64) *scene {
+	s := newScene()
+	s.heap(205, 220, 236)
+	s.killed()
+	s.cycles(40, 4, 11, 19, 31, 50, 79, 125, 160, 185, 205)
+	s.site("example.org/shop/tree.(*Loader).load", "tree.go", 1273, 200, 0.6).Cycle = 14
+	for i := range calls {
+		s.stand(1+3*float64(i), held[i], int(calls[i]), 1)
+		s.Course[i].Cycle = uint32(i + 4)
+	}
+	s.inside("example.org/shop/tree.(*Loader).load", 20)
+	s.running(1)
 	return s
 }
