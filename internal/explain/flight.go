@@ -238,7 +238,7 @@ func judgeCalls(site *Site, course []Stand, caller, now int) call {
 	if site.Function == "main.main" {
 		return standing
 	}
-	if outlived(site, course, caller) || leftBehind(site, course, caller, now) {
+	if outlived(site, course, caller) || leftBehind(site, course, caller, now) || fewerHoldMore(site, course, caller, now) {
 		return noCall
 	}
 	seen, hidden, most, mostBytes := 0, 0, 0, sample.Bytes(0)
@@ -310,6 +310,37 @@ func leftBehind(site *Site, course []Stand, caller, now int) bool {
 		before = s
 	}
 	return ended >= 2
+}
+
+// fewerHoldMore: as many calls were seen to end as are in flight, what the line holds
+// never fell by a tenth, and at most two thirds of the calls of an earlier moment now
+// hold a fifth more than those did, which is no error of the sampling. A published
+// profile lags, so that what was held then is what was published two collections
+// later. Calls come and go, and their memory stays.
+func fewerHoldMore(site *Site, course []Stand, caller, now int) bool {
+	ended, high := 0, sample.Bytes(0)
+	var before, most, held *Stand
+	for i := range course {
+		s := &course[i]
+		if s.Bytes*10 < high*9 {
+			return false
+		}
+		high = max(high, s.Bytes)
+		if s.Goroutines {
+			if before != nil {
+				ended += max(0, before.calls(caller)-s.calls(caller)-s.Unseen)
+			}
+			if most == nil || s.calls(caller) > most.calls(caller) {
+				most, held = s, nil
+			}
+			before = s
+		}
+		if most != nil && held == nil && s.Cycle >= most.Cycle+2 {
+			held = s
+		}
+	}
+	return held != nil && held.Bytes > 0 && ended >= now && now*3 <= most.calls(caller)*2 &&
+		site.Bytes*5 >= held.Bytes*6 && site.Bytes > held.Bytes+4*site.Error
 }
 
 // stayed: what was held at an earlier moment is still held at the last. A
