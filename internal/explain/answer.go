@@ -249,7 +249,8 @@ type RuledOut struct {
 	Evidence []string `json:"evidence"`
 }
 
-// Fix is one change to try. State is "untested", "predicted" or "proved".
+// Fix is one change to try. State is "untested", "predicted" or "proved"; Command is ""
+// for one of which it is predicted that it does not help.
 type Fix struct {
 	ID      string `json:"id"`
 	Text    string `json:"text"`

@@ -149,6 +149,10 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 	setting := "GOMEMLIMIT=" + units.Env(want)
 	f := &Fix{Text: setting, Kind: "config", State: "predicted", Command: setting + " " + c.again(c.limit, sameBuild)}
 	need := c.live.bytes + c.goFixed()
+	vain := need > want || class == Leak || class == Goroutines
+	if vain {
+		f.Command = "" // nothing to try
+	}
 	switch {
 	case need > want && class == Thrash:
 		f.Outlook = fmt.Sprintf("no help (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
@@ -156,7 +160,7 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
 	case class == Leak && c.stillFilling():
 		f.Outlook = "no help against a leak, only later"
-	case class == Leak || class == Goroutines:
+	case vain:
 		f.Outlook = "still killed, only later: a leak fills any limit"
 	case class == IdleHeap && c.othersGrew():
 		f.Outlook = "may still be killed: the other processes were growing"

@@ -55,7 +55,7 @@ func sampling(s explain.Sampling) string {
 	case 1:
 		return "every allocation counted"
 	}
-	return fmt.Sprintf("sampled 1 per %s; ± %.0f MiB", units.Limit(s.Rate), float64(s.ErrorBytes)/float64(sample.MiB))
+	return fmt.Sprintf("sampled 1 per %s; ± %.0f MiB", units.Limit(s.Rate), max(1, float64(s.ErrorBytes)/float64(sample.MiB)))
 }
 
 func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, first bool) {

@@ -222,7 +222,8 @@ var classNames = map[explain.Class]string{explain.Leak: "leak", explain.Goroutin
 	explain.Churn: "churn", explain.Spiral: "a spiral of the collector", explain.IdleHeap: "freed memory that Go keeps", explain.Thrash: "reclaim without end",
 	explain.Untouched: "memory never touched"}
 
-// fixes prints each change to try, and below it the command that tests it.
+// fixes prints each change to try, and below it the command that tests it, if there is
+// one.
 func (p *page) fixes(fixes []explain.Fix, most int) {
 	if len(fixes) == 0 {
 		return
@@ -237,7 +238,9 @@ func (p *page) fixes(fixes []explain.Fix, most int) {
 			state = f.State + ": " + f.Outlook
 		}
 		p.both("  "+f.ID+"  "+f.Text, state)
-		p.command("     ", f.Command, most)
+		if f.Command != "" {
+			p.command("     ", f.Command, most)
+		}
 	}
 }
 
