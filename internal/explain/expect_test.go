@@ -44,6 +44,11 @@ func TestABudgetIsComparedRowByRow(t *testing.T) {
 		s.charge()
 		return s
 	}
+	unmarked := func() *scene {
+		s := within()
+		s.noMark()
+		return s
+	}
 	for _, c := range []struct {
 		name, budget string
 		scene        func() *scene
@@ -57,6 +62,8 @@ func TestABudgetIsComparedRowByRow(t *testing.T) {
 		{"killed below it", "400MiB", killed, BudgetUnknown, "garbage", "it was killed before it had as much"},
 		{"a part is too much", "total=400MiB,heap=100MiB", within, BudgetFailed, "garbage", "enough in all, but not for each part"},
 		{"parts alone", "heap=100MiB,garbage=100MiB", within, BudgetFailed, "heap", "live heap, 150.0 MiB instead of 100.0 MiB"},
+		{"parts alone, named", "heap=100MiB,garbage=100MiB", within, BudgetFailed, "heap", "200.0 MiB for heap and garbage, measured"},
+		{"no mark", "heap=100MiB", unmarked, BudgetFailed, "heap", "live and new heap, "},
 		{"parts alone, kept", "heap=160MiB,garbage=93MiB", within, BudgetKept, "heap", "to spare"},
 		{"native memory nobody counted on", "heap=12MiB", native, BudgetKept, "native", "native memory, 150.0 MiB that nobody counted on"},
 		{"more live than expected", "30MiB", native, BudgetFailed, "native", "native memory, 150.0 MiB beside 10.0 MiB of live heap"},

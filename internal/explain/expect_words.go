@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // largestDifference is the row that differs most from what was said of it. Where
@@ -29,6 +31,9 @@ func largestDifference(rows []ExpectationRow, b *Budget) int {
 // comparedWith is how the whole compares, in words.
 func (c *Case) comparedWith(x *Expectation) string {
 	text := fmt.Sprintf("%s, measured %s without page cache: ", size(x.Bytes), size(x.Measured))
+	if b := c.Asked.Budget; b.Total == 0 {
+		text = fmt.Sprintf("%s for %s, measured %s: ", size(x.Bytes), b.named(), size(x.Measured))
+	}
 	switch {
 	case x.Measured > x.Bytes:
 		return text + size(x.Measured-x.Bytes) + " too much"
@@ -40,11 +45,23 @@ func (c *Case) comparedWith(x *Expectation) string {
 	return text + size(x.Bytes-x.Measured) + " to spare"
 }
 
+// named are the parts of which something was said, in words.
+func (b *Budget) named() string {
+	var names []string
+	for _, p := range b.Parts {
+		names = append(names, p.Name)
+	}
+	return list(names, "and")
+}
+
 // differenceWords name the row that differs most.
 func (c *Case) differenceWords(r ExpectationRow, b *Budget) string {
 	name := "what is not explained"
 	if i := slices.IndexFunc(budgetRows, func(row budgetRow) bool { return row.name == r.Name }); i >= 0 {
 		name = budgetRows[i].text
+	}
+	if r.Name == "heap" && c.ledger.Row(sample.RowNew) > 0 {
+		name = "live and new heap" // which of the new part was live is not known
 	}
 	text := fmt.Sprintf("Largest difference: %s, %s", name, size(r.Measured))
 	switch {

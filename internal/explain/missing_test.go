@@ -3,6 +3,7 @@ package explain
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,5 +113,21 @@ func TestAnyPartOfTheEvidenceMayBeMissing(t *testing.T) {
 				t.Errorf("%s without %s: %s: %s", name, what, v.Class, v.Sentence)
 			}
 		}
+	}
+}
+
+// A mark that ran out of time is said once, in words.
+func TestAMarkThatTookTooLongIsSaidInWords(t *testing.T) {
+	s := newScene()
+	s.noMark()
+	s.Evidence.Gaps = []sample.Gap{{Process: subject, What: "what was live in shop", Why: "live objects: context deadline exceeded"}}
+	var said []Gap
+	for _, g := range gapsOf(newCase(s.Evidence)) {
+		if strings.HasPrefix(g.What, "what was live") {
+			said = append(said, g)
+		}
+	}
+	if len(said) != 1 || !strings.Contains(said[0].Why, "did not end in its time; the live heap is what the last collection found") {
+		t.Errorf("%+v", said)
 	}
 }

@@ -134,7 +134,7 @@ func gapsOf(c *Case) []Gap {
 	for _, own := range []bool{true, false} {
 		for _, g := range c.Evidence.Gaps {
 			if (g.Process == c.Subject) == own {
-				add(Gap{g.What, g.Why})
+				add(Gap{g.What, plainly(g.Why)})
 			}
 		}
 	}
@@ -150,8 +150,19 @@ func gapsOf(c *Case) []Gap {
 	if g, ok := c.readInMotion(); ok {
 		add(g)
 	}
-	if c.g != nil && c.proc.Live == nil {
+	if c.g != nil && c.proc.Live == nil && !slices.ContainsFunc(out, func(g Gap) bool { return g.Why == unmarkedInTime }) {
 		add(Gap{"what was live just then", "no mark was made; the live heap is what the last collection found"})
 	}
 	return out
+}
+
+// unmarkedInTime is why nothing is known of what was live where a mark took too long.
+const unmarkedInTime = "the mark did not end in its time; the live heap is what the last collection found"
+
+// plainly says a recorded reason in words, where it is a program's.
+func plainly(why string) string {
+	if why == "live objects: context deadline exceeded" {
+		return unmarkedInTime
+	}
+	return why
 }
