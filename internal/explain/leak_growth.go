@@ -145,7 +145,7 @@ func (c *Case) slowsDown() bool {
 }
 
 // stillFilling: the live heap grew from the program's start, its end came within a
-// minute or was a job's, and a tenth of all that was allocated stayed or more: a
+// minute or it was a job, and a tenth of all that was allocated stayed or more: a
 // program that loads what it needs does the same. On a busy machine it may take a
 // while to begin: one that came to its own end had a start in bytes allocated, too.
 func (c *Case) stillFilling() bool {
@@ -153,14 +153,14 @@ func (c *Case) stillFilling() bool {
 	first, last := k.points[0], k.points[len(k.points)-1]
 	kept := (last.live - first.live) / max(1, last.alloc-first.alloc)
 	fromStart := k.floorEnd < 0.2*c.outcome.Elapsed || c.endedWell() && c.lastBefore(k.floorEnd).alloc < 0.1*last.alloc
-	return (c.outcome.Elapsed < 60 || c.wasJob()) && fromStart && kept >= 0.1
+	return (c.outcome.Elapsed < 60 || c.isJob()) && fromStart && kept >= 0.1
 }
 
-// wasJob: the program was seen from its start to its own end, within the time in which
-// slow growth cannot be told, and served nobody: no goroutine waited for connections.
-// How long a job takes is the machine's doing as much as its own.
-func (c *Case) wasJob() bool {
-	if !c.endedWell() || c.Watched || c.Load != "" || c.outcome.Elapsed >= longEnough || len(c.goroutines()) == 0 {
+// isJob: the program was seen from its start, for less than the time in which slow
+// growth shows, and served nobody: no goroutine waited for connections. How long a
+// job takes is the machine's doing as much as its own.
+func (c *Case) isJob() bool {
+	if c.Watched || c.Load != "" || c.outcome.Elapsed >= longEnough || len(c.goroutines()) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(c.goroutines(), func(g sample.GoroutineGroup) bool { return stands(g.Where, accepts) })

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"testing"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -385,4 +386,29 @@ func loading(calls, held []float64) *scene {
 	s.inside("example.org/shop/tree.(*Loader).load", 20)
 	s.running(1)
 	return s
+}
+
+// What a job that was killed had loaded may be what it needs, however long it took.
+func TestAJobThatWasKilledMayHaveBeenLoading(t *testing.T) {
+	for name, c := range map[string]struct {
+		serves bool
+		detail string
+	}{
+		"a job":    {false, "A leak, or something that was still being filled; not a burst."},
+		"a server": {true, "A leak, not a burst."},
+	} {
+		s := longJob()
+		s.Moment.Cgroup.Limit = sample.Some(sample.Bytes(2200 * mib))
+		s.killed()
+		if c.serves {
+			s.inside(accepts, 1)
+		}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Verdict.Class != Leak || a.Verdict.Detail != c.detail {
+			t.Errorf("%s: %s: %s", name, a.Verdict.Class, a.Verdict.Detail)
+		}
+	}
 }
