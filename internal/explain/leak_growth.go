@@ -145,15 +145,16 @@ func (c *Case) slowsDown() bool {
 }
 
 // stillFilling: the live heap grew from the program's start, its end came within a
-// minute or it was a job, and a tenth of all that was allocated stayed or more: a
-// program that loads what it needs does the same. On a busy machine it may take a
-// while to begin: one that came to its own end had a start in bytes allocated, too.
+// minute or it was a job, and a tenth of all that was allocated stayed or more, or the
+// job was done: a program that loads what it needs does the same. On a busy machine it
+// may take a while to begin: one that came to its own end had a start in bytes
+// allocated, too.
 func (c *Case) stillFilling() bool {
 	k := c.curve
 	first, last := k.points[0], k.points[len(k.points)-1]
 	kept := (last.live - first.live) / max(1, last.alloc-first.alloc)
 	fromStart := k.floorEnd < 0.2*c.outcome.Elapsed || c.endedWell() && c.lastBefore(k.floorEnd).alloc < 0.1*last.alloc
-	return (c.outcome.Elapsed < 60 || c.isJob()) && fromStart && kept >= 0.1
+	return (c.outcome.Elapsed < 60 || c.isJob()) && fromStart && (kept >= 0.1 || c.endedWell() && c.isJob())
 }
 
 // isJob: the program was seen from its start, for less than the time in which slow

@@ -245,6 +245,11 @@ var quietHeap = map[string]quietRun{
 	"uploads that grow while others end": {func() *scene {
 		return loading([]float64{2, 8, 16, 24, 32, 39, 39, 36, 24}, []float64{5, 10, 20, 44, 77, 125, 144, 175, 200})
 	}, []Class{Burst}, Burst},
+	"a job that makes much garbage and keeps a little of it until it ends": {func() *scene {
+		s := longJob()
+		s.cycles(2000, 3, 60, 130, 210, 290, 370, 450, 530, 610, 700, 800, 900, 1000, 1100, 1200)
+		return s
+	}, []Class{Healthy}, Healthy},
 	"a server of minutes that comes to its own end": {func() *scene {
 		s := longJob()
 		s.inside(accepts, 1)

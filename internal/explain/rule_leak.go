@@ -121,7 +121,11 @@ func leakFound(c *Case, grown float64, facts []Fact) Finding {
 		f.Facts = append(f.Facts, c.factRun())
 		f.Why[0] = Why{Text: fmt.Sprintf("%s; %.0f%% of the line's bytes were ever freed", c.paceWords(g), 100*c.freedShare()), Evidence: []string{"curve", "run", "site"}}
 		if left := g.untilLimit(); left != "" && !c.outcome.Kernel {
-			f.Sentence += fmt.Sprintf(" At that pace the limit of %s is reached in %s.", limit(c.limit), left)
+			reached := "is"
+			if c.outcome.State == Exited {
+				reached = "would have been"
+			}
+			f.Sentence += fmt.Sprintf(" At that pace the limit of %s %s reached in %s.", limit(c.limit), reached, left)
 		}
 	}
 	return f
