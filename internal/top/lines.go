@@ -3,6 +3,7 @@ package top
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -65,26 +66,28 @@ func (r *lineReader) read() (*Lines, error) {
 	} else if err := r.reader.Refresh(); err != nil {
 		return nil, err
 	}
-	profiles, err := r.reader.Profiles(r.of.process)
-	if errors.Is(err, recording.ErrMissing) || err == nil && len(profiles) == 0 {
+	latest, err := r.reader.ProfileBefore(r.of.process, endOfTime)
+	if errors.Is(err, recording.ErrMissing) {
 		r.lines = &Lines{}
 		return r.lines, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	latest := profiles[len(profiles)-1]
 	if latest.ID == r.last {
 		return r.lines, nil
 	}
-	lines, err := r.linesOf(profiles, latest)
+	lines, err := r.linesOf(latest)
 	if err == nil {
 		r.last, r.lines = latest.ID, lines
 	}
 	return lines, err
 }
 
-func (r *lineReader) linesOf(all []recording.ProfileInfo, latest recording.ProfileInfo) (*Lines, error) {
+// endOfTime is later than any time of a recording.
+var endOfTime = time.Unix(0, math.MaxInt64-1)
+
+func (r *lineReader) linesOf(latest recording.ProfileInfo) (*Lines, error) {
 	profile, err := r.reader.Profile(latest.ID)
 	if err != nil {
 		return nil, err
@@ -95,7 +98,11 @@ func (r *lineReader) linesOf(all []recording.ProfileInfo, latest recording.Profi
 	}
 	lines := &Lines{At: latest.At, Rate: profile.Rate}
 	var base *sample.HeapProfile
-	if before, ok := earlier(all, latest.At.Add(-growthOver)); ok && before.ID != latest.ID {
+	before, err := r.earlier(latest.At.Add(-growthOver))
+	if err != nil {
+		return nil, err
+	}
+	if before.ID != latest.ID {
 		if base, err = r.reader.Profile(before.ID); err != nil {
 			return nil, err
 		}
@@ -119,17 +126,12 @@ func ownFirst(l HeapLine) int {
 }
 
 // earlier is the last profile before a time, else the first.
-func earlier(all []recording.ProfileInfo, at time.Time) (recording.ProfileInfo, bool) {
-	if len(all) == 0 {
-		return recording.ProfileInfo{}, false
+func (r *lineReader) earlier(at time.Time) (recording.ProfileInfo, error) {
+	before, err := r.reader.ProfileBefore(r.of.process, at)
+	if errors.Is(err, recording.ErrMissing) {
+		return r.reader.FirstProfile(r.of.process)
 	}
-	best := all[0]
-	for _, p := range all {
-		if !p.At.After(at) {
-			best = p
-		}
-	}
-	return best, true
+	return before, err
 }
 
 // code is where a line is, in short.
