@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -69,35 +70,78 @@ func stackKey(stack []sample.Location) string {
 const almost = 0.1
 
 // widestOf is, for the stretch after each knot, what would be live where all buffers
-// that grow are copied at once; 0 where none does. That one of them was copied in the
-// stretch is certain, with both its arrays live. How many stand beside each other is what
-// the knots around need at least: most live above least, in widest buffers. No knot may
-// have found them all at their widest; another setting's collection may.
-func (l *liveness) widestOf(list []large) {
+// that grow are copied at once; 0 where none does. Each was copied, with both its arrays
+// live: that is certain. How many stand beside each other is what the knots
+// around need at least: the most that one found, less what is no such buffer, in widest
+// buffers. No knot may have found them all at their widest; another setting's collection
+// may.
+func (l *liveness) widestOf(h *History) {
 	l.widest = make([]float64, len(l.knots))
-	one := make([]float64, len(l.knots)) // widest buffer that was copied in a stretch
-	for _, g := range list {
-		if g.copied == 0 {
-			continue
-		}
-		for i := range len(l.knots) - 1 {
-			if g.from < l.knots[i+1].clock && g.to > l.knots[i].clock {
-				one[i] = max(one[i], g.size+g.copied)
-			}
-		}
+	widths := make([][]float64, len(l.knots)) // of the buffers copied in a stretch, greatest first
+	for i := range len(l.knots) - 1 {
+		widths[i] = widthsIn(h.large, l.knots[i].clock, l.knots[i+1].clock)
 	}
 	for i := range len(l.knots) - 1 {
-		if one[i] == 0 {
+		if len(widths[i]) == 0 {
 			continue
 		}
-		least, most, width := math.Inf(1), 0.0, 0.0
+		rest, most, width := math.Inf(1), 0.0, 0.0
 		for j := max(0, i-around); j <= min(len(l.knots)-1, i+1+around); j++ {
 			if j > 0 { // the first is no mark
-				least, most = min(least, l.knots[j].live), max(most, l.knots[j].live)
+				rest, most = min(rest, max(0, l.knots[j].live-h.growingAt(l.knots[j].clock))), max(most, l.knots[j].live)
 			}
-			width = max(width, one[j])
+			if len(widths[j]) > 0 {
+				width = max(width, widths[j][0])
+			}
 		}
-		n := max(1, math.Ceil((most-least)/width-almost))
-		l.widest[i], l.grows = least+n*one[i], true
+		l.widest[i], l.grows = rest, true
+		n := max(1, int(math.Ceil((most-rest)/width-almost)))
+		for _, w := range widths[i][:min(n, len(widths[i]))] {
+			l.widest[i] += w
+		}
 	}
+}
+
+// mostBeside bounds how many buffers of one size are taken to stand beside each other.
+const mostBeside = 100
+
+// widthsIn are the widths of the buffers that were copied in a stretch of the clock, as
+// many as are likely: profiles lie far apart, and where in between an array was allocated
+// is open.
+func widthsIn(list []large, from, to float64) (widths []float64) {
+	likely := map[float64]float64{}
+	for _, g := range list {
+		if g.copied > 0 && g.from < to && g.to > from {
+			share := (min(to, g.to) - max(from, g.from)) / (g.to - g.from)
+			likely[g.size+g.copied] += share * g.bytes / g.size
+		}
+	}
+	for width, n := range likely {
+		for range min(mostBeside, int(math.Round(n))) {
+			widths = append(widths, width)
+		}
+	}
+	slices.SortFunc(widths, func(a, b float64) int { return cmp.Compare(b, a) })
+	return widths
+}
+
+// growingAt is how much the arrays of growing buffers may be of what a mark at clock a
+// found: as far as the next profile tells, all that was not freed by then.
+func (h *History) growingAt(a float64) float64 {
+	i := sort.Search(len(h.growing), func(i int) bool { return h.growing[i].clock >= a })
+	if len(h.growing) == 0 {
+		return 0
+	}
+	return h.growing[min(i, len(h.growing)-1)].v
+}
+
+// noteGrowing notes the arrays that a profile knows and that were not freed.
+func (h *History) noteGrowing(sites []sample.Site, copied []float64, p *sample.HeapProfile, clock float64) {
+	sum := 0.0
+	for i, c := range p.Counts {
+		if i < len(copied) && copied[i] > 0 && c.NowAllocs > c.NowFrees {
+			sum += float64(c.NowAllocs-c.NowFrees) * float64(sites[i].Size)
+		}
+	}
+	h.growing = append(h.growing, at{clock, sum})
 }

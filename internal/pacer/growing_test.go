@@ -1,6 +1,7 @@
 package pacer
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,5 +108,44 @@ func TestWhatNoCollectionFoundIsSaid(t *testing.T) {
 	}
 	if said := strings.Join(was.Why, "; "); strings.Contains(said, "copied") {
 		t.Errorf("without a buffer that grows it says: %s", said)
+	}
+}
+
+// TestOnlyBuffersThatAreLikelyInAStretchCount: profiles lie far apart, and one large
+// buffer among many may have been anywhere between two.
+func TestOnlyBuffersThatAreLikelyInAStretchCount(t *testing.T) {
+	list := []large{
+		{from: 0, to: 1000, size: 40, bytes: 3 * 40, copied: 20},
+		{from: 0, to: 500, size: 16, bytes: 10 * 16, copied: 8},
+		{from: 500, to: 1000, size: 16, bytes: 20 * 16, copied: 8},
+		{from: 0, to: 1000, size: 30, bytes: 900}, // grows from nothing
+	}
+	for _, tt := range []struct {
+		name     string
+		from, to float64
+		want     []float64
+	}{
+		{"a short one", 100, 200, []float64{24, 24}},
+		{"over two profiles", 450, 550, []float64{24, 24, 24}},
+		{"long enough for a large one", 0, 300, []float64{60, 24, 24, 24, 24, 24, 24}},
+		{"beyond what is known", 1000, 1100, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := widthsIn(list, tt.from, tt.to); !slices.Equal(got, tt.want) {
+				t.Errorf("%v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestWhatBuffersAtRestHoldIsNotCountedTwice: the least that a mark found may be such
+// buffers themselves.
+func TestWhatBuffersAtRestHoldIsNotCountedTwice(t *testing.T) {
+	h := uploads()
+	h.large[0].copied = 8 * mib
+	alone := livenessOf(h).widest[5]
+	h.growing = []at{{0, 16 * mib}}
+	if got := livenessOf(h).widest[5]; alone != 50*mib || got != 58*mib { // 26 and a buffer; 10 and two
+		t.Errorf("%.0f MiB, and %.0f MiB where 16 MiB of the least are buffers; want 50 and 58", alone/mib, got/mib)
 	}
 }

@@ -59,6 +59,7 @@ func (h *History) loadLarge(r *recording.Reader) error {
 			return err
 		}
 		to := h.clockAt(p)
+		h.noteGrowing(sites, copied, p, to)
 		h.addLarge(sites, copied, before, p, from, max(from, to))
 		before, from = p, max(from, to)
 	}

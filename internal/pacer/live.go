@@ -57,7 +57,7 @@ func livenessOf(h *History) *liveness {
 	l.findWork()
 	l.leaveOut()
 	l.steps = stepsOf(l.knots, h.large)
-	l.widestOf(h.large)
+	l.widestOf(h)
 	return l
 }
 
