@@ -127,7 +127,7 @@ func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis) (*sampl
 		c.gap("where objects were allocated", errors.New("no object is in the heap profile: it is switched off, or all are too young"))
 	}
 	if f := a.Objects.Frames; f.Whole > 0 && c.reason != sample.HeapAsked { // heap prints it
-		c.gap("dead words on stacks", fmt.Errorf("every word of %d of %d frames counts: their functions ran, were interrupted or are assembly", f.Whole, f.Exact+f.Whole))
+		c.gap(fmt.Sprintf("which words of %d of %d stack frames were still in use", f.Whole, f.Exact+f.Whole), errors.New("their functions ran, were interrupted or are assembly: all that their words point to counts as held"))
 	}
 	out, err := a.Summarize(ctx, sites)
 	if err != nil {

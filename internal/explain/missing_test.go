@@ -116,6 +116,19 @@ func TestAnyPartOfTheEvidenceMayBeMissing(t *testing.T) {
 	}
 }
 
+// Reasons that are errors of the reading are said in words.
+func TestReasonsAreSaidInWords(t *testing.T) {
+	for why, want := range map[string]string{
+		"live objects: context deadline exceeded":                     unmarkedInTime,
+		"read /proc/17861/exe: not a Go program: not a Go executable": "it is no Go program",
+		"its linker switched heap profiling off":                      "its linker switched heap profiling off",
+	} {
+		if got := plainly(why); got != want {
+			t.Errorf("%q: %q", why, got)
+		}
+	}
+}
+
 // A mark that ran out of time is said once, in words.
 func TestAMarkThatTookTooLongIsSaidInWords(t *testing.T) {
 	s := newScene()

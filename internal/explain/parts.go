@@ -126,7 +126,7 @@ func gapsOf(c *Case) []Gap {
 		}
 	}
 	if p := c.program(c.Subject); p != nil && len(c.Sites) == 0 && p.WhyNot != "" {
-		add(Gap{"the heap profile of " + p.Name, p.WhyNot})
+		add(Gap{"the heap profile of " + p.Name, plainly(p.WhyNot)})
 	}
 	if p := c.program(c.Subject); p != nil && p.Go != nil && p.Go.FoundByOther() {
 		add(Gap{"symbols of " + p.Name, "it is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " + p.Go.FoundBy})
@@ -159,10 +159,13 @@ func gapsOf(c *Case) []Gap {
 // unmarkedInTime is why nothing is known of what was live where a mark took too long.
 const unmarkedInTime = "the mark did not end in its time; the live heap is what the last collection found"
 
-// plainly says a recorded reason in words, where it is a program's.
+// plainly says a recorded reason in words, where it is an error's.
 func plainly(why string) string {
-	if why == "live objects: context deadline exceeded" {
+	switch {
+	case why == "live objects: context deadline exceeded":
 		return unmarkedInTime
+	case strings.Contains(why, "not a Go program"):
+		return "it is no Go program"
 	}
 	return why
 }
