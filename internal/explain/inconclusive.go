@@ -135,6 +135,9 @@ func (c *Case) known() []string {
 	if c.g != nil && c.live.exact {
 		out = append(out, fmt.Sprintf("a mark found %s of Go heap%s live", size(c.live.bytes), c.of()))
 	}
+	if h := c.keeper(nil); h != nil {
+		out = append(out, h.holds())
+	}
 	out = append(out, c.heldBy()...)
 	if c.g != nil && c.g.Goroutines > 1000 {
 		out = append(out, fmt.Sprintf("there were %d goroutines, their stacks %s", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))

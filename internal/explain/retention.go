@@ -108,6 +108,11 @@ func (h *HeldBy) String() string {
 	return h.Path
 }
 
+// holds says how much it holds of what was live at the capture.
+func (h *HeldBy) holds() string {
+	return fmt.Sprintf("%s holds %s, %s of what was live %s after the start", h, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
+}
+
 // held is the end of a sentence about the memory that a line allocated.
 func (c *Case) held(s *Site) string {
 	h := c.keeper(s)
@@ -131,7 +136,7 @@ func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
 		blamed.HeldBy = h
 		v.Culprit = &blamed
 	}
-	text := fmt.Sprintf("%s holds %s, %s of what was live %s after the start", h, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
+	text := h.holds()
 	if h.Chain > 0 {
 		text += fmt.Sprintf("; %d objects lie one behind the other, which one marker of the collector walks alone", h.Chain)
 	}
