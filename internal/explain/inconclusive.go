@@ -226,6 +226,13 @@ func (c *Case) nextCommands() []string {
 	if p := c.program(c.Subject); p != nil && p.Go != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Moment.Processes) > 1 {
 		flags = []string{"--follow-forks"}
 	}
+	if c.g != nil && len(flags) == 0 && len(c.Sites) == 0 && c.Heap == nil && c.Imported == "" {
+		reason := sample.HeapPeak
+		if c.Moment.Kind == sample.MomentDeath { // else its death was not caught
+			reason = sample.HeapKill
+		}
+		flags = append(flags, "--heap", string(reason)) // who holds it needs no heap profile
+	}
 	if bounded := memoryLimitFix(c, Inconclusive); c.collectorOff() && bounded != nil {
 		return []string{bounded.Command}
 	}
