@@ -170,7 +170,7 @@ func (c *Case) heldByGoroutines(p *pile) (n sample.Bytes, ok bool) {
 	}
 	for i := range c.Heap.Paths {
 		at := &c.Heap.Paths[i]
-		if name, _ := strings.CutSuffix(at.Label, " and others"); at.Parent < 0 && begun[name] {
+		if name, _, _ := strings.Cut(at.Label, " and others"); at.Parent < 0 && begun[name] {
 			n += at.Retained
 		}
 	}

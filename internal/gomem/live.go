@@ -15,11 +15,10 @@ import (
 // special records, queued finalizers.
 //
 // It errs on the side of live. Objects with pointers are read word by word
-// without their types, and stacks without the compiler's maps of dead
-// variables, so a number or a dead variable can keep an object. Of a running
-// goroutine, whose stack pointer is in a register, the whole stack counts; what
-// only a register holds is missed. Weak pointers, objects without pointers and
-// pointers in C memory lead nowhere.
+// without their types, so a number can keep an object. Of a goroutine that stands
+// what the compiler calls alive of its stack counts; of a running one, whose stack
+// pointer is in a register, the whole stack; what only a register holds is missed.
+// Weak pointers, objects without pointers and pointers in C memory lead nowhere.
 type marker struct {
 	finBlocks   uint64 // address of runtime.allfin
 	specialNext uint64 // offsets within special and specialprofile

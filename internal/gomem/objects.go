@@ -22,7 +22,7 @@ type Objects struct {
 	Bytes  uint64 // of all objects
 	Roots  []Root
 	Frames StackFrames
-	Later  []uint32 // with which the goroutines, their stacks and the finalizers begin among the roots
+	Later  []uint32 // with which the goroutines, the timers and the finalizers begin among the roots
 	First  []uint32
 	To     []uint32
 

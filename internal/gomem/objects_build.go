@@ -31,7 +31,7 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	if err := sc.scan(ctx); err != nil {
 		return nil, fmt.Errorf("the heap's pointers: %w", err)
 	}
-	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads}
+	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads, own: sc.own, ps: sc.ps}
 	if err := ro.roots(); err != nil {
 		return nil, fmt.Errorf("the heap's roots: %w", err)
 	}

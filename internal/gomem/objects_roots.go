@@ -42,8 +42,9 @@ type rooter struct {
 	types     *Types
 	variables []gobin.Variable // by address
 	threads   []Thread
+	own       []uint64 // see ownRoots
+	ps        uint32   // the list of Ps
 	frames    map[string]uint32
-	maps      map[uint64]mapAt // of frames, by pc
 }
 
 // add begins a root; its pointers follow.
@@ -67,16 +68,20 @@ func (ro *rooter) later() {
 }
 
 func (ro *rooter) point(slot uint32, p uint64) {
-	if id, _, ok := ro.o.find(p); ok {
-		ro.o.To = append(ro.o.To, id)
-		ro.o.slot = append(ro.o.slot, 0)
-		ro.o.setSlot(uint32(len(ro.o.slot)-1), slot)
+	if id, _, ok := ro.o.find(p); ok && ro.own[id/64]>>(id%64)&1 == 0 {
+		ro.lead(slot, id)
 	}
+}
+
+func (ro *rooter) lead(slot, to uint32) {
+	ro.o.To = append(ro.o.To, to)
+	ro.o.slot = append(ro.o.slot, 0)
+	ro.o.setSlot(uint32(len(ro.o.slot)-1), slot)
 }
 
 // roots adds all of them.
 func (ro *rooter) roots() error {
-	ro.frames, ro.maps = make(map[string]uint32), make(map[uint64]mapAt)
+	ro.frames = make(map[string]uint32)
 	ro.known()
 	for i := range ro.c.modules {
 		for _, v := range ro.c.modules[i].variables {
@@ -88,8 +93,11 @@ func (ro *rooter) roots() error {
 	ro.later()
 	ro.goroutines()
 	ro.later()
+	ro.timers()
+	ro.later()
 	ro.finalizers()
 	ro.end()
+	ro.nameUsers()
 	if len(ro.o.To) > maxGraph {
 		return errHeapTooLarge
 	}
@@ -113,6 +121,9 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 			continue
 		}
 		addr := start + 8*k
+		if addr == ro.c.r.marker.allp {
+			continue // see timers
+		}
 		if in == nil || addr-ro.c.r.bias-in.Addr >= in.Size {
 			in = ro.variable(addr - ro.c.r.bias)
 			ro.add(Root{Kind: RootVariable, Name: in.Name, typ: ro.typeOf(in), addr: in.Addr + ro.c.r.bias})
@@ -120,6 +131,17 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 		ro.point(uint32((addr-ro.c.r.bias-in.Addr)/8), word(b, 8*k))
 	}
 	return nil
+}
+
+// timers adds the runtime's Ps, which have the timers. A server that a goroutine runs is
+// held by that one, though a timer will call it, too.
+func (ro *rooter) timers() {
+	addr := ro.c.r.marker.allp
+	v := ro.variable(addr - ro.c.r.bias)
+	ro.add(Root{Kind: RootVariable, Name: v.Name, typ: ro.typeOf(v), addr: addr})
+	if ro.ps != noPs {
+		ro.lead(0, ro.ps)
+	}
 }
 
 // typeOf is a variable's type, 0 if it is not known.
@@ -167,30 +189,50 @@ func (ro *rooter) variable(addr uint64) *gobin.Variable {
 		}
 		return &v
 	}
-	return &gobin.Variable{Name: fmt.Sprintf("a variable at %#x", addr), Addr: addr, Size: 8}
+	return &gobin.Variable{Name: nameless(addr), Addr: addr, Size: 8}
 }
 
-// goroutines adds every goroutine: first what their descriptors hold, then their
-// stacks by frames.
-func (ro *rooter) goroutines() {
-	for i := range ro.c.goroutines {
-		g := &ro.c.goroutines[i]
-		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
-		ro.point(ro.frame("its descriptor"), g.addr)
+// nameUsers says of variables without a name which function uses them.
+func (ro *rooter) nameUsers() {
+	var addrs []uint64
+	isNameless := func(r *Root) bool { return r.Kind == RootVariable && r.Name == nameless(r.addr-ro.c.r.bias) }
+	for i := range ro.o.Roots {
+		if r := &ro.o.Roots[i]; isNameless(r) {
+			addrs = append(addrs, r.addr-ro.c.r.bias)
+		}
 	}
-	ro.later()
-	r := ro.c.r
-	w := walk{code: &r.goroutines.code, mem: ro.c.memory(), threads: r.goroutines.threads, foreign: true}
+	users, _ := ro.c.r.bin.Users(addrs) // without any they are told by their addresses
+	for i := range ro.o.Roots {
+		if r := &ro.o.Roots[i]; isNameless(r) {
+			if f, ok := users[r.addr-ro.c.r.bias]; ok {
+				r.Name += " (" + f + " uses it)"
+			}
+		}
+	}
+}
+
+// nameless is what a variable is called that has no name: by its address in the executable.
+func nameless(addr uint64) string { return fmt.Sprintf("a variable at %#x", addr) }
+
+// goroutines adds every goroutine: what its descriptor holds, and its stack by frames.
+func (ro *rooter) goroutines() {
+	stacks := newStackReader(ro.c.r, ro.c.memory(), &ro.o.Frames)
+	stacks.label = func(pc uint64) uint32 { return ro.frame(ro.function(pc)) }
+	stacks.point = ro.point
+	w := &stacks.walk
 	for i := range ro.c.goroutines {
 		g := &ro.c.goroutines[i]
 		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
-		if ro.liveWords(g, &w) {
+		if id, ok := ro.o.At(g.addr); ok {
+			ro.lead(ro.frame("its descriptor"), id)
+		}
+		if !ro.c.moved && g.stands() && stacks.live(g, ro.c.at(g.sp)) {
 			continue
 		}
-		t := ro.threadOf(g, &w)
+		t := ro.threadOf(g, w)
 		w.registers, w.pcs, w.frames = t.place, w.pcs[:0], w.frames[:0]
 		w.unwind(g)
-		ro.stack(g, &w)
+		ro.stack(g, w)
 		ro.registers(t)
 	}
 }

@@ -117,11 +117,11 @@ func (sc *scanner) copied(i int) []byte {
 
 // ownRoots notes the descriptors of living goroutines, pointers to which are left
 // out: runtime.allgs has them all, and so has every channel that they wait for. Each
-// is a root of its own, and what it holds would be shared with those. A P is
-// runtime.allp's alone in the same way.
+// is a root of its own, and what it holds would be shared with those. The Ps and their
+// list are runtime.allp's alone in the same way.
 func (sc *scanner) ownRoots() {
 	o, c := sc.o, sc.c
-	sc.own, sc.ps = make([]uint64, o.Count/64+1), ^uint32(0)
+	sc.own, sc.ps = make([]uint64, o.Count/64+1), noPs
 	add := func(p uint64) {
 		if id, s, ok := o.find(p); ok {
 			sc.own[id/64] |= 1 << (id % 64)
@@ -139,8 +139,12 @@ func (sc *scanner) ownRoots() {
 	}
 	if id, ok := o.At(list); ok {
 		sc.ps = id
+		add(list)
 	}
 }
+
+// noPs is the list of Ps of a program of which it is not found.
+const noPs = ^uint32(0)
 
 // scanWorker is one thread of ours.
 type scanWorker struct {

@@ -1,6 +1,9 @@
 package gomem
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 const (
 	// maxImage bounds data and bss.
@@ -93,26 +96,41 @@ func (m *marking) masked(start, end, mask uint64) error {
 	return m.ctx.Err()
 }
 
-// stacks marks from every goroutine's stack.
+// maxPrecise bounds the stacks that are read by the compiler's maps, as they are read
+// in one piece. Of deeper ones, an endless recursion's, all words count.
+const maxPrecise = 16 << 20
+
+// stacks marks from every goroutine's stack: from what is alive of it, and from all of
+// it where that cannot be told.
 func (mk *marker) stacks(r *Runtime, m *marking) error {
 	all, err := r.goroutines.readAll(m.mem)
 	if err != nil {
 		return err
 	}
+	precise := newStackReader(r, m.mem, new(StackFrames))
+	precise.label = func(uint64) uint32 { return 0 }
+	precise.point = func(_ uint32, p uint64) { m.point(p) }
+	var b []byte
 	for i := range all {
 		g := &all[i]
+		if g.lo > g.hi || g.hi-g.lo > maxStack {
+			continue
+		}
+		if g.stands() && g.hi-g.sp <= maxPrecise {
+			b = slices.Grow(b[:0], int(g.hi-g.sp))[:g.hi-g.sp]
+			if m.mem.read(g.sp, b) == nil && precise.live(g, b) {
+				continue
+			}
+		}
 		from := g.sp
 		if g.status == statusRunning || from < g.lo || from > g.hi {
 			from = g.lo
-		}
-		if g.lo > g.hi || g.hi-g.lo > 1<<31 {
-			continue
 		}
 		if err := m.words(from&^7, g.hi); err != nil {
 			return err
 		}
 	}
-	return nil
+	return m.ctx.Err()
 }
 
 // words marks from every word of [start, end), of which what cannot be read is

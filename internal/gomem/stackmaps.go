@@ -13,12 +13,27 @@ type StackFrames struct {
 	Whole int // every word counts: interrupted, running, assembly
 }
 
+// stackReader finds what of goroutines' stacks is alive.
+type stackReader struct {
+	r      *Runtime
+	walk   walk
+	maps   map[uint64]mapAt             // of frames, by pc
+	label  func(pc uint64) uint32       // of the function that a pc lies in
+	point  func(label uint32, p uint64) // takes what a word in a function's frame points to
+	frames *StackFrames
+}
+
+func newStackReader(r *Runtime, mem memory, frames *StackFrames) *stackReader {
+	w := walk{code: &r.goroutines.code, mem: mem, threads: r.goroutines.threads, foreign: true}
+	return &stackReader{r: r, walk: w, maps: make(map[uint64]mapAt), frames: frames}
+}
+
 // liveStack finds what of a goroutine's stack is alive, as the collector does
 // (runtime/mgcmark.go, scanstack): of each frame the words that the compiler calls
 // alive where the function goes on, and the variables on the stack that pointers lead
 // to. Of frames that have no such map all words count.
 type liveStack struct {
-	ro      *rooter
+	in      *stackReader
 	g       *goroutine
 	at      uint64 // of b
 	b       []byte // the stack from there to its end
@@ -45,40 +60,42 @@ type stackObject struct {
 // may not fit the words that were read, so that all of these count.
 func (h *HeapCopy) Moved() { h.c.moved = true }
 
-// liveWords adds what is alive of a goroutine's stack. It reports false for one that
-// cannot be followed: one that runs, or is being moved.
-func (ro *rooter) liveWords(g *goroutine, w *walk) bool {
-	if ro.c.moved || g.status == statusRunning || g.sp < g.lo || g.sp >= g.hi || g.sp%8 != 0 {
-		return false
-	}
-	b := ro.c.at(g.sp)
+// stands says whether a goroutine's stack can be followed: not of one that runs.
+func (g *goroutine) stands() bool {
+	return g.status != statusRunning && g.sp >= g.lo && g.sp < g.hi && g.sp%8 == 0
+}
+
+// live passes on what is alive of the stack of a goroutine that stands, of which b is
+// the bytes from its stack pointer on. It reports false for one that cannot be followed.
+func (sr *stackReader) live(g *goroutine, b []byte) bool {
 	if uint64(len(b)) < g.hi-g.sp {
 		return false
 	}
-	frames, rest := ro.framesOf(g, w)
+	b = b[:g.hi-g.sp]
+	frames, rest := sr.framesOf(g, b)
 	if len(frames) == 0 {
 		return false
 	}
-	l := &liveStack{ro: ro, g: g, at: g.sp, b: b[:g.hi-g.sp], other: frames[len(frames)-1].label}
+	l := &liveStack{in: sr, g: g, at: g.sp, b: b, other: frames[len(frames)-1].label}
 	l.records()
 	whole := false // because of what the frame below says
 	for i := range frames {
 		f := &frames[i]
-		m, ok := ro.stackMap(f)
+		m, ok := sr.stackMap(f)
 		switch {
 		case whole || f.step.injected || !ok:
 			l.words(f.sp, f.end, f.label)
 			l.words(l.argsOf(f), l.argsOf(f)+uint64(m.ArgsSize), f.label)
-			ro.o.Frames.Whole++
+			sr.frames.Whole++
 		default:
 			l.masked(f, &m)
-			ro.o.Frames.Exact++
+			sr.frames.Exact++
 		}
 		whole = f.step.injected || !ok || m.NoArgs
 	}
 	if rest < g.hi {
 		l.words(rest, g.hi, l.other)
-		ro.o.Frames.Whole++
+		sr.frames.Whole++
 	}
 	l.follow()
 	return true
@@ -86,8 +103,10 @@ func (ro *rooter) liveWords(g *goroutine, w *walk) bool {
 
 // framesOf are the frames of a goroutine that stands at a call, the wrappers that the
 // compiler made too, and where they end.
-func (ro *rooter) framesOf(g *goroutine, w *walk) (all []stackFrame, rest uint64) {
-	w.stack = w.stack[:0]
+func (sr *stackReader) framesOf(g *goroutine, b []byte) (all []stackFrame, rest uint64) {
+	w := &sr.walk
+	w.stack = b
+	defer func() { w.stack = nil }() // b is another's
 	pc, sp, link := g.pc, g.sp, uint64(0)
 	named := 0 // frames that have a label: a wrapper has that of its caller
 	for range (g.hi - g.sp) / 8 {
@@ -96,7 +115,7 @@ func (ro *rooter) framesOf(g *goroutine, w *walk) (all []stackFrame, rest uint64
 		if !s.ok || s.delta < 0 || end > g.hi {
 			break
 		}
-		all = append(all, stackFrame{pc: pc, sp: sp, end: end, step: s, label: ro.frame(ro.function(pc))})
+		all = append(all, stackFrame{pc: pc, sp: sp, end: end, step: s, label: sr.label(pc)})
 		if !s.wrapper {
 			for ; named < len(all); named++ {
 				all[named].label = all[len(all)-1].label
@@ -114,11 +133,11 @@ func (ro *rooter) framesOf(g *goroutine, w *walk) (all []stackFrame, rest uint64
 }
 
 // stackMap is that of a frame, ok false if it says too little.
-func (ro *rooter) stackMap(f *stackFrame) (m gobin.StackMap, ok bool) {
-	if known, ok := ro.maps[f.pc]; ok {
+func (sr *stackReader) stackMap(f *stackFrame) (m gobin.StackMap, ok bool) {
+	if known, ok := sr.maps[f.pc]; ok {
 		return known.m, known.ok
 	}
-	u := &ro.c.r.goroutines.code
+	u := &sr.r.goroutines.code
 	pc := f.pc - u.bias
 	fn, ok := u.bin.FuncAt(pc)
 	if ok {
@@ -129,10 +148,10 @@ func (ro *rooter) stackMap(f *stackFrame) (m gobin.StackMap, ok bool) {
 	if u.links {
 		least = 16 // goarch.StackAlign
 	}
-	if end := ro.localsEnd(f); ok && m.NoLocals && end > f.sp && end-f.sp > least {
+	if end := sr.localsEnd(f); ok && m.NoLocals && end > f.sp && end-f.sp > least {
 		ok = false
 	}
-	ro.maps[f.pc] = mapAt{m, ok}
+	sr.maps[f.pc] = mapAt{m, ok}
 	return m, ok
 }
 
@@ -145,9 +164,9 @@ type mapAt struct {
 // localsEnd is where the locals of a frame end: before the return address, where a
 // call pushes it, and the saved frame pointer (runtime/traceback.go; on arm64, that
 // lies below the frame, which is as if it lay at its end).
-func (ro *rooter) localsEnd(f *stackFrame) uint64 {
+func (sr *stackReader) localsEnd(f *stackFrame) uint64 {
 	end := f.end
-	if !ro.c.r.goroutines.code.links {
+	if !sr.r.goroutines.code.links {
 		end -= 8
 	}
 	if end > f.sp {
@@ -158,7 +177,7 @@ func (ro *rooter) localsEnd(f *stackFrame) uint64 {
 
 // argsOf is where the arguments of a frame begin, in that of its caller.
 func (l *liveStack) argsOf(f *stackFrame) uint64 {
-	if l.ro.c.r.goroutines.code.links {
+	if l.in.r.goroutines.code.links {
 		return f.end + 8 // goarch.MinFrameSize
 	}
 	return f.end
@@ -166,7 +185,7 @@ func (l *liveStack) argsOf(f *stackFrame) uint64 {
 
 // masked adds the words of a frame that its map calls alive.
 func (l *liveStack) masked(f *stackFrame, m *gobin.StackMap) {
-	end, args := l.ro.localsEnd(f), l.argsOf(f)
+	end, args := l.in.localsEnd(f), l.argsOf(f)
 	from := end - 8*uint64(m.Locals.Words)
 	for i := range m.Locals.Words {
 		if m.Locals.Has(i) {
@@ -192,11 +211,11 @@ func (l *liveStack) masked(f *stackFrame, m *gobin.StackMap) {
 // records adds what the goroutine's deferred calls and panics hold that lie on its
 // stack. Those in the heap are found from its descriptor.
 func (l *liveStack) records() {
-	layout, err := l.ro.c.r.bin.Layout()
+	layout, err := l.in.r.bin.Layout()
 	if err != nil {
 		return
 	}
-	mem := l.ro.c.memory()
+	mem := l.in.walk.mem
 	field := func(base uint64, typ, name string) (addr uint64, ok bool) {
 		off, ok := layout.Offset(typ, name)
 		return base + off, ok
@@ -234,7 +253,7 @@ func (l *liveStack) word(addr uint64, label uint32) {
 	case p >= l.at && p < l.g.hi:
 		l.into = append(l.into, p)
 	default:
-		l.ro.point(label, p)
+		l.in.point(label, p)
 	}
 }
 

@@ -5,8 +5,8 @@
 // What something retains is what would be garbage without it (its subtree of
 // the dominator tree). Objects that are held from several places are retained by
 // what these have in common, at last by all roots together, and are counted once.
-// What variables lead to is theirs, whichever stack has it in hand too; what stacks
-// lead to is not a finalizer's.
+// What variables lead to is theirs, whichever stack has it in hand too; what goroutines
+// lead to is not a timer's, nor a finalizer's.
 package heapgraph
 
 import (

@@ -96,10 +96,19 @@ func (p *pather) belowRoots(from, to uint32) {
 				continue
 			}
 			if at := p.a.path(node); *at == 0 {
-				*at = p.find(&p.paths, pathKey{0, p.label(name + " and others"), o.TypeOf(node)}, node)
+				*at = p.find(&p.paths, pathKey{0, p.label(name + andOthers(o.TypeOf(node))), o.TypeOf(node)}, node)
 			}
 		}
 	}
+}
+
+// andOthers says behind the name of a root that other ways lead there, too; of what has
+// a type that follows, as what several hold is known by that.
+func andOthers(typ gomem.TypeRef) string {
+	if typ == 0 {
+		return " and others"
+	}
+	return " and others: "
 }
 
 // path is where the path of a reachable node is noted.
