@@ -39,12 +39,12 @@ func printGrowth(w io.Writer, g *explain.HeapGrowth) error {
 	}
 	p.line("WHAT GREW AND IS STILL HELD                                     growth, steps between captures")
 	for _, row := range g.Grew[:min(len(g.Grew), growthRows)] {
-		p.line("  +%9s  %s", units.Size(row.Change), clip(row.Path, 80))
+		p.line("  +%9s  %s", units.Size(row.Change), short(row.Path, 80))
 		steps := fmt.Sprintf("in %d of %d steps", row.Steps, g.Captures-1)
 		if row.Always {
 			steps = "at every step"
 		}
-		p.line("      %s, %s to %s, %s objects more, %s%s", clip(row.Type, 30), units.Size(row.Before), units.Size(row.After), growthCount(row.ChangeObjects), steps, grownBy(row))
+		p.line("      %s, %s to %s, %s objects more, %s%s", short(row.Type, 30), units.Size(row.Before), units.Size(row.After), growthCount(row.ChangeObjects), steps, grownBy(row))
 	}
 	return p.err
 }
@@ -61,7 +61,7 @@ func grownBy(row explain.HeapGrown) string {
 		return ""
 	}
 	at := row.Allocated[0]
-	return ", allocated at " + clip(fmt.Sprintf("%s:%d %s", path.Base(at.File), at.Line, at.Function), 50)
+	return ", allocated at " + short(fmt.Sprintf("%s:%d %s", path.Base(at.File), at.Line, at.Function), 50)
 }
 
 func whenOf(s explain.HeapSide) string {

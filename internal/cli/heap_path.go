@@ -22,7 +22,8 @@ func (f heapFlags) printPath(s *streams, a *heapgraph.Analysis) error {
 	if way == nil {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("nothing leads to the object at %#x: it is garbage", addr)}
 	}
-	fmt.Fprintf(s.out, "%s retained by %s, dominated by way of %s\n", units.Size(a.Retained(object)), f.path, a.PathOf(object))
+	fmt.Fprintf(s.out, "%s go with the object at %s, which is held by %s\n", units.Size(a.Retained(object)), f.path, a.PathOf(object))
+	fmt.Fprintln(s.out, "the shortest way to it:")
 	for _, step := range way {
 		if step.Address == 0 {
 			fmt.Fprintf(s.out, "  %s\n", step.Label)
@@ -40,7 +41,7 @@ func (f heapFlags) printType(s *streams, a *heapgraph.Analysis) error {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("no reachable object is known to be of type %s", f.typ), hint: "highwater heap --json lists the types"}
 	}
 	for _, u := range uses[:min(len(uses), 25)] {
-		fmt.Fprintf(s.out, "  %10s  %8s objects  %s  for example %#x\n", units.Size(u.Bytes), count(u.Objects), clip(u.Path, 60), u.Example)
+		fmt.Fprintf(s.out, "  %10s  %8s objects  %s  for example %#x\n", units.Size(u.Bytes), count(u.Objects), short(u.Path, 80), u.Example)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (f heapFlags) printTypeOf(s *streams, c *sample.HeapCapture) error {
 	for i := range c.Paths {
 		if p := &c.Paths[i]; p.Type == f.typ && p.Objects > 0 {
 			found = true
-			fmt.Fprintf(s.out, "  %10s  %8s objects  %s\n", units.Size(p.Bytes), count(p.Objects), clip(c.Path(i), 60))
+			fmt.Fprintf(s.out, "  %10s  %8s objects  %s\n", units.Size(p.Bytes), count(p.Objects), short(c.Path(i), 80))
 		}
 	}
 	if !found {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 
 	"github.com/highwater-go/highwater/internal/units"
@@ -31,19 +32,19 @@ func (ans *heapAnswer) print(w io.Writer) error {
 	}
 	p.line("WHO HOLDS IT                                                    retained, objects")
 	for _, h := range ans.Holders[:min(len(ans.Holders), holderRows)] {
-		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), clip(h.Path, 80))
-		p.line("      %s  %s objects%s", clip(h.Type, 40), count(h.Objects), allocatedAt(h))
+		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(h.Path, 80))
+		p.line("      %s  %s objects%s", short(h.Type, 40), count(h.Objects), allocatedAt(h))
 	}
 	p.line("TYPES")
 	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {
-		p.line("  %10s %4s  %s  %s", units.Size(t.Bytes), ans.percent(t.Bytes), clip(t.Type, 60), count(t.Objects))
+		p.line("  %10s %4s  %s  %s", units.Size(t.Bytes), ans.percent(t.Bytes), short(t.Type, 60), count(t.Objects))
 	}
 	p.collections(ans)
 	for i, c := range ans.Chains[:min(len(ans.Chains), chainRows)] {
 		if i == 0 {
 			p.line("CHAINS that one marker walks alone")
 		}
-		p.line("  %s objects one behind the other: %s  %s", count(c.Length), clip(c.Path, 50), clip(c.Type, 20))
+		p.line("  %s objects one behind the other: %s  %s", count(c.Length), short(c.Path, 50), short(c.Type, 20))
 	}
 	for _, g := range ans.Gaps[:min(len(ans.Gaps), gapRows)] {
 		p.line("not known: %s: %s", g.What, clip(g.Why, 80))
@@ -58,7 +59,7 @@ func (p *heapPrinter) collections(ans *heapAnswer) {
 		if i == 0 {
 			p.line("COLLECTIONS")
 		}
-		p.line("  %10s  %s  %s", units.Size(c.Bytes), clip(c.Path, 50), c.says())
+		p.line("  %10s  %s  %s", units.Size(c.Bytes), short(c.Path, 50), c.says())
 	}
 }
 
@@ -78,7 +79,7 @@ func allocatedAt(h heapHolder) string {
 	if len(h.Allocated) == 0 {
 		return ""
 	}
-	return ", allocated at " + clip(h.Allocated[0].String(), 50)
+	return ", allocated at " + short(h.Allocated[0].String(), 50)
 }
 
 func (ans *heapAnswer) percent(n uint64) string {
@@ -96,6 +97,13 @@ func (p *heapPrinter) line(format string, args ...any) {
 		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
 	}
 }
+
+// directories are those of an import path, behind which the package's name is.
+var directories = regexp.MustCompile(`(?:[\w.~-]+/)+`)
+
+// short is a path or a type without the directories of packages, as Go's own messages
+// print them, and no longer than n characters. --json has all.
+func short(s string, n int) string { return clip(directories.ReplaceAllString(s, ""), n) }
 
 // clip shortens a text to n characters in its middle, as both ends of a path say
 // something.

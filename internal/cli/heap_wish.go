@@ -20,7 +20,7 @@ func (w heapWish) none() bool { return w == heapWish{} }
 type heapWishFlag struct{ when []string }
 
 func (f *heapWishFlag) add(c *cobra.Command) {
-	c.Flags().StringSliceVar(&f.when, "heap", nil, "capture who holds the heap: at a new `peak`, at its death by a signal (kill), or every=DURATION; the program stands still for that (highwater heap RECORDING)")
+	c.Flags().StringSliceVar(&f.when, "heap", nil, "capture who holds the heap `when`: peak (a new one), kill (death by a signal) or every=DURATION; the program stands still for that (highwater heap RECORDING)")
 }
 
 // plan reads it: "peak", "kill", "every=30s", several with commas.
