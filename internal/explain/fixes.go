@@ -137,19 +137,20 @@ func (c *Case) causeFor(f *Finding) *Cause {
 }
 
 // memoryLimitFix is GOMEMLIMIT for this limit, with what it would do: nil where
-// there is no limit to set it for, or it is in force already.
+// there is no limit to set it for, or it is in force already, or one is and a lower one
+// would not help.
 func memoryLimitFix(c *Case, class Class) *Fix {
 	want := c.limitForGo()
 	if c.limit == 0 || c.g == nil || want < 8*sample.MiB {
 		return nil
 	}
-	if have, ok := c.memoryLimit(); ok && have <= want {
+	need := c.live.bytes + c.goFixed()
+	vain := need > want || class == Leak || class == Goroutines
+	if have, ok := c.memoryLimit(); ok && (have <= want || vain) {
 		return nil
 	}
 	setting := "GOMEMLIMIT=" + units.Env(want)
 	f := &Fix{Text: setting, Kind: "config", State: "predicted", Command: setting + " " + c.again(c.limit, sameBuild)}
-	need := c.live.bytes + c.goFixed()
-	vain := need > want || class == Leak || class == Goroutines
 	if vain {
 		f.Command = "" // nothing to try
 	}
