@@ -95,6 +95,11 @@ var subjects = []subject{
 		name: "archives", pkg: "./tuning/heldout", args: []string{"archives"},
 		settings: append(gogc(20, 50, 200, 400), append(limits(100), limitAlone(200))...),
 	},
+	// And once more, when archives had shown where that went too far.
+	{
+		name: "letters", pkg: "./tuning/heldout", args: []string{"letters"},
+		settings: append(gogc(20, 50, 200, 400), append(limits(80), limitAlone(150))...),
+	},
 	// The other cases, with a load whose amount is fixed.
 	{
 		name: "picoshare", pkg: "./picoshare", beside: map[string]string{"picoshare-load": "./picoshare/load"},

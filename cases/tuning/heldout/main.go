@@ -1,5 +1,5 @@
 // Heldout is programs to hold predictions against that were written when the model was
-// finished, two, two and then one, each with an amount of work that is fixed:
+// finished, two, two and two, each with an amount of work that is fixed:
 //
 //	heldout index          a server that indexes log lines, and its clients
 //	heldout photos DIR     writes the photographs for the next
@@ -8,6 +8,7 @@
 //	heldout tables DIR     writes the tables for the next
 //	heldout orders DIR     imports tables: sorts them, and writes compressed JSON
 //	heldout archives       a server that makes archives of folders in memory, and its users
+//	heldout letters        prints mailings, each as one body that grows
 package main
 
 import (
@@ -38,6 +39,8 @@ func run(args []string) error {
 		return orders(args[1])
 	case len(args) == 1 && args[0] == "archives":
 		return archives()
+	case len(args) == 1 && args[0] == "letters":
+		return letters()
 	}
-	return fmt.Errorf("index, photos DIR, thumbs DIR, pages, tables DIR, orders DIR or archives? not %q", args)
+	return fmt.Errorf("index, photos DIR, thumbs DIR, pages, tables DIR, orders DIR, archives or letters? not %q", args)
 }
