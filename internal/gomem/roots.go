@@ -100,6 +100,11 @@ func (m *marking) masked(start, end, mask uint64) error {
 // in one piece. Of deeper ones, an endless recursion's, all words count.
 const maxPrecise = 16 << 20
 
+// mostPrecise bounds the goroutines of which that is done: it takes some ten
+// microseconds for each, of the two seconds that a dying process has. Of more, all words
+// of all stacks count.
+const mostPrecise = 5000
+
 // stacks marks from every goroutine's stack: from what is alive of it, and from all of
 // it where that cannot be told.
 func (mk *marker) stacks(r *Runtime, m *marking) error {
@@ -113,10 +118,13 @@ func (mk *marker) stacks(r *Runtime, m *marking) error {
 	var b []byte
 	for i := range all {
 		g := &all[i]
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
 		if g.lo > g.hi || g.hi-g.lo > maxStack {
 			continue
 		}
-		if g.stands() && g.hi-g.sp <= maxPrecise {
+		if len(all) <= mostPrecise && g.stands() && g.hi-g.sp <= maxPrecise {
 			b = slices.Grow(b[:0], int(g.hi-g.sp))[:g.hi-g.sp]
 			if m.mem.read(g.sp, b) == nil && precise.live(g, b) {
 				continue
