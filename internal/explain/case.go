@@ -60,7 +60,7 @@ func newCase(e *Evidence) *Case {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}
 	if c.site = e.blamed(); c.site != nil {
-		c.flight = judgeFlight(c.site, c.goroutines(), e.Course, Stand{At: e.seconds(e.Moment.At), Made: made(e.process())})
+		c.flight = judgeFlight(c.site, c.goroutines(), e.Course, Stand{At: e.seconds(e.Moment.At), Made: made(e.process())}, c.pressed)
 	}
 	c.run = runOf(c)
 	return c

@@ -55,8 +55,9 @@ func stands(where []sample.Location, function string) bool {
 }
 
 // judgeFlight reads them from the goroutines of the moment and from the course before
-// it; of end, the moment, only the time and the goroutines made count.
-func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, end Stand) flight {
+// it; of end, the moment, only the time and the goroutines made count. short says that
+// memory was.
+func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, end Stand, short bool) flight {
 	callers := site.callers()
 	calls, running := inFlight(now, callers)
 	f := flight{running: running}
@@ -79,7 +80,7 @@ func judgeFlight(site *Site, now []sample.GoroutineGroup, course []Stand, end St
 		}
 		f.outer = i
 	}
-	f.call = judgeCalls(site, course, f.outer, calls[f.outer]+running)
+	f.call = judgeCalls(site, course, f.outer, calls[f.outer]+running, short)
 	if f.call == always && f.outer == 0 && runsAlong(calls[0], running, site, course) {
 		f.call = standing
 	}
@@ -232,13 +233,15 @@ const (
 )
 
 // judgeCalls reads the course of the blamed site; now is how many goroutines may
-// be inside the caller at the moment. Only moments at which a quarter of the final
+// be inside the caller at the moment. Requests may be larger than those before, and what
+// a program fills at its start is no fault where there is room: of both, fewer calls
+// that hold more say nothing. Only moments at which a quarter of the final
 // bytes was held say anything of who holds them.
-func judgeCalls(site *Site, course []Stand, caller, now int) call {
+func judgeCalls(site *Site, course []Stand, caller, now int, short bool) call {
 	if site.Function == "main.main" {
 		return standing
 	}
-	if outlived(site, course, caller) || leftBehind(site, course, caller, now) || fewerHoldMore(site, course, caller, now) {
+	if outlived(site, course, caller) || leftBehind(site, course, caller, now) || short && !site.serves() && fewerHoldMore(site, course, caller, now) {
 		return noCall
 	}
 	seen, hidden, most, mostBytes := 0, 0, 0, sample.Bytes(0)
