@@ -13,6 +13,7 @@ const unwindTries = 3
 type batch struct {
 	reader *goroutineReader
 	walk   walk
+	begins stackBegins
 	buf    []byte
 	addrs  []uint64
 	ends   []int // of each goroutine's stack in walk.pcs
@@ -42,7 +43,9 @@ func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64, []uint32))
 func (b *batch) stacks(part []goroutine) {
 	b.addrs, b.ends, b.walk.pcs = b.addrs[:0], b.ends[:0], b.walk.pcs[:0]
 	b.walk.frames = b.walk.frames[:0]
+	b.begins.read(part)
 	for i := range part {
+		b.walk.begin = b.begins.begin[i]
 		b.walk.unwind(&part[i])
 		b.addrs = append(b.addrs, part[i].addr)
 		b.ends = append(b.ends, len(b.walk.pcs))

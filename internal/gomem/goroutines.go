@@ -161,6 +161,7 @@ func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, er
 	groups := grouping{reader: gr, mem: r.mem, now: r.now(all), byHash: make(map[uint64][]int)}
 	w := walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads, foreign: modules > 1}
 	b := batch{reader: gr, walk: w, buf: make([]byte, windowSize)}
+	b.begins = stackBegins{mem: r.mem, buf: b.buf}
 	b.unwind(all, func(g *goroutine, stack []uint64, frames []uint32) {
 		if !gr.code.system(g, finalizing&fingRunning != 0) {
 			groups.add(g, stack, frames)

@@ -112,33 +112,55 @@ func (mk *marker) stacks(r *Runtime, m *marking) error {
 	if err != nil {
 		return err
 	}
-	precise := newStackReader(r, m.mem, new(StackFrames))
-	precise.label = func(uint64) uint32 { return 0 }
-	precise.point = func(_ uint32, p uint64) { m.point(p) }
-	var b []byte
-	for i := range all {
-		g := &all[i]
-		if err := m.ctx.Err(); err != nil {
-			return err
-		}
-		if g.lo > g.hi || g.hi-g.lo > maxStack {
-			continue
-		}
-		if len(all) <= mostPrecise && g.stands() && g.hi-g.sp <= maxPrecise {
-			b = slices.Grow(b[:0], int(g.hi-g.sp))[:g.hi-g.sp]
-			if m.mem.read(g.sp, b) == nil && precise.live(g, b) {
-				continue
+	var precise *stackReader
+	if len(all) <= mostPrecise {
+		precise = newStackReader(r, m.mem, new(StackFrames))
+		precise.label = func(uint64) uint32 { return 0 }
+		precise.point = func(_ uint32, p uint64) { m.point(p) }
+	}
+	begins := stackBegins{mem: m.mem, buf: m.buf}
+	for part := range slices.Chunk(all, batchSize) {
+		begins.read(part)
+		for i := range part {
+			if err := mk.stack(m, &part[i], begins.begin[i], precise); err != nil {
+				return err
 			}
-		}
-		from := g.sp
-		if g.status == statusRunning || from < g.lo || from > g.hi {
-			from = g.lo
-		}
-		if err := m.words(from&^7, g.hi); err != nil {
-			return err
 		}
 	}
 	return m.ctx.Err()
+}
+
+// stack marks from one goroutine's stack, of which begin is read already. precise is nil
+// where all words count.
+func (mk *marker) stack(m *marking, g *goroutine, begin []byte, precise *stackReader) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	if g.lo > g.hi || g.hi-g.lo > maxStack {
+		return nil
+	}
+	if precise != nil && g.stands() && g.hi-g.sp <= maxPrecise {
+		b := begin
+		if n := g.hi - g.sp; uint64(len(b)) < n {
+			precise.buf = slices.Grow(precise.buf[:0], int(n))[:n]
+			b = precise.buf
+			if m.mem.read(g.sp, b) != nil {
+				b = nil
+			}
+		}
+		if precise.live(g, b) {
+			return nil
+		}
+	}
+	if g.stands() && uint64(len(begin)) == g.hi-g.sp {
+		m.scan(g.sp, begin)
+		return nil
+	}
+	from := g.sp
+	if g.status == statusRunning || from < g.lo || from > g.hi {
+		from = g.lo
+	}
+	return m.words(from&^7, g.hi)
 }
 
 // words marks from every word of [start, end), of which what cannot be read is

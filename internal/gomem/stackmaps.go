@@ -21,6 +21,7 @@ type stackReader struct {
 	label  func(pc uint64) uint32       // of the function that a pc lies in
 	point  func(label uint32, p uint64) // takes what a word in a function's frame points to
 	frames *StackFrames
+	buf    []byte // for a stack
 }
 
 func newStackReader(r *Runtime, mem memory, frames *StackFrames) *stackReader {

@@ -122,6 +122,7 @@ func (u *unwinder) system(g *goroutine, finalizing bool) bool {
 type walk struct {
 	code   *unwinder
 	mem    memory
+	begin  []byte // of the next goroutine's stack from sp on, as far as it was read
 	stack  []byte // the bytes from sp on
 	pcs    []uint64
 	frames []uint32 // bytes of each pc's frame
@@ -150,7 +151,7 @@ func (w *walk) unwind(g *goroutine) {
 		return
 	}
 	from := len(w.pcs)
-	w.stack = w.stack[:0]
+	w.stack = append(w.stack[:0], w.begin...)
 	if !w.follow(g) {
 		w.pcs, w.frames = w.pcs[:from], w.frames[:from]
 	}
