@@ -1,6 +1,9 @@
 package explain
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A GOMEMLIMIT is offered where none is set, without a command where it would not help;
 // where one is set, a lower one is offered only if it would.
@@ -32,5 +35,30 @@ func TestALowerGOMEMLIMITIsOfferedOnlyWhereItHelps(t *testing.T) {
 		if offered != c.offered || command != c.command {
 			t.Errorf("%s with GOMEMLIMIT %d: offered %v, with a command %v; %s", c.scene, c.set, offered, command, a.Verdict.Class)
 		}
+	}
+}
+
+// TestWhatToRunNextIsACommand: with the collector off a GOMEMLIMIT is the next thing to
+// try, but not where what is live needs more than it.
+func TestWhatToRunNextIsACommand(t *testing.T) {
+	bounded := 0
+	for name, scene := range scenes {
+		s := scene()
+		if s.p == nil || s.p.Go == nil {
+			continue
+		}
+		s.p.Go.GOGC = -1
+		c := newCase(s.Evidence)
+		for _, command := range c.nextCommands() {
+			if command == "" {
+				t.Errorf("%s: an empty command", name)
+			}
+			if strings.HasPrefix(command, "GOMEMLIMIT=") {
+				bounded++
+			}
+		}
+	}
+	if bounded == 0 {
+		t.Error("no scene has a GOMEMLIMIT to try")
 	}
 }

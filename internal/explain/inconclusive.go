@@ -233,7 +233,7 @@ func (c *Case) nextCommands() []string {
 		}
 		flags = append(flags, "--heap", string(reason)) // who holds it needs no heap profile
 	}
-	if bounded := memoryLimitFix(c, Inconclusive); c.collectorOff() && bounded != nil {
+	if bounded := memoryLimitFix(c, Inconclusive); c.collectorOff() && bounded != nil && bounded.Command != "" {
 		return []string{bounded.Command}
 	}
 	return []string{c.again(limit, changed, flags...)}

@@ -14,7 +14,7 @@ var leakPage = Page{
 		"Whether the growth slows down while the program goes on allocating, as a cache's does that fills up.",
 	},
 	Blind: []string{
-		"A cache or a data set that is still being filled looks alike; where the program ended within a minute the answer says so.",
+		"A cache or a data set that is still being filled looks alike; where the program ended within a minute, or within ten and served nobody, the answer says so.",
 		"What holds the objects where the heap was not captured (--heap): the line is the one that allocated them.",
 		"Growth per unit of work where no counter of the work was recorded; it is then per byte allocated.",
 	},
