@@ -17,6 +17,7 @@ import (
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/watch"
 )
 
 // heapFlags are heap's flags as given.
@@ -178,7 +179,7 @@ func (f heapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 		return nil, &exitError{code: exitInconclusive, err: fmt.Errorf("%s cannot be copied within --max-stop %v; it goes on", t.name, f.maxStop),
 			hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop", t.pid, max(5*f.maxStop, time.Second))}
 	case errors.Is(err, os.ErrPermission):
-		return nil, &exitError{code: exitNotPermitted, err: err, hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
+		return nil, &exitError{code: exitNotPermitted, err: watch.WhyUntraced("/proc", t.pid, err), hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
 	}
 	return c, tooLarge(err)
 }

@@ -3,10 +3,14 @@ package cli_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/hwtest"
@@ -109,4 +113,21 @@ func TestAHeapThatIsTooLargeForItsBoundsIsRefused(t *testing.T) {
 			t.Errorf("%s ends with %v\n%s", c.flag, cmd.ProcessState, text)
 		}
 	}
+}
+
+func TestWhoTracesAProgramAlreadyIsNamed(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	pid := shape(t, "map")
+	path := filepath.Join(t.TempDir(), "watch.hwm")
+	watch := launch(t, path, exec.Command(highwater(t), "watch", "-o", path, pid))
+	watch.await(t, `^watching `)
+	out, err := exec.Command(highwater(t), "heap", pid).CombinedOutput()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 5 {
+		t.Fatalf("heap of a watched program: %v\n%s", err, out)
+	}
+	if want := fmt.Sprintf("highwater, pid %d, traces it", watch.cmd.Process.Pid); !strings.Contains(string(out), want) || !strings.Contains(string(out), "--no-stop") {
+		t.Errorf("it does not say %q:\n%s", want, out)
+	}
+	watch.signal(t, os.Interrupt.(syscall.Signal))
+	watch.end(t)
 }

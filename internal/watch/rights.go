@@ -21,9 +21,9 @@ func whyUnread(root string, pid int, err error) error {
 	return fmt.Errorf("%w: %s", err, missingRight(root, pid))
 }
 
-// whyUntraced adds to a refusal of ptrace who traces the process, or which right
-// is missing.
-func whyUntraced(root string, pid int, err error) error {
+// WhyUntraced adds to a refusal of ptrace who traces the process, or which right
+// is missing. root is where proc(5) is mounted.
+func WhyUntraced(root string, pid int, err error) error {
 	if tracer := tracerOf(root, pid); tracer != 0 {
 		name, _ := procfs.Name(root, tracer)
 		return fmt.Errorf("%s, pid %d, traces it, and a thread has one tracer: %w", name, tracer, err)

@@ -131,7 +131,7 @@ func (s *Source) seize(p *process) error {
 	if err == nil || errors.Is(err, procfs.ErrGone) || errors.Is(err, syscall.ESRCH) {
 		return err // one that is gone is told of as that
 	}
-	err = whyUntraced(s.opts.Root, p.key.PID, err)
+	err = WhyUntraced(s.opts.Root, p.key.PID, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gap(p.key, "the last breath of "+p.program.Name, err)
