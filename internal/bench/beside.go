@@ -129,6 +129,9 @@ func (a *asked) try(w way) (*answered, error) {
 	if _, err := a.longestStop(); err != nil {
 		return nil, err
 	}
+	if _, err := touch(sample.Bytes(a.objects) * answerAnObject); err != nil {
+		return nil, err
+	}
 	answer, failed := w.ask(a)
 	if !w.stops || errors.Is(failed, exec.ErrNotFound) {
 		return answer, failed

@@ -68,6 +68,9 @@ func (r *room) heapOf(objects, times int) (*whole, error) {
 		return nil, err
 	}
 	for range times {
+		if _, err := touch(sample.Bytes(objects) * answerAnObject); err != nil {
+			return nil, err
+		}
 		if err := w.ask(r.tool, p.pid()); err != nil {
 			return nil, err
 		}

@@ -25,6 +25,8 @@ const (
 	// What the program takes for an object, 64 bytes (the blocks' pages are never
 	// touched), and we for it, 55 to 62, and some.
 	roomAnObject sample.Bytes = 140
+	// What we take for it, and some.
+	answerAnObject sample.Bytes = 70
 	// How much more an object of one heap may take than one of another: time and memory grow
 	// with objects.
 	linearFloor = 2

@@ -41,6 +41,7 @@ var measurements = []measurement{
 	{"reading", reading},
 	{"explain", explainHour},
 	{"last breath", lastBreath},
+	{"memory", memory},
 	{"heap", heap},
 	{"beside", beside},
 	{"page", page},
