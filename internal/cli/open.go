@@ -105,6 +105,8 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 		first = shelf.put(path)
 		at = "/r/" + url.PathEscape(shelfName(path)) + "/"
 	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // before it says that it serves
+	defer stop()
 	listener, err := listenLoopback(f.listen)
 	if err != nil {
 		return err
@@ -123,7 +125,7 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 		}
 	}
 	fmt.Fprintln(s.err, "serving until Ctrl-C")
-	return serveUntilStopped(ctx, listener, server.Handler())
+	return serveUntil(ctx, listener, server.Handler())
 }
 
 // listenLoopback refuses addresses that others could reach.
@@ -145,9 +147,7 @@ func listenLoopback(address string) (net.Listener, error) {
 	return l, nil
 }
 
-func serveUntilStopped(ctx context.Context, l net.Listener, h http.Handler) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
