@@ -81,7 +81,7 @@ func wholeFound(c *Case, n int) Finding {
 	f.Because = []string{"of the line's objects no two were as large: it was one value, not many"}
 	if n > 1 {
 		what = fmt.Sprintf("up to %d values as a whole, by %%s, and held %%s for them", n)
-		f.Because = []string{fmt.Sprintf("%s of the line's objects were of the largest size, no more than the %d goroutines that may have been at work", figure(float64(s.AsLarge)), n)}
+		f.Because = []string{fmt.Sprintf("%d goroutines may have been at work, and of the line's objects %s had that size: at most one for each", n, figure(float64(s.AsLarge)))}
 	}
 	held, when := s.Bytes, ""
 	if !c.live.exact {
