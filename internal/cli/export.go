@@ -187,7 +187,7 @@ func (f exportFlags) writeGoroutines(w io.Writer, r *recording.Reader, path, at 
 func writeHolders(w io.Writer, r *recording.Reader, path, at string) error {
 	c, err := explain.ChooseHeap(r, at)
 	if err != nil {
-		return heapMomentError(err, path)
+		return heapMomentError(r, err, path)
 	}
 	programs, err := r.Programs()
 	if err != nil {

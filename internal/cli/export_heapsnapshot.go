@@ -53,7 +53,7 @@ func (f exportFlags) writeCaptured(s *streams, path string) error {
 	defer r.Close()
 	c, err := explain.ChooseHeap(r, f.heap.at)
 	if err != nil {
-		return heapMomentError(err, path)
+		return heapMomentError(r, err, path)
 	}
 	notSeen(s, c.Gaps)
 	return f.to(s, heapsnapshot.OfCapture(c).Write)

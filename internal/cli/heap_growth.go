@@ -16,7 +16,7 @@ import (
 func (f heapFlags) growth(s *streams, r *recording.Reader, name string) error {
 	g, err := explain.GrowthOfHeap(r, shortName(name), f.since, f.at)
 	if err != nil {
-		return heapMomentError(err, name)
+		return heapMomentError(r, err, name)
 	}
 	if f.json {
 		e := json.NewEncoder(s.out)

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -52,7 +54,7 @@ func (f heapFlags) fromRecording(s *streams, path string) error {
 	}
 	c, err := explain.ChooseHeap(r, f.at)
 	if err != nil {
-		return heapMomentError(err, path)
+		return heapMomentError(r, err, path)
 	}
 	if f.typ != "" {
 		return f.printTypeOf(s, c)
@@ -60,8 +62,17 @@ func (f heapFlags) fromRecording(s *streams, path string) error {
 	return f.print(s, heapAnswerOf(nameOf(r, c.Process), c))
 }
 
-func heapMomentError(err error, path string) error {
+// heapMomentError says why a recording has no capture of a heap: of those that failed,
+// the last one's reason.
+func heapMomentError(r *recording.Reader, err error, path string) error {
 	if errors.Is(err, explain.ErrNoMoment) {
+		gaps, _ := r.Gaps() // without them it says less
+		for _, g := range slices.Backward(gaps) {
+			if strings.HasPrefix(g.What, heldGap) {
+				return &exitError{code: exitInconclusive, err: fmt.Errorf("%s has no capture of a heap; %s, is not known: %s", shortName(path), g.What, g.Why),
+					hint: "highwater heap PID asks a program that runs; highwater explain " + shortName(path) + " says who allocated"}
+			}
+		}
 		return usagef("highwater run --heap kill -- PROGRAM, or watch --heap every=1m, captures it; highwater explain "+shortName(path)+" says who allocated",
 			"%s has no capture of a heap", shortName(path))
 	}

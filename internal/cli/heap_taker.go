@@ -240,6 +240,9 @@ func (t *heapTaker) think(c *heapCopy) {
 	t.gap(sample.Program{Key: c.key, Name: c.name}, "its heap", err)
 }
 
+// heldGap begins what is missing where a heap was not captured.
+const heldGap = "who held "
+
 func (t *heapTaker) gap(p sample.Program, what string, why error) {
 	if errors.Is(why, gomem.ErrTooLarge) {
 		why = fmt.Errorf("%w that highwater has here", why)
@@ -247,7 +250,7 @@ func (t *heapTaker) gap(p sample.Program, what string, why error) {
 	t.status.say("%s: %s was not captured: %v", p.Name, what, why)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gaps = append(t.gaps, sample.Gap{From: time.Now(), Process: p.Key, What: "who held " + what + ", of " + p.Name, Why: why.Error()})
+	t.gaps = append(t.gaps, sample.Gap{From: time.Now(), Process: p.Key, What: heldGap + what + ", of " + p.Name, Why: why.Error()})
 }
 
 // keep writes what was captured; it is called by the goroutine that writes the

@@ -12,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -138,4 +140,22 @@ func mappingsOf(t *testing.T, pid int) []procfs.Mapping {
 		t.Fatal(err)
 	}
 	return all
+}
+
+func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.hwm")
+	w, err := recording.Create(path, recording.Meta{At: time.Unix(1, 0), CPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taker := newHeapTaker(heapWish{every: time.Second}, newStatus(io.Discard))
+	taker.gap(sample.Program{Name: "shop"}, "its heap", gomem.ErrTooLarge)
+	if err := errors.Join(taker.keep(w), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exitError
+	err = heapFlags{}.fromRecording(&streams{out: io.Discard, err: io.Discard}, path)
+	if !errors.As(err, &exit) || exit.code != exitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: the analysis would take more memory") {
+		t.Errorf("%v", err)
+	}
 }
