@@ -17,7 +17,7 @@ import (
 // is asked of bitmaps, which are near, so that large tables are only written to.
 func Dominators(ctx context.Context, g *Graph) (*Tree, error) {
 	d := newDominators(g)
-	for _, step := range []func(context.Context) error{d.search, d.solve, d.leaves} {
+	for _, step := range []func(context.Context) error{d.search, d.solve, d.single, d.leaves} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -32,7 +32,6 @@ type dominators struct {
 	t      *Tree
 	inner  uint32   // nodes of the graph from here to Objects are leaves
 	parent []uint32 // in the search; compressed on the way
-	way    []step   // from a root to where the search is
 	seen   bitmap   // places of nodes that have numbers
 	class  []uint32 // the number at which each later class begins
 	joins  joins
@@ -40,6 +39,9 @@ type dominators struct {
 	start  []uint32 // of each node's in from
 	semi   []uint32
 	label  []uint32
+
+	deepest  int // how many nodes its longest way had
+	ofLeaves *leafSearch
 }
 
 func newDominators(g *Graph) *dominators {
@@ -67,8 +69,7 @@ func (d *dominators) search(ctx context.Context) error {
 	t.number = nones(n - 1)
 	d.seen = newBitmap(n)
 	// Of these, only what is used becomes memory.
-	d.parent, t.By = append(table(n)[:0], 0), append(table(n)[:0], none)
-	d.way = make([]step, 0, n)
+	d.parent, t.By, t.Node = append(table(n)[:0], 0), append(table(n)[:0], none), append(table(n)[:0], none)
 	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
 			d.class = append(d.class, uint32(len(d.parent)))
@@ -77,24 +78,21 @@ func (d *dominators) search(ctx context.Context) error {
 			return err
 		}
 	}
-	d.way, d.seen = nil, nil
+	d.seen = nil
 	return nil
 }
 
-// step is a node on the way: its number, and which pointer of it is the next, up to
-// which.
-type step struct{ number, next, end uint32 }
-
 // descend numbers what a root leads to and nothing before it. Pointers to what has a
-// number already join the branches of the search.
+// number already join the branches of the search. The way back is that of the parents,
+// behind the pointer by which each led on.
 func (d *dominators) descend(ctx context.Context, root uint32) error {
 	g, t := d.g, d.t
-	first := d.classOf(uint32(len(d.parent)))
-	d.visit(g.place(root), 0, none)
-	for steps := 1; len(d.way) > 0; steps++ {
-		now := &d.way[len(d.way)-1]
-		e, next := now.next, none
-		for ; e < now.end && next == none; e++ {
+	first, depth := d.classOf(uint32(len(d.parent))), 1
+	at := g.place(root)
+	now, e := d.visit(root, at, 0, none), g.First[at]
+	for steps := 1; ; steps++ {
+		next := none
+		for end := g.First[at+1]; e < end && next == none; e++ {
 			switch to := g.To[e]; {
 			case to >= uint32(g.Objects):
 				return ErrGraph
@@ -103,30 +101,37 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 				next = to
 			default:
 				if v := t.number[to]; v >= first {
-					d.joins.add(join{v, now.number})
+					d.joins.add(join{v, now})
 				}
 			}
 		}
-		if now.next = e; next != none {
-			d.visit(next, now.number, e-1)
-		} else {
-			d.way = d.way[:len(d.way)-1]
+		switch {
+		case next != none:
+			now, at = d.visit(next, next, now, e-1), next
+			e = g.First[at]
+			depth++
+			d.deepest = max(d.deepest, depth)
+		case depth == 1:
+			return ctx.Err()
+		default:
+			e, now = t.By[now]+1, d.parent[now]
+			at = g.place(t.Node[now])
+			depth--
 		}
 		if steps%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	return nil
 }
 
 // visit numbers a node, which has its place in First at at, and to which a parent
 // leads by a pointer.
-func (d *dominators) visit(at, parent, by uint32) {
-	number := uint32(len(d.parent))
+func (d *dominators) visit(node, at, parent, by uint32) (number uint32) {
+	number = uint32(len(d.parent))
 	d.t.number[at] = number
 	d.seen.set(at)
-	d.parent, d.t.By = append(d.parent, parent), append(d.t.By, by)
-	d.way = append(d.way, step{number, d.g.First[at], d.g.First[at+1]})
+	d.parent, d.t.By, d.t.Node = append(d.parent, parent), append(d.t.By, by), append(d.t.Node, node)
+	return number
 }
 
 // solve finds the dominators of what the search has found, but for leaves.
@@ -142,17 +147,10 @@ func (d *dominators) solve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// order names the nodes by their numbers and puts the joins in the order of what they
-// lead to.
+// order puts the joins in the order of what they lead to.
 func (d *dominators) order() {
 	n := len(d.parent)
-	d.t.Node, d.start = table(n), table(n+1)
-	d.t.Node[0] = none
-	for at, i := range d.t.number {
-		if i != none {
-			d.t.Node[i] = d.g.nodeAt(uint32(at))
-		}
-	}
+	d.start = table(n + 1)
 	for _, block := range d.joins.blocks {
 		for _, j := range block {
 			d.start[j.to+1]++

@@ -28,14 +28,6 @@ func (g *Graph) place(node uint32) uint32 {
 	return node
 }
 
-// nodeAt is the node that has its place there.
-func (g *Graph) nodeAt(place uint32) uint32 {
-	if place >= uint32(g.Objects-g.Leaves) {
-		return place + uint32(g.Leaves)
-	}
-	return place
-}
-
 // isLeaf says whether a node points to nothing by its number.
 func (g *Graph) isLeaf(node uint32) bool {
 	return node-uint32(g.Objects-g.Leaves) < uint32(g.Leaves)

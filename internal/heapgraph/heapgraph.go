@@ -40,6 +40,9 @@ func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 	a := &Analysis{Objects: o, tree: d.t}
 	p := newPather(a)
 	err := both(ctx, d.solve, func(ctx context.Context) (err error) {
+		if err := d.single(ctx); err != nil || d.deepest < minChain {
+			return err
+		}
 		p.depth, err = d.g.depths(ctx)
 		return err
 	})

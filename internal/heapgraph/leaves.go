@@ -1,53 +1,100 @@
 package heapgraph
 
-import "context"
+import (
+	"context"
+	"math/bits"
+)
 
 // leafSearch finds the dominators of leaves: what all that point to one have in
-// common, of the first class that does.
+// common, of the first class that does. Of most that is the one that does, which needs
+// no tree.
 type leafSearch struct {
 	d    *dominators
 	up   climber
 	seen bitmap
+	more bitmap   // places of nodes that point to a leaf to which another led first
 	of   []uint32 // numbers of dominators so far
 	by   []uint32 // the pointer by which that leads there; none: it does not itself
 }
 
-// leaves finds the dominators of leaves. The first class, which is most of a heap, is
-// taken in the order of addresses, the others behind it.
-func (d *dominators) leaves(ctx context.Context) error {
-	t, n := d.t, uint32(len(d.t.Node))
-	l := leafSearch{d: d, seen: newBitmap(d.g.Leaves), of: nones(d.g.Leaves), by: table(d.g.Leaves)}
-	l.up = climber{dom: t.Dominator, depth: d.semi, far: d.label}
-	end := n
-	if len(d.class) > 0 {
-		end = d.class[0]
-	}
+// single gives every leaf to the first node that points to it. It needs the numbers
+// alone, and may run while the dominators of nodes are found. The first class, which is
+// most of a heap, is taken in the order of addresses, the others behind it.
+func (d *dominators) single(ctx context.Context) error {
+	t := d.t
+	l := &leafSearch{d: d, seen: newBitmap(d.g.Leaves), more: newBitmap(len(t.number)), of: nones(d.g.Leaves), by: table(d.g.Leaves)}
+	d.ofLeaves = l
+	second := l.secondClass()
 	for at, i := range t.number {
-		if i < end {
-			l.pointers(uint32(at), i, 0)
+		if i < second {
+			l.first(uint32(at), i)
 		}
 		if at%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	for i := max(end, 1); i < n; i++ {
-		l.pointers(d.g.place(t.Node[i]), i, d.classOf(i))
+	for i := second; i < uint32(len(t.Node)); i++ {
+		l.first(d.g.place(t.Node[i]), i)
 	}
-	t.LeafDominator, t.LeafBy, d.semi, d.label = l.of, l.by, nil, nil
+	l.seen = nil
 	return ctx.Err()
 }
 
-// pointers takes in those of node i, of a class that begins at first.
-func (l *leafSearch) pointers(at, i, first uint32) {
+// secondClass is the number at which it begins.
+func (l *leafSearch) secondClass() uint32 {
+	if len(l.d.class) > 0 {
+		return l.d.class[0]
+	}
+	return uint32(len(l.d.t.Node))
+}
+
+// first takes the leaves of node i that none had before.
+func (l *leafSearch) first(at, i uint32) {
+	g := l.d.g
+	for e := g.First[at]; e < g.First[at+1]; e++ {
+		leaf := g.To[e] - l.d.inner
+		switch {
+		case leaf >= uint32(len(l.of)):
+		case l.seen.has(leaf):
+			l.more.set(at)
+		default:
+			l.seen.set(leaf)
+			l.of[leaf], l.by[leaf] = i, e
+		}
+	}
+}
+
+// leaves takes in what else leads to leaves, once there is a tree.
+func (d *dominators) leaves(ctx context.Context) error {
+	l, t := d.ofLeaves, d.t
+	l.up = climber{dom: t.Dominator, depth: d.semi, far: d.label}
+	second := l.secondClass()
+	for w, rest := range l.more {
+		for ; rest != 0; rest &= rest - 1 {
+			at := uint32(w*64 + bits.TrailingZeros64(rest))
+			if i := t.number[at]; i < second {
+				l.others(at, i, 0)
+			}
+		}
+		if w%(1<<16) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	for i := second; i < uint32(len(t.Node)); i++ {
+		if at := d.g.place(t.Node[i]); l.more.has(at) {
+			l.others(at, i, d.classOf(i))
+		}
+	}
+	t.LeafDominator, t.LeafBy, d.semi, d.label, d.ofLeaves = l.of, l.by, nil, nil, nil
+	return ctx.Err()
+}
+
+// others takes in the pointers of node i, of a class that begins at first.
+func (l *leafSearch) others(at, i, first uint32) {
 	g := l.d.g
 	for e := g.First[at]; e < g.First[at+1]; e++ {
 		leaf := g.To[e] - l.d.inner
 		if leaf >= uint32(len(l.of)) {
-			continue
-		}
-		if !l.seen.has(leaf) {
-			l.seen.set(leaf)
-			l.of[leaf], l.by[leaf] = i, e
 			continue
 		}
 		switch v := l.of[leaf]; {

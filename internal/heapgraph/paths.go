@@ -16,7 +16,7 @@ type pathKey struct {
 // by which that leads to it.
 type pather struct {
 	a     *Analysis
-	depth []uint32 // by node
+	depth []uint32 // by node; nil: nothing is far from a root
 	inner uint32   // objects from here on are leaves
 	paths trie     // of nodes but leaves
 	ends  trie     // of leaves
@@ -172,10 +172,13 @@ func (p *pather) count(paths []path, from, to uint32) {
 		first, end = max(first, from), min(end, to)
 		for ; first < end && first < p.inner; first++ {
 			if i := t.number[first]; i != none {
-				at, d := &paths[a.pathOf[i]], p.depth[first]
+				at := &paths[a.pathOf[i]]
 				at.objects++
 				at.bytes += size
-				at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
+				if p.depth != nil {
+					d := p.depth[first]
+					at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
+				}
 			}
 		}
 		for ; first < end; first++ {
