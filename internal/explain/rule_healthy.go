@@ -77,10 +77,10 @@ func healthyFound(c *Case) Finding {
 	k := c.curve
 	switch grown := k.last - k.first; {
 	case !c.grows():
-		f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end).", fsize(k.last))
+		f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end%s).", fsize(k.last), c.uncharged(k.last))
 		f.Because = []string{"no steady growth over " + c.readings()}
 	case c.rests(grown):
-		f.Sentence += fmt.Sprintf(", and the live heap grew to %s early, and no more.", fsize(k.last))
+		f.Sentence += fmt.Sprintf(", and the live heap grew to %s early%s, and no more.", fsize(k.last), c.uncharged(k.last))
 		f.Because = []string{fmt.Sprintf("no growth in the last %s", seconds(c.outcome.Elapsed/3))}
 	default:
 		f.Sentence += fmt.Sprintf(". The live heap grew to %s until the program came to its own end.", fsize(k.last))
@@ -176,4 +176,12 @@ func (c *Case) footprintWords() string {
 		text += fmt.Sprintf(", %s in 99.9%%", size(*p.P999))
 	}
 	return text
+}
+
+// uncharged says of a live heap that is larger than all that was charged why it can be.
+func (c *Case) uncharged(live float64) string {
+	if live <= float64(c.ledger.Total) {
+		return ""
+	}
+	return ", part of it never touched, so not charged"
 }
