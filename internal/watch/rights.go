@@ -31,20 +31,25 @@ func WhyUntraced(root string, pid int, err error) error {
 	return whyUnread(root, pid, err)
 }
 
-// tracerOf is the process that traces one of the first threads of another, 0 if
-// none does.
-func tracerOf(root string, pid int) int {
-	const first = 4
+// tracerOf is the process that traces a thread of another, 0 if none does. It is this one
+// only where no other does: threads that it had to let go again are its own for a moment.
+func tracerOf(root string, pid int) (found int) {
+	const most = 4096
 	threads, _ := procfs.Threads(root, pid)
-	for _, tid := range threads[:min(first, len(threads))] {
-		if tracer, err := procfs.TracerOf(root, tid); err == nil && tracer != 0 {
-			if owner, err := procfs.ProcessOf(root, tracer); err == nil {
-				return owner
-			}
-			return tracer
+	for _, tid := range threads[:min(most, len(threads))] {
+		tracer, err := procfs.TracerOf(root, tid)
+		if err != nil || tracer == 0 {
+			continue
+		}
+		found = tracer
+		if owner, err := procfs.ProcessOf(root, tracer); err == nil {
+			found = owner
+		}
+		if found != os.Getpid() {
+			return found
 		}
 	}
-	return 0
+	return found
 }
 
 // missingRight is why a process may not be read or traced, by the rules of
