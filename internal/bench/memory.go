@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -18,7 +19,7 @@ func touch(n sample.Bytes) (took time.Duration, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("touch %d MiB: %w", n/sample.MiB, err)
 	}
-	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // as heap's tables; without it works as well
+	gomem.InLargePages(b) // as heap's tables
 	for i := 0; i < len(b); i += 4096 {
 		b[i] = 1
 	}
@@ -26,7 +27,7 @@ func touch(n sample.Bytes) (took time.Duration, err error) {
 	return took, unix.Munmap(b)
 }
 
-// givenBack is as much as others' free memory needs to be idle until a host has it.
+// givenBack is how long memory must have been free for a host to have taken it back.
 const givenBack = 10 * time.Second
 
 // memory says what memory costs here that nobody had for a while, and what it costs

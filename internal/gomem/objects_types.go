@@ -33,7 +33,6 @@ func (ty *typer) run(ctx context.Context) error {
 	o := ty.o
 	o.typeOf, ty.typed = newTypeTable(o.Count), InLargePages(make([]uint64, o.Count/64+1))
 	ty.covers, ty.reached = make(map[uint32]coverage), InLargePages(make([]uint64, o.Count/64+1))
-	ty.queue = InLargePages(make([]uint32, 0, o.Count-o.Leaves)) // only what is used becomes memory
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
 	ty.fromRoots()
