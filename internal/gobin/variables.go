@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 )
 
 // Variable is a package-level variable.
@@ -75,6 +76,9 @@ type variableType struct {
 	pointer bool // place is what it points to
 }
 
+// entrySections are what entries consist of.
+var entrySections = []string{"abbrev", "addr", "info", "line_str", "str", "str_offsets", "types"}
+
 // variableTypes are the types of variables by name.
 func (b *Binary) variableTypes() (types map[string]variableType, err error) {
 	defer catch(&err)
@@ -84,6 +88,11 @@ func (b *Binary) variableTypes() (types map[string]variableType, err error) {
 	}
 	if f.Section(".debug_info") == nil && f.Section(".zdebug_info") == nil {
 		return nil, nil
+	}
+	for _, s := range f.Sections {
+		if _, part, ok := strings.Cut(s.Name, "debug_"); ok && !slices.Contains(entrySections, part) {
+			s.Name = "" // is not inflated: places of lines and values are the larger part
+		}
 	}
 	d, err := f.DWARF()
 	if err != nil {
