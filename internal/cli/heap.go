@@ -94,9 +94,6 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 		return err
 	}
 	defer target.close()
-	// What is live here is large and grows in steps: a collection more costs less than
-	// twice the memory.
-	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	copied, a, err := f.analyze(ctx, target)
 	if err != nil {
 		return err
@@ -127,6 +124,9 @@ func (f heapFlags) analyze(ctx context.Context, target *heapTarget) (*heapCopy, 
 		return nil, nil, err
 	}
 	copied.readProfile()
+	// What is live now is large and grows in steps: a collection more costs less than
+	// twice the memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(25))
 	a, err := copied.analyze(ctx)
 	return copied, a, err
 }

@@ -225,6 +225,11 @@ func (c *heapCopy) at(addr uint64) []byte {
 		s := &c.heap.spans[i]
 		return c.data[s.data:][:s.end-s.start][addr-s.start:]
 	}
+	return c.outside(addr)
+}
+
+// outside is at of what does not lie in the heap. Several may call it at once.
+func (c *heapCopy) outside(addr uint64) []byte {
 	i, ok := slices.BinarySearchFunc(c.regions, addr, func(r region, a uint64) int { return cmp.Compare(r.addr, a) })
 	if !ok {
 		i--
@@ -241,6 +246,16 @@ func (c *heapCopy) ReadAt(p []byte, off int64) (int, error) {
 		return copy(p, b), nil
 	}
 	return c.r.mem.r.ReadAt(p, off)
+}
+
+// readOutside reads what does not lie in the heap: what was copied, and what cannot
+// have changed from the process.
+func (c *heapCopy) readOutside(addr uint64, p []byte) error {
+	if b := c.outside(addr); len(b) >= len(p) {
+		copy(p, b)
+		return nil
+	}
+	return c.r.mem.read(addr, p)
 }
 
 // memory reads the copy.

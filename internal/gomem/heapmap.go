@@ -43,7 +43,7 @@ func (s *spanReader) heap(m memory) (*heapMap, error) {
 	}
 	h.number()
 	near := newCursor(m)
-	return h, h.readAllocated(near.read)
+	return h, h.readAllocated(0, len(h.spans), near.read)
 }
 
 // holdsObjects says whether a span has objects, and as many as it has room for.
@@ -133,11 +133,11 @@ func (h *heapMap) number() {
 	h.unmarked = make([]uint64, h.total/64)
 }
 
-// readAllocated sets the bits of allocated objects: those below freeindex and
-// those with their bit in allocBits (runtime/mbitmap.go, isFree).
-func (h *heapMap) readAllocated(read func(addr uint64, p []byte) error) error {
+// readAllocated sets the bits of the allocated objects of some spans: those below
+// freeindex and those with their bit in allocBits (runtime/mbitmap.go, isFree).
+func (h *heapMap) readAllocated(from, to int, read func(addr uint64, p []byte) error) error {
 	var raw [(maxNelems + 7) / 8]byte
-	for i := range h.spans {
+	for i := from; i < to; i++ {
 		s := &h.spans[i]
 		words := h.unmarked[h.first[i]/64:][:(s.nelems+63)/64]
 		clear(raw[:8*len(words)])

@@ -38,11 +38,13 @@ type Objects struct {
 	far  map[uint32]uint32 // where that is isFar
 
 	spans   []objectSpan
-	bySpan  []int32   // span of each 64th object
-	arenas  [][]int32 // from arena base on: 1 + index of the span at a page
-	base    uint64    // number of the first arena
-	places  []places  // 64 each, and one more behind the last
-	copy    *heapCopy // nil once it is let go
+	bySpan  []int32             // span of each 64th object
+	arenas  [][]int32           // from arena base on: 1 + index of the span at a page
+	pages   []*[arenaPages]page // the same pages
+	kinds   []spanKind          // [0] is none
+	base    uint64              // number of the first arena
+	places  []places            // 64 each, and one more behind the last
+	copy    *heapCopy           // nil once it is let go
 	headers bool
 }
 
@@ -105,17 +107,39 @@ type places struct {
 	rank uint32 // objects before them
 }
 
-// objectSpan is what is asked of a span for every pointer into it: 32 bytes, half a
-// line of the cache, and without pointers of ours.
+// objectSpan is a span, without pointers of ours.
 type objectSpan struct {
 	start    uint64
 	elemsize uint64
 	first    uint32 // id of its first object
 	place    uint32 // of its first object, a multiple of 64
-	div      uint32 // 2^32 / elemsize, rounded up; 0: one object
 	nelems   uint16
 	is       spanTraits
 }
+
+// page is what is asked of a page of the heap for every pointer into it: those of a
+// GiB take 1.5 MiB, of which the caches keep most.
+type page struct {
+	first uint32 // id of its span's first object
+	place uint32 // of that
+	kind  uint16 // of the span; 0: there is none
+	at    uint16 // pages of the span before it, up to farPage
+}
+
+const farPage = 1<<16 - 1
+
+// spanKind is what many spans have in common.
+type spanKind struct {
+	elemsize uint64 // 0: of one object, whose size is the span's own
+	header   uint64 // bytes of the malloc header
+	div      uint32 // 2^32 / elemsize, rounded up; 0: one object
+	nelems   uint16
+	full     bool // all of its objects are allocated: they need no look at the places
+	own      bool // holds descriptors that are roots of their own
+}
+
+// maxKinds is more than there are size classes, by far.
+const maxKinds = 1<<16 - 1
 
 type spanTraits uint8
 
@@ -123,7 +147,6 @@ const (
 	spanNoscan spanTraits = 1 << iota
 	spanHeader            // its objects have a malloc header
 	spanFull              // all of its objects are allocated: they need no look at the places
-	spanOwn               // holds descriptors that are roots of their own
 )
 
 // header is the bytes of the malloc header of its objects.
@@ -166,9 +189,6 @@ func (o *Objects) spanOfObjects(s *mspan, place uint32) objectSpan {
 	if s.noscan {
 		os.is |= spanNoscan
 	}
-	if s.nelems > 1 {
-		os.div = ^uint32(0)/uint32(s.elemsize) + 1 // runtime/mheap.go, divMagic
-	}
 	if o.headers && !s.noscan && s.class != 0 && s.elemsize > maxInSpan {
 		os.is |= spanHeader // since Go 1.22, runtime/mbitmap.go
 	}
@@ -208,49 +228,81 @@ func (o *Objects) indexPages(h *heapMap) error {
 	if hi-lo > maxReach {
 		return fmt.Errorf("the heap reaches from %#x to %#x", lo*arenaSize, hi*arenaSize)
 	}
-	o.base, o.arenas = lo, make([][]int32, hi-lo+1)
+	o.base, o.arenas, o.pages = lo, make([][]int32, hi-lo+1), make([]*[arenaPages]page, hi-lo+1)
 	for number, pages := range h.arenas {
-		o.arenas[number-lo] = pages[:]
+		o.arenas[number-lo], o.pages[number-lo] = pages[:], new([arenaPages]page)
+	}
+	known := make(map[spanKind]uint16)
+	o.kinds = make([]spanKind, 1)
+	for i := range o.spans {
+		s := &o.spans[i]
+		k := o.kindOf(s)
+		kind, ok := known[k]
+		if !ok {
+			if len(o.kinds) > maxKinds {
+				return fmt.Errorf("the heap has spans of more than %d kinds", maxKinds)
+			}
+			kind = uint16(len(o.kinds))
+			known[k], o.kinds = kind, append(o.kinds, k)
+		}
+		o.enter(i, h.spans[i].end, page{first: s.first, place: s.place, kind: kind})
 	}
 	return nil
 }
 
-// find is the object that p points into; ok is false for what is no allocated
-// object.
-func (o *Objects) find(p uint64) (id uint32, span *objectSpan, ok bool) {
-	id, span, _, ok = o.findPlace(p)
-	return id, span, ok
+func (o *Objects) kindOf(s *objectSpan) spanKind {
+	k := spanKind{header: s.header(), nelems: s.nelems, full: s.is&spanFull != 0}
+	if s.nelems > 1 {
+		k.elemsize, k.div = s.elemsize, ^uint32(0)/uint32(s.elemsize)+1 // runtime/mheap.go, divMagic
+	}
+	return k
 }
 
-// findPlace is find, and the how-manieth place of the span it is.
-func (o *Objects) findPlace(p uint64) (id uint32, span *objectSpan, k uint32, ok bool) {
+// enter enters a span's pages, those that no other has taken.
+func (o *Objects) enter(i int, end uint64, pg page) {
+	start := o.spans[i].start
+	for at := start; at < end; at += pageSize {
+		a, k := at/arenaSize-o.base, at%arenaSize/pageSize
+		if o.arenas[a][k] == int32(i+1) {
+			pg.at = uint16(min((at-start)/pageSize, farPage))
+			o.pages[a][k] = pg
+		}
+	}
+}
+
+// find is the object that p points into, the kind of its span, and how far behind its
+// beginning p lies; ok is false for what is no allocated object.
+func (o *Objects) find(p uint64) (id uint32, k *spanKind, behind uint64, ok bool) {
 	a := p/arenaSize - o.base
-	if a >= uint64(len(o.arenas)) || o.arenas[a] == nil {
+	if a >= uint64(len(o.pages)) || o.pages[a] == nil {
 		return 0, nil, 0, false
 	}
-	i := o.arenas[a][p%arenaSize/pageSize]
-	if i == 0 {
+	pg := &o.pages[a][p%arenaSize/pageSize]
+	k = &o.kinds[pg.kind]
+	off := uint64(pg.at)*pageSize + p%pageSize
+	if pg.at == farPage {
+		off = p - o.spans[o.arenas[a][p%arenaSize/pageSize]-1].start
+	}
+	n := off * uint64(k.div) >> 32
+	if n >= uint64(k.nelems) {
 		return 0, nil, 0, false
 	}
-	s := &o.spans[i-1]
-	k = uint32(uint64(uint32(p-s.start)) * uint64(s.div) >> 32)
-	if k >= uint32(s.nelems) {
-		return 0, nil, 0, false
+	behind = off - n*k.elemsize
+	if k.full {
+		return pg.first + uint32(n), k, behind, true
 	}
-	if s.is&spanFull != 0 {
-		return s.first + k, s, k, true
-	}
-	w, bit := &o.places[(s.place+k)/64], (s.place+k)%64
+	at := uint64(pg.place) + n
+	w, bit := &o.places[at/64], at%64
 	if w.bits>>bit&1 == 0 {
 		return 0, nil, 0, false
 	}
-	return w.rank + uint32(bits.OnesCount64(w.bits&(1<<bit-1))), s, k, true
+	return w.rank + uint32(bits.OnesCount64(w.bits&(1<<bit-1))), k, behind, true
 }
 
 // locate is the span of an object, and its address.
-func (o *Objects) locate(id uint32) (*objectSpan, uint64) {
-	i := o.spanOf(id)
-	s := &o.spans[i]
+func (o *Objects) locate(id uint32) (span int, at uint64) {
+	span = o.spanOf(id)
+	s := &o.spans[span]
 	k := id - s.first
 	if s.is&spanFull == 0 {
 		w := s.place / 64
@@ -259,7 +311,7 @@ func (o *Objects) locate(id uint32) (*objectSpan, uint64) {
 		}
 		k = w*64 - s.place + nth(o.places[w].bits, id-o.places[w].rank)
 	}
-	return s, s.start + uint64(k)*s.elemsize
+	return span, s.start + uint64(k)*s.elemsize
 }
 
 // nth is the index of the n-th set bit, counted from 0.
@@ -274,19 +326,6 @@ func nth(w uint64, n uint32) (at uint32) {
 		}
 	}
 	return at
-}
-
-// spanAt is the span of an address in one.
-func (o *Objects) spanAt(p uint64) int {
-	return int(o.arenas[p/arenaSize-o.base][p%arenaSize/pageSize]) - 1
-}
-
-// startOf is the span that p, which leads to an object, points into, and where that
-// object begins.
-func (o *Objects) startOf(p uint64) (*objectSpan, uint64) {
-	s := &o.spans[o.spanAt(p)]
-	k := uint64(uint32(p-s.start)) * uint64(s.div) >> 32
-	return s, s.start + k*s.elemsize
 }
 
 // Size is the bytes that an object takes, those lost to its size class included.
@@ -314,7 +353,7 @@ func (o *Objects) Start() uint64 { return o.base * arenaSize }
 
 // At is the object at an address.
 func (o *Objects) At(p uint64) (id uint32, ok bool) {
-	id, _, ok = o.find(p)
+	id, _, _, ok = o.find(p)
 	return id, ok
 }
 

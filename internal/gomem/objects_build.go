@@ -2,6 +2,7 @@ package gomem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -15,14 +16,19 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	c := h.c
 	h.c = nil
 	c.heap.number()
-	if err := c.heap.readAllocated(c.memory().read); err != nil {
+	if err := c.readAllocated(); err != nil {
 		return nil, fmt.Errorf("the heap's objects: %w", err)
 	}
+	freed := make(chan bool)
+	go func() {
+		debug.FreeOSMemory() // what it took to come so far: large tables follow
+		close(freed)
+	}()
 	o, err := numberObjects(c.heap, c.headers)
+	<-freed
 	if err != nil {
 		return nil, fmt.Errorf("the heap's objects: %w", err)
 	}
-	debug.FreeOSMemory() // what it took to come so far: large tables follow
 	o.copy, o.far = c, make(map[uint32]uint32)
 	if o.Types, err = newTypes(c); err != nil {
 		return nil, err
@@ -36,6 +42,17 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 		return nil, fmt.Errorf("the heap's roots: %w", err)
 	}
 	return o, nil
+}
+
+// readAllocated finds which objects are allocated, by several threads.
+func (c *heapCopy) readAllocated() error {
+	n := workers()
+	errs := make([]error, n)
+	parallel(n, func(w int) {
+		all := len(c.heap.spans)
+		errs[w] = c.heap.readAllocated(all*w/n, all*(w+1)/n, c.readOutside)
+	})
+	return errors.Join(errs...)
 }
 
 // FindTypes finds the objects' types and the collections among them, and lets go of
@@ -74,17 +91,6 @@ func (r *Runtime) VariableRanges() (all [][2]uint64, err error) {
 // Edge is what stands between a node and what a pointer of it, To[e], leads to, as a
 // part of a path: a field, "[]", a stack's frame. The types must have been found.
 func (o *Objects) Edge(e uint32) int32 { return int32(o.slotOf(e)) }
-
-// inArray is the label behind "[]".
-func (t *Types) inArray(label int32) int32 {
-	for int(label) >= len(t.arrayed) {
-		t.arrayed = append(t.arrayed, -1)
-	}
-	if t.arrayed[label] < 0 {
-		t.arrayed[label] = t.label("[]" + t.labels[label])
-	}
-	return t.arrayed[label]
-}
 
 func (o *Objects) spanOf(id uint32) int {
 	i := int(o.bySpan[id/64])

@@ -84,12 +84,12 @@ func (o *Objects) room(b []byte) uint64 {
 
 // pointed is the contents of the object whose first value is at p.
 func (o *Objects) pointed(p uint64) []byte {
-	if _, _, ok := o.find(p); !ok {
+	id, k, behind, ok := o.find(p)
+	if !ok || behind != k.header {
 		return nil
 	}
-	s, at := o.startOf(p)
-	if b := o.bytesOf(s, at); p == at+s.header() && len(b) > 8 {
-		return b[p-at:]
+	if b := o.contents(id); len(b) > 8 {
+		return b[behind:]
 	}
 	return nil
 }

@@ -19,20 +19,22 @@ func (c *coverage) wastes(size uint64) bool {
 	return out >= minWasted && out > size/4
 }
 
-// cover notes a slice or string, the words w[1] and w[2], that leads to an object
-// whose content begins at start. Of one that is in reach as most are, which no further
-// pointer changes, it notes only that.
-func (ty *typer) cover(id uint32, sl slot, w [3]uint64, start, size uint64) {
-	if w[1] < start || w[2] > 1<<40 || ty.reached[id/64]>>(id%64)&1 != 0 {
+// cover notes a slice or string of so many elements that leads into an object. Of one
+// that is in reach as most are, which no further pointer changes, it notes only that.
+func (ty *typer) cover(id uint32, k *spanKind, sl *slot, into, elements uint64) {
+	if k.elemsize != 0 && k.elemsize < minCovered || elements > 1<<40 || ty.reached[id/64]>>(id%64)&1 != 0 {
 		return
 	}
-	n := w[2] * sl.size
-	lo := w[1] - start
+	size := k.elemsize
+	if size == 0 {
+		size = ty.o.Size(id)
+	}
+	n := elements * sl.size
 	c, ok := ty.covers[id]
 	if !ok {
-		c = coverage{lo: lo, hi: lo + n}
+		c = coverage{lo: into, hi: into + n}
 	}
-	c.lo, c.hi = min(c.lo, lo), max(c.hi, lo+n)
+	c.lo, c.hi = min(c.lo, into), max(c.hi, into+n)
 	c.len = max(c.len, n)
 	c.slice = c.slice || sl.kind == slotSlice
 	if c.wastes(size) {

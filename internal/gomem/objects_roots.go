@@ -68,7 +68,7 @@ func (ro *rooter) later() {
 }
 
 func (ro *rooter) point(slot uint32, p uint64) {
-	if id, _, ok := ro.o.find(p); ok && ro.own[id/64]>>(id%64)&1 == 0 {
+	if id, ok := ro.o.At(p); ok && ro.own[id/64]>>(id%64)&1 == 0 {
 		ro.lead(slot, id)
 	}
 }
@@ -335,7 +335,7 @@ func (ro *rooter) finalizers() {
 	ro.add(Root{Kind: RootFinalizer, Name: "finalizers and cleanups"})
 	for i := range ro.c.specials {
 		sp := &ro.c.specials[i]
-		id, _, ok := ro.o.find(sp.object)
+		id, ok := ro.o.At(sp.object)
 		if uint64(sp.kind) == mk.profileKind {
 			if ok {
 				ro.o.Samples = append(ro.o.Samples, Sample{id, sp.words[mk.bucket/8]})

@@ -123,9 +123,9 @@ func (sc *scanner) ownRoots() {
 	o, c := sc.o, sc.c
 	sc.own, sc.ps = make([]uint64, o.Count/64+1), noPs
 	add := func(p uint64) {
-		if id, s, ok := o.find(p); ok {
+		if id, k, _, ok := o.find(p); ok {
 			sc.own[id/64] |= 1 << (id % 64)
-			s.is |= spanOwn
+			k.own = true // of all spans of that kind: the bits say which objects
 		}
 	}
 	for i := range c.goroutines {
@@ -246,8 +246,8 @@ func (w *scanWorker) span(i int) {
 
 // add notes a pointer, if it is one.
 func (w *scanWorker) add(slot uint32, p uint64) {
-	id, s, k, ok := w.o.findPlace(p)
-	if !ok || s.is&spanOwn != 0 && w.own[id/64]>>(id%64)&1 != 0 && w.id != w.ps {
+	id, k, into, ok := w.o.find(p)
+	if !ok || k.own && w.own[id/64]>>(id%64)&1 != 0 && w.id != w.ps {
 		return
 	}
 	behind := slot - w.last
@@ -256,7 +256,7 @@ func (w *scanWorker) add(slot uint32, p uint64) {
 		w.far = append(w.far, farSlot{uint32(len(w.to)), behind})
 		behind = isBehind
 	}
-	if s.elemsize < minCovered && p == s.start+uint64(k)*s.elemsize+s.header() {
+	if into == k.header && k.elemsize < minCovered && k.elemsize != 0 {
 		behind |= isPlain
 	}
 	w.to = append(w.to, id)
@@ -350,19 +350,23 @@ func (w *scanWorker) byArena(addr uint64, object []byte) {
 
 // contents is an object's bytes, nil if it holds no pointers or the copy is gone.
 func (o *Objects) contents(id uint32) []byte {
-	s, at := o.locate(id)
-	return o.bytesOf(s, at)
-}
-
-// bytesOf is the bytes of the object of a span that begins at an address.
-func (o *Objects) bytesOf(s *objectSpan, at uint64) []byte {
 	if o.copy == nil {
 		return nil
 	}
-	data := o.copy.heap.spans[o.spanAt(at)].data
+	i, at := o.locate(id)
+	data := o.copy.heap.spans[i].data
 	if data < 0 {
 		return nil
 	}
+	s := &o.spans[i]
 	off := data + int(at-s.start)
 	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)]
+}
+
+// values is contents from the malloc header on.
+func (o *Objects) values(id uint32) []byte {
+	if b := o.contents(id); b != nil {
+		return b[o.spans[o.spanOf(id)].header():]
+	}
+	return nil
 }

@@ -36,13 +36,12 @@ func (ty *typer) run(ctx context.Context) error {
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
 	ty.fromRoots()
-	for n := 0; ; n++ {
-		if len(ty.queue) == 0 && !ty.fromInside() {
-			break
-		}
+	var in holding
+	for n := 0; len(ty.queue) > 0 || ty.fromInside(); n++ {
 		id := ty.queue[len(ty.queue)-1]
 		ty.queue = ty.queue[:len(ty.queue)-1]
-		ty.follow(id)
+		ty.hold(&in, id)
+		ty.follow(&in)
 		if n%(1<<16) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -129,7 +128,7 @@ func (ty *typer) fromRoots() {
 			if r.typ != 0 && off < ty.types.all[r.typ].size {
 				sl := ty.types.slotAt(r.typ, off)
 				ty.o.setSlot(e, uint32(sl.label))
-				ty.pointer(sl, ty.rootWords(r, off), ty.o.To[e])
+				ty.pointer(&sl, ty.rootWords(r, off), ty.o.To[e])
 			}
 		}
 	}
@@ -137,7 +136,7 @@ func (ty *typer) fromRoots() {
 
 func (ty *typer) isTyped(id uint32) bool { return ty.typed[id/64]>>(id%64)&1 != 0 }
 
-// set notes a type and that the object is to be followed.
+// set notes the type of an object that has none, and that it is to be followed.
 func (ty *typer) set(id uint32, ref TypeRef) {
 	if ref == 0 || ty.isTyped(id) {
 		return
@@ -149,92 +148,110 @@ func (ty *typer) set(id uint32, ref TypeRef) {
 	}
 }
 
-// follow types what an object points to. Most pointers are plain; of the others the
-// object's contents are needed.
-func (ty *typer) follow(id uint32) {
+// follow labels what an object points to, and types that.
+func (ty *typer) follow(in *holding) {
 	o := ty.o
-	ref := o.TypeOf(id)
-	g := &ty.types.all[ref.index()]
-	in := holding{id: id, typ: ref.index(), role: g.role}
-	size, array := g.size, ref.array() && g.role == roleValue
 	if in.role == roleMap || in.role == roleChan {
-		ty.collection(id, g, o.contents(id))
+		ty.collection(in.id, &ty.types.all[in.typ], o.contents(in.id))
 	}
-	before := ty.before(id)
 	w := uint64(0)
-	for e, end := o.First[id], o.First[id+1]; e < end; e++ {
+	for e, end := o.First[in.id], o.First[in.id+1]; e < end; e++ {
 		behind, plain := o.behind(e)
-		w += behind * 8
-		rel, ok := within(w, before, size)
-		if !ok {
+		w += behind
+		sl := in.slot(w)
+		switch {
+		case sl == nil:
 			o.setSlot(e, uint32(ty.unknown))
 			continue
-		}
-		sl := ty.types.slotAt(in.typ, rel)
-		if array {
-			o.setSlot(e, uint32(ty.types.inArray(sl.label)))
-		} else {
+		case in.array:
+			o.setSlot(e, uint32(sl.arrayed))
+		default:
 			o.setSlot(e, uint32(sl.label))
 		}
-		switch {
+		switch to := o.To[e]; {
 		case sl.kind == slotUnknown:
 		case plain && sl.kind <= slotString && in.role != roleMap:
-			ty.set(o.To[e], refOf(sl.elem, sl.kind != slotPointer))
-		case sl.kind != slotSlice && sl.kind != slotString && ty.isTyped(o.To[e]): // nothing new
+			ty.set(to, refOf(sl.elem, sl.kind != slotPointer))
+		case sl.kind != slotSlice && sl.kind != slotString && ty.isTyped(to): // nothing new
 		default:
-			ty.pointerAt(&in, sl, w, rel, o.To[e])
+			ty.pointerAt(in, sl, w, to)
 		}
 	}
 }
 
-// before is how many bytes lie before the value of an object that is followed.
-func (ty *typer) before(id uint32) (n uint64) {
-	if len(ty.shift) > 0 {
-		n = uint64(ty.shift[id])
-		delete(ty.shift, id)
-	}
-	return n
-}
-
-// holding is an object that is followed, and once they are needed its contents from
-// the malloc header on.
+// holding is an object that is followed. Places are words from the malloc header on.
 type holding struct {
-	id   uint32
-	typ  int32
-	role role
-	b    []byte
+	types  *Types
+	id     uint32
+	ref    TypeRef
+	typ    int32
+	role   role
+	array  bool   // of values of the type
+	before uint64 // words before the first value
+	size   uint64 // words of a value
+	slots  []slot // of a value; nil: it is not of so many words, or of no size
+	base   uint64 // where the value begins in which a slot was asked for last
+	other  slot   // where there are no slots
+	b      []byte // contents, once they are needed
 }
 
-// pointerAt types what the word at w of an object, in a slot at rel of its type,
-// points to.
-func (ty *typer) pointerAt(in *holding, sl slot, w, rel uint64, to uint32) {
+// hold makes an object of a known type the one that is held.
+func (ty *typer) hold(in *holding, id uint32) {
+	if ref := ty.o.TypeOf(id); ref != in.ref {
+		in.ref, in.typ = ref, ref.index()
+		in.slots = ty.types.slotsOf(in.typ)
+		g := &ty.types.all[in.typ]
+		in.types, in.role, in.array, in.size = ty.types, g.role, ref.array() && g.role == roleValue, (g.size+7)/8
+	}
+	in.id, in.b, in.before = id, nil, 0
+	if len(ty.shift) > 0 {
+		in.before = uint64(ty.shift[id]) / 8
+	}
+	in.base = in.before
+}
+
+// slot is that of word w, nil if it lies before the first value.
+func (in *holding) slot(w uint64) *slot {
+	if k := w - in.base; k < uint64(len(in.slots)) {
+		return &in.slots[k]
+	}
+	return in.farSlot(w)
+}
+
+// farSlot is slot in another value than the one before.
+func (in *holding) farSlot(w uint64) *slot {
+	if w < in.before {
+		return nil
+	}
+	in.base = in.before
+	if in.size > 0 {
+		in.base = w - (w-in.before)%in.size
+	}
+	if k := w - in.base; k < uint64(len(in.slots)) {
+		return &in.slots[k]
+	}
+	in.other = in.types.slotAt(in.typ, 8*(w-in.base))
+	return &in.other
+}
+
+// pointerAt types what the word w of an object points to.
+func (ty *typer) pointerAt(in *holding, sl *slot, w uint64, to uint32) {
 	if in.b == nil {
-		s, at := ty.o.locate(in.id)
-		in.b = ty.o.bytesOf(s, at)[s.header():]
+		in.b = ty.o.values(in.id)
 	}
 	var words [3]uint64 // the pointer, with the words before and behind
-	if w >= 8 {
-		words[0] = word(in.b, w-8)
+	if w > 0 {
+		words[0] = word(in.b, 8*w-8)
 	}
-	words[1] = word(in.b, w)
-	if w+16 <= uint64(len(in.b)) {
-		words[2] = word(in.b, w+8)
+	words[1] = word(in.b, 8*w)
+	more := 8*w+16 <= uint64(len(in.b))
+	if more {
+		words[2] = word(in.b, 8*w+8)
 	}
-	if in.role == roleMap && rel == 16 && words[2] == 0 && ty.types.swiss && w+16 <= uint64(len(in.b)) {
-		sl = slot{kind: slotSlice, elem: ty.types.all[in.typ].elem} // its one group
+	if in.role == roleMap && w-in.base == 2 && more && words[2] == 0 && ty.types.swiss {
+		sl = &slot{kind: slotSlice, elem: ty.types.all[in.typ].elem} // its one group
 	}
 	ty.pointer(sl, words, to)
-}
-
-// within is where in a value of a size the word at w lies, behind so many bytes.
-func within(w, before, size uint64) (uint64, bool) {
-	if w < before {
-		return 0, false
-	}
-	if w -= before; w < size || size == 0 {
-		return w, true
-	}
-	return w % size, true
 }
 
 // rootWords are the word of a variable, the one before and the one after.
@@ -252,22 +269,22 @@ func (ty *typer) rootWords(r *Root, off uint64) (w [3]uint64) {
 }
 
 // pointer types what the word w[1] in a slot points to.
-func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
+func (ty *typer) pointer(sl *slot, w [3]uint64, to uint32) {
 	if sl.kind == slotUnknown {
 		return
 	}
-	s, at, ok := ty.target(w[1], to)
-	if !ok {
+	id, k, into, ok := ty.o.find(w[1])
+	if !ok || id != to || into < k.header { // id: of a variable at the edge of what was copied
 		return
 	}
-	start := at + s.header()
-	if (sl.kind == slotString || sl.kind == slotSlice && sl.size > 0) && s.elemsize >= minCovered {
-		ty.cover(to, sl, w, start, s.elemsize)
+	into -= k.header
+	if sl.kind == slotString || sl.kind == slotSlice && sl.size > 0 {
+		ty.cover(to, k, sl, into, w[2])
 	}
-	if ty.isTyped(to) || w[1] < start {
+	if ty.isTyped(to) {
 		return
 	}
-	switch into := w[1] - start; {
+	switch {
 	case into == 0:
 	case sl.size > 0 && into%sl.size == 0: // a slice that begins later
 	case sl.kind == slotPointer && sl.elem != 0:
@@ -290,17 +307,6 @@ func (ty *typer) pointer(sl slot, w [3]uint64, to uint32) {
 	if elem != 0 {
 		ty.set(to, refOf(elem, array))
 	}
-}
-
-// target is where the object that p leads to begins, ok false if it is not that one:
-// a variable at the edge of what was copied.
-func (ty *typer) target(p uint64, to uint32) (s *objectSpan, at uint64, ok bool) {
-	a := p/arenaSize - ty.o.base
-	if a >= uint64(len(ty.o.arenas)) || ty.o.arenas[a] == nil || ty.o.arenas[a][p%arenaSize/pageSize] == 0 {
-		return nil, 0, false
-	}
-	s, at = ty.o.startOf(p)
-	return s, at, to >= s.first
 }
 
 // closure is the type of an object that begins with the address of its code.

@@ -19,9 +19,8 @@ type Types struct {
 	itabs    map[uint64]int32
 	swiss    bool // maps of Go 1.24 and later
 	elemtype uint64
-	direct   bool    // since Go 1.26 TFlag says what is direct in an interface; before Kind
-	arrayed  []int32 // label behind "[]", -1 or beyond: not yet asked for
-	depth    int     // of the types that are being read
+	direct   bool // since Go 1.26 TFlag says what is direct in an interface; before Kind
+	depth    int  // of the types that are being read
 }
 
 // TypeRef is a type, and whether the object holds several values of it, as the

@@ -142,7 +142,7 @@ func (types *Types) check(t *testing.T, i int32) {
 		if s.elem < 0 || int(s.elem) >= len(types.all) {
 			t.Fatalf("a word of type %d leads to type %d of %d", i, s.elem, len(types.all))
 		}
-		if len(types.Label(s.label)) > maxLabel || len(types.Label(types.inArray(s.label))) > maxLabel+2 {
+		if len(types.Label(s.label)) > maxLabel || len(types.Label(s.arrayed)) > maxLabel {
 			t.Fatalf("a label of %d bytes", len(types.Label(s.label)))
 		}
 	}

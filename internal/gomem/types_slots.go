@@ -20,27 +20,40 @@ const (
 
 // slot is one word of a type.
 type slot struct {
-	kind  slotKind
-	elem  int32
-	label int32
-	size  uint64 // bytes of an element, of slices
+	kind    slotKind
+	elem    int32
+	label   int32
+	arrayed int32  // label where the object holds several values of the type
+	size    uint64 // bytes of an element, of slices
+}
+
+// slotsOf is what the words of a type are, nil of one that has no size or is too
+// large for a table.
+func (t *Types) slotsOf(typ int32) []slot {
+	size := t.all[typ].size
+	if t.all[typ].slots == nil && size > 0 && size <= maxSlots*8 {
+		slots := make([]slot, (size+7)/8)
+		for k := range slots {
+			slots[k] = t.labelled(typ, uint64(8*k))
+		}
+		t.all[typ].slots = slots
+	}
+	return t.all[typ].slots
 }
 
 // slotAt is what the word at off, below the type's size, is.
 func (t *Types) slotAt(typ int32, off uint64) slot {
-	g := &t.all[typ]
-	if g.size > maxSlots*8 || g.size == 0 {
-		return t.resolve(typ, off)
+	if slots := t.slotsOf(typ); slots != nil {
+		return slots[off/8]
 	}
-	if g.slots == nil {
-		slots := make([]slot, (g.size+7)/8)
-		for k := range slots {
-			slots[k] = t.resolve(typ, uint64(8*k))
-		}
-		t.all[typ].slots = slots
-		g = &t.all[typ]
-	}
-	return g.slots[off/8]
+	return t.labelled(typ, off)
+}
+
+// labelled is resolve, with both labels.
+func (t *Types) labelled(typ int32, off uint64) slot {
+	s := t.resolve(typ, off)
+	s.arrayed = t.label("[]" + t.labels[s.label])
+	return s
 }
 
 // resolve finds the field at off and its path.
