@@ -5,8 +5,7 @@ package heapgraph
 // the ways of skew-binary numbers (Myers, An Applicative Random-Access Stack, 1983),
 // so that their number grows with the logarithm of the depth.
 type climber struct {
-	dom, depth, far []uint32 // the last two are of no use before ready
-	ready           bool
+	dom, depth, far []uint32 // the last two are made when they are needed
 }
 
 // fewSteps is as deep as most of a heap lies below what its objects share.
@@ -48,11 +47,10 @@ func (c *climber) farCommon(a, b uint32) uint32 {
 
 // prepare fills in depths and far nodes.
 func (c *climber) prepare() {
-	if c.ready {
+	if c.depth != nil {
 		return
 	}
-	c.ready = true
-	c.depth[0], c.far[0] = 0, 0
+	c.depth, c.far = table(len(c.dom)), table(len(c.dom))
 	for i := 1; i < len(c.dom); i++ {
 		up := c.dom[i]
 		c.depth[i], c.far[i] = c.depth[up]+1, up

@@ -35,10 +35,7 @@ type dominators struct {
 	seen   bitmap   // places of nodes that have numbers
 	class  []uint32 // the number at which each later class begins
 	joins  joins
-	from   []uint32 // origins of joins, in the order of what they lead to
-	start  []uint32 // of each node's in from
-	semi   []uint32
-	label  []uint32
+	moved  []moved // by number, from the last on
 
 	deepest  int // how many nodes its longest way had
 	ofLeaves *leafSearch
@@ -136,72 +133,48 @@ func (d *dominators) visit(node, at, parent, by uint32) (number uint32) {
 
 // solve finds the dominators of what the search has found, but for leaves.
 func (d *dominators) solve(ctx context.Context) error {
-	d.order()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+	d.t.Dominator = append(table(len(d.parent))[:0], d.parent...) // parents are compressed here
 	if err := d.semidominators(ctx); err != nil {
 		return err
 	}
+	d.parent, d.joins = nil, joins{}
 	d.nearest()
 	return ctx.Err()
 }
 
-// order puts the joins in the order of what they lead to.
-func (d *dominators) order() {
-	n := len(d.parent)
-	d.start = table(n + 1)
-	for _, block := range d.joins.blocks {
-		for _, j := range block {
-			d.start[j.to+1]++
-		}
-	}
-	for i := range n {
-		d.start[i+1] += d.start[i]
-	}
-	d.from = table(d.joins.n)
-	for _, block := range d.joins.blocks {
-		for _, j := range block {
-			d.from[d.start[j.to]] = j.from
-			d.start[j.to]++
-		}
-	}
-	copy(d.start[1:], d.start[:n])
-	d.start[0], d.joins = 0, joins{}
-}
+// moved is a node whose semidominator is not its parent.
+type moved struct{ node, semi uint32 }
 
 // semidominators goes backwards through the numbers and joins each node to its
-// parent in the forest that label and parent hold. Nodes without joins need no more
-// than their parent.
+// parent in the forest that parent holds, with the least semidominator from a node up to
+// where its way was compressed in low. Of nodes without joins it is their parent.
 func (d *dominators) semidominators(ctx context.Context) error {
-	n := len(d.t.Node)
-	d.t.Dominator = append(table(n)[:0], d.parent...) // parents are compressed here
-	d.semi, d.label = append(table(n)[:0], d.parent...), table(n)
-	for i := range d.label {
-		d.label[i] = uint32(i)
-	}
+	low := append(table(len(d.parent))[:0], d.parent...)
 	var way []uint32
-	for i := uint32(n - 1); i > 0; i-- {
-		best := d.semi[i]
-		for _, v := range d.from[d.start[i]:d.start[i+1]] {
-			if v > i {
-				way = d.compress(v, i, way[:0])
-				v = d.semi[d.label[v]]
+	for k := len(d.joins.to) - 1; k >= 0; k-- {
+		d.joins.ordered(k, func(i uint32, from []uint32) {
+			best := low[i]
+			for _, v := range from {
+				if v > i {
+					way = d.compress(low, v, i, way[:0])
+					v = low[v]
+				}
+				best = min(best, v)
 			}
-			best = min(best, v)
-		}
-		d.semi[i] = best
-		if i%(1<<20) == 0 && ctx.Err() != nil {
+			if best != low[i] {
+				low[i] = best
+				d.moved = append(d.moved, moved{i, best})
+			}
+		})
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	d.from, d.start, d.parent = nil, nil, nil
 	return nil
 }
 
-// compress shortens the way from v up to what is not joined yet, numbers up to last,
-// and leaves in label[v] the node of it with the least semidominator.
-func (d *dominators) compress(v, last uint32, way []uint32) []uint32 {
+// compress shortens the way from v up to what is not joined yet, numbers up to last.
+func (d *dominators) compress(low []uint32, v, last uint32, way []uint32) []uint32 {
 	for d.parent[v] > last {
 		way = append(way, v)
 		v = d.parent[v]
@@ -209,9 +182,7 @@ func (d *dominators) compress(v, last uint32, way []uint32) []uint32 {
 	for k := len(way) - 1; k >= 0; k-- {
 		w := way[k]
 		up := d.parent[w]
-		if d.semi[d.label[up]] < d.semi[d.label[w]] {
-			d.label[w] = d.label[up]
-		}
+		low[w] = min(low[w], low[up])
 		d.parent[w] = d.parent[up]
 	}
 	return way
@@ -221,20 +192,19 @@ func (d *dominators) compress(v, last uint32, way []uint32) []uint32 {
 // below its semidominator. Where that is not the parent, the pointer is another, too.
 func (d *dominators) nearest() {
 	t := d.t
-	moved := newBitmap(len(t.Node)) // the dominators of what is not their child
-	for i := 1; i < len(t.Dominator); i++ {
+	over := newBitmap(len(t.Node)) // the dominators of what is not their child
+	for k := len(d.moved) - 1; k >= 0; k-- {
+		i, semi := d.moved[k].node, d.moved[k].semi
 		v := t.Dominator[i]
-		if v <= d.semi[i] {
-			continue
-		}
-		for v > d.semi[i] {
+		for v > semi {
 			v = t.Dominator[v]
 		}
 		t.Dominator[i], t.By[i] = v, none
-		moved.set(v)
+		over.set(v)
 	}
+	d.moved = nil
 	for at, i := range t.number {
-		if i != none && moved.has(i) {
+		if i != none && over.has(i) {
 			d.findBy(uint32(at), i)
 		}
 	}
@@ -255,21 +225,66 @@ func (d *dominators) findBy(at, i uint32) {
 // join is a pointer that does not belong to the tree of the search.
 type join struct{ to, from uint32 }
 
-// joins is a list that may be long: it is not moved as it grows.
+// joins are lists that are not moved as they grow, each of those that lead to
+// joinRange nodes: few enough to be put in order where the caches are.
 type joins struct {
-	blocks [][]join
-	n      int
+	to    [][][]join
+	start []uint32 // of each node's joins, in from
+	from  []uint32
 }
 
-const joinBlock = 1 << 17
+const (
+	joinRange = 1 << 15
+	joinBlock = 1 << 10
+)
 
 func (l *joins) add(j join) {
-	if l.n%joinBlock == 0 {
-		l.blocks = append(l.blocks, make([]join, 0, joinBlock))
+	for len(l.to) <= int(j.to/joinRange) {
+		l.to = append(l.to, nil)
 	}
-	last := &l.blocks[len(l.blocks)-1]
+	blocks := &l.to[j.to/joinRange]
+	if last := len(*blocks) - 1; last < 0 || len((*blocks)[last]) == joinBlock {
+		*blocks = append(*blocks, make([]join, 0, joinBlock))
+	}
+	last := &(*blocks)[len(*blocks)-1]
 	*last = append(*last, j)
-	l.n++
+}
+
+// ordered passes the joins of the k-th range to fn, once for each node that has some,
+// the last node first, and lets go of them.
+func (l *joins) ordered(k int, fn func(to uint32, from []uint32)) {
+	n := 0
+	if l.start == nil {
+		l.start = make([]uint32, joinRange+1)
+	}
+	clear(l.start)
+	for _, block := range l.to[k] {
+		n += len(block)
+		for _, j := range block {
+			l.start[j.to%joinRange]++
+		}
+	}
+	for i, sum := 0, uint32(0); i <= joinRange; i++ {
+		sum += l.start[i]
+		l.start[i] = sum // where its joins end, until they are put there
+	}
+	if cap(l.from) < n {
+		l.from = make([]uint32, n)
+	}
+	l.from = l.from[:n]
+	for _, block := range l.to[k] {
+		for _, j := range block {
+			at := &l.start[j.to%joinRange]
+			*at--
+			l.from[*at] = j.from
+		}
+	}
+	l.to[k] = nil
+	for i := joinRange - 1; i >= 0; i-- {
+		if from := l.from[l.start[i]:l.start[i+1]]; len(from) > 0 {
+			fn(uint32(k*joinRange+i), from)
+		}
+	}
 }
 
 // bitmap is a set of nodes, leaves or pointers.

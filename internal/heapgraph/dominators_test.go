@@ -150,9 +150,81 @@ func TestANodeIsLedToByTheFirstPointerOfItsDominator(t *testing.T) {
 		for i := 1; i < len(tree.Node); i++ {
 			check(tree.Node[i], tree.Dominator[i], tree.By[i])
 		}
-		for leaf, dom := range tree.LeafDominator {
-			if dom != none {
-				check(uint32(g.Objects-g.Leaves+leaf), dom, tree.LeafBy[leaf])
+		for leaf, l := range tree.Leaves {
+			if l.Dominator != none {
+				check(uint32(g.Objects-g.Leaves+leaf), l.Dominator, l.By)
+			}
+		}
+	}
+}
+
+// simple finds dominators by going through all pointers until nothing changes (Cooper,
+// Harvey and Kennedy, A Simple, Fast Dominance Algorithm, 2001), in the numbers of a tree.
+func (g *Graph) simple(t *Tree) []uint32 {
+	into := make([][]uint32, len(t.Node))
+	for i := 1; i < len(t.Node); i++ {
+		if t.Node[i] >= uint32(g.Objects) {
+			into[i] = append(into[i], 0)
+		}
+		for e, end := g.pointers(t.Node[i]); e < end; e++ {
+			to := t.number[g.To[e]]
+			into[to] = append(into[to], uint32(i))
+		}
+	}
+	dom := nones(len(t.Node))
+	dom[0] = 0
+	for changed := true; changed; {
+		changed = false
+		for i := 1; i < len(dom); i++ {
+			best := none
+			for _, v := range into[i] {
+				switch {
+				case dom[v] == none:
+				case best == none:
+					best = v
+				default:
+					for best != v {
+						if best > v {
+							best = dom[best]
+						} else {
+							v = dom[v]
+						}
+					}
+				}
+			}
+			if best != dom[i] {
+				dom[i], changed = best, true
+			}
+		}
+	}
+	return dom
+}
+
+func TestDominatorsOfManyNodesAreThoseOfASimpleSearch(t *testing.T) {
+	const n = 9 * joinRange
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		g := &Graph{Objects: n, First: []uint32{0}}
+		for v := range n + 10 { // most lead to what is near, some to anything
+			for range 1 + rng.IntN(2) {
+				to := rng.IntN(n)
+				if v < n && rng.IntN(16) > 0 {
+					to = min(v+1+rng.IntN(50), n-1)
+				}
+				g.To = append(g.To, uint32(to))
+			}
+			g.First = append(g.First, uint32(len(g.To)))
+		}
+		tree, err := Dominators(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tree.Node) < 4*joinRange {
+			t.Fatalf("seed %d: %d nodes can be reached: the test says little", seed, len(tree.Node))
+		}
+		for i, want := range g.simple(tree) {
+			if got := tree.Dominator[i]; got != want {
+				t.Fatalf("seed %d: node %d of %d has dominator %d, not %d", seed, i, len(tree.Node), got, want)
 			}
 		}
 	}
@@ -212,7 +284,7 @@ func TestALeafOfNodesFarApartIsHeldByTheNearestAboveAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, leaf := range leaves {
-		if got := tree.Node[tree.LeafDominator[i]]; got != leaf.want {
+		if got := tree.Node[tree.Leaves[i].Dominator]; got != leaf.want {
 			t.Errorf("the leaf of %v is held by node %d, not %d", leaf.from, got, leaf.want)
 		}
 	}

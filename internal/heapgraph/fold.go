@@ -104,8 +104,8 @@ func (f *Folded) leastOf(most int) uint64 {
 	for _, n := range a.retained[1:] {
 		add(n)
 	}
-	for leaf, dom := range a.tree.LeafDominator {
-		if dom != none {
+	for leaf := range a.tree.Leaves {
+		if a.tree.Leaves[leaf].Dominator != none {
 			add(f.size(uint32(a.Objects.Count - a.Objects.Leaves + leaf)))
 		}
 	}
@@ -209,7 +209,7 @@ func (f *Folded) placeLeaves() {
 			if leaf >= uint32(len(f.leaf)) || f.leaf[leaf] != none {
 				continue
 			}
-			f.leaf[leaf] = f.place(first+leaf, t.LeafDominator[leaf], class, f.size(first+leaf))
+			f.leaf[leaf] = f.place(first+leaf, t.Leaves[leaf].Dominator, class, f.size(first+leaf))
 		}
 	}
 }

@@ -15,6 +15,9 @@ type Graph struct {
 	First   []uint32
 	To      []uint32
 	Later   []uint32
+
+	// Edge is what is to be known of a pointer To[e] to a leaf, but none; nil: e.
+	Edge func(e uint32) int32
 }
 
 // nodes is how many there are, roots included.
@@ -42,6 +45,13 @@ func (g *Graph) pointers(node uint32) (first, end uint32) {
 	return g.First[at], g.First[at+1]
 }
 
+func (g *Graph) edge(e uint32) uint32 {
+	if g.Edge == nil {
+		return e
+	}
+	return uint32(g.Edge(e))
+}
+
 // none is no node.
 const none = ^uint32(0)
 
@@ -56,11 +66,16 @@ type Tree struct {
 	Dominator []uint32 // a number; of 0 it is 0
 	By        []uint32 // the first pointer by which that leads there; none: it does not itself
 
-	LeafDominator []uint32 // by leaf, counted from the first; none: it is not reachable
-	LeafBy        []uint32 // as By
+	Leaves []Leaf // counted from the first
 
 	number []uint32 // of each node of the graph but the leaves; none: it is not reachable
 	g      *Graph
+}
+
+// Leaf is what dominates a leaf, and how that leads to it.
+type Leaf struct {
+	Dominator uint32 // a number; none: it is not reachable
+	By        uint32 // Graph.Edge of the first pointer by which that leads there; none: it does not itself
 }
 
 // Number is a node's, none if it is not reachable or a leaf.
@@ -74,7 +89,7 @@ func (t *Tree) Number(node uint32) uint32 {
 // dominator is the number of a node's dominator, none if the node is not reachable.
 func (t *Tree) dominator(node uint32) uint32 {
 	if leaf := node - uint32(t.g.Objects-t.g.Leaves); leaf < uint32(t.g.Leaves) {
-		return t.LeafDominator[leaf]
+		return t.Leaves[leaf].Dominator
 	}
 	if i := t.Number(node); i != none {
 		return t.Dominator[i]
@@ -89,8 +104,8 @@ var ErrGraph = errors.New("a pointer leads to no node")
 // number. size is by node of the graph.
 func (t *Tree) Retained(size func(node uint32) uint64) []uint64 {
 	sum := make([]uint64, len(t.Node))
-	for leaf, dom := range t.LeafDominator {
-		if dom != none {
+	for leaf := range t.Leaves {
+		if dom := t.Leaves[leaf].Dominator; dom != none {
 			sum[dom] += size(uint32(t.g.Objects - t.g.Leaves + leaf))
 		}
 	}

@@ -32,24 +32,34 @@ type Analysis struct {
 // Analyze finds the types of the objects and who holds them, always two things at
 // once, so that neither of two processors waits for the other.
 func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
-	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later})
+	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later, Edge: o.Edge})
+	a := &Analysis{Objects: o, tree: d.t}
+	p := newPather(a)
 	if err := both(ctx, d.search, o.FindTypes); err != nil {
 		return nil, err
 	}
 	runtime.GC() // the copy of the heap goes before more tables come
-	a := &Analysis{Objects: o, tree: d.t}
-	p := newPather(a)
-	err := both(ctx, d.solve, func(ctx context.Context) (err error) {
-		if err := d.single(ctx); err != nil || d.deepest < minChain {
+	var solved error
+	tree := make(chan bool) // closed once that is known
+	err := both(ctx, func(ctx context.Context) error {
+		solved = d.solve(ctx)
+		close(tree)
+		if solved != nil {
+			return solved
+		}
+		err := p.nodes(ctx)
+		if err == nil && d.deepest >= minChain {
+			p.depth, err = d.g.depths(ctx)
+		}
+		return err
+	}, func(ctx context.Context) error {
+		err := d.single(ctx)
+		if <-tree; err != nil || solved != nil {
 			return err
 		}
-		p.depth, err = d.g.depths(ctx)
-		return err
+		return d.leaves(ctx)
 	})
 	if err != nil {
-		return nil, err
-	}
-	if err := both(ctx, d.leaves, p.nodes); err != nil {
 		return nil, err
 	}
 	err = both(ctx, p.leaves, func(context.Context) error {

@@ -3,6 +3,8 @@ package heapgraph
 import (
 	"context"
 	"math/bits"
+
+	"github.com/highwater-go/highwater/internal/gomem"
 )
 
 // leafSearch finds the dominators of leaves: what all that point to one have in
@@ -12,9 +14,8 @@ type leafSearch struct {
 	d    *dominators
 	up   climber
 	seen bitmap
-	more bitmap   // places of nodes that point to a leaf to which another led first
-	of   []uint32 // numbers of dominators so far
-	by   []uint32 // the pointer by which that leads there; none: it does not itself
+	more bitmap // places of nodes that point to a leaf to which another led first
+	of   []Leaf // dominators so far
 }
 
 // single gives every leaf to the first node that points to it. It needs the numbers
@@ -22,7 +23,7 @@ type leafSearch struct {
 // most of a heap, is taken in the order of addresses, the others behind it.
 func (d *dominators) single(ctx context.Context) error {
 	t := d.t
-	l := &leafSearch{d: d, seen: newBitmap(d.g.Leaves), more: newBitmap(len(t.number)), of: nones(d.g.Leaves), by: table(d.g.Leaves)}
+	l := &leafSearch{d: d, seen: newBitmap(d.g.Leaves), more: newBitmap(len(t.number)), of: unreached(d.g.Leaves)}
 	d.ofLeaves = l
 	second := l.secondClass()
 	for at, i := range t.number {
@@ -59,7 +60,7 @@ func (l *leafSearch) first(at, i uint32) {
 			l.more.set(at)
 		default:
 			l.seen.set(leaf)
-			l.of[leaf], l.by[leaf] = i, e
+			l.of[leaf] = Leaf{i, g.edge(e)}
 		}
 	}
 }
@@ -67,7 +68,7 @@ func (l *leafSearch) first(at, i uint32) {
 // leaves takes in what else leads to leaves, once there is a tree.
 func (d *dominators) leaves(ctx context.Context) error {
 	l, t := d.ofLeaves, d.t
-	l.up = climber{dom: t.Dominator, depth: d.semi, far: d.label}
+	l.up = climber{dom: t.Dominator}
 	second := l.secondClass()
 	for w, rest := range l.more {
 		for ; rest != 0; rest &= rest - 1 {
@@ -85,7 +86,7 @@ func (d *dominators) leaves(ctx context.Context) error {
 			l.others(at, i, d.classOf(i))
 		}
 	}
-	t.LeafDominator, t.LeafBy, d.semi, d.label, d.ofLeaves = l.of, l.by, nil, nil, nil
+	t.Leaves, d.ofLeaves = l.of, nil
 	return ctx.Err()
 }
 
@@ -97,22 +98,32 @@ func (l *leafSearch) others(at, i, first uint32) {
 		if leaf >= uint32(len(l.of)) {
 			continue
 		}
-		switch v := l.of[leaf]; {
-		case v == i: // its first pointer was found before, or leads to others
-			l.by[leaf] = min(l.by[leaf], e)
+		switch v := l.of[leaf].Dominator; {
+		case v == i && l.of[leaf].By != none: // its first pointer was found before, or leads to others
+		case v == i:
+			l.of[leaf].By = g.edge(e)
 		case v >= first && v != 0:
-			l.meet(leaf, i, e)
+			l.meet(&l.of[leaf], i, e)
 		}
 	}
 }
 
 // meet takes in one more node that points to a leaf.
-func (l *leafSearch) meet(leaf, i, e uint32) {
-	switch c := l.up.common(l.of[leaf], i); c {
-	case l.of[leaf]:
+func (l *leafSearch) meet(leaf *Leaf, i, e uint32) {
+	switch c := l.up.common(leaf.Dominator, i); c {
+	case leaf.Dominator:
 	case i:
-		l.of[leaf], l.by[leaf] = i, e
+		*leaf = Leaf{i, l.d.g.edge(e)}
 	default:
-		l.of[leaf], l.by[leaf] = c, none
+		*leaf = Leaf{c, none}
 	}
+}
+
+// unreached is leaves that nothing leads to.
+func unreached(n int) []Leaf {
+	all := gomem.InLargePages(make([]Leaf, n))
+	for i := range all {
+		all[i] = Leaf{none, none}
+	}
+	return all
 }

@@ -40,7 +40,11 @@ func (p *pather) nodes(ctx context.Context) error {
 	p.belowRoots(0, p.inner)
 	for i := 1; i < len(t.Node); i++ {
 		if a.pathOf[i] == 0 {
-			a.pathOf[i] = p.below(&p.paths, t.Dominator[i], t.By[i], t.Node[i])
+			edge := int32(0)
+			if t.By[i] != none {
+				edge = a.Objects.Edge(t.By[i])
+			}
+			a.pathOf[i] = p.below(&p.paths, t.Dominator[i], edge, t.By[i] != none, t.Node[i])
 		}
 		if i%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -58,9 +62,10 @@ func (p *pather) leaves(ctx context.Context) error {
 	p.ends = newTrie(ofLeaf)
 	p.ends.above = p.paths.own
 	first := uint32(len(p.ends.above)) // of the paths of leaves among all
-	for leaf, dom := range t.LeafDominator {
+	for leaf := range t.Leaves {
+		dom, by := t.Leaves[leaf].Dominator, t.Leaves[leaf].By
 		if at := &a.leafPath[leaf]; *at == 0 && dom != none {
-			*at = p.below(&p.ends, dom, t.LeafBy[leaf], p.inner+uint32(leaf))
+			*at = p.below(&p.ends, dom, int32(by), by != none, p.inner+uint32(leaf))
 			if *at&ofLeaf != 0 {
 				*at = *at&^ofLeaf + first
 			}
@@ -69,7 +74,6 @@ func (p *pather) leaves(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	t.LeafBy = nil
 	a.paths = append(p.paths.own, p.ends.own...)
 	return nil
 }
@@ -119,13 +123,16 @@ func (a *Analysis) path(node uint32) *uint32 {
 	return &a.pathOf[a.tree.Number(node)]
 }
 
-// below is the path of a node: that of its dominator, and how that leads to it.
-func (p *pather) below(in *trie, dom, by, node uint32) uint32 {
-	key := pathKey{p.a.pathOf[dom], p.joined, p.a.Objects.TypeOf(node)}
-	if by != none {
-		key.label = p.a.Objects.Edge(by)
-	} else if dom == 0 {
+// below is the path of a node: that of its dominator, and how that leads to it if it
+// does so itself.
+func (p *pather) below(in *trie, dom uint32, edge int32, direct bool, node uint32) uint32 {
+	key := pathKey{p.a.pathOf[dom], edge, p.a.Objects.TypeOf(node)}
+	switch {
+	case direct:
+	case dom == 0:
 		key.label = p.shared
+	default:
+		key.label = p.joined
 	}
 	return p.find(in, key, node)
 }
