@@ -129,7 +129,7 @@ func (a *asked) try(w way) (*answered, error) {
 	if _, err := a.longestStop(); err != nil {
 		return nil, err
 	}
-	if _, err := touch(sample.Bytes(a.objects) * answerAnObject); err != nil {
+	if err := touchAll(sample.Bytes(a.objects) * answerAnObject); err != nil {
 		return nil, err
 	}
 	answer, failed := w.ask(a)

@@ -68,7 +68,7 @@ func (r *room) heapOf(objects, times int) (*whole, error) {
 		return nil, err
 	}
 	for range times {
-		if _, err := touch(sample.Bytes(objects) * answerAnObject); err != nil {
+		if err := touchAll(sample.Bytes(objects) * answerAnObject); err != nil {
 			return nil, err
 		}
 		if err := w.ask(r.tool, p.pid()); err != nil {

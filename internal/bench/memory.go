@@ -1,12 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -15,16 +15,38 @@ import (
 // hand then, as one that keeps its memory always has.
 func touch(n sample.Bytes) (took time.Duration, err error) {
 	began := time.Now()
+	b, err := written(n, unix.MADV_HUGEPAGE) // as heap's tables
+	if err != nil {
+		return 0, err
+	}
+	return time.Since(began), unix.Munmap(b)
+}
+
+// touchAll is touch, with a quarter as much of small pages at the same time: the kernel
+// keeps both apart, and what is no large table lies in these.
+func touchAll(n sample.Bytes) error {
+	large, err := written(n, unix.MADV_HUGEPAGE)
+	if err != nil {
+		return err
+	}
+	small, err := written(n/4, unix.MADV_NOHUGEPAGE)
+	if err == nil {
+		err = unix.Munmap(small)
+	}
+	return errors.Join(err, unix.Munmap(large))
+}
+
+// written is memory each page of which was written to.
+func written(n sample.Bytes, advice int) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
-		return 0, fmt.Errorf("touch %d MiB: %w", n/sample.MiB, err)
+		return nil, fmt.Errorf("touch %d MiB: %w", n/sample.MiB, err)
 	}
-	gomem.InLargePages(b) // as heap's tables
+	_ = unix.Madvise(b, advice) // it is no error if that cannot be
 	for i := 0; i < len(b); i += 4096 {
 		b[i] = 1
 	}
-	took = time.Since(began)
-	return took, unix.Munmap(b)
+	return b, nil
 }
 
 // givenBack is how long memory must have been free for a host to have taken it back.
