@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 )
 
 // Variable is a package-level variable.
@@ -76,73 +75,90 @@ type variableType struct {
 	pointer bool // place is what it points to
 }
 
-// entrySections are what entries consist of.
-var entrySections = []string{"abbrev", "addr", "info", "line_str", "str", "str_offsets", "types"}
-
 // variableTypes are the types of variables by name.
-func (b *Binary) variableTypes() (types map[string]variableType, err error) {
+func (b *Binary) variableTypes() (map[string]variableType, error) {
+	w, err := b.walkEntries()
+	if err != nil {
+		return nil, fmt.Errorf("DWARF: %w", err)
+	}
+	return w.types(), nil
+}
+
+func (b *Binary) walkEntries() (*dwarfWalk, error) {
+	r, err := b.entries()
+	if err != nil {
+		return nil, err
+	}
+	w := newDwarfWalk()
+	return w, r.walk(w)
+}
+
+// entries is the program's DWARF; without any it has no entries.
+func (b *Binary) entries() (r *entries, err error) {
 	defer catch(&err)
 	f, err := elf.NewFile(b.file)
 	if err != nil {
 		return nil, err
 	}
-	if f.Section(".debug_info") == nil && f.Section(".zdebug_info") == nil {
-		return nil, nil
-	}
-	for _, s := range f.Sections {
-		if _, part, ok := strings.Cut(s.Name, "debug_"); ok && !slices.Contains(entrySections, part) {
-			s.Name = "" // is not inflated: places of lines and values are the larger part
+	section := func(name string) []byte {
+		s := f.Section(".debug_" + name)
+		if s == nil {
+			s = f.Section(".zdebug_" + name)
 		}
-	}
-	d, err := f.DWARF()
-	if err != nil {
-		return nil, fmt.Errorf("DWARF: %w", err)
-	}
-	w := dwarfWalk{of: make(map[dwarf.Offset]variableType), named: make(map[dwarf.Offset]dwarf.Offset),
-		pointers: make(map[dwarf.Offset]dwarf.Offset), byName: make(map[string]dwarf.Offset)}
-	for r := d.Reader(); ; {
-		e, err := r.Next()
-		if err != nil || e == nil {
-			return w.types(), err
+		if s == nil || err != nil {
+			return nil
 		}
-		if w.entry(e); e.Tag == dwarf.TagSubprogram {
-			r.SkipChildren()
-		}
+		var data []byte
+		data, err = s.Data()
+		return data
 	}
+	r = &entries{abbrev: section("abbrev"), info: section("info"), str: section("str"), lineStr: section("line_str"),
+		strOffsets: section("str_offsets"), addr: section("addr")}
+	return r, err
 }
 
-// dwarfWalk collects variables and types on one way through the DWARF.
+// walk notes all entries.
+func (r *entries) walk(w *dwarfWalk) (err error) {
+	defer catch(&err)
+	return r.each(w.entry)
+}
+
+// dwarfWalk collects variables and types, which it knows by the offsets of their
+// entries.
 type dwarfWalk struct {
-	of       map[dwarf.Offset]variableType
-	named    map[dwarf.Offset]dwarf.Offset // what a typedef stands for
-	pointers map[dwarf.Offset]dwarf.Offset // what a type points to
-	byName   map[string]dwarf.Offset       // types of variables
+	of       map[uint64]variableType
+	named    map[uint64]uint64 // what a typedef stands for
+	pointers map[uint64]uint64 // what a type points to
+	byName   map[string]uint64 // types of variables
 }
 
-func (w *dwarfWalk) entry(e *dwarf.Entry) {
-	name, _ := e.Val(dwarf.AttrName).(string)
-	typ, hasType := e.Val(dwarf.AttrType).(dwarf.Offset)
-	switch e.Tag {
+func newDwarfWalk() *dwarfWalk {
+	return &dwarfWalk{of: make(map[uint64]variableType), named: make(map[uint64]uint64),
+		pointers: make(map[uint64]uint64), byName: make(map[string]uint64)}
+}
+
+func (w *dwarfWalk) entry(e *entry) {
+	switch e.tag {
 	case dwarf.TagVariable:
-		if hasType && name != "" && len(w.byName) < maxVariables {
-			w.byName[name] = typ
+		if e.typ != 0 && len(e.name) > 0 && len(w.byName) < maxVariables {
+			w.byName[string(e.name)] = e.typ
 		}
 		return
 	case dwarf.TagTypedef:
-		if hasType {
-			w.named[e.Offset] = typ
+		if e.typ != 0 {
+			w.named[e.offset] = e.typ
 		}
 	case dwarf.TagPointerType:
-		if hasType {
-			w.pointers[e.Offset] = typ
+		if e.typ != 0 {
+			w.pointers[e.offset] = e.typ
 		}
 	}
-	t := variableType{place: address(e.Val(attrRuntimeType))}
-	if name == "runtime.iface" || name == "runtime.eface" {
+	t := variableType{place: e.runtime}
+	if name := string(e.name); name == "runtime.iface" || name == "runtime.eface" {
 		t.iface = name[len("runtime."):]
 	}
 	if t != (variableType{}) {
-		w.of[e.Offset] = t
+		w.of[e.offset] = t
 	}
 }
 
@@ -161,22 +177,11 @@ func (w *dwarfWalk) types() map[string]variableType {
 }
 
 // typeAt is what the entry at an offset says, or what it is another name for.
-func (w *dwarfWalk) typeAt(typ dwarf.Offset) variableType {
+func (w *dwarfWalk) typeAt(typ uint64) variableType {
 	t := w.of[typ]
 	for n := 0; t.place == 0 && t.iface == "" && n < 8; n++ {
 		typ = w.named[typ]
 		t = w.of[typ]
 	}
 	return t
-}
-
-// address reads an attribute whose form has changed.
-func address(v any) uint64 {
-	switch v := v.(type) {
-	case uint64:
-		return v
-	case int64:
-		return uint64(v)
-	}
-	return 0
 }
