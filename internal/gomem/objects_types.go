@@ -158,7 +158,12 @@ func (ty *typer) follow(in *holding) {
 	for e, end := o.First[in.id], o.First[in.id+1]; e < end; e++ {
 		behind, plain := o.behind(e)
 		w += behind
-		sl := in.slot(w)
+		var sl *slot
+		if k := w - in.base; k < uint64(len(in.slots)) {
+			sl = &in.slots[k]
+		} else {
+			sl = in.farSlot(w)
+		}
 		switch {
 		case sl == nil:
 			o.setSlot(e, uint32(ty.unknown))
@@ -210,15 +215,8 @@ func (ty *typer) hold(in *holding, id uint32) {
 	in.base = in.before
 }
 
-// slot is that of word w, nil if it lies before the first value.
-func (in *holding) slot(w uint64) *slot {
-	if k := w - in.base; k < uint64(len(in.slots)) {
-		return &in.slots[k]
-	}
-	return in.farSlot(w)
-}
-
-// farSlot is slot in another value than the one before.
+// farSlot is the slot of word w in another value than the one before, nil if it lies
+// before the first.
 func (in *holding) farSlot(w uint64) *slot {
 	if w < in.before {
 		return nil

@@ -54,18 +54,22 @@ func (t *typeTable) at(id uint32) TypeRef {
 }
 
 func (t *typeTable) set(id uint32, ref TypeRef) {
-	if t.wide == nil && ref > math.MaxUint16 {
+	if t.wide == nil && ref <= math.MaxUint16 {
+		t.narrow[id] = uint16(ref)
+		return
+	}
+	t.setWide(id, ref)
+}
+
+func (t *typeTable) setWide(id uint32, ref TypeRef) {
+	if t.wide == nil {
 		t.wide = InLargePages(make([]TypeRef, len(t.narrow)))
 		for i, r := range t.narrow {
 			t.wide[i] = TypeRef(r)
 		}
 		t.narrow = nil
 	}
-	if t.wide != nil {
-		t.wide[id] = ref
-		return
-	}
-	t.narrow[id] = uint16(ref)
+	t.wide[id] = ref
 }
 
 func (r TypeRef) array() bool  { return r&1 != 0 }
