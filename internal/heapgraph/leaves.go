@@ -13,7 +13,6 @@ import (
 type leafSearch struct {
 	d    *dominators
 	up   climber
-	seen bitmap
 	more bitmap // places of nodes that point to a leaf to which another led first
 	of   []Leaf // dominators so far
 }
@@ -23,7 +22,7 @@ type leafSearch struct {
 // most of a heap, is taken in the order of addresses, the others behind it.
 func (d *dominators) single(ctx context.Context) error {
 	t := d.t
-	l := &leafSearch{d: d, seen: newBitmap(d.g.Leaves), more: newBitmap(len(t.number)), of: unreached(d.g.Leaves)}
+	l := &leafSearch{d: d, more: newBitmap(len(t.number)), of: unreached(d.g.Leaves)}
 	d.ofLeaves = l
 	second := l.secondClass()
 	for at, i := range t.number {
@@ -37,7 +36,6 @@ func (d *dominators) single(ctx context.Context) error {
 	for i := second; i < uint32(len(t.Node)); i++ {
 		l.first(d.g.place(t.Node[i]), i)
 	}
-	l.seen = nil
 	return ctx.Err()
 }
 
@@ -56,10 +54,9 @@ func (l *leafSearch) first(at, i uint32) {
 		leaf := g.To[e] - l.d.inner
 		switch {
 		case leaf >= uint32(len(l.of)):
-		case l.seen.has(leaf):
+		case l.of[leaf].Dominator != none:
 			l.more.set(at)
 		default:
-			l.seen.set(leaf)
 			l.of[leaf] = Leaf{i, g.edge(e)}
 		}
 	}
