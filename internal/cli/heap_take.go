@@ -30,9 +30,14 @@ type heapCopy struct {
 	noSites error // why it has no profile
 	gaps    []sample.Gap
 
-	named     bool // the variables were read
-	variables []gobin.Variable
-	noTypes   error // why they have no types
+	variables variables
+}
+
+// variables are a program's, which stay as they are while it runs.
+type variables struct {
+	read    bool
+	all     []gobin.Variable
+	noTypes error // why they have no types
 }
 
 // standing notes where the threads of the process stand.
@@ -57,14 +62,18 @@ func (c *heapCopy) ready(limit sample.Bytes) (err error) {
 	return err
 }
 
-// readVariables reads names and types of the program's variables.
+// readVariables reads names and types of the program's variables, unless they are known.
 func (c *heapCopy) readVariables() {
-	c.named = true
+	v := &c.variables
+	if v.read {
+		return
+	}
+	v.read = true
 	ranges, err := c.runtime.VariableRanges()
 	if err == nil {
-		c.variables, err = c.bin.Variables(ranges)
+		v.all, err = c.bin.Variables(ranges)
 	}
-	c.noTypes = err
+	v.noTypes = err
 }
 
 // take copies what the analysis needs.
@@ -96,23 +105,21 @@ func (c *heapCopy) gap(what string, why error) {
 
 // analyze finds who holds what. The copy is let go.
 func (c *heapCopy) analyze(ctx context.Context) (*heapgraph.Analysis, error) {
-	if !c.named {
-		c.readVariables()
-	}
+	c.readVariables()
 	for _, library := range c.others {
 		c.gap("the heap of "+library, errors.New("the process has several Go runtimes, and this one's heap is not read"))
 	}
-	if c.noTypes != nil {
-		c.gap("types of variables", c.noTypes)
+	if c.variables.noTypes != nil {
+		c.gap("types of variables", c.variables.noTypes)
 	}
-	if len(c.variables) == 0 {
+	if len(c.variables.all) == 0 {
 		c.gap("names of variables", errors.New("the program has no symbol table: a variable is shown by its address in the executable"))
 	}
-	objects, err := c.copied.Graph(ctx, c.variables, c.threads)
+	objects, err := c.copied.Graph(ctx, c.variables.all, c.threads)
 	if err != nil {
 		return nil, err
 	}
-	c.copied, c.variables = nil, nil
+	c.copied, c.variables = nil, variables{}
 	return heapgraph.Analyze(ctx, objects)
 }
 

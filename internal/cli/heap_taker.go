@@ -45,6 +45,8 @@ type heapTaker struct {
 	done     []*sample.HeapCapture
 	gaps     []sample.Gap
 	thoughts sync.WaitGroup
+
+	known map[sample.ProcessKey]variables // at the last capture
 }
 
 // newHeapTaker is nil where no heap is to be captured.
@@ -120,8 +122,10 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 	t.mu.Unlock()
 	var copies []*heapCopy
 	stood := time.Duration(0)
+	before := t.known
+	t.known = make(map[sample.ProcessKey]variables)
 	for _, p := range t.source.GoPrograms() {
-		c, err := t.copyLive(p, reason)
+		c, err := t.copyLive(p, reason, before[p.Key])
 		if c != nil {
 			stood += c.stopped
 		}
@@ -145,17 +149,19 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 	return len(copies) > 0
 }
 
-// copyLive copies the heap of a program that runs, with a stop.
-func (t *heapTaker) copyLive(p sample.Program, reason sample.HeapReason) (*heapCopy, error) {
+// copyLive copies the heap of a program that runs, with a stop. Its variables are read
+// once.
+func (t *heapTaker) copyLive(p sample.Program, reason sample.HeapReason, v variables) (*heapCopy, error) {
 	target, err := openLiveHeap(p.Key.PID)
 	if err != nil {
 		return nil, err
 	}
-	c := &heapCopy{heapTarget: target, reason: reason, key: p.Key}
+	c := &heapCopy{heapTarget: target, reason: reason, key: p.Key, variables: v}
 	if err := c.ready(ownLimit()); err != nil {
 		target.close()
 		return nil, err
 	}
+	t.known[p.Key] = c.variables
 	c.stopped, err = t.source.WhileFrozen(p.Key.PID, heapStop, func(ctx context.Context, z *lastbreath.Freeze) error {
 		c.standing(z)
 		return c.take(ctx, ownLimit())
