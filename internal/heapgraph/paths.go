@@ -1,7 +1,10 @@
 package heapgraph
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/gomem"
 )
@@ -89,21 +92,58 @@ func (p *pather) ofRoots() {
 	}
 }
 
-// belowRoots places those of some objects that a root leads to, but others, too.
+// belowRoots places those of some objects that a root leads to, but others, too. Of
+// goroutines that is the function most of them run, which another capture of the same
+// program finds again more often than that of the first.
 func (p *pather) belowRoots(from, to uint32) {
 	t, o := p.a.tree, p.a.Objects
+	held := make(map[heldBy]int)
 	for k := range o.Roots {
-		name := rootName(&o.Roots[k])
+		root := &o.Roots[k]
+		if root.Kind != gomem.RootGoroutine {
+			p.belowMost(held)
+		}
+		name := rootName(root)
 		for e, end := o.Pointers(uint32(o.Count + k)); e < end; e++ {
-			node := o.To[e]
-			if node < from || node >= to || t.dominator(node) != 0 {
-				continue
-			}
-			if at := p.a.path(node); *at == 0 {
-				*at = p.find(&p.paths, pathKey{0, p.label(name + andOthers(o.TypeOf(node))), o.TypeOf(node)}, node)
+			switch node := o.To[e]; {
+			case node < from || node >= to || t.dominator(node) != 0:
+			case root.Kind == gomem.RootGoroutine:
+				held[heldBy{node, name}]++
+			default:
+				p.belowRoot(name, node)
 			}
 		}
 	}
+	p.belowMost(held)
+}
+
+// belowRoot places an object that has no place yet.
+func (p *pather) belowRoot(name string, node uint32) {
+	if at := p.a.path(node); *at == 0 {
+		typ := p.a.Objects.TypeOf(node)
+		*at = p.find(&p.paths, pathKey{0, p.label(name + andOthers(typ)), typ}, node)
+	}
+}
+
+// heldBy is an object to which goroutines of a name lead.
+type heldBy struct {
+	node uint32
+	name string
+}
+
+// belowMost places objects, each below the name of most, and empties the list.
+func (p *pather) belowMost(held map[heldBy]int) {
+	for _, h := range inOrder(held) {
+		p.belowRoot(h.name, h.node)
+	}
+	clear(held)
+}
+
+// inOrder is an object's most frequent name first.
+func inOrder(held map[heldBy]int) []heldBy {
+	return slices.SortedFunc(maps.Keys(held), func(x, y heldBy) int {
+		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(held[y], held[x]), cmp.Compare(x.name, y.name))
+	})
 }
 
 // andOthers says behind the name of a root that other ways lead there, too; of what has
