@@ -22,9 +22,15 @@ func touch(n sample.Bytes) (took time.Duration, err error) {
 	return time.Since(began), unix.Munmap(b)
 }
 
-// touchAll is touch, with a quarter as much of small pages at the same time: the kernel
-// keeps both apart, and what is no large table lies in these.
-func touchAll(n sample.Bytes) error {
+// touchAll is touch before an answer that takes so much: of twice as much, as what is
+// given back meanwhile comes again from elsewhere, and of a quarter of that in small pages
+// at the same time, which the kernel keeps apart. It leaves half of what is free alone.
+func touchAll(answer sample.Bytes) error {
+	free, err := figureIn("/proc/meminfo", "MemAvailable")
+	if err != nil {
+		return err
+	}
+	n := min(2*answer, free*2/5)
 	large, err := written(n, unix.MADV_HUGEPAGE)
 	if err != nil {
 		return err
