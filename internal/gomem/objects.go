@@ -39,8 +39,7 @@ type Objects struct {
 
 	spans   []objectSpan
 	bySpan  []int32             // span of each 64th object
-	arenas  [][]int32           // from arena base on: 1 + index of the span at a page
-	pages   []*[arenaPages]page // the same pages
+	pages   []*[arenaPages]page // by arena, from base on
 	kinds   []spanKind          // [0] is none
 	base    uint64              // number of the first arena
 	places  []places            // 64 each, and one more behind the last
@@ -228,10 +227,7 @@ func (o *Objects) indexPages(h *heapMap) error {
 	if hi-lo > maxReach {
 		return fmt.Errorf("the heap reaches from %#x to %#x", lo*arenaSize, hi*arenaSize)
 	}
-	o.base, o.arenas, o.pages = lo, make([][]int32, hi-lo+1), make([]*[arenaPages]page, hi-lo+1)
-	for number, pages := range h.arenas {
-		o.arenas[number-lo], o.pages[number-lo] = pages[:], new([arenaPages]page)
-	}
+	o.base, o.pages = lo, make([]*[arenaPages]page, hi-lo+1)
 	known := make(map[spanKind]uint16)
 	o.kinds = make([]spanKind, 1)
 	for i := range o.spans {
@@ -245,7 +241,7 @@ func (o *Objects) indexPages(h *heapMap) error {
 			kind = uint16(len(o.kinds))
 			known[k], o.kinds = kind, append(o.kinds, k)
 		}
-		o.enter(i, h.spans[i].end, page{first: s.first, place: s.place, kind: kind})
+		o.enter(h, i, page{first: s.first, place: s.place, kind: kind})
 	}
 	return nil
 }
@@ -259,14 +255,18 @@ func (o *Objects) kindOf(s *objectSpan) spanKind {
 }
 
 // enter enters a span's pages, those that no other has taken.
-func (o *Objects) enter(i int, end uint64, pg page) {
-	start := o.spans[i].start
-	for at := start; at < end; at += pageSize {
-		a, k := at/arenaSize-o.base, at%arenaSize/pageSize
-		if o.arenas[a][k] == int32(i+1) {
-			pg.at = uint16(min((at-start)/pageSize, farPage))
-			o.pages[a][k] = pg
+func (o *Objects) enter(h *heapMap, i int, pg page) {
+	start := h.spans[i].start
+	for at := start; at < h.spans[i].end; at += pageSize {
+		if h.spanAt(at) != i {
+			continue
 		}
+		arena := &o.pages[at/arenaSize-o.base]
+		if *arena == nil {
+			*arena = new([arenaPages]page)
+		}
+		pg.at = uint16(min((at-start)/pageSize, farPage))
+		(*arena)[at%arenaSize/pageSize] = pg
 	}
 }
 
@@ -281,7 +281,7 @@ func (o *Objects) find(p uint64) (id uint32, k *spanKind, behind uint64, ok bool
 	k = &o.kinds[pg.kind]
 	off := uint64(pg.at)*pageSize + p%pageSize
 	if pg.at == farPage {
-		off = p - o.spans[o.arenas[a][p%arenaSize/pageSize]-1].start
+		off = p - o.spans[o.spanOf(pg.first)].start
 	}
 	n := off * uint64(k.div) >> 32
 	if n >= uint64(k.nelems) {

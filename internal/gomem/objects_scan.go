@@ -350,23 +350,26 @@ func (w *scanWorker) byArena(addr uint64, object []byte) {
 
 // contents is an object's bytes, nil if it holds no pointers or the copy is gone.
 func (o *Objects) contents(id uint32) []byte {
-	if o.copy == nil {
-		return nil
-	}
-	i, at := o.locate(id)
-	data := o.copy.heap.spans[i].data
-	if data < 0 {
-		return nil
-	}
-	s := &o.spans[i]
-	off := data + int(at-s.start)
-	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)]
+	b, _ := o.withHeader(id)
+	return b
 }
 
 // values is contents from the malloc header on.
 func (o *Objects) values(id uint32) []byte {
-	if b := o.contents(id); b != nil {
-		return b[o.spans[o.spanOf(id)].header():]
+	b, header := o.withHeader(id)
+	return b[min(header, uint64(len(b))):]
+}
+
+// withHeader is contents, and how many bytes of them are the malloc header.
+func (o *Objects) withHeader(id uint32) (b []byte, header uint64) {
+	if o.copy == nil {
+		return nil, 0
 	}
-	return nil
+	i, at := o.locate(id)
+	data, s := o.copy.heap.spans[i].data, &o.spans[i]
+	if data < 0 {
+		return nil, 0
+	}
+	off := data + int(at-s.start)
+	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)], s.header()
 }
