@@ -161,7 +161,9 @@ func (t *heapTaker) copyLive(p sample.Program, reason sample.HeapReason, v varia
 		target.close()
 		return nil, err
 	}
-	t.known[p.Key] = c.variables
+	if c.variables.noTypes == nil {
+		t.known[p.Key] = c.variables
+	}
 	c.stopped, err = t.source.WhileFrozen(p.Key.PID, heapStop, func(ctx context.Context, z *lastbreath.Freeze) error {
 		c.standing(z)
 		return c.take(ctx, ownLimit())

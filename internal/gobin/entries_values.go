@@ -1,6 +1,9 @@
 package gobin
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Forms of attributes (section 7.5.6), and those of GNU.
 const (
@@ -80,9 +83,7 @@ func (r *entries) value(a *entryAttr) (v uint64, of int) {
 		return r.fixed(8), itself
 	case formData16:
 		r.at += 16
-	case formSdata:
-		return uint64(r.sleb()), itself
-	case formUdata, formLoclistx, formRnglistx:
+	case formUdata, formSdata, formLoclistx, formRnglistx: // of what is used nothing is signed
 		return r.uleb(), itself
 	case formPresent:
 		return 1, itself
@@ -148,12 +149,11 @@ func (r *entries) text(a *entryAttr) []byte {
 
 // untilZero is a C string.
 func untilZero(b []byte) []byte {
-	for i, c := range b {
-		if c == 0 {
-			return b[:i]
-		}
+	end := bytes.IndexByte(b, 0)
+	if end < 0 {
+		panic(errEntries)
 	}
-	panic(errEntries)
+	return b[:end]
 }
 
 func (r *entries) pass(n uint64) {
@@ -188,27 +188,12 @@ func numberAt(b []byte, at, n uint64) uint64 {
 	panic(errEntries)
 }
 
-// uleb reads an unsigned LEB128 number.
+// uleb reads an unsigned LEB128 number, or passes over a signed one.
 func (r *entries) uleb() (v uint64) {
 	for shift := 0; ; shift += 7 {
 		c := r.info[r.at]
 		r.at++
 		if v |= uint64(c&0x7f) << shift; c < 0x80 {
-			return v
-		}
-	}
-}
-
-// sleb reads a signed one.
-func (r *entries) sleb() (v int64) {
-	for shift := 0; ; {
-		c := r.info[r.at]
-		r.at++
-		v |= int64(c&0x7f) << shift
-		if shift += 7; c < 0x80 {
-			if c&0x40 != 0 && shift < 64 {
-				v |= -1 << shift
-			}
 			return v
 		}
 	}

@@ -16,7 +16,7 @@ type Graph struct {
 	To      []uint32
 	Later   []uint32
 
-	// Edge is what is to be known of a pointer To[e] to a leaf, but none; nil: e.
+	// Edge is what is noted of a pointer To[e] to a leaf, never none; nil: e itself.
 	Edge func(e uint32) int32
 }
 

@@ -93,8 +93,8 @@ func (p *pather) ofRoots() {
 }
 
 // belowRoots places those of some objects that a root leads to, but others, too. Of
-// goroutines that is the function most of them run, which another capture of the same
-// program finds again more often than that of the first.
+// goroutines that is the function that more of them run than any other: which of them is
+// the first changes as they come and go.
 func (p *pather) belowRoots(from, to uint32) {
 	t, o := p.a.tree, p.a.Objects
 	held := make(map[heldBy]int)

@@ -101,6 +101,7 @@ var shapes = []struct{ name, root, holder string }{
 	{"timers", "", "runtime.allp"},
 	{"defers", "goroutine main.defers.func1", "goroutine main.defers.func1 in its descriptor"},
 	{"blocked", "goroutine main.", "goroutine main."},
+	{"shared", "goroutine main.serve", "goroutine main.serve.func1 and others"},
 }
 
 // noise is what the runtime allocates for itself between the program's own

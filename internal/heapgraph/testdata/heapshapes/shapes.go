@@ -29,6 +29,7 @@ var shapes = map[string]func(n int){
 	"context":   contexts,
 	"lru":       func(n int) { recent = newLRU(n) },
 	"blocked":   blocked,
+	"shared":    shared,
 	"defers":    defers,
 }
 
@@ -308,6 +309,44 @@ func wait(ready chan<- bool, never <-chan int) {
 	buffer[v]++
 	runtime.KeepAlive(buffer)
 }
+
+// shared is one list that many goroutines of one function hold, and one of another
+// function, which was there first.
+func shared(n int) {
+	if n == 1 {
+		return
+	}
+	list := newList(n)
+	ready := make(chan bool)
+	accept(list, ready)
+	for i := 0; i < 20; i++ {
+		serve(list, ready)
+	}
+}
+
+func accept(list *node, ready chan bool) {
+	go func() {
+		waitForEver(ready)
+		runtime.KeepAlive(list)
+	}()
+	<-ready
+}
+
+func serve(list *node, ready chan bool) {
+	go func() {
+		waitForEver(ready)
+		runtime.KeepAlive(list)
+	}()
+	<-ready
+}
+
+// waitForEver keeps its caller from going on, once it has said that it is there.
+func waitForEver(ready chan<- bool) {
+	ready <- true
+	<-never
+}
+
+var never chan bool
 
 // defers is a loop that defers without an end, in a goroutine.
 func defers(n int) {
