@@ -13,6 +13,8 @@ const (
 	funcdataInlTree    = 3 // abi.FUNCDATA_InlTree
 
 	flagTopFrame = 1 // abi.FuncFlagTopFrame
+	flagSPWrite  = 2 // abi.FuncFlagSPWrite
+	flagAssembly = 4 // abi.FuncFlagAsm
 
 	maxPCTable = 1 << 20 // bytes of one pc table; the longest in cmd/compile has 19 KB
 )
@@ -33,7 +35,7 @@ func (f function) npcdata() uint32   { return f.word(28) }
 func (f function) cuOffset() uint32  { return f.word(32) }
 func (f function) startLine() int32  { return int32(f.word(36)) }
 func (f function) id() uint8         { return f.data[40] }
-func (f function) topFrame() bool    { return f.data[41]&flagTopFrame != 0 }
+func (f function) flags() uint8      { return f.data[41] }
 func (f function) nfuncdata() uint8  { return f.data[43] }
 
 func (f function) word(off int) uint32 { return binary.LittleEndian.Uint32(f.data[off:]) }

@@ -7,7 +7,9 @@ type Func struct {
 	Entry    uint64 // link-time address of its first instruction
 	FuncID   uint8  // internal/abi.FuncID; its numbers change with Go's version
 	TopFrame bool   // a stack ends here: runtime.goexit, runtime.mstart, ...
-	Wrapper  bool   // made by the compiler; see Frame.Wrapper
+	SPWrite  bool   // it sets the stack pointer by itself: runtime.gogo, runtime.mcall, ...
+	Assembly bool
+	Wrapper  bool // made by the compiler; see Frame.Wrapper
 
 	f function
 }
@@ -20,7 +22,11 @@ func (b *Binary) FuncAt(pc uint64) (fn Func, ok bool) {
 	if !ok {
 		return Func{}, false
 	}
-	return Func{Entry: f.entry, FuncID: f.id(), TopFrame: f.topFrame(), Wrapper: f.id() == f.t.ids.wrapper, f: f}, true
+	flags := f.flags()
+	return Func{
+		Entry: f.entry, FuncID: f.id(), Wrapper: f.id() == f.t.ids.wrapper, f: f,
+		TopFrame: flags&flagTopFrame != 0, SPWrite: flags&flagSPWrite != 0, Assembly: flags&flagAssembly != 0,
+	}, true
 }
 
 // Name is the function's name as in Frame.Func.

@@ -22,6 +22,7 @@ const (
 	statusRunning   = 2
 	statusSyscall   = 3
 	statusWaiting   = 4
+	statusCopying   = 8
 	statusPreempted = 9
 	statusLeaked    = 10
 	statusScan      = 0x1000 // a bit: the collector holds its stack
@@ -35,7 +36,7 @@ var stateNames = map[uint32]string{
 	statusRunning:   "running",
 	statusSyscall:   "syscall",
 	statusWaiting:   "waiting",
-	8:               "copystack",
+	statusCopying:   "copystack",
 	statusPreempted: "preempted",
 	statusLeaked:    "leaked",
 }

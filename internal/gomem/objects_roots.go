@@ -226,14 +226,21 @@ func (ro *rooter) goroutines() {
 		if id, ok := ro.o.At(g.addr); ok {
 			ro.lead(ro.frame("its descriptor"), id)
 		}
-		if !ro.c.moved && g.stands() && stacks.live(g, ro.c.at(g.sp)) {
-			continue
-		}
 		t := ro.threadOf(g, w)
 		w.registers, w.pcs, w.frames = t.place, w.pcs[:0], w.frames[:0]
-		w.unwind(g)
-		ro.stack(g, w)
-		ro.registers(t)
+		at, known := *g, g.stands()
+		if g.status == statusRunning {
+			at, known = w.running(g)
+		}
+		var registers []uint64
+		if t != nil && !w.onThreadStack(g.m, t.SP) {
+			registers = t.Words
+		}
+		if ro.c.moved || !known || !stacks.live(&at, ro.c.at(at.sp), registers) {
+			w.unwind(g)
+			ro.stack(g, w)
+		}
+		ro.registers(registers)
 	}
 }
 
@@ -262,15 +269,13 @@ func (t *Thread) place(int) (pc, sp uint64, ok bool) {
 }
 
 // registers adds what the thread that runs a goroutine has in its registers. Those of
-// other threads hold nothing: a goroutine that stands, or is in a system call, has put
-// on its stack what it still needs (runtime/mgcmark.go, scanstack), and what a thread
-// without one did last is over.
-func (ro *rooter) registers(t *Thread) {
-	if t == nil {
-		return
-	}
+// other threads hold nothing: a goroutine that stands, is in a system call, or has the
+// runtime work on the thread's own stack, has put on its stack what it still needs
+// (runtime/mgcmark.go, scanstack), and what a thread without one did last is over. What
+// the collector's workers have in hand is not theirs.
+func (ro *rooter) registers(words []uint64) {
 	slot := ro.frame("its registers")
-	for _, w := range t.Words {
+	for _, w := range words {
 		ro.point(slot, w)
 	}
 }

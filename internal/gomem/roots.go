@@ -148,7 +148,7 @@ func (mk *marker) stack(m *marking, g *goroutine, begin []byte, precise *stackRe
 				b = nil
 			}
 		}
-		if precise.live(g, b) {
+		if precise.live(g, b, nil) {
 			return nil
 		}
 	}

@@ -32,7 +32,8 @@ func newStackReader(r *Runtime, mem memory, frames *StackFrames) *stackReader {
 // liveStack finds what of a goroutine's stack is alive, as the collector does
 // (runtime/mgcmark.go, scanstack): of each frame the words that the compiler calls
 // alive where the function goes on, and the variables on the stack that pointers lead
-// to. Of frames that have no such map all words count.
+// to. Of frames that have no such map all words count, and of a function that was
+// interrupted between its calls.
 type liveStack struct {
 	in      *stackReader
 	g       *goroutine
@@ -61,14 +62,16 @@ type stackObject struct {
 // may not fit the words that were read, so that all of these count.
 func (h *HeapCopy) Moved() { h.c.moved = true }
 
-// stands says whether a goroutine's stack can be followed: not of one that runs.
+// stands says whether a goroutine's stack can be followed from what it has left: not of
+// one that runs, nor while its stack moves, with some of its records there already.
 func (g *goroutine) stands() bool {
-	return g.status != statusRunning && g.sp >= g.lo && g.sp < g.hi && g.sp%8 == 0
+	return g.status != statusRunning && g.status != statusCopying && g.sp >= g.lo && g.sp < g.hi && g.sp%8 == 0
 }
 
-// live passes on what is alive of the stack of a goroutine that stands, of which b is
-// the bytes from its stack pointer on. It reports false for one that cannot be followed.
-func (sr *stackReader) live(g *goroutine, b []byte) bool {
+// live passes on what is alive of the stack of a goroutine that stands, or whose thread
+// does, of which b is the bytes from its stack pointer on. Of its registers what points
+// to the stack is followed. It reports false for one that cannot be followed.
+func (sr *stackReader) live(g *goroutine, b []byte, registers []uint64) bool {
 	if uint64(len(b)) < g.hi-g.sp {
 		return false
 	}
@@ -79,7 +82,12 @@ func (sr *stackReader) live(g *goroutine, b []byte) bool {
 	}
 	l := &liveStack{in: sr, g: g, at: g.sp, b: b, other: frames[len(frames)-1].label}
 	l.records()
-	whole := false // because of what the frame below says
+	for _, p := range registers {
+		if p >= l.at && p < g.hi {
+			l.into = append(l.into, p)
+		}
+	}
+	whole := g.exact // of an interrupted function, and because of what the frame below says
 	for i := range frames {
 		f := &frames[i]
 		m, ok := sr.stackMap(f)
@@ -92,7 +100,8 @@ func (sr *stackReader) live(g *goroutine, b []byte) bool {
 			l.masked(f, &m)
 			sr.frames.Exact++
 		}
-		whole = f.step.injected || !ok || m.NoArgs
+		// The calls of assembly that make way for a write, or zero and copy, have no maps.
+		whole = f.step.injected || !ok || m.NoArgs || f.step.mapless || f.step.assembly && i == 0 && g.exact
 	}
 	if rest < g.hi {
 		l.words(rest, g.hi, l.other)
@@ -113,7 +122,7 @@ func (sr *stackReader) framesOf(g *goroutine, b []byte) (all []stackFrame, rest 
 	for range (g.hi - g.sp) / 8 {
 		s := w.code.step(pc)
 		end := sp + uint64(w.code.size(s))
-		if !s.ok || s.delta < 0 || end > g.hi {
+		if !s.ok || s.delta < 0 || end > g.hi || s.switches && len(all) == 0 && g.exact {
 			break
 		}
 		all = append(all, stackFrame{pc: pc, sp: sp, end: end, step: s, label: sr.label(pc)})

@@ -36,10 +36,13 @@ type unwinder struct {
 // step is how to get from a pc to its caller.
 type step struct {
 	ok       bool
-	top      bool  // the outermost frame
-	injected bool  // the caller did not call it: it was interrupted there
-	wrapper  bool  // made by the compiler, and nothing else: tracebacks hide it
-	entry    bool  // the pc is the function's first instruction
+	top      bool // the outermost frame
+	injected bool // the caller did not call it: it was interrupted there
+	wrapper  bool // made by the compiler, and nothing else: tracebacks hide it
+	entry    bool // the pc is the function's first instruction
+	switches bool // the function sets the stack pointer by itself: nothing is known inside it
+	mapless  bool // it is called where the compiler says nothing of what is alive
+	assembly bool
 	delta    int32 // frame size at this pc
 }
 
@@ -82,10 +85,13 @@ func (u *unwinder) lookUp(pc uint64) step {
 	if !ok {
 		return step{}
 	}
-	s := step{ok: true, top: f.TopFrame, entry: pc == f.Entry}
+	s := step{ok: true, top: f.TopFrame, entry: pc == f.Entry, switches: f.SPWrite, assembly: f.Assembly}
 	switch f.Name() {
 	case "runtime.asyncPreempt", "runtime.sigpanic", "runtime.debugCallV2": // runtime/traceback.go, isInjectedCall
 		s.injected = true
+	case "runtime.wbZero", "runtime.wbMove", // cmd/compile/internal/liveness/plive.go, hasStackMap
+		"runtime.typedmemclr", "runtime.typedmemmove": // to Go 1.20
+		s.mapless = true
 	}
 	if f.Wrapper { // which may have the function that it wraps inlined into it
 		calls := u.bin.Frames(nil, pc-1)

@@ -14,7 +14,7 @@ import (
 	"github.com/highwater-go/highwater/internal/procfs"
 )
 
-// stacked is testdata/stackshapes as it runs.
+// stacked is testdata/stackshapes or runningshapes as it runs.
 type stacked struct {
 	shaped
 	memory *procfs.Memory
@@ -26,6 +26,10 @@ type stacked struct {
 }
 
 func startStacks(t *testing.T, o hwtest.BuildOptions) *stacked {
+	return startShapes(t, o, "stackshapes", "off")
+}
+
+func startShapes(t *testing.T, o hwtest.BuildOptions, program, gogc string) *stacked {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -33,9 +37,9 @@ func startStacks(t *testing.T, o hwtest.BuildOptions) *stacked {
 			t.Fatal(err)
 		}
 	}
-	path := hwtest.Build(t, filepath.Join("testdata", "stackshapes"), o)
+	path := hwtest.Build(t, filepath.Join("testdata", program), o)
 	cmd := exec.Command(path)
-	cmd.Env = append(cmd.Environ(), "GOGC=off")
+	cmd.Env = append(cmd.Environ(), "GOGC="+gogc)
 	p := &stacked{cmd: hwtest.StartPiped(t, cmd)}
 	p.pid = p.cmd.PID
 	p.says(t)
@@ -105,6 +109,45 @@ func TestWhatIsAliveOnStacksIsWhatTheCollectorFindsThere(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestWhatRunsKeepsWhatItWorksOn(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, version := range toolchains {
+		t.Run(version, func(t *testing.T) {
+			p := startShapes(t, hwtest.BuildOptions{Toolchain: version, Strip: true}, "runningshapes", "")
+			for n := range 25 {
+				a := p.analyze(t)
+				alive := make(map[uint64]bool)
+				a.Objects.Sizes(func(first, end uint32, size uint64) {
+					for id := first; id < end && size >= 320<<10; id++ {
+						alive[size] = alive[size] || a.PathOf(id) != ""
+					}
+				})
+				for i := range p.Shapes {
+					if !alive[320<<10+uint64(i)<<13] {
+						t.Fatalf("stop %d: the body of shape %d is garbage", n, i)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestADeadWordOfAFrameBelowOneThatRunsHoldsNothing(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, version := range toolchains {
+		t.Run(version, func(t *testing.T) {
+			p := startShapes(t, hwtest.BuildOptions{Toolchain: version, Strip: true}, "runningshapes", "off")
+			for range 20 {
+				a := p.analyze(t)
+				id, ok := a.Objects.At(p.Dead)
+				if path := a.PathOf(id); !ok || path != "" {
+					t.Fatalf("it is an object %v, at %q", ok, path)
+				}
+			}
+		})
 	}
 }
 

@@ -1,0 +1,3 @@
+module runningshapes
+
+go 1.20
