@@ -66,12 +66,15 @@ func (p *HeapPlan) ready() error {
 	}
 	// Objects may come meanwhile: an eighth more is reserved, of which only what is used
 	// becomes memory.
-	c.data = InLargePages(make([]byte, n, n+n/8+64<<20))
-	parallel(workers(), func(w int) {
-		from, to := n*w/workers(), n*(w+1)/workers()
-		touch(c.data[from:to:to])
-	})
-	if err := c.copyRest(context.Background()); err != nil {
+	data := InLargePages(make([]byte, n, n+n/8+64<<20))
+	touched := make(chan bool)
+	go func() {
+		touch(data[:n:n])
+		close(touched)
+	}()
+	err = c.copyRest(context.Background())
+	<-touched
+	if c.data = data; err != nil {
 		return err
 	}
 	c.rest = slices.Grow(c.rest, len(c.rest)/8)

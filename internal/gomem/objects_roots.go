@@ -192,21 +192,22 @@ func (ro *rooter) variable(addr uint64) *gobin.Variable {
 	return &gobin.Variable{Name: nameless(addr), Addr: addr, Size: 8}
 }
 
-// nameUsers says of variables without a name which function uses them.
+// nameUsers says of variables without a name that hold something which function uses
+// them.
 func (ro *rooter) nameUsers() {
 	var addrs []uint64
-	isNameless := func(r *Root) bool { return r.Kind == RootVariable && r.Name == nameless(r.addr-ro.c.r.bias) }
+	var holders []*Root
 	for i := range ro.o.Roots {
-		if r := &ro.o.Roots[i]; isNameless(r) {
-			addrs = append(addrs, r.addr-ro.c.r.bias)
+		r := &ro.o.Roots[i]
+		first, end := ro.o.Pointers(uint32(ro.o.Count + i))
+		if first < end && r.Kind == RootVariable && r.Name == nameless(r.addr-ro.c.r.bias) {
+			addrs, holders = append(addrs, r.addr-ro.c.r.bias), append(holders, r)
 		}
 	}
 	users, _ := ro.c.r.bin.Users(addrs) // without any they are told by their addresses
-	for i := range ro.o.Roots {
-		if r := &ro.o.Roots[i]; isNameless(r) {
-			if f, ok := users[r.addr-ro.c.r.bias]; ok {
-				r.Name += " (" + f + " uses it)"
-			}
+	for i, r := range holders {
+		if f, ok := users[addrs[i]]; ok {
+			r.Name += " (" + f + " uses it)"
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package gomem
 
-import "context"
+import (
+	"context"
+	"math/bits"
+)
 
 // typer gives objects their types: from those that carry one, and from variables,
 // along every pointer whose place has a type. Each pointer's label takes the place
@@ -53,8 +56,13 @@ func (ty *typer) run(ctx context.Context) error {
 // untyped labels the pointers of objects without a type.
 func (ty *typer) untyped() {
 	o := ty.o
-	for id := range uint32(o.Count - o.Leaves) {
-		if !ty.isTyped(id) {
+	inner := uint32(o.Count - o.Leaves)
+	for w := range (inner + 63) / 64 {
+		for rest := ^ty.typed[w]; rest != 0; rest &= rest - 1 {
+			id := 64*w + uint32(bits.TrailingZeros64(rest))
+			if id >= inner {
+				return
+			}
 			for e := o.First[id]; e < o.First[id+1]; e++ {
 				o.setSlot(e, uint32(ty.unknown))
 			}
