@@ -131,6 +131,7 @@ const farPage = 1<<16 - 1
 type spanKind struct {
 	elemsize uint64 // 0: of one object, whose size is the span's own
 	header   uint64 // bytes of the malloc header
+	plain    uint64 // where a plain pointer into an object leads to; see isPlain
 	div      uint32 // 2^32 / elemsize, rounded up; 0: one object
 	nelems   uint16
 	full     bool // all of its objects are allocated: they need no look at the places
@@ -247,7 +248,10 @@ func (o *Objects) indexPages(h *heapMap) error {
 }
 
 func (o *Objects) kindOf(s *objectSpan) spanKind {
-	k := spanKind{header: s.header(), nelems: s.nelems, full: s.is&spanFull != 0}
+	k := spanKind{header: s.header(), plain: ^uint64(0), nelems: s.nelems, full: s.is&spanFull != 0}
+	if s.elemsize < minCovered && s.nelems > 1 {
+		k.plain = k.header
+	}
 	if s.nelems > 1 {
 		k.elemsize, k.div = s.elemsize, ^uint32(0)/uint32(s.elemsize)+1 // runtime/mheap.go, divMagic
 	}

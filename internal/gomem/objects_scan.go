@@ -3,6 +3,7 @@ package gomem
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -223,6 +224,10 @@ func (w *scanWorker) span(i int) {
 	b := w.copied(i)
 	w.id = o.firstOf(i)
 	bitmap := w.bitmap(i)
+	if bitmap != nil {
+		w.byBits(s, b, bitmap)
+		return
+	}
 	for at := s.place / 64; at < s.place/64+(uint32(s.nelems)+63)/64; at++ {
 		for rest := o.places[at].bits; rest != 0; rest &= rest - 1 {
 			off := (uint64(at*64-s.place) + lowest(rest)) * s.elemsize
@@ -230,8 +235,6 @@ func (w *scanWorker) span(i int) {
 			switch {
 			case w.c.old:
 				w.byArena(s.start+off, object)
-			case bitmap != nil:
-				w.byBits(bitmap, off/8, object)
 			case s.is&spanHeader != 0:
 				w.byType(word(object, 0), object, 8)
 			default:
@@ -256,18 +259,53 @@ func (w *scanWorker) add(slot uint32, p uint64) {
 		w.far = append(w.far, farSlot{uint32(len(w.to)), behind})
 		behind = isBehind
 	}
-	if into == k.header && k.elemsize < minCovered && k.elemsize != 0 {
+	if into == k.plain {
 		behind |= isPlain
 	}
 	w.to = append(w.to, id)
 	w.slot = append(w.slot, uint16(behind))
 }
 
-// byBits scans an object of at most 64 words by the bits from bit on.
-func (w *scanWorker) byBits(bitmap []byte, bit uint64, object []byte) {
-	n := uint64(len(object) / 8)
-	at, shift := bit/64*8, bit%64
-	mask := uint64(0)
+// byBits scans a span of objects of at most 64 words by the bits of its words. It is
+// what most of a scan is, and its own loop.
+func (w *scanWorker) byBits(s *objectSpan, b, bitmap []byte) {
+	o := w.o
+	n := len(w.to)
+	w.to, w.slot = slices.Grow(w.to, len(b)/8), slices.Grow(w.slot, len(b)/8)
+	to, slot := w.to[:n+len(b)/8], w.slot[:n+len(b)/8]
+	id, words := w.id, s.elemsize/8
+	for at := s.place / 64; at < s.place/64+(uint32(s.nelems)+63)/64; at++ {
+		for rest := o.places[at].bits; rest != 0; rest &= rest - 1 {
+			first := (uint64(at*64-s.place) + lowest(rest)) * words
+			object, last := b[8*first:], 0
+			for mask := bitsOf(bitmap, first, words); mask != 0; mask &= mask - 1 {
+				k := bits.TrailingZeros64(mask)
+				p := word(object, uint64(8*k))
+				if p == 0 {
+					continue
+				}
+				t, kind, into, ok := o.find(p)
+				if !ok || kind.own && w.own[t/64]>>(t%64)&1 != 0 && id != w.ps {
+					continue
+				}
+				behind := uint16(k - last)
+				last = k
+				if into == kind.plain {
+					behind |= isPlain
+				}
+				to[n], slot[n] = t, behind
+				n++
+			}
+			id++
+			o.First[id] = uint32(n)
+		}
+	}
+	w.id, w.to, w.slot = id, to[:n], slot[:n]
+}
+
+// bitsOf is n bits of a bitmap from one on, at most 64.
+func bitsOf(bitmap []byte, first, n uint64) (mask uint64) {
+	at, shift := first/64*8, first%64
 	if at+8 <= uint64(len(bitmap)) {
 		mask = word(bitmap, at) >> shift
 	}
@@ -277,12 +315,7 @@ func (w *scanWorker) byBits(bitmap []byte, bit uint64, object []byte) {
 	if n < 64 {
 		mask &= 1<<n - 1
 	}
-	for ; mask != 0; mask &= mask - 1 {
-		k := bits.TrailingZeros64(mask)
-		if p := word(object, uint64(8*k)); p != 0 {
-			w.add(uint32(k), p)
-		}
-	}
+	return mask
 }
 
 // byType scans an object whose content, from header on, is values of one type. Its
