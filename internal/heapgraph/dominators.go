@@ -31,6 +31,7 @@ type dominators struct {
 	g      *Graph
 	t      *Tree
 	inner  uint32   // nodes of the graph from here to Objects are leaves
+	count  uint32   // of the numbers that are given
 	parent []uint32 // in the search; compressed on the way
 	seen   bitmap   // places of nodes that have numbers
 	class  []uint32 // the number at which each later class begins
@@ -66,16 +67,19 @@ func (d *dominators) search(ctx context.Context) error {
 	t.number = nones(n - 1)
 	d.seen = newBitmap(n)
 	// Of these, only what is used becomes memory.
-	d.parent, t.By, t.Node = append(table(n)[:0], 0), append(table(n)[:0], none), append(table(n)[:0], none)
+	d.parent, t.By, t.Node, d.count = table(n), table(n), table(n), 1
+	t.By[0], t.Node[0] = none, none
+	d.joins = newJoins(n)
 	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
-			d.class = append(d.class, uint32(len(d.parent)))
+			d.class = append(d.class, d.count)
 		}
 		if err := d.descend(ctx, uint32(root)); err != nil {
 			return err
 		}
 	}
 	d.seen = nil
+	d.parent, t.By, t.Node = d.parent[:d.count], t.By[:d.count], t.Node[:d.count]
 	return nil
 }
 
@@ -84,7 +88,7 @@ func (d *dominators) search(ctx context.Context) error {
 // behind the pointer by which each led on.
 func (d *dominators) descend(ctx context.Context, root uint32) error {
 	g, t := d.g, d.t
-	first, depth := d.classOf(uint32(len(d.parent))), 1
+	first, depth := d.classOf(d.count), 1
 	at := g.place(root)
 	now, e := d.visit(root, at, 0, none), g.First[at]
 	for steps := 1; ; steps++ {
@@ -124,10 +128,11 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 // visit numbers a node, which has its place in First at at, and to which a parent
 // leads by a pointer.
 func (d *dominators) visit(node, at, parent, by uint32) (number uint32) {
-	number = uint32(len(d.parent))
+	number = d.count
+	d.count++
 	d.t.number[at] = number
 	d.seen.set(at)
-	d.parent, d.t.By, d.t.Node = append(d.parent, parent), append(d.t.By, by), append(d.t.Node, node)
+	d.parent[number], d.t.By[number], d.t.Node[number] = parent, by, node
 	return number
 }
 
@@ -228,8 +233,9 @@ type join struct{ to, from uint32 }
 // joins are lists that are not moved as they grow, each of those that lead to
 // joinRange nodes: few enough to be put in order where the caches are.
 type joins struct {
-	to    [][][]join
-	start []uint32 // of each node's joins, in from
+	to    [][]join   // by range, a block that has room
+	full  [][][]join // the blocks that have none
+	start []uint32   // of each node's joins, in from
 	from  []uint32
 }
 
@@ -238,16 +244,26 @@ const (
 	joinBlock = 1 << 10
 )
 
+// newJoins is none, of up to n numbers.
+func newJoins(n int) joins {
+	ranges := n/joinRange + 1
+	return joins{to: make([][]join, ranges), full: make([][][]join, ranges)}
+}
+
 func (l *joins) add(j join) {
-	for len(l.to) <= int(j.to/joinRange) {
-		l.to = append(l.to, nil)
+	at := &l.to[j.to/joinRange]
+	if len(*at) == cap(*at) {
+		l.another(j.to / joinRange)
 	}
-	blocks := &l.to[j.to/joinRange]
-	if last := len(*blocks) - 1; last < 0 || len((*blocks)[last]) == joinBlock {
-		*blocks = append(*blocks, make([]join, 0, joinBlock))
+	*at = append(*at, j)
+}
+
+// another begins a block.
+func (l *joins) another(k uint32) {
+	if l.to[k] != nil {
+		l.full[k] = append(l.full[k], l.to[k])
 	}
-	last := &(*blocks)[len(*blocks)-1]
-	*last = append(*last, j)
+	l.to[k] = make([]join, 0, joinBlock)
 }
 
 // ordered passes the joins of the k-th range to fn, once for each node that has some,
@@ -258,7 +274,8 @@ func (l *joins) ordered(k int, fn func(to uint32, from []uint32)) {
 		l.start = make([]uint32, joinRange+1)
 	}
 	clear(l.start)
-	for _, block := range l.to[k] {
+	blocks := append(l.full[k], l.to[k])
+	for _, block := range blocks {
 		n += len(block)
 		for _, j := range block {
 			l.start[j.to%joinRange]++
@@ -272,14 +289,14 @@ func (l *joins) ordered(k int, fn func(to uint32, from []uint32)) {
 		l.from = make([]uint32, n)
 	}
 	l.from = l.from[:n]
-	for _, block := range l.to[k] {
+	for _, block := range blocks {
 		for _, j := range block {
 			at := &l.start[j.to%joinRange]
 			*at--
 			l.from[*at] = j.from
 		}
 	}
-	l.to[k] = nil
+	l.full[k], l.to[k] = nil, nil
 	for i := joinRange - 1; i >= 0; i-- {
 		if from := l.from[l.start[i]:l.start[i+1]]; len(from) > 0 {
 			fn(uint32(k*joinRange+i), from)
