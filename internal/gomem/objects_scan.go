@@ -223,8 +223,7 @@ func (w *scanWorker) span(i int) {
 	o, s, known := w.o, &w.o.spans[i], &w.c.heap.spans[i]
 	b := w.copied(i)
 	w.id = o.firstOf(i)
-	bitmap := w.bitmap(i)
-	if bitmap != nil {
+	if bitmap := w.bitmap(i); bitmap != nil {
 		w.byBits(s, b, bitmap)
 		return
 	}

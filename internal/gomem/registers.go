@@ -43,7 +43,8 @@ func (w *walk) running(g *goroutine) (at goroutine, ok bool) {
 		at.pc, err = w.mem.u64(g.m + w.threads.vdsoPC)
 		return at, err == nil
 	}
-	return at, at.on(at.sp) && w.onThreadStack(g.m, sp) // with g.sched, which decode has read
+	// With g.sched, which decode has read.
+	return at, at.on(at.sp) && w.onThreadStack(g.m, sp) && !w.code.sanitized
 }
 
 // on says whether sp lies on the goroutine's stack.

@@ -28,6 +28,9 @@ type unwinder struct {
 	// function that is called keeps it at the bottom of its frame. Else a call
 	// pushes it, so that it lies above the frame.
 	links bool
+	// sanitized: calls of a sanitizer go to the thread's own stack, and nothing says
+	// where they came from (runtime/race_amd64.s, racecall).
+	sanitized bool
 	// Steps by run-time pc; a program has few at which goroutines stand.
 	steps map[uint64]step
 	owns  map[uint64]bool // by startpc: one of the runtime's own goroutines
@@ -59,7 +62,11 @@ func (u *unwinder) size(s step) uint32 {
 const maxSteps = 1 << 20
 
 func newUnwinder(bin *gobin.Binary, bias uint64) unwinder {
-	return unwinder{bin: bin, bias: bias, links: bin.Arch == "arm64", steps: make(map[uint64]step), owns: make(map[uint64]bool)}
+	u := unwinder{bin: bin, bias: bias, links: bin.Arch == "arm64", steps: make(map[uint64]step), owns: make(map[uint64]bool)}
+	for _, s := range []string{"-race", "-msan", "-asan"} {
+		u.sanitized = u.sanitized || bin.Settings[s] == "true"
+	}
+	return u
 }
 
 // forget drops what was looked up when fewer functions were known.

@@ -114,9 +114,13 @@ func TestWhatIsAliveOnStacksIsWhatTheCollectorFindsThere(t *testing.T) {
 
 func TestWhatRunsKeepsWhatItWorksOn(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
+	builds := map[string]hwtest.BuildOptions{"race": {Race: true}}
 	for _, version := range toolchains {
-		t.Run(version, func(t *testing.T) {
-			p := startShapes(t, hwtest.BuildOptions{Toolchain: version, Strip: true}, "runningshapes", "")
+		builds[version] = hwtest.BuildOptions{Toolchain: version, Strip: true}
+	}
+	for name, o := range builds {
+		t.Run(name, func(t *testing.T) {
+			p := startShapes(t, o, "runningshapes", "")
 			for n := range 25 {
 				a := p.analyze(t)
 				alive := make(map[uint64]bool)
