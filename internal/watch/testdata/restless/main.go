@@ -1,5 +1,5 @@
 // Restless is a program that maps and unmaps memory, collects garbage, and becomes
-// itself anew, as often as its first argument says.
+// itself anew once its heap profile was switched on, as often as its first argument says.
 package main
 
 import (
@@ -16,7 +16,8 @@ func main() {
 		time.Sleep(time.Second) // what ends at once may be gone before it is caught
 		os.Exit(9)
 	}
-	for end := time.Now().Add(30 * time.Millisecond); time.Now().Before(end); {
+	least, most := time.Now().Add(30*time.Millisecond), time.Now().Add(10*time.Second)
+	for now := time.Now(); now.Before(least) || runtime.MemProfileRate == 0 && now.Before(most); now = time.Now() {
 		mem, err := syscall.Mmap(-1, 0, 1<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 		if err != nil {
 			panic(err)
