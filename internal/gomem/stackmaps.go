@@ -100,7 +100,7 @@ func (sr *stackReader) live(g *goroutine, b []byte, registers []uint64) bool {
 			l.masked(f, &m)
 			sr.frames.Exact++
 		}
-		// The calls of assembly that make way for a write, or zero and copy, have no maps.
+		// Calls of write barriers, and of the assembly that zeroes and copies, have no maps.
 		whole = f.step.injected || !ok || m.NoArgs || f.step.mapless || f.step.assembly && i == 0 && g.exact
 	}
 	if rest < g.hi {
@@ -111,8 +111,8 @@ func (sr *stackReader) live(g *goroutine, b []byte, registers []uint64) bool {
 	return true
 }
 
-// framesOf are the frames of a goroutine that stands at a call, the wrappers that the
-// compiler made too, and where they end.
+// framesOf are the frames of a goroutine, the wrappers that the compiler made too, and
+// where they end. There are none of one that was interrupted where it changes stacks.
 func (sr *stackReader) framesOf(g *goroutine, b []byte) (all []stackFrame, rest uint64) {
 	w := &sr.walk
 	w.stack = b

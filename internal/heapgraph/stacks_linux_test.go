@@ -112,6 +112,9 @@ func TestWhatIsAliveOnStacksIsWhatTheCollectorFindsThere(t *testing.T) {
 	}
 }
 
+// bodySize is that of the body of one of testdata/runningshapes.
+func bodySize(shape int) uint64 { return 320<<10 + uint64(shape)<<13 }
+
 func TestWhatRunsKeepsWhatItWorksOn(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
 	builds := map[string]hwtest.BuildOptions{"race": {Race: true}}
@@ -125,12 +128,12 @@ func TestWhatRunsKeepsWhatItWorksOn(t *testing.T) {
 				a := p.analyze(t)
 				alive := make(map[uint64]bool)
 				a.Objects.Sizes(func(first, end uint32, size uint64) {
-					for id := first; id < end && size >= 320<<10; id++ {
+					for id := first; id < end && size >= bodySize(0); id++ {
 						alive[size] = alive[size] || a.PathOf(id) != ""
 					}
 				})
 				for i := range p.Shapes {
-					if !alive[320<<10+uint64(i)<<13] {
+					if !alive[bodySize(i)] {
 						t.Fatalf("stop %d: the body of shape %d is garbage", n, i)
 					}
 				}
