@@ -33,6 +33,34 @@ func (a *Analysis) Chains(context.Context) ([]Chain, error) {
 	return all, nil
 }
 
+// onTheWay is how many pointers nodes are away from a root by the way on which the
+// search came to them. That can be far more than by the shortest: a list may be entered
+// at one end, though a map leads to each of its nodes.
+func (d *dominators) onTheWay() []uint32 {
+	away := table(len(d.parent))
+	for i := 1; i < len(away); i++ {
+		away[i] = away[d.parent[i]] + 1
+	}
+	return away
+}
+
+// nearer takes in what else leads to node i.
+func (d *dominators) nearer(i uint32, from []uint32) {
+	for _, v := range from {
+		d.away[i] = min(d.away[i], d.away[v]+1)
+	}
+}
+
+// farthest is what no node is farther away than, once all that leads to each was taken in:
+// below what is nearer now others are, too. The tree is still the search's.
+func (d *dominators) farthest() (most int) {
+	for i := 1; i < len(d.away); i++ {
+		d.away[i] = min(d.away[i], d.away[d.t.Dominator[i]]+1)
+		most = max(most, int(d.away[i]))
+	}
+	return most
+}
+
 // depths is how many pointers each object that has some is away from a root of the
 // first class that leads to it: a dead word on a stack makes no chain shorter. It is
 // of no meaning where no root leads to the object.

@@ -1,11 +1,15 @@
 package heapgraph
 
+import "sync"
+
 // climber finds what two nodes' dominators have in common. Few steps are taken one
 // by one. For many, each node knows one more node above it, at a distance that makes
 // the ways of skew-binary numbers (Myers, An Applicative Random-Access Stack, 1983),
 // so that their number grows with the logarithm of the depth.
 type climber struct {
-	dom, depth, far []uint32 // the last two are made when they are needed
+	dom        []uint32
+	depth, far []uint32 // made when they are needed
+	made       sync.Once
 }
 
 // fewSteps is as deep as most of a heap lies below what its objects share.
@@ -16,6 +20,8 @@ const fewSteps = 24
 func (c *climber) common(a, b uint32) uint32 {
 	for range fewSteps {
 		switch {
+		case a == 0 || b == 0: // all roots: much of a heap is shared by several
+			return 0
 		case a > b:
 			a = c.dom[a]
 		case a < b:
@@ -28,7 +34,7 @@ func (c *climber) common(a, b uint32) uint32 {
 }
 
 func (c *climber) farCommon(a, b uint32) uint32 {
-	c.prepare()
+	c.made.Do(c.prepare)
 	for c.depth[a] > c.depth[b] {
 		a = c.up(a, c.depth[b])
 	}
@@ -47,9 +53,6 @@ func (c *climber) farCommon(a, b uint32) uint32 {
 
 // prepare fills in depths and far nodes.
 func (c *climber) prepare() {
-	if c.depth != nil {
-		return
-	}
 	c.depth, c.far = table(len(c.dom)), table(len(c.dom))
 	for i := 1; i < len(c.dom); i++ {
 		up := c.dom[i]

@@ -17,7 +17,7 @@ import (
 // is asked of bitmaps, which are near, so that large tables are only written to.
 func Dominators(ctx context.Context, g *Graph) (*Tree, error) {
 	d := newDominators(g)
-	for _, step := range []func(context.Context) error{d.search, d.solve, d.single, d.leaves} {
+	for _, step := range []func(context.Context) error{d.search, d.solve, d.gather, d.leaves} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -35,10 +35,13 @@ type dominators struct {
 	parent []uint32 // in the search; compressed on the way
 	seen   bitmap   // places of nodes that have numbers
 	class  []uint32 // the number at which each later class begins
+	met    []join   // pointers of the search to nodes that have numbers, not joins yet
 	joins  joins
 	moved  []moved // by number, from the last on
 
-	deepest  int // how many nodes its longest way had
+	deepest  int      // no node is more pointers away from the roots
+	away     []uint32 // how many each is at most, by number; nil: none is many
+	up       climber  // in the tree
 	ofLeaves *leafSearch
 }
 
@@ -69,7 +72,7 @@ func (d *dominators) search(ctx context.Context) error {
 	// Of these, only what is used becomes memory.
 	d.parent, t.By, t.Node, d.count = table(n), table(n), table(n), 1
 	t.By[0], t.Node[0] = none, none
-	d.joins = newJoins(n)
+	d.met, d.joins = make([]join, 0, metAtOnce), joins{ranged: newRanged[join](n)}
 	for root := g.Objects; root < g.nodes(); root++ {
 		if k := len(d.class); k < len(g.Later) && uint32(root) >= g.Later[k] {
 			d.class = append(d.class, d.count)
@@ -101,8 +104,8 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 			case !d.seen.has(to):
 				next = to
 			default:
-				if v := t.number[to]; v >= first {
-					d.joins.add(join{v, now})
+				if d.met = append(d.met, join{to, now}); len(d.met) == cap(d.met) {
+					d.join(first)
 				}
 			}
 		}
@@ -113,6 +116,7 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 			depth++
 			d.deepest = max(d.deepest, depth)
 		case depth == 1:
+			d.join(first)
 			return ctx.Err()
 		default:
 			e, now = t.By[now]+1, d.parent[now]
@@ -123,6 +127,17 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// join notes the pointers that were met, unless they lead to an earlier class. Many at once
+// wait less for memory than each by itself.
+func (d *dominators) join(first uint32) {
+	for _, m := range d.met {
+		if v := d.t.number[m.to]; v >= first {
+			d.joins.add(v, join{v, m.from})
+		}
+	}
+	d.met = d.met[:0]
 }
 
 // visit numbers a node, which has its place in First at at, and to which a parent
@@ -139,11 +154,18 @@ func (d *dominators) visit(node, at, parent, by uint32) (number uint32) {
 // solve finds the dominators of what the search has found, but for leaves.
 func (d *dominators) solve(ctx context.Context) error {
 	d.t.Dominator = append(table(len(d.parent))[:0], d.parent...) // parents are compressed here
+	if d.deepest >= minChain {
+		d.away = d.onTheWay()
+	}
 	if err := d.semidominators(ctx); err != nil {
 		return err
 	}
-	d.parent, d.joins = nil, joins{}
+	if d.away != nil {
+		d.deepest = d.farthest()
+	}
+	d.parent, d.joins, d.away = nil, joins{}, nil
 	d.nearest()
+	d.up.dom = d.t.Dominator
 	return ctx.Err()
 }
 
@@ -156,8 +178,11 @@ type moved struct{ node, semi uint32 }
 func (d *dominators) semidominators(ctx context.Context) error {
 	low := append(table(len(d.parent))[:0], d.parent...)
 	var way []uint32
-	for k := len(d.joins.to) - 1; k >= 0; k-- {
+	for k := len(d.joins.last) - 1; k >= 0; k-- {
 		d.joins.ordered(k, func(i uint32, from []uint32) {
+			if d.away != nil && d.away[i] >= minChain/2 { // below, little is won
+				d.nearer(i, from)
+			}
 			best := low[i]
 			for _, v := range from {
 				if v > i {
@@ -227,43 +252,17 @@ func (d *dominators) findBy(at, i uint32) {
 	}
 }
 
+// metAtOnce is how many pointers are looked up at once.
+const metAtOnce = 256
+
 // join is a pointer that does not belong to the tree of the search.
 type join struct{ to, from uint32 }
 
-// joins are lists that are not moved as they grow, each of those that lead to
-// joinRange nodes: few enough to be put in order where the caches are.
+// joins are put in order range by range.
 type joins struct {
-	to    [][]join   // by range, a block that has room
-	full  [][][]join // the blocks that have none
-	start []uint32   // of each node's joins, in from
+	ranged[join]
+	start []uint32 // of each node's joins, in from
 	from  []uint32
-}
-
-const (
-	joinRange = 1 << 15
-	joinBlock = 1 << 10
-)
-
-// newJoins is none, of up to n numbers.
-func newJoins(n int) joins {
-	ranges := n/joinRange + 1
-	return joins{to: make([][]join, ranges), full: make([][][]join, ranges)}
-}
-
-func (l *joins) add(j join) {
-	at := &l.to[j.to/joinRange]
-	if len(*at) == cap(*at) {
-		l.another(j.to / joinRange)
-	}
-	*at = append(*at, j)
-}
-
-// another begins a block.
-func (l *joins) another(k uint32) {
-	if l.to[k] != nil {
-		l.full[k] = append(l.full[k], l.to[k])
-	}
-	l.to[k] = make([]join, 0, joinBlock)
 }
 
 // ordered passes the joins of the k-th range to fn, once for each node that has some,
@@ -271,17 +270,17 @@ func (l *joins) another(k uint32) {
 func (l *joins) ordered(k int, fn func(to uint32, from []uint32)) {
 	n := 0
 	if l.start == nil {
-		l.start = make([]uint32, joinRange+1)
+		l.start = make([]uint32, rangeLen+1)
 	}
 	clear(l.start)
-	blocks := append(l.full[k], l.to[k])
+	blocks := l.take(k)
 	for _, block := range blocks {
 		n += len(block)
 		for _, j := range block {
-			l.start[j.to%joinRange]++
+			l.start[j.to%rangeLen]++
 		}
 	}
-	for i, sum := 0, uint32(0); i <= joinRange; i++ {
+	for i, sum := 0, uint32(0); i <= rangeLen; i++ {
 		sum += l.start[i]
 		l.start[i] = sum // where its joins end, until they are put there
 	}
@@ -291,15 +290,14 @@ func (l *joins) ordered(k int, fn func(to uint32, from []uint32)) {
 	l.from = l.from[:n]
 	for _, block := range blocks {
 		for _, j := range block {
-			at := &l.start[j.to%joinRange]
+			at := &l.start[j.to%rangeLen]
 			*at--
 			l.from[*at] = j.from
 		}
 	}
-	l.full[k], l.to[k] = nil, nil
-	for i := joinRange - 1; i >= 0; i-- {
+	for i := rangeLen - 1; i >= 0; i-- {
 		if from := l.from[l.start[i]:l.start[i+1]]; len(from) > 0 {
-			fn(uint32(k*joinRange+i), from)
+			fn(uint32(k*rangeLen+i), from)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package heapgraph
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -201,7 +202,7 @@ func (g *Graph) simple(t *Tree) []uint32 {
 }
 
 func TestDominatorsOfManyNodesAreThoseOfASimpleSearch(t *testing.T) {
-	const n = 9 * joinRange
+	const n = 9 * rangeLen
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		g := &Graph{Objects: n, First: []uint32{0}}
@@ -219,12 +220,52 @@ func TestDominatorsOfManyNodesAreThoseOfASimpleSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(tree.Node) < 4*joinRange {
+		if len(tree.Node) < 4*rangeLen {
 			t.Fatalf("seed %d: %d nodes can be reached: the test says little", seed, len(tree.Node))
 		}
 		for i, want := range g.simple(tree) {
 			if got := tree.Dominator[i]; got != want {
 				t.Fatalf("seed %d: node %d of %d has dominator %d, not %d", seed, i, len(tree.Node), got, want)
+			}
+		}
+	}
+}
+
+func TestManyLeavesAreHeldByWhatAllThatPointToThemHaveInCommon(t *testing.T) {
+	const n = 6 * rangeLen
+	for seed := range uint64(2) {
+		g := layered(rand.New(rand.NewPCG(seed, 13)), n, 4, n/8)
+		d := newDominators(g)
+		for _, step := range []func(context.Context) error{d.search, d.solve, d.gather} {
+			if err := step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := both(t.Context(), d.leaves, d.leaves); err != nil {
+			t.Fatal(err)
+		}
+		want := nones(g.Leaves)
+		for i := 1; i < len(d.t.Node); i++ {
+			for e, end := g.pointers(d.t.Node[i]); e < end; e++ {
+				if !g.isLeaf(g.To[e]) {
+					continue
+				}
+				at := &want[g.To[e]-d.inner]
+				if *at == none {
+					*at = uint32(i)
+				}
+				for v := uint32(i); *at != v; {
+					if *at > v {
+						*at = d.t.Dominator[*at]
+					} else {
+						v = d.t.Dominator[v]
+					}
+				}
+			}
+		}
+		for leaf := range want {
+			if got := d.t.Leaves[leaf].Dominator; got != want[leaf] {
+				t.Fatalf("seed %d: leaf %d of %d has dominator %d, not %d", seed, leaf, g.Leaves, got, want[leaf])
 			}
 		}
 	}
@@ -299,6 +340,58 @@ func TestAStacksDeadWordMakesNoChainShorter(t *testing.T) {
 	depth, err := g.depths(t.Context())
 	if err != nil || !slices.Equal(depth, []uint32{0, 1, 2, 3, 4, 5}) {
 		t.Errorf("depths %v, %v", depth, err)
+	}
+}
+
+func TestNoNodeIsFartherAwayThanTheSearchSays(t *testing.T) {
+	const n = 5 * minChain / 2
+	for seed := range uint64(24) {
+		rng := rand.New(rand.NewPCG(seed, 10))
+		ways := []int{0, 1, 10, n}[seed%4] // from the root, others than to the first
+		g := &Graph{Objects: n + n/2, First: []uint32{0}, Later: []uint32{n + n/2 + 1}[:seed%2]}
+		for v := range uint32(n) { // a list, from its end on, each with something of its own
+			if v > 0 {
+				g.To = append(g.To, v-1)
+			}
+			if v%2 == 0 {
+				g.To = append(g.To, n+v/2)
+			}
+			if rng.IntN(1000) == 0 {
+				g.To = append(g.To, uint32(rng.IntN(n)))
+			}
+			g.First = append(g.First, uint32(len(g.To)))
+		}
+		for range n / 2 {
+			g.First = append(g.First, uint32(len(g.To)))
+		}
+		g.To = append(g.To, n-1)
+		for k := range ways {
+			if ways < n {
+				k = rng.IntN(n)
+			}
+			g.To = append(g.To, uint32(k))
+		}
+		g.First = append(g.First, uint32(len(g.To)))
+		g.To = append(g.To, uint32(rng.IntN(n))) // what another root, of a later class or not, leads to
+		g.First = append(g.First, uint32(len(g.To)))
+
+		d := newDominators(g)
+		if err := d.search(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d.deepest < minChain {
+			t.Fatalf("seed %d: the search went %d deep: the test says little", seed, d.deepest)
+		}
+		if err := d.solve(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		most := 0
+		for _, depth := range g.plainDepths()[:g.Objects] {
+			most = max(most, int(depth))
+		}
+		if d.deepest < most || ways == n && d.deepest >= minChain {
+			t.Errorf("seed %d: some node is %d pointers away, none more than %d by the search", seed, most, d.deepest)
+		}
 	}
 }
 

@@ -39,8 +39,8 @@ func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 		return nil, err
 	}
 	runtime.GC() // the copy of the heap goes before more tables come
-	var solved error
-	tree := make(chan bool) // closed once that is known
+	var solved, listed error
+	tree, lists := make(chan bool), make(chan bool) // closed once these are known
 	err := both(ctx, func(ctx context.Context) error {
 		solved = d.solve(ctx)
 		close(tree)
@@ -51,11 +51,15 @@ func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 		if err == nil && d.deepest >= minChain {
 			p.depth, err = d.g.depths(ctx)
 		}
-		return err
-	}, func(ctx context.Context) error {
-		err := d.single(ctx)
-		if <-tree; err != nil || solved != nil {
+		if <-lists; err != nil || listed != nil {
 			return err
+		}
+		return d.leaves(ctx)
+	}, func(ctx context.Context) error {
+		listed = d.gather(ctx)
+		close(lists)
+		if <-tree; listed != nil || solved != nil {
+			return listed
 		}
 		return d.leaves(ctx)
 	})

@@ -2,39 +2,42 @@ package heapgraph
 
 import (
 	"context"
-	"math/bits"
+	"sync/atomic"
 
 	"github.com/highwater-go/highwater/internal/gomem"
 )
 
 // leafSearch finds the dominators of leaves: what all that point to one have in
-// common, of the first class that does. Of most that is the one that does, which needs
-// no tree.
+// common, of the first class that does. The pointers are put on lists by ranges of
+// leaves before, which several threads can take one by one.
 type leafSearch struct {
 	d    *dominators
-	up   climber
-	more bitmap // places of nodes that point to a leaf to which another led first
-	of   []Leaf // dominators so far
+	to   ranged[leafPointer]
+	next atomic.Int64 // range that nobody has taken
 }
 
-// single gives every leaf to the first node that points to it. It needs the numbers
-// alone, and may run while the dominators of nodes are found. The first class, which is
-// most of a heap, is taken in the order of addresses, the others behind it.
-func (d *dominators) single(ctx context.Context) error {
+// leafPointer leads to a leaf, counted from the first, from a node with a number, by
+// what is noted of it.
+type leafPointer struct{ leaf, from, by uint32 }
+
+// gather lists the pointers to leaves. It needs the numbers alone, and may run while
+// the dominators of nodes are found. The first class, which is most of a heap, is taken in
+// the order of addresses, the others behind it.
+func (d *dominators) gather(ctx context.Context) error {
 	t := d.t
-	l := &leafSearch{d: d, more: newBitmap(len(t.number)), of: unreached(d.g.Leaves)}
-	d.ofLeaves = l
+	l := &leafSearch{d: d, to: newRanged[leafPointer](d.g.Leaves)}
+	d.ofLeaves, t.Leaves = l, gomem.InLargePages(make([]Leaf, d.g.Leaves))
 	second := l.secondClass()
 	for at, i := range t.number {
 		if i < second {
-			l.first(uint32(at), i)
+			l.list(uint32(at), i)
 		}
 		if at%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
 	for i := second; i < uint32(len(t.Node)); i++ {
-		l.first(d.g.place(t.Node[i]), i)
+		l.list(d.g.place(t.Node[i]), i)
 	}
 	return ctx.Err()
 }
@@ -47,80 +50,62 @@ func (l *leafSearch) secondClass() uint32 {
 	return uint32(len(l.d.t.Node))
 }
 
-// first takes the leaves of node i that none had before.
-func (l *leafSearch) first(at, i uint32) {
+// list lists the pointers of node i to leaves.
+func (l *leafSearch) list(at, i uint32) {
 	g := l.d.g
 	for e := g.First[at]; e < g.First[at+1]; e++ {
-		leaf := g.To[e] - l.d.inner
-		switch {
-		case leaf >= uint32(len(l.of)):
-		case l.of[leaf].Dominator != none:
-			l.more.set(at)
-		default:
-			l.of[leaf] = Leaf{i, g.edge(e)}
+		if leaf := g.To[e] - l.d.inner; leaf < uint32(g.Leaves) {
+			l.to.add(leaf, leafPointer{leaf, i, g.edge(e)})
 		}
 	}
 }
 
-// leaves takes in what else leads to leaves, once there is a tree.
+// leaves finds the dominators of leaves, range by range, once their pointers are listed
+// and there is a tree. Several may call it at once; all are found when each has returned.
 func (d *dominators) leaves(ctx context.Context) error {
-	l, t := d.ofLeaves, d.t
-	l.up = climber{dom: t.Dominator}
-	second := l.secondClass()
-	for w, rest := range l.more {
-		for ; rest != 0; rest &= rest - 1 {
-			at := uint32(w*64 + bits.TrailingZeros64(rest))
-			if i := t.number[at]; i < second {
-				l.others(at, i, 0)
-			}
+	l := d.ofLeaves
+	for ctx.Err() == nil {
+		k := int(l.next.Add(1)) - 1
+		if k >= len(l.to.last) {
+			break
 		}
-		if w%(1<<16) == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+		l.dominate(k)
 	}
-	for i := second; i < uint32(len(t.Node)); i++ {
-		if at := d.g.place(t.Node[i]); l.more.has(at) {
-			l.others(at, i, d.classOf(i))
-		}
-	}
-	t.Leaves, d.ofLeaves = l.of, nil
 	return ctx.Err()
 }
 
-// others takes in the pointers of node i, of a class that begins at first.
-func (l *leafSearch) others(at, i, first uint32) {
-	g := l.d.g
-	for e := g.First[at]; e < g.First[at+1]; e++ {
-		leaf := g.To[e] - l.d.inner
-		if leaf >= uint32(len(l.of)) {
-			continue
-		}
-		switch v := l.of[leaf].Dominator; {
-		case v == i && l.of[leaf].By != none: // its first pointer was found before, or leads to others
-		case v == i:
-			l.of[leaf].By = g.edge(e)
-		case v >= first && v != 0:
-			l.meet(&l.of[leaf], i, e)
+// dominate finds the dominators of the leaves of a range.
+func (l *leafSearch) dominate(k int) {
+	all := l.d.t.Leaves
+	all = all[k*rangeLen : min((k+1)*rangeLen, len(all))]
+	for i := range all {
+		all[i] = Leaf{none, none}
+	}
+	second := l.secondClass()
+	for _, block := range l.to.take(k) {
+		for _, p := range block {
+			leaf := &all[p.leaf%rangeLen]
+			switch v := leaf.Dominator; {
+			case v == none:
+				*leaf = Leaf{p.from, p.by}
+			case v == p.from && leaf.By != none: // its first pointer was found before
+			case v == p.from:
+				leaf.By = p.by
+			case v == 0 || p.from >= second && v < l.d.classOf(p.from): // nothing can change that
+			default:
+				l.meet(leaf, p)
+			}
 		}
 	}
 }
 
 // meet takes in one more node that points to a leaf.
-func (l *leafSearch) meet(leaf *Leaf, i, e uint32) {
-	switch c := l.up.common(leaf.Dominator, i); c {
+func (l *leafSearch) meet(leaf *Leaf, p leafPointer) {
+	switch c := l.d.up.common(leaf.Dominator, p.from); c {
 	case leaf.Dominator:
-	case i:
-		*leaf = Leaf{i, l.d.g.edge(e)}
+	case p.from:
+		*leaf = Leaf{p.from, p.by}
 	default:
 		*leaf = Leaf{c, none}
 	}
-}
-
-// unreached is leaves that nothing leads to.
-func unreached(n int) []Leaf {
-	all := gomem.InLargePages(make([]Leaf, n))
-	for i := range all {
-		all[i] = Leaf{none, none}
-	}
-	return all
 }
