@@ -101,7 +101,7 @@ func (f *Folded) leastOf(most int) uint64 {
 	}
 	count, total := make([]int, 65<<fine), 0
 	add := func(n uint64) { count[step(n)]++; total++ }
-	for _, n := range a.retained[1:] {
+	for _, n := range a.allRetained()[1:] {
 		add(n)
 	}
 	for leaf := range a.tree.Leaves {
@@ -190,7 +190,7 @@ func (f *Folded) placeNodes() {
 		for int(class) < len(f.classes) && i >= f.classes[class] {
 			class++
 		}
-		f.where[i] = f.place(t.Node[i], t.Dominator[i], class, a.retained[i])
+		f.where[i] = f.place(t.Node[i], t.Dominator[i], class, a.allRetained()[i])
 	}
 }
 

@@ -26,7 +26,7 @@ type Analysis struct {
 	paths    []path
 	pathOf   []uint32 // by number; 0: none
 	leafPath []uint32 // by leaf
-	retained []uint64 // by number, leaves apart
+	retained []uint64 // by number, leaves apart; nil: nobody has asked
 }
 
 // Analyze finds the types of the objects and who holds them, always two things at
@@ -66,11 +66,8 @@ func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = both(ctx, p.leaves, func(context.Context) error {
-		a.retained = a.tree.Retained(o.SizeOf())
-		return nil
-	})
-	if err != nil {
+	p.counts = make([]path, len(p.paths.own))
+	if err := both(ctx, p.leaves, p.count); err != nil {
 		return nil, err
 	}
 	p.sum()
@@ -110,4 +107,5 @@ type path struct {
 	sample  uint32 // an object that lies on it
 	nearest uint32 // of these, how many pointers the nearest to a root is away from it
 	longest uint32 // and the farthest
+	spills  bool   // some of what its objects hold lies on a path above
 }

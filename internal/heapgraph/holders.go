@@ -108,7 +108,19 @@ func (a *Analysis) Retained(object uint32) uint64 {
 	if i == none {
 		return a.Objects.Size(object) // a leaf
 	}
-	return a.retained[i]
+	if p := &a.paths[a.pathOf[i]]; p.objects == 1 && !p.spills {
+		return p.retains
+	}
+	return a.allRetained()[i]
+}
+
+// allRetained is what each node but the leaves retains, by number. Most answers are told
+// by paths, without it.
+func (a *Analysis) allRetained() []uint64 {
+	if a.retained == nil {
+		a.retained = a.tree.Retained(a.Objects.SizeOf())
+	}
+	return a.retained
 }
 
 // TypeUse is the reachable objects of one type.

@@ -18,11 +18,12 @@ type pathKey struct {
 // pather gives every reachable object its path: that of its dominator and the field
 // by which that leads to it.
 type pather struct {
-	a     *Analysis
-	depth []uint32 // by node; nil: nothing is far from a root
-	inner uint32   // objects from here on are leaves
-	paths trie     // of nodes but leaves
-	ends  trie     // of leaves
+	a      *Analysis
+	depth  []uint32 // by node; nil: nothing is far from a root
+	inner  uint32   // objects from here on are leaves
+	paths  trie     // of nodes but leaves
+	ends   trie     // of leaves
+	counts []path   // of the objects but leaves that lie on those paths
 
 	shared, joined int32 // labels of what several roots, or fields of one object, lead to
 }
@@ -65,14 +66,25 @@ func (p *pather) leaves(ctx context.Context) error {
 	p.ends = newTrie(ofLeaf)
 	p.ends.above = p.paths.own
 	first := uint32(len(p.ends.above)) // of the paths of leaves among all
+	size := a.Objects.SizeOf()
 	for leaf := range t.Leaves {
 		dom, by := t.Leaves[leaf].Dominator, t.Leaves[leaf].By
-		if at := &a.leafPath[leaf]; *at == 0 && dom != none {
-			*at = p.below(&p.ends, dom, int32(by), by != none, p.inner+uint32(leaf))
-			if *at&ofLeaf != 0 {
-				*at = *at&^ofLeaf + first
-			}
+		if dom == none {
+			continue
 		}
+		at := a.leafPath[leaf]
+		if at == 0 {
+			at = p.below(&p.ends, dom, int32(by), by != none, p.inner+uint32(leaf))
+		}
+		on := p.ends.above
+		if at&ofLeaf != 0 {
+			on, at = p.ends.own, at&^ofLeaf
+			a.leafPath[leaf] = at + first
+		} else {
+			a.leafPath[leaf] = at
+		}
+		on[at].objects++
+		on[at].bytes += size(p.inner + uint32(leaf))
 		if leaf%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -186,54 +198,44 @@ func rootName(r *gomem.Root) string {
 	return r.Name
 }
 
+// count notes on their paths the objects but leaves, apart from what leaves note there
+// meanwhile.
+func (p *pather) count(ctx context.Context) error {
+	a, t := p.a, p.a.tree
+	for i := range p.counts {
+		p.counts[i].nearest = none
+	}
+	a.Objects.Sizes(func(first, end uint32, size uint64) {
+		for ; first < min(end, p.inner); first++ {
+			i := t.number[first]
+			if i == none {
+				continue
+			}
+			at := &p.counts[a.pathOf[i]]
+			at.objects++
+			at.bytes += size
+			if p.depth != nil {
+				d := p.depth[first]
+				at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
+			}
+		}
+	})
+	return ctx.Err()
+}
+
 // sum adds up the objects of each path, and what it retains.
 func (p *pather) sum() {
 	a := p.a
-	halves := [2][]path{a.paths, make([]path, len(a.paths))}
-	for i := range a.paths {
-		halves[1][i].nearest = none
+	for i := range p.counts {
+		a.paths[i].join(&p.counts[i])
 	}
-	other := make(chan bool)
-	middle := uint32(a.Objects.Count / 2)
-	go func() {
-		p.count(halves[1], middle, uint32(a.Objects.Count))
-		close(other)
-	}()
-	p.count(halves[0], 0, middle)
-	<-other
-	a.paths[0], halves[1][0] = path{}, path{} // what is not reachable
 	for i := len(a.paths) - 1; i > 0; i-- {
 		at := &a.paths[i]
-		at.join(&halves[1][i])
 		a.Live, a.LiveSize = a.Live+at.objects, a.LiveSize+at.bytes
 		at.held, at.retains = at.held+at.objects, at.retains+at.bytes
 		up := &a.paths[at.parent]
 		up.held, up.retains = up.held+at.held, up.retains+at.retains
 	}
-}
-
-// count notes on their paths the objects that begin with from, and end before to.
-func (p *pather) count(paths []path, from, to uint32) {
-	a, t := p.a, p.a.tree
-	a.Objects.Sizes(func(first, end uint32, size uint64) {
-		first, end = max(first, from), min(end, to)
-		for ; first < end && first < p.inner; first++ {
-			if i := t.number[first]; i != none {
-				at := &paths[a.pathOf[i]]
-				at.objects++
-				at.bytes += size
-				if p.depth != nil {
-					d := p.depth[first]
-					at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
-				}
-			}
-		}
-		for ; first < end; first++ {
-			at := &paths[a.leafPath[first-p.inner]]
-			at.objects++
-			at.bytes += size
-		}
-	})
 }
 
 // join adds what was counted apart.
@@ -276,7 +278,11 @@ func (p *pather) find(in *trie, key pathKey, node uint32) uint32 {
 	}
 	at, ok := in.known[key]
 	if !ok {
-		if at = p.enclosing(in.above, key); at == 0 {
+		if at = p.enclosing(in.above, key); at != 0 {
+			for up := key.parent; up != at; up = in.above[up].parent {
+				in.above[up].spills = true
+			}
+		} else {
 			at = uint32(len(in.own)) | in.flag
 			in.own = append(in.own, path{parent: key.parent, label: key.label, typ: key.typ, sample: node, nearest: none})
 			if in.flag == 0 {

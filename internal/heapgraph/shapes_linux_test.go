@@ -78,7 +78,27 @@ func (p *shaped) analyze(t testing.TB) *Analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.checkRetained(t)
 	return a
+}
+
+// checkRetained compares what objects retain as their paths tell it, where these can,
+// with what the dominator tree says.
+func (a *Analysis) checkRetained(t testing.TB) {
+	t.Helper()
+	all, alone := a.allRetained(), 0
+	for i := 1; i < len(all); i++ {
+		node := a.tree.Node[i]
+		if p := &a.paths[a.pathOf[i]]; node < uint32(a.Objects.Count) && p.objects == 1 && !p.spills {
+			alone++
+			if got := a.Retained(node); got != all[i] {
+				t.Errorf("%s retains %d bytes, told by its path %d", a.PathOf(node), all[i], got)
+			}
+		}
+	}
+	if alone == 0 {
+		t.Error("no object lies on its path alone")
+	}
 }
 
 // The shapes, what of the program holds each, and how the path of the largest
