@@ -119,14 +119,15 @@ func (f heapFlags) analyze(ctx context.Context, target *heapTarget) (*heapCopy, 
 	if err != nil {
 		return nil, nil, err
 	}
+	// Until the copy is made there is hardly any garbage. What is live then is large and
+	// grows in steps: a collection more costs less than twice the memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	copied, err := f.copy(ctx, target, limit)
 	if err != nil {
 		return nil, nil, err
 	}
 	copied.readProfile()
-	// What is live now is large and grows in steps: a collection more costs less than
-	// twice the memory.
-	defer debug.SetGCPercent(debug.SetGCPercent(25))
+	debug.SetGCPercent(25)
 	a, err := copied.analyze(ctx)
 	return copied, a, err
 }
