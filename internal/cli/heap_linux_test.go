@@ -34,7 +34,12 @@ type heapJSON struct {
 // shape starts a program with one shape of heap.
 func shape(t *testing.T, name string) (pid string) {
 	t.Helper()
-	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "heapshapes"), hwtest.BuildOptions{}), name, "2000")
+	return shapeOf(t, name, 2000)
+}
+
+func shapeOf(t *testing.T, name string, n int) (pid string) {
+	t.Helper()
+	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "heapshapes"), hwtest.BuildOptions{}), name, strconv.Itoa(n))
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()
 	if err := cmd.Start(); err != nil {
@@ -111,6 +116,35 @@ func TestAHeapThatIsTooLargeForItsBoundsIsRefused(t *testing.T) {
 		cmd := exec.Command(highwater(t), "heap", pid, c.flag)
 		if text, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != c.code {
 			t.Errorf("%s ends with %v\n%s", c.flag, cmd.ProcessState, text)
+		}
+	}
+}
+
+func TestAnAnswerTakesNoMoreMemoryThanItMay(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	const ownMiB = 32 // the executable, and the garbage of a small heap
+	for _, c := range []struct {
+		shape   string
+		n       int
+		tooFew  int // MiB
+		allowed int
+	}{
+		{"dense", 100_000, 150, 230}, // ten million pointers: a copy of 76 MiB, twice as much for them
+		{"tree", 1_000_000, 50, 200},
+		{"map", 300_000, 20, 150}, // of its bodies nothing is copied
+	} {
+		pid := shapeOf(t, c.shape, c.n)
+		for _, limit := range []int{c.tooFew, c.allowed} {
+			cmd := exec.Command(highwater(t), "heap", pid, "--max-stop=1m", fmt.Sprintf("--max-memory=%dMiB", limit))
+			text, err := cmd.CombinedOutput()
+			used := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+			if used > int64(limit+ownMiB) {
+				t.Errorf("%s: %d MiB were used, %d MiB allowed", c.shape, used, limit)
+			}
+			if refused := limit == c.tooFew; refused != (err != nil) || refused && !strings.Contains(string(text), "more memory than it may") {
+				t.Errorf("%s with %d MiB: %v\n%s", c.shape, limit, err, text)
+			}
+			t.Logf("%s: %d MiB allowed, %d MiB used", c.shape, limit, used)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Graph finds every object of the copy and what points to what. The types of the
-// objects are found by FindTypes, which lets go of the copy.
+// objects are found by FindTypes, which lets go of the copy. It ends with ErrTooLarge
+// where there are more pointers than the limit has room for.
 func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, threads []Thread) (*Objects, error) {
 	c := h.c
 	h.c = nil
@@ -42,6 +43,23 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 		return nil, fmt.Errorf("the heap's roots: %w", err)
 	}
 	return o, nil
+}
+
+// Bytes of the tables of an analysis, here and in package heapgraph, at the two moments at
+// which there are most: while types are found beside the search, and while the dominators
+// are found, when the copy is gone.
+const (
+	searchPointer, solvePointer = 14, 18 // of a pointer: To, slot, and a join or, to a leaf, a place on a list
+	searchInner, solveInner     = 23, 40 // of an object with pointers: First, number, parent, By, Node, type; dominators, path
+	searchLeaf, solveLeaf       = 3, 15  // of one without: its type; Leaf, path
+)
+
+// takes is what the copy and the analysis take together at most, given so many pointers.
+func (o *Objects) takes(pointers int) sample.Bytes {
+	inner, leaves := o.Count-o.Leaves, o.Leaves
+	search := len(o.copy.data) + len(o.copy.rest) + searchPointer*pointers + searchInner*inner + searchLeaf*leaves
+	solve := solvePointer*pointers + solveInner*inner + solveLeaf*leaves
+	return sample.Bytes(max(search, solve))
 }
 
 // readAllocated finds which objects are allocated, by several threads.

@@ -211,6 +211,7 @@ func (w *scanWorker) place(number int) (at int, ok bool) {
 	if w.edges > len(w.o.To) {
 		w.err = errHeapTooLarge
 	}
+	w.err = orElse(w.err, w.c.fits(w.o.takes(w.edges)))
 	for _, f := range w.far {
 		w.o.far[uint32(at)+f.e] = f.slot
 	}

@@ -31,6 +31,7 @@ var shapes = map[string]func(n int){
 	"blocked":   blocked,
 	"shared":    shared,
 	"defers":    defers,
+	"dense":     dense,
 }
 
 // late are the shapes that the collections before a measurement take away: they are
@@ -41,6 +42,7 @@ var late = map[string]bool{"pool": true}
 func drop() {
 	cache, counts, orders, queue, head, top, names, tokens = nil, nil, nil, nil, nil, nil, nil, nil
 	results, animals, callbacks, buffers, ring, chain, recent, pending = nil, nil, nil, nil, nil, nil, nil, nil
+	orderings = nil
 }
 
 type entry struct {
@@ -363,4 +365,26 @@ func defers(n int) {
 		select {}
 	}()
 	<-ready
+}
+
+type ordered struct {
+	next *ordered
+	tag  *[4]int64
+}
+
+var orderings [][]*ordered
+
+// dense is items in a hundred orders: far more pointers than objects.
+func dense(n int) {
+	items := make([]*ordered, n)
+	for i := range items {
+		items[i] = &ordered{tag: new([4]int64)}
+	}
+	for k := 0; k < 100; k++ {
+		order := make([]*ordered, n)
+		for i := range order {
+			order[i] = items[(i*7919+k)%n]
+		}
+		orderings = append(orderings, order)
+	}
 }
