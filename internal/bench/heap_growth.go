@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -13,6 +14,7 @@ type heapSize struct {
 }
 
 var heapSizes = []heapSize{
+	{"1 MB", 12_000, 10},
 	{"0.1 GB", 1_200_000, 10},
 	{"0.3 GB", 3_600_000, 5},
 	{"1 GB", 12_000_000, 10},
@@ -55,7 +57,7 @@ func (r *room) growth() (all []*whole, skipped []row, err error) {
 	return all, skipped, nil
 }
 
-const millionOf = "`heap`, what a million objects take, of "
+const millionOf = "`heap`, what a million objects more take, of "
 
 // noRoom says why a size is not measured, "" if it is.
 func (r *room) noRoom(s heapSize) (string, error) {
@@ -72,28 +74,42 @@ func (r *room) noRoom(s heapSize) (string, error) {
 	return "", nil
 }
 
-// growthRows gives a row for each size, and one that compares them.
+// growthRows gives a row for each size, of what it takes more than the smallest, and one
+// that compares them.
 func growthRows(all []*whole) (rows []row) {
-	var time, memory span
-	for _, w := range all {
-		millions := float64(w.objects) / 1e6
-		took := w.answer[len(w.answer)/2]
-		s, mb := took.Seconds()/millions, float64(w.peak)/1e6/millions
-		time.add(s)
+	if len(all) == 0 {
+		return nil
+	}
+	var seconds, memory span
+	least := all[0]
+	rows = append(rows, row{
+		What: "`heap`, what an answer takes of " + least.size, Figure: fmt.Sprintf("%.3f s, %.0f MB", least.median().Seconds(), float64(least.peak)/1e6), Pass: true,
+		More: fmt.Sprintf("%d objects, median of %d: what does not grow with them", least.objects, len(least.answer)),
+	})
+	for _, w := range all[1:] {
+		millions := float64(w.objects-least.objects) / 1e6
+		s, mb := (w.median()-least.median()).Seconds()/millions, float64(w.peak-least.peak)/1e6/millions
+		seconds.add(s)
 		memory.add(mb)
 		rows = append(rows, row{
 			What: millionOf + w.size, Figure: fmt.Sprintf("%.3f s, %.0f MB", s, mb), Pass: true,
-			More: fmt.Sprintf("%.2f GB of %.1f million objects: %.2f s, median of %d, and %.2f GB; stopped for %s", float64(w.bytes)/1e9, millions,
-				took.Seconds(), len(w.answer), float64(w.peak)/1e9, milliseconds(w.stop[len(w.stop)/2])),
+			More: fmt.Sprintf("%.2f GB of %.1f million objects: %.2f s, median of %d, and %.2f GB; stopped for %s", float64(w.bytes)/1e9, float64(w.objects)/1e6,
+				w.median().Seconds(), len(w.answer), float64(w.peak)/1e9, milliseconds(w.stop[len(w.stop)/2])),
 		})
 	}
+	if len(all) < 3 {
+		return rows
+	}
 	return append(rows, row{
-		What:  fmt.Sprintf("`heap`, how far from linear in objects from %s to %s: the dearest object against the cheapest", all[0].size, all[len(all)-1].size),
-		Floor: fmt.Sprintf("under %d x", linearFloor), Figure: fmt.Sprintf("%.2f x in time, %.2f x in memory", time.ratio(), memory.ratio()),
-		Pass: time.ratio() < linearFloor && memory.ratio() < linearFloor,
-		More: fmt.Sprintf("%.3f to %.3f s and %.0f to %.0f MB a million", time.least, time.most, memory.least, memory.most),
+		What:  fmt.Sprintf("`heap`, how far from linear in objects from %s to %s: the dearest million against the cheapest", all[1].size, all[len(all)-1].size),
+		Floor: fmt.Sprintf("under %d x", linearFloor), Figure: fmt.Sprintf("%.2f x in time, %.2f x in memory", seconds.ratio(), memory.ratio()),
+		Pass: seconds.ratio() < linearFloor && memory.ratio() < linearFloor,
+		More: fmt.Sprintf("%.3f to %.3f s and %.0f to %.0f MB", seconds.least, seconds.most, memory.least, memory.most),
 	})
 }
+
+// median is that of the answers' times.
+func (w *whole) median() time.Duration { return w.answer[len(w.answer)/2] }
 
 // span is the smallest and the largest of some values.
 type span struct{ least, most float64 }
