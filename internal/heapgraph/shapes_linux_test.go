@@ -110,6 +110,7 @@ var shapes = []struct{ name, root, holder string }{
 	{"queue", "main.queue", "main.queue"},
 	{"list", "main.head", "main.head"},
 	{"tree", "main.top", "main.top"},
+	{"folder", "main.files", "main.files"},
 	{"strings", "main.names", "main.names"},
 	{"substring", "main.tokens", "main.tokens[]"},
 	{"channel", "main.results", "main.results[]"},

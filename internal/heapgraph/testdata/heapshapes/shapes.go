@@ -32,6 +32,7 @@ var shapes = map[string]func(n int){
 	"shared":    shared,
 	"defers":    defers,
 	"dense":     dense,
+	"folder":    func(n int) { files = newFolder(n) },
 }
 
 // late are the shapes that the collections before a measurement take away: they are
@@ -42,7 +43,7 @@ var late = map[string]bool{"pool": true}
 func drop() {
 	cache, counts, orders, queue, head, top, names, tokens = nil, nil, nil, nil, nil, nil, nil, nil
 	results, animals, callbacks, buffers, ring, chain, recent, pending = nil, nil, nil, nil, nil, nil, nil, nil
-	orderings = nil
+	orderings, files = nil, nil
 }
 
 type entry struct {
@@ -365,6 +366,23 @@ func defers(n int) {
 		select {}
 	}()
 	<-ready
+}
+
+type folder struct {
+	name string
+	in   map[string]*folder
+}
+
+var files *folder
+
+// newFolder is one whose map alone holds n others of its type.
+func newFolder(n int) *folder {
+	f := &folder{name: "all", in: make(map[string]*folder)}
+	for i := 0; i < n; i++ {
+		name := fmt.Sprintf("file-%08d", i)
+		f.in[name] = &folder{name: name}
+	}
+	return f
 }
 
 type ordered struct {
