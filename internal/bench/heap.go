@@ -131,7 +131,7 @@ func heapRows(w *whole, rate float64, answerFloor time.Duration, memoryFloor sam
 		{
 			What: "`heap`, from the command to its answer, " + of, Floor: fmt.Sprintf("under %.1f s", answerFloor.Seconds()),
 			Figure: fmt.Sprintf("%.2f s", answer.Seconds()), Pass: answer < answerFloor,
-			More: fmt.Sprintf("median of %d, %.2f to %.2f s, %.2f s of CPU; types, dominators and retained sizes of all objects", len(w.answer), w.answer[0].Seconds(), w.answer[len(w.answer)-1].Seconds(),
+			More: fmt.Sprintf("median of %d, %.2f to %.2f s, %.2f s of CPU; types and dominators of all objects, what each path retains", len(w.answer), w.answer[0].Seconds(), w.answer[len(w.answer)-1].Seconds(),
 				w.cpu.Seconds()/float64(len(w.answer))),
 		},
 		{

@@ -39,30 +39,21 @@ func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
 		return nil, err
 	}
 	runtime.GC() // the copy of the heap goes before more tables come
-	var solved, listed error
-	tree, lists := make(chan bool), make(chan bool) // closed once these are known
+	if err := both(ctx, d.solve, d.gather); err != nil {
+		return nil, err
+	}
 	err := both(ctx, func(ctx context.Context) error {
-		solved = d.solve(ctx)
-		close(tree)
-		if solved != nil {
-			return solved
-		}
-		err := p.nodes(ctx)
-		if err == nil && d.deepest >= minChain {
-			p.depth, err = d.g.depths(ctx)
-		}
-		if <-lists; err != nil || listed != nil {
+		if err := p.nodes(ctx); err != nil {
 			return err
 		}
-		return d.leaves(ctx)
-	}, func(ctx context.Context) error {
-		listed = d.gather(ctx)
-		close(lists)
-		if <-tree; listed != nil || solved != nil {
-			return listed
+		if d.deepest >= minChain {
+			var err error
+			if p.depth, err = d.g.depths(ctx); err != nil {
+				return err
+			}
 		}
-		return d.leaves(ctx)
-	})
+		return d.leaves(ctx) // what the other has left
+	}, d.leaves)
 	if err != nil {
 		return nil, err
 	}
