@@ -75,9 +75,9 @@ func (r *room) noRoom(s heapSize) (string, error) {
 }
 
 // growthRows gives a row for each size, of what it takes more than the smallest, and one
-// that compares them.
+// that compares them. There are none without the smallest: a row of its own says why.
 func growthRows(all []*whole) (rows []row) {
-	if len(all) == 0 {
+	if len(all) == 0 || all[0].size != heapSizes[0].name {
 		return nil
 	}
 	var seconds, memory span

@@ -185,12 +185,12 @@ func (f *Folded) count(p *Part, size uint64) {
 // retains less than it does, so that it is folded, too.
 func (f *Folded) placeNodes() {
 	a, t := f.a, f.a.tree
-	class := uint32(0)
+	class, retained := uint32(0), a.allRetained()
 	for i := uint32(1); i < uint32(len(t.Node)); i++ {
 		for int(class) < len(f.classes) && i >= f.classes[class] {
 			class++
 		}
-		f.where[i] = f.place(t.Node[i], t.Dominator[i], class, a.allRetained()[i])
+		f.where[i] = f.place(t.Node[i], t.Dominator[i], class, retained[i])
 	}
 }
 
