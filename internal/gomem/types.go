@@ -128,6 +128,7 @@ type goType struct {
 	elem           int32  // of pointers, slices, arrays, channels; of maps: their groups
 	length         uint64 // of arrays
 	fields         []goField
+	partial        bool   // some of its fields could not be read
 	slots          []slot // by word, of types of at most maxSlots words; nil: not yet made
 }
 
@@ -319,6 +320,7 @@ func (t *Types) readFields(g *goType, list, n uint64) bool {
 	for ; len(b) > 0; b = b[24:] {
 		f := goField{name: t.name(word(b, 0)), offset: word(b, 16), typ: t.at(word(b, 8))}
 		if f.typ == 0 || f.offset > g.size {
+			g.partial = true
 			continue
 		}
 		fields = append(fields, f)
@@ -376,41 +378,6 @@ func (t *Types) funcName(pc uint64) string {
 		return ""
 	}
 	return "func " + f.Name()
-}
-
-// mask is which words of the type at addr are pointers. Where the type does not
-// say it, any word may be one.
-func (t *Types) mask(addr uint64) *typeMask {
-	i := t.at(addr)
-	if i == 0 || t.all[i].size == 0 || t.all[i].size%8 != 0 {
-		return &typeMask{words: 1, reach: 1}
-	}
-	g := &t.all[i]
-	m := &typeMask{words: g.size / 8, reach: g.ptrBytes / 8}
-	if g.program || g.ptrBytes > 1<<28 {
-		return m
-	}
-	at := g.gcdata
-	if g.tflag&(1<<4) != 0 && !t.oldFlags() { // TFlagGCMaskOnDemand, since Go 1.24
-		var b [8]byte
-		if t.load(at, b[:]) != nil || word(b[:], 0) == 0 {
-			return m
-		}
-		at = word(b[:], 0)
-	}
-	bits := make([]byte, (m.reach+7)/8)
-	if t.load(at, bits) != nil {
-		return m
-	}
-	m.bits = bits
-	return m
-}
-
-// oldFlags says that bit 4 of a type's flags is not yet the mask's: before Go 1.24
-// it was TFlagUnrolledBitmap.
-func (t *Types) oldFlags() bool {
-	minor, _ := minorOf(t.c.r.bin.GoVersion)
-	return minor < 24
 }
 
 // Name is what an object of this type is called.

@@ -1,6 +1,7 @@
 package heapgraph
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"io"
@@ -67,15 +68,14 @@ func (p *stacked) says(t *testing.T) {
 // size is that of a shape's object.
 func (p *stacked) size(shape int) uint64 { return 1<<20 + uint64(shape)<<16 }
 
-// bySize is which shapes' objects there are, and which of them live.
-func (p *stacked) bySize(t *testing.T, a *Analysis) (there, live map[int]bool) {
+// bySize is which shapes' objects there are, and the paths of those that live.
+func (p *stacked) bySize(t *testing.T, a *Analysis) (there map[int]bool, live map[int]string) {
 	t.Helper()
-	there, live = make(map[int]bool), make(map[int]bool)
+	there, live = make(map[int]bool), make(map[int]string)
 	a.Objects.Sizes(func(first, end uint32, size uint64) {
 		for i := range p.Shapes + 1 {
 			for id := first; id < end && size == p.size(i); id++ {
-				there[i] = true
-				live[i] = live[i] || a.PathOf(id) != ""
+				there[i], live[i] = true, cmp.Or(live[i], a.PathOf(id))
 			}
 		}
 	})
@@ -100,8 +100,8 @@ func TestWhatIsAliveOnStacksIsWhatTheCollectorFindsThere(t *testing.T) {
 					t.Errorf("%d frames have maps, %d have none", f.Exact, f.Whole)
 				}
 				for i := range p.Shapes + 1 {
-					if !there[i] || live[i] != kept[i] {
-						t.Errorf("shape %d: there %v, live %v; the runtime keeps it: %v", i, there[i], live[i], kept[i])
+					if !there[i] || (live[i] != "") != kept[i] {
+						t.Errorf("shape %d: there %v, held by %q; the runtime keeps it: %v", i, there[i], live[i], kept[i])
 					}
 				}
 				if kept[p.Shapes] {

@@ -59,6 +59,8 @@ func obey(command string, n int) {
 		held = append(held, make([]byte, n))
 	case "drop":
 		held = nil
+	case "large":
+		large = []any{new(wide), new([1]wide), new([40]mixed), new([7][9]mixed), new([300]func()), new([200]any)}
 	case "sites":
 		sites(n)
 	case "deep": // one site under n frames
@@ -131,6 +133,33 @@ func waitInThread(locked *sync.WaitGroup) {
 	locked.Done()
 	select {}
 }
+
+// Types so large that the runtime makes their pointer masks when it needs them.
+type (
+	mixed struct {
+		b    bool
+		name string
+		n    [3]int
+		list []int
+		m    map[int]int
+		f    float64
+		next *mixed
+		i    interface{ Error() string }
+		tail [2]uint32
+	}
+	wide struct {
+		first  byte
+		all    [30]mixed
+		number [50]uint64
+		one    [1]struct{ inner [20]mixed }
+		none   struct{}
+		flags  [33]bool
+		last   [70]*int
+		behind [100]uintptr
+	}
+)
+
+var large []any
 
 type node struct {
 	left, right *node
