@@ -57,6 +57,7 @@ func (c *heapCopy) ready(limit sample.Bytes) (err error) {
 	}()
 	if c.plan, err = c.runtime.PlanHeapCopy(limit); err == nil {
 		c.noSites = c.runtime.Profile(&c.profile) // the stacks of all sites
+		c.plan.Wait()
 	}
 	<-named
 	return err

@@ -15,7 +15,7 @@ func (p *profileReader) follow(m memory) error {
 	if err != nil || head == p.newest {
 		return err
 	}
-	w := bucketWalk{near: newCursor(m), p: p, frames: p.frameTotal, raw: p.buf[:8*maxFrames]}
+	w := bucketWalk{near: newCursor(m), p: p, frames: p.frameTotal, raw: p.reader.buf[:8*maxFrames]}
 	for at := head; at != p.newest; {
 		if at == 0 {
 			return errors.New("the list of buckets ends before the one known to be in it")
@@ -91,27 +91,28 @@ func (w *bucketWalk) stack(addr uint64, n int) ([]uint64, error) {
 // announce appends new buckets, which the walk found newest first, in the order
 // the program made them.
 func (p *profileReader) announce(addrs []uint64, found []sample.Bucket) {
+	known := len(p.records)
 	for i := len(addrs) - 1; i >= 0; i-- {
+		p.order = append(p.order, int32(len(p.records)))
 		p.buckets = append(p.buckets, found[i])
 		p.depths = append(p.depths, uint16(len(found[i].Stack)))
 		p.records = append(p.records, addrs[i]+p.header+8*uint64(len(found[i].Stack)))
 	}
-	p.order = p.order[:0]
-	for i := range p.records {
-		p.order = append(p.order, int32(i))
-	}
-	slices.SortFunc(p.order, func(a, b int32) int { return cmp.Compare(p.records[a], p.records[b]) })
+	byAddress := func(a, b int32) int { return cmp.Compare(p.records[a], p.records[b]) }
+	fresh := slices.Clone(p.order[known:])
+	slices.SortFunc(fresh, byAddress)
+	merge(p.order, known, fresh, byAddress)
 	p.sorted = p.sorted[:0]
 	for _, i := range p.order {
 		p.sorted = append(p.sorted, p.records[i])
 	}
-	p.values = make([]record, len(p.records))
+	p.values = append(p.values, make([]record, len(addrs))...)
 }
 
 // readHeader reads the header of the bucket at addr: its size, how many frames
 // follow, and where the next one is.
 func (p *profileReader) readHeader(near *cursor, addr uint64) (b sample.Bucket, frames int, next uint64, err error) {
-	header := p.buf[:p.header]
+	header := p.reader.buf[:p.header]
 	if err := near.read(addr, header); err != nil {
 		return b, 0, 0, err
 	}

@@ -1,6 +1,9 @@
 package gomem
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // maxCachingPs bounds the Ps whose caches are read. With more, TotalAlloc leaves
 // out what they have not reported: at most one span of each size class a P.
@@ -22,7 +25,7 @@ type cacheReader struct {
 	fields      fieldReader
 	caches      []uint64
 	spans       []uint64
-	window      []byte
+	records     recordReader
 }
 
 func (c *cacheReader) attach(find *resolver) {
@@ -36,7 +39,7 @@ func (c *cacheReader) attach(find *resolver) {
 		find.missing = append(find.missing, "runtime.mcache of a sane size")
 		return
 	}
-	c.window = make([]byte, windowSize)
+	c.records = newRecordReader()
 }
 
 // unreported is the bytes that the Ps have not yet added.
@@ -49,20 +52,8 @@ func (c *cacheReader) unreported(m memory, ps []uint64) (sum uint64, err error) 
 	}
 	slices.Sort(c.spans)
 	c.spans = slices.Compact(c.spans) // all Ps share the empty span
-	for i := 0; i < len(c.spans); {
-		j := windowEnd(c.spans, i, c.size, len(c.window))
-		window := c.window[:int(c.spans[j-1]-c.spans[i])+c.size]
-		if m.read(c.spans[i], window) != nil { // a hole between them
-			j = i + 1
-			window = window[:c.size]
-			if err := m.read(c.spans[i], window); err != nil {
-				return 0, err
-			}
-		}
-		for k := i; k < j; k++ {
-			sum += c.inSpan(window[c.spans[k]-c.spans[i]:])
-		}
-		i = j
+	if missed := c.records.each(m, c.spans, c.size, func(_ int, b []byte) { sum += c.inSpan(b) }); missed > 0 {
+		return 0, fmt.Errorf("%d of %d spans that Ps cache could not be read", missed, len(c.spans))
 	}
 	return sum, nil
 }

@@ -64,7 +64,8 @@ func TestRecordsOnBothSidesOfAHoleAreRead(t *testing.T) {
 	first[92], second[0] = 1, 2
 	m := memory{holes{0x1000: first, 0x1100: second}}
 	var got []byte
-	missed := m.each([]uint64{0x1000 + 92, 0x1080, 0x1100}, 8, make([]byte, windowSize), func(_ int, b []byte) {
+	records := newRecordReader()
+	missed := records.each(m, []uint64{0x1000 + 92, 0x1080, 0x1100}, 8, func(_ int, b []byte) {
 		got = append(got, b[0])
 	})
 	if missed != 1 || !slices.Equal(got, []byte{1, 2}) {
@@ -104,5 +105,40 @@ func TestStacksAreSummedByCreatorAndByFrame(t *testing.T) {
 	}
 	if got, want := StacksByFrame(groups), []StackUse{{10, 3, 300}, {11, 4, 200}}; !slices.Equal(got, want) {
 		t.Errorf("by frame: %v", got)
+	}
+}
+
+// pieced counts how often it is asked for pieces.
+type pieced struct {
+	holes
+	calls, pieces int
+}
+
+func (m *pieced) ReadPieces(p []byte, pieces [][2]uint64) error {
+	m.calls, m.pieces = m.calls+1, m.pieces+len(pieces)
+	return memory{m.holes}.readPieces(p, pieces)
+}
+
+func TestRecordsFarApartAreReadAtOnce(t *testing.T) {
+	const n, size, far = 1000, 100, 20 << 10
+	from := &pieced{holes: holes{}}
+	var addrs []uint64
+	for i := range uint64(n) {
+		at := 0x100000 + i*far
+		record := make([]byte, 2*size)
+		record[0], record[size/2] = byte(i), byte(i+1)
+		from.holes[int64(at)] = record
+		addrs = append(addrs, at, at+size/2) // they overlap
+	}
+	next := 0
+	records := newRecordReader()
+	missed := records.each(memory{from}, addrs, size, func(i int, b []byte) {
+		if i != next || len(b) != size || b[0] != byte((i+1)/2) {
+			t.Fatalf("record %d is the %d-th that was read, and begins with %d", next, i, b[0])
+		}
+		next++
+	})
+	if want := n*size*3/2/windowSize + 1; missed != 0 || next != 2*n || from.calls > want || from.pieces > n+want {
+		t.Errorf("read %d records by %d calls for %d pieces, missed %d", next, from.calls, from.pieces, missed)
 	}
 }

@@ -11,12 +11,12 @@ const unwindTries = 3
 
 // batch unwinds goroutines of a program that runs.
 type batch struct {
-	reader *goroutineReader
-	walk   walk
-	begins stackBegins
-	buf    []byte
-	addrs  []uint64
-	ends   []int // of each goroutine's stack in walk.pcs
+	reader  *goroutineReader
+	walk    walk
+	begins  stackBegins
+	records recordReader
+	addrs   []uint64
+	ends    []int // of each goroutine's stack in walk.pcs
 }
 
 // unwind passes every goroutine with its stack to fn, once. One that moved
@@ -55,7 +55,7 @@ func (b *batch) stacks(part []goroutine) {
 // settle reads the part's g's again and passes on those that did not move. It
 // returns the others as they are now, without those that ended.
 func (b *batch) settle(part []goroutine, fn func(*goroutine, []uint64, []uint32)) (moved []goroutine) {
-	b.walk.mem.each(b.addrs, b.reader.size, b.buf, func(i int, raw []byte) {
+	b.records.each(b.walk.mem, b.addrs, b.reader.size, func(i int, raw []byte) {
 		start := 0
 		if i > 0 {
 			start = b.ends[i-1]

@@ -161,8 +161,8 @@ func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, er
 	gr.labels.sets = make(map[uint64][]label)
 	groups := grouping{reader: gr, mem: r.mem, now: r.now(all), byHash: make(map[uint64][]int)}
 	w := walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads, foreign: modules > 1}
-	b := batch{reader: gr, walk: w, buf: make([]byte, windowSize)}
-	b.begins = stackBegins{mem: r.mem, buf: b.buf}
+	b := batch{reader: gr, walk: w, records: newRecordReader()}
+	b.begins = stackBegins{mem: r.mem, buf: b.records.buf}
 	b.unwind(all, func(g *goroutine, stack []uint64, frames []uint32) {
 		if !gr.code.system(g, finalizing&fingRunning != 0) {
 			groups.add(g, stack, frames)
@@ -198,14 +198,14 @@ func (gr *goroutineReader) readAll(m memory) ([]goroutine, error) {
 	if n > maxGoroutines {
 		return nil, fmt.Errorf("runtime.allglen is %d, more than %d", n, maxGoroutines)
 	}
-	buf := make([]byte, windowSize)
-	addrs, err := m.words(nil, list, n, buf)
+	records := newRecordReader()
+	addrs, err := m.words(nil, list, n, records.buf)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(addrs)
 	var all []goroutine
-	m.each(slices.Compact(addrs), gr.size, buf, func(i int, b []byte) {
+	records.each(m, slices.Compact(addrs), gr.size, func(i int, b []byte) {
 		if g := gr.decode(addrs[i], b); stateNames[g.status] != "" {
 			all = append(all, g)
 		}

@@ -23,7 +23,10 @@ const perObject = 34
 // HeapPlan is what is readied for a copy of a heap while the program still runs:
 // how large it will be, and the memory for it, so that the program need not stand
 // still for that.
-type HeapPlan struct{ c *heapCopy }
+type HeapPlan struct {
+	c       *heapCopy
+	touched chan bool // closed once the memory is present
+}
 
 // HeapCopy is a heap at one instant. It is large.
 type HeapCopy struct{ c *heapCopy }
@@ -45,7 +48,7 @@ func (r *Runtime) PlanHeapCopy(limit sample.Bytes) (*HeapPlan, error) {
 	if err := r.why[FeatureLive]; err != nil {
 		return nil, err
 	}
-	p := &HeapPlan{&heapCopy{r: r, heap: &heapMap{}, limit: limit}}
+	p := &HeapPlan{c: &heapCopy{r: r, heap: &heapMap{}, limit: limit}, touched: make(chan bool)}
 	if err := p.ready(); err != nil {
 		return nil, fmt.Errorf("plan a copy of the heap: %w", err)
 	}
@@ -68,20 +71,22 @@ func (p *HeapPlan) ready() error {
 	// Objects may come meanwhile: an eighth more is reserved, of which only what is used
 	// becomes memory.
 	data := InLargePages(make([]byte, n, n+n/8+64<<20))
-	touched := make(chan bool)
 	go func() {
 		touch(data[:n:n])
-		close(touched)
+		close(p.touched)
 	}()
 	err = c.copyRest(context.Background())
-	<-touched
 	if c.data = data; err != nil {
+		p.Wait()
 		return err
 	}
-	c.rest = slices.Grow(c.rest, len(c.rest)/8)
-	touch(c.rest)
+	c.rest = touch(slices.Grow(c.rest, len(c.rest)/8))
 	return nil
 }
+
+// Wait returns once the memory for the copy is present, which is the most of what a plan
+// takes: there is time for other things before. Copy waits, too.
+func (p *HeapPlan) Wait() { <-p.touched }
 
 // Bytes is how much will be copied, as far as that is known beforehand.
 func (p *HeapPlan) Bytes() sample.Bytes { return sample.Bytes(len(p.c.data) + len(p.c.rest)) }
@@ -89,6 +94,7 @@ func (p *HeapPlan) Bytes() sample.Bytes { return sample.Bytes(len(p.c.data) + le
 // Copy copies the heap. The process should be held meanwhile, and go on once it
 // returns. The plan is of no use afterwards.
 func (p *HeapPlan) Copy(ctx context.Context) (*HeapCopy, error) {
+	p.Wait()
 	c := p.c
 	p.c = nil
 	if err := c.copy(ctx); err != nil {
@@ -189,13 +195,18 @@ func (c *heapCopy) readSpans() error {
 	if err := s.list(c.r.mem); err != nil {
 		return err
 	}
-	all := slices.Grow(c.heap.spans[:0], len(s.sorted))[:len(s.sorted)]
-	clear(all)
+	all := c.heap.spans[:0]
+	if len(s.sorted) > cap(all) {
+		all = InLargePages(make([]mspan, 0, len(s.sorted)+len(s.sorted)/8))
+	}
+	all = all[:len(s.sorted)]
 	n := workers()
 	missed := make([]int, n)
 	parallel(n, func(w int) {
 		from, to := len(all)*w/n, len(all)*(w+1)/n
-		missed[w] = c.r.mem.each(s.sorted[from:to], s.size, make([]byte, windowSize), func(i int, b []byte) {
+		clear(all[from:to])
+		records := newRecordReader()
+		missed[w] = records.each(c.r.mem, s.sorted[from:to], s.size, func(i int, b []byte) {
 			if sp, ok := s.decode(b); ok && sp.holdsObjects() {
 				all[from+i] = sp
 			}

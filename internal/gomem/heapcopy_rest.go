@@ -200,7 +200,7 @@ func (c *heapCopy) finalizerQueue() (all [][2]uint64) {
 func (c *heapCopy) copySpecials(ctx context.Context) error {
 	mk := &c.r.marker
 	near := newCursor(c.r.mem)
-	near.limit = maxSpecials * specialTail / windowSize // it keeps all
+	near.limit = maxSpecials * specialTail / cursorWindow // it keeps all
 	var b [specialTail]byte
 	c.specials = c.specials[:0]
 	for i := range c.heap.spans {

@@ -119,53 +119,82 @@ func (m memory) words(dst []uint64, addr, n uint64, buf []byte) ([]uint64, error
 	return dst, nil
 }
 
-// each reads the size bytes at every address, which must be sorted, by windows
-// of buf's length, and passes record i to fn. Records that cannot be read are
-// left out; missed says how many. The bytes are valid during the call only.
-func (m memory) each(addrs []uint64, size int, buf []byte, fn func(i int, b []byte)) (missed int) {
+// recordReader reads records of one size, many at once, without allocating when it
+// has done so before.
+type recordReader struct {
+	buf     []byte // windowSize
+	windows [][2]uint64
+}
+
+func newRecordReader() recordReader { return recordReader{buf: make([]byte, windowSize)} }
+
+// each reads the size bytes at every address, which must be sorted, and passes record
+// i to fn. Records that cannot be read are left out; missed says how many. The bytes
+// are valid during the call only.
+func (r *recordReader) each(m memory, addrs []uint64, size int, fn func(i int, b []byte)) (missed int) {
 	for i := 0; i < len(addrs); {
-		j := windowEnd(addrs, i, size, len(buf))
-		window := buf[:int(addrs[j-1]-addrs[i])+size]
-		if m.read(addrs[i], window) == nil {
-			for k := i; k < j; k++ {
-				fn(k, window[addrs[k]-addrs[i]:][:size])
+		end, n := r.fill(addrs, i, size)
+		rest := r.buf[:n]
+		if m.readPieces(rest, r.windows) != nil {
+			for ; i < end; i++ {
+				if m.read(addrs[i], r.buf[:size]) != nil {
+					missed++
+					continue
+				}
+				fn(i, r.buf[:size])
 			}
-			i = j
 			continue
 		}
-		for ; i < j; i++ {
-			if m.read(addrs[i], buf[:size]) != nil {
-				missed++
-				continue
+		for _, w := range r.windows {
+			for ; i < end && addrs[i] < w[1]; i++ {
+				fn(i, rest[addrs[i]-w[0]:][:size])
 			}
-			fn(i, buf[:size])
+			rest = rest[w[1]-w[0]:]
 		}
 	}
 	return missed
 }
 
-// windowEnd is the index after the last record that fits one window from
-// record i on.
-func windowEnd(addrs []uint64, i, size, window int) int {
-	j := i + 1
-	for j < len(addrs) && addrs[j]-addrs[i] <= uint64(window-size) && addrs[j]-addrs[j-1] <= uint64(size+windowGap) {
-		j++
+// fill sets the windows to those of the records from i on, as many as there is room
+// for, and says where the others begin and how many bytes these have.
+func (r *recordReader) fill(addrs []uint64, i, size int) (end, n int) {
+	r.windows = r.windows[:0]
+	var last *[2]uint64
+	for ; i < len(addrs); i++ {
+		from, to := addrs[i], addrs[i]+uint64(size)
+		near := last != nil && from <= last[1]+windowGap
+		if near {
+			from, to = last[1], max(to, last[1])
+		}
+		if n += int(to - from); n > len(r.buf) {
+			return i, n - int(to-from)
+		}
+		if !near {
+			r.windows = append(r.windows, [2]uint64{from, to})
+			last = &r.windows[len(r.windows)-1]
+		}
+		last[1] = to
 	}
-	return j
+	return i, n
 }
 
 // cursor reads small pieces that lie near each other through a few windows. It
 // never reads the same window twice: make a new one for each walk.
 type cursor struct {
 	mem     memory
-	windows map[uint64][]byte // by address / windowSize; nil: unreadable as a whole
+	windows map[uint64][]byte // by address / cursorWindow; nil: unreadable as a whole
 	order   []uint64
 	limit   int // of windows
 }
 
-// maxWindows bounds what a cursor keeps: a persistentalloc chunk is four
-// windows, and every P fills its own.
-const maxWindows = 256
+const (
+	// cursorWindow is how much a cursor reads at once: what it follows lies close together
+	// in one program and far apart in another, between all else that the runtime makes.
+	cursorWindow = 16 << 10
+	// maxWindows bounds what a cursor keeps, 16 MiB: a persistentalloc chunk is 16
+	// windows, and every P fills its own.
+	maxWindows = 1 << 10
+)
 
 func newCursor(m memory) *cursor {
 	return &cursor{mem: m, windows: make(map[uint64][]byte), limit: maxWindows}
@@ -173,7 +202,7 @@ func newCursor(m memory) *cursor {
 
 // read fills p from addr.
 func (c *cursor) read(addr uint64, p []byte) error {
-	key, off := addr/windowSize, addr%windowSize
+	key, off := addr/cursorWindow, addr%cursorWindow
 	w, ok := c.windows[key]
 	if !ok {
 		w = c.load(key)
@@ -194,9 +223,9 @@ func (c *cursor) load(key uint64) []byte {
 		c.order = slices.Delete(c.order, 0, 1)
 	}
 	if w == nil {
-		w = make([]byte, windowSize)
+		w = make([]byte, cursorWindow)
 	}
-	if c.mem.read(key*windowSize, w) != nil {
+	if c.mem.read(key*cursorWindow, w) != nil {
 		w = nil
 	}
 	c.windows[key] = w

@@ -51,7 +51,7 @@ type profileReader struct {
 	sorted  []uint64 // record addresses, ascending
 	order   []int32  // sorted[i] is bucket order[i]'s
 	values  []record // by bucket
-	buf     []byte
+	reader  recordReader
 	settled uint32 // value of mProfCycle whose flush was seen to be complete
 }
 
@@ -76,7 +76,7 @@ func (p *profileReader) attach(r *Runtime, find *resolver) error {
 		return fmt.Errorf("%s: the profile's records are not laid out as known", r.bin.GoVersion)
 	}
 	p.limit = maxBuckets
-	p.buf = make([]byte, windowSize)
+	p.reader = newRecordReader()
 	return p.verify(r.mem)
 }
 

@@ -2,6 +2,7 @@ package gomem
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -19,7 +20,7 @@ const maxReads = 4
 func (p *profileReader) readRecords(m memory) (cycle uint32, err error) {
 	before, err := m.u32(p.cycle)
 	for try := 0; try < maxReads && err == nil; try++ {
-		missed := m.each(p.sorted, int(p.record), p.buf, p.keep)
+		missed := p.reader.each(m, p.sorted, int(p.record), p.keep)
 		if missed > 0 {
 			return 0, fmt.Errorf("%d of %d records could not be read", missed, len(p.records))
 		}
@@ -65,6 +66,7 @@ func (p *profileReader) flushed(cycle uint32) bool {
 // three). Before the first collection is published the program's own profile
 // shows all, too (runtime/mprof.go, memProfileInternal).
 func (p *profileReader) views(dst []sample.BucketCounts, cycle uint32) []sample.BucketCounts {
+	dst = slices.Grow(dst, len(p.values))
 	c := 1 + cycle%3
 	empty := true
 	for i := range p.values {

@@ -1,6 +1,7 @@
 package gomem
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,7 +28,7 @@ type spanReader struct {
 	size     int    // bytes of an mspan that are read
 	at       spanPlaces
 	sorted   []uint64
-	buf      []byte
+	records  recordReader
 }
 
 // spanPlaces are offsets within a runtime.mspan.
@@ -72,7 +73,7 @@ func (s *spanReader) attach(r *Runtime, find *resolver) error {
 	if err := find.err(); err != nil {
 		return err
 	}
-	s.buf = make([]byte, windowSize)
+	s.records = newRecordReader()
 	return s.verify(r.mem)
 }
 
@@ -98,7 +99,7 @@ func (s *spanReader) read(m memory, fn func(mspan)) error {
 	if err := s.list(m); err != nil {
 		return err
 	}
-	missed := m.each(s.sorted, s.size, s.buf, func(_ int, b []byte) {
+	missed := s.records.each(m, s.sorted, s.size, func(_ int, b []byte) {
 		if span, ok := s.decode(b); ok {
 			fn(span)
 		}
@@ -120,21 +121,21 @@ func (s *spanReader) list(m memory) error {
 	if n < known {
 		s.sorted, known = s.sorted[:0], 0
 	}
-	s.sorted, err = m.words(s.sorted, ptr+8*known, n-known, s.buf)
+	s.sorted, err = m.words(s.sorted, ptr+8*known, n-known, s.records.buf)
 	if err != nil {
 		s.sorted = s.sorted[:0]
 		return err
 	}
 	fresh := slices.Clone(s.sorted[known:])
 	slices.Sort(fresh)
-	merge(s.sorted, int(known), fresh)
+	merge(s.sorted, int(known), fresh, cmp.Compare)
 	return nil
 }
 
 // merge puts fresh, which is sorted, among the first n of all, which are.
-func merge(all []uint64, n int, fresh []uint64) {
+func merge[T any](all []T, n int, fresh []T, compare func(a, b T) int) {
 	for k := len(all) - 1; len(fresh) > 0; k-- {
-		if last := len(fresh) - 1; n == 0 || fresh[last] >= all[n-1] {
+		if last := len(fresh) - 1; n == 0 || compare(fresh[last], all[n-1]) >= 0 {
 			all[k], fresh = fresh[last], fresh[:last]
 			continue
 		}

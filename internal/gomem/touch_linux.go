@@ -1,6 +1,7 @@
 package gomem
 
 import (
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,10 +17,17 @@ func InLargePages[T any](s []T) []T {
 	return s
 }
 
+// touchAtOnce is how much memory is made present by one call: meanwhile no other thread
+// gets any.
+const touchAtOnce = 16 << 20
+
 // touch makes the memory of a table present, so that writing to it later waits for no
 // page (MADV_POPULATE_WRITE, since Linux 5.14).
 func touch[T any](s []T) []T {
-	if b := pagesOf(InLargePages(s)); len(b) > 0 && unix.Madvise(b, unix.MADV_POPULATE_WRITE) != nil {
+	for b := range slices.Chunk(pagesOf(InLargePages(s)), touchAtOnce) {
+		if unix.Madvise(b, unix.MADV_POPULATE_WRITE) == nil {
+			continue
+		}
 		for i := 0; i < len(b); i += osPage {
 			b[i] = 0
 		}

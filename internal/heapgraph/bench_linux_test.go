@@ -51,6 +51,7 @@ func (p *shaped) graph(t testing.TB) (o *gomem.Objects, stood time.Duration, siz
 	}
 	plan, err := p.runtime.PlanHeapCopy(0)
 	must(err)
+	plan.Wait()
 	var copied *gomem.HeapCopy
 	var threads []gomem.Thread
 	stood, err = lastbreath.WhileFrozen(p.pid, time.Minute, func(ctx context.Context, z *lastbreath.Freeze) (err error) {
