@@ -24,6 +24,7 @@ import (
 type heapFlags struct {
 	maxStop         time.Duration
 	noStop, json    bool
+	strings         bool
 	maxMemory, path string
 	typ, exe        string
 	at, since       string
@@ -68,6 +69,7 @@ types DWARF; a stripped program's variables are shown by address.`,
 	flags.StringVar(&f.path, "path", "", "print the shortest way from a root to the object at this `address`")
 	flags.StringVar(&f.at, "at", "", "of a recording: the heap captured at this `moment`: kill, peak, last, a time since the start or of the clock")
 	flags.StringVar(&f.since, "since", "", "of a recording: what came to be held since the capture at this `moment` (first, or as --at), up to --at or the last")
+	flags.BoolVar(&f.strings, "strings", false, "of a process or core: say how many strings are copies of others. Their contents are read once the program goes on, and not kept")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	return c
 }
@@ -83,10 +85,14 @@ func (f *heapFlags) addReading(c *cobra.Command) {
 
 func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	recorded, err := f.recordingOf(arg)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if recorded != "" {
+	case f.strings && (f.path != "" || f.typ != ""):
+		return usagef("highwater heap 4711 --strings", "--strings goes with neither --type nor --path")
+	case f.strings && recorded != "":
+		return usagef("highwater heap 4711 --strings", "--strings is of a process or a core: a recording has no contents")
+	case recorded != "":
 		return f.fromRecording(s, recorded)
 	}
 	target, err := f.open(arg)
@@ -110,6 +116,13 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	}
 	ans := heapAnswerOf(target.name, c)
 	ans.Frames = (*stackFrames)(&a.Objects.Frames)
+	if f.strings {
+		compared, err := a.Strings(ctx)
+		if err != nil {
+			return err
+		}
+		ans.compared(compared)
+	}
 	return f.print(s, ans)
 }
 
@@ -156,7 +169,7 @@ func (f heapFlags) memory() (sample.Bytes, error) {
 
 // copy copies the heap, with the process stopped if it is one that runs.
 func (f heapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) (*heapCopy, error) {
-	c := &heapCopy{heapTarget: t, reason: sample.HeapAsked, threads: t.threads, limit: limit}
+	c := &heapCopy{heapTarget: t, reason: sample.HeapAsked, threads: t.threads, limit: limit, strings: f.strings}
 	if t.pid == 0 || f.noStop {
 		if t.pid != 0 {
 			c.gap("one instant", errors.New("the program was not stopped: what moved while it was read may count twice or not at all"))

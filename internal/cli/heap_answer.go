@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/highwater-go/highwater/internal/heapgraph"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -22,6 +23,7 @@ type heapAnswer struct {
 	Chains      []heapChain      `json:"chains"`
 	Gaps        []heapGap        `json:"gaps"`
 	Frames      *stackFrames     `json:"stack_frames,omitempty"` // of a process or a core
+	Strings     *heapStrings     `json:"strings,omitempty"`      // with --strings
 
 	program string
 	typed   float64 // share of live bytes whose type is known
@@ -72,6 +74,24 @@ type heapCollection struct {
 	Count   uint64 `json:"count"` // of collections on this path
 }
 
+// heapStrings is how many strings are copies of others.
+type heapStrings struct {
+	heapCopies
+	Paths []heapStringsOn `json:"paths"`
+}
+
+type heapStringsOn struct {
+	Path string `json:"path"`
+	heapCopies
+}
+
+type heapCopies struct {
+	Count    uint64 `json:"count"`
+	Distinct uint64 `json:"distinct"`
+	Bytes    uint64 `json:"bytes"`
+	Copied   uint64 `json:"copied_bytes"` // that would not be there if each were there once
+}
+
 type heapChain struct {
 	Path   string `json:"path"`
 	Type   string `json:"type"`
@@ -107,6 +127,24 @@ func heapAnswerOf(program string, c *sample.HeapCapture) *heapAnswer {
 	}
 	ans.holders(c)
 	return ans
+}
+
+// compared takes in how many strings are copies, and what is not known of that.
+func (ans *heapAnswer) compared(s *heapgraph.Strings) {
+	ans.Strings = &heapStrings{heapCopies: copiesOf(s.Copies), Paths: []heapStringsOn{}}
+	for _, on := range s.On[:min(len(s.On), maxHeapRows)] {
+		ans.Strings.Paths = append(ans.Strings.Paths, heapStringsOn{on.Path, copiesOf(on.Copies)})
+	}
+	if n := s.Left.NoRoom; n > 0 {
+		ans.Gaps = append(ans.Gaps, heapGap{"copies among strings", fmt.Sprintf("%s references to strings found no room within --max-memory", count(n))})
+	}
+	if n := s.Left.Unread; n > 0 {
+		ans.Gaps = append(ans.Gaps, heapGap{"copies among strings", fmt.Sprintf("%s strings were gone before they were read", count(n))})
+	}
+}
+
+func copiesOf(c heapgraph.Copies) heapCopies {
+	return heapCopies{Count: c.Strings, Distinct: c.Distinct, Bytes: c.Bytes, Copied: c.Copied}
 }
 
 // holders are those of the capture, largest first.

@@ -29,6 +29,11 @@ type heapJSON struct {
 	}
 	Types, Collections, Chains, Gaps []json.RawMessage
 	Frames                           struct{ Exact, Whole int } `json:"stack_frames"`
+	Strings                          *struct {
+		Bytes  uint64
+		Copied uint64 `json:"copied_bytes"`
+		Paths  []struct{ Distinct uint64 }
+	}
 }
 
 // shape starts a program with one shape of heap.
@@ -90,6 +95,46 @@ func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
 	text, _ := askHeap(t, pid, "--max-stop=1m")
 	if lines := strings.Count(text, "\n"); lines > 30 || !strings.Contains(text, "main.cache.entries[].body") {
 		t.Errorf("%d lines:\n%s", lines, text)
+	}
+}
+
+func TestHowManyStringsAreCopiesIsSaid(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
+	path := hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "copies"), hwtest.BuildOptions{Strip: true})
+	p := hwtest.StartPiped(t, exec.Command(path))
+	p.Line()
+	pid := strconv.Itoa(p.PID)
+	core := filepath.Join(t.TempDir(), "core")
+	if text, err := exec.Command("gcore", "-o", core, pid).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, target := range []string{pid, core + "." + pid} {
+		text, _ := askHeap(t, target, "--strings")
+		if !strings.Contains(text, "1.7 MiB are copies") || !strings.Contains(text, "20 strings, 2 different") || strings.Count(text, "\n") > 30 {
+			t.Errorf("of %s:\n%s", target, text)
+		}
+		_, ans := askHeap(t, target, "--strings", "--json")
+		if s := ans.Strings; s == nil || s.Copied < 1_800_000 || s.Copied > s.Bytes || len(s.Paths) < 7 || s.Paths[0].Distinct != 2 || len(ans.Gaps) > 1 {
+			t.Errorf("of %s: %+v, gaps %s", target, s, ans.Gaps)
+		}
+	}
+	if _, ans := askHeap(t, pid, "--json"); ans.Strings != nil {
+		t.Error("strings were compared, and nobody asked for it")
+	}
+	// Room for the analysis, and hardly more.
+	for kib := 100; ; kib += 20 {
+		cmd := exec.Command(highwater(t), "heap", pid, "--strings", fmt.Sprintf("--max-memory=%dKiB", kib))
+		if text, err := cmd.Output(); err == nil {
+			if !strings.Contains(string(text), "found no room within --max-memory") {
+				t.Errorf("with %d KiB nothing is missed:\n%s", kib, text)
+			}
+			break
+		} else if kib > 4000 {
+			t.Fatal(err)
+		}
+	}
+	if text, err := exec.Command(highwater(t), "heap", pid, "--strings", "--type=string").CombinedOutput(); err == nil || !strings.Contains(string(text), "goes with neither") {
+		t.Errorf("%v: %s", err, text)
 	}
 }
 

@@ -28,6 +28,7 @@ type heapCopy struct {
 	copied  *gomem.HeapCopy
 	profile sample.HeapProfile
 	noSites error // why it has no profile
+	strings bool  // are to be compared
 	gaps    []sample.Gap
 
 	variables variables
@@ -119,6 +120,9 @@ func (c *heapCopy) analyze(ctx context.Context) (*heapgraph.Analysis, error) {
 	objects, err := c.copied.Graph(ctx, c.variables.all, c.threads)
 	if err != nil {
 		return nil, err
+	}
+	if c.strings {
+		objects.WantStrings()
 	}
 	c.copied, c.variables = nil, variables{}
 	return heapgraph.Analyze(ctx, objects)

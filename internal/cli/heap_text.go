@@ -17,6 +17,7 @@ const (
 	typeRows       = 5
 	collectionRows = 3
 	chainRows      = 2
+	stringRows     = 3 // instead of as many holders
 	gapRows        = 2
 )
 
@@ -31,7 +32,11 @@ func (ans *heapAnswer) print(w io.Writer) error {
 		p.line("  not stopped; types known of %.0f%% of live bytes%s", 100*ans.typed, ans.Frames)
 	}
 	p.line("WHO HOLDS IT                                                    retained, objects")
-	for _, h := range ans.Holders[:min(len(ans.Holders), holderRows)] {
+	rows := holderRows
+	if ans.Strings != nil {
+		rows -= stringRows
+	}
+	for _, h := range ans.Holders[:min(len(ans.Holders), rows)] {
 		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(h.Path, 80))
 		p.line("      %s  %s objects%s", short(h.Type, 40), count(h.Objects), allocatedAt(h))
 	}
@@ -40,6 +45,7 @@ func (ans *heapAnswer) print(w io.Writer) error {
 		p.line("  %10s %4s  %s  %s", units.Size(t.Bytes), ans.percent(t.Bytes), short(t.Type, 60), count(t.Objects))
 	}
 	p.collections(ans)
+	p.strings(ans.Strings)
 	for i, c := range ans.Chains[:min(len(ans.Chains), chainRows)] {
 		if i == 0 {
 			p.line("CHAINS that one marker walks alone")
@@ -60,6 +66,19 @@ func (p *heapPrinter) collections(ans *heapAnswer) {
 			p.line("COLLECTIONS")
 		}
 		p.line("  %10s  %s  %s", units.Size(c.Bytes), short(c.Path, 50), c.says())
+	}
+}
+
+// strings writes on which paths most bytes are copies.
+func (p *heapPrinter) strings(s *heapStrings) {
+	if s == nil {
+		return
+	}
+	p.line("STRINGS  %s of %s, %s different: %s are copies", count(s.Count), units.Size(s.Bytes), count(s.Distinct), units.Size(s.Copied))
+	for _, on := range s.Paths[:min(len(s.Paths), stringRows)] {
+		if on.Copied > 0 {
+			p.line("  %10s  %s  %s strings, %s different", units.Size(on.Copied), short(on.Path, 50), count(on.Count), count(on.Distinct))
+		}
 	}
 }
 

@@ -167,8 +167,17 @@ func (img *image) readHeap(t *testing.T, rt *Runtime) {
 	if err != nil {
 		return
 	}
+	o.WantStrings()
 	if err := o.FindTypes(t.Context()); err != nil {
 		t.Errorf("types of a graph that was made: %v", err)
+	}
+	_, err = o.HashStrings(t.Context(), func(object, length uint32, _ uint64) {
+		if object >= uint32(o.Count) || length == 0 {
+			t.Errorf("a string of %d bytes in object %d of %d", length, object, o.Count)
+		}
+	})
+	if err != nil {
+		t.Errorf("strings of a graph that was made: %v", err)
 	}
 	last := uint32(0)
 	for node := range uint32(o.Count + len(o.Roots)) {

@@ -30,6 +30,7 @@ type Objects struct {
 	typeOf      typeTable // by object; FindTypes fills it, and Collections
 	Collections []Collection
 	Samples     []Sample
+	strings     *stringList // nil: nobody wants them
 
 	// By pointer: of an object, how many words behind the one before it lies, the first
 	// behind the malloc header, and whether it is plain; of a variable, at which word.

@@ -183,7 +183,7 @@ func (ty *typer) follow(in *holding) {
 		}
 		switch to := o.To[e]; {
 		case sl.kind == slotUnknown:
-		case plain && sl.kind <= slotString && in.role != roleMap:
+		case plain && sl.kind <= slotString && in.role != roleMap && (sl.kind != slotString || o.strings == nil):
 			ty.set(to, refOf(sl.elem, sl.kind != slotPointer))
 		case sl.kind != slotSlice && sl.kind != slotString && ty.isTyped(to): // nothing new
 		default:
@@ -284,6 +284,9 @@ func (ty *typer) pointer(sl *slot, w [3]uint64, to uint32) {
 		return
 	}
 	into -= k.header
+	if sl.kind == slotString && ty.o.strings != nil && to >= uint32(ty.o.Count-ty.o.Leaves) {
+		ty.o.strings.note(to, k.elemsize, into, w[2])
+	}
 	if sl.kind == slotString || sl.kind == slotSlice && sl.size > 0 {
 		ty.cover(to, k, sl, into, w[2])
 	}

@@ -1,0 +1,3 @@
+module copies
+
+go 1.20
