@@ -26,6 +26,7 @@ type heapAnswer struct {
 	Strings     *heapStrings     `json:"strings,omitempty"`      // with --strings
 
 	program string
+	gc      uint32  // collections that have ended
 	typed   float64 // share of live bytes whose type is known
 }
 
@@ -52,6 +53,7 @@ type heapHolder struct {
 	Path      string     `json:"path"`
 	Type      string     `json:"type"`
 	Retained  uint64     `json:"retained_bytes"`
+	Young     *uint64    `json:"young_bytes"` // of these, allocated since the last collection; null: not known
 	Objects   uint64     `json:"objects"`
 	Allocated []heapSite `json:"allocated_at"`
 }
@@ -109,7 +111,7 @@ const maxHeapRows = 100
 // heapAnswerOf is what a capture says.
 func heapAnswerOf(program string, c *sample.HeapCapture) *heapAnswer {
 	ans := &heapAnswer{
-		Schema: "highwater.heap/1", program: program, typed: 1 - float64(c.Untyped)/float64(max(c.LiveBytes, 1)),
+		Schema: "highwater.heap/1", program: program, gc: c.GC, typed: 1 - float64(c.Untyped)/float64(max(c.LiveBytes, 1)),
 		Objects: c.Objects, Bytes: uint64(c.Bytes), LiveBytes: uint64(c.LiveBytes), StopMS: float64(c.Stopped.Microseconds()) / 1000,
 		Types: []heapType{}, Holders: []heapHolder{}, Collections: []heapCollection{}, Chains: []heapChain{}, Gaps: []heapGap{},
 	}
@@ -155,6 +157,9 @@ func (ans *heapAnswer) holders(c *sample.HeapCapture) {
 			continue
 		}
 		h := heapHolder{Path: c.Path(i), Type: p.Type, Retained: uint64(p.Retained), Objects: p.Held, Allocated: []heapSite{}}
+		if young := uint64(p.Young); c.Ages {
+			h.Young = &young
+		}
 		for _, s := range p.Sites {
 			h.Allocated = append(h.Allocated, heapSite{s.At.Func, s.At.File, s.At.Line, uint64(s.Bytes)})
 		}

@@ -44,7 +44,11 @@ func printGrowth(w io.Writer, g *explain.HeapGrowth) error {
 		if row.Always {
 			steps = "at every step"
 		}
-		p.line("      %s, %s to %s, %s objects more, %s%s", short(row.Type, 30), units.Size(row.Before), units.Size(row.After), growthCount(row.ChangeObjects), steps, grownBy(row))
+		young := ""
+		if row.Young != nil && g.Collections > 0 {
+			young = youngOf(uint64(*row.Young), uint64(row.After))
+		}
+		p.line("      %s, %s to %s, %s objects more, %s%s%s", short(row.Type, 30), units.Size(row.Before), units.Size(row.After), growthCount(row.ChangeObjects), steps, young, grownBy(row))
 	}
 	return p.err
 }

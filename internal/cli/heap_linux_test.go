@@ -25,6 +25,7 @@ type heapJSON struct {
 	Holders []struct {
 		Path      string
 		Retained  uint64                      `json:"retained_bytes"`
+		Young     *uint64                     `json:"young_bytes"`
 		Allocated []struct{ Function string } `json:"allocated_at"`
 	}
 	Types, Collections, Chains, Gaps []json.RawMessage
@@ -87,6 +88,9 @@ func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
 		}
 		if len(ans.Holders) == 0 || ans.Holders[0].Path != "main.cache.entries[].body" || ans.Holders[0].Retained != 2000*512 {
 			t.Fatalf("%s: holders %+v", stop, ans.Holders)
+		}
+		if young := ans.Holders[0].Young; young == nil || *young != 0 {
+			t.Errorf("%s: %v bytes are young, and three collections found all of them alive", stop, young)
 		}
 		if at := ans.Holders[0].Allocated; len(at) == 0 || at[0].Function != "main.newStore" {
 			t.Errorf("%s: allocated at %+v", stop, at)

@@ -38,7 +38,7 @@ func (ans *heapAnswer) print(w io.Writer) error {
 	}
 	for _, h := range ans.Holders[:min(len(ans.Holders), rows)] {
 		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(h.Path, 80))
-		p.line("      %s  %s objects%s", short(h.Type, 40), count(h.Objects), allocatedAt(h))
+		p.line("      %s  %s objects%s%s", short(h.Type, 40), count(h.Objects), ans.young(h), allocatedAt(h))
 	}
 	p.line("TYPES")
 	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {
@@ -99,6 +99,22 @@ func allocatedAt(h heapHolder) string {
 		return ""
 	}
 	return ", allocated at " + short(h.Allocated[0].String(), 50)
+}
+
+func (ans *heapAnswer) young(h heapHolder) string {
+	if h.Young == nil || ans.gc == 0 {
+		return ""
+	}
+	return youngOf(*h.Young, h.Retained)
+}
+
+// youngOf says how much of what is held no collection has found alive yet, where that is
+// more than a little.
+func youngOf(young, held uint64) string {
+	if held == 0 || young*20 < held {
+		return ""
+	}
+	return fmt.Sprintf(", %.0f%% since the last collection", 100*float64(young)/float64(held))
 }
 
 func (ans *heapAnswer) percent(n uint64) string {

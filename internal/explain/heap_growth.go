@@ -46,6 +46,7 @@ type HeapGrown struct {
 	After         sample.Bytes   `json:"after_bytes"`
 	Change        sample.Bytes   `json:"change_bytes"`
 	ChangeObjects int64          `json:"change_objects"`
+	Young         *sample.Bytes  `json:"young_bytes"`  // of After, allocated since the last collection before it; null: not known
 	Steps         int            `json:"steps"`        // from one capture to the next in which it grew
 	Always        bool           `json:"always"`       // it did in all of them
 	Allocated     []HeapGrownBy  `json:"allocated_at"` // lines that allocated more of what lies there
@@ -219,6 +220,9 @@ func (t *growthTree) row(at int) HeapGrown {
 	}
 	row.Before, row.Always = row.series[0], row.Steps == len(t.captures)-1
 	row.Change = row.After - row.Before
+	if last.Ages {
+		row.Young = &p.Young
+	}
 	return row
 }
 

@@ -36,6 +36,9 @@ func (c *heapCopy) copyRest(ctx context.Context) (err error) {
 	if c.goroutines, err = c.r.goroutines.readAll(c.r.mem); err != nil {
 		return err
 	}
+	if c.sweepgen, err = c.r.mem.u32(c.r.spans.sweepgen); err != nil {
+		return err
+	}
 	if err := c.readModules(); err != nil {
 		return err
 	}

@@ -24,6 +24,10 @@ type heapMap struct {
 	pages  *[arenaPages]int32
 	// unmarked has a bit for every allocated object that was not reached yet.
 	unmarked []uint64
+	// young has a bit for each of these that was allocated since the last garbage
+	// collection, where that is asked for.
+	young    []uint64
+	sweepgen uint32 // mheap_.sweepgen
 	total    uint64
 }
 
@@ -134,7 +138,9 @@ func (h *heapMap) number() {
 }
 
 // readAllocated sets the bits of the allocated objects of some spans: those below
-// freeindex and those with their bit in allocBits (runtime/mbitmap.go, isFree).
+// freeindex and those with their bit in allocBits (runtime/mbitmap.go, isFree). These
+// were marked by the collection after which the span was swept, all others are younger.
+// In a span that is yet to be swept nothing was allocated since.
 func (h *heapMap) readAllocated(from, to int, read func(addr uint64, p []byte) error) error {
 	var raw [(maxNelems + 7) / 8]byte
 	for i := from; i < to; i++ {
@@ -145,7 +151,11 @@ func (h *heapMap) readAllocated(from, to int, read func(addr uint64, p []byte) e
 			return err
 		}
 		for w := range words {
-			words[w] = binary.LittleEndian.Uint64(raw[8*w:]) | below(s.freeindex, w)
+			marked := binary.LittleEndian.Uint64(raw[8*w:])
+			words[w] = marked | below(s.freeindex, w)
+			if h.young != nil && s.swept(h.sweepgen) {
+				h.young[h.first[i]/64+uint64(w)] = below(min(s.freeindex, s.nelems), w) &^ marked
+			}
 		}
 		words[len(words)-1] &= below(s.nelems, len(words)-1)
 	}

@@ -31,6 +31,7 @@ type Objects struct {
 	Collections []Collection
 	Samples     []Sample
 	strings     *stringList // nil: nobody wants them
+	young       []uint64    // a bit an object: allocated since the last collection
 
 	// By pointer: of an object, how many words behind the one before it lies, the first
 	// behind the malloc header, and whether it is plain; of a variable, at which word.
@@ -164,7 +165,8 @@ func numberObjects(h *heapMap, headers bool) (*Objects, error) {
 		o.places[i+1].rank = o.places[i].rank + uint32(bits.OnesCount64(w))
 	}
 	o.Count = int(o.places[len(h.unmarked)].rank)
-	h.unmarked = nil
+	o.noteYoung(h)
+	h.unmarked, h.young = nil, nil
 	if o.Count == 0 {
 		return nil, errNoObjects
 	}
@@ -184,6 +186,33 @@ func numberObjects(h *heapMap, headers bool) (*Objects, error) {
 	o.indexSpans()
 	return o, o.indexPages(h)
 }
+
+// noteYoung turns bits of places into those of objects.
+func (o *Objects) noteYoung(h *heapMap) {
+	o.young = InLargePages(make([]uint64, o.Count/64+2))
+	for i, young := range h.young {
+		all, rank := o.places[i].bits, uint64(o.places[i].rank)
+		if young &= all; young == 0 {
+			continue
+		}
+		packed, n := young, uint64(64)
+		if all != ^uint64(0) {
+			packed, n = 0, 0
+			for rest := all; rest != 0; rest &= rest - 1 {
+				packed |= young >> lowest(rest) & 1 << n
+				n++
+			}
+		}
+		o.young[rank/64] |= packed << (rank % 64)
+		if shift := rank % 64; shift+n > 64 {
+			o.young[rank/64+1] |= packed >> (64 - shift)
+		}
+	}
+}
+
+// Young says whether an object was allocated since the last garbage collection that had
+// ended by then, so that none has found it alive yet.
+func (o *Objects) Young(id uint32) bool { return o.young[id/64]>>(id%64)&1 != 0 }
 
 func (o *Objects) spanOfObjects(s *mspan, place uint32) objectSpan {
 	os := objectSpan{start: s.start, elemsize: s.elemsize, nelems: uint16(s.nelems), place: place, first: o.places[place/64].rank}

@@ -17,6 +17,7 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	c := h.c
 	h.c = nil
 	c.heap.number()
+	c.heap.young, c.heap.sweepgen = make([]uint64, len(c.heap.unmarked)), c.sweepgen
 	if err := c.readAllocated(); err != nil {
 		return nil, fmt.Errorf("the heap's objects: %w", err)
 	}

@@ -31,3 +31,41 @@ func TestAnArenaMayLoseItsLastSpanWhileTheHeapIsCopied(t *testing.T) {
 		}
 	}
 }
+
+func TestASpanIsSweptByItsSweepgen(t *testing.T) {
+	const heap = 12
+	for sweepgen, want := range map[uint32]bool{heap: true, heap + 3: true, heap - 2: false, heap - 1: false, heap + 1: false} {
+		if got := (&mspan{sweepgen: sweepgen}).swept(heap); got != want {
+			t.Errorf("a span of %d in a heap of %d is swept: %v", sweepgen, heap, got)
+		}
+	}
+}
+
+func TestWhatIsYoungIsKnownByObject(t *testing.T) {
+	h := &heapMap{spans: []mspan{{start: 0xc000000000, end: 0xc000000000 + 4*pageSize, elemsize: 128, nelems: 4 * pageSize / 128}}}
+	if err := h.enter(); err != nil {
+		t.Fatal(err)
+	}
+	h.number()
+	h.unmarked = []uint64{0xff00ff00f0f0f0f0, 0, 1<<63 | 1, ^uint64(0)}
+	h.young = []uint64{0x0100f000f0f00010, 5, 1<<63 | 2, 1<<40 | 3}
+	o, err := numberObjects(h, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := uint32(0)
+	for place := range 4 * 64 {
+		w, bit := place/64, place%64
+		if o.places[w].bits>>bit&1 == 0 {
+			continue
+		}
+		young := []uint64{0x0100f000f0f00010, 5, 1<<63 | 2, 1<<40 | 3}[w]>>bit&1 != 0
+		if o.Young(id) != young {
+			t.Errorf("object %d, in place %d, is young: %v", id, place, !young)
+		}
+		id++
+	}
+	if int(id) != o.Count {
+		t.Errorf("%d objects, not %d", o.Count, id)
+	}
+}

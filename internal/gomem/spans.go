@@ -175,6 +175,12 @@ func (s *spanReader) decode(b []byte) (mspan, bool) {
 	return span, true
 }
 
+// swept says whether the span was swept since the last collection. sweepgen is the
+// heap's (runtime/mheap.go, at mspan.sweepgen).
+func (s *mspan) swept(sweepgen uint32) bool {
+	return s.sweepgen == sweepgen || s.sweepgen == sweepgen+3
+}
+
 // kind says what the span's pages hold. sweepgen is the heap's.
 //
 // One large object is new while its freeindex is 1, where mallocgcLarge puts it

@@ -95,6 +95,7 @@ type path struct {
 	bytes   uint64
 	held    uint64 // objects that it retains
 	retains uint64 // bytes
+	young   uint64 // of these, allocated since the last collection
 	sample  uint32 // an object that lies on it
 	nearest uint32 // of these, how many pointers the nearest to a root is away from it
 	longest uint32 // and the farthest

@@ -84,7 +84,11 @@ func (p *pather) leaves(ctx context.Context) error {
 			a.leafPath[leaf] = at
 		}
 		on[at].objects++
-		on[at].bytes += size(p.inner + uint32(leaf))
+		n := size(p.inner + uint32(leaf))
+		on[at].bytes += n
+		if a.Objects.Young(p.inner + uint32(leaf)) {
+			on[at].young += n
+		}
 		if leaf%(1<<20) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -214,6 +218,9 @@ func (p *pather) count(ctx context.Context) error {
 			at := &p.counts[a.pathOf[i]]
 			at.objects++
 			at.bytes += size
+			if a.Objects.Young(first) {
+				at.young += size
+			}
 			if p.depth != nil {
 				d := p.depth[first]
 				at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
@@ -234,13 +241,13 @@ func (p *pather) sum() {
 		a.Live, a.LiveSize = a.Live+at.objects, a.LiveSize+at.bytes
 		at.held, at.retains = at.held+at.objects, at.retains+at.bytes
 		up := &a.paths[at.parent]
-		up.held, up.retains = up.held+at.held, up.retains+at.retains
+		up.held, up.retains, up.young = up.held+at.held, up.retains+at.retains, up.young+at.young
 	}
 }
 
 // join adds what was counted apart.
 func (at *path) join(other *path) {
-	at.objects, at.bytes = at.objects+other.objects, at.bytes+other.bytes
+	at.objects, at.bytes, at.young = at.objects+other.objects, at.bytes+other.bytes, at.young+other.young
 	at.nearest, at.longest = min(at.nearest, other.nearest), max(at.longest, other.longest)
 }
 

@@ -32,7 +32,7 @@ type Sites struct {
 func (a *Analysis) Summarize(ctx context.Context, sites Sites) (*sample.HeapCapture, error) {
 	c := &sample.HeapCapture{
 		Objects: uint64(a.Objects.Count), Bytes: sample.Bytes(a.Objects.Bytes),
-		LiveObjects: a.Live, LiveBytes: sample.Bytes(a.LiveSize),
+		LiveObjects: a.Live, LiveBytes: sample.Bytes(a.LiveSize), Ages: true,
 	}
 	for _, t := range a.TypesByBytes() {
 		if t.Type == "?" {
@@ -69,7 +69,7 @@ func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]
 		}
 		p := &a.paths[i]
 		path := sample.HeapPath{Parent: index[p.parent], Label: a.labelOf(i), Type: a.Objects.Types.Name(p.typ),
-			Objects: p.objects, Bytes: sample.Bytes(p.bytes), Held: p.held, Retained: sample.Bytes(p.retains)}
+			Objects: p.objects, Bytes: sample.Bytes(p.bytes), Held: p.held, Retained: sample.Bytes(p.retains), Young: sample.Bytes(p.young)}
 		if h, ok := of[i]; ok {
 			path.Holder, path.Sites = true, sites[h]
 		}

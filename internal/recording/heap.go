@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS heap_path (
   id INTEGER PRIMARY KEY,
   capture INTEGER REFERENCES heap_capture, parent INTEGER REFERENCES heap_path,
   label INTEGER REFERENCES heap_name, type INTEGER REFERENCES heap_name,
-  objects INTEGER, bytes INTEGER, held INTEGER, retained INTEGER, holder INTEGER
+  objects INTEGER, bytes INTEGER, held INTEGER, retained INTEGER, holder INTEGER, young INTEGER
 );
 CREATE TABLE IF NOT EXISTS heap_site (
   id INTEGER PRIMARY KEY,
@@ -40,7 +40,7 @@ var (
 	tableHeapCapture = table{"heap_capture", words(`at process reason stopped took gc objects bytes live_objects live_bytes untyped first_path paths first_site sites first_type types
 		collections chains gaps`)}
 	tableHeapName = table{"heap_name", words(`name`)}
-	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder`)}
+	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young`)}
 	tableHeapSite = table{"heap_site", words(`path frame objects bytes`)}
 	tableHeapType = table{"heap_type", words(`capture type objects bytes`)}
 	heapTables    = []table{tableHeapCapture, tableHeapName, tableHeapPath, tableHeapSite, tableHeapType}
@@ -83,7 +83,7 @@ func (w *Writer) addHeap(c *sample.HeapCapture) error {
 	if err != nil {
 		return err
 	}
-	if err := w.addHeapPaths(capture, c.Paths); err != nil {
+	if err := w.addHeapPaths(capture, c); err != nil {
 		return err
 	}
 	for _, t := range c.Types {
@@ -98,11 +98,14 @@ func (w *Writer) addHeap(c *sample.HeapCapture) error {
 	return nil
 }
 
-func (w *Writer) addHeapPaths(capture int64, paths []sample.HeapPath) error {
+func (w *Writer) addHeapPaths(capture int64, c *sample.HeapCapture) error {
 	first := w.rows[tableHeapPath.name] + 1
-	for i := range paths {
-		p := &paths[i]
-		var parent driver.Value
+	for i := range c.Paths {
+		p := &c.Paths[i]
+		var parent, young driver.Value
+		if c.Ages {
+			young = int64(p.Young)
+		}
 		if p.Parent >= i {
 			return fmt.Errorf("heap path %d before the one that it is a part of, %d", i, p.Parent)
 		}
@@ -117,7 +120,7 @@ func (w *Writer) addHeapPaths(capture int64, paths []sample.HeapPath) error {
 		if err != nil {
 			return err
 		}
-		id, err := w.add(&tableHeapPath, capture, parent, label, typ, int64(p.Objects), int64(p.Bytes), int64(p.Held), int64(p.Retained), flag(p.Holder))
+		id, err := w.add(&tableHeapPath, capture, parent, label, typ, int64(p.Objects), int64(p.Bytes), int64(p.Held), int64(p.Retained), flag(p.Holder), young)
 		if err != nil {
 			return err
 		}

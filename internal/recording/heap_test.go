@@ -16,11 +16,11 @@ import (
 func makeHeap(n int) *sample.HeapCapture {
 	c := &sample.HeapCapture{
 		At: meta.At.Add(time.Duration(n) * time.Second), Process: server, Reason: sample.HeapEvery, Stopped: 12 * time.Millisecond, Took: 80 * time.Millisecond,
-		GC: uint32(n), Objects: 5000, LiveObjects: 4000, Bytes: 1 << 20, LiveBytes: 900 << 10, Untyped: 4 << 10,
+		GC: uint32(n), Objects: 5000, LiveObjects: 4000, Bytes: 1 << 20, LiveBytes: 900 << 10, Untyped: 4 << 10, Ages: true,
 		Paths: []sample.HeapPath{
 			{Parent: -1, Label: "main.cache", Type: "?", Held: uint64(2 * n), Retained: sample.Bytes(600 * n)},
 			{Parent: 0, Label: ".entries[]", Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n), Held: uint64(2 * n), Retained: sample.Bytes(600 * n)},
-			{Parent: -1, Label: "goroutine main.wait", Type: "?", Held: 5, Retained: 5 << 10, Holder: true},
+			{Parent: -1, Label: "goroutine main.wait", Type: "?", Held: 5, Retained: 5 << 10, Young: 1 << 10, Holder: true},
 			{Parent: 1, Label: ".body", Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n), Held: uint64(n), Retained: sample.Bytes(512 * n), Holder: true,
 				Sites: []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}}},
 		},
@@ -68,6 +68,22 @@ func TestHeapCapturesAreReadBack(t *testing.T) {
 			t.Errorf("table %s:\n  schema %v\nwritten %v", tab.name, got, want)
 		}
 	}
+}
+
+// What 1.3 added is absent from a capture of 1.2, and everything else is read.
+func TestAHeapCaptureOfAnOlderMinorVersionIsRead(t *testing.T) {
+	path, want := heaps(t, 1)
+	db, err := openDatabase(path, "mode=rw")
+	must(t, err)
+	must(t, db.exec("ALTER TABLE heap_path DROP COLUMN young; PRAGMA user_version = 1002"))
+	must(t, db.close())
+	want[0].Ages = false
+	for i := range want[0].Paths {
+		want[0].Paths[i].Young = 0
+	}
+	got, err := open(t, path).Heap(1)
+	must(t, err)
+	equal(t, "capture", got, want[0])
 }
 
 func TestARecordingWithoutAHeapHasNoneAndIsNotDamaged(t *testing.T) {

@@ -151,9 +151,10 @@ func (r *Reader) heapPaths(c *sample.HeapCapture, at span, names heapNames) erro
 		}
 		c.Paths = append(c.Paths, sample.HeapPath{Parent: parent, Label: label, Type: typ,
 			Objects: uint64(integer(row[5])), Bytes: sample.Bytes(integer(row[6])), Held: uint64(integer(row[7])), Retained: sample.Bytes(integer(row[8])),
-			Holder: integer(row[9]) != 0})
+			Holder: integer(row[9]) != 0, Young: sample.Bytes(integer(row[10]))})
+		c.Ages = c.Ages || row[10] != nil
 		return nil
-	}, tableHeapPath.selFrom(tableHeapPath.name)+" WHERE id >= ?1 AND id < ?2 ORDER BY id", at.first, at.end())
+	}, r.sel(&tableHeapPath)+" WHERE id >= ?1 AND id < ?2 ORDER BY id", at.first, at.end())
 }
 
 func (r *Reader) heapSites(c *sample.HeapCapture, at heapExtent) error {

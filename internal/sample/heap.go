@@ -16,6 +16,7 @@ type HeapCapture struct {
 	Objects, LiveObjects uint64 // allocated, those not yet swept too; reachable
 	Bytes, LiveBytes     Bytes  // of these, in size-class slots
 	Untyped              Bytes  // live, of a type that is not known
+	Ages                 bool   // what is young is known: not of recordings before version 1.3
 
 	// Paths are a tree, each after the one that it is a part of. Those that hold next
 	// to nothing are left out: their sums are in the paths above them.
@@ -48,6 +49,7 @@ type HeapPath struct {
 	Bytes    Bytes  // of these
 	Held     uint64 // objects that it retains, those on it too
 	Retained Bytes
+	Young    Bytes // of Retained, allocated since the last collection; see HeapCapture.Ages
 	// Holder: here memory accumulates. No holder is a part of another.
 	Holder bool
 	// Sites are where a holder's sampled objects were allocated, most bytes first.

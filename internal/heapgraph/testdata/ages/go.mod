@@ -1,0 +1,3 @@
+module ages
+
+go 1.20
