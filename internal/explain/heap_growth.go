@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/recording"
@@ -129,9 +130,9 @@ func heapSide(c *sample.HeapCapture, start time.Time) HeapSide {
 func compareHeaps(captures []*sample.HeapCapture) *HeapGrowth {
 	first, last := captures[0], captures[len(captures)-1]
 	g := &HeapGrowth{Schema: HeapGrowthSchema, Captures: len(captures), Collections: last.GC - first.GC, Grew: []HeapGrown{}}
-	tree := growthTree{captures: captures, at: make([]map[string]int, len(captures))}
+	tree := growthTree{captures: captures, at: make([]map[string]int, len(captures)), frameless: frameless(captures)}
 	for i, c := range captures {
-		tree.at[i] = pathIndex(c)
+		tree.at[i] = tree.pathIndex(c)
 	}
 	tree.grow()
 	for _, row := range tree.rows {
@@ -148,22 +149,59 @@ func compareHeaps(captures []*sample.HeapCapture) *HeapGrowth {
 	return g
 }
 
+// growthTree is the paths of the last capture, with what the others had there.
+type growthTree struct {
+	captures  []*sample.HeapCapture
+	at        []map[string]int // by capture: 1 + index of a path
+	frameless map[string]bool  // goroutines of which some capture does not know the frames
+	rows      []HeapGrown
+}
+
+// inItsStack is a goroutine's words of which no frame is known: it ran as its program
+// was killed.
+const inItsStack = " in its stack"
+
+// frameless are such goroutines, by name.
+func frameless(captures []*sample.HeapCapture) map[string]bool {
+	names := make(map[string]bool)
+	for _, c := range captures {
+		for i := range c.Paths {
+			if p := &c.Paths[i]; p.Label == inItsStack && p.Parent >= 0 {
+				names[c.Paths[p.Parent].Label] = true
+			}
+		}
+	}
+	return names
+}
+
 // pathIndex is where each path of a capture is, by its text.
-func pathIndex(c *sample.HeapCapture) map[string]int {
+func (t *growthTree) pathIndex(c *sample.HeapCapture) map[string]int {
 	index := make(map[string]int, len(c.Paths))
 	for i := range c.Paths {
-		if text := c.Path(i); index[text] == 0 { // the text of a list's nodes is its own again
+		text := t.text(c, i)
+		switch at := index[text]; {
+		case at == 0: // the text of a list's nodes is its own again
+			index[text] = i + 1
+		case len(t.frameless) > 0 && c.Paths[at-1].Retained < c.Paths[i].Retained: // of several frames the one that holds most
 			index[text] = i + 1
 		}
 	}
 	return index
 }
 
-// growthTree is the paths of the last capture, with what the others had there.
-type growthTree struct {
-	captures []*sample.HeapCapture
-	at       []map[string]int // by capture: 1 + index of a path
-	rows     []HeapGrown
+// text is by which a path is known in all captures: where one does not know a
+// goroutine's frames, without them.
+func (t *growthTree) text(c *sample.HeapCapture, i int) string {
+	text := ""
+	for ; i >= 0; i = c.Paths[i].Parent {
+		p := &c.Paths[i]
+		label := p.Label
+		if p.Parent >= 0 && t.frameless[c.Paths[p.Parent].Label] && strings.HasPrefix(label, " in ") {
+			label = inItsStack
+		}
+		text = label + text
+	}
+	return text
 }
 
 // grow goes from the roots to where the growth accumulates: on to the parts of a
@@ -175,7 +213,7 @@ func (t *growthTree) grow() {
 	for i := range last.Paths {
 		p := &last.Paths[i]
 		children[p.Parent+1] = append(children[p.Parent+1], i)
-		grown[i] = int64(p.Retained) - int64(t.retained(0, last.Path(i)))
+		grown[i] = int64(p.Retained) - int64(t.retained(0, t.text(last, i)))
 	}
 	least := max(int64(last.LiveBytes)/grownOfAll, 1)
 	var descend func(at int)
@@ -207,8 +245,8 @@ func (t *growthTree) retained(capture int, path string) sample.Bytes {
 // row is what is told of a path of the last capture.
 func (t *growthTree) row(at int) HeapGrown {
 	last := t.captures[len(t.captures)-1]
-	p, text := &last.Paths[at], last.Path(at)
-	row := HeapGrown{Path: text, Type: p.Type, After: p.Retained, after: at, ChangeObjects: int64(p.Held)}
+	p, text := &last.Paths[at], t.text(last, at)
+	row := HeapGrown{Path: last.Path(at), Type: p.Type, After: p.Retained, after: at, ChangeObjects: int64(p.Held)}
 	for k := range t.captures {
 		row.series = append(row.series, t.retained(k, text))
 		if k > 0 && row.series[k] > row.series[k-1] {
@@ -239,7 +277,7 @@ func (t *growthTree) sites(row HeapGrown) []HeapGrownBy {
 		}
 	}
 	add(t.captures[len(t.captures)-1], row.after, 1)
-	if i := t.at[0][row.Path]; i > 0 {
+	if i := t.at[0][t.text(t.captures[len(t.captures)-1], row.after)]; i > 0 {
 		add(t.captures[0], i-1, -1)
 	}
 	all := []HeapGrownBy{}

@@ -47,3 +47,25 @@ func TestAHeapThatShrankGrewNowhere(t *testing.T) {
 		t.Errorf("%+v", g.Grew)
 	}
 }
+
+// A goroutine that ran as its program was killed has no frames in that capture.
+func TestWhatAFrameHeldGrewUntilTheKillThatKnowsNoFrames(t *testing.T) {
+	of := func(gc uint32, kib int, frames ...string) *sample.HeapCapture {
+		bytes := sample.Bytes(kib) * sample.KiB
+		c := &sample.HeapCapture{GC: gc, LiveBytes: bytes, Paths: []sample.HeapPath{{Parent: -1, Label: "goroutine main.serve", Retained: bytes + sample.Bytes(len(frames))}}}
+		for i, f := range frames {
+			part := bytes / sample.Bytes(1+100*(len(frames)-1-i)) // the last holds most
+			at := len(c.Paths)
+			c.Paths = append(c.Paths, sample.HeapPath{Parent: 0, Label: f, Retained: part},
+				sample.HeapPath{Parent: at, Label: ".index[]", Type: "[]uint8", Retained: part, Holder: true})
+		}
+		return c
+	}
+	g := compareHeaps([]*sample.HeapCapture{of(1, 1000, " in main.wait", " in main.serve"), of(2, 2000, " in main.serve"), of(3, 3000, inItsStack, inItsStack)})
+	if len(g.Grew) != 1 {
+		t.Fatalf("%+v", g.Grew)
+	}
+	if row := g.Grew[0]; row.Path != "goroutine main.serve in its stack.index[]" || !row.Always || row.Before != 1000*sample.KiB || row.After != 3000*sample.KiB {
+		t.Errorf("%+v", row)
+	}
+}
