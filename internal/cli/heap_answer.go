@@ -44,9 +44,10 @@ func (f *stackFrames) String() string {
 }
 
 type heapType struct {
-	Type    string `json:"type"`
-	Objects uint64 `json:"objects"`
-	Bytes   uint64 `json:"bytes"`
+	Type     string  `json:"type"`
+	Objects  uint64  `json:"objects"`
+	Bytes    uint64  `json:"bytes"`
+	Inferred *uint64 `json:"inferred_bytes"` // of these, whose type follows from what points there alone; null: not known
 }
 
 type heapHolder struct {
@@ -116,7 +117,11 @@ func heapAnswerOf(program string, c *sample.HeapCapture) *heapAnswer {
 		Types: []heapType{}, Holders: []heapHolder{}, Collections: []heapCollection{}, Chains: []heapChain{}, Gaps: []heapGap{},
 	}
 	for _, t := range c.Types {
-		ans.Types = append(ans.Types, heapType{t.Type, t.Objects, uint64(t.Bytes)})
+		row := heapType{Type: t.Type, Objects: t.Objects, Bytes: uint64(t.Bytes)}
+		if inferred := uint64(t.Inferred); c.Ages {
+			row.Inferred = &inferred
+		}
+		ans.Types = append(ans.Types, row)
 	}
 	for _, l := range c.Collections {
 		ans.Collections = append(ans.Collections, heapCollection{l.Path, l.Kind, l.Type, l.Entries, l.Room, uint64(l.Bytes), uint64(l.Reached), l.Count})

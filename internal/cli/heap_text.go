@@ -40,9 +40,9 @@ func (ans *heapAnswer) print(w io.Writer) error {
 		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(h.Path, 80))
 		p.line("      %s  %s objects%s%s", short(h.Type, 40), count(h.Objects), ans.young(h), allocatedAt(h))
 	}
-	p.line("TYPES")
+	p.line("TYPES%s", ans.legend())
 	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {
-		p.line("  %10s %4s  %s  %s", units.Size(t.Bytes), ans.percent(t.Bytes), short(t.Type, 60), count(t.Objects))
+		p.line("  %10s %4s  %s%s  %s", units.Size(t.Bytes), ans.percent(t.Bytes), t.mark(), short(t.Type, 60), count(t.Objects))
 	}
 	p.collections(ans)
 	p.strings(ans.Strings)
@@ -57,6 +57,24 @@ func (ans *heapAnswer) print(w io.Writer) error {
 	}
 	p.line("--json has all rows; --type TYPE and --path ADDR go into one")
 	return p.err
+}
+
+// mark stands before a type that most objects do not carry themselves.
+func (t *heapType) mark() string {
+	if t.Inferred != nil && *t.Inferred*2 > t.Bytes {
+		return "~"
+	}
+	return ""
+}
+
+// legend explains the mark where there is one.
+func (ans *heapAnswer) legend() string {
+	for i := range ans.Types[:min(len(ans.Types), typeRows)] {
+		if ans.Types[i].mark() != "" {
+			return "                                      ~ inferred from the field, slice or map that leads there"
+		}
+	}
+	return ""
 }
 
 // collections writes those of which much is out of reach or that are large.

@@ -32,6 +32,7 @@ type Objects struct {
 	Samples     []Sample
 	strings     *stringList // nil: nobody wants them
 	young       []uint64    // a bit an object: allocated since the last collection
+	carried     []uint64    // a bit an object: its type is not only that of what points there
 
 	// By pointer: of an object, how many words behind the one before it lies, the first
 	// behind the malloc header, and whether it is plain; of a variable, at which word.

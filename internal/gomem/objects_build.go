@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"runtime/debug"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -85,6 +86,22 @@ func (o *Objects) FindTypes(ctx context.Context) error {
 	o.copy.release()
 	o.copy = nil
 	return nil
+}
+
+// Carried says whether an object's type is known of itself: by its malloc header or span,
+// by an interface's value or a function's code. Others follow from the type of a place that
+// points there, which package unsafe can make wrong. FindTypes must have been called.
+func (o *Objects) Carried(id uint32) bool { return o.carried[id/64]>>(id%64)&1 != 0 }
+
+// EachCarried calls fn for each object from an id on of which Carried is true.
+func (o *Objects) EachCarried(from uint32, fn func(id uint32)) {
+	for w := from / 64; int(w) < len(o.carried); w++ {
+		for rest := o.carried[w]; rest != 0; rest &= rest - 1 {
+			if id := 64*w + uint32(bits.TrailingZeros64(rest)); id >= from {
+				fn(id)
+			}
+		}
+	}
 }
 
 // VariableRanges are where the program's variables lie, as link-time addresses.

@@ -35,6 +35,7 @@ type inside struct {
 func (ty *typer) run(ctx context.Context) error {
 	o := ty.o
 	o.typeOf, ty.typed = newTypeTable(o.Count), InLargePages(make([]uint64, o.Count/64+1))
+	o.carried = InLargePages(make([]uint64, o.Count/64+1))
 	ty.covers, ty.reached = make(map[uint32]coverage), InLargePages(make([]uint64, o.Count/64+1))
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
@@ -114,7 +115,7 @@ func (ty *typer) carry(id uint32, ref TypeRef) {
 		ty.waiting = append(ty.waiting, inside{object: id, typ: ref.index()})
 		return
 	}
-	ty.set(id, ref)
+	ty.setCarried(id, ref)
 }
 
 // fromRoots follows the variables whose types are known.
@@ -122,7 +123,7 @@ func (ty *typer) fromRoots() {
 	g := ty.types.ofRuntime("runtime.g")
 	for i := range ty.c.goroutines {
 		if id, ok := ty.o.At(ty.c.goroutines[i].addr); ok {
-			ty.set(id, refOf(g, false))
+			ty.setCarried(id, refOf(g, false))
 		}
 	}
 	for k := range ty.o.Roots {
@@ -153,6 +154,15 @@ func (ty *typer) set(id uint32, ref TypeRef) {
 	ty.o.typeOf.set(id, ref)
 	if first, end := ty.o.Pointers(id); first < end {
 		ty.queue = append(ty.queue, id)
+	}
+}
+
+// setCarried is set for a type that the object itself has, or the value that leads there:
+// no static type of a place was trusted for it.
+func (ty *typer) setCarried(id uint32, ref TypeRef) {
+	if ref != 0 && !ty.isTyped(id) {
+		ty.o.carried[id/64] |= 1 << (id % 64)
+		ty.set(id, ref)
 	}
 }
 
@@ -302,19 +312,15 @@ func (ty *typer) pointer(sl *slot, w [3]uint64, to uint32) {
 	default:
 		return
 	}
-	elem, array := sl.elem, false
 	switch sl.kind {
 	case slotInterface:
-		elem = ty.boxed(ty.types.ofItab(w[0]), to)
+		ty.setCarried(to, refOf(ty.boxed(ty.types.ofItab(w[0]), to), false))
 	case slotEmpty:
-		elem = ty.boxed(ty.types.at(w[0]), to)
+		ty.setCarried(to, refOf(ty.boxed(ty.types.at(w[0]), to), false))
 	case slotFunc:
-		elem = ty.closure(to)
-	case slotSlice, slotString:
-		array = true
-	}
-	if elem != 0 {
-		ty.set(to, refOf(elem, array))
+		ty.setCarried(to, refOf(ty.closure(to), false))
+	default:
+		ty.set(to, refOf(sl.elem, sl.kind != slotPointer))
 	}
 }
 

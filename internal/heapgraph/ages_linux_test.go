@@ -44,3 +44,38 @@ func TestWhatIsYoungerThanTheLastCollectionIsTold(t *testing.T) {
 		})
 	}
 }
+
+func TestTypesThatObjectsDoNotCarryAreMarkedAsInferred(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, version := range toolchains {
+		t.Run(version, func(t *testing.T) {
+			for _, c := range []struct {
+				program, typ string
+				carried      bool
+			}{
+				{"ages", "[100]*main.record", true}, // by their headers, since Go 1.22
+				{"ages", "main.record", false},
+				{"copies", "string", true}, // by the interfaces that hold them
+				{"copies", "string contents", false},
+			} {
+				if version == "go1.20.14" && strings.HasPrefix(c.typ, "[") {
+					continue
+				}
+				bytes := uint64(0)
+				for _, u := range startShapes(t, hwtest.BuildOptions{Toolchain: version}, c.program, "off").analyze(t).TypesByBytes() {
+					if u.Type != c.typ {
+						continue
+					}
+					bytes += u.Bytes
+					// An error's text may lie in an interface, and little else that the runtime has.
+					if c.carried && u.Inferred*50 > u.Bytes || !c.carried && u.Inferred*100 < u.Bytes*98 {
+						t.Errorf("of %d bytes of %s %d are inferred", u.Bytes, u.Type, u.Inferred)
+					}
+				}
+				if bytes == 0 {
+					t.Errorf("%s has no objects of type %s", c.program, c.typ)
+				}
+			}
+		})
+	}
+}

@@ -96,6 +96,7 @@ type path struct {
 	held    uint64 // objects that it retains
 	retains uint64 // bytes
 	young   uint64 // of these, allocated since the last collection
+	carried uint64 // bytes of those that lie on it, whose type is known of themselves
 	sample  uint32 // an object that lies on it
 	nearest uint32 // of these, how many pointers the nearest to a root is away from it
 	longest uint32 // and the farthest

@@ -125,9 +125,10 @@ func (a *Analysis) allRetained() []uint64 {
 
 // TypeUse is the reachable objects of one type.
 type TypeUse struct {
-	Type    string
-	Objects uint64
-	Bytes   uint64
+	Type     string
+	Objects  uint64
+	Bytes    uint64
+	Inferred uint64 // of these, whose type follows from what points there alone
 }
 
 // TypesByBytes are the types of reachable objects, largest first.
@@ -144,6 +145,9 @@ func (a *Analysis) TypesByBytes() []TypeUse {
 			sums[p.typ] = u
 		}
 		u.Objects, u.Bytes = u.Objects+p.objects, u.Bytes+p.bytes
+		if p.typ != 0 {
+			u.Inferred += p.bytes - p.carried
+		}
 	}
 	all := make([]TypeUse, 0, len(sums))
 	for _, u := range sums {

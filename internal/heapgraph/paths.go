@@ -221,6 +221,9 @@ func (p *pather) count(ctx context.Context) error {
 			if a.Objects.Young(first) {
 				at.young += size
 			}
+			if a.Objects.Carried(first) {
+				at.carried += size
+			}
 			if p.depth != nil {
 				d := p.depth[first]
 				at.nearest, at.longest = min(at.nearest, d), max(at.longest, d)
@@ -236,6 +239,12 @@ func (p *pather) sum() {
 	for i := range p.counts {
 		a.paths[i].join(&p.counts[i])
 	}
+	size := a.Objects.SizeOf()
+	a.Objects.EachCarried(p.inner, func(leaf uint32) {
+		if at := a.leafPath[leaf-p.inner]; at != 0 {
+			a.paths[at].carried += size(leaf)
+		}
+	})
 	for i := len(a.paths) - 1; i > 0; i-- {
 		at := &a.paths[i]
 		a.Live, a.LiveSize = a.Live+at.objects, a.LiveSize+at.bytes
@@ -247,7 +256,8 @@ func (p *pather) sum() {
 
 // join adds what was counted apart.
 func (at *path) join(other *path) {
-	at.objects, at.bytes, at.young = at.objects+other.objects, at.bytes+other.bytes, at.young+other.young
+	at.objects, at.bytes = at.objects+other.objects, at.bytes+other.bytes
+	at.young, at.carried = at.young+other.young, at.carried+other.carried
 	at.nearest, at.longest = min(at.nearest, other.nearest), max(at.longest, other.longest)
 }
 

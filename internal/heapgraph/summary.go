@@ -39,7 +39,7 @@ func (a *Analysis) Summarize(ctx context.Context, sites Sites) (*sample.HeapCapt
 			c.Untyped = sample.Bytes(t.Bytes)
 		}
 		if len(c.Types) < mostRows {
-			c.Types = append(c.Types, sample.HeapType{Type: t.Type, Objects: t.Objects, Bytes: sample.Bytes(t.Bytes)})
+			c.Types = append(c.Types, sample.HeapType{Type: t.Type, Objects: t.Objects, Bytes: sample.Bytes(t.Bytes), Inferred: sample.Bytes(t.Inferred)})
 		}
 	}
 	holders := a.Holders()

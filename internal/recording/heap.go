@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS heap_site (
 );
 CREATE TABLE IF NOT EXISTS heap_type (
   id INTEGER PRIMARY KEY,
-  capture INTEGER REFERENCES heap_capture, type INTEGER REFERENCES heap_name, objects INTEGER, bytes INTEGER
+  capture INTEGER REFERENCES heap_capture, type INTEGER REFERENCES heap_name, objects INTEGER, bytes INTEGER, inferred INTEGER
 )`
 
 var (
@@ -42,7 +42,7 @@ var (
 	tableHeapName = table{"heap_name", words(`name`)}
 	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young`)}
 	tableHeapSite = table{"heap_site", words(`path frame objects bytes`)}
-	tableHeapType = table{"heap_type", words(`capture type objects bytes`)}
+	tableHeapType = table{"heap_type", words(`capture type objects bytes inferred`)}
 	heapTables    = []table{tableHeapCapture, tableHeapName, tableHeapPath, tableHeapSite, tableHeapType}
 )
 
@@ -91,7 +91,11 @@ func (w *Writer) addHeap(c *sample.HeapCapture) error {
 		if err != nil {
 			return err
 		}
-		if _, err := w.add(&tableHeapType, capture, name, int64(t.Objects), int64(t.Bytes)); err != nil {
+		var inferred driver.Value
+		if c.Ages {
+			inferred = int64(t.Inferred)
+		}
+		if _, err := w.add(&tableHeapType, capture, name, int64(t.Objects), int64(t.Bytes), inferred); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func makeHeap(n int) *sample.HeapCapture {
 			{Parent: 1, Label: ".body", Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n), Held: uint64(n), Retained: sample.Bytes(512 * n), Holder: true,
 				Sites: []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}}},
 		},
-		Types:       []sample.HeapType{{Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n)}, {Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n)}},
+		Types:       []sample.HeapType{{Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n)}, {Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n), Inferred: 88}},
 		Collections: []sample.HeapCollection{{Path: "main.cache.entries", Kind: "map", Type: "map[string]*main.entry", Count: 1, Entries: uint64(n), Room: 8192, Bytes: 9000, Reached: 9000}},
 		Chains:      []sample.HeapChain{{Path: "main.head", Type: "main.node", Length: 12000}},
 		Gaps:        []sample.Gap{{What: "names of variables", Why: "the program has no symbol table"}},
@@ -75,9 +75,9 @@ func TestAHeapCaptureOfAnOlderMinorVersionIsRead(t *testing.T) {
 	path, want := heaps(t, 1)
 	db, err := openDatabase(path, "mode=rw")
 	must(t, err)
-	must(t, db.exec("ALTER TABLE heap_path DROP COLUMN young; PRAGMA user_version = 1002"))
+	must(t, db.exec("ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_type DROP COLUMN inferred; PRAGMA user_version = 1002"))
 	must(t, db.close())
-	want[0].Ages = false
+	want[0].Ages, want[0].Types[1].Inferred = false, 0
 	for i := range want[0].Paths {
 		want[0].Paths[i].Young = 0
 	}

@@ -99,12 +99,12 @@ func (r *Reader) heapRows(c *sample.HeapCapture, at heapExtent) error {
 		return err
 	}
 	return r.rows(func(row []driver.Value) error {
-		typ, err := names.of(row[0])
+		typ, err := names.of(row[2])
 		if err == nil {
-			c.Types = append(c.Types, sample.HeapType{Type: typ, Objects: uint64(integer(row[1])), Bytes: sample.Bytes(integer(row[2]))})
+			c.Types = append(c.Types, sample.HeapType{Type: typ, Objects: uint64(integer(row[3])), Bytes: sample.Bytes(integer(row[4])), Inferred: sample.Bytes(integer(row[5]))})
 		}
 		return err
-	}, "SELECT type, objects, bytes FROM heap_type WHERE id >= ?1 AND id < ?2 ORDER BY id", at.types.first, at.types.end())
+	}, r.sel(&tableHeapType)+" WHERE id >= ?1 AND id < ?2 ORDER BY id", at.types.first, at.types.end())
 }
 
 // heapNames are the rows of heap_name, from 1.

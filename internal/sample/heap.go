@@ -16,7 +16,7 @@ type HeapCapture struct {
 	Objects, LiveObjects uint64 // allocated, those not yet swept too; reachable
 	Bytes, LiveBytes     Bytes  // of these, in size-class slots
 	Untyped              Bytes  // live, of a type that is not known
-	Ages                 bool   // what is young is known: not of recordings before version 1.3
+	Ages                 bool   // what is young, and inferred, is known: not of recordings before version 1.3
 
 	// Paths are a tree, each after the one that it is a part of. Those that hold next
 	// to nothing are left out: their sums are in the paths above them.
@@ -66,9 +66,10 @@ type HeapSite struct {
 
 // HeapType is the reachable objects of one type.
 type HeapType struct {
-	Type    string
-	Objects uint64
-	Bytes   Bytes
+	Type     string
+	Objects  uint64
+	Bytes    Bytes
+	Inferred Bytes // of these, whose type follows from what points there alone; see HeapCapture.Ages
 }
 
 // HeapCollection is the maps, channels, slices or strings on one path that are large
