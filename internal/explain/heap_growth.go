@@ -174,15 +174,13 @@ func frameless(captures []*sample.HeapCapture) map[string]bool {
 	return names
 }
 
-// pathIndex is where each path of a capture is, by its text.
+// pathIndex is where each path of a capture is, by its text: the one that retains most
+// of several frames, and of a list's nodes, whose text is its own again.
 func (t *growthTree) pathIndex(c *sample.HeapCapture) map[string]int {
 	index := make(map[string]int, len(c.Paths))
 	for i := range c.Paths {
 		text := t.text(c, i)
-		switch at := index[text]; {
-		case at == 0: // the text of a list's nodes is its own again
-			index[text] = i + 1
-		case len(t.frameless) > 0 && c.Paths[at-1].Retained < c.Paths[i].Retained: // of several frames the one that holds most
+		if at := index[text]; at == 0 || c.Paths[at-1].Retained < c.Paths[i].Retained {
 			index[text] = i + 1
 		}
 	}
