@@ -157,9 +157,7 @@ type growthTree struct {
 	rows      []HeapGrown
 }
 
-// inItsStack is a goroutine's words of which no frame is known: it ran as its program
-// was killed.
-const inItsStack = " in its stack"
+const inItsStack = " in " + sample.WholeStack
 
 // frameless are such goroutines, by name.
 func frameless(captures []*sample.HeapCapture) map[string]bool {

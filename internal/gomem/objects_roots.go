@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // RootKind is why objects live that no other object points to.
@@ -300,7 +301,7 @@ func (ro *rooter) stack(g *goroutine, w *walk) {
 		ro.words(ro.frame(ro.function(pc)), b[:n])
 		b = b[n:]
 	}
-	name := "its stack"
+	name := sample.WholeStack
 	if len(w.pcs) > 0 {
 		name = ro.function(w.pcs[len(w.pcs)-1])
 	}

@@ -56,6 +56,10 @@ type HeapPath struct {
 	Sites []HeapSite
 }
 
+// WholeStack stands in a label, " in its stack", for the frame of a goroutine whose frames
+// are not known: it ran as its program was killed.
+const WholeStack = "its stack"
+
 // HeapSite is a line of code, and what stands for the sampled objects that were
 // allocated there: estimates, as a heap profile's.
 type HeapSite struct {
