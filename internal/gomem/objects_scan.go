@@ -16,10 +16,13 @@ const (
 	minInline = 16
 	// scanBatch is how many bytes of objects a thread of ours scans at once.
 	scanBatch = 1 << 20
+	// maxEarly is how many batches may wait for one that takes long.
+	maxEarly = 8
 )
 
 // scanner notes every pointer of every object. Several threads scan spans, batch by
-// batch; what a batch gives is put behind what those before it gave.
+// batch; what a batch gives is put behind what those before it gave, by whoever scans the
+// last that was missing.
 type scanner struct {
 	o     *Objects
 	c     *heapCopy
@@ -30,12 +33,23 @@ type scanner struct {
 
 	mu    sync.Mutex // of the types, and of what follows
 	masks map[uint64]*typeMask
-	next  int // span of the next batch
-	batch int // its number
-	turn  *sync.Cond
-	done  int // batches that have their place
-	edges int // of these
+	next  int              // span of the next batch
+	batch int              // its number
+	early map[int]*scanned // batches that wait for one before them, by number
+	fewer *sync.Cond       // wait
+	done  int              // batches that have their place
+	edges int              // of these
+	free  []*scanned
 	err   error
+}
+
+// scanned is a batch: what its spans gave.
+type scanned struct {
+	from, end, number int // spans
+	at                int // its place among all pointers
+	to                []uint32
+	slot              []uint16
+	far               []farSlot
 }
 
 // typeMask says which words of a type are pointers.
@@ -49,7 +63,7 @@ type typeMask struct {
 func (sc *scanner) scan(ctx context.Context) error {
 	o := sc.o
 	sc.ownRoots()
-	sc.masks, sc.turn = make(map[uint64]*typeMask), sync.NewCond(&sc.mu)
+	sc.masks, sc.early, sc.fewer = make(map[uint64]*typeMask), make(map[int]*scanned), sync.NewCond(&sc.mu)
 	most := sc.words()
 	if most > maxGraph {
 		return errHeapTooLarge
@@ -150,12 +164,10 @@ const noPs = ^uint32(0)
 // scanWorker is one thread of ours.
 type scanWorker struct {
 	*scanner
-	known map[uint64]*typeMask
-	to    []uint32
-	slot  []uint16
-	far   []farSlot
-	id    uint32 // the object that is scanned
-	last  uint32 // its last word that was a pointer
+	*scanned // the batch that it scans
+	known    map[uint64]*typeMask
+	id       uint32 // the object that is scanned
+	last     uint32 // its last word that was a pointer
 }
 
 // farSlot is a pointer, counted from the batch's first, that lies far behind the one
@@ -165,57 +177,75 @@ type farSlot struct{ e, slot uint32 }
 // batchOfSpans scans the next spans and says whether there were any.
 func (w *scanWorker) batchOfSpans() bool {
 	o := w.o
-	from, to, number := w.claim()
-	if from == to {
+	if w.scanned = w.claim(); w.from == w.end {
 		return false
 	}
-	w.to, w.slot, w.far = w.to[:0], w.slot[:0], w.far[:0]
-	for i := from; i < to; i++ {
+	for i := w.from; i < w.end; i++ {
 		w.span(i)
 	}
-	at, ok := w.place(number)
-	if !ok {
-		return false
+	placed, ok := w.place(w.scanned)
+	for _, b := range placed {
+		copy(o.To[b.at:], b.to)
+		copy(o.slot[b.at:], b.slot)
+		for id := o.firstOf(b.from); id < o.endOf(b.end-1); id++ {
+			o.First[id+1] += uint32(b.at)
+		}
 	}
-	copy(o.To[at:], w.to)
-	copy(o.slot[at:], w.slot)
-	for id := o.firstOf(from); id < o.endOf(to-1); id++ {
-		o.First[id+1] += uint32(at)
-	}
-	return true
+	w.reuse(placed)
+	return ok
 }
 
-// claim takes the next spans with pointers, those from and before to.
-func (sc *scanner) claim() (from, to, number int) {
+// claim takes the next spans with pointers, none at the end. It waits where many batches
+// do.
+func (sc *scanner) claim() *scanned {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	from, number = sc.next, sc.batch
+	for len(sc.early) >= maxEarly && sc.err == nil {
+		sc.fewer.Wait()
+	}
+	b := &scanned{}
+	if last := len(sc.free) - 1; last >= 0 {
+		b, sc.free = sc.free[last], sc.free[:last]
+	}
+	*b = scanned{from: sc.next, number: sc.batch, to: b.to[:0], slot: b.slot[:0], far: b.far[:0]}
 	for n := uint64(0); n < scanBatch && sc.next < len(sc.o.spans) && sc.o.spans[sc.next].is&spanNoscan == 0; sc.next++ {
 		n += uint64(sc.o.spans[sc.next].nelems) * sc.o.spans[sc.next].elemsize
 	}
+	b.end = sc.next
 	sc.batch++
-	return from, sc.next, number
+	return b
 }
 
-// place waits for the batches before and says where this one's pointers go.
-func (w *scanWorker) place(number int) (at int, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for w.done != number {
-		w.turn.Wait()
+// place says where the pointers of a batch go, and of those that waited for it. There are
+// none while one before it is missing.
+func (sc *scanner) place(b *scanned) (placed []*scanned, ok bool) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	for sc.early[b.number] = b; sc.early[sc.done] != nil; sc.done++ {
+		b := sc.early[sc.done]
+		delete(sc.early, sc.done)
+		b.at = sc.edges
+		if sc.edges += len(b.to); sc.edges > len(sc.o.To) {
+			sc.err = errHeapTooLarge
+		}
+		for _, f := range b.far {
+			sc.o.far[uint32(b.at)+f.e] = f.slot
+		}
+		placed = append(placed, b)
 	}
-	at = w.edges
-	w.done++
-	w.edges += len(w.to)
-	w.turn.Broadcast()
-	if w.edges > len(w.o.To) {
-		w.err = errHeapTooLarge
+	sc.err = orElse(sc.err, sc.c.fits(sc.o.takes(sc.edges)))
+	sc.fewer.Broadcast()
+	if sc.err != nil {
+		return nil, false
 	}
-	w.err = orElse(w.err, w.c.fits(w.o.takes(w.edges)))
-	for _, f := range w.far {
-		w.o.far[uint32(at)+f.e] = f.slot
-	}
-	return at, w.err == nil
+	return placed, true
+}
+
+// reuse lets other batches have their memory.
+func (sc *scanner) reuse(placed []*scanned) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.free = append(sc.free, placed...)
 }
 
 // span scans the allocated objects of one span. First counts from the batch's
