@@ -36,7 +36,7 @@ type scanner struct {
 	next  int              // span of the next batch
 	batch int              // its number
 	early map[int]*scanned // batches that wait for one before them, by number
-	fewer *sync.Cond       // wait
+	fewer *sync.Cond       // of these
 	done  int              // batches that have their place
 	edges int              // of these
 	free  []*scanned

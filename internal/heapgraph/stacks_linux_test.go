@@ -7,12 +7,14 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // stacked is testdata/stackshapes or runningshapes as it runs.
@@ -147,12 +149,21 @@ func TestADeadWordOfAFrameBelowOneThatRunsHoldsNothing(t *testing.T) {
 	for _, version := range toolchains {
 		t.Run(version, func(t *testing.T) {
 			p := startShapes(t, hwtest.BuildOptions{Toolchain: version, Strip: true}, "runningshapes", "off")
-			for range 20 {
+			const stops = 20
+			unknown := 0 // stops in the few instructions by which a stack is changed, where all words count
+			for range stops {
 				a := p.analyze(t)
 				id, ok := a.Objects.At(p.Dead)
-				if path := a.PathOf(id); !ok || path != "" {
+				switch path := a.PathOf(id); {
+				case ok && path == "":
+				case ok && strings.HasSuffix(path, " in "+sample.WholeStack):
+					unknown++
+				default:
 					t.Fatalf("it is an object %v, at %q", ok, path)
 				}
+			}
+			if unknown > stops/2 {
+				t.Errorf("in %d of %d stops the frames were not known", unknown, stops)
 			}
 		})
 	}
