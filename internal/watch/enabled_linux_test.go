@@ -1,10 +1,12 @@
 package watch
 
 import (
+	"context"
 	"math"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -138,7 +140,7 @@ func TestARateThatWasChangedBeforeTheWatchIsSaid(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.commands, "\n", " "), func(t *testing.T) {
 			a := attachTo(t, obeyed(t, target, c.commands), Options{}, nil)
 			k := &kept{}
-			a.watch(t, k.atPoint(t, hasFigures), k)
+			a.watch(t, k.afterUnderWay(t), k)
 			if rate := k.lastRate(); rate != c.rate {
 				t.Fatalf("the rate was %d at the end", rate)
 			}
@@ -147,6 +149,17 @@ func TestARateThatWasChangedBeforeTheWatchIsSaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// afterUnderWay ends a watch once what was counted first must have been sampled.
+func (k *kept) afterUnderWay(t testing.TB) context.Context {
+	var first time.Time
+	return k.atPoint(t, func(p *sample.Point) bool {
+		if first.IsZero() && hasFigures(p) {
+			first = p.At
+		}
+		return !first.IsZero() && p.At.Sub(first) > 2*underWay
+	})
 }
 
 // lastRate is that of the last moment's profile.

@@ -45,6 +45,7 @@ type process struct {
 
 	rate       int64        // MemProfileRate as it was last seen, but for 0
 	rateFor    sample.Bytes // what had been allocated then
+	counted    counted      // at an earlier profile
 	sitesKnown int          // buckets handed over
 	lastGC     uint32
 	lastPause  time.Duration

@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -33,20 +34,47 @@ func (s *Source) checkSamples(p *process, h *sample.HeapProfile) {
 	if late || h.Left > 0 || s.gaps[told{p.key, exactSizes + p.program.Name}] {
 		return // told as that
 	}
-	sampled, least := p.runtime.SampledTotal(h), float64(p.figures.TotalAlloc)
-	if math.Abs(sampled-least) <= chance(least, h.Rate) {
+	sampled, counted := p.runtime.SampledTotal(h), float64(p.figures.TotalAlloc)
+	if before, missing := p.counted.without(sampled, counted, h.Rate, h.At); missing {
+		s.sayRate(p, h.Rate, sampled, before)
+		return
+	}
+	if sampled <= counted+chance(counted, h.Rate) {
 		return
 	}
 	var now sample.Runtime
 	if p.runtime.Counters(&now) != nil {
 		return
 	}
-	most := float64(now.TotalAlloc)
-	if sampled >= least-chance(least, h.Rate) && sampled <= most+chance(most, h.Rate) {
-		return
+	if counted = float64(now.TotalAlloc); sampled > counted+chance(counted, h.Rate) {
+		s.sayRate(p, h.Rate, sampled, counted)
 	}
+}
+
+// counted is the bytes that the runtime had counted at a look at the profile.
+type counted struct {
+	total float64
+	at    time.Time
+}
+
+// underWay is longer than an object is counted and not sampled yet: before it is, the
+// runtime clears what it notes of a large one, which may be slow in a full cgroup.
+const underWay = 2 * time.Second
+
+// without says that the samples of now are too few for what was counted so long ago that
+// none of it can be under way, and how much that was.
+func (c *counted) without(sampled, total float64, rate int64, now time.Time) (before float64, missing bool) {
+	if !c.at.IsZero() && now.Sub(c.at) < underWay {
+		return 0, false
+	}
+	before = c.total
+	c.total, c.at = total, now
+	return before, sampled < before-chance(before, rate)
+}
+
+func (s *Source) sayRate(p *process, rate int64, sampled, counted float64) {
 	s.gap(p.key, exactSizes+p.program.Name,
-		fmt.Errorf("its samples are of %.0f MiB at the present rate of 1 per %d bytes, and the runtime has counted %.0f MiB: the program changed runtime.MemProfileRate before, and no one rate is right for all of them", sampled/(1<<20), h.Rate, most/(1<<20)))
+		fmt.Errorf("its samples are of %.0f MiB at the present rate of 1 per %d bytes, and the runtime has counted %.0f MiB: the program changed runtime.MemProfileRate before, and no one rate is right for all of them", sampled/(1<<20), rate, counted/(1<<20)))
 }
 
 // atStart is more than what a small program's runtime allocates before main.

@@ -22,11 +22,16 @@ var (
 	list  *small
 	pages [8192]*[4096]byte
 	large [32]*[1 << 20]byte
+	first *[16 << 20]byte
 )
 
 func init() {
 	if rate, err := strconv.Atoi(os.Getenv("INIT_RATE")); err == nil {
 		runtime.MemProfileRate = rate
+		// To Go 1.23 the first sample of a P comes when the rate of its beginning says so
+		// (runtime/mcache.go, nextSample): at 512 KiB after 9.4 MB at the latest.
+		runtime.GOMAXPROCS(1)
+		first = new([16 << 20]byte)
 	}
 }
 
