@@ -89,8 +89,8 @@ func TestNeighboursAreGatheredInOneRead(t *testing.T) {
 			t.Errorf("at %d: %d, want %d", at, got, want)
 		}
 	}
-	if len(g.reads) != 2 {
-		t.Errorf("%d reads", len(g.reads))
+	if len(g.reads.pieces) != 2 {
+		t.Errorf("%d reads", len(g.reads.pieces))
 	}
 }
 

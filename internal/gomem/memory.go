@@ -119,11 +119,44 @@ func (m memory) words(dst []uint64, addr, n uint64, buf []byte) ([]uint64, error
 	return dst, nil
 }
 
+// windows are pieces of memory that are read by one call, each [from, to), in the order
+// of addresses; in the buffer they lie one behind another.
+type windows struct {
+	pieces [][2]uint64
+	size   int // bytes of all
+}
+
+// join takes in n bytes, at or behind the address that was taken in last, and says where
+// in the buffer they will lie: near the ones before in one window with them. ok is false
+// where all would be more than most.
+func (w *windows) join(addr, n uint64, most int) (at int, ok bool) {
+	end := addr + n
+	var last *[2]uint64
+	if k := len(w.pieces) - 1; k >= 0 && addr <= w.pieces[k][1]+windowGap {
+		last = &w.pieces[k]
+		n = end - min(end, last[1])
+	}
+	if n > uint64(most-w.size) {
+		return 0, false
+	}
+	w.size += int(n)
+	if last == nil {
+		w.pieces = append(w.pieces, [2]uint64{addr, end})
+		return w.size - int(n), true
+	}
+	last[1] += n
+	return w.size - int(last[1]-addr), true
+}
+
+// forget empties them.
+func (w *windows) forget() { w.pieces, w.size = w.pieces[:0], 0 }
+
 // recordReader reads records of one size, many at once, without allocating when it
 // has done so before.
 type recordReader struct {
 	buf     []byte // windowSize
-	windows [][2]uint64
+	windows windows
+	at      []int // in buf, of each record
 }
 
 func newRecordReader() recordReader { return recordReader{buf: make([]byte, windowSize)} }
@@ -133,49 +166,32 @@ func newRecordReader() recordReader { return recordReader{buf: make([]byte, wind
 // are valid during the call only.
 func (r *recordReader) each(m memory, addrs []uint64, size int, fn func(i int, b []byte)) (missed int) {
 	for i := 0; i < len(addrs); {
-		end, n := r.fill(addrs, i, size)
-		rest := r.buf[:n]
-		if m.readPieces(rest, r.windows) != nil {
-			for ; i < end; i++ {
-				if m.read(addrs[i], r.buf[:size]) != nil {
-					missed++
-					continue
-				}
-				fn(i, r.buf[:size])
+		r.fill(addrs[i:], size)
+		together := m.readPieces(r.buf[:r.windows.size], r.windows.pieces) == nil
+		for _, at := range r.at {
+			b := r.buf[at:][:size]
+			if together || m.read(addrs[i], b) == nil {
+				fn(i, b)
+			} else {
+				missed++
 			}
-			continue
-		}
-		for _, w := range r.windows {
-			for ; i < end && addrs[i] < w[1]; i++ {
-				fn(i, rest[addrs[i]-w[0]:][:size])
-			}
-			rest = rest[w[1]-w[0]:]
+			i++
 		}
 	}
 	return missed
 }
 
-// fill sets the windows to those of the records from i on, as many as there is room
-// for, and says where the others begin and how many bytes these have.
-func (r *recordReader) fill(addrs []uint64, i, size int) (end, n int) {
-	r.windows = r.windows[:0]
-	var last *[2]uint64
-	for ; i < len(addrs); i++ {
-		from, to := addrs[i], addrs[i]+uint64(size)
-		near := last != nil && from <= last[1]+windowGap
-		if near {
-			from, to = last[1], max(to, last[1])
+// fill plans the reading of the first records, as many as there is room for.
+func (r *recordReader) fill(addrs []uint64, size int) {
+	r.windows.forget()
+	r.at = r.at[:0]
+	for _, addr := range addrs {
+		at, ok := r.windows.join(addr, uint64(size), len(r.buf))
+		if !ok {
+			return
 		}
-		if n += int(to - from); n > len(r.buf) {
-			return i, n - int(to-from)
-		}
-		if !near {
-			r.windows = append(r.windows, [2]uint64{from, to})
-			last = &r.windows[len(r.windows)-1]
-		}
-		last[1] = to
+		r.at = append(r.at, at)
 	}
-	return i, n
 }
 
 // cursor reads small pieces that lie near each other through a few windows. It

@@ -103,8 +103,7 @@ type stringReader struct {
 	fn      func(object, length uint32, hash uint64)
 	hash    maphash.Hash
 	buf     []byte
-	windows [][2]uint64
-	n       int // bytes of these
+	windows windows
 	waiting []waitingString
 	unread  uint64
 }
@@ -117,35 +116,23 @@ type waitingString struct {
 }
 
 func (r *stringReader) add(s stringAt, addr uint64) {
-	end := addr + uint64(s.length)
-	if uint64(s.length) > uint64(len(r.buf)) {
+	at, ok := r.windows.join(addr, uint64(s.length), len(r.buf))
+	if !ok {
 		r.flush()
+		at, ok = r.windows.join(addr, uint64(s.length), len(r.buf))
+	}
+	if !ok {
 		r.long(s, addr)
 		return
 	}
-	k := len(r.windows) - 1
-	near := k >= 0 && addr <= r.windows[k][1]+windowGap
-	more := int(s.length)
-	if near {
-		more = int(end - min(end, r.windows[k][1]))
-	}
-	if r.n+more > len(r.buf) {
-		r.flush()
-		near, more = false, int(s.length)
-	}
-	if !near {
-		r.windows = append(r.windows, [2]uint64{addr, addr})
-		k = len(r.windows) - 1
-	}
-	r.n += more
-	r.windows[k][1] = max(r.windows[k][1], end)
-	r.waiting = append(r.waiting, waitingString{s, addr, r.n - int(r.windows[k][1]-addr)})
+	r.waiting = append(r.waiting, waitingString{s, addr, at})
 }
 
 // flush reads what waits.
 func (r *stringReader) flush() {
+	w := &r.windows
 	// One byte first: that fails if the process is another one by now.
-	together := len(r.windows) > 0 && r.mem.read(r.windows[0][0], r.buf[:1]) == nil && r.mem.readPieces(r.buf[:r.n], r.windows) == nil
+	together := w.size > 0 && r.mem.read(w.pieces[0][0], r.buf[:1]) == nil && r.mem.readPieces(r.buf[:w.size], w.pieces) == nil
 	for _, s := range r.waiting {
 		b := r.buf[s.at:][:s.length]
 		if !together && r.mem.read(s.addr, b) != nil {
@@ -156,7 +143,8 @@ func (r *stringReader) flush() {
 		r.hash.Write(b)
 		r.fn(s.object, s.length, r.hash.Sum64())
 	}
-	r.windows, r.waiting, r.n = r.windows[:0], r.waiting[:0], 0
+	w.forget()
+	r.waiting = r.waiting[:0]
 }
 
 // long reads a string that is longer than the buffer.
