@@ -103,7 +103,8 @@ How each is measured:
   that of the page's week, with the file in the page cache.
 * **` + "`heap`" + `** is asked about a program that keeps a tree and a cache: a map of sessions that are a list, too, and share accounts. Its
   own memory is the largest resident set of the command (` + "`VmHWM`" + `, read every 5 ms). The machine's copy rate is that of two threads between
-  tables that are in memory. What a million objects more take is the median of some runs
+  tables that are in memory. All sizes are gone through three times, minutes apart, and the medians are those of all runs: a machine that
+  is others', too, is faster and slower for minutes. What a million objects more take is the median of some runs
   and the largest memory, less those of a heap of 1 MB: opening the program, and what it says of its types, does not grow with objects.
   Before each question, twice as much memory as the answer takes, and a quarter of that in small pages, was written to and given back, so that the machine
   has it: one whose host takes back what is free pays for it first, as the row about a GiB of memory says, and an answer after an idle minute is

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -53,34 +52,29 @@ func heap(r *room) ([]row, error) {
 }
 
 // heapOf starts a program that keeps so many objects, and asks so many times.
-func (r *room) heapOf(objects, times int) (*whole, error) {
+func (r *room) heapOf(w *whole, objects, times int) error {
 	p, err := start(r.target, "-do", "heap", "-objects", strconv.Itoa(objects))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer p.stop()
 	line, err := p.line("heap")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	w := &whole{}
 	if _, err := fmt.Sscan(line, &w.objects, &w.bytes); err != nil {
-		return nil, err
+		return err
 	}
 	for range times {
 		if err := touchAll(sample.Bytes(objects) * answerAnObject); err != nil {
-			return nil, err
+			return err
 		}
 		if err := w.ask(r.tool, p.pid()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	slices.Sort(w.stop)
-	slices.Sort(w.answer)
-	if w.copied, err = copiedOf(p.pid(), r.target); err != nil {
-		return nil, err
-	}
-	return w, nil
+	w.copied, err = copiedOf(p.pid(), r.target)
+	return err
 }
 
 // ask runs the command once.
