@@ -72,7 +72,7 @@ func notGrowing(c *Case, grown float64) string {
 		return "it came to its own end, and less and less of what it allocated stayed, as in a cache that fills up"
 	case c.fits(grown) && c.unwatchedEnd():
 		return fmt.Sprintf("its last collection was after %s: nothing says that the live heap grew any more", seconds(k.points[len(k.points)-1].at))
-	case (c.outcome.Kernel || c.fits(grown)) && c.rests(grown) && !c.keeps():
+	case (c.outcome.Kernel || c.fits(grown)) && c.rests(grown) && (!c.keeps() || c.slight(grown)):
 		return "the live heap grew early, and no more"
 	}
 	return ""
@@ -82,6 +82,10 @@ func notGrowing(c *Case, grown float64) string {
 func (c *Case) fits(grown float64) bool {
 	return !c.pressed && (c.limit == 0 || c.hardPeak()+grown < float64(c.limit))
 }
+
+// slight: memory was not short, and twenty times as much growth would still fit under the
+// limit.
+func (c *Case) slight(grown float64) bool { return c.limit > 0 && c.fits(20*grown) }
 
 // rests: over the last third of the time hardly anything was added to the live heap,
 // or could have been, as next to nothing was allocated. One that stands at its limit

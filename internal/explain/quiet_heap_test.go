@@ -43,6 +43,11 @@ var quietHeap = map[string]quietRun{
 		s.stand(20, 160, 0, 0)
 		return s
 	}, []Class{Leak}, Leak},
+	"little that came to rest where all is kept": {func() *scene {
+		s := scenes["growth that came to rest where all is kept"]()
+		s.Moment.Cgroup.Limit = sample.Some(16 * 1024 * mib)
+		return s
+	}, []Class{Healthy}, Healthy},
 	"a cache that fills up and stays": {func() *scene {
 		s := newScene()
 		s.heap(100, 101, 150)
