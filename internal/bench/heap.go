@@ -51,7 +51,8 @@ func heap(r *room) ([]row, error) {
 	return append(rows, moving), err
 }
 
-// heapOf starts a program that keeps so many objects, and asks so many times.
+// heapOf starts a program that keeps so many objects, and asks so many times: w has the
+// answers of all rounds, not in order yet.
 func (r *room) heapOf(w *whole, objects, times int) error {
 	p, err := start(r.target, "-do", "heap", "-objects", strconv.Itoa(objects))
 	if err != nil {

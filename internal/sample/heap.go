@@ -57,7 +57,7 @@ type HeapPath struct {
 }
 
 // WholeStack stands in a label, " in its stack", for the frame of a goroutine whose frames
-// are not known: it ran as its program was killed.
+// are not known: it ran as its program was killed, or was met between two stacks.
 const WholeStack = "its stack"
 
 // HeapSite is a line of code, and what stands for the sampled objects that were
