@@ -65,6 +65,11 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 		b.press(kb.Backspace)
 		b.until(`document.querySelectorAll('.held .path button').length === 1 && !document.querySelector('.way')`)
 	})
+	t.Run("types that are inferred are marked", func(t *testing.T) {
+		if !value[bool](b, `[...document.querySelectorAll('.types code')].some((e) => e.innerText.startsWith('~')) && [...document.querySelectorAll('.types code')].some((e) => !e.innerText.startsWith('~')) && document.querySelector('.types caption').innerText.includes('~ inferred')`) {
+			t.Error("not on the page")
+		}
+	})
 	t.Run("a type is searched for", func(t *testing.T) {
 		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('.types button')].find((x) => x.innerText.includes('session')).click()`))
 		b.until(`location.hash.includes('find=') && document.querySelector('.found tbody th code').innerText.startsWith('main.sessions')`)

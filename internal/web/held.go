@@ -55,6 +55,9 @@ type HeldType struct {
 	Type    string `json:"type"`
 	Objects uint64 `json:"objects"`
 	Bytes   int64  `json:"bytes"`
+	// Inferred is the bytes of those whose type follows from what points there alone; null:
+	// not known.
+	Inferred *int64 `json:"inferred_bytes"`
 }
 
 // Collection is maps, channels, slices or strings that are large or keep more than
@@ -105,7 +108,7 @@ func heldOf(c *sample.HeapCapture, taken float64) *Held {
 		}
 		h.Paths = append(h.Paths, one)
 	}
-	h.addTypes(c.Types)
+	h.addTypes(c)
 	for _, l := range c.Collections {
 		h.Collections = append(h.Collections, Collection{l.Path, l.Kind, l.Count, l.Entries, l.Room, int64(l.Bytes), int64(l.Reached)})
 	}
@@ -119,17 +122,23 @@ func heldOf(c *sample.HeapCapture, taken float64) *Held {
 }
 
 // addTypes lists types by their name: several of the program may share one.
-func (h *Held) addTypes(types []sample.HeapType) {
+func (h *Held) addTypes(c *sample.HeapCapture) {
 	at := map[string]int{}
-	for _, t := range types {
+	for _, t := range c.Types {
 		i, ok := at[t.Type]
 		if !ok {
 			i = len(h.Types)
 			at[t.Type] = i
 			h.Types = append(h.Types, HeldType{Type: t.Type})
+			if c.Ages {
+				h.Types[i].Inferred = new(int64)
+			}
 		}
 		h.Types[i].Objects += t.Objects
 		h.Types[i].Bytes += int64(t.Bytes)
+		if c.Ages {
+			*h.Types[i].Inferred += int64(t.Inferred)
+		}
 	}
 	slices.SortStableFunc(h.Types, func(a, b HeldType) int { return cmp.Compare(b.Bytes, a.Bytes) })
 }

@@ -128,7 +128,7 @@ export interface Held {
   taken: number; reason: string; pid: number; stopped: number
   live_objects: number; live_bytes: number; dead: number; untyped: number
   paths: HeldPath[]
-  types: { type: string; objects: number; bytes: number }[]
+  types: { type: string; objects: number; bytes: number; inferred_bytes: number | null }[]
   collections: { path: string; kind: string; count: number; entries: number; room: number; bytes: number; reached: number }[]
   chains: { path: string; length: number }[]
   gaps: { what: string; why: string }[]

@@ -16,6 +16,11 @@ function texts(held: Held): string[] {
   return all
 }
 
+// inferred says that most objects of a type do not carry it themselves.
+function inferred(t: Held['types'][number]): boolean {
+  return 2 * (t.inferred_bytes ?? 0) > t.bytes
+}
+
 // idOf names a path in the address: several may have one text, of different types.
 const idOf = (held: Held, all: string[], i: number) => (i < 0 ? '' : `${all[i]} ${held.paths[i].type}`)
 
@@ -57,8 +62,8 @@ export function Explorer({ held, state, change }: { held: Held; state: State; ch
       {found.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Paths that were found"><Rows held={held} all={all} list={found.slice(0, mostFound)} chosen={chosen} change={change} />
         {found.length > mostFound && <p class="muted">{found.length - mostFound} more</p>}</div>}
       {chosen >= 0 && <Way held={held} at={chosen} />}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Types"><table class="types"><caption>Types</caption><thead><tr><th scope="col">Type</th><th scope="col" class="num">Objects</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th></tr></thead>
-        <tbody>{types.map((t) => <tr><th scope="row"><button class="term" onClick={() => change({ find: literally(t.type) })}><code>{t.type === '?' ? 'not known' : t.type}</code></button></th><td class="num">{count(t.objects)}</td><td class="num">{size(t.bytes)}</td><td class="num">{percent(t.bytes, held.live_bytes)}</td></tr>)}</tbody></table></div>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Types"><table class="types"><caption>Types{types.some(inferred) && ' (~ inferred from the field, slice or map that leads there)'}</caption><thead><tr><th scope="col">Type</th><th scope="col" class="num">Objects</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th></tr></thead>
+        <tbody>{types.map((t) => <tr><th scope="row"><button class="term" onClick={() => change({ find: literally(t.type) })}><code>{inferred(t) && '~'}{t.type === '?' ? 'not known' : t.type}</code></button></th><td class="num">{count(t.objects)}</td><td class="num">{size(t.bytes)}</td><td class="num">{percent(t.bytes, held.live_bytes)}</td></tr>)}</tbody></table></div>
       <Loose held={held} />
     </div>
     {held.gaps.length > 0 && <ul>{held.gaps.map((g) => <li><b>{g.what}</b>: {g.why}</li>)}</ul>}
