@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/corpus/made/frame"
+)
+
+// programs builds all programs of the corpus into a folder.
+func programs(t *testing.T) *builder {
+	t.Helper()
+	return &builder{dir: t.TempDir(), from: ".."}
+}
+
+func compiled(t *testing.T, b *builder, r *run) string {
+	t.Helper()
+	r.Toolchain, r.Stripped = "", false
+	file, _, err := b.build(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestEveryProgramOfTheCorpusBuilds(t *testing.T) {
+	b := programs(t)
+	for _, f := range families {
+		if f.cgo && noCompiler() {
+			t.Logf("%s needs a C compiler", f.name)
+			continue
+		}
+		compiled(t, b, newRun(1, f, 0))
+	}
+}
+
+func noCompiler() bool {
+	_, err := exec.LookPath("gcc")
+	return err != nil
+}
+
+// Of 48 MiB that pass through, the faulty program keeps all and the repaired one a
+// part: else the truth that is written beside a recording is none.
+func TestAProgramKeepsWhatItsTruthSaysAndItsRepairedFormDoesNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs two dozen programs")
+	}
+	const all = 48 * mib
+	b := programs(t)
+	for _, f := range families {
+		if f.trend != "growing" || f.server || f.cgo && noCompiler() || f.name == "tmpfs" || f.name == "threads" || f.name == "untouched" {
+			continue // served by another process; or not in this process's resident memory
+		}
+		program := compiled(t, b, newRun(1, f, 0))
+		kept, repaired := residentAfter(t, program, all, f.args), residentAfter(t, program, all, append([]string{"-repaired"}, f.args...))
+		// The steady part of some is 24 MiB; what is garbage may be as much as is live.
+		if kept < all || repaired > kept*9/10 {
+			t.Errorf("%s: resident %d MiB, repaired %d MiB, of %d MiB made", f.name, kept/mib, repaired/mib, all/mib)
+		}
+	}
+}
+
+var highest = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// residentAfter runs a program until it has made total bytes, and gives the most
+// that was resident.
+func residentAfter(t *testing.T, program string, total int64, args []string) int64 {
+	t.Helper()
+	args = append(args, "-for", "0", "-rate", fmt.Sprint(192*mib), "-unit", "32768", "-total", fmt.Sprint(total))
+	c := exec.Command(program, args...)
+	c.Env = append(os.Environ(), "GOGC=25")
+	out, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { c.Process.Kill(); c.Wait() }()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.Contains(lines.Text(), frame.Done) {
+			return resident(t, c.Process.Pid)
+		}
+	}
+	t.Fatalf("%s %q ended before all was made", program, args)
+	return 0
+}
+
+func resident(t *testing.T, pid int) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := highest.FindSubmatch(status)
+	if m == nil {
+		t.Fatalf("no VmHWM in\n%s", status)
+	}
+	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib << 10
+}
