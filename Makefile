@@ -9,7 +9,7 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: build demo test test-go lint bench cases cases-truth soak add-go setup clean
+.PHONY: build demo test test-go lint bench cases cases-truth corpus truth soak add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -47,6 +47,18 @@ cases: build
 # Servers that nobody here wrote, at work for minutes: none may be accused.
 soak:
 	HIGHWATER_SOAK=5m $(GO) test ./internal/thirdparty -run TestWellKnownServersAreReadAndHealthy -parallel 10 -count=1 -v
+
+# Recordings of programs with known faults, repaired and innocent ones, drawn by
+# chance, kept in the user's cache directory. What is there is kept: give a SEED of
+# your own, and RUNS, for others. About 20 minutes.
+SEED ?= 1
+RUNS ?= 132
+corpus: build
+	cd corpus && $(GO) run ./run -seed $(SEED) -n $(RUNS)
+
+# What highwater answers about these recordings, against what is true.
+truth: build
+	cd corpus && $(GO) run ./judge -wrong -o ../docs/truth.md
 
 cases-truth:
 	cd cases && $(GO) run ./truth

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/corpus/truth"
+)
+
+// judgement is an answer beside what is true.
+type judgement struct {
+	*truth.Truth
+	answer
+	failed error
+}
+
+// result is what an answer is worth.
+type result string
+
+// The results. Undecided accuses nobody and names nothing.
+const (
+	right      result = "right"
+	undecided  result = "undecided"
+	falseAlarm result = "FALSE ALARM" // an innocent or repaired program is accused
+	wrongClass result = "WRONG CLASS"
+	wrongLine  result = "WRONG LINE"
+	noLine     result = "no line"
+	notSaid    result = "NOT SAID" // what the sentence must have is not there
+	noAnswer   result = "NO ANSWER"
+)
+
+func (j *judgement) result() result {
+	class := j.Verdict.Class
+	switch {
+	case j.failed != nil || class == "":
+		return noAnswer
+	case !slices.Contains(j.Classes, class):
+		return j.notAccepted()
+	case !j.Faulty:
+		return right
+	case !j.says():
+		return notSaid
+	case class == "healthy" || class == "inconclusive":
+		return right
+	}
+	return j.line()
+}
+
+// notAccepted: the class is not true, or nothing was decided.
+func (j *judgement) notAccepted() result {
+	switch {
+	case j.Verdict.Class == "inconclusive":
+		return undecided
+	case !j.Faulty:
+		return falseAlarm
+	}
+	return wrongClass
+}
+
+func (j *judgement) line() result {
+	switch c := j.Verdict.Culprit; {
+	case j.named():
+		return right
+	case c != nil && c.File != "":
+		return wrongLine
+	case j.NeedsLine:
+		return noLine
+	}
+	return right
+}
+
+// named: the line is one of the marked ones, or who keeps it is named.
+func (j *judgement) named() bool {
+	c := j.Verdict.Culprit
+	if c == nil {
+		return false
+	}
+	if slices.Contains(j.Lines, c.Line) && strings.HasSuffix("/"+c.File, "/"+j.File) {
+		return true
+	}
+	return c.HeldBy != nil && slices.ContainsFunc(j.Holder, func(h string) bool {
+		return strings.Contains(c.HeldBy.Path, h) || strings.Contains(c.HeldBy.Type, h)
+	})
+}
+
+func (j *judgement) says() bool {
+	return len(j.Says) == 0 || slices.ContainsFunc(j.Says, func(s string) bool { return strings.Contains(j.Verdict.Sentence, s) })
+}
+
+// enough: the verdict had three readings of whether it grows. One that does not
+// say how many had them.
+func (j *judgement) enough() bool { return j.Verdict.Readings == nil || *j.Verdict.Readings >= 3 }
+
+// expected is what should be said, in a few words.
+func (j *judgement) expected() string {
+	s := strings.Join(j.Classes, " or ")
+	if j.NeedsLine {
+		s += fmt.Sprint(" ", path.Base(path.Dir(j.File)), ":", joined(j.Lines))
+	}
+	return s
+}
+
+// given is what was said.
+func (j *judgement) given() string {
+	if j.failed != nil {
+		return j.failed.Error()
+	}
+	s := j.Outcome.State + ", " + j.Verdict.Class + " " + j.Verdict.Confidence
+	if c := j.Verdict.Culprit; c != nil && c.File != "" {
+		s += fmt.Sprintf(" %s:%d", path.Base(path.Dir(c.File)), c.Line)
+	}
+	return s
+}
+
+func joined(lines []int) string {
+	words := make([]string, len(lines))
+	for i, l := range lines {
+		words[i] = fmt.Sprint(l)
+	}
+	return strings.Join(words, ",")
+}
+
+func printRows(all []*judgement, onlyWrong bool) {
+	for _, j := range all {
+		r := j.result()
+		if onlyWrong && r == right {
+			continue
+		}
+		fmt.Printf("%-34s %-11s %-44s | %s\n", j.Name, r, j.expected(), j.given())
+		if r != right && j.failed == nil {
+			fmt.Printf("    %s\n", j.Verdict.Sentence)
+		}
+	}
+}
