@@ -14,10 +14,10 @@ var families = []*family{
 	leak("subslice", "headers", "inbox"),
 	leak("deferloop", "defer", "consume"),
 	leak("linkedlist", "eventLog", "event", "head"),
-	leak("liblru", "sessions", "lru"),
-	leak("libgroupcache", "thumbnails", "lru", "gallery"),
-	leak("liblist", "undo", "list", "editor"),
-	leak("libsyncmap", "clients", "limiter", "sync"),
+	beside(24*mib, "liblru", "sessions", "lru"),
+	beside(24*mib, "libgroupcache", "thumbnails", "lru", "gallery"),
+	beside(24*mib, "liblist", "undo", "list", "editor"),
+	beside(24*mib, "libsyncmap", "clients", "limiter", "sync"),
 	{name: "sessions", shape: grows, classes: leaks("leak"), trend: "growing", server: true, holder: []string{"sessions", "store"}},
 
 	pile("send"), pile("receive"), pile("mutex"), pile("net"), pile("select"),
@@ -81,6 +81,13 @@ var families = []*family{
 
 func leak(name string, holder ...string) *family {
 	return &family{name: name, shape: grows, classes: leaks("leak"), trend: "growing", holder: holder}
+}
+
+// beside is a leak beside something steady of the program's own.
+func beside(steady int64, name string, holder ...string) *family {
+	f := leak(name, holder...)
+	f.steady = steady
+	return f
 }
 
 // pile is a family of goroutines that wait. The buffer is allocated in the

@@ -13,6 +13,7 @@ type family struct {
 	args    []string // before all others
 	marks   []string // words of the marks that are this family's; none: all
 	holder  []string
+	steady  int64 // bytes that the program itself keeps from its start, rightly
 	// innocent: there is no faulty form.
 	innocent bool
 	// hint: the class is what must be said, a line need not be.

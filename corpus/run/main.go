@@ -121,6 +121,9 @@ func (b *bench) open() (err error) {
 	if _, err := os.Stat(b.tool); err != nil {
 		return fmt.Errorf("no highwater to record with: %w; build it with make build, or give -tool", err)
 	}
+	if _, err := os.Stat("made"); err != nil {
+		return fmt.Errorf("no programs here: %w; run it in the folder corpus", err)
+	}
 	if b.dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {

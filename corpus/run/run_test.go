@@ -96,6 +96,21 @@ func TestARepairedProgramIsAtRestAfterAQuarterOfItsTime(t *testing.T) {
 	}
 }
 
+func TestALimitThatIsToBeSurvivedHasRoomForTheGarbage(t *testing.T) {
+	for seed := range uint64(40) {
+		for _, f := range families {
+			r := newRun(seed, f, 1)
+			if f.trend != "growing" || r.Limit == 0 || r.Unit > 64<<10 { // of large pieces they keep one
+				continue
+			}
+			need := float64(r.behind()+f.steady+500*int64(min(r.Unit, 64<<10))) * r.headroom()
+			if float64(r.Limit) < need {
+				t.Errorf("%.0f MiB are needed: %s", need/mib, r.summary())
+			}
+		}
+	}
+}
+
 func TestWhatIsAcceptedOfOneKilledInItsFirstRiseIsNotALeakAlone(t *testing.T) {
 	r := newRun(1, families[0], 0)
 	r.LimitKind, r.Limit, r.Background, r.GOGC, r.GOMEMLIMIT = "killed", 24*mib, "none", "", 0

@@ -21,6 +21,14 @@ func (r *run) behind() int64 {
 	return 0
 }
 
+// headroom is by how much the collector lets a heap grow over what is live.
+func (r *run) headroom() float64 {
+	if grows := map[string]float64{"50": 1.5, "200": 3}[r.GOGC]; grows > 0 {
+		return grows
+	}
+	return 2
+}
+
 // made is what a run makes in all.
 func (r *run) made() int64 { return int64(float64(r.Rate) * r.Seconds) }
 
@@ -33,7 +41,7 @@ func (r *run) under(live int64) {
 	case r.LimitKind == "far":
 		r.Limit = 4*all + 64*mib
 	case r.LimitKind == "near":
-		r.Limit = all*11/5 + 24*mib
+		r.Limit = int64(float64(all)*1.1*r.headroom()) + 24*mib
 		if r.Background == "pagecache" {
 			r.Limit += frame.FileBytes
 		}
@@ -63,8 +71,9 @@ func (r *run) grow(rng *rand.Rand, units ...int) {
 	if !r.faulty {
 		r.Rate = max(r.Rate, int64(500*2048*4/r.Seconds))
 		r.Unit = min(max(int(r.made()/4/500), 2048), 64<<10)
-		if r.Limit > 0 { // it is to survive: what it keeps may double
-			r.Limit = max(r.Limit, (r.behind()+500*int64(r.Unit))*11/5+32*mib)
+		if r.Limit > 0 { // it is to survive, with its garbage
+			live := r.behind() + r.steady + 500*int64(r.Unit)
+			r.Limit = max(r.Limit, int64(float64(live)*1.1*r.headroom())+32*mib)
 		}
 	}
 }
@@ -251,11 +260,7 @@ func (r *run) readings() int {
 	if r.LimitKind == "killed" {
 		live = min(live, r.Limit)
 	}
-	grows := map[string]float64{"50": 1.5, "200": 3}[r.GOGC]
-	if grows == 0 {
-		grows = 2
-	}
-	n := int(math.Log(max(1, float64(live)/(4*mib))) / math.Log(grows))
+	n := int(math.Log(max(1, float64(live)/(4*mib))) / math.Log(r.headroom()))
 	if r.Background == "json" {
 		n += int(r.Seconds)
 	}
