@@ -52,7 +52,7 @@ var families = []*family{
 
 	// Their stacks are the memory, from the start: no leak, but for threads that are
 	// still being started; a need that is too large, or a burst, is as true.
-	{name: "threads", shape: threads, classes: always("goroutine-leak", "baseline", "burst"), trend: "growing"},
+	{name: "threads", shape: threads, classes: always("goroutine-leak", "baseline", "burst"), trend: "flat"},
 	{name: "parked", shape: parked, trend: "flat", classes: func(r *run) []string {
 		if r.LimitKind == "near" {
 			return []string{"goroutine-leak", "baseline", "burst"}
@@ -60,7 +60,7 @@ var families = []*family{
 		return []string{"goroutine-leak", "baseline", "burst", "healthy"}
 	}},
 	// Nothing is wrong with its memory, only with what its profile seems to say.
-	{name: "untouched", shape: virtual, classes: always("untouched", "healthy"), trend: "growing", hint: true},
+	{name: "untouched", shape: virtual, classes: always("untouched", "healthy"), trend: "flat", hint: true},
 	{name: "panics", shape: crashes, classes: always("healthy", "inconclusive", "baseline"), trend: "unknown", hint: true, says: []string{"panic", "out of range"}},
 
 	{name: "cachefill", innocent: true, shape: fills},

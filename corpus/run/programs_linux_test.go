@@ -55,7 +55,7 @@ func TestAProgramKeepsWhatItsTruthSaysAndItsRepairedFormDoesNot(t *testing.T) {
 	const all = 48 * mib
 	b := programs(t)
 	for _, f := range families {
-		if f.trend != "growing" || f.server || f.cgo && noCompiler() || f.name == "tmpfs" || f.name == "threads" || f.name == "untouched" {
+		if f.trend != "growing" || f.server || f.cgo && noCompiler() || f.name == "tmpfs" {
 			continue // served by another process; or not in this process's resident memory
 		}
 		program := compiled(t, b, newRun(1, f, 0))

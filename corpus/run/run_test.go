@@ -123,6 +123,20 @@ func TestWhatIsAcceptedOfOneKilledInItsFirstRiseIsNotALeakAlone(t *testing.T) {
 	}
 }
 
+func TestWhatWasKilledAtItsFirstSpikeWasNotSeenToGoAgain(t *testing.T) {
+	some, err := chosen([]string{"gzipbomb"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(1, some[0], 0)
+	for kind, want := range map[string]string{"killed": "unknown", "none": "comes-and-goes"} {
+		r.LimitKind = kind
+		if _, trend := r.accepted(); trend != want {
+			t.Errorf("limit %s: %s; want %s", kind, trend, want)
+		}
+	}
+}
+
 func TestARecordingIsKeptUnlessItsRunOrItsProgramIsAnother(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a"+truth.Suffix)
 	was := &truth.Truth{Name: "a", Classes: []string{"leak"}, Run: truth.Run{Unit: 1, Program: "one"}}

@@ -175,7 +175,7 @@ func tooLarge(r *run, rng *rand.Rand) {
 func threads(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.Unit, r.Total = 24<<10, int64(3000+rng.IntN(6000))*(24<<10)
-	r.Rate = int64(float64(r.Total) / r.Seconds * 3 / 2)
+	r.Rate = int64(float64(r.Total) / r.Seconds * 4) // all are there after a quarter
 	r.under(r.Total)
 }
 
@@ -193,7 +193,7 @@ func virtual(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Unit = int(between(rng, 2, 8))
 	r.Total = between(rng, 300, 900)
-	r.Rate = int64(float64(r.Total) / r.Seconds * 2)
+	r.Rate = int64(float64(r.Total) / r.Seconds * 4)
 	r.under(64 * mib)
 }
 

@@ -41,8 +41,9 @@ func (r *run) accepted() (classes []string, trend string) {
 	if r.innocent && r.trend != "" {
 		trend = r.trend
 	}
-	// Killed in the first rise: whether it would have come to rest was not seen.
-	if r.LimitKind == "killed" && r.readings() < 3 {
+	// Killed in the first rise: whether it would have come to rest, or have gone
+	// again, was not seen.
+	if r.LimitKind == "killed" && (r.readings() < 3 || trend == "comes-and-goes") {
 		trend = "unknown"
 	}
 	return classes, trend
