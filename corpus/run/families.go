@@ -32,8 +32,9 @@ var families = []*family{
 	{name: "gzipbomb", shape: oneValue, classes: spikes, trend: "comes-and-goes"},
 	// While the slice grows the old arrays are garbage, and the need of the last
 	// growth is a burst: where the garbage is what passed the limit, both are true.
+	// Appending is all that it does, so that most of its CPU time is the collector's.
 	{name: "appenddouble", shape: oneValue, trend: "comes-and-goes", classes: func(r *run) []string {
-		return append(spikes(r), "gc-unaware")
+		return append(spikes(r), "gc-unaware", "churn")
 	}},
 	// What waits is work in flight: a burst is true of it, too.
 	{name: "backlog", shape: queued, classes: func(r *run) []string { return append([]string{"backlog"}, spikes(r)...) }, trend: "comes-and-goes", holder: []string{"waiting", "queue"}},

@@ -103,7 +103,7 @@ func TestALimitThatIsToBeSurvivedHasRoomForTheGarbage(t *testing.T) {
 			if f.trend != "growing" || r.Limit == 0 || r.Unit > 64<<10 { // of large pieces they keep one
 				continue
 			}
-			need := float64(r.behind()+f.steady+500*int64(min(r.Unit, 64<<10))) * r.headroom()
+			need := float64(r.behind()+500*int64(min(r.Unit, 64<<10))) * r.headroom()
 			if float64(r.Limit) < need {
 				t.Errorf("%.0f MiB are needed: %s", need/mib, r.summary())
 			}

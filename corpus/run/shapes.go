@@ -13,12 +13,12 @@ const most = 320 * mib
 // least is how much a fault makes in all, in bytes: less is nothing to tell of.
 const least = 10 * mib
 
-// behind is what the background keeps alive.
+// behind is what the background and the program's own steady part keep alive.
 func (r *run) behind() int64 {
 	if r.Background == "cache" {
-		return frame.CacheBytes
+		return frame.CacheBytes + r.steady
 	}
-	return 0
+	return r.steady
 }
 
 // headroom is by how much the collector lets a heap grow over what is live.
@@ -72,7 +72,7 @@ func (r *run) grow(rng *rand.Rand, units ...int) {
 		r.Rate = max(r.Rate, int64(500*2048*4/r.Seconds))
 		r.Unit = min(max(int(r.made()/4/500), 2048), 64<<10)
 		if r.Limit > 0 { // it is to survive, with its garbage
-			live := r.behind() + r.steady + 500*int64(r.Unit)
+			live := r.behind() + 500*int64(r.Unit)
 			r.Limit = max(r.Limit, int64(float64(live)*1.1*r.headroom())+32*mib)
 		}
 	}

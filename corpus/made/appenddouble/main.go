@@ -16,7 +16,7 @@ func main() {
 		if all := gather(int(f.Total/8), f.Repaired); len(all) == 0 {
 			log.Fatal("nothing was gathered")
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(time.Second)
 	}
 }
 
