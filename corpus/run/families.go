@@ -49,7 +49,7 @@ var families = []*family{
 	{name: "gcunaware", shape: unaware, classes: always("gc-unaware"), trend: "flat", hint: true},
 	{name: "spiral", program: "gcunaware", shape: spirals, classes: always("spiral"), trend: "flat", hint: true},
 	// Killed while it loads: that it needs more than its limit is all that is seen.
-	{name: "baseline", shape: tooLarge, classes: always("baseline"), trend: "unknown", hint: true, holder: []string{"blocks", "table"}},
+	{name: "baseline", shape: tooLarge, classes: always("baseline", "inconclusive"), trend: "unknown", hint: true, holder: []string{"blocks", "table"}},
 
 	// Their stacks are the memory, from the start: no leak, but for threads that are
 	// still being started; a need that is too large, or a burst, is as true.
@@ -77,7 +77,7 @@ var families = []*family{
 	{name: "pagecache", innocent: true, shape: cached, calm: always("healthy", "page-cache")},
 	// Killed in its first rise, by a limit that is below what the job needs. All that
 	// was seen is that need; the rows are in flight of one call, so a burst is true.
-	{name: "killedrise", program: "batchload", innocent: true, trend: "unknown", shape: rises, calm: always("baseline", "burst")},
+	{name: "killedrise", program: "batchload", innocent: true, trend: "unknown", shape: rises, calm: always("baseline", "burst", "inconclusive")},
 }
 
 func leak(name string, holder ...string) *family {

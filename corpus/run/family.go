@@ -54,7 +54,7 @@ func leaks(class string) func(*run) []string {
 	return func(r *run) []string {
 		all := []string{class}
 		if r.LimitKind == "killed" && r.readings() < 3 {
-			all = append(all, "baseline")
+			all = append(all, "baseline", "inconclusive")
 		}
 		if r.GOMEMLIMIT > 0 {
 			all = append(all, "spiral")

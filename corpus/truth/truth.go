@@ -21,7 +21,7 @@ type Truth struct {
 	// Faulty: something is to be named. Else each class that is not in Classes is a
 	// false alarm.
 	Faulty  bool     `json:"faulty"`
-	Classes []string `json:"classes"` // accepted; "inconclusive" never need be listed
+	Classes []string `json:"classes"` // accepted; "inconclusive" where no more can be known, else it is undecided
 	// The mistake: the first marked line's function, and every line that may be named.
 	Function  string   `json:"function"`
 	File      string   `json:"file"` // below the module's root
