@@ -34,7 +34,8 @@ type HeapReason string
 const (
 	HeapAsked HeapReason = "asked" // by highwater heap
 	HeapPeak  HeapReason = "peak"  // a new maximum of the charge
-	HeapKill  HeapReason = "kill"  // the process was held at its death
+	HeapKill  HeapReason = "kill"  // the process was held as a signal ended it
+	HeapExit  HeapReason = "exit"  // it was held as it ended by itself
 	HeapEvery HeapReason = "every" // the time for it had come
 )
 
@@ -54,6 +55,10 @@ type HeapPath struct {
 	Holder bool
 	// Sites are where a holder's sampled objects were allocated, most bytes first.
 	Sites []HeapSite
+	// Root is of a path that is a part of no other, Owner of a holder. Nil: not known, as
+	// of recordings before version 1.4.
+	Root  *HeapRoot
+	Owner *HeapOwner
 }
 
 // WholeStack stands in a label, " in its stack", for the frame of a goroutine whose frames
