@@ -62,7 +62,7 @@ func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]
 			kept[at] = true
 		}
 	}
-	index := map[uint32]int{0: -1}
+	index, roots, owners := map[uint32]int{0: -1}, a.rootNamer(), a.owners()
 	for i := uint32(1); int(i) < len(a.paths); i++ {
 		if !kept[i] {
 			continue
@@ -70,8 +70,11 @@ func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]
 		p := &a.paths[i]
 		path := sample.HeapPath{Parent: index[p.parent], Label: a.labelOf(i), Type: a.Objects.Types.Name(p.typ),
 			Objects: p.objects, Bytes: sample.Bytes(p.bytes), Held: p.held, Retained: sample.Bytes(p.retains), Young: sample.Bytes(p.young)}
+		if p.parent == 0 {
+			path.Root = roots.of(i)
+		}
 		if h, ok := of[i]; ok {
-			path.Holder, path.Sites = true, sites[h]
+			path.Holder, path.Sites, path.Owner = true, sites[h], owners.of(i)
 		}
 		index[i] = len(c.Paths)
 		c.Paths = append(c.Paths, path)

@@ -54,6 +54,8 @@ func (o *HeapOwner) What() string {
 		text += " " + o.Type
 	}
 	switch {
+	case o.Kind == "goroutine" && o.Count > 1:
+		return text + ", " + Thousands(o.Count) + " goroutines"
 	case o.Kind == "channel" && o.Room > 0:
 		text += fmt.Sprintf(", %s of %s queued", Thousands(o.Entries), Thousands(o.Room))
 	case o.Entries == 1:
