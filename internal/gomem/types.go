@@ -24,6 +24,9 @@ type Types struct {
 	elemtype uint64
 	direct   bool // since Go 1.26 TFlag says what is direct in an interface; before Kind
 	depth    int  // of the types that are being read
+
+	known        *typeIndex        // nil: nobody has asked
+	closureTypes map[uint64]uint64 // by pc; nil: nobody has asked
 }
 
 // TypeRef is a type, and whether the object holds several values of it, as the
@@ -206,6 +209,9 @@ func (t *Types) as(addr uint64, r role) int32 {
 	switch r {
 	case roleClosure:
 		g.size, g.name = 0, t.funcName(addr)
+		if g.elem = t.captures(addr); g.elem != 0 {
+			g.size = t.all[g.elem].size
+		}
 	case roleString:
 		g.size, g.kind, g.name = 1, kindUint8, "string contents"
 	case roleInterface, roleEmpty:

@@ -83,7 +83,7 @@ func (t *Types) resolve(typ int32, off uint64) slot {
 	case roleGroups:
 		return t.groupSlot(typ, off)
 	case roleClosure:
-		return slot{label: t.label(" (captured)")}
+		return t.capturedSlot(typ, off)
 	case roleRuntime:
 		return t.runtimeSlot(typ, off)
 	}

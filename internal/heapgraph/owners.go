@@ -134,7 +134,9 @@ func (n *owners) below(at uint32, way []uint32) (most uint64) {
 		if a.Objects.Types.PartOf(a.paths[c].typ) == gomem.PartInside {
 			most = max(most, n.below(c, nil))
 		} else if a.Objects.Types.OfInterfaces(a.paths[at].typ) {
-			most += a.paths[c].objects
+			if a.Objects.Types.Label(a.paths[c].label) != joinedLabel {
+				most += a.paths[c].objects
+			}
 		} else {
 			most = max(most, a.paths[c].objects)
 		}
@@ -348,12 +350,26 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32) {
 		}
 		return
 	}
-	if p.typ == 0 && p.sample < uint32(a.Objects.Count) {
+	if p.typ == 0 && (p.sample < uint32(a.Objects.Count) || n.isUnknown(at)) {
 		return
 	}
 	if parts := n.below(at, nil); parts > max(n.ownersOn(at), 1) {
 		o.Entries = parts
 	}
+}
+
+// isUnknown says whether most of what lies right below a path has no type: it is not known
+// then how many things that are.
+func (n *owners) isUnknown(at uint32) bool {
+	unknown, known := uint64(0), uint64(0)
+	for _, c := range n.children[at] {
+		if p := &n.a.paths[c]; p.typ == 0 {
+			unknown += p.retains
+		} else {
+			known += p.retains
+		}
+	}
+	return unknown > known
 }
 
 // mainPackage is package main's part of names, which its own source never writes.
@@ -365,7 +381,7 @@ var importPath = regexp.MustCompile(`(?:[\w.~-]+/)+`)
 // shortType is a type as the source of package main writes it.
 func shortType(t string) string {
 	t = importPath.ReplaceAllString(t, "")
-	t = mainPackage.ReplaceAllString(t, "")
+	t = mainPackage.ReplaceAllString(strings.TrimSuffix(t, " header"), "")
 	return strings.ReplaceAll(strings.ReplaceAll(t, "interface {}", "any"), "uint8", "byte")
 }
 
