@@ -55,6 +55,7 @@ func (in *inferrer) round() (found bool) {
 			}
 			if ref := in.typeOfObject(id); ref != 0 {
 				in.set(id, ref)
+				in.onStack(id, ref)
 				found = true
 			}
 		}
@@ -75,10 +76,35 @@ func (in *inferrer) typeOfObject(id uint32) TypeRef {
 	if typ := in.mapOf(b); typ != 0 {
 		return refOf(typ, false)
 	}
+	if in.types.swiss {
+		if ref := in.behindMap(b); ref != 0 {
+			return ref
+		}
+	}
 	if typ := in.chanOf(b); typ != 0 {
 		return refOf(typ, false)
 	}
 	return refOf(in.structOf(b), false)
+}
+
+// onStack lists a map whose header is not in the heap, by its directory.
+func (in *inferrer) onStack(id uint32, ref TypeRef) {
+	if g := &in.types.all[ref.index()]; g.role != roleDir || len(in.o.Collections) >= maxListed {
+		return
+	}
+	b := in.o.values(id)
+	c := Collection{Object: id, Kind: "map"}
+	last := uint64(0)
+	for off := uint64(0); off+8 <= uint64(len(b)); off += 8 {
+		table := word(b, off)
+		if t := in.o.pointed(table); table != last && len(t) >= 4 {
+			c.Len, c.Cap = c.Len+uint64(short(t, 0)), c.Cap+uint64(short(t, 2)) // maps.table.used, capacity
+		}
+		last = table
+	}
+	if c.Len >= minEntries || c.Cap >= minEntries {
+		in.o.Collections = append(in.o.Collections, c)
+	}
 }
 
 // typeAt is the type of the object that begins at p, 0 if it has none or there is none.
@@ -119,7 +145,51 @@ func (in *inferrer) mapOf(b []byte) int32 {
 	if !ok {
 		return 0
 	}
-	return in.types.as(in.index.byName[name], roleMap)
+	addr := in.mapNamed(name)
+	if addr == 0 {
+		return 0
+	}
+	return in.types.as(addr, roleMap)
+}
+
+// behindMap is the type of what a map has between its header, which may lie on a stack, and
+// its entries: of a table, and of the directory of all tables.
+func (in *inferrer) behindMap(b []byte) TypeRef {
+	const tableSize = 32 // internal/runtime/maps.table
+	if len(b) == tableSize {
+		groups := in.typeAt(word(b, 16))
+		if g := &in.types.all[groups.index()]; groups != 0 && g.role == roleGroups {
+			if typ := in.mapNamed(strings.TrimSuffix(g.name, " entries")); typ != 0 {
+				return refOf(in.types.as(typ, roleTable), false)
+			}
+		}
+	}
+	table := TypeRef(0)
+	for off := uint64(0); off+8 <= uint64(len(b)); off += 8 {
+		p := word(b, off)
+		if p == 0 && off > 0 {
+			continue // the class is larger than the directory
+		}
+		switch to := in.typeAt(p); {
+		case to == 0 || in.types.all[to.index()].role != roleTable, table != 0 && to != table:
+			return 0
+		default:
+			table = to
+		}
+	}
+	if table == 0 {
+		return 0
+	}
+	return refOf(in.types.as(in.types.all[table.index()].addr, roleDir), true)
+}
+
+// mapNamed is the address of a map's type.
+func (in *inferrer) mapNamed(name string) uint64 {
+	addr := in.index.byName[name]
+	if typ := in.types.at(addr); typ == 0 || in.types.all[typ].kind != kindMap {
+		return 0
+	}
+	return addr
 }
 
 // chanOf is the type of a channel, whose header says what its elements are: hchan.

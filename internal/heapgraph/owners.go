@@ -49,10 +49,20 @@ type naming struct {
 // of is the owner of what a path holds; nil where nothing has a name.
 func (n *owners) of(at uint32) *sample.HeapOwner {
 	way := n.way(at)
-	box := n.container(way)
+	return n.owner(way, n.container(way))
+}
+
+// at is the owner of what lies right on a path.
+func (n *owners) at(at uint32) *sample.HeapOwner {
+	way := n.way(at)
+	return n.owner(way, len(way)-1)
+}
+
+// owner is the one of what lies at a box on the way.
+func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
 	o := &sample.HeapOwner{}
-	n.begin(o, way)
-	if box == 0 && o.Kind == "goroutine" {
+	n.begin(o, way, box)
+	if o.Kind == "goroutine" {
 		return o
 	}
 	best, at := naming{}, way[box]
@@ -228,7 +238,7 @@ func (n *owners) fieldsTo(at uint32) []gomem.Place {
 
 // begin says what the way begins with; of goroutines that are many, and hold one thing
 // each, that is all.
-func (n *owners) begin(o *sample.HeapOwner, way []uint32) {
+func (n *owners) begin(o *sample.HeapOwner, way []uint32, box int) {
 	a := n.a
 	first := &a.paths[way[0]]
 	label := a.Objects.Types.Label(first.label)
@@ -254,11 +264,12 @@ func (n *owners) begin(o *sample.HeapOwner, way []uint32) {
 		}
 	}
 	o.Root = "a local variable of " + shortName(function)
-	if n.container(way) == 0 || len(way) == 1 {
+	switch {
+	case box > 0:
+	case r.Count > 1:
 		o.Name, o.Kind, o.Count, o.Root = "the stacks of "+shortName(function), "goroutine", uint64(r.Count), ""
-		if r.Count == 1 {
-			o.Name = "the stack of " + shortName(function)
-		}
+	case len(way) == 1:
+		o.Name, o.Kind, o.Root = "the stack of "+shortName(function), "goroutine", ""
 	}
 }
 
@@ -303,6 +314,15 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 	n.via(o, way, box)
 	if t := n.a.Objects.Types.Name(n.a.paths[way[box]].typ); t != "?" {
 		o.Type = shortType(t)
+	}
+	if box == 0 && len(way) > 1 && o.Type == "" { // it lies on the stack itself
+		o.Type = shortType(n.a.Objects.Types.Name(n.a.paths[way[1]].typ))
+		if n.a.Objects.Types.PartOf(n.a.paths[way[1]].typ) == gomem.PartInside {
+			o.Kind = "map"
+		}
+		if o.Type == "?" {
+			o.Type = ""
+		}
 	}
 	switch {
 	case o.Via != "":
@@ -375,13 +395,21 @@ func (n *owners) isUnknown(at uint32) bool {
 // mainPackage is package main's part of names, which its own source never writes.
 var mainPackage = regexp.MustCompile(`\bmain\.`)
 
+// runtimeType is types that no source but the runtime's writes.
+var runtimeType = regexp.MustCompile(`^(\[\])?\*?(maps\.(table|Map|group)|runtime\.\w+)$`)
+
 // importPath is the directories of an import path, behind which the package's name is.
 var importPath = regexp.MustCompile(`(?:[\w.~-]+/)+`)
 
 // shortType is a type as the source of package main writes it.
 func shortType(t string) string {
 	t = importPath.ReplaceAllString(t, "")
-	t = mainPackage.ReplaceAllString(strings.TrimSuffix(t, " header"), "")
+	for _, inside := range []string{" header", " directory", " table", " entries"} {
+		t = strings.TrimSuffix(t, inside)
+	}
+	if t = mainPackage.ReplaceAllString(t, ""); runtimeType.MatchString(t) {
+		return ""
+	}
 	return strings.ReplaceAll(strings.ReplaceAll(t, "interface {}", "any"), "uint8", "byte")
 }
 

@@ -88,6 +88,7 @@ type HeapCollection struct {
 	Count            uint64 // of them
 	Entries, Room    uint64 // that they have and have room for, of all together
 	Bytes, Reached   Bytes  // that they keep, and what of it is in reach
+	Name             string // as the program's source calls the place; "": not known, as in recordings before version 1.4
 }
 
 // HeapChain is objects that can only be found one after the other.

@@ -34,6 +34,17 @@ type HeapRoot struct {
 	NewID uint64 `json:",omitempty"`
 }
 
+// RootOf is what the path i begins with, nil where that is not known.
+func (c *HeapCapture) RootOf(i int) *HeapRoot {
+	for n := 0; i >= 0 && i < len(c.Paths) && n <= len(c.Paths); n++ {
+		if c.Paths[i].Parent < 0 {
+			return c.Paths[i].Root
+		}
+		i = c.Paths[i].Parent
+	}
+	return nil
+}
+
 // HeapOwner is what keeps the memory of a holder, as whoever wrote the program calls it:
 // a field of a type, a variable, the stack of a function.
 type HeapOwner struct {
