@@ -165,6 +165,9 @@ func (ty *typer) set(id uint32, ref TypeRef) {
 	if ref == 0 || ty.isTyped(id) {
 		return
 	}
+	if ty.types.nodes && ty.types.all[ref.index()].isNode() {
+		ref = ty.nodeOf(id, ref)
+	}
 	ty.typed[id/64] |= 1 << (id % 64)
 	ty.o.typeOf.set(id, ref)
 	if first, end := ty.o.Pointers(id); first < end {

@@ -24,6 +24,7 @@ type Types struct {
 	elemtype uint64
 	direct   bool // since Go 1.26 TFlag says what is direct in an interface; before Kind
 	depth    int  // of the types that are being read
+	nodes    bool // some type is told by its objects; see nodeOf
 
 	known        *typeIndex        // nil: nobody has asked
 	closureTypes map[uint64]uint64 // by pc; nil: nobody has asked
@@ -229,6 +230,7 @@ func (t *Types) as(addr uint64, r role) int32 {
 		i = t.as(addr, roleGroups)
 	default:
 		t.all[i] = g
+		t.nodes = t.nodes || g.isNode()
 		return i
 	}
 	t.byKey[key] = i
