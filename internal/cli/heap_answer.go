@@ -51,6 +51,8 @@ type heapType struct {
 }
 
 type heapHolder struct {
+	Name      string     `json:"name"` // as the program's source calls the place; "": not known
+	Root      string     `json:"root"` // what kind of root it hangs on: global, goroutine, timer, special; "": not known
 	Path      string     `json:"path"`
 	Type      string     `json:"type"`
 	Retained  uint64     `json:"retained_bytes"`
@@ -67,6 +69,7 @@ type heapSite struct {
 }
 
 type heapCollection struct {
+	Name    string `json:"name"` // as the program's source calls the place; "": not known
 	Path    string `json:"path"`
 	Kind    string `json:"kind"`
 	Type    string `json:"type"`
@@ -124,7 +127,7 @@ func heapAnswerOf(program string, c *sample.HeapCapture) *heapAnswer {
 		ans.Types = append(ans.Types, row)
 	}
 	for _, l := range c.Collections {
-		ans.Collections = append(ans.Collections, heapCollection{l.Path, l.Kind, l.Type, l.Entries, l.Room, uint64(l.Bytes), uint64(l.Reached), l.Count})
+		ans.Collections = append(ans.Collections, heapCollection{l.Name, l.Path, l.Kind, l.Type, l.Entries, l.Room, uint64(l.Bytes), uint64(l.Reached), l.Count})
 	}
 	for _, l := range c.Chains {
 		ans.Chains = append(ans.Chains, heapChain(l))
@@ -164,6 +167,12 @@ func (ans *heapAnswer) holders(c *sample.HeapCapture) {
 		h := heapHolder{Path: c.Path(i), Type: p.Type, Retained: uint64(p.Retained), Objects: p.Held, Allocated: []heapSite{}}
 		if young := uint64(p.Young); c.Ages {
 			h.Young = &young
+		}
+		if p.Owner != nil {
+			h.Name = p.Owner.String()
+		}
+		if r := c.RootOf(i); r != nil {
+			h.Root = string(r.Kind)
 		}
 		for _, s := range p.Sites {
 			h.Allocated = append(h.Allocated, heapSite{s.At.Func, s.At.File, s.At.Line, uint64(s.Bytes)})

@@ -136,7 +136,7 @@ func TestALeaksVerdictNamesItsHolder(t *testing.T) {
 	if h == nil || h.Path != "main.sessions" || h.Kind != "map" || h.Entries*1000 < uint64(h.Retained)*4/5 || h.Retained*2 < h.Live {
 		t.Fatalf("held by %+v; gaps %v", h, a.Gaps)
 	}
-	if !strings.Contains(a.Verdict.Sentence, "is held by main.sessions (map, ") {
+	if !strings.Contains(a.Verdict.Sentence, "is held by main.sessions map[string]*session, ") {
 		t.Error(a.Verdict.Sentence)
 	}
 }
@@ -202,7 +202,7 @@ func (h *hoarder) captured() {
 			if !h.news.Scan() {
 				h.t.Fatal("the watch has ended")
 			}
-			if strings.Contains(h.news.Text(), "was captured") {
+			if strings.Contains(h.news.Text(), "captured the heap of") {
 				break
 			}
 		}
@@ -283,7 +283,7 @@ func holderOf(c *sample.HeapCapture, path string) sample.Bytes {
 }
 
 func TestAWishForHeapsThatIsNotUnderstoodIsRefused(t *testing.T) {
-	for _, wish := range []string{"always", "every=", "every=0s", "every=10ms", "every", "kill=1"} {
+	for _, wish := range []string{"always", "every=", "every=0s", "every=10ms", "every", "kill=1", "off,kill"} {
 		cmd := exec.Command(highwater(t), "run", "--heap", wish, "--", "true")
 		if text, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 2 {
 			t.Errorf("--heap %s ends with %v\n%s", wish, cmd.ProcessState, text)

@@ -41,12 +41,17 @@ type heapTaker struct {
 	peakAt   sample.Bytes // at the last capture of a peak
 	next     time.Time    // before which no program is stopped again
 	slower   bool         // it was said that stops come later than asked for
+	told     bool         // why a peak was not captured, where nobody asked
 	thinking bool
+	rate     float64 // bytes a second at which the last heap was copied, 0: none was
 	done     []*sample.HeapCapture
 	gaps     []sample.Gap
 	thoughts sync.WaitGroup
 
 	known map[sample.ProcessKey]variables // at the last capture
+
+	ctx    context.Context // of all thoughts
+	giveUp context.CancelFunc
 }
 
 // newHeapTaker is nil where no heap is to be captured.
@@ -54,7 +59,9 @@ func newHeapTaker(w heapWish, s *status) *heapTaker {
 	if w.none() {
 		return nil
 	}
-	return &heapTaker{heapWish: w, status: s}
+	t := &heapTaker{heapWish: w, status: s}
+	t.ctx, t.giveUp = context.WithCancel(context.Background())
+	return t
 }
 
 // of is the source as a loop is to use it.
@@ -63,7 +70,7 @@ func (t *heapTaker) of(source *watch.Source) capture.Source {
 		return source
 	}
 	t.source = source
-	if t.kill {
+	if t.kill || t.exit {
 		source.OnDying(t.dying)
 	}
 	if !t.peak {
@@ -94,7 +101,11 @@ func (t *heapTaker) start(ctx context.Context, helpers *sync.WaitGroup) {
 // atPeak captures at a new maximum of the charge, unless it is hardly above the last.
 func (t *heapTaker) atPeak() {
 	t.mu.Lock()
-	due := t.peak && t.charge > t.peakAt+t.peakAt/peakGrowth
+	more := t.peakAt / peakGrowth
+	if t.byDefault {
+		more = max(t.peakAt/quietGrowth, smallHeap)
+	}
+	due := t.peak && t.charge > t.peakAt+more
 	charge := t.charge
 	t.mu.Unlock()
 	if due && t.take(sample.HeapPeak) {
@@ -130,7 +141,7 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 			stood += c.stopped
 		}
 		if err != nil {
-			t.gap(p, "its heap", err)
+			t.missed(p, err)
 			continue
 		}
 		copies = append(copies, c)
@@ -139,10 +150,14 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 	t.next = time.Now().Add(stopShare * stood)
 	t.mu.Unlock()
 	t.thoughts.Go(func() {
+		began := time.Now()
 		for _, c := range copies {
 			t.think(c)
 		}
 		t.mu.Lock()
+		if late := time.Now().Add(quietShare * time.Since(began)); t.byDefault && late.After(t.next) {
+			t.next = late
+		}
 		t.thinking = false
 		t.mu.Unlock()
 	})
@@ -157,51 +172,82 @@ func (t *heapTaker) copyLive(p sample.Program, reason sample.HeapReason, v varia
 		return nil, err
 	}
 	c := &heapCopy{heapTarget: target, reason: reason, key: p.Key, variables: v}
-	if err := c.ready(ownLimit()); err != nil {
+	err = t.mayTake(target)
+	if err == nil {
+		err = c.ready(t.memory())
+	}
+	if err == nil {
+		err = t.mayStop(c.plan.Bytes())
+	}
+	if err != nil {
 		target.close()
 		return nil, err
 	}
 	if c.variables.noTypes == nil {
 		t.known[p.Key] = c.variables
 	}
-	c.stopped, err = t.source.WhileFrozen(p.Key.PID, heapStop, func(ctx context.Context, z *lastbreath.Freeze) error {
+	c.stopped, err = t.source.WhileFrozen(p.Key.PID, t.stop(), func(ctx context.Context, z *lastbreath.Freeze) error {
 		c.standing(z)
-		return c.take(ctx, ownLimit())
+		return c.take(ctx, t.memory())
 	})
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lastbreath.ErrFreeze) {
-		err = fmt.Errorf("it could not be copied within a stop of %s; it went on", units.Duration(heapStop))
+		err = fmt.Errorf("it could not be copied within a stop of %s; the program keeps running", units.Duration(t.stop()))
 	}
 	if err != nil {
 		target.close()
+		return c, err
 	}
-	return c, err
+	t.mu.Lock()
+	t.rate = float64(c.copied.Bytes()) / c.stopped.Seconds()
+	t.mu.Unlock()
+	return c, nil
 }
 
-// dying copies the heap of a process that a signal ends, which is held meanwhile.
+// dying copies the heap of a process that ends, which is held meanwhile.
 func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
+	reason := sample.HeapKill
 	if d.Status.Signal == 0 {
+		reason = sample.HeapExit
+	}
+	if reason == sample.HeapKill && !t.kill || reason == sample.HeapExit && !t.exit {
 		return
 	}
-	deadline := d.Deadline
+	ctx, cancel := context.WithTimeout(t.ctx, t.hold(reason, d.Deadline))
+	defer cancel()
+	c, err := t.copyDying(ctx, p, d.TID, reason)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("no time was left to copy it: the kernel gives a process that it kills two seconds")
+		if t.byDefault {
+			err = fmt.Errorf("it could not be copied within %s; --heap kill takes longer", units.Duration(t.hold(reason, d.Deadline)))
+		}
+	}
+	switch {
+	case errors.Is(err, errSmallHeap):
+	case err != nil:
+		t.gap(p, "its heap at its death", err)
+	default:
+		t.thoughts.Go(func() { t.think(c) })
+	}
+}
+
+// hold is for how long a process that ends is held for its heap. A part of the time that
+// the kernel gives is left to the mark of what was live.
+func (t *heapTaker) hold(reason sample.HeapReason, deadline time.Time) time.Duration {
 	if deadline.IsZero() {
 		deadline = time.Now().Add(lastbreath.HoldOOM)
 	}
-	// A part of the time is left to the mark of what was live.
-	ctx, cancel := context.WithTimeout(context.Background(), time.Until(deadline)*2/3)
-	defer cancel()
-	c, err := copyDying(ctx, p, d.TID)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("the kernel gives a process that it kills two seconds: no time was left to copy it")
+	most := time.Until(deadline) * 2 / 3
+	switch {
+	case t.byDefault && reason == sample.HeapExit:
+		return min(most, exitStop)
+	case t.byDefault:
+		return min(most, killStop)
 	}
-	if err != nil {
-		t.gap(p, "its heap at its death", err)
-		return
-	}
-	t.thoughts.Go(func() { t.think(c) })
+	return most
 }
 
 // copyDying copies all that is needed to think about a heap when its process is gone.
-func copyDying(ctx context.Context, p sample.Program, tid int) (*heapCopy, error) {
+func (t *heapTaker) copyDying(ctx context.Context, p sample.Program, tid int, reason sample.HeapReason) (*heapCopy, error) {
 	began := time.Now()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -210,8 +256,11 @@ func copyDying(ctx context.Context, p sample.Program, tid int) (*heapCopy, error
 	if err != nil {
 		return nil, err
 	}
-	c := &heapCopy{heapTarget: target, reason: sample.HeapKill, key: p.Key}
-	if err = c.take(ctx, ownLimit()); err == nil {
+	c := &heapCopy{heapTarget: target, reason: reason, key: p.Key}
+	if err = t.mayTake(target); err == nil {
+		err = c.take(ctx, t.memory())
+	}
+	if err == nil {
 		var arenas []sample.PageRange
 		if arenas, err = c.runtime.Ranges(nil); err == nil {
 			err = target.memory.keep(ctx, tid, arenas)
@@ -229,23 +278,38 @@ func copyDying(ctx context.Context, p sample.Program, tid int) (*heapCopy, error
 func (t *heapTaker) think(c *heapCopy) {
 	defer debug.FreeOSMemory()
 	defer c.close()
-	ctx, cancel := context.WithTimeout(context.Background(), analysisFor)
+	ctx, cancel := context.WithTimeout(t.ctx, analysisFor)
 	defer cancel()
-	if c.reason != sample.HeapKill {
+	if c.reason != sample.HeapKill && c.reason != sample.HeapExit {
 		c.readProfile()
 	}
 	a, err := c.analyze(ctx)
 	if err == nil {
 		var out *sample.HeapCapture
 		if out, err = c.summarize(ctx, a); err == nil {
-			t.status.say("who holds the heap of %s, %s live, was captured: it stood still for %s", c.name, units.Size(out.LiveBytes), units.Duration(out.Stopped))
+			if !t.byDefault {
+				t.status.say("captured the heap of %s (%s live); paused it for %s", c.name, units.Size(out.LiveBytes), units.Duration(out.Stopped))
+			}
 			t.mu.Lock()
 			t.done = append(t.done, out)
 			t.mu.Unlock()
 			return
 		}
 	}
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("the run had ended, and it takes more than %s to sum it up; --heap kill waits for it", units.Duration(lateBy))
+	}
 	t.gap(sample.Program{Key: c.key, Name: c.name}, "its heap", err)
+}
+
+// wait waits for the thoughts; for those that nobody asked for no longer than the run may
+// end later.
+func (t *heapTaker) wait() {
+	defer t.giveUp()
+	if t.byDefault {
+		defer time.AfterFunc(lateBy, t.giveUp).Stop()
+	}
+	t.thoughts.Wait()
 }
 
 // heldGap begins what is missing where a heap was not captured.
@@ -255,7 +319,9 @@ func (t *heapTaker) gap(p sample.Program, what string, why error) {
 	if errors.Is(why, gomem.ErrTooLarge) {
 		why = fmt.Errorf("%w that highwater has here", why)
 	}
-	t.status.say("%s: %s was not captured: %v", p.Name, what, why)
+	if !t.byDefault {
+		t.status.say("%s: %s was not captured: %v", p.Name, what, why)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gaps = append(t.gaps, sample.Gap{From: time.Now(), Process: p.Key, What: heldGap + what + ", of " + p.Name, Why: why.Error()})

@@ -63,7 +63,8 @@ func TestAHeapIsThoughtAboutWhenItsProcessIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := copyDying(t.Context(), sample.Program{Key: key, Name: "hoard"}, cmd.Process.Pid)
+	taker := newHeapTaker(heapWish{kill: true}, newStatus(io.Discard))
+	c, err := taker.copyDying(t.Context(), sample.Program{Key: key, Name: "hoard"}, cmd.Process.Pid, sample.HeapKill)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -37,8 +38,12 @@ func (ans *heapAnswer) print(w io.Writer) error {
 		rows -= stringRows
 	}
 	for _, h := range ans.Holders[:min(len(ans.Holders), rows)] {
-		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(h.Path, 80))
-		p.line("      %s  %s objects%s%s", short(h.Type, 40), count(h.Objects), ans.young(h), allocatedAt(h))
+		name, of := h.Name, short(h.Path, 80)+"  "
+		if name == "" {
+			name, of = of, ""
+		}
+		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(name, 100))
+		p.line("      %s%s  %s objects%s%s", of, short(h.Type, 40), count(h.Objects), ans.young(h), allocatedAt(h))
 	}
 	p.line("TYPES%s", ans.legend())
 	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {
@@ -83,7 +88,7 @@ func (p *heapPrinter) collections(ans *heapAnswer) {
 		if i == 0 {
 			p.line("COLLECTIONS")
 		}
-		p.line("  %10s  %s  %s", units.Size(c.Bytes), short(c.Path, 50), c.says())
+		p.line("  %10s  %s  %s", units.Size(c.Bytes), short(cmp.Or(c.Name, c.Path), 50), c.says())
 	}
 }
 
@@ -108,6 +113,10 @@ func (c *heapCollection) says() string {
 	switch c.Kind {
 	case "map", "channel":
 		return fmt.Sprintf("%s%s, %s of %s entries", n, c.Kind, count(c.Entries), count(c.Cap))
+	case "slice":
+		if c.Reached == c.Bytes && c.Entries > 0 {
+			return fmt.Sprintf("%s%s, %s entries", n, c.Kind, count(c.Entries))
+		}
 	}
 	return fmt.Sprintf("%s%s, %s in reach", n, c.Kind, units.Size(c.Reached))
 }

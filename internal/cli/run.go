@@ -76,7 +76,7 @@ The exit code is the program's own (128+n for a signal).`,
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
 	f.ask.add(c)
 	f.expect.add(c)
-	f.heap.add(c)
+	f.heap.add(c, true)
 	return c
 }
 

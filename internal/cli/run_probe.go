@@ -183,7 +183,7 @@ func (a *asking) keep(w *recording.Writer) error {
 // told of.
 func (a *asking) keepRest(w *recording.Writer) {
 	if a.heaps != nil {
-		a.heaps.thoughts.Wait()
+		a.heaps.wait()
 	}
 	if err := a.keep(w); err != nil && !errors.Is(err, recording.ErrClosed) {
 		a.status.say("highwater: the recording ends here, the program goes on: %v", err)

@@ -83,7 +83,7 @@ root any. Beside its target in one container it needs no rights but those.`,
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
 	f.ask.add(c)
 	f.expect.add(c)
-	f.heap.add(c)
+	f.heap.add(c, false)
 	return c
 }
 

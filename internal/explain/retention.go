@@ -20,6 +20,13 @@ type HeldBy struct {
 	Lines    int          `json:"lines"`          // that allocated what it retains, as far as samples tell; 0: none
 	Chain    uint64       `json:"chain"`          // objects of it that lie one behind the other, 0: not many
 	At       float64      `json:"moment_seconds"` // of the capture, since the start
+	// Name is the place as the program's source calls it, with what is there: "(*store).sessions
+	// map[string]*session, 7,465 entries". Root is what kind of root keeps it: "global",
+	// "goroutine", "timer", "special". "": not known.
+	Name string `json:"name"`
+	Root string `json:"root"`
+
+	path int // of the capture
 }
 
 // heldShare is the part of the live heap from which on a holder explains it.
@@ -68,9 +75,15 @@ func allocatedBy(p *sample.HeapPath, s *Site) (n sample.Bytes) {
 // of one.
 func (c *Case) holderAt(i int) *HeldBy {
 	p, path := &c.Heap.Paths[i], c.Heap.Path(i)
-	h := &HeldBy{Path: path, Retained: p.Retained, Live: c.Heap.LiveBytes, Lines: len(p.Sites), At: c.seconds(c.Heap.At)}
+	h := &HeldBy{path: i, Path: path, Retained: p.Retained, Live: c.Heap.LiveBytes, Lines: len(p.Sites), At: c.seconds(c.Heap.At)}
 	if p.Type != "?" {
 		h.Type = p.Type
+	}
+	if r := c.Heap.RootOf(i); r != nil {
+		h.Root = string(r.Kind)
+	}
+	if p.Owner != nil {
+		h.Name = p.Owner.String()
 	}
 	for _, l := range c.Heap.Chains {
 		if strings.HasPrefix(l.Path, path) {
@@ -88,12 +101,17 @@ func (c *Case) holderAt(i int) *HeldBy {
 			h.Path, h.Kind, h.Type, h.Entries = l.Path, l.Kind, l.Type, l.Entries
 		}
 	}
+	if o := p.Owner; o != nil && h.Kind == "" {
+		h.Kind, h.Entries = o.Kind, o.Entries
+	}
 	return h
 }
 
 // String is the holder as people say it: "main.sessions (map, 57301 entries)".
 func (h *HeldBy) String() string {
 	switch {
+	case h.Name != "":
+		return h.Name
 	case h.Kind == "goroutine":
 		name, where, _ := strings.Cut(strings.TrimPrefix(h.Path, "goroutine "), " in ")
 		if strings.HasPrefix(where, "its descriptor._defer") {

@@ -61,7 +61,7 @@ type gPlaces struct {
 	lo, hi, sp, pc, syscallsp, syscallpc uint64
 	status, waitsince, waitreason        uint64
 	gopc, startpc, cleaning, runs        uint64
-	m, labels                            uint64
+	m, labels, id                        uint64
 	hasCleaning                          bool // since Go 1.25
 }
 
@@ -72,6 +72,7 @@ type goroutine struct {
 	sp, pc        uint64 // where to unwind from
 	startpc, gopc uint64
 	m, labels     uint64 // addresses of its thread's runtime.m and of its labels, 0 if none
+	id            uint64 // goid: later ones have higher numbers
 	waitsince     int64  // nanotime
 	status        uint32
 	reason        uint8
@@ -89,7 +90,7 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 		lo: g("stack.lo"), hi: g("stack.hi"), sp: g("sched.sp"), pc: g("sched.pc"),
 		syscallsp: g("syscallsp"), syscallpc: g("syscallpc"),
 		status: g("atomicstatus"), waitsince: g("waitsince"), waitreason: g("waitreason"),
-		m: g("m"), labels: g("labels"), gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
+		m: g("m"), labels: g("labels"), id: g("goid"), gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
 	}
 	gr.places.cleaning, gr.places.hasCleaning = find.layout.Offset("runtime.g", "runningCleanups")
 	gr.size = int(find.size("g"))
@@ -225,6 +226,7 @@ func (gr *goroutineReader) decode(addr uint64, b []byte) goroutine {
 		startpc:   word(b, at.startpc),
 		m:         word(b, at.m),
 		labels:    word(b, at.labels),
+		id:        word(b, at.id),
 		gopc:      word(b, at.gopc),
 		waitsince: int64(word(b, at.waitsince)),
 		status:    half(b, at.status) &^ statusScan,

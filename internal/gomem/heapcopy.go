@@ -148,6 +148,7 @@ type heapCopy struct {
 	moduleAt   []uint64 // offsets within a moduledata: types, etypes, text, etext
 	modules    []module
 	goroutines []goroutine
+	now        int64  // nanotime when they were read
 	sweepgen   uint32 // mheap_.sweepgen
 	specials   []special
 	bitmaps    map[uint64][]byte // by number of the arena: heapArena.bitmap, to Go 1.21

@@ -36,6 +36,7 @@ func (c *heapCopy) copyRest(ctx context.Context) (err error) {
 	if c.goroutines, err = c.r.goroutines.readAll(c.r.mem); err != nil {
 		return err
 	}
+	c.now = c.r.now(c.goroutines)
 	if c.sweepgen, err = c.r.mem.u32(c.r.spans.sweepgen); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -27,6 +28,11 @@ type Root struct {
 	Name string
 	typ  int32
 	addr uint64 // of a variable
+
+	// Of a goroutine:
+	ID      uint64                    // goid; 1 is main's
+	Creator string                    // the function with its go statement, "" of main's
+	Waits   sample.Opt[time.Duration] // at least for so long; absent: it does not wait, or no collection has seen it wait
 }
 
 // Thread is what the registers of a thread held.
@@ -46,6 +52,7 @@ type rooter struct {
 	own       []uint64 // see ownRoots
 	ps        uint32   // the list of Ps
 	frames    map[string]uint32
+	creators  map[uint64]string // functions by pc
 }
 
 // add begins a root; its pointers follow.
@@ -82,7 +89,7 @@ func (ro *rooter) lead(slot, to uint32) {
 
 // roots adds all of them.
 func (ro *rooter) roots() error {
-	ro.frames = make(map[string]uint32)
+	ro.frames, ro.creators = make(map[string]uint32), make(map[uint64]string)
 	ro.known()
 	for i := range ro.c.modules {
 		for _, v := range ro.c.modules[i].variables {
@@ -224,7 +231,7 @@ func (ro *rooter) goroutines() {
 	w := &stacks.walk
 	for i := range ro.c.goroutines {
 		g := &ro.c.goroutines[i]
-		ro.add(Root{Kind: RootGoroutine, Name: ro.function(g.startpc)})
+		ro.add(ro.goroutine(g))
 		if id, ok := ro.o.At(g.addr); ok {
 			ro.lead(ro.frame("its descriptor"), id)
 		}
@@ -244,6 +251,23 @@ func (ro *rooter) goroutines() {
 		}
 		ro.registers(registers)
 	}
+}
+
+// goroutine is a root that is one.
+func (ro *rooter) goroutine(g *goroutine) Root {
+	root := Root{Kind: RootGoroutine, Name: ro.function(g.startpc), ID: g.id}
+	if g.gopc != 0 {
+		name, ok := ro.creators[g.gopc]
+		if !ok {
+			name = ro.function(g.gopc)
+			ro.creators[g.gopc] = name
+		}
+		root.Creator = name
+	}
+	if waits := g.status == statusWaiting || g.status == statusLeaked; waits && g.waitsince > 0 && g.waitsince < ro.c.now {
+		root.Waits = sample.Some(time.Duration(ro.c.now - g.waitsince))
+	}
+	return root
 }
 
 // threadOf is the one that runs a goroutine, nil if it is not known. In a container the

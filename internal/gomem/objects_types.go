@@ -40,6 +40,19 @@ func (ty *typer) run(ctx context.Context) error {
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.carried()
 	ty.fromRoots()
+	follow := func() error { return ty.followAll(ctx) }
+	if err := follow(); err != nil {
+		return err
+	}
+	if err := ty.infer(follow); err != nil {
+		return err
+	}
+	ty.untyped()
+	return nil
+}
+
+// followAll types what the objects on the queue lead to.
+func (ty *typer) followAll(ctx context.Context) error {
 	var in holding
 	for n := 0; len(ty.queue) > 0 || ty.fromInside(); n++ {
 		id := ty.queue[len(ty.queue)-1]
@@ -50,7 +63,6 @@ func (ty *typer) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	ty.untyped()
 	return nil
 }
 
@@ -134,6 +146,9 @@ func (ty *typer) fromRoots() {
 		for e, end := ty.o.Pointers(uint32(ty.o.Count + k)); e < end; e++ {
 			off := uint64(ty.o.slotOf(e)) * 8
 			ty.o.slot[e] = 0
+			if r.typ == 0 && off == 0 {
+				ty.fromInterface(r, ty.o.To[e])
+			}
 			if r.typ != 0 && off < ty.types.all[r.typ].size {
 				sl := ty.types.slotAt(r.typ, off)
 				ty.o.setSlot(e, uint32(sl.label))
@@ -149,6 +164,9 @@ func (ty *typer) isTyped(id uint32) bool { return ty.typed[id/64]>>(id%64)&1 != 
 func (ty *typer) set(id uint32, ref TypeRef) {
 	if ref == 0 || ty.isTyped(id) {
 		return
+	}
+	if ty.types.nodes && ty.types.all[ref.index()].isNode() {
+		ref = ty.nodeOf(id, ref)
 	}
 	ty.typed[id/64] |= 1 << (id % 64)
 	ty.o.typeOf.set(id, ref)

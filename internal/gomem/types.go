@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/highwater-go/highwater/internal/gobin"
 )
 
 // Types are the program's type descriptors (internal/abi.Type), read as they are
@@ -11,6 +13,7 @@ import (
 // closures. Descriptors are the same in Go 1.20 to 1.27 but for maps.
 type Types struct {
 	c        *heapCopy
+	bin      *gobin.Binary
 	near     *cursor
 	all      []goType // [0] is unknown
 	byKey    map[typeKey]int32
@@ -21,6 +24,10 @@ type Types struct {
 	elemtype uint64
 	direct   bool // since Go 1.26 TFlag says what is direct in an interface; before Kind
 	depth    int  // of the types that are being read
+	nodes    bool // some type is told by its objects; see nodeOf
+
+	known        *typeIndex        // nil: nobody has asked
+	closureTypes map[uint64]uint64 // by pc; nil: nobody has asked
 }
 
 // TypeRef is a type, and whether the object holds several values of it, as the
@@ -119,6 +126,7 @@ const (
 type goType struct {
 	typeKey
 	name           string
+	pkg            string // import path of the package, of structs with a name
 	kind, tflag    uint8
 	direct         bool
 	methods        bool // of an interface: its values begin with an itab
@@ -155,7 +163,7 @@ func newTypes(c *heapCopy) (*Types, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Types{c: c, near: newCursor(c.r.mem), all: make([]goType, 1), byKey: make(map[typeKey]int32),
+	t := &Types{c: c, bin: c.r.bin, near: newCursor(c.r.mem), all: make([]goType, 1), byKey: make(map[typeKey]int32),
 		labels: []string{""}, byLabel: map[string]int32{"": 0}, itabs: make(map[uint64]int32)}
 	_, t.swiss = layout.Offset("internal/runtime/maps.Map", "dirPtr")
 	t.elemtype, _ = layout.Offset("runtime.hchan", "elemtype")
@@ -202,6 +210,9 @@ func (t *Types) as(addr uint64, r role) int32 {
 	switch r {
 	case roleClosure:
 		g.size, g.name = 0, t.funcName(addr)
+		if g.elem = t.captures(addr); g.elem != 0 {
+			g.size = t.all[g.elem].size
+		}
 	case roleString:
 		g.size, g.kind, g.name = 1, kindUint8, "string contents"
 	case roleInterface, roleEmpty:
@@ -219,6 +230,7 @@ func (t *Types) as(addr uint64, r role) int32 {
 		i = t.as(addr, roleGroups)
 	default:
 		t.all[i] = g
+		t.nodes = t.nodes || g.isNode()
 		return i
 	}
 	t.byKey[key] = i
@@ -302,6 +314,7 @@ func (t *Types) readMore(g *goType) bool {
 	case kindInterface:
 		g.methods = word(b[:], 16) != 0 // abi.InterfaceType.Methods, its length
 	case kindStruct:
+		g.pkg = t.readPackage(g, structSize)
 		return t.readFields(g, word(b[:], 8), word(b[:], 16))
 	}
 	return true

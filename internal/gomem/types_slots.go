@@ -83,7 +83,7 @@ func (t *Types) resolve(typ int32, off uint64) slot {
 	case roleGroups:
 		return t.groupSlot(typ, off)
 	case roleClosure:
-		return slot{label: t.label(" (captured)")}
+		return t.capturedSlot(typ, off)
 	case roleRuntime:
 		return t.runtimeSlot(typ, off)
 	}
@@ -165,6 +165,9 @@ func (t *Types) field(typ int32, off uint64, path *[]string, depth int) slot {
 		}
 		f := g.fields[i]
 		*path = append(*path, "."+f.name)
+		if s, ok := t.unsafeSlot(g, &f); ok {
+			return s
+		}
 		return t.field(f.typ, off-f.offset, path, depth+1)
 	case kindArray:
 		if g.elem == 0 || t.all[g.elem].size == 0 {

@@ -39,7 +39,7 @@ func (p *pather) nodes(ctx context.Context) error {
 	p.paths.own = make([]path, 1, 1024)
 	p.paths.above = p.paths.own
 	a.pathOf = table(len(t.Node))
-	p.shared, p.joined = p.label("several places: "), p.label("…")
+	p.shared, p.joined = p.label("several places: "), p.label(joinedLabel)
 	p.ofRoots()
 	p.belowRoots(0, p.inner)
 	for i := 1; i < len(t.Node); i++ {
@@ -98,6 +98,9 @@ func (p *pather) leaves(ctx context.Context) error {
 }
 
 func (p *pather) label(s string) int32 { return p.a.Objects.Types.NewLabel(s) }
+
+// joinedLabel is of what several fields of one object lead to.
+const joinedLabel = "…"
 
 // ofRoots places the roots.
 func (p *pather) ofRoots() {

@@ -43,8 +43,9 @@ func (a *Analysis) Summarize(ctx context.Context, sites Sites) (*sample.HeapCapt
 		}
 	}
 	holders := a.Holders()
-	a.keepPaths(c, holders, a.sitesOf(holders, sites))
-	c.Collections = a.collections()
+	owners := a.owners()
+	a.keepPaths(c, holders, a.sitesOf(holders, sites), owners)
+	c.Collections = a.collections(owners)
 	chains, err := a.Chains(ctx)
 	for _, l := range chains[:min(len(chains), mostRows)] {
 		c.Chains = append(c.Chains, sample.HeapChain(l))
@@ -53,7 +54,7 @@ func (a *Analysis) Summarize(ctx context.Context, sites Sites) (*sample.HeapCapt
 }
 
 // keepPaths keeps the paths that hold most, and all holders with those above them.
-func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]sample.HeapSite) {
+func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]sample.HeapSite, owners *owners) {
 	kept := a.largestPaths()
 	of := make(map[uint32]int, len(holders))
 	for i, h := range holders {
@@ -62,7 +63,7 @@ func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]
 			kept[at] = true
 		}
 	}
-	index := map[uint32]int{0: -1}
+	index, roots := map[uint32]int{0: -1}, a.rootNamer()
 	for i := uint32(1); int(i) < len(a.paths); i++ {
 		if !kept[i] {
 			continue
@@ -70,8 +71,11 @@ func (a *Analysis) keepPaths(c *sample.HeapCapture, holders []Holder, sites [][]
 		p := &a.paths[i]
 		path := sample.HeapPath{Parent: index[p.parent], Label: a.labelOf(i), Type: a.Objects.Types.Name(p.typ),
 			Objects: p.objects, Bytes: sample.Bytes(p.bytes), Held: p.held, Retained: sample.Bytes(p.retains), Young: sample.Bytes(p.young)}
+		if p.parent == 0 {
+			path.Root = roots.of(i)
+		}
 		if h, ok := of[i]; ok {
-			path.Holder, path.Sites = true, sites[h]
+			path.Holder, path.Sites, path.Owner = true, sites[h], owners.of(i)
 		}
 		index[i] = len(c.Paths)
 		c.Paths = append(c.Paths, path)
@@ -149,37 +153,4 @@ func standsFor(size, rate float64) float64 {
 		return 1
 	}
 	return 1 / (1 - math.Exp(-size/rate))
-}
-
-// collections sums the collections by path: of a thousand short strings that each
-// keep a page there is one row.
-func (a *Analysis) collections() []sample.HeapCollection {
-	type key struct{ path, kind string }
-	sums := make(map[key]*sample.HeapCollection)
-	for _, c := range a.Objects.Collections {
-		p := a.PathOf(c.Object)
-		if p == "" {
-			continue
-		}
-		s := sums[key{p, c.Kind}]
-		if s == nil {
-			s = &sample.HeapCollection{Path: p, Kind: c.Kind, Type: a.Objects.Types.Name(a.Objects.TypeOf(c.Object))}
-			sums[key{p, c.Kind}] = s
-		}
-		s.Count, s.Entries, s.Room = s.Count+1, s.Entries+c.Len, s.Room+c.Cap
-		bytes, reached := c.Bytes, c.Reached
-		if bytes == 0 { // a header: what counts is what it holds
-			bytes = a.Retained(c.Object)
-			reached = bytes
-		}
-		s.Bytes, s.Reached = s.Bytes+sample.Bytes(bytes), s.Reached+sample.Bytes(reached)
-	}
-	all := make([]sample.HeapCollection, 0, len(sums))
-	for _, s := range sums {
-		all = append(all, *s)
-	}
-	slices.SortFunc(all, func(x, y sample.HeapCollection) int {
-		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Kind, y.Kind))
-	})
-	return all[:min(len(all), mostRows)]
 }

@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS heap_path (
   id INTEGER PRIMARY KEY,
   capture INTEGER REFERENCES heap_capture, parent INTEGER REFERENCES heap_path,
   label INTEGER REFERENCES heap_name, type INTEGER REFERENCES heap_name,
-  objects INTEGER, bytes INTEGER, held INTEGER, retained INTEGER, holder INTEGER, young INTEGER
+  objects INTEGER, bytes INTEGER, held INTEGER, retained INTEGER, holder INTEGER, young INTEGER, root TEXT, owner TEXT
 );
 CREATE TABLE IF NOT EXISTS heap_site (
   id INTEGER PRIMARY KEY,
@@ -40,7 +40,7 @@ var (
 	tableHeapCapture = table{"heap_capture", words(`at process reason stopped took gc objects bytes live_objects live_bytes untyped first_path paths first_site sites first_type types
 		collections chains gaps`)}
 	tableHeapName = table{"heap_name", words(`name`)}
-	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young`)}
+	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young root owner`)}
 	tableHeapSite = table{"heap_site", words(`path frame objects bytes`)}
 	tableHeapType = table{"heap_type", words(`capture type objects bytes inferred`)}
 	heapTables    = []table{tableHeapCapture, tableHeapName, tableHeapPath, tableHeapSite, tableHeapType}
@@ -124,7 +124,11 @@ func (w *Writer) addHeapPaths(capture int64, c *sample.HeapCapture) error {
 		if err != nil {
 			return err
 		}
-		id, err := w.add(&tableHeapPath, capture, parent, label, typ, int64(p.Objects), int64(p.Bytes), int64(p.Held), int64(p.Retained), flag(p.Holder), young)
+		root, owner, err := rootAndOwner(p)
+		if err != nil {
+			return err
+		}
+		id, err := w.add(&tableHeapPath, capture, parent, label, typ, int64(p.Objects), int64(p.Bytes), int64(p.Held), int64(p.Retained), flag(p.Holder), young, root, owner)
 		if err != nil {
 			return err
 		}
@@ -139,6 +143,24 @@ func (w *Writer) addHeapPaths(capture int64, c *sample.HeapCapture) error {
 		}
 	}
 	return nil
+}
+
+// rootAndOwner are a path's as JSON, NULL where it has none.
+func rootAndOwner(p *sample.HeapPath) (root, owner driver.Value, err error) {
+	var b []byte
+	if p.Root != nil {
+		if b, err = json.Marshal(p.Root); err != nil {
+			return nil, nil, err
+		}
+		root = string(b)
+	}
+	if p.Owner != nil {
+		if b, err = json.Marshal(p.Owner); err != nil {
+			return nil, nil, err
+		}
+		owner = string(b)
+	}
+	return root, owner, nil
 }
 
 // heapName is the row number of a name, which is written once.

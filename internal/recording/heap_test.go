@@ -18,9 +18,11 @@ func makeHeap(n int) *sample.HeapCapture {
 		At: meta.At.Add(time.Duration(n) * time.Second), Process: server, Reason: sample.HeapEvery, Stopped: 12 * time.Millisecond, Took: 80 * time.Millisecond,
 		GC: uint32(n), Objects: 5000, LiveObjects: 4000, Bytes: 1 << 20, LiveBytes: 900 << 10, Untyped: 4 << 10, Ages: true,
 		Paths: []sample.HeapPath{
-			{Parent: -1, Label: "main.cache", Type: "?", Held: uint64(2 * n), Retained: sample.Bytes(600 * n)},
+			{Parent: -1, Label: "main.cache", Type: "?", Held: uint64(2 * n), Retained: sample.Bytes(600 * n), Root: &sample.HeapRoot{Kind: sample.RootGlobal, Func: "main.cache"}},
 			{Parent: 0, Label: ".entries[]", Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n), Held: uint64(2 * n), Retained: sample.Bytes(600 * n)},
-			{Parent: -1, Label: "goroutine main.wait", Type: "?", Held: 5, Retained: 5 << 10, Young: 1 << 10, Holder: true},
+			{Parent: -1, Label: "goroutine main.wait", Type: "?", Held: 5, Retained: 5 << 10, Young: 1 << 10, Holder: true,
+				Root:  &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.wait", Creator: "main.main", Count: n, Oldest: sample.Some(time.Minute), First: 7, Last: 90, NewID: 91},
+				Owner: &sample.HeapOwner{Name: "the stack of main.wait", Kind: "goroutine"}},
 			{Parent: 1, Label: ".body", Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n), Held: uint64(n), Retained: sample.Bytes(512 * n), Holder: true,
 				Sites: []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}}},
 		},
@@ -70,16 +72,16 @@ func TestHeapCapturesAreReadBack(t *testing.T) {
 	}
 }
 
-// What 1.3 added is absent from a capture of 1.2, and everything else is read.
+// What 1.3 and 1.4 added is absent from a capture of 1.2, and everything else is read.
 func TestAHeapCaptureOfAnOlderMinorVersionIsRead(t *testing.T) {
 	path, want := heaps(t, 1)
 	db, err := openDatabase(path, "mode=rw")
 	must(t, err)
-	must(t, db.exec("ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_type DROP COLUMN inferred; PRAGMA user_version = 1002"))
+	must(t, db.exec("ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; PRAGMA user_version = 1002"))
 	must(t, db.close())
 	want[0].Ages, want[0].Types[1].Inferred = false, 0
 	for i := range want[0].Paths {
-		want[0].Paths[i].Young = 0
+		want[0].Paths[i].Young, want[0].Paths[i].Root, want[0].Paths[i].Owner = 0, nil, nil
 	}
 	got, err := open(t, path).Heap(1)
 	must(t, err)

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -151,10 +152,24 @@ func (r *Reader) heapPaths(c *sample.HeapCapture, at span, names heapNames) erro
 		}
 		c.Paths = append(c.Paths, sample.HeapPath{Parent: parent, Label: label, Type: typ,
 			Objects: uint64(integer(row[5])), Bytes: sample.Bytes(integer(row[6])), Held: uint64(integer(row[7])), Retained: sample.Bytes(integer(row[8])),
-			Holder: integer(row[9]) != 0, Young: sample.Bytes(integer(row[10]))})
+			Holder: integer(row[9]) != 0, Young: sample.Bytes(integer(row[10])),
+			Root: object[sample.HeapRoot](row[11]), Owner: object[sample.HeapOwner](row[12])})
 		c.Ages = c.Ages || row[10] != nil
 		return nil
 	}, r.sel(&tableHeapPath)+" WHERE id >= ?1 AND id < ?2 ORDER BY id", at.first, at.end())
+}
+
+// object is what a value says as JSON, nil where it is NULL or says nothing.
+func object[T any](v driver.Value) *T {
+	text, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	o := new(T)
+	if json.Unmarshal([]byte(text), o) != nil {
+		return nil
+	}
+	return o
 }
 
 func (r *Reader) heapSites(c *sample.HeapCapture, at heapExtent) error {

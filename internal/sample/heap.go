@@ -34,7 +34,8 @@ type HeapReason string
 const (
 	HeapAsked HeapReason = "asked" // by highwater heap
 	HeapPeak  HeapReason = "peak"  // a new maximum of the charge
-	HeapKill  HeapReason = "kill"  // the process was held at its death
+	HeapKill  HeapReason = "kill"  // the process was held as a signal ended it
+	HeapExit  HeapReason = "exit"  // it was held as it ended by itself
 	HeapEvery HeapReason = "every" // the time for it had come
 )
 
@@ -54,6 +55,10 @@ type HeapPath struct {
 	Holder bool
 	// Sites are where a holder's sampled objects were allocated, most bytes first.
 	Sites []HeapSite
+	// Root is of a path that is a part of no other, Owner of a holder. Nil: not known, as
+	// of recordings before version 1.4.
+	Root  *HeapRoot
+	Owner *HeapOwner
 }
 
 // WholeStack stands in a label, " in its stack", for the frame of a goroutine whose frames
@@ -83,6 +88,7 @@ type HeapCollection struct {
 	Count            uint64 // of them
 	Entries, Room    uint64 // that they have and have room for, of all together
 	Bytes, Reached   Bytes  // that they keep, and what of it is in reach
+	Name             string // as the program's source calls the place; "": not known, as in recordings before version 1.4
 }
 
 // HeapChain is objects that can only be found one after the other.
