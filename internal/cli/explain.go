@@ -18,6 +18,7 @@ import (
 type explainFlags struct {
 	at, evidence, list, source string
 	json, noSource, latency    bool
+	features                   bool
 	pid                        int
 	expect                     expectFlag
 }
@@ -48,6 +49,9 @@ missing. Exit code 3 says that the memory that --expect gives was exceeded.`,
 			if f.list != "" {
 				return f.listFunction(s, path)
 			}
+			if f.features {
+				return f.printFeatures(s, path)
+			}
 			budget, err := f.expect.budget()
 			if err != nil {
 				return err
@@ -76,6 +80,7 @@ missing. Exit code 3 says that the memory that --expect gives was exceeded.`,
 	flags.StringVar(&f.list, "list", "", "show a `function`'s source, each line with what was held and allocated under it")
 	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
 	flags.BoolVar(&f.latency, "latency", false, "show the requests of --probe: percentiles, histogram, course, and what slow ones coincide with")
+	flags.BoolVar(&f.features, "features", false, "print the measurements that the verdict rests on, and the weights of the evidence")
 	f.expect.add(c)
 	flags.StringVar(&f.evidence, "evidence", "", "print the figures behind one fact (`e4`), or behind all")
 	return c

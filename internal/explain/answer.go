@@ -14,7 +14,10 @@ type Answer struct {
 	Program    Program    `json:"program"`
 	Outcome    Outcome    `json:"outcome"`
 	Verdict    Verdict    `json:"verdict"`
+	Crash      *Crash     `json:"crash"` // nil: the program did not crash, or where was not read
 	Ledger     Ledger     `json:"ledger"`
+	Peak       []Part     `json:"peak"`  // what made the memory of the moment
+	Trend      Trend      `json:"trend"` // whether it will get worse
 	Holders    []Holder   `json:"holders"`
 	Sampling   Sampling   `json:"sampling"`
 	Allocators []Holder   `json:"allocators"` // lines by bytes allocated over the run, live or not
@@ -128,6 +131,7 @@ const (
 	Thrash       Class = "thrash"
 	Baseline     Class = "baseline"
 	Healthy      Class = "healthy"
+	Backlog      Class = "backlog"
 	Inconclusive Class = "inconclusive"
 )
 
@@ -177,8 +181,18 @@ type Culprit struct {
 	// Hint: goroutines stood there, no more; nobody recorded who asked for the
 	// memory, and Bytes is 0.
 	Hint bool `json:"hint"`
+	// Below is the line of a library, called from this one, that made the allocation; nil where
+	// this line made it.
+	Below *Place `json:"below,omitempty"`
 	// HeldBy is who kept it, where the heap was captured.
 	HeldBy *HeldBy `json:"held_by,omitempty"`
+}
+
+// Place is a line of code.
+type Place struct {
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
 }
 
 // Why is one step of the explanation, with the ids of its evidence.
@@ -245,6 +259,7 @@ type Fact struct {
 // RuledOut is a class that is not the truth, and why.
 type RuledOut struct {
 	Class    Class    `json:"class"`
+	Name     string   `json:"name"` // of the class, as people read it
 	Reason   string   `json:"reason"`
 	Evidence []string `json:"evidence"`
 }

@@ -27,7 +27,7 @@ func BenchmarkExplainAnHour(b *testing.B) {
 	path := recordTicks(b, 36000, 100*time.Millisecond, 5, 180)
 	b.ResetTimer()
 	for b.Loop() {
-		explainFile(b, path, func(e *Evidence) bool { return len(e.Ticks.At) == 36000 && len(e.Course) == courseLength })
+		explainFile(b, path, func(e *Evidence) bool { return len(e.Ticks.At) == 36000 && len(e.Sites[0].Course) == courseLength })
 	}
 }
 
@@ -45,7 +45,7 @@ func explainFile(b *testing.B, path string, right func(*Evidence) bool) {
 		b.Fatal(err)
 	}
 	if !right(e) {
-		b.Fatalf("%d samples, %d collections, %d moments of the line", len(e.Ticks.At), len(e.Cycles), len(e.Course))
+		b.Fatalf("%d samples, %d collections, %d moments of the line", len(e.Ticks.At), len(e.Cycles), len(e.Sites[0].Course))
 	}
 }
 

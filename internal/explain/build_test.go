@@ -54,8 +54,7 @@ func (s *scene) noMark() { s.p.Live, s.SiteView = nil, "published" }
 // native sets what C allocated.
 func (s *scene) native(v float64) { s.p.Residency.CMalloc = bytesOf(v) }
 
-// charge sums the cgroup's usage from its parts, and gives the run a flat past
-// at a tenth of it.
+// charge sums the cgroup's usage from its parts, and lets the run come to it evenly.
 func (s *scene) charge() {
 	r := s.p.Residency
 	r.Anon = r.GoObjects + r.GoIdle + r.GoStacks + r.GoRuntime + r.CMalloc + r.Mmap + r.Image
@@ -246,7 +245,21 @@ func (s *scene) running(n int) {
 
 // stand adds an earlier moment of the blamed line.
 func (s *scene) stand(at, held float64, inFlight, unseen int) {
-	s.Course = append(s.Course, Stand{At: at, Bytes: bytesOf(held), Calls: []int{inFlight}, Unseen: unseen, Goroutines: true})
+	s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: at, Bytes: bytesOf(held), Calls: []int{inFlight}, Unseen: unseen, Goroutines: true})
 }
 
 func bytesOf(v float64) sample.Bytes { return sample.Bytes(math.Round(v * float64(mib))) }
+
+// retained adds the capture that is made at every kill: of what the first line holds, kept by a
+// variable, or by frames of goroutines that began with that function.
+func (s *scene) retained(function string) {
+	root := sample.HeapPath{Parent: -1, Label: "main.store", Root: &sample.HeapRoot{Kind: sample.RootGlobal}}
+	if function != "" {
+		root = sample.HeapPath{Parent: -1, Label: "goroutine " + function, Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: function, Count: 1, First: 40}}
+	}
+	site := &s.Sites[0]
+	root.Retained, root.Type = site.Bytes, "?"
+	held := sample.HeapPath{Parent: 0, Label: ".items", Type: "?", Retained: site.Bytes, Holder: true,
+		Sites: []sample.HeapSite{{At: sample.Frame{Func: site.Function, File: site.File, Line: site.Line}, Bytes: site.Bytes}}}
+	s.Heap = &sample.HeapCapture{At: s.Moment.At, Process: subject, Reason: sample.HeapKill, LiveBytes: site.Bytes, Paths: []sample.HeapPath{root, held}}
+}

@@ -23,15 +23,15 @@ type Case struct {
 	g    *sample.Runtime       // its runtime; nil if it was not read
 	live liveHeap
 
-	site   *Site // to blame for the heap; nil: none known
-	flight flight
-	more   []Cause // the user's own
-	run    Run
+	site     *Site // to blame for the heap; nil: none known
+	flight   flight
+	rise     rise
+	ofLine   bool // rise is that of the blamed line, and not of the live heap
+	kept     keepers
+	features features
+	more     []Cause // the user's own
+	run      Run
 }
-
-// nearLimit is the part of the limit from which on memory was short, though
-// nothing was killed. Below it the collector still has room to work.
-const nearLimit = 0.9
 
 // liveHeap is what is known of the live heap at the moment.
 type liveHeap struct {
@@ -51,7 +51,7 @@ func newCase(e *Evidence) *Case {
 	if c.outcome.PeakBytes != nil {
 		c.peak = *c.outcome.PeakBytes
 	}
-	c.pressed = c.outcome.Kernel || c.limit > 0 && c.hardPeak() >= nearLimit*float64(c.limit)
+	c.pressed = c.outcome.Kernel || c.limit > 0 && c.hardPeak() >= nearTheLimit.v()*float64(c.limit)
 	if c.proc = e.process(); c.proc != nil {
 		c.g = c.proc.Go
 		c.own = divide(sample.Moment{Processes: []sample.ProcessMoment{*c.proc}}, e.isGo)
@@ -59,10 +59,15 @@ func newCase(e *Evidence) *Case {
 	if c.g != nil {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}
-	if c.site = e.blamed(); c.site != nil {
-		c.flight = judgeFlight(c.site, c.goroutines(), e.Course, Stand{At: e.seconds(e.Moment.At), Made: made(e.process())}, c.pressed)
+	c.rise = c.grownRise()
+	c.site = e.blamed(c.rise.from, c.outcome.MomentElapsed)
+	c.followLine()
+	if c.site != nil {
+		c.flight = flightOf(c.site, c.goroutines(), c.outcome.MomentElapsed)
 	}
+	c.kept = c.keptBy()
 	c.run = runOf(c)
+	c.features = c.measureAll()
 	return c
 }
 
@@ -142,12 +147,6 @@ func (c *Case) nonHeap() sample.Bytes {
 // outside is the part of it that the subject's GOMEMLIMIT does not see.
 func (c *Case) outside() sample.Bytes { return c.nonHeap().Sub(c.goFixed()) }
 
-// everything is more than any part of the charge: what a finding explains that is
-// about all of it.
-func (c *Case) everything() sample.Bytes {
-	return max(c.ledger.Total, c.live.bytes+c.nonHeap(), c.heap()+c.nonHeap()) + 1
-}
-
 // others is what the other processes took.
 func (c *Case) others() (b sample.Bytes) {
 	for _, p := range c.Moment.Processes {
@@ -182,13 +181,4 @@ func (c *Case) memoryLimit() (sample.Bytes, bool) {
 		return 0, false
 	}
 	return sample.Bytes(c.g.MemoryLimit), true
-}
-
-// freedShare is the part of what the blamed site allocated, as far as
-// collections have published it, that was freed.
-func (c *Case) freedShare() float64 {
-	if c.site == nil || c.site.Allocated == 0 {
-		return 0
-	}
-	return min(1, float64(c.site.Freed)/float64(c.site.Allocated))
 }

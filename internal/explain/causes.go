@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -40,8 +41,17 @@ const causesSchema = "highwater.causes/1"
 //go:embed causes.json
 var causesFile []byte
 
+// builtin are the causes that come with highwater, once they are read.
+var builtin struct {
+	once sync.Once
+	list []Cause
+}
+
 // causes are those that come with highwater, the most specific first.
-var causes = mustCauses(causesFile)
+func causes() []Cause {
+	builtin.once.Do(func() { builtin.list = mustCauses(causesFile) })
+	return builtin.list
+}
 
 func mustCauses(text []byte) []Cause {
 	list, err := ReadCauses(bytes.NewReader(text))
@@ -94,7 +104,7 @@ func (k Cause) check() error {
 		return errors.New("neither functions nor classes tell when it applies")
 	}
 	for _, class := range k.Classes {
-		if _, ok := classWords[class]; !ok {
+		if _, ok := RuleOf(class); !ok {
 			return fmt.Errorf("there is no class %q", class)
 		}
 	}
@@ -120,7 +130,7 @@ func (c *Case) cause(class Class) *Cause {
 // is the library's doing.
 func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own bool) *Cause {
 	names := within(stack, blamed, own)
-	for _, list := range [][]Cause{c.more, causes} {
+	for _, list := range [][]Cause{c.more, causes()} {
 		for i := range list {
 			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) {
 				return &list[i]

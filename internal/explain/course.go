@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -8,22 +9,38 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// course reads who called the blamed line, and how it stood at up to courseLength
-// moments before.
+// mostCandidates bounds how many lines are followed through the run.
+const mostCandidates = 12
+
+// candidates are the lines that may be to blame: those that hold most, and those that
+// grew most.
+func (e *Evidence) candidates() []int {
+	by := func(figure func(*Site) int64) []int {
+		order := make([]int, len(e.Sites))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
+		return order[:min(len(order), mostCandidates/2)]
+	}
+	out := by(func(s *Site) int64 { return int64(s.Bytes + s.Since) })
+	for _, i := range by(func(s *Site) int64 { return s.Growth }) {
+		if !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// course reads who called each line that may be to blame, and how the lines stood at
+// up to courseLength moments before.
 func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) error {
-	site := l.e.blamed()
-	if site == nil {
-		return nil
-	}
-	at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool {
-		return h.Frame == site.innermost
-	})
-	site.Callers = callersOf(p.Sites[holders[at].Sites[0]], site.Function, l.module())
-	for i := range site.Callers {
-		site.Callers[i].Under = heldUnder(p, site.Callers[i].Function, view)
-	}
-	if m := l.e.process(); m != nil {
-		l.await(site, p.Sites[holders[at].Sites[0]], m.Goroutines)
+	held := map[*Site]heapdiff.Holder{}
+	for _, i := range l.e.candidates() {
+		site := &l.e.Sites[i]
+		at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool { return h.Frame == site.innermost })
+		held[site] = holders[at]
+		l.callers(site, p.Sites[holders[at].Sites[0]], p, view)
 	}
 	for _, id := range l.momentsBefore() {
 		m, err := l.Moment(id)
@@ -31,12 +48,39 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 			return err
 		}
 		for i := range m.Processes {
-			if then := &m.Processes[i]; then.Key == l.e.Subject && then.Profile != nil {
-				l.e.Course = append(l.e.Course, l.stand(holders[at], p.Sites, then, m.At))
+			then := &m.Processes[i]
+			if then.Key != l.e.Subject || then.Profile == nil {
+				continue
+			}
+			begun := begunOf(then.Goroutines)
+			for site, h := range held {
+				s := l.stand(site, h, p.Sites, then, m.At)
+				s.Begun = begun
+				site.Course = append(site.Course, s)
 			}
 		}
 	}
 	return nil
+}
+
+// begunOf counts goroutines by the function that they began with.
+func begunOf(groups []sample.GoroutineGroup) map[string]int {
+	out := map[string]int{}
+	for _, g := range groups {
+		out[goroutineOf(sample.Site{Stack: g.Where})] += g.Count
+	}
+	return out
+}
+
+// callers reads the functions that a line was called from.
+func (l *loader) callers(site *Site, stack sample.Site, p heapdiff.Profile, view heapdiff.View) {
+	site.Callers = callersOf(stack, site.Function, l.module())
+	for i := range site.Callers {
+		site.Callers[i].Under = heldUnder(p, site.Callers[i].Function, view)
+	}
+	if m := l.e.process(); m != nil {
+		l.await(site, stack, m.Goroutines)
+	}
 }
 
 // await adds the calls that a library's goroutine allocated the line's memory for.
@@ -117,16 +161,17 @@ func (l *loader) momentsBefore() []int64 {
 }
 
 // stand is how a line stood then, by what was published then.
-func (l *loader) stand(h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) Stand {
+func (l *loader) stand(site *Site, h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) Stand {
 	s := Stand{At: l.e.seconds(at), Goroutines: then.Goroutines != nil, Cycle: then.Profile.Cycle}
 	for _, i := range h.Sites {
 		if i < len(then.Profile.Counts) {
 			n := then.Profile.Counts[i]
 			s.Bytes += amount(heapdiff.Scale(heapdiff.Published.InUse(n), sites[i].Size, then.Profile.Rate))
 			s.Freed += amount(heapdiff.Scale(int64(n.PubFrees), sites[i].Size, then.Profile.Rate))
+			s.Allocated += amount(heapdiff.Scale(heapdiff.Now.Allocs(n), sites[i].Size, then.Profile.Rate))
 		}
 	}
-	s.Calls, s.Unseen = inFlight(then.Goroutines, l.e.blamed().Callers)
+	s.Calls, s.Unseen = inFlight(then.Goroutines, site.Callers)
 	s.Made = made(then)
 	return s
 }

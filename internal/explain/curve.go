@@ -52,6 +52,7 @@ func liveCurve(e *Evidence) curve {
 	for _, h := range e.Held {
 		c.points = append(c.points, point{h.At, float64(h.InUse), float64(h.Alloc)})
 	}
+	c.points = append(c.points, capturedPoints(e)...)
 	if p, ok := lastMarked(e); ok {
 		c.points = append(c.points, p)
 	}
@@ -61,6 +62,9 @@ func liveCurve(e *Evidence) curve {
 			c.points = all
 		}
 		c.points = append(c.points, point{e.seconds(e.Moment.At), float64(p.Live.Bytes), float64(p.Go.TotalAlloc)})
+	}
+	if m := e.LastMark; m.InUse > 0 && m.At > e.seconds(e.Moment.At) {
+		c.points = append(c.points, point{m.At, float64(m.InUse), float64(m.Alloc)})
 	}
 	sort.SliceStable(c.points, func(i, j int) bool { return c.points[i].at < c.points[j].at })
 	if len(c.points) > 0 {
@@ -130,7 +134,7 @@ func (c *curve) measure() {
 	}
 	at, live := c.floors(200)
 	c.trend = series.Line(at, live)
-	if half := len(at) / 2; half >= fewest {
+	if half := len(at) / 2; half >= int(enoughReadings.v()) {
 		// Two readings say little where much is in flight; a line through many does.
 		if recent := series.Line(at[half:], live[half:]); recent.Low > 0 {
 			c.tail = max(c.tail, recent.Slope*(at[len(at)-1]-at[0])/3)

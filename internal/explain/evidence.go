@@ -59,8 +59,13 @@ type Evidence struct {
 	Rate     int64 // bytes per sample; 0: not known
 	// Alone: no other profile of imported evidence says how much the lines grew.
 	Alone bool
-	// Course is how the blamed site stood at the moments up to this one, by time.
-	Course []Stand
+	// Crash is where the program panicked or met a fatal error; nil: it did not, or that was not
+	// read.
+	Crash *Crash
+	// LastMark is what a mark found live at the program's end; zero: none was made.
+	LastMark Held
+	// Captures are the live heap as captures of the heap found it, by time.
+	Captures []Held
 	// Allocators are the lines that allocated most from the start to the end, or to
 	// the kill, live or not, most bytes first.
 	Allocators []Allocator
@@ -143,6 +148,9 @@ type Site struct {
 	// Allocated and Freed are of the whole run, as far as collections have
 	// published them; Since is what was allocated after.
 	Allocated, Freed, Since sample.Bytes
+	// FreedOfHeld is the part of what the line's stacks allocated that was freed, each stack
+	// weighted by what it still holds.
+	FreedOfHeld sample.Opt[float64]
 	// Samples is the number of sampled objects held, Objects what they stand for.
 	// Largest is the size of the largest of them, AsLarge how many have it.
 	Samples, Objects uint64
@@ -161,6 +169,9 @@ type Site struct {
 	// goroutine allocates for calls of the program, those come last.
 	Callers []Caller
 	Awaited *Awaited // nil: it is no such goroutine
+	// Course is how the line stood at the moments up to this one, by time; nil where it
+	// was not read, which is so of all but the lines that may be to blame.
+	Course []Stand
 }
 
 // Caller is a function that a line was called from: of the program or of a
@@ -186,10 +197,15 @@ type Stand struct {
 	// old, and dead since. Freed is what was freed of the line until then.
 	Bytes, Freed sample.Bytes
 	Cycle        uint32
+	// Allocated is all that was allocated of the line until then, published or not; 0:
+	// not known.
+	Allocated sample.Bytes
 	// Calls is the number of goroutines seen inside each of the line's callers;
 	// Unseen is how many ran, so that their stacks could not be read.
 	Calls  []int
 	Unseen int
+	// Begun is the number of goroutines by the function that they began with.
+	Begun map[string]int
 	// Goroutines: they were read at all.
 	Goroutines bool
 	// Made is the number of goroutines that the program had made by then, 0: not known
@@ -203,21 +219,6 @@ func (s Stand) calls(caller int) int {
 		return s.Calls[caller]
 	}
 	return 0
-}
-
-// blamed is the site that grew most, by more than twice the error of the sampling,
-// else the one that holds most; nil where there is none.
-func (e *Evidence) blamed() *Site {
-	if len(e.Sites) == 0 {
-		return nil
-	}
-	best := &e.Sites[0]
-	for i := range e.Sites {
-		if s := &e.Sites[i]; s.Growth > best.Growth && s.Growth > 2*int64(s.Error) {
-			best = s
-		}
-	}
-	return best
 }
 
 // program is what the process ran, its last exec where it had several.

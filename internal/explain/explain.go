@@ -25,12 +25,14 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
 		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}}
 	a.Holders, a.Sampling = holdersOf(c)
+	a.Peak, a.Trend = c.composition(), c.trendAnswer()
+	a.Crash = c.Crash
 	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
 		a.Fixes = append(a.Fixes, fixesFor(c, f)...)
-		if f.Class == Leak && (f.Culprit == nil || c.outcome.Kernel && c.stillFilling()) {
+		if f.rank() <= growsOn && f.Confidence == Low {
 			a.Verdict.Next = c.nextCommands()
 		}
 	} else {
@@ -121,7 +123,8 @@ func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent || f.Minor || c.otherLanguage() && ofGo(f.Class) {
 			continue
 		}
-		r := RuledOut{Class: f.Class, Reason: f.Reason}
+		rule, _ := RuleOf(f.Class)
+		r := RuledOut{Class: f.Class, Name: rule.Name, Reason: f.Reason}
 		for _, fact := range f.Facts {
 			r.Evidence = append(r.Evidence, fact.ID)
 		}
@@ -133,9 +136,10 @@ func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 // otherLanguage: the subject is no Go program.
 func (c *Case) otherLanguage() bool { return c.g == nil && !c.isGo(c.Subject) }
 
-// ofGo: only a Go program's memory can be of the class.
+// ofGo reports whether only a Go program's memory can be of the class.
 func ofGo(class Class) bool {
-	return class != Native && class != Shmem && class != PageCache && class != Thrash
+	r, _ := RuleOf(class)
+	return !r.Anywhere
 }
 
 // number lists each fact once and replaces the names that whys and ruled-out

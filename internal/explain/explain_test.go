@@ -14,15 +14,15 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		culprit    string // file:line, "" for none
 	}{
 		"leak":                                                   {Leak, Medium, "cache.go:57"},
-		"slow leak, still running":                               {Leak, High, "cache.go:57"},
+		"slow leak, still running":                               {Leak, Medium, "cache.go:57"},
 		"leak in an endless loop of main":                        {Leak, Medium, "main.go:12"},
-		"burst of uploads":                                       {Burst, High, "upload.go:172"},
+		"burst of uploads":                                       {Burst, Medium, "upload.go:172"},
 		"burst in the first rise":                                {Burst, Medium, "csv.go:88"},
 		"a leak under work in flight":                            {Leak, Medium, "apply.go:94"},
-		"an upload killed in its first rise":                     {Burst, Medium, "upload.go:172"},
+		"an upload killed in its first rise":                     {Burst, Low, "upload.go:172"},
 		"requests that held it all before the first look":        {Burst, Medium, "upload.go:172"},
 		"garbage over the limit":                                 {GCUnaware, High, ""},
-		"garbage, killed before the second full collection":      {GCUnaware, High, ""},
+		"garbage, killed before the second full collection":      {GCUnaware, Medium, ""},
 		"garbage that was collected, but not given back":         {GCUnaware, High, ""},
 		"garbage without a mark":                                 {Inconclusive, Low, ""},
 		"cgo leak":                                               {Native, High, "db.go:44"},
@@ -32,10 +32,10 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"killed by somebody's SIGKILL":                           {Healthy, High, ""},
 		"steady need above the limit":                            {Baseline, Medium, "index.go:31"},
 		"tmpfs":                                                  {Shmem, High, ""},
-		"workers that were busy all along":                       {Inconclusive, Low, ""},
+		"workers that were busy all along":                       {Burst, Low, "jobs.go:12"},
 		"thousands of goroutines that never end":                 {Goroutines, Medium, "push.go:14"},
 		"one of several processes leaks":                         {Leak, Medium, "cache.go:57"},
-		"one of several processes leaks, without a heap profile": {Leak, Low, ""},
+		"one of several processes leaks, without a heap profile": {Inconclusive, Low, ""},
 		"several processes that are too many":                    {Baseline, Medium, ""},
 		"several processes, one of which still grew":             {Inconclusive, Low, ""},
 		"freed memory that Go keeps":                             {IdleHeap, High, ""},
@@ -45,7 +45,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"a cache that was filling up":                            {Leak, Medium, "cache.go:57"},
 		"a leak that was killed at once":                         {Inconclusive, Low, ""},
 		"a program that never collected":                         {Healthy, Medium, ""},
-		"a stripped program that is well":                        {Healthy, Medium, ""},
+		"a stripped program that is well":                        {Inconclusive, Low, ""},
 		"a night in which the machine slept":                     {Healthy, High, ""},
 		"bodies that are not closed":                             {Goroutines, Medium, "transport.go:1945"},
 		"connections that nobody asked for":                      {GCUnaware, High, "transport.go:1944"},
@@ -62,10 +62,11 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"killed without a last breath":                           {Inconclusive, Low, ""},
 		"a value that is read whole":                             {Burst, Medium, "bodies.go:57"},
 		"work in flight in one of several processes":             {Burst, High, "rows.go:73"},
-		"growth that came to rest where all is kept":             {Leak, Medium, "wire.go:99"},
-		"a loop that remembers, in a function of its own":        {Leak, Medium, "words.go:97"},
+		"growth that came to rest where all is kept":             {Healthy, High, ""},
+		"a loop that remembers, in a function of its own":        {Leak, Low, "words.go:97"},
 		"values that are read whole, three at once":              {Burst, Medium, "bodies.go:57"},
-		"buffers in flight that are hardly touched":              {Burst, Medium, "uploads.go:71"},
+		"buffers in flight that are hardly touched":              {Burst, Low, "uploads.go:71"},
+		"a queue that fills faster than it is emptied":           {Backlog, Medium, "jobs.go:31"},
 		"nothing could be read":                                  {Inconclusive, Low, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +133,7 @@ func checkAnswer(t *testing.T, a *Answer) {
 }
 
 // mayBeNull are the members that product.md allows to be absent.
-var mayBeNull = map[string]bool{".outcome.exit_code": true, ".outcome.limit_bytes": true, ".outcome.peak_bytes": true, ".outcome.peak_heap_bytes": true, ".verdict.culprit": true,
+var mayBeNull = map[string]bool{".outcome.exit_code": true, ".outcome.limit_bytes": true, ".outcome.peak_bytes": true, ".outcome.peak_heap_bytes": true, ".verdict.culprit": true, ".crash": true, ".trend.low_bytes_per_minute": true, ".trend.high_bytes_per_minute": true,
 	".run.footprint": true, ".run.growth": true, ".run.gc_share": true, ".run.footprint.p99_bytes": true, ".run.footprint.p999_bytes": true,
 	".run.growth.kept_of_allocated": true, ".run.growth.limit_from_seconds": true, ".run.growth.limit_to_seconds": true}
 

@@ -68,7 +68,7 @@ func (c *Case) factCurve() Fact {
 	f := Fact{ID: "curve", Values: map[string]int64{"collections": int64(len(c.Cycles)), "first_bytes": int64(k.first),
 		"last_bytes": int64(k.last), "floor_bytes": int64(k.floor), "greatest_fall_bytes": int64(k.drop),
 		"returns": int64(len(k.returns)), "slope_bytes_per_second": whole64(k.trend.Slope)}}
-	if k.trend.N >= fewest && !math.IsInf(k.trend.Low, 0) {
+	if k.trend.N >= int(enoughReadings.v()) && !math.IsInf(k.trend.Low, 0) {
 		f.Values["slope_low"], f.Values["slope_high"] = int64(k.trend.Low), int64(k.trend.High)
 	}
 	f.Text = fmt.Sprintf("live heap after each of %s: %s at first, %s at last, greatest fall %s",
@@ -107,10 +107,10 @@ func (c *Case) factLine(s *Site) Fact {
 }
 
 func (c *Case) factCalls() Fact {
-	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.flight.calls), "running_unseen": int64(c.flight.running), "moments": int64(len(c.Course))}}
+	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.flight.calls), "running_unseen": int64(c.flight.running), "moments": int64(c.looks())}}
 	f.Text = fmt.Sprintf("%s inside %s %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.flightSeen("at the moment"))
 	switch {
-	case c.flight.call == noCall:
+	case c.flight.left >= leftBehind.v():
 		f.Text += "; at an earlier moment calls had ended and their memory stayed"
 	case c.flight.running > 0:
 		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because they ran", c.flight.running)
@@ -125,6 +125,14 @@ func (c *Case) flightSeen(moment string) string {
 		return moment
 	}
 	return seconds(c.outcome.MomentElapsed-c.flight.seenAt) + " before, when they were read last"
+}
+
+// looks is how many earlier moments tell of the blamed line.
+func (c *Case) looks() int {
+	if c.site == nil {
+		return 0
+	}
+	return len(c.site.Course)
 }
 
 func (c *Case) factCollector() Fact {

@@ -159,7 +159,7 @@ func memoryLimitFix(c *Case, class Class) *Fix {
 		f.Outlook = fmt.Sprintf("no help (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
 	case need > want:
 		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
-	case class == Leak && c.stillFilling():
+	case class == Leak && c.outcome.Elapsed < longestFirstRise.v():
 		f.Outlook = "no help against a leak, only later"
 	case vain:
 		f.Outlook = "still killed, only later: a leak fills any limit"

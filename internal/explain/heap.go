@@ -89,6 +89,20 @@ func (l *loader) heap() error {
 	if len(list) == 0 {
 		return nil
 	}
+	list = beforeTheEnd(list)
+	for _, h := range list {
+		l.e.Captures = append(l.e.Captures, Held{At: l.e.seconds(h.At), InUse: h.LiveBytes})
+	}
 	l.e.Heap, err = l.Heap(list[nearest(list, heapAt, l.e.Moment.At)].ID)
 	return err
+}
+
+// beforeTheEnd leaves out captures at the end of a program that ended by itself, where there are
+// others: main has returned then, and what it held is out of reach.
+func beforeTheEnd(list []recording.HeapInfo) []recording.HeapInfo {
+	living := slices.DeleteFunc(slices.Clone(list), func(h recording.HeapInfo) bool { return h.Reason == sample.HeapExit })
+	if len(living) == 0 {
+		return list
+	}
+	return living
 }

@@ -17,7 +17,7 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 	var candidates []string
 	for _, f := range findings {
 		if f.Stance == Open {
-			candidates = append(candidates, classWords[f.Class])
+			candidates = append(candidates, noun(f.Class))
 			v.NotKnown = append(v.NotKnown, f.Reason)
 			facts = append(facts, f.Facts...)
 		}
@@ -37,20 +37,27 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 	return v, facts
 }
 
-var classWords = map[Class]string{Leak: "a leak", Goroutines: "a leak of goroutines", Burst: "a burst", GCUnaware: "garbage that the collector let pile up", Native: "native memory",
-	Shmem: "shared memory", Baseline: "a steady need", PageCache: "page cache", Healthy: "nothing at all",
-	Churn: "churn", Spiral: "a spiral of the collector", IdleHeap: "freed memory that Go keeps", Thrash: "reclaim without end", Untouched: "memory that was never touched"}
+// noun is a class within a sentence.
+func noun(class Class) string {
+	r, _ := RuleOf(class)
+	return r.Noun
+}
 
 func (c *Case) undecidedSentence(candidates []string) string {
-	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != classWords[Healthy] {
+	if c.firstRise() {
+		s := fmt.Sprintf("%s needed more than the limit of %s while it was still loading or at its first work: the live heap%s rose from %s to %s in %s.",
+			c.name(), limit(c.bound), c.of(), fsize(c.curve.points[0].live), fsize(float64(c.live.bytes)), seconds(c.outcome.MomentElapsed))
+		return s + c.mostFrom()
+	}
+	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != noun(Healthy) {
 		s := "The evidence does not decide whether this was " + list(candidates, "or") + c.in() + "."
 		if len(candidates) == 1 {
 			s = "The evidence points to " + candidates[0] + c.in() + ", but does not prove it."
 		}
-		if len(candidates) == 1 && candidates[0] == classWords[Baseline] {
+		if len(candidates) == 1 && candidates[0] == noun(Baseline) {
 			s = "The evidence points to a steady need of all processes together" + c.shares() + ", but does not prove it."
 		}
-		if c.collectorOff() && slices.Contains(candidates, classWords[GCUnaware]) {
+		if c.collectorOff() && slices.Contains(candidates, noun(GCUnaware)) {
 			s = fmt.Sprintf("The collector is off: GOGC is off and GOMEMLIMIT is not set, so that the heap%s keeps what is allocated, needed or not. How much of its %s was needed was not seen.", c.of(), size(c.heap()))
 		}
 		return s + c.mostFrom()
@@ -63,6 +70,13 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		return s
 	}
 	return "Not enough evidence to name a cause: no memory figures of the program were read."
+}
+
+// firstRise reports whether the program was killed while its live heap rose for the first time,
+// and soon after its start.
+func (c *Case) firstRise() bool {
+	return c.outcome.Kernel && c.limit > 0 && c.g != nil && !c.Watched && len(c.curve.points) > 0 && len(c.curve.returns) == 0 &&
+		c.outcome.MomentElapsed < longestFirstRise.v() && c.live.bytes > c.bound/4
 }
 
 // mostFrom names the line with most of the heap, "" where none is known.
@@ -129,7 +143,7 @@ func (c *Case) known() []string {
 	if r, ok := c.largestRow(); ok {
 		out = append(out, fmt.Sprintf("the largest part at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
 	}
-	if len(c.curve.points) >= fewest && c.Imported != "" {
+	if len(c.curve.points) >= int(enoughReadings.v()) && c.Imported != "" {
 		out = append(out, c.factCurve().Text)
 	}
 	if c.g != nil && c.live.exact {

@@ -24,7 +24,7 @@ func LoadAgain(r *recording.Reader, path, at string, whole *Evidence) (*Evidence
 
 func loadBeside(r *recording.Reader, path, at string, pid int, whole *Evidence) (*Evidence, error) {
 	l := loader{Reader: r, e: &Evidence{Recording: filepath.Base(path), SiteView: "none"}}
-	course := []func() error{l.ticks, l.collections, l.sites, l.asked, l.heap}
+	course := []func() error{l.ticks, l.collections, l.sites, l.asked, l.heap, l.end}
 	if err := l.begin(at, pid); err != nil {
 		return nil, err
 	}
@@ -129,14 +129,9 @@ func (l *loader) moment(at string) error {
 	if err != nil {
 		return err
 	}
-	if end, last, err := l.atRest(i); err != nil {
-		return err
-	} else if name == "peak" && last != nil {
-		i, m = end, last
-	}
 	for j := range m.Processes {
-		if p := &m.Processes[j]; mainReturned(*p) && !(name == "peak" && stillHeld(*p)) {
-			p.Live = nil
+		if mainReturned(m.Processes[j]) {
+			m.Processes[j].Live = nil
 		}
 	}
 	l.chosen, l.e.At, l.e.Moment = i, name, *m
@@ -145,32 +140,6 @@ func (l *loader) moment(at string) error {
 	}
 	l.e.Subject = subjectOf(l.e)
 	return nil
-}
-
-// atRest finds the program's own end where it still had as much as at its peak and
-// had not collected for a third of its life: only the mark made then tells what of
-// it was live. The moment is nil where there is none.
-func (l *loader) atRest(peak int) (int, *sample.Moment, error) {
-	last := len(l.moments) - 1
-	at, end := l.moments[peak], l.moments[last]
-	if last == peak || !ended(end) || end.Usage.V+at.Usage.V/50 < at.Usage.V {
-		return 0, nil, nil
-	}
-	m, err := l.Moment(end.ID)
-	if err != nil {
-		return 0, nil, err
-	}
-	p := m.Processes[0]
-	if !stillHeld(p) || 3*m.At.Sub(p.Go.LastGC) < m.At.Sub(l.e.Start) {
-		return 0, nil, nil
-	}
-	return last, m, nil
-}
-
-// stillHeld: the mark at the process's end reached most of what the last collection
-// had found live, so that little of it was main's alone.
-func stillHeld(p sample.ProcessMoment) bool {
-	return p.Live != nil && p.Go != nil && p.Go.NumGC > 0 && p.Live.Bytes*4 >= p.Go.HeapMarked*3
 }
 
 // mainReturned: the process ended with code 0, as it does when main returns. What

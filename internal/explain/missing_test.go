@@ -31,12 +31,16 @@ var without = map[string]func(*Evidence){
 			}
 		}
 	},
-	"collections":       func(e *Evidence) { e.Cycles = nil },
-	"all but one":       func(e *Evidence) { e.Cycles = e.Cycles[:min(1, len(e.Cycles))] },
-	"sites":             func(e *Evidence) { e.Sites, e.SiteView = nil, "none" },
-	"stacks":            func(e *Evidence) { forSites(e, func(s *Site) { s.Stack, s.Function, s.File, s.Line = nil, "", "", 0 }) },
-	"allocators":        func(e *Evidence) { e.Allocators = nil },
-	"a course":          func(e *Evidence) { e.Course = nil },
+	"collections": func(e *Evidence) { e.Cycles = nil },
+	"all but one": func(e *Evidence) { e.Cycles = e.Cycles[:min(1, len(e.Cycles))] },
+	"sites":       func(e *Evidence) { e.Sites, e.SiteView = nil, "none" },
+	"stacks":      func(e *Evidence) { forSites(e, func(s *Site) { s.Stack, s.Function, s.File, s.Line = nil, "", "", 0 }) },
+	"allocators":  func(e *Evidence) { e.Allocators = nil },
+	"a course": func(e *Evidence) {
+		for i := range e.Sites {
+			e.Sites[i].Course = nil
+		}
+	},
 	"spans":             func(e *Evidence) { e.Spans = nil },
 	"a cgroup":          func(e *Evidence) { e.Moment.Cgroup = nil },
 	"a limit":           func(e *Evidence) { forCgroup(e, func(c *sample.Cgroup) { c.Limit = sample.Opt[sample.Bytes]{} }) },

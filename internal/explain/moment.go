@@ -63,15 +63,18 @@ func killMoment(list []recording.MomentInfo) (int, bool) {
 	return best, found
 }
 
-// peakMoment is the moment of the highest charge; where none was read, the last
+// needOf is what of the charge cannot be reclaimed at a moment.
+func needOf(m recording.MomentInfo) sample.Bytes { return m.Usage.V.Sub(m.PageCache.V) }
+
+// peakMoment is the moment of the most memory that cannot be reclaimed; where none was read, the last
 // new maximum, else the last moment. A program that has ended by itself holds
 // nothing any more, though its memory is still there: within a fiftieth of the
-// highest charge, a moment of its life comes before that of its end, and both before
+// most, a moment of its life comes before that of its end, and both before
 // one that lacks a process.
 func peakMoment(list []recording.MomentInfo) int {
 	most := sample.Bytes(0)
 	for _, m := range list {
-		most = max(most, m.Usage.V)
+		most = max(most, needOf(m))
 	}
 	best, worth := -1, 0
 	for i, m := range list {
@@ -79,10 +82,10 @@ func peakMoment(list []recording.MomentInfo) int {
 			continue
 		}
 		w := 0
-		if m.Usage.V >= most-most/50 {
+		if needOf(m) >= most-most/50 {
 			w = worthOf(list, i)
 		}
-		if best < 0 || w > worth || w == worth && m.Usage.V > list[best].Usage.V {
+		if best < 0 || w > worth || w == worth && needOf(m) > needOf(list[best]) {
 			best, worth = i, w
 		}
 	}

@@ -47,7 +47,7 @@ func (c *Case) wholeValues() int {
 	switch {
 	case c.filling():
 		return n
-	case c.flight.call == noCall:
+	case c.flight.left >= leftBehind.v():
 		return 0
 	case c.flight.calls > 0:
 		return n
@@ -98,9 +98,9 @@ func wholeFound(c *Case, n int) Finding {
 	return f
 }
 
-// largest is the size of the largest object of a line that is held, and how many are
+// largestObject is the size of the largest object of a line that is held, and how many are
 // that large.
-func largest(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) (size sample.Bytes, n uint64) {
+func largestObject(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) (size sample.Bytes, n uint64) {
 	for _, i := range h.Sites {
 		if i >= len(p.Counts) || view.InUse(p.Counts[i]) <= 0 || p.Sites[i].Size < size {
 			continue

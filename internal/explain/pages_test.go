@@ -14,7 +14,7 @@ const pages = "../../docs/rules"
 // themselves and what their examples are answered; UPDATE=1 rewrites them.
 func TestThePagesOfTheRulesAreFresh(t *testing.T) {
 	want := map[string]string{"README.md": indexOfRules(), "causes.md": pageOfCauses()}
-	for _, r := range rules {
+	for _, r := range rules() {
 		want[string(r.Class)+".md"] = pageOf(t, r)
 	}
 	if os.Getenv("UPDATE") != "" {
@@ -53,7 +53,7 @@ func indexOfRules() string {
 	var b strings.Builder
 	b.WriteString(generated + "# The rules\n\n`highwater explain` asks each of these rules. One speaks, and the others say why they do not; where none speaks, the\n" +
 		"answer is `inconclusive` and names what is missing. [causes.md](causes.md) lists what is well known of single lines.\n\n| class | when it is the truth |\n|---|---|\n")
-	for _, r := range rules {
+	for _, r := range rules() {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", r.Class, r.Class, r.Page.Truth)
 	}
 	return b.String()
@@ -114,7 +114,7 @@ func pageOfCauses() string {
 	var b strings.Builder
 	b.WriteString(generated + "# Well-known causes\n\nWhat is found on the stack of a line that is blamed, from the allocation outwards to that line. The first that fits explains.\n" +
 		"They are data: [causes.json](../../internal/explain/causes.json). A file of the same form adds your own, which come first.\n\n| cause | of | why | usual fix |\n|---|---|---|---|\n")
-	for _, k := range causes {
+	for _, k := range causes() {
 		of := "any"
 		if len(k.Classes) > 0 {
 			of = strings.Trim(fmt.Sprint(k.Classes), "[]")

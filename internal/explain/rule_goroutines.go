@@ -52,7 +52,7 @@ type pile struct {
 // constant.
 func judgeGoroutines(c *Case) Finding {
 	p, reason := c.risenGoroutines()
-	if reason != "" {
+	if reason != "" && !c.stacksFill() {
 		return silent(reason, c.factGoroutines(p))
 	}
 	if c.proc == nil || c.proc.Goroutines == nil {
@@ -63,7 +63,13 @@ func judgeGoroutines(c *Case) Finding {
 	if p.partly() {
 		p.stacks = max(p.stacks, c.own.Row(sample.RowStacks))
 	}
+	if !p.retained {
+		p.held = max(p.held, c.grewWith())
+	}
 	bytes := float64(p.stacks + p.held)
+	if c.stacksFill() && p.waiting >= fewestPiled {
+		return stacksFound(c, p, facts)
+	}
 	switch {
 	case p.partly() && (p.read < fewestPiled || p.waiting*2 < p.read):
 		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("of %.0f goroutines the stacks of %d could be read: the program's memory went away meanwhile", p.last, p.read), facts...)
@@ -71,7 +77,7 @@ func judgeGoroutines(c *Case) Finding {
 		return silent(fmt.Sprintf("no place had half of the %.0f goroutines waiting", p.last), facts...)
 	case c.pressed && bytes < 0.15*float64(c.bound):
 		return silent(fmt.Sprintf("the goroutines and what they held were %s", fsize(bytes)), facts...)
-	case p.oldest.Seconds() < 0.5*p.span:
+	case c.endSoon(p):
 		return silent(fmt.Sprintf("of the goroutines that waited at %s none had waited for more than %s: they end", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...)
 	case p.span < shortestPile:
 		return undecided(bytes, fmt.Sprintf("the goroutines came within %s: too short a time to see whether they end", seconds(p.span)), facts...)
@@ -79,6 +85,63 @@ func judgeGoroutines(c *Case) Finding {
 		return undecided(bytes, fmt.Sprintf("%d goroutines waited for input or output: whether they would ever end was not seen in %s", p.waiting, seconds(p.span)), facts...)
 	}
 	return goroutineLeakFound(c, p, facts)
+}
+
+// stacksFill reports whether stacks are so much of the memory, or threads so many, that they are to
+// be named whether their number still rises or not.
+func (c *Case) stacksFill() bool {
+	return c.pressed && c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v() || c.threads() >= threadStacks.v()
+}
+
+// stacksFound names the goroutines whose stacks fill the memory, and who started them.
+func stacksFound(c *Case, p pile, facts []Fact) Finding {
+	p.stacks = max(p.stacks, c.own.Row(sample.RowStacks)*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))
+	f := Finding{Stance: Speaks, Bytes: max(p.stacks+p.held, c.own.Row(sample.RowStacks)), Facts: facts, Confidence: Medium,
+		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+	started := ""
+	if p.made.Func != "" {
+		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
+	}
+	f.Sentence = fmt.Sprintf("%d goroutines%s wait at %s (%s)%s. Their stacks take %s.", p.waiting, c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks))
+	f.Detail = "Cause: too many goroutines."
+	f.Because = []string{fmt.Sprintf("stacks are %.0f%% of the memory", 100*c.stacksShare())}
+	if n := c.threads(); n >= threadStacks.v() {
+		native := c.own.Row(sample.RowNative)
+		f.Sentence = fmt.Sprintf("%.0f OS threads%s, for %d goroutines that wait at %s (%s)%s. Stacks of goroutines take %s, those of threads up to %s.",
+			n, c.of(), p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks), size(native+c.ledger.Row(sample.RowKernel)))
+		f.Detail, f.Bytes = "Cause: too many threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
+		f.Because = []string{fmt.Sprintf("the process had %.0f threads", n)}
+	}
+	return f
+}
+
+// endSoon reports whether none of those that wait has waited for half of the time in which the
+// runtime could have seen it: a collection notes when it first finds a goroutine waiting
+// (runtime/mgcmark.go, waitsince), so that without one the time is not known.
+func (c *Case) endSoon(p pile) bool {
+	end := c.outcome.MomentElapsed
+	for _, g := range c.Cycles {
+		if at := c.seconds(g.At); at >= end-p.span && at < end {
+			return p.oldest > 0 && p.oldest.Seconds() < 0.5*(end-at)
+		}
+	}
+	return false
+}
+
+// grewWith is how much the live heap grew while the number of goroutines did: what follows that
+// number is theirs, wherever it was allocated.
+func (c *Case) grewWith() sample.Bytes {
+	var n, live []float64
+	at, column := c.untilMoment(c.Ticks.Goroutines)
+	for _, p := range c.curve.points {
+		if len(at) > 0 && p.at >= at[0] {
+			n, live = append(n, column[nearestTo(at, p.at)]), append(live, p.live)
+		}
+	}
+	if len(n) < int(enoughReadings.v()) || correlation(n, live) < sameCourse.v() {
+		return 0
+	}
+	return sample.Bytes(max(0, c.rise.grown))
 }
 
 // partly: most goroutines could not be read. Two seconds after a kill the kernel
@@ -89,8 +152,8 @@ func (p *pile) partly() bool { return float64(p.read)*5 < p.last*4 }
 // The shortest rises that tell a leak of goroutines from calls in flight, in
 // seconds. Whoever waits for a peer may wait for long and still be served.
 const (
-	shortestPile = 2.0
-	shortestIO   = 60.0
+	shortestPile = 1.5
+	shortestIO   = 10.0
 	fewestPiled  = 100
 )
 
@@ -253,7 +316,7 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f.Sentence += "."
 	f.Detail = "A goroutine leak, not calls in flight."
 	f.Because = []string{fmt.Sprintf("the first of them have waited for %s of the %s", seconds(min(p.oldest.Seconds(), p.span)), seconds(p.span)), "their number never came back"}
-	if p.span >= shortestIO {
+	if p.span >= longestFirstRise.v() {
 		f.Confidence = High
 	} else {
 		f.Because = append(f.Because, fmt.Sprintf("it was watched for %s only", seconds(p.span)))

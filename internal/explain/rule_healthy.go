@@ -2,9 +2,7 @@ package explain
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -22,38 +20,20 @@ var healthyPage = Page{
 	Example: "a service that ran for a night",
 }
 
-// judgeHealthy: nothing was near the limit, and nothing grew that could get
-// there. Without a limit it says what the peak was.
+// judgeHealthy speaks where nothing was near the limit and enough was read to say that
+// nothing grew. Without a limit it says what the peak was.
 func judgeHealthy(c *Case) Finding {
-	f := healthyFound(c)
-	if f.Confidence != High {
-		f.Detail = strings.Replace(f.Detail, nothingToDo, "Healthy, as far as it was seen.", 1)
-	}
-	return f
-}
-
-const nothingToDo = "Healthy: nothing to do."
-
-func healthyFound(c *Case) Finding {
 	switch {
 	case c.outcome.Kernel:
 		return silent("the kernel killed it", c.factOutcome())
 	case c.pressed:
-		return silent(fmt.Sprintf("memory that cannot be taken back came to %s of %s", fsize(c.hardPeak()), limit(c.limit)), c.factOutcome())
+		return silent(fmt.Sprintf("memory that cannot be reclaimed came to %s of %s", fsize(c.hardPeak()), limit(c.limit)), c.factOutcome())
 	case c.outcome.PeakBytes == nil:
 		return undecided(0, "no figure of the whole program's memory was read")
-	}
-	if c.Imported == "core" {
+	case c.Imported == "core":
 		return undecided(0, "a core file is one instant: whether the memory grew is not in it")
 	}
-	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}}
-	f.Detail = nothingToDo
-	if c.outcome.By == BySignal {
-		f.Detail = fmt.Sprintf("Memory did not end it: %s did.", c.outcome.Signal)
-	}
-	if code := c.outcome.ExitCode; c.outcome.State == Exited && c.outcome.Stopped == "" && code != nil && *code != 0 {
-		f.Detail = fmt.Sprintf("Memory did not end it: it exited with code %d by itself.", *code)
-	}
+	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}, Detail: c.endWords() + "Healthy."}
 	f.Sentence = c.peakSentence()
 	if text, facts := c.mostAllocated(); text != "" {
 		f.Detail, f.Facts = f.Detail+" "+text, append(f.Facts, facts...)
@@ -61,35 +41,53 @@ func healthyFound(c *Case) Finding {
 	if c.run.Tendency == Stable {
 		return c.stableFound(f)
 	}
-	if weak := c.heapUnwatched(); weak != "" {
-		f.Sentence += "."
-		f.Confidence, f.Because = Medium, []string{weak}
-		if g := c.run.Growth; g != nil && g.Of == "memory" && c.run.Seconds >= longEnough {
-			text := "memory without page cache grew by " + g.byPace()
-			if c.run.Tendency == Growing {
-				return undecided(0, text+", and "+weak, c.factRun())
-			}
-			f.Because, f.Facts = append(f.Because, text), append(f.Facts, c.factRun())
-		}
-		return f
-	}
 	f.Facts = append(f.Facts, c.factCurve(), c.factRun())
-	k := c.curve
-	switch grown := k.last - k.first; {
-	case !c.grows():
-		f.Sentence += fmt.Sprintf(", and the live heap did not keep growing (%s at the end%s).", fsize(k.last), c.uncharged(k.last))
-		f.Because = []string{"no steady growth over " + c.readings()}
-	case c.rests(grown):
-		f.Sentence += fmt.Sprintf(", and the live heap grew to %s early%s, and no more.", fsize(k.last), c.uncharged(k.last))
-		f.Because = []string{fmt.Sprintf("no growth in the last %s", seconds(c.outcome.Elapsed/3))}
-	default:
-		f.Sentence += fmt.Sprintf(". The live heap grew to %s until the program came to its own end.", fsize(k.last))
-		f.Confidence, f.Because = Medium, []string{"a job that ends keeps what it works on: whether a longer one would need more was not seen"}
+	t := c.trend()
+	switch t.State {
+	case NotEnoughData:
+		return undecided(0, t.Why, f.Facts...)
+	case TrendGrowing:
+		return c.grewFound(f, t)
+	}
+	f.Sentence += fmt.Sprintf(", and %s.", t.words())
+	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
+	if t.Readings < int(enoughReadings.v()) || t.Of != ofLiveHeap {
+		f.Confidence = Medium
 	}
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough {
 		f.Because = append(f.Because, fmt.Sprintf("%s are not long enough to tell slow growth: %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
+}
+
+// grewFound is a program that grew and yet is no leak that could be told: a job that ended with
+// room to spare. Where it was still running, growth leaves the answer open.
+func (c *Case) grewFound(f Finding, t Trend) Finding {
+	if !c.endedWell() && !c.crashed() && t.GrownBytes > leastGrown.v() {
+		return undecided(t.GrownBytes, t.words()+", and nothing shows whether it would have gone on", f.Facts...)
+	}
+	f.Sentence += fmt.Sprintf(". %s.", capital(t.words()))
+	f.Confidence, f.Because = Medium, []string{"a program that ends keeps what it works on: a longer run may need more"}
+	return f
+}
+
+// endWords says what ended the program, where that was neither memory nor its own good end.
+func (c *Case) endWords() string {
+	switch code := c.outcome.ExitCode; {
+	case c.outcome.By == BySignal:
+		return fmt.Sprintf("%s ended it; memory was not the cause. ", c.outcome.Signal)
+	case c.crashed() && c.Crash != nil:
+		return fmt.Sprintf("%s Memory was not the cause. ", c.Crash.words())
+	case c.crashed():
+		return fmt.Sprintf("It exited with code %d; memory was not the cause. ", *code)
+	}
+	return ""
+}
+
+// crashed reports whether the program ended by itself with another code than 0.
+func (c *Case) crashed() bool {
+	code := c.outcome.ExitCode
+	return c.outcome.State == Exited && c.outcome.Stopped == "" && code != nil && *code != 0
 }
 
 // mostAllocated names the line that allocated most, by itself or by what it calls, ""
@@ -117,33 +115,6 @@ func (c *Case) peakSentence() string {
 		return fmt.Sprintf("Memory sufficed, with %s to spare: the peak was %s of %s (%s)", fsize(float64(c.limit)-c.hardPeak()), size(c.peak), limit(c.limit), share)
 	}
 	return fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), share)
-}
-
-// grows: the live heap stood well above where it began, and had not come back.
-func (c *Case) grows() bool {
-	k := c.curve
-	grown := k.last - k.first
-	return grown >= 8*float64(sample.MiB) && grown >= 0.25*k.last && k.trend.Low > 0 && k.drop <= 0.25*grown && k.tail >= 0.15*grown
-}
-
-// heapUnwatched says why slow growth of the live heap would not show, "" if it
-// would.
-func (c *Case) heapUnwatched() string {
-	k := c.curve.points
-	watched := units.Duration(c.End.Sub(c.Start))
-	switch {
-	case len(k) == 0 && !c.isGo(c.Subject):
-		return fmt.Sprintf("it was watched for %s and is no Go program: what its memory was for is not known", watched)
-	case len(k) == 0 && c.g == nil:
-		return "its Go runtime was not read, so that nothing is known of its live heap"
-	case len(k) == 0:
-		return fmt.Sprintf("no collection ended in %s: slow growth would not show", watched)
-	case len(k) < fewest:
-		return fmt.Sprintf("only %s of the live heap in %s: slow growth would not show", count(len(k), "reading"), watched)
-	case c.unwatchedEnd():
-		return fmt.Sprintf("the last collection was after %s: growth since then would not show", seconds(k[len(k)-1].at))
-	}
-	return ""
 }
 
 // stableFound is a long run that ends, or goes on, well: in figures.

@@ -3,132 +3,174 @@ package explain
 import (
 	"fmt"
 
+	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
 var leakPage = Page{
 	Truth: "The live heap grows with work or time and does not come back.",
 	Looks: []string{
-		"What each collection found live, and a mark from the roots at the moment: the growth's line and its 95 % interval, how far it ever fell back, and whether it still grew in the last third of all allocation.",
-		"The line whose objects grew most, how much of what it allocated was ever freed, and whether its memory outlived the calls that allocated it.",
-		"Whether the growth slows down while the program goes on allocating, as a cache's does that fills up.",
+		"What each GC, each capture of the heap and the mark at the moment found live: how many readings there are, whether they rise, and whether they still rise in the last third of the time.",
+		"The line that grew most in the second half of the rise: how much of what its stacks allocated was freed, and how much of what it holds is older than half of the run.",
+		"What retains that memory: a variable, or frames of calls in flight. Whether calls ended and left memory behind.",
 	},
 	Blind: []string{
-		"A cache or a data set that is still being filled looks alike; where the program ended within a minute, or within ten and served nobody, the answer says so.",
-		"What holds the objects where the heap was not captured (--heap): the line is the one that allocated them.",
+		"A cache or a data set that is still being filled looks alike. A program that was killed while one call was still allocating flat out is not called a leak.",
 		"Growth per unit of work where no counter of the work was recorded; it is then per byte allocated.",
 	},
 	Example: "slow leak, still running",
 }
 
-// judgeLeak: the live heap grows and does not come back. What may be a leak is none to
-// speak of in a program that ended by itself with room for as much again.
+// leakEvidence is what speaks for and against a leak, where the live heap grew.
+var leakEvidence = []clause{
+	over("growth.readings", enoughReadings, 1, ""),
+	over("growth.readings", manyReadings, 0.5, ""),
+	over("growth.seconds", longRise, 0.5, ""),
+	over("growth.seconds", longRun, 4, ""),
+	under("growth.seconds", shortestRise, -1, "the rise took less than 3 s"),
+	under("growth.seconds", longestFirstRise, -1, "it was seen for less than a minute: a cache that is still filling looks the same"),
+	over("growth.late", goneOnGrowing, 0.5, ""),
+	under("growth.late", lateGrowth, -6, "the live heap stopped growing"),
+	under("line.late", lateGrowth, -8, "hardly anything was allocated at the line at the end"),
+	over("growth.fall", fellBack, -3, "the live heap fell back"),
+	over("growth.slowing", isSo, -1, "the growth slows down, as in a cache that fills up"),
+	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
+	over("calls.open", isSo, -2.5, "calls that allocated it had not returned"),
+	over("calls.follow", followsCalls, -1, "more calls in flight held more"),
+	over("line.aged", agedHalf, 0.5, "much of it is older than half of the run"),
+	under("line.freed", freedLittle, 1, "hardly any of it was freed"),
+	over("line.turnover", turnedOver, -1, "what the line held half-way through was freed since"),
+	over("line.kept", isSo, 3, "what is allocated there is kept until something releases it"),
+	over("root.lasting", heldByRoot, 1.5, "a variable that lasts retains it"),
+	over("root.frames", heldByRoot, -4, "frames of calls in flight retain it"),
+	over("root.unknown", isSo, -1.5, "nothing shows what retains it"),
+	over("run.paced", isSo, 2, "the program waited between pieces of work, and yet memory grew"),
+	over("run.flat_out", isSo, -2.5, "one call had allocated flat out since the start, as a program does that loads its data"),
+	over("run.crashed", isSo, -4, "the program crashed"),
+	over("run.job", isSo, -5, "the program ended by itself, as a job does that keeps what it works on"),
+}
+
+// judgeLeak weighs the evidence where the live heap grew by enough to speak of.
 func judgeLeak(c *Case) Finding {
-	f := judgeGrowth(c)
-	if f.Stance == Open && c.endedWell() && c.fits(float64(f.Bytes)) {
-		return silent("it came to its own end, with room for as much again", f.Facts...)
+	facts := []Fact{c.factCurve()}
+	if c.site != nil {
+		facts = append(facts, c.factSite(), c.factCalls())
 	}
-	return f
+	if reason := c.notGrowing(); reason != "" {
+		return silent(reason, facts[0])
+	}
+	if c.pressed && c.rise.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4 {
+		return undecided(float64(c.leakBytes()), c.tooFew(), c.factLive())
+	}
+	w := weigh(c.features, leakEvidence)
+	switch {
+	case w.score < openScore.v() || c.endedWell() && w.score < speakScore.v():
+		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...)
+	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
+		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...)
+	}
+	return leakFound(c, w, facts)
 }
 
-// judgeGrowth: what collections found live rises with an interval above zero, hardly
-// ever falls and still rises in the last third of all allocation; the blamed line's
-// objects are not freed; and they outlive the calls that made them. The last point
-// tells a leak from one long call: a live heap that only rose from the start looks
-// alike in both.
-func judgeGrowth(c *Case) Finding {
-	k := c.curve
-	grown := k.last - k.first
-	if c.wholeValues() > 0 && c.filling() {
-		return silent(fmt.Sprintf("%s was still being filled by %s", size(c.site.Largest), ShortFunc(c.builder())), c.factSite())
+// leakBytes is how much of the memory a leak explains.
+func (c *Case) leakBytes() sample.Bytes {
+	return sample.Bytes(max(0, max(c.rise.grown, float64(c.live.bytes)-c.rise.first)))
+}
+
+// notGrowing says why the growth is not worth speaking of, "" if it is. Where few readings
+// were made under a limit that was hit, that is for judgeLeak to say.
+func (c *Case) notGrowing() string {
+	r := &c.rise
+	switch {
+	case c.g == nil && (c.Imported == "" || c.rise.n == 0):
+		return "the live heap was not read"
+	case c.pressed && r.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4:
+		return ""
+	case r.n < int(fewestReadings.v()):
+		return fmt.Sprintf("the live heap was read %s only", timesOf(r.n))
+	case !r.grownMuch():
+		return fmt.Sprintf("the live heap did not grow: %s after the warm-up, %s at the end", fsize(r.first), fsize(r.last))
+	case c.pressed && r.grown < leastGrownOfLimit.v()*float64(c.bound):
+		return fmt.Sprintf("the live heap grew by %s only", fsize(r.grown))
+	case !(r.low > 0):
+		return "the live heap shows no steady growth"
 	}
-	if c.pressed && len(k.points) < fewest && c.live.bytes > c.bound/4 {
-		readings := "only " + count(len(k.points), "reading")
-		if len(k.points) == 0 {
-			readings = "no collection ended and no mark was made: there is no reading"
-		}
-		bytes, n := float64(c.live.bytes), len(k.points)
-		if c.live.exact && c.liveFits() || n > 1 && k.last-k.points[n-2].live < k.last/20 {
-			bytes = 0 // it may be a leak's beginning, but explains nothing
-		}
-		return undecided(bytes, readings+" of the live heap: too few to see whether it grows", c.factLive())
-	}
-	if reason := notGrowing(c, grown); reason != "" {
-		return silent(reason, c.factCurve())
-	}
+	return ""
+}
+
+// tooFew says that there are too few readings to tell growth.
+func (c *Case) tooFew() string {
+	return fmt.Sprintf("the live heap was read %s only: too few to see whether it grows", timesOf(c.rise.n))
+}
+
+// stillOpen says why growth may be a leak, and may not.
+func (c *Case) stillOpen(w weighed) string {
+	why := first(w.against(), "too little was seen of it")
+	return fmt.Sprintf("the live heap grew by %s in %s; %s", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from), why)
+}
+
+func leakFound(c *Case, w weighed, facts []Fact) Finding {
+	r := &c.rise
+	f := Finding{Stance: Speaks, Bytes: c.leakBytes(), Score: w.score, Facts: facts, Confidence: w.confidence()}
+	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s, and no GC brought it down", c.of(), fsize(r.first), fsize(r.last), seconds(r.to-r.from))
 	if c.site == nil {
-		return lineless(c, grown)
+		f.Sentence += "; no heap profile says at which line."
+		f.Confidence = Low
+	} else {
+		f.Culprit = culprit(c.site, "allocates")
+		f.Sentence += fmt.Sprintf(". %s of it was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	}
-	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
-	switch {
-	case c.profiledHeld()*4 < grown: // a heap may double twice before its profile is published
-		return undecided(grown, fmt.Sprintf("the last heap profile that was read shows only %s of it: it is from before most of the growth", fsize(c.profiledHeld())), facts...)
-	case c.unwatchedEnd():
-		return undecided(grown, fmt.Sprintf("the live heap had grown to %s, and no collection and no mark tells of the last third of the time", fsize(k.last)), facts...)
-	case c.rests(grown) && !c.keeps():
-		return undecided(grown, fmt.Sprintf("%s grew early and were still held at the end: whether it is data that the program needs, or would grow again, was not seen", fsize(grown)), facts...)
-	case !c.site.Own && c.site.Function != "" && k.points[len(k.points)-1].at-k.points[0].at < longEnough:
-		return undecided(grown, fmt.Sprintf("%s allocates in a library's own goroutine: for whom, and for how long, was not seen", place(c.site.File, c.site.Line)), facts...)
-	}
-	if c.pilingUp() {
-		return undecided(grown, fmt.Sprintf("%d goroutines stood inside %s and only became more: whether they would ever end was not seen", c.flight.calls, ShortFunc(c.flight.name)), facts...)
-	}
-	if c.withinRequests() {
-		return undecided(grown, fmt.Sprintf("it was allocated for requests that were still being served, %s of %s", count(c.flight.calls, "call"), ShortFunc(c.flight.name)), facts...)
-	}
-	switch c.flight.call {
-	case together:
-		return silent(fmt.Sprintf("the memory came and went with the calls of %s in flight", ShortFunc(c.flight.name)), facts...)
-	case always:
-		return undecided(grown, fmt.Sprintf("calls of %s were in flight all the time that the memory grew: whether it outlives them was not seen", ShortFunc(c.flight.name)), facts...)
-	case callsUnknown:
-		if c.freedShare() > 0.1 || k.trend.N < 8 {
-			return undecided(grown, "no earlier moment shows both that much of it and the goroutines' stacks, so that one long call cannot be told from a leak", facts...)
-		}
-	}
-	if c.freedShare() > 0.6 && c.flight.call != noCall {
-		return undecided(grown, fmt.Sprintf("%.0f%% of what %s allocated was freed again", 100*c.freedShare(), place(c.site.File, c.site.Line)), facts...)
-	}
-	if c.rests(grown) {
-		return restingFound(c, facts)
-	}
-	if c.unmarked() > 0.3 && (c.flight.call != noCall || k.trend.N < 8) {
-		return undecided(grown, fmt.Sprintf("%s came after the last collection, and no mark says how much of it was live", size(c.g.HeapLive.Sub(c.g.HeapMarked))), facts...)
-	}
-	return leakFound(c, grown, facts)
-}
-
-func leakFound(c *Case, grown float64, facts []Fact) Finding {
-	k, s := c.curve, c.site
-	span := k.points[len(k.points)-1].at - k.points[0].at
-	f := Finding{Stance: Speaks, Bytes: sample.Bytes(grown), Facts: facts, Culprit: culprit(s, "allocates")}
-	part := size(s.Bytes)
-	if float64(s.Bytes) > k.last { // by the error of the sampling
-		part = "nearly all"
-	}
-	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s and never came back; %s of it was allocated at %s and %s.",
-		c.of(), fsize(k.first), fsize(k.last), seconds(span), part, place(s.File, s.Line), c.held(s))
-	f.Detail = "A leak, not a burst."
-	f.Confidence, f.Because = leakConfidence(c)
-	switch {
-	case c.stillFilling():
-		f.Detail = "A leak, or something that was still being filled; not a burst."
-	case c.slowsDown():
-		f.Detail = "A leak, or a cache that was filling up; not a burst."
-	}
-	f.Why = []Why{{Text: fmt.Sprintf("%s; %.0f%% of the line's bytes were ever freed", c.growthSeen(), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	f.Detail = "Cause: a leak."
+	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
+	f.Because = append(f.Because, w.against()...)
+	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s; %.0f%% of what the line allocated was ever freed", c.readings(), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
 	if g := c.run.Growth; g != nil && g.Low > 0 {
 		f.Facts = append(f.Facts, c.factRun())
-		f.Why[0] = Why{Text: fmt.Sprintf("%s; %.0f%% of the line's bytes were ever freed", c.paceWords(g), 100*c.freedShare()), Evidence: []string{"curve", "run", "site"}}
-		if left := g.untilLimit(); left != "" && !c.outcome.Kernel {
-			reached := "is"
-			if c.outcome.State == Exited {
-				reached = "would have been"
-			}
-			f.Sentence += fmt.Sprintf(" At that pace the limit of %s %s reached in %s.", limit(c.limit), reached, left)
+		f.Why[0] = Why{Text: fmt.Sprintf("%s; %.0f%% of what the line allocated was ever freed", c.paceWords(g), 100*c.freedShare()), Evidence: []string{"curve", "run", "site"}}
+		if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
+			f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
 		}
 	}
 	return f
+}
+
+// lineOf is how much of the live heap the blamed line holds, in words.
+func (c *Case) lineOf() string {
+	if float64(c.site.Bytes) > 0.98*c.rise.last { // within the error of the sampling
+		return "Nearly all"
+	}
+	return size(c.site.Bytes)
+}
+
+// paceWords says how fast it grows, by time and by work.
+func (c *Case) paceWords(g *Growth) string {
+	text := fmt.Sprintf("the live heap grew by %s over %s", g.byPace(), c.readings())
+	if g.Kept != nil && *g.Kept > 0 {
+		text += fmt.Sprintf("; %s of what was newly allocated stayed", share(*g.Kept))
+	}
+	return text
+}
+
+// readings are what the live heap is known from: "12 GCs", or "12 of 40 GCs" where
+// the others ended unseen or were passed over.
+func (c *Case) readings() string {
+	switch {
+	case len(c.Cycles) > 0 || c.Imported == "" && len(c.Captures) == 0:
+	case len(c.Held) > 0:
+		return count(len(c.Held), "heap profile")
+	case len(c.Captures) > 0:
+		return count(len(c.Captures), "heap capture")
+	case c.curve.exact:
+		return "1 mark"
+	}
+	all := len(c.Cycles)
+	for _, g := range c.Cycles[min(1, len(c.Cycles)):] {
+		all += int(g.Missed)
+	}
+	if all > len(c.Cycles) {
+		return fmt.Sprintf("%d of %s", len(c.Cycles), count(all, "GC"))
+	}
+	return count(all, "GC")
 }
 
 // culprit is a line to blame; nil where the stack is not known.
@@ -136,5 +178,38 @@ func culprit(s *Site, role string) *Culprit {
 	if s.Function == "" {
 		return nil
 	}
-	return &Culprit{Function: s.Function, File: s.File, Line: s.Line, Bytes: s.Bytes, Role: role}
+	return &Culprit{Function: s.Function, File: s.File, Line: s.Line, Bytes: s.Bytes, Role: role, Below: below(s)}
+}
+
+// below is the line of a library, called from the blamed one, that made the allocation; nil
+// where the blamed line made it.
+func below(s *Site) *Place {
+	for _, f := range s.Stack {
+		if f.Func == s.Function {
+			return nil
+		}
+		if heapdiff.OwnerOf(f.Func, "") != heapdiff.Runtime {
+			return &Place{f.Func, f.File, f.Line}
+		}
+	}
+	return nil
+}
+
+func timesOf(n int) string {
+	switch n {
+	case 0:
+		return "not once"
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func first(list []string, without string) string {
+	if len(list) == 0 {
+		return without
+	}
+	return list[0]
 }

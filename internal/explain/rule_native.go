@@ -35,7 +35,9 @@ func judgeNative(c *Case) Finding {
 		return undecided(float64(whole), "memory outside Go and the Go heap cannot be told apart: the Go runtime was not read", c.factLedger())
 	}
 	switch {
-	case native < heap || native*100 < hard*35:
+	case c.threadsFill(native):
+		return silent(fmt.Sprintf("%.0f threads have their stacks there", c.threads()), facts...)
+	case (native < heap || native*100 < hard*35) && !c.nativeGrows():
 		return silent(fmt.Sprintf("memory outside Go was %s, the Go heap %s", size(native), size(heap)), facts...)
 	case native < 16*sample.MiB:
 		return silent(fmt.Sprintf("memory outside Go was %s", size(native)), facts...)
@@ -44,10 +46,24 @@ func judgeNative(c *Case) Finding {
 	if known && grown < float64(native)/4 && !c.outcome.Kernel {
 		return silent(fmt.Sprintf("memory outside Go did not grow: %s", size(native)), facts...)
 	}
-	if !c.pressed && grown < float64(64*sample.MiB) {
+	if !c.pressed && grown < float64(64*sample.MiB) && !c.nativeGrows() {
 		return silent("memory was never short", facts...)
 	}
 	return nativeFound(c, native, grown, known, facts)
+}
+
+// nativeGrows reports whether memory outside Go grew to the end, by most of what all memory
+// grew.
+func (c *Case) nativeGrows() bool {
+	at, v := c.untilMoment(c.Ticks.Native)
+	line := floorsOf(at, v, c.outcome.MomentElapsed)
+	if line.N < int(enoughReadings.v()) || !(line.Low > 0) {
+		return false
+	}
+	all := c.memoryTrend()
+	grown := line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
+	late := line.High > 0 && v[len(v)-1]-v[nearestTo(at, c.outcome.MomentElapsed*2/3)] >= lateGrowth.v()*grown/3
+	return grown >= leastGrown.v() && line.Slope >= heldByRoot.v()*all.Slope && late && c.nativeWaves(sample.Bytes(v[len(v)-1])) == 0
 }
 
 // nativeGrowth is how far the subject's native memory rose from its first sample.

@@ -18,16 +18,20 @@ var shmemPage = Page{
 	Example: "tmpfs",
 }
 
-// judgeShmem: tmpfs and shared memory fill the limit. Without swap the kernel
-// cannot take them back.
+// judgeShmem speaks where tmpfs and shared memory are most of the memory, and it is short or they
+// grew. Without swap the kernel cannot reclaim them.
 func judgeShmem(c *Case) Finding {
 	shmem := c.ledger.Row(sample.RowShmem)
-	if !c.pressed || shmem < c.bound*40/100 || shmem < heapRows(c.ledger) {
+	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
+	switch {
+	case c.pressed && shmem >= c.bound*40/100 && shmem >= heapRows(c.ledger):
+	case !c.pressed && float64(shmem) >= leastGrown.v() && float64(shmem) >= heldByRoot.v()*float64(hard):
+	default:
 		return silent(fmt.Sprintf("shared memory and tmpfs were %s", size(shmem)), c.factLedger())
 	}
 	f := Finding{Stance: Speaks, Bytes: shmem, Confidence: High, Facts: []Fact{c.factLedger()}}
-	f.Sentence = fmt.Sprintf("Files in memory (tmpfs, shared memory) held %s of the %s; without swap the kernel cannot take them back.", size(shmem), size(c.ledger.Total))
-	f.Detail = "Shared memory, not the Go heap."
+	f.Sentence = fmt.Sprintf("Files in memory (tmpfs, shared memory) were %s of the %s; without swap the kernel cannot reclaim them.", size(shmem), size(c.ledger.Total))
+	f.Detail = "Cause: shared memory, not the Go heap."
 	f.Because = []string{"the kernel counts it apart"}
 	f.Why = []Why{{Text: "a file written to /dev/shm or another tmpfs is charged as memory until it is deleted", Evidence: []string{"ledger"}}}
 	return f

@@ -75,7 +75,7 @@ func (c *Case) atLimit() (from, to float64) {
 }
 
 func thrashFound(c *Case, p pace, facts []Fact) Finding {
-	f := Finding{Stance: Speaks, Bytes: c.everything(), Confidence: High, Facts: append(facts, c.factLedger())}
+	f := Finding{Stance: Speaks, Bytes: c.ledger.Total, Confidence: High, Facts: append(facts, c.factLedger())}
 	f.Sentence = fmt.Sprintf("For %s the charge stood at its limit of %s, and the kernel took back pages that were needed again at once: %s.",
 		seconds(p.seconds), limit(c.limit), p.reclaim())
 	f.Detail = "It stands still instead of being killed: the limit is too small for it."

@@ -2,12 +2,35 @@ package explain
 
 import "github.com/highwater-go/highwater/internal/sample"
 
-// Rule judges one class. Judge is a pure function of the case.
+// Rule is all there is of one class of verdict: what it is called, what comes before
+// it, how it is judged. Judge is a pure function of the case.
 type Rule struct {
 	Class Class
-	Judge func(*Case) Finding
-	Page  Page
+	Name  string // in a list of classes: "goroutine leak"
+	Noun  string // in a sentence: "a goroutine leak"
+	Rank  precedence
+	// Anywhere: memory of a program in any language can be of the class. OffHeap: the lines
+	// of the Go heap are not to blame for it.
+	Anywhere, OffHeap bool
+	Judge             func(*Case) Finding
+	Evidence          []clause // what Judge weighs; nil: its evidence is not soft
+	Page              Page
 }
+
+// precedence orders the classes among those that speak: the least comes first.
+type precedence int
+
+// The ranks. What piles up holds what grows; what grows ends a program under any setting; of what is, the largest part
+// explains most; what costs time, or only looks like memory, comes after that.
+const (
+	pilesUp precedence = iota
+	growsOn
+	overall
+	largest
+	costs
+	looks
+	nothing
+)
 
 // Page is what docs/rules says of a rule.
 type Page struct {
@@ -17,22 +40,35 @@ type Page struct {
 	Example string   // the scene that shows it
 }
 
-// rules, in the order in which those that are ruled out are listed.
-var rules = []Rule{
-	{Goroutines, judgeGoroutines, goroutinesPage},
-	{Leak, judgeLeak, leakPage},
-	{Burst, judgeBurst, burstPage},
-	{GCUnaware, judgeGCUnaware, gcUnawarePage},
-	{Churn, judgeChurn, churnPage},
-	{Spiral, judgeSpiral, spiralPage},
-	{IdleHeap, judgeIdleHeap, idleHeapPage},
-	{Native, judgeNative, nativePage},
-	{Shmem, judgeShmem, shmemPage},
-	{Baseline, judgeBaseline, baselinePage},
-	{Thrash, judgeThrash, thrashPage},
-	{PageCache, judgePageCache, pageCachePage},
-	{Untouched, judgeUntouched, untouchedPage},
-	{Healthy, judgeHealthy, healthyPage},
+// rules is the table, in the order in which those that are ruled out are listed.
+func rules() []Rule {
+	return []Rule{
+		{Class: Goroutines, Name: "goroutine leak", Noun: "a goroutine leak", Rank: pilesUp, Judge: judgeGoroutines, Page: goroutinesPage},
+		{Class: Leak, Name: "leak", Noun: "a leak", Rank: growsOn, Judge: judgeLeak, Evidence: leakEvidence, Page: leakPage},
+		{Class: Backlog, Name: "backlog", Noun: "a backlog", Rank: growsOn, Judge: judgeBacklog, Evidence: backlogEvidence, Page: backlogPage},
+		{Class: Burst, Name: "burst", Noun: "a burst", Rank: largest, Judge: judgeBurst, Evidence: burstEvidence, Page: burstPage},
+		{Class: GCUnaware, Name: "garbage over the limit", Noun: "garbage that had not been collected", Rank: largest, Judge: judgeGCUnaware, Page: gcUnawarePage},
+		{Class: Churn, Name: "high allocation rate", Noun: "a high allocation rate", Rank: costs, Judge: judgeChurn, Page: churnPage},
+		{Class: Spiral, Name: "GC thrashing", Noun: "GC thrashing", Rank: overall, Judge: judgeSpiral, Page: spiralPage},
+		{Class: IdleHeap, Name: "free heap that Go keeps", Noun: "free heap that Go keeps", Rank: largest, Judge: judgeIdleHeap, Page: idleHeapPage},
+		{Class: Native, Name: "native memory", Noun: "native memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeNative, Page: nativePage},
+		{Class: Shmem, Name: "shared memory", Noun: "shared memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeShmem, Page: shmemPage},
+		{Class: Baseline, Name: "too small a limit", Noun: "a limit that is too small", Rank: largest, Judge: judgeBaseline, Page: baselinePage},
+		{Class: Thrash, Name: "reclaim without end", Noun: "reclaim without end", Rank: overall, Anywhere: true, Judge: judgeThrash, Page: thrashPage},
+		{Class: PageCache, Name: "page cache", Noun: "page cache", Rank: looks, Anywhere: true, OffHeap: true, Judge: judgePageCache, Page: pageCachePage},
+		{Class: Untouched, Name: "memory never touched", Noun: "memory that was never touched", Rank: looks, Judge: judgeUntouched, Page: untouchedPage},
+		{Class: Healthy, Name: "healthy", Noun: "nothing at all", Rank: nothing, Judge: judgeHealthy, Page: healthyPage},
+	}
+}
+
+// RuleOf is the table's row of a class; ok is false for Inconclusive, which is none.
+func RuleOf(class Class) (r Rule, ok bool) {
+	for _, r := range rules() {
+		if r.Class == class {
+			return r, true
+		}
+	}
+	return Rule{Class: class, Name: string(class), Noun: string(class)}, false
 }
 
 // Stance is what a rule says of its class.
@@ -44,6 +80,9 @@ const (
 	Open                 // it may be the truth; Reason says what would decide
 	Speaks               // it is a truth
 )
+
+// String names a stance.
+func (s Stance) String() string { return [...]string{"silent", "open", "speaks"}[s] }
 
 // Finding is what one rule found.
 type Finding struct {
@@ -57,7 +96,8 @@ type Finding struct {
 	Sentence, Detail string
 	Confidence       Confidence
 	Because          []string
-	Bytes            sample.Bytes
+	Bytes            sample.Bytes // 0 of a class that is not about a part of the memory
+	Score            float64      // log-odds, of a class that is judged by weighed evidence
 	Culprit          *Culprit
 	Why              []Why
 	Facts            []Fact // Why refers to their IDs
@@ -82,8 +122,8 @@ func undecided(bytes float64, reason string, facts ...Fact) Finding {
 }
 
 func judgeAll(c *Case) []Finding {
-	out := make([]Finding, 0, len(rules))
-	for _, r := range rules {
+	out := make([]Finding, 0, len(rules()))
+	for _, r := range rules() {
 		f := r.Judge(c)
 		f.Class = r.Class
 		out = append(out, f)
@@ -91,44 +131,73 @@ func judgeAll(c *Case) []Finding {
 	return out
 }
 
-// decide picks the finding that explains the moment, nil if none does. A leak
-// comes first, of goroutines before that of what they hold, as it kills under any
-// setting in the end; then whatever explains most bytes. A leak that stays open lowers the confidence of what is said of
-// the heap; garbage that stays open and is more than a burst leaves it undecided,
-// and so does more memory unseen than the finding explains.
+// decide picks the finding that explains the moment, nil if none does: of those that
+// speak, by the rank of their class and then by the bytes that they explain. What grows
+// comes first only where it explains at least half as much as the largest part does.
+// A class that stays open and would explain more leaves the answer undecided, unless
+// what was found is certain; an open growth lowers the confidence of what is said of
+// the heap.
 func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	var best *Finding
+	most := mostBytes(findings)
 	for i := range findings {
 		f := &findings[i]
-		if f.Stance != Speaks {
+		if f.Stance != Speaks || f.rank() <= growsOn && f.Bytes*2 < most {
 			continue
 		}
-		if (f.Class == Leak || f.Class == Goroutines) && f.Bytes >= unseen {
-			return f
-		}
-		if best == nil || f.Bytes > best.Bytes {
+		if best == nil || f.before(best) {
 			best = f
 		}
 	}
-	if best == nil || best.Bytes < unseen {
+	if best == nil || best.rank() <= largest && best.Bytes < unseen || best.rank() > largest && unseen > 0 {
 		return nil
 	}
-	sure := best.Confidence == High
-	for _, f := range findings {
-		switch {
-		case f.Stance != Open || best.Class == Native:
-		case (f.Class == Leak || f.Class == Goroutines) && best.Class == Healthy:
+	certain := best.Confidence == High && best.rank() != nothing
+	for i := range findings {
+		f := &findings[i]
+		if f.Stance != Open || RuleOffHeap(best.Class) || f.rank() > best.rank() {
+			continue
+		}
+		if f.Bytes > best.Bytes && !certain {
 			return nil
-		case f.Class == GCUnaware && best.Class == Burst && f.Bytes > best.Bytes:
-			return nil
-		case f.Class == Burst && best.Class == GCUnaware && !sure && f.Bytes > best.Bytes:
-			return nil // no mark counted what was live
-		case f.Class == Leak && best.Class == GCUnaware && f.Bytes > best.Bytes:
-			return nil // it fitted then; what only ever grew need not have the next minute
-		case f.Class == Leak && best.Confidence == High:
+		}
+		if f.rank() <= growsOn && best.Confidence == High {
 			best.Confidence = Medium
-			best.Because = append(best.Because, "whether the live heap would have gone on growing is not decided")
+			best.Because = append(best.Because, "whether the live heap would have gone on growing was not seen")
 		}
 	}
 	return best
+}
+
+// RuleOffHeap reports whether the lines of the Go heap are not to blame for a class.
+func RuleOffHeap(class Class) bool {
+	r, _ := RuleOf(class)
+	return r.OffHeap
+}
+
+func (f *Finding) rank() precedence {
+	r, _ := RuleOf(f.Class)
+	return r.Rank
+}
+
+// before reports whether a finding comes before another: of two that weigh evidence on the
+// same memory the one with the higher score, else by rank and by bytes.
+func (f *Finding) before(other *Finding) bool {
+	switch a, b := f.rank(), other.rank(); {
+	case f.Score != 0 && other.Score != 0 && f.Score != other.Score:
+		return f.Score > other.Score
+	case a != b:
+		return a < b
+	}
+	return f.Bytes > other.Bytes
+}
+
+// mostBytes is the greatest part of the memory that a class explains.
+func mostBytes(findings []Finding) (most sample.Bytes) {
+	for _, f := range findings {
+		if f.Stance == Speaks && f.rank() <= largest {
+			most = max(most, f.Bytes)
+		}
+	}
+	return most
 }

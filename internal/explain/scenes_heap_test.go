@@ -96,20 +96,3 @@ func TestAHolderOfLittleOfTheHeapIsNotNamedForALineItDoesNotHave(t *testing.T) {
 		t.Errorf("%v, %+v", err, a.Verdict)
 	}
 }
-
-func TestWhatIsUndecidedNamesWhoHeldTheHeap(t *testing.T) {
-	for _, c := range []struct {
-		retained sample.Bytes
-		named    bool
-	}{{120, true}, {20, false}} {
-		s := scenes["workers that were busy all along"]()
-		s.captured(190, sample.HeapPath{Parent: -1, Label: "goroutine example.org/shop/work.run", Held: 10, Retained: c.retained * mib, Holder: true})
-		a, err := Explain(s.Evidence, nil)
-		if err != nil || a.Verdict.Class != Inconclusive {
-			t.Fatal(a.Verdict.Class, err)
-		}
-		if known := strings.Join(a.Verdict.Known, "; "); strings.Contains(known, "the stack of example.org/shop/work.run holds 120.0 MiB, 63% of what was live") != c.named {
-			t.Errorf("%d MiB: %s", c.retained, known)
-		}
-	}
-}

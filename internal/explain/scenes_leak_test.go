@@ -18,6 +18,7 @@ var leakScenes = map[string]func() *scene{
 		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 50, 0.02)
 		s.stand(10, 20, 0, 0)
 		s.stand(20, 40, 0, 0)
+		s.work(0.3, 0.02, 20)
 		return s
 	},
 	"leak in an endless loop of main": func() *scene {
@@ -28,6 +29,7 @@ var leakScenes = map[string]func() *scene{
 		s.site("main.main", "/build/leak/main.go", 12, 225, 0)
 		s.running(1)
 		s.stand(10, 100, 1, 0)
+		s.work(0.3, 0.02, 20)
 		return s
 	},
 	"a leak under work in flight": func() *scene {
@@ -41,14 +43,17 @@ var leakScenes = map[string]func() *scene{
 		s.stand(1, 0.5, 1, 0)
 		s.stand(10, 40, 1, 0)
 		s.stand(20, 60, 1, 0)
+		s.work(0.3, 0.02, 300)
+		s.retained("")
 		return s
 	},
 	"one of several processes leaks": oneOfSeveral,
 	"one of several processes leaks, without a heap profile": func() *scene {
 		s := oneOfSeveral()
-		s.Sites, s.SiteView, s.Course = nil, "none", nil
+		s.Sites, s.SiteView = nil, "none"
 		s.Programs[0].HeapProfile = sample.HeapProfileOff
 		s.Gaps = []sample.Gap{{What: "the heap profile of shop", Why: "its linker switched heap profiling off"}}
+		s.work(0.3, 0.02, 20)
 		return s
 	},
 	"a slow leak in a night": func() *scene {
@@ -93,9 +98,9 @@ var leakScenes = map[string]func() *scene{
 		put.Callers = []Caller{{put.Function, true, put.Bytes}, {"example.org/shop/wire.(*Conn).readLoop", true, put.Bytes}}
 		s.p.Goroutines = nil
 		s.inside("example.org/shop/wire.(*Conn).readLoop", 1)
-		s.Course = []Stand{{At: 1, Calls: []int{0, 0}, Goroutines: true}}
+		s.Sites[0].Course = []Stand{{At: 1, Calls: []int{0, 0}, Goroutines: true}}
 		for i := range 6 {
-			s.Course = append(s.Course, Stand{At: float64(5 + 4*i), Bytes: bytesOf(float64(30 + 30*i)), Calls: []int{i % 2, 1}, Goroutines: true})
+			s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: float64(5 + 4*i), Bytes: bytesOf(float64(30 + 30*i)), Calls: []int{i % 2, 1}, Goroutines: true})
 		}
 		return s
 	},
@@ -123,6 +128,7 @@ var leakScenes = map[string]func() *scene{
 		for i := range 12 {
 			s.stand(float64(1+2*i), float64(14*i), 1-i%2, i%2)
 		}
+		s.work(0.3, 0.02, 20)
 		return s
 	},
 }

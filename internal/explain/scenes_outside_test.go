@@ -81,6 +81,7 @@ var outsideScenes = map[string]func() *scene{
 		s.noMark()
 		s.charge()
 		s.Cycles = nil
+		s.over(30*time.Second, 60)
 		return s
 	},
 	"a stripped program that is well": func() *scene {
@@ -91,6 +92,7 @@ var outsideScenes = map[string]func() *scene{
 		s.Cycles = nil
 		s.Programs[0].Go.Stripped, s.Programs[0].HeapProfile = true, sample.HeapProfileUnknown
 		s.Gaps = []sample.Gap{{What: "the Go runtime of shop", Why: "stripped: the symbol table is missing", Process: subject}}
+		s.over(30*time.Second, 60)
 		return s
 	},
 	"a night in which the machine slept": func() *scene {

@@ -38,7 +38,7 @@ func oneOfSeveral() *scene {
 	s.killed()
 	s.cycles(25, 10, 20, 32, 44, 55, 66, 78, 90, 100, 110)
 	s.Sites[0].Bytes, s.Sites[0].Growth, s.Sites[0].Allocated, s.Sites[0].Freed = 110*mib, int64(100*mib), 111*mib, 0
-	s.Course[1].Bytes = 80 * mib
+	s.Sites[0].Course[1].Bytes = 80 * mib
 	s.Moment.Cgroup.Stat.PageCache = mib
 	s.charge()
 	s.beside(4712, "shop", true, 70)

@@ -8,6 +8,17 @@ import (
 
 // workScenes are work in flight, and what piles up with it.
 var workScenes = map[string]func() *scene{
+	"a queue that fills faster than it is emptied": func() *scene {
+		s := leaking()
+		s.site("example.org/shop/jobs.Read", "/build/shop/jobs/jobs.go", 31, 190, 0.5)
+		s.Sites = s.Sites[len(s.Sites)-1:]
+		s.stand(10, 60, 0, 0)
+		s.stand(20, 120, 0, 0)
+		s.retained("")
+		s.Heap.Collections = []sample.HeapCollection{{Path: "main.store.items", Kind: "channel", Type: "chan *jobs.Job", Count: 1, Entries: 9000, Room: 10000, Bytes: 180 * mib}}
+		s.waiting("example.org/shop/jobs.Read", "/build/shop/jobs/jobs.go", 31, 4, "chan send", 3)
+		return s
+	},
 	"burst of uploads": func() *scene {
 		s := newScene()
 		s.heap(150, 203, 228)
@@ -111,7 +122,7 @@ var workScenes = map[string]func() *scene{
 		read.Callers = []Caller{{read.Function, true, 120 * mib}, {"example.org/shop/list.(*Server).List", true, 180 * mib}, {"google.golang.org/grpc.(*Server).processUnaryRPC", false, 182 * mib}}
 		s.inside("example.org/shop/list.(*Server).List", 38)
 		s.inside("google.golang.org/grpc.(*Server).processUnaryRPC", 40)
-		s.Course = []Stand{{At: 5, Bytes: 2 * mib, Calls: []int{0, 0, 0}, Goroutines: true}, {At: 20, Bytes: 50 * mib, Calls: []int{0, 12, 12}, Goroutines: true}, {At: 25, Bytes: 100 * mib, Calls: []int{1, 34, 36}, Goroutines: true}}
+		s.Sites[0].Course = []Stand{{At: 5, Bytes: 2 * mib, Calls: []int{0, 0, 0}, Goroutines: true}, {At: 20, Bytes: 50 * mib, Calls: []int{0, 12, 12}, Goroutines: true}, {At: 25, Bytes: 100 * mib, Calls: []int{1, 34, 36}, Goroutines: true}}
 		return s
 	},
 	"several processes that are too many": func() *scene {

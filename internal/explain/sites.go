@@ -204,7 +204,8 @@ func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 	s := Site{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
 		Bytes: amount(h.InUse), Error: sample.Bytes(h.Error), Growth: h.Growth.Bytes, Allocated: amount(h.Alloc), Since: amount(h.Since),
 		Freed: freed(h, p), Samples: uint64(h.Samples), Objects: uint64(max(0, h.InUse.Objects)), Cycle: p.Cycle}
-	s.Largest, s.AsLarge = largest(h, p, view)
+	s.FreedOfHeld = freedOfHeld(h, p, view)
+	s.Largest, s.AsLarge = largestObject(h, p, view)
 	if view == heapdiff.Now {
 		s.Allocated = s.Allocated.Sub(s.Since)
 	}
@@ -222,6 +223,25 @@ func freed(h heapdiff.Holder, p heapdiff.Profile) (sum sample.Bytes) {
 		}
 	}
 	return sum
+}
+
+// freedOfHeld is the part of what a line's stacks allocated that was freed, weighted by
+// what each still holds.
+func freedOfHeld(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) sample.Opt[float64] {
+	var held, freed float64
+	for _, i := range h.Sites {
+		if i >= len(p.Counts) || p.Counts[i].NowAllocs == 0 {
+			continue
+		}
+		n := p.Counts[i]
+		weight := float64(heapdiff.Scale(view.InUse(n), p.Sites[i].Size, p.Rate).Bytes)
+		held += weight
+		freed += weight * min(1, float64(n.PubFrees)/float64(n.NowAllocs))
+	}
+	if held == 0 {
+		return sample.Opt[float64]{}
+	}
+	return sample.Some(freed / held)
 }
 
 func amount(a heapdiff.Amount) sample.Bytes { return sample.Bytes(max(0, a.Bytes)) }

@@ -75,7 +75,7 @@ const stretches = 60
 // needs, where enough is left.
 func (c *Case) growth() *Growth {
 	g, at, v := &Growth{Of: "live heap"}, []float64(nil), []float64(nil)
-	if len(c.curve.points) >= fewest {
+	if len(c.curve.points) >= int(enoughReadings.v()) {
 		at, v = c.curve.floors(stretches)
 		if kept := c.keptShare(); !math.IsNaN(kept) {
 			g.Kept = &kept
@@ -89,11 +89,11 @@ func (c *Case) growth() *Growth {
 		return nil
 	}
 	from := at[0] + (at[len(at)-1]-at[0])/5
-	if skip, _ := slices.BinarySearch(at, from); len(at)-skip >= 2*fewest {
+	if skip, _ := slices.BinarySearch(at, from); len(at)-skip >= 2*int(enoughReadings.v()) {
 		at, v = at[skip:], v[skip:]
 	}
 	line := series.Line(at, v)
-	if line.N < fewest || math.IsInf(line.Low, 0) || math.IsInf(line.High, 0) {
+	if line.N < int(enoughReadings.v()) || math.IsInf(line.Low, 0) || math.IsInf(line.High, 0) {
 		return nil
 	}
 	g.PerHour, g.Low, g.High = 3600*line.Slope, 3600*line.Low, 3600*line.High

@@ -31,7 +31,7 @@ func main() {
 }
 
 func loadRows(f *frame.Frame) (rows []*row) {
-	f.Each(func(i int) {
+	f.EachAtWork(func(i int) {
 		note := frame.Touch(make([]byte, f.Unit))                                           // truth: allocates
 		rows = append(rows, &row{ID: i, Name: strconv.Itoa(i * 7919 % 100003), Note: note}) // truth: keeps
 	})

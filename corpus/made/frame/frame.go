@@ -7,9 +7,11 @@ package frame
 import (
 	"context"
 	"flag"
+	"hash/crc32"
 	"log"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -63,6 +65,28 @@ func (f *Frame) Each(do func(i int)) {
 		do(t.done - 1)
 	}
 }
+
+// EachAtWork is Each for a job: it does not wait until the next piece is due, it works until
+// then, as a program does that reads, parses and computes what it was given.
+func (f *Frame) EachAtWork(do func(i int)) {
+	for t := f.Turns(); ; {
+		for due := t.began.Add(f.due(t.done)); time.Until(due) > 0 && !f.Over(); {
+			compute()
+		}
+		if !t.Next() {
+			return
+		}
+		do(t.done - 1)
+	}
+}
+
+// computed keeps what compute does from being left out.
+var computed atomic.Uint32
+
+// compute takes about a tenth of a millisecond and allocates nothing.
+func compute() { computed.Store(crc32.ChecksumIEEE(input[:])) }
+
+var input [1 << 20]byte
 
 // Turns is the clock of Each, for a program that has the loop itself.
 type Turns struct {

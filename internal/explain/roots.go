@@ -1,0 +1,100 @@
+package explain
+
+import (
+	"math"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// keepers is how much of the memory in question is kept by what: lasting roots, which are
+// variables and frames that never return, and frames of calls in flight. NaN where no
+// capture of the heap near the moment tells.
+type keepers struct {
+	lasting, frames float64
+	of              sample.Bytes // that the parts are of
+}
+
+// nearCapture is how far from the moment, in seconds, a capture of the heap may be to
+// tell of the memory at it.
+const nearCapture = 5
+
+// keptBy reads it from the capture of the heap: of what was allocated at the blamed line,
+// as far as holders tell; else of the whole live heap.
+func (c *Case) keptBy() keepers {
+	none := keepers{math.NaN(), math.NaN(), 0}
+	h := c.Heap
+	if h == nil || math.Abs(c.seconds(h.At)-c.outcome.MomentElapsed) > max(nearCapture, c.outcome.MomentElapsed/10) {
+		return none
+	}
+	var lasting, frames sample.Bytes
+	if c.site != nil {
+		for i := range h.Paths {
+			if n := allocatedBy(&h.Paths[i], c.site); n > 0 {
+				c.addKeeper(i, n, &lasting, &frames)
+			}
+		}
+	}
+	if lasting+frames < h.LiveBytes/20 {
+		lasting, frames = 0, 0
+		for i := range h.Paths {
+			if h.Paths[i].Parent < 0 {
+				c.addKeeper(i, h.Paths[i].Retained, &lasting, &frames)
+			}
+		}
+	}
+	all := lasting + frames
+	if all == 0 {
+		return none
+	}
+	return keepers{float64(lasting) / float64(all), float64(frames) / float64(all), all}
+}
+
+func (c *Case) addKeeper(path int, n sample.Bytes, lasting, frames *sample.Bytes) {
+	if c.inFrames(path) {
+		*frames += n
+	} else {
+		*lasting += n
+	}
+}
+
+// inFrames reports whether a path begins in a frame that may return: of a goroutine, but not of main's
+// nor of one that was there all along.
+func (c *Case) inFrames(path int) bool {
+	paths, first := c.Heap.Paths, path
+	for n := 0; paths[path].Parent >= 0 && n < len(paths); n++ {
+		path = paths[path].Parent
+	}
+	if strings.Contains(c.Heap.Path(first), "its descriptor._defer") {
+		return false // a function that defers for ever is one that does not return
+	}
+	root := paths[path].Root
+	if root == nil { // a recording that does not say what roots are
+		label, ok := strings.CutPrefix(paths[path].Label, "goroutine ")
+		function, _, _ := strings.Cut(label, " ")
+		return ok && function != "main.main" && function != "runtime.main" && !c.runsAlong(function)
+	}
+	return root.Kind == sample.RootGoroutine && root.First != 1 && !c.runsAlong(root.Func)
+}
+
+// runsAlong reports whether as many goroutines that began with a function were there at nearly all
+// looks since the first third of the run, and no more: they are loops, and no calls.
+func (c *Case) runsAlong(function string) bool {
+	if c.site == nil {
+		return false
+	}
+	looks, same, n := 0, 0, -1
+	for _, s := range c.site.Course {
+		if !s.Goroutines || s.At < c.outcome.MomentElapsed/3 {
+			continue
+		}
+		if n < 0 {
+			n = s.Begun[function]
+		}
+		looks++
+		if s.Begun[function] == n {
+			same++
+		}
+	}
+	return n > 0 && looks >= int(fewestReadings.v()) && float64(same) >= stillRunning.v()*float64(looks)
+}

@@ -1,0 +1,55 @@
+package explain
+
+import "fmt"
+
+var backlogPage = Page{
+	Truth: "Work arrives faster than it is finished: queues and channels fill. The memory comes back when the load ends.",
+	Looks: []string{
+		"The live heap grew, and what the line held half-way through the run was freed since: the items move on, and yet there are more of them.",
+		"What the channels of the heap capture hold, and how many goroutines wait to send.",
+		"The processors: where all are busy, the work cannot keep up.",
+	},
+	Blind: []string{
+		"A queue of another kind than a channel, where the heap was not captured, looks like a leak of which part is freed.",
+	},
+	Example: "a queue that fills faster than it is emptied",
+}
+
+// backlogEvidence is what speaks for and against a backlog, where the live heap grew.
+var backlogEvidence = []clause{
+	over("line.turnover", turnedOver, 1, "what the queue held half-way through was finished since"),
+	over("queue.share", heldByRoot, 2.5, "a channel holds most of it"),
+	over("queue.senders", one, 1, "goroutines wait to send"),
+	over("line.freed", freedMuch, 0.5, ""),
+	under("line.freed", freedLittle, -2, "hardly any of it was freed"),
+	over("growth.late", goneOnGrowing, 0.5, ""),
+	under("growth.late", lateGrowth, -3, "the live heap stopped growing"),
+	over("root.frames", heldByRoot, -1, "frames of calls in flight retain it"),
+}
+
+// judgeBacklog weighs the evidence where the live heap grew: items are freed, and more of them
+// are held.
+func judgeBacklog(c *Case) Finding {
+	if reason := c.notGrowing(); reason != "" || c.site == nil || c.rise.n < int(fewestReadings.v()) {
+		return minor(orElse(reason, "no line is known that grew"))
+	}
+	w := weigh(c.features, backlogEvidence)
+	facts := []Fact{c.factCurve(), c.factSite()}
+	if w.score < speakScore.v() {
+		return minor("what grew was not seen to move on", facts...)
+	}
+	f := Finding{Stance: Speaks, Bytes: c.leakBytes(), Score: w.score, Facts: facts, Culprit: culprit(c.site, "allocates")}
+	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
+	f.Sentence = fmt.Sprintf("Work came faster than it was finished%s: what waits grew from %s to %s in %s. %s of it was allocated at %s and %s.",
+		c.in(), fsize(c.rise.first), fsize(c.rise.last), seconds(c.rise.to-c.rise.from), c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
+	f.Detail = "Cause: a backlog."
+	f.Why = []Why{{Text: fmt.Sprintf("%.0f%% of what the line allocated was freed again, and yet more of it is held", 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	return f
+}
+
+func orElse(text, without string) string {
+	if text == "" {
+		return without
+	}
+	return text
+}

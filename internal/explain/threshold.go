@@ -1,0 +1,116 @@
+package explain
+
+// Threshold is a number that a verdict depends on. All that decide stand in one
+// table, so that whoever reads a verdict can find what it rests on.
+type Threshold struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Origin string  `json:"origin"` // a formula, the kernel, the runtime, statistics, or "corpus"
+}
+
+// threshold is an index into the table.
+type threshold int
+
+// The thresholds, by what they are of.
+const (
+	fewestReadings threshold = iota
+	enoughReadings
+	manyReadings
+	shortestRise
+	longRise
+	longestFirstRise
+	leastGrown
+	leastGrownShare
+	leastGrownOfLimit
+	lateGrowth
+	goneOnGrowing
+	warmUp
+	fellBack
+	freedLittle
+	freedMuch
+	turnedOver
+	leftBehind
+	followsCalls
+	heldByRoot
+	busyCore
+	pacedCore
+	leastRise
+	leastRiseOfPeak
+	leastSpike
+	spikeOverFloor
+	speakScore
+	openScore
+	mediumMargin
+	highMargin
+	nearTheLimit
+	agedHalf
+	stillRunning
+	fewerCalls
+	stacksShare
+	threadStacks
+	flatShare
+	flatBytes
+	isSo
+	one
+	none
+	longRun
+	manyCalls
+	sameCourse
+	threadTouched
+)
+
+// thresholds is the table. An origin of "corpus" says that the value was chosen by
+// the programs of the corpus, and that no better reason is known.
+var thresholds = [...]Threshold{
+	fewestReadings:    {"readings.fewest", 3, "readings", "statistics: two points are on a line whatever they are"},
+	enoughReadings:    {"readings.enough", 5, "readings", "statistics: five rising readings in a row come by chance once in 120"},
+	manyReadings:      {"readings.many", 10, "readings", "statistics: from ten readings on Sen's interval is as wide as a normal one"},
+	shortestRise:      {"rise.shortest", 3, "seconds", "corpus"},
+	longRise:          {"rise.long", 10, "seconds", "corpus"},
+	longestFirstRise:  {"rise.first", 60, "seconds", "corpus"},
+	leastGrown:        {"growth.least", 8 << 20, "bytes", "runtime: twice the smallest heap at which Go collects (gcpercent, 4 MiB)"},
+	leastGrownShare:   {"growth.share", 0.25, "of the live heap", "corpus"},
+	leastGrownOfLimit: {"growth.limit", 0.15, "of the limit", "corpus"},
+	lateGrowth:        {"growth.late", 0.3, "of even growth", "corpus"},
+	goneOnGrowing:     {"growth.even", 0.5, "of even growth", "corpus"},
+	warmUp:            {"growth.warm_up", 0.2, "of the run", "corpus"},
+	fellBack:          {"growth.fall", 0.5, "of the rise", "formula: more came back than stayed"},
+	freedLittle:       {"line.freed_little", 0.1, "of what was allocated", "corpus"},
+	freedMuch:         {"line.freed_much", 0.3, "of what was allocated", "corpus"},
+	turnedOver:        {"line.turnover", 0.9, "of what was held half-way", "formula: all that was held has been freed since, less the error of sampling"},
+	leftBehind:        {"calls.left", 0.5, "of what is held", "formula: more was left behind than is in flight"},
+	followsCalls:      {"calls.follow", 0.7, "correlation", "statistics: half of the variance"},
+	heldByRoot:        {"root.share", 0.5, "of what is held", "formula: more than all others together"},
+	busyCore:          {"run.busy", 0.8, "cores", "corpus"},
+	pacedCore:         {"run.paced", 0.5, "cores", "corpus"},
+	leastRise:         {"rise.limit", 0.2, "of the limit", "corpus"},
+	leastRiseOfPeak:   {"rise.peak", 0.5, "of the peak", "formula: the greater part of it"},
+	leastSpike:        {"spike.least", 64 << 20, "bytes", "corpus"},
+	spikeOverFloor:    {"spike.floor", 3, "times", "corpus"},
+	speakScore:        {"score.speaks", 2.5, "log-odds", "corpus"},
+	openScore:         {"score.open", 0, "log-odds", "formula: as likely as not"},
+	mediumMargin:      {"score.medium", 1, "log-odds", "corpus"},
+	highMargin:        {"score.high", 4, "log-odds", "corpus"},
+	nearTheLimit:      {"limit.near", 0.9, "of the limit", "corpus"},
+	agedHalf:          {"line.aged", 0.25, "of what is held", "formula: of even growth that is never freed half is older than half of the rise"},
+	stillRunning:      {"calls.standing", 0.9, "of the looks", "corpus"},
+	fewerCalls:        {"calls.fewer", 0.5, "of the calls", "formula: more calls ended than go on"},
+	stacksShare:       {"stacks.share", 0.35, "of the memory", "corpus"},
+	threadStacks:      {"threads.many", 500, "threads", "corpus"},
+	flatShare:         {"flat.share", 0.1, "of the memory", "corpus"},
+	longRun:           {"rise.longest", 600, "seconds", "corpus"},
+	threadTouched:     {"threads.touched", 64 << 10, "bytes", "corpus: what a thread's stack touches, and its control block"},
+	sameCourse:        {"course.same", 0.9, "correlation", "statistics: four fifths of the variance"},
+	manyCalls:         {"calls.many", 8, "calls", "corpus"},
+	isSo:              {"yes", 0.5, "yes or no", "formula"},
+	one:               {"one", 0.5, "things", "formula: at least one"},
+	none:              {"none", 0.5, "things", "formula: fewer than one"},
+	flatBytes:         {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},
+}
+
+// v is the threshold's value.
+func (t threshold) v() float64 { return thresholds[t].Value }
+
+// Thresholds are all numbers that verdicts depend on, by name.
+func Thresholds() []Threshold { return append([]Threshold(nil), thresholds[:]...) }

@@ -1,0 +1,299 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// TrendState says whether memory will get more.
+type TrendState string
+
+// The states of a trend.
+const (
+	TrendGrowing  TrendState = "growing"
+	TrendFlat     TrendState = "flat"
+	ComesAndGoes  TrendState = "comes-and-goes"
+	NotEnoughData TrendState = "not-enough-data"
+)
+
+// What a trend can be of.
+const (
+	ofLiveHeap = "live heap"
+	ofMemory   = "memory"
+)
+
+// Trend answers whether it will get worse. Amounts are bytes, and bytes a minute with 95 %
+// confidence; Low and High are nil where there are too few readings for an interval.
+type Trend struct {
+	State      TrendState `json:"state"`
+	Of         string     `json:"of"` // "live heap", or "memory" that cannot be reclaimed
+	Readings   int        `json:"readings"`
+	Seconds    float64    `json:"seconds"` // that they span
+	PerMinute  float64    `json:"bytes_per_minute"`
+	Low        *float64   `json:"low_bytes_per_minute"`
+	High       *float64   `json:"high_bytes_per_minute"`
+	GrownBytes float64    `json:"grown_bytes"`
+	// Why there is not enough data, and what would be enough; "" else.
+	Why   string `json:"why"`
+	Needs string `json:"needs"`
+
+	last float64
+}
+
+// trendAnswer is the trend without what is no number.
+func (c *Case) trendAnswer() Trend {
+	t := c.trend()
+	for _, v := range []*float64{&t.PerMinute, &t.GrownBytes, &t.Seconds} {
+		if math.IsNaN(*v) || math.IsInf(*v, 0) {
+			*v = 0
+		}
+	}
+	for _, v := range []**float64{&t.Low, &t.High} {
+		if *v != nil && (math.IsNaN(**v) || math.IsInf(**v, 0)) {
+			*v = nil
+		}
+	}
+	return t
+}
+
+// trend is that of the live heap where it was read often enough, else of the memory that cannot
+// be reclaimed: if that is flat, what is in it does not grow.
+func (c *Case) trend() Trend {
+	if c.rise.n >= int(fewestReadings.v()) && !c.unwatchedEnd() {
+		return c.heapTrend()
+	}
+	t := c.memoryOnly()
+	if t.State == TrendFlat || c.g == nil && t.State != NotEnoughData {
+		return t
+	}
+	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was read %s in %s, which does not tell whether it grows", timesOf(c.rise.n), seconds(c.outcome.Elapsed))
+	if c.g == nil && len(c.curve.points) == 0 && c.isGo(c.Subject) {
+		t.Why = "the Go runtime was not read, so nothing is known of the live heap"
+	}
+	if t.Readings >= int(fewestReadings.v()) && t.GrownBytes > flatBytes.v() {
+		t.Why += fmt.Sprintf(", and memory grew by %s meanwhile", fsize(t.GrownBytes))
+	}
+	t.Needs = c.enoughWords()
+	return t
+}
+
+// enoughWords says what would be enough: more GCs, or captures of the heap.
+func (c *Case) enoughWords() string {
+	if c.Imported != "" {
+		return "at least 3 heap profiles of one run"
+	}
+	if n := len(c.curve.points); n > 0 && c.outcome.Elapsed > 0 {
+		return fmt.Sprintf("a run of %s or longer, or --heap every=%s", seconds(c.outcome.Elapsed*enoughReadings.v()/float64(n)), units.Duration(durationOf(max(1, c.outcome.Elapsed/enoughReadings.v()))))
+	}
+	return "at least 3 GCs, or --heap every=5s"
+}
+
+// unwatchedEnd reports whether the last third of the time, in which the program allocated
+// as much as it holds, has no reading.
+func (c *Case) unwatchedEnd() bool {
+	if c.rise.to >= 2*c.readUntil()/3 {
+		return false
+	}
+	since := c.Ticks.grown(c.Ticks.Alloc, c.rise.to, c.readUntil())
+	return !(since <= max(flatBytes.v(), flatShare.v()*c.rise.last)) // NaN: it may have
+}
+
+func (c *Case) heapTrend() Trend {
+	r := &c.rise
+	t := Trend{Of: ofLiveHeap, Readings: r.n, Seconds: r.to - r.from, GrownBytes: r.grown, last: r.last, State: TrendFlat}
+	if t.Seconds > 0 {
+		t.PerMinute = 60 * r.grown / t.Seconds
+	}
+	if g := c.run.Growth; g != nil && g.Of == ofLiveHeap && !c.ofLine {
+		low, high := g.Low/60, g.High/60
+		t.PerMinute, t.Low, t.High = g.PerHour/60, &low, &high
+	}
+	switch material := math.Abs(r.grown) > max(flatBytes.v(), flatShare.v()*r.last); {
+	case material && r.low > 0 && !(r.late < lateGrowth.v()) && !(c.lineLate() < lateGrowth.v()) && !(r.fall >= fellBack.v()):
+		t.State = TrendGrowing
+	case r.returns > 0 || material && r.fall >= fellBack.v():
+		t.State = ComesAndGoes
+	}
+	return t
+}
+
+func (c *Case) memoryOnly() Trend {
+	line := c.memoryTrend()
+	t := Trend{Of: ofMemory, Readings: line.N, Seconds: c.outcome.Elapsed * (1 - warmUp.v()), State: TrendFlat, last: c.hardNow()}
+	if line.N < int(fewestReadings.v()) || math.IsNaN(line.Slope) {
+		t.State, t.Why = NotEnoughData, fmt.Sprintf("memory was read %s only", timesOf(line.N))
+		return t
+	}
+	t.PerMinute, t.GrownBytes = 60*line.Slope, line.Slope*t.Seconds
+	if !math.IsInf(line.Low, 0) {
+		low, high := 60*line.Low, 60*line.High
+		t.Low, t.High = &low, &high
+	}
+	if t.GrownBytes > max(flatBytes.v(), flatShare.v()*t.last) && line.Low > 0 {
+		t.State = TrendGrowing
+	}
+	return t
+}
+
+// words say how it went on, within a sentence.
+func (t *Trend) words() string {
+	switch t.State {
+	case TrendGrowing:
+		return fmt.Sprintf("the %s grew to the end by %s, %s a minute", t.Of, fsize(t.GrownBytes), fsize(t.PerMinute))
+	case ComesAndGoes:
+		return fmt.Sprintf("the %s came and went (%s at the end)", t.Of, fsize(t.last))
+	case TrendFlat:
+		return fmt.Sprintf("the %s did not grow (%s at the end)", t.Of, fsize(t.last))
+	}
+	return t.Why
+}
+
+func (t *Trend) readingWords() string {
+	if t.Of == ofLiveHeap {
+		return count(t.Readings, "reading") + " of the live heap"
+	}
+	return count(t.Readings, "reading") + " of memory"
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Nature says how long a part of the memory will be there.
+type Nature string
+
+// The natures of the parts of a peak.
+const (
+	Steady    Nature = "steady"
+	GrowsOn   Nature = "growing"
+	InFlight  Nature = "in-flight"
+	Garbage   Nature = "garbage"
+	FreeHeap  Nature = "free-heap"
+	OffHeap   Nature = "native"
+	OfStacks  Nature = "stacks"
+	OfRuntime Nature = "runtime"
+	FilePages Nature = "page-cache"
+	OfKernel  Nature = "kernel"
+	Unknown   Nature = "unknown"
+)
+
+// Part is one part of the memory at the moment: a row of the ledger, or a line within the live
+// heap or the stacks.
+type Part struct {
+	Row      string       `json:"row"`
+	Nature   Nature       `json:"nature"`
+	Bytes    sample.Bytes `json:"bytes"`
+	Function string       `json:"function,omitempty"`
+	File     string       `json:"file,omitempty"`
+	Line     int          `json:"line,omitempty"`
+	Count    int          `json:"count,omitempty"` // goroutines
+}
+
+// mostLines bounds the lines of the live heap that are parts of their own; no line of a tenth
+// of it is left out.
+const mostLines = 5
+
+// composition says what made the memory of the moment.
+func (c *Case) composition() []Part {
+	out := []Part{}
+	for _, r := range c.ledger.Rows {
+		switch r.Name {
+		case sample.RowLive, sample.RowNew:
+			out = append(out, c.liveParts(r)...)
+		case sample.RowStacks:
+			out = append(out, c.stackParts(r)...)
+		default:
+			out = append(out, Part{Row: r.Name, Nature: natureOfRow(r.Name), Bytes: r.Bytes})
+		}
+	}
+	return out
+}
+
+func natureOfRow(name string) Nature {
+	switch name {
+	case sample.RowGarbage:
+		return Garbage
+	case sample.RowIdle:
+		return FreeHeap
+	case sample.RowNative, sample.RowOther:
+		return OffHeap
+	case sample.RowRuntime, sample.RowProgramData:
+		return OfRuntime
+	case sample.RowPageCache:
+		return FilePages
+	case sample.RowKernel, sample.RowSockets:
+		return OfKernel
+	}
+	return Unknown
+}
+
+// liveParts divides the live heap by line: each as much of the row as it is of the lines.
+func (c *Case) liveParts(r sample.LedgerRow) (out []Part) {
+	var all sample.Bytes
+	for _, s := range c.Sites {
+		all += s.Bytes
+	}
+	if r.Name != sample.RowLive || all == 0 {
+		return []Part{{Row: r.Name, Nature: Unknown, Bytes: r.Bytes}}
+	}
+	rest := r.Bytes
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		part := sample.Bytes(float64(r.Bytes) * float64(s.Bytes) / float64(all))
+		if part*10 < r.Bytes && i >= mostLines || part == 0 {
+			break
+		}
+		out = append(out, Part{Row: r.Name, Nature: c.natureOf(s), Bytes: part, Function: s.Function, File: s.File, Line: s.Line})
+		rest = rest.Sub(part)
+	}
+	if rest > 0 {
+		out = append(out, Part{Row: r.Name, Nature: Unknown, Bytes: rest})
+	}
+	return out
+}
+
+// natureOf says how long a line's memory will be there, as far as its course tells.
+func (c *Case) natureOf(s *Site) Nature {
+	if len(s.Course) == 0 {
+		return Unknown
+	}
+	f := c.flight
+	if s != c.site {
+		f = flightOf(s, c.goroutines(), c.outcome.MomentElapsed)
+	}
+	switch late := lateGrowthOf(s, c.rise.from, c.outcome.MomentElapsed); {
+	case f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(s.aged(c.rise.from, c.outcome.MomentElapsed) >= agedHalf.v()):
+		return InFlight
+	case late >= leastGrownShare.v()*float64(s.Bytes):
+		return GrowsOn
+	}
+	return Steady
+}
+
+// stackParts names the greatest group of goroutines, where their stacks are much.
+func (c *Case) stackParts(r sample.LedgerRow) []Part {
+	p := pile{}
+	if c.proc == nil || c.proc.Goroutines == nil {
+		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
+	}
+	c.waiters(&p)
+	if p.waiting < fewestPiled {
+		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
+	}
+	first := Part{Row: r.Name, Nature: OfStacks, Bytes: min(r.Bytes, max(p.stacks, r.Bytes*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))), Function: p.at.Func, File: p.at.File, Line: p.at.Line, Count: p.waiting}
+	return append([]Part{first}, restOf(r, first.Bytes)...)
+}
+
+func restOf(r sample.LedgerRow, part sample.Bytes) []Part {
+	if r.Bytes <= part {
+		return nil
+	}
+	return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes - part}}
+}
