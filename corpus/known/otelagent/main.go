@@ -74,8 +74,8 @@ func main() {
 	defer tick.Stop()
 	for n := 0; time.Now().Before(end); n++ {
 		<-tick.C
-		for i := range 3 {
-			if err := get("http://"+l.Addr().String(), 3*n+i); err != nil {
+		for i := range 6 {
+			if err := get("http://"+l.Addr().String(), 6*n+i); err != nil {
 				log.Fatal(err)
 			}
 		}
