@@ -1,0 +1,3 @@
+module build
+
+go 1.26

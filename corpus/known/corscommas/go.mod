@@ -1,0 +1,3 @@
+module corscommas
+
+go 1.26

@@ -1,0 +1,3 @@
+module dtlsfragments
+
+go 1.26

@@ -1,0 +1,3 @@
+module gometers
+
+go 1.26

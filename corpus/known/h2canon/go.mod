@@ -1,0 +1,3 @@
+module h2canon
+
+go 1.26

@@ -1,0 +1,3 @@
+module h2ping
+
+go 1.26

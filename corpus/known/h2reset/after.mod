@@ -1,0 +1,7 @@
+module h2reset
+
+go 1.26
+
+require golang.org/x/net v0.17.0
+
+require golang.org/x/text v0.13.0 // indirect

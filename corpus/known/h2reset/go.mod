@@ -1,0 +1,3 @@
+module h2reset
+
+go 1.26

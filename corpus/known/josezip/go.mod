@@ -1,0 +1,3 @@
+module josezip
+
+go 1.26

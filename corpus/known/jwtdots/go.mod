@@ -1,0 +1,3 @@
+module jwtdots
+
+go 1.26

@@ -1,0 +1,3 @@
+module jwxzip
+
+go 1.26

@@ -1,0 +1,3 @@
+module lfufreq
+
+go 1.26

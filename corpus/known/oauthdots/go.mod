@@ -1,0 +1,3 @@
+module oauthdots
+
+go 1.26

@@ -1,0 +1,3 @@
+module openapizip
+
+go 1.26

@@ -1,0 +1,3 @@
+module otelagent
+
+go 1.26

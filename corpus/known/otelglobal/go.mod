@@ -1,0 +1,3 @@
+module otelglobal
+
+go 1.26

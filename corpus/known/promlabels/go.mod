@@ -1,0 +1,3 @@
+module promlabels
+
+go 1.26

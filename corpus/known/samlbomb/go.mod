@@ -1,0 +1,3 @@
+module samlbomb
+
+go 1.26

@@ -1,0 +1,3 @@
+module schemaindex
+
+go 1.26

@@ -1,0 +1,3 @@
+module sessionsctx
+
+go 1.26

@@ -1,0 +1,3 @@
+module tarsplit
+
+go 1.26

@@ -1,0 +1,3 @@
+module tiffbomb
+
+go 1.26

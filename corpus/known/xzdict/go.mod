@@ -1,0 +1,3 @@
+module xzdict
+
+go 1.26

@@ -1,0 +1,3 @@
+module yamlalias
+
+go 1.26

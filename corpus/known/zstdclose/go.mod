@@ -1,0 +1,3 @@
+module zstdclose
+
+go 1.26
