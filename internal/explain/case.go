@@ -60,7 +60,7 @@ func newCase(e *Evidence) *Case {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}
 	c.rise = c.grownRise()
-	c.site = e.blamed(c.rise.from, c.outcome.MomentElapsed)
+	c.site = e.blamed(c.rise, c.outcome.MomentElapsed)
 	c.followLine()
 	if c.site != nil {
 		c.flight = flightOf(c.site, c.goroutines(), c.outcome.MomentElapsed)

@@ -14,7 +14,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		culprit    string // file:line, "" for none
 	}{
 		"leak":                                                   {Leak, Medium, "cache.go:57"},
-		"slow leak, still running":                               {Leak, Medium, "cache.go:57"},
+		"slow leak, still running":                               {Leak, Low, "cache.go:57"},
 		"leak in an endless loop of main":                        {Leak, Medium, "main.go:12"},
 		"burst of uploads":                                       {Burst, Medium, "upload.go:172"},
 		"burst in the first rise":                                {Burst, Medium, "csv.go:88"},
@@ -62,7 +62,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"killed without a last breath":                           {Inconclusive, Low, ""},
 		"a value that is read whole":                             {Burst, Medium, "bodies.go:57"},
 		"work in flight in one of several processes":             {Burst, High, "rows.go:73"},
-		"growth that came to rest where all is kept":             {Healthy, High, ""},
+		"growth that came to rest where all is kept":             {Leak, High, "wire.go:99"},
 		"a loop that remembers, in a function of its own":        {Leak, Low, "words.go:97"},
 		"values that are read whole, three at once":              {Burst, Medium, "bodies.go:57"},
 		"buffers in flight that are hardly touched":              {Burst, Low, "uploads.go:71"},

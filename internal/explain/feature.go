@@ -55,7 +55,13 @@ var measures = []measure{
 	{"growth.bytes", "bytes", fromReadings, ofRise(func(r *rise) float64 { return r.grown })},
 	{"growth.share", "of the live heap", fromReadings, ofRise(func(r *rise) float64 { return r.grown / r.last })},
 	{"growth.least", "bytes a second", fromReadings, ofRise(func(r *rise) float64 { return r.low })},
-	{"growth.late", "of even growth", fromReadings, ofRise(func(r *rise) float64 { return r.late })},
+	{"growth.late", "of even growth", fromReadings, func(c *Case) (float64, int) {
+		if c.rise.n == 0 || c.site != nil && c.keeps() {
+			return math.NaN(), c.rise.n
+		}
+		return c.rise.late, c.rise.n
+	}},
+	{"growth.unwatched", "yes or no", fromReadings, func(c *Case) (float64, int) { return yes(c.unwatchedGrowth()), c.rise.n }},
 	{"growth.fall", "of the rise", fromReadings, ofRise(func(r *rise) float64 { return r.fall })},
 	{"growth.returns", "times", fromReadings, ofRise(func(r *rise) float64 { return float64(r.returns) })},
 	{"growth.slowing", "yes or no", fromReadings, func(c *Case) (float64, int) { return yes(c.slowsDown()), c.rise.n }},
@@ -297,12 +303,18 @@ func (c *Case) keeps() bool {
 	return k != nil && k.Kept && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
 }
 
+// unwatchedGrowth reports whether nothing tells that the growth went on in the last third of the time:
+// no reading, and no allocation at the line.
+func (c *Case) unwatchedGrowth() bool {
+	return c.rise.n > 0 && c.unwatchedEnd() && !(c.lineLate() >= lateGrowth.v()) && !(c.site != nil && c.keeps())
+}
+
 // flatOut is 1 where the program allocated without a pause from its start on, in a call
 // that had not ended: as one does that loads its data, or a job at work.
 func (c *Case) flatOut() float64 {
 	cores := c.cores()
-	if math.IsNaN(cores) || c.Watched || c.site == nil {
-		return math.NaN()
+	if math.IsNaN(cores) || c.Watched || c.site == nil || c.outcome.MomentElapsed < 0.75*c.readUntil() {
+		return math.NaN() // what went on after its peak was not cut short
 	}
 	running := c.flight.standing || c.flight.calls+c.flight.running > 0 && !(c.flight.left >= freedLittle.v())
 	return yes((cores >= busyCore.v() || c.running() >= busyCore.v()) && running && c.outcome.MomentElapsed < longestFirstRise.v() && c.servesAny() != 1)

@@ -27,8 +27,10 @@ func (c *Case) grownRise() rise {
 	return r
 }
 
-// readUntil is the moment, or the program's end where a mark was made then.
-func (c *Case) readUntil() float64 { return max(c.outcome.MomentElapsed, c.LastMark.At) }
+// readUntil is the moment, or the end of what was seen where that goes on after it.
+func (c *Case) readUntil() float64 {
+	return max(c.outcome.MomentElapsed, c.LastMark.At, c.outcome.Elapsed)
+}
 
 // boundLate bounds the growth of the last third by what was allocated in it: where the only
 // reading after a long time is the last, nobody knows when the growth came.
@@ -38,7 +40,7 @@ func (c *Case) boundLate(r *rise) {
 		end = full
 		r.late = lateOf(c.readingsUntil(end), r.grown, end)
 	}
-	if since := c.Ticks.grown(c.Ticks.Alloc, end-(end-r.from)/3, end); r.grown > 0 && since/(r.grown/3) < r.late {
+	if since := c.Ticks.grown(c.Ticks.Alloc, end-(end-r.from)/3, end); r.grown > 0 && !(since/(r.grown/3) >= r.late) && !math.IsNaN(since) {
 		r.late = since / (r.grown / 3)
 	}
 }
@@ -125,19 +127,19 @@ func (c *Case) followLine() {
 	}
 }
 
-// lateOf is the growth over the last third of the time to the moment, as a part of what
-// even growth would have been: 1 for a straight line, 0 for one that came to rest. NaN where
-// there is no reading in it.
+// lateOf is how fast it grew in the last third of the time to the end, as far as readings tell, as a
+// part of how fast it grew on the whole: 1 for a straight line, 0 for one that came to rest.
+// NaN where hardly a reading is in it.
 func lateOf(points []point, grown, end float64) float64 {
 	first, last := points[0], points[len(points)-1]
 	span := max(end, last.at) - first.at
 	grown = min(grown, last.live-first.live)
-	if grown <= 0 || span <= 0 || last.at < end-span/3 {
+	from := first.at + 2*span/3
+	if seen := last.at - from; grown <= 0 || span <= 0 || seen < span/12 {
 		return math.NaN()
 	}
 	k := curve{points: points}
-	late := last.live - k.atTime(end-span/3)
-	return late / (grown / 3)
+	return (last.live - k.atTime(from)) / (last.at - from) / (grown / (last.at - first.at))
 }
 
 // atTime is the live heap at a time, on the straight line between its neighbours.
@@ -185,17 +187,17 @@ func lateGrowthOf(s *Site, from, to float64) float64 {
 // blamed is the line that grew most in the second half of the rise, by more than twice
 // the error of the sampling; else the one that grew most; else that which holds most.
 // nil where there is none.
-func (e *Evidence) blamed(from, to float64) *Site {
+func (e *Evidence) blamed(r rise, to float64) *Site {
 	if len(e.Sites) == 0 {
 		return nil
 	}
-	best, most := &e.Sites[0], 0.0
+	best, most, from := &e.Sites[0], 0.0, r.from
 	for i := range e.Sites {
 		s := &e.Sites[i]
 		if len(s.Course) == 0 {
 			continue
 		}
-		if late := lateGrowthOf(s, from, to); late > most && late > 2*float64(s.Error) && late >= lateGrowth.v()*float64(e.Sites[0].Bytes) {
+		if late := lateGrowthOf(s, from, to); late > most && late > 2*float64(s.Error) && late >= blamedPart.v()*max(r.grown, leastGrown.v()) {
 			best, most = s, late
 		}
 	}
@@ -361,11 +363,15 @@ func (c *Case) unmarked() float64 {
 }
 
 // lineLate is how much the blamed line grew in the last quarter of the run, as a part of even
-// growth: no more than was allocated there then. NaN: no look tells.
+// growth: no more than was allocated there then. NaN: no look tells, or what is allocated there is kept
+// until something releases it, so that a rest is no end of it.
 func (c *Case) lineLate() float64 {
 	s, end := c.site, c.outcome.MomentElapsed
-	if s == nil || s.Bytes == 0 {
+	if s == nil || s.Bytes == 0 || c.keeps() {
 		return math.NaN()
+	}
+	if after := c.readUntil(); end < 0.75*after { // the run went on after its peak
+		return c.Ticks.grown(c.Ticks.Alloc, 0.75*after, after) / (float64(s.Bytes) / 4)
 	}
 	late, all := math.NaN(), s.Allocated+s.Since
 	if full := c.fullAt(); full < end {

@@ -48,7 +48,7 @@ var quietHeap = map[string]quietRun{
 		s := scenes["growth that came to rest where all is kept"]()
 		s.Moment.Cgroup.Limit = sample.Some(16 * 1024 * mib)
 		return s
-	}, []Class{Healthy}, Healthy},
+	}, nil, Inconclusive},
 	"a cache that fills up and stays": {func() *scene {
 		s := newScene()
 		s.heap(100, 101, 150)
@@ -199,7 +199,7 @@ var quietHeap = map[string]quietRun{
 		s.early(80, 9, 12, 9, 14, 30, 62, 120, 240, 400)
 		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
 		return s
-	}, []Class{Healthy}, Healthy},
+	}, nil, Inconclusive},
 	"data that was loaded early, and as much again would not fit": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Limit = sample.Some(600 * mib)
@@ -210,7 +210,7 @@ var quietHeap = map[string]quietRun{
 		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
 		s.stand(10, 200, 0, 0)
 		return s
-	}, []Class{Healthy}, Healthy},
+	}, nil, Inconclusive},
 	"growth to half the limit that nobody watched to its end": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Limit = sample.Some(600 * mib)

@@ -58,8 +58,12 @@ func judgeBurst(c *Case) Finding {
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
 	bytes := min(max(sample.Bytes(above), c.inWork()), c.heap())
+	bar := speakScore.v()
+	if !c.outcome.Kernel {
+		bar += mediumMargin.v() // nothing came of it
+	}
 	switch {
-	case w.score < openScore.v() || !c.pressed && w.score < speakScore.v():
+	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
 		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to hold it", ShortFunc(c.flight.name))), facts...)
 	case w.score < speakScore.v():
 		return undecided(float64(bytes), fmt.Sprintf("%s of %s %s in flight, and the live heap had not come back once", count(c.flight.calls, "call"), ShortFunc(c.flight.name), was(c.flight.calls)), facts...)
@@ -83,8 +87,16 @@ func (c *Case) spiked() bool {
 	if c.limit > 0 && c.hardPeak() < heldByRoot.v()*float64(c.limit) {
 		return false
 	}
-	ratio := c.spikeRatio()
-	return c.At != "last" && ratio >= spikeOverFloor.v() && c.hardPeak() >= leastSpike.v()
+	high := c.spikeRatio() >= spikeOverFloor.v() || c.liveSpike() >= spikeOverFloor.v()
+	return c.At != "last" && high && c.hardPeak() >= leastSpike.v()
+}
+
+// liveSpike is how often the least that was ever live goes into the live heap of the moment.
+func (c *Case) liveSpike() float64 {
+	if c.curve.min <= 0 {
+		return 0
+	}
+	return float64(c.live.bytes) / c.curve.min
 }
 
 // leastRise is how far above its floor the live heap must be.
@@ -92,7 +104,7 @@ func (c *Case) leastRise() float64 {
 	if c.pressed {
 		return leastRise.v() * float64(c.bound.Sub(c.others()))
 	}
-	return leastRiseOfPeak.v() * c.hardPeak()
+	return max(leastSpike.v()/2, leastRise.v()*c.hardPeak())
 }
 
 // aboveFloor is how far the live heap was above its floor at the moment. Where no
@@ -104,6 +116,9 @@ func (c *Case) aboveFloor() float64 {
 		high = max(high, min(float64(c.g.HeapLive), float64(c.flight.held+c.site.Since)))
 	}
 	above := high - c.curve.floor
+	if !c.pressed {
+		above = high - c.curve.min
+	}
 	if c.beganUnseen() || len(c.curve.points) == 1 {
 		above = max(above, min(high, float64(c.inWork())))
 	}

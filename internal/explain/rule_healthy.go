@@ -45,6 +45,11 @@ func judgeHealthy(c *Case) Finding {
 	t := c.trend()
 	switch t.State {
 	case NotEnoughData:
+		if c.endedWell() && c.hardPeak() <= smallPeak.v() {
+			f.Sentence += ". " + capital(t.Why) + "."
+			f.Confidence, f.Because = Low, []string{"the program ended by itself, and never held much"}
+			return f
+		}
 		return undecided(0, t.Why, f.Facts...)
 	case TrendGrowing:
 		return c.grewFound(f, t)

@@ -58,6 +58,8 @@ const (
 	manyCalls
 	sameCourse
 	threadTouched
+	blamedPart
+	smallPeak
 )
 
 // thresholds is the table. An origin of "corpus" says that the value was chosen by
@@ -86,7 +88,7 @@ var thresholds = [...]Threshold{
 	pacedCore:         {"run.paced", 0.5, "cores", "corpus"},
 	leastRise:         {"rise.limit", 0.2, "of the limit", "corpus"},
 	leastRiseOfPeak:   {"rise.peak", 0.5, "of the peak", "formula: the greater part of it"},
-	leastSpike:        {"spike.least", 64 << 20, "bytes", "corpus"},
+	leastSpike:        {"spike.least", 128 << 20, "bytes", "corpus"},
 	spikeOverFloor:    {"spike.floor", 3, "times", "corpus"},
 	speakScore:        {"score.speaks", 2.5, "log-odds", "corpus"},
 	openScore:         {"score.open", 0, "log-odds", "formula: as likely as not"},
@@ -100,6 +102,8 @@ var thresholds = [...]Threshold{
 	threadStacks:      {"threads.many", 500, "threads", "corpus"},
 	flatShare:         {"flat.share", 0.1, "of the memory", "corpus"},
 	longRun:           {"rise.longest", 600, "seconds", "corpus"},
+	smallPeak:         {"peak.small", 32 << 20, "bytes", "corpus"},
+	blamedPart:        {"line.part", 0.1, "of the growth", "corpus"},
 	threadTouched:     {"threads.touched", 64 << 10, "bytes", "corpus: what a thread's stack touches, and its control block"},
 	sameCourse:        {"course.same", 0.9, "correlation", "statistics: four fifths of the variance"},
 	manyCalls:         {"calls.many", 8, "calls", "corpus"},

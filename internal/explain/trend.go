@@ -123,7 +123,7 @@ func (c *Case) heapTrend() Trend {
 
 func (c *Case) memoryOnly() Trend {
 	line := c.memoryTrend()
-	t := Trend{Of: ofMemory, Readings: line.N, Seconds: c.outcome.Elapsed * (1 - warmUp.v()), State: TrendFlat, last: c.hardNow()}
+	t := Trend{Of: ofMemory, Readings: line.N, Seconds: c.outcome.Elapsed * (1 - warmUp.v()), State: TrendFlat, last: c.hardPeak()}
 	if line.N < int(fewestReadings.v()) || math.IsNaN(line.Slope) {
 		t.State, t.Why = NotEnoughData, fmt.Sprintf("memory was read %s only", timesOf(line.N))
 		return t
