@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/web"
@@ -60,7 +61,7 @@ written with its data as one file instead, which needs neither network nor serve
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `address` to serve on; port 0: any free one")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address and start no browser")
 	flags.BoolVar(&f.noSource, "no-source", false, "show no source lines")
-	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, host and notes")
+	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, the host, process IDs, addresses, label values and notes")
 	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
 	return c
 }
@@ -182,9 +183,9 @@ func (f openFlags) book(path string) *web.Book {
 	options := report.Options{Next: "highwater open " + name}
 	b := &web.Book{
 		Path: path, Name: name, Redact: f.redact,
-		Answer: func(e *explain.Evidence) (*explain.Answer, error) { return answerOf(path, e) },
+		Answer: f.answer(path),
 		Pprof: func(w io.Writer, at string) error {
-			r, err := recording.Open(path)
+			r, err := f.open(path)
 			if err != nil {
 				return err
 			}
@@ -209,6 +210,25 @@ func (f openFlags) book(path string) *web.Book {
 		return "```\n" + strings.TrimSpace(text) + "\n```\n", err
 	}
 	return b
+}
+
+// open opens a recording as the page reads it.
+func (f openFlags) open(path string) (*recording.Reader, error) {
+	if f.redact {
+		return recording.OpenRedacted(path)
+	}
+	return recording.Open(path)
+}
+
+// answer is what is said of a recording. What the user has noted of causes and
+// tried is left out of a redacted page, and so are causes of his own.
+func (f openFlags) answer(path string) func(*explain.Evidence) (*explain.Answer, error) {
+	return func(e *explain.Evidence) (*explain.Answer, error) {
+		if f.redact {
+			return explain.Explain(e, earlier{path})
+		}
+		return answerOf(path, e)
+	}
 }
 
 // shelf is the recordings that a server shows: those of the state directory, and
@@ -267,23 +287,27 @@ func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		sides[i] = compared{path: b.Path}
+		sides[i] = compared{path: b.Path, open: s.flags.open}
 	}
 	d, err := compare(sides[0], sides[1], 0)
 	if err != nil {
 		return nil, "", err
 	}
-	if s.flags.redact {
-		for _, lines := range [][]explain.DiffLine{d.Grew, d.Shrank, d.Same, d.AllocatedBy} {
-			for i := range lines {
-				lines[i].File = explain.ShortFile(lines[i].File)
-			}
-		}
-	}
 	var out strings.Builder
 	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
 		Next: "highwater diff " + before + " " + after})
 	return d, out.String(), err
+}
+
+// redactList leaves out where recordings and programs lie, and notes.
+func redactList(all []listed) {
+	for i := range all {
+		l := &all[i]
+		l.Path, l.Note, l.Problem = filepath.Base(l.Path), nil, procfs.PlainReason(l.Problem)
+		if l.Program != "" {
+			l.Program = filepath.Base(l.Program)
+		}
+	}
 }
 
 // List is what highwater list prints.
@@ -298,5 +322,8 @@ func (s *shelf) List() (any, error) {
 	}
 	n, _ := readNotes() // what the user wrote wrongly takes nothing else away
 	tellCauses(all, n)
+	if s.flags.redact {
+		redactList(all)
+	}
 	return map[string]any{"schema": "highwater.list/1", "recordings": all}, nil
 }

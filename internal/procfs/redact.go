@@ -2,7 +2,6 @@ package procfs
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -87,34 +86,4 @@ func RedactText(text string) string {
 		text = secretHeader.ReplaceAllString(text, "${1}"+redacted)
 	}
 	return namedSecret.ReplaceAllString(text, "${1}"+redacted)
-}
-
-// shellWord is a word as a shell takes it, with its quotes.
-var shellWord = regexp.MustCompile(`(?:'[^']*(?:'|$)|"[^"]*(?:"|$)|[^\s'"])+`)
-
-// shellWords are a shell's words as they are typed and without the quotes around
-// them.
-func shellWords(command string) (typed, bare []string) {
-	typed = shellWord.FindAllString(command, -1)
-	for _, w := range typed {
-		bare = append(bare, strings.Trim(w, `'"`))
-	}
-	return typed, bare
-}
-
-// asTyped puts the words together again: one that was not changed with its quotes.
-func asTyped(typed, bare, clean []string) string {
-	out := slices.Clone(typed)
-	for i := range out {
-		if clean[i] != bare[i] {
-			out[i] = clean[i]
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// RedactShell redacts a shell's command.
-func RedactShell(command string) string {
-	typed, bare := shellWords(command)
-	return asTyped(typed, bare, Redact(bare))
 }

@@ -30,10 +30,8 @@ func inShell(word string) string {
 	switch {
 	case !strings.ContainsAny(word, " \n{;'"):
 		return word
-	case strings.Contains(word, "'"):
-		return `"` + word + `"`
 	}
-	return "'" + word + "'"
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func TestNoFormOfASecretStaysInACommandLine(t *testing.T) {

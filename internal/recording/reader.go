@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -20,11 +21,12 @@ import (
 // the order of writing, up to the first page that cannot, and no error: Damage
 // says so. A Reader must not be used by two goroutines at once.
 type Reader struct {
-	path    string
-	db      *database
-	live    bool   // it was being written when this connection was made
-	scratch string // a directory with a private copy, "" if there is none
-	damage  error
+	path     string
+	db       *database
+	live     bool   // it was being written when this connection was made
+	scratch  string // a directory with a private copy, "" if there is none
+	damage   error
+	redactor *redactor // nil: what is read is handed on as it is
 
 	older     map[string][]string // its columns by table, where its minor version has fewer
 	zstd      *zstd.Decoder
@@ -131,7 +133,15 @@ func (r *Reader) survive(err error) error {
 		r.note(fmt.Errorf("the recording is damaged: %w", err))
 		return nil
 	}
-	return fmt.Errorf("read %s: %w", r.path, err)
+	return fmt.Errorf("read %s: %w", r.name(), err)
+}
+
+// name is the file as errors say it.
+func (r *Reader) name() string {
+	if r.redactor != nil {
+		return filepath.Base(r.path)
+	}
+	return r.path
 }
 
 // Closed is when the Writer finished the recording; false if it has not.
@@ -147,6 +157,14 @@ func (r *Reader) Closed() (time.Time, bool) {
 
 // Meta says where and how the recording was made.
 func (r *Reader) Meta() (Meta, error) {
+	m, err := r.rawMeta()
+	if r.redactor != nil {
+		m = r.redactor.meta(m)
+	}
+	return m, err
+}
+
+func (r *Reader) rawMeta() (Meta, error) {
 	m := Meta{More: map[string]string{}}
 	err := r.meta(func(key, value string) {
 		switch n, _ := strconv.ParseInt(value, 10, 64); key {

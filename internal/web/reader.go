@@ -17,10 +17,21 @@ type desk struct {
 	file   os.FileInfo
 }
 
-func (d *desk) read(path string, use func(*recording.Reader) error) error {
+// opener opens a recording.
+type opener func(path string) (*recording.Reader, error)
+
+// opener is how this book is read.
+func (b *Book) opener() opener {
+	if b.Redact {
+		return recording.OpenRedacted
+	}
+	return recording.Open
+}
+
+func (d *desk) read(open opener, path string, use func(*recording.Reader) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.open(path); err != nil {
+	if err := d.open(open, path); err != nil {
 		return err
 	}
 	live := d.reader.Live()
@@ -31,7 +42,7 @@ func (d *desk) read(path string, use func(*recording.Reader) error) error {
 	return nil
 }
 
-func (d *desk) open(path string) error {
+func (d *desk) open(open opener, path string) error {
 	file, err := os.Stat(path)
 	if err == nil && d.reader != nil && os.SameFile(file, d.file) {
 		return nil
@@ -40,7 +51,7 @@ func (d *desk) open(path string) error {
 		return err
 	}
 	d.file = file
-	d.reader, err = recording.Open(path)
+	d.reader, err = open(path)
 	return err
 }
 
