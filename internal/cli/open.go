@@ -3,33 +3,29 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/web"
 )
 
 type openFlags struct {
 	html, source, listen        string
 	noBrowser, noSource, redact bool
+	idle                        time.Duration
 }
 
 func openCommand(s *streams) *cobra.Command {
@@ -42,7 +38,9 @@ held it, why, and what fixes it. One that is still being written is followed.
 Without RECORDING the page lists all recordings.
 
 The page is served on this machine's loopback address, under an address that
-nobody can guess, until Ctrl-C. It loads nothing from elsewhere. With --html it is
+nobody can guess, until Ctrl-C, or until nobody has asked for --idle. The browser is
+led there by a file that only you may read; one that cannot read files of /tmp (a
+snap's) needs the address from the terminal. It loads nothing from elsewhere. With --html it is
 written with its data as one file instead, which needs neither network nor server.`,
 		Example: `  highwater open
   highwater open server-3
@@ -60,6 +58,7 @@ written with its data as one file instead, which needs neither network nor serve
 	flags.StringVar(&f.html, "html", "", "write one offline `file` instead of serving")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `address` to serve on; port 0: any free one")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address and start no browser")
+	flags.DurationVar(&f.idle, "idle", 30*time.Minute, "end after this time without a request; 0: never")
 	flags.BoolVar(&f.noSource, "no-source", false, "show no source lines")
 	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, the host, process IDs, addresses, label values and notes")
 	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
@@ -112,57 +111,36 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr())}
+	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.redact,
+		Failed: func(what any, stack []byte) { fmt.Fprintf(s.err, "highwater: a page failed: %v\n%s", what, stack) }}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
 	fmt.Fprintln(s.out, address)
+	fmt.Fprintln(s.err, f.untilWhen())
 	if first != nil { // while the browser starts
 		warm := make(chan struct{})
 		go func() { defer close(warm); first.Warm() }()
 		defer func() { <-warm }()
 	}
 	if !f.noBrowser {
-		if err := startBrowser(address); err != nil {
+		remove, err := openBrowser(address)
+		defer remove()
+		if err != nil {
 			fmt.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
 		}
 	}
-	fmt.Fprintln(s.err, "serving until Ctrl-C")
-	return serveUntil(ctx, listener, server.Handler())
+	idle, err := serveUntil(ctx, listener, server.Handler(), f.idle)
+	if idle {
+		fmt.Fprintf(s.err, "nobody has asked for %s: ended\n", units.Duration(f.idle))
+	}
+	return err
 }
 
-// listenLoopback refuses addresses that others could reach.
-func listenLoopback(address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, usagef("--listen 127.0.0.1:8080", "--listen: %w", err)
+// untilWhen says how long the page is there.
+func (f openFlags) untilWhen() string {
+	if f.idle <= 0 {
+		return "serving until Ctrl-C"
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, usagef("ssh -L brings a loopback address elsewhere", "--listen: %s is not a loopback address: a recording is not shown to the network", host)
-	}
-	l, err := net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, usagef("leave --listen out for a free port", "--listen: the port is in use: %w", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
-	}
-	return l, nil
-}
-
-func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	select {
-	case err := <-done:
-		return fmt.Errorf("open: %w", err)
-	case <-ctx.Done():
-	}
-	ending, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = server.Shutdown(ending) // who still reads is cut off
-	_ = server.Close()
-	<-done
-	return nil
+	return "serving until Ctrl-C, or until nobody has asked for " + units.Duration(f.idle) + " (--idle)"
 }
 
 // readable says now what a page would have to say.
@@ -229,101 +207,4 @@ func (f openFlags) answer(path string) func(*explain.Evidence) (*explain.Answer,
 		}
 		return answerOf(path, e)
 	}
-}
-
-// shelf is the recordings that a server shows: those of the state directory, and
-// the one it was started for.
-type shelf struct {
-	flags openFlags
-	mu    sync.Mutex
-	books map[string]*web.Book
-}
-
-// shelfName is the name of a recording in addresses.
-func shelfName(path string) string { return strings.TrimSuffix(filepath.Base(path), suffix) }
-
-func (s *shelf) put(path string) *web.Book {
-	b := s.flags.book(path)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.books[shelfName(path)] = b
-	return b
-}
-
-// close releases what is on the shelf.
-func (s *shelf) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range s.books {
-		_ = b.Close() // nothing was written
-	}
-}
-
-// Book is the recording of that name.
-func (s *shelf) Book(name string) (*web.Book, error) {
-	s.mu.Lock()
-	b := s.books[name]
-	s.mu.Unlock()
-	if b != nil {
-		return b, nil
-	}
-	all, err := storedRecordings()
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range all {
-		if shortName(one.path) == name {
-			return s.put(one.path), nil
-		}
-	}
-	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)
-}
-
-// Compare is how two recordings differ, and what highwater diff prints of it.
-func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
-	var sides [2]compared
-	for i, name := range []string{before, after} {
-		b, err := s.Book(name)
-		if err != nil {
-			return nil, "", err
-		}
-		sides[i] = compared{path: b.Path, open: s.flags.open}
-	}
-	d, err := compare(sides[0], sides[1], 0)
-	if err != nil {
-		return nil, "", err
-	}
-	var out strings.Builder
-	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
-		Next: "highwater diff " + before + " " + after})
-	return d, out.String(), err
-}
-
-// redactList leaves out where recordings and programs lie, and notes.
-func redactList(all []listed) {
-	for i := range all {
-		l := &all[i]
-		l.Path, l.Note, l.Problem = filepath.Base(l.Path), nil, procfs.PlainReason(l.Problem)
-		if l.Program != "" {
-			l.Program = filepath.Base(l.Program)
-		}
-	}
-}
-
-// List is what highwater list prints.
-func (s *shelf) List() (any, error) {
-	files, err := storedRecordings()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]listed, 0, len(files))
-	for _, f := range files {
-		all = append(all, describe(f))
-	}
-	n, _ := readNotes() // what the user wrote wrongly takes nothing else away
-	tellCauses(all, n)
-	if s.flags.redact {
-		redactList(all)
-	}
-	return map[string]any{"schema": "highwater.list/1", "recordings": all}, nil
 }

@@ -215,7 +215,7 @@ func TestARedactingServerTellsNothingPrivateAtAnyAddress(t *testing.T) {
 		}
 		var header bytes.Buffer
 		_ = answer.Header.Write(&header)
-		tells(t, at, append(header.Bytes(), body...), private)
+		tells(t, at, append(header.Bytes(), body...), append(private, filepath.Dir(path), state))
 		tells(t, at, body, private)
 	}
 }

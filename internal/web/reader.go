@@ -34,8 +34,14 @@ func (d *desk) read(open opener, path string, use func(*recording.Reader) error)
 	if err := d.open(open, path); err != nil {
 		return err
 	}
-	live := d.reader.Live()
+	live, ended := d.reader.Live(), false
+	defer func() {
+		if !ended { // it panicked: who knows what the reader is good for
+			_ = d.leave()
+		}
+	}()
 	err := use(d.reader)
+	ended = true
 	if live || err != nil {
 		return errors.Join(err, d.leave())
 	}
@@ -74,8 +80,10 @@ func (d *desk) close() error {
 func (b *Book) Close() error { return errors.Join(b.main.close(), b.course.close()) }
 
 // Warm reads what the page asks for first, while the browser that will ask is
-// still starting. What fails is said when it is asked for.
+// still starting. What fails, or panics, does so again when it is asked for, and is
+// said then.
 func (b *Book) Warm() {
+	defer func() { _ = recover() }()
 	o, err := b.Overview()
 	if err != nil || o.Live {
 		return
@@ -83,6 +91,7 @@ func (b *Book) Warm() {
 	drawn := make(chan struct{})
 	go func() {
 		defer close(drawn)
+		defer func() { _ = recover() }()
 		_, _ = b.Timeline(o.From, o.until(), overviewSteps)
 	}()
 	_, _ = b.Instant("", "")
