@@ -22,7 +22,7 @@ var (
 	// Addresses that mean this machine and no other, or all of its own.
 	loopback = regexp.MustCompile(`^(?:https?://|tcp://|redis://|grpc://)?(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)?:\d{1,5}(/.*)?$|^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$`)
 	// A flag's name: words of letters, an ordinal behind them at most. A password that
-	// is glued to its flag (-pS3cret) is none.
+	// is glued to its flag (-pS3cret) is not one.
 	flagName = regexp.MustCompile(`^--?(?:[A-Za-z]|[A-Za-z]?[a-z]{1,19}(?:[A-Z][a-z]{0,19}){0,5}\d{0,2})(?:[-_.](?:[A-Za-z]?[a-z]{0,19}(?:[A-Z][a-z]{0,19}){0,5}\d{0,3})){0,8}$`)
 	pathWord = regexp.MustCompile(`^(?:/[a-z]{0,16}\d{0,2}(?:[-_.][a-z]{1,16}){0,3})*$`)
 	program  = regexp.MustCompile(`^[\w./+~@-]+$`)

@@ -26,7 +26,7 @@ import (
 //	labels     their values
 //
 // Names of functions, types, packages, modules and of executables stay, and so do
-// times: without them there is no answer.
+// times: no answer is possible without them.
 func OpenRedacted(path string) (*Reader, error) {
 	r, err := Open(path)
 	if err != nil {
