@@ -187,5 +187,8 @@ func FuzzParsers(f *testing.F) {
 		Redact([]string{"prog", string(b)})
 		Withhold(sample.Program{Name: "prog", Args: strings.Fields(string(b))})
 		WithholdShell(string(b))
+		RedactShell(string(b))
+		PlainReason(string(b))
+		WithoutDirectories(string(b))
 	})
 }

@@ -2,6 +2,7 @@ package procfs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -54,6 +55,7 @@ const redacted = "***"
 // (--token-file loses its path). It cannot know a secret that looks like any other
 // word; Withhold keeps no words.
 func Redact(args []string) []string {
+	args = bounded(args)
 	out := make([]string, len(args))
 	hideNext := false
 	for i, arg := range args {
@@ -74,16 +76,58 @@ func Redact(args []string) []string {
 	return out
 }
 
-// RedactText redacts within one argument, or within words of another kind.
+// How much of a command line is kept: a program may have megabytes of it, and would
+// hold up who looks at it. mostArg is of one argument, mostArgs of all, in bytes.
+const (
+	mostArg  = 4 << 10
+	mostArgs = 16 << 10
+)
+
+// bounded cuts what is beyond these, where Withheld stands then. What is left has no
+// more arguments than were given.
+func bounded(args []string) []string {
+	left, out := mostArgs, args
+	for i, arg := range args {
+		if len(arg) > mostArg {
+			if &out[0] == &args[0] {
+				out = slices.Clone(args)
+			}
+			arg = strings.ToValidUTF8(arg[:mostArg], "") + Withheld
+			out[i] = arg
+		}
+		if left -= len(arg) + 1; left < 0 {
+			return append(slices.Clone(out[:i]), Withheld)
+		}
+	}
+	return out
+}
+
+// RedactText redacts within one argument, or within words of another kind. What a
+// pattern needs is looked for first, as most arguments have none of it.
 func RedactText(text string) string {
-	text = privateKey.ReplaceAllString(text, redacted)
-	text = hookURL.ReplaceAllString(text, "${1}"+redacted)
-	text = urlUser.ReplaceAllString(text, "${1}"+redacted+"@")
-	text = dsnUser.ReplaceAllString(text, redacted+"@${2}")
-	text = hostUser.ReplaceAllString(text, "${1}"+redacted+"@${3}")
-	text = knownToken.ReplaceAllString(text, redacted)
-	if !strings.ContainsRune(text, '\n') {
+	has := func(part string) bool { return strings.Contains(text, part) }
+	if has("-----BEGIN") {
+		text = privateKey.ReplaceAllString(text, redacted)
+	}
+	if has("/") {
+		text = hookURL.ReplaceAllString(text, "${1}"+redacted)
+	}
+	if has("@") {
+		text = urlUser.ReplaceAllString(text, "${1}"+redacted+"@")
+		text = dsnUser.ReplaceAllString(text, redacted+"@${2}")
+		text = hostUser.ReplaceAllString(text, "${1}"+redacted+"@${3}")
+	}
+	if len(text) >= shortestToken {
+		text = knownToken.ReplaceAllString(text, redacted)
+	}
+	if !strings.ContainsAny(text, "=:") {
+		return text
+	}
+	if !has("\n") {
 		text = secretHeader.ReplaceAllString(text, "${1}"+redacted)
 	}
 	return namedSecret.ReplaceAllString(text, "${1}"+redacted)
 }
+
+// shortestToken is the length of the shortest that knownToken matches.
+const shortestToken = 15

@@ -100,3 +100,25 @@ func TestOfSettingsTheRuntimesStay(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestACommandLineOfMegabytesIsCut(t *testing.T) {
+	args := []string{"./server"}
+	for range 2000 {
+		args = append(args, strings.Repeat("a-", 500))
+	}
+	args = append(args, "--password=S3cret")
+	long := []string{"./server", strings.Repeat("é", 1<<20), "-v", "--password=S3cret"}
+	for how, got := range map[string][]string{"many": Redact(args), "long": Redact(long), "withheld": Withhold(sample.Program{Args: args})} {
+		text := strings.Join(got, " ")
+		if len(text) > mostArgs+100 || got[0] != "./server" || strings.Contains(text, "S3cret") {
+			t.Errorf("%s: %d arguments of %d bytes", how, len(got), len(text))
+		}
+	}
+	if got := Redact(long); len(got) != 4 || got[2] != "-v" || got[3] != "--password=***" || !strings.HasSuffix(got[1], "é"+Withheld) {
+		t.Errorf("%d arguments, the second ends with %q", len(got), got[1][len(got[1])-10:])
+	}
+	typed := "./load " + strings.Repeat("x ", 1<<20)
+	if got := RedactShell(typed); len(got) > 2*mostArgs+100 {
+		t.Errorf("a load of %d bytes", len(got))
+	}
+}

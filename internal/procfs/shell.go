@@ -53,7 +53,7 @@ func shellWords(command string) (typed, bare []string) {
 // asTyped puts the words together again: those that were not changed as they were
 // typed.
 func asTyped(typed, bare, clean []string) string {
-	out := slices.Clone(typed)
+	out := slices.Clone(typed[:len(clean)]) // less than was typed where that is too long
 	for i := range out {
 		switch {
 		case clean[i] == bare[i]:

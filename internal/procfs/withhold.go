@@ -37,14 +37,14 @@ var (
 // value is Withheld: what is a secret among them nobody can tell. Flags with a
 // secret's name lose a number, too.
 func Withhold(p sample.Program) []string {
-	out := make([]string, len(p.Args))
 	script := p.Script()
-	clean := Redact(p.Args)
+	args := bounded(p.Args)
+	out := make([]string, len(args))
 	hideNext := false
-	for i, arg := range p.Args {
+	for i, arg := range args {
 		switch {
 		case i == 0 || i == script:
-			out[i] = clean[i]
+			out[i] = RedactText(arg)
 		case hideNext:
 			out[i] = Withheld
 		default:
@@ -66,7 +66,7 @@ func WithholdShell(command string) string {
 	if !program.MatchString(bare[0]) {
 		clean[0] = Withheld
 	}
-	for i, w := range typed {
+	for i, w := range typed[:len(clean)] {
 		if grammar.MatchString(w) {
 			clean[i] = w
 		}

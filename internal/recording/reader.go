@@ -101,7 +101,7 @@ func (r *Reader) Refresh() error {
 	}
 	now := &Reader{path: r.path}
 	if err := now.attach(); err != nil {
-		return fmt.Errorf("read %s: %w", r.path, explained(err))
+		return fmt.Errorf("read %s: %w", r.name(), explained(err))
 	}
 	err := r.detach()
 	r.db, r.live, r.scratch, r.damage, r.older, r.listed = now.db, now.live, now.scratch, now.damage, now.older, listed{}
@@ -109,7 +109,12 @@ func (r *Reader) Refresh() error {
 }
 
 // Damage says what of the recording could not be read so far, nil if nothing.
-func (r *Reader) Damage() error { return r.damage }
+func (r *Reader) Damage() error {
+	if r.damage != nil && r.redactor != nil {
+		return errors.New(r.redactor.reason(r.damage.Error()))
+	}
+	return r.damage
+}
 
 func (r *Reader) note(err error) {
 	if r.damage == nil {
