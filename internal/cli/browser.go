@@ -2,9 +2,47 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"html/template"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 )
+
+// redirect is a page that leads to an address.
+var redirect = template.Must(template.New("redirect").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={{.}}"><title>Highwater</title></head>
+<body><p><a href="{{.}}">Highwater</a></p></body></html>
+`))
+
+// openBrowser shows an address in the user's browser. The address holds a secret, and
+// arguments are read by every user of the machine: the browser is given a file that
+// leads there, which only this user may read. remove takes the file away.
+func openBrowser(address string) (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "highwater-open-") // of mode 0700
+	if err != nil {
+		return func() {}, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	file := filepath.Join(dir, "open.html")
+	if err := writeRedirect(file, address); err != nil {
+		return remove, err
+	}
+	return remove, startBrowser("file://" + filepath.ToSlash(file))
+}
+
+func writeRedirect(file, address string) error {
+	var page strings.Builder
+	if err := redirect.Execute(&page, address); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
+		return fmt.Errorf("write the file for the browser: %w", err)
+	}
+	return nil
+}
 
 // startBrowser opens an address in the user's browser: $BROWSER, else what the
 // desktop has for it. Nothing is started where there is no desktop to show it on.

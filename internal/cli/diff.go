@@ -51,7 +51,10 @@ peak of each is compared.`,
 }
 
 // compared is one side of a comparison as it was asked for.
-type compared struct{ path, at string }
+type compared struct {
+	path, at string
+	open     func(path string) (*recording.Reader, error) // nil: recording.Open
+}
 
 func (f diffFlags) run(s *streams, args []string) error {
 	before, after, err := f.sides(args)
@@ -88,7 +91,7 @@ func (f diffFlags) sides(args []string) (before, after compared, err error) {
 		after, err = sideOf(args[1:], f.to, "--to")
 		return before, after, err
 	}
-	after = compared{before.path, f.to}
+	after = compared{path: before.path, at: f.to}
 	if before.at == "" {
 		before.at = "0s"
 	}
@@ -109,7 +112,7 @@ func sideOf(args []string, at, flag string) (compared, error) {
 	if split.at != "" {
 		at = split.at
 	}
-	return compared{path, at}, err
+	return compared{path: path, at: at}, err
 }
 
 // compare reads both sides. In one recording both are of the process that the
@@ -131,7 +134,11 @@ func compare(before, after compared, pid int) (*explain.Diff, error) {
 }
 
 func loadSide(c compared, pid int, subject *sample.ProcessKey) (*explain.Side, error) {
-	r, err := recording.Open(c.path)
+	open := c.open
+	if open == nil {
+		open = recording.Open
+	}
+	r, err := open(c.path)
 	if err != nil {
 		return nil, recordingError(err)
 	}

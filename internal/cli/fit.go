@@ -128,7 +128,9 @@ func (t *fit) run(ctx context.Context, s *streams) error {
 		return err
 	}
 	t.status.end()
-	if err := writeFile(filepath.Join(t.folder, "fit.json"), func(f *os.File) error { return report.JSON(f, t.answer) }); err != nil {
+	kept := *t.answer
+	kept.Load = t.stage.keepArgs.shell(t.stage.load)
+	if err := writeFile(filepath.Join(t.folder, "fit.json"), func(f *os.File) error { return report.JSON(f, &kept) }); err != nil {
 		return err
 	}
 	if t.json {

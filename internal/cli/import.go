@@ -27,6 +27,7 @@ type importFlags struct {
 	url, output, exe string
 	every, lasts     time.Duration
 	quiet            bool
+	keepArgs         keepArgs
 }
 
 func importCommand(s *streams) *cobra.Command {
@@ -60,6 +61,7 @@ The files are not changed. Exit code 4 says that the evidence does not decide.`,
 	flags.StringVar(&f.exe, "exe", "", "with a core file: the `executable` that it is of")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write (default: a new one in the state directory)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	f.keepArgs.add(c)
 	return c
 }
 

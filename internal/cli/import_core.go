@@ -236,6 +236,7 @@ func (r *coreReader) takeResidency(pm *sample.ProcessMoment) (err error) {
 // write makes the recording.
 func (r *coreReader) write(m *sample.Moment, file string) error {
 	key := r.program.Key
+	r.program.Args = r.keepArgs.command(r.program)
 	err := errors.Join(
 		r.w.Program(r.program),
 		r.w.Event(sample.Event{At: r.at, Kind: sample.EventNote, Process: key, Text: "core file " + file}))

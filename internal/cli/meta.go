@@ -7,19 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // meta is what the recording says of where and how it was made.
 func (p *plan) meta() recording.Meta {
-	m := newMeta(procfs.Redact(append([]string{p.program}, p.args[1:]...)))
+	m := newMeta(p.keepArgs.command(p.commandLine()))
 	if p.limitBytes > 0 {
 		m.Limit = sample.Some(sample.Bytes(p.limitBytes))
 	}
 	if p.load != "" {
-		m.More["load"] = strings.Join(procfs.Redact(strings.Fields(p.load)), " ")
+		m.More["load"] = p.keepArgs.shell(p.load)
 	}
 	p.asks.describe(m.More)
 	p.expect.describe(m.More)

@@ -3,18 +3,13 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -23,12 +18,14 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/web"
 )
 
 type openFlags struct {
 	html, source, listen        string
 	noBrowser, noSource, redact bool
+	idle                        time.Duration
 }
 
 func openCommand(s *streams) *cobra.Command {
@@ -41,7 +38,9 @@ held it, why, and what fixes it. One that is still being written is followed.
 Without RECORDING the page lists all recordings.
 
 The page is served on this machine's loopback address, under an address that
-nobody can guess, until Ctrl-C. It loads nothing from elsewhere. With --html it is
+nobody can guess, until Ctrl-C, or until nobody has asked for --idle. The browser is
+led there by a file that only you may read; one that cannot read files of /tmp (a
+snap's) needs the address from the terminal. It loads nothing from elsewhere. With --html it is
 written with its data as one file instead, which needs neither network nor server.`,
 		Example: `  highwater open
   highwater open server-3
@@ -59,8 +58,9 @@ written with its data as one file instead, which needs neither network nor serve
 	flags.StringVar(&f.html, "html", "", "write one offline `file` instead of serving")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `address` to serve on; port 0: any free one")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address and start no browser")
+	flags.DurationVar(&f.idle, "idle", 30*time.Minute, "end after this time without a request; 0: never")
 	flags.BoolVar(&f.noSource, "no-source", false, "show no source lines")
-	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, host and notes")
+	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, the host, process IDs, addresses, label values and notes")
 	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
 	return c
 }
@@ -111,57 +111,36 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr())}
+	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.redact,
+		Failed: func(what any, stack []byte) { fmt.Fprintf(s.err, "highwater: a page failed: %v\n%s", what, stack) }}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
 	fmt.Fprintln(s.out, address)
+	fmt.Fprintln(s.err, f.untilWhen())
 	if first != nil { // while the browser starts
 		warm := make(chan struct{})
 		go func() { defer close(warm); first.Warm() }()
 		defer func() { <-warm }()
 	}
 	if !f.noBrowser {
-		if err := startBrowser(address); err != nil {
+		remove, err := openBrowser(address)
+		defer remove()
+		if err != nil {
 			fmt.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
 		}
 	}
-	fmt.Fprintln(s.err, "serving until Ctrl-C")
-	return serveUntil(ctx, listener, server.Handler())
+	idle, err := serveUntil(ctx, listener, server.Handler(), f.idle)
+	if idle {
+		fmt.Fprintf(s.err, "nobody has asked for %s: ended\n", units.Duration(f.idle))
+	}
+	return err
 }
 
-// listenLoopback refuses addresses that others could reach.
-func listenLoopback(address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, usagef("--listen 127.0.0.1:8080", "--listen: %w", err)
+// untilWhen says how long the page is there.
+func (f openFlags) untilWhen() string {
+	if f.idle <= 0 {
+		return "serving until Ctrl-C"
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, usagef("ssh -L brings a loopback address elsewhere", "--listen: %s is not a loopback address: a recording is not shown to the network", host)
-	}
-	l, err := net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, usagef("leave --listen out for a free port", "--listen: the port is in use: %w", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
-	}
-	return l, nil
-}
-
-func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
-	select {
-	case err := <-done:
-		return fmt.Errorf("open: %w", err)
-	case <-ctx.Done():
-	}
-	ending, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_ = server.Shutdown(ending) // who still reads is cut off
-	_ = server.Close()
-	<-done
-	return nil
+	return "serving until Ctrl-C, or until nobody has asked for " + units.Duration(f.idle) + " (--idle)"
 }
 
 // readable says now what a page would have to say.
@@ -182,9 +161,9 @@ func (f openFlags) book(path string) *web.Book {
 	options := report.Options{Next: "highwater open " + name}
 	b := &web.Book{
 		Path: path, Name: name, Redact: f.redact,
-		Answer: func(e *explain.Evidence) (*explain.Answer, error) { return answerOf(path, e) },
+		Answer: f.answer(path),
 		Pprof: func(w io.Writer, at string) error {
-			r, err := recording.Open(path)
+			r, err := f.open(path)
 			if err != nil {
 				return err
 			}
@@ -211,92 +190,21 @@ func (f openFlags) book(path string) *web.Book {
 	return b
 }
 
-// shelf is the recordings that a server shows: those of the state directory, and
-// the one it was started for.
-type shelf struct {
-	flags openFlags
-	mu    sync.Mutex
-	books map[string]*web.Book
+// open opens a recording as the page reads it.
+func (f openFlags) open(path string) (*recording.Reader, error) {
+	if f.redact {
+		return recording.OpenRedacted(path)
+	}
+	return recording.Open(path)
 }
 
-// shelfName is the name of a recording in addresses.
-func shelfName(path string) string { return strings.TrimSuffix(filepath.Base(path), suffix) }
-
-func (s *shelf) put(path string) *web.Book {
-	b := s.flags.book(path)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.books[shelfName(path)] = b
-	return b
-}
-
-// close releases what is on the shelf.
-func (s *shelf) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range s.books {
-		_ = b.Close() // nothing was written
-	}
-}
-
-// Book is the recording of that name.
-func (s *shelf) Book(name string) (*web.Book, error) {
-	s.mu.Lock()
-	b := s.books[name]
-	s.mu.Unlock()
-	if b != nil {
-		return b, nil
-	}
-	all, err := storedRecordings()
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range all {
-		if shortName(one.path) == name {
-			return s.put(one.path), nil
+// answer is what is said of a recording. What the user has noted of causes and
+// tried is left out of a redacted page, and so are causes of his own.
+func (f openFlags) answer(path string) func(*explain.Evidence) (*explain.Answer, error) {
+	return func(e *explain.Evidence) (*explain.Answer, error) {
+		if f.redact {
+			return explain.Explain(e, earlier{path})
 		}
+		return answerOf(path, e)
 	}
-	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)
-}
-
-// Compare is how two recordings differ, and what highwater diff prints of it.
-func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
-	var sides [2]compared
-	for i, name := range []string{before, after} {
-		b, err := s.Book(name)
-		if err != nil {
-			return nil, "", err
-		}
-		sides[i] = compared{path: b.Path}
-	}
-	d, err := compare(sides[0], sides[1], 0)
-	if err != nil {
-		return nil, "", err
-	}
-	if s.flags.redact {
-		for _, lines := range [][]explain.DiffLine{d.Grew, d.Shrank, d.Same, d.AllocatedBy} {
-			for i := range lines {
-				lines[i].File = explain.ShortFile(lines[i].File)
-			}
-		}
-	}
-	var out strings.Builder
-	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
-		Next: "highwater diff " + before + " " + after})
-	return d, out.String(), err
-}
-
-// List is what highwater list prints.
-func (s *shelf) List() (any, error) {
-	files, err := storedRecordings()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]listed, 0, len(files))
-	for _, f := range files {
-		all = append(all, describe(f))
-	}
-	n, _ := readNotes() // what the user wrote wrongly takes nothing else away
-	tellCauses(all, n)
-	return map[string]any{"schema": "highwater.list/1", "recordings": all}, nil
 }

@@ -29,6 +29,7 @@ type runFlags struct {
 	ask                                     askFlags
 	expect                                  expectFlag
 	heap                                    heapWishFlag
+	keepArgs                                keepArgs
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -77,6 +78,7 @@ The exit code is the program's own (128+n for a signal).`,
 	f.ask.add(c)
 	f.expect.add(c)
 	f.heap.add(c, true)
+	f.keepArgs.add(c)
 	return c
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
@@ -64,6 +65,7 @@ func (p *plan) session(s *streams) *session {
 // run does the whole of it: cgroup, recording, program, load, explanation.
 func (p *plan) run(ctx context.Context, s *streams) error {
 	r := p.session(s)
+	r.typed = p.asTyped()
 	// From here on an interrupt is the program's: ours to pass on.
 	r.signals = make(chan os.Signal, 8)
 	signal.Notify(r.signals, forwarded()...)
@@ -118,6 +120,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		HeapProfile: !r.noHeapProfile,
 		ProfileRate: r.profileRate,
 		FollowForks: r.followForks,
+		KeepArgs:    bool(r.keepArgs),
 		EndWithUs:   r.endWithUs,
 	})
 	if err != nil {
@@ -264,15 +267,15 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 		return
 	}
 	if r.readiness != (readiness{}) {
-		r.source.Note(sample.Event{Kind: sample.EventReady, Text: r.readiness.String()})
+		r.source.Note(sample.Event{Kind: sample.EventReady, Text: r.keepArgs.word(r.readiness.String())})
 	}
-	r.source.Note(sample.Event{Kind: sample.EventLoadStart, Text: r.load})
+	r.source.Note(sample.Event{Kind: sample.EventLoadStart, Text: r.keepArgs.shell(r.load)})
 	code, output, err := runLoad(ctx, r.load, r.loadGroup, out)
 	if err != nil {
 		r.status.say("highwater: %v", err)
 		code, output = exitFailed, err.Error()
 	}
-	r.source.Note(sample.Event{Kind: sample.EventLoadEnd, Value: int64(code), Text: output})
+	r.source.Note(sample.Event{Kind: sample.EventLoadEnd, Value: int64(code), Text: procfs.RedactText(output)})
 	if ctx.Err() == nil {
 		r.status.say("the load ended with code %d: stopping the program", code)
 		stop.because(sample.SignalLoadEnd).stop(ctx)

@@ -15,13 +15,14 @@ type tape struct {
 	writer *recording.Writer
 	status *status
 	quiet  bool // do not print the answer
+	typed  typed
 }
 
 // conclude explains the recording, keeps the verdict in it, closes it and prints
 // the answer, which is nil where there is none.
 func (t *tape) conclude(s *streams) *explain.Answer {
 	err := t.writer.Flush()
-	a, answerErr := answer(t.path, "")
+	a, answerErr := t.answer()
 	if answerErr == nil && err == nil {
 		err = keepVerdict(t.writer, a)
 	}
@@ -41,6 +42,22 @@ func (t *tape) conclude(s *streams) *explain.Answer {
 		}
 	}
 	return a
+}
+
+// answer is what explain says of the recording, with the arguments that the
+// recording leaves out.
+func (t *tape) answer() (*explain.Answer, error) {
+	r, err := recording.Open(t.path)
+	if err != nil {
+		return nil, recordingError(err)
+	}
+	defer r.Close()
+	e, err := explain.Load(r, t.path, "")
+	if err != nil {
+		return nil, momentError(err, t.path)
+	}
+	t.typed.fillIn(e)
+	return answerOf(t.path, e)
 }
 
 // abandon removes a recording that holds nothing.

@@ -61,6 +61,7 @@ It needs a terminal; on a pipe, or with --once, it prints the table once and end
 	flags.BoolVar(&f.noRecord, "no-record", false, "leave no recordings behind")
 	flags.BoolVar(&f.once, "once", false, "print the table once and end, as on a pipe")
 	flags.BoolVar(&f.json, "json", false, "print it as JSON, once")
+	f.keepArgs.add(c)
 	return c
 }
 

@@ -107,9 +107,9 @@ func (t *try) difference(name string) string {
 		return ""
 	}
 	if added := lacking(v.command.Env, base.command.Env); len(added) > 0 {
-		return strings.Join(added, " ")
+		return strings.Join(t.stage.keepArgs.settings(added), " ")
 	}
-	return strings.TrimSpace("without " + strings.Join(lacking(base.command.Env, v.command.Env), " "))
+	return strings.TrimSpace("without " + strings.Join(t.stage.keepArgs.settings(lacking(base.command.Env, v.command.Env)), " "))
 }
 
 // lacking are those of the settings that are not among others.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -155,6 +156,7 @@ func (t *try) answer(err error) *trial.Answer {
 // keep writes the answer beside its recordings, as benchmarks and as a page. One that is not
 // whole is not remembered: when to interrupt may have been chosen by what was seen.
 func (t *try) keep(a *trial.Answer, whole bool) error {
+	a = t.asKept(a)
 	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
 		return err
 	}
@@ -172,6 +174,17 @@ func (t *try) keep(a *trial.Answer, whole bool) error {
 		return t.page(a)
 	}
 	return nil
+}
+
+// asKept is an answer as files have it: without the values of arguments.
+func (t *try) asKept(a *trial.Answer) *trial.Answer {
+	kept := *a
+	kept.Load = t.stage.keepArgs.shell(t.stage.load)
+	kept.Variants = slices.Clone(a.Variants)
+	for i := range kept.Variants {
+		kept.Variants[i].Command = t.stage.keepArgs.variant(t.variants[i].command)
+	}
+	return &kept
 }
 
 func writeFile(path string, write func(*os.File) error) error {

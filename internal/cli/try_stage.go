@@ -32,6 +32,7 @@ type trialFlags struct {
 	keepAll                                    bool
 	ask                                        askFlags
 	expect                                     expectFlag
+	keepArgs                                   keepArgs
 }
 
 func (f *trialFlags) add(c *cobra.Command) {
@@ -49,12 +50,13 @@ func (f *trialFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.ask.probe, "probe", "", "`URL` to time requests to: http://..., or redis://host:port")
 	flags.Float64Var(&f.ask.probeRate, "probe-rate", 20, "requests a second of --probe")
 	f.expect.add(c)
+	f.keepArgs.add(c)
 }
 
 // flagsFor are the flags of a run that does the same.
 func (f trialFlags) flagsFor(limit, recording string) runFlags {
 	return runFlags{limit: limit, load: f.load, ready: f.ready, output: recording, readyFor: f.readyFor, runFor: f.runFor,
-		grace: f.grace, rate: 10, ask: f.ask, expect: f.expect}
+		grace: f.grace, rate: 10, ask: f.ask, expect: f.expect, keepArgs: f.keepArgs}
 }
 
 // stage is where runs of a trial take place, one after the other.
@@ -214,6 +216,6 @@ func measured(path string, a *explain.Answer) (trial.Run, error) {
 // setup says how all runs were made.
 func (st *stage) setup(program, limit string, compare bool) trial.Setup {
 	n, _ := units.ParseSize(limit) // read before
-	return trial.Setup{Program: program, Limit: sample.Bytes(n), Expect: string(st.expect), Load: strings.Join(procfs.Redact(strings.Fields(st.load)), " "), Compare: compare,
+	return trial.Setup{Program: program, Limit: sample.Bytes(n), Expect: string(st.expect), Load: procfs.RedactShell(st.load), Compare: compare,
 		Machine: trial.Machine{CPUs: runtime.NumCPU(), Kernel: readLine("/proc/sys/kernel/osrelease"), Busy: st.busy.share()}}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/trial"
 )
 
@@ -74,11 +72,7 @@ func (f tryFlags) several(list []variant) error {
 }
 
 func newVariant(name string, c trial.Command) variant {
-	text := explain.Shell(procfs.Redact(c.Args)...)
-	if len(c.Env) > 0 {
-		text = explain.Shell(procfs.Redact(c.Env)...) + " " + text
-	}
-	return variant{Variant: trial.Variant{Name: name, Command: text}, command: c}
+	return variant{Variant: trial.Variant{Name: name, Command: keepArgs(true).variant(c)}, command: c}
 }
 
 // parseVariant reads NAME=CMD.

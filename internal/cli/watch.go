@@ -22,6 +22,7 @@ type watchFlags struct {
 	ask                       askFlags
 	expect                    expectFlag
 	heap                      heapWishFlag
+	keepArgs                  keepArgs
 }
 
 func watchCommand(s *streams) *cobra.Command {
@@ -84,6 +85,7 @@ root any. Beside its target in one container it needs no rights but those.`,
 	f.ask.add(c)
 	f.expect.add(c)
 	f.heap.add(c, false)
+	f.keepArgs.add(c)
 	return c
 }
 
@@ -187,6 +189,7 @@ func (w *watching) options(status *status) watch.Options {
 		EnableRunning: w.enableHeapProfile,
 		FiguresAlone:  w.figuresAlone,
 		Alone:         w.all,
+		KeepArgs:      bool(w.keepArgs),
 		Say:           func(line string) { status.say("%s", line) },
 	}
 }

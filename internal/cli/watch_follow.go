@@ -106,7 +106,7 @@ func (f *follower) followGroup(ctx context.Context) error {
 		return err
 	}
 	l := &life{follower: f, source: source, name: watch.GroupName(group.Path), what: fmt.Sprintf("all in %s", group.Path), end: func() { group.Close() }}
-	return l.begin(ctx, nil)
+	return l.begin(ctx, sample.Program{})
 }
 
 // openGroup attaches to all that is in the cgroup. The caller closes both.
@@ -224,7 +224,7 @@ func (f *follower) attach(ctx context.Context, pid int) error {
 		return err
 	}
 	l := &life{follower: f, source: source, name: program.Name, pid: pid, what: fmt.Sprintf("%s, pid %d", program.Name, pid)}
-	return l.begin(ctx, program.Args)
+	return l.begin(ctx, program)
 }
 
 // openProgram attaches to a process. The caller closes the source.

@@ -32,8 +32,8 @@ type life struct {
 }
 
 // begin makes the recording and watches in the background.
-func (l *life) begin(ctx context.Context, command []string) error {
-	if err := l.open(command); err != nil {
+func (l *life) begin(ctx context.Context, main sample.Program) error {
+	if err := l.open(main); err != nil {
 		l.close()
 		l.mu.Lock()
 		l.freeAsks()
@@ -63,9 +63,9 @@ func (l *life) sink() capture.Sink {
 	return l.seat
 }
 
-// open creates the recording.
-func (l *life) open(command []string) error {
-	meta := newMeta(command)
+// open creates the recording; main is what runs, the zero Program for a cgroup.
+func (l *life) open(main sample.Program) error {
+	meta := newMeta(l.keepArgs.command(main))
 	l.asking = &asking{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
 	l.asking.describe(meta.More)
 	l.expect.describe(meta.More)
@@ -79,7 +79,7 @@ func (l *life) open(command []string) error {
 		if errors.Is(err, fs.ErrExist) && l.output == "" {
 			continue
 		}
-		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.quiet}
+		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.quiet, typed: typed{command: main.Args}}
 		return err
 	}
 }

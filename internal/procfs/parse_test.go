@@ -3,6 +3,7 @@ package procfs
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,7 +148,7 @@ func TestRedactHidesValuesThatLookSecret(t *testing.T) {
 		{[]string{"prog", "AKIAIOSFODNN7EXAMPLE"}, []string{"prog", "***"}},
 		{[]string{"prog", "--api-key=k", "--apikey=k", "--APP_SECRET=k"}, []string{"prog", "--api-key=***", "--apikey=***", "--APP_SECRET=***"}},
 		{[]string{"prog", "-addr", ":8080", "https://host/p@th", "user@host"}, []string{"prog", "-addr", ":8080", "https://host/p@th", "user@host"}},
-		{[]string{"prog", "--password", "--verbose"}, []string{"prog", "--password", "--verbose"}},
+		{[]string{"prog", "--password", "--verbose"}, []string{"prog", "--password", "***"}},
 		{[]string{"secret-server", "--limit", "5"}, []string{"secret-server", "--limit", "5"}},
 		{[]string{}, []string{}},
 	} {
@@ -184,5 +185,10 @@ func FuzzParsers(f *testing.F) {
 			t.Errorf("negative time in %+v", p)
 		}
 		Redact([]string{"prog", string(b)})
+		Withhold(sample.Program{Name: "prog", Args: strings.Fields(string(b))})
+		WithholdShell(string(b))
+		RedactShell(string(b))
+		PlainReason(string(b))
+		WithoutDirectories(string(b))
 	})
 }

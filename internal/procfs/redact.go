@@ -2,57 +2,132 @@ package procfs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// secretName matches a name whose value is not to be kept.
-const secretName = `[\w.-]*(?:passw|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|bearer|cookie)[\w.-]*`
+// Names whose value is not to be kept: those that say so anywhere in them, and short
+// ones that must be a word of the name ("tls-key", "AccountKey", not "monkey").
+const (
+	longSecret  = `[\w.-]*(?:passw|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|bearer|cookie|signature|(?-i:[a-z]Key))[\w.-]*`
+	shortSecret = `(?:[\w.-]*[._-])?(?:key|auth|psk|sig|pass|pw|pin|otp|sas|jwt|creds?|session|salt)(?:[._-][\w.-]*)?`
+	secretName  = `(?:` + longSecret + `|` + shortSecret + `)`
+)
 
 var (
 	// A name and its value in one argument: --password=x, PGPASSWORD=x,
-	// "host=h password=x", "?token=x&y", "Authorization: Basic x".
-	namedSecret = regexp.MustCompile(`(?i)(` + secretName + `\s*[=:]\s*)(?:(?:basic|bearer|token)\s+)?("[^"]*"|'[^']*'|[^\s&;,]+)`)
+	// "host=h password=x", "?token=x&y", {"secret":"x"}, "Authorization: Basic x".
+	namedSecret = regexp.MustCompile(`(?i)((?:^|[^\w.-]|--?)` + secretName + `["']?\s*[=:]\s*)(?:(?:basic|bearer|token)\s+)?("[^"]*"|'[^']*'|[^\s&;,}]+)`)
+	// A header: all behind the name is its value.
+	secretHeader = regexp.MustCompile(`(?i)^(\s*` + secretName + `:\s+).+$`)
+	// The same within a shell's quotes.
+	quotedHeader = regexp.MustCompile(`(?i)(["']\s*` + secretName + `:\s+)[^"']+`)
 	// A flag whose value is the next argument.
 	secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
-	// The user information of a URL, and that of a driver's "user:pass@tcp(host)".
-	urlUser = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)[^/?#\s]*@`)
-	dsnUser = regexp.MustCompile(`^([^\s:/@]+):[^\s]+@([a-z]+\()`)
-	// Values that show what they are by themselves: tokens of well-known
-	// services, and JSON web tokens.
-	knownToken = regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}|sk-[\w-]{16,}|[sr]k_(?:live|test)_\w{10,}|A(?:KIA|SIA)[A-Z0-9]{16}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*)`)
+	// A flag whose value begins with a user's name: curl -u admin:x.
+	userFlag  = regexp.MustCompile(`^(?:-u|--user|--proxy-user|-U)$`)
+	userValue = regexp.MustCompile(`^([^:\s]*):.+$`)
+	// The value glued to its flag, as mysql, 7z and sshpass take it: -pVALUE.
+	gluedPassword = regexp.MustCompile(`^-p[^-=]`)
+	ordinaryP     = regexp.MustCompile(`^-p(?:a(?:ge|rallel|rent|rs|rt|tch|th|ttern|use|yload)|ee[kr]|er(?:iod|cent|sist)|g(?:o|$)|hase|id|in?g|ipe|kg|l(?:ain|atform|ugin)|o(?:d|licy|ll|ol|rt|st)|re(?:fix|load|set|tty|view)|ri(?:nt|ority|vileged)|ro(?:be|c|d|file|gress|ject|m|to|vider|xy)|rof|u(?:blic|blish|ll|rge|sh|t))`)
+
+	// The user information of a URL, of a driver's "user:pass@tcp(host)" and of
+	// "user:pass@host/db".
+	urlUser  = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)(?:[^/?#\s]*@|[^/\s:@]*:[^\s@]*@)`)
+	dsnUser  = regexp.MustCompile(`^([^\s:/@]+):[^\s]+@([a-z]+\()`)
+	hostUser = regexp.MustCompile(`(^|[\s=,'"])([\w.+-]+):[^\s:/@*][^\s:@]*@([\w\[])`)
+
+	// Values that show what they are by themselves: tokens of well-known services,
+	// JSON web tokens, addresses that are a secret, and private keys.
+	knownToken = regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{16,}|gl(?:pat|sa|dt|rt)[-_][\w-]{16,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|sk-[\w-]{16,}|[srp]k_(?:live|test)_\w{10,}|whsec_\w{10,}` +
+		`|A(?:KIA|SIA)[A-Z0-9]{16}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|AIza[\w-]{20,}|ya29\.[\w-]{10,}|SG\.[\w-]{10,}\.[\w-]{10,}|npm_\w{16,}|pypi-[\w-]{16,}|hv[sbr]\.[\w-]{16,}|do[opr]_v1_\w{16,}` +
+		`|dckr_pat_[\w-]{16,}|shp(?:at|ca|pa|ss)_\w{16,}|hf_\w{16,}|AGE-SECRET-KEY-1\w+|\d{8,10}:AA[\w-]{20,})`)
+	hookURL    = regexp.MustCompile(`((?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks|api\.telegram\.org)/)\S+`)
+	privateKey = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)`)
 )
 
 const redacted = "***"
 
 // Redact returns a command line with the values replaced by "***" that look
-// secret: those of names such as password, secret, token, api-key, whether
-// after "=", ":" or in the next argument; user information in URLs and data
-// source names; tokens with a known shape. It rather takes too much than too
-// little (--token-file loses its path). It cannot know a secret that stands for
-// itself, such as mysql's -pVALUE.
+// secret: those of names such as password, secret, token or key, whether after
+// "=", ":" or in the next argument; user information in URLs and data source
+// names; tokens with a known shape. It rather takes too much than too little
+// (--token-file loses its path). It cannot know a secret that looks like any other
+// word; Withhold keeps no words.
 func Redact(args []string) []string {
+	args = bounded(args)
 	out := make([]string, len(args))
 	hideNext := false
 	for i, arg := range args {
-		switch {
-		case hideNext && !strings.HasPrefix(arg, "--"):
-			out[i] = redacted
-			hideNext = false
+		if hideNext {
+			out[i], hideNext = redacted, false
 			continue
-		case i > 0 && secretFlag.MatchString(arg):
-			hideNext = true
-		default:
-			hideNext = false
 		}
-		out[i] = redactArg(arg)
+		hideNext = i > 0 && secretFlag.MatchString(arg)
+		switch {
+		case i > 0 && userFlag.MatchString(args[i-1]) && userValue.MatchString(arg):
+			out[i] = userValue.ReplaceAllString(arg, "${1}:"+redacted)
+		case i > 0 && gluedPassword.MatchString(arg) && !ordinaryP.MatchString(arg):
+			out[i] = "-p" + redacted
+		default:
+			out[i] = RedactText(arg)
+		}
 	}
 	return out
 }
 
-// redactArg redacts within one argument.
-func redactArg(arg string) string {
-	arg = urlUser.ReplaceAllString(arg, "${1}"+redacted+"@")
-	arg = dsnUser.ReplaceAllString(arg, redacted+"@${2}")
-	arg = namedSecret.ReplaceAllString(arg, "${1}"+redacted)
-	return knownToken.ReplaceAllString(arg, redacted)
+// How much of a command line is kept: a program may have megabytes of it, and would
+// hold up who looks at it. mostArg is of one argument, mostArgs of all, in bytes.
+const (
+	mostArg  = 4 << 10
+	mostArgs = 16 << 10
+)
+
+// bounded cuts what is beyond these, where Withheld stands then. What is left has no
+// more arguments than were given.
+func bounded(args []string) []string {
+	left, out := mostArgs, args
+	for i, arg := range args {
+		if len(arg) > mostArg {
+			if &out[0] == &args[0] {
+				out = slices.Clone(args)
+			}
+			arg = strings.ToValidUTF8(arg[:mostArg], "") + Withheld
+			out[i] = arg
+		}
+		if left -= len(arg) + 1; left < 0 {
+			return append(slices.Clone(out[:i]), Withheld)
+		}
+	}
+	return out
 }
+
+// RedactText redacts within one argument, or within words of another kind. What a
+// pattern needs is looked for first, as most arguments have none of it.
+func RedactText(text string) string {
+	has := func(part string) bool { return strings.Contains(text, part) }
+	if has("-----BEGIN") {
+		text = privateKey.ReplaceAllString(text, redacted)
+	}
+	if has("/") {
+		text = hookURL.ReplaceAllString(text, "${1}"+redacted)
+	}
+	if has("@") {
+		text = urlUser.ReplaceAllString(text, "${1}"+redacted+"@")
+		text = dsnUser.ReplaceAllString(text, redacted+"@${2}")
+		text = hostUser.ReplaceAllString(text, "${1}"+redacted+"@${3}")
+	}
+	if len(text) >= shortestToken {
+		text = knownToken.ReplaceAllString(text, redacted)
+	}
+	if !strings.ContainsAny(text, "=:") {
+		return text
+	}
+	if !has("\n") {
+		text = secretHeader.ReplaceAllString(text, "${1}"+redacted)
+	}
+	return namedSecret.ReplaceAllString(text, "${1}"+redacted)
+}
+
+// shortestToken is the length of the shortest that knownToken matches.
+const shortestToken = 15

@@ -99,8 +99,12 @@ func (r *Reader) RequestsAbout(most int64) (list []sample.Request, all int64, er
 		return nil, 0, err
 	}
 	err = r.rows(func(row []driver.Value) error {
-		list = append(list, sample.Request{Due: instantOf(row[1]), Waited: time.Duration(integer(row[2])), Took: time.Duration(integer(row[3])),
-			Status: int(integer(row[4])), Failure: str(row[5])})
+		q := sample.Request{Due: instantOf(row[1]), Waited: time.Duration(integer(row[2])), Took: time.Duration(integer(row[3])),
+			Status: int(integer(row[4])), Failure: str(row[5])}
+		if r.redactor != nil {
+			q.Failure = r.redactor.reason(q.Failure)
+		}
+		list = append(list, q)
 		return nil
 	}, tableRequest.selFrom(from))
 	return list, all, err

@@ -57,8 +57,11 @@ func (r *Reader) Events() ([]sample.Event, error) {
 		if err != nil {
 			return err
 		}
-		list = append(list, sample.Event{At: instantOf(row[1]), Kind: sample.EventKind(str(row[2])), Process: process,
-			Value: integer(row[4]), Text: str(row[5])})
+		e := sample.Event{At: instantOf(row[1]), Kind: sample.EventKind(str(row[2])), Process: process, Value: integer(row[4]), Text: str(row[5])}
+		if r.redactor != nil {
+			e = r.redactor.event(e)
+		}
+		list = append(list, e)
 		return nil
 	}, r.sel(&tableEvent)+" ORDER BY id")
 	return list, err
@@ -72,7 +75,11 @@ func (r *Reader) Gaps() ([]sample.Gap, error) {
 		if err != nil {
 			return err
 		}
-		list = append(list, sample.Gap{From: instantOf(row[1]), To: instantOf(row[2]), Process: process, What: str(row[4]), Why: str(row[5])})
+		g := sample.Gap{From: instantOf(row[1]), To: instantOf(row[2]), Process: process, What: str(row[4]), Why: str(row[5])}
+		if r.redactor != nil {
+			g = r.redactor.gap(g)
+		}
+		list = append(list, g)
 		return nil
 	}, r.sel(&tableGap)+" ORDER BY id")
 	return list, err

@@ -53,6 +53,9 @@ func (r *Reader) Heap(id int64) (*sample.HeapCapture, error) {
 	if err := r.heapRows(c, at); err != nil {
 		return nil, err
 	}
+	if r.redactor != nil {
+		r.redactor.capture(c)
+	}
 	if missing := at.paths.n - int64(len(c.Paths)); missing > 0 {
 		c.Gaps = append(c.Gaps, sample.Gap{What: fmt.Sprintf("%d of %d holders", missing, at.paths.n), Why: "the recording is cut"})
 	}

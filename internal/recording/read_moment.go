@@ -125,6 +125,9 @@ func (r *Reader) processMoments(m *sample.Moment, first, count int64) error {
 		if p.Key, err = r.keyOf(row[2]); err != nil {
 			return err
 		}
+		if r.redactor != nil {
+			p.Incomplete = r.redactor.reason(p.Incomplete)
+		}
 		profile, groups, number := integer(row[5]), integer(row[7]), integer(row[8])
 		p.Resident, row = take(row[9:], residentColumns)
 		p.Residency, row = take(row, residencyColumns)
@@ -172,6 +175,9 @@ func (r *Reader) goroutines(first, number int64) ([]sample.GoroutineGroup, error
 		g := sample.GoroutineGroup{State: str(row[2]), Reason: str(row[3]), Creator: uint64(integer(row[6])),
 			Count: int(integer(row[8])), StackBytes: sample.Bytes(integer(row[9])), Oldest: time.Duration(integer(row[10])),
 			Frames: strs[sample.Bytes](row[11]), Labels: strs[sample.LabelCount](row[12])}
+		if r.redactor != nil {
+			r.redactor.labels(g.Labels)
+		}
 		err := eachNumber(str(row[4]), func(pc uint64) { g.Stack = append(g.Stack, pc) })
 		if stack, ok := row[5].(string); ok && err == nil {
 			g.Where, err = r.stack(stack)

@@ -44,7 +44,11 @@ func (r *Reader) loadProcesses() error {
 		if row[0] != int64(len(r.processes)+1) {
 			return errStop
 		}
-		r.processes = append(r.processes, processRow(row[1:]))
+		p := processRow(row[1:])
+		if r.redactor != nil {
+			p.program = r.redactor.program(p.program)
+		}
+		r.processes = append(r.processes, p)
 		return nil
 	}, r.sel(&tableProcess)+" WHERE id > ?1 ORDER BY id", int64(len(r.processes)))
 }
@@ -144,7 +148,11 @@ func (r *Reader) loadLocations() error {
 		if row[0] != int64(len(r.frames)+1) {
 			return errStop
 		}
-		r.frames = append(r.frames, sample.Frame{Func: str(row[2]), File: str(row[3]), Line: int(integer(row[4])), StartLine: int(integer(row[5]))})
+		f := sample.Frame{Func: str(row[2]), File: str(row[3]), Line: int(integer(row[4])), StartLine: int(integer(row[5]))}
+		if r.redactor != nil {
+			f = r.redactor.frame(f)
+		}
+		r.frames = append(r.frames, f)
 		return nil
 	}, r.sel(&tableFrame)+" WHERE id > ?1 ORDER BY id", int64(len(r.frames)))
 	if err != nil {

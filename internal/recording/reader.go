@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -20,11 +21,12 @@ import (
 // the order of writing, up to the first page that cannot, and no error: Damage
 // says so. A Reader must not be used by two goroutines at once.
 type Reader struct {
-	path    string
-	db      *database
-	live    bool   // it was being written when this connection was made
-	scratch string // a directory with a private copy, "" if there is none
-	damage  error
+	path     string
+	db       *database
+	live     bool   // it was being written when this connection was made
+	scratch  string // a directory with a private copy, "" if there is none
+	damage   error
+	redactor *redactor // nil: what is read is handed on as it is
 
 	older     map[string][]string // its columns by table, where its minor version has fewer
 	zstd      *zstd.Decoder
@@ -99,7 +101,7 @@ func (r *Reader) Refresh() error {
 	}
 	now := &Reader{path: r.path}
 	if err := now.attach(); err != nil {
-		return fmt.Errorf("read %s: %w", r.path, explained(err))
+		return fmt.Errorf("read %s: %w", r.name(), explained(err))
 	}
 	err := r.detach()
 	r.db, r.live, r.scratch, r.damage, r.older, r.listed = now.db, now.live, now.scratch, now.damage, now.older, listed{}
@@ -107,7 +109,12 @@ func (r *Reader) Refresh() error {
 }
 
 // Damage says what of the recording could not be read so far, nil if nothing.
-func (r *Reader) Damage() error { return r.damage }
+func (r *Reader) Damage() error {
+	if r.damage != nil && r.redactor != nil {
+		return errors.New(r.redactor.reason(r.damage.Error()))
+	}
+	return r.damage
+}
 
 func (r *Reader) note(err error) {
 	if r.damage == nil {
@@ -131,7 +138,15 @@ func (r *Reader) survive(err error) error {
 		r.note(fmt.Errorf("the recording is damaged: %w", err))
 		return nil
 	}
-	return fmt.Errorf("read %s: %w", r.path, err)
+	return fmt.Errorf("read %s: %w", r.name(), err)
+}
+
+// name is the file as errors say it.
+func (r *Reader) name() string {
+	if r.redactor != nil {
+		return filepath.Base(r.path)
+	}
+	return r.path
 }
 
 // Closed is when the Writer finished the recording; false if it has not.
@@ -147,6 +162,14 @@ func (r *Reader) Closed() (time.Time, bool) {
 
 // Meta says where and how the recording was made.
 func (r *Reader) Meta() (Meta, error) {
+	m, err := r.rawMeta()
+	if r.redactor != nil {
+		m = r.redactor.meta(m)
+	}
+	return m, err
+}
+
+func (r *Reader) rawMeta() (Meta, error) {
 	m := Meta{More: map[string]string{}}
 	err := r.meta(func(key, value string) {
 		switch n, _ := strconv.ParseInt(value, 10, 64); key {

@@ -62,7 +62,7 @@ func (e ErrFull) Error() string { return "no space left on device, in " + e.Dir 
 // known.
 type Meta struct {
 	Tool     string   // version of highwater
-	Command  []string // redacted by the caller
+	Command  []string // what it leaves out is the caller's to say
 	Host     string
 	BootID   string
 	Kernel   string

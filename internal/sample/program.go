@@ -21,7 +21,7 @@ type Program struct {
 	Parent int      // pid of the process that started it
 	Name   string   // base name of the executable
 	Exe    string   // path of the executable
-	Args   []string // its command line, values that look secret replaced by "***"
+	Args   []string // its command line, values left out ("…") unless --keep-args, and those that look secret "***"
 	Go     *GoProgram
 	// HeapProfile and, where it is off or unknown, WhyNot in a user's words.
 	HeapProfile HeapProfileState

@@ -209,6 +209,9 @@ func (s *Source) whyOff(p *process, held bool) string {
 
 func (s *Source) giveProgram(p *process) {
 	program := p.program
+	if !s.opts.KeepArgs {
+		program.Args = procfs.Withhold(program)
+	}
 	s.later(func(sink capture.Sink) error { return sink.Program(program) })
 }
 

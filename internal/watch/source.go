@@ -27,6 +27,9 @@ type Options struct {
 	// switched it off; ProfileRate, if not 0, sets its rate too.
 	HeapProfile bool
 	ProfileRate int64
+	// KeepArgs hands on the values of arguments, but those that look secret; without
+	// it they are left out as procfs.Withhold has it.
+	KeepArgs    bool
 	FollowForks bool // follow forks of busy Go programs too: lastbreath.Always
 	// Narrow traces no more than one thread of a Go program: for programs that
 	// are not ours (lastbreath.Never).

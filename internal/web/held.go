@@ -81,7 +81,7 @@ type Chain struct {
 // Held reads the capture that is nearest to an instant, as Instant has it; nil:
 // none was made of the process that the instant is about.
 func (b *Book) Held(at string) (h *Held, err error) {
-	err = b.main.read(b.Path, func(r *recording.Reader) error {
+	err = b.main.read(b.opener(), b.Path, func(r *recording.Reader) error {
 		h, err = once(&b.parts, "held "+at, func() (*Held, bool, error) {
 			e, err := b.load(r)
 			if err == nil && at != "" {

@@ -72,7 +72,7 @@ const sameInstant = 0.05
 // it. Growth is since the time from, or with "" since the floor before the last
 // rise.
 func (b *Book) Instant(at, from string) (i *Instant, err error) {
-	err = b.main.read(b.Path, func(r *recording.Reader) error {
+	err = b.main.read(b.opener(), b.Path, func(r *recording.Reader) error {
 		i, err = once(&b.parts, at+" "+from, func() (*Instant, bool, error) {
 			i, err := b.instant(r, at, from)
 			if err == nil && b.Redact {

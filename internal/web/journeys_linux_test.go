@@ -36,7 +36,7 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		if got := b.text(".badge"); got != "KILLED" {
 			t.Errorf("outcome %q", got)
 		}
-		if got := b.text("h1"); !strings.Contains(got, "leak/main.go") {
+		if got := b.text("h1"); !strings.Contains(got, "main.go") {
 			t.Errorf("verdict %q", got)
 		}
 		if got := b.text("title") + value[string](b, "document.title"); !strings.Contains(got, "leak") {
@@ -296,7 +296,7 @@ func TestTheOfflineFileNeedsNoNetwork(t *testing.T) {
 	}
 	b := browser(t)
 	b.open("file://" + page)
-	if got := b.text("h1"); !strings.Contains(got, "leak/main.go") {
+	if got := b.text("h1"); !strings.Contains(got, "main.go") {
 		t.Errorf("verdict %q", got)
 	}
 	b.until(`document.querySelector('.ledger .finding').innerText.includes('at the kill')`)

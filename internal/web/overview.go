@@ -110,7 +110,7 @@ const (
 
 // Overview reads a recording as a whole.
 func (b *Book) Overview() (o *Overview, err error) {
-	err = b.main.read(b.Path, func(r *recording.Reader) error {
+	err = b.main.read(b.opener(), b.Path, func(r *recording.Reader) error {
 		o, err = once(&b.whole, "overview", func() (*Overview, bool, error) {
 			o, err := b.overview(r)
 			return o, err == nil && !o.Live, err
@@ -131,9 +131,6 @@ func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 	a, err := b.Answer(e)
 	if err != nil {
 		return nil, err
-	}
-	if b.Redact {
-		redactAnswer(a)
 	}
 	o := &Overview{Schema: Schema, Name: b.Name, Answer: a, Live: r.Live(), Start: e.Start.UTC().Format(time.RFC3339Nano),
 		Seconds: e.Seconds(e.End), Holes: e.Holes(), Moments: []Moment{}, Events: []Event{}, Gaps: []Gap{}, Cycles: []Cycle{}, CyclesAll: len(e.Cycles), About: map[string]string{}}

@@ -17,21 +17,38 @@ type desk struct {
 	file   os.FileInfo
 }
 
-func (d *desk) read(path string, use func(*recording.Reader) error) error {
+// opener opens a recording.
+type opener func(path string) (*recording.Reader, error)
+
+// opener is how this book is read.
+func (b *Book) opener() opener {
+	if b.Redact {
+		return recording.OpenRedacted
+	}
+	return recording.Open
+}
+
+func (d *desk) read(open opener, path string, use func(*recording.Reader) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.open(path); err != nil {
+	if err := d.open(open, path); err != nil {
 		return err
 	}
-	live := d.reader.Live()
+	live, ended := d.reader.Live(), false
+	defer func() {
+		if !ended { // it panicked: who knows what the reader is good for
+			_ = d.leave()
+		}
+	}()
 	err := use(d.reader)
+	ended = true
 	if live || err != nil {
 		return errors.Join(err, d.leave())
 	}
 	return nil
 }
 
-func (d *desk) open(path string) error {
+func (d *desk) open(open opener, path string) error {
 	file, err := os.Stat(path)
 	if err == nil && d.reader != nil && os.SameFile(file, d.file) {
 		return nil
@@ -40,7 +57,7 @@ func (d *desk) open(path string) error {
 		return err
 	}
 	d.file = file
-	d.reader, err = recording.Open(path)
+	d.reader, err = open(path)
 	return err
 }
 
@@ -63,8 +80,10 @@ func (d *desk) close() error {
 func (b *Book) Close() error { return errors.Join(b.main.close(), b.course.close()) }
 
 // Warm reads what the page asks for first, while the browser that will ask is
-// still starting. What fails is said when it is asked for.
+// still starting. What fails, or panics, does so again when it is asked for, and is
+// said then.
 func (b *Book) Warm() {
+	defer func() { _ = recover() }()
 	o, err := b.Overview()
 	if err != nil || o.Live {
 		return
@@ -72,6 +91,7 @@ func (b *Book) Warm() {
 	drawn := make(chan struct{})
 	go func() {
 		defer close(drawn)
+		defer func() { _ = recover() }()
 		_, _ = b.Timeline(o.From, o.until(), overviewSteps)
 	}()
 	_, _ = b.Instant("", "")

@@ -10,10 +10,12 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 )
 
@@ -37,6 +39,10 @@ type Server struct {
 	// Hosts are the names that a request may give for this server: another one comes
 	// from a page whose name was pointed at the loopback address (DNS rebinding).
 	Hosts []string
+	// Redact leaves what names a place out of errors, too.
+	Redact bool
+	// Failed is told of a request that ended in a panic; nil: nobody is.
+	Failed func(what any, stack []byte)
 }
 
 // NewToken is a secret for an address: 128 bits.
@@ -68,18 +74,21 @@ func (s *Server) Handler() http.Handler {
 		"GET /{token}/r/{name}/api/tuning":   s.tuning,
 		"GET /{token}/r/{name}/heap.pb.gz":   s.pprof,
 	} {
-		mux.HandleFunc(path, s.guard(serve))
+		mux.HandleFunc(path, s.answer(serve))
 	}
-	mux.HandleFunc("/", s.guard(func(http.ResponseWriter, *http.Request) error { return fs.ErrNotExist }))
-	return mux
+	mux.HandleFunc("/", s.answer(func(http.ResponseWriter, *http.Request) error { return fs.ErrNotExist }))
+	// Before the mux, which answers a path that is not clean by itself.
+	return s.guard(mux)
 }
 
 // policy lets the page use what came with it and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// guard refuses who does not know the token, or was led here by another page.
-func (s *Server) guard(serve func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+// guard refuses who does not know the token, or was led here by another page. It
+// sees every request, whatever its path.
+func (s *Server) guard(next http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		defer s.recover(w)
 		h := w.Header()
 		for name, value := range map[string]string{
 			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
@@ -92,15 +101,55 @@ func (s *Server) guard(serve func(http.ResponseWriter, *http.Request) error) htt
 			http.Error(w, "the address is not complete: copy it from the terminal", http.StatusForbidden)
 			return
 		}
-		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		if ofAnother(r) {
 			http.Error(w, "another page asked for this", http.StatusForbidden)
 			return
 		}
+		next.ServeHTTP(w, r)
+	}
+}
+
+// ofAnother says whether another page asked. One that leads the browser here may: it
+// sees nothing of the answer, and highwater's own file does so, which tells the
+// browser the address (W3C Fetch Metadata, Sec-Fetch-Mode and Sec-Fetch-Dest).
+func ofAnother(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site != "cross-site" && site != "same-site" {
+		return false
+	}
+	shown := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return !shown || r.Method != http.MethodGet || strings.Contains(r.URL.Path, "/api/")
+}
+
+// recover answers a request that panicked, and lets the server go on.
+func (s *Server) recover(w http.ResponseWriter) {
+	what := recover()
+	if what == nil {
+		return
+	}
+	if s.Failed != nil {
+		s.Failed(what, debug.Stack())
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	http.Error(w, "highwater failed here, which is a fault of its own; what it said is in the terminal. The other pages still work.", http.StatusInternalServerError)
+}
+
+// answer writes what serve says is wrong.
+func (s *Server) answer(serve func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		if err := serve(w, r); err != nil {
-			h.Set("Content-Type", "text/plain; charset=utf-8")
-			http.Error(w, err.Error(), status(err))
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			http.Error(w, s.words(err), status(err))
 		}
 	}
+}
+
+// words are an error as it is shown.
+func (s *Server) words(err error) string {
+	if s.Redact {
+		return procfs.PlainReason(err.Error())
+	}
+	return err.Error()
 }
 
 func (s *Server) host(name string) bool {
@@ -171,7 +220,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := pageData{Title: b.Name, Root: "../..", Kind: "book"}
 	if o, err := b.Overview(); err != nil {
-		d.Text = err.Error()
+		d.Text = s.words(err)
 	} else {
 		d.Text, d.Title = o.Text, o.Answer.Program.Name+", "+b.Name
 		d.Ahead = []string{"api/overview", firstTimeline(o), "api/instant?at=&from="}

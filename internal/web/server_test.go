@@ -1,12 +1,16 @@
 package web_test
 
 import (
+	"context"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/web"
@@ -45,6 +49,14 @@ func TestOnlyWhoKnowsTheAddressIsAnswered(t *testing.T) {
 		{"a request that would change something", "POST", "127.0.0.1:80", "/secret/r/long-1/", "", 404},
 		{"a recording that is none", "GET", "127.0.0.1:80", "/secret/r/other-1/", "", 404},
 		{"a file outside", "GET", "127.0.0.1:80", "/secret/assets/..%2f..%2fgo.mod", "", 404},
+		{"led here by another page", "GET", "127.0.0.1:80", "/secret/r/long-1/", "cross-site navigate document", 200},
+		{"led to its data by another page", "GET", "127.0.0.1:80", "/secret/r/long-1/api/overview", "cross-site navigate document", 403},
+		{"framed by another page", "GET", "127.0.0.1:80", "/secret/r/long-1/", "cross-site navigate iframe", 403},
+		{"posted by another page", "POST", "127.0.0.1:80", "/secret/r/long-1/", "cross-site navigate document", 403},
+		{"a path that is not clean, without a token", "GET", "127.0.0.1:80", "/a//b/../c", "", 403},
+		{"a path that leads to the token", "GET", "127.0.0.1:80", "/a/../secret/r/long-1/", "", 403},
+		{"a path that is not clean, under another name", "GET", "evil.example:80", "/secret//r/long-1/", "", 403},
+		{"a path that is not clean, with a token", "GET", "127.0.0.1:80", "/secret//r/long-1/", "", 307},
 		{"a moment that is none", "GET", "127.0.0.1:80", "/secret/r/long-1/api/instant?at=tomorrow", "", 400},
 		{"a window that is none", "GET", "127.0.0.1:80", "/secret/r/long-1/api/timeline?from=5&to=NaN&steps=10", "", 400},
 		{"a window that is too large", "GET", "127.0.0.1:80", "/secret/r/long-1/api/timeline?from=0&to=1e300&steps=10", "", 400},
@@ -53,7 +65,9 @@ func TestOnlyWhoKnowsTheAddressIsAnswered(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest(c.method, c.path, nil)
 			r.Host = c.host
-			r.Header.Set("Sec-Fetch-Site", c.site)
+			for i, value := range strings.Fields(c.site) {
+				r.Header.Set([]string{"Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"}[i], value)
+			}
 			w := httptest.NewRecorder()
 			s.Handler().ServeHTTP(w, r)
 			if w.Code != c.want {
@@ -68,6 +82,76 @@ func TestOnlyWhoKnowsTheAddressIsAnswered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// failing is a shelf that panics where a book is asked for.
+type failing struct{ one }
+
+func (failing) Book(string) (*web.Book, error) { panic("broken") }
+
+func TestAPanicIsAnsweredAndTheOtherPagesStillWork(t *testing.T) {
+	var told any
+	s := web.Server{Shelf: failing{}, Token: "secret", Hosts: []string{"127.0.0.1:80"}, Failed: func(what any, stack []byte) {
+		if len(stack) == 0 {
+			t.Error("no stack")
+		}
+		told = what
+	}}
+	h := s.Handler()
+	for path, want := range map[string]int{"/secret/r/long-1/": 500, "/secret/r/long-1/api/overview": 500, "/secret/api/list": 200} {
+		r := httptest.NewRequest("GET", path, nil)
+		r.Host = "127.0.0.1:80"
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want || w.Header().Get("Content-Security-Policy") == "" || strings.Contains(w.Body.String(), "broken") {
+			t.Errorf("%s: %d %q, want %d", path, w.Code, w.Body, want)
+		}
+	}
+	if told != "broken" {
+		t.Errorf("told %v", told)
+	}
+}
+
+func TestABookWhoseReadingPanickedCanBeReadAgain(t *testing.T) {
+	b := book(long(t, 300, 0))
+	answer := b.Answer
+	b.Answer = func(*explain.Evidence) (*explain.Answer, error) { panic("broken") }
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = b.Overview()
+	}()
+	b.Warm() // nobody is there to recover
+	b.Answer = answer
+	if _, err := b.Overview(); err != nil {
+		t.Error(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnIdleServerIsToldSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, under := time.Now(), make(chan struct{})
+		i := &web.Idle{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-under })}
+		over := make(chan time.Duration)
+		go func() {
+			i.Wait(t.Context(), 30*time.Minute)
+			over <- time.Since(began)
+		}()
+		time.Sleep(20 * time.Minute) // of the bubble's clock
+		go i.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+		time.Sleep(time.Hour) // it is being answered
+		close(under)
+		if got := <-over; got != 110*time.Minute {
+			t.Errorf("over after %s, want 110 minutes", got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Hour, cancel)
+		if i.Wait(ctx, 0) || i.Wait(ctx, 2*time.Hour) {
+			t.Error("idle, though it was to serve for ever or was ended before")
+		}
+	})
 }
 
 func TestWordsOfARecordingAreNoMarkup(t *testing.T) {

@@ -48,7 +48,7 @@ var (
 // start.
 func (b *Book) Timeline(from, to float64, steps int) (t *Timeline, err error) {
 	var of run
-	err = b.main.read(b.Path, func(r *recording.Reader) error {
+	err = b.main.read(b.opener(), b.Path, func(r *recording.Reader) error {
 		e, err := b.load(r)
 		if err == nil {
 			of = run{e.Start, e.Programs, e.Subject}
@@ -59,7 +59,7 @@ func (b *Book) Timeline(from, to float64, steps int) (t *Timeline, err error) {
 		return nil, err
 	}
 	steps = max(10, min(steps, mostSteps))
-	err = b.course.read(b.Path, func(r *recording.Reader) error {
+	err = b.course.read(b.opener(), b.Path, func(r *recording.Reader) error {
 		t, err = once(&b.courses, fmt.Sprint(from, to, steps), func() (*Timeline, bool, error) {
 			t, err := timeline(r, of, from, to, steps)
 			return t, !r.Live(), err

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 
 	"github.com/highwater-go/highwater/internal/pacer"
-	"github.com/highwater-go/highwater/internal/recording"
 )
 
 // Tuning is what the run would have needed under other settings of the collector,
@@ -21,7 +20,7 @@ func (b *Book) Tuning() (*Tuning, error) {
 	b.tuning.Lock()
 	defer b.tuning.Unlock()
 	return once(&b.tuned, "", func() (*Tuning, bool, error) {
-		r, err := recording.Open(b.Path)
+		r, err := b.opener()(b.Path)
 		if err != nil {
 			return nil, false, err
 		}

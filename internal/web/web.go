@@ -34,8 +34,9 @@ type Book struct {
 	Pprof          func(w io.Writer, at string) error
 	// Source finds source lines; nil: none are shown.
 	Source *source.Finder
-	// Redact leaves out what names people, machines and secrets: directories,
-	// command lines, the host, notes.
+	// Redact reads the recording as recording.OpenRedacted does: nothing that is made
+	// of it names people, places, machines or secrets. Who hands in Answer and Pprof
+	// does the same.
 	Redact bool
 
 	main    desk // one request at a time reads here: a Finder and Evidence are nobody else's meanwhile

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/trial"
+)
+
+// keepArgs says whether the values of arguments go into files: --keep-args. Those
+// that look secret never do.
+type keepArgs bool
+
+func (k *keepArgs) add(c *cobra.Command) {
+	c.Flags().BoolVar((*bool)(k), "keep-args", false, "keep the values of arguments in the recording, but those that look secret (default: flags' names, numbers, sizes, durations and loopback addresses)")
+}
+
+// command is a program's command line as a file has it.
+func (k keepArgs) command(p sample.Program) []string {
+	if k {
+		return procfs.Redact(p.Args)
+	}
+	return procfs.Withhold(p)
+}
+
+// shell is a shell's command as a file has it.
+func (k keepArgs) shell(command string) string {
+	if k {
+		return procfs.RedactShell(command)
+	}
+	return procfs.WithholdShell(command)
+}
+
+// word is one value, an address.
+func (k keepArgs) word(word string) string {
+	if k {
+		return procfs.RedactText(word)
+	}
+	return procfs.WithholdWord(word)
+}
+
+// settings are an environment's.
+func (k keepArgs) settings(list []string) []string {
+	if k {
+		return procfs.Redact(list)
+	}
+	return procfs.WithholdSettings(list)
+}
+
+// variant is how a variant of a trial is started, as a shell reads it.
+func (k keepArgs) variant(c trial.Command) string {
+	text := explain.Shell(k.command(sample.Program{Name: filepath.Base(c.Args[0]), Args: c.Args})...)
+	if len(c.Env) > 0 {
+		text = explain.Shell(k.settings(c.Env)...) + " " + text
+	}
+	return text
+}
+
+// typed is what whoever watches knows of how the program was started, and what the
+// recording may leave out: the answer that is printed at the end of the watch can
+// repeat the run, and one from the file cannot. The zero value knows nothing.
+type typed struct {
+	command     []string
+	load, ready string
+}
+
+// asTyped is the run as it was typed, without what looks secret.
+func (p *plan) asTyped() typed {
+	return typed{command: procfs.Redact(p.commandLine().Args), load: procfs.RedactShell(p.load), ready: procfs.RedactText(p.readiness.String())}
+}
+
+// commandLine is the program that is run.
+func (p *plan) commandLine() sample.Program {
+	return sample.Program{Name: filepath.Base(p.program), Args: append([]string{p.program}, p.args[1:]...)}
+}
+
+// fillIn puts it into the evidence of its own watch.
+func (t typed) fillIn(e *explain.Evidence) {
+	if t.command == nil {
+		return
+	}
+	e.Command, e.Load = t.command, t.load
+	if e.Ready != "" {
+		e.Ready = t.ready
+	}
+}

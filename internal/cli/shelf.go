@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/web"
+)
+
+// shelf is the recordings that a server shows: those of the state directory, and
+// the one it was started for.
+type shelf struct {
+	flags openFlags
+	mu    sync.Mutex
+	books map[string]*web.Book
+}
+
+// shelfName is the name of a recording in addresses.
+func shelfName(path string) string { return strings.TrimSuffix(filepath.Base(path), suffix) }
+
+func (s *shelf) put(path string) *web.Book {
+	b := s.flags.book(path)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.books[shelfName(path)] = b
+	return b
+}
+
+// close releases what is on the shelf.
+func (s *shelf) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.books {
+		_ = b.Close() // nothing was written
+	}
+}
+
+// Book is the recording of that name.
+func (s *shelf) Book(name string) (*web.Book, error) {
+	s.mu.Lock()
+	b := s.books[name]
+	s.mu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	all, err := storedRecordings()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		if shortName(one.path) == name {
+			return s.put(one.path), nil
+		}
+	}
+	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)
+}
+
+// Compare is how two recordings differ, and what highwater diff prints of it.
+func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
+	var sides [2]compared
+	for i, name := range []string{before, after} {
+		b, err := s.Book(name)
+		if err != nil {
+			return nil, "", err
+		}
+		sides[i] = compared{path: b.Path, open: s.flags.open}
+	}
+	d, err := compare(sides[0], sides[1], 0)
+	if err != nil {
+		return nil, "", err
+	}
+	var out strings.Builder
+	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
+		Next: "highwater diff " + before + " " + after})
+	return d, out.String(), err
+}
+
+// redactList leaves out where recordings and programs lie, and notes.
+func redactList(all []listed) {
+	for i := range all {
+		l := &all[i]
+		l.Path, l.Note, l.Problem = filepath.Base(l.Path), nil, procfs.PlainReason(l.Problem)
+		if l.Program != "" {
+			l.Program = filepath.Base(l.Program)
+		}
+	}
+}
+
+// List is what highwater list prints.
+func (s *shelf) List() (any, error) {
+	files, err := storedRecordings()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]listed, 0, len(files))
+	for _, f := range files {
+		all = append(all, describe(f))
+	}
+	n, _ := readNotes() // what the user wrote wrongly takes nothing else away
+	tellCauses(all, n)
+	if s.flags.redact {
+		redactList(all)
+	}
+	return map[string]any{"schema": "highwater.list/1", "recordings": all}, nil
+}
