@@ -2,6 +2,7 @@ package heapgraph
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/gomem"
@@ -75,7 +76,13 @@ func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
 		at = best.at
 	}
 	n.call(o, best, way, box)
-	n.fill(o, at)
+	n.fill(o, at, n.ownersOn(way[box]))
+	if o.Kind == "" && o.Entries > 0 {
+		o.Entries = max(o.Entries, n.inLibrary(way[box:]))
+	}
+	if c := n.ownersOn(way[box]); c > 1 && n.a.paths[way[box]].typ != 0 {
+		o.Count = c
+	}
 	return o
 }
 
@@ -140,9 +147,14 @@ func (n *owners) below(at uint32, way []uint32) (most uint64) {
 		}
 		at = next
 	}
+	joined := n.joined(at)
 	for _, c := range n.children[at] {
 		if a.Objects.Types.PartOf(a.paths[c].typ) == gomem.PartInside {
 			most = max(most, n.below(c, nil))
+		} else if joined != 0 && c != joined && a.paths[c].typ == a.paths[joined].typ {
+			continue // the first and the last of a list, which is counted as one
+		} else if c == joined {
+			most = max(most, n.ofType(at, a.paths[c].typ))
 		} else if a.Objects.Types.OfInterfaces(a.paths[at].typ) {
 			if a.Objects.Types.Label(a.paths[c].label) != joinedLabel {
 				most += a.paths[c].objects
@@ -152,6 +164,42 @@ func (n *owners) below(at uint32, way []uint32) (most uint64) {
 		}
 	}
 	return most
+}
+
+// inLibrary is how many things a value of a library's type has: as many as lie at most on
+// one path from there to the first objects of the program's own types.
+func (n *owners) inLibrary(way []uint32) (most uint64) {
+	types := n.a.Objects.Types
+	for i, at := range way {
+		p := &n.a.paths[at]
+		if i > 0 && p.typ != 0 && types.PartOf(p.typ) != gomem.PartInside {
+			most = max(most, p.objects)
+		}
+		if i > 0 && types.IsNamed(p.typ) && types.OwnerOf(types.Package(p.typ)+".") == gomem.PackageOwn {
+			break
+		}
+	}
+	return most
+}
+
+// joined is the path right below one to which several fields of it lead, 0: there is none.
+func (n *owners) joined(at uint32) uint32 {
+	for _, c := range n.children[at] {
+		if p := &n.a.paths[c]; p.typ != 0 && n.a.Objects.Types.Label(p.label) == joinedLabel {
+			return c
+		}
+	}
+	return 0
+}
+
+// ofType is how many objects of a type lie right below a path.
+func (n *owners) ofType(at uint32, typ gomem.TypeRef) (sum uint64) {
+	for _, c := range n.children[at] {
+		if n.a.paths[c].typ == typ {
+			sum += n.a.paths[c].objects
+		}
+	}
+	return sum
 }
 
 // levels are the names on a way, outermost first.
@@ -167,6 +215,10 @@ func (n *owners) levels(way []uint32) (all []naming) {
 			}
 			continue
 		}
+		if name, _, ok := strings.Cut(types.Label(p.label), " and others"); i == 0 && ok && n.roots[name] != nil && n.roots[name].Kind == sample.RootGlobal {
+			called, user := variableName(name)
+			all = append(all, naming{at: at, name: called, owner: types.OwnerOf(user), place: gomem.Place{Type: pointerTo(types.Name(p.typ))}})
+		}
 		if i > 0 {
 			places, to := n.places(at)
 			for _, place := range places {
@@ -177,6 +229,14 @@ func (n *owners) levels(way []uint32) (all []naming) {
 		}
 	}
 	return all
+}
+
+// pointerTo is the type of what leads to objects of a type.
+func pointerTo(t string) string {
+	if t == "?" || strings.HasPrefix(t, "map[") || strings.HasPrefix(t, "[]") || strings.HasPrefix(t, "chan ") {
+		return t
+	}
+	return "*" + t
 }
 
 // variableName is what a variable is called, and a name whose package is the variable's:
@@ -221,7 +281,7 @@ func (n *owners) places(at uint32) (all []gomem.Place, to uint32) {
 
 // isRuntime says whether a package's names are the runtime's, which no source uses.
 func isRuntime(pkg string) bool {
-	return pkg == "runtime" || strings.HasPrefix(pkg, "internal/")
+	return pkg == "runtime" || pkg == "sync" || pkg == "sync/atomic" || strings.HasPrefix(pkg, "internal/")
 }
 
 // fieldsTo are the structs whose field leads to a path.
@@ -251,7 +311,7 @@ func (n *owners) begin(o *sample.HeapOwner, way []uint32, box int) {
 		called, _ := variableName(name)
 		switch o.Root = shortName(called); r.Kind {
 		case sample.RootTimer:
-			o.Root = "a timer that has not fired"
+			o.Root = "timers that have not fired"
 		case sample.RootSpecial:
 			o.Root = "a finalizer or cleanup"
 		}
@@ -278,7 +338,7 @@ func (n *owners) call(o *sample.HeapOwner, l naming, way []uint32, box int) {
 	types := n.a.Objects.Types
 	at := &n.a.paths[way[box]]
 	switch {
-	case l.at == 0:
+	case l.at == 0, n.isCaptured(way[:box+1], l.at):
 		n.callByType(o, way, box)
 		return
 	case l.name != "":
@@ -297,6 +357,30 @@ func (n *owners) call(o *sample.HeapOwner, l naming, way []uint32, box int) {
 		}
 	}
 	n.via(o, way, box)
+}
+
+// isCaptured says whether a closure lies on the way behind a path: what it captured is not
+// what the path is called.
+func (n *owners) isCaptured(way []uint32, after uint32) bool {
+	for _, at := range slices.Backward(way) {
+		if at == after {
+			return false
+		}
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure && n.ownFunction(typ) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ownFunction is the function of a closure if it is the program's own.
+func (n *owners) ownFunction(typ gomem.TypeRef) string {
+	types := n.a.Objects.Types
+	name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
+	if name == "" || types.OwnerOf(name) != gomem.PackageOwn {
+		return ""
+	}
+	return shortName(name)
 }
 
 // after is the path behind one on the way, 0 if there is none.
@@ -336,19 +420,18 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 
 // via notes the last function whose closure leads to what lies at the box.
 func (n *owners) via(o *sample.HeapOwner, way []uint32, box int) {
-	types := n.a.Objects.Types
 	for _, at := range way[:box+1] {
-		if typ := n.a.paths[at].typ; types.PartOf(typ) == gomem.PartClosure {
-			name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
-			if name != "" && types.OwnerOf(name) == gomem.PackageOwn {
-				o.Via = shortName(name)
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure {
+			if name := n.ownFunction(typ); name != "" {
+				o.Via = name
 			}
 		}
 	}
 }
 
-// fill says what kind of collection lies on a path, and how much is in it.
-func (n *owners) fill(o *sample.HeapOwner, at uint32) {
+// fill says what kind of collection lies on a path, and how much is in all that so many
+// owners have.
+func (n *owners) fill(o *sample.HeapOwner, at uint32, owners uint64) {
 	a := n.a
 	p := &a.paths[at]
 	switch types := a.Objects.Types; {
@@ -359,9 +442,6 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32) {
 		o.Kind = "channel"
 	case types.IsArray(p.typ):
 		o.Kind = "slice"
-	}
-	if n.ownersOn(at) > 1 {
-		o.Count = n.ownersOn(at)
 	}
 	if l, ok := n.listed[at]; ok {
 		o.Entries, o.Room = l.entries, l.room
@@ -375,6 +455,8 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32) {
 	}
 	if parts := n.below(at, nil); parts > max(n.ownersOn(at), 1) {
 		o.Entries = parts
+	} else if on := n.ownersOn(at); on > max(owners, 1) { // of a list that holds itself
+		o.Entries = on
 	}
 }
 
