@@ -9,7 +9,7 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: build demo test test-go lint bench cases cases-truth soak add-go setup clean
+.PHONY: build demo test test-go lint bench cases cases-truth libraries soak add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -47,6 +47,10 @@ cases: build
 # Servers that nobody here wrote, at work for minutes: none may be accused.
 soak:
 	HIGHWATER_SOAK=5m $(GO) test ./internal/thirdparty -run TestWellKnownServersAreReadAndHealthy -parallel 10 -count=1 -v
+
+# What retains the heap, with twenty well-known modules: named as its source names it?
+libraries:
+	HIGHWATER_LIBRARIES=1 $(GO) test ./internal/heapgraph -run TestFaultsWithWellKnownModules -count=1 -v
 
 cases-truth:
 	cd cases && $(GO) run ./truth

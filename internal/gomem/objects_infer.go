@@ -94,7 +94,10 @@ func (in *inferrer) typeOfObject(id uint32) TypeRef {
 	if typ := in.chanOf(b); typ != 0 {
 		return refOf(typ, false)
 	}
-	return refOf(in.structOf(b), false)
+	if typ := in.structOf(b); typ != 0 {
+		return refOf(typ, false)
+	}
+	return in.arrayOf(b)
 }
 
 // onStack lists a map whose header is not in the heap, by its directory.

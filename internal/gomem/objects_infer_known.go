@@ -72,6 +72,33 @@ func (in *inferrer) listOf(id uint32, ref TypeRef) {
 	}
 }
 
+// leastArray is from how many pointers to one type on an object is taken for the array of a
+// slice.
+const leastArray = 4
+
+// arrayOf is the array of a slice of pointers to values of one type with a name, and of
+// nothing else.
+func (in *inferrer) arrayOf(b []byte) TypeRef {
+	to, n := TypeRef(0), 0
+	for off := uint64(0); off+8 <= uint64(len(b)); off += 8 {
+		p := word(b, off)
+		if p == 0 {
+			continue
+		}
+		switch t := in.typeAt(p); {
+		case t == 0 || t.array() || !in.types.all[t.index()].named(), n > 0 && t != to:
+			return 0
+		default:
+			to = t
+			n++
+		}
+	}
+	if n < leastArray {
+		return 0
+	}
+	return refOf(in.types.at(in.index.byName["*"+in.types.all[to.index()].name]), true)
+}
+
 // fullName is a type's with the whole path of its package, as arguments of other types have
 // it.
 func (g *goType) fullName() string {

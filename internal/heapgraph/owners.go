@@ -1,6 +1,7 @@
 package heapgraph
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,19 +73,71 @@ func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
 			best = l
 		}
 	}
+	if best.at == 0 || best.owner != gomem.PackageOwn {
+		best = cmp.Or(n.referrer(way[0]), best)
+	}
 	if box < len(way)-1 && best.at != 0 && n.isBehind(best.at, way[box]) {
 		at = best.at
 	}
 	n.call(o, best, way, box)
+	n.count(o, best, way, box, at)
+	return o
+}
+
+// count says what kind of collection lies at the box, or on the path behind it, and how
+// much is in there. What the name leads to may be a library's value with the box in it.
+func (n *owners) count(o *sample.HeapOwner, best naming, way []uint32, box int, at uint32) {
 	n.fill(o, at, n.ownersOn(way[box]))
-	if o.Kind == "" && o.Entries > 0 {
-		o.Entries = max(o.Entries, n.inLibrary(way[box:]))
-	}
 	if c := n.ownersOn(way[box]); c > 1 && n.a.paths[way[box]].typ != 0 {
 		o.Count = c
 	}
-	return o
+	i := slices.Index(way, best.at)
+	if above := i >= 0 && (o.Kind != "" && isValue(best.place.Type) || i < box-1 || i == box-1 && n.a.Objects.Types.IsNamed(n.a.paths[best.at].typ)); above {
+		o.Kind, o.Count, o.Room = "", 0, 0
+		if i == 0 {
+			i++ // the object that a variable is
+		}
+		o.Entries = n.inLibrary(way[i:])
+	} else if o.Kind == "" && o.Entries > 0 && i >= 0 {
+		o.Entries = max(o.Entries, n.inLibrary(way[box:]))
+	}
 }
+
+// isValue says whether a type is a struct of a name: "deque.Deque[int]", not "[]deque.Deque".
+func isValue(t string) bool {
+	name, _, _ := strings.Cut(t, "[")
+	return strings.Contains(name, ".") && !strings.HasPrefix(name, "*") && !strings.HasPrefix(name, "chan ") && !strings.HasPrefix(name, "main.")
+}
+
+// referrer is a field of a type of the program's own that leads to what several roots hold;
+// none where the path is of one root, or nothing of the program's own leads there.
+func (n *owners) referrer(at uint32) naming {
+	a := n.a
+	p := &a.paths[at]
+	if p.parent != 0 || p.sample >= uint32(a.Objects.Count) || p.objects != 1 || p.retains*referredOf < a.LiveSize {
+		return naming{}
+	}
+	types := a.Objects.Types
+	for i := 1; i < len(a.tree.Node); i++ {
+		from := a.tree.Node[i]
+		if from >= uint32(a.Objects.Count) {
+			continue
+		}
+		typ := a.Objects.TypeOf(from)
+		if !types.IsNamed(typ) || types.OwnerOf(types.Package(typ)+".") != gomem.PackageOwn {
+			continue
+		}
+		for e, end := a.Objects.Pointers(from); e < end; e++ {
+			if places := types.PlacesOf(typ, a.Objects.Edge(e)); a.Objects.To[e] == p.sample && len(places) > 0 {
+				return naming{at: at, place: places[0], owner: gomem.PackageOwn}
+			}
+		}
+	}
+	return naming{}
+}
+
+// referredOf is the share of the heap from which on a referrer is looked for.
+const referredOf = 20
 
 // last is the last of a way that may give a name: of a struct that leads to many things
 // the field that does.
@@ -166,18 +219,30 @@ func (n *owners) below(at uint32, way []uint32) (most uint64) {
 	return most
 }
 
+// largePart is from what size on things in a library's value are taken for parts of it,
+// shards, and not for what was put there.
+const largePart = 64 << 10
+
 // inLibrary is how many things a value of a library's type has: as many as lie at most on
-// one path from there to the first objects of the program's own types.
+// one path from there to the first objects of the program's own types. 0: not known, as
+// some on the way have no type or are large.
 func (n *owners) inLibrary(way []uint32) (most uint64) {
 	types := n.a.Objects.Types
 	for i, at := range way {
 		p := &n.a.paths[at]
-		if i > 0 && p.typ != 0 && types.PartOf(p.typ) != gomem.PartInside {
-			most = max(most, p.objects)
+		if i == 0 || types.PartOf(p.typ) == gomem.PartInside {
+			continue
 		}
-		if i > 0 && types.IsNamed(p.typ) && types.OwnerOf(types.Package(p.typ)+".") == gomem.PackageOwn {
+		if p.typ == 0 {
+			return 0
+		}
+		most = max(most, p.objects)
+		if types.IsNamed(p.typ) && types.OwnerOf(types.Package(p.typ)+".") == gomem.PackageOwn {
 			break
 		}
+	}
+	if len(way) == 0 || most <= 1 || n.a.paths[way[0]].retains/most > largePart {
+		return 0
 	}
 	return most
 }
@@ -233,7 +298,7 @@ func (n *owners) levels(way []uint32) (all []naming) {
 
 // pointerTo is the type of what leads to objects of a type.
 func pointerTo(t string) string {
-	if t == "?" || strings.HasPrefix(t, "map[") || strings.HasPrefix(t, "[]") || strings.HasPrefix(t, "chan ") {
+	if t == "?" || t == "" || strings.HasPrefix(t, "map[") || strings.HasPrefix(t, "[]") || strings.HasPrefix(t, "chan ") {
 		return t
 	}
 	return "*" + t
@@ -349,10 +414,10 @@ func (n *owners) call(o *sample.HeapOwner, l naming, way []uint32, box int) {
 	if o.Type = shortType(l.place.Type); o.Type == "?" || isInterface(o.Type) {
 		o.Type = ""
 		if t := types.Name(n.a.paths[l.at].typ); l.at == way[box] && at.sample < uint32(n.a.Objects.Count) && t != "?" {
-			o.Type = shortType(t)
+			o.Type = pointerTo(shortType(t))
 		} else if next := n.after(way, l.at); next != 0 {
 			if t := types.Name(n.a.paths[next].typ); t != "?" {
-				o.Type = shortType(t)
+				o.Type = pointerTo(shortType(t))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package heapgraph
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ var faults = []fault{
 	{"frame", "a local variable of main.loop map[string]*session, 2,000 entries", "", ""},
 	{"captured", "a variable that main.subscribed.func1 captured map[string]*session, 2,000 entries", "main.onEvent", ""},
 	{"generic", "(*cache[string]).items map[string]*session, 2,000 entries", "main.pages", ""},
-	{"nested", "main.tree *region, 2,001 entries", "", "a variable that main.init.func9 uses region, 2,001 entries"},
+	{"nested", "main.tree *region, 2,001 entries", "", "a variable that main.init.func9 uses *region, 2,001 entries"},
 	{"slice", "(*auditor).events []*session, 2,000 entries", "main.audit", ""},
 }
 
@@ -93,5 +94,40 @@ func TestFaultsOfTheStandardLibraryAreCalledWhatTheirSourceCallsThem(t *testing.
 	hwtest.Need(t, hwtest.Ptrace)
 	for _, f := range faults {
 		f.calls(t, "retainers")
+	}
+}
+
+var libraryFaults = []fault{
+	{"golang-lru", "main.front *lru.Cache[string,*session], 2,000 entries", "", "a variable that main.init.func1 uses *lru.Cache[string,*session], 2,000 entries"},
+	{"expirable", "(*tokenStore).byID *expirable.LRU[string,*session], 2,000 entries", "main.tokens", ""},
+	{"simplelru", "(*plainStore).recent *simplelru.LRU[int,*session], 2,000 entries", "main.plain", ""},
+	{"go-cache", "(*accountService).cache *cache.Cache, 2,000 entries", "main.accounts", ""},
+	{"groupcache", "(*thumbnails).lru *lru.Cache, 2,000 entries", "main.thumbs", ""},
+	{"bigcache", "(*blobStore).cache *bigcache.BigCache", "main.blobs", ""},
+	{"ttlcache", "(*leaseStore).leases *ttlcache.Cache[string,*session], 2,000 entries", "main.leases", ""},
+	{"cmap", "(*presenceService).online cmap.ConcurrentMap[string,*session], 2,000 entries", "main.presence", ""},
+	{"xsync", "(*rateLimiter).perClient *xsync.MapOf[string,*session]", "main.limits", "a variable that main.init.func9 uses"},
+	{"set", "(*firewall).banned mapset.Set[*session], 2,000 entries", "main.banned", "a variable that main.init.func10 uses, 2,000 entries"},
+	{"btree", "(*orderBook).byUser *btree.BTreeG[*session], 2,000 entries", "main.orders", "a variable that main.init.func11 uses"},
+	{"gods", "(*browser).visited *linkedhashmap.Map, 2,000 entries", "main.history", ""},
+	{"deque", "(*dispatcher).pending deque.Deque[*session], 2,000 entries", "main.backlog", ""},
+	{"queue", "(*mailer).outbox *queue.Queue, 2,000 entries", "main.outbox", ""},
+	{"cron", "(*scheduler).cron *cron.Cron, 2,000 entries", "main.jobs", ""},
+	{"websocket", "(*hub).replays map[int]*websocket.PreparedMessage, 2,000 entries", "main.room", ""},
+	{"zap", "(*debugLog).seen *observer.ObservedLogs, 2,000 entries", "", ""},
+	{"zerolog", "(*sink).lines [][]byte, 2,000 entries", "main.running", ""},
+	{"prometheus", "(*instrumented).requests *prometheus.CounterVec, 2,000 entries", "main.metrics", ""},
+	{"singleflight", "the stacks of main.newLoader.func1, 2,000 goroutines", "", ""},
+	{"wrapped", "(*evicting).byKey map[string]*list.Element, 2,000 entries", "main.wrapped", ""},
+}
+
+// The libraries are built where HIGHWATER_LIBRARIES is set: make libraries.
+func TestFaultsWithWellKnownModulesAreCalledWhatTheirSourceCallsThem(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	if os.Getenv("HIGHWATER_LIBRARIES") == "" {
+		t.Skip("HIGHWATER_LIBRARIES is not set: make libraries builds twenty modules for this")
+	}
+	for _, f := range libraryFaults {
+		f.calls(t, "libraries")
 	}
 }
