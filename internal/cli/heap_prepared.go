@@ -69,7 +69,7 @@ func (t *heapTaker) takePrepared(key sample.ProcessKey) *preparedHeap {
 	return p
 }
 
-// closePrepared lets go of those that nobody has taken.
+// closePrepared closes those that nobody has taken.
 func (t *heapTaker) closePrepared() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

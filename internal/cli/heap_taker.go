@@ -268,7 +268,7 @@ func (t *heapTaker) copyDying(ctx context.Context, p sample.Program, tid int, re
 	return c, t.copyEnded(ctx, c, tid)
 }
 
-// copyEnded copies a process that is held at its end, and lets go of it where that fails.
+// copyEnded copies a process that is held at its end, and closes it where that fails.
 func (t *heapTaker) copyEnded(ctx context.Context, c *heapCopy, tid int) (err error) {
 	began, target := time.Now(), c.heapTarget
 	if err = t.mayTake(target); err == nil {

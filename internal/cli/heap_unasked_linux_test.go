@@ -65,7 +65,7 @@ func TestAKilledProgramsHeapIsCapturedThoughNobodyAsked(t *testing.T) {
 	}
 	for _, c := range all {
 		if c.Reason == sample.HeapPeak && c.Stopped > 100*time.Millisecond {
-			t.Errorf("it stood for %s at a peak", c.Stopped)
+			t.Errorf("it was paused for %s at a peak", c.Stopped)
 		}
 	}
 }

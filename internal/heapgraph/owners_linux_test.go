@@ -12,7 +12,7 @@ func ownerOf(t testing.TB, a *Analysis) string {
 	t.Helper()
 	h := a.Holders()
 	if len(h) == 0 {
-		t.Fatal("there is no holder")
+		t.Fatal("nothing holds much")
 	}
 	t.Logf("%s: %s", h[0].Path, h[0].Type)
 	return a.owners().of(h[0].at).String()

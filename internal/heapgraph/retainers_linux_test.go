@@ -6,13 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // fault is one of testdata/retainers or libraries, what its source calls the place that
@@ -76,7 +79,7 @@ func (f fault) calls(t *testing.T, dir string) {
 			a := startKeeping(t, dir, f.name, 2000, o).analyze(t)
 			h := a.Holders()
 			if len(h) == 0 {
-				t.Fatal("there is no holder")
+				t.Fatal("nothing holds much")
 			}
 			owner := a.owners().of(h[0].at)
 			if !o.Strip {
@@ -129,5 +132,42 @@ func TestFaultsWithWellKnownModulesAreCalledWhatTheirSourceCallsThem(t *testing.
 	}
 	for _, f := range libraryFaults {
 		f.calls(t, "libraries")
+	}
+}
+
+func TestWhatKindOfRootKeepsAHeapIsSaid(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, f := range []struct {
+		fault string
+		want  sample.HeapRoot
+	}{
+		{"mux", sample.HeapRoot{Kind: sample.RootGlobal, Func: "net/http.defaultServeMux"}},
+		{"blocked", sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.blocked.gowrap1", Creator: "main.blocked", Count: 2000}},
+		{"frame", sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.serving.gowrap1", Creator: "main.serving", Count: 1}},
+		{"timer", sample.HeapRoot{Kind: sample.RootTimer, Func: "runtime.allp"}},
+	} {
+		t.Run(f.fault, func(t *testing.T) {
+			c, err := startKeeping(t, "retainers", f.fault, 2000, hwtest.BuildOptions{}).analyze(t).Summarize(t.Context(), Sites{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(c.Paths, func(p sample.HeapPath) bool { return p.Holder && p.Retained*2 > c.LiveBytes })
+			if i < 0 {
+				t.Fatalf("nothing holds most: %+v", c.Paths)
+			}
+			got := c.RootOf(i)
+			if got == nil {
+				t.Fatal("the root is not known")
+			}
+			if of := *got; of.Count > 0 {
+				if of.First <= 1 || of.Last < of.First+uint64(of.Count)-1 || of.NewID < of.Last {
+					t.Errorf("goroutines %d to %d of %d", of.First, of.Last, of.NewID)
+				}
+			}
+			got.First, got.Last, got.NewID, got.Oldest = 0, 0, 0, sample.Opt[time.Duration]{}
+			if *got != f.want {
+				t.Errorf("kept by %+v, want %+v", *got, f.want)
+			}
+		})
 	}
 }
