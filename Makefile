@@ -9,7 +9,11 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
+<<<<<<< HEAD
 .PHONY: build demo test test-go lint bench cases cases-truth corpus truth soak add-go setup clean
+=======
+.PHONY: build demo test test-go lint bench cases cases-truth libraries soak add-go setup clean
+>>>>>>> wt-h1
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -48,6 +52,7 @@ cases: build
 soak:
 	HIGHWATER_SOAK=5m $(GO) test ./internal/thirdparty -run TestWellKnownServersAreReadAndHealthy -parallel 10 -count=1 -v
 
+<<<<<<< HEAD
 # Recordings of programs with known faults, repaired and innocent ones, drawn by
 # chance, kept in the user's cache directory. What is there is kept: give a SEED of
 # your own, and RUNS, for others. About 20 minutes.
@@ -59,6 +64,11 @@ corpus: build
 # What highwater answers about these recordings, against what is true.
 truth: build
 	cd corpus && $(GO) run ./judge -wrong -o ../docs/truth.md
+=======
+# What retains the heap, with twenty well-known modules: named as its source names it?
+libraries:
+	HIGHWATER_LIBRARIES=1 $(GO) test ./internal/heapgraph -run TestFaultsWithWellKnownModules -count=1 -v
+>>>>>>> wt-h1
 
 cases-truth:
 	cd cases && $(GO) run ./truth

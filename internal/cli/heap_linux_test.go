@@ -23,14 +23,20 @@ type heapJSON struct {
 	Live    uint64  `json:"live_bytes"`
 	Stop    float64 `json:"stop_ms"`
 	Holders []struct {
+		Name      string
+		Root      string
 		Path      string
 		Retained  uint64                      `json:"retained_bytes"`
 		Young     *uint64                     `json:"young_bytes"`
 		Allocated []struct{ Function string } `json:"allocated_at"`
 	}
-	Types, Collections, Chains, Gaps []json.RawMessage
-	Frames                           struct{ Exact, Whole int } `json:"stack_frames"`
-	Strings                          *struct {
+	Collections []struct {
+		Name    string
+		Entries uint64
+	}
+	Types, Chains, Gaps []json.RawMessage
+	Frames              struct{ Exact, Whole int } `json:"stack_frames"`
+	Strings             *struct {
 		Bytes  uint64
 		Copied uint64 `json:"copied_bytes"`
 		Paths  []struct{ Distinct uint64 }

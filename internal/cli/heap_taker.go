@@ -50,6 +50,8 @@ type heapTaker struct {
 
 	known map[sample.ProcessKey]variables // at the last capture
 
+	prepared prepared
+
 	ctx    context.Context // of all thoughts
 	giveUp context.CancelFunc
 }
@@ -218,7 +220,7 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.New("no time was left to copy it: the kernel gives a process that it kills two seconds")
 		if t.byDefault {
-			err = fmt.Errorf("it could not be copied within %s; --heap kill takes longer", units.Duration(t.hold(reason, d.Deadline)))
+			err = fmt.Errorf("it could not be copied within %s; --heap %s takes longer", units.Duration(t.hold(reason, d.Deadline)), reason)
 		}
 	}
 	switch {
@@ -248,15 +250,27 @@ func (t *heapTaker) hold(reason sample.HeapReason, deadline time.Time) time.Dura
 
 // copyDying copies all that is needed to think about a heap when its process is gone.
 func (t *heapTaker) copyDying(ctx context.Context, p sample.Program, tid int, reason sample.HeapReason) (*heapCopy, error) {
-	began := time.Now()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if ready := t.takePrepared(p.Key); ready != nil {
+		c := &heapCopy{heapTarget: ready.target, reason: reason, key: p.Key, variables: ready.variables}
+		err := t.copyEnded(ctx, c, tid)
+		if err == nil || errors.Is(err, errSmallHeap) || errors.Is(err, gomem.ErrTooLarge) || ctx.Err() != nil {
+			return c, err
+		}
+	} // it may have become another program meanwhile
 	target, err := openLiveHeap(tid)
 	if err != nil {
 		return nil, err
 	}
 	c := &heapCopy{heapTarget: target, reason: reason, key: p.Key}
+	return c, t.copyEnded(ctx, c, tid)
+}
+
+// copyEnded copies a process that is held at its end, and closes it where that fails.
+func (t *heapTaker) copyEnded(ctx context.Context, c *heapCopy, tid int) (err error) {
+	began, target := time.Now(), c.heapTarget
 	if err = t.mayTake(target); err == nil {
 		err = c.take(ctx, t.memory())
 	}
@@ -268,10 +282,10 @@ func (t *heapTaker) copyDying(ctx context.Context, p sample.Program, tid int, re
 	}
 	if err != nil {
 		target.close()
-		return nil, err
+		return err
 	}
 	c.stopped = time.Since(began)
-	return c, nil
+	return nil
 }
 
 // think sums up a heap.
@@ -297,7 +311,7 @@ func (t *heapTaker) think(c *heapCopy) {
 		}
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("the run had ended, and it takes more than %s to sum it up; --heap kill waits for it", units.Duration(lateBy))
+		err = fmt.Errorf("the run had ended, and it takes more than %s to sum it up; --heap %s waits for it", units.Duration(lateBy), c.reason)
 	}
 	t.gap(sample.Program{Key: c.key, Name: c.name}, "its heap", err)
 }
@@ -305,6 +319,7 @@ func (t *heapTaker) think(c *heapCopy) {
 // wait waits for the thoughts; for those that nobody asked for no longer than the run may
 // end later.
 func (t *heapTaker) wait() {
+	defer t.closePrepared()
 	defer t.giveUp()
 	if t.byDefault {
 		defer time.AfterFunc(lateBy, t.giveUp).Stop()
@@ -359,8 +374,9 @@ func (t *heapTaker) see(p *sample.Point) {
 		charge = p.Cgroup.Usage
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.charge = charge
+	t.mu.Unlock()
+	t.prepare()
 }
 
 // heapSource is a source whose peaks are captured.

@@ -66,10 +66,10 @@ type heapWishFlag struct {
 // at some of these, too.
 func (f *heapWishFlag) add(c *cobra.Command, peaks bool) {
 	f.unasked = heapWish{kill: true, exit: true, peak: peaks, byDefault: true}
-	c.Flags().StringSliceVar(&f.when, "heap", nil, "capture what retains the heap at these times: `peak` (each new one), kill (death by a signal) or every=DURATION, pausing the program; off: never (default: at its end, where that costs nothing)")
+	c.Flags().StringSliceVar(&f.when, "heap", nil, "capture what retains the heap at these times: `peak` (each new one), kill (death by a signal), exit (it ends by itself) or every=DURATION, pausing the program; off: never (default: at its end, where that costs nothing)")
 }
 
-// plan reads it: "peak", "kill", "every=30s", several with commas, or "off".
+// plan reads it: "peak", "kill", "exit", "every=30s", several with commas, or "off".
 func (f heapWishFlag) plan() (w heapWish, err error) {
 	if len(f.when) == 0 {
 		return f.unasked, nil
@@ -86,12 +86,14 @@ func (f heapWishFlag) plan() (w heapWish, err error) {
 			w.peak = true
 		case s == "kill":
 			w.kill = true
+		case s == "exit":
+			w.exit = true
 		case name == "every" && ok:
 			if w.every, err = time.ParseDuration(value); err != nil || w.every < time.Second {
 				return w, usagef("--heap every=30s", "--heap every=%s is not a duration of a second or more", value)
 			}
 		default:
-			return w, usagef("--heap kill, --heap peak, --heap every=30s, several with commas, or --heap off", "--heap %s is not known", s)
+			return w, usagef("--heap kill, --heap exit, --heap peak, --heap every=30s, several with commas, or --heap off", "--heap %s is not known", s)
 		}
 	}
 	return w, nil

@@ -23,8 +23,8 @@ type HeldBy struct {
 	// Name is the place as the program's source calls it, with what is there: "(*store).sessions
 	// map[string]*session, 7,465 entries". Root is what kind of root keeps it: "global",
 	// "goroutine", "timer", "special". "": not known.
-	Name string `json:"name"`
-	Root string `json:"root"`
+	Name string `json:"name,omitempty"`
+	Root string `json:"root,omitempty"`
 
 	path int // of the capture
 }

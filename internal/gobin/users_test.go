@@ -1,6 +1,7 @@
 package gobin
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,30 @@ func TestTheFirstUserOfAVariableIsAFunctionOfItsPackage(t *testing.T) {
 			}
 			if none, err := b.Users(nil); len(none) != 0 || err != nil {
 				t.Errorf("no variables have users %v, %v", none, err)
+			}
+		})
+	}
+}
+
+func TestAllThatAUserOfAVariableRefersToIsPassedOn(t *testing.T) {
+	for _, p := range append([]probe{{toolchain: "go1.26.8"}}, arm64...) {
+		t.Run(p.String(), func(t *testing.T) {
+			b := open(t, p.build(t))
+			all, err := b.Variables([][2]uint64{{0, 1 << 48}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(all, func(v Variable) bool { return v.Name == "main.native" })
+			calls, found := 0, false
+			err = b.References([]uint64{all[i].Addr}, func(targets []uint64) {
+				calls++
+				found = slices.Contains(targets, all[i].Addr) && len(targets) > 1
+			})
+			if err != nil || calls == 0 || !found {
+				t.Errorf("%d functions, %v, %v", calls, found, err)
+			}
+			if err := b.References(nil, func([]uint64) { t.Error("a user of nothing") }); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -56,6 +56,7 @@ func (in *inferrer) round() (found bool) {
 			if ref := in.typeOfObject(id); ref != 0 {
 				in.set(id, ref)
 				in.onStack(id, ref)
+				in.listOf(id, ref)
 				found = true
 			}
 		}
@@ -73,6 +74,15 @@ func (in *inferrer) typeOfObject(id uint32) TypeRef {
 		in.index = in.types.index()
 	}
 	b := in.o.values(id)
+	if typ := in.closureOf(b); typ != 0 {
+		return refOf(typ, false)
+	}
+	if typ := in.nodeOfTrie(b); typ != 0 {
+		return refOf(typ, false)
+	}
+	if typ := in.element(id, b); typ != 0 {
+		return refOf(typ, false)
+	}
 	if typ := in.mapOf(b); typ != 0 {
 		return refOf(typ, false)
 	}
@@ -84,7 +94,10 @@ func (in *inferrer) typeOfObject(id uint32) TypeRef {
 	if typ := in.chanOf(b); typ != 0 {
 		return refOf(typ, false)
 	}
-	return refOf(in.structOf(b), false)
+	if typ := in.structOf(b); typ != 0 {
+		return refOf(typ, false)
+	}
+	return in.arrayOf(b)
 }
 
 // onStack lists a map whose header is not in the heap, by its directory.
@@ -116,6 +129,15 @@ func (in *inferrer) typeAt(p uint64) TypeRef {
 	return in.o.TypeOf(id)
 }
 
+// at is the contents of the object that begins at p, nil if there is none.
+func (in *inferrer) at(p uint64) []byte {
+	id, k, behind, ok := in.o.find(p)
+	if !ok || behind != k.header {
+		return nil
+	}
+	return in.o.values(id)
+}
+
 // mapHeaderSize is the bytes of a map's header: internal/runtime/maps.Map, and runtime.hmap
 // to Go 1.23.
 const mapHeaderSize = 48
@@ -127,11 +149,11 @@ func (in *inferrer) mapOf(b []byte) int32 {
 	}
 	groups := in.typeAt(word(b, 16))
 	if in.types.swiss {
-		n, dir := word(b, 24), in.o.pointed(word(b, 16))
+		n, dir := word(b, 24), in.at(word(b, 16))
 		if n == 0 || n&(n-1) != 0 || n > uint64(len(dir))/8 {
 			return 0
 		}
-		table := in.o.pointed(word(dir, 0))
+		table := in.at(word(dir, 0))
 		if len(table) < 24 {
 			return 0
 		}
@@ -221,42 +243,44 @@ func (in *inferrer) structOf(b []byte) int32 {
 		return 0
 	}
 	for off := uint64(0); off+8 <= uint64(len(b)); off += 8 {
-		field := in.fieldOf(b, off)
-		if field == 0 {
-			continue
-		}
-		key := shape{uint64(len(b)), fieldAt{field, off}}
-		typ, ok := in.known[key]
-		if !ok {
-			typ = in.fitting(key)
-			in.known[key] = typ
-		}
-		if typ != 0 && in.agrees(typ, b) {
-			return typ
+		for _, field := range in.fieldsOf(b, off) {
+			if field == 0 {
+				continue
+			}
+			key := shape{uint64(len(b)), fieldAt{field, off}}
+			typ, ok := in.known[key]
+			if !ok {
+				typ = in.fitting(key)
+				in.known[key] = typ
+			}
+			if typ != 0 && in.agrees(typ, b) {
+				return typ
+			}
 		}
 	}
 	return 0
 }
 
-// fieldOf is the descriptor of the type that a field with the pointer at off must have, 0
-// if what it leads to does not say.
-func (in *inferrer) fieldOf(b []byte, off uint64) uint64 {
+// fieldsOf are the descriptors of the types that a field with the pointer at off may have,
+// none if what it leads to does not say.
+func (in *inferrer) fieldsOf(b []byte, off uint64) (all [2]uint64) {
 	to := in.typeAt(word(b, off))
 	if to == 0 {
-		return 0
+		return all
 	}
 	g := &in.types.all[to.index()]
 	switch {
 	case g.role == roleMap, g.role == roleChan:
-		return g.addr
-	case g.role != roleValue || !g.named():
-		return 0
-	case !to.array():
-		return in.index.byName["*"+g.name]
-	case off+24 <= uint64(len(b)) && word(b, off+8) <= word(b, off+16):
-		return in.index.byName["[]"+g.name]
+		all[0] = g.addr
+	case g.role != roleValue:
+	case to.array():
+		if off+24 <= uint64(len(b)) && word(b, off+8) <= word(b, off+16) && g.kind >= kindArray && g.kind != kindUnsafe {
+			all[0] = in.index.byName["[]"+g.name]
+		}
+	case g.named():
+		all[0], all[1] = in.index.byName["*"+g.name], in.index.byName["atomic.Pointer["+nodeName(g.fullName())+"]"]
 	}
-	return 0
+	return all
 }
 
 // fitting is the struct that has such a field and takes an object of that size, 0 if it
@@ -275,10 +299,16 @@ func (in *inferrer) fitting(s shape) (found int32) {
 	return found
 }
 
-// fits says whether a value is put into objects of a size class: at most an eighth or 15
-// bytes are lost (runtime/sizeclasses.go).
+// fits says whether a value is put into objects that have so many bytes behind their malloc
+// header.
 func fits(value, object uint64) bool {
-	return value <= object && object-value <= max(15, object/8)
+	i, ok := slices.BinarySearch(sizeClasses, float64(object))
+	if !ok { // with a header
+		object += 8
+		value += 8
+		i, ok = slices.BinarySearch(sizeClasses, float64(object))
+	}
+	return ok && value <= object && (i == 0 || float64(value) > sizeClasses[i-1])
 }
 
 // agrees says whether all typed pointers of an object lie where the struct has such
@@ -293,7 +323,8 @@ func (in *inferrer) agrees(typ int32, b []byte) bool {
 			return false
 		}
 		sl := in.types.slotAt(typ, off)
-		if exact := sl.kind == slotPointer || sl.kind == slotSlice; exact && sl.elem != 0 && sl.elem != to.index() || sl.kind == slotUnknown {
+		exact := sl.kind == slotPointer || sl.kind == slotSlice
+		if exact && sl.elem != 0 && sl.elem != to.index() && !in.types.all[sl.elem].isNode() || sl.kind == slotUnknown {
 			return false
 		}
 	}

@@ -53,6 +53,7 @@ type rooter struct {
 	ps        uint32   // the list of Ps
 	frames    map[string]uint32
 	creators  map[uint64]string // functions by pc
+	statics   []static          // by address
 }
 
 // add begins a root; its pointers follow.
@@ -91,6 +92,7 @@ func (ro *rooter) lead(slot, to uint32) {
 func (ro *rooter) roots() error {
 	ro.frames, ro.creators = make(map[string]uint32), make(map[uint64]string)
 	ro.known()
+	ro.findStatics()
 	for i := range ro.c.modules {
 		for _, v := range ro.c.modules[i].variables {
 			if err := ro.masked(v.start, v.end, v.mask); err != nil {
@@ -134,7 +136,11 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 		}
 		if in == nil || addr-ro.c.r.bias-in.Addr >= in.Size {
 			in = ro.variable(addr - ro.c.r.bias)
-			ro.add(Root{Kind: RootVariable, Name: in.Name, typ: ro.typeOf(in), addr: in.Addr + ro.c.r.bias})
+			typ := ro.typeOf(in)
+			if s := ro.staticAt(addr); s != nil && in.Name == nameless(in.Addr) {
+				in, typ = &gobin.Variable{Name: s.of.Name, Addr: s.addr - ro.c.r.bias, Size: s.size}, s.typ
+			}
+			ro.add(Root{Kind: RootVariable, Name: in.Name, typ: typ, addr: in.Addr + ro.c.r.bias})
 		}
 		ro.point(uint32((addr-ro.c.r.bias-in.Addr)/8), word(b, 8*k))
 	}
@@ -208,8 +214,12 @@ func (ro *rooter) nameUsers() {
 	for i := range ro.o.Roots {
 		r := &ro.o.Roots[i]
 		first, end := ro.o.Pointers(uint32(ro.o.Count + i))
-		if first < end && r.Kind == RootVariable && r.Name == nameless(r.addr-ro.c.r.bias) {
-			addrs, holders = append(addrs, r.addr-ro.c.r.bias), append(holders, r)
+		addr := r.addr - ro.c.r.bias
+		if s := ro.staticAt(r.addr); s != nil && r.Name == nameless(s.of.Addr) {
+			addr = s.of.Addr
+		}
+		if first < end && r.Kind == RootVariable && r.Name == nameless(addr) {
+			addrs, holders = append(addrs, addr), append(holders, r)
 		}
 	}
 	users, _ := ro.c.r.bin.Users(addrs) // without any they are told by their addresses

@@ -152,16 +152,36 @@ func (s *typeSection) enterFields(x *typeIndex, of, off, base uint64, depth int)
 		if !ok {
 			return
 		}
-		at := f.typ - s.at
-		if at+typeSize > uint64(len(s.b)) {
-			continue
-		}
-		switch s.b[at+23] & kindMask {
-		case kindStruct:
-			s.enterFields(x, of, at, base+f.off, depth+1)
-		case kindMap, kindChan, kindPointer, kindSlice:
-			key := fieldAt{f.typ, base + f.off}
+		s.enterField(x, of, fieldAt{f.typ, base + f.off}, depth)
+	}
+}
+
+// mostElements is how many elements of an array in a struct are entered.
+const mostElements = 64
+
+// enterField enters one field, or what it consists of.
+func (s *typeSection) enterField(x *typeIndex, of uint64, f fieldAt, depth int) {
+	at := f.typ - s.at
+	if at+typeSize+24 > uint64(len(s.b)) || depth > 4 {
+		return
+	}
+	switch s.b[at+23] & kindMask {
+	case kindStruct:
+		if name, _ := s.nameOf(at); strings.HasPrefix(name, "atomic.Pointer[") {
+			key := fieldAt{f.typ, f.off + word(s.b, at) - 8}
 			x.byField[key] = append(x.byField[key], of)
+			return
 		}
+		s.enterFields(x, of, at, f.off, depth+1)
+	case kindArray:
+		elem, n := word(s.b, at+typeSize), word(s.b, at+typeSize+16)
+		if n == 0 || n > mostElements {
+			return
+		}
+		for i := range n {
+			s.enterField(x, of, fieldAt{elem, f.off + i*(word(s.b, at)/n)}, depth+1)
+		}
+	case kindMap, kindChan, kindPointer, kindSlice:
+		x.byField[f] = append(x.byField[f], of)
 	}
 }

@@ -119,6 +119,11 @@ func FuzzTypes(f *testing.F) {
 		types := readTypes(t, bin, typeMemory(b[:min(len(b), 1<<12)]), swiss)
 		i := types.as(typeBase+uint64(at), role(r)%roleRuntime)
 		types.check(t, i)
+		for name, addr := range types.index().byName {
+			if addr != 0 && (addr < typeBase || name == "") {
+				t.Fatalf("type %q at %#x", name, addr)
+			}
+		}
 		if mask := types.mask(typeBase + uint64(at)); mask.words == 0 || mask.bits != nil && mask.reach > 8*uint64(len(mask.bits)) {
 			t.Fatalf("its mask has %d words up to %d, in %d bytes", mask.words, mask.reach, len(mask.bits))
 		}

@@ -54,7 +54,7 @@ func (t *Types) OfInterfaces(r TypeRef) bool {
 }
 
 // PlacesOf are the structs, outermost first, in an object of a type that a label of its
-// pointers stands for (Objects.Edge). No struct is no place.
+// pointers stands for (Objects.Edge). What is not in a struct has no place.
 func (t *Types) PlacesOf(r TypeRef, label int32) []Place {
 	if r == 0 {
 		return nil

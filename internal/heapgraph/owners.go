@@ -1,7 +1,9 @@
 package heapgraph
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/gomem"
@@ -71,13 +73,71 @@ func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
 			best = l
 		}
 	}
+	if best.at == 0 || best.owner != gomem.PackageOwn {
+		best = cmp.Or(n.referrer(way[0]), best)
+	}
 	if box < len(way)-1 && best.at != 0 && n.isBehind(best.at, way[box]) {
 		at = best.at
 	}
 	n.call(o, best, way, box)
-	n.fill(o, at)
+	n.count(o, best, way, box, at)
 	return o
 }
+
+// count says what kind of collection lies at the box, or on the path behind it, and how
+// much is in there. What the name leads to may be a library's value with the box in it.
+func (n *owners) count(o *sample.HeapOwner, best naming, way []uint32, box int, at uint32) {
+	n.fill(o, at, n.ownersOn(way[box]))
+	if c := n.ownersOn(way[box]); c > 1 && n.a.paths[way[box]].typ != 0 {
+		o.Count = c
+	}
+	i := slices.Index(way, best.at)
+	if above := i >= 0 && (o.Kind != "" && isValue(best.place.Type) || i < box-1 || i == box-1 && n.a.Objects.Types.IsNamed(n.a.paths[best.at].typ)); above {
+		o.Kind, o.Count, o.Room = "", 0, 0
+		if i == 0 {
+			i++ // the object that a variable is
+		}
+		o.Entries = n.inLibrary(way[i:])
+	} else if o.Kind == "" && o.Entries > 0 && i >= 0 {
+		o.Entries = max(o.Entries, n.inLibrary(way[box:]))
+	}
+}
+
+// isValue says whether a type is a struct of a name: "deque.Deque[int]", not "[]deque.Deque".
+func isValue(t string) bool {
+	name, _, _ := strings.Cut(t, "[")
+	return strings.Contains(name, ".") && !strings.HasPrefix(name, "*") && !strings.HasPrefix(name, "chan ") && !strings.HasPrefix(name, "main.")
+}
+
+// referrer is a field of a type of the program's own that leads to what several roots hold;
+// none where the path is of one root, or nothing of the program's own leads there.
+func (n *owners) referrer(at uint32) naming {
+	a := n.a
+	p := &a.paths[at]
+	if p.parent != 0 || p.sample >= uint32(a.Objects.Count) || p.objects != 1 || p.retains*referredOf < a.LiveSize {
+		return naming{}
+	}
+	types := a.Objects.Types
+	for i := 1; i < len(a.tree.Node); i++ {
+		from := a.tree.Node[i]
+		if from >= uint32(a.Objects.Count) {
+			continue
+		}
+		typ := a.Objects.TypeOf(from)
+		if !types.IsNamed(typ) || types.OwnerOf(types.Package(typ)+".") != gomem.PackageOwn {
+			continue
+		}
+		for e, end := a.Objects.Pointers(from); e < end; e++ {
+			if places := types.PlacesOf(typ, a.Objects.Edge(e)); a.Objects.To[e] == p.sample && len(places) > 0 {
+				return naming{at: at, place: places[0], owner: gomem.PackageOwn}
+			}
+		}
+	}
+	return naming{}
+}
+
+// referredOf is the share of the heap from which on a referrer is looked for.
+const referredOf = 20
 
 // last is the last of a way that may give a name: of a struct that leads to many things
 // the field that does.
@@ -140,9 +200,14 @@ func (n *owners) below(at uint32, way []uint32) (most uint64) {
 		}
 		at = next
 	}
+	joined := n.joined(at)
 	for _, c := range n.children[at] {
 		if a.Objects.Types.PartOf(a.paths[c].typ) == gomem.PartInside {
 			most = max(most, n.below(c, nil))
+		} else if joined != 0 && c != joined && a.paths[c].typ == a.paths[joined].typ {
+			continue // the first and the last of a list, which is counted as one
+		} else if c == joined {
+			most = max(most, n.ofType(at, a.paths[c].typ))
 		} else if a.Objects.Types.OfInterfaces(a.paths[at].typ) {
 			if a.Objects.Types.Label(a.paths[c].label) != joinedLabel {
 				most += a.paths[c].objects
@@ -152,6 +217,54 @@ func (n *owners) below(at uint32, way []uint32) (most uint64) {
 		}
 	}
 	return most
+}
+
+// largePart is from what size on things in a library's value are taken for parts of it,
+// shards, and not for what was put there.
+const largePart = 64 << 10
+
+// inLibrary is how many things a value of a library's type has: as many as lie at most on
+// one path from there to the first objects of the program's own types. 0: not known, as
+// some on the way have no type or are large.
+func (n *owners) inLibrary(way []uint32) (most uint64) {
+	types := n.a.Objects.Types
+	for i, at := range way {
+		p := &n.a.paths[at]
+		if i == 0 || types.PartOf(p.typ) == gomem.PartInside {
+			continue
+		}
+		if p.typ == 0 {
+			return 0
+		}
+		most = max(most, p.objects)
+		if types.IsNamed(p.typ) && types.OwnerOf(types.Package(p.typ)+".") == gomem.PackageOwn {
+			break
+		}
+	}
+	if len(way) == 0 || most <= 1 || n.a.paths[way[0]].retains/most > largePart {
+		return 0
+	}
+	return most
+}
+
+// joined is the path right below one to which several fields of it lead, 0: there is none.
+func (n *owners) joined(at uint32) uint32 {
+	for _, c := range n.children[at] {
+		if p := &n.a.paths[c]; p.typ != 0 && n.a.Objects.Types.Label(p.label) == joinedLabel {
+			return c
+		}
+	}
+	return 0
+}
+
+// ofType is how many objects of a type lie right below a path.
+func (n *owners) ofType(at uint32, typ gomem.TypeRef) (sum uint64) {
+	for _, c := range n.children[at] {
+		if n.a.paths[c].typ == typ {
+			sum += n.a.paths[c].objects
+		}
+	}
+	return sum
 }
 
 // levels are the names on a way, outermost first.
@@ -167,6 +280,10 @@ func (n *owners) levels(way []uint32) (all []naming) {
 			}
 			continue
 		}
+		if name, _, ok := strings.Cut(types.Label(p.label), " and others"); i == 0 && ok && n.roots[name] != nil && n.roots[name].Kind == sample.RootGlobal {
+			called, user := variableName(name)
+			all = append(all, naming{at: at, name: called, owner: types.OwnerOf(user), place: gomem.Place{Type: pointerTo(types.Name(p.typ))}})
+		}
 		if i > 0 {
 			places, to := n.places(at)
 			for _, place := range places {
@@ -177,6 +294,14 @@ func (n *owners) levels(way []uint32) (all []naming) {
 		}
 	}
 	return all
+}
+
+// pointerTo is the type of what leads to objects of a type.
+func pointerTo(t string) string {
+	if t == "?" || t == "" || strings.HasPrefix(t, "map[") || strings.HasPrefix(t, "[]") || strings.HasPrefix(t, "chan ") {
+		return t
+	}
+	return "*" + t
 }
 
 // variableName is what a variable is called, and a name whose package is the variable's:
@@ -221,7 +346,7 @@ func (n *owners) places(at uint32) (all []gomem.Place, to uint32) {
 
 // isRuntime says whether a package's names are the runtime's, which no source uses.
 func isRuntime(pkg string) bool {
-	return pkg == "runtime" || strings.HasPrefix(pkg, "internal/")
+	return pkg == "runtime" || pkg == "sync" || pkg == "sync/atomic" || strings.HasPrefix(pkg, "internal/")
 }
 
 // fieldsTo are the structs whose field leads to a path.
@@ -251,7 +376,7 @@ func (n *owners) begin(o *sample.HeapOwner, way []uint32, box int) {
 		called, _ := variableName(name)
 		switch o.Root = shortName(called); r.Kind {
 		case sample.RootTimer:
-			o.Root = "a timer that has not fired"
+			o.Root = "timers that have not fired"
 		case sample.RootSpecial:
 			o.Root = "a finalizer or cleanup"
 		}
@@ -278,7 +403,7 @@ func (n *owners) call(o *sample.HeapOwner, l naming, way []uint32, box int) {
 	types := n.a.Objects.Types
 	at := &n.a.paths[way[box]]
 	switch {
-	case l.at == 0:
+	case l.at == 0, n.isCaptured(way[:box+1], l.at):
 		n.callByType(o, way, box)
 		return
 	case l.name != "":
@@ -289,14 +414,38 @@ func (n *owners) call(o *sample.HeapOwner, l naming, way []uint32, box int) {
 	if o.Type = shortType(l.place.Type); o.Type == "?" || isInterface(o.Type) {
 		o.Type = ""
 		if t := types.Name(n.a.paths[l.at].typ); l.at == way[box] && at.sample < uint32(n.a.Objects.Count) && t != "?" {
-			o.Type = shortType(t)
+			o.Type = pointerTo(shortType(t))
 		} else if next := n.after(way, l.at); next != 0 {
 			if t := types.Name(n.a.paths[next].typ); t != "?" {
-				o.Type = shortType(t)
+				o.Type = pointerTo(shortType(t))
 			}
 		}
 	}
 	n.via(o, way, box)
+}
+
+// isCaptured says whether a closure lies on the way behind a path: what it captured is not
+// what the path is called.
+func (n *owners) isCaptured(way []uint32, after uint32) bool {
+	for _, at := range slices.Backward(way) {
+		if at == after {
+			return false
+		}
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure && n.ownFunction(typ) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ownFunction is the function of a closure if it is the program's own.
+func (n *owners) ownFunction(typ gomem.TypeRef) string {
+	types := n.a.Objects.Types
+	name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
+	if name == "" || types.OwnerOf(name) != gomem.PackageOwn {
+		return ""
+	}
+	return shortName(name)
 }
 
 // after is the path behind one on the way, 0 if there is none.
@@ -336,19 +485,18 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 
 // via notes the last function whose closure leads to what lies at the box.
 func (n *owners) via(o *sample.HeapOwner, way []uint32, box int) {
-	types := n.a.Objects.Types
 	for _, at := range way[:box+1] {
-		if typ := n.a.paths[at].typ; types.PartOf(typ) == gomem.PartClosure {
-			name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
-			if name != "" && types.OwnerOf(name) == gomem.PackageOwn {
-				o.Via = shortName(name)
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure {
+			if name := n.ownFunction(typ); name != "" {
+				o.Via = name
 			}
 		}
 	}
 }
 
-// fill says what kind of collection lies on a path, and how much is in it.
-func (n *owners) fill(o *sample.HeapOwner, at uint32) {
+// fill says what kind of collection lies on a path, and how much is in all that so many
+// owners have.
+func (n *owners) fill(o *sample.HeapOwner, at uint32, owners uint64) {
 	a := n.a
 	p := &a.paths[at]
 	switch types := a.Objects.Types; {
@@ -359,9 +507,6 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32) {
 		o.Kind = "channel"
 	case types.IsArray(p.typ):
 		o.Kind = "slice"
-	}
-	if n.ownersOn(at) > 1 {
-		o.Count = n.ownersOn(at)
 	}
 	if l, ok := n.listed[at]; ok {
 		o.Entries, o.Room = l.entries, l.room
@@ -375,6 +520,8 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32) {
 	}
 	if parts := n.below(at, nil); parts > max(n.ownersOn(at), 1) {
 		o.Entries = parts
+	} else if on := n.ownersOn(at); on > max(owners, 1) { // of a list that holds itself
+		o.Entries = on
 	}
 }
 

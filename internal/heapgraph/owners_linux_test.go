@@ -12,7 +12,7 @@ func ownerOf(t testing.TB, a *Analysis) string {
 	t.Helper()
 	h := a.Holders()
 	if len(h) == 0 {
-		t.Fatal("there is no holder")
+		t.Fatal("nothing holds much")
 	}
 	t.Logf("%s: %s", h[0].Path, h[0].Type)
 	return a.owners().of(h[0].at).String()
@@ -35,9 +35,9 @@ func TestEveryShapeIsCalledWhatItsProgramCallsIt(t *testing.T) {
 			{"interface", "main.animals []animal, 6,000 entries", "a variable that main.main uses []animal, 6,000 entries"},
 			{"closure", "main.callbacks []func() int, 3,000 entries", "a variable that main.main uses []func() int, 3,000 entries"},
 			{"finalizer", "main.ring *resource, 3,000 entries", "a variable that main.main uses"},
-			{"context", "main.chain context.Context, 3,000 entries", "a variable that main.main uses context.valueCtx, 3,000 entries"},
+			{"context", "main.chain context.Context, 3,000 entries", "a variable that main.main uses *context.valueCtx, 3,000 entries"},
 			{"lru", "(*lru).index map[string]*item, 3,000 entries [main.recent]", "(*lru).index map[string]*item, 3,000 entries [a variable that main.main uses]"},
-			{"folder", "main.files *folder, 3,001 entries", "a variable that main.main uses folder, 3,001 entries"},
+			{"folder", "main.files *folder, 3,001 entries", "a variable that main.main uses *folder, 3,001 entries"},
 			{"blocked", "the stacks of main.blocked.gowrap1, 3,000 goroutines", "the stacks of main.blocked.gowrap1, 3,000 goroutines"},
 			{"shared", "the stacks of main.serve.func1, 20 goroutines", "the stacks of main.serve.func1, 20 goroutines"},
 		} {

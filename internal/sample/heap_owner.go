@@ -52,7 +52,7 @@ type HeapOwner struct {
 	Type    string `json:",omitempty"` // of what is there: "map[string]*session", "*lru.Cache[string,int]"; "": not known
 	Kind    string `json:",omitempty"` // "map", "slice", "channel", "list", "goroutine", or ""
 	Count   uint64 `json:",omitempty"` // of such places, where there are several
-	Entries uint64 `json:",omitempty"` // in all of them; 0: not known, or it is no collection
+	Entries uint64 `json:",omitempty"` // in all of them; 0: not known, or not a collection
 	Room    uint64 `json:",omitempty"` // of a channel
 	Via     string `json:",omitempty"` // the function whose closure leads there
 	Root    string `json:",omitempty"` // what the path begins with, where Name does not say it: "net/http.defaultServeMux"

@@ -1,0 +1,3 @@
+module example.com/retainers
+
+go 1.24

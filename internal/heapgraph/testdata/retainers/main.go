@@ -1,0 +1,407 @@
+// Command retainers makes one fault of retention, as servers have them: what comes is kept
+// and never given up, in a place that its source has a name for. It says "ready" and waits
+// for the end of its input. All of it is the standard library.
+//
+//	retainers FAULT N
+package main
+
+import (
+	"bytes"
+	"container/list"
+	"container/ring"
+	"context"
+	"expvar"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// faults are by name; each keeps n things of a kilobyte.
+var faults = map[string]func(n int){
+	"mux":      handlers,
+	"syncmap":  func(n int) { users = newUsers(n) },
+	"list":     func(n int) { feed = newFeed(n) },
+	"ring":     func(n int) { last = newTrace(n) },
+	"context":  chained,
+	"queue":    func(n int) { workers = newPool(n) },
+	"atomic":   published,
+	"buffer":   recorded,
+	"shards":   func(n int) { index = newIndex(n) },
+	"embedded": func(n int) { app.tenants.load(n) },
+	"iface":    func(n int) { backend = newBackend(n) },
+	"expvar":   counted,
+	"log":      logged,
+	"timer":    reminded,
+	"blocked":  blocked,
+	"frame":    serving,
+	"captured": subscribed,
+	"generic":  func(n int) { pages = newCache[string](n) },
+	"nested":   func(n int) { tree = newRegion(n) },
+	"slice":    func(n int) { audit.log(n) },
+}
+
+func main() {
+	n, err := strconv.Atoi(os.Args[2])
+	fault := faults[os.Args[1]]
+	if err != nil || fault == nil {
+		os.Stderr.WriteString("no such fault\n")
+		os.Exit(2)
+	}
+	fault(n)
+	runtime.GC()
+	fmt.Println("ready")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+type session struct {
+	user string
+	body []byte
+}
+
+func newSession(i int) *session {
+	return &session{user: fmt.Sprintf("user-%06d", i), body: make([]byte, 1000)}
+}
+
+// store is reached through its handler alone, a method value.
+type store struct {
+	mu       sync.Mutex
+	sessions map[string]*session
+}
+
+func (s *store) login(w http.ResponseWriter, r *http.Request) {
+	s.add(len(s.sessions))
+	fmt.Fprintln(w, r.URL)
+}
+
+func (s *store) add(i int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := newSession(i)
+	s.sessions[v.user] = v
+}
+
+func handlers(n int) {
+	s := &store{sessions: make(map[string]*session)}
+	http.HandleFunc("/login", s.login)
+	for i := 0; i < n; i++ {
+		s.add(i)
+	}
+}
+
+type registry struct {
+	name  string
+	users sync.Map
+}
+
+var users *registry
+
+func newUsers(n int) *registry {
+	r := &registry{name: "users"}
+	for i := 0; i < n; i++ {
+		r.users.Store(i, newSession(i))
+	}
+	return r
+}
+
+type timeline struct {
+	posts *list.List
+	seen  int
+}
+
+var feed *timeline
+
+func newFeed(n int) *timeline {
+	t := &timeline{posts: list.New()}
+	for i := 0; i < n; i++ {
+		t.posts.PushFront(newSession(i))
+	}
+	return t
+}
+
+type tracer struct {
+	spans *ring.Ring
+	name  string
+}
+
+var last *tracer
+
+func newTrace(n int) *tracer {
+	t := &tracer{spans: ring.New(n)}
+	for i := 0; i < n; i++ {
+		t.spans.Value = newSession(i)
+		t.spans = t.spans.Next()
+	}
+	return t
+}
+
+type request struct {
+	ctx context.Context
+	id  int
+}
+
+var current *request
+
+type key int
+
+// chained wraps one context by another for every request.
+func chained(n int) {
+	current = &request{ctx: context.Background()}
+	for i := 0; i < n; i++ {
+		current.ctx = context.WithValue(current.ctx, key(i), newSession(i))
+	}
+}
+
+type job struct {
+	id      int
+	payload []byte
+}
+
+type pool struct {
+	jobs chan job
+	size int
+}
+
+var workers *pool
+
+func newPool(n int) *pool {
+	p := &pool{jobs: make(chan job, n)}
+	for i := 0; i < n; i++ {
+		p.jobs <- job{i, make([]byte, 1000)}
+	}
+	return p
+}
+
+type snapshot struct {
+	routes map[string]*session
+}
+
+type router struct {
+	current atomic.Pointer[snapshot]
+}
+
+var routing router
+
+func published(n int) {
+	s := &snapshot{routes: make(map[string]*session)}
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		s.routes[v.user] = v
+	}
+	routing.current.Store(s)
+}
+
+type recorder struct {
+	http.Handler
+	body bytes.Buffer
+}
+
+var recording *recorder
+
+func recorded(n int) {
+	recording = &recorder{Handler: http.NotFoundHandler()}
+	for i := 0; i < n; i++ {
+		recording.body.Write(make([]byte, 1000))
+	}
+}
+
+type shard struct {
+	mu   sync.RWMutex
+	docs map[int]*session
+}
+
+type sharded struct {
+	shards [16]*shard
+}
+
+var index *sharded
+
+func newIndex(n int) *sharded {
+	x := &sharded{}
+	for i := range x.shards {
+		x.shards[i] = &shard{docs: make(map[int]*session)}
+	}
+	for i := 0; i < 4*n; i++ {
+		x.shards[i%16].docs[i] = newSession(i)
+	}
+	return x
+}
+
+type tenants struct {
+	byName map[string]*session
+}
+
+func (t *tenants) load(n int) {
+	t.byName = make(map[string]*session)
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		t.byName[v.user] = v
+	}
+}
+
+type application struct {
+	name    string
+	tenants tenants
+}
+
+var app application
+
+// storage is known by an interface alone.
+type storage interface{ get(string) []byte }
+
+type memory struct {
+	blobs map[string][]byte
+	puts  int
+}
+
+func (m *memory) get(k string) []byte { return m.blobs[k] }
+
+var backend storage
+
+func newBackend(n int) storage {
+	m := &memory{blobs: make(map[string][]byte)}
+	for i := 0; i < n; i++ {
+		m.blobs[fmt.Sprint("blob-", i)] = make([]byte, 1000)
+	}
+	return m
+}
+
+var hits = expvar.NewMap("hits")
+
+type text []byte
+
+func (t text) String() string { return string(t) }
+
+func counted(n int) {
+	for i := 0; i < n; i++ {
+		hits.Set(fmt.Sprint("path-", i), text(make([]byte, 1000)))
+	}
+}
+
+// sink keeps what is logged.
+type sink struct {
+	lines [][]byte
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.lines = append(s.lines, append(make([]byte, 0, 1000), p...))
+	return len(p), nil
+}
+
+func logged(n int) {
+	log.SetOutput(&sink{})
+	for i := 0; i < n; i++ {
+		log.Print("line ", i)
+	}
+}
+
+func reminded(n int) {
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		time.AfterFunc(time.Hour, func() { v.body[0]++ })
+	}
+}
+
+var size = 10 << 10
+
+// never is never sent to.
+var never = make(chan int)
+
+func blocked(n int) {
+	ready := make(chan bool)
+	for i := 0; i < n; i++ {
+		go wait(ready, never)
+	}
+	for i := 0; i < n; i++ {
+		<-ready
+	}
+}
+
+//go:noinline
+func wait(ready chan<- bool, never <-chan int) {
+	buffer := make([]byte, size)
+	ready <- true
+	buffer[<-never]++
+	runtime.KeepAlive(buffer)
+}
+
+// serving keeps a map on the stack of a loop that never returns.
+func serving(n int) {
+	ready := make(chan bool)
+	go loop(n, ready)
+	<-ready
+}
+
+//go:noinline
+func loop(n int, ready chan<- bool) {
+	clients := make(map[string]*session)
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		clients[v.user] = v
+	}
+	ready <- true
+	for i := range never {
+		delete(clients, fmt.Sprint(i))
+	}
+}
+
+var onEvent []func(string)
+
+// subscribed captures a map in a closure.
+func subscribed(n int) {
+	seen := make(map[string]*session)
+	onEvent = append(onEvent, func(s string) { seen[s] = newSession(len(seen)) })
+	for i := 0; i < n; i++ {
+		onEvent[0](fmt.Sprint("event-", i))
+	}
+}
+
+type cache[K comparable] struct {
+	items map[K]*session
+	limit int
+}
+
+var pages *cache[string]
+
+func newCache[K comparable](n int) *cache[string] {
+	c := &cache[string]{items: make(map[string]*session), limit: -1}
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		c.items[v.user] = v
+	}
+	return c
+}
+
+// region is a tree of maps.
+type region struct {
+	children map[string]*region
+	body     []byte
+}
+
+var tree *region
+
+func newRegion(n int) *region {
+	r := &region{children: make(map[string]*region)}
+	for i := 0; i < n; i++ {
+		r.children[fmt.Sprint("child-", i)] = &region{body: make([]byte, 1000)}
+	}
+	return r
+}
+
+type auditor struct {
+	events []*session
+}
+
+var audit = new(auditor)
+
+func (a *auditor) log(n int) {
+	for i := 0; i < n; i++ {
+		a.events = append(a.events, newSession(i))
+	}
+}
