@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // lock marks a recording as being written, as long as the file that it returns is
@@ -25,7 +27,7 @@ func lock(wal string) (*os.File, error) {
 
 // locked says whether a Writer is at work. Without a WAL there is none.
 func locked(wal string) bool {
-	f, err := os.Open(wal)
+	f, err := regular.Open(wal)
 	if err != nil {
 		return false
 	}
