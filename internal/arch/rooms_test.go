@@ -31,8 +31,8 @@ var neighbours = map[string][]string{
 // keepers are rooms that alone may use a package (and those below its path):
 // the world outside has one door each.
 var keepers = map[string][]string{
-	"modernc.org/sqlite":            {"recording", "fleet"},
-	"database/sql":                  {"recording", "fleet"},
+	"modernc.org/sqlite":            {"recording", "fleet", "hwtest"},
+	"database/sql":                  {"recording", "fleet", "hwtest"},
 	"github.com/spf13/cobra":        {"cli"},
 	"github.com/gdamore/tcell":      {"top"},
 	"github.com/cilium/ebpf":        {"lastbreath"},

@@ -29,6 +29,7 @@ import (
 type openFlags struct {
 	html, source, listen        string
 	noBrowser, noSource, redact bool
+	bound                       bound
 }
 
 func openCommand(s *streams) *cobra.Command {
@@ -49,14 +50,21 @@ written with its data as one file instead, which needs neither network nor serve
   highwater open server-3 --html kill.html      to attach to a ticket`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.html != "" {
-				return f.writeFile(s, args)
+			most, err := f.bound.most(mostReading)
+			if err != nil {
+				return err
 			}
-			return f.serve(c.Context(), s, args)
+			if f.html != "" {
+				return f.bound.within("open", func() error { return f.writeFile(s, args) })
+			}
+			w := &watchman{what: "open", most: most, long: f.bound.time, serving: true}
+			return w.run(func() error { return f.serve(c.Context(), s, args, w) })
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.html, "html", "", "write one offline `file` instead of serving")
+	flags.StringVar(&f.bound.memory, "max-memory", "", "take at most this `size` of memory (default: 1GiB)")
+	f.bound.addTime(c)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `address` to serve on; port 0: any free one")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address and start no browser")
 	flags.BoolVar(&f.noSource, "no-source", false, "show no source lines")
@@ -90,7 +98,7 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 }
 
 // serve answers the browser until it is interrupted.
-func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
+func (f openFlags) serve(ctx context.Context, s *streams, args []string, w *watchman) error {
 	shelf := &shelf{flags: f, books: map[string]*web.Book{}}
 	defer shelf.close()
 	at, first := "/", (*web.Book)(nil)
@@ -125,7 +133,7 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 		}
 	}
 	fmt.Fprintln(s.err, "serving until Ctrl-C")
-	return serveUntil(ctx, listener, server.Handler())
+	return serveUntil(ctx, listener, w.around(server.Handler()))
 }
 
 // listenLoopback refuses addresses that others could reach.
@@ -269,7 +277,7 @@ func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
 		}
 		sides[i] = compared{path: b.Path}
 	}
-	d, err := compare(sides[0], sides[1], 0)
+	d, err := compare(&streams{err: io.Discard}, sides[0], sides[1], 0) // each page says what is damaged
 	if err != nil {
 		return nil, "", err
 	}
