@@ -14,7 +14,7 @@ import (
 // open. It stands on the WAL: on the database itself, closing any descriptor
 // would drop SQLite's own locks (fcntl(2), "advisory record locking").
 func lock(wal string) (*os.File, error) {
-	f, err := os.Open(wal)
+	f, err := os.OpenFile(wal, os.O_RDWR, 0) // room is reserved behind it
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,9 @@ type Writer struct {
 	named    []driver.NamedValue // reused
 	row      []driver.Value      // reused
 
-	begun    bool // a transaction is open
-	lastSync time.Time
+	begun     bool // a transaction is open
+	lastSync  time.Time
+	committed time.Time // when the last transaction was
 
 	meta   Meta
 	last   int64   // time of the last point
