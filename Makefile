@@ -9,7 +9,7 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: build demo test test-go lint bench cases cases-truth soak add-go setup clean
+.PHONY: build demo test test-go lint bench cases cases-truth soak fuzz add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -47,6 +47,14 @@ cases: build
 # Servers that nobody here wrote, at work for minutes: none may be accused.
 soak:
 	HIGHWATER_SOAK=5m $(GO) test ./internal/thirdparty -run TestWellKnownServersAreReadAndHealthy -parallel 10 -count=1 -v
+
+# Foreign bytes for longer than in the tests: recordings with changed cells, read by
+# every command, and then every fuzz target for FUZZTIME. About an hour.
+CELLS    = 5000
+FUZZTIME = 90s
+fuzz:
+	HIGHWATER_CELLS=$(CELLS) $(GO) test ./internal/cli -count=1 -timeout 2h -run 'TestAnyCellOfARecordingMayBeChanged|TestAnAnswerFromACutOrFlippedRecording' -v
+	./.ci/fuzz $(FUZZTIME)
 
 cases-truth:
 	cd cases && $(GO) run ./truth
