@@ -58,10 +58,11 @@ func (p *pages) check() error {
 			return err
 		}
 	}
-	return nil
+	return p.wrong
 }
 
-// readPage is the page at an offset, valid until the next call.
+// readPage is the page at an offset, valid until the next call. The first one is read
+// although it differs, or nothing could be: what it says, the schema, must be ours.
 func (p *pages) readPage(at int64) ([]byte, error) {
 	if _, err := p.file.ReadAt(p.page, at); err != nil {
 		return nil, err
@@ -71,7 +72,9 @@ func (p *pages) readPage(at int64) ([]byte, error) {
 		if p.wrong == nil {
 			p.wrong = err
 		}
-		return nil, err
+		if n > 0 {
+			return nil, err
+		}
 	}
 	return p.page, nil
 }

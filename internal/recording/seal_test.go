@@ -71,6 +71,26 @@ func TestAChangedPageIsNamedAndEverythingElseIsRead(t *testing.T) {
 	}
 }
 
+// Every program that writes to the file changes its first page, and a bit of it may be
+// flipped, too.
+func TestAChangedFirstPageIsToldAndTheRestIsRead(t *testing.T) {
+	b := finished(t, 50)
+	want := whole(t, b)
+	path := filepath.Join(t.TempDir(), "a.hwm")
+	b[27]++ // the file change counter
+	must(t, os.WriteFile(path, b, 0o600))
+	r := open(t, path)
+	if got := listing(t, r); !reflect.DeepEqual(got, want) {
+		t.Error("another story")
+	}
+	if err := r.Damage(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "page 1 of ") {
+		t.Error(err)
+	}
+	if err := Verify(path); !errors.Is(err, ErrDamaged) {
+		t.Error(err)
+	}
+}
+
 func TestARecordingWithoutChecksumsIsReadAndSaysSo(t *testing.T) {
 	b := finished(t, 30)
 	path := filepath.Join(t.TempDir(), "a.hwm")
