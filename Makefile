@@ -9,11 +9,7 @@ export GO
 PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-<<<<<<< HEAD
-.PHONY: build demo test test-go lint bench cases cases-truth corpus truth soak add-go setup clean
-=======
-.PHONY: build demo test test-go lint bench cases cases-truth libraries soak add-go setup clean
->>>>>>> wt-h1
+.PHONY: build demo test test-go lint bench cases cases-truth corpus truth libraries soak fuzz add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -52,7 +48,6 @@ cases: build
 soak:
 	HIGHWATER_SOAK=5m $(GO) test ./internal/thirdparty -run TestWellKnownServersAreReadAndHealthy -parallel 10 -count=1 -v
 
-<<<<<<< HEAD
 # Recordings of programs with known faults, repaired and innocent ones, drawn by
 # chance, kept in the user's cache directory. What is there is kept: give a SEED of
 # your own, and RUNS, for others. About 20 minutes.
@@ -64,11 +59,18 @@ corpus: build
 # What highwater answers about these recordings, against what is true.
 truth: build
 	cd corpus && $(GO) run ./judge -wrong -o ../docs/truth.md
-=======
+
 # What retains the heap, with twenty well-known modules: named as its source names it?
 libraries:
 	HIGHWATER_LIBRARIES=1 $(GO) test ./internal/heapgraph -run TestFaultsWithWellKnownModules -count=1 -v
->>>>>>> wt-h1
+
+# Foreign bytes for longer than in the tests: recordings with changed cells, read by
+# every command, and then every fuzz target for FUZZTIME. About an hour.
+CELLS    = 5000
+FUZZTIME = 90s
+fuzz:
+	HIGHWATER_CELLS=$(CELLS) $(GO) test ./internal/cli -count=1 -timeout 2h -run 'TestAnyCellOfARecordingMayBeChanged|TestAnAnswerFromACutOrFlippedRecording' -v
+	./.ci/fuzz $(FUZZTIME)
 
 cases-truth:
 	cd cases && $(GO) run ./truth

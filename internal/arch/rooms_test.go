@@ -12,7 +12,7 @@ const aside = 100
 // floors is the table of rooms under internal, as ARCHITECTURE.md has it. A
 // package imports lower floors only.
 var floors = map[string]int{
-	"sample": 0, "units": 0,
+	"sample": 0, "units": 0, "regular": 0,
 	"procfs": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1,
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
@@ -31,8 +31,8 @@ var neighbours = map[string][]string{
 // keepers are rooms that alone may use a package (and those below its path):
 // the world outside has one door each.
 var keepers = map[string][]string{
-	"modernc.org/sqlite":            {"recording", "fleet"},
-	"database/sql":                  {"recording", "fleet"},
+	"modernc.org/sqlite":            {"recording", "fleet", "hwtest"},
+	"database/sql":                  {"recording", "fleet", "hwtest"},
 	"github.com/spf13/cobra":        {"cli"},
 	"github.com/gdamore/tcell":      {"top"},
 	"github.com/cilium/ebpf":        {"lastbreath"},

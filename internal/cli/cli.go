@@ -121,8 +121,11 @@ up to the kernel's.`,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	for _, c := range []func(*streams) *cobra.Command{runCommand, watchCommand, topCommand, explainCommand, openCommand, diffCommand, tuneCommand, tryCommand, fitCommand, listCommand, noteCommand, exportCommand, importCommand, doctorCommand, versionCommand, manCommand, waitCommand, heapCommand} {
+	for _, c := range []func(*streams) *cobra.Command{runCommand, watchCommand, topCommand, openCommand, tryCommand, fitCommand, exportCommand, doctorCommand, versionCommand, manCommand, waitCommand, heapCommand} {
 		root.AddCommand(c(s))
+	}
+	for _, c := range []func(*streams) *cobra.Command{explainCommand, diffCommand, tuneCommand, listCommand, noteCommand, verifyCommand, importCommand} {
+		root.AddCommand(new(bound).add(c(s)))
 	}
 	return root
 }

@@ -61,7 +61,7 @@ func (f diffFlags) run(s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := compare(before, after, f.pid)
+	d, err := compare(s, before, after, f.pid)
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func sideOf(args []string, at, flag string) (compared, error) {
 
 // compare reads both sides. In one recording both are of the process that the
 // later one is about.
-func compare(before, after compared, pid int) (*explain.Diff, error) {
-	b, err := loadSide(after, pid, nil)
+func compare(s *streams, before, after compared, pid int) (*explain.Diff, error) {
+	b, err := loadSide(s, after, pid, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -126,14 +126,14 @@ func compare(before, after compared, pid int) (*explain.Diff, error) {
 	if before.path == after.path {
 		subject = &b.Subject
 	}
-	a, err := loadSide(before, 0, subject)
+	a, err := loadSide(s, before, 0, subject)
 	if err != nil {
 		return nil, err
 	}
 	return explain.Compare(a, b), nil
 }
 
-func loadSide(c compared, pid int, subject *sample.ProcessKey) (*explain.Side, error) {
+func loadSide(s *streams, c compared, pid int, subject *sample.ProcessKey) (*explain.Side, error) {
 	open := c.open
 	if open == nil {
 		open = recording.Open
@@ -143,6 +143,7 @@ func loadSide(c compared, pid int, subject *sample.ProcessKey) (*explain.Side, e
 		return nil, recordingError(err)
 	}
 	defer r.Close()
+	defer tellDamage(s, r, c.path)
 	side, err := explain.LoadSide(r, c.path, c.at, pid, subject)
 	return side, momentError(err, c.path)
 }

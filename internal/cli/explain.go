@@ -116,14 +116,24 @@ func answerFor(path, at string, pid int, budget *explain.Budget) (*explain.Answe
 	}
 	defer r.Close()
 	e, err := explain.LoadOf(r, path, at, pid)
+	if err != nil && r.Damage() != nil {
+		return nil, recordingError(fmt.Errorf("%s: %w: %w", shortName(path), r.Damage(), err))
+	}
 	if err != nil {
 		return nil, momentError(err, path)
 	}
 	if budget != nil {
 		e.Asked.Budget = budget
 	}
-	return answerOf(path, e)
+	a, err := answerOf(path, e)
+	if damage := r.Damage(); err == nil && damage != nil {
+		a.Gaps = append([]explain.Gap{{What: damagedGap, Why: damage.Error()}}, a.Gaps...)
+	}
+	return a, err
 }
+
+// damagedGap is the first gap of an answer from a recording that is damaged.
+const damagedGap = "a part of the recording"
 
 // answerOf explains what was loaded.
 func answerOf(path string, e *explain.Evidence) (*explain.Answer, error) {
@@ -152,6 +162,10 @@ func recordingError(err error) error {
 	switch {
 	case errors.As(err, &newer):
 		return &exitError{code: exitFailed, err: err, hint: "go install github.com/highwater-go/highwater/cmd/highwater@latest"}
+	case errors.Is(err, recording.ErrDamaged):
+		return &exitError{code: exitFailed, err: err, hint: "another copy may be whole: highwater verify FILE checks it"}
+	case errors.As(err, new(recording.ErrForeign)):
+		return &exitError{code: exitFailed, err: err, hint: "highwater reads recordings as highwater wrote them; sqlite3 -readonly reads it, if you trust who made it"}
 	case errors.Is(err, recording.ErrNotRecording):
 		return usagef("highwater list shows the recordings", "%w", err)
 	}
@@ -160,6 +174,9 @@ func recordingError(err error) error {
 
 // print writes the answer in the form asked for.
 func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
+	if len(a.Gaps) > 0 && a.Gaps[0].What == damagedGap { // not every form shows gaps
+		sayDamage(s, path, a.Gaps[0].Why)
+	}
 	switch {
 	case f.evidence != "":
 		return printEvidence(s, a, f.evidence)

@@ -60,6 +60,7 @@ objects are not in it.`,
 	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: of which process (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
 	f.heap.addReading(c)
+	f.heap.bound.addTime(c)
 	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "heapsnapshot", "csv", "json")
 	return c
 }
@@ -74,6 +75,11 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	return f.heap.within("export", func() error { return f.read(s, path, moment.at) })
+}
+
+// read writes what was asked for of a recording.
+func (f exportFlags) read(s *streams, path, at string) error {
 	if f.output == "" && isTTY(s.out) && !f.csv && !f.json {
 		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
 	}
@@ -82,16 +88,17 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 		return recordingError(err)
 	}
 	defer r.Close()
-	write := func(w io.Writer) error { return f.writePprof(w, r, path, moment.at) }
+	defer tellDamage(s, r, path)
+	write := func(w io.Writer) error { return f.writePprof(w, r, path, at) }
 	switch {
 	case f.goroutines:
-		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, moment.at) }
+		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, at) }
 	case f.holders:
-		write = func(w io.Writer) error { return writeHolders(w, r, path, moment.at) }
+		write = func(w io.Writer) error { return writeHolders(w, r, path, at) }
 	case f.csv:
 		write = func(w io.Writer) error { return writeCSV(w, r) }
 	case f.json:
-		write = func(w io.Writer) error { return writeMoment(w, r, path, moment.at) }
+		write = func(w io.Writer) error { return writeMoment(w, r, path, at) }
 	}
 	return f.to(s, write)
 }

@@ -34,9 +34,9 @@ func (f exportFlags) writeHeap(ctx context.Context, s *streams, args []string) e
 	switch {
 	case err != nil:
 	case recorded != "":
-		err = f.writeCaptured(s, recorded)
+		err = f.heap.within("export", func() error { return f.writeCaptured(s, recorded) })
 	default:
-		err = f.writeLive(ctx, s, args[0])
+		err = f.heap.withinMemory("export", func() error { return f.writeLive(ctx, s, args[0]) })
 	}
 	if err == nil && f.output != "" {
 		fmt.Fprintln(s.err, "Chromium opens it: developer tools, Memory, Load profile")
@@ -51,6 +51,7 @@ func (f exportFlags) writeCaptured(s *streams, path string) error {
 		return recordingError(err)
 	}
 	defer r.Close()
+	defer tellDamage(s, r, path)
 	c, err := explain.ChooseHeap(r, f.heap.at)
 	if err != nil {
 		return heapMomentError(r, err, path)

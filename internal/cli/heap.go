@@ -28,6 +28,7 @@ type heapFlags struct {
 	maxMemory, path string
 	typ, exe        string
 	at, since       string
+	bound           bound // of time, for a recording
 }
 
 func heapCommand(s *streams) *cobra.Command {
@@ -64,6 +65,7 @@ types DWARF; a stripped program's variables are shown by address.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
 	f.addReading(c)
+	f.bound.addTime(c)
 	flags := c.Flags()
 	flags.StringVar(&f.typ, "type", "", "list who holds the objects of this `type`")
 	flags.StringVar(&f.path, "path", "", "print the shortest way from a root to the object at this `address`")
@@ -93,8 +95,13 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	case f.strings && recorded != "":
 		return usagef("highwater heap 4711 --strings", "--strings is of a process or a core: a recording has no contents")
 	case recorded != "":
-		return f.fromRecording(s, recorded)
+		return f.within("heap", func() error { return f.fromRecording(s, recorded) })
 	}
+	return f.withinMemory("heap", func() error { return f.ofMemory(ctx, s, arg) })
+}
+
+// ofMemory reads a process or a core.
+func (f heapFlags) ofMemory(ctx context.Context, s *streams, arg string) error {
 	target, err := f.open(arg)
 	if err != nil {
 		return err
@@ -124,6 +131,25 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 		ans.compared(compared)
 	}
 	return f.print(s, ans)
+}
+
+// besideHeap is what reading a process or a core takes beside its heap: the tables of
+// its executable, and ours.
+const besideHeap = 192 * sample.MiB
+
+// withinMemory bounds the whole of it: the analysis keeps to its own limit, and what is
+// read of a foreign executable before and after it has bounds that might be forgotten.
+func (f heapFlags) withinMemory(what string, do func() error) error {
+	limit, err := f.memory()
+	if err != nil {
+		return err
+	}
+	return (&watchman{what: what, most: limit + besideHeap, lenient: true}).run(do)
+}
+
+// within bounds the reading of a recording.
+func (f heapFlags) within(what string, do func() error) error {
+	return (&bound{f.maxMemory, f.bound.time}).within(what, do)
 }
 
 // analyze copies the heap of a target and finds who holds what.

@@ -3,13 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/regular"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
@@ -20,7 +20,7 @@ func (f *heapFlags) recordingOf(arg string) (string, error) {
 	if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
 		return "", f.notOfRecording()
 	}
-	if file, err := os.Open(arg); err == nil {
+	if file, err := regular.Open(arg); err == nil {
 		defer file.Close()
 		if core, err := isCore(file); err == nil && core {
 			return "", f.notOfRecording()
@@ -49,6 +49,7 @@ func (f heapFlags) fromRecording(s *streams, path string) error {
 		return recordingError(err)
 	}
 	defer r.Close()
+	defer tellDamage(s, r, path)
 	if f.since != "" {
 		return f.growth(s, r, path)
 	}

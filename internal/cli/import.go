@@ -14,6 +14,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/pull"
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/regular"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -140,7 +141,10 @@ func readSource(path string) (source, error) {
 		return f, usagef("highwater import "+path+"/*", "%s is a directory", path)
 	}
 	f.changed = info.ModTime()
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
+	if errors.Is(err, regular.ErrNot) {
+		return f, usagef("write it into a file first", "%w", err)
+	}
 	if err != nil {
 		return f, fmt.Errorf("import: %w", err)
 	}

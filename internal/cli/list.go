@@ -96,6 +96,9 @@ func describe(f stored) listed {
 	}
 	l.State, l.Verdict, l.Fingerprint = m.More[metaState], m.More[metaVerdict], m.More[metaFingerprint]
 	l.Peak, l.Limit = chargeOf(r, m.Limit)
+	if damage := r.Damage(); damage != nil {
+		l.Problem = damage.Error()
+	}
 	if _, closed := r.Closed(); !closed {
 		l.State = "cut short"
 		if r.Live() {

@@ -26,6 +26,7 @@ type openFlags struct {
 	html, source, listen        string
 	noBrowser, noSource, redact bool
 	idle                        time.Duration
+	bound                       bound
 }
 
 func openCommand(s *streams) *cobra.Command {
@@ -48,14 +49,21 @@ written with its data as one file instead, which needs neither network nor serve
   highwater open server-3 --html kill.html      to attach to a ticket`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.html != "" {
-				return f.writeFile(s, args)
+			most, err := f.bound.most(mostReading)
+			if err != nil {
+				return err
 			}
-			return f.serve(c.Context(), s, args)
+			if f.html != "" {
+				return f.bound.within("open", func() error { return f.writeFile(s, args) })
+			}
+			w := &watchman{what: "open", most: most, long: f.bound.time, serving: true}
+			return w.run(func() error { return f.serve(c.Context(), s, args, w) })
 		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.html, "html", "", "write one offline `file` instead of serving")
+	flags.StringVar(&f.bound.memory, "max-memory", "", "take at most this `size` of memory (default: 1GiB)")
+	f.bound.addTime(c)
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `address` to serve on; port 0: any free one")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address and start no browser")
 	flags.DurationVar(&f.idle, "idle", 30*time.Minute, "end after this time without a request; 0: never")
@@ -90,7 +98,7 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 }
 
 // serve answers the browser until it is interrupted.
-func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
+func (f openFlags) serve(ctx context.Context, s *streams, args []string, w *watchman) error {
 	shelf := &shelf{flags: f, books: map[string]*web.Book{}}
 	defer shelf.close()
 	at, first := "/", (*web.Book)(nil)
@@ -128,7 +136,7 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 			fmt.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
 		}
 	}
-	idle, err := serveUntil(ctx, listener, server.Handler(), f.idle)
+	idle, err := serveUntil(ctx, listener, w.around(server.Handler()), f.idle)
 	if idle {
 		fmt.Fprintf(s.err, "nobody has asked for %s: ended\n", units.Duration(f.idle))
 	}

@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // ownGroup gives a command a process group of its own, and ends the whole group
@@ -99,3 +101,26 @@ func hasDesktop() bool { return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND
 
 // desktopOpeners are the commands that open an address.
 func desktopOpeners() [][]string { return [][]string{{"xdg-open"}, {"wslview"}} }
+
+// usedMemory is what this process has of memory that cannot be taken back: its
+// resident set without pages of files (proc(5), statm).
+func usedMemory() sample.Bytes {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return goMemory()
+	}
+	var size, resident, shared uint64
+	if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
+		return goMemory()
+	}
+	return sample.Bytes((resident - min(shared, resident)) * uint64(os.Getpagesize()))
+}
+
+// usedTime is the time that this process has taken of its processors.
+func usedTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -5,6 +5,9 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 func ownGroup(*exec.Cmd) {}
@@ -25,3 +28,9 @@ func hasDesktop() bool { return true }
 func desktopOpeners() [][]string {
 	return [][]string{{"open"}, {"rundll32", "url.dll,FileProtocolHandler"}}
 }
+
+func usedMemory() sample.Bytes { return goMemory() }
+
+// usedTime is a clock: what this process has taken of its processors is at most that,
+// times their number.
+func usedTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

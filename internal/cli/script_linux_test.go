@@ -70,7 +70,7 @@ func TestPromises(t *testing.T) {
 }
 
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile, "freeport": freePort,
+	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile, "reseal": resealRecording, "freeport": freePort,
 }
 
 // programs are what scripts find in their environment: a PATH that begins with
@@ -190,6 +190,15 @@ func damageFile(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(fmt.Sprintf("spoilt-%d.hwm", i)), spoilt, 0o644))
 	}
+}
+
+// resealRecording is a script's command: "reseal FILE" gives a recording that was
+// patched the checksums of what it is now.
+func resealRecording(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 || neg {
+		ts.Fatalf("usage: reseal FILE")
+	}
+	ts.Check(recording.Seal(ts.MkAbs(args[0])))
 }
 
 // freePort is a script's command: "freeport NAME..." sets variables to TCP ports of

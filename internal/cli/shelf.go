@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -71,7 +72,7 @@ func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
 		}
 		sides[i] = compared{path: b.Path, open: s.flags.open}
 	}
-	d, err := compare(sides[0], sides[1], 0)
+	d, err := compare(&streams{err: io.Discard}, sides[0], sides[1], 0)
 	if err != nil {
 		return nil, "", err
 	}

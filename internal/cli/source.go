@@ -23,6 +23,7 @@ func (f explainFlags) listFunction(s *streams, path string) error {
 		return recordingError(err)
 	}
 	defer r.Close()
+	defer tellDamage(s, r, path)
 	side, err := explain.LoadSide(r, path, f.at, f.pid, nil)
 	if err != nil {
 		return momentError(err, path)

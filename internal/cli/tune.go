@@ -63,6 +63,7 @@ func (f tuneFlags) tune(s *streams, path string) error {
 		return recordingError(err)
 	}
 	defer r.Close()
+	defer tellDamage(s, r, path)
 	o, err := f.options(r)
 	if err != nil {
 		return err

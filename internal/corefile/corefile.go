@@ -14,8 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sort"
+
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // What Open refuses.
@@ -98,7 +99,7 @@ func Is(r io.ReaderAt) (core bool, other string) {
 
 // Open opens a core file. The caller closes it.
 func Open(path string) (*Core, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

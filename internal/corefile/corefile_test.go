@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/highwater-go/highwater/internal/regular"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -226,6 +228,13 @@ func TestAnotherExecutableIsRefused(t *testing.T) {
 		if _, err := c.UseExecutable(write(t, v.file)); !errors.Is(err, v.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe") // which would be waited for without end
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.UseExecutable(pipe); !errors.Is(err, regular.ErrNot) {
+		t.Error(err)
 	}
 	if _, err := c.UseExecutable(t.TempDir()); err == nil {
 		t.Error("a directory is an executable")

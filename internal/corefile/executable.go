@@ -7,7 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // What UseExecutable refuses.
@@ -66,14 +67,11 @@ func (c *Core) UseExecutable(path string) (verified bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path) // the core may say anything
 	if err != nil {
 		return false, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file", path)
-	}
 	if err != nil {
 		f.Close()
 		return false, err
@@ -118,15 +116,12 @@ func (c *Core) Libraries() (all []File) {
 
 // library opens a file that has a build ID, nil if it is not there.
 func (c *Core) library(path, id string) *executable {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil
 	}
-	if BuildID(f) != id {
+	info, err := f.Stat()
+	if err != nil || BuildID(f) != id {
 		f.Close()
 		return nil
 	}

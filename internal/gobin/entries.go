@@ -13,6 +13,7 @@ type entries struct {
 	abbrev, info, str, lineStr, strOffsets, addr []byte
 
 	kinds map[uint64]map[uint64]*entryKind // by where they begin in abbrev, by code
+	attrs int                              // of all kinds
 	unit  entryUnit
 	at    uint64 // in info
 	entry entry
@@ -57,6 +58,10 @@ const (
 	unitSplit     = 0x05
 	unitSplitType = 0x06
 )
+
+// maxAttrs bounds the attributes of all kinds: a unit may begin its kinds anywhere, so
+// that without it the same bytes would be read once for each unit.
+const maxAttrs = 1 << 20
 
 var errEntries = errors.New("its entries make no sense")
 
@@ -158,7 +163,10 @@ func (r *entries) kindsAt(offset uint64) (map[uint64]*entryKind, error) {
 			if a.attr == 0 && a.form == 0 {
 				break
 			}
-			kind.attrs = append(kind.attrs, a)
+			if kind.attrs = append(kind.attrs, a); r.attrs > maxAttrs {
+				return nil, errEntries
+			}
+			r.attrs++
 		}
 		kinds[code] = kind
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // maxFile bounds what is mapped. The largest Go executables have some GB.
@@ -18,7 +20,7 @@ type mapping struct {
 }
 
 func mapFile(path string) (*mapping, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -26,9 +28,6 @@ func mapFile(path string) (*mapping, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
 	if st.Size() > maxFile {
 		return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("too large")}

@@ -22,6 +22,9 @@ type Variable struct {
 // maxVariables bounds the list; Kubernetes' API server has 200,000.
 const maxVariables = 1 << 22
 
+// maxTypes bounds the types of each kind that are noted of a program's DWARF.
+const maxTypes = 1 << 20
+
 // attrRuntimeType is what Go's compiler notes at a type's entry: where its
 // descriptor lies behind runtime.types (cmd/internal/dwarf, DW_AT_go_runtime_type).
 const attrRuntimeType = dwarf.Attr(0x2904)
@@ -109,12 +112,27 @@ func (b *Binary) entries() (r *entries, err error) {
 			return nil
 		}
 		var data []byte
-		data, err = s.Data()
+		data, err = sectionData(s)
 		return data
 	}
 	r = &entries{abbrev: section("abbrev"), info: section("info"), str: section("str"), lineStr: section("line_str"),
 		strOffsets: section("str_offsets"), addr: section("addr")}
 	return r, err
+}
+
+// What a section of DWARF may unpack to: Kubernetes' API server has 70 MiB of entries,
+// and the linker makes of four bytes one. Of a few bytes more may come, to a mebibyte.
+const (
+	maxSection  = 512 << 20
+	maxUnpacked = 32
+)
+
+// sectionData is a section's content, unpacked.
+func sectionData(s *elf.Section) ([]byte, error) {
+	if s.Size > maxSection || s.Size > max(1<<20, maxUnpacked*s.FileSize) {
+		return nil, fmt.Errorf("the section %s of %d bytes is said to unpack to %d: more than any linker writes, it is not read", s.Name, s.FileSize, s.Size)
+	}
+	return s.Data()
 }
 
 // walk notes all entries.
@@ -145,11 +163,11 @@ func (w *dwarfWalk) entry(e *entry) {
 		}
 		return
 	case dwarf.TagTypedef:
-		if e.typ != 0 {
+		if e.typ != 0 && len(w.named) < maxTypes {
 			w.named[e.offset] = e.typ
 		}
 	case dwarf.TagPointerType:
-		if e.typ != 0 {
+		if e.typ != 0 && len(w.pointers) < maxTypes {
 			w.pointers[e.offset] = e.typ
 		}
 	}
@@ -157,7 +175,7 @@ func (w *dwarfWalk) entry(e *entry) {
 	if name := string(e.name); name == "runtime.iface" || name == "runtime.eface" {
 		t.iface = name[len("runtime."):]
 	}
-	if t != (variableType{}) {
+	if t != (variableType{}) && len(w.of) < maxTypes {
 		w.of[e.offset] = t
 	}
 }

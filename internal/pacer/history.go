@@ -57,11 +57,19 @@ type tick struct {
 // nonHeap is what a memory limit counts beside objects.
 func (t tick) nonHeap() float64 { return max(0, t.ready-t.free-t.heap) }
 
+// mostForced bounds the collections that a program is believed to have asked for: one
+// takes a tenth of a millisecond at the least, and a replay as much for each.
+const mostForced = 1 << 20
+
 // forcedOf finds the collections that the program asked for, each at the clock of
 // the first sample after it.
 func forcedOf(ticks []tick) (at []float64) {
 	for i := 1; i < len(ticks); i++ {
-		for n := ticks[i-1].forced; n < ticks[i].forced; n++ {
+		before, now := ticks[i-1].forced, ticks[i].forced
+		if now < before || now-before > mostForced-len(at) {
+			continue // another program, or not seen, or no figure of a runtime
+		}
+		for range now - before {
 			at = append(at, ticks[i].alloc)
 		}
 	}

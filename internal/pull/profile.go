@@ -16,9 +16,9 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// maxProfile bounds a profile, packed and unpacked. One of a million allocation
-// sites has some 300 MB.
-const maxProfile = 512 << 20
+// maxProfile bounds a profile, packed and unpacked. One of 200,000 allocation sites has
+// some 60 MB.
+const maxProfile = 64 << 20
 
 // Profile is a heap profile as a program wrote it.
 type Profile struct {
@@ -114,6 +114,9 @@ func parse(data []byte) (p *profile.Profile, err error) {
 	}()
 	if text := strings.ToLower(string(data[:min(len(data), 512)])); strings.Contains(text, "<html") || strings.Contains(text, "<!doctype") {
 		return nil, fmt.Errorf("%w: a page in HTML", ErrNotProfile)
+	}
+	if memoryOf(data) > maxDecoded {
+		return nil, ErrTooLarge
 	}
 	if p, err = profile.ParseData(data); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotProfile, err)

@@ -161,3 +161,24 @@ func BenchmarkLoadAnHour(b *testing.B) {
 		must(b, r.Close())
 	}
 }
+
+func BenchmarkOpen(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "a.hwm")
+	must(b, os.WriteFile(path, finished(b, 100), 0o600))
+	for b.Loop() {
+		r, err := Open(path)
+		must(b, err)
+		must(b, r.Close())
+	}
+}
+
+func BenchmarkSeal(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "a.hwm")
+	must(b, os.WriteFile(path, finished(b, 4000), 0o600))
+	size, err := fileSize(path)
+	must(b, err)
+	b.SetBytes(size)
+	for b.Loop() {
+		must(b, Seal(path))
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/sample"
 )
 
 // smallDisk is a directory on a file system of that size.
@@ -33,6 +36,17 @@ func TestAFullFileSystemEndsTheRecordingOnce(t *testing.T) {
 	must(t, err)
 	n, err := fill(t, w)
 	checkFull(t, w, path, n, err)
+	r := open(t, path)
+	gaps, err := r.Gaps()
+	must(t, err)
+	events, err := r.Events()
+	must(t, err)
+	if len(gaps) != 1 || !strings.Contains(gaps[0].Why, "the disk was full") || gaps[0].From.IsZero() || !gaps[0].To.IsZero() {
+		t.Errorf("gaps %+v", gaps)
+	}
+	if len(events) != 1 || events[0].Kind != sample.EventRecordFull {
+		t.Errorf("events %+v", events)
+	}
 }
 
 func TestADiskTooSmallForARecordingIsNamedAndLeftAsItWas(t *testing.T) {

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type database struct {
 		driver.QueryerContext
 		driver.ConnPrepareContext
 	}
+	pool *sql.DB // of the one connection, where it has limits
 }
 
 // openDatabase opens a file with SQLite's own parameters (sqlite.org/uri.html)
@@ -52,7 +54,12 @@ func openDatabase(path, parameters string, pragmas ...string) (*database, error)
 	return db, nil
 }
 
-func (db *database) close() error { return db.conn.Close() }
+func (db *database) close() error {
+	if db.pool != nil {
+		return db.pool.Close()
+	}
+	return db.conn.Close()
+}
 
 func (db *database) exec(sql string, args ...driver.Value) error {
 	_, err := db.conn.ExecContext(background, sql, named(nil, args))

@@ -75,10 +75,7 @@ func TestHeapCapturesAreReadBack(t *testing.T) {
 // What 1.3 and 1.4 added is absent from a capture of 1.2, and everything else is read.
 func TestAHeapCaptureOfAnOlderMinorVersionIsRead(t *testing.T) {
 	path, want := heaps(t, 1)
-	db, err := openDatabase(path, "mode=rw")
-	must(t, err)
-	must(t, db.exec("ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; PRAGMA user_version = 1002"))
-	must(t, db.close())
+	change(t, path, "ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; PRAGMA user_version = 1002")
 	want[0].Ages, want[0].Types[1].Inferred = false, 0
 	for i := range want[0].Paths {
 		want[0].Paths[i].Young, want[0].Paths[i].Root, want[0].Paths[i].Owner = 0, nil, nil

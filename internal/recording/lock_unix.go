@@ -6,13 +6,15 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // lock marks a recording as being written, as long as the file that it returns is
 // open. It stands on the WAL: on the database itself, closing any descriptor
 // would drop SQLite's own locks (fcntl(2), "advisory record locking").
 func lock(wal string) (*os.File, error) {
-	f, err := os.Open(wal)
+	f, err := os.OpenFile(wal, os.O_RDWR, 0) // room is reserved behind it
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +27,7 @@ func lock(wal string) (*os.File, error) {
 
 // locked says whether a Writer is at work. Without a WAL there is none.
 func locked(wal string) bool {
-	f, err := os.Open(wal)
+	f, err := regular.Open(wal)
 	if err != nil {
 		return false
 	}

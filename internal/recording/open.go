@@ -2,13 +2,14 @@ package recording
 
 import (
 	"database/sql/driver"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // attach connects to the file in the way that its state asks for, and never in
@@ -48,8 +49,11 @@ func (r *Reader) attachOnce() (err error) {
 		return r.attachFinished()
 	case locked(wal):
 		r.live = true
-		r.db, err = openDatabase(r.path, "mode=ro", "busy_timeout = 2000")
+		r.db, err = openForeign(r.path, "mode=ro&_defensive=1", "busy_timeout = 2000")
 	default:
+		if damaged := checkWAL(wal); damaged != nil {
+			r.note(fmt.Errorf("the recording is damaged: %w", damaged))
+		}
 		err = r.attachCopy(-1, "", "-wal")
 	}
 	return r.checkAfter(err)
@@ -57,23 +61,80 @@ func (r *Reader) attachOnce() (err error) {
 
 // attachFinished reads a file that nobody writes.
 func (r *Reader) attachFinished() error {
-	have, want, err := readHeader(r.path)
+	f, err := regular.Open(r.path)
 	if err != nil {
+		return notRegular(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
 		return err
 	}
-	if have >= want {
-		r.db, err = openDatabase(r.path, "mode=ro&immutable=1")
-		return r.checkAfter(err)
+	s, sealed := readSums(f, info.Size())
+	if s != nil {
+		return r.attachPages(f, s.page*s.pages(), s)
 	}
-	// Only whole pages: SQLite reads the missing end of a page as zeros, and they
-	// would come out as rows.
+	h, err := readHeader(f)
+	if err != nil {
+		f.Close()
+		return err
+	}
+	if h.have < h.want {
+		f.Close()
+		return r.attachCut(h.have, h.want)
+	}
+	switch {
+	case sealed != nil:
+		r.note(fmt.Errorf("the recording is damaged: %w", sealed))
+	case info.Size() > h.want:
+		r.note(errors.New("the recording is cut within its checksums"))
+	}
+	if err := r.attachPages(f, h.want, nil); err != nil {
+		return err
+	}
+	return r.missesSums()
+}
+
+// attachPages reads the first size bytes of an open file.
+func (r *Reader) attachPages(f *os.File, size int64, s *sums) (err error) {
+	if r.pages, err = openPages(f, size, s); err != nil {
+		return err
+	}
+	r.db, err = openForeign(pagesName, "mode=ro&immutable=1&_defensive=1&vfs="+r.pages.name)
+	err = r.checkAfter(err)
+	if err != nil && r.pages.wrong != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, r.pages.wrong)
+	}
+	return err
+}
+
+// missesSums notes that a file says that it was sealed and has no checksums.
+func (r *Reader) missesSums() error {
+	return r.meta(func(key, _ string) {
+		if key == metaSealed {
+			r.note(errors.New("the recording is cut: its checksums are missing"))
+		}
+	})
+}
+
+// attachCut reads the first bytes of a file that had more. Only whole pages: SQLite
+// reads the missing end of a page as zeros, and they would come out as rows.
+func (r *Reader) attachCut(have, want int64) error {
 	r.note(fmt.Errorf("the recording is cut: %d of %d bytes are there", have, want))
 	if err := r.attachCopy(have, ""); err != nil {
 		return err
 	}
-	err = r.check()
+	err := r.check()
 	if err != nil && damaged(err) {
 		return ErrCut{have, want}
+	}
+	return err
+}
+
+// notRegular says of a directory or a pipe that it is not a recording.
+func notRegular(err error) error {
+	if errors.Is(err, regular.ErrNot) {
+		return fmt.Errorf("%w: %w", ErrNotRecording, err)
 	}
 	return err
 }
@@ -94,7 +155,7 @@ func (r *Reader) attachCopy(size int64, suffixes ...string) error {
 	}
 	// writable_schema lets SQLite open a file that is shorter than its header
 	// says (sqlite.org/pragma.html); nothing is written to it.
-	r.db, err = openDatabase(name, "mode=ro", "writable_schema = ON")
+	r.db, err = openForeign(name, "mode=ro", "writable_schema = ON")
 	return err
 }
 
@@ -118,20 +179,17 @@ func (r *Reader) check() error {
 	if err != nil {
 		return err
 	}
+	r.minor = int(version % 1000)
 	if version/1000 != Major {
 		return ErrNewer{int(version / 1000), int(version % 1000)}
 	}
-	return r.checkTables(int(version % 1000))
+	return r.checkTables(r.minor)
 }
 
 // checkTables reads the schema, so that a file whose first pages are not whole is
-// refused here and not in a query.
+// refused here and not in a query, and one that another program has changed.
 func (r *Reader) checkTables(minor int) error {
-	have := map[string]bool{}
-	err := r.db.query(func(row []driver.Value) error {
-		have[str(row[0])] = true
-		return nil
-	}, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+	have, err := r.checkSchema(minor)
 	if err != nil {
 		return err
 	}
@@ -155,62 +213,11 @@ func (r *Reader) readColumns() error {
 	}, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'")
 }
 
-// readHeader reads how long a SQLite file is and how long its header says it is
-// (sqlite.org/fileformat2.html, "the database header"), in bytes. Only whole
-// pages count as there.
-func readHeader(path string) (have, want int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, 0, err
-	}
-	if info.IsDir() {
-		return 0, 0, fmt.Errorf("a directory: %w", ErrNotRecording)
-	}
-	header := make([]byte, 100)
-	n, err := io.ReadFull(f, header)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, 0, err
-	}
-	return parseHeader(header[:n], info.Size())
-}
-
-const magic = "SQLite format 3\x00"
-
-func parseHeader(header []byte, size int64) (have, want int64, err error) {
-	short := header[:min(len(header), len(magic))]
-	if len(short) == 0 || string(short) != magic[:len(short)] {
-		return 0, 0, ErrNotRecording
-	}
-	if len(header) < 100 {
-		return 0, 0, ErrCut{Have: size}
-	}
-	if binary.BigEndian.Uint32(header[68:]) != applicationID {
-		return 0, 0, ErrNotRecording
-	}
-	page := int64(binary.BigEndian.Uint16(header[16:]))
-	if page == 1 {
-		page = 65536
-	}
-	if page < 512 || page&(page-1) != 0 {
-		return 0, 0, fmt.Errorf("page size %d: %w", page, ErrNotRecording)
-	}
-	want = page * int64(binary.BigEndian.Uint32(header[28:]))
-	if size < page {
-		return 0, 0, ErrCut{size, want}
-	}
-	return size / page * page, want, nil
-}
-
 // copyFile copies the first size bytes, or everything if size is negative.
 func copyFile(to, from string, size int64) error {
-	src, err := os.Open(from)
+	src, err := regular.Open(from)
 	if err != nil {
-		return err
+		return notRegular(err)
 	}
 	defer src.Close()
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -24,7 +24,9 @@ type Reader struct {
 	path     string
 	db       *database
 	live     bool   // it was being written when this connection was made
+	pages    *pages // of a finished recording; nil: SQLite opens the files itself
 	scratch  string // a directory with a private copy, "" if there is none
+	minor    int    // version
 	damage   error
 	redactor *redactor // nil: what is read is handed on as it is
 
@@ -45,7 +47,7 @@ type listed struct {
 }
 
 // Open opens a recording. The errors that a user can do something about are
-// ErrNotRecording, ErrNewer and ErrCut, and those of package os.
+// ErrNotRecording, ErrNewer, ErrCut, ErrDamaged and ErrForeign, and those of package os.
 func Open(path string) (*Reader, error) {
 	r := &Reader{path: path}
 	var err error
@@ -82,6 +84,10 @@ func (r *Reader) detach() error {
 		errs = append(errs, r.db.close())
 		r.db = nil
 	}
+	if r.pages != nil {
+		errs = append(errs, r.pages.close())
+		r.pages = nil
+	}
 	if r.scratch != "" {
 		errs = append(errs, os.RemoveAll(r.scratch))
 		r.scratch = ""
@@ -104,20 +110,32 @@ func (r *Reader) Refresh() error {
 		return fmt.Errorf("read %s: %w", r.name(), explained(err))
 	}
 	err := r.detach()
-	r.db, r.live, r.scratch, r.damage, r.older, r.listed = now.db, now.live, now.scratch, now.damage, now.older, listed{}
+	r.db, r.live, r.pages, r.scratch, r.minor, r.damage, r.older, r.listed = now.db, now.live, now.pages, now.scratch, now.minor, now.damage, now.older, listed{}
 	return err
 }
 
-// Damage says what of the recording could not be read so far, nil if nothing.
+// Damage says what of the recording could not be read so far, nil if nothing. Of a
+// recording with checksums nothing else can have been read wrongly.
 func (r *Reader) Damage() error {
+	if r.damage == nil && r.pages != nil && r.pages.wrong != nil {
+		r.note(r.pages.wrong)
+	}
 	if r.damage != nil && r.redactor != nil {
 		return errors.New(r.redactor.reason(r.damage.Error()))
 	}
 	return r.damage
 }
 
+// Protected says whether what is read is compared with checksums: not in a recording
+// that is being written, was not finished, or is older than they are.
+func (r *Reader) Protected() bool { return r.pages != nil && r.pages.sums != nil }
+
 func (r *Reader) note(err error) {
-	if r.damage == nil {
+	switch {
+	case r.damage != nil:
+	case r.pages != nil && r.pages.wrong != nil:
+		r.damage = fmt.Errorf("%w: %w", ErrDamaged, r.pages.wrong)
+	default:
 		r.damage = err
 	}
 }
@@ -192,7 +210,7 @@ func (r *Reader) rawMeta() (Meta, error) {
 			m.Limit = sample.Some(sample.Bytes(n))
 		case metaStarted:
 			m.At = wall(n)
-		case metaClosed:
+		case metaClosed, metaSealed:
 		default:
 			m.More[key] = value
 		}

@@ -34,6 +34,9 @@ var ErrClosed = errors.New("the recording is closed")
 // did, or it was in the part that is cut off.
 var ErrMissing = errors.New("not in the recording")
 
+// ErrDamaged says that bytes of a recording are not those that were written.
+var ErrDamaged = errors.New("the recording is damaged")
+
 // ErrNewer says that a recording has a major version that this reader does not
 // know.
 type ErrNewer struct{ Major, Minor int }
@@ -88,4 +91,5 @@ const (
 	metaLimit    = "limit"
 	metaStarted  = "started_at"
 	metaClosed   = "closed_at"
+	metaSealed   = "sealed" // how the pages' checksums are made, which lie behind them
 )

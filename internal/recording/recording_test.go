@@ -306,12 +306,9 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	w, path := create(t, meta)
 	want := story(t, w, 30)
 	must(t, w.Close())
-	db, err := openDatabase(path, "mode=rw")
-	must(t, err)
-	must(t, db.exec(`ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
+	change(t, path, `ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
 		ALTER TABLE process_moment DROP COLUMN metrics; ALTER TABLE goroutine_group DROP COLUMN frame_bytes;
-		ALTER TABLE goroutine_group DROP COLUMN labels; DROP TABLE metric; PRAGMA user_version = 1000`))
-	must(t, db.close())
+		ALTER TABLE goroutine_group DROP COLUMN labels; DROP TABLE metric; PRAGMA user_version = 1000`)
 	for _, m := range want.moments {
 		m.Processes[0].Metrics = nil
 		for i := range m.Processes[0].Goroutines {

@@ -149,13 +149,61 @@ func (t *table) at(each func(yield func(place int64))) string {
 }
 
 // lastRow is the number of rows of a table; 0 where it cannot be told, as the file
-// is cut.
+// is cut. Of a table whose numbers have holes, which no Writer makes, it is the last
+// row before one of them.
 func (r *Reader) lastRow(name string) (n int64, err error) {
 	err = r.rows(func(row []driver.Value) error {
 		n = integer(row[0])
 		return nil
 	}, "SELECT max(id) FROM "+name)
-	return n, err
+	if err != nil || n <= r.mostRows() {
+		return n, err
+	}
+	r.note(fmt.Errorf("%w: table %s has a row number %d", ErrDamaged, name, n))
+	return r.before(name, n)
+}
+
+// smallestRow is how many bytes of the file a row takes at least: its length, its
+// number, a header of a byte for itself and one for each of two columns, and its
+// place in the page (sqlite.org/fileformat2.html, "B-tree Pages").
+const smallestRow = 6
+
+// mostRows is how many rows a table of the recording can have.
+func (r *Reader) mostRows() int64 {
+	var bytes int64
+	for _, name := range []string{"page_count", "page_size"} {
+		n, err := r.db.integer("PRAGMA " + name)
+		if err != nil {
+			return 0
+		}
+		if bytes == 0 {
+			bytes = n
+		} else {
+			bytes *= n
+		}
+	}
+	return bytes / smallestRow
+}
+
+// before finds a row below number n after which one is missing, in steps of halves.
+func (r *Reader) before(name string, n int64) (int64, error) {
+	low, high := int64(0), n // low is there, or none is; after high one is missing
+	for high-low > 1 {
+		middle, found := low+(high-low)/2, false
+		err := r.rows(func([]driver.Value) error {
+			found = true
+			return nil
+		}, "SELECT id FROM "+name+" WHERE id = ?1", middle)
+		if err != nil {
+			return 0, err
+		}
+		if found {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
 }
 
 // firstAt is the number of a table's first row at or after a time: the times

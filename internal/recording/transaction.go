@@ -42,10 +42,13 @@ func (w *Writer) commit() error {
 	if !w.begun {
 		return nil
 	}
+	if err := w.keepRoom(); err != nil {
+		return err
+	}
 	if err := w.run("COMMIT"); err != nil {
 		return err
 	}
-	w.begun = false
+	w.begun, w.committed = false, w.lastSync
 	return nil
 }
 
@@ -56,6 +59,7 @@ func (w *Writer) end(err error) error {
 		_ = w.db.exec("ROLLBACK")
 	}
 	err = whyFull(w.path, err)
+	w.lastWords(err)
 	_ = w.abandon()
 	return fmt.Errorf("write recording %s: %w", w.path, err)
 }

@@ -13,22 +13,76 @@ import (
 // Writer has closed: it is being written, or its writer was killed.
 var ErrUnfinished = errors.New("the recording was not finished")
 
-// Verify checks a whole recording: SQLite's own structure, and that times ascend,
-// every reference resolves, every profile decodes and every hash is the hash of
-// its content. It returns the first thing that is wrong.
+// Verify checks a whole recording: the checksums of its pages, SQLite's own
+// structure, that rows have no holes and times ascend, every reference resolves,
+// every profile decodes and every hash is the hash of its content. It returns the
+// first thing that is wrong.
 func Verify(path string) error {
+	_, err := Check(path)
+	return err
+}
+
+// Checked is what Check has read.
+type Checked struct {
+	Protected bool  // every page was compared with its checksum
+	Pages     int64 // so many; 0 if there are no checksums
+	Rows      int64 // of all tables
+}
+
+// Check is Verify, and says what was checked.
+func Check(path string) (c Checked, err error) {
 	r, err := Open(path)
 	if err != nil {
-		return err
+		return c, err
 	}
 	defer r.Close()
-	for _, check := range []func() error{r.integrity, r.ascending, r.hashes, r.everything, r.checkAsked, r.checkHeaps, r.profiles, r.Damage} {
+	c.Protected = r.Protected()
+	if c.Protected {
+		c.Pages = r.pages.sums.pages()
+	}
+	count := func() error { return r.numbered(&c.Rows) }
+	for _, check := range []func() error{r.checkPages, r.integrity, count, r.ascending, r.hashes, r.everything, r.checkAsked, r.checkHeaps, r.profiles, r.Damage} {
 		if err := check(); err != nil {
-			return fmt.Errorf("verify %s: %w", path, err)
+			return c, fmt.Errorf("verify %s: %w", path, err)
 		}
 	}
 	if _, closed := r.Closed(); !closed {
-		return fmt.Errorf("verify %s: %w", path, ErrUnfinished)
+		return c, fmt.Errorf("verify %s: %w", path, ErrUnfinished)
+	}
+	return c, nil
+}
+
+// checkPages compares every page with its checksum.
+func (r *Reader) checkPages() error {
+	if r.pages != nil {
+		if err := r.pages.check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+	}
+	return nil
+}
+
+// numbered counts the rows of all tables that have numbers, and checks that these
+// have no holes.
+func (r *Reader) numbered(rows *int64) error {
+	for name := range ours() {
+		if has, err := r.hasTable(name); name == "meta" || !has || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		err := r.db.query(func(row []driver.Value) error {
+			n, first, last := integer(row[0]), integer(row[1]), integer(row[2])
+			*rows += n
+			if n > 0 && (first != 1 || last != n) {
+				return fmt.Errorf("table %s: %d rows have the numbers %d to %d", name, n, first, last)
+			}
+			return nil
+		}, "SELECT count(*), min(id), max(id) FROM "+name)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package recording
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -28,8 +29,9 @@ type Writer struct {
 	named    []driver.NamedValue // reused
 	row      []driver.Value      // reused
 
-	begun    bool // a transaction is open
-	lastSync time.Time
+	begun     bool // a transaction is open
+	lastSync  time.Time
+	committed time.Time // when the last transaction was
 
 	meta   Meta
 	last   int64   // time of the last point
@@ -197,7 +199,7 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	closed := w.at(time.Now())
-	err := w.SetMeta(metaClosed, strconv.FormatInt(closed, 10))
+	err := errors.Join(w.SetMeta(metaClosed, strconv.FormatInt(closed, 10)), w.SetMeta(metaSealed, sealMeta))
 	if err == nil {
 		err = w.Flush()
 	}
@@ -207,7 +209,21 @@ func (w *Writer) Close() error {
 	if err := w.finish(); err != nil {
 		return w.end(err)
 	}
-	return w.abandon()
+	if err := w.abandon(); err != nil {
+		return err
+	}
+	return w.seal()
+}
+
+// seal adds the checksums to a recording that is one file now.
+func (w *Writer) seal() error {
+	if left, err := fileSize(w.path + "-wal"); err == nil && left > 0 {
+		return nil // a reader was in the way: not finished, as one whose writer was killed
+	}
+	if err := Seal(w.path); err != nil {
+		return fmt.Errorf("write recording %s: %w", w.path, whyFull(w.path, err))
+	}
+	return nil
 }
 
 // finish brings the WAL into the file and turns back to a rollback journal, which

@@ -77,7 +77,8 @@ type Buckets struct {
 
 // Resample divides the time from the first to the last instant into n steps and
 // keeps of each the smallest, the greatest and the last value: no peak is lost.
-// The times ascend; n of less than 1, or no instants, give no steps.
+// The times ascend; one that does not is taken to the nearest step. n of less than 1,
+// or no instants, give no steps.
 func Resample(at, v []float64, n int) Buckets {
 	if n < 1 || len(at) == 0 {
 		return Buckets{}
@@ -94,7 +95,7 @@ func Resample(at, v []float64, n int) Buckets {
 		}
 		k := n - 1 // the last instant belongs to the last step
 		if width > 0 {
-			k = min(int((at[i]-start)/width), n-1)
+			k = int(min(max((at[i]-start)/width, 0), float64(n-1)))
 		}
 		if math.IsNaN(b.Last[k]) {
 			b.Min[k], b.Max[k] = x, x

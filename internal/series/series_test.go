@@ -179,3 +179,10 @@ func BenchmarkLineOfAnHour(b *testing.B) {
 		Line(at, v)
 	}
 }
+
+func TestTimesThatDoNotAscendAreTakenToTheNearestStep(t *testing.T) {
+	b := Resample([]float64{10, -1e300, 1e300, 20}, []float64{1, 2, 3, 4}, 2)
+	if b.Min[0] != 1 || b.Max[0] != 2 || b.Max[1] != 4 || b.Min[1] != 3 {
+		t.Errorf("%+v", b)
+	}
+}

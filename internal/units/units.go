@@ -84,6 +84,8 @@ func ParseSize(s string) (uint64, error) {
 // "1.9 s", "350 ms".
 func Duration(d time.Duration) string {
 	switch {
+	case d == math.MinInt64: // its negative is itself
+		return "-" + Duration(math.MaxInt64)
 	case d < 0:
 		return "-" + Duration(-d)
 	case d < time.Millisecond:

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -48,7 +49,8 @@ func TestDurationsArePrintedAsSpoken(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration
 		want string
-	}{{41 * time.Second, "41 s"}, {1900 * time.Millisecond, "1.9 s"}, {6 * time.Hour, "6 h"}, {125 * time.Minute, "2 h 5 min"}, {350 * time.Microsecond, "350 µs"}, {72 * time.Hour, "3.0 days"}} {
+	}{{41 * time.Second, "41 s"}, {1900 * time.Millisecond, "1.9 s"}, {6 * time.Hour, "6 h"}, {125 * time.Minute, "2 h 5 min"}, {350 * time.Microsecond, "350 µs"}, {72 * time.Hour, "3.0 days"},
+		{-2 * time.Second, "-2.0 s"}, {math.MinInt64, "-106752.0 days"}} {
 		if got := Duration(c.d); got != c.want {
 			t.Errorf("Duration(%v) = %q, want %q", c.d, got, c.want)
 		}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/recording"
+)
+
+func verifyCommand(s *streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify [RECORDING...]",
+		Short: "Whether a recording is whole, and as it was written",
+		Long: `Reads all of a recording: compares every page with its checksum, and checks that
+rows and times are in order, that every reference leads somewhere, and that every heap
+profile decodes. The checksums tell a bad disk and a bad copy; they are no signature:
+who changes a recording on purpose can make them again.
+
+Exit code 1 says that it is damaged, cut or not finished; the answer says which, and
+where. Recordings made before there were checksums are checked without them.`,
+		Example: `  highwater verify
+  highwater verify server-3 /tmp/from-the-ticket.hwm`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{""}
+			}
+			var failed error
+			for _, arg := range args {
+				if err := verify(s, arg); err != nil && failed != nil {
+					complain(s, failed)
+					failed = err
+				} else if err != nil {
+					failed = err
+				}
+			}
+			return failed
+		},
+	}
+}
+
+// verify checks one recording, the latest for "".
+func verify(s *streams, name string) error {
+	var names []string
+	if name != "" {
+		names = []string{name}
+	}
+	path, err := findRecording(names)
+	if err != nil {
+		return err
+	}
+	c, err := recording.Check(path)
+	switch {
+	case errors.Is(err, recording.ErrUnfinished):
+		return &exitError{code: exitFailed, err: err, hint: "it is being written, or its writer was killed or had no room: what is there is sound, highwater explain " + shortName(path) + " reads it"}
+	case err != nil:
+		return recordingError(err)
+	}
+	checked := fmt.Sprintf("%s pages are as they were written, by their checksums", count(uint64(c.Pages)))
+	if !c.Protected {
+		checked = "it has no checksums, as it was made before there were any: a changed figure would not be seen"
+	}
+	fmt.Fprintf(s.out, "%s is whole\n  %s rows are in order, and all that they refer to is there\n  %s\n", shortName(path), count(uint64(c.Rows)), checked)
+	return nil
+}
+
+// tellDamage says on standard error what of a recording could not be read, so that an
+// answer from the rest is not taken for the whole.
+func tellDamage(s *streams, r *recording.Reader, path string) {
+	if err := r.Damage(); err != nil {
+		sayDamage(s, path, err.Error())
+	}
+}
+
+func sayDamage(s *streams, path, damage string) {
+	fmt.Fprintf(s.err, "highwater: %s: %s; the answer is of what could be read\n  highwater verify %s\n", shortName(path), damage, shortName(path))
+}
