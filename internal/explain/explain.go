@@ -23,13 +23,13 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c.more = more
 	findings := judgeAll(c)
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
-		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}}
+		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}, WontHelp: []NoHelp{}, NotPredicted: undecidedCause}
 	a.Holders, a.Sampling = holdersOf(c)
 	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
-		a.Fixes = append(a.Fixes, fixesFor(c, f)...)
+		fixesFor(c, f).into(a)
 		if f.Class == Leak && (f.Culprit == nil || c.outcome.Kernel && c.stillFilling()) {
 			a.Verdict.Next = c.nextCommands()
 		}
