@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/pacer"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/trial"
@@ -205,7 +206,7 @@ func (t *fit) fitted(ctx context.Context, n need, limited bool) (*trial.Fitted, 
 		}
 		sc := scene{variant: t.base, file: fmt.Sprintf("%s-%d", file, run), limit: fmt.Sprint(uint64(limit))}
 		if limited {
-			sc.env = []string{"GOMEMLIMIT=" + units.Env(trial.MemoryLimit(limit, n.nonGo))}
+			sc.env = []string{"GOMEMLIMIT=" + units.Env(pacer.MemoryLimitFor(limit, n.nonGo))}
 		}
 		r, err := t.one(ctx, sc)
 		if err != nil {
@@ -225,7 +226,7 @@ func (t *fit) fitted(ctx context.Context, n need, limited bool) (*trial.Fitted, 
 	}
 	out.Limit, out.Confirmed, out.Chance = limit, confirmed, trial.ClopperPearson(0, confirmed)
 	if limited {
-		g := trial.MemoryLimit(limit, n.nonGo)
+		g := pacer.MemoryLimitFor(limit, n.nonGo)
 		out.GOMEMLIMIT = &g
 	}
 	return out, nil

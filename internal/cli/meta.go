@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,13 +19,47 @@ func (p *plan) meta() recording.Meta {
 		m.Limit = sample.Some(sample.Bytes(p.limitBytes))
 	}
 	if p.load != "" {
-		m.More["load"] = p.keepArgs.shell(p.load)
+		m.More[metaLoad] = p.keepArgs.shell(p.load)
 	}
+	p.describe(m.More)
 	p.asks.describe(m.More)
 	p.expect.describe(m.More)
 	maps.Copy(m.More, p.more)
 	return m
 }
+
+// describe is what try needs to run the same again: where, until when, and what was set
+// for Go's runtime. A value that looks secret is no such setting.
+func (p *plan) describe(more map[string]string) {
+	more[metaDir], more[metaReady] = p.dir, p.keepArgs.word(p.ready)
+	if dir, err := os.Getwd(); err == nil && p.dir == "" {
+		more[metaDir] = dir
+	}
+	if p.runFor > 0 {
+		more[metaFor] = p.runFor.String()
+	}
+	var set []string
+	for _, e := range append(os.Environ(), p.env...) {
+		if name, _, _ := strings.Cut(e, "="); slices.Contains(goSettings, name) {
+			set = append(set, e)
+		}
+	}
+	more[metaSettings] = strings.Join(p.keepArgs.settings(set), " ")
+	maps.DeleteFunc(more, func(_, value string) bool { return value == "" })
+}
+
+// goSettings are what Go's runtime reads from its environment (runtime package,
+// "Environment Variables").
+var goSettings = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
+
+// The keys of what try needs to run the same again.
+const (
+	metaLoad     = "load"
+	metaDir      = "dir"
+	metaReady    = "ready"
+	metaFor      = "for"
+	metaSettings = "settings"
+)
 
 // newMeta is what a recording says of this machine, and of a command line without
 // secrets. What cannot be read stays absent.

@@ -22,7 +22,7 @@ type tryFlags struct {
 func tryCommand(s *streams) *cobra.Command {
 	var f tryFlags
 	c := &cobra.Command{
-		Use:   "try [flags] base=CMD NAME=CMD...",
+		Use:   "try [flags] base=CMD NAME=CMD... | RECORDING [fixed=CMD]",
 		Short: "Variants side by side under a real limit: which one cures it, and what it costs",
 		Long: `Runs variants of a program under a real memory limit, each several times and in
 turns, and compares what was lost and what they needed. The first is the base: it
@@ -34,13 +34,27 @@ Variants that differ from the base by a setting are made by --sweep, those that
 differ by a commit by --git. A run that was killed, livelocked or out of time is a
 bound and never averaged; what may be chance is marked with ~. Each run is recorded.
 
+With a RECORDING, what it ran is run again, under its load and its limit: as it was,
+with each fix that explain prints and that is a setting or a limit, and the changed
+program that you built. Three runs each; what came of them is kept in the recording,
+and explain says it.
+
 Exit code 4 says that the base never showed a fault.`,
-		Example: `  highwater try --limit 256MiB --load ./load.sh --ready 8080 base=./server new=./server-new limit='GOMEMLIMIT=200MiB ./server'
+		Example: `  highwater try uploads-3
+  highwater try uploads-3 fixed=./server-new
+  highwater try --limit 256MiB --load ./load.sh --ready 8080 base=./server new=./server-new limit='GOMEMLIMIT=200MiB ./server'
   highwater try --limit 256MiB --load ./load.sh --ready 8080 --sweep GOGC=20,50 --sweep GOMEMLIMIT=200MiB -- ./server -v
   highwater try --limit 1GiB --git HEAD~1 --git fix-upload --build 'go build -o server .' base=./server
   highwater try --compare --sweep GOGC=50,100,200 -- ./batch`,
 		RunE: func(c *cobra.Command, args []string) error {
-			t, err := f.plan(args, c.ArgsLenAtDash())
+			plan := func() (*try, error) { return f.plan(args, c.ArgsLenAtDash()) }
+			if recorded(args, c.ArgsLenAtDash()) {
+				if !c.Flags().Changed("runs") {
+					f.runs = proofRuns
+				}
+				plan = func() (*try, error) { return f.planProof(args) }
+			}
+			t, err := plan()
 			if err != nil {
 				return err
 			}
@@ -69,6 +83,7 @@ type try struct {
 	reproduced trial.Reproduced
 	runs       []trial.Run
 	causes     []string // fingerprints that the base's lost runs have, each once
+	proof      *proof   // it is of a recording's fixes; nil: of commands that were given
 }
 
 func (f tryFlags) plan(args []string, dash int) (*try, error) {

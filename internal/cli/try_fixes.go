@@ -119,23 +119,25 @@ func lacking(settings, others []string) []string {
 
 // tell gives the fixes of an answer the state that a trial of the same fault,
 // under the same limit, has found: that very setting for a setting, a changed
-// program that was proved for a change of the code.
+// program that was proved for a change of the code. A setting that was lost is no fix.
 func (t triedFixes) tell(a *explain.Answer) {
-	for i := range a.Fixes {
-		f := &a.Fixes[i]
-		for _, tried := range t.Tried {
-			if tried.Fingerprint != a.Verdict.Fingerprint || a.Outcome.LimitBytes == nil || tried.Limit != *a.Outcome.LimitBytes {
-				continue
-			}
-			switch {
-			case tried.Setting != "" && tried.Setting == f.Text, tried.Setting == "" && f.Kind == "code" && tried.State == trial.Proved:
-				f.State = "refuted"
-				if tried.State == trial.Proved {
-					f.State = "proved"
-				}
-				_, counts, _ := strings.Cut(tried.Why, ": ")
-				f.Outlook = fmt.Sprintf("by %s of %s: %s", tried.Variant, filepath.Base(tried.Folder), counts)
-			}
+	for _, tried := range t.Tried {
+		if tried.Fingerprint != a.Verdict.Fingerprint || a.Outcome.LimitBytes == nil || tried.Limit != *a.Outcome.LimitBytes {
+			continue
 		}
+		i := slices.IndexFunc(a.Fixes, func(f explain.Fix) bool {
+			return tried.Setting != "" && tried.Setting == f.Text || tried.Setting == "" && f.Kind == "code" && tried.State == trial.Proved
+		})
+		if i < 0 || a.Fixes[i].State == explain.Proved && !strings.HasPrefix(a.Fixes[i].Outlook, "by ") { // the recording's own proof
+			continue
+		}
+		_, counts, _ := strings.Cut(tried.Why, ": ")
+		said := fmt.Sprintf("by %s of %s: %s", tried.Variant, filepath.Base(tried.Folder), counts)
+		if tried.State == trial.Proved {
+			a.Fixes[i].State, a.Fixes[i].Outlook = explain.Proved, said
+			continue
+		}
+		a.WontHelp = append(a.WontHelp, explain.NoHelp{Text: a.Fixes[i].Text, Reason: "tried " + said})
+		a.Fixes = slices.Delete(a.Fixes, i, i+1)
 	}
 }

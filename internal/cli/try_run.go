@@ -45,6 +45,14 @@ func (t *try) run(ctx context.Context, s *streams) error {
 	if writeErr := t.keep(a, err == nil); writeErr != nil {
 		return writeErr
 	}
+	if t.proof != nil && err == nil && !t.json {
+		return t.proof.conclude(t, s, a)
+	}
+	if t.proof != nil && err == nil && a.Variants[0].Lost > 0 {
+		if _, err := t.proof.write(t, a); err != nil {
+			return err
+		}
+	}
 	if printErr := t.print(s, a); printErr != nil {
 		return printErr
 	}
@@ -81,7 +89,7 @@ func (t *try) build(ctx context.Context, trees *worktrees) error {
 // reproduce runs the base until its fault is seen. These runs are not counted: that
 // the last of them failed is why it is the last.
 func (t *try) reproduce(ctx context.Context) error {
-	if t.compare {
+	if t.compare || t.proof != nil {
 		return nil
 	}
 	base := t.variants[0]
@@ -119,7 +127,7 @@ func (t *try) rounds(ctx context.Context) error {
 	for done, i := range order {
 		v := t.variants[i]
 		counts[i]++
-		r, err := t.one(ctx, scene{variant: v, file: fmt.Sprintf("%s-%d", v.Name, counts[i]), limit: t.limit})
+		r, err := t.one(ctx, scene{variant: v, file: fmt.Sprintf("%s-%d", v.Name, counts[i]), limit: t.limitOf(v)})
 		if err != nil {
 			return err
 		}
@@ -160,7 +168,7 @@ func (t *try) keep(a *trial.Answer, whole bool) error {
 	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
 		return err
 	}
-	if whole {
+	if whole && t.proof == nil {
 		if err := t.remember(a); err != nil {
 			return fmt.Errorf("keep what was found for explain: %w", err)
 		}

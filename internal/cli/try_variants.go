@@ -14,6 +14,7 @@ type variant struct {
 	command trial.Command
 	ref     string // of git; "": it runs as it is
 	dir     string // to run in; "": ours
+	limit   string // of its own; "": that of all
 }
 
 // variantName: it names files and columns.

@@ -187,11 +187,12 @@ func nextOfTune(path string, a *pacer.Answer, command []string) string {
 	return underLimit(a.Recommended) + explain.Shell(program...)
 }
 
-// underLimit begins the command that runs a program as recommended.
+// underLimit begins the command that runs a program as recommended. The setting is for the
+// program, not for highwater.
 func underLimit(r *pacer.Recommended) string {
-	env := ""
+	text := fmt.Sprintf("highwater run --limit %s -- ", units.Env(r.Limit))
 	if r.GOMEMLIMIT > 0 {
-		env = "GOMEMLIMIT=" + units.Env(r.GOMEMLIMIT) + " "
+		text += "env GOMEMLIMIT=" + units.Env(r.GOMEMLIMIT) + " "
 	}
-	return fmt.Sprintf("%shighwater run --limit %s -- ", env, units.Env(r.Limit))
+	return text
 }

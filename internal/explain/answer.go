@@ -25,7 +25,11 @@ type Answer struct {
 	Evidence   []Fact     `json:"evidence"`
 	RuledOut   []RuledOut `json:"ruled_out"`
 	Fixes      []Fix      `json:"fixes"`
-	Gaps       []Gap      `json:"gaps"`
+	// WontHelp are changes that come to mind and do not help. NotPredicted is why
+	// nothing is predicted of a setting or a limit, "" where something is.
+	WontHelp     []NoHelp `json:"wont_help"`
+	NotPredicted string   `json:"not_predicted"`
+	Gaps         []Gap    `json:"gaps"`
 	// What --metrics, --probe and --expect add; absent where they were not given.
 	Work     *Work        `json:"work,omitempty"`
 	Latency  *Latency     `json:"latency,omitempty"`
@@ -264,8 +268,14 @@ type RuledOut struct {
 	Evidence []string `json:"evidence"`
 }
 
-// Fix is one change to try. State is "untested", "predicted" or "proved"; Command is ""
-// for one of which it is predicted that it does not help.
+// NoHelp is a change that does not help, and why.
+type NoHelp struct {
+	Text   string `json:"text"`
+	Reason string `json:"reason"`
+}
+
+// Fix is one change to try. State is "untested", "predicted" or "proved". Command is
+// what tests it; where it is a change of the code, once the program is rebuilt.
 type Fix struct {
 	ID      string `json:"id"`
 	Text    string `json:"text"`
@@ -273,6 +283,10 @@ type Fix struct {
 	State   string `json:"state"`
 	Outlook string `json:"outlook"` // what is predicted, in words; "" for untested
 	Command string `json:"command"`
+	// Setting is what is set for the program, "GOMEMLIMIT=241MiB"; "": nothing is. Limit
+	// is the one to run under, 0: none.
+	Setting string       `json:"setting"`
+	Limit   sample.Bytes `json:"limit_bytes"`
 }
 
 // Gap is something that was not seen.

@@ -3,6 +3,8 @@ package explain
 import (
 	"time"
 
+	"github.com/highwater-go/highwater/internal/pacer"
+	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -77,6 +79,10 @@ type Evidence struct {
 	Heap *sample.HeapCapture
 	// Asked is what the watch asked of the program itself.
 	Asked Asked
+	// History is what predictions are made from; nil: no sample of the collector was read.
+	History *pacer.History
+	// Tried are the changes that were run for real.
+	Tried []recording.Tried
 	// Spans are the processes' anonymous memory in the last half of their lives to
 	// the moment.
 	Spans map[sample.ProcessKey]Span

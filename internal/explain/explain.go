@@ -23,7 +23,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c.more = more
 	findings := judgeAll(c)
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
-		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}}
+		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}, WontHelp: []NoHelp{}, NotPredicted: undecidedCause}
 	a.Holders, a.Sampling = holdersOf(c)
 	a.Peak, a.Trend = c.composition(), c.trendAnswer()
 	a.Crash = c.Crash
@@ -31,7 +31,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
-		a.Fixes = append(a.Fixes, fixesFor(c, f)...)
+		fixesFor(c, f).into(a)
 		if f.rank() <= growsOn && f.Confidence == Low {
 			a.Verdict.Next = c.nextCommands()
 		}

@@ -181,15 +181,16 @@ func TestFixesAreCommandsOfToday(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `GOMEMLIMIT=241MiB highwater run --limit 256MiB --ready 8080 --load './load.sh 3' -- /srv/shop -addr :80 -motd 'it'\''s'`
+	setting := a.Fixes[0].Setting
+	want := `highwater run --limit 256MiB --ready 8080 --load './load.sh 3' -- env ` + setting + ` /srv/shop -addr :80 -motd 'it'\''s'`
 	if got := a.Fixes[0].Command; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	s = scenes["leak"]()
 	s.Command = []string{"./shop", "-v"}
 	a, _ = Explain(s.Evidence, nil)
-	if got, want := a.Fixes[0].Command, "highwater run --limit 256MiB -- ./shop-new -v"; got != want {
-		t.Errorf("%s\nwant %s", got, want)
+	if got, want := a.Fixes[0].Command, "highwater run --limit 256MiB -- ./shop -v"; got != want {
+		t.Errorf("%s\nwant %s: a program that is not there cannot be run", got, want)
 	}
 	s.Command = []string{"sh", "-c", "./migrate && ./shop"}
 	a, _ = Explain(s.Evidence, nil)

@@ -7,61 +7,94 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/pacer"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
-// fixesFor proposes changes to try, the one most likely to do first, each with
-// the command that tests it. A prediction is arithmetic on the ledger, no more.
-func fixesFor(c *Case, verdict *Finding) []Fix {
-	var out []Fix
-	add := func(f *Fix) {
-		if f != nil {
-			f.ID = string(rune('A' + len(out)))
-			out = append(out, *f)
-		}
+// proposals are changes to try, those that do not help, and why nothing is predicted.
+type proposals struct {
+	*Case
+	predictor *pacer.Predictor // nil: the collector was not seen
+	fixes     []Fix
+	wontHelp  []NoHelp
+	why       string
+}
+
+func (p *proposals) add(f Fix) {
+	f.ID = string(rune('A' + len(p.fixes)))
+	p.fixes = append(p.fixes, f)
+}
+
+func (p *proposals) vain(text, reason string) {
+	p.wontHelp = append(p.wontHelp, NoHelp{text, reason})
+}
+
+func (p *proposals) notPredicted(why string) {
+	if p.why == "" {
+		p.why = why
+	}
+}
+
+// undecidedCause is why nothing is predicted where no rule decides.
+const undecidedCause = "what caused it is not decided"
+
+// into writes them into an answer.
+func (p *proposals) into(a *Answer) {
+	a.Fixes, a.WontHelp, a.NotPredicted = append(a.Fixes, p.fixes...), append(a.WontHelp, p.wontHelp...), p.why
+}
+
+// fixesFor proposes changes to try, the one most likely to do first, each with the
+// command that tests it. What a setting or a limit would do the model of the collector
+// says, as it does for highwater tune.
+func fixesFor(c *Case, verdict *Finding) *proposals {
+	p := &proposals{Case: c, predictor: c.predictor()}
+	code := func(text string) {
+		p.add(Fix{Text: text, Kind: "code", State: "untested", Limit: c.limit, Command: c.again(c.limit)})
 	}
 	switch verdict.Class {
 	case Leak, Burst, Goroutines:
-		add(codeFix(c, verdict))
-		add(memoryLimitFix(c, verdict.Class))
+		code(c.codeFix(verdict))
+		p.memoryLimit(verdict.Class)
 	case GCUnaware:
-		add(memoryLimitFix(c, verdict.Class))
-		add(limitFix(c, min(c.g.HeapGoal, unlimited)+c.nonHeap()))
+		p.memoryLimit(verdict.Class)
+		p.asItIs(0)
 	case Baseline:
-		add(limitFix(c, c.live.bytes*2+c.nonHeap()))
+		p.asItIs(0)
 		if verdict.Culprit != nil {
-			add(codeFix(c, verdict))
+			code(c.codeFix(verdict))
 		} else {
-			add(&Fix{Text: "fewer of them at once", Kind: "code", State: "untested", Command: c.again(c.limit, sameBuild)})
+			code("fewer of them at once")
 		}
 	case Churn:
-		add(codeFix(c, verdict))
+		code(c.codeFix(verdict))
 	case Spiral:
-		add(spiralFix(c))
+		p.room()
 	case IdleHeap:
-		first, second := memoryLimitFix(c, verdict.Class), giveBackFix(c)
 		if c.othersGrew() {
-			first, second = second, first
+			code(c.giveBack())
 		}
-		add(first)
-		add(second)
+		p.memoryLimit(verdict.Class)
+		if !c.othersGrew() {
+			code(c.giveBack())
+		}
 	case Thrash:
-		add(limitFix(c, sample.Bytes(c.hardPeak())+c.bound/8))
-		add(memoryLimitFix(c, verdict.Class))
+		p.asItIs(sample.Bytes(c.hardPeak()) + c.bound/8)
+		p.memoryLimit(verdict.Class)
 	case Native:
 		if c.isGo(c.Subject) {
-			add(codeFix(c, verdict))
+			code(c.codeFix(verdict))
 		}
 	case Shmem:
-		add(&Fix{Text: "write to a disk, or bound the files in tmpfs", Kind: "code", State: "untested", Command: c.again(c.limit, newBuild)})
+		code("write to a disk, or bound the files in tmpfs")
 	}
-	return out
+	p.told()
+	return p
 }
 
-func codeFix(c *Case, verdict *Finding) *Fix {
-	f := &Fix{Kind: "code", State: "untested", Command: c.again(c.limit, newBuild)}
-	where := ""
+// codeFix is what to change in the line that a verdict blames.
+func (c *Case) codeFix(verdict *Finding) string {
+	where, text := "", ""
 	if k := verdict.Culprit; k != nil && k.File != "" && !k.Hint {
 		where = fmt.Sprintf("%s:%d: ", path.Base(k.File), k.Line)
 	}
@@ -70,35 +103,35 @@ func codeFix(c *Case, verdict *Finding) *Fix {
 		if h := c.keeper(c.site); h != nil && h.Kind != "goroutine" {
 			where = h.Path + ": "
 		}
-		f.Text = where + "let go of what is kept, or bound it"
+		text = where + "let go of what is kept, or bound it"
 	case Goroutines:
-		f.Text = where + "let each of them end: a context, a timeout, an answer on every path"
+		text = where + "let each of them end: a context, a timeout, an answer on every path"
 	case Burst:
-		f.Text = where + "fewer at once, or less memory for each"
+		text = where + "fewer at once, or less memory for each"
 	case Churn:
-		f.Text = where + "allocate less: reuse, or do it once"
+		text = where + "allocate less: reuse, or do it once"
 	case Native:
-		f.Text = "free what C or mmap allocates"
+		text = "free what C or mmap allocates"
 		if k := verdict.Culprit; k != nil {
-			f.Text += fmt.Sprintf("; look first at %s:%d", path.Base(k.File), k.Line)
+			text += fmt.Sprintf("; look first at %s:%d", path.Base(k.File), k.Line)
 		}
 	default:
-		f.Text = where + "keep less"
+		text = where + "keep less"
 	}
-	if k := c.causeFor(verdict); k != nil && f.Kind == "code" && verdict.Class != Native {
-		f.Text = where + k.Fix
+	if k := c.causeFor(verdict); k != nil && verdict.Class != Native {
+		text = where + k.Fix
 	}
-	return f
+	return text
 }
 
-// giveBackFix is to give freed memory back at once, where the line that allocated most
+// giveBack is to give freed memory back at once, where the line that allocated most
 // is done with it.
-func giveBackFix(c *Case) *Fix {
-	f := &Fix{Text: "debug.FreeOSMemory() when such work is over", Kind: "code", State: "untested", Command: c.again(c.limit, newBuild)}
+func (c *Case) giveBack() string {
+	text := "debug.FreeOSMemory() when such work is over"
 	if len(c.Allocators) > 0 && c.Allocators[0].Share >= 0.4 && c.Allocators[0].Own {
-		f.Text = place(c.Allocators[0].File, c.Allocators[0].Line) + ": " + f.Text
+		return place(c.Allocators[0].File, c.Allocators[0].Line) + ": " + text
 	}
-	return f
+	return text
 }
 
 // othersGrew: another process that takes a tenth of the limit was not seen to keep its
@@ -136,96 +169,23 @@ func (c *Case) causeFor(f *Finding) *Cause {
 	return k
 }
 
-// memoryLimitFix is GOMEMLIMIT for this limit, with what it would do: nil where
-// there is no limit to set it for, or it is in force already, or one is and a lower one
-// would not help.
-func memoryLimitFix(c *Case, class Class) *Fix {
-	want := c.limitForGo()
-	if c.limit == 0 || c.g == nil || want < 8*sample.MiB {
-		return nil
-	}
-	need := c.live.bytes + c.goFixed()
-	vain := need > want || class == Leak || class == Goroutines
-	if have, ok := c.memoryLimit(); ok && (have <= want || vain) {
-		return nil
-	}
-	setting := "GOMEMLIMIT=" + units.Env(want)
-	f := &Fix{Text: setting, Kind: "config", State: "predicted", Command: setting + " " + c.again(c.limit, sameBuild)}
-	if vain {
-		f.Command = "" // nothing to try
-	}
-	switch {
-	case need > want && class == Thrash:
-		f.Outlook = fmt.Sprintf("no help (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
-	case need > want:
-		f.Outlook = fmt.Sprintf("still killed (live %s + rest %s > %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
-	case class == Leak && c.outcome.Elapsed < longestFirstRise.v():
-		f.Outlook = "no help against a leak, only later"
-	case vain:
-		f.Outlook = "still killed, only later: a leak fills any limit"
-	case class == IdleHeap && c.othersGrew():
-		f.Outlook = "may still be killed: the other processes were growing"
-	case class == IdleHeap && c.curve.max > float64(want):
-		f.Outlook = fmt.Sprintf("lives, but collects hard at times (live %s before)", fsize(c.curve.max))
-	case class == Burst && need > want*60/100:
-		f.Outlook = fmt.Sprintf("may still be killed (live %s and rising)", whole(c.live.bytes))
-	case need > want*85/100:
-		f.Outlook = fmt.Sprintf("lives, but collects hard (live %s)", whole(c.live.bytes))
-	default:
-		f.Outlook = fmt.Sprintf("lives (live %s + rest %s < %s)", whole(c.live.bytes), whole(c.nonHeap()), limit(c.limit))
-	}
-	return f
-}
-
-// spiralFix is a GOMEMLIMIT a quarter above the live heap, with a limit that holds
-// it where the one in force does not.
-func spiralFix(c *Case) *Fix {
-	const step = 16 * sample.MiB
-	want, under := c.limitForGo(), c.limit
-	need := (c.live.bytes*5/4 + c.goFixed() + step - 1) / step * step
-	if want < need {
-		want = need
-		if under > 0 {
-			under = (need + need/10 + c.outside() + step - 1) / step * step
-		}
-	}
-	f := &Fix{Text: "GOMEMLIMIT=" + units.Env(want), Kind: "config", State: "predicted", Outlook: fmt.Sprintf("room to collect (live %s)", whole(c.live.bytes))}
-	f.Command = f.Text + " " + c.again(under, sameBuild)
-	if under > c.limit {
-		f.Kind, f.Text = "limit", f.Text+" and a limit of "+limit(under)
-	}
-	return f
-}
-
-// limitFix is a limit that holds need, with a tenth to spare, in steps of 16 MiB.
-func limitFix(c *Case, need sample.Bytes) *Fix {
-	if c.limit == 0 || need >= unlimited {
-		return nil
-	}
-	const step = 16 * sample.MiB
-	want := (need + need/10 + step - 1) / step * step
-	if want <= c.limit {
-		return nil
-	}
-	return &Fix{Text: "a limit of " + limit(want), Kind: "limit", State: "predicted", Outlook: fmt.Sprintf("lives (needs about %s)", whole(need)),
-		Command: c.again(want, sameBuild)}
-}
-
 // whole is a size in whole MiB, for arithmetic that is read in passing.
 func whole(b sample.Bytes) string { return fmt.Sprintf("%d MiB", (b+sample.MiB/2)/sample.MiB) }
 
-// build is which build of the program a command runs.
-type build string
-
-const (
-	sameBuild build = ""
-	newBuild  build = "-new" // the changed one, beside the other
-)
-
-// again is the command that repeats the run under a limit (0: none), with the
-// load it had.
-func (c *Case) again(limit sample.Bytes, b build, flags ...string) string {
-	words := append([]string{"highwater", "run"}, flags...)
+// again is the command that repeats the run under a limit (0: none), with the load it
+// had. Words that are a setting, NAME=VALUE, are set for the program and not for
+// highwater; the others are flags.
+func (c *Case) again(limit sample.Bytes, with ...string) string {
+	words, settings := []string{"highwater", "run"}, []string{"env"}
+	for _, w := range with {
+		switch {
+		case w == "":
+		case strings.HasPrefix(w, "-") || !strings.Contains(w, "="):
+			words = append(words, w)
+		default:
+			settings = append(settings, w)
+		}
+	}
 	if limit > 0 {
 		words = append(words, "--limit", units.Env(limit))
 	}
@@ -235,25 +195,22 @@ func (c *Case) again(limit sample.Bytes, b build, flags ...string) string {
 	if c.Load != "" {
 		words = append(words, "--load", c.Load)
 	}
-	return Shell(append(append(words, "--"), c.command(b)...)...)
+	words = append(words, "--")
+	if len(settings) > 1 {
+		words = append(words, settings...)
+	}
+	return Shell(append(words, c.command()...)...)
 }
 
-// command is the program as it was run. A changed build stands in for the
-// program that was started, where that is the subject.
-func (c *Case) command(b build) []string {
-	name := "PROGRAM"
-	p := c.program(c.Subject)
-	if p != nil && p.Name != "" {
-		name = p.Name
+// command is the program as it was run.
+func (c *Case) command() []string {
+	if len(c.Command) > 0 {
+		return c.Command
 	}
-	if len(c.Command) == 0 {
-		return []string{"./" + name + string(b)}
+	if p := c.program(c.Subject); p != nil && p.Name != "" {
+		return []string{"./" + p.Name}
 	}
-	out := slices.Clone(c.Command)
-	if path.Base(out[0]) == name {
-		out[0] += string(b)
-	}
-	return out
+	return []string{"./PROGRAM"}
 }
 
 // Shell is words as a shell reads them.

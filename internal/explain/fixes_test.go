@@ -1,22 +1,26 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/recording"
 )
 
-// A GOMEMLIMIT is offered where none is set, without a command where it would not help;
-// where one is set, a lower one is offered only if it would.
-func TestALowerGOMEMLIMITIsOfferedOnlyWhereItHelps(t *testing.T) {
+// A GOMEMLIMIT is a fix where it helps and is not in force; against a leak it is listed
+// as what does not help.
+func TestAGOMEMLIMITIsAFixOnlyWhereItHelps(t *testing.T) {
 	for _, c := range []struct {
-		scene            string
-		set              int64
-		offered, command bool
+		scene       string
+		set         int64
+		fixed, vain bool
 	}{
-		{"leak", 0, true, false},
-		{"leak", 250 * int64(mib), false, false},
-		{"garbage over the limit", 0, true, true},
-		{"garbage over the limit", 255 * int64(mib), true, true},
+		{"leak", 0, false, true},
+		{"leak", 150 * int64(mib), false, false},
+		{"garbage over the limit", 0, true, false},
+		{"garbage over the limit", 255 * int64(mib), true, false},
 	} {
 		s := scenes[c.scene]()
 		if c.set > 0 {
@@ -26,14 +30,44 @@ func TestALowerGOMEMLIMITIsOfferedOnlyWhereItHelps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		offered, command := false, false
-		for _, f := range a.Fixes {
-			if f.Kind == "config" {
-				offered, command = true, f.Command != ""
+		fixed := slices.ContainsFunc(a.Fixes, func(f Fix) bool { return f.Kind == "config" && f.State == "predicted" && f.Command != "" })
+		if vain := len(a.WontHelp) > 0; fixed != c.fixed || vain != c.vain {
+			t.Errorf("%s with GOMEMLIMIT %d: a fix %v, no help %v: %+v %+v %s", c.scene, c.set, fixed, vain, a.Fixes, a.WontHelp, a.NotPredicted)
+		}
+	}
+}
+
+// TestWhatWasRunTakesThePlaceOfAPrediction: a fix that survived is proved, one that was
+// lost is no fix.
+func TestWhatWasRunTakesThePlaceOfAPrediction(t *testing.T) {
+	for lost, want := range map[int]string{0: "proved", 2: ""} {
+		s := scenes["garbage over the limit"]()
+		a, _ := Explain(s.Evidence, nil)
+		fix := a.Fixes[0]
+		at := time.Unix(5, 0)
+		s.Tried = []recording.Tried{
+			{At: at, Kind: "base", Runs: 3, Lost: 3, Why: "killed 3 of 3"},
+			{At: at, Fix: fix.Text, Kind: fix.Kind, Runs: 3, Lost: lost, Why: "what came of it"},
+		}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := ""
+		for i, f := range a.Fixes {
+			if f.Text == fix.Text {
+				state = f.State
+			}
+			if want := string(rune('A' + i)); f.ID != want {
+				t.Errorf("fix %d is called %s", i, f.ID)
 			}
 		}
-		if offered != c.offered || command != c.command {
-			t.Errorf("%s with GOMEMLIMIT %d: offered %v, with a command %v; %s", c.scene, c.set, offered, command, a.Verdict.Class)
+		vain := slices.ContainsFunc(a.WontHelp, func(n NoHelp) bool { return n.Text == fix.Text && n.Reason == "tried: what came of it" })
+		if state != want || vain != (lost > 0) {
+			t.Errorf("%d of 3 lost: state %q, among those that do not help: %v", lost, state, vain)
+		}
+		if lost == 0 && a.Fixes[0].Outlook != "what came of it; without it killed 3 of 3" {
+			t.Errorf("%q", a.Fixes[0].Outlook)
 		}
 	}
 }
@@ -53,7 +87,7 @@ func TestWhatToRunNextIsACommand(t *testing.T) {
 			if command == "" {
 				t.Errorf("%s: an empty command", name)
 			}
-			if strings.HasPrefix(command, "GOMEMLIMIT=") {
+			if strings.Contains(command, " -- env GOMEMLIMIT=") {
 				bounded++
 			}
 		}

@@ -232,10 +232,6 @@ func (c *Case) nextCommands() []string {
 	if c.wantsRoom() && len(c.Sites) > 0 {
 		limit *= 2
 	}
-	changed := sameBuild
-	if c.unread() && c.Imported == "" {
-		changed = newBuild
-	}
 	var flags []string
 	if p := c.program(c.Subject); p != nil && p.Go != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Moment.Processes) > 1 {
 		flags = []string{"--follow-forks"}
@@ -247,10 +243,10 @@ func (c *Case) nextCommands() []string {
 		}
 		flags = append(flags, "--heap", string(reason)) // who holds it needs no heap profile
 	}
-	if bounded := memoryLimitFix(c, Inconclusive); c.collectorOff() && bounded != nil && bounded.Command != "" {
-		return []string{bounded.Command}
+	if bounded := c.boundedBy(); c.collectorOff() && bounded != "" {
+		return []string{bounded}
 	}
-	return []string{c.again(limit, changed, flags...)}
+	return []string{c.again(limit, flags...)}
 }
 
 func seconds(s float64) string { return units.Duration(durationOf(s)) }

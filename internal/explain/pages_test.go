@@ -104,6 +104,12 @@ func exampleOf(b *strings.Builder, name string, a *Answer) {
 		}
 		b.WriteString("\n")
 	}
+	for _, n := range a.WontHelp {
+		fmt.Fprintf(b, "* No help: %s (%s)\n", n.Text, n.Reason)
+	}
+	if a.NotPredicted != "" {
+		fmt.Fprintf(b, "* Of a setting or a limit nothing is predicted: %s\n", a.NotPredicted)
+	}
 	b.WriteString("\nIts evidence:\n\n")
 	for _, f := range a.Evidence {
 		fmt.Fprintf(b, "* %s\n", f.Text)

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -146,8 +147,8 @@ var gcScenes = map[string]func() *scene{
 // needed was not seen, so that no GOMEMLIMIT is said to suffice.
 func TestFreedMemoryIsGivenBackForAnotherProcess(t *testing.T) {
 	for low, want := range map[float64]string{
-		20: "debug.FreeOSMemory() when such work is over; GOMEMLIMIT=154MiB, may still be killed: the other processes were growing; ",
-		70: "GOMEMLIMIT=154MiB, lives (live 30 MiB + rest 77 MiB < 256 MiB); debug.FreeOSMemory() when such work is over; ",
+		20: "debug.FreeOSMemory() when such work is over; ",
+		70: "GOMEMLIMIT; debug.FreeOSMemory() when such work is over; ", // 30 MiB live all along
 	} {
 		s := newScene()
 		s.heap(30, 30, 50)
@@ -156,7 +157,7 @@ func TestFreedMemoryIsGivenBackForAnotherProcess(t *testing.T) {
 		s.killed()
 		s.Moment.Cgroup.Stat.PageCache = mib
 		s.charge()
-		s.cycles(60, 30, 130, 30, 30, 30, 31, 30)
+		s.cycles(60, 30, 31, 30, 30, 30, 31, 30)
 		s.beside(4712, "convert", true, 70)
 		s.Spans[sample.ProcessKey{PID: 4712, Start: 98}] = Span{Low: bytesOf(low), High: 70 * mib, Seconds: 5}
 		a, err := Explain(s.Evidence, nil)
@@ -165,14 +166,11 @@ func TestFreedMemoryIsGivenBackForAnotherProcess(t *testing.T) {
 		}
 		got := ""
 		for _, f := range a.Fixes {
-			got += f.Text
-			if f.Outlook != "" {
-				got += ", " + f.Outlook
-			}
-			got += "; "
+			text, _, _ := strings.Cut(f.Text, "=")
+			got += text + "; "
 		}
-		if got != want {
-			t.Errorf("%s\nwant %s", got, want)
+		if unsaid := a.NotPredicted == "the other processes were growing"; got != want || unsaid != (low == 20) {
+			t.Errorf("%s\nwant %s; not predicted: %q, in vain: %v", got, want, a.NotPredicted, a.WontHelp)
 		}
 	}
 }

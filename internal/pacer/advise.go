@@ -11,10 +11,7 @@ import (
 // advise finds the setting for the limit, and the smallest limits.
 func (t *tuner) advise(a *Answer) {
 	a.Smallest = &Smallest{AsIs: t.whole((float64(t.now.anon.P95) + t.h.rest) * spare)}
-	a.Smallest.Healthy = t.smallest(func(p prediction, limit float64) bool {
-		s, _ := t.survives(p, limit)
-		return s == Survives && !p.spiral && t.healthy(p)
-	})
+	a.Smallest.Healthy = t.smallest(t.fitsWell)
 	a.Smallest.Alive = t.smallest(func(p prediction, limit float64) bool {
 		return float64(p.anon.P95)+t.h.rest <= limit
 	})
@@ -27,7 +24,9 @@ func (t *tuner) advise(a *Answer) {
 		limit = float64(a.Smallest.Healthy)
 	}
 	set, p := t.forLimit(limit)
-	if s, _ := t.survives(p, limit); s != Survives || p.spiral {
+	o := (&Predictor{t: t}).judged(Outlook{GOMEMLIMIT: sample.Bytes(set.Limit), Limit: sample.Bytes(limit)}, p)
+	if o.Chance != Fits {
+		a.NotRecommended = o.Why
 		return
 	}
 	a.Recommended = t.recommended(set, limit)
@@ -81,29 +80,40 @@ func (t *tuner) healthy(p prediction) bool {
 // held is the part of a limit that is left to the unforeseen, at least 4 MiB.
 const held = 0.03
 
-// forLimit is the greatest GOMEMLIMIT with which the run fits a limit: the limit
-// less what Go does not count, lowered until what marks allocate fits too.
-func (t *tuner) forLimit(limit float64) (Setting, prediction) {
-	room := limit - t.nonGo() - max(limit*held, 4*mib)
-	set := Setting{GOGC: t.h.Setting.GOGC}
-	var p prediction
-	for range 6 {
-		set.Limit = int64(max(room, mib)) >> 20 << 20
-		p = t.m.predict(set, t.h.forced)
-		over := (float64(p.anon.P95)+t.h.rest)*spare - limit
-		if over <= 0 || p.spiral {
-			break // it fits, or nothing will make it
-		}
-		room -= max(over, 2*mib)
+// MemoryLimitFor is the GOMEMLIMIT for a limit: what is left of it when what Go does not
+// count, and a little, is taken off; rounded as units.Env prints it. 0: nothing is left.
+func MemoryLimitFor(limit, nonGo sample.Bytes) sample.Bytes {
+	spare := max(sample.Bytes(held*float64(limit)), 4*sample.MiB)
+	room := limit.Sub(nonGo + spare)
+	if room < 16*sample.MiB {
+		return room / sample.KiB * sample.KiB
 	}
-	return set, p
+	return room / sample.MiB * sample.MiB
+}
+
+// forLimit is the greatest GOMEMLIMIT with which the run fits a limit: the limit
+// less what Go does not count, lowered until what marks allocate fits too. Where that
+// does not help it is the greatest.
+func (t *tuner) forLimit(limit float64) (Setting, prediction) {
+	set := Setting{GOGC: t.h.Setting.GOGC, Limit: max(int64(MemoryLimitFor(sample.Bytes(limit), sample.Bytes(t.nonGo()))), int64(sample.MiB))}
+	first := t.m.predict(set, t.h.forced)
+	for p, tries := first, 0; tries < 6; tries++ {
+		over := (float64(p.anon.P95)+t.h.rest)*spare - limit
+		if over <= 0 {
+			return set, p
+		}
+		set.Limit -= int64(max(over, 2*mib)) >> 20 << 20
+		if set.Limit < int64(sample.MiB) || p.spiral {
+			break
+		}
+		p = t.m.predict(set, t.h.forced)
+	}
+	return Setting{set.GOGC, first.set.Limit}, first
 }
 
 // smallest bisects for the least limit that is good with its GOMEMLIMIT, to 1 %;
 // 0 where none up to twice what the recorded setting needs is.
 func (t *tuner) smallest(good func(prediction, float64) bool) sample.Bytes {
-	t.m.draws = rough
-	defer func() { t.m.draws = draws }()
 	low, high := t.h.rest, 2*(float64(t.now.anon.P95)+t.h.rest)*spare
 	holds := func(limit float64) bool {
 		_, p := t.forLimit(limit)

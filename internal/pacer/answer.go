@@ -24,8 +24,9 @@ type Answer struct {
 	NonGo    sample.Bytes `json:"non_go_bytes"`
 	Settings []Predicted  `json:"settings"`
 	// Recommended is nil where nothing fits, or where the grade is refused.
-	Recommended *Recommended `json:"recommended"`
-	Smallest    *Smallest    `json:"smallest"`
+	Recommended    *Recommended `json:"recommended"`
+	NotRecommended string       `json:"not_recommended"` // why no GOMEMLIMIT is, "" where one is
+	Smallest       *Smallest    `json:"smallest"`
 }
 
 // Grade is how far the predictions are to be believed.

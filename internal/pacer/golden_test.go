@@ -87,6 +87,10 @@ func recordingOf(t *testing.T, name string) string {
 			t.Fatalf("%s: %v", line, err)
 		}
 	}
+	// It ended by itself: the work is all there was.
+	if err := w.Event(sample.Event{At: began.Add(time.Hour), Kind: sample.EventExit, Process: key, Text: "exit 0"}); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package pacer
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/units"
@@ -12,11 +11,18 @@ import (
 // few is the least number of collections whose live heap was seen.
 const few = 3
 
+// muchOff is by how much the replay may be off, as a share, so that its interval, which
+// is wider by as much, still says something.
+const muchOff = 0.35
+
 // gradeOf holds the model's replay of the recorded setting against the recording,
 // and says what else limits the answer.
 func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 	if why := refusal(h, m); why != "" {
 		return Refused, []string{why}
+	}
+	if h.killed {
+		return gradeOfKilled(h, m)
 	}
 	g, rec := grader{grade: High}, h.Recorded
 	off := float64(replay.peak.P50)/rec.Peak - 1
@@ -26,23 +32,30 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 		g.say(High, match)
 	case size <= 0.10:
 		g.say(Medium, match)
-	case rec.Peak >= 0.9*replay.peakLow && rec.Peak <= 1.1*replay.peakTop:
+	case off <= muchOff && off >= -muchOff:
 		g.say(Low, match+": trust the interval, not its middle")
 	default:
 		return Refused, []string{"the model does not bring the recorded run out again: " + match}
 	}
 	g.liveness(h, m)
-	if m.live.grows {
-		if widest := slices.Max(m.live.widest); widest > 1.05*m.live.most {
-			g.say(Medium, fmt.Sprintf("buffers grow by copying: where all are copied at once about %s are live, no collection found more than %s; the interval holds it", units.Size(int64(widest)), units.Size(int64(m.live.most))))
-		}
-	}
 	g.seen(h, m)
 	if top := m.top(); m.sparse() {
 		g.say(Medium, fmt.Sprintf("of %s mapped %s were ever written: of the resident set only the interval can be trusted", units.Size(int64(top.ready)), units.Size(int64(top.anon))))
 	}
 	if m.passed > 2 {
-		g.say(Medium, fmt.Sprintf("marks passed their goals by up to %.0f%% of the way to them: the machine was busy, which widens the intervals", 100*(m.passed-1)))
+		g.say(Medium, fmt.Sprintf("marks passed their goals by up to %.0f%% of the way to them: the machine was busy", 100*(m.passed-1)))
+	}
+	return g.grade, g.why
+}
+
+// gradeOfKilled: what was recorded of a run that was killed is its beginning. The replay
+// of that says little; what was live at its end says what must fit.
+func gradeOfKilled(h *History, m *model) (Grade, []string) {
+	g := grader{grade: High}
+	g.liveness(h, m)
+	g.say(Medium, "it was killed: that it would have gone on as before is taken for granted")
+	if m.beyond > h.Recorded.Anon/10 {
+		g.say(Medium, units.Size(int64(m.beyond))+" are not Go's: taken as constant")
 	}
 	return g.grade, g.why
 }
@@ -52,6 +65,9 @@ func refusal(h *History, m *model) string {
 	switch {
 	case h.changed > 2:
 		return fmt.Sprintf("GOGC or GOMEMLIMIT were changed %d times while it ran: the program sizes its heap itself", h.changed)
+	case h.killed && len(h.marks) == 0:
+		return "too few collections: none was seen before the kill"
+	case h.killed:
 	case len(h.marks) < few:
 		return fmt.Sprintf("too few collections: what was live is known at %d of them, at least %d are needed; record a longer run, or one with GOGC=50", len(h.marks), few)
 	case h.end()-m.rampEnd < m.live.most/2:
@@ -62,7 +78,7 @@ func refusal(h *History, m *model) string {
 	if name := sizesByMemory(h); name != "" {
 		return name + " sizes itself by the memory or the limit that it finds: under another it would not do the same work"
 	}
-	return ""
+	return h.refusesFuture(m)
 }
 
 // memorySized are modules that read the limit, or GOMEMLIMIT, and follow it.
@@ -71,6 +87,9 @@ var memorySized = []string{
 }
 
 func sizesByMemory(h *History) string {
+	if h.Program.Go == nil {
+		return ""
+	}
 	for _, d := range h.Program.Go.Deps {
 		for _, name := range memorySized {
 			if strings.HasPrefix(d.Path, name) {
@@ -123,11 +142,8 @@ func (g *grader) seen(h *History, m *model) {
 	if h.changed > 0 {
 		g.say(Medium, "GOGC or GOMEMLIMIT were set while it ran")
 	}
-	if last := h.marks[len(h.marks)-1]; h.killed {
-		g.say(Medium, "it was killed: what it would have done after is not in this")
-		if h.held == nil && h.end()-last.clock > last.live/2 {
-			g.say(Low, fmt.Sprintf("what was live in the last %s before the kill was not seen", units.Size(int64(h.end()-last.clock))))
-		}
+	if !h.killed && !h.ended && m.grows > 0 {
+		g.say(Low, "its live heap was growing, by "+perSecond(m.grows)+": a longer run needs more")
 	}
 	if m.beyond > h.Recorded.Anon/10 {
 		g.say(Medium, units.Size(int64(m.beyond))+" are not Go's: taken as constant")

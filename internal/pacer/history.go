@@ -14,18 +14,16 @@ type History struct {
 	Setting  Setting // in force when it ended
 	Recorded recorded
 
-	began int64 // UTC nanoseconds of the first sample
-	ticks []tick
-	marks []mark
-	large []large
-	// growing is how much of the arrays of buffers that grow was not freed, by clock.
-	growing []at
-	forced  []float64 // clocks at which the program asked for a collection
+	began  int64 // UTC nanoseconds of the first sample
+	ticks  []tick
+	marks  []mark
+	forced []float64 // clocks at which the program asked for a collection
 
 	rest    float64 // greatest charge that is not the process's own anonymous memory, nor page cache
 	limit   float64 // of the cgroup; 0: none
 	cpus    int
 	killed  bool
+	ended   bool  // the program ended by itself, or its load did: the work is all there was
 	begins  bool  // the process was seen from its start, or soon after
 	changed int   // how often GOGC or GOMEMLIMIT were changed
 	held    *knot // what a mark at its death found

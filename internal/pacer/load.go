@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -16,14 +17,18 @@ const mostRows = 200_000
 var ErrNoHistory = errors.New("no Go program's collector was seen in it")
 
 // Load reads the Go program with the greatest resident set.
-func Load(r *recording.Reader) (*History, error) {
+func Load(r *recording.Reader) (*History, error) { return LoadOf(r, sample.ProcessKey{}) }
+
+// LoadOf reads that process; the zero key is the Go program with the greatest resident
+// set.
+func LoadOf(r *recording.Reader, key sample.ProcessKey) (*History, error) {
 	programs, err := r.Programs()
 	if err != nil {
 		return nil, err
 	}
 	var best *History
 	for _, p := range programs {
-		if p.Go == nil || best != nil && p.Key == best.Program.Key {
+		if p.Go == nil || best != nil && p.Key == best.Program.Key || key != (sample.ProcessKey{}) && p.Key != key {
 			continue
 		}
 		h := &History{Program: p}
@@ -51,7 +56,7 @@ func (h *History) load(r *recording.Reader) error {
 	h.marks = marksOf(h.ticks, cycles)
 	h.forced = forcedOf(h.ticks)
 	h.noteRecorded()
-	return h.loadLarge(r)
+	return nil
 }
 
 // columns are what is read of process_sample, in the order in which tickAt takes them.
@@ -108,8 +113,11 @@ func (h *History) surroundings(r *recording.Reader) error {
 		return err
 	}
 	for _, e := range events {
-		if e.Kind == sample.EventOOMKill {
+		switch {
+		case e.Kind == sample.EventOOMKill:
 			h.killed = true
+		case e.Kind == sample.EventLoadEnd, e.Kind == sample.EventExit && e.Process == h.Program.Key && strings.HasPrefix(e.Text, "exit "):
+			h.ended = true
 		}
 	}
 	if err := h.loadDeath(r); err != nil {

@@ -1,9 +1,6 @@
 package pacer
 
-import (
-	"math/rand/v2"
-	"sort"
-)
+import "sort"
 
 // remembered is how many cycles the runtime looks back for the most that was
 // allocated for each byte scanned (gcControllerState.lastConsMark, and the last one).
@@ -35,27 +32,22 @@ const leastMark = 2 * mib
 // the goal: measured, to 105 % of it and 2 % of the live heap; more on a machine so
 // busy that marks stood still, as far as this recording shows.
 func (r *replay) during(live, left float64, close bool) float64 {
-	d := r.pace * nearest(r.shares, r.now, r.rng) * (live + r.scanned + leastMark)
+	d := nearest(r.shares, r.now) * (live + r.scanned + leastMark)
 	if close {
 		d *= throttled
 	}
 	return max(min(d, r.passed*max(0, left)+assisted*live), eachP)
 }
 
-// nearest draws one of the three figures around clock a; without a generator it is
-// the middle one by size.
-func nearest(list []at, a float64, rng *rand.Rand) float64 {
+// nearest is the middle one by size of the three figures around clock a.
+func nearest(list []at, a float64) float64 {
 	if len(list) == 0 {
 		return 0
 	}
 	i := sort.Search(len(list), func(i int) bool { return list[i].clock >= a })
 	first := min(max(0, i-1), max(0, len(list)-3))
-	few := list[first:min(len(list), first+3)]
-	if rng != nil {
-		return few[rng.IntN(len(few))].v
-	}
 	v := make([]float64, 0, 3)
-	for _, f := range few {
+	for _, f := range list[first:min(len(list), first+3)] {
 		v = append(v, f.v)
 	}
 	sort.Float64s(v)

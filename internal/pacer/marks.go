@@ -16,7 +16,6 @@ type mark struct {
 	peak   float64 // heap in use at its end; 0: not known
 	runway float64 // how far below its goal it began, as a share of what was to be scanned; 0: not known
 	left   float64 // bytes from its start to its goal; 0: not known
-	beyond float64 // how far beyond its highest trigger it began; NaN: not known
 }
 
 // marksOf joins collections with the samples before and after each. A sample in
@@ -54,7 +53,7 @@ type observed struct{ grain, full, scanned float64 }
 func (o observed) markOf(ticks []tick, i int, c sample.GCCycle) mark {
 	after, found := ticks[i], float64(c.Marked)
 	end := after.alloc - max(0, after.live-after.marked)/o.grain
-	m := mark{n: int(c.N), clock: end, live: found, during: math.NaN(), beyond: math.NaN()}
+	m := mark{n: int(c.N), clock: end, live: found, during: math.NaN()}
 	if after.gcs != int(c.N) {
 		m.clock = math.NaN() // others ended since: found is of one, the sample of another
 	}
@@ -82,8 +81,6 @@ func (o observed) markOf(ticks []tick, i int, c sample.GCCycle) mark {
 	m.peak = max(m.peak, min(before.heap, before.live)+end-before.alloc)
 	m.runway = runwayOf(before, trigger, o.scanned)
 	if before.goal < math.MaxInt64/2 {
-		highest := State{Marked: before.marked}.Trigger(before.goal, 0)
-		m.beyond = max(0, trigger-max(highest, before.marked+mib))
 		m.left = max(0, before.goal-trigger)
 	}
 	return m
@@ -115,14 +112,6 @@ func fullOf(ticks []tick) float64 {
 		return 1
 	}
 	return percentile(shares, 0.5)
-}
-
-// known is what was allocated during it, 0 where that is not known.
-func (m mark) known() float64 {
-	if math.IsNaN(m.during) {
-		return 0
-	}
-	return m.during
 }
 
 // runwayOf is how far below its goal a collection began, as a share of what was to be

@@ -89,13 +89,12 @@ func TestALimitBelowTheLiveHeapIsASpiral(t *testing.T) {
 
 func TestTheSameRecordingGivesTheSameFigures(t *testing.T) {
 	h := server(64 * mib)
-	h.large = []large{{from: 0, to: h.end(), size: 5 * mib, bytes: h.end() / 3}}
 	one, two := newModel(h).predict(Setting{100, none}, nil), newModel(h).predict(Setting{100, none}, nil)
 	if one != two {
 		t.Errorf("%+v\nthen\n%+v", one, two)
 	}
 	if one.peak.P95 <= one.peak.P5 {
-		t.Error("large allocations make no interval")
+		t.Error("what past predictions were off by makes no interval")
 	}
 }
 
@@ -137,7 +136,7 @@ func TestRefusals(t *testing.T) {
 		{"a kill with much new memory", func(h *History) {
 			h.killed = true
 			h.marks = h.marks[:len(h.marks)-2]
-		}, Low},
+		}, Refused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := server(100 * mib)

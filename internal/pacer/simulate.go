@@ -2,7 +2,6 @@ package pacer
 
 import (
 	"math"
-	"math/rand/v2"
 	"sort"
 )
 
@@ -11,25 +10,23 @@ type model struct {
 	h    *History
 	live *liveness
 	resident
-	draws   int // of a prediction
 	grain   float64
 	scanned float64 // stacks and globals
 	shares  []at    // allocated during a mark, as a share of what was live, by clock
-	// furthest is how far beyond their triggers nine of ten collections began, and ever
-	// how far the furthest did: large objects do not come at any place.
-	furthest, ever float64
-	passed         float64 // how far marks passed their goals, as a share of what was left to them
+	passed  float64 // how far marks passed their goals, as a share of what was left to them
 	// A program that starts allocates as fast as it can, in collections too short to
 	// be seen one by one. That they were is seen from the runway of the next ones.
 	rampEnd, rampShare float64
-	missed             missed // by the replay of the recorded setting
+	grows              float64 // bytes of live heap a second; 0: it does not
+	errors             pastErrors
+	unsure             float64 // see unsureOf
 }
 
 // at is a figure at a clock.
 type at struct{ clock, v float64 }
 
 func newModel(h *History) *model {
-	m := &model{h: h, draws: draws, live: livenessOf(h), grain: grainOf(h.ticks), scanned: scannedOf(h.ticks), resident: residentOf(h)}
+	m := &model{h: h, live: livenessOf(h), grain: grainOf(h.ticks), scanned: scannedOf(h.ticks), resident: residentOf(h)}
 	for _, k := range h.marks {
 		if k.live <= 0 {
 			continue
@@ -41,38 +38,18 @@ func newModel(h *History) *model {
 			}
 		}
 	}
-	m.furthest, m.ever = furthestOf(h.marks)
 	m.passed = min(max(m.passed, 1.05), 5)
 	m.rampEnd = m.live.knots[m.live.work].clock
+	m.grows = h.growth(m.live)
+	m.errors = readErrors(residualsTable)
 	seen := 0
 	for _, k := range h.marks {
 		if k.clock >= m.rampEnd && seen <= remembered {
 			m.rampShare, seen = max(m.rampShare, k.runway), seen+1
 		}
 	}
+	m.unsure = unsureOf(h, m.live, m.run(h.Setting, h.forced).peak)
 	return m
-}
-
-// furthestOf is +Inf where too few collections were seen to tell.
-func furthestOf(marks []mark) (furthest, ever float64) {
-	var beyond []float64
-	for _, k := range marks {
-		if !math.IsNaN(k.beyond) {
-			beyond = append(beyond, k.beyond)
-		}
-	}
-	if len(beyond) < 10 {
-		return math.Inf(1), math.Inf(1)
-	}
-	return percentile(beyond, 0.9), percentile(beyond, 1)
-}
-
-// drawCarried draws how far large objects carry the heap beyond a trigger in one run.
-func (m *model) drawCarried(rng *rand.Rand) float64 {
-	if math.IsInf(m.ever, 1) {
-		return m.ever
-	}
-	return m.furthest + (m.ever-m.furthest)*rng.Float64()
 }
 
 // scannedOf is the stacks and globals in the goal, found from goals that GOGC alone
@@ -117,26 +94,11 @@ const eachMark = 0.5 * mib
 // mostCollections ends a run of the model that would go on for too long.
 const mostCollections = 100_000
 
-// How fast a program allocates while it starts differs from run to run, and with it
-// the runway of the five collections that follow: measured, by these factors.
-const rampLeast, rampMost = 0.4, 1.2
-
-// A mark takes as long as the machine lets it, and what is allocated meanwhile goes
-// with it: that of a whole run is drawn between these shares of the recorded one's (of
-// single marks 0.4 to 2.5 were measured; the machine was busier in some runs than in others).
-const paceLeast, paceMost = 0.4, 1.6
-
 // run goes through the recording's line of allocations under a setting. when are
-// the clocks at which a collection is asked for. In a wide run all buffers that grow
-// stand at their widest wherever they do.
-func (m *model) run(set Setting, when []float64, rng *rand.Rand, wide bool) outcome {
-	r := replay{model: m, set: set, when: when, rng: rng, path: m.live.draw(rng, wide)}
-	r.now, r.ramp, r.pace, r.carried = m.h.start(), m.rampShare, 1, m.furthest
-	if rng != nil {
-		r.ramp *= rampLeast + (rampMost-rampLeast)*rng.Float64()
-		r.pace = paceLeast + (paceMost-paceLeast)*rng.Float64()
-		r.carried = m.drawCarried(rng)
-	}
+// the clocks at which a collection is asked for.
+func (m *model) run(set Setting, when []float64) outcome {
+	r := replay{model: m, set: set, when: when, path: path{l: m.live}}
+	r.now = m.h.start()
 	r.heap = m.live.knots[0].live
 	if !m.h.begins { // seen from the middle: what the collector knew then
 		r.heap, r.state.Marked = m.h.ticks[0].heap, m.h.ticks[0].marked
@@ -151,19 +113,15 @@ func (m *model) run(set Setting, when []float64, rng *rand.Rand, wide bool) outc
 // replay is a run of the model under way.
 type replay struct {
 	*model
-	set     Setting
-	when    []float64
-	rng     *rand.Rand
-	path    *path
-	state   State
-	now     float64             // clock
-	heap    float64             // in use
-	last    float64             // seconds at which the last collection ended
-	before  [remembered]float64 // allocated during each of the last marks, as a share of what was live
-	ramp    float64             // rampShare as drawn
-	pace    float64             // of what is allocated during a mark, as drawn
-	carried float64             // how far large objects carry it beyond a trigger at most, as drawn
-	out     outcome
+	set    Setting
+	when   []float64
+	path   path
+	state  State
+	now    float64             // clock
+	heap   float64             // in use
+	last   float64             // seconds at which the last collection ended
+	before [remembered]float64 // allocated during each of the last marks, as a share of what was live
+	out    outcome
 }
 
 // collection allocates up to the next one's trigger, marks, and frees.
@@ -175,15 +133,9 @@ func (r *replay) collection(end float64) {
 	if !byLimit { // the sweeper is given room (sweepHeapLiveBasis + sweepMinHeapDistance)
 		trigger = max(trigger, r.heap+mib)
 	}
-	if r.out.gcs == 0 && r.rng != nil {
-		trigger = r.firstOf(trigger)
-	}
 	close := r.state.Marked >= goal-mib/4
 	start := r.now + max(0, trigger-r.heap)/r.grain
 	start = r.asked(start)
-	if r.rng != nil {
-		start = r.path.whole(start + min(r.h.overshoot(start, r.rng), r.carried))
-	}
 	start = max(start, r.now+eachP)
 	if start >= end {
 		r.grow(end - r.now)
@@ -202,21 +154,10 @@ func (r *replay) collection(end float64) {
 	r.heap = min(r.heap, live+during)
 	share := during / max(live+r.scanned, heapMinimum)
 	if r.now <= r.rampEnd {
-		share = max(share, r.ramp)
+		share = max(share, r.rampShare)
 	}
 	r.before[r.out.gcs%remembered] = share
 	r.state.Marked, r.last = r.heap, r.h.seconds(r.now)
-}
-
-// firstOf moves the first trigger by a part of the step to the second. The first
-// collections of a program double the heap so fast that small things decide where
-// in its growth the last of them lies, and no sample sees them: any place is as
-// likely.
-func (r *replay) firstOf(trigger float64) float64 {
-	if r.set.GOGC < 0 || r.state.Marked > 0 || !r.h.begins {
-		return trigger
-	}
-	return trigger * math.Pow(1+float64(r.set.GOGC)/100, r.rng.Float64())
 }
 
 // eachP is the least that is allocated between two collections: what the caches of

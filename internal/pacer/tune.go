@@ -28,23 +28,26 @@ type tuner struct {
 	used, idle float64
 }
 
-// Tune grades the history and, unless it refuses, predicts.
-func Tune(h *History, o Options) *Answer {
-	a := &Answer{Schema: Schema, Recording: o.Recording, Program: h.Program.Name, GoVersion: h.Program.Go.Version,
-		Why: []string{}, Settings: []Predicted{}}
+func newTuner(h *History, o Options) *tuner {
 	t := &tuner{h: h, o: o, limit: float64(o.Limit), m: newModel(h)}
 	if t.limit == 0 {
 		t.limit = h.limit
 	}
 	t.used, t.idle = h.gcShares()
 	t.now = t.m.predict(h.Setting, h.forced)
+	return t
+}
+
+// Tune grades the history and, unless it refuses, predicts.
+func Tune(h *History, o Options) *Answer {
+	a := &Answer{Schema: Schema, Recording: o.Recording, Program: h.Program.Name, GoVersion: h.Program.Go.Version,
+		Why: []string{}, Settings: []Predicted{}}
+	t := newTuner(h, o)
 	t.describe(a)
 	a.Grade, a.Why = gradeOf(h, t.m, t.now)
 	if a.Grade == Refused {
 		return a
 	}
-	t.m.missed = missedBy(h.Recorded, t.now)
-	t.now = t.now.widened(t.m)
 	for _, s := range t.settings() {
 		a.Settings = append(a.Settings, t.predicted(t.m.predict(s, h.forced), ""))
 	}
@@ -188,7 +191,7 @@ func (t *tuner) survives(p prediction, limit float64) (s Survival, thrash bool) 
 	middle, upper := float64(p.anon.P50)+t.h.rest, float64(p.anon.P95)+t.h.rest
 	thrash = middle <= limit && upper+t.m.shared/2 > limit
 	switch {
-	case t.h.killed && limit <= t.h.limit && float64(p.anon.P50) >= 0.95*t.h.Recorded.Anon:
+	case t.h.killed && limit <= t.h.limit && p.set.Limit >= t.h.Setting.Limit && float64(p.anon.P50) >= 0.95*t.h.Recorded.Anon:
 		return Dies, false // as it did, and might have grown on
 	case middle > limit:
 		return Dies, false

@@ -73,6 +73,7 @@ func compose(a *explain.Answer, o Options, d detail) []string {
 	p.whys(a, d.whys)
 	p.asked(a, d.whys+1)
 	p.fixes(a.Fixes, d.command)
+	p.wontHelp(a, d.command < 4)
 	if a.Verdict.Class != explain.Inconclusive && len(a.Verdict.Next) > 0 && d.whys > 0 {
 		p.command("NEXT ", a.Verdict.Next[0], 1)
 	}

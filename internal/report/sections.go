@@ -233,14 +233,43 @@ func (p *page) fixes(fixes []explain.Fix, most int) {
 		if i > 0 {
 			most = 1 // it differs from the first in a word or two
 		}
-		state := "your change"
+		state := "rebuild, then:"
+		if f.Kind != "code" {
+			state = f.State
+		}
 		if f.Outlook != "" {
 			state = f.State + ": " + f.Outlook
 		}
-		p.both("  "+f.ID+"  "+f.Text, state)
+		if name := "  " + f.ID + "  " + f.Text; columns(name)+columns(state)+2 <= p.width || most < 3 && f.State != explain.Proved {
+			p.both(name, state)
+		} else {
+			p.add(fold(name, p.width))
+			p.add("     " + state)
+		}
 		if f.Command != "" {
 			p.command("     ", f.Command, most)
 		}
+	}
+}
+
+// mostVain is how many changes that do not help are listed.
+const mostVain = 2
+
+// wontHelp lists what comes to mind and does not help, and why no setting is predicted;
+// each in one line where room is short.
+func (p *page) wontHelp(a *explain.Answer, short bool) {
+	say := p.wrap
+	if short {
+		say = func(head, text string) { p.add(fold(head+text, p.width)) }
+	}
+	for i, v := range a.WontHelp[:min(mostVain, len(a.WontHelp))] {
+		if i == 0 {
+			p.add("WON'T HELP")
+		}
+		say("  "+v.Text+"  ", v.Reason)
+	}
+	if a.NotPredicted != "" {
+		say("NOT PREDICTED  ", "what a setting or a limit would do: "+a.NotPredicted)
 	}
 }
 

@@ -136,7 +136,7 @@ func (p *page) tuneAdvice(a *pacer.Answer) {
 	}
 	r := a.Recommended
 	if r == nil {
-		p.wrap("FIX     ", "no GOMEMLIMIT makes it fit this limit in health: what is live must shrink, or the limit grow")
+		p.wrap("NO FIX  ", "no GOMEMLIMIT for this limit: "+a.NotRecommended)
 		return
 	}
 	fix := settingName(r.GOGC, &r.GOMEMLIMIT) + " for " + r.Because

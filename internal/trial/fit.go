@@ -55,24 +55,6 @@ type Step struct {
 // 10 or 20 runs did not show.
 const spareOfFit = 1.10
 
-// keptFree is the part of a limit that GOMEMLIMIT leaves to the unforeseen, at least
-// leastFree.
-const (
-	keptFree  = 0.03
-	leastFree = 4 * sample.MiB
-)
-
-// MemoryLimit is the GOMEMLIMIT for a limit: what is left of it when what Go does not
-// count, and a little, is taken off. 0: nothing is left.
-func MemoryLimit(limit, nonGo sample.Bytes) sample.Bytes {
-	spare := max(sample.Bytes(keptFree*float64(limit)), leastFree)
-	room := limit.Sub(nonGo + spare)
-	if room < 16*sample.MiB { // as units.Env prints it
-		return room / sample.KiB * sample.KiB
-	}
-	return room / sample.MiB * sample.MiB
-}
-
 // Crawls says why a run that came to its end is called lost all the same, "" if it is
 // not: the collector ran back to back. It took three times the CPU time of the free
 // run, and a second more; or it collected ten times as often, and twenty times more
@@ -109,7 +91,7 @@ func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 	}
 	limit := (sample.Bytes(spareOfFit*float64(best.Limit)) + sample.MiB - 1) / sample.MiB * sample.MiB
 	if best == f.Limited {
-		setting.Limit = int64(MemoryLimit(limit, nonGo))
+		setting.Limit = int64(pacer.MemoryLimitFor(limit, nonGo))
 	}
 	f.Recommended = pacer.Recommend(setting, limit, exe)
 	f.Recommended.Because = fmt.Sprintf("%.0f%% above the smallest that survived: %s, in all of %d confirming runs", 100*(spareOfFit-1), units.Limit(best.Limit), best.Confirmed)

@@ -95,7 +95,7 @@ func TestWhatIsFoundIsRecommendedWithSomethingToSpare(t *testing.T) {
 	f := &Fit{Setup: Setup{Program: "server", Machine: Machine{CPUs: 2, Kernel: "6.18"}},
 		AsIs:    &Fitted{Limit: 200 * sample.MiB, Confirmed: 10, Chance: 0.26},
 		Limited: &Fitted{Limit: 100 * sample.MiB, Confirmed: 10, Chance: 0.26}}
-	g := MemoryLimit(100*sample.MiB, 10*sample.MiB)
+	g := pacer.MemoryLimitFor(100*sample.MiB, 10*sample.MiB)
 	f.Limited.GOMEMLIMIT = &g
 	f.Conclude("./server", pacer.Setting{GOGC: 100, Limit: sample.NoMemoryLimit}, 10*sample.MiB)
 	r := f.Recommended
@@ -119,7 +119,7 @@ func TestAMemoryLimitLeavesWhatGoDoesNotCount(t *testing.T) {
 		{10 * sample.MiB, sample.MiB, 5 * sample.MiB},
 		{4 * sample.MiB, sample.MiB, 0},
 	} {
-		if got := MemoryLimit(c.limit, c.nonGo); got != c.want {
+		if got := pacer.MemoryLimitFor(c.limit, c.nonGo); got != c.want {
 			t.Errorf("limit %d, non-Go %d: %d, want %d", c.limit, c.nonGo, got, c.want)
 		}
 	}

@@ -65,6 +65,20 @@ func (t *Tested) outcome() string {
 	return strings.Join(parts, ", ")
 }
 
+// Counts is the outcome in short: "3 of 3 survived", "killed 2 of 3".
+func (t *Tested) Counts() string {
+	if t.Lost == 0 {
+		return fmt.Sprintf("%d of %d survived", t.Runs, t.Runs)
+	}
+	var parts []string
+	for _, e := range []Ended{Killed, Livelocked, TimedOut, Failed, OverBudget} {
+		if n := t.Ends[e]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d of %d", ended[e], n, t.Runs))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // ended are the ends as they are said of several runs.
 var ended = map[Ended]string{
 	Finished: "finished", Killed: "killed", Livelocked: "livelocked", TimedOut: "out of time", Failed: "failed", OverBudget: "over what was expected", Crawled: "crawled",

@@ -26,7 +26,7 @@ func main() {
 	address := flag.String("addr", "127.0.0.1:8080", "the server, on loopback")
 	size := flag.Int64("mib", 30, "MiB of one upload")
 	rate := flag.Int64("rate", 20, "MiB a second of one upload")
-	browsing := flag.Duration("browse", 2500*time.Millisecond, "time spent on the list after each upload")
+	browsing := flag.Duration("browse", time.Second, "time spent on the list after each upload")
 	together := flag.Int("together", 8, "uploads at once in the end")
 	flag.Parse()
 	log.SetFlags(log.Ltime)

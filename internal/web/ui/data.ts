@@ -60,7 +60,9 @@ export interface Answer {
   }
   evidence: { id: string; text: string; values: Record<string, number> }[]
   ruled_out: { class: string; reason: string; evidence: string[] }[]
-  fixes: { id: string; text: string; kind: string; state: string; outlook: string; command: string }[]
+  fixes: { id: string; text: string; kind: string; state: string; outlook: string; command: string; setting: string; limit_bytes: number }[]
+  wont_help: { text: string; reason: string }[]
+  not_predicted: string
   gaps: { what: string; why: string }[]
 }
 
@@ -80,7 +82,7 @@ export interface Predicted {
 }
 
 export interface Tuning {
-  answer: { grade: string; why: string[]; recorded: { resident_bytes: number }; settings: Predicted[]; recommended: { gogc: number | null; gomemlimit_bytes: number; limit_bytes: number; because: string } | null } | null
+  answer: { grade: string; why: string[]; recorded: { resident_bytes: number }; settings: Predicted[]; recommended: { gogc: number | null; gomemlimit_bytes: number; limit_bytes: number; because: string } | null; not_recommended: string } | null
   why: string
 }
 

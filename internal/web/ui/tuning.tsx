@@ -26,6 +26,7 @@ export function Settings({ source, command }: { source: Source; command: string 
         <td class="num">{size(p.resident_bytes.p50)}</td><td class="num">{size(p.resident_bytes.p95)}</td><td class="num">{size(p.peak_heap_bytes.p50)}</td><td class="num">{p.gcs}</td><td>{p.gc_cost}</td>
         <td>{p.limit_bytes !== null && <span class={p.survives === 'no' ? 'up' : p.survives === 'yes' ? 'down' : ''}>{lives[p.survives]}{p.thrash && ', reclaims all the time'}</span>}</td></tr>)}</tbody></table></div>}
     {a?.settings.some((p) => p.survives === 'yes' && p.limit_bytes !== null && p.resident_bytes.p50 > p.limit_bytes) && <p class="muted">Resident memory counts file pages too. The kernel takes those back: a run may live with more of it than its limit.</p>}
+    {a && !a.recommended && a.not_recommended && <p class="muted">No GOMEMLIMIT is advised: {a.not_recommended}.</p>}
     {a?.recommended && <p>Advice: <code>{name({ ...a.settings[0], gogc: a.recommended.gogc, gomemlimit_bytes: a.recommended.gomemlimit_bytes, gc_at: '' })}</code> under {limit(a.recommended.limit_bytes)}: {a.recommended.because} <Copy text={command} label="Copy highwater tune" /></p>}
   </section>
 }

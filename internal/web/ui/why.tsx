@@ -45,7 +45,7 @@ function Fact({ fact: f, source, overview, instant }: { fact: Answer['evidence']
 const means: Record<string, string> = {
   proved: 'highwater try ran it under the real limit: it lives', refuted: 'highwater try ran it under the real limit: it was lost as before', predicted: 'computed from this recording, not tried', untested: 'nobody has tried it: highwater try proves it',
 }
-const states: Record<string, string> = { proved: 'proved', refuted: 'refuted', predicted: 'predicted', untested: 'your change' }
+const states: Record<string, string> = { proved: 'proved', refuted: 'refuted', predicted: 'predicted', untested: 'not tried' }
 
 export function Fixes({ answer }: { answer: Answer }) {
   return <section aria-labelledby="fix-title">
@@ -55,5 +55,7 @@ export function Fixes({ answer }: { answer: Answer }) {
         <span class={'chip push ' + f.state} title={means[f.state]}>{states[f.state] ?? f.state}</span>
         {f.command && <Copy text={f.command} label="Copy command" />}</div>
     </li>)}</ul> : <p class="muted">{answer.verdict.class === 'healthy' ? 'Nothing to do.' : 'No fix is known for this.'}</p>}
+    {answer.wont_help.length > 0 && <div><h3>What does not help</h3><ul class="fixes">{answer.wont_help.map((n) => <li>{n.text}<span class="muted"> {'\u2014'} {n.reason}</span></li>)}</ul></div>}
+    {answer.not_predicted && <p class="muted">Of a setting or a limit nothing is predicted: {answer.not_predicted}.</p>}
   </section>
 }

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/trial"
+	"github.com/highwater-go/highwater/internal/units"
+)
+
+// proofRuns are how often each fix of a recording runs, where --runs does not say.
+const proofRuns = 3
+
+// proof is a trial of what an answer proposes.
+type proof struct {
+	path  string
+	name  string        // of the recording, as it was given
+	fixes []explain.Fix // fixes[i] is variants[i+1]
+}
+
+// recorded says whether the arguments begin with a recording: try is then of its fixes.
+func recorded(args []string, dash int) bool {
+	return dash < 0 && len(args) > 0 && !strings.Contains(strings.TrimSuffix(filepath.Base(args[0]), suffix), "=")
+}
+
+// planProof makes a trial of the fixes that explain prints for a recording: the program
+// as it was, and each fix that is a setting or a limit, as it was run. Further arguments
+// are programs with a change of the code: fixed=./server-new.
+func (f tryFlags) planProof(args []string) (*try, error) {
+	path, err := findRecording(args[:1])
+	if err != nil {
+		return nil, err
+	}
+	name := shortName(path)
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	if f.output != "" {
+		if f.output, err = filepath.Abs(f.output); err != nil {
+			return nil, err
+		}
+	}
+	a, err := answer(path, "")
+	if err != nil {
+		return nil, err
+	}
+	base, err := f.again(path, a)
+	if err != nil {
+		return nil, err
+	}
+	t := &try{tryFlags: f, variants: []variant{base}, proof: &proof{path: path, name: name}}
+	t.variants, t.proof.fixes, err = t.proposed(a, args[1:])
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range t.variants {
+		if _, err := t.tryFlags.flagsFor(t.limitOf(v), "").plan(v.command.Args); err != nil {
+			return nil, gone(err)
+		}
+	}
+	t.stage, err = t.tryFlags.stage(filepath.Base(base.command.Args[0]) + "-try")
+	return t, err
+}
+
+// again is the program as it was recorded, and sets the flags to what it was recorded
+// with. Nothing is made up: what the recording does not have is an error.
+func (f *tryFlags) again(path string, a *explain.Answer) (base variant, err error) {
+	r, err := recording.Open(path)
+	if err != nil {
+		return base, recordingError(err)
+	}
+	defer r.Close()
+	meta, err := r.Meta()
+	if err != nil {
+		return base, err
+	}
+	hint := "highwater try --limit 256MiB --load ./load.sh base=CMD fixed=CMD runs commands that you give"
+	switch text := strings.Join(meta.Command, " ") + " " + meta.More[metaLoad] + " " + meta.More[metaSettings]; {
+	case len(meta.Command) == 0 || meta.More["watched"] != "" || meta.More[metaImported] != "":
+		return base, usagef(hint, "%s was not made by highwater run: how to start the program is not known", shortName(path))
+	case strings.Contains(text, "***"):
+		return base, usagef(hint, "the command line of %s had secrets, which were left out: it cannot be run again", shortName(path))
+	case !meta.Limit.OK && f.limit == "":
+		return base, usagef("highwater try --limit 256MiB "+shortName(path), "%s was made without a limit: there is nothing to survive", shortName(path))
+	}
+	if dir := meta.More[metaDir]; dir != "" {
+		if err := os.Chdir(dir); err != nil {
+			return base, usagef(hint, "the directory that %s was made in is gone: %w", shortName(path), err)
+		}
+	}
+	if f.limit == "" {
+		f.limit = units.Env(meta.Limit.V)
+	}
+	f.load, f.ready = meta.More[metaLoad], meta.More[metaReady]
+	if took, err := time.ParseDuration(meta.More[metaFor]); err == nil {
+		f.runFor = took
+	}
+	return newVariant("base", trial.Command{Env: strings.Fields(meta.More[metaSettings]), Args: meta.Command}), nil
+}
+
+// proposed are the variants to run, the base first, and the fixes that they are.
+func (t *try) proposed(a *explain.Answer, changed []string) (list []variant, fixes []explain.Fix, err error) {
+	base := t.variants[0]
+	list = t.variants
+	for _, f := range a.Fixes {
+		if f.Kind == "code" {
+			continue
+		}
+		c := base.command
+		if f.Setting != "" {
+			c.Env = append(slices.Clone(c.Env), f.Setting)
+		}
+		v := newVariant(strings.ToLower(f.ID), c)
+		v.limit, v.Note = units.Env(f.Limit), f.Text
+		list, fixes = append(list, v), append(fixes, f)
+	}
+	for _, arg := range changed {
+		v, err := parseVariant(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(v.command.Args) == 1 { // a program alone takes the recorded arguments
+			v.command.Args = append(v.command.Args, base.command.Args[1:]...)
+			v = newVariant(v.Name, v.command)
+		}
+		v.command.Env = append(slices.Clone(base.command.Env), v.command.Env...)
+		list, fixes = append(list, v), append(fixes, codeFixOf(a, v.Name))
+	}
+	if len(list) == 1 {
+		why := "it proposes no setting and no limit"
+		if a.NotPredicted != "" {
+			why += ": " + a.NotPredicted
+		}
+		return nil, nil, usagef("rebuild the program with a change, then: highwater try "+t.proof.name+" fixed=./PROGRAM-NEW", "%s has nothing to try: %s", t.proof.name, why)
+	}
+	return list, fixes, t.several(list)
+}
+
+// codeFixOf is the change of the code that an answer proposes, one of that name where it
+// proposes none.
+func codeFixOf(a *explain.Answer, name string) explain.Fix {
+	for _, f := range a.Fixes {
+		if f.Kind == "code" {
+			return f
+		}
+	}
+	return explain.Fix{Text: name, Kind: "code"}
+}
+
+// gone adds what to do where the program that was recorded is not there any more.
+func gone(err error) error {
+	var e *exitError
+	if errors.As(err, &e) {
+		e.hint = "the recording names what was run then; build it again there, or: highwater try --limit 256MiB base=CMD fixed=CMD"
+	}
+	return err
+}
+
+// limitOf is the limit that a variant runs under.
+func (t *try) limitOf(v variant) string {
+	if v.limit != "" {
+		return v.limit
+	}
+	return t.limit
+}
+
+// write keeps in the recording what became of its fixes.
+func (p *proof) write(t *try, a *trial.Answer) ([]recording.Tried, error) {
+	now := time.Now()
+	var list []recording.Tried
+	for i, v := range t.variants {
+		n, err := units.ParseSize(t.limitOf(v))
+		if err != nil || i >= len(a.Variants) {
+			return nil, err
+		}
+		one := recording.Tried{At: now, Kind: "base", Name: v.Name, Limit: sample.Bytes(n), Runs: a.Variants[i].Runs, Lost: a.Variants[i].Lost, Why: a.Variants[i].Counts()}
+		if i > 0 {
+			one.Fix, one.Kind = p.fixes[i-1].Text, p.fixes[i-1].Kind
+		}
+		list = append(list, one)
+	}
+	return list, recording.AddTried(p.path, list)
+}
+
+// conclude keeps and prints the outcome. A base that never failed proves nothing.
+func (p *proof) conclude(t *try, s *streams, a *trial.Answer) error {
+	if a.Variants[0].Lost == 0 {
+		t.status.end()
+		fmt.Fprintf(s.out, "%s survived %s in all of %d runs as it is: nothing is proved by what survives, too.\n", a.Program, units.Limit(a.Limit), a.Variants[0].Runs)
+		return exitWith(exitInconclusive)
+	}
+	list, err := p.write(t, a)
+	if err != nil {
+		return err
+	}
+	t.status.end()
+	for _, one := range list {
+		name, state := one.Name, one.Why
+		if one.Kind != "base" {
+			name = one.Fix
+		}
+		if one.Kind != "base" && one.Lost == 0 {
+			state = explain.Proved + ": " + state
+		}
+		fmt.Fprintf(s.out, "  %-52s %s under %s\n", name, state, units.Limit(one.Limit))
+	}
+	fmt.Fprintln(s.out, "highwater explain "+p.name)
+	return nil
+}
