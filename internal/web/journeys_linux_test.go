@@ -412,9 +412,10 @@ func (b *tab) byKeyboard(t *testing.T) {
 	b.press(kb.ArrowDown)
 	b.until(`document.activeElement.ariaLevel === '2'`)
 	b.press(kb.Enter)
-	b.until(`[...document.querySelectorAll('.path button')].length > 1`)
+	const zoomed = `document.activeElement.closest('.icicle')?.previousElementSibling.querySelectorAll('button').length` // of the tree that the keyboard is in
+	b.until(zoomed + ` > 1`)
 	b.press(kb.Backspace)
-	b.until(`[...document.querySelectorAll('.path button')].length === 1`)
+	b.until(zoomed + ` === 1`)
 }
 
 // get reads the page's data.
