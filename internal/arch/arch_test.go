@@ -44,6 +44,8 @@ func TestTheRulesRefuseWhatTheyAreFor(t *testing.T) {
 		{rules[5].name, "internal/report/a.go", `package report; import "log"; func f() { log.Fatalf("x") }`},
 		{rules[6].name, "internal/report/a.go", `package report; import "fmt"; func f() { fmt.Println("x") }`},
 		{rules[6].name, "internal/watch/a.go", `package watch; import "os"; var out = os.Stderr`},
+		{rules[7].name, "internal/cli/a.go", `package cli; import "os"; func f() { os.WriteFile("x", nil, 0o600) }`},
+		{rules[7].name, "internal/web/a.go", `package web; import "os"; var made = os.O_CREATE`},
 	} {
 		for _, r := range rules {
 			wrong := r.check(parse(t, c.path, c.text))

@@ -20,6 +20,7 @@ var rules = []rule{
 	{"the system is asked for in the leaves only", noGOOS},
 	{"only package main ends the program", noExit},
 	{"only the mouth speaks", noStandardOutput},
+	{"one room writes the files that users ask for", noOtherFiles},
 }
 
 func importsDown(s source) (wrong []string) {
@@ -97,6 +98,15 @@ func noStandardOutput(s source) []string {
 		return nil
 	}
 	return append(uses(s, "os", "Stdout", "Stderr"), uses(s, "fmt", "Print", "Printf", "Println")...)
+}
+
+// noOtherFiles: a file that is made by its name alone may be a link or a device that
+// somebody put there. Temporary directories are their makers' own.
+func noOtherFiles(s source) []string {
+	if s.test || s.file.Name.Name == "main" || slices.Contains(filers, s.room) || floors[s.room] == aside {
+		return nil
+	}
+	return uses(s, "os", "Create", "CreateTemp", "WriteFile", "Rename", "O_CREATE")
 }
 
 // uses finds members of a standard package in a file, by the name it is

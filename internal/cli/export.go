@@ -3,16 +3,15 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -96,7 +95,7 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 	return f.to(s, write)
 }
 
-// to writes the output, a file only as a whole.
+// to writes the output: to standard output, or to the file asked for.
 func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 	if f.output == "" {
 		buffered := bufio.NewWriter(s.out)
@@ -105,20 +104,11 @@ func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 		}
 		return buffered.Flush()
 	}
-	temporary := f.output + ".partial"
-	file, err := os.Create(temporary)
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	defer os.Remove(temporary)
-	if err := errors.Join(write(file), file.Close()); err != nil {
+	if err := writeOutput(f.output, write); err != nil {
 		return err
 	}
-	if err := os.Rename(temporary, f.output); err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
 	fmt.Fprintf(s.err, "wrote %s\n", f.output)
-	if !f.csv && !f.json && !f.heapsnapshot {
+	if !f.csv && !f.json && !f.heapsnapshot && outfile.Kind(f.output) == "" {
 		fmt.Fprintf(s.err, "go tool pprof -http=: %s\n", f.output)
 	}
 	return nil

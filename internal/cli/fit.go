@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -128,7 +128,7 @@ func (t *fit) run(ctx context.Context, s *streams) error {
 		return err
 	}
 	t.status.end()
-	if err := writeFile(filepath.Join(t.folder, "fit.json"), func(f *os.File) error { return report.JSON(f, t.answer) }); err != nil {
+	if err := writeOutput(filepath.Join(t.folder, "fit.json"), func(w io.Writer) error { return report.JSON(w, t.answer) }); err != nil {
 		return err
 	}
 	if t.json {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -152,6 +153,9 @@ func recordingPath(output, program string) (string, error) {
 	if output == "" {
 		return newRecordingPath(program)
 	}
+	if err := aFileOfItsOwn(output); err != nil {
+		return "", err
+	}
 	if filepath.Ext(output) != suffix {
 		output += suffix
 	}
@@ -159,6 +163,18 @@ func recordingPath(output, program string) (string, error) {
 		return "", usagef("choose another name, or remove it first", "%s exists; a recording is never overwritten", output)
 	}
 	return output, nil
+}
+
+// aFileOfItsOwn refuses what can be no database.
+func aFileOfItsOwn(output string) error {
+	kind := outfile.Kind(output)
+	if output == "-" {
+		kind = "standard output"
+	}
+	if kind != "" {
+		return usagef("name a new file: -o NAME"+suffix, "%s is %s; a recording is a database and needs a file of its own", output, kind)
+	}
+	return nil
 }
 
 // findProgram is the executable's path, or what is wrong with it in a user's

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -155,7 +155,7 @@ func (t *try) answer(err error) *trial.Answer {
 // keep writes the answer beside its recordings, as benchmarks and as a page. One that is not
 // whole is not remembered: when to interrupt may have been chosen by what was seen.
 func (t *try) keep(a *trial.Answer, whole bool) error {
-	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
+	if err := writeOutput(filepath.Join(t.folder, "try.json"), func(w io.Writer) error { return report.JSON(w, a) }); err != nil {
 		return err
 	}
 	if whole {
@@ -164,7 +164,7 @@ func (t *try) keep(a *trial.Answer, whole bool) error {
 		}
 	}
 	if t.bench != "" {
-		if err := writeFile(t.bench, func(f *os.File) error { return trial.WriteBench(f, a) }); err != nil {
+		if err := writeOutput(t.bench, func(w io.Writer) error { return trial.WriteBench(w, a) }); err != nil {
 			return err
 		}
 	}
@@ -172,14 +172,6 @@ func (t *try) keep(a *trial.Answer, whole bool) error {
 		return t.page(a)
 	}
 	return nil
-}
-
-func writeFile(path string, write func(*os.File) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
 }
 
 func (t *try) print(s *streams, a *trial.Answer) error {
