@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -20,7 +21,7 @@ func (f *heapFlags) recordingOf(arg string) (string, error) {
 	if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
 		return "", f.notOfRecording()
 	}
-	if file, err := os.Open(arg); err == nil {
+	if file, err := os.OpenFile(arg, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // a pipe is none of both
 		defer file.Close()
 		if core, err := isCore(file); err == nil && core {
 			return "", f.notOfRecording()

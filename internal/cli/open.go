@@ -72,7 +72,8 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 		return err
 	}
 	var page bytes.Buffer
-	leftOut, err := f.book(path).WriteOffline(&page)
+	book := f.book(path)
+	leftOut, err := book.WriteOffline(&page)
 	if err != nil {
 		return momentError(recordingError(err), path)
 	}
@@ -85,6 +86,11 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 	}
 	for _, l := range leftOut {
 		fmt.Fprintf(s.err, "left out: %s\n", l)
+	}
+	if book.Source != nil {
+		for _, file := range book.Source.Shown() {
+			fmt.Fprintf(s.err, "source lines in it are from %s\n", file)
+		}
 	}
 	return nil
 }

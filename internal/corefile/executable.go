@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // What UseExecutable refuses.
@@ -66,7 +67,7 @@ func (c *Core) UseExecutable(path string) (verified bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // the core names it: it may be a pipe
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // maxFile bounds what is mapped. The largest Go executables have some GB.
@@ -18,7 +19,7 @@ type mapping struct {
 }
 
 func mapFile(path string) (*mapping, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // of a pipe, too, which is refused below
 	if err != nil {
 		return nil, err
 	}
