@@ -15,6 +15,7 @@ import (
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 type exportFlags struct {
@@ -73,7 +74,7 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.output == "" && isTTY(s.out) && !f.csv && !f.json {
+	if f.output == "" && isTTY(fileOf(s.out)) && !f.csv && !f.json {
 		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
 	}
 	r, err := recording.Open(path)
@@ -98,7 +99,11 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 // to writes the output: to standard output, or to the file asked for.
 func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 	if f.output == "" {
-		buffered := bufio.NewWriter(s.out)
+		out := io.Writer(s.out)
+		if !f.csv && !f.json {
+			out = s.binary()
+		}
+		buffered := bufio.NewWriter(out)
 		if err := write(buffered); err != nil {
 			return err
 		}
@@ -107,9 +112,9 @@ func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 	if err := writeOutput(f.output, write); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "wrote %s\n", f.output)
+	visible.Fprintf(s.err, "wrote %s\n", f.output)
 	if !f.csv && !f.json && !f.heapsnapshot && outfile.Kind(f.output) == "" {
-		fmt.Fprintf(s.err, "go tool pprof -http=: %s\n", f.output)
+		visible.Fprintf(s.err, "go tool pprof -http=: %s\n", visible.Shell(f.output))
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (t *fit) run(ctx context.Context, s *streams) error {
 	if t.json {
 		err = report.JSON(s.out, t.answer)
 	} else {
-		err = report.FitText(s.out, t.answer, report.Options{Color: useColor(s.out), Next: t.next()})
+		err = report.FitText(s.page(), t.answer, report.Options{Color: s.color(), Next: t.next()})
 	}
 	if err == nil && t.answer.Recommended == nil {
 		return exitWith(exitInconclusive)

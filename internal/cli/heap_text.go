@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -147,7 +148,7 @@ type heapPrinter struct {
 
 func (p *heapPrinter) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		_, p.err = visible.Fprintf(p.w, format+"\n", args...)
 	}
 }
 

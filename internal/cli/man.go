@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/highwater-go/highwater/internal/outfile"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // manMode: a manual page is for everybody, and says nothing of any program.
@@ -29,7 +30,7 @@ func manCommand(s *streams) *cobra.Command {
 			if err := writeManual(c.Root(), args[0]); err != nil {
 				return fmt.Errorf("write manual pages: %w", err)
 			}
-			fmt.Fprintf(s.out, "man -l %s/highwater.1\n", args[0])
+			visible.Fprintf(s.out, "man -l %s\n", visible.Shell(filepath.Join(args[0], "highwater.1")))
 			return nil
 		},
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/visible"
 	"github.com/highwater-go/highwater/internal/web"
 )
 
@@ -85,11 +86,11 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 		return err
 	}
 	for _, l := range leftOut {
-		fmt.Fprintf(s.err, "left out: %s\n", l)
+		visible.Fprintf(s.err, "left out: %s\n", l)
 	}
 	if book.Source != nil {
 		for _, file := range book.Source.Shown() {
-			fmt.Fprintf(s.err, "source lines in it are from %s\n", file)
+			visible.Fprintf(s.err, "source lines in it are from %s\n", file)
 		}
 	}
 	return nil
@@ -119,7 +120,7 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 	}
 	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr())}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
-	fmt.Fprintln(s.out, address)
+	visible.Fprintf(s.out, "%s\n", address)
 	if first != nil { // while the browser starts
 		warm := make(chan struct{})
 		go func() { defer close(warm); first.Warm() }()
@@ -127,10 +128,10 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string) error {
 	}
 	if !f.noBrowser {
 		if err := startBrowser(address); err != nil {
-			fmt.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
+			visible.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
 		}
 	}
-	fmt.Fprintln(s.err, "serving until Ctrl-C")
+	visible.Fprintf(s.err, "serving until Ctrl-C\n")
 	return serveUntil(ctx, listener, server.Handler())
 }
 
@@ -181,13 +182,14 @@ func readable(path string) error {
 
 // book is a recording as the page has it.
 func (f openFlags) book(path string) *web.Book {
-	name := shortName(path)
+	name, asTyped := shortName(path), typed(path)
 	if f.redact {
 		name = filepath.Base(path)
+		asTyped = typed(name)
 	}
-	options := report.Options{Next: "highwater open " + name}
+	options := report.Options{Next: "highwater open " + asTyped}
 	b := &web.Book{
-		Path: path, Name: name, Redact: f.redact,
+		Path: path, Name: name, Typed: asTyped, Redact: f.redact,
 		Answer: func(e *explain.Evidence) (*explain.Answer, error) { return answerOf(path, e) },
 		Pprof: func(w io.Writer, at string) error {
 			r, err := recording.Open(path)
@@ -212,9 +214,19 @@ func (f openFlags) book(path string) *web.Book {
 	}
 	b.Markdown = func(a *explain.Answer) (string, error) {
 		text, err := b.Text(a)
-		return "```\n" + strings.TrimSpace(text) + "\n```\n", err
+		return fenced(strings.TrimSpace(text)), err
 	}
 	return b
+}
+
+// fenced is a text as Markdown shows it unchanged: its fence is longer than any in the
+// text, which would end it (CommonMark, fenced code blocks).
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence + "\n"
 }
 
 // shelf is the recordings that a server shows: those of the state directory, and
@@ -288,7 +300,7 @@ func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
 	}
 	var out strings.Builder
 	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
-		Next: "highwater diff " + before + " " + after})
+		Next: "highwater diff " + visible.Shell(before, after)})
 	return d, out.String(), err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // minLimit is the smallest limit a Go program can start under: below it the
@@ -185,11 +186,11 @@ func findProgram(name string) (string, error) {
 	case err == nil:
 		return path, nil
 	case errors.Is(err, exec.ErrDot):
-		return "", usagef("write ./"+name, "%s is in this directory, which is not searched", name)
+		return "", usagef("write "+visible.Shell("./"+name), "%s is in this directory, which is not searched", name)
 	case errors.Is(err, syscall.EISDIR):
 		return "", usagef("name the executable in it", "%s is a directory", name)
 	case errors.Is(err, fs.ErrPermission):
-		return "", usagef("chmod +x "+name, "%s is not executable", name)
+		return "", usagef("chmod +x "+visible.Shell(name), "%s is not executable", name)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return "", usagef("after -- comes the program and its arguments, as in a shell", "there is no program %q", name)
 	}
@@ -208,7 +209,7 @@ func (p *plan) loadOutput(s *streams) io.Writer {
 func cannotRun(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return usagef("highwater doctor "+name+" says what it is; a script begins with a line like #!/bin/sh", "%s is no program that this machine runs", name)
+		return usagef("highwater doctor "+visible.Shell(name)+" says what it is; a script begins with a line like #!/bin/sh", "%s is no program that this machine runs", name)
 	case errors.Is(err, syscall.EPERM):
 		return &exitError{code: exitNotPermitted, err: fmt.Errorf("%s cannot be followed: %w", name, err),
 			hint: "a process has one tracer; a debugger, or another highwater around this one, may be it"}

@@ -169,7 +169,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 		helpers.Go(func() { e.await(ctx, stop) })
 	}
 	if r.load != "" {
-		helpers.Go(func() { r.drive(ctx, stop, r.loadOutput(s)) })
+		helpers.Go(func() { r.drive(ctx, stop, bare(r.loadOutput(s))) })
 	}
 	r.asking.start(ctx, &helpers)
 	small := newThrift()
@@ -277,10 +277,4 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 		r.status.say("the load ended with code %d: stopping the program", code)
 		stop.because(sample.SignalLoadEnd).stop(ctx)
 	}
-}
-
-// fileOf is the file behind a stream; a program started by us needs a real one.
-func fileOf(w io.Writer) *os.File {
-	f, _ := w.(*os.File)
-	return f
 }

@@ -179,7 +179,7 @@ func (t *try) print(s *streams, a *trial.Answer) error {
 	if t.json {
 		return report.JSON(s.out, a)
 	}
-	return report.TryText(s.out, a, report.Options{Color: useColor(s.out), Next: t.next(a)})
+	return report.TryText(s.page(), a, report.Options{Color: s.color(), Next: t.next(a)})
 }
 
 // next is the recording to look at: one that was lost, or else the last that is kept.
@@ -193,5 +193,5 @@ func (t *try) next(a *trial.Answer) string {
 			break
 		}
 	}
-	return "highwater explain " + filepath.Join(t.folder, file)
+	return "highwater explain " + typed(filepath.Join(t.folder, file))
 }

@@ -135,7 +135,7 @@ func (st *stage) one(ctx context.Context, sc scene) (trial.Run, error) {
 	p.env, p.dir = append(append([]string{}, sc.command.Env...), sc.env...), sc.dir
 	p.timeout, p.endWithUs = st.timeout, true
 	p.more = map[string]string{"variant": sc.Name}
-	a, err := st.see(ctx, p, &streams{in: nothing, out: log, err: log})
+	a, err := st.see(ctx, p, newStreams(nothing, log, log))
 	if err != nil {
 		return trial.Run{}, err
 	}

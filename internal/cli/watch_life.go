@@ -59,7 +59,7 @@ func (l *life) sink() capture.Sink {
 	if l.board == nil {
 		return sink
 	}
-	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.tape.path, Recording: shortName(l.tape.path), Sink: sink, Watches: l.source.Watches})
+	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.tape.path, Recording: typed(l.tape.path), Sink: sink, Watches: l.source.Watches})
 	return l.seat
 }
 

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // fixesFor proposes changes to try, the one most likely to do first, each with
@@ -257,18 +257,4 @@ func (c *Case) command(b build) []string {
 }
 
 // Shell is words as a shell reads them.
-func Shell(words ...string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w
-		if w == "" || strings.ContainsFunc(w, special) {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// special: a character that a shell may not take as it is.
-func special(r rune) bool {
-	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 0x7f || strings.ContainsRune("-_./:=,+@%", r))
-}
+func Shell(words ...string) string { return visible.Shell(words...) }

@@ -26,7 +26,7 @@ export function Below({ source, overview, instant, held, state, change }: { sour
           <td class="num">{p.from !== null ? `${clock(p.from)} \u2013 ${clock(p.to!)}` : '\u2013'}</td><td class="num">{p.peak !== null ? size(p.peak) : '\u2013'}</td>
           <td class="num">{(() => { const now = instant.processes.find((q) => q.pid === p.pid); return now ? size(now.bytes) : '\u2013' })()}</td><td>{p.end}</td></tr>)}</tbody></table></div>
     </section>
-    <Settings source={source} command={`highwater tune ${o.name}`} />
+    <Settings source={source} command={`highwater tune ${o.typed}`} />
     <Answers answer={o.answer} said={o.events.find((e) => e.kind === 'load-end' && /\bp50\b/.test(e.text))?.text ?? ''} />
     <Footprint overview={o} />
     <section aria-labelledby="events-title"><h2 id="events-title">What happened?</h2>

@@ -2,7 +2,7 @@
 // amounts bytes; null is "not seen".
 
 export interface Overview {
-  name: string
+  name: string; typed: string
   answer: Answer
   text: string
   markdown: string
