@@ -204,6 +204,9 @@ type earlier struct{ path string }
 // Seen counts the recordings made before this one whose cause was the same.
 func (e earlier) Seen(fingerprint string) (int, error) {
 	all, err := storedRecordings()
+	if errors.Is(err, errNoState) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -39,6 +39,9 @@ func notesPath() (string, error) {
 func readNotes() (notes, error) {
 	n := notes{Schema: notesSchema, Notes: []namedNote{}}
 	path, err := notesPath()
+	if errors.Is(err, errNoState) {
+		return n, nil // where none can be
+	}
 	if err != nil {
 		return n, err
 	}

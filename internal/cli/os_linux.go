@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -99,3 +100,9 @@ func hasDesktop() bool { return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND
 
 // desktopOpeners are the commands that open an address.
 func desktopOpeners() [][]string { return [][]string{{"xdg-open"}, {"wslview"}} }
+
+// owned says whether a file belongs to this user.
+func owned(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}

@@ -135,6 +135,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		return 0, r.abandon(cannotRun(r.args[0], err))
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
+	sayTemporary(r.status, r.recording)
 	r.see(ctx, s)
 	r.asking.keepRest(r.writer)
 	return source.ExitCode(), nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -41,6 +40,7 @@ func (l *life) begin(ctx context.Context, command []string) error {
 		return cannotRecord(err)
 	}
 	l.status.say("watching %s; recording %s", l.what, l.tape.path)
+	sayTemporary(l.status, l.tape.path)
 	l.mu.Lock()
 	l.sources[l.source] = true
 	l.mu.Unlock()
@@ -91,17 +91,13 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 		return recordingPath(l.output, "")
 	}
 	dir := l.dir
-	var err error
 	if dir == "" {
-		dir, err = stateDir()
+		var err error
+		if dir, err = makeStateDir(); err != nil {
+			return "", err
+		}
 	}
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the directory of recordings: %w", err)
-	}
-	name := l.name + at.Format("-20060102-150405")
+	name := fileName(l.name) + at.Format("-20060102-150405")
 	if n > 1 {
 		name += fmt.Sprintf("-%d", n)
 	}
