@@ -166,7 +166,7 @@ func recordingPath(output, program string) (string, error) {
 	return output, nil
 }
 
-// aFileOfItsOwn refuses what can be no database.
+// aFileOfItsOwn refuses what cannot be a database.
 func aFileOfItsOwn(output string) error {
 	kind := outfile.Kind(output)
 	if output == "-" {

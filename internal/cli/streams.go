@@ -48,7 +48,7 @@ func (s *streams) page() io.Writer {
 // color says whether pages are coloured.
 func (s *streams) color() bool { return useColor(s.out) }
 
-// binary is where a file goes that is no text. It is refused on a terminal before.
+// binary is where a file goes that is not text. It is refused on a terminal before.
 func (s *streams) binary() io.Writer { return s.out.Unescaped() }
 
 // bare is a stream for what a program that the user named writes itself, and for the

@@ -1,5 +1,5 @@
 // Package outfile writes the files that a user asks for: exports, pages, logs and
-// notes. A regular file appears as a whole or not at all, and for its owner alone; a
+// notes. A regular file appears complete or not at all, and for its owner alone; a
 // device, a pipe or a terminal is written to and never replaced. It does not write
 // recordings, which are databases, and knows no format.
 package outfile
@@ -48,7 +48,7 @@ func New(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, Private)
 }
 
-// replace makes the file anew; asked is what it is called in errors.
+// replace makes a new file in its place; asked is what it is called in errors.
 func replace(asked, path string, mode fs.FileMode, write func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".highwater-*.partial") // O_EXCL, 0600

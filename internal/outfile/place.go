@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// place is where an output goes: a path whose last element is no symbolic link, or a
+// place is where an output goes: a path whose last element is not a symbolic link, or a
 // descriptor that this process has open already.
 type place struct {
 	path       string
@@ -22,7 +22,7 @@ type place struct {
 // MAXSYMLINKS).
 const mostLinks = 40
 
-// Kind says what is at a path that is no regular file and no directory: "a device", "a
+// Kind says what is at a path that is neither a regular file nor a directory: "a device", "a
 // pipe". It is "" where there is a regular file, a directory or nothing.
 func Kind(path string) string {
 	p, err := resolve(path)

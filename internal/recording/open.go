@@ -42,7 +42,7 @@ func (r *Reader) attachOnce() (err error) {
 		return err
 	}
 	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() { // a pipe would keep us waiting
-		return fmt.Errorf("no regular file: %w", ErrNotRecording)
+		return fmt.Errorf("not a regular file: %w", ErrNotRecording)
 	}
 	size, failed := fileSize(wal)
 	switch {

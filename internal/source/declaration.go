@@ -9,7 +9,7 @@ const ofVariables = "var"
 // declared is the name of the declaration that a function of the linker's is of:
 // "Put" of "example.org/shop/cache.(*Cache[...]).Put.func1.2", "init" of "main.init.0",
 // ofVariables of a closure of a package's variable. It is "" for what no declaration is
-// known of: wrappers, and what is no name at all.
+// known of: wrappers, and what is not a name at all.
 func declared(function string) string {
 	name := function[strings.LastIndexByte(function, '/')+1:]
 	name, _, _ = strings.Cut(strings.TrimSuffix(name, "-fm"), "[")

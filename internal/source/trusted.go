@@ -69,7 +69,7 @@ func nameAllowed(path string) error {
 func (c candidate) allowed(path string, info fs.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("it is no regular file: %w", ErrNotTrusted)
+		return fmt.Errorf("it is not a regular file: %w", ErrNotTrusted)
 	case info.Size() > maxFile:
 		return tooLarge()
 	case c.trusts(path):

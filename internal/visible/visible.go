@@ -15,7 +15,7 @@ import (
 // Text is a text as one line of printable characters and tabs. Control characters are
 // in caret notation, "^[" for escape and "^J" for a new line; others that are not seen, or
 // that turn the direction of what is read, are as JSON writes them, "\u202e"; bytes that
-// are no UTF-8 are "\xff".
+// are not UTF-8 are "\xff".
 func Text(s string) string {
 	if clean(s, false) {
 		return s

@@ -21,7 +21,7 @@ type Writer struct {
 // NewWriter is a Writer before to.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Unescaped is what the Writer stands before, for what is no text of ours: binary
+// Unescaped is what the Writer stands before, for what is not a text of ours: binary
 // files, a program's own output, and colours.
 func (w *Writer) Unescaped() io.Writer { return w.to }
 
