@@ -44,6 +44,12 @@ func TestTheRulesRefuseWhatTheyAreFor(t *testing.T) {
 		{rules[5].name, "internal/report/a.go", `package report; import "log"; func f() { log.Fatalf("x") }`},
 		{rules[6].name, "internal/report/a.go", `package report; import "fmt"; func f() { fmt.Println("x") }`},
 		{rules[6].name, "internal/watch/a.go", `package watch; import "os"; var out = os.Stderr`},
+		{rules[7].name, "internal/cli/a.go", `package cli; import "os"; func f() { os.WriteFile("x", nil, 0o600) }`},
+		{rules[8].name, "internal/cli/a.go", `package cli; import "fmt"; func f(s *streams) { fmt.Fprintf(s.err, "x %s", "y") }`},
+		{rules[8].name, "internal/cli/a.go", `package cli; import f "fmt"; func g(s *streams) { w := s.out; f.Fprintln(w) }`},
+		{rules[8].name, "internal/cli/a.go", `package cli; func f(s *streams) any { return s.out.Unescaped() }`},
+		{rules[8].name, "internal/cli/a.go", `package cli; import "os"; var out = os.Stdout`},
+		{rules[7].name, "internal/web/a.go", `package web; import "os"; var made = os.O_CREATE`},
 	} {
 		for _, r := range rules {
 			wrong := r.check(parse(t, c.path, c.text))
@@ -62,7 +68,9 @@ func TestTheRulesAllowWhatIsRight(t *testing.T) {
 		{"internal/hwtest/a.go", `package hwtest; import _ "` + module + `internal/cgroup"`},
 		{"internal/gobin/layoutgen/main.go", `package main; import ("os"; "fmt"); func main() { fmt.Println(1); os.Exit(1) }`},
 		{"internal/gobin/a.go", `package gobin; type t struct{}; func (t) init() {}`},
-		{"internal/cli/a.go", `package cli; import ("os"; _ "net/http"; _ "github.com/spf13/cobra/doc"); var out = os.Stdout`},
+		{"internal/cli/a.go", `package cli; import (_ "net/http"; _ "github.com/spf13/cobra/doc")`},
+		{"internal/cli/a.go", `package cli; import ("fmt"; "strings"); func f(b strings.Builder) { fmt.Fprintf(&b, "x") }`},
+		{"internal/cli/streams.go", `package cli; func f(s *streams) any { return s.out.Unescaped() }`},
 		{"cmd/highwater/main.go", `package main; import _ "` + module + `internal/cli"`},
 	} {
 		for _, r := range rules {

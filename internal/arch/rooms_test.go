@@ -12,8 +12,8 @@ const aside = 100
 // floors is the table of rooms under internal, as ARCHITECTURE.md has it. A
 // package imports lower floors only.
 var floors = map[string]int{
-	"sample": 0, "units": 0, "regular": 0,
-	"procfs": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1,
+	"sample": 0, "units": 0, "regular": 0, "visible": 0,
+	"procfs": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1,
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
 	"explain": 4, "trial": 4,
@@ -46,6 +46,9 @@ var keepers = map[string][]string{
 // speakers may write to the process's own standard output and error; all others
 // are given a writer, or return what they found.
 var speakers = []string{"cli", "web"}
+
+// filers may make files: outfile those that users ask for, recording its databases.
+var filers = []string{"outfile", "recording"}
 
 // emptyNames say nothing of what a package is.
 var emptyNames = []string{"pkg", "util", "utils", "common", "model", "models", "types", "manager", "helpers", "misc", "base"}

@@ -2,6 +2,7 @@ package arch
 
 import (
 	"go/ast"
+	"go/token"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,8 @@ var rules = []rule{
 	{"the system is asked for in the leaves only", noGOOS},
 	{"only package main ends the program", noExit},
 	{"only the mouth speaks", noStandardOutput},
+	{"one room writes the files that users ask for", noOtherFiles},
+	{"what is said goes through one writer", noOtherMouth},
 }
 
 func importsDown(s source) (wrong []string) {
@@ -97,6 +100,55 @@ func noStandardOutput(s source) []string {
 		return nil
 	}
 	return append(uses(s, "os", "Stdout", "Stderr"), uses(s, "fmt", "Print", "Printf", "Println")...)
+}
+
+// noOtherFiles: a file that is made by its name alone may be a link or a device that
+// somebody put there. Temporary directories are their makers' own.
+func noOtherFiles(s source) []string {
+	if s.test || s.file.Name.Name == "main" || slices.Contains(filers, s.room) || floors[s.room] == aside {
+		return nil
+	}
+	return uses(s, "os", "Create", "CreateTemp", "WriteFile", "Rename", "O_CREATE")
+}
+
+// streamsFile alone may write past the writer that shows control characters.
+const streamsFile = "internal/cli/streams.go"
+
+// noOtherMouth: in cli, values go into a line by visible.Fprintf, which lets none of them
+// begin another line. fmt writes into texts in memory alone, fmt.Fprintf(&b, ...).
+func noOtherMouth(s source) (wrong []string) {
+	if s.test || s.room != "cli" || s.file.Name.Name == "main" || s.path == streamsFile {
+		return nil
+	}
+	printer := importName(s, "fmt")
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if n.Sel.Name == "Unescaped" {
+				wrong = append(wrong, s.line(n)+": goes past the writer")
+			}
+		case *ast.CallExpr:
+			if prints(n, printer) {
+				wrong = append(wrong, s.line(n)+": prints by fmt, not by visible.Fprintf")
+			}
+		}
+		return true
+	})
+	return append(wrong, uses(s, "os", "Stdout", "Stderr")...)
+}
+
+// prints says whether a call is fmt.Fprint, Fprintf or Fprintln into anything but a
+// variable of its own.
+func prints(c *ast.CallExpr, printer string) bool {
+	f, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok || !strings.HasPrefix(f.Sel.Name, "Fprint") || len(c.Args) == 0 {
+		return false
+	}
+	if x, ok := f.X.(*ast.Ident); !ok || x.Name != printer {
+		return false
+	}
+	into, ok := c.Args[0].(*ast.UnaryExpr)
+	return !ok || into.Op != token.AND
 }
 
 // uses finds members of a standard package in a file, by the name it is

@@ -62,6 +62,11 @@ func (o *obedient) obey(line string) string {
 		}
 	case "add":
 		err = o.created.Add(n)
+	case "clean":
+		var removed []string
+		if removed, err = h.CleanStale(); err == nil {
+			return strings.Join(removed, " ")
+		}
 	case "remove":
 		err = o.created.Remove(context.Background())
 	}

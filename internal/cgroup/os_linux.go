@@ -3,6 +3,7 @@ package cgroup
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -39,3 +40,10 @@ func isBusy(err error) bool { return errors.Is(err, unix.EBUSY) || errors.Is(err
 
 // isGone: the cgroup was removed, before its file was opened or since.
 func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) }
+
+// ours says whether a cgroup belongs to this user: the name of one that is left behind
+// can be guessed, and whoever may make cgroups can give theirs such a name.
+func ours(dir string) bool {
+	var st unix.Stat_t
+	return unix.Lstat(dir, &st) == nil && int(st.Uid) == os.Geteuid()
+}

@@ -22,3 +22,5 @@ func rmdir(string) error { return errors.ErrUnsupported }
 func isBusy(error) bool { return false }
 
 func isGone(error) bool { return false }
+
+func ours(string) bool { return false }

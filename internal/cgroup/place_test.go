@@ -31,6 +31,39 @@ func TestWithoutRightsCreateSaysWhatIsMissingAtEveryPlace(t *testing.T) {
 	}
 }
 
+// The name of a cgroup that is left behind can be guessed: whoever may make cgroups can
+// give it to one of theirs.
+func TestALeftCgroupOfAnotherUserIsLeftAlone(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
+	h := detect(t)
+	maker := startHelper(t, os.Getuid())
+	path := maker.ask("create")
+	c, err := h.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := c.Dir
+	c.Close()
+	t.Cleanup(func() { os.Remove(dir) })
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	maker.kill() // only now may anybody clean up
+	removed, err := h.CleanStale()
+	if _, left := os.Stat(dir); err != nil || slices.Contains(removed, path) || left != nil {
+		t.Errorf("removed %v, %v; it is %v", removed, err, left)
+	}
+	if err := os.Chown(dir, os.Getuid(), os.Getgid()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.CleanStale(); err != nil {
+		t.Error(err)
+	}
+	if _, left := os.Stat(dir); !errors.Is(left, fs.ErrNotExist) {
+		t.Errorf("our own is %v", left)
+	}
+}
+
 func TestACgroupOutlivesItsKilledMakerUntilItIsEmpty(t *testing.T) {
 	hwtest.Need(t, hwtest.Cgroup)
 	h := detect(t)
@@ -143,9 +176,12 @@ func TestWhatAKilledMakerInALeafLeavesIsUndone(t *testing.T) {
 	move(t, own, maker)
 	made, leaf := maker.ask("create"), maker.ask("where")
 	maker.kill()
-	removed, err := h.CleanStale()
-	if err != nil || !slices.Contains(removed, made) || !slices.Contains(removed, leaf) {
-		t.Errorf("CleanStale removed %v, %v; want %s and %s", removed, err, made, leaf)
+	if removed, err := h.CleanStale(); err != nil || slices.Contains(removed, made) || slices.Contains(removed, leaf) {
+		t.Errorf("root removed %v of another user, %v", removed, err)
+	}
+	removed := strings.Fields(startHelper(t, nobody).ask("clean"))
+	if !slices.Contains(removed, made) || !slices.Contains(removed, leaf) {
+		t.Errorf("CleanStale removed %v; want %s and %s", removed, made, leaf)
 	}
 	move(t, own, startHelper(t, nobody)) // which a cgroup that shares memory out refuses
 }

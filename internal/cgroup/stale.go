@@ -134,7 +134,7 @@ func (h *Hierarchy) stale() (found []stale) {
 		if !ok {
 			return nil
 		}
-		if o.world == world && !h.alive(o) {
+		if o.world == world && !h.alive(o) && ours(path) {
 			found = append(found, stale{dir: path, leaf: o.leaf})
 		}
 		return fs.SkipDir

@@ -24,7 +24,7 @@ func causesPath() (string, error) {
 func ownCauses() ([]explain.Cause, error) {
 	path, err := causesPath()
 	if err != nil {
-		return nil, err
+		return nil, nil // without a home there are none
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

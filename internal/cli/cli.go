@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // Exit codes, a contract with scripts. run passes the program's own code
@@ -56,23 +56,17 @@ func exitWith(code int) error {
 	return &exitError{code: code}
 }
 
-// streams are the command's three files: answers go to out, progress to err.
-type streams struct {
-	in  io.Reader
-	out io.Writer
-	err io.Writer
-}
-
 // Main runs one command line and returns the exit code.
 func Main(args []string, in io.Reader, out, errOut io.Writer) int {
-	s := &streams{in, out, errOut}
+	s := newStreams(in, out, errOut)
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errOut)
-	err := root.ExecuteContext(context.Background())
-	return complain(s, err)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	code := complain(s, root.ExecuteContext(context.Background()))
+	_ = s.flush() // there is nobody left to tell
+	return code
 }
 
 // complain prints an error the one way there is and gives its exit code.
@@ -89,9 +83,9 @@ func complain(s *streams, err error) int {
 		}
 	}
 	if e.err != nil {
-		fmt.Fprintf(s.err, "highwater: %v\n", err)
+		s.complain(err)
 		if e.hint != "" {
-			fmt.Fprintf(s.err, "  %s\n", e.hint)
+			visible.Fprintf(s.err, "  %s\n", e.hint)
 		}
 	}
 	return e.code
@@ -128,21 +122,4 @@ up to the kernel's.`,
 		root.AddCommand(new(bound).add(c(s)))
 	}
 	return root
-}
-
-// isTerminal says whether f is a terminal that understands control sequences.
-func isTerminal(f any) bool {
-	return isTTY(f) && os.Getenv("TERM") != "dumb"
-}
-
-// isTTY says whether f is a terminal. /dev/null, a character device too, is none.
-func isTTY(f any) bool {
-	file, ok := f.(*os.File)
-	return ok && file != nil && isatty.IsTerminal(file.Fd())
-}
-
-// useColor follows the terminal and NO_COLOR (no-color.org).
-func useColor(f any) bool {
-	_, no := os.LookupEnv("NO_COLOR")
-	return isTerminal(f) && !no
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 type diffFlags struct {
@@ -68,9 +69,9 @@ func (f diffFlags) run(s *streams, args []string) error {
 	if f.json {
 		return report.JSON(s.out, d)
 	}
-	return report.DiffText(s.out, d, report.Options{
-		Color: useColor(s.out), NoSource: f.noSource, Source: explainFlags{source: f.source}.sourceLines(after.path),
-		Next: "highwater explain " + shortName(after.path) + atFlag(after.at),
+	return report.DiffText(s.page(), d, report.Options{
+		Color: s.color(), NoSource: f.noSource, Source: explainFlags{source: f.source}.sourceLines(after.path),
+		Next: "highwater explain " + typed(after.path) + atFlag(after.at),
 	})
 }
 
@@ -79,7 +80,7 @@ func atFlag(at string) string {
 	if at == "" {
 		return ""
 	}
-	return " --at " + at
+	return " --at " + visible.Shell(at)
 }
 
 // sides finds the two recordings and their moments.
@@ -157,7 +158,7 @@ func momentError(err error, path string) error {
 		return usagef("", "%w", err)
 	case errors.Is(err, explain.ErrNoMoment):
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: it ended before its memory was looked at", strings.TrimSuffix(filepath.Base(path), suffix)),
-			hint: "highwater export --csv " + shortName(path) + " prints what was seen"}
+			hint: "highwater export --csv " + typed(path) + " prints what was seen"}
 	}
 	return err
 }

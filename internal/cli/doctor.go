@@ -14,6 +14,7 @@ import (
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -64,16 +65,16 @@ func printChecks(s *streams, checks []check) {
 		if !c.OK {
 			mark, works = "no", false
 		}
-		fmt.Fprintf(s.out, "%-44s %-4s %s\n", c.Name, mark, c.Says)
+		visible.Fprintf(s.out, "%-44s %-4s %s\n", c.Name, mark, c.Says)
 		if !c.OK && c.Costs != "" {
-			fmt.Fprintf(s.out, "%-44s      without it: %s\n", "", c.Costs)
+			visible.Fprintf(s.out, "%-44s      without it: %s\n", "", c.Costs)
 		}
 	}
 	if works {
-		fmt.Fprintln(s.out, "\nhighwater run --limit 256MiB -- PROGRAM")
+		visible.Fprintf(s.out, "\nhighwater run --limit 256MiB -- PROGRAM\n")
 		return
 	}
-	fmt.Fprintln(s.out, "\nhighwater run -- PROGRAM      what is missing is named in its answer")
+	visible.Fprintf(s.out, "\nhighwater run -- PROGRAM      what is missing is named in its answer\n")
 }
 
 // machineChecks tries everything on things of our own.

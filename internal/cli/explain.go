@@ -185,15 +185,15 @@ func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
 	case f.latency && a.Latency == nil:
 		return usagef("highwater run --probe http://127.0.0.1:8080/ -- ./server", "%s has no requests: its watch had no --probe, or nothing answered", shortName(path))
 	case f.latency:
-		return report.LatencyText(s.out, a.Latency, report.Options{Color: useColor(s.out), Next: "highwater explain " + shortName(path)})
+		return report.LatencyText(s.page(), a.Latency, report.Options{Color: s.color(), Next: "highwater explain " + typed(path)})
 	}
-	name := shortName(path)
+	name := typed(path)
 	next := "highwater open " + name + "      highwater export --pprof " + name + " -o heap.pb.gz"
 	if a.Sampling.View == "none" {
 		next = "highwater open " + name + "      highwater export --csv " + name + " -o samples.csv"
 	}
-	return report.Text(s.out, a, report.Options{
-		Color:    useColor(s.out),
+	return report.Text(s.page(), a, report.Options{
+		Color:    s.color(),
 		Source:   f.sourceLines(path),
 		NoSource: f.noSource,
 		Next:     next,
@@ -226,6 +226,9 @@ type earlier struct{ path string }
 // Seen counts the recordings made before this one whose cause was the same.
 func (e earlier) Seen(fingerprint string) (int, error) {
 	all, err := storedRecordings()
+	if errors.Is(err, errNoState) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -3,19 +3,19 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 type exportFlags struct {
@@ -80,7 +80,7 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 
 // read writes what was asked for of a recording.
 func (f exportFlags) read(s *streams, path, at string) error {
-	if f.output == "" && isTTY(s.out) && !f.csv && !f.json {
+	if f.output == "" && isTTY(fileOf(s.out)) && !f.csv && !f.json {
 		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
 	}
 	r, err := recording.Open(path)
@@ -103,30 +103,25 @@ func (f exportFlags) read(s *streams, path, at string) error {
 	return f.to(s, write)
 }
 
-// to writes the output, a file only as a whole.
+// to writes the output: to standard output, or to the file asked for.
 func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 	if f.output == "" {
-		buffered := bufio.NewWriter(s.out)
+		out := io.Writer(s.out)
+		if !f.csv && !f.json {
+			out = s.binary()
+		}
+		buffered := bufio.NewWriter(out)
 		if err := write(buffered); err != nil {
 			return err
 		}
 		return buffered.Flush()
 	}
-	temporary := f.output + ".partial"
-	file, err := os.Create(temporary)
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	defer os.Remove(temporary)
-	if err := errors.Join(write(file), file.Close()); err != nil {
+	if err := writeOutput(f.output, write); err != nil {
 		return err
 	}
-	if err := os.Rename(temporary, f.output); err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	fmt.Fprintf(s.err, "wrote %s\n", f.output)
-	if !f.csv && !f.json && !f.heapsnapshot {
-		fmt.Fprintf(s.err, "go tool pprof -http=: %s\n", f.output)
+	visible.Fprintf(s.err, "wrote %s\n", f.output)
+	if !f.csv && !f.json && !f.heapsnapshot && outfile.Kind(f.output) == "" {
+		visible.Fprintf(s.err, "go tool pprof -http=: %s\n", visible.Shell(f.output))
 	}
 	return nil
 }

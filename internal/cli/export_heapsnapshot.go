@@ -14,11 +14,12 @@ import (
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // writeHeap writes who holds a heap as a .heapsnapshot file.
 func (f exportFlags) writeHeap(ctx context.Context, s *streams, args []string) error {
-	if f.output == "" && isTTY(s.out) {
+	if f.output == "" && isTTY(fileOf(s.out)) {
 		return usagef("highwater export --heapsnapshot PID -o program.heapsnapshot", "a heap snapshot is large: it is not written to a terminal")
 	}
 	if f.most < 0 {
@@ -39,7 +40,7 @@ func (f exportFlags) writeHeap(ctx context.Context, s *streams, args []string) e
 		err = f.heap.withinMemory("export", func() error { return f.writeLive(ctx, s, args[0]) })
 	}
 	if err == nil && f.output != "" {
-		fmt.Fprintln(s.err, "Chromium opens it: developer tools, Memory, Load profile")
+		visible.Fprintf(s.err, "Chromium opens it: developer tools, Memory, Load profile\n")
 	}
 	return err
 }
@@ -63,7 +64,7 @@ func (f exportFlags) writeCaptured(s *streams, path string) error {
 // notSeen says what the file has no word for.
 func notSeen(s *streams, gaps []sample.Gap) {
 	for _, g := range gaps {
-		fmt.Fprintf(s.err, "not seen: %s: %s\n", g.What, g.Why)
+		visible.Fprintf(s.err, "not seen: %s: %s\n", g.What, g.Why)
 	}
 }
 
@@ -88,7 +89,7 @@ func (f exportFlags) writeLive(ctx context.Context, s *streams, arg string) erro
 		return err
 	}
 	if folded.Objects > 0 {
-		fmt.Fprintf(s.err, "%s objects that retain less than %s each, %s in all, are folded into what holds them (--max-objects)\n",
+		visible.Fprintf(s.err, "%s objects that retain less than %s each, %s in all, are folded into what holds them (--max-objects)\n",
 			count(folded.Objects), units.Size(folded.Least), units.Size(folded.Bytes))
 	}
 	return nil

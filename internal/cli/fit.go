@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -131,13 +131,13 @@ func (t *fit) run(ctx context.Context, s *streams) error {
 	t.status.end()
 	kept := *t.answer
 	kept.Load = t.stage.keepArgs.shell(t.stage.load)
-	if err := writeFile(filepath.Join(t.folder, "fit.json"), func(f *os.File) error { return report.JSON(f, &kept) }); err != nil {
+	if err := writeOutput(filepath.Join(t.folder, "fit.json"), func(w io.Writer) error { return report.JSON(w, &kept) }); err != nil {
 		return err
 	}
 	if t.json {
 		err = report.JSON(s.out, t.answer)
 	} else {
-		err = report.FitText(s.out, t.answer, report.Options{Color: useColor(s.out), Next: t.next()})
+		err = report.FitText(s.page(), t.answer, report.Options{Color: s.color(), Next: t.next()})
 	}
 	if err == nil && t.answer.Recommended == nil {
 		return exitWith(exitInconclusive)

@@ -66,7 +66,7 @@ func (n need) interval(limited bool) (from, to sample.Bytes) {
 func (t *fit) next() string {
 	r := t.answer.Recommended
 	if r == nil {
-		return "highwater explain " + filepath.Join(t.folder, "free")
+		return "highwater explain " + typed(filepath.Join(t.folder, "free"))
 	}
 	return underLimit(r) + t.base.Command
 }

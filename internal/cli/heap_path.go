@@ -6,6 +6,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/heapgraph"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // printPath prints the shortest way from a root to an object.
@@ -22,14 +23,14 @@ func (f heapFlags) printPath(s *streams, a *heapgraph.Analysis) error {
 	if way == nil {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("nothing leads to the object at %#x: it is garbage", addr)}
 	}
-	fmt.Fprintf(s.out, "%s go with the object at %s, which is held by %s\n", units.Size(a.Retained(object)), f.path, a.PathOf(object))
-	fmt.Fprintln(s.out, "the shortest way to it:")
+	visible.Fprintf(s.out, "%s go with the object at %s, which is held by %s\n", units.Size(a.Retained(object)), f.path, a.PathOf(object))
+	visible.Fprintf(s.out, "the shortest way to it:\n")
 	for _, step := range way {
 		if step.Address == 0 {
-			fmt.Fprintf(s.out, "  %s\n", step.Label)
+			visible.Fprintf(s.out, "  %s\n", step.Label)
 			continue
 		}
-		fmt.Fprintf(s.out, "  %-20s -> %#x %s, %s\n", step.Label, step.Address, step.Type, units.Size(step.Bytes))
+		visible.Fprintf(s.out, "  %-20s -> %#x %s, %s\n", step.Label, step.Address, step.Type, units.Size(step.Bytes))
 	}
 	return nil
 }
@@ -41,7 +42,7 @@ func (f heapFlags) printType(s *streams, a *heapgraph.Analysis) error {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("no reachable object is known to be of type %s", f.typ), hint: "highwater heap --json lists the types"}
 	}
 	for _, u := range uses[:min(len(uses), 25)] {
-		fmt.Fprintf(s.out, "  %10s  %8s objects  %s  for example %#x\n", units.Size(u.Bytes), count(u.Objects), short(u.Path, 80), u.Example)
+		visible.Fprintf(s.out, "  %10s  %8s objects  %s  for example %#x\n", units.Size(u.Bytes), count(u.Objects), short(u.Path, 80), u.Example)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/highwater-go/highwater/internal/regular"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // recordingOf is the recording that an argument means, "" for a process or a core
@@ -71,10 +72,10 @@ func heapMomentError(r *recording.Reader, err error, path string) error {
 		for _, g := range slices.Backward(gaps) {
 			if strings.HasPrefix(g.What, heldGap) {
 				return &exitError{code: exitInconclusive, err: fmt.Errorf("%s has no capture of a heap; %s, is not known: %s", shortName(path), g.What, g.Why),
-					hint: "highwater heap PID asks a program that runs; highwater explain " + shortName(path) + " says who allocated"}
+					hint: "highwater heap PID asks a program that runs; highwater explain " + typed(path) + " says who allocated"}
 			}
 		}
-		return usagef("highwater run --heap kill -- PROGRAM, or watch --heap every=1m, captures it; highwater explain "+shortName(path)+" says who allocated",
+		return usagef("highwater run --heap kill -- PROGRAM, or watch --heap every=1m, captures it; highwater explain "+typed(path)+" says who allocated",
 			"%s has no capture of a heap", shortName(path))
 	}
 	return momentError(err, path)
@@ -97,7 +98,7 @@ func (f heapFlags) printTypeOf(s *streams, c *sample.HeapCapture) error {
 	for i := range c.Paths {
 		if p := &c.Paths[i]; p.Type == f.typ && p.Objects > 0 {
 			found = true
-			fmt.Fprintf(s.out, "  %10s  %8s objects  %s\n", units.Size(p.Bytes), count(p.Objects), short(c.Path(i), 80))
+			visible.Fprintf(s.out, "  %10s  %8s objects  %s\n", units.Size(p.Bytes), count(p.Objects), short(c.Path(i), 80))
 		}
 	}
 	if !found {

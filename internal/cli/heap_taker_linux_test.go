@@ -155,7 +155,7 @@ func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exit *exitError
-	err = heapFlags{}.fromRecording(&streams{out: io.Discard, err: io.Discard}, path)
+	err = heapFlags{}.fromRecording(newStreams(nil, io.Discard, io.Discard), path)
 	if !errors.As(err, &exit) || exit.code != exitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: the analysis would take more memory") {
 		t.Errorf("%v", err)
 	}

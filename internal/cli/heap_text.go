@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -156,7 +157,7 @@ type heapPrinter struct {
 
 func (p *heapPrinter) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		_, p.err = visible.Fprintf(p.w, format+"\n", args...)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/regular"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // metaImported is the row of a recording's meta that says what it was made of.
@@ -138,7 +139,7 @@ func readSource(path string) (source, error) {
 	case err != nil:
 		return f, fmt.Errorf("import: %w", err)
 	case info.IsDir():
-		return f, usagef("highwater import "+path+"/*", "%s is a directory", path)
+		return f, usagef("highwater import "+visible.Shell(path)+"/*", "%s is a directory", path)
 	}
 	f.changed = info.ModTime()
 	file, err := regular.Open(path)
@@ -217,7 +218,7 @@ func (i *importer) finish(err error) error {
 		return err
 	}
 	if !i.quiet {
-		fmt.Fprintf(i.s.err, "wrote %s\n\n", i.path)
+		visible.Fprintf(i.s.err, "wrote %s\n\n", i.path)
 		if err := (explainFlags{}).print(i.s, i.path, a); err != nil {
 			return err
 		}
@@ -246,6 +247,6 @@ func (i *importer) gap(key sample.ProcessKey, from, to time.Time, what, why stri
 // sayf tells of something on the way.
 func (i *importer) sayf(format string, args ...any) {
 	if !i.quiet {
-		fmt.Fprintf(i.s.err, format+"\n", args...)
+		visible.Fprintf(i.s.err, format+"\n", args...)
 	}
 }

@@ -60,17 +60,17 @@ func (k keepArgs) variant(c trial.Command) string {
 	return text
 }
 
-// typed is what whoever watches knows of how the program was started, and what the
+// startedAs is what whoever watches knows of how the program was started, and what the
 // recording may leave out: the answer that is printed at the end of the watch can
 // repeat the run, and one from the file cannot. The zero value knows nothing.
-type typed struct {
+type startedAs struct {
 	command     []string
 	load, ready string
 }
 
 // asTyped is the run as it was typed, without what looks secret.
-func (p *plan) asTyped() typed {
-	return typed{command: procfs.Redact(p.commandLine().Args), load: procfs.RedactShell(p.load), ready: procfs.RedactText(p.readiness.String())}
+func (p *plan) asTyped() startedAs {
+	return startedAs{command: procfs.Redact(p.commandLine().Args), load: procfs.RedactShell(p.load), ready: procfs.RedactText(p.readiness.String())}
 }
 
 // commandLine is the program that is run.
@@ -79,7 +79,7 @@ func (p *plan) commandLine() sample.Program {
 }
 
 // fillIn puts it into the evidence of its own watch.
-func (t typed) fillIn(e *explain.Evidence) {
+func (t startedAs) fillIn(e *explain.Evidence) {
 	if t.command == nil {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // The rows of a recording's meta that run adds once it is explained.
@@ -60,7 +61,7 @@ func listCommand(s *streams) *cobra.Command {
 			}
 			n, err := readNotes()
 			if err != nil {
-				fmt.Fprintf(s.err, "highwater: %v\n", err)
+				visible.Fprintf(s.err, "highwater: %v\n", err)
 			}
 			tellCauses(all, n)
 			if asJSON {
@@ -153,7 +154,7 @@ func tellCauses(all []listed, n notes) {
 
 func printList(s *streams, all []listed) {
 	if len(all) == 0 {
-		fmt.Fprintln(s.out, "no recording yet\nhighwater run -- PROGRAM")
+		visible.Fprintf(s.out, "no recording yet\nhighwater run -- PROGRAM\n")
 		return
 	}
 	table := [][]string{{"RECORDING", "STARTED", "SIZE", "PEAK", "LIMIT", "OUTCOME", "VERDICT", "FINGERPRINT"}}
@@ -162,20 +163,20 @@ func printList(s *streams, all []listed) {
 			sizeOrDash(l.Limit, units.Limit[uint64]), orDash(l.State), orDash(l.Verdict), strings.TrimSpace(orDash(l.Fingerprint) + " " + l.Cause)})
 	}
 	for i, line := range aligned(table) {
-		fmt.Fprintln(s.out, line)
+		visible.Fprintf(s.out, "%s\n", line)
 		if i == 0 {
 			continue
 		}
 		l := all[i-1]
 		if l.Note != nil && l.Note.Text != "" {
-			fmt.Fprintf(s.out, "  %s\n", l.Note.Text)
+			visible.Fprintf(s.out, "  %s\n", l.Note.Text)
 		}
 		if l.Problem != "" {
-			fmt.Fprintf(s.out, "  %s\n", l.Problem)
+			visible.Fprintf(s.out, "  %s\n", l.Problem)
 		}
 	}
 	if i := slices.IndexFunc(all, func(l listed) bool { return l.Problem == "" }); i >= 0 {
-		fmt.Fprintf(s.out, "\nhighwater explain %s\n", all[i].Name)
+		visible.Fprintf(s.out, "\nhighwater explain %s\n", typed(all[i].Path))
 	}
 }
 

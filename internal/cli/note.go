@@ -2,13 +2,13 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 type noteFlags struct{ accept, reopen, remove, json bool }
@@ -60,9 +60,9 @@ func (f noteFlags) run(s *streams, args []string) error {
 	if f.json {
 		return f.print(s, n)
 	}
-	fmt.Fprintf(s.out, "%s  %s\n", fingerprint, noteText(n.of(fingerprint)))
+	visible.Fprintf(s.out, "%s  %s\n", fingerprint, noteText(n.of(fingerprint)))
 	if recording := causes[fingerprint]; recording != "" {
-		fmt.Fprintf(s.out, "highwater explain %s\n", recording)
+		visible.Fprintf(s.out, "highwater explain %s\n", recording)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (f noteFlags) change(n *notes, fingerprint, text string) error {
 	have := n.of(fingerprint)
 	switch {
 	case f.remove && text != "":
-		return usagef("highwater note "+fingerprint+" --remove", "--remove takes no text")
+		return usagef("highwater note "+visible.Shell(fingerprint)+" --remove", "--remove takes no text")
 	case f.remove:
 		n.put(fingerprint, nil)
 	case text == "" && !f.accept && !f.reopen:
@@ -94,13 +94,13 @@ func (f noteFlags) print(s *streams, n notes) error {
 		return e.Encode(n)
 	}
 	if len(n.Notes) == 0 {
-		fmt.Fprintln(s.out, "no note yet\nhighwater note FINGERPRINT TEXT")
+		visible.Fprintf(s.out, "no note yet\nhighwater note FINGERPRINT TEXT\n")
 		return nil
 	}
 	for _, one := range n.Notes {
-		fmt.Fprintf(s.out, "%s  %s\n", one.Fingerprint, noteText(&one.Note))
+		visible.Fprintf(s.out, "%s  %s\n", one.Fingerprint, noteText(&one.Note))
 	}
-	fmt.Fprintln(s.out, "highwater list")
+	visible.Fprintf(s.out, "highwater list\n")
 	return nil
 }
 
@@ -132,7 +132,7 @@ func causesOf(n notes) (map[string]string, error) {
 	}
 	for _, one := range slices.Backward(all) { // newest last
 		if fingerprint := fingerprintOf(one.path); fingerprint != "" {
-			causes[fingerprint] = shortName(one.path)
+			causes[fingerprint] = typed(one.path)
 		}
 	}
 	return causes, nil

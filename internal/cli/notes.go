@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/outfile"
 )
 
 const notesSchema = "highwater.notes/1"
@@ -37,6 +39,9 @@ func notesPath() (string, error) {
 func readNotes() (notes, error) {
 	n := notes{Schema: notesSchema, Notes: []namedNote{}}
 	path, err := notesPath()
+	if errors.Is(err, errNoState) {
+		return n, nil // where none can be
+	}
 	if err != nil {
 		return n, err
 	}
@@ -97,16 +102,10 @@ func replaceJSON(path string, content any) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
+	return outfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
 		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	})
 }
 
 // noted is a new note.

@@ -19,6 +19,7 @@ import (
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 	"github.com/highwater-go/highwater/internal/web"
 )
 
@@ -80,7 +81,8 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 		return err
 	}
 	var page bytes.Buffer
-	leftOut, err := f.book(path).WriteOffline(&page)
+	book := f.book(path)
+	leftOut, err := book.WriteOffline(&page)
 	if err != nil {
 		return momentError(recordingError(err), path)
 	}
@@ -92,7 +94,12 @@ func (f openFlags) writeFile(s *streams, args []string) error {
 		return err
 	}
 	for _, l := range leftOut {
-		fmt.Fprintf(s.err, "left out: %s\n", l)
+		visible.Fprintf(s.err, "left out: %s\n", l)
+	}
+	if book.Source != nil {
+		for _, file := range book.Source.Shown() {
+			visible.Fprintf(s.err, "source lines in it are from %s\n", file)
+		}
 	}
 	return nil
 }
@@ -122,8 +129,8 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string, w *watc
 	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.redact,
 		Failed: func(what any, stack []byte) { fmt.Fprintf(s.err, "highwater: a page failed: %v\n%s", what, stack) }}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
-	fmt.Fprintln(s.out, address)
-	fmt.Fprintln(s.err, f.untilWhen())
+	visible.Fprintf(s.out, "%s\n", address)
+	visible.Fprintf(s.err, "%s\n", f.untilWhen())
 	if first != nil { // while the browser starts
 		warm := make(chan struct{})
 		go func() { defer close(warm); first.Warm() }()
@@ -133,12 +140,12 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string, w *watc
 		remove, err := openBrowser(address)
 		defer remove()
 		if err != nil {
-			fmt.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
+			visible.Fprintf(s.err, "no browser was started: %v; open the address above\n", err)
 		}
 	}
 	idle, err := serveUntil(ctx, listener, w.around(server.Handler()), f.idle)
 	if idle {
-		fmt.Fprintf(s.err, "nobody has asked for %s: ended\n", units.Duration(f.idle))
+		visible.Fprintf(s.err, "nobody has asked for %s: ended\n", units.Duration(f.idle))
 	}
 	return err
 }
@@ -162,13 +169,14 @@ func readable(path string) error {
 
 // book is a recording as the page has it.
 func (f openFlags) book(path string) *web.Book {
-	name := shortName(path)
+	name, asTyped := shortName(path), typed(path)
 	if f.redact {
 		name = filepath.Base(path)
+		asTyped = typed(name)
 	}
-	options := report.Options{Next: "highwater open " + name}
+	options := report.Options{Next: "highwater open " + asTyped}
 	b := &web.Book{
-		Path: path, Name: name, Redact: f.redact,
+		Path: path, Name: name, Typed: asTyped, Redact: f.redact,
 		Answer: f.answer(path),
 		Pprof: func(w io.Writer, at string) error {
 			r, err := f.open(path)
@@ -193,9 +201,19 @@ func (f openFlags) book(path string) *web.Book {
 	}
 	b.Markdown = func(a *explain.Answer) (string, error) {
 		text, err := b.Text(a)
-		return "```\n" + strings.TrimSpace(text) + "\n```\n", err
+		return fenced(strings.TrimSpace(text)), err
 	}
 	return b
+}
+
+// fenced is a text as Markdown shows it unchanged: its fence is longer than any in the
+// text, which would end it (CommonMark, fenced code blocks).
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence + "\n"
 }
 
 // open opens a recording as the page reads it.

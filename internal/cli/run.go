@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // minLimit is the smallest limit a Go program can start under: below it the
@@ -154,6 +156,9 @@ func recordingPath(output, program string) (string, error) {
 	if output == "" {
 		return newRecordingPath(program)
 	}
+	if err := aFileOfItsOwn(output); err != nil {
+		return "", err
+	}
 	if filepath.Ext(output) != suffix {
 		output += suffix
 	}
@@ -161,6 +166,18 @@ func recordingPath(output, program string) (string, error) {
 		return "", usagef("choose another name, or remove it first", "%s exists; a recording is never overwritten", output)
 	}
 	return output, nil
+}
+
+// aFileOfItsOwn refuses what cannot be a database.
+func aFileOfItsOwn(output string) error {
+	kind := outfile.Kind(output)
+	if output == "-" {
+		kind = "standard output"
+	}
+	if kind != "" {
+		return usagef("name a new file: -o NAME"+suffix, "%s is %s; a recording is a database and needs a file of its own", output, kind)
+	}
+	return nil
 }
 
 // findProgram is the executable's path, or what is wrong with it in a user's
@@ -171,11 +188,11 @@ func findProgram(name string) (string, error) {
 	case err == nil:
 		return path, nil
 	case errors.Is(err, exec.ErrDot):
-		return "", usagef("write ./"+name, "%s is in this directory, which is not searched", name)
+		return "", usagef("write "+visible.Shell("./"+name), "%s is in this directory, which is not searched", name)
 	case errors.Is(err, syscall.EISDIR):
 		return "", usagef("name the executable in it", "%s is a directory", name)
 	case errors.Is(err, fs.ErrPermission):
-		return "", usagef("chmod +x "+name, "%s is not executable", name)
+		return "", usagef("chmod +x "+visible.Shell(name), "%s is not executable", name)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return "", usagef("after -- comes the program and its arguments, as in a shell", "there is no program %q", name)
 	}
@@ -194,7 +211,7 @@ func (p *plan) loadOutput(s *streams) io.Writer {
 func cannotRun(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return usagef("highwater doctor "+name+" says what it is; a script begins with a line like #!/bin/sh", "%s is no program that this machine runs", name)
+		return usagef("highwater doctor "+visible.Shell(name)+" says what it is; a script begins with a line like #!/bin/sh", "%s is no program that this machine runs", name)
 	case errors.Is(err, syscall.EPERM):
 		return &exitError{code: exitNotPermitted, err: fmt.Errorf("%s cannot be followed: %w", name, err),
 			hint: "a process has one tracer; a debugger, or another highwater around this one, may be it"}

@@ -138,6 +138,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		return 0, r.abandon(cannotRun(r.args[0], err))
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
+	sayTemporary(r.status, r.recording)
 	r.see(ctx, s)
 	r.asking.keepRest(r.writer)
 	return source.ExitCode(), nil
@@ -172,7 +173,7 @@ func (r *session) see(ctx context.Context, s *streams) {
 		helpers.Go(func() { e.await(ctx, stop) })
 	}
 	if r.load != "" {
-		helpers.Go(func() { r.drive(ctx, stop, r.loadOutput(s)) })
+		helpers.Go(func() { r.drive(ctx, stop, bare(r.loadOutput(s))) })
 	}
 	r.asking.start(ctx, &helpers)
 	small := newThrift()
@@ -280,10 +281,4 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 		r.status.say("the load ended with code %d: stopping the program", code)
 		stop.because(sample.SignalLoadEnd).stop(ctx)
 	}
-}
-
-// fileOf is the file behind a stream; a program started by us needs a real one.
-func fileOf(w io.Writer) *os.File {
-	f, _ := w.(*os.File)
-	return f
 }

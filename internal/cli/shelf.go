@@ -11,6 +11,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/visible"
 	"github.com/highwater-go/highwater/internal/web"
 )
 
@@ -72,13 +73,13 @@ func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
 		}
 		sides[i] = compared{path: b.Path, open: s.flags.open}
 	}
-	d, err := compare(&streams{err: io.Discard}, sides[0], sides[1], 0)
+	d, err := compare(&streams{err: visible.NewWriter(io.Discard)}, sides[0], sides[1], 0)
 	if err != nil {
 		return nil, "", err
 	}
 	var out strings.Builder
 	err = report.DiffText(&out, d, report.Options{Source: explainFlags{source: s.flags.source}.sourceLines(sides[1].path), NoSource: s.flags.noSource || s.flags.redact,
-		Next: "highwater diff " + before + " " + after})
+		Next: "highwater diff " + visible.Shell(before, after)})
 	return d, out.String(), err
 }
 

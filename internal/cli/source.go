@@ -14,6 +14,7 @@ import (
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
 	sourcetext "github.com/highwater-go/highwater/internal/source"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // listFunction prints a function with its figures by line.
@@ -45,7 +46,7 @@ func (f explainFlags) listFunction(s *streams, path string) error {
 	if f.json {
 		return report.JSON(s.out, l)
 	}
-	return report.ListingText(s.out, l, report.Options{Color: useColor(s.out), Next: "highwater diff " + shortName(path) + toFlag(f.at)})
+	return report.ListingText(s.page(), l, report.Options{Color: s.color(), Next: "highwater diff " + typed(path) + toFlag(f.at)})
 }
 
 // toFlag is the flag that asks diff for a moment.
@@ -53,7 +54,7 @@ func toFlag(at string) string {
 	if at == "" {
 		return ""
 	}
-	return " --to " + at
+	return " --to " + visible.Shell(at)
 }
 
 // sourceLines reads the lines of the program that a recording is of.

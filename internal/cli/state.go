@@ -9,35 +9,110 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/highwater-go/highwater/internal/recording"
 )
 
 const suffix = ".hwm"
 
-// stateDir is where recordings live: $XDG_STATE_HOME/highwater, by default
-// ~/.local/state/highwater (XDG base directory specification).
+// errNoState says that nobody has said where recordings are.
+var errNoState = &exitError{code: exitFailed, err: errors.New("there is no directory of recordings: neither XDG_STATE_HOME nor HOME is set"),
+	hint: "XDG_STATE_HOME=DIR highwater ... sets it; or name the file: run -o NAME.hwm, explain NAME.hwm"}
+
+// stateDir is where recordings are: $XDG_STATE_HOME/highwater, by default
+// ~/.local/state/highwater (XDG base directory specification). A service may have no
+// home; then it is temporaryState, once that was made.
 func stateDir() (string, error) {
+	if dir, ok := homeState(); ok {
+		return dir, nil
+	}
+	if dir := temporaryState(); private(dir) == nil {
+		return dir, nil
+	}
+	return "", errNoState
+}
+
+// homeState is the directory of recordings that the environment says, made or not.
+func homeState() (dir string, ok bool) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "highwater"), nil
+		return filepath.Join(dir, "highwater"), true
 	}
 	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("find the directory of recordings: %w", err)
+	return filepath.Join(home, ".local", "state", "highwater"), err == nil
+}
+
+// temporaryState is the directory of recordings of this user where there is no home.
+func temporaryState() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("highwater-%d", os.Geteuid()))
+}
+
+// private is why a directory, in a place where everybody may make one of that name, is not
+// ours alone; nil: it is.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir() || !owned(info) || info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s is there and is not a directory for this user alone", dir)
 	}
-	return filepath.Join(home, ".local", "state", "highwater"), nil
+	return nil
 }
 
 // makeStateDir is stateDir, made where it is not there.
 func makeStateDir() (string, error) {
-	dir, err := stateDir()
-	if err != nil {
-		return "", err
+	dir, home := homeState()
+	if !home {
+		return makeTemporaryState()
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the directory of recordings: %w", err)
 	}
 	return dir, nil
+}
+
+func makeTemporaryState() (string, error) {
+	dir := temporaryState()
+	err := os.Mkdir(dir, 0o700)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = private(dir)
+	}
+	if err != nil {
+		return "", &exitError{code: exitFailed, err: fmt.Errorf("make a directory of recordings: neither XDG_STATE_HOME nor HOME is set, and %w", err), hint: errNoState.hint}
+	}
+	return dir, nil
+}
+
+// sayTemporary says that a recording is where it may be lost.
+func sayTemporary(s *status, path string) {
+	if _, home := homeState(); !home && filepath.Dir(path) == temporaryState() {
+		s.say("neither XDG_STATE_HOME nor HOME is set: recordings go to %s", filepath.Dir(path))
+	}
+}
+
+// longestName is what of a program's name is in a recording's: a file's name has 255
+// bytes (NAME_MAX), of which the number or time and SQLite's -journal need some.
+const longestName = 180
+
+// fileName is a program's name as a recording may be called: without what a shell or a
+// terminal takes for more than a letter.
+func fileName(program string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-+=,", r) {
+			return r
+		}
+		return '_'
+	}, strings.ToValidUTF8(program, "_"))
+	for len(name) > longestName {
+		_, n := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-n]
+	}
+	if strings.HasPrefix(name, "-") {
+		name = "_" + name[1:]
+	}
+	return name
 }
 
 // newRecordingPath is a free name for a program's next recording: checkout-3.hwm.
@@ -48,7 +123,7 @@ func newRecordingPath(program string) (string, error) {
 		return "", err
 	}
 	for n := 1; ; n++ {
-		path := filepath.Join(dir, fmt.Sprintf("%s-%d%s", program, n, suffix))
+		path := filepath.Join(dir, fmt.Sprintf("%s-%d%s", fileName(program), n, suffix))
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return path, nil
 		}

@@ -9,12 +9,16 @@ import (
 
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 const (
 	statusEvery = 200 * time.Millisecond // on a terminal
 	plainEvery  = 10 * time.Second       // elsewhere
 )
+
+// eraseLine goes to the line's beginning and empties it (ECMA-48, EL).
+const eraseLine = "\r\x1b[K"
 
 // status is the line that says how the program does: rewritten in place on a
 // terminal, a plain line now and then elsewhere.
@@ -33,12 +37,12 @@ func newStatus(w io.Writer) *status {
 	return &status{w: w, terminal: isTerminal(w)}
 }
 
-// say prints a line of progress above the live line.
+// say prints a line of progress above the live line; what is in args makes no other.
 func (s *status) say(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear()
-	fmt.Fprintf(s.w, format+"\n", args...)
+	visible.Fprintf(s.w, format+"\n", args...)
 }
 
 // end removes the live line.
@@ -50,7 +54,7 @@ func (s *status) end() {
 
 func (s *status) clear() {
 	if s.drawn {
-		fmt.Fprint(s.w, "\r\x1b[K")
+		_, _ = io.WriteString(bare(s.w), eraseLine)
 		s.drawn = false
 	}
 }
@@ -73,10 +77,11 @@ func (s *status) point(p *sample.Point) {
 	line := s.line(p, since)
 	s.last = p.At
 	if !s.terminal {
-		fmt.Fprintln(s.w, line)
+		visible.Fprintf(s.w, "%s\n", line)
 		return
 	}
-	fmt.Fprint(s.w, "\r\x1b[K", line)
+	_, _ = io.WriteString(bare(s.w), eraseLine)
+	visible.Fprintf(s.w, "%s", line)
 	s.drawn = true
 }
 

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // tape is a recording while it is written, and who is told of it.
@@ -15,7 +15,7 @@ type tape struct {
 	writer *recording.Writer
 	status *status
 	quiet  bool // do not print the answer
-	typed  typed
+	typed  startedAs
 }
 
 // conclude explains the recording, keeps the verdict in it, closes it and prints
@@ -36,7 +36,7 @@ func (t *tape) conclude(s *streams) *explain.Answer {
 	case answerErr != nil:
 		t.status.say("highwater: %v", answerErr)
 	case !t.quiet:
-		fmt.Fprintln(s.out)
+		visible.Fprintf(s.out, "\n")
 		if err := (explainFlags{}).print(s, t.path, a); err != nil {
 			t.status.say("highwater: print the answer: %v", err)
 		}

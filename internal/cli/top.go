@@ -16,6 +16,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/top"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // topFlags are top's flags as given.
@@ -76,7 +77,7 @@ func (f topFlags) run(ctx context.Context, s *streams, args []string) error {
 	switch {
 	case f.json:
 		return w.printOnce(s, top.JSON)
-	case f.once || !isTTY(s.out):
+	case f.once || !isTTY(fileOf(s.out)):
 		return w.printOnce(s, func(rows []top.Row) (string, error) { return top.Table(rows, tableWidth), nil })
 	case !isTerminal(s.out):
 		return usagef("highwater top --once prints the table; highwater watch follows in lines", "the terminal cannot be drawn on: TERM=%s", os.Getenv("TERM"))
@@ -174,9 +175,9 @@ func (t *topping) sayNext() {
 	switch made := t.board.Recordings(); {
 	case t.dir != "" || len(made) == 0:
 	case len(made) == 1:
-		fmt.Fprintf(t.streams.err, "highwater explain %s\n", made[0])
+		visible.Fprintf(t.streams.err, "highwater explain %s\n", made[0])
 	default:
-		fmt.Fprintf(t.streams.err, "%d recordings: highwater list\n", len(made))
+		visible.Fprintf(t.streams.err, "%d recordings: highwater list\n", len(made))
 	}
 }
 
@@ -202,7 +203,7 @@ func (t *topping) explain(path string, width int) (string, error) {
 		return "", err
 	}
 	var page strings.Builder
-	err = report.Text(&page, a, report.Options{Width: min(max(width, leastPage), mostPage), Source: explainFlags{}.sourceLines(path), Next: "highwater explain " + shortName(path)})
+	err = report.Text(&page, a, report.Options{Width: min(max(width, leastPage), mostPage), Source: explainFlags{}.sourceLines(path), Next: "highwater explain " + typed(path)})
 	return page.String(), err
 }
 

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
@@ -52,8 +52,8 @@ func (w *watching) printOnce(s *streams, form func([]top.Row) (string, error)) e
 		return usagef("highwater doctor says what may be watched", "no program to show")
 	}
 	text, err := form(rows)
-	fmt.Fprint(s.out, text)
-	return errors.Join(append(errs, err)...)
+	_, unwritten := io.WriteString(s.out, text)
+	return errors.Join(append(errs, err, unwritten)...)
 }
 
 // present are the processes that are asked for and run now.

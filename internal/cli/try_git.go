@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/outfile"
 )
 
 // worktrees are the throwaway worktrees of --git, in the folder for temporary files.
@@ -58,7 +60,7 @@ func (w *worktrees) add(ctx context.Context, v *variant, build, folder string) e
 
 // buildIn runs the build.
 func buildIn(ctx context.Context, v *variant, build, path string) error {
-	log, err := os.Create(path)
+	log, err := outfile.New(path)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"os"
+	"io"
 	"path/filepath"
 
 	"github.com/highwater-go/highwater/internal/recording"
@@ -15,7 +15,7 @@ func (t *try) page(a *trial.Answer) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(t.html, func(f *os.File) error { return report.TryPage(f, a, curves) })
+	return writeOutput(t.html, func(w io.Writer) error { return report.TryPage(w, a, curves) })
 }
 
 // curves are the courses of the runs whose recordings are there.

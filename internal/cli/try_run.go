@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -165,7 +165,7 @@ func (t *try) answer(err error) *trial.Answer {
 // whole is not remembered: when to interrupt may have been chosen by what was seen.
 func (t *try) keep(a *trial.Answer, whole bool) error {
 	a = t.asKept(a)
-	if err := writeFile(filepath.Join(t.folder, "try.json"), func(f *os.File) error { return report.JSON(f, a) }); err != nil {
+	if err := writeOutput(filepath.Join(t.folder, "try.json"), func(w io.Writer) error { return report.JSON(w, a) }); err != nil {
 		return err
 	}
 	if whole && t.proof == nil {
@@ -174,7 +174,7 @@ func (t *try) keep(a *trial.Answer, whole bool) error {
 		}
 	}
 	if t.bench != "" {
-		if err := writeFile(t.bench, func(f *os.File) error { return trial.WriteBench(f, a) }); err != nil {
+		if err := writeOutput(t.bench, func(w io.Writer) error { return trial.WriteBench(w, a) }); err != nil {
 			return err
 		}
 	}
@@ -195,20 +195,12 @@ func (t *try) asKept(a *trial.Answer) *trial.Answer {
 	return &kept
 }
 
-func writeFile(path string, write func(*os.File) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
-}
-
 func (t *try) print(s *streams, a *trial.Answer) error {
 	t.status.end()
 	if t.json {
 		return report.JSON(s.out, a)
 	}
-	return report.TryText(s.out, a, report.Options{Color: useColor(s.out), Next: t.next(a)})
+	return report.TryText(s.page(), a, report.Options{Color: s.color(), Next: t.next(a)})
 }
 
 // next is the recording to look at: one that was lost, or else the last that is kept.
@@ -222,5 +214,5 @@ func (t *try) next(a *trial.Answer) string {
 			break
 		}
 	}
-	return "highwater explain " + filepath.Join(t.folder, file)
+	return "highwater explain " + typed(filepath.Join(t.folder, file))
 }

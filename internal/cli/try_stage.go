@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -84,7 +85,7 @@ func trialFolder(asked, name string) (string, error) {
 		if left, err := os.ReadDir(asked); err == nil && len(left) > 0 {
 			return "", usagef("choose another folder, or empty it first", "%s holds something already; a recording is never overwritten", asked)
 		}
-		return asked, os.MkdirAll(asked, 0o755)
+		return asked, os.MkdirAll(asked, 0o700)
 	}
 	dir, err := makeStateDir()
 	if err != nil {
@@ -116,7 +117,7 @@ func (st *stage) one(ctx context.Context, sc scene) (trial.Run, error) {
 		return trial.Run{}, errInterrupted
 	}
 	path := filepath.Join(st.folder, sc.file+suffix)
-	log, err := os.Create(logOf(path))
+	log, err := outfile.New(logOf(path))
 	if err != nil {
 		return trial.Run{}, err
 	}
@@ -136,7 +137,7 @@ func (st *stage) one(ctx context.Context, sc scene) (trial.Run, error) {
 	p.env, p.dir = append(append([]string{}, sc.command.Env...), sc.env...), sc.dir
 	p.timeout, p.endWithUs = st.timeout, true
 	p.more = map[string]string{"variant": sc.Name}
-	a, err := st.see(ctx, p, &streams{in: nothing, out: log, err: log})
+	a, err := st.see(ctx, p, newStreams(nothing, log, log))
 	if err != nil {
 		return trial.Run{}, err
 	}

@@ -171,14 +171,14 @@ func (f tuneFlags) print(s *streams, path string, a *pacer.Answer, command []str
 	if f.json {
 		return report.JSON(s.out, a)
 	}
-	return report.TuneText(s.out, a, report.Options{Color: useColor(s.out), Next: nextOfTune(path, a, command)})
+	return report.TuneText(s.page(), a, report.Options{Color: s.color(), Next: nextOfTune(path, a, command)})
 }
 
 // nextOfTune is the command that makes more of it: a run under the limit. command is
 // what was recorded; a program that it started has arguments that nobody knows.
 func nextOfTune(path string, a *pacer.Answer, command []string) string {
 	if a.Recommended == nil {
-		return "highwater explain " + shortName(path)
+		return "highwater explain " + typed(path)
 	}
 	program := []string{a.Program}
 	if len(command) > 0 && filepath.Base(command[0]) == a.Program {

@@ -2,11 +2,12 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 func versionCommand(s *streams) *cobra.Command {
@@ -22,7 +23,7 @@ func versionCommand(s *streams) *cobra.Command {
 					"os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
-			fmt.Fprintf(s.out, "highwater %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			visible.Fprintf(s.out, "highwater %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}

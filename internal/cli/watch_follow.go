@@ -45,7 +45,7 @@ type follower struct {
 }
 
 func newFollower(w *watching, s *streams) *follower {
-	out := s.err
+	out := io.Writer(s.err)
 	if w.quiet {
 		out = io.Discard
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -41,6 +40,7 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 		return cannotRecord(err)
 	}
 	l.status.say("watching %s; recording %s", l.what, l.tape.path)
+	sayTemporary(l.status, l.tape.path)
 	l.mu.Lock()
 	l.sources[l.source] = true
 	l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *life) sink() capture.Sink {
 	if l.board == nil {
 		return sink
 	}
-	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.tape.path, Recording: shortName(l.tape.path), Sink: sink, Watches: l.source.Watches})
+	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.tape.path, Recording: typed(l.tape.path), Sink: sink, Watches: l.source.Watches})
 	return l.seat
 }
 
@@ -79,7 +79,7 @@ func (l *life) open(main sample.Program) error {
 		if errors.Is(err, fs.ErrExist) && l.output == "" {
 			continue
 		}
-		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.quiet, typed: typed{command: main.Args}}
+		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.quiet, typed: startedAs{command: main.Args}}
 		return err
 	}
 }
@@ -91,17 +91,13 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 		return recordingPath(l.output, "")
 	}
 	dir := l.dir
-	var err error
 	if dir == "" {
-		dir, err = stateDir()
+		var err error
+		if dir, err = makeStateDir(); err != nil {
+			return "", err
+		}
 	}
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the directory of recordings: %w", err)
-	}
-	name := l.name + at.Format("-20060102-150405")
+	name := fileName(l.name) + at.Format("-20060102-150405")
 	if n > 1 {
 		name += fmt.Sprintf("-%d", n)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/highwater-go/highwater/internal/pacer"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // proposals are changes to try, those that do not help, and why nothing is predicted.
@@ -214,18 +215,4 @@ func (c *Case) command() []string {
 }
 
 // Shell is words as a shell reads them.
-func Shell(words ...string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w
-		if w == "" || strings.ContainsFunc(w, special) {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// special: a character that a shell may not take as it is.
-func special(r rune) bool {
-	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 0x7f || strings.ContainsRune("-_./:=,+@%", r))
-}
+func Shell(words ...string) string { return visible.Shell(words...) }

@@ -38,8 +38,12 @@ func (r *Reader) attach() error {
 func (r *Reader) attachOnce() (err error) {
 	wal := r.path + "-wal"
 	r.live = false
-	if _, err := os.Stat(r.path); err != nil {
+	info, err := os.Stat(r.path)
+	if err != nil {
 		return err
+	}
+	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() { // a pipe would keep us waiting
+		return fmt.Errorf("not a regular file: %w", ErrNotRecording)
 	}
 	size, failed := fileSize(wal)
 	switch {

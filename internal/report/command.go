@@ -29,7 +29,7 @@ func (p *page) command(indent, text string, most int) {
 // word longer than n has a line of its own.
 func shellLines(text string, n int) []string {
 	var out []string
-	line, word, quoted := "", "", false
+	line, word, quoted, escaped := "", "", false, false
 	flush := func() {
 		if line != "" && columns(line)+1+columns(word) > n {
 			out, line = append(out, line), ""
@@ -38,9 +38,10 @@ func shellLines(text string, n int) []string {
 		word = ""
 	}
 	for _, r := range text {
-		if r == '\'' {
+		if r == '\'' && !escaped {
 			quoted = !quoted
 		}
+		escaped = r == '\\' && !quoted && !escaped
 		if r == ' ' && !quoted {
 			flush()
 			continue

@@ -3,6 +3,8 @@ package report
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // columns is how wide a text is; every rune that is printed here is one wide.
@@ -65,14 +67,14 @@ const (
 	off   = "\x1b[0m"
 )
 
-// paint colours headings, the outcome and the bars.
+// paint makes the lines of a page fit for a terminal, whatever the names in them hold,
+// and colours headings, the outcome and the bars. Every page goes through it.
 func paint(page []string, color bool) []string {
-	if !color {
-		return page
-	}
 	out := make([]string, len(page))
 	for i, line := range page {
-		out[i] = paintLine(line, i == 0)
+		if out[i] = visible.Text(line); color {
+			out[i] = paintLine(out[i], i == 0)
+		}
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // lines is the most lines that a text may have.
@@ -80,7 +81,7 @@ func compose(a *explain.Answer, o Options, d detail) []string {
 	p.gaps(a.Gaps, d.gaps)
 	next := o.Next
 	if next == "" {
-		next = "highwater export --pprof " + a.Recording
+		next = "highwater export --pprof " + visible.Shell(a.Recording)
 	}
 	p.add(next) // to be copied: never cut
 	return p.lines

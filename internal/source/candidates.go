@@ -12,6 +12,7 @@ import (
 // candidate is a path where a file may be, and what speaks against it.
 type candidate struct {
 	path   string
+	root   string // the directory that its reader trusts and that it is below; "": none
 	refuse error
 }
 
@@ -22,8 +23,9 @@ type candidate struct {
 func (f *Finder) candidates(name string) []candidate {
 	var out []candidate
 	add := func(dir, rest string, refuse error) {
-		if dir != "" && rest != "" {
-			out = append(out, candidate{filepath.Join(dir, filepath.FromSlash(rest)), refuse})
+		rest = filepath.FromSlash(rest)
+		if dir != "" && filepath.IsLocal(rest) { // a name from outside may have ".." in it
+			out = append(out, candidate{filepath.Join(dir, rest), dir, refuse})
 		}
 	}
 	module, rest, versioned := ofModule(name)
@@ -38,7 +40,7 @@ func (f *Finder) candidates(name string) []candidate {
 		}
 	}
 	if path.IsAbs(name) {
-		add("/", strings.TrimPrefix(name, "/"), nil)
+		out = append(out, candidate{path: filepath.FromSlash(path.Clean(name))})
 	}
 	if std := ofStandard(name); std != "" && !versioned {
 		add(f.GOROOT, "src/"+std, f.otherGo())

@@ -2,6 +2,9 @@
 // where it was built, in the module cache, in GOROOT, or in a directory that the
 // user names. It says where a file is not that of the program rather than show a
 // line that the program never ran. It changes nothing and downloads nothing.
+//
+// The names of files come from the program, or from a recording that anybody may have
+// made: which file is read is not theirs to choose. See candidate.read.
 package source
 
 import (
@@ -9,12 +12,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
 // ErrNotFound says that no file of that name is on this machine.
 var ErrNotFound = errors.New("not on this machine")
+
+// ErrNotTrusted says that a file is there and is not read.
+var ErrNotTrusted = errors.New("not read")
 
 // ErrDiffers says that a file is there and is not the program's.
 var ErrDiffers = errors.New("not the source of this program")
@@ -40,6 +47,7 @@ type file struct {
 	path     string
 	lines    []string
 	modified time.Time
+	shown    bool // lines of it were given
 	err      error
 }
 
@@ -57,7 +65,7 @@ type Func struct {
 }
 
 // Line is the text of one line of a function, without the spaces around it. The
-// function's name is the linker's; "" leaves it unchecked.
+// function's name is the linker's, and its declaration must be around the line.
 func (f *Finder) Line(function, name string, line int) (string, error) {
 	src := f.open(name)
 	if src.err != nil {
@@ -67,8 +75,9 @@ func (f *Finder) Line(function, name string, line int) (string, error) {
 		return "", fmt.Errorf("%s has %d lines: %w", src.path, len(src.lines), ErrDiffers)
 	}
 	if !src.declares(function, line) {
-		return "", fmt.Errorf("%s: line %d is not in %s: %w", src.path, line, declared(function), ErrDiffers)
+		return "", fmt.Errorf("%s: line %d is not in %s: %w", src.path, line, called(function), ErrDiffers)
 	}
+	src.shown = true
 	return strings.TrimSpace(src.lines[line-1]), nil
 }
 
@@ -85,12 +94,25 @@ func (f *Finder) Func(function, name string, start, last int) (*Func, error) {
 	case start < 1 || last > len(src.lines):
 		return nil, fmt.Errorf("%s has %d lines, the program's had at least %d: %w", src.path, len(src.lines), last, ErrDiffers)
 	case !strings.Contains(src.lines[start-1], "func") || !src.declares(function, start):
-		return nil, fmt.Errorf("%s: %s does not begin at line %d: %w", src.path, declared(function), start, ErrDiffers)
+		return nil, fmt.Errorf("%s: %s does not begin at line %d: %w", src.path, called(function), start, ErrDiffers)
 	case !src.declares(function, last):
-		return nil, fmt.Errorf("%s: line %d is not in %s: %w", src.path, last, declared(function), ErrDiffers)
+		return nil, fmt.Errorf("%s: line %d is not in %s: %w", src.path, last, called(function), ErrDiffers)
 	}
+	src.shown = true
 	end := max(last, src.end(start))
 	return &Func{src.path, start, src.lines[start-1 : end], src.modified}, nil
+}
+
+// Shown are the files of which lines were given, in order.
+func (f *Finder) Shown() []string {
+	var paths []string
+	for _, src := range f.files {
+		if src.shown {
+			paths = append(paths, src.path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // open reads a file once.
@@ -113,20 +135,15 @@ func (f *Finder) find(name string) *file {
 	}
 	var refused error
 	for _, c := range f.candidates(filepath.ToSlash(name)) {
-		info, err := os.Stat(c.path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		if info, err := os.Stat(c.path); err != nil || info.IsDir() {
 			continue
 		}
-		if c.refuse != nil {
-			refused = fmt.Errorf("%s: %w", c.path, c.refuse)
-			continue
-		}
-		text, err := os.ReadFile(c.path)
+		src, err := c.read()
 		if err != nil {
-			refused = err
+			refused = fmt.Errorf("%s: %w", c.path, err)
 			continue
 		}
-		return &file{path: c.path, lines: strings.Split(string(text), "\n"), modified: info.ModTime()}
+		return src
 	}
 	if refused != nil {
 		return &file{err: refused}

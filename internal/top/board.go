@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // Board is all that is watched now, and what of it was killed. Those who watch
@@ -39,7 +41,7 @@ func (b *Board) Recordings() []string {
 
 // Say shows a line to the user for a while.
 func (b *Board) Say(text string) {
-	b.change(func() { b.said, b.saidAt = printable(text), time.Now() })
+	b.change(func() { b.said, b.saidAt = visible.Text(text), time.Now() })
 }
 
 // change changes what is shown and has it drawn soon.

@@ -10,6 +10,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // Detail is one process, or one Life, in full as of one instant.
@@ -196,7 +197,7 @@ func heapLines(d *Detail, lines *Lines, now time.Time, n int) []line {
 	if why != "" {
 		out = append(out, line{{title, bold}})
 		for _, text := range wrapped(why, n-2, 3) {
-			out = append(out, plain("  "+printable(text)))
+			out = append(out, plain("  "+visible.Text(text)))
 		}
 		return out
 	}
@@ -231,7 +232,7 @@ func heapLine(h HeapLine, lines *Lines, n int) line {
 	rest := max(0, n-width(text))
 	where := cut(h.code(), rest)
 	function := cut("  "+explain.ShortFunc(h.Function), max(0, rest-width(where)))
-	return line{{text: text}, {printable(where), s}, {printable(function), dim}}
+	return line{{text: text}, {visible.Text(where), s}, {visible.Text(function), dim}}
 }
 
 func cycleLines(d *Detail, n int) []line {

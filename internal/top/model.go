@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // view is what the screen shows.
@@ -305,7 +307,7 @@ func (m *model) body(w, h int) []line {
 	switch m.view {
 	case pageView:
 		for _, text := range m.page {
-			for _, part := range hung(printable(text), w) {
+			for _, part := range hung(visible.Text(text), w) {
 				all = append(all, pageLine(part))
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // State is how a program stands.
@@ -73,7 +74,7 @@ func (l *Life) rows(now time.Time) []Row {
 		whole.process, whole.GC = p.program.Key, p.gc.share()
 		return []Row{whole}
 	}
-	whole.Program = fmt.Sprintf("%s (%d)", printable(l.Name), len(l.processes))
+	whole.Program = fmt.Sprintf("%s (%d)", visible.Text(l.Name), len(l.processes))
 	rows := []Row{whole}
 	for _, p := range l.processes {
 		rows = append(rows, l.part(p))
@@ -86,7 +87,7 @@ func (l *Life) rows(now time.Time) []Row {
 
 // whole is all of a Life that runs.
 func (l *Life) whole() Row {
-	r := Row{id: id{life: l}, PID: l.PID, State: Runs, Program: printable(l.Name)}
+	r := Row{id: id{life: l}, PID: l.PID, State: Runs, Program: visible.Text(l.Name)}
 	var resident sample.Bytes
 	for _, p := range l.processes {
 		if p.resident.OK {
@@ -127,8 +128,8 @@ func (l *Life) part(p *process) Row {
 }
 
 func (r *Row) describe(p *process) {
-	r.Program, r.PID = printable(p.program.Name), p.program.Key.PID
-	r.Args = printable(strings.Join(p.program.Args, " "))
+	r.Program, r.PID = visible.Text(p.program.Name), p.program.Key.PID
+	r.Args = visible.Text(strings.Join(p.program.Args, " "))
 	if g := p.program.Go; g != nil {
 		r.Go, _, _ = strings.Cut(strings.TrimPrefix(g.Version, "go"), " ")
 	}
@@ -161,7 +162,7 @@ func (l *Life) sentence(p *process) string {
 	a := l.answer
 	switch {
 	case a != nil && a.Outcome.State == explain.Killed && (p.oom || p.signal):
-		return at + printable(a.Verdict.Sentence)
+		return at + visible.Text(a.Verdict.Sentence)
 	case p.oom && l.cgroup.Limit.OK:
 		return at + "by the kernel: the limit of " + units.Limit(l.cgroup.Limit.V) + "; being explained"
 	case p.oom:
@@ -169,7 +170,7 @@ func (l *Life) sentence(p *process) string {
 	case p.signal && l.ended.IsZero():
 		return at + "by SIGKILL; being explained"
 	case a != nil && a.Verdict.Sentence != "":
-		return at + p.exitWords() + ". " + printable(a.Verdict.Sentence)
+		return at + p.exitWords() + ". " + visible.Text(a.Verdict.Sentence)
 	}
 	return at + p.exitWords()
 }

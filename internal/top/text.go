@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -67,17 +66,6 @@ func (l line) cropped(n int) line {
 
 // width is how many columns a text takes; every rune that is drawn here takes one.
 func width(s string) int { return utf8.RuneCountInString(s) }
-
-// printable is a text from outside, of a process's name for one, without what a
-// terminal would take for a command.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
 
 // cut shortens a text to n columns with an ellipsis at its end.
 func cut(s string, n int) string {

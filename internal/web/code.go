@@ -8,6 +8,7 @@ import (
 
 // Code is three lines of source, one of them the one that is meant.
 type Code struct {
+	File  string   `json:"file"`  // on this machine, that they were read from
 	First int      `json:"first"` // number of the first line
 	Mark  int      `json:"mark"`  // index of the one that is meant
 	Lines []string `json:"lines"`
@@ -30,7 +31,7 @@ func (b *Book) code(f sample.Frame) (code *Code, why string) {
 		return nil, "the line is not in the function that was found"
 	}
 	first, end := max(0, at-1), min(len(text.Lines), at+2)
-	return &Code{text.First + first, at - first, unindented(text.Lines[first:end])}, ""
+	return &Code{text.Path, text.First + first, at - first, unindented(text.Lines[first:end])}, ""
 }
 
 // unindented takes away the tabs that all lines have.

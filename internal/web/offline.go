@@ -18,7 +18,8 @@ type Offline struct {
 	Tuning   *Tuning    `json:"tuning"`
 	Held     *Held      `json:"held"` // of the moment of the verdict
 	LeftOut  []string   `json:"left_out"`
-	Pprof    []byte     `json:"pprof"` // of the moment of the verdict
+	Sources  []string   `json:"sources"` // files of this machine of which lines are in it
+	Pprof    []byte     `json:"pprof"`   // of the moment of the verdict
 }
 
 // offlineInstants and offlineBytes bound a page that stands alone: it is to be
@@ -58,6 +59,7 @@ func (b *Book) WriteOffline(w io.Writer) (leftOut []string, err error) {
 	if err := b.Pprof(&profile, ""); err == nil {
 		all.Pprof = profile.Bytes()
 	}
+	all.Sources = b.sources()
 	data, err := json.Marshal(all)
 	if err != nil {
 		return nil, err
@@ -67,6 +69,14 @@ func (b *Book) WriteOffline(w io.Writer) (leftOut []string, err error) {
 		return nil, err
 	}
 	return all.LeftOut, writePage(w, d)
+}
+
+// sources are the files that lines were taken from.
+func (b *Book) sources() []string {
+	if b.Source == nil {
+		return []string{}
+	}
+	return append([]string{}, b.Source.Shown()...)
 }
 
 // addInstants chooses those with a name first, then others evenly, until there are

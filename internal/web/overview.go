@@ -13,6 +13,7 @@ import (
 type Overview struct {
 	Schema  string          `json:"schema"`
 	Name    string          `json:"name"`
+	Typed   string          `json:"typed"` // the name in a command to type
 	Answer  *explain.Answer `json:"answer"`
 	Text    string          `json:"text"`     // of the answer, for those who cannot see the page
 	Mark    string          `json:"markdown"` // of the answer, for a ticket
@@ -132,7 +133,7 @@ func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Overview{Schema: Schema, Name: b.Name, Answer: a, Live: r.Live(), Start: e.Start.UTC().Format(time.RFC3339Nano),
+	o := &Overview{Schema: Schema, Name: b.Name, Typed: b.Typed, Answer: a, Live: r.Live(), Start: e.Start.UTC().Format(time.RFC3339Nano),
 		Seconds: e.Seconds(e.End), Holes: e.Holes(), Moments: []Moment{}, Events: []Event{}, Gaps: []Gap{}, Cycles: []Cycle{}, CyclesAll: len(e.Cycles), About: map[string]string{}}
 	for _, f := range a.Evidence {
 		o.About[f.ID] = f.About

@@ -24,8 +24,9 @@ const Schema = "highwater.page/1"
 // Book is one recording that is open, and what is said of it. Its methods may be
 // called by several goroutines.
 type Book struct {
-	Path string // of the recording
-	Name string // as commands are given it
+	Path  string // of the recording
+	Name  string // of the recording
+	Typed string // the same in a command to type
 	// Answer is what explain says of the recording as a whole.
 	Answer func(*explain.Evidence) (*explain.Answer, error)
 	// Text and Markdown are an answer in words; Pprof writes the heap profile of a

@@ -26,7 +26,7 @@ export function Below({ source, overview, instant, held, state, change }: { sour
           <td class="num">{p.from !== null ? `${clock(p.from)} \u2013 ${clock(p.to!)}` : '\u2013'}</td><td class="num">{p.peak !== null ? size(p.peak) : '\u2013'}</td>
           <td class="num">{(() => { const now = instant.processes.find((q) => q.pid === p.pid); return now ? size(now.bytes) : '\u2013' })()}</td><td>{p.end}</td></tr>)}</tbody></table></div>
     </section>
-    <Settings source={source} command={`highwater tune ${o.name}`} />
+    <Settings source={source} command={`highwater tune ${o.typed}`} />
     <Answers answer={o.answer} said={o.events.find((e) => e.kind === 'load-end' && /\bp50\b/.test(e.text))?.text ?? ''} />
     <Footprint overview={o} />
     <section aria-labelledby="events-title"><h2 id="events-title">What happened?</h2>
@@ -37,6 +37,7 @@ export function Below({ source, overview, instant, held, state, change }: { sour
       <ul>{[...o.answer.gaps, ...instant.gaps.filter((g) => !o.answer.gaps.some((a) => a.what === g.what && a.why === g.why))].map((g) => <li><b>{g.what}</b>: {g.why}</li>)}{o.gaps.map((g) => <li><b>{g.what}</b>{g.pid ? ` of ${g.pid}` : ''}: {g.why} <span class="muted">({clock(g.from)} to {g.to === null ? 'the end' : clock(g.to)})</span></li>)}
         {o.holes.map(([from, to]) => <li><b>no sample</b> from {clock(from)} to {clock(to)}</li>)}
         {source.leftOut.map((l) => <li><b>left out of this file</b>: {l}</li>)}
+        {source.sources.map((f) => <li><b>source lines in this file are from</b> <code>{f}</code></li>)}
         <li>This moment took {duration(instant.took)} to read; the program was held for {duration(instant.stopped)}.</li></ul>
     </section>
     <section aria-labelledby="environment-title"><h2 id="environment-title">Where did it run?</h2>

@@ -2,7 +2,7 @@
 // amounts bytes; null is "not seen".
 
 export interface Overview {
-  name: string
+  name: string; typed: string
   answer: Answer
   text: string
   markdown: string
@@ -121,7 +121,7 @@ export interface Line {
   function: string; short: string; file: string; place: string; line: number; owner: string
   bytes: number; error: number; grown: number; allocated: number; garbage: number; objects: number; in_flight: number
   course: { at: number; bytes: number }[]
-  code: { first: number; mark: number; lines: string[] } | null
+  code: { file: string; first: number; mark: number; lines: string[] } | null
   code_why: string
 }
 
@@ -146,6 +146,7 @@ export interface HeldPath {
 export interface Source {
   offline: boolean
   leftOut: string[]
+  sources: string[] // files that lines were taken from
   overview(): Promise<Overview>
   timeline(from: number, to: number, steps: number): Promise<Timeline>
   instant(at: string, from: string): Promise<Instant>
@@ -168,6 +169,7 @@ async function ask<T>(path: string): Promise<T> {
 export const served: Source = {
   offline: false,
   leftOut: [],
+  sources: [],
   overview: () => ask('api/overview'),
   timeline: (from, to, steps) => ask(`api/timeline?from=${from}&to=${to}&steps=${steps}`),
   instant: (at, from) => ask(`api/instant?at=${encodeURIComponent(at)}&from=${encodeURIComponent(from)}`),
@@ -176,7 +178,7 @@ export const served: Source = {
   pprof: (at) => `heap.pb.gz?at=${encodeURIComponent(at)}`,
 }
 
-interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; tuning: Tuning; held: Held | null; left_out: string[]; pprof: string | null }
+interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] | null; tuning: Tuning; held: Held | null; left_out: string[]; sources: string[]; pprof: string | null }
 
 // since is an instant whose growth is counted from another one, as the server
 // does it.
@@ -200,6 +202,7 @@ export function embedded(text: string): Source {
   return {
     offline: true,
     leftOut: all.left_out,
+    sources: all.sources ?? [],
     overview: async () => all.overview,
     timeline: async () => all.timeline,
     tuning: async () => all.tuning,

@@ -1,4 +1,4 @@
-import { h } from 'preact'
+import { Fragment, h } from 'preact'
 import type { Held, Instant, Line, Overview } from './data'
 import type { State, View } from './state'
 import { HeldBy } from './held'
@@ -52,8 +52,8 @@ function whyNone(overview: Overview): string {
 
 function Code({ line }: { line: Line }) {
   if (!line.code) return <p class="muted">{line.code_why}</p>
-  const { first, mark, lines } = line.code
-  return <pre>{lines.map((text, i) => <div class={i === mark ? 'mark' : ''}><span class="no">{first + i}</span>{i === mark ? <mark>{text || ' '}</mark> : text}</div>)}</pre>
+  const { file, first, mark, lines } = line.code
+  return <><pre>{lines.map((text, i) => <div class={i === mark ? 'mark' : ''}><span class="no">{first + i}</span>{i === mark ? <mark>{text || ' '}</mark> : text}</div>)}</pre><p class="muted">read from <code>{file}</code></p></>
 }
 
 function Spark({ course }: { course: { at: number; bytes: number }[] }) {
