@@ -3,7 +3,6 @@ package watch
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -170,8 +169,8 @@ func (s *Source) enter(p *process) {
 func (s *Source) setProfiling(p *process, held bool) {
 	var err error
 	if held && s.opts.HeapProfile {
-		var rw *os.File
-		if rw, err = os.OpenFile(p.mem.File(), os.O_RDWR, 0); err == nil {
+		var rw *procfs.Memory
+		if rw, err = procfs.OpenMemoryToWrite(p.root, p.eye); err == nil {
 			p.program.HeapProfile, err = switchOn(rw, p.bin, p.bias, s.opts.ProfileRate)
 			rw.Close()
 		}
