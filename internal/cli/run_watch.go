@@ -47,6 +47,7 @@ type session struct {
 	sharesTerminal bool      // the keyboard's signals reach the program without us
 	leftSince      time.Time // when the program had ended and others had not
 	saidLeft       bool
+	hangs          bool // the loop does, which has the recording
 }
 
 // ending is something that ends a run: the program is stopped when it is closed.
@@ -72,6 +73,9 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 	code, err := r.record(ctx, s)
 	if err != nil {
 		return err
+	}
+	if r.hangs {
+		return exitWith(code)
 	}
 	r.conclude(s)
 	if r.ready != nil {
@@ -135,7 +139,9 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		return 0, r.abandon(cannotRun(r.args[0], err))
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
-	r.see(ctx, s)
+	if !r.see(ctx, s) {
+		return r.follow(pid), nil
+	}
 	r.asking.keepRest(r.writer)
 	return source.ExitCode(), nil
 }
@@ -151,8 +157,8 @@ func (r *session) command(c watch.Command) watch.Command {
 }
 
 // see runs the loop, the signals, the load and the clock until the program is
-// gone.
-func (r *session) see(ctx context.Context, s *streams) {
+// gone. It says no where it hangs, as the program must not.
+func (r *session) see(ctx context.Context, s *streams) (whole bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
@@ -193,7 +199,26 @@ func (r *session) see(ctx context.Context, s *streams) {
 		},
 	}
 	// A sink error is told above; the program's life does not depend on it.
-	_ = loop.Run(context.WithoutCancel(ctx))
+	return comes(context.WithoutCancel(ctx), r.source.Stuck(), func() { _ = loop.Run(context.WithoutCancel(ctx)) })
+}
+
+// follow waits for a program that nobody watches any more, as a shell would, and gives
+// its exit code. What it gets of signals is passed on.
+func (r *session) follow(pid int) int {
+	r.hangs = true
+	r.status.say("highwater: a read of the program hangs, as of a file server that does not answer: it was let go and goes on, and its recording ends here")
+	ended := make(chan int, 1)
+	go func() { ended <- reap(pid) }()
+	for {
+		select {
+		case code := <-ended:
+			return code
+		case got := <-r.signals:
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Signal(got) // it may have ended
+			}
+		}
+	}
 }
 
 // sayLeft says once that the program has ended and others of its live on. A

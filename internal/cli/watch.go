@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -197,8 +199,11 @@ func (w *watching) run(ctx context.Context, s *streams) error {
 	ctx, cancel := f.until(ctx)
 	defer cancel()
 	surviveBrokenPipe()
-	err := f.run(ctx)
+	began := make(chan error, 1)
+	if !comes(ctx, nil, func() { began <- f.run(ctx) }) {
+		return fmt.Errorf("begin to watch: %w", lastbreath.ErrStuck)
+	}
 	f.lives.Wait()
 	f.status.end()
-	return err
+	return <-began
 }

@@ -31,6 +31,7 @@
 package lastbreath
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -74,6 +75,9 @@ type Handler struct {
 	// Lost says that a process is no longer followed, though it may live on.
 	Lost func(pid int, why error)
 }
+
+// ErrStuck says that a Handler did not return, and that every process was let go.
+var ErrStuck = errors.New("a read of it hangs, as of a file server that does not answer: it was let go")
 
 // Death is a process held at its exit. Its memory, ROOT/TID/mem and the other
 // files of ROOT/TID, is complete and stands still until the handler returns.

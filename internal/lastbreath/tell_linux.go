@@ -2,7 +2,6 @@ package lastbreath
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,9 +11,6 @@ import (
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
-
-// ErrStuck says that a Handler did not return, and that every process was let go.
-var ErrStuck = errors.New("it was let go: reading it took too long")
 
 const (
 	// stuckAfter is how long a Handler may take beyond what it was given. Afterwards,

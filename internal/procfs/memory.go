@@ -13,6 +13,7 @@ type Memory struct {
 	file    *os.File // ROOT/PID/mem
 	pid     int      // for process_vm_readv; 0: not to be used
 	readers readers
+	answers answers
 }
 
 // OpenMemory opens a process's memory for reading, which needs the right to trace
@@ -29,7 +30,7 @@ func openMemory(root string, pid, flags int) (*Memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its memory may not be read: %w", gone(err))
 	}
-	m := &Memory{file: f}
+	m := &Memory{file: f, answers: answers{root: root, pid: pid}}
 	if root == "/proc" {
 		m.pid = pid
 	}
@@ -52,6 +53,9 @@ func (m *Memory) WriteAt(p []byte, addr int64) (int, error) {
 
 // readNow is ReadAt, which may hang.
 func (m *Memory) readNow(p []byte, addr int64) (int, error) {
+	if err := m.answers.has(uint64(addr), len(p)); err != nil {
+		return 0, err
+	}
 	switch {
 	case len(p) < directFrom && readSmall(m.file, p, addr):
 		return len(p), nil
@@ -70,5 +74,6 @@ const directFrom = 4 << 10
 // Close closes the file. It does not wait for a call that hangs.
 func (m *Memory) Close() error {
 	m.readers.close()
+	go m.answers.close() // which may be held by one that hangs
 	return m.file.Close()
 }

@@ -95,14 +95,18 @@ func (c *call) do() (int, error) {
 	case readPieces:
 		return c.of.piecesNow(c.p, c.pieces)
 	case writeAt:
+		if err := c.of.answers.has(uint64(c.addr), len(c.p)); err != nil {
+			return 0, err
+		}
 		return c.of.file.WriteAt(c.p, c.addr)
 	}
 	return c.of.readNow(c.p, c.addr)
 }
 
 type result struct {
-	n   int
-	err error
+	n    int
+	err  error
+	lost bool // it was given up
 }
 
 // bounceUpTo is the size up to which a call fills memory of the reader's, which is
@@ -129,7 +133,7 @@ func (r *readers) call(c call) (int, error) {
 	w.state.Store(underWay)
 	w.todo <- c
 	res := <-w.done
-	if res.err == ErrStuck { // the reader is lost, and what it fills
+	if res.lost { // and what it fills
 		return 0, ErrStuck
 	}
 	if bounce && c.kind != writeAt {
@@ -202,7 +206,7 @@ func (r *readers) run(w *reader) {
 			r.stuck.Add(-1)
 			return
 		}
-		w.done <- result{n, err}
+		w.done <- result{n: n, err: err}
 	}
 }
 
@@ -230,7 +234,7 @@ func (r *readers) look() {
 		if w.seen && w.state.CompareAndSwap(underWay, givenUp) {
 			r.stuck.Add(1)
 			r.remove(w)
-			w.done <- result{0, ErrStuck}
+			w.done <- result{lost: true}
 			continue
 		}
 		w.seen = true
