@@ -64,6 +64,9 @@ func (p *plan) session(s *streams) *session {
 
 // run does the whole of it: cgroup, recording, program, load, explanation.
 func (p *plan) run(ctx context.Context, s *streams) error {
+	if p.recording == "" {
+		return p.unrecorded(s)
+	}
 	r := p.session(s)
 	// From here on an interrupt is the program's: ours to pass on.
 	r.signals = make(chan os.Signal, 8)
@@ -116,6 +119,12 @@ func (r *session) open() error {
 
 // watch starts the program and sees it through; the code is its exit code.
 func (r *session) watch(ctx context.Context, s *streams) (int, error) {
+	for _, line := range warnings(r.program) {
+		r.status.say("highwater: %s", line)
+	}
+	if r.notThere != nil {
+		r.status.say("highwater: the recording goes to %s: %v", r.recording, r.notThere)
+	}
 	source, err := watch.New(watch.Options{
 		Group:       r.group,
 		Scopes:      r.scopes,

@@ -132,6 +132,8 @@ func (c *Case) heapUnwatched() string {
 	k := c.curve.points
 	watched := units.Duration(c.End.Sub(c.Start))
 	switch {
+	case len(k) == 0 && isClosed(c.program(c.Subject)):
+		return fmt.Sprintf("it was watched for %s and could not be read: what its memory was for is not known", watched)
 	case len(k) == 0 && !c.isGo(c.Subject):
 		return fmt.Sprintf("it was watched for %s and is no Go program: what its memory was for is not known", watched)
 	case len(k) == 0 && c.g == nil:

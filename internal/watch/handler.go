@@ -2,6 +2,7 @@ package watch
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"syscall"
@@ -39,8 +40,16 @@ func (s *Source) onExec(pid int) (isGo bool) {
 	p := s.add(pid, true)
 	if p != nil {
 		p.traced = true
+		s.tellPrivilege(p)
 	}
 	return p != nil && p.bin != nil
+}
+
+// tellPrivilege tells of an executable whose privilege the kernel has just ignored.
+func (s *Source) tellPrivilege(p *process) {
+	if lost := PrivilegeLost(p.program.Exe); lost != "" {
+		s.gap(p.key, "what "+p.program.Name+" does with its privilege", fmt.Errorf("its executable has %s, which the kernel ignores in a program that is traced: as root, or with CAP_SYS_PTRACE, highwater leaves it that", lost))
+	}
 }
 
 // onFork notes a new process. It runs its parent's program until it execs, mostly
