@@ -58,7 +58,10 @@ instruction, what a Go program starts when it is found. Without the flag nothing
 is ever written.
 
 The same user may watch a program unless the kernel forbids it (highwater doctor),
-root any. Beside its target in one container it needs no rights but those.`,
+root any, and so may whoever has CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Beside its
+target in one container it needs no rights but those. Without CAP_SYS_PTRACE, what a
+watched program starts loses set-user-id bits and file capabilities: the kernel
+ignores them in a program that is traced.`,
 		Example: `  highwater watch 4711
   highwater watch server --for 10m
   highwater watch 4711 --enable-heap-profile -o leak.hwm
