@@ -12,6 +12,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/visible"
@@ -118,10 +119,14 @@ func cgroupCheck(ctx context.Context) check {
 // attachChecks are whether programs that highwater did not start may be watched.
 func attachChecks() []check {
 	own := check{Name: "memory of other programs of this user", OK: true, Says: "allowed", Costs: "watch, but for the kernel's figures (--figures-alone); run works"}
-	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE)", Costs: "watch of other users' programs, but for the kernel's figures"}
+	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)", Costs: "watch of other users' programs, but for the kernel's figures"}
 	privileged, scope := watch.MayTraceAll("/proc"), watch.YamaScope("/proc")
 	if !privileged {
-		others.OK, others.Says = false, "needs root, or CAP_SYS_PTRACE"
+		others.OK, others.Says = false, "needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
+	} else if !watch.MayReadAll("/proc") {
+		others.OK, others.Says = false, "has CAP_SYS_PTRACE, and needs CAP_DAC_READ_SEARCH too"
+	} else if err := tryOthers(); err != nil {
+		others.OK, others.Says = false, err.Error()
 	}
 	if scope == 3 || scope > 0 && !privileged {
 		own.OK, own.Says = false, fmt.Sprintf("kernel.yama.ptrace_scope is %d: %s", scope, watch.YamaSays(scope))
@@ -130,6 +135,30 @@ func attachChecks() []check {
 		others.OK, others.Says = false, own.Says
 	}
 	return []check{own, others}
+}
+
+// tryOthers opens the memory of a process of another user, if there is one, and reads
+// nothing of it.
+func tryOthers() error {
+	pids, err := procfs.Processes("/proc")
+	if err != nil {
+		return err
+	}
+	for _, pid := range pids {
+		if uid, err := procfs.UserOf("/proc", pid); err != nil || uid == os.Geteuid() {
+			continue
+		}
+		m, err := procfs.OpenMemory("/proc", pid)
+		if errors.Is(err, procfs.ErrGone) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("tried on process %d: %w", pid, err)
+		}
+		m.Close()
+		return nil
+	}
+	return nil
 }
 
 // breathCheck starts a child, kills it, and looks at what was read of it.

@@ -72,6 +72,10 @@ func programCheck(path string) check {
 	if found, err := exec.LookPath(path); err == nil {
 		path = found
 	}
+	if before := warnings(path); len(before) > 0 {
+		c.Says, c.Costs = strings.Join(before, "; "), "what the program does with it"
+		return c
+	}
 	bin, err := gobin.Open(path)
 	if err != nil {
 		c.Says = err.Error()

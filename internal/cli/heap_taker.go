@@ -24,6 +24,10 @@ const (
 	stopShare = 100
 	// peakGrowth is the part by which a peak must exceed the one before to be captured.
 	peakGrowth = 8
+	// mostCopied bounds what a heap that is captured beside its program may take of
+	// memory, and so of the time for which that stands still: what takes more can
+	// hardly be copied within heapStop. highwater heap PID, which is asked, may take more.
+	mostCopied = 2 * sample.GiB
 	// analysisFor bounds what is thought about one heap.
 	analysisFor = time.Minute
 )
@@ -54,6 +58,22 @@ type heapTaker struct {
 
 	ctx    context.Context // of all thoughts
 	giveUp context.CancelFunc
+
+	limit func() sample.Bytes // nil: takerLimit
+}
+
+// takerLimit is what one capture may take: a half of what is free, for what is free is
+// its program's too, and no more than mostCopied.
+func takerLimit() sample.Bytes { return min(availableMemory()/2, mostCopied) }
+
+// mostTaken is what a capture may take of memory: what its wish allows, and no more than the machine
+// has to spare.
+func (t *heapTaker) mostTaken() sample.Bytes {
+	limit := takerLimit
+	if t.limit != nil {
+		limit = t.limit
+	}
+	return min(limit(), t.memory())
 }
 
 // newHeapTaker is nil where no heap is to be captured.
@@ -174,9 +194,10 @@ func (t *heapTaker) copyLive(p sample.Program, reason sample.HeapReason, v varia
 		return nil, err
 	}
 	c := &heapCopy{heapTarget: target, reason: reason, key: p.Key, variables: v}
+	most := t.mostTaken()
 	err = t.mayTake(target)
 	if err == nil {
-		err = c.ready(t.memory())
+		err = c.ready(most)
 	}
 	if err == nil {
 		err = t.mayStop(c.plan.Bytes())
@@ -190,7 +211,7 @@ func (t *heapTaker) copyLive(p sample.Program, reason sample.HeapReason, v varia
 	}
 	c.stopped, err = t.source.WhileFrozen(p.Key.PID, t.stop(), func(ctx context.Context, z *lastbreath.Freeze) error {
 		c.standing(z)
-		return c.take(ctx, t.memory())
+		return c.take(ctx, most)
 	})
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lastbreath.ErrFreeze) {
 		err = fmt.Errorf("it could not be copied within a stop of %s; the program keeps running", units.Duration(t.stop()))
@@ -332,7 +353,7 @@ const heldGap = "who held "
 
 func (t *heapTaker) gap(p sample.Program, what string, why error) {
 	if errors.Is(why, gomem.ErrTooLarge) {
-		why = fmt.Errorf("%w that highwater has here", why)
+		why = fmt.Errorf("%w, which is decided before it is taken; highwater heap PID takes what it is given by --max-memory", why)
 	}
 	if !t.byDefault {
 		t.status.say("%s: %s was not captured: %v", p.Name, what, why)

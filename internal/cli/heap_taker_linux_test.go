@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -158,5 +159,26 @@ func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
 	err = heapFlags{}.fromRecording(newStreams(nil, io.Discard, io.Discard), path)
 	if !errors.As(err, &exit) || exit.code != exitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: the analysis would take more memory") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAHeapThatWouldTakeTooMuchIsRefusedBeforeMemoryIsTaken(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	cmd := startHoard(t, "300000")
+	key, err := procfs.KeyOf("/proc", cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taker := newHeapTaker(heapWish{peak: true}, newStatus(io.Discard))
+	taker.limit = func() sample.Bytes { return sample.MiB }
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = taker.copyLive(sample.Program{Key: key, Name: "hoard"}, sample.HeapPeak, variables{read: true})
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, gomem.ErrTooLarge) {
+		t.Fatalf("%v, want %v", err, gomem.ErrTooLarge)
+	}
+	if took := sample.Bytes(after.TotalAlloc - before.TotalAlloc); took > 16*sample.MiB {
+		t.Errorf("it took %d bytes to refuse a heap of more than 16 MiB", took)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -70,6 +71,23 @@ func exitCodeOf(state *os.ProcessState) int {
 		return signalExitCodeOff + int(ws.Signal())
 	}
 	return state.ExitCode()
+}
+
+// reap waits for a child and gives its exit code as a shell does; exitFailed where it is
+// none, or somebody else has asked.
+func reap(pid int) int {
+	for {
+		var ws syscall.WaitStatus
+		switch got, err := syscall.Wait4(pid, &ws, 0, nil); {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil || got != pid:
+			return exitFailed
+		case ws.Signaled():
+			return signalExitCodeOff + int(ws.Signal())
+		default:
+			return ws.ExitStatus()
+		}
+	}
 }
 
 // forwarded are the signals that are passed on to the program.

@@ -21,6 +21,8 @@ func exitCodeOf(state *os.ProcessState) int { return state.ExitCode() }
 
 func forwarded() []os.Signal { return []os.Signal{os.Interrupt} }
 
+func reap(int) int { return exitFailed }
+
 func forgetExecutable() {}
 
 func hasDesktop() bool { return true }

@@ -99,7 +99,8 @@ type plan struct {
 	readiness   readiness
 	asks        asks
 	heaps       heapWish
-	recording   string
+	recording   string // "": it can be written nowhere
+	notThere    error  // why it does not go where recordings go
 }
 
 func (f runFlags) plan(args []string) (*plan, error) {
@@ -147,6 +148,10 @@ func (f runFlags) plan(args []string) (*plan, error) {
 // chooseRecording sets where the recording goes.
 func (p *plan) chooseRecording() (err error) {
 	p.recording, err = recordingPath(p.output, filepath.Base(p.args[0]))
+	if err != nil && p.output == "" && p.limitBytes == 0 {
+		p.fallBack(err)
+		return nil
+	}
 	return err
 }
 

@@ -48,6 +48,7 @@ type session struct {
 	sharesTerminal bool      // the keyboard's signals reach the program without us
 	leftSince      time.Time // when the program had ended and others had not
 	saidLeft       bool
+	hangs          bool // the loop does, which has the recording
 }
 
 // ending is something that ends a run: the program is stopped when it is closed.
@@ -64,6 +65,9 @@ func (p *plan) session(s *streams) *session {
 
 // run does the whole of it: cgroup, recording, program, load, explanation.
 func (p *plan) run(ctx context.Context, s *streams) error {
+	if p.recording == "" {
+		return p.unrecorded(s)
+	}
 	r := p.session(s)
 	r.typed = p.asTyped()
 	// From here on an interrupt is the program's: ours to pass on.
@@ -74,6 +78,9 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 	code, err := r.record(ctx, s)
 	if err != nil {
 		return err
+	}
+	if r.hangs {
+		return exitWith(code)
 	}
 	r.conclude(s)
 	if r.ready != nil {
@@ -114,6 +121,12 @@ func (r *session) open() error {
 
 // watch starts the program and sees it through; the code is its exit code.
 func (r *session) watch(ctx context.Context, s *streams) (int, error) {
+	for _, line := range warnings(r.program) {
+		r.status.say("highwater: %s", line)
+	}
+	if r.notThere != nil {
+		r.status.say("highwater: the recording goes to %s: %v", r.recording, r.notThere)
+	}
 	source, err := watch.New(watch.Options{
 		Group:       r.group,
 		Scopes:      r.scopes,
@@ -139,7 +152,9 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
 	sayTemporary(r.status, r.recording)
-	r.see(ctx, s)
+	if !r.see(ctx, s) {
+		return r.follow(pid), nil
+	}
 	r.asking.keepRest(r.writer)
 	return source.ExitCode(), nil
 }
@@ -155,8 +170,8 @@ func (r *session) command(c watch.Command) watch.Command {
 }
 
 // see runs the loop, the signals, the load and the clock until the program is
-// gone.
-func (r *session) see(ctx context.Context, s *streams) {
+// gone. It says no where it hangs, as the program must not.
+func (r *session) see(ctx context.Context, s *streams) (whole bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
@@ -197,7 +212,26 @@ func (r *session) see(ctx context.Context, s *streams) {
 		},
 	}
 	// A sink error is told above; the program's life does not depend on it.
-	_ = loop.Run(context.WithoutCancel(ctx))
+	return comes(context.WithoutCancel(ctx), r.source.Stuck(), func() { _ = loop.Run(context.WithoutCancel(ctx)) })
+}
+
+// follow waits for a program that nobody watches any more, as a shell would, and gives
+// its exit code. What it gets of signals is passed on.
+func (r *session) follow(pid int) int {
+	r.hangs = true
+	r.status.say("highwater: a read of the program hangs, as of a file server that does not answer: it was let go and goes on, and its recording ends here")
+	ended := make(chan int, 1)
+	go func() { ended <- reap(pid) }()
+	for {
+		select {
+		case code := <-ended:
+			return code
+		case got := <-r.signals:
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Signal(got) // it may have ended
+			}
+		}
+	}
 }
 
 // sayLeft says once that the program has ended and others of its live on. A

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -57,7 +59,10 @@ instruction, what a Go program starts when it is found. Without the flag nothing
 is ever written.
 
 The same user may watch a program unless the kernel forbids it (highwater doctor),
-root any. Beside its target in one container it needs no rights but those.`,
+root any, and so may whoever has CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Beside its
+target in one container it needs no rights but those. Without CAP_SYS_PTRACE, what a
+watched program starts loses set-user-id bits and file capabilities: the kernel
+ignores them in a program that is traced.`,
 		Example: `  highwater watch 4711
   highwater watch server --for 10m
   highwater watch 4711 --enable-heap-profile -o leak.hwm
@@ -200,8 +205,11 @@ func (w *watching) run(ctx context.Context, s *streams) error {
 	ctx, cancel := f.until(ctx)
 	defer cancel()
 	surviveBrokenPipe()
-	err := f.run(ctx)
+	began := make(chan error, 1)
+	if !comes(ctx, nil, func() { began <- f.run(ctx) }) {
+		return fmt.Errorf("begin to watch: %w", lastbreath.ErrStuck)
+	}
 	f.lives.Wait()
 	f.status.end()
-	return err
+	return <-began
 }

@@ -129,9 +129,16 @@ func (l *life) live(ctx context.Context) {
 	asked, stop := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	l.asking.start(asked, &helpers)
-	_ = loop.Run(ctx) // a sink's error is told above, and a source has none
-	stop()
-	helpers.Wait()
+	whole := comes(ctx, l.source.Stuck(), func() {
+		_ = loop.Run(ctx) // a sink's error is told above, and a source has none
+		stop()
+		helpers.Wait()
+	})
+	if !whole {
+		stop()
+		l.forsake()
+		return
+	}
 	l.asking.keepRest(l.tape.writer)
 	l.close()
 	l.mu.Lock()
@@ -148,6 +155,47 @@ func (l *life) live(ctx context.Context) {
 	a := l.tape.conclude(l.streams)
 	if l.seat != nil {
 		l.seat.End(a)
+	}
+}
+
+// endWait is how long something that was told to end may take for what it has begun.
+const endWait = 10 * time.Second
+
+// comes calls do and says whether it came to its end. It does not wait for one that
+// hangs: that is stuck, or goes on for endWait after ctx has ended.
+func comes(ctx context.Context, stuck <-chan struct{}, do func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		do()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+	case <-stuck:
+	}
+	timer := time.NewTimer(endWait)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// forsake lets the programs of a watch go that hangs. Its recording belongs to the loop
+// and stays as it was written last.
+func (l *life) forsake() {
+	go l.close() // which may hang, too
+	l.status.say("highwater: let go of %s: a read of it hangs, as of a file server that does not answer; it goes on, and its recording ends here", l.what)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sources, l.source)
+	l.freeAsks()
+	if l.seat != nil {
+		l.seat.End(nil)
 	}
 }
 

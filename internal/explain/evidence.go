@@ -237,9 +237,10 @@ func (e *Evidence) program(key sample.ProcessKey) *sample.Program {
 	return nil
 }
 
+// isGo says of a program that it is Go's, or may be: it could not be looked at.
 func (e *Evidence) isGo(key sample.ProcessKey) bool {
 	p := e.program(key)
-	return p != nil && p.Go != nil
+	return p != nil && (p.Go != nil || isClosed(p))
 }
 
 // process is the subject within the moment, nil if it is not in it.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -57,6 +58,11 @@ func divideKernel(rows map[string]sample.Bytes, s *sample.CgroupStat) {
 	rows[sample.RowShmem] += s.Shmem
 	rows[sample.RowKernel] += s.Kernel
 	rows[sample.RowSockets] += s.Sock.Or(0)
+}
+
+// isClosed says of a program that it may be Go's or not: it could not be looked at.
+func isClosed(p *sample.Program) bool {
+	return p != nil && p.Go == nil && strings.Contains(p.WhyNot, "permission denied")
 }
 
 // divideProcess adds one process's anonymous memory to the rows.

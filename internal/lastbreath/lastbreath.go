@@ -19,6 +19,9 @@
 // The program is sacred. It sees no signal that is not its own, and if the
 // tracing process dies, also by kill -9, the kernel lets the programs go and
 // they live on; PTRACE_O_EXITKILL is used where Options.EndWithUs asks for it alone.
+// Nobody is held by a Handler that hangs, as a read of memory that never answers may:
+// the Tracer waits for it elsewhere than on its own thread, and after two seconds in
+// which it did nothing lets go of all.
 // The one exception is the start: a program that has not run an instruction is
 // held by a SIGSTOP for 30 us, and stays stopped if the tracing process is killed
 // right then.
@@ -28,6 +31,7 @@
 package lastbreath
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -41,10 +45,11 @@ import (
 // cgroup wait for its memory meanwhile.
 const HoldOOM = 1800 * time.Millisecond
 
-// Handler is what the Tracer tells, any of it may be nil. Its functions run on
-// the Tracer's thread, one at a time, and must not call the Tracer. Meanwhile
-// the thread that the call is about stands still, and nothing that happens to
-// other processes is noticed: a traced thread of theirs that gets a signal waits.
+// Handler is what the Tracer tells, any of it may be nil. Its functions are called
+// one at a time, and must not call the Tracer. Meanwhile the thread that the call is
+// about stands still, and nothing that happens to other processes is noticed: a
+// traced thread of theirs that gets a signal waits. So no function may take long: of
+// one that does not return the Tracer takes leave (Stuck).
 type Handler struct {
 	// Exec says that a process has become a new program and has not run an
 	// instruction of it. The result says whether it is a Go program. Where a
@@ -70,6 +75,9 @@ type Handler struct {
 	// Lost says that a process is no longer followed, though it may live on.
 	Lost func(pid int, why error)
 }
+
+// ErrStuck says that a Handler did not return, and that every process was let go.
+var ErrStuck = errors.New("a read of it hangs, as of a file server that does not answer: it was let go")
 
 // Death is a process held at its exit. Its memory, ROOT/TID/mem and the other
 // files of ROOT/TID, is complete and stands still until the handler returns.

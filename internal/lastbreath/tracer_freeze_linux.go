@@ -12,14 +12,14 @@ import (
 )
 
 // WhileFrozen is what the function of that name is, for a process that the Tracer
-// follows: a thread has one tracer. look runs on the Tracer's thread and must not
+// follows: a thread has one tracer. look is waited for by the Tracer and must not
 // call the Tracer; nothing that happens to other processes is noticed meanwhile. A
 // process that dies while it stands is held at its exit afterwards, as ever. One
 // that is not followed is frozen all the same.
 func (t *Tracer) WhileFrozen(pid int, limit time.Duration, look func(context.Context, *Freeze) error) (stood time.Duration, err error) {
 	err = t.do(func() error {
 		z := freezer{pid: pid, limit: limit, tids: map[int]bool{}, kept: map[int]unix.WaitStatus{}, pending: map[int]unix.Signal{}}
-		stood, err = t.freeze(&z, look)
+		stood, err = t.freeze(&z, t.looked(limit, look))
 		return err
 	})
 	if err != nil {

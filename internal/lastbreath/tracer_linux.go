@@ -28,6 +28,7 @@ type Tracer struct {
 	closing chan struct{}
 	once    sync.Once // closes closing
 	done    chan struct{}
+	hung    chan struct{} // closed: a Handler did not return
 
 	releases sync.WaitGroup // of killed processes, see release
 
@@ -75,16 +76,17 @@ type task struct {
 // NewTracer starts a Tracer. Close ends it.
 func NewTracer(h Handler, o Options) (*Tracer, error) {
 	t := &Tracer{
-		handler:  h,
 		options:  o,
 		work:     make(chan func()),
 		sigchld:  make(chan os.Signal, 1),
 		closing:  make(chan struct{}),
 		done:     make(chan struct{}),
+		hung:     make(chan struct{}),
 		tasks:    map[int]*task{},
 		procs:    map[int]*proc{},
 		newborns: map[int]unix.WaitStatus{},
 	}
+	t.handler = t.patient(h)
 	signal.Notify(t.sigchld, unix.SIGCHLD)
 	go t.run()
 	return t, nil
@@ -106,6 +108,10 @@ func (t *Tracer) run() {
 	t.tid = unix.Gettid()
 	for {
 		t.drain()
+		if t.stuck() {
+			t.leave()
+			return
+		}
 		select {
 		case f := <-t.work:
 			t.woke = time.Now()

@@ -30,5 +30,8 @@ func (*Tracer) WhileFrozen(int, time.Duration, func(context.Context, *Freeze) er
 	return 0, errors.ErrUnsupported
 }
 
+// Stuck is never closed.
+func (*Tracer) Stuck() <-chan struct{} { return nil }
+
 // Close does nothing.
 func (*Tracer) Close() error { return nil }

@@ -53,13 +53,14 @@ func Name(root string, pid int) (string, error) {
 }
 
 // Cmdline is a process's command line with what looks secret replaced (see
-// Redact). It is empty for a zombie and for a thread of the kernel.
+// Redact). It is empty for a zombie and for a thread of the kernel. It lies in the
+// process's memory, and so the error may be ErrStuck.
 func Cmdline(root string, pid int) ([]string, error) {
 	p, err := process(root, pid)
 	if err != nil {
 		return nil, fmt.Errorf("command line of process %d: %w", pid, err)
 	}
-	args, err := p.CmdLine()
+	args, err := patiently(p.CmdLine)
 	if err != nil {
 		return nil, fmt.Errorf("command line of process %d: %w", pid, gone(err))
 	}

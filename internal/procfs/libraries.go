@@ -2,11 +2,13 @@ package procfs
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
 // Libraries are the files that a process has mapped from their start, without its
-// executable, by address. A file that was removed keeps " (deleted)" in its Path.
+// executable, by address. A file that was removed keeps " (deleted)" in its Path. One
+// of a file system that may never answer, FUSE or a network's, is left out.
 // The result is valid until the Mapper's next reading.
 func (m *Mapper) Libraries(root string, tid int) ([]Mapping, error) {
 	exe, err := Exe(root, tid)
@@ -16,9 +18,12 @@ func (m *Mapper) Libraries(root string, tid int) ([]Mapping, error) {
 	if err := m.readMappings(root, tid, "maps"); err != nil {
 		return nil, fmt.Errorf("read mappings of process %d: %w", tid, gone(err))
 	}
+	if m.devices == nil || m.devicesOf != tid {
+		m.devices, m.devicesOf = devicesOf(root, "self", strconv.Itoa(tid)), tid
+	}
 	found := m.mappings[:0]
 	for i, at := range m.mappings {
-		if at.Offset != 0 || !at.FileBacked() || strings.TrimSuffix(at.Path, " (deleted)") == exe {
+		if at.Offset != 0 || !at.FileBacked() || strings.TrimSuffix(at.Path, " (deleted)") == exe || !isLocal(m.devices, at.device) {
 			continue
 		}
 		// What is left out changes places, so that no entry loses its path.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -28,6 +29,7 @@ type Mapping struct {
 	Offset     uint64  // in the file
 	Inode      uint64  // of the file, 0 for anonymous memory
 	Path       string  // of the file, or a name in brackets such as [heap], or ""
+	device     string  // of the file, "8:1" as mountinfo writes it; "" for anonymous memory
 
 	Rss                        sample.Bytes
 	Anonymous                  sample.Bytes // pages of no file, and copied pages of one
@@ -58,6 +60,9 @@ type Mapper struct {
 	pages    []Page
 	spans    []sample.PageRange
 	arenas   []sample.PageRange
+
+	devices   map[string]bool // whether their files answer, see devicesOf
+	devicesOf int             // the process that was asked for them
 }
 
 // Mappings lists the mappings of a process in ascending order. A thread id
@@ -208,19 +213,38 @@ func parseSmapsHeader(m *Mapping, line []byte) bool {
 	if !ok || len(perms) != 4 {
 		return false
 	}
-	old := m.Path
+	old, device := m.Path, m.device
 	*m = Mapping{Perms: [4]byte(perms)}
 	var ok1, ok2, ok3, ok4 bool
 	m.Start, ok1 = parseHex(start)
 	m.End, ok2 = parseHex(end)
 	m.Offset, ok3 = parseHex(f.next())
-	f.next() // device
-	m.Inode, ok4 = parseUint(f.next())
+	at := f.next()
+	if m.Inode, ok4 = parseUint(f.next()); m.Inode != 0 {
+		m.device = deviceOf(device, at)
+	}
 	path := bytes.TrimLeft(f.b, " ")
 	if m.Path = old; old != string(path) {
 		m.Path = string(path)
 	}
 	return ok1 && ok2 && ok3 && ok4
+}
+
+// deviceOf writes "fd:01" as mountinfo does, "253:1"; before is what it was.
+func deviceOf(before string, b []byte) string {
+	major, minor, ok := bytes.Cut(b, []byte(":"))
+	hi, ok1 := parseHex(major)
+	lo, ok2 := parseHex(minor)
+	if !ok || !ok1 || !ok2 {
+		return ""
+	}
+	var buf [41]byte
+	now := strconv.AppendUint(buf[:0], hi, 10)
+	now = strconv.AppendUint(append(now, ':'), lo, 10)
+	if string(now) == before {
+		return before
+	}
+	return string(now)
 }
 
 // parseSmapsKey parses "Rss:   12 kB". Only a size that is wanted can be wrong.

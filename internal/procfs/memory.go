@@ -6,20 +6,31 @@ import (
 )
 
 // Memory is the memory of a process; an offset is an address. It belongs to the
-// process as it was opened: after an exec it reads nothing.
+// process as it was opened: after an exec it reads nothing. A page that never comes
+// does not stop its reader, who gets ErrStuck instead: within a second, and then at
+// once, until the page has come after all. It may be used from several goroutines.
 type Memory struct {
-	file *os.File // ROOT/PID/mem
-	pid  int      // for process_vm_readv; 0: not to be used
+	file    *os.File // ROOT/PID/mem
+	pid     int      // for process_vm_readv; 0: not to be used
+	readers readers
+	answers answers
 }
 
 // OpenMemory opens a process's memory for reading, which needs the right to trace
 // it (ptrace(2), PTRACE_MODE_ATTACH). The caller closes it.
-func OpenMemory(root string, pid int) (*Memory, error) {
-	f, err := os.Open(pidPath(root, pid, "mem"))
+func OpenMemory(root string, pid int) (*Memory, error) { return openMemory(root, pid, os.O_RDONLY) }
+
+// OpenMemoryToWrite is OpenMemory for reading and writing.
+func OpenMemoryToWrite(root string, pid int) (*Memory, error) {
+	return openMemory(root, pid, os.O_RDWR)
+}
+
+func openMemory(root string, pid, flags int) (*Memory, error) {
+	f, err := os.OpenFile(pidPath(root, pid, "mem"), flags, 0)
 	if err != nil {
 		return nil, fmt.Errorf("its memory may not be read: %w", gone(err))
 	}
-	m := &Memory{file: f}
+	m := &Memory{file: f, answers: answers{root: root, pid: pid}}
 	if root == "/proc" {
 		m.pid = pid
 	}
@@ -29,9 +40,23 @@ func OpenMemory(root string, pid int) (*Memory, error) {
 // ReadAt reads len(p) bytes at an address. Where not all is mapped it reads what
 // comes before, with an error.
 func (m *Memory) ReadAt(p []byte, addr int64) (int, error) {
-	switch {
-	case len(p) == 0:
+	if len(p) == 0 {
 		return 0, nil
+	}
+	return m.readers.call(call{of: m, kind: readAt, p: p, addr: addr})
+}
+
+// WriteAt writes at an address, if it was opened for that.
+func (m *Memory) WriteAt(p []byte, addr int64) (int, error) {
+	return m.readers.call(call{of: m, kind: writeAt, p: p, addr: addr})
+}
+
+// readNow is ReadAt, which may hang.
+func (m *Memory) readNow(p []byte, addr int64) (int, error) {
+	if err := m.answers.has(uint64(addr), len(p)); err != nil {
+		return 0, err
+	}
+	switch {
 	case len(p) < directFrom && readSmall(m.file, p, addr):
 		return len(p), nil
 	case len(p) >= directFrom && m.pid != 0 && readDirect(m.pid, p, addr):
@@ -46,8 +71,9 @@ func (m *Memory) ReadAt(p []byte, addr int64) (int, error) {
 // fails if the process is another one by now.
 const directFrom = 4 << 10
 
-// File is the file, for a caller that opens it again.
-func (m *Memory) File() string { return m.file.Name() }
-
-// Close closes the file.
-func (m *Memory) Close() error { return m.file.Close() }
+// Close closes the file. It does not wait for a call that hangs.
+func (m *Memory) Close() error {
+	m.readers.close()
+	go m.answers.close() // which may be held by one that hangs
+	return m.file.Close()
+}

@@ -62,7 +62,7 @@ Anonymous:            12 kB
 
 func TestParseSmapsKeepsEveryMapping(t *testing.T) {
 	want := []Mapping{
-		{Start: 0x400000, End: 0x48a000, Perms: [4]byte([]byte("r-xp")), Inode: 9978169, Path: "/usr/bin/a b", Rss: 552 << 10},
+		{Start: 0x400000, End: 0x48a000, Perms: [4]byte([]byte("r-xp")), Inode: 9978169, Path: "/usr/bin/a b", device: "254:0", Rss: 552 << 10},
 		{Start: 0xc000000000, End: 0xc000400000, Perms: [4]byte([]byte("rw-p")), Rss: 2 << 20, SharedClean: 4 << 10,
 			SharedDirty: 8 << 10, PrivateClean: 12 << 10, PrivateDirty: 2024 << 10, Anonymous: 2044 << 10,
 			LazyFree: 16 << 10, AnonHuge: 2 << 20, Swap: 20 << 10},

@@ -6,9 +6,9 @@ import "golang.org/x/sys/unix"
 // (UIO_MAXIOV), but a call's own cost no longer shows long before.
 const piecesAtOnce = 128
 
-// readPieces is ReadPieces by few calls. It allocates nothing, and says no where not
+// readPiecesDirect is ReadPieces by few calls. It allocates nothing, and says no where not
 // all is there.
-func readPieces(pid int, p []byte, pieces [][2]uint64) bool {
+func readPiecesDirect(pid int, p []byte, pieces [][2]uint64) bool {
 	var remote [piecesAtOnce]unix.RemoteIovec
 	for len(pieces) > 0 {
 		some, n := pieces[:min(len(pieces), piecesAtOnce)], 0

@@ -2,8 +2,8 @@ package watch
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -40,8 +40,16 @@ func (s *Source) onExec(pid int) (isGo bool) {
 	p := s.add(pid, true)
 	if p != nil {
 		p.traced = true
+		s.tellPrivilege(p)
 	}
 	return p != nil && p.bin != nil
+}
+
+// tellPrivilege tells of an executable whose privilege the kernel has just ignored.
+func (s *Source) tellPrivilege(p *process) {
+	if lost := PrivilegeLost(p.program.Exe); lost != "" {
+		s.gap(p.key, "what "+p.program.Name+" does with its privilege", fmt.Errorf("its executable has %s, which the kernel ignores in a program that is traced: as root, or with CAP_SYS_PTRACE, highwater leaves it that", lost))
+	}
 }
 
 // onFork notes a new process. It runs its parent's program until it execs, mostly
@@ -170,8 +178,8 @@ func (s *Source) enter(p *process) {
 func (s *Source) setProfiling(p *process, held bool) {
 	var err error
 	if held && s.opts.HeapProfile {
-		var rw *os.File
-		if rw, err = os.OpenFile(p.mem.File(), os.O_RDWR, 0); err == nil {
+		var rw *procfs.Memory
+		if rw, err = procfs.OpenMemoryToWrite(p.root, p.eye); err == nil {
 			p.program.HeapProfile, err = switchOn(rw, p.bin, p.bias, s.opts.ProfileRate)
 			rw.Close()
 		}

@@ -2,8 +2,6 @@ package watch
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/gobin"
@@ -43,7 +41,7 @@ func (s *Source) onThread(pid int) (more bool) {
 // another thread is still loading it, its variables are not there yet, and nothing is
 // written: MemProfileRate is what the linker makes it.
 func (s *Source) switchLibraryOn(p *process, at procfs.Mapping) (isLibrary bool) {
-	rw, err := os.OpenFile(fmt.Sprintf("%s/%d/mem", p.root, p.eye), os.O_RDWR, 0)
+	rw, err := procfs.OpenMemoryToWrite(p.root, p.eye)
 	if err != nil {
 		return false
 	}

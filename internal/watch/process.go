@@ -201,7 +201,7 @@ func (p *process) isGone() bool {
 	}
 	var first [1]byte
 	_, err := p.mem.ReadAt(first[:], int64(p.bin.Base()+p.bias))
-	return err != nil
+	return err != nil && !errors.Is(err, procfs.ErrStuck)
 }
 
 // hasChanged says whether a process that lives runs another program than when it

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/gobin"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -24,7 +24,7 @@ const (
 // after exec keep its heap profile: one byte, or none if the linker left it on;
 // with a rate, the eight bytes of MemProfileRate too. It reports what the
 // program's own heap profile then is.
-func switchOn(mem *os.File, bin *gobin.Binary, bias uint64, rate int64) (sample.HeapProfileState, error) {
+func switchOn(mem *procfs.Memory, bin *gobin.Binary, bias uint64, rate int64) (sample.HeapProfileState, error) {
 	state, err := profileState(mem, bin, bias)
 	if err != nil {
 		return sample.HeapProfileUnknown, err
@@ -118,7 +118,7 @@ func (s *Source) enableRunning(p *process) (sample.HeapProfileState, error) {
 	if at := addr + p.bias; !ok || at%8 != 0 {
 		return sample.HeapProfileOff, fmt.Errorf("switch heap profiling on: %s is not where a word can be (%#x)", rateSymbol, at)
 	}
-	rw, err := os.OpenFile(p.mem.File(), os.O_RDWR, 0)
+	rw, err := procfs.OpenMemoryToWrite(p.root, p.eye)
 	if err != nil {
 		return sample.HeapProfileOff, fmt.Errorf("switch heap profiling on: %w", err)
 	}

@@ -57,13 +57,13 @@ func tracerOf(root string, pid int) (found int) {
 func missingRight(root string, pid int) string {
 	uid, err := procfs.UserOf(root, pid)
 	if err == nil && uid != os.Geteuid() {
-		return fmt.Sprintf("it is of user %d and this is user %d: that needs root, or CAP_SYS_PTRACE", uid, os.Geteuid())
+		return fmt.Sprintf("it is of user %d and this is user %d: that needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH", uid, os.Geteuid())
 	}
 	if scope := YamaScope(root); scope == 3 || scope > 0 && !MayTraceAll(root) {
 		return fmt.Sprintf("kernel.yama.ptrace_scope is %d: %s", scope, yamaSays[min(scope, 3)])
 	}
 	if !isDumpable(root, pid) {
-		return "it is protected (a set-user-id program, or one with capabilities): that needs CAP_SYS_PTRACE"
+		return "it is protected (a set-user-id program, or one with capabilities): that needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
 	}
 	return "it has capabilities that this has not, or a sandbox (seccomp, a security module) forbids it: that needs CAP_SYS_PTRACE"
 }
@@ -80,14 +80,30 @@ var yamaSays = [...]string{
 // read processes of other users (capabilities(7)).
 func MayTraceAll(root string) bool {
 	const sysPtrace = 19
+	return capabilities(root)>>sysPtrace&1 == 1
+}
+
+// MayReadAll says whether it may open their files too, which are their users' alone:
+// the memory's, and the executable's where that is not everybody's.
+func MayReadAll(root string) bool {
+	const dacOverride, dacReadSearch = 1, 2
+	has := capabilities(root)
+	return MayTraceAll(root) && (has>>dacOverride&1 == 1 || has>>dacReadSearch&1 == 1)
+}
+
+// capabilities are the effective ones of this process, by number.
+func capabilities(root string) uint64 {
 	status, err := os.ReadFile(filepath.Join(root, "self/status"))
 	if err != nil {
-		return false
+		return 0
 	}
 	_, rest, _ := strings.Cut(string(status), "\nCapEff:")
 	word, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
 	effective, err := strconv.ParseUint(word, 16, 64)
-	return err == nil && effective>>sysPtrace&1 == 1
+	if err != nil {
+		return 0
+	}
+	return effective
 }
 
 // YamaScope is kernel.yama.ptrace_scope, 0 where there is no Yama.

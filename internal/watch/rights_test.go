@@ -47,6 +47,11 @@ func TestARefusalSaysWhichRightIsMissing(t *testing.T) {
 			}
 		})
 	}
+	for caps, may := range map[string]bool{"0000000000080000": false, "0000000000080004": true, "0000000000000004": false} {
+		if root := proc(t, map[string]string{"self/status": "Name:\thw\nCapEff:\t" + caps + "\n"}); MayReadAll(root) != may {
+			t.Errorf("capabilities %s: may read all is %v", caps, !may)
+		}
+	}
 	if err := whyUnread("/nowhere", 7, fs.ErrNotExist); err != fs.ErrNotExist {
 		t.Errorf("what is no refusal: %v", err)
 	}

@@ -7,6 +7,7 @@ package watch
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
@@ -68,17 +69,19 @@ type Source struct {
 	host   *procfs.HostWatcher
 	mapper *procfs.Mapper
 
-	mu      sync.Mutex
-	live    map[int]*process  // by pid
-	order   []*process        // live ones in order of appearance: a stable order of points
-	forked  map[int]time.Time // since when the tracer follows a pid that has not execed yet
-	buried  map[int]uint64    // start times of processes that were told to have ended, while their pid is still listed
-	main    int
-	scope   scope
-	exit    sample.Opt[lastbreath.Status] // of the main program
-	over    bool                          // the main program has ended
-	ballast ballast
-	waiting []func(capture.Sink) error // what Collect hands over
+	mu     sync.Mutex
+	live   map[int]*process  // by pid
+	order  []*process        // live ones in order of appearance: a stable order of points
+	forked map[int]time.Time // since when the tracer follows a pid that has not execed yet
+	buried map[int]uint64    // start times of processes that were told to have ended, while their pid is still listed
+	main   int
+	// startedPID is main of a program that was started, for who cannot have the lock.
+	startedPID atomic.Int64
+	scope      scope
+	exit       sample.Opt[lastbreath.Status] // of the main program
+	over       bool                          // the main program has ended
+	ballast    ballast
+	waiting    []func(capture.Sink) error // what Collect hands over
 	// ticked: a Tick has been read whose point is not collected for yet;
 	// beforeTick is how much waited when it was read.
 	ticked     bool
@@ -138,10 +141,13 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// Close lets go of everything. The programs live on.
+// Close lets go of everything. The programs live on. Of a source that hangs only its
+// programs are let go.
 func (s *Source) Close() error {
 	err := s.tracer.Close()
-	s.mu.Lock()
+	if !s.lock() {
+		return lastbreath.ErrStuck
+	}
 	defer s.mu.Unlock()
 	for _, p := range s.order {
 		p.close()
@@ -155,6 +161,23 @@ func (s *Source) Close() error {
 	}
 	s.ballast.drop()
 	return err
+}
+
+// Stuck is closed when reading a program took so long that all were let go. Nothing
+// more comes of this source then.
+func (s *Source) Stuck() <-chan struct{} { return s.tracer.Stuck() }
+
+// lockWait is how long who must go on in any case waits for the lock.
+const lockWait = 3 * time.Second
+
+// lock takes the lock, unless whoever has it hangs.
+func (s *Source) lock() bool {
+	for end := time.Now().Add(lockWait); !s.mu.TryLock(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 // Wake and Done are those of capture.Source.

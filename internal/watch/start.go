@@ -33,6 +33,7 @@ func (s *Source) Start(c Command) (pid int, err error) {
 			s.mu.Lock()
 			s.main = pid
 			s.mu.Unlock()
+			s.startedPID.Store(int64(pid))
 			if s.opts.Group == nil {
 				return nil
 			}
@@ -59,8 +60,12 @@ func environ(own, more []string) []string {
 
 // Signal sends a signal to the main program, and once that has ended to the
 // programs it left. The reason is one of the sample.Signal ones, "" for none.
+//
+// Where this source hangs, the main program gets it all the same.
 func (s *Source) Signal(sig syscall.Signal, reason string) error {
-	s.mu.Lock()
+	if !s.lock() {
+		return send(int(s.startedPID.Load()), sig)
+	}
 	defer s.mu.Unlock()
 	pids := []int{s.main}
 	if s.over || s.main == 0 {
@@ -83,6 +88,9 @@ func (s *Source) Signal(sig syscall.Signal, reason string) error {
 
 // send sends a signal to a process; one that has ended needs none.
 func send(pid int, sig syscall.Signal) error {
+	if pid == 0 {
+		return nil
+	}
 	p, err := os.FindProcess(pid)
 	if err == nil {
 		err = p.Signal(sig)
@@ -119,7 +127,9 @@ func exitCode(s lastbreath.Status) int {
 
 // Left is how many programs run although the main one has ended.
 func (s *Source) Left() int {
-	s.mu.Lock()
+	if !s.lock() {
+		return 0
+	}
 	defer s.mu.Unlock()
 	if !s.over {
 		return 0

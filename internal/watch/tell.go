@@ -10,7 +10,9 @@ import (
 // Note adds an event of the caller's, at the present time.
 func (s *Source) Note(e sample.Event) {
 	e.At = time.Now()
-	s.mu.Lock()
+	if !s.lock() {
+		return // it hangs
+	}
 	defer s.mu.Unlock()
 	s.event(e)
 }
