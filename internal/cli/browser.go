@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"github.com/highwater-go/highwater/internal/outfile"
 )
 
 // redirect is a page that leads to an address.
@@ -34,11 +36,8 @@ func openBrowser(address string) (remove func(), err error) {
 }
 
 func writeRedirect(file, address string) error {
-	var page strings.Builder
-	if err := redirect.Execute(&page, address); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
+	err := outfile.Write(file, func(w io.Writer) error { return redirect.Execute(w, address) })
+	if err != nil {
 		return fmt.Errorf("write the file for the browser: %w", err)
 	}
 	return nil

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // printFeatures prints what the verdict was measured from and how it was weighed.
@@ -27,20 +27,20 @@ func (f *explainFlags) printFeatures(s *streams, path string) error {
 	}
 	for _, one := range m.Features {
 		if one.Missing != "" {
-			fmt.Fprintf(s.out, "%-18s %14s  %s\n", one.Name, "-", one.Missing)
+			visible.Fprintf(s.out, "%-18s %14s  %s\n", one.Name, "-", one.Missing)
 			continue
 		}
-		fmt.Fprintf(s.out, "%-18s %14.5g  %s\n", one.Name, one.Value, one.Unit)
+		visible.Fprintf(s.out, "%-18s %14.5g  %s\n", one.Name, one.Value, one.Unit)
 	}
 	for _, h := range m.Weighed {
-		fmt.Fprintf(s.out, "\n%s: %+.1f\n", h.Class, h.Score)
+		visible.Fprintf(s.out, "\n%s: %+.1f\n", h.Class, h.Score)
 		for _, k := range h.Clauses {
-			fmt.Fprintf(s.out, "  %+5.1f  %s\n", k.Weight, k.Feature)
+			visible.Fprintf(s.out, "  %+5.1f  %s\n", k.Weight, k.Feature)
 		}
 	}
 	for _, j := range m.Judged {
-		fmt.Fprintf(s.out, "\n%-16s %-8s %s", j.Class, j.Stance, j.Reason)
+		visible.Fprintf(s.out, "\n%-16s %-8s %s", j.Class, j.Stance, j.Reason)
 	}
-	fmt.Fprintln(s.out)
+	visible.Fprintf(s.out, "\n")
 	return nil
 }

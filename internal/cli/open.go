@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -127,7 +126,7 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string, w *watc
 		return err
 	}
 	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.redact,
-		Failed: func(what any, stack []byte) { fmt.Fprintf(s.err, "highwater: a page failed: %v\n%s", what, stack) }}
+		Failed: func(what any, stack []byte) { visible.Fprintf(s.err, "highwater: a page failed: %v\n%s", what, stack) }}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
 	visible.Fprintf(s.out, "%s\n", address)
 	visible.Fprintf(s.err, "%s\n", f.untilWhen())

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/highwater-go/highwater/internal/visible"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -38,7 +39,7 @@ func (p *plan) fallBack(why error) {
 
 // unrecorded runs the program as a shell would, where no recording can be written.
 func (p *plan) unrecorded(s *streams) error {
-	fmt.Fprintf(s.err, "highwater: %s runs unwatched, as its recording can be written nowhere: %v\n  highwater run -o FILE writes it elsewhere\n", filepath.Base(p.args[0]), p.notThere)
+	visible.Fprintf(s.err, "highwater: %s runs unwatched, as its recording can be written nowhere: %v\n  highwater run -o FILE writes it elsewhere\n", filepath.Base(p.args[0]), p.notThere)
 	cmd := exec.Command(p.program, p.args[1:]...)
 	cmd.Args[0], cmd.Dir, cmd.Env = p.args[0], p.dir, append(os.Environ(), p.env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.out, s.err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/trial"
 	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 // proofRuns are how often each fix of a recording runs, where --runs does not say.
@@ -194,7 +194,7 @@ func (p *proof) write(t *try, a *trial.Answer) ([]recording.Tried, error) {
 func (p *proof) conclude(t *try, s *streams, a *trial.Answer) error {
 	if a.Variants[0].Lost == 0 {
 		t.status.end()
-		fmt.Fprintf(s.out, "%s survived %s in all of %d runs as it is: nothing is proved by what survives, too.\n", a.Program, units.Limit(a.Limit), a.Variants[0].Runs)
+		visible.Fprintf(s.out, "%s survived %s in all of %d runs as it is: nothing is proved by what survives, too.\n", a.Program, units.Limit(a.Limit), a.Variants[0].Runs)
 		return exitWith(exitInconclusive)
 	}
 	list, err := p.write(t, a)
@@ -210,8 +210,8 @@ func (p *proof) conclude(t *try, s *streams, a *trial.Answer) error {
 		if one.Kind != "base" && one.Lost == 0 {
 			state = explain.Proved + ": " + state
 		}
-		fmt.Fprintf(s.out, "  %-52s %s under %s\n", name, state, units.Limit(one.Limit))
+		visible.Fprintf(s.out, "  %-52s %s under %s\n", name, state, units.Limit(one.Limit))
 	}
-	fmt.Fprintln(s.out, "highwater explain "+p.name)
+	visible.Fprintf(s.out, "highwater explain %s\n", p.name)
 	return nil
 }

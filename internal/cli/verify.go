@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/visible"
 )
 
 func verifyCommand(s *streams) *cobra.Command {
@@ -61,7 +62,7 @@ func verify(s *streams, name string) error {
 	if !c.Protected {
 		checked = "it has no checksums, as it was made before there were any: a changed figure would not be seen"
 	}
-	fmt.Fprintf(s.out, "%s is whole\n  %s rows are in order, and all that they refer to is there\n  %s\n", shortName(path), count(uint64(c.Rows)), checked)
+	visible.Fprintf(s.out, "%s is whole\n  %s rows are in order, and all that they refer to is there\n  %s\n", shortName(path), count(uint64(c.Rows)), checked)
 	return nil
 }
 
@@ -74,5 +75,5 @@ func tellDamage(s *streams, r *recording.Reader, path string) {
 }
 
 func sayDamage(s *streams, path, damage string) {
-	fmt.Fprintf(s.err, "highwater: %s: %s; the answer is of what could be read\n  highwater verify %s\n", shortName(path), damage, shortName(path))
+	visible.Fprintf(s.err, "highwater: %s: %s; the answer is of what could be read\n  highwater verify %s\n", shortName(path), damage, shortName(path))
 }
