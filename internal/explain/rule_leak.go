@@ -88,7 +88,7 @@ func (c *Case) notGrowing() string {
 	case c.pressed && r.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4:
 		return ""
 	case r.n < int(fewestReadings.v()):
-		return fmt.Sprintf("the live heap was read %s only", timesOf(r.n))
+		return "the live heap was " + readTimes(r.n)
 	case !r.grownMuch():
 		return fmt.Sprintf("the live heap did not grow: %s after the warm-up, %s at the end", fsize(r.first), fsize(r.last))
 	case c.pressed && r.grown < leastGrownOfLimit.v()*float64(c.bound):
@@ -101,7 +101,7 @@ func (c *Case) notGrowing() string {
 
 // tooFew says that there are too few readings to tell growth.
 func (c *Case) tooFew() string {
-	return fmt.Sprintf("the live heap was read %s only: too few to see whether it grows", timesOf(c.rise.n))
+	return "the live heap was " + readTimes(c.rise.n) + ": too seldom to see whether it grows"
 }
 
 // stillOpen says why growth may be a leak, and may not.
@@ -196,16 +196,17 @@ func below(s *Site) *Place {
 	return nil
 }
 
-func timesOf(n int) string {
+// readTimes says how often something was read.
+func readTimes(n int) string {
 	switch n {
 	case 0:
-		return "not once"
+		return "never read"
 	case 1:
-		return "once"
+		return "read only once"
 	case 2:
-		return "twice"
+		return "read only twice"
 	}
-	return fmt.Sprintf("%d times", n)
+	return fmt.Sprintf("read %d times", n)
 }
 
 func first(list []string, without string) string {

@@ -70,7 +70,7 @@ func (c *Case) trend() Trend {
 	if t.State == TrendFlat || c.g == nil && t.State != NotEnoughData {
 		return t
 	}
-	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was read %s in %s, which does not tell whether it grows", timesOf(c.rise.n), seconds(c.outcome.Elapsed))
+	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was %s in %s, which does not tell whether it grows", readTimes(c.rise.n), seconds(c.outcome.Elapsed))
 	if c.g == nil && len(c.curve.points) == 0 && c.isGo(c.Subject) {
 		t.Why = "the Go runtime was not read, so nothing is known of the live heap"
 	}
@@ -125,7 +125,7 @@ func (c *Case) memoryOnly() Trend {
 	line := c.memoryTrend()
 	t := Trend{Of: ofMemory, Readings: line.N, Seconds: c.outcome.Elapsed * (1 - warmUp.v()), State: TrendFlat, last: c.hardPeak()}
 	if line.N < int(fewestReadings.v()) || math.IsNaN(line.Slope) {
-		t.State, t.Why = NotEnoughData, fmt.Sprintf("memory was read %s only", timesOf(line.N))
+		t.State, t.Why = NotEnoughData, "memory was " + readTimes(line.N)
 		return t
 	}
 	t.PerMinute, t.GrownBytes = 60*line.Slope, line.Slope*t.Seconds
