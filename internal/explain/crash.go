@@ -18,9 +18,9 @@ type Crash struct {
 	Line     int    `json:"line"`
 }
 
-// words say it in a sentence.
-func (k *Crash) words() string {
-	text := "It " + k.Kind
+// words say it of a program in a sentence.
+func (k *Crash) words(program string) string {
+	text := program + " " + k.Kind
 	if k.Reason != "" {
 		text += " (" + k.Reason + ")"
 	}
@@ -28,6 +28,17 @@ func (k *Crash) words() string {
 		text += " at " + place(k.File, k.Line)
 	}
 	return text + "."
+}
+
+// crashSentence says how the program ended itself; "" where it did not.
+func (c *Case) crashSentence() string {
+	switch {
+	case !c.crashed() || c.outcome.Kernel:
+		return ""
+	case c.Crash != nil:
+		return c.Crash.words(c.name()) + " "
+	}
+	return fmt.Sprintf("%s exited with code %d; memory was not the cause. ", c.name(), *c.outcome.ExitCode)
 }
 
 // panics are functions of the runtime that end a program, with what they say of why. They are

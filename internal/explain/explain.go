@@ -38,6 +38,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	} else {
 		a.Verdict, facts = inconclusive(c, findings)
 	}
+	a.Verdict.Sentence = c.crashSentence() + a.Verdict.Sentence
 	a.RuledOut = ruledOut(c, findings, a.Verdict.Class)
 	for _, f := range findings {
 		if f.Class != a.Verdict.Class && f.Stance == Silent && !f.Minor {

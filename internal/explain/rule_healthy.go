@@ -34,6 +34,9 @@ func judgeHealthy(c *Case) Finding {
 		return undecided(0, "a core file is one instant: whether the memory grew is not in it")
 	}
 	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}, Detail: c.endWords() + "Healthy."}
+	if c.crashed() {
+		f.Detail = "Memory was not the cause."
+	}
 	f.Sentence = c.peakSentence()
 	if text, facts := c.mostAllocated(); text != "" {
 		f.Detail, f.Facts = f.Detail+" "+text, append(f.Facts, facts...)
@@ -76,15 +79,10 @@ func (c *Case) grewFound(f Finding, t Trend) Finding {
 	return f
 }
 
-// endWords says what ended the program, where that was neither memory nor its own good end.
+// endWords says which signal ended the program, where that was not memory.
 func (c *Case) endWords() string {
-	switch code := c.outcome.ExitCode; {
-	case c.outcome.By == BySignal:
+	if c.outcome.By == BySignal {
 		return fmt.Sprintf("%s ended it; memory was not the cause. ", c.outcome.Signal)
-	case c.crashed() && c.Crash != nil:
-		return fmt.Sprintf("%s Memory was not the cause. ", c.Crash.words())
-	case c.crashed():
-		return fmt.Sprintf("It exited with code %d; memory was not the cause. ", *code)
 	}
 	return ""
 }

@@ -65,7 +65,7 @@ func judgeLeak(c *Case) Finding {
 	}
 	w := weigh(c.features, leakEvidence)
 	switch {
-	case w.score < openScore.v() || c.endedWell() && w.score < speakScore.v():
+	case w.score < openScore.v() || (c.endedWell() || c.crashed()) && w.score < speakScore.v():
 		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...)
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
 		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...)

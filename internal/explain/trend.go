@@ -125,7 +125,7 @@ func (c *Case) memoryOnly() Trend {
 	line := c.memoryTrend()
 	t := Trend{Of: ofMemory, Readings: line.N, Seconds: c.outcome.Elapsed * (1 - warmUp.v()), State: TrendFlat, last: c.hardPeak()}
 	if line.N < int(fewestReadings.v()) || math.IsNaN(line.Slope) {
-		t.State, t.Why = NotEnoughData, "memory was " + readTimes(line.N)
+		t.State, t.Why = NotEnoughData, "memory was "+readTimes(line.N)
 		return t
 	}
 	t.PerMinute, t.GrownBytes = 60*line.Slope, line.Slope*t.Seconds

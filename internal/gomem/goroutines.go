@@ -143,6 +143,18 @@ func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) { return r.Gorou
 // GoroutinesAt is Goroutines of a process that stands still, or of a core, with
 // the stacks of running goroutines where registers has their threads'.
 func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, error) {
+	return r.goroutinesBy(walk{registers: registers})
+}
+
+// GoroutinesAtEnd is Goroutines of a process that is held at its exit, with the stacks of
+// those that ended it: a goroutine that called into the runtime, as a panic does, has left its place
+// in g.sched. One that ran its own code has none there (runtime/asm_amd64.s, gogo and systemstack
+// clear gobuf.sp).
+func (r *Runtime) GoroutinesAtEnd() ([]sample.GoroutineGroup, error) {
+	return r.goroutinesBy(walk{ended: true})
+}
+
+func (r *Runtime) goroutinesBy(w walk) ([]sample.GoroutineGroup, error) {
 	if err := r.why[FeatureGoroutines]; err != nil {
 		return nil, err
 	}
@@ -161,7 +173,7 @@ func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, er
 	}
 	gr.labels.sets = make(map[uint64][]label)
 	groups := grouping{reader: gr, mem: r.mem, now: r.now(all), byHash: make(map[uint64][]int)}
-	w := walk{code: &gr.code, mem: r.mem, registers: registers, threads: gr.threads, foreign: modules > 1}
+	w.code, w.mem, w.threads, w.foreign = &gr.code, r.mem, gr.threads, modules > 1
 	b := batch{reader: gr, walk: w, records: newRecordReader()}
 	b.begins = stackBegins{mem: r.mem, buf: b.records.buf}
 	b.unwind(all, func(g *goroutine, stack []uint64, frames []uint32) {

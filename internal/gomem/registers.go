@@ -22,6 +22,9 @@ func (t *threadPlaces) attach(find *resolver) {
 // (runtime/time_linux_amd64.s), in the runtime's own work g.sched
 // (runtime/asm_amd64.s, systemstack). ok is false in a signal handler and in C.
 func (w *walk) running(g *goroutine) (at goroutine, ok bool) {
+	if w.ended {
+		return *g, g.on(g.sp)
+	}
 	if w.registers == nil || g.m == 0 {
 		return *g, false
 	}

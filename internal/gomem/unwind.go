@@ -141,6 +141,7 @@ type walk struct {
 	frames []uint32 // bytes of each pc's frame
 
 	registers Registers // nil: running goroutines get no stack
+	ended     bool      // nothing of the process runs any more
 	threads   threadPlaces
 	foreign   bool // there are functions that code does not know
 }

@@ -223,7 +223,11 @@ func (s *Source) takeGoroutines(p *process, pm *sample.ProcessMoment, _ int) {
 	if p.runtime == nil {
 		return
 	}
-	groups, err := p.runtime.Goroutines()
+	read := p.runtime.Goroutines
+	if pm.Signal != 0 || pm.ExitCode.OK {
+		read = p.runtime.GoroutinesAtEnd
+	}
+	groups, err := read()
 	if err != nil {
 		s.unread(p, "goroutines of "+p.program.Name, err)
 		return
