@@ -65,6 +65,7 @@ func (s *status) point(p *sample.Point) {
 	defer s.mu.Unlock()
 	if s.start.IsZero() {
 		s.start, s.last = p.At, p.At
+		s.lastUse, _ = figures(p) // what a program has as its watch begins is no growth
 	}
 	every := plainEvery
 	if s.terminal {

@@ -42,7 +42,7 @@ func judgeNative(c *Case) Finding {
 	case native < 16*sample.MiB:
 		return silent(fmt.Sprintf("memory outside Go was %s", size(native)), facts...)
 	}
-	grown, known := c.nativeGrowth(native)
+	grown, known := c.nativeGrowth()
 	if known && grown < float64(native)/4 && !c.outcome.Kernel {
 		return silent(fmt.Sprintf("memory outside Go did not grow: %s", size(native)), facts...)
 	}
@@ -66,10 +66,14 @@ func (c *Case) nativeGrows() bool {
 	return grown >= leastGrown.v() && line.Slope >= heldByRoot.v()*all.Slope && late && c.nativeWaves(sample.Bytes(v[len(v)-1])) == 0
 }
 
-// nativeGrowth is how far the subject's native memory rose from its first sample.
-func (c *Case) nativeGrowth(now sample.Bytes) (float64, bool) {
-	first, ok := firstSeen(c.Ticks.Native)
-	return float64(now) - first, ok
+// nativeGrowth is how far the subject's native memory rose above its first sample until the moment, by
+// the samples; false where there are none.
+func (c *Case) nativeGrowth() (float64, bool) {
+	_, v := c.untilMoment(c.Ticks.Native)
+	if len(v) == 0 {
+		return 0, false
+	}
+	return v[series.Max(v)] - v[0], true
 }
 
 func firstSeen(column []float64) (float64, bool) {

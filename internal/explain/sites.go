@@ -87,7 +87,7 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 	if err != nil {
 		return err
 	}
-	l.e.Alone = base == nil && l.e.Imported != ""
+	l.e.Alone = base == nil && (l.e.Imported != "" || l.e.Watched)
 	p := heapdiff.Profile{Sites: stacks, HeapProfile: profile}
 	view := heapdiff.Published
 	l.e.SiteView, l.e.Rate = "published", profile.Rate
