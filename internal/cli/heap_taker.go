@@ -56,6 +56,9 @@ type heapTaker struct {
 
 	prepared prepared
 
+	calm      time.Time // when the next capture on the calm rhythm is due
+	calmEvery time.Duration
+
 	ctx    context.Context // of all thoughts
 	giveUp context.CancelFunc
 
@@ -129,12 +132,35 @@ func (t *heapTaker) atPeak() {
 	}
 	due := t.peak && t.charge > t.peakAt+more
 	charge := t.charge
+	calm := t.calmDue(time.Now())
 	t.mu.Unlock()
+	if calm && !due {
+		t.take(sample.HeapEvery)
+		return
+	}
 	if due && t.take(sample.HeapPeak) {
 		t.mu.Lock()
 		t.peakAt = charge
 		t.mu.Unlock()
 	}
+}
+
+// calmDue reports whether the time for a capture that nobody asked for has come: at ever longer intervals, so
+// that a run of any length has some readings of its live heap, though no collection ended in
+// it. t.mu is held.
+func (t *heapTaker) calmDue(now time.Time) bool {
+	if !t.byDefault {
+		return false
+	}
+	if t.calm.IsZero() {
+		t.calmEvery, t.calm = quietFirst, now.Add(quietFirst)
+	}
+	if now.Before(t.calm) {
+		return false
+	}
+	t.calmEvery = t.calmEvery * 3 / 2
+	t.calm = now.Add(t.calmEvery)
+	return true
 }
 
 // take stops and copies every Go program, one after the other, and says whether it

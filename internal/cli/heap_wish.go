@@ -35,6 +35,9 @@ const (
 	// before, quietShare the part of the time that may be spent thinking about them.
 	quietGrowth = 2
 	quietShare  = 20
+	// quietFirst is how long after the first look a living heap is captured for the first time on the calm
+	// rhythm; each interval is half as long again as the one before.
+	quietFirst = 1500 * time.Millisecond
 )
 
 // none: never.
