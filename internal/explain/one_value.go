@@ -73,28 +73,21 @@ func (c *Case) filling() bool {
 // wholeFound blames the line that asked for all of a value at once.
 func wholeFound(c *Case, n int) Finding {
 	s := c.site
-	f := Finding{Stance: Speaks, Detail: "A burst, not a leak: values that are too large for the limit.", Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
+	f := Finding{Stance: Speaks, Detail: "Cause: a burst of values that are large for the limit, not a leak.", Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
 	if top, _ := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Function == s.Function && top.Line == s.Line {
 		f.Bytes += top.Garbage // what the values were made from
 	}
-	what := "one value as a whole, by %s, and held %s for it"
-	f.Because = []string{"of the line's objects no two were as large: it was one value, not many"}
-	if n > 1 {
-		what = fmt.Sprintf("up to %d values as a whole, by %%s, and held %%s for them", n)
-		f.Because = []string{fmt.Sprintf("%d goroutines may have been at work, and of the line's objects %s had that size: at most one for each", n, figure(float64(s.AsLarge)))}
-	}
 	held, when := s.Bytes, ""
 	if !c.live.exact {
-		held, when = held+s.Since, " at the last collection"
+		held, when = held+s.Since, " at the last GC"
 	}
-	f.Sentence = fmt.Sprintf("%s%s was putting together "+what+"; the largest part was %s%s.",
-		place(s.File, s.Line), c.in(), ShortFunc(c.builder()), size(held), size(s.Largest), when)
-	if c.filling() {
-		f.Because = append(f.Because, fmt.Sprintf("%s of new objects had no page yet: it was still being filled", size(c.proc.Residency.UntouchedNew)))
-	} else if c.flight.calls == 0 {
-		f.Because = append(f.Because, "the goroutine at work was not looked into, as it ran")
+	calls, its := "One call of %s was", "The value"
+	if n > 1 {
+		calls, its = fmt.Sprintf("Up to %d calls of %%s were", n), "Together the values"
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("%s keeps all of its result in memory, and the parts that it is made from until it returns", ShortFunc(c.builder())), Evidence: []string{"site"}}}
+	f.Sentence = fmt.Sprintf(calls+" in flight%s, putting a whole value together in memory with %s. %s took %s%s, allocated at %s; the largest buffer was %s.",
+		ShortFunc(c.flight.name), c.in(), ShortFunc(c.builder()), its, size(held), when, place(s.File, s.Line), size(s.Largest))
+	f.Why = []Why{{Text: fmt.Sprintf("%s keeps its whole result in memory, and the parts that the result is made from, until it returns", ShortFunc(c.builder())), Evidence: []string{"site"}}}
 	return f
 }
 

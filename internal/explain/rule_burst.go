@@ -73,11 +73,7 @@ func judgeBurst(c *Case) Finding {
 		f = wholeFound(c, n)
 	}
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
-	f.Confidence, f.Because = w.confidence(), append(append(f.Because, w.because()...), w.against()...)
-	if n := len(c.curve.returns); n > 0 {
-		low, high := spread(c.curve.returns)
-		f.Because = append([]string{fmt.Sprintf("the live heap came back to %s after %s", about((low+high)/2, (high-low)/2), earlier(n))}, f.Because...)
-	}
+	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
 	return f
 }
 

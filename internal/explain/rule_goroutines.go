@@ -302,27 +302,27 @@ func lineOf(f sample.Frame) sample.Frame {
 func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
-	f.Sentence = fmt.Sprintf("%d goroutines%s wait at %s (%s) and only became more, from %.0f to %.0f in %s; their stacks take %s",
+	f.Sentence = fmt.Sprintf("%d goroutines%s are blocked at %s (%s). The number of goroutines rose from %.0f to %.0f in %s and never fell; their stacks take %s",
 		p.waiting, c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), p.first, p.last, seconds(p.span), size(p.stacks))
 	if p.partly() {
-		f.Sentence = fmt.Sprintf("Goroutines%s only became more, from %.0f to %.0f in %s, and of the %d whose stacks could be read %d wait at %s (%s); all stacks take %s",
+		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %.0f to %.0f in %s and never fell. Of the %d whose stacks could be read %d are blocked at %s (%s); all stacks take %s",
 			c.of(), p.first, p.last, seconds(p.span), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
 	}
 	if p.retained {
-		f.Sentence += fmt.Sprintf(", and they hold %s of the heap", size(p.held))
+		f.Sentence += fmt.Sprintf(", and they retain %s of the heap", size(p.held))
 	} else if p.held > 0 {
-		f.Sentence += fmt.Sprintf(", and %s was allocated in their functions and is held", size(p.held))
+		f.Sentence += fmt.Sprintf(", and they keep %s of heap alive", size(p.held))
 	}
 	f.Sentence += "."
-	f.Detail = "A goroutine leak, not calls in flight."
-	f.Because = []string{fmt.Sprintf("the first of them have waited for %s of the %s", seconds(min(p.oldest.Seconds(), p.span)), seconds(p.span)), "their number never came back"}
+	f.Detail = "Cause: a goroutine leak."
+	f.Because = []string{fmt.Sprintf("the oldest has been blocked for %s of %s", seconds(min(p.oldest.Seconds(), p.span)), seconds(p.span)), "none of them was seen to finish"}
 	if p.span >= longestFirstRise.v() {
 		f.Confidence = High
 	} else {
 		f.Because = append(f.Because, fmt.Sprintf("it was watched for %s only", seconds(p.span)))
 	}
 	if p.made.Func != "" {
-		f.Why = []Why{{Text: fmt.Sprintf("they are started at %s in %s, and nothing ends them", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
+		f.Why = []Why{{Text: fmt.Sprintf("they are started at %s in %s; none of them finished during the watch", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
 	}
 	return f
 }

@@ -83,7 +83,7 @@ func TestTheMapThatHoldsALeakIsInItsSentence(t *testing.T) {
 
 func TestGoroutinesAreChargedWithWhatTheyRetain(t *testing.T) {
 	a := answer(t, "goroutines that never end, with what they hold")
-	if a.Verdict.Class != Goroutines || !strings.Contains(a.Verdict.Sentence, "they hold 90.0 MiB of the heap") {
+	if a.Verdict.Class != Goroutines || !strings.Contains(a.Verdict.Sentence, "they retain 90.0 MiB of the heap") {
 		t.Error(a.Verdict.Sentence)
 	}
 }

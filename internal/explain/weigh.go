@@ -61,6 +61,9 @@ func (w weighed) confidence() Confidence {
 	return Low
 }
 
+// mostReasons bounds how many reasons of each kind a confidence has: the weightiest.
+const mostReasons = 2
+
 // because is what speaks for the hypothesis, the weightiest first; against what speaks
 // against it.
 func (w weighed) because() []string { return w.say(1) }
@@ -70,7 +73,7 @@ func (w weighed) say(sign float64) (out []string) {
 	list := slices.Clone(w.fired)
 	slices.SortStableFunc(list, func(a, b clause) int { return cmp.Compare(sign*b.weight, sign*a.weight) })
 	for _, k := range list {
-		if sign*k.weight > 0 && k.words != "" {
+		if sign*k.weight > 0 && k.words != "" && len(out) < mostReasons {
 			out = append(out, k.words)
 		}
 	}

@@ -47,11 +47,13 @@ func AddTried(path string, list []Tried) (err error) {
 	if err != nil {
 		return fmt.Errorf("add to %s: %w", path, err)
 	}
-	defer func() { err = errors.Join(err, db.close()) }()
 	if err := db.addTried(list); err != nil {
-		return fmt.Errorf("add to %s: %w", path, errors.Join(err, db.exec("ROLLBACK")))
+		return fmt.Errorf("add to %s: %w", path, errors.Join(err, db.exec("ROLLBACK"), db.close()))
 	}
-	return nil
+	if err := db.close(); err != nil {
+		return fmt.Errorf("add to %s: %w", path, err)
+	}
+	return Seal(path) // its pages are others now
 }
 
 func (db *database) addTried(list []Tried) error {

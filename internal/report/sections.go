@@ -183,7 +183,7 @@ func (p *page) whys(a *explain.Answer, most int) {
 	}
 	var names, ids []string
 	for _, r := range a.RuledOut {
-		names = append(names, classNames[r.Class])
+		names = append(names, r.Name)
 		ids = append(ids, r.Evidence...)
 	}
 	p.step("  x ", "ruled out: "+strings.Join(names, ", "), unique(ids))
@@ -216,11 +216,6 @@ func unique(ids []string) []string {
 	sort.Slice(out, func(i, j int) bool { return len(out[i]) < len(out[j]) || len(out[i]) == len(out[j]) && out[i] < out[j] })
 	return out
 }
-
-var classNames = map[explain.Class]string{explain.Leak: "leak", explain.Goroutines: "goroutine leak", explain.Burst: "burst", explain.GCUnaware: "garbage over the limit",
-	explain.Native: "native memory", explain.PageCache: "page cache", explain.Shmem: "shared memory", explain.Baseline: "too small a limit",
-	explain.Churn: "churn", explain.Spiral: "a spiral of the collector", explain.IdleHeap: "freed memory that Go keeps", explain.Thrash: "reclaim without end",
-	explain.Untouched: "memory never touched"}
 
 // fixes prints each change to try, and below it the command that tests it, if there is
 // one.

@@ -59,7 +59,7 @@ export interface Answer {
     collections: number; gc_share: number | null; tendency: string
   }
   evidence: { id: string; text: string; values: Record<string, number> }[]
-  ruled_out: { class: string; reason: string; evidence: string[] }[]
+  ruled_out: { class: string; name: string; reason: string; evidence: string[] }[]
   fixes: { id: string; text: string; kind: string; state: string; outlook: string; command: string; setting: string; limit_bytes: number }[]
   wont_help: { text: string; reason: string }[]
   not_predicted: string

@@ -12,13 +12,6 @@ const mostReasons = 3, firstReasons = 2
 // firstCauses of those that were ruled out are named in one line.
 const firstCauses = 3
 
-// cause is a class of verdict in words, as the terminal has it.
-const causes: Record<string, string> = {
-  'goroutine-leak': 'goroutine leak', 'gc-unaware': 'garbage over the limit', native: 'native memory', 'page-cache': 'page cache', shmem: 'shared memory', baseline: 'too small a limit',
-  spiral: 'a spiral of the collector', 'idle-heap': 'freed memory that Go keeps', thrash: 'reclaim without end', untouched: 'memory never touched',
-}
-const cause = (id: string) => causes[id] ?? id
-
 export function Why({ source, overview, instant }: { source: Source; overview: Overview; instant: Instant }) {
   const { verdict: v, evidence: facts, ruled_out: out } = overview.answer
   const evidence = (ids: string[]) => facts.filter((f) => ids.includes(f.id)).map((f) => <Fact key={f.id} fact={f} source={source} overview={overview} instant={instant} />)
@@ -28,8 +21,8 @@ export function Why({ source, overview, instant }: { source: Source; overview: O
     <h2 id="why-title">Why do we say so?</h2>
     {v.why.length ? <ol class="why">{v.why.slice(0, v.why.length - rest.length).map(reason)}</ol> : <p class="muted">No single reason stands out.</p>}
     {rest.length > 0 && <details class="out"><summary>{rest.length} more reasons</summary><ol class="why" start={firstReasons + 1}>{rest.map(reason)}</ol></details>}
-    {out.length > 0 && <details class="out"><summary>Ruled out: {out.slice(0, firstCauses).map((r) => cause(r.class)).join(', ')}{out.length > firstCauses && ` and ${out.length - firstCauses} more`}</summary>
-      <ul>{out.map((r) => <li><b>{cause(r.class)}</b>: {r.reason} {evidence(r.evidence)}</li>)}</ul></details>}
+    {out.length > 0 && <details class="out"><summary>Ruled out: {out.slice(0, firstCauses).map((r) => r.name).join(', ')}{out.length > firstCauses && ` and ${out.length - firstCauses} more`}</summary>
+      <ul>{out.map((r) => <li><b>{r.name}</b>: {r.reason} {evidence(r.evidence)}</li>)}</ul></details>}
   </section>
 }
 
