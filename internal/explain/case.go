@@ -60,6 +60,7 @@ func newCase(e *Evidence) *Case {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}
 	c.rise = c.grownRise()
+	e.capturedLines()
 	c.site = e.blamed(c.rise, c.outcome.MomentElapsed)
 	c.followLine()
 	if c.site != nil {

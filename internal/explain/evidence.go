@@ -154,6 +154,9 @@ type Site struct {
 	// Allocated and Freed are of the whole run, as far as collections have
 	// published them; Since is what was allocated after.
 	Allocated, Freed, Since sample.Bytes
+	// Captured is what a capture of the heap near the moment found of it, in the holders that it names;
+	// newCase fills it in.
+	Captured sample.Opt[sample.Bytes]
 	// FreedOfHeld is the part of what the line's stacks allocated that was freed, each stack
 	// weighted by what it still holds.
 	FreedOfHeld sample.Opt[float64]

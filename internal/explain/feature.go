@@ -50,6 +50,10 @@ var measures = []measure{
 	{"need.share", "of the limit", fromKernel, needShare},
 	{"spike.ratio", "times", fromKernel, func(c *Case) (float64, int) { return c.spikeRatio(), len(c.Ticks.At) }},
 	{"memory.growth", "bytes a minute", fromKernel, memoryGrowth},
+	{"memory.flat", "yes or no", fromKernel, func(c *Case) (float64, int) { return c.memoryFlat(), c.memoryTrend().N }},
+	{"live.untouched", "of the live heap", fromKernel, func(c *Case) (float64, int) {
+		return c.unwritten(), 1
+	}},
 	{"growth.readings", "readings", fromReadings, func(c *Case) (float64, int) { return float64(c.rise.n), c.rise.n }},
 	{"growth.seconds", "seconds", fromReadings, ofRise(func(r *rise) float64 { return r.to - r.from })},
 	{"growth.bytes", "bytes", fromReadings, ofRise(func(r *rise) float64 { return r.grown })},
@@ -288,6 +292,33 @@ func (c *Case) openCall() float64 {
 	}
 	f := &c.flight
 	return yes(f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()))
+}
+
+// memoryFlat is 1 where the memory that cannot be reclaimed did not grow by a part worth speaking of of
+// what the live heap did, over the time in which that grew.
+func (c *Case) memoryFlat() float64 {
+	t := c.memoryTrend()
+	if t.N < int(manyReadings.v()) || c.rise.n == 0 || c.rise.grown <= 0 || c.pressed || c.site != nil && c.keeps() {
+		return math.NaN()
+	}
+	return yes(t.Slope*(c.rise.to-c.rise.from) < leastRise.v()*c.rise.grown)
+}
+
+// residentHeap is what of the Go heap has pages.
+func (c *Case) residentHeap() sample.Bytes {
+	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown {
+		return 0
+	}
+	return c.proc.Residency.GoObjects
+}
+
+// unwritten is the part of what may be live that has no page: it was reserved and never written.
+func (c *Case) unwritten() float64 {
+	live, resident := float64(c.live.bytes), float64(c.residentHeap())
+	if live == 0 || resident == 0 {
+		return math.NaN()
+	}
+	return max(0, 1-resident/live)
 }
 
 // isJob reports whether the program came to its end by itself in a time in which slow growth does

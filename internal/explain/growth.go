@@ -3,6 +3,7 @@ package explain
 import (
 	"math"
 
+	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/series"
 )
 
@@ -174,14 +175,45 @@ func lateGrowthOf(s *Site, from, to float64) float64 {
 			then = &s.Course[i]
 		}
 	}
+	now := s.holds()
 	if then == nil {
-		return float64(s.Bytes)
+		return now
 	}
-	grown := float64(s.Bytes) - float64(then.Bytes)
+	grown := now - float64(then.Bytes)
 	if then.Allocated > 0 {
 		grown = min(grown, float64((s.Allocated + s.Since).Sub(then.Allocated)))
 	}
 	return max(0, grown)
+}
+
+// holds is what the line holds at the moment: as published, or more where a capture of the heap near
+// the moment found more; else with as much of what was allocated since as stayed of what came
+// before.
+func (s *Site) holds() float64 {
+	switch {
+	case s.Captured.OK:
+		return max(float64(s.Bytes), float64(s.Captured.V))
+	case s.Bytes == 0 || s.Allocated == 0:
+		return float64(s.Bytes)
+	}
+	kept := 1 - min(1, float64(s.Freed)/float64(s.Allocated))
+	return float64(s.Bytes) + kept*float64(s.Since)
+}
+
+// capturedLines tells each line what the capture of the heap near the moment says that is held of it.
+func (e *Evidence) capturedLines() {
+	h := e.Heap
+	if h == nil || math.Abs(e.seconds(h.At)-e.seconds(e.Moment.At)) > max(nearCapture, e.seconds(e.Moment.At)/4) {
+		return
+	}
+	for i := range e.Sites {
+		s := &e.Sites[i]
+		var sum sample.Bytes
+		for p := range h.Paths {
+			sum += allocatedBy(&h.Paths[p], s)
+		}
+		s.Captured = sample.Some(sum)
+	}
 }
 
 // blamed is the line that grew most in the second half of the rise, by more than twice

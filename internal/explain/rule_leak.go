@@ -34,6 +34,8 @@ var leakEvidence = []clause{
 	under("line.late", lateGrowth, -8, "hardly anything was allocated at the line at the end"),
 	over("growth.unwatched", isSo, -3, "the live heap was not read in the last third of the time"),
 	over("growth.fall", fellBack, -3, "the live heap fell back"),
+	over("memory.flat", isSo, -4, "resident memory did not grow with it"),
+	over("live.untouched", heldByRoot, -6, "most of it was never written"),
 	over("growth.slowing", isSo, -1, "the growth slows down, as in a cache that fills up"),
 	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
 	over("calls.open", isSo, -2.5, "calls that allocated it had not returned"),
