@@ -69,6 +69,7 @@ func stances(list []vector) (out []string) {
 var unpinned = map[threshold]string{
 	isSo: "yes or no", one: "counts", none: "counts",
 	longRun:          "no recording of the corpus is ten minutes long",
+	shortestRise:     "what is judged by it is judged by other evidence, too",
 	manyReadings:     "recordings have five readings or thirty",
 	longestFirstRise: "runs take less than 40 s or more than 60",
 	goneOnGrowing:    "growth goes on or has stopped: next to none lies between",

@@ -298,7 +298,7 @@ func (c *Case) openCall() float64 {
 // what the live heap did, over the time in which that grew.
 func (c *Case) memoryFlat() float64 {
 	t := c.memoryTrend()
-	if t.N < int(manyReadings.v()) || c.rise.n == 0 || c.rise.grown <= 0 || c.pressed || c.site != nil && c.keeps() {
+	if t.N < int(manyReadings.v()) || c.rise.n == 0 || c.rise.grown < leastGrownShare.v()*c.hardPeak() || c.pressed || c.site != nil && c.keeps() {
 		return math.NaN()
 	}
 	return yes(t.Slope*(c.rise.to-c.rise.from) < leastRise.v()*c.rise.grown)

@@ -378,6 +378,10 @@ func longJob() *scene {
 	s.heap(1200, 1300, 2100)
 	s.charge()
 	s.over(2*time.Minute, 100)
+	for i := range s.Ticks.At { // the memory grows with what it loads
+		s.Ticks.Usage[i] *= float64(i+5) / 105
+		s.Ticks.Anon[i] *= float64(i+5) / 105
+	}
 	s.ended(0)
 	s.cycles(300, 3, 60, 130, 210, 290, 370, 450, 530, 610, 700, 800, 900, 1000, 1100, 1200)
 	s.site("example.org/shop/tree.(*Loader).load", "tree.go", 1273, 465, 0.2)

@@ -78,6 +78,10 @@ var leakScenes = map[string]func() *scene{
 		s.Sites[0].Stack = append([]sample.Frame{{Func: "internal/runtime/maps.(*table).grow"}, {Func: "runtime.mapassign_faststr"}}, s.Sites[0].Stack[1:]...)
 		s.stand(600, 40, 0, 0)
 		s.stand(3600, 90, 0, 0)
+		for i := range s.Ticks.At { // the memory grows with it
+			s.Ticks.Usage[i] *= float64(i+len(s.Ticks.At)/3) / float64(len(s.Ticks.At)*4/3)
+			s.Ticks.Anon[i] *= float64(i+len(s.Ticks.At)/3) / float64(len(s.Ticks.At)*4/3)
+		}
 		return s
 	},
 	"a leak that was killed at once": func() *scene {
