@@ -12,6 +12,22 @@ import (
 	"github.com/highwater-go/highwater/internal/trial"
 )
 
+// TestATrialIsOfARecordingOrOfVariants: what a variant runs may be a path, and a path may
+// have an = in it.
+func TestATrialIsOfARecordingOrOfVariants(t *testing.T) {
+	for arg, want := range map[string]bool{
+		"uploads-3": true, "./uploads-3.hwm": true, "/kept/limit=1/uploads.hwm": true,
+		"base=./server": false, "base=/srv/bin/server -v": false, "limit=GOMEMLIMIT=200MiB ./server": false, "base=server": false,
+	} {
+		if got := recorded([]string{arg}, -1); got != want {
+			t.Errorf("%q is of a recording: %v, want %v", arg, got, want)
+		}
+	}
+	if recorded([]string{"./server"}, 0) {
+		t.Error("what follows -- is a command")
+	}
+}
+
 // TestAProofHoldsForEachCauseThatTheBaseHasShown: where little was seen of a run, its
 // class may be another one than that of the run before.
 func TestAProofHoldsForEachCauseThatTheBaseHasShown(t *testing.T) {

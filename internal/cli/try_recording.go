@@ -26,9 +26,14 @@ type proof struct {
 	fixes []explain.Fix // fixes[i] is variants[i+1]
 }
 
-// recorded says whether the arguments begin with a recording: try is then of its fixes.
+// recorded says whether the arguments begin with a recording, not with NAME=CMD: try is
+// then of its fixes. A path may have an = too, behind its first slash.
 func recorded(args []string, dash int) bool {
-	return dash < 0 && len(args) > 0 && !strings.Contains(strings.TrimSuffix(filepath.Base(args[0]), suffix), "=")
+	if dash >= 0 || len(args) == 0 {
+		return false
+	}
+	name, _, variant := strings.Cut(args[0], "=")
+	return !variant || strings.Contains(name, "/")
 }
 
 // planProof makes a trial of the fixes that explain prints for a recording: the program
