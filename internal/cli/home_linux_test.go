@@ -93,8 +93,12 @@ func TestADirectoryThatOthersMadeForUsIsNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := homeless(t, tmp, "run", "--", testprog(t, "quick")).CombinedOutput()
-		if code(err) != 1 || !strings.Contains(string(out), "is not a directory for this user alone") || !strings.Contains(string(out), "-o NAME.hwm") {
+		if err != nil || !strings.Contains(string(out), "is not a directory for this user alone") {
 			t.Errorf("%s: %v\n%s", what, err, out)
+		}
+		entries, _ := os.ReadDir(filepath.Join(tmp, name))
+		if kept, _ := filepath.Glob(filepath.Join(tmp, "highwater-*", "quick-*.hwm")); len(kept) != 1 || filepath.Dir(kept[0]) == filepath.Join(tmp, name) || what != "a link" && len(entries) != 0 {
+			t.Errorf("%s: the recording is at %v, and %v in the directory of others", what, kept, entries)
 		}
 	}
 }
