@@ -170,7 +170,7 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 	t.mu.Lock()
 	now := time.Now()
 	if late := now.Before(t.next); late || t.thinking {
-		if late && !t.slower && reason == sample.HeapEvery {
+		if late && !t.slower && reason == sample.HeapEvery && t.every > 0 {
 			t.slower = true
 			t.status.say("heaps are captured later than every %s: stops may take a hundredth of the time", units.Duration(t.every))
 		}

@@ -128,10 +128,11 @@ func callersOf(s sample.Site, blamed, module string) []Caller {
 	return out
 }
 
-// goroutineOf is the function that the stack's goroutine began with.
+// goroutineOf is the function that the stack's goroutine began with: what returns to
+// runtime.goexit.
 func goroutineOf(s sample.Site) string {
 	for i := len(s.Stack) - 1; i >= 0; i-- {
-		if frames := s.Stack[i].Frames; len(frames) > 0 {
+		if frames := s.Stack[i].Frames; len(frames) > 0 && frames[len(frames)-1].Func != "runtime.goexit" {
 			return frames[len(frames)-1].Func
 		}
 	}

@@ -76,6 +76,8 @@ func (p *proposals) memoryLimit(class Class) {
 		p.notPredicted("the other processes were growing")
 	case o.Chance == pacer.Fits:
 		p.predicted(f, o)
+	case class == Burst && o.Chance == pacer.Later:
+		p.vain(f.Text, "the values themselves were still growing") // not along a line through the time before
 	case o.Chance == pacer.Vain, o.Chance == pacer.Later:
 		p.vain(f.Text, o.Why)
 	case o.Chance == pacer.Unknown:

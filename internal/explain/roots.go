@@ -78,21 +78,32 @@ func (c *Case) inFrames(path int) bool {
 }
 
 // runsAlong reports whether as many goroutines that began with a function were there at nearly all
-// looks since the first third of the run, and no more: they are loops, and no calls.
+// looks since the first third of the run, and no more: they are loops, and no calls. What the
+// compiler wraps a go statement with arguments in is in no stack: then all goroutines count.
 func (c *Case) runsAlong(function string) bool {
+	begun := func(s *Stand) (n int) { return s.Begun[function] }
+	if strings.Contains(function, ".gowrap") {
+		begun = func(s *Stand) (n int) {
+			for _, one := range s.Begun {
+				n += one
+			}
+			return n
+		}
+	}
 	if c.site == nil {
 		return false
 	}
 	looks, same, n := 0, 0, -1
-	for _, s := range c.site.Course {
+	for i := range c.site.Course {
+		s := &c.site.Course[i]
 		if !s.Goroutines || s.At < c.outcome.MomentElapsed/3 {
 			continue
 		}
 		if n < 0 {
-			n = s.Begun[function]
+			n = begun(s)
 		}
 		looks++
-		if s.Begun[function] == n {
+		if begun(s) == n {
 			same++
 		}
 	}

@@ -64,6 +64,13 @@ func (c *Case) liveFits() bool { return c.live.bytes+c.nonHeap() <= c.bound*80/1
 // what was free again while the goal was still far away, so that it was kept.
 func (c *Case) spare() sample.Bytes { return c.waste() + c.own.Row(sample.RowIdle) }
 
+// rising: every reading of the live heap was above the one before, most of it came while
+// it was watched, and it had not slowed down at the end.
+func (c *Case) rising() bool {
+	r := c.rise
+	return r.mono && r.n >= int(enoughReadings.v()) && r.grown > r.last/2 && r.late > 0.5
+}
+
 // gcUnawareFound blames the setting. Where a mark tells whose garbage it was, that
 // line stands with it; it need not be wrong.
 func gcUnawareFound(c *Case, facts []Fact) Finding {
@@ -76,6 +83,10 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 	if c.live.exact {
 		about = "Only "
 		f.Confidence, f.Because = High, []string{"a mark at the moment counted what was live"}
+		if c.rising() {
+			f.Confidence = Medium
+			f.Because = append(f.Because, "the live heap was still growing, which no setting stops")
+		}
 	} else {
 		f.Because = []string{fmt.Sprintf("of new memory, %.0f%% stayed over the last collections", 100*c.live.share)}
 	}
