@@ -14,7 +14,7 @@ mkdir -p demo
 
 code=0
 rm -rf demo/uploads.hwm demo/uploads.hwm-wal demo/uploads.hwm-shm demo/tried
-bin/highwater run --limit 256MiB --ready "http://127.0.0.1:$port/files" \
+bin/highwater run --limit 256MiB --keep-args --ready "http://127.0.0.1:$port/files" \
 	--load "demo/uploads-load -addr 127.0.0.1:$port" -o demo/uploads.hwm -- \
 	demo/uploads -addr "127.0.0.1:$port" -dir demo/files ${FIXED:+-fixed} || code=$?
 

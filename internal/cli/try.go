@@ -34,7 +34,8 @@ Variants that differ from the base by a setting are made by --sweep, those that
 differ by a commit by --git. A run that was killed, livelocked or out of time is a
 bound and never averaged; what may be chance is marked with ~. Each run is recorded.
 
-With a RECORDING, what it ran is run again, under its load and its limit: as it was,
+With a RECORDING, what it ran is run again, under its load and its limit: as it was
+(base=CMD says it anew where values of arguments were left out of the recording),
 with each fix that explain prints and that is a setting or a limit, and the changed
 program that you built. Three runs each; what came of them is kept in the recording,
 and explain says it.

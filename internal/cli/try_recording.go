@@ -57,12 +57,21 @@ func (f tryFlags) planProof(args []string) (*try, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := f.again(path, a)
+	changed := args[1:]
+	var given *trial.Command
+	if len(changed) > 0 && strings.HasPrefix(changed[0], "base=") {
+		v, err := parseVariant(changed[0])
+		if err != nil {
+			return nil, err
+		}
+		given, changed = &v.command, changed[1:]
+	}
+	base, err := f.again(path, given)
 	if err != nil {
 		return nil, err
 	}
 	t := &try{tryFlags: f, variants: []variant{base}, proof: &proof{path: path, name: name}}
-	t.variants, t.proof.fixes, err = t.proposed(a, args[1:])
+	t.variants, t.proof.fixes, err = t.proposed(a, changed)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +85,9 @@ func (f tryFlags) planProof(args []string) (*try, error) {
 }
 
 // again is the program as it was recorded, and sets the flags to what it was recorded
-// with. Nothing is made up: what the recording does not have is an error.
-func (f *tryFlags) again(path string, a *explain.Answer) (base variant, err error) {
+// with. Nothing is made up: what the recording does not have is an error, unless the
+// command is given.
+func (f *tryFlags) again(path string, given *trial.Command) (base variant, err error) {
 	r, err := recording.Open(path)
 	if err != nil {
 		return base, recordingError(err)
@@ -87,12 +97,22 @@ func (f *tryFlags) again(path string, a *explain.Answer) (base variant, err erro
 	if err != nil {
 		return base, err
 	}
+	command := trial.Command{Env: strings.Fields(meta.More[metaSettings]), Args: meta.Command}
+	if given != nil {
+		command = *given
+	}
+	if f.load == "" {
+		f.load = meta.More[metaLoad]
+	}
 	hint := "highwater try --limit 256MiB --load ./load.sh base=CMD fixed=CMD runs commands that you give"
-	switch text := strings.Join(meta.Command, " ") + " " + meta.More[metaLoad] + " " + meta.More[metaSettings]; {
-	case len(meta.Command) == 0 || meta.More["watched"] != "" || meta.More[metaImported] != "":
+	switch text := strings.Join(append(command.Env, command.Args...), " ") + " " + f.load; {
+	case len(command.Args) == 0 || given == nil && (meta.More["watched"] != "" || meta.More[metaImported] != ""):
 		return base, usagef(hint, "%s was not made by highwater run: how to start the program is not known", shortName(path))
 	case strings.Contains(text, "***"):
 		return base, usagef(hint, "the command line of %s had secrets, which were left out: it cannot be run again", shortName(path))
+	case strings.Contains(text, "…"):
+		return base, usagef("highwater try "+shortName(path)+" --load LOAD base=CMD says it anew; highwater run --keep-args keeps it",
+			"values of the command line were left out of %s: how to run it again is not known", shortName(path))
 	case !meta.Limit.OK && f.limit == "":
 		return base, usagef("highwater try --limit 256MiB "+shortName(path), "%s was made without a limit: there is nothing to survive", shortName(path))
 	}
@@ -104,11 +124,11 @@ func (f *tryFlags) again(path string, a *explain.Answer) (base variant, err erro
 	if f.limit == "" {
 		f.limit = units.Env(meta.Limit.V)
 	}
-	f.load, f.ready = meta.More[metaLoad], meta.More[metaReady]
+	f.ready = meta.More[metaReady]
 	if took, err := time.ParseDuration(meta.More[metaFor]); err == nil {
 		f.runFor = took
 	}
-	return newVariant("base", trial.Command{Env: strings.Fields(meta.More[metaSettings]), Args: meta.Command}), nil
+	return newVariant("base", command), nil
 }
 
 // proposed are the variants to run, the base first, and the fixes that they are.
