@@ -268,8 +268,9 @@ func (s watched) recorded(t *testing.T, file string) {
 	if jsonErr := json.Unmarshal(out, &a); jsonErr != nil {
 		t.Fatalf("explain: %v, %v", err, jsonErr)
 	}
-	if a.Verdict.Class != explain.Healthy {
-		t.Errorf("verdict %s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	// A second does not show that a server is well; nothing may be made of it either.
+	if c := a.Verdict.Class; c != explain.Healthy && (soak(t) > 0 || c != explain.Inconclusive) {
+		t.Errorf("verdict %s: %s", c, a.Verdict.Sentence)
 	}
 	sum := a.Ledger.UnexplainedBytes
 	for _, row := range a.Ledger.Rows {
