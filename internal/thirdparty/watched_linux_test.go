@@ -47,7 +47,7 @@ var servers = []struct {
 		config: `{"admin": {"listen": "127.0.0.1:%[2]d"}, "apps": {"http": {"servers": {"one": {"listen": ["127.0.0.1:%[1]d"], "metrics": {},
 			"automatic_https": {"disable": true}, "routes": [{"handle": [{"handler": "static_response", "body": "hello"}]}]}}}}}`,
 		args: func(dir string, _, _ int) []string { return []string{"run", "--config", filepath.Join(dir, "config")} },
-		load: gets("/"), metrics: "/metrics", own: []string{"github.com/caddyserver/"},
+		load: gets("/"), metrics: "/metrics", own: []string{"github.com/caddyserver/", "github.com/alecthomas/chroma/", "golang.org/x/crypto/x509roots/"},
 	}, plainAnd("-s -w", hwtest.BuildOptions{Strip: true})},
 	{watched{
 		name: "opa", build: module("github.com/open-policy-agent/opa@v1.22.2", ""),
