@@ -63,7 +63,7 @@ corpus: build
 
 # What highwater answers about these recordings, against what is true.
 truth: build
-	cd corpus && $(GO) run ./judge -wrong -o ../docs/truth.md
+	cd corpus && $(GO) run ./judge -wrong -o ../docs/truth-corpus.md
 
 # What retains the heap, with twenty well-known modules: named as its source names it?
 libraries:
