@@ -53,6 +53,11 @@ func judgeHealthy(c *Case) Finding {
 			f.Confidence, f.Because = Low, []string{"the program ended by itself, and never held much"}
 			return f
 		}
+		if c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.neverShort() {
+			f.Sentence += ". " + capital(t.Why) + "."
+			f.Confidence, f.Because = Low, []string{"the job was done, with room to spare; a larger one may need more"}
+			return f
+		}
 		return undecided(0, t.Why, f.Facts...)
 	case TrendGrowing:
 		return c.grewFound(f, t)
@@ -108,13 +113,16 @@ func (c *Case) mostAllocated() (string, []Fact) {
 	return text + ".", []Fact{c.factPace(p), c.factAllocator(&c.Allocators[0])}
 }
 
+// neverShort reports whether a quarter of the limit or more was never needed.
+func (c *Case) neverShort() bool { return c.limit > 0 && c.hardPeak() < 0.75*float64(c.limit) }
+
 // peakSentence says how near the limit memory came; it has no full stop yet.
 func (c *Case) peakSentence() string {
 	if c.limit == 0 {
 		return fmt.Sprintf("The peak was %s; no memory limit was set", size(c.peak))
 	}
 	share := units.Percent(float64(c.peak), float64(c.limit))
-	if c.hardPeak() >= 0.75*float64(c.limit) {
+	if !c.neverShort() {
 		return fmt.Sprintf("Memory sufficed, with %s to spare: the peak was %s of %s (%s)", fsize(float64(c.limit)-c.hardPeak()), size(c.peak), limit(c.limit), share)
 	}
 	return fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), share)
