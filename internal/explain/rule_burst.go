@@ -42,7 +42,7 @@ var burstEvidence = []clause{
 // judgeBurst weighs the evidence where the live heap was far above a floor that it kept or
 // came back to.
 func judgeBurst(c *Case) Finding {
-	if !c.pressed && !c.spiked() {
+	if !c.pressed && (!c.spiked() || c.endedWell() && c.neverShort()) {
 		return silent("memory was never short", c.factOutcome())
 	}
 	if len(c.curve.points) == 0 || c.g == nil {
