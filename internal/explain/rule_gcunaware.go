@@ -68,7 +68,7 @@ func (c *Case) spare() sample.Bytes { return c.waste() + c.own.Row(sample.RowIdl
 // it was watched, and it had not slowed down at the end.
 func (c *Case) rising() bool {
 	r := c.rise
-	return r.mono && r.n >= int(enoughReadings.v()) && r.grown > r.last/2 && r.late > 0.5
+	return r.mono && r.n >= int(fewestReadings.v()) && r.grown > r.last/2 && r.late > 0.5
 }
 
 // gcUnawareFound blames the setting. Where a mark tells whose garbage it was, that
