@@ -308,36 +308,10 @@ func (t *Ticks) allocatedBy(at float64) (sum float64) {
 	return sum
 }
 
-// fits reports whether memory was not short, and as much growth again would still fit.
-func (c *Case) fits(grown float64) bool {
-	return !c.pressed && (c.limit == 0 || c.hardPeak()+grown < float64(c.limit))
-}
-
 // endedWell reports whether the program ended by itself with code 0.
 func (c *Case) endedWell() bool {
 	o := &c.outcome
 	return o.State == Exited && o.Stopped == "" && o.ExitCode != nil && *o.ExitCode == 0
-}
-
-// lastBefore is the last reading before an instant, else the first of all.
-func (c *Case) lastBefore(at float64) point {
-	best := c.curve.points[0]
-	for _, p := range c.curve.points {
-		if p.at > at {
-			break
-		}
-		best = p
-	}
-	return best
-}
-
-// rests reports whether over the last third of the time hardly anything was added to
-// the live heap, or could have been, as next to nothing was allocated. One that is at its limit
-// allocates nothing for want of memory.
-func (c *Case) rests(grown float64) bool {
-	late := 2 * c.outcome.Elapsed / 3
-	idle := !c.pressed && c.Ticks.grown(c.Ticks.Alloc, late, c.outcome.Elapsed) < grown/20 // NaN compares false
-	return idle || c.curve.last-c.lastBefore(late).live < grown/20
 }
 
 // slowsDown reports whether of what is newly allocated half as much stays as before, or less.
@@ -366,16 +340,6 @@ func (c *Case) halves() (early, late float64, ok bool) {
 		return (live - first.live) / half, (last.live - live) / half, true
 	}
 	return 0, 0, false
-}
-
-// goroutinesOf is their number at an earlier time and at the moment, 0 where it
-// was not read.
-func (c *Case) goroutinesOf(earlier float64) (before, after float64) {
-	at, n := c.untilMoment(c.Ticks.Goroutines)
-	if len(n) == 0 {
-		return 0, 0
-	}
-	return n[nearestTo(at, earlier)], n[len(n)-1]
 }
 
 // cores is how many processors the subject used on average; NaN: not known.

@@ -201,26 +201,3 @@ func room(n int) string {
 	}
 	return fmt.Sprintf("%d at most", n)
 }
-
-// about is an amount with its spread, where that is more than half a MiB.
-func about(mid, half float64) string {
-	if half < 0.5*float64(sample.MiB) {
-		return fsize(mid)
-	}
-	return fmt.Sprintf("%.0f ± %.0f MiB", mid/float64(sample.MiB), half/float64(sample.MiB))
-}
-
-func earlier(n int) string {
-	if n == 1 {
-		return "an earlier rise"
-	}
-	return fmt.Sprintf("each of %d earlier rises", n)
-}
-
-func spread(v []float64) (low, high float64) {
-	low, high = v[0], v[0]
-	for _, x := range v {
-		low, high = min(low, x), max(high, x)
-	}
-	return low, high
-}

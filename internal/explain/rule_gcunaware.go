@@ -130,9 +130,3 @@ func (c *Case) collectorWhy() string {
 	}
 	return "GOMEMLIMIT is not set: " + aim + " and did not know the limit"
 }
-
-// limitForGo is the GOMEMLIMIT that leaves room for all that Go does not count.
-func (c *Case) limitForGo() sample.Bytes {
-	margin := max(4*sample.MiB, c.bound/20)
-	return c.bound.Sub(c.outside() + margin)
-}

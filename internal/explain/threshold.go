@@ -36,7 +36,6 @@ const (
 	busyCore
 	pacedCore
 	leastRise
-	leastRiseOfPeak
 	leastSpike
 	spikeOverFloor
 	speakScore
@@ -87,7 +86,6 @@ var thresholds = [...]Threshold{
 	busyCore:          {"run.busy", 0.8, "cores", "corpus"},
 	pacedCore:         {"run.paced", 0.5, "cores", "corpus"},
 	leastRise:         {"rise.limit", 0.2, "of the limit", "corpus"},
-	leastRiseOfPeak:   {"rise.peak", 0.5, "of the peak", "formula: the greater part of it"},
 	leastSpike:        {"spike.least", 128 << 20, "bytes", "corpus"},
 	spikeOverFloor:    {"spike.floor", 3, "times", "corpus"},
 	speakScore:        {"score.speaks", 2.5, "log-odds", "corpus"},

@@ -20,8 +20,6 @@ var (
 	namedSecret = regexp.MustCompile(`(?i)((?:^|[^\w.-]|--?)` + secretName + `["']?\s*[=:]\s*)(?:(?:basic|bearer|token)\s+)?("[^"]*"|'[^']*'|[^\s&;,}]+)`)
 	// A header: all behind the name is its value.
 	secretHeader = regexp.MustCompile(`(?i)^(\s*` + secretName + `:\s+).+$`)
-	// The same within a shell's quotes.
-	quotedHeader = regexp.MustCompile(`(?i)(["']\s*` + secretName + `:\s+)[^"']+`)
 	// A flag whose value is the next argument.
 	secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
 	// A flag whose value begins with a user's name: curl -u admin:x.
