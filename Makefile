@@ -1,15 +1,16 @@
-# Highwater. `make demo` shows what it is for, `make test` runs every test.
+# Highwater. `make demo` shows what it is for, `make check` tests a change in a
+# minute, `make test` runs every test.
 
 GO ?= go
 export GO
 
 # Debian packages that tests need: a C compiler, binutils and script for the
 # programs they watch and their cores, machines with cgroup v2, systemd and arm64,
-# and a browser.
-PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux
+# a browser, and containers that need no registry.
+PACKAGES = gcc libc6-dev binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: build demo test test-go lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
+.PHONY: check gates build demo test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -19,6 +20,15 @@ build:
 demo: build
 	./examples/uploads/demo.sh
 
+# The inner loop: formatting, vet, and the tests that need nothing but the go command.
+check: vet
+	./.ci/check
+
+# Static checks by staticcheck, errcheck and go mod tidy, as tools/go.mod pins them. The
+# first time they need the module proxy, so make test does without them.
+gates: vet
+	./.ci/gates
+
 # Everything, from a bare clone. As root, Debian packages that the tests need
 # are installed; elsewhere the tests that lack something say so.
 test: setup lint test-go
@@ -26,9 +36,11 @@ test: setup lint test-go
 setup:
 	./.ci/setup $(PACKAGES)
 
-lint:
+vet:
 	@wrong=$$(gofmt -l .); test -z "$$wrong" || { echo "run gofmt: $$wrong"; exit 1; }
 	@for m in $(MODULES); do (cd $$m && $(GO) vet ./...) || exit 1; done
+
+lint: vet
 	GOOS=darwin $(GO) vet ./cmd/...
 	CGO_ENABLED=0 GOOS=windows $(GO) build -o /dev/null ./cmd/highwater
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o /dev/null ./cmd/highwater
