@@ -81,6 +81,7 @@ var script = []struct {
 
 	{0, "FLUSHALL", errors.New("ERR unknown command 'FLUSHALL'")},
 	{0, "GET", errors.New("ERR use: GET key")},
+	//lint:ignore ST1005 the dots are of what the server answers
 	{0, "DEL", errors.New("ERR use: DEL key ...")},
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/highwater-go/highwater/cases/internal/symptom"
 	"github.com/highwater-go/highwater/cases/internal/truthfile"
@@ -90,10 +89,6 @@ func mib(n uint64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%d MiB", (n+1<<19)>>20)
-}
-
-func millis(d time.Duration) string {
-	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
 }
 
 // siteOf is what the profile says of the line that truth.json names, and

@@ -12,17 +12,20 @@ import (
 // answer is what the judge reads of highwater.explain/1.
 type answer struct {
 	Outcome struct {
-		State string `json:"state"`
+		State    string `json:"state"`
+		ByKernel bool   `json:"killed_by_kernel"`
 	} `json:"outcome"`
 	Verdict struct {
 		Class      string   `json:"class"`
 		Sentence   string   `json:"sentence"`
 		Confidence string   `json:"confidence"`
 		Culprit    *culprit `json:"culprit"`
-		// Not in every version: nil and "" are not known.
-		Readings *int  `json:"readings"`
-		Trend    trend `json:"trend"`
 	} `json:"verdict"`
+	Trend struct {
+		State string `json:"state"`
+	} `json:"trend"`
+
+	readings *int // of the live heap, after the warm-up; nil: not asked
 }
 
 type culprit struct {
@@ -35,33 +38,37 @@ type culprit struct {
 	} `json:"held_by"`
 }
 
-// trend is a word, or an object that has it as its kind.
-type trend string
-
-// UnmarshalJSON reads either form.
-func (t *trend) UnmarshalJSON(text []byte) error {
-	var word string
-	if json.Unmarshal(text, &word) == nil {
-		*t = trend(word)
-		return nil
+// ask runs explain on one recording, and asks how often the live heap was read.
+func ask(ctx context.Context, tool, recording string) (a answer, err error) {
+	var measured struct {
+		Features []struct {
+			Name  string  `json:"name"`
+			Value float64 `json:"value"`
+		} `json:"features"`
 	}
-	var object struct {
-		Kind string `json:"kind"`
+	if err := explained(ctx, &a, tool, recording); err != nil {
+		return a, err
 	}
-	err := json.Unmarshal(text, &object)
-	*t = trend(object.Kind)
-	return err
+	if err := explained(ctx, &measured, tool, recording, "--features"); err != nil {
+		return a, err
+	}
+	for _, f := range measured.Features {
+		if n := int(f.Value); f.Name == "growth.readings" {
+			a.readings = &n
+		}
+	}
+	return a, nil
 }
 
-// ask runs explain on one recording. Its code 4, inconclusive, is an answer.
-func ask(ctx context.Context, tool, recording string) (a answer, err error) {
-	c := exec.CommandContext(ctx, tool, "explain", "--json", recording)
+// explained reads what explain says as JSON. Its code 4, inconclusive, is an answer.
+func explained(ctx context.Context, into any, tool, recording string, flags ...string) error {
+	c := exec.CommandContext(ctx, tool, append([]string{"explain", "--json", recording}, flags...)...)
 	var complaint bytes.Buffer
 	c.Stderr = &complaint
 	out, err := c.Output()
 	var ended *exec.ExitError
 	if err != nil && (!errors.As(err, &ended) || ended.ExitCode() != 4) {
-		return a, fmt.Errorf("explain %s: %w: %s", recording, err, bytes.TrimSpace(complaint.Bytes()))
+		return fmt.Errorf("explain %s: %w: %s", recording, err, bytes.TrimSpace(complaint.Bytes()))
 	}
-	return a, json.Unmarshal(out, &a)
+	return json.Unmarshal(out, into)
 }

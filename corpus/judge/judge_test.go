@@ -64,6 +64,14 @@ func TestAnAnswerIsRightByClassAndLineOrHolder(t *testing.T) {
 			t.Errorf("%s: %s; want %s", c.name, got, c.want)
 		}
 	}
+	short := judged(t, innocent(), `{"class": "gc-unaware"}`)
+	if got := short.result(); got != falseAlarm {
+		t.Errorf("garbage in an innocent that went well: %s", got)
+	}
+	short.Outcome.ByKernel = true
+	if got := short.result(); got != right {
+		t.Errorf("garbage in an innocent that was killed: %s", got)
+	}
 	failed := judged(t, fault(), `{"class": "leak"}`)
 	failed.failed = errors.New("explain: no such file")
 	if got := failed.result(); got != noAnswer {
@@ -75,12 +83,18 @@ func some(t *testing.T) []*judgement {
 	long := fault()
 	long.Run.Seconds = 25
 	return []*judgement{
-		judged(t, fault(), `{"class": "leak", "confidence": "high", "readings": 5, "trend": "growing", "culprit": {"file": "`+file+`", "line": 30}}`),
-		judged(t, fault(), `{"class": "healthy", "confidence": "high", "readings": 4, "trend": {"kind": "flat"}}`),
-		judged(t, long, `{"class": "inconclusive", "confidence": "low", "readings": 2}`),
-		judged(t, innocent(), `{"class": "healthy", "confidence": "medium", "readings": 9, "trend": "flat"}`),
-		judged(t, innocent(), `{"class": "leak", "confidence": "low", "readings": 9, "trend": ""}`),
+		withReadings(judged(t, fault(), `{"class": "leak", "confidence": "high", "culprit": {"file": "`+file+`", "line": 30}}`), 5, "growing"),
+		withReadings(judged(t, fault(), `{"class": "healthy", "confidence": "high"}`), 4, "flat"),
+		withReadings(judged(t, long, `{"class": "inconclusive", "confidence": "low"}`), 2, "not-enough-data"),
+		withReadings(judged(t, innocent(), `{"class": "healthy", "confidence": "medium"}`), 9, "flat"),
+		withReadings(judged(t, innocent(), `{"class": "leak", "confidence": "low"}`), 9, ""),
 	}
+}
+
+// withReadings gives an answer its readings and its trend.
+func withReadings(j *judgement, readings int, trend string) *judgement {
+	j.readings, j.answer.Trend.State = &readings, trend
+	return j
 }
 
 func TestTheTotalsCountWhatTheyAreCalled(t *testing.T) {
@@ -109,7 +123,7 @@ func TestTheTotalsCountWhatTheyAreCalled(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatDoesNotSayHowManyReadingsItHadCountsAsOneWithEnough(t *testing.T) {
+func TestAnAnswerWhoseReadingsAreNotKnownCountsAsOneWithEnough(t *testing.T) {
 	j := judged(t, fault(), `{"class": "inconclusive"}`)
 	if s := sum([]*judgement{j}); s.enough.of != 1 || s.haveNumbers {
 		t.Errorf("%+v", s)

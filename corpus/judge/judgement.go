@@ -31,11 +31,17 @@ const (
 	noAnswer   result = "NO ANSWER"
 )
 
+// shortOfRoom are the classes that accuse a limit or a setting: whoever was killed at the limit was
+// short of room, with a fault or without.
+var shortOfRoom = []string{"gc-unaware", "baseline"}
+
 func (j *judgement) result() result {
 	class := j.Verdict.Class
 	switch {
 	case j.failed != nil || class == "":
 		return noAnswer
+	case !j.Faulty && j.Outcome.ByKernel && slices.Contains(shortOfRoom, class):
+		return right
 	case !slices.Contains(j.Classes, class):
 		return j.notAccepted()
 	case !j.Faulty:
@@ -91,7 +97,7 @@ func (j *judgement) says() bool {
 
 // enough: the verdict had three readings of whether it grows. One that does not
 // say how many had them.
-func (j *judgement) enough() bool { return j.Verdict.Readings == nil || *j.Verdict.Readings >= 3 }
+func (j *judgement) enough() bool { return j.readings == nil || *j.readings >= 3 }
 
 // expected is what should be said, in a few words.
 func (j *judgement) expected() string {

@@ -51,13 +51,13 @@ func sum(all []*judgement) *totals {
 func (t *totals) add(j *judgement) {
 	r := j.result()
 	t.mistakes[r]++
-	t.haveNumbers = t.haveNumbers || j.Verdict.Readings != nil
+	t.haveNumbers = t.haveNumbers || j.readings != nil
 	t.confuse(j)
 	if j.Run.Seconds > 20 {
 		t.long.add(r == undecided)
 	}
-	if known := j.Trend != "unknown" && j.Verdict.Trend != ""; known {
-		t.trends.add(string(j.Verdict.Trend) == j.Trend)
+	if said := j.answer.Trend.State; j.Truth.Trend != "unknown" && said != "" && said != "not-enough-data" {
+		t.trends.add(said == j.Truth.Trend)
 	}
 	if r != undecided && r != noAnswer {
 		s := t.confidence[j.Verdict.Confidence]

@@ -13,13 +13,13 @@ const aside = 100
 // package imports lower floors only.
 var floors = map[string]int{
 	"sample": 0, "units": 0, "regular": 0, "visible": 0,
-	"procfs": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1,
+	"procfs": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1, "container": 1,
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
 	"explain": 4, "trial": 4,
 	"report": 5, "heapsnapshot": 5, "web": 5, "top": 5, "fleet": 5,
 	"cli":  6,
-	"arch": aside, "bench": aside, "hwtest": aside, "testprog": aside, "thirdparty": aside,
+	"arch": aside, "bench": aside, "hwtest": aside, "incontainer": aside, "testprog": aside, "thirdparty": aside,
 }
 
 // neighbours are the imports within one floor that are allowed by name.
@@ -41,6 +41,8 @@ var keepers = map[string][]string{
 	"github.com/google/pprof":       {"report", "cli", "pull", "heapdiff"},
 	"github.com/klauspost/compress": {"recording", "report"},
 	"github.com/evanw/esbuild":      {"web"}, // its command ui/build alone
+
+	"kernel.org/pub/linux/libs/security/libcap": {"watch"},
 }
 
 // speakers may write to the process's own standard output and error; all others

@@ -179,7 +179,7 @@ func attachRow(r *room, pid int) (row, error) {
 			return err
 		}
 		defer source.Close()
-		_, err = source.Attach(pid, nil)
+		_, err = source.Attach(pid)
 		return err
 	})
 	return row{

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -87,6 +88,7 @@ type helper struct {
 // startHelper starts one under that uid.
 func startHelper(t *testing.T, uid int) *helper {
 	t.Helper()
+	hwtest.Slow(t, "starts a program")
 	// Through /proc another uid reaches an executable in a private directory.
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), helperVariable+"=1", "GOMAXPROCS=1")

@@ -26,17 +26,30 @@ type Hierarchy struct {
 // mounted, it is the one that has the controller. The error is ErrNoMemory where
 // none has.
 func Detect(root string) (*Hierarchy, error) {
-	b, err := os.ReadFile(filepath.Join(root, "proc/self/mountinfo"))
+	all, err := detect(root, "self", root)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// detect finds the hierarchies that account memory in the mounts of a process, "self"
+// or a pid, whose root directory is seen at view. There is one at least.
+func detect(root, process, view string) (all []*Hierarchy, err error) {
+	b, err := os.ReadFile(filepath.Join(root, "proc", process, "mountinfo"))
 	if err != nil {
 		return nil, fmt.Errorf("find the memory cgroups: %w", err)
 	}
 	for _, m := range parseMounts(string(b)) {
-		h := &Hierarchy{Version: m.version, Mount: filepath.Join(root, m.point), Base: m.base, root: root}
+		h := &Hierarchy{Version: m.version, Mount: filepath.Join(view, m.point), Base: m.base, root: root}
 		if h.Version == 1 || hasWord(filepath.Join(h.Mount, "cgroup.controllers"), "memory") {
-			return h, nil
+			all = append(all, h)
 		}
 	}
-	return nil, ErrNoMemory
+	if len(all) == 0 {
+		return nil, ErrNoMemory
+	}
+	return all, nil
 }
 
 // mount is a line of mountinfo that may hold the memory controller.
@@ -122,7 +135,13 @@ func parseMembership(text string, version int) (string, bool) {
 
 // clean turns a directory of the mount into the path of its cgroup and leaves a
 // path as it is.
+//
+// A path outside of this process's cgroup namespace begins with "/.."
+// (cgroup_namespaces(7)), which is left there.
 func (h *Hierarchy) clean(path string) string {
+	if strings.HasPrefix(path, "/..") {
+		return path
+	}
 	path = filepath.Clean("/" + path)
 	if rest, ok := cutDir(path, filepath.Clean(h.Mount)); ok {
 		return filepath.Join(h.Base, rest)
@@ -133,7 +152,7 @@ func (h *Hierarchy) clean(path string) string {
 // dir is the directory of the cgroup of that path.
 func (h *Hierarchy) dir(path string) (string, error) {
 	rest, ok := cutDir(path, h.Base)
-	if !ok {
+	if !ok || strings.Contains(rest, "/..") {
 		return "", fmt.Errorf("%s is outside of %s, the part of the tree that is mounted here", path, h.Base)
 	}
 	return filepath.Join(h.Mount, rest), nil

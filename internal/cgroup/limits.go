@@ -20,7 +20,7 @@ import (
 //     whose limit a charge met, but page cache makes it grow as well; there is no
 //     counter of OOMs.
 type Level struct {
-	Path  string
+	Path  string                   // "": it is not seen from here, but for its limit
 	Limit sample.Opt[sample.Bytes] // absent: none
 	Usage sample.Opt[sample.Bytes] // absent in the root of version 2
 	// Events is of the level and all below; in version 1 of the level alone.
@@ -49,7 +49,30 @@ func (c *Cgroup) Limits() ([]Level, error) {
 			break
 		}
 	}
+	if hidden := c.hiddenLimit(); hidden.OK {
+		levels = append(levels, Level{Limit: hidden})
+	}
 	return levels, nil
+}
+
+// Above opens a cgroup of the same hierarchy, one of those that Limits names.
+func (c *Cgroup) Above(path string) (*Cgroup, error) { return c.h.Open(path) }
+
+// hiddenLimit is the smallest limit of the cgroup and all above it, those that cannot
+// be seen from here too: version 1 tells it in memory.stat, version 2 nowhere. As a
+// Level it has no Path.
+func (c *Cgroup) hiddenLimit() sample.Opt[sample.Bytes] {
+	b, err := c.files.stat.read(c.buf[:])
+	if c.h.Version == 2 || err != nil {
+		return sample.Opt[sample.Bytes]{}
+	}
+	for len(b) > 0 {
+		key, v, rest, ok := nextPair(b)
+		if b = rest; ok && string(key) == "hierarchical_memory_limit" {
+			return withoutNoLimit(sample.Some(sample.Bytes(v)))
+		}
+	}
+	return sample.Opt[sample.Bytes]{}
 }
 
 func (h *Hierarchy) level(path, dir string) Level {

@@ -81,6 +81,9 @@ func parseProcs(b []byte) (pids []int) {
 // killRounds bounds the hunt for processes that fork faster than they are killed.
 const killRounds = 100
 
+// Made says whether Create made it.
+func (c *Cgroup) Made() bool { return c.made != nil }
+
 // Kill sends SIGKILL to every process left in the cgroup and below, and does not
 // wait for their end. It refuses a cgroup that Create did not make.
 func (c *Cgroup) Kill() error {

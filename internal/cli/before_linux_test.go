@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,7 +57,7 @@ func TestARunSaysWhatATracedProgramLoses(t *testing.T) {
 		{"set-user-id, as another user", setUser, "has set-user-id (to user 0), which the kernel ignores", false, 65534},
 		{"set-user-id, as root", setUser, "", false, 0},
 		{"file capabilities, as another user", setUser, "has file capabilities", true, 65534},
-		{"a tracer", "strace", "strace traces what it starts, and cannot here", false, 0},
+		{"a tracer", "strace", "strace traces what it starts, and a thread has one tracer: highwater leaves that to strace", false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.capabilities {
@@ -69,11 +70,58 @@ func TestARunSaysWhatATracedProgramLoses(t *testing.T) {
 			if c.program == "strace" {
 				hwtest.Need(t, hwtest.Program("strace"))
 			}
-			cmd := exec.Command(hw, "run", "-o", filepath.Join(open(t), "r.hwm"), "--", c.program)
-			cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.user, Gid: c.user}}
-			out, _ := cmd.CombinedOutput() // its code is the program's
-			if got := strings.Contains(string(out), "which the kernel ignores") || strings.Contains(string(out), "cannot here"); got != (c.says != "") || !strings.Contains(string(out), c.says) {
-				t.Errorf("it says\n%s\nwant %q", out, c.says)
+			for _, args := range [][]string{{"run", "-o", filepath.Join(open(t), "r.hwm"), "--", c.program}, {"doctor", c.program}} {
+				out := sayAs(c.user, dir, hw, args...)
+				if got := strings.Contains(out, "which the kernel ignores") || strings.Contains(out, "leaves that to"); got != (c.says != "") || !strings.Contains(out, c.says) {
+					t.Errorf("%s says\n%s\nwant %q", args[0], out, c.says)
+				}
+			}
+		})
+	}
+}
+
+// sayAs is what a command says to a user. Its code may be a program's.
+func sayAs(user uint32, dir, name string, args ...string) string {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+// A shell starts what it starts from the thread that is traced; a Go program does not.
+func TestAWatchSaysBeforeWhatATracedProgramLoses(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("setcap"))
+	dir := open(t)
+	hw, ticker := copied(t, highwater(t), dir, 0o755), copied(t, testprog(t, "ticker"), dir, 0o755)
+	capable := copied(t, testprog(t, "ticker"), open(t), 0o755)
+	if out, err := exec.Command("setcap", "cap_net_bind_service=+ep", capable).CombinedOutput(); err != nil {
+		t.Fatalf("setcap: %v\n%s", err, out)
+	}
+	const loses = "runs without set-user-ID bits and file capabilities"
+	for _, c := range []struct {
+		name    string
+		program []string
+		user    uint32 // that watches
+		says    string
+	}{
+		{"a shell", []string{"sh", "-c", "read x; exit"}, 65534, loses},
+		{"a shell, as root", []string{"sh", "-c", "read x; exit"}, 0, ""},
+		{"a Go program", []string{ticker, "-for", "10m"}, 65534, ""},
+		{"one with capabilities, which another user may not trace", []string{capable, "-for", "10m"}, 65534, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := exec.Command(c.program[0], c.program[1:]...)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			program := startStranger(t, cmd)
+			watch := []string{"watch", program.pid(), "--figures-alone", "--for", "300ms", "-o", filepath.Join(open(t), "w.hwm")}
+			for _, args := range [][]string{watch, {"doctor", program.pid()}} {
+				out := sayAs(c.user, dir, hw, args...)
+				if got := strings.Contains(out, "while it is watched"); got != (c.says != "") || !strings.Contains(out, c.says) {
+					t.Errorf("%s says\n%s\nwant %q", args[0], out, c.says)
+				}
+				if at := strings.Index(out, "watching "); args[0] == "watch" && (at < 0 || at < strings.Index(out, c.says)) {
+					t.Errorf("it is not said before:\n%s", out)
+				}
 			}
 		})
 	}
@@ -84,12 +132,15 @@ func TestAProgramStartsThoughItsRecordingCannotBeWritten(t *testing.T) {
 	shell := []string{"run", "--", "sh", "-c", "echo it runs; exit 7"}
 	for name, c := range map[string]struct{ env, says string }{
 		"where recordings go": {"TMPDIR=" + t.TempDir(), "the recording goes to"},
-		"anywhere":            {"TMPDIR=/proc/none", "runs unwatched"},
+		"on any disk":         {"TMPDIR=/proc/none", "the recording is in memory, at /dev/shm/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(highwater(t), shell...)
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=/proc/none", c.env}
 			out, _ := cmd.CombinedOutput()
+			if dir := regexp.MustCompile(`/dev/shm/highwater-\d+`).Find(out); dir != nil {
+				defer os.RemoveAll(string(dir))
+			}
 			if code := cmd.ProcessState.ExitCode(); code != 7 || !strings.Contains(string(out), "it runs") || !strings.Contains(string(out), c.says) {
 				t.Errorf("code %d, want 7, and %q in\n%s", code, c.says, out)
 			}

@@ -27,11 +27,12 @@ const (
 type bound struct {
 	memory string
 	time   time.Duration
+	live   *live // nil: nobody is told how long it takes
 }
 
 // add gives a command the flags, and has it run within them.
 func (b *bound) add(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&b.memory, "max-memory", "", "take at most this `size` of memory (default: 1GiB)")
+	c.Flags().StringVar(&b.memory, "max-memory", "", "use at most this `size` of memory (default: 1GiB)")
 	b.addTime(c)
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -41,7 +42,7 @@ func (b *bound) add(c *cobra.Command) *cobra.Command {
 }
 
 func (b *bound) addTime(c *cobra.Command) {
-	c.Flags().DurationVar(&b.time, "max-time", longReading, "take at most this `time` of a processor")
+	c.Flags().DurationVar(&b.time, "max-time", longReading, "use at most this `time` of a CPU")
 }
 
 // within does something within the bounds.
@@ -50,7 +51,7 @@ func (b *bound) within(what string, do func() error) error {
 	if err != nil {
 		return err
 	}
-	return (&watchman{what: what, most: most, long: b.time}).run(do)
+	return (&watchman{what: what, most: most, long: b.time, live: b.live}).run(do)
 }
 
 // most is the memory asked for.
@@ -74,11 +75,15 @@ type watchman struct {
 	// serving: the time counts while there are requests alone, and from each first one on.
 	serving bool
 	lenient bool // the collector is left as it is
+	live    *live
 
 	mu    sync.Mutex
 	busy  int           // what it does: its one thing, or requests
 	began time.Duration // the process's own time when that began
 }
+
+// slow is what takes so long that it is said how long.
+const slow = time.Second
 
 // lookEvery is how often it looks: a gigabyte takes longer to be touched.
 const lookEvery = 20 * time.Millisecond
@@ -97,8 +102,9 @@ func (w *watchman) run(do func() error) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- do() }()
-	tick := time.NewTicker(lookEvery)
+	began, tick := time.Now(), time.NewTicker(lookEvery)
 	defer tick.Stop()
+	defer w.tell(0)
 	for {
 		select {
 		case err := <-done:
@@ -107,7 +113,19 @@ func (w *watchman) run(do func() error) error {
 			if err := w.look(); err != nil {
 				return err
 			}
+			w.tell(time.Since(began))
 		}
+	}
+}
+
+// tell shows how long it has taken, once that is long; 0: it is over.
+func (w *watchman) tell(took time.Duration) {
+	switch {
+	case w.live == nil || w.serving:
+	case took == 0:
+		w.live.end()
+	case took >= slow:
+		w.live.draw(fmt.Sprintf("highwater %s: working for %s", w.what, elapsed(took)))
 	}
 }
 

@@ -27,6 +27,7 @@ func spin(end <-chan struct{}) error {
 		select {
 		case <-end:
 			return nil
+		//lint:ignore SA5004 it spins on purpose, to use up a processor
 		default:
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Exit codes, a contract with scripts. run passes the program's own code
-// through.
+// through, unless it ended the program itself.
 const (
 	exitDone          = 0
 	exitFailed        = 1
@@ -104,22 +104,56 @@ func isUsage(err error) bool {
 func newRoot(s *streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "highwater",
-		Short: "Why a Go program used the memory it did, and which line is to blame",
-		Long: `Highwater runs or watches any Go program as it is, keeps the evidence of every
-peak and every OOM kill in one file, and explains it in words whose numbers add
+		Short: "Explain why a Go program used the memory it did, and which line caused it",
+		Long: `Highwater runs a Go program, or attaches to a running one, without changing it. It
+records every peak and every OOM kill in one file, and explains it with numbers that add
 up to the kernel's.`,
 		Example: `  highwater run --limit 256MiB -- ./server      run it under a limit and explain its memory
-  highwater explain                             the latest recording: what happened, and why
+  highwater explain                             explain the latest recording
   highwater export --pprof | go tool pprof -http=: -`,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = false
-	for _, c := range []func(*streams) *cobra.Command{runCommand, watchCommand, topCommand, openCommand, tryCommand, fitCommand, exportCommand, doctorCommand, versionCommand, manCommand, waitCommand, heapCommand} {
-		root.AddCommand(c(s))
+	root.SetVersionTemplate(versionLine() + "\n")
+	setHelp(root, s)
+	for i, one := range commands {
+		c := one.make(s)
+		if one.reads {
+			(&bound{live: s.live}).add(c)
+		}
+		c.GroupID, c.Annotations = one.task, map[string]string{orderKey: fmt.Sprintf("%02d", i)}
+		root.AddCommand(c)
 	}
-	for _, c := range []func(*streams) *cobra.Command{explainCommand, diffCommand, tuneCommand, listCommand, noteCommand, verifyCommand, importCommand} {
-		root.AddCommand(new(bound).add(c(s)))
-	}
+	root.AddCommand(waitCommand(s))
+	describeCompletion(root)
 	return root
+}
+
+// commands are all, by task; those that read foreign files alone are bounded.
+var commands = []struct {
+	task  string // of tasks
+	reads bool
+	make  func(*streams) *cobra.Command
+}{
+	{"record", false, runCommand},
+	{"record", false, watchCommand},
+	{"record", false, topCommand},
+	{"record", true, importCommand},
+	{"understand", true, explainCommand},
+	{"understand", false, openCommand},
+	{"understand", true, diffCommand},
+	{"understand", false, heapCommand},
+	{"understand", false, exportCommand},
+	{"fix", true, tuneCommand},
+	{"fix", false, tryCommand},
+	{"fix", false, fitCommand},
+	{"manage", true, listCommand},
+	{"manage", true, noteCommand},
+	{"manage", false, rmCommand},
+	{"manage", false, pruneCommand},
+	{"manage", true, verifyCommand},
+	{"manage", false, doctorCommand},
+	{"manage", false, versionCommand},
+	{"manage", false, manCommand},
 }

@@ -26,14 +26,13 @@ func diffCommand(s *streams) *cobra.Command {
 	var f diffFlags
 	c := &cobra.Command{
 		Use:   "diff [A[@MOMENT]] [B[@MOMENT]]",
-		Short: "What grew between two moments or two recordings",
-		Long: `Compares two moments: of one recording, or of two. Prints by how much the rows of
-the ledger and the lines of code differ, absolute bytes first; a line counts as
-grown or shrunk where that is beyond what the sampling explains.
+		Short: "Compare two moments, or two recordings: what grew",
+		Long: `Compares two moments of one recording, or of two, and prints by how much the rows of the
+ledger and the lines of code differ, largest first. A line counts as grown or shrunk
+where the change is larger than the sampling error.
 
-Of one recording, the first moment is compared with that of the kill or the peak;
---from and --to, or NAME@MOMENT, choose others. Of two recordings, the kill or the
-peak of each is compared.`,
+Of one recording, the start is compared with the kill or the peak; --from and --to, or
+NAME@MOMENT, choose other moments. Of two recordings, the kill or the peak of each.`,
 		Example: `  highwater diff --from 10s --to peak          the latest recording
   highwater diff server-3@10s server-3@2m
   highwater diff server-3 server-4             two runs, or two builds
@@ -42,12 +41,15 @@ peak of each is compared.`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.from, "from", "", "`moment` of A: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
-	flags.StringVar(&f.to, "to", "", "`moment` of B, or of A where it is compared with itself")
-	flags.IntVar(&f.pid, "pid", 0, "the `process` to compare, of B where that is another recording (default: the one with most memory)")
+	flags.StringVar(&f.from, "from", "", "compare from this `moment` of A: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
+	flags.StringVar(&f.to, "to", "", "compare to this `moment` of B, or of A without a B")
+	c.ValidArgsFunction = completeRecordings(2)
+	completeFlag(c, "from", completeMoment)
+	completeFlag(c, "to", completeMoment)
+	flags.IntVar(&f.pid, "pid", 0, "compare the `process` with this PID, of B where there are two recordings (default: the one with most memory)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
-	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
-	flags.StringVar(&f.source, "source", "", "`directory` of the program's source")
+	flags.BoolVar(&f.noSource, "no-source", false, "print names of functions instead of source lines")
+	flags.StringVar(&f.source, "source", "", "look for the source in this `directory`, where it is not where the program was built")
 	return c
 }
 
@@ -69,10 +71,9 @@ func (f diffFlags) run(s *streams, args []string) error {
 	if f.json {
 		return report.JSON(s.out, d)
 	}
-	return report.DiffText(s.page(), d, report.Options{
-		Color: s.color(), NoSource: f.noSource, Source: explainFlags{source: f.source}.sourceLines(after.path),
-		Next: "highwater explain " + typed(after.path) + atFlag(after.at),
-	})
+	o := s.look().With("highwater explain " + typed(after.path) + atFlag(after.at))
+	o.NoSource, o.Source = f.noSource, explainFlags{source: f.source}.sourceLines(after.path)
+	return report.DiffText(s.page(), d, o)
 }
 
 // atFlag is the flag that asks explain for a moment.
@@ -153,9 +154,9 @@ func loadSide(s *streams, c compared, pid int, subject *sample.ProcessKey) (*exp
 func momentError(err error, path string) error {
 	switch {
 	case errors.Is(err, explain.ErrAt):
-		return usagef("a moment is peak, kill, last, 2m30s or 14:31:08", "%w", err)
+		return usagef("use peak, kill, last, 2m30s (since the start) or 14:31:08", "%w", err)
 	case errors.Is(err, explain.ErrNoProcess):
-		return usagef("", "%w", err)
+		return usagef("--pid takes the PID of a process that the recording has", "%w", err)
 	case errors.Is(err, explain.ErrNoMoment):
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: it ended before its memory was looked at", strings.TrimSuffix(filepath.Base(path), suffix)),
 			hint: "highwater export --csv " + typed(path) + " prints what was seen"}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,19 +34,23 @@ func doctorCommand(s *streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor [PROGRAM|PID]",
-		Short: "What works on this machine, and what each missing right costs",
-		Long: `Tries what highwater needs, on a cgroup and a child of its own: nothing else is
-touched. With a program or a library, or the PID of one that runs, says what can be
-read of it.`,
+		Short: "Check what works here, and what you lose without each permission",
+		Long: `Tries what highwater needs, on a cgroup and a child of its own, and touches nothing else.
+With a program, a library or a PID, it says what it can read of that.`,
+		Example: `  highwater doctor
+  highwater doctor ./server`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			checks := machineChecks(c.Context())
 			if len(args) == 1 {
-				c, err := checkOf(args[0])
+				more, err := checksOf(args[0])
 				if err != nil {
 					return err
 				}
-				checks = append(checks, c)
+				checks = append(checks, more...)
+				if pid, err := strconv.Atoi(args[0]); err == nil {
+					checks = append(checks, homeCheck(pid))
+				}
 			}
 			if asJSON {
 				e := json.NewEncoder(s.out)
@@ -54,6 +60,10 @@ read of it.`,
 			printChecks(s, checks)
 			return nil
 		},
+	}
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		pids, _ := offered(typed, programOffers(false, len(args) == 0))
+		return pids, cobra.ShellCompDirectiveDefault // and files
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
@@ -84,7 +94,7 @@ func machineChecks(ctx context.Context) []check {
 	if readLine("/proc/sys/kernel/osrelease") == "" {
 		return []check{{Name: "kernel", Says: "not Linux", Costs: "run; explain, list and export work everywhere"}}
 	}
-	checks := append([]check{kernel, cgroupCheck(ctx)}, attachChecks()...)
+	checks := append([]check{kernel, homeCheck(os.Getpid()), cgroupCheck(ctx)}, attachChecks()...)
 	return append(checks, breathCheck(ctx)...)
 }
 
@@ -103,7 +113,10 @@ func cgroupCheck(ctx context.Context) check {
 			c.OK, c.Says = true, fmt.Sprintf("cgroup v%d, in a scope of the user's systemd", h.Version)
 			return c
 		}
-		c.Says = err.Error()
+		c.Says = noGroup(err)
+		if !errors.Is(firstReason(err), fs.ErrPermission) {
+			c.Says += ": " + firstReason(err).Error()
+		}
 		return c
 	}
 	ctx, cancel := context.WithTimeout(ctx, removeWait)
@@ -118,7 +131,7 @@ func cgroupCheck(ctx context.Context) check {
 
 // attachChecks are whether programs that highwater did not start may be watched.
 func attachChecks() []check {
-	own := check{Name: "memory of other programs of this user", OK: true, Says: "allowed", Costs: "watch, but for the kernel's figures (--figures-alone); run works"}
+	own := check{Name: "memory of your other programs", OK: true, Says: "allowed", Costs: "watch, but for the kernel's figures (--rss-only); run works"}
 	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)", Costs: "watch of other users' programs, but for the kernel's figures"}
 	privileged, scope := watch.MayTraceAll("/proc"), watch.YamaScope("/proc")
 	if !privileged {
@@ -137,14 +150,21 @@ func attachChecks() []check {
 	return []check{own, others}
 }
 
+// mostTried bounds the processes that are tried: one may be protected as no other is.
+const mostTried = 16
+
 // tryOthers opens the memory of a process of another user, if there is one, and reads
-// nothing of it.
-func tryOthers() error {
+// nothing of it. The error is that of the first where none can be opened.
+func tryOthers() (first error) {
 	pids, err := procfs.Processes("/proc")
 	if err != nil {
 		return err
 	}
+	tried := 0
 	for _, pid := range pids {
+		if tried == mostTried {
+			break
+		}
 		if uid, err := procfs.UserOf("/proc", pid); err != nil || uid == os.Geteuid() {
 			continue
 		}
@@ -152,19 +172,21 @@ func tryOthers() error {
 		if errors.Is(err, procfs.ErrGone) {
 			continue
 		}
-		if err != nil {
-			return fmt.Errorf("tried on process %d: %w", pid, err)
+		if err == nil {
+			m.Close()
+			return nil
 		}
-		m.Close()
-		return nil
+		if tried++; first == nil {
+			first = fmt.Errorf("tried on process %d: %w", pid, err)
+		}
 	}
-	return nil
+	return first
 }
 
 // breathCheck starts a child, kills it, and looks at what was read of it.
 func breathCheck(ctx context.Context) []check {
 	figures := check{Name: "reading a Go program's runtime", Costs: "the Go heap's figures, and the line to blame"}
-	breath := check{Name: "the last breath (a child was killed to test)", Costs: "what the memory held at the kill; the last sample before it is used"}
+	breath := check{Name: "state at the exit (tested on a child)", Costs: "what the memory held at the kill; highwater uses the last sample before it"}
 	m, err := killChild(ctx)
 	if err != nil {
 		figures.Says, breath.Says = err.Error(), err.Error()

@@ -16,19 +16,42 @@ import (
 
 const programCosts = "the Go heap's figures, and the line to blame; the rest of the recording works"
 
-// checkOf says what can be read of a process, a program or a library.
-func checkOf(arg string) (check, error) {
+// checksOf say what can be read of a process, a program or a library, and what it loses
+// while it is traced.
+func checksOf(arg string) ([]check, error) {
 	if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
-		return processCheck(pid)
+		c, err := processCheck(pid)
+		return append([]check{c}, losses(c.Name, processLoses(pid)...)...), err
 	}
 	path, err := findProgram(arg)
 	if err != nil && gobin.IsGo(arg) {
 		path, err = arg, nil // a library needs no right to be executed
 	}
 	if err != nil {
-		return check{}, err
+		return nil, err
 	}
-	return programCheck(path), nil
+	return append([]check{programCheck(path)}, losses(path, warnings(path)...)...), nil
+}
+
+// losses are what tracing takes from a program.
+func losses(name string, says ...string) (checks []check) {
+	for _, s := range says {
+		checks = append(checks, check{Name: name + " when it is traced", Says: s})
+	}
+	return checks
+}
+
+// processLoses is what tracing takes from a process.
+func processLoses(pid int) []string {
+	isGo := false
+	if found, err := watch.OpenGo("/proc", pid); err == nil {
+		isGo = found.Library == ""
+		found.Close()
+	}
+	if takes := watch.WatchTakes(pid, isGo); takes != "" {
+		return []string{takes}
+	}
+	return nil
 }
 
 // processCheck says what can be read of a process.
@@ -71,10 +94,6 @@ func programCheck(path string) check {
 	c := check{Name: path, Costs: programCosts}
 	if found, err := exec.LookPath(path); err == nil {
 		path = found
-	}
-	if before := warnings(path); len(before) > 0 {
-		c.Says, c.Costs = strings.Join(before, "; "), "what the program does with it"
-		return c
 	}
 	bin, err := gobin.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ const metaExpect = "expect"
 type expectFlag string
 
 func (f *expectFlag) add(c *cobra.Command) {
-	c.Flags().StringVar((*string)(f), "expect", "", "`memory` that you expect it to need, to be compared with what it did: 500MiB, or by rows: heap=300MiB,stacks=20MiB")
+	c.Flags().StringVar((*string)(f), "expect", "", "compare the memory with what you expect, as a `size` or by rows: 500MiB, heap=300MiB,stacks=20MiB")
 }
 
 // budget is nil where nothing is expected.

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,13 +29,13 @@ func explainCommand(s *streams) *cobra.Command {
 	var f explainFlags
 	c := &cobra.Command{
 		Use:   "explain [RECORDING]",
-		Short: "What happened, which line, and why",
-		Long: `Explains a recording at one moment: at the kill if there was one, else at the
-peak. RECORDING is a file, a name that list shows, or NAME@MOMENT; without it, the
-latest is explained. The recording is not changed.
+		Short: "Explain what happened, which line caused it, and why",
+		Long: `Explains a recording at one moment: at the kill if there was one, else at the peak.
+RECORDING is a file, a name that list shows, "latest", or NAME@MOMENT; without it,
+highwater explains the latest. It does not change the recording.
 
-Exit code 4 says that the evidence does not decide; the answer then names what is
-missing. Exit code 3 says that the memory that --expect gives was exceeded.`,
+Exit code 4: the evidence is not enough; the answer says what is missing. Exit code 3:
+the program used more memory than --expect allows.`,
 		Example: `  highwater explain
   highwater explain server-3 --at peak
   highwater explain server-3@2m30s --json
@@ -73,14 +75,16 @@ missing. Exit code 3 says that the memory that --expect gives was exceeded.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
-	flags.IntVar(&f.pid, "pid", 0, "of several processes, the `one` to explain (default: the one with most memory)")
+	flags.StringVar(&f.at, "at", "", "explain this `moment`: peak, kill, last, a time since the start (2m30s) or of the clock (14:31:08)")
+	flags.IntVar(&f.pid, "pid", 0, "explain the process with this `PID` (default: the one with most memory)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
-	flags.BoolVar(&f.noSource, "no-source", false, "name functions instead of showing source lines")
-	flags.StringVar(&f.list, "list", "", "show a `function`'s source, each line with what was held and allocated under it")
-	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
-	flags.BoolVar(&f.latency, "latency", false, "show the requests of --probe: percentiles, histogram, course, and what slow ones coincide with")
-	flags.BoolVar(&f.features, "features", false, "print the measurements that the verdict rests on, and the weights of the evidence")
+	flags.BoolVar(&f.noSource, "no-source", false, "print names of functions instead of source lines")
+	flags.StringVar(&f.list, "list", "", "show the source of a `function`, with what each line retained and allocated")
+	flags.StringVar(&f.source, "source", "", "look for the source in this `directory`, where it is not where the program was built")
+	flags.BoolVar(&f.latency, "latency", false, "show the requests of --probe: percentiles, a histogram, their course, and what the slow ones coincide with")
+	flags.BoolVar(&f.features, "features", false, "print the measurements behind the verdict, and the weights of the evidence")
+	c.ValidArgsFunction = completeRecordings(1)
+	completeFlag(c, "at", completeMoment)
 	f.expect.add(c)
 	flags.StringVar(&f.evidence, "evidence", "", "print the figures behind one fact (`e4`), or behind all")
 	return c
@@ -159,9 +163,14 @@ func answerOf(path string, e *explain.Evidence) (*explain.Answer, error) {
 // recordingError adds what to do about a file that cannot be read.
 func recordingError(err error) error {
 	var newer recording.ErrNewer
+	var refused *fs.PathError
 	switch {
+	case errors.As(err, &refused) && errors.Is(err, fs.ErrPermission):
+		return forbidden(refused.Path)
 	case errors.As(err, &newer):
 		return &exitError{code: exitFailed, err: err, hint: "go install github.com/highwater-go/highwater/cmd/highwater@latest"}
+	case errors.As(err, new(recording.ErrCut)):
+		return &exitError{code: exitFailed, err: err, hint: "copy it again from where it was made: a cut recording can be read once its tables are there, the first 120 KiB"}
 	case errors.Is(err, recording.ErrDamaged):
 		return &exitError{code: exitFailed, err: err, hint: "another copy may be whole: highwater verify FILE checks it"}
 	case errors.As(err, new(recording.ErrForeign)):
@@ -185,19 +194,16 @@ func (f explainFlags) print(s *streams, path string, a *explain.Answer) error {
 	case f.latency && a.Latency == nil:
 		return usagef("highwater run --probe http://127.0.0.1:8080/ -- ./server", "%s has no requests: its watch had no --probe, or nothing answered", shortName(path))
 	case f.latency:
-		return report.LatencyText(s.page(), a.Latency, report.Options{Color: s.color(), Next: "highwater explain " + typed(path)})
+		return report.LatencyText(s.page(), a.Latency, s.look().With("highwater explain "+typed(path)))
 	}
 	name := typed(path)
 	next := "highwater open " + name + "      highwater export --pprof " + name + " -o heap.pb.gz"
 	if a.Sampling.View == "none" {
 		next = "highwater open " + name + "      highwater export --csv " + name + " -o samples.csv"
 	}
-	return report.Text(s.page(), a, report.Options{
-		Color:    s.color(),
-		Source:   f.sourceLines(path),
-		NoSource: f.noSource,
-		Next:     next,
-	})
+	o := s.look().With(next)
+	o.Source, o.NoSource = f.sourceLines(path), f.noSource
+	return report.Text(s.page(), a, o)
 }
 
 // printEvidence prints facts with their figures.
@@ -248,9 +254,17 @@ func (e earlier) Seen(fingerprint string) (int, error) {
 	return seen, nil
 }
 
-// programOf is the program's name in a recording's: "checkout" of checkout-3.hwm.
+// watchedAt is how the name of a watch's recording ends: with the time, and a number
+// where several began in that second.
+var watchedAt = regexp.MustCompile(`-[0-9]{8}-[0-9]{6}(-[0-9]+)?$`)
+
+// programOf is the program's name in a recording's: "checkout" of checkout-3.hwm and of
+// checkout-20261121-170502.hwm.
 func programOf(path string) string {
 	base := strings.TrimSuffix(filepath.Base(path), suffix)
+	if at := watchedAt.FindStringIndex(base); at != nil && at[0] > 0 {
+		return base[:at[0]]
+	}
 	if i := strings.LastIndexByte(base, '-'); i > 0 {
 		return base[:i]
 	}

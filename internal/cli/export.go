@@ -29,16 +29,15 @@ func exportCommand(s *streams) *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
 		Use:   "export [RECORDING]",
-		Short: "The evidence in other tools' forms: pprof, heapsnapshot, CSV, JSON",
-		Long: `Writes a heap profile of the recording as an ordinary pprof file, the goroutines of
-a moment and the holders of a captured heap as others, its samples as CSV, or one
-moment as JSON. Without a moment, that of the kill or the peak.
+		Short: "Convert a recording to pprof, heapsnapshot, CSV or JSON",
+		Long: `Writes the heap profile of a recording as a pprof file, the goroutines or the captured
+heap of a moment as others, all samples as CSV, or one moment as JSON. Without a moment,
+it takes the kill or the peak.
 
---heapsnapshot writes a heap as the Memory panel of Chromium's developer tools opens
-it (Load profile): objects by type, what each retains, what points to it. Of a PID or
-a CORE that is the whole graph, objects that retain little folded by type into what holds
-them (--max-objects); of a RECORDING the paths that a capture keeps. Contents of
-objects are not in it.`,
+--heapsnapshot writes a heap for the Memory panel of Chromium's developer tools (Load
+profile): objects by type, what each retains, what points to it. Of a PID or a CORE that
+is the whole graph; small objects are folded by type into what retains them
+(--max-objects). Of a RECORDING it is the captured paths. It has no contents of objects.`,
 		Example: `  highwater export --pprof > heap.pb.gz && go tool pprof -http=: heap.pb.gz
   highwater export --pprof --at 10s -o before.pb.gz
   highwater export --holders -o holders.pb.gz && go tool pprof -http=: holders.pb.gz
@@ -48,19 +47,22 @@ objects are not in it.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args) },
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.pprof, "pprof", false, "the heap profile (default)")
-	flags.BoolVar(&f.goroutines, "goroutines", false, "the goroutines by stack, with their profiler labels, as a pprof file")
-	flags.BoolVar(&f.holders, "holders", false, "who held the heap, where it was captured (--heap): the ways from variables and goroutines as stacks, as a pprof file")
-	flags.BoolVar(&f.heapsnapshot, "heapsnapshot", false, "who holds the heap of a PID, a CORE or a RECORDING, as a .heapsnapshot file")
-	flags.IntVar(&f.most, "max-objects", 1_000_000, "with --heapsnapshot: so `many` objects at most are not folded into their holders, 0: all")
-	flags.BoolVar(&f.csv, "csv", false, "all samples, a line for each process at each instant")
-	flags.BoolVar(&f.json, "json", false, "one moment, all that is known of it")
-	flags.StringVar(&f.view, "view", "", "with --pprof: live (in use: what was reachable then; default where it is known), published (as the program's own profile) or now (in use: dead objects too, until they are swept)")
-	flags.StringVar(&f.at, "at", "", "`moment`: peak, kill, last, a time since the start or of the clock")
-	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: of which process (default: the one with most memory)")
+	flags.BoolVar(&f.pprof, "pprof", false, "write the heap profile (default)")
+	flags.BoolVar(&f.goroutines, "goroutines", false, "write the goroutines by stack, with their profiler labels, as a pprof file")
+	flags.BoolVar(&f.holders, "holders", false, "write what retained a captured heap (run --heap) as a pprof file: paths from variables and goroutines as stacks")
+	flags.BoolVar(&f.heapsnapshot, "heapsnapshot", false, "write the heap of a PID, a CORE or a RECORDING as a .heapsnapshot file")
+	flags.IntVar(&f.most, "max-objects", 1_000_000, "with --heapsnapshot: write at most this `number` of objects, and fold the others by type into what retains them; 0: all")
+	flags.BoolVar(&f.csv, "csv", false, "write all samples, one line per process and instant")
+	flags.BoolVar(&f.json, "json", false, "write everything known of one moment")
+	flags.StringVar(&f.view, "view", "", "with --pprof: the `view` to write: live (reachable then; default where it is known), published (as the profile of the program itself) or now (not yet swept, dead objects too)")
+	flags.StringVar(&f.at, "at", "", "export this `moment`: peak, kill, last, a time since the start or of the clock")
+	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: export the `process` with this PID (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
+	c.ValidArgsFunction = completeProcess
+	completeFlag(c, "at", completeMoment)
 	f.heap.addReading(c)
 	f.heap.bound.addTime(c)
+	f.heap.bound.live = s.live
 	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "heapsnapshot", "csv", "json")
 	return c
 }

@@ -23,7 +23,7 @@ func (f exportFlags) writeHeap(ctx context.Context, s *streams, args []string) e
 		return usagef("highwater export --heapsnapshot PID -o program.heapsnapshot", "a heap snapshot is large: it is not written to a terminal")
 	}
 	if f.most < 0 {
-		return usagef("--max-objects 1000000", "--max-objects %d is no number of objects", f.most)
+		return usagef("--max-objects 1000000", "--max-objects %d is not a number of objects", f.most)
 	}
 	f.heap.at = f.at
 	recorded, err := "", error(nil)
@@ -89,7 +89,7 @@ func (f exportFlags) writeLive(ctx context.Context, s *streams, arg string) erro
 		return err
 	}
 	if folded.Objects > 0 {
-		visible.Fprintf(s.err, "%s objects that retain less than %s each, %s in all, are folded into what holds them (--max-objects)\n",
+		visible.Fprintf(s.err, "folded %s objects that retain less than %s each, %s in all, into what retains them (--max-objects)\n",
 			count(folded.Objects), units.Size(folded.Least), units.Size(folded.Bytes))
 	}
 	return nil

@@ -46,7 +46,7 @@ func TestAHeapSnapshotHasTheObjectsOfAProcessByType(t *testing.T) {
 		t.Errorf("%d bytes of bodies, %d of entries\n%s", sums["[]uint8"], sums["main.entry"], said)
 	}
 	folded, said := exportHeap(t, pid, "--max-stop=1m", "--max-objects=100")
-	if folded["[]uint8 (folded)"] < 2000*512 || folded["main.entry (folded)"] != 2000*96 || !strings.Contains(said, "folded into what holds them") {
+	if folded["[]uint8 (folded)"] < 2000*512 || folded["main.entry (folded)"] != 2000*96 || !strings.Contains(said, "into what retains them") {
 		t.Errorf("folded: %v\n%s", folded, said)
 	}
 }

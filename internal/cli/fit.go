@@ -37,13 +37,13 @@ func fitCommand(s *streams) *cobra.Command {
 	var f fitFlags
 	c := &cobra.Command{
 		Use:   "fit [flags] -- PROGRAM [ARGS...]",
-		Short: "The smallest limit that a program survives, and the settings for it",
-		Long: `Runs a program once without a limit, begins where tune predicts, and bisects under
-real limits: as it is, and with a GOMEMLIMIT that follows the limit. What was found
-is confirmed by further runs, which bound the chance that one is lost. A run that
-livelocks, runs out of time or needs three times the CPU does not survive.
+		Short: "Find the smallest memory limit that a program survives",
+		Long: `Runs a program once without a limit, starts from what tune predicts, and bisects under
+real limits: as it is, and with a GOMEMLIMIT that follows the limit. Further runs confirm
+the result and bound its failure rate. A run that livelocks, runs out of time or needs
+three times the CPU does not survive.
 
-The program must come to an end: by itself, by its --load or by --for.`,
+The program must end: by itself, by its --load or by --for.`,
 		Example: `  highwater fit -- ./batch input.csv
   highwater fit --load ./load.sh --ready 8080 -- ./server -addr :8080
   highwater fit --runs 20 --limit-from 64MiB --limit-to 256MiB --for 30s -- ./worker`,
@@ -63,9 +63,9 @@ The program must come to an end: by itself, by its --load or by --for.`,
 	}
 	flags := c.Flags()
 	flags.SetInterspersed(false)
-	flags.StringVar(&f.from, "limit-from", "", "`limit` to search from, expected to be too small (default: what tune predicts)")
-	flags.StringVar(&f.to, "limit-to", "", "`limit` to search up to, expected to be enough (default: what tune predicts)")
-	flags.IntVar(&f.confirm, "runs", 10, "runs that confirm a limit: 10 bound the chance of a loss at 26 %, 20 at 14 %")
+	flags.StringVar(&f.from, "limit-from", "", "search from this `limit`, expected to be too small (default: what tune predicts)")
+	flags.StringVar(&f.to, "limit-to", "", "search up to this `limit`, expected to be enough (default: what tune predicts)")
+	flags.IntVar(&f.confirm, "runs", 10, "runs that confirm a limit: after 10 the failure rate is below 26 %, after 20 below 14 % (95 % confidence)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	f.trialFlags.add(c)
 	return c
@@ -137,7 +137,7 @@ func (t *fit) run(ctx context.Context, s *streams) error {
 	if t.json {
 		err = report.JSON(s.out, t.answer)
 	} else {
-		err = report.FitText(s.page(), t.answer, report.Options{Color: s.color(), Next: t.next()})
+		err = report.FitText(s.page(), t.answer, s.look().With(t.next()))
 	}
 	if err == nil && t.answer.Recommended == nil {
 		return exitWith(exitInconclusive)

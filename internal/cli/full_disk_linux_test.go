@@ -30,7 +30,7 @@ func TestAfterAFullDiskTheAnswerSaysSo(t *testing.T) {
 	var errs strings.Builder
 	run.Stderr = &errs
 	out, err := run.Output()
-	if err != nil || !strings.Contains(errs.String(), "the recording ends here, the program goes on: ") {
+	if err != nil || !strings.Contains(errs.String(), "the recording ends here, the program keeps running: ") {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
 	again, err := exec.Command(highwater(t), "explain", path).Output()

@@ -35,26 +35,23 @@ func heapCommand(s *streams) *cobra.Command {
 	var f heapFlags
 	c := &cobra.Command{
 		Use:   "heap PID|CORE|RECORDING",
-		Short: "Who holds the memory: retained sizes, holders by field, paths from roots",
-		Long: `Finds every object of a Go program's heap, what is reachable, and what keeps how
-much of it alive: by variable and field, by goroutine and stack frame, joined with
-the lines that allocated it where the program has a heap profile.
+		Short: "Show what retains the heap of a process, a core or a recording",
+		Long: `Finds every object of a Go heap, what is reachable, and what retains how much of it: by
+variable and field, by goroutine and stack frame, with the allocating lines where the
+program has a heap profile.
 
-A running program is stopped for as long as it takes to copy what points to what,
-some 0.15 s for a heap of 1 GiB, and thought about afterwards. --max-stop bounds the
-stop: what does not fit into it is not done. With --no-stop nothing is stopped;
-objects that move between variables meanwhile may then count twice or not at all.
-If highwater dies, the program goes on.
+Highwater pauses a running program while it copies pointers, about 0.15 s for a heap of
+1 GiB, and analyzes the copy afterwards. --max-stop bounds the pause; if the copy does not
+fit, nothing is captured. With --no-stop the program is not paused: objects that move
+meanwhile may count twice or not at all. If highwater dies, the program keeps running.
 
-What something retains is what would be garbage without it. What several places
-hold is listed under "several places".
+The retained size of an object is what would be garbage without it. What several places
+retain together is listed under "several places". A RECORDING shows the moments at which
+run or watch captured the heap (--heap).
 
-A RECORDING whose run or watch had --heap says the same of the moments at which the
-heap was captured.
-
-Types need no DWARF: objects over 512 bytes, interfaces, closures and all that can
-be reached from those carry theirs. Names of variables need a symbol table, their
-types DWARF; a stripped program's variables are shown by address.`,
+Types need no DWARF: large objects, interfaces and closures carry theirs, and highwater
+infers the rest. Names of variables need a symbol table; a stripped program's variables
+are shown by address.`,
 		Example: `  highwater heap 4711
   highwater heap 4711 --max-stop 50ms --json
   highwater heap core.4711 --exe ./server
@@ -66,12 +63,16 @@ types DWARF; a stripped program's variables are shown by address.`,
 	}
 	f.addReading(c)
 	f.bound.addTime(c)
+	f.bound.live = s.live
+	c.ValidArgsFunction = completeProcess
 	flags := c.Flags()
-	flags.StringVar(&f.typ, "type", "", "list who holds the objects of this `type`")
-	flags.StringVar(&f.path, "path", "", "print the shortest way from a root to the object at this `address`")
-	flags.StringVar(&f.at, "at", "", "of a recording: the heap captured at this `moment`: kill, peak, last, a time since the start or of the clock")
-	flags.StringVar(&f.since, "since", "", "of a recording: what came to be held since the capture at this `moment` (first, or as --at), up to --at or the last")
-	flags.BoolVar(&f.strings, "strings", false, "of a process or core: say how many strings are copies of others. Their contents are read once the program goes on, and not kept")
+	flags.StringVar(&f.typ, "type", "", "list what retains the objects of this `type`")
+	flags.StringVar(&f.path, "path", "", "print the shortest path from a root to the object at this `address`")
+	flags.StringVar(&f.at, "at", "", "of a recording: show the heap captured at this `moment`: kill, peak, last, a time since the start or of the clock")
+	flags.StringVar(&f.since, "since", "", "of a recording: show what grew since the capture at this `moment` (first, or as for --at), up to --at or the last")
+	completeFlag(c, "at", completeMoment)
+	completeFlag(c, "since", completeMoment)
+	flags.BoolVar(&f.strings, "strings", false, "of a process or a core: count the strings that are copies of others (highwater compares contents, and keeps none)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	return c
 }
@@ -79,10 +80,10 @@ types DWARF; a stripped program's variables are shown by address.`,
 // addReading adds the flags that say how a heap is read.
 func (f *heapFlags) addReading(c *cobra.Command) {
 	flags := c.Flags()
-	flags.DurationVar(&f.maxStop, "max-stop", 200*time.Millisecond, "of a process: stop it for at most this `time`")
-	flags.BoolVar(&f.noStop, "no-stop", false, "of a process: do not stop it; figures are then of no one instant")
+	flags.DurationVar(&f.maxStop, "max-stop", 200*time.Millisecond, "of a process: pause it for at most this `time`")
+	flags.BoolVar(&f.noStop, "no-stop", false, "of a process: do not pause it; the figures are then not of one instant")
 	flags.StringVar(&f.maxMemory, "max-memory", "", "use at most this `size` of memory for the analysis (default: three quarters of what is free)")
-	flags.StringVar(&f.exe, "exe", "", "`path` of the executable that left the core file")
+	flags.StringVar(&f.exe, "exe", "", "with a core file: `path` of the executable that wrote it")
 }
 
 func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
@@ -144,12 +145,12 @@ func (f heapFlags) withinMemory(what string, do func() error) error {
 	if err != nil {
 		return err
 	}
-	return (&watchman{what: what, most: limit + besideHeap, lenient: true}).run(do)
+	return (&watchman{what: what, most: limit + besideHeap, lenient: true, live: f.bound.live}).run(do)
 }
 
 // within bounds the reading of a recording.
 func (f heapFlags) within(what string, do func() error) error {
-	return (&bound{f.maxMemory, f.bound.time}).within(what, do)
+	return (&bound{f.maxMemory, f.bound.time, f.bound.live}).within(what, do)
 }
 
 // analyze copies the heap of a target and finds who holds what.
@@ -216,7 +217,7 @@ func (f heapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 	c.stopped = stood
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, lastbreath.ErrFreeze):
-		return nil, &exitError{code: exitInconclusive, err: fmt.Errorf("%s cannot be copied within --max-stop %v; it goes on", t.name, f.maxStop),
+		return nil, &exitError{code: exitInconclusive, err: fmt.Errorf("%s is too large to copy in a pause of %v: nothing was captured, and the program keeps running", t.name, f.maxStop),
 			hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop", t.pid, max(5*f.maxStop, time.Second))}
 	case errors.Is(err, os.ErrPermission):
 		return nil, &exitError{code: exitNotPermitted, err: watch.WhyUntraced("/proc", t.pid, err), hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}

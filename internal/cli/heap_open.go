@@ -47,7 +47,7 @@ func openLiveHeap(pid int) (*heapTarget, error) {
 	case err == nil:
 		return t, nil
 	case errors.Is(err, procfs.ErrGone), errors.Is(err, fs.ErrNotExist):
-		err = usagef("", "there is no process %d", pid)
+		err = usagef("pgrep NAME shows pids", "there is no process %d", pid)
 	case errors.Is(err, fs.ErrPermission):
 		err = &exitError{code: exitNotPermitted, err: fmt.Errorf("the memory of process %d: %w", pid, err), hint: "highwater doctor says what is allowed here"}
 	default:
@@ -124,6 +124,13 @@ func availableMemory() sample.Bytes {
 	}
 	return min(free, now.Limit.V.Sub(used))
 }
+
+// tableRoom is what a watcher may take at a time for what it reads of one runtime: a
+// quarter of what is free, so that several growths never take all of it.
+func tableRoom() sample.Bytes { return min(mostTables, availableMemory()/4) }
+
+// mostTables is the most of it: a heap of 25 GiB of the smallest spans fits.
+const mostTables = 1 * sample.GiB
 
 // machineMemory is what the machine has free for programs (/proc/meminfo,
 // MemAvailable); a guess where it does not say.

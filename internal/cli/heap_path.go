@@ -13,7 +13,7 @@ import (
 func (f heapFlags) printPath(s *streams, a *heapgraph.Analysis) error {
 	addr, err := strconv.ParseUint(f.path, 0, 64)
 	if err != nil {
-		return usagef("--path 0xc000123400", "--path %s is no address", f.path)
+		return usagef("--path 0xc000123400", "--path %s is not an address", f.path)
 	}
 	object, ok := a.Objects.At(addr)
 	if !ok {

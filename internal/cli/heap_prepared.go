@@ -24,7 +24,7 @@ func (t *heapTaker) prepare() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := &t.prepared
-	if !t.exit && !t.kill || t.source == nil || p.busy || t.charge < smallHeap || t.charge < 2*p.at {
+	if !t.exit && !t.kill || t.shares && t.byDefault || t.source == nil || p.busy || t.charge < smallHeap || t.charge < 2*p.at {
 		return
 	}
 	p.busy, p.at = true, t.charge

@@ -136,7 +136,7 @@ func TestALeaksVerdictNamesItsHolder(t *testing.T) {
 	if h == nil || h.Path != "main.sessions" || h.Kind != "map" || h.Entries*1000 < uint64(h.Retained)*4/5 || h.Retained*2 < h.Live {
 		t.Fatalf("held by %+v; gaps %v", h, a.Gaps)
 	}
-	if !strings.Contains(a.Verdict.Sentence, "is held by main.sessions map[string]*session, ") {
+	if !strings.Contains(a.Verdict.Sentence, "is retained by main.sessions (map[string]*session, ") {
 		t.Error(a.Verdict.Sentence)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/heapgraph"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -167,24 +168,15 @@ func (c *heapCopy) siteOf() func(bucket uint64) (sample.Frame, sample.Bytes, boo
 	}
 }
 
-// lineThatAllocated is the program's own nearest to the allocation, else the first
-// that runtime/pprof shows.
+// lineThatAllocated is the line that a heap profile would name for the same stack.
 func lineThatAllocated(bin *gobin.Binary, stack []uint64, bias uint64) sample.Frame {
 	linked := make([]uint64, len(stack))
 	for i, pc := range stack {
 		linked[i] = pc - bias
 	}
 	locations, hidden := bin.Site(linked)
-	first := sample.Frame{Func: "?"}
-	for _, l := range locations[min(hidden, len(locations)):] {
-		for _, f := range l.Frames {
-			if bin.Owner(f.Func).Kind == gobin.OwnModule {
-				return f
-			}
-			if first.File == "" {
-				first = f
-			}
-		}
+	if at := heapdiff.Blame(sample.Site{Stack: locations, Hidden: hidden}, bin.Module.Path).Frame; at.Func != "" {
+		return at
 	}
-	return first
+	return sample.Frame{Func: "?"}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -63,6 +64,37 @@ type heapTaker struct {
 	giveUp context.CancelFunc
 
 	limit func() sample.Bytes // nil: takerLimit
+
+	captured int           // heaps
+	longest  time.Duration // of their pauses
+	paused   time.Duration // all of them
+
+	// shares: what a capture takes counts against the program's memory limit.
+	shares bool
+}
+
+// share has captures take little where what they take counts against the program's own
+// limit, and those that nobody asked for next to nothing: they could have it killed.
+func (t *heapTaker) share(shares bool) {
+	if t == nil || !shares {
+		return
+	}
+	t.shares, t.limit = true, func() sample.Bytes { return availableMemory() / 4 }
+	if t.byDefault {
+		t.peak = false
+	}
+}
+
+// plenty is what must be free under a shared limit for a capture that nobody asked for:
+// names and types of a program take 50 MiB to read, whatever its heap takes.
+const plenty = 256 * sample.MiB
+
+// mayShare refuses a heap that nobody asked for where there is little room for it.
+func (t *heapTaker) mayShare(reason sample.HeapReason) error {
+	if !t.shares || !t.byDefault || reason != sample.HeapKill && availableMemory() >= plenty {
+		return nil
+	}
+	return fmt.Errorf("highwater is under the program's memory limit, and to copy the heap would count against it; --heap %s does so all the same", reason)
 }
 
 // takerLimit is what one capture may take: a half of what is free, for what is free is
@@ -123,14 +155,15 @@ func (t *heapTaker) start(ctx context.Context, helpers *sync.WaitGroup) {
 	})
 }
 
-// atPeak captures at a new maximum of the charge, unless it is hardly above the last.
-func (t *heapTaker) atPeak() {
+// at captures at a new maximum of the charge, unless it is hardly above the last, and on the calm
+// rhythm.
+func (t *heapTaker) at(kind sample.MomentKind) {
 	t.mu.Lock()
 	more := t.peakAt / peakGrowth
 	if t.byDefault {
 		more = max(t.peakAt/quietGrowth, smallHeap)
 	}
-	due := t.peak && t.charge > t.peakAt+more
+	due := kind == sample.MomentMax && t.charge > t.peakAt+more
 	charge := t.charge
 	calm := t.calmDue(time.Now())
 	t.mu.Unlock()
@@ -143,6 +176,18 @@ func (t *heapTaker) atPeak() {
 		t.peakAt = charge
 		t.mu.Unlock()
 	}
+}
+
+// atEnd captures the heaps of programs that are about to be ended: what they hold before they clean
+// up. Their last stop has no successor that it could come too early for.
+func (t *heapTaker) atEnd() {
+	if t == nil || !t.peak {
+		return
+	}
+	t.mu.Lock()
+	t.next = time.Time{}
+	t.mu.Unlock()
+	t.take(sample.HeapEvery)
 }
 
 // calmDue reports whether the time for a capture that nobody asked for has come: at ever longer intervals, so
@@ -172,7 +217,7 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 	if late := now.Before(t.next); late || t.thinking {
 		if late && !t.slower && reason == sample.HeapEvery && t.every > 0 {
 			t.slower = true
-			t.status.say("heaps are captured later than every %s: stops may take a hundredth of the time", units.Duration(t.every))
+			t.status.say("heaps are captured less often than every %s: pauses may take at most 1%% of the time", units.Duration(t.every))
 		}
 		t.mu.Unlock()
 		return false
@@ -261,6 +306,12 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 	if reason == sample.HeapKill && !t.kill || reason == sample.HeapExit && !t.exit {
 		return
 	}
+	if err := t.mayShare(reason); err != nil {
+		if reason == sample.HeapKill { // of one that ended by itself nobody asks
+			t.gap(p, "what retains its heap", err)
+		}
+		return
+	}
 	ctx, cancel := context.WithTimeout(t.ctx, t.hold(reason, d.Deadline))
 	defer cancel()
 	c, err := t.copyDying(ctx, p, d.TID, reason)
@@ -319,7 +370,7 @@ func (t *heapTaker) copyDying(ctx context.Context, p sample.Program, tid int, re
 func (t *heapTaker) copyEnded(ctx context.Context, c *heapCopy, tid int) (err error) {
 	began, target := time.Now(), c.heapTarget
 	if err = t.mayTake(target); err == nil {
-		err = c.take(ctx, t.memory())
+		err = c.take(ctx, t.mostTaken())
 	}
 	if err == nil {
 		var arenas []sample.PageRange
@@ -349,9 +400,10 @@ func (t *heapTaker) think(c *heapCopy) {
 		var out *sample.HeapCapture
 		if out, err = c.summarize(ctx, a); err == nil {
 			if !t.byDefault {
-				t.status.say("captured the heap of %s (%s live); paused it for %s", c.name, units.Size(out.LiveBytes), units.Duration(out.Stopped))
+				t.status.tell("captured the heap of %s (%s live); paused it for %s", c.name, units.Size(out.LiveBytes), units.Duration(out.Stopped))
 			}
 			t.mu.Lock()
+			t.count(out)
 			t.done = append(t.done, out)
 			t.mu.Unlock()
 			return
@@ -372,13 +424,37 @@ func (t *heapTaker) wait() {
 		defer time.AfterFunc(lateBy, t.giveUp).Stop()
 	}
 	t.thoughts.Wait()
+	t.sayCaptured()
+}
+
+// count counts a heap that was captured; t.mu is held.
+func (t *heapTaker) count(c *sample.HeapCapture) {
+	t.captured++
+	t.paused += c.Stopped
+	t.longest = max(t.longest, c.Stopped)
+}
+
+// sayCaptured sums up what --heap asked for.
+func (t *heapTaker) sayCaptured() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.byDefault || t.captured == 0:
+	case t.captured == 1:
+		t.status.say("captured 1 heap; paused the program for %s", units.Duration(t.paused))
+	default:
+		t.status.say("captured %d heaps; paused the program for %s at most, %s in all", t.captured, units.Duration(t.longest), units.Duration(t.paused))
+	}
 }
 
 // heldGap begins what is missing where a heap was not captured.
 const heldGap = "who held "
 
 func (t *heapTaker) gap(p sample.Program, what string, why error) {
-	if errors.Is(why, gomem.ErrTooLarge) {
+	switch {
+	case errors.Is(why, io.EOF): // of its memory, proc_pid_mem(5)
+		why = errors.New("the program ended while its heap was read")
+	case errors.Is(why, gomem.ErrTooLarge):
 		why = fmt.Errorf("%w, which is decided before it is taken; highwater heap PID takes what it is given by --max-memory", why)
 	}
 	if !t.byDefault {
@@ -432,10 +508,8 @@ type heapSource struct {
 	heaps *heapTaker
 }
 
-// Capture keeps a moment, and at a new maximum the heaps.
+// Capture keeps a moment, and at a new maximum the heaps, or when the time for one has come.
 func (s heapSource) Capture(kind sample.MomentKind) {
 	s.Source.Capture(kind)
-	if kind == sample.MomentMax {
-		s.heaps.atPeak()
-	}
+	s.heaps.at(kind)
 }

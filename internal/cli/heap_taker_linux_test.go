@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -145,20 +146,25 @@ func mappingsOf(t *testing.T, pid int) []procfs.Mapping {
 }
 
 func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "shop.hwm")
-	w, err := recording.Create(path, recording.Meta{At: time.Unix(1, 0), CPUs: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	taker := newHeapTaker(heapWish{every: time.Second}, newStatus(io.Discard))
-	taker.gap(sample.Program{Name: "shop"}, "its heap", gomem.ErrTooLarge)
-	if err := errors.Join(taker.keep(w), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	var exit *exitError
-	err = heapFlags{}.fromRecording(newStreams(nil, io.Discard, io.Discard), path)
-	if !errors.As(err, &exit) || exit.code != exitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: the analysis would take more memory") {
-		t.Errorf("%v", err)
+	for said, why := range map[string]error{
+		"the analysis would take more memory":       gomem.ErrTooLarge,
+		"the program ended while its heap was read": fmt.Errorf("the heap's roots: %w", io.EOF),
+	} {
+		path := filepath.Join(t.TempDir(), "shop.hwm")
+		w, err := recording.Create(path, recording.Meta{At: time.Unix(1, 0), CPUs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taker := newHeapTaker(heapWish{every: time.Second}, newStatus(io.Discard))
+		taker.gap(sample.Program{Name: "shop"}, "its heap", why)
+		if err := errors.Join(taker.keep(w), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exitError
+		err = heapFlags{}.fromRecording(newStreams(nil, io.Discard, io.Discard), path)
+		if !errors.As(err, &exit) || exit.code != exitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: "+said) {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
@@ -169,16 +175,28 @@ func TestAHeapThatWouldTakeTooMuchIsRefusedBeforeMemoryIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taker := newHeapTaker(heapWish{peak: true}, newStatus(io.Discard))
+	taker := newHeapTaker(heapWish{peak: true, kill: true}, newStatus(io.Discard))
 	taker.limit = func() sample.Bytes { return sample.MiB }
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err = taker.copyLive(sample.Program{Key: key, Name: "hoard"}, sample.HeapPeak, variables{read: true})
-	runtime.ReadMemStats(&after)
-	if !errors.Is(err, gomem.ErrTooLarge) {
-		t.Fatalf("%v, want %v", err, gomem.ErrTooLarge)
-	}
-	if took := sample.Bytes(after.TotalAlloc - before.TotalAlloc); took > 16*sample.MiB {
-		t.Errorf("it took %d bytes to refuse a heap of more than 16 MiB", took)
+	p := sample.Program{Key: key, Name: "hoard"}
+	for name, take := range map[string]func() error{
+		"a living one": func() error {
+			_, err := taker.copyLive(p, sample.HeapPeak, variables{read: true})
+			return err
+		},
+		"one that is killed": func() error {
+			_, err := taker.copyDying(t.Context(), p, cmd.Process.Pid, sample.HeapKill)
+			return err
+		},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := take()
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, gomem.ErrTooLarge) {
+			t.Fatalf("%s: %v, want %v", name, err, gomem.ErrTooLarge)
+		}
+		if took := sample.Bytes(after.TotalAlloc - before.TotalAlloc); took > 16*sample.MiB {
+			t.Errorf("%s: it took %d bytes to refuse a heap of more than 16 MiB", name, took)
+		}
 	}
 }

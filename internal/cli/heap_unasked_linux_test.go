@@ -102,3 +102,23 @@ func TestASmallHeapAndOneThatNobodyWantsAreNotCaptured(t *testing.T) {
 		}
 	}
 }
+
+// A program that is asked to end cleans up, or returns from main: what it held must be captured before.
+func TestAProgramThatIsToEndIsCapturedBeforehand(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	for range 4 {
+		s := watch(t, "--for", "900ms", "--", hoard(t, hwtest.BuildOptions{}), "map", "50")
+		all := captures(t, s.recording)
+		if len(all) == 0 || all[len(all)-1].Reason != sample.HeapEvery && (len(all) < 2 || all[len(all)-2].Reason != sample.HeapEvery) {
+			t.Logf("captures %v, gaps %+v", reasons(all), gaps(t, s.recording)) // the machine was busy
+			continue
+		}
+		for _, c := range all {
+			if c.Reason == sample.HeapEvery && (len(c.Lines) == 0 || !strings.HasPrefix(c.Lines[0].At.Func, "main.") || 2*c.Lines[0].Bytes < c.LiveBytes) {
+				t.Errorf("of %d live bytes the lines are %+v", c.LiveBytes, c.Lines)
+			}
+		}
+		return
+	}
+	t.Error("the heap was never captured before its program was asked to end")
+}

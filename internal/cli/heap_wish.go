@@ -37,7 +37,7 @@ const (
 	quietShare  = 20
 	// quietFirst is how long after the first look a living heap is captured for the first time on the calm
 	// rhythm; each interval is half as long again as the one before.
-	quietFirst = 1500 * time.Millisecond
+	quietFirst = time.Second
 )
 
 // none: never.
@@ -69,7 +69,7 @@ type heapWishFlag struct {
 // at some of these, too.
 func (f *heapWishFlag) add(c *cobra.Command, peaks bool) {
 	f.unasked = heapWish{kill: true, exit: true, peak: peaks, byDefault: true}
-	c.Flags().StringSliceVar(&f.when, "heap", nil, "capture what retains the heap at these times: `peak` (each new one), kill (death by a signal), exit (it ends by itself) or every=DURATION, pausing the program; off: never (default: at its end, where that costs nothing)")
+	c.Flags().StringSliceVar(&f.when, "heap", nil, "capture the objects of the heap, with who retains them, at each new `peak`, at the kill, at the exit, or every=30s; the program pauses briefly. Several with commas; off: never (default: at its end, and at peaks that are cheap)")
 }
 
 // plan reads it: "peak", "kill", "exit", "every=30s", several with commas, or "off".
@@ -79,7 +79,7 @@ func (f heapWishFlag) plan() (w heapWish, err error) {
 	}
 	if off := slices.ContainsFunc(f.when, isOff); off {
 		if len(f.when) > 1 {
-			return w, usagef("--heap off, or leave off out", "--heap off captures nothing, and another time is given beside it")
+			return w, usagef("--heap off, or leave off out", "--heap off captures nothing, and another time is given with it")
 		}
 		return w, nil
 	}

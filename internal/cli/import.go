@@ -36,20 +36,17 @@ func importCommand(s *streams) *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
 		Use:   "import FILE... | --url ADDRESS",
-		Short: "Make a recording of profiles, a gctrace log or a core file",
-		Long: `Makes a recording of what is there already, and explains it as far as that goes:
+		Short: "Make a recording from heap profiles, a gctrace log or a core file",
+		Long: `Makes a recording from files that you have, and explains it as far as they go:
 
   heap profiles   of one program, as /debug/pprof/heap or pprof.WriteHeapProfile
-                  wrote them; several show what grew, and need no order
-  a log           with the lines of GODEBUG=gctrace=1, mixed with other output;
-                  the lines of several processes are told apart
-  a core file     the kernel's or gcore's, of a Go program; its executable is
-                  taken from where it was, or from --exe
-  --url ADDRESS   fetches /debug/pprof/heap every so often, until --for is over
-                  or Ctrl-C
+                  write them; several show what grew, in any order
+  a log           with lines of GODEBUG=gctrace=1, mixed with other output
+  a core file     of a Go program, from the kernel or gcore
+  --url ADDRESS   fetches /debug/pprof/heap until --for is over, or Ctrl-C
 
-What such evidence does not say is named as not seen, and never shown as zero.
-The files are not changed. Exit code 4 says that the evidence does not decide.`,
+What such files do not say is listed as not seen, and never shown as zero. Highwater does
+not change them. Exit code 4: the evidence is not enough for a verdict.`,
 		Example: `  highwater import heap.*.pb.gz
   highwater import server.log
   highwater import --exe ./server core.4121
@@ -60,9 +57,9 @@ The files are not changed. Exit code 4 says that the evidence does not decide.`,
 	flags.StringVar(&f.url, "url", "", "`address` of a program with net/http/pprof: localhost:6060, or the whole URL of its heap profile")
 	flags.DurationVar(&f.every, "every", 10*time.Second, "with --url: time from one profile to the next")
 	flags.DurationVar(&f.lasts, "for", 0, "with --url: end after this time (default: at Ctrl-C)")
-	flags.StringVar(&f.exe, "exe", "", "with a core file: the `executable` that it is of")
+	flags.StringVar(&f.exe, "exe", "", "with a core file: `path` of the executable that wrote it")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write (default: a new one in the state directory)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the answer")
 	f.keepArgs.add(c)
 	return c
 }
@@ -135,7 +132,7 @@ func readSource(path string) (source, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return f, usagef("", "no file %q", path)
+		return f, usagef("import reads files; --url fetches from a running program", "there is no file %q", path)
 	case err != nil:
 		return f, fmt.Errorf("import: %w", err)
 	case info.IsDir():
@@ -163,7 +160,7 @@ func (f *source) read(file *os.File) (err error) {
 	}
 	f.trace = nil
 	if errors.Is(err, pull.ErrEmpty) {
-		return usagef("", "%s is empty", f.path)
+		return usagef("the program may not have written it yet, or to another file", "%s is empty", f.path)
 	}
 	if !errors.Is(err, pull.ErrNoCollector) {
 		return fmt.Errorf("import %s: %w", f.path, err)
@@ -174,10 +171,13 @@ func (f *source) read(file *os.File) (err error) {
 	if f.profile, err = pull.ReadProfile(file); err == nil {
 		return nil
 	}
-	if errors.Is(err, pull.ErrNotProfile) {
-		return usagef("import reads heap profiles, logs with the lines of GODEBUG=gctrace=1, and core files", "%s is none of what can be imported: %w", f.path, err)
+	if errors.Is(err, pull.ErrHTML) {
+		return usagef("save the profile itself: curl -o heap.pb.gz http://HOST/debug/pprof/heap", "%s: not a heap profile but a page in HTML", f.path)
 	}
-	return usagef("", "%s: %w", f.path, err)
+	if errors.Is(err, pull.ErrNotProfile) {
+		return usagef("import reads heap profiles, logs with the lines of GODEBUG=gctrace=1, and core files", "%s: not a heap profile, gctrace log or core file", f.path)
+	}
+	return usagef("import reads heap profiles that runtime/pprof writes", "%s: %w", f.path, err)
 }
 
 // importer writes one recording.
@@ -217,6 +217,7 @@ func (i *importer) finish(err error) error {
 	if err := errors.Join(answerErr, i.w.Close()); err != nil {
 		return err
 	}
+	keepBound(i.path, i.sayf)
 	if !i.quiet {
 		visible.Fprintf(i.s.err, "wrote %s\n\n", i.path)
 		if err := (explainFlags{}).print(i.s, i.path, a); err != nil {

@@ -48,7 +48,7 @@ func (i *importer) core(ctx context.Context, files []source) error {
 	}
 	core, err := corefile.Open(files[0].path)
 	if err != nil {
-		return usagef("", "import: %w", err)
+		return usagef("the kernel and gcore write core files; --exe names the executable", "import: %w", err)
 	}
 	defer core.Close()
 	r := &coreReader{importer: i, core: core, at: files[0].changed}

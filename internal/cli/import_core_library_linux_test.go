@@ -119,7 +119,7 @@ func TestACoreOfAProgramInCWithAGoLibraryIsImported(t *testing.T) {
 	if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 4) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if !strings.Contains(string(out), "40.0 MiB of the live heap was allocated at target/main.go:59") {
+	if !strings.Contains(strings.Join(strings.Fields(string(out)), " "), "40.0 MiB of the live heap was allocated at target/main.go:59") {
 		t.Errorf("the line that keeps 40 MiB is not named:\n%s", out)
 	}
 }

@@ -16,7 +16,7 @@ import (
 type keepArgs bool
 
 func (k *keepArgs) add(c *cobra.Command) {
-	c.Flags().BoolVar((*bool)(k), "keep-args", false, "keep the values of arguments in the recording, but those that look secret (default: flags' names, numbers, sizes, durations and loopback addresses)")
+	c.Flags().BoolVar((*bool)(k), "keep-args", false, "keep the values of arguments in the recording, except those that look secret (default: names of flags, numbers, sizes, durations and loopback addresses)")
 }
 
 // command is a program's command line as a file has it.

@@ -1,12 +1,17 @@
 package cli_test
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -28,39 +33,84 @@ func kills(t *testing.T) int {
 	return n
 }
 
-// switches is how often the threads of a process have slept.
-func switches(pid int) (sum int) {
-	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/status")
-	for _, path := range files {
-		b, _ := os.ReadFile(path)
-		_, rest, _ := strings.Cut(string(b), "\nvoluntary_ctxt_switches:")
-		line, _, _ := strings.Cut(rest, "\n")
-		n, _ := strconv.Atoi(strings.TrimSpace(line))
-		sum += n
-	}
-	return sum
+// served is a server and whoever asks it without a pause for longer than a millisecond.
+type served struct {
+	*stranger
+	address string
+	answers atomic.Int64
+	failed  chan error // holds the first
 }
 
-// goesOn waits until a process has slept again, as one that ticks does soon.
-func goesOn(pid, before int) bool {
-	for range 3000 {
-		if switches(pid) > before {
-			return true
-		}
-		unix.Nanosleep(&unix.Timespec{Nsec: 1e6}, nil)
+// startServed starts a server under load until ctx ends.
+func startServed(t *testing.T, ctx context.Context, clients *sync.WaitGroup) *served {
+	t.Helper()
+	s := &served{stranger: startStranger(t, exec.Command(testprog(t, "counting"), "-for", "3h", "-garbage", "64KiB", "-keep", "1KiB", "-max", "4MiB")), failed: make(chan error, 1)}
+	if !s.lines.Scan() {
+		t.Fatal(s.lines.Err())
 	}
-	return false
+	words := strings.Fields(s.lines.Text())
+	s.address = "http://" + strings.TrimPrefix(words[len(words)-1], "http://")
+	clients.Go(func() {
+		for ctx.Err() == nil {
+			if err := s.ask(); err != nil {
+				s.failed <- err
+				return
+			}
+			s.answers.Add(1)
+			unix.Nanosleep(&unix.Timespec{Nsec: 1e6}, nil)
+		}
+	})
+	return s
+}
+
+// ask asks once.
+func (s *served) ask() error {
+	client := http.Client{Timeout: patience}
+	got, err := client.Get(s.address)
+	if err != nil {
+		return err
+	}
+	defer got.Body.Close()
+	if text, err := io.ReadAll(got.Body); err != nil || string(text) != "done\n" {
+		return fmt.Errorf("status %s, %q: %w", got.Status, text, err)
+	}
+	return nil
+}
+
+// unharmed says what is wrong with a server: it answers, and nothing of it is traced or
+// stopped.
+func (s *served) unharmed() error {
+	before := s.answers.Load()
+	for s.answers.Load() == before {
+		select {
+		case err := <-s.failed:
+			return err
+		default:
+			unix.Nanosleep(&unix.Timespec{Nsec: 1e6}, nil)
+		}
+	}
+	tids, _ := procfs.Threads("/proc", s.cmd.Process.Pid)
+	for _, tid := range tids {
+		st, _ := procfs.StateOf("/proc", tid)
+		if tracer, err := procfs.TracerOf("/proc", tid); err == nil && tracer != 0 || st == 't' || st == 'T' {
+			return fmt.Errorf("thread %d is in state %c, traced by %d", tid, st, tracer)
+		}
+	}
+	return nil
 }
 
 // The moments are random, from before the watcher has begun to when it samples.
 func TestNoProgramIsHarmedByKillsOfItsWatcher(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
-	var programs []*stranger
+	ctx, cancel := context.WithCancel(context.Background())
+	var clients sync.WaitGroup
+	defer clients.Wait()
+	defer cancel()
+	var servers []*served
 	var pids []string
-	for range 3 {
-		// Nobody reads what it says: the pipe holds an hour of it.
-		p := startStranger(t, exec.Command(testprog(t, "ticker"), "-for", "10m"))
-		programs, pids = append(programs, p), append(pids, p.pid())
+	for range 10 {
+		s := startServed(t, ctx, &clients)
+		servers, pids = append(servers, s), append(pids, s.pid())
 	}
 	ways := [][]string{nil, {"--rate", "100"}, {"--heap", "every=1s"}, {"--enable-heap-profile"}}
 	for i := range kills(t) {
@@ -69,21 +119,18 @@ func TestNoProgramIsHarmedByKillsOfItsWatcher(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		unix.Nanosleep(&unix.Timespec{Nsec: rand.Int64N(600e6)}, nil)
+		unix.Nanosleep(&unix.Timespec{Nsec: rand.Int64N(1500e6)}, nil)
 		cmd.Process.Kill()
 		cmd.Wait()
-		for _, p := range programs {
-			pid := p.cmd.Process.Pid
-			if before := switches(pid); !goesOn(pid, before) {
-				t.Fatalf("kill %d: it runs no more", i)
-			}
-			tids, _ := procfs.Threads("/proc", pid)
-			for _, tid := range tids {
-				st, _ := procfs.StateOf("/proc", tid)
-				if tracer, err := procfs.TracerOf("/proc", tid); err == nil && tracer != 0 || st == 't' || st == 'T' {
-					t.Fatalf("kill %d: thread %d is in state %c, traced by %d", i, tid, st, tracer)
-				}
+		for _, s := range servers {
+			if err := s.unharmed(); err != nil {
+				t.Fatalf("kill %d, %s: %v", i, s.pid(), err)
 			}
 		}
 	}
+	answers := int64(0)
+	for _, s := range servers {
+		answers += s.answers.Load()
+	}
+	t.Logf("%d kills, %d answers, none failed", kills(t), answers)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,7 +24,11 @@ const (
 	metaSentence    = "sentence"    // of the verdict
 	metaState       = "state"       // killed, exited, running
 	metaFingerprint = "fingerprint" // of the cause, "" if there is none
+	metaPeak        = "peak"        // bytes, as the answer has it
 )
+
+// watched is the state of a program that ran on when its recording was finished.
+const watched = "watched"
 
 // listed is one recording in a list.
 type listed struct {
@@ -33,8 +38,9 @@ type listed struct {
 	Started     time.Time `json:"started"`
 	Program     string    `json:"program"`
 	Limit       uint64    `json:"limit_bytes,omitempty"` // that was asked for, else that of the cgroup
-	Peak        uint64    `json:"peak_bytes,omitempty"`  // the greatest charge of a moment
-	State       string    `json:"state"`                 // "recording", "cut short", or the outcome
+	Peak        uint64    `json:"peak_bytes,omitempty"`  // as the answer has it, else the greatest of a moment
+	State       string    `json:"state"`                 // "recording", "cut short", "watched" or the outcome
+	Seconds     float64   `json:"seconds,omitempty"`     // from the start to the end of the recording, of one that is finished
 	Verdict     string    `json:"verdict"`               // class, "" if it was not explained yet
 	Fingerprint string    `json:"fingerprint"`
 	// Cause says of the fingerprint whether it was "new" in this recording, "known"
@@ -48,8 +54,12 @@ func listCommand(s *streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "The recordings of this user, newest first",
-		Args:  cobra.NoArgs,
+		Short: "List your recordings, newest first, and compare the runs of each program",
+		Long: `Lists the recordings of the state directory with outcome, peak and verdict, and below
+them how the peaks of all runs with the same program and cause compare.`,
+		Example: `  highwater list
+  highwater list --json | jq '.groups[] | select(.trend == "rising")'`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			files, err := storedRecordings()
 			if err != nil {
@@ -67,7 +77,7 @@ func listCommand(s *streams) *cobra.Command {
 			if asJSON {
 				e := json.NewEncoder(s.out)
 				e.SetIndent("", "  ")
-				return e.Encode(map[string]any{"schema": "highwater.list/1", "recordings": all})
+				return e.Encode(map[string]any{"schema": "highwater.list/1", "recordings": all, "groups": groupsOf(all)})
 			}
 			printList(s, all)
 			return nil
@@ -97,20 +107,38 @@ func describe(f stored) listed {
 	}
 	l.State, l.Verdict, l.Fingerprint = m.More[metaState], m.More[metaVerdict], m.More[metaFingerprint]
 	l.Peak, l.Limit = chargeOf(r, m.Limit)
+	if peak, err := strconv.ParseUint(m.More[metaPeak], 10, 64); err == nil {
+		l.Peak = peak
+	}
 	if damage := r.Damage(); damage != nil {
 		l.Problem = damage.Error()
 	}
-	if _, closed := r.Closed(); !closed {
-		l.State = "cut short"
-		if r.Live() {
-			l.State = "recording"
+	at, closed := r.Closed()
+	switch {
+	case closed:
+		l.Seconds = at.Sub(m.At).Seconds()
+		if l.State == string(explain.Running) {
+			l.State = watched
 		}
+	case r.Live():
+		l.State = "recording"
+	default:
+		l.State = "cut short"
 	}
 	return l
 }
 
-// chargeOf is the greatest charge of a moment, and the limit: the one that was asked
-// for, else that of the cgroup at that moment. What is not known is 0.
+// outcome is the state in words.
+func (l *listed) outcome() string {
+	if l.State == watched {
+		return watched + " " + units.Duration(time.Duration(l.Seconds*float64(time.Second)))
+	}
+	return orDash(l.State)
+}
+
+// chargeOf is the greatest charge of a moment, without any the greatest memory of its
+// processes, and the limit: the one that was asked for, else that of the cgroup at that
+// moment. What is not known is 0.
 func chargeOf(r *recording.Reader, asked sample.Opt[sample.Bytes]) (peak, limit uint64) {
 	moments, err := r.Moments()
 	if err != nil {
@@ -127,7 +155,23 @@ func chargeOf(r *recording.Reader, asked sample.Opt[sample.Bytes]) (peak, limit 
 			asked = m.Cgroup.Limit
 		}
 	}
-	return uint64(most.Usage.V), uint64(asked.V)
+	peak = uint64(most.Usage.V)
+	if !most.Usage.OK {
+		peak = anonymousOf(moments)
+	}
+	return peak, uint64(asked.V)
+}
+
+// anonymousOf is the greatest memory of the processes of a moment.
+func anonymousOf(moments []recording.MomentInfo) (most uint64) {
+	for _, m := range moments {
+		sum := uint64(0)
+		for _, p := range m.Processes {
+			sum += uint64(p.Anon.V)
+		}
+		most = max(most, sum)
+	}
+	return most
 }
 
 // tellCauses says of each fingerprint whether it is new; the list is newest first.
@@ -160,9 +204,9 @@ func printList(s *streams, all []listed) {
 	table := [][]string{{"RECORDING", "STARTED", "SIZE", "PEAK", "LIMIT", "OUTCOME", "VERDICT", "FINGERPRINT"}}
 	for _, l := range all {
 		table = append(table, []string{l.Name, l.Started.Local().Format("2006-01-02 15:04"), units.Size(l.Bytes), sizeOrDash(l.Peak, units.Size[uint64]),
-			sizeOrDash(l.Limit, units.Limit[uint64]), orDash(l.State), orDash(l.Verdict), strings.TrimSpace(orDash(l.Fingerprint) + " " + l.Cause)})
+			sizeOrDash(l.Limit, units.Limit[uint64]), l.outcome(), orDash(l.Verdict), strings.TrimSpace(orDash(l.Fingerprint) + " " + l.Cause)})
 	}
-	for i, line := range aligned(table) {
+	for i, line := range aligned(table, 5) {
 		visible.Fprintf(s.out, "%s\n", line)
 		if i == 0 {
 			continue
@@ -175,15 +219,33 @@ func printList(s *streams, all []listed) {
 			visible.Fprintf(s.out, "  %s\n", l.Problem)
 		}
 	}
+	printGroups(s, groupsOf(all))
+	visible.Fprintf(s.out, "\n%s\n", takes(all))
 	if i := slices.IndexFunc(all, func(l listed) bool { return l.Problem == "" }); i >= 0 {
-		visible.Fprintf(s.out, "\nhighwater explain %s\n", typed(all[i].Path))
+		visible.Fprintf(s.out, "highwater explain %s\n", typed(all[i].Path))
 	}
 }
 
-// aligned is a list's table with columns as wide as what is in them; sizes, in the
-// third to the fifth, are right-aligned.
-func aligned(table [][]string) []string {
-	var wide [8]int
+// takes is what all recordings take with those of trials, and may take.
+func takes(all []listed) string {
+	var bytes int64
+	for _, l := range all {
+		bytes += l.Bytes
+	}
+	text := sized(len(all), bytes)
+	if trials := keptTrials(); len(trials) > 0 {
+		text = fmt.Sprintf("%s and %d of try or fit, %s", many(len(all)), len(trials), units.Size(bytes+sum(trials)))
+	}
+	if bound, err := stateBound(); err == nil && bound > 0 {
+		text += " of at most " + units.Limit(bound)
+	}
+	return text + "; highwater prune removes old ones"
+}
+
+// aligned is a table with columns as wide as what is in them; those from the third to
+// the one before end are right-aligned.
+func aligned(table [][]string, end int) []string {
+	wide := make([]int, len(table[0]))
 	for _, row := range table {
 		for i, cell := range row {
 			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
@@ -194,7 +256,7 @@ func aligned(table [][]string) []string {
 		var line strings.Builder
 		for i, cell := range row {
 			format := "%-*s  "
-			if i >= 2 && i <= 4 {
+			if i >= 2 && i < end {
 				format = "%*s  "
 			}
 			fmt.Fprintf(&line, format, wide[i], cell)

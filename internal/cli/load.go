@@ -136,6 +136,7 @@ func runShell(ctx context.Context, sh shell, w io.Writer) (code int, output stri
 	case err == nil:
 	case errors.As(err, &exit):
 		return exitCodeOf(exit.ProcessState), string(keep.last), nil
+	case ctx.Err() != nil && cmd.ProcessState != nil: // it was told to end, and did with code 0
 	case errors.Is(err, exec.ErrWaitDelay):
 	default:
 		return 0, "", err

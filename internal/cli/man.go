@@ -1,15 +1,19 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/visible"
@@ -22,32 +26,74 @@ func manCommand(s *streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages to a directory",
-		Args:  cobra.ExactArgs(1),
+		Long:  `Writes one page for each command. Highwater makes the directory, but none above it.`,
+		Example: `  highwater man pages && man -l pages/highwater.1
+  sudo highwater man /usr/local/share/man/man1`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
+			if err := manualDir(args[0]); err != nil {
+				return err
+			}
+			n, err := writeManual(c.Root(), args[0])
+			if err != nil {
 				return fmt.Errorf("write manual pages: %w", err)
 			}
-			if err := writeManual(c.Root(), args[0]); err != nil {
-				return fmt.Errorf("write manual pages: %w", err)
-			}
-			visible.Fprintf(s.out, "man -l %s\n", visible.Shell(filepath.Join(args[0], "highwater.1")))
+			visible.Fprintf(s.out, "wrote %d pages to %s\nman -l %s\n", n, args[0], visible.Shell(filepath.Join(args[0], "highwater.1")))
 			return nil
 		},
 	}
 }
 
-// writeManual writes the page of a command and those of its own commands.
-func writeManual(c *cobra.Command, dir string) error {
+// manualDir makes the directory of the pages, but none above it: that may be a slip.
+func manualDir(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil // writing tells whether it is a directory
+	case errors.Is(err, fs.ErrNotExist):
+		return usagef("mkdir -p "+visible.Shell(filepath.Dir(dir))+" makes it", "there is no directory %s", filepath.Dir(dir))
+	case err != nil:
+		return fmt.Errorf("write manual pages: %w", err)
+	}
+	return nil
+}
+
+// writeManual writes the page of a command and those of its own commands, and counts them.
+func writeManual(c *cobra.Command, dir string) (n int, err error) {
 	for _, below := range c.Commands() {
 		if !below.IsAvailableCommand() || below.IsAdditionalHelpTopicCommand() {
 			continue
 		}
-		if err := writeManual(below, dir); err != nil {
+		pages, err := writeManual(below, dir)
+		if err != nil {
+			return n, err
+		}
+		n += pages
+	}
+	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
+	return n + 1, outfile.WriteMode(filepath.Join(dir, name+".1"), manMode, func(w io.Writer) error {
+		var page bytes.Buffer
+		header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Source: "highwater " + version()}
+		if err := doc.GenMan(c, &header, &page); err != nil {
 			return err
 		}
-	}
-	name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
-	return outfile.WriteMode(filepath.Join(dir, name), manMode, func(w io.Writer) error {
-		return doc.GenMan(c, &doc.GenManHeader{Title: "HIGHWATER", Section: "1", Source: "highwater " + version()}, w)
+		_, err := io.WriteString(w, withValues(c, page.String()))
+		return err
 	})
+}
+
+// withValues shows what a flag takes as help does, "--limit size", where cobra's pages
+// have its default, as --limit="".
+func withValues(c *cobra.Command, page string) string {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		value, _ := pflag.UnquoteUsage(f)
+		if value != "" {
+			value = ` \fI` + value + `\fP`
+		}
+		line := regexp.MustCompile(`(?m)^(.*\\fB--` + regexp.QuoteMeta(f.Name) + `\\fP)\[?=.*$`)
+		page = line.ReplaceAllStringFunc(page, func(old string) string {
+			return line.FindStringSubmatch(old)[1] + value
+		})
+	})
+	return page
 }

@@ -18,19 +18,20 @@ func noteCommand(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "note [FINGERPRINT [TEXT...]]",
 		Short: "Name a cause, or mark it as accepted",
-		Long: `Keeps a note of a cause in the state directory. Its fingerprint is in the first
-line of explain and in list; the first digits are enough. The note is shown wherever
-the same cause is found again. Without arguments, prints all notes.`,
+		Long: `Keeps a note on a cause in the state directory. explain and list show the fingerprint of
+the cause; its first digits are enough. Highwater shows the note wherever it finds the
+same cause again. Without arguments, it prints all notes.`,
 		Example: `  highwater note hw-7c1e2f "uploads are buffered; ticket 4711"
   highwater note hw-7c1e2f --accept "one import a night needs this"
   highwater note hw-7c1e2f --remove`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args) },
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.accept, "accept", false, "the cause is known and stays: explain and list say so")
-	flags.BoolVar(&f.reopen, "reopen", false, "it is not accepted any more")
+	flags.BoolVar(&f.accept, "accept", false, "mark this cause as accepted; explain and list say so")
+	flags.BoolVar(&f.reopen, "reopen", false, "mark this cause as no longer accepted")
 	flags.BoolVar(&f.remove, "remove", false, "remove the note")
 	flags.BoolVar(&f.json, "json", false, "print all notes as JSON")
+	c.ValidArgsFunction = completeCause
 	c.MarkFlagsMutuallyExclusive("accept", "reopen", "remove", "json")
 	return c
 }

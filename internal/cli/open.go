@@ -33,16 +33,16 @@ func openCommand(s *streams) *cobra.Command {
 	var f openFlags
 	c := &cobra.Command{
 		Use:   "open [RECORDING]",
-		Short: "The same in the browser, or as one offline file",
-		Long: `Shows a recording as a page: the verdict, the course, where the memory was, who
-held it, why, and what fixes it. One that is still being written is followed.
-Without RECORDING the page lists all recordings.
+		Short: "Open the answer in a browser, or write it as one offline file",
+		Long: `Shows a recording as a page: the verdict, memory over time, what retained it, why, and
+what fixes it. The page follows a recording that is still being written. Without
+RECORDING, it lists all recordings.
 
-The page is served on this machine's loopback address, under an address that
-nobody can guess, until Ctrl-C, or until nobody has asked for --idle. The browser is
-led there by a file that only you may read; one that cannot read files of /tmp (a
-snap's) needs the address from the terminal. It loads nothing from elsewhere. With --html it is
-written with its data as one file instead, which needs neither network nor server.`,
+Highwater serves the page on the loopback address, under an address that nobody can
+guess, until Ctrl-C or until nobody has asked for --idle. It leads the browser there
+through a file that only you may read; a browser that cannot read files of /tmp (a snap)
+needs the address that the terminal shows. The page loads nothing from elsewhere. --html
+writes the page with its data as one file, which needs neither network nor server.`,
 		Example: `  highwater open
   highwater open server-3
   highwater open server-3 --no-browser          print the address, for ssh -L
@@ -61,15 +61,17 @@ written with its data as one file instead, which needs neither network nor serve
 		},
 	}
 	flags := c.Flags()
+	c.ValidArgsFunction = completeRecordings(1)
 	flags.StringVar(&f.html, "html", "", "write one offline `file` instead of serving")
-	flags.StringVar(&f.bound.memory, "max-memory", "", "take at most this `size` of memory (default: 1GiB)")
+	flags.StringVar(&f.bound.memory, "max-memory", "", "use at most this `size` of memory (default: 1GiB)")
 	f.bound.addTime(c)
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `address` to serve on; port 0: any free one")
-	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address and start no browser")
-	flags.DurationVar(&f.idle, "idle", 30*time.Minute, "end after this time without a request; 0: never")
-	flags.BoolVar(&f.noSource, "no-source", false, "show no source lines")
-	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, the host, process IDs, addresses, label values and notes")
-	flags.StringVar(&f.source, "source", "", "`directory` of the program's source, where it is not where it was built")
+	f.bound.live = s.live
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "serve on this loopback `address`; port 0: any free port")
+	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address without starting a browser")
+	flags.DurationVar(&f.idle, "idle", 30*time.Minute, "stop serving after this time without a request; 0: never")
+	flags.BoolVar(&f.noSource, "no-source", false, "leave out source lines")
+	flags.BoolVar(&f.redact, "redact", false, "leave out source, directories, command lines, the host, PIDs, addresses, label values and notes")
+	flags.StringVar(&f.source, "source", "", "look for the source in this `directory`, where it is not where the program was built")
 	return c
 }
 
@@ -144,7 +146,7 @@ func (f openFlags) serve(ctx context.Context, s *streams, args []string, w *watc
 	}
 	idle, err := serveUntil(ctx, listener, w.around(server.Handler()), f.idle)
 	if idle {
-		visible.Fprintf(s.err, "nobody has asked for %s: ended\n", units.Duration(f.idle))
+		visible.Fprintf(s.err, "stopped serving: no request for %s\n", units.Duration(f.idle))
 	}
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -142,6 +144,18 @@ func usedTime() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// columns is a terminal's width (ioctl_tty(2), TIOCGWINSZ); 80 where it does not say.
+func columns(f *os.File) int {
+	if f == nil {
+		return defaultColumns
+	}
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil || size.Col == 0 {
+		return defaultColumns
+	}
+	return int(size.Col)
 }
 
 // owned says whether a file belongs to this user.

@@ -39,3 +39,5 @@ func usedMemory() sample.Bytes { return goMemory() }
 func usedTime() time.Duration { return time.Duration(time.Now().UnixNano()) }
 
 func owned(fs.FileInfo) bool { return false }
+
+func columns(*os.File) int { return defaultColumns }

@@ -39,7 +39,7 @@ func TestEachOfSeveralProcessesCanBeAskedFor(t *testing.T) {
 		}
 	}
 	out, err := exec.Command(highwater(t), "explain", s.recording, "--pid", "1").CombinedOutput()
-	if code := err.(*exec.ExitError).ExitCode(); code != 2 || !strings.Contains(string(out), "no such process: 1; there are ") {
+	if code := err.(*exec.ExitError).ExitCode(); code != 2 || !strings.Contains(string(out), "no process 1 is in the recording; recorded: ") {
 		t.Errorf("code %d: %s", code, out)
 	}
 }

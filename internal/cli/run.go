@@ -25,9 +25,11 @@ const minLimit = 4 << 20
 // runFlags are run's flags as given.
 type runFlags struct {
 	limit, load, ready, output, profileRate string
+	exitCode                                string
 	readyFor, runFor, grace                 time.Duration
 	rate                                    int
-	noHeapProfile, followForks, quiet       bool
+	noHeapProfile, followForks, quiet, json bool
+	leaveChildren                           bool
 	ask                                     askFlags
 	expect                                  expectFlag
 	heap                                    heapWishFlag
@@ -38,16 +40,18 @@ func runCommand(s *streams) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run [flags] -- PROGRAM [ARGS...]",
-		Short: "Run a program, watch it and its children, and explain its memory",
-		Long: `Runs a program as it is, in a memory cgroup of its own, and watches it from
-outside: nothing is loaded into it and nothing of it is stopped, except for the
-moment of its death, when its memory is read before the kernel takes it, and where
---heap asks for it.
+		Short: "Run a program, record its memory, and explain it",
+		Long: `Runs a program unchanged, in a memory cgroup of its own, and observes it and its
+children from outside. Highwater loads nothing into the program. When the program
+dies, highwater reads its memory before the kernel frees it.
 
-The exit code is the program's own (128+n for a signal).`,
+Standard output has the answer, standard error the progress. The exit code is the
+program's own (128+n for signal n). It is 0 where --for or --load ended the program,
+and 1 where the load failed; --exit-code program passes the program's code on then, too.`,
 		Example: `  highwater run -- ./server
   highwater run --limit 256MiB --load './load.sh' --ready 8080 -- ./server -addr :8080
-  highwater run --metrics :8080 --probe http://127.0.0.1:8080/ --load './load.sh' --ready 8080 -- ./server
+  highwater run --metrics :8080 --probe http://127.0.0.1:8080/ \
+    --load './load.sh' --ready 8080 -- ./server
   highwater run --limit 1GiB --for 10m -o night.hwm -- sh -c './migrate && ./server'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -65,24 +69,33 @@ The exit code is the program's own (128+n for a signal).`,
 	}
 	flags := c.Flags()
 	flags.SetInterspersed(false)
-	flags.StringVar(&f.limit, "limit", "", "memory limit of the program and its children, without swap (256MiB)")
-	flags.StringVar(&f.load, "load", "", "shell `command` to run beside it; when it ends, the program is stopped")
-	flags.StringVar(&f.ready, "ready", "", "`port` or URL that answers once the load may begin")
-	flags.DurationVar(&f.readyFor, "ready-timeout", time.Minute, "how long to wait for --ready")
+	flags.StringVar(&f.limit, "limit", "", "memory limit of the program and its children, without swap, as a `size`: 256MiB; units are binary, 1GB is 1GiB")
+	flags.StringVar(&f.load, "load", "", "run this shell `command` meanwhile, and stop the program when it ends")
+	flags.StringVar(&f.ready, "ready", "", "wait for this `port` or URL to answer before the load starts")
+	flags.DurationVar(&f.readyFor, "ready-timeout", time.Minute, "maximum time to wait for --ready")
 	flags.DurationVar(&f.runFor, "for", 0, "stop the program after this time")
-	flags.DurationVar(&f.grace, "grace", 10*time.Second, "time between SIGTERM and SIGKILL when it is to be stopped")
+	flags.DurationVar(&f.grace, "grace", 10*time.Second, "time from SIGTERM to SIGKILL when the program is stopped")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write (default: a new one in the state directory)")
-	flags.IntVar(&f.rate, "rate", 10, "samples a second in calm")
-	flags.BoolVar(&f.noHeapProfile, "no-heap-profile", false, "do not switch heap profiling on where the linker switched it off")
-	flags.StringVar(&f.profileRate, "profile-rate", "", "set the heap profile's sampling rate, in bytes (1: every allocation)")
-	flags.BoolVar(&f.followForks, "follow-forks", false, "follow also what a busy Go program starts from its first instruction, so that it gets a heap profile (costs some CPU)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory is stable (up to 1000 near the limit)")
+	flags.BoolVar(&f.noHeapProfile, "no-heap-profile", false, "leave heap profiling disabled where the linker disabled it")
+	flags.StringVar(&f.profileRate, "profile-rate", "", "set the sampling rate of the heap profile in `bytes` (1: every allocation)")
+	flags.BoolVar(&f.followForks, "follow-forks", false, "trace everything that a busy Go program starts from its first instruction, for its heap profile (costs some CPU)")
+	flags.BoolVar(&f.leaveChildren, "leave-children", false, "leave what the program starts to the program, untraced: for a debugger that is not recognized as one")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the answer")
+	flags.BoolVar(&f.json, "json", false, "print the answer as JSON; the program's standard output goes to standard error")
+	flags.StringVar(&f.exitCode, "exit-code", exitCodeOfRun, "`whose` code to exit with where --for or --load ended the program: highwater (0) or program (143)")
 	f.ask.add(c)
 	f.expect.add(c)
 	f.heap.add(c, true)
 	f.keepArgs.add(c)
 	return c
 }
+
+// Whose exit code run ends with where it ended the program itself.
+const (
+	exitCodeOfRun     = "highwater"
+	exitCodeOfProgram = "program"
+)
 
 // plan is a run that is possible as far as flags can tell.
 type plan struct {
@@ -99,8 +112,9 @@ type plan struct {
 	readiness   readiness
 	asks        asks
 	heaps       heapWish
-	recording   string // "": it can be written nowhere
-	notThere    error  // why it does not go where recordings go
+	recording   string
+	notThere    error // why it does not go where recordings go
+	inMemory    bool  // it is kept in memory, and goes with the container
 }
 
 func (f runFlags) plan(args []string) (*plan, error) {
@@ -120,12 +134,15 @@ func (f runFlags) plan(args []string) (*plan, error) {
 	if f.profileRate != "" {
 		n, err := units.ParseSize(f.profileRate)
 		if err != nil || n == 0 {
-			return nil, usagef("--profile-rate 1 samples every allocation, 512KiB is Go's default", "--profile-rate %q is no number of bytes", f.profileRate)
+			return nil, usagef("--profile-rate 1 samples every allocation, 512KiB is Go's default", "--profile-rate %q is not a number of bytes", f.profileRate)
 		}
 		p.profileRate = int64(n)
 	}
 	if f.rate < 1 || f.rate > 1000 {
 		return nil, usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.rate)
+	}
+	if f.exitCode != "" && f.exitCode != exitCodeOfRun && f.exitCode != exitCodeOfProgram {
+		return nil, usagef("--exit-code "+exitCodeOfProgram, "--exit-code %q is neither highwater nor program", f.exitCode)
 	}
 	if f.ready != "" && f.load == "" {
 		return nil, usagef("add --load CMD", "--ready has nothing to start")
@@ -147,9 +164,9 @@ func (f runFlags) plan(args []string) (*plan, error) {
 
 // chooseRecording sets where the recording goes.
 func (p *plan) chooseRecording() (err error) {
-	p.recording, err = recordingPath(p.output, filepath.Base(p.args[0]))
-	if err != nil && p.output == "" && p.limitBytes == 0 {
-		p.fallBack(err)
+	p.recording, err = recordingPath(p.freeOutput(), filepath.Base(p.args[0]))
+	if err != nil && p.mustStart() {
+		p.notThere = err
 		return nil
 	}
 	return err
@@ -201,7 +218,7 @@ func findProgram(name string) (string, error) {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return "", usagef("after -- comes the program and its arguments, as in a shell", "there is no program %q", name)
 	}
-	return "", usagef("", "%s cannot be run: %w", name, err)
+	return "", usagef("highwater doctor "+visible.Shell(name)+" says what it is", "%s cannot be run: %w", name, err)
 }
 
 // loadOutput is where the load writes: with the progress, unless quiet.
@@ -212,11 +229,19 @@ func (p *plan) loadOutput(s *streams) io.Writer {
 	return s.err
 }
 
+// programOutput is the program's standard output: ours, unless that is for JSON alone.
+func (p *plan) programOutput(s *streams) io.Writer {
+	if p.json {
+		return s.err
+	}
+	return s.out
+}
+
 // cannotRun is why the kernel refused an executable file, in a user's words.
 func cannotRun(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return usagef("highwater doctor "+visible.Shell(name)+" says what it is; a script begins with a line like #!/bin/sh", "%s is no program that this machine runs", name)
+		return usagef("highwater doctor "+visible.Shell(name)+" says what it is; a script begins with a line like #!/bin/sh", "%s is not a program that this machine can run", name)
 	case errors.Is(err, syscall.EPERM):
 		return &exitError{code: exitNotPermitted, err: fmt.Errorf("%s cannot be followed: %w", name, err),
 			hint: "a process has one tracer; a debugger, or another highwater around this one, may be it"}

@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
 )
 
 // removeWait bounds the wait for the kernel to let the last task of a cgroup go,
@@ -19,7 +21,7 @@ const (
 )
 
 // makeGroup makes the program's own memory cgroup, and one for its load. Without --limit
-// a program can be watched without one.
+// a program can be watched without one: it then stays in ours.
 func (r *session) makeGroup(ctx context.Context) error {
 	h, err := cgroup.Detect("/")
 	if err == nil {
@@ -33,11 +35,22 @@ func (r *session) makeGroup(ctx context.Context) error {
 	case err == nil:
 		r.makeLoadGroup(h)
 		return nil
+	case r.limitBytes > 0 && r.mustStart():
+		r.status.say("highwater: the limit of %s cannot be set here, and the program runs without it: %v", units.Limit(r.limitBytes), firstReason(err))
+		r.limitBytes = 0
 	case r.limitBytes > 0:
 		return notPermitted("without --limit, run still watches the program; highwater doctor says what is missing", firstReason(err))
 	}
-	r.status.say("no memory cgroup of its own, so the ledger is the program's and not the kernel's: %v", firstReason(err))
+	r.noGroup = firstReason(err)
 	return nil
+}
+
+// noGroup is why there is no cgroup, without the places that were tried.
+func noGroup(err error) string {
+	if errors.Is(firstReason(err), fs.ErrPermission) {
+		return "no permission to create a memory cgroup"
+	}
+	return "no memory cgroup could be created"
 }
 
 // makeLoadGroup makes a cgroup for the load, in which all is found that it starts,

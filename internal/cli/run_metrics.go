@@ -62,7 +62,7 @@ func (m *metricsReader) read(ctx context.Context) {
 	keep, names := m.chooser.Choose(figures)
 	if len(names) > 0 {
 		m.names = append(m.names, names...)
-		m.status.say("keeping of %s: %s", m.metrics.Name(), some(names, 6))
+		m.status.say("recording from %s: %s", m.metrics.Name(), some(names, 6))
 	}
 	m.mu.Lock()
 	if len(m.figures) < mostWaiting {

@@ -45,9 +45,9 @@ type askFlags struct {
 }
 
 func (f *askFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.metrics, "metrics", "", "`URL` of the program's own metrics in Prometheus' format, to see what its memory grows with")
-	c.Flags().StringVar(&f.probe, "probe", "", "`URL` to time requests to: http://..., or redis://host:port for PING (with ?set=KEY for SET, which writes that key)")
-	c.Flags().Float64Var(&f.probeRate, "probe-rate", 20, "requests a second of --probe")
+	c.Flags().StringVar(&f.metrics, "metrics", "", "read the metrics of the program in Prometheus format from this `URL`, to find what its memory grows with")
+	c.Flags().StringVar(&f.probe, "probe", "", "time requests to this `URL`: http://..., or redis://host:port for PING (?set=KEY: SET, which writes that key)")
+	c.Flags().Float64Var(&f.probeRate, "probe-rate", 20, "requests per second of --probe")
 }
 
 // asks are what the program is asked; nil members are not asked.
@@ -87,7 +87,7 @@ func (l *life) claimAsks() asks {
 		return asks{}
 	}
 	if l.asked {
-		l.status.say("--metrics and --probe go to the recording of the program found first, not to that of %s", l.what)
+		l.status.say("--metrics and --probe are recorded with the program found first, not with %s", l.what)
 		return asks{}
 	}
 	l.asked = true
@@ -186,7 +186,7 @@ func (a *asking) keepRest(w *recording.Writer) {
 		a.heaps.wait()
 	}
 	if err := a.keep(w); err != nil && !errors.Is(err, recording.ErrClosed) {
-		a.status.say("highwater: the recording ends here, the program goes on: %v", err)
+		a.status.say("highwater: the recording ends here, the program keeps running: %v", err)
 	}
 }
 
@@ -212,7 +212,7 @@ func (a *asking) sendRequests(ctx context.Context) {
 		a.status.say("answers of %s take %s: %.3g requests a second from now on", a.probe.Name(), units.Duration(median), rate)
 	}}
 	if !a.probe.Here() {
-		a.status.say("%s is not known to be this machine: the network's time is in its latencies", a.probe.Name())
+		a.status.say("%s may be another machine: its latencies include the network", a.probe.Name())
 	}
 	began := time.Now()
 	first, err := p.Await(ctx)

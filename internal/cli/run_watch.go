@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,7 +15,6 @@ import (
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/watch"
@@ -32,9 +29,12 @@ type session struct {
 	tape
 	source *watch.Source
 	group  *cgroup.Cgroup // nil: none could be made
+	// noGroup is why; nil: it was.
+	noGroup error
 	// loadGroup is the load's, nil where it has none.
 	loadGroup *cgroup.Cgroup
 	ready     error // why the program never became ready
+	drops     bool  // give up what root may do and a watcher need not
 	asking    *asking
 
 	// Where systemd makes the cgroup: what to start the program through, and
@@ -49,6 +49,8 @@ type session struct {
 	leftSince      time.Time // when the program had ended and others had not
 	saidLeft       bool
 	hangs          bool // the loop does, which has the recording
+	sent           sentSignals
+	loadFailed     error
 }
 
 // ending is something that ends a run: the program is stopped when it is closed.
@@ -58,16 +60,13 @@ type ending struct {
 }
 
 func (p *plan) session(s *streams) *session {
-	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.quiet}}
+	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.quiet, json: p.json}}
 	r.asking = &asking{asks: p.asks, status: r.status, heaps: newHeapTaker(p.heaps, r.status)}
 	return r
 }
 
 // run does the whole of it: cgroup, recording, program, load, explanation.
 func (p *plan) run(ctx context.Context, s *streams) error {
-	if p.recording == "" {
-		return p.unrecorded(s)
-	}
 	r := p.session(s)
 	r.typed = p.asTyped()
 	// From here on an interrupt is the program's: ours to pass on.
@@ -75,18 +74,28 @@ func (p *plan) run(ctx context.Context, s *streams) error {
 	signal.Notify(r.signals, forwarded()...)
 	defer signal.Stop(r.signals)
 	surviveBrokenPipe()
+	r.drops = true
 	code, err := r.record(ctx, s)
 	if err != nil {
 		return err
 	}
-	if r.hangs {
+	if r.hangs || r.writer == nil {
 		return exitWith(code)
 	}
 	r.conclude(s)
-	if r.ready != nil {
+	return r.outcome(code)
+}
+
+// outcome is how the command ends where the program ended with a code: with that code,
+// unless highwater ended the program as it was asked to.
+func (r *session) outcome(code int) error {
+	switch {
+	case r.ready != nil:
 		return r.ready
+	case r.exitCode == exitCodeOfProgram || !r.sent.asAsked(code):
+		return exitWith(code)
 	}
-	return exitWith(code)
+	return r.loadFailed
 }
 
 // record runs the program to its end and leaves the recording open; the code is the
@@ -97,26 +106,28 @@ func (r *session) record(ctx context.Context, s *streams) (code int, err error) 
 	}
 	defer r.removeGroups()
 	if err := r.open(); err != nil {
-		return 0, err
+		if !r.mustStart() {
+			return 0, err
+		}
+		return r.unwatched(s, err)
 	}
 	defer r.status.end()
+	if r.drops {
+		r.dropRights()
+	}
 	return r.watch(ctx, s)
 }
 
-// open makes the recording, before anything is started: a run that cannot be
-// kept is refused.
-func (r *session) open() error {
-	w, err := recording.Create(r.recording, r.meta())
-	for r.output == "" && errors.Is(err, fs.ErrExist) { // another run took the name meanwhile
-		if err = r.chooseRecording(); err == nil {
-			w, err = recording.Create(r.recording, r.meta())
+// dropRights gives up what root may do and this run no longer needs: its cgroups and its
+// recording are made.
+func (r *session) dropRights() {
+	n := watch.Needs{Starts: true, Ends: true, Writes: !r.noHeapProfile, Into: []string{filepath.Dir(r.recording)}}
+	for _, g := range []*cgroup.Cgroup{r.loadGroup, r.group} {
+		if g != nil {
+			n.Into = append(n.Into, filepath.Dir(g.Dir))
 		}
 	}
-	if err != nil {
-		return cannotRecord(err)
-	}
-	r.writer, r.path = w, r.recording
-	return nil
+	dropRights(r.status, n)
 }
 
 // watch starts the program and sees it through; the code is its exit code.
@@ -124,27 +135,37 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	for _, line := range warnings(r.program) {
 		r.status.say("highwater: %s", line)
 	}
-	if r.notThere != nil {
-		r.status.say("highwater: the recording goes to %s: %v", r.recording, r.notThere)
-	}
+	r.sayElsewhere()
 	source, err := watch.New(watch.Options{
-		Group:       r.group,
-		Scopes:      r.scopes,
-		HeapProfile: !r.noHeapProfile,
-		ProfileRate: r.profileRate,
-		FollowForks: r.followForks,
-		KeepArgs:    bool(r.keepArgs),
-		EndWithUs:   r.endWithUs,
+		Group:         r.group,
+		Scopes:        r.scopes,
+		Orphans:       firstProcess() && r.load == "",
+		EndWithMain:   firstProcess(),
+		HeapProfile:   !r.noHeapProfile,
+		ProfileRate:   r.profileRate,
+		FollowForks:   r.followForks,
+		LeaveChildren: r.leaveChildren,
+		KeepArgs:      bool(r.keepArgs),
+		Room:          tableRoom,
+		EndWithUs:     r.endWithUs,
 	})
 	if err != nil {
-		return 0, r.abandon(err)
+		err = r.abandon(err)
+		if !r.mustStart() {
+			return 0, err
+		}
+		return r.unwatched(s, err)
 	}
 	defer source.Close()
 	r.source = source
+	source.ShareOwn()
+	r.asking.heaps.share(source.SharesLimit())
+	r.sayAccount()
+	defer reapOrphans()()
 	stdin, _ := s.in.(*os.File)
 	r.sharesTerminal = isTTY(stdin)
-	pid, err := source.Start(r.command(watch.Command{
-		Files:    []*os.File{stdin, fileOf(s.out), fileOf(s.err)},
+	pid, err := r.start(r.command(watch.Command{
+		Files:    []*os.File{stdin, fileOf(r.programOutput(s)), fileOf(s.err)},
 		OwnGroup: !r.sharesTerminal,
 	}))
 	if err != nil {
@@ -152,11 +173,25 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
 	sayTemporary(r.status, r.recording)
+	r.status.hold()
+	defer r.status.release()
 	if !r.see(ctx, s) {
 		return r.follow(pid), nil
 	}
 	r.asking.keepRest(r.writer)
 	return source.ExitCode(), nil
+}
+
+// start starts the program, untraced where no program may be traced.
+func (r *session) start(c watch.Command) (int, error) {
+	pid, err := r.source.Start(c)
+	if err != nil && watch.IsUntraceable(err) {
+		if untraced, again := r.source.StartUntraced(c, err); again == nil {
+			r.status.say("highwater: %s cannot be traced here, so that its last moment is not read: %v; a process has one tracer, and seccomp may forbid ptrace", filepath.Base(r.args[0]), syscall.EPERM)
+			return untraced, nil
+		}
+	}
+	return pid, err
 }
 
 // command adds the program, and what it is started through.
@@ -176,7 +211,7 @@ func (r *session) see(ctx context.Context, s *streams) (whole bool) {
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
 	defer cancel()
-	stop := stopper{programs: r.source, grace: r.grace}
+	stop := stopper{programs: r.source, grace: r.grace, sent: &r.sent, before: r.asking.heaps.atEnd}
 	helpers.Go(func() { r.forward(ctx) })
 	if r.runFor > 0 {
 		helpers.Go(func() { r.endAfter(ctx, r.runFor, stop.because(sample.SignalTime)) })
@@ -192,6 +227,7 @@ func (r *session) see(ctx context.Context, s *streams) (whole bool) {
 	}
 	r.asking.start(ctx, &helpers)
 	small := newThrift()
+	small.shares = r.source.SharesLimit()
 	defer small.end()
 	loop := &capture.Loop{
 		Source: r.asking.heaps.of(r.source),
@@ -204,11 +240,11 @@ func (r *session) see(ctx context.Context, s *streams) (whole bool) {
 				r.onPoint(p)
 			}
 			if !r.quiet {
-				r.status.point(p)
+				r.status.point(r, p)
 			}
 		},
 		OnSinkError: func(err error) {
-			r.status.say("highwater: the recording ends here, the program goes on: %v", err)
+			r.status.warn("highwater: the recording ends here, the program keeps running: %v", err)
 		},
 	}
 	// A sink error is told above; the program's life does not depend on it.
@@ -219,7 +255,7 @@ func (r *session) see(ctx context.Context, s *streams) (whole bool) {
 // its exit code. What it gets of signals is passed on.
 func (r *session) follow(pid int) int {
 	r.hangs = true
-	r.status.say("highwater: a read of the program hangs, as of a file server that does not answer: it was let go and goes on, and its recording ends here")
+	r.status.warn("highwater: a read of the program hangs, as of a file server that does not answer: detached; the program keeps running, and its recording ends here")
 	ended := make(chan int, 1)
 	go func() { ended <- reap(pid) }()
 	for {
@@ -281,7 +317,7 @@ func (r *session) endAfter(ctx context.Context, d time.Duration, stop stopper) {
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-		r.status.say("%s are over: stopping the program", units.Duration(d))
+		r.status.say("%s are over: stopped the program", units.Duration(d))
 		stop.stop(ctx)
 	}
 }
@@ -306,13 +342,18 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 	}
 	r.source.Note(sample.Event{Kind: sample.EventLoadStart, Text: r.keepArgs.shell(r.load)})
 	code, output, err := runLoad(ctx, r.load, r.loadGroup, out)
-	if err != nil {
+	if ctx.Err() != nil {
+		r.status.say("the program ended: stopped the load")
+	} else if err != nil {
 		r.status.say("highwater: %v", err)
 		code, output = exitFailed, err.Error()
 	}
 	r.source.Note(sample.Event{Kind: sample.EventLoadEnd, Value: int64(code), Text: procfs.RedactText(output)})
 	if ctx.Err() == nil {
-		r.status.say("the load ended with code %d: stopping the program", code)
+		r.status.say("the load ended with code %d: stopped the program", code)
+		if code != exitDone {
+			r.loadFailed = &exitError{code: exitFailed, err: fmt.Errorf("the load failed: it ended with code %d", code), hint: "--exit-code program ends with the code of the program instead"}
+		}
 		stop.because(sample.SignalLoadEnd).stop(ctx)
 	}
 }

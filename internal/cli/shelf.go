@@ -109,5 +109,5 @@ func (s *shelf) List() (any, error) {
 	if s.flags.redact {
 		redactList(all)
 	}
-	return map[string]any{"schema": "highwater.list/1", "recordings": all}, nil
+	return map[string]any{"schema": "highwater.list/1", "recordings": all, "groups": groupsOf(all)}, nil
 }

@@ -46,7 +46,7 @@ func (f explainFlags) listFunction(s *streams, path string) error {
 	if f.json {
 		return report.JSON(s.out, l)
 	}
-	return report.ListingText(s.page(), l, report.Options{Color: s.color(), Next: "highwater diff " + typed(path) + toFlag(f.at)})
+	return report.ListingText(s.page(), l, s.look().With("highwater diff "+typed(path)+toFlag(f.at)))
 }
 
 // toFlag is the flag that asks diff for a moment.

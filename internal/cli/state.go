@@ -169,18 +169,14 @@ func storedRecordings() ([]stored, error) {
 	return all, nil
 }
 
+// latest names the newest recording, unless a file is called so.
+const latest = "latest"
+
 // findRecording is the file that an argument names: a path, a name of the state
-// directory with or without .hwm, or with no argument the latest recording.
+// directory with or without .hwm, or, with "latest" or no argument, the newest recording.
 func findRecording(args []string) (string, error) {
 	if len(args) == 0 {
-		all, err := storedRecordings()
-		if err != nil {
-			return "", err
-		}
-		if len(all) == 0 {
-			return "", usagef("highwater run -- PROGRAM makes one", "there is no recording yet")
-		}
-		return all[0].path, nil
+		return latestRecording()
 	}
 	name := args[0]
 	candidates := []string{name, name + suffix}
@@ -188,11 +184,35 @@ func findRecording(args []string) (string, error) {
 		candidates = append(candidates, filepath.Join(dir, name), filepath.Join(dir, name+suffix))
 	}
 	for _, path := range candidates {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && !info.IsDir():
 			return path, nil
+		case errors.Is(err, fs.ErrPermission):
+			return "", forbidden(path)
 		}
 	}
+	if name == latest {
+		return latestRecording()
+	}
 	return "", usagef("highwater list shows the recordings", "no recording %q", name)
+}
+
+func latestRecording() (string, error) {
+	all, err := storedRecordings()
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 {
+		return "", usagef("highwater run -- PROGRAM makes one", "there is no recording yet")
+	}
+	return all[0].path, nil
+}
+
+// forbidden is that this user may not look where a recording would be.
+func forbidden(path string) error {
+	return &exitError{code: exitNotPermitted, err: fmt.Errorf("read the recording %s: permission denied", path),
+		hint: "a recording is for the user who made it: run highwater as that user, or as root"}
 }
 
 // shortName is how a recording is called in a command to type: its bare name

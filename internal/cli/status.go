@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,85 +15,134 @@ import (
 
 const (
 	statusEvery = 200 * time.Millisecond // on a terminal
-	plainEvery  = 10 * time.Second       // elsewhere
+	newsFor     = 3 * time.Second        // for which news is part of the live line
+	growthOver  = time.Second            // growth is measured over this time at least
 )
 
-// eraseLine goes to the line's beginning and empties it (ECMA-48, EL).
-const eraseLine = "\r\x1b[K"
-
-// status is the line that says how the program does: rewritten in place on a
-// terminal, a plain line now and then elsewhere.
+// status tells how a program does: by one line that is rewritten in place on a terminal,
+// and by lines of their own for what must be said. While a program that run started
+// writes to the same place, what can wait waits for its end.
 type status struct {
-	w        io.Writer
-	terminal bool
+	w    io.Writer
+	live *live
 
 	mu      sync.Mutex
+	what    string // the line begins with it
+	source  any    // of the last point
 	start   time.Time
-	last    time.Time
-	lastUse sample.Bytes
-	drawn   bool
+	last    time.Time // drawn
+	growth  float64   // bytes a second
+	since   time.Time // growth is measured from there
+	had     sample.Bytes
+	news    string
+	newsAt  time.Time
+	held    bool
+	waiting []string // lines to be said once nothing is held
 }
 
-func newStatus(w io.Writer) *status {
-	return &status{w: w, terminal: isTerminal(w)}
-}
+func newStatus(w io.Writer) *status { return &status{w: w, live: newLive(w)} }
 
-// say prints a line of progress above the live line; what is in args makes no other.
+// say prints a line above the live line, or keeps it until release; what is in args makes
+// no other line. A line that waits already is not repeated.
 func (s *status) say(format string, args ...any) {
+	var line strings.Builder
+	visible.Fprintf(&line, format, args...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear()
-	visible.Fprintf(s.w, format+"\n", args...)
+	if !s.held {
+		s.print(line.String())
+		return
+	}
+	s.setNews(line.String())
+	if !slices.Contains(s.waiting, line.String()) {
+		s.waiting = append(s.waiting, line.String())
+	}
+}
+
+// warn prints a line at once.
+func (s *status) warn(format string, args ...any) {
+	var line strings.Builder
+	visible.Fprintf(&line, format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.print(line.String())
+}
+
+// tell shows a line of what goes well: for a while in the live line, else as say does
+// unless lines are held.
+func (s *status) tell(format string, args ...any) {
+	var line strings.Builder
+	visible.Fprintf(&line, format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held || s.live.terminal {
+		s.setNews(line.String())
+		return
+	}
+	s.print(line.String())
+}
+
+func (s *status) setNews(line string) { s.news, s.newsAt = line, time.Now() }
+
+func (s *status) print(line string) {
+	s.live.clear()
+	_, _ = io.WriteString(s.w, line+"\n") // shown already; nobody reads: the work goes on
+}
+
+// hold keeps back what can wait, until release.
+func (s *status) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = true
+}
+
+// release says what waited.
+func (s *status) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range s.waiting {
+		s.print(line)
+	}
+	s.held, s.waiting = false, nil
+}
+
+// about begins the live line with a name.
+func (s *status) about(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.what = what + " "
 }
 
 // end removes the live line.
-func (s *status) end() {
+func (s *status) end() { s.live.clear() }
+
+// point draws a full point of a source, if one is due.
+func (s *status) point(source any, p *sample.Point) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear()
-}
-
-func (s *status) clear() {
-	if s.drawn {
-		_, _ = io.WriteString(bare(s.w), eraseLine)
-		s.drawn = false
-	}
-}
-
-// point draws a full point, if one is due.
-func (s *status) point(p *sample.Point) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.start.IsZero() {
-		s.start, s.last = p.At, p.At
-		s.lastUse, _ = figures(p) // what a program has as its watch begins is no growth
-	}
-	every := plainEvery
-	if s.terminal {
-		every = statusEvery
-	}
-	since := p.At.Sub(s.last)
-	if since < every {
-		return
-	}
-	line := s.line(p, since)
-	s.last = p.At
-	if !s.terminal {
-		visible.Fprintf(s.w, "%s\n", line)
-		return
-	}
-	_, _ = io.WriteString(bare(s.w), eraseLine)
-	visible.Fprintf(s.w, "%s", line)
-	s.drawn = true
-}
-
-func (s *status) line(p *sample.Point, since time.Duration) string {
 	use, parts := figures(p)
-	growth := float64(int64(use)-int64(s.lastUse)) / since.Seconds()
-	s.lastUse = use
-	parts = append([]string{fmt.Sprintf("%6s", elapsed(p.At.Sub(s.start)))}, parts...)
-	if growth > float64(sample.MiB) {
-		parts = append(parts, "growing "+units.Rate(growth))
+	if source != s.source { // what a program has as its watch begins is no growth
+		s.source, s.start, s.last, s.since, s.had, s.growth = source, p.At, p.At, p.At, use, 0
+		return
+	}
+	if d := p.At.Sub(s.since); d >= growthOver {
+		s.growth = float64(int64(use)-int64(s.had)) / d.Seconds()
+		s.since, s.had = p.At, use
+	}
+	if p.At.Sub(s.last) < statusEvery {
+		return
+	}
+	s.last = p.At
+	s.live.draw(s.line(p.At, parts))
+}
+
+func (s *status) line(at time.Time, parts []string) string {
+	parts = append([]string{s.what + fmt.Sprintf("%6s", elapsed(at.Sub(s.start)))}, parts...)
+	if s.growth > float64(sample.MiB) {
+		parts = append(parts, "growing "+units.Rate(s.growth))
+	}
+	if s.news != "" && time.Since(s.newsAt) < newsFor {
+		parts = append(parts, s.news)
 	}
 	return strings.Join(parts, "  ")
 }

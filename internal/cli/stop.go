@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -20,6 +22,35 @@ type stopper struct {
 	programs *watch.Source
 	grace    time.Duration
 	reason   string // one of sample's for an EventSignal
+	before   func() // is called before the program gets its first signal
+	sent     *sentSignals
+}
+
+// sentSignals are those that stoppers sent to a program that ran. The zero value is
+// ready.
+type sentSignals struct {
+	mu      sync.Mutex
+	signals map[syscall.Signal]string // and why
+}
+
+func (s *sentSignals) add(sig syscall.Signal, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.signals == nil {
+		s.signals = map[syscall.Signal]string{}
+	}
+	if s.signals[sig] == "" {
+		s.signals[sig] = reason
+	}
+}
+
+// asAsked says whether an exit code of the program is that of a signal that was sent as
+// --for or --load asks for. An OOM kill of a program that nobody told to end is none.
+func (s *sentSignals) asAsked(code int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	reason := s.signals[syscall.Signal(code-signalExitCodeOff)]
+	return reason == sample.SignalTime || reason == sample.SignalLoadEnd
 }
 
 // because is the same stopper with a reason to note.
@@ -32,7 +63,11 @@ func (st stopper) because(reason string) stopper {
 // that it can end its children in its own way; those that outlive it get theirs
 // then. The grace's end is the end of all.
 func (st stopper) stop(ctx context.Context) {
+	st.before()
 	told := st.programs.Left() > 0
+	if !told {
+		st.sent.add(syscall.SIGTERM, st.reason)
+	}
 	_ = st.programs.Signal(syscall.SIGTERM, st.reason) // gone already: Done tells
 	grace := time.After(st.grace)
 	look := time.NewTicker(leftPoll)
@@ -45,6 +80,7 @@ func (st stopper) stop(ctx context.Context) {
 			return
 		case <-grace:
 			over = true
+			st.sent.add(syscall.SIGKILL, st.reason)
 		case <-look.C:
 		}
 		switch {

@@ -17,10 +17,15 @@ type streams struct {
 	in  io.Reader
 	out *visible.Writer
 	err *visible.Writer
+	// live says on err how long something takes, until anything is written to out.
+	live *live
 }
 
 func newStreams(in io.Reader, out, errOut io.Writer) *streams {
-	return &streams{in, visible.NewWriter(out), visible.NewWriter(errOut)}
+	s := &streams{in: in, out: visible.NewWriter(out), err: visible.NewWriter(errOut), live: newLive(errOut)}
+	s.out.Before(s.live.end)
+	s.err.Before(s.live.clear)
+	return s
 }
 
 // flush writes what of a character came without its end.
@@ -39,6 +44,7 @@ func (s *streams) complain(err error) {
 // page is where a page of report goes, which has shown what is not ours and coloured it
 // afterwards.
 func (s *streams) page() io.Writer {
+	s.live.end()
 	if s.color() {
 		return s.out.Unescaped()
 	}
@@ -49,7 +55,10 @@ func (s *streams) page() io.Writer {
 func (s *streams) color() bool { return useColor(s.out) }
 
 // binary is where a file goes that is not text. It is refused on a terminal before.
-func (s *streams) binary() io.Writer { return s.out.Unescaped() }
+func (s *streams) binary() io.Writer {
+	s.live.end()
+	return s.out.Unescaped()
+}
 
 // bare is a stream for what a program that the user named writes itself, and for the
 // control sequences of the live line.

@@ -98,7 +98,7 @@ func TestNobodyIsHeldWhileAReadOfAnotherProgramHangs(t *testing.T) {
 	}
 	innocent.cmd.Process.Kill()
 	innocent.cmd.Wait() // held, it would never end
-	b.await(t, "KILLED")
+	b.await(t, "killed by SIGKILL")
 	b.signal(t, syscall.SIGTERM)
 	if code := b.end(t); code != 0 {
 		t.Errorf("code %d:\n%s", code, b.seen.String())
@@ -144,7 +144,7 @@ func TestARunGoesOnWhereAnExecutableIsNotAnswered(t *testing.T) {
 	}
 	b := launch(t, path, cmd)
 	b.await(t, "^tick 2 ") // the child runs, though highwater waits for its executable
-	b.await(t, "it was let go and goes on")
+	b.await(t, "the program keeps running")
 	fmt.Fprintln(in)
 	if code := b.end(t); code != 7 {
 		t.Errorf("code %d, want the program's 7:\n%s", code, b.seen.String())

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"os"
+	"strconv"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -15,6 +16,7 @@ type tape struct {
 	writer *recording.Writer
 	status *status
 	quiet  bool // do not print the answer
+	json   bool // print it as JSON
 	typed  startedAs
 }
 
@@ -22,7 +24,7 @@ type tape struct {
 // the answer, which is nil where there is none.
 func (t *tape) conclude(s *streams) *explain.Answer {
 	err := t.writer.Flush()
-	a, answerErr := t.answer()
+	a, answerErr := t.bounded()
 	if answerErr == nil && err == nil {
 		err = keepVerdict(t.writer, a)
 	}
@@ -32,16 +34,39 @@ func (t *tape) conclude(s *streams) *explain.Answer {
 	if err != nil && !errors.Is(err, recording.ErrClosed) { // what ended it early was told then
 		t.status.say("highwater: finish the recording: %v", err)
 	}
+	keepBound(t.path, t.status.say)
 	switch {
 	case answerErr != nil:
 		t.status.say("highwater: %v", answerErr)
-	case !t.quiet:
-		visible.Fprintf(s.out, "\n")
-		if err := (explainFlags{}).print(s, t.path, a); err != nil {
+	case t.json || !t.quiet:
+		if err := t.print(s, a); err != nil {
 			t.status.say("highwater: print the answer: %v", err)
 		}
 	}
 	return a
+}
+
+// bounded is the answer within the bounds of explain, and half of the memory that is free:
+// a program that was made to do harm may have had very much written of it. The recording
+// is there in any case.
+func (t *tape) bounded() (*explain.Answer, error) {
+	var a *explain.Answer
+	w := watchman{what: "the answer", most: usedMemory() + min(mostReading, availableMemory()/2), long: longReading}
+	err := w.run(func() (err error) {
+		a, err = t.answer()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (t *tape) print(s *streams, a *explain.Answer) error {
+	if !t.json {
+		visible.Fprintf(s.out, "\n")
+	}
+	return explainFlags{json: t.json}.print(s, t.path, a)
 }
 
 // answer is what explain says of the recording, with the arguments that the
@@ -70,12 +95,16 @@ func (t *tape) abandon(err error) error {
 // keepVerdict writes what list shows and what makes the next recording's
 // fingerprint "seen".
 func keepVerdict(w *recording.Writer, a *explain.Answer) error {
-	for key, value := range map[string]string{
+	rows := map[string]string{
 		metaState:       string(a.Outcome.State),
 		metaVerdict:     string(a.Verdict.Class),
 		metaSentence:    a.Verdict.Sentence,
 		metaFingerprint: a.Verdict.Fingerprint,
-	} {
+	}
+	if peak := a.Outcome.PeakBytes; peak != nil {
+		rows[metaPeak] = strconv.FormatUint(uint64(*peak), 10)
+	}
+	for key, value := range rows {
 		if err := w.SetMeta(key, value); err != nil {
 			return err
 		}

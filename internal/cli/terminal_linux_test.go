@@ -104,7 +104,7 @@ func TestATerminalShowsALiveLineAndRemovesIt(t *testing.T) {
 	s.await(t, `ready, live 8.0 MiB`)
 	s.await(t, `\r\x1b\[K +\d+ s  [0-9.]+ MiB  Go heap [^\r\n]*, goal `)
 	s.await(t, `ended with`)
-	s.await(t, `steady  (\x1b\[1m)?(\x1b\[32m)?exited.* with code 0`)
+	s.await(t, `steady (\x1b\[1m)?(\x1b\[32m)?exited normally`)
 	s.await(t, `ready> `)
 	lastLine := strings.LastIndex(s.text, "  Go heap ")
 	if rest := s.text[lastLine:]; !regexp.MustCompile(`(?s)^[^\r\n]*\r\x1b\[K|^[^\r\n]*ended with`).MatchString(rest) {
@@ -154,7 +154,7 @@ func TestARunCanBeStoppedAndContinued(t *testing.T) {
 	s.await(t, `tick \d+ `)
 	s.await(t, `tick \d+ `)
 	s.press(t, ctrlC)
-	s.await(t, `stopped by Ctrl-C`)
+	s.await(t, `Ctrl-C stopped the program`)
 	s.await(t, `ready> `)
 	s.press(t, "echo code $?\n")
 	if code := s.await(t, `code (\d+)`)[1]; code != "130" {

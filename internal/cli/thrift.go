@@ -26,6 +26,7 @@ type thrift struct {
 	next    time.Time
 	sample  []metrics.Sample
 	settled bool // it has begun, and what only the beginning needed was given back
+	shares  bool // the program's memory limit is ours, too
 }
 
 // newThrift leaves alone what the user's environment sets.
@@ -63,13 +64,16 @@ func (t *thrift) adjust(now time.Time) {
 }
 
 // end lets the explanation, which comes after the program's end, have what it
-// needs.
+// needs: half of what is free, under the limit of a program that may have left others.
 func (t *thrift) end() {
-	t.sample = nil
-	if os.Getenv("GOGC") == "" {
+	limit := int64(math.MaxInt64)
+	if t.shares {
+		limit = max(thriftLimit, int64(availableMemory()/2))
+	} else if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(100)
 	}
+	t.sample = nil
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetMemoryLimit(limit)
 	}
 }

@@ -22,29 +22,28 @@ import (
 // topFlags are top's flags as given.
 type topFlags struct {
 	watchFlags
-	noRecord, once, json bool
+	record, noRecord, once, json bool
 }
 
 func topCommand(s *streams) *cobra.Command {
 	f := topFlags{watchFlags: watchFlags{quiet: true, ask: askFlags{probeRate: 1}}} // nothing is asked of them
 	c := &cobra.Command{
-		Use:   "top [PID|NAME...|--cgroup PATH|--container ID|--all]",
-		Short: "Watch programs live in the terminal: how near each is to its limit, and why",
-		Long: `Shows programs that run already, as watch sees them: memory against the limit,
-growth, the time to the limit at that pace, the collector's share of the CPU time.
-Enter shows one of them in full: where its memory is, which lines of code hold it,
-its last collections. e explains what was recorded so far, s keeps a moment now,
-? shows all keys. Without a program it watches every Go program, as --all does.
+		Use:   "top [PID|NAME...|--container NAME|--cgroup PATH|--all]",
+		Short: "Show running programs live: how near each is to its limit, and why",
+		Long: `Shows running programs in the terminal: memory against the limit, growth, the time left
+to the limit, and the GC's share of the CPU time. Enter shows one program in full: where
+its memory is, which lines allocated it, its last GCs. e explains what was recorded so
+far, s keeps a moment now, ? shows all keys. Without arguments it shows every Go program.
+Where there are more than --at-most, it shows the largest.
 
-It watches and records as highwater watch does, at the same cost, and lets go of the
-programs when it is left: they go on, and the recordings stay, for highwater explain.
-With --no-record they lie in a temporary folder, and go with the view.
+It attaches as highwater watch does, at the same cost. When you leave it, it detaches and
+the programs keep running. It leaves no recordings behind unless you give --record.
 
-A program that is killed stays in the list, with what highwater explain says of it.
-It needs a terminal; on a pipe, or with --once, it prints the table once and ends.`,
+A program that is killed stays in the list, with the reason. On a pipe, or with --once,
+top prints the table once.`,
 		Example: `  highwater top
   highwater top server
-  highwater top --container 3f4e5d6c7b8a
+  highwater top --container web
   highwater top --once | sort -k4
   highwater top --json server | jq '.programs[].used_bytes'`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -52,22 +51,25 @@ It needs a terminal; on a pipe, or with --once, it prints the table once and end
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.cgroup, "cgroup", "", "watch all that is in this cgroup: its `path` as in /proc/PID/cgroup, or its directory")
-	flags.StringVar(&f.container, "container", "", "watch the container with this `ID`, or the beginning of one: Docker, containerd, CRI-O, Podman")
-	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace (the default)")
-	flags.IntVar(&f.atMost, "at-most", 32, "how many programs at the same time, with --all or a NAME")
-	flags.IntVar(&f.rate, "rate", 10, "samples a second in calm")
-	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "switch heap profiling on, by a write into its memory, in a program that runs without it")
-	flags.BoolVar(&f.figuresAlone, "figures-alone", false, "watch also a program whose memory may not be read: its resident set and its cgroup's charge")
-	flags.BoolVar(&f.noRecord, "no-record", false, "leave no recordings behind")
-	flags.BoolVar(&f.once, "once", false, "print the table once and end, as on a pipe")
-	flags.BoolVar(&f.json, "json", false, "print it as JSON, once")
+	f.addPlaces(c)
+	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace (default)")
+	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
+	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory is stable (up to 1000 near the limit)")
+	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "enable heap profiling in a program that runs without it, by one write into its memory")
+	flags.BoolVar(&f.figuresAlone, "rss-only", false, "without permission to read the memory of a program, record its RSS and cgroup usage only")
+	formerly(flags, &f.figuresAlone, "figures-alone")
+	c.ValidArgsFunction = completePrograms
+	flags.BoolVar(&f.record, "record", false, "keep the recordings, for highwater explain")
+	flags.BoolVar(&f.noRecord, "no-record", false, "leave no recordings behind (the default)")
+	_ = flags.MarkHidden("no-record") // it is there
+	flags.BoolVar(&f.once, "once", false, "print the table once and exit, as on a pipe")
+	flags.BoolVar(&f.json, "json", false, "print the table once as JSON")
 	f.keepArgs.add(c)
 	return c
 }
 
 func (f topFlags) run(ctx context.Context, s *streams, args []string) error {
-	if len(args) == 0 && f.cgroup == "" && f.container == "" {
+	if len(args) == 0 && f.places() == 0 {
 		f.all = true
 	}
 	w, err := f.plan("top", args)
@@ -75,15 +77,17 @@ func (f topFlags) run(ctx context.Context, s *streams, args []string) error {
 		return err
 	}
 	switch {
+	case f.record && f.noRecord:
+		return usagef("highwater top --record", "--record and --no-record exclude each other")
 	case f.json:
 		return w.printOnce(s, top.JSON)
 	case f.once || !isTTY(fileOf(s.out)):
-		return w.printOnce(s, func(rows []top.Row) (string, error) { return top.Table(rows, tableWidth), nil })
+		return w.printOnce(s, func(rows []top.Row, _ int) (string, error) { return top.Table(rows, tableWidth), nil })
 	case !isTerminal(s.out):
 		return usagef("highwater top --once prints the table; highwater watch follows in lines", "the terminal cannot be drawn on: TERM=%s", os.Getenv("TERM"))
 	}
 	t := &topping{watching: w, streams: s, board: top.NewBoard()}
-	if f.noRecord {
+	if !f.record {
 		if t.dir, err = os.MkdirTemp("", "highwater-top-"); err != nil {
 			return fmt.Errorf("make a folder for the recordings: %w", err)
 		}

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -159,7 +160,7 @@ func TestTopShowsALeakExplainsItAndLeavesTheTerminalAsItWas(t *testing.T) {
 	p := openPane(t, 80, 24)
 	p.enter(t, "stty -g > $XDG_STATE_HOME/before; echo kept")
 	p.await(t, `(?m)^kept\nready>$`)
-	command := highwater(t) + " top " + filepath.Base(program) + " --enable-heap-profile"
+	command := highwater(t) + " top " + filepath.Base(program) + " --record --enable-heap-profile"
 	p.tmux(t, "send-keys", "-l", command)
 	before := p.await(t, `heap-profile$`)
 	p.press(t, "Enter")
@@ -173,7 +174,7 @@ func TestTopShowsALeakExplainsItAndLeavesTheTerminalAsItWas(t *testing.T) {
 	p.press(t, "s")
 	p.await(t, `a moment of lk\d+ is kept`)
 	p.press(t, "e")
-	p.await(t, `(?s)explain lk.*WHERE the memory was`)
+	p.await(t, `(?s)explain lk.*MEMORY AT THE `)
 	p.press(t, "q", "q")
 	p.await(t, `PROGRAM .*FULL`)
 
@@ -256,7 +257,7 @@ var colour = regexp.MustCompile(`\x1b\[([0-9;:]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7]
 func TestTopIsReadableWithoutColourUnicodeOrRoom(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
-	top := highwater(t) + " top --no-record " + target.pid()
+	top := highwater(t) + " top " + target.pid()
 	row := target.pid() + ` lk\d+ .*256 MiB`
 	for _, c := range []struct {
 		name, env string
@@ -276,7 +277,7 @@ func TestTopIsReadableWithoutColourUnicodeOrRoom(t *testing.T) {
 			p.press(t, "?")
 			p.await(t, `collector's share`)
 			p.press(t, "q", "q")
-			p.await(t, `it goes on\s+ready>$`)
+			p.await(t, `it keeps running\s+ready>$`)
 			raw := p.raw.String()
 			if got := colour.MatchString(raw); got != c.colour {
 				t.Errorf("colours: %v, want %v:\n%q", got, c.colour, raw)
@@ -285,7 +286,7 @@ func TestTopIsReadableWithoutColourUnicodeOrRoom(t *testing.T) {
 				t.Errorf("ASCII alone: %v, want %v:\n%q", got, c.ascii, raw)
 			}
 			if made, _ := filepath.Glob(filepath.Join(filepath.Dir(p.socket), "highwater", "*.hwm")); made != nil {
-				t.Errorf("--no-record left %v", made)
+				t.Errorf("it left %v, and nobody asked for recordings", made)
 			}
 		})
 	}
@@ -298,7 +299,7 @@ func TestTopIsReadableWithoutColourUnicodeOrRoom(t *testing.T) {
 		p.tmux(t, "resize-window", "-x", "140", "-y", "50")
 		p.await(t, `LIMIT +% FULL▾ .*LIMIT IN`)
 		p.press(t, "q")
-		p.await(t, `it goes on\s+ready>$`)
+		p.await(t, `it keeps running\s+ready>$`)
 	})
 	t.Run("a dumb terminal", func(t *testing.T) {
 		p := openPane(t, 80, 24, "TERM=dumb")
@@ -315,7 +316,7 @@ func TestTopLetsGoWhileItIsStoppedAndEndsBySignal(t *testing.T) {
 	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
 	p := openPane(t, 80, 24)
 	p.enter(t, "stty -g > $XDG_STATE_HOME/before")
-	p.enter(t, highwater(t)+" top --no-record "+target.pid())
+	p.enter(t, highwater(t)+" top "+target.pid())
 	row := target.pid() + ` lk\d+ .*256 MiB`
 	p.await(t, row)
 	if len(tracers(t, target.pid())) == 0 {
@@ -338,7 +339,7 @@ func TestTopLetsGoWhileItIsStoppedAndEndsBySignal(t *testing.T) {
 	if out, err := exec.Command("kill", "-TERM", found[0]).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	p.await(t, `it goes on\s+ready>$`)
+	p.await(t, `it keeps running\s+ready>$`)
 	p.enter(t, "stty -g > $XDG_STATE_HOME/after; echo ended")
 	p.await(t, `(?m)^ended$`)
 	p.sameModes(t)
@@ -350,7 +351,7 @@ func TestTopGivesTheTerminalBackWhenItIsHungUp(t *testing.T) {
 	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
 	p := openPane(t, 80, 24)
 	p.enter(t, "stty -g > $XDG_STATE_HOME/before")
-	p.enter(t, highwater(t)+" top --no-record "+target.pid())
+	p.enter(t, highwater(t)+" top "+target.pid())
 	p.await(t, target.pid()+` lk\d+ .*256 MiB`)
 	found := tracers(t, target.pid())
 	if len(found) == 0 {
@@ -359,7 +360,7 @@ func TestTopGivesTheTerminalBackWhenItIsHungUp(t *testing.T) {
 	if out, err := exec.Command("kill", "-HUP", found[0]).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	p.await(t, `it goes on\s+ready>$`)
+	p.await(t, `it keeps running\s+ready>$`)
 	p.enter(t, "stty -g > $XDG_STATE_HOME/after; echo ended")
 	p.await(t, `(?m)^ended$`)
 	p.sameModes(t)
@@ -438,5 +439,49 @@ func TestTopOnAPipePrintsTheTableOnce(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), c.says) {
 			t.Errorf("top %q: code %d, wants to say %q:\n%s", c.args, cmd.ProcessState.ExitCode(), c.says, out)
 		}
+	}
+}
+
+// Of more programs than there is room for, the largest are shown, and how many there are.
+func TestTopShowsTheLargestOfAllPrograms(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	program := ownLeak(t)
+	name := filepath.Base(program)
+	large := leakIn(t, program, hwtest.Limit(t, limit), "-rate", "0", "-max", "60MiB", "-for", "20m")
+	small := leakIn(t, program, hwtest.Limit(t, limit), "-rate", "0", "-max", "20MiB", "-for", "20m")
+	for s, most := range map[*stranger]string{large: "remembered 48.0 MiB", small: "remembered 16.0 MiB"} {
+		for s.lines.Scan() && !strings.Contains(s.lines.Text(), most) {
+		}
+	}
+	p := openPane(t, 100, 24)
+	p.enter(t, highwater(t)+" top "+name+" --at-most 1")
+	p.await(t, `the largest 1 of 2 programs(?s).*`+large.pid()+` lk\d+ .*256 MiB`)
+	larger := leakIn(t, program, hwtest.Limit(t, limit), "-rate", "0", "-max", "120MiB", "-for", "20m")
+	screen := p.await(t, `the largest 1 of 3 programs(?s).*`+larger.pid()+` lk\d+ .*256 MiB`)
+	if strings.Contains(screen, small.pid()+" lk") {
+		t.Errorf("the smallest is shown:\n%s", screen)
+	}
+	p.press(t, "q")
+	p.await(t, `ready>$`)
+
+	var table, said strings.Builder
+	once := exec.Command(highwater(t), "top", "--once", name, "--at-most", "2")
+	once.Stdout, once.Stderr = &table, &said
+	if err := once.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(table.String(), larger.pid()) || !strings.Contains(table.String(), large.pid()) || strings.Contains(table.String(), small.pid()) {
+		t.Errorf("want %s and %s without %s:\n%s", larger.pid(), large.pid(), small.pid(), table.String())
+	}
+	if want := "2 of 3 programs, the largest (--at-most 3 shows all)"; !strings.Contains(said.String(), want) {
+		t.Errorf("it says %q, want %q", said.String(), want)
+	}
+	out, err := exec.Command(highwater(t), "top", "--json", name, "--at-most", "2").Output()
+	var got struct {
+		Found    int
+		Programs []struct{ PID int }
+	}
+	if err := errors.Join(err, json.Unmarshal(out, &got)); err != nil || got.Found != 3 || len(got.Programs) != 2 {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/container"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/top"
+	"github.com/highwater-go/highwater/internal/visible"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -16,7 +18,7 @@ import (
 const tableWidth = 120
 
 // printOnce prints the table as of now, in the form that is given. It records nothing.
-func (w *watching) printOnce(s *streams, form func([]top.Row) (string, error)) error {
+func (w *watching) printOnce(s *streams, form func(rows []top.Row, found int) (string, error)) error {
 	f := newFollower(w, s)
 	board := top.NewBoard()
 	var errs []error
@@ -31,11 +33,15 @@ func (w *watching) printOnce(s *streams, form func([]top.Row) (string, error)) e
 		}
 		defer group.Close()
 		defer source.Close()
-		look(source, watch.GroupName(group.Path), 0)
+		look(source, container.ShortName(group.Path), 0)
 	}
 	pids, err := w.present()
 	if err != nil {
 		return err
+	}
+	largestFirst(pids)
+	if text := w.crowd(len(pids)); text != "" {
+		defer visible.Fprintf(s.err, "%s\n", text)
 	}
 	for _, pid := range pids[:min(len(pids), w.atMost)] {
 		source, program, err := f.openProgram(pid)
@@ -51,7 +57,7 @@ func (w *watching) printOnce(s *streams, form func([]top.Row) (string, error)) e
 	if len(rows) == 0 && errors.Join(errs...) == nil {
 		return usagef("highwater doctor says what may be watched", "no program to show")
 	}
-	text, err := form(rows)
+	text, err := form(rows, max(len(pids), len(rows)))
 	_, unwritten := io.WriteString(s.out, text)
 	return errors.Join(append(errs, err, unwritten)...)
 }

@@ -23,29 +23,32 @@ func tryCommand(s *streams) *cobra.Command {
 	var f tryFlags
 	c := &cobra.Command{
 		Use:   "try [flags] base=CMD NAME=CMD... | RECORDING [fixed=CMD]",
-		Short: "Variants side by side under a real limit: which one cures it, and what it costs",
+		Short: "Run variants or fixes under a real limit: which one survives, at what cost",
 		Long: `Runs variants of a program under a real memory limit, each several times and in
-turns, and compares what was lost and what they needed. The first is the base: it
-must show its fault, being killed or needing more than --expect says, or nothing
-could be proved. A CMD is a program with its arguments, and may begin with settings
-as in a shell: 'GOMEMLIMIT=400MiB ./server'. No shell is used; write sh -c '...' for one.
+turns, and compares how often they are lost and what they need. The first variant is the
+base. It must show its fault - be killed, or need more than --expect - or nothing can be
+proved. A CMD is a program with its arguments, and may begin with settings as in a shell:
+'GOMEMLIMIT=400MiB ./server'. Highwater uses no shell; write sh -c '...' for one.
 
-Variants that differ from the base by a setting are made by --sweep, those that
-differ by a commit by --git. A run that was killed, livelocked or out of time is a
-bound and never averaged; what may be chance is marked with ~. Each run is recorded.
+--sweep makes variants that differ from the base by a setting, --git those that differ by
+a commit. A run that was killed, livelocked or timed out is a bound and never averaged. A
+difference that may be chance is marked with ~. Every run is recorded.
 
-With a RECORDING, what it ran is run again, under its load and its limit: as it was
-(base=CMD says it anew where values of arguments were left out of the recording),
-with each fix that explain prints and that is a setting or a limit, and the changed
-program that you built. Three runs each; what came of them is kept in the recording,
-and explain says it.
+With a RECORDING, highwater runs its program again under the same load and limit, three
+times each: as it was, with each fix from explain that is a setting or a limit, and with
+the changed program that you built (fixed=CMD). base=CMD gives the command again, where
+the recording leaves out values of arguments. The recording keeps the result, and explain
+shows it.
 
-Exit code 4 says that the base never showed a fault.`,
+Exit code 4: the base never showed a fault.`,
 		Example: `  highwater try uploads-3
   highwater try uploads-3 fixed=./server-new
-  highwater try --limit 256MiB --load ./load.sh --ready 8080 base=./server new=./server-new limit='GOMEMLIMIT=200MiB ./server'
-  highwater try --limit 256MiB --load ./load.sh --ready 8080 --sweep GOGC=20,50 --sweep GOMEMLIMIT=200MiB -- ./server -v
-  highwater try --limit 1GiB --git HEAD~1 --git fix-upload --build 'go build -o server .' base=./server
+  highwater try --limit 256MiB --load ./load.sh --ready 8080 \
+    base=./server new=./server-new limit='GOMEMLIMIT=200MiB ./server'
+  highwater try --limit 256MiB --load ./load.sh --ready 8080 \
+    --sweep GOGC=20,50 --sweep GOMEMLIMIT=200MiB -- ./server -v
+  highwater try --limit 1GiB --git HEAD~1 --git fix-upload \
+    --build 'go build -o server .' base=./server
   highwater try --compare --sweep GOGC=50,100,200 -- ./batch`,
 		RunE: func(c *cobra.Command, args []string) error {
 			plan := func() (*try, error) { return f.plan(args, c.ArgsLenAtDash()) }
@@ -63,14 +66,15 @@ Exit code 4 says that the base never showed a fault.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.limit, "limit", "", "memory limit of each run, without swap (256MiB)")
+	flags.StringVar(&f.limit, "limit", "", "memory limit of each run, without swap, as a `size`: 256MiB; units are binary, 1GB is 1GiB")
+	c.ValidArgsFunction = completeRecordings(1)
 	flags.IntVar(&f.runs, "runs", 6, "runs of each variant")
-	flags.StringArrayVar(&f.sweeps, "sweep", nil, "variants of the base with a `setting` each: GOGC=20,50,100")
-	flags.StringArrayVar(&f.refs, "git", nil, "a variant: the base's command in a throwaway worktree of this git `ref`")
-	flags.StringVar(&f.build, "build", "", "shell `command` that builds the program in a worktree of --git")
-	flags.BoolVar(&f.compare, "compare", false, "there is no fault: compare what they need")
+	flags.StringArrayVar(&f.sweeps, "sweep", nil, "add a variant of the base for each value of this `setting`: GOGC=20,50,100")
+	flags.StringArrayVar(&f.refs, "git", nil, "add a variant: the command of the base in a throwaway worktree of this git `ref`")
+	flags.StringVar(&f.build, "build", "", "build the program in a worktree of --git with this shell `command`")
+	flags.BoolVar(&f.compare, "compare", false, "compare what the variants need, where the base has no fault")
 	flags.StringVar(&f.bench, "bench", "", "write the runs in Go's benchmark format to this `file`, for benchstat")
-	flags.StringVar(&f.html, "html", "", "write a page with the courses of the kept runs to this `file`")
+	flags.StringVar(&f.html, "html", "", "write a page with the curves of the kept runs to this `file`")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	f.trialFlags.add(c)
 	return c

@@ -108,7 +108,7 @@ func (t *try) reproduce(ctx context.Context) error {
 			t.status.say("%s shows its fault: %s", base.Name, r.Why)
 			return nil
 		}
-		t.status.say("%s came to its end, %d of %d: %s", base.Name, n, reproductions, needed(r))
+		t.status.say("%s ended normally, %d of %d: %s", base.Name, n, reproductions, needed(r))
 	}
 	return errNoFault
 }
@@ -154,7 +154,7 @@ func (t *try) answer(err error) *trial.Answer {
 	a.Reproduced, a.Folder = t.reproduced, t.folder
 	switch {
 	case errors.Is(err, errNoFault):
-		a.Sentence = fmt.Sprintf("%s came to its end in all of %d runs: it has no fault here that a variant could cure.", list[0].Name, t.reproduced.Runs)
+		a.Sentence = fmt.Sprintf("%s ended normally in all of %d runs: there is no fault here that a variant could fix.", list[0].Name, t.reproduced.Runs)
 	case errors.Is(err, errInterrupted):
 		a.Notes = append(a.Notes, fmt.Sprintf("interrupted after %d of %d runs", len(t.runs), len(list)*t.tryFlags.runs))
 	}
@@ -200,7 +200,7 @@ func (t *try) print(s *streams, a *trial.Answer) error {
 	if t.json {
 		return report.JSON(s.out, a)
 	}
-	return report.TryText(s.page(), a, report.Options{Color: s.color(), Next: t.next(a)})
+	return report.TryText(s.page(), a, s.look().With(t.next(a)))
 }
 
 // next is the recording to look at: one that was lost, or else the last that is kept.

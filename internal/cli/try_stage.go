@@ -38,18 +38,18 @@ type trialFlags struct {
 
 func (f *trialFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.load, "load", "", "shell `command` to run beside it; when it ends, the program is stopped. If it ends with another code than 0, or the program before it, the run has failed")
-	flags.StringVar(&f.ready, "ready", "", "`port` or URL that answers once the load may begin")
-	flags.DurationVar(&f.readyFor, "ready-timeout", time.Minute, "how long to wait for --ready")
-	flags.StringVar(&f.prepare, "prepare", "", "shell `command` to run before each run, outside its limit")
-	flags.DurationVar(&f.runFor, "for", 0, "stop the program after this time: its run is complete then")
-	flags.DurationVar(&f.timeout, "timeout", defaultTimeout, "stop a run after this time: it is lost then")
-	flags.DurationVar(&f.patience, "patience", trial.Patience, "stop a run in which nothing has moved for so long: it is livelocked then")
-	flags.DurationVar(&f.grace, "grace", 5*time.Second, "time between SIGTERM and SIGKILL when it is to be stopped")
+	flags.StringVar(&f.load, "load", "", "run this shell `command` meanwhile, and stop the program when it ends; a run fails if the load fails, or outlives the program")
+	flags.StringVar(&f.ready, "ready", "", "wait for this `port` or URL to answer before the load starts")
+	flags.DurationVar(&f.readyFor, "ready-timeout", time.Minute, "maximum time to wait for --ready")
+	flags.StringVar(&f.prepare, "prepare", "", "run this shell `command` before each run, outside of its limit")
+	flags.DurationVar(&f.runFor, "for", 0, "stop the program after this time; its run is then complete")
+	flags.DurationVar(&f.timeout, "timeout", defaultTimeout, "stop a run after this time; it then counts as lost")
+	flags.DurationVar(&f.patience, "patience", trial.Patience, "stop a run that has made no progress for this time; it then counts as livelocked")
+	flags.DurationVar(&f.grace, "grace", 5*time.Second, "time from SIGTERM to SIGKILL when a program is stopped")
 	flags.StringVarP(&f.output, "output", "o", "", "new `folder` for the recordings (default: one in the state directory)")
-	flags.BoolVar(&f.keepAll, "keep-all", false, "keep the recordings of all runs (default: those of the typical, the worst and the lost ones)")
-	flags.StringVar(&f.ask.probe, "probe", "", "`URL` to time requests to: http://..., or redis://host:port")
-	flags.Float64Var(&f.ask.probeRate, "probe-rate", 20, "requests a second of --probe")
+	flags.BoolVar(&f.keepAll, "keep-all", false, "keep the recordings of all runs (default: typical, worst and lost ones)")
+	flags.StringVar(&f.ask.probe, "probe", "", "time requests to this `URL`: http://..., or redis://host:port")
+	flags.Float64Var(&f.ask.probeRate, "probe-rate", 20, "requests per second of --probe")
 	f.expect.add(c)
 	f.keepArgs.add(c)
 }
@@ -185,7 +185,10 @@ func (st *stage) see(ctx context.Context, p *plan, s *streams) (*explain.Answer,
 	progress := trial.Progress{Patience: st.patience}
 	var answered atomic.Int64 // of the probe's goroutines
 	r.asking.onAnswered = func(at time.Time) { answered.Store(at.UnixNano()) }
+	st.status.about(strings.TrimSuffix(filepath.Base(p.recording), suffix))
+	defer st.status.end()
 	r.onPoint = func(point *sample.Point) {
+		st.status.point(r, point)
 		if n := answered.Load(); n > 0 {
 			progress.Answered(time.Unix(0, n))
 		}

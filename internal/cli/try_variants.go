@@ -59,11 +59,11 @@ func (f tryFlags) variants(args []string, dash int) (list []variant, err error) 
 // several checks that there is something to compare, under names of their own.
 func (f tryFlags) several(list []variant) error {
 	if len(list) < 2 && !f.compare {
-		return usagef("add NAME=CMD, --sweep GOGC=20,50 or --git REF", "try needs a variant beside the base %s", list[0].Name)
+		return usagef("add NAME=CMD, --sweep GOGC=20,50 or --git REF", "try needs a variant besides the base %s", list[0].Name)
 	}
 	for i, v := range list {
 		if !variantName.MatchString(v.Name) {
-			return usagef("letters, digits and . _ = - are allowed, 24 at most", "%q is no name for a variant", v.Name)
+			return usagef("letters, digits and . _ = - are allowed, 24 at most", "%q is not a name for a variant", v.Name)
 		}
 		if slices.ContainsFunc(list[:i], func(other variant) bool { return other.Name == v.Name }) {
 			return usagef("each variant needs a name of its own", "two variants are called %s", v.Name)
@@ -94,7 +94,7 @@ func parseVariant(arg string) (variant, error) {
 func sweep(base variant, text string) (list []variant, err error) {
 	name, values, ok := strings.Cut(text, "=")
 	if !ok || name == "" || len(words(values)) == 0 {
-		return nil, usagef("--sweep GOGC=20,50,100", "--sweep %q is no setting with values", text)
+		return nil, usagef("--sweep GOGC=20,50,100", "--sweep %q is not a setting with values", text)
 	}
 	for _, value := range words(values) {
 		setting := name + "=" + value

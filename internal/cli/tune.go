@@ -28,13 +28,12 @@ func tuneCommand(s *streams) *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{
 		Use:   "tune [RECORDING]",
-		Short: "Predicted effect of GOGC, GOMEMLIMIT and limits",
-		Long: `Predicts from one recorded run what it would have needed under other settings of
-the collector: peak heap, resident set, number of collections and how much more
-they would have to do. It grades itself by predicting the recorded run; where that
-does not come out again, it refuses. It promises no time and no amount of CPU.
+		Short: "Predict the effect of other GOGC, GOMEMLIMIT and memory limits",
+		Long: `Predicts from one recorded run what the program would have needed under other GC
+settings: peak heap, RSS, number of GCs and GC work. It checks itself by predicting the
+recorded run, and refuses where that fails. It does not predict run time.
 
-Exit code 4 says that it refuses; the answer then says why.`,
+Exit code 4: it refuses, and says why.`,
 		Example: `  highwater tune
   highwater tune server-3 --limit 512MiB
   highwater tune server-3 --gogc 10,20,50,off --gomemlimit 400MiB,450MiB
@@ -49,10 +48,11 @@ Exit code 4 says that it refuses; the answer then says why.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.limit, "limit", "", "limit to advise for (default: the one it ran under)")
-	flags.StringVar(&f.gogc, "gogc", "", "`list` of GOGC values to predict: 20,50,off")
-	flags.StringVar(&f.memoryLimit, "gomemlimit", "", "`list` of GOMEMLIMIT values to predict: 450MiB,off")
-	flags.StringVar(&f.gcAt, "gc-at", "", "collect also at each `event` of a kind (ready, load-start, ...), every 3s, every 100MiB allocated, or 32x in all")
+	c.ValidArgsFunction = completeRecordings(1)
+	flags.StringVar(&f.limit, "limit", "", "advise for this `limit` (default: that of the recorded run)")
+	flags.StringVar(&f.gogc, "gogc", "", "predict these GOGC values, a `list`: 20,50,off")
+	flags.StringVar(&f.memoryLimit, "gomemlimit", "", "predict these GOMEMLIMIT values, a `list`: 450MiB,off")
+	flags.StringVar(&f.gcAt, "gc-at", "", "assume further GCs: at each `event` of a kind (ready, load-start, ...), every 3s, every 100MiB allocated, or 32x in all")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
 	return c
 }
@@ -171,7 +171,7 @@ func (f tuneFlags) print(s *streams, path string, a *pacer.Answer, command []str
 	if f.json {
 		return report.JSON(s.out, a)
 	}
-	return report.TuneText(s.page(), a, report.Options{Color: s.color(), Next: nextOfTune(path, a, command)})
+	return report.TuneText(s.page(), a, s.look().With(nextOfTune(path, a, command)))
 }
 
 // nextOfTune is the command that makes more of it: a run under the limit. command is

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -11,16 +12,16 @@ import (
 )
 
 func verifyCommand(s *streams) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "verify [RECORDING...]",
-		Short: "Whether a recording is whole, and as it was written",
-		Long: `Reads all of a recording: compares every page with its checksum, and checks that
-rows and times are in order, that every reference leads somewhere, and that every heap
-profile decodes. The checksums tell a bad disk and a bad copy; they are no signature:
-who changes a recording on purpose can make them again.
+		Short: "Check that a recording is complete and unchanged",
+		Long: `Reads a whole recording: compares every page with its checksum, and checks that rows and
+times are in order, that every reference resolves, and that every heap profile decodes.
+The checksums find a bad disk or a bad copy. They are not a signature: who changes a
+recording on purpose can compute them again.
 
-Exit code 1 says that it is damaged, cut or not finished; the answer says which, and
-where. Recordings made before there were checksums are checked without them.`,
+Exit code 1: the recording is damaged, cut or not finished; the answer says which and
+where. Recordings older than the checksums are checked without them.`,
 		Example: `  highwater verify
   highwater verify server-3 /tmp/from-the-ticket.hwm`,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -39,6 +40,8 @@ where. Recordings made before there were checksums are checked without them.`,
 			return failed
 		},
 	}
+	c.ValidArgsFunction = completeRecordings(math.MaxInt)
+	return c
 }
 
 // verify checks one recording, the latest for "".
@@ -75,5 +78,5 @@ func tellDamage(s *streams, r *recording.Reader, path string) {
 }
 
 func sayDamage(s *streams, path, damage string) {
-	visible.Fprintf(s.err, "highwater: %s: %s; the answer is of what could be read\n  highwater verify %s\n", shortName(path), damage, shortName(path))
+	visible.Fprintf(s.err, "highwater: %s: %s; the answer covers what could be read\n  highwater verify %s\n", shortName(path), damage, shortName(path))
 }

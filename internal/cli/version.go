@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -14,8 +15,11 @@ func versionCommand(s *streams) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "The version of highwater",
-		Args:  cobra.NoArgs,
+		Short: "Print the version of highwater",
+		Long:  `Prints the version of highwater, of Go, and the platform, as --version does.`,
+		Example: `  highwater version
+  highwater version --json`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return json.NewEncoder(s.out).Encode(map[string]string{
@@ -23,12 +27,17 @@ func versionCommand(s *streams) *cobra.Command {
 					"os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
-			visible.Fprintf(s.out, "highwater %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			visible.Fprintf(s.out, "%s\n", versionLine())
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return c
+}
+
+// versionLine is what version and --version print.
+func versionLine() string {
+	return fmt.Sprintf("highwater %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module's version as the build recorded it.

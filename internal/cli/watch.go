@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -15,58 +16,52 @@ import (
 
 // watchFlags are watch's flags as given.
 type watchFlags struct {
-	cgroup, container, output string
-	all, quiet                bool
-	enableHeapProfile         bool
-	figuresAlone              bool
-	runFor                    time.Duration
-	rate, atMost              int
-	ask                       askFlags
-	expect                    expectFlag
-	heap                      heapWishFlag
-	keepArgs                  keepArgs
+	placeFlags
+	output            string
+	all, quiet        bool
+	enableHeapProfile bool
+	figuresAlone      bool
+	runFor            time.Duration
+	rate, atMost      int
+	ask               askFlags
+	expect            expectFlag
+	heap              heapWishFlag
+	keepArgs          keepArgs
 }
 
 func watchCommand(s *streams) *cobra.Command {
 	var f watchFlags
 	c := &cobra.Command{
-		Use:   "watch PID|NAME... | --cgroup PATH | --container ID | --all",
-		Short: "Watch programs that run already, and explain their memory",
-		Long: `Watches programs that somebody else started, as run does: the same figures, the
-same moments, the last breath, one recording for each life of a program with all
-that it starts.
+		Use:   "watch PID|NAME...|--container NAME|--cgroup PATH|--all",
+		Short: "Attach to running programs and record them as run does",
+		Long: `Attaches to running programs and records them as run does: the same figures, the
+state at the exit, and one recording for each life of a program with its children.
 
-A PID is watched until it ends. A NAME is that of an executable: all that are
-called so are watched, those that start later too, so a service that is started
-again gets a new recording; Ctrl-C ends it. --cgroup and --container watch all
-that is in a cgroup, in one recording. --all watches every Go program that may be
-read, each by itself, up to --at-most.
+A PID is watched until it ends. A NAME is that of an executable: highwater watches all
+programs of that name, also those that start later, until Ctrl-C. --container, --pod,
+--unit and --cgroup record everything in a cgroup together; no daemon is asked. --all
+records every Go program that may be read, each by itself, up to --at-most. Exit code 4:
+no program of that NAME came.
 
-Nothing of a program is changed and nothing of it is stopped, but for --heap: its
-memory is read, and one of its threads, which in a Go program hardly ever gets a
-signal, is traced so that the kernel holds the program at its exit. On Ctrl-C,
-SIGTERM or kill -9 of highwater the kernel lets go of it and it lives on. A debugger
-cannot attach meanwhile, as a thread has one tracer; a program that is traced already
-is watched without its last breath.
+Highwater changes nothing in a program and does not stop it, except for --heap. It reads
+the program's memory and traces one thread, so that the kernel holds the program at its
+exit. When highwater ends, by kill -9 too, the program keeps running. A debugger cannot
+attach meanwhile, as a thread has one tracer.
 
-A program whose linker left heap profiling out has no allocation sites to show.
---enable-heap-profile changes that in a program that runs: it writes 524288, Go's
-default, to its variable runtime.MemProfileRate if that is 0, and says so. From
-then on, until the program ends, it samples one allocation in 512 KiB, as most
-programs do; what it had allocated before stays unknown. What a shell or another
-program that is not Go starts while it is watched is switched on before its first
-instruction, what a Go program starts when it is found. Without the flag nothing
-is ever written.
+Most servers have no heap profile, because the Go linker leaves it out where nothing
+reads it: highwater cannot name their lines then. --enable-heap-profile sets
+runtime.MemProfileRate to 524288, Go's default, in the running program, and says so. It
+samples one allocation in 512 KiB from then on; memory allocated earlier has no line.
 
-The same user may watch a program unless the kernel forbids it (highwater doctor),
-root any, and so may whoever has CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Beside its
-target in one container it needs no rights but those. Without CAP_SYS_PTRACE, what a
-watched program starts loses set-user-id bits and file capabilities: the kernel
-ignores them in a program that is traced.`,
+You may watch your own programs unless the kernel forbids it (see highwater doctor), and
+as root any program. So may who has CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Without
+CAP_SYS_PTRACE, what a watched program starts loses set-user-id bits and file
+capabilities: the kernel ignores them in a traced program.`,
 		Example: `  highwater watch 4711
   highwater watch server --for 10m
   highwater watch 4711 --enable-heap-profile -o leak.hwm
-  highwater watch --container 3f4e5d6c7b8a
+  highwater watch --container web
+  highwater watch --container default/shop-0/web
   highwater watch --cgroup /system.slice/checkout.service`,
 		RunE: func(c *cobra.Command, args []string) error {
 			w, err := f.plan("watch", args)
@@ -77,16 +72,17 @@ ignores them in a program that is traced.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.cgroup, "cgroup", "", "watch all that is in this cgroup: its `path` as in /proc/PID/cgroup, or its directory")
-	flags.StringVar(&f.container, "container", "", "watch the container with this `ID`, or the beginning of one: Docker, containerd, CRI-O, Podman")
+	f.addPlaces(c)
 	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace")
-	flags.IntVar(&f.atMost, "at-most", 32, "how many programs at the same time, with --all or a NAME")
-	flags.DurationVar(&f.runFor, "for", 0, "end the watch after this time; the programs go on")
+	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
+	flags.DurationVar(&f.runFor, "for", 0, "end the watch after this time; the programs keep running")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write, of one PID, cgroup or container (default: a new one in the state directory)")
-	flags.IntVar(&f.rate, "rate", 10, "samples a second in calm")
-	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "switch heap profiling on, by a write into its memory, in a program that runs without it")
-	flags.BoolVar(&f.figuresAlone, "figures-alone", false, "watch also a program whose memory may not be read: its resident set and its cgroup's charge")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the explanation")
+	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory is stable (up to 1000 near the limit)")
+	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "enable heap profiling in a program that runs without it, by one write into its memory")
+	flags.BoolVar(&f.figuresAlone, "rss-only", false, "without permission to read the memory of a program, record its RSS and cgroup usage only")
+	formerly(flags, &f.figuresAlone, "figures-alone")
+	c.ValidArgsFunction = completePrograms
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the answer")
 	f.ask.add(c)
 	f.expect.add(c)
 	f.heap.add(c, false)
@@ -106,20 +102,24 @@ type watching struct {
 	asked     bool // one life has them; under follower.mu
 }
 
-const watchHint = "highwater watch 4711, highwater watch NAME, or --cgroup, --container, --all"
+const watchHint = "highwater watch 4711, highwater watch NAME, or --container, --pod, --unit, --cgroup, --all"
 
 // plan is what a command, watch or top, is asked to watch.
 func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	w := &watching{watchFlags: f}
 	for _, arg := range args {
-		if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
+		pid, err := strconv.Atoi(arg)
+		switch {
+		case errors.Is(err, strconv.ErrRange) || err == nil && pid <= 0:
+			return nil, noProcess(arg)
+		case err == nil:
 			w.pids = append(w.pids, pid)
-		} else {
+		default:
 			w.names = append(w.names, arg)
 		}
 	}
-	kinds := 0
-	for _, given := range []bool{len(args) > 0, f.cgroup != "", f.container != "", f.all} {
+	kinds := max(0, f.places()-1)
+	for _, given := range []bool{len(args) > 0, f.places() > 0, f.all} {
 		if given {
 			kinds++
 		}
@@ -128,7 +128,7 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	case kinds == 0:
 		return nil, usagef(watchHint, "%s needs a program", command)
 	case kinds > 1:
-		return nil, usagef(watchHint, "%s takes programs, or one of --cgroup, --container and --all", command)
+		return nil, usagef(watchHint, "%s takes programs, or one of --container, --pod, --unit, --cgroup and --all", command)
 	case len(w.pids) > 0 && len(w.names) > 0:
 		return nil, usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
 	case f.output != "" && (len(args) > 1 || len(w.names) > 0 || f.all):
@@ -159,33 +159,6 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	return w, w.findGroup()
 }
 
-// findGroup finds the cgroup that was asked for.
-func (w *watching) findGroup() (err error) {
-	if w.hierarchy, err = cgroup.Detect("/"); err != nil {
-		w.hierarchy = nil
-	}
-	switch {
-	case w.cgroup == "" && w.container == "":
-		return nil
-	case err != nil:
-		return &exitError{code: exitNotPermitted, err: err, hint: "without one, a PID can be watched"}
-	case w.cgroup != "":
-		w.group = w.cgroup
-		return nil
-	}
-	found, err := watch.FindContainer(w.hierarchy, w.container)
-	switch {
-	case err != nil:
-		return usagef("docker ps, crictl ps and podman ps show ids", "--container: %w", err)
-	case len(found) == 0:
-		return usagef("a container's cgroup is seen from the host, or with the host's cgroup namespace; inside, watch a PID", "no container %s is seen below %s", w.container, w.hierarchy.Mount)
-	case len(found) > 1:
-		return usagef("give more of the id", "%d containers begin with %s", len(found), w.container)
-	}
-	w.group = found[0]
-	return nil
-}
-
 // options are those of a source for programs that are not ours.
 func (w *watching) options(status *status) watch.Options {
 	return watch.Options{
@@ -193,8 +166,10 @@ func (w *watching) options(status *status) watch.Options {
 		HeapProfile:   w.enableHeapProfile,
 		EnableRunning: w.enableHeapProfile,
 		FiguresAlone:  w.figuresAlone,
+		Home:          true,
 		Alone:         w.all,
 		KeepArgs:      bool(w.keepArgs),
+		Room:          tableRoom,
 		Say:           func(line string) { status.say("%s", line) },
 	}
 }
@@ -211,5 +186,8 @@ func (w *watching) run(ctx context.Context, s *streams) error {
 	}
 	f.lives.Wait()
 	f.status.end()
-	return <-began
+	if err := <-began; err != nil {
+		return err
+	}
+	return f.neverCame()
 }

@@ -7,12 +7,15 @@ import (
 	"io"
 	"io/fs"
 	"os/signal"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/container"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/top"
@@ -40,8 +43,12 @@ type follower struct {
 
 	mu      sync.Mutex // of what follows, and of the answers' order
 	thrift  *thrift
-	sources map[*watch.Source]bool
+	sources sources
 	finding bool // more may come
+
+	// Of followNames:
+	came    bool // what is looked for was found once
+	crowded bool // it was said that there are more
 }
 
 func newFollower(w *watching, s *streams) *follower {
@@ -49,7 +56,28 @@ func newFollower(w *watching, s *streams) *follower {
 	if w.quiet {
 		out = io.Discard
 	}
-	return &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: map[*watch.Source]bool{}}
+	f := &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: sources{}}
+	dropRights(f.status, w.needs())
+	return f
+}
+
+// needs are those of a watch, before it reads anything of a program.
+func (w *watching) needs() watch.Needs {
+	n := watch.Needs{Writes: w.enableHeapProfile}
+	if w.output != "" {
+		n.Into = append(n.Into, filepath.Dir(w.output))
+	} else if dir, err := stateDir(); err == nil {
+		n.Into = append(n.Into, dir)
+	}
+	return n
+}
+
+// dropRights gives up what root may do and a watcher need not. Where that fails it goes on
+// with all.
+func dropRights(status *status, n watch.Needs) {
+	if err := watch.DropRights(n); err != nil {
+		status.say("highwater: all capabilities are kept: %v", err)
+	}
 }
 
 // until ends a watch at --for, or at the first signal. One that comes a second
@@ -75,14 +103,19 @@ func (f *follower) followPIDs(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// noProcess is that nothing has the PID that was given.
+func noProcess(pid string) error {
+	return usagef("pgrep NAME shows pids; highwater watch NAME waits for a program", "there is no process %s", pid)
+}
+
 // cannotWatch is why a process is not watched, in a user's words.
 func cannotWatch(pid int, err error) error {
 	switch {
 	case errors.Is(err, procfs.ErrGone):
-		return usagef("pgrep NAME shows pids; highwater watch NAME waits for a program", "there is no process %d", pid)
+		return noProcess(strconv.Itoa(pid))
 	case errors.Is(err, fs.ErrPermission):
 		return &exitError{code: exitNotPermitted, err: err,
-			hint: "--figures-alone records what anybody may see of it, its resident set and its cgroup's charge; highwater doctor says more"}
+			hint: "--rss-only records what anybody may see of it, its resident set and its cgroup's charge; highwater doctor says more"}
 	}
 	return err
 }
@@ -105,7 +138,7 @@ func (f *follower) followGroup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &life{follower: f, source: source, name: watch.GroupName(group.Path), what: fmt.Sprintf("all in %s", group.Path), end: func() { group.Close() }}
+	l := &life{follower: f, source: source, name: container.ShortName(group.Path), what: "all in " + f.where(group.Path), end: func() { group.Close() }}
 	return l.begin(ctx, sample.Program{})
 }
 
@@ -122,7 +155,7 @@ func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 		group.Close()
 		return nil, nil, err
 	}
-	n, err := source.AttachGroup(f.hierarchy)
+	n, err := source.AttachGroup()
 	if err != nil || n == 0 {
 		source.Close()
 		group.Close()
@@ -162,31 +195,29 @@ func (f *follower) followNames(ctx context.Context) error {
 	}
 }
 
-// errFull says that as many are watched as may be.
-var errFull = errors.New("--at-most allows no more")
-
-// look attaches to what is new, and complains once of what may not be watched.
-// What is too much is watched when another has ended.
+// look attaches to what is new, the largest first, and complains once of what may not be
+// watched. What is too much is watched when another has ended, or in a view once it is
+// larger than one that is watched.
 func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[sample.ProcessKey]error) (complaints []error, err error) {
 	pids, err := finder.Find()
 	if err != nil {
 		return nil, err
 	}
+	f.came = f.came || len(pids) > 0
+	largestFirst(pids)
+	f.tellCrowd(len(pids))
 	for _, pid := range pids {
 		key, err := procfs.KeyOf("/proc", pid)
-		full := f.count() == f.atMost
-		switch before := refused[key]; {
-		case err != nil || f.watches(pid):
+		if err != nil || f.watches(pid) || refused[key] != nil {
 			continue
-		case before != nil && (full || !errors.Is(before, errFull)):
-			continue
-		case full:
-			err = fmt.Errorf("process %d is not watched: %d are, and %w", pid, f.atMost, errFull)
-		default:
-			delete(refused, key)
-			err = f.attach(ctx, pid)
 		}
-		if err != nil && !errors.Is(err, procfs.ErrGone) {
+		if f.full() {
+			if l := f.outgrown(pid); l != nil {
+				l.giveUp() // the next look attaches
+			}
+			break
+		}
+		if err := f.attach(ctx, pid); err != nil && !errors.Is(err, procfs.ErrGone) {
 			refused[key] = err
 			complaints = append(complaints, err)
 		}
@@ -194,13 +225,28 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 	return complaints, nil
 }
 
+// tellCrowd says that there are more programs than are watched, in a view all the time, else
+// once.
+func (f *follower) tellCrowd(found int) {
+	text := f.crowd(found)
+	switch {
+	case f.board != nil && text == "":
+		f.board.Found(0)
+	case f.board != nil:
+		f.board.Found(found)
+	case text != "" && !f.crowded:
+		f.crowded = true
+		f.status.say("watching %s", text)
+	}
+}
+
 // introduce says after the first look what there is, and refuses where all is
 // forbidden.
 func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey]error) error {
 	if f.all {
-		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core, and 2 MiB beside the first 20", f.atMost, f.rate, 0.05*float64(f.rate))
+		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core, and 2 MiB of memory on top of the first 20 MiB", f.atMost, f.rate, 0.05*float64(f.rate))
 		if n := finder.Hidden(); n > 0 {
-			f.status.say("of %d processes of other users it cannot be told whether they are Go programs", n)
+			f.status.say("skipped %d processes owned by other users, which may be Go programs (seeing them needs root)", n)
 		}
 	}
 	if f.count() > 0 {
@@ -209,12 +255,25 @@ func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey
 	for _, err := range refused {
 		return cannotWatch(0, err)
 	}
-	what := "no Go program"
-	if !f.all {
-		what = "no program called " + strings.Join(f.names, " or ")
-	}
-	f.status.say("%s runs yet: waiting for one (Ctrl-C ends this)", what)
+	f.status.say("%s runs yet: waiting for one (Ctrl-C ends this)", f.nothing())
 	return nil
+}
+
+// nothing is what was looked for and is not there.
+func (f *follower) nothing() string {
+	if f.all {
+		return "no Go program"
+	}
+	return "no program called " + strings.Join(f.names, " or ")
+}
+
+// neverCame is the error of a watch that waited for programs in vain, nil for any other.
+func (f *follower) neverCame() error {
+	if f.came || !f.finding {
+		return nil
+	}
+	return &exitError{code: exitInconclusive, err: fmt.Errorf("%s ran while highwater watched", f.nothing()),
+		hint: "a NAME is that of an executable: pgrep -l NAME, or highwater top, shows what runs"}
 }
 
 // attach watches a process with all below it.
@@ -233,7 +292,7 @@ func (f *follower) openProgram(pid int) (*watch.Source, sample.Program, error) {
 	if err != nil {
 		return nil, sample.Program{}, err
 	}
-	program, err := source.Attach(pid, f.hierarchy)
+	program, err := source.Attach(pid)
 	if err != nil {
 		source.Close()
 		return nil, program, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type life struct {
 	name   string    // for the recording
 	what   string    // for people
 	end    func()    // after all, may be nil
+	giveUp func()    // ends the watch of it
 }
 
 // begin makes the recording and watches in the background.
@@ -40,11 +42,16 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 		return cannotRecord(err)
 	}
 	l.status.say("watching %s; recording %s", l.what, l.tape.path)
+	if main.HeapProfile == sample.HeapProfileOff && !l.enableHeapProfile && l.board == nil {
+		l.status.say("  it has no heap profile, so the answer cannot name lines: --enable-heap-profile enables it from now on")
+	}
 	sayTemporary(l.status, l.tape.path)
 	l.mu.Lock()
-	l.sources[l.source] = true
+	l.sources[l.source] = l
 	l.mu.Unlock()
+	ctx, l.giveUp = context.WithCancel(ctx)
 	l.lives.Go(func() {
+		defer l.giveUp()
 		if l.guard != nil {
 			defer l.guard()
 		}
@@ -67,9 +74,13 @@ func (l *life) sink() capture.Sink {
 func (l *life) open(main sample.Program) error {
 	meta := newMeta(l.keepArgs.command(main))
 	l.asking = &asking{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
+	l.asking.heaps.share(l.source.SharesLimit())
 	l.asking.describe(meta.More)
 	l.expect.describe(meta.More)
 	meta.More[metaWatched] = "1"
+	if place := placeOf(l.source); place != "" {
+		meta.More[metaPlace] = place
+	}
 	for n := 1; ; n++ {
 		path, err := l.choosePath(meta.At, n)
 		if err != nil {
@@ -90,12 +101,16 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 	if l.output != "" {
 		return recordingPath(l.output, "")
 	}
-	dir := l.dir
+	dir, err := l.dir, error(nil)
 	if dir == "" {
-		var err error
-		if dir, err = makeStateDir(); err != nil {
-			return "", err
+		dir, err = makeStateDir()
+	}
+	if err != nil { // nobody's home, as in a sidecar
+		why := err
+		if dir, err = os.MkdirTemp("", "highwater-"); err != nil {
+			return "", why
 		}
+		l.status.say("highwater: the recording goes to %s: %v", dir, why)
 	}
 	name := fileName(l.name) + at.Format("-20060102-150405")
 	if n > 1 {
@@ -116,11 +131,11 @@ func (l *life) live(ctx context.Context) {
 			defer l.mu.Unlock()
 			l.thrift.adjust(p.At)
 			if alone := len(l.sources) == 1 && !l.finding; alone && !l.quiet {
-				l.status.point(p)
+				l.status.point(l, p)
 			}
 		},
 		OnSinkError: func(err error) {
-			l.status.say("highwater: the recording of %s ends here, the program goes on: %v", l.what, err)
+			l.status.say("highwater: the recording of %s ends here, the program keeps running: %v", l.what, err)
 		},
 	}
 	if l.seat != nil {
@@ -150,7 +165,7 @@ func (l *life) live(ctx context.Context) {
 	}
 	l.status.end()
 	if ctx.Err() != nil {
-		l.status.say("let go of %s: it goes on", l.what)
+		l.status.say("detached from %s; it keeps running", l.what)
 	}
 	a := l.tape.conclude(l.streams)
 	if l.seat != nil {
@@ -189,7 +204,7 @@ func comes(ctx context.Context, stuck <-chan struct{}, do func()) bool {
 // and stays as it was written last.
 func (l *life) forsake() {
 	go l.close() // which may hang, too
-	l.status.say("highwater: let go of %s: a read of it hangs, as of a file server that does not answer; it goes on, and its recording ends here", l.what)
+	l.status.say("highwater: detached from %s: a read of it hangs, as of a file server that does not answer; it keeps running, and its recording ends here", l.what)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.sources, l.source)

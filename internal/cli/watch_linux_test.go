@@ -180,7 +180,7 @@ func TestAServiceThatIsStartedAgainGetsAnotherRecording(t *testing.T) {
 		s := startStranger(t, exec.Command(service))
 		recordings = append(recordings, b.await(t, `^watching a-service-of-ours, pid `+s.pid()+`; recording (.*)`)[1])
 		s.cmd.Process.Signal(syscall.SIGTERM)
-		b.await(t, `a-service-of-ours  .*stopped by`)
+		b.await(t, `a-service-of-ours .*(stopped|exited)`)
 	}
 	b.signal(t, syscall.SIGINT)
 	if code := b.end(t); code != 0 {
@@ -206,7 +206,7 @@ func TestACgroupIsWatchedInOneRecording(t *testing.T) {
 	for name, given := range map[string]string{"its directory": group.Dir, "its path": group.Path} {
 		path := filepath.Join(t.TempDir(), "cgroup.hwm")
 		out, err := exec.Command(highwater(t), "watch", "--cgroup", given, "--for", "200ms", "-o", path).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "watching all in "+group.Path+"; recording ") {
+		if err != nil || !strings.Contains(string(out), "watching all in the cgroup "+group.Path+"; recording ") {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
@@ -218,7 +218,7 @@ func TestACgroupIsWatchedInOneRecording(t *testing.T) {
 	for leak.lines.Scan() {
 	}
 	steady.cmd.Process.Kill()
-	if code := b.end(t); code != 0 || !strings.Contains(b.seen.String(), "leak  KILLED by the kernel: the limit of 256 MiB") {
+	if code := b.end(t); code != 0 || !strings.Contains(b.seen.String(), "it hit its 256 MiB memory limit") {
 		t.Errorf("code %d:\n%s", code, b.seen.String())
 	}
 }
@@ -232,7 +232,7 @@ func TestAProgramUnderADebuggerIsWatchedWithoutItsLastBreath(t *testing.T) {
 	s, debugger := debugged(t, dlv, testprog(t, "ticker"))
 	path := filepath.Join(t.TempDir(), "debugged.hwm")
 	out, err := exec.Command(highwater(t), "watch", s.pid(), "--for", "1s", "-o", path).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "dlv, pid "+debugger.pid()+", traces it") || !strings.Contains(string(out), "ticker  watched for") {
+	if err != nil || !strings.Contains(string(out), "dlv, pid "+debugger.pid()+", traces it") || !strings.Contains(string(out), "ticker was watched for") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	// Delve holds it, as it did before.
@@ -329,14 +329,14 @@ func TestAProgramOfTheSameUserNeedsNoRights(t *testing.T) {
 		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 5 {
 			t.Errorf("%v, want code 5:\n%s", err, out)
 		}
-		for _, says := range []string{"it is of user 65533 and this is user 65534", "CAP_SYS_PTRACE", "--figures-alone"} {
+		for _, says := range []string{"it is of user 65533 and this is user 65534", "CAP_SYS_PTRACE", "--rss-only"} {
 			if !strings.Contains(string(out), says) {
 				t.Errorf("it does not say %q:\n%s", says, out)
 			}
 		}
 		path := filepath.Join(dir, "others.hwm")
-		out, err = as(nobody, highwater(t), "watch", s.pid(), "--figures-alone", "-o", path).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "the kernel's figures alone") || !strings.Contains(string(out), "its end will not be held") {
+		out, err = as(nobody, highwater(t), "watch", s.pid(), "--rss-only", "-o", path).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "the kernel's figures alone") || !strings.Contains(string(out), "its state at its exit cannot be captured") {
 			t.Errorf("%v:\n%s", err, out)
 		}
 		if err := recording.Verify(path); err != nil {
@@ -361,7 +361,7 @@ func TestAllGoProgramsAreWatchedEachByItself(t *testing.T) {
 	if err != nil || len(made) != 3 || !slices.ContainsFunc(made, func(p string) bool { return strings.HasPrefix(filepath.Base(p), "steady-") }) {
 		t.Errorf("recordings %v, %v\n%s", made, err, out)
 	}
-	for _, says := range []string{"every Go program, 3 at most", "let go of ticker", "let go of steady"} {
+	for _, says := range []string{"every Go program, 3 at most", "detached from ticker", "detached from steady"} {
 		if !strings.Contains(string(out), says) {
 			t.Errorf("it does not say %q:\n%s", says, out)
 		}

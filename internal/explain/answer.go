@@ -43,7 +43,8 @@ type Program struct {
 	PID         int                     `json:"pid"`
 	GoVersion   string                  `json:"go_version"` // "" for a program that is no Go program
 	HeapProfile sample.HeapProfileState `json:"heap_profile"`
-	Processes   []Process               `json:"processes"` // all of the moment, largest first
+	Place       string                  `json:"place,omitempty"` // "container web of pod default/shop-0"; "": in none that is known
+	Processes   []Process               `json:"processes"`       // all of the moment, largest first
 }
 
 // Process is one process at the moment. Bytes is its anonymous resident memory.
@@ -102,18 +103,21 @@ type Outcome struct {
 	ExitCode      *int          `json:"exit_code"` // 128+n where signal n ended it
 	Signal        string        `json:"signal"`    // "SIGKILL", "" if none
 	LimitBytes    *sample.Bytes `json:"limit_bytes"`
-	PeakBytes     *sample.Bytes `json:"peak_bytes"`      // of the cgroup's charge, else of the resident anonymous memory
-	PeakHeapBytes *sample.Bytes `json:"peak_heap_bytes"` // greatest heap in use, live and not yet swept
-	Moment        string        `json:"moment"`          // "kill", "peak", "last" or "time"
-	At            string        `json:"at"`              // the moment, RFC 3339
-	Elapsed       float64       `json:"elapsed_seconds"` // from the start to the end, or to the last sample
-	Watched       bool          `json:"watched"`         // the program ran already: the start is that of its watch
-	MomentElapsed float64       `json:"moment_seconds"`  // from the start to the moment
+	LimitOf       string        `json:"limit_of,omitempty"` // whose limit struck: "container", "pod", "service"; "": not known
+	PeakBytes     *sample.Bytes `json:"peak_bytes"`         // of the cgroup's charge, else of the resident anonymous memory
+	PeakHeapBytes *sample.Bytes `json:"peak_heap_bytes"`    // greatest heap in use, live and not yet swept
+	Moment        string        `json:"moment"`             // "kill", "peak", "last" or "time"
+	At            string        `json:"at"`                 // the moment, RFC 3339
+	Elapsed       float64       `json:"elapsed_seconds"`    // from the start to the end, or to the last sample
+	Watched       bool          `json:"watched"`            // the program ran already: the start is that of its watch
+	MomentElapsed float64       `json:"moment_seconds"`     // from the start to the moment
 	Kernel        bool          `json:"killed_by_kernel"`
 	// Stopped says why highwater stopped the program, "" if it did not.
 	Stopped Stopped `json:"stopped"`
 	// StopSignal is the signal it sent first for that, or passed on.
 	StopSignal string `json:"stop_signal"`
+	// Sentence says it in words: the program, what became of it, and why.
+	Sentence string `json:"sentence"`
 }
 
 // Class names a kind of verdict.
@@ -156,6 +160,7 @@ type Verdict struct {
 	Detail      string     `json:"detail"` // what kind of cause it is, in a few words: "A burst, not a leak."
 	Confidence  Confidence `json:"confidence"`
 	Reasons     []string   `json:"reasons"`        // of the confidence
+	Sure        string     `json:"sure"`           // the confidence in a line: the level, one reason, what would raise it
 	Fingerprint string     `json:"fingerprint"`    // "" where there is no cause to name
 	Seen        int        `json:"seen"`           // how many earlier recordings have the fingerprint
 	Note        *Note      `json:"note,omitempty"` // what somebody said of the cause; set by whoever keeps notes
@@ -238,7 +243,7 @@ type Holder struct {
 
 // Sampling says what the holders' figures are.
 type Sampling struct {
-	// View is "live" (reached from the roots at the moment), "published" (in use
+	// View is "live" (reached from the roots at the moment), "captured" (so at a capture near it), "published" (in use
 	// by the last published profile) or "none".
 	View        string       `json:"view"`
 	Rate        int64        `json:"rate_bytes"`      // 1: every allocation; 0: not known, nor is the error

@@ -12,21 +12,21 @@ import (
 // else what was allocated since the last published collection, and who asked for
 // it. ok is false where it was little.
 func (c *Case) since() (why Why, fact Fact, ok bool) {
-	id, text, of := "garbage", "dead and not yet swept:", func(a *Allocator) sample.Bytes { return a.Garbage }
+	id, text, of := "garbage", "garbage, by the line that allocated it:", func(a *Allocator) sample.Bytes { return a.Garbage }
 	top, all := c.most(of)
 	if top == nil || all < 4*sample.MiB {
-		id, text, of = "since", "allocated since the last published collection:", func(a *Allocator) sample.Bytes { return a.Since }
+		id, text, of = "since", "allocated since the last GC:", func(a *Allocator) sample.Bytes { return a.Since }
 		top, all = c.most(of)
 	}
 	if top == nil || all < 4*sample.MiB || all*10 < c.heap() {
 		return why, fact, false
 	}
-	why = Why{Text: fmt.Sprintf("since the last collection in the profile %s were allocated, %s of it at %s", size(all), size(of(top)), place(top.File, top.Line)), Evidence: []string{id}}
+	why = Why{Text: fmt.Sprintf("%s was allocated since the last GC in the profile, %s of that at %s", size(all), size(of(top)), place(top.File, top.Line)), Evidence: []string{id}}
 	if id == "garbage" {
-		why.Text = fmt.Sprintf("%s of the garbage were allocated at %s", size(of(top)), place(top.File, top.Line))
+		why.Text = fmt.Sprintf("%s of the garbage was allocated at %s", size(of(top)), place(top.File, top.Line))
 	}
 	if k, n := c.askers(top.Stack); k != nil && !top.Own {
-		why.Text += fmt.Sprintf("; %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line))
+		why.Text += fmt.Sprintf(". %s %s inside this function, called at %s", count(n, "goroutine"), was(n), place(k.File, k.Line))
 	}
 	fact = Fact{ID: id, Values: map[string]int64{id + "_bytes": int64(all)}}
 	var lines []string

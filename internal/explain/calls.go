@@ -80,7 +80,7 @@ func flightOf(site *Site, now []sample.GoroutineGroup, at float64) flight {
 	f.standing = site.Awaited == nil && standing(site, f.outer, calls[f.outer], f.running)
 	f.left = math.NaN()
 	if site.Own { // else nobody knows for whose call a library allocated it
-		f.left = leftByCalls(site, f.outer, calls[f.outer]+f.running)
+		f.left = leftByCalls(site, f.outer, calls[f.outer], f.running)
 	}
 	f.follows = followsOf(site, f.outer, calls[f.outer])
 	return f
@@ -176,8 +176,9 @@ func standing(site *Site, caller, now, unseen int) bool {
 
 // leftByCalls is how much of what is held calls were seen to leave behind: what the
 // line held while at most half as many calls were in flight as at another time,
-// and was not freed afterwards. NaN: no call was seen to end.
-func leftByCalls(site *Site, caller, now int) float64 {
+// and was not freed afterwards. A goroutine that ran may have been in a call, or not. NaN: no call was
+// seen to end.
+func leftByCalls(site *Site, caller, now, running int) float64 {
 	if site.Bytes == 0 {
 		return math.NaN()
 	}
@@ -205,7 +206,7 @@ func leftByCalls(site *Site, caller, now int) float64 {
 		}
 	}
 	if ended := endedCalls(site, caller); ended > 0 && site.keptAll() {
-		left = maxKnown(left, float64(ended)/float64(ended+max(1, now)))
+		left = maxKnown(left, float64(ended)/float64(ended+max(1, now+running)))
 	}
 	if most == 0 && bare < int(fewestReadings.v()) {
 		return math.NaN() // calls are too short to be seen, and so are the looks too few

@@ -42,7 +42,7 @@ type liveHeap struct {
 }
 
 func newCase(e *Evidence) *Case {
-	c := &Case{Evidence: e, outcome: judgeOutcome(e), ledger: divide(e.Moment, e.isGo), curve: liveCurve(e)}
+	c := &Case{Evidence: e, outcome: judgeOutcome(e), ledger: e.divide(e.Moment), curve: liveCurve(e)}
 	c.limit, _ = e.limit()
 	c.bound = c.limit
 	if c.outcome.Kernel && (c.bound == 0 || c.outcome.By != ByCgroup) {
@@ -54,15 +54,18 @@ func newCase(e *Evidence) *Case {
 	c.pressed = c.outcome.Kernel || c.limit > 0 && c.hardPeak() >= nearTheLimit.v()*float64(c.limit)
 	if c.proc = e.process(); c.proc != nil {
 		c.g = c.proc.Go
-		c.own = divide(sample.Moment{Processes: []sample.ProcessMoment{*c.proc}}, e.isGo)
+		c.own = e.divide(sample.Moment{Processes: []sample.ProcessMoment{*c.proc}})
 	}
 	if c.g != nil {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}
-	c.rise = c.grownRise()
+	c.rise = c.grownRise(c.warmUntil())
 	e.capturedLines()
 	c.site = e.blamed(c.rise, c.outcome.MomentElapsed)
 	c.followLine()
+	if k := c.cause(Leak); k != nil && k.Kept {
+		c.rise = c.grownRise(0) // nothing of it is loaded once and for all
+	}
 	if c.site != nil {
 		c.flight = flightOf(c.site, c.goroutines(), c.outcome.MomentElapsed)
 	}

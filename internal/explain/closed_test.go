@@ -14,7 +14,7 @@ func TestAProgramThatCouldNotBeReadIsNotCalledAnotherLanguages(t *testing.T) {
 		"not a Go program": sample.RowNative,
 	} {
 		e := &Evidence{Programs: []sample.Program{{Key: key, WhyNot: why}}}
-		if got := rowsOf(divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, e.isGo)); got[row] != 42 || len(got) != 1 {
+		if got := rowsOf(divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, nil, e.isGo)); got[row] != 42 || len(got) != 1 {
 			t.Errorf("%q: rows %v, want all in %q", why, got, row)
 		}
 	}

@@ -75,6 +75,8 @@ var unpinned = map[threshold]string{
 	goneOnGrowing:    "growth goes on or has stopped: next to none lies between",
 	agedHalf:         "the clause weighs little where others speak",
 	freedLittle:      "a line frees nothing or much",
+	heldByRoot:       "one root retains a line's memory, or none does: no part lies between",
+	followsCalls:     "calls that hold memory follow it closely, others hardly",
 	manyCalls:        "bursts of the corpus have a few calls or hundreds",
 }
 

@@ -38,7 +38,7 @@ func (c *Case) crashSentence() string {
 	case c.Crash != nil:
 		return c.Crash.words(c.name()) + " "
 	}
-	return fmt.Sprintf("%s exited with code %d; memory was not the cause. ", c.name(), *c.outcome.ExitCode)
+	return fmt.Sprintf("%s exited with code %d. Memory was not the cause. ", c.name(), *c.outcome.ExitCode)
 }
 
 // panics are functions of the runtime that end a program, with what they say of why. They are

@@ -14,6 +14,7 @@ type point struct {
 	at    float64 // seconds since the start
 	live  float64 // bytes
 	alloc float64 // bytes allocated since the process began
+	least bool    // at least so much was live
 }
 
 // curve is the live heap over the run. Only at collections is it known, so that
@@ -47,10 +48,10 @@ func (c curve) significant() float64 {
 func liveCurve(e *Evidence) curve {
 	var c curve
 	for _, g := range e.Cycles {
-		c.points = append(c.points, point{e.seconds(g.At), float64(g.Marked), float64(g.Alloc)})
+		c.points = append(c.points, point{at: e.seconds(g.At), live: float64(g.Marked), alloc: float64(g.Alloc)})
 	}
 	for _, h := range e.Held {
-		c.points = append(c.points, point{h.At, float64(h.InUse), float64(h.Alloc)})
+		c.points = append(c.points, point{at: h.At, live: float64(h.InUse), alloc: float64(h.Alloc)})
 	}
 	c.points = append(c.points, capturedPoints(e)...)
 	if p, ok := lastMarked(e); ok {
@@ -61,16 +62,28 @@ func liveCurve(e *Evidence) curve {
 		if all := allStayed(e, p); len(all) > len(c.points) {
 			c.points = all
 		}
-		c.points = append(c.points, point{e.seconds(e.Moment.At), float64(p.Live.Bytes), float64(p.Go.TotalAlloc)})
+		c.points = append(c.points, point{at: e.seconds(e.Moment.At), live: float64(p.Live.Bytes), alloc: float64(p.Go.TotalAlloc)})
 	}
 	if m := e.LastMark; m.InUse > 0 && m.At > e.seconds(e.Moment.At) {
-		c.points = append(c.points, point{m.At, float64(m.InUse), float64(m.Alloc)})
+		c.points = append(c.points, point{at: m.At, live: float64(m.InUse), alloc: float64(m.Alloc)})
 	}
 	sort.SliceStable(c.points, func(i, j int) bool { return c.points[i].at < c.points[j].at })
+	c.points = withoutLower(c.points)
 	if len(c.points) > 0 {
 		c.measure()
 	}
 	return c
+}
+
+// withoutLower leaves out readings of the least that was live where the one before found more.
+func withoutLower(points []point) (out []point) {
+	for _, p := range points {
+		if n := len(out); p.least && n > 0 && out[n-1].live >= p.live {
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // lastMarked is what the runtime says of its last collection before the moment; ok
@@ -96,7 +109,7 @@ func lastMarked(e *Evidence) (p point, ok bool) {
 			before = v
 		}
 	}
-	return point{at, float64(g.HeapMarked), before}, true
+	return point{at: at, live: float64(g.HeapMarked), alloc: before}, true
 }
 
 // allStayed reads the live heap from the samples of a program that freed next to
@@ -110,7 +123,7 @@ func allStayed(e *Evidence, p *sample.ProcessMoment) (out []point) {
 	const readings = 50
 	for next, i := 0.0, 0; i < len(e.Ticks.At) && e.Ticks.At[i] < end; i++ {
 		if at, v := e.Ticks.At[i], e.Ticks.HeapAlloc[i]; at >= next && v > 0 {
-			out = append(out, point{at, v, v})
+			out = append(out, point{at: at, live: v, alloc: v})
 			next = at + end/readings
 		}
 	}

@@ -90,7 +90,7 @@ func Compare(before, after *Side) *Diff {
 	d := &Diff{Schema: DiffSchema, Before: before.side(), After: after.side(), Ledger: []DiffRow{},
 		Grew: []DiffLine{}, Shrank: []DiffLine{}, Same: []DiffLine{}, AllocatedBy: []DiffLine{}, Notes: []string{}}
 	d.SameProcess = before.Subject == after.Subject && before.path == after.path
-	d.ledgers(divide(before.Moment, before.isGo), divide(after.Moment, after.isGo))
+	d.ledgers(before.divide(before.Moment), after.divide(after.Moment))
 	d.lines(before, after)
 	if !d.SameProcess {
 		d.allocated(before, after)
@@ -169,23 +169,23 @@ func (d *Diff) note(before, after *Side) {
 	switch {
 	case d.SameProcess:
 	case before.Program().Name != after.Program().Name:
-		add("two programs, %s and %s: a line of both is one of the same function, file name and number", orUnknown(b.Program), orUnknown(a.Program))
+		add("two programs, %s and %s: lines are matched by function, file name and line number", orUnknown(b.Program), orUnknown(a.Program))
 	case b.BuildID != a.BuildID:
-		add("two builds of %s: a line that moved is known by its function, where it is the only one of it that moved", orUnknown(a.Program))
+		add("two builds of %s: a line that moved is matched by its function, if no other line of that function moved", orUnknown(a.Program))
 	case before.path == after.path:
 		add("two processes of %s: %d and %d", orUnknown(a.Program), b.PID, a.PID)
 	}
 	if b.OfCgroup != a.OfCgroup {
-		add("one side is a cgroup's charge, the other the anonymous memory of processes: page cache and kernel are in the one only")
+		add("one side is the memory usage of a cgroup, the other the private memory of processes; only the first includes page cache and kernel memory")
 	}
 	for _, s := range []*Side{before, after} {
 		s.noteProfile(add)
 	}
 	if b.View == "published" && a.View == "published" {
-		add("the lines are of the program's own profiles, which are up to two collections old: %s before, %s after", units.Size(d.Heap.Before), units.Size(d.Heap.After))
+		add("the lines come from the program's own heap profiles, which lag by up to two GCs: %s before, %s after", units.Size(d.Heap.Before), units.Size(d.Heap.After))
 	}
 	if b.View != a.View && b.View != "none" && a.View != "none" {
-		add("%s: what was reachable; %s: in use by the program's own profile, which is up to two collections old", viewed(b, a, "live"), viewed(b, a, "published"))
+		add("%s shows what was reachable; %s shows the program's own heap profile, which lags by up to two GCs", viewed(b, a, "live"), viewed(b, a, "published"))
 	}
 	if b.Rate != a.Rate && b.Rate > 0 && a.Rate > 0 {
 		add("sampled 1 per %s before and 1 per %s after", units.Limit(b.Rate), units.Limit(a.Rate))

@@ -134,7 +134,7 @@ func TestAComparisonSaysWhatItCannotCompare(t *testing.T) {
 		if got := len(d.Grew)+len(d.Shrank)+len(d.Same) > 0; got != c.lines {
 			t.Errorf("%s: lines %v", c.want, got)
 		}
-		if d.Ledger == nil || len(d.Ledger) < 2 {
+		if len(d.Ledger) < 2 {
 			t.Errorf("%s: rows %v", c.want, d.Ledger)
 		}
 	}
@@ -150,7 +150,7 @@ func TestASideIsReadAsTheMarkCountedIt(t *testing.T) {
 	if len(d.Grew) != 1 || d.Grew[0].Change != int64(200*mib) || d.Grew[0].Error != 0 {
 		t.Errorf("%+v: every allocation was counted", d.Grew)
 	}
-	if want := "after: what was reachable"; !strings.Contains(fmt.Sprint(d.Notes), want) {
+	if want := "after shows what was reachable"; !strings.Contains(fmt.Sprint(d.Notes), want) {
 		t.Errorf("%q, want %q", d.Notes, want)
 	}
 }

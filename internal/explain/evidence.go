@@ -16,7 +16,9 @@ type Evidence struct {
 	// said; secrets are replaced. Empty: not known.
 	Command     []string
 	Load, Ready string
-	Start       time.Time
+	// Place is the container and the pod that it ran in; "": none that is known.
+	Place string
+	Start time.Time
 	// Imported says what the recording was made of where highwater did not watch:
 	// "profiles", "url", "gctrace" or "core". Start is then when its evidence
 	// begins, not the program's start.
@@ -54,7 +56,8 @@ type Evidence struct {
 	Peak sample.Opt[sample.Bytes]
 
 	// Sites are the subject's allocation lines at the moment, most bytes first;
-	// SiteView is "live" where a mark counted them, "published" where they are the
+	// SiteView is "live" where a mark counted them, "captured" where a capture of the heap near the
+	// moment did, "published" where they are the
 	// profile's, "none" where there was no profile.
 	Sites    []Site
 	SiteView string
@@ -67,7 +70,7 @@ type Evidence struct {
 	// LastMark is what a mark found live at the program's end; zero: none was made.
 	LastMark Held
 	// Captures are the live heap as captures of the heap found it, by time.
-	Captures []Held
+	Captures []Captured
 	// Allocators are the lines that allocated most from the start to the end, or to
 	// the kill, live or not, most bytes first.
 	Allocators []Allocator
@@ -116,6 +119,7 @@ type Ticks struct {
 	At         []float64 // seconds since Evidence.Start
 	Usage      []float64 // the cgroup's charge
 	PageCache  []float64
+	Shmem      []float64
 	Anon       []float64 // anonymous memory of all processes
 	Available  []float64 // what the machine had left
 	HeapLive   []float64 // subject: an upper bound of what was live
@@ -137,6 +141,25 @@ type Ticks struct {
 type Held struct {
 	At           float64 // seconds since Evidence.Start
 	InUse, Alloc sample.Bytes
+}
+
+// Captured is what one capture of the heap found live, and by which lines it was allocated: the 40
+// with most, scaled. Lines is nil where that is not known.
+type Captured struct {
+	At    float64 // seconds since Evidence.Start
+	InUse sample.Bytes
+	Lines []sample.HeapSite
+	Ended bool // the program had ended by itself: main had returned, and what it held is out of reach
+}
+
+// of is how much of it a line allocated; ok is false where that is not known.
+func (k *Captured) of(s *Site) (n sample.Bytes, ok bool) {
+	for _, l := range k.Lines {
+		if l.At.Line == s.Line && l.At.Func == s.Function || l.At == s.innermost {
+			n += l.Bytes
+		}
+	}
+	return n, k.Lines != nil
 }
 
 // Site is one allocation line, the program's own where there is one on the
@@ -244,6 +267,35 @@ func (e *Evidence) program(key sample.ProcessKey) *sample.Program {
 func (e *Evidence) isGo(key sample.ProcessKey) bool {
 	p := e.program(key)
 	return p != nil && (p.Go != nil || isClosed(p))
+}
+
+// besideRow is the row of a process that only shares the cgroup, "" of one that is
+// watched.
+func (e *Evidence) besideRow(key sample.ProcessKey) string {
+	switch p := e.program(key); {
+	case p == nil:
+		return ""
+	case p.WhyNot == sample.WhyWatcher:
+		return sample.RowWatcher
+	case p.WhyNot == sample.WhyBeside:
+		return sample.RowOther
+	}
+	return ""
+}
+
+// divide makes the ledger of a moment. What only shares the cgroup is not divided.
+func (e *Evidence) divide(m sample.Moment) sample.Ledger {
+	beside := map[string]sample.Bytes{}
+	all := m.Processes
+	m.Processes = nil
+	for _, p := range all {
+		if row := e.besideRow(p.Key); row != "" {
+			beside[row] += anonOf(p)
+		} else {
+			m.Processes = append(m.Processes, p)
+		}
+	}
+	return divide(m, beside, e.isGo)
 }
 
 // process is the subject within the moment, nil if it is not in it.

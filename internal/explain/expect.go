@@ -33,13 +33,13 @@ type budgetRow struct {
 var budgetRows = []budgetRow{
 	{"heap", "live heap", []string{sample.RowLive, sample.RowNew}},
 	{"garbage", "garbage", []string{sample.RowGarbage}},
-	{"idle", "idle heap", []string{sample.RowIdle}},
+	{"idle", "free heap", []string{sample.RowIdle}},
 	{"stacks", "goroutine stacks", []string{sample.RowStacks}},
 	{"runtime", "Go runtime", []string{sample.RowRuntime, sample.RowUndivided}},
 	{"native", "native memory", []string{sample.RowNative, sample.RowProgramData}},
 	{"shmem", "shared memory", []string{sample.RowShmem}},
 	{"kernel", "kernel", []string{sample.RowKernel, sample.RowSockets}},
-	{"others", "other programs", []string{sample.RowOther}},
+	{"others", "other programs", []string{sample.RowOther, sample.RowWatcher}},
 }
 
 // ParseBudget reads "500MiB", or "heap=300MiB,stacks=20MiB,total=400MiB".
@@ -63,7 +63,7 @@ func ParseBudget(text string) (*Budget, error) {
 		case known || name == "total":
 			return nil, fmt.Errorf("%q is said twice, or is nothing", name)
 		default:
-			return nil, fmt.Errorf("%q is no part of a budget: total, %s", name, strings.Join(budgetNames(), ", "))
+			return nil, fmt.Errorf("%q is not a part of a budget; use total, %s", name, strings.Join(budgetNames(), ", "))
 		}
 	}
 	return b, nil

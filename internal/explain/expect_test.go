@@ -16,8 +16,8 @@ func TestABudgetIsReadAsPeopleWriteIt(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"": "not a size", "much": "not a size", "heap=": "not a size", "0": "is nothing", "cash=3MiB": `"cash" is no part of a budget: total, heap`,
-		"heap=3MiB,heap=4MiB": "twice", "3MiB,4MiB": "twice", "cache=1MiB": "no part",
+		"": "not a size", "much": "not a size", "heap=": "not a size", "0": "is nothing", "cash=3MiB": `"cash" is not a part of a budget; use total, heap`,
+		"heap=3MiB,heap=4MiB": "twice", "3MiB,4MiB": "twice", "cache=1MiB": "not a part",
 	} {
 		if _, err := ParseBudget(text); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", text, err, says)
@@ -56,17 +56,17 @@ func TestABudgetIsComparedRowByRow(t *testing.T) {
 		largest      string
 		says         string
 	}{
-		{"garbage nobody thought of", "200MiB", within, BudgetFailed, "garbage", "garbage, 93.0 MiB beside 150.0 MiB of live heap, as GOGC=100 allows"},
+		{"garbage nobody thought of", "200MiB", within, BudgetFailed, "garbage", "garbage, 93.0 MiB next to 150 MiB of live heap, as GOGC=100 allows"},
 		{"enough for all", "400MiB", within, BudgetKept, "garbage", "to spare"},
 		{"killed above it", "200MiB", killed, BudgetFailed, "garbage", "too much"},
-		{"killed below it", "400MiB", killed, BudgetUnknown, "garbage", "it was killed before it had as much"},
-		{"a part is too much", "total=400MiB,heap=100MiB", within, BudgetFailed, "garbage", "enough in all, but not for each part"},
-		{"parts alone", "heap=100MiB,garbage=100MiB", within, BudgetFailed, "heap", "live heap, 150.0 MiB instead of 100.0 MiB"},
-		{"parts alone, named", "heap=100MiB,garbage=100MiB", within, BudgetFailed, "heap", "200.0 MiB for heap and garbage, measured"},
+		{"killed below it", "400MiB", killed, BudgetUnknown, "garbage", "the program was killed before that"},
+		{"a part is too much", "total=400MiB,heap=100MiB", within, BudgetFailed, "garbage", "enough in total, but not for each part"},
+		{"parts alone", "heap=100MiB,garbage=100MiB", within, BudgetFailed, "heap", "live heap, 150 MiB instead of 100 MiB"},
+		{"parts alone, named", "heap=100MiB,garbage=100MiB", within, BudgetFailed, "heap", "200 MiB for heap and garbage, measured"},
 		{"no mark", "heap=100MiB", unmarked, BudgetFailed, "heap", "live and new heap, "},
 		{"parts alone, kept", "heap=160MiB,garbage=93MiB", within, BudgetKept, "heap", "to spare"},
-		{"native memory nobody counted on", "heap=12MiB", native, BudgetKept, "native", "native memory, 150.0 MiB that nobody counted on"},
-		{"more live than expected", "30MiB", native, BudgetFailed, "native", "native memory, 150.0 MiB beside 10.0 MiB of live heap"},
+		{"native memory nobody counted on", "heap=12MiB", native, BudgetKept, "native", "native memory, 150 MiB, which the budget does not mention"},
+		{"more live than expected", "30MiB", native, BudgetFailed, "native", "native memory, 150 MiB next to 10.0 MiB of live heap"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.scene()

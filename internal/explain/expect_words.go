@@ -38,9 +38,9 @@ func (c *Case) comparedWith(x *Expectation) string {
 	case x.Measured > x.Bytes:
 		return text + size(x.Measured-x.Bytes) + " too much"
 	case x.Kept == BudgetFailed:
-		return text + "enough in all, but not for each part"
+		return text + "enough in total, but not for each part"
 	case x.Kept == BudgetUnknown && c.outcome.Kernel:
-		return text + "it was killed before it had as much"
+		return text + "the program was killed before that"
 	}
 	return text + size(x.Bytes-x.Measured) + " to spare"
 }
@@ -56,7 +56,7 @@ func (b *Budget) named() string {
 
 // differenceWords name the row that differs most.
 func (c *Case) differenceWords(r ExpectationRow, b *Budget) string {
-	name := "what is not explained"
+	name := "unexplained memory"
 	if i := slices.IndexFunc(budgetRows, func(row budgetRow) bool { return row.name == r.Name }); i >= 0 {
 		name = budgetRows[i].text
 	}
@@ -68,9 +68,9 @@ func (c *Case) differenceWords(r ExpectationRow, b *Budget) string {
 	case r.Expected != nil:
 		return text + " instead of " + size(*r.Expected)
 	case len(b.Parts) > 0:
-		return text + " that nobody counted on"
+		return text + ", which the budget does not mention"
 	case r.Name != "heap":
-		text += fmt.Sprintf(" beside %s of live heap", size(sum(c.ledger, budgetRows[0].rows...)))
+		text += fmt.Sprintf(" next to %s of live heap", size(sum(c.ledger, budgetRows[0].rows...)))
 	}
 	if _, set := c.memoryLimit(); r.Name == "garbage" && c.g != nil && c.g.GOGC > 0 && !set {
 		text += fmt.Sprintf(", as GOGC=%d allows", c.g.GOGC)

@@ -38,7 +38,10 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	} else {
 		a.Verdict, facts = inconclusive(c, findings)
 	}
-	a.Verdict.Sentence = c.crashSentence() + a.Verdict.Sentence
+	if a.Verdict.Class != Healthy || c.Crash != nil { // else its detail says so
+		a.Verdict.Sentence = c.crashSentence() + a.Verdict.Sentence
+	}
+	a.Verdict.Sure, a.Outcome.Sentence = sure(&a.Verdict), headline(a.Program, a.Outcome)
 	a.RuledOut = ruledOut(c, findings, a.Verdict.Class)
 	for _, f := range findings {
 		if f.Class != a.Verdict.Class && f.Stance == Silent && !f.Minor {
@@ -78,7 +81,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 		}
 	}
 	if k, n := c.askersOf(f.Culprit); k != nil {
-		v.Why = append(v.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in there, called at %s", count(n, "goroutine"), place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
+		v.Why = append(v.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s inside this function, called at %s", count(n, "goroutine"), was(n), place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
 	}
 	facts = append(facts, c.retention(f, &v)...)
 	function, mainPackage := "", ""

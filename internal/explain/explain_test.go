@@ -14,11 +14,11 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		culprit    string // file:line, "" for none
 	}{
 		"leak":                                                   {Leak, Medium, "cache.go:57"},
-		"slow leak, still running":                               {Leak, Low, "cache.go:57"},
+		"slow leak, still running":                               {Leak, Medium, "cache.go:57"},
 		"leak in an endless loop of main":                        {Leak, Medium, "main.go:12"},
 		"burst of uploads":                                       {Burst, Medium, "upload.go:172"},
 		"burst in the first rise":                                {Burst, Medium, "csv.go:88"},
-		"a leak under work in flight":                            {Leak, Medium, "apply.go:94"},
+		"a leak under work in flight":                            {Leak, High, "apply.go:94"},
 		"an upload killed in its first rise":                     {Burst, Low, "upload.go:172"},
 		"requests that held it all before the first look":        {Burst, Medium, "upload.go:172"},
 		"garbage over the limit":                                 {GCUnaware, High, ""},
@@ -35,7 +35,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"workers that were busy all along":                       {Burst, Low, "jobs.go:12"},
 		"thousands of goroutines that never end":                 {Goroutines, Medium, "push.go:14"},
 		"one of several processes leaks":                         {Leak, Medium, "cache.go:57"},
-		"one of several processes leaks, without a heap profile": {Inconclusive, Low, ""},
+		"one of several processes leaks, without a heap profile": {Leak, Low, ""},
 		"several processes that are too many":                    {Baseline, Medium, ""},
 		"several processes, one of which still grew":             {Inconclusive, Low, ""},
 		"freed memory that Go keeps":                             {IdleHeap, High, ""},
@@ -63,7 +63,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"a value that is read whole":                             {Burst, Medium, "bodies.go:57"},
 		"work in flight in one of several processes":             {Burst, High, "rows.go:73"},
 		"growth that came to rest where all is kept":             {Leak, High, "wire.go:99"},
-		"a loop that remembers, in a function of its own":        {Leak, Low, "words.go:97"},
+		"a loop that remembers, in a function of its own":        {Leak, Medium, "words.go:97"},
 		"values that are read whole, three at once":              {Burst, Medium, "bodies.go:57"},
 		"buffers in flight that are hardly touched":              {Burst, Low, "uploads.go:71"},
 		"a queue that fills faster than it is emptied":           {Backlog, Medium, "jobs.go:31"},
@@ -165,10 +165,10 @@ func TestSeveralProcessesAreToldApart(t *testing.T) {
 	}
 	c := newCase(quiet["a collector that does not know what the others take"].run().Evidence)
 	f := judgeGCUnaware(c)
-	if want := "Only 60.0 MiB of the 118.0 MiB of Go heap of shop (pid 4711) were live"; !strings.HasPrefix(f.Sentence, want) {
+	if want := "Only 60.0 MiB of the 118 MiB Go heap of shop (pid 4711) was live"; !strings.HasPrefix(f.Sentence, want) {
 		t.Errorf("%q, want %q: the others' heaps are not the subject's", f.Sentence, want)
 	}
-	if !strings.Contains(f.Sentence, "of which other processes held 128.0 MiB") {
+	if !strings.Contains(f.Sentence, "of which other processes used 128 MiB") {
 		t.Errorf("%q says nothing of the others", f.Sentence)
 	}
 }

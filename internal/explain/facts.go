@@ -43,7 +43,7 @@ func (c *Case) factOutcome() Fact {
 
 func (c *Case) factLedger() Fact {
 	if len(c.ledger.Rows) == 0 {
-		return Fact{ID: "ledger", Text: fmt.Sprintf("at the %s nothing of the program's memory was read", c.momentName()), Values: map[string]int64{}}
+		return Fact{ID: "ledger", Text: fmt.Sprintf("at the %s the program's memory was not read", c.momentName()), Values: map[string]int64{}}
 	}
 	f := Fact{ID: "ledger", Values: map[string]int64{
 		"total_bytes": int64(c.ledger.Total), "heap_bytes": int64(heapRows(c.ledger)), "native_bytes": int64(c.ledger.Row(sample.RowNative)),
@@ -54,7 +54,7 @@ func (c *Case) factLedger() Fact {
 		delete(f.Values, "heap_bytes")
 		delete(f.Values, "native_bytes")
 		f.Values["undivided_bytes"] = int64(whole)
-		f.Text = fmt.Sprintf("at the %s: %s, of which page cache %s, and %s of a Go program that could not be divided into heap and the rest",
+		f.Text = fmt.Sprintf("at the %s: %s, of which page cache %s, and %s in a Go program whose heap could not be told from the rest",
 			c.momentName(), size(c.ledger.Total), size(c.ledger.Row(sample.RowPageCache)), size(whole))
 	}
 	return f
@@ -63,7 +63,7 @@ func (c *Case) factLedger() Fact {
 func (c *Case) factCurve() Fact {
 	k := c.curve
 	if len(k.points) == 0 {
-		return Fact{ID: "curve", Text: "no collection was seen", Values: map[string]int64{"collections": 0}}
+		return Fact{ID: "curve", Text: "no GC was seen", Values: map[string]int64{"collections": 0}}
 	}
 	f := Fact{ID: "curve", Values: map[string]int64{"collections": int64(len(c.Cycles)), "first_bytes": int64(k.first),
 		"last_bytes": int64(k.last), "floor_bytes": int64(k.floor), "greatest_fall_bytes": int64(k.drop),
@@ -80,13 +80,13 @@ func (c *Case) factLive() Fact {
 	f := Fact{ID: "live", Values: map[string]int64{"live_bytes": int64(c.live.bytes)}}
 	switch {
 	case c.live.exact:
-		f.Text = fmt.Sprintf("a mark from the roots at the moment reached %s in %s", size(c.live.bytes), count(int(c.proc.Live.Objects), "object"))
+		f.Text = fmt.Sprintf("%s was reachable, in %s", size(c.live.bytes), count(int(c.proc.Live.Objects), "object"))
 		f.Values["objects"] = int64(c.proc.Live.Objects)
 	case c.live.known:
-		f.Text = fmt.Sprintf("the last collection found %s live; of what came between the last few, %.0f%% stayed", size(c.g.HeapMarked), 100*c.live.share)
+		f.Text = fmt.Sprintf("the last GC found %s live; %.0f%% of what was allocated between the last few GCs stayed", size(c.g.HeapMarked), 100*c.live.share)
 		f.Values["marked_bytes"] = int64(c.g.HeapMarked)
 	default:
-		f.Text = fmt.Sprintf("the last collection found %s live; how much of the %s since then was live was not measured",
+		f.Text = fmt.Sprintf("the last GC found %s live; how much of the %s allocated since then is live was not measured",
 			size(c.g.HeapMarked), size(c.g.HeapLive.Sub(c.g.HeapMarked)))
 		f.Values["marked_bytes"] = int64(c.g.HeapMarked)
 	}
@@ -100,7 +100,7 @@ func (c *Case) factLive() Fact {
 func (c *Case) factSite() Fact { return c.factLine(c.site) }
 
 func (c *Case) factLine(s *Site) Fact {
-	return Fact{ID: "site", Text: fmt.Sprintf("%s: %s held in %s, %s allocated and %s freed as of the last published collection",
+	return Fact{ID: "site", Text: fmt.Sprintf("%s: %s live in %s; %s allocated and %s freed, as of the last GC",
 		place(s.File, s.Line), size(s.Bytes), count(int(s.Samples), "sample"), size(s.Allocated), size(s.Freed)),
 		Values: map[string]int64{"held_bytes": int64(s.Bytes), "error_bytes": int64(s.Error), "growth_bytes": s.Growth,
 			"allocated_bytes": int64(s.Allocated), "freed_bytes": int64(s.Freed), "since_bytes": int64(s.Since), "samples": int64(s.Samples)}}
@@ -108,12 +108,12 @@ func (c *Case) factLine(s *Site) Fact {
 
 func (c *Case) factCalls() Fact {
 	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.flight.calls), "running_unseen": int64(c.flight.running), "moments": int64(c.looks())}}
-	f.Text = fmt.Sprintf("%s inside %s %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.flightSeen("at the moment"))
+	f.Text = fmt.Sprintf("%s inside %s %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.flightSeen("at that time"))
 	switch {
 	case c.flight.left >= leftBehind.v():
-		f.Text += "; at an earlier moment calls had ended and their memory stayed"
+		f.Text += "; earlier calls had ended, and their memory stayed"
 	case c.flight.running > 0:
-		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because they ran", c.flight.running)
+		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because those goroutines were running", c.flight.running)
 	}
 	return f
 }
@@ -124,7 +124,7 @@ func (c *Case) flightSeen(moment string) string {
 	if c.flight.seenAt == 0 {
 		return moment
 	}
-	return seconds(c.outcome.MomentElapsed-c.flight.seenAt) + " before, when they were read last"
+	return seconds(c.outcome.MomentElapsed-c.flight.seenAt) + " earlier, when goroutines were read last"
 }
 
 // looks is how many earlier moments tell of the blamed line.
@@ -139,23 +139,23 @@ func (c *Case) factCollector() Fact {
 	f := Fact{ID: "collector", Values: map[string]int64{"gogc": int64(c.g.GOGC), "goal_bytes": int64(c.g.HeapGoal), "limit_bytes": int64(c.limit)}}
 	if l, ok := c.memoryLimit(); ok {
 		f.Values["gomemlimit_bytes"] = int64(l)
-		f.Text = fmt.Sprintf("GOMEMLIMIT is %s, GOGC %s, the heap's goal %s", limit(l), gogc(c.g.GOGC), goal(c.g.HeapGoal))
+		f.Text = fmt.Sprintf("GOMEMLIMIT is %s, GOGC is %s, the GC target is %s", limit(l), gogc(c.g.GOGC), goal(c.g.HeapGoal))
 		return f
 	}
-	f.Text = fmt.Sprintf("GOMEMLIMIT is not set, GOGC is %s, the heap's goal %s", gogc(c.g.GOGC), goal(c.g.HeapGoal))
+	f.Text = fmt.Sprintf("GOMEMLIMIT is not set, GOGC is %s, the GC target is %s", gogc(c.g.GOGC), goal(c.g.HeapGoal))
 	return f
 }
 
 func (c *Case) factNative() Fact {
 	if len(c.ledger.Rows) == 0 {
-		return Fact{ID: "native", Text: "memory outside Go was not read", Values: map[string]int64{}}
+		return Fact{ID: "native", Text: "native memory was not read", Values: map[string]int64{}}
 	}
 	f := Fact{ID: "native", Values: map[string]int64{"native_bytes": int64(c.ledger.Row(sample.RowNative))}}
-	f.Text = fmt.Sprintf("memory outside Go's arenas: %s", size(c.ledger.Row(sample.RowNative)))
+	f.Text = fmt.Sprintf("native memory: %s", size(c.ledger.Row(sample.RowNative)))
 	if c.proc != nil && c.proc.Residency != nil {
 		r := c.proc.Residency
 		f.Values["malloc_bytes"], f.Values["mmap_bytes"] = int64(r.CMalloc), int64(r.Mmap)
-		f.Text += fmt.Sprintf(": malloc's heaps %s, other mappings %s", size(r.CMalloc), size(r.Mmap))
+		f.Text += fmt.Sprintf(": malloc %s, other mappings %s", size(r.CMalloc), size(r.Mmap))
 	}
 	if first, ok := firstSeen(c.Ticks.Native); ok {
 		f.Values["first_bytes"] = int64(first)
@@ -169,7 +169,7 @@ func (c *Case) factCache() Fact {
 	if i >= 0 {
 		f.Values["page_cache_bytes"] = int64(c.Ticks.PageCache[i])
 	}
-	f.Text = fmt.Sprintf("at the greatest charge, file pages were %s; memory that cannot be taken back never passed %s", fsize(c.cacheAtPeak()), fsize(c.hardPeak()))
+	f.Text = fmt.Sprintf("page cache was %s at the peak; unreclaimable memory never exceeded %s", fsize(c.cacheAtPeak()), fsize(c.hardPeak()))
 	return f
 }
 
@@ -177,18 +177,18 @@ func (c *Case) factCache() Fact {
 func (c *Case) factPace(p pace) Fact {
 	f := Fact{ID: "pace", Values: map[string]int64{"milliseconds": int64(1000 * p.seconds), "collections": whole64(p.collections),
 		"allocated_bytes": whole64(p.allocated), "cpu_ms": whole64(1000 * p.cpu), "gc_ms": whole64(1000 * p.gc)}}
-	f.Text = fmt.Sprintf("in %s: %.0f collections", seconds(p.seconds), p.collections)
+	f.Text = fmt.Sprintf("in %s: %.0f GCs", seconds(p.seconds), p.collections)
 	if !math.IsNaN(p.allocated) {
 		f.Text += fmt.Sprintf(", %s allocated", fsize(p.allocated))
 	}
 	if words := p.gcWords(); words != "" {
-		f.Text += ", the collector took " + words
+		f.Text += "; GC took " + words
 	}
 	return f
 }
 
 func (c *Case) factAllocator(a *Allocator) Fact {
-	return Fact{ID: "allocator", Text: fmt.Sprintf("%s: %s allocated, %.0f%% of all, %s of it since the last published collection", place(a.File, a.Line), size(a.Bytes), 100*a.Share, size(a.Since)),
+	return Fact{ID: "allocator", Text: fmt.Sprintf("%s: %s allocated, %.0f%% of everything, %s of that since the last GC", place(a.File, a.Line), size(a.Bytes), 100*a.Share, size(a.Since)),
 		Values: map[string]int64{"allocated_bytes": int64(a.Bytes), "since_bytes": int64(a.Since), "percent": int64(100*a.Share + 0.5)}}
 }
 
@@ -224,7 +224,7 @@ func (c *Case) momentName() string {
 	case "kill", "peak":
 		return c.At
 	case "last":
-		return "last moment"
+		return "last reading"
 	}
-	return "moment"
+	return "chosen time"
 }

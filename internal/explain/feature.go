@@ -60,20 +60,18 @@ var measures = []measure{
 	{"growth.share", "of the live heap", fromReadings, ofRise(func(r *rise) float64 { return r.grown / r.last })},
 	{"growth.least", "bytes a second", fromReadings, ofRise(func(r *rise) float64 { return r.low })},
 	{"growth.late", "of even growth", fromReadings, func(c *Case) (float64, int) {
-		if c.rise.n == 0 || c.site != nil && c.keeps() {
-			return math.NaN(), c.rise.n
-		}
-		return c.rise.late, c.rise.n
+		return c.late(), c.rise.n
 	}},
 	{"growth.unwatched", "yes or no", fromReadings, func(c *Case) (float64, int) { return yes(c.unwatchedGrowth()), c.rise.n }},
 	{"growth.fall", "of the rise", fromReadings, ofRise(func(r *rise) float64 { return r.fall })},
 	{"growth.returns", "times", fromReadings, ofRise(func(r *rise) float64 { return float64(r.returns) })},
+	{"growth.gone", "of what was above its floor", fromReadings, func(c *Case) (float64, int) { return c.gone(), c.rise.n }},
 	{"growth.slowing", "yes or no", fromReadings, func(c *Case) (float64, int) { return yes(c.slowsDown()), c.rise.n }},
 	{"line.share", "of the live heap", fromProfile, ofLine(func(c *Case) float64 { return float64(c.site.Bytes) / float64(max(1, c.live.bytes)) })},
 	{"line.freed", "of what was allocated", fromProfile, ofLine((*Case).freedShare)},
 	{"line.aged", "of what is held", fromProfile, ofLine(func(c *Case) float64 { return c.site.aged(c.rise.from, c.rise.to) })},
 	{"line.late", "of even growth", fromProfile, ofLine((*Case).lineLate)},
-	{"line.turnover", "of what was held half-way", fromProfile, ofLine(func(c *Case) float64 { return c.site.turnover(c.rise.from, c.rise.to) })},
+	{"line.turnover", "of what was held half-way", fromProfile, ofLine((*Case).turnover)},
 	{"line.whole_values", "values", fromProfile, ofLine(func(c *Case) float64 { return float64(c.wholeValues()) })},
 	{"line.kept", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes(c.keeps()) })},
 	{"calls.now", "calls", fromGoroutines, ofCalls(func(f *flight) float64 { return float64(f.calls) })},
@@ -291,14 +289,22 @@ func (c *Case) openCall() float64 {
 		return math.NaN()
 	}
 	f := &c.flight
-	return yes(f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()))
+	return yes(f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(c.kept.lasting-c.kept.along >= heldByRoot.v() && c.heapAtMoment()))
+}
+
+// heldAtMost is for how long, in seconds, a killed process is held for the capture of its heap.
+const heldAtMost = 0.5
+
+// heapAtMoment reports whether the heap was captured at the moment itself, as at a kill.
+func (c *Case) heapAtMoment() bool {
+	return c.Heap != nil && math.Abs(c.seconds(c.Heap.At)-c.outcome.MomentElapsed) <= heldAtMost
 }
 
 // memoryFlat is 1 where the memory that cannot be reclaimed did not grow by a part worth speaking of of
 // what the live heap did, over the time in which that grew.
 func (c *Case) memoryFlat() float64 {
 	t := c.memoryTrend()
-	if t.N < int(manyReadings.v()) || c.rise.n == 0 || c.rise.grown < leastGrownShare.v()*c.hardPeak() || c.pressed || c.site != nil && c.keeps() {
+	if t.N < int(manyReadings.v()) || c.rise.n == 0 || c.rise.grown < flatOf.v()*c.hardPeak() || c.pressed || c.site != nil && c.keeps() {
 		return math.NaN()
 	}
 	return yes(t.Slope*(c.rise.to-c.rise.from) < leastRise.v()*c.rise.grown)

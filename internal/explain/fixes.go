@@ -38,7 +38,7 @@ func (p *proposals) notPredicted(why string) {
 }
 
 // undecidedCause is why nothing is predicted where no rule decides.
-const undecidedCause = "what caused it is not decided"
+const undecidedCause = "the cause is not known"
 
 // into writes them into an answer.
 func (p *proposals) into(a *Answer) {
@@ -65,7 +65,7 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 		if verdict.Culprit != nil {
 			code(c.codeFix(verdict))
 		} else {
-			code("fewer of them at once")
+			code("run fewer of these processes under one limit")
 		}
 	case Churn:
 		code(c.codeFix(verdict))
@@ -87,7 +87,7 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 			code(c.codeFix(verdict))
 		}
 	case Shmem:
-		code("write to a disk, or bound the files in tmpfs")
+		code("write the files to a disk, or limit the size of the tmpfs")
 	}
 	p.told()
 	return p
@@ -101,23 +101,23 @@ func (c *Case) codeFix(verdict *Finding) string {
 	}
 	switch verdict.Class {
 	case Leak:
-		if h := c.keeper(c.site); h != nil && h.Kind != "goroutine" {
-			where = h.Path + ": "
+		if h := c.keeper(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" {
+			where = h.place() + ": "
 		}
-		text = where + "let go of what is kept, or bound it"
+		text = where + c.keeper(c.site).release()
 	case Goroutines:
-		text = where + "let each of them end: a context, a timeout, an answer on every path"
+		text = where + "make every goroutine exit: pass a context, add a timeout, or answer on every path"
 	case Burst:
-		text = where + "fewer at once, or less memory for each"
+		text = where + "limit how many of these calls run at once, or use less memory for each"
 	case Churn:
-		text = where + "allocate less: reuse, or do it once"
+		text = where + "allocate less: reuse buffers, or do the work once"
 	case Native:
-		text = "free what C or mmap allocates"
+		text = "free the memory that C code or mmap allocates"
 		if k := verdict.Culprit; k != nil {
-			text += fmt.Sprintf("; look first at %s:%d", path.Base(k.File), k.Line)
+			text += fmt.Sprintf("; look first at the call in %s:%d", path.Base(k.File), k.Line)
 		}
 	default:
-		text = where + "keep less"
+		text = where + "retain fewer entries, or store them more compactly"
 	}
 	if k := c.causeFor(verdict); k != nil && verdict.Class != Native {
 		text = where + k.Fix
@@ -125,10 +125,21 @@ func (c *Case) codeFix(verdict *Finding) string {
 	return text
 }
 
+// release is what to do with what a place retains.
+func (h *HeldBy) release() string {
+	switch {
+	case h != nil && h.Root == "special":
+		return "close these objects explicitly, and let no finalizer refer to its own object"
+	case h != nil && h.Entries == 0 && (h.Kind == "" || h.Kind == "goroutine"):
+		return "drop references to objects that are no longer needed, or cap the number of objects"
+	}
+	return "delete entries that are no longer needed, or cap their number"
+}
+
 // giveBack is to give freed memory back at once, where the line that allocated most
 // is done with it.
 func (c *Case) giveBack() string {
-	text := "debug.FreeOSMemory() when such work is over"
+	text := "call debug.FreeOSMemory() when such work is over"
 	if len(c.Allocators) > 0 && c.Allocators[0].Share >= 0.4 && c.Allocators[0].Own {
 		return place(c.Allocators[0].File, c.Allocators[0].Line) + ": " + text
 	}

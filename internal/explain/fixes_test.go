@@ -66,8 +66,22 @@ func TestWhatWasRunTakesThePlaceOfAPrediction(t *testing.T) {
 		if state != want || vain != (lost > 0) {
 			t.Errorf("%d of 3 lost: state %q, among those that do not help: %v", lost, state, vain)
 		}
-		if lost == 0 && a.Fixes[0].Outlook != "what came of it; without it killed 3 of 3" {
+		if lost == 0 && a.Fixes[0].Outlook != "what came of it. Without the change: killed 3 of 3" {
 			t.Errorf("%q", a.Fixes[0].Outlook)
+		}
+	}
+}
+
+// A recording keeps the words that a change had when it was tried: of code, the line decides.
+func TestAChangeOfTheCodeIsKnownByItsLineWhenItsWordsChange(t *testing.T) {
+	for _, c := range []struct {
+		fix, state string
+	}{{"upload.go:172: a smaller in-memory part", Proved}, {"other.go:172: a smaller in-memory part", "untested"}} {
+		s := scenes["burst of uploads"]()
+		s.Tried = []recording.Tried{{Fix: c.fix, Kind: "code", Runs: 3, Why: "3 of 3 survived"}}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil || a.Fixes[0].State != c.state {
+			t.Errorf("%s: %v, %+v", c.fix, err, a.Fixes)
 		}
 	}
 }

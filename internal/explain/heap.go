@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,7 +50,7 @@ func chooseHeap(list []recording.HeapInfo, at string, start time.Time) (int, err
 		return peak, nil
 	case "kill":
 		if !killed {
-			return 0, fmt.Errorf("%w: no heap was captured at a death", ErrAt)
+			return 0, atError{errors.New("no heap was captured at the end of the program")}
 		}
 		return kill, nil
 	case "peak":
@@ -61,7 +62,7 @@ func chooseHeap(list []recording.HeapInfo, at string, start time.Time) (int, err
 	}
 	when, err := timeOf(at, start)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrAt, err)
+		return 0, atError{err}
 	}
 	return nearest(list, heapAt, when), nil
 }
@@ -89,10 +90,14 @@ func (l *loader) heap() error {
 	if len(list) == 0 {
 		return nil
 	}
-	list = beforeTheEnd(list)
-	for _, h := range list {
-		l.e.Captures = append(l.e.Captures, Held{At: l.e.seconds(h.At), InUse: h.LiveBytes})
+	for _, info := range list {
+		h, err := l.Heap(info.ID)
+		if err != nil {
+			return err
+		}
+		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Ended: h.Reason == sample.HeapExit})
 	}
+	list = beforeTheEnd(list)
 	l.e.Heap, err = l.Heap(list[nearest(list, heapAt, l.e.Moment.At)].ID)
 	return err
 }

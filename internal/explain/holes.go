@@ -17,11 +17,11 @@ func (c *Case) holes() []Gap {
 	for _, hole := range c.Holes() {
 		step := hole[1] - hole[0]
 		if lost, n = lost+step, n+1; n <= 2 {
-			out = append(out, Gap{fmt.Sprintf("%s from %s after the start on", seconds(step), seconds(hole[0])), "no sample was taken: the watch or the machine stood still"})
+			out = append(out, Gap{fmt.Sprintf("%s from %s after start", seconds(step), seconds(hole[0])), "no sample was taken, because the watch or the machine was stopped"})
 		}
 	}
 	if n > 2 {
-		out = []Gap{{fmt.Sprintf("%s in all, in %d stretches", seconds(lost), n), "no sample was taken: the watch or the machine stood still"}}
+		out = []Gap{{fmt.Sprintf("%s in all, in %d stretches", seconds(lost), n), "no sample was taken, because the watch or the machine was stopped"}}
 	}
 	return out
 }

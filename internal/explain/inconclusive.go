@@ -12,7 +12,7 @@ import (
 // inconclusive is the verdict where no rule decides: it says what is certain,
 // what is missing and which command would get it.
 func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
-	v := Verdict{Class: Inconclusive, Confidence: Low, Detail: "Not enough evidence."}
+	v := Verdict{Class: Inconclusive, Confidence: Low, Detail: "Unknown."}
 	facts := []Fact{c.factOutcome(), c.factLedger()}
 	var candidates []string
 	for _, f := range findings {
@@ -25,14 +25,17 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 	v.NotKnown = append(v.NotKnown, c.unseenGrowth()...)
 	v.NotKnown = append(v.NotKnown, c.missing()...)
 	if c.wantsRoom() {
-		v.NotKnown = append(v.NotKnown, "whether the heap would have come back, given more room")
+		v.NotKnown = append(v.NotKnown, "whether the live heap would have fallen again under a higher limit")
 	}
 	if len(v.NotKnown) == 0 {
-		v.NotKnown = []string{"which part of the memory was out of the ordinary"}
+		v.NotKnown = []string{"which part of the memory is abnormal"}
 	}
 	v.Sentence = c.undecidedSentence(candidates)
 	v.Reasons = v.NotKnown
 	v.Known = c.known()
+	if i := slices.IndexFunc(v.Known, func(k string) bool { return strings.HasPrefix(k, largestPart) }); i >= 0 && strings.Contains(v.Sentence, "The largest part") {
+		v.Known = slices.Delete(v.Known, i, i+1) // the sentence has it
+	}
 	v.Next = c.nextCommands()
 	return v, facts
 }
@@ -45,31 +48,34 @@ func noun(class Class) string {
 
 func (c *Case) undecidedSentence(candidates []string) string {
 	if c.firstRise() {
-		s := fmt.Sprintf("%s needed more than the limit of %s while it was still loading or at its first work: the live heap%s rose from %s to %s in %s.",
+		s := fmt.Sprintf("%s needed more than the limit of %s while it was still loading or at its first work. The live heap%s rose from %s to %s in %s.",
 			c.name(), limit(c.bound), c.of(), fsize(c.curve.points[0].live), fsize(float64(c.live.bytes)), seconds(c.outcome.MomentElapsed))
 		return s + c.mostFrom()
 	}
 	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != noun(Healthy) {
-		s := "The evidence does not decide whether this was " + list(candidates, "or") + c.in() + "."
+		s := "This could be " + list(candidates, "or") + c.in() + "."
 		if len(candidates) == 1 {
-			s = "The evidence points to " + candidates[0] + c.in() + ", but does not prove it."
+			s = "This could be " + candidates[0] + c.in() + ", but the evidence does not prove it."
 		}
 		if len(candidates) == 1 && candidates[0] == noun(Baseline) {
-			s = "The evidence points to a steady need of all processes together" + c.shares() + ", but does not prove it."
+			s = fmt.Sprintf("All processes together may need more than the limit%s. The evidence does not prove this.", c.shares())
 		}
 		if c.collectorOff() && slices.Contains(candidates, noun(GCUnaware)) {
-			s = fmt.Sprintf("The collector is off: GOGC is off and GOMEMLIMIT is not set, so that the heap%s keeps what is allocated, needed or not. How much of its %s was needed was not seen.", c.of(), size(c.heap()))
+			s = fmt.Sprintf("GC is off: GOGC=off and GOMEMLIMIT is not set, so the heap%s only grows. How much of the %s heap was live is not known.", c.of(), size(c.heap()))
 		}
 		return s + c.mostFrom()
 	}
 	if most, ok := c.largestRow(); ok {
-		s := fmt.Sprintf("Not enough evidence to name a cause. The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
+		s := fmt.Sprintf("The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
 		if heap := most.Name == sample.RowLive || most.Name == sample.RowNew; heap && c.site != nil && c.site.Bytes*2 > most.Bytes && c.site.Function != "" {
-			s += fmt.Sprintf(" Most of it was allocated at %s.", place(c.site.File, c.site.Line))
+			s += fmt.Sprintf(" Most of that was allocated at %s.", place(c.site.File, c.site.Line))
 		}
 		return s
 	}
-	return "Not enough evidence to name a cause: no memory figures of the program were read."
+	if n := len(c.curve.points); n > 0 {
+		return fmt.Sprintf("Only the live heap was read: %s after the last GC.", fsize(c.curve.points[n-1].live))
+	}
+	return "No memory figures of the program were read."
 }
 
 // firstRise reports whether the program was killed while its live heap rose for the first time,
@@ -81,15 +87,15 @@ func (c *Case) firstRise() bool {
 
 // mostFrom names the line with most of the heap, "" where none is known.
 func (c *Case) mostFrom() string {
-	if c.site == nil || c.site.File == "" {
+	if c.site == nil || c.site.File == "" || strings.HasPrefix(c.site.Function, "runtime.") {
 		return ""
 	}
 	held := c.site.Bytes
-	if c.SiteView != "live" {
+	if c.SiteView == "published" {
 		held += c.site.Since
 	}
 	if held*2 < c.heap() {
-		return fmt.Sprintf(" The line with most of the heap, about %s, is %s.", size(held), place(c.site.File, c.site.Line))
+		return fmt.Sprintf(" The line with the most heap, about %s, is %s.", size(held), place(c.site.File, c.site.Line))
 	}
 	return fmt.Sprintf(" Most of the heap came from %s.", place(c.site.File, c.site.Line))
 }
@@ -106,7 +112,7 @@ func (c *Case) shares() string {
 	if len(list) < 2 {
 		return ""
 	}
-	return fmt.Sprintf(", in %d processes (the largest was %s, pid %d, with %s)", len(list), list[0].Name, list[0].PID, size(list[0].Bytes))
+	return fmt.Sprintf(" (%d processes, the largest is %s, pid %d, with %s)", len(list), list[0].Name, list[0].PID, size(list[0].Bytes))
 }
 
 func (c *Case) largestRow() (sample.LedgerRow, bool) {
@@ -120,41 +126,43 @@ func (c *Case) largestRow() (sample.LedgerRow, bool) {
 func rowWords(name string) string {
 	switch name {
 	case sample.RowLive:
-		return "the live Go heap"
+		return "the live heap"
 	case sample.RowNew:
-		return "Go heap that was new since the last collection"
+		return "heap that was allocated since the last GC"
 	case sample.RowUndivided:
-		return "a Go program's memory, which could not be divided"
+		return "memory of a Go program, which could not be divided"
 	}
-	return name
+	return RowWord(name)
 }
+
+const largestPart = "the largest part of the memory"
 
 // known lists what is certain whatever the cause.
 func (c *Case) known() []string {
 	var out []string
 	switch c.outcome.By {
 	case ByCgroup:
-		out = append(out, "the limit was the program's own, not a parent's and not the machine's")
+		out = append(out, "the limit that was hit is the program's own cgroup limit")
 	case ByParent:
-		out = append(out, "its own limit was not the one that struck: a parent's was")
+		out = append(out, "the limit that was hit belongs to a parent cgroup")
 	case ByNode:
-		out = append(out, "the machine itself was out of memory")
+		out = append(out, "the machine ran out of memory")
 	}
 	if r, ok := c.largestRow(); ok {
-		out = append(out, fmt.Sprintf("the largest part at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
+		out = append(out, fmt.Sprintf(largestPart+" at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
 	}
 	if len(c.curve.points) >= int(enoughReadings.v()) && c.Imported != "" {
 		out = append(out, c.factCurve().Text)
 	}
 	if c.g != nil && c.live.exact {
-		out = append(out, fmt.Sprintf("a mark found %s of Go heap%s live", size(c.live.bytes), c.of()))
+		out = append(out, fmt.Sprintf("%s of the Go heap%s was reachable", size(c.live.bytes), c.of()))
 	}
 	if h := c.keeper(nil); h != nil {
 		out = append(out, h.holds())
 	}
 	out = append(out, c.heldBy()...)
 	if c.g != nil && c.g.Goroutines > 1000 {
-		out = append(out, fmt.Sprintf("there were %d goroutines, their stacks %s", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))
+		out = append(out, fmt.Sprintf("there were %d goroutines, with %s of stacks", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))
 	}
 	return out
 }
@@ -164,19 +172,19 @@ func (c *Case) known() []string {
 func (c *Case) heldBy() (out []string) {
 	var lines []string
 	for i, s := range c.Sites {
-		if i < 2 && s.Bytes > 4*sample.MiB && s.Bytes*5 >= c.Sites[0].Bytes && s.Function != "" {
-			lines = append(lines, fmt.Sprintf("%s of it at %s", size(s.Bytes), place(s.File, s.Line)))
+		if i < 2 && s.Bytes > 4*sample.MiB && s.Bytes*5 >= c.Sites[0].Bytes && s.Function != "" && !strings.HasPrefix(s.Function, "runtime.") {
+			lines = append(lines, fmt.Sprintf("%s at %s", size(s.Bytes), place(s.File, s.Line)))
 		}
 	}
 	if len(lines) > 0 {
 		view := "of the live heap was allocated"
-		if c.SiteView != "live" {
-			view = "of what the last published profile calls in use was allocated"
+		if c.SiteView == "published" {
+			view = "of the heap, as of the last GC, was allocated"
 		}
-		out = append(out, strings.Replace(strings.Join(lines, ", "), "of it at", view+" at", 1))
+		out = append(out, strings.Replace(strings.Join(lines, " and "), " at ", " "+view+" at ", 1))
 	}
 	if elapsed := c.outcome.MomentElapsed; c.g != nil && c.outcome.Kernel && elapsed > 0 && elapsed < 2 {
-		out = append(out, fmt.Sprintf("it allocated %s in the %s that it lived", size(c.g.TotalAlloc), seconds(elapsed)))
+		out = append(out, fmt.Sprintf("the program allocated %s in its %s", size(c.g.TotalAlloc), seconds(elapsed)))
 	}
 	return out
 }
@@ -188,7 +196,7 @@ func (c *Case) unseenGrowth() []string {
 		return nil
 	}
 	after := c.outcome.Elapsed - c.outcome.MomentElapsed
-	return []string{fmt.Sprintf("%s came in the %s after the last moment that was kept", size(c.unseen()), seconds(after))}
+	return []string{fmt.Sprintf("what %s was used for, which came in the %s after the last full reading", size(c.unseen()), seconds(after))}
 }
 
 // missing lists what was not read at the moment and would have helped.
@@ -196,14 +204,14 @@ func (c *Case) missing() []string {
 	var out []string
 	switch {
 	case c.proc == nil:
-		out = append(out, "anything of the program at the moment")
+		out = append(out, "what the program's memory held")
 	case c.g == nil && c.Imported != "": // its gaps tell
 	case c.g == nil:
-		out = append(out, "what the Go runtime held: its memory was not read"+c.remedy())
+		out = append(out, "what the Go heap held, because the runtime's memory was not read"+c.remedy())
 	case len(c.Sites) == 0:
-		out = append(out, "which lines held the heap: there is no heap profile")
+		out = append(out, "which lines allocated the heap, because there is no heap profile")
 	case c.proc.Live == nil && !c.live.known:
-		out = append(out, "how much of the heap was live at the moment: no mark was made")
+		out = append(out, "how much of the heap was live at the end")
 	}
 	return out
 }

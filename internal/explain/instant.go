@@ -15,7 +15,7 @@ func (e *Evidence) LedgerAt(p *sample.Point) Ledger {
 	for _, one := range p.Processes {
 		m.Processes = append(m.Processes, sample.ProcessMoment{Key: one.Key, Resident: one.Resident, Go: one.Go})
 	}
-	return ledgerOf(divide(m, e.isGo), 0)
+	return ledgerOf(e.divide(m), 0)
 }
 
 // Seconds is a time of the recording in seconds since its start.

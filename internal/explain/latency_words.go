@@ -14,24 +14,24 @@ func (c *Case) slowWords(l *Latency) string {
 	s := l.Slow
 	switch {
 	case l.Requests == 0:
-		return "No request had an answer: " + l.Failures[0].Why
+		return "No request was answered: " + l.Failures[0].Why
 	case l.P99 == nil:
-		return "Too few requests to tell slow ones from others"
+		return "Too few requests were made to tell slow ones from others"
 	case s.Requests == 0:
-		return fmt.Sprintf("None was slow: 99 of 100 were answered within %s, the fastest tenth within %s", duration(*l.P99), duration(l.p10))
+		return fmt.Sprintf("No request was slow: 99 of 100 were answered within %s, the fastest tenth within %s", duration(*l.P99), duration(l.p10))
 	}
-	text := fmt.Sprintf("%s of %s or more, in %s", count(s.Requests, "wait"), duration(s.Threshold), count(s.Episodes, "episode"))
+	text := fmt.Sprintf("%s of %s or more came in %s", count(s.Requests, "wait"), duration(s.Threshold), count(s.Episodes, "episode"))
 	if s.Episodes < fewEpisodes {
-		return text + ": too few to tell what they coincide with" + c.hintOf(s)
+		return text + ", which is too few to tell their cause" + c.hintOf(s)
 	}
 	first := s.Causes[0]
 	if all := marked(s.Causes); !first.Coincides && all > 0.5 {
-		return fmt.Sprintf("%s; the garbage collector marked %s of all the time, so that hardly a request did without it%s", text, share(all), c.assistWords())
+		return fmt.Sprintf("%s. GC ran for %s of all the time, so nearly every request met it%s", text, share(all), c.assistWords())
 	}
 	if !first.Coincides {
-		return text + ", do not coincide with " + c.notWith(s)
+		return text + ". These waits do not coincide with " + c.notWith(s)
 	}
-	text += fmt.Sprintf(": %s of that time %s, against %s of all the time (by chance: %s)",
+	text += fmt.Sprintf(". In %s of that time %s, against %s of all the time (by chance: %s)",
 		share(first.OfSlow), causeWords[first.Cause], share(first.OfAll), chance(first.Chance))
 	if first.Cause == "collections" {
 		text += c.assistWords()
@@ -50,13 +50,13 @@ func marked(causes []Tie) float64 {
 }
 
 // causeWords say what went on.
-var causeWords = map[string]string{"collections": "the garbage collector marked", "stalls": "tasks waited for memory",
-	"reclaim": "the kernel reclaimed memory at the limit or read pages again", "highwater": "highwater itself read the program's memory"}
+var causeWords = map[string]string{"collections": "GC was running", "stalls": "tasks waited for memory",
+	"reclaim": "the kernel reclaimed memory at the limit or read pages again", "highwater": "highwater was reading the program's memory"}
 
 // hintOf names what went on in the few episodes that there are.
 func (c *Case) hintOf(s Slow) string {
 	if first := s.Causes[0]; first.OfSlow > 1.0/2 && first.OfAll < 1.0/4 {
-		return fmt.Sprintf("; in %s of that time %s", share(first.OfSlow), causeWords[first.Cause])
+		return fmt.Sprintf(". In %s of that time %s", share(first.OfSlow), causeWords[first.Cause])
 	}
 	return ""
 }
@@ -70,7 +70,7 @@ func (c *Case) notWith(s Slow) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "anything seen: no collection, no stall, no reclaim"
+		return "anything that was seen: no GC, no stall, no reclaim"
 	}
 	return list(parts, "or")
 }
@@ -81,7 +81,7 @@ func (c *Case) assistWords() string {
 	if math.IsNaN(grown) || grown < 0.05 {
 		return ""
 	}
-	return fmt.Sprintf("; goroutines that allocated had to help it for %s of CPU time", seconds(grown))
+	return fmt.Sprintf(". Goroutines that allocated had to help GC for %s of CPU time", seconds(grown))
 }
 
 // grown is how far a counter rose from its first reading to its last.

@@ -12,9 +12,10 @@ import (
 // divide makes the ledger of a moment. Total is the cgroup's charge, else the
 // resident anonymous memory of the processes. File pages are taken from the
 // cgroup alone: they are charged to whoever read them first, so a process's
-// resident set says nothing of them. isGo tells Go programs from others, for
-// processes whose runtime was not read.
-func divide(m sample.Moment, isGo func(sample.ProcessKey) bool) sample.Ledger {
+// resident set says nothing of them. Others are what others hold that only share the
+// cgroup, nil: nothing. isGo tells Go programs from others, for processes whose runtime
+// was not read.
+func divide(m sample.Moment, others map[string]sample.Bytes, isGo func(sample.ProcessKey) bool) sample.Ledger {
 	rows := map[string]sample.Bytes{}
 	anyGo := false
 	for _, p := range m.Processes {
@@ -24,6 +25,10 @@ func divide(m sample.Moment, isGo func(sample.ProcessKey) bool) sample.Ledger {
 	for _, p := range m.Processes {
 		anon += anonOf(p)
 		divideProcess(rows, p, isGo(p.Key), anyGo)
+	}
+	for row, bytes := range others {
+		rows[row] += bytes
+		anon += bytes
 	}
 	ledger := sample.Ledger{Total: anon}
 	if m.Cgroup != nil {
@@ -94,8 +99,7 @@ func (c *Case) readInMotion() (g Gap, ok bool) {
 		return g, false
 	}
 	moved := math.Abs(float64(m.CgroupAfter.Usage) - float64(m.Cgroup.Usage))
-	return Gap{fmt.Sprintf("the rows to better than ±%s", fsize(math.Abs(off))),
-		fmt.Sprintf("read while the program ran and changed them; its charge moved by %s meanwhile", fsize(moved))}, true
+	return Gap{"the exact rows", fmt.Sprintf("they may be off by %s, because the program kept running while they were read (its memory usage moved by %s)", fsize(math.Abs(off)), fsize(moved))}, true
 }
 
 // residencyOf is where a Go process's pages lay. Where they were not read it is

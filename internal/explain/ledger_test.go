@@ -45,7 +45,7 @@ func TestTheHeapDividesByItsCounters(t *testing.T) {
 	} {
 		p := goProcess()
 		c.change(&p)
-		got := rowsOf(divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, anyGo))
+		got := rowsOf(divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, nil, anyGo))
 		for _, row := range []string{sample.RowLive, sample.RowNew, sample.RowGarbage, sample.RowIdle} {
 			if got[row] != c.want[row] {
 				t.Errorf("%s: %s %d MiB, want %d", name, row, got[row], c.want[row])
@@ -76,7 +76,7 @@ func TestACgroupsRowsAndTheRestSumToItsCharge(t *testing.T) {
 	python := sample.ProcessMoment{Key: sample.ProcessKey{PID: 9}, Resident: &sample.Resident{Total: 30 * mib, Shared: 10 * mib}}
 	m := sample.Moment{Processes: []sample.ProcessMoment{goProcess(), python}, Cgroup: &sample.Cgroup{Usage: 150 * mib,
 		Stat: &sample.CgroupStat{PageCache: 12 * mib, Shmem: 4 * mib, Kernel: 3 * mib, Sock: sample.Some(mib)}}}
-	l := divide(m, func(k sample.ProcessKey) bool { return k == subject })
+	l := divide(m, nil, func(k sample.ProcessKey) bool { return k == subject })
 	got := rowsOf(l)
 	for row, want := range map[string]sample.Bytes{sample.RowOther: 20, sample.RowPageCache: 12, sample.RowShmem: 4, sample.RowKernel: 3, sample.RowSockets: 1} {
 		if got[row] != want {
@@ -87,7 +87,7 @@ func TestACgroupsRowsAndTheRestSumToItsCharge(t *testing.T) {
 		t.Errorf("total %d, unexplained %d MiB, want 150 and 10: file pages come from the cgroup alone", l.Total/mib, l.Unexplained/int64(mib))
 	}
 	m.Cgroup.Usage = 130 * mib
-	if l := divide(m, func(k sample.ProcessKey) bool { return k == subject }); l.Unexplained != -10*int64(mib) {
+	if l := divide(m, nil, func(k sample.ProcessKey) bool { return k == subject }); l.Unexplained != -10*int64(mib) {
 		t.Errorf("unexplained %d MiB, want -10: it is signed", l.Unexplained/int64(mib))
 	}
 }
@@ -95,10 +95,10 @@ func TestACgroupsRowsAndTheRestSumToItsCharge(t *testing.T) {
 func TestAProcessWhoseRuntimeWasNotReadIsNotDivided(t *testing.T) {
 	p := sample.ProcessMoment{Key: subject, Resident: &sample.Resident{Total: 50 * mib, Shared: 8 * mib}}
 	m := sample.Moment{Processes: []sample.ProcessMoment{p}}
-	if got := rowsOf(divide(m, anyGo)); got[sample.RowUndivided] != 42 || len(got) != 1 {
+	if got := rowsOf(divide(m, nil, anyGo)); got[sample.RowUndivided] != 42 || len(got) != 1 {
 		t.Errorf("a Go program: %v", got)
 	}
-	if got := rowsOf(divide(m, func(sample.ProcessKey) bool { return false })); got[sample.RowNative] != 42 || len(got) != 1 {
+	if got := rowsOf(divide(m, nil, func(sample.ProcessKey) bool { return false })); got[sample.RowNative] != 42 || len(got) != 1 {
 		t.Errorf("no Go program at all: %v", got)
 	}
 }
@@ -106,12 +106,12 @@ func TestAProcessWhoseRuntimeWasNotReadIsNotDivided(t *testing.T) {
 func TestWithoutPagesTheRuntimesFiguresAreCutAtTheProcess(t *testing.T) {
 	p := goProcess()
 	p.Residency, p.Resident = nil, &sample.Resident{Total: 60 * mib}
-	l := divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, anyGo)
+	l := divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, nil, anyGo)
 	if l.Total != 60*mib || l.Unexplained != 0 {
 		t.Errorf("total %d, unexplained %d", l.Total/mib, l.Unexplained/int64(mib))
 	}
 	p.Resident.Total = 120 * mib
-	got := rowsOf(divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, anyGo))
+	got := rowsOf(divide(sample.Moment{Processes: []sample.ProcessMoment{p}}, nil, anyGo))
 	if got[sample.RowNative] != 19 {
 		t.Errorf("native %d MiB, want 120 - 90 - 6 - 2 - 3", got[sample.RowNative])
 	}
@@ -125,7 +125,7 @@ func TestRowsThatWereReadInMotionSaySo(t *testing.T) {
 		more sample.Bytes
 		says string
 	}{
-		"alive":        {sample.MomentMax, 3 * mib, "the rows to better than ±3.0 MiB: read while the program ran and changed them; its charge moved by 5.0 MiB meanwhile"},
+		"alive":        {sample.MomentMax, 3 * mib, "the exact rows: they may be off by 3.0 MiB, because the program kept running while they were read (its memory usage moved by 5.0 MiB)"},
 		"alive, close": {sample.MomentMax, sample.KiB, ""},
 		"at its death": {sample.MomentDeath, 3 * mib, ""},
 	} {
@@ -135,12 +135,33 @@ func TestRowsThatWereReadInMotionSaySo(t *testing.T) {
 		s.Moment.CgroupAfter = &sample.Cgroup{Usage: s.Moment.Cgroup.Usage + 5*mib}
 		got := ""
 		for _, g := range gapsOf(newCase(s.Evidence)) {
-			if strings.HasPrefix(g.What, "the rows") {
+			if strings.HasPrefix(g.What, "the exact rows") {
 				got = g.What + ": " + g.Why
 			}
 		}
 		if got != c.says {
 			t.Errorf("%s: %q, want %q", name, got, c.says)
 		}
+	}
+}
+
+func TestWhatOnlySharesTheCgroupHasRowsOfItsOwn(t *testing.T) {
+	watcher, neighbour := sample.ProcessKey{PID: 1, Start: 1}, sample.ProcessKey{PID: 90, Start: 2}
+	e := &Evidence{Programs: []sample.Program{
+		{Key: subject, Name: "shop", Go: &sample.GoProgram{}},
+		{Key: watcher, Name: "highwater", WhyNot: sample.WhyWatcher},
+		{Key: neighbour, Name: "cache", WhyNot: sample.WhyBeside},
+	}}
+	m := sample.Moment{Cgroup: &sample.Cgroup{Usage: 100 * mib}}
+	for key, n := range map[sample.ProcessKey]sample.Bytes{subject: 10 * mib, watcher: 60 * mib, neighbour: 30 * mib} {
+		m.Processes = append(m.Processes, sample.ProcessMoment{Key: key, Resident: &sample.Resident{Total: n}})
+	}
+	e.Moment = m
+	l := e.divide(m)
+	if l.Row(sample.RowWatcher) != 60*mib || l.Row(sample.RowOther) != 30*mib || l.Unexplained != 0 {
+		t.Errorf("%+v", l)
+	}
+	if got := subjectOf(e); got != subject {
+		t.Errorf("the answer is about process %d", got.PID)
 	}
 }

@@ -89,7 +89,7 @@ func List(s *Side, earlier *sample.HeapProfile, name string) (*Listing, error) {
 	}
 	s.noteProfile(func(format string, args ...any) { l.Notes = append(l.Notes, fmt.Sprintf(format, args...)) })
 	if s.View == "published" {
-		l.Notes = append(l.Notes, "held is what the program's own profile says, which is up to two collections old")
+		l.Notes = append(l.Notes, "the live bytes come from the program's own heap profile, which lags by up to two GCs")
 	}
 	return l, nil
 }

@@ -79,6 +79,7 @@ func (l *loader) story() (err error) {
 		return err
 	}
 	e.Command, e.Load, e.Imported, e.Watched = meta.Command, meta.More["load"], meta.More["imported"], meta.More["watched"] != ""
+	e.Place = meta.More["place"]
 	if e.Programs, err = l.Programs(); err != nil {
 		return err
 	}
@@ -184,6 +185,9 @@ func subjectOf(e *Evidence) sample.ProcessKey {
 	var best sample.ProcessKey
 	most := -1.0
 	for _, p := range e.Moment.Processes {
+		if e.besideRow(p.Key) != "" {
+			continue
+		}
 		weight := float64(anonOf(p))
 		if e.isGo(p.Key) {
 			weight *= 1e3

@@ -13,7 +13,7 @@ func (l *loader) ticks() error {
 	if err := l.bound(); err != nil {
 		return err
 	}
-	s, err := l.SamplesAbout(l.rows, "usage", "peak", "page_cache", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
+	s, err := l.SamplesAbout(l.rows, "usage", "peak", "page_cache", "shmem", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (l *loader) ticks() error {
 	for _, at := range s.At {
 		t.At = append(t.At, float64(at-start)/1e9)
 	}
-	t.Usage, t.PageCache, t.Available = s.Column("usage"), s.Column("page_cache"), s.Column("host_available")
+	t.Usage, t.PageCache, t.Shmem, t.Available = s.Column("usage"), s.Column("page_cache"), s.Column("shmem"), s.Column("host_available")
 	t.AtLimit, t.Faults, t.Refaults = s.Column("events_max"), s.Column("major_faults"), s.Column("refaults")
 	t.Stalled = inSeconds(s.Column("pressure_full_total"))
 	if n := s.Len(); n > 0 {

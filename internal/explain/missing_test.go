@@ -124,7 +124,7 @@ func TestAnyPartOfTheEvidenceMayBeMissing(t *testing.T) {
 func TestReasonsAreSaidInWords(t *testing.T) {
 	for why, want := range map[string]string{
 		"live objects: context deadline exceeded":                     unmarkedInTime,
-		"read /proc/17861/exe: not a Go program: not a Go executable": "it is no Go program",
+		"read /proc/17861/exe: not a Go program: not a Go executable": "it is not a Go program",
 		"its linker switched heap profiling off":                      "its linker switched heap profiling off",
 	} {
 		if got := plainly(why); got != want {
@@ -144,7 +144,7 @@ func TestAMarkThatTookTooLongIsSaidInWords(t *testing.T) {
 			said = append(said, g)
 		}
 	}
-	if len(said) != 1 || !strings.Contains(said[0].Why, "did not end in its time; the live heap is what the last collection found") {
+	if len(said) != 1 || !strings.Contains(said[0].Why, "took too long, so the figures are as of the last GC") {
 		t.Errorf("%+v", said)
 	}
 }

@@ -15,7 +15,12 @@ var ErrNoMoment = errors.New("the recording holds no moment")
 
 // ErrAt says that a moment was asked for in a way, or by a name, that the
 // recording does not have.
-var ErrAt = errors.New("no such moment")
+var ErrAt = errors.New("unknown moment")
+
+// atError is an ErrAt that says why on its own.
+type atError struct{ error }
+
+func (atError) Is(target error) bool { return target == ErrAt }
 
 // chooseMoment finds the moment that at names: "kill", "peak", "last", a
 // duration since the start ("90s"), a time of day ("14:31:07") or a time in RFC
@@ -35,7 +40,7 @@ func chooseMoment(list []recording.MomentInfo, at string, killed bool, start tim
 		if i, ok := killMoment(list); ok {
 			return i, "kill", nil
 		}
-		return 0, "", fmt.Errorf("%w: no process was held while SIGKILL ended it; --at last is the latest moment", ErrAt)
+		return 0, "", atError{errors.New("the recording has no full reading at a kill; --at last is the latest reading")}
 	case "peak":
 		return peakMoment(list), "peak", nil
 	case "last":
@@ -43,7 +48,7 @@ func chooseMoment(list []recording.MomentInfo, at string, killed bool, start tim
 	}
 	when, err := timeOf(at, start)
 	if err != nil {
-		return 0, "", fmt.Errorf("%w: %w", ErrAt, err)
+		return 0, "", atError{err}
 	}
 	return nearest(list, func(m recording.MomentInfo) time.Time { return m.At }, when), "time", nil
 }
@@ -154,7 +159,7 @@ func timeOf(at string, start time.Time) (time.Time, error) {
 			return when, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no moment: write peak, kill, last, a duration since the start (90s) or a time (14:31:07)", at)
+	return time.Time{}, fmt.Errorf("unknown moment %q", at)
 }
 
 // nearest is the index of what lies nearest to a time, the first of several.

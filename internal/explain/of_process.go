@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/recording"
@@ -11,7 +12,7 @@ import (
 )
 
 // ErrNoProcess is that a recording does not have the process that was asked for.
-var ErrNoProcess = errors.New("no such process")
+var ErrNoProcess = errors.New("no process")
 
 // LoadOf is Load about one process of several: its peak is that of its own resident
 // memory, and what happened to the others is not its outcome. The error is
@@ -28,7 +29,7 @@ func (l *loader) only(pid int) error {
 		}
 	}
 	if l.e.Of == (sample.ProcessKey{}) {
-		return fmt.Errorf("%w: %d; there are %s", ErrNoProcess, pid, names(l.e.Programs))
+		return fmt.Errorf("%w %d is in the recording; recorded: %s", ErrNoProcess, pid, names(l.e.Programs))
 	}
 	var held []recording.MomentInfo
 	for _, m := range l.moments {
@@ -76,7 +77,11 @@ func names(programs []sample.Program) string {
 	for i := len(programs) - 1; i >= 0; i-- {
 		if p := programs[i]; !seen[p.Key] {
 			seen[p.Key] = true
-			list = append(list, strings.TrimSpace(fmt.Sprintf("%d %s", numberOf(p.Key), p.Name)))
+			name := strconv.Itoa(numberOf(p.Key))
+			if p.Name != "" {
+				name += " (" + p.Name + ")"
+			}
+			list = append(list, name)
 		}
 	}
 	slices.Reverse(list)

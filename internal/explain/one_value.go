@@ -73,7 +73,7 @@ func (c *Case) filling() bool {
 // wholeFound blames the line that asked for all of a value at once.
 func wholeFound(c *Case, n int) Finding {
 	s := c.site
-	f := Finding{Stance: Speaks, Detail: "Cause: a burst of values that are large for the limit, not a leak.", Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
+	f := Finding{Stance: Speaks, Detail: "A burst of large values, not a leak.", Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
 	if top, _ := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Function == s.Function && top.Line == s.Line {
 		f.Bytes += top.Garbage // what the values were made from
 	}
@@ -83,11 +83,11 @@ func wholeFound(c *Case, n int) Finding {
 	}
 	calls, its := "One call of %s was", "The value"
 	if n > 1 {
-		calls, its = fmt.Sprintf("Up to %d calls of %%s were", n), "Together the values"
+		calls, its = fmt.Sprintf("Up to %d calls of %%s were", n), "Together these values"
 	}
-	f.Sentence = fmt.Sprintf(calls+" in flight%s, putting a whole value together in memory with %s. %s took %s%s, allocated at %s; the largest buffer was %s.",
+	f.Sentence = fmt.Sprintf(calls+" in flight%s, building a whole value in memory with %s. %s took %s%s, allocated at %s. The largest buffer was %s.",
 		ShortFunc(c.flight.name), c.in(), ShortFunc(c.builder()), its, size(held), when, place(s.File, s.Line), size(s.Largest))
-	f.Why = []Why{{Text: fmt.Sprintf("%s keeps its whole result in memory, and the parts that the result is made from, until it returns", ShortFunc(c.builder())), Evidence: []string{"site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("until %s returns, its whole result stays in memory, with the buffers that the result is copied from", ShortFunc(c.builder())), Evidence: []string{"site"}}}
 	return f
 }
 

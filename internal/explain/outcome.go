@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,6 +33,10 @@ func judgeOutcome(e *Evidence) Outcome {
 	if kill, ok := e.oomKill(); ok {
 		o.State, o.By, o.Kernel = Killed, limitThatStruck(e), true
 		o.Elapsed = e.seconds(kill.At)
+		if struck, ok := firstEvent(e, sample.EventOOM); ok && struck.Text != "" {
+			limit := sample.Bytes(struck.Value)
+			o.LimitBytes, o.LimitOf = &limit, limitOf(struck.Text)
+		}
 	}
 	return o
 }
@@ -78,7 +83,10 @@ func signalName(s syscall.Signal) string {
 // The cgroup's own counter of failed charges settles it; else usage near the
 // limit does. A parent's limit is what is left if the machine had memory.
 func limitThatStruck(e *Evidence) By {
-	if _, ok := firstEvent(e, sample.EventOOM); ok {
+	if struck, ok := firstEvent(e, sample.EventOOM); ok {
+		if whose, _, _ := strings.Cut(struck.Text, " "); whose == sample.LimitAbove {
+			return ByParent
+		}
 		return ByCgroup
 	}
 	limit, limited := e.limit()
@@ -93,6 +101,15 @@ func limitThatStruck(e *Evidence) By {
 		return ByNode
 	}
 	return ByParent
+}
+
+// limitOf is what the cgroup of an EventOOM belongs to, "container" or "pod", "" where
+// that is not known.
+func limitOf(text string) string {
+	if f := strings.Fields(text); len(f) > 1 && f[1] != "cgroup" {
+		return f[1]
+	}
+	return ""
 }
 
 // leastAvailable is the least MemAvailable of the last samples before the end.

@@ -131,3 +131,34 @@ func TestThePeakOfTheKernelCountsOnlyWhereItRose(t *testing.T) {
 		t.Errorf("peak %d where nothing was read", *got)
 	}
 }
+
+func TestTheLimitThatStruckIsThatOfTheKill(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		limit sample.Bytes
+		by    By
+		of    string
+	}{
+		"its container's":       {"own container /docker/3f4e", 31 * mib, ByCgroup, "container"},
+		"its pod's":             {"above pod /kubepods/pod8a1b", 96 * mib, ByParent, "pod"},
+		"one that is not seen":  {"above cgroup", 96 * mib, ByParent, ""},
+		"one that we have made": {"own cgroup /highwater-1", 31 * mib, ByCgroup, ""},
+	} {
+		s := newScene()
+		s.oom(false, 8*sample.GiB)
+		s.Events = append(s.Events, sample.Event{At: s.End, Kind: sample.EventOOM, Value: int64(c.limit), Text: c.text})
+		o := judgeOutcome(s.Evidence)
+		if o.By != c.by || o.LimitOf != c.of || o.LimitBytes == nil || *o.LimitBytes != c.limit {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
+func TestAKillBesideTheProgramIsNotItsEnd(t *testing.T) {
+	s := newScene()
+	s.Events[1].Text = "exit 0"
+	s.Events = append(s.Events, sample.Event{At: s.End, Kind: sample.EventOOMBeside, Value: 1})
+	if o := judgeOutcome(s.Evidence); o.State != Exited || o.Kernel {
+		t.Errorf("%+v", o)
+	}
+}

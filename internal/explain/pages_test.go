@@ -87,7 +87,7 @@ func listOf(b *strings.Builder, head string, texts []string) {
 // exampleOf is the answer of a made-up run, without its tables.
 func exampleOf(b *strings.Builder, name string, a *Answer) {
 	v := a.Verdict
-	fmt.Fprintf(b, "\n## An example: %s\n\n> %s\n>\n> %s Confidence %s: %s.\n", name, v.Sentence, v.Detail, v.Confidence, strings.Join(v.Reasons, "; "))
+	fmt.Fprintf(b, "\n## An example: %s\n\n> %s %s\n>\n> %s\n", name, v.Detail, v.Sentence, v.Sure)
 	for i, w := range v.Why {
 		if i == 0 {
 			b.WriteString("\nWhy:\n\n")
@@ -105,10 +105,10 @@ func exampleOf(b *strings.Builder, name string, a *Answer) {
 		b.WriteString("\n")
 	}
 	for _, n := range a.WontHelp {
-		fmt.Fprintf(b, "* No help: %s (%s)\n", n.Text, n.Reason)
+		fmt.Fprintf(b, "* Won't help: %s (%s)\n", n.Text, n.Reason)
 	}
 	if a.NotPredicted != "" {
-		fmt.Fprintf(b, "* Of a setting or a limit nothing is predicted: %s\n", a.NotPredicted)
+		fmt.Fprintf(b, "* Not predicted, for GOMEMLIMIT or another limit: %s\n", a.NotPredicted)
 	}
 	b.WriteString("\nIts evidence:\n\n")
 	for _, f := range a.Evidence {
@@ -118,7 +118,7 @@ func exampleOf(b *strings.Builder, name string, a *Answer) {
 
 func pageOfCauses() string {
 	var b strings.Builder
-	b.WriteString(generated + "# Well-known causes\n\nWhat is found on the stack of a line that is blamed, from the allocation outwards to that line. The first that fits explains.\n" +
+	b.WriteString(generated + "# Well-known causes\n\nWhat is on the stack of the line that allocates, from the allocation outwards to that line. The first that fits explains.\n" +
 		"They are data: [causes.json](../../internal/explain/causes.json). A file of the same form adds your own, which come first.\n\n| cause | of | why | usual fix |\n|---|---|---|---|\n")
 	for _, k := range causes() {
 		of := "any"

@@ -10,7 +10,7 @@ import (
 )
 
 func programOf(c *Case) Program {
-	p := Program{PID: c.Subject.PID, HeapProfile: sample.HeapProfileUnknown, Processes: processesOf(c)}
+	p := Program{PID: c.Subject.PID, HeapProfile: sample.HeapProfileUnknown, Processes: processesOf(c), Place: c.Place}
 	if prog := c.program(c.Subject); prog != nil {
 		p.Name, p.HeapProfile = prog.Name, prog.HeapProfile
 		if prog.Go != nil {
@@ -129,12 +129,12 @@ func gapsOf(c *Case) []Gap {
 		add(Gap{"the heap profile of " + p.Name, plainly(p.WhyNot)})
 	}
 	if p := c.program(c.Subject); p != nil && p.Go != nil && p.Go.FoundByOther() {
-		add(Gap{"symbols of " + p.Name, "it is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " + p.Go.FoundBy})
+		add(Gap{"symbols of " + p.Name, "the program is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " + p.Go.FoundBy})
 	}
 	for _, own := range []bool{true, false} {
 		for _, g := range c.Evidence.Gaps {
 			if (g.Process == c.Subject) == own {
-				add(Gap{g.What, plainly(g.Why)})
+				add(Gap{plainWhat(g.What), plainly(g.Why)})
 			}
 		}
 	}
@@ -145,27 +145,42 @@ func gapsOf(c *Case) []Gap {
 		add(Gap{"the " + c.momentName(), c.proc.Incomplete})
 	}
 	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
-		add(Gap{"where each page lay", "not read at this moment; the Go rows are inferred from the runtime's own figures"})
+		add(Gap{"the owner of each page", "not read; the Go rows come from the runtime's own counters"})
 	}
 	if g, ok := c.readInMotion(); ok {
 		add(g)
 	}
 	if c.g != nil && c.proc.Live == nil && !slices.ContainsFunc(out, func(g Gap) bool { return g.Why == unmarkedInTime }) {
-		add(Gap{"what was live just then", "no mark was made; the live heap is what the last collection found"})
+		add(Gap{"the live heap at that instant", "the figures are as of the last GC"})
 	}
 	return out
 }
 
 // unmarkedInTime is why nothing is known of what was live where a mark took too long.
-const unmarkedInTime = "the mark did not end in its time; the live heap is what the last collection found"
+const unmarkedInTime = "counting it took too long, so the figures are as of the last GC"
+
+// plainWhat is what was not seen, in the words of today: a recording has those of its time.
+func plainWhat(what string) string {
+	if rest, ok := strings.CutPrefix(what, "who"+" held its heap"); ok { // older words, which no string has any more
+		when, name, _ := strings.Cut(rest, ", of ")
+		return "what retains the heap of " + name + strings.Replace(when, "at its death", "at its end", 1)
+	}
+	return what
+}
 
 // plainly says a recorded reason in words, where it is an error's.
 func plainly(why string) string {
 	switch {
 	case why == "live objects: context deadline exceeded":
 		return unmarkedInTime
+	case strings.HasPrefix(why, "plan a copy of the heap: ") && strings.HasSuffix(why, "EOF"):
+		return "the program was gone before its heap could be copied"
 	case strings.Contains(why, "not a Go program"):
-		return "it is no Go program"
+		return "it is not a Go program"
 	}
-	return why
+	return copying.Replace(why)
 }
+
+// copying are the words of older recordings for why a heap was not copied.
+var copying = strings.NewReplacer("it could not be copied within a stop of", "the heap could not be copied in a pause of", "it could not be copied within", "the heap could not be copied within",
+	"to copy it would pause the program for about", "copying the heap would pause the program for about", ", and nothing may pause it for more than 50 ms unasked; --heap peak does", "; --heap peak allows that")

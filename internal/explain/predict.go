@@ -71,13 +71,13 @@ func (p *proposals) memoryLimit(class Class) {
 	f.Setting, f.Command = f.Text, p.again(p.limit, f.Text)
 	switch {
 	case o.Chance == pacer.Fits && (class == Leak || class == Goroutines):
-		p.vain(f.Text, "no help against a leak, only later")
+		p.vain(f.Text, "GOMEMLIMIT does not stop a leak, it only delays the kill")
 	case o.Chance == pacer.Fits && class == IdleHeap && p.othersGrew():
-		p.notPredicted("the other processes were growing")
+		p.notPredicted("the other processes were still growing")
 	case o.Chance == pacer.Fits:
 		p.predicted(f, o)
 	case class == Burst && o.Chance == pacer.Later:
-		p.vain(f.Text, "the values themselves were still growing") // not along a line through the time before
+		p.vain(f.Text, "the live memory itself was still growing") // not along a line through the time before
 	case o.Chance == pacer.Vain, o.Chance == pacer.Later:
 		p.vain(f.Text, o.Why)
 	case o.Chance == pacer.Unknown:
@@ -101,7 +101,7 @@ func (p *proposals) asItIs(least sample.Bytes) {
 		p.predicted(f, o)
 		return
 	}
-	f.Text, f.State = "a limit of "+limit(o.Limit)+" at least", "untested"
+	f.Text, f.State = "a limit of at least "+limit(o.Limit), "untested"
 	p.add(f)
 	p.notPredicted(o.Why)
 }
@@ -130,9 +130,9 @@ func (p *proposals) room() {
 
 // predicted adds a fix that the model says survives.
 func (p *proposals) predicted(f Fix, o pacer.Outlook) {
-	f.State, f.Outlook = "predicted", fmt.Sprintf("survives: needs %d to %d MiB of %s", o.Need.P5>>20, (o.Need.P95+sample.MiB-1)>>20, limit(o.Limit))
+	f.State, f.Outlook = "predicted", fmt.Sprintf("survives, with %d to %d MiB of %s", o.Need.P5>>20, (o.Need.P95+sample.MiB-1)>>20, limit(o.Limit))
 	if o.Hard {
-		f.Outlook += ", and collects hard"
+		f.Outlook += ", but GC takes much CPU time"
 	}
 	p.add(f)
 }

@@ -48,7 +48,7 @@ var quietHeap = map[string]quietRun{
 		s := scenes["growth that came to rest where all is kept"]()
 		s.Moment.Cgroup.Limit = sample.Some(16 * 1024 * mib)
 		return s
-	}, nil, Inconclusive},
+	}, []Class{Healthy}, Healthy},
 	"a cache that fills up and stays": {func() *scene {
 		s := newScene()
 		s.heap(100, 101, 150)
@@ -199,7 +199,7 @@ var quietHeap = map[string]quietRun{
 		s.early(80, 9, 12, 9, 14, 30, 62, 120, 240, 400)
 		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
 		return s
-	}, nil, Inconclusive},
+	}, []Class{Healthy}, Healthy},
 	"data that was loaded early, and as much again would not fit": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Limit = sample.Some(600 * mib)
@@ -210,7 +210,7 @@ var quietHeap = map[string]quietRun{
 		s.site("example.org/shop/index.Load", "index.go", 31, 390, 0)
 		s.stand(10, 200, 0, 0)
 		return s
-	}, nil, Inconclusive},
+	}, []Class{Healthy}, Healthy},
 	"growth to half the limit that nobody watched to its end": {func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Limit = sample.Some(600 * mib)
@@ -272,7 +272,7 @@ var quietHeap = map[string]quietRun{
 		s.Watched = true
 		return s
 	}, []Class{Leak, Healthy}, Leak},
-	"buffers of a library's own goroutine":  {func() *scene { return readFor(0) }, nil, Inconclusive},
+	"buffers of a library's own goroutine":  {func() *scene { return readFor(0) }, []Class{Leak}, Leak},
 	"buffers read for many calls in flight": {func() *scene { return readFor(500) }, []Class{Burst}, Burst},
 	"buffers read for few calls":            {func() *scene { return readFor(5) }, []Class{Burst}, Burst},
 	"buffers read for calls that always stood there": {func() *scene {
@@ -320,7 +320,7 @@ var quietHeap = map[string]quietRun{
 		s.Sites[0].Course = s.Sites[0].Course[:4]
 		s.stand(29, 150, 1, 0)
 		return s
-	}, []Class{Leak, GCUnaware}, Leak},
+	}, []Class{Leak}, Leak},
 	"garbage over a live heap that was loaded early": {func() *scene {
 		s := newScene()
 		s.heap(160, 161, 244)

@@ -105,7 +105,7 @@ var quietWork = map[string]quietRun{
 		s.stand(14, 120, 0, 0)
 		s.work(0.3, 0.02, 20)
 		return s
-	}, []Class{Leak, GCUnaware}, Leak},
+	}, []Class{Leak}, Leak},
 	"patterns compiled for every value, by a program that hardly gets to run": {func() *scene {
 		s := scenes["patterns compiled for every value"]()
 		s.work(0.1, 0.3, 20)
@@ -259,7 +259,7 @@ var quietWork = map[string]quietRun{
 		s.Sites[0].Allocated, s.Sites[0].Freed, s.Sites[0].Since = 42*mib, 0, 210*mib
 		s.Allocators[0].Garbage = 95 * mib
 		return s
-	}, []Class{Burst, GCUnaware}, Burst},
+	}, []Class{Burst}, Burst},
 	"calls of a burst that had just ended": {func() *scene {
 		s := newScene()
 		s.heap(400, 186, 400)

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -25,6 +26,8 @@ type HeldBy struct {
 	// "goroutine", "timer", "special". "": not known.
 	Name string `json:"name,omitempty"`
 	Root string `json:"root,omitempty"`
+	// Title is the same within a sentence: "(*store).sessions (map[string]*session, 7,465 entries)".
+	Title string `json:"title,omitempty"`
 
 	path int // of the capture
 }
@@ -33,8 +36,8 @@ type HeldBy struct {
 const heldShare = 0.5
 
 // keeper is who holds what a line allocated: of the holders the one with most of it.
-// Without a line, or where the line is none of the samples, the holder of most of the
-// live heap. nil: no heap was captured, or none holds much.
+// Without a line, or where the capture does not know the lines, the holder of most of the
+// live heap. nil: no heap was captured, none holds much, or the line's memory is under none.
 func (c *Case) keeper(s *Site) *HeldBy {
 	h := c.Heap
 	if h == nil {
@@ -46,6 +49,9 @@ func (c *Case) keeper(s *Site) *HeldBy {
 			if n := allocatedBy(&h.Paths[i], s); n > most {
 				best, most = i, n
 			}
+		}
+		if best < 0 && h.Lines != nil {
+			return nil // what was sampled of the line is under no holder
 		}
 	}
 	if best < 0 {
@@ -83,7 +89,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 		h.Root = string(r.Kind)
 	}
 	if p.Owner != nil {
-		h.Name = p.Owner.String()
+		h.Name, h.Title = usersMain(p.Owner.String()), titleOf(p.Owner)
 	}
 	for _, l := range c.Heap.Chains {
 		if strings.HasPrefix(l.Path, path) {
@@ -91,7 +97,9 @@ func (c *Case) holderAt(i int) *HeldBy {
 		}
 	}
 	if strings.HasPrefix(path, "goroutine ") {
-		h.Kind = "goroutine"
+		if h.Kind = "goroutine"; p.Owner != nil {
+			h.Entries = p.Owner.Entries
+		}
 		return h
 	}
 	longest := 0
@@ -107,37 +115,78 @@ func (c *Case) holderAt(i int) *HeldBy {
 	return h
 }
 
+// titleOf is an owner within a sentence, without its root.
+func titleOf(o *sample.HeapOwner) string {
+	rest := strings.TrimPrefix(strings.TrimPrefix(o.What(), o.Name), " ")
+	if i := strings.LastIndex(rest, "in "); i >= 0 && strings.HasSuffix(rest, " of them") {
+		rest = strings.TrimSpace(rest[:i]) + ", " + strings.TrimSuffix(rest[i+len("in "):], " of them") + " places"
+	}
+	if rest = strings.TrimPrefix(rest, ", "); rest == "" {
+		return usersMain(o.Name)
+	}
+	return usersMain(o.Name) + " (" + rest + ")"
+}
+
+// usersMain names the main function where its frame could not be told from that of its caller, and
+// the function with a go statement.
+func usersMain(text string) string {
+	return wrapper.ReplaceAllString(strings.ReplaceAll(text, "runtime.main", "main.main"), "")
+}
+
+// wrapper is the function that the compiler writes around the call of a go statement.
+var wrapper = regexp.MustCompile(`\.gowrap\d+`)
+
 // String is the holder as people say it: "main.sessions (map, 57301 entries)".
 func (h *HeldBy) String() string {
 	switch {
+	case h.Title != "":
+		return h.Title
 	case h.Name != "":
 		return h.Name
 	case h.Kind == "goroutine":
 		name, where, _ := strings.Cut(strings.TrimPrefix(h.Path, "goroutine "), " in ")
 		if strings.HasPrefix(where, "its descriptor._defer") {
-			return "the deferred calls of a goroutine of " + name
+			return "the deferred calls of a goroutine running " + name
 		}
 		return "the stack of " + name
 	case h.Kind == "map" || h.Kind == "channel":
-		return fmt.Sprintf("%s (%s, %d entries)", h.Path, h.Kind, h.Entries)
+		return fmt.Sprintf("%s (%s, %s entries)", h.Path, h.Kind, sample.Thousands(h.Entries))
 	case h.Type != "":
 		return fmt.Sprintf("%s (%s)", h.Path, h.Type)
 	}
 	return h.Path
 }
 
+// place is the holder as the place of a change: its name, without what is there.
+func (h *HeldBy) place() string {
+	if h.Title == "" {
+		return h.Path
+	}
+	name, _, _ := strings.Cut(h.Title, " (")
+	if strings.HasPrefix(h.Title, "(") { // a method's receiver
+		method, rest, _ := strings.Cut(h.Title, ").")
+		field, _, _ := strings.Cut(rest, " (")
+		name = method + ")." + field
+	}
+	return name
+}
+
 // holds says how much it holds of what was live at the capture.
 func (h *HeldBy) holds() string {
-	return fmt.Sprintf("%s holds %s, %s of what was live %s after the start", h, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
+	verb := "retains"
+	if strings.HasPrefix(h.String(), "the stacks ") || strings.HasPrefix(h.String(), "the deferred calls ") {
+		verb = "retain"
+	}
+	return fmt.Sprintf("%s %s %s, %s of what was live %s after start", h, verb, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
 }
 
 // held is the end of a sentence about the memory that a line allocated.
 func (c *Case) held(s *Site) string {
 	h := c.keeper(s)
 	if h == nil {
-		return "is still held"
+		return "is still reachable"
 	}
-	return "is held by " + h.String()
+	return "is retained by " + strings.TrimSuffix(h.String(), ".")
 }
 
 // retention adds who holds the memory to a verdict about the live heap.
@@ -156,11 +205,11 @@ func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
 	}
 	text := h.holds()
 	if h.Chain > 0 {
-		text += fmt.Sprintf("; %d objects lie one behind the other, which one marker of the collector walks alone", h.Chain)
+		text += fmt.Sprintf(". %s of the objects form one chain, which a single GC worker must walk", sample.Thousands(h.Chain))
 	}
 	why := Why{Text: text, Evidence: []string{"holder"}}
 	if h.Lines > 2 && f.Class == Leak {
-		text += fmt.Sprintf("; it was allocated at %s: the holder is to blame, not these", count(h.Lines, "line"))
+		text += fmt.Sprintf(". The memory was allocated at %s, so look at what retains the memory and not at those lines", count(h.Lines, "line"))
 		why.Text = text
 		v.Why = append([]Why{why}, v.Why...)
 	} else {

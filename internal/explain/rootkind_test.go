@@ -52,7 +52,7 @@ func TestWithoutACaptureItIsNotKnownWhatRootsRetain(t *testing.T) {
 func TestTheContainerOfALineIsNamedWithItsRoot(t *testing.T) {
 	c := rooted()
 	h, root := c.container(&Site{Function: "main.put", Line: 7})
-	if h == nil || h.String() != "(*cache).entries map[string]*entry, 12 entries" || h.Root != "global" || root == nil || root.Func != "main.cache" {
+	if h == nil || h.String() != "(*cache).entries (map[string]*entry, 12 entries)" || h.Root != "global" || root == nil || root.Func != "main.cache" {
 		t.Errorf("held by %+v, at %+v", h, root)
 	}
 }

@@ -12,6 +12,7 @@ import (
 // capture of the heap near the moment tells.
 type keepers struct {
 	lasting, frames float64
+	along           float64      // the part of lasting that goroutines keep which run along: by their number
 	of              sample.Bytes // that the parts are of
 }
 
@@ -22,24 +23,27 @@ const nearCapture = 5
 // keptBy reads it from the capture of the heap: of what was allocated at the blamed line,
 // as far as holders tell; else of the whole live heap.
 func (c *Case) keptBy() keepers {
-	none := keepers{math.NaN(), math.NaN(), 0}
+	none := keepers{math.NaN(), math.NaN(), 0, 0}
 	h := c.Heap
 	if h == nil || math.Abs(c.seconds(h.At)-c.outcome.MomentElapsed) > max(nearCapture, c.outcome.MomentElapsed/10) {
 		return none
 	}
-	var lasting, frames sample.Bytes
+	if float64(h.LiveBytes) < heldByRoot.v()*float64(c.live.bytes) {
+		return none // most of what is in question came later
+	}
+	var lasting, frames, along sample.Bytes
 	if c.site != nil {
 		for i := range h.Paths {
 			if n := allocatedBy(&h.Paths[i], c.site); n > 0 {
-				c.addKeeper(i, n, &lasting, &frames)
+				c.addKeeper(i, n, &lasting, &frames, &along)
 			}
 		}
 	}
 	if lasting+frames < h.LiveBytes/20 {
-		lasting, frames = 0, 0
+		lasting, frames, along = 0, 0, 0
 		for i := range h.Paths {
 			if h.Paths[i].Parent < 0 {
-				c.addKeeper(i, h.Paths[i].Retained, &lasting, &frames)
+				c.addKeeper(i, h.Paths[i].Retained, &lasting, &frames, &along)
 			}
 		}
 	}
@@ -47,14 +51,17 @@ func (c *Case) keptBy() keepers {
 	if all == 0 {
 		return none
 	}
-	return keepers{float64(lasting) / float64(all), float64(frames) / float64(all), all}
+	return keepers{float64(lasting) / float64(all), float64(frames) / float64(all), float64(along) / float64(all), all}
 }
 
-func (c *Case) addKeeper(path int, n sample.Bytes, lasting, frames *sample.Bytes) {
+func (c *Case) addKeeper(path int, n sample.Bytes, lasting, frames, along *sample.Bytes) {
 	if c.inFrames(path) {
 		*frames += n
-	} else {
-		*lasting += n
+		return
+	}
+	*lasting += n
+	if root := c.Heap.RootOf(path); root != nil && root.Kind == sample.RootGoroutine && root.First != 1 {
+		*along += n
 	}
 }
 

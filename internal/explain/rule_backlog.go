@@ -17,33 +17,33 @@ var backlogPage = Page{
 
 // backlogEvidence is what speaks for and against a backlog, where the live heap grew.
 var backlogEvidence = []clause{
-	over("line.turnover", turnedOver, 1, "what the queue held half-way through was finished since"),
-	over("queue.share", heldByRoot, 2.5, "a channel holds most of it"),
+	over("line.turnover", turnedOver, 1, "what the queue held half-way through the run was finished later"),
+	over("queue.share", heldByRoot, 2.5, "a channel retains most of the memory"),
 	over("queue.senders", one, 1, "goroutines wait to send"),
 	over("line.freed", freedMuch, 0.5, ""),
-	under("line.freed", freedLittle, -2, "hardly any of it was freed"),
+	under("line.freed", freedLittle, -2, "hardly any of that memory was freed"),
 	over("growth.late", goneOnGrowing, 0.5, ""),
 	under("growth.late", lateGrowth, -3, "the live heap stopped growing"),
-	over("root.frames", heldByRoot, -1, "frames of calls in flight retain it"),
+	over("root.frames", heldByRoot, -1, "calls in flight retain the memory"),
 }
 
 // judgeBacklog weighs the evidence where the live heap grew: items are freed, and more of them
 // are held.
 func judgeBacklog(c *Case) Finding {
 	if reason := c.notGrowing(); reason != "" || c.site == nil || c.rise.n < int(fewestReadings.v()) {
-		return minor(orElse(reason, "no line is known that grew"))
+		return minor(orElse(reason, "which line grew is not known"))
 	}
 	w := weigh(c.features, backlogEvidence)
 	facts := []Fact{c.factCurve(), c.factSite()}
 	if w.score < speakScore.v() {
-		return minor("what grew was not seen to move on", facts...)
+		return minor("the items that grew were not seen to be finished", facts...)
 	}
 	f := Finding{Stance: Speaks, Bytes: c.leakBytes(), Score: w.score, Facts: facts, Culprit: culprit(c.site, "allocates")}
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
-	f.Sentence = fmt.Sprintf("Work came faster than it was finished%s: what waits grew from %s to %s in %s. %s of it was allocated at %s and %s.",
+	f.Sentence = fmt.Sprintf("Work came in faster than it was finished%s. The waiting work grew from %s to %s in %s. %s of that was allocated at %s and %s.",
 		c.in(), fsize(c.rise.first), fsize(c.rise.last), seconds(c.rise.to-c.rise.from), c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
-	f.Detail = "Cause: a backlog."
-	f.Why = []Why{{Text: fmt.Sprintf("%.0f%% of what the line allocated was freed again, and yet more of it is held", 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	f.Detail = "A backlog, not a leak."
+	f.Why = []Why{{Text: fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
 	return f
 }
 

@@ -26,31 +26,31 @@ var baselinePage = Page{
 // where it would have ended.
 func judgeBaseline(c *Case) Finding {
 	if !c.pressed || c.g == nil || c.bound == 0 {
-		return silent("memory was never short", c.factOutcome())
+		return silent("memory usage stayed well below the limit", c.factOutcome())
 	}
 	need := c.live.bytes + c.nonHeap().Sub(c.othersGarbage())
 	if need < c.bound*85/100 {
-		return silent(fmt.Sprintf("the steady need is %s of %s", size(need), limit(c.bound)), c.factLive())
+		return silent(fmt.Sprintf("the program needs only %s of %s all the time", size(need), limit(c.bound)), c.factLive())
 	}
 	if c.others()*5 >= need {
 		return c.judgeTogether(need)
 	}
 	if c.live.bytes < need/2 {
-		return silent(fmt.Sprintf("the live heap is %s only", size(c.live.bytes)), c.factLive())
+		return silent(fmt.Sprintf("the live heap is only %s", size(c.live.bytes)), c.factLive())
 	}
 	low, high, n := c.lastHalf()
 	if n < 4 {
-		return silent("too few collections to call the need steady", c.factCurve())
+		return silent("too few GCs to call the live heap steady", c.factCurve())
 	}
-	if high-low > 0.15*high || float64(c.live.bytes) > 1.15*high {
+	if c.goesOnGrowing() || high-low > 0.15*high || float64(c.live.bytes) > 1.15*high {
 		return silent("the live heap was not steady", c.factCurve())
 	}
 	f := Finding{Stance: Speaks, Bytes: need, Confidence: Medium, Facts: []Fact{c.factCurve(), c.factLive(), c.factLedger()}}
-	f.Sentence = fmt.Sprintf("The program steadily needs %s (live heap %s, the rest %s); the limit of %s leaves no room for the collector to work.",
+	f.Sentence = fmt.Sprintf("The program needs about %s all the time (live heap %s, other %s). A limit of %s leaves Go too little room for garbage.",
 		size(need), size(c.live.bytes), size(c.nonHeap()), limit(c.bound))
-	f.Detail = "No leak: the limit is too small for it."
-	f.Because = []string{fmt.Sprintf("the live heap stayed within %s over the last %s", fsize(high-low), count(n, "collection"))}
-	f.Why = []Why{{Text: "the live heap does not grow and cannot be collected", Evidence: []string{"curve", "live"}}}
+	f.Detail = "The limit is too small. Nothing leaks."
+	f.Because = []string{fmt.Sprintf("the live heap changed by only %s over the last %s", fsize(high-low), count(n, "GC"))}
+	f.Why = []Why{{Text: "the live heap does not grow, and GC cannot shrink it", Evidence: []string{"curve", "live"}}}
 	if c.site != nil {
 		f.Culprit = culprit(&c.Sites[0], "retains")
 		f.Facts = append(f.Facts, c.factLine(&c.Sites[0]))
@@ -78,15 +78,15 @@ func (c *Case) othersGarbage() sample.Bytes {
 // judgeTogether: several processes, none of which grows, need more than the limit.
 func (c *Case) judgeTogether(need sample.Bytes) Finding {
 	for _, p := range c.Moment.Processes {
-		if anonOf(p)*10 < need {
+		if anonOf(p)*10 < need || c.besideRow(p.Key) == sample.RowWatcher {
 			continue
 		}
 		s, ok := c.Spans[p.Key]
 		switch {
 		case !ok || s.Seconds < shortestSteady:
-			return undecided(float64(need), fmt.Sprintf("whether %s would have kept its size was not seen", c.nameOf(p.Key)), c.factShares())
+			return undecided(float64(need), fmt.Sprintf("whether %s would have kept its size", c.nameOf(p.Key)), c.factShares())
 		case s.grew():
-			return undecided(float64(need), fmt.Sprintf("whether %s would have stopped growing: it had grown from %s to %s", c.nameOf(p.Key), size(s.Low), size(s.High)), c.factShares())
+			return undecided(float64(need), fmt.Sprintf("whether %s would have stopped growing after its rise from %s to %s", c.nameOf(p.Key), size(s.Low), size(s.High)), c.factShares())
 		}
 	}
 	list := processesOf(c)
@@ -95,10 +95,10 @@ func (c *Case) judgeTogether(need sample.Bytes) Finding {
 	for _, p := range list[:min(3, len(list))] {
 		shares = append(shares, fmt.Sprintf("%s (pid %d) %s", p.Name, p.PID, size(p.Bytes)))
 	}
-	f.Sentence = fmt.Sprintf("%d processes together steadily need %s of %s: %s.", len(list), size(need), limit(c.bound), strings.Join(shares, ", "))
-	f.Detail = "No leak: the limit is too small for all of them."
-	f.Because = []string{"none of the large ones grew over the last half of its life"}
-	f.Why = []Why{{Text: "each fits the limit alone; together they leave no room for the collectors to work", Evidence: []string{"shares"}}}
+	f.Sentence = fmt.Sprintf("%d processes together need about %s of %s all the time: %s.", len(list), size(need), limit(c.bound), strings.Join(shares, ", "))
+	f.Detail = "The limit is too small for all processes together. Nothing leaks."
+	f.Because = []string{"none of the large processes grew in the last half of its run"}
+	f.Why = []Why{{Text: "each process fits the limit alone; together they leave no room for garbage", Evidence: []string{"shares"}}}
 	return f
 }
 
@@ -116,7 +116,7 @@ func (c *Case) factShares() Fact {
 			parts = append(parts, fmt.Sprintf("%s (pid %d) %s", p.Name, p.PID, size(p.Bytes)))
 		}
 	}
-	f.Text = fmt.Sprintf("anonymous memory of %d processes: %s", len(f.Values), strings.Join(parts, ", "))
+	f.Text = fmt.Sprintf("private memory of %d processes: %s", len(f.Values), strings.Join(parts, ", "))
 	return f
 }
 

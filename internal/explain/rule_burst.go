@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -24,36 +25,37 @@ var burstPage = Page{
 // burstEvidence is what speaks for and against a burst, where the live heap was far above
 // its floor.
 var burstEvidence = []clause{
-	over("root.frames", heldByRoot, 3, "frames of calls in flight retain it"),
-	over("root.lasting", heldByRoot, -2.5, "a variable that lasts retains it"),
-	over("calls.open", isSo, 1.5, "calls that allocated it had not returned"),
+	over("root.frames", heldByRoot, 3, "calls in flight retain the memory"),
+	over("root.lasting", heldByRoot, -2.5, "a long-lived variable retains the memory"),
+	over("calls.open", isSo, 1.5, doubtOpenCalls),
 	over("calls.now", manyCalls, 1, ""),
 	over("calls.none", isSo, -2.5, "no call was in flight"),
-	over("calls.request", isSo, 1.5, "it was allocated for requests that were still being served"),
-	over("calls.follow", followsCalls, 1.5, "more calls in flight held more"),
+	over("calls.request", isSo, 1.5, "the memory was allocated for requests that were still being served"),
+	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
 	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
 	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
 	over("line.freed", freedMuch, 1, "much of what the line allocated was freed again"),
-	over("line.whole_values", one, 3, "it is a value that was still being put together"),
-	over("growth.returns", one, 2, "the live heap came back from an earlier rise"),
+	over("line.whole_values", one, 3, "a large value was still being built"),
+	over("growth.returns", one, 2, "the live heap fell back after an earlier rise"),
 	over("growth.fall", fellBack, 0.5, ""),
+	over("growth.gone", fellBack, 4, "most of it was gone soon after"),
 }
 
 // judgeBurst weighs the evidence where the live heap was far above a floor that it kept or
 // came back to.
 func judgeBurst(c *Case) Finding {
 	if !c.pressed && (!c.spiked() || c.endedWell() && c.neverShort()) {
-		return silent("memory was never short", c.factOutcome())
+		return silent("memory usage stayed well below the limit", c.factOutcome())
 	}
 	if len(c.curve.points) == 0 || c.g == nil {
 		return silent("the live heap was not read")
 	}
 	above := c.aboveFloor()
 	if least := c.leastRise(); above < least {
-		return silent(fmt.Sprintf("at the %s the live heap was only %s above its floor", c.momentName(), fsize(above)), c.factCurve())
+		return silent(fmt.Sprintf("at the %s the live heap was only %s above its lowest level", c.momentName(), fsize(above)), c.factCurve())
 	}
 	if c.site == nil {
-		return undecided(0, "no heap profile says which line the rise belongs to", c.factCurve())
+		return undecided(0, "which line the rise belongs to, because there is no heap profile", c.factCurve())
 	}
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
@@ -64,9 +66,12 @@ func judgeBurst(c *Case) Finding {
 	}
 	switch {
 	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
-		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to hold it", ShortFunc(c.flight.name))), facts...)
+		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...)
 	case w.score < speakScore.v():
-		return undecided(float64(bytes), fmt.Sprintf("%s of %s %s in flight, and the live heap had not come back once", count(c.flight.calls, "call"), ShortFunc(c.flight.name), was(c.flight.calls)), facts...)
+		return undecided(float64(bytes), c.openCalls(), facts...)
+	}
+	if c.flight.calls == 0 && c.wholeValues() == 0 && !(c.gone() >= fellBack.v()) {
+		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...)
 	}
 	f := burstFound(c)
 	if n := c.wholeValues(); n > 0 {
@@ -75,6 +80,14 @@ func judgeBurst(c *Case) Finding {
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
 	return f
+}
+
+// openCalls is what is not known where calls in flight may have caused the rise.
+func (c *Case) openCalls() string {
+	if c.flight.calls == 0 {
+		return "whether work in flight retained the memory: the live heap had not fallen back once"
+	}
+	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap had not fallen back once", count(c.flight.calls, "call"), ShortFunc(c.flight.name))
 }
 
 // spiked reports whether without a limit that was near the peak was far above the usual
@@ -121,6 +134,22 @@ func (c *Case) aboveFloor() float64 {
 	return above
 }
 
+// gone is how much of what the live heap was above its floor, at most, was gone again at a later
+// reading. NaN: there is none.
+func (c *Case) gone() float64 {
+	most, least := 0.0, math.NaN()
+	for _, p := range c.curve.points {
+		switch {
+		case p.least:
+		case p.live > most:
+			most, least = p.live, math.NaN()
+		case !(p.live > least):
+			least = p.live
+		}
+	}
+	return (most - least) / (most - c.curve.min)
+}
+
 // inWork is what requests in flight, or values that are being put together, hold.
 func (c *Case) inWork() sample.Bytes {
 	switch {
@@ -142,12 +171,16 @@ func (c *Case) beganUnseen() bool {
 
 func burstFound(c *Case) Finding {
 	s := c.site
-	f := Finding{Stance: Speaks, Detail: "Cause: a burst of concurrent work, not a leak.", Culprit: culprit(s, "allocates")}
+	f := Finding{Stance: Speaks, Detail: "A burst of concurrent work, not a leak.", Culprit: culprit(s, "allocates")}
 	if s.Awaited != nil {
 		f.Culprit = &Culprit{Function: s.Awaited.Function, File: s.Awaited.File, Line: s.Awaited.Line, Bytes: s.Bytes, Role: "retains"}
 	}
 	f.Sentence = burstSentence(c)
-	f.Why = []Why{{Text: fmt.Sprintf("%s under %s %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.flightSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
+	f.Why = []Why{{Text: "the calls were running, so their stacks could not be read", Evidence: []string{"calls", "site"}}}
+	if c.flight.calls == 0 {
+		return f
+	}
+	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.flight.calls, "goroutine"), was(c.flight.calls), ShortFunc(c.flight.name), c.flightSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
 	return f
 }
 
@@ -160,21 +193,24 @@ func burstSentence(c *Case) string {
 	if !c.live.exact {
 		held += s.Since
 	}
-	if n == 0 {
-		return fmt.Sprintf("%s was live at the %s, allocated at %s by calls in flight%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))
+	if n == 0 && c.gone() >= fellBack.v() {
+		return fmt.Sprintf("The live heap came to %s at the %s, %s of it allocated at %s. Most of it was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))
 	}
-	text := fmt.Sprintf("%s of %s%s %s in flight and held %s", count(c.flight.calls, "call"), ShortFunc(c.flight.name), c.in(), was(c.flight.calls), size(held))
+	if n == 0 {
+		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))
+	}
+	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.flight.calls, "call"), ShortFunc(c.flight.name), c.in(), was(c.flight.calls), size(held))
 	if c.flight.running > 0 {
 		text = "At least " + text
 	} else if n > 1 {
 		each := held / n
 		text += fmt.Sprintf(" together, %s each", size(each))
 		if left := c.bound.Sub(c.nonHeap() + c.live.bytes.Sub(held)); c.limit > 0 && each > 0 && left/each < n {
-			text += fmt.Sprintf("; the limit leaves room for %s", room(int(left/each)))
+			text += fmt.Sprintf(". The limit has room for %s", room(int(left/each)))
 		}
 	}
 	if c.flight.name != s.Function && s.Bytes < held {
-		text += fmt.Sprintf(", %s of it allocated at %s", size(s.Bytes), place(s.File, s.Line))
+		text += fmt.Sprintf(", %s of that allocated at %s", size(s.Bytes), place(s.File, s.Line))
 	}
 	return text + c.untouchedWords(held) + "."
 }
@@ -188,16 +224,16 @@ func (c *Case) untouchedWords(held sample.Bytes) string {
 	case untouched <= c.live.bytes/20:
 		return ""
 	case untouched*2 > held && c.waste()*10 > c.bound*3 && c.g.HeapGoal < unlimited:
-		return fmt.Sprintf("; most of it was not written yet, so not charged, but the next GC was due at %s for it, and %s of garbage was left", size(c.g.HeapGoal), size(c.waste()))
+		return fmt.Sprintf(". Most of this memory was not written yet, so the kernel does not count it. But the next GC was due only at %s, and %s of garbage was left", size(c.g.HeapGoal), size(c.waste()))
 	}
-	return fmt.Sprintf("; %s of it was not written yet, so not charged", size(untouched))
+	return fmt.Sprintf(". Of this memory, %s was not written yet, so the kernel does not count it", size(untouched))
 }
 
 // room is how many calls fit, in words. It leaves no space for garbage, so that
 // it is an upper bound.
 func room(n int) string {
 	if n == 0 {
-		return "less than one"
+		return "less than one call"
 	}
-	return fmt.Sprintf("%d at most", n)
+	return fmt.Sprintf("at most %d such calls", n)
 }

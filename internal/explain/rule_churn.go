@@ -8,16 +8,16 @@ import (
 )
 
 var churnPage = Page{
-	Truth: "Not what is kept but how fast is allocated drives the heap up, or the CPU into the collector.",
+	Truth: "The allocation rate, not retained memory, drives up the heap or the CPU time of GC.",
 	Looks: []string{
-		"Bytes allocated a second, collections, and the part of the CPU time that the collector took.",
+		"Bytes allocated a second, the number of GCs, and the share of the CPU time that GC took.",
 		"The lines by bytes allocated over the whole run, live or not. One must account for three fifths, so that there is something to change, and for a fifth of the CPU time by the collections that it causes.",
 		"Whether the line is known to do again what could be done once, as regexp.Compile for every value: then a twentieth suffices.",
-		"At a kill: a heap far above the collector's goal, most of it dead, while live heap and goal both fit the limit. Then allocation outran the collection that was under way.",
+		"At a kill: a heap far above the GC target, most of it garbage, while the live heap and the GC target both fit the limit. Then allocation outran the GC that was running.",
 	},
 	Blind: []string{
-		"Whether the work could be done with less: two runs compared say that, one does not. A fault that adds a quarter, or spreads over ten lines, is no verdict; `highwater diff` of the two runs names the lines.",
-		"The runtime books the collector's time by the clock; on a busy machine the share is too high.",
+		"Whether the work could be done with less: two runs compared say that, one does not. A fault that adds a quarter, or spreads over ten lines, does not show; `highwater diff` of the two runs names the lines.",
+		"The runtime measures the time of GC by the clock, so on a busy machine the share is too high.",
 	},
 	Example: "patterns compiled for every value",
 }
@@ -34,12 +34,14 @@ const (
 	churnLine      = 0.6
 	churnCost      = 0.2
 	churnCostKnown = 0.05
+	// churnCores is the part of a processor that the collector must take, where no cheaper way is known.
+	churnCores = 0.1
 )
 
 // judgeChurn: the rate of allocation, not what is live, costs CPU or memory.
 func judgeChurn(c *Case) Finding {
 	if c.g == nil {
-		return minor("the collector's state was not read")
+		return minor("the state of GC was not read")
 	}
 	p := c.overall()
 	facts := []Fact{c.factPace(p)}
@@ -47,29 +49,32 @@ func judgeChurn(c *Case) Finding {
 		return outranFound(c, p, facts)
 	}
 	if c.outcome.Kernel && c.waste() < c.bound*15/100 {
-		return minor(fmt.Sprintf("%s of the heap were garbage", size(c.waste())))
+		return minor(fmt.Sprintf("only %s of the heap was garbage", size(c.waste())))
 	}
 	if c.outcome.Kernel {
-		return silent(fmt.Sprintf("the heap did not exceed the collector's goal of %s by much", goal(c.g.HeapGoal)), facts...)
+		return silent(fmt.Sprintf("the heap hardly exceeded the GC target (%s)", goal(c.g.HeapGoal)), facts...)
 	}
 	switch {
 	case math.IsNaN(p.allocated) || math.IsNaN(p.gcShare()):
-		return minor("the collector's CPU time was not read", facts...)
+		return minor("the CPU time of GC was not read", facts...)
 	case p.rate() < churnRateKnown || p.rate() < churnRate && !c.doneAgain():
-		return minor(fmt.Sprintf("it allocated %s a second", fsize(p.rate())), facts...)
+		return minor(fmt.Sprintf("the program allocated %s a second", fsize(p.rate())), facts...)
 	case p.seconds < churnSeconds || p.collections < churnCycles:
-		return minor(fmt.Sprintf("%.0f collections in %s are few", p.collections, seconds(p.seconds)), facts...)
+		return minor(fmt.Sprintf("only %.0f GCs ran in %s", p.collections, seconds(p.seconds)), facts...)
 	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine:
-		return minor("no line stands out among those that allocate", facts...)
+		return minor("no single line allocates most", facts...)
 	case !p.profiled(&c.Allocators[0]):
-		return minor("the last heap profile saw less than half of what was allocated", facts...)
+		return minor("the last heap profile covers less than half of what was allocated", facts...)
 	}
 	top, least := &c.Allocators[0], churnCost
 	if c.doneAgain() {
 		least = churnCostKnown
 	}
 	if top.Share*p.gcShare() < least {
-		return minor(fmt.Sprintf("the collector took about %.0f%% of the CPU time", 100*p.gcShare()), facts...)
+		return minor(fmt.Sprintf("GC took about %.0f%% of the CPU time", 100*p.gcShare()), facts...)
+	}
+	if took := p.gcShare() * p.cpu / p.seconds; took < churnCores && !c.doneAgain() {
+		return minor(fmt.Sprintf("GC took %.0f%% of one processor", 100*took), facts...)
 	}
 	return churnFound(c, p, facts)
 }
@@ -101,22 +106,26 @@ func (c *Case) outran() bool {
 func churnFound(c *Case, p pace, facts []Fact) Finding {
 	top := &c.Allocators[0]
 	f := Finding{Stance: Speaks, Bytes: 1, Facts: append(facts, c.factAllocator(top)), Confidence: Medium, Culprit: allocates(top)}
-	f.Sentence = fmt.Sprintf("It allocates %s a second, %.0f%% of it at %s; the collector ran %s times a second and took %s used, while only %s were live.",
+	f.Sentence = fmt.Sprintf("The program allocates %s a second, %.0f%% of that at %s. GC ran %s times a second and took %s used, while only %s was live.",
 		fsize(p.rate()), 100*top.Share, place(top.File, top.Line), figure(p.collections/p.seconds), p.gcWords(), size(c.live.bytes))
-	f.Detail = "Churn: it costs CPU, not memory."
-	f.Because = []string{fmt.Sprintf("seen over %.0f collections", p.collections)}
+	f.Detail = "A high allocation rate. This costs CPU time, not memory."
+	f.Because = []string{fmt.Sprintf("measured over %.0f GCs", p.collections)}
+	if !c.doneAgain() {
+		f.Confidence = Low
+		f.Because = append(f.Because, "whether the work could be done with less, one run cannot say")
+	}
 	f.Why = c.churnWhy(top)
 	return f
 }
 
 func outranFound(c *Case, p pace, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.waste(), Facts: append(facts, c.factLive(), c.factCollector()), Confidence: Medium}
-	f.Sentence = fmt.Sprintf("Allocation%s outran the collector: it aimed at %s, the heap came to %s, and %s of that were live.",
+	f.Sentence = fmt.Sprintf("Allocation%s outran GC. The GC target was %s, but the heap reached %s, of which %s was live.",
 		c.of(), goal(c.g.HeapGoal), size(c.heap()), size(min(c.live.bytes, c.heap())))
-	f.Detail = "Churn, not a leak: garbage came faster than it could be collected."
-	f.Because = []string{"the live heap and the collector's goal fit the limit"}
+	f.Detail = "A high allocation rate, not a leak."
+	f.Because = []string{"the live heap and the GC target fit the limit"}
 	if !math.IsNaN(p.rate()) {
-		f.Because = append(f.Because, fmt.Sprintf("it allocated %s a second", fsize(p.rate())))
+		f.Because = append(f.Because, fmt.Sprintf("the program allocated %s a second", fsize(p.rate())))
 	}
 	if top := c.mostSince(); top != nil {
 		f.Culprit = allocates(top)
@@ -128,12 +137,12 @@ func outranFound(c *Case, p pace, facts []Fact) Finding {
 
 // churnWhy says what the line does, as far as that is known.
 func (c *Case) churnWhy(top *Allocator) []Why {
-	why := []Why{{Text: fmt.Sprintf("%s allocated %s in all, next to nothing of which is kept", place(top.File, top.Line), size(top.Bytes)), Evidence: []string{"allocator"}}}
+	why := []Why{{Text: fmt.Sprintf("%s allocated %s in total, and hardly any of that is still live", place(top.File, top.Line), size(top.Bytes)), Evidence: []string{"allocator"}}}
 	if k := c.causeOf(Churn, top.Stack, top.Function, top.Own); k != nil {
 		why = append(why, Why{Text: k.Why, Evidence: []string{"allocator"}, URL: k.URL})
 	}
 	if c.g.GOGC >= 0 && c.g.GOGC < 50 {
-		why = append(why, Why{Text: fmt.Sprintf("GOGC=%d makes the collector run more often than the usual 100", c.g.GOGC), Evidence: []string{"pace"}})
+		why = append(why, Why{Text: fmt.Sprintf("GOGC=%d makes GC run more often than the default of 100", c.g.GOGC), Evidence: []string{"pace"}})
 	}
 	return why
 }

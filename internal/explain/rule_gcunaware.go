@@ -4,19 +4,20 @@ import (
 	"fmt"
 
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
 )
 
 var gcUnawarePage = Page{
-	Truth: "The live heap fits the limit; the heap that the collector aims at does not, because nothing told it of the limit.",
+	Truth: "The live heap fits the limit, but the GC target does not: Go does not know about the limit.",
 	Looks: []string{
 		"What was live at the moment, by a mark, or what the last collections let one expect.",
-		"The collector's goal, GOGC and GOMEMLIMIT against the limit and all that is not heap.",
+		"The GC target, GOGC and GOMEMLIMIT, against the limit and all memory that is not heap.",
 		"How much of the heap was garbage at the moment, or free again and kept.",
 	},
 	Blind: []string{
 		"Without a mark at the moment, and after few collections, what came since the last one may be live or garbage: then the answer is inconclusive.",
 		"Whether a lower goal costs much CPU: only a run tells.",
-		"A heap above its goal: allocation outran the collection then, or one large value did not fit. That is churn or a burst, and no setting's fault.",
+		"A heap above the GC target: allocation outran GC, or one large value did not fit. That is a high allocation rate or a burst, and no setting causes it.",
 	},
 	Example: "garbage over the limit",
 }
@@ -27,32 +28,38 @@ var gcUnawarePage = Page{
 func judgeGCUnaware(c *Case) Finding {
 	switch {
 	case c.bound == 0 || !c.pressed:
-		return silent("memory was never short", c.factOutcome())
+		return silent("memory usage stayed well below the limit", c.factOutcome())
 	case c.g == nil:
-		return silent("the collector's state was not read")
+		return silent("the state of GC was not read")
 	}
 	facts := []Fact{c.factLive(), c.factCollector(), c.factLedger()}
 	if !c.liveFits() {
-		return silent(fmt.Sprintf("live heap and the rest alone come to %s of %s", size(c.live.bytes+c.nonHeap()), limit(c.bound)), facts...)
+		return silent(fmt.Sprintf("the live heap and other memory alone need %s of %s", size(c.live.bytes+c.nonHeap()), limit(c.bound)), facts...)
 	}
 	if before := c.g.HeapMarked + c.nonHeap(); c.live.exact && before > c.bound {
-		return silent(fmt.Sprintf("the collection before had found %s live: that does not fit %s either", size(c.g.HeapMarked), limit(c.bound)), facts...)
+		return silent(fmt.Sprintf("the GC before found %s live, which does not fit %s either", size(c.g.HeapMarked), limit(c.bound)), facts...)
 	}
 	// Free slots between objects make a heap about a tenth larger than its goal.
 	if aim := min(c.g.HeapGoal, unlimited)*11/10 + c.nonHeap(); aim < c.bound*95/100 {
-		return silent(fmt.Sprintf("the collector's goal of %s fitted under the limit", goal(c.g.HeapGoal)), facts...)
+		return silent(fmt.Sprintf("the GC target of %s fits the limit", goal(c.g.HeapGoal)), facts...)
 	}
 	if l, ok := c.memoryLimit(); ok && l <= c.bound.Sub(c.outside()) {
-		return silent(fmt.Sprintf("GOMEMLIMIT is set to %s, which fits under the limit", limit(l)), facts...)
+		return silent(fmt.Sprintf("GOMEMLIMIT=%s fits the limit", units.Env(l)), facts...)
 	}
 	if c.spare() < c.bound*15/100 {
-		return silent(fmt.Sprintf("only %s of the heap were garbage or free", size(c.spare())), facts...)
+		return silent(fmt.Sprintf("only %s of the heap was garbage or free", size(c.spare())), facts...)
 	}
 	if !c.live.known {
-		return undecided(float64(c.spare()), "no mark was made at the moment and too few collections were seen: what came since the last one may be live or garbage", facts...)
+		return undecided(float64(c.spare()), "what was allocated since the last GC may be live or garbage, and too few GCs were seen to tell", facts...)
+	}
+	if c.goesOnGrowing() && c.rising() {
+		return undecided(float64(c.spare()), "whether less garbage would have been enough, because the live heap was still growing", facts...)
+	}
+	if !c.live.exact && c.rising() {
+		return undecided(float64(c.spare()), "how much of the heap was garbage, because the live heap grew and was last read "+seconds(c.outcome.MomentElapsed-c.rise.to)+" before", facts...)
 	}
 	if others := c.others(); others > c.bound/2 && c.othersGrew() {
-		return undecided(0, fmt.Sprintf("other processes held %s and were still growing: whether less garbage would have been room enough was not seen", size(others)), facts...)
+		return undecided(0, fmt.Sprintf("whether less garbage would have been enough, because other processes used %s and were still growing", size(others)), facts...)
 	}
 	return gcUnawareFound(c, facts)
 }
@@ -82,28 +89,31 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 	about := "About "
 	if c.live.exact {
 		about = "Only "
-		f.Confidence, f.Because = High, []string{"a mark at the moment counted what was live"}
+		f.Confidence, f.Because = High, []string{"the live heap was counted exactly at the end"}
 		if c.rising() {
 			f.Confidence = Medium
-			f.Because = append(f.Because, "the live heap was still growing, which no setting stops")
+			f.Because = append(f.Because, doubtStillGrowing)
 		}
 	} else {
-		f.Because = []string{fmt.Sprintf("of new memory, %.0f%% stayed over the last collections", 100*c.live.share)}
+		f.Because = []string{fmt.Sprintf("over the last GCs, %.0f%% of new memory stayed", 100*c.live.share)}
 	}
 	pile := size(c.waste()) + " of garbage"
 	if c.own.Row(sample.RowIdle) > c.waste()/2 {
-		pile = size(c.spare()) + " of garbage and freed memory"
+		pile = size(c.spare()) + " of garbage and free heap"
 	}
-	f.Sentence = fmt.Sprintf("%s%s of the %s of Go heap%s were live; the collector let %s pile up, because %s.",
+	f.Sentence = fmt.Sprintf("%s%s of the %s Go heap%s was live. Another %s had piled up, because %s.",
 		about, size(min(c.live.bytes, c.heap())), size(c.heap()), c.of(), pile, c.aimedPast())
-	f.Detail = "The live heap fits the limit; the collector did not know it."
+	f.Detail = "Go does not know about the memory limit."
+	if _, set := c.memoryLimit(); set {
+		f.Detail = "GOMEMLIMIT does not fit the memory limit."
+	}
 	f.Why = []Why{{Text: c.collectorWhy(), Evidence: []string{"collector", "live"}}}
 	return f
 }
 
 // aimedPast is how the goal and the limit stand to each other, in words.
 func (c *Case) aimedPast() string {
-	aim := "it aimed at " + goal(c.g.HeapGoal)
+	aim := "the next GC was due only at " + goal(c.g.HeapGoal)
 	if c.g.HeapGoal >= unlimited {
 		aim = "GOGC is off"
 	}
@@ -111,22 +121,33 @@ func (c *Case) aimedPast() string {
 		return aim
 	}
 	if others := c.others(); others > c.limit/20 {
-		return fmt.Sprintf("%s under a limit of %s of which other processes held %s", aim, limit(c.limit), size(others))
+		return fmt.Sprintf("%s, under a limit of %s of which other processes used %s", aim, limit(c.limit), size(others))
 	}
-	return fmt.Sprintf("%s under a limit of %s", aim, limit(c.limit))
+	if c.g.HeapGoal < c.limit {
+		return fmt.Sprintf("%s, too close to the limit of %s", aim, limit(c.limit))
+	}
+	return fmt.Sprintf("%s, above the limit of %s", aim, limit(c.limit))
 }
 
 // collectorWhy says what the collector knew of the limit.
 func (c *Case) collectorWhy() string {
-	aim := "with GOGC=off the collector had no goal"
+	aim := "with GOGC=off nothing bounds the heap"
 	if c.g.GOGC >= 0 {
-		aim = fmt.Sprintf("with GOGC=%d it aims at %.3gx the live heap", c.g.GOGC, 1+float64(c.g.GOGC)/100)
+		aim = fmt.Sprintf("with GOGC=%d the heap may grow to %s the live heap", c.g.GOGC, timesTheLive(c.g.GOGC))
 	}
 	if l, ok := c.memoryLimit(); ok {
 		if l > c.bound.Sub(c.outside()) {
-			return fmt.Sprintf("GOMEMLIMIT=%s is too high: %s of the limit are memory that Go does not count", limit(l), size(c.outside()))
+			return fmt.Sprintf("GOMEMLIMIT=%s is too high, because Go does not count %s of the memory", units.Env(l), size(c.outside()))
 		}
-		return fmt.Sprintf("GOMEMLIMIT=%s is set and fits", limit(l))
+		return fmt.Sprintf("GOMEMLIMIT=%s is set and fits the limit", units.Env(l))
 	}
-	return "GOMEMLIMIT is not set: " + aim + " and did not know the limit"
+	return "GOMEMLIMIT is not set, so " + aim + ", whatever the limit"
+}
+
+// timesTheLive is how far GOGC lets the heap grow, in words.
+func timesTheLive(gogc int32) string {
+	if gogc == 100 {
+		return "twice"
+	}
+	return fmt.Sprintf("%.3g times", 1+float64(gogc)/100)
 }

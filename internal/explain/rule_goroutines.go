@@ -15,7 +15,7 @@ import (
 var goroutinesPage = Page{
 	Truth: "Goroutines pile up, wait at one place and do not end; their stacks, and what they hold, fill the memory.",
 	Looks: []string{
-		"Their number over time: it must rise to the end and never come back.",
+		"Their number over time: it must rise to the end and never fall.",
 		"Where they wait, for how long the first of them have waited, and the go statement that made them.",
 		"Their stacks, and what was allocated in their functions and is held.",
 	},
@@ -56,7 +56,7 @@ func judgeGoroutines(c *Case) Finding {
 		return silent(reason, c.factGoroutines(p))
 	}
 	if c.proc == nil || c.proc.Goroutines == nil {
-		return undecided(0, "the number of goroutines rose to the end, but their stacks were not read", c.factGoroutines(p))
+		return undecided(0, "where the goroutines wait: their number rose to the end, but their stacks were not read", c.factGoroutines(p))
 	}
 	c.waiters(&p)
 	facts := []Fact{c.factGoroutines(p)}
@@ -72,17 +72,17 @@ func judgeGoroutines(c *Case) Finding {
 	}
 	switch {
 	case p.partly() && (p.read < fewestPiled || p.waiting*2 < p.read):
-		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("of %.0f goroutines the stacks of %d could be read: the program's memory went away meanwhile", p.last, p.read), facts...)
+		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone", p.last, p.read), facts...)
 	case float64(p.waiting) < 0.5*p.last && !p.partly():
-		return silent(fmt.Sprintf("no place had half of the %.0f goroutines waiting", p.last), facts...)
+		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...)
 	case c.pressed && bytes < 0.15*float64(c.bound):
-		return silent(fmt.Sprintf("the goroutines and what they held were %s", fsize(bytes)), facts...)
+		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...)
 	case c.endSoon(p):
-		return silent(fmt.Sprintf("of the goroutines that waited at %s none had waited for more than %s: they end", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...)
+		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...)
 	case p.span < shortestPile:
-		return undecided(bytes, fmt.Sprintf("the goroutines came within %s: too short a time to see whether they end", seconds(p.span)), facts...)
+		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)), facts...)
 	case p.reason == "IO wait" && p.span < shortestIO:
-		return undecided(bytes, fmt.Sprintf("%d goroutines waited for input or output: whether they would ever end was not seen in %s", p.waiting, seconds(p.span)), facts...)
+		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)), facts...)
 	}
 	return goroutineLeakFound(c, p, facts)
 }
@@ -90,7 +90,7 @@ func judgeGoroutines(c *Case) Finding {
 // stacksFill reports whether stacks are so much of the memory, or threads so many, that they are to
 // be named whether their number still rises or not.
 func (c *Case) stacksFill() bool {
-	return c.pressed && c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v() || c.threads() >= threadStacks.v()
+	return (c.pressed || c.limit > 0 && !c.neverShort()) && c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v() || c.threads() >= threadStacks.v()
 }
 
 // stacksFound names the goroutines whose stacks fill the memory, and who started them.
@@ -102,15 +102,15 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if p.made.Func != "" {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
 	}
-	f.Sentence = fmt.Sprintf("%d goroutines%s wait at %s (%s)%s. Their stacks take %s.", p.waiting, c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks))
-	f.Detail = "Cause: too many goroutines."
-	f.Because = []string{fmt.Sprintf("stacks are %.0f%% of the memory", 100*c.stacksShare())}
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. Their stacks use %s.", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks))
+	f.Detail = "Too many goroutines."
+	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {
 		native := c.own.Row(sample.RowNative)
-		f.Sentence = fmt.Sprintf("%.0f OS threads%s, for %d goroutines that wait at %s (%s)%s. Stacks of goroutines take %s, those of threads up to %s.",
-			n, c.of(), p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks), size(native+c.ledger.Row(sample.RowKernel)))
-		f.Detail, f.Bytes = "Cause: too many threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
-		f.Because = []string{fmt.Sprintf("the process had %.0f threads", n)}
+		f.Sentence = fmt.Sprintf("%s OS threads%s serve %s goroutines that wait at %s (%s)%s. Goroutine stacks use %s, thread stacks up to %s.",
+			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks), size(native+c.ledger.Row(sample.RowKernel)))
+		f.Detail, f.Bytes = "Too many OS threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
+		f.Because = []string{fmt.Sprintf("the process had %s OS threads", thousands(n))}
 	}
 	return f
 }
@@ -171,13 +171,13 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	p.first, p.last = n[low], n[len(n)-1]
 	grown := p.last - p.first
 	if waves := series.Waves(n, max(fewestPiled/2, 0.2*n[high])); len(waves) > 1 || len(waves) == 1 && waves[0].After != series.None {
-		return p, fmt.Sprintf("the number of goroutines came back after %.0f", n[waves[0].Peak])
+		return p, fmt.Sprintf("the number of goroutines fell again after %.0f", n[waves[0].Peak])
 	}
 	if grown < fewestPiled || grown < 0.5*p.last {
-		return p, fmt.Sprintf("the number of goroutines did not grow: %.0f at first, %.0f at last", n[0], p.last)
+		return p, fmt.Sprintf("the number of goroutines did not grow (%.0f at first, %.0f at last)", n[0], p.last)
 	}
 	if later, ok := c.fewestLater(); ok && later <= p.first+grown/2 {
-		return p, fmt.Sprintf("the number of goroutines came back to %.0f after the %s", later, c.momentName())
+		return p, fmt.Sprintf("the number of goroutines fell back to %.0f after the %s", later, c.momentName())
 	}
 	from := low
 	for from+1 < len(n) && n[from+1] <= p.first+0.05*grown {
@@ -186,7 +186,7 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	p.span = at[len(at)-1] - at[from]
 	third := n[nearestTo(at, at[from]+2*p.span/3)]
 	if trend := series.Line(at[from:], n[from:]); trend.Low <= 0 || p.last-third < 0.1*grown {
-		return p, fmt.Sprintf("the number of goroutines did not keep growing: %.0f for the last part of %s", p.last, seconds(p.span))
+		return p, fmt.Sprintf("the number of goroutines stopped growing (%.0f for the last part of %s)", p.last, seconds(p.span))
 	}
 	return p, ""
 }
@@ -302,29 +302,37 @@ func lineOf(f sample.Frame) sample.Frame {
 func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
-	f.Sentence = fmt.Sprintf("%d goroutines%s are blocked at %s (%s). The number of goroutines rose from %.0f to %.0f in %s and never fell; their stacks take %s",
-		p.waiting, c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), p.first, p.last, seconds(p.span), size(p.stacks))
+	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and never fell. Their stacks use %s",
+		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), size(p.stacks))
 	if p.partly() {
-		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %.0f to %.0f in %s and never fell. Of the %d whose stacks could be read %d are blocked at %s (%s); all stacks take %s",
-			c.of(), p.first, p.last, seconds(p.span), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
+		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and never fell. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",
+			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
 	}
 	if p.retained {
-		f.Sentence += fmt.Sprintf(", and they retain %s of the heap", size(p.held))
+		f.Sentence += fmt.Sprintf(", and the goroutines retain %s of heap", size(p.held))
 	} else if p.held > 0 {
-		f.Sentence += fmt.Sprintf(", and they keep %s of heap alive", size(p.held))
+		f.Sentence += fmt.Sprintf(", and the goroutines keep %s of heap alive", size(p.held))
 	}
 	f.Sentence += "."
-	f.Detail = "Cause: a goroutine leak."
-	f.Because = []string{fmt.Sprintf("the oldest has been blocked for %s of %s", seconds(min(p.oldest.Seconds(), p.span)), seconds(p.span)), "none of them was seen to finish"}
+	f.Detail = "A goroutine leak."
+	f.Because = []string{p.oldestWords(), "none of these goroutines finished"}
 	if p.span >= longestFirstRise.v() {
 		f.Confidence = High
 	} else {
-		f.Because = append(f.Because, fmt.Sprintf("it was watched for %s only", seconds(p.span)))
+		f.Because = append(f.Because, doubtShortWatch)
 	}
 	if p.made.Func != "" {
-		f.Why = []Why{{Text: fmt.Sprintf("they are started at %s in %s; none of them finished during the watch", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
+		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
 	}
 	return f
+}
+
+// oldestWords say for how long the first of them has waited.
+func (p *pile) oldestWords() string {
+	if p.oldest.Seconds() >= 0.95*p.span {
+		return fmt.Sprintf("the oldest goroutine has been blocked since the start (%s)", seconds(p.span))
+	}
+	return fmt.Sprintf("the oldest goroutine has been blocked for %s of %s", seconds(p.oldest.Seconds()), seconds(p.span))
 }
 
 func waitReason(reason string) string {
@@ -340,7 +348,7 @@ func (c *Case) factGoroutines(p pile) Fact {
 	if c.Imported != "" && p.last == 0 { // a program has one at least
 		return Fact{ID: f.ID, Text: "goroutines were not counted", Values: map[string]int64{}}
 	}
-	f.Text = fmt.Sprintf("goroutines: %.0f at the least, %.0f at the moment", p.first, p.last)
+	f.Text = fmt.Sprintf("goroutines: at least %.0f, %.0f at the end", p.first, p.last)
 	if p.waiting > 0 {
 		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, place(p.at.File, p.at.Line), seconds(p.oldest.Seconds()))
 	}

@@ -1,17 +1,13 @@
 package explain
 
-import (
-	"fmt"
-
-	"github.com/highwater-go/highwater/internal/units"
-)
+import "fmt"
 
 var healthyPage = Page{
-	Truth: "Nothing to do: memory was never short, and nothing grew that could get there.",
+	Truth: "Nothing to do: memory usage stayed below the limit, and nothing grew towards it.",
 	Looks: []string{
-		"The greatest charge of what cannot be taken back, against the limit.",
-		"The line that allocated most, where much was allocated: it need not be wrong, and is no verdict.",
-		"Growth of the live heap with its 95 % interval, percentiles of the footprint, the collector's part of the CPU time, kills: of a long run these say \"stable\", or \"not long enough to tell\".",
+		"The peak of unreclaimable memory, against the limit.",
+		"The line that allocated most, where much was allocated: it need not be wrong.",
+		"Growth of the live heap with its 95 % interval, percentiles of memory usage, the share of GC in the CPU time, kills: of a long run these say \"stable\", or \"not long enough to tell\".",
 	},
 	Blind: []string{
 		"What another load would do.",
@@ -25,13 +21,13 @@ var healthyPage = Page{
 func judgeHealthy(c *Case) Finding {
 	switch {
 	case c.outcome.Kernel:
-		return silent("the kernel killed it", c.factOutcome())
+		return silent("the kernel killed the program", c.factOutcome())
 	case c.pressed:
-		return silent(fmt.Sprintf("memory that cannot be reclaimed came to %s of %s", fsize(c.hardPeak()), limit(c.limit)), c.factOutcome())
+		return silent(fmt.Sprintf("unreclaimable memory reached %s of %s", fsize(c.hardPeak()), limit(c.limit)), c.factOutcome())
 	case c.outcome.PeakBytes == nil:
-		return undecided(0, "no figure of the whole program's memory was read")
+		return undecided(0, "the memory of the whole program was not read")
 	case c.Imported == "core":
-		return undecided(0, "a core file is one instant: whether the memory grew is not in it")
+		return undecided(0, "whether the memory grew: a core file shows one instant")
 	}
 	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}, Detail: c.endWords() + "Healthy."}
 	if c.crashed() {
@@ -50,12 +46,12 @@ func judgeHealthy(c *Case) Finding {
 	case NotEnoughData:
 		if c.endedWell() && c.hardPeak() <= smallPeak.v() {
 			f.Sentence += ". " + capital(t.Why) + "."
-			f.Confidence, f.Because = Low, []string{"the program ended by itself, and never held much"}
+			f.Confidence, f.Because = Low, []string{"the program ended by itself and used little memory"}
 			return f
 		}
 		if c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.neverShort() {
 			f.Sentence += ". " + capital(t.Why) + "."
-			f.Confidence, f.Because = Low, []string{"the job was done, with room to spare; a larger one may need more"}
+			f.Confidence, f.Because = Low, []string{"the job finished with room to spare"}
 			return f
 		}
 		return undecided(0, t.Why, f.Facts...)
@@ -64,11 +60,11 @@ func judgeHealthy(c *Case) Finding {
 	}
 	f.Sentence += fmt.Sprintf(", and %s.", t.words())
 	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
-	if t.Readings < int(enoughReadings.v()) || t.Of != ofLiveHeap {
+	if t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap {
 		f.Confidence = Medium
 	}
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough {
-		f.Because = append(f.Because, fmt.Sprintf("%s are not long enough to tell slow growth: %s", seconds(c.run.Seconds), g.byPace()))
+		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
 }
@@ -77,17 +73,17 @@ func judgeHealthy(c *Case) Finding {
 // room to spare. Where it was still running, growth leaves the answer open.
 func (c *Case) grewFound(f Finding, t Trend) Finding {
 	if !c.endedWell() && !c.crashed() && t.GrownBytes > leastGrown.v() {
-		return undecided(t.GrownBytes, t.words()+", and nothing shows whether it would have gone on", f.Facts...)
+		return undecided(t.GrownBytes, t.words()+", and the run was too short to see whether that continues", f.Facts...)
 	}
 	f.Sentence += fmt.Sprintf(". %s.", capital(t.words()))
-	f.Confidence, f.Because = Medium, []string{"a program that ends keeps what it works on: a longer run may need more"}
+	f.Confidence, f.Because = Low, []string{"the program ended while its memory grew, and a longer run may need more"}
 	return f
 }
 
 // endWords says which signal ended the program, where that was not memory.
 func (c *Case) endWords() string {
 	if c.outcome.By == BySignal {
-		return fmt.Sprintf("%s ended it; memory was not the cause. ", c.outcome.Signal)
+		return fmt.Sprintf("%s ended the program. Memory was not the cause. ", c.outcome.Signal)
 	}
 	return ""
 }
@@ -106,9 +102,9 @@ func (c *Case) mostAllocated() (string, []Fact) {
 	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate) || p.collections < churnCycles || !p.profiled(c.Half) {
 		return "", nil
 	}
-	text := fmt.Sprintf("Of the %s that it allocated in all, %.0f%% came from %s and what it calls", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
+	text := fmt.Sprintf("Of the %s allocated in total, %.0f%% came from %s and the functions called there", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
 	if words := p.gcWords(); words != "" {
-		text += "; the collector took " + words
+		text += ". GC took " + words
 	}
 	return text + ".", []Fact{c.factPace(p), c.factAllocator(&c.Allocators[0])}
 }
@@ -116,28 +112,28 @@ func (c *Case) mostAllocated() (string, []Fact) {
 // neverShort reports whether a quarter of the limit or more was never needed.
 func (c *Case) neverShort() bool { return c.limit > 0 && c.hardPeak() < 0.75*float64(c.limit) }
 
-// peakSentence says how near the limit memory came; it has no full stop yet.
+// peakSentence says how near the limit memory came, beyond what the headline has; it has no
+// full stop yet.
 func (c *Case) peakSentence() string {
-	if c.limit == 0 {
-		return fmt.Sprintf("The peak was %s; no memory limit was set", size(c.peak))
+	switch {
+	case c.limit == 0:
+		return "No memory limit was set"
+	case !c.neverShort():
+		return fmt.Sprintf("Peak memory left %s of the limit unused", fsize(float64(c.limit)-c.hardPeak()))
 	}
-	share := units.Percent(float64(c.peak), float64(c.limit))
-	if !c.neverShort() {
-		return fmt.Sprintf("Memory sufficed, with %s to spare: the peak was %s of %s (%s)", fsize(float64(c.limit)-c.hardPeak()), size(c.peak), limit(c.limit), share)
-	}
-	return fmt.Sprintf("Memory was never short: the peak was %s of %s (%s)", size(c.peak), limit(c.limit), share)
+	return "Memory usage stayed well below the limit"
 }
 
 // stableFound is a long run that ends, or goes on, well: in figures.
 func (c *Case) stableFound(f Finding) Finding {
 	r := c.run
-	f.Sentence = fmt.Sprintf("Stable over %s: the %s changed by %s. %s.", seconds(r.Seconds), r.Growth.Of, r.Growth.byPace(), c.peakSentence())
+	f.Sentence = fmt.Sprintf("Stable over %s. The %s changed by %s. %s.", seconds(r.Seconds), r.Growth.Of, r.Growth.byPace(), c.peakSentence())
 	f.Because = []string{fmt.Sprintf("%s in %s", count(int(r.Kills), "kill"), seconds(r.Seconds))}
 	if r.Footprint != nil {
 		f.Because = append(f.Because, c.footprintWords())
 	}
 	if r.GCShare != nil && r.Collections > 0 {
-		f.Because = append(f.Because, fmt.Sprintf("%s took about %s of the CPU time", count(int(r.Collections), "collection"), share(*r.GCShare)))
+		f.Because = append(f.Because, fmt.Sprintf("%s took about %s of the CPU time", count(int(r.Collections), "GC"), share(*r.GCShare)))
 	}
 	if r.Growth.Of == "memory" {
 		f.Confidence = Medium
@@ -150,12 +146,12 @@ func (c *Case) stableFound(f Finding) Finding {
 // footprintWords are the percentiles, those that are known.
 func (c *Case) footprintWords() string {
 	p := c.run.Footprint
-	text := fmt.Sprintf("without page cache %s half of the time, %s at most in 95%%", size(p.P50), size(p.P95))
+	text := fmt.Sprintf("without page cache, memory was at most %s half of the time and %s for 95%%", size(p.P50), size(p.P95))
 	if p.P99 != nil {
-		text += fmt.Sprintf(", %s in 99%%", size(*p.P99))
+		text += fmt.Sprintf(", %s for 99%%", size(*p.P99))
 	}
 	if p.P999 != nil {
-		text += fmt.Sprintf(", %s in 99.9%%", size(*p.P999))
+		text += fmt.Sprintf(", %s for 99.9%%", size(*p.P999))
 	}
 	return text
 }
@@ -170,5 +166,5 @@ func (c *Case) uncharged(live float64) string {
 	if r.Swap > 0 || c.live.bytes <= r.GoObjects || live > 1.1*float64(c.live.bytes) {
 		return ""
 	}
-	return ", part of it never touched, so not charged"
+	return ", part of which was never written, so the kernel does not count it"
 }

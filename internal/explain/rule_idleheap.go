@@ -10,7 +10,7 @@ var idleHeapPage = Page{
 	Truth: "Memory that Go has freed and not yet given back to the kernel is a large part of the charge. It is used again before anything new is asked for.",
 	Looks: []string{
 		"Pages of Go's arenas that belong to no object, stack or table, and are resident: by page where a moment was read, else by the runtime's own count.",
-		"Whether the charge was near the limit: then the idle heap stood in the way of something else. GOMEMLIMIT makes Go give it back sooner, debug.FreeOSMemory at once.",
+		"Whether memory usage was near the limit: then free heap takes the room of something else. GOMEMLIMIT makes Go return free heap sooner, debug.FreeOSMemory at once.",
 		"Whether other processes under the limit were still growing: then no setting is said to suffice.",
 	},
 	Blind: []string{
@@ -34,13 +34,13 @@ func judgeIdleHeap(c *Case) Finding {
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
 	switch {
 	case c.pressed && idle < c.bound*10/100:
-		return minor(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
+		return minor(fmt.Sprintf("free heap was %s", size(idle)), facts...)
 	case c.pressed && idle < c.bound*25/100:
-		return silent(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
+		return silent(fmt.Sprintf("free heap was %s", size(idle)), facts...)
 	case c.pressed && idle < c.live.bytes:
-		return silent(fmt.Sprintf("freed memory that Go kept was %s, the live heap %s", size(idle), size(c.live.bytes)), facts...)
+		return silent(fmt.Sprintf("free heap was %s, the live heap %s", size(idle), size(c.live.bytes)), facts...)
 	case !c.pressed && (idle < 64*sample.MiB || idle < hard/2 || c.outcome.Elapsed < keptIdle):
-		return minor(fmt.Sprintf("freed memory that Go kept was %s", size(idle)), facts...)
+		return minor(fmt.Sprintf("free heap was %s", size(idle)), facts...)
 	}
 	return idleHeapFound(c, idle, facts)
 }
@@ -52,23 +52,23 @@ func (c *Case) idle() sample.Bytes {
 
 func idleHeapFound(c *Case, idle sample.Bytes, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: idle, Facts: facts, Confidence: Medium}
-	f.Sentence = fmt.Sprintf("Of the %s charged, %s were heap that Go%s had freed and not yet given back; %s were live.",
-		size(c.ledger.Total), size(idle), c.of(), size(c.live.bytes))
-	f.Detail = "No leak: idle heap, which Go uses again first and gives back over minutes."
+	f.Sentence = fmt.Sprintf("%s of the %s is free heap%s that Go has not yet returned to the system. Only %s is live.",
+		size(idle), size(c.ledger.Total), c.of(), size(c.live.bytes))
+	f.Detail = "Free heap, not a leak. Go reuses free heap first, and returns it over minutes."
 	if c.proc.Residency != nil && c.proc.Residency.GoKnown {
-		f.Confidence, f.Because = High, []string{"every page of the process was assigned to its owner"}
+		f.Confidence, f.Because = High, []string{"every page of the process was read"}
 	} else {
-		f.Because = []string{"by the runtime's own count"}
+		f.Because = []string{"the figure is the Go runtime's own"}
 	}
-	why := "the heap was larger before; its pages are kept for the next rise"
+	why := "the heap was larger before, and Go keeps its pages for the next rise"
 	if c.curve.max > 1.5*c.curve.last && len(c.curve.points) > 0 {
-		why = fmt.Sprintf("the live heap had been %s before; its pages are kept for the next rise", fsize(c.curve.max))
+		why = fmt.Sprintf("the live heap was %s before, and Go keeps the pages for the next rise", fsize(c.curve.max))
 	}
 	f.Why = []Why{{Text: why, Evidence: []string{"idle"}}}
 	if len(c.Allocators) > 0 && c.Allocators[0].Share >= 0.4 {
 		top := &c.Allocators[0]
 		f.Facts = append(f.Facts, c.factAllocator(top))
-		f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of all that was ever allocated came from %s", 100*top.Share, place(top.File, top.Line)), Evidence: []string{"allocator"}})
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of everything ever allocated came from %s", 100*top.Share, place(top.File, top.Line)), Evidence: []string{"allocator"}})
 	}
 	if c.pressed {
 		f.Why = append(f.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})
@@ -78,6 +78,6 @@ func idleHeapFound(c *Case, idle sample.Bytes, facts []Fact) Finding {
 }
 
 func (c *Case) factIdle(idle sample.Bytes) Fact {
-	return Fact{ID: "idle", Text: fmt.Sprintf("heap pages without any object: %s resident, %s given back already", size(idle), size(c.g.HeapReleased)),
+	return Fact{ID: "idle", Text: fmt.Sprintf("free heap: %s resident, %s already returned to the system", size(idle), size(c.g.HeapReleased)),
 		Values: map[string]int64{"idle_bytes": int64(idle), "released_bytes": int64(c.g.HeapReleased)}}
 }

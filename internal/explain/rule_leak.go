@@ -8,7 +8,7 @@ import (
 )
 
 var leakPage = Page{
-	Truth: "The live heap grows with work or time and does not come back.",
+	Truth: "The live heap grows with work or time, and no GC brings it down.",
 	Looks: []string{
 		"What each GC, each capture of the heap and the mark at the moment found live: how many readings there are, whether they rise, and whether they still rise in the last third of the time.",
 		"The line that grew most in the second half of the rise: how much of what its stacks allocated was freed, and how much of what it holds is older than half of the run.",
@@ -27,30 +27,29 @@ var leakEvidence = []clause{
 	over("growth.readings", manyReadings, 0.5, ""),
 	over("growth.seconds", longRise, 0.5, ""),
 	over("growth.seconds", longRun, 4, ""),
-	under("growth.seconds", shortestRise, -1, "the rise took less than 3 s"),
-	under("growth.seconds", longestFirstRise, -1, "it was seen for less than a minute: a cache that is still filling looks the same"),
+	under("growth.seconds", shortestRise, -1.5, doubtShortRise),
+	under("growth.seconds", longestFirstRise, -1, doubtFirstRise),
 	over("growth.late", goneOnGrowing, 0.5, ""),
 	under("growth.late", lateGrowth, -6, "the live heap stopped growing"),
-	under("line.late", lateGrowth, -8, "hardly anything was allocated at the line at the end"),
-	over("growth.unwatched", isSo, -3, "the live heap was not read in the last third of the time"),
+	under("line.late", lateGrowth, -8, "the line allocated hardly anything at the end"),
+	over("growth.unwatched", isSo, -3, doubtUnread),
 	over("growth.fall", fellBack, -3, "the live heap fell back"),
-	over("memory.flat", isSo, -4, "resident memory did not grow with it"),
-	over("live.untouched", heldByRoot, -6, "most of it was never written"),
-	over("growth.slowing", isSo, -1, "the growth slows down, as in a cache that fills up"),
+	over("memory.flat", isSo, -4, "resident memory did not grow with the live heap"),
+	over("live.untouched", heldByRoot, -6, "most of that memory was never written"),
+	over("growth.slowing", isSo, -2, doubtSlowing),
 	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
-	over("calls.open", isSo, -2.5, "calls that allocated it had not returned"),
-	over("calls.follow", followsCalls, -1, "more calls in flight held more"),
-	over("line.aged", agedHalf, 0.5, "much of it is older than half of the run"),
-	under("line.freed", freedLittle, 1, "hardly any of it was freed"),
-	over("line.turnover", turnedOver, -1, "what the line held half-way through was freed since"),
-	over("line.kept", isSo, 6, "what is allocated there is kept until something releases it"),
-	over("root.lasting", heldByRoot, 1.5, "a variable that lasts retains it"),
-	over("root.frames", heldByRoot, -4, "frames of calls in flight retain it"),
-	over("root.unknown", isSo, -1.5, "nothing shows what retains it"),
-	over("run.paced", isSo, 2, "the program waited between pieces of work, and yet memory grew"),
-	over("run.flat_out", isSo, -2.5, "one call had allocated flat out since the start, as a program does that loads its data"),
+	over("calls.open", isSo, -2.5, doubtOpenCalls),
+	over("calls.follow", followsCalls, -1, "the memory rose and fell with the number of calls in flight"),
+	over("line.aged", agedHalf, 0.5, "much of that memory is older than half of the run"),
+	under("line.freed", freedLittle, 1, "hardly any of that memory was freed"),
+	over("line.turnover", turnedOver, -1, "what the line had allocated half-way through the run was freed later"),
+	over("line.kept", isSo, 6, "memory that is allocated at this line stays until something releases it"),
+	over("root.lasting", heldByRoot, 1.5, "a long-lived variable retains the memory"),
+	over("root.frames", heldByRoot, -4, "calls in flight retain the memory"),
+	over("run.paced", isSo, 2, "the program paused between pieces of work, and memory still grew"),
+	over("run.flat_out", isSo, -2.5, "one call has allocated without a pause since the start, as a program does that loads its data"),
 	over("run.crashed", isSo, -4, "the program crashed"),
-	over("run.job", isSo, -5, "the program ended by itself, as a job does that keeps what it works on"),
+	over("run.job", isSo, -5, doubtJob),
 }
 
 // judgeLeak weighs the evidence where the live heap grew by enough to speak of.
@@ -71,6 +70,12 @@ func judgeLeak(c *Case) Finding {
 		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...)
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
 		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...)
+	}
+	if c.site != nil && !c.explains() && (c.endedWell() || c.neverShort()) {
+		return silent("no line of the heap profile grew with the live heap", facts...)
+	}
+	if c.site != nil && !c.explains() {
+		return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...)
 	}
 	return leakFound(c, w, facts)
 }
@@ -94,7 +99,7 @@ func (c *Case) notGrowing() string {
 	case !r.grownMuch():
 		return fmt.Sprintf("the live heap did not grow: %s after the warm-up, %s at the end", fsize(r.first), fsize(r.last))
 	case c.pressed && r.grown < leastGrownOfLimit.v()*float64(c.bound):
-		return fmt.Sprintf("the live heap grew by %s only", fsize(r.grown))
+		return fmt.Sprintf("the live heap grew by only %s", fsize(r.grown))
 	case !(r.low > 0):
 		return "the live heap shows no steady growth"
 	}
@@ -108,8 +113,8 @@ func (c *Case) tooFew() string {
 
 // stillOpen says why growth may be a leak, and may not.
 func (c *Case) stillOpen(w weighed) string {
-	why := first(w.against(), "too little was seen of it")
-	return fmt.Sprintf("the live heap grew by %s in %s; %s", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from), why)
+	why := first(w.against(), "too little of the growth was seen")
+	return fmt.Sprintf("whether the live heap would have kept growing: it grew by %s in %s, but %s", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from), why)
 }
 
 func leakFound(c *Case, w weighed, facts []Fact) Finding {
@@ -117,19 +122,21 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.leakBytes(), Score: w.score, Facts: facts, Confidence: w.confidence()}
 	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s, and no GC brought it down", c.of(), fsize(r.first), fsize(r.last), seconds(r.to-r.from))
 	if c.site == nil {
-		f.Sentence += "; no heap profile says at which line."
+		f.Sentence += ". No heap profile shows at which line."
 		f.Confidence = Low
 	} else {
 		f.Culprit = culprit(c.site, "allocates")
-		f.Sentence += fmt.Sprintf(". %s of it was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
+		f.Sentence += fmt.Sprintf(". %s of that was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	}
-	f.Detail = "Cause: a leak."
+	if f.Detail = "A leak."; f.Confidence != High {
+		f.Detail = "Probably a leak."
+	}
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
-	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s; %.0f%% of what the line allocated was ever freed", c.readings(), 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s. %s", c.readings(), c.freedWords()), Evidence: []string{"curve", "site"}}}
 	if g := c.run.Growth; g != nil && g.Low > 0 {
 		f.Facts = append(f.Facts, c.factRun())
-		f.Why[0] = Why{Text: fmt.Sprintf("%s; %.0f%% of what the line allocated was ever freed", c.paceWords(g), 100*c.freedShare()), Evidence: []string{"curve", "run", "site"}}
+		f.Why[0] = Why{Text: c.paceWords(g) + ". " + c.freedWords(), Evidence: []string{"curve", "run", "site"}}
 		if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
 			f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
 		}
@@ -142,14 +149,25 @@ func (c *Case) lineOf() string {
 	if float64(c.site.Bytes) > 0.98*c.rise.last { // within the error of the sampling
 		return "Nearly all"
 	}
+	if c.site.Bytes == 0 { // the last profile is older
+		return "Some"
+	}
 	return size(c.site.Bytes)
+}
+
+// freedWords say how much of what the blamed line allocated was freed.
+func (c *Case) freedWords() string {
+	if c.freedShare() < 0.005 {
+		return "Hardly anything that the line allocated was freed"
+	}
+	return fmt.Sprintf("Only %.0f%% of what the line allocated was freed", 100*c.freedShare())
 }
 
 // paceWords says how fast it grows, by time and by work.
 func (c *Case) paceWords(g *Growth) string {
 	text := fmt.Sprintf("the live heap grew by %s over %s", g.byPace(), c.readings())
 	if g.Kept != nil && *g.Kept > 0 {
-		text += fmt.Sprintf("; %s of what was newly allocated stayed", share(*g.Kept))
+		text += fmt.Sprintf(". Of new memory, %s stayed", share(min(1, *g.Kept)))
 	}
 	return text
 }
@@ -164,7 +182,7 @@ func (c *Case) readings() string {
 	case len(c.Captures) > 0:
 		return count(len(c.Captures), "heap capture")
 	case c.curve.exact:
-		return "1 mark"
+		return "1 reading"
 	}
 	all := len(c.Cycles)
 	for _, g := range c.Cycles[min(1, len(c.Cycles)):] {

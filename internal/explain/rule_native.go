@@ -15,7 +15,7 @@ var nativePage = Page{
 	Looks: []string{
 		"Resident pages outside Go's arenas, by page where a moment was read, else resident memory less what the runtime counts.",
 		"Its growth from the first sample, and whether it came back.",
-		"Goroutines that stood in C code: a hint at the caller, no more.",
+		"Goroutines in C code: a hint at the caller, no more.",
 	},
 	Blind: []string{
 		"Who allocated it: C keeps no record, and no Go profile contains it.",
@@ -32,38 +32,48 @@ func judgeNative(c *Case) Finding {
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
 	facts := []Fact{c.factNative(), c.factLedger()}
 	if whole := c.ledger.Row(sample.RowUndivided); whole*2 > hard {
-		return undecided(float64(whole), "memory outside Go and the Go heap cannot be told apart: the Go runtime was not read", c.factLedger())
+		return undecided(float64(whole), "how much of the memory is native: the Go runtime was not read", c.factLedger())
 	}
 	switch {
 	case c.threadsFill(native):
-		return silent(fmt.Sprintf("%.0f threads have their stacks there", c.threads()), facts...)
+		return silent(fmt.Sprintf("the memory is the stacks of %.0f threads", c.threads()), facts...)
 	case (native < heap || native*100 < hard*35) && !c.nativeGrows():
-		return silent(fmt.Sprintf("memory outside Go was %s, the Go heap %s", size(native), size(heap)), facts...)
-	case native < 16*sample.MiB:
-		return silent(fmt.Sprintf("memory outside Go was %s", size(native)), facts...)
+		return silent(fmt.Sprintf("native memory was %s, the Go heap %s", size(native), size(heap)), facts...)
+	case native < 16*sample.MiB && (float64(native) < leastGrown.v() || !c.nativeGrows()):
+		return silent(fmt.Sprintf("native memory was %s", size(native)), facts...)
 	}
 	grown, known := c.nativeGrowth()
 	if known && grown < float64(native)/4 && !c.outcome.Kernel {
-		return silent(fmt.Sprintf("memory outside Go did not grow: %s", size(native)), facts...)
+		return silent(fmt.Sprintf("native memory did not grow (%s)", size(native)), facts...)
 	}
 	if !c.pressed && grown < float64(64*sample.MiB) && !c.nativeGrows() {
-		return silent("memory was never short", facts...)
+		return silent("memory usage stayed well below the limit", facts...)
 	}
 	return nativeFound(c, native, grown, known, facts)
 }
 
-// nativeGrows reports whether memory outside Go grew to the end, by most of what all memory
-// grew.
+// nativeGrows reports whether memory outside Go grew steadily.
 func (c *Case) nativeGrows() bool {
-	at, v := c.untilMoment(c.Ticks.Native)
+	grown, ok := c.growsBeside(c.Ticks.Native)
+	_, v := c.untilMoment(c.Ticks.Native)
+	return ok && grown >= leastGrown.v() && c.nativeWaves(sample.Bytes(v[len(v)-1])) == 0
+}
+
+// growsBeside reports whether a part of the memory other than the heap grew steadily until the moment, also
+// in the last third of the time, and makes most of the growth of all of it; grown is by how much, after
+// the warm-up.
+func (c *Case) growsBeside(column []float64) (grown float64, ok bool) {
+	if len(column) != len(c.Ticks.At) {
+		return 0, false
+	}
+	at, v := c.untilMoment(column)
 	line := floorsOf(at, v, c.outcome.MomentElapsed)
 	if line.N < int(enoughReadings.v()) || !(line.Low > 0) {
-		return false
+		return 0, false
 	}
-	all := c.memoryTrend()
-	grown := line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
-	late := line.High > 0 && v[len(v)-1]-v[nearestTo(at, c.outcome.MomentElapsed*2/3)] >= lateGrowth.v()*grown/3
-	return grown >= leastGrown.v() && line.Slope >= heldByRoot.v()*all.Slope && late && c.nativeWaves(sample.Bytes(v[len(v)-1])) == 0
+	grown = line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
+	late := v[len(v)-1]-v[nearestTo(at, c.outcome.MomentElapsed*2/3)] >= lateGrowth.v()*grown/3
+	return grown, late && line.Slope >= heldByRoot.v()*c.memoryTrend().Slope
 }
 
 // nativeGrowth is how far the subject's native memory rose above its first sample until the moment, by
@@ -87,9 +97,9 @@ func firstSeen(column []float64) (float64, bool) {
 
 func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: native, Facts: facts, Confidence: Medium}
-	f.Detail = "Native memory: Go's own heap profile cannot show it."
+	f.Detail = "Native memory, allocated outside Go (cgo or mmap). pprof cannot see it."
 	if other, ok := c.largestOther(); ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative) {
-		f.Sentence = fmt.Sprintf("Another program in the same cgroup held most of the memory: %s (pid %d), %s; the Go heap was %s.",
+		f.Sentence = fmt.Sprintf("Another program in the same cgroup used most of the memory: %s (pid %d) used %s. The Go heap was %s.",
 			other.Name, other.PID, size(other.Bytes), size(heapRows(c.ledger)))
 		f.Because = []string{"the kernel counts each process's memory"}
 		f.Confidence = High
@@ -98,26 +108,26 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	if !c.isGo(c.Subject) && c.g == nil {
 		return otherLanguage(c, f, native)
 	}
-	verb := "Memory outside Go's heap held " + size(native)
+	verb := "Native memory used " + size(native)
 	if known && grown > 0 {
-		verb = fmt.Sprintf("Memory outside Go's heap grew from %s to %s", fsize(float64(native)-grown), size(native))
+		verb = fmt.Sprintf("Native memory grew from %s to %s", fsize(float64(native)-grown), size(native))
 	}
-	f.Sentence = fmt.Sprintf("%s%s; the Go heap was only %s.", verb, c.nativeKind(), size(heapRows(c.ledger)))
+	f.Sentence = fmt.Sprintf("%s%s. The Go heap was only %s.", verb, c.nativeKind(), size(heapRows(c.ledger)))
 	if c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown {
-		f.Confidence, f.Because = High, []string{"every page of the process was assigned to its owner"}
+		f.Confidence, f.Because = High, []string{"every page of the process was read"}
 	} else {
-		f.Because = []string{"inferred: resident memory less what the Go runtime counts"}
+		f.Because = []string{"the figure is resident memory minus what the Go runtime counts"}
 	}
 	if peaks := c.nativeWaves(native); peaks > 0 {
-		f.Detail = "Native memory, in use and freed again: no leak of it."
-		f.Because = append(f.Because, fmt.Sprintf("it had come back %s before", times(peaks)))
+		f.Detail = "Native memory that comes and goes, not a leak."
+		f.Because = append(f.Because, fmt.Sprintf("native memory had fallen back %s before", times(peaks)))
 	}
 	var standing int
 	f.Culprit, standing = c.cgoCaller()
-	why := "C code allocates it, or the program maps it itself: neither is collected, and GOMEMLIMIT does not count it"
+	why := "C code allocates this memory, or the program maps it. GC does not free it, and GOMEMLIMIT does not count it"
 	f.Why = []Why{{Text: why, Evidence: []string{"native"}}}
 	if f.Culprit != nil {
-		f.Why = append(f.Why, Why{Text: fmt.Sprintf("a hint, no proof: %s stood in C code called at %s", count(standing, "goroutine"), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s in a C call made at %s", count(standing, "goroutine"), was(standing), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
 	}
 	return f
 }
@@ -143,8 +153,8 @@ func times(n int) string {
 
 // otherLanguage is a subject that is no Go program.
 func otherLanguage(c *Case, f Finding, native sample.Bytes) Finding {
-	f.Sentence = fmt.Sprintf("%s is no Go program; it held %s of the %s%s.", c.name(), size(native), size(c.ledger.Total), c.nativeKind())
-	f.Detail = "Native memory: what it is for cannot be seen from outside."
+	f.Sentence = fmt.Sprintf("%s is not a Go program. This program used %s of the %s%s.", c.name(), size(native), size(c.ledger.Total), c.nativeKind())
+	f.Detail = "Native memory, whose use cannot be seen from outside."
 	f.Confidence, f.Because = High, []string{"the kernel counts each process's memory"}
 	return f
 }
@@ -158,7 +168,7 @@ func (c *Case) nativeKind() string {
 	case r.CMalloc > 4*r.Mmap:
 		return " (malloc)"
 	case r.Mmap > 4*r.CMalloc:
-		return " (mapped, or large mallocs)"
+		return " (mmap or large malloc)"
 	default:
 		return fmt.Sprintf(" (malloc %s, mapped %s)", size(r.CMalloc), size(r.Mmap))
 	}
@@ -204,7 +214,8 @@ func callerOfC(where []sample.Location, module string) (caller sample.Frame, ok 
 func (c *Case) largestOther() (Process, bool) {
 	var best Process
 	for _, p := range c.Moment.Processes {
-		if !c.isGo(p.Key) && p.Go == nil && anonOf(p) > best.Bytes {
+		watcher := c.besideRow(p.Key) == sample.RowWatcher
+		if !watcher && !c.isGo(p.Key) && p.Go == nil && anonOf(p) > best.Bytes {
 			best = Process{PID: p.Key.PID, Bytes: anonOf(p), Name: "a program"}
 			if prog := c.program(p.Key); prog != nil {
 				best.Name = prog.Name

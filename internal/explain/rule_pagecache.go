@@ -8,10 +8,10 @@ import (
 )
 
 var pageCachePage = Page{
-	Truth: "Usage stands at the limit by file pages, which the kernel takes back when memory is needed: harmless.",
+	Truth: "Memory usage is at the limit because of page cache, which the kernel drops when it needs room. This is harmless.",
 	Looks: []string{
 		"The page cache at the sample of the greatest charge, without tmpfs.",
-		"The greatest charge of what cannot be taken back.",
+		"The peak of unreclaimable memory.",
 	},
 	Blind: []string{
 		"Which files.",
@@ -25,26 +25,26 @@ var pageCachePage = Page{
 func judgePageCache(c *Case) Finding {
 	switch cache := c.cacheAtPeak(); {
 	case c.outcome.Kernel:
-		return silent(fmt.Sprintf("the kernel takes file pages back before it kills; %s were left", size(c.ledger.Row(sample.RowPageCache))), c.factLedger())
+		return silent(fmt.Sprintf("the kernel drops page cache before it kills; %s was left", size(c.ledger.Row(sample.RowPageCache))), c.factLedger())
 	case c.limit == 0:
-		return silent("there is no limit to stand at")
+		return silent("there is no memory limit")
 	case float64(c.peak) < 0.95*float64(c.limit):
-		return silent(fmt.Sprintf("the charge never stood at its limit: %s of %s", size(c.peak), limit(c.limit)), c.factOutcome())
+		return silent(fmt.Sprintf("memory usage never reached the limit (%s of %s)", size(c.peak), limit(c.limit)), c.factOutcome())
 	case c.hardPeak() >= 0.8*float64(c.limit) || cache < 0.2*float64(c.limit):
-		return silent(fmt.Sprintf("at the greatest charge only %s were file pages", fsize(cache)), c.factCache())
+		return silent(fmt.Sprintf("at the peak only %s was page cache", fsize(cache)), c.factCache())
 	default:
 		f := Finding{Stance: Speaks, Bytes: sample.Bytes(cache), Confidence: High, Facts: []Fact{c.factCache(), c.factOutcome()}}
-		f.Sentence = fmt.Sprintf("Usage stood at its limit of %s because of %s of file pages (page cache), which the kernel takes back when memory is needed.",
+		f.Sentence = fmt.Sprintf("Memory usage reached the limit of %s, but %s of that is page cache. The kernel drops page cache when it needs room.",
 			limit(c.limit), fsize(cache))
-		f.Detail = "Harmless: nothing was killed."
-		f.Because = []string{fmt.Sprintf("the memory that cannot be taken back never passed %s", fsize(c.hardPeak()))}
+		f.Detail = "Page cache, which is harmless."
+		f.Because = []string{fmt.Sprintf("unreclaimable memory never exceeded %s", fsize(c.hardPeak()))}
 		f.Why = []Why{{Text: "files that are read or written stay in memory until something else needs the room", Evidence: []string{"cache"}}}
 		if cg := c.Moment.Cgroup; cg != nil && cg.Events != nil && cg.Events.Max > 0 {
-			f.Because = append(f.Because, fmt.Sprintf("it met the limit %d times, and each time file pages made room", cg.Events.Max))
+			f.Because = append(f.Because, fmt.Sprintf("memory usage hit the limit %d times, and each time the kernel dropped page cache", cg.Events.Max))
 		}
 		if p := c.overall(); p.refaults/p.seconds >= thrashRefaults {
 			f.Facts = append(f.Facts, c.factReclaim(p))
-			f.Why = append(f.Why, Why{Text: fmt.Sprintf("what was dropped was read again, %.0f pages a second: more room would save that work", p.refaults/p.seconds), Evidence: []string{"reclaim"}})
+			f.Why = append(f.Why, Why{Text: fmt.Sprintf("dropped pages were read again, %s a second. A higher limit would save that work", thousands(p.refaults/p.seconds)), Evidence: []string{"reclaim"}})
 		}
 		return f
 	}

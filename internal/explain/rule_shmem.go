@@ -7,13 +7,13 @@ import (
 )
 
 var shmemPage = Page{
-	Truth: "tmpfs and shared memory, which the kernel cannot take back without swap.",
+	Truth: "tmpfs and shared memory, which the kernel cannot reclaim without swap.",
 	Looks: []string{
 		"The cgroup's own count of shared memory, apart from page cache.",
 	},
 	Blind: []string{
 		"Which files: their names are in the mount, not in the memory.",
-		"A file in tmpfs that another cgroup touched first: it is charged there.",
+		"A file in tmpfs that another cgroup touched first: the kernel counts the file there.",
 	},
 	Example: "tmpfs",
 }
@@ -23,16 +23,20 @@ var shmemPage = Page{
 func judgeShmem(c *Case) Finding {
 	shmem := c.ledger.Row(sample.RowShmem)
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
+	grown, grows := c.growsBeside(c.Ticks.Shmem)
 	switch {
 	case c.pressed && shmem >= c.bound*40/100 && shmem >= heapRows(c.ledger):
-	case !c.pressed && float64(shmem) >= leastGrown.v() && float64(shmem) >= heldByRoot.v()*float64(hard):
+	case !c.pressed && float64(shmem) >= leastGrown.v() && (float64(shmem) >= heldByRoot.v()*float64(hard) || grows && grown >= leastGrown.v()):
 	default:
-		return silent(fmt.Sprintf("shared memory and tmpfs were %s", size(shmem)), c.factLedger())
+		return silent(fmt.Sprintf("shared memory and tmpfs used %s", size(shmem)), c.factLedger())
 	}
 	f := Finding{Stance: Speaks, Bytes: shmem, Confidence: High, Facts: []Fact{c.factLedger()}}
-	f.Sentence = fmt.Sprintf("Files in memory (tmpfs, shared memory) were %s of the %s; without swap the kernel cannot reclaim them.", size(shmem), size(c.ledger.Total))
-	f.Detail = "Cause: shared memory, not the Go heap."
-	f.Because = []string{"the kernel counts it apart"}
-	f.Why = []Why{{Text: "a file written to /dev/shm or another tmpfs is charged as memory until it is deleted", Evidence: []string{"ledger"}}}
+	f.Sentence = fmt.Sprintf("Files in memory (tmpfs, shared memory) use %s of the %s. Without swap the kernel cannot reclaim them.", size(shmem), size(c.ledger.Total))
+	if grows {
+		f.Sentence += fmt.Sprintf(" They grew by %s.", fsize(grown))
+	}
+	f.Detail = "Shared memory, not the Go heap."
+	f.Because = []string{"the kernel counts shared memory separately"}
+	f.Why = []Why{{Text: "a file in /dev/shm or another tmpfs counts as memory until it is deleted", Evidence: []string{"ledger"}}}
 	return f
 }

@@ -6,16 +6,17 @@ import (
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
 )
 
 var spiralPage = Page{
-	Truth: "The collector runs all the time, because the memory limit that it knows is too near the live heap. Nothing is killed; the program crawls.",
+	Truth: "GC runs all the time, because GOMEMLIMIT is too near the live heap. The program is not killed, but crawls.",
 	Looks: []string{
 		"GOMEMLIMIT in force, and the room that each collection left: its goal less what it found live. Below a tenth of the live heap there is next to nothing to allocate before the next one.",
 		"How many collections a second there were, and what part of the CPU time they took: below a fifth of it nothing crawls.",
 	},
 	Blind: []string{
-		"The runtime books the collector's time by the clock. On a busy machine that is more than the CPU time it used: the share is said with \"about\".",
+		"The runtime measures the time of GC by the clock. On a busy machine that is more than the CPU time, so the share is given as \"about\".",
 		"A live heap that grows into the limit is a leak first; the leak is then the verdict.",
 	},
 	Example: "a collector that runs all the time",
@@ -25,7 +26,7 @@ var spiralPage = Page{
 // follow one another without end.
 func judgeSpiral(c *Case) Finding {
 	if c.g == nil {
-		return minor("the collector's state was not read")
+		return minor("the state of GC was not read")
 	}
 	limit, ok := c.memoryLimit()
 	if !ok {
@@ -33,7 +34,7 @@ func judgeSpiral(c *Case) Finding {
 	}
 	cycles := c.cramped()
 	if len(cycles) < 10 {
-		return silent("collections left room to allocate before the next one", c.factCollector())
+		return silent("each GC left room to allocate before the next one", c.factCollector())
 	}
 	left, live := leftOver(cycles)
 	p := c.paceOf(c.seconds(cycles[0].At), c.seconds(cycles[len(cycles)-1].At))
@@ -41,11 +42,11 @@ func judgeSpiral(c *Case) Finding {
 	perSecond := p.collections / p.seconds
 	switch {
 	case p.seconds < shortestSpiral:
-		return silent(fmt.Sprintf("the collector was short of room for %s only", seconds(p.seconds)), facts...)
+		return silent(fmt.Sprintf("GC was short of room for only %s", seconds(p.seconds)), facts...)
 	case perSecond < 1 || math.IsNaN(p.gcShare()) && perSecond < 5:
-		return silent(fmt.Sprintf("there were %s collections a second", figure(perSecond)), facts...)
+		return silent(fmt.Sprintf("there were only %s GCs a second", figure(perSecond)), facts...)
 	case p.gcShare() < crawls:
-		return silent(fmt.Sprintf("%s collections a second left next to no room, and took %s", figure(perSecond), p.gcWords()), facts...)
+		return silent(fmt.Sprintf("%s GCs a second left hardly any room, but took only %s", figure(perSecond), p.gcWords()), facts...)
 	}
 	return spiralFound(c, limit, left, live, p, facts)
 }
@@ -92,18 +93,26 @@ func spiralFound(c *Case, memoryLimit sample.Bytes, left, live float64, p pace, 
 	if words := p.gcWords(); words != "" {
 		share = " and took " + words
 	}
-	f.Sentence = fmt.Sprintf("The collector%s ran %.0f times in %s%s: a live heap of %s under GOMEMLIMIT=%s leaves it %s to work with.",
-		c.of(), p.collections, seconds(p.seconds), share, fsize(live), limit(memoryLimit), fsize(left))
-	f.Detail = "A spiral of the collector: it is not killed, it crawls."
+	f.Sentence = fmt.Sprintf("GC%s ran %.0f times in %s%s. With a live heap of %s, GOMEMLIMIT=%s leaves %s for new memory.",
+		c.of(), p.collections, seconds(p.seconds), share, fsize(live), units.Env(memoryLimit), little(left))
+	f.Detail = "GC thrashing. The program stays alive, but crawls."
 	if c.outcome.Kernel {
-		f.Detail = "A spiral of the collector, before it was killed."
+		f.Detail = "GC thrashing, and then the kill."
 	}
-	f.Because = []string{fmt.Sprintf("%s collections a second, each with next to no room", figure(p.collections/p.seconds))}
-	f.Why = []Why{{Text: fmt.Sprintf("GOMEMLIMIT makes the collector run sooner, not the live heap smaller: %s of live heap need a limit of about %s or more",
+	f.Because = []string{fmt.Sprintf("%s GCs a second, each with hardly any room", figure(p.collections/p.seconds))}
+	f.Why = []Why{{Text: fmt.Sprintf("GOMEMLIMIT makes GC run sooner, and does not shrink the live heap. A live heap of %s needs a GOMEMLIMIT of about %s or more",
 		fsize(live), whole(sample.Bytes(1.25*live)+c.goFixed())), Evidence: []string{"collector", "pace"}}}
 	if c.site != nil {
 		f.Why = append(f.Why, Why{Text: fmt.Sprintf("most of the live heap was allocated at %s", place(c.Sites[0].File, c.Sites[0].Line)), Evidence: []string{"site"}})
 		f.Facts = append(f.Facts, c.factSite())
 	}
 	return f
+}
+
+// little is what is left of a limit, in words.
+func little(bytes float64) string {
+	if bytes < float64(64*sample.KiB) {
+		return "nothing"
+	}
+	return "only " + fsize(bytes)
 }

@@ -7,9 +7,9 @@ import (
 )
 
 var thrashPage = Page{
-	Truth: "The charge stands at the limit, and the kernel takes pages back that are needed again at once. Nothing is killed, and nothing moves.",
+	Truth: "Memory usage is at the limit, and the kernel drops pages that are needed again at once. The program is not killed, but hardly runs.",
 	Looks: []string{
-		"The charge at its limit, of memory that cannot be taken back but for a small rest of file pages.",
+		"Memory usage at its limit, with only a little reclaimable page cache left.",
 		"Page faults that needed the disk, and pages read again soon after they were taken (workingset_refault): the program's own code among them.",
 		"The time in which all tasks of the cgroup waited for memory (PSI, \"full\"), where the kernel tells it.",
 	},
@@ -34,7 +34,7 @@ const (
 // little of the charge cannot be taken back.
 func judgeThrash(c *Case) Finding {
 	if c.limit == 0 {
-		return minor("there is no limit to stand at")
+		return minor("there is no memory limit")
 	}
 	from, to := c.atLimit()
 	p := c.paceOf(from, to)
@@ -42,15 +42,15 @@ func judgeThrash(c *Case) Finding {
 	faults, refaults, stalled := p.faults/p.seconds, p.refaults/p.seconds, p.stalled/p.seconds
 	switch {
 	case p.seconds < thrashSeconds:
-		return minor(fmt.Sprintf("the charge stood at its limit for %s", seconds(p.seconds)))
+		return minor(fmt.Sprintf("memory usage was at its limit for only %s", seconds(p.seconds)))
 	case c.cacheAtPeak() > 0.2*float64(c.limit):
-		return minor(fmt.Sprintf("%s of file pages were left to take back", fsize(c.cacheAtPeak())), facts...)
+		return minor(fmt.Sprintf("%s of page cache was left to drop", fsize(c.cacheAtPeak())), facts...)
 	case math.IsNaN(faults) && math.IsNaN(refaults) && math.IsNaN(stalled):
-		return undecided(float64(c.peak), "whether the kernel took pages back without end was not read", facts...)
+		return undecided(float64(c.peak), "whether the kernel reclaimed pages all the time", facts...)
 	case !(faults >= thrashFaults) && !(refaults >= thrashRefaults) && !(stalled >= thrashStalled):
-		return silent("hardly anything that was taken back had to be read again", facts...)
+		return silent("hardly any dropped page had to be read again", facts...)
 	case c.outcome.Kernel:
-		return silent("it was killed in the end", facts...)
+		return silent("the kernel killed the program", facts...)
 	}
 	return thrashFound(c, p, facts)
 }
@@ -76,15 +76,15 @@ func (c *Case) atLimit() (from, to float64) {
 
 func thrashFound(c *Case, p pace, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.ledger.Total, Confidence: High, Facts: append(facts, c.factLedger())}
-	f.Sentence = fmt.Sprintf("For %s the charge stood at its limit of %s, and the kernel took back pages that were needed again at once: %s.",
+	f.Sentence = fmt.Sprintf("For %s memory usage was at its limit of %s. The kernel dropped pages that were needed again at once: %s.",
 		seconds(p.seconds), limit(c.limit), p.reclaim())
-	f.Detail = "It stands still instead of being killed: the limit is too small for it."
-	f.Because = []string{fmt.Sprintf("only %s of it were file pages that could be taken back", fsize(c.cacheAtPeak()))}
+	f.Detail = "The limit is too small. The program is not killed, but hardly runs."
+	f.Because = []string{fmt.Sprintf("only %s of the memory is reclaimable", fsize(c.cacheAtPeak()))}
 	if math.IsNaN(p.stalled) {
 		f.Confidence = Medium
-		f.Because = append(f.Because, "how long it waited for memory was not measured")
+		f.Because = append(f.Because, "how long the program waited for memory was not measured")
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("%s cannot be taken back; what is left is too little for the program's own code and files", fsize(c.hardPeak())), Evidence: []string{"reclaim", "ledger"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s is unreclaimable. The rest is too little for the program's own code and files", fsize(c.hardPeak())), Evidence: []string{"reclaim", "ledger"}}}
 	if c.site != nil {
 		f.Culprit = culprit(&c.Sites[0], "retains")
 		f.Facts = append(f.Facts, c.factLine(&c.Sites[0]))
@@ -105,7 +105,7 @@ func (p pace) reclaim() string {
 		out = append(out, fmt.Sprintf("all tasks waited for memory for %.0f%% of the time", 100*p.stalled/p.seconds))
 	}
 	if len(out) == 0 {
-		return "nothing of it was read"
+		return "the kernel's counters were not read"
 	}
 	return strings.Join(out, ", ")
 }

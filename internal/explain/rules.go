@@ -50,14 +50,14 @@ func rules() []Rule {
 		{Class: GCUnaware, Name: "garbage over the limit", Noun: "garbage that had not been collected", Rank: largest, Judge: judgeGCUnaware, Page: gcUnawarePage},
 		{Class: Churn, Name: "high allocation rate", Noun: "a high allocation rate", Rank: costs, Judge: judgeChurn, Page: churnPage},
 		{Class: Spiral, Name: "GC thrashing", Noun: "GC thrashing", Rank: overall, Judge: judgeSpiral, Page: spiralPage},
-		{Class: IdleHeap, Name: "free heap that Go keeps", Noun: "free heap that Go keeps", Rank: largest, Judge: judgeIdleHeap, Page: idleHeapPage},
+		{Class: IdleHeap, Name: "free heap", Noun: "free heap that Go keeps", Rank: largest, Judge: judgeIdleHeap, Page: idleHeapPage},
 		{Class: Native, Name: "native memory", Noun: "native memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeNative, Page: nativePage},
 		{Class: Shmem, Name: "shared memory", Noun: "shared memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeShmem, Page: shmemPage},
 		{Class: Baseline, Name: "too small a limit", Noun: "a limit that is too small", Rank: largest, Judge: judgeBaseline, Page: baselinePage},
-		{Class: Thrash, Name: "reclaim without end", Noun: "reclaim without end", Rank: overall, Anywhere: true, Judge: judgeThrash, Page: thrashPage},
+		{Class: Thrash, Name: "constant reclaim", Noun: "constant reclaim", Rank: overall, Anywhere: true, Judge: judgeThrash, Page: thrashPage},
 		{Class: PageCache, Name: "page cache", Noun: "page cache", Rank: looks, Anywhere: true, OffHeap: true, Judge: judgePageCache, Page: pageCachePage},
-		{Class: Untouched, Name: "memory never touched", Noun: "memory that was never touched", Rank: looks, Judge: judgeUntouched, Page: untouchedPage},
-		{Class: Healthy, Name: "healthy", Noun: "nothing at all", Rank: nothing, Judge: judgeHealthy, Page: healthyPage},
+		{Class: Untouched, Name: "memory never written", Noun: "memory that was never written", Rank: looks, Judge: judgeUntouched, Page: untouchedPage},
+		{Class: Healthy, Name: "healthy", Noun: "normal growth", Rank: nothing, Judge: judgeHealthy, Page: healthyPage},
 	}
 }
 
@@ -163,7 +163,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		}
 		if f.rank() <= growsOn && best.Confidence == High {
 			best.Confidence = Medium
-			best.Because = append(best.Because, "whether the live heap would have gone on growing was not seen")
+			best.Because = append(best.Because, "whether the live heap would have kept growing")
 		}
 	}
 	return best

@@ -147,8 +147,8 @@ var gcScenes = map[string]func() *scene{
 // needed was not seen, so that no GOMEMLIMIT is said to suffice.
 func TestFreedMemoryIsGivenBackForAnotherProcess(t *testing.T) {
 	for low, want := range map[float64]string{
-		20: "debug.FreeOSMemory() when such work is over; ",
-		70: "GOMEMLIMIT; debug.FreeOSMemory() when such work is over; ", // 30 MiB live all along
+		20: "call debug.FreeOSMemory() when such work is over; ",
+		70: "GOMEMLIMIT; call debug.FreeOSMemory() when such work is over; ", // 30 MiB live all along
 	} {
 		s := newScene()
 		s.heap(30, 30, 50)
@@ -169,7 +169,7 @@ func TestFreedMemoryIsGivenBackForAnotherProcess(t *testing.T) {
 			text, _, _ := strings.Cut(f.Text, "=")
 			got += text + "; "
 		}
-		if unsaid := a.NotPredicted == "the other processes were growing"; got != want || unsaid != (low == 20) {
+		if unsaid := a.NotPredicted == "the other processes were still growing"; got != want || unsaid != (low == 20) {
 			t.Errorf("%s\nwant %s; not predicted: %q, in vain: %v", got, want, a.NotPredicted, a.WontHelp)
 		}
 	}

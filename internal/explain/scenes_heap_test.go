@@ -59,31 +59,31 @@ func TestAHolderFarFromTheLineIsTold(t *testing.T) {
 	if h == nil || h.Path != "example.org/shop/audit.queue" || h.Lines != 4 || h.Retained != 185*mib {
 		t.Fatalf("held by %+v", h)
 	}
-	if why := a.Verdict.Why[0].Text; !strings.Contains(why, "4 lines: the holder is to blame") {
+	if why := a.Verdict.Why[0].Text; !strings.Contains(why, "4 lines, so look at what retains the memory") {
 		t.Errorf("why %q", why)
 	}
 }
 
 func TestAChainOfDeferredCallsIsTiedToTheirMarking(t *testing.T) {
 	a := answer(t, "deferred calls that pile up")
-	if !strings.Contains(a.Verdict.Sentence, "is held by the deferred calls of a goroutine of example.org/shop/apply.(*Loop).run") {
+	if !strings.Contains(a.Verdict.Sentence, "is retained by the deferred calls of a goroutine running example.org/shop/apply.(*Loop).run") {
 		t.Error(a.Verdict.Sentence)
 	}
-	if h := a.Verdict.Culprit.HeldBy; h == nil || h.Chain != 300_000 || !strings.Contains(a.Verdict.Why[len(a.Verdict.Why)-1].Text, "one marker of the collector walks alone") {
+	if h := a.Verdict.Culprit.HeldBy; h == nil || h.Chain != 300_000 || !strings.Contains(a.Verdict.Why[len(a.Verdict.Why)-1].Text, "a single GC worker must walk") {
 		t.Errorf("held by %+v; why %+v", h, a.Verdict.Why)
 	}
 }
 
 func TestTheMapThatHoldsALeakIsInItsSentence(t *testing.T) {
 	a := answer(t, "a leak whose holder was captured")
-	if !strings.Contains(a.Verdict.Sentence, "cache.go:57 and is held by example.org/shop/cache.entries (map, 450000 entries)") {
+	if !strings.Contains(a.Verdict.Sentence, "cache.go:57 and is retained by example.org/shop/cache.entries (map, 450,000 entries)") {
 		t.Error(a.Verdict.Sentence)
 	}
 }
 
 func TestGoroutinesAreChargedWithWhatTheyRetain(t *testing.T) {
 	a := answer(t, "goroutines that never end, with what they hold")
-	if a.Verdict.Class != Goroutines || !strings.Contains(a.Verdict.Sentence, "they retain 90.0 MiB of the heap") {
+	if a.Verdict.Class != Goroutines || !strings.Contains(a.Verdict.Sentence, "the goroutines retain 90.0 MiB of heap") {
 		t.Error(a.Verdict.Sentence)
 	}
 }
@@ -92,7 +92,7 @@ func TestAHolderOfLittleOfTheHeapIsNotNamedForALineItDoesNotHave(t *testing.T) {
 	s := leaking()
 	s.captured(190, sample.HeapPath{Parent: -1, Label: "main.small", Held: 10, Retained: 20 * mib, Holder: true})
 	a, err := Explain(s.Evidence, nil)
-	if err != nil || a.Verdict.Culprit.HeldBy != nil || !strings.Contains(a.Verdict.Sentence, "is still held") {
+	if err != nil || a.Verdict.Culprit.HeldBy != nil || !strings.Contains(a.Verdict.Sentence, "is still reachable") {
 		t.Errorf("%v, %+v", err, a.Verdict)
 	}
 }

@@ -89,7 +89,7 @@ var unluckyScenes = map[string]struct {
 		s.ended(0)
 		s.site("example.org/shop/files.write", "files.go", 60, 95, 0)
 		return s
-	}, Healthy, Medium, ""},
+	}, Healthy, Low, ""},
 	"a profile from long before the end": {func() *scene {
 		s := scenes["patterns compiled for every value"]()
 		for i := range s.Allocators {

@@ -40,7 +40,7 @@ func (l *loader) sites() error {
 	for i := len(profiles) - 1; i >= 0 && id == 0; i-- {
 		if !profiles[i].At.After(l.e.Moment.At) {
 			id = profiles[i].ID
-			l.e.Gaps = append(l.e.Gaps, sample.Gap{What: "heap profile at this moment", Why: "not read: the lines are of the last profile before it"})
+			l.e.Gaps = append(l.e.Gaps, sample.Gap{What: "heap profile at that instant", Why: "not read; the lines are those of the last profile before"})
 		}
 	}
 	if id == 0 {

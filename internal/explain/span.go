@@ -19,7 +19,7 @@ func (l *loader) within(at string) error {
 	}
 	when, err := timeOf(at, l.e.Start)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrAt, err)
+		return atError{err}
 	}
 	end := l.e.End
 	if last, err := l.PointAt(when.AddDate(1, 0, 0)); err == nil && last.At.After(end) {

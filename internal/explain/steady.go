@@ -147,8 +147,11 @@ func (c *Case) tendency(r Run) Tendency {
 // byPace is a growth in words: "3.2 MiB an hour (2.9 to 3.5)".
 func (g *Growth) byPace() string {
 	unit, per := "an hour", 1.0
-	if math.Abs(g.PerHour) >= 3600*float64(sample.MiB) {
+	switch {
+	case math.Abs(g.PerHour) >= 3600*float64(sample.MiB):
 		unit, per = "a second", 3600
+	case math.Abs(g.PerHour) >= 300*float64(sample.MiB):
+		unit, per = "a minute", 60
 	}
 	return fmt.Sprintf("%s MiB %s (%s to %s)", inMiB(g.PerHour/per), unit, inMiB(g.Low/per), inMiB(g.High/per))
 }
@@ -182,7 +185,7 @@ func (g *Growth) untilLimit() string {
 func (c *Case) factRun() Fact {
 	r := c.run
 	f := Fact{ID: "run", Values: map[string]int64{"milliseconds": int64(1000 * r.Seconds), "collections": r.Collections, "kills": r.Kills}}
-	f.Text = fmt.Sprintf("%s: %s, %s", seconds(r.Seconds), count(int(r.Collections), "collection"), count(int(r.Kills), "kill"))
+	f.Text = fmt.Sprintf("%s: %s, %s", seconds(r.Seconds), count(int(r.Collections), "GC"), count(int(r.Kills), "kill"))
 	if c.Imported != "" { // nobody counted kills, nor perhaps collections
 		f.Text = fmt.Sprintf("%s: %s", seconds(r.Seconds), c.readings())
 	}

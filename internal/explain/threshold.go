@@ -26,6 +26,7 @@ const (
 	lateGrowth
 	goneOnGrowing
 	warmUp
+	wrapUp
 	fellBack
 	freedLittle
 	freedMuch
@@ -50,6 +51,7 @@ const (
 	threadStacks
 	flatShare
 	flatBytes
+	flatOf
 	isSo
 	one
 	none
@@ -59,6 +61,8 @@ const (
 	threadTouched
 	blamedPart
 	smallPeak
+	oneInstant
+	passingPart
 )
 
 // thresholds is the table. An origin of "corpus" says that the value was chosen by
@@ -70,12 +74,13 @@ var thresholds = [...]Threshold{
 	shortestRise:      {"rise.shortest", 3, "seconds", "corpus"},
 	longRise:          {"rise.long", 10, "seconds", "corpus"},
 	longestFirstRise:  {"rise.first", 60, "seconds", "corpus"},
-	leastGrown:        {"growth.least", 8 << 20, "bytes", "runtime: twice the smallest heap at which Go collects (gcpercent, 4 MiB)"},
-	leastGrownShare:   {"growth.share", 0.25, "of the live heap", "corpus"},
+	leastGrown:        {"growth.least", 2 << 20, "bytes", "statistics: four samples at the profile's default rate of 512 KiB, twice their own error"},
+	leastGrownShare:   {"growth.share", 0.05, "of the live heap", "corpus"},
 	leastGrownOfLimit: {"growth.limit", 0.15, "of the limit", "corpus"},
 	lateGrowth:        {"growth.late", 0.3, "of even growth", "corpus"},
 	goneOnGrowing:     {"growth.even", 0.5, "of even growth", "corpus"},
 	warmUp:            {"growth.warm_up", 0.2, "of the run", "corpus"},
+	wrapUp:            {"growth.wrap_up", 0.1, "of the run", "corpus"},
 	fellBack:          {"growth.fall", 0.5, "of the rise", "formula: more came back than stayed"},
 	freedLittle:       {"line.freed_little", 0.1, "of what was allocated", "corpus"},
 	freedMuch:         {"line.freed_much", 0.3, "of what was allocated", "corpus"},
@@ -98,8 +103,10 @@ var thresholds = [...]Threshold{
 	fewerCalls:        {"calls.fewer", 0.5, "of the calls", "formula: more calls ended than go on"},
 	stacksShare:       {"stacks.share", 0.35, "of the memory", "corpus"},
 	threadStacks:      {"threads.many", 500, "threads", "corpus"},
-	flatShare:         {"flat.share", 0.1, "of the memory", "corpus"},
+	flatShare:         {"flat.share", 0.05, "of the memory", "corpus"},
 	longRun:           {"rise.longest", 600, "seconds", "corpus"},
+	oneInstant:        {"readings.apart", 0.02, "of the time", "corpus: a collection, and the capture or mark right after it"},
+	passingPart:       {"line.passing", 0.2, "of its growth", "corpus: what the growth of a line counts that frees as much as it allocates"},
 	smallPeak:         {"peak.small", 32 << 20, "bytes", "corpus"},
 	blamedPart:        {"line.part", 0.1, "of the growth", "corpus"},
 	threadTouched:     {"threads.touched", 64 << 10, "bytes", "corpus: what a thread's stack touches, and its control block"},
@@ -108,6 +115,7 @@ var thresholds = [...]Threshold{
 	isSo:              {"yes", 0.5, "yes or no", "formula"},
 	one:               {"one", 0.5, "things", "formula: at least one"},
 	none:              {"none", 0.5, "things", "formula: fewer than one"},
+	flatOf:            {"memory.flat_of", 0.25, "of the memory", "corpus"},
 	flatBytes:         {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},
 }
 

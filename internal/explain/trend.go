@@ -63,22 +63,34 @@ func (c *Case) trendAnswer() Trend {
 // trend is that of the live heap where it was read often enough, else of the memory that cannot
 // be reclaimed: if that is flat, what is in it does not grow.
 func (c *Case) trend() Trend {
-	if c.rise.n >= int(fewestReadings.v()) && !c.unwatchedEnd() {
+	if c.readEnough() && !c.unwatchedEnd() {
 		return c.heapTrend()
 	}
 	t := c.memoryOnly()
 	if t.State == TrendFlat || c.g == nil && t.State != NotEnoughData {
 		return t
 	}
-	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was %s in %s, which does not tell whether it grows", readTimes(c.rise.n), seconds(c.outcome.Elapsed))
+	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was %s in %s, too seldom to see growth", readTimes(c.rise.n), seconds(c.outcome.Elapsed))
 	if c.g == nil && len(c.curve.points) == 0 && c.isGo(c.Subject) {
-		t.Why = "the Go runtime was not read, so nothing is known of the live heap"
+		t.Why = "the Go runtime was not read, so the live heap is unknown"
 	}
 	if t.Readings >= int(fewestReadings.v()) && t.GrownBytes > flatBytes.v() {
-		t.Why += fmt.Sprintf(", and memory grew by %s meanwhile", fsize(t.GrownBytes))
+		t.Why += fmt.Sprintf(", while memory grew by %s", fsize(t.GrownBytes))
 	}
 	t.Needs = c.enoughWords()
 	return t
+}
+
+// readEnough reports whether the live heap was read often enough to tell its trend: that it did not
+// grow, readings of the warm-up help to tell.
+func (c *Case) readEnough() bool {
+	r := &c.rise
+	return r.n >= int(fewestReadings.v()) || r.all >= int(fewestReadings.v()) && !(r.grown > 0 && r.material())
+}
+
+// material reports whether it changed by enough to speak of.
+func (r *rise) material() bool {
+	return math.Abs(r.grown) > max(leastGrown.v(), flatShare.v()*r.last)
 }
 
 // enoughWords says what would be enough: more GCs, or captures of the heap.
@@ -104,7 +116,7 @@ func (c *Case) unwatchedEnd() bool {
 
 func (c *Case) heapTrend() Trend {
 	r := &c.rise
-	t := Trend{Of: ofLiveHeap, Readings: r.n, Seconds: r.to - r.from, GrownBytes: r.grown, last: r.last, State: TrendFlat}
+	t := Trend{Of: ofLiveHeap, Readings: r.all, Seconds: r.to - r.from, GrownBytes: r.grown, last: r.last, State: TrendFlat}
 	if t.Seconds > 0 {
 		t.PerMinute = 60 * r.grown / t.Seconds
 	}
@@ -112,11 +124,14 @@ func (c *Case) heapTrend() Trend {
 		low, high := g.Low/60, g.High/60
 		t.PerMinute, t.Low, t.High = g.PerHour/60, &low, &high
 	}
-	switch material := math.Abs(r.grown) > max(flatBytes.v(), flatShare.v()*r.last); {
-	case material && r.low > 0 && !(r.late < lateGrowth.v()) && !(c.lineLate() < lateGrowth.v()) && !(r.fall >= fellBack.v()):
+	switch material := r.material(); {
+	case material && r.low > 0 && !(c.late() < lateGrowth.v()) && !(c.lineLate() < lateGrowth.v()) && !(r.fall >= fellBack.v()):
 		t.State = TrendGrowing
 	case r.returns > 0 || material && r.fall >= fellBack.v():
 		t.State = ComesAndGoes
+	case material && r.grown > 0 && !(r.low > 0) && !(c.late() < lateGrowth.v()):
+		t.State, t.Needs = NotEnoughData, c.enoughWords()
+		t.Why = fmt.Sprintf("the live heap grew by %s between readings that are too few to tell whether that continues", fsize(r.grown))
 	}
 	return t
 }
@@ -143,9 +158,9 @@ func (c *Case) memoryOnly() Trend {
 func (t *Trend) words() string {
 	switch t.State {
 	case TrendGrowing:
-		return fmt.Sprintf("the %s grew to the end by %s, %s a minute", t.Of, fsize(t.GrownBytes), fsize(t.PerMinute))
+		return fmt.Sprintf("the %s grew by %s until the end, at %s a minute", t.Of, fsize(t.GrownBytes), fsize(t.PerMinute))
 	case ComesAndGoes:
-		return fmt.Sprintf("the %s came and went (%s at the end)", t.Of, fsize(t.last))
+		return fmt.Sprintf("the %s rose and fell (%s at the end)", t.Of, fsize(t.last))
 	case TrendFlat:
 		return fmt.Sprintf("the %s did not grow (%s at the end)", t.Of, fsize(t.last))
 	}
@@ -222,7 +237,7 @@ func natureOfRow(name string) Nature {
 		return Garbage
 	case sample.RowIdle:
 		return FreeHeap
-	case sample.RowNative, sample.RowOther:
+	case sample.RowNative, sample.RowOther, sample.RowWatcher:
 		return OffHeap
 	case sample.RowRuntime, sample.RowProgramData:
 		return OfRuntime
@@ -268,10 +283,10 @@ func (c *Case) natureOf(s *Site) Nature {
 	if s != c.site {
 		f = flightOf(s, c.goroutines(), c.outcome.MomentElapsed)
 	}
-	switch late := lateGrowthOf(s, c.rise.from, c.outcome.MomentElapsed); {
+	switch late := c.lateGrowthOf(s, c.rise.from, c.outcome.MomentElapsed); {
 	case f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(s.aged(c.rise.from, c.outcome.MomentElapsed) >= agedHalf.v()):
 		return InFlight
-	case late >= leastGrownShare.v()*float64(s.Bytes):
+	case late >= blamedPart.v()*float64(s.Bytes):
 		return GrowsOn
 	}
 	return Steady

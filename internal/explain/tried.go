@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/recording"
 )
@@ -17,7 +18,7 @@ func (l *loader) tried() (err error) {
 // predicted of it. One that was lost is no fix any more.
 func (p *proposals) told() {
 	for _, t := range p.Tried {
-		i := slices.IndexFunc(p.fixes, func(f Fix) bool { return f.Text == t.Fix })
+		i := slices.IndexFunc(p.fixes, func(f Fix) bool { return sameFix(f, t) })
 		if t.Kind == "base" || t.Runs == 0 {
 			continue
 		}
@@ -37,11 +38,19 @@ func (p *proposals) told() {
 	}
 }
 
+// sameFix: the change that was tried is this one. Of a change of the code, an older version may
+// have had other words: the line it is in is enough.
+func sameFix(f Fix, t recording.Tried) bool {
+	at, _, placed := strings.Cut(f.Text, ": ")
+	then, _, _ := strings.Cut(t.Fix, ": ")
+	return f.Text == t.Fix || f.Kind == "code" && t.Kind == "code" && placed && at == then
+}
+
 // proof says what was seen: "3 of 3 survived, without it killed 3 of 3".
 func (p *proposals) proof(t recording.Tried) string {
 	for _, base := range slices.Backward(p.Tried) {
 		if base.Kind == "base" && base.At.Equal(t.At) && base.Lost > 0 {
-			return fmt.Sprintf("%s; without it %s", t.Why, base.Why)
+			return fmt.Sprintf("%s. Without the change: %s", t.Why, base.Why)
 		}
 	}
 	return t.Why

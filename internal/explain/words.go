@@ -31,7 +31,7 @@ func ShortFile(file string) string {
 // place is a line as people say it.
 func place(file string, line int) string {
 	if file == "" {
-		return "a line that is not known"
+		return "an unknown line"
 	}
 	return fmt.Sprintf("%s:%d", ShortFile(file), line)
 }
@@ -41,7 +41,7 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return sample.Thousands(uint64(max(0, n))) + " " + noun + "s"
 }
 
 // figure is a count a second with two digits, or all of its own.
@@ -60,10 +60,10 @@ func was(n int) string {
 	return "were"
 }
 
-func size(b sample.Bytes) string  { return units.Size(b) }
+func size(b sample.Bytes) string  { return units.Short(b) }
 func limit(b sample.Bytes) string { return units.Limit(b) }
 
-func fsize(b float64) string { return units.Size(int64(b)) }
+func fsize(b float64) string { return units.Short(int64(b)) }
 
 // list joins words: "a", "a and b", "a, b and c".
 func list(words []string, last string) string {
@@ -76,9 +76,21 @@ func list(words []string, last string) string {
 // root is a standard error from a variance.
 func root(variance float64) sample.Bytes { return sample.Bytes(math.Sqrt(variance)) }
 
+// several reports whether more processes than one were watched, those that only share the
+// cgroup aside.
+func (c *Case) several() bool {
+	n := 0
+	for _, p := range c.Moment.Processes {
+		if c.besideRow(p.Key) == "" {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // in names the subject where several processes were watched: " in worker (pid 7)".
 func (c *Case) in() string {
-	if len(c.Moment.Processes) < 2 {
+	if !c.several() {
 		return ""
 	}
 	return " in " + c.name()
@@ -86,7 +98,7 @@ func (c *Case) in() string {
 
 // of is the same for what belongs to it: " of worker (pid 7)".
 func (c *Case) of() string {
-	if len(c.Moment.Processes) < 2 {
+	if !c.several() {
 		return ""
 	}
 	return " of " + c.name()
@@ -98,7 +110,7 @@ func (c *Case) name() string {
 	if p := c.program(c.Subject); p != nil && p.Name != "" {
 		name = p.Name
 	}
-	if len(c.Moment.Processes) < 2 {
+	if !c.several() {
 		return name
 	}
 	return fmt.Sprintf("%s (pid %d)", name, c.Subject.PID)

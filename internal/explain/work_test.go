@@ -65,7 +65,7 @@ func TestGrowthIsToldByTheWorkItFollows(t *testing.T) {
 	}{
 		{"steady work", func(t float64) float64 { return start + 83*20_000*t },
 			map[string]func(float64) float64{"http_requests_total": steadily(20_000)},
-			"http_requests_total", true, 83, "83 B (83 B to 83 B) for each of http_requests_total (r=1.00); the work went at a steady pace"},
+			"http_requests_total", true, 83, "83 B (83 B to 83 B) for each of http_requests_total (r=1.00). The work came at a steady pace"},
 		{"work in bursts, beside a clock", func(t float64) float64 { return start + 400*bursts(t) },
 			map[string]func(float64) float64{"jobs_total": bursts, "ticks_total": steadily(10)},
 			"jobs_total", true, 400, "rather than with time"},
@@ -77,7 +77,7 @@ func TestGrowthIsToldByTheWorkItFollows(t *testing.T) {
 			"jobs_total", false, -1, "grows with time rather than with jobs_total"},
 		{"no growth", func(t float64) float64 { return start + float64(mib)*math.Mod(t*7.3, 1) },
 			map[string]func(float64) float64{"jobs_total": bursts},
-			"jobs_total", false, -1, "does not grow with jobs_total: by no more than"},
+			"jobs_total", false, -1, "does not grow with jobs_total (at most"},
 		{"memory that goes up and down by itself", func(t float64) float64 { return start + 20*float64(mib)*(1+math.Sin(t/2)) + float64(mib)*t/3 },
 			map[string]func(float64) float64{"jobs_total": bursts, "queue": func(t float64) float64 { return 30 - t }},
 			"", false, -1, "live heap"},

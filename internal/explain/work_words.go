@@ -11,15 +11,15 @@ import (
 func (w *Work) words(of int, known bool) string {
 	switch {
 	case w.Clear && w.BeyondTime == nil:
-		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f); the work went at a steady pace, so that growth with time looks alike", w.perUnit(), w.Figure, *w.Correlation)
+		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f). The work came at a steady pace, so growth over time would look the same", w.perUnit(), w.Figure, *w.Correlation)
 	case w.Clear:
-		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f), and with it rather than with time", w.perUnit(), w.Figure, *w.Correlation)
+		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f), rather than with time", w.perUnit(), w.Figure, *w.Correlation)
 	case *w.Correlation >= follows && w.ratherTime():
-		return fmt.Sprintf("the live heap grows with time rather than with %s: while that came faster or slower, it did not", w.Figure)
+		return fmt.Sprintf("the live heap grows with time rather than with %s", w.Figure)
 	case w.High != nil && *w.Low <= 0 && *w.High > 0:
-		return fmt.Sprintf("the live heap does not grow with %s: by no more than %s for each of %s", w.Figure, unitSize(*w.High), thousands(w.Units))
+		return fmt.Sprintf("the live heap does not grow with %s (at most %s for each of %s)", w.Figure, unitSize(*w.High), thousands(w.Units))
 	}
-	return fmt.Sprintf("the live heap follows none of %s that the program publishes (best %s, r=%.2f)", count(of, "figure"), w.Figure, *w.Correlation)
+	return fmt.Sprintf("the live heap follows none of the %s that the program publishes (best: %s, r=%.2f)", count(of, "figure"), w.Figure, *w.Correlation)
 }
 
 // perUnit is "83 B (80 to 86 B) for each".
@@ -77,7 +77,7 @@ func (c *Case) addWork(a *Answer, facts []Fact) []Fact {
 		f.Values["correlation_percent"] = int64(math.Round(100 * *w.Correlation))
 	}
 	if len(w.Equal) > 0 {
-		f.Text += "; " + list(w.Equal, "and") + " go as well with it"
+		f.Text += "; " + list(w.Equal, "and") + " fit equally well"
 	}
 	return append(facts, f)
 }

@@ -19,8 +19,11 @@ var (
 
 // What Supported and Layout refuse.
 var (
-	ErrArch                  = errors.New("Highwater reads linux/amd64 and linux/arm64")
-	ErrBuildMode             = errors.New("Highwater reads executables and C libraries (-buildmode=exe, pie, c-shared or c-archive)")
+	//lint:ignore ST1005 Highwater is a name
+	ErrArch = errors.New("Highwater reads linux/amd64 and linux/arm64")
+	//lint:ignore ST1005 Highwater is a name
+	ErrBuildMode = errors.New("Highwater reads executables and C libraries (-buildmode=exe, pie, c-shared or c-archive)")
+	//lint:ignore ST1005 Highwater is a name
 	ErrUnsupportedVersion    = errors.New("Highwater reads Go 1.20 to 1.27")
 	ErrUnsupportedExperiment = errors.New("its runtime's layout is not known to Highwater")
 	ErrObfuscated            = errors.New("its version of Go is hidden, as garble does: Highwater cannot know its runtime")

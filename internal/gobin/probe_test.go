@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
 )
 
 // probe is one build of testdata/probe.
@@ -95,6 +97,7 @@ func TestMain(m *testing.M) {
 // build makes the probe, once in a run of the tests.
 func (p probe) build(t testing.TB) string {
 	t.Helper()
+	hwtest.Slow(t, "builds a program")
 	built.Lock()
 	defer built.Unlock()
 	if exe := built.exe[p]; exe != "" {

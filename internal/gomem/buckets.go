@@ -15,7 +15,8 @@ func (p *profileReader) follow(m memory) error {
 	if err != nil || head == p.newest {
 		return err
 	}
-	w := bucketWalk{near: newCursor(m), p: p, frames: p.frameTotal, raw: p.reader.buf[:8*maxFrames]}
+	w := bucketWalk{near: newCursor(m), p: p, most: p.room.most() / 2, // slices that grow take twice their size
+		frames: p.frameTotal, raw: p.reader.buf[:8*maxFrames]}
 	for at := head; at != p.newest; {
 		if at == 0 {
 			return errors.New("the list of buckets ends before the one known to be in it")
@@ -29,6 +30,10 @@ func (p *profileReader) follow(m memory) error {
 	return nil
 }
 
+// perBucket is what a bucket takes of our memory beside its stack: its description, its
+// addresses and counts, and its place in a profile.
+const perBucket = 1000
+
 // bucketWalk follows the list from its head on.
 type bucketWalk struct {
 	p      *profileReader
@@ -37,6 +42,8 @@ type bucketWalk struct {
 	found  []sample.Bucket
 	frames int
 	left   int // buckets that were counted only
+	taken  sample.Bytes
+	most   sample.Bytes // that may be taken
 	slab   []uint64
 	raw    []byte
 	// A list that leads into a circle meets the bucket that was noted last.
@@ -58,7 +65,8 @@ func (w *bucketWalk) step(addr uint64) (next uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(w.p.buckets)+len(w.found) >= w.p.limit || w.frames+n > maxFramesTotal {
+	need := perBucket + sample.Bytes(8*n)
+	if len(w.p.buckets)+len(w.found) >= w.p.limit || w.frames+n > maxFramesTotal || w.taken+need > w.most {
 		w.left++
 		return next, nil
 	}
@@ -66,6 +74,7 @@ func (w *bucketWalk) step(addr uint64) (next uint64, err error) {
 		return 0, err
 	}
 	w.frames += n
+	w.taken += need
 	w.fresh, w.found = append(w.fresh, addr), append(w.found, b)
 	return next, nil
 }

@@ -54,7 +54,12 @@ type goroutineReader struct {
 	threads    threadPlaces
 	labels     labelReader
 	reasonText [maxReasons]string
+	room       room
 }
+
+// perGoroutine is what a goroutine takes of our memory where all are read at once: its
+// address and its description, in a list that grows.
+const perGoroutine = 8 + 2*112
 
 // gPlaces are offsets within a runtime.g.
 type gPlaces struct {
@@ -210,6 +215,9 @@ func (gr *goroutineReader) readAll(m memory) ([]goroutine, error) {
 	}
 	if n > maxGoroutines {
 		return nil, fmt.Errorf("runtime.allglen is %d, more than %d", n, maxGoroutines)
+	}
+	if err := gr.room.fits(n * perGoroutine); err != nil {
+		return nil, fmt.Errorf("%d goroutines: %w", n, err)
 	}
 	records := newRecordReader()
 	addrs, err := m.words(nil, list, n, records.buf)

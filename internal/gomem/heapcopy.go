@@ -48,7 +48,10 @@ func (r *Runtime) PlanHeapCopy(limit sample.Bytes) (*HeapPlan, error) {
 	if err := r.why[FeatureLive]; err != nil {
 		return nil, err
 	}
-	p := &HeapPlan{c: &heapCopy{r: r, heap: &heapMap{}, limit: limit}, touched: make(chan bool)}
+	if limit > 0 {
+		r.Within(func() sample.Bytes { return limit })
+	}
+	p := &HeapPlan{c: &heapCopy{r: r, heap: &heapMap{room: r.spans.room}, limit: limit}, touched: make(chan bool)}
 	if err := p.ready(); err != nil {
 		return nil, fmt.Errorf("plan a copy of the heap: %w", err)
 	}

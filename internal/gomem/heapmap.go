@@ -2,6 +2,7 @@ package gomem
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"slices"
 )
@@ -29,11 +30,12 @@ type heapMap struct {
 	young    []uint64
 	sweepgen uint32 // mheap_.sweepgen
 	total    uint64
+	room     room // for the tables of arenas
 }
 
 // heap lists the spans with objects and which objects are allocated.
 func (s *spanReader) heap(m memory) (*heapMap, error) {
-	h := &heapMap{}
+	h := &heapMap{room: s.room}
 	err := s.read(m, func(sp mspan) {
 		if sp.holdsObjects() {
 			h.spans = append(h.spans, sp)
@@ -64,6 +66,7 @@ func (h *heapMap) enter() error {
 		clear(pages[:])
 	}
 	h.near, h.pages = ^uint64(0), nil
+	most := int(min(maxHeapPages/arenaPages, h.room.most()/(4*arenaPages)))
 	pages, objects := uint64(0), uint64(0)
 	for i := range h.spans {
 		if s := &h.spans[i]; s.nelems > 0 {
@@ -73,19 +76,25 @@ func (h *heapMap) enter() error {
 		if pages > maxHeapPages || objects > maxObjects {
 			return errHeapTooLarge
 		}
-		h.place(i)
+		if !h.place(i, most) {
+			return fmt.Errorf("%w: it lies in more than %d arenas", errHeapTooLarge, most)
+		}
 	}
 	return nil
 }
 
-// place enters a span's pages.
-func (h *heapMap) place(i int) {
+// place enters a span's pages, unless the tables of arenas become more than may be: a
+// hostile heap has a span in each.
+func (h *heapMap) place(i, most int) (ok bool) {
 	s := &h.spans[i]
 	if s.nelems == 0 {
-		return // none: a descriptor that is not in use
+		return true // none: a descriptor that is not in use
 	}
 	for at := s.start; at < s.end; at += pageSize {
 		if a := at / arenaSize; a != h.near {
+			if h.arenas[a] == nil && len(h.arenas) >= most {
+				return false
+			}
 			if h.arenas[a] == nil {
 				h.arenas[a] = new([arenaPages]int32)
 			}
@@ -93,6 +102,7 @@ func (h *heapMap) place(i int) {
 		}
 		h.pages[at%arenaSize/pageSize] = int32(i + 1)
 	}
+	return true
 }
 
 // byAddress calls fn for each span, in the order of their addresses. Of spans that
@@ -131,7 +141,7 @@ func (h *heapMap) number() {
 	for i := range h.spans {
 		h.first[i] = h.total
 		h.total += (h.spans[i].nelems + 63) &^ 63
-		h.place(i)
+		h.place(i, len(h.arenas)) // they are there
 	}
 	h.near = ^uint64(0)
 	h.unmarked = make([]uint64, h.total/64)

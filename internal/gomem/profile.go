@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// maxBuckets bounds what is followed of a heap profile: at a million buckets
-	// its tables take half a gigabyte of the program, and some 120 MB of ours. More
-	// are counted.
-	maxBuckets = 1 << 20
+	// maxBuckets bounds what is followed of a heap profile, more are counted: of 3,000,000
+	// that a program made up, watching took 1.1 GB where a million were followed, and
+	// 0.3 GB so. The largest servers have some 10,000.
+	maxBuckets = 1 << 18
 	// maxWalk bounds the list of buckets: 64 million are over 10 GiB.
 	maxWalk = 1 << 26
 	// maxFrames is the deepest stack a bucket can have: GODEBUG=profstackdepth
 	// is cut at 1024 (runtime/runtime1.go, parsedebugvars).
 	maxFrames = 1024
-	// maxFramesTotal bounds the stacks of all buckets together, 256 MiB.
-	maxFramesTotal = 32 << 20
+	// maxFramesTotal bounds the stacks of all buckets together, 16 MiB: each frame is put
+	// into words, by us and by whoever reads the recording.
+	maxFramesTotal = 2 << 20
 	// memProfile is the type of a heap profile's bucket (runtime/mprof.go).
 	memProfile = 1
 )
@@ -39,7 +40,8 @@ type profileReader struct {
 	record, futureCycle uint64 // sizes of memRecord and memRecordCycle
 	future              uint64 // offset of memRecord.future
 
-	limit      int             // maxBuckets
+	limit      int // maxBuckets
+	room       room
 	left       int             // buckets beyond it
 	newest     uint64          // head of the list at the last walk
 	buckets    []sample.Bucket // in the order they were announced
@@ -93,7 +95,7 @@ func (p *profileReader) verify(m memory) error {
 // Profile reads the heap profile as it is now. Counts are of sampled objects;
 // bytes are count times the bucket's size (a record's own bytes are gone in Go
 // 1.27). The first call reads all, a later one new buckets and every record. Of
-// more than a million buckets those that are met first are read, the others
+// more than maxBuckets those that are met first are read, the others
 // counted. dst.Counts is reused.
 func (r *Runtime) Profile(dst *sample.HeapProfile) error {
 	if err := r.why[FeatureProfile]; err != nil {

@@ -14,6 +14,10 @@ const (
 	pageSize = 8 << 10 // a page of the Go heap (internal/runtime/gc.PageSize)
 )
 
+// perSpan is what a span takes of our memory while a heap is gone through: its address, for
+// a moment twice, and its description in lists that grow.
+const perSpan = 2*8 + 3*96
+
 // States of a span (runtime/mheap.go).
 const (
 	spanInUse  = 1 // holds heap objects
@@ -29,6 +33,7 @@ type spanReader struct {
 	at       spanPlaces
 	sorted   []uint64
 	records  recordReader
+	room     room
 }
 
 // spanPlaces are offsets within a runtime.mspan.
@@ -116,6 +121,9 @@ func (s *spanReader) list(m memory) error {
 	ptr, n, _, err := m.slice(s.allspans, 8, maxSpans)
 	if err != nil || n == uint64(len(s.sorted)) {
 		return err
+	}
+	if err := s.room.fits(n * perSpan); err != nil {
+		return fmt.Errorf("%d spans: %w", n, err)
 	}
 	known := uint64(len(s.sorted))
 	if n < known {

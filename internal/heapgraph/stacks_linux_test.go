@@ -156,8 +156,8 @@ func TestADeadWordOfAFrameBelowOneThatRunsHoldsNothing(t *testing.T) {
 				id, ok := a.Objects.At(p.Dead)
 				switch path := a.PathOf(id); {
 				case ok && path == "":
-				case ok && strings.HasSuffix(path, " in "+sample.WholeStack):
-					unknown++
+				case ok && strings.HasSuffix(path, " in "+sample.WholeStack), ok && strings.HasSuffix(path, " in runtime.asyncPreempt"):
+					unknown++ // or it was interrupted, and assembly says nothing of its words
 				default:
 					t.Fatalf("it is an object %v, at %q", ok, path)
 				}

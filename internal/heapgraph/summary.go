@@ -18,6 +18,8 @@ const (
 	mostPaths = 1000
 	mostRows  = 100
 	mostSites = 10
+	// mostLines are the lines of the whole heap.
+	mostLines = 40
 )
 
 // Sites says where a sampled object was allocated.
@@ -44,7 +46,9 @@ func (a *Analysis) Summarize(ctx context.Context, sites Sites) (*sample.HeapCapt
 	}
 	holders := a.Holders()
 	owners := a.owners()
-	a.keepPaths(c, holders, a.sitesOf(holders, sites), owners)
+	var of [][]sample.HeapSite
+	of, c.Lines = a.sitesOf(holders, sites)
+	a.keepPaths(c, holders, of, owners)
 	c.Collections = a.collections(owners)
 	chains, err := a.Chains(ctx)
 	for _, l := range chains[:min(len(chains), mostRows)] {
@@ -111,39 +115,53 @@ func (a *Analysis) labelOf(at uint32) string {
 	return label
 }
 
-// sitesOf sums the sampled objects of each holder by the line that allocated them.
-func (a *Analysis) sitesOf(holders []Holder, sites Sites) [][]sample.HeapSite {
-	all := make([][]sample.HeapSite, len(holders))
+// sitesOf sums the sampled objects of each holder, and all that can be reached, by the line that
+// allocated them.
+func (a *Analysis) sitesOf(holders []Holder, sites Sites) (of [][]sample.HeapSite, all []sample.HeapSite) {
+	of = make([][]sample.HeapSite, len(holders))
 	if sites.At == nil {
-		return all
+		return of, nil
 	}
-	type sum struct{ objects, bytes float64 }
-	sums := make([]map[sample.Frame]sum, len(holders))
+	sums, total := make([]lineSums, len(holders)), lineSums{}
 	a.Sampled(holders, func(holder int, s gomem.Sample) {
-		if holder < 0 {
-			return
-		}
 		at, size, ok := sites.At(s.Bucket)
 		if !ok {
 			return
 		}
-		if sums[holder] == nil {
-			sums[holder] = make(map[sample.Frame]sum)
-		}
 		n := standsFor(float64(size), float64(sites.Rate))
-		was := sums[holder][at]
-		sums[holder][at] = sum{was.objects + n, was.bytes + n*float64(size)}
+		total.add(at, n, n*float64(size))
+		if holder < 0 {
+			return
+		}
+		if sums[holder] == nil {
+			sums[holder] = lineSums{}
+		}
+		sums[holder].add(at, n, n*float64(size))
 	})
 	for i, m := range sums {
-		for at, n := range m {
-			all[i] = append(all[i], sample.HeapSite{At: at, Objects: uint64(math.Round(n.objects)), Bytes: sample.Bytes(n.bytes)})
-		}
-		slices.SortFunc(all[i], func(x, y sample.HeapSite) int {
-			return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.At.Func, y.At.Func), cmp.Compare(x.At.Line, y.At.Line))
-		})
-		all[i] = all[i][:min(len(all[i]), mostSites)]
+		of[i] = m.largest(mostSites)
 	}
-	return all
+	return of, total.largest(mostLines)
+}
+
+// lineSums are objects and bytes by the line that allocated them: estimates.
+type lineSums map[sample.Frame]struct{ objects, bytes float64 }
+
+func (m lineSums) add(at sample.Frame, objects, bytes float64) {
+	was := m[at]
+	was.objects, was.bytes = was.objects+objects, was.bytes+bytes
+	m[at] = was
+}
+
+// largest are the n lines with most bytes, most first.
+func (m lineSums) largest(n int) (list []sample.HeapSite) {
+	for at, was := range m {
+		list = append(list, sample.HeapSite{At: at, Objects: uint64(math.Round(was.objects)), Bytes: sample.Bytes(was.bytes)})
+	}
+	slices.SortFunc(list, func(x, y sample.HeapSite) int {
+		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.At.Func, y.At.Func), cmp.Compare(x.At.Line, y.At.Line))
+	})
+	return list[:min(len(list), n)]
 }
 
 // standsFor is how many objects one sampled object of that size stands for

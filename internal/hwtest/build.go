@@ -79,7 +79,8 @@ type build struct {
 // Build builds the Go program in dir and gives the path of the executable, which
 // lies in the cache and must not be changed. Whether it must be built anew is
 // decided by the go command, so an unchanged program costs 50 ms once a process.
-// It skips the test where the toolchain or the C compiler is missing.
+// It skips the test where the toolchain or the C compiler is missing, and
+// under HIGHWATER_CHECK=1.
 func Build(t testing.TB, dir string, o BuildOptions) string {
 	t.Helper()
 	dir, err := filepath.Abs(dir)
@@ -129,6 +130,7 @@ func Module(t testing.TB, module, pkg string, o BuildOptions) string {
 // test processes take as well. command may be nil: there is nothing to do.
 func run(t testing.TB, target string, o BuildOptions, command func(out string) *exec.Cmd) string {
 	t.Helper()
+	Slow(t, "builds a program")
 	if o.Toolchain != "" {
 		Need(t, Toolchain(o.Toolchain))
 	}

@@ -21,15 +21,27 @@ import (
 
 // Need skips the test where something it needs is missing, with the reason
 // behind "SKIP-REASON:", and adds the reason as a line to the file that
-// HIGHWATER_SKIPS names. Under HIGHWATER_NO_SKIP=1 that is a failure.
+// HIGHWATER_SKIPS names. Under HIGHWATER_NO_SKIP=1 that is a failure. Under
+// HIGHWATER_CHECK=1 it skips the test even where nothing is missing, see Slow.
 //
 //	hwtest.Need(t, hwtest.Root, hwtest.Toolchain("go1.24.13"))
 func Need(t testing.TB, needs ...func() error) {
 	t.Helper()
+	Slow(t, "needs more than this module and the go command")
 	for _, need := range needs {
 		if err := need(); err != nil {
 			skip(t, err)
 		}
+	}
+}
+
+// Slow says that the test does something that takes its time, "builds a
+// program". Under HIGHWATER_CHECK=1, the fast inner loop of make check, it is skipped
+// with that reason; otherwise Slow does nothing.
+func Slow(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("HIGHWATER_CHECK") == "1" {
+		skip(t, fmt.Errorf("%s: make check leaves it out, make test runs it", what))
 	}
 }
 

@@ -53,6 +53,7 @@ func TestASkipNamesItsReasonAndIsAFailureWhereNoneIsAllowed(t *testing.T) {
 	present := func() error { return nil }
 	skips := filepath.Join(t.TempDir(), "skips")
 	t.Setenv("HIGHWATER_SKIPS", skips)
+	t.Setenv("HIGHWATER_CHECK", "")
 	t.Setenv("HIGHWATER_NO_SKIP", "")
 	need := func(t testing.TB) { hwtest.Need(t, present, missing) }
 	if got := ending(t, need); got != "skip: SKIP-REASON: needs a moon" {
@@ -67,6 +68,27 @@ func TestASkipNamesItsReasonAndIsAFailureWhereNoneIsAllowed(t *testing.T) {
 	t.Setenv("HIGHWATER_NO_SKIP", "1")
 	if got := ending(t, need); !strings.HasPrefix(got, "fail:") || !strings.Contains(got, "needs a moon") {
 		t.Errorf("ended with %q", got)
+	}
+}
+
+func TestTheFastLoopSkipsWhatIsSlowThoughNothingIsMissing(t *testing.T) {
+	t.Setenv("HIGHWATER_SKIPS", "")
+	t.Setenv("HIGHWATER_NO_SKIP", "")
+	slow := map[string]func(testing.TB){
+		"needs more than":       func(t testing.TB) { hwtest.Need(t, func() error { return nil }) },
+		"builds a program":      func(t testing.TB) { hwtest.Build(t, "no such place", hwtest.BuildOptions{}) },
+		"starts a program":      func(t testing.TB) { hwtest.StartPiped(t, exec.Command("missing-program")) },
+		"opens many recordings": func(t testing.TB) { hwtest.Slow(t, "opens many recordings") },
+	}
+	t.Setenv("HIGHWATER_CHECK", "1")
+	for reason, f := range slow {
+		if got := ending(t, f); !strings.HasPrefix(got, "skip: SKIP-REASON: "+reason) {
+			t.Errorf("%s: ended with %q", reason, got)
+		}
+	}
+	t.Setenv("HIGHWATER_CHECK", "")
+	if got := ending(t, slow["opens many recordings"]); got != "" {
+		t.Errorf("elsewhere it ended with %q", got)
 	}
 }
 
@@ -195,6 +217,7 @@ func TestTheRightsOfThisMachineCanBeTried(t *testing.T) {
 }
 
 func TestAPipedProgramIsAskedAndEndsWithTheTest(t *testing.T) {
+	hwtest.Slow(t, "starts a program")
 	var p *hwtest.Piped
 	t.Run("", func(t *testing.T) {
 		p = hwtest.StartPiped(t, exec.Command("sh", "-c", `echo ready; while read word; do echo "$word $word"; echo END; done; exec sleep 1000`))

@@ -18,6 +18,7 @@ const removeTime = 30 * time.Second
 // Whatever is left in it at the end is killed. It skips like Need(t, Cgroup).
 func Limit(t testing.TB, limit sample.Bytes) *cgroup.Cgroup {
 	t.Helper()
+	Slow(t, "holds a program under a limit")
 	h, err := cgroup.Detect("/")
 	if err != nil {
 		skip(t, err)

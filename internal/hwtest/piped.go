@@ -24,6 +24,7 @@ type Piped struct {
 // StartPiped starts a command. With the test its input ends, and it does.
 func StartPiped(t testing.TB, cmd *exec.Cmd) *Piped {
 	t.Helper()
+	Slow(t, "starts a program")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

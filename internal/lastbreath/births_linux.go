@@ -18,14 +18,18 @@ func (t *Tracer) begin(k *task) {
 	if t.handler.Exec != nil {
 		p.goProgram = t.handler.Exec(p.pid)
 	}
+	p.leaves = t.leaves(p.pid)
 	if p.goProgram && t.options.FollowForks != Always && len(threads(p.pid)) > 1 {
 		t.beginLate(k)
 		return
 	}
-	p.births = !p.goProgram && t.handler.Thread != nil
+	p.births = !p.goProgram && !p.leaves && t.handler.Thread != nil
 	t.setOptions(k.tid, t.optionsOf(p))
 	resume(k.tid, 0)
 }
+
+// leaves asks whether what a program starts is left to it.
+func (t *Tracer) leaves(pid int) bool { return t.handler.Leaves != nil && t.handler.Leaves(pid) }
 
 // beginLate lets a program run that was caught late: threads of it are there
 // that are not traced.
@@ -65,7 +69,7 @@ func (t *Tracer) cloned(k *task) {
 		t.birth(k, born)
 	case p.narrow:
 		born.leaving = true
-	case t.options.FollowForks == Never:
+	case t.options.FollowForks == Never || p.leaves:
 		born.options = traceExit
 		p.narrow, p.quiet, k.leaving = true, born, true
 	case p.quiet == nil:

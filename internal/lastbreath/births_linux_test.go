@@ -34,6 +34,7 @@ func TestThreadsOfAProgramInCAreToldOfWithinTheBudget(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.threads, " ", c.more), func(t *testing.T) {
 			l := &log{news: make(chan struct{}), known: map[int]uint64{}}
+			hwtest.Slow(t, "traces a program")
 			tracer, err := NewTracer(Handler{
 				Thread: func(pid int) bool { l.add("thread %d", pid); return c.more },
 				Dying:  func(d Death) { l.add("dying %d %v", d.PID, d.Status) },

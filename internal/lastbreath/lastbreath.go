@@ -56,6 +56,9 @@ type Handler struct {
 	// thread that is not traced called execve, as in Go programs that have been
 	// narrowed, the process may be caught some instructions later.
 	Exec func(pid int) (goProgram bool)
+	// Leaves is asked of a process after Exec, and when it is seized: whether what it
+	// starts is not followed, because it traces that itself. A thread has one tracer.
+	Leaves func(pid int) bool
 	// Fork says that a process that is followed has a child, followed as well.
 	Fork func(parent, child int)
 	// Thread says that a program that is no Go program, and that was followed from its

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -54,6 +55,7 @@ func atEntry(t testing.TB, pid int) bool {
 func TestAGoProgramsChildrenAreToldOfBeforeTheirFirstInstruction(t *testing.T) {
 	var inTime atomic.Int64
 	l := &log{news: make(chan struct{}), known: map[int]uint64{}}
+	hwtest.Slow(t, "traces a program")
 	tracer, err := NewTracer(Handler{
 		Exec: func(pid int) bool {
 			if atEntry(t, pid) {
@@ -110,6 +112,7 @@ func TestABusyProgramIsNarrowedAndItsDeathHeld(t *testing.T) {
 func TestADeathInTheMidstOfNarrowingIsHeld(t *testing.T) {
 	for range 20 {
 		l := &log{news: make(chan struct{}), known: map[int]uint64{}}
+		hwtest.Slow(t, "traces a program")
 		tracer, err := NewTracer(Handler{
 			Exec:     func(int) bool { return true },
 			Narrowed: func(pid int) { unix.Kill(pid, unix.SIGKILL) },

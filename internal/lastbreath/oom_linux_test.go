@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -22,6 +23,7 @@ import (
 // that is not possible.
 func memoryCgroup(t *testing.T, name string, limit sample.Bytes) string {
 	t.Helper()
+	hwtest.Slow(t, "traces a program")
 	const root = "/sys/fs/cgroup/memory"
 	if _, err := os.Stat(filepath.Join(root, "memory.limit_in_bytes")); err != nil || os.Getuid() != 0 {
 		t.Skip("needs root and cgroup v1's memory controller:", err)

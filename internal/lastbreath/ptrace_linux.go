@@ -13,9 +13,10 @@ const ptraceSetSigmask = 0x420b
 
 // The options of traced threads. Every one is held at its exit.
 const (
-	traceExit = unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEEXEC
-	traceFork = traceExit | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK
-	traceAll  = traceFork | unix.PTRACE_O_TRACECLONE
+	traceExit    = unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEEXEC
+	traceThreads = traceExit | unix.PTRACE_O_TRACECLONE // of which a process that Go forks is not one: that is a vfork
+	traceFork    = traceExit | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK
+	traceAll     = traceFork | unix.PTRACE_O_TRACECLONE
 )
 
 func ptrace(request, tid int, addr, data uintptr) error {

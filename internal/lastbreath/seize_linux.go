@@ -19,7 +19,7 @@ func (t *Tracer) Seize(key sample.ProcessKey, goProgram bool) error {
 		if t.procs[key.PID] != nil {
 			return nil
 		}
-		p := &proc{pid: key.PID, goProgram: goProgram, tasks: map[int]*task{}}
+		p := &proc{pid: key.PID, goProgram: goProgram, leaves: t.leaves(key.PID), tasks: map[int]*task{}}
 		err := t.attach(p, 0)
 		switch {
 		case err == unix.EPERM && t.isNewborn(key.PID):
@@ -126,6 +126,12 @@ func (t *Tracer) choose(p *proc, ending int) (int, error) {
 // optionsOf is how the first thread of a process is traced, and with traceAll
 // every other that comes.
 func (t *Tracer) optionsOf(p *proc) int {
+	switch {
+	case p.leaves && p.goProgram:
+		return traceThreads
+	case p.leaves:
+		return traceExit
+	}
 	if p.goProgram || p.births || t.options.FollowForks == Always {
 		return traceAll
 	}

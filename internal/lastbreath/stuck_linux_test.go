@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -29,6 +30,7 @@ func TestNobodyIsHeldByAHandlerThatHangs(t *testing.T) {
 			defer close(never)
 			var h Handler
 			hang(&h, at, func() { close(entered); <-never })
+			hwtest.Slow(t, "traces a program")
 			tracer, err := NewTracer(h, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -75,6 +77,7 @@ func TestNobodyIsHeldByAHandlerThatHangs(t *testing.T) {
 
 func TestAHandlerThatIsAtWorkIsWaitedFor(t *testing.T) {
 	l := log{news: make(chan struct{})}
+	hwtest.Slow(t, "traces a program")
 	tracer, err := NewTracer(Handler{
 		Exec: func(int) bool {
 			const long = stuckAfter + stuckAfter/2

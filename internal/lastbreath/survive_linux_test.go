@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -107,6 +108,7 @@ func TestOurOwnProgramsEndWhenTheirTracerIsKilled(t *testing.T) {
 // standard error is news.
 func startByAnother(t *testing.T, args ...string) (p *program, tracer *exec.Cmd, news *bufio.Reader) {
 	t.Helper()
+	hwtest.Slow(t, "traces a program")
 	tracer = exec.Command(os.Args[0], append([]string{"be-a-tracer"}, args...)...)
 	stdin, in, _ := os.Pipe()
 	out, stdout, _ := os.Pipe()
@@ -138,6 +140,7 @@ func (p *program) outlives(t *testing.T, tracer *exec.Cmd, pid int) {
 // startPlain starts a target without a Tracer.
 func startPlain(t *testing.T) (*program, int) {
 	t.Helper()
+	hwtest.Slow(t, "traces a program")
 	cmd := exec.Command(target, "wait")
 	stdin, in, _ := os.Pipe()
 	out, stdout, _ := os.Pipe()

@@ -37,6 +37,13 @@ func (t *Tracer) patient(h Handler) Handler {
 			return !t.stuck() && <-got
 		}
 	}
+	if h.Leaves != nil {
+		p.Leaves = func(pid int) (leaves bool) {
+			got := make(chan bool, 1)
+			t.tell(0, func() { got <- h.Leaves(pid) })
+			return !t.stuck() && <-got
+		}
+	}
 	if h.Thread != nil {
 		p.Thread = func(pid int) (more bool) {
 			got := make(chan bool, 1)

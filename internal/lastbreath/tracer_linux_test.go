@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -111,6 +112,7 @@ func (l *log) all() []string {
 func newTracer(t testing.TB, o Options, dying func(Death)) (*Tracer, *log) {
 	t.Helper()
 	l := &log{news: make(chan struct{}), known: map[int]uint64{}}
+	hwtest.Slow(t, "traces a program")
 	tracer, err := NewTracer(Handler{
 		Exec: func(pid int) bool {
 			exe, _ := procfs.Exe(procRoot, pid)

@@ -100,17 +100,17 @@ func (h *History) refusesFuture(m *model) string {
 	last := m.live.knots[len(m.live.knots)-1]
 	switch {
 	case h.held == nil && h.end()-last.clock > last.live/2:
-		return fmt.Sprintf("what was live in the last %s before the kill was not seen", units.Size(int64(h.end()-last.clock)))
+		return fmt.Sprintf("the live heap of the last %s before the kill was not seen", units.Size(int64(h.end()-last.clock)))
 	case h.firstRise(m.live.knots):
-		return fmt.Sprintf("killed in its first rise, with %s live and rising", units.Size(int64(last.live)))
+		return fmt.Sprintf("the program was killed in its first rise, with a live heap of %s that still grew", units.Short(int64(last.live)))
 	case m.grows > 0:
-		return fmt.Sprintf("its live heap was growing when it was killed, by %s: no setting ends that", perSecond(m.grows))
+		return fmt.Sprintf("the live heap was growing by %s when the program was killed, and no setting stops that", perSecond(m.grows))
 	}
 	return ""
 }
 
 // perSecond is a rate in words.
-func perSecond(rate float64) string { return units.Size(int64(rate)) + " a second" }
+func perSecond(rate float64) string { return units.Short(int64(rate)) + " a second" }
 
 // after is a time in seconds in words.
 func after(seconds float64) string {

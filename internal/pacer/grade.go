@@ -26,7 +26,7 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 	}
 	g, rec := grader{grade: High}, h.Recorded
 	off := float64(replay.peak.P50)/rec.Peak - 1
-	match := fmt.Sprintf("replay %+.0f%%: %s predicted, %s recorded; %d collections for %d", 100*off, units.Size(replay.peak.P50), units.Size(int64(rec.Peak)), replay.gcs, rec.GCs)
+	match := fmt.Sprintf("replay %+.0f%%: %s predicted, %s recorded; %d GCs for %d", 100*off, units.Size(replay.peak.P50), units.Size(int64(rec.Peak)), replay.gcs, rec.GCs)
 	switch size := math.Abs(off); {
 	case size <= 0.05:
 		g.say(High, match)
@@ -35,7 +35,7 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 	case off <= muchOff && off >= -muchOff:
 		g.say(Low, match+": trust the interval, not its middle")
 	default:
-		return Refused, []string{"the model does not bring the recorded run out again: " + match}
+		return Refused, []string{"the model does not reproduce the recorded run: " + match}
 	}
 	g.liveness(h, m)
 	g.seen(h, m)
@@ -66,14 +66,14 @@ func refusal(h *History, m *model) string {
 	case h.changed > 2:
 		return fmt.Sprintf("GOGC or GOMEMLIMIT were changed %d times while it ran: the program sizes its heap itself", h.changed)
 	case h.killed && len(h.marks) == 0:
-		return "too few collections: none was seen before the kill"
+		return "too few GCs: none was seen before the kill"
 	case h.killed:
 	case len(h.marks) < few:
-		return fmt.Sprintf("too few collections: what was live is known at %d of them, at least %d are needed; record a longer run, or one with GOGC=50", len(h.marks), few)
+		return fmt.Sprintf("too few GCs: the live heap is known at %d of them, and at least %d are needed. Record a longer run, or one with GOGC=50", len(h.marks), few)
 	case h.end()-m.rampEnd < m.live.most/2:
-		return fmt.Sprintf("too few collections: after its start it allocated %s, against %s live; record it at work, or with GOGC=50", units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
+		return fmt.Sprintf("too few GCs: after its start the program allocated %s, against a live heap of %s. Record the program under load, or with GOGC=50", units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
 	case h.Recorded.Anon > 0 && m.beyond > 4*h.Recorded.Peak:
-		return fmt.Sprintf("%s are not Go's heap: no setting of the collector moves them", units.Size(int64(m.beyond)))
+		return fmt.Sprintf("%s of the memory is not Go's heap, and no GC setting changes that", units.Size(int64(m.beyond)))
 	}
 	if name := sizesByMemory(h); name != "" {
 		return name + " sizes itself by the memory or the limit that it finds: under another it would not do the same work"
@@ -118,17 +118,17 @@ func (g *grader) say(most Grade, why string) {
 func (g *grader) liveness(h *History, m *model) {
 	l := m.live
 	if math.IsNaN(l.Median) {
-		g.say(Medium, fmt.Sprintf("live heap seen at only %d collections", len(h.marks)))
+		g.say(Medium, fmt.Sprintf("the live heap was seen at only %d GCs", len(h.marks)))
 		return
 	}
-	said := fmt.Sprintf("live heap between collections known to %.1f%% (90 of 100: %.1f%%)", 100*l.Median, 100*l.P90)
+	said := fmt.Sprintf("the live heap between GCs is known to %.1f%% (90 of 100: %.1f%%)", 100*l.Median, 100*l.P90)
 	switch {
 	case l.Median > 0.15, l.P90 > 1.0/3: // the peak is of the tenth that is known least
 		g.say(Low, said+": it comes in bursts")
 	case l.Median > noisy, l.P90 > 0.15:
 		g.say(Medium, said+": it comes in bursts")
 	case len(h.marks) < 5 && h.Recorded.GCs < 5:
-		g.say(Medium, fmt.Sprintf("only %d collections", h.Recorded.GCs))
+		g.say(Medium, fmt.Sprintf("only %d GCs ran", h.Recorded.GCs))
 	default:
 		g.say(High, said)
 	}

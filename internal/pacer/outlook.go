@@ -72,7 +72,7 @@ func (p *Predictor) MemoryLimit() Outlook {
 		return o
 	}
 	if low := t.least(); low > t.limit {
-		o.Chance, o.Why = Vain, fmt.Sprintf("killed all the same: what was live and the rest need %s", units.Size(int64(low)))
+		o.Chance, o.Why = Vain, fmt.Sprintf("the program would still be killed, because the live heap and other memory need %s", units.Size(int64(low)))
 		return o
 	}
 	if p.none != "" {
@@ -80,7 +80,7 @@ func (p *Predictor) MemoryLimit() Outlook {
 		return o
 	}
 	if s, _ := t.survives(t.now, t.limit); s == Survives {
-		o.Chance, o.Why = Needless, "it fits as it is"
+		o.Chance, o.Why = Needless, "the program fits the limit as it is"
 		return o
 	}
 	return p.judged(o, at)
@@ -93,14 +93,14 @@ func (p *Predictor) judged(o Outlook, at prediction) Outlook {
 	s, thrash := t.survives(at, float64(o.Limit))
 	switch {
 	case at.spiral:
-		o.Chance, o.Why = Vain, "it would collect without end: what is live leaves no room below it"
+		o.Chance, o.Why = Vain, "GC would run all the time, because the live heap leaves no room below it"
 	case t.m.sparse() && o.GOMEMLIMIT > 0 && float64(at.peak.P95)+t.h.rest > float64(o.Limit):
 		top := t.m.top()
-		o.Chance, o.Why = Unknown, fmt.Sprintf("of %s that Go had mapped only %s were ever written; GOMEMLIMIT counts all of it", units.Size(int64(top.ready)), units.Size(int64(top.anon)))
+		o.Chance, o.Why = Unknown, fmt.Sprintf("GOMEMLIMIT counts all %s that Go had mapped, but only %s of that was ever written", units.Size(int64(top.ready)), units.Size(int64(top.anon)))
 	case s == Dies:
-		o.Chance, o.Why = Vain, "killed all the same: it would need "+o.Need.words()
+		o.Chance, o.Why = Vain, "the program would still be killed, because it would need "+o.Need.words()
 	case s == Uncertain || thrash:
-		o.Chance, o.Why = Unknown, fmt.Sprintf("it would need %s: whether %s hold that is not sure", o.Need.words(), units.Limit(o.Limit))
+		o.Chance, o.Why = Unknown, fmt.Sprintf("the program would need %s, which a limit of %s may not hold", o.Need.words(), units.Limit(o.Limit))
 	default:
 		o.Chance, o.Why = Fits, "needs "+o.Need.words()
 	}
@@ -129,11 +129,11 @@ func (p *Predictor) delay(set Setting) (string, bool) {
 		return "", false
 	}
 	left := (t.limit - t.least()) / t.m.grows
-	how := fmt.Sprintf("its live heap grows by %s", perSecond(t.m.grows))
+	how := fmt.Sprintf("the live heap grows by %s", perSecond(t.m.grows))
 	if left < 1 {
-		return "no help: " + how, true
+		return "this does not help, because " + how, true
 	}
-	return fmt.Sprintf("delays the kill by about %s: %s", after(left), how), true
+	return fmt.Sprintf("this delays the kill by about %s, because %s", after(left), how), true
 }
 
 // grain is what limits are rounded up to.
@@ -153,7 +153,7 @@ func (p *Predictor) AsItIs() Outlook {
 	need := sample.Bytes(max(t.m.anonAt(next.ready), t.h.Recorded.Anon) + t.h.rest)
 	o := Outlook{Chance: Unknown, Limit: roundUp(float64(need) * spare), Need: Range{need, need, 0}, Why: p.none}
 	if o.Why == "" {
-		o.Why = "its live heap was growing"
+		o.Why = "the live heap was still growing"
 	}
 	return o
 }
@@ -171,7 +171,7 @@ func (p *Predictor) Room() Outlook {
 	}
 	least := t.smallest(t.fitsWell)
 	if least == 0 {
-		return Outlook{Chance: Unknown, Why: "no limit up to twice what it needed gives its collector room"}
+		return Outlook{Chance: Unknown, Why: "no limit up to twice what the program needed gives GC enough room"}
 	}
 	limit = float64(roundUp(float64(least)))
 	set, at := t.forLimit(limit)

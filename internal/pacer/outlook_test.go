@@ -90,7 +90,7 @@ func TestAGrowingLiveHeapIsOnlyKilledLater(t *testing.T) {
 		t.Errorf("it grows by %.1f MiB a second, want 2.5", rate)
 	}
 	var seconds float64
-	if _, err := fmt.Sscanf(o.Why, "delays the kill by about %f s", &seconds); err != nil || math.Abs(seconds-(260-125-3)/2.5) > 10 {
+	if _, err := fmt.Sscanf(o.Why, "this delays the kill by about %f s", &seconds); err != nil || math.Abs(seconds-(260-125-3)/2.5) > 10 {
 		t.Errorf("%q, want about %.0f s", o.Why, (260-125-3)/2.5)
 	}
 	if a := Tune(h, Options{}); a.Grade != Refused || !strings.Contains(a.Why[0], "ris") && !strings.Contains(a.Why[0], "growing") {

@@ -187,6 +187,7 @@ func plain(err error) error {
 		err = address.Err
 	}
 	if text := err.Error(); len(text) > mostWords {
+		//lint:ignore ST1005 the dots say that a server's own words are cut
 		return fmt.Errorf("%s...", text[:mostWords])
 	}
 	return err

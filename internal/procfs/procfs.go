@@ -66,6 +66,17 @@ func KeyOf(root string, pid int) (sample.ProcessKey, error) {
 	return sample.ProcessKey{PID: pid, Start: st.start}, nil
 }
 
+// ResidentOf is the resident set of a process, which everybody may read: pages of files
+// and shared ones too, as statm counts them (proc_pid_statm(5)).
+func ResidentOf(root string, pid int) (sample.Bytes, error) {
+	b, err := os.ReadFile(pidPath(root, pid, "statm"))
+	if err != nil {
+		return 0, fmt.Errorf("resident set of process %d: %w", pid, gone(err))
+	}
+	resident, _, err := parseStatm(b, sample.Bytes(os.Getpagesize()))
+	return resident, err
+}
+
 // Parent is the pid of a process's parent; 0 where it has none that can be seen
 // from this pid namespace.
 func Parent(root string, pid int) (int, error) {

@@ -9,7 +9,7 @@ import (
 // Names whose value is not to be kept: those that say so anywhere in them, and short
 // ones that must be a word of the name ("tls-key", "AccountKey", not "monkey").
 const (
-	longSecret  = `[\w.-]*(?:passw|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|bearer|cookie|signature|(?-i:[a-z]Key))[\w.-]*`
+	longSecret  = `[\w.-]*(?:passw|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|bearer|cookie|signature|csrf|xsrf|(?-i:[a-z]Key))[\w.-]*`
 	shortSecret = `(?:[\w.-]*[._-])?(?:key|auth|psk|sig|pass|pw|pin|otp|sas|jwt|creds?|session|salt)(?:[._-][\w.-]*)?`
 	secretName  = `(?:` + longSecret + `|` + shortSecret + `)`
 )
@@ -18,13 +18,19 @@ var (
 	// A name and its value in one argument: --password=x, PGPASSWORD=x,
 	// "host=h password=x", "?token=x&y", {"secret":"x"}, "Authorization: Basic x".
 	namedSecret = regexp.MustCompile(`(?i)((?:^|[^\w.-]|--?)` + secretName + `["']?\s*[=:]\s*)(?:(?:basic|bearer|token)\s+)?("[^"]*"|'[^']*'|[^\s&;,}]+)`)
-	// A header: all behind the name is its value.
-	secretHeader = regexp.MustCompile(`(?i)^(\s*` + secretName + `:\s+).+$`)
+	// A header or a setting that is an argument, or the value of a flag: all behind the name
+	// is its value. Between quotes, as within a command for sh -c, all up to the next one is.
+	secretHeader = regexp.MustCompile(`(?i)^((?:--?[\w-]+=)?\s*` + secretName + `\s*[:=]\s*).+$`)
+	quotedHeader = regexp.MustCompile(`(?i)('\s*` + secretName + `\s*[:=]\s*)[^']+|("\s*` + secretName + `\s*[:=]\s*)[^"\\]+`)
 	// A flag whose value is the next argument.
 	secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
 	// A flag whose value begins with a user's name: curl -u admin:x.
 	userFlag  = regexp.MustCompile(`^(?:-u|--user|--proxy-user|-U)$`)
 	userValue = regexp.MustCompile(`^([^:\s]*):.+$`)
+	gluedUser = regexp.MustCompile(`^(--(?:proxy-)?user=|-[uU])([^:\s=/]+):.+$`)
+	// ab and httpie call it -A and -a; others mean an address by that, which ends in digits.
+	userOrAddress = regexp.MustCompile(`^-[aA]$`)
+	userNoAddress = regexp.MustCompile(`^([^:\s/]+):(?:.*\D.*)$`)
 	// The value glued to its flag, as mysql, 7z and sshpass take it: -pVALUE.
 	gluedPassword = regexp.MustCompile(`^-p[^-=]`)
 	ordinaryP     = regexp.MustCompile(`^-p(?:a(?:ge|rallel|rent|rs|rt|tch|th|ttern|use|yload)|ee[kr]|er(?:iod|cent|sist)|g(?:o|$)|hase|id|in?g|ipe|kg|l(?:ain|atform|ugin)|o(?:d|licy|ll|ol|rt|st)|re(?:fix|load|set|tty|view)|ri(?:nt|ority|vileged)|ro(?:be|c|d|file|gress|ject|m|to|vider|xy)|rof|u(?:blic|blish|ll|rge|sh|t))`)
@@ -65,6 +71,10 @@ func Redact(args []string) []string {
 		switch {
 		case i > 0 && userFlag.MatchString(args[i-1]) && userValue.MatchString(arg):
 			out[i] = userValue.ReplaceAllString(arg, "${1}:"+redacted)
+		case i > 0 && userOrAddress.MatchString(args[i-1]) && userNoAddress.MatchString(arg):
+			out[i] = userNoAddress.ReplaceAllString(arg, "${1}:"+redacted)
+		case i > 0 && gluedUser.MatchString(arg):
+			out[i] = gluedUser.ReplaceAllString(arg, "${1}${2}:"+redacted)
 		case i > 0 && gluedPassword.MatchString(arg) && !ordinaryP.MatchString(arg):
 			out[i] = "-p" + redacted
 		default:
@@ -123,6 +133,9 @@ func RedactText(text string) string {
 	}
 	if !has("\n") {
 		text = secretHeader.ReplaceAllString(text, "${1}"+redacted)
+	}
+	if strings.ContainsAny(text, `"'`) {
+		text = quotedHeader.ReplaceAllString(text, "${1}${2}"+redacted)
 	}
 	return namedSecret.ReplaceAllString(text, "${1}"+redacted)
 }

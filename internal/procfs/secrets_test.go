@@ -58,6 +58,28 @@ func TestNoFormOfASecretStaysInACommandLine(t *testing.T) {
 	}
 }
 
+func TestNoQuotedSecretOfAShellsCommandStays(t *testing.T) {
+	text, err := os.ReadFile("testdata/shell-secrets.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(commands) < 40 {
+		t.Fatalf("%d commands", len(commands))
+	}
+	for _, c := range commands {
+		for how, got := range map[string]string{"RedactShell": RedactShell(c), "WithholdShell": WithholdShell(c)} {
+			if strings.Contains(got, "S3cret") {
+				t.Errorf("%s of %s keeps %s", how, c, got)
+			}
+		}
+		program, _, _ := strings.Cut(c, " ")
+		if got := RedactShell(c); strings.Trim(program, "(") != "" && !strings.Contains(program, "=") && !strings.HasPrefix(got, program) {
+			t.Errorf("%s has lost its program: %s", c, got)
+		}
+	}
+}
+
 func TestOfArgumentsNamesAndPlainValuesStay(t *testing.T) {
 	for in, want := range map[string]string{
 		"./server -addr :8080 --limit=256MiB -v":         "./server -addr :8080 --limit=256MiB -v",

@@ -41,7 +41,7 @@ func newEndpoint(address, path string, timeout time.Duration) (*Endpoint, error)
 		return nil, err
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q is no address of a web server", address)
+		return nil, fmt.Errorf("%q is not the address of a web server", address)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = path

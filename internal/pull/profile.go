@@ -113,7 +113,7 @@ func parse(data []byte) (p *profile.Profile, err error) {
 		}
 	}()
 	if text := strings.ToLower(string(data[:min(len(data), 512)])); strings.Contains(text, "<html") || strings.Contains(text, "<!doctype") {
-		return nil, fmt.Errorf("%w: a page in HTML", ErrNotProfile)
+		return nil, ErrHTML
 	}
 	if memoryOf(data) > maxDecoded {
 		return nil, ErrTooLarge

@@ -7,11 +7,15 @@
 // package pull takes the scaling back, where that is possible without loss.
 package pull
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // What a file or an answer can be instead of a heap profile.
 var (
 	ErrNotProfile  = errors.New("not a pprof profile")
+	ErrHTML        = fmt.Errorf("%w: a page in HTML", ErrNotProfile)
 	ErrOtherKind   = errors.New("not a heap profile")
 	ErrDifference  = errors.New("a difference of two profiles, as /debug/pprof/heap?seconds=N gives: without the parameter it is a heap profile")
 	ErrCutProfile  = errors.New("the profile is cut: its compressed data ends too early")

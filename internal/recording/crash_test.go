@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -47,6 +48,7 @@ func writeForever(path string) error {
 // startWriter starts one and returns what it says.
 func startWriter(t *testing.T, path string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
+	hwtest.Slow(t, "kills a program")
 	exe, err := os.Executable()
 	must(t, err)
 	cmd := exec.Command(exe)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -148,6 +149,7 @@ func whole(t *testing.T, b []byte) map[string][]string {
 }
 
 func TestARecordingCutAtAnyPageReadsToAPrefix(t *testing.T) {
+	hwtest.Slow(t, "opens hundreds of damaged recordings")
 	b := finished(t, 400)
 	want := whole(t, b)
 	last, readable := -1, 0 // the schema and the first page of each table take some 16 pages
@@ -188,6 +190,7 @@ func smallPages(t *testing.T, n int) []byte {
 }
 
 func TestARecordingCutAtEveryByteReadsToAPrefix(t *testing.T) {
+	hwtest.Slow(t, "opens thousands of damaged recordings")
 	const page = 512
 	b := smallPages(t, 12)
 	want := whole(t, b)

@@ -15,7 +15,7 @@ const heapSchema = `CREATE TABLE IF NOT EXISTS heap_capture (
   at INTEGER, process INTEGER REFERENCES process, reason TEXT, stopped INTEGER, took INTEGER, gc INTEGER,
   objects INTEGER, bytes INTEGER, live_objects INTEGER, live_bytes INTEGER, untyped INTEGER,
   first_path INTEGER, paths INTEGER, first_site INTEGER, sites INTEGER, first_type INTEGER, types INTEGER,
-  collections TEXT, chains TEXT, gaps TEXT
+  collections TEXT, chains TEXT, gaps TEXT, lines TEXT
 );
 CREATE TABLE IF NOT EXISTS heap_name (
   id INTEGER PRIMARY KEY,
@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS heap_type (
 
 var (
 	tableHeapCapture = table{"heap_capture", words(`at process reason stopped took gc objects bytes live_objects live_bytes untyped first_path paths first_site sites first_type types
-		collections chains gaps`)}
+		collections chains gaps lines`)}
 	tableHeapName = table{"heap_name", words(`name`)}
 	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young root owner`)}
 	tableHeapSite = table{"heap_site", words(`path frame objects bytes`)}
@@ -72,6 +72,10 @@ func (w *Writer) addHeap(c *sample.HeapCapture) error {
 		}
 		lists[i] = string(b)
 	}
+	lines, err := w.heapLines(c.Lines)
+	if err != nil {
+		return err
+	}
 	sites := int64(0)
 	for i := range c.Paths {
 		sites += int64(len(c.Paths[i].Sites))
@@ -79,7 +83,7 @@ func (w *Writer) addHeap(c *sample.HeapCapture) error {
 	capture, err := w.add(&tableHeapCapture, w.at(c.At), p.id, string(c.Reason), int64(c.Stopped), int64(c.Took), int64(c.GC),
 		int64(c.Objects), int64(c.Bytes), int64(c.LiveObjects), int64(c.LiveBytes), int64(c.Untyped),
 		w.rows[tableHeapPath.name]+1, int64(len(c.Paths)), w.rows[tableHeapSite.name]+1, sites, w.rows[tableHeapType.name]+1, int64(len(c.Types)),
-		lists[0], lists[1], lists[2])
+		lists[0], lists[1], lists[2], lines)
 	if err != nil {
 		return err
 	}
@@ -143,6 +147,26 @@ func (w *Writer) addHeapPaths(capture int64, c *sample.HeapCapture) error {
 		}
 	}
 	return nil
+}
+
+// heapLine is a line of a capture: the frame's row, objects and bytes.
+type heapLine [3]int64
+
+// heapLines are lines as JSON, NULL where none is known.
+func (w *Writer) heapLines(list []sample.HeapSite) (driver.Value, error) {
+	if list == nil {
+		return nil, nil
+	}
+	rows := make([]heapLine, len(list))
+	for i, s := range list {
+		frame, err := w.frame(s.At)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = heapLine{frame, int64(s.Objects), int64(s.Bytes)}
+	}
+	b, err := json.Marshal(rows)
+	return string(b), err
 }
 
 // rootAndOwner are a path's as JSON, NULL where it has none.

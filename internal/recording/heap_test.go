@@ -26,6 +26,7 @@ func makeHeap(n int) *sample.HeapCapture {
 			{Parent: 1, Label: ".body", Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n), Held: uint64(n), Retained: sample.Bytes(512 * n), Holder: true,
 				Sites: []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}}},
 		},
+		Lines:       []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}, {At: sample.Frame{Func: "main.wait", File: "wait.go", Line: 3}, Objects: 5, Bytes: 4 << 10}},
 		Types:       []sample.HeapType{{Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n)}, {Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n), Inferred: 88}},
 		Collections: []sample.HeapCollection{{Path: "main.cache.entries", Kind: "map", Type: "map[string]*main.entry", Count: 1, Entries: uint64(n), Room: 8192, Bytes: 9000, Reached: 9000}},
 		Chains:      []sample.HeapChain{{Path: "main.head", Type: "main.node", Length: 12000}},
@@ -72,11 +73,11 @@ func TestHeapCapturesAreReadBack(t *testing.T) {
 	}
 }
 
-// What 1.3 and 1.4 added is absent from a capture of 1.2, and everything else is read.
+// What 1.3 to 1.5 added is absent from a capture of 1.2, and everything else is read.
 func TestAHeapCaptureOfAnOlderMinorVersionIsRead(t *testing.T) {
 	path, want := heaps(t, 1)
-	change(t, path, "ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; PRAGMA user_version = 1002")
-	want[0].Ages, want[0].Types[1].Inferred = false, 0
+	change(t, path, "ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; ALTER TABLE heap_capture DROP COLUMN lines; PRAGMA user_version = 1002")
+	want[0].Ages, want[0].Types[1].Inferred, want[0].Lines = false, 0, nil
 	for i := range want[0].Paths {
 		want[0].Paths[i].Young, want[0].Paths[i].Root, want[0].Paths[i].Owner = 0, nil, nil
 	}

@@ -12,3 +12,6 @@ func locked(wal string) bool {
 	_, err := os.Stat(wal)
 	return err == nil
 }
+
+// tryLock takes no lock: every WAL is taken for one in use.
+func tryLock(*os.File) bool { return false }

@@ -35,3 +35,8 @@ func locked(wal string) bool {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	return errors.Is(err, syscall.EWOULDBLOCK)
 }
+
+// tryLock takes the lock of a WAL that is open, unless a Writer has it.
+func tryLock(wal *os.File) bool {
+	return syscall.Flock(int(wal.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}

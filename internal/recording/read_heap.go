@@ -39,11 +39,13 @@ const maxHeapRows = 1 << 20
 func (r *Reader) Heap(id int64) (*sample.HeapCapture, error) {
 	var c *sample.HeapCapture
 	var at heapExtent
+	var lines []heapLine
 	err := r.rows(func(row []driver.Value) (err error) {
 		c, err = r.heapOf(row)
+		lines = strs[heapLine](row[21])
 		at = heapExtent{span{integer(row[12]), integer(row[13])}, span{integer(row[14]), integer(row[15])}, span{integer(row[16]), integer(row[17])}}
 		return err
-	}, tableHeapCapture.selFrom(tableHeapCapture.name)+" WHERE id = ?1", id)
+	}, r.sel(&tableHeapCapture)+" WHERE id = ?1", id)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +55,7 @@ func (r *Reader) Heap(id int64) (*sample.HeapCapture, error) {
 	if err := r.heapRows(c, at); err != nil {
 		return nil, err
 	}
+	r.linesOf(c, lines)
 	if r.redactor != nil {
 		r.redactor.capture(c)
 	}
@@ -188,6 +191,18 @@ func (r *Reader) heapSites(c *sample.HeapCapture, at heapExtent) error {
 		p.Sites = append(p.Sites, sample.HeapSite{At: r.frames[frame-1], Objects: uint64(integer(row[2])), Bytes: sample.Bytes(integer(row[3]))})
 		return nil
 	}, "SELECT path, frame, objects, bytes FROM heap_site WHERE id >= ?1 AND id < ?2 ORDER BY id", at.sites.first, at.sites.end())
+}
+
+// linesOf gives a capture the lines of all that can be reached: all of them or, where the recording
+// is cut, none.
+func (r *Reader) linesOf(c *sample.HeapCapture, lines []heapLine) {
+	for _, l := range lines {
+		if l[0] < 1 || l[0] > int64(len(r.frames)) {
+			c.Lines = nil
+			return
+		}
+		c.Lines = append(c.Lines, sample.HeapSite{At: r.frames[l[0]-1], Objects: uint64(l[1]), Bytes: sample.Bytes(l[2])})
+	}
 }
 
 // checkHeaps reads every capture; one of a path or name that is missing is damage.

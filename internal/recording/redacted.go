@@ -175,6 +175,9 @@ func (d *redactor) event(e sample.Event) sample.Event {
 		e.Text = procfs.Withheld
 	case sample.EventSignal, sample.EventExit:
 		e.Text = d.reason(e.Text)
+	case sample.EventOOM: // "own container /path": the path names a container, or a unit
+		whose := strings.Fields(e.Text)
+		e.Text = strings.Join(whose[:min(len(whose), 2)], " ")
 	default:
 		e.Text = ""
 	}

@@ -17,6 +17,7 @@ func TestARedactedReaderHandsNoHostCommandOrTextOn(t *testing.T) {
 		must(t, w.Event(sample.Event{At: start, Kind: kind, Process: server, Text: "me"}))
 	}
 	must(t, w.Event(sample.Event{At: start, Kind: sample.EventExit, Process: server, Text: "exit 3"}))
+	must(t, w.Event(sample.Event{At: start, Kind: sample.EventOOM, Process: server, Text: "above pod /kubepods/me"}))
 	must(t, w.Gap(sample.Gap{From: start, What: "metrics", Why: "nobody listens at h1 or h2"}))
 	must(t, w.Close())
 	r, err := OpenRedacted(path)
@@ -31,13 +32,13 @@ func TestARedactedReaderHandsNoHostCommandOrTextOn(t *testing.T) {
 	events, err := r.Events()
 	must(t, err)
 	for _, e := range events {
-		if want := map[sample.EventKind]string{sample.EventExit: "exit 3", sample.EventReady: "…"}[e.Kind]; e.Text != want || e.Process != (sample.ProcessKey{PID: 1, Start: 1}) {
+		if want := map[sample.EventKind]string{sample.EventExit: "exit 3", sample.EventReady: "…", sample.EventOOM: "above pod"}[e.Kind]; e.Text != want || e.Process != (sample.ProcessKey{PID: 1, Start: 1}) {
 			t.Errorf("%+v, want text %q", e, want)
 		}
 	}
 	gaps, err := r.Gaps()
 	must(t, err)
-	if len(events) != 7 || len(gaps) != 1 || gaps[0].Why != "nobody listens at … or …" {
+	if len(events) != 8 || len(gaps) != 1 || gaps[0].Why != "nobody listens at … or …" {
 		t.Errorf("%d events, gaps %+v", len(events), gaps)
 	}
 	list, err := r.Programs()

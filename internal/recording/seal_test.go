@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
 )
 
 // toldOrAlike says what is wrong with how a changed recording is read: it must be
@@ -27,6 +29,7 @@ func toldOrAlike(t *testing.T, path string, want map[string][]string) string {
 }
 
 func TestAThousandCutOrFlippedCopiesAreToldOrReadAlike(t *testing.T) {
+	hwtest.Slow(t, "opens a thousand damaged recordings")
 	b := finished(t, 40)
 	want := whole(t, b)
 	rng := rand.New(rand.NewPCG(3, 4))

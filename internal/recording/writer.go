@@ -171,6 +171,14 @@ func (w *Writer) setMeta(key, value string) error {
 	return w.db.exec("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2", key, value)
 }
 
+// Bound has the recording end, as on a full disk, before its file has more than n bytes.
+// Its log, which is small, comes on top of it.
+func (w *Writer) Bound(n sample.Bytes) error {
+	return w.write("bound", func() error {
+		return w.db.exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(n/4096, 1)))
+	})
+}
+
 // Flush commits everything that was given so far.
 func (w *Writer) Flush() error {
 	if w.db == nil {

@@ -29,7 +29,7 @@ func TestABrokenCommandHasTheSameWords(t *testing.T) {
 
 func TestALineOfAPageIsOneLineThatCommandsNothing(t *testing.T) {
 	for _, color := range []bool{false, true} {
-		for _, line := range paint([]string{"KILLED \x1b[31m", "WHERE\nKILLED \u202e\x9b"}, color) {
+		for _, line := range paint([]string{"x was OOM-killed \x1b[31m", "MEMORY\nKILL \u202e\x9b"}, Options{Color: color}, nil) {
 			for _, ours := range []string{bold, red, off} {
 				line = strings.ReplaceAll(line, ours, "")
 			}

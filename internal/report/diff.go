@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
@@ -14,24 +13,20 @@ import (
 // DiffText writes a comparison for people, in at most 30 lines: smaller rows and
 // lines are summed up.
 func DiffText(w io.Writer, d *explain.Diff, o Options) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
 	var page []string
 	for _, detail := range []diffDetail{{9, 6, 3, 4}, {8, 5, 2, 4}, {7, 4, 1, 4}, {6, 3, 1, 3}, {5, 2, 0, 3}, {4, 1, 0, 2}} {
 		if page = composeDiff(d, o, detail); len(page) <= lines {
 			break
 		}
 	}
-	_, err := io.WriteString(w, strings.Join(paint(page, o.Color), "\n")+"\n")
-	return err
+	return write(w, page, o, nil)
 }
 
 // diffDetail is how much of each part a page shows.
 type diffDetail struct{ rows, lines, same, notes int }
 
 func composeDiff(d *explain.Diff, o Options, most diffDetail) []string {
-	p := page{width: o.Width}
+	p := page{width: o.width()}
 	p.diffHead(d)
 	p.add("")
 	p.diffRows(d, most.rows)
@@ -67,7 +62,8 @@ func (p *page) diffHead(d *explain.Diff) {
 		head string
 		explain.DiffSide
 	}{{"before", b}, {"after", a}} {
-		p.both(fmt.Sprintf("  %-7s %s, at %s", side.head, side.Recording, diffMoment(side.DiffSide)), fmt.Sprintf("%s, pid %d", side.Program, side.PID))
+		at, right := ", at "+diffMoment(side.DiffSide), fmt.Sprintf("%s, pid %d", side.Program, side.PID)
+		p.both(fmt.Sprintf("  %-7s %s%s", side.head, fold(side.Recording, max(8, p.right()-12-columns(at)-columns(right))), at), right)
 	}
 }
 
@@ -84,11 +80,11 @@ func diffMoment(s explain.DiffSide) string {
 
 // diffRows prints the ledger's rows, those with the greatest change first.
 func (p *page) diffRows(d *explain.Diff, most int) {
-	what := "the charge of the cgroup"
+	what := "usage of the cgroup"
 	if !d.Before.OfCgroup || !d.After.OfCgroup {
-		what = "anonymous memory"
+		what = "private memory of the program"
 	}
-	p.addf("%s%11s%11s%14s", pad("WHERE: "+what, 37), "before", "after", "change")
+	p.addf("%s%11s%11s%14s", pad("MEMORY: "+what, 37), "before", "after", "change")
 	rest := explain.DiffRow{}
 	n := 0
 	for i, r := range d.Ledger {
@@ -114,7 +110,7 @@ func (p *page) diffRow(r explain.DiffRow) {
 	if r.Reclaimable {
 		note = "  reclaimable"
 	}
-	p.addf("  %s%13s%11s%14s%s", pad(r.Name, 33), units.Size(r.Before), units.Size(r.After), signed(r.Change), note)
+	p.addf("  %s%13s%11s%14s%s", pad(explain.RowWord(r.Name), 33), units.Size(r.Before), units.Size(r.After), signed(r.Change), note)
 }
 
 // signed is a change, "0" for none.
@@ -128,7 +124,7 @@ func signed(n int64) string {
 // diffAllocated prints the lines by which two runs differ in what they allocated.
 func (p *page) diffAllocated(d *explain.Diff, o Options, most int) {
 	if len(d.AllocatedBy) > 0 {
-		p.diffLines(fmt.Sprintf("ALLOCATED in all, live or not: %s became %s", units.Size(d.Allocated.Before), units.Size(d.Allocated.After)), d.AllocatedBy, o, most)
+		p.diffLines(fmt.Sprintf("ALLOCATED in total, live or not: %s became %s", units.Size(d.Allocated.Before), units.Size(d.Allocated.After)), d.AllocatedBy, o, most)
 	}
 }
 
@@ -165,7 +161,7 @@ func plusMinus(err int64) string {
 func (p *page) diffSame(d *explain.Diff, o Options, most int) {
 	if len(d.Same) == 0 {
 		if len(d.Grew)+len(d.Shrank) == 0 && d.Before.View != "none" && d.After.View != "none" {
-			p.add("WHAT CHANGED of the Go heap: no line held anything")
+			p.add("WHAT CHANGED of the Go heap: nothing was live")
 		}
 		return
 	}
@@ -173,7 +169,7 @@ func (p *page) diffSame(d *explain.Diff, o Options, most int) {
 	for _, l := range d.Same {
 		sum += l.After
 	}
-	p.both(fmt.Sprintf("SAME within two standard errors: %s, %s", count(len(d.Same), "line"), units.Size(sum)), "")
+	p.both(fmt.Sprintf("UNCHANGED within two standard errors: %s, %s", count(len(d.Same), "line"), units.Size(sum)), "")
 	for _, l := range d.Same[:min(most, len(d.Same))] {
 		left := fmt.Sprintf("%14s %-8s  %s  ", signed(l.Change), plusMinus(l.Error), fold(fmt.Sprintf("%s:%d", explain.ShortFile(l.File), l.Line), 30))
 		right := units.Size(l.After)

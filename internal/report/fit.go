@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/trial"
@@ -13,12 +12,9 @@ import (
 // FitText writes for people which limits were survived, how they were found, and
 // what to make of them.
 func FitText(w io.Writer, f *trial.Fit, o Options) error {
-	p := page{width: o.Width}
-	if p.width <= 0 {
-		p.width = 100
-	}
+	p := page{width: o.width()}
 	free := f.Free.Values
-	p.both(fmt.Sprintf("%s  without a limit: peak %s, %s", f.Program, units.Size(int64(free[trial.FigurePeak])),
+	p.titled(fmt.Sprintf("%s  without a limit: peak %s, %s", f.Program, units.Size(int64(free[trial.FigurePeak])),
 		units.Duration(time.Duration(free[trial.FigureTime]))), runsOfFit(f))
 	for _, why := range f.Began[:min(2, len(f.Began))] {
 		p.wrap("BEGAN   ", why)
@@ -40,8 +36,7 @@ func FitText(w io.Writer, f *trial.Fit, o Options) error {
 		p.wrap("NOTE    ", note)
 	}
 	p.add(o.Next)
-	_, err := io.WriteString(w, strings.Join(paint(p.lines, o.Color), "\n")+"\n")
-	return err
+	return write(w, p.lines, o, nil)
 }
 
 func runsOfFit(f *trial.Fit) string {

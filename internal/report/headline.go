@@ -9,45 +9,131 @@ import (
 	"github.com/highwater-go/highwater/internal/units"
 )
 
-// leastName is what is left of a program's name where the headline is too wide.
-const leastName = 12
+// headed is how wide the heads of the finding are: "  Cause   ".
+const headed = 10
 
-// headline says what ended, how, and the fingerprint of why. Where that is too wide
-// the name is shortened, then the fingerprint has a line of its own: how it ended
-// is never cut.
-func (p *page) headline(a *explain.Answer) {
-	name, end, right := nameOf(a.Program), outcome(a.Outcome), fingerprint(a.Verdict)
-	room := p.width - columns(end) - 2 // for the name and the fingerprint
-	short := strings.TrimPrefix(right, "fingerprint ")
-	switch n := columns(name); {
-	case n+2+columns(right) <= room:
-		p.both(name+"  "+end, right)
-	case min(n, leastName)+2+columns(short) <= room:
-		p.both(fold(name, room-2-columns(short))+"  "+end, short)
-	default:
-		p.wrap(fold(name, max(leastName, room))+"  ", end)
-		if right != "" {
-			p.wrap("  ", right)
+func head(word string) string { return pad("  "+word, headed) }
+
+// finding prints the cause, why, and how sure that is; where none was found, what is known,
+// what is not, and which command would tell.
+func (p *page) finding(a *explain.Answer, d detail) {
+	v := a.Verdict
+	p.wrap(head(causeHead(a)), stopped(strings.TrimPrefix(v.Detail, "Cause: "))+" "+stopped(v.Sentence))
+	p.whys(v, d.whys)
+	switch {
+	case v.Class == explain.Inconclusive:
+		p.undecided(v, d)
+	case !d.advice:
+		first, _, _ := strings.Cut(v.Sure, ". ")
+		p.wrap(head("Sure?"), stopped(first))
+	case v.Sure != "":
+		p.wrap(head("Sure?"), v.Sure)
+	}
+	if v.Note != nil && v.Note.Text != "" {
+		p.wrap(head("Note"), v.Note.Text)
+	}
+	if d.ruledOut && v.Class != explain.Healthy {
+		p.ruledOut(a.RuledOut)
+	}
+	if v.Class != explain.Inconclusive && len(v.Next) > 0 && d.next {
+		p.command(head("Next"), v.Next[0], d.command)
+	}
+}
+
+// causeHead: where nothing is wrong there is a result and no cause.
+func causeHead(a *explain.Answer) string {
+	if a.Verdict.Class == explain.Healthy && a.Crash == nil {
+		return "Result"
+	}
+	return "Cause"
+}
+
+// sentences makes each text a sentence, and joins them.
+func sentences(list ...string) string {
+	var out []string
+	for _, s := range list {
+		if first, _, _ := strings.Cut(s, " "); !strings.ContainsAny(first, "./:(_") {
+			s = capital(s)
+		}
+		if s = stopped(s); s != "" {
+			out = append(out, s)
 		}
 	}
+	return strings.Join(out, " ")
 }
 
-func nameOf(p explain.Program) string {
-	if p.Name == "" {
-		return "the program"
+// stopped is a text with its full stop.
+func stopped(s string) string {
+	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
 	}
-	return fold(p.Name, 30)
+	return s + "."
 }
 
-// fingerprint is that of a cause, "" where there is none to have one.
-func fingerprint(v explain.Verdict) string {
-	switch {
-	case v.Fingerprint != "":
-		return fmt.Sprintf("fingerprint %s (%s)", v.Fingerprint, known(v))
-	case v.Class == explain.Inconclusive:
-		return "no fingerprint"
+// whys prints the steps of the explanation, at least one.
+func (p *page) whys(v explain.Verdict, most int) {
+	word := "Why"
+	for _, w := range v.Why[:min(most, len(v.Why))] {
+		p.step(head(word), sentences(w.Text), w.Evidence)
+		word = ""
 	}
-	return ""
+}
+
+// undecided prints what is certain, what is missing and what would get it.
+func (p *page) undecided(v explain.Verdict, d detail) {
+	for _, part := range []struct {
+		head  string
+		texts []string
+		most  int
+	}{{"Known", v.Known, d.whys + 1}, {"Unknown", v.NotKnown, d.whys + 1}} {
+		if list := part.texts[:min(part.most, len(part.texts))]; len(list) > 0 {
+			p.wrap(head(part.head), sentences(list...))
+		}
+	}
+	word := "Next"
+	for _, command := range v.Next {
+		p.command(head(word), command, d.command)
+		word = ""
+	}
+}
+
+// ruledOut names the causes that the evidence excludes.
+func (p *page) ruledOut(list []explain.RuledOut) {
+	var names []string
+	for _, r := range list {
+		if rule, ok := explain.RuleOf(r.Class); ok {
+			names = append(names, rule.Noun)
+		}
+	}
+	if n := len(names); n > 1 {
+		names = append(names[:n-2], names[n-2]+" or "+names[n-1])
+	}
+	if len(names) > 0 {
+		p.wrap(head("Not"), strings.Join(names, ", ")+".")
+	}
+}
+
+// step prints one reason, its evidence at the right edge of its first line.
+func (p *page) step(head, text string, evidence []string) {
+	ids := ""
+	if len(evidence) > 0 {
+		ids = "[" + strings.Join(evidence[:min(4, len(evidence))], " ") + "]"
+	}
+	for i, line := range wrapped(text, p.right()-columns(head)-columns(ids)-2) {
+		if i > 0 {
+			head, ids = strings.Repeat(" ", columns(head)), ""
+		}
+		p.both(head+line, ids)
+	}
+}
+
+// tagOf is the fingerprint of a cause, and whether the cause was seen before; "" where there
+// is none.
+func tagOf(v explain.Verdict) string {
+	if v.Fingerprint == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s%s (%s)", fingerprint, v.Fingerprint, known(v))
 }
 
 // known says whether the cause was seen before.
@@ -67,139 +153,13 @@ func known(v explain.Verdict) string {
 	return "new"
 }
 
-func outcome(o explain.Outcome) string {
-	after := units.Duration(time.Duration(o.Elapsed * float64(time.Second)))
-	switch {
-	case o.Kernel:
-		return fmt.Sprintf("KILLED by the kernel%s, %s %s", whose(o), after, since(o))
-	case o.Stopped != "":
-		return stopped(o, after) + peak(o)
-	case o.State == explain.Killed:
-		return signalled(o, after)
-	case o.State == explain.Seen && o.Elapsed == 0:
-		return "seen at one instant"
-	case o.State == explain.Seen:
-		return "seen for " + after
-	case o.State == explain.Running && o.Watched:
-		return fmt.Sprintf("watched for %s%s", after, peak(o))
-	case o.State == explain.Running:
-		return fmt.Sprintf("running for %s%s", after, peak(o))
-	case o.Signal != "":
-		return fmt.Sprintf("stopped by %s%s%s", o.Signal, lasting(o, after), peak(o))
-	case o.ExitCode != nil:
-		return fmt.Sprintf("exited with code %d%s%s", *o.ExitCode, lasting(o, after), peak(o))
+// when is the time that the table of the memory is of, as its heading.
+func when(o explain.Outcome) string {
+	switch o.Moment {
+	case "last":
+		return "AT THE LAST READING"
+	case "time":
+		return strings.ToUpper(units.Duration(time.Duration(o.MomentElapsed*float64(time.Second)))) + " AFTER START"
 	}
-	return fmt.Sprintf("ended%s%s", lasting(o, after), peak(o))
-}
-
-// since is what times are counted from.
-func since(o explain.Outcome) string {
-	if o.Watched {
-		return "after the watch began"
-	}
-	return "after start"
-}
-
-// lasting is how long the program lasted, as far as that is known.
-func lasting(o explain.Outcome, after string) string {
-	if o.Watched {
-		return ", " + after + " " + since(o)
-	}
-	return " after " + after
-}
-
-// stopped says why highwater ended the program, and what it said to that.
-func stopped(o explain.Outcome, after string) string {
-	text := fmt.Sprintf("stopped by highwater after %s", after)
-	switch o.Stopped {
-	case explain.StoppedLoad:
-		text = fmt.Sprintf("stopped by highwater after its load ended, %s %s", after, since(o))
-	case explain.StoppedInterrupt:
-		text = fmt.Sprintf("stopped by Ctrl-C after %s", after)
-	case explain.StoppedTime:
-		text = fmt.Sprintf("stopped by highwater after %s, as --for asked", after)
-	case explain.StoppedForwarded:
-		text = fmt.Sprintf("stopped from outside after %s, by %s sent to highwater", after, o.StopSignal)
-	case explain.StoppedUnready:
-		text = fmt.Sprintf("stopped by highwater after %s: it was never ready", after)
-	}
-	switch {
-	case o.Signal == "SIGKILL":
-		text += " (by SIGKILL: it did not end before)"
-	case o.Signal == "" && o.ExitCode != nil && *o.ExitCode != 0:
-		text += fmt.Sprintf(" (code %d)", *o.ExitCode)
-	}
-	return text
-}
-
-// signalled tells a request to stop from a kill and a crash.
-func signalled(o explain.Outcome, after string) string {
-	switch o.Signal {
-	case "SIGTERM", "SIGINT", "SIGHUP":
-		return fmt.Sprintf("stopped by %s%s%s", o.Signal, lasting(o, after), peak(o))
-	case "SIGKILL":
-		return fmt.Sprintf("KILLED by SIGKILL, not by the OOM killer, %s %s", after, since(o))
-	}
-	if o.Elapsed == 0 { // a core file: its start is not known
-		return "crashed by " + o.Signal
-	}
-	return fmt.Sprintf("crashed by %s, %s %s", o.Signal, after, since(o))
-}
-
-// whose names the limit that struck.
-func whose(o explain.Outcome) string {
-	switch o.By {
-	case explain.ByCgroup:
-		if o.LimitBytes != nil {
-			return ": the limit of " + units.Limit(*o.LimitBytes)
-		}
-		return ": the limit of its cgroup"
-	case explain.ByParent:
-		return ": the limit of a parent cgroup"
-	case explain.ByNode:
-		return ": the machine was out of memory"
-	}
-	return ""
-}
-
-func peak(o explain.Outcome) string {
-	if o.PeakBytes == nil {
-		return ""
-	}
-	if o.LimitBytes == nil {
-		return ": peak " + units.Size(*o.PeakBytes)
-	}
-	return fmt.Sprintf(": peak %s of %s", units.Size(*o.PeakBytes), units.Limit(*o.LimitBytes))
-}
-
-func (p *page) verdict(v explain.Verdict) {
-	p.wrap("  ", v.Sentence)
-	if v.Class == explain.Inconclusive {
-		return
-	}
-	text := fmt.Sprintf("%s Confidence %s", v.Detail, v.Confidence)
-	if len(v.Reasons) > 0 {
-		text += ": " + strings.Join(v.Reasons, "; ")
-	}
-	p.wrap("  ", text+".")
-	if v.Note != nil && v.Note.Text != "" {
-		p.wrap("  NOTE ", v.Note.Text)
-	}
-}
-
-// undecided prints what is certain, what is missing and what would get it.
-func (p *page) undecided(v explain.Verdict, most int) {
-	for _, part := range []struct {
-		head  string
-		texts []string
-	}{{"Known", v.Known}, {"Not known", v.NotKnown}} {
-		if len(part.texts) > 0 {
-			p.wrap("  "+pad(part.head, 12), strings.Join(part.texts, "; "))
-		}
-	}
-	head := "Next"
-	for _, command := range v.Next {
-		p.command("  "+pad(head, 12), command, most)
-		head = ""
-	}
+	return "AT THE " + strings.ToUpper(o.Moment)
 }

@@ -1,27 +1,30 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
-// holders prints the lines that allocated what was held.
-func (p *page) holders(a *explain.Answer, o Options, most int) {
-	switch a.Verdict.Class {
-	case explain.Native, explain.Shmem, explain.PageCache: // not the heap's doing
-		return
-	}
-	if len(a.Holders) == 0 {
+// offHeap: the memory in question is not of the heap, so that its lines say nothing.
+func offHeap(class explain.Class) bool {
+	return class == explain.Native || class == explain.Shmem || class == explain.PageCache
+}
+
+// allocated prints the lines that allocated what is live.
+func (p *page) allocated(a *explain.Answer, o Options, most int) {
+	if offHeap(a.Verdict.Class) || len(a.Holders) == 0 || most == 0 {
 		return
 	}
 	s := a.Sampling
-	title := "WHO held the live heap"
-	if s.View != "live" {
-		title = "WHO held the heap, by the program's last published profile"
+	title := explain.AllocatedBy
+	if s.View == "published" {
+		title += ", as of the last GC"
 	}
 	p.both(title, sampling(s))
 	unit := true
@@ -29,6 +32,15 @@ func (p *page) holders(a *explain.Answer, o Options, most int) {
 		p.holder(h, s, o, unit, i == 0)
 		unit = false
 	}
+	p.otherLines(a, most)
+	if u := a.Ledger.UntouchedBytes; u*20 > a.Ledger.TotalBytes {
+		p.wrap("  ", "Of this, "+units.Short(u)+" is not yet written, so the kernel does not count it above.")
+	}
+}
+
+// otherLines sums up the lines that are not listed.
+func (p *page) otherLines(a *explain.Answer, most int) {
+	s := a.Sampling
 	if rest := len(a.Holders) - most; rest > 0 {
 		s.Others += rest
 	}
@@ -37,8 +49,19 @@ func (p *page) holders(a *explain.Answer, o Options, most int) {
 		held = held.Sub(h.Bytes)
 	}
 	if s.Others > 0 && int64(held) >= tiny {
-		p.addf("%13s %4s  %s", mib(int64(held), false), units.Percent(float64(held), float64(s.TotalBytes)), other(s.Others))
+		p.addf("  %11s %4s  %s", mib(int64(held), false), units.Percent(float64(held), float64(s.TotalBytes)), other(s.Others))
 	}
+}
+
+// retained prints what keeps the memory alive, where the heap was captured.
+func (p *page) retained(a *explain.Answer, most int) {
+	k := a.Verdict.Culprit
+	if k == nil || k.HeldBy == nil || most < 2 { // the cause names it, too
+		return
+	}
+	h := k.HeldBy
+	p.both(explain.RetainedBy, fmt.Sprintf("heap captured %s after start", units.Duration(time.Duration(h.At*float64(time.Second)))))
+	p.wrap(fmt.Sprintf("  %11s %4s  ", mib(int64(h.Retained), true), units.Percent(float64(h.Retained), float64(h.Live))), cmp.Or(h.Name, h.String()))
 }
 
 func other(n int) string {
@@ -51,22 +74,23 @@ func other(n int) string {
 func sampling(s explain.Sampling) string {
 	switch s.Rate {
 	case 0:
-		return "the error of sampling is not known"
+		return "sampled, error not known"
 	case 1:
 		return "every allocation counted"
 	}
-	return fmt.Sprintf("sampled 1 per %s; ± %.0f MiB", units.Limit(s.Rate), max(1, float64(s.ErrorBytes)/float64(sample.MiB)))
+	return fmt.Sprintf("sampled, ± %.0f MiB", max(1, float64(s.ErrorBytes)/float64(sample.MiB)))
 }
 
 func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, first bool) {
-	left := fmt.Sprintf("%13s %4s  %s  ", mib(int64(h.Bytes), unit), units.Percent(float64(h.Bytes), float64(s.TotalBytes)), placeOf(h))
-	code, right := codeOf(h, o), grew(h, s, first)
-	if first && columns(left)+columns(code)+2+columns(right) > p.width {
-		right = grew(h, s, false)
+	left := fmt.Sprintf("  %11s %4s  %s  ", mib(int64(h.Bytes), unit), units.Percent(float64(h.Bytes), float64(s.TotalBytes)), placeOf(h, p.width-24))
+	code, right := codeOf(h, o), grew(h, s)
+	room := p.right() - columns(left) - columns(right) - 2
+	if room < 12 {
+		code, right = "", ""
 	}
-	p.both(left+cut(code, p.width-columns(left)-columns(right)-2), right)
+	p.both(left+cut(code, room), right)
 	if first && h.InFlight > 0 {
-		p.add(fold(fmt.Sprintf("%sunder %s, %s", strings.Repeat(" ", 20), explain.ShortFunc(h.Function), goroutines(h.InFlight)), p.width))
+		p.wrap(strings.Repeat(" ", 20), fmt.Sprintf("%s inside %s", goroutines(h.InFlight), explain.ShortFunc(h.Function)))
 	}
 }
 
@@ -74,17 +98,18 @@ func inRuntime(h explain.Holder) bool {
 	return strings.HasPrefix(h.Function, "runtime.") || h.Function == ""
 }
 
-func placeOf(h explain.Holder) string {
+// placeOf is the line in at most so many columns.
+func placeOf(h explain.Holder, most int) string {
 	if inRuntime(h) {
-		return "the Go runtime"
+		return "Go runtime"
 	}
-	return fold(fmt.Sprintf("%s:%d", explain.ShortFile(h.File), h.Line), 30)
+	return fold(fmt.Sprintf("%s:%d", explain.ShortFile(h.File), h.Line), min(most, 40))
 }
 
 // codeOf is the source line where it can be read, else the function.
 func codeOf(h explain.Holder, o Options) string {
 	if inRuntime(h) {
-		return "for itself"
+		return "(internal)"
 	}
 	if o.Source != nil && !o.NoSource {
 		if text, ok := o.Source(h.Function, h.File, h.Line); ok && strings.TrimSpace(text) != "" {
@@ -94,25 +119,22 @@ func codeOf(h explain.Holder, o Options) string {
 	return explain.ShortFunc(h.Function)
 }
 
-// grew says how a line changed since the baseline; the first line's share of all
-// growth is said, too.
-func grew(h explain.Holder, s explain.Sampling, first bool) string {
+// grew says how a line changed since the baseline.
+func grew(h explain.Holder, s explain.Sampling) string {
 	switch {
 	case s.Alone:
 		return ""
-	case first && h.GrowthBytes > int64(h.Bytes)/10 && s.GrowthBytes >= h.GrowthBytes:
-		return fmt.Sprintf("grew %s of the %s", strings.TrimSpace(mib(h.GrowthBytes, false)), mib(s.GrowthBytes, true))
 	case h.GrowthBytes > int64(h.Bytes)/10 && s.GrowthBytes > 0:
-		return fmt.Sprintf("grew %s", strings.TrimSpace(mib(h.GrowthBytes, true)))
+		return "+" + strings.TrimSpace(mib(h.GrowthBytes, true))
 	case h.GrowthBytes < -int64(h.Bytes)/10:
-		return fmt.Sprintf("shrank %s", strings.TrimSpace(mib(-h.GrowthBytes, true)))
+		return strings.TrimSpace(mib(h.GrowthBytes, true))
 	}
-	return "flat"
+	return "unchanged"
 }
 
 func goroutines(n int) string {
 	if n == 1 {
 		return "1 goroutine"
 	}
-	return fmt.Sprintf("%d goroutines", n)
+	return sample.Thousands(uint64(n)) + " goroutines"
 }

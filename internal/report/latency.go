@@ -10,54 +10,44 @@ import (
 	"github.com/highwater-go/highwater/internal/units"
 )
 
-// asked prints in about so many lines each, three or less, how memory compares
-// with what was expected, how long answers took, and what memory grows with.
+// asked prints in so many lines each, or whole sentences where the first is longer, how
+// memory compares with what was expected, how long answers took, and what memory grows with.
 func (p *page) asked(a *explain.Answer, most int) {
 	if w := a.Work; w != nil {
-		p.short("WORK      ", w.Sentence, min(2, most))
+		p.short("WORK      ", w.Sentence, most)
 	}
 	if x := a.Expected; x != nil {
-		p.short("EXPECTED  ", x.Sentence, min(2, most))
+		p.short("EXPECTED  ", x.Sentence, most)
 	}
-	switch l := a.Latency; {
-	case l == nil:
-	case most == 1: // the table is in --latency; what the waits coincide with comes first
-		p.short("REQUESTS  ", l.Line(), 1)
-		p.short("          ", l.Sentence, 1)
-	default:
-		p.short("REQUESTS  ", l.Line()+". "+l.Sentence, min(3, most))
+	if l := a.Latency; l != nil {
+		p.short("REQUESTS  ", l.Line()+". "+l.Sentence, most)
 	}
 }
 
-// short adds a paragraph of at most so many lines.
+// short adds as many whole sentences as so many lines hold, one at least.
 func (p *page) short(head, text string, most int) {
-	lines := wrapped(text, p.width-columns(head))
-	if len(lines) > most {
-		lines = append(lines[:most-1:most-1], cut(strings.Join(lines[most-1:], " "), p.width-columns(head)))
+	room := p.width - columns(head)
+	all := strings.SplitAfter(text, ". ")
+	n := 1
+	for n < len(all) && len(wrapped(strings.Join(all[:n+1], ""), room)) <= most {
+		n++
 	}
-	for _, line := range lines {
-		p.add(head + line)
-		head = strings.Repeat(" ", columns(head))
-	}
+	p.wrap(head, strings.Join(all[:n], ""))
 }
 
 // LatencyText writes how long the program's answers took, for people: at most 30
 // lines.
 func LatencyText(w io.Writer, l *explain.Latency, o Options) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	p := page{width: o.Width}
+	p := page{width: o.width()}
 	p.short("REQUESTS  ", l.Line(), 2)
-	p.short("          ", l.Sentence, 3)
+	p.short("          ", l.Sentence, 2)
 	if l.Requests > 0 {
 		p.percentiles(l)
 		p.histogram(l.Histogram)
 		p.course(l.Course)
 	}
 	p.add(o.Next)
-	_, err := io.WriteString(w, strings.Join(paint(p.lines, o.Color), "\n")+"\n")
-	return err
+	return write(w, p.lines, o, nil)
 }
 
 // percentiles prints a table of one row; what too few requests tell is left out.

@@ -13,7 +13,7 @@ func latencies() *explain.Latency {
 	p99, p999 := int64(34*time.Millisecond), int64(2800*time.Millisecond)
 	l := &explain.Latency{Probe: "SET redis://127.0.0.1:6379", Requests: 12_040, Recorded: 12_040, Failed: 3, Failures: []explain.Failure{{Why: "the connection was closed", Requests: 3}},
 		P50: int64(1200 * time.Microsecond), P90: int64(2 * time.Millisecond), P99: &p99, P999: &p999, Max: int64(3100 * time.Millisecond),
-		Sentence: "120 waits of 34 ms or more, in 12 episodes: 78% of that time the garbage collector marked, which is so 6% of all the time (by chance: less than 1 in 200); goroutines that allocated had to help it for 4.0 s of CPU time"}
+		Sentence: "120 waits of 34 ms or more came in 12 episodes. In 78% of that time GC was running, against 6% of all the time (by chance: less than 1 in 200). Goroutines that allocated had to help GC for 4.0 s of CPU time"}
 	for from, n := int64(time.Microsecond), 2; from < int64(4*time.Second); from *= 2 {
 		l.Histogram = append(l.Histogram, explain.LatencyBucket{From: from, To: 2 * from, Requests: n})
 		n = n * 3 % 5000
@@ -42,7 +42,7 @@ func TestLatenciesFitAPage(t *testing.T) {
 			t.Errorf("%d columns: %s", columns(line), line)
 		}
 	}
-	for _, want := range []string{"p99.9", "2.8 s", "no request", "help it for 4.0 s", "3 failed (the connection was closed)", "highwater explain store-1"} {
+	for _, want := range []string{"p99.9", "2.8 s", "no request", "against 6% of all the time", "3 failed (the connection was closed)", "highwater explain store-1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

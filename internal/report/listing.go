@@ -16,10 +16,7 @@ const context = 4
 // allocated under it. Longer stretches without figures are left out; source lines
 // are as wide as they are.
 func ListingText(w io.Writer, l *explain.Listing, o Options) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	p := page{width: o.Width}
+	p := page{width: o.width()}
 	for _, f := range l.Functions {
 		p.listed(f, l.Side)
 		p.add("")
@@ -31,8 +28,7 @@ func ListingText(w io.Writer, l *explain.Listing, o Options) error {
 		p.wrap("NOTE  ", note)
 	}
 	p.add(o.Next)
-	_, err := io.WriteString(w, strings.Join(paint(p.lines, o.Color), "\n")+"\n")
-	return err
+	return write(w, p.lines, o, nil)
 }
 
 func count(n int, noun string) string {
@@ -48,11 +44,11 @@ func (p *page) listed(f explain.ListedFunction, side explain.DiffSide) {
 		where = f.File
 	}
 	p.add(fold(fmt.Sprintf("%s  %s", f.Function, where), p.width))
-	p.addf("  at %s: %s held%s, %s of all allocated", diffMoment(side), units.Size(f.Held), within(f.Error), units.Size(f.Allocated))
+	p.addf("  at %s: %s live%s, %s allocated in total", diffMoment(side), units.Size(f.Held), within(f.Error), units.Size(f.Allocated))
 	if f.Problem != "" {
 		p.wrap("  NO SOURCE  ", f.Problem+"; --source DIR names where it lies")
 	}
-	p.addf("%12s%12s%12s%7s", "held", "grew", "allocated", "line")
+	p.addf("%12s%12s%12s%7s", "live", "grew", "allocated", "line")
 	shown := shownLines(f.Lines)
 	for i, l := range f.Lines {
 		switch {

@@ -1,5 +1,5 @@
 // Package report prints an answer of package explain: as text for a terminal, at
-// most 30 lines at 100 columns, or as JSON for programs. It decides nothing and
+// most 25 lines at 100 columns, or as JSON for programs. It decides nothing and
 // reads nothing but the source lines that it is handed.
 package report
 
@@ -13,22 +13,51 @@ import (
 	"github.com/highwater-go/highwater/internal/visible"
 )
 
-// lines is the most lines that a text may have.
-const lines = 30
+// lines is the most lines that a text should have.
+const lines = 25
+
+// The widths of a page. What is flush right stays within reach of the left on wide ones.
+const (
+	usualWidth  = 100
+	leastWidth  = 40
+	mostWidth   = 200
+	rightmost   = 120
+	fingerprint = "fingerprint "
+)
 
 // Options say how to print. The zero value prints plain text of 100 columns
 // without source lines.
 type Options struct {
-	Width int  // columns; 0: 100
+	Width int  // columns; 0: 100. Less than 40 or more than 200 is taken for that
 	Color bool // ANSI colours
+	ASCII bool // no other character than ASCII in what is not a name
 	// Source is the text of a line of a function, if it is found here and is the
 	// program's. Nil, or NoSource: functions are named instead.
 	Source   func(function, file string, line int) (text string, ok bool)
 	NoSource bool
-	// Next is the last line: the next useful command. Empty: an export of the
+	// Link is the address of a line of a file for a terminal that follows links, "" for
+	// none. Nil: nothing is a link.
+	Link func(file string, line int) string
+	// Next is the last line: the next useful commands. Empty: an export of the
 	// recording's heap profile.
 	Next string
 }
+
+// With is the same with its last line.
+func (o Options) With(next string) Options {
+	o.Next = next
+	return o
+}
+
+func (o Options) width() int {
+	if o.Width == 0 {
+		return usualWidth
+	}
+	return min(max(o.Width, leastWidth), mostWidth)
+}
+
+// lines is how many lines a page should have at most: more where they are short.
+func (o Options) lines() int { return max(lines, lines*usualWidth/o.width()) }
 
 // JSON writes an answer, whose type says its schema, as one JSON object indented by
 // two spaces.
@@ -39,51 +68,80 @@ func JSON(w io.Writer, answer any) error {
 	return e.Encode(answer)
 }
 
-// Text writes the answer for people. Where it would be longer than 30 lines,
-// the smaller rows are summed up and the later reasons left out. No line is wider
-// than the page, but for a command that could not be copied if it were broken.
+// Text writes the answer for people. Where it would be longer than 25 lines, the
+// smaller rows are summed up, and later reasons and fixes left out. No line is wider
+// than the page, but for a word or a command that could not be copied if it were broken.
 func Text(w io.Writer, a *explain.Answer, o Options) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
-	var page []string
-	for _, detail := range []detail{{4, 4, 9, 2, 4, 4}, {3, 3, 8, 1, 3, 4}, {2, 3, 7, 1, 2, 4}, {2, 2, 7, 0, 2, 4}, {1, 2, 6, 0, 1, 3}, {1, 1, 6, 0, 1, 3}, {1, 1, 5, 0, 1, 2}, {1, 1, 5, 0, 1, 1}, {1, 0, 4, 0, 1, 1}} {
-		if page = compose(a, o, detail); len(page) <= lines {
+	d := everything
+	page := compose(a, o, d)
+	for _, less := range savings {
+		if len(page) <= o.lines() {
 			break
 		}
+		less(&d)
+		page = compose(a, o, d)
 	}
-	_, err := io.WriteString(w, strings.Join(paint(page, o.Color), "\n")+"\n")
+	return write(w, page, o, places(a))
+}
+
+// write prints a page. The names in it are made fit for a terminal; at says where the
+// places that it names lie.
+func write(w io.Writer, page []string, o Options, at map[string]string) error {
+	_, err := io.WriteString(w, strings.Join(paint(page, o, at), "\n")+"\n")
 	return err
 }
 
 // detail is how much a page shows of what there may be more of.
-type detail struct{ holders, whys, rows, gaps, processes, command int }
+type detail struct {
+	rows, holders, whys, gaps, processes, fixes, command, asked, commands int
+	ruledOut, spaced, advice, tag, note, vain, next                       bool
+}
+
+var everything = detail{8, 4, 4, 4, 4, 2, 6, 3, 2, true, true, true, true, true, true, true}
+
+// savings are what a page does without where it is too long, the least needed first. Rows go
+// before reasons, of which one is always there.
+var savings = []func(*detail){
+	func(d *detail) { d.ruledOut = false },
+	func(d *detail) { d.gaps, d.rows = 2, 6 },
+	func(d *detail) { d.whys, d.holders = 3, 3 },
+	func(d *detail) { d.gaps, d.holders = 1, 2 },
+	func(d *detail) { d.rows, d.processes = 5, 3 },
+	func(d *detail) { d.commands = 1 },
+	func(d *detail) { d.whys, d.asked = 2, 2 },
+	func(d *detail) { d.rows = 4 },
+	func(d *detail) { d.spaced = false },
+	func(d *detail) { d.holders = 1 },
+	func(d *detail) { d.whys, d.processes = 1, 2 },
+	func(d *detail) { d.fixes = 1 },
+	func(d *detail) { d.rows, d.note = 3, false },
+	func(d *detail) { d.next = false },
+	func(d *detail) { d.command = 3 },
+	func(d *detail) { d.asked = 1 },
+	func(d *detail) { d.advice = false },
+	func(d *detail) { d.holders = 0 },
+	func(d *detail) { d.rows, d.processes = 2, 0 },
+	func(d *detail) { d.command, d.gaps = 1, 0 },
+	func(d *detail) { d.tag = false },
+	func(d *detail) { d.vain = false },
+}
 
 func compose(a *explain.Answer, o Options, d detail) []string {
-	p := page{width: o.Width}
-	p.headline(a)
-	p.add("")
-	p.verdict(a.Verdict)
-	if a.Verdict.Class == explain.Inconclusive {
-		p.undecided(a.Verdict, d.command)
-	}
-	p.add("")
-	p.ledger(a, d.rows)
+	p := page{width: o.width()}
+	p.wrap("", a.Outcome.Sentence)
+	p.space(d.next)
+	p.finding(a, d)
+	p.space(d.next)
+	p.ledger(a, d)
 	p.processes(a, d.processes)
-	p.holders(a, o, d.holders)
-	p.whys(a, d.whys)
-	p.asked(a, d.whys+1)
-	p.fixes(a.Fixes, d.command)
-	p.wontHelp(a, d.command < 4)
-	if a.Verdict.Class != explain.Inconclusive && len(a.Verdict.Next) > 0 && d.whys > 0 {
-		p.command("NEXT ", a.Verdict.Next[0], 1)
-	}
-	p.gaps(a.Gaps, d.gaps)
-	next := o.Next
-	if next == "" {
-		next = "highwater export --pprof " + visible.Shell(a.Recording)
-	}
-	p.add(next) // to be copied: never cut
+	p.allocated(a, o, d.holders)
+	p.retained(a, d.holders)
+	p.asked(a, d.asked)
+	p.fixes(a.Fixes, d)
+	p.wontHelp(a, d)
+	p.gaps(a, d.gaps)
+	p.space(d.spaced)
+	p.more(a, o, d)
 	return p.lines
 }
 
@@ -97,16 +155,29 @@ func (p *page) add(line string) { p.lines = append(p.lines, strings.TrimRight(li
 
 func (p *page) addf(format string, args ...any) { p.add(fmt.Sprintf(format, args...)) }
 
-// both puts one text to the left edge and one to the right; the left one is
-// folded where both do not fit, and the right one cut where it leaves no room.
+func (p *page) space(yes bool) {
+	if yes {
+		p.add("")
+	}
+}
+
+// right is the last column of what is flush right.
+func (p *page) right() int { return min(p.width, rightmost) }
+
+// both puts one text to the left edge and one to the right; the right one is left out
+// where both do not fit.
 func (p *page) both(left, right string) {
-	if right == "" {
-		p.add(fold(left, p.width))
+	room := p.right() - columns(left) - columns(right)
+	if right == "" || room < 2 {
+		p.add(left)
 		return
 	}
-	right = cut(right, p.width-14) // the left one keeps a word or two in a narrow window
-	left = fold(left, p.width-columns(right)-2)
-	p.add(left + strings.Repeat(" ", p.width-columns(left)-columns(right)) + right)
+	p.add(left + strings.Repeat(" ", room) + right)
+}
+
+// titled is both for a line that begins with a name, which is folded where it is long.
+func (p *page) titled(left, right string) {
+	p.both(fold(left, max(leastWidth/2, p.right()-columns(right)-2)), right)
 }
 
 // wrap adds a paragraph whose first line begins with head and whose others are
@@ -118,3 +189,33 @@ func (p *page) wrap(head, text string) {
 		head = strings.Repeat(" ", indent)
 	}
 }
+
+// more prints the last lines: commands to go on with, and by what the cause is known.
+func (p *page) more(a *explain.Answer, o Options, d detail) {
+	next := o.Next
+	if next == "" {
+		next = "highwater export --pprof " + visible.Shell(a.Recording)
+	}
+	tag := tagOf(a.Verdict)
+	if !d.tag {
+		tag = ""
+	}
+	commands := strings.Split(next, between)
+	commands = commands[:min(d.commands, len(commands))]
+	if all := strings.Join(commands, between); columns("More: "+all) <= p.width {
+		commands = []string{all}
+	}
+	head := "More: "
+	for i, command := range commands {
+		if line := head + command; i == len(commands)-1 && columns(line)+2+columns(tag) <= p.right() {
+			p.both(line, tag)
+			return
+		}
+		p.command(head, command, p.width)
+		head = strings.Repeat(" ", columns(head))
+	}
+	p.wrap(head, tag)
+}
+
+// between stands between two commands of a line.
+const between = "      "

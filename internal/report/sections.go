@@ -5,7 +5,6 @@ import (
 	"math"
 	"sort"
 	"strings"
-	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -25,57 +24,59 @@ type row struct {
 	note  string
 }
 
-// ledger prints where the memory was: rows that sum to the total, the unexplained
-// rest always among them.
-func (p *page) ledger(a *explain.Answer, most int) {
+// barsBegin is the column in which the bars of the table begin.
+const barsBegin = 40
+
+// ledger prints where the memory was: rows that sum to the total. What is not explained has a
+// row where it is much, else a word in the last.
+func (p *page) ledger(a *explain.Answer, d detail) {
 	l := a.Ledger
 	if l.TotalBytes == 0 && len(l.Rows) == 0 {
-		p.add("WHERE the memory was: not seen")
+		p.add("MEMORY: not seen")
 		return
 	}
-	what := "the memory was"
+	what := "MEMORY "
 	if !l.OfCgroup {
-		what = "the program's anonymous memory was"
+		what = "PRIVATE MEMORY "
 	}
-	p.addf("WHERE %s, at %s: %s", what, momentName(a.Outcome), mib(int64(l.TotalBytes), true))
-	unit, fresh := true, false
-	for _, r := range shownRows(l, most) {
+	p.both(what+when(a.Outcome), mib(int64(l.TotalBytes), true))
+	unit := true
+	for _, r := range shownRows(l, d.rows) {
 		share := percent(r.bytes, l.TotalBytes)
-		full := min(barCells, p.width-58)
+		full := min(barCells, p.width-barsBegin-20)
 		cells := strings.Repeat(string(bar), max(0, min(full, int(share*float64(full)/100+0.5))))
-		p.addf("  %s%13s %4.0f%%  %s", pad(r.name, 22), mib(r.bytes, unit), share, strings.TrimSpace(cells+"  "+r.note))
-		unit = false
-		if r.name == sample.RowNew && share >= 10 {
-			fresh = true
+		if !d.note && r.name == others {
+			r.note = onlyUnexplained(r.note)
 		}
+		p.noted(fmt.Sprintf("  %s%12s %4.0f%%  %s", pad(r.name, 16), mib(r.bytes, unit), share, cells), r.note)
+		unit = false
 	}
-	if u := l.UntouchedBytes; u*20 > l.TotalBytes {
-		p.wrap("  ", fmt.Sprintf("(%s more of live objects were never touched, so not charged; WHO counts them)", mib(int64(u), true)))
+	if u := l.UntouchedBytes; u*20 > l.TotalBytes && (len(a.Holders) == 0 || offHeap(a.Verdict.Class)) {
+		p.wrap("  ", untouchedNote(u))
 	}
-	if fresh {
-		p.wrap("  ", "(new: allocated since the last collection; live or garbage, the next one would have told)")
+}
+
+func untouchedNote(b sample.Bytes) string {
+	return fmt.Sprintf("Another %s is allocated but not yet written, so the kernel does not count it.", units.Short(b))
+}
+
+// noted is a row with a note at its right edge, or in lines of its own where it does not fit.
+func (p *page) noted(row, note string) {
+	if note == "" || columns(strings.TrimRight(row, " "))+2+columns(note) <= p.right() {
+		p.both(strings.TrimRight(row, " "), note)
+		return
 	}
+	p.add(row)
+	p.wrap("    ", note)
 }
 
 // percent is a whole share, never a negative zero.
 func percent(part int64, total sample.Bytes) float64 {
 	share := math.Round(100 * float64(part) / float64(max(1, total)))
-	if share == 0 {
+	if share == 0 || total == 0 {
 		return 0
 	}
 	return share
-}
-
-// momentName is a moment in words. Of one asked for by its time, that is when it
-// was taken: the one nearest to what was asked for.
-func momentName(o explain.Outcome) string {
-	switch o.Moment {
-	case "last":
-		return "the last moment"
-	case "time":
-		return "the moment " + units.Duration(time.Duration(o.MomentElapsed*float64(time.Second))) + " after start"
-	}
-	return "the " + o.Moment
 }
 
 // mib is an amount in MiB with one decimal; without the unit, spaces stand in
@@ -91,36 +92,101 @@ func mib(b int64, unit bool) string {
 	return s + "    "
 }
 
-// shownRows folds the runtime's small rows into one, sums up the smallest where
-// there are more than most, and ends with the kernel and the unexplained rest.
+// shownRows are the largest rows, and all others in one that names them.
 func shownRows(l explain.Ledger, most int) []row {
-	var rows, last []row
+	rows := allRows(l)
+	var out []row
+	rest := row{name: others}
+	var names []string
+	for _, r := range rows {
+		if len(out) < most-1 && percent(r.bytes, l.TotalBytes) >= leastRow {
+			out = append(out, r)
+			continue
+		}
+		if rest.bytes += r.bytes; r.bytes >= tiny {
+			names = append(names, r.name)
+		}
+	}
+	unexplained := row{sample.RowUnexplained, l.UnexplainedBytes, ""}
+	if math.Abs(percent(unexplained.bytes, l.TotalBytes)) >= leastUnexplained {
+		if l.OfCgroup && unexplained.bytes > 0 && unexplained.bytes <= chargedAhead {
+			unexplained.note = "the kernel counts in batches"
+		}
+		if rest.bytes >= tiny {
+			rest.note = fewNames(names)
+			out = append(out, rest)
+		}
+		return append(out, unexplained)
+	}
+	rest.bytes += unexplained.bytes
+	if rest.bytes < tiny {
+		return out
+	}
+	rest.note = fewNames(names)
+	if s := strings.TrimSpace(mib(unexplained.bytes, true)); s != "0.0 MiB" {
+		rest.note = strings.TrimPrefix(rest.note+", "+s+" "+sample.RowUnexplained, ", ")
+	}
+	return append(out, rest)
+}
+
+// others is the row of all that have none of their own.
+const others = "other"
+
+// onlyUnexplained is what a note says of what is not explained.
+func onlyUnexplained(note string) string {
+	if !strings.HasSuffix(note, sample.RowUnexplained) {
+		return ""
+	}
+	return note[strings.LastIndex(note, ", ")+1:]
+}
+
+// fewNames are the largest rows of those.
+func fewNames(names []string) string {
+	const most = 3
+	if len(names) > most {
+		names = append(names[:most-1:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	return strings.Join(names, ", ")
+}
+
+// allRows are the rows as they are shown, the runtime's small ones in one, the largest first.
+func allRows(l explain.Ledger) (rows []row) {
 	fixed := row{name: "stacks, runtime"}
 	for _, r := range l.Rows {
-		one := row{name: r.Name, bytes: int64(r.Bytes)}
-		if r.Reclaimable {
-			one.note = "reclaimable"
-		}
 		switch r.Name {
 		case sample.RowStacks, sample.RowRuntime, sample.RowProgramData:
-			fixed.bytes += one.bytes
-		case sample.RowKernel, sample.RowSockets:
-			last = append(last, one)
+			fixed.bytes += int64(r.Bytes)
 		default:
-			rows = append(rows, one)
+			rows = append(rows, row{explain.RowWord(r.Name), int64(r.Bytes), rowNote(r)})
 		}
 	}
 	if fixed.bytes > 0 {
 		rows = append(rows, fixed)
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].bytes > rows[j].bytes })
-	rows = summedUp(append(rows, last...), most-1)
-	rest := row{name: sample.RowUnexplained, bytes: l.UnexplainedBytes}
-	if l.OfCgroup && rest.bytes > 0 && rest.bytes <= chargedAhead && percent(rest.bytes, l.TotalBytes) >= 2 {
-		rest.note = "the kernel charges ahead"
-	}
-	return append(rows, rest)
+	return rows
 }
+
+// rowNote says of a row what its name does not.
+func rowNote(r explain.LedgerRow) string {
+	switch {
+	case r.Reclaimable:
+		return "reclaimable"
+	case r.Name == sample.RowIdle:
+		return "kept by Go, not returned"
+	case r.Name == sample.RowNew:
+		return "live or garbage is not known yet"
+	case r.Name == sample.RowNative:
+		return "cgo or mmap"
+	}
+	return ""
+}
+
+// Shares from which on a row is shown apart, and what is not explained, in percent.
+const (
+	leastRow         = 3
+	leastUnexplained = 2
+)
 
 // chargedAhead is what the kernel may have charged before it is used, on eight
 // processors: 64 pages each (mm/memcontrol.c, MEMCG_CHARGE_BATCH). Of a program of a
@@ -130,155 +196,90 @@ const chargedAhead = 8 * 64 * 4096
 // tiny is what is printed as 0.0 MiB.
 const tiny = int64(sample.MiB / 20)
 
-// summedUp puts rows that would be printed as 0.0 into one, and the smallest
-// where there are more than most. What is 0.0 even so is left out.
-func summedUp(rows []row, most int) []row {
-	var out []row
-	rest := row{}
-	n := 0
-	for _, r := range rows {
-		if r.bytes < tiny {
-			rest.bytes, n = rest.bytes+r.bytes, n+1
-		} else {
-			out = append(out, r)
-		}
-	}
-	keep := most
-	if len(out) > most || len(out) == most && rest.bytes >= tiny {
-		keep = most - 1
-	}
-	for i := keep; i < len(out); i++ {
-		rest.bytes, n = rest.bytes+out[i].bytes, n+1
-	}
-	out = out[:min(keep, len(out))]
-	if rest.bytes < tiny {
-		return out
-	}
-	rest.name = fmt.Sprintf("%d smaller parts", n)
-	if n == 1 {
-		rest.name = "1 smaller part"
-	}
-	return append(out, rest)
-}
-
-// whys prints the steps of the explanation and what is ruled out.
-func (p *page) whys(a *explain.Answer, most int) {
-	steps := a.Verdict.Why
-	if most == 0 {
-		return
-	}
-	if len(steps) == 0 && (len(a.RuledOut) == 0 || a.Verdict.Class == explain.Healthy) {
-		return
-	}
-	if len(steps) == 0 {
-		p.add("WHY NOT")
-	} else {
-		p.add("WHY")
-	}
-	for i, w := range steps[:min(most, len(steps))] {
-		p.step(fmt.Sprintf("  %d ", i+1), w.Text, w.Evidence)
-	}
-	if len(a.RuledOut) == 0 {
-		return
-	}
-	var names, ids []string
-	for _, r := range a.RuledOut {
-		names = append(names, r.Name)
-		ids = append(ids, r.Evidence...)
-	}
-	p.step("  x ", "ruled out: "+strings.Join(names, ", "), unique(ids))
-}
-
-// step prints one reason, its evidence at the right edge of its first line.
-func (p *page) step(head, text string, evidence []string) {
-	ids := ""
-	if len(evidence) > 0 {
-		ids = "[" + strings.Join(evidence[:min(4, len(evidence))], " ") + "]"
-	}
-	room := p.width - columns(head) - columns(ids) - 2
-	for i, line := range wrapped(text, room) {
-		if i > 0 {
-			head, ids = strings.Repeat(" ", columns(head)), ""
-		}
-		p.both(head+line, ids)
-	}
-}
-
-func unique(ids []string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return len(out[i]) < len(out[j]) || len(out[i]) == len(out[j]) && out[i] < out[j] })
-	return out
-}
-
 // fixes prints each change to try, and below it the command that tests it, if there is
 // one.
-func (p *page) fixes(fixes []explain.Fix, most int) {
+func (p *page) fixes(fixes []explain.Fix, d detail) {
 	if len(fixes) == 0 {
 		return
 	}
 	p.add("FIX")
-	for i, f := range fixes[:min(2, len(fixes))] {
-		if i > 0 {
-			most = 1 // it differs from the first in a word or two
-		}
-		state := "rebuild, then:"
-		if f.Kind != "code" {
-			state = f.State
-		}
-		if f.Outlook != "" {
-			state = f.State + ": " + f.Outlook
-		}
-		if name := "  " + f.ID + "  " + f.Text; columns(name)+columns(state)+2 <= p.width || most < 3 && f.State != explain.Proved {
-			p.both(name, state)
-		} else {
-			p.add(fold(name, p.width))
-			p.add("     " + state)
-		}
+	for _, f := range fixes[:min(d.fixes, len(fixes))] {
+		p.wrap("  "+f.ID+"  ", fixWords(f))
 		if f.Command != "" {
-			p.command("     ", f.Command, most)
+			p.testedBy(f, d.command)
 		}
 	}
 }
 
-// mostVain is how many changes that do not help are listed.
-const mostVain = 2
-
-// wontHelp lists what comes to mind and does not help, and why no setting is predicted;
-// each in one line where room is short.
-func (p *page) wontHelp(a *explain.Answer, short bool) {
-	say := p.wrap
-	if short {
-		say = func(head, text string) { p.add(fold(head+text, p.width)) }
+// fixWords is a fix as an instruction, with what is known of it.
+func fixWords(f explain.Fix) string {
+	text := f.Text
+	if f.Kind == "config" || f.Kind == "limit" {
+		text = "set " + text
 	}
-	for i, v := range a.WontHelp[:min(mostVain, len(a.WontHelp))] {
+	switch {
+	case f.Outlook != "":
+		return sentences(text) + " " + capital(f.State) + ": " + f.Outlook + "."
+	case f.Kind != "code":
+		return sentences(text, "nobody has tested this yet")
+	}
+	return sentences(text)
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// testedBy prints the command that shows whether a fix works.
+func (p *page) testedBy(f explain.Fix, most int) {
+	lead := "Prove it:  "
+	switch {
+	case f.Kind == "code" && f.State == explain.Proved:
+		lead = "Rebuild, then run:  " // the command is that of the recorded program
+	case f.State == explain.Proved:
+		lead = "Run it:  "
+	case f.Kind == "code":
+		lead = "Rebuild, then check:  "
+	}
+	if columns("     "+lead+f.Command) <= p.width {
+		p.add("     " + lead + f.Command)
+		return
+	}
+	p.add("     " + strings.TrimSpace(lead))
+	p.command("       ", f.Command, most)
+}
+
+// wontHelp lists what comes to mind and does not help, and why no setting is predicted.
+func (p *page) wontHelp(a *explain.Answer, d detail) {
+	if !d.vain {
+		return
+	}
+	for i, v := range a.WontHelp[:min(d.fixes, len(a.WontHelp))] {
 		if i == 0 {
 			p.add("WON'T HELP")
 		}
-		say("  "+v.Text+"  ", v.Reason)
+		p.wrap("  ", v.Text+": "+v.Reason+".")
 	}
-	if a.NotPredicted != "" {
-		say("NOT PREDICTED  ", "what a setting or a limit would do: "+a.NotPredicted)
+	if a.NotPredicted != "" && a.Verdict.Class != explain.Inconclusive {
+		p.wrap("NOT PREDICTED  ", "GOMEMLIMIT or another limit: "+a.NotPredicted+".")
 	}
 }
 
-// gaps names what was not seen, in two lines at most each.
-func (p *page) gaps(gaps []explain.Gap, most int) {
+// gaps names what was not seen, and how much more there is of that.
+func (p *page) gaps(a *explain.Answer, most int) {
 	head := "NOT SEEN  "
-	for _, g := range gaps[:min(most, len(gaps))] {
-		lines := wrapped(g.What+": "+g.Why, p.width-columns(head))
-		if len(lines) > 2 {
-			lines = []string{lines[0], fold(strings.Join(lines[1:], " "), p.width-columns(head))}
+	for i, g := range a.Gaps[:min(most, len(a.Gaps))] {
+		text := g.What + ": " + g.Why + "."
+		if rest := len(a.Gaps) - most; i == most-1 && rest > 0 {
+			text += fmt.Sprintf(" %d more: --json.", rest)
 		}
-		for _, line := range lines {
-			p.add(head + line)
-			head = strings.Repeat(" ", columns(head))
-		}
+		p.wrap(head, text)
+		head = strings.Repeat(" ", columns(head))
+	}
+	if most == 0 && len(a.Gaps) > 0 {
+		p.wrap(head, fmt.Sprintf("%s: --json.", count(len(a.Gaps), "thing")))
 	}
 }

@@ -19,11 +19,8 @@ const (
 // TryText writes a comparison for people: as many variants beside one another as the
 // page is wide, further ones below.
 func TryText(w io.Writer, a *trial.Answer, o Options) error {
-	p := page{width: o.Width}
-	if p.width <= 0 {
-		p.width = 100
-	}
-	p.both(fmt.Sprintf("%s  %s", a.Program, runsOf(a)), underLimit(a))
+	p := page{width: o.width()}
+	p.titled(fmt.Sprintf("%s  %s", a.Program, runsOf(a)), underLimit(a))
 	if r := a.Reproduced; r.Lost > 0 {
 		p.wrap("FIRST   ", fmt.Sprintf("%s shows its fault in run %d of at most 3: %s", "the base", r.Runs, r.Why))
 	}
@@ -40,8 +37,7 @@ func TryText(w io.Writer, a *trial.Answer, o Options) error {
 		p.wrap("NOTE    ", note)
 	}
 	p.add(o.Next)
-	_, err := io.WriteString(w, strings.Join(paint(p.lines, o.Color), "\n")+"\n")
-	return err
+	return write(w, p.lines, o, nil)
 }
 
 func runsOf(a *trial.Answer) string {

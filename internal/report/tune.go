@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/highwater-go/highwater/internal/pacer"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -13,22 +12,18 @@ import (
 // TuneText writes predictions for people, in at most 30 lines: settings beyond
 // those that fit are left out, and said to be.
 func TuneText(w io.Writer, a *pacer.Answer, o Options) error {
-	if o.Width <= 0 {
-		o.Width = 100
-	}
 	var page []string
 	for most := 12; most > 0; most-- {
 		if page = composeTune(a, o, most); len(page) <= lines {
 			break
 		}
 	}
-	_, err := io.WriteString(w, strings.Join(paint(page, o.Color), "\n")+"\n")
-	return err
+	return write(w, page, o, nil)
 }
 
 // composeTune is a page with at most so many settings.
 func composeTune(a *pacer.Answer, o Options, most int) []string {
-	p := page{width: o.Width}
+	p := page{width: o.width()}
 	p.tuneHead(a)
 	if len(a.Settings) > 0 {
 		p.tuneSettings(a, most)
@@ -44,7 +39,7 @@ func (p *page) tuneHead(a *pacer.Answer) {
 	if a.Grade == pacer.Refused {
 		verb = "no prediction"
 	}
-	p.both(fmt.Sprintf("%s  peak heap %s, resident %s, %s", a.Program, units.Size(a.Recorded.PeakHeap),
+	p.titled(fmt.Sprintf("%s  peak heap %s, resident %s, %s", a.Program, units.Size(a.Recorded.PeakHeap),
 		units.Size(a.Recorded.Resident), collections(a.Recorded.GCs)), verb)
 	for i, why := range a.Why[:min(4, len(a.Why))] {
 		head := "        "
@@ -56,7 +51,7 @@ func (p *page) tuneHead(a *pacer.Answer) {
 	if a.Grade == pacer.Refused {
 		return
 	}
-	p.wrap("FLOOR   ", fmt.Sprintf("%s resident: %s live, and what is not heap. No GOGC or GOMEMLIMIT goes below", units.Size(a.Floor), units.Size(a.Live)))
+	p.wrap("FLOOR   ", fmt.Sprintf("about %s resident: the live heap (%s) and memory that is not heap. No GOGC or GOMEMLIMIT can go lower", units.Size(a.Floor), units.Size(a.Live)))
 	p.add("")
 }
 
@@ -130,7 +125,7 @@ func (p *page) tuneAdvice(a *pacer.Answer) {
 	if s := a.Smallest; s != nil {
 		text := "smallest limit: " + units.Limit(s.AsIs) + " as it is"
 		if s.Healthy > 0 {
-			text += fmt.Sprintf("; %s with GOMEMLIMIT (%s where it only just lives)", units.Limit(s.Healthy), units.Limit(s.Alive))
+			text += fmt.Sprintf("; %s with GOMEMLIMIT (%s at the edge of GC thrashing)", units.Limit(s.Healthy), units.Limit(s.Alive))
 		}
 		p.wrap("LIMIT   ", text)
 	}
@@ -145,7 +140,7 @@ func (p *page) tuneAdvice(a *pacer.Answer) {
 	}
 	p.wrap("FIX     ", fix)
 	p.pasteLines(r)
-	p.wrap("NOTE  ", "true of the same work, Go version and CPUs; no promise of time. GC work: bytes marked")
+	p.wrap("NOTE  ", "valid for this workload, Go version and CPU count. Run time is not predicted. GC work: bytes marked")
 }
 
 // pasteLines are a setting as it is written where it is needed.
@@ -157,7 +152,7 @@ func (p *page) pasteLines(r *pacer.Recommended) {
 
 func collections(n int) string {
 	if n == 1 {
-		return "1 collection"
+		return "1 GC"
 	}
-	return fmt.Sprintf("%d collections", n)
+	return fmt.Sprintf("%d GCs", n)
 }

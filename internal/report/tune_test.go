@@ -47,12 +47,12 @@ func TestPredictionsFitOnAPage(t *testing.T) {
 }
 
 func TestARefusalIsReasonsAlone(t *testing.T) {
-	a := &pacer.Answer{Program: "server", Grade: pacer.Refused, Why: []string{"too few collections"}}
+	a := &pacer.Answer{Program: "server", Grade: pacer.Refused, Why: []string{"too few GCs"}}
 	var b bytes.Buffer
 	if err := TuneText(&b, a, Options{Next: "highwater explain server-1"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.String(); !strings.Contains(got, "no prediction\nWHY     too few collections\nhighwater explain server-1\n") {
+	if got := b.String(); !strings.Contains(got, "no prediction\nWHY     too few GCs\nhighwater explain server-1\n") {
 		t.Errorf("%s", got)
 	}
 }

@@ -18,8 +18,14 @@ type Request struct {
 // more.
 const NoAnswer = "no answer in time"
 
+// longestWait bounds each part of a latency, 11 years: a recording may hold anything, and
+// sums and doublings of it must not overflow.
+const longestWait = 100_000 * time.Hour
+
 // Latency is what a user of the program would have waited.
-func (r Request) Latency() time.Duration { return r.Waited + r.Took }
+func (r Request) Latency() time.Duration {
+	return min(max(r.Waited, 0), longestWait) + min(max(r.Took, 0), longestWait)
+}
 
 // Timed says whether Latency is a latency: the program's answer took so long, or
 // at least so long. How long an error took says nothing of it.

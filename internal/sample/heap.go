@@ -20,7 +20,10 @@ type HeapCapture struct {
 
 	// Paths are a tree, each after the one that it is a part of. Those that hold next
 	// to nothing are left out: their sums are in the paths above them.
-	Paths       []HeapPath
+	Paths []HeapPath
+	// Lines are where sampled objects that can be reached were allocated, whoever retains them, most
+	// bytes first: a heap profile of this instant. Nil: not known, as of recordings before version 1.5.
+	Lines       []HeapSite
 	Types       []HeapType       // most bytes first
 	Collections []HeapCollection // most bytes first
 	Chains      []HeapChain      // longest first

@@ -12,6 +12,7 @@ const (
 	RowProgramData = "program data"    // data, bss and other written pages of mapped files
 	RowUndivided   = "Go, not divided" // a Go program whose runtime could not be read
 	RowOther       = "other programs"
+	RowWatcher     = "highwater itself"
 	RowPageCache   = "page cache"
 	RowShmem       = "shared memory"
 	RowKernel      = "kernel"

@@ -122,7 +122,8 @@ const (
 	EventExec       EventKind = "exec"        // a process became another program
 	EventExit       EventKind = "exit"        // a process ended; Value is its exit code as a shell gives it, Text "exit N", "signal N" or "unseen"
 	EventOOMKill    EventKind = "oom-kill"    // the cgroup's oom_kill counter grew by Value
-	EventOOM        EventKind = "oom"         // the cgroup met its limit and reclaim failed, Value times
+	EventOOMBeside  EventKind = "oom-beside"  // the same, for a program that only shares the cgroup
+	EventOOM        EventKind = "oom"         // the limit that a kill was for: Value bytes, Text is LimitOwn or LimitAbove, what its cgroup is of ("container", "pod", "cgroup") and its path
 	EventSignal     EventKind = "signal"      // highwater sent or forwarded signal Value; Text is the reason
 	EventReady      EventKind = "ready"       // the program answered --ready
 	EventLoadStart  EventKind = "load-start"  // --load began
@@ -130,6 +131,21 @@ const (
 	EventStop       EventKind = "stop"        // highwater held the program for Value nanoseconds
 	EventRecordFull EventKind = "record-full" // the recording could not be written any more
 	EventNote       EventKind = "note"        // a person's note
+)
+
+// Whose limit an EventOOM tells of: that of the cgroup which the program is in, or of one
+// above it, whose path is left out where it cannot be seen. Recordings from before have
+// no Text.
+const (
+	LimitOwn   = "own"
+	LimitAbove = "above"
+)
+
+// Why a program is in a recording that does not belong to what is watched: the beginning of
+// its Program.WhyNot.
+const (
+	WhyBeside  = "it shares the cgroup with what is watched"
+	WhyWatcher = "it is the watcher"
 )
 
 // The reasons of an EventSignal. Recordings made before there were any have the

@@ -16,6 +16,7 @@ type Board struct {
 	made    []string // recordings
 	said    string
 	saidAt  time.Time
+	found   int // programs that there are, where not all are watched
 	changed chan struct{}
 }
 
@@ -42,6 +43,20 @@ func (b *Board) Recordings() []string {
 // Say shows a line to the user for a while.
 func (b *Board) Say(text string) {
 	b.change(func() { b.said, b.saidAt = visible.Text(text), time.Now() })
+}
+
+// Found notes how many programs there are where not all are watched, else 0.
+func (b *Board) Found(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.found = n
+}
+
+// programs is what Found noted.
+func (b *Board) programs() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.found
 }
 
 // change changes what is shown and has it drawn soon.

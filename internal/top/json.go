@@ -25,12 +25,14 @@ type listed struct {
 	GC      *float64 `json:"gc_share"`
 }
 
-// JSON is the table for scripts, in the order of Table.
-func JSON(rows []Row) (string, error) {
+// JSON is the table for scripts, in the order of Table. found is how many programs there
+// are, of which the rows may be the largest.
+func JSON(rows []Row, found int) (string, error) {
 	out := struct {
 		Schema   string   `json:"schema"`
+		Found    int      `json:"found"`
 		Programs []listed `json:"programs"`
-	}{Schema, []listed{}}
+	}{Schema, found, []listed{}}
 	for _, r := range sorted(rows, orders[0], false) {
 		one := listed{PID: r.PID, Program: r.Program, Args: r.Args, Go: r.Go, Part: r.Part, State: r.State,
 			Used: bytesOf(r.Used), Charge: bytesOf(r.Charge), Limit: bytesOf(r.Limit), Growth: figure(r.Growth), GC: figure(r.GC)}

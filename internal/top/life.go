@@ -77,7 +77,7 @@ func (l *Life) ask() bool {
 func (l *Life) keep(call func(capture.Sink) error) error {
 	if l.Sink != nil && l.lost == nil {
 		if l.lost = call(l.Sink); l.lost != nil {
-			l.board.Say("the recording of " + l.Name + " ends here, the program goes on: " + l.lost.Error())
+			l.board.Say("the recording of " + l.Name + " ends here, the program keeps running: " + l.lost.Error())
 		}
 	}
 	return nil

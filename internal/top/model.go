@@ -37,6 +37,8 @@ type model struct {
 	rows    []Row // filtered and sorted
 	all     int   // before the filter
 	killed  int
+	running int    // programs
+	found   int    // programs that there are, where not all are watched
 	message string // of the board
 	notice  string // the answer to a key, until the next
 	height  int    // of the last frame
@@ -62,7 +64,11 @@ func (m *model) take(b *Board, now time.Time) {
 	m.now, m.message = now, b.message(now)
 	all := b.Rows(now)
 	m.all, m.killed, m.rows = len(all), 0, m.rows[:0]
+	m.running, m.found = 0, b.programs()
 	for _, r := range all {
+		if r.State == Runs && !r.Part {
+			m.running++
+		}
 		if r.State == Killed {
 			m.killed++
 		}
@@ -226,13 +232,13 @@ func (m *model) move(k string) {
 // help is the page of the keys.
 const help = `up down, k j, pgup pgdn, home end    go
 enter     one program: where its memory is, which lines hold it, collections
-q esc     back; in the list q quits: the programs go on, their recordings stay
+q esc     back; in the list q quits: the programs keep running
 s         keep a moment now: heap profile, goroutines, the owner of each page
 e         explain now: what highwater explain says of the recording so far
 o         where the recording is
 /         filter by name, command line or pid; esc: all
 < >       sort by another column;  r  the other way round
-ctrl-z    stop; the programs are let go of, and watched again after fg
+ctrl-z    stop and detach; after fg the programs are watched again
 
 FULL      the cgroup's charge against its limit, its own or one above it
 USED      of the program: the charge where it is alone in its cgroup, else its
@@ -244,7 +250,7 @@ GC        the collector's share of the CPU time in the last minute
 5 MIN     the memory over the last five minutes, from its least to its greatest
 
 A program that was killed stays, with what highwater explain says of it.
-All is recorded as by highwater watch; highwater list shows the recordings.`
+Recordings are kept with --record; highwater list shows them then.`
 
 // frame draws all in width times height cells.
 func (m *model) frame(w, h int) []line {
@@ -293,6 +299,9 @@ func (m *model) summary() string {
 		programs = "program"
 	}
 	text := fmt.Sprintf("%d %s", m.all, programs)
+	if m.found > m.running {
+		text = fmt.Sprintf("the largest %d of %d programs", m.running, m.found)
+	}
 	if m.killed > 0 {
 		text += fmt.Sprintf(", %d KILLED", m.killed)
 	}

@@ -94,10 +94,10 @@ func (a *Answer) costs(best *Tested, others []*Tested) string {
 		return " It costs " + strings.Join(parts, ", ") + "."
 	}
 	if c := best.Cell(FigureGC); c != nil && c.Median != nil && len(others) == 0 {
-		return fmt.Sprintf(" The collector takes %s of its CPU time.", units.Percent(*c.Median, 1))
+		return fmt.Sprintf(" GC takes %s of its CPU time.", units.Percent(*c.Median, 1))
 	}
 	if len(others) > 0 {
-		return " No cost was shown beside the others that survive."
+		return " No cost was shown against the others that survive."
 	}
 	return ""
 }

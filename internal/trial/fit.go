@@ -86,7 +86,7 @@ func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 		best = f.AsIs
 	}
 	if best.limit() == 0 {
-		f.Sentence = "No limit that was tried is survived."
+		f.Sentence = "The program survives no limit that was tried."
 		return
 	}
 	limit := (sample.Bytes(spareOfFit*float64(best.Limit)) + sample.MiB - 1) / sample.MiB * sample.MiB
@@ -114,9 +114,9 @@ func (f *Fitted) Text(limited bool) string {
 		with = "with GOMEMLIMIT=" + units.Env(*f.GOMEMLIMIT)
 	}
 	if f.Limit == 0 {
-		return with + ": no limit that was tried is survived"
+		return with + ": the program survives no limit that was tried"
 	}
-	return fmt.Sprintf("%s is survived %s: %d of %d confirming runs, so a run is lost with a chance of at most %.0f%% (95%%)",
+	return fmt.Sprintf("%s %s: the program survived %d of %d confirming runs (true failure rate below %.0f%% with 95%% confidence)",
 		units.Limit(f.Limit), with, f.Confirmed, f.Confirmed, 100*f.Chance)
 }
 

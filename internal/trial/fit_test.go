@@ -28,7 +28,7 @@ func TestAFitRecommendsTheLimitThatIsHeldUnlessItIsMuchGreater(t *testing.T) {
 		f.Conclude("./server", pacer.Setting{GOGC: 100, Limit: sample.NoMemoryLimit}, 5*sample.MiB)
 		r := f.Recommended
 		if r == nil {
-			if c.limit != 0 || !strings.HasPrefix(f.Sentence, "No limit") {
+			if c.limit != 0 || !strings.HasPrefix(f.Sentence, "The program survives no limit") {
 				t.Errorf("%s: nothing is recommended: %s", c.name, f.Sentence)
 			}
 			continue

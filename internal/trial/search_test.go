@@ -102,7 +102,7 @@ func TestWhatIsFoundIsRecommendedWithSomethingToSpare(t *testing.T) {
 	if r == nil || r.Limit != 110*sample.MiB || r.GOMEMLIMIT != 96*sample.MiB || r.Shell != "GOMEMLIMIT=96MiB ./server" || r.Docker != "docker run --memory 110m -e GOMEMLIMIT=96MiB" {
 		t.Errorf("%+v", r)
 	}
-	if want := "100 MiB is survived with GOMEMLIMIT=86MiB: 10 of 10 confirming runs, so a run is lost with a chance of at most 26% (95%)"; f.Sentence != want {
+	if want := "100 MiB with GOMEMLIMIT=86MiB: the program survived 10 of 10 confirming runs (true failure rate below 26% with 95% confidence)"; f.Sentence != want {
 		t.Errorf("%q, want %q", f.Sentence, want)
 	}
 	f.Limited = nil

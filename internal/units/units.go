@@ -22,6 +22,15 @@ func Size[T ~int | ~int64 | ~uint64](n T) string {
 	return fmt.Sprintf("%.1f %s", v, sizeNames[unit])
 }
 
+// Short is Size with at most three digits, as a sentence has them: "193 MiB", "2.9 MiB".
+func Short[T ~int | ~int64 | ~uint64](n T) string {
+	v, unit := scale(float64(n))
+	if math.Abs(v) < 100 || unit == 0 {
+		return Size(n)
+	}
+	return fmt.Sprintf("%.0f %s", v, sizeNames[unit])
+}
+
 // Delta prints a signed amount: "+81.4 MiB".
 func Delta(n int64) string {
 	if n >= 0 {

@@ -56,3 +56,11 @@ func TestDurationsArePrintedAsSpoken(t *testing.T) {
 		}
 	}
 }
+
+func TestASentenceHasThreeDigits(t *testing.T) {
+	for n, want := range map[int64]string{202480026: "193 MiB", 3 << 20: "3.0 MiB", 999: "999 B", -200 << 20: "-200 MiB", 104805171: "99.9 MiB"} {
+		if got := Short(n); got != want {
+			t.Errorf("Short(%d) = %q, want %q", n, got, want)
+		}
+	}
+}

@@ -16,6 +16,8 @@ type Writer struct {
 	mu   sync.Mutex
 	part []byte // the beginning of a character whose end was not written yet
 	out  []byte // reused
+
+	before func() // nil: nothing
 }
 
 // NewWriter is a Writer before to.
@@ -25,10 +27,17 @@ func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 // files, a program's own output, and colours.
 func (w *Writer) Unescaped() io.Writer { return w.to }
 
+// Before has do called before each text is written; do must not write to w. It is set
+// before the Writer is used.
+func (w *Writer) Before(do func()) { w.before = do }
+
 // Write writes a text. All of p counts as written unless the writer behind fails.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.before != nil {
+		w.before()
+	}
 	text := append(w.part, p...)
 	end := len(text) - unfinished(text)
 	w.out = appendShown(w.out[:0], text[:end], true)

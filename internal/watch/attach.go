@@ -5,29 +5,22 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// maxBeside bounds the programs that share a cgroup with the one that is watched:
-// the charge of a whole session says little of one program.
-const maxBeside = 32
-
 // Attach watches a program that runs already and all below it, until they have
-// ended. Where its cgroup in h, nil for none, has a limit or nothing else in it,
+// ended. Where its cgroup has a limit or nothing else in it,
 // that is watched as well. The error is procfs.ErrGone where there is no such
 // process, and fs.ErrPermission where no more than the kernel's figures may be
 // read of it and Options.FiguresAlone does not allow that.
-func (s *Source) Attach(pid int, h *cgroup.Hierarchy) (sample.Program, error) {
+func (s *Source) Attach(pid int) (sample.Program, error) {
 	s.mu.Lock()
 	s.main, s.scope = pid, tree
-	if h != nil && s.opts.Group == nil {
-		s.chooseGroup(pid, h)
+	if s.opts.Home && s.opts.Group == nil {
+		s.ofProcess(pid)
 	}
 	p := s.add(pid, false)
 	s.mu.Unlock()
@@ -59,9 +52,28 @@ func (s *Source) sayUnread(p *process) {
 	}
 }
 
+// sayTakes says, before a program is traced, what that takes from what it executes; once
+// for all that it starts.
+func (s *Source) sayTakes(p *process) {
+	s.mu.Lock()
+	said := s.saidTakes
+	s.mu.Unlock()
+	takes := ""
+	if !said {
+		takes = WatchTakes(p.key.PID, p.bin != nil && p.library == "")
+	}
+	if takes == "" {
+		return
+	}
+	s.mu.Lock()
+	s.saidTakes = true
+	s.mu.Unlock()
+	s.say("%s", takes)
+}
+
 // AttachGroup watches all that is in Options.Group now and later, until nothing
 // is. It gives the number of programs.
-func (s *Source) AttachGroup(h *cgroup.Hierarchy) (int, error) {
+func (s *Source) AttachGroup() (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scope, s.over = whole, true
@@ -75,83 +87,19 @@ func (s *Source) AttachGroup(h *cgroup.Hierarchy) (int, error) {
 			n++
 		}
 	}
-	s.shareLimit(s.opts.Group, h)
 	return n, nil
 }
 
-// chooseGroup opens the cgroup of a program where its charge is worth knowing.
-func (s *Source) chooseGroup(pid int, h *cgroup.Hierarchy) {
-	const what = "the cgroup's charge"
-	path, err := h.Find(pid)
-	if err != nil || path == "/" {
-		return // the machine is no cgroup
-	}
-	g, err := h.Open(path)
-	if err != nil {
-		s.gap(sample.ProcessKey{}, what, err)
-		return
-	}
-	beside, limited, err := s.besideIn(g)
-	if err != nil || beside > maxBeside || beside > 0 && !limited {
-		g.Close()
-		s.gap(sample.ProcessKey{}, what, errors.Join(err, fmt.Errorf("%s holds %d programs beside this one", path, beside)))
-		return
-	}
-	s.opts.Group, s.foundGroup = g, true
-	s.readOOMKills()
-	s.shareLimit(g, h)
-}
-
-// besideIn is how many programs a cgroup holds beside those that are watched, and
-// whether it, or one above it, has a limit.
-func (s *Source) besideIn(g *cgroup.Cgroup) (beside int, limited bool, err error) {
-	levels, err := g.Limits()
-	if err != nil {
-		return 0, false, err
-	}
-	pids, err := g.Procs()
-	if err != nil {
-		return 0, false, err
-	}
-	for _, pid := range pids {
-		if !s.isOurs(pid) {
-			beside++
-		}
-	}
-	_, limited = cgroup.Tightest(levels)
-	return beside, limited, nil
-}
-
-// shareLimit takes ballast where a limit of the program's is one of ours too.
-func (s *Source) shareLimit(g *cgroup.Cgroup, h *cgroup.Hierarchy) {
-	levels, err := g.Limits()
-	if err != nil {
-		return
-	}
-	own, err := h.Find(os.Getpid())
-	if err != nil {
-		return
-	}
-	shared := slices.DeleteFunc(levels, func(l cgroup.Level) bool { return !isWithin(own, l.Path) })
-	if tightest, ok := cgroup.Tightest(shared); ok {
-		s.ballast.load(tightest.Limit.V)
-	}
-}
-
-// isWithin says whether a cgroup is another or below it.
-func isWithin(path, above string) bool {
-	return path == above || strings.HasPrefix(path, strings.TrimSuffix(above, "/")+"/")
-}
-
 // isOurs says whether a process belongs to what is watched: any but our own
-// where that is a cgroup, else the main program and what is below it.
+// where that is a cgroup, else the main program and what is below it, and what it left
+// to us as the first process of a container.
 func (s *Source) isOurs(pid int) bool {
 	const deepest = 64
 	switch s.scope {
-	case started:
-		return true
-	case whole:
-		return pid != os.Getpid()
+	case started, whole:
+		if s.opts.Group != nil {
+			return pid != os.Getpid() && (s.account.members == nil || s.account.members[pid])
+		}
 	}
 	for range deepest {
 		if pid == s.main || s.opts.Alone {
@@ -163,6 +111,9 @@ func (s *Source) isOurs(pid int) bool {
 		parent, err := procfs.Parent(s.opts.Root, pid)
 		if err != nil || parent == 0 || parent == pid {
 			return false
+		}
+		if orphan := parent == 1 && os.Getpid() == 1; orphan && s.scope == started {
+			return s.opts.Orphans
 		}
 		pid = parent
 	}
@@ -177,9 +128,9 @@ func (s *Source) addBeside(pid int) {
 		return
 	}
 	p.beside = true
-	p.program.WhyNot = "it shares the cgroup with what is watched"
+	p.program.WhyNot = sample.WhyBeside
 	if pid == os.Getpid() {
-		p.program.WhyNot = "it is the watcher"
+		p.program.WhyNot = sample.WhyWatcher
 	}
 	s.enter(p)
 }

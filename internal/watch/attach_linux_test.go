@@ -94,14 +94,14 @@ func attachTo(t testing.TB, pid int, o Options, h *cgroup.Hierarchy) *attached {
 	t.Helper()
 	hwtest.Need(t, hwtest.Ptrace)
 	a := &attached{}
-	o.Narrow = true
+	o.Narrow, o.Home = true, h != nil
 	o.Say = func(line string) { a.said = append(a.said, line) }
 	var err error
 	if a.Source, err = New(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	if _, err := a.Attach(pid, h); err != nil {
+	if _, err := a.Attach(pid); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -196,7 +196,7 @@ func TestTheHeapProfileOfARunningProgramIsSwitchedOnWhenAskedFor(t *testing.T) {
 				return p.Processes[0].Go.TotalAlloc > before+24*sample.MiB
 			}), k)
 			p := k.named("leak")
-			if len(p) != 1 || p[0].HeapProfile != sample.HeapProfileEnabled || len(on.said) != 1 || !strings.Contains(on.said[0], "was 0 and is 524288") {
+			if len(p) != 1 || p[0].HeapProfile != sample.HeapProfileEnabled || len(on.said) != 1 || !strings.Contains(on.said[0], "MemProfileRate 0 -> 524288") {
 				t.Fatalf("with the flag: programs %+v, said %q; gaps %s", p, on.said, k.gapText())
 			}
 			last := k.moments[len(k.moments)-1].Processes[0]
@@ -429,10 +429,6 @@ func TestWhatSharesTheCgroupIsSeenBesideIt(t *testing.T) {
 
 func TestACgroupIsWatchedUntilItIsEmpty(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
-	h, err := cgroup.Detect("/")
-	if err != nil {
-		t.Fatal(err)
-	}
 	g := group(t, 256*sample.MiB)
 	one, two := startOther(t, g.Dir, testprog(t, "ticker")), startOther(t, g.Dir, testprog(t, "steady"))
 	source, err := New(Options{Group: g, Narrow: true})
@@ -441,7 +437,7 @@ func TestACgroupIsWatchedUntilItIsEmpty(t *testing.T) {
 	}
 	a := &attached{Source: source}
 	defer a.Close()
-	if n, err := a.AttachGroup(h); n != 2 || err != nil {
+	if n, err := a.AttachGroup(); n != 2 || err != nil {
 		t.Fatalf("%d programs, %v", n, err)
 	}
 	k := &kept{onPoint: func(p *sample.Point) {
@@ -464,7 +460,7 @@ func TestAProcessThatIsGoneIsToldAsThat(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if _, err := source.Attach(1<<22+1, nil); !errors.Is(err, procfs.ErrGone) {
+	if _, err := source.Attach(1<<22 + 1); !errors.Is(err, procfs.ErrGone) {
 		t.Errorf("Attach says %v", err)
 	}
 }
@@ -520,7 +516,7 @@ func BenchmarkAttach(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := source.Attach(o.pid, nil); err != nil || source.live[o.pid].runtime == nil {
+				if _, err := source.Attach(o.pid); err != nil || source.live[o.pid].runtime == nil {
 					b.Fatal("no figures: ", err)
 				}
 				source.Close()

@@ -49,6 +49,13 @@ func (b *ballast) load(limit sample.Bytes) {
 	b.take()
 }
 
+// needed says whether a limit was set.
+func (b *ballast) needed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.size > 0
+}
+
 // take maps the ballast, unless that is done, and touches it. Where it is refused
 // there is none: the watch works on.
 func (b *ballast) take() {
@@ -72,11 +79,14 @@ func (b *ballast) take() {
 
 // drop gives the ballast up. The mapping stays: to unmap it one would have to wait
 // for the very page faults that it is dropped for.
-func (b *ballast) drop() {
+//
+// It gives what was given up.
+func (b *ballast) drop() (n sample.Bytes) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.held {
 		_ = unix.Madvise(b.mem, unix.MADV_DONTNEED) // fails for what is not mapped only
-		b.held = false
+		b.held, n = false, sample.Bytes(b.size)
 	}
+	return n
 }

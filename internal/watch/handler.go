@@ -23,7 +23,7 @@ const smallProcess = 16 * sample.MiB
 // handler is what the tracer tells, on its own thread, while the process in
 // question stands still.
 func (s *Source) handler() lastbreath.Handler {
-	return lastbreath.Handler{Exec: s.onExec, Fork: s.onFork, Thread: s.onThread, Narrowed: s.onNarrowed, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
+	return lastbreath.Handler{Exec: s.onExec, Leaves: s.onLeaves, Fork: s.onFork, Thread: s.onThread, Narrowed: s.onNarrowed, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
 }
 
 // onExec looks at a program right after execve and switches its heap profile on
@@ -47,7 +47,7 @@ func (s *Source) onExec(pid int) (isGo bool) {
 
 // tellPrivilege tells of an executable whose privilege the kernel has just ignored.
 func (s *Source) tellPrivilege(p *process) {
-	if lost := PrivilegeLost(p.program.Exe); lost != "" {
+	if lost := PrivilegeLost(exeOf(p.root, p.eye)); lost != "" {
 		s.gap(p.key, "what "+p.program.Name+" does with its privilege", fmt.Errorf("its executable has %s, which the kernel ignores in a program that is traced: as root, or with CAP_SYS_PTRACE, highwater leaves it that", lost))
 	}
 }
@@ -95,11 +95,20 @@ var errNarrowed = errors.New("it is too busy to be stopped at each of its signal
 
 // onDying keeps the last moment of a process.
 func (s *Source) onDying(d lastbreath.Death) {
+	defer s.outlive(d) // runs once the lock is free
+	var dropped sample.Bytes
 	if d.Status.Signal == int(syscall.SIGKILL) {
-		s.ballast.drop() // first: without it we may not get a page
+		dropped = s.ballast.drop() // first: without it we may not get a page
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.account.dropped = dropped
+	s.lookDying(d)
+	s.account.dropped = 0
+}
+
+// lookDying looks at a process that is at its end.
+func (s *Source) lookDying(d lastbreath.Death) {
 	p := s.live[d.PID]
 	if _, followed := s.forked[d.PID]; p == nil && followed {
 		delete(s.forked, d.PID)
@@ -204,7 +213,7 @@ func (s *Source) setProfiling(p *process, held bool) {
 func (s *Source) whyOff(p *process, held bool) string {
 	switch {
 	case s.scope != started:
-		return "its linker switched heap profiling off, and it runs already (watch --enable-heap-profile changes that, from then on)"
+		return "this binary never imports a profiler, so the Go linker disabled heap profiles; start it with highwater run, or pass --enable-heap-profile to watch"
 	case held:
 		return "its linker switched heap profiling off, and --no-heap-profile left it so"
 	case p.library != "" && !s.opts.HeapProfile:
@@ -227,15 +236,25 @@ func (s *Source) giveProgram(p *process) {
 func (s *Source) remove(pid int, status sample.Opt[lastbreath.Status]) {
 	s.over = s.over || pid == s.main
 	if p := s.live[pid]; p != nil {
-		e := sample.Event{At: time.Now(), Kind: sample.EventExit, Process: p.key, Text: "unseen"}
-		if status.OK {
-			e.Value, e.Text = int64(exitCode(status.V)), status.V.String()
-		}
-		s.event(e)
+		s.tellExit(p, status)
 		s.drop(pid)
 		s.buried[pid] = p.key.Start
 	}
 	s.checkDone()
+}
+
+// tellExit tells of the end of a process, once.
+func (s *Source) tellExit(p *process, status sample.Opt[lastbreath.Status]) {
+	if p.exitTold {
+		return
+	}
+	p.exitTold = true
+	e := sample.Event{At: time.Now(), Kind: sample.EventExit, Process: p.key, Text: "unseen"}
+	if status.OK {
+		e.Value, e.Text = int64(exitCode(status.V)), status.V.String()
+	}
+	s.event(e)
+	s.tellFailure(p, status)
 }
 
 // drop forgets a process. Its files are closed by the loop, after what waits.
@@ -248,12 +267,24 @@ func (s *Source) drop(pid int) {
 
 // checkDone ends the source when the main program and all it left are gone.
 func (s *Source) checkDone() {
-	if s.ended || !s.over || len(s.forked) > 0 || slices.ContainsFunc(s.order, func(p *process) bool { return !p.beside }) {
+	if s.ended || !s.over {
+		return
+	}
+	if s.opts.EndWithMain {
+		s.end()
+		return
+	}
+	if len(s.forked) > 0 || slices.ContainsFunc(s.order, func(p *process) bool { return !p.beside }) {
 		return
 	}
 	if slices.ContainsFunc(s.pids(), func(pid int) bool { return s.isOurs(pid) && !s.isBuried(pid) }) {
 		return // the next scan takes them up
 	}
+	s.end()
+}
+
+// end ends the source: nothing more will come.
+func (s *Source) end() {
 	s.ended = true
 	s.noticeOOM(s.readGroup(), sample.ProcessKey{}, time.Now())
 	close(s.done)

@@ -83,6 +83,7 @@ var steps = []step{
 func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline time.Time) (*sample.Moment, []*process) {
 	began := time.Now()
 	m := &sample.Moment{At: began, Kind: sample.MomentDeath, Cgroup: s.readGroup()}
+	s.account.withBallast(m.Cgroup)
 	for _, step := range steps {
 		if !deadline.IsZero() && time.Now().After(deadline) {
 			pm.Incomplete = "no time was left for its " + step.name
@@ -100,6 +101,7 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 	}
 	m.Stopped = time.Since(began)
 	s.pagesBeside(beside, deadline)
+	s.account.ballastOf(beside)
 	m.Processes = []sample.ProcessMoment{*pm}
 	taken := []*process{p}
 	for _, b := range beside {
@@ -162,11 +164,11 @@ func (s *Source) keepMoment(m *sample.Moment, procs []*process) {
 
 // readGroup is a copy of the charge now, nil where there is none.
 func (s *Source) readGroup() *sample.Cgroup {
-	if s.opts.Group == nil {
+	if s.account.group == nil {
 		return nil
 	}
 	var c sample.Cgroup
-	if err := s.opts.Group.Read(&c); err != nil {
+	if err := s.account.read(&c); err != nil {
 		return nil
 	}
 	if c.Stat != nil {
@@ -236,6 +238,9 @@ func (s *Source) takeGoroutines(p *process, pm *sample.ProcessMoment, _ int) {
 }
 
 func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
+	if s.mayStarve(p) {
+		return
+	}
 	known := false
 	s.ranges = s.ranges[:0]
 	if p.runtime != nil {

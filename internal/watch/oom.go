@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"errors"
+	"syscall"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -22,6 +24,7 @@ type oomCount struct {
 func (s *Source) readOOMKills() {
 	if c := s.readGroup(); c != nil && c.Events != nil {
 		s.oom = oomCount{known: true, told: c.Events.OOMKill}
+		s.account.levels, _ = s.account.home.Limits()
 	}
 }
 
@@ -41,5 +44,21 @@ func (s *Source) noticeOOM(c *sample.Cgroup, victim sample.ProcessKey, now time.
 	}
 	grown := c.Events.OOMKill - s.oom.told
 	s.oom.told, s.oom.since = c.Events.OOMKill, time.Time{}
-	s.event(sample.Event{At: now, Kind: sample.EventOOMKill, Process: victim, Value: int64(grown)})
+	e := sample.Event{At: now, Kind: sample.EventOOMKill, Process: victim, Value: int64(grown)}
+	if victim == (sample.ProcessKey{}) && s.killedBeside() {
+		e.Kind = sample.EventOOMBeside
+		s.event(e)
+		s.gap(sample.ProcessKey{}, "why the kernel killed another program in the cgroup for its memory", errors.New(sample.WhyBeside))
+		return
+	}
+	s.tellLimit(now)
+	s.event(e)
+}
+
+// killedBeside says of a kill that no victim of ours came for, whether it was that of a
+// program which only shares the cgroup: one of ours that is killed is held, as a rule.
+func (s *Source) killedBeside() bool {
+	shares := s.account.members != nil || s.opts.Group == nil
+	killed := s.over && (!s.exit.OK || s.exit.V.Signal == int(syscall.SIGKILL))
+	return shares && !killed
 }

@@ -52,7 +52,10 @@ type process struct {
 	cycleSeen  bool
 	traced     bool // the tracer tells of its end
 	forks      bool // it has started a process
+	leaves     bool // what it starts is left to it
+	tracing    gobin.Tracing
 	narrowed   bool // the tracer does not tell of processes that it starts
+	exitTold   bool // its end was told
 	held       bool // it is at its end: nothing more is read of it
 	beside     bool // it only shares the cgroup: seen from /proc alone, and not followed
 }
@@ -173,7 +176,7 @@ func (p *process) openRuntime(start uint64) error {
 // attach tries to read the runtime, which begins some hundred microseconds after
 // exec; until then each try waits longer. It reports whether that is now
 // decided, one way or the other.
-func (p *process) attach(now time.Time) (decided bool) {
+func (p *process) attach(now time.Time, room func() sample.Bytes) (decided bool) {
 	if p.runtime != nil || !errors.Is(p.attachErr, gomem.ErrNotReady) || now.Before(p.attachAt) {
 		return false
 	}
@@ -182,6 +185,8 @@ func (p *process) attach(now time.Time) (decided bool) {
 	p.attachAt = now.Add(min(attachFirst<<min(p.tries, 10), attachLast))
 	if p.attachErr != nil {
 		p.runtime = nil
+	} else if room != nil {
+		p.runtime.Within(room)
 	}
 	return !errors.Is(p.attachErr, gomem.ErrNotReady)
 }
@@ -278,7 +283,7 @@ func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 var errRateZero = errors.New("the program has set runtime.MemProfileRate to 0: nothing is sampled, and the rate of older samples is lost")
 
 // errManySites is why a heap profile is not whole.
-var errManySites = errors.New("it has more allocation sites than are followed, a million; what was allocated at the others is in no line")
+var errManySites = errors.New("it has more allocation sites, or deeper stacks, than are followed, 262,144 sites at most and fewer where memory is short; what was allocated at the others is in no line")
 
 // close lets go of the files.
 func (p *process) close() {

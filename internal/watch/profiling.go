@@ -133,7 +133,7 @@ func (s *Source) enableRunning(p *process) (sample.HeapProfileState, error) {
 		return sample.HeapProfileUnknown, errors.Join(fmt.Errorf("switch heap profiling on: its rate is %d after a write of %d", is, defaultRate), err)
 	}
 	s.gap(p.key, "what "+p.program.Name+" had allocated before it was watched", errEnabledLate)
-	s.say("changed %s, pid %d: %s at %#x was 0 and is %d; its allocations are sampled from now on, until it ends", p.program.Name, p.key.PID, rateSymbol, addr+p.bias, defaultRate)
+	s.say("enabled heap profiling in %s, pid %d: %s 0 -> %d; memory allocated earlier has no line", p.program.Name, p.key.PID, rateSymbol, defaultRate)
 	return sample.HeapProfileEnabled, nil
 }
 

@@ -26,7 +26,7 @@ func whyUnread(root string, pid int, err error) error {
 func WhyUntraced(root string, pid int, err error) error {
 	if tracer := tracerOf(root, pid); tracer != 0 {
 		name, _ := procfs.Name(root, tracer)
-		return fmt.Errorf("%s, pid %d, traces it, and a thread has one tracer: %w", name, tracer, err)
+		return fmt.Errorf("%s, pid %d, traces it already, and a thread has one tracer: %w", name, tracer, err)
 	}
 	return whyUnread(root, pid, err)
 }
@@ -65,7 +65,7 @@ func missingRight(root string, pid int) string {
 	if !isDumpable(root, pid) {
 		return "it is protected (a set-user-id program, or one with capabilities): that needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
 	}
-	return "it has capabilities that this has not, or a sandbox (seccomp, a security module) forbids it: that needs CAP_SYS_PTRACE"
+	return "it has more capabilities than highwater, or a sandbox (seccomp, a security module) forbids it: that needs CAP_SYS_PTRACE"
 }
 
 // yamaSays are the scopes of Documentation/admin-guide/LSM/Yama.rst.
@@ -92,18 +92,22 @@ func MayReadAll(root string) bool {
 }
 
 // capabilities are the effective ones of this process, by number.
-func capabilities(root string) uint64 {
+func capabilities(root string) uint64 { return capabilitySet(root, "CapEff") }
+
+// capabilitySet is a set of capabilities of this process by its name in proc(5), status.
+// What cannot be read is empty.
+func capabilitySet(root, name string) uint64 {
 	status, err := os.ReadFile(filepath.Join(root, "self/status"))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(status), "\nCapEff:")
+	_, rest, _ := strings.Cut(string(status), "\n"+name+":")
 	word, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
-	effective, err := strconv.ParseUint(word, 16, 64)
+	set, err := strconv.ParseUint(word, 16, 64)
 	if err != nil {
 		return 0
 	}
-	return effective
+	return set
 }
 
 // YamaScope is kernel.yama.ptrace_scope, 0 where there is no Yama.

@@ -54,11 +54,11 @@ func (s *Source) isBuried(pid int) bool {
 	return err != nil || key.Start == start
 }
 
-// pids are the processes of the tree: the cgroup's, or the main one's
+// pids are the processes that are counted: the cgroup's, or the main one's
 // descendants.
 func (s *Source) pids() []int {
-	if s.opts.Group != nil {
-		pids, err := s.opts.Group.Procs()
+	if s.account.group != nil {
+		pids, err := s.account.procs(s.opts.Group)
 		if err == nil {
 			return pids
 		}
@@ -89,6 +89,10 @@ func (s *Source) found(pid int) {
 	if parent := s.live[p.program.Parent]; parent != nil {
 		parent.forks = true
 		s.noteNarrowed(parent)
+	}
+	if tracer := s.leftBy(pid); tracer != "" {
+		s.gap(p.key, "the last breath of "+p.program.Name, leftTo(tracer))
+		return
 	}
 	s.later(func(capture.Sink) error {
 		_ = s.seize(p) // told as a gap
@@ -124,6 +128,7 @@ func (s *Source) findUnseen(now, deadline time.Time) {
 // seize holds the end of a process that runs. The caller does not hold the lock:
 // the tracer may wait for it.
 func (s *Source) seize(p *process) error {
+	s.sayTakes(p)
 	err := s.tracer.Seize(p.key, p.bin != nil)
 	if becameGo := s.seized(p, err); becameGo {
 		err = s.tracer.Reseize(p.key.PID)
@@ -135,7 +140,7 @@ func (s *Source) seize(p *process) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gap(p.key, "the last breath of "+p.program.Name, err)
-	s.say("%s, pid %d: its end will not be held, the last sample before it has to do; %v", p.program.Name, p.key.PID, err)
+	s.say("%s, pid %d: its state at its exit cannot be captured, the last sample before it is used; %v", p.program.Name, p.key.PID, err)
 	return err
 }
 
@@ -175,6 +180,9 @@ func (s *Source) forgetGone() {
 		}
 		if !p.beside && p.hasChanged() {
 			s.renew(p)
+			continue
+		}
+		if p.key.PID == s.awaited {
 			continue
 		}
 		if err := p.watcher.Read(&p.resident); errors.Is(err, procfs.ErrGone) {

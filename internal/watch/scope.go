@@ -35,6 +35,6 @@ func (s *Source) findGroup(pid int) {
 		s.gap(sample.ProcessKey{}, "the program's cgroup", err)
 		return
 	}
-	s.opts.Group, s.foundGroup = group, true
-	s.readOOMKills()
+	s.opts.Group, s.account.opened = group, append(s.account.opened, group)
+	s.ofGroup(group)
 }

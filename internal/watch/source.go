@@ -21,6 +21,14 @@ import (
 type Options struct {
 	Root  string         // of /proc; "" is /proc
 	Group *cgroup.Cgroup // the programs' own cgroup, nil if none
+	// Home has the charge of the cgroup read that a program is in which is attached to,
+	// where Group is nil.
+	Home bool
+	// Orphans are, where this is the first process of a container, children that it did
+	// not start: what programs that it did start have left.
+	Orphans bool
+	// EndWithMain ends the watch with the program that was started, whatever it left.
+	EndWithMain bool
 	// Scopes, where Group is nil, says that what is started moves the program
 	// into a cgroup of its own before it execs it: it is looked for then.
 	Scopes *cgroup.Hierarchy
@@ -32,6 +40,12 @@ type Options struct {
 	// it they are left out as procfs.Withhold has it.
 	KeepArgs    bool
 	FollowForks bool // follow forks of busy Go programs too: lastbreath.Always
+	// LeaveChildren traces nothing that the programs start, for those that trace it
+	// themselves and do not show that by their executable.
+	LeaveChildren bool
+	// Room says how much memory there is at a time for what is read of a program's
+	// runtime, whose size that decides; nil: no bound but those of package gomem.
+	Room func() sample.Bytes
 	// Narrow traces no more than one thread of a Go program: for programs that
 	// are not ours (lastbreath.Never).
 	Narrow bool
@@ -77,16 +91,20 @@ type Source struct {
 	main   int
 	// startedPID is main of a program that was started, for who cannot have the lock.
 	startedPID atomic.Int64
-	scope      scope
-	exit       sample.Opt[lastbreath.Status] // of the main program
-	over       bool                          // the main program has ended
-	ballast    ballast
-	waiting    []func(capture.Sink) error // what Collect hands over
+	// awaited is the pid of what was started untraced, whose end is told by who waits for
+	// it; 0: none.
+	awaited int
+	scope   scope
+	exit    sample.Opt[lastbreath.Status] // of the main program
+	over    bool                          // the main program has ended
+	ballast ballast
+	waiting []func(capture.Sink) error // what Collect hands over
 	// ticked: a Tick has been read whose point is not collected for yet;
 	// beforeTick is how much waited when it was read.
 	ticked     bool
 	beforeTick int
 	gaps       map[told]bool
+	saidTakes  bool
 	points     []sample.Process
 	cgroup     sample.Cgroup
 	hostNow    sample.Host
@@ -97,8 +115,7 @@ type Source struct {
 	ranges     []sample.PageRange
 	charge     **sample.Cgroup // where the charge goes that is read beside the resident pages; nil: nowhere
 	ended      bool
-	// foundGroup: Group was opened here, and is closed here.
-	foundGroup bool
+	account    account
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
@@ -137,7 +154,9 @@ func New(o Options) (*Source, error) {
 	if s.tracer, err = lastbreath.NewTracer(s.handler(), lastbreath.Options{FollowForks: o.following(), EndWithUs: o.EndWithUs}); err != nil {
 		return nil, err
 	}
-	s.readOOMKills()
+	if o.Group != nil {
+		s.ofGroup(o.Group)
+	}
 	return s, nil
 }
 
@@ -156,9 +175,7 @@ func (s *Source) Close() error {
 	if s.host != nil {
 		s.host.Close()
 	}
-	if s.foundGroup {
-		s.opts.Group.Close()
-	}
+	s.account.close()
 	s.ballast.drop()
 	return err
 }

@@ -14,7 +14,7 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.Cgroup, p.Pressure, p.Host, p.Processes = nil, nil, nil, nil
-	if d == capture.Dense && s.opts.Group != nil {
+	if d == capture.Dense && s.account.group != nil {
 		s.denseTick(p)
 		s.ticked, s.beforeTick = true, len(s.waiting)
 		return nil
@@ -47,7 +47,7 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 
 // attach tries to read a process's runtime, and tells what of it cannot be read.
 func (s *Source) attach(p *process, now time.Time) {
-	if !p.attach(now) {
+	if !p.attach(now, s.opts.Room) {
 		return
 	}
 	if p.attachErr != nil {
@@ -63,7 +63,7 @@ func (s *Source) attach(p *process, now time.Time) {
 
 // denseTick reads the charge alone.
 func (s *Source) denseTick(p *sample.Point) {
-	usage, err := s.opts.Group.ReadUsage()
+	usage, err := s.account.group.ReadUsage()
 	if err != nil {
 		return
 	}
@@ -73,10 +73,10 @@ func (s *Source) denseTick(p *sample.Point) {
 }
 
 func (s *Source) groupTick(p *sample.Point) {
-	if s.opts.Group == nil {
+	if s.account.group == nil {
 		return
 	}
-	if err := s.opts.Group.Read(&s.cgroup); err != nil {
+	if err := s.account.read(&s.cgroup); err != nil {
 		s.gap(sample.ProcessKey{}, "the cgroup's charge", err)
 		return
 	}

@@ -209,7 +209,7 @@ func (b *tab) strike(key, code string) {
 // drag pulls the mouse over the timeline, from one part of its width to another.
 func (b *tab) drag(from, to float64, modifiers ...chromedp.Modifier) {
 	b.t.Helper()
-	box := value[[]float64](b, `(() => { const r = document.querySelector('.u-over').getBoundingClientRect(); return [r.left, r.top, r.width, r.height] })()`)
+	box := value[[]float64](b, `(() => { const e = document.querySelector('.u-over'); e.scrollIntoView({ block: 'nearest', behavior: 'instant' }); const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height] })()`)
 	x := func(part float64) float64 { return box[0] + part*box[2] }
 	y := box[1] + box[3]/2
 	with := []chromedp.MouseOption{chromedp.ButtonType(input.MouseButtonLeft), chromedp.ButtonModifiers(modifiers...), chromedp.ClickCount(1)}

@@ -25,6 +25,7 @@ var definitions = map[string]definition{
 	sample.RowNative:      {groupOutside, "Allocated by C code, or mapped by the program itself: Go's tools do not see it."},
 	sample.RowProgramData: {groupOutside, "Variables of the program and of its libraries that were written to."},
 	sample.RowOther:       {groupOutside, "Programs in the same cgroup that are not written in Go."},
+	sample.RowWatcher:     {groupOutside, "Highwater itself, where it runs under the same limit as the program."},
 	sample.RowPageCache:   {groupFiles, "File contents that the kernel keeps in memory. It takes them back before it kills."},
 	sample.RowShmem:       {groupFiles, "tmpfs files and shared memory: charged, and not taken back without swap."},
 	sample.RowKernel:      {groupFiles, "Page tables, kernel stacks, inodes and dentries that the kernel needs for these processes."},

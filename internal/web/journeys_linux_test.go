@@ -193,7 +193,7 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.allow("clipboard-read", "clipboard-write")
 		b.click("Copy as Markdown")
 		b.until(`[...document.querySelectorAll('.actions button')].some((e) => e.innerText === 'Copied')`)
-		if got := value[string](b, `navigator.clipboard.readText()`); !strings.Contains(got, "WHO held") || !strings.HasPrefix(got, "```") {
+		if got := value[string](b, `navigator.clipboard.readText()`); !strings.Contains(got, "ALLOCATED BY") || !strings.HasPrefix(got, "```") {
 			t.Errorf("copied %q", got)
 		}
 	})
@@ -271,7 +271,7 @@ func TestThePageWithoutScriptIsTheVerdictAsText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"WHERE the memory was", "steady", "highwater explain"} {
+	for _, want := range []string{"MEMORY AT THE ", "steady", "highwater explain"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
@@ -476,7 +476,7 @@ func TestAGrowingRecordingIsFollowed(t *testing.T) {
 	defer stop()
 	b := browser(t)
 	for b.do(chromedp.Navigate("about:blank")); ; { // until there is a moment to show
-		if out, _ := exec.Command(highwater(t), "explain", path).CombinedOutput(); strings.Contains(string(out), "WHERE") {
+		if out, _ := exec.Command(highwater(t), "explain", path).CombinedOutput(); strings.Contains(string(out), "MEMORY") {
 			break
 		}
 		select {

@@ -107,7 +107,7 @@ func (p *peer) accept() {
 		if err != nil {
 			return
 		}
-		silent = append(silent, c)
+		silent = append(silent, c) //lint:ignore SA4010 they are kept so that nobody closes them
 	}
 }
 

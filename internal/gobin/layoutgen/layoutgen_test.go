@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
 )
 
 // samples are the toolchains whose table is checked in each run: the newest of a
@@ -53,6 +55,7 @@ func TestTheTableSaysWhatTheProgramsOwnDWARFSays(t *testing.T) {
 
 func needToolchain(t *testing.T, version string) {
 	t.Helper()
+	hwtest.Slow(t, "builds by another toolchain")
 	cmd := exec.Command("go", "version")
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+version)
 	if msg, err := cmd.CombinedOutput(); err != nil {

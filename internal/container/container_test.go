@@ -1,12 +1,10 @@
-package watch
+package container
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/highwater-go/highwater/internal/cgroup"
 )
 
 func TestAGroupHasAShortName(t *testing.T) {
@@ -17,7 +15,7 @@ func TestAGroupHasAShortName(t *testing.T) {
 		"/machine.slice/libpod-" + id + ".scope": "libpod-3f4e5d6c7b8a",
 		"/jobs/nightly":                          "nightly",
 	} {
-		if got := GroupName(path); got != want {
+		if got := ShortName(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
@@ -53,18 +51,18 @@ func TestContainersAreFoundByTheirPath(t *testing.T) {
 				want += ".scope"
 			}
 			for _, asked := range []string{id, id[:12], id[:4], "containerd://" + id} {
-				found, err := FindContainer(&cgroup.Hierarchy{Mount: mount}, asked)
+				found, err := Machine{t.TempDir(), mount}.Find(asked)
 				if name == "docker in a docker" && len(found) == 0 {
 					continue // the outer one hides what is in it
 				}
-				if err != nil || len(found) != 1 || found[0] != want {
+				if err != nil || len(found) != 1 || found[0].Path != want {
 					t.Errorf("%s: %v, %v; want %s", asked, found, err, want)
 				}
 			}
 		})
 	}
-	for _, bad := range []string{"", "3f4", "web-1", "../../etc"} {
-		if found, err := FindContainer(&cgroup.Hierarchy{Mount: t.TempDir()}, bad); err == nil {
+	for _, bad := range []string{"", "../../etc", "a b"} {
+		if found, err := (Machine{t.TempDir(), t.TempDir()}).Find(bad); err == nil {
 			t.Errorf("%q: %v", bad, found)
 		}
 	}

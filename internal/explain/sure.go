@@ -1,0 +1,79 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+)
+
+// sure is the confidence in a line: the level, the one reason that says most, and what would
+// raise it. The other reasons are in Reasons.
+func sure(v *Verdict) string {
+	if v.Class == Inconclusive {
+		return ""
+	}
+	text, reason, advice := capital(string(v.Confidence))+" confidence", "", ""
+	if len(v.Reasons) > 0 {
+		reason = v.Reasons[0]
+	}
+	if v.Confidence != High {
+		doubt, to := raisedBy(v)
+		if advice = to; doubt != "" && v.Class != Leak { // of a leak the readings say more
+			reason = doubt
+		}
+	}
+	if reason != "" {
+		text += ": " + strings.TrimSuffix(reason, ".")
+	}
+	return strings.TrimSpace(text + ". " + advice)
+}
+
+// raisedBy is the weightiest doubt in a verdict, "" if none has an advice, and what would make
+// the verdict surer.
+func raisedBy(v *Verdict) (doubt, advice string) {
+	for _, d := range doubts {
+		if slices.Contains(v.Reasons, d.reason) {
+			return d.reason, d.advice
+		}
+	}
+	return "", adviceOf[v.Class]
+}
+
+// doubts are reasons against a verdict, the weightiest first, each with what would tell.
+var doubts = []struct{ reason, advice string }{
+	{doubtJob, "Run a larger job to see whether that needs more."},
+	{doubtOpenCalls, "Run the program under a higher limit: work in flight falls back, a leak does not."},
+	{doubtFirstRise, "A cache that is still filling looks the same. Run for longer than a minute to tell."},
+	{doubtShortRise, "Run for longer than a minute."},
+	{doubtSlowing, "A cache that fills up looks the same. Run for longer to tell."},
+	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
+	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove it."},
+	{doubtShortWatch, "Run for longer than a minute."},
+	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
+}
+
+// adviceOf is what would raise the confidence in a class where no doubt is named.
+var adviceOf = map[Class]string{
+	Leak:       "To see what retains the memory, capture the heap: --heap kill.",
+	Backlog:    "To see the queue, capture the heap: --heap kill.",
+	Burst:      "Run the program under a higher limit: after a burst the live heap falls back.",
+	Goroutines: "Run for longer than a minute.",
+	GCUnaware:  "Run the program with GOMEMLIMIT to prove it.",
+	Baseline:   "Run the program under a higher limit: the live heap should stay as it is.",
+	Native:     "Run highwater as root to see each page.",
+	IdleHeap:   "Run highwater as root to see each page.",
+	Thrash:     "Run the program under a higher limit to prove it.",
+	Healthy:    "Run for longer, or under more load.",
+}
+
+// Reasons of doubt that have an advice of their own.
+const (
+	doubtJob          = "the program ended by itself, and a job keeps what it works on"
+	doubtOpenCalls    = "calls that allocated the memory had not returned"
+	doubtFirstRise    = "the growth was seen for less than a minute"
+	doubtShortRise    = "the growth took less than 3 s"
+	doubtSlowing      = "the growth slows down"
+	doubtUnretained   = "nothing shows what retains the memory"
+	doubtStillGrowing = "the live heap was still growing, and no setting stops that"
+	doubtShortWatch   = "the program was watched for less than a minute"
+	doubtUnread       = "the live heap was not read in the last third of the run"
+)

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package watch
+
+// DropRights does nothing.
+func DropRights(Needs) error { return nil }
