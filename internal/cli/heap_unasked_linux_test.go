@@ -106,6 +106,7 @@ func TestASmallHeapAndOneThatNobodyWantsAreNotCaptured(t *testing.T) {
 // A program that is asked to end cleans up, or returns from main: what it held must be captured before.
 func TestAProgramThatIsToEndIsCapturedBeforehand(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	t.Setenv("GODEBUG", "memprofilerate=8192") // a few MiB are enough samples then
 	for range 4 {
 		s := watch(t, "--for", "900ms", "--", hoard(t, hwtest.BuildOptions{}), "map", "50")
 		all := captures(t, s.recording)

@@ -61,7 +61,7 @@ func (c *Case) nativeGrows() bool {
 
 // growsBeside reports whether a part of the memory other than the heap grew steadily until the moment, also
 // in the last third of the time, and makes most of the growth of all of it; grown is by how much, after
-// the warm-up.
+// the warm-up. A rise of a few seconds is how caches fill and must fill a part of the limit, too.
 func (c *Case) growsBeside(column []float64) (grown float64, ok bool) {
 	if len(column) != len(c.Ticks.At) {
 		return 0, false
@@ -71,7 +71,11 @@ func (c *Case) growsBeside(column []float64) (grown float64, ok bool) {
 	if line.N < int(enoughReadings.v()) || !(line.Low > 0) {
 		return 0, false
 	}
-	grown = line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
+	rising := c.outcome.MomentElapsed * (1 - warmUp.v())
+	grown = line.Slope * rising
+	if rising < longRise.v() && !(c.limit > 0 && grown >= leastGrownOfLimit.v()*float64(c.limit)) {
+		return grown, false
+	}
 	late := v[len(v)-1]-v[nearestTo(at, c.outcome.MomentElapsed*2/3)] >= lateGrowth.v()*grown/3
 	return grown, late && line.Slope >= heldByRoot.v()*c.memoryTrend().Slope
 }
@@ -112,8 +116,14 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	if known && grown > 0 {
 		verb = fmt.Sprintf("Native memory grew from %s to %s", fsize(float64(native)-grown), size(native))
 	}
-	f.Sentence = fmt.Sprintf("%s%s. The Go heap was only %s.", verb, c.nativeKind(), size(heapRows(c.ledger)))
-	if c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown {
+	heap, only := heapRows(c.ledger), ""
+	if heap < native {
+		only = "only "
+	}
+	f.Sentence = fmt.Sprintf("%s%s. The Go heap was %s%s.", verb, c.nativeKind(), only, size(heap))
+	if heap >= native {
+		f.Because = []string{"the figure is what grew, and is not the largest part of the memory"}
+	} else if c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown {
 		f.Confidence, f.Because = High, []string{"every page of the process was read"}
 	} else {
 		f.Because = []string{"the figure is resident memory minus what the Go runtime counts"}
