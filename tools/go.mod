@@ -3,12 +3,14 @@ module github.com/highwater-go/highwater/tools
 go 1.26.0
 
 tool (
+	github.com/fzipp/gocyclo/cmd/gocyclo
 	github.com/kisielk/errcheck
 	honnef.co/go/tools/cmd/staticcheck
 )
 
 require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
+	github.com/fzipp/gocyclo v0.6.0 // indirect
 	github.com/kisielk/errcheck v1.30.0 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/mod v0.41.0 // indirect

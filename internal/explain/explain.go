@@ -68,6 +68,38 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if f.Class == Healthy || f.Class == PageCache {
 		return v, facts
 	}
+	facts = append(facts, c.explainMore(f, &v)...)
+	facts = append(facts, c.retention(f, &v)...)
+	v.Fingerprint = fingerprint(f.Class, blamed(f), c.mainPackage())
+	return v, facts
+}
+
+// blamed is the function that a finding's fingerprint has, "" where its line is a hint.
+func blamed(f *Finding) string {
+	switch {
+	case f.Class == GCUnaware:
+		return "GOMEMLIMIT" // whose garbage it was may differ from run to run
+	case f.Culprit != nil && !f.Culprit.Hint:
+		return f.Culprit.Function
+	}
+	return ""
+}
+
+// mainPackage is the import path of the subject's main package, else its name, "" if it was not read.
+func (c *Case) mainPackage() string {
+	switch p := c.program(c.Subject); {
+	case p == nil:
+		return ""
+	case p.Go == nil:
+		return p.Name
+	default:
+		return p.Go.MainPackage
+	}
+}
+
+// explainMore adds what the base of causes, the collector's state and the callers have to say of a
+// finding, and returns the facts that this rests on.
+func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 	if k := c.causeFor(f); k != nil && f.Class != Churn {
 		v.Why = append([]Why{{Text: k.Why, Evidence: []string{"site"}, URL: k.URL}}, v.Why...)
 	}
@@ -83,22 +115,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	if k, n := c.askersOf(f.Culprit); k != nil {
 		v.Why = append(v.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s inside this function, called at %s", count(n, "goroutine"), was(n), place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
 	}
-	facts = append(facts, c.retention(f, &v)...)
-	function, mainPackage := "", ""
-	if f.Culprit != nil && !f.Culprit.Hint {
-		function = f.Culprit.Function
-	}
-	if f.Class == GCUnaware {
-		function = "GOMEMLIMIT" // whose garbage it was may differ from run to run
-	}
-	if p := c.program(c.Subject); p != nil {
-		mainPackage = p.Name
-		if p.Go != nil {
-			mainPackage = p.Go.MainPackage
-		}
-	}
-	v.Fingerprint = fingerprint(f.Class, function, mainPackage)
-	return v, facts
+	return facts
 }
 
 // lessSure: where the kill was not caught and much came after the moment, no
@@ -118,13 +135,7 @@ func lessSure(c *Case, k Confidence) Confidence {
 func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 	out := []RuledOut{}
 	for _, f := range findings {
-		if c.Imported != "" { // what is silent may lack the evidence
-			continue
-		}
-		if c.blind() && (f.Class != PageCache || !c.outcome.Kernel) || c.unread() && f.Class != PageCache && f.Class != Shmem {
-			continue
-		}
-		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent || f.Minor || c.otherLanguage() && ofGo(f.Class) {
+		if f.Class == verdict || f.Class == Healthy || f.Stance != Silent || f.Minor || !c.canRuleOut(f.Class) {
 			continue
 		}
 		rule, _ := RuleOf(f.Class)
@@ -135,6 +146,17 @@ func ruledOut(c *Case, findings []Finding, verdict Class) []RuledOut {
 		out = append(out, r)
 	}
 	return out
+}
+
+// canRuleOut reports whether enough was seen for the silence of a class to mean that it is not the truth.
+func (c *Case) canRuleOut(class Class) bool {
+	switch {
+	case c.Imported != "": // what is silent may lack the evidence
+		return false
+	case c.blind() && (class != PageCache || !c.outcome.Kernel), c.unread() && class != PageCache && class != Shmem:
+		return false
+	}
+	return !c.otherLanguage() || !ofGo(class)
 }
 
 // otherLanguage: the subject is no Go program.

@@ -159,26 +159,36 @@ func (c *Case) othersGrew() bool {
 // none. One of highwater's own that is known by the verdict's class alone says no
 // more than the rule does.
 func (c *Case) causeFor(f *Finding) *Cause {
-	var k *Cause
-	switch blamed := f.Culprit; {
-	case blamed == nil || blamed.Hint || blamed.File == "":
-	case f.Class == Leak || f.Class == Burst || f.Class == Baseline:
-		k = c.cause(f.Class)
-	case f.Class == Goroutines && c.site != nil && c.site.Function == blamed.Function:
-		k = c.cause(f.Class)
-	case f.Class == Goroutines:
-		own := heapdiff.OwnerOf(blamed.Function, c.module()) == heapdiff.Own
-		k = c.causeOf(f.Class, []sample.Frame{{Func: blamed.Function}}, blamed.Function, own)
-	case f.Class == Churn:
-		i := slices.IndexFunc(c.Allocators, func(a Allocator) bool { return a.Function == blamed.Function && a.Line == blamed.Line })
-		if i >= 0 {
-			k = c.causeOf(f.Class, c.Allocators[i].Stack, blamed.Function, c.Allocators[i].Own)
-		}
+	blamed := f.Culprit
+	if blamed == nil || blamed.Hint || blamed.File == "" {
+		return nil
 	}
+	k := c.causeAt(f.Class, blamed)
 	if k != nil && len(k.Functions) == 0 && !slices.ContainsFunc(c.more, func(own Cause) bool { return own.Name == k.Name }) {
 		return nil
 	}
 	return k
+}
+
+// causeAt is the well-known cause of a class at the line that is blamed for it, nil if there is none.
+func (c *Case) causeAt(class Class, blamed *Culprit) *Cause {
+	switch class {
+	case Leak, Burst, Baseline:
+		return c.cause(class)
+	case Goroutines:
+		if c.site != nil && c.site.Function == blamed.Function {
+			return c.cause(class)
+		}
+		own := heapdiff.OwnerOf(blamed.Function, c.module()) == heapdiff.Own
+		return c.causeOf(class, []sample.Frame{{Func: blamed.Function}}, blamed.Function, own)
+	case Churn:
+		for _, a := range c.Allocators {
+			if a.Function == blamed.Function && a.Line == blamed.Line {
+				return c.causeOf(class, a.Stack, blamed.Function, a.Own)
+			}
+		}
+	}
+	return nil
 }
 
 // whole is a size in whole MiB, for arithmetic that is read in passing.

@@ -53,17 +53,7 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		return s + c.mostFrom()
 	}
 	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != noun(Healthy) {
-		s := "This could be " + list(candidates, "or") + c.in() + "."
-		if len(candidates) == 1 {
-			s = "This could be " + candidates[0] + c.in() + ", but the evidence does not prove it."
-		}
-		if len(candidates) == 1 && candidates[0] == noun(Baseline) {
-			s = fmt.Sprintf("All processes together may need more than the limit%s. The evidence does not prove this.", c.shares())
-		}
-		if c.collectorOff() && slices.Contains(candidates, noun(GCUnaware)) {
-			s = fmt.Sprintf("GC is off: GOGC=off and GOMEMLIMIT is not set, so the heap%s only grows. How much of the %s heap was live is not known.", c.of(), size(c.heap()))
-		}
-		return s + c.mostFrom()
+		return c.candidatesSentence(candidates) + c.mostFrom()
 	}
 	if most, ok := c.largestRow(); ok {
 		s := fmt.Sprintf("The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
@@ -76,6 +66,19 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		return fmt.Sprintf("Only the live heap was read: %s after the last GC.", fsize(c.curve.points[n-1].live))
 	}
 	return "No memory figures of the program were read."
+}
+
+// candidatesSentence names what the cause may be.
+func (c *Case) candidatesSentence(candidates []string) string {
+	switch {
+	case c.collectorOff() && slices.Contains(candidates, noun(GCUnaware)):
+		return fmt.Sprintf("GC is off: GOGC=off and GOMEMLIMIT is not set, so the heap%s only grows. How much of the %s heap was live is not known.", c.of(), size(c.heap()))
+	case len(candidates) > 1:
+		return "This could be " + list(candidates, "or") + c.in() + "."
+	case candidates[0] == noun(Baseline):
+		return fmt.Sprintf("All processes together may need more than the limit%s. The evidence does not prove this.", c.shares())
+	}
+	return "This could be " + candidates[0] + c.in() + ", but the evidence does not prove it."
 }
 
 // firstRise reports whether the program was killed while its live heap rose for the first time,

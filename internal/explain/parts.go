@@ -118,40 +118,58 @@ func joined(a, b string) string {
 // gapsOf lists what was not seen, of the subject first, each once.
 func gapsOf(c *Case) []Gap {
 	out := []Gap{}
-	add := func(g Gap) {
+	all := append(c.gapsOfProgram(), c.gapsRecorded()...)
+	all = append(append(all, c.holes()...), c.gapsOfMoment()...)
+	for _, g := range all {
 		if i := slices.IndexFunc(out, func(o Gap) bool { return o.Why == g.Why }); i < 0 {
 			out = append(out, g)
 		} else if !strings.Contains(out[i].What, g.What) {
 			out[i].What = joined(out[i].What, g.What)
 		}
 	}
-	if p := c.program(c.Subject); p != nil && len(c.Sites) == 0 && p.WhyNot != "" {
-		add(Gap{"the heap profile of " + p.Name, plainly(p.WhyNot)})
+	if c.g != nil && c.proc.Live == nil && !slices.ContainsFunc(out, func(g Gap) bool { return g.Why == unmarkedInTime }) {
+		out = append(out, Gap{"the live heap at that instant", "the figures are as of the last GC"})
 	}
-	if p := c.program(c.Subject); p != nil && p.Go != nil && p.Go.FoundByOther() {
-		add(Gap{"symbols of " + p.Name, "the program is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " + p.Go.FoundBy})
+	return out
+}
+
+// gapsOfProgram are what its executable did not tell.
+func (c *Case) gapsOfProgram() (out []Gap) {
+	p := c.program(c.Subject)
+	if p == nil {
+		return nil
 	}
+	if len(c.Sites) == 0 && p.WhyNot != "" {
+		out = append(out, Gap{"the heap profile of " + p.Name, plainly(p.WhyNot)})
+	}
+	if p.Go != nil && p.Go.FoundByOther() {
+		out = append(out, Gap{"symbols of " + p.Name, "the program is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " + p.Go.FoundBy})
+	}
+	return out
+}
+
+// gapsRecorded are those that were noted while it was watched, the subject's first.
+func (c *Case) gapsRecorded() (out []Gap) {
 	for _, own := range []bool{true, false} {
 		for _, g := range c.Evidence.Gaps {
 			if (g.Process == c.Subject) == own {
-				add(Gap{plainWhat(g.What), plainly(g.Why)})
+				out = append(out, Gap{plainWhat(g.What), plainly(g.Why)})
 			}
 		}
 	}
-	for _, g := range c.holes() {
-		add(g)
-	}
+	return out
+}
+
+// gapsOfMoment are what was not read at the moment.
+func (c *Case) gapsOfMoment() (out []Gap) {
 	if c.proc != nil && c.proc.Incomplete != "" {
-		add(Gap{"the " + c.momentName(), c.proc.Incomplete})
+		out = append(out, Gap{"the " + c.momentName(), c.proc.Incomplete})
 	}
 	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
-		add(Gap{"the owner of each page", "not read; the Go rows come from the runtime's own counters"})
+		out = append(out, Gap{"the owner of each page", "not read; the Go rows come from the runtime's own counters"})
 	}
 	if g, ok := c.readInMotion(); ok {
-		add(g)
-	}
-	if c.g != nil && c.proc.Live == nil && !slices.ContainsFunc(out, func(g Gap) bool { return g.Why == unmarkedInTime }) {
-		add(Gap{"the live heap at that instant", "the figures are as of the last GC"})
+		out = append(out, g)
 	}
 	return out
 }

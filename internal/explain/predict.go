@@ -70,18 +70,26 @@ func (p *proposals) memoryLimit(class Class) {
 	f := Fix{Text: "GOMEMLIMIT=" + units.Env(o.GOMEMLIMIT), Kind: "config", Limit: p.limit}
 	f.Setting, f.Command = f.Text, p.again(p.limit, f.Text)
 	switch {
-	case o.Chance == pacer.Fits && (class == Leak || class == Goroutines):
-		p.vain(f.Text, "GOMEMLIMIT does not stop a leak, it only delays the kill")
-	case o.Chance == pacer.Fits && class == IdleHeap && p.othersGrew():
-		p.notPredicted("the other processes were still growing")
 	case o.Chance == pacer.Fits:
-		p.predicted(f, o)
+		p.fittingLimit(class, f, o)
 	case class == Burst && o.Chance == pacer.Later:
 		p.vain(f.Text, "the live memory itself was still growing") // not along a line through the time before
 	case o.Chance == pacer.Vain, o.Chance == pacer.Later:
 		p.vain(f.Text, o.Why)
 	case o.Chance == pacer.Unknown:
 		p.notPredicted(o.Why)
+	}
+}
+
+// fittingLimit proposes a GOMEMLIMIT that the model fits, unless the class says that it cannot help.
+func (p *proposals) fittingLimit(class Class, f Fix, o pacer.Outlook) {
+	switch {
+	case class == Leak || class == Goroutines:
+		p.vain(f.Text, "GOMEMLIMIT does not stop a leak, it only delays the kill")
+	case class == IdleHeap && p.othersGrew():
+		p.notPredicted("the other processes were still growing")
+	default:
+		p.predicted(f, o)
 	}
 }
 

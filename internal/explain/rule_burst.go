@@ -44,22 +44,15 @@ var burstEvidence = []clause{
 // judgeBurst weighs the evidence where the live heap was far above a floor that it kept or
 // came back to.
 func judgeBurst(c *Case) Finding {
-	if !c.pressed && (!c.spiked() || c.endedWell() && c.neverShort()) {
-		return silent("memory usage stayed well below the limit", c.factOutcome())
-	}
-	if len(c.curve.points) == 0 || c.g == nil {
-		return silent("the live heap was not read")
-	}
-	above := c.aboveFloor()
-	if least := c.leastRise(); above < least {
-		return silent(fmt.Sprintf("at the %s the live heap was only %s above its lowest level", c.momentName(), fsize(above)), c.factCurve())
+	if f, not := c.noSpike(); not {
+		return f
 	}
 	if c.site == nil {
 		return undecided(0, "which line the rise belongs to, because there is no heap profile", c.factCurve())
 	}
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
-	bytes := min(max(sample.Bytes(above), c.inWork()), c.heap())
+	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.heap())
 	bar := speakScore.v()
 	if !c.outcome.Kernel {
 		bar += mediumMargin.v() // nothing came of it
@@ -80,6 +73,19 @@ func judgeBurst(c *Case) Finding {
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
 	return f
+}
+
+// noSpike is what is said where the live heap was not far above its floor.
+func (c *Case) noSpike() (f Finding, not bool) {
+	switch {
+	case !c.pressed && (!c.spiked() || c.endedWell() && c.neverShort()):
+		return silent("memory usage stayed well below the limit", c.factOutcome()), true
+	case len(c.curve.points) == 0 || c.g == nil:
+		return silent("the live heap was not read"), true
+	case c.aboveFloor() < c.leastRise():
+		return silent(fmt.Sprintf("at the %s the live heap was only %s above its lowest level", c.momentName(), fsize(c.aboveFloor())), c.factCurve()), true
+	}
+	return Finding{}, false
 }
 
 // openCalls is what is not known where calls in flight may have caused the rise.

@@ -54,17 +54,8 @@ func judgeChurn(c *Case) Finding {
 	if c.outcome.Kernel {
 		return silent(fmt.Sprintf("the heap hardly exceeded the GC target (%s)", goal(c.g.HeapGoal)), facts...)
 	}
-	switch {
-	case math.IsNaN(p.allocated) || math.IsNaN(p.gcShare()):
-		return minor("the CPU time of GC was not read", facts...)
-	case p.rate() < churnRateKnown || p.rate() < churnRate && !c.doneAgain():
-		return minor(fmt.Sprintf("the program allocated %s a second", fsize(p.rate())), facts...)
-	case p.seconds < churnSeconds || p.collections < churnCycles:
-		return minor(fmt.Sprintf("only %.0f GCs ran in %s", p.collections, seconds(p.seconds)), facts...)
-	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine:
-		return minor("no single line allocates most", facts...)
-	case !p.profiled(&c.Allocators[0]):
-		return minor("the last heap profile covers less than half of what was allocated", facts...)
+	if why, facts := c.hardlyAllocates(p, facts); why != "" {
+		return minor(why, facts...)
 	}
 	top, least := &c.Allocators[0], churnCost
 	if c.doneAgain() {
@@ -77,6 +68,23 @@ func judgeChurn(c *Case) Finding {
 		return minor(fmt.Sprintf("GC took %.0f%% of one processor", 100*took), facts...)
 	}
 	return churnFound(c, p, facts)
+}
+
+// hardlyAllocates says why the rate of allocation is not worth a word, or was not measured; "" if it is.
+func (c *Case) hardlyAllocates(p pace, facts []Fact) (why string, with []Fact) {
+	switch {
+	case math.IsNaN(p.allocated) || math.IsNaN(p.gcShare()):
+		return "the CPU time of GC was not read", facts
+	case p.rate() < churnRateKnown || p.rate() < churnRate && !c.doneAgain():
+		return fmt.Sprintf("the program allocated %s a second", fsize(p.rate())), facts
+	case p.seconds < churnSeconds || p.collections < churnCycles:
+		return fmt.Sprintf("only %.0f GCs ran in %s", p.collections, seconds(p.seconds)), facts
+	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine:
+		return "no single line allocates most", facts
+	case !p.profiled(&c.Allocators[0]):
+		return "the last heap profile covers less than half of what was allocated", facts
+	}
+	return "", nil
 }
 
 // doneAgain: the line that allocates most is known to do work again that could be

@@ -33,35 +33,52 @@ func judgeGCUnaware(c *Case) Finding {
 		return silent("the state of GC was not read")
 	}
 	facts := []Fact{c.factLive(), c.factCollector(), c.factLedger()}
+	if why := c.aimFits(); why != "" {
+		return silent(why, facts...)
+	}
+	if why, bytes := c.garbageUnknown(); why != "" {
+		return undecided(bytes, why, facts...)
+	}
+	return gcUnawareFound(c, facts)
+}
+
+// aimFits says why the collector's aim was not what made the heap too large, "" if it was.
+func (c *Case) aimFits() string {
 	if !c.liveFits() {
-		return silent(fmt.Sprintf("the live heap and other memory alone need %s of %s", size(c.live.bytes+c.nonHeap()), limit(c.bound)), facts...)
+		return fmt.Sprintf("the live heap and other memory alone need %s of %s", size(c.live.bytes+c.nonHeap()), limit(c.bound))
 	}
 	if before := c.g.HeapMarked + c.nonHeap(); c.live.exact && before > c.bound {
-		return silent(fmt.Sprintf("the GC before found %s live, which does not fit %s either", size(c.g.HeapMarked), limit(c.bound)), facts...)
+		return fmt.Sprintf("the GC before found %s live, which does not fit %s either", size(c.g.HeapMarked), limit(c.bound))
 	}
 	// Free slots between objects make a heap about a tenth larger than its goal.
 	if aim := min(c.g.HeapGoal, unlimited)*11/10 + c.nonHeap(); aim < c.bound*95/100 {
-		return silent(fmt.Sprintf("the GC target of %s fits the limit", goal(c.g.HeapGoal)), facts...)
+		return fmt.Sprintf("the GC target of %s fits the limit", goal(c.g.HeapGoal))
 	}
 	if l, ok := c.memoryLimit(); ok && l <= c.bound.Sub(c.outside()) {
-		return silent(fmt.Sprintf("GOMEMLIMIT=%s fits the limit", units.Env(l)), facts...)
+		return fmt.Sprintf("GOMEMLIMIT=%s fits the limit", units.Env(l))
 	}
 	if c.spare() < c.bound*15/100 {
-		return silent(fmt.Sprintf("only %s of the heap was garbage or free", size(c.spare())), facts...)
+		return fmt.Sprintf("only %s of the heap was garbage or free", size(c.spare()))
 	}
+	return ""
+}
+
+// garbageUnknown says why it is not known whether less garbage would have been enough, "" if it is,
+// and how many bytes that may explain.
+func (c *Case) garbageUnknown() (why string, bytes float64) {
 	if !c.live.known {
-		return undecided(float64(c.spare()), "what was allocated since the last GC may be live or garbage, and too few GCs were seen to tell", facts...)
+		return "what was allocated since the last GC may be live or garbage, and too few GCs were seen to tell", float64(c.spare())
 	}
 	if c.goesOnGrowing() && c.rising() {
-		return undecided(float64(c.spare()), "whether less garbage would have been enough, because the live heap was still growing", facts...)
+		return "whether less garbage would have been enough, because the live heap was still growing", float64(c.spare())
 	}
 	if !c.live.exact && c.rising() {
-		return undecided(float64(c.spare()), "how much of the heap was garbage, because the live heap grew and was last read "+seconds(c.outcome.MomentElapsed-c.rise.to)+" before", facts...)
+		return "how much of the heap was garbage, because the live heap grew and was last read " + seconds(c.outcome.MomentElapsed-c.rise.to) + " before", float64(c.spare())
 	}
 	if others := c.others(); others > c.bound/2 && c.othersGrew() {
-		return undecided(0, fmt.Sprintf("whether less garbage would have been enough, because other processes used %s and were still growing", size(others)), facts...)
+		return fmt.Sprintf("whether less garbage would have been enough, because other processes used %s and were still growing", size(others)), 0
 	}
-	return gcUnawareFound(c, facts)
+	return "", 0
 }
 
 // liveFits: what was live, and all that is not heap, leave a fifth of the limit.

@@ -70,21 +70,30 @@ func judgeGoroutines(c *Case) Finding {
 	if c.stacksFill() && p.waiting >= fewestPiled {
 		return stacksFound(c, p, facts)
 	}
-	switch {
-	case p.partly() && (p.read < fewestPiled || p.waiting*2 < p.read):
-		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone", p.last, p.read), facts...)
-	case float64(p.waiting) < 0.5*p.last && !p.partly():
-		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...)
-	case c.pressed && bytes < 0.15*float64(c.bound):
-		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...)
-	case c.endSoon(p):
-		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...)
-	case p.span < shortestPile:
-		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)), facts...)
-	case p.reason == "IO wait" && p.span < shortestIO:
-		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)), facts...)
+	if f, not := c.noPile(p, bytes, facts); not {
+		return f
 	}
 	return goroutineLeakFound(c, p, facts)
+}
+
+// noPile is what is said of goroutines whose number rose, and that yet are no pile or cannot be
+// told from one; bytes is what they and what they hold take.
+func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool) {
+	switch {
+	case p.partly() && (p.read < fewestPiled || p.waiting*2 < p.read):
+		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone", p.last, p.read), facts...), true
+	case float64(p.waiting) < 0.5*p.last && !p.partly():
+		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...), true
+	case c.pressed && bytes < 0.15*float64(c.bound):
+		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
+	case c.endSoon(p):
+		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...), true
+	case p.span < shortestPile:
+		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)), facts...), true
+	case p.reason == "IO wait" && p.span < shortestIO:
+		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)), facts...), true
+	}
+	return Finding{}, false
 }
 
 // stacksFill reports whether stacks are so much of the memory, or threads so many, that they are to
@@ -232,15 +241,7 @@ func nearestTo(at []float64, when float64) int {
 // thing, as net/http does for a connection, is one place.
 func (c *Case) waiters(p *pile) {
 	module := c.module()
-	count := map[string]int{}
-	for _, g := range c.proc.Goroutines {
-		p.read += g.Count
-		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {
-			if count[at.Func] += g.Count; count[at.Func] > p.waiting {
-				p.at, p.waiting = at, count[at.Func]
-			}
-		}
-	}
+	p.countWaiting(c.proc.Goroutines, module)
 	p.functions = map[string]bool{p.at.Func: true}
 	most := 0
 	for _, g := range c.proc.Goroutines {
@@ -252,13 +253,7 @@ func (c *Case) waiters(p *pile) {
 		if g.Count > most {
 			most, p.reason, p.made, p.at = g.Count, g.Reason, frameOf(g.CreatedAt), waitsAt(g, module)
 		}
-		for _, l := range g.Where {
-			for _, f := range l.Frames {
-				if owner := heapdiff.OwnerOf(f.Func, module); owner == heapdiff.Own || owner == heapdiff.Dependency {
-					p.functions[f.Func] = true
-				}
-			}
-		}
+		p.passThrough(g.Where, module)
 	}
 	if p.held, p.retained = c.heldByGoroutines(p); p.retained {
 		return
@@ -266,6 +261,30 @@ func (c *Case) waiters(p *pile) {
 	for _, s := range c.Sites {
 		if p.functions[s.Function] && s.Function != "main.main" || !s.Own && passes(s.Stack, p.at.Func) {
 			p.held += s.Bytes
+		}
+	}
+}
+
+// countWaiting counts goroutines by the function in which they wait, and keeps the one with most.
+func (p *pile) countWaiting(groups []sample.GoroutineGroup, module string) {
+	count := map[string]int{}
+	for _, g := range groups {
+		p.read += g.Count
+		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {
+			if count[at.Func] += g.Count; count[at.Func] > p.waiting {
+				p.at, p.waiting = at, count[at.Func]
+			}
+		}
+	}
+}
+
+// passThrough notes the functions of a stack that are the program's own or a dependency's.
+func (p *pile) passThrough(stack []sample.Location, module string) {
+	for _, l := range stack {
+		for _, f := range l.Frames {
+			if owner := heapdiff.OwnerOf(f.Func, module); owner == heapdiff.Own || owner == heapdiff.Dependency {
+				p.functions[f.Func] = true
+			}
 		}
 	}
 }

@@ -19,15 +19,8 @@ var healthyPage = Page{
 // judgeHealthy speaks where nothing was near the limit and enough was read to say that
 // nothing grew. Without a limit it says what the peak was.
 func judgeHealthy(c *Case) Finding {
-	switch {
-	case c.outcome.Kernel:
-		return silent("the kernel killed the program", c.factOutcome())
-	case c.pressed:
-		return silent(fmt.Sprintf("unreclaimable memory reached %s of %s", fsize(c.hardPeak()), limit(c.limit)), c.factOutcome())
-	case c.outcome.PeakBytes == nil:
-		return undecided(0, "the memory of the whole program was not read")
-	case c.Imported == "core":
-		return undecided(0, "whether the memory grew: a core file shows one instant")
+	if f, not := c.notHealthy(); not {
+		return f
 	}
 	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}, Detail: c.endWords() + "Healthy."}
 	if c.crashed() {
@@ -44,17 +37,7 @@ func judgeHealthy(c *Case) Finding {
 	t := c.trend()
 	switch t.State {
 	case NotEnoughData:
-		if c.endedWell() && c.hardPeak() <= smallPeak.v() {
-			f.Sentence += ". " + capital(t.Why) + "."
-			f.Confidence, f.Because = Low, []string{"the program ended by itself and used little memory"}
-			return f
-		}
-		if c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.neverShort() {
-			f.Sentence += ". " + capital(t.Why) + "."
-			f.Confidence, f.Because = Low, []string{"the job finished with room to spare"}
-			return f
-		}
-		return undecided(0, t.Why, f.Facts...)
+		return c.endedFound(f, t)
 	case TrendGrowing:
 		return c.grewFound(f, t)
 	}
@@ -66,6 +49,37 @@ func judgeHealthy(c *Case) Finding {
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough {
 		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
+	return f
+}
+
+// notHealthy is what is said where the program was near its limit, or too little was read.
+func (c *Case) notHealthy() (f Finding, not bool) {
+	switch {
+	case c.outcome.Kernel:
+		return silent("the kernel killed the program", c.factOutcome()), true
+	case c.pressed:
+		return silent(fmt.Sprintf("unreclaimable memory reached %s of %s", fsize(c.hardPeak()), limit(c.limit)), c.factOutcome()), true
+	case c.outcome.PeakBytes == nil:
+		return undecided(0, "the memory of the whole program was not read"), true
+	case c.Imported == "core":
+		return undecided(0, "whether the memory grew: a core file shows one instant"), true
+	}
+	return Finding{}, false
+}
+
+// endedFound is a program whose growth was read too seldom: only a job that ended by itself with
+// room to spare is healthy then.
+func (c *Case) endedFound(f Finding, t Trend) Finding {
+	switch {
+	case c.endedWell() && c.hardPeak() <= smallPeak.v():
+		f.Because = []string{"the program ended by itself and used little memory"}
+	case c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.neverShort():
+		f.Because = []string{"the job finished with room to spare"}
+	default:
+		return undecided(0, t.Why, f.Facts...)
+	}
+	f.Sentence += ". " + capital(t.Why) + "."
+	f.Confidence = Low
 	return f
 }
 

@@ -65,19 +65,27 @@ func judgeLeak(c *Case) Finding {
 		return undecided(float64(c.leakBytes()), c.tooFew(), c.factLive())
 	}
 	w := weigh(c.features, leakEvidence)
-	switch {
-	case w.score < openScore.v() || (c.endedWell() || c.crashed()) && w.score < speakScore.v():
-		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...)
-	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
-		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...)
-	}
-	if c.site != nil && !c.explains() && (c.endedWell() || c.neverShort()) {
-		return silent("no line of the heap profile grew with the live heap", facts...)
-	}
-	if c.site != nil && !c.explains() {
-		return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...)
+	if f, not := c.noLeak(w, facts); not {
+		return f
 	}
 	return leakFound(c, w, facts)
+}
+
+// noLeak is what is said of growth whose evidence does not make a leak, or that no line accounts for.
+func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
+	switch {
+	case w.score < openScore.v() || (c.endedWell() || c.crashed()) && w.score < speakScore.v():
+		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...), true
+	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
+		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...), true
+	}
+	if c.site != nil && !c.explains() && (c.endedWell() || c.neverShort()) {
+		return silent("no line of the heap profile grew with the live heap", facts...), true
+	}
+	if c.site != nil && !c.explains() {
+		return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...), true
+	}
+	return Finding{}, false
 }
 
 // leakBytes is how much of the memory a leak explains.

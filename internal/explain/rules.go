@@ -138,17 +138,7 @@ func judgeAll(c *Case) []Finding {
 // what was found is certain; an open growth lowers the confidence of what is said of
 // the heap.
 func decide(findings []Finding, unseen sample.Bytes) *Finding {
-	var best *Finding
-	most := mostBytes(findings)
-	for i := range findings {
-		f := &findings[i]
-		if f.Stance != Speaks || f.rank() <= growsOn && f.Bytes*2 < most {
-			continue
-		}
-		if best == nil || f.before(best) {
-			best = f
-		}
-	}
+	best := foremost(findings)
 	if best == nil || best.rank() <= largest && best.Bytes < unseen || best.rank() > largest && unseen > 0 {
 		return nil
 	}
@@ -164,6 +154,21 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		if f.rank() <= growsOn && best.Confidence == High {
 			best.Confidence = Medium
 			best.Because = append(best.Because, "whether the live heap would have kept growing")
+		}
+	}
+	return best
+}
+
+// foremost is the finding that comes before all others that speak, nil where none does.
+func foremost(findings []Finding) (best *Finding) {
+	most := mostBytes(findings)
+	for i := range findings {
+		f := &findings[i]
+		if f.Stance != Speaks || f.rank() <= growsOn && f.Bytes*2 < most {
+			continue
+		}
+		if best == nil || f.before(best) {
+			best = f
 		}
 	}
 	return best

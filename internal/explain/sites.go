@@ -98,6 +98,15 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 		l.e.SiteView, view = "live", heapdiff.Now
 	}
 	holders := heapdiff.Holders(p, base, view, l.module())
+	l.keep(holders, p, view)
+	if err := l.allocators(all[len(all)-1].ID, id, holders, p, dead); err != nil {
+		return err
+	}
+	return l.course(holders, p, view)
+}
+
+// keep keeps the lines that hold something, or allocated it since the collection.
+func (l *loader) keep(holders []heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) {
 	l.e.Sites = []Site{}
 	for _, h := range holders {
 		if h.InUse.Bytes > 0 || h.Since.Bytes > 0 {
@@ -108,10 +117,6 @@ func (l *loader) linesOf(id int64, all []recording.ProfileInfo, within bool) err
 			l.e.Sites = append(l.e.Sites, s)
 		}
 	}
-	if err := l.allocators(all[len(all)-1].ID, id, holders, p, dead); err != nil {
-		return err
-	}
-	return l.course(holders, p, view)
 }
 
 func framesOf(s sample.Site) (out []sample.Frame) {

@@ -116,7 +116,7 @@ func (c *Case) unwatchedEnd() bool {
 
 func (c *Case) heapTrend() Trend {
 	r := &c.rise
-	t := Trend{Of: ofLiveHeap, Readings: r.all, Seconds: r.to - r.from, GrownBytes: r.grown, last: r.last, State: TrendFlat}
+	t := Trend{Of: ofLiveHeap, Readings: r.all, Seconds: r.to - r.from, GrownBytes: r.grown, last: r.last}
 	if t.Seconds > 0 {
 		t.PerMinute = 60 * r.grown / t.Seconds
 	}
@@ -124,16 +124,27 @@ func (c *Case) heapTrend() Trend {
 		low, high := g.Low/60, g.High/60
 		t.PerMinute, t.Low, t.High = g.PerHour/60, &low, &high
 	}
-	switch material := r.material(); {
-	case material && r.low > 0 && !(c.late() < lateGrowth.v()) && !(c.lineLate() < lateGrowth.v()) && !(r.fall >= fellBack.v()):
-		t.State = TrendGrowing
-	case r.returns > 0 || material && r.fall >= fellBack.v():
-		t.State = ComesAndGoes
-	case material && r.grown > 0 && !(r.low > 0) && !(c.late() < lateGrowth.v()):
-		t.State, t.Needs = NotEnoughData, c.enoughWords()
+	t.State = c.heapState()
+	if t.State == NotEnoughData {
+		t.Needs = c.enoughWords()
 		t.Why = fmt.Sprintf("the live heap grew by %s between readings that are too few to tell whether that continues", fsize(r.grown))
 	}
 	return t
+}
+
+// heapState is how the live heap went on. What is not known, NaN, counts for nothing: hence the negations.
+func (c *Case) heapState() TrendState {
+	r := &c.rise
+	late, material, fell := !(c.late() < lateGrowth.v()), r.material(), r.fall >= fellBack.v()
+	switch {
+	case material && r.low > 0 && late && !(c.lineLate() < lateGrowth.v()) && !fell:
+		return TrendGrowing
+	case r.returns > 0 || material && fell:
+		return ComesAndGoes
+	case material && r.grown > 0 && !(r.low > 0) && late:
+		return NotEnoughData
+	}
+	return TrendFlat
 }
 
 func (c *Case) memoryOnly() Trend {
