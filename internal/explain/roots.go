@@ -31,57 +31,132 @@ func (c *Case) keptBy() keepers {
 	if float64(h.LiveBytes) < heldByRoot.v()*float64(c.live.bytes) {
 		return none // most of what is in question came later
 	}
-	var lasting, frames, along sample.Bytes
+	var k kept
 	if c.site != nil {
 		for i := range h.Paths {
 			if n := allocatedBy(&h.Paths[i], c.site); n > 0 {
-				c.addKeeper(i, n, &lasting, &frames, &along)
+				c.addKeeper(i, n, &k)
 			}
 		}
 	}
-	if lasting+frames < h.LiveBytes/20 {
-		lasting, frames, along = 0, 0, 0
+	if k.lasting+k.frames+k.unknown < h.LiveBytes/20 {
+		k = kept{}
 		for i := range h.Paths {
-			if h.Paths[i].Parent < 0 {
-				c.addKeeper(i, h.Paths[i].Retained, &lasting, &frames, &along)
+			if c.isRoot(i) {
+				c.addKeeper(i, h.Paths[i].Retained, &k)
 			}
 		}
 	}
-	all := lasting + frames
-	if all == 0 {
+	all := k.lasting + k.frames
+	if all == 0 || all < k.unknown {
 		return none
 	}
-	return keepers{float64(lasting) / float64(all), float64(frames) / float64(all), float64(along) / float64(all), all}
+	return keepers{float64(k.lasting) / float64(all), float64(k.frames) / float64(all), float64(k.along) / float64(all), all}
 }
 
-func (c *Case) addKeeper(path int, n sample.Bytes, lasting, frames, along *sample.Bytes) {
-	if c.inFrames(path) {
-		*frames += n
-		return
+// kept is how many bytes roots of each tenure keep, and how many of those that last are goroutines' that run along.
+type kept struct{ lasting, frames, unknown, along sample.Bytes }
+
+// isRoot reports whether a path is a root, or of a goroutine the frame of a function.
+func (c *Case) isRoot(path int) bool {
+	p := &c.Heap.Paths[path]
+	if p.Parent < 0 {
+		return p.Root == nil || p.Root.Kind != sample.RootGoroutine
 	}
-	*lasting += n
-	if root := c.Heap.RootOf(path); root != nil && root.Kind == sample.RootGoroutine && root.First != 1 {
-		*along += n
+	above := &c.Heap.Paths[p.Parent]
+	return above.Parent < 0 && above.Root != nil && above.Root.Kind == sample.RootGoroutine
+}
+
+func (c *Case) addKeeper(path int, n sample.Bytes, k *kept) {
+	switch c.tenureOf(path) {
+	case unknownTenure:
+		k.unknown += n
+	case passing:
+		k.frames += n
+	case lasts:
+		k.lasting += n
+		if root := c.Heap.RootOf(path); root != nil && root.Kind == sample.RootGoroutine && root.First != 1 {
+			k.along += n
+		}
 	}
 }
 
-// inFrames reports whether a path begins in a frame that may return: of a goroutine, but not of main's
-// nor of one that was there all along.
-func (c *Case) inFrames(path int) bool {
-	paths, first := c.Heap.Paths, path
+// tenure is for how long a root will keep what it leads to.
+type tenure int
+
+const (
+	unknownTenure tenure = iota
+	passing              // until a call returns
+	lasts                // as long as the program runs, by all that was seen
+)
+
+// tenureOf tells it of the root that a path begins at. The frame of a goroutine's first function
+// lasts where the goroutine does: main's, and those that were there all along. A frame of a function
+// that it called lasts where that call stood all along.
+func (c *Case) tenureOf(path int) tenure {
+	paths, first, frame := c.Heap.Paths, path, path
 	for n := 0; paths[path].Parent >= 0 && n < len(paths); n++ {
-		path = paths[path].Parent
+		path, frame = paths[path].Parent, path
 	}
 	if strings.Contains(c.Heap.Path(first), "its descriptor._defer") {
-		return false // a function that defers for ever is one that does not return
+		return lasts // a function that defers for ever is one that does not return
 	}
 	root := paths[path].Root
 	if root == nil { // a recording that does not say what roots are
 		label, ok := strings.CutPrefix(paths[path].Label, "goroutine ")
 		function, _, _ := strings.Cut(label, " ")
-		return ok && function != "main.main" && function != "runtime.main" && !c.runsAlong(function)
+		if ok && function != "main.main" && function != "runtime.main" && !c.runsAlong(function) {
+			return passing
+		}
+		return lasts
 	}
-	return root.Kind == sample.RootGoroutine && root.First != 1 && !c.runsAlong(root.Func)
+	switch {
+	case root.Kind != sample.RootGoroutine:
+		return lasts
+	case root.First != 1 && !c.runsAlong(root.Func):
+		return passing
+	}
+	function, ok := strings.CutPrefix(paths[frame].Label, " in ")
+	if !ok || function == root.Func || function == "main.main" {
+		return lasts
+	}
+	return c.callLasts(function)
+}
+
+// callLasts tells the tenure of a frame of a function that a lasting goroutine called. What the blamed
+// line's stacks do not pass is the program's scaffolding, and lasts.
+func (c *Case) callLasts(function string) tenure {
+	if function == sample.WholeStack {
+		return unknownTenure
+	}
+	if c.site == nil {
+		return lasts
+	}
+	for i, caller := range c.site.callers() {
+		if caller.Function == function {
+			return c.site.tenureOf(i, c.outcome.MomentElapsed/3)
+		}
+	}
+	return lasts
+}
+
+// tenureOf tells whether a caller of the line was left since an instant: nobody was inside it at one look
+// at least. It lasts where somebody was at all of them, and there were enough.
+func (s *Site) tenureOf(caller int, since float64) tenure {
+	looks := 0
+	for i := range s.Course {
+		stand := &s.Course[i]
+		if !stand.Goroutines || stand.At < since {
+			continue
+		}
+		if looks++; stand.calls(caller)+stand.Unseen == 0 {
+			return passing
+		}
+	}
+	if looks < int(enoughReadings.v()) {
+		return unknownTenure
+	}
+	return lasts
 }
 
 // runsAlong reports whether as many goroutines that began with a function were there at nearly all

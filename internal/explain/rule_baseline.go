@@ -42,6 +42,9 @@ func judgeBaseline(c *Case) Finding {
 	if n < 4 {
 		return silent("too few GCs to call the live heap steady", c.factCurve())
 	}
+	if c.risesSteadily() {
+		return silent("the live heap was still rising", c.factCurve())
+	}
 	if c.goesOnGrowing() || high-low > 0.15*high || float64(c.live.bytes) > 1.15*high {
 		return silent("the live heap was not steady", c.factCurve())
 	}
@@ -56,6 +59,13 @@ func judgeBaseline(c *Case) Finding {
 		f.Facts = append(f.Facts, c.factLine(&c.Sites[0]))
 	}
 	return f
+}
+
+// risesSteadily reports whether the live heap rose by enough to speak of and at every step: many collections
+// in a short time make each step small.
+func (c *Case) risesSteadily() bool {
+	r := &c.rise
+	return r.mono && r.n >= int(fewestReadings.v()) && r.grown >= leastGrownOfLimit.v()*float64(c.bound)
 }
 
 // lastHalf is the range of the last half of the live heap's readings.

@@ -131,10 +131,26 @@ func (c *Case) endSoon(p pile) bool {
 	end := c.outcome.MomentElapsed
 	for _, g := range c.Cycles {
 		if at := c.seconds(g.At); at >= end-p.span && at < end {
-			return p.oldest > 0 && p.oldest.Seconds() < 0.5*(end-at)
+			return p.oldest > 0 && p.oldest.Seconds() < 0.5*(end-at) && !c.outlive(p, p.oldest.Seconds())
 		}
 	}
 	return false
+}
+
+// outlive reports whether the goroutines must live longer than a time, in seconds: their number had risen
+// for twice as long as that, and evenly, while the rate of allocation, which follows the work that comes in,
+// did not rise. By Little's law goroutines that end after that time would have stayed as many. A short wait
+// is then that of a loop which wakes up, as by a ticker.
+func (c *Case) outlive(p pile, life float64) bool {
+	end := c.outcome.MomentElapsed
+	half := end - p.span/2
+	at, n := c.untilMoment(c.Ticks.Goroutines)
+	if p.span < 2*life || len(at) == 0 {
+		return false
+	}
+	early := n[nearestTo(at, half)] - p.first
+	before, after := c.Ticks.grown(c.Ticks.Alloc, end-p.span, half), c.Ticks.grown(c.Ticks.Alloc, half, end)
+	return early >= lateGrowth.v()*(p.last-p.first) && after <= before/(1-lateGrowth.v())
 }
 
 // grewWith is how much the live heap grew while the number of goroutines did: what follows that

@@ -86,10 +86,10 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 // grewFound is a program that grew and yet is no leak that could be told: a job that ended with
 // room to spare. Where it was still running, growth leaves the answer open.
 func (c *Case) grewFound(f Finding, t Trend) Finding {
-	if !c.endedWell() && !c.crashed() && t.GrownBytes > leastGrown.v() {
+	if !c.isJob() && !c.crashed() && t.GrownBytes > leastGrown.v() {
 		return undecided(t.GrownBytes, t.words()+", and the run was too short to see whether that continues", f.Facts...)
 	}
-	f.Sentence += fmt.Sprintf(". %s.", capital(t.words()))
+	f.Sentence += fmt.Sprintf(". %s.%s", capital(t.words()), c.mostFrom())
 	f.Confidence, f.Because = Low, []string{"the program ended while its memory grew, and a longer run may need more"}
 	return f
 }

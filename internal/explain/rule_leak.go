@@ -58,6 +58,9 @@ func judgeLeak(c *Case) Finding {
 	if c.site != nil {
 		facts = append(facts, c.factSite(), c.factCalls())
 	}
+	if c.seldomRead() {
+		return minor("the live heap was "+readTimes(c.rise.n), facts[0]) // it is not ruled out
+	}
 	if reason := c.notGrowing(); reason != "" {
 		return silent(reason, facts[0])
 	}
@@ -93,6 +96,12 @@ func (c *Case) leakBytes() sample.Bytes {
 	return sample.Bytes(max(0, max(c.rise.grown, float64(c.live.bytes)-c.rise.first)))
 }
 
+// seldomRead reports whether there are too few readings to tell growth, and no limit that was hit.
+func (c *Case) seldomRead() bool {
+	known := c.g != nil || c.Imported != "" && c.rise.n > 0
+	return known && c.rise.n < int(fewestReadings.v()) && !(c.pressed && c.live.bytes > c.bound/4)
+}
+
 // notGrowing says why the growth is not worth speaking of, "" if it is. Where few readings
 // were made under a limit that was hit, that is for judgeLeak to say.
 func (c *Case) notGrowing() string {
@@ -102,8 +111,6 @@ func (c *Case) notGrowing() string {
 		return "the live heap was not read"
 	case c.pressed && r.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4:
 		return ""
-	case r.n < int(fewestReadings.v()):
-		return "the live heap was " + readTimes(r.n)
 	case !r.grownMuch():
 		return fmt.Sprintf("the live heap did not grow: %s after the warm-up, %s at the end", fsize(r.first), fsize(r.last))
 	case c.pressed && r.grown < leastGrownOfLimit.v()*float64(c.bound):
@@ -135,6 +142,11 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	} else {
 		f.Culprit = culprit(c.site, "allocates")
 		f.Sentence += fmt.Sprintf(". %s of that was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
+	}
+	if r.to-r.from < shortestRise.v() && f.Confidence == High {
+		f.Confidence = Medium
+	} else if r.to-r.from < shortestRise.v() {
+		f.Confidence = Low // a program that loads its data grows like this
 	}
 	if f.Detail = "A leak."; f.Confidence != High {
 		f.Detail = "Probably a leak."

@@ -53,8 +53,8 @@ func judgeSpiral(c *Case) Finding {
 
 // crawls is the part of the CPU time from which collections without room slow a program
 // down: a mirror of files that had 7 % of it for 7 collections a second took as long as
-// without a limit; measured spirals took 50 to 70 %.
-const crawls = 0.2
+// without a limit; spirals took 15 to 70 %.
+const crawls = 0.1
 
 // shortestSpiral is how long the collector must have been short of room, in
 // seconds.

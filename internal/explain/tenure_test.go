@@ -1,0 +1,125 @@
+package explain
+
+import (
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// What main's goroutine has in the frame of a function that it called lasts as long as the call.
+func TestAFrameLastsAsLongAsItsCall(t *testing.T) {
+	for _, c := range []struct {
+		frame  string
+		inside []int // goroutines inside main.unpack at looks from 5 s on
+		want   tenure
+	}{
+		{"main.main", []int{1, 1, 1, 1, 1}, lasts},
+		{"main.unpack", []int{1, 1, 1, 1, 1}, lasts},
+		{"main.unpack", []int{1, 0, 1, 1, 1}, passing},
+		{"main.unpack", []int{1, 1}, unknownTenure},
+		{"example.org/shop/cli.Execute", []int{1, 0}, lasts}, // scaffolding, which the line's stacks do not pass
+		{sample.WholeStack, []int{1, 1, 1, 1, 1}, unknownTenure},
+	} {
+		s := newScene()
+		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
+		site.Callers = []Caller{{Function: "main.read", Own: true}, {Function: "main.unpack", Own: true}, {Function: "main.main", Own: true}}
+		for i, n := range c.inside {
+			site.Course = append(site.Course, Stand{At: 5 + float64(i), Calls: []int{0, n, 1}, Goroutines: true})
+		}
+		s.captured(100,
+			sample.HeapPath{Parent: -1, Label: "goroutine runtime.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}},
+			sample.HeapPath{Parent: 0, Label: " in " + c.frame, Retained: 100 * mib})
+		k := &Case{Evidence: s.Evidence, site: site, outcome: Outcome{MomentElapsed: 12}}
+		if got := k.tenureOf(1); got != c.want {
+			t.Errorf("%s, %v: %d, want %d", c.frame, c.inside, got, c.want)
+		}
+	}
+}
+
+// Goroutines that wake up now and then have not waited for long, and yet do not end: their number rose
+// evenly under an even load for longer than any of them could live. Under a load that rises they may end.
+func TestGoroutinesThatWakeUpDoNotEnd(t *testing.T) {
+	for load, want := range map[float64]Class{1: Goroutines, 3: Burst} {
+		s := workScenes["thousands of goroutines that never end"]()
+		s.goroutines(12, 10000, 20000, 30000, 40000)
+		for i := range s.p.Goroutines {
+			s.p.Goroutines[i].Oldest = 2 * time.Second
+		}
+		s.Ticks.Alloc = nil
+		for _, at := range s.Ticks.At {
+			rate := 1.0
+			if at > 15 {
+				rate = load
+			}
+			s.Ticks.Alloc = append(s.Ticks.Alloc, (at+(rate-1)*max(0, at-15))*float64(mib))
+		}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (a.Verdict.Class == Goroutines) != (want == Goroutines) {
+			t.Errorf("load times %.0f: %s: %s", load, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}
+
+// Too few readings rule no growth out.
+func TestALeakThatWasReadTwiceIsNotRuledOut(t *testing.T) {
+	s := newScene()
+	s.noMark()
+	s.cycles(10, 9, 10)
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range a.RuledOut {
+		if r.Class == Leak || r.Class == Backlog {
+			t.Errorf("%s is ruled out: %s", r.Class, r.Reason)
+		}
+	}
+}
+
+// Many collections in a short time make each rise small: a heap that rises at each is not steady.
+func TestARiseInManySmallStepsIsNoSteadyNeed(t *testing.T) {
+	s := newScene()
+	s.heap(230, 240, 245)
+	s.killed()
+	live := make([]float64, 60)
+	for i := range live {
+		live[i] = 120 + 2*float64(i)
+	}
+	s.cycles(3, live...)
+	s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 120, 0)
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Verdict.Class == Baseline {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}
+
+// What grew for a second or two may be a program that loads its data.
+func TestARiseOfASecondIsToldWithLowConfidence(t *testing.T) {
+	s := scenes["slow leak, still running"]()
+	scale := 30.0
+	for i := range s.Ticks.At {
+		s.Ticks.At[i] /= scale
+	}
+	for i := range s.Cycles {
+		s.Cycles[i].At = began.Add(time.Duration(float64(s.Cycles[i].At.Sub(began)) / scale))
+	}
+	s.Moment.At = began.Add(time.Duration(float64(s.Moment.At.Sub(began)) / scale))
+	s.End = began.Add(time.Duration(float64(s.End.Sub(began)) / scale))
+	for i := range s.Events {
+		s.Events[i].At = began.Add(time.Duration(float64(s.Events[i].At.Sub(began)) / scale))
+	}
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Verdict.Class == Leak && a.Verdict.Confidence == High {
+		t.Errorf("%s (%s): %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+	}
+}
