@@ -41,8 +41,8 @@ func TestTheSentenceOfACrashBeginsWithIt(t *testing.T) {
 	s.cycles(20, 10, 10, 10, 10, 10)
 	s.Crash = crashOf(stackOf("runtime.fatalpanic", "runtime.gopanic", "runtime.goPanicIndex", "main.main"), "")
 	a, err := Explain(s.Evidence, nil)
-	if err != nil || !strings.HasPrefix(a.Verdict.Sentence, "shop panicked (index out of range) at ") || a.Crash == nil {
-		t.Errorf("%v: %q", err, a.Verdict.Sentence)
+	if err != nil || !strings.HasPrefix(a.Verdict.Detail, "shop panicked (index out of range) at ") || a.Crash == nil {
+		t.Errorf("%v: %q %q", err, a.Verdict.Detail, a.Verdict.Sentence)
 	}
 	checkAnswer(t, a)
 }

@@ -38,7 +38,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	} else {
 		a.Verdict, facts = inconclusive(c, findings)
 	}
-	if a.Verdict.Class != Healthy || c.Crash != nil { // else its detail says so
+	if a.Verdict.Class != Healthy { // else its detail says so
 		a.Verdict.Sentence = c.crashSentence() + a.Verdict.Sentence
 	}
 	a.Verdict.Sure, a.Outcome.Sentence = sure(&a.Verdict), headline(a.Program, a.Outcome)

@@ -25,6 +25,9 @@ func judgeHealthy(c *Case) Finding {
 	f := Finding{Stance: Speaks, Confidence: High, Facts: []Fact{c.factOutcome()}, Detail: c.endWords() + "Healthy."}
 	if c.crashed() {
 		f.Detail = "Memory was not the cause."
+		if c.Crash != nil {
+			f.Detail = c.Crash.words(c.name()) + " " + f.Detail
+		}
 	}
 	f.Sentence = c.peakSentence()
 	if text, facts := c.mostAllocated(); text != "" {

@@ -77,6 +77,8 @@ func judgeLeak(c *Case) Finding {
 // noLeak is what is said of growth whose evidence does not make a leak, or that no line accounts for.
 func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 	switch {
+	case !c.pressed && c.Crash != nil && c.Crash.Kind == panicked:
+		return silent("a panic ended the program, and memory was not near its limit", facts...), true
 	case w.score < openScore.v() || (c.endedWell() || c.crashed()) && w.score < speakScore.v():
 		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...), true
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():

@@ -52,16 +52,20 @@ func judgeNative(c *Case) Finding {
 	return nativeFound(c, native, grown, known, facts)
 }
 
-// nativeGrows reports whether memory outside Go grew steadily.
+// nativeGrows reports whether memory outside Go grew steadily. A rise of a few seconds is how caches of C
+// code fill: it must fill a part of the limit, too.
 func (c *Case) nativeGrows() bool {
 	grown, ok := c.growsBeside(c.Ticks.Native)
+	if c.outcome.MomentElapsed*(1-warmUp.v()) < longRise.v() && !(c.limit > 0 && grown >= leastGrownOfLimit.v()*float64(c.limit)) {
+		return false
+	}
 	_, v := c.untilMoment(c.Ticks.Native)
 	return ok && grown >= leastGrown.v() && c.nativeWaves(sample.Bytes(v[len(v)-1])) == 0
 }
 
 // growsBeside reports whether a part of the memory other than the heap grew steadily until the moment, also
 // in the last third of the time, and makes most of the growth of all of it; grown is by how much, after
-// the warm-up. A rise of a few seconds is how caches fill and must fill a part of the limit, too.
+// the warm-up.
 func (c *Case) growsBeside(column []float64) (grown float64, ok bool) {
 	if len(column) != len(c.Ticks.At) {
 		return 0, false
@@ -71,11 +75,7 @@ func (c *Case) growsBeside(column []float64) (grown float64, ok bool) {
 	if line.N < int(enoughReadings.v()) || !(line.Low > 0) {
 		return 0, false
 	}
-	rising := c.outcome.MomentElapsed * (1 - warmUp.v())
-	grown = line.Slope * rising
-	if rising < longRise.v() && !(c.limit > 0 && grown >= leastGrownOfLimit.v()*float64(c.limit)) {
-		return grown, false
-	}
+	grown = line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
 	late := v[len(v)-1]-v[nearestTo(at, c.outcome.MomentElapsed*2/3)] >= lateGrowth.v()*grown/3
 	return grown, late && line.Slope >= heldByRoot.v()*c.memoryTrend().Slope
 }

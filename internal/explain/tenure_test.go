@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -121,5 +122,23 @@ func TestARiseOfASecondIsToldWithLowConfidence(t *testing.T) {
 	}
 	if a.Verdict.Class == Leak && a.Verdict.Confidence == High {
 		t.Errorf("%s (%s): %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+	}
+}
+
+// A panic is the cause of its end, whatever the memory did below the limit.
+func TestAPanicBelowTheLimitIsNoLeak(t *testing.T) {
+	s := newScene()
+	s.heap(80, 80, 100)
+	s.charge()
+	s.cycles(20, 10, 20, 30, 40, 50, 60, 70, 80)
+	s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 75, 0)
+	s.ended(2)
+	s.Crash = &Crash{Kind: panicked, Reason: "index out of range", Function: "main.pick", File: "/build/shop/main.go", Line: 23}
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "shop panicked (index out of range) at shop/main.go:23. Memory was not the cause."; a.Verdict.Class == Leak || !strings.HasPrefix(a.Verdict.Detail+" "+a.Verdict.Sentence, want) {
+		t.Errorf("%s: %s %s", a.Verdict.Class, a.Verdict.Detail, a.Verdict.Sentence)
 	}
 }
