@@ -292,12 +292,9 @@ func (c *Case) openCall() float64 {
 	return yes(f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(c.kept.lasting-c.kept.along >= heldByRoot.v() && c.heapAtMoment()))
 }
 
-// heldAtMost is for how long, in seconds, a killed process is held for the capture of its heap.
-const heldAtMost = 0.5
-
 // heapAtMoment reports whether the heap was captured at the moment itself, as at a kill.
 func (c *Case) heapAtMoment() bool {
-	return c.Heap != nil && math.Abs(c.seconds(c.Heap.At)-c.outcome.MomentElapsed) <= heldAtMost
+	return c.Heap != nil && math.Abs(c.seconds(c.Heap.At)-c.outcome.MomentElapsed) <= heldAtMost.v()
 }
 
 // memoryFlat is 1 where the memory that cannot be reclaimed did not grow by a part worth speaking of of
@@ -330,7 +327,7 @@ func (c *Case) unwritten() float64 {
 // isJob reports whether the program came to its end by itself in a time in which slow growth does
 // not show, and served nobody.
 func (c *Case) isJob() bool {
-	return c.endedWell() && !c.Watched && c.Load == "" && c.outcome.Elapsed < longEnough && c.servesAny() != 1 && c.paced() != 1
+	return c.endedWell() && !c.Watched && c.Load == "" && c.outcome.Elapsed < longEnough.v() && c.servesAny() != 1 && c.paced() != 1
 }
 
 // keeps reports whether what is allocated at the line is kept by its nature, as its cause tells,

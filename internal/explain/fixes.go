@@ -151,7 +151,7 @@ func (c *Case) giveBack() string {
 func (c *Case) othersGrew() bool {
 	return slices.ContainsFunc(c.Moment.Processes, func(p sample.ProcessMoment) bool {
 		s, ok := c.Spans[p.Key]
-		return p.Key != c.Subject && anonOf(p)*10 >= c.bound && (!ok || s.Seconds < shortestSteady || s.grew())
+		return p.Key != c.Subject && anonOf(p)*10 >= c.bound && (!ok || s.Seconds < shortestSteady.v() || s.grew())
 	})
 }
 

@@ -32,9 +32,6 @@ type HeldBy struct {
 	path int // of the capture
 }
 
-// heldShare is the part of the live heap from which on a holder explains it.
-const heldShare = 0.5
-
 // keeper is who holds what a line allocated: of the holders the one with most of it.
 // Without a line, or where the capture does not know the lines, the holder of most of the
 // live heap. nil: no heap was captured, none holds much, or the line's memory is under none.
@@ -60,7 +57,7 @@ func (c *Case) keeper(s *Site) *HeldBy {
 				best = i
 			}
 		}
-		if best < 0 || float64(h.Paths[best].Retained) < heldShare*float64(h.LiveBytes) {
+		if best < 0 || float64(h.Paths[best].Retained) < heldByRoot.v()*float64(h.LiveBytes) {
 			return nil
 		}
 	}

@@ -93,7 +93,7 @@ func (c *Case) judgeTogether(need sample.Bytes) Finding {
 		}
 		s, ok := c.Spans[p.Key]
 		switch {
-		case !ok || s.Seconds < shortestSteady:
+		case !ok || s.Seconds < shortestSteady.v():
 			return undecided(float64(need), fmt.Sprintf("whether %s would have kept its size", c.nameOf(p.Key)), c.factShares())
 		case s.grew():
 			return undecided(float64(need), fmt.Sprintf("whether %s would have stopped growing after its rise from %s to %s", c.nameOf(p.Key), size(s.Low), size(s.High)), c.factShares())
@@ -111,10 +111,6 @@ func (c *Case) judgeTogether(need sample.Bytes) Finding {
 	f.Why = []Why{{Text: "each process fits the limit alone; together they leave no room for garbage", Evidence: []string{"shares"}}}
 	return f
 }
-
-// shortestSteady is how long a process must have kept its size, in seconds, to be
-// called steady.
-const shortestSteady = 2
 
 // factShares lists how the charge divides among the processes.
 func (c *Case) factShares() Fact {

@@ -22,22 +22,6 @@ var churnPage = Page{
 	Example: "patterns compiled for every value",
 }
 
-// The least churn to speak of: bytes a second, seconds, collections, one line's part
-// of the bytes, and what that line costs, which is its part of the CPU time that the
-// collector took. A line that is known to do work again that could be done once need
-// not be as fast, as on a machine with little time for it, and not cost as much.
-const (
-	churnRate      = 50 * float64(sample.MiB)
-	churnRateKnown = 5 * float64(sample.MiB)
-	churnSeconds   = 2
-	churnCycles    = 30
-	churnLine      = 0.6
-	churnCost      = 0.2
-	churnCostKnown = 0.05
-	// churnCores is the part of a processor that the collector must take, where no cheaper way is known.
-	churnCores = 0.1
-)
-
 // judgeChurn: the rate of allocation, not what is live, costs CPU or memory.
 func judgeChurn(c *Case) Finding {
 	if c.g == nil {
@@ -57,14 +41,14 @@ func judgeChurn(c *Case) Finding {
 	if why, facts := c.hardlyAllocates(p, facts); why != "" {
 		return minor(why, facts...)
 	}
-	top, least := &c.Allocators[0], churnCost
+	top, least := &c.Allocators[0], churnCost.v()
 	if c.doneAgain() {
-		least = churnCostKnown
+		least = churnCostKnown.v()
 	}
 	if top.Share*p.gcShare() < least {
 		return minor(fmt.Sprintf("GC took about %.0f%% of the CPU time", 100*p.gcShare()), facts...)
 	}
-	if took := p.gcShare() * p.cpu / p.seconds; took < churnCores && !c.doneAgain() {
+	if took := p.gcShare() * p.cpu / p.seconds; took < churnCores.v() && !c.doneAgain() {
 		return minor(fmt.Sprintf("GC took %.0f%% of one processor", 100*took), facts...)
 	}
 	return churnFound(c, p, facts)
@@ -75,11 +59,11 @@ func (c *Case) hardlyAllocates(p pace, facts []Fact) (why string, with []Fact) {
 	switch {
 	case math.IsNaN(p.allocated) || math.IsNaN(p.gcShare()):
 		return "the CPU time of GC was not read", facts
-	case p.rate() < churnRateKnown || p.rate() < churnRate && !c.doneAgain():
+	case p.rate() < churnRateKnown.v() || p.rate() < churnRate.v() && !c.doneAgain():
 		return fmt.Sprintf("the program allocated %s a second", fsize(p.rate())), facts
-	case p.seconds < churnSeconds || p.collections < churnCycles:
+	case p.seconds < churnSeconds.v() || p.collections < churnCycles.v():
 		return fmt.Sprintf("only %.0f GCs ran in %s", p.collections, seconds(p.seconds)), facts
-	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine:
+	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine.v():
 		return "no single line allocates most", facts
 	case !p.profiled(&c.Allocators[0]):
 		return "the last heap profile covers less than half of what was allocated", facts

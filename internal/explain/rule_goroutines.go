@@ -67,7 +67,7 @@ func judgeGoroutines(c *Case) Finding {
 		p.held = max(p.held, c.grewWith())
 	}
 	bytes := float64(p.stacks + p.held)
-	if c.stacksFill() && p.waiting >= fewestPiled {
+	if c.stacksFill() && p.waiting >= int(fewestPiled.v()) {
 		return stacksFound(c, p, facts)
 	}
 	if f, not := c.noPile(p, bytes, facts); not {
@@ -80,7 +80,7 @@ func judgeGoroutines(c *Case) Finding {
 // told from one; bytes is what they and what they hold take.
 func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool) {
 	switch {
-	case p.partly() && (p.read < fewestPiled || p.waiting*2 < p.read):
+	case p.partly() && (p.read < int(fewestPiled.v()) || p.waiting*2 < p.read):
 		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone", p.last, p.read), facts...), true
 	case float64(p.waiting) < 0.5*p.last && !p.partly():
 		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...), true
@@ -88,9 +88,9 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
 	case c.endSoon(p):
 		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...), true
-	case p.span < shortestPile:
+	case p.span < shortestPile.v():
 		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)), facts...), true
-	case p.reason == "IO wait" && p.span < shortestIO:
+	case p.reason == "IO wait" && p.span < shortestIO.v():
 		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)), facts...), true
 	}
 	return Finding{}, false
@@ -174,14 +174,6 @@ func (c *Case) grewWith() sample.Bytes {
 // OOM_REAPER_DELAY), and a starved machine may need longer for the stacks.
 func (p *pile) partly() bool { return float64(p.read)*5 < p.last*4 }
 
-// The shortest rises that tell a leak of goroutines from calls in flight, in
-// seconds. Whoever waits for a peer may wait for long and still be served.
-const (
-	shortestPile = 1.5
-	shortestIO   = 10.0
-	fewestPiled  = 100
-)
-
 // risenGoroutines measures the rise of the number of goroutines up to the moment,
 // and says what speaks against it, "" if nothing does.
 func (c *Case) risenGoroutines() (p pile, reason string) {
@@ -195,10 +187,10 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	low, high := series.Min(n), series.Max(n)
 	p.first, p.last = n[low], n[len(n)-1]
 	grown := p.last - p.first
-	if waves := series.Waves(n, max(fewestPiled/2, 0.2*n[high])); len(waves) > 1 || len(waves) == 1 && waves[0].After != series.None {
+	if waves := series.Waves(n, max(fewestPiled.v()/2, 0.2*n[high])); len(waves) > 1 || len(waves) == 1 && waves[0].After != series.None {
 		return p, fmt.Sprintf("the number of goroutines fell again after %.0f", n[waves[0].Peak])
 	}
-	if grown < fewestPiled || grown < 0.5*p.last {
+	if grown < fewestPiled.v() || grown < 0.5*p.last {
 		return p, fmt.Sprintf("the number of goroutines did not grow (%.0f at first, %.0f at last)", n[0], p.last)
 	}
 	if later, ok := c.fewestLater(); ok && later <= p.first+grown/2 {

@@ -49,7 +49,7 @@ func judgeHealthy(c *Case) Finding {
 	if t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap {
 		f.Confidence = Medium
 	}
-	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough {
+	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough.v() {
 		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
@@ -116,7 +116,7 @@ func (c *Case) crashed() bool {
 // cannot say.
 func (c *Case) mostAllocated() (string, []Fact) {
 	p := c.overall()
-	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate) || p.collections < churnCycles || !p.profiled(c.Half) {
+	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate.v()) || p.collections < churnCycles.v() || !p.profiled(c.Half) {
 		return "", nil
 	}
 	text := fmt.Sprintf("Of the %s allocated in total, %.0f%% came from %s and the functions called there", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))

@@ -20,10 +20,6 @@ var idleHeapPage = Page{
 	Example: "freed memory that Go keeps",
 }
 
-// keptIdle is how long a run must be, in seconds, for idle heap to be called kept:
-// Go gives it back over minutes.
-const keptIdle = 60
-
 // judgeIdleHeap: freed heap that is still resident is what fills the charge.
 func judgeIdleHeap(c *Case) Finding {
 	if c.g == nil {
@@ -39,7 +35,7 @@ func judgeIdleHeap(c *Case) Finding {
 		return silent(fmt.Sprintf("free heap was %s", size(idle)), facts...)
 	case c.pressed && idle < c.live.bytes:
 		return silent(fmt.Sprintf("free heap was %s, the live heap %s", size(idle), size(c.live.bytes)), facts...)
-	case !c.pressed && (idle < 64*sample.MiB || idle < hard/2 || c.outcome.Elapsed < keptIdle):
+	case !c.pressed && (idle < 64*sample.MiB || idle < hard/2 || c.outcome.Elapsed < keptIdle.v()):
 		return minor(fmt.Sprintf("free heap was %s", size(idle)), facts...)
 	}
 	return idleHeapFound(c, idle, facts)

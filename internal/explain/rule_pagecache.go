@@ -42,7 +42,7 @@ func judgePageCache(c *Case) Finding {
 		if cg := c.Moment.Cgroup; cg != nil && cg.Events != nil && cg.Events.Max > 0 {
 			f.Because = append(f.Because, fmt.Sprintf("memory usage hit the limit %d times, and each time the kernel dropped page cache", cg.Events.Max))
 		}
-		if p := c.overall(); p.refaults/p.seconds >= thrashRefaults {
+		if p := c.overall(); p.refaults/p.seconds >= thrashRefaults.v() {
 			f.Facts = append(f.Facts, c.factReclaim(p))
 			f.Why = append(f.Why, Why{Text: fmt.Sprintf("dropped pages were read again, %s a second. A higher limit would save that work", thousands(p.refaults/p.seconds)), Evidence: []string{"reclaim"}})
 		}

@@ -13,7 +13,7 @@ var spiralPage = Page{
 	Truth: "GC runs all the time, because GOMEMLIMIT is too near the live heap. The program is not killed, but crawls.",
 	Looks: []string{
 		"GOMEMLIMIT in force, and the room that each collection left: its goal less what it found live. Below a tenth of the live heap there is next to nothing to allocate before the next one.",
-		"How many collections a second there were, and what part of the CPU time they took: below a fifth of it nothing crawls.",
+		"How many collections a second there were, and what part of the CPU time they took: below a tenth of it nothing crawls.",
 	},
 	Blind: []string{
 		"The runtime measures the time of GC by the clock. On a busy machine that is more than the CPU time, so the share is given as \"about\".",
@@ -41,24 +41,15 @@ func judgeSpiral(c *Case) Finding {
 	facts := []Fact{c.factCollector(), c.factPace(p)}
 	perSecond := p.collections / p.seconds
 	switch {
-	case p.seconds < shortestSpiral:
+	case p.seconds < shortestSpiral.v():
 		return silent(fmt.Sprintf("GC was short of room for only %s", seconds(p.seconds)), facts...)
 	case perSecond < 1 || math.IsNaN(p.gcShare()) && perSecond < 5:
 		return silent(fmt.Sprintf("there were only %s GCs a second", figure(perSecond)), facts...)
-	case p.gcShare() < crawls:
+	case p.gcShare() < crawls.v():
 		return silent(fmt.Sprintf("%s GCs a second left hardly any room, but took only %s", figure(perSecond), p.gcWords()), facts...)
 	}
 	return spiralFound(c, limit, left, live, p, facts)
 }
-
-// crawls is the part of the CPU time from which collections without room slow a program
-// down: a mirror of files that had 7 % of it for 7 collections a second took as long as
-// without a limit; spirals took 15 to 70 %.
-const crawls = 0.1
-
-// shortestSpiral is how long the collector must have been short of room, in
-// seconds.
-const shortestSpiral = 3
 
 // cramped are the most collections in a row that left no more to allocate than a
 // tenth of what they found live.

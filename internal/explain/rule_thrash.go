@@ -20,16 +20,6 @@ var thrashPage = Page{
 	Example: "a program that stands still at its limit",
 }
 
-// The least thrashing to speak of: a second's faults that needed the disk, a
-// second's pages read back, and the part of the time that all tasks waited. And
-// how long the charge must have stood at the limit, in seconds.
-const (
-	thrashFaults   = 50
-	thrashRefaults = 500
-	thrashStalled  = 0.2
-	thrashSeconds  = 5
-)
-
 // judgeThrash: the kernel reclaims at the limit without end, because all but
 // little of the charge cannot be taken back.
 func judgeThrash(c *Case) Finding {
@@ -41,13 +31,13 @@ func judgeThrash(c *Case) Finding {
 	facts := []Fact{c.factReclaim(p)}
 	faults, refaults, stalled := p.faults/p.seconds, p.refaults/p.seconds, p.stalled/p.seconds
 	switch {
-	case p.seconds < thrashSeconds:
+	case p.seconds < thrashSeconds.v():
 		return minor(fmt.Sprintf("memory usage was at its limit for only %s", seconds(p.seconds)))
 	case c.cacheAtPeak() > 0.2*float64(c.limit):
 		return minor(fmt.Sprintf("%s of page cache was left to drop", fsize(c.cacheAtPeak())), facts...)
 	case math.IsNaN(faults) && math.IsNaN(refaults) && math.IsNaN(stalled):
 		return undecided(float64(c.peak), "whether the kernel reclaimed pages all the time", facts...)
-	case !(faults >= thrashFaults) && !(refaults >= thrashRefaults) && !(stalled >= thrashStalled):
+	case !(faults >= thrashFaults.v()) && !(refaults >= thrashRefaults.v()) && !(stalled >= thrashStalled.v()):
 		return silent("hardly any dropped page had to be read again", facts...)
 	case c.outcome.Kernel:
 		return silent("the kernel killed the program", facts...)

@@ -120,9 +120,6 @@ func (c *Case) keptShare() float64 {
 	return max(0, series.Line(at, live).Slope)
 }
 
-// longEnough is the shortest run that is called stable, in seconds.
-const longEnough = 600
-
 func (c *Case) tendency(r Run) Tendency {
 	if c.outcome.Kernel || r.Growth == nil {
 		return TooSoon
@@ -138,7 +135,7 @@ func (c *Case) tendency(r Run) Tendency {
 	switch grown := g.PerHour * r.Seconds / 3600; {
 	case g.Low > 0 && grown > max(4*float64(sample.MiB), typical/10):
 		return Growing
-	case r.Seconds >= longEnough && g.High*day < room:
+	case r.Seconds >= longEnough.v() && g.High*day < room:
 		return Stable
 	}
 	return TooSoon

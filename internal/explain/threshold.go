@@ -63,6 +63,27 @@ const (
 	smallPeak
 	oneInstant
 	passingPart
+	churnRate
+	churnRateKnown
+	churnSeconds
+	churnCycles
+	churnLine
+	churnCost
+	churnCostKnown
+	churnCores
+	shortestPile
+	shortestIO
+	fewestPiled
+	crawls
+	shortestSpiral
+	thrashFaults
+	thrashRefaults
+	thrashStalled
+	thrashSeconds
+	shortestSteady
+	keptIdle
+	heldAtMost
+	longEnough
 )
 
 // thresholds is the table. An origin of "corpus" says that the value was chosen by
@@ -116,6 +137,27 @@ var thresholds = [...]Threshold{
 	one:               {"one", 0.5, "things", "formula: at least one"},
 	none:              {"none", 0.5, "things", "formula: fewer than one"},
 	flatOf:            {"memory.flat_of", 0.25, "of the memory", "corpus"},
+	churnRate:         {"churn.rate", 50 << 20, "bytes a second", "corpus"},
+	churnRateKnown:    {"churn.rate_known", 5 << 20, "bytes a second", "corpus: where a cheaper way is known"},
+	churnSeconds:      {"churn.seconds", 2, "seconds", "corpus"},
+	churnCycles:       {"churn.collections", 30, "collections", "statistics: their rate is known to a fifth"},
+	churnLine:         {"churn.line", 0.6, "of what is allocated", "corpus"},
+	churnCost:         {"churn.cost", 0.2, "of the CPU time", "corpus"},
+	churnCostKnown:    {"churn.cost_known", 0.05, "of the CPU time", "corpus: where a cheaper way is known"},
+	churnCores:        {"churn.cores", 0.1, "cores", "corpus: what the collector must take where no cheaper way is known"},
+	shortestPile:      {"pile.shortest", 1.5, "seconds", "corpus"},
+	shortestIO:        {"pile.shortest_io", 10, "seconds", "corpus: whoever waits for a peer may wait for long and still be served"},
+	fewestPiled:       {"pile.fewest", 100, "goroutines", "corpus"},
+	crawls:            {"spiral.cost", 0.1, "of the CPU time", "corpus: a mirror of files that had 7 % of it took as long as without a limit; spirals took 15 to 70 %"},
+	shortestSpiral:    {"spiral.shortest", 3, "seconds", "corpus"},
+	thrashFaults:      {"thrash.faults", 50, "faults a second", "corpus"},
+	thrashRefaults:    {"thrash.refaults", 500, "refaults a second", "corpus"},
+	thrashStalled:     {"thrash.stalled", 0.2, "of the time", "corpus"},
+	thrashSeconds:     {"thrash.shortest", 5, "seconds", "corpus"},
+	shortestSteady:    {"steady.shortest", 2, "seconds", "corpus"},
+	keptIdle:          {"idle.shortest", 60, "seconds", "runtime: the scavenger gives free heap back over minutes"},
+	heldAtMost:        {"capture.held", 0.5, "seconds", "formula: for how long a killed process is held at most for the capture of its heap"},
+	longEnough:        {"run.stable", 600, "seconds", "corpus"},
 	flatBytes:         {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},
 }
 

@@ -310,7 +310,7 @@ func (c *Case) stackParts(r sample.LedgerRow) []Part {
 		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
 	}
 	c.waiters(&p)
-	if p.waiting < fewestPiled {
+	if p.waiting < int(fewestPiled.v()) {
 		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
 	}
 	first := Part{Row: r.Name, Nature: OfStacks, Bytes: min(r.Bytes, max(p.stacks, r.Bytes*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))), Function: p.at.Func, File: p.at.File, Line: p.at.Line, Count: p.waiting}
