@@ -156,6 +156,9 @@ func (c *Case) canRuleOut(class Class) bool {
 	case c.blind() && (class != PageCache || !c.outcome.Kernel), c.unread() && class != PageCache && class != Shmem:
 		return false
 	}
+	if r, _ := RuleOf(class); r.Rank == growsOn && c.trend().State == NotEnoughData {
+		return false
+	}
 	return !c.otherLanguage() || !ofGo(class)
 }
 

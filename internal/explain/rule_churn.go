@@ -61,6 +61,8 @@ func (c *Case) hardlyAllocates(p pace, facts []Fact) (why string, with []Fact) {
 		return "the CPU time of GC was not read", facts
 	case p.rate() < churnRateKnown.v() || p.rate() < churnRate.v() && !c.doneAgain():
 		return fmt.Sprintf("the program allocated %s a second", fsize(p.rate())), facts
+	case p.collections < churnPace.v()*p.seconds && !c.doneAgain():
+		return fmt.Sprintf("only %s GCs ran a second, so their cost is that of the live heap", figure(p.collections/p.seconds)), facts
 	case p.seconds < churnSeconds.v() || p.collections < churnCycles.v():
 		return fmt.Sprintf("only %.0f GCs ran in %s", p.collections, seconds(p.seconds)), facts
 	case len(c.Allocators) == 0 || c.Allocators[0].Share < churnLine.v():

@@ -34,9 +34,10 @@ var leakEvidence = []clause{
 	under("line.late", lateGrowth, -8, "the line allocated hardly anything at the end"),
 	over("growth.unwatched", isSo, -3, doubtUnread),
 	over("growth.fall", fellBack, -3, "the live heap fell back"),
+	over("growth.gone", fellBack, -8, "most of it was gone soon after"),
 	over("memory.flat", isSo, -4, "resident memory did not grow with the live heap"),
 	over("live.untouched", heldByRoot, -6, "most of that memory was never written"),
-	over("growth.slowing", isSo, -2, doubtSlowing),
+	over("growth.slowing", isSo, -3, doubtSlowing),
 	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
 	over("calls.open", isSo, -2.5, doubtOpenCalls),
 	over("calls.follow", followsCalls, -1, "the memory rose and fell with the number of calls in flight"),
@@ -156,7 +157,7 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
 	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s. %s", c.readings(), c.freedWords()), Evidence: []string{"curve", "site"}}}
-	if g := c.run.Growth; g != nil && g.Low > 0 {
+	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
 		f.Facts = append(f.Facts, c.factRun())
 		f.Why[0] = Why{Text: c.paceWords(g) + ". " + c.freedWords(), Evidence: []string{"curve", "run", "site"}}
 		if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {

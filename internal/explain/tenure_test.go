@@ -104,18 +104,7 @@ func TestARiseInManySmallStepsIsNoSteadyNeed(t *testing.T) {
 // What grew for a second or two may be a program that loads its data.
 func TestARiseOfASecondIsToldWithLowConfidence(t *testing.T) {
 	s := scenes["slow leak, still running"]()
-	scale := 30.0
-	for i := range s.Ticks.At {
-		s.Ticks.At[i] /= scale
-	}
-	for i := range s.Cycles {
-		s.Cycles[i].At = began.Add(time.Duration(float64(s.Cycles[i].At.Sub(began)) / scale))
-	}
-	s.Moment.At = began.Add(time.Duration(float64(s.Moment.At.Sub(began)) / scale))
-	s.End = began.Add(time.Duration(float64(s.End.Sub(began)) / scale))
-	for i := range s.Events {
-		s.Events[i].At = began.Add(time.Duration(float64(s.Events[i].At.Sub(began)) / scale))
-	}
+	s.faster(30)
 	a, err := Explain(s.Evidence, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -140,5 +129,51 @@ func TestAPanicBelowTheLimitIsNoLeak(t *testing.T) {
 	}
 	if want := "shop panicked (index out of range) at shop/main.go:23. Memory was not the cause."; a.Verdict.Class == Leak || !strings.HasPrefix(a.Verdict.Detail+" "+a.Verdict.Sentence, want) {
 		t.Errorf("%s: %s %s", a.Verdict.Class, a.Verdict.Detail, a.Verdict.Sentence)
+	}
+}
+
+// faster lets the run happen in a part of its time.
+func (s *scene) faster(by float64) {
+	sooner := func(at time.Time) time.Time { return began.Add(time.Duration(float64(at.Sub(began)) / by)) }
+	for i := range s.Ticks.At {
+		s.Ticks.At[i] /= by
+	}
+	for i := range s.Cycles {
+		s.Cycles[i].At = sooner(s.Cycles[i].At)
+	}
+	for i := range s.Events {
+		s.Events[i].At = sooner(s.Events[i].At)
+	}
+	s.Moment.At, s.End = sooner(s.Moment.At), sooner(s.End)
+}
+
+// Two seconds without growth are few, however many readings they have.
+func TestARunOfTwoSecondsIsNotHealthyForSure(t *testing.T) {
+	s := scenes["steady and small"]()
+	s.faster(20)
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Verdict.Confidence == High {
+		t.Errorf("%s (%s): %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+	}
+}
+
+// What rose until the peak and was gone soon after is no leak.
+func TestWhatIsGoneAfterThePeakIsNoLeak(t *testing.T) {
+	for gone, want := range map[bool]bool{false: true, true: false} {
+		s := scenes["slow leak, still running"]()
+		if last := s.Cycles[len(s.Cycles)-1]; gone {
+			last.N, last.At, last.Marked = last.N+1, s.Moment.At.Add(time.Second), 8*mib
+			s.Cycles = append(s.Cycles, last)
+		}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (a.Verdict.Class == Leak) != want {
+			t.Errorf("gone %v: %s: %s", gone, a.Verdict.Class, a.Verdict.Sentence)
+		}
 	}
 }

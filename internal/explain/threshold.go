@@ -25,6 +25,7 @@ const (
 	leastGrownOfLimit
 	lateGrowth
 	goneOnGrowing
+	atRest
 	warmUp
 	wrapUp
 	fellBack
@@ -67,6 +68,7 @@ const (
 	churnRateKnown
 	churnSeconds
 	churnCycles
+	churnPace
 	churnLine
 	churnCost
 	churnCostKnown
@@ -99,6 +101,7 @@ var thresholds = [...]Threshold{
 	leastGrownShare:   {"growth.share", 0.05, "of the live heap", "corpus"},
 	leastGrownOfLimit: {"growth.limit", 0.15, "of the limit", "corpus"},
 	lateGrowth:        {"growth.late", 0.3, "of even growth", "corpus"},
+	atRest:            {"growth.rest", 0.1, "of even growth", "corpus"},
 	goneOnGrowing:     {"growth.even", 0.5, "of even growth", "corpus"},
 	warmUp:            {"growth.warm_up", 0.2, "of the run", "corpus"},
 	wrapUp:            {"growth.wrap_up", 0.1, "of the run", "corpus"},
@@ -141,10 +144,11 @@ var thresholds = [...]Threshold{
 	churnRateKnown:    {"churn.rate_known", 5 << 20, "bytes a second", "corpus: where a cheaper way is known"},
 	churnSeconds:      {"churn.seconds", 2, "seconds", "corpus"},
 	churnCycles:       {"churn.collections", 30, "collections", "statistics: their rate is known to a fifth"},
+	churnPace:         {"churn.pace", 10, "collections a second", "corpus: where no cheaper way is known"},
 	churnLine:         {"churn.line", 0.6, "of what is allocated", "corpus"},
 	churnCost:         {"churn.cost", 0.2, "of the CPU time", "corpus"},
 	churnCostKnown:    {"churn.cost_known", 0.05, "of the CPU time", "corpus: where a cheaper way is known"},
-	churnCores:        {"churn.cores", 0.1, "cores", "corpus: what the collector must take where no cheaper way is known"},
+	churnCores:        {"churn.cores", 0.1, "cores", "corpus: what GC must take where no cheaper way is known"},
 	shortestPile:      {"pile.shortest", 1.5, "seconds", "corpus"},
 	shortestIO:        {"pile.shortest_io", 10, "seconds", "corpus: whoever waits for a peer may wait for long and still be served"},
 	fewestPiled:       {"pile.fewest", 100, "goroutines", "corpus"},

@@ -88,6 +88,18 @@ func (c *Case) readEnough() bool {
 	return r.n >= int(fewestReadings.v()) || r.all >= int(fewestReadings.v()) && !(r.grown > 0 && r.material())
 }
 
+// stillOpenEnd reports whether so short a time was seen that a pause is no end: neither the live heap nor
+// what the blamed line allocates had come to rest.
+func (c *Case) stillOpenEnd() bool {
+	return c.tooShort() && !(c.rise.late < atRest.v()) && !(c.lineLate() < lateGrowth.v())
+}
+
+// tooShort reports whether less time was seen after the warm-up than a rise must take.
+func (c *Case) tooShort() bool { return c.outcome.Elapsed-c.rise.from < shortestRise.v() }
+
+// wouldDouble reports whether it rose steadily, at a pace that would double the live heap within a minute.
+func (r *rise) wouldDouble() bool { return r.mono && r.grown > 0 && r.low*60 > r.last }
+
 // material reports whether it changed by enough to speak of.
 func (r *rise) material() bool {
 	return math.Abs(r.grown) > max(leastGrown.v(), flatShare.v()*r.last)
@@ -128,6 +140,12 @@ func (c *Case) heapTrend() Trend {
 	if t.State == NotEnoughData {
 		t.Needs = c.enoughWords()
 		t.Why = fmt.Sprintf("the live heap grew by %s between readings that are too few to tell whether that continues", fsize(r.grown))
+		switch {
+		case r.n >= int(enoughReadings.v()) && c.tooShort():
+			t.Why = fmt.Sprintf("the live heap grew by %s in %s, which is too short to tell whether that continues", fsize(r.grown), seconds(t.Seconds))
+		case r.n >= int(enoughReadings.v()):
+			t.Why = fmt.Sprintf("the live heap grew by %s in %s, but too unevenly to tell whether that continues", fsize(r.grown), seconds(t.Seconds))
+		}
 	}
 	return t
 }
@@ -137,11 +155,11 @@ func (c *Case) heapState() TrendState {
 	r := &c.rise
 	late, material, fell := !(c.late() < lateGrowth.v()), r.material(), r.fall >= fellBack.v()
 	switch {
-	case material && r.low > 0 && late && !(c.lineLate() < lateGrowth.v()) && !fell:
+	case material && r.low > 0 && late && !(c.lineLate() < lateGrowth.v()) && !fell && !(c.gone() >= fellBack.v()):
 		return TrendGrowing
-	case r.returns > 0 || material && fell:
+	case r.returns > 0 || material && (fell || c.gone() >= fellBack.v()):
 		return ComesAndGoes
-	case material && r.grown > 0 && !(r.low > 0) && late:
+	case material && r.grown > 0 && (!(r.low > 0) && late || c.stillOpenEnd()), !material && r.wouldDouble() && c.tooShort():
 		return NotEnoughData
 	}
 	return TrendFlat
