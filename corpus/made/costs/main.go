@@ -1,4 +1,4 @@
-// Costs caches rendered pages in a ristretto cache of at most 16 MiB, and says of
+// Costs caches rendered pages in a ristretto cache of at most 2 MiB, and says of
 // each page that its cost is 1: for the cache these are millions of pages.
 // Repaired, the cost is the page's length.
 package main
@@ -20,7 +20,7 @@ type site struct {
 func main() {
 	f := frame.Parse()
 	pages, err := ristretto.NewCache(&ristretto.Config[string, []byte]{
-		NumCounters: 100_000, MaxCost: 16 << 20, BufferItems: 64,
+		NumCounters: 100_000, MaxCost: 2 << 20, BufferItems: 64,
 	})
 	if err != nil {
 		log.Fatal(err)

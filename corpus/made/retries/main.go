@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"container/heap"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -71,6 +72,7 @@ func (d *dispatcher) again(now time.Time) {
 func (d *dispatcher) deliver(one *delivery) {
 	answer, err := http.Post(one.to, "application/json", bytes.NewReader(one.body))
 	if err == nil {
+		io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode < 300 {
 			return
