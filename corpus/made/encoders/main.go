@@ -60,7 +60,7 @@ func clicks(size int) []byte {
 
 func (a *archive) store(tenant string, events []byte) {
 	e := a.encoder(tenant)
-	e.Reset(&a.written) // truth: allocates
+	e.Reset(&a.written)                                            // truth: allocates
 	if _, err := io.Copy(e, bytes.NewReader(events)); err != nil { // truth: allocates
 		log.Fatal(err)
 	}
