@@ -6,25 +6,25 @@ import "math/rand/v2"
 // answers were not looked at while they were written.
 var services = []*family{
 	// The registry holds the label, which is as long as what a client sent.
-	with(small, leak("labels", "latency", "HistogramVec", "metricMap", "metrics", "prometheus")),
+	litters(with(small, leak("labels", "latency", "HistogramVec", "metricMap", "metrics", "prometheus"))),
 	leak("afterfunc", "cancelCtx", "context", "afterFunc", "children"),
 	// What nobody takes out any more waits in a queue: both are true.
 	queues(leak("hub", "clients", "queue", "hub")),
-	queues(with(large, leak("retries", "waiting", "schedule", "dispatcher"))),
+	litters(queues(with(large, leak("retries", "waiting", "schedule", "dispatcher")))),
 	leak("orderids", "seen", "desk"),
 	leak("expiry", "leases", "btree", "BTree", "store"),
 	leak("tokens", "items", "cache", "verifier"),
 	leak("costs", "pages", "ristretto", "store", "shardedMap", "lockedMap"),
 	with(large, leak("cronjobs", "jobs", "cron", "Cron", "entries", "service")),
-	with(large, leak("regexcache", "compiled", "searcher")),
+	litters(with(large, leak("regexcache", "compiled", "searcher"))),
 
 	waits("flights", "main.(*database).query", "main.(*front).customer"),
 	waits("hedged", "main.(*balancer).get"),
 
 	leak("encoders", "encoders", "archive", "zstd"),
 	// The types are kept by reflect, what it knows of their fields by encoding/json.
-	with(medium, leak("schemas", "reflect", "structLookupCache", "fieldCache", "encoding/json", "ptrMap")),
-	with(medium, leak("rpcpending", "pending", "rpc.Client", "caller")),
+	litters(with(medium, leak("schemas", "reflect", "structLookupCache", "fieldCache", "encoding/json", "ptrMap"))),
+	litters(with(medium, leak("rpcpending", "pending", "rpc.Client", "caller"))),
 	leak("autocomplete", "root", "next", "node", "index"),
 	leak("seenset", "seen", "ingester"),
 	// The goroutines are net/http's, which was started by no line of the program's;
@@ -33,9 +33,9 @@ var services = []*family{
 		classes: func(r *run) []string { return append(leaks("goroutine-leak")(r), "leak") },
 		holder:  []string{"persistConn", "Transport", "net/http", "newClient", "(*crawler).fetch"}},
 
-	{name: "bigjson", shape: documents, classes: spikes, trend: "comes-and-goes"},
-	{name: "exports", shape: oneValue, classes: spikes, trend: "comes-and-goes"},
-	{name: "thumbnails", shape: pictures, classes: spikes, trend: "comes-and-goes"},
+	{name: "bigjson", shape: documents, classes: firsts, trend: "comes-and-goes"},
+	{name: "exports", shape: oneValue, classes: firsts, trend: "comes-and-goes"},
+	{name: "thumbnails", shape: pictures, classes: firsts, trend: "comes-and-goes"},
 	// One that was killed in the outage was not seen to send the rest.
 	{name: "outage", shape: outages, trend: "comes-and-goes", holder: []string{"batch", "exporter"}, classes: func(r *run) []string {
 		all := pressed(r, append(spikes(r), "backlog"))
@@ -88,6 +88,29 @@ func with(shape func(*run, *rand.Rand), f *family) *family {
 func queues(f *family) *family {
 	f.classes = func(r *run) []string { return append(leaks("leak")(r), "backlog") }
 	return f
+}
+
+// litters accepts of f, which makes garbage too, what is as true where the steady
+// part and the collector's room over it pass the limit without the fault.
+func litters(f *family) *family {
+	classes := f.classes
+	f.classes = func(r *run) []string {
+		all := classes(r)
+		if r.LimitKind == "killed" && float64(r.behind())*r.headroom() >= float64(r.Limit) {
+			all = append(all, "gc-unaware")
+		}
+		return all
+	}
+	return f
+}
+
+// firsts is spikes where the first one of all kills: that the program needs more
+// than its limit is as true then.
+func firsts(r *run) []string {
+	if r.LimitKind == "killed" {
+		return []string{"burst", "baseline"}
+	}
+	return spikes(r)
 }
 
 // waits is a family of goroutines that wait for ever; at are functions that they
