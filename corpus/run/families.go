@@ -1,7 +1,13 @@
 package main
 
-// families are all that there are. A new one is a folder in made and a row here.
-var families = []*family{
+import "slices"
+
+// families are all that there are. A new one is a folder in made and a row in one
+// of these tables.
+var families = slices.Concat(mechanisms, services)
+
+// mechanisms are programs that have a fault and little else.
+var mechanisms = []*family{
 	leak("globalmap", "sessions"),
 	leak("slicehead", "journal", "all"),
 	leak("cacheunbound", "entries"),

@@ -87,9 +87,9 @@ func TestEveryRunIsBoundedAndItsLimitMeansWhatItIsCalled(t *testing.T) {
 
 func TestARepairedProgramIsAtRestAfterAQuarterOfItsTime(t *testing.T) {
 	for seed := range uint64(40) {
-		for _, f := range families[:len(families)/2] {
+		for _, f := range families {
 			r := newRun(seed, f, 1)
-			if r.Total == 0 && r.Rate > 0 && r.Unit < 64<<10 && 500*int64(r.Unit) > r.made()/4+500 {
+			if f.trend == "growing" && r.Total == 0 && r.Rate > 0 && r.Unit < 64<<10 && 500*int64(r.Unit) > r.made()/4+500 {
 				t.Errorf("500 pieces are not made in time: %s", r.summary())
 			}
 		}
