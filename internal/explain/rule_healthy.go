@@ -76,6 +76,8 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 	switch {
 	case c.endedWell() && c.hardPeak() <= smallPeak.v():
 		f.Because = []string{"the program ended by itself and used little memory"}
+	case c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.limit == 0:
+		f.Because = []string{"the job finished"}
 	case c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.neverShort():
 		f.Because = []string{"the job finished with room to spare"}
 	default:

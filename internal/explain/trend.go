@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/series"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -41,7 +42,7 @@ type Trend struct {
 	Why   string `json:"why"`
 	Needs string `json:"needs"`
 
-	last float64
+	first, last float64 // bytes: of all readings, those of the warm-up with them
 }
 
 // trendAnswer is the trend without what is no number.
@@ -136,6 +137,9 @@ func (c *Case) heapTrend() Trend {
 		low, high := g.Low/60, g.High/60
 		t.PerMinute, t.Low, t.High = g.PerHour/60, &low, &high
 	}
+	if len(c.curve.points) > 0 {
+		t.first = c.curve.points[0].live
+	}
 	t.State = c.heapState()
 	if t.State == NotEnoughData {
 		t.Needs = c.enoughWords()
@@ -168,6 +172,9 @@ func (c *Case) heapState() TrendState {
 func (c *Case) memoryOnly() Trend {
 	line := c.memoryTrend()
 	t := Trend{Of: ofMemory, Readings: line.N, Seconds: c.outcome.Elapsed * (1 - warmUp.v()), State: TrendFlat, last: c.hardPeak()}
+	if hard := c.hard(); series.Min(hard) != series.None {
+		t.first = hard[series.Min(hard)]
+	}
 	if line.N < int(fewestReadings.v()) || math.IsNaN(line.Slope) {
 		t.State, t.Why = NotEnoughData, "memory was "+readTimes(line.N)
 		return t
@@ -187,13 +194,24 @@ func (c *Case) memoryOnly() Trend {
 func (t *Trend) words() string {
 	switch t.State {
 	case TrendGrowing:
-		return fmt.Sprintf("the %s grew by %s until the end, at %s a minute", t.Of, fsize(t.GrownBytes), fsize(t.PerMinute))
+		return fmt.Sprintf("%s grew by %s until the end, at %s a minute", t.subject(), fsize(t.GrownBytes), fsize(t.PerMinute))
 	case ComesAndGoes:
-		return fmt.Sprintf("the %s rose and fell (%s at the end)", t.Of, fsize(t.last))
+		return fmt.Sprintf("%s rose and fell (%s at the end)", t.subject(), fsize(t.last))
 	case TrendFlat:
-		return fmt.Sprintf("the %s did not grow (%s at the end)", t.Of, fsize(t.last))
+		if t.last > 2*t.first+leastGrown.v() {
+			return fmt.Sprintf("%s stopped growing (%s at the end)", t.subject(), fsize(t.last))
+		}
+		return fmt.Sprintf("%s did not grow (%s at the end)", t.subject(), fsize(t.last))
 	}
 	return t.Why
+}
+
+// subject is what the trend is of, as the subject of a sentence.
+func (t *Trend) subject() string {
+	if t.Of == ofMemory {
+		return ofMemory
+	}
+	return "the " + t.Of
 }
 
 func (t *Trend) readingWords() string {
