@@ -25,7 +25,7 @@ const (
 	leastGrownOfLimit
 	lateGrowth
 	goneOnGrowing
-	atRest
+	cameToRest
 	warmUp
 	wrapUp
 	fellBack
@@ -101,7 +101,7 @@ var thresholds = [...]Threshold{
 	leastGrownShare:   {"growth.share", 0.05, "of the live heap", "corpus"},
 	leastGrownOfLimit: {"growth.limit", 0.15, "of the limit", "corpus"},
 	lateGrowth:        {"growth.late", 0.3, "of even growth", "corpus"},
-	atRest:            {"growth.rest", 0.1, "of even growth", "corpus"},
+	cameToRest:        {"growth.rest", 0.1, "of even growth", "corpus"},
 	goneOnGrowing:     {"growth.even", 0.5, "of even growth", "corpus"},
 	warmUp:            {"growth.warm_up", 0.2, "of the run", "corpus"},
 	wrapUp:            {"growth.wrap_up", 0.1, "of the run", "corpus"},

@@ -92,7 +92,7 @@ func (c *Case) readEnough() bool {
 // stillOpenEnd reports whether so short a time was seen that a pause is no end: neither the live heap nor
 // what the blamed line allocates had come to rest.
 func (c *Case) stillOpenEnd() bool {
-	return c.tooShort() && !(c.rise.late < atRest.v()) && !(c.lineLate() < lateGrowth.v())
+	return c.tooShort() && !(c.rise.late < cameToRest.v()) && !(c.lineLate() < lateGrowth.v())
 }
 
 // tooShort reports whether less time was seen after the warm-up than a rise must take.
