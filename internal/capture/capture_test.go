@@ -26,11 +26,11 @@ type fake struct {
 
 	full, dense, resting, dozed int
 
-	deaf        bool
-	stirred     chan struct{}
-	captured    []sample.MomentKind
-	at          []time.Duration
-	profiles    int
+	deaf     bool
+	stirred  chan struct{}
+	captured []sample.MomentKind
+	at       []time.Duration
+	profiles int
 }
 
 func newFake(usage func(time.Duration) sample.Bytes) *fake {

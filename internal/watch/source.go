@@ -49,6 +49,9 @@ type Options struct {
 	// Narrow traces no more than one thread of a Go program: for programs that
 	// are not ours (lastbreath.Never).
 	Narrow bool
+	// Kin, if set, tells who was started by whom, for all sources of a watcher: without it
+	// each looks through the threads of its own programs.
+	Kin *procfs.Kin
 	// Alone watches what is attached to without what it starts.
 	Alone bool
 	// EnableRunning switches the heap profile on, by a write into its memory, in
