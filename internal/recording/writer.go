@@ -37,6 +37,7 @@ type Writer struct {
 	last   int64   // time of the last point
 	points []*held // points[:queued] wait for the next commit
 	queued int
+	resting
 
 	process   map[sample.ProcessKey]*processState
 	framed    []*processState // those with a key frame, oldest first
