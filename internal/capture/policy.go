@@ -210,7 +210,7 @@ func (p *policy) due(now time.Time) string {
 	case p.allowance <= 0:
 		return ""
 	case spare && p.calmDue(now):
-		p.calmStep = min(2*p.calmStep, restMoment)
+		p.calmStep = min(p.calmGrowth(now)*p.calmStep, restMoment)
 		p.nextCalm = now.Add(p.calmStep)
 		p.profiled(now)
 		p.keptMax = max(p.keptMax, p.use)
@@ -234,6 +234,14 @@ func (p *policy) calmDue(now time.Time) bool {
 		p.nextCalm, p.calmStep = p.nextCalm.Add(calmLast-p.calmStep), calmLast
 	}
 	return !now.Before(p.nextCalm)
+}
+
+// calmGrowth is by how much the calm rhythm slows: by more where there is nothing new to see.
+func (p *policy) calmGrowth(now time.Time) time.Duration {
+	if p.rests(now) {
+		return restGrowth
+	}
+	return 2
 }
 
 // profileDue: the rhythm is slower while nothing moves, as a profile of very many

@@ -35,6 +35,7 @@ const (
 const (
 	restMoment  = 8 * time.Minute
 	restProfile = 5 * time.Minute
+	restGrowth  = 4 // times as long after each moment, instead of twice
 )
 
 // figures are what of a point tells whether anything moves: sums over the processes.

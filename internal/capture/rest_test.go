@@ -73,7 +73,7 @@ func TestMomentsOfARestAreFewAndOfALifeAreNot(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := f.count(sample.MomentCalm)
-			if name == "at rest" && (n < 10 || n > 20) || name == "moving" && n < 55 {
+			if name == "at rest" && (n < 8 || n > 20) || name == "moving" && n < 55 {
 				t.Errorf("%s: %d calm moments in an hour", name, n)
 			}
 		}

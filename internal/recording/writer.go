@@ -107,7 +107,7 @@ func Create(path string, meta Meta) (*Writer, error) {
 
 // create writes the schema and the meta rows, turns to WAL, and takes the lock.
 func (w *Writer) create() (err error) {
-	if w.zstd, err = newEncoder(); err != nil {
+	if w.zstd, err = encoder(); err != nil {
 		return err
 	}
 	w.db, err = openDatabase(w.path, "mode=rw",
