@@ -16,7 +16,7 @@ const (
 	restEvery = time.Second
 	restAfter = 3 * time.Second
 	restDeaf  = 250 * time.Millisecond
-	restFlush = 10 * time.Second // how much of a rest a killed watcher loses
+	restFlush = 30 * time.Second // how much of a rest a killed watcher loses
 )
 
 // What is no move within a second: bytes of what cannot be reclaimed, of the whole charge

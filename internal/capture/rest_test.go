@@ -18,8 +18,8 @@ func TestAProgramAtRestIsSeenOnceASecond(t *testing.T) {
 		if f.full < 29 || f.full > 40 || f.resting < 50 || f.resting > 60 || f.dense != 0 {
 			t.Errorf("%d full, %d resting and %d dense points in a minute, want 30, 57 and 0", f.full, f.resting, f.dense)
 		}
-		if c.points != f.full+f.resting || c.flushes > 12 {
-			t.Errorf("%d points and %d flushes kept, want all, and one flush in ten seconds of rest", c.points, c.flushes)
+		if c.points != f.full+f.resting || c.flushes > 8 {
+			t.Errorf("%d points and %d flushes kept, want all, and one flush in half a minute of rest", c.points, c.flushes)
 		}
 	})
 }

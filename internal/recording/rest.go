@@ -21,7 +21,7 @@ type resting struct {
 }
 
 // restSync bounds how long a point waits that says nothing new, should nobody call Flush.
-const restSync = 15 * time.Second
+const restSync = time.Minute
 
 // rests takes in a point that says nothing new, and reports whether it was one.
 func (w *Writer) rests(p *sample.Point) bool {
@@ -35,7 +35,7 @@ func (w *Writer) rests(p *sample.Point) bool {
 		host, pressure = opt(seen.Host), opt(seen.Pressure)
 	}
 	h := w.hold(p)
-	if h.seen.Host == nil && host.OK {
+	if host.OK && (h.seen.Host == nil || host.V.Available < h.seen.Host.Available) { // the least
 		h.seen.Host = keep(&h.host, &host.V)
 	}
 	if h.seen.Pressure == nil && pressure.OK {

@@ -195,7 +195,10 @@ func (w *Writer) flush() error {
 	if err := w.writePoints(); err != nil {
 		return err
 	}
-	return w.commit()
+	if err := w.commit(); err != nil || !w.resting.known {
+		return err
+	}
+	return w.run("PRAGMA shrink_memory") // of a hundred recordings that rest the caches would add up
 }
 
 // Close commits, marks the recording as finished and leaves a single file. After

@@ -10,6 +10,7 @@ type doze struct {
 	stirred chan struct{}
 	rise    *cgroup.Rise // nil: none is asked for
 	deaf    bool         // the kernel does not tell
+	read    bool         // executables may have been read since the last rest
 }
 
 // The charge may rise by an eighth of what is left to the limit, or of itself where there is
@@ -27,6 +28,7 @@ func (s *Source) Stirred() <-chan struct{} { return s.doze.stirred }
 func (s *Source) Doze() (hears bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forgetFiles()
 	g, d := s.account.group, &s.doze
 	if g == nil || d.deaf {
 		return !d.deaf
@@ -54,6 +56,20 @@ func (s *Source) Doze() (hears bool) {
 		ring(d.stirred)
 	}
 	return true
+}
+
+// forgetFiles takes the pages of executables out of our resident set that a moment or a
+// profile has read since the last rest.
+func (s *Source) forgetFiles() {
+	if !s.doze.read {
+		return
+	}
+	s.doze.read = false
+	for _, p := range s.order {
+		if p.symbols != nil {
+			p.symbols.Release()
+		}
+	}
 }
 
 func (d *doze) close() {

@@ -115,6 +115,7 @@ func (s *Source) Profile() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
+	s.doze.read = true
 	for _, p := range s.order {
 		if p.held || !p.alive {
 			continue
