@@ -78,7 +78,7 @@ capabilities: the kernel ignores them in a traced program.`,
 	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
 	flags.DurationVar(&f.runFor, "for", 0, "end the watch after this time; the programs keep running")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write, of one PID, cgroup or container (default: a new one in the state directory)")
-	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory is stable (up to 1000 near the limit)")
+	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
 	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "enable heap profiling in a program that runs without it, by one write into its memory")
 	flags.BoolVar(&f.figuresAlone, "rss-only", false, "without permission to read the memory of a program, record its RSS and cgroup usage only")
 	formerly(flags, &f.figuresAlone, "figures-alone")

@@ -259,7 +259,7 @@ func (f *follower) tellCrowd(found int) {
 // forbidden.
 func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey]error) error {
 	if f.all {
-		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core, and 2 MiB of memory on top of the first 20 MiB", f.atMost, f.rate, 0.05*float64(f.rate))
+		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core while it moves and a hundredth of a percent at rest, and 1 MiB of memory on top of the first 30 MiB", f.atMost, f.rate, 0.05*float64(f.rate))
 		if n := finder.Hidden(); n > 0 {
 			f.status.say("skipped %d processes owned by other users, which may be Go programs (seeing them needs root)", n)
 		}
