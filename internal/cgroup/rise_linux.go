@@ -24,7 +24,7 @@ func (c *Cgroup) OnRise(at sample.Bytes, tell func()) (*Rise, error) {
 	told := os.NewFile(uintptr(fd), "eventfd")
 	wish := fmt.Sprintf("%d %d %d", fd, int(c.files.usage), at)
 	if err := writeOnce(c.Dir+"/cgroup.event_control", wish); err != nil {
-		told.Close()
+		_ = told.Close() // nothing was written
 		return nil, fmt.Errorf("be told of the charge of %s: %w", c.Path, errors.Join(errors.ErrUnsupported, err))
 	}
 	go func() {
@@ -36,7 +36,7 @@ func (c *Cgroup) OnRise(at sample.Bytes, tell func()) (*Rise, error) {
 			tell()
 		}
 	}()
-	return &Rise{At: at, stop: func() { told.Close() }}, nil
+	return &Rise{At: at, stop: func() { _ = told.Close() }}, nil
 }
 
 // writeOnce writes by one call, as the kernel's files want it.

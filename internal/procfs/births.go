@@ -44,7 +44,7 @@ func (b *Births) Any() bool {
 // Close closes the file.
 func (b *Births) Close() {
 	if b.file != nil {
-		b.file.Close()
+		_ = b.file.Close() // it was only read
 		b.file = nil
 	}
 }

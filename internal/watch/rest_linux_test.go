@@ -17,7 +17,6 @@ import (
 // sleeper is one program that rests, wakes and is killed by its limit.
 type sleeper struct {
 	kept
-	key     sample.ProcessKey
 	rested  chan struct{} // closed at its first look at rest
 	woken   bool
 	onClimb int // points between its waking and its death
