@@ -23,6 +23,9 @@ const (
 	Full Depth = iota
 	// Dense reads the charge alone: some microseconds, for a thousand a second.
 	Dense
+	// Resting is Full of programs that rest: what has not changed since the last look may
+	// be taken from there, and what seldom matters is read seldom.
+	Resting
 )
 
 // Source is programs seen from outside. Its methods are called by one goroutine.
@@ -42,6 +45,11 @@ type Source interface {
 	Wake() <-chan struct{}
 	// Done is closed when the last process is gone.
 	Done() <-chan struct{}
+	// Doze is told that nothing moves and the next look is late. It says whether Stirred
+	// will be sent on should memory grow meanwhile.
+	Doze() (hears bool)
+	// Stirred is sent on where memory has grown during a rest.
+	Stirred() <-chan struct{}
 }
 
 // Sink keeps what was seen. It is called by one goroutine and copies what it
@@ -80,7 +88,7 @@ type Loop struct {
 	processor func() time.Duration
 }
 
-// flushEvery bounds what a killed watcher loses.
+// flushEvery bounds what a killed watcher loses, but of a rest (restFlush).
 const flushEvery = time.Second
 
 // Run watches until the source is done or ctx ends, and hands over what is left.
@@ -113,13 +121,15 @@ func (l *Loop) Run(ctx context.Context) error {
 			l.collect()
 			l.keep(l.Sink.Flush) // whoever asked reads it
 			continue
+		case <-l.Source.Stirred():
+			l.policy.rest.stir(time.Now())
 		case <-alarm.C:
 		}
 		next, err := l.tick()
 		if err != nil {
 			return errors.Join(err, l.finish(""))
 		}
-		if now := time.Now(); now.Sub(lastFlush) >= flushEvery {
+		if now := time.Now(); now.Sub(lastFlush) >= l.policy.flushEvery(now) {
 			lastFlush = now
 			l.keep(l.Sink.Flush)
 		}
@@ -131,13 +141,13 @@ func (l *Loop) Run(ctx context.Context) error {
 func (l *Loop) tick() (time.Duration, error) {
 	start := time.Now()
 	depth := l.policy.depth(start)
-	l.point.At = start
+	l.point.At, l.point.Resting = start, depth == Resting
 	if err := l.Source.Tick(&l.point, depth); err != nil {
 		return 0, fmt.Errorf("watch: %w", err)
 	}
 	l.collect() // a program is told before its points
 	l.keep(func() error { return l.Sink.Point(&l.point) })
-	if depth == Full && l.OnPoint != nil {
+	if depth != Dense && l.OnPoint != nil {
 		l.OnPoint(&l.point)
 	}
 	l.policy.observe(&l.point, depth)
@@ -149,6 +159,9 @@ func (l *Loop) tick() (time.Duration, error) {
 		l.capture(sample.MomentKind(what))
 	}
 	l.collect()
+	if depth != Dense && l.policy.rests(start) {
+		l.policy.rest.deaf = !l.Source.Doze()
+	}
 	return l.policy.wait(start, time.Now()), nil
 }
 
@@ -169,7 +182,7 @@ func (l *Loop) finish(kind sample.MomentKind) error {
 	if kind != "" {
 		l.Source.Capture(kind)
 	}
-	l.point.At = time.Now()
+	l.point.At, l.point.Resting = time.Now(), false
 	err := l.Source.Tick(&l.point, Full)
 	l.collect()
 	if err == nil {

@@ -24,20 +24,27 @@ type fake struct {
 	cgroup sample.Cgroup
 	stat   sample.CgroupStat
 
-	full, dense int
-	captured    []sample.MomentKind
-	at          []time.Duration
-	profiles    int
+	full, dense, resting, dozed int
+
+	deaf     bool
+	stirred  chan struct{}
+	captured []sample.MomentKind
+	at       []time.Duration
+	profiles int
 }
 
 func newFake(usage func(time.Duration) sample.Bytes) *fake {
-	return &fake{start: time.Now(), usage: usage, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	return &fake{start: time.Now(), usage: usage, done: make(chan struct{}), wake: make(chan struct{}, 1), stirred: make(chan struct{}, 1)}
 }
 
 func (f *fake) Tick(p *sample.Point, d Depth) error {
 	f.cgroup = sample.Cgroup{Usage: f.usage(time.Since(f.start)), Limit: f.limit}
-	if d == Full {
-		f.full++
+	if d != Dense {
+		if d == Full {
+			f.full++
+		} else {
+			f.resting++
+		}
 		f.stat = sample.CgroupStat{Anon: f.cgroup.Usage.Sub(f.cache), PageCache: f.cache}
 		f.cgroup.Stat = &f.stat
 	} else {
@@ -57,6 +64,11 @@ func (f *fake) Profile()              { f.profiles++ }
 func (f *fake) Collect(Sink) error    { return nil }
 func (f *fake) Wake() <-chan struct{} { return f.wake }
 func (f *fake) Done() <-chan struct{} { return f.done }
+func (f *fake) Doze() bool {
+	f.dozed++
+	return !f.deaf
+}
+func (f *fake) Stirred() <-chan struct{} { return f.stirred }
 func (f *fake) count(k sample.MomentKind) (n int) {
 	for _, c := range f.captured {
 		if c == k {
@@ -97,9 +109,14 @@ func constant(b sample.Bytes) func(time.Duration) sample.Bytes {
 	return func(time.Duration) sample.Bytes { return b }
 }
 
-func TestACalmProgramIsSeenTenTimesASecond(t *testing.T) {
+// swaying is a charge that moves by two MiB each second.
+func swaying(d time.Duration) sample.Bytes {
+	return 200*sample.MiB + 2*sample.MiB*sample.Bytes(int(d/time.Second)%2)
+}
+
+func TestAProgramThatMovesIsSeenTenTimesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, c := newFake(constant(50*sample.MiB)), &counter{}
+		f, c := newFake(swaying), &counter{}
 		if err := watch(t, f, c, 10*time.Second); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +235,7 @@ func TestAMachineTooBusyForUsDoesNotHideThePeak(t *testing.T) {
 
 func TestAFullDiskEndsTheRecordingNotTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, c := newFake(constant(50*sample.MiB)), &counter{failAfter: 10}
+		f, c := newFake(swaying), &counter{failAfter: 10}
 		told := 0
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()

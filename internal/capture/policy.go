@@ -14,7 +14,7 @@ const (
 	profileEvery = 5 * time.Second        // rhythm of heap profiles while memory moves
 	profileStill = 15 * time.Second       // and while it does not
 	calmFirst    = 500 * time.Millisecond // first calm moment; then twice as long each
-	calmLast     = time.Minute            // the calm rhythm that is reached
+	calmLast     = time.Minute            // the calm rhythm that is reached, but at rest
 	growthEvery  = 5 * time.Second        // at most one growth moment in this time
 	fullEvery    = 50 * time.Millisecond  // full ticks while dense ones run
 	rateWindow   = 200 * time.Millisecond // growth is measured over at least this
@@ -67,6 +67,8 @@ type policy struct {
 
 	allowance time.Duration // of time for moments
 	paidAt    time.Time
+
+	rest rest
 }
 
 func newPolicy(calmHz, maxHz int) policy {
@@ -80,8 +82,15 @@ func newPolicy(calmHz, maxHz int) policy {
 	return policy{calm: calm, fastest: min(calm, time.Second/time.Duration(maxHz)), allowance: momentBurst, calmStep: calmFirst}
 }
 
-// depth is Full in calm and at least each fullEvery; Dense between.
+// depth is Full in calm and at least each fullEvery, Dense between. At rest it is Resting
+// once in restEvery.
 func (p *policy) depth(now time.Time) Depth {
+	if p.rests(now) {
+		if p.rest.deaf && p.limit.OK && now.Sub(p.lastFull) < restEvery-restDeaf/2 {
+			return Dense
+		}
+		return Resting
+	}
 	if p.interval() >= fullEvery || now.Sub(p.lastFull) >= fullEvery {
 		return Full
 	}
@@ -90,10 +99,15 @@ func (p *policy) depth(now time.Time) Depth {
 
 // observe takes a point in.
 func (p *policy) observe(pt *sample.Point, d Depth) {
-	if d == Full {
+	if d != Dense {
 		p.lastFull = pt.At
 	}
 	p.measure(pt)
+	if d == Dense {
+		p.rest.observeCharge(pt, p.use, p.limit)
+	} else {
+		p.rest.observe(pt, p.use, p.limit)
+	}
 	if p.start.IsZero() {
 		p.begin(pt.At)
 	}
@@ -161,8 +175,28 @@ func (p *policy) interval() time.Duration {
 // wait is the time until the next tick is due, never less than a quarter of the
 // interval, so that a slow machine does not make us spin.
 func (p *policy) wait(started, now time.Time) time.Duration {
+	if p.rests(now) {
+		if p.rest.deaf && p.limit.OK {
+			return min(restDeaf, untilGrid(now))
+		}
+		return untilGrid(now)
+	}
 	step := p.interval()
 	return max(step-now.Sub(started), step/4)
+}
+
+// rests says whether the programs rest: nothing moves, and no limit is near at the present
+// growth.
+func (p *policy) rests(now time.Time) bool {
+	return !p.rest.isOver(now) && p.calm <= restEvery && p.interval() >= p.calm
+}
+
+// flushEvery is how long what was seen may wait to be kept.
+func (p *policy) flushEvery(now time.Time) time.Duration {
+	if p.rests(now) {
+		return restFlush
+	}
+	return flushEvery
 }
 
 // due says what is worth keeping now: a moment's kind, dueProfile or "".
@@ -175,8 +209,8 @@ func (p *policy) due(now time.Time) string {
 	switch {
 	case p.allowance <= 0:
 		return ""
-	case spare && !now.Before(p.nextCalm):
-		p.calmStep = min(2*p.calmStep, calmLast)
+	case spare && p.calmDue(now):
+		p.calmStep = min(p.calmGrowth(now)*p.calmStep, restMoment)
 		p.nextCalm = now.Add(p.calmStep)
 		p.profiled(now)
 		p.keptMax = max(p.keptMax, p.use)
@@ -194,15 +228,36 @@ func (p *policy) due(now time.Time) string {
 	return ""
 }
 
+// calmDue: the calm rhythm goes beyond calmLast only where nothing has moved since.
+func (p *policy) calmDue(now time.Time) bool {
+	if p.calmStep > calmLast && p.rest.moved.After(p.nextCalm.Add(-p.calmStep)) {
+		p.nextCalm, p.calmStep = p.nextCalm.Add(calmLast-p.calmStep), calmLast
+	}
+	return !now.Before(p.nextCalm)
+}
+
+// calmGrowth is by how much the calm rhythm slows: by more where there is nothing new to see.
+func (p *policy) calmGrowth(now time.Time) time.Duration {
+	if p.rests(now) {
+		return restGrowth
+	}
+	return 2
+}
+
 // profileDue: the rhythm is slower while nothing moves, as a profile of very many
 // sites is the dearest thing that is read in calm.
 func (p *policy) profileDue(now time.Time) bool {
+	if p.rests(now) && !p.rest.hasNews() {
+		return false
+	}
 	since := now.Sub(p.lastProf)
 	moved := math.Abs(float64(p.use)-float64(p.profUse)) > stillStep*float64(p.profUse)
 	return since >= profileStill || since >= profileEvery && moved
 }
 
-func (p *policy) profiled(now time.Time) { p.lastProf, p.profUse = now, p.use }
+func (p *policy) profiled(now time.Time) {
+	p.lastProf, p.profUse, p.rest.prof = now, p.use, p.rest.now
+}
 
 func (p *policy) newMaximum(now time.Time) bool {
 	if p.use < p.keptMax+maxStep && float64(p.use) < maxSettledStep*float64(p.keptMax) {

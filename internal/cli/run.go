@@ -76,7 +76,7 @@ and 1 where the load failed; --exit-code program passes the program's code on th
 	flags.DurationVar(&f.runFor, "for", 0, "stop the program after this time")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "time from SIGTERM to SIGKILL when the program is stopped")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write (default: a new one in the state directory)")
-	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory is stable (up to 1000 near the limit)")
+	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
 	flags.BoolVar(&f.noHeapProfile, "no-heap-profile", false, "leave heap profiling disabled where the linker disabled it")
 	flags.StringVar(&f.profileRate, "profile-rate", "", "set the sampling rate of the heap profile in `bytes` (1: every allocation)")
 	flags.BoolVar(&f.followForks, "follow-forks", false, "trace everything that a busy Go program starts from its first instruction, for its heap profile (costs some CPU)")

@@ -14,6 +14,7 @@ import (
 // sites makes it need more.
 const (
 	thriftLimit  = 20 << 20
+	thriftEach   = 256 << 10 // more for each program
 	thriftEvery  = 10 * time.Second
 	thriftGOGC   = 50
 	thriftProcs  = 1
@@ -27,7 +28,19 @@ type thrift struct {
 	sample  []metrics.Sample
 	settled bool // it has begun, and what only the beginning needed was given back
 	shares  bool // the program's memory limit is ours, too
+	crowd   int  // how many programs are watched
 }
+
+// watches raises the limit for so many programs: without it the collector would run all along
+// while they are attached to.
+func (t *thrift) watches(programs int) {
+	if t.crowd = programs; t.sample != nil && programs > 1 {
+		debug.SetMemoryLimit(t.least())
+	}
+}
+
+// least is the limit where little is live.
+func (t *thrift) least() int64 { return thriftLimit + int64(t.crowd)*thriftEach }
 
 // newThrift leaves alone what the user's environment sets.
 func newThrift() *thrift {
@@ -59,7 +72,7 @@ func (t *thrift) adjust(now time.Time) {
 	t.next = now.Add(thriftEvery)
 	metrics.Read(t.sample)
 	if live := t.sample[0].Value; live.Kind() == metrics.KindUint64 {
-		debug.SetMemoryLimit(max(thriftLimit, int64(2*live.Uint64())+thriftLimit/2))
+		debug.SetMemoryLimit(max(t.least(), int64(2*live.Uint64())+thriftLimit/2))
 	}
 }
 

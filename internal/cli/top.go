@@ -54,7 +54,7 @@ top prints the table once.`,
 	f.addPlaces(c)
 	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace (default)")
 	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
-	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory is stable (up to 1000 near the limit)")
+	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
 	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "enable heap profiling in a program that runs without it, by one write into its memory")
 	flags.BoolVar(&f.figuresAlone, "rss-only", false, "without permission to read the memory of a program, record its RSS and cgroup usage only")
 	formerly(flags, &f.figuresAlone, "figures-alone")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -77,7 +78,7 @@ capabilities: the kernel ignores them in a traced program.`,
 	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
 	flags.DurationVar(&f.runFor, "for", 0, "end the watch after this time; the programs keep running")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write, of one PID, cgroup or container (default: a new one in the state directory)")
-	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory is stable (up to 1000 near the limit)")
+	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
 	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "enable heap profiling in a program that runs without it, by one write into its memory")
 	flags.BoolVar(&f.figuresAlone, "rss-only", false, "without permission to read the memory of a program, record its RSS and cgroup usage only")
 	formerly(flags, &f.figuresAlone, "figures-alone")
@@ -99,7 +100,8 @@ type watching struct {
 	group     string            // directory of the cgroup, "" for none
 	asks      asks
 	heaps     heapWish
-	asked     bool // one life has them; under follower.mu
+	asked     bool        // one life has them; under follower.mu
+	kin       *procfs.Kin // nil: each source looks for children by itself
 }
 
 const watchHint = "highwater watch 4711, highwater watch NAME, or --container, --pod, --unit, --cgroup, --all"
@@ -159,6 +161,9 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	return w, w.findGroup()
 }
 
+// fewPrograms is how many programs are looked through for children one by one.
+const fewPrograms = 4
+
 // options are those of a source for programs that are not ours.
 func (w *watching) options(status *status) watch.Options {
 	return watch.Options{
@@ -168,6 +173,7 @@ func (w *watching) options(status *status) watch.Options {
 		FiguresAlone:  w.figuresAlone,
 		Home:          true,
 		Alone:         w.all,
+		Kin:           w.kin,
 		KeepArgs:      bool(w.keepArgs),
 		Room:          tableRoom,
 		Say:           func(line string) { status.say("%s", line) },
@@ -177,6 +183,10 @@ func (w *watching) options(status *status) watch.Options {
 // run watches until all have ended, or it is told to end.
 func (w *watching) run(ctx context.Context, s *streams) error {
 	f := newFollower(w, s)
+	if len(w.names) > 0 || len(w.pids) >= fewPrograms {
+		w.kin = procfs.NewKin("/proc")
+		defer w.kin.Close()
+	}
 	ctx, cancel := f.until(ctx)
 	defer cancel()
 	surviveBrokenPipe()

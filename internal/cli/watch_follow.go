@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,7 +50,11 @@ type follower struct {
 	// Of followNames:
 	came    bool // what is looked for was found once
 	crowded bool // it was said that there are more
+	settled int  // how many were watched when nothing was left to attach to, or unsettled
 }
+
+// unsettled is that something that was found is still to be attached to.
+const unsettled = -1
 
 func newFollower(w *watching, s *streams) *follower {
 	out := io.Writer(s.err)
@@ -203,9 +208,14 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 	if err != nil {
 		return nil, err
 	}
+	if finder.Same() && f.settled == f.count() && !f.full() {
+		return nil, nil
+	}
+	pids, f.settled = slices.Clone(pids), unsettled
 	f.came = f.came || len(pids) > 0
 	largestFirst(pids)
 	f.tellCrowd(len(pids))
+	gone := false
 	for _, pid := range pids {
 		key, err := procfs.KeyOf("/proc", pid)
 		if err != nil || f.watches(pid) || refused[key] != nil {
@@ -215,12 +225,17 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 			if l := f.outgrown(pid); l != nil {
 				l.giveUp() // the next look attaches
 			}
-			break
+			return complaints, nil
 		}
 		if err := f.attach(ctx, pid); err != nil && !errors.Is(err, procfs.ErrGone) {
 			refused[key] = err
 			complaints = append(complaints, err)
+		} else if err != nil {
+			gone = true
 		}
+	}
+	if !gone {
+		f.settled = f.count()
 	}
 	return complaints, nil
 }
@@ -244,7 +259,7 @@ func (f *follower) tellCrowd(found int) {
 // forbidden.
 func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey]error) error {
 	if f.all {
-		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core, and 2 MiB of memory on top of the first 20 MiB", f.atMost, f.rate, 0.05*float64(f.rate))
+		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core while it moves and a hundredth of a percent at rest, and 1 MiB of memory on top of the first 30 MiB", f.atMost, f.rate, 0.05*float64(f.rate))
 		if n := finder.Hidden(); n > 0 {
 			f.status.say("skipped %d processes owned by other users, which may be Go programs (seeing them needs root)", n)
 		}

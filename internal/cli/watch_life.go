@@ -48,6 +48,7 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 	sayTemporary(l.status, l.tape.path)
 	l.mu.Lock()
 	l.sources[l.source] = l
+	l.thrift.watches(len(l.sources))
 	l.mu.Unlock()
 	ctx, l.giveUp = context.WithCancel(ctx)
 	l.lives.Go(func() {

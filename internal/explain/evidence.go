@@ -116,6 +116,10 @@ type Allocator struct {
 // Ticks are columns over time, of equal length. An element that was not seen is
 // NaN. Amounts are bytes.
 type Ticks struct {
+	// Unchanged counts the looks before an element that saw nothing new and are no elements
+	// of their own: a long step to it is a rest then. nil: not known.
+	Unchanged  []float64
+	Picked     bool      // elements were taken evenly from many more
 	At         []float64 // seconds since Evidence.Start
 	Usage      []float64 // the cgroup's charge
 	PageCache  []float64

@@ -54,7 +54,10 @@ func (c *Case) footprint() *Footprint {
 		}
 		r := reading{v, 0.1}
 		if i+1 < len(hard) {
-			r.weight = min(heaviest, c.Ticks.At[i+1]-c.Ticks.At[i])
+			r.weight = c.Ticks.At[i+1] - c.Ticks.At[i]
+			if !c.Ticks.rested(i + 1) {
+				r.weight = min(heaviest, r.weight)
+			}
 		}
 		list, all = append(list, r), all+r.weight
 	}

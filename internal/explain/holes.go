@@ -28,7 +28,7 @@ func (c *Case) holes() []Gap {
 
 // Holes are the stretches in which no sample was taken, though more than ten
 // others were closer together: the watch, or the machine, was suspended. Each is
-// from and to in seconds since the start.
+// from and to in seconds since the start. A rest is none: it was looked at.
 func (e *Evidence) Holes() [][2]float64 {
 	at, out := e.Ticks.At, [][2]float64{}
 	if len(at) < 10 {
@@ -38,14 +38,30 @@ func (e *Evidence) Holes() [][2]float64 {
 	for i := range steps {
 		steps[i] = at[i+1] - at[i]
 	}
-	usual := median(steps)
+	least := e.leastHole(median(steps))
 	for i, step := range steps {
-		if step >= max(3, 20*usual) {
+		if step >= least && !e.Ticks.rested(i+1) {
 			out = append(out, [2]float64{at[i], at[i+1]})
 		}
 	}
 	return out
 }
+
+// rarestLook is the longest time from one sample to the next that a watch is meant to
+// leave, in seconds, and something more: that of a rest.
+const rarestLook = 1.2
+
+// leastHole is how long a hole is at least, by the usual step: 3 s where all samples of a
+// watch are there, else twenty times that.
+func (e *Evidence) leastHole(usual float64) float64 {
+	if usual <= rarestLook && !e.Ticks.Picked && e.Imported == "" {
+		return 3
+	}
+	return max(3, 20*usual)
+}
+
+// rested says whether the time before an element was a rest.
+func (t *Ticks) rested(i int) bool { return i < len(t.Unchanged) && t.Unchanged[i] > 0 } // NaN compares false
 
 func median(v []float64) float64 {
 	v = slices.Clone(v)

@@ -13,7 +13,7 @@ func (l *loader) ticks() error {
 	if err := l.bound(); err != nil {
 		return err
 	}
-	s, err := l.SamplesAbout(l.rows, "usage", "peak", "page_cache", "shmem", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total")
+	s, err := l.SamplesAbout(l.rows, "usage", "peak", "page_cache", "shmem", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total", "unchanged")
 	if err != nil {
 		return err
 	}
@@ -24,6 +24,7 @@ func (l *loader) ticks() error {
 	}
 	t.Usage, t.PageCache, t.Shmem, t.Available = s.Column("usage"), s.Column("page_cache"), s.Column("shmem"), s.Column("host_available")
 	t.AtLimit, t.Faults, t.Refaults = s.Column("events_max"), s.Column("major_faults"), s.Column("refaults")
+	t.Unchanged, t.Picked = s.Column("unchanged"), l.rows < mostRows
 	t.Stalled = inSeconds(s.Column("pressure_full_total"))
 	if n := s.Len(); n > 0 {
 		if last := time.Unix(0, s.At[n-1]); last.After(l.e.End) {

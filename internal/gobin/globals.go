@@ -32,6 +32,17 @@ func (b *Binary) Locate(name string) (addr uint64, err error) {
 // locateGlobals readies Symbol. The symbol table knows best; without one the
 // runtime's functions are asked where the variables are that they use.
 func (b *Binary) locateGlobals() error {
+	if b.recall() {
+		return nil
+	}
+	err := b.findGlobals()
+	if err == nil {
+		b.remember()
+	}
+	return err
+}
+
+func (b *Binary) findGlobals() error {
 	if _, ok := b.symbols["runtime.firstmoduledata"]; ok {
 		b.FoundBy = "symbols"
 		return nil

@@ -16,6 +16,7 @@ const maxFile = 16 << 30
 type mapping struct {
 	data   []byte
 	mapped bool // else data is ordinary memory
+	info   os.FileInfo
 	once   sync.Once
 }
 
@@ -35,7 +36,11 @@ func mapFile(path string) (*mapping, error) {
 	if st.Size() == 0 {
 		return &mapping{}, nil
 	}
-	return mapOpen(f, int(st.Size()))
+	m, err := mapOpen(f, int(st.Size()))
+	if err == nil {
+		m.info = st
+	}
+	return m, err
 }
 
 // ReadAt makes the mapping the reader that debug/elf and debug/buildinfo want.

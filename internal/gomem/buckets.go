@@ -15,6 +15,7 @@ func (p *profileReader) follow(m memory) error {
 	if err != nil || head == p.newest {
 		return err
 	}
+	defer p.reader.give(p.reader.take())
 	w := bucketWalk{near: newCursor(m), p: p, most: p.room.most() / 2, // slices that grow take twice their size
 		frames: p.frameTotal, raw: p.reader.buf[:8*maxFrames]}
 	for at := head; at != p.newest; {

@@ -39,7 +39,6 @@ func (c *cacheReader) attach(find *resolver) {
 		find.missing = append(find.missing, "runtime.mcache of a sane size")
 		return
 	}
-	c.records = newRecordReader()
 }
 
 // unreported is the bytes that the Ps have not yet added.

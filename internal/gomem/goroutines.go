@@ -219,9 +219,11 @@ func (gr *goroutineReader) readAll(m memory) ([]goroutine, error) {
 	if err := gr.room.fits(n * perGoroutine); err != nil {
 		return nil, fmt.Errorf("%d goroutines: %w", n, err)
 	}
-	records := newRecordReader()
+	var records recordReader
+	defer records.give(records.take())
 	addrs, err := m.words(nil, list, n, records.buf)
 	if err != nil {
+		records.spoiled = true
 		return nil, err
 	}
 	slices.Sort(addrs)

@@ -210,7 +210,7 @@ func (c *heapCopy) readSpans() error {
 	parallel(n, func(w int) {
 		from, to := len(all)*w/n, len(all)*(w+1)/n
 		clear(all[from:to])
-		records := newRecordReader()
+		var records recordReader
 		missed[w] = records.each(c.r.mem, s.sorted[from:to], s.size, func(i int, b []byte) {
 			if sp, ok := s.decode(b); ok && sp.holdsObjects() {
 				all[from+i] = sp

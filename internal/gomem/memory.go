@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 )
 
 // windowSize is how much is read at once where many small records lie near each
@@ -154,20 +155,55 @@ func (w *windows) forget() { w.pieces, w.size = w.pieces[:0], 0 }
 // recordReader reads records of one size, many at once, without allocating when it
 // has done so before.
 type recordReader struct {
-	buf     []byte // windowSize
+	window  *window // while it is used
+	buf     []byte  // of window
+	spoiled bool    // a read failed: one that hangs may still write into window
 	windows windows
 	at      []int // in buf, of each record
 }
 
-func newRecordReader() recordReader { return recordReader{buf: make([]byte, windowSize)} }
+// window is memory to read into. It is lent for one reading: a watcher of many programs
+// that kept one for each reader of each had nothing larger.
+type window [windowSize]byte
+
+// newRecordReader has a window of its own.
+func newRecordReader() recordReader {
+	own := new(window)
+	return recordReader{window: own, buf: own[:]}
+}
+
+var windowsFree = sync.Pool{New: func() any { return new(window) }}
+
+// take gives it its window until give, and says whether it had none.
+func (r *recordReader) take() bool {
+	if r.window != nil {
+		return false
+	}
+	r.window = windowsFree.Get().(*window)
+	r.buf = r.window[:]
+	return true
+}
+
+// give gives the window back, if it is one's own to give.
+func (r *recordReader) give(own bool) {
+	if !own {
+		return
+	}
+	if !r.spoiled {
+		windowsFree.Put(r.window)
+	}
+	r.window, r.buf, r.spoiled = nil, nil, false
+}
 
 // each reads the size bytes at every address, which must be sorted, and passes record
 // i to fn. Records that cannot be read are left out; missed says how many. The bytes
 // are valid during the call only.
 func (r *recordReader) each(m memory, addrs []uint64, size int, fn func(i int, b []byte)) (missed int) {
+	defer r.give(r.take())
 	for i := 0; i < len(addrs); {
 		r.fill(addrs[i:], size)
 		together := m.readPieces(r.buf[:r.windows.size], r.windows.pieces) == nil
+		r.spoiled = r.spoiled || !together
 		for _, at := range r.at {
 			b := r.buf[at:][:size]
 			if together || m.read(addrs[i], b) == nil {

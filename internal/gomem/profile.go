@@ -78,7 +78,6 @@ func (p *profileReader) attach(r *Runtime, find *resolver) error {
 		return fmt.Errorf("%s: the profile's records are not laid out as known", r.bin.GoVersion)
 	}
 	p.limit = maxBuckets
-	p.reader = newRecordReader()
 	return p.verify(r.mem)
 }
 
@@ -88,6 +87,7 @@ func (p *profileReader) verify(m memory) error {
 	if err != nil || first == 0 {
 		return err
 	}
+	defer p.reader.give(p.reader.take())
 	_, _, _, err = p.readHeader(newCursor(m), first)
 	return err
 }

@@ -51,6 +51,7 @@ type Runtime struct {
 
 	modules    moduleReader
 	counters   counterReader
+	glance     glance
 	metrics    metricReader
 	profile    profileReader
 	goroutines goroutineReader

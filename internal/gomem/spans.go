@@ -78,7 +78,6 @@ func (s *spanReader) attach(r *Runtime, find *resolver) error {
 	if err := find.err(); err != nil {
 		return err
 	}
-	s.records = newRecordReader()
 	return s.verify(r.mem)
 }
 
@@ -125,12 +124,14 @@ func (s *spanReader) list(m memory) error {
 	if err := s.room.fits(n * perSpan); err != nil {
 		return fmt.Errorf("%d spans: %w", n, err)
 	}
+	defer s.records.give(s.records.take())
 	known := uint64(len(s.sorted))
 	if n < known {
 		s.sorted, known = s.sorted[:0], 0
 	}
 	s.sorted, err = m.words(s.sorted, ptr+8*known, n-known, s.records.buf)
 	if err != nil {
+		s.records.spoiled = true
 		s.sorted = s.sorted[:0]
 		return err
 	}

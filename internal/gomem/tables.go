@@ -69,7 +69,6 @@ func (t *tableReader) attach(r *Runtime, find *resolver) error {
 		scavChunks: p("scav.index.chunks"), scavEntry: scavEntry,
 		persistent: find.addr("persistentChunks"), buckhash: find.addr("buckhash"),
 		gcBits: find.addr("gcBitsArenas") + find.size("mutex"), gcBitsNext: find.offset("gcBitsArena", "next"),
-		buf: make([]byte, windowSize),
 	}
 	t.scavMin, t.scavMax = find.number("pageAlloc", "scav.index.min"), find.number("pageAlloc", "scav.index.max")
 	t.scavMin.off, t.scavMax.off = t.scavMin.off+pages, t.scavMax.off+pages
@@ -91,6 +90,8 @@ func (t *tableReader) attach(r *Runtime, find *resolver) error {
 
 // append adds the arenas and the tables to dst.
 func (t *tableReader) append(dst []sample.PageRange, m memory) ([]sample.PageRange, error) {
+	t.buf = make([]byte, windowSize) // not kept: it is seldom that this is read
+	defer func() { t.buf = nil }()
 	out := tables{ranges: dst, mem: m, t: t}
 	for _, f := range []struct {
 		name string

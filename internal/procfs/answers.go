@@ -97,6 +97,7 @@ func (a *answers) reread() {
 		}
 		a.known = append(a.known, mapped{m.Start, m.End, ok})
 	}
+	a.mapper = Mapper{} // what is needed of it is known now
 	a.next = time.Now().Add(rereadShare * time.Since(began))
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -55,9 +56,7 @@ func (m *Mapping) FileBacked() bool { return m.Inode != 0 }
 // Mapper reads mappings and residency. It keeps its buffers from one reading to
 // the next; the zero value is ready. It is not safe for concurrent use.
 type Mapper struct {
-	text     []byte
 	mappings []Mapping
-	pages    []Page
 	spans    []sample.PageRange
 	arenas   []sample.PageRange
 
@@ -95,6 +94,12 @@ func (m *Mapper) ExecutableStart(root string, tid int) (uint64, error) {
 	return 0, errors.New("the executable is not mapped")
 }
 
+// texts are buffers that all Mappers share, as each is read into for a moment; a larger one
+// than keptText is not kept.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
+const keptText = 1 << 20
+
 // smapsTries bounds the readings of a process whose mappings change meanwhile.
 const smapsTries = 4
 
@@ -114,13 +119,19 @@ func (m *Mapper) readMappingsOnce(root string, tid int, file string) error {
 		return err
 	}
 	defer f.Close()
-	if m.text, err = readAll(f, m.text); err != nil {
+	buf := texts.Get().(*[]byte)
+	defer texts.Put(buf)
+	text, err := readAll(f, *buf)
+	if cap(text) <= keptText {
+		*buf = text
+	}
+	if err != nil {
 		return err
 	}
-	if len(m.text) == 0 {
+	if len(text) == 0 {
 		return ErrGone // what the kernel says of a process without memory
 	}
-	m.mappings, err = parseSmaps(m.mappings, m.text)
+	m.mappings, err = parseSmaps(m.mappings, text)
 	return err
 }
 

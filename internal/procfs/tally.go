@@ -2,6 +2,7 @@ package procfs
 
 import (
 	"math/bits"
+	"sync"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -13,18 +14,23 @@ type tally struct {
 	fallback             row // of a mapping whose pages had gone when they were counted
 }
 
+// pageLists are buffers that all Mappers share: each holds the pages of a malloc arena at most.
+var pageLists = sync.Pool{New: func() any { return new([]Page) }}
+
 // tally reads the mapping's page map.
 func (c *census) tally(i int) (tally, error) {
 	v := &c.m.mappings[i]
 	t := tally{fallback: c.defaultRow(i)}
+	buf := pageLists.Get().(*[]Page)
+	defer pageLists.Put(buf)
 	// Piece by piece of a malloc arena's size, which also bounds the buffer.
 	for start := v.Start; start < v.End; {
 		end := min(v.End, start&^(mallocHeap-1)+mallocHeap)
-		pages, err := c.pagemap.Pages(c.m.pages[:0], start, end)
+		pages, err := c.pagemap.Pages((*buf)[:0], start, end)
 		if err != nil {
 			return t, err
 		}
-		c.m.pages = pages
+		*buf = pages
 		rest := t.fallback
 		if rest == rowMmap && len(pages) > 0 && pages[0].Present() && c.isMallocHeap(i, start) {
 			rest = rowMalloc

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/klauspost/compress/zstd"
@@ -13,6 +14,10 @@ import (
 // maxSites caps what a decoder allocates for a foreign file: more sites than a
 // process has whose profile tables take 4 GiB.
 const maxSites = 1 << 22
+
+// encoder is that of all Writers: its tables of half a MiB were two thirds of what a watch of
+// many programs had live. Its EncodeAll may be called from several goroutines.
+var encoder = sync.OnceValues(newEncoder)
 
 // newEncoder compresses little at a time: a small window keeps its tables small.
 func newEncoder() (*zstd.Encoder, error) {

@@ -54,16 +54,22 @@ func (r *Reader) seriesOf(t *table, columns []string, from string) (*Series, err
 			return nil, fmt.Errorf("table %s has no column %q", t.name, c)
 		}
 	}
+	looks := "NULL"
+	if r.has(t.name, "unchanged") {
+		looks = "unchanged"
+	}
+	var unchanged []int64
 	err := r.rows(func(row []driver.Value) error {
-		s.At = append(s.At, integer(row[0]))
-		for i, v := range row[1:] {
+		s.At, unchanged = append(s.At, integer(row[0])), append(unchanged, integer(row[1]))
+		for i, v := range row[2:] {
 			lists[i] = append(lists[i], number(v))
 		}
 		return nil
-	}, "SELECT "+strings.Join(append([]string{"at"}, columns...), ", ")+" FROM "+from)
+	}, "SELECT "+strings.Join(append([]string{"at", looks}, columns...), ", ")+" FROM "+from)
 	for i, c := range columns {
 		s.columns[c] = lists[i]
 	}
+	s.fill(unchanged)
 	return s, err
 }
 

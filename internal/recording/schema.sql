@@ -25,7 +25,8 @@ CREATE TABLE sample (
   major_faults INTEGER, refaults INTEGER, scanned INTEGER,
   events_max INTEGER, events_high INTEGER, events_oom INTEGER, events_oom_kill INTEGER,
   pressure_some10 REAL, pressure_full10 REAL, pressure_some_total INTEGER, pressure_full_total INTEGER,
-  host_total INTEGER, host_available INTEGER
+  host_total INTEGER, host_available INTEGER,
+  unchanged INTEGER
 );
 
 CREATE TABLE process_sample (
@@ -41,7 +42,8 @@ CREATE TABLE process_sample (
   num_gc INTEGER, num_forced_gc INTEGER, gc_phase INTEGER, last_gc INTEGER, pause_total INTEGER,
   gc_assist_time INTEGER, gc_dedicated_time INTEGER, gc_idle_time INTEGER, gc_pause_time INTEGER,
   cpu_total INTEGER, gc_cpu_fraction REAL,
-  goroutines INTEGER, profile_rate INTEGER
+  goroutines INTEGER, profile_rate INTEGER,
+  unchanged INTEGER
 );
 
 CREATE TABLE gc_cycle (

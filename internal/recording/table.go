@@ -23,9 +23,9 @@ var (
 	tableProcess = table{"process", words(`host boot_id pid start_ticks parent name exe args
 		go_version experiments module module_version main_package revision build_id arch pie cgo stripped deps heap_profile why_not found_by`)}
 	tableSample = table{"sample", slices.Concat([]string{"at"}, cgroupNames,
-		names("", pressureColumns), names("", hostColumns))}
+		names("", pressureColumns), names("", hostColumns), words("unchanged"))} // unchanged since 1.6
 	tableProcessSample = table{"process_sample", slices.Concat([]string{"at", "process"},
-		names("", residentColumns), names("", runtimeColumns))}
+		names("", residentColumns), names("", runtimeColumns), words("unchanged"))}
 	tableCycle = table{"gc_cycle", words(`at process n missed gc_trigger marked goal pause gogc memory_limit total_alloc`)}
 	tableEvent = table{"event", words(`at kind process value text`)}
 	tableGap   = table{"gap", words(`since until process what why`)}

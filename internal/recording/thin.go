@@ -42,7 +42,11 @@ func (r *Reader) ResidentAbout(most int64) (map[sample.ProcessKey]*Series, error
 	if err != nil {
 		return nil, err
 	}
-	all := map[sample.ProcessKey]*Series{}
+	looks := "NULL"
+	if r.has(tableProcessSample.name, "unchanged") {
+		looks = "unchanged"
+	}
+	all, unchanged := map[sample.ProcessKey]*Series{}, map[sample.ProcessKey][]int64{}
 	err = r.rows(func(row []driver.Value) error {
 		key, err := r.keyOf(row[1])
 		if err != nil {
@@ -56,8 +60,12 @@ func (r *Reader) ResidentAbout(most int64) (map[sample.ProcessKey]*Series, error
 		s.At = append(s.At, integer(row[0]))
 		s.columns["resident"] = append(s.columns["resident"], number(row[2]))
 		s.columns["shared"] = append(s.columns["shared"], number(row[3]))
+		unchanged[key] = append(unchanged[key], integer(row[4]))
 		return nil
-	}, "SELECT at, process, resident, shared FROM "+from)
+	}, "SELECT at, process, resident, shared, "+looks+" FROM "+from)
+	for key, s := range all {
+		s.fill(unchanged[key])
+	}
 	return all, err
 }
 

@@ -76,10 +76,6 @@ func (w *Writer) abandon() error {
 		errs = append(errs, w.lock.Close())
 		w.lock = nil
 	}
-	if w.zstd != nil {
-		errs = append(errs, w.zstd.Close())
-		w.zstd = nil
-	}
 	w.points, w.frames, w.locations = nil, nil, nil
 	return errors.Join(errs...)
 }

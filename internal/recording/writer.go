@@ -37,6 +37,7 @@ type Writer struct {
 	last   int64   // time of the last point
 	points []*held // points[:queued] wait for the next commit
 	queued int
+	resting
 
 	process   map[sample.ProcessKey]*processState
 	framed    []*processState // those with a key frame, oldest first
@@ -106,7 +107,7 @@ func Create(path string, meta Meta) (*Writer, error) {
 
 // create writes the schema and the meta rows, turns to WAL, and takes the lock.
 func (w *Writer) create() (err error) {
-	if w.zstd, err = newEncoder(); err != nil {
+	if w.zstd, err = encoder(); err != nil {
 		return err
 	}
 	w.db, err = openDatabase(w.path, "mode=rw",
@@ -194,7 +195,10 @@ func (w *Writer) flush() error {
 	if err := w.writePoints(); err != nil {
 		return err
 	}
-	return w.commit()
+	if err := w.commit(); err != nil || !w.resting.known {
+		return err
+	}
+	return w.run("PRAGMA shrink_memory") // of a hundred recordings that rest the caches would add up
 }
 
 // Close commits, marks the recording as finished and leaves a single file. After

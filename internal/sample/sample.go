@@ -62,6 +62,8 @@ type Point struct {
 	Pressure  *Pressure
 	Host      *Host
 	Processes []Process
+	// Resting says that nothing moves and that points are seldom therefore.
+	Resting bool
 }
 
 // Process is one process at one instant.

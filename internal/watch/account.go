@@ -104,7 +104,11 @@ func (s *Source) ofProcess(pid int) {
 	}
 	if err != nil || beside > maxBeside || beside > 0 && !limited {
 		g.Close()
-		s.gap(sample.ProcessKey{}, what, errors.Join(err, fmt.Errorf("%s holds %d programs beside this one", home.Path, beside)))
+		count := fmt.Sprint(beside)
+		if beside > maxBeside {
+			count = fmt.Sprintf("more than %d", maxBeside)
+		}
+		s.gap(sample.ProcessKey{}, what, errors.Join(err, fmt.Errorf("%s holds %s programs beside this one", home.Path, count)))
 		return
 	}
 	s.account.opened = append(s.account.opened, g)
@@ -143,8 +147,8 @@ func (a *account) close() {
 	}
 }
 
-// besideIn is how many programs a cgroup holds beside those that are watched, and
-// whether it, or one above it, has a limit.
+// besideIn is how many programs a cgroup holds beside those that are watched, counted to one
+// above maxBeside, and whether it, or one above it, has a limit.
 func (s *Source) besideIn(g *cgroup.Cgroup) (beside int, limited bool, err error) {
 	levels, err := g.Limits()
 	if err != nil {
@@ -154,12 +158,15 @@ func (s *Source) besideIn(g *cgroup.Cgroup) (beside int, limited bool, err error
 	if err != nil {
 		return 0, false, err
 	}
+	_, limited = cgroup.Tightest(levels)
 	for _, pid := range pids {
 		if watcher := s.scope == started && pid == os.Getpid(); !watcher && !s.isOurs(pid) {
 			beside++
 		}
+		if beside > maxBeside { // each costs a look at those above it
+			return beside, limited, nil
+		}
 	}
-	_, limited = cgroup.Tightest(levels)
 	return beside, limited, nil
 }
 

@@ -24,7 +24,29 @@ type Finder struct {
 	goFiles   map[file]error // why an executable is no Go program; nil: it is one
 	hidden    map[sample.ProcessKey]bool
 	libraries libraryFinder
+
+	births procfs.Births
+	known  map[int]known
+	swept  time.Time     // when all processes were looked at
+	took   time.Duration // and how long that took
+	before []int         // what was found last, in full
+	found  []int         // and without what is below another
+	same   bool          // it was the same as before that
 }
+
+// known is what a process was when it was looked at last.
+type known struct {
+	since   time.Time // when it was first seen
+	matches bool
+}
+
+// A process is looked at again while it is young, as it may be about to exec, and then with
+// all others each sweepEvery, for at most one in sweepShare of the time.
+const (
+	young      = 2 * time.Second
+	sweepEvery = 2 * time.Second
+	sweepShare = 500
+)
 
 // file is a file as long as it is not changed.
 type file struct {
@@ -39,21 +61,66 @@ func (f *Finder) Find() ([]int, error) {
 	if f.Root == "" {
 		f.Root = "/proc"
 	}
+	now := time.Now()
+	sweep := now.Sub(f.swept) >= max(sweepEvery, sweepShare*f.took)
+	if f.births.Root = f.Root; !f.births.Any() && !sweep && !f.anyYoung(now) {
+		f.same = true
+		return f.found, nil
+	}
 	pids, err := procfs.Processes(f.Root)
 	if err != nil {
 		return nil, err
 	}
 	f.libraries.forgetGone(pids)
-	var found []int
+	all := f.matching(pids, now, sweep)
+	if sweep {
+		f.swept, f.took = now, time.Since(now)
+	}
+	if f.same = slices.Equal(all, f.before); f.same && !sweep {
+		return f.found, nil
+	}
+	found := all
+	if !f.AllGo { // a container engine is a Go program, and everything is below it
+		found = slices.DeleteFunc(slices.Clone(all), func(pid int) bool { return f.isBelow(pid, all) })
+	}
+	f.same = slices.Equal(found, f.found)
+	f.before, f.found = all, found
+	return found, nil
+}
+
+// Same says whether Find found what it had found before that.
+func (f *Finder) Same() bool { return f.same }
+
+// anyYoung says whether a process is so young that it may be about to exec.
+func (f *Finder) anyYoung(now time.Time) bool {
+	for _, k := range f.known {
+		if !k.matches && now.Sub(k.since) < young {
+			return true
+		}
+	}
+	return false
+}
+
+// matching looks at those of the processes that may have changed.
+func (f *Finder) matching(pids []int, now time.Time, sweep bool) (found []int) {
+	next := make(map[int]known, len(pids))
 	for _, pid := range pids {
-		if pid != os.Getpid() && f.matches(pid) {
+		if pid == os.Getpid() {
+			continue
+		}
+		k, seen := f.known[pid]
+		if !seen {
+			k.since = now
+		}
+		if !seen || sweep || now.Sub(k.since) < young {
+			k.matches = f.matches(pid)
+		}
+		if next[pid] = k; k.matches {
 			found = append(found, pid)
 		}
 	}
-	if f.AllGo {
-		return found, nil // a container engine is a Go program, and everything is below it
-	}
-	return slices.DeleteFunc(slices.Clone(found), func(pid int) bool { return f.isBelow(pid, found) }), nil
+	f.known = next
+	return found
 }
 
 // Hidden is how many processes could not be told to be Go programs or not, as

@@ -21,6 +21,7 @@ func (s *Source) Capture(kind sample.MomentKind) {
 	m := &sample.Moment{At: began, Kind: kind}
 	s.mu.Lock()
 	m.Cgroup = s.readGroup()
+	s.doze.read = true
 	procs := slices.Clone(s.order)
 	s.mu.Unlock()
 	var taken []*process

@@ -222,13 +222,18 @@ func (p *process) hasChanged() bool {
 	return changed && p.watcher.Read(&r) == nil && r.Total > 0
 }
 
-// pointOf is the process within a point: the groups that were read.
-func (s *Source) pointOf(p *process) sample.Process {
+// pointOf is the process within a point: the groups that were read. Of one that rests Go's
+// figures are those of the last look where none of the runtime's sums has changed.
+func (s *Source) pointOf(p *process, rests bool) sample.Process {
 	out := sample.Process{Key: p.key, Resident: &p.resident}
 	if p.runtime == nil {
 		return out
 	}
-	if err := p.runtime.Counters(&p.figures); err != nil {
+	read := p.runtime.Counters
+	if rests {
+		read = p.runtime.Glance
+	}
+	if err := read(&p.figures); err != nil {
 		s.unread(p, "Go's figures of "+p.program.Name, err)
 		return out
 	}

@@ -69,13 +69,21 @@ func (s *Source) pids() []int {
 		if s.opts.Alone {
 			break
 		}
-		below, err := procfs.Descendants(s.opts.Root, p.key.PID)
+		below, err := s.below(p.key.PID)
 		if err == nil {
 			all = append(all, below...)
 		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// below lists what is below a process.
+func (s *Source) below(pid int) ([]int, error) {
+	if s.opts.Kin != nil {
+		return s.opts.Kin.Below(pid)
+	}
+	return procfs.Descendants(s.opts.Root, pid)
 }
 
 // found adds a process that runs already. The tracer may be waiting for the

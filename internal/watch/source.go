@@ -49,6 +49,9 @@ type Options struct {
 	// Narrow traces no more than one thread of a Go program: for programs that
 	// are not ours (lastbreath.Never).
 	Narrow bool
+	// Kin, if set, tells who was started by whom, for all sources of a watcher: without it
+	// each looks through the threads of its own programs.
+	Kin *procfs.Kin
 	// Alone watches what is attached to without what it starts.
 	Alone bool
 	// EnableRunning switches the heap profile on, by a write into its memory, in
@@ -116,6 +119,7 @@ type Source struct {
 	charge     **sample.Cgroup // where the charge goes that is read beside the resident pages; nil: nowhere
 	ended      bool
 	account    account
+	doze       doze
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
@@ -130,6 +134,8 @@ const (
 	scanShare = 50
 	// hostEvery is how often the machine's memory and pressure are read.
 	hostEvery = time.Second
+	// hostAtRest is that while nothing of the programs moves.
+	hostAtRest = 10 * time.Second
 	// sitesAtOnce bounds what ten thousand sites, with 25 frames each, take of our
 	// memory at once.
 	sitesAtOnce = 128
@@ -144,7 +150,7 @@ func New(o Options) (*Source, error) {
 	}
 	s := &Source{
 		opts: o, live: map[int]*process{}, forked: map[int]time.Time{}, buried: map[int]uint64{}, gaps: map[told]bool{}, mapper: &procfs.Mapper{},
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), done: make(chan struct{}), doze: doze{stirred: make(chan struct{}, 1)},
 	}
 	var err error
 	if s.host, err = procfs.WatchHost(o.Root); err != nil {
@@ -175,6 +181,7 @@ func (s *Source) Close() error {
 	if s.host != nil {
 		s.host.Close()
 	}
+	s.doze.close()
 	s.account.close()
 	s.ballast.drop()
 	return err

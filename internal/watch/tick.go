@@ -22,6 +22,9 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	s.groupTick(p)
 	if !p.At.Before(s.nextHost) {
 		s.nextHost = p.At.Add(hostEvery)
+		if d == capture.Resting {
+			s.nextHost = p.At.Add(hostAtRest)
+		}
 		s.hostTick(p)
 	}
 	if !p.At.Before(s.nextScan) {
@@ -34,7 +37,7 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 		}
 		s.lookForLibrary(proc, p.At)
 		s.attach(proc, p.At)
-		pt := s.pointOf(proc)
+		pt := s.pointOf(proc, d == capture.Resting)
 		if pt.Go != nil {
 			s.cycle(proc, p.At)
 		}
@@ -112,6 +115,7 @@ func (s *Source) Profile() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
+	s.doze.read = true
 	for _, p := range s.order {
 		if p.held || !p.alive {
 			continue
