@@ -5,7 +5,7 @@ import { clock, limit, size } from './format'
 
 const ended: Record<string, string> = { exited: 'ENDED', running: 'RUNNING', seen: 'IMPORTED', killed: 'KILLED' }
 const by: Record<string, string> = {
-  'cgroup-limit': 'by the kernel: its own limit', 'parent-limit': 'by the kernel: the limit of a cgroup above', node: 'by the kernel: the machine had no memory left', signal: 'by a signal',
+  'cgroup-limit': 'by the kernel: the limit of the program\u2019s own cgroup', 'parent-limit': 'by the kernel: the limit of a cgroup above', node: 'by the kernel: the machine had no memory left', signal: 'by a signal',
 }
 
 export function Verdict({ overview, pprof }: { overview: Overview; pprof: string | null }) {
