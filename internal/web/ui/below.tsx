@@ -21,7 +21,7 @@ export function Below({ source, overview, instant, held, state, change }: { sour
         <tbody>{o.cycles.map((c) => <tr><td class="num">{c.n}{c.missed > 0 && <span class="muted"> (+{c.missed} unseen)</span>}</td><td class="num">{clock(c.at)}</td><td class="num">{size(c.trigger)}</td><td class="num">{size(c.marked)}</td><td class="num">{size(c.goal)}</td><td class="num">{duration(c.pause)}</td></tr>)}</tbody></table></div>}
     </section>
     <section aria-labelledby="processes-title"><h2 id="processes-title">Processes</h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Processes"><table><thead><tr><th scope="col">Program</th><th scope="col" class="num">PID</th><th scope="col">Go</th><th scope="col">Heap profile</th><th scope="col" class="num">Seen</th><th scope="col" class="num">Private peak</th><th scope="col" class="num">At the cursor</th><th scope="col">End</th></tr></thead>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of processes"><table><thead><tr><th scope="col">Program</th><th scope="col" class="num">PID</th><th scope="col">Go</th><th scope="col">Heap profile</th><th scope="col" class="num">Seen</th><th scope="col" class="num">Private peak</th><th scope="col" class="num">At the cursor</th><th scope="col">End</th></tr></thead>
         <tbody>{o.programs.map((p) => <tr class={p.subject ? 'on' : ''}><th scope="row">{p.name} <span class="muted">{p.args}</span></th><td class="num">{p.pid}</td><td>{p.go_version || 'no'}</td><td>{p.heap_profile}{p.why_not && <span class="muted"> {p.why_not}</span>}</td>
           <td class="num">{p.from !== null ? `${clock(p.from)} \u2013 ${clock(p.to!)}` : '\u2013'}</td><td class="num">{p.peak !== null ? size(p.peak) : '\u2013'}</td>
           <td class="num">{(() => { const now = instant.processes.find((q) => q.pid === p.pid); return now ? size(now.bytes) : '\u2013' })()}</td><td>{p.end}</td></tr>)}</tbody></table></div>
@@ -30,7 +30,7 @@ export function Below({ source, overview, instant, held, state, change }: { sour
     <Answers answer={o.answer} said={o.events.find((e) => e.kind === 'load-end' && /\bp50\b/.test(e.text))?.text ?? ''} />
     <Footprint overview={o} />
     <section aria-labelledby="events-title"><h2 id="events-title">Events</h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Events"><table><thead><tr><th scope="col" class="num">Time</th><th scope="col">Event</th><th scope="col" class="num">PID</th><th scope="col">Text</th></tr></thead>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Table of events"><table><thead><tr><th scope="col" class="num">Time</th><th scope="col">Event</th><th scope="col" class="num">PID</th><th scope="col">Text</th></tr></thead>
         <tbody>{o.events.map((e) => <tr><td class="num">{clock(e.at)}</td><td>{e.kind}</td><td class="num">{e.pid || ''}</td><td>{e.text.includes('\n') ? <pre>{e.text}</pre> : e.text || (e.kind === 'oom-kill' ? `the kernel counts ${e.value} more` : e.value || '')}</td></tr>)}</tbody></table></div>
     </section>
     <section aria-labelledby="limits-title"><h2 id="limits-title">What was not seen</h2>
