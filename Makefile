@@ -103,5 +103,11 @@ add-go:
 	cd internal/gobin && $(GO) run ./layoutgen -add $(VERSION)
 	cd internal/gobin/signature && $(GO) run ./siggen -add $(VERSION)
 
+# The docs as a site, in bin/site, with search and links that are checked. It needs Python 3,
+# and the first time a package index: nothing else here does.
+site:
+	test -x bin/site-tools/bin/mkdocs || { python3 -m venv bin/site-tools && bin/site-tools/bin/pip install -q --require-hashes -r site/requirements.txt; }
+	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 bin/site-tools/bin/mkdocs build -q -f site/mkdocs.yml
+
 clean:
 	rm -rf bin demo

@@ -55,6 +55,11 @@ func stacked(r *recording.Reader, e *explain.Evidence, from, to float64) (Stacke
 		addLayers(layers, e.LedgerAt(p), len(s.At))
 		s.At = append(s.At, math.Round(last*1e4)/1e4)
 	}
+	// Where the program ended, its pages were read: that is the end of the picture.
+	if end := e.Seconds(e.Moment.At); e.Moment.Kind == sample.MomentDeath && end >= last && end >= from && end <= to {
+		addLayers(layers, e.LedgerThen(), len(s.At))
+		s.At = append(s.At, math.Round(end*1e4)/1e4)
+	}
 	for _, name := range layerOrder {
 		if bytes := layers[name]; bytes != nil {
 			bytes = append(bytes, make([]int64, len(s.At)-len(bytes))...)

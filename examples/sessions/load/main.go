@@ -13,8 +13,8 @@ import (
 
 func main() {
 	address := flag.String("addr", "127.0.0.1:8080", "the server, on loopback")
-	rate := flag.Int("rate", 1000, "logins a second")
-	lasts := flag.Duration("for", 12*time.Second, "how long")
+	rate := flag.Int("rate", 400, "logins a second")
+	lasts := flag.Duration("for", 25*time.Second, "how long")
 	flag.Parse()
 	log.SetFlags(log.Ltime)
 	if err := run(*address, *rate, *lasts); err != nil {
@@ -33,6 +33,9 @@ func run(address string, rate int, lasts time.Duration) error {
 	if rate < 1 || rate > 5000 {
 		return fmt.Errorf("a rate of %d is not between 1 and 5000", rate)
 	}
+	if err := wait("http://"+address+"/healthz", 10*time.Second); err != nil {
+		return err
+	}
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
 	logins := 0
@@ -46,4 +49,17 @@ func run(address string, rate int, lasts time.Duration) error {
 	}
 	log.Printf("%d logins", logins)
 	return nil
+}
+
+// wait tries until the server answers.
+func wait(url string, atMost time.Duration) error {
+	for end := time.Now().Add(atMost); ; time.Sleep(50 * time.Millisecond) {
+		answer, err := http.Get(url)
+		if err == nil {
+			return answer.Body.Close()
+		}
+		if time.Now().After(end) {
+			return err
+		}
+	}
 }

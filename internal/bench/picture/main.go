@@ -108,8 +108,9 @@ func stateOf(recordings []string) (string, error) {
 	return state, err
 }
 
-// shown is true when the first screen is drawn, and what is below it.
-const shown = `document.querySelector('table.side') || document.querySelector('.ledger') && document.querySelector('.plot canvas') && document.querySelector('.below') && !document.querySelector('.holders').innerText.includes('being read')`
+// shown is true when the first screen is drawn, and what is below it; of a comparison, its
+// flame graph.
+const shown = `document.querySelector('table.side') && document.querySelector('.icicle') || document.querySelector('.ledger') && document.querySelector('.plot canvas') && document.querySelector('.below') && !document.querySelector('.holders').innerText.includes('Loading')`
 
 func (p picture) shot(address string) ([]byte, error) {
 	chromium, err := hwtest.ChromiumPath()

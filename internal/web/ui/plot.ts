@@ -159,28 +159,29 @@ function layers(u: uPlot, s: Stacked | null) {
 // names writes each row's name where it is high enough, at its highest place on screen.
 function names(u: uPlot, s: Stacked | null) {
   if (!s) return
-  const { ctx, bbox } = u, px = devicePixelRatio, up = edges(s), y = (v: number) => u.valToPos(v, 'y', true)
+  const { ctx, bbox } = u, px = devicePixelRatio, up = edges(s), y = (v: number) => u.valToPos(v, 'y', true), xs = s.at.map((t) => u.valToPos(t, 'x', true))
   ctx.save()
   ctx.font = `600 ${11 * px}px system-ui, sans-serif`
   ctx.textAlign = 'center'
   ctx.textBaseline = 'middle'
   s.rows.forEach((r, n) => {
     const half = ctx.measureText(r.word).width / 2 + 4 * px
-    let best = -1, most = 0
-    s.at.forEach((t, i) => {
-      const x = u.valToPos(t, 'x', true)
+    let at = 0, middle = 0, most = 15 * px
+    xs.forEach((x, i) => {
       if (x - half < bbox.left || x + half > bbox.left + bbox.width) return
-      // The lowest it is under the whole word decides.
-      let low = Infinity
-      for (let j = i; j >= 0 && u.valToPos(s.at[j], 'x', true) > x - half; j--) low = Math.min(low, room(j))
-      for (let j = i; j < s.at.length && u.valToPos(s.at[j], 'x', true) < x + half; j++) low = Math.min(low, room(j))
-      if (low > most) { most = low; best = i }
+      // What is free under the whole word, to the sample on either side of it.
+      let top = -Infinity, bottom = Infinity
+      const narrow = (j: number) => { top = Math.max(top, y(up[n][j])); bottom = Math.min(bottom, y(n ? up[n - 1][j] : 0)) }
+      let j = i
+      for (; j > 0 && xs[j] > x - half; j--) narrow(j)
+      narrow(j)
+      for (j = i; j < xs.length - 1 && xs[j] < x + half; j++) narrow(j)
+      narrow(j)
+      if (bottom - top > most) { most = bottom - top; at = x; middle = (top + bottom) / 2 }
     })
-    function room(i: number) { return y(n ? up[n - 1][i] : 0) - y(up[n][i]) }
-    if (best < 0 || most < 15 * px) return
-    const x = u.valToPos(s.at[best], 'x', true), middle = y((up[n][best] + (n ? up[n - 1][best] : 0)) / 2)
+    if (!at) return
     ctx.fillStyle = css('--on-' + slugOf(r.name))
-    ctx.fillText(r.word, x, middle)
+    ctx.fillText(r.word, at, middle)
   })
   ctx.restore()
 }
