@@ -144,7 +144,7 @@ var thresholds = [...]Threshold{
 	churnLine:         {"churn.line", 0.6, "of what is allocated", "corpus"},
 	churnCost:         {"churn.cost", 0.2, "of the CPU time", "corpus"},
 	churnCostKnown:    {"churn.cost_known", 0.05, "of the CPU time", "corpus: where a cheaper way is known"},
-	churnCores:        {"churn.cores", 0.1, "cores", "corpus: what the collector must take where no cheaper way is known"},
+	churnCores:        {"churn.cores", 0.1, "cores", "corpus: what GC must take where no cheaper way is known"},
 	shortestPile:      {"pile.shortest", 1.5, "seconds", "corpus"},
 	shortestIO:        {"pile.shortest_io", 10, "seconds", "corpus: whoever waits for a peer may wait for long and still be served"},
 	fewestPiled:       {"pile.fewest", 100, "goroutines", "corpus"},

@@ -103,6 +103,26 @@ func (b *tab) picture(t *testing.T, name string) {
 	}
 }
 
+// listOf serves the list of a recording under several names, and gives its address.
+func listOf(t *testing.T, path string, names ...string) string {
+	t.Helper()
+	state := t.TempDir()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Mkdir(filepath.Join(state, "highwater"), 0o700)
+	}
+	for _, name := range names {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(state, "highwater", name+".hwm"), text, 0o600)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", state)
+	return serve(t)
+}
+
 // A program whose source lines, names and processes are too wide for every screen.
 func TestNoTextLiesOnText(t *testing.T) {
 	hwtest.Need(t, hwtest.Chromium)
@@ -128,10 +148,18 @@ func TestNoTextLiesOnText(t *testing.T) {
 		value[bool](b, `(document.querySelectorAll('details:not(.fact):not(.confidence)').forEach((e) => { e.open = true }), true)`)
 		b.legible(t, "opened")
 	})
-	t.Run("in the list", func(t *testing.T) {
-		b.do(chromedp.Navigate(address[:strings.Index(address, "r/")]))
-		b.until(`document.querySelector('main.list h1')`)
+	t.Run("in the list, and where two are compared", func(t *testing.T) {
+		one, two := "wide-1", strings.Repeat("a-long-name-", 18)+"2"
+		b := browser(t)
+		b.do(chromedp.Navigate(listOf(t, path, one, two)))
+		b.until(`document.querySelectorAll('.cards tbody tr').length === 2`)
 		b.legible(t, "list")
+		value[bool](b, `(document.querySelectorAll('.cards input').forEach((e) => e.click()), true)`)
+		b.until(`document.querySelector('.tabs a.button')`)
+		b.legible(t, "list ticked")
+		value[bool](b, `(document.querySelector('.tabs a.button').click(), true)`)
+		b.until(`document.querySelector('table.side') && document.querySelector('.icicle .same')`)
+		b.legible(t, "compared")
 	})
 	t.Run("the checks find what they look for", func(t *testing.T) {
 		b.open(address)
