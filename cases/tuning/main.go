@@ -1,5 +1,5 @@
 // Tuning holds the predictions of highwater tune against runs with the settings
-// that were predicted, and writes docs/tune.md.
+// that were predicted, and writes docs/research/tune.md.
 //
 //	tuning [-highwater PATH] [-dir DIR] [-runs 3] [-only NAME] > tune.md
 //

@@ -14,7 +14,7 @@ import (
 )
 
 // speaking are the packages whose string literals people read.
-var speaking = []string{"explain", "report", "pacer", "trial", "units"}
+var speaking = []string{"explain", "report", "pacer", "trial", "units", "web", "top"}
 
 // rendered are the files that hold what was printed.
 var rendered = []string{"../../docs/sentences.md", "../../docs/rules/*.md", "../report/testdata/*.txt", "../explain/causes.json"}

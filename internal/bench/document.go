@@ -34,7 +34,7 @@ are of the machine below and will differ on yours; the floors are promises. Benc
 
 `
 
-// heldOut is what was measured of predictions, by hand: an hour for docs/tune.md.
+// heldOut is what was measured of predictions, by hand: an hour for docs/research/tune.md.
 //
 //go:embed heldout.md
 var heldOut string

@@ -34,10 +34,10 @@ func printGrowth(w io.Writer, g *explain.HeapGrowth) error {
 	p.line("%s  from %s to %s: %s live, then %s; %d captures, %d collections", g.Program, whenOf(g.Before), whenOf(g.After),
 		units.Size(g.Before.Live), units.Size(g.After.Live), g.Captures, g.Collections)
 	if len(g.Grew) == 0 {
-		p.line("nothing that holds much grew")
+		p.line("nothing that retains much grew")
 		return p.err
 	}
-	p.line("WHAT GREW AND IS STILL HELD                                     growth, steps between captures")
+	p.line("GREW AND IS STILL REACHABLE                                     growth, steps between captures")
 	for _, row := range g.Grew[:min(len(g.Grew), growthRows)] {
 		p.line("  +%9s  %s", units.Size(row.Change), short(row.Path, 80))
 		steps := fmt.Sprintf("in %d of %d steps", row.Steps, g.Captures-1)

@@ -170,7 +170,7 @@ func TestTopShowsALeakExplainsItAndLeavesTheTerminalAsItWas(t *testing.T) {
 		t.Error("its last breath is not waited for")
 	}
 	p.press(t, "Enter")
-	p.await(t, `(?s)pid `+slow.pid()+`.*WHERE it is: .*live Go heap.*WHO allocated.*leak/main.go:\d+ .*remember`)
+	p.await(t, `(?s)pid `+slow.pid()+`.*MEMORY NOW: .*live heap.*ALLOCATED BY.*leak/main.go:\d+ .*remember`)
 	p.press(t, "s")
 	p.await(t, `a moment of lk\d+ is kept`)
 	p.press(t, "e")

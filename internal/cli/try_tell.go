@@ -42,8 +42,8 @@ func (t *try) standing() string {
 // needed is a run in a few words.
 func needed(r trial.Run) string {
 	text := string(r.Ended)
-	if r.Ended.Lost() {
-		text = strings.ToUpper(text)
+	if r.Ended == trial.Killed {
+		text = "OOM-killed"
 	}
 	if took, ok := r.Values[trial.FigureTime]; ok {
 		text += " after " + units.Duration(time.Duration(took))

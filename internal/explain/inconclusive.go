@@ -23,7 +23,7 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 		}
 	}
 	v.NotKnown = append(v.NotKnown, c.unseenGrowth()...)
-	v.NotKnown = append(v.NotKnown, c.missing()...)
+	v.NotKnown = append(v.NotKnown, c.missing(v.NotKnown)...)
 	if c.wantsRoom() {
 		v.NotKnown = append(v.NotKnown, "whether the live heap would have fallen again under a higher limit")
 	}
@@ -143,12 +143,14 @@ const largestPart = "the largest part of the memory"
 // known lists what is certain whatever the cause.
 func (c *Case) known() []string {
 	var out []string
-	switch c.outcome.By {
-	case ByCgroup:
+	switch o := c.outcome; {
+	case o.LimitOf != "" && (o.By == ByCgroup || o.By == ByParent):
+		out = append(out, fmt.Sprintf("the limit that was hit is the limit of the %s", o.LimitOf))
+	case o.By == ByCgroup:
 		out = append(out, "the limit that was hit is the program's own cgroup limit")
-	case ByParent:
+	case o.By == ByParent:
 		out = append(out, "the limit that was hit belongs to a parent cgroup")
-	case ByNode:
+	case o.By == ByNode:
 		out = append(out, "the machine ran out of memory")
 	}
 	if r, ok := c.largestRow(); ok {
@@ -202,8 +204,12 @@ func (c *Case) unseenGrowth() []string {
 	return []string{fmt.Sprintf("what %s was used for, which came in the %s after the last full reading", size(c.unseen()), seconds(after))}
 }
 
-// missing lists what was not read at the moment and would have helped.
-func (c *Case) missing() []string {
+// noProfile is why lines are not known.
+const noProfile = "because there is no heap profile"
+
+// missing lists what was not read at the moment and would have helped, without what is said
+// already.
+func (c *Case) missing(said []string) []string {
 	var out []string
 	switch {
 	case c.proc == nil:
@@ -211,8 +217,9 @@ func (c *Case) missing() []string {
 	case c.g == nil && c.Imported != "": // its gaps tell
 	case c.g == nil:
 		out = append(out, "what the Go heap held, because the runtime's memory was not read"+c.remedy())
+	case len(c.Sites) == 0 && slices.ContainsFunc(said, func(s string) bool { return strings.HasSuffix(s, noProfile) }):
 	case len(c.Sites) == 0:
-		out = append(out, "which lines allocated the heap, because there is no heap profile")
+		out = append(out, "which lines allocated the heap, "+noProfile)
 	case c.proc.Live == nil && !c.live.known:
 		out = append(out, "how much of the heap was live at the end")
 	}

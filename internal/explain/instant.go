@@ -18,6 +18,9 @@ func (e *Evidence) LedgerAt(p *sample.Point) Ledger {
 	return ledgerOf(e.divide(m), 0)
 }
 
+// LedgerThen divides the moment that the evidence is read for, by its pages where they were read.
+func (e *Evidence) LedgerThen() Ledger { return ledgerOf(e.divide(e.Moment), 0) }
+
 // Seconds is a time of the recording in seconds since its start.
 func (e *Evidence) Seconds(t time.Time) float64 { return e.seconds(t) }
 

@@ -48,7 +48,7 @@ func judgeBurst(c *Case) Finding {
 		return f
 	}
 	if c.site == nil {
-		return undecided(0, "which line the rise belongs to, because there is no heap profile", c.factCurve())
+		return undecided(0, "which line the rise belongs to, "+noProfile, c.factCurve())
 	}
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}

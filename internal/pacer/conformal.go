@@ -12,7 +12,7 @@ import (
 
 // residualsTable is what predictions were off by, one line each: kind, program, setting,
 // how unsure the model was, predicted and measured bytes. `go run ./internal/pacer/residuals`
-// makes it from recordings (docs/tune.md).
+// makes it from recordings (docs/research/tune.md).
 //
 //go:embed residuals.csv
 var residualsTable string
@@ -68,7 +68,7 @@ func (e ends) around(v, unsure float64) Range {
 }
 
 // How unsure the model is of a recording, as a share: by leastUnsure where the same
-// setting twice gives as much (docs/tune.md), by a part of what lines between
+// setting twice gives as much (docs/research/tune.md), by a part of what lines between
 // collections are off by for nine of ten bytes, and by as much as the replay of the
 // recorded setting is off. A run that was killed is no more than a beginning: of its
 // replay nothing is asked, and lines that nothing is known of are off by lineless.

@@ -143,9 +143,9 @@ func ledgerLines(d *Detail, n int) []line {
 	l := d.Ledger
 	what := "anonymous memory"
 	if l.OfCgroup {
-		what = "the cgroup's charge"
+		what = "memory usage of the cgroup"
 	}
-	out := []line{{}, heading("WHERE it is: "+units.Size(l.TotalBytes), what+", by Go's own figures; e: by page", n)}
+	out := []line{{}, heading("MEMORY NOW: "+units.Size(l.TotalBytes), what+", by Go's own figures; e: by page", n)}
 	row := func(name string, b float64, more string) line {
 		text := fmt.Sprintf("  %s %8s %4s  ", left(name, 22), size(b), units.Percent(math.Max(b, 0), float64(l.TotalBytes)))
 		return line{{text: text}, {bar(b/float64(max(l.TotalBytes, 1)), 20, ""), cyan}, {text: more}}
@@ -155,7 +155,7 @@ func ledgerLines(d *Detail, n int) []line {
 		if r.Reclaimable {
 			more = "  reclaimable"
 		}
-		out = append(out, row(r.Name, float64(r.Bytes), more))
+		out = append(out, row(explain.RowWord(r.Name), float64(r.Bytes), more))
 	}
 	if l.UnexplainedBytes != 0 {
 		out = append(out, row("unexplained", float64(l.UnexplainedBytes), ""))
@@ -177,7 +177,7 @@ func heading(title, note string, n int) line {
 const mostLines = 25
 
 func heapLines(d *Detail, lines *Lines, now time.Time, n int) []line {
-	const title = "WHO allocated the heap"
+	const title = "ALLOCATED BY"
 	why := ""
 	switch {
 	case d.process.PID == 0:
@@ -185,7 +185,7 @@ func heapLines(d *Detail, lines *Lines, now time.Time, n int) []line {
 	case d.WhyNot != "":
 		why = d.WhyNot
 	case d.Go == "":
-		why = "no Go program: there is no heap profile"
+		why = "not a Go program: there is no heap profile"
 	case lines == nil:
 		why = "reading its heap profile"
 	case lines.Why != "":
@@ -217,7 +217,7 @@ func heapLines(d *Detail, lines *Lines, now time.Time, n int) []line {
 	return out
 }
 
-// heapLine is one line of code: what it holds, its growth where that is beyond
+// heapLine is one line of code: what it allocated and is live, its growth where that is beyond
 // chance, and where it is.
 func heapLine(h HeapLine, lines *Lines, n int) line {
 	grew := ""
@@ -239,9 +239,9 @@ func cycleLines(d *Detail, n int) []line {
 	if d.Go == "" {
 		return nil
 	}
-	out := []line{{}, heading("LAST COLLECTIONS", "heap when it began, found live, goal of the next", n)}
+	out := []line{{}, heading("LAST GCS", "heap at its start, live heap, next GC target", n)}
 	if len(d.Cycles) == 0 {
-		return append(out, plain("  none while it was watched"))
+		return append(out, plain("  no GC was seen yet"))
 	}
 	for i := len(d.Cycles) - 1; i >= 0; i-- {
 		c := d.Cycles[i]

@@ -137,7 +137,7 @@ func (r *lineReader) earlier(at time.Time) (recording.ProfileInfo, error) {
 // code is where a line is, in short.
 func (l HeapLine) code() string {
 	if l.File == "" || l.Owner == heapdiff.Runtime {
-		return "the Go runtime, for itself"
+		return "the Go runtime (internal)"
 	}
 	return fmt.Sprintf("%s:%d", explain.ShortFile(l.File), l.Line)
 }

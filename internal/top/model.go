@@ -231,22 +231,21 @@ func (m *model) move(k string) {
 
 // help is the page of the keys.
 const help = `up down, k j, pgup pgdn, home end    go
-enter     one program: where its memory is, which lines hold it, collections
+enter     one program: its memory, the lines that allocated it, its GCs
 q esc     back; in the list q quits: the programs keep running
-s         keep a moment now: heap profile, goroutines, the owner of each page
+s         take a snapshot now: heap profile, goroutines, the owner of each page
 e         explain now: what highwater explain says of the recording so far
 o         where the recording is
 /         filter by name, command line or pid; esc: all
 < >       sort by another column;  r  the other way round
 ctrl-z    stop and detach; after fg the programs are watched again
 
-FULL      the cgroup's charge against its limit, its own or one above it
-USED      of the program: the charge where it is alone in its cgroup, else its
-          resident set
-GROWTH    of what the kernel cannot take back, over the last 10 seconds if they
+FULL      memory usage of the cgroup against its limit or that of a parent
+USED      of the program: memory usage where it is alone in its cgroup, else RSS
+GROWTH    of what is not reclaimable, over the last 10 seconds if they
           show one, else over the last minutes; ~ not known yet
 LIMIT IN  the time to the limit at that pace; - nothing grows, or no limit
-GC        the collector's share of the CPU time in the last minute
+GC        the share of GC in the CPU time of the last minute
 5 MIN     the memory over the last five minutes, from its least to its greatest
 
 A program that was killed stays, with what highwater explain says of it.
@@ -333,7 +332,7 @@ func (m *model) body(w, h int) []line {
 
 func (m *model) listBody(w, h int) (out []line) {
 	if len(m.rows) == 0 {
-		text := "no program is watched yet: those that start are taken up"
+		text := "waiting: programs are watched as they start"
 		if m.all > 0 {
 			text = "none matches /" + m.filter
 		}

@@ -72,14 +72,14 @@ func TestKeys(t *testing.T) {
 		keys      []string
 		says, not string
 	}{
-		"enter shows one program":         {[]string{"enter"}, "WHERE it is", "PROGRAM"},
+		"enter shows one program":         {[]string{"enter"}, "MEMORY NOW", "PROGRAM"},
 		"its settings are there":          {[]string{"enter"}, "GOGC 100  GOMEMLIMIT not set", "PROGRAM"},
-		"q leaves it":                     {[]string{"enter", "q"}, "PROGRAM", "WHERE it is"},
+		"q leaves it":                     {[]string{"enter", "q"}, "PROGRAM", "MEMORY NOW"},
 		"down goes to the next":           {[]string{"down", "enter"}, "pid 4133", "pid 4121"},
 		"end goes to the last":            {[]string{"G", "enter"}, "pid 77", "pid 4121"},
-		"one that was killed says why":    {[]string{"G", "enter"}, "Somebody killed it.", "WHERE it is"},
+		"one that was killed says why":    {[]string{"G", "enter"}, "Somebody killed it.", "MEMORY NOW"},
 		"a key shows help":                {[]string{"?"}, "LIMIT IN  the time to the limit", "4121"},
-		"help goes back to where it was":  {[]string{"enter", "?", "esc"}, "WHERE it is", "PROGRAM"},
+		"help goes back to where it was":  {[]string{"enter", "?", "esc"}, "MEMORY NOW", "PROGRAM"},
 		"a filter by name":                {[]string{"/", "a", "p", "i", "enter"}, "1 match /api", "checkout"},
 		"a filter by pid":                 {[]string{"/", "4", "1", "2", "1", "enter"}, "checkout", "4133"},
 		"a filter that nothing matches":   {[]string{"/", "x", "y", "enter"}, "none matches /xy", "4121"},

@@ -58,7 +58,7 @@ const spareOfFit = 1.10
 // Crawls says why a run that came to its end is called lost all the same, "" if it is
 // not: the collector ran back to back. It took three times the CPU time of the free
 // run, and a second more; or it collected ten times as often, and twenty times more
-// (of the programs whose collections were counted in docs/tune.md none that was well
+// (of the programs whose collections were counted in docs/research/tune.md none that was well
 // did so under a GOMEMLIMIT, and each in a spiral a hundred times).
 func Crawls(r, free Run) string {
 	for _, c := range []struct {

@@ -82,7 +82,7 @@ func (s *Source) ofGroup(g *cgroup.Cgroup) {
 // has a limit, or nothing else in it than what is watched. The caller holds the lock, or
 // has the source for itself.
 func (s *Source) ofProcess(pid int) {
-	const what = "the cgroup's charge"
+	const what = "memory usage of the cgroup"
 	home, err := cgroup.FindHome(strings.TrimSuffix(s.opts.Root, "proc"), pid)
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
@@ -108,7 +108,7 @@ func (s *Source) ofProcess(pid int) {
 		if beside > maxBeside {
 			count = fmt.Sprintf("more than %d", maxBeside)
 		}
-		s.gap(sample.ProcessKey{}, what, errors.Join(err, fmt.Errorf("%s holds %s programs beside this one", home.Path, count)))
+		s.gap(sample.ProcessKey{}, what, errors.Join(err, fmt.Errorf("the cgroup %s contains %s other processes", home.Path, count)))
 		return
 	}
 	s.account.opened = append(s.account.opened, g)

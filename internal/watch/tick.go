@@ -80,7 +80,7 @@ func (s *Source) groupTick(p *sample.Point) {
 		return
 	}
 	if err := s.account.read(&s.cgroup); err != nil {
-		s.gap(sample.ProcessKey{}, "the cgroup's charge", err)
+		s.gap(sample.ProcessKey{}, "memory usage of the cgroup", err)
 		return
 	}
 	p.Cgroup = &s.cgroup

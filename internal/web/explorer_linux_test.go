@@ -24,7 +24,7 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 	address := serve(t, path)
 	b := browser(t)
 	b.open(address)
-	b.click("Held by")
+	b.click("Retained by")
 	b.until(`location.hash.includes('view=holders') && document.querySelector('.holds tbody th code')?.innerText.startsWith('main.sessions')`)
 
 	t.Run("the picture is as wide as what is live", func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 		}
 	})
 	t.Run("who holds most is said first", func(t *testing.T) {
-		if got := b.text("#held-title .finding"); !regexp.MustCompile(`^main\.sessions holds [\d.]+ MiB of [\d.]+ MiB live, in `).MatchString(got) {
+		if got := b.text("#held-title .finding"); !regexp.MustCompile(`^main\.sessions retains [\d.]+ MiB of [\d.]+ MiB live, in `).MatchString(got) {
 			t.Errorf("%q", got)
 		}
 	})

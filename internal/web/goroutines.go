@@ -79,6 +79,6 @@ func settingsOf(g *sample.Runtime) []Setting {
 	if g.GOGC < 0 {
 		gogc = "off"
 	}
-	return []Setting{{"GOGC", gogc}, {"GOMEMLIMIT", limit}, {"heap goal", units.Size(g.HeapGoal)}, {"collections", fmt.Sprint(g.NumGC)},
+	return []Setting{{"GOGC", gogc}, {"GOMEMLIMIT", limit}, {"GC target", units.Size(g.HeapGoal)}, {"GCs", fmt.Sprint(g.NumGC)},
 		{"goroutines", fmt.Sprint(g.Goroutines)}, {"heap profile", profileRate(g.ProfileRate)}}
 }

@@ -49,6 +49,7 @@ type Ledger struct {
 // Row is one part of it.
 type Row struct {
 	Name        string `json:"name"`
+	Word        string `json:"word"`  // what it is called
 	Group       string `json:"group"` // the greater part that it belongs to
 	Bytes       int64  `json:"bytes"`
 	Reclaimable bool   `json:"reclaimable"`
@@ -145,7 +146,7 @@ func (i *Instant) fillLedger(r *recording.Reader, e *explain.Evidence, a *explai
 	}
 	for _, row := range l.Rows {
 		d := definitions[row.Name]
-		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, d.group, int64(row.Bytes), row.Reclaimable, d.means})
+		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, explain.RowWord(row.Name), d.group, int64(row.Bytes), row.Reclaimable, d.means})
 	}
 	return nil
 }

@@ -213,7 +213,7 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 	t.Run("native memory is told by process", func(t *testing.T) {
 		b.click("Native")
 		b.until(`location.hash.includes('view=native') && document.querySelector('.holders tbody th').innerText.startsWith('leak')`)
-		b.click("Held")
+		b.click("Allocated by")
 		b.until(`document.querySelector('.holders .code')`)
 	})
 	t.Run("dark follows the system", func(t *testing.T) {
@@ -222,9 +222,68 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.until(`getComputedStyle(document.body).backgroundColor !== '` + light + `'`)
 		b.media("prefers-color-scheme", "light")
 	})
-	t.Run("a counter is laid over", func(t *testing.T) {
-		value[bool](b, `((s) => { s.value = "goroutines"; s.dispatchEvent(new Event("change", { bubbles: true })); return true })(document.querySelector(".over select"))`)
-		b.until(`location.hash.includes("over=goroutines") && document.querySelectorAll(".u-axis").length === 3`)
+	t.Run("allocation rate, GC pauses and counters are overlaid", func(t *testing.T) {
+		for _, column := range []string{"alloc_rate", "gc_pause", "goroutines"} {
+			value[bool](b, `((s) => { s.value = "`+column+`"; s.dispatchEvent(new Event("change", { bubbles: true })); return s.value === "`+column+`" })(document.querySelector(".over select"))`)
+			b.until(`location.hash.includes("over=` + column + `") && document.querySelectorAll(".u-axis").length === 3`)
+		}
+	})
+	t.Run("where the memory was is drawn over time, and other lines are off", func(t *testing.T) {
+		on := value[[]string](b, `[...document.querySelectorAll('.legend-line button[aria-pressed=true]')].map((e) => e.innerText)`)
+		if want := []string{"where it was", "memory usage", "live heap", "limit"}; !slices.Equal(on, want) {
+			t.Errorf("drawn are %q, want %q", on, want)
+		}
+		// The colour of the live heap is on the canvas where it is highest, and is gone when the
+		// areas are switched off.
+		const blue = `(() => { const c = document.querySelector('.plot canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, e = document.createElement('i'); e.className = 'row-live-go-heap'; document.body.append(e)
+			const [r, g, b] = getComputedStyle(e).backgroundColor.match(/\d+/g).map(Number); e.remove(); let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] === r && d[i + 1] === g && d[i + 2] === b) n++; return n / (c.width * c.height) })()`
+		if part := value[float64](b, blue); part < 0.1 {
+			t.Errorf("the live heap covers %.3f of the chart", part)
+		}
+		b.click("where it was")
+		b.until(blue + ` < 0.001`)
+		b.click("where it was")
+		b.until(blue + ` > 0.1`)
+	})
+	t.Run("the wheel zooms and a double click shows the whole run", func(t *testing.T) {
+		b.press(kb.Escape)
+		b.until(`!location.hash.includes('window=')`)
+		at := value[string](b, `location.hash`)
+		wheel := func(by float64) {
+			value[bool](b, `((e) => { const r = e.getBoundingClientRect(), at = { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true, cancelable: true }; e.dispatchEvent(new MouseEvent('mousemove', at)); return e.dispatchEvent(new WheelEvent('wheel', { ...at, deltaY: `+strconv.FormatFloat(by, 'f', -1, 64)+` })) })(document.querySelector('.u-over'))`)
+		}
+		wheel(120)
+		if got := value[string](b, `location.hash`); got != at {
+			t.Errorf("zooming out of the whole run: %q", got)
+		}
+		wheel(-240)
+		b.until(`location.hash.includes('window=')`)
+		value[bool](b, `document.querySelector('.u-over').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))`)
+		b.until(`!location.hash.includes('window=')`)
+	})
+	t.Run("the flame graph is a tab, with search, bottom-up and all that was allocated", func(t *testing.T) {
+		b.click("Flame graph")
+		b.until(`location.hash.includes('view=flame') && document.querySelector('.holders .icicle .own') && document.querySelectorAll('#search').length === 1`)
+		root := value[string](b, `document.querySelector('.holders .icicle [aria-level="2"]').ariaLabel`)
+		value[bool](b, `((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('Bottom-up')).querySelector('input'))`)
+		b.until(`location.hash.includes('invert') && document.querySelector('.holders .icicle [aria-level="2"]').ariaLabel !== '` + root + `'`)
+		value[bool](b, `((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('All allocated')).querySelector('input'))`)
+		b.until(`location.hash.includes('all=')`)
+		b.drag(0.1, 0.4, chromedp.ModifierCtrl)
+		b.until(`document.querySelector('.holders .icicle .grew')`)
+		b.press(kb.Escape)
+		b.click("Allocated by")
+		b.until(`document.querySelector('.holders .code')`)
+	})
+	t.Run("the time after the kill is not drawn", func(t *testing.T) {
+		var o web.Overview
+		get(t, address+"api/overview", &o)
+		if o.AfterEnd == nil || o.Kill == nil || o.AfterEnd[0] != *o.Kill || o.AfterEnd[1] <= o.AfterEnd[0] {
+			t.Fatalf("killed at %v, kept for %v", o.Kill, o.AfterEnd)
+		}
+		if end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`); end > (*o.Kill)*1.01 {
+			t.Errorf("the chart ends at %v s, the program at %v s", end, *o.Kill)
+		}
 	})
 	t.Run("it prints to one page", func(t *testing.T) {
 		pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPreferCSSPageSize()))
@@ -351,7 +410,7 @@ func TestAProgramThatIsNotGoIsShownWithWhatIsKnown(t *testing.T) {
 	hwtest.Need(t, hwtest.Chromium)
 	b := browser(t)
 	b.open(serve(t, record(t, "", "sleep", "1")))
-	if got := b.text(".holders"); !strings.Contains(got, "no Go program") {
+	if got := b.text(".holders"); !strings.Contains(got, "not a Go program") {
 		t.Errorf("who held it: %q", got)
 	}
 	b.accessible()
@@ -400,7 +459,7 @@ func (b *tab) byKeyboard(t *testing.T) {
 		}
 		b.press(kb.Tab)
 	}
-	for _, want := range []string{"Skip to who held it", "Confidence", "Copy as Markdown", "Download pprof", "charged", "Peak", "plot|slider", "brush|slider", "live Go heap", "Goroutines", "main.go", "e1", "Copy command", "treeitem"} {
+	for _, want := range []string{"Skip to the code", "Confidence", "Copy as Markdown", "Download pprof", "memory usage", "Peak", "plot|slider", "brush|slider", "live heap", "Goroutines", "main.go", "e1", "Copy command", "treeitem"} {
 		found := false
 		for at := range met {
 			found = found || strings.Contains(at, want)

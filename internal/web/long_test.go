@@ -237,7 +237,7 @@ func TestNoListIsNull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := map[string]bool{"kill": true, "limit": true, "capture": true, "since": true, "code": true, "to": true, "bytes": true, "from": true, "peak": true, "last": true}
+	allowed := map[string]bool{"kill": true, "limit": true, "after_end": true, "capture": true, "since": true, "code": true, "to": true, "bytes": true, "from": true, "peak": true, "last": true}
 	for _, v := range []any{o, i} {
 		text, err := json.Marshal(v)
 		if err != nil {
@@ -307,5 +307,45 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportMetric(float64(info.Size())/1e6, "MB")
 			b.ReportMetric(float64(first)/1e3, "kB/timeline")
 		})
+	}
+}
+
+func TestTheLedgerOverTimeSumsToTheUsage(t *testing.T) {
+	const ticks = 3000
+	line, err := book(long(t, ticks, 0)).Timeline(0, ticks/10, 1200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usage := map[float64]float64{}
+	for i, v := range line.Columns["usage"] {
+		if v != nil {
+			usage[line.At[i]] = *v
+		}
+	}
+	top := 0.0
+	for i, at := range line.Ledger.At {
+		sum := 0.0
+		for _, row := range line.Ledger.Rows {
+			if len(row.Bytes) != len(line.Ledger.At) || row.Word == "" {
+				t.Fatalf("%q has %d of %d values", row.Name, len(row.Bytes), len(line.Ledger.At))
+			}
+			sum += float64(row.Bytes[i])
+		}
+		if u, ok := usage[at]; ok && sum != u {
+			t.Errorf("at %v s the rows sum to %.0f, the usage is %.0f", at, sum, u)
+		}
+		top = max(top, sum)
+	}
+	if n := len(line.Ledger.At); n < 150 || top != float64(peak) {
+		t.Errorf("%d ledgers, the greatest of %.0f bytes: want more than 150 and the peak of %d", n, top, peak)
+	}
+	rate := 0.0
+	for _, v := range line.Columns["alloc_rate"] {
+		if v != nil {
+			rate = max(rate, *v)
+		}
+	}
+	if want := float64(10 * sample.MiB); rate < 0.99*want || rate > 1.01*want {
+		t.Errorf("an allocation rate of %.0f bytes a second, the program allocates %.0f", rate, want)
 	}
 }

@@ -26,6 +26,9 @@ type Overview struct {
 	Kill *float64 `json:"kill"`
 	Peak *float64 `json:"peak"`
 	Last *float64 `json:"last"`
+	// AfterEnd is from the end of the program until Highwater had read it and released it;
+	// null: it was not kept.
+	AfterEnd *[2]float64 `json:"after_end"`
 
 	Moments     []Moment     `json:"moments"`
 	MomentsAll  int          `json:"moments_all"` // that there are, listed or not
@@ -151,6 +154,7 @@ func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 		return nil, err
 	}
 	o.story(e)
+	o.AfterEnd = afterEnd(e, o.Moments)
 	if err := o.programs(r, e); err != nil {
 		return nil, err
 	}
@@ -236,3 +240,19 @@ func (o *Overview) story(e *explain.Evidence) {
 }
 
 func pointer[T any](v T) *T { return &v }
+
+// afterEnd is how long the program was kept after it had ended: its pages stay in the
+// memory usage for that time.
+func afterEnd(e *explain.Evidence, moments []Moment) *[2]float64 {
+	for _, m := range moments {
+		if m.Kind != string(sample.MomentDeath) || m.PID != e.Subject.PID {
+			continue
+		}
+		for _, v := range e.Events {
+			if v.Kind == sample.EventExit && v.Process == e.Subject && e.Seconds(v.At) > m.At {
+				return &[2]float64{m.At, e.Seconds(v.At)}
+			}
+		}
+	}
+	return nil
+}

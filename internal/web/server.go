@@ -210,7 +210,11 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, map[string]any{"diff": d, "text": text})
+	words := map[string]string{} // what the rows are called
+	for _, row := range d.Ledger {
+		words[row.Name] = explain.RowWord(row.Name)
+	}
+	return writeJSON(w, map[string]any{"diff": d, "text": text, "words": words})
 }
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -22,6 +23,7 @@ type Timeline struct {
 	Read    int                   `json:"read"`
 	At      []float64             `json:"at"` // seconds since the start
 	Columns map[string][]*float64 `json:"columns"`
+	Ledger  Stacked               `json:"ledger"`
 }
 
 // overviewSteps is how many steps the whole of a recording is drawn in, mostSteps
@@ -41,18 +43,15 @@ const (
 // answer is about; resident is the sum of all processes.
 var (
 	chargeColumns  = []string{"usage", "usage_limit", "page_cache", "shmem", "kernel", "pressure_some10"}
-	processColumns = []string{"heap_live", "heap_marked", "heap_goal", "memory_limit", "goroutines", "heap_in_use"}
+	processColumns = []string{"heap_live", "heap_marked", "heap_goal", "memory_limit", "goroutines", "heap_in_use", "total_alloc"}
 )
 
 // Timeline reads the samples from one time to another, in seconds since the
 // start.
 func (b *Book) Timeline(from, to float64, steps int) (t *Timeline, err error) {
-	var of run
+	var of *explain.Evidence
 	err = b.main.read(b.opener(), b.Path, func(r *recording.Reader) error {
-		e, err := b.load(r)
-		if err == nil {
-			of = run{e.Start, e.Programs, e.Subject}
-		}
+		of, err = b.load(r)
 		return err
 	})
 	if err != nil {
@@ -69,15 +68,8 @@ func (b *Book) Timeline(from, to float64, steps int) (t *Timeline, err error) {
 	return t, err
 }
 
-// run is what of a run's evidence the course is drawn by.
-type run struct {
-	start    time.Time
-	programs []sample.Program
-	subject  sample.ProcessKey
-}
-
-func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeline, error) {
-	at := func(seconds float64) time.Time { return of.start.Add(time.Duration(seconds * 1e9)) }
+func timeline(r *recording.Reader, of *explain.Evidence, from, to float64, steps int) (*Timeline, error) {
+	at := func(seconds float64) time.Time { return of.Start.Add(time.Duration(seconds * 1e9)) }
 	most := int64(mostRead)
 	if to-from > farApart {
 		most = mostApart
@@ -86,7 +78,7 @@ func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeli
 	if err != nil {
 		return nil, err
 	}
-	d := drawing{start: of.start.UnixNano(), from: from, to: to, steps: steps, columns: map[string]course{}}
+	d := drawing{start: of.Start.UnixNano(), from: from, to: to, steps: steps, columns: map[string]course{}}
 	for _, c := range chargeColumns {
 		d.columns[c] = course{charge.At, charge.Column(c)}
 	}
@@ -97,13 +89,13 @@ func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeli
 	d.columns["usage"] = withMoments(d.columns["usage"], r)
 	resident := residents{}
 	seen := map[sample.ProcessKey]bool{}
-	for _, p := range of.programs[:min(len(of.programs), mostPrograms)] {
+	for _, p := range of.Programs[:min(len(of.Programs), mostPrograms)] {
 		if seen[p.Key] {
 			continue
 		}
 		seen[p.Key] = true
 		columns := []string{"resident"}
-		if p.Key == of.subject {
+		if p.Key == of.Subject {
 			columns = append(columns, processColumns...)
 		}
 		s, err := r.ProcessSamplesBetween(at(from), at(to), most, p.Key, columns...)
@@ -117,12 +109,16 @@ func timeline(r *recording.Reader, of run, from, to float64, steps int) (*Timeli
 	}
 	d.columns["resident"] = resident.course()
 	d.columns["memory_limit"] = withoutNone(d.columns["memory_limit"])
+	d.columns["alloc_rate"] = allocationRate(d.columns["total_alloc"], at((to-from)/100).Sub(of.Start))
+	delete(d.columns, "total_alloc")
+	d.columns["gc_pause"] = pauses(of.Cycles, at(from), at(to))
 	if err := d.asked(r); err != nil {
 		return nil, err
 	}
 	t := d.draw()
 	t.Read, t.Thinned = charge.Len(), thinned
-	return t, nil
+	t.Ledger, err = stacked(r, of, from, to)
+	return t, err
 }
 
 // course is one column with its own times.

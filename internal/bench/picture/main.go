@@ -1,5 +1,6 @@
 // Command picture takes the pictures of docs/pictures: what a recording's page shows at
-// 1440 x 900 without scrolling, in a headless Chromium.
+// 1440 x 900 without scrolling, in a headless Chromium; with -size and -whole at
+// another size, and all of it.
 //
 //	go run ./internal/bench/picture -o docs/pictures/picoshare.png picoshare.hwm
 //	go run ./internal/bench/picture -o docs/pictures/compare.png before.hwm after.hwm
@@ -25,6 +26,8 @@ import (
 
 type picture struct {
 	tool, out, at, below, scheme, source string
+	width, height                        int
+	whole                                bool
 }
 
 func main() {
@@ -35,6 +38,9 @@ func main() {
 	flag.StringVar(&p.below, "show", "", "`selector` of what is scrolled to, below the first screen")
 	flag.StringVar(&p.scheme, "scheme", "light", "light or dark")
 	flag.StringVar(&p.source, "source", "", "`directory` of the program's source")
+	flag.IntVar(&p.width, "width", 1440, "`pixels`")
+	flag.IntVar(&p.height, "height", 900, "`pixels`")
+	flag.BoolVar(&p.whole, "whole", false, "the whole page, not its first screen alone")
 	flag.Parse()
 	if flag.NArg() < 1 || flag.NArg() > 2 {
 		fmt.Fprintln(os.Stderr, "picture [flags] RECORDING [AFTER]")
@@ -102,8 +108,9 @@ func stateOf(recordings []string) (string, error) {
 	return state, err
 }
 
-// shown is true when the first screen is drawn, and what is below it.
-const shown = `document.querySelector('table.side') || document.querySelector('.ledger') && document.querySelector('.plot canvas') && document.querySelector('.below') && !document.querySelector('.holders').innerText.includes('being read')`
+// shown is true when the first screen is drawn, and what is below it; of a comparison, its
+// flame graph.
+const shown = `document.querySelector('table.side') && document.querySelector('.icicle') || document.querySelector('.ledger') && document.querySelector('.plot canvas') && document.querySelector('.below') && !document.querySelector('.holders').innerText.includes('Loading')`
 
 func (p picture) shot(address string) ([]byte, error) {
 	chromium, err := hwtest.ChromiumPath()
@@ -111,13 +118,13 @@ func (p picture) shot(address string) ([]byte, error) {
 		return nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.WindowSize(1440, 900), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"))
+		chromedp.WindowSize(p.width, p.height), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
 	ctx, cancel := chromedp.NewContext(allocator)
 	defer cancel()
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: p.scheme}}}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1440, 900)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(int64(p.width), int64(p.height))); err != nil {
 		return nil, err
 	}
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
@@ -132,6 +139,9 @@ func (p picture) shot(address string) ([]byte, error) {
 		requestAnimationFrame(() => requestAnimationFrame(() => done(true))) }; look() })`, shown, p.below, p.below)
 	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](wait, chromedp.EvalAwaitPromise)); err != nil {
 		return nil, err
+	}
+	if p.whole {
+		return chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	}
 	return chromedp.Run(ctx, chromedp.CaptureScreenshot())
 }

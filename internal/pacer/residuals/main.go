@@ -1,7 +1,7 @@
 // Residuals writes the table of what the collector's model was off by, which its
 // intervals are made of:
 //
-//	(cd cases && go run ./tuning -highwater ../bin/highwater -dir DIR) > docs/tune.md
+//	(cd cases && go run ./tuning -highwater ../bin/highwater -dir DIR) > docs/research/tune.md
 //	go run ./internal/pacer/residuals DIR > internal/pacer/residuals.csv
 //
 // DIR holds a folder for each program: base.hwm, from which is predicted, and the same

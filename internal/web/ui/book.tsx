@@ -93,7 +93,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
   }, [jump, help])
 
   return <>
-    <a class="skip" href="#who">Skip to who held it</a>
+    <a class="skip" href="#who">Skip to the code</a>
     <header class="bar">
       <span class="brand">Highwater</span>
       <span class="muted">{overview.answer.program.name}{overview.answer.program.go_version && ' \u00b7 ' + overview.answer.program.go_version} {'\u00b7'} <span title={overview.name}>{overview.name.replace(/.*\//, '')}</span></span>
@@ -108,7 +108,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
       <Course source={source} overview={overview} state={state} change={change} jump={jump} at={instant?.at ?? null} />
       {instant && <>
         <Ledger instant={instant} before={before} />
-        <div class="columns">
+        <div class={'columns' + (state.view === 'flame' ? ' one' : '')}>
           <Holders instant={instant} held={held} overview={overview} state={state} change={change} />
           <div>
             <Why source={source} overview={overview} instant={instant} />

@@ -17,10 +17,11 @@ export function Course({ source, overview, state, change, jump, at }: {
   const plot = useRef<uPlot | null>(null)
   const handle = useRef<HTMLElement | null>(null) // of the brush
   const [timeline, setTimeline] = useState<Timeline | null>(null)
-  const [hidden, setHidden] = useState<Set<string>>(new Set())
+  const [chosen, setChosen] = useState<Record<string, boolean>>({}) // lines that were switched on or off
+  const [stacks, setStacks] = useState(true) // the ledger is drawn
   const [problem, setProblem] = useState('')
   const dark = useDark()
-  const end = Math.max(overview.seconds, overview.from + 0.001)
+  const end = endOf(overview)
   const span: Range = [overview.from, end]
   const [from, to] = state.window ?? span
 
@@ -35,7 +36,8 @@ export function Course({ source, overview, state, change, jump, at }: {
   const whole = stretches.current.overview()
   const shown = whole ? drawn.filter((d) => whole.columns[d.column]) : []
   const laid = whole && whole.columns[state.over] ? state.over : ''
-  const all = shown.filter((d) => !hidden.has(d.column)).concat(laid ? [{ column: laid, label: overOf(laid).label, means: '', stroke: '--over', width: 1.5 }] : [])
+  const isOn = (d: Drawn) => chosen[d.column] ?? usual(d, whole!)
+  const all = shown.filter(isOn).concat(laid ? [{ column: laid, label: overOf(laid).label, means: '', stroke: '--over', width: 2, dots: laid === 'gc_pause' }] : [])
   const draw = useRef(() => {})
   draw.current = () => {
     const best = stretches.current!.best(...view.current)
@@ -64,8 +66,9 @@ export function Course({ source, overview, state, change, jump, at }: {
   }, [from, to, overview])
 
   // The plot is made anew with other columns or colours; else it gets new data.
-  const now = useRef({ overview, state, change, at, view, move, done })
-  now.current = { overview, state, change, at, view, move, done }
+  const stack = () => (stacks ? stretches.current!.best(...view.current)?.ledger ?? null : null)
+  const now = useRef({ overview, state, change, at, view, move, done, stack })
+  now.current = { overview, state, change, at, view, move, done, stack }
   const kind = all.map((d) => d.column).join() + dark
   useEffect(() => {
     const first = stretches.current!.best(...view.current)
@@ -79,6 +82,7 @@ export function Course({ source, overview, state, change, jump, at }: {
     return () => { fit.disconnect(); made.destroy(); plot.current = null }
   }, [kind, timeline === null])
   useEffect(() => { plot.current?.redraw(false) }, [at, overview, state.base])
+  useEffect(() => { if (plotted.current) plot.current?.setData(columnsOf(plotted.current, all, overview.holes), false); draw.current() }, [stacks])
 
   const step = (e: KeyboardEvent) => {
     const by = ({ ArrowLeft: -1, ArrowRight: 1 }[e.key] ?? 0) * (to - from) / 100
@@ -87,19 +91,19 @@ export function Course({ source, overview, state, change, jump, at }: {
     change({ at: `${+t.toFixed(4)}s` })
     e.preventDefault()
   }
-  const toggle = (column: string) => setHidden((set) => { const next = new Set(set); if (!next.delete(column)) next.add(column); return next })
   return <section class="course" aria-labelledby="course-title">
     <div class="tools">
-      <h2 id="course-title">How did it get there?</h2>
-      <span class="legend-line">{shown.map((d) => <button class={'series' + (hidden.has(d.column) ? ' off' : '')} aria-pressed={!hidden.has(d.column)} title={d.means} onClick={() => toggle(d.column)}><i style={{ borderTopColor: `var(${d.stroke})`, borderTopStyle: d.dash ? 'dashed' : 'solid' }} />{d.label}</button>)}
-        {overview.cycles.length > 0 && <span class="series" title="Short strokes at the foot: a collection ended."><i class="gc" />collection</span>}
-        {overview.moments.length > 0 && <span class="series" title="At the top: all was read at once then, the heap profile and the goroutines too."><i class="moment" />moment read in full</span>}</span>
-      {whole && <label class="over">lay over <select value={laid} onChange={(e) => change({ over: (e.target as HTMLSelectElement).value })}><option value="">nothing</option>
-        {Object.keys(whole.columns).filter((c) => over[c] || c.startsWith('figure ')).sort().map((c) => <option value={c}>{overOf(c).label}</option>)}</select></label>}
+      <h2 id="course-title">Memory over time</h2>
+      <span class="legend-line">{whole && whole.ledger.at.length > 0 && <button class={'series' + (stacks ? '' : ' off')} aria-pressed={stacks} title="Where the memory was, stacked: the rows sum to the memory usage. The bar below names their colours." onClick={() => setStacks(!stacks)}><i class="areas" />where it was</button>}
+        {shown.map((d) => <button class={'series' + (isOn(d) ? '' : ' off')} aria-pressed={isOn(d)} title={d.means} onClick={() => setChosen((c) => ({ ...c, [d.column]: !isOn(d) }))}><i style={{ borderTopColor: `var(${d.stroke})`, borderTopStyle: d.dash ? 'dashed' : 'solid' }} />{d.label}</button>)}
+        {overview.cycles.length > 0 && <span class="series" title="Short strokes at the foot: a GC ended."><i class="gc" />GC</span>}
+        {overview.moments.length > 0 && <span class="series" title="Snapshot: heap profile and goroutines were captured here. Click to jump."><i class="moment" />snapshot</span>}</span>
+      {whole && <label class="over">Overlay: <select value={laid} onChange={(e) => change({ over: (e.target as HTMLSelectElement).value })}><option value="">none</option>
+        {Object.keys(whole.columns).filter((c) => over[c] || c.startsWith('figure ')).sort(byUse).map((c) => <option value={c}>{overOf(c).label}</option>)}</select></label>}
       <span class="push actions" role="group" aria-label="Jump to">
-        <button onClick={() => jump('peak')} disabled={overview.peak === null} aria-keyshortcuts="p">Peak</button>
-        <button onClick={() => jump('kill')} disabled={overview.kill === null} aria-keyshortcuts="k">Kill</button>
-        <button onClick={() => jump('last')} disabled={overview.last === null} aria-keyshortcuts="l">Last</button>
+        <button onClick={() => jump('peak')} disabled={overview.peak === null} aria-keyshortcuts="p" title="Show the snapshot with the highest memory usage">Peak</button>
+        <button onClick={() => jump('kill')} disabled={overview.kill === null} aria-keyshortcuts="k" title="Show the snapshot at the kill">Kill</button>
+        <button onClick={() => jump('last')} disabled={overview.last === null} aria-keyshortcuts="l" title="Show the last snapshot">Last</button>
         {state.base && <button class="base" onClick={() => change({ base: null })}>Stop comparing with {clock(state.base[1])}</button>}
         {state.window && <button onClick={() => change({ window: null })}>Whole run ({'\u00d7'} {clock(state.window[0])} {'\u2013'} {clock(state.window[1])})</button>}
       </span>
@@ -107,16 +111,42 @@ export function Course({ source, overview, state, change, jump, at }: {
     {problem && <p class="problem" role="alert">{problem}</p>}
     <div class="plot" ref={box} tabIndex={0} role="slider" aria-label="Time at the cursor; arrows move it" aria-valuemin={from} aria-valuemax={to} aria-valuenow={at ?? end} aria-valuetext={at === null ? '' : `${clock(at)}`} onKeyDown={step} />
     <Brush span={span} shown={[from, to]} whole={whole} move={move} done={done} hold={(e) => { handle.current = e }} />
-    <details class="asTable"><summary>The same as a table{timeline?.thinned && `; drawn from ${timeline.read.toLocaleString()} of more samples, and the peaks: a narrower window has all`}</summary>{timeline && <Rows timeline={timeline} shown={shown} />}</details>
+    <details class="asTable"><summary>Show as table{timeline?.thinned && `; drawn from ${timeline.read.toLocaleString()} of more samples, and the peaks: a narrower window has all`}</summary>{timeline && <Rows timeline={timeline} shown={shown} />}</details>
   </section>
 }
 
-// Rows is the picture for those who cannot see it: every so often a row.
+// endOf is where the picture ends: at the end of the program, where nothing of it happens
+// later than that Highwater releases it.
+export function endOf(o: Overview): number {
+  const end = Math.max(o.seconds, o.from + 0.001)
+  const kept = o.after_end
+  return kept && end - kept[1] < 0.05 && kept[0] > o.from ? Math.min(end, kept[0] + (kept[0] - o.from) / 400) : end
+}
+
+// usual says whether a line is drawn unless it is switched on or off. RSS stands in for a
+// memory usage that was not measured; a limit far above everything would flatten the rest.
+function usual(d: Drawn, t: Timeline): boolean {
+  const most = (column: string) => Math.max(0, ...(t.columns[column] ?? []).map((v) => v ?? 0))
+  if (d.column === 'resident') return !t.columns.usage
+  if (d.column === 'usage_limit') return most('usage_limit') < 4 * Math.max(most('usage'), most('resident'))
+  return d.usual ?? false
+}
+
+// byUse sorts the overlays: those that every Go program has come first.
+function byUse(a: string, b: string): number {
+  const rank = (c: string) => ['alloc_rate', 'gc_pause', 'goroutines'].indexOf(c) >>> 0
+  return rank(a) - rank(b) || a.localeCompare(b)
+}
+
+// Rows is the picture for those who cannot see it: every so often a row, with the ledger
+// of that time.
 function Rows({ timeline, shown }: { timeline: Timeline; shown: Drawn[] }) {
-  const n = timeline.at.length, rows = Math.min(60, n)
+  const n = timeline.at.length, rows = Math.min(60, n), s = timeline.ledger
   const picked = Array.from({ length: rows }, (_, i) => Math.round((i * (n - 1)) / Math.max(1, rows - 1)))
-  return <div class="scroll" tabIndex={0} role="region" aria-label="Samples"><table><thead><tr><th scope="col" class="num">Time</th>{shown.map((d) => <th scope="col" class="num">{d.label}</th>)}</tr></thead>
-    <tbody>{picked.map((i) => <tr><td class="num">{clock(timeline.at[i])}</td>{shown.map((d) => { const v = timeline.columns[d.column]?.[i] ?? null; return <td class="num">{v === null ? '\u2013' : size(v)}</td> })}</tr>)}</tbody></table></div>
+  const divided = (t: number) => { let k = -1; while (k + 1 < s.at.length && s.at[k + 1] <= t) k++; return k }
+  return <div class="scroll" tabIndex={0} role="region" aria-label="Samples"><table><thead><tr><th scope="col" class="num">Time</th>{shown.map((d) => <th scope="col" class="num">{d.label}</th>)}{s.rows.map((r) => <th scope="col" class="num">{r.word}</th>)}</tr></thead>
+    <tbody>{picked.map((i) => <tr><td class="num">{clock(timeline.at[i])}</td>{shown.map((d) => { const v = timeline.columns[d.column]?.[i] ?? null; return <td class="num">{v === null ? '\u2013' : size(v)}</td> })}
+      {s.rows.map((r) => { const k = divided(timeline.at[i]); return <td class="num">{k < 0 ? '\u2013' : size(r.bytes[k])}</td> })}</tr>)}</tbody></table></div>
 }
 
 function useDark(): boolean {

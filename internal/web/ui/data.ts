@@ -14,6 +14,7 @@ export interface Overview {
   kill: number | null
   peak: number | null
   last: number | null
+  after_end: [number, number] | null
   moments: { at: number; kind: string; bytes: number | null; pid: number }[]
   events: { at: number; kind: string; pid: number; value: number; text: string }[]
   gaps: { from: number; to: number | null; pid: number; what: string; why: string }[]
@@ -41,7 +42,7 @@ export interface Answer {
   program: { name: string; pid: number; go_version: string; heap_profile: string }
   outcome: {
     state: string; by: string; exit_code: number | null; signal: string; limit_bytes: number | null; peak_bytes: number | null
-    moment: string; at: string; elapsed_seconds: number; moment_seconds: number; killed_by_kernel: boolean
+    moment: string; at: string; elapsed_seconds: number; moment_seconds: number; killed_by_kernel: boolean; limit_of?: string
   }
   verdict: {
     class: string; sentence: string; detail: string; confidence: string; reasons: string[]; fingerprint: string; seen: number
@@ -90,9 +91,13 @@ export interface Timeline {
   from: number; to: number; exact: boolean; thinned: boolean; read: number
   at: number[]
   columns: Record<string, (number | null)[]>
+  ledger: Stacked
 }
 
-export interface Row { name: string; group: string; bytes: number; reclaimable: boolean; means: string }
+// Stacked is the ledger over time: the rows, from the bottom up, sum to the memory usage.
+export interface Stacked { at: number[]; rows: { name: string; word: string; bytes: number[] }[] }
+
+export interface Row { name: string; word: string; group: string; bytes: number; reclaimable: boolean; means: string }
 
 export interface Instant {
   at: number; name: string; moment: number; apart: number; kind: string; took: number; stopped: number
@@ -182,7 +187,7 @@ interface Offline { overview: Overview; timeline: Timeline; instants: Instant[] 
 
 // since is an instant whose growth is counted from another one, as the server
 // does it.
-function since(i: Instant, before: Instant): Instant {
+export function since(i: Instant, before: Instant): Instant {
   const was = new Map(before.heap.lines.map((l) => [l.function + l.place, l.bytes]))
   const key = (heap: Heap, s: Heap['stacks'][0]) => s.frames.map((n) => heap.frames[n].function + heap.frames[n].place).join()
   const stood = new Map<string, number>()

@@ -31,16 +31,16 @@ const count = (n: number) => n.toLocaleString('en')
 // HeldBy is who holds most, as the first screen lists it.
 export function HeldBy({ held, state, change, rows }: { held: Held | null; state: State; change: (s: Partial<State>) => void; rows: number }) {
   const all = useMemo(() => (held ? texts(held) : []), [held])
-  if (!held) return <p class="muted">It is being read.</p>
+  if (!held) return <p class="muted">Loading…</p>
   const holders = held.paths.map((p, i) => ({ p, i })).filter(({ p }) => p.holder).sort((a, b) => b.p.retained - a.p.retained)
-  if (!holders.length) return <p class="muted">Nothing holds a large part of the heap: see the picture below.</p>
+  if (!holders.length) return <p class="muted">No single object retains a large part of the heap: see the picture below.</p>
   const rest = holders.slice(rows)
-  return <div><table class="lines holds"><thead><tr><th scope="col">Held by</th><th scope="col" class="num">Retained</th><th scope="col" class="num">Share</th><th scope="col" class="num">Objects</th><th scope="col">Allocated at</th></tr></thead>
+  return <div><table class="lines holds"><colgroup><col /><col class="w2" /><col class="w1" /><col class="w2" /><col class="w4" /></colgroup><thead><tr><th scope="col">Retained by</th><th scope="col" class="num">Retained</th><th scope="col" class="num">Share</th><th scope="col" class="num">Objects</th><th scope="col">Allocated at</th></tr></thead>
     <tbody>{holders.slice(0, rows).map(({ p, i }) => <tr class={idOf(held, all, i) === state.line ? 'on' : ''} onClick={() => change({ line: idOf(held, all, i) })}>
       <th scope="row"><button class="term" onClick={() => change({ line: idOf(held, all, i) })} aria-pressed={idOf(held, all, i) === state.line}><code>{all[i]}</code></button> <span class="muted">{typeOf(p.type)}</span></th>
       <td class="num"><b>{size(p.retained)}</b></td><td class="num">{percent(p.retained, held.live_bytes)}</td><td class="num">{count(p.held)}</td>
       <td>{p.sites.length ? <code>{p.sites[0].place}</code> : '\u2013'}</td></tr>)}</tbody></table>
-    {rest.length > 0 && <p class="muted">{rest.length} other {rest.length === 1 ? 'holder' : 'holders'}, {size(rest.reduce((n, { p }) => n + p.retained, 0))}</p>}</div>
+    {rest.length > 0 && <p class="muted">{rest.length} other {rest.length === 1 ? 'path' : 'paths'}, {size(rest.reduce((n, { p }) => n + p.retained, 0))}</p>}</div>
 }
 
 // Explorer is the whole of a capture: the picture, a search, the way to the root,
@@ -55,9 +55,9 @@ export function Explorer({ held, state, change }: { held: Held; state: State; ch
   // A zoom names labels and types from the root; the text of a path is its labels.
   const chose = (keys: string[]) => change({ line: idOf(held, all, follow(held, keys)) })
   const most = held.paths.filter((p) => p.parent < 0).sort((a, b) => b.retained - a.retained)[0]
-  return <section class="held" aria-labelledby="held-title"><h2 id="held-title">Who holds it in memory? <span class="finding">{most && <><b><code>{most.label}</code> holds {size(most.retained)}</b> of </>}{size(held.live_bytes)} live, in {count(held.live_objects)} objects{held.dead > 0 && `; ${size(held.dead)} beside them are garbage or not yet swept`}; captured at {clock(held.taken)}{held.stopped > 0 && `, for which the program stood still for ${duration(held.stopped)}`}</span></h2>
-    <Boxes whole={whole} search={state.find} find={(find) => change({ find })} id="find" label="Paths into the heap by what they retain" baseline={false} chose={chose} />
-    <p class="muted key"><i class="box own" /> memory accumulates here <i class="box standard" /> on the way to it; each is as wide as what would be garbage without it</p>
+  return <section class="held" aria-labelledby="held-title"><h2 id="held-title">What retains the heap? <span class="finding">{most && <><b><code>{most.label}</code> retains {size(most.retained)}</b> of </>}{size(held.live_bytes)} live, in {count(held.live_objects)} objects{held.dead > 0 && `; another ${size(held.dead)} is garbage or not yet swept`}; captured at {clock(held.taken)}{held.stopped > 0 && `, paused for ${duration(held.stopped)}`}</span></h2>
+    <Boxes whole={whole} search={state.find} find={(find) => change({ find })} id="find" label="Paths into the heap by retained size" baseline={false} chose={chose} />
+    <p class="muted key"><i class="box own" /> memory accumulates here <i class="box standard" /> on the way to it; box width = retained size</p>
     <div class="pair">
       {found.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Paths that were found"><Rows held={held} all={all} list={found.slice(0, mostFound)} chosen={chosen} change={change} />
         {found.length > mostFound && <p class="muted">{found.length - mostFound} more</p>}</div>}
@@ -91,7 +91,7 @@ function Loose({ held }: { held: Held }) {
   if (!held.collections.length && !held.chains.length) return null
   return <div class="scroll" tabIndex={0} role="region" aria-label="Maps and slices"><table class="collections"><caption>Maps, slices and chains</caption><tbody>
     {held.collections.map((c) => <tr><th scope="row"><code>{c.path}</code></th><td>{c.count > 1 && `${count(c.count)} `}{c.kind}{c.kind === 'map' || c.kind === 'channel' ? `, ${count(c.entries)} of ${count(c.room)} entries` : `, ${size(c.reached)} in reach`}</td><td class="num">{size(c.bytes)}</td></tr>)}
-    {held.chains.map((c) => <tr><th scope="row"><code>{c.path}</code></th><td>{count(c.length)} objects one behind the other</td><td /></tr>)}</tbody></table></div>
+    {held.chains.map((c) => <tr><th scope="row"><code>{c.path}</code></th><td>{count(c.length)} objects in a chain</td><td /></tr>)}</tbody></table></div>
 }
 
 const literally = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

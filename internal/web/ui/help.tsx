@@ -2,11 +2,10 @@ import { h } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
 const keys: [string, string][] = [
-  ['p', 'to the peak'], ['k', 'to the kill'], ['l', 'to the last moment'],
-  ['\u2190 \u2192', 'move the cursor, on the timeline'], ['drag', 'a window: growth is counted within it'],
-  ['\u21e7 wheel', 'moves the window, as dragging in the strip below does; Ctrl wheel looks closer'],
-  ['Ctrl drag', 'a baseline (\u2318 on a Mac): the page becomes a difference to its end'], ['d', 'compare with the start of the window, or of the run'],
-  ['/', 'search in the stacks'], ['Esc', 'undo window, baseline, search and choice'], ['?', 'this list'],
+  ['p', 'go to the peak'], ['k', 'go to the kill'], ['l', 'go to the last snapshot'],
+  ['\u2190 \u2192', 'on the chart: move the cursor'], ['wheel', 'on the chart: zoom; with Shift: move the window'], ['double click', 'on the chart: show the whole run'],
+  ['drag', 'select a window; growth is counted within it'], ['Ctrl+drag', 'select a baseline (\u2318 on a Mac); the page then shows the change since it'],
+  ['d', 'compare with the start of the window, or of the run'], ['/', 'search in the flame graph'], ['Esc', 'clear window, baseline, search and selection'], ['?', 'show this list'],
 ]
 
 export function Help({ close }: { close: () => void }) {

@@ -57,16 +57,18 @@ function boxes(root: Node): Box[] {
 }
 
 export function Icicle({ heap, state, change, baseline }: { heap: Heap; state: State; change: (s: Partial<State>) => void; baseline: boolean }) {
-  const of = state.view === 'allocated' ? (s: Heap['stacks'][0]) => s.allocated : (s: Heap['stacks'][0]) => s.bytes
-  const whole = useMemo(() => tree(heap, of, state.invert, state.runtime), [heap, state.view, state.invert, state.runtime])
-  if (!heap.stacks.length) return <p class="muted">No stacks were read.</p>
+  const everything = state.all || state.view === 'allocated'
+  const of = everything ? (s: Heap['stacks'][0]) => s.allocated : (s: Heap['stacks'][0]) => s.bytes
+  const whole = useMemo(() => tree(heap, of, state.invert, state.runtime), [heap, everything, state.invert, state.runtime])
+  if (!heap.stacks.length) return <p class="muted">No call stacks were read.</p>
   return <div>
     <Boxes key={`${state.invert} ${state.runtime}`} whole={whole} search={state.search} find={(search) => change({ search })} id="search" label="Stacks by bytes" baseline={baseline}>
-      <label><input type="checkbox" checked={state.invert} onChange={() => change({ invert: !state.invert })} /> from the allocating line outwards</label>
-      <label><input type="checkbox" checked={state.runtime} onChange={() => change({ runtime: !state.runtime })} /> show the runtime</label>
+      <label><input type="checkbox" checked={state.invert} onChange={() => change({ invert: !state.invert })} /> Bottom-up</label>
+      <label><input type="checkbox" checked={state.runtime} onChange={() => change({ runtime: !state.runtime })} /> Show the runtime</label>
+      <label><input type="checkbox" checked={everything} onChange={() => change({ all: !state.all })} disabled={state.view === 'allocated'} /> All allocated since the start</label>
     </Boxes>
-    <p class="muted key">{baseline ? <><i class="box grew" /> grew <i class="box shrank" /> shrank <i class="box same" /> the same</> : <><i class="box own" /> own code <i class="box dependency" /> dependency <i class="box standard" /> standard library {state.runtime && <><i class="box runtime" /> runtime</>}</>}
-      {heap.left.count > 0 && `; ${heap.left.count} smaller stacks, ${size(heap.left.bytes)}, are not drawn`}</p>
+    <p class="muted key">{baseline ? <><i class="box grew" /> grew <i class="box shrank" /> shrank <i class="box same" /> the same</> : <><i class="box own" /> your code <i class="box dependency" /> dependency <i class="box standard" /> standard library {state.runtime && <><i class="box runtime" /> runtime</>}</>}
+      {heap.left.count > 0 && `; ${heap.left.count} smaller stacks, ${size(heap.left.bytes)}, are not drawn`}{!baseline && '. Ctrl+drag on the chart selects a baseline: boxes then show what grew and shrank.'}</p>
   </div>
 }
 
@@ -77,7 +79,7 @@ export function matcher(search: string): { match: (text: string) => boolean; wro
     const pattern = new RegExp(search, 'i')
     return { match: (text) => pattern.test(text), wrong: '' }
   } catch {
-    return { match: () => false, wrong: 'no regular expression' }
+    return { match: () => false, wrong: 'not a regular expression' }
   }
 }
 
@@ -124,7 +126,7 @@ export function Boxes({ whole, search, find, id, label, baseline, chose, childre
   return <>
     <div class="tabs">
       <label>Search <input id={id} type="search" value={search} placeholder="regular expression" onInput={(e) => find((e.target as HTMLInputElement).value)} /></label>
-      <span role="status">{wrong || (search && `${size(found)}, ${percent(found, whole.bytes)} of it`)}</span>
+      <span role="status">{wrong || (search && `${size(found)}, ${percent(found, whole.bytes)} of all`)}</span>
       {children}
       {path.length > 1 && <button onClick={() => go([])}>Whole heap</button>}
     </div>

@@ -20,15 +20,15 @@ export function List() {
     <h1>Recordings</h1>
     {problem && <p class="problem" role="alert">{problem}</p>}
     <div class="tabs"><label>Filter <input type="search" id="search" value={search} onInput={(e) => setSearch((e.target as HTMLInputElement).value)} /></label>
-      <span class="push">{ticked.length === 2 ? <a class="button" href={`diff?before=${encodeURIComponent(inOrder[0])}&after=${encodeURIComponent(inOrder[1])}`}>Compare {inOrder[0]} with {inOrder[1]}</a> : <span class="muted">Tick two to compare them.</span>}</span></div>
-    {all && !all.length && <p>There is no recording yet. <code>highwater run -- PROGRAM</code> makes one.</p>}
-    {all && all.length > 0 && !shown.length && <p>No recording has these words.</p>}
-    {shown.length > 0 && <table><thead><tr><th scope="col"><span class="hidden">Compare</span></th><th scope="col">Recording</th><th scope="col">Program</th><th scope="col">Started</th><th scope="col">Outcome</th><th scope="col">Verdict</th><th scope="col">Fingerprint</th><th scope="col">Peak of limit</th><th scope="col" class="num">Peak</th><th scope="col" class="num">Limit</th><th scope="col" class="num">File</th></tr></thead>
+      <span class="push">{ticked.length === 2 ? <a class="button" href={`diff?before=${encodeURIComponent(inOrder[0])}&after=${encodeURIComponent(inOrder[1])}`}>Compare {inOrder[0]} with {inOrder[1]}</a> : <span class="muted">Select two to compare them.</span>}</span></div>
+    {all && !all.length && <p>No recordings yet. <code>highwater run -- PROGRAM</code> makes one.</p>}
+    {all && all.length > 0 && !shown.length && <p>No recording matches.</p>}
+    {shown.length > 0 && <table class="cards"><thead><tr><th scope="col"><span class="hidden">Compare</span></th><th scope="col">Recording</th><th scope="col">Program</th><th scope="col">Started</th><th scope="col">Outcome</th><th scope="col">Verdict</th><th scope="col">Fingerprint</th><th scope="col">Peak of limit</th><th scope="col" class="num">Peak</th><th scope="col" class="num">Limit</th><th scope="col" class="num">File</th></tr></thead>
       <tbody>{shown.map((l) => <tr>
         <td><input type="checkbox" aria-label={`Compare ${l.name}`} checked={ticked.includes(l.name)} onChange={() => tick(l.name)} /></td>
         <th scope="row">{l.problem ? l.name : <a href={`r/${encodeURIComponent(l.name)}/`}>{l.name}</a>} {l.problem && <span class="muted">{l.problem}</span>}</th>
-        <td title={l.program}>{l.program.replace(/.*\//, '')}</td><td>{new Date(l.started).toLocaleString()}</td><td class={l.state === 'killed' ? 'up' : ''}>{l.state}</td><td>{l.verdict}</td>
-        <td>{l.fingerprint && <><code>{l.fingerprint}</code> <span class={'chip ' + l.cause}>{l.cause}</span></>} {l.note?.text}</td>
-        <td>{l.peak_bytes && l.limit_bytes ? <span class={'meter' + (l.peak_bytes > 0.95 * l.limit_bytes ? ' full' : '')} role="img" aria-label={percent(l.peak_bytes, l.limit_bytes)}><i style={{ width: `${Math.min(100, (100 * l.peak_bytes) / l.limit_bytes)}%` }} /></span> : ''}</td><td class="num">{l.peak_bytes ? size(l.peak_bytes) : '\u2013'}</td><td class="num">{l.limit_bytes ? limit(l.limit_bytes) : '\u2013'}</td><td class="num">{size(l.bytes)}</td></tr>)}</tbody></table>}
+        <td data-name="Program" title={l.program}>{l.program.replace(/.*\//, '')}</td><td data-name="Started">{new Date(l.started).toLocaleString()}</td><td data-name="Outcome" class={l.state === 'killed' ? 'up' : ''}>{l.state}</td><td data-name="Verdict">{l.verdict}</td>
+        <td data-name="Fingerprint">{l.fingerprint && <><code>{l.fingerprint}</code> <span class={'chip ' + l.cause}>{l.cause}</span></>} {l.note?.text}</td>
+        <td data-name="Peak of limit">{l.peak_bytes && l.limit_bytes ? <span class={'meter' + (l.peak_bytes > 0.95 * l.limit_bytes ? ' full' : '')} role="img" aria-label={percent(l.peak_bytes, l.limit_bytes)}><i style={{ width: `${Math.min(100, (100 * l.peak_bytes) / l.limit_bytes)}%` }} /></span> : ''}</td><td data-name="Peak" class="num">{l.peak_bytes ? size(l.peak_bytes) : '\u2013'}</td><td data-name="Limit" class="num">{l.limit_bytes ? limit(l.limit_bytes) : '\u2013'}</td><td data-name="File" class="num">{size(l.bytes)}</td></tr>)}</tbody></table>}
   </main>
 }

@@ -34,7 +34,7 @@ export function Raw({ about, text, source, overview, instant }: { about: string;
 
 function collections(about: string, o: Overview): Rows | null {
   if (!['curve', 'collector', 'run'].includes(about) || !o.cycles.length) return null
-  return { title: 'The last collections', table: 'gc_cycle', all: '#gc-title', heads: ['Time', 'Began at', 'Live after it', 'Pauses'],
+  return { title: 'The last GCs', table: 'gc_cycle', all: '#gc-title', heads: ['Time', 'Began at', 'Live after it', 'Pauses'],
     rows: o.cycles.slice(0, most).map((c) => [clock(c.at), size(c.trigger), size(c.marked), duration(c.pause)]) }
 }
 
@@ -42,7 +42,7 @@ function collections(about: string, o: Overview): Rows | null {
 function readings(about: string, text: string, instant: Instant): Rows | null {
   const line = ['site', 'allocator', 'shares'].includes(about) && instant.heap.lines.find((l) => text.includes(l.place))
   if (!line || !line.course.length) return null
-  return { title: `${line.place} in the heap profiles`, table: 'heap_profile', all: '#who', heads: ['Time', 'Held'], rows: line.course.slice(-most).map((c) => [clock(c.at), size(c.bytes)]) }
+  return { title: `${line.place} in the heap profiles`, table: 'heap_profile', all: '#who', heads: ['Time', 'Live'], rows: line.course.slice(-most).map((c) => [clock(c.at), size(c.bytes)]) }
 }
 
 async function samplesBefore(source: Source, o: Overview, about: string): Promise<Rows> {
@@ -59,7 +59,7 @@ async function samplesBefore(source: Source, o: Overview, about: string): Promis
   }
   const shown = wanted()
   const show = (c: string, v: number | null) => (v === null ? '\u2013' : drawn.some((d) => d.column === c) ? size(v) : overOf(c).show(v))
-  return { title: 'The last samples before the moment', table: about === 'latency' ? 'request' : about === 'work' ? 'figure_sample' : shown[0] === 'usage' ? 'sample' : 'process_sample',
+  return { title: 'The last samples before the snapshot', table: about === 'latency' ? 'request' : about === 'work' ? 'figure_sample' : shown[0] === 'usage' ? 'sample' : 'process_sample',
     heads: ['Time', ...shown.map((c) => drawn.find((d) => d.column === c)?.label ?? overOf(c).label)], rows: rows.map((i) => [clockOf(t!.at[i]), ...shown.map((c) => show(c, t!.columns[c][i]))]) }
 }
 

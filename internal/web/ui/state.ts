@@ -4,18 +4,20 @@ export interface State {
   at: string // "", "kill", "peak", "last", or seconds as "12.5s"
   window: [number, number] | null // seconds; null: all
   base: [number, number] | null // what is compared with
-  view: View // of who held it
+  view: View // of what uses the memory
   over: string // column that is laid over the course
   line: string // that is chosen, "place"
-  search: string // in the icicle
-  find: string // among what holds
-  invert: boolean
+  search: string // in the flame graph
+  find: string // among what retains
+  invert: boolean // the flame graph is bottom-up
+  all: boolean // it shows all that was ever allocated
   runtime: boolean // show it
 }
 
-export type View = 'live' | 'holders' | 'allocated' | 'garbage' | 'native' | 'goroutines'
+export type View = 'live' | 'holders' | 'flame' | 'allocated' | 'garbage' | 'native' | 'goroutines'
+const viewsOf: View[] = ['live', 'holders', 'flame', 'allocated', 'garbage', 'native', 'goroutines']
 
-export const initial: State = { at: '', window: null, base: null, view: 'live', over: '', line: '', search: '', find: '', invert: false, runtime: false }
+export const initial: State = { at: '', window: null, base: null, view: 'live', over: '', line: '', search: '', find: '', invert: false, all: false, runtime: false }
 
 export function fromHash(hash: string): State {
   const p = new URLSearchParams(hash.replace(/^#/, ''))
@@ -28,12 +30,13 @@ export function fromHash(hash: string): State {
     at: p.get('at') ?? '',
     window: range('window'),
     base: range('base'),
-    view: ['live', 'holders', 'allocated', 'garbage', 'native', 'goroutines'].includes(view) ? view : 'live',
+    view: viewsOf.includes(view) ? view : 'live',
     over: p.get('over') ?? '',
     line: p.get('line') ?? '',
     search: p.get('search') ?? '',
     find: p.get('find') ?? '',
     invert: p.has('invert'),
+    all: p.has('all'),
     runtime: p.has('runtime'),
   }
 }
@@ -49,6 +52,7 @@ export function toHash(s: State): string {
   if (s.search) p.set('search', s.search)
   if (s.find) p.set('find', s.find)
   if (s.invert) p.set('invert', '')
+  if (s.all) p.set('all', '')
   if (s.runtime) p.set('runtime', '')
   const text = p.toString()
   return text ? '#' + text : ''

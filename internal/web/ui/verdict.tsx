@@ -5,7 +5,7 @@ import { clock, limit, size } from './format'
 
 const ended: Record<string, string> = { exited: 'ENDED', running: 'RUNNING', seen: 'IMPORTED', killed: 'KILLED' }
 const by: Record<string, string> = {
-  'cgroup-limit': 'by the kernel: its own limit', 'parent-limit': 'by the kernel: the limit of a cgroup above', node: 'by the kernel: the machine had no memory left', signal: 'by a signal',
+  'cgroup-limit': 'by the kernel: the program\u2019s own limit', 'parent-limit': 'by the kernel: the limit of a cgroup above', node: 'by the kernel: the machine had no memory left', signal: 'by a signal',
 }
 
 export function Verdict({ overview, pprof }: { overview: Overview; pprof: string | null }) {
@@ -13,15 +13,15 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
   return <section class="verdict" aria-labelledby="verdict-title">
     <div class="state">
       <span class={'badge ' + (o.state === 'killed' ? 'bad' : v.class === 'healthy' ? 'good' : 'plain')}>{ended[o.state] ?? o.state}</span>
-      <span>{o.state === 'killed' ? `${by[o.by] ?? ''}${o.limit_bytes ? ` of ${limit(o.limit_bytes)}` : ''}, ${clock(o.elapsed_seconds)} after start`
+      <span>{o.state === 'killed' ? `${o.limit_of && o.by !== 'node' ? `by the kernel: the limit of the ${o.limit_of}` : by[o.by] ?? ''}${o.limit_bytes ? ` of ${limit(o.limit_bytes)}` : ''}, ${clock(o.elapsed_seconds)} after start`
         : [o.exit_code !== null && `with code ${o.exit_code}`, `${clock(o.elapsed_seconds)} after start`].filter(Boolean).join(', ')}</span>
       {o.peak_bytes !== null && <span class="muted">peak {size(o.peak_bytes)}{o.limit_bytes !== null && ` of ${limit(o.limit_bytes)}`}</span>}
       {v.fingerprint && <span class="push fingerprint"><span class="muted">fingerprint</span> <code>{v.fingerprint}</code> <span class={v.seen ? 'chip' : 'chip new'}>{v.note?.accepted ? 'accepted' : v.seen ? `known, seen ${v.seen === 1 ? 'once' : `${v.seen} times`} before` : 'new'}</span></span>}
     </div>
-    <h1 id="verdict-title">{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="culprit">{part}</code> : part))}</h1>
+    <h1 id="verdict-title">{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="place">{part}</code> : part))}</h1>
     <div class="state">
       <strong>{v.detail}</strong>
-      {v.culprit?.file && !v.sentence.includes(`:${v.culprit.line}`) && <span>{v.culprit.hint ? 'perhaps ' : ''}at <code class="culprit">{v.culprit.file.split('/').slice(-2).join('/')}:{v.culprit.line}</code></span>}
+      {v.culprit?.file && !v.sentence.includes(`:${v.culprit.line}`) && <span>{v.culprit.hint ? 'perhaps ' : ''}at <code class="place">{v.culprit.file.split('/').slice(-2).join('/')}:{v.culprit.line}</code></span>}
       <details class="confidence">
         <summary>Confidence {v.confidence}</summary>
         <ul>{v.reasons.map((r) => <li>{r}</li>)}{!v.reasons.length && <li>No reason was given.</li>}</ul>

@@ -15,16 +15,19 @@ const firstCauses = 3
 export function Why({ source, overview, instant }: { source: Source; overview: Overview; instant: Instant }) {
   const { verdict: v, evidence: facts, ruled_out: out } = overview.answer
   const evidence = (ids: string[]) => facts.filter((f) => ids.includes(f.id)).map((f) => <Fact key={f.id} fact={f} source={source} overview={overview} instant={instant} />)
-  const reason = (w: Answer['verdict']['why'][0]) => <li>{w.text} {w.url && <a href={w.url} rel="noreferrer" target="_blank">documented</a>} {evidence(w.evidence)}</li>
+  const reason = (w: Answer['verdict']['why'][0]) => <li>{sentence(w.text)} {w.url && <a href={w.url} rel="noreferrer" target="_blank">documented</a>} {evidence(w.evidence)}</li>
   const rest = v.why.length > mostReasons ? v.why.slice(firstReasons) : []
   return <section aria-labelledby="why-title">
-    <h2 id="why-title">Why do we say so?</h2>
+    <h2 id="why-title">Evidence</h2>
     {v.why.length ? <ol class="why">{v.why.slice(0, v.why.length - rest.length).map(reason)}</ol> : <p class="muted">No single reason stands out.</p>}
     {rest.length > 0 && <details class="out"><summary>{rest.length} more reasons</summary><ol class="why" start={firstReasons + 1}>{rest.map(reason)}</ol></details>}
     {out.length > 0 && <details class="out"><summary>Ruled out: {out.slice(0, firstCauses).map((r) => r.name).join(', ')}{out.length > firstCauses && ` and ${out.length - firstCauses} more`}</summary>
       <ul>{out.map((r) => <li><b>{r.name}</b>: {r.reason} {evidence(r.evidence)}</li>)}</ul></details>}
   </section>
 }
+
+// sentence begins with a capital, unless a name of the program is its first word.
+const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*[ ,])/, (c) => c.toUpperCase())
 
 // Fact opens the figures of one piece of evidence, and the samples that they are of.
 function Fact({ fact: f, source, overview, instant }: { fact: Answer['evidence'][0]; source: Source; overview: Overview; instant: Instant }) {
@@ -36,7 +39,7 @@ function Fact({ fact: f, source, overview, instant }: { fact: Answer['evidence']
 }
 
 const means: Record<string, string> = {
-  proved: 'highwater try ran it under the real limit: it lives', refuted: 'highwater try ran it under the real limit: it was lost as before', predicted: 'computed from this recording, not tried', untested: 'nobody has tried it: highwater try proves it',
+  proved: 'highwater try ran it under the real limit: the program survived', refuted: 'highwater try ran it under the real limit: the program was killed as before', predicted: 'computed from this recording, not tried', untested: 'not tried yet: highwater try can prove it',
 }
 const states: Record<string, string> = { proved: 'proved', refuted: 'refuted', predicted: 'predicted', untested: 'not tried' }
 
@@ -49,6 +52,6 @@ export function Fixes({ answer }: { answer: Answer }) {
         {f.command && <Copy text={f.command} label="Copy command" />}</div>
     </li>)}</ul> : <p class="muted">{answer.verdict.class === 'healthy' ? 'Nothing to do.' : 'No fix is known for this.'}</p>}
     {answer.wont_help.length > 0 && <div><h3>What does not help</h3><ul class="fixes">{answer.wont_help.map((n) => <li>{n.text}<span class="muted"> {'\u2014'} {n.reason}</span></li>)}</ul></div>}
-    {answer.not_predicted && <p class="muted">Of a setting or a limit nothing is predicted: {answer.not_predicted}.</p>}
+    {answer.not_predicted && <p class="muted">Not predicted, for GOMEMLIMIT or another limit: {answer.not_predicted}.</p>}
   </section>
 }

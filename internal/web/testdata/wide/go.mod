@@ -1,0 +1,3 @@
+module wide
+
+go 1.20
