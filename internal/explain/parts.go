@@ -43,7 +43,7 @@ func processesOf(c *Case) []Process {
 func ledgerOf(l sample.Ledger, untouched sample.Bytes) Ledger {
 	out := Ledger{TotalBytes: l.Total, UnexplainedBytes: l.Unexplained, OfCgroup: l.OfCgroup, UntouchedBytes: untouched, Rows: []LedgerRow{}}
 	for _, r := range l.Rows {
-		out.Rows = append(out.Rows, LedgerRow{r.Name, r.Bytes, r.Reclaimable})
+		out.Rows = append(out.Rows, LedgerRow{Name: r.Name, Bytes: r.Bytes, Reclaimable: r.Reclaimable})
 	}
 	return out
 }
