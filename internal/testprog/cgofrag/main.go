@@ -52,7 +52,7 @@ func main() {
 	if *tell {
 		t := truth.Truth{Program: "cgofrag", Class: "fragmentation", ClassUnlimited: "fragmentation"}
 		t.NativeBytes, t.ObjectBytes = int64(*n**size*max(1, *threads)), int64(*size)
-		t.Mark(source, "native", "native")
+		t.Mark(source, "native")
 		t.Print()
 	}
 	runtime.LockOSThread()

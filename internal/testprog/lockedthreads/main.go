@@ -36,8 +36,9 @@ func main() {
 	tell := flag.Bool("truth", false, "print what is true of this program and end")
 	flag.Parse()
 	if *tell {
-		t := truth.Truth{Program: "lockedthreads", Class: "goroutines", ClassUnlimited: "goroutines"}
-		t.Mark(source, "wait", "wait", "start")
+		t := truth.Truth{Program: "lockedthreads", Class: "goroutine-leak", ClassUnlimited: "goroutine-leak"}
+		t.Blame(source, "wait")
+		t.Mark(source, "start")
 		t.Print()
 	}
 	end := time.Now().Add(*lasts)
