@@ -218,7 +218,11 @@ func (r *reader) chunk(a *arena, at uint64, g region) (next uint64, err error) {
 func (r *reader) used(a *arena, size uint64) {
 	a.InUse += sample.Bytes(size)
 	r.out.Blocks++
-	count(r.sizes, size, 1)
+	if i := size / 16; i < smallSizes {
+		r.small[i]++
+	} else {
+		count(r.sizes, size, 1)
+	}
 }
 
 // count adds to the number of a size. Where there are too many different ones the rest is told
@@ -267,11 +271,11 @@ func (r *reader) fastChunks(a *arena, at uint64) {
 		chunk, err := r.random(at + atFastbins + 8*i)
 		for err == nil && chunk != 0 && left > 0 && a.holds(chunk) {
 			word, bad := r.random(chunk + 8)
-			if bad != nil || word&^sizeFlags != size || r.sizes[size] == 0 {
+			if bad != nil || word&^sizeFlags != size || r.small[i+2] == 0 {
 				break
 			}
 			left--
-			r.sizes[size]--
+			r.small[i+2]--
 			r.out.Blocks--
 			a.InUse -= sample.Bytes(size)
 			a.Free += sample.Bytes(size)

@@ -33,6 +33,7 @@ const (
 	scanPiece    = 1 << 20
 	scanOverlap  = 8 << 10 // more than an arena and the parameters take
 	mostSizes    = 1 << 16
+	smallSizes   = 1 << 10
 	safeLinking  = 12 // bits by which a place is shifted that a pointer is mixed with, since 2.32
 	paramsBytes  = 40
 	maxMmapsInit = 65536 // DEFAULT_MMAP_MAX

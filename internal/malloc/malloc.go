@@ -79,7 +79,9 @@ type reader struct {
 	Process
 	until time.Time
 	out   sample.Malloc
-	// sizes counts blocks in use by size; from mostSizes different ones on, by the power of two below.
+	// small counts blocks in use by a sixteenth of their size, sizes the larger ones; from mostSizes
+	// different ones on, by the power of two below.
+	small  [smallSizes]uint64
 	sizes  map[uint64]uint64
 	mapped map[uint64]uint64 // the same of blocks that are mappings of their own
 

@@ -131,6 +131,11 @@ func (r *reader) joined(buf []byte, list [][2]uint64, end uint64) (past uint64) 
 func (r *reader) finish() {
 	o := &r.out
 	sizes := make([]sample.MallocSize, 0, len(r.sizes)+len(r.mapped))
+	for i, n := range r.small {
+		if n > 0 {
+			sizes = append(sizes, sample.MallocSize{Size: sample.Bytes(16 * i), Count: n})
+		}
+	}
 	for size, n := range r.sizes {
 		sizes = append(sizes, sample.MallocSize{Size: sample.Bytes(size), Count: n})
 	}
