@@ -3,8 +3,12 @@ package malloc
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -180,5 +184,63 @@ func TestAllocatorsAreKnownByTheirFiles(t *testing.T) {
 		if k.want != "" && k.want != glibc && howToAsk[k.want] == "" {
 			t.Errorf("%s: nothing says how it tells of itself", k.want)
 		}
+	}
+}
+
+// preloaded needs a library that the dynamic linker finds.
+func preloaded(name string) func() error {
+	return func() error {
+		if found, err := filepath.Glob("/usr/lib/*/" + name); err != nil || len(found) == 0 {
+			return fmt.Errorf("needs the library %s", name)
+		}
+		return nil
+	}
+}
+
+func TestAnotherAllocatorIsNamed(t *testing.T) {
+	for _, k := range []struct {
+		name    string
+		need    func() error
+		build   hwtest.BuildOptions
+		preload string
+	}{
+		{"musl", hwtest.Program("musl-gcc"), hwtest.BuildOptions{Env: []string{"CC=musl-gcc"}, Ldflags: "-linkmode external -extldflags -static"}, ""},
+		{"jemalloc", preloaded("libjemalloc.so.2"), hwtest.BuildOptions{}, "libjemalloc.so.2"},
+		{"mimalloc", preloaded("libmimalloc.so.2"), hwtest.BuildOptions{}, "libmimalloc.so.2"},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			hwtest.Need(t, k.need)
+			k.build.CGO = true
+			cmd := exec.Command(hwtest.Build(t, "../testprog/cgofrag", k.build), "-blocks", "1000")
+			cmd.Env = append(os.Environ(), "LD_PRELOAD="+k.preload)
+			out, err := cmd.StdoutPipe()
+			if err != nil || cmd.Start() != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				t.Fatalf("%q, %v", line, err)
+			}
+			mem, err := procfs.OpenMemory("/proc", cmd.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer mem.Close()
+			got, err := OfProcess(new(procfs.Mapper), mem, "/proc", cmd.Process.Pid, time.Now().Add(time.Minute))
+			if errors.Is(err, ErrNone) {
+				exe, err := os.Open(cmd.Path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer exe.Close()
+				got = &sample.Malloc{Allocator: LinkedIn(exe)}
+				got.WhyNot = Named(got.Allocator)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if got.Allocator != k.name || got.WhyNot == "" {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
