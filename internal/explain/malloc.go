@@ -123,12 +123,15 @@ func (c *Case) mallocFacts() []Fact {
 		"in_use_bytes": int64(m.InUse + m.Mapped), "blocks": int64(m.Blocks + m.MappedBlocks), "kept_bytes": int64(c.mallocKeeps()), "arenas": int64(len(m.Arenas) + m.Others)}}
 	f.Text = fmt.Sprintf("C's malloc (%s): %s in use in %s, %s free and kept in %s", m.Allocator, size(m.InUse+m.Mapped),
 		count(int(m.Blocks+m.MappedBlocks), "block"), size(c.mallocKeeps()), count(len(m.Arenas)+m.Others, "arena"))
-	if m.Unread > m.System/64 {
+	if isPartial(m) {
 		f.Values["unread_bytes"] = int64(m.Unread)
 		f.Text += fmt.Sprintf("; %s were not read: %s", size(m.Unread), m.WhyUnread)
 	}
 	return []Fact{f}
 }
+
+// isPartial: so much of malloc's memory was not read that it is to be said.
+func isPartial(m *sample.Malloc) bool { return float64(m.Unread) > unreadPart.v()*float64(m.System) }
 
 // unreadMalloc names an allocator that is not read.
 func (c *Case) unreadMalloc() []Fact {

@@ -29,7 +29,7 @@ func judgeFragmented(c *Case) Finding {
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
 	facts := append([]Fact{c.factNative(), c.factLedger()}, c.mallocFacts()...)
 	switch {
-	case kept < 16*sample.MiB:
+	case float64(kept) < keptSeen.v():
 		return minor(fmt.Sprintf("malloc kept %s of freed memory", size(kept)), facts...)
 	case kept*2 <= native || float64(kept) < keptShare.v()*float64(hard):
 		return silent(fmt.Sprintf("malloc kept %s of freed memory, C code had %s in use", size(kept), size(c.malloc.InUse+c.malloc.Mapped)), facts...)
@@ -42,7 +42,7 @@ func judgeFragmented(c *Case) Finding {
 func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	m := c.malloc
 	f := Finding{Stance: Speaks, Bytes: kept, Facts: facts, Confidence: High, Because: []string{"every block of malloc was read"}}
-	if m.Unread > m.System/64 {
+	if isPartial(m) {
 		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("%s of malloc's memory were not read: %s", size(m.Unread), m.WhyUnread)}
 	}
 	f.Sentence = fmt.Sprintf("C's malloc keeps %s that C code has freed. C code has only %s in use, in %s.", size(kept), size(m.InUse+m.Mapped), count(int(m.Blocks+m.MappedBlocks), "block"))
@@ -64,23 +64,20 @@ func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	return f
 }
 
-// fewestSpread is how many arenas must keep memory for a limit of their number to help.
-const fewestSpread = 3
-
-// spread is how many arenas keep a sixteenth of the memory or more, and whether the arenas of threads
+// spread is how many arenas keep much of the memory, and whether the arenas of threads
 // are several and keep most of it.
 func (c *Case) spread() (n int, ok bool) {
 	kept := c.mallocKeeps()
 	var threads sample.Bytes
 	for i, a := range c.malloc.Arenas {
-		if a.FreeResident*16 >= kept {
+		if float64(a.FreeResident) >= keptOfArena.v()*float64(kept) {
 			n++
 		}
 		if i > 0 {
 			threads += a.FreeResident
 		}
 	}
-	return n, n >= fewestSpread && threads*2 >= kept
+	return n, n >= int(keptArenas.v()) && threads*2 >= kept
 }
 
 // fragmented proposes what makes malloc keep less. What it would be is not predicted: try runs it.
@@ -92,10 +89,11 @@ func (p *proposals) fragmented(code func(string)) {
 	if _, ok := p.spread(); ok {
 		setting("MALLOC_ARENA_MAX=1")
 	}
-	if top*4 >= p.mallocKeeps() {
+	worth := func(b sample.Bytes) bool { return float64(b) >= keptPart.v()*float64(p.mallocKeeps()) }
+	if worth(top) {
 		setting("MALLOC_TRIM_THRESHOLD_=131072")
 	}
-	if (top+whole)*4 >= p.mallocKeeps() {
+	if worth(top + whole) {
 		code(fmt.Sprintf("call malloc_trim(0) from C when such work is over: it would have returned %s", size(top+whole)))
 	}
 	code("allocate blocks that live long apart from short-lived ones, or use another allocator, such as jemalloc")

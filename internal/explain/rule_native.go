@@ -35,10 +35,8 @@ func judgeNative(c *Case) Finding {
 		return undecided(float64(whole), "how much of the memory is native: the Go runtime was not read", c.factLedger())
 	}
 	switch {
-	case c.mallocKeeps()*2 > native:
-		return silent(fmt.Sprintf("C code had only %s of the %s in use", size(native-c.mallocKeeps()), size(native)), facts...)
-	case c.threadsFill(native):
-		return silent(fmt.Sprintf("the memory is the stacks of %.0f threads", c.threads()), facts...)
+	case c.notInUse(native) != "":
+		return silent(c.notInUse(native), facts...)
 	case (native < heap || native*100 < hard*35) && !c.nativeGrows():
 		return silent(fmt.Sprintf("native memory was %s, the Go heap %s", size(native), size(heap)), facts...)
 	case native < 16*sample.MiB && (float64(native) < leastGrown.v() || !c.nativeGrows()):
@@ -52,6 +50,17 @@ func judgeNative(c *Case) Finding {
 		return silent("memory usage stayed well below the limit", facts...)
 	}
 	return nativeFound(c, native, grown, known, facts)
+}
+
+// notInUse says what the native memory is where most of it is not in use by C code; "": it is.
+func (c *Case) notInUse(native sample.Bytes) string {
+	if kept := c.mallocKeeps(); kept*2 > native {
+		return fmt.Sprintf("C code had only %s of the %s in use", size(native-kept), size(native))
+	}
+	if c.threadsFill(native) {
+		return fmt.Sprintf("the memory is the stacks of %.0f threads", c.threads())
+	}
+	return ""
 }
 
 // nativeGrows reports whether memory outside Go grew steadily. A rise of a few seconds is how caches of C
