@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"bufio"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -78,5 +80,31 @@ func TestThreadsOfLockedGoroutinesAreNamedWithTheirLine(t *testing.T) {
 	stacks, tables := part(a, sample.RowKernel, explain.PartKernelStacks), part(a, sample.RowKernel, explain.PartPageTables)
 	if stacks < 31*sample.MiB || tables < 4*sample.MiB || part(a, sample.RowNative, explain.PartCStacks) < 8*sample.MiB {
 		t.Errorf("%+v", a.Ledger.Rows)
+	}
+}
+
+func TestACoreTellsFragmentationToo(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
+	dir := t.TempDir()
+	cmd := exec.Command(testprog(t, "cgofrag"))
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "freed\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if out, err := exec.Command("gcore", "-o", filepath.Join(dir, "core"), fmt.Sprint(cmd.Process.Pid)).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s := shown{recording: filepath.Join(dir, "core.hwm")}
+	if out, err := exec.Command(highwater(t), "import", "-o", s.recording, filepath.Join(dir, fmt.Sprintf("core.%d", cmd.Process.Pid))).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	a := s.answer(t, "")
+	kept, inUse := part(a, sample.RowNative, explain.PartKept), part(a, sample.RowNative, explain.PartInUse)
+	if a.Verdict.Class != explain.Fragmented || inUse > 12*sample.MiB || kept < 120*sample.MiB {
+		t.Errorf("%s: %s\n%d in use, %d kept", a.Verdict.Class, a.Verdict.Sentence, inUse, kept)
 	}
 }
