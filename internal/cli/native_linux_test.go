@@ -108,3 +108,16 @@ func TestACoreTellsFragmentationToo(t *testing.T) {
 		t.Errorf("%s: %s\n%d in use, %d kept", a.Verdict.Class, a.Verdict.Sentence, inUse, kept)
 	}
 }
+
+func TestFragmentationOfAProgramInCIsTold(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace, hwtest.Program("gcc"))
+	program := filepath.Join(t.TempDir(), "frag")
+	if out, err := exec.Command("gcc", "-O1", "-fno-builtin", "-o", program, "testdata/native/frag.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	a := watch(t, "--limit", "512MiB", "--", program).answer(t, "")
+	kept, inUse := part(a, sample.RowNative, explain.PartKept), part(a, sample.RowNative, explain.PartInUse)
+	if a.Verdict.Class != explain.Fragmented || inUse > 12*sample.MiB || kept < 120*sample.MiB || len(a.WontHelp) > 0 {
+		t.Errorf("%s: %d in use, %d kept; won't help %v", a.Verdict.Class, inUse, kept, a.WontHelp)
+	}
+}

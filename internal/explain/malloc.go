@@ -65,7 +65,7 @@ func (c *Case) sizesGrown() (list []grownSize, looked bool) {
 		mapped bool
 	}
 	first := map[kind]uint64{}
-	if len(c.Mallocs) > 0 && c.Mallocs[0].At.Before(c.Moment.At) && c.Mallocs[0].WhyNot == "" {
+	if len(c.Mallocs) > 0 && c.Mallocs[0].At.Before(c.Moment.At) && c.Mallocs[0].WhyNot == "" && !isPartial(&c.Mallocs[0].Malloc) {
 		looked = true
 		for _, s := range c.Mallocs[0].Sizes {
 			first[kind{s.Size, s.Mapped}] += s.Count

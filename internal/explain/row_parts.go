@@ -18,6 +18,7 @@ type RowPart struct {
 const (
 	PartInUse    = "in use by C"
 	PartKept     = "free inside malloc"
+	PartUnread   = "malloc, not read"
 	PartCStacks  = "stacks of C threads"
 	PartMappings = "other mappings"
 
@@ -59,7 +60,7 @@ func partsOf(whole sample.Bytes, rest string, parts ...RowPart) (out []RowPart) 
 }
 
 func (c *Case) nativeParts(whole sample.Bytes) []RowPart {
-	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown {
+	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown && !c.otherLanguage() {
 		return nil
 	}
 	r := c.proc.Residency
@@ -69,7 +70,7 @@ func (c *Case) nativeParts(whole sample.Bytes) []RowPart {
 	}
 	unread := min(c.malloc.Unread, r.CMalloc-c.mallocKeeps()) // of the rest it is not known whether it is in use
 	inUse := r.CMalloc - c.mallocKeeps() - unread + min(c.malloc.Mapped, r.Mmap-stacks.Bytes)
-	return partsOf(whole, PartMappings, RowPart{PartKept, c.mallocKeeps()}, RowPart{PartInUse, inUse}, stacks)
+	return partsOf(whole, PartMappings, RowPart{PartKept, c.mallocKeeps()}, RowPart{PartInUse, inUse}, RowPart{PartUnread, unread}, stacks)
 }
 
 // kernelParts are the cgroup's own where it tells them (version 2); else each thread's stack, and

@@ -97,6 +97,8 @@ func (p *proposals) fragmented(code func(string)) {
 		code(fmt.Sprintf("call malloc_trim(0) from C when such work is over: it would have returned %s", size(top+whole)))
 	}
 	code("allocate blocks that live long apart from short-lived ones, or use another allocator, such as jemalloc")
-	p.vain("GOMEMLIMIT", "Go does not count native memory")
+	if p.isGo(p.Subject) {
+		p.vain("GOMEMLIMIT", "Go does not count native memory")
+	}
 	p.notPredicted("native memory does not depend on the Go heap")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/malloc"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -25,6 +26,9 @@ const (
 	mallocDead = 500 * time.Millisecond
 	// mallocStep is from which change of native memory on it is looked at again; or an eighth of it.
 	mallocStep = sample.MiB
+	// mallocForeign is from which native memory on that of a program is looked at that is not Go's:
+	// shells and tools around the real one are not.
+	mallocForeign = 4 * sample.MiB
 )
 
 // dying says that the next look is the last, and when a reading of the process must have ended;
@@ -53,16 +57,24 @@ func (a *allocator) isDue(native sample.Bytes) bool {
 
 // takeMalloc reads what C's malloc says of itself, in a process whose pages were just read.
 func (s *Source) takeMalloc(p *process, pm *sample.ProcessMoment, tid int) {
-	if pm.Residency == nil || p.mem == nil || s.mayStarve(p) {
+	if pm.Residency == nil || s.mayStarve(p) {
 		return
 	}
 	native := pm.Residency.CMalloc + pm.Residency.Mmap
-	if !p.c.isDue(native) {
+	if !p.c.isDue(native) || p.bin == nil && native < mallocForeign {
 		return
+	}
+	mem := p.mem
+	if mem == nil { // of a program that is not Go's
+		var err error
+		if mem, err = procfs.OpenMemory(s.opts.Root, tid); err != nil {
+			return // that it may not be read was told when it was opened
+		}
+		defer mem.Close()
 	}
 	first := !p.c.looked
 	p.c.looked, p.c.native = true, native
-	m, err := malloc.OfProcess(s.mapper, p.mem, s.opts.Root, tid, p.c.until())
+	m, err := malloc.OfProcess(s.mapper, mem, s.opts.Root, tid, p.c.until())
 	if err != nil && !errors.Is(err, malloc.ErrNone) {
 		s.unread(p, "C's malloc of "+p.program.Name, err)
 		return
