@@ -135,10 +135,33 @@ func isPartial(m *sample.Malloc) bool { return float64(m.Unread) > unreadPart.v(
 
 // unreadMalloc names an allocator that is not read.
 func (c *Case) unreadMalloc() []Fact {
+	if m := c.namedMalloc(); m != nil {
+		return []Fact{{ID: "malloc", Text: fmt.Sprintf("C's allocator is %s: %s", m.Allocator, m.WhyNot), Values: map[string]int64{}}}
+	}
+	return nil
+}
+
+// namedMalloc is an allocator that is known and was not read, nil: there is none.
+func (c *Case) namedMalloc() *sample.Malloc {
 	for i := len(c.Mallocs) - 1; i >= 0; i-- {
-		if m := &c.Mallocs[i]; m.WhyNot != "" && m.Allocator != "" {
-			return []Fact{{ID: "malloc", Text: fmt.Sprintf("C's allocator is %s: %s", m.Allocator, m.WhyNot), Values: map[string]int64{}}}
+		if m := &c.Mallocs[i].Malloc; m.WhyNot != "" && m.Allocator != "" {
+			return m
 		}
 	}
 	return nil
+}
+
+// mallocGap is what is not known of memory that C code has freed, where native memory is much.
+func (c *Case) mallocGap() (g Gap, ok bool) {
+	const what = "how much of the native memory C code has freed"
+	if float64(c.own.Row(sample.RowNative)) < keptSeen.v() {
+		return g, false
+	}
+	if m := c.namedMalloc(); m != nil && c.malloc == nil {
+		return Gap{what, m.WhyNot}, true
+	}
+	if c.malloc != nil && isPartial(c.malloc) {
+		return Gap{what, fmt.Sprintf("%s of malloc's memory were not read: %s", size(c.malloc.Unread), c.malloc.WhyUnread)}, true
+	}
+	return g, false
 }

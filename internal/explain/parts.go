@@ -168,6 +168,9 @@ func (c *Case) gapsOfMoment() (out []Gap) {
 	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
 		out = append(out, Gap{"the owner of each page", "not read; the Go rows come from the runtime's own counters"})
 	}
+	if g, ok := c.mallocGap(); ok {
+		out = append(out, g)
+	}
 	if g, ok := c.readInMotion(); ok {
 		out = append(out, g)
 	}

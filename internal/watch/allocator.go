@@ -75,20 +75,24 @@ func (s *Source) takeMalloc(p *process, pm *sample.ProcessMoment, tid int) {
 	first := !p.c.looked
 	p.c.looked, p.c.native = true, native
 	m, err := malloc.OfProcess(s.mapper, mem, s.opts.Root, tid, p.c.until())
-	if err != nil && !errors.Is(err, malloc.ErrNone) {
+	switch {
+	case err != nil && !errors.Is(err, malloc.ErrNone):
 		s.unread(p, "C's malloc of "+p.program.Name, err)
-		return
+	case m != nil || p.usesC():
+		pm.Malloc = p.named(m, tid, first, native)
 	}
-	if m == nil && !p.usesC() {
-		return
-	}
+}
+
+// named is what was read, or the name of an allocator that is linked into the executable: at the first look
+// that is looked for where what was read is little of the native memory.
+func (p *process) named(m *sample.Malloc, tid int, first bool, native sample.Bytes) *sample.Malloc {
 	if first && (m == nil || m.InUse+m.Free+m.Mapped < native/4) { // another may be linked in
 		p.c.named = linkedIn(exeOf(p.root, tid))
 	}
 	if p.c.named != "" {
-		m = &sample.Malloc{Allocator: p.c.named, WhyNot: malloc.Named(p.c.named)}
+		return &sample.Malloc{Allocator: p.c.named, WhyNot: malloc.Named(p.c.named)}
 	}
-	pm.Malloc = m
+	return m
 }
 
 // usesC says whether C code may be linked into the program.
