@@ -159,6 +159,7 @@ func (r *coreReader) moment(ctx context.Context) (*sample.Moment, error) {
 	if err := r.takeResidency(&pm); err != nil {
 		return nil, err
 	}
+	r.takeMalloc(&pm)
 	if lost := r.core.Lost(); lost > 0 {
 		r.gap("a part of the memory", fmt.Errorf("the core file is cut: %d bytes are missing", lost))
 	}

@@ -134,6 +134,7 @@ const (
 	Shmem        Class = "shmem"
 	Churn        Class = "churn"
 	IdleHeap     Class = "idle-heap"
+	Fragmented   Class = "fragmentation"
 	Untouched    Class = "untouched"
 	Spiral       Class = "spiral"
 	Thrash       Class = "thrash"
@@ -227,6 +228,7 @@ type LedgerRow struct {
 	Name        string       `json:"name"`
 	Bytes       sample.Bytes `json:"bytes"`
 	Reclaimable bool         `json:"reclaimable"`
+	Parts       []RowPart    `json:"parts,omitempty"` // what it divides into, where that is known
 }
 
 // Holder is a line that allocated what was held at the moment.

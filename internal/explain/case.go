@@ -23,7 +23,8 @@ type Case struct {
 	g    *sample.Runtime       // its runtime; nil if it was not read
 	live liveHeap
 
-	site     *Site // to blame for the heap; nil: none known
+	malloc   *sample.Malloc // what C's malloc said at the moment, or last before it; nil: not known
+	site     *Site          // to blame for the heap; nil: none known
 	flight   flight
 	rise     rise
 	ofLine   bool // rise is that of the blamed line, and not of the live heap
@@ -56,6 +57,7 @@ func newCase(e *Evidence) *Case {
 		c.g = c.proc.Go
 		c.own = e.divide(sample.Moment{Processes: []sample.ProcessMoment{*c.proc}})
 	}
+	c.malloc = c.mallocNow()
 	if c.g != nil {
 		c.live = judgeLive(c.g, c.proc.Live, e.Cycles)
 	}

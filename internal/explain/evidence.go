@@ -84,6 +84,8 @@ type Evidence struct {
 	Asked Asked
 	// History is what predictions are made from; nil: no sample of the collector was read.
 	History *pacer.History
+	// Mallocs is what C's malloc said of itself in the subject at its moments, by time.
+	Mallocs []recording.MallocAt
 	// Tried are the changes that were run for real.
 	Tried []recording.Tried
 	// Spans are the processes' anonymous memory in the last half of their lives to

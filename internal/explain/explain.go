@@ -25,6 +25,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
 		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}, WontHelp: []NoHelp{}, NotPredicted: undecidedCause}
 	a.Holders, a.Sampling = holdersOf(c)
+	c.divideRows(&a.Ledger)
 	a.Peak, a.Trend = c.composition(), c.trendAnswer()
 	a.Crash = c.Crash
 	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()

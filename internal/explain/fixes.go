@@ -82,6 +82,8 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	case Thrash:
 		p.asItIs(sample.Bytes(c.hardPeak()) + c.bound/8)
 		p.memoryLimit(verdict.Class)
+	case Fragmented:
+		p.fragmented(code)
 	case Native:
 		if c.isGo(c.Subject) {
 			code(c.codeFix(verdict))

@@ -43,7 +43,7 @@ func processesOf(c *Case) []Process {
 func ledgerOf(l sample.Ledger, untouched sample.Bytes) Ledger {
 	out := Ledger{TotalBytes: l.Total, UnexplainedBytes: l.Unexplained, OfCgroup: l.OfCgroup, UntouchedBytes: untouched, Rows: []LedgerRow{}}
 	for _, r := range l.Rows {
-		out.Rows = append(out.Rows, LedgerRow{r.Name, r.Bytes, r.Reclaimable})
+		out.Rows = append(out.Rows, LedgerRow{Name: r.Name, Bytes: r.Bytes, Reclaimable: r.Reclaimable})
 	}
 	return out
 }
@@ -167,6 +167,9 @@ func (c *Case) gapsOfMoment() (out []Gap) {
 	}
 	if c.g != nil && (c.proc.Residency == nil || !c.proc.Residency.GoKnown) {
 		out = append(out, Gap{"the owner of each page", "not read; the Go rows come from the runtime's own counters"})
+	}
+	if g, ok := c.mallocGap(); ok {
+		out = append(out, g)
 	}
 	if g, ok := c.readInMotion(); ok {
 		out = append(out, g)

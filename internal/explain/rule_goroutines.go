@@ -120,6 +120,12 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks), size(native+c.ledger.Row(sample.RowKernel)))
 		f.Detail, f.Bytes = "Too many OS threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
 		f.Because = []string{fmt.Sprintf("the process had %s OS threads", thousands(n))}
+		if c.proc != nil {
+			f.Facts = append(f.Facts, c.factThreads())
+		}
+		if locked := c.lockedThreads(); locked > 0 {
+			f.Why = append(f.Why, Why{Text: fmt.Sprintf("%s locked to a thread (runtime.LockOSThread): such a thread serves nobody else", count(locked, "goroutine")+" "+was(locked)), Evidence: []string{"threads"}})
+		}
 	}
 	return f
 }

@@ -19,7 +19,7 @@ var nativePage = Page{
 	},
 	Blind: []string{
 		"Who allocated it: C keeps no record, and no Go profile contains it.",
-		"What malloc keeps of memory that was freed.",
+		"What an allocator other than glibc's keeps of memory that was freed.",
 		"A Go program whose runtime could not be read: heap and native memory cannot be told apart there.",
 	},
 	Example: "cgo leak",
@@ -35,8 +35,8 @@ func judgeNative(c *Case) Finding {
 		return undecided(float64(whole), "how much of the memory is native: the Go runtime was not read", c.factLedger())
 	}
 	switch {
-	case c.threadsFill(native):
-		return silent(fmt.Sprintf("the memory is the stacks of %.0f threads", c.threads()), facts...)
+	case c.notInUse(native) != "":
+		return silent(c.notInUse(native), facts...)
 	case (native < heap || native*100 < hard*35) && !c.nativeGrows():
 		return silent(fmt.Sprintf("native memory was %s, the Go heap %s", size(native), size(heap)), facts...)
 	case native < 16*sample.MiB && (float64(native) < leastGrown.v() || !c.nativeGrows()):
@@ -50,6 +50,17 @@ func judgeNative(c *Case) Finding {
 		return silent("memory usage stayed well below the limit", facts...)
 	}
 	return nativeFound(c, native, grown, known, facts)
+}
+
+// notInUse says what the native memory is where most of it is not in use by C code; "": it is.
+func (c *Case) notInUse(native sample.Bytes) string {
+	if kept := c.mallocKeeps(); kept*2 > native {
+		return fmt.Sprintf("C code had only %s of the %s in use", size(native-kept), size(native))
+	}
+	if c.threadsFill(native) {
+		return fmt.Sprintf("the memory is the stacks of %.0f threads", c.threads())
+	}
+	return ""
 }
 
 // nativeGrows reports whether memory outside Go grew steadily. A rise of a few seconds is how caches of C
@@ -100,7 +111,7 @@ func firstSeen(column []float64) (float64, bool) {
 }
 
 func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts []Fact) Finding {
-	f := Finding{Stance: Speaks, Bytes: native, Facts: facts, Confidence: Medium}
+	f := Finding{Stance: Speaks, Bytes: native.Sub(c.mallocKeeps()), Facts: append(facts, c.mallocFacts()...), Confidence: Medium}
 	f.Detail = "Native memory, allocated outside Go (cgo or mmap). pprof cannot see it."
 	if other, ok := c.largestOther(); ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative) {
 		f.Sentence = fmt.Sprintf("Another program in the same cgroup used most of the memory: %s (pid %d) used %s. The Go heap was %s.",
@@ -135,7 +146,7 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	var standing int
 	f.Culprit, standing = c.cgoCaller()
 	why := "C code allocates this memory, or the program maps it. GC does not free it, and GOMEMLIMIT does not count it"
-	f.Why = []Why{{Text: why, Evidence: []string{"native"}}}
+	f.Why = append([]Why{{Text: why, Evidence: []string{"native"}}}, c.sizesWhy()...)
 	if f.Culprit != nil {
 		f.Why = append(f.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s in a C call made at %s", count(standing, "goroutine"), was(standing), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
 	}

@@ -52,6 +52,7 @@ func rules() []Rule {
 		{Class: Spiral, Name: "GC thrashing", Noun: "GC thrashing", Rank: overall, Judge: judgeSpiral, Page: spiralPage},
 		{Class: IdleHeap, Name: "free heap", Noun: "free heap that Go keeps", Rank: largest, Judge: judgeIdleHeap, Page: idleHeapPage},
 		{Class: Native, Name: "native memory", Noun: "native memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeNative, Page: nativePage},
+		{Class: Fragmented, Name: "fragmentation", Noun: "fragmentation of C's memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeFragmented, Page: fragmentedPage},
 		{Class: Shmem, Name: "shared memory", Noun: "shared memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeShmem, Page: shmemPage},
 		{Class: Baseline, Name: "too small a limit", Noun: "a limit that is too small", Rank: largest, Judge: judgeBaseline, Page: baselinePage},
 		{Class: Thrash, Name: "constant reclaim", Noun: "constant reclaim", Rank: overall, Anywhere: true, Judge: judgeThrash, Page: thrashPage},

@@ -61,6 +61,7 @@ var adviceOf = map[Class]string{
 	Baseline:   "Run the program under a higher limit: the live heap should stay as it is.",
 	Native:     "Run highwater as root to see each page.",
 	IdleHeap:   "Run highwater as root to see each page.",
+	Fragmented: "Run highwater for longer to read all blocks.",
 	Thrash:     "Run the program under a higher limit to prove it.",
 	Healthy:    "Run for longer, or under more load.",
 }

@@ -86,6 +86,13 @@ const (
 	keptIdle
 	heldAtMost
 	longEnough
+	keptShare
+	keptLeast
+	keptSeen
+	keptPart
+	keptArenas
+	keptOfArena
+	unreadPart
 )
 
 // thresholds is the table. An origin of "corpus" says that the value was chosen by
@@ -131,6 +138,13 @@ var thresholds = [...]Threshold{
 	longRun:           {"rise.longest", 600, "seconds", "corpus"},
 	oneInstant:        {"readings.apart", 0.02, "of the time", "corpus: a collection, and the capture or mark right after it"},
 	passingPart:       {"line.passing", 0.2, "of its growth", "corpus: what the growth of a line counts that frees as much as it allocates"},
+	keptShare:         {"malloc.kept", 0.25, "of the memory", "corpus: as much as free heap that is to be named"},
+	keptSeen:          {"malloc.kept_seen", 16 << 20, "bytes", "corpus: as native memory that is to be named"},
+	keptPart:          {"malloc.part", 0.25, "of what malloc keeps", "corpus: what a fix brings back that is worth a try"},
+	keptArenas:        {"malloc.arenas", 3, "arenas", "formula: more than the main one and that of one thread"},
+	keptOfArena:       {"malloc.of_arena", 1.0 / 16, "of what malloc keeps", "formula: less than an even share of glibc's eight arenas a processor, of two"},
+	unreadPart:        {"malloc.unread", 1.0 / 64, "of malloc's memory", "formula: below what the answer rounds to"},
+	keptLeast:         {"malloc.kept_least", 64 << 20, "bytes", "corpus: as much as free heap that is to be named where nothing is short"},
 	smallPeak:         {"peak.small", 32 << 20, "bytes", "corpus"},
 	blamedPart:        {"line.part", 0.1, "of the growth", "corpus"},
 	threadTouched:     {"threads.touched", 64 << 10, "bytes", "corpus: what a thread's stack touches, and its control block"},

@@ -29,6 +29,9 @@ func (gs *grouping) add(g *goroutine, stack []uint64, frames []uint32) {
 		gs.labels[i].add(gs.reader.labels.read(gs.mem, g.labels))
 	}
 	group.Count++
+	if group.Locked.OK = true; g.locked {
+		group.Locked.V++
+	}
 	group.StackBytes += sample.Bytes(less(g.hi, g.lo))
 	if g.waitsince > 0 && g.waitsince < gs.now {
 		group.Oldest = max(group.Oldest, time.Duration(gs.now-g.waitsince))

@@ -66,7 +66,7 @@ type gPlaces struct {
 	lo, hi, sp, pc, syscallsp, syscallpc uint64
 	status, waitsince, waitreason        uint64
 	gopc, startpc, cleaning, runs        uint64
-	m, labels, id                        uint64
+	m, lockedm, labels, id               uint64
 	hasCleaning                          bool // since Go 1.25
 }
 
@@ -82,6 +82,7 @@ type goroutine struct {
 	status        uint32
 	reason        uint8
 	cleaning      bool  // runs a cleanup of the program
+	locked        bool  // to its thread
 	exact         bool  // pc is no return address: it is its thread's register
 	runs          uint8 // how often it stopped running, to tell one park from the next
 }
@@ -95,7 +96,7 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 		lo: g("stack.lo"), hi: g("stack.hi"), sp: g("sched.sp"), pc: g("sched.pc"),
 		syscallsp: g("syscallsp"), syscallpc: g("syscallpc"),
 		status: g("atomicstatus"), waitsince: g("waitsince"), waitreason: g("waitreason"),
-		m: g("m"), labels: g("labels"), id: g("goid"), gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
+		m: g("m"), lockedm: g("lockedm"), labels: g("labels"), id: g("goid"), gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
 	}
 	gr.places.cleaning, gr.places.hasCleaning = find.layout.Offset("runtime.g", "runningCleanups")
 	gr.size = int(find.size("g"))
@@ -255,6 +256,7 @@ func (gr *goroutineReader) decode(addr uint64, b []byte) goroutine {
 		reason:    b[at.waitreason],
 		runs:      b[at.runs],
 		cleaning:  at.hasCleaning && b[at.cleaning] != 0,
+		locked:    word(b, at.lockedm) != 0,
 	}
 	if g.status == statusSyscall {
 		g.sp, g.pc = word(b, at.syscallsp), word(b, at.syscallpc)

@@ -74,6 +74,16 @@ func (m *Mapper) Mappings(root string, tid int) ([]Mapping, error) {
 	return m.mappings, nil
 }
 
+// Maps lists the mappings of a process in ascending order, without what of them is
+// resident, which costs a walk over all pages. The result is valid until the Mapper's
+// next reading.
+func (m *Mapper) Maps(root string, tid int) ([]Mapping, error) {
+	if err := m.readMappings(root, tid, "maps"); err != nil {
+		return nil, fmt.Errorf("read mappings of process %d: %w", tid, gone(err))
+	}
+	return m.mappings, nil
+}
+
 // ExecutableStart is the address at which the start of a process's executable is
 // mapped: what the kernel added to the file's addresses is this less where the
 // file asked for. At exec that mapping is there already.

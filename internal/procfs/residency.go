@@ -88,6 +88,9 @@ type census struct {
 	totalAnon sample.Bytes
 	notAnon   sample.Bytes // resident, of files and of shared memory
 	totalSwap sample.Bytes
+
+	stacks     uint64 // of C's threads
+	stackBytes sample.Bytes
 }
 
 // countAll counts every mapping.
@@ -100,6 +103,7 @@ func (c *census) countAll() error {
 		if v.Anonymous == 0 && v.Swap == 0 {
 			continue
 		}
+		c.countStack(i)
 		if err := c.count(i); err != nil {
 			return err
 		}
@@ -150,6 +154,7 @@ func (c *census) result(root string, tid int) (*sample.Residency, error) {
 		Image:      c.anon[rowImage],
 		PageTables: sample.Bytes(status.VmPTE),
 	}
+	c.stacksOf(r)
 	// Untouched is what is left of the spans with objects.
 	r.UntouchedNew = c.untouched(sample.RangeObjectsNew, rowObjectsNew)
 	r.Untouched = c.untouched(sample.RangeObjects, rowObjects) + r.UntouchedNew

@@ -78,6 +78,8 @@ var (
 		{"untouched", func(g *sample.Residency) any { return &g.Untouched }},
 		{"untouched_new", func(g *sample.Residency) any { return &g.UntouchedNew }},
 		{"vm_pte", func(g *sample.Residency) any { return &g.PageTables }},
+		{"pages_c_stacks", func(g *sample.Residency) any { return &g.CStacks }},
+		{"c_stacks", func(g *sample.Residency) any { return &g.CStackCount }},
 	}
 	runtimeColumns = []column[sample.Runtime]{
 		{"gogc", func(g *sample.Runtime) any { return &g.GOGC }},

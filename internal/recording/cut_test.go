@@ -138,6 +138,9 @@ func sameMoment(got, want string) bool {
 		if lost["Goroutines"] == nil {
 			whole["Goroutines"] = nil
 		}
+		if lost["Malloc"] == nil {
+			whole["Malloc"] = nil
+		}
 	}
 	return fmt.Sprint(g) == fmt.Sprint(w)
 }

@@ -191,11 +191,14 @@ func makeMoment(i int, h *sample.HeapProfile, sites []sample.Site) *sample.Momen
 		Resident: &sample.Resident{Total: 1, Shared: 2, Threads: 3}, Live: &sample.Liveness{Objects: 5, Bytes: 6, Took: 7, Sampled: []uint64{0, 3, uint64(i)}},
 		Metrics: makeMetrics(i),
 		Residency: &sample.Residency{Anon: 1, File: 2, Shmem: 3, Swap: 4, GoKnown: true, GoObjects: 5, GoIdle: 6, GoStacks: 7, GoRuntime: 8,
-			CMalloc: 9, Mmap: 10, Image: 11, Untouched: 12, UntouchedNew: 13, PageTables: 14}}
+			CMalloc: 9, Mmap: 10, Image: 11, Untouched: 12, UntouchedNew: 13, PageTables: 14, CStacks: sample.Some(sample.Bytes(15)), CStackCount: sample.Some(uint64(16))}}
+	full.Malloc = &sample.Malloc{Allocator: "glibc", Blocks: 1, InUse: 2, Free: 3, FreeResident: 4, Top: 5, Whole: 6, MappedBlocks: 7, Mapped: 8, System: 9, Unread: 10,
+		WhyUnread: "no time was left", Arenas: []sample.MallocArena{{System: 1, InUse: 2, Free: 3, FreeResident: 4}}, Others: 11,
+		Sizes: []sample.MallocSize{{Size: 4112, Count: 5}, {Size: 1 << 20, Count: 2, Mapped: true}}, OtherBlocks: 12, OtherBytes: 13, Took: 14}
 	for k := range 3 {
 		full.Goroutines = append(full.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "chan receive", Stack: []uint64{uint64(i), 2, 1 << 47},
 			Creator: 77, Where: sites[k].Stack, CreatedAt: sites[k].Stack[2], Count: i + k, StackBytes: 8192, Oldest: time.Minute,
-			Frames: []sample.Bytes{64, 0, 128}, Labels: []sample.LabelCount{{Key: "route", Value: "/a \"b\"", Count: k + 1}}})
+			Frames: []sample.Bytes{64, 0, 128}, Labels: []sample.LabelCount{{Key: "route", Value: "/a \"b\"", Count: k + 1}}, Locked: sample.Some(k)})
 	}
 	m.Processes = []sample.ProcessMoment{full, {Key: shell, Incomplete: "the kernel let it go"}}
 	return m

@@ -143,6 +143,11 @@ func (r *Reader) processMoments(m *sample.Moment, first, count int64) error {
 				r.lose(&p, err, "runtime metrics")
 			}
 		}
+		if malloc, ok := row[3].(int64); ok {
+			if p.Malloc, err = r.malloc(malloc); err != nil {
+				r.lose(&p, err, "what malloc said")
+			}
+		}
 		if profile != 0 {
 			if p.Profile, err = r.Profile(profile); err != nil {
 				r.lose(&p, err, "heap profile")
@@ -177,6 +182,9 @@ func (r *Reader) goroutines(first, number int64) ([]sample.GoroutineGroup, error
 			Frames: strs[sample.Bytes](row[11]), Labels: strs[sample.LabelCount](row[12])}
 		if r.redactor != nil {
 			r.redactor.labels(g.Labels)
+		}
+		if n, ok := row[13].(int64); ok {
+			g.Locked = sample.Some(int(n))
 		}
 		err := eachNumber(str(row[4]), func(pc uint64) { g.Stack = append(g.Stack, pc) })
 		if stack, ok := row[5].(string); ok && err == nil {

@@ -276,7 +276,7 @@ func TestTheDocumentNamesEveryTableAndColumn(t *testing.T) {
 	for _, name := range append([]string{"meta"}, tableNames()...) {
 		columns[name] = columnsOf(t, r, name)
 	}
-	for _, tab := range slices.Concat(askedTables, heapTables) { // made when they are needed
+	for _, tab := range slices.Concat(askedTables, heapTables, []table{tableMalloc}) { // made when they are needed
 		columns[tab.name] = append([]string{"id"}, tab.columns...)
 	}
 	sections := strings.Split(string(doc), "\n### ")
@@ -308,11 +308,14 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	must(t, w.Close())
 	change(t, path, `ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
 		ALTER TABLE process_moment DROP COLUMN metrics; ALTER TABLE goroutine_group DROP COLUMN frame_bytes;
-		ALTER TABLE goroutine_group DROP COLUMN labels; DROP TABLE metric; PRAGMA user_version = 1000`)
+		ALTER TABLE goroutine_group DROP COLUMN labels; ALTER TABLE goroutine_group DROP COLUMN locked; DROP TABLE metric; DROP TABLE malloc;
+		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks; PRAGMA user_version = 1000`)
 	for _, m := range want.moments {
-		m.Processes[0].Metrics = nil
+		m.Processes[0].Metrics, m.Processes[0].Malloc = nil, nil
+		m.Processes[0].Residency.CStacks, m.Processes[0].Residency.CStackCount = sample.Opt[sample.Bytes]{}, sample.Opt[uint64]{}
 		for i := range m.Processes[0].Goroutines {
 			m.Processes[0].Goroutines[i].Frames, m.Processes[0].Goroutines[i].Labels = nil, nil
+			m.Processes[0].Goroutines[i].Locked = sample.Opt[int]{}
 		}
 	}
 	r := open(t, path)

@@ -110,7 +110,7 @@ CREATE TABLE process_moment (
   pages_anon INTEGER, pages_file INTEGER, pages_shmem INTEGER, pages_swap INTEGER,
   go_known INTEGER, pages_go_objects INTEGER, pages_go_idle INTEGER, pages_go_stacks INTEGER, pages_go_runtime INTEGER,
   pages_c_malloc INTEGER, pages_mmap INTEGER, pages_image INTEGER,
-  untouched INTEGER, untouched_new INTEGER, vm_pte INTEGER,
+  untouched INTEGER, untouched_new INTEGER, vm_pte INTEGER, pages_c_stacks INTEGER, c_stacks INTEGER,
   gogc INTEGER, memory_limit INTEGER,
   heap_live INTEGER, heap_marked INTEGER, heap_goal INTEGER, gc_trigger INTEGER,
   total_alloc INTEGER, total_free INTEGER,
@@ -122,14 +122,14 @@ CREATE TABLE process_moment (
   cpu_total INTEGER, gc_cpu_fraction REAL,
   goroutines INTEGER, profile_rate INTEGER,
   live_objects INTEGER, live_bytes INTEGER, live_took INTEGER, live_sampled BLOB,
-  metrics_at INTEGER, metrics TEXT
+  metrics_at INTEGER, metrics TEXT, malloc INTEGER
 );
 
 CREATE TABLE goroutine_group (
   id INTEGER PRIMARY KEY,
   process_moment INTEGER REFERENCES process_moment,
   state TEXT, reason TEXT, pcs TEXT, stack TEXT, creator INTEGER, created_at INTEGER REFERENCES location,
-  count INTEGER, stack_bytes INTEGER, oldest INTEGER, frame_bytes TEXT, labels TEXT
+  count INTEGER, stack_bytes INTEGER, oldest INTEGER, frame_bytes TEXT, labels TEXT, locked INTEGER
 );
 
 CREATE TABLE metric (

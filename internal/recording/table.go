@@ -39,8 +39,8 @@ var (
 	tableProcessMoment = table{"process_moment", slices.Concat(
 		words(`moment process signal exit_code profile incomplete first_group groups`),
 		names("", residentColumns), names("", residencyColumns), names("", runtimeColumns),
-		names("", livenessColumns), words(`live_sampled metrics_at metrics`))}
-	tableGoroutines = table{"goroutine_group", words(`process_moment state reason pcs stack creator created_at count stack_bytes oldest frame_bytes labels`)}
+		names("", livenessColumns), words(`live_sampled metrics_at metrics malloc`))}
+	tableGoroutines = table{"goroutine_group", words(`process_moment state reason pcs stack creator created_at count stack_bytes oldest frame_bytes labels locked`)}
 	tableMetric     = table{"metric", words(`name bounds`)} // since 1.1
 
 	// tables are all tables with row numbers; meta has keys instead.

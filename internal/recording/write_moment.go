@@ -95,7 +95,11 @@ func (w *Writer) addProcessMoment(moment int64, p *sample.ProcessMoment) error {
 	if row, err = w.putMetrics(row, p.Metrics); err != nil {
 		return err
 	}
-	id, err := w.add(&tableProcessMoment, row...)
+	malloc, err := w.addMalloc(state.id, p.Malloc)
+	if err != nil {
+		return err
+	}
+	id, err := w.add(&tableProcessMoment, append(row, malloc)...)
 	if err != nil {
 		return err
 	}
@@ -136,6 +140,6 @@ func (w *Writer) addGoroutines(moment int64, g *sample.GoroutineGroup) error {
 		created = id
 	}
 	_, err := w.add(&tableGoroutines, moment, g.State, text(g.Reason), pcs.json(), stack, int64(g.Creator), created,
-		int64(g.Count), int64(g.StackBytes), int64(g.Oldest), list(g.Frames), list(g.Labels))
+		int64(g.Count), int64(g.StackBytes), int64(g.Oldest), list(g.Frames), list(g.Labels), optional(g.Locked))
 	return err
 }

@@ -176,10 +176,23 @@ func rowNote(r explain.LedgerRow) string {
 		return "kept by Go, not returned"
 	case r.Name == sample.RowNew:
 		return "live or garbage is not known yet"
+	case len(r.Parts) > 0 && (r.Name == sample.RowNative || r.Name == sample.RowKernel):
+		return partWords(r)
 	case r.Name == sample.RowNative:
 		return "cgo or mmap"
 	}
 	return ""
+}
+
+// partWords name the two largest parts of a row, and others that are a tenth of it or more.
+func partWords(r explain.LedgerRow) string {
+	var words []string
+	for i, p := range r.Parts {
+		if i < 2 || p.Bytes*10 >= r.Bytes {
+			words = append(words, p.Name+" "+units.Short(p.Bytes))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // Shares from which on a row is shown apart, and what is not explained, in percent.

@@ -132,6 +132,9 @@ type GoroutineGroup struct {
 	Frames []Bytes
 	// Oldest is the longest time one of them has waited, 0 if unknown.
 	Oldest time.Duration
+	// Locked is how many of them are locked to their thread (runtime.LockOSThread), which serves no
+	// other goroutine.
+	Locked Opt[int]
 	// Labels are the profiler labels (runtime/pprof.Do) that they carry, the most
 	// frequent first.
 	Labels []LabelCount

@@ -46,6 +46,7 @@ type ProcessMoment struct {
 	Live       *Liveness
 	Goroutines []GoroutineGroup
 	Metrics    *RuntimeMetrics // At, Values and Histograms
+	Malloc     *Malloc         // of C; nil: it has none, or that was not looked at
 	// Incomplete says what the capture did not reach, "" if all was read.
 	Incomplete string
 }
@@ -89,6 +90,10 @@ type Residency struct {
 	UntouchedNew Bytes
 
 	PageTables Bytes // VmPTE
+
+	// CStacks are the resident pages of stacks of C's threads, a part of Mmap; CStackCount their number.
+	CStacks     Opt[Bytes]
+	CStackCount Opt[uint64]
 }
 
 // RangeKind says what a range of a Go process's addresses holds.

@@ -15,6 +15,8 @@
 //	burst       ten requests hold 32 MiB each             killed, burst
 //	garbage     150 MiB live, a goal of 300 MiB           killed, gc-unaware
 //	cgoleak     C's malloc grows, the Go heap is small    killed, native
+//	cgofrag     C's malloc keeps what C has freed         ends, fragmentation
+//	lockedthreads  2,000 goroutines with a thread each    ends, goroutine-leak
 //	mmapper     mapped by system call, half of it touched killed, native
 //	goroutines  waiting goroutines pile up                killed, goroutine-leak
 //	filewriter  writes 1 GiB to a file                    ends, page-cache: harmless

@@ -76,6 +76,7 @@ var steps = []step{
 	{"heap profile", (*Source).takeHeap},
 	{"goroutines", (*Source).takeGoroutines},
 	{"resident pages", (*Source).takeResidency},
+	{"C allocator", (*Source).takeMalloc},
 	{"runtime metrics", (*Source).takeMetrics},
 }
 
@@ -85,6 +86,7 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 	began := time.Now()
 	m := &sample.Moment{At: began, Kind: sample.MomentDeath, Cgroup: s.readGroup()}
 	s.account.withBallast(m.Cgroup)
+	p.c.dying(deadline)
 	for _, step := range steps {
 		if !deadline.IsZero() && time.Now().After(deadline) {
 			pm.Incomplete = "no time was left for its " + step.name

@@ -39,6 +39,8 @@ type process struct {
 	besides    []uint64       // where libraries were when that was looked for
 	others     []otherRuntime // that are not read
 
+	c allocator // of C
+
 	resident sample.Resident
 	figures  sample.Runtime
 	alive    bool // figures of the last tick were read

@@ -10,7 +10,7 @@ import (
 // What a truth may say. The classes are those of product verdicts, the outcomes
 // those of symptom.Outcome.
 var (
-	classes = []string{"leak", "goroutine-leak", "burst", "churn", "gc-unaware", "native", "page-cache", "shmem",
+	classes = []string{"leak", "goroutine-leak", "burst", "churn", "gc-unaware", "native", "fragmentation", "page-cache", "shmem",
 		"idle-heap", "untouched", "spiral", "thrash", "baseline", "healthy"}
 	outcomes  = []string{"alive", "killed", "livelock"}
 	namesLine = []string{"must", "may", "must not"}

@@ -1,0 +1,49 @@
+package malloc
+
+import (
+	"path"
+	"strings"
+)
+
+const glibc = "glibc"
+
+// libraries are the beginnings of names of files by which allocators are known. One that replaces
+// malloc comes before the C library.
+var libraries = []struct{ prefix, name string }{
+	{"libjemalloc", "jemalloc"},
+	{"libtcmalloc", "tcmalloc"},
+	{"libmimalloc", "mimalloc"},
+	{"ld-musl-", "musl"},
+	{"libc.musl-", "musl"},
+	{"libc.so.6", glibc},
+	{"libc-2.", glibc},
+}
+
+// howToAsk says how each of those that are not read tells of itself.
+var howToAsk = map[string]string{
+	"musl":     "highwater does not read musl's malloc, and musl has no statistics of its own",
+	"jemalloc": "highwater does not read jemalloc; MALLOC_CONF=stats_print:true prints its statistics when the program ends",
+	"tcmalloc": "highwater does not read tcmalloc; MALLOCSTATS=1 prints its statistics when the program ends (gperftools)",
+	"mimalloc": "highwater does not read mimalloc; MIMALLOC_SHOW_STATS=1 prints its statistics when the program ends",
+}
+
+// nameOf names the allocator whose file is mapped, "" where none is.
+func nameOf(mappings []Mapping) string {
+	best := len(libraries)
+	for i := range mappings {
+		if !mappings[i].File {
+			continue
+		}
+		base := path.Base(strings.TrimSuffix(mappings[i].Path, " (deleted)"))
+		for k, l := range libraries[:best] {
+			if strings.HasPrefix(base, l.prefix) {
+				best = k
+				break
+			}
+		}
+	}
+	if best == len(libraries) {
+		return ""
+	}
+	return libraries[best].name
+}
