@@ -133,6 +133,7 @@ func (s *Source) lookDying(d lastbreath.Death) {
 	}
 	p.attachAt = time.Time{}
 	s.attach(p, time.Now())
+	s.drainFaults(time.Now())
 	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline))
 }
 
@@ -168,6 +169,7 @@ func (s *Source) add(pid int, held bool) *process {
 		s.setProfiling(p, held)
 	}
 	s.enter(p)
+	s.knowFaults(p)
 	if unread := p.bin != nil || errors.Is(p.attachErr, fs.ErrPermission); unread && p.attachErr != nil && !isNotReady(p.attachErr) {
 		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
 	}
@@ -260,6 +262,7 @@ func (s *Source) tellExit(p *process, status sample.Opt[lastbreath.Status]) {
 // drop forgets a process. Its files are closed by the loop, after what waits.
 func (s *Source) drop(pid int) {
 	p := s.live[pid]
+	s.forgetFaults(p)
 	delete(s.live, pid)
 	s.order = slices.DeleteFunc(s.order, func(q *process) bool { return q == p })
 	s.later(func(capture.Sink) error { p.close(); return nil })

@@ -1,0 +1,196 @@
+// Resident is a program whose resident memory grows at known lines: by C's allocator in several
+// ways, by mappings of its own, and by the Go heap. It prints how much each line took. Its
+// verdict is native memory. It needs a C compiler.
+package main
+
+/*
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern void calledBack(size_t);
+
+static size_t grown; // by the last call: what malloc keeps a block's size in, too
+
+static void *touched(void *p, size_t n) {
+	if (p) memset(p, 1, n);
+	return p;
+}
+
+static size_t sizeOf(void *p) { return malloc_usable_size(p) + 8; }
+
+__attribute__((noinline)) static void *keep(size_t n) { return touched(malloc(n), n); }
+__attribute__((noinline)) static void *innermost(size_t n) { return touched(calloc(1, n), n); }
+__attribute__((noinline)) static void *inner(size_t n) { void *p = innermost(n); return p ? p : NULL; }
+__attribute__((noinline)) static void *deep(size_t n) { void *p = inner(n); return p ? p : NULL; }
+
+__attribute__((noinline)) static void *larger(void *p, size_t from, size_t to) {
+	char *q = realloc(p, to);
+	if (q) memset(q + from, 1, to - from);
+	return q;
+}
+
+__attribute__((noinline)) static void *aligned(size_t n) {
+	void *p = NULL;
+	return posix_memalign(&p, 4096, n) ? NULL : touched(p, n);
+}
+
+__attribute__((noinline)) static void viaGo(size_t n) { calledBack(n); }
+*/
+import "C"
+
+import (
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"testprog/truth"
+)
+
+//go:embed main.go
+var source string
+
+// names are the marked lines.
+var names = []string{"small", "page", "deep", "realloc", "aligned", "callback", "string", "mmap", "heap", "large", "little"}
+
+// taken is what each line took, in bytes.
+var taken = map[string]int64{}
+
+func took(name string, p unsafe.Pointer) { taken[name] += int64(C.sizeOf(p)) }
+
+const page = 4 << 10
+
+func small(n int) {
+	for range n / 112 {
+		took("small", C.malloc(96)) // truth: small
+	}
+}
+
+func pages(n int) {
+	for range n / page {
+		took("page", C.keep(page-16)) // truth: page
+	}
+}
+
+func deep(n int) {
+	for range n / 20000 {
+		took("deep", C.deep(20000)) // truth: deep
+	}
+}
+
+var growing unsafe.Pointer
+var grownTo int
+
+func reallocate(n int) {
+	for to := grownTo + n; grownTo < to; grownTo += 64 << 10 {
+		growing = C.larger(growing, C.size_t(grownTo), C.size_t(grownTo+64<<10)) // truth: realloc
+	}
+	taken["realloc"] += int64(n)
+}
+
+func aligned(n int) {
+	for range n / (256 << 10) {
+		took("aligned", C.aligned(256<<10)) // truth: aligned
+	}
+}
+
+//export calledBack
+func calledBack(n C.size_t) {
+	took("callback", C.keep(n)) // truth: callback
+}
+
+func callBack(n int) {
+	for range n / 8208 {
+		C.viaGo(8192)
+	}
+}
+
+func text(n int) {
+	long := strings.Repeat("x", 10000)
+	for range n / 10016 {
+		took("string", unsafe.Pointer(C.CString(long))) // truth: string
+	}
+}
+
+func mapped(n int) {
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; i < n; i += page {
+		b[i] = 1 // truth: mmap
+	}
+	taken["mmap"] += int64(n)
+}
+
+var kept [][]byte
+
+func heap(n int) {
+	for range n / (64 << 10) {
+		b := make([]byte, 64<<10)
+		truth.Touch(b) // truth: heap
+		kept = append(kept, b)
+		taken["heap"] += 64 << 10
+	}
+}
+
+func large(n int) {
+	for range n / (65552) {
+		took("large", C.keep(65536)) // truth: large
+	}
+}
+
+func little(n int) {
+	for range n / 320 {
+		took("little", C.keep(300)) // truth: little
+	}
+}
+
+// sites are what grows, by name; two are two lines of different weight.
+func sites(only string) []func(int) {
+	switch only {
+	case "two":
+		return []func(int){large, large, large, little}
+	case "aligned":
+		return []func(int){aligned}
+	}
+	return []func(int){small, pages, deep, reallocate, aligned, callBack, text, mapped, heap}
+}
+
+func main() {
+	each, rounds := 512*truth.KiB, 12
+	flag.Var(&each, "each", "bytes that each line takes in a round")
+	flag.IntVar(&rounds, "rounds", rounds, "rounds")
+	pause := flag.Duration("pause", 0, "time between rounds")
+	only := flag.String("only", "", "two or aligned: these lines alone; all by default")
+	lasts := flag.Duration("for", 0, "live on for this time afterwards")
+	tell := flag.Bool("truth", false, "print what is true of this program and end")
+	flag.Parse()
+	if *tell {
+		t := truth.Truth{Program: "resident", Class: "native", ClassUnlimited: "native"}
+		t.NativeBytes = int64(each) * int64(rounds) * 8
+		t.LiveBytes = int64(each) * int64(rounds)
+		t.Mark(source, names...)
+		t.Print()
+	}
+	if *only == "wait" {
+		syscall.Read(0, make([]byte, 1))
+	}
+	for range rounds {
+		for _, site := range sites(*only) {
+			site(int(each))
+		}
+		time.Sleep(*pause)
+	}
+	for _, name := range names {
+		fmt.Fprintln(os.Stdout, name, taken[name])
+	}
+	time.Sleep(*lasts)
+}
