@@ -246,6 +246,20 @@ func (p *Profiler) Stop() {
 	}
 }
 
+// Reset ends the sampling of all processes and forgets what came, so that it is as New
+// made it.
+func (p *Profiler) Reset() {
+	p.Stop()
+	var pid uint32
+	for range maxTargets {
+		if p.targets.NextKey(nil, &pid) != nil {
+			break
+		}
+		p.Forget(int(pid))
+	}
+	_ = p.Drain(1<<20, func(*Sample) {}) // of nobody any more
+}
+
 // Close ends it.
 func (p *Profiler) Close() error {
 	p.Stop()

@@ -28,5 +28,8 @@ func (*Profiler) Cost() Cost { return Cost{} }
 // Stop does nothing.
 func (*Profiler) Stop() {}
 
+// Reset does nothing.
+func (*Profiler) Reset() {}
+
 // Close does nothing.
 func (*Profiler) Close() error { return nil }
