@@ -26,7 +26,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 		Ledger: ledgerOf(c.ledger, c.untouched()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}, WontHelp: []NoHelp{}, NotPredicted: undecidedCause}
 	a.Holders, a.Sampling = holdersOf(c)
 	a.Peak, a.Trend = c.composition(), c.trendAnswer()
-	a.Crash = c.Crash
+	a.Crash, a.Resident = c.Crash, c.residentOf()
 	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {

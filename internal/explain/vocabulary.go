@@ -9,6 +9,7 @@ const (
 	WordFreeHeap = "free heap"    // without objects, kept by Go
 	AllocatedBy  = "ALLOCATED BY" // lines that allocated what is live
 	RetainedBy   = "RETAINED BY"  // what would have to go for the rest to be garbage
+	GrownBy      = "FIRST WRITTEN BY" // lines that touched native memory first
 	WordNative   = "native memory"
 )
 

@@ -172,7 +172,7 @@ func (s *Source) drainFaults(now time.Time) {
 	if !now.Before(f.next) {
 		f.next = now.Add(faultsEvery)
 		for _, b := range f.books {
-			s.giveFaults(b)
+			s.giveFaults(b, now)
 		}
 	}
 }
@@ -181,12 +181,12 @@ func (s *Source) drainFaults(now time.Time) {
 var errFaultsCost = errors.New("the sampling of page faults took more than 2 % of a processor, and was switched off")
 
 // giveFaults hands over what a program's profile has counted since the last time.
-func (s *Source) giveFaults(b *faultBook) {
+func (s *Source) giveFaults(b *faultBook, at time.Time) {
 	if b.p.runtime == nil {
 		return // which memory was Go's is not known
 	}
 	b.catchUp(s)
-	list := b.since(time.Now())
+	list := b.since(at)
 	if len(list) == 0 {
 		return
 	}
@@ -205,10 +205,10 @@ func (s *Source) giveFaults(b *faultBook) {
 }
 
 // giveFaultsOf hands over what the programs of a moment have.
-func (s *Source) giveFaultsOf(procs []*process) {
+func (s *Source) giveFaultsOf(procs []*process, at time.Time) {
 	for _, p := range procs {
 		if b := s.faults.books[p.key.PID]; b != nil && b.p == p {
-			s.giveFaults(b)
+			s.giveFaults(b, at)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func (s *Source) forgetFaults(p *process) {
 		return
 	}
 	s.drainFaults(time.Now())
-	s.giveFaults(b)
+	s.giveFaults(b, time.Now())
 	s.faults.profiler.Forget(p.key.PID)
 	delete(s.faults.books, p.key.PID)
 	s.later(func(capture.Sink) error { b.close(); return nil })
