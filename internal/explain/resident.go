@@ -177,7 +177,7 @@ func nativeOf(where []sample.Location) (names []string) {
 			if f.Line != 0 {
 				return shortened(names)
 			}
-			if f.Func != "" && !strings.HasPrefix(f.Func, "_cgo_") {
+			if f.Func != "" && !strings.HasPrefix(f.Func, "_cgo_") && !strings.HasPrefix(f.Func, "(") {
 				names = append(names, f.Func)
 			}
 		}
@@ -195,7 +195,7 @@ func shortened(names []string) []string {
 // blameResident puts the line into a finding of native memory that most of it was touched at, if
 // there is one. The confidence is high only where the samples are many and explain the row.
 func (c *Case) blameResident(f *Finding, r *Resident) bool {
-	if r == nil || len(r.Lines) == 0 || r.Lines[0].File == "" || r.Lines[0].Bytes*10 < r.TotalBytes {
+	if r == nil || len(r.Lines) == 0 || r.Lines[0].File == "" || r.Lines[0].Bytes*5 < r.TotalBytes {
 		return false
 	}
 	k := r.Lines[0]

@@ -272,6 +272,8 @@ type faultBook struct {
 	order   []*faultCell
 	key     []byte
 	pcs     []uint64
+	native  []uint64
+	code    codeMap
 	early   []faultprofile.Sample // that came before the runtime was read
 	from    time.Time
 	seen    uint64 // samples
@@ -308,10 +310,11 @@ type faultDelta struct {
 }
 
 func newFaultBook(p *process, t faultprofile.Target) *faultBook {
-	return &faultBook{p: p, target: t, cells: map[string]*faultCell{}, from: time.Now()}
+	return &faultBook{p: p, target: t, cells: map[string]*faultCell{}, from: time.Now(), code: codeMap{p: p, target: t}}
 }
 
 func (b *faultBook) close() {
+	b.code.close()
 	if b.pagemap != nil {
 		b.pagemap.Close()
 	}
@@ -372,7 +375,8 @@ func (b *faultBook) cell(k sample.ResidentKind, one *faultprofile.Sample) *fault
 	if one.InGo {
 		b.pcs = append(append(b.pcs, one.IP), b.skipped(one)...)
 	} else {
-		native = b.unwound(one)
+		b.native = faultprofile.Unwind(b.native[:0], one, &b.code, b.target.Text, b.target.Etext)
+		native = b.native
 	}
 	b.pcs = append(b.pcs, one.PCs...)
 	b.key = append(b.key[:0], k[0])
@@ -416,9 +420,6 @@ func (b *faultBook) skipped(one *faultprofile.Sample) []uint64 {
 	}
 	return []uint64{ret}
 }
-
-// unwound is C's frames.
-func (b *faultBook) unwound(one *faultprofile.Sample) []uint64 { return []uint64{one.IP} }
 
 // kindOf is what the page of an address is used for.
 func (b *faultBook) kindOf(addr uint64) sample.ResidentKind {
@@ -515,11 +516,9 @@ func (b *faultBook) since(now time.Time) (list []faultDelta) {
 // tell puts it into source terms.
 func (b *faultBook) tell(d faultDelta) sample.ResidentGrowth {
 	g := sample.ResidentGrowth{From: d.from, At: d.at, Process: b.p.key, Kind: d.kind, Samples: d.samplesAdded(), Bytes: d.faultCount.bytes}
-	g.Where = append(b.nativeFrames(d.native), b.p.symbols.Calls(d.pcs, d.inGo)...)
+	g.Where = append(b.code.frames(d.native), b.p.symbols.Calls(d.pcs, d.inGo)...)
 	return g
 }
 
 func (d faultDelta) samplesAdded() uint64 { return d.faultCount.samples }
 
-// nativeFrames names C's frames.
-func (b *faultBook) nativeFrames(pcs []uint64) []sample.Location { return nil }

@@ -169,3 +169,93 @@ func TestResidentGrowthIsFoundAtTheLineThatTouchedIt(t *testing.T) {
 		})
 	}
 }
+
+func TestTwoLinesHaveTheirSharesOfTheGrowth(t *testing.T) {
+	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	k, truth := grow(t, profiler(t, 5), path, "-only", "two", "-rounds", "40", "-pause", "15ms")
+	found, all := byLine(k.growth, places(t, path))
+	if all == 0 {
+		t.Fatalf("nothing was sampled:\n%s", k.gapText())
+	}
+	for _, name := range []string{"large", "little"} {
+		got := 100 * float64(found[name]) / float64(found["large"]+found["little"])
+		want := 100 * float64(truth[name]) / float64(truth["large"]+truth["little"])
+		// 4,000 samples: one standard error is 0.7 points.
+		if got < want-3 || got > want+3 {
+			t.Errorf("%s: %.1f %% of the growth, by its own count %.1f %%", name, got, want)
+		}
+	}
+}
+
+func TestFramesOfCAreFoundWithoutFramePointers(t *testing.T) {
+	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	k, _ := grow(t, profiler(t, 7), path, "-rounds", "3", "-pause", "20ms")
+	seen := map[string]bool{}
+	for _, g := range k.growth {
+		if placeOf(g.Where, places(t, path)) != "deep" {
+			continue
+		}
+		var names []string
+		for _, l := range g.Where {
+			for _, f := range l.Frames {
+				if f.Line == 0 {
+					names = append(names, f.Func)
+				}
+			}
+		}
+		seen[strings.Join(names, " ")] = true
+	}
+	for chain := range seen {
+		if strings.Contains(chain, "innermost inner deep") {
+			return
+		}
+	}
+	t.Errorf("no stack has the three C functions above the call: %v", seen)
+}
+
+// A program that lies about its stacks is sampled all the same, and neither it nor the watch is
+// held up.
+func TestAProgramThatForgesItsStacksIsNotFollowedInCircles(t *testing.T) {
+	path := hwtest.Build(t, "testdata/forger", hwtest.BuildOptions{CGO: true})
+	k, _ := grow(t, profiler(t, 3), path)
+	var all sample.Bytes
+	deepest := 0
+	for _, g := range k.growth {
+		all += g.Bytes
+		deepest = max(deepest, len(g.Where))
+	}
+	// 96 MiB were touched; what the ring had no room for is missing.
+	if all < 32*sample.MiB {
+		t.Errorf("%d bytes were sampled:\n%s", all, k.gapText())
+	}
+	if deepest < 40 || deepest > 90 { // 48 frames of Go at most, and 33 of C
+		t.Errorf("the deepest stack has %d frames: a circle was not met, or not left", deepest)
+	}
+	for _, e := range k.events {
+		if e.Kind == sample.EventExit && e.Value != 0 {
+			t.Errorf("the program ended with code %d", e.Value)
+		}
+	}
+}
+
+func TestWhatCostsTooMuchIsSwitchedOffOnce(t *testing.T) {
+	var b faultBudget
+	now := time.Unix(1000, 0)
+	over := 0
+	for i := range 100 {
+		now = now.Add(100 * time.Millisecond)
+		// 40,000 faults a second take 16 ms of it, within a fiftieth.
+		if b.charge(now, faultprofile.Cost{Faults: uint64(4000 * i)}) {
+			t.Fatalf("spent after %d ticks of what is allowed", i)
+		}
+	}
+	for i := range 1000 {
+		now = now.Add(100 * time.Millisecond)
+		if b.charge(now, faultprofile.Cost{Faults: uint64(4000*100 + 40000*i)}) {
+			over++
+		}
+	}
+	if over != 1 {
+		t.Errorf("switched off %d times", over)
+	}
+}

@@ -12,7 +12,7 @@ package main
 
 extern void calledBack(size_t);
 
-static size_t grown; // by the last call: what malloc keeps a block's size in, too
+static volatile int depth; // written after a call, so that it is not turned into a jump
 
 static void *touched(void *p, size_t n) {
 	if (p) memset(p, 1, n);
@@ -23,8 +23,8 @@ static size_t sizeOf(void *p) { return malloc_usable_size(p) + 8; }
 
 __attribute__((noinline)) static void *keep(size_t n) { return touched(malloc(n), n); }
 __attribute__((noinline)) static void *innermost(size_t n) { return touched(calloc(1, n), n); }
-__attribute__((noinline)) static void *inner(size_t n) { void *p = innermost(n); return p ? p : NULL; }
-__attribute__((noinline)) static void *deep(size_t n) { void *p = inner(n); return p ? p : NULL; }
+__attribute__((noinline)) static void *inner(size_t n) { void *p = innermost(n); depth = 2; return p; }
+__attribute__((noinline)) static void *deep(size_t n) { void *p = inner(n); depth = 1; return p; }
 
 __attribute__((noinline)) static void *larger(void *p, size_t from, size_t to) {
 	char *q = realloc(p, to);
