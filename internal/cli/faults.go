@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"runtime/debug"
 	"sync"
 
 	"github.com/highwater-go/highwater/internal/faultprofile"
@@ -30,6 +31,9 @@ func newFaultPool(n int) *faultPool {
 			break // doctor says why
 		}
 		p.free, p.all = append(p.free, one), append(p.all, one)
+	}
+	if p.any() {
+		debug.FreeOSMemory() // the kernel's types were some 20 MiB
 	}
 	return p
 }

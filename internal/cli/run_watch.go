@@ -35,7 +35,7 @@ type session struct {
 	loadGroup *cgroup.Cgroup
 	ready     error // why the program never became ready
 	faults    *faultPool
-	drops     bool  // give up what root may do and a watcher need not
+	drops     bool // give up what root may do and a watcher need not
 	asking    *asking
 
 	// Where systemd makes the cgroup: what to start the program through, and

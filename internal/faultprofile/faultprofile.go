@@ -31,6 +31,8 @@ const (
 	// maxThreads bounds how many threads of a process are taken in one by one; those that
 	// they start follow by themselves.
 	maxThreads = 1 << 11
+	// maxEvents bounds the events of all processes: each is an open file.
+	maxEvents = 1 << 12
 )
 
 // ErrThreads is why not all threads of a process are seen.

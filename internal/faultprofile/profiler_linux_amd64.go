@@ -28,6 +28,7 @@ type Profiler struct {
 	record  ringbuf.Record
 	sample  Sample
 	events  map[int][]int // descriptors by process
+	opened  int           // all of them
 }
 
 // New loads the program, which takes CAP_BPF and CAP_PERFMON, or root, and Linux 5.15.
@@ -145,7 +146,7 @@ func (p *Profiler) Attach(root string, pid int) error {
 		if err != nil {
 			continue
 		}
-		if i == maxThreads {
+		if i == maxThreads || p.opened == maxEvents {
 			return ErrThreads
 		}
 		if err := p.attachThread(pid, tid); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -177,6 +178,7 @@ func (p *Profiler) attachThread(pid, tid int) error {
 		return fmt.Errorf("run the program at faults of thread %d: %w", tid, err)
 	}
 	p.events[pid] = append(p.events[pid], fd)
+	p.opened++
 	return nil
 }
 
@@ -184,6 +186,7 @@ func (p *Profiler) attachThread(pid, tid int) error {
 func (p *Profiler) Detach(pid int) {
 	for _, fd := range p.events[pid] {
 		unix.Close(fd)
+		p.opened--
 	}
 	delete(p.events, pid)
 }

@@ -24,8 +24,10 @@ const (
 	faultsAtOnce = 4096
 	// maxFaultStacks bounds the stacks of a process that are kept apart.
 	maxFaultStacks = 4096
-	// maxEarlyFaults bounds the samples that wait for the runtime to be read.
-	maxEarlyFaults = 512
+	// maxFaultsWaiting bounds the samples that wait for a look at the mappings, and areasEvery
+	// is the least time between two.
+	maxFaultsWaiting = 512
+	areasEvery       = 250 * time.Millisecond
 	// faultsPatience is after how many samples without any sense a program's are refused.
 	faultsPatience = 64
 )
@@ -36,6 +38,7 @@ type faults struct {
 	profiler *faultprofile.Profiler // nil: none is made
 	books    map[int]*faultBook     // by pid
 	from     map[int]bool           // processes that were taken in; what they start follows by itself
+	since    uint64                 // when the first was, in the clock ticks of sample.ProcessKey
 	budget   faultBudget
 	next     time.Time // when to hand over
 	huge     bool      // the machine gives huge pages
@@ -65,9 +68,23 @@ func (s *Source) followFaults(pid int) {
 	if f.profiler == nil || f.budget.spent || f.from[pid] {
 		return
 	}
-	f.from[pid] = true
+	if f.from[pid] = true; f.since == 0 {
+		f.since = ticksSinceBoot()
+	}
 	if err := f.profiler.Attach(s.opts.Root, pid); err != nil && !errors.Is(err, procfs.ErrGone) {
 		s.gap(s.keyOf(pid), faultsWhat, err)
+	}
+}
+
+// followFound takes in a process that nothing told of, unless it is known to have been started by
+// one that was taken in before.
+func (s *Source) followFound(p *process) {
+	if s.scope == started || p.beside {
+		return
+	}
+	entered := s.scope == whole && s.live[p.program.Parent] == nil
+	if s.faults.since == 0 || p.key.Start < s.faults.since || entered {
+		s.followFaults(p.key.PID)
 	}
 }
 
@@ -165,6 +182,11 @@ func (s *Source) drainFaults(now time.Time) {
 	if err != nil {
 		s.gap(sample.ProcessKey{}, faultsWhat, err)
 	}
+	for _, b := range f.books {
+		if len(b.waiting) > 0 && b.mayTell(b.waiting[0].Address) {
+			b.catchUp(s)
+		}
+	}
 	if f.budget.charge(now, f.profiler.Cost()) {
 		f.profiler.Stop()
 		s.gap(sample.ProcessKey{}, faultsWhat+", from here on", errFaultsCost)
@@ -240,7 +262,7 @@ const (
 	faultCredit = 500 * time.Millisecond
 	// faultCost is what the event costs at each fault, sampled or not, beside the time in
 	// the BPF program: measured, docs/native.md.
-	faultCost = 400 * time.Nanosecond
+	faultCost = 200 * time.Nanosecond
 )
 
 // charge says whether the budget is spent now, once.
@@ -274,7 +296,7 @@ type faultBook struct {
 	pcs     []uint64
 	native  []uint64
 	code    codeMap
-	early   []faultprofile.Sample // that came before the runtime was read
+	waiting []faultprofile.Sample // that came before it could be told what they touched
 	from    time.Time
 	seen    uint64 // samples
 	bad     uint64 // of these, whose thread had no sensible g
@@ -320,24 +342,36 @@ func (b *faultBook) close() {
 	}
 }
 
-// meet counts one sample, once it can be told which memory is Go's.
+// meet counts one sample, or keeps it until it can be told which memory is Go's: until the runtime
+// is read, and until the mappings are read again where it lies in none that is known.
 func (b *faultBook) meet(one *faultprofile.Sample, s *Source) {
-	if b.p.runtime == nil && len(b.early) < maxEarlyFaults {
+	if !b.mayTell(one.Address) && len(b.waiting) < maxFaultsWaiting {
 		kept := *one
 		kept.PCs, kept.Stack = slices.Clone(one.PCs), slices.Clone(one.Stack)
-		b.early = append(b.early, kept)
+		b.waiting = append(b.waiting, kept)
 		return
 	}
-	b.catchUp(s)
 	b.take(one, s)
 }
 
-// catchUp counts the samples that came before the runtime was read.
+// mayTell says whether what an address is used for is known, or may be looked up now.
+func (b *faultBook) mayTell(addr uint64) bool {
+	if b.p.runtime == nil {
+		return false
+	}
+	_, known := b.lookUp(addr)
+	return known || time.Since(b.missed) >= areasEvery
+}
+
+// catchUp counts the samples that waited.
 func (b *faultBook) catchUp(s *Source) {
-	early := b.early
-	b.early = nil
-	for i := range early {
-		b.take(&early[i], s)
+	waiting := b.waiting
+	b.waiting = nil
+	if len(waiting) > 0 {
+		b.readAreas()
+	}
+	for i := range waiting {
+		b.take(&waiting[i], s)
 	}
 }
 
@@ -426,8 +460,7 @@ func (b *faultBook) kindOf(addr uint64) sample.ResidentKind {
 	if k, ok := b.lookUp(addr); ok {
 		return k
 	}
-	if now := time.Now(); now.Sub(b.missed) > 10*time.Millisecond {
-		b.missed = now
+	if time.Since(b.missed) >= areasEvery {
 		b.readAreas()
 	}
 	k, ok := b.lookUp(addr)
@@ -450,6 +483,7 @@ func (b *faultBook) lookUp(addr uint64) (sample.ResidentKind, bool) {
 
 // readAreas reads the process's mappings, and which of them are Go's.
 func (b *faultBook) readAreas() {
+	b.missed = time.Now()
 	b.areas = b.areas[:0]
 	mappings, err := b.mapper.Areas(b.p.root, b.p.eye)
 	if err != nil {
@@ -521,4 +555,3 @@ func (b *faultBook) tell(d faultDelta) sample.ResidentGrowth {
 }
 
 func (d faultDelta) samplesAdded() uint64 { return d.faultCount.samples }
-

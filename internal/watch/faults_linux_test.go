@@ -244,7 +244,7 @@ func TestWhatCostsTooMuchIsSwitchedOffOnce(t *testing.T) {
 	over := 0
 	for i := range 100 {
 		now = now.Add(100 * time.Millisecond)
-		// 40,000 faults a second take 16 ms of it, within a fiftieth.
+		// 40,000 faults a second take 8 ms of it, within a fiftieth.
 		if b.charge(now, faultprofile.Cost{Faults: uint64(4000 * i)}) {
 			t.Fatalf("spent after %d ticks of what is allowed", i)
 		}

@@ -160,6 +160,8 @@ func sites(only string) []func(int) {
 		return []func(int){large, large, large, little}
 	case "aligned":
 		return []func(int){aligned}
+	case "wait-mmap":
+		return []func(int){mapped}
 	}
 	return []func(int){small, pages, deep, reallocate, aligned, callBack, text, mapped, heap}
 }
@@ -169,7 +171,7 @@ func main() {
 	flag.Var(&each, "each", "bytes that each line takes in a round")
 	flag.IntVar(&rounds, "rounds", rounds, "rounds")
 	pause := flag.Duration("pause", 0, "time between rounds")
-	only := flag.String("only", "", "two or aligned: these lines alone; all by default")
+	only := flag.String("only", "", "two, aligned or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
 	lasts := flag.Duration("for", 0, "live on for this time afterwards")
 	tell := flag.Bool("truth", false, "print what is true of this program and end")
 	flag.Parse()
@@ -180,8 +182,8 @@ func main() {
 		t.Mark(source, names...)
 		t.Print()
 	}
-	if *only == "wait" {
-		syscall.Read(0, make([]byte, 1))
+	if *only == "wait-mmap" {
+		_, _ = syscall.Read(0, make([]byte, 1)) // until somebody is ready to watch
 	}
 	for range rounds {
 		for _, site := range sites(*only) {
