@@ -64,13 +64,13 @@ func hold(held map[x86asm.Reg]int64, ins x86asm.Inst, next uint64, word func(uin
 	if !ok {
 		return nil
 	}
-	delete(held, to)
+	delete(held, whole(to))
 	if ins.Op != x86asm.MOV {
 		return nil
 	}
 	switch from := ins.Args[1].(type) {
 	case x86asm.Imm:
-		held[to] = int64(int32(from))
+		held[whole(to)] = int64(int32(from))
 	case x86asm.Mem:
 		if from.Base != x86asm.RIP {
 			return nil
@@ -79,7 +79,15 @@ func hold(held map[x86asm.Reg]int64, ins x86asm.Inst, next uint64, word func(uin
 		if err != nil {
 			return err
 		}
-		held[to] = int64(v)
+		held[whole(to)] = int64(v)
 	}
 	return nil
+}
+
+// whole is the register of 64 bits that one of 32 is the lower half of.
+func whole(r x86asm.Reg) x86asm.Reg {
+	if r >= x86asm.EAX && r <= x86asm.R15L {
+		return r - x86asm.EAX + x86asm.RAX
+	}
+	return r
 }
