@@ -90,6 +90,9 @@ func (c *Case) residentOf() *Resident {
 	return r
 }
 
+// Whole is what the lines are shares of: all of the row, and all of theirs where that is more.
+func (r *Resident) Whole() sample.Bytes { return max(1, r.RowBytes, r.TotalBytes) }
+
 // agrees says whether the samples' sum is that of the row.
 func (r *Resident) agrees() bool {
 	return math.Abs(float64(r.SeenBytes)-float64(r.RowBytes)) <= residentAgrees*float64(r.RowBytes)
@@ -200,19 +203,21 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	}
 	k := r.Lines[0]
 	f.Culprit = &Culprit{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, Role: "native"}
-	share := 100 * float64(k.Bytes) / float64(max(1, r.TotalBytes))
-	f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of its growth was first written at %s (%s of page faults)", share,
+	f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of it was first written at %s (%s of page faults)", 100*float64(k.Bytes)/float64(r.Whole()),
 		place(k.File, k.Line), count(int(k.Samples), "sample")), Evidence: []string{"native"}})
 	switch {
 	case k.Samples < residentSure:
 		f.Confidence, f.Because = Medium, append([]string{doubtFewFaults}, f.Because...)
 	case !r.agrees():
-		f.Confidence, f.Because = Medium, append([]string{fmt.Sprintf("page faults were sampled for %s of the %s", size(r.SeenBytes), size(r.RowBytes))}, f.Because...)
+		f.Confidence, f.Because = Medium, append([]string{doubtPartFaults}, f.Because...)
 	case f.Confidence == High:
 		f.Because = append([]string{fmt.Sprintf("page faults, sampled from outside, explain %s of the %s", size(min(r.SeenBytes, r.RowBytes)), size(r.RowBytes))}, f.Because...)
 	}
 	return true
 }
 
-// doubtFewFaults is why a line of native memory is not sure.
-const doubtFewFaults = "fewer than 100 page faults were sampled on that line"
+// Reasons why a line of native memory is not sure.
+const (
+	doubtFewFaults  = "fewer than 100 page faults were sampled on that line"
+	doubtPartFaults = "the page faults that were sampled do not add up to this memory"
+)

@@ -48,6 +48,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
 	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove it."},
 	{doubtShortWatch, "Run for longer than a minute."},
+	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }

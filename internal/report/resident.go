@@ -24,7 +24,10 @@ func (p *page) resident(a *explain.Answer, o Options, most int) {
 		left = left.Sub(k.Bytes)
 	}
 	if n > 0 && int64(left) >= tiny {
-		p.addf("  %11s %4s  %s", mib(int64(left), false), units.Percent(float64(left), float64(r.TotalBytes)), other(n))
+		p.addf("  %11s %4s  %s", mib(int64(left), false), units.Percent(float64(left), float64(r.Whole())), other(n))
+	}
+	if unseen := r.Whole() - r.TotalBytes; unseen*20 > r.Whole() {
+		p.addf("  %11s %4s  not sampled, as memory from before a watch", mib(int64(unseen), false), units.Percent(float64(unseen), float64(r.Whole())))
 	}
 }
 
@@ -38,11 +41,11 @@ func samples(n uint64) string {
 // residentLine is one line, and the C functions below it.
 func (p *page) residentLine(k explain.ResidentLine, r *explain.Resident, o Options, unit bool) {
 	h := explain.Holder{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, OwnCode: k.OwnCode}
-	s := explain.Sampling{TotalBytes: r.TotalBytes, Alone: true}
+	s := explain.Sampling{TotalBytes: r.Whole(), Alone: true}
 	if k.File != "" {
 		p.holder(h, s, o, unit, false)
 	} else {
-		p.addf("  %11s %4s  a thread of C in %s", mib(int64(k.Bytes), unit), units.Percent(float64(k.Bytes), float64(r.TotalBytes)), k.Function)
+		p.addf("  %11s %4s  a thread of C in %s", mib(int64(k.Bytes), unit), units.Percent(float64(k.Bytes), float64(r.Whole())), k.Function)
 	}
 	if len(k.Native) > 0 && k.File != "" {
 		p.wrap(strings.Repeat(" ", 20), "C: "+strings.Join(k.Native, " < "))
