@@ -27,7 +27,7 @@ func (p *page) resident(a *explain.Answer, o Options, most int) {
 		p.addf("  %11s %4s  %s", mib(int64(left), false), units.Percent(float64(left), float64(r.Whole())), other(n))
 	}
 	if unseen := r.Whole() - r.TotalBytes; unseen*20 > r.Whole() {
-		p.addf("  %11s %4s  not sampled, as memory from before a watch", mib(int64(unseen), false), units.Percent(float64(unseen), float64(r.Whole())))
+		p.addf("  %11s %4s  not sampled", mib(int64(unseen), false), units.Percent(float64(unseen), float64(r.Whole())))
 	}
 }
 
@@ -45,7 +45,8 @@ func (p *page) residentLine(k explain.ResidentLine, r *explain.Resident, o Optio
 	if k.File != "" {
 		p.holder(h, s, o, unit, false)
 	} else {
-		p.addf("  %11s %4s  a thread of C in %s", mib(int64(k.Bytes), unit), units.Percent(float64(k.Bytes), float64(r.Whole())), k.Function)
+		left := fmt.Sprintf("  %11s %4s  ", mib(int64(k.Bytes), unit), units.Percent(float64(k.Bytes), float64(r.Whole())))
+		p.add(left + cut("a thread of C: "+k.Function, p.right()-columns(left)))
 	}
 	if len(k.Native) > 0 && k.File != "" {
 		p.wrap(strings.Repeat(" ", 20), "C: "+strings.Join(k.Native, " < "))
