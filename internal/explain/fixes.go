@@ -112,12 +112,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	case Churn:
 		text = where + "allocate less: reuse buffers, or do the work once"
 	case Native:
-		text = where + "free the memory that C code or mmap allocates"
-		if k := verdict.Culprit; k != nil && !k.Hint {
-			text = where + "free what this call allocates, or limit how much of it is kept"
-		} else if k != nil {
-			text += fmt.Sprintf("; look first at the call in %s:%d", path.Base(k.File), k.Line)
-		}
+		text = where + freeNative(verdict.Culprit)
 	default:
 		text = where + "retain fewer entries, or store them more compactly"
 	}

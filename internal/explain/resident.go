@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -214,6 +215,17 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 		f.Because = append([]string{fmt.Sprintf("page faults, sampled from outside, explain %s of the %s", size(min(r.SeenBytes, r.RowBytes)), size(r.RowBytes))}, f.Because...)
 	}
 	return true
+}
+
+// freeNative is what to change where native memory grows.
+func freeNative(k *Culprit) string {
+	switch {
+	case k == nil:
+		return "free the memory that C code or mmap allocates"
+	case k.Hint:
+		return fmt.Sprintf("free the memory that C code or mmap allocates; look first at the call in %s:%d", path.Base(k.File), k.Line)
+	}
+	return "free what this call allocates, or limit how much of it is kept"
 }
 
 // Reasons why a line of native memory is not sure.

@@ -20,7 +20,7 @@ var nativePage = Page{
 	},
 	Blind: []string{
 		"Who allocated it, where page faults were not sampled: C keeps no record, and no Go profile contains it.",
-		"Who holds it now: page faults say which line touched it first.",
+		"What retains it now: page faults say which line wrote it first.",
 		"What malloc keeps of memory that was freed.",
 		"A Go program whose runtime could not be read: heap and native memory cannot be told apart there.",
 	},

@@ -39,7 +39,7 @@ func New(period uint64) (p *Profiler, err error) {
 	}
 	p = &Profiler{period: period, events: map[int][]int{}}
 	if err := p.load(); err != nil {
-		p.Close()
+		_ = p.Close() // the reason is the first
 		return nil, err
 	}
 	return p, nil
@@ -174,7 +174,7 @@ func (p *Profiler) attachThread(pid, tid int) error {
 		err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0)
 	}
 	if err != nil {
-		unix.Close(fd)
+		_ = unix.Close(fd)
 		return fmt.Errorf("run the program at faults of thread %d: %w", tid, err)
 	}
 	p.events[pid] = append(p.events[pid], fd)
@@ -185,7 +185,7 @@ func (p *Profiler) attachThread(pid, tid int) error {
 // Detach ends what Attach began for a process, and for what that started.
 func (p *Profiler) Detach(pid int) {
 	for _, fd := range p.events[pid] {
-		unix.Close(fd)
+		_ = unix.Close(fd) // an event: nothing is kept in it
 		p.opened--
 	}
 	delete(p.events, pid)

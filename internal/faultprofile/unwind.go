@@ -39,12 +39,12 @@ func OpenImage(path, name string, text, etext uint64) (*Image, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
+		_ = f.Close() // only read
 		return nil, os.ErrInvalid
 	}
 	e, err := elf.NewFile(f)
 	if err != nil {
-		f.Close()
+		_ = f.Close() // only read
 		return nil, err
 	}
 	m := &Image{Name: name, file: f, Base: baseOf(e)}
@@ -54,7 +54,7 @@ func OpenImage(path, name string, text, etext uint64) (*Image, error) {
 }
 
 // Close closes the file.
-func (m *Image) Close() { m.file.Close() }
+func (m *Image) Close() { _ = m.file.Close() } // only read
 
 // baseOf is where the file's first byte would lie, by its segments.
 func baseOf(e *elf.File) uint64 {

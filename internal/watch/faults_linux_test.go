@@ -150,23 +150,41 @@ func right(found, truth map[string]int64) float64 {
 func TestResidentGrowthIsFoundAtTheLineThatTouchedIt(t *testing.T) {
 	for name, o := range map[string]hwtest.BuildOptions{
 		"dynamic":      {CGO: true},
-		"static":       {CGO: true, Ldflags: `-linkmode=external -extldflags=-static`},
+		"static":       {CGO: true, Ldflags: staticGlibc},
 		"pie-stripped": {CGO: true, PIE: true, Strip: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			path := hwtest.Build(t, "../testprog/resident", o)
-			k, truth := grow(t, profiler(t, 7), path, "-pause", "30ms")
-			found, all := byLine(k.growth, places(t, path))
-			t.Logf("found %v of %d, true %v", found, all, truth)
-			for _, g := range k.gaps {
-				t.Logf("gap: %s: %s", g.What, g.Why)
-			}
-			if share := right(found, truth); share < 0.95 {
-				t.Errorf("%.2f %% of the bytes are at the right line", 100*share)
-			} else {
-				t.Logf("%.2f %%", 100*share)
-			}
-		})
+		t.Run(name, func(t *testing.T) { findsLines(t, o) })
+	}
+}
+
+const staticGlibc = "-linkmode=external -extldflags=-static"
+
+// The places of what is followed differ by version, those of the g by how C is linked.
+func TestResidentGrowthIsFoundInProgramsOfEachVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with many toolchains")
+	}
+	for _, version := range []string{"go1.20.14", "go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1.25.7", "go1.27.2"} {
+		for name, o := range map[string]hwtest.BuildOptions{
+			"static":       {CGO: true, Ldflags: staticGlibc},
+			"pie-stripped": {CGO: true, PIE: true, Strip: true},
+		} {
+			o.Toolchain = version
+			t.Run(version+"/"+name, func(t *testing.T) { findsLines(t, o) })
+		}
+	}
+}
+
+// findsLines wants 95 % of what a program's lines took to be found there.
+func findsLines(t *testing.T, o hwtest.BuildOptions) {
+	t.Helper()
+	path := hwtest.Build(t, "../testprog/resident", o)
+	k, truth := grow(t, profiler(t, 7), path, "-pause", "30ms")
+	found, _ := byLine(k.growth, places(t, path))
+	if share := right(found, truth); share < 0.95 {
+		t.Errorf("%.2f %% of the bytes are at the right line: %v of %v\n%s", 100*share, found, truth, k.gapText())
+	} else {
+		t.Logf("%.2f %%", 100*share)
 	}
 }
 
@@ -257,5 +275,47 @@ func TestWhatCostsTooMuchIsSwitchedOffOnce(t *testing.T) {
 	}
 	if over != 1 {
 		t.Errorf("switched off %d times", over)
+	}
+}
+
+func TestWhatAShellStartsIsSampledToo(t *testing.T) {
+	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	k, truth := grow(t, profiler(t, 7), "/bin/sh", "-c", path+" -rounds 6 -pause 20ms; true")
+	found, _ := byLine(k.growth, places(t, path))
+	if share := right(found, truth); share < 0.95 {
+		t.Errorf("%.2f %% of the bytes are at the right line: %v of %v\n%s", 100*share, found, truth, k.gapText())
+	}
+}
+
+func TestAWatchSamplesTheThreadsThatRunAlready(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	p := profiler(t, 7)
+	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	o := startOther(t, "", path, "-only", "wait-mmap", "-each", "1MiB", "-rounds", "40", "-pause", "10ms")
+	source, err := New(Options{Narrow: true, Faults: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if _, err := source.Attach(o.pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.in.Write([]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	k := &grownSink{}
+	waited := make(chan error, 1)
+	go func() { waited <- o.cmd.Wait() }() // its parent is this test
+	if err := (&capture.Loop{Source: source, Sink: k}).Run(ctx); err != nil || ctx.Err() != nil {
+		t.Fatal(errors.Join(err, ctx.Err()))
+	}
+	if err := <-waited; err != nil {
+		t.Fatal(err)
+	}
+	found, _ := byLine(k.growth, places(t, path))
+	if want := int64(40 << 20); found["mmap"] < want*95/100 || found["mmap"] > want*105/100 {
+		t.Errorf("%d bytes at the line that touched %d: %v\n%s", found["mmap"], want, found, k.gapText())
 	}
 }
