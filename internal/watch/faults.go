@@ -42,6 +42,8 @@ type faults struct {
 	budget   faultBudget
 	next     time.Time // when to hand over
 	huge     bool      // the machine gives huge pages
+	batch    []faultAdded
+	lost     uint64 // samples, so far
 }
 
 // GrowthSink is a capture.Sink that keeps what made resident memory grow.
@@ -174,6 +176,7 @@ func (s *Source) drainFaults(now time.Time) {
 	if f.profiler == nil || len(f.books) == 0 {
 		return
 	}
+	f.batch = f.batch[:0]
 	err := f.profiler.Drain(faultsAtOnce, func(one *faultprofile.Sample) {
 		if b := f.books[one.PID]; b != nil {
 			b.meet(one, s)
@@ -182,12 +185,14 @@ func (s *Source) drainFaults(now time.Time) {
 	if err != nil {
 		s.gap(sample.ProcessKey{}, faultsWhat, err)
 	}
+	cost := f.profiler.Cost()
+	f.makeUp(cost.Lost)
 	for _, b := range f.books {
 		if len(b.waiting) > 0 && b.mayTell(b.waiting[0].Address) {
 			b.catchUp(s)
 		}
 	}
-	if f.budget.charge(now, f.profiler.Cost()) {
+	if f.budget.charge(now, cost) {
 		f.profiler.Stop()
 		s.gap(sample.ProcessKey{}, faultsWhat+", from here on", errFaultsCost)
 	}
@@ -197,6 +202,25 @@ func (s *Source) drainFaults(now time.Time) {
 			s.giveFaults(b, now)
 		}
 	}
+}
+
+// makeUp lets the samples that have just come stand for those, too, for which there was no
+// room since the last time. They are no more samples for that.
+func (f *faults) makeUp(lost uint64) {
+	missing := lost - f.lost
+	f.lost = lost
+	if missing == 0 || len(f.batch) == 0 {
+		return
+	}
+	for _, t := range f.batch {
+		t.cell.bytes += sample.Bytes(float64(t.bytes) * float64(missing) / float64(len(f.batch)))
+	}
+}
+
+// faultAdded is what one sample added to a stack.
+type faultAdded struct {
+	cell  *faultCell
+	bytes sample.Bytes
 }
 
 // errFaultsCost is why a profile ended before its program.
@@ -390,7 +414,9 @@ func (b *faultBook) take(one *faultprofile.Sample, s *Source) {
 	if b.isHuge(c.kind, one.Address) {
 		size = procfs.HugePageSize
 	}
-	c.bytes += sample.Bytes(one.Faults * size)
+	bytes := sample.Bytes(one.Faults * size)
+	c.bytes += bytes
+	s.faults.batch = append(s.faults.batch, faultAdded{c, bytes})
 }
 
 // isHuge says whether a fault brought a huge page.

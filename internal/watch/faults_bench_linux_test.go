@@ -14,7 +14,7 @@ import (
 // time: its processor time for each, with the event and its BPF program and without. The ring
 // is left full: it is read by another process.
 func BenchmarkGrowth(b *testing.B) {
-	path := hwtest.Build(b, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	path := hwtest.Build(b, "testdata/resident", hwtest.BuildOptions{CGO: true})
 	for _, period := range []uint64{0, faultprofile.Period} {
 		name := "without"
 		if period > 0 {
@@ -33,7 +33,7 @@ func BenchmarkGrowth(b *testing.B) {
 
 // growOnce runs the program, which touches 256 MiB; its minor faults and its processor time.
 func growOnce(b *testing.B, path string, period uint64) (int64, time.Duration) {
-	cmd := exec.Command(path, "-only", "wait-mmap", "-each", "1MiB", "-rounds", "256")
+	cmd := exec.Command(path, "-only", "wait-mmap", "-each", "1048576", "-rounds", "256")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

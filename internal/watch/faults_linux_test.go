@@ -178,8 +178,8 @@ func TestResidentGrowthIsFoundInProgramsOfEachVersion(t *testing.T) {
 // findsLines wants 95 % of what a program's lines took to be found there.
 func findsLines(t *testing.T, o hwtest.BuildOptions) {
 	t.Helper()
-	path := hwtest.Build(t, "../testprog/resident", o)
-	k, truth := grow(t, profiler(t, 7), path, "-pause", "30ms")
+	path := hwtest.Build(t, "testdata/resident", o)
+	k, truth := grow(t, profiler(t, 11), path, "-pause", "30ms")
 	found, _ := byLine(k.growth, places(t, path))
 	if share := right(found, truth); share < 0.95 {
 		t.Errorf("%.2f %% of the bytes are at the right line: %v of %v\n%s", 100*share, found, truth, k.gapText())
@@ -189,7 +189,7 @@ func findsLines(t *testing.T, o hwtest.BuildOptions) {
 }
 
 func TestTwoLinesHaveTheirSharesOfTheGrowth(t *testing.T) {
-	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
 	k, truth := grow(t, profiler(t, 5), path, "-only", "two", "-rounds", "40", "-pause", "15ms")
 	found, all := byLine(k.growth, places(t, path))
 	if all == 0 {
@@ -206,7 +206,7 @@ func TestTwoLinesHaveTheirSharesOfTheGrowth(t *testing.T) {
 }
 
 func TestFramesOfCAreFoundWithoutFramePointers(t *testing.T) {
-	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
 	k, _ := grow(t, profiler(t, 7), path, "-rounds", "3", "-pause", "20ms")
 	seen := map[string]bool{}
 	for _, g := range k.growth {
@@ -279,7 +279,7 @@ func TestWhatCostsTooMuchIsSwitchedOffOnce(t *testing.T) {
 }
 
 func TestWhatAShellStartsIsSampledToo(t *testing.T) {
-	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
 	k, truth := grow(t, profiler(t, 7), "/bin/sh", "-c", path+" -rounds 6 -pause 20ms; true")
 	found, _ := byLine(k.growth, places(t, path))
 	if share := right(found, truth); share < 0.95 {
@@ -290,8 +290,8 @@ func TestWhatAShellStartsIsSampledToo(t *testing.T) {
 func TestAWatchSamplesTheThreadsThatRunAlready(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
 	p := profiler(t, 7)
-	path := hwtest.Build(t, "../testprog/resident", hwtest.BuildOptions{CGO: true})
-	o := startOther(t, "", path, "-only", "wait-mmap", "-each", "1MiB", "-rounds", "40", "-pause", "10ms")
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	o := startOther(t, "", path, "-only", "wait-mmap", "-each", "1048576", "-rounds", "40", "-pause", "10ms")
 	source, err := New(Options{Narrow: true, Faults: p})
 	if err != nil {
 		t.Fatal(err)
@@ -317,5 +317,15 @@ func TestAWatchSamplesTheThreadsThatRunAlready(t *testing.T) {
 	found, _ := byLine(k.growth, places(t, path))
 	if want := int64(40 << 20); found["mmap"] < want*95/100 || found["mmap"] > want*105/100 {
 		t.Errorf("%d bytes at the line that touched %d: %v\n%s", found["mmap"], want, found, k.gapText())
+	}
+}
+
+func TestSamplesWithoutRoomAreMadeUpForByThoseThatCameAtTheTime(t *testing.T) {
+	one, two := &faultCell{samples: 3, bytes: 300}, &faultCell{samples: 1, bytes: 100}
+	f := faults{batch: []faultAdded{{one, 100}, {one, 100}, {one, 100}, {two, 100}}}
+	f.makeUp(4)
+	f.makeUp(4) // none since
+	if one.bytes != 600 || two.bytes != 200 || one.samples != 3 {
+		t.Errorf("%d and %d bytes of 4 samples that stand for 8", one.bytes, two.bytes)
 	}
 }

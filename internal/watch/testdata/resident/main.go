@@ -43,6 +43,7 @@ import "C"
 
 import (
 	_ "embed"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -50,8 +51,6 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
-
-	"testprog/truth"
 )
 
 //go:embed main.go
@@ -68,19 +67,19 @@ func took(name string, p unsafe.Pointer) { taken[name] += int64(C.sizeOf(p)) }
 const page = 4 << 10
 
 func small(n int) {
-	for range n / 112 {
+	for i := 0; i < n/112; i++ {
 		took("small", C.malloc(96)) // truth: small
 	}
 }
 
 func pages(n int) {
-	for range n / page {
+	for i := 0; i < n/page; i++ {
 		took("page", C.keep(page-16)) // truth: page
 	}
 }
 
 func deep(n int) {
-	for range n / 20000 {
+	for i := 0; i < n/20000; i++ {
 		took("deep", C.deep(20000)) // truth: deep
 	}
 }
@@ -96,7 +95,7 @@ func reallocate(n int) {
 }
 
 func aligned(n int) {
-	for range n / (256 << 10) {
+	for i := 0; i < n/(256<<10); i++ {
 		took("aligned", C.aligned(256<<10)) // truth: aligned
 	}
 }
@@ -107,14 +106,14 @@ func calledBack(n C.size_t) {
 }
 
 func callBack(n int) {
-	for range n / 8208 {
+	for i := 0; i < n/8208; i++ {
 		C.viaGo(8192)
 	}
 }
 
 func text(n int) {
 	long := strings.Repeat("x", 10000)
-	for range n / 10016 {
+	for i := 0; i < n/10016; i++ {
 		took("string", unsafe.Pointer(C.CString(long))) // truth: string
 	}
 }
@@ -133,22 +132,24 @@ func mapped(n int) {
 var kept [][]byte
 
 func heap(n int) {
-	for range n / (64 << 10) {
+	for i := 0; i < n/(64<<10); i++ {
 		b := make([]byte, 64<<10)
-		truth.Touch(b) // truth: heap
+		for k := 0; k < len(b); k += page {
+			b[k] = 1 // truth: heap
+		}
 		kept = append(kept, b)
 		taken["heap"] += 64 << 10
 	}
 }
 
 func large(n int) {
-	for range n / (65552) {
+	for i := 0; i < n/(65552); i++ {
 		took("large", C.keep(65536)) // truth: large
 	}
 }
 
 func little(n int) {
-	for range n / 320 {
+	for i := 0; i < n/320; i++ {
 		took("little", C.keep(300)) // truth: little
 	}
 }
@@ -158,41 +159,47 @@ func sites(only string) []func(int) {
 	switch only {
 	case "two":
 		return []func(int){large, large, large, little}
-	case "aligned":
-		return []func(int){aligned}
 	case "wait-mmap":
 		return []func(int){mapped}
 	}
 	return []func(int){small, pages, deep, reallocate, aligned, callBack, text, mapped, heap}
 }
 
+// tell prints the marked lines as JSON.
+func tell() {
+	type place struct{ Line int }
+	at := map[string]place{}
+	for i, line := range strings.Split(source, "\n") {
+		if _, name, ok := strings.Cut(line, "// truth: "); ok && !strings.Contains(name, "\"") {
+			at[name] = place{i + 1}
+		}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"Places": at}); err != nil {
+		panic(err)
+	}
+}
+
 func main() {
-	each, rounds := 512*truth.KiB, 12
-	flag.Var(&each, "each", "bytes that each line takes in a round")
-	flag.IntVar(&rounds, "rounds", rounds, "rounds")
+	each := flag.Int("each", 512<<10, "bytes that each line takes in a round")
+	rounds := flag.Int("rounds", 12, "rounds")
 	pause := flag.Duration("pause", 0, "time between rounds")
-	only := flag.String("only", "", "two, aligned or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
-	lasts := flag.Duration("for", 0, "live on for this time afterwards")
-	tell := flag.Bool("truth", false, "print what is true of this program and end")
+	only := flag.String("only", "", "two or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
+	truth := flag.Bool("truth", false, "print the lines and end")
 	flag.Parse()
-	if *tell {
-		t := truth.Truth{Program: "resident", Class: "native", ClassUnlimited: "native"}
-		t.NativeBytes = int64(each) * int64(rounds) * 8
-		t.LiveBytes = int64(each) * int64(rounds)
-		t.Mark(source, names...)
-		t.Print()
+	if *truth {
+		tell()
+		return
 	}
 	if *only == "wait-mmap" {
 		_, _ = syscall.Read(0, make([]byte, 1)) // until somebody is ready to watch
 	}
-	for range rounds {
+	for i := 0; i < *rounds; i++ {
 		for _, site := range sites(*only) {
-			site(int(each))
+			site(*each)
 		}
 		time.Sleep(*pause)
 	}
 	for _, name := range names {
 		fmt.Fprintln(os.Stdout, name, taken[name])
 	}
-	time.Sleep(*lasts)
 }
