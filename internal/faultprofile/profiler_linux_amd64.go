@@ -74,7 +74,7 @@ func (p *Profiler) load() error {
 	}
 	p.program, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "page_faults", Type: ebpf.PerfEvent, Instructions: instructions(l), License: "GPL"})
 	if err != nil {
-		return fmt.Errorf("load the program: %w", err)
+		return fmt.Errorf("load the program, which needs Linux 5.15: %w", err)
 	}
 	p.reader, err = ringbuf.NewReader(ring)
 	return err

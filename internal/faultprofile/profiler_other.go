@@ -2,13 +2,18 @@
 
 package faultprofile
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Profiler is none here.
 type Profiler struct{}
 
 // New says that there is none here.
-func New(uint64) (*Profiler, error) { return nil, errors.ErrUnsupported }
+func New(uint64) (*Profiler, error) {
+	return nil, fmt.Errorf("page faults are sampled on linux/amd64 alone: %w", errors.ErrUnsupported)
+}
 
 // Attach does nothing.
 func (*Profiler) Attach(string, int) error { return errors.ErrUnsupported }

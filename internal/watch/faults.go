@@ -241,12 +241,18 @@ func (s *Source) giveFaults(b *faultBook, at time.Time) {
 		if !ok {
 			return nil
 		}
-		growth := make([]sample.ResidentGrowth, 0, len(list))
-		for _, c := range list {
-			growth = append(growth, b.tell(c))
+		defer b.p.symbols.Release()
+		growth := make([]sample.ResidentGrowth, 0, sitesAtOnce)
+		for some := range slices.Chunk(list, sitesAtOnce) {
+			growth = growth[:0]
+			for _, c := range some {
+				growth = append(growth, b.tell(c))
+			}
+			if err := keeper.Growth(growth); err != nil {
+				return err
+			}
 		}
-		b.p.symbols.Release()
-		return keeper.Growth(growth)
+		return nil
 	})
 }
 

@@ -3,6 +3,7 @@ package watch
 import (
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/faultprofile"
@@ -23,6 +24,7 @@ const (
 type codeMap struct {
 	p      *process
 	target faultprofile.Target
+	mu     sync.Mutex // of what follows: frames are named while others are found
 	mapper procfs.Mapper
 	parts  []codePart
 	looked time.Time
@@ -37,6 +39,8 @@ type codePart struct {
 
 // Image is that of faultprofile.Code.
 func (c *codeMap) Image(pc uint64) (*faultprofile.Image, uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for again := range 2 {
 		for i := range c.parts {
 			if p := &c.parts[i]; pc >= p.start && pc < p.end {

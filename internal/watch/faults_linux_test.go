@@ -16,6 +16,7 @@ import (
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/faultprofile"
 	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -26,7 +27,7 @@ type grownSink struct {
 }
 
 func (k *grownSink) Growth(g []sample.ResidentGrowth) error {
-	k.growth = append(k.growth, g...)
+	k.growth = append(k.growth, g...) // the slice is used again
 	return nil
 }
 
@@ -328,4 +329,26 @@ func TestSamplesWithoutRoomAreMadeUpForByThoseThatCameAtTheTime(t *testing.T) {
 	if one.bytes != 600 || two.bytes != 200 || one.samples != 3 {
 		t.Errorf("%d and %d bytes of 4 samples that stand for 8", one.bytes, two.bytes)
 	}
+}
+
+func TestAFaultOfAHugePageCountsAsOne(t *testing.T) {
+	if !procfs.UsesHugePages() {
+		hwtest.Need(t, func() error { return errors.New("transparent huge pages are switched off") })
+	}
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	const rounds, each = 8, 16 << 20
+	k, truth := grow(t, profiler(t, 1), path, "-only", "huge", "-rounds", strconv.Itoa(rounds), "-each", strconv.Itoa(each), "-pause", "20ms")
+	found, _ := byLine(k.growth, places(t, path))
+	samples := uint64(0)
+	for _, g := range k.growth {
+		if placeOf(g.Where, places(t, path)) == "huge" {
+			samples += g.Samples
+		}
+	}
+	// As faults of 4 KiB they would be a five hundredth. The kernel may split one before it is looked at,
+	// or give none: then there are as many faults more.
+	if got := found["huge"]; got < truth["huge"]/2 || got > truth["huge"]*110/100 {
+		t.Errorf("%d bytes were found, %d were touched, in %d faults", got, truth["huge"], samples)
+	}
+	t.Logf("%d faults for %d MiB", samples, truth["huge"]>>20)
 }

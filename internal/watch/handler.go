@@ -133,8 +133,9 @@ func (s *Source) lookDying(d lastbreath.Death) {
 	}
 	p.attachAt = time.Time{}
 	s.attach(p, time.Now())
+	m, taken := s.dying(p, d.TID, &pm, d.Deadline)
 	s.drainFaults(time.Now())
-	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline))
+	s.keepMoment(m, taken)
 }
 
 // onGone ends a process's life here.

@@ -57,7 +57,7 @@ import (
 var source string
 
 // names are the marked lines.
-var names = []string{"small", "page", "deep", "realloc", "aligned", "callback", "string", "mmap", "heap", "large", "little"}
+var names = []string{"small", "page", "deep", "realloc", "aligned", "callback", "string", "mmap", "heap", "large", "little", "huge"}
 
 // taken is what each line took, in bytes.
 var taken = map[string]int64{}
@@ -129,6 +129,23 @@ func mapped(n int) {
 	taken["mmap"] += int64(n)
 }
 
+// huge asks for huge pages: each of its faults makes 2 MiB resident, where it gets them.
+func huge(n int) {
+	const size = 2 << 20
+	b, err := syscall.Mmap(-1, 0, n+size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(err)
+	}
+	if err := syscall.Madvise(b, 14); err != nil { // MADV_HUGEPAGE
+		panic(err)
+	}
+	b = b[-uintptr(unsafe.Pointer(&b[0]))%size:]
+	for i := 0; i < n; i += page {
+		b[i] = 1 // truth: huge
+	}
+	taken["huge"] += int64(n)
+}
+
 var kept [][]byte
 
 func heap(n int) {
@@ -159,6 +176,8 @@ func sites(only string) []func(int) {
 	switch only {
 	case "two":
 		return []func(int){large, large, large, little}
+	case "huge":
+		return []func(int){huge}
 	case "wait-mmap":
 		return []func(int){mapped}
 	}
@@ -183,7 +202,7 @@ func main() {
 	each := flag.Int("each", 512<<10, "bytes that each line takes in a round")
 	rounds := flag.Int("rounds", 12, "rounds")
 	pause := flag.Duration("pause", 0, "time between rounds")
-	only := flag.String("only", "", "two or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
+	only := flag.String("only", "", "two, huge or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
 	truth := flag.Bool("truth", false, "print the lines and end")
 	flag.Parse()
 	if *truth {
