@@ -13,7 +13,7 @@ const aside = 100
 // package imports lower floors only.
 var floors = map[string]int{
 	"sample": 0, "units": 0, "regular": 0, "visible": 0,
-	"procfs": 1, "malloc": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1, "container": 1,
+	"procfs": 1, "malloc": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1, "container": 1, "faultprofile": 1,
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
 	"explain": 4, "trial": 4,
@@ -36,7 +36,7 @@ var keepers = map[string][]string{
 	"database/sql":                  {"recording", "fleet", "hwtest"},
 	"github.com/spf13/cobra":        {"cli"},
 	"github.com/gdamore/tcell":      {"top"},
-	"github.com/cilium/ebpf":        {"lastbreath"},
+	"github.com/cilium/ebpf":        {"lastbreath", "faultprofile"},
 	"net/http":                      {"pull", "probe", "web", "cli", "fleet"},
 	"github.com/prometheus/common":  {"pull"},
 	"github.com/google/pprof":       {"report", "cli", "pull", "heapdiff"},

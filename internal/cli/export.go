@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,10 +20,10 @@ import (
 )
 
 type exportFlags struct {
-	pprof, goroutines, holders, heapsnapshot, csv, json bool
-	at, output, view                                    string
-	pid, most                                           int
-	heap                                                heapFlags // of heapsnapshot
+	pprof, goroutines, holders, resident, heapsnapshot, csv, json bool
+	at, output, view                                              string
+	pid, most                                                     int
+	heap                                                          heapFlags // of heapsnapshot
 }
 
 func exportCommand(s *streams) *cobra.Command {
@@ -41,6 +42,7 @@ is the whole graph; small objects are folded by type into what retains them
 		Example: `  highwater export --pprof > heap.pb.gz && go tool pprof -http=: heap.pb.gz
   highwater export --pprof --at 10s -o before.pb.gz
   highwater export --holders -o holders.pb.gz && go tool pprof -http=: holders.pb.gz
+  highwater export --resident -o grown.pb.gz && go tool pprof -http=: grown.pb.gz
   highwater export --heapsnapshot 4711 -o server.heapsnapshot
   highwater export --csv server-3 > samples.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -50,6 +52,7 @@ is the whole graph; small objects are folded by type into what retains them
 	flags.BoolVar(&f.pprof, "pprof", false, "write the heap profile (default)")
 	flags.BoolVar(&f.goroutines, "goroutines", false, "write the goroutines by stack, with their profiler labels, as a pprof file")
 	flags.BoolVar(&f.holders, "holders", false, "write what retained a captured heap (run --heap) as a pprof file: paths from variables and goroutines as stacks")
+	flags.BoolVar(&f.resident, "resident", false, "write what made resident memory grow, native memory and the heap, as a pprof file: sampled page faults by stack, through calls of C")
 	flags.BoolVar(&f.heapsnapshot, "heapsnapshot", false, "write the heap of a PID, a CORE or a RECORDING as a .heapsnapshot file")
 	flags.IntVar(&f.most, "max-objects", 1_000_000, "with --heapsnapshot: write at most this `number` of objects, and fold the others by type into what retains them; 0: all")
 	flags.BoolVar(&f.csv, "csv", false, "write all samples, one line per process and instant")
@@ -63,7 +66,7 @@ is the whole graph; small objects are folded by type into what retains them
 	f.heap.addReading(c)
 	f.heap.bound.addTime(c)
 	f.heap.bound.live = s.live
-	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "heapsnapshot", "csv", "json")
+	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "resident", "heapsnapshot", "csv", "json")
 	return c
 }
 
@@ -97,6 +100,8 @@ func (f exportFlags) read(s *streams, path, at string) error {
 		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, at) }
 	case f.holders:
 		write = func(w io.Writer) error { return writeHolders(w, r, path, at) }
+	case f.resident:
+		write = func(w io.Writer) error { return f.writeResident(w, r, path, at) }
 	case f.csv:
 		write = func(w io.Writer) error { return writeCSV(w, r) }
 	case f.json:
@@ -185,6 +190,28 @@ func (f exportFlags) writeGoroutines(w io.Writer, r *recording.Reader, path, at 
 	}
 	program, comment := origin(e, p)
 	return heapdiff.GoroutinesToPprof(p.Goroutines, e.Moment.At, program, comment).Write(w)
+}
+
+// writeResident writes what made resident memory grow until the moment.
+func (f exportFlags) writeResident(w io.Writer, r *recording.Reader, path, at string) error {
+	e, err := momentOf(r, path, at)
+	if err != nil {
+		return err
+	}
+	p, err := f.process(e)
+	if err != nil {
+		return err
+	}
+	all, err := r.Growth(e.Moment.At)
+	if err != nil {
+		return err
+	}
+	growth := slices.DeleteFunc(all, func(g sample.ResidentGrowth) bool { return g.Process != p.Key })
+	if len(growth) == 0 {
+		return fmt.Errorf("the page faults of process %d were not sampled: highwater doctor says what that needs", p.Key.PID)
+	}
+	program, comment := origin(e, p)
+	return heapdiff.ResidentToPprof(growth, e.Moment.At, program, comment).Write(w)
 }
 
 // writeHolders writes who held a captured heap.

@@ -34,7 +34,8 @@ type session struct {
 	// loadGroup is the load's, nil where it has none.
 	loadGroup *cgroup.Cgroup
 	ready     error // why the program never became ready
-	drops     bool  // give up what root may do and a watcher need not
+	faults    *faultPool
+	drops     bool // give up what root may do and a watcher need not
 	asking    *asking
 
 	// Where systemd makes the cgroup: what to start the program through, and
@@ -112,16 +113,19 @@ func (r *session) record(ctx context.Context, s *streams) (code int, err error) 
 		return r.unwatched(s, err)
 	}
 	defer r.status.end()
+	r.faults = newFaultPool(0)
 	if r.drops {
-		r.dropRights()
+		r.faults = newFaultPool(1)
+		defer r.faults.close()
+		r.dropRights(r.faults.any())
 	}
 	return r.watch(ctx, s)
 }
 
 // dropRights gives up what root may do and this run no longer needs: its cgroups and its
-// recording are made.
-func (r *session) dropRights() {
-	n := watch.Needs{Starts: true, Ends: true, Writes: !r.noHeapProfile, Into: []string{filepath.Dir(r.recording)}}
+// recording are made. A profile of page faults needs one until it has taken in the program.
+func (r *session) dropRights(faults bool) {
+	n := watch.Needs{Starts: true, Faults: faults, Ends: true, Writes: !r.noHeapProfile, Into: []string{filepath.Dir(r.recording)}}
 	for _, g := range []*cgroup.Cgroup{r.loadGroup, r.group} {
 		if g != nil {
 			n.Into = append(n.Into, filepath.Dir(g.Dir))
@@ -148,6 +152,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		KeepArgs:      bool(r.keepArgs),
 		Room:          tableRoom,
 		EndWithUs:     r.endWithUs,
+		Faults:        r.faults.take(),
 	})
 	if err != nil {
 		err = r.abandon(err)
@@ -170,6 +175,9 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 	}))
 	if err != nil {
 		return 0, r.abandon(cannotRun(r.args[0], err))
+	}
+	if r.drops && r.faults.any() {
+		r.dropRights(false)
 	}
 	r.status.say("watching %s, pid %d; recording %s", filepath.Base(r.args[0]), pid, r.recording)
 	sayTemporary(r.status, r.recording)

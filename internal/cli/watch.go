@@ -102,6 +102,8 @@ type watching struct {
 	heaps     heapWish
 	asked     bool        // one life has them; under follower.mu
 	kin       *procfs.Kin // nil: each source looks for children by itself
+	// faultProfiles is how many programs have their page faults sampled at a time.
+	faultProfiles int
 }
 
 const watchHint = "highwater watch 4711, highwater watch NAME, or --container, --pod, --unit, --cgroup, --all"
@@ -182,11 +184,16 @@ func (w *watching) options(status *status) watch.Options {
 
 // run watches until all have ended, or it is told to end.
 func (w *watching) run(ctx context.Context, s *streams) error {
+	w.faultProfiles = faultProfilesAtOnce
+	if len(w.pids) == 1 || w.group != "" {
+		w.faultProfiles = 1
+	}
 	f := newFollower(w, s)
 	if len(w.names) > 0 || len(w.pids) >= fewPrograms {
 		w.kin = procfs.NewKin("/proc")
 		defer w.kin.Close()
 	}
+	defer f.faults.close()
 	ctx, cancel := f.until(ctx)
 	defer cancel()
 	surviveBrokenPipe()

@@ -35,6 +35,7 @@ type follower struct {
 	*watching
 	streams *streams
 	status  *status
+	faults  *faultPool
 	lives   sync.WaitGroup
 
 	// For a view of it: nil, "" and nil without.
@@ -61,8 +62,8 @@ func newFollower(w *watching, s *streams) *follower {
 	if w.quiet {
 		out = io.Discard
 	}
-	f := &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: sources{}}
-	dropRights(f.status, w.needs())
+	f := &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: sources{}, faults: newFaultPool(w.faultProfiles)}
+	f.dropRights(f.faults.any())
 	return f
 }
 
@@ -75,6 +76,14 @@ func (w *watching) needs() watch.Needs {
 		n.Into = append(n.Into, dir)
 	}
 	return n
+}
+
+// dropRights gives up what this watch need not have; faults: it will take programs into
+// a profile of page faults.
+func (f *follower) dropRights(faults bool) {
+	n := f.needs()
+	n.Faults = faults
+	dropRights(f.status, n)
 }
 
 // dropRights gives up what root may do and a watcher need not. Where that fails it goes on
@@ -154,7 +163,7 @@ func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 		return nil, nil, usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
 	}
 	o := f.options(f.status)
-	o.Group = group
+	o.Group, o.Faults = group, f.faults.take()
 	source, err := watch.New(o)
 	if err != nil {
 		group.Close()
@@ -163,6 +172,7 @@ func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 	n, err := source.AttachGroup()
 	if err != nil || n == 0 {
 		source.Close()
+		f.faults.giveBack(source)
 		group.Close()
 		return nil, nil, errors.Join(err, usagef("it is watched while something runs in it", "no program runs in %s", group.Path))
 	}
@@ -303,14 +313,20 @@ func (f *follower) attach(ctx context.Context, pid int) error {
 
 // openProgram attaches to a process. The caller closes the source.
 func (f *follower) openProgram(pid int) (*watch.Source, sample.Program, error) {
-	source, err := watch.New(f.options(f.status))
+	o := f.options(f.status)
+	o.Faults = f.faults.take()
+	source, err := watch.New(o)
 	if err != nil {
 		return nil, sample.Program{}, err
 	}
 	program, err := source.Attach(pid)
 	if err != nil {
 		source.Close()
+		f.faults.giveBack(source)
 		return nil, program, err
+	}
+	if f.faults.any() && len(f.pids) == 1 {
+		f.dropRights(false)
 	}
 	return source, program, nil
 }

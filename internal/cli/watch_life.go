@@ -218,6 +218,7 @@ func (l *life) forsake() {
 // close lets the programs go.
 func (l *life) close() {
 	l.source.Close()
+	l.faults.giveBack(l.source)
 	if l.end != nil {
 		l.end()
 	}

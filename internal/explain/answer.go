@@ -34,6 +34,8 @@ type Answer struct {
 	Work     *Work        `json:"work,omitempty"`
 	Latency  *Latency     `json:"latency,omitempty"`
 	Expected *Expectation `json:"expected,omitempty"`
+	// Resident is who made native memory grow; absent where page faults were not sampled.
+	Resident *Resident `json:"resident,omitempty"`
 }
 
 // Program is the program that the answer is about: the process that was killed,

@@ -88,6 +88,9 @@ type Evidence struct {
 	Mallocs []recording.MallocAt
 	// Tried are the changes that were run for real.
 	Tried []recording.Tried
+	// Resident is what made the subject's resident memory grow until the moment, by stack; nil: its
+	// page faults were not sampled.
+	Resident []sample.ResidentGrowth
 	// Spans are the processes' anonymous memory in the last half of their lives to
 	// the moment.
 	Spans map[sample.ProcessKey]Span

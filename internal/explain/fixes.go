@@ -114,10 +114,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	case Churn:
 		text = where + "allocate less: reuse buffers, or do the work once"
 	case Native:
-		text = "free the memory that C code or mmap allocates"
-		if k := verdict.Culprit; k != nil {
-			text += fmt.Sprintf("; look first at the call in %s:%d", path.Base(k.File), k.Line)
-		}
+		text = where + freeNative(verdict.Culprit)
 	default:
 		text = where + "retain fewer entries, or store them more compactly"
 	}

@@ -15,10 +15,12 @@ var nativePage = Page{
 	Looks: []string{
 		"Resident pages outside Go's arenas, by page where a moment was read, else resident memory less what the runtime counts.",
 		"Its growth from the first sample, and whether it came back.",
-		"Goroutines in C code: a hint at the caller, no more.",
+		"Sampled page faults, where rights allow: the Go line that touched each page first, through calls of C.",
+		"Without them, goroutines in C code: a hint at the caller, no more.",
 	},
 	Blind: []string{
-		"Who allocated it: C keeps no record, and no Go profile contains it.",
+		"Who allocated it, where page faults were not sampled: C keeps no record, and no Go profile contains it.",
+		"What retains it now: page faults say which line wrote it first.",
 		"What an allocator other than glibc's keeps of memory that was freed.",
 		"A Go program whose runtime could not be read: heap and native memory cannot be told apart there.",
 	},
@@ -143,10 +145,13 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 		f.Detail = "Native memory that comes and goes, not a leak."
 		f.Because = append(f.Because, fmt.Sprintf("native memory had fallen back %s before", times(peaks)))
 	}
-	var standing int
-	f.Culprit, standing = c.cgoCaller()
 	why := "C code allocates this memory, or the program maps it. GC does not free it, and GOMEMLIMIT does not count it"
 	f.Why = append([]Why{{Text: why, Evidence: []string{"native"}}}, c.sizesWhy()...)
+	if c.blameResident(&f, c.residentOf()) {
+		return f
+	}
+	var standing int
+	f.Culprit, standing = c.cgoCaller()
 	if f.Culprit != nil {
 		f.Why = append(f.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s in a C call made at %s", count(standing, "goroutine"), was(standing), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
 	}

@@ -48,6 +48,8 @@ var doubts = []struct{ reason, advice string }{
 	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
 	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove it."},
 	{doubtShortWatch, "Run for longer than a minute."},
+	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
+	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }
 
@@ -59,7 +61,7 @@ var adviceOf = map[Class]string{
 	Goroutines: "Run for longer than a minute.",
 	GCUnaware:  "Run the program with GOMEMLIMIT to prove it.",
 	Baseline:   "Run the program under a higher limit: the live heap should stay as it is.",
-	Native:     "Run highwater as root to see each page.",
+	Native:     "Run highwater as root to see each page and who wrote it first.",
 	IdleHeap:   "Run highwater as root to see each page.",
 	Fragmented: "Run highwater for longer to read all blocks.",
 	Thrash:     "Run the program under a higher limit to prove it.",

@@ -55,7 +55,7 @@ func paintLine(line string, first bool) string {
 	return line
 }
 
-var headings = []string{"MEMORY", "PRIVATE MEMORY", "PROCESSES", "ALLOCATED BY", "RETAINED BY", "FIX", "WON'T HELP", "NOT PREDICTED", "NOT SEEN", "REQUESTS", "EXPECTED", "WORK",
+var headings = []string{"MEMORY", "PRIVATE MEMORY", "PROCESSES", "ALLOCATED BY", "FIRST WRITTEN BY", "RETAINED BY", "FIX", "WON'T HELP", "NOT PREDICTED", "NOT SEEN", "REQUESTS", "EXPECTED", "WORK",
 	"  Cause", "  Result", "  Why", "  Sure?", "  Known", "  Unknown", "  Next", "  Not", "  Note", "More:",
 	"WHERE", "FIRST", "BEST", "HOW LONG", "HOW MANY", "WHEN", "WHAT GREW", "WHAT SHRANK", "WHAT CHANGED", "UNCHANGED", "ALLOCATED", "NOTE", "  NO SOURCE"}
 
@@ -72,6 +72,11 @@ func places(a *explain.Answer) map[string]string {
 	}
 	for _, h := range a.Allocators {
 		note(h.File)
+	}
+	if a.Resident != nil {
+		for _, k := range a.Resident.Lines {
+			note(k.File)
+		}
 	}
 	if k := a.Verdict.Culprit; k != nil {
 		note(k.File)

@@ -23,6 +23,9 @@ func (s *Source) Attach(pid int) (sample.Program, error) {
 		s.ofProcess(pid)
 	}
 	p := s.add(pid, false)
+	if p != nil {
+		s.followFaults(pid)
+	}
 	s.mu.Unlock()
 	if p == nil {
 		return sample.Program{}, fmt.Errorf("watch process %d: %w", pid, procfs.ErrGone)

@@ -40,6 +40,9 @@ func keptFor(n Needs) []cap.Value {
 	if n.Ends {
 		keep = append(keep, cap.KILL)
 	}
+	if n.Faults {
+		keep = append(keep, cap.PERFMON) // perf_event_open(2); the BPF program is loaded before
+	}
 	if n.Writes || slices.ContainsFunc(n.Into, isForeign) {
 		keep = append(keep, cap.DAC_OVERRIDE)
 	}

@@ -133,7 +133,9 @@ func (s *Source) lookDying(d lastbreath.Death) {
 	}
 	p.attachAt = time.Time{}
 	s.attach(p, time.Now())
-	s.keepMoment(s.dying(p, d.TID, &pm, d.Deadline))
+	m, taken := s.dying(p, d.TID, &pm, d.Deadline)
+	s.drainFaults(time.Now())
+	s.keepMoment(m, taken)
 }
 
 // onGone ends a process's life here.
@@ -168,6 +170,7 @@ func (s *Source) add(pid int, held bool) *process {
 		s.setProfiling(p, held)
 	}
 	s.enter(p)
+	s.knowFaults(p)
 	if unread := p.bin != nil || errors.Is(p.attachErr, fs.ErrPermission); unread && p.attachErr != nil && !isNotReady(p.attachErr) {
 		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
 	}
@@ -260,6 +263,7 @@ func (s *Source) tellExit(p *process, status sample.Opt[lastbreath.Status]) {
 // drop forgets a process. Its files are closed by the loop, after what waits.
 func (s *Source) drop(pid int) {
 	p := s.live[pid]
+	s.forgetFaults(p)
 	delete(s.live, pid)
 	s.order = slices.DeleteFunc(s.order, func(q *process) bool { return q == p })
 	s.later(func(capture.Sink) error { p.close(); return nil })

@@ -94,6 +94,7 @@ func (s *Source) found(pid int) {
 		return
 	}
 	s.sayUnread(p)
+	s.followFound(p)
 	if parent := s.live[p.program.Parent]; parent != nil {
 		parent.forks = true
 		s.noteNarrowed(parent)

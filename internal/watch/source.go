@@ -12,6 +12,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/faultprofile"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -62,6 +63,9 @@ type Options struct {
 	FiguresAlone bool
 	// EndWithUs ends the programs when we are killed (lastbreath.Options).
 	EndWithUs bool
+	// Faults samples the page faults of the programs; nil: that is not done. The caller
+	// closes it after the Source.
+	Faults *faultprofile.Profiler
 	// Say, if set, is told what a user should read at once. It must not call the
 	// Source.
 	Say func(line string)
@@ -120,6 +124,7 @@ type Source struct {
 	ended      bool
 	account    account
 	doze       doze
+	faults     faults
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
@@ -152,6 +157,7 @@ func New(o Options) (*Source, error) {
 		opts: o, live: map[int]*process{}, forked: map[int]time.Time{}, buried: map[int]uint64{}, gaps: map[told]bool{}, mapper: &procfs.Mapper{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), doze: doze{stirred: make(chan struct{}, 1)},
 	}
+	s.initFaults()
 	var err error
 	if s.host, err = procfs.WatchHost(o.Root); err != nil {
 		s.host = nil

@@ -32,6 +32,7 @@ func (s *Source) Start(c Command) (pid int, err error) {
 		BeforeRun: func(pid int) error {
 			s.mu.Lock()
 			s.main = pid
+			s.followFaults(pid)
 			s.mu.Unlock()
 			s.startedPID.Store(int64(pid))
 			if s.opts.Group == nil {

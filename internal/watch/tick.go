@@ -14,6 +14,7 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.Cgroup, p.Pressure, p.Host, p.Processes = nil, nil, nil, nil
+	s.drainFaults(p.At)
 	if d == capture.Dense && s.account.group != nil {
 		s.denseTick(p)
 		s.ticked, s.beforeTick = true, len(s.waiting)
@@ -62,6 +63,7 @@ func (s *Source) attach(p *process, now time.Time) {
 			s.gap(p.key, string(f)+" of "+p.program.Name, err)
 		}
 	}
+	s.knowFaults(p)
 }
 
 // denseTick reads the charge alone.

@@ -1,0 +1,235 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// Resident is who made native memory grow, by the line that touched its pages first: a sampled
+// profile of page faults.
+type Resident struct {
+	Lines  []ResidentLine `json:"lines"`
+	Others int            `json:"others"` // lines not listed
+	// SeenBytes is what the samples stand for, RowBytes the native memory of the subject at
+	// the moment. Lines' bytes are scaled to that where both agree within a tenth.
+	SeenBytes  sample.Bytes `json:"seen_bytes"`
+	RowBytes   sample.Bytes `json:"row_bytes"`
+	TotalBytes sample.Bytes `json:"total_bytes"` // of all lines, scaled
+	ErrorBytes sample.Bytes `json:"error_bytes"` // one standard error of that
+	Samples    uint64       `json:"samples"`
+}
+
+// ResidentLine is one line of it. File and Line are empty for memory that a thread touched
+// which C made: Function is C's then.
+type ResidentLine struct {
+	Function   string       `json:"function"`
+	File       string       `json:"file"`
+	Line       int          `json:"line"`
+	OwnCode    bool         `json:"own_code"`
+	Bytes      sample.Bytes `json:"bytes"`
+	ErrorBytes sample.Bytes `json:"error_bytes"`
+	Samples    uint64       `json:"samples"`
+	// Native are the C functions below the line in most of its samples, innermost first;
+	// empty: none, or not named.
+	Native []string `json:"native"`
+}
+
+const (
+	// residentAgrees is how far the samples' sum may be from the row that they are to explain.
+	residentAgrees = 0.1
+	// residentSure is from how many samples on a line on its share is sure: an error of a tenth.
+	residentSure = 100
+	// residentLeast is from how many on a line is named at all.
+	residentLeast = 8
+	// nativeNamed bounds the C functions that a line names.
+	nativeNamed = 3
+)
+
+// resident reads what made the subject's memory grow until the moment.
+func (l *loader) resident() error {
+	list, err := l.Growth(l.e.Moment.At)
+	for _, g := range list {
+		if g.Process == l.e.Subject {
+			l.e.Resident = append(l.e.Resident, g)
+		}
+	}
+	return err
+}
+
+// residentOf sums up the growth of native memory by line, nil where it was not sampled.
+func (c *Case) residentOf() *Resident {
+	lines := c.residentLines()
+	if len(lines) == 0 {
+		return nil
+	}
+	r := &Resident{RowBytes: c.own.Row(sample.RowNative)}
+	for i := range lines {
+		r.SeenBytes += lines[i].Bytes
+		r.Samples += lines[i].Samples
+	}
+	scale := 1.0
+	if r.agrees() {
+		scale = float64(r.RowBytes) / float64(r.SeenBytes)
+	}
+	for i := range lines {
+		k := &lines[i]
+		k.Bytes = sample.Bytes(float64(k.Bytes) * scale)
+		k.ErrorBytes = samplingError(k.Bytes, k.Samples)
+		r.TotalBytes += k.Bytes
+	}
+	r.ErrorBytes = samplingError(r.TotalBytes, r.Samples)
+	named := slices.DeleteFunc(slices.Clone(lines), func(k ResidentLine) bool { return k.Samples < residentLeast || k.Function == "" })
+	r.Lines = named[:min(shown, len(named))]
+	r.Others = len(lines) - len(r.Lines)
+	return r
+}
+
+// Whole is what the lines are shares of: all of the row, and all of theirs where that is more.
+func (r *Resident) Whole() sample.Bytes { return max(1, r.RowBytes, r.TotalBytes) }
+
+// agrees says whether the samples' sum is that of the row.
+func (r *Resident) agrees() bool {
+	return math.Abs(float64(r.SeenBytes)-float64(r.RowBytes)) <= residentAgrees*float64(r.RowBytes)
+}
+
+// samplingError is one standard error of what so many samples stand for.
+func samplingError(b sample.Bytes, samples uint64) sample.Bytes {
+	return sample.Bytes(float64(b) / math.Sqrt(float64(max(1, samples))))
+}
+
+// residentLines are the lines of native memory, most bytes first.
+func (c *Case) residentLines() (lines []ResidentLine) {
+	index := map[sample.Frame]int{}
+	below := map[sample.Frame]map[string]sample.Bytes{}
+	for _, g := range c.Resident {
+		if g.Kind != sample.ResidentNative {
+			continue
+		}
+		f := touchedAt(g.Where, c.module())
+		at := sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
+		i, known := index[at]
+		if !known {
+			i = len(lines)
+			index[at], below[at] = i, map[string]sample.Bytes{}
+			lines = append(lines, ResidentLine{Function: f.Func, File: f.File, Line: f.Line, Native: []string{},
+				OwnCode: f.File != "" && heapdiff.OwnerOf(f.Func, c.module()) == heapdiff.Own})
+		}
+		lines[i].Bytes += g.Bytes
+		lines[i].Samples += g.Samples
+		below[at][strings.Join(nativeOf(g.Where), "\n")] += g.Bytes
+	}
+	for at, i := range index {
+		if most := mostOf(below[at]); most != "" {
+			lines[i].Native = strings.Split(most, "\n")
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return lines
+}
+
+// mostOf is the key with the greatest value, of several the first by its text.
+func mostOf(m map[string]sample.Bytes) (best string) {
+	for key, v := range m {
+		if v > m[best] || v == m[best] && key < best {
+			best = key
+		}
+	}
+	return best
+}
+
+// touchedAt is the line of a stack that a maintainer would name: the innermost of the program's own
+// code, else the innermost outside the runtime. Of a stack without Go it is C's outermost
+// function, without a line.
+func touchedAt(where []sample.Location, module string) (at sample.Frame) {
+	for _, l := range where {
+		for _, f := range l.Frames {
+			switch {
+			case f.Line == 0:
+				if at.Line == 0 && !startsThreads[f.Func] {
+					at = sample.Frame{Func: f.Func}
+				}
+			case isGlue(f):
+			case heapdiff.OwnerOf(f.Func, module) == heapdiff.Own:
+				return f
+			case at.Line == 0:
+				at = f
+			}
+		}
+	}
+	return at
+}
+
+// startsThreads are the C functions that each thread begins with (glibc, musl, runtime/cgo).
+var startsThreads = map[string]bool{"start_thread": true, "clone": true, "clone3": true, "__clone": true, "__clone3": true, "threadentry": true, "start": true}
+
+// isGlue: a frame between Go and C that nobody wrote.
+func isGlue(f sample.Frame) bool {
+	return strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "._Cfunc_") || strings.HasPrefix(f.File, "_cgo_") || strings.Contains(f.File, "/_cgo_")
+}
+
+// nativeOf names C's frames on a stack, innermost first: the first few and the one that Go called.
+func nativeOf(where []sample.Location) (names []string) {
+	for _, l := range where {
+		for _, f := range l.Frames {
+			if f.Line != 0 {
+				return shortened(names)
+			}
+			if f.Func != "" && !strings.HasPrefix(f.Func, "_cgo_") && !strings.HasPrefix(f.Func, "(") {
+				names = append(names, f.Func)
+			}
+		}
+	}
+	return shortened(names)
+}
+
+func shortened(names []string) []string {
+	if len(names) > nativeNamed {
+		names = append(slices.Clone(names[:nativeNamed-1]), "…", names[len(names)-1])
+	}
+	return names
+}
+
+// blameResident puts the line into a finding of native memory that most of it was touched at, if
+// there is one. The confidence is high only where the samples are many and explain the row.
+func (c *Case) blameResident(f *Finding, r *Resident) bool {
+	if r == nil || len(r.Lines) == 0 || r.Lines[0].File == "" || r.Lines[0].Bytes*5 < r.TotalBytes {
+		return false
+	}
+	k := r.Lines[0]
+	f.Culprit = &Culprit{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, Role: "native"}
+	f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of it was first written at %s (%s of page faults)", 100*float64(k.Bytes)/float64(r.Whole()),
+		place(k.File, k.Line), count(int(k.Samples), "sample")), Evidence: []string{"native"}})
+	switch {
+	case k.Samples < residentSure:
+		f.Confidence, f.Because = Medium, append([]string{doubtFewFaults}, f.Because...)
+	case !r.agrees():
+		f.Confidence, f.Because = Medium, append([]string{doubtPartFaults}, f.Because...)
+	case f.Confidence == High:
+		f.Because = append([]string{fmt.Sprintf("page faults, sampled from outside, explain %s of the %s", size(min(r.SeenBytes, r.RowBytes)), size(r.RowBytes))}, f.Because...)
+	}
+	return true
+}
+
+// freeNative is what to change where native memory grows.
+func freeNative(k *Culprit) string {
+	switch {
+	case k == nil:
+		return "free the memory that C code or mmap allocates"
+	case k.Hint:
+		return fmt.Sprintf("free the memory that C code or mmap allocates; look first at the call in %s:%d", path.Base(k.File), k.Line)
+	}
+	return "free what this call allocates, or limit how much of it is kept"
+}
+
+// Reasons why a line of native memory is not sure.
+const (
+	doubtFewFaults  = "fewer than 100 page faults were sampled on that line"
+	doubtPartFaults = "the page faults that were sampled do not add up to this memory"
+)

@@ -1,0 +1,27 @@
+package sample
+
+import "time"
+
+// ResidentKind is what a page that became resident is used for.
+type ResidentKind string
+
+// The kinds.
+const (
+	ResidentHeap    ResidentKind = "heap"    // the Go heap and goroutine stacks
+	ResidentRuntime ResidentKind = "runtime" // the Go runtime's own tables
+	ResidentNative  ResidentKind = "native"  // anonymous memory of C, and what the program maps itself
+	ResidentFile    ResidentKind = "file"    // pages of files, data and bss of the executable, shared memory
+)
+
+// ResidentGrowth is memory of a process that became resident between two instants, by
+// the stack that touched it first: a sampled profile of page faults.
+type ResidentGrowth struct {
+	From, At time.Time
+	Process  ProcessKey
+	Kind     ResidentKind
+	// Where is the stack, innermost first: C's frames, named by function and file, then
+	// Go's. Empty: of more stacks than are kept apart, or one that was not found.
+	Where   []Location
+	Samples uint64
+	Bytes   Bytes // that they stand for
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package watch
+
+func ticksSinceBoot() uint64 { return 1 }

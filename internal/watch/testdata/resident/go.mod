@@ -1,0 +1,3 @@
+module resident
+
+go 1.20

@@ -1,0 +1,224 @@
+// Resident is a program whose resident memory grows at known lines: by C's allocator in several
+// ways, by mappings of its own, and by the Go heap. It prints how much each line took. Its
+// verdict is native memory. It needs a C compiler.
+package main
+
+/*
+#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern void calledBack(size_t);
+
+static volatile int depth; // written after a call, so that it is not turned into a jump
+
+static void *touched(void *p, size_t n) {
+	if (p) memset(p, 1, n);
+	return p;
+}
+
+static size_t sizeOf(void *p) { return malloc_usable_size(p) + 8; }
+
+__attribute__((noinline)) static void *keep(size_t n) { return touched(malloc(n), n); }
+__attribute__((noinline)) static void *innermost(size_t n) { return touched(calloc(1, n), n); }
+__attribute__((noinline)) static void *inner(size_t n) { void *p = innermost(n); depth = 2; return p; }
+__attribute__((noinline)) static void *deep(size_t n) { void *p = inner(n); depth = 1; return p; }
+
+__attribute__((noinline)) static void *larger(void *p, size_t from, size_t to) {
+	char *q = realloc(p, to);
+	if (q) memset(q + from, 1, to - from);
+	return q;
+}
+
+__attribute__((noinline)) static void *aligned(size_t n) {
+	void *p = NULL;
+	return posix_memalign(&p, 4096, n) ? NULL : touched(p, n);
+}
+
+__attribute__((noinline)) static void viaGo(size_t n) { calledBack(n); }
+*/
+import "C"
+
+import (
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+//go:embed main.go
+var source string
+
+// names are the marked lines.
+var names = []string{"small", "page", "deep", "realloc", "aligned", "callback", "string", "mmap", "heap", "large", "little", "huge"}
+
+// taken is what each line took, in bytes.
+var taken = map[string]int64{}
+
+func took(name string, p unsafe.Pointer) { taken[name] += int64(C.sizeOf(p)) }
+
+const page = 4 << 10
+
+func small(n int) {
+	for i := 0; i < n/112; i++ {
+		took("small", C.malloc(96)) // truth: small
+	}
+}
+
+func pages(n int) {
+	for i := 0; i < n/page; i++ {
+		took("page", C.keep(page-16)) // truth: page
+	}
+}
+
+func deep(n int) {
+	for i := 0; i < n/20000; i++ {
+		took("deep", C.deep(20000)) // truth: deep
+	}
+}
+
+var growing unsafe.Pointer
+var grownTo int
+
+func reallocate(n int) {
+	for to := grownTo + n; grownTo < to; grownTo += 64 << 10 {
+		growing = C.larger(growing, C.size_t(grownTo), C.size_t(grownTo+64<<10)) // truth: realloc
+	}
+	taken["realloc"] += int64(n)
+}
+
+func aligned(n int) {
+	for i := 0; i < n/(256<<10); i++ {
+		took("aligned", C.aligned(256<<10)) // truth: aligned
+	}
+}
+
+//export calledBack
+func calledBack(n C.size_t) {
+	took("callback", C.keep(n)) // truth: callback
+}
+
+func callBack(n int) {
+	for i := 0; i < n/8208; i++ {
+		C.viaGo(8192)
+	}
+}
+
+func text(n int) {
+	long := strings.Repeat("x", 10000)
+	for i := 0; i < n/10016; i++ {
+		took("string", unsafe.Pointer(C.CString(long))) // truth: string
+	}
+}
+
+func mapped(n int) {
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(err)
+	}
+	for i := 0; i < n; i += page {
+		b[i] = 1 // truth: mmap
+	}
+	taken["mmap"] += int64(n)
+}
+
+// huge asks for huge pages: each of its faults makes 2 MiB resident, where it gets them.
+func huge(n int) {
+	const size = 2 << 20
+	b, err := syscall.Mmap(-1, 0, n+size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(err)
+	}
+	if err := syscall.Madvise(b, 14); err != nil { // MADV_HUGEPAGE
+		panic(err)
+	}
+	b = b[-uintptr(unsafe.Pointer(&b[0]))%size:]
+	for i := 0; i < n; i += page {
+		b[i] = 1 // truth: huge
+	}
+	taken["huge"] += int64(n)
+}
+
+var kept [][]byte
+
+func heap(n int) {
+	for i := 0; i < n/(64<<10); i++ {
+		b := make([]byte, 64<<10)
+		for k := 0; k < len(b); k += page {
+			b[k] = 1 // truth: heap
+		}
+		kept = append(kept, b)
+		taken["heap"] += 64 << 10
+	}
+}
+
+func large(n int) {
+	for i := 0; i < n/(65552); i++ {
+		took("large", C.keep(65536)) // truth: large
+	}
+}
+
+func little(n int) {
+	for i := 0; i < n/320; i++ {
+		took("little", C.keep(300)) // truth: little
+	}
+}
+
+// sites are what grows, by name; two are two lines of different weight.
+func sites(only string) []func(int) {
+	switch only {
+	case "two":
+		return []func(int){large, large, large, little}
+	case "huge":
+		return []func(int){huge}
+	case "wait-mmap":
+		return []func(int){mapped}
+	}
+	return []func(int){small, pages, deep, reallocate, aligned, callBack, text, mapped, heap}
+}
+
+// tell prints the marked lines as JSON.
+func tell() {
+	type place struct{ Line int }
+	at := map[string]place{}
+	for i, line := range strings.Split(source, "\n") {
+		if _, name, ok := strings.Cut(line, "// truth: "); ok && !strings.Contains(name, "\"") {
+			at[name] = place{i + 1}
+		}
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"Places": at}); err != nil {
+		panic(err)
+	}
+}
+
+func main() {
+	each := flag.Int("each", 512<<10, "bytes that each line takes in a round")
+	rounds := flag.Int("rounds", 12, "rounds")
+	pause := flag.Duration("pause", 0, "time between rounds")
+	only := flag.String("only", "", "two, huge or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
+	truth := flag.Bool("truth", false, "print the lines and end")
+	flag.Parse()
+	if *truth {
+		tell()
+		return
+	}
+	if *only == "wait-mmap" {
+		_, _ = syscall.Read(0, make([]byte, 1)) // until somebody is ready to watch
+	}
+	for i := 0; i < *rounds; i++ {
+		for _, site := range sites(*only) {
+			site(*each)
+		}
+		time.Sleep(*pause)
+	}
+	for _, name := range names {
+		fmt.Fprintln(os.Stdout, name, taken[name])
+	}
+}
