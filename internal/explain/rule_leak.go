@@ -68,6 +68,9 @@ func judgeLeak(c *Case) Finding {
 	if c.pressed && c.rise.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4 {
 		return undecided(float64(c.leakBytes()), c.tooFew(), c.factLive())
 	}
+	if !c.pressed && c.Crash != nil && c.Crash.Kind == panicked {
+		return silent("a panic ended the program, and memory was not near its limit", facts...)
+	}
 	w := weigh(c.features, leakEvidence)
 	if f, not := c.noLeak(w, facts); not {
 		return f
@@ -78,8 +81,6 @@ func judgeLeak(c *Case) Finding {
 // noLeak is what is said of growth whose evidence does not make a leak, or that no line accounts for.
 func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 	switch {
-	case !c.pressed && c.Crash != nil && c.Crash.Kind == panicked:
-		return silent("a panic ended the program, and memory was not near its limit", facts...), true
 	case w.score < openScore.v() || (c.endedWell() || c.crashed()) && w.score < speakScore.v():
 		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...), true
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
@@ -146,10 +147,8 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 		f.Culprit = culprit(c.site, "allocates")
 		f.Sentence += fmt.Sprintf(". %s of that was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	}
-	if r.to-r.from < shortestRise.v() && f.Confidence == High {
-		f.Confidence = Medium
-	} else if r.to-r.from < shortestRise.v() {
-		f.Confidence = Low // a program that loads its data grows like this
+	if r.to-r.from < shortestRise.v() {
+		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
 	if f.Detail = "A leak."; f.Confidence != High {
 		f.Detail = "Probably a leak."

@@ -41,7 +41,7 @@ func judgeNative(c *Case) Finding {
 		return silent(c.notInUse(native), facts...)
 	case (native < heap || native*100 < hard*35) && !c.nativeGrows():
 		return silent(fmt.Sprintf("native memory was %s, the Go heap %s", size(native), size(heap)), facts...)
-	case native < 16*sample.MiB && (float64(native) < leastGrown.v() || !c.nativeGrows()):
+	case float64(native) < nativeCaches.v() && (float64(native) < leastGrown.v() || !c.nativeGrows()):
 		return silent(fmt.Sprintf("native memory was %s", size(native)), facts...)
 	}
 	grown, known := c.nativeGrowth()
@@ -66,10 +66,11 @@ func (c *Case) notInUse(native sample.Bytes) string {
 }
 
 // nativeGrows reports whether memory outside Go grew steadily. A rise of a few seconds is how caches of C
-// code fill: it must fill a part of the limit, too.
+// code fill: it must come to more than those, or fill a part of the limit.
 func (c *Case) nativeGrows() bool {
 	grown, ok := c.growsBeside(c.Ticks.Native)
-	if c.outcome.MomentElapsed*(1-warmUp.v()) < longRise.v() && !(c.limit > 0 && grown >= leastGrownOfLimit.v()*float64(c.limit)) {
+	long := c.outcome.MomentElapsed*(1-warmUp.v()) >= longRise.v()
+	if !long && grown < nativeCaches.v() && !(c.limit > 0 && grown >= leastGrownOfLimit.v()*float64(c.limit)) {
 		return false
 	}
 	_, v := c.untilMoment(c.Ticks.Native)

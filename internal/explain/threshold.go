@@ -76,6 +76,7 @@ const (
 	shortestPile
 	shortestIO
 	fewestPiled
+	nativeCaches
 	crawls
 	shortestSpiral
 	thrashFaults
@@ -165,6 +166,7 @@ var thresholds = [...]Threshold{
 	churnCores:        {"churn.cores", 0.1, "cores", "corpus: what GC must take where no cheaper way is known"},
 	shortestPile:      {"pile.shortest", 1.5, "seconds", "corpus"},
 	shortestIO:        {"pile.shortest_io", 10, "seconds", "corpus: whoever waits for a peer may wait for long and still be served"},
+	nativeCaches:      {"native.caches", 16 << 20, "bytes", "corpus: what caches of C libraries come to"},
 	fewestPiled:       {"pile.fewest", 100, "goroutines", "corpus"},
 	crawls:            {"spiral.cost", 0.1, "of the CPU time", "corpus: a mirror of files that had 7 % of it took as long as without a limit; spirals took 15 to 70 %"},
 	shortestSpiral:    {"spiral.shortest", 3, "seconds", "corpus"},

@@ -157,13 +157,27 @@ func (c *Case) heapTrend() Trend {
 // heapState is how the live heap went on. What is not known, NaN, counts for nothing: hence the negations.
 func (c *Case) heapState() TrendState {
 	r := &c.rise
-	late, material, fell := !(c.late() < lateGrowth.v()), r.material(), r.fall >= fellBack.v()
+	late, fell := !(c.late() < lateGrowth.v()), r.fall >= fellBack.v() || c.gone() >= fellBack.v()
+	if !r.material() {
+		return c.smallState()
+	}
 	switch {
-	case material && r.low > 0 && late && !(c.lineLate() < lateGrowth.v()) && !fell && !(c.gone() >= fellBack.v()):
+	case r.low > 0 && late && !(c.lineLate() < lateGrowth.v()) && !fell:
 		return TrendGrowing
-	case r.returns > 0 || material && (fell || c.gone() >= fellBack.v()):
+	case r.returns > 0 || fell:
 		return ComesAndGoes
-	case material && r.grown > 0 && (!(r.low > 0) && late || c.stillOpenEnd()), !material && r.wouldDouble() && c.tooShort():
+	case r.grown > 0 && (!(r.low > 0) && late || c.stillOpenEnd()):
+		return NotEnoughData
+	}
+	return TrendFlat
+}
+
+// smallState is how a live heap went on that changed by little.
+func (c *Case) smallState() TrendState {
+	switch {
+	case c.rise.returns > 0:
+		return ComesAndGoes
+	case c.rise.wouldDouble() && c.tooShort():
 		return NotEnoughData
 	}
 	return TrendFlat

@@ -49,14 +49,18 @@ func (r *Reader) series(t *table, columns []string, where string) (*Series, erro
 func (r *Reader) seriesOf(t *table, columns []string, from string) (*Series, error) {
 	s := &Series{columns: map[string][]float64{}}
 	lists := make([][]float64, len(columns))
+	read := []string{"at", "NULL"}
+	if r.has(t.name, "unchanged") {
+		read[1] = "unchanged"
+	}
 	for _, c := range columns {
 		if !slices.Contains(t.columns, c) {
 			return nil, fmt.Errorf("table %s has no column %q", t.name, c)
 		}
-	}
-	looks := "NULL"
-	if r.has(t.name, "unchanged") {
-		looks = "unchanged"
+		if !r.has(t.name, c) {
+			c = "NULL"
+		}
+		read = append(read, c)
 	}
 	var unchanged []int64
 	err := r.rows(func(row []driver.Value) error {
@@ -65,7 +69,7 @@ func (r *Reader) seriesOf(t *table, columns []string, from string) (*Series, err
 			lists[i] = append(lists[i], number(v))
 		}
 		return nil
-	}, "SELECT "+strings.Join(append([]string{"at", looks}, columns...), ", ")+" FROM "+from)
+	}, "SELECT "+strings.Join(read, ", ")+" FROM "+from)
 	for i, c := range columns {
 		s.columns[c] = lists[i]
 	}

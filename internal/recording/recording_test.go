@@ -309,7 +309,8 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	change(t, path, `ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
 		ALTER TABLE process_moment DROP COLUMN metrics; ALTER TABLE goroutine_group DROP COLUMN frame_bytes;
 		ALTER TABLE goroutine_group DROP COLUMN labels; ALTER TABLE goroutine_group DROP COLUMN locked; DROP TABLE metric; DROP TABLE malloc;
-		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks; PRAGMA user_version = 1000`)
+		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks;
+		ALTER TABLE sample DROP COLUMN unchanged; ALTER TABLE process_sample DROP COLUMN unchanged; PRAGMA user_version = 1000`)
 	for _, m := range want.moments {
 		m.Processes[0].Metrics, m.Processes[0].Malloc = nil, nil
 		m.Processes[0].Residency.CStacks, m.Processes[0].Residency.CStackCount = sample.Opt[sample.Bytes]{}, sample.Opt[uint64]{}
@@ -322,5 +323,9 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	got := retell(t, r)
 	equal(t, "moments", got.moments, want.moments)
 	equal(t, "how variables were found", got.programs[1].Go.FoundBy, "")
+	s, err := r.Samples("usage", "unchanged")
+	if must(t, err); len(s.At) == 0 || !math.IsNaN(s.Column("unchanged")[0]) || math.IsNaN(s.Column("usage")[0]) {
+		t.Errorf("samples %+v", s)
+	}
 	equal(t, "version", got.programs[1].Go.Version, want.programs[1].Go.Version)
 }
