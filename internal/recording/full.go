@@ -14,6 +14,9 @@ import (
 // error is returned as it is.
 func whyFull(path string, err error) error {
 	dir := filepath.Dir(path)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return ErrFull{dir}
+	}
 	switch code(err) {
 	case sqlite3.SQLITE_FULL:
 		return ErrFull{dir}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -81,7 +82,11 @@ func Create(path string, meta Meta) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create recording: %w", err)
 	}
-	f.Close()
+	blank := blankFile.Load()
+	if blank != nil {
+		_, err = f.Write(*blank)
+	}
+	err = errors.Join(err, f.Close())
 	w := &Writer{
 		path: path, meta: meta,
 		prepared:  map[string]driver.StmtExecContext{},
@@ -94,7 +99,10 @@ func Create(path string, meta Meta) (*Writer, error) {
 		content:   make(content, 0, 4096),
 		ids:       make(numbers, 0, 128),
 	}
-	if err := w.create(); err != nil {
+	if err == nil {
+		err = w.create(blank != nil)
+	}
+	if err != nil {
 		err = whyFull(path, err)
 		w.abandon()
 		for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
@@ -105,8 +113,14 @@ func Create(path string, meta Meta) (*Writer, error) {
 	return w, nil
 }
 
-// create writes the schema and the meta rows, turns to WAL, and takes the lock.
-func (w *Writer) create() (err error) {
+// blankFile is a recording in which nothing stands yet but its schema, as the first Writer of
+// this process made it; nil: none has. To make the tables anew for each of a hundred
+// recordings took longer than to attach to their programs.
+var blankFile atomic.Pointer[[]byte]
+
+// create writes the schema, unless the file is blankFile already, and the meta rows, turns to
+// WAL, and takes the lock.
+func (w *Writer) create(blank bool) (err error) {
 	if w.zstd, err = encoder(); err != nil {
 		return err
 	}
@@ -117,8 +131,13 @@ func (w *Writer) create() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := w.db.exec("BEGIN; " + schema + " COMMIT;"); err != nil {
-		return err
+	if !blank {
+		if err := w.db.exec("BEGIN; " + schema + " COMMIT;"); err != nil {
+			return err
+		}
+		if made, err := os.ReadFile(w.path); err == nil {
+			blankFile.Store(&made)
+		}
 	}
 	if err := w.db.exec("PRAGMA journal_mode = WAL"); err != nil {
 		return err
