@@ -275,7 +275,7 @@ func TestTopIsReadableWithoutColourUnicodeOrRoom(t *testing.T) {
 			p.enter(t, top)
 			p.await(t, row+`.*\d%`)
 			p.press(t, "?")
-			p.await(t, `collector's share`)
+			p.await(t, `share of GC`)
 			p.press(t, "q", "q")
 			p.await(t, `it keeps running\s+ready>$`)
 			raw := p.raw.String()

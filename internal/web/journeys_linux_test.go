@@ -27,7 +27,7 @@ import (
 // A leak that the kernel ends, and every way that a user has to look at it.
 func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 	hwtest.Need(t, hwtest.Chromium)
-	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "20MiB")
+	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "4MiB")
 	address := serve(t, path)
 	b := browser(t)
 	b.open(address)
@@ -339,7 +339,7 @@ func TestThePageWithoutScriptIsTheVerdictAsText(t *testing.T) {
 
 func TestTheOfflineFileNeedsNoNetwork(t *testing.T) {
 	hwtest.Need(t, hwtest.Chromium)
-	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "20MiB")
+	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "4MiB")
 	page := filepath.Join(t.TempDir(), "kill.html")
 	if out, err := exec.Command(highwater(t), "open", path, "--html", page, "--redact").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
