@@ -15,7 +15,8 @@ func (l *loader) mallocs() (err error) {
 }
 
 // mallocNow is what malloc said at the moment, else the last time before it: it is looked at where native
-// memory moved. One that was not read is nil.
+// memory moved. A peak may be read while C code is still freeing: where malloc gave nothing back afterwards,
+// what it said last is what it came to. One that was not read is nil.
 func (c *Case) mallocNow() *sample.Malloc {
 	if c.proc == nil {
 		return nil
@@ -28,6 +29,20 @@ func (c *Case) mallocNow() *sample.Malloc {
 	}
 	if m == nil || m.WhyNot != "" {
 		return nil
+	}
+	if c.At == "peak" && !c.outcome.Kernel {
+		return c.mallocAfter(m)
+	}
+	return m
+}
+
+// mallocAfter is the last look after the moment by which malloc had given less than an eighth back.
+func (c *Case) mallocAfter(m *sample.Malloc) *sample.Malloc {
+	for i := range c.Mallocs {
+		look := &c.Mallocs[i]
+		if look.At.After(c.Moment.At) && look.WhyNot == "" && look.FreeResident+look.InUse >= (m.FreeResident+m.InUse)/8*7 {
+			m = &look.Malloc
+		}
 	}
 	return m
 }

@@ -167,3 +167,23 @@ func TestKernelMemoryOfAVersion2CgroupIsItsOwnCount(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// The peak was read while C code freed; what malloc kept of it stayed.
+func TestAPeakThatWasReadWhileCFreedIsToldByTheLastLook(t *testing.T) {
+	s := newScene()
+	s.heap(4, 4, 6)
+	s.native(230)
+	s.charge()
+	s.cycles(2, 3, 4, 4, 4, 4, 4)
+	s.malloc(10, 220, 5, 1008)
+	after := newScene()
+	after.malloc(200, 30, 150, 1008)
+	s.Mallocs = []recording.MallocAt{{At: s.Moment.At, Malloc: *s.p.Malloc}, {At: s.Moment.At.Add(time.Second), Malloc: *after.p.Malloc}}
+	if a := answerOf(t, s); a.Verdict.Class != Fragmented {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+	s.Mallocs[1].FreeResident = 20 * mib // it gave the rest back
+	if a := answerOf(t, s); a.Verdict.Class != Native {
+		t.Errorf("given back: %s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}

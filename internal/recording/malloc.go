@@ -9,7 +9,7 @@ import (
 )
 
 // mallocSchema is the table that only a recording has of a program with a C allocator: since
-// version 1.6.
+// version 1.7.
 const mallocSchema = `CREATE TABLE IF NOT EXISTS malloc (
   id INTEGER PRIMARY KEY,
   process INTEGER REFERENCES process, allocator TEXT, why_not TEXT,

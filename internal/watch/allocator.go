@@ -14,6 +14,7 @@ import (
 type allocator struct {
 	looked bool
 	native sample.Bytes // outside Go's memory, when it was looked at last
+	at     time.Time    // of the last look
 	named  string       // what is linked into the executable, as far as that was looked for
 	end    time.Time    // of the last look, at the end of the process; zero: it lives
 	ending bool
@@ -26,6 +27,8 @@ const (
 	mallocDead = 500 * time.Millisecond
 	// mallocStep is from which change of native memory on it is looked at again; or an eighth of it.
 	mallocStep = sample.MiB
+	// mallocAgain is after which time it is looked at again in any case; moments are rarer in calm.
+	mallocAgain = 10 * time.Second
 	// mallocForeign is from which native memory on that of a program is looked at that is not Go's:
 	// shells and tools around the real one are not.
 	mallocForeign = 4 * sample.MiB
@@ -48,11 +51,14 @@ func (a *allocator) until() time.Time {
 	return time.Now().Add(mallocLive)
 }
 
-// isDue says whether a look is worth its cost: the first, the last, and where native memory
-// moved since the one before.
+// isDue says whether a look is worth its cost: the first, the last, where native memory moved since
+// the one before, and, as what C frees may stay, where that is long ago.
 func (a *allocator) isDue(native sample.Bytes) bool {
 	moved := max(a.native, native) - min(a.native, native)
-	return !a.looked || a.ending || moved >= max(mallocStep, a.native/8)
+	if !a.looked || a.ending || moved >= max(mallocStep, a.native/8) {
+		return true
+	}
+	return native >= mallocForeign && time.Since(a.at) >= mallocAgain
 }
 
 // takeMalloc reads what C's malloc says of itself, in a process whose pages were just read.
@@ -73,7 +79,7 @@ func (s *Source) takeMalloc(p *process, pm *sample.ProcessMoment, tid int) {
 		defer mem.Close()
 	}
 	first := !p.c.looked
-	p.c.looked, p.c.native = true, native
+	p.c.looked, p.c.native, p.c.at = true, native, time.Now()
 	m, err := malloc.OfProcess(s.mapper, mem, s.opts.Root, tid, p.c.until())
 	switch {
 	case err != nil && !errors.Is(err, malloc.ErrNone):
