@@ -172,6 +172,9 @@ func (c *Case) runsAlong(function string) bool {
 			return n
 		}
 	}
+	if c.sameGoroutines() {
+		return true
+	}
 	if c.site == nil {
 		return false
 	}
@@ -190,4 +193,21 @@ func (c *Case) runsAlong(function string) bool {
 		}
 	}
 	return n > 0 && looks >= int(fewestReadings.v()) && float64(same) >= stillRunning.v()*float64(looks)
+}
+
+// sameGoroutines reports whether there were as many goroutines at nearly all samples since the first third
+// of the run: none began and none ended.
+func (c *Case) sameGoroutines() bool {
+	at, n := c.untilMoment(c.Ticks.Goroutines)
+	from := nearestTo(at, c.outcome.MomentElapsed/3)
+	if from < 0 || len(at)-from < int(manyReadings.v()) {
+		return false
+	}
+	same := 0
+	for _, v := range n[from:] {
+		if v == n[len(n)-1] {
+			same++
+		}
+	}
+	return float64(same) >= stillRunning.v()*float64(len(n)-from)
 }

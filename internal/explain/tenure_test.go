@@ -177,3 +177,25 @@ func TestWhatIsGoneAfterThePeakIsNoLeak(t *testing.T) {
 		}
 	}
 }
+
+// A goroutine that has been there all along is a loop, and no call: so where their number never moved.
+func TestWhereNoGoroutineBeganTheyRunAlong(t *testing.T) {
+	for _, c := range []struct {
+		n    func(i int) float64
+		want bool
+	}{
+		{func(int) float64 { return 9 }, true},
+		{func(i int) float64 { return 9 + float64(i%3) }, false},
+		{func(i int) float64 { return float64(i) }, false},
+	} {
+		s := newScene()
+		s.Ticks.At, s.Ticks.Goroutines = nil, nil
+		for i := range 40 {
+			s.Ticks.At, s.Ticks.Goroutines = append(s.Ticks.At, float64(i)/2), append(s.Ticks.Goroutines, c.n(i))
+		}
+		k := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 20}}
+		if got := k.runsAlong("example.net/cache.New.gowrap1"); got != c.want {
+			t.Errorf("%v, want %v", got, c.want)
+		}
+	}
+}
