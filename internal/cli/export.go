@@ -21,7 +21,7 @@ import (
 
 type exportFlags struct {
 	pprof, goroutines, holders, resident, heapsnapshot, csv, json bool
-	at, output, view                                              string
+	at, output, view, format                                      string
 	pid, most                                                     int
 	heap                                                          heapFlags // of heapsnapshot
 }
@@ -30,10 +30,13 @@ func exportCommand(s *streams) *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
 		Use:   "export [RECORDING]",
-		Short: "Convert a recording to pprof, heapsnapshot, CSV or JSON",
+		Short: "Convert a recording to pprof, speedscope, heapsnapshot, CSV or JSON",
 		Long: `Writes the heap profile of a recording as a pprof file, the goroutines or the captured
 heap of a moment as others, all samples as CSV, or one moment as JSON. Without a moment,
 it takes the kill or the peak.
+
+--format folded writes a profile as stacks with a number, for flamegraph.pl or inferno;
+--format speedscope writes it for speedscope.app.
 
 --heapsnapshot writes a heap for the Memory panel of Chromium's developer tools (Load
 profile): objects by type, what each retains, what points to it. Of a PID or a CORE that
@@ -43,6 +46,7 @@ is the whole graph; small objects are folded by type into what retains them
   highwater export --pprof --at 10s -o before.pb.gz
   highwater export --holders -o holders.pb.gz && go tool pprof -http=: holders.pb.gz
   highwater export --resident -o grown.pb.gz && go tool pprof -http=: grown.pb.gz
+  highwater export --format speedscope -o heap.speedscope.json
   highwater export --heapsnapshot 4711 -o server.heapsnapshot
   highwater export --csv server-3 > samples.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -58,6 +62,7 @@ is the whole graph; small objects are folded by type into what retains them
 	flags.BoolVar(&f.csv, "csv", false, "write all samples, one line per process and instant")
 	flags.BoolVar(&f.json, "json", false, "write everything known of one moment")
 	flags.StringVar(&f.view, "view", "", "with --pprof: the `view` to write: live (reachable then; default where it is known), published (as the profile of the program itself) or now (not yet swept, dead objects too)")
+	flags.StringVar(&f.format, "format", "pprof", "write profiles as this `format`: pprof, folded or speedscope")
 	flags.StringVar(&f.at, "at", "", "export this `moment`: peak, kill, last, a time since the start or of the clock")
 	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: export the `process` with this PID (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
@@ -71,6 +76,9 @@ is the whole graph; small objects are folded by type into what retains them
 }
 
 func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
+	if err := f.checkFormat(); err != nil {
+		return err
+	}
 	if f.heapsnapshot {
 		return f.writeHeap(ctx, s, args)
 	}
@@ -83,9 +91,23 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 	return f.heap.within("export", func() error { return f.read(s, path, moment.at) })
 }
 
+// checkFormat refuses a format that there is not, or that is not of profiles.
+func (f exportFlags) checkFormat() error {
+	switch {
+	case !slices.Contains(heapdiff.Formats(), f.format):
+		return usagef("--format pprof, folded or speedscope", "no format %q", f.format)
+	case f.format != "pprof" && (f.csv || f.json || f.heapsnapshot):
+		return usagef("highwater export --format "+f.format, "--format is for profiles, and not for --csv, --json or --heapsnapshot")
+	}
+	return nil
+}
+
+// text reports whether what is written can be read on a terminal.
+func (f exportFlags) text() bool { return f.csv || f.json || f.format != "pprof" }
+
 // read writes what was asked for of a recording.
 func (f exportFlags) read(s *streams, path, at string) error {
-	if f.output == "" && isTTY(fileOf(s.out)) && !f.csv && !f.json {
+	if f.output == "" && isTTY(fileOf(s.out)) && !f.text() {
 		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
 	}
 	r, err := recording.Open(path)
@@ -99,7 +121,7 @@ func (f exportFlags) read(s *streams, path, at string) error {
 	case f.goroutines:
 		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, at) }
 	case f.holders:
-		write = func(w io.Writer) error { return writeHolders(w, r, path, at) }
+		write = func(w io.Writer) error { return f.writeHolders(w, r, path, at) }
 	case f.resident:
 		write = func(w io.Writer) error { return f.writeResident(w, r, path, at) }
 	case f.csv:
@@ -114,7 +136,7 @@ func (f exportFlags) read(s *streams, path, at string) error {
 func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 	if f.output == "" {
 		out := io.Writer(s.out)
-		if !f.csv && !f.json {
+		if !f.text() {
 			out = s.binary()
 		}
 		buffered := bufio.NewWriter(out)
@@ -127,7 +149,7 @@ func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 		return err
 	}
 	visible.Fprintf(s.err, "wrote %s\n", f.output)
-	if !f.csv && !f.json && !f.heapsnapshot && outfile.Kind(f.output) == "" {
+	if !f.text() && !f.heapsnapshot && outfile.Kind(f.output) == "" {
 		visible.Fprintf(s.err, "go tool pprof -http=: %s\n", visible.Shell(f.output))
 	}
 	return nil
@@ -163,7 +185,7 @@ func (f exportFlags) writePprof(w io.Writer, r *recording.Reader, path, at strin
 		return err
 	}
 	program, comment := origin(e, p)
-	return heapdiff.ToPprof(heapdiff.Profile{HeapProfile: profile, Sites: sites}, program, view, comment+", view "+name).Write(w)
+	return heapdiff.Write(w, heapdiff.ToPprof(heapdiff.Profile{HeapProfile: profile, Sites: sites}, program, view, comment+", view "+name), f.format)
 }
 
 // origin is the program of a process, and where its evidence comes from.
@@ -189,7 +211,7 @@ func (f exportFlags) writeGoroutines(w io.Writer, r *recording.Reader, path, at 
 		return fmt.Errorf("the goroutines of process %d were not read at this moment", p.Key.PID)
 	}
 	program, comment := origin(e, p)
-	return heapdiff.GoroutinesToPprof(p.Goroutines, e.Moment.At, program, comment).Write(w)
+	return heapdiff.Write(w, heapdiff.GoroutinesToPprof(p.Goroutines, e.Moment.At, program, comment), f.format)
 }
 
 // writeResident writes what made resident memory grow until the moment.
@@ -211,11 +233,11 @@ func (f exportFlags) writeResident(w io.Writer, r *recording.Reader, path, at st
 		return fmt.Errorf("the page faults of process %d were not sampled: highwater doctor says what that needs", p.Key.PID)
 	}
 	program, comment := origin(e, p)
-	return heapdiff.ResidentToPprof(growth, e.Moment.At, program, comment).Write(w)
+	return heapdiff.Write(w, heapdiff.ResidentToPprof(growth, e.Moment.At, program, comment), f.format)
 }
 
 // writeHolders writes who held a captured heap.
-func writeHolders(w io.Writer, r *recording.Reader, path, at string) error {
+func (f exportFlags) writeHolders(w io.Writer, r *recording.Reader, path, at string) error {
 	c, err := explain.ChooseHeap(r, at)
 	if err != nil {
 		return heapMomentError(r, err, path)
@@ -231,7 +253,7 @@ func writeHolders(w io.Writer, r *recording.Reader, path, at string) error {
 		}
 	}
 	comment := fmt.Sprintf("highwater: who held the heap of %s, pid %d, at %s", program.Name, c.Process.PID, c.At.UTC().Format(time.RFC3339Nano))
-	return heapdiff.HoldersToPprof(c, program, comment).Write(w)
+	return heapdiff.Write(w, heapdiff.HoldersToPprof(c, program, comment), f.format)
 }
 
 // viewOf is the profile as the view asked for shows it.

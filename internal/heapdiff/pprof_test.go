@@ -105,8 +105,9 @@ func locations(stack []uintptr) []sample.Location {
 	}
 }
 
-// lines is a profile's samples as text: stack, label, values; equal
-// ones summed.
+// lines is a profile's samples below keepSome as text: stack, label, values; equal
+// ones summed. Of others stacks of generic functions, or of more than 32 frames, are
+// not the same in runtime.MemProfile's records.
 func lines(p *profile.Profile) map[string][4]int64 {
 	out := map[string][4]int64{}
 	for _, s := range p.Sample {
@@ -120,6 +121,9 @@ func lines(p *profile.Profile) map[string][4]int64 {
 				fmt.Fprintf(&b, "%s %s:%d;", name, line.Function.Filename, line.Line)
 			}
 			b.WriteByte('|')
+		}
+		if !strings.Contains(b.String(), "heapdiff.keepSome ") {
+			continue
 		}
 		fmt.Fprint(&b, s.NumLabel)
 		v := out[b.String()]
