@@ -220,7 +220,7 @@ type Ledger struct {
 	Rows             []LedgerRow  `json:"rows"`
 	UnexplainedBytes int64        `json:"unexplained_bytes"`
 	OfCgroup         bool         `json:"of_cgroup"`
-	// UntouchedBytes are in live objects whose pages were never touched: no row has
+	// UntouchedBytes are in live objects (in all, where nothing tells which are live) whose pages were never touched: no row has
 	// them. 0 also where that is not known.
 	UntouchedBytes sample.Bytes `json:"untouched_bytes"`
 }

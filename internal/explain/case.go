@@ -181,6 +181,15 @@ func (c *Case) untouched() sample.Bytes {
 	return c.live.bytes.Sub(c.liveRows())
 }
 
+// pageless is how much of the heap in use has no page behind it: of live objects where a mark tells
+// which those are, else of all.
+func (c *Case) pageless() sample.Bytes {
+	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown || c.live.exact {
+		return c.untouched()
+	}
+	return c.proc.Residency.Untouched
+}
+
 // memoryLimit is GOMEMLIMIT in force; ok is false where there is none.
 func (c *Case) memoryLimit() (sample.Bytes, bool) {
 	if c.g == nil || c.g.MemoryLimit <= 0 || c.g.MemoryLimit == sample.NoMemoryLimit {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -155,10 +156,10 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	}
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
-	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s. %s", c.readings(), c.freedWords()), Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", c.readings(), c.freedWords()), Evidence: []string{"curve", "site"}}}
 	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
 		f.Facts = append(f.Facts, c.factRun())
-		f.Why[0] = Why{Text: c.paceWords(g) + ". " + c.freedWords(), Evidence: []string{"curve", "run", "site"}}
+		f.Why[0] = Why{Text: c.paceWords(g) + c.freedWords(), Evidence: []string{"curve", "run", "site"}}
 		if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
 			f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
 		}
@@ -179,10 +180,13 @@ func (c *Case) lineOf() string {
 
 // freedWords say how much of what the blamed line allocated was freed.
 func (c *Case) freedWords() string {
-	if c.freedShare() < 0.005 {
-		return "Hardly anything that the line allocated was freed"
+	switch {
+	case c.site == nil || math.IsNaN(c.freedShare()):
+		return ""
+	case c.freedShare() < 0.005:
+		return ". Hardly anything that the line allocated was freed"
 	}
-	return fmt.Sprintf("Only %.0f%% of what the line allocated was freed", 100*c.freedShare())
+	return fmt.Sprintf(". Only %.0f%% of what the line allocated was freed", 100*c.freedShare())
 }
 
 // paceWords says how fast it grows, by time and by work.

@@ -153,13 +153,18 @@ func known(v explain.Verdict) string {
 	return "new"
 }
 
-// when is the time that the table of the memory is of, as its heading.
-func when(o explain.Outcome) string {
+// when is the time that the table of the memory is of, as its heading; wide: there is room for how long after
+// the start a peak was that came well before the end.
+func when(o explain.Outcome, wide bool) string {
 	switch o.Moment {
 	case "last":
 		return "AT THE LAST READING"
 	case "time":
 		return strings.ToUpper(units.Duration(time.Duration(o.MomentElapsed*float64(time.Second)))) + " AFTER START"
 	}
-	return "AT THE " + strings.ToUpper(o.Moment)
+	text := "AT THE " + strings.ToUpper(o.Moment)
+	if wide && o.Moment == "peak" && o.MomentElapsed < 0.9*o.Elapsed { // what the answer says of the end is of another time
+		text += ", " + units.Duration(time.Duration(o.MomentElapsed*float64(time.Second))) + " after start"
+	}
+	return text
 }

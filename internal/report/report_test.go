@@ -325,8 +325,11 @@ func TestTheTableIsNamedByWhenItWas(t *testing.T) {
 		"AT THE KILL":         {Moment: "kill"},
 		"AT THE LAST READING": {Moment: "last"},
 		"9.5 S AFTER START":   {Moment: "time", MomentElapsed: 9.5},
+		"AT THE PEAK":         {Moment: "peak", MomentElapsed: 38, Elapsed: 40},
+
+		"AT THE PEAK, 12 s after start": {Moment: "peak", MomentElapsed: 12, Elapsed: 40},
 	} {
-		if got := when(o); got != want {
+		if got := when(o, true); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

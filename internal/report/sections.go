@@ -39,7 +39,7 @@ func (p *page) ledger(a *explain.Answer, d detail) {
 	if !l.OfCgroup {
 		what = "PRIVATE MEMORY "
 	}
-	p.both(what+when(a.Outcome), mib(int64(l.TotalBytes), true))
+	p.both(what+when(a.Outcome, p.width >= 60), mib(int64(l.TotalBytes), true))
 	unit := true
 	for _, r := range shownRows(l, d.rows) {
 		share := percent(r.bytes, l.TotalBytes)
