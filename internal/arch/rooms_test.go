@@ -19,7 +19,7 @@ var floors = map[string]int{
 	"explain": 4, "trial": 4,
 	"report": 5, "heapsnapshot": 5, "web": 5, "top": 5, "fleet": 5,
 	"cli":  6,
-	"arch": aside, "bench": aside, "hwtest": aside, "incontainer": aside, "testprog": aside, "thirdparty": aside,
+	"arch": aside, "bench": aside, "hwtest": aside, "howto": aside, "incontainer": aside, "testprog": aside, "thirdparty": aside,
 }
 
 // neighbours are the imports within one floor that are allowed by name.

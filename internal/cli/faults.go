@@ -2,11 +2,16 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"runtime/debug"
 	"sync"
 
+	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/faultprofile"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -25,6 +30,9 @@ type faultPool struct {
 // newFaultPool makes so many, or none where that is not permitted.
 func newFaultPool(n int) *faultPool {
 	p := &faultPool{}
+	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
+		return p
+	}
 	for range n {
 		one, err := faultprofile.New(0)
 		if err != nil {
@@ -36,6 +44,29 @@ func newFaultPool(n int) *faultPool {
 		debug.FreeOSMemory() // the kernel's types were some 20 MiB
 	}
 	return p
+}
+
+// leastForFaults is the least memory limit that this process may be under to sample page faults: the
+// kernel's types, which are read for it, take some 20 MiB, and a program may share the limit.
+const leastForFaults = sample.GiB
+
+// limitOfOurs is the tightest memory limit that this process is under; ok is false where there is none.
+func limitOfOurs() (limit sample.Bytes, ok bool) {
+	home, err := cgroup.FindHome("/", os.Getpid())
+	if err != nil {
+		return 0, false
+	}
+	group, err := home.Open()
+	if err != nil { // the machine, which has none
+		return 0, false
+	}
+	defer group.Close()
+	levels, err := group.Limits()
+	if err != nil {
+		return 0, false
+	}
+	tightest, ok := cgroup.Tightest(levels)
+	return tightest.Limit.V, ok
 }
 
 func (p *faultPool) any() bool { return len(p.all) > 0 }
@@ -77,6 +108,10 @@ func (p *faultPool) close() {
 // faultsCheck tries to load the program that samples page faults.
 func faultsCheck() check {
 	c := check{Name: "who made memory grow (page faults)", Costs: "the line of Go behind native memory (cgo, mmap)"}
+	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
+		c.Says = fmt.Sprintf("not under a memory limit of %s, which it would use 20 MiB of", units.Limit(limit))
+		return c
+	}
 	p, err := faultprofile.New(0)
 	switch {
 	case err == nil:

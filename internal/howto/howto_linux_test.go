@@ -1,4 +1,4 @@
-package cli_test
+package howto
 
 import (
 	"errors"
@@ -33,11 +33,11 @@ func TestEachHowToWorksAsItIsWritten(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
 	bin := t.TempDir()
 	programs := map[string]string{
-		"highwater": highwater(t),
+		"highwater": hwtest.Build(t, "../../cmd/highwater", hwtest.BuildOptions{}),
 		"server":    hwtest.Build(t, "../../examples/sessions", hwtest.BuildOptions{}),
 		"load":      hwtest.Build(t, "../../examples/sessions/load", hwtest.BuildOptions{}),
-		"batch":     testprog(t, "garbage"),
-		"native":    testprog(t, "mmapper"),
+		"batch":     hwtest.Build(t, "../testprog/garbage", hwtest.BuildOptions{}),
+		"native":    hwtest.Build(t, "../testprog/mmapper", hwtest.BuildOptions{}),
 	}
 	for name, path := range programs {
 		copyProgram(t, path, filepath.Join(bin, name))
