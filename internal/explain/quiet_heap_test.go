@@ -266,12 +266,12 @@ var quietHeap = map[string]quietRun{
 		s := longJob()
 		s.inside(accepts, 1)
 		return s
-	}, []Class{Leak}, Leak},
+	}, []Class{Leak, Healthy}, Leak},
 	"a program that was running when its watch began, until its own end": {func() *scene {
 		s := longJob()
 		s.Watched = true
 		return s
-	}, []Class{Leak}, Leak},
+	}, []Class{Leak, Healthy}, Leak},
 	"buffers of a library's own goroutine":  {func() *scene { return readFor(0) }, []Class{Leak}, Leak},
 	"buffers read for many calls in flight": {func() *scene { return readFor(500) }, []Class{Burst}, Burst},
 	"buffers read for few calls":            {func() *scene { return readFor(5) }, []Class{Burst}, Burst},

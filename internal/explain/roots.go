@@ -113,7 +113,7 @@ func (c *Case) tenureOf(path int) tenure {
 	switch {
 	case root.Kind != sample.RootGoroutine:
 		return lasts
-	case root.First != 1 && !c.runsAlong(root.Func):
+	case root.First != 1 && !c.runsAlong(root.Func) && !(root.Count <= int(manyCalls.v()) && c.sameGoroutines()):
 		return passing
 	}
 	function, ok := strings.CutPrefix(paths[frame].Label, " in ")
@@ -172,9 +172,6 @@ func (c *Case) runsAlong(function string) bool {
 			return n
 		}
 	}
-	if c.sameGoroutines() {
-		return true
-	}
 	if c.site == nil {
 		return false
 	}
@@ -196,11 +193,12 @@ func (c *Case) runsAlong(function string) bool {
 }
 
 // sameGoroutines reports whether there were as many goroutines at nearly all samples since the first third
-// of the run: none began and none ended.
+// of the run, and for some seconds: none began and none ended. A few that keep memory then are loops; of many
+// it says nothing, since many calls can begin at once.
 func (c *Case) sameGoroutines() bool {
 	at, n := c.untilMoment(c.Ticks.Goroutines)
 	from := nearestTo(at, c.outcome.MomentElapsed/3)
-	if from < 0 || len(at)-from < int(manyReadings.v()) {
+	if from < 0 || len(at)-from < int(manyReadings.v()) || at[len(at)-1]-at[from] < shortestRise.v() {
 		return false
 	}
 	same := 0

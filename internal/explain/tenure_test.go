@@ -194,7 +194,7 @@ func TestWhereNoGoroutineBeganTheyRunAlong(t *testing.T) {
 			s.Ticks.At, s.Ticks.Goroutines = append(s.Ticks.At, float64(i)/2), append(s.Ticks.Goroutines, c.n(i))
 		}
 		k := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 20}}
-		if got := k.runsAlong("example.net/cache.New.gowrap1"); got != c.want {
+		if got := k.sameGoroutines(); got != c.want {
 			t.Errorf("%v, want %v", got, c.want)
 		}
 	}
