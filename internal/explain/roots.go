@@ -102,18 +102,12 @@ func (c *Case) tenureOf(path int) tenure {
 		return lasts // a function that defers for ever is one that does not return
 	}
 	root := paths[path].Root
-	if root == nil { // a recording that does not say what roots are
-		label, ok := strings.CutPrefix(paths[path].Label, "goroutine ")
-		function, _, _ := strings.Cut(label, " ")
-		if ok && function != "main.main" && function != "runtime.main" && !c.runsAlong(function) {
-			return passing
-		}
-		return lasts
-	}
 	switch {
+	case root == nil:
+		return c.tenureByLabel(paths[path].Label)
 	case root.Kind != sample.RootGoroutine:
 		return lasts
-	case root.First != 1 && !c.runsAlong(root.Func) && !(root.Count <= int(manyCalls.v()) && c.sameGoroutines()):
+	case root.First != 1 && !c.stays(root):
 		return passing
 	}
 	function, ok := strings.CutPrefix(paths[frame].Label, " in ")
@@ -121,6 +115,22 @@ func (c *Case) tenureOf(path int) tenure {
 		return lasts
 	}
 	return c.callLasts(function)
+}
+
+// stays reports whether goroutines that keep memory are loops: there were as many of them all along, or
+// they are few and no goroutine began.
+func (c *Case) stays(root *sample.HeapRoot) bool {
+	return c.runsAlong(root.Func) || root.Count <= int(manyCalls.v()) && c.sameGoroutines()
+}
+
+// tenureByLabel is the tenure by the path's first part, of a recording that does not say what roots are.
+func (c *Case) tenureByLabel(label string) tenure {
+	name, ok := strings.CutPrefix(label, "goroutine ")
+	function, _, _ := strings.Cut(name, " ")
+	if ok && function != "main.main" && function != "runtime.main" && !c.runsAlong(function) {
+		return passing
+	}
+	return lasts
 }
 
 // callLasts tells the tenure of a frame of a function that a lasting goroutine called. What the blamed
