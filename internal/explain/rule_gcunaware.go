@@ -88,11 +88,12 @@ func (c *Case) liveFits() bool { return c.live.bytes+c.nonHeap() <= c.bound*80/1
 // what was free again while the goal was still far away, so that it was kept.
 func (c *Case) spare() sample.Bytes { return c.waste() + c.own.Row(sample.RowIdle) }
 
-// rising: every reading of the live heap was above the one before, most of it came while
+// rising: the live heap never came back, whatever a buffer that is copied adds and frees, most of it came while
 // it was watched, and it had not slowed down at the end.
 func (c *Case) rising() bool {
 	r := c.rise
-	return r.mono && r.n >= int(fewestReadings.v()) && r.grown > r.last/2 && r.late > 0.5
+	up := r.mono || r.returns == 0 && r.fall < fellBack.v()
+	return up && r.n >= int(fewestReadings.v()) && r.grown > r.last/2 && r.late > 0.5
 }
 
 // gcUnawareFound blames the setting. Where a mark tells whose garbage it was, that
