@@ -22,8 +22,9 @@ var needed = strings.Fields(`
 	waitReasonStrings firstmoduledata ticks blockprofilerate mutexprofilerate debug iscgo
 `)
 
-// matrix is every minor version of Go, linked each way.
-var matrix = []probe{
+// matrix is every minor version of Go, and in make matrix each way of linking it. Of every
+// release its first or its second way is read in make test, too.
+var matrix = hwtest.Matrix([]probe{
 	{toolchain: "go1.20.14"}, {toolchain: "go1.20.14", flags: "-buildmode=pie"},
 	{toolchain: "go1.21.13"}, {toolchain: "go1.21.13", flags: "-buildmode=pie"},
 	{toolchain: "go1.22.12"}, {toolchain: "go1.22.12", flags: "-buildmode=pie"},
@@ -46,7 +47,7 @@ var matrix = []probe{
 
 	{toolchain: "go1.22.0"}, {toolchain: "go1.24.0"}, {toolchain: "go1.26.0"}, {toolchain: "go1.27.0"},
 	{toolchain: "go1.24.3"}, {toolchain: "go1.24.8", flags: "-buildmode=pie"}, // in no table
-}
+}, 3, 4, 7, 8, 11, 12, 15, 19)
 
 func TestVariablesOfStrippedProgramsAreThoseOfTheirSymbols(t *testing.T) {
 	for _, p := range matrix {

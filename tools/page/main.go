@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	files, err := bundle(".")
+	files, err := bundle(ui)
 	for _, f := range files {
 		if err == nil {
 			err = os.WriteFile(f.name, f.text, 0o644)
@@ -26,6 +26,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// ui is the folder of the sources, from tools and from the module's root.
+const ui = "../internal/web/ui"
 
 // output is one file of the bundle.
 type output struct {
