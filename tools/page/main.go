@@ -1,8 +1,8 @@
-// Command build bundles the page: it writes internal/web/assets/page.js and
+// Command page bundles the page: it writes internal/web/assets/page.js and
 // page.css from the TypeScript in internal/web/ui and the libraries in its vendor
-// folder. It needs neither node nor network. Run it in internal/web/ui:
+// folder. It needs neither node nor network:
 //
-//	go run ./build
+//	go run -C tools ./page
 package main
 
 import (
