@@ -159,10 +159,11 @@ func withoutSections(t testing.TB, exe string) string {
 
 // The signatures of another patch of the same minor version find the same.
 func TestSignaturesOfAnotherPatchFindTheSameVariables(t *testing.T) {
-	for _, c := range []struct {
+	type another struct {
 		p            probe
 		minor, patch int // whose signatures
-	}{
+	}
+	for _, c := range hwtest.Matrix([]another{
 		{probe{toolchain: "go1.20.14"}, 20, 0},
 		{probe{toolchain: "go1.22.0"}, 22, 12},
 		{probe{toolchain: "go1.22.12"}, 22, 0},
@@ -172,7 +173,7 @@ func TestSignaturesOfAnotherPatchFindTheSameVariables(t *testing.T) {
 		{probe{toolchain: "go1.26.0"}, 26, 8},
 		{probe{toolchain: "go1.26.8"}, 26, 0},
 		{probe{toolchain: "go1.27.0"}, 27, 2},
-	} {
+	}, 2, 4, 5, 7) { // by releases that other tests build with
 		t.Run(c.p.String(), func(t *testing.T) {
 			want := open(t, c.p.build(t))
 			b := electAgain(t, want, c.minor, c.patch)
