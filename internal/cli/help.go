@@ -18,6 +18,7 @@ var tasks = []cobra.Group{
 	{ID: "record", Title: "Record:"},
 	{ID: "understand", Title: "Understand:"},
 	{ID: "fix", Title: "Fix:"},
+	{ID: "fleet", Title: "Many machines:"},
 	{ID: "manage", Title: "Manage:"},
 }
 

@@ -176,3 +176,33 @@ func (t *Table) Count(b []byte) (n int, err error) {
 	err = each(b, t.row, func(reflect.Value) error { n++; return nil })
 	return n, err
 }
+
+// Each calls do with every row of b, its columns by name. What is absent is nil.
+func (t *Table) Each(b []byte, do func(map[string]any) error) error {
+	return each(b, t.row, func(v reflect.Value) error {
+		row := map[string]any{}
+		for i, c := range t.cols {
+			row[c.name] = plain(v.Field(i).Interface())
+		}
+		return do(row)
+	})
+}
+
+// plain is a value as JSON has it.
+func plain(v any) any {
+	switch v := v.(type) {
+	case ID:
+		return v.String()
+	case sample.Opt[uint32]:
+		if !v.OK {
+			return nil
+		}
+		return v.V
+	case sample.Opt[uint64]:
+		if !v.OK {
+			return nil
+		}
+		return v.V
+	}
+	return v
+}
