@@ -280,12 +280,14 @@ func identify(p sample.Program, env map[string]string, in container.Container, u
 	return who
 }
 
-// end explains a watch that is over, and keeps the recording of an incident; ctx has ended
-// where the program runs on.
-func (a *agent) end(ctx context.Context, l *life) {
+// end explains a watch that is over, and keeps the recording of an incident. Of a program
+// that runs on, where the agent ends, nothing is explained.
+func (a *agent) end(l *life) {
 	l.rows.Close()
-	if ctx.Err() != nil {
-		_ = l.tape.writer.Close()
+	select {
+	case <-l.source.Done():
+	default:
+		_ = l.tape.writer.Close() // and removed
 		a.drop(l)
 		return
 	}

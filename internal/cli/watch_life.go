@@ -174,7 +174,7 @@ func (l *life) live(ctx context.Context) {
 		l.status.say("detached from %s; it keeps running", l.what)
 	}
 	if l.agent != nil {
-		l.agent.end(ctx, l)
+		l.agent.end(l)
 		return
 	}
 	a := l.tape.conclude(l.streams)
