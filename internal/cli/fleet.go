@@ -34,7 +34,14 @@ most, and which kills there were, by cause.`,
 			return usagef("highwater fleet top, highwater fleet incidents or highwater fleet init", "fleet needs a question")
 		},
 	}
-	c.AddCommand(fleetTopCommand(s), fleetIncidentsCommand(s), fleetInitCommand(s))
+	c.AddGroup(&cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "set-up", Title: "Set up:"})
+	for _, one := range []*cobra.Command{fleetTopCommand(s), fleetIncidentsCommand(s)} {
+		one.GroupID = "ask"
+		c.AddCommand(one)
+	}
+	init := fleetInitCommand(s)
+	init.GroupID = "set-up"
+	c.AddCommand(init)
 	return c
 }
 

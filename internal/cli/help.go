@@ -103,7 +103,7 @@ func usageOf(c *cobra.Command, width int) string {
 	}
 	part("Flags:", c.LocalFlags().FlagUsagesWrapped(width))
 	if c.HasSubCommands() {
-		b.WriteString("highwater COMMAND --help says more of a command.\n")
+		b.WriteString(c.CommandPath() + " COMMAND --help says more of a command.\n")
 	}
 	b.WriteString("More: " + pageOf(c) + "\n")
 	return b.String()
