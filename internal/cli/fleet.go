@@ -35,7 +35,7 @@ most, and which kills there were, by cause.`,
 		},
 	}
 	c.AddGroup(&cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "set-up", Title: "Set up:"})
-	for _, one := range []*cobra.Command{fleetTopCommand(s), fleetIncidentsCommand(s)} {
+	for _, one := range []*cobra.Command{fleetTopCommand(s), fleetIncidentsCommand(s), fleetDiffCommand(s)} {
 		one.GroupID = "ask"
 		c.AddCommand(one)
 	}
