@@ -267,7 +267,7 @@ func printCauses(s *streams, since string, list []fleet.Cause) error {
 				status = "known since " + c.Since
 			}
 		}
-		visible.Fprintf(s.out, "%s  %s  %s, %s in %s, last %s\n", c.Service, orWord(c.Fingerprint, c.Class), status, counted(c.Count, "incident", "incidents"), counted(uint64(c.Pods), "pod", "pods"), c.At.Local().Format("2006-01-02 15:04:05"))
+		visible.Fprintf(s.out, "%s  %s  %s, %s in %s, last %s\n", c.Service, orWord(shortCause(c.Fingerprint, list), c.Class), status, counted(c.Count, "incident", "incidents"), counted(uint64(c.Pods), "pod", "pods"), c.At.Local().Format("2006-01-02 15:04:05"))
 		visible.Fprintf(s.out, "  %s\n", c.Sentence)
 		if c.Cause != "" && c.Cause != c.Sentence {
 			visible.Fprintf(s.out, "  %s\n", c.Cause)
@@ -275,6 +275,20 @@ func printCauses(s *streams, since string, list []fleet.Cause) error {
 		visible.Fprintf(s.out, "  highwater explain %s\n", c.Newest[:12])
 	}
 	return nil
+}
+
+// shortCause is a fingerprint as answers show it, or more of it where another begins so.
+func shortCause(fingerprint string, all []fleet.Cause) string {
+	const shown = len("hw-") + 6
+	if len(fingerprint) <= shown {
+		return fingerprint
+	}
+	for _, other := range all {
+		if other.Fingerprint != fingerprint && strings.HasPrefix(other.Fingerprint, fingerprint[:shown]) {
+			return fingerprint
+		}
+	}
+	return fingerprint[:shown]
 }
 
 func orWord(a, b string) string {

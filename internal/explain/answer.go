@@ -169,6 +169,7 @@ type Verdict struct {
 	Reasons     []string   `json:"reasons"`        // of the confidence
 	Sure        string     `json:"sure"`           // the confidence in a line: the level, one reason, what would raise it
 	Fingerprint string     `json:"fingerprint"`    // "" where there is no cause to name
+	Cause       string     `json:"cause"`          // the whole fingerprint, for who has very many of them
 	Seen        int        `json:"seen"`           // how many earlier recordings have the fingerprint
 	Note        *Note      `json:"note,omitempty"` // what somebody said of the cause; set by whoever keeps notes
 	Culprit     *Culprit   `json:"culprit"`
