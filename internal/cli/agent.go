@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -32,6 +34,7 @@ type agentFlags struct {
 	node, spool, recordings string
 	spoolSize               string
 	heapProfile             string
+	metrics                 string
 	atMost                  int
 	runFor                  time.Duration
 	print                   bool
@@ -82,6 +85,7 @@ HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
 	flags.StringVar(&f.spoolSize, "spool-size", defaultSpool, "use at most this `size` of disk for them; old figures are dropped then, incidents never")
 	flags.StringVar(&f.recordings, "recordings", filepath.Join(agentHome, "recordings"), "`directory` of the recordings of incidents")
 	flags.StringVar(&f.heapProfile, "heap-profile", "marked", "enable heap profiles in programs without one: `off`, marked or on")
+	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at this `address`, as 127.0.0.1:9645 (default: nowhere)")
 	flags.IntVar(&f.atMost, "at-most", 200, "maximum `number` of programs to watch, the largest first")
 	flags.DurationVar(&f.runFor, "for", 0, "end after this time; the programs keep running")
 	flags.BoolVar(&f.print, "print", false, "print every row as JSON, and send none")
@@ -122,7 +126,7 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 		return err
 	}
 	status := newStatus(s.err)
-	put := a.printRows
+	put, stats := a.printRows, func() fleet.SpoolStats { return fleet.SpoolStats{} }
 	if !f.print {
 		store, err := f.open()
 		if err != nil {
@@ -134,7 +138,7 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 			return &exitError{code: exitFailed, err: err, hint: "--spool names another directory"}
 		}
 		defer spool.Close()
-		put = spool.Put
+		put, stats = spool.Put, spool.Stats
 		ended := a.send(ctx, store, spool, status)
 		defer ended()
 	}
@@ -142,6 +146,13 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 		return &exitError{code: exitFailed, err: fmt.Errorf("keep recordings of incidents: %w", err), hint: "--recordings names another directory"}
 	}
 	a.collector = fleet.NewCollector(a.node(), put, func(err error) { status.say("highwater: rows were lost: %v", err) })
+	if f.metrics != "" {
+		end, err := a.serve(f.metrics, stats)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	follow := newFollower(w, s)
 	defer follow.faults.close()
 	follow.agent, follow.dir = a, f.recordings
@@ -153,6 +164,25 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 	a.collector.Flush()
 	return err
 }
+
+// serve answers with metrics until end is called.
+func (a *agent) serve(address string, stats func() fleet.SpoolStats) (end func(), err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, usagef("--metrics 127.0.0.1:9645", "serve metrics: %w", err)
+	}
+	handler := http.NewServeMux()
+	handler.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_ = a.collector.Metrics(w, stats(), func() float64 { return float64(time.Now().UnixMilli()) / 1000 }) // who asked has gone
+	})
+	server := &http.Server{Handler: handler, ReadTimeout: answerWait, WriteTimeout: answerWait, IdleTimeout: answerWait, MaxHeaderBytes: 16 << 10}
+	go func() { _ = server.Serve(l) }() // until it is closed
+	return func() { _ = server.Close() }, nil
+}
+
+// answerWait is how long an answer with metrics may take.
+const answerWait = 10 * time.Second
 
 // lastSend is how long an agent that ends tries to send what is left. The rest stays in
 // the spool for the next one.

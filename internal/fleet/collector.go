@@ -43,16 +43,18 @@ type Collector struct {
 	put  func(*Table, []byte) error
 	tell func(error)
 
-	mu      sync.Mutex
-	waiting map[*Table][]byte
-	flushed time.Time
-	known   map[ID]bool
+	mu        sync.Mutex
+	waiting   map[*Table][]byte
+	flushed   time.Time
+	known     map[ID]bool
+	latest    map[ID]gauge // by process that runs
+	incidents map[string]uint64
 }
 
 // NewCollector gathers for put, a spool's. tell is told where rows could not be kept.
 func NewCollector(node Node, put func(*Table, []byte) error, tell func(error)) *Collector {
 	node.Tenant, node.Name = cut(node.Tenant), cut(node.Name)
-	return &Collector{node: node, put: put, tell: tell, waiting: map[*Table][]byte{}, known: map[ID]bool{}}
+	return &Collector{node: node, put: put, tell: tell, waiting: map[*Table][]byte{}, known: map[ID]bool{}, latest: map[ID]gauge{}, incidents: map[string]uint64{}}
 }
 
 // cut is a name that is not too long.
@@ -117,6 +119,9 @@ func (c *Collector) Incident(in Incident, who Identity) Incident {
 	in.Service, in.Version = who.service(), cut(who.Version)
 	in.Namespace, in.Pod, in.Container = cut(who.Namespace), cut(who.Pod), cut(who.Container)
 	in.Incident = IncidentID(in.Process, in.Kind, in.At)
+	c.mu.Lock()
+	c.incidents[in.Kind]++
+	c.mu.Unlock()
 	add(c, Incidents, in)
 	c.Flush()
 	return in
@@ -233,12 +238,25 @@ func (l *Life) addPoint(o *observed, p *sample.Point, one sample.Process) {
 		}
 	}
 	o.most = 0
+	l.now(o.row, &row)
 	add(l.Collector, Points, row)
+}
+
+// now is the last that is known of a process, nil: it is gone, or not watched any more.
+func (c *Collector) now(p Process, point *Point) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if point == nil {
+		delete(c.latest, p.Process)
+		return
+	}
+	c.latest[p.Process] = gauge{labelsOf(p), *point}
 }
 
 // end is the last of a process.
 func (l *Life) end(key sample.ProcessKey, at time.Time) {
 	o := l.processes[key]
+	l.now(o.row, nil)
 	delete(l.processes, key)
 	l.hour(o, at)
 	o.row.Ended, o.row.Written = sample.Some(seconds(at)), time.Now()
@@ -299,6 +317,7 @@ func (l *Life) Flush() error { return nil }
 // Close sends what the watch has seen. Processes that run on have no end.
 func (l *Life) Close() {
 	for _, o := range l.processes {
+		l.now(o.row, nil)
 		l.hour(o, time.Now())
 	}
 	l.Collector.Flush()

@@ -19,7 +19,7 @@ func IncidentOf(a *explain.Answer) (in Incident, ok bool) {
 	if !ok {
 		return in, false
 	}
-	in = Incident{Kind: kind, Class: string(a.Verdict.Class), Confidence: string(a.Verdict.Confidence), Fingerprint: a.Verdict.Cause,
+	in = Incident{Kind: kind, Class: string(a.Verdict.Class), Confidence: string(a.Verdict.Confidence), Fingerprint: a.Verdict.Full,
 		Sentence: a.Outcome.Sentence, Cause: a.Verdict.Sentence, Limit: amount(a.Outcome.LimitBytes), Peak: amount(a.Outcome.PeakBytes), Ledger: ledger(a.Ledger)}
 	if at, err := time.Parse(time.RFC3339Nano, a.Outcome.At); err == nil {
 		in.At = at
