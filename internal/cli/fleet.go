@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"strconv"
@@ -220,17 +221,20 @@ func printTop(s *streams, since string, f *fleet.Fleet) error {
 		visible.Fprintf(s.out, "no line grew\n")
 		return nil
 	}
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprint(w, "SERVICE\tGROWTH\tIN A PROCESS\tSINCE\tPROCESSES\tKILLS\tLINE\n")
+	var cells, table strings.Builder
+	fmt.Fprintf(&cells, "SERVICE\tGROWTH\tIN A PROCESS\tSINCE\tPROCESSES\tKILLS\tLINE\n")
 	for _, g := range f.Lines {
-		fmt.Fprintf(w, "%s\t%s\t%s to %s\t%s\t%d\t%d\t%s\n", visible.Text(g.Service), units.Delta(int64(g.Bytes())), units.Size(int64(g.From)), units.Size(int64(g.To)),
+		fmt.Fprintf(&cells, "%s\t%s\t%s to %s\t%s\t%d\t%d\t%s\n", visible.Text(g.Service), units.Delta(int64(g.Bytes())), units.Size(int64(g.From)), units.Size(int64(g.To)),
 			visible.Text(orDash(g.Since)), g.Pods, g.Kills, visible.Text(lineOf(g)))
+	}
+	w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
+	if _, err := io.WriteString(w, cells.String()); err != nil {
+		return err
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for line := range strings.Lines(b.String()) {
+	for line := range strings.Lines(table.String()) {
 		visible.Fprintf(s.out, "%s\n", strings.TrimRight(line, " \n"))
 	}
 	return nil
