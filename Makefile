@@ -10,7 +10,7 @@ export GO
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: check gates build demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
+.PHONY: check gates matrix bench-compare build demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -28,14 +28,20 @@ demo-leak: build
 check: vet
 	./.ci/check
 
-# Static checks by staticcheck, errcheck and go mod tidy, as tools/go.mod pins them. The
-# first time they need the module proxy, so make test does without them.
+# Static checks by staticcheck, errcheck, errorlint, govulncheck and go mod tidy, as
+# tools/go.mod pins them, and generated files compared with their sources. The first time
+# they need the module proxy, so make test does without them.
 gates: vet
 	./.ci/gates
 
 # Everything, from a bare clone. As root, Debian packages that the tests need
 # are installed; elsewhere the tests that lack something say so.
 test: setup lint test-go
+
+# What make test leaves out: every release of Go, every way of linking, all guest machines.
+# CI runs it where a change touches what it tests (.ci/run).
+matrix:
+	./.ci/matrix
 
 setup:
 	./.ci/setup $(PACKAGES)
@@ -54,6 +60,14 @@ test-go:
 
 bench: build
 	$(GO) run ./internal/bench -o docs/benchmarks.md
+
+# The Go benchmarks of this tree beside those of another commit, a release for example,
+# by benchstat: make bench-compare AGAINST=v0.3.0 PACKAGES_BENCHED=./internal/recording
+AGAINST ?=
+PACKAGES_BENCHED ?= ./internal/...
+COUNT ?= 6
+bench-compare:
+	./.ci/bench-compare "$(AGAINST)" $(COUNT) $(PACKAGES_BENCHED)
 
 # The five cases, faulty and repaired, each run three times: what highwater answers
 # against what is true. About 30 minutes.

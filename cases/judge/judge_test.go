@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/highwater-go/highwater/cases/internal/need"
@@ -24,7 +25,12 @@ func TestEveryFaultIsNamedAndNoRepairedProgramIs(t *testing.T) {
 		need.Permission(t, os.ErrPermission)
 	}
 	b := newBench(t)
-	var wrong []string
+	var wrong falseAnswers
+	t.Cleanup(func() { // when all were asked, two at a time on a machine of two processors
+		if t.Failed() {
+			t.Errorf("%d answers were false:\n%s", len(wrong.list), strings.Join(wrong.list, "\n"))
+		}
+	})
 	for _, name := range truthfile.Cases() {
 		list, err := b.prepare(t.Context(), name)
 		if err != nil {
@@ -32,6 +38,7 @@ func TestEveryFaultIsNamedAndNoRepairedProgramIs(t *testing.T) {
 		}
 		for _, q := range short(list) {
 			t.Run(name+" "+q.name(), func(t *testing.T) {
+				t.Parallel()
 				j := ask(t, b, q)
 				for again := 0; again < 2 && (j.verdict() == "undecided" || j.verdict() == "another outcome"); again++ {
 					t.Logf("%s, %s: %s", j.verdict(), j.given(), j.Verdict.Sentence)
@@ -42,15 +49,26 @@ func TestEveryFaultIsNamedAndNoRepairedProgramIs(t *testing.T) {
 					return
 				}
 				why := fmt.Sprintf("%s, %s: %s: expected %s, given %s (%s)\n%s", name, q.name(), j.verdict(), j.expected(), j.given(), j.Verdict.Confidence, j.text)
-				if wrong = append(wrong, why); j.Verdict.Confidence == "high" || len(wrong) > 2 {
+				if n := wrong.add(why); j.Verdict.Confidence == "high" || n > 2 {
 					t.Error(why)
 				}
 			})
 		}
 	}
-	if t.Failed() {
-		t.Errorf("%d answers were false:\n%s", len(wrong), strings.Join(wrong, "\n"))
-	}
+}
+
+// falseAnswers are those that were not right, from tests that run at the same time.
+type falseAnswers struct {
+	sync.Mutex
+	list []string
+}
+
+// add gives how many there are with this one.
+func (f *falseAnswers) add(why string) int {
+	f.Lock()
+	defer f.Unlock()
+	f.list = append(f.list, why)
+	return len(f.list)
 }
 
 // newBench builds highwater and chdirs to the folder of the cases.

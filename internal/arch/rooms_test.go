@@ -44,7 +44,6 @@ var keepers = map[string][]string{
 	"github.com/prometheus/common":  {"pull"},
 	"github.com/google/pprof":       {"report", "cli", "pull", "heapdiff"},
 	"github.com/klauspost/compress": {"recording", "report", "fleet"},
-	"github.com/evanw/esbuild":      {"web"}, // its command ui/build alone
 
 	"kernel.org/pub/linux/libs/security/libcap": {"watch"},
 }

@@ -29,6 +29,7 @@ func secretForms(t *testing.T) (words []string) {
 }
 
 func TestNoSecretOfACommandLineIsInARecordingOrItsPage(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	forms := secretForms(t)
 	quoted, err := os.ReadFile("../procfs/testdata/shell-secrets.txt")

@@ -42,6 +42,7 @@ type nativeAnswer struct {
 }
 
 func TestNativeMemoryHasItsLineAtAKill(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Cgroup, samplesFaults)
 	program := hwtest.Build(t, "../watch/testdata/resident", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")

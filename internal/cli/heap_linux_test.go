@@ -109,6 +109,7 @@ func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
 }
 
 func TestHowManyStringsAreCopiesIsSaid(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
 	path := hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "copies"), hwtest.BuildOptions{Strip: true})
 	p := hwtest.StartPiped(t, exec.Command(path))

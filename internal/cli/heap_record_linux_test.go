@@ -60,6 +60,7 @@ func gaps(t *testing.T, path string) (all []sample.Gap) {
 }
 
 func TestTheHeapOfAKilledProgramSaysWhoHeldIt(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	for _, c := range []struct {
 		name, kind, holder, allocated string
@@ -71,6 +72,7 @@ func TestTheHeapOfAKilledProgramSaysWhoHeldIt(t *testing.T) {
 		{"go1.20", "map", "main.sessions[].body", "main.newSession", hwtest.BuildOptions{Toolchain: "go1.20.14"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := watch(t, "--limit", "64MiB", "--heap", "kill", "--", hoard(t, c.build), c.kind, "500")
 			all := captures(t, s.recording)
 			if len(all) != 1 || all[0].Reason != sample.HeapKill {
@@ -223,6 +225,7 @@ func (h *hoarder) end() {
 }
 
 func TestWhatAProgramHoldsIsCapturedEverySecondAndCompared(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	h := startHoarder(t, "map")
 	h.add(2000)

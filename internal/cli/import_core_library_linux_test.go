@@ -50,6 +50,7 @@ func (o *obedient) crash(t *testing.T) string {
 // What the kernel leaves out of a plugin comes from its file, and its allocations have
 // the names that the program gives them.
 func TestAPluginInACoreIsNamed(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, kernelWritesCores)
 	const dir = "../gomem/testdata/plugins"
 	exe := hwtest.Build(t, dir, hwtest.BuildOptions{CGO: true})
@@ -106,6 +107,7 @@ func TestAPluginInACoreIsNamed(t *testing.T) {
 }
 
 func TestACoreOfAProgramInCWithAGoLibraryIsImported(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, kernelWritesCores)
 	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
 	o := startObedient(t, exec.Command(hwtest.LibraryHost(t), library))

@@ -117,6 +117,7 @@ func openBinary(t *testing.T, exe string) *gobin.Binary {
 
 // A process that stands still, read live and from the core that gcore makes of it.
 func TestACoreIsReadAsTheProcessThatItIsOf(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
 	exe, dir := hwtest.Build(t, "testdata/profiled", hwtest.BuildOptions{PIE: true}), t.TempDir()
 	cmd := waiting(t, exe, dir)

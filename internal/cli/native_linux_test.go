@@ -29,6 +29,7 @@ func part(a explain.Answer, row, name string) sample.Bytes {
 // Eight threads, one after the other, fill 50 MB and free all but one of sixteen blocks. In arenas of
 // their own they need 400 MB, in one 70.
 func TestFragmentationIsToldAndItsFixProved(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	s := watch(t, "--keep-args", "--limit", "256MiB", "--", testprog(t, "cgofrag"), "-threads", "8", "-blocks", "50000", "-for", "2s")
 	a := s.answer(t, "")
@@ -50,6 +51,7 @@ func TestFragmentationIsToldAndItsFixProved(t *testing.T) {
 }
 
 func TestOneBlockOfSixteenKeptIsNoLeak(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	a := watch(t, "--limit", "512MiB", "--", testprog(t, "cgofrag"), "-for", "2s").answer(t, "")
 	closes(t, a)
@@ -61,6 +63,7 @@ func TestOneBlockOfSixteenKeptIsNoLeak(t *testing.T) {
 }
 
 func TestALeakOfCNamesTheSizeOfItsBlocks(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	a := watch(t, "--limit", "128MiB", "--", testprog(t, "cgoleak"), "-piece", "20000").answer(t, "")
 	named := func(w explain.Why) bool { return strings.Contains(w.Text, "blocks of 20,016 bytes") }
@@ -70,6 +73,7 @@ func TestALeakOfCNamesTheSizeOfItsBlocks(t *testing.T) {
 }
 
 func TestThreadsOfLockedGoroutinesAreNamedWithTheirLine(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	program := testprog(t, "lockedthreads")
 	a := watch(t, "--limit", "512MiB", "--", program, "-for", "4s").answer(t, "")
@@ -84,6 +88,7 @@ func TestThreadsOfLockedGoroutinesAreNamedWithTheirLine(t *testing.T) {
 }
 
 func TestACoreTellsFragmentationToo(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
 	dir := t.TempDir()
 	cmd := exec.Command(testprog(t, "cgofrag"))
@@ -110,6 +115,7 @@ func TestACoreTellsFragmentationToo(t *testing.T) {
 }
 
 func TestFragmentationOfAProgramInCIsTold(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace, hwtest.Program("gcc"))
 	program := filepath.Join(t.TempDir(), "frag")
 	if out, err := exec.Command("gcc", "-O1", "-fno-builtin", "-o", program, "testdata/native/frag.c").CombinedOutput(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 // One of two programs is killed; each is asked for.
 func TestEachOfSeveralProcessesCanBeAskedFor(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	s := watch(t, "--limit", "256MiB", "--", "sh", "-c", testprog(t, "steady")+" -live 24MiB -for 20s & "+testprog(t, "leak")+"; kill $!; wait")
 	whole := s.answer(t, "")

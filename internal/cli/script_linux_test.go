@@ -49,6 +49,7 @@ func TestPromises(t *testing.T) {
 	}
 	for _, script := range scripts {
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
+			t.Parallel()
 			hwtest.Need(t, needsOf(t, script)...)
 			testscript.Run(t, testscript.Params{
 				Files:               []string{script},

@@ -119,6 +119,7 @@ func TestProgramsOfKnownMemoryGetTheirVerdict(t *testing.T) {
 		{"steady", nil, explain.Healthy, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			program := testprog(t, c.name)
 			s := watch(t, append([]string{"--limit", fmt.Sprint(uint64(limit)), "--", program}, c.args...)...)
 			a := s.answer(t, "")

@@ -58,7 +58,7 @@ var probes = []probe{
 
 // eachProbe runs the test for every build that this machine can make.
 func eachProbe(t *testing.T, test func(t *testing.T, exe string, b *Binary)) {
-	for _, p := range probes {
+	for _, p := range hwtest.Matrix(probes, 3, 6, 11, 13) { // go1.22 PIE, go1.24 PIE, without DWARF, linked by C's linker
 		t.Run(p.String(), func(t *testing.T) {
 			exe := p.build(t)
 			test(t, exe, open(t, exe))

@@ -22,8 +22,9 @@ var needed = strings.Fields(`
 	waitReasonStrings firstmoduledata ticks blockprofilerate mutexprofilerate debug iscgo
 `)
 
-// matrix is every minor version of Go, linked each way.
-var matrix = []probe{
+// matrix is every minor version of Go, and in make matrix each way of linking it. Of every
+// release its first or its second way is read in make test, too.
+var matrix = hwtest.Matrix([]probe{
 	{toolchain: "go1.20.14"}, {toolchain: "go1.20.14", flags: "-buildmode=pie"},
 	{toolchain: "go1.21.13"}, {toolchain: "go1.21.13", flags: "-buildmode=pie"},
 	{toolchain: "go1.22.12"}, {toolchain: "go1.22.12", flags: "-buildmode=pie"},
@@ -46,7 +47,7 @@ var matrix = []probe{
 
 	{toolchain: "go1.22.0"}, {toolchain: "go1.24.0"}, {toolchain: "go1.26.0"}, {toolchain: "go1.27.0"},
 	{toolchain: "go1.24.3"}, {toolchain: "go1.24.8", flags: "-buildmode=pie"}, // in no table
-}
+}, 3, 4, 7, 8, 11, 12, 15, 19)
 
 func TestVariablesOfStrippedProgramsAreThoseOfTheirSymbols(t *testing.T) {
 	for _, p := range matrix {
@@ -158,10 +159,11 @@ func withoutSections(t testing.TB, exe string) string {
 
 // The signatures of another patch of the same minor version find the same.
 func TestSignaturesOfAnotherPatchFindTheSameVariables(t *testing.T) {
-	for _, c := range []struct {
+	type another struct {
 		p            probe
 		minor, patch int // whose signatures
-	}{
+	}
+	for _, c := range hwtest.Matrix([]another{
 		{probe{toolchain: "go1.20.14"}, 20, 0},
 		{probe{toolchain: "go1.22.0"}, 22, 12},
 		{probe{toolchain: "go1.22.12"}, 22, 0},
@@ -171,7 +173,7 @@ func TestSignaturesOfAnotherPatchFindTheSameVariables(t *testing.T) {
 		{probe{toolchain: "go1.26.0"}, 26, 8},
 		{probe{toolchain: "go1.26.8"}, 26, 0},
 		{probe{toolchain: "go1.27.0"}, 27, 2},
-	} {
+	}, 2, 4, 5, 7) { // by releases that other tests build with
 		t.Run(c.p.String(), func(t *testing.T) {
 			want := open(t, c.p.build(t))
 			b := electAgain(t, want, c.minor, c.patch)

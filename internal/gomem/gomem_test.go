@@ -94,20 +94,6 @@ func TestNeighboursAreGatheredInOneRead(t *testing.T) {
 	}
 }
 
-func TestStacksAreSummedByCreatorAndByFrame(t *testing.T) {
-	groups := []sample.GoroutineGroup{
-		{Creator: 1, Count: 3, StackBytes: 6144, Stack: []uint64{10, 11}, Frames: []sample.Bytes{100, 50}},
-		{Creator: 1, Count: 1, StackBytes: 2048, Stack: []uint64{11}, Frames: []sample.Bytes{50}},
-		{Creator: 2, Count: 1, StackBytes: 32768},
-	}
-	if got, want := StacksByCreator(groups), []StackUse{{2, 1, 32768}, {1, 4, 8192}}; !slices.Equal(got, want) {
-		t.Errorf("by creator: %v", got)
-	}
-	if got, want := StacksByFrame(groups), []StackUse{{10, 3, 300}, {11, 4, 200}}; !slices.Equal(got, want) {
-		t.Errorf("by frame: %v", got)
-	}
-}
-
 // pieced counts how often it is asked for pieces.
 type pieced struct {
 	holes

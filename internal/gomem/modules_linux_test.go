@@ -37,9 +37,9 @@ func (p *target) open() {
 // read already, and compares its allocations with the program's own heap profile:
 // counts, functions, files and lines, inlined ones too.
 func TestAPluginIsNamedAsTheProgramNamesIt(t *testing.T) {
-	for _, o := range []hwtest.BuildOptions{
+	for _, o := range hwtest.Matrix([]hwtest.BuildOptions{
 		{Toolchain: "go1.20.14"}, {Toolchain: "go1.24.13"}, {Toolchain: "go1.26.8"}, {Toolchain: "go1.26.8", PIE: true}, {Toolchain: "go1.27.2"}, {Toolchain: "go1.27.2", Strip: true},
-	} {
+	}) {
 		t.Run(fmt.Sprintf("%s pie %v stripped %v", o.Toolchain, o.PIE, o.Strip), func(t *testing.T) {
 			p := launchHost(t, o)
 			if published, _ := p.seenProfile(); len(published) == 0 {

@@ -51,17 +51,25 @@ var variants = map[string]hwtest.BuildOptions{
 // newest is the build of tests that do not depend on the layout.
 var newest = build{toolchain: "go1.27.2", mode: "exe"}
 
-// builds has the layout of every version once.
+// builds are the oldest version, the first with maps by groups, the newest, and one with
+// cgo; in make matrix every version.
 func builds() (all []build) {
-	for _, v := range toolchains {
+	for _, v := range hwtest.Matrix(toolchains, slices.Index(toolchains, "go1.24.13")) {
 		all = append(all, build{toolchain: v, mode: "exe"})
 	}
 	return append(all, build{toolchain: "go1.26.8", mode: "cgo"})
 }
 
-// matrix has every version in every way of linking.
-func matrix() []build {
-	all := builds()
+// matrix has every version, each in one way of linking; in make matrix in all.
+func matrix() (all []build) {
+	modes := []build{{mode: "exe"}, {mode: "pie"}, {mode: "exe", stripped: true}, {mode: "pie", stripped: true}}
+	if !hwtest.InMatrix() {
+		for i, v := range toolchains {
+			all = append(all, build{v, modes[i%len(modes)].mode, modes[i%len(modes)].stripped})
+		}
+		return append(all, build{"go1.26.8", "cgo", false}, build{"go1.27.2", "c-shared", true})
+	}
+	all = builds()
 	for _, v := range toolchains {
 		all = append(all, build{v, "pie", false}, build{v, "exe", true}, build{v, "pie", true})
 	}

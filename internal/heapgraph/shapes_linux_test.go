@@ -15,7 +15,7 @@ import (
 )
 
 // toolchains have each way in which a heap says what its pointers are.
-var toolchains = []string{"go1.20.14", "go1.22.12", "go1.24.13", "go1.26.8", "go1.27.2"}
+var toolchains = hwtest.Matrix([]string{"go1.20.14", "go1.22.12", "go1.24.13", "go1.26.8", "go1.27.2"})
 
 // said is the program's own answer.
 type said struct{ Objects, Bytes, Retained, Shape uint64 }

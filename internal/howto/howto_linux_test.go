@@ -48,6 +48,7 @@ func TestEachHowToWorksAsItIsWritten(t *testing.T) {
 	}
 	for name, want := range howtos {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			said := followed(t, "../../docs/howto/"+name+".md", bin)
 			for _, words := range want {
 				if !strings.Contains(said, words) {

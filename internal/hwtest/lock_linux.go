@@ -1,6 +1,7 @@
 package hwtest
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +16,7 @@ func locked(path string, f func() error) error {
 	}
 	defer file.Close()
 	for {
-		if err = unix.Flock(int(file.Fd()), unix.LOCK_EX); err != unix.EINTR {
+		if err = unix.Flock(int(file.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
 			break
 		}
 	}

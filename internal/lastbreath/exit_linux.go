@@ -242,7 +242,7 @@ func (t *Tracer) regain(k *task) {
 // EPERM.
 func (t *Tracer) seizeExec(pid int) error {
 	err := t.seize(pid, traceAll)
-	for try := 0; err == unix.EPERM && try < 200; try++ {
+	for try := 0; errors.Is(err, unix.EPERM) && try < 200; try++ {
 		if try > 20 {
 			time.Sleep(500 * time.Microsecond)
 			if peek(unix.P_PID, pid) != 0 {

@@ -1,6 +1,7 @@
 package lastbreath
 
 import (
+	"errors"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -22,7 +23,7 @@ func (t *Tracer) Seize(key sample.ProcessKey, goProgram bool) error {
 		p := &proc{pid: key.PID, goProgram: goProgram, leaves: t.leaves(key.PID), tasks: map[int]*task{}}
 		err := t.attach(p, 0)
 		switch {
-		case err == unix.EPERM && t.isNewborn(key.PID):
+		case errors.Is(err, unix.EPERM) && t.isNewborn(key.PID):
 			return nil
 		case err == nil && !p.is(key):
 			t.sendAway(p)
@@ -99,7 +100,7 @@ func (t *Tracer) attach(p *proc, ending int) error {
 	if p.narrow {
 		options = traceExit
 	}
-	if err := t.seize(tid, options); err == unix.EPERM && !lives(tid) {
+	if err := t.seize(tid, options); errors.Is(err, unix.EPERM) && !lives(tid) {
 		return t.attach(p, ending) // it has ended meanwhile
 	} else if err != nil {
 		return err

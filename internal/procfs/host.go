@@ -67,26 +67,6 @@ func (w *HostWatcher) Close() {
 	}
 }
 
-// Host reads the machine's memory once.
-func Host(root string, h *sample.Host) error {
-	w, err := WatchHost(root)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	return w.Host(h)
-}
-
-// Pressure reads the machine's memory pressure once.
-func Pressure(root string, p *sample.Pressure) error {
-	w, err := WatchHost(root)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	return w.Pressure(p)
-}
-
 // parseMeminfo parses the lines "MemTotal: N kB" and "MemAvailable: N kB" (since
 // Linux 3.14) of meminfo.
 func parseMeminfo(h *sample.Host, b []byte) error {

@@ -130,7 +130,7 @@ func TestALogWithoutTheCollectorIsNone(t *testing.T) {
 // Two processes of each toolchain write into one file; each says at its end how
 // many collections it has had.
 func TestRealLogsHaveEveryCollection(t *testing.T) {
-	for _, version := range []string{"go1.20.14", "go1.22.12", "go1.24.13", "go1.26.8", "go1.27.2"} {
+	for _, version := range hwtest.Matrix([]string{"go1.20.14", "go1.22.12", "go1.24.13", "go1.26.8", "go1.27.2"}) {
 		t.Run(version, func(t *testing.T) {
 			program := hwtest.Build(t, "testdata/collects", hwtest.BuildOptions{Toolchain: version})
 			path := filepath.Join(t.TempDir(), "log")

@@ -87,7 +87,7 @@ func (db *database) query(each func(row []driver.Value) error, sql string, args 
 		if row == nil || err != nil {
 			return err
 		}
-		if err := each(row); err == errStop {
+		if err := each(row); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -113,7 +113,7 @@ func (db *database) open(sql string, args ...driver.Value) (*cursor, error) {
 
 // next is the next row, valid until the call after; nil at the end.
 func (c *cursor) next() ([]driver.Value, error) {
-	if err := c.rows.Next(c.row); err == io.EOF {
+	if err := c.rows.Next(c.row); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err

@@ -44,20 +44,8 @@ func First(v []float64) int {
 	return slices.IndexFunc(v, func(x float64) bool { return !math.IsNaN(x) })
 }
 
-// Percentiles are the values below which the shares (0 to 1) of what was seen
-// lie, interpolated between neighbours (type 7 of Hyndman and Fan, 1996); NaN if
-// nothing was seen.
-func Percentiles(v []float64, shares ...float64) []float64 {
-	seen := slices.DeleteFunc(slices.Clone(v), math.IsNaN)
-	slices.Sort(seen)
-	out := make([]float64, len(shares))
-	for i, p := range shares {
-		out[i] = quantile(seen, p)
-	}
-	return out
-}
-
-// quantile of sorted values.
+// quantile of sorted values is interpolated between neighbours (type 7 of Hyndman and Fan,
+// 1996); NaN of none.
 func quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

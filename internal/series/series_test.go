@@ -26,23 +26,6 @@ func TestIndicesPassOverWhatWasNotSeen(t *testing.T) {
 	}
 }
 
-func TestPercentilesInterpolate(t *testing.T) {
-	v := []float64{40, nan, 10, 30, 20}
-	before := slices.Clone(v)
-	got := Percentiles(v, 0, 0.5, 0.95, 1, 2)
-	for i, want := range []float64{10, 25, 38.5, 40, 40} {
-		if math.Abs(got[i]-want) > 1e-9 {
-			t.Errorf("percentile %d: %v, want %v", i, got[i], want)
-		}
-	}
-	if v[0] != before[0] || v[4] != before[4] {
-		t.Error("the column was sorted in place")
-	}
-	if got := Percentiles(nil, 0.5); !math.IsNaN(got[0]) {
-		t.Errorf("median of nothing: %v", got)
-	}
-}
-
 func TestResamplingKeepsEveryPeak(t *testing.T) {
 	at := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}
 	v := []float64{5, 9, 1, nan, nan, nan, 2, 3, 7}
@@ -160,18 +143,6 @@ func TestWavesAreRisesAndFalls(t *testing.T) {
 	}
 }
 
-func TestABurstComesBackAndALeakDoesNot(t *testing.T) {
-	at, burst := line(1000, func(x float64) float64 { return 10 + 50*math.Abs(math.Sin(x/3)) })
-	_, leak := line(1000, func(x float64) float64 { return 10 + 1.5*x + 50*math.Abs(math.Sin(x/3)) })
-	b, l := ComesBack(at, burst, 20, 0.1), ComesBack(at, leak, 20, 0.1)
-	if b.Waves < 8 || b.Back != b.Waves || b.Floor.Low > 0 || b.Floor.High < 0 {
-		t.Errorf("burst: %+v", b)
-	}
-	if l.Waves < 5 || l.Back != 0 || l.Floor.Low <= 0 {
-		t.Errorf("leak: %+v", l)
-	}
-}
-
 func BenchmarkLineOfAnHour(b *testing.B) {
 	at, v := line(36000, func(x float64) float64 { return x + math.Sin(x) })
 	b.ReportAllocs()
@@ -184,5 +155,17 @@ func TestTimesThatDoNotAscendAreTakenToTheNearestStep(t *testing.T) {
 	b := Resample([]float64{10, -1e300, 1e300, 20}, []float64{1, 2, 3, 4}, 2)
 	if b.Min[0] != 1 || b.Max[0] != 2 || b.Max[1] != 4 || b.Min[1] != 3 {
 		t.Errorf("%+v", b)
+	}
+}
+
+func TestQuantilesAreInterpolated(t *testing.T) {
+	v := []float64{1, 2, 4}
+	for share, want := range map[float64]float64{0: 1, 0.25: 1.5, 0.5: 2, 0.75: 3, 1: 4, 2: 4} {
+		if got := quantile(v, share); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v of %v is %v, want %v", share, v, got, want)
+		}
+	}
+	if got := quantile(nil, 0.5); !math.IsNaN(got) {
+		t.Errorf("of nothing: %v", got)
 	}
 }

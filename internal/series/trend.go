@@ -135,36 +135,3 @@ func Waves(v []float64, rise float64) []Wave {
 	}
 	return waves
 }
-
-// Return is how a column stood after its peaks.
-type Return struct {
-	// Waves of the column that have ended, and how many of them came back: After
-	// is at most Before plus tolerance times the wave's height.
-	Waves, Back int
-	// Floor is the line through the troughs after the waves: what does not come
-	// back, however high the waves are.
-	Floor Trend
-}
-
-// ComesBack looks whether a column returns after its peaks: a working memory does,
-// a leak under the same load does not. Waves lower than rise do not count; a
-// tolerance of 0.1 leaves a tenth of a wave.
-func ComesBack(at, v []float64, rise, tolerance float64) Return {
-	var r Return
-	var troughs, times []float64
-	for _, w := range Waves(v, rise) {
-		if w.After == None {
-			continue
-		}
-		if r.Waves == 0 {
-			troughs, times = append(troughs, v[w.Before]), append(times, at[w.Before])
-		}
-		troughs, times = append(troughs, v[w.After]), append(times, at[w.After])
-		r.Waves++
-		if v[w.After] <= v[w.Before]+tolerance*(v[w.Peak]-v[w.Before]) {
-			r.Back++
-		}
-	}
-	r.Floor = Line(times, troughs)
-	return r
-}

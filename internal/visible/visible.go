@@ -68,7 +68,7 @@ func escaped(r rune) string {
 
 // Error is an error as one line: errors that were joined are parted by semicolons.
 func Error(err error) string {
-	switch e := err.(type) {
+	switch e := any(err).(type) { // each level in its turn: errors.As would leave some out
 	case interface{ Unwrap() []error }:
 		var all, lines []string
 		for _, one := range e.Unwrap() {

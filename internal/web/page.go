@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The page's script and style, bundled by ui/build.
+// The page's script and style, bundled by tools/page.
 //
 //go:embed assets/page.js assets/page.css assets/icon.svg
 var assets embed.FS

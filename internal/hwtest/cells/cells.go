@@ -5,6 +5,7 @@ package cells
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -96,7 +97,7 @@ func (f *file) column(sql string) (list []string, err error) {
 	defer rows.Close()
 	row := make([]driver.Value, 1)
 	for {
-		if err := rows.Next(row); err == io.EOF {
+		if err := rows.Next(row); errors.Is(err, io.EOF) {
 			return list, nil
 		} else if err != nil {
 			return nil, err

@@ -1,8 +1,8 @@
-// Command build bundles the page: it writes internal/web/assets/page.js and
+// Command page bundles the page: it writes internal/web/assets/page.js and
 // page.css from the TypeScript in internal/web/ui and the libraries in its vendor
-// folder. It needs neither node nor network. Run it in internal/web/ui:
+// folder. It needs neither node nor network:
 //
-//	go run ./build
+//	go run -C tools ./page
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	files, err := bundle(".")
+	files, err := bundle(ui)
 	for _, f := range files {
 		if err == nil {
 			err = os.WriteFile(f.name, f.text, 0o644)
@@ -26,6 +26,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// ui is the folder of the sources, from tools and from the module's root.
+const ui = "../internal/web/ui"
 
 // output is one file of the bundle.
 type output struct {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheCommittedBundleIsMadeFromTheseSources(t *testing.T) {
-	files, err := bundle("..")
+	files, err := bundle("../" + ui)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,13 +21,13 @@ func TestTheCommittedBundleIsMadeFromTheseSources(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(committed, f.text) {
-			t.Errorf("%s is stale: run go run ./build in internal/web/ui", filepath.Base(f.name))
+			t.Errorf("%s is stale: run go run -C tools ./page", filepath.Base(f.name))
 		}
 	}
 }
 
 func TestTheScriptIsUnder300KB(t *testing.T) {
-	files, err := bundle("..")
+	files, err := bundle("../" + ui)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package web_test
 
 import (
 	"fmt"
@@ -14,17 +14,17 @@ import (
 // pinned by package-lock.json and installed aside, since nothing else needs node.
 func TestTheTypesOfThePageAgree(t *testing.T) {
 	dir := t.TempDir()
-	hwtest.Need(t, hwtest.Program("npm"), func() error { return install(dir) })
-	out, err := exec.Command(filepath.Join(dir, "node_modules", ".bin", "tsc"), "--noEmit", "--project", "..").CombinedOutput()
+	hwtest.Need(t, hwtest.Program("npm"), func() error { return installLocked(dir) })
+	out, err := exec.Command(filepath.Join(dir, "node_modules", ".bin", "tsc"), "--noEmit", "--project", "ui").CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// install puts the locked packages into a folder.
-func install(dir string) error {
+// installLocked puts the locked packages into a folder.
+func installLocked(dir string) error {
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join("..", name))
+		text, err := os.ReadFile(filepath.Join("ui", name))
 		if err != nil {
 			return err
 		}
