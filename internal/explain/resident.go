@@ -230,7 +230,7 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	}
 	k := r.Lines[0]
 	f.Culprit = &Culprit{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, Role: "native"}
-	f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of it was first written at %s (%s of page faults)", 100*float64(k.Bytes)/float64(r.Whole()),
+	f.Why = slices.Insert(f.Why, 0, Why{Text: fmt.Sprintf("%.0f%% of the native memory was first written at %s (%s of page faults)", 100*float64(k.Bytes)/float64(r.Whole()),
 		place(k.File, k.Line), count(int(k.Samples), "sample")), Evidence: []string{"native"}})
 	switch {
 	case k.Samples < residentSure:
@@ -256,6 +256,6 @@ func freeNative(k *Culprit) string {
 
 // Reasons why a line of native memory is not sure.
 const (
-	doubtFewFaults  = "fewer than 100 page faults were sampled on that line"
-	doubtPartFaults = "the page faults that were sampled do not add up to this memory"
+	doubtFewFaults  = "fewer than 100 page faults were sampled on the line that wrote most of the native memory"
+	doubtPartFaults = "the page faults that were sampled do not add up to the native memory"
 )

@@ -91,9 +91,9 @@ func (c *Case) noSpike() (f Finding, not bool) {
 // openCalls is what is not known where calls in flight may have caused the rise.
 func (c *Case) openCalls() string {
 	if c.flight.calls == 0 {
-		return "whether work in flight retained the memory: the live heap had not fallen back once"
+		return "whether work in flight retained the memory: the live heap never fell"
 	}
-	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap had not fallen back once", count(c.flight.calls, "call"), ShortFunc(c.flight.name))
+	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap never fell", count(c.flight.calls, "call"), ShortFunc(c.flight.name))
 }
 
 // spiked reports whether without a limit that was near the peak was far above the usual
