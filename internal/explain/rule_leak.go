@@ -36,7 +36,7 @@ var leakEvidence = []clause{
 	under("line.late", lateGrowth, -8, "the line allocated hardly anything at the end"),
 	over("growth.unwatched", isSo, -3, doubtUnread),
 	over("growth.fall", fellBack, -3, "the live heap fell back"),
-	over("growth.gone", fellBack, -8, "most of it was gone soon after"),
+	over("growth.gone", fellBack, -8, "most of that memory was gone soon after"),
 	over("memory.flat", isSo, -4, "resident memory did not grow with the live heap"),
 	over("live.untouched", heldByRoot, -6, "most of that memory was never written"),
 	over("growth.slowing", isSo, -3, doubtSlowing),

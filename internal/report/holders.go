@@ -35,9 +35,32 @@ func (p *page) allocated(a *explain.Answer, o Options, most int) {
 		unit = false
 	}
 	p.otherLines(a, listed)
-	if u := a.Ledger.UntouchedBytes; u*20 > a.Ledger.TotalBytes {
+	if note := ofAnotherTime(a); note != "" {
+		p.wrap("  ", note)
+	} else if u := a.Ledger.UntouchedBytes; u*20 > a.Ledger.TotalBytes {
 		p.wrap("  ", "Of this, "+units.Short(u)+" is not yet written, so the kernel does not count it above.")
 	}
+}
+
+// ofAnotherTime says that the lines do not sum to the live heap of the table: a heap profile is of a
+// GC, and sampled.
+func ofAnotherTime(a *explain.Answer) string {
+	live, fresh := rowBytes(a, sample.RowLive), rowBytes(a, sample.RowNew)
+	low, high := live*3/4, (live+fresh+a.Ledger.UntouchedBytes)*5/4
+	t, err := a.Sampling.TotalBytes, 2*a.Sampling.ErrorBytes
+	if live == 0 || t+err >= low && t <= high+err || len(a.Program.Processes) > 1 {
+		return ""
+	}
+	return fmt.Sprintf("These lines are of another reading than the table above: %s was live at that time.", units.Short(t))
+}
+
+func rowBytes(a *explain.Answer, name string) sample.Bytes {
+	for _, r := range a.Ledger.Rows {
+		if r.Name == name {
+			return r.Bytes
+		}
+	}
+	return 0
 }
 
 // listedHolders are the first lines, and the one that the cause names.
