@@ -16,7 +16,7 @@ var goroutinesPage = Page{
 	Truth: "Goroutines pile up, wait at one place and do not end; their stacks, and what they hold, fill the memory.",
 	Looks: []string{
 		"Their number over time: it must rise to the end and never fall.",
-		"Where they wait, for how long the first of them have waited, and the go statement that made them.",
+		"Where they wait, for how long the oldest of them has been blocked, and the go statement that started them.",
 		"The goroutines' stacks, and what was allocated in their functions and is retained.",
 	},
 	Blind: []string{
