@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -46,7 +47,7 @@ var grownKinds = []struct {
 }
 
 // grown is the profile of page faults until the moment; empty where none was taken.
-func (b *Book) grown(r *recording.Reader, side *explain.Side, a *explain.Answer) ([]Grown, error) {
+func (b *Book) grown(r *recording.Reader, side *moment.Profiled, a *explain.Answer) ([]Grown, error) {
 	out := []Grown{}
 	if len(side.Evidence.Resident) == 0 {
 		return out, nil
@@ -88,7 +89,7 @@ func evenly(from, to time.Time, n int) (out []time.Time) {
 	return out
 }
 
-func (b *Book) grownKind(r *explain.Resident, side *explain.Side) Grown {
+func (b *Book) grownKind(r *explain.Resident, side *moment.Profiled) Grown {
 	g := Grown{Whole: int64(r.Whole()), Total: int64(r.TotalBytes), Error: int64(r.ErrorBytes), Samples: r.Samples, Lines: []GrownLine{},
 		Others: Rest{r.Others, int64(r.TotalBytes)}}
 	for _, k := range r.Lines {
@@ -106,7 +107,7 @@ func (b *Book) grownKind(r *explain.Resident, side *explain.Side) Grown {
 }
 
 // courses adds how each line got there; scale makes what the samples stand for what the line has.
-func (g *Grown) courses(side *explain.Side, instants []time.Time, of []int, reached [][]sample.Bytes, scale float64) {
+func (g *Grown) courses(side *moment.Profiled, instants []time.Time, of []int, reached [][]sample.Bytes, scale float64) {
 	for n := range instants {
 		sums := make([]float64, len(g.Lines))
 		for i, line := range of {
