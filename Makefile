@@ -10,7 +10,7 @@ export GO
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: check gates matrix bench-compare build demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
+.PHONY: answers check gates matrix bench-compare build demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -94,6 +94,10 @@ corpus: build
 # What highwater answers about these recordings, against what is true.
 truth: build
 	cd corpus && $(GO) run ./judge -wrong -o ../docs/truth-corpus.md
+
+# What these recordings are answered with, for an editor to read.
+answers: build
+	cd corpus && $(GO) run ./answers -seed $(SEED) -o ../docs/answers.md
 
 # What retains the heap, with twenty well-known modules: named as its source names it?
 libraries:

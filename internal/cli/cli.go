@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +65,8 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	code := complain(s, root.ExecuteContext(context.Background()))
+	c, err := root.ExecuteContextC(context.Background())
+	code := complain(s, asUsage(c, err))
 	_ = s.flush() // there is nobody left to tell
 	return code
 }
@@ -76,11 +78,7 @@ func complain(s *streams, err error) int {
 	}
 	var e *exitError
 	if !errors.As(err, &e) {
-		if isUsage(err) {
-			e = &exitError{code: exitUsage, err: err, hint: "highwater help shows the commands"}
-		} else {
-			e = &exitError{code: exitFailed, err: err}
-		}
+		e = &exitError{code: exitFailed, err: err}
 	}
 	if e.err != nil {
 		s.complain(err)
@@ -89,6 +87,49 @@ func complain(s *streams, err error) int {
 		}
 	}
 	return e.code
+}
+
+// asUsage says cobra's own complaints about a command line in words of ours, with what to do.
+func asUsage(c *cobra.Command, err error) error {
+	var e *exitError
+	if err == nil || errors.As(err, &e) || !isUsage(err) {
+		return err
+	}
+	if c == nil || !c.HasParent() {
+		return unknownCommand(err)
+	}
+	hint := fmt.Sprintf("%s --help shows the arguments and flags", c.CommandPath())
+	if m := wrongCount.FindStringSubmatch(err.Error()); m != nil {
+		err = fmt.Errorf("%s takes %s%s, and %s were given", c.Name(), m[1], arguments(m[2]), m[3])
+	} else if m := tooFewGiven.FindStringSubmatch(err.Error()); m != nil {
+		err = fmt.Errorf("%s needs at least %s", c.Name(), arguments(m[1]))
+	} else if strings.HasPrefix(err.Error(), "unknown command") && !c.HasSubCommands() {
+		err = fmt.Errorf("%s takes no arguments", c.Name())
+	}
+	return usagef(hint, "%w", err)
+}
+
+// unknownCommand names the commands that may have been meant.
+func unknownCommand(err error) error {
+	said, meant, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+	hint := "highwater help shows the commands"
+	if names := strings.Fields(meant); len(names) > 0 {
+		hint = "did you mean highwater " + strings.Join(names, ", or highwater ") + "?"
+	}
+	return usagef(hint, "%s", strings.TrimSuffix(said, ` for "highwater"`))
+}
+
+// What cobra says of a wrong number of arguments (args.go).
+var (
+	wrongCount  = regexp.MustCompile(`^accepts (at most )?(\d+) arg\(s\), received (\d+)$`)
+	tooFewGiven = regexp.MustCompile(`^requires at least (\d+) arg\(s\)`)
+)
+
+func arguments(n string) string {
+	if n == "1" {
+		return "one argument"
+	}
+	return n + " arguments"
 }
 
 // isUsage tells cobra's own complaints, which carry no type.

@@ -16,6 +16,7 @@ import (
 type group struct {
 	Program     string    `json:"program"`
 	Fingerprint string    `json:"fingerprint"` // "": no cause
+	Recordings  []string  `json:"recordings"`  // their names, oldest first
 	Runs        int       `json:"runs"`
 	Killed      int       `json:"killed"`
 	Last        time.Time `json:"last"`        // start of the latest
@@ -37,7 +38,7 @@ func groupsOf(all []listed) []group {
 			i = len(groups) - 1
 		}
 		g := &groups[i]
-		g.Runs, g.Last = g.Runs+1, l.Started
+		g.Recordings, g.Runs, g.Last = append(g.Recordings, l.Name), g.Runs+1, l.Started
 		if l.State == string(explain.Killed) {
 			g.Killed++
 		}

@@ -27,7 +27,7 @@ func TestTheTrendOfPeaksIsTold(t *testing.T) {
 
 func TestRunsAreGroupedByProgramAndCause(t *testing.T) {
 	run := func(path, cause, state string, peak uint64) listed {
-		return listed{Path: path, Fingerprint: cause, State: state, Peak: peak, Verdict: "leak"}
+		return listed{Name: path, Path: path, Fingerprint: cause, State: state, Peak: peak, Verdict: "leak"}
 	}
 	got := groupsOf([]listed{
 		run("a-20261123-161500.hwm", "hw-1", "killed", 300<<20), run("b-2.hwm", "hw-1", "exited", 10), run("a-2.hwm", "hw-2", "exited", 0),
@@ -37,7 +37,8 @@ func TestRunsAreGroupedByProgramAndCause(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	i := slices.IndexFunc(got, func(g group) bool { return g.Program == "a" && g.Fingerprint == "hw-1" })
-	if i < 0 || got[i].Runs != 2 || got[i].Killed != 2 || !slices.Equal(got[i].Peaks, []uint64{100 << 20, 300 << 20}) || got[i].Trend != "rising" {
+	if i < 0 || got[i].Runs != 2 || got[i].Killed != 2 || !slices.Equal(got[i].Peaks, []uint64{100 << 20, 300 << 20}) || got[i].Trend != "rising" ||
+		!slices.Equal(got[i].Recordings, []string{"a-1.hwm", "a-20261123-161500.hwm"}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -57,13 +57,13 @@ func verify(s *streams, name string) error {
 	c, err := recording.Check(path)
 	switch {
 	case errors.Is(err, recording.ErrUnfinished):
-		return &exitError{code: exitFailed, err: err, hint: "it is being written, or its writer was killed or had no room: what is there is sound, highwater explain " + shortName(path) + " reads it"}
+		return &exitError{code: exitFailed, err: err, hint: "the recording is still being written, or its writer was killed or had no room. What is there is sound: highwater explain " + shortName(path)}
 	case err != nil:
 		return recordingError(err)
 	}
 	checked := fmt.Sprintf("%s pages are as they were written, by their checksums", count(uint64(c.Pages)))
 	if !c.Protected {
-		checked = "it has no checksums, as it was made before there were any: a changed figure would not be seen"
+		checked = "the recording is older than the checksums, so a changed figure would not be seen"
 	}
 	visible.Fprintf(s.out, "%s is whole\n  %s rows are in order, and all that they refer to is there\n  %s\n", shortName(path), count(uint64(c.Rows)), checked)
 	return nil

@@ -103,7 +103,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	}
 	switch verdict.Class {
 	case Leak:
-		if h := c.keeper(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" {
+		if h := c.keeper(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" {
 			where = h.place() + ": "
 		}
 		text = where + c.keeper(c.site).release()
@@ -129,6 +129,8 @@ func (h *HeldBy) release() string {
 	switch {
 	case h != nil && h.Root == "special":
 		return "close these objects explicitly, and let no finalizer refer to its own object"
+	case h != nil && h.Root == "timer":
+		return "stop each timer that is no longer needed, or reset one timer instead of creating many"
 	case h != nil && h.Entries == 0 && (h.Kind == "" || h.Kind == "goroutine"):
 		return "drop references to objects that are no longer needed, or cap the number of objects"
 	}

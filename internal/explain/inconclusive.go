@@ -48,7 +48,7 @@ func noun(class Class) string {
 
 func (c *Case) undecidedSentence(candidates []string) string {
 	if c.firstRise() {
-		s := fmt.Sprintf("%s needed more than the limit of %s while it was still loading or at its first work. The live heap%s rose from %s to %s in %s.",
+		s := fmt.Sprintf("%s needed more than the limit of %s while its memory rose for the first time. The live heap%s rose from %s to %s in %s.",
 			c.name(), limit(c.bound), c.of(), fsize(c.curve.points[0].live), fsize(float64(c.live.bytes)), seconds(c.outcome.MomentElapsed))
 		return s + c.mostFrom()
 	}
@@ -160,7 +160,11 @@ func (c *Case) known() []string {
 		out = append(out, c.factCurve().Text)
 	}
 	if c.g != nil && c.live.exact {
-		out = append(out, fmt.Sprintf("%s of the Go heap%s was reachable", size(c.live.bytes), c.of()))
+		text := fmt.Sprintf("%s of the Go heap%s was reachable", size(c.live.bytes), c.of())
+		if u := c.untouched(); u*20 > c.live.bytes {
+			text += fmt.Sprintf(", with %s that was not yet written, which the kernel does not count", size(u))
+		}
+		out = append(out, text)
 	}
 	if h := c.keeper(nil); h != nil {
 		out = append(out, h.holds())

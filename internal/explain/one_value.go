@@ -79,7 +79,8 @@ func wholeFound(c *Case, n int) Finding {
 	}
 	held, when := s.Bytes, ""
 	if !c.live.exact {
-		held, when = held+s.Since, " at the last GC"
+		// What was allocated since may be dead again, and returned.
+		held, when = max(held, min(held+s.Since, c.heap()+c.untouched())), ", with buffers that may be garbage since the last GC"
 	}
 	calls, its := "One call of %s was", "The value"
 	if n > 1 {

@@ -39,6 +39,8 @@ type ResidentLine struct {
 	// Native are the C functions below the line in most of its samples, innermost first;
 	// empty: none, or not named.
 	Native []string `json:"native"`
+	// StartLine is where the function begins, 0: not known.
+	StartLine int `json:"-"`
 }
 
 const (
@@ -65,11 +67,19 @@ func (l *loader) resident() error {
 
 // residentOf sums up the growth of native memory by line, nil where it was not sampled.
 func (c *Case) residentOf() *Resident {
-	lines := c.residentLines()
+	r, _ := ResidentOf(c.Resident, sample.ResidentNative, c.own.Row(sample.RowNative), c.module(), shown)
+	return r
+}
+
+// ResidentOf sums up what made a process's memory of one kind grow, by line: at most so many of
+// them. Row is what the kernel counts of that kind, 0 where that is not known. Of says which line
+// each of the list belongs to, -1: to none of those that are named. It is nil where the kind was not sampled.
+func ResidentOf(list []sample.ResidentGrowth, kind sample.ResidentKind, row sample.Bytes, module string, most int) (r *Resident, of []int) {
+	lines, at := residentLines(list, kind, module)
 	if len(lines) == 0 {
-		return nil
+		return nil, nil
 	}
-	r := &Resident{RowBytes: c.own.Row(sample.RowNative)}
+	r = &Resident{RowBytes: row, Lines: []ResidentLine{}}
 	for i := range lines {
 		r.SeenBytes += lines[i].Bytes
 		r.Samples += lines[i].Samples
@@ -78,17 +88,31 @@ func (c *Case) residentOf() *Resident {
 	if r.agrees() {
 		scale = float64(r.RowBytes) / float64(r.SeenBytes)
 	}
+	place := map[sample.Frame]int{}
 	for i := range lines {
 		k := &lines[i]
 		k.Bytes = sample.Bytes(float64(k.Bytes) * scale)
 		k.ErrorBytes = samplingError(k.Bytes, k.Samples)
 		r.TotalBytes += k.Bytes
+		if k.Samples >= residentLeast && k.Function != "" && len(r.Lines) < most {
+			place[k.frame()] = len(r.Lines)
+			r.Lines = append(r.Lines, *k)
+		}
 	}
 	r.ErrorBytes = samplingError(r.TotalBytes, r.Samples)
-	named := slices.DeleteFunc(slices.Clone(lines), func(k ResidentLine) bool { return k.Samples < residentLeast || k.Function == "" })
-	r.Lines = named[:min(shown, len(named))]
 	r.Others = len(lines) - len(r.Lines)
-	return r
+	for i := range list {
+		n := -1
+		if named, ok := place[at[i]]; ok && list[i].Kind == kind {
+			n = named
+		}
+		of = append(of, n)
+	}
+	return r, of
+}
+
+func (k *ResidentLine) frame() sample.Frame {
+	return sample.Frame{Func: k.Function, File: k.File, Line: k.Line}
 }
 
 // Whole is what the lines are shares of: all of the row, and all of theirs where that is more.
@@ -104,22 +128,24 @@ func samplingError(b sample.Bytes, samples uint64) sample.Bytes {
 	return sample.Bytes(float64(b) / math.Sqrt(float64(max(1, samples))))
 }
 
-// residentLines are the lines of native memory, most bytes first.
-func (c *Case) residentLines() (lines []ResidentLine) {
+// residentLines are the lines of one kind of memory, most bytes first, and the line of each of the list.
+func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, module string) (lines []ResidentLine, of []sample.Frame) {
 	index := map[sample.Frame]int{}
 	below := map[sample.Frame]map[string]sample.Bytes{}
-	for _, g := range c.Resident {
-		if g.Kind != sample.ResidentNative {
+	of = make([]sample.Frame, len(list))
+	for n, g := range list {
+		if g.Kind != kind {
 			continue
 		}
-		f := touchedAt(g.Where, c.module())
+		f := touchedAt(g.Where, module)
 		at := sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
+		of[n] = at
 		i, known := index[at]
 		if !known {
 			i = len(lines)
 			index[at], below[at] = i, map[string]sample.Bytes{}
-			lines = append(lines, ResidentLine{Function: f.Func, File: f.File, Line: f.Line, Native: []string{},
-				OwnCode: f.File != "" && heapdiff.OwnerOf(f.Func, c.module()) == heapdiff.Own})
+			lines = append(lines, ResidentLine{Function: f.Func, File: f.File, Line: f.Line, StartLine: f.StartLine, Native: []string{},
+				OwnCode: f.File != "" && heapdiff.OwnerOf(f.Func, module) == heapdiff.Own})
 		}
 		lines[i].Bytes += g.Bytes
 		lines[i].Samples += g.Samples
@@ -131,7 +157,7 @@ func (c *Case) residentLines() (lines []ResidentLine) {
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return lines
+	return lines, of
 }
 
 // mostOf is the key with the greatest value, of several the first by its text.
@@ -204,7 +230,7 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	}
 	k := r.Lines[0]
 	f.Culprit = &Culprit{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, Role: "native"}
-	f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of it was first written at %s (%s of page faults)", 100*float64(k.Bytes)/float64(r.Whole()),
+	f.Why = slices.Insert(f.Why, 0, Why{Text: fmt.Sprintf("%.0f%% of the native memory was first written at %s (%s of page faults)", 100*float64(k.Bytes)/float64(r.Whole()),
 		place(k.File, k.Line), count(int(k.Samples), "sample")), Evidence: []string{"native"}})
 	switch {
 	case k.Samples < residentSure:
@@ -230,6 +256,6 @@ func freeNative(k *Culprit) string {
 
 // Reasons why a line of native memory is not sure.
 const (
-	doubtFewFaults  = "fewer than 100 page faults were sampled on that line"
-	doubtPartFaults = "the page faults that were sampled do not add up to this memory"
+	doubtFewFaults  = "fewer than 100 page faults were sampled on the line that wrote most of the native memory"
+	doubtPartFaults = "the page faults that were sampled do not add up to the native memory"
 )

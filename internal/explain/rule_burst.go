@@ -38,7 +38,7 @@ var burstEvidence = []clause{
 	over("line.whole_values", one, 3, "a large value was still being built"),
 	over("growth.returns", one, 2, "the live heap fell back after an earlier rise"),
 	over("growth.fall", fellBack, 0.5, ""),
-	over("growth.gone", fellBack, 4, "most of it was gone soon after"),
+	over("growth.gone", fellBack, 4, "most of that memory was gone soon after"),
 }
 
 // judgeBurst weighs the evidence where the live heap was far above a floor that it kept or
@@ -91,9 +91,9 @@ func (c *Case) noSpike() (f Finding, not bool) {
 // openCalls is what is not known where calls in flight may have caused the rise.
 func (c *Case) openCalls() string {
 	if c.flight.calls == 0 {
-		return "whether work in flight retained the memory: the live heap had not fallen back once"
+		return "whether work in flight retained the memory: the live heap never fell"
 	}
-	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap had not fallen back once", count(c.flight.calls, "call"), ShortFunc(c.flight.name))
+	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap never fell", count(c.flight.calls, "call"), ShortFunc(c.flight.name))
 }
 
 // spiked reports whether without a limit that was near the peak was far above the usual
@@ -200,7 +200,7 @@ func burstSentence(c *Case) string {
 		held += s.Since
 	}
 	if n == 0 && c.gone() >= fellBack.v() {
-		return fmt.Sprintf("The live heap came to %s at the %s, %s of it allocated at %s. Most of it was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))
+		return fmt.Sprintf("The live heap came to %s at the %s, %s of it allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))
 	}
 	if n == 0 {
 		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))

@@ -103,7 +103,7 @@ func churnFound(c *Case, p pace, facts []Fact) Finding {
 	f.Sentence = fmt.Sprintf("The program allocates %s a second, %.0f%% of that at %s. GC ran %s times a second and took %s used, while only %s was live.",
 		fsize(p.rate()), 100*top.Share, place(top.File, top.Line), figure(p.collections/p.seconds), p.gcWords(), size(c.live.bytes))
 	f.Detail = "A high allocation rate. This costs CPU time, not memory."
-	f.Because = []string{fmt.Sprintf("measured over %.0f GCs", p.collections)}
+	f.Because = []string{"measured over " + count(int(p.collections), "GC")}
 	if !c.doneAgain() {
 		f.Confidence = Low
 		f.Because = append(f.Because, "whether the work could be done with less, one run cannot say")

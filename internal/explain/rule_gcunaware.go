@@ -120,7 +120,8 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 		pile = size(c.spare()) + " of garbage and free heap"
 	}
 	f.Sentence = fmt.Sprintf("%s%s of the %s Go heap%s was live. Another %s had piled up, because %s.",
-		about, size(min(c.live.bytes, c.heap())), size(c.heap()), c.of(), pile, c.aimedPast())
+		about, size(min(c.live.bytes.Sub(c.untouched()), c.heap())), size(c.heap()), // both as the kernel counts them
+		c.of(), pile, c.aimedPast())
 	f.Detail = "Go does not know about the memory limit."
 	if _, set := c.memoryLimit(); set {
 		f.Detail = "GOMEMLIMIT does not fit the memory limit."

@@ -16,8 +16,8 @@ var goroutinesPage = Page{
 	Truth: "Goroutines pile up, wait at one place and do not end; their stacks, and what they hold, fill the memory.",
 	Looks: []string{
 		"Their number over time: it must rise to the end and never fall.",
-		"Where they wait, for how long the first of them have waited, and the go statement that made them.",
-		"Their stacks, and what was allocated in their functions and is held.",
+		"Where they wait, for how long the oldest of them has been blocked, and the go statement that started them.",
+		"The goroutines' stacks, and what was allocated in their functions and is retained.",
 	},
 	Blind: []string{
 		"Goroutines that ran at the moment: their stacks are not read.",
@@ -111,7 +111,7 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if p.made.Func != "" {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
 	}
-	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. Their stacks use %s.", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks))
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. The goroutines' stacks use %s.", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks))
 	f.Detail = "Too many goroutines."
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {
@@ -335,7 +335,7 @@ func lineOf(f sample.Frame) sample.Frame {
 func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
-	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and never fell. Their stacks use %s",
+	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and never fell. The goroutines' stacks use %s",
 		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), size(p.stacks))
 	if p.partly() {
 		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and never fell. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",

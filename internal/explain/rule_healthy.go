@@ -121,7 +121,7 @@ func (c *Case) mostAllocated() (string, []Fact) {
 	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate.v()) || p.collections < churnCycles.v() || !p.profiled(c.Half) {
 		return "", nil
 	}
-	text := fmt.Sprintf("Of the %s allocated in total, %.0f%% came from %s and the functions called there", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
+	text := fmt.Sprintf("The program allocated %s in all, %.0f%% of that at %s and in functions called there", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
 	if words := p.gcWords(); words != "" {
 		text += ". GC took " + words
 	}

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -35,7 +36,7 @@ var leakEvidence = []clause{
 	under("line.late", lateGrowth, -8, "the line allocated hardly anything at the end"),
 	over("growth.unwatched", isSo, -3, doubtUnread),
 	over("growth.fall", fellBack, -3, "the live heap fell back"),
-	over("growth.gone", fellBack, -8, "most of it was gone soon after"),
+	over("growth.gone", fellBack, -8, "most of that memory was gone soon after"),
 	over("memory.flat", isSo, -4, "resident memory did not grow with the live heap"),
 	over("live.untouched", heldByRoot, -6, "most of that memory was never written"),
 	over("growth.slowing", isSo, -3, doubtSlowing),
@@ -146,7 +147,7 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 		f.Confidence = Low
 	} else {
 		f.Culprit = culprit(c.site, "allocates")
-		f.Sentence += fmt.Sprintf(". %s of that was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
+		f.Sentence += fmt.Sprintf(". %s of the live heap was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	}
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
@@ -156,10 +157,10 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	}
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
-	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", c.readings(), c.freedWords()), Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)), Evidence: []string{"curve", "site"}}}
 	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
 		f.Facts = append(f.Facts, c.factRun())
-		f.Why[0] = Why{Text: c.paceWords(g) + c.freedWords(), Evidence: []string{"curve", "run", "site"}}
+		f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)), Evidence: []string{"curve", "run", "site"}}
 		if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
 			f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
 		}
@@ -178,28 +179,31 @@ func (c *Case) lineOf() string {
 	return size(c.site.Bytes)
 }
 
-// freedWords say how much of what the blamed line allocated was freed.
-func (c *Case) freedWords() string {
+// keptWords say how much stayed of what the program allocated, and of what the blamed line did.
+func (c *Case) keptWords(kept *float64) string {
+	all, line := kept != nil && *kept > 0, c.site != nil && !math.IsNaN(c.freedShare())
+	stayed := func(v float64) string {
+		if v >= nearlyAll {
+			return "nearly all"
+		}
+		return share(v) + " of"
+	}
 	switch {
-	case c.site == nil || math.IsNaN(c.freedShare()):
-		return ""
-	case c.freedShare() < 0.005:
-		return ". Hardly anything that the line allocated was freed"
+	case all && (*kept >= nearlyAll || !line):
+		return fmt.Sprintf(". %s new memory stayed", capital(stayed(*kept)))
+	case all:
+		return fmt.Sprintf(". %s all new memory stayed, and %s of this line's", capital(stayed(*kept)), strings.TrimSuffix(stayed(1-c.freedShare()), " of"))
+	case line:
+		return fmt.Sprintf(". %s new memory of this line stayed", capital(stayed(1-c.freedShare())))
 	}
-	return fmt.Sprintf(". Only %.0f%% of what the line allocated was freed", 100*c.freedShare())
+	return ""
 }
 
-// paceWords says how fast it grows, by time and by work.
-func (c *Case) paceWords(g *Growth) string {
-	text := fmt.Sprintf("the live heap grew by %s over %s", g.byPace(), c.readings())
-	if g.Kept != nil && *g.Kept > 0 {
-		text += fmt.Sprintf(". Of new memory, %s stayed", share(min(1, *g.Kept)))
-	}
-	return text
-}
+// nearlyAll is what is said in words, within the error of the sampling.
+const nearlyAll = 0.98
 
-// readings are what the live heap is known from: "12 GCs", or "12 of 40 GCs" where
-// the others ended unseen or were passed over.
+// readings are what the live heap is known from: "12 GCs", or where heaps were captured
+// between them "15 readings of the live heap".
 func (c *Case) readings() string {
 	switch {
 	case len(c.Cycles) > 0 || c.Imported == "" && len(c.Captures) == 0:
@@ -210,15 +214,13 @@ func (c *Case) readings() string {
 	case c.curve.exact:
 		return "1 reading"
 	}
-	all := len(c.Cycles)
-	for _, g := range c.Cycles[min(1, len(c.Cycles)):] {
-		all += int(g.Missed)
+	if n := c.rise.n; n > len(c.Cycles) && n > 1 {
+		return fmt.Sprintf("%d readings", n) + afterReadings
 	}
-	if all > len(c.Cycles) {
-		return fmt.Sprintf("%d of %s", len(c.Cycles), count(all, "GC"))
-	}
-	return count(all, "GC")
+	return count(len(c.Cycles), "GC")
 }
+
+const afterReadings = " of the live heap"
 
 // culprit is a line to blame; nil where the stack is not known.
 func culprit(s *Site, role string) *Culprit {

@@ -175,7 +175,7 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return sample.Thousands(uint64(max(0, n))) + " times"
 }
 
 // otherLanguage is a subject that is no Go program.

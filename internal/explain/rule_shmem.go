@@ -33,7 +33,7 @@ func judgeShmem(c *Case) Finding {
 	f := Finding{Stance: Speaks, Bytes: shmem, Confidence: High, Facts: []Fact{c.factLedger()}}
 	f.Sentence = fmt.Sprintf("Files in memory (tmpfs, shared memory) use %s of the %s. Without swap the kernel cannot reclaim them.", size(shmem), size(c.ledger.Total))
 	if grows {
-		f.Sentence += fmt.Sprintf(" They grew by %s.", fsize(grown))
+		f.Sentence += fmt.Sprintf(" These files grew by %s.", fsize(grown))
 	}
 	f.Detail = "Shared memory, not the Go heap."
 	f.Because = []string{"the kernel counts shared memory separately"}

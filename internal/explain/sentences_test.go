@@ -150,7 +150,7 @@ func TestTheSentencesAreInOneFile(t *testing.T) {
 	b := everySentence(t)
 	var text strings.Builder
 	text.WriteString(generated + "# Every sentence of an answer\n\nRendered from the scenes of the tests, and from the tables of causes, reasons and advice. Sentences that differ in figures only are here once.\n" +
-		"How long they are and how easily they read, the test says that writes this file.\n")
+		"How easily the sentences read is measured by `go test ./internal/explain -run TestTheSentencesReadEasily -v`: a Flesch-Kincaid grade of at most 9, and at most 18 words a sentence.\n")
 	for _, chapter := range chapters {
 		fmt.Fprintf(&text, "\n## %s\n\n", chapter)
 		for _, s := range slices.Sorted(maps.Keys(b[chapter])) {

@@ -150,7 +150,11 @@ func (g *Growth) byPace() string {
 	case math.Abs(g.PerHour) >= 300*float64(sample.MiB):
 		unit, per = "a minute", 60
 	}
-	return fmt.Sprintf("%s MiB %s (%s to %s)", inMiB(g.PerHour/per), unit, inMiB(g.Low/per), inMiB(g.High/per))
+	text, low, high := inMiB(g.PerHour/per)+" MiB "+unit, inMiB(g.Low/per), inMiB(g.High/per)
+	if low == high {
+		return text
+	}
+	return fmt.Sprintf("%s (%s to %s)", text, low, high)
 }
 
 // inMiB is an amount in MiB with as many digits as say something.

@@ -6,8 +6,9 @@ import (
 )
 
 // sure is the confidence in a line: the level, the one reason that says most, and what would
-// raise it. The other reasons are in Reasons.
-func sure(v *Verdict) string {
+// raise it. The other reasons are in Reasons. A program that the kernel killed runs no longer
+// under the same limit.
+func sure(v *Verdict, o *Outcome) string {
 	if v.Class == Inconclusive {
 		return ""
 	}
@@ -20,6 +21,9 @@ func sure(v *Verdict) string {
 		if advice = to; doubt != "" && v.Class != Leak { // of a leak the readings say more
 			reason = doubt
 		}
+	}
+	if o.Kernel {
+		advice = strings.Replace(advice, "Run for longer", "Run under a higher limit, for longer", 1)
 	}
 	if reason != "" {
 		text += ": " + strings.TrimSuffix(reason, ".")
@@ -41,7 +45,7 @@ func raisedBy(v *Verdict) (doubt, advice string) {
 // doubts are reasons against a verdict, the weightiest first, each with what would tell.
 var doubts = []struct{ reason, advice string }{
 	{doubtJob, "Run a larger job to see whether that needs more."},
-	{doubtOpenCalls, "Run the program under a higher limit: work in flight falls back, a leak does not."},
+	{doubtOpenCalls, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFirstRise, "A cache that is still filling looks the same. Run for longer than a minute to tell."},
 	{doubtShortRise, "Run for longer than a minute."},
 	{doubtSlowing, "A cache that fills up looks the same. Run for longer to tell."},
@@ -57,7 +61,7 @@ var doubts = []struct{ reason, advice string }{
 var adviceOf = map[Class]string{
 	Leak:       "To see what retains the memory, capture the heap: --heap kill.",
 	Backlog:    "To see the queue, capture the heap: --heap kill.",
-	Burst:      "Run the program under a higher limit: after a burst the live heap falls back.",
+	Burst:      "Run the program under a higher limit: after a burst the live heap falls again.",
 	Goroutines: "Run for longer than a minute.",
 	GCUnaware:  "Run the program with GOMEMLIMIT to prove it.",
 	Baseline:   "Run the program under a higher limit: the live heap should stay as it is.",

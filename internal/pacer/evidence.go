@@ -102,7 +102,7 @@ func (h *History) refusesFuture(m *model) string {
 	case h.held == nil && h.end()-last.clock > last.live/2:
 		return fmt.Sprintf("the live heap of the last %s before the kill was not seen", units.Size(int64(h.end()-last.clock)))
 	case h.firstRise(m.live.knots):
-		return fmt.Sprintf("the program was killed in its first rise, with a live heap of %s that still grew", units.Short(int64(last.live)))
+		return fmt.Sprintf("the program was killed while its live heap, %s, was growing for the first time", units.Short(int64(last.live)))
 	case m.grows > 0:
 		return fmt.Sprintf("the live heap was growing by %s when the program was killed, and no setting stops that", perSecond(m.grows))
 	}

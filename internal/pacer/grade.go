@@ -66,12 +66,12 @@ func refusal(h *History, m *model) string {
 	case h.changed > 2:
 		return fmt.Sprintf("GOGC or GOMEMLIMIT were changed %d times while it ran: the program sizes its heap itself", h.changed)
 	case h.killed && len(h.marks) == 0:
-		return "too few GCs: none was seen before the kill"
+		return "no GC was seen before the kill"
 	case h.killed:
 	case len(h.marks) < few:
-		return fmt.Sprintf("too few GCs: the live heap is known at %d of them, and at least %d are needed. Record a longer run, or one with GOGC=50", len(h.marks), few)
+		return fmt.Sprintf("the live heap was read at only %d of the at least %d GCs that a prediction needs. Record a longer run, or one with GOGC=50", len(h.marks), few)
 	case h.end()-m.rampEnd < m.live.most/2:
-		return fmt.Sprintf("too few GCs: after its start the program allocated %s, against a live heap of %s. Record the program under load, or with GOGC=50", units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
+		return fmt.Sprintf("too few GCs ran: after its start the program allocated only %s, with a live heap of %s. Record the program under load, or with GOGC=50", units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
 	case h.Recorded.Anon > 0 && m.beyond > 4*h.Recorded.Peak:
 		return fmt.Sprintf("%s of the memory is not Go's heap, and no GC setting changes that", units.Size(int64(m.beyond)))
 	}

@@ -28,9 +28,9 @@ func TestNothingIsPredictedFromARunThatWasKilledInItsFirstRise(t *testing.T) {
 		live []float64
 		why  string // "": something is predicted
 	}{
-		"it rose to the end":                      {[]float64{10, 20, 40, 80, 150}, "first rise"},
-		"it rose after a calm":                    {[]float64{30, 31, 30, 31, 30, 90, 150}, "first rise"},
-		"a leak beside much garbage":              {[]float64{60, 68, 76}, "first rise"},
+		"it rose to the end":                      {[]float64{10, 20, 40, 80, 150}, "growing for the first time"},
+		"it rose after a calm":                    {[]float64{30, 31, 30, 31, 30, 90, 150}, "growing for the first time"},
+		"a leak beside much garbage":              {[]float64{60, 68, 76}, "growing for the first time"},
 		"it had come back from there":             {[]float64{30, 100, 30, 95, 30, 100}, ""},
 		"it stayed where it was":                  {[]float64{20, 60, 100, 100, 101}, ""},
 		"one collection, and the mark at the end": {[]float64{100, 100}, ""},
@@ -39,7 +39,7 @@ func TestNothingIsPredictedFromARunThatWasKilledInItsFirstRise(t *testing.T) {
 			h := killedWith(tt.live...)
 			o := NewPredictor(h, 260*sample.MiB).MemoryLimit()
 			a := Tune(h, Options{Limit: 260 * sample.MiB})
-			if refused := o.Chance == Unknown && strings.Contains(o.Why, "first rise"); refused != (tt.why != "") {
+			if refused := o.Chance == Unknown && strings.Contains(o.Why, "growing for the first time"); refused != (tt.why != "") {
 				t.Errorf("%s: %s", o.Chance, o.Why)
 			}
 			if (a.Grade == Refused) != (tt.why != "") || a.Grade == Refused && a.Why[0] != o.Why {

@@ -52,7 +52,30 @@ const maxGrowthStacks = 1 << 18
 
 // Growth is what made resident memory grow until an instant, one entry for each stack and kind, in
 // the order in which they were met. A recording without such a profile has none.
-func (r *Reader) Growth(until time.Time) (list []sample.ResidentGrowth, err error) {
+func (r *Reader) Growth(until time.Time) ([]sample.ResidentGrowth, error) {
+	return r.growth(until, func(int, time.Time, sample.Bytes) {})
+}
+
+// GrowthOver is Growth until the last of the instants, which are in order, and of each entry the
+// bytes until each of them.
+func (r *Reader) GrowthOver(instants []time.Time) (list []sample.ResidentGrowth, reached [][]sample.Bytes, err error) {
+	if len(instants) == 0 {
+		return nil, nil, nil
+	}
+	list, err = r.growth(instants[len(instants)-1], func(i int, at time.Time, bytes sample.Bytes) {
+		if i == len(reached) {
+			reached = append(reached, make([]sample.Bytes, len(instants)))
+		}
+		for n := len(instants) - 1; n >= 0 && !instants[n].Before(at); n-- {
+			reached[i][n] += bytes
+		}
+	})
+	return list, reached, err
+}
+
+// growth tells each of every row: which entry of the list it belongs to, when its time ended, and
+// how much it is.
+func (r *Reader) growth(until time.Time, each func(i int, at time.Time, bytes sample.Bytes)) (list []sample.ResidentGrowth, err error) {
 	if has, err := r.hasTable(tableGrowth.name); !has || err != nil {
 		return nil, err
 	}
@@ -73,9 +96,11 @@ func (r *Reader) Growth(until time.Time) (list []sample.ResidentGrowth, err erro
 			index[key] = i
 			list = append(list, g)
 		}
+		bytes := sample.Bytes(max(0, integer(row[7])))
 		list[i].At = at
 		list[i].Samples += uint64(max(0, integer(row[6])))
-		list[i].Bytes += sample.Bytes(max(0, integer(row[7])))
+		list[i].Bytes += bytes
+		each(i, at, bytes)
 		return nil
 	}, tableGrowth.selFrom(tableGrowth.name)+" ORDER BY id")
 	return list, err

@@ -30,4 +30,8 @@ func TestResidentGrowthIsReadBackAsItsSum(t *testing.T) {
 	must(t, err)
 	row.At, row.Samples, row.Bytes = later.At, 5, 5<<18
 	equal(t, "all", all, []sample.ResidentGrowth{row, heap})
+	over, reached, err := r.GrowthOver([]time.Time{start, start.Add(2 * time.Second), start.Add(time.Hour)})
+	must(t, err)
+	equal(t, "over time", over, all)
+	equal(t, "what each reached", reached, [][]sample.Bytes{{0, 3 << 18, 5 << 18}, {0, 3 << 18, 3 << 18}})
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func (p *page) finding(a *explain.Answer, d detail) {
 		p.ruledOut(a.RuledOut)
 	}
 	if v.Class != explain.Inconclusive && len(v.Next) > 0 && d.next {
-		p.command(head("Next"), v.Next[0], d.command)
+		p.next("Next", v.Next[0], d)
 	}
 }
 
@@ -92,9 +93,18 @@ func (p *page) undecided(v explain.Verdict, d detail) {
 	}
 	word := "Next"
 	for _, command := range v.Next {
-		p.command(head(word), command, d.command)
+		p.next(word, command, d)
 		word = ""
 	}
+}
+
+// next prints a command that would tell more.
+func (p *page) next(word, command string, d detail) {
+	if strings.Contains(command, leftOut) {
+		p.wrap(head(word), fillIn)
+		word = ""
+	}
+	p.command(head(word), command, d.command)
 }
 
 // ruledOut names the causes that the evidence excludes.
@@ -117,7 +127,7 @@ func (p *page) ruledOut(list []explain.RuledOut) {
 func (p *page) step(head, text string, evidence []string) {
 	ids := ""
 	if len(evidence) > 0 {
-		ids = "[" + strings.Join(evidence[:min(4, len(evidence))], " ") + "]"
+		ids = "[" + strings.Join(slices.Sorted(slices.Values(evidence[:min(4, len(evidence))])), " ") + "]"
 	}
 	for i, line := range wrapped(text, p.right()-columns(head)-columns(ids)-2) {
 		if i > 0 {
@@ -135,6 +145,9 @@ func tagOf(v explain.Verdict) string {
 	}
 	return fmt.Sprintf("%s%s (%s)", fingerprint, v.Fingerprint, known(v))
 }
+
+// beforePeak is by how much less than the peak the memory was that is divided, for both to be named.
+const beforePeak = 0.004
 
 // known says whether the cause was seen before.
 func known(v explain.Verdict) string {
@@ -155,7 +168,11 @@ func known(v explain.Verdict) string {
 
 // when is the time that the table of the memory is of, as its heading; wide: there is room for how long after
 // the start a peak was that came well before the end.
-func when(o explain.Outcome, wide bool) string {
+func when(a *explain.Answer, wide bool) string {
+	o := a.Outcome
+	if most := o.PeakBytes; o.Moment == "peak" && wide && a.Ledger.OfCgroup && most != nil && float64(*most-a.Ledger.TotalBytes) > beforePeak*float64(*most) && *most > a.Ledger.TotalBytes {
+		return "NEAR THE PEAK OF " + units.Short(*most) // two totals for one peak would be one too many
+	}
 	switch o.Moment {
 	case "last":
 		return "AT THE LAST READING"

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,24 +29,60 @@ func (p *page) allocated(a *explain.Answer, o Options, most int) {
 	}
 	p.both(title, sampling(s))
 	unit := true
-	for i, h := range a.Holders[:min(most, len(a.Holders))] {
+	listed := listedHolders(a, most)
+	for i, h := range listed {
 		p.holder(h, s, o, unit, i == 0)
 		unit = false
 	}
-	p.otherLines(a, most)
-	if u := a.Ledger.UntouchedBytes; u*20 > a.Ledger.TotalBytes {
+	p.otherLines(a, listed)
+	if note := ofAnotherTime(a); note != "" {
+		p.wrap("  ", note)
+	} else if u := a.Ledger.UntouchedBytes; u*20 > a.Ledger.TotalBytes {
 		p.wrap("  ", "Of this, "+units.Short(u)+" is not yet written, so the kernel does not count it above.")
 	}
 }
 
-// otherLines sums up the lines that are not listed.
-func (p *page) otherLines(a *explain.Answer, most int) {
-	s := a.Sampling
-	if rest := len(a.Holders) - most; rest > 0 {
-		s.Others += rest
+// ofAnotherTime says that the lines do not sum to the live heap of the table: a heap profile is of a
+// GC, and sampled.
+func ofAnotherTime(a *explain.Answer) string {
+	live, fresh := rowBytes(a, sample.RowLive), rowBytes(a, sample.RowNew)
+	low, high := live*3/4, (live+fresh+a.Ledger.UntouchedBytes)*5/4
+	t, err := a.Sampling.TotalBytes, 2*a.Sampling.ErrorBytes
+	if live == 0 || t+err >= low && t <= high+err || len(a.Program.Processes) > 1 {
+		return ""
 	}
+	return fmt.Sprintf("These lines are of another reading than the table above: %s was live at that time.", units.Short(t))
+}
+
+func rowBytes(a *explain.Answer, name string) sample.Bytes {
+	for _, r := range a.Ledger.Rows {
+		if r.Name == name {
+			return r.Bytes
+		}
+	}
+	return 0
+}
+
+// listedHolders are the first lines, and the one that the cause names.
+func listedHolders(a *explain.Answer, most int) []explain.Holder {
+	list := slices.Clone(a.Holders[:min(most, len(a.Holders))])
+	k := a.Verdict.Culprit
+	if k == nil || k.Role != "allocates" || len(list) == 0 {
+		return list
+	}
+	named := func(h explain.Holder) bool { return h.Function == k.Function && h.File == k.File && h.Line == k.Line }
+	if i := slices.IndexFunc(a.Holders, named); i >= len(list) {
+		list = append(list[:max(1, len(list)-1)], a.Holders[i]) // a line more where there is but one
+	}
+	return list
+}
+
+// otherLines sums up the lines that are not listed.
+func (p *page) otherLines(a *explain.Answer, listed []explain.Holder) {
+	s := a.Sampling
+	s.Others += len(a.Holders) - len(listed)
 	held := s.TotalBytes
-	for _, h := range a.Holders[:min(most, len(a.Holders))] {
+	for _, h := range listed {
 		held = held.Sub(h.Bytes)
 	}
 	if s.Others > 0 && int64(held) >= tiny {

@@ -329,7 +329,7 @@ func TestTheTableIsNamedByWhenItWas(t *testing.T) {
 
 		"AT THE PEAK, 12 s after start": {Moment: "peak", MomentElapsed: 12, Elapsed: 40},
 	} {
-		if got := when(o, true); got != want {
+		if got := when(&explain.Answer{Outcome: o}, true); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -357,15 +357,60 @@ func TestACauseIsNewKnownOrAccepted(t *testing.T) {
 
 func TestSmallRowsAreSummedUpByName(t *testing.T) {
 	l := explain.Ledger{TotalBytes: 100 * sample.MiB, UnexplainedBytes: int64(sample.MiB) / 2}
-	for name, n := range map[string]sample.Bytes{"a": 60, "b": 20, "c": 15, "d": 2, "e": 2} {
+	for name, n := range map[string]sample.Bytes{"a": 60, "b": 26, "c": 9, "d": 2, "e": 2} {
 		l.Rows = append(l.Rows, explain.LedgerRow{Name: name, Bytes: n * sample.MiB})
 	}
 	slices.SortFunc(l.Rows, func(x, y explain.LedgerRow) int { return strings.Compare(x.Name, y.Name) })
 	got := fmt.Sprint(shownRows(l, 8), shownRows(l, 3))
-	want := fmt.Sprint([]row{{"a", 60 << 20, ""}, {"b", 20 << 20, ""}, {"c", 15 << 20, ""}, {"other", 4<<20 + 1<<19, "d, e, 0.5 MiB unexplained"}},
-		[]row{{"a", 60 << 20, ""}, {"b", 20 << 20, ""}, {"other", 19<<20 + 1<<19, "c, d, e, 0.5 MiB unexplained"}})
+	want := fmt.Sprint([]row{{"a", 60 << 20, ""}, {"b", 26 << 20, ""}, {"c", 9 << 20, ""}, {"other", 4<<20 + 1<<19, "d, e, 0.5 MiB unexplained"}},
+		[]row{{"a", 60 << 20, ""}, {"b", 26 << 20, ""}, {"other", 13<<20 + 1<<19, "c, d, e, 0.5 MiB unexplained"}})
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+	if few := shownRows(l, 1); len(few) != 3 || few[1].name != "b" {
+		t.Errorf("a row of a quarter of the memory is not shown apart where there is little room: %v", few)
+	}
+}
+
+// A page without room for all lines has the one that the cause names.
+func TestTheLineThatTheCauseNamesIsListed(t *testing.T) {
+	line := func(n int) explain.Holder {
+		return explain.Holder{Function: "main.f", File: "/src/main.go", Line: n, Bytes: sample.Bytes(10-n) * sample.MiB}
+	}
+	a := &explain.Answer{Holders: []explain.Holder{line(1), line(2), line(3)}}
+	a.Verdict.Culprit = &explain.Culprit{Function: "main.f", File: "/src/main.go", Line: 3, Role: "allocates"}
+	for most, want := range map[int][]int{1: {1, 3}, 2: {1, 3}, 3: {1, 2, 3}} {
+		var got []int
+		for _, h := range listedHolders(a, most) {
+			got = append(got, h.Line)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("of %d lines %v are listed, want %v", most, got, want)
+		}
+	}
+	a.Verdict.Culprit.Role = "retains"
+	if got := listedHolders(a, 1); len(got) != 1 {
+		t.Errorf("a line that waits is listed as one that allocates: %v", got)
+	}
+}
+
+func TestAnArgumentThatWasNotRecordedIsSaid(t *testing.T) {
+	p := page{width: 100}
+	p.testedBy(explain.Fix{Kind: "code", Command: "highwater run -- ./server -config …"}, 4)
+	if got := strings.Join(p.lines, "\n"); got != "     Rebuild, then check. Replace each … with the argument that was not recorded:\n       highwater run -- ./server -config …" {
+		t.Error(got)
+	}
+}
+
+func TestAPeakAndTheTableOfWhatWasReadNearItAreTold(t *testing.T) {
+	peak := 309 * sample.MiB
+	a := &explain.Answer{Outcome: explain.Outcome{Moment: "peak", PeakBytes: &peak}, Ledger: explain.Ledger{OfCgroup: true, TotalBytes: 305 * sample.MiB}}
+	if got := when(a, true); got != "NEAR THE PEAK OF 309 MiB" {
+		t.Error(got)
+	}
+	a.Ledger.TotalBytes = peak - sample.MiB/2
+	if got := when(a, true); got != "AT THE PEAK" {
+		t.Error(got)
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *page) ledger(a *explain.Answer, d detail) {
 	if !l.OfCgroup {
 		what = "PRIVATE MEMORY "
 	}
-	p.both(what+when(a.Outcome, p.width >= 60), mib(int64(l.TotalBytes), true))
+	p.both(what+when(a, p.width >= 60), mib(int64(l.TotalBytes), true))
 	unit := true
 	for _, r := range shownRows(l, d.rows) {
 		share := percent(r.bytes, l.TotalBytes)
@@ -99,7 +99,7 @@ func shownRows(l explain.Ledger, most int) []row {
 	rest := row{name: others}
 	var names []string
 	for _, r := range rows {
-		if len(out) < most-1 && percent(r.bytes, l.TotalBytes) >= leastRow {
+		if share := percent(r.bytes, l.TotalBytes); len(out) < most-1 && share >= leastRow || share >= largeRow {
 			out = append(out, r)
 			continue
 		}
@@ -198,6 +198,7 @@ func partWords(r explain.LedgerRow) string {
 // Shares from which on a row is shown apart, and what is not explained, in percent.
 const (
 	leastRow         = 3
+	largeRow         = 10 // shown apart on a full page, too
 	leastUnexplained = 2
 )
 
@@ -246,6 +247,11 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// leftOut stands in a command for an argument that the recording does not have (docs/adr/0030).
+const leftOut = "…"
+
+const fillIn = "Replace each " + leftOut + " with the argument that was not recorded:"
+
 // testedBy prints the command that shows whether a fix works.
 func (p *page) testedBy(f explain.Fix, most int) {
 	lead := "Prove it:  "
@@ -256,6 +262,11 @@ func (p *page) testedBy(f explain.Fix, most int) {
 		lead = "Run it:  "
 	case f.Kind == "code":
 		lead = "Rebuild, then check:  "
+	}
+	if strings.Contains(f.Command, leftOut) {
+		p.wrap("     ", strings.TrimRight(strings.TrimSpace(lead), ":")+". "+fillIn)
+		p.command("       ", f.Command, most)
+		return
 	}
 	if columns("     "+lead+f.Command) <= p.width {
 		p.add("     " + lead + f.Command)

@@ -32,6 +32,7 @@ type Instant struct {
 	Untouched int64    `json:"untouched"` // reserved by the processes and never touched: in no row of the ledger
 
 	Native     []Native          `json:"native"`
+	Grown      []Grown           `json:"grown"` // empty: page faults were not sampled
 	Goroutines []Goroutines      `json:"goroutines"`
 	Processes  []explain.Process `json:"processes"`
 	Gaps       []explain.Gap     `json:"gaps"`
@@ -55,6 +56,8 @@ type Row struct {
 	Bytes       int64  `json:"bytes"`
 	Reclaimable bool   `json:"reclaimable"`
 	Means       string `json:"means"`
+	// Parts are what of it is known apart, the largest first; empty: nothing.
+	Parts []explain.RowPart `json:"parts"`
 }
 
 // Native is what of one process lies outside Go's heap, by its pages.
@@ -125,6 +128,9 @@ func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {
 	if i.Heap, err = b.heap(r, side, a, from); err != nil {
 		return nil, err
 	}
+	if i.Grown, err = b.grown(r, side, a); err != nil {
+		return nil, err
+	}
 	i.fillProcess(side)
 	return i, nil
 }
@@ -147,7 +153,7 @@ func (i *Instant) fillLedger(r *recording.Reader, e *explain.Evidence, a *explai
 	}
 	for _, row := range l.Rows {
 		d := definitions[row.Name]
-		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, explain.RowWord(row.Name), d.group, int64(row.Bytes), row.Reclaimable, d.means})
+		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, explain.RowWord(row.Name), d.group, int64(row.Bytes), row.Reclaimable, d.means, append([]explain.RowPart{}, row.Parts...)})
 	}
 	return nil
 }

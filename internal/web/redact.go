@@ -23,4 +23,11 @@ func (i *Instant) redact() {
 			l.CodeWhy = "source is left out"
 		}
 	}
+	for n := range i.Grown {
+		for m := range i.Grown[n].Lines {
+			if l := &i.Grown[n].Lines[m]; l.Code == nil {
+				l.CodeWhy = "source is left out"
+			}
+		}
+	}
 }

@@ -1,7 +1,7 @@
 import { h, Fragment } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Held, Instant, Overview, Source } from './data'
-import { fromHash, State, toHash } from './state'
+import { fromHash, State, toHash, View } from './state'
 import { Verdict } from './verdict'
 import { Course } from './course'
 import { Ledger } from './ledger'
@@ -71,6 +71,8 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
     return () => clearTimeout(timer)
   }, [overview])
 
+  const shown = instant ? { ...state, view: state.view || fitting(overview, instant) } : state
+
   const jump = useCallback((name: 'kill' | 'peak' | 'last') => {
     if (overview[name] !== null) change({ at: name })
   }, [overview])
@@ -108,16 +110,25 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
       <Course source={source} overview={overview} state={state} change={change} jump={jump} at={instant?.at ?? null} />
       {instant && <>
         <Ledger instant={instant} before={before} />
-        <div class={'columns' + (state.view === 'flame' ? ' one' : '')}>
-          <Holders instant={instant} held={held} overview={overview} state={state} change={change} />
+        <div class={'columns' + (shown.view === 'flame' ? ' one' : '')}>
+          <Holders instant={instant} held={held} overview={overview} state={shown} change={change} />
           <div>
             <Why source={source} overview={overview} instant={instant} />
             <Fixes answer={overview.answer} />
           </div>
         </div>
-        {later && <Below source={source} overview={overview} instant={instant} held={held} state={state} change={change} />}
+        {later && <Below source={source} overview={overview} instant={instant} held={held} state={shown} change={change} />}
       </>}
     </main>
     {help && <Help close={() => setHelp(false)} />}
   </>
+}
+
+// fitting is the list that a reader of the verdict wants first.
+function fitting(overview: Overview, instant: Instant): View {
+  switch (overview.answer.verdict.class) {
+    case 'native': case 'fragmentation': return instant.grown.some((g) => g.kind === 'native' && g.lines.length > 0) ? 'written' : 'live'
+    case 'goroutine-leak': return instant.goroutines.length > 0 ? 'goroutines' : 'live'
+  }
+  return 'live'
 }

@@ -97,7 +97,7 @@ export interface Timeline {
 // Stacked is the ledger over time: the rows, from the bottom up, sum to the memory usage.
 export interface Stacked { at: number[]; rows: { name: string; word: string; bytes: number[] }[] }
 
-export interface Row { name: string; word: string; group: string; bytes: number; reclaimable: boolean; means: string }
+export interface Row { name: string; word: string; group: string; bytes: number; reclaimable: boolean; means: string; parts: { name: string; bytes: number }[] }
 
 export interface Instant {
   at: number; name: string; moment: number; apart: number; kind: string; took: number; stopped: number
@@ -107,6 +107,7 @@ export interface Instant {
   untouched: number
   native: { pid: number; name: string; malloc: number; mapped: number; image: number }[]
   heap: Heap
+  grown: Grown[]
   goroutines: { state: string; count: number; bytes: number; oldest: number; own: string; stack: string[]; by: string }[]
   processes: { name: string; pid: number; go_version: string; bytes: number; args: string; subject: boolean; signal: string }[]
   gaps: { what: string; why: string }[]
@@ -127,6 +128,20 @@ export interface Line {
   bytes: number; error: number; grown: number; allocated: number; garbage: number; objects: number; in_flight: number
   course: { at: number; bytes: number }[]
   code: { file: string; first: number; mark: number; lines: string[] } | null
+  code_why: string
+}
+
+// Grown is memory of one kind by the lines that wrote to its pages first.
+export interface Grown {
+  kind: string; word: string; whole: number; total: number; error: number; samples: number
+  lines: GrownLine[]
+  others: { count: number; bytes: number }
+}
+
+export interface GrownLine {
+  function: string; short: string; place: string; owner: string; bytes: number; error: number; samples: number; native: string[]
+  course: { at: number; bytes: number }[]
+  code: Line['code']
   code_why: string
 }
 

@@ -45,3 +45,5 @@ export function duration(s: number): string {
   if (s < 1e-3) return `${Math.round(s * 1e6)} \u00b5s`
   return s < 1 ? `${trim(s * 1e3, 1)} ms` : clock(s)
 }
+
+export const count = (n: number) => n.toLocaleString('en')

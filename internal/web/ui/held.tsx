@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Held, HeldPath } from './data'
 import type { State } from './state'
 import { Boxes, matcher, type Node } from './icicle'
-import { clock, duration, percent, size } from './format'
+import { clock, count, duration, percent, size } from './format'
 
 // mostFound bounds the rows of a search: who wants more of them searches closer.
 const mostFound = 40
@@ -25,8 +25,6 @@ function inferred(t: Held['types'][number]): boolean {
 const idOf = (held: Held, all: string[], i: number) => (i < 0 ? '' : `${all[i]} ${held.paths[i].type}`)
 
 const typeOf = (type: string) => (type === '?' ? '' : type)
-
-const count = (n: number) => n.toLocaleString('en')
 
 // HeldBy is who holds most, as the first screen lists it.
 export function HeldBy({ held, state, change, rows }: { held: Held | null; state: State; change: (s: Partial<State>) => void; rows: number }) {

@@ -1,12 +1,13 @@
 import { Fragment, h } from 'preact'
-import type { Held, Instant, Line, Overview } from './data'
+import type { Grown, GrownLine, Held, Instant, Line, Overview } from './data'
 import type { State, View } from './state'
 import { HeldBy } from './held'
 import { Icicle } from './icicle'
-import { clock, delta, limit, percent, size } from './format'
+import { clock, count, delta, limit, percent, size } from './format'
 
 const views: [View, string, string][] = [
   ['live', 'Allocated by', 'The lines that allocated what is live.'], ['holders', 'Retained by', 'The variables, maps and goroutines without which the rest would be garbage.'],
+  ['written', 'First written by', 'The lines that wrote to resident pages first, by a sample of page faults: it shows native memory, too.'],
   ['flame', 'Flame graph', 'Allocations by call stack.'],
   ['allocated', 'All allocated', 'The lines by all that they allocated since the start, live or not.'], ['garbage', 'Garbage', 'Dead objects that GC has not collected yet, by the line that allocated them.'],
   ['native', 'Native', 'Memory outside Go, by process: cgo and mmap.'], ['goroutines', 'Goroutines', 'Where the goroutines wait or run.'],
@@ -24,14 +25,16 @@ export function Holders({ instant, held, overview, state, change }: { instant: I
   const others = lines.length - listed.length + heap.others.count
   const finding = heap.view === 'none' ? 'no heap profile was read'
     : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (pid ${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'live' : 'live at the last GC'}${heap.rate > 1 ? `; sampled, \u00b1 ${size(heap.error)}` : ''}`
+  const written = state.view === 'written' ? instant.grown.find((g) => g.kind === state.kind) ?? instant.grown[0] : undefined
   const retained = state.view === 'holders' && instant.capture !== null
   const compared = (state.window !== null || state.base !== null) && heap.since !== null
   return <section class="holders" aria-labelledby="who-title" id="who">
-    <h2 id="who-title">Which code uses the memory? <span class="finding">{finding}</span></h2>
-    <div class="tabs" role="group" aria-label="What to list">{views.filter(([view]) => view !== 'holders' || instant.capture !== null).map(([view, label, means]) => <button title={means} aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
-      <span class="muted push">{retained ? `captured at ${clock(instant.capture!)}` : heap.since !== null && `growth since ${clock(heap.since)}`}{!retained && Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
-    {state.view !== 'holders' && heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines allocated {percent(heap.total, instant.ledger.total)} of the memory usage. Most of it is elsewhere: see the bar above.</p>}
-    {retained ? <HeldBy held={held} state={state} change={change} rows={rows} /> : state.view === 'flame' ? <Icicle heap={heap} state={state} change={change} baseline={compared} /> : state.view === 'native' ? <Outside instant={instant} /> : state.view === 'goroutines' ? <Standing instant={instant} />
+    <h2 id="who-title">Which code uses the memory? <span class="finding">{written ? faults(written) : finding}</span></h2>
+    <div class="tabs" role="group" aria-label="What to list">{views.filter(([view]) => (view !== 'holders' || instant.capture !== null) && (view !== 'written' || instant.grown.length > 0)).map(([view, label, means]) => <button title={means} aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
+      <span class="muted push">{retained ? `captured at ${clock(instant.capture!)}` : written ? `until ${clock(instant.moment)}` : heap.since !== null && `growth since ${clock(heap.since)}`}{!retained && !written && Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
+    {state.view !== 'holders' && !written && heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines allocated {percent(heap.total, instant.ledger.total)} of the memory usage. Most of it is elsewhere: see the bar above.</p>}
+    {state.view === 'written' && (written ? <Written all={instant.grown} grown={written} state={state} change={change} /> : <p class="muted">No page faults were sampled until this snapshot.</p>)}
+    {state.view === 'written' ? null : retained ? <HeldBy held={held} state={state} change={change} rows={rows} /> : state.view === 'flame' ? <Icicle heap={heap} state={state} change={change} baseline={compared} /> : state.view === 'native' ? <Outside instant={instant} /> : state.view === 'goroutines' ? <Standing instant={instant} />
       : !lines.length ? <p class="muted">{heap.view === 'none' ? whyNone(overview) : state.view === 'garbage' ? 'No garbage is known here. Which objects are dead is read only at a kill or where a process ends.' : 'Nothing.'}</p>
       : <table class="lines"><colgroup><col /><col class="w3" /><col class="w1" /><col class="w2" /><col class="w2" /></colgroup><thead><tr><th scope="col">Line</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Growth</th><th scope="col">Over time</th></tr></thead>
         <tbody>{listed.map((l) => [
@@ -54,7 +57,32 @@ function whyNone(overview: Overview): string {
   return p?.why_not ? `No heap profile: ${p.why_not}` : 'No heap profile was read.'
 }
 
-function Code({ line }: { line: Line }) {
+const faults = (g: Grown) => `${size(g.total)} of ${g.word}; ${count(g.samples)} page ${g.samples === 1 ? 'fault' : 'faults'} sampled, \u00b1 ${size(g.error)}`
+
+// Written is who wrote first to the pages of one kind of memory.
+function Written({ all, grown: g, state, change }: { all: Grown[]; grown: Grown; state: State; change: (s: Partial<State>) => void }) {
+  const name = (l: GrownLine) => l.place || l.short
+  const chosen = g.lines.find((l) => name(l) === state.line) ?? g.lines[0]
+  const listed = g.lines.filter((l, i) => i < rows || l === chosen)
+  const others = { count: g.lines.length - listed.length + g.others.count, bytes: g.lines.filter((l) => !listed.includes(l)).reduce((n, l) => n + l.bytes, 0) + g.others.bytes }
+  return <div>
+    {all.length > 1 && <div class="tabs" role="group" aria-label="Which memory">{all.map((k) => <button aria-pressed={k === g} onClick={() => change({ kind: k.kind, line: '' })}>{k.word} {size(k.total)}</button>)}</div>}
+    {listed.length > 0 && <table class="lines"><colgroup><col /><col class="w3" /><col class="w1" /><col class="w2" /><col class="w2" /></colgroup><thead><tr><th scope="col">Line</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Page faults</th><th scope="col">Over time</th></tr></thead>
+      <tbody>{listed.map((l) => [
+        <tr class={l === chosen ? 'on' : ''} onClick={() => change({ line: name(l) })}>
+          <th scope="row" title={`${l.function} ${l.place}`}><button class="term" onClick={() => change({ line: name(l) })} aria-expanded={l === chosen}><code>{name(l)}</code></button> {l.place ? <span class={l.short.length > 60 ? 'muted long' : 'muted'}>{l.short}</span> : <span class="chip">a thread of C</span>}{l.place && l.owner !== 'own' && <span class="chip">{l.owner}</span>}</th>
+          <td class="num"><b>{size(l.bytes)}</b>{l.error > l.bytes / 100 && <span class="muted"> {'\u00b1'} {size(l.error)}</span>}</td>
+          <td class="num">{percent(l.bytes, g.whole)}</td>
+          <td class="num">{count(l.samples)}</td>
+          <td><Spark course={l.course} /></td>
+        </tr>,
+        l === chosen && <tr class="code"><td colSpan={5}>{l.place && <Code line={l} />}{l.native.length > 0 && <p class="muted">C: <code>{l.native.join(' < ')}</code></p>}</td></tr>,
+      ])}</tbody></table>}
+    <p class="muted">{[others.count > 0 && others.bytes > 0 && `${others.count} other ${others.count === 1 ? 'line' : 'lines'}, ${size(others.bytes)}.`, g.whole - g.total > g.whole / 20 && `${size(g.whole - g.total)} was not sampled.`, 'Memory that was returned since is still counted.'].filter(Boolean).join(' ')}</p>
+  </div>
+}
+
+function Code({ line }: { line: Pick<Line, 'code' | 'code_why'> }) {
   if (!line.code) return <p class="muted">{line.code_why}</p>
   const { file, first, mark, lines } = line.code
   return <><pre tabIndex={0} role="region" aria-label="Source">{lines.map((text, i) => <div class={i === mark ? 'mark' : ''}><span class="no">{first + i}</span>{i === mark ? <mark>{text || ' '}</mark> : text}</div>)}</pre><p class="muted">source: <code>{file}</code></p></>

@@ -67,7 +67,7 @@ export function Icicle({ heap, state, change, baseline }: { heap: Heap; state: S
       <label><input type="checkbox" checked={state.runtime} onChange={() => change({ runtime: !state.runtime })} /> Show the runtime</label>
       <label><input type="checkbox" checked={everything} onChange={() => change({ all: !state.all })} disabled={state.view === 'allocated'} /> All allocated since the start</label>
     </Boxes>
-    <p class="muted key">{baseline ? <><i class="box grew" /> grew <i class="box shrank" /> shrank <i class="box same" /> the same</> : <><i class="box own" /> your code <i class="box dependency" /> dependency <i class="box standard" /> standard library {state.runtime && <><i class="box runtime" /> runtime</>}</>}
+    <p class="muted key">{baseline ? <><i class="box grew" /> grew <i class="box shrank" /> shrank <i class="box same" /> the same</> : <><i class="box own" /> your code <i class="box dependency" /> dependency <i class="box standard" /> standard library{state.runtime && <> <i class="box runtime" /> runtime</>}</>}
       {heap.left.count > 0 && `; ${heap.left.count} smaller stacks, ${size(heap.left.bytes)}, are not drawn`}{!baseline && '. Ctrl+drag on the chart selects a baseline: boxes then show what grew and shrank.'}</p>
   </div>
 }

@@ -9,10 +9,16 @@ export const slug = (name: string) => 'row-' + name.toLowerCase().replace(/[^a-z
 const when: Record<string, string> = { kill: 'at the kill', peak: 'at the peak', last: 'at the last snapshot' }
 const unexplained = 'Counted by the kernel and in none of the rows: its per-CPU reserves, and what changed while the rows were read.'
 
+// parts are what a row divides into: the two largest, and what is a tenth or more.
+const parts = (all: { name: string; bytes: number }[]) => {
+  const whole = all.reduce((n, p) => n + p.bytes, 0)
+  return all.filter((p, i) => i < 2 || p.bytes * 10 >= whole).map((p) => `${p.name} ${size(p.bytes)}`).join(', ')
+}
+
 export function Ledger({ instant, before }: { instant: Instant; before: Instant | null }) {
   const l = instant.ledger
   const [shown, setShown] = useState('')
-  const rows = [...l.rows.map((r) => ({ ...r })), { name: 'unexplained', word: 'unexplained', group: '', bytes: l.unexplained, reclaimable: false, means: unexplained }]
+  const rows = [...l.rows.map((r) => ({ ...r })), { name: 'unexplained', word: 'unexplained', group: '', bytes: l.unexplained, reclaimable: false, means: unexplained, parts: [] as { name: string; bytes: number }[] }]
   const sum = rows.reduce((n, r) => n + Math.max(0, r.bytes), 0)
   // What the kernel takes back is the answer only where it is most of all.
   const counts = (r: { bytes: number; reclaimable: boolean }) => (r.reclaimable && r.bytes < l.total / 2 ? 0 : r.bytes)
@@ -24,7 +30,7 @@ export function Ledger({ instant, before }: { instant: Instant; before: Instant 
   const bar = [...rows].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group) || b.bytes - a.bytes).filter((r) => r.name !== 'unexplained')
   bar.push(rows[rows.length - 1])
   const was = (name: string) => (name === 'unexplained' ? before!.ledger.unexplained : before!.ledger.rows.find((r) => r.name === name)?.bytes ?? 0)
-  if (before) for (const r of before.ledger.rows) if (!bar.some((b) => b.name === r.name)) bar.splice(-1, 0, { ...r, bytes: 0 })
+  if (before) for (const r of before.ledger.rows) if (!bar.some((b) => b.name === r.name)) bar.splice(-1, 0, { ...r, bytes: 0, parts: [] })
   const means = rows.find((r) => r.name === shown)
   return <section class="ledger" aria-labelledby="where-title">
     <h2 id="where-title">Where did the memory go? <span class="finding">{size(l.total)}{l.limit !== null && l.of_cgroup && ` of ${limit(l.limit)}`} {when[instant.name] ?? `at ${clock(instant.at)}`}: {percent(main.bytes, l.total)} {main.word}</span>
@@ -39,7 +45,7 @@ export function Ledger({ instant, before }: { instant: Instant; before: Instant 
     <div class="groups" aria-hidden="true">{order.map((g) => <div style={{ width: `${(100 * Math.max(0, groups.get(g)!)) / sum}%` }}>{groups.get(g)! / sum > 0.1 && <span>{g} {size(groups.get(g)!)}</span>}</div>)}</div>
     <table class="legend" aria-label="The ledger"><tbody>{bar.map((r) => <tr class={shown === r.name ? 'on' : ''} onMouseEnter={() => setShown(r.name)} onMouseLeave={() => setShown('')}>
       <th scope="row"><button class="term" title={r.means} onFocus={() => setShown(r.name)} onBlur={() => setShown('')}><i class={'swatch ' + slug(r.name)} />{r.word}</button></th>
-      <td class="num">{size(r.bytes)}</td>{before && <td class={'num ' + (r.bytes > was(r.name) ? 'up' : 'down')}>{delta(r.bytes - was(r.name))}</td>}<td class="num muted">{percent(r.bytes, l.total)}{r.reclaimable && ' reclaimable'}</td>
+      <td class="num">{size(r.bytes)}</td>{before && <td class={'num ' + (r.bytes > was(r.name) ? 'up' : 'down')}>{delta(r.bytes - was(r.name))}</td>}<td class="num muted">{percent(r.bytes, l.total)}{r.reclaimable && ' reclaimable'}</td>{r.parts.length > 0 && <td class="muted parts">({parts(r.parts)})</td>}
     </tr>)}</tbody></table>
     <p class="means" aria-live="polite">{means ? `${means.word}: ${means.means}` : instant.untouched > 1 << 20 ? `Another ${size(instant.untouched)} is allocated but not yet written, so the kernel does not count it. “Allocated by” includes it.` : '\u00a0'}</p>
   </section>

@@ -4,7 +4,8 @@ export interface State {
   at: string // "", "kill", "peak", "last", or seconds as "12.5s"
   window: [number, number] | null // seconds; null: all
   base: [number, number] | null // what is compared with
-  view: View // of what uses the memory
+  view: View // of what uses the memory; "": the one that fits the verdict
+  kind: string // of memory that is listed by who wrote it first, "": the first that there is
   over: string // column that is laid over the course
   line: string // that is chosen, "place"
   search: string // in the flame graph
@@ -14,10 +15,10 @@ export interface State {
   runtime: boolean // show it
 }
 
-export type View = 'live' | 'holders' | 'flame' | 'allocated' | 'garbage' | 'native' | 'goroutines'
-const viewsOf: View[] = ['live', 'holders', 'flame', 'allocated', 'garbage', 'native', 'goroutines']
+export type View = '' | 'live' | 'holders' | 'written' | 'flame' | 'allocated' | 'garbage' | 'native' | 'goroutines'
+const viewsOf: View[] = ['live', 'holders', 'written', 'flame', 'allocated', 'garbage', 'native', 'goroutines']
 
-export const initial: State = { at: '', window: null, base: null, view: 'live', over: '', line: '', search: '', find: '', invert: false, all: false, runtime: false }
+export const initial: State = { at: '', window: null, base: null, view: '', kind: '', over: '', line: '', search: '', find: '', invert: false, all: false, runtime: false }
 
 export function fromHash(hash: string): State {
   const p = new URLSearchParams(hash.replace(/^#/, ''))
@@ -30,7 +31,8 @@ export function fromHash(hash: string): State {
     at: p.get('at') ?? '',
     window: range('window'),
     base: range('base'),
-    view: viewsOf.includes(view) ? view : 'live',
+    view: viewsOf.includes(view) ? view : '',
+    kind: p.get('kind') ?? '',
     over: p.get('over') ?? '',
     line: p.get('line') ?? '',
     search: p.get('search') ?? '',
@@ -46,7 +48,8 @@ export function toHash(s: State): string {
   if (s.at) p.set('at', s.at)
   if (s.window) p.set('window', s.window.map((v) => +v.toFixed(4)).join('..'))
   if (s.base) p.set('base', s.base.map((v) => +v.toFixed(4)).join('..'))
-  if (s.view !== 'live') p.set('view', s.view)
+  if (s.view) p.set('view', s.view)
+  if (s.kind) p.set('kind', s.kind)
   if (s.over) p.set('over', s.over)
   if (s.line) p.set('line', s.line)
   if (s.search) p.set('search', s.search)
