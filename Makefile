@@ -10,7 +10,7 @@ export GO
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: answers check gates matrix bench-compare build demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
+.PHONY: answers check gates matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -120,6 +120,17 @@ cases-truth:
 add-go:
 	cd internal/gobin && $(GO) run ./layoutgen -add $(VERSION)
 	cd internal/gobin/signature && $(GO) run ./siggen -add $(VERSION)
+
+# All that is published of a version, in bin/release, made twice and compared, installed
+# and run: see .ci/release. TARGETS=linux/amd64,linux/arm64 makes less. About ten minutes cold.
+release:
+	./.ci/release $(TARGETS)
+
+# The pages and manifests of docs/kubernetes against a real API server, which is built the
+# first time: about ten minutes, and one then.
+kube:
+	HIGHWATER_KUBERNETES=$$(kubectl-highwater/node/fetch.sh) && export HIGHWATER_KUBERNETES CGO_ENABLED=0 && \
+	cd kubectl-highwater && $(GO) test -count=1 -v ./...
 
 # The docs as a site, in bin/site, with search and links that are checked. It needs Python 3,
 # and the first time a package index: nothing else here does.

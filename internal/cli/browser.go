@@ -3,7 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"os"
 	"os/exec"
@@ -12,12 +12,12 @@ import (
 	"github.com/highwater-go/highwater/internal/outfile"
 )
 
-// redirect is a page that leads to an address.
-var redirect = template.Must(template.New("redirect").Parse(`<!doctype html>
+// redirect is a page that leads to an address, which is in it twice.
+const redirect = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="referrer" content="no-referrer">
-<meta http-equiv="refresh" content="0;url={{.}}"><title>Highwater</title></head>
-<body><p><a href="{{.}}">Highwater</a></p></body></html>
-`))
+<meta http-equiv="refresh" content="0;url=%[1]s"><title>Highwater</title></head>
+<body><p><a href="%[1]s">Highwater</a></p></body></html>
+`
 
 // openBrowser shows an address in the user's browser. The address holds a secret, and
 // arguments are read by every user of the machine: the browser is given a file that
@@ -36,7 +36,10 @@ func openBrowser(address string) (remove func(), err error) {
 }
 
 func writeRedirect(file, address string) error {
-	err := outfile.Write(file, func(w io.Writer) error { return redirect.Execute(w, address) })
+	err := outfile.Write(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, fmt.Sprintf(redirect, html.EscapeString(address)))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write the file for the browser: %w", err)
 	}

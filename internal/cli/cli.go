@@ -152,11 +152,10 @@ up to the kernel's.`,
 		Example: `  highwater run --limit 256MiB -- ./server      run it under a limit and explain its memory
   highwater explain                             explain the latest recording
   highwater export --pprof | go tool pprof -http=: -`,
-		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetVersionTemplate(versionLine() + "\n")
+	answerVersion(root, s)
 	setHelp(root, s)
 	for i, one := range commands {
 		c := one.make(s)

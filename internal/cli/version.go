@@ -35,6 +35,19 @@ func versionCommand(s *streams) *cobra.Command {
 	return c
 }
 
+// answerVersion makes --version print what version does. cobra's own form of it is a text/template, and
+// with one in a program the linker keeps every exported method of it (docs/adr/0119).
+func answerVersion(root *cobra.Command, s *streams) {
+	asked := root.Flags().BoolP("version", "v", false, "version for highwater")
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if *asked {
+			visible.Fprintf(s.out, "%s\n", versionLine())
+			return nil
+		}
+		return c.Help()
+	}
+}
+
 // versionLine is what version and --version print.
 func versionLine() string {
 	return fmt.Sprintf("highwater %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

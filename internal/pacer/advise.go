@@ -147,13 +147,24 @@ func Recommend(set Setting, limit sample.Bytes, exe string) *Recommended {
 	if set.limited() {
 		r.GOMEMLIMIT, env = sample.Bytes(set.Limit), units.Env(set.Limit)
 	}
-	r.Kubernetes = fmt.Sprintf(`resources: {limits: {memory: %s}}`, mb[:len(mb)-1])
+	r.Kubernetes = inPod(mb, env)
 	r.Systemd, r.Docker, r.Shell = "MemoryMax="+mb[:len(mb)-2], "docker run --memory "+strings.ToLower(mb[:len(mb)-2]), exe
 	if env != "" {
-		r.Kubernetes += fmt.Sprintf(`, env: [{name: GOMEMLIMIT, value: %s}]`, env)
 		r.Systemd += " Environment=GOMEMLIMIT=" + env
 		r.Docker += " -e GOMEMLIMIT=" + env
 		r.Shell = "GOMEMLIMIT=" + env + " " + exe
 	}
 	return r
+}
+
+// inPod is a limit, and a GOMEMLIMIT that is not "", as a container of a pod has them. The downward API hands on a limit or a
+// request as it is, and cannot take a part of one. GOMEMLIMIT is less than the limit, so it is the request: memory that the
+// program may use by design. Changed there, it changes in both.
+func inPod(limit, gomemlimit string) string {
+	quantity := func(size string) string { return strings.TrimSuffix(size, "B") }
+	if gomemlimit == "" {
+		return fmt.Sprintf(`resources: {limits: {memory: %s}}`, quantity(limit))
+	}
+	return fmt.Sprintf(`resources: {requests: {memory: %s}, limits: {memory: %s}}, env: [{name: GOMEMLIMIT, valueFrom: {resourceFieldRef: {resource: requests.memory}}}]`,
+		quantity(gomemlimit), quantity(limit))
 }

@@ -10,10 +10,6 @@ import (
 	"strings"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
-
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -40,7 +36,7 @@ func NewMetricsEndpoint(address string, timeout time.Duration) (*MetricsEndpoint
 	if err != nil {
 		return nil, err
 	}
-	e.accept = string(expfmt.NewFormat(expfmt.TypeTextPlain))
+	e.accept = textFormat
 	return &MetricsEndpoint{*e}, nil
 }
 
@@ -68,7 +64,7 @@ func readMetrics(text []byte, at time.Time) ([]sample.Figure, error) {
 	}
 	families, err := parseMetrics(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrNotMetrics, strings.TrimPrefix(err.Error(), "text format parsing "))
+		return nil, fmt.Errorf("%w: %w", ErrNotMetrics, err)
 	}
 	var list []sample.Figure
 	for name, family := range families {
@@ -84,50 +80,17 @@ func readMetrics(text []byte, at time.Time) ([]sample.Figure, error) {
 	return list, nil
 }
 
-// parseMetrics is the library's parser. It panics at some texts, as version 0.70.1
-// does at "#HELP A \n{}": to us that is text of another format.
-func parseMetrics(text []byte) (families map[string]*dto.MetricFamily, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("its parser failed: %v", cause)
-		}
-	}()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	return parser.TextToMetricFamilies(bytes.NewReader(text))
-}
-
 // ofProcess are the beginnings of names that github.com/prometheus/client_golang
 // (collectors.NewGoCollector, NewProcessCollector, promhttp) and
 // github.com/VictoriaMetrics/metrics give to figures of the process itself.
 var ofProcess = []string{"go_", "process_", "promhttp_", "vm_app_", "up", "scrape_"}
 
-// figureOf sums a family; ok is false for one that tells nothing of the work.
-func figureOf(name string, family *dto.MetricFamily) (f sample.Figure, ok bool) {
+// figureOf is the figure of a family; ok is false for one that tells nothing of the work.
+func figureOf(name string, f *family) (figure sample.Figure, ok bool) {
 	for _, start := range ofProcess {
 		if strings.HasPrefix(name, start) && (strings.HasSuffix(start, "_") || name == start) {
-			return f, false
+			return figure, false
 		}
 	}
-	f.Name, f.Kind = name, sample.CounterKind
-	switch family.GetType() {
-	case dto.MetricType_HISTOGRAM, dto.MetricType_GAUGE_HISTOGRAM, dto.MetricType_SUMMARY:
-		f.Name += "_count"
-	case dto.MetricType_GAUGE:
-		f.Kind = sample.GaugeKind
-	case dto.MetricType_UNTYPED:
-		if !strings.HasSuffix(name, "_total") && !strings.HasSuffix(name, "_count") {
-			f.Kind = sample.GaugeKind
-		}
-	}
-	for _, m := range family.GetMetric() {
-		f.Value += valueOf(m)
-	}
-	return f, !math.IsNaN(f.Value) && !math.IsInf(f.Value, 0)
-}
-
-// valueOf is what one line of a family adds; the getters of a part that is absent
-// give 0.
-func valueOf(m *dto.Metric) float64 {
-	return m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue() +
-		float64(m.GetHistogram().GetSampleCount()) + float64(m.GetSummary().GetSampleCount())
+	return f.figure(name), f.seen && !math.IsNaN(f.sum) && !math.IsInf(f.sum, 0)
 }

@@ -1,11 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"strings"
 )
@@ -15,60 +16,58 @@ import (
 //go:embed assets/page.js assets/page.css assets/icon.svg
 var assets embed.FS
 
-// pageData fills the page's skeleton.
+// pageData fills the page's skeleton. What is text in it is escaped by writePage.
 type pageData struct {
 	Title string
 	Root  string   // where assets/ lies from here
 	Kind  string   // "book" of one recording, "list" of them, or "diff" of two
 	Text  string   // the same in words, for browsers without script and until it runs
 	Ahead []string // what the script will ask for, so that the browser need not wait for it
-	// Of an offline page: everything is in it.
-	Offline      bool
-	Policy       string
-	Script, Data template.JS
-	Style        template.CSS
-	Icon         template.URL
+	// Of an offline page: everything is in it. None of it is text: each is what its element holds.
+	Offline             bool
+	Policy              string
+	Script, Data, Style []byte
+	Icon                string // an address
 }
 
-var skeleton = template.Must(template.New("page").Parse(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{{- if .Offline}}
-<meta http-equiv="Content-Security-Policy" content="{{.Policy}}">
-{{- end}}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{{.Title}} - Highwater</title>
-{{- if .Offline}}
-<link rel="icon" href="{{.Icon}}">
-<style>{{.Style}}</style>
-{{- else}}
-<link rel="icon" href="{{.Root}}/assets/icon.svg">
-<link rel="stylesheet" href="{{.Root}}/assets/page.css">
-{{- range .Ahead}}
-<link rel="preload" as="fetch" crossorigin href="{{.}}">
-{{- end}}
-{{- end}}
-</head>
-<body>
-<div id="page" data-kind="{{.Kind}}">
-<main class="first"><h1>{{.Title}}</h1>
-<pre>{{.Text}}</pre>
-<noscript><p>{{if eq .Kind "list"}}The list needs JavaScript; <code>highwater list</code> prints it in a terminal.{{else}}This is the answer as text. The pictures need JavaScript; <code>highwater {{if eq .Kind "diff"}}diff{{else}}explain{{end}}</code> prints the same in a terminal.{{end}}</p></noscript>
-</main>
-</div>
-{{- if .Offline}}
-<script type="application/json" id="data">{{.Data}}</script>
-<script>{{.Script}}</script>
-{{- else}}
-<script src="{{.Root}}/assets/page.js"></script>
-{{- end}}
-</body>
-</html>
-`))
+// noScript says what to do without JavaScript, for each kind of page.
+var noScript = map[string]string{
+	"list": `The list needs JavaScript; <code>highwater list</code> prints it in a terminal.`,
+	"book": `This is the answer as text. The pictures need JavaScript; <code>highwater explain</code> prints the same in a terminal.`,
+	"diff": `This is the answer as text. The pictures need JavaScript; <code>highwater diff</code> prints the same in a terminal.`,
+}
 
-func writePage(w io.Writer, d pageData) error { return skeleton.Execute(w, d) }
+// writePage writes the page's skeleton. It is written by hand, as html/template has the
+// linker keep every exported method of the program (docs/adr/0119).
+func writePage(w io.Writer, d pageData) error {
+	var b bytes.Buffer
+	text := html.EscapeString
+	add := func(form string, parts ...any) { fmt.Fprintf(&b, form, parts...) }
+	add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	if d.Offline {
+		add("<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", text(d.Policy))
+	}
+	add("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
+	add("<title>%s - Highwater</title>\n", text(d.Title))
+	if d.Offline {
+		add("<link rel=\"icon\" href=\"%s\">\n<style>%s</style>\n", text(d.Icon), d.Style)
+	} else {
+		add("<link rel=\"icon\" href=\"%s/assets/icon.svg\">\n<link rel=\"stylesheet\" href=\"%[1]s/assets/page.css\">\n", text(d.Root))
+	}
+	for _, address := range d.Ahead {
+		add("<link rel=\"preload\" as=\"fetch\" crossorigin href=\"%s\">\n", text(address))
+	}
+	add("</head>\n<body>\n<div id=\"page\" data-kind=\"%s\">\n", text(d.Kind))
+	add("<main class=\"first\"><h1>%s</h1>\n<pre>%s</pre>\n<noscript><p>%s</p></noscript>\n</main>\n</div>\n", text(d.Title), text(d.Text), noScript[d.Kind])
+	if d.Offline {
+		add("<script type=\"application/json\" id=\"data\">%s</script>\n<script>%s</script>\n", d.Data, d.Script)
+	} else {
+		add("<script src=\"%s/assets/page.js\"></script>\n", text(d.Root))
+	}
+	add("</body>\n</html>\n")
+	_, err := b.WriteTo(w)
+	return err
+}
 
 // offlinePage fills in what a page needs that stands alone. Its policy allows its
 // own script and style by their hashes and nothing else: no address at all.
@@ -91,8 +90,8 @@ func offlinePage(d pageData, data []byte) (pageData, error) {
 	}
 	// The bundle is ours; the data is JSON in which "<" is written as \u003c, as
 	// encoding/json does.
-	d.Script, d.Style, d.Data = template.JS(script), template.CSS(style), template.JS(data)
-	d.Icon = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(icon))
+	d.Script, d.Style, d.Data = script, style, data
+	d.Icon = "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(icon)
 	d.Policy = fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash(script), hash(style))
 	return d, nil
 }
