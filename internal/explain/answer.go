@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/highwater-go/highwater/internal/sample"
+import (
+	"github.com/highwater-go/highwater/internal/budget"
+	"github.com/highwater-go/highwater/internal/latency"
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 // Schema names the form of an Answer in JSON. Its fields are only ever added to.
 const Schema = "highwater.explain/1"
@@ -31,9 +35,9 @@ type Answer struct {
 	NotPredicted string   `json:"not_predicted"`
 	Gaps         []Gap    `json:"gaps"`
 	// What --metrics, --probe and --expect add; absent where they were not given.
-	Work     *Work        `json:"work,omitempty"`
-	Latency  *Latency     `json:"latency,omitempty"`
-	Expected *Expectation `json:"expected,omitempty"`
+	Work     *Work               `json:"work,omitempty"`
+	Latency  *latency.Latency    `json:"latency,omitempty"`
+	Expected *budget.Expectation `json:"expected,omitempty"`
 	// Resident is who made native memory grow; absent where page faults were not sampled.
 	Resident *Resident `json:"resident,omitempty"`
 }
@@ -162,11 +166,12 @@ type Verdict struct {
 	Sentence    string     `json:"sentence"`
 	Detail      string     `json:"detail"` // what kind of cause it is, in a few words: "A burst, not a leak."
 	Confidence  Confidence `json:"confidence"`
-	Reasons     []string   `json:"reasons"`        // of the confidence
-	Sure        string     `json:"sure"`           // the confidence in a line: the level, one reason, what would raise it
-	Fingerprint string     `json:"fingerprint"`    // "" where there is no cause to name
-	Seen        int        `json:"seen"`           // how many earlier recordings have the fingerprint
-	Note        *Note      `json:"note,omitempty"` // what somebody said of the cause; set by whoever keeps notes
+	Reasons     []string   `json:"reasons"`          // of the confidence
+	Sure        string     `json:"sure"`             // the confidence in a line: the level, one reason, what would raise it
+	Fingerprint string     `json:"fingerprint"`      // "" where there is no cause to name
+	Full        string     `json:"fingerprint_full"` // the same with 16 digits, for who has very many causes
+	Seen        int        `json:"seen"`             // how many earlier recordings have the fingerprint
+	Note        *Note      `json:"note,omitempty"`   // what somebody said of the cause; set by whoever keeps notes
 	Culprit     *Culprit   `json:"culprit"`
 	Why         []Why      `json:"why"`
 	// Known and NotKnown are for an inconclusive verdict: what is certain and what

@@ -28,7 +28,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c.divideRows(&a.Ledger)
 	a.Peak, a.Trend = c.composition(), c.trendAnswer()
 	a.Crash, a.Resident = c.Crash, c.residentOf()
-	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()
+	a.Work, a.Latency, a.Expected = workOf(c), c.Asked.latency(c.Start), c.expectation()
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)
@@ -71,7 +71,8 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	}
 	facts = append(facts, c.explainMore(f, &v)...)
 	facts = append(facts, c.retention(f, &v)...)
-	v.Fingerprint = fingerprint(f.Class, blamed(f), c.mainPackage())
+	v.Full = fingerprint(f.Class, blamed(f), c.mainPackage())
+	v.Fingerprint = v.Full[:shortFingerprint]
 	return v, facts
 }
 
