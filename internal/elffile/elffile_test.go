@@ -66,7 +66,7 @@ func TestHeadersThatTakeGigabytesAreRefused(t *testing.T) {
 	binary.LittleEndian.PutUint64(uncounted[64+32:], 1<<28)
 	for name, r := range map[string]io.ReaderAt{
 		"many sections of one long name":  bytes.NewReader(file(many, long)),
-		"names in a hole":                 hole{bytes.NewReader(file([]elf.Section64{named(8<<30, 0)}, []byte{0}))},
+		"names in a hole":                 hole{bytes.NewReader(file([]elf.Section64{named(1<<30, 0)}, []byte{0}))},
 		"packed names":                    bytes.NewReader(file([]elf.Section64{named(packed.Len(), elf.SHF_COMPRESSED)}, packed.Bytes())),
 		"segments":                        hole{bytes.NewReader(segments)},
 		"large segments":                  hole{bytes.NewReader(large)},
