@@ -10,7 +10,7 @@ export GO
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: answers check gates matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean
+.PHONY: answers check gates matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -113,6 +113,12 @@ fuzz:
 
 cases-truth:
 	cd cases && $(GO) run ./truth
+
+# Ten servers at work, and a watcher of them that is killed KILLS times at random
+# moments: none may be harmed. About 25 minutes.
+KILLS = 1000
+kills:
+	HIGHWATER_KILLS=$(KILLS) $(GO) test ./internal/cli -count=1 -timeout 3h -run TestNoProgramIsHarmedByKillsOfItsWatcher -v
 
 # Adds a release of Go, its layouts and its signatures: make add-go VERSION=go1.28.0,
 # or go1.28.0+nogreenteagc with a GOEXPERIMENT. `go generate ./internal/gobin/...`

@@ -49,6 +49,7 @@ func TestTheRulesRefuseWhatTheyAreFor(t *testing.T) {
 		{rules[8].name, "internal/cli/a.go", `package cli; import f "fmt"; func g(s *streams) { w := s.out; f.Fprintln(w) }`},
 		{rules[8].name, "internal/cli/a.go", `package cli; func f(s *streams) any { return s.out.Unescaped() }`},
 		{rules[8].name, "internal/cli/a.go", `package cli; import "os"; var out = os.Stdout`},
+		{rules[9].name, "internal/malloc/a.go", `package malloc; import "debug/elf"; var x, _ = elf.NewFile(nil)`},
 		{rules[7].name, "internal/web/a.go", `package web; import "os"; var made = os.O_CREATE`},
 	} {
 		for _, r := range rules {

@@ -23,6 +23,7 @@ var rules = []rule{
 	{"only the mouth speaks", noStandardOutput},
 	{"one room writes the files that users ask for", noOtherFiles},
 	{"what is said goes through one writer", noOtherMouth},
+	{"ELF headers of strangers are looked at before debug/elf reads them", noOtherELF},
 }
 
 func importsDown(s source) (wrong []string) {
@@ -109,6 +110,14 @@ func noOtherFiles(s source) []string {
 		return nil
 	}
 	return uses(s, "os", "Create", "CreateTemp", "WriteFile", "Rename", "O_CREATE")
+}
+
+// noOtherELF: debug/elf makes gigabytes of a small file.
+func noOtherELF(s source) []string {
+	if s.test || s.room == "elffile" || s.file.Name.Name == "main" || floors[s.room] == aside {
+		return nil
+	}
+	return uses(s, "debug/elf", "NewFile", "Open")
 }
 
 // streamsFile alone may write past the writer that shows control characters.

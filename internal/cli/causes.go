@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,15 +27,14 @@ func ownCauses() ([]explain.Cause, error) {
 	if err != nil {
 		return nil, nil // without a home there are none
 	}
-	f, err := os.Open(path)
+	text, err := readOwn(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	causes, err := explain.ReadCauses(f)
+	causes, err := explain.ReadCauses(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -25,6 +25,9 @@ func (p *plan) meta() recording.Meta {
 	p.asks.describe(m.More)
 	p.expect.describe(m.More)
 	maps.Copy(m.More, p.more)
+	if code, err := ownCode(&m, true); err == nil { // else try asks
+		m.More[metaOwn] = code
+	}
 	return m
 }
 

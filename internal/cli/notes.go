@@ -14,6 +14,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/outfile"
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 const notesSchema = "highwater.notes/1"
@@ -45,7 +46,7 @@ func readNotes() (notes, error) {
 	if err != nil {
 		return n, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := readOwn(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return n, nil
 	}
@@ -59,6 +60,20 @@ func readNotes() (notes, error) {
 		return n, fmt.Errorf("read the notes in %s: %w", path, err)
 	}
 	return n, nil
+}
+
+// mostOwn bounds the small files of the state directory, and the user's own of causes.
+const mostOwn = 16 << 20
+
+// readOwn reads one of them. The directory may be another's, as it is of root with a user's HOME: a pipe there keeps
+// nobody waiting.
+func readOwn(path string) ([]byte, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, mostOwn))
 }
 
 // of is the note of a fingerprint, nil if it has none.

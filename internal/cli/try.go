@@ -17,6 +17,7 @@ type tryFlags struct {
 	sweeps, refs              []string
 	runs                      int
 	compare, json             bool
+	runRecorded               bool
 }
 
 func tryCommand(s *streams) *cobra.Command {
@@ -38,7 +39,8 @@ With a RECORDING, highwater runs its program again under the same load and limit
 times each: as it was, with each fix from explain that is a setting or a limit, and with
 the changed program that you built (fixed=CMD). base=CMD gives the command again, where
 the recording leaves out values of arguments. The recording keeps the result, and explain
-shows it.
+shows it. What a recording of somebody else says is not run: the command is shown, and
+--run-recorded runs it.
 
 Exit code 4: the base never showed a fault.`,
 		Example: `  highwater try uploads-3
@@ -72,6 +74,7 @@ Exit code 4: the base never showed a fault.`,
 	flags.StringArrayVar(&f.sweeps, "sweep", nil, "add a variant of the base for each value of this `setting`: GOGC=20,50,100")
 	flags.StringArrayVar(&f.refs, "git", nil, "add a variant: the command of the base in a throwaway worktree of this git `ref`")
 	flags.StringVar(&f.build, "build", "", "build the program in a worktree of --git with this shell `command`")
+	flags.BoolVar(&f.runRecorded, "run-recorded", false, "run the command and the load of a recording that somebody else made")
 	flags.BoolVar(&f.compare, "compare", false, "compare what the variants need, where the base has no fault")
 	flags.StringVar(&f.bench, "bench", "", "write the runs in Go's benchmark format to this `file`, for benchstat")
 	flags.StringVar(&f.html, "html", "", "write a page with the curves of the kept runs to this `file`")

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,7 +45,7 @@ func readTried() (t triedFixes) {
 	if err != nil {
 		return t
 	}
-	text, err := os.ReadFile(path)
+	text, err := readOwn(path)
 	if err != nil { // none yet
 		return t
 	}

@@ -98,10 +98,11 @@ func (f *tryFlags) again(path string, given *trial.Command) (base variant, err e
 		return base, err
 	}
 	command := trial.Command{Env: strings.Fields(meta.More[metaSettings]), Args: meta.Command}
+	ownLoad := f.load != ""
 	if given != nil {
 		command = *given
 	}
-	if f.load == "" {
+	if !ownLoad {
 		f.load = meta.More[metaLoad]
 	}
 	hint := "highwater try --limit 256MiB --load ./load.sh base=CMD fixed=CMD runs commands that you give"
@@ -116,7 +117,11 @@ func (f *tryFlags) again(path string, given *trial.Command) (base variant, err e
 	case !meta.Limit.OK && f.limit == "":
 		return base, usagef("highwater try --limit 256MiB "+shortName(path), "%s was made without a limit: there is nothing to survive", shortName(path))
 	}
-	if dir := meta.More[metaDir]; dir != "" {
+	foreign := !f.runRecorded && !isOwn(&meta)
+	if foreign && (given == nil || !ownLoad && f.load != "") {
+		return base, refuseForeign(path, &meta, given == nil, f.load)
+	}
+	if dir := meta.More[metaDir]; dir != "" && !foreign {
 		if err := os.Chdir(dir); err != nil {
 			return base, usagef(hint, "the directory that %s was made in is gone: %w", shortName(path), err)
 		}
@@ -129,6 +134,19 @@ func (f *tryFlags) again(path string, given *trial.Command) (base variant, err e
 		f.runFor = took
 	}
 	return newVariant("base", command), nil
+}
+
+// refuseForeign says what a recording that this user has not made would have run.
+func refuseForeign(path string, meta *recording.Meta, command bool, load string) error {
+	var runs []string
+	if command {
+		runs = append(runs, visible.Shell(append(strings.Fields(meta.More[metaSettings]), meta.Command...)...))
+	}
+	if load != "" {
+		runs = append(runs, visible.Shell("sh", "-c", load))
+	}
+	return usagef("highwater try "+visible.Shell(shortName(path))+" --run-recorded runs it, if you trust who made the recording",
+		"%s was not made by you on this machine, or was changed, and try would run what it says: %s, in %s", shortName(path), strings.Join(runs, ", and as its load "), visible.Shell(meta.More[metaDir]))
 }
 
 // proposed are the variants to run, the base first, and the fixes that they are.

@@ -17,20 +17,26 @@ type Machine struct {
 // List gives the containers that run, by the cgroups that they are in.
 func (m Machine) List() []Container {
 	var all []Container
-	known := m.names()
+	owners := map[string]int{}
 	m.walk(func(path string) bool {
 		id := idOf(filepath.Base(path))
 		if id == "" {
 			return true
 		}
-		c := known[id]
-		c.ID, c.Path = id, path
-		if uid := podUID(filepath.Base(filepath.Dir(path))); uid != "" {
-			c.PodUID = uid
+		all = append(all, Container{ID: id, Path: path})
+		if uid, ok := ownerOf(path); ok {
+			owners[id] = uid
 		}
-		all = append(all, c)
 		return false // one that runs in it belongs to it
 	})
+	known := m.names(owners)
+	for i, c := range all {
+		all[i] = known[c.ID]
+		all[i].ID, all[i].Path = c.ID, c.Path
+		if uid := podUID(filepath.Base(filepath.Dir(c.Path))); uid != "" {
+			all[i].PodUID = uid
+		}
+	}
 	return all
 }
 
@@ -40,7 +46,11 @@ func (m Machine) Of(path string) (c Container, ok bool) {
 	if id == "" {
 		return c, false
 	}
-	c = m.names()[id]
+	owners := map[string]int{}
+	if uid, ok := ownerOf(filepath.Join(m.Mount, path)); m.Mount != "" && ok {
+		owners[id] = uid
+	}
+	c = m.names(owners)[id]
 	c.ID = id
 	for dir := path; dir != "/" && dir != "."; dir = filepath.Dir(dir) {
 		if uid := podUID(filepath.Base(dir)); uid != "" {

@@ -2,11 +2,15 @@ package container
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/regular"
 )
@@ -14,12 +18,15 @@ import (
 // mostState bounds a state file: Docker's and a bundle's have some 10 KB.
 const mostState = 4 << 20
 
+// longestName bounds names: Kubernetes allows 253 bytes (RFC 1123).
+const longestName = 253
+
 // names are the containers that the machine's files tell of, by id, without their
-// cgroups.
-func (m Machine) names() map[string]Container {
+// cgroups; owners are who owns the cgroups of containers, by id.
+func (m Machine) names(owners map[string]int) map[string]Container {
 	all := map[string]Container{}
 	add := func(id string, c Container) {
-		if id == "" {
+		if id == "" || max(len(c.Name), len(c.Pod), len(c.Namespace), len(c.PodUID)) > longestName {
 			return
 		}
 		known := all[id]
@@ -29,7 +36,7 @@ func (m Machine) names() map[string]Container {
 	m.kubeletLogs(add)
 	m.dockerStates(add)
 	m.bundles(add)
-	m.monitors(add)
+	m.monitors(owners, add)
 	return all
 }
 
@@ -120,16 +127,19 @@ func ofLabels(labels map[string]string) (c Container) {
 
 // monitors reads the command lines of conmon, which stays beside every container of
 // Podman and CRI-O, wherever their storage is: conmon -c ID -n NAME -b BUNDLE.
-func (m Machine) monitors(add func(string, Container)) {
-	files, _ := filepath.Glob(filepath.Join(m.Root, "proc/[0-9]*/cmdline"))
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
+//
+// Every user can call a process so. It is believed what root's say and the reader's own, and of a container what
+// that user's say who owns its cgroup. No other is asked: a command line lies in its process's memory.
+func (m Machine) monitors(owners map[string]int, add func(string, Container)) {
+	for _, pid := range m.called("conmon") {
+		user, err := m.userOf(pid)
+		trusted := user == 0 || user == os.Geteuid()
+		if err != nil || !trusted && !slices.Contains(slices.Collect(maps.Values(owners)), user) {
 			continue
 		}
-		args := strings.Split(string(b), "\x00")
-		if filepath.Base(args[0]) != "conmon" {
-			continue
+		args, err := commandLine(filepath.Join(m.Root, "proc", pid, "cmdline"))
+		if errors.Is(err, errStuck) {
+			return // of who makes one wait there may be many
 		}
 		after := func(flag string) string {
 			if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
@@ -137,12 +147,72 @@ func (m Machine) monitors(add func(string, Container)) {
 			}
 			return ""
 		}
+		id := after("-c")
+		if owner, owned := owners[id]; !trusted && (!owned || owner != user) {
+			continue
+		}
 		c := Container{}
 		if bundle := after("-b"); filepath.IsAbs(bundle) {
 			c = ofBundle(filepath.Join(m.Root, bundle, "config.json"))
 		}
 		c.fill(Container{Name: after("-n")})
-		add(after("-c"), c)
+		add(id, c)
+	}
+}
+
+// called are the processes whose names the kernel has so.
+func (m Machine) called(name string) (pids []string) {
+	files, _ := filepath.Glob(filepath.Join(m.Root, "proc/[0-9]*/comm"))
+	for _, file := range files {
+		if comm, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(comm)) == name {
+			pids = append(pids, filepath.Base(filepath.Dir(file)))
+		}
+	}
+	return pids
+}
+
+// userOf is the real user id of a process (proc_pid_status(5)): the owner of its directory is root where it cannot be
+// dumped, which it can choose.
+func (m Machine) userOf(pid string) (int, error) {
+	status, err := os.ReadFile(filepath.Join(m.Root, "proc", pid, "status"))
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(status), "\nUid:")
+	words := strings.Fields(after)
+	if len(words) == 0 {
+		return 0, errors.New("its status has no user")
+	}
+	return strconv.Atoi(words[0])
+}
+
+var errStuck = errors.New("a command line that does not come")
+
+// commandLine is that of a process, whose memory may be what never answers: FUSE's, or userfaultfd's.
+func commandLine(path string) ([]string, error) {
+	const most = 64 << 10
+	type answer struct {
+		text []byte
+		err  error
+	}
+	came := make(chan answer, 1)
+	go func() {
+		f, err := os.Open(path)
+		if err != nil {
+			came <- answer{err: err}
+			return
+		}
+		defer f.Close()
+		text, err := io.ReadAll(io.LimitReader(f, most))
+		came <- answer{text, err}
+	}()
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case a := <-came:
+		return strings.Split(string(a.text), "\x00"), a.err
+	case <-timer.C:
+		return nil, errStuck
 	}
 }
 

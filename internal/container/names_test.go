@@ -1,10 +1,13 @@
 package container
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/hwtest"
 )
 
 // machine is a made-up one with the containers of several engines.
@@ -18,7 +21,9 @@ func machine(t *testing.T) (m Machine, ids []string) {
 		"var/lib/docker/containers/" + ids[1] + "/config.v2.json":                        `{"Name": "/checkout", "Config": {"Labels": {}}}`,
 		"run/containerd/io.containerd.runtime.v2.task/k8s.io/" + ids[2] + "/config.json": `{"annotations": {"io.kubernetes.cri.container-name": "web", "io.kubernetes.cri.sandbox-name": "shop-1", "io.kubernetes.cri.sandbox-namespace": "prod", "io.kubernetes.cri.sandbox-uid": "8a1b-02"}}`,
 		"run/containers/storage/overlay-containers/" + ids[3] + "/userdata/config.json":  `{"annotations": {"io.kubernetes.container.name": "cache", "io.kubernetes.pod.name": "shop-1", "io.kubernetes.pod.namespace": "prod"}}`,
+		"proc/17/comm": "conmon\n", "proc/17/status": "Name:\tconmon\nUid:\t0\t0\t0\t0\n",
 		"proc/17/cmdline": strings.Join([]string{"/usr/bin/conmon", "-c", ids[4], "-b", "/none", "-n", "by.conmon"}, "\x00"),
+		"proc/18/comm":    "sh\n", "proc/18/status": "Name:\tsh\nUid:\t0\t0\t0\t0\n",
 		"proc/18/cmdline": strings.Join([]string{"/bin/sh", "-c", ids[0], "-n", "not-conmon"}, "\x00"),
 		"var/lib/docker/containers/broken/config.v2.json": `{"Name": `,
 	} {
@@ -113,4 +118,56 @@ func FuzzStateFile(f *testing.F) {
 		}
 		_ = ofBundle(file).String()
 	})
+}
+
+// conmon makes up a process of a user that is called so.
+func conmon(t *testing.T, m Machine, pid string, uid int, args ...string) {
+	t.Helper()
+	dir := filepath.Join(m.Root, "proc", pid)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"comm": "conmon\n", "status": fmt.Sprintf("Name:\tconmon\nUid:\t%d\t0\t0\t0\n", uid), "cmdline": strings.Join(args, "\x00"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A stranger calls a process of his conmon, to have another container watched under a name.
+func TestAStrangersConmonNamesNoContainer(t *testing.T) {
+	m, ids := machine(t)
+	stranger := os.Geteuid() + 12345
+	conmon(t, m, "10", stranger, "conmon", "-c", ids[1], "-n", "bank") // sorts before the true one
+	conmon(t, m, "11", stranger, "conmon", "-c", ids[4], "-n", "bank")
+	if found, err := m.Find("bank"); err != nil || len(found) != 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+	if c, _ := m.Of("/machine.slice/libpod-" + ids[4] + ".scope/container"); c.Name != "by.conmon" {
+		t.Errorf("%q", c.Name)
+	}
+}
+
+func TestAUsersConmonNamesTheContainersOfThatUser(t *testing.T) {
+	hwtest.Need(t, hwtest.Root) // to give a cgroup's directory to another
+	m, ids := machine(t)
+	conmon(t, m, "10", 12345, "conmon", "-c", ids[4], "-n", "theirs")
+	if err := os.Chown(filepath.Join(m.Mount, "machine.slice/libpod-"+ids[4]+".scope"), 12345, -1); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := m.Find("theirs"); err != nil || len(found) != 1 || found[0].ID != ids[4] {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+func TestANameLongerThanAnyIsLeftOut(t *testing.T) {
+	m, ids := machine(t)
+	conmon(t, m, "10", 0, "conmon", "-c", ids[1], "-n", strings.Repeat("n", 1<<16))
+	for _, c := range m.List() {
+		if len(c.Name) > longestName {
+			t.Errorf("a name of %d bytes", len(c.Name))
+		}
+	}
 }

@@ -64,7 +64,7 @@ type frameTable struct {
 const (
 	maxFrameIndex = 32 << 20
 	maxRecord     = 64 << 10
-	maxRows       = 1 << 16
+	maxRows       = 1 << 13
 )
 
 // newFrameTable takes an index apart: version 1, a pointer that is not used, and a sorted

@@ -5,8 +5,10 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
-	"os"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/elffile"
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // Image is a file of machine code that is not Go's: the C library, or the C part of a Go
@@ -27,22 +29,20 @@ type symbol struct {
 	name       uint32
 }
 
+// What an image keeps: tables of a file are read whole before, and many symbols may have one long name.
 const (
 	maxSymbolBytes = 64 << 20
 	maxSymbols     = 1 << 18
+	maxNames       = 16 << 20
 )
 
 // OpenImage opens a file, leaving out the symbols of [text, etext), which are Go's. The caller closes it.
 func OpenImage(path, name string, text, etext uint64) (*Image, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path) // the program may have put something else there
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		_ = f.Close() // only read
-		return nil, os.ErrInvalid
-	}
-	e, err := elf.NewFile(f)
+	e, err := elffile.New(f)
 	if err != nil {
 		_ = f.Close() // only read
 		return nil, err
@@ -51,6 +51,16 @@ func OpenImage(path, name string, text, etext uint64) (*Image, error) {
 	m.readFrames(e)
 	m.readSymbols(e, text, etext)
 	return m, nil
+}
+
+// Size is about how much memory it takes.
+func (m *Image) Size() int {
+	const each, row = 24, 160 // of a symbol, and of a row with its place in the map
+	size := each*cap(m.symbols) + cap(m.names)
+	if m.table != nil {
+		size += cap(m.table.index) + row*maxRows
+	}
+	return size
 }
 
 // Close closes the file.
@@ -112,14 +122,16 @@ func (m *Image) keepFunctions(raw []byte, text, etext uint64) {
 
 // keepNames keeps those names alone that symbols have: a Go program's are some MiB.
 func (m *Image) keepNames() {
-	kept := make([]byte, 0, 16*len(m.symbols))
+	kept := make([]byte, 1, 16*len(m.symbols)+1) // the first is no name
 	for i := range m.symbols {
 		s := &m.symbols[i]
 		name := cString(m.names, s.name)
-		s.name = uint32(len(kept))
-		kept = append(append(kept, name...), 0)
+		if s.name = 0; len(kept)+len(name) < maxNames {
+			s.name = uint32(len(kept))
+			kept = append(append(kept, name...), 0)
+		}
 	}
-	m.names = slices.Clip(kept)
+	m.names = slices.Clone(kept)
 }
 
 // cString is the text at an offset, of some length that names have.

@@ -1,16 +1,20 @@
 package gobin
 
 import (
+	"bytes"
 	"cmp"
 	"debug/buildinfo"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"runtime/debug"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/highwater-go/highwater/internal/elffile"
+	"github.com/highwater-go/highwater/internal/regular"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -40,10 +44,32 @@ func (b *Binary) readBuildInfo(f *elf.File) error {
 	return nil
 }
 
+// maxBuildInfo bounds the record: that of a server with a thousand modules has 100 KB.
+const maxBuildInfo = 4 << 20
+
 func embeddedInfo(m *mapping) (info *debug.BuildInfo, err error) {
 	defer catch(&err)
-	return buildinfo.Read(m)
+	checked, err := elffile.Check(m)
+	if err != nil {
+		return nil, err
+	}
+	return buildinfo.Read(&limited{ReaderAt: checked, left: 2 * maxBuildInfo})
 }
+
+// limited reads so many bytes, however large a file, or a hole in it, is.
+type limited struct {
+	io.ReaderAt
+	left int
+}
+
+func (r *limited) ReadAt(p []byte, off int64) (int, error) {
+	if r.left -= len(p); r.left < 0 {
+		return 0, errTooMuch
+	}
+	return r.ReaderAt.ReadAt(p, off)
+}
+
+var errTooMuch = errors.New("more of it would have to be read than any linker writes")
 
 // buildInfoMagic begins the record that cmd/link writes, on an address that 16
 // divides. Then come: size of pointers u8, flags u8 (2: strings follow), 16 unused
@@ -86,7 +112,7 @@ func parseBuildInfo(data []byte) (info *debug.BuildInfo, ok bool) {
 // lengthPrefixed splits off the bytes behind a varint that counts them.
 func lengthPrefixed(data []byte) (head, rest []byte) {
 	n, size := binary.Uvarint(data)
-	if size <= 0 || n > uint64(len(data)-size) {
+	if size <= 0 || n > min(maxBuildInfo, uint64(len(data)-size)) {
 		return nil, nil
 	}
 	return data[size : size+int(n)], data[size+int(n):]
@@ -123,26 +149,40 @@ func (b *Binary) linksCgo(f *elf.File) bool {
 	if b.Settings["CGO_ENABLED"] != "1" {
 		return false
 	}
-	libs, err := importedLibraries(f)
-	return err == nil && len(libs) > 0
+	return len(b.importedLibraries(f)) > 0
 }
 
-func importedLibraries(f *elf.File) (libs []string, err error) {
-	defer catch(&err)
-	return f.ImportedLibraries()
+// importedLibraries are the libraries that a file asks the loader for, the first hundred.
+func (b *Binary) importedLibraries(f *elf.File) (libs []string) {
+	const most, longest = 100, 256
+	dynamic := f.SectionByType(elf.SHT_DYNAMIC)
+	if dynamic == nil || uint64(dynamic.Link) >= uint64(len(f.Sections)) {
+		return nil
+	}
+	names := f.Sections[dynamic.Link]
+	text := b.slice(names.Offset, min(names.FileSize, maxTable))
+	for list := b.slice(dynamic.Offset, min(dynamic.FileSize, maxDynamic)); len(list) >= 16 && len(libs) < most; list = list[16:] {
+		tag, at := elf.DynTag(binary.LittleEndian.Uint64(list)), binary.LittleEndian.Uint64(list[8:])
+		if tag == elf.DT_NULL {
+			break
+		}
+		if tag != elf.DT_NEEDED || at >= uint64(len(text)) {
+			continue
+		}
+		name, _, _ := bytes.Cut(text[at:min(uint64(len(text)), at+longest)], []byte{0})
+		libs = append(libs, string(name))
+	}
+	return libs
 }
 
 // IsGo says from a file's section headers whether a Go linker had a part in it, at
 // little cost: for looking through the libraries of any process. Open says more.
 func IsGo(path string) (is bool) {
-	defer func() { is = recover() == nil && is }() // debug/elf on foreign bytes
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false // to open a device may do something
-	}
-	f, err := elf.Open(path)
+	file, err := regular.Open(path) // to open a device may do something
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	return f.Section(".go.buildinfo") != nil
+	defer file.Close()
+	f, err := elffile.New(file)
+	return err == nil && f.Section(".go.buildinfo") != nil
 }

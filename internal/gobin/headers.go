@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+
+	"github.com/highwater-go/highwater/internal/elffile"
 )
 
 // pageSize is the granularity of ELF loading on amd64.
@@ -24,7 +26,7 @@ type segment struct {
 
 func openELF(m *mapping) (f *elf.File, err error) {
 	defer catch(&err)
-	f, err = elf.NewFile(m)
+	f, err = elffile.New(m)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotELF, err)
 	}
@@ -39,23 +41,32 @@ func (b *Binary) readHeaders(f *elf.File) {
 		switch p.Type {
 		case elf.PT_LOAD:
 			// Hostile files may load one part many times; all of it is searched.
-			data := b.slice(p.Off, p.Filesz)
-			if held += len(data); held > 2*len(b.file.data) || len(b.segments) == maxSegments {
+			data := b.slice(p.Off, min(p.Filesz, maxSegment))
+			if held += len(data); held > min(2*len(b.file.data), 2*maxSegment) || len(b.segments) == maxSegments {
 				continue
 			}
 			b.segments = append(b.segments, segment{p.Vaddr, p.Memsz, p.Flags&elf.PF_X != 0, data})
 		case elf.PT_NOTE:
-			b.BuildID = cmp.Or(b.BuildID, goBuildID(b.slice(p.Off, p.Filesz)))
+			b.BuildID = cmp.Or(b.BuildID, goBuildID(b.slice(p.Off, min(p.Filesz, maxNotes))))
 		}
 	}
 	b.readRelocations(f)
 	if s := f.SectionByType(elf.SHT_SYMTAB); s != nil && uint64(s.Link) < uint64(len(f.Sections)) {
 		b.HasSymbols = true
-		b.symtab = b.slice(s.Offset, s.Size)
+		b.symtab = b.slice(s.Offset, min(s.Size, maxTable))
 		str := f.Sections[s.Link]
-		b.strtab = b.slice(str.Offset, str.Size)
+		b.strtab = b.slice(str.Offset, min(str.Size, maxTable))
 	}
 }
+
+// Bounds of what is looked through. A file may have a hole of any size, and every page of it that is read takes
+// memory. The largest Go executables have symbols of some 100 MB.
+const (
+	maxSegment = 1 << 30
+	maxTable   = 256 << 20
+	maxNotes   = 1 << 16
+	maxDynamic = 1 << 16
+)
 
 // slice is the file's bytes from off, as many of n as there are.
 func (b *Binary) slice(off, n uint64) []byte {

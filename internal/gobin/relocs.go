@@ -17,7 +17,7 @@ func (b *Binary) readRelocations(f *elf.File) {
 			continue
 		}
 		var addr, size uint64
-		dyn := b.slice(p.Off, p.Filesz)
+		dyn := b.slice(p.Off, min(p.Filesz, maxDynamic))
 		for ; len(dyn) >= 16; dyn = dyn[16:] {
 			value := binary.LittleEndian.Uint64(dyn[8:])
 			switch elf.DynTag(binary.LittleEndian.Uint64(dyn)) {

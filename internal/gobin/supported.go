@@ -39,7 +39,7 @@ func (b *Binary) checkSupported(f *elf.File) error {
 // foreign says which other Go toolchain built a file without build information, as
 // far as it shows; else the file is no Go program.
 func (b *Binary) foreign(f *elf.File) error {
-	libs, _ := importedLibraries(f)
+	libs := b.importedLibraries(f)
 	switch {
 	case slices.ContainsFunc(libs, func(lib string) bool { return strings.HasPrefix(lib, "libgo.so") }):
 		return ErrGccgo

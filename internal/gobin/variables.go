@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/elffile"
 )
 
 // Variable is a package-level variable.
@@ -99,7 +101,7 @@ func (b *Binary) walkEntries() (*dwarfWalk, error) {
 // entries is the program's DWARF; without any it has no entries.
 func (b *Binary) entries() (r *entries, err error) {
 	defer catch(&err)
-	f, err := elf.NewFile(b.file)
+	f, err := elffile.New(b.file)
 	if err != nil {
 		return nil, err
 	}

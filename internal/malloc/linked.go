@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"debug/elf"
 	"io"
+
+	"github.com/highwater-go/highwater/internal/elffile"
 )
 
 // mostNames bounds how much of an executable's names is read.
@@ -20,16 +22,17 @@ var linkedNames = []struct{ symbol, name string }{
 // LinkedIn names the allocator that is linked into an executable and is not glibc's; "":
 // none that is known, or its symbols were stripped.
 func LinkedIn(exe io.ReaderAt) string {
-	f, err := elf.NewFile(exe)
+	f, err := elffile.New(exe)
 	if err != nil {
 		return ""
 	}
-	best := len(linkedNames)
+	best, left := len(linkedNames), uint64(mostNames)
 	for _, s := range f.Sections {
 		if s.Type != elf.SHT_STRTAB || s.Flags&elf.SHF_COMPRESSED != 0 {
 			continue
 		}
-		names := make([]byte, min(s.FileSize, mostNames))
+		names := make([]byte, min(s.FileSize, left))
+		left -= uint64(len(names))
 		n, _ := s.ReaderAt.ReadAt(names, 0)
 		for i := range linkedNames[:best] {
 			if bytes.Contains(names[:n], []byte(linkedNames[i].symbol)) {

@@ -2,11 +2,11 @@ package watch
 
 import (
 	"errors"
-	"os"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/malloc"
 	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/regular"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -106,7 +106,7 @@ func (p *process) usesC() bool { return p.program.Go == nil || p.program.Go.CGO 
 
 // linkedIn names an allocator by the symbols of an executable.
 func linkedIn(path string) string {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return ""
 	}

@@ -17,6 +17,8 @@ const (
 	codeAgain = time.Second
 	// maxCode bounds the libraries that are opened of a program.
 	maxCode = 64
+	// maxCodeBytes bounds what is kept of them: that of Chromium takes 10 MiB.
+	maxCodeBytes = 128 << 20
 )
 
 // codeMap is where a program's C code lies: its libraries, and its executable where C is
@@ -27,6 +29,7 @@ type codeMap struct {
 	mu     sync.Mutex // of what follows: frames are named while others are found
 	mapper procfs.Mapper
 	parts  []codePart
+	held   int // bytes of the images
 	looked time.Time
 }
 
@@ -107,10 +110,16 @@ func (c *codeMap) open(paths []string, name string, start uint64, ends map[uint6
 	part := codePart{start: start, end: ends[start]}
 	for _, path := range paths {
 		image, err := faultprofile.OpenImage(path, name, c.target.Text-c.p.bias, c.target.Etext-c.p.bias)
-		if err == nil {
-			part.image, part.bias = image, start-image.Base
+		if err != nil {
+			continue
+		}
+		if c.held += image.Size(); c.held > maxCodeBytes {
+			c.held -= image.Size()
+			image.Close()
 			break
 		}
+		part.image, part.bias = image, start-image.Base
+		break
 	}
 	c.parts = append(c.parts, part)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/highwater-go/highwater/internal/gobin"
 	"github.com/highwater-go/highwater/internal/gomem"
 	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // A program that was written in another language may load a library that was built
@@ -88,7 +88,7 @@ func goLibrary(root string, pid int, at procfs.Mapping, mem io.ReaderAt) *gobin.
 // notes, with the build ID.
 func startsLike(path string, mem io.ReaderAt, addr uint64) bool {
 	const first = 2 << 10
-	f, err := os.Open(path)
+	f, err := regular.Open(path) // the program may have put something else there
 	if err != nil {
 		return false
 	}
