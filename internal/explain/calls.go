@@ -200,7 +200,11 @@ func leftByCalls(site *Site, caller, now, running int) float64 {
 		if n > 0 && float64(n) > fewerCalls.v()*float64(most) {
 			continue
 		}
-		part := float64(s.survived(site)) / float64(site.Bytes)
+		kept := s.survived(site)
+		if n == 0 {
+			kept = max(kept, s.outlasted(site))
+		}
+		part := float64(kept) / float64(site.Bytes)
 		if most == 0 || n < most {
 			left = maxKnown(left, min(1, part))
 		}
@@ -253,6 +257,15 @@ func (s *Stand) survived(site *Site) sample.Bytes {
 		return min(s.Bytes, site.Bytes)
 	}
 	return 0
+}
+
+// outlasted is what the line holds and had allocated by then, at least: all but what was allocated since.
+// Where nobody was inside its calls then, it is what ended calls left, published or not.
+func (s *Stand) outlasted(site *Site) sample.Bytes {
+	if s.Allocated == 0 {
+		return 0
+	}
+	return min(site.Bytes, site.Bytes.Sub((site.Allocated + site.Since).Sub(s.Allocated)))
 }
 
 // followsOf is the correlation of what the line held with its calls in flight, over

@@ -52,7 +52,7 @@ func judgeBurst(c *Case) Finding {
 	}
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
-	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.heap())
+	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.burstRoom())
 	bar := speakScore.v()
 	if !c.outcome.Kernel {
 		bar += mediumMargin.v() // nothing came of it
@@ -73,6 +73,15 @@ func judgeBurst(c *Case) Finding {
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
 	return f
+}
+
+// burstRoom is the most that work in flight can explain of the memory: what has pages, and is no garbage where
+// a mark tells.
+func (c *Case) burstRoom() sample.Bytes {
+	if c.live.exact {
+		return c.liveRows()
+	}
+	return c.heap()
 }
 
 // noSpike is what is said where the live heap was not far above its floor.
