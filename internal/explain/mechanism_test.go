@@ -115,8 +115,8 @@ func TestGarbageOfAProgramThatWaitsIsNoFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Verdict.Class != want {
-			t.Errorf("%v cores: %s: %s", cores, a.Verdict.Class, a.Verdict.Sentence)
+		if a.Verdict.Class != want || a.Verdict.Confidence == High {
+			t.Errorf("%v cores: %s (%s): %s", cores, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
 		}
 	}
 }
@@ -207,5 +207,20 @@ func TestTooFewReadingsLeaveNothingOpenThatTheEvidenceSpeaksAgainst(t *testing.T
 	}
 	if f := judgeBurst(k); f.Stance == Speaks && f.Bytes > k.liveRows() {
 		t.Errorf("calls in flight explain %s of %s that is live", size(f.Bytes), size(k.liveRows()))
+	}
+}
+
+// A call that holds a hundredth of a rise has not caused it.
+func TestACallThatHoldsLittleIsNoBurst(t *testing.T) {
+	for held, want := range map[float64]bool{180: true, 1.2: false} {
+		s := scenes["burst of uploads"]()
+		site := &s.Sites[0]
+		site.Bytes, site.Since = bytesOf(held), 0
+		for i := range site.Callers {
+			site.Callers[i].Under = bytesOf(held)
+		}
+		if f := judgeBurst(newCase(s.Evidence)); (f.Stance == Speaks) != want {
+			t.Errorf("%v MiB: %s %s%s", held, f.Stance, f.Sentence, f.Reason)
+		}
 	}
 }

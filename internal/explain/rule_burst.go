@@ -63,6 +63,9 @@ func judgeBurst(c *Case) Finding {
 	case w.score < speakScore.v():
 		return undecided(float64(bytes), c.openCalls(), facts...)
 	}
+	if c.ofLittle() {
+		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...)
+	}
 	if c.flight.calls == 0 && c.wholeValues() == 0 && !(c.gone() >= fellBack.v()) {
 		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...)
 	}
@@ -73,6 +76,16 @@ func judgeBurst(c *Case) Finding {
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
 	return f
+}
+
+// ofLittle reports whether the blamed line, with all that its calls hold, is too small a part of the rise to
+// have caused it.
+func (c *Case) ofLittle() bool {
+	held := max(c.flight.held, c.site.Bytes)
+	if !c.live.exact {
+		held += c.site.Since
+	}
+	return float64(held) < blamedPart.v()*c.aboveFloor()
 }
 
 // burstRoom is the most that work in flight can explain of the memory: what has pages, and is no garbage where

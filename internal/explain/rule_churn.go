@@ -122,7 +122,7 @@ func churnFound(c *Case, p pace, facts []Fact) Finding {
 	f.Because = []string{fmt.Sprintf("measured over %.0f GCs", p.collections)}
 	if !c.doneAgain() {
 		f.Confidence = Low
-		f.Because = append(f.Because, "whether the work could be done with less, one run cannot say")
+		f.Because = append(f.Because, doubtCheaper)
 	}
 	f.Why = c.churnWhy(top)
 	return f

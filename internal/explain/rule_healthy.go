@@ -24,8 +24,12 @@ var healthyPage = Page{
 // nothing grew. Without a limit it says what the peak was.
 func judgeHealthy(c *Case) Finding {
 	f := healthyFound(c)
-	if f.Stance == Speaks {
-		f.Sentence += c.stackSentence()
+	if f.Stance != Speaks {
+		return f
+	}
+	f.Sentence += c.stackSentence()
+	if p := c.overall(); p.gcShare() >= churnCost.v() && p.rate() >= churnRate.v() && p.seconds >= churnSeconds.v() && f.Confidence != Low {
+		f.Confidence, f.Because = Low, append([]string{doubtCheaper}, f.Because...)
 	}
 	return f
 }
