@@ -43,7 +43,7 @@ var keepers = map[string][]string{
 	"net/http":                      {"pull", "probe", "web", "cli", "fleet"},
 	"github.com/prometheus/common":  {"pull"},
 	"github.com/google/pprof":       {"report", "cli", "pull", "heapdiff"},
-	"github.com/klauspost/compress": {"recording", "report"},
+	"github.com/klauspost/compress": {"recording", "report", "fleet"},
 	"github.com/evanw/esbuild":      {"web"}, // its command ui/build alone
 
 	"kernel.org/pub/linux/libs/security/libcap": {"watch"},

@@ -140,6 +140,8 @@ var commands = []struct {
 	{"record", false, watchCommand},
 	{"record", false, topCommand},
 	{"record", true, importCommand},
+	{"fleet", false, agentCommand},
+	{"fleet", false, fleetCommand},
 	{"understand", true, explainCommand},
 	{"understand", false, openCommand},
 	{"understand", true, diffCommand},

@@ -18,6 +18,7 @@ var tasks = []cobra.Group{
 	{ID: "record", Title: "Record:"},
 	{ID: "understand", Title: "Understand:"},
 	{ID: "fix", Title: "Fix:"},
+	{ID: "fleet", Title: "Many machines:"},
 	{ID: "manage", Title: "Manage:"},
 }
 
@@ -102,7 +103,7 @@ func usageOf(c *cobra.Command, width int) string {
 	}
 	part("Flags:", c.LocalFlags().FlagUsagesWrapped(width))
 	if c.HasSubCommands() {
-		b.WriteString("highwater COMMAND --help says more of a command.\n")
+		b.WriteString(c.CommandPath() + " COMMAND --help says more of a command.\n")
 	}
 	b.WriteString("More: " + pageOf(c) + "\n")
 	return b.String()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -194,6 +195,9 @@ func findRecording(args []string) (string, error) {
 	}
 	if name == latest {
 		return latestRecording()
+	}
+	if path, ok, err := incidentRecording(context.Background(), name); ok || err != nil {
+		return path, err
 	}
 	return "", usagef("highwater list shows the recordings", "no recording %q", name)
 }

@@ -43,6 +43,8 @@ type follower struct {
 	dir   string // of the recordings, where that is not the state directory
 	guard func() // deferred by what watches: it may recover
 
+	agent *agent // nil: what is seen goes into recordings alone
+
 	mu      sync.Mutex // of what follows, and of the answers' order
 	thrift  *thrift
 	sources sources
@@ -314,6 +316,11 @@ func (f *follower) attach(ctx context.Context, pid int) error {
 // openProgram attaches to a process. The caller closes the source.
 func (f *follower) openProgram(pid int) (*watch.Source, sample.Program, error) {
 	o := f.options(f.status)
+	if f.agent != nil {
+		if err := f.agent.choose(pid, &o); err != nil {
+			return nil, sample.Program{}, err
+		}
+	}
 	o.Faults = f.faults.take()
 	source, err := watch.New(o)
 	if err != nil {

@@ -24,12 +24,13 @@ type life struct {
 	tape   tape
 	source *watch.Source
 	asking *asking
-	seat   *top.Life // nil: nobody looks on
-	pid    int       // of its main program, 0 for a cgroup
-	name   string    // for the recording
-	what   string    // for people
-	end    func()    // after all, may be nil
-	giveUp func()    // ends the watch of it
+	seat   *top.Life  // nil: nobody looks on
+	rows   *agentLife // nil: no rows are made of it
+	pid    int        // of its main program, 0 for a cgroup
+	name   string     // for the recording
+	what   string     // for people
+	end    func()     // after all, may be nil
+	giveUp func()     // ends the watch of it
 }
 
 // begin makes the recording and watches in the background.
@@ -64,6 +65,10 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 // sink is where what is seen goes: into the recording, and past whoever looks on.
 func (l *life) sink() capture.Sink {
 	sink := askingSink{l.tape.writer, l.asking}
+	if l.agent != nil {
+		l.rows = l.agent.begin(l)
+		return capture.Both(sink, l.rows.Life)
+	}
 	if l.board == nil {
 		return sink
 	}
@@ -167,6 +172,10 @@ func (l *life) live(ctx context.Context) {
 	l.status.end()
 	if ctx.Err() != nil {
 		l.status.say("detached from %s; it keeps running", l.what)
+	}
+	if l.agent != nil {
+		l.agent.end(l)
+		return
 	}
 	a := l.tape.conclude(l.streams)
 	if l.seat != nil {

@@ -166,11 +166,12 @@ type Verdict struct {
 	Sentence    string     `json:"sentence"`
 	Detail      string     `json:"detail"` // what kind of cause it is, in a few words: "A burst, not a leak."
 	Confidence  Confidence `json:"confidence"`
-	Reasons     []string   `json:"reasons"`        // of the confidence
-	Sure        string     `json:"sure"`           // the confidence in a line: the level, one reason, what would raise it
-	Fingerprint string     `json:"fingerprint"`    // "" where there is no cause to name
-	Seen        int        `json:"seen"`           // how many earlier recordings have the fingerprint
-	Note        *Note      `json:"note,omitempty"` // what somebody said of the cause; set by whoever keeps notes
+	Reasons     []string   `json:"reasons"`          // of the confidence
+	Sure        string     `json:"sure"`             // the confidence in a line: the level, one reason, what would raise it
+	Fingerprint string     `json:"fingerprint"`      // "" where there is no cause to name
+	Full        string     `json:"fingerprint_full"` // the same with 16 digits, for who has very many causes
+	Seen        int        `json:"seen"`             // how many earlier recordings have the fingerprint
+	Note        *Note      `json:"note,omitempty"`   // what somebody said of the cause; set by whoever keeps notes
 	Culprit     *Culprit   `json:"culprit"`
 	Why         []Why      `json:"why"`
 	// Known and NotKnown are for an inconclusive verdict: what is certain and what

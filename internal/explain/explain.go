@@ -71,7 +71,8 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 	}
 	facts = append(facts, c.explainMore(f, &v)...)
 	facts = append(facts, c.retention(f, &v)...)
-	v.Fingerprint = fingerprint(f.Class, blamed(f), c.mainPackage())
+	v.Full = fingerprint(f.Class, blamed(f), c.mainPackage())
+	v.Fingerprint = v.Full[:shortFingerprint]
 	return v, facts
 }
 

@@ -176,3 +176,20 @@ func cacheBase() (string, error) {
 	dir, err := os.UserCacheDir()
 	return filepath.Join(dir, "highwater-test"), err
 }
+
+// ClickHouse is the server that make setup has unpacked, and the directories of its
+// libraries as LD_LIBRARY_PATH has them.
+func ClickHouse() (program, libraries string, err error) {
+	base, err := cacheBase()
+	if err != nil {
+		return "", "", err
+	}
+	root := filepath.Join(base, "clickhouse")
+	program = filepath.Join(root, "usr", "sbin", "clickhouse-server")
+	if _, err := os.Stat(program); err != nil {
+		return "", "", fmt.Errorf("needs Debian's ClickHouse in the tests' cache, which make setup puts there: %w", err)
+	}
+	dirs, err := filepath.Glob(filepath.Join(root, "usr", "lib", "*-linux-gnu"))
+	more, err2 := filepath.Glob(filepath.Join(root, "lib", "*-linux-gnu"))
+	return program, strings.Join(append(dirs, more...), ":"), errors.Join(err, err2)
+}

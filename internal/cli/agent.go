@@ -1,0 +1,358 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/container"
+	"github.com/highwater-go/highwater/internal/fleet"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// agentFlags are the agent's flags as given.
+type agentFlags struct {
+	storeFlags
+	node, spool, recordings string
+	spoolSize               string
+	heapProfile             string
+	metrics                 string
+	atMost                  int
+	runFor                  time.Duration
+	print                   bool
+}
+
+// Where an agent keeps its things.
+const (
+	agentHome    = "/var/lib/highwater"
+	defaultSpool = "1GiB"
+)
+
+// The settings of a program's environment that an agent reads; it reads no other.
+const (
+	envOff     = "HIGHWATER"              // "off": it is not to be watched
+	envProfile = "HIGHWATER_HEAP_PROFILE" // "1": a heap profile may be enabled in it
+	envService = "HIGHWATER_SERVICE"
+	envOTel    = "OTEL_SERVICE_NAME"
+	envOTelRes = "OTEL_RESOURCE_ATTRIBUTES"
+)
+
+func agentCommand(s *streams) *cobra.Command {
+	var f agentFlags
+	c := &cobra.Command{
+		Use:   "agent --store URL",
+		Short: "Watch every Go program of this node, and send what it sees to a store",
+		Long: `Watches every Go program of this machine, those too that start later, until it is told
+to end. Each minute it sends rows to the store: what each program takes, what each line
+of it holds. What is killed, crashes or came within 5% of its limit is an incident: its
+cause is sent at once, and its recording is kept in --recordings.
+
+Rows wait in --spool while the store is away, and none is lost for that. Names of
+functions, files, services and pods are sent, and sizes; no environment, no arguments
+and no contents. --print shows every row and sends none.
+
+A program says HIGHWATER=off in its environment to be left alone. --heap-profile=marked,
+the default, enables a heap profile in programs without one that have
+HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
+		Example: `  highwater agent --store file:///var/lib/highwater/fleet
+  highwater agent --store https://clickhouse:8443/highwater --credentials /etc/highwater/store
+  highwater agent --print --for 2m | jq 'select(.table == "heap_hour")'`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
+	}
+	f.add(c)
+	flags := c.Flags()
+	flags.StringVar(&f.node, "node", "", "`name` of this machine in the fleet (default: $NODE_NAME, else its host name)")
+	flags.StringVar(&f.spool, "spool", filepath.Join(agentHome, "spool"), "`directory` of rows that the store does not have yet")
+	flags.StringVar(&f.spoolSize, "spool-size", defaultSpool, "use at most this `size` of disk for them; old figures are dropped then, incidents never")
+	flags.StringVar(&f.recordings, "recordings", filepath.Join(agentHome, "recordings"), "`directory` of the recordings of incidents")
+	flags.StringVar(&f.heapProfile, "heap-profile", "marked", "enable heap profiles in programs without one: `off`, marked or on")
+	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at this `address`, as 127.0.0.1:9645 (default: nowhere)")
+	flags.IntVar(&f.atMost, "at-most", 200, "maximum `number` of programs to watch, the largest first")
+	flags.DurationVar(&f.runFor, "for", 0, "end after this time; the programs keep running")
+	flags.BoolVar(&f.print, "print", false, "print every row as JSON, and send none")
+	return c
+}
+
+// agent watches a node for a fleet.
+type agent struct {
+	flags     agentFlags
+	streams   *streams
+	collector *fleet.Collector
+	machine   container.Machine
+
+	mu   sync.Mutex
+	seen map[int]map[string]string // settings of programs, by pid
+}
+
+// agentLife is what an agent has of one watch.
+type agentLife struct {
+	*fleet.Life
+	who  fleet.Identity
+	main fleet.ID
+}
+
+func (f *agentFlags) run(ctx context.Context, s *streams) error {
+	a := &agent{flags: *f, streams: s, machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{}}
+	switch f.heapProfile {
+	case "off", "marked", "on":
+	default:
+		return usagef("--heap-profile marked", "--heap-profile is off, marked or on, not %s", f.heapProfile)
+	}
+	size, err := units.ParseSize(f.spoolSize)
+	if err != nil || size > 1<<50 {
+		return usagef("--spool-size 1GiB", "--spool-size %s is no size", f.spoolSize)
+	}
+	w, err := watchFlags{all: true, quiet: true, atMost: f.atMost, rate: 10, runFor: f.runFor, enableHeapProfile: f.heapProfile != "off", ask: askFlags{probeRate: 1}}.plan("agent", nil)
+	if err != nil {
+		return err
+	}
+	status := newStatus(s.err)
+	put, stats := a.printRows, func() fleet.SpoolStats { return fleet.SpoolStats{} }
+	if !f.print {
+		store, err := f.open()
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		spool, err := fleet.OpenSpool(f.spool, int64(size))
+		if err != nil {
+			return &exitError{code: exitFailed, err: err, hint: "--spool names another directory"}
+		}
+		defer spool.Close()
+		put, stats = spool.Put, spool.Stats
+		ended := a.send(ctx, store, spool, status)
+		defer ended()
+	}
+	if err := os.MkdirAll(f.recordings, 0o700); err != nil {
+		return &exitError{code: exitFailed, err: fmt.Errorf("keep recordings of incidents: %w", err), hint: "--recordings names another directory"}
+	}
+	a.collector = fleet.NewCollector(a.node(), put, func(err error) { status.say("highwater: rows were lost: %v", err) })
+	if f.metrics != "" {
+		end, err := a.serve(f.metrics, stats)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	follow := newFollower(w, s)
+	defer follow.faults.close()
+	follow.agent, follow.dir = a, f.recordings
+	until, cancel := follow.until(ctx)
+	defer cancel()
+	status.say("watching every Go program of %s; rows go to %s, recordings of incidents to %s", a.node().Name, orWord(f.address, "standard output"), f.recordings)
+	err = follow.run(until)
+	follow.lives.Wait()
+	a.collector.Flush()
+	return err
+}
+
+// serve answers with metrics until end is called.
+func (a *agent) serve(address string, stats func() fleet.SpoolStats) (end func(), err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, usagef("--metrics 127.0.0.1:9645", "serve metrics: %w", err)
+	}
+	handler := http.NewServeMux()
+	handler.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_ = a.collector.Metrics(w, stats(), func() float64 { return float64(time.Now().UnixMilli()) / 1000 }) // who asked has gone
+	})
+	server := &http.Server{Handler: handler, ReadTimeout: answerWait, WriteTimeout: answerWait, IdleTimeout: answerWait, MaxHeaderBytes: 16 << 10}
+	go func() { _ = server.Serve(l) }() // until it is closed
+	return func() { _ = server.Close() }, nil
+}
+
+// answerWait is how long an answer with metrics may take.
+const answerWait = 10 * time.Second
+
+// lastSend is how long an agent that ends tries to send what is left. The rest stays in
+// the spool for the next one.
+const lastSend = 10 * time.Second
+
+// send makes the tables and sends what the spool has, beside the watch. What it returns
+// sends the rest and waits for that.
+func (a *agent) send(ctx context.Context, store fleet.Store, spool *fleet.Spool, status *status) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var sender sync.WaitGroup
+	sender.Go(func() {
+		if err := store.Init(ctx); err != nil && ctx.Err() == nil {
+			status.say("highwater: the store's tables: %v", err) // rows wait, and are tried
+		}
+		spool.Send(ctx, store, func(err error) {
+			if err == nil {
+				status.say("the store takes rows again")
+				return
+			}
+			status.say("highwater: the store takes no rows; %s wait in the spool: %v", units.Size(spool.Stats().Bytes), err)
+		})
+	})
+	return func() {
+		cancel()
+		sender.Wait()
+		last, done := context.WithTimeout(context.Background(), lastSend)
+		defer done()
+		err := spool.Drain(last, store)
+		st := spool.Stats()
+		if err != nil {
+			status.say("highwater: %s of rows wait in the spool for the next agent: %v", units.Size(st.Bytes), err)
+		}
+		for table, n := range st.Dropped {
+			status.say("highwater: %d rows of %s were dropped, as the spool was full", n, table)
+		}
+	}
+}
+
+// printRows prints rows instead of sending them.
+func (a *agent) printRows(t *fleet.Table, rows []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return t.Each(rows, func(row map[string]any) error {
+		row["table"] = t.Name
+		b, err := json.Marshal(row)
+		visible.Fprintf(a.streams.out, "%s\n", b)
+		return err
+	})
+}
+
+func (a *agent) node() fleet.Node {
+	m := newMeta(nil)
+	return fleet.Node{Tenant: a.flags.tenant, Name: cmp.Or(a.flags.node, os.Getenv("NODE_NAME"), m.Host), BootID: m.BootID, Tool: m.Tool}
+}
+
+// errOff is that a program asks to be left alone.
+var errOff = errors.New("it is not watched, as it has " + envOff + "=off in its environment")
+
+// choose settles how a program is watched, by its environment.
+func (a *agent) choose(pid int, o *watch.Options) error {
+	env, err := procfs.Environment("/proc", pid, envOff, envProfile, envService, envOTel, envOTelRes)
+	if err != nil {
+		env = nil // as of a program that may not be read: then it is named by its other names
+	}
+	if env[envOff] == "off" {
+		return fmt.Errorf("pid %d: %w", pid, errOff)
+	}
+	enable := a.flags.heapProfile == "on" || a.flags.heapProfile == "marked" && env[envProfile] == "1"
+	o.HeapProfile, o.EnableRunning = enable, enable
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seen[pid] = env
+	return nil
+}
+
+// begin makes what gathers the rows of a watch.
+func (a *agent) begin(l *life) *agentLife {
+	a.mu.Lock()
+	env := a.seen[l.pid]
+	delete(a.seen, l.pid)
+	a.mu.Unlock()
+	var in container.Container
+	unit := ""
+	if account, ok := l.source.Account(); ok {
+		in, _ = a.machine.Of(account.Home)
+		if container.KindOf(account.Home) == container.OfService {
+			unit = strings.TrimSuffix(path.Base(account.Home), ".service")
+		}
+	}
+	one := &agentLife{}
+	one.Life = a.collector.NewLife(func(p sample.Program) fleet.Identity {
+		who := identify(p, env, in, unit)
+		if p.Key.PID == l.pid {
+			one.who, one.main = who, a.collector.Process(p)
+		}
+		return who
+	})
+	return one
+}
+
+// identify names a program: by what its environment says, its pod, its unit or its main
+// package, in this order.
+func identify(p sample.Program, env map[string]string, in container.Container, unit string) fleet.Identity {
+	attributes := map[string]string{}
+	for _, pair := range strings.Split(env[envOTelRes], ",") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			if text, err := url.PathUnescape(strings.TrimSpace(value)); err == nil {
+				attributes[strings.TrimSpace(name)] = text
+			}
+		}
+	}
+	who := fleet.Identity{Namespace: in.Namespace, Pod: in.Pod, Container: in.Name, ContainerID: in.ID}
+	main, module, revision, build := "", "", "", ""
+	if g := p.Go; g != nil {
+		module, revision, build = g.ModuleVersion, g.Revision, g.BuildID
+		if main = path.Base(g.MainPackage); main == "." || main == "main" || main == "command-line-arguments" {
+			main = ""
+		}
+	}
+	if module == "(devel)" {
+		module = ""
+	}
+	who.Service = cmp.Or(env[envOTel], attributes["service.name"], env[envService], container.Workload(in.Pod), unit, main, p.Name)
+	who.Version = cmp.Or(attributes["service.version"], module, revision[:min(12, len(revision))], build[:min(12, len(build))])
+	return who
+}
+
+// end explains a watch that is over, and keeps the recording of an incident. Of a program
+// that runs on, where the agent ends, nothing is explained.
+func (a *agent) end(l *life) {
+	l.rows.Close()
+	select {
+	case <-l.source.Done():
+	default:
+		_ = l.tape.writer.Close() // and removed
+		a.drop(l)
+		return
+	}
+	answer := l.tape.conclude(l.streams)
+	if answer == nil { // which was said
+		a.report(l, fleet.Died(time.Now(), l.name+" ended; its recording could not be explained."))
+		return
+	}
+	in, ok := fleet.IncidentOf(answer)
+	if !ok {
+		a.drop(l)
+		return
+	}
+	a.report(l, in)
+}
+
+// report sends an incident, and says it.
+func (a *agent) report(l *life, in fleet.Incident) {
+	in.Process = l.rows.main
+	if file, err := filepath.Abs(l.tape.path); err == nil {
+		in.Recording = (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
+	}
+	if info, err := os.Stat(l.tape.path); err == nil {
+		in.RecordingBytes = uint64(info.Size())
+	}
+	in = a.collector.Incident(in, l.rows.who)
+	newStatus(a.streams.err).say("incident %s of %s: %s", in.Incident.String()[:12], in.Service, in.Sentence)
+}
+
+// drop removes a recording of which nothing will be asked.
+func (a *agent) drop(l *life) {
+	dir, err := os.OpenRoot(filepath.Dir(l.tape.path))
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	_ = recording.Remove(dir, filepath.Base(l.tape.path)) // a file more
+}

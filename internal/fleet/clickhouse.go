@@ -1,0 +1,302 @@
+package fleet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clickHouse is a server of ClickHouse, by its HTTP interface:
+// https://clickhouse.com/docs/interfaces/http
+type clickHouse struct {
+	base     url.URL // of the server
+	database string
+	options  Options
+	client   *http.Client
+}
+
+// Bounds of one answer: what a question may bring, and what of an error is shown.
+const (
+	mostAnswer  = 256 << 20
+	mostError   = 300
+	answerIn    = 60 * time.Second
+	defaultBase = "default"
+)
+
+func newClickHouse(u *url.URL, o Options) (*clickHouse, error) {
+	c := &clickHouse{base: url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}, database: strings.Trim(u.Path, "/"), options: o}
+	if c.database == "" {
+		c.database = defaultBase
+	}
+	if !isName(c.database) {
+		return nil, fmt.Errorf("%q cannot be a database's name: letters, digits and _", c.database)
+	}
+	if o.Cluster != "" && !isName(o.Cluster) {
+		return nil, fmt.Errorf("%q cannot be a cluster's name: letters, digits and _", o.Cluster)
+	}
+	t, err := transport(o)
+	if err != nil {
+		return nil, err
+	}
+	c.client = &http.Client{Transport: t, Timeout: answerIn, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return c, nil
+}
+
+// isName says that a name needs no quotes in SQL.
+func isName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// transport trusts and shows what the options say.
+func transport(o Options) (*http.Transport, error) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CA != "" {
+		pem, err := os.ReadFile(o.CA)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificates to trust: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s has no certificate", o.CA)
+		}
+		t.TLSClientConfig.RootCAs = pool
+	}
+	if o.Cert != "" || o.Key != "" {
+		cert, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, fmt.Errorf("read the client's certificate: %w", err)
+		}
+		t.TLSClientConfig.Certificates = []tls.Certificate{cert}
+	}
+	return t, nil
+}
+
+func (c *clickHouse) Close() error {
+	c.client.CloseIdleConnections()
+	return nil
+}
+
+func (c *clickHouse) Init(ctx context.Context) error {
+	if err := c.statement(ctx, "", "CREATE DATABASE IF NOT EXISTS "+c.database+c.onCluster()); err != nil {
+		return err
+	}
+	for _, t := range Tables() {
+		if err := c.statement(ctx, c.database, c.create(t)); err != nil {
+			return fmt.Errorf("make table %s: %w", t.Name, err)
+		}
+		type name struct{ Name string }
+		have, err := ask[name](ctx, c, "SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}",
+			map[string]any{"database": c.database, "table": t.Name})
+		names := make([]string, len(have))
+		for i := range have {
+			names[i] = have[i].Name
+		}
+		if err := cmpColumns(t, names, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *clickHouse) onCluster() string {
+	if c.options.Cluster == "" {
+		return ""
+	}
+	return " ON CLUSTER " + c.options.Cluster
+}
+
+// create is the statement that makes a table. Of several rows of one key the newest counts
+// (ReplacingMergeTree), so that what is sent twice is there once.
+func (c *clickHouse) create(t *Table) string {
+	engine, args := "ReplacingMergeTree", ""
+	if v, ok := t.find(func(c column) bool { return c.version }); ok {
+		args = v.name
+	}
+	if c.options.Cluster != "" {
+		engine = "ReplicatedReplacingMergeTree"
+		args = fmt.Sprintf("'/clickhouse/tables/{shard}/%s/%s', '{replica}', %s", c.database, t.Name, args)
+	}
+	text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = %s(%s)", t.Name, c.onCluster(), t.define(clickhouse[:]), engine, args)
+	d, byDay := t.find(func(c column) bool { return c.day })
+	if byDay {
+		text += " PARTITION BY toDate(" + d.name + ")"
+	}
+	text += " ORDER BY (" + strings.Join(t.key(), ", ") + ")"
+	if byDay && !c.options.Plain {
+		text += fmt.Sprintf(" TTL %s + INTERVAL %d DAY", d.name, t.keep/day)
+	}
+	return text
+}
+
+// statement runs what gives no rows.
+func (c *clickHouse) statement(ctx context.Context, database, text string) error {
+	b, err := c.post(ctx, database, "", strings.NewReader(text), "")
+	if err == nil && len(bytes.TrimSpace(b)) > 0 && c.options.Cluster == "" { // a cluster says how its hosts did
+		err = notClickHouse(b)
+	}
+	return err
+}
+
+func (c *clickHouse) Put(ctx context.Context, t *Table, rows []byte) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(rows) // into memory
+	_ = w.Close()
+	b, err := c.post(ctx, c.database, "INSERT INTO "+t.Name+" ("+strings.Join(t.names(), ", ")+") FORMAT RowBinary", &packed, "gzip")
+	if err == nil && len(b) > 0 { // a proxy's page, with 200
+		err = notClickHouse(b)
+	}
+	return err
+}
+
+func (c *clickHouse) ask(ctx context.Context, q query, _ reflect.Type) ([]byte, error) {
+	var text strings.Builder
+	err := q.parts(func(t string) { text.WriteString(t) }, func(name, kind string) error {
+		if kind == "" {
+			text.WriteString(name + " FINAL")
+			return nil
+		}
+		v, err := q.value(name, kind)
+		text.WriteString(literal(v))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.post(ctx, c.database, "", strings.NewReader(text.String()+" FORMAT RowBinary"), "")
+}
+
+// literal is a value in SQL. Texts are in hexadecimal digits: there is nothing that would
+// have to be escaped, and every version knows unhex.
+func literal(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "unhex('" + hex.EncodeToString([]byte(v)) + "')"
+	case ID:
+		return "toFixedString(unhex('" + hex.EncodeToString(v[:]) + "'), 16)"
+	case time.Time:
+		return "toDateTime(" + strconv.FormatUint(uint64(seconds(v)), 10) + ")"
+	case uint32:
+		return strconv.FormatUint(uint64(v), 10)
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	}
+	panic(fmt.Sprintf("fleet: a query has a %T", v))
+}
+
+// post sends one request. The server answers when it has the whole result, so that no
+// answer of status 200 breaks off.
+func (c *clickHouse) post(ctx context.Context, database, inURL string, body io.Reader, encoding string) ([]byte, error) {
+	u := c.base
+	params := url.Values{"wait_end_of_query": {"1"}}
+	if database != "" {
+		params.Set("database", database)
+	}
+	if inURL != "" {
+		params.Set("query", inURL)
+	}
+	u.RawQuery = params.Encode()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/octet-stream")
+	if encoding != "" {
+		r.Header.Set("Content-Encoding", encoding)
+	}
+	c.identify(r)
+	answer, err := c.client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("reach the store at %s: %w", c.base.Host, withoutURL(err))
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the store's answer: %w", err)
+	case len(b) > mostAnswer:
+		return nil, fmt.Errorf("the store's answer has more than %d MiB: ask of a shorter time", mostAnswer>>20)
+	case answer.StatusCode == http.StatusOK:
+		return b, nil
+	}
+	return nil, c.refusal(answer.StatusCode, b)
+}
+
+func (c *clickHouse) identify(r *http.Request) {
+	switch k := c.options.Credentials; {
+	case k.Bearer != "":
+		r.Header.Set("Authorization", "Bearer "+k.Bearer)
+	case k.User != "":
+		r.Header.Set("X-ClickHouse-User", k.User)
+		r.Header.Set("X-ClickHouse-Key", k.Password)
+	}
+}
+
+// ErrCredentials is that a store does not know the user, or lets it do nothing.
+var ErrCredentials = errors.New("the store does not accept the user or its password")
+
+// Codes of ClickHouse's errors that are of the user and not of the rows, and that say that
+// the server has no memory, no time or no room now (src/Common/ErrorCodes.cpp).
+var (
+	credentialCodes = []string{"Code: 192,", "Code: 193,", "Code: 194,", "Code: 497,", "Code: 516,", "Code: 192.", "Code: 193.", "Code: 194.", "Code: 497.", "Code: 516."}
+	passingCodes    = []string{"Code: 159", "Code: 202", "Code: 203", "Code: 209", "Code: 241", "Code: 242", "Code: 243", "Code: 252", "Code: 286", "Code: 319", "Code: 999"}
+)
+
+// refusal is what an answer other than 200 means.
+func (c *clickHouse) refusal(status int, body []byte) error {
+	text := firstLine(body)
+	begins := func(list []string) bool {
+		for _, code := range list {
+			if strings.HasPrefix(text, code) {
+				return true
+			}
+		}
+		return false
+	}
+	err := fmt.Errorf("the store at %s answers %d: %s", c.base.Host, status, text)
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden || begins(credentialCodes):
+		return errors.Join(ErrCredentials, err)
+	case begins(passingCodes) || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout:
+		return err
+	case status >= 400 && status < 500 || strings.HasPrefix(text, "Code: "):
+		return errors.Join(ErrRefused, err)
+	}
+	return err
+}
+
+func notClickHouse(body []byte) error {
+	return fmt.Errorf("what answers there is no ClickHouse server: %s", firstLine(body))
+}
+
+// firstLine is the beginning of an answer, for a message.
+func firstLine(b []byte) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(b[:min(len(b), 4*mostError)]), "?")), "\n")
+	return text[:min(len(text), mostError)]
+}
+
+// withoutURL is an error of a request without its address, which has the query in it.
+func withoutURL(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
