@@ -200,11 +200,7 @@ func leftByCalls(site *Site, caller, now, running int) float64 {
 		if n > 0 && float64(n) > fewerCalls.v()*float64(most) {
 			continue
 		}
-		kept := s.survived(site)
-		if n == 0 {
-			kept = max(kept, s.outlasted(site))
-		}
-		part := float64(kept) / float64(site.Bytes)
+		part := float64(s.leftBy(site, n)) / float64(site.Bytes)
 		if most == 0 || n < most {
 			left = maxKnown(left, min(1, part))
 		}
@@ -257,6 +253,14 @@ func (s *Stand) survived(site *Site) sample.Bytes {
 		return min(s.Bytes, site.Bytes)
 	}
 	return 0
+}
+
+// leftBy is how much of the line's memory n calls, which were seen in flight then, cannot hold.
+func (s *Stand) leftBy(site *Site, n int) sample.Bytes {
+	if n > 0 {
+		return s.survived(site)
+	}
+	return max(s.survived(site), s.outlasted(site))
 }
 
 // outlasted is what the line holds and had allocated by then, at least: all but what was allocated since.
