@@ -26,6 +26,13 @@ type answer struct {
 	} `json:"trend"`
 
 	readings *int // of the live heap, after the warm-up; nil: not asked
+	weighed  []hypothesis
+}
+
+// hypothesis is a class whose evidence is weighed, and the sum of it.
+type hypothesis struct {
+	class string
+	score float64 // log-odds
 }
 
 type culprit struct {
@@ -45,6 +52,14 @@ func ask(ctx context.Context, tool, recording string) (a answer, err error) {
 			Name  string  `json:"name"`
 			Value float64 `json:"value"`
 		} `json:"features"`
+		Weighed []struct {
+			Class string  `json:"class"`
+			Score float64 `json:"score"`
+		} `json:"weighed"`
+		Judged []struct {
+			Class  string `json:"class"`
+			Stance string `json:"stance"`
+		} `json:"judged"`
 	}
 	if err := explained(ctx, &a, tool, recording); err != nil {
 		return a, err
@@ -55,6 +70,15 @@ func ask(ctx context.Context, tool, recording string) (a answer, err error) {
 	for _, f := range measured.Features {
 		if n := int(f.Value); f.Name == "growth.readings" {
 			a.readings = &n
+		}
+	}
+	silent := map[string]bool{}
+	for _, r := range measured.Judged {
+		silent[r.Class] = r.Stance == "silent"
+	}
+	for _, w := range measured.Weighed {
+		if !silent[w.Class] {
+			a.weighed = append(a.weighed, hypothesis{w.Class, w.Score})
 		}
 	}
 	return a, nil

@@ -146,3 +146,45 @@ func TestThePageHasTheFiguresAndTheMisses(t *testing.T) {
 		}
 	}
 }
+
+// heavy gives an answer the evidence that was weighed.
+func heavy(t *testing.T, family string, faulty bool, class string, score float64) *judgement {
+	of := innocent()
+	if faulty {
+		of = fault()
+	}
+	of.Family = family
+	j := judged(t, of, `{"class": "`+class+`"}`)
+	j.weighed = []hypothesis{{"burst", score - 3}, {class, score}}
+	return j
+}
+
+func TestAFamilyIsJudgedByTheSumsOfTheOthers(t *testing.T) {
+	var all []*judgement
+	for i := range 40 { // of four families: right from 3 on, surely from 6 on
+		family := []string{"a", "b", "c", "d"}[i%4]
+		all = append(all, heavy(t, family, true, "leak", 6+float64(i%3)))
+		if i%4 != 3 {
+			all = append(all, heavy(t, family, true, "leak", 3))
+		}
+		all = append(all, heavy(t, family, false, "leak", 1))
+	}
+	all = append(all, heavy(t, "a", false, "leak", 4))
+	before := leftOut(all)
+	if before.alarms != (share{1, 41}) || before.named != (share{70, 70}) {
+		t.Errorf("one false alarm of 41: %+v", before)
+	}
+	// A family of its own that is innocent with much evidence is accused by the sums of the others, with
+	// high confidence: it had no part in choosing them.
+	all = append(all, heavy(t, "odd", false, "leak", 8))
+	with := leftOut(all)
+	if with.alarms != (share{2, 42}) || with.high.of-with.high.n < 1 {
+		t.Errorf("the odd family: %+v", with)
+	}
+	if k := choose(weighedRuns(all)); k.high <= 8 {
+		t.Errorf("chosen by all, high begins at %g, though a run at 8 is innocent and few are above", k.high)
+	}
+	if page := markdown(all); !strings.Contains(page, "## Families left out") || !strings.Contains(page, "| other runs of which one is said | 2 of 42 (5 %) |") {
+		t.Error(page)
+	}
+}

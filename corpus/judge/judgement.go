@@ -77,11 +77,15 @@ func (j *judgement) line() result {
 	return right
 }
 
-// named: the line is one of the marked ones, or who keeps it is named.
+// named: the line is one of the marked ones, or who keeps it is named, be it the function of a library in
+// which goroutines wait that no line of the program started.
 func (j *judgement) named() bool {
 	c := j.Verdict.Culprit
 	if c == nil {
 		return false
+	}
+	if j.Verdict.Class == "goroutine-leak" && !j.NeedsLine && slices.ContainsFunc(j.Holder, func(h string) bool { return strings.Contains(c.Function, h) }) {
+		return true
 	}
 	if slices.Contains(j.Lines, c.Line) && strings.HasSuffix("/"+c.File, "/"+j.File) {
 		return true

@@ -29,6 +29,7 @@ func markdown(all []*judgement) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", d, t.confidence[d])
 	}
 	matrix(&b, t)
+	leftOutPage(&b, all)
 	byFamily(&b, all)
 	misses(&b, all)
 	return b.String()

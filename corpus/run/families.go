@@ -47,9 +47,10 @@ var mechanisms = []*family{
 
 	// It comes to rest, and all of it is in use or just was: not a leak. It is more
 	// than the limit, from soon after the start.
+	// Repaired, it makes each large buffer again, some hundred MiB a second: that this costs CPU time is true.
 	{name: "syncpool", shape: pooled, trend: "flat", holder: []string{"buffers", "Pool"}, classes: func(r *run) []string {
 		return append(spikes(r), "baseline")
-	}},
+	}, calm: func(r *run) []string { return append(calmly(r), "churn") }},
 
 	{name: "garbagerate", shape: busy, classes: always("churn"), trend: "flat"},
 	{name: "gcunaware", shape: unaware, classes: always("gc-unaware"), trend: "flat", hint: true},
@@ -60,12 +61,9 @@ var mechanisms = []*family{
 	// Their stacks are the memory, from the start: no leak, but for threads that are
 	// still being started; a need that is too large, or a burst, is as true.
 	{name: "threads", shape: threads, classes: always("goroutine-leak", "baseline", "burst"), trend: "flat"},
-	{name: "parked", shape: parked, trend: "flat", classes: func(r *run) []string {
-		if r.LimitKind == "near" {
-			return []string{"goroutine-leak", "baseline", "burst"}
-		}
-		return []string{"goroutine-leak", "baseline", "burst", "healthy"}
-	}},
+	// They were all there from the start, below the limit: that is no fault of memory, and healthy is
+	// true where it is said that they are what the memory is.
+	{name: "parked", shape: parked, trend: "flat", says: []string{"goroutines"}, classes: always("goroutine-leak", "baseline", "burst", "healthy")},
 	// Nothing is wrong with its memory, only with what its profile seems to say.
 	{name: "untouched", shape: virtual, classes: always("untouched", "healthy"), trend: "flat", hint: true},
 	{name: "panics", shape: crashes, classes: always("healthy", "inconclusive", "baseline"), trend: "unknown", hint: true, says: []string{"panic", "out of range"}},

@@ -42,3 +42,12 @@ func TestRunsAreGroupedByProgramAndCause(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A watch that had ended was "running" for ever in the list (row A11 of the first users' findings).
+func TestRowA11AWatchThatEndedIsNotRunning(t *testing.T) {
+	for state, want := range map[string]string{watched: "watched 22 s", "killed": "killed", "recording": "recording", "": "-"} {
+		if got := (&listed{State: state, Seconds: 22}).outcome(); got != want {
+			t.Errorf("%q: %q, want %q", state, got, want)
+		}
+	}
+}

@@ -200,7 +200,7 @@ func leftByCalls(site *Site, caller, now, running int) float64 {
 		if n > 0 && float64(n) > fewerCalls.v()*float64(most) {
 			continue
 		}
-		part := float64(s.survived(site)) / float64(site.Bytes)
+		part := float64(s.leftBy(site, n)) / float64(site.Bytes)
 		if most == 0 || n < most {
 			left = maxKnown(left, min(1, part))
 		}
@@ -253,6 +253,23 @@ func (s *Stand) survived(site *Site) sample.Bytes {
 		return min(s.Bytes, site.Bytes)
 	}
 	return 0
+}
+
+// leftBy is how much of the line's memory n calls, which were seen in flight then, cannot hold.
+func (s *Stand) leftBy(site *Site, n int) sample.Bytes {
+	if n > 0 {
+		return s.survived(site)
+	}
+	return max(s.survived(site), s.outlasted(site))
+}
+
+// outlasted is what the line holds and had allocated by then, at least: all but what was allocated since.
+// Where nobody was inside its calls then, it is what ended calls left, published or not.
+func (s *Stand) outlasted(site *Site) sample.Bytes {
+	if s.Allocated == 0 {
+		return 0
+	}
+	return min(site.Bytes, site.Bytes.Sub((site.Allocated + site.Since).Sub(s.Allocated)))
 }
 
 // followsOf is the correlation of what the line held with its calls in flight, over

@@ -63,14 +63,20 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 	return nil
 }
 
-// begunOf counts goroutines by the function that they began with.
+// begunOf counts goroutines by the function that they began with, and by the one with their go statement.
 func begunOf(groups []sample.GoroutineGroup) map[string]int {
 	out := map[string]int{}
 	for _, g := range groups {
 		out[goroutineOf(sample.Site{Stack: g.Where})] += g.Count
+		if creator := frameOf(g.CreatedAt).Func; creator != "" {
+			out[begunBy+creator] += g.Count
+		}
 	}
 	return out
 }
+
+// begunBy comes before the name of a function with a go statement.
+const begunBy = "by "
 
 // callers reads the functions that a line was called from.
 func (l *loader) callers(site *Site, stack sample.Site, p heapdiff.Profile, view heapdiff.View) {

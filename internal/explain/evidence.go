@@ -245,7 +245,8 @@ type Stand struct {
 	// Unseen is how many ran, so that their stacks could not be read.
 	Calls  []int
 	Unseen int
-	// Begun is the number of goroutines by the function that they began with.
+	// Begun is the number of goroutines by the function that they began with, and after begunBy by the
+	// one with their go statement.
 	Begun map[string]int
 	// Goroutines: they were read at all.
 	Goroutines bool

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/highwater-go/highwater/internal/series"
@@ -22,6 +23,7 @@ type rise struct {
 	mono        bool    // no reading is below the one before by more than a twentieth of the growth
 	step        float64 // the greatest growth between two readings
 	stepTook    float64 // seconds between them
+	reached     float64 // seconds since the start: when nearly all of the growth was there
 }
 
 // grownRise measures it from the readings of the live heap after a time.
@@ -35,15 +37,39 @@ func (c *Case) grownRise(from float64) rise {
 }
 
 // late is the growth in the last third of the time. NaN: too little was read, or what is allocated at
-// the line is kept until something releases it, so that a rest is no end of it.
+// the line is kept until something releases it, or comes in steps, so that a rest is no end of it.
 func (c *Case) late() float64 {
-	if c.rise.n == 0 || c.site != nil && c.keeps() {
+	if c.rise.n == 0 || c.site != nil && (c.keeps() || c.betweenSteps()) {
 		return math.NaN()
 	}
 	if line := c.lineLate(); c.rise.n >= int(manyReadings.v()) && line > c.rise.late && c.explains() && c.freedShare() <= freedLittle.v() {
 		return line // work in flight moves the readings; what is allocated there and never freed stays
 	}
 	return c.rise.late
+}
+
+// steps are the functions that make more room for what a map or a slice holds, with the part of what it
+// has that they add: a table of a map is split when it is full, and a slice of more than 256 elements gets
+// a quarter more at least (internal/runtime/maps/table.go, runtime/slice.go).
+var steps = []struct {
+	functions []string
+	adds      float64
+}{
+	{[]string{"runtime.mapassign*", "internal/runtime/maps.*", "runtime.growWork*", "runtime.hashGrow", "runtime.makeBucketArray"}, 1},
+	{[]string{"runtime.growslice"}, 0.25},
+}
+
+// betweenSteps reports whether what the blamed line allocates comes in steps, and the next one is not
+// due: a map that is filled evenly doubles after as much time as it took until then.
+func (c *Case) betweenSteps() bool {
+	names := within(c.site.Stack, c.site.Function, true)
+	for _, k := range steps {
+		if slices.ContainsFunc(names, func(name string) bool { return matches(k.functions, name) }) {
+			step := c.rise.reached
+			return c.rise.grown > 0 && c.readUntil()-step < k.adds*step
+		}
+	}
+	return false
 }
 
 // readUntil is the moment, or the last sample at which the program still worked where that came after
@@ -116,6 +142,7 @@ func riseOf(points []point, from, end float64, returns int) rise {
 	if high > low {
 		r.fall /= high - low
 	}
+	r.reached = reachedBy(points, first.live+(1-cameToRest.v())*r.grown)
 	if !(r.low > 0) && r.risesEvenly() {
 		r.low = 0.5 * r.grown / (r.to - r.from) // too few for an interval, but all of them rise
 	}
@@ -123,6 +150,16 @@ func riseOf(points []point, from, end float64, returns int) rise {
 		r.late = math.NaN() // that at least so much was live is no rest
 	}
 	return r
+}
+
+// reachedBy is when the readings first came to so many bytes.
+func reachedBy(points []point, bytes float64) float64 {
+	for _, p := range points {
+		if p.live >= bytes {
+			return p.at
+		}
+	}
+	return points[len(points)-1].at
 }
 
 // risesEvenly reports whether so few readings that they have no interval rise all the same: each, and not
@@ -135,10 +172,11 @@ func (r *rise) risesEvenly() bool {
 	return r.grown-r.step > lateGrowth.v()*r.grown*rest/(r.to-r.from)
 }
 
-// warm leaves out the readings before a time.
+// warm leaves out the readings before a time. Where too few are left, or all of them lie together at the
+// end of what was seen, what was live at that time is one, as its neighbours tell.
 func warm(points []point, from float64) []point {
 	first := sort.Search(len(points), func(i int) bool { return points[i].at >= from })
-	if first == 0 || len(points)-first >= int(fewestReadings.v()) {
+	if first == 0 || len(points)-first >= int(fewestReadings.v()) && spread(points[first:], from) >= spreadReadings.v() {
 		return points[first:]
 	}
 	if first == len(points) {
@@ -146,6 +184,12 @@ func warm(points []point, from float64) []point {
 	}
 	k := curve{points: points}
 	return append([]point{{at: from, live: k.atTime(from)}}, points[first:]...)
+}
+
+// spread is the part of the time from an instant to the last reading that readings span.
+func spread(points []point, from float64) float64 {
+	last := points[len(points)-1].at
+	return (last - points[0].at) / (last - from)
 }
 
 // apart takes readings of one instant for one: a collection, and a capture or a mark right after it.
@@ -248,7 +292,7 @@ func (c *Case) halves() (early, late float64, ok bool) {
 			up = append(up, p)
 		}
 	}
-	if len(up) < int(manyReadings.v()) {
+	if len(up) < int(enoughReadings.v()) {
 		return 0, 0, false
 	}
 	first, last := up[0], up[len(up)-1]

@@ -52,7 +52,7 @@ func (c *Case) followLine() {
 	var line *Site
 	for i := range c.Sites {
 		s := &c.Sites[i]
-		if r := c.lineRise(s); r.n >= int(enoughReadings.v()) && r.low > 0 && r.grownMuch() && r.grown > best.grown && c.shows(r) {
+		if r := c.lineRise(s); r.n >= int(enoughReadings.v()) && r.low > 0 && r.grownMuch() && r.grown > best.grown && c.shows(r) && r.grown >= leastGrownShare.v()*c.curve.last {
 			best, line = r, s
 		}
 	}
@@ -226,10 +226,10 @@ func (c *Case) explains() bool {
 
 // lineLate is how much the blamed line grew in the last quarter of the run, as a part of even
 // growth: no more than was allocated there then. NaN: no look tells, or what is allocated there is kept
-// until something releases it, so that a rest is no end of it.
+// until something releases it, or comes in steps, so that a rest is no end of it.
 func (c *Case) lineLate() float64 {
 	s, end := c.site, c.outcome.MomentElapsed
-	if s == nil || s.Bytes == 0 || c.keeps() || c.rise.grown > 0 && c.grownSince(s, c.rise.from) < heldByRoot.v()*c.rise.grown {
+	if s == nil || s.Bytes == 0 || c.keeps() || c.betweenSteps() || c.rise.grown > 0 && c.grownSince(s, c.rise.from) < heldByRoot.v()*c.rise.grown {
 		return math.NaN() // of what grew it is the smaller part
 	}
 	if after := c.readUntil(); end < 0.75*after { // the run went on after its peak

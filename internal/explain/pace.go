@@ -71,7 +71,7 @@ func (p pace) gcWords() string {
 		return ""
 	case s < 0.01:
 		return "less than 1% of the CPU time"
-	case s > 0.9:
+	case s > trustedShare.v():
 		return "most of the CPU time"
 	default:
 		return fmt.Sprintf("about %.0f%% of the CPU time", 100*s)

@@ -133,11 +133,15 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 	index := map[sample.Frame]int{}
 	below := map[sample.Frame]map[string]sample.Bytes{}
 	of = make([]sample.Frame, len(list))
+	var shared map[string]bool
+	if kind == sample.ResidentNative {
+		shared = writesHeap(list, module)
+	}
 	for n, g := range list {
 		if g.Kind != kind {
 			continue
 		}
-		f := touchedAt(g.Where, module)
+		f := touchedAt(g.Where, module, shared)
 		at := sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
 		of[n] = at
 		i, known := index[at]
@@ -170,10 +174,24 @@ func mostOf(m map[string]sample.Bytes) (best string) {
 	return best
 }
 
+// writesHeap are the program's own functions that were seen to write to fresh pages of the Go heap
+// themselves. One that writes to native memory too is a helper: whose memory it is its callers know.
+func writesHeap(list []sample.ResidentGrowth, module string) map[string]bool {
+	out := map[string]bool{}
+	for _, g := range list {
+		if g.Kind == sample.ResidentHeap && len(g.Where) > 0 && len(g.Where[0].Frames) > 0 {
+			if f := g.Where[0].Frames[0]; heapdiff.OwnerOf(f.Func, module) == heapdiff.Own {
+				out[f.Func] = true
+			}
+		}
+	}
+	return out
+}
+
 // touchedAt is the line of a stack that a maintainer would name: the innermost of the program's own
-// code, else the innermost outside the runtime. Of a stack without Go it is C's outermost
-// function, without a line.
-func touchedAt(where []sample.Location, module string) (at sample.Frame) {
+// code that is no shared helper, else the innermost outside the runtime. Of a stack without Go it is C's
+// outermost function, without a line.
+func touchedAt(where []sample.Location, module string, shared map[string]bool) (at sample.Frame) {
 	for _, l := range where {
 		for _, f := range l.Frames {
 			switch {
@@ -182,7 +200,7 @@ func touchedAt(where []sample.Location, module string) (at sample.Frame) {
 					at = sample.Frame{Func: f.Func}
 				}
 			case isGlue(f):
-			case heapdiff.OwnerOf(f.Func, module) == heapdiff.Own:
+			case heapdiff.OwnerOf(f.Func, module) == heapdiff.Own && !shared[f.Func]:
 				return f
 			case at.Line == 0:
 				at = f

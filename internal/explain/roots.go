@@ -171,35 +171,41 @@ func (s *Site) tenureOf(caller int, since float64) tenure {
 
 // runsAlong reports whether as many goroutines that began with a function were there at nearly all
 // looks since the first third of the run, and no more: they are loops, and no calls. What the
-// compiler wraps a go statement with arguments in is in no stack: then all goroutines count.
+// compiler wraps a go statement with arguments in is in no stack: then those count that the function
+// with the statement began. Of a short run, with few looks after that third, all count.
 func (c *Case) runsAlong(function string) bool {
 	begun := func(s *Stand) (n int) { return s.Begun[function] }
-	if strings.Contains(function, ".gowrap") {
-		begun = func(s *Stand) (n int) {
-			for _, one := range s.Begun {
-				n += one
-			}
-			return n
-		}
+	if creator, _, wrapped := strings.Cut(function, ".gowrap"); wrapped {
+		begun = func(s *Stand) (n int) { return s.Begun[begunBy+creator] }
 	}
 	if c.site == nil {
 		return false
 	}
-	looks, same, n := 0, 0, -1
-	for i := range c.site.Course {
-		s := &c.site.Course[i]
-		if !s.Goroutines || s.At < c.outcome.MomentElapsed/3 {
+	looks, same := c.site.looksLike(begun, c.outcome.MomentElapsed/3)
+	if looks < int(fewestReadings.v()) {
+		looks, same = c.site.looksLike(begun, 0)
+	}
+	return looks >= int(fewestReadings.v()) && float64(same) >= stillRunning.v()*float64(looks)
+}
+
+// looksLike counts the looks at goroutines from a time on, and at how many there were as many as at the
+// first of them, and not none.
+func (s *Site) looksLike(begun func(*Stand) int, from float64) (looks, same int) {
+	n := -1
+	for i := range s.Course {
+		k := &s.Course[i]
+		if !k.Goroutines || k.At < from {
 			continue
 		}
 		if n < 0 {
-			n = begun(s)
+			n = begun(k)
 		}
 		looks++
-		if begun(s) == n {
+		if n > 0 && begun(k) == n {
 			same++
 		}
 	}
-	return n > 0 && looks >= int(fewestReadings.v()) && float64(same) >= stillRunning.v()*float64(looks)
+	return looks, same
 }
 
 // sameGoroutines reports whether there were as many goroutines at nearly all samples since the first third

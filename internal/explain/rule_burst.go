@@ -52,7 +52,7 @@ func judgeBurst(c *Case) Finding {
 	}
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
-	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.heap())
+	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.burstRoom())
 	bar := speakScore.v()
 	if !c.outcome.Kernel {
 		bar += mediumMargin.v() // nothing came of it
@@ -62,6 +62,9 @@ func judgeBurst(c *Case) Finding {
 		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...)
 	case w.score < speakScore.v():
 		return undecided(float64(bytes), c.openCalls(), facts...)
+	}
+	if c.ofLittle() {
+		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...)
 	}
 	if c.flight.calls == 0 && c.wholeValues() == 0 && !(c.gone() >= fellBack.v()) {
 		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...)
@@ -73,6 +76,25 @@ func judgeBurst(c *Case) Finding {
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
 	return f
+}
+
+// ofLittle reports whether the blamed line, with all that its calls hold, is too small a part of the rise to
+// have caused it.
+func (c *Case) ofLittle() bool {
+	held := max(c.flight.held, c.site.Bytes)
+	if !c.live.exact {
+		held += c.site.Since
+	}
+	return float64(held) < blamedPart.v()*c.aboveFloor()
+}
+
+// burstRoom is the most that work in flight can explain of the memory: what has pages, and is no garbage where
+// a mark tells.
+func (c *Case) burstRoom() sample.Bytes {
+	if c.live.exact {
+		return c.liveRows()
+	}
+	return c.heap()
 }
 
 // noSpike is what is said where the live heap was not far above its floor.

@@ -48,10 +48,26 @@ func judgeChurn(c *Case) Finding {
 	if top.Share*p.gcShare() < least {
 		return minor(fmt.Sprintf("GC took about %.0f%% of the CPU time", 100*p.gcShare()), facts...)
 	}
-	if took := p.gcShare() * p.cpu / p.seconds; took < churnCores.v() && !c.doneAgain() {
-		return minor(fmt.Sprintf("GC took %.0f%% of one processor", 100*took), facts...)
+	if why := c.costsLittle(p); why != "" {
+		return minor(why, facts...)
 	}
 	return churnFound(c, p, facts)
+}
+
+// costsLittle says why GC, whatever its part of the CPU time, costs the program next to nothing; "" where it
+// does. Where no cheaper way is known, the allocations must hold the program up: one that waits most of the
+// time has the processor to spare.
+func (c *Case) costsLittle(p pace) string {
+	took := p.gcShare() * p.cpu / p.seconds
+	switch known := c.doneAgain(); {
+	case took < churnCoresKnown.v() || took < churnCores.v() && !known:
+		return fmt.Sprintf("GC took %.0f%% of one processor", 100*took)
+	case !known && c.paced() == 1:
+		return "the program waited most of the time, and has the CPU time to spare"
+	case !known && p.gcShare() > trustedShare.v():
+		return "other programs used the processors, so the CPU time of GC is not known"
+	}
+	return ""
 }
 
 // hardlyAllocates says why the rate of allocation is not worth a word, or was not measured; "" if it is.
@@ -106,7 +122,7 @@ func churnFound(c *Case, p pace, facts []Fact) Finding {
 	f.Because = []string{"measured over " + count(int(p.collections), "GC")}
 	if !c.doneAgain() {
 		f.Confidence = Low
-		f.Because = append(f.Because, "whether the work could be done with less, one run cannot say")
+		f.Because = append(f.Because, doubtCheaper)
 	}
 	f.Why = c.churnWhy(top)
 	return f

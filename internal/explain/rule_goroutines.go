@@ -196,7 +196,7 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	if waves := series.Waves(n, max(fewestPiled.v()/2, 0.2*n[high])); len(waves) > 1 || len(waves) == 1 && waves[0].After != series.None {
 		return p, fmt.Sprintf("the number of goroutines fell again after %.0f", n[waves[0].Peak])
 	}
-	if grown < fewestPiled.v() || grown < 0.5*p.last {
+	if grown < c.fewestOfPile(grown) || grown < 0.5*p.last {
 		return p, fmt.Sprintf("the number of goroutines did not grow (%.0f at first, %.0f at last)", n[0], p.last)
 	}
 	if later, ok := c.fewestLater(); ok && later <= p.first+grown/2 {
@@ -212,6 +212,14 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 		return p, fmt.Sprintf("the number of goroutines stopped growing (%.0f for the last part of %s)", p.last, seconds(p.span))
 	}
 	return p, ""
+}
+
+// fewestOfPile is how many goroutines must have been added: fewer where the live heap grew by much for each.
+func (c *Case) fewestOfPile(grown float64) float64 {
+	if c.rise.grown >= heldByEach.v()*grown {
+		return fewestLarge.v()
+	}
+	return fewestPiled.v()
 }
 
 // fewestLater is the least number of goroutines after the moment, until the program

@@ -1,6 +1,10 @@
 package explain
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 var healthyPage = Page{
 	Truth: "Nothing to do: memory usage stayed below the limit, and nothing grew towards it.",
@@ -19,6 +23,32 @@ var healthyPage = Page{
 // judgeHealthy speaks where nothing was near the limit and enough was read to say that
 // nothing grew. Without a limit it says what the peak was.
 func judgeHealthy(c *Case) Finding {
+	f := healthyFound(c)
+	if f.Stance != Speaks {
+		return f
+	}
+	f.Sentence += c.stackSentence()
+	if p := c.overall(); p.gcShare() >= churnCost.v() && p.rate() >= churnRate.v() && p.seconds >= churnSeconds.v() && f.Confidence != Low {
+		f.Confidence, f.Because = Low, append([]string{doubtCheaper}, f.Because...)
+	}
+	return f
+}
+
+// stackSentence names the goroutines whose stacks are most of the memory, "" where they are not: no fault,
+// and nothing that a heap profile shows.
+func (c *Case) stackSentence() string {
+	if !(c.stacksShare() >= stacksShare.v()) || c.proc.Goroutines == nil || c.own.Row(sample.RowStacks) < sample.Bytes(smallPeak.v()) {
+		return ""
+	}
+	p := pile{}
+	c.waiters(&p)
+	if p.waiting < int(fewestPiled.v()) {
+		return ""
+	}
+	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)), place(p.at.File, p.at.Line), 100*c.stacksShare())
+}
+
+func healthyFound(c *Case) Finding {
 	if f, not := c.notHealthy(); not {
 		return f
 	}

@@ -67,13 +67,16 @@ func judgeLeak(c *Case) Finding {
 	if reason := c.notGrowing(); reason != "" {
 		return silent(reason, facts[0])
 	}
+	w := weigh(c.features, leakEvidence)
 	if c.pressed && c.rise.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4 {
+		if w.score < openScore.v() {
+			return minor(c.tooFew(), c.factLive()) // what little there is speaks against it
+		}
 		return undecided(float64(c.leakBytes()), c.tooFew(), c.factLive())
 	}
 	if !c.pressed && c.Crash != nil && c.Crash.Kind == panicked {
 		return silent("a panic ended the program, and memory was not near its limit", facts...)
 	}
-	w := weigh(c.features, leakEvidence)
 	if f, not := c.noLeak(w, facts); not {
 		return f
 	}

@@ -160,12 +160,13 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	return best
 }
 
-// foremost is the finding that comes before all others that speak, nil where none does.
+// foremost is the finding that comes before all others that speak, nil where none does. What grows must be a
+// good part of the largest, or where the whole memory is short, of that.
 func foremost(findings []Finding) (best *Finding) {
-	most := mostBytes(findings)
+	part, whole := mostBytes(findings, largest), mostBytes(findings, overall)
 	for i := range findings {
 		f := &findings[i]
-		if f.Stance != Speaks || f.rank() <= growsOn && f.Bytes*2 < most {
+		if f.Stance != Speaks || f.rank() <= growsOn && (f.Bytes*2 < part || f.Bytes*4 < whole) {
 			continue
 		}
 		if best == nil || f.before(best) {
@@ -198,10 +199,10 @@ func (f *Finding) before(other *Finding) bool {
 	return f.Bytes > other.Bytes
 }
 
-// mostBytes is the greatest part of the memory that a class explains.
-func mostBytes(findings []Finding) (most sample.Bytes) {
+// mostBytes is the greatest part of the memory that a class of a rank explains, or what grows.
+func mostBytes(findings []Finding, rank precedence) (most sample.Bytes) {
 	for _, f := range findings {
-		if f.Stance == Speaks && f.rank() <= largest {
+		if f.Stance == Speaks && (f.rank() <= growsOn || f.rank() == rank) {
 			most = max(most, f.Bytes)
 		}
 	}

@@ -96,7 +96,7 @@ var unluckyScenes = map[string]struct {
 			s.Allocators[i].Bytes /= 10
 		}
 		return s
-	}, Healthy, High, ""},
+	}, Healthy, Low, ""},
 }
 
 func TestWhatTheCollectorLetPileUpIsNotTheCauseWhereOthersGrew(t *testing.T) {

@@ -82,5 +82,6 @@ const (
 	doubtUnretained   = "nothing shows what retains the memory"
 	doubtStillGrowing = "the live heap was still growing, and no setting stops that"
 	doubtShortWatch   = "the program was watched for less than a minute"
+	doubtCheaper      = "whether the work could be done with less, one run cannot say"
 	doubtUnread       = "the live heap was not read in the last third of the run"
 )

@@ -94,6 +94,11 @@ const (
 	keptArenas
 	keptOfArena
 	unreadPart
+	spreadReadings
+	heldByEach
+	fewestLarge
+	churnCoresKnown
+	trustedShare
 )
 
 // thresholds is the table. An origin of "corpus" says that the value was chosen by
@@ -178,6 +183,11 @@ var thresholds = [...]Threshold{
 	keptIdle:          {"idle.shortest", 60, "seconds", "runtime: the scavenger gives free heap back over minutes"},
 	heldAtMost:        {"capture.held", 0.5, "seconds", "formula: for how long a killed process is held at most for the capture of its heap"},
 	longEnough:        {"run.stable", 600, "seconds", "corpus"},
+	churnCoresKnown:   {"churn.cores_known", 0.01, "cores", "corpus: what GC must take where a cheaper way is known"},
+	trustedShare:      {"gc.trusted", 0.9, "of the CPU time", "runtime: GC's time is booked by the clock, which others' work is in"},
+	heldByEach:        {"pile.each", 64 << 10, "bytes", "corpus: far more than a goroutine's own stack, which is 2 to 8 KiB"},
+	fewestLarge:       {"pile.fewest_large", 30, "goroutines", "statistics: so many that rise evenly come by chance no more; where each holds much"},
+	spreadReadings:    {"readings.spread", 0.25, "of the time", "corpus: readings that lie together at the end tell nothing of the time before"},
 	flatBytes:         {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},
 }
 

@@ -454,3 +454,25 @@ func TestALongCommandIsBrokenAsAShellReadsIt(t *testing.T) {
 		t.Errorf("%q: where it may take one line only, it is too long rather than cut", p.lines)
 	}
 }
+
+// The reasons of the cause were dropped where an answer was full, as when REQUESTS was shown (row A8 of the
+// first users' findings).
+func TestRowA8TheReasonsAreNotDroppedWhereAnAnswerIsFull(t *testing.T) {
+	seen := 0
+	for name, a := range answers(t) {
+		if a.Verdict.Class != explain.Burst && a.Verdict.Class != explain.Leak || len(a.Verdict.Why) == 0 {
+			continue
+		}
+		seen++
+		page := unmarked(text(t, a, Options{}))
+		if !strings.Contains(page, " Why ") || !strings.Contains(page, sentences(a.Verdict.Why[0].Text)) {
+			t.Errorf("%s: no reason in\n%s", name, page)
+		}
+		if len(a.Verdict.Reasons) > 0 && !strings.Contains(page, " Sure? ") {
+			t.Errorf("%s: not how sure it is in\n%s", name, page)
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d answers have a cause with reasons", seen)
+	}
+}

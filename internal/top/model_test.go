@@ -229,3 +229,28 @@ func BenchmarkAFrameOfThirtyTwoPrograms(b *testing.B) {
 		m.frame(140, 50)
 	}
 }
+
+// A table of 32 programs left out the largest, with no word (row A10 of the first users' findings): how many
+// there are is said, and every program that is watched has its row.
+func TestRowA10NoProgramIsLeftOutWithoutAWord(t *testing.T) {
+	board := NewBoard()
+	for pid := 1; pid <= 40; pid++ {
+		l := board.Add(Seat{Name: fmt.Sprintf("server%d", pid), PID: pid, Watches: func(int) bool { return true }})
+		if err := l.Program(program(pid, fmt.Sprintf("server%d", pid))); err != nil {
+			t.Fatal(err)
+		}
+		l.processes[0].use = *seen(300, func(s float64) float64 { return float64(pid) * mib })
+	}
+	board.Found(41)
+	table := Table(board.Rows(began), 120)
+	for pid := 1; pid <= 40; pid++ {
+		if !strings.Contains(table, fmt.Sprintf("server%d ", pid)) {
+			t.Errorf("server%d is not in\n%s", pid, table)
+		}
+	}
+	m := &model{}
+	m.take(board, began)
+	if said := m.summary(); !strings.HasPrefix(said, "the largest 40 of 41 programs") {
+		t.Error(said)
+	}
+}
