@@ -24,15 +24,18 @@ func (l *looking) count(p *Process, h *handle, f sample.FilePages, fd int) {
 	if f.Kind.IsShmem() {
 		// What is swapped out counts, too (mm/shmem.c, shmem_recalc_inode).
 		f.Resident = sample.Bytes(max(0, h.stat.Blocks)) * 512
-		l.own(h, -1, &f)
-		l.add(h.id(), f)
+		if f.Resident > 0 {
+			l.own(h, -1, &f)
+			l.add(h.id(), f)
+		}
 		return
 	}
 	if f.Size == 0 {
 		return
 	}
-	l.countCached(p, h, &f, fd)
-	l.add(h.id(), f)
+	if l.countCached(p, h, &f, fd); f.Resident > 0 {
+		l.add(h.id(), f)
+	}
 }
 
 // countCached counts the pages of a file on a disk. One that may not be opened has those that are mapped.

@@ -70,7 +70,7 @@ func (w *Writer) Moment(m *sample.Moment) error {
 				return err
 			}
 		}
-		return nil
+		return w.addFiles(id, m.At, m.Files)
 	})
 }
 

@@ -27,6 +27,8 @@ type Moment struct {
 	// how far the program moved meanwhile.
 	CgroupAfter *Cgroup
 	Processes   []ProcessMoment
+	// Files are those behind page cache and tmpfs; nil: they were not looked at then.
+	Files *Files
 	// Took is how long reading it took; Stopped how long the program was held.
 	Took, Stopped time.Duration
 }
