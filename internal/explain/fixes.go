@@ -89,7 +89,11 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 			code(c.codeFix(verdict))
 		}
 	case Shmem:
-		code("write the files to a disk, or limit the size of the tmpfs")
+		code(c.fileFix())
+	case PageCache:
+		if k := c.causeOfFiles(c.holdersOfFiles(sample.RowPageCache), c.ledger.Row(sample.RowPageCache)); k != nil {
+			code(k.Fix)
+		}
 	}
 	p.told()
 	return p
@@ -118,7 +122,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	default:
 		text = where + "retain fewer entries, or store them more compactly"
 	}
-	if k := c.causeFor(verdict); k != nil && verdict.Class != Native {
+	if k := c.causeFor(verdict); k != nil {
 		text = where + k.Fix
 	}
 	return text
@@ -180,6 +184,8 @@ func (c *Case) causeAt(class Class, blamed *Culprit) *Cause {
 		}
 		own := heapdiff.OwnerOf(blamed.Function, c.module()) == heapdiff.Own
 		return c.causeOf(class, []sample.Frame{{Func: blamed.Function}}, blamed.Function, own)
+	case Native:
+		return c.causeOfTouched(blamed)
 	case Churn:
 		for _, a := range c.Allocators {
 			if a.Function == blamed.Function && a.Line == blamed.Line {

@@ -32,7 +32,7 @@ const (
 // pages of 4 KiB (arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h).
 const kernelStack = 16 * sample.KiB
 
-// divideRows gives the rows of native and of the kernel's memory their parts, where they are known.
+// divideRows gives the rows of native memory, the kernel's and those of files their parts, where they are known.
 func (c *Case) divideRows(l *Ledger) {
 	for i := range l.Rows {
 		switch row := &l.Rows[i]; row.Name {
@@ -40,6 +40,8 @@ func (c *Case) divideRows(l *Ledger) {
 			row.Parts = c.nativeParts(row.Bytes)
 		case sample.RowKernel:
 			row.Parts = c.kernelParts(row.Bytes)
+		case sample.RowPageCache, sample.RowShmem:
+			row.Parts = c.fileParts(row.Bytes, row.Name)
 		}
 	}
 }
