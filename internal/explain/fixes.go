@@ -112,6 +112,10 @@ func (c *Case) codeFix(verdict *Finding) string {
 		}
 		text = where + c.keeper(c.site).release()
 	case Goroutines:
+		if c.threadsOfC() {
+			most, _ := c.ownThreads()
+			return where + "make fewer threads, or let them end: they run " + startWords(most)
+		}
 		text = where + "make every goroutine exit: pass a context, add a timeout, or answer on every path"
 	case Burst:
 		text = where + "limit how many of these calls run at once, or use less memory for each"

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -112,6 +113,10 @@ func (c *Case) factThreads() Fact {
 		if r.CStackCount.V > 0 {
 			f.Text += ", stacks of C " + size(r.CStacks.V)
 		}
+	}
+	if most, n := c.ownThreads(); n > 0 {
+		f.Values["c_threads"] = int64(n)
+		f.Text += fmt.Sprintf("; C code made %s, most for %s", sample.Thousands(uint64(n)), startWords(most))
 	}
 	if locked := c.lockedThreads(); locked > 0 {
 		f.Text += "; " + count(locked, "goroutine") + " locked to a thread"

@@ -267,6 +267,7 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 	}
 	pm.Residency = r
 	p.mapped = s.mapper.MappedFiles()
+	pm.ThreadStarts = p.threadStarts(s.mapper.ThreadStarts())
 	s.tellOthers(p, tid)
 }
 
