@@ -25,6 +25,7 @@ var knownFiles = []knownFile{
 	{use: "a value log of Badger", base: []string{"*.vlog"}},
 	{use: "a memtable of Badger", base: []string{"*.mem"}, modules: []string{"github.com/dgraph-io/badger*"}},
 	{use: "a table of Badger", base: []string{"*.sst"}, modules: []string{"github.com/dgraph-io/badger*"}},
+	{use: "bookkeeping of Badger", base: []string{"DISCARD", "KEYREGISTRY", "MANIFEST"}, modules: []string{"github.com/dgraph-io/badger*"}},
 	{use: "a table of Pebble", base: []string{"*.sst"}, modules: []string{"github.com/cockroachdb/pebble*"}},
 	{use: "a table of LevelDB", base: []string{"*.ldb"}},
 	{use: "a table of RocksDB", base: []string{"*.sst"}},
@@ -51,8 +52,7 @@ func (c *Case) useOf(f *sample.FilePages) string {
 	return ""
 }
 
-// isData says of a mapped file that it is none of a program: it is open, too, and grew with no more than one or two
-// mappings.
+// isData says of a file that it is mapped and open at the same time, as a program's text is not.
 func isData(f *sample.FilePages) bool {
 	return f.Mappings > 0 && f.Descriptors > 0 && !strings.Contains(path.Base(f.Path), ".so")
 }

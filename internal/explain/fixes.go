@@ -56,6 +56,10 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	switch verdict.Class {
 	case Leak, Burst, Goroutines:
 		code(c.codeFix(verdict))
+		if c.threadsOfC() {
+			p.notPredicted("threads of C do not depend on the Go heap")
+			break
+		}
 		p.memoryLimit(verdict.Class)
 	case GCUnaware:
 		p.memoryLimit(verdict.Class)
