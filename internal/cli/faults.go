@@ -110,9 +110,9 @@ func (p *faultPool) close() {
 func filesCheck() check {
 	c := check{Name: "whose page cache and tmpfs are", Costs: "of a file that others use too, which part the program is charged for"}
 	o, err := filepages.OpenOwners("/proc")
-	defer o.Close()
 	switch {
 	case err == nil:
+		o.Close()
 		c.OK, c.Says = true, "by file: in memory, waiting to be written, and charged to the program"
 	case errors.Is(err, fs.ErrPermission):
 		c.Says = "files are named; whose their pages are needs root, or CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH"
