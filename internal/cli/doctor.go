@@ -94,7 +94,7 @@ func machineChecks(ctx context.Context) []check {
 	if readLine("/proc/sys/kernel/osrelease") == "" {
 		return []check{{Name: "kernel", Says: "not Linux", Costs: "run; explain, list and export work everywhere"}}
 	}
-	checks := append([]check{kernel, homeCheck(os.Getpid()), cgroupCheck(ctx), faultsCheck()}, attachChecks()...)
+	checks := append([]check{kernel, homeCheck(os.Getpid()), cgroupCheck(ctx), faultsCheck(), filesCheck()}, attachChecks()...)
 	return append(checks, breathCheck(ctx)...)
 }
 

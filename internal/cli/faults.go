@@ -10,6 +10,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/faultprofile"
+	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/watch"
@@ -103,6 +104,22 @@ func (p *faultPool) close() {
 		_ = one.Close() // its maps hold nothing that anybody needs
 	}
 	p.free = nil
+}
+
+// filesCheck tries what tells whose the pages of files are.
+func filesCheck() check {
+	c := check{Name: "whose page cache and tmpfs are", Costs: "of a file that others use too, which part the program is charged for"}
+	o, err := filepages.OpenOwners("/proc")
+	switch {
+	case err == nil:
+		o.Close()
+		c.OK, c.Says = true, "by file: in memory, waiting to be written, and charged to the program"
+	case errors.Is(err, fs.ErrPermission):
+		c.Says = "files are named; whose their pages are needs root, or CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH"
+	default:
+		c.Says = "files are named; whose their pages are is not told: " + err.Error()
+	}
+	return c
 }
 
 // faultsCheck tries to load the program that samples page faults.

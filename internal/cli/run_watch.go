@@ -14,6 +14,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
@@ -35,7 +36,8 @@ type session struct {
 	loadGroup *cgroup.Cgroup
 	ready     error // why the program never became ready
 	faults    *faultPool
-	drops     bool // give up what root may do and a watcher need not
+	owners    *filepages.Owners // whose pages of files are; nil: that is not told here
+	drops     bool              // give up what root may do and a watcher need not
 	asking    *asking
 
 	// Where systemd makes the cgroup: what to start the program through, and
@@ -117,6 +119,8 @@ func (r *session) record(ctx context.Context, s *streams) (code int, err error) 
 	if r.drops {
 		r.faults = newFaultPool(1)
 		defer r.faults.close()
+		r.owners, _ = filepages.OpenOwners("/proc") // doctor says why not
+		defer r.owners.Close()
 		r.dropRights(r.faults.any())
 	}
 	return r.watch(ctx, s)
@@ -153,6 +157,7 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		Room:          tableRoom,
 		EndWithUs:     r.endWithUs,
 		Faults:        r.faults.take(),
+		Owners:        r.owners,
 	})
 	if err != nil {
 		err = r.abandon(err)

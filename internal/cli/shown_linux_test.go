@@ -98,7 +98,7 @@ func highwater(t *testing.T) string {
 
 func testprog(t *testing.T, name string) string {
 	t.Helper()
-	return hwtest.Build(t, "../testprog/"+name, hwtest.BuildOptions{CGO: name == "cgoleak" || name == "cgofrag" || name == "lockedthreads"})
+	return hwtest.Build(t, "../testprog/"+name, hwtest.BuildOptions{CGO: name == "cgoleak" || name == "cgofrag" || name == "lockedthreads" || name == "cgothreads"})
 }
 
 func TestProgramsOfKnownMemoryGetTheirVerdict(t *testing.T) {

@@ -172,6 +172,7 @@ func (t *topping) end() {
 	t.let()
 	t.watch.Wait()
 	t.follow.lives.Wait()
+	t.follow.owners.Close()
 }
 
 // sayNext is the next useful command.

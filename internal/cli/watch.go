@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/watch"
@@ -104,6 +105,7 @@ type watching struct {
 	kin       *procfs.Kin // nil: each source looks for children by itself
 	// faultProfiles is how many programs have their page faults sampled at a time.
 	faultProfiles int
+	owners        *filepages.Owners // whose pages of files are; nil: that is not told here
 }
 
 const watchHint = "highwater watch 4711, highwater watch NAME, or --container, --pod, --unit, --cgroup, --all"
@@ -177,6 +179,7 @@ func (w *watching) options(status *status) watch.Options {
 		Alone:         w.all,
 		Kin:           w.kin,
 		KeepArgs:      bool(w.keepArgs),
+		Owners:        w.owners,
 		Room:          tableRoom,
 		Say:           func(line string) { status.say("%s", line) },
 	}
@@ -194,6 +197,7 @@ func (w *watching) run(ctx context.Context, s *streams) error {
 		defer w.kin.Close()
 	}
 	defer f.faults.close()
+	defer w.owners.Close()
 	ctx, cancel := f.until(ctx)
 	defer cancel()
 	surviveBrokenPipe()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/container"
+	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/top"
@@ -65,6 +66,7 @@ func newFollower(w *watching, s *streams) *follower {
 		out = io.Discard
 	}
 	f := &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: sources{}, faults: newFaultPool(w.faultProfiles)}
+	w.owners, _ = filepages.OpenOwners("/proc") // nil where that is not permitted: doctor says why
 	f.dropRights(f.faults.any())
 	return f
 }

@@ -40,6 +40,8 @@ type Answer struct {
 	Expected *budget.Expectation `json:"expected,omitempty"`
 	// Resident is who made native memory grow; absent where page faults were not sampled.
 	Resident *Resident `json:"resident,omitempty"`
+	// Files are those behind page cache and shared memory, most bytes first of each; absent where none was found.
+	Files []FileHolder `json:"files,omitempty"`
 }
 
 // Program is the program that the answer is about: the process that was killed,

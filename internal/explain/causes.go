@@ -25,6 +25,10 @@ type Cause struct {
 	Functions []string `json:"functions,omitempty"`
 	// With: one of these is on another stack of the blamed function, too.
 	With []string `json:"with,omitempty"`
+	// Modules: where no line is blamed, one of these is linked in. A trailing * matches any rest.
+	Modules []string `json:"modules,omitempty"`
+	// Uses: a file that is for this has a large part of page cache or shared memory (files_known.go).
+	Uses []string `json:"uses,omitempty"`
 	// Again: the work is done again each time, and could be done once.
 	Again bool `json:"again,omitempty"`
 	// Kept: what is allocated there is kept by its nature. Growth that has come to
@@ -100,8 +104,8 @@ func (k Cause) check() error {
 		return errors.New("name, why and fix must not be empty")
 	case !strings.HasPrefix(k.URL, "https://"):
 		return errors.New("url must begin with https://")
-	case len(k.Functions) == 0 && len(k.Classes) == 0:
-		return errors.New("neither functions nor classes tell when it applies")
+	case len(k.Functions) == 0 && len(k.Classes) == 0 && len(k.Uses) == 0:
+		return errors.New("neither functions, classes nor uses tell when it applies")
 	}
 	for _, class := range k.Classes {
 		if _, ok := RuleOf(class); !ok {
@@ -153,7 +157,7 @@ func within(stack []sample.Frame, blamed string, own bool) (names []string) {
 }
 
 func (k Cause) fits(class Class, names []string) bool {
-	if len(k.Classes) > 0 && !slices.Contains(k.Classes, class) {
+	if len(k.Classes) > 0 && !slices.Contains(k.Classes, class) || len(k.Uses) > 0 {
 		return false
 	}
 	return len(k.Functions) == 0 || slices.ContainsFunc(names, func(name string) bool { return matches(k.Functions, name) })
@@ -176,4 +180,17 @@ func matches(patterns []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// causeOfLibrary is what is well known of a library of C that the program links, where no line is known of
+// native memory: a hint.
+func (c *Case) causeOfLibrary() *Cause {
+	for _, list := range [][]Cause{c.more, causes()} {
+		for i := range list {
+			if k := &list[i]; len(k.Modules) > 0 && (len(k.Classes) == 0 || slices.Contains(k.Classes, Native)) && c.links(k.Modules, c.Subject) {
+				return k
+			}
+		}
+	}
+	return nil
 }

@@ -86,6 +86,8 @@ type Evidence struct {
 	History *pacer.History
 	// Mallocs is what C's malloc said of itself in the subject at its moments, by time.
 	Mallocs []recording.MallocAt
+	// Files are the looks at files behind page cache and shared memory, by time.
+	Files []recording.FilesAt
 	// Tried are the changes that were run for real.
 	Tried []recording.Tried
 	// Resident is what made the subject's resident memory grow until the moment, by stack; nil: its

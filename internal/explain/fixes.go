@@ -56,6 +56,10 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	switch verdict.Class {
 	case Leak, Burst, Goroutines:
 		code(c.codeFix(verdict))
+		if c.threadsOfC() {
+			p.notPredicted("threads of C do not depend on the Go heap")
+			break
+		}
 		p.memoryLimit(verdict.Class)
 	case GCUnaware:
 		p.memoryLimit(verdict.Class)
@@ -89,7 +93,11 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 			code(c.codeFix(verdict))
 		}
 	case Shmem:
-		code("write the files to a disk, or limit the size of the tmpfs")
+		code(c.fileFix())
+	case PageCache:
+		if k := c.causeOfFiles(c.holdersOfFiles(sample.RowPageCache), c.ledger.Row(sample.RowPageCache)); k != nil {
+			code(k.Fix)
+		}
 	}
 	p.told()
 	return p
@@ -108,6 +116,10 @@ func (c *Case) codeFix(verdict *Finding) string {
 		}
 		text = where + c.keeper(c.site).release()
 	case Goroutines:
+		if c.threadsOfC() {
+			most, _ := c.ownThreads()
+			return where + "make fewer threads, or let them end: they run " + startWords(most)
+		}
 		text = where + "make every goroutine exit: pass a context, add a timeout, or answer on every path"
 	case Burst:
 		text = where + "limit how many of these calls run at once, or use less memory for each"
@@ -118,7 +130,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	default:
 		text = where + "retain fewer entries, or store them more compactly"
 	}
-	if k := c.causeFor(verdict); k != nil && verdict.Class != Native {
+	if k := c.causeFor(verdict); k != nil {
 		text = where + k.Fix
 	}
 	return text
@@ -182,6 +194,8 @@ func (c *Case) causeAt(class Class, blamed *Culprit) *Cause {
 		}
 		own := heapdiff.OwnerOf(blamed.Function, c.module()) == heapdiff.Own
 		return c.causeOf(class, []sample.Frame{{Func: blamed.Function}}, blamed.Function, own)
+	case Native:
+		return c.causeOfTouched(blamed)
 	case Churn:
 		for _, a := range c.Allocators {
 			if a.Function == blamed.Function && a.Line == blamed.Line {

@@ -24,7 +24,7 @@ func LoadAgain(r *recording.Reader, path, at string, whole *Evidence) (*Evidence
 
 func loadBeside(r *recording.Reader, path, at string, pid int, whole *Evidence) (*Evidence, error) {
 	l := loader{Reader: r, e: &Evidence{Recording: filepath.Base(path), SiteView: "none"}}
-	course := []func() error{l.ticks, l.collections, l.history, l.tried, l.mallocs, l.sites, l.resident, l.asked, l.heap, l.end}
+	course := []func() error{l.ticks, l.collections, l.history, l.tried, l.mallocs, l.lookedFiles, l.sites, l.resident, l.asked, l.heap, l.end}
 	if err := l.begin(at, pid); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (l *loader) begin(at string, pid int) error {
 func (l *loader) follow(whole *Evidence) {
 	e := l.e
 	e.Ticks, e.Cycles, e.Asked, e.Spans, e.Peak, e.End = whole.Ticks, whole.Cycles, whole.Asked, whole.Spans, whole.Peak, whole.End
-	e.History, e.Tried, e.Mallocs = whole.History, whole.Tried, whole.Mallocs
+	e.History, e.Tried, e.Mallocs, e.Files = whole.History, whole.Tried, whole.Mallocs, whole.Files
 }
 
 // loader is a Load at work.

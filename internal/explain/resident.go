@@ -261,6 +261,29 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	return true
 }
 
+// causeOfTouched is the well-known cause of most of the native memory that a line wrote first, by the functions of C
+// and Go below it.
+func (c *Case) causeOfTouched(blamed *Culprit) *Cause {
+	of := map[string]sample.Bytes{}
+	found := map[string]*Cause{}
+	shared := writesHeap(c.Resident, c.module())
+	for _, g := range c.Resident {
+		at := touchedAt(g.Where, c.module(), shared)
+		if g.Kind != sample.ResidentNative || at.Func != blamed.Function || at.Line != blamed.Line {
+			continue
+		}
+		var frames []sample.Frame
+		for _, l := range g.Where {
+			frames = append(frames, l.Frames...)
+		}
+		if k := c.causeOf(Native, frames, at.Func, true); k != nil && len(k.Functions) > 0 {
+			of[k.Name] += g.Bytes
+			found[k.Name] = k
+		}
+	}
+	return found[mostOf(of)]
+}
+
 // freeNative is what to change where native memory grows.
 func freeNative(k *Culprit) string {
 	switch {

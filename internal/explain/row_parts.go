@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -32,7 +33,7 @@ const (
 // pages of 4 KiB (arch/x86/include/asm/page_64_types.h, arch/arm64/include/asm/memory.h).
 const kernelStack = 16 * sample.KiB
 
-// divideRows gives the rows of native and of the kernel's memory their parts, where they are known.
+// divideRows gives the rows of native memory, the kernel's and those of files their parts, where they are known.
 func (c *Case) divideRows(l *Ledger) {
 	for i := range l.Rows {
 		switch row := &l.Rows[i]; row.Name {
@@ -40,6 +41,8 @@ func (c *Case) divideRows(l *Ledger) {
 			row.Parts = c.nativeParts(row.Bytes)
 		case sample.RowKernel:
 			row.Parts = c.kernelParts(row.Bytes)
+		case sample.RowPageCache, sample.RowShmem:
+			row.Parts = c.fileParts(row.Bytes, row.Name)
 		}
 	}
 }
@@ -110,6 +113,10 @@ func (c *Case) factThreads() Fact {
 		if r.CStackCount.V > 0 {
 			f.Text += ", stacks of C " + size(r.CStacks.V)
 		}
+	}
+	if most, n := c.ownThreads(); n > 0 {
+		f.Values["c_threads"] = int64(n)
+		f.Text += fmt.Sprintf("; C code made %s, most for %s", sample.Thousands(uint64(n)), startWords(most))
 	}
 	if locked := c.lockedThreads(); locked > 0 {
 		f.Text += "; " + count(locked, "goroutine") + " locked to a thread"

@@ -52,6 +52,9 @@ type pile struct {
 // constant.
 func judgeGoroutines(c *Case) Finding {
 	p, reason := c.risenGoroutines()
+	if c.threadsOfC() {
+		return threadsOfCFound(c, []Fact{c.factGoroutines(p)})
+	}
 	if reason != "" && !c.stacksFill() {
 		return silent(reason, c.factGoroutines(p))
 	}

@@ -12,9 +12,10 @@ var pageCachePage = Page{
 	Looks: []string{
 		"The page cache at the sample of the greatest charge, without tmpfs.",
 		"The peak of unreclaimable memory.",
+		"The pages of files that the program has open or mapped, and of those in the directories it works in: in memory, and waiting to be written.",
 	},
 	Blind: []string{
-		"Which files.",
+		"Files that no program has open and that lie in no directory it works in: the answer says how much of the page cache is named.",
 		"That reading them again costs time: see thrash.",
 	},
 	Example: "a file of 1 GiB written",
@@ -39,6 +40,9 @@ func judgePageCache(c *Case) Finding {
 		f.Detail = "Page cache, which is harmless."
 		f.Because = []string{fmt.Sprintf("unreclaimable memory never exceeded %s", fsize(c.hardPeak()))}
 		f.Why = []Why{{Text: "files that are read or written stay in memory until something else needs the room", Evidence: []string{"cache"}}}
+		if whys := c.filesWhy(sample.RowPageCache); len(whys) > 0 {
+			f.Why, f.Facts = append(whys, f.Why...), append(f.Facts, c.factFiles()...)
+		}
 		if cg := c.Moment.Cgroup; cg != nil && cg.Events != nil && cg.Events.Max > 0 {
 			f.Because = append(f.Because, fmt.Sprintf("memory usage hit the limit %d times, and each time the kernel dropped page cache", cg.Events.Max))
 		}

@@ -10,9 +10,10 @@ var shmemPage = Page{
 	Truth: "tmpfs and shared memory, which the kernel cannot reclaim without swap.",
 	Looks: []string{
 		"The cgroup's own count of shared memory, apart from page cache.",
+		"The files in tmpfs that the program has open or mapped or that lie in its tmpfs mounts, memfds and shared mappings; whose pages they are, where rights allow.",
 	},
 	Blind: []string{
-		"Which files: their names are in the mount, not in the memory.",
+		"Files that could not be looked at, or not in the time there was: the answer says how much of it is named.",
 		"A file in tmpfs that another cgroup touched first: the kernel counts the file there.",
 	},
 	Example: "tmpfs",
@@ -38,5 +39,8 @@ func judgeShmem(c *Case) Finding {
 	f.Detail = "Shared memory, not the Go heap."
 	f.Because = []string{"the kernel counts shared memory separately"}
 	f.Why = []Why{{Text: "a file in /dev/shm or another tmpfs counts as memory until it is deleted", Evidence: []string{"ledger"}}}
+	if whys := c.filesWhy(sample.RowShmem); len(whys) > 0 {
+		f.Why, f.Facts = append(whys, f.Why...), append(f.Facts, c.factFiles()...)
+	}
 	return f
 }

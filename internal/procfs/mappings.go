@@ -59,6 +59,7 @@ type Mapper struct {
 	mappings []Mapping
 	spans    []sample.PageRange
 	arenas   []sample.PageRange
+	starts   []ThreadStart
 
 	devices   map[string]bool // whether their files answer, see devicesOf
 	devicesOf int             // the process that was asked for them

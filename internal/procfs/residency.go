@@ -69,6 +69,7 @@ func (m *Mapper) residency(root string, tid int, ranges []sample.PageRange) (*sa
 	if c.mem != nil {
 		defer c.mem.Close()
 	}
+	m.starts = m.starts[:0]
 	m.setRanges(ranges, c.page)
 	if err := c.countAll(); err != nil {
 		return nil, err

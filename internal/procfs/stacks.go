@@ -3,6 +3,8 @@ package procfs
 import (
 	"encoding/binary"
 	"runtime"
+	"slices"
+	"sort"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -52,11 +54,59 @@ func (c *census) hasThread(v *Mapping) bool {
 	}
 	for at := 0; at+8 <= len(last); at += 16 {
 		if binary.LittleEndian.Uint64(last[at:]) == start+uint64(at) {
+			c.noteStart(last[at:])
 			return true
 		}
 	}
 	return false
 }
+
+// ThreadStart is the function that threads of C run, by its address, and how many do.
+type ThreadStart struct {
+	Address uint64
+	Count   int
+}
+
+// maxStarts bounds the functions that are told apart.
+const maxStarts = 64
+
+// noteStart finds the function that a thread was made for: of all that its description holds, the one
+// address of code (glibc's struct pthread, start_routine; nptl/descr.h). A description with none, or with
+// several, is left out.
+func (c *census) noteStart(description []byte) {
+	var found uint64
+	for at := 0; at+8 <= len(description); at += 8 {
+		word := binary.LittleEndian.Uint64(description[at:])
+		if word == found || !c.isCode(word) {
+			continue
+		}
+		if found != 0 {
+			return
+		}
+		found = word
+	}
+	if found == 0 {
+		return
+	}
+	for i := range c.m.starts {
+		if c.m.starts[i].Address == found {
+			c.m.starts[i].Count++
+			return
+		}
+	}
+	if len(c.m.starts) < maxStarts {
+		c.m.starts = append(c.m.starts, ThreadStart{found, 1})
+	}
+}
+
+// isCode says whether an address is in a file that is mapped to be executed.
+func (c *census) isCode(addr uint64) bool {
+	i := sort.Search(len(c.m.mappings), func(i int) bool { return c.m.mappings[i].End > addr })
+	return i < len(c.m.mappings) && c.m.mappings[i].Start <= addr && c.m.mappings[i].Perms[2] == 'x' && c.m.mappings[i].FileBacked()
+}
+
+// ThreadStarts are the functions that threads of C ran when residency was read last.
+func (m *Mapper) ThreadStarts() []ThreadStart { return slices.Clone(m.starts) }
 
 // stacksOf is what was counted, for the result.
 func (c *census) stacksOf(r *sample.Residency) {

@@ -148,6 +148,7 @@ func (r *Reader) processMoments(m *sample.Moment, first, count int64) error {
 				r.lose(&p, err, "what malloc said")
 			}
 		}
+		p.ThreadStarts = strs[sample.ThreadStart](row[4])
 		if profile != 0 {
 			if p.Profile, err = r.Profile(profile); err != nil {
 				r.lose(&p, err, "heap profile")

@@ -276,7 +276,7 @@ func TestTheDocumentNamesEveryTableAndColumn(t *testing.T) {
 	for _, name := range append([]string{"meta"}, tableNames()...) {
 		columns[name] = columnsOf(t, r, name)
 	}
-	for _, tab := range slices.Concat(askedTables, heapTables, []table{tableMalloc, tableGrowth}) { // made when they are needed
+	for _, tab := range slices.Concat(askedTables, heapTables, filesTables, []table{tableMalloc, tableGrowth}) { // made when they are needed
 		columns[tab.name] = append([]string{"id"}, tab.columns...)
 	}
 	sections := strings.Split(string(doc), "\n### ")
@@ -309,7 +309,7 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	change(t, path, `ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
 		ALTER TABLE process_moment DROP COLUMN metrics; ALTER TABLE goroutine_group DROP COLUMN frame_bytes;
 		ALTER TABLE goroutine_group DROP COLUMN labels; ALTER TABLE goroutine_group DROP COLUMN locked; DROP TABLE metric; DROP TABLE malloc;
-		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks;
+		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN thread_starts; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks;
 		ALTER TABLE sample DROP COLUMN unchanged; ALTER TABLE process_sample DROP COLUMN unchanged; PRAGMA user_version = 1000`)
 	for _, m := range want.moments {
 		m.Processes[0].Metrics, m.Processes[0].Malloc = nil, nil

@@ -24,6 +24,7 @@ import (
 //	events     texts, but those of signals, ends and starts
 //	gaps       and other reasons: addresses, paths, hosts, process IDs
 //	labels     their values
+//	files      whose pages are memory: they are numbered, and keep an extension that says what they are
 //
 // Names of functions, types, packages, modules and of executables stay, and so do
 // times: no answer is possible without them.
@@ -44,6 +45,7 @@ func OpenRedacted(path string) (*Reader, error) {
 type redactor struct {
 	pids  map[sample.ProcessKey]int // by number from 1
 	names []string                  // of machines and people, to be found in reasons
+	files map[string]int            // data files by number from 1
 }
 
 // learn notes what the recording says of machines.
@@ -71,7 +73,9 @@ var publicMeta = []string{"imported", "watched", "expect", "state", "verdict", "
 
 var (
 	homeOf = regexp.MustCompile(`^(?:/home|/Users|/export/home|/var/home)/([^/]+)`)
-	word   = regexp.MustCompile(`[\w.-]+`)
+	// fileEnding is what tells how a data file is used.
+	fileEnding = regexp.MustCompile(`\.(db|sqlite3?|bolt|mmdb|duckdb|sst|ldb|vlog|mem|log|wal|tmp|dat|idx|bin)(-wal|-shm|-journal|\.wal)?$`)
+	word       = regexp.MustCompile(`[\w.-]+`)
 )
 
 // name notes a name of a machine or a person; of a machine also its first part.

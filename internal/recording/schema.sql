@@ -122,7 +122,7 @@ CREATE TABLE process_moment (
   cpu_total INTEGER, gc_cpu_fraction REAL,
   goroutines INTEGER, profile_rate INTEGER,
   live_objects INTEGER, live_bytes INTEGER, live_took INTEGER, live_sampled BLOB,
-  metrics_at INTEGER, metrics TEXT, malloc INTEGER
+  metrics_at INTEGER, metrics TEXT, malloc INTEGER, thread_starts TEXT
 );
 
 CREATE TABLE goroutine_group (

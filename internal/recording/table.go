@@ -39,7 +39,7 @@ var (
 	tableProcessMoment = table{"process_moment", slices.Concat(
 		words(`moment process signal exit_code profile incomplete first_group groups`),
 		names("", residentColumns), names("", residencyColumns), names("", runtimeColumns),
-		names("", livenessColumns), words(`live_sampled metrics_at metrics malloc`))}
+		names("", livenessColumns), words(`live_sampled metrics_at metrics malloc thread_starts`))}
 	tableGoroutines = table{"goroutine_group", words(`process_moment state reason pcs stack creator created_at count stack_bytes oldest frame_bytes labels locked`)}
 	tableMetric     = table{"metric", words(`name bounds`)} // since 1.1
 

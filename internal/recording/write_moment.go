@@ -70,7 +70,7 @@ func (w *Writer) Moment(m *sample.Moment) error {
 				return err
 			}
 		}
-		return nil
+		return w.addFiles(id, m.At, m.Files)
 	})
 }
 
@@ -99,7 +99,7 @@ func (w *Writer) addProcessMoment(moment int64, p *sample.ProcessMoment) error {
 	if err != nil {
 		return err
 	}
-	id, err := w.add(&tableProcessMoment, append(row, malloc)...)
+	id, err := w.add(&tableProcessMoment, append(row, malloc, threadStarts(p.ThreadStarts))...)
 	if err != nil {
 		return err
 	}
@@ -109,6 +109,14 @@ func (w *Writer) addProcessMoment(moment int64, p *sample.ProcessMoment) error {
 		}
 	}
 	return nil
+}
+
+// threadStarts is a list of them, NULL where there is none.
+func threadStarts(starts []sample.ThreadStart) driver.Value {
+	if len(starts) == 0 {
+		return nil
+	}
+	return list(starts)
 }
 
 // sampled is a mark's counts by site, NULL where there are none.

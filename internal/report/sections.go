@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"path"
 	"sort"
 	"strings"
 
@@ -170,6 +171,8 @@ func allRows(l explain.Ledger) (rows []row) {
 // rowNote says of a row what its name does not.
 func rowNote(r explain.LedgerRow) string {
 	switch {
+	case len(r.Parts) > 0 && (r.Name == sample.RowPageCache || r.Name == sample.RowShmem):
+		return fileWords(r)
 	case r.Reclaimable:
 		return "reclaimable"
 	case r.Name == sample.RowIdle:
@@ -193,6 +196,31 @@ func partWords(r explain.LedgerRow) string {
 		}
 	}
 	return strings.Join(words, ", ")
+}
+
+// fileWords name the largest file of a row by its base name, with those of its directory that are like it.
+func fileWords(r explain.LedgerRow) string {
+	name := path.Base(r.Parts[0].Name)
+	if r.Parts[0].Name == explain.PartOtherFiles || r.Parts[0].Name == explain.PartUnnamed {
+		name = r.Parts[0].Name
+	}
+	words := []string{shortened(name) + " " + units.Short(r.Parts[0].Bytes)}
+	if r.Reclaimable {
+		words = append([]string{"reclaimable"}, words...)
+	}
+	return strings.Join(words, ", ")
+}
+
+// longestFile is how much of a file's name a row shows.
+const longestFile = 28
+
+// shortened is the beginning and the end of a name that is long; others' bytes are shown later.
+func shortened(name string) string {
+	runes := []rune(name)
+	if len(runes) <= longestFile {
+		return name
+	}
+	return string(runes[:longestFile/2]) + "…" + string(runes[len(runes)-longestFile/2+1:])
 }
 
 // Shares from which on a row is shown apart, and what is not explained, in percent.

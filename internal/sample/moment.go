@@ -27,6 +27,8 @@ type Moment struct {
 	// how far the program moved meanwhile.
 	CgroupAfter *Cgroup
 	Processes   []ProcessMoment
+	// Files are those behind page cache and tmpfs; nil: they were not looked at then.
+	Files *Files
 	// Took is how long reading it took; Stopped how long the program was held.
 	Took, Stopped time.Duration
 }
@@ -47,8 +49,18 @@ type ProcessMoment struct {
 	Goroutines []GoroutineGroup
 	Metrics    *RuntimeMetrics // At, Values and Histograms
 	Malloc     *Malloc         // of C; nil: it has none, or that was not looked at
+	// ThreadStarts are the functions of C that its threads run, most threads first; nil: few, or not known.
+	ThreadStarts []ThreadStart
 	// Incomplete says what the capture did not reach, "" if all was read.
 	Incomplete string
+}
+
+// ThreadStart is a function that threads of C were made for.
+type ThreadStart struct {
+	Func   string // as C's symbols name it; "": not named
+	Module string // base name of the file that it is in
+	Count  int    // threads
+	Go     bool   // it is Go's own for threads in a program with C (runtime/cgo)
 }
 
 // Liveness is what a mark over a held process's memory reached from its roots:

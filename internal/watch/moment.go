@@ -40,6 +40,7 @@ func (s *Source) Capture(kind sample.MomentKind) {
 			s.mu.Unlock()
 		}
 	}
+	m.Files = s.takeFiles(m.Cgroup, procs)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, p := range procs {
@@ -104,6 +105,7 @@ func (s *Source) dying(p *process, tid int, pm *sample.ProcessMoment, deadline t
 	}
 	m.Stopped = time.Since(began)
 	s.pagesBeside(beside, deadline)
+	m.Files = s.filesAtEnd(m.Cgroup, p, tid, beside, deadline)
 	s.account.ballastOf(beside)
 	m.Processes = []sample.ProcessMoment{*pm}
 	taken := []*process{p}
@@ -264,6 +266,8 @@ func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 		return
 	}
 	pm.Residency = r
+	p.mapped = s.mapper.MappedFiles()
+	pm.ThreadStarts = p.threadStarts(s.mapper.ThreadStarts())
 	s.tellOthers(p, tid)
 }
 

@@ -41,6 +41,8 @@ type process struct {
 
 	c allocator // of C
 
+	mapped []procfs.MappedFile // when its resident pages were read last
+
 	resident sample.Resident
 	figures  sample.Runtime
 	alive    bool // figures of the last tick were read

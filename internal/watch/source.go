@@ -13,6 +13,7 @@ import (
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/faultprofile"
+	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -66,6 +67,9 @@ type Options struct {
 	// Faults samples the page faults of the programs; nil: that is not done. The caller
 	// closes it after the Source.
 	Faults *faultprofile.Profiler
+	// Owners tells which cgroup is charged for the pages of a file; nil: that is not known. The caller
+	// closes it after the Source.
+	Owners *filepages.Owners
 	// Say, if set, is told what a user should read at once. It must not call the
 	// Source.
 	Say func(line string)
@@ -124,6 +128,7 @@ type Source struct {
 	ended      bool
 	account    account
 	doze       doze
+	files      files
 	faults     faults
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
@@ -158,6 +163,7 @@ func New(o Options) (*Source, error) {
 		wake: make(chan struct{}, 1), done: make(chan struct{}), doze: doze{stirred: make(chan struct{}, 1)},
 	}
 	s.initFaults()
+	s.files.looker.Owners = o.Owners
 	var err error
 	if s.host, err = procfs.WatchHost(o.Root); err != nil {
 		s.host = nil
