@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
-	"io"
 	"os"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/regular"
 )
 
 // Image is a file of machine code that is not Go's: the C library, or the C part of a Go
@@ -14,12 +15,13 @@ import (
 // pointers, and names functions by the file's symbols. What it lacks is left out: then a
 // stack ends there, or a function has no name.
 type Image struct {
-	Name    string // of the file
-	Base    uint64 // the link-time address of its first byte
-	file    io.Closer
-	table   *frameTable
-	symbols []symbol
-	names   []byte
+	Name     string // of the file
+	Base     uint64 // the link-time address of its first byte
+	content  *os.File
+	segments []elf.ProgHeader
+	table    *frameTable
+	symbols  []symbol
+	names    []byte
 }
 
 type symbol struct {
@@ -34,27 +36,37 @@ const (
 
 // OpenImage opens a file, leaving out the symbols of [text, etext), which are Go's. The caller closes it.
 func OpenImage(path, name string, text, etext uint64) (*Image, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		_ = f.Close() // only read
-		return nil, os.ErrInvalid
 	}
 	e, err := elf.NewFile(f)
 	if err != nil {
 		_ = f.Close() // only read
 		return nil, err
 	}
-	m := &Image{Name: name, file: f, Base: baseOf(e)}
+	m := &Image{Name: name, content: f, Base: baseOf(e)}
+	for _, p := range e.Progs {
+		if p.Type == elf.PT_LOAD {
+			m.segments = append(m.segments, p.ProgHeader)
+		}
+	}
 	m.readFrames(e)
 	m.readSymbols(e, text, etext)
 	return m, nil
 }
 
+// ID is the file's own, whatever path led to it.
+func (m *Image) ID() string {
+	info, err := m.content.Stat()
+	if err != nil {
+		return m.Name
+	}
+	return fileID(info)
+}
+
 // Close closes the file.
-func (m *Image) Close() { _ = m.file.Close() } // only read
+func (m *Image) Close() { _ = m.content.Close() } // only read
 
 // baseOf is where the file's first byte would lie, by its segments.
 func baseOf(e *elf.File) uint64 {
@@ -165,7 +177,7 @@ const maxUnwound = 32
 
 // Unwind appends the frames of C on the stack of a sample: the instruction, then return
 // addresses, until Go's code, or as far as the copy of the stack goes.
-func Unwind(dst []uint64, s *Sample, code Code, text, etext uint64) []uint64 {
+func Unwind(dst []uint64, s *Place, code Code, text, etext uint64) []uint64 {
 	dst = append(dst, s.IP)
 	f := frame{regs: s.Registers, stack: s.Stack, bottom: s.SP}
 	for n := range maxUnwound {

@@ -34,7 +34,16 @@ type codeMap struct {
 type codePart struct {
 	start, end uint64
 	image      *faultprofile.Image // nil: it could not be opened
+	path       string              // through which it was
 	bias       uint64
+}
+
+// codeMap is that of the program, which is closed with it.
+func (p *process) codeMap(t faultprofile.Target) *codeMap {
+	if p.code == nil {
+		p.code = &codeMap{p: p, target: t}
+	}
+	return p.code
 }
 
 // Image is that of faultprofile.Code.
@@ -108,7 +117,7 @@ func (c *codeMap) open(paths []string, name string, start uint64, ends map[uint6
 	for _, path := range paths {
 		image, err := faultprofile.OpenImage(path, name, c.target.Text-c.p.bias, c.target.Etext-c.p.bias)
 		if err == nil {
-			part.image, part.bias = image, start-image.Base
+			part.image, part.path, part.bias = image, path, start-image.Base
 			break
 		}
 	}

@@ -39,7 +39,8 @@ type process struct {
 	besides    []uint64       // where libraries were when that was looked for
 	others     []otherRuntime // that are not read
 
-	c allocator // of C
+	c    allocator // of C
+	code *codeMap  // nil: no stack of C was asked for
 
 	resident sample.Resident
 	figures  sample.Runtime
@@ -303,5 +304,8 @@ func (p *process) close() {
 	}
 	for _, o := range p.others {
 		o.bin.Close()
+	}
+	if p.code != nil {
+		p.code.close()
 	}
 }

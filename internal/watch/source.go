@@ -66,6 +66,9 @@ type Options struct {
 	// Faults samples the page faults of the programs; nil: that is not done. The caller
 	// closes it after the Source.
 	Faults *faultprofile.Profiler
+	// Allocs samples what C's allocator gives to the programs and gets back, by probes on its
+	// functions; nil: that is not done. The caller closes it after the Source.
+	Allocs *faultprofile.AllocProfiler
 	// Say, if set, is told what a user should read at once. It must not call the
 	// Source.
 	Say func(line string)
@@ -125,6 +128,7 @@ type Source struct {
 	account    account
 	doze       doze
 	faults     faults
+	native     natives
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
@@ -158,6 +162,7 @@ func New(o Options) (*Source, error) {
 		wake: make(chan struct{}, 1), done: make(chan struct{}), doze: doze{stirred: make(chan struct{}, 1)},
 	}
 	s.initFaults()
+	s.native = natives{profiler: s.opts.Allocs, books: map[int]*nativeBook{}, blocks: map[uint64]*nativeBlock{}}
 	var err error
 	if s.host, err = procfs.WatchHost(o.Root); err != nil {
 		s.host = nil
