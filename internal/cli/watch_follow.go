@@ -163,7 +163,7 @@ func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 		return nil, nil, usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
 	}
 	o := f.options(f.status)
-	o.Group, o.Faults = group, f.faults.take()
+	o.Group, o.Faults, o.Allocs = group, f.faults.take(), f.probes
 	source, err := watch.New(o)
 	if err != nil {
 		group.Close()
@@ -314,7 +314,7 @@ func (f *follower) attach(ctx context.Context, pid int) error {
 // openProgram attaches to a process. The caller closes the source.
 func (f *follower) openProgram(pid int) (*watch.Source, sample.Program, error) {
 	o := f.options(f.status)
-	o.Faults = f.faults.take()
+	o.Faults, o.Allocs = f.faults.take(), f.probes
 	source, err := watch.New(o)
 	if err != nil {
 		return nil, sample.Program{}, err

@@ -36,6 +36,8 @@ type Answer struct {
 	Expected *Expectation `json:"expected,omitempty"`
 	// Resident is who made native memory grow; absent where page faults were not sampled.
 	Resident *Resident `json:"resident,omitempty"`
+	// NativeLive is which lines asked C's allocator for what is live; absent where it was not probed.
+	NativeLive *NativeLive `json:"native_live,omitempty"`
 }
 
 // Program is the program that the answer is about: the process that was killed,

@@ -167,10 +167,12 @@ func (b *allocBuilder) reserve() {
 	b.count(allocLost, asm.Mov.Imm(asm.R1, 1))
 	b.add(asm.Ja.Label("exit"))
 	b.mark("reserved")
+	number := asm.FetchAdd.Mem(asm.R2, asm.R9, asm.DWord, 0)
+	number.Constant = 1 // BPF_FETCH, which the library (v0.22) leaves out when it writes the instruction
 	b.add(
 		asm.Mov.Reg(asm.R7, asm.R0),
 		asm.LoadMem(asm.R1, asm.RFP, atSize, asm.DWord), asm.StoreMem(asm.R7, offPeriod, asm.R1, asm.DWord),
-		asm.LoadMapValue(asm.R2, b.numbers, 0), asm.Mov.Imm(asm.R9, 1), asm.FetchAdd.Mem(asm.R2, asm.R9, asm.DWord, 0),
+		asm.LoadMapValue(asm.R2, b.numbers, 0), asm.Mov.Imm(asm.R9, 1), number,
 		asm.Add.Imm(asm.R9, 1),
 		asm.StoreMem(asm.R7, offAddr, asm.R9, asm.DWord),
 	)
