@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/regular"
 )
@@ -107,7 +108,16 @@ func (m *Image) readSymbols(e *elf.File, text, etext uint64) {
 		}
 	}
 	m.keepNames()
-	slices.SortFunc(m.symbols, func(a, b symbol) int { return cmp.Compare(a.addr, b.addr) })
+	// Of several names of a function the last counts: malloc, and not __libc_malloc.
+	inner := func(s symbol) int { return boolInt(strings.HasPrefix(cString(m.names, s.name), "_")) }
+	slices.SortStableFunc(m.symbols, func(a, b symbol) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(inner(b), inner(a))) })
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (m *Image) keepFunctions(raw []byte, text, etext uint64) {
@@ -149,11 +159,8 @@ func cString(b []byte, at uint32) string {
 
 // Function names the function at a link-time address, "" if no symbol does.
 func (m *Image) Function(addr uint64) string {
-	i, found := slices.BinarySearchFunc(m.symbols, addr, func(s symbol, a uint64) int { return cmp.Compare(s.addr, a) })
-	if !found {
-		i--
-	}
-	for ; i >= 0; i-- {
+	next, _ := slices.BinarySearchFunc(m.symbols, addr+1, func(s symbol, a uint64) int { return cmp.Compare(s.addr, a) })
+	for i := next - 1; i >= 0; i-- {
 		s := &m.symbols[i]
 		if addr-s.addr < max(s.size, 1) {
 			return cString(m.names, s.name)
