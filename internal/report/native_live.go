@@ -28,7 +28,7 @@ func (p *page) nativeLive(a *explain.Answer, o Options, most int) bool {
 		p.addf("  %11s %4s  %s", mib(int64(left), false), units.Percent(float64(left), float64(n.Whole())), other(others))
 	}
 	if n.Ended != "" {
-		p.wrap("  ", fmt.Sprintf("as of %s before: then the probes were taken out", ago(n.EndedSeconds)))
+		p.wrap("  ", fmt.Sprintf("as it was %s before, when the probes were taken out", ago(n.EndedSeconds)))
 	}
 	return true
 }
@@ -51,7 +51,7 @@ func (p *page) nativeLine(k explain.NativeLine, n *explain.NativeLive, o Options
 	}
 	text := fmt.Sprintf("%s, the oldest %s old, half of them less than %s", blocksOf(k.Blocks), ago(k.OldestSeconds), ago(k.MedianSeconds))
 	if grown := k.GrowthBytes; grown > int64(k.Bytes)/10 && grown > 2*int64(k.ErrorBytes) {
-		text += fmt.Sprintf("; %s more than in the middle of the time", strings.TrimSpace(mib(grown, true)))
+		text += fmt.Sprintf("; %s more than halfway through", strings.TrimSpace(mib(grown, true)))
 	}
 	if len(k.Native) > 0 && k.File != "" {
 		text += "; C: " + strings.Join(k.Native, " < ")
