@@ -20,10 +20,10 @@ import (
 )
 
 type exportFlags struct {
-	pprof, goroutines, holders, resident, heapsnapshot, csv, json bool
-	at, output, view, format                                      string
-	pid, most                                                     int
-	heap                                                          heapFlags // of heapsnapshot
+	pprof, goroutines, holders, resident, native, heapsnapshot, csv, json bool
+	at, output, view, format                                              string
+	pid, most                                                             int
+	heap                                                                  heapFlags // of heapsnapshot
 }
 
 func exportCommand(s *streams) *cobra.Command {
@@ -57,6 +57,7 @@ is the whole graph; small objects are folded by type into what retains them
 	flags.BoolVar(&f.goroutines, "goroutines", false, "write the goroutines by stack, with their profiler labels, as a pprof file")
 	flags.BoolVar(&f.holders, "holders", false, "write what retained a captured heap (run --heap) as a pprof file: paths from variables and goroutines as stacks")
 	flags.BoolVar(&f.resident, "resident", false, "write what made resident memory grow, native memory and the heap, as a pprof file: sampled page faults by stack, through calls of C")
+	flags.BoolVar(&f.native, "native", false, "write what C's allocator had given out and not got back (run --native=live) as a pprof file, by stack, through calls of C")
 	flags.BoolVar(&f.heapsnapshot, "heapsnapshot", false, "write the heap of a PID, a CORE or a RECORDING as a .heapsnapshot file")
 	flags.IntVar(&f.most, "max-objects", 1_000_000, "with --heapsnapshot: write at most this `number` of objects, and fold the others by type into what retains them; 0: all")
 	flags.BoolVar(&f.csv, "csv", false, "write all samples, one line per process and instant")
@@ -71,7 +72,7 @@ is the whole graph; small objects are folded by type into what retains them
 	f.heap.addReading(c)
 	f.heap.bound.addTime(c)
 	f.heap.bound.live = s.live
-	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "resident", "heapsnapshot", "csv", "json")
+	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "resident", "native", "heapsnapshot", "csv", "json")
 	return c
 }
 
@@ -124,6 +125,8 @@ func (f exportFlags) read(s *streams, path, at string) error {
 		write = func(w io.Writer) error { return f.writeHolders(w, r, path, at) }
 	case f.resident:
 		write = func(w io.Writer) error { return f.writeResident(w, r, path, at) }
+	case f.native:
+		write = func(w io.Writer) error { return f.writeNative(w, r, path, at) }
 	case f.csv:
 		write = func(w io.Writer) error { return writeCSV(w, r) }
 	case f.json:
@@ -234,6 +237,33 @@ func (f exportFlags) writeResident(w io.Writer, r *recording.Reader, path, at st
 	}
 	program, comment := origin(e, p)
 	return heapdiff.Write(w, heapdiff.ResidentToPprof(growth, e.Moment.At, program, comment), f.format)
+}
+
+// writeNative writes C's live blocks at the moment.
+func (f exportFlags) writeNative(w io.Writer, r *recording.Reader, path, at string) error {
+	e, err := momentOf(r, path, at)
+	if err != nil {
+		return err
+	}
+	p, err := f.process(e)
+	if err != nil {
+		return err
+	}
+	readings, err := r.NativeReadings(e.Moment.At)
+	if err != nil {
+		return err
+	}
+	readings = slices.DeleteFunc(readings, func(n sample.NativeReading) bool { return n.Process != p.Key })
+	if len(readings) == 0 {
+		return fmt.Errorf("C's allocator was not followed in process %d: highwater run --native=live does", p.Key.PID)
+	}
+	all, err := r.NativeLive(e.Moment.At)
+	if err != nil {
+		return err
+	}
+	live := slices.DeleteFunc(all, func(n sample.NativeLive) bool { return n.Process != p.Key })
+	program, comment := origin(e, p)
+	return heapdiff.Write(w, heapdiff.NativeToPprof(live, e.Moment.At, readings[0].Interval, program, comment), f.format)
 }
 
 // writeHolders writes who held a captured heap.

@@ -34,6 +34,7 @@ type runFlags struct {
 	expect                                  expectFlag
 	heap                                    heapWishFlag
 	keepArgs                                keepArgs
+	native                                  nativeFlag
 }
 
 func runCommand(s *streams) *cobra.Command {
@@ -88,6 +89,7 @@ and 1 where the load failed; --exit-code program passes the program's code on th
 	f.expect.add(c)
 	f.heap.add(c, true)
 	f.keepArgs.add(c)
+	f.native.add(c)
 	return c
 }
 
@@ -154,6 +156,9 @@ func (f runFlags) plan(args []string) (*plan, error) {
 		return nil, err
 	}
 	if _, err = f.expect.budget(); err != nil {
+		return nil, err
+	}
+	if err = f.native.check(); err != nil {
 		return nil, err
 	}
 	if p.heaps, err = f.heap.plan(); err != nil {

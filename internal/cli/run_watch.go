@@ -14,6 +14,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/faultprofile"
 	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -36,8 +37,9 @@ type session struct {
 	loadGroup *cgroup.Cgroup
 	ready     error // why the program never became ready
 	faults    *faultPool
-	owners    *filepages.Owners // whose pages of files are; nil: that is not told here
-	drops     bool              // give up what root may do and a watcher need not
+	native    *faultprofile.AllocProfiler // nil: not asked for
+	owners    *filepages.Owners           // whose pages of files are; nil: that is not told here
+	drops     bool                        // give up what root may do and a watcher need not
 	asking    *asking
 
 	// Where systemd makes the cgroup: what to start the program through, and
@@ -115,6 +117,12 @@ func (r *session) record(ctx context.Context, s *streams) (code int, err error) 
 		return r.unwatched(s, err)
 	}
 	defer r.status.end()
+	if r.native, err = r.runFlags.native.make(r.status); err != nil && !r.mustStart() {
+		return 0, r.abandon(err)
+	}
+	if r.native != nil {
+		defer r.native.Close()
+	}
 	r.faults = newFaultPool(0)
 	if r.drops {
 		r.faults = newFaultPool(1)
@@ -158,6 +166,8 @@ func (r *session) watch(ctx context.Context, s *streams) (int, error) {
 		EndWithUs:     r.endWithUs,
 		Faults:        r.faults.take(),
 		Owners:        r.owners,
+		Allocs:        r.native,
+		Say:           func(line string) { r.status.say("%s", line) },
 	})
 	if err != nil {
 		err = r.abandon(err)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/faultprofile"
 	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/procfs"
@@ -29,6 +31,7 @@ type watchFlags struct {
 	expect            expectFlag
 	heap              heapWishFlag
 	keepArgs          keepArgs
+	native            nativeFlag
 }
 
 func watchCommand(s *streams) *cobra.Command {
@@ -89,6 +92,7 @@ capabilities: the kernel ignores them in a traced program.`,
 	f.expect.add(c)
 	f.heap.add(c, false)
 	f.keepArgs.add(c)
+	f.native.add(c)
 	return c
 }
 
@@ -101,8 +105,9 @@ type watching struct {
 	group     string            // directory of the cgroup, "" for none
 	asks      asks
 	heaps     heapWish
-	asked     bool        // one life has them; under follower.mu
-	kin       *procfs.Kin // nil: each source looks for children by itself
+	asked     bool                        // one life has them; under follower.mu
+	kin       *procfs.Kin                 // nil: each source looks for children by itself
+	probes    *faultprofile.AllocProfiler // nil: none were asked for
 	// faultProfiles is how many programs have their page faults sampled at a time.
 	faultProfiles int
 	owners        *filepages.Owners // whose pages of files are; nil: that is not told here
@@ -159,6 +164,12 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	if _, err = f.expect.budget(); err != nil {
 		return nil, err
 	}
+	if err = f.native.check(); err != nil {
+		return nil, err
+	}
+	if f.native.how != "" && (len(args) > 1 || len(w.names) > 0 || f.all) {
+		return nil, usagef("highwater watch --native=live PID", "--native=live is of one program or cgroup, and this may watch several")
+	}
 	if w.heaps, err = f.heap.plan(); err != nil {
 		return nil, err
 	}
@@ -185,12 +196,32 @@ func (w *watching) options(status *status) watch.Options {
 	}
 }
 
+// probe loads the probes that were asked for, while there are all rights.
+func (w *watching) probe(s *streams) (err error) {
+	out := io.Writer(s.err)
+	if w.quiet {
+		out = io.Discard
+	}
+	w.probes, err = w.native.make(newStatus(out))
+	return err
+}
+
+func (w *watching) closeProbes() {
+	if w.probes != nil {
+		_ = w.probes.Close() // the kernel restores the code
+	}
+}
+
 // run watches until all have ended, or it is told to end.
 func (w *watching) run(ctx context.Context, s *streams) error {
 	w.faultProfiles = faultProfilesAtOnce
 	if len(w.pids) == 1 || w.group != "" {
 		w.faultProfiles = 1
 	}
+	if err := w.probe(s); err != nil {
+		return err
+	}
+	defer w.closeProbes()
 	f := newFollower(w, s)
 	if len(w.names) > 0 || len(w.pids) >= fewPrograms {
 		w.kin = procfs.NewKin("/proc")

@@ -167,7 +167,7 @@ func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 		return nil, nil, usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
 	}
 	o := f.options(f.status)
-	o.Group, o.Faults = group, f.faults.take()
+	o.Group, o.Faults, o.Allocs = group, f.faults.take(), f.probes
 	source, err := watch.New(o)
 	if err != nil {
 		group.Close()
@@ -323,7 +323,7 @@ func (f *follower) openProgram(pid int) (*watch.Source, sample.Program, error) {
 			return nil, sample.Program{}, err
 		}
 	}
-	o.Faults = f.faults.take()
+	o.Faults, o.Allocs = f.faults.take(), f.probes
 	source, err := watch.New(o)
 	if err != nil {
 		return nil, sample.Program{}, err

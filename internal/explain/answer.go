@@ -42,6 +42,8 @@ type Answer struct {
 	Resident *Resident `json:"resident,omitempty"`
 	// Files are those behind page cache and shared memory, most bytes first of each; absent where none was found.
 	Files []FileHolder `json:"files,omitempty"`
+	// NativeLive is which lines asked C's allocator for what is live; absent where it was not probed.
+	NativeLive *NativeLive `json:"native_live,omitempty"`
 }
 
 // Program is the program that the answer is about: the process that was killed,

@@ -93,6 +93,10 @@ type Evidence struct {
 	// Resident is what made the subject's resident memory grow until the moment, by stack; nil: its
 	// page faults were not sampled.
 	Resident []sample.ResidentGrowth
+	// NativeLive is what C's allocator had given to the subject and not got back at the moment, by stack, and
+	// NativeHalf that half-way between the first look and the moment; NativeReadings are the looks. nil: it was not probed.
+	NativeLive, NativeHalf []sample.NativeLive
+	NativeReadings         []sample.NativeReading
 	// Spans are the processes' anonymous memory in the last half of their lives to
 	// the moment.
 	Spans map[sample.ProcessKey]Span

@@ -52,7 +52,7 @@ func TestFilesAlikeAreOneAndTheFixNamesThem(t *testing.T) {
 	if h := a.Files[1]; h.Kind != "memfd" || h.PID != subject.PID {
 		t.Errorf("%+v", h)
 	}
-	if a.Verdict.Class != Shmem || !strings.Contains(a.Fixes[0].Text, "/dev/shm/frames/*.tmp") || !strings.HasPrefix(a.Verdict.Why[0].Text, "99% of it is in files: /dev/shm/frames/*.tmp (25 files, 225 MiB)") {
+	if a.Verdict.Class != Shmem || !strings.Contains(a.Fixes[0].Text, "/dev/shm/frames/*.tmp") || !strings.HasPrefix(a.Verdict.Why[0].Text, "files hold 99% of the shared memory: /dev/shm/frames/*.tmp (25 files, 225 MiB)") {
 		t.Errorf("%s: %+v %+v", a.Verdict.Class, a.Verdict.Why, a.Fixes)
 	}
 }

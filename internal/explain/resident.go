@@ -215,7 +215,7 @@ var startsThreads = map[string]bool{"start_thread": true, "clone": true, "clone3
 
 // isGlue: a frame between Go and C that nobody wrote.
 func isGlue(f sample.Frame) bool {
-	return strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "._Cfunc_") || strings.HasPrefix(f.File, "_cgo_") || strings.Contains(f.File, "/_cgo_")
+	return strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "._Cfunc_") || strings.Contains(f.Func, "._cgo_") || strings.HasPrefix(f.File, "_cgo_") || strings.Contains(f.File, "/_cgo_")
 }
 
 // nativeOf names C's frames on a stack, innermost first: the first few and the one that Go called.

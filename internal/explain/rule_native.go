@@ -16,7 +16,8 @@ var nativePage = Page{
 		"Resident pages outside Go's arenas, by page where a moment was read, else resident memory less what the runtime counts.",
 		"Its growth from the first sample, and whether it came back.",
 		"Sampled page faults, where rights allow: the Go line that touched each page first, through calls of C.",
-		"Without them, goroutines in C code: a hint at the caller, no more.",
+		"With --native=live, C's allocator itself: which line asked for the blocks that are not freed.",
+		"Without either, goroutines in C code: a hint at the caller, no more.",
 	},
 	Blind: []string{
 		"Who allocated it, where page faults were not sampled: C keeps no record, and no Go profile contains it.",
@@ -148,7 +149,7 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	}
 	why := "C code allocates this memory, or the program maps it. GC does not free it, and GOMEMLIMIT does not count it"
 	f.Why = append([]Why{{Text: why, Evidence: []string{"native"}}}, c.sizesWhy()...)
-	if c.blameResident(&f, c.residentOf()) {
+	if c.blameLive(&f, c.nativeLiveOf()) || c.blameResident(&f, c.residentOf()) {
 		return f
 	}
 	var standing int

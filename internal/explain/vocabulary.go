@@ -5,11 +5,12 @@ import "github.com/highwater-go/highwater/internal/sample"
 // The vocabulary: one word for each thing, in answers, on the page and in the docs. Names in
 // JSON and in recordings are older and stay as they are.
 const (
-	WordLiveHeap = "live heap"        // reachable at the last GC, or at the reading itself
-	WordFreeHeap = "free heap"        // without objects, kept by Go
-	AllocatedBy  = "ALLOCATED BY"     // lines that allocated what is live
-	RetainedBy   = "RETAINED BY"      // what would have to go for the rest to be garbage
-	GrownBy      = "FIRST WRITTEN BY" // lines that touched native memory first
+	WordLiveHeap = "live heap"            // reachable at the last GC, or at the reading itself
+	WordFreeHeap = "free heap"            // without objects, kept by Go
+	AllocatedBy  = "ALLOCATED BY"         // lines that allocated what is live
+	RetainedBy   = "RETAINED BY"          // what would have to go for the rest to be garbage
+	GrownBy      = "FIRST WRITTEN BY"     // lines that touched native memory first
+	NativeBy     = "NATIVE, ALLOCATED BY" // lines that asked C's allocator for what is live
 	WordNative   = "native memory"
 )
 

@@ -52,9 +52,14 @@ type Target struct {
 
 // Sample is a fault that was met.
 type Sample struct {
+	Address uint64 // that was touched
+	Faults  uint64 // that the sample stands for
+	Place
+}
+
+// Place is where a thread was.
+type Place struct {
 	PID, TID int
-	Address  uint64 // that was touched
-	Faults   uint64 // that the sample stands for
 	Registers
 	InGo bool // the instruction is one of Go's code
 	NoG  bool // no goroutine's: a thread that C made

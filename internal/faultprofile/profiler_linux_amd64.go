@@ -86,6 +86,10 @@ func describe() (l layout, err error) {
 	if err != nil {
 		return l, fmt.Errorf("read the kernel's types: %w", err)
 	}
+	return describeIn(kernel)
+}
+
+func describeIn(kernel *btf.Spec) (l layout, err error) {
 	var task *btf.Struct
 	if err := kernel.TypeByName("task_struct", &task); err != nil {
 		return l, err
@@ -193,11 +197,15 @@ func (p *Profiler) Detach(pid int) {
 
 // Know says how the stacks of a process are found: from now on its samples count.
 func (p *Profiler) Know(pid int, t Target) error {
+	return p.targets.Put(uint32(pid), t.encode())
+}
+
+func (t Target) encode() []byte {
 	value := make([]byte, 0, targetSize)
 	for _, v := range []uint64{t.Text, t.Etext, uint64(t.G), t.M, t.Curg, t.G0, t.SchedBP, t.SchedSP} {
 		value = binary.LittleEndian.AppendUint64(value, v)
 	}
-	return p.targets.Put(uint32(pid), value)
+	return value
 }
 
 // Forget ends the sampling of a process.
@@ -281,6 +289,14 @@ func (p *Profiler) Close() error {
 
 // decode takes a record of the ring apart. Its form is our own program's.
 func (s *Sample) decode(b []byte) bool {
+	if !s.Place.decode(b) {
+		return false
+	}
+	s.Address, s.Faults = binary.LittleEndian.Uint64(b[offAddr:]), binary.LittleEndian.Uint64(b[offPeriod:])
+	return true
+}
+
+func (s *Place) decode(b []byte) bool {
 	if len(b) < offStack {
 		return false
 	}
@@ -290,8 +306,8 @@ func (s *Sample) decode(b []byte) bool {
 	if frames > maxFrames || stack > len(b)-offStack {
 		return false
 	}
-	*s = Sample{
-		PID: half(offTGID), TID: half(offTID), Address: word(b[offAddr:]), Faults: word(b[offPeriod:]),
+	*s = Place{
+		PID: half(offTGID), TID: half(offTID),
 		Registers: Registers{
 			IP: word(b[offIP:]), SP: word(b[offSP:]), BP: word(b[offBP:]), BX: word(b[offBX:]),
 			R12: word(b[offR12:]), R13: word(b[offR13:]), R14: word(b[offR14:]), R15: word(b[offR15:]),

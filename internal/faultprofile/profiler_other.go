@@ -38,3 +38,47 @@ func (*Profiler) Reset() {}
 
 // Close does nothing.
 func (*Profiler) Close() error { return nil }
+
+// AllocProfiler is none here.
+type AllocProfiler struct{}
+
+// NewAllocs says that there is none here.
+func NewAllocs(uint64) (*AllocProfiler, error) {
+	return nil, fmt.Errorf("allocations of C are sampled on linux/amd64 alone: %w", errors.ErrUnsupported)
+}
+
+// Attach does nothing.
+func (*AllocProfiler) Attach(int, string, []Probe) error { return errors.ErrUnsupported }
+
+// Attached is false.
+func (*AllocProfiler) Attached(int) bool { return false }
+
+// Detach does nothing.
+func (*AllocProfiler) Detach(int) {}
+
+// Know does nothing.
+func (*AllocProfiler) Know(int, Target) error { return errors.ErrUnsupported }
+
+// Forget does nothing.
+func (*AllocProfiler) Forget(int) {}
+
+// Drain has nothing to give.
+func (*AllocProfiler) Drain(int, func(*AllocEvent)) error { return nil }
+
+// Live has none.
+func (*AllocProfiler) Live(func(uint64)) error { return nil }
+
+// Release does nothing.
+func (*AllocProfiler) Release(int, uint64) {}
+
+// Cost is none.
+func (*AllocProfiler) Cost() AllocCost { return AllocCost{} }
+
+// Interval is none.
+func (*AllocProfiler) Interval() uint64 { return 0 }
+
+// Stop does nothing.
+func (*AllocProfiler) Stop() {}
+
+// Close does nothing.
+func (*AllocProfiler) Close() error { return nil }

@@ -152,24 +152,35 @@ func (b *builder) identify() {
 	)
 }
 
+// lookup finds what a map has for a key, a local, or leaves off.
+func (b *builder) lookup(fd int, key int32, to asm.Register) {
+	b.add(
+		asm.LoadMapPtr(asm.R1, fd),
+		asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, key),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "exit"),
+		asm.Mov.Reg(to, asm.R0),
+	)
+}
+
 // find takes the room to write to and what is known of the process; it leaves off where
 // nothing is.
 func (b *builder) find() {
-	lookup := func(fd int, key int32, to asm.Register) {
-		b.add(
-			asm.LoadMapPtr(asm.R1, fd),
-			asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, key),
-			asm.FnMapLookupElem.Call(),
-			asm.JEq.Imm(asm.R0, 0, "exit"),
-			asm.Mov.Reg(to, asm.R0),
-		)
-	}
-	lookup(b.targets, atIDs+4, asm.R8)
+	b.lookup(b.targets, atIDs+4, asm.R8)
 	b.add(asm.Mov.Imm(asm.R1, 0), asm.StoreMem(asm.RFP, atKey, asm.R1, asm.DWord))
-	lookup(b.statistics, atKey, asm.R7)
+	b.lookup(b.statistics, atKey, asm.R7)
 	b.add(asm.StoreMem(asm.RFP, atCounts, asm.R7, asm.DWord))
 	b.count(countSamples, asm.Mov.Imm(asm.R1, 1))
-	lookup(b.scratch, atKey, asm.R7)
+	b.lookup(b.scratch, atKey, asm.R7)
+	b.add(
+		asm.LoadMem(asm.R1, asm.R6, ctxAddr, asm.DWord), asm.StoreMem(asm.R7, offAddr, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R6, ctxPeriod, asm.DWord), asm.StoreMem(asm.R7, offPeriod, asm.R1, asm.DWord),
+	)
+	b.header()
+}
+
+// header begins a sample: whose it is, and nothing else yet.
+func (b *builder) header() {
 	for _, half := range []int16{0, 4} {
 		b.add(asm.LoadMem(asm.R1, asm.RFP, atIDs+half, asm.Word))
 		to := int16(offTID)
@@ -179,8 +190,6 @@ func (b *builder) find() {
 		b.add(asm.StoreMem(asm.R7, to, asm.R1, asm.Word))
 	}
 	b.add(
-		asm.LoadMem(asm.R1, asm.R6, ctxAddr, asm.DWord), asm.StoreMem(asm.R7, offAddr, asm.R1, asm.DWord),
-		asm.LoadMem(asm.R1, asm.R6, ctxPeriod, asm.DWord), asm.StoreMem(asm.R7, offPeriod, asm.R1, asm.DWord),
 		asm.StoreImm(asm.R7, offFlags, 0, asm.Word), asm.StoreImm(asm.R7, offFrames, 0, asm.Word),
 		asm.Mov.Imm(asm.R1, 0), asm.StoreMem(asm.R7, offStackLen, asm.R1, asm.DWord),
 	)
@@ -202,8 +211,12 @@ func (b *builder) registers() {
 		asm.FnGetCurrentTaskBtf.Call(), asm.Mov.Reg(asm.R9, asm.R0),
 		asm.Mov.Reg(asm.R1, asm.R9), asm.FnTaskPtRegs.Call(),
 	)
+	b.copyRegisters(asm.R0)
+}
+
+func (b *builder) copyRegisters(from asm.Register) {
 	for _, r := range ptRegs {
-		b.add(asm.LoadMem(asm.R1, asm.R0, r.from, asm.DWord), asm.StoreMem(asm.R7, r.to, asm.R1, asm.DWord))
+		b.add(asm.LoadMem(asm.R1, from, r.from, asm.DWord), asm.StoreMem(asm.R7, r.to, asm.R1, asm.DWord))
 	}
 }
 

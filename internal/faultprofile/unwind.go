@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
-	"io"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/elffile"
 	"github.com/highwater-go/highwater/internal/regular"
@@ -16,12 +17,13 @@ import (
 // pointers, and names functions by the file's symbols. What it lacks is left out: then a
 // stack ends there, or a function has no name.
 type Image struct {
-	Name    string // of the file
-	Base    uint64 // the link-time address of its first byte
-	file    io.Closer
-	table   *frameTable
-	symbols []symbol
-	names   []byte
+	Name     string // of the file
+	Base     uint64 // the link-time address of its first byte
+	content  *os.File
+	segments []elf.ProgHeader
+	table    *frameTable
+	symbols  []symbol
+	names    []byte
 }
 
 type symbol struct {
@@ -47,7 +49,12 @@ func OpenImage(path, name string, text, etext uint64) (*Image, error) {
 		_ = f.Close() // only read
 		return nil, err
 	}
-	m := &Image{Name: name, file: f, Base: baseOf(e)}
+	m := &Image{Name: name, content: f, Base: baseOf(e)}
+	for _, p := range e.Progs {
+		if p.Type == elf.PT_LOAD {
+			m.segments = append(m.segments, p.ProgHeader)
+		}
+	}
 	m.readFrames(e)
 	m.readSymbols(e, text, etext)
 	return m, nil
@@ -63,8 +70,17 @@ func (m *Image) Size() int {
 	return size
 }
 
+// ID is the file's own, whatever path led to it.
+func (m *Image) ID() string {
+	info, err := m.content.Stat()
+	if err != nil {
+		return m.Name
+	}
+	return fileID(info)
+}
+
 // Close closes the file.
-func (m *Image) Close() { _ = m.file.Close() } // only read
+func (m *Image) Close() { _ = m.content.Close() } // only read
 
 // baseOf is where the file's first byte would lie, by its segments.
 func baseOf(e *elf.File) uint64 {
@@ -105,7 +121,16 @@ func (m *Image) readSymbols(e *elf.File, text, etext uint64) {
 		}
 	}
 	m.keepNames()
-	slices.SortFunc(m.symbols, func(a, b symbol) int { return cmp.Compare(a.addr, b.addr) })
+	// Of several names of a function the last counts: malloc, and not __libc_malloc.
+	inner := func(s symbol) int { return boolInt(strings.HasPrefix(cString(m.names, s.name), "_")) }
+	slices.SortStableFunc(m.symbols, func(a, b symbol) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(inner(b), inner(a))) })
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (m *Image) keepFunctions(raw []byte, text, etext uint64) {
@@ -149,11 +174,8 @@ func cString(b []byte, at uint32) string {
 
 // Function names the function at a link-time address, "" if no symbol does.
 func (m *Image) Function(addr uint64) string {
-	i, found := slices.BinarySearchFunc(m.symbols, addr, func(s symbol, a uint64) int { return cmp.Compare(s.addr, a) })
-	if !found {
-		i--
-	}
-	for ; i >= 0; i-- {
+	next, _ := slices.BinarySearchFunc(m.symbols, addr+1, func(s symbol, a uint64) int { return cmp.Compare(s.addr, a) })
+	for i := next - 1; i >= 0; i-- {
 		s := &m.symbols[i]
 		if addr-s.addr < max(s.size, 1) {
 			return cString(m.names, s.name)
@@ -177,7 +199,7 @@ const maxUnwound = 32
 
 // Unwind appends the frames of C on the stack of a sample: the instruction, then return
 // addresses, until Go's code, or as far as the copy of the stack goes.
-func Unwind(dst []uint64, s *Sample, code Code, text, etext uint64) []uint64 {
+func Unwind(dst []uint64, s *Place, code Code, text, etext uint64) []uint64 {
 	dst = append(dst, s.IP)
 	f := frame{regs: s.Registers, stack: s.Stack, bottom: s.SP}
 	for n := range maxUnwound {

@@ -62,7 +62,7 @@ func TestFramesAreFoundUntilGoCodeAndRegistersAreThoseOfTheCaller(t *testing.T) 
 	stack := make([]byte, 0x70)
 	binary.LittleEndian.PutUint64(stack[0x28:], 0x1020)   // called from within itself
 	binary.LittleEndian.PutUint64(stack[0x58:], 0x500010) // by Go
-	s := &Sample{Registers: Registers{IP: 0x1010, SP: 0x7000}, Stack: stack}
+	s := &Place{Registers: Registers{IP: 0x1010, SP: 0x7000}, Stack: stack}
 	got := Unwind(nil, s, oneImage{&Image{table: table(t, pushes)}}, 0x500000, 0x600000)
 	if len(got) != 2 || got[0] != 0x1010 || got[1] != 0x1020 {
 		t.Errorf("frames %#x", got)
@@ -74,7 +74,7 @@ func TestAStackThatLeadsInCirclesEnds(t *testing.T) {
 	for i := 0; i < len(stack); i += 8 {
 		binary.LittleEndian.PutUint64(stack[i:], 0x1001)
 	}
-	s := &Sample{Registers: Registers{IP: 0x1001, SP: 0x7000}, Stack: stack}
+	s := &Place{Registers: Registers{IP: 0x1001, SP: 0x7000}, Stack: stack}
 	if got := Unwind(nil, s, oneImage{&Image{table: table(t, pushes)}}, 1<<40, 1<<41); len(got) > maxUnwound+1 {
 		t.Errorf("%d frames", len(got))
 	}
@@ -90,7 +90,7 @@ func FuzzFrames(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := &Sample{Registers: Registers{IP: pc, SP: 0x7000, BP: 0x7008}, Stack: stack}
+		s := &Place{Registers: Registers{IP: pc, SP: 0x7000, BP: 0x7008}, Stack: stack}
 		if got := Unwind(nil, s, oneImage{&Image{table: tab}}, 0, 0); len(got) > maxUnwound+1 {
 			t.Errorf("%d frames", len(got))
 		}

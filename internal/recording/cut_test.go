@@ -311,7 +311,7 @@ func is(want error) func(error) bool { return func(err error) bool { return erro
 
 func TestAMinorVersionAheadIsRead(t *testing.T) {
 	b := withoutSums(finished(t, 5))
-	b[60+2], b[60+3] = 1007>>8, 1007&0xff
+	b[60+2], b[60+3] = 1009>>8, 1009&0xff
 	path := filepath.Join(t.TempDir(), "a.hwm")
 	must(t, os.WriteFile(path, b, 0o600))
 	if s := retell(t, open(t, path)); len(s.points) != 5 {

@@ -21,7 +21,7 @@ func (e ErrForeign) Error() string {
 // order, each with its type and what it refers to.
 var ours = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for _, text := range []string{schema, askedSchema, heapSchema, traceSchema, triedSchema, mallocSchema, growthSchema, filesSchema} {
+	for _, text := range []string{schema, askedSchema, heapSchema, traceSchema, triedSchema, mallocSchema, growthSchema, filesSchema, nativeSchema} {
 		for part := range strings.SplitSeq(text, ";") {
 			if i := strings.Index(part, "CREATE TABLE "); i >= 0 {
 				name, columns, ok := parseTable(strings.Replace(part[i:], "IF NOT EXISTS ", "", 1))

@@ -135,7 +135,9 @@ func compose(a *explain.Answer, o Options, d detail) []string {
 	p.ledger(a, d)
 	p.processes(a, d.processes)
 	p.allocated(a, o, d.holders)
-	p.resident(a, o, d.holders)
+	if !p.nativeLive(a, o, d.holders) {
+		p.resident(a, o, d.holders)
+	}
 	p.retained(a, d.holders)
 	p.asked(a, d.asked)
 	p.fixes(a.Fixes, d)

@@ -325,7 +325,7 @@ type faultBook struct {
 	key     []byte
 	pcs     []uint64
 	native  []uint64
-	code    codeMap
+	code    *codeMap
 	waiting []faultprofile.Sample // that came before it could be told what they touched
 	from    time.Time
 	seen    uint64 // samples
@@ -362,11 +362,10 @@ type faultDelta struct {
 }
 
 func newFaultBook(p *process, t faultprofile.Target) *faultBook {
-	return &faultBook{p: p, target: t, cells: map[string]*faultCell{}, from: time.Now(), code: codeMap{p: p, target: t}}
+	return &faultBook{p: p, target: t, cells: map[string]*faultCell{}, from: time.Now(), code: p.codeMap(t)}
 }
 
 func (b *faultBook) close() {
-	b.code.close()
 	if b.pagemap != nil {
 		b.pagemap.Close()
 	}
@@ -441,7 +440,7 @@ func (b *faultBook) cell(k sample.ResidentKind, one *faultprofile.Sample) *fault
 	if one.InGo {
 		b.pcs = append(append(b.pcs, one.IP), b.skipped(one)...)
 	} else {
-		b.native = faultprofile.Unwind(b.native[:0], one, &b.code, b.target.Text, b.target.Etext)
+		b.native = faultprofile.Unwind(b.native[:0], &one.Place, b.code, b.target.Text, b.target.Etext)
 		native = b.native
 	}
 	b.pcs = append(b.pcs, one.PCs...)

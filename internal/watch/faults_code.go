@@ -37,7 +37,16 @@ type codeMap struct {
 type codePart struct {
 	start, end uint64
 	image      *faultprofile.Image // nil: it could not be opened
+	path       string              // through which it was
 	bias       uint64
+}
+
+// codeMap is that of the program, which is closed with it.
+func (p *process) codeMap(t faultprofile.Target) *codeMap {
+	if p.code == nil {
+		p.code = &codeMap{p: p, target: t}
+	}
+	return p.code
 }
 
 // Image is that of faultprofile.Code.
@@ -118,7 +127,7 @@ func (c *codeMap) open(paths []string, name string, start uint64, ends map[uint6
 			image.Close()
 			break
 		}
-		part.image, part.bias = image, start-image.Base
+		part.image, part.path, part.bias = image, path, start-image.Base
 		break
 	}
 	c.parts = append(c.parts, part)

@@ -153,8 +153,14 @@ func TestResidentGrowthIsFoundAtTheLineThatTouchedIt(t *testing.T) {
 		"dynamic":      {CGO: true},
 		"static":       {CGO: true, Ldflags: staticGlibc},
 		"pie-stripped": {CGO: true, PIE: true, Strip: true},
+		"musl":         {CGO: true, Ldflags: staticGlibc, Env: []string{"CC=musl-gcc"}},
 	} {
-		t.Run(name, func(t *testing.T) { findsLines(t, o) })
+		t.Run(name, func(t *testing.T) {
+			if name == "musl" {
+				hwtest.Need(t, hwtest.Program("musl-gcc"))
+			}
+			findsLines(t, o)
+		})
 	}
 }
 

@@ -135,6 +135,7 @@ func (s *Source) lookDying(d lastbreath.Death) {
 	s.attach(p, time.Now())
 	m, taken := s.dying(p, d.TID, &pm, d.Deadline)
 	s.drainFaults(time.Now())
+	s.drainNative(time.Now())
 	s.keepMoment(m, taken)
 }
 
@@ -171,6 +172,7 @@ func (s *Source) add(pid int, held bool) *process {
 	}
 	s.enter(p)
 	s.knowFaults(p)
+	s.knowNative(p)
 	if unread := p.bin != nil || errors.Is(p.attachErr, fs.ErrPermission); unread && p.attachErr != nil && !isNotReady(p.attachErr) {
 		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
 	}
@@ -264,6 +266,7 @@ func (s *Source) tellExit(p *process, status sample.Opt[lastbreath.Status]) {
 func (s *Source) drop(pid int) {
 	p := s.live[pid]
 	s.forgetFaults(p)
+	s.forgetNative(p)
 	delete(s.live, pid)
 	s.order = slices.DeleteFunc(s.order, func(q *process) bool { return q == p })
 	s.later(func(capture.Sink) error { p.close(); return nil })

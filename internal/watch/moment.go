@@ -158,6 +158,7 @@ func (s *Source) keepMoment(m *sample.Moment, procs []*process) {
 		}
 	}
 	s.giveFaultsOf(procs, m.At)
+	s.giveNativeOf(procs, m.At)
 	s.later(func(sink capture.Sink) error {
 		for i := range m.Processes {
 			if len(m.Processes[i].Goroutines) > 0 {

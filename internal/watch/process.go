@@ -39,7 +39,8 @@ type process struct {
 	besides    []uint64       // where libraries were when that was looked for
 	others     []otherRuntime // that are not read
 
-	c allocator // of C
+	c    allocator // of C
+	code *codeMap  // nil: no stack of C was asked for
 
 	mapped []procfs.MappedFile // when its resident pages were read last
 
@@ -305,5 +306,8 @@ func (p *process) close() {
 	}
 	for _, o := range p.others {
 		o.bin.Close()
+	}
+	if p.code != nil {
+		p.code.close()
 	}
 }

@@ -70,6 +70,9 @@ type Options struct {
 	// Owners tells which cgroup is charged for the pages of a file; nil: that is not known. The caller
 	// closes it after the Source.
 	Owners *filepages.Owners
+	// Allocs samples what C's allocator gives to the programs and gets back, by probes on its
+	// functions; nil: that is not done. The caller closes it after the Source.
+	Allocs *faultprofile.AllocProfiler
 	// Say, if set, is told what a user should read at once. It must not call the
 	// Source.
 	Say func(line string)
@@ -130,6 +133,7 @@ type Source struct {
 	doze       doze
 	files      files
 	faults     faults
+	native     natives
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
@@ -164,6 +168,7 @@ func New(o Options) (*Source, error) {
 	}
 	s.initFaults()
 	s.files.looker.Owners = o.Owners
+	s.native = natives{profiler: s.opts.Allocs, books: map[int]*nativeBook{}, blocks: map[uint64]*nativeBlock{}}
 	var err error
 	if s.host, err = procfs.WatchHost(o.Root); err != nil {
 		s.host = nil

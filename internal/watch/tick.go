@@ -15,6 +15,7 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	defer s.mu.Unlock()
 	p.Cgroup, p.Pressure, p.Host, p.Processes = nil, nil, nil, nil
 	s.drainFaults(p.At)
+	s.drainNative(p.At)
 	if d == capture.Dense && s.account.group != nil {
 		s.denseTick(p)
 		s.ticked, s.beforeTick = true, len(s.waiting)
@@ -64,6 +65,7 @@ func (s *Source) attach(p *process, now time.Time) {
 		}
 	}
 	s.knowFaults(p)
+	s.knowNative(p)
 }
 
 // denseTick reads the charge alone.

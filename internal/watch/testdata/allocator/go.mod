@@ -1,0 +1,3 @@
+module allocator
+
+go 1.20
