@@ -127,6 +127,7 @@ func (l *life) live(ctx context.Context) {
 		Source: l.asking.heaps.of(l.source),
 		Sink:   l.sink(),
 		CalmHz: l.rate,
+		Wheel:  l.wheel,
 		OnPoint: func(p *sample.Point) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
