@@ -132,6 +132,9 @@ func (l *life) live(ctx context.Context) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.thrift.adjust(p.At)
+			if len(l.sources) >= thriftCrowd {
+				l.tape.writer.SleepAtRest()
+			}
 			if alone := len(l.sources) == 1 && !l.finding; alone && !l.quiet {
 				l.status.point(l, p)
 			}

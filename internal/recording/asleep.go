@@ -1,0 +1,124 @@
+package recording
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// A recording of one program among many is asleep while that rests: its file stays as it is,
+// and locked, and the connection to SQLite is closed, which takes four descriptors and some
+// 150 KiB. What is written next wakes it.
+const (
+	// sleepSync bounds how long a point waits that says nothing new.
+	sleepSync = 5 * time.Minute
+	// sleepAfter is how long nothing was written before it falls asleep.
+	sleepAfter = 2 * time.Second
+)
+
+// sleeper is the sleep of a Writer.
+type sleeper struct {
+	allowed bool
+	asleep  bool
+	woken   time.Time    // when it last was
+	most    sample.Bytes // bound of the file, which SQLite forgets with the connection; 0: none
+}
+
+// SleepAtRest has a recording sleep while its program rests. A killed writer then loses up to
+// five minutes that say nothing new, and a reader sees them later.
+func (w *Writer) SleepAtRest() { w.sleeper.allowed = true }
+
+// syncAtRest bounds how long a point waits that says nothing new, should nobody call Flush.
+func (w *Writer) syncAtRest() time.Duration {
+	if w.sleeper.allowed {
+		return sleepSync
+	}
+	return restSync
+}
+
+// canWait says whether a Flush has nothing to do but to write that nothing is new.
+func (w *Writer) canWait() bool {
+	return w.sleeper.asleep && w.queued == 0 && time.Since(w.lastSync) < sleepSync
+}
+
+// calm falls asleep where nothing was written for a while.
+func (w *Writer) calm() error {
+	s := &w.sleeper
+	if !s.allowed || s.asleep || time.Since(s.woken) < sleepAfter || time.Since(w.committed) < sleepAfter && !w.begun {
+		return nil
+	}
+	if w.queued > 0 || w.begun {
+		return w.commitHeld()
+	}
+	return w.sleep()
+}
+
+// commitHeld writes what waits, but for the point that says nothing new.
+func (w *Writer) commitHeld() error {
+	waiting, at := w.resting.waiting, w.queued
+	if err := w.writeQueue(); err != nil {
+		return err
+	}
+	if waiting { // it is behind those that were written
+		w.points[0], w.points[at] = w.points[at], w.points[0]
+	}
+	return w.commit()
+}
+
+// sleep closes the connection. What is in the log goes into the file; the log stays, as the
+// lock and the room for the last words are its.
+func (w *Writer) sleep() error {
+	keeps, ok := w.db.conn.(interface {
+		FileControlPersistWAL(db string, mode int) (int, error)
+	})
+	if !ok {
+		return nil
+	}
+	if _, err := keeps.FileControlPersistWAL("main", 1); err != nil {
+		return err
+	}
+	w.closeStatements()
+	if err := w.db.close(); err != nil {
+		return err
+	}
+	w.db, w.sleeper.asleep = &database{}, true
+	return nil
+}
+
+// wake opens the connection again.
+func (w *Writer) wake() error {
+	s := &w.sleeper
+	if !s.asleep {
+		return nil
+	}
+	db, err := openDatabase(w.path, "mode=rw", "cache_size = -512", "busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL")
+	if err != nil {
+		return err
+	}
+	w.db, s.asleep, s.woken = db, false, time.Now()
+	if s.most > 0 {
+		if err := w.bound(s.most); err != nil {
+			return err
+		}
+	}
+	return w.relock()
+}
+
+// relock locks the log again where somebody has taken it away meanwhile, as another program
+// does that closes the file last.
+func (w *Writer) relock() error {
+	now, err := os.Stat(w.path + "-wal")
+	if had, failed := w.lock.Stat(); err == nil && failed == nil && os.SameFile(now, had) {
+		return nil
+	}
+	w.lock.Close()
+	w.lock, err = lock(w.path + "-wal")
+	return err
+}
+
+// bound has SQLite refuse more pages.
+func (w *Writer) bound(n sample.Bytes) error {
+	return w.db.exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(n/4096, 1)))
+}
