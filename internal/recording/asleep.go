@@ -2,7 +2,9 @@ package recording
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -12,41 +14,50 @@ import (
 // and locked, and the connection to SQLite is closed, which takes four descriptors and some
 // 150 KiB. What is written next wakes it.
 const (
-	// sleepSync bounds how long a point waits that says nothing new.
-	sleepSync = 5 * time.Minute
+	// sleepSync bounds how long a point waits that says nothing new, and sleepSpread is by how
+	// much less that is for some, so that a hundred do not wake together.
+	sleepSync   = 5 * time.Minute
+	sleepSpread = time.Minute
 	// sleepAfter is how long nothing was written before it falls asleep.
 	sleepAfter = 2 * time.Second
 )
 
+// fallsAsleep is held by the Writer of this process that does.
+var fallsAsleep sync.Mutex
+
 // sleeper is the sleep of a Writer.
 type sleeper struct {
-	allowed bool
-	asleep  bool
-	woken   time.Time    // when it last was
-	most    sample.Bytes // bound of the file, which SQLite forgets with the connection; 0: none
+	sync   time.Duration // sleepSync, or less; 0: it does not sleep
+	asleep bool
+	woken  time.Time    // when it last was
+	most   sample.Bytes // bound of the file, which SQLite forgets with the connection; 0: none
 }
 
 // SleepAtRest has a recording sleep while its program rests. A killed writer then loses up to
 // five minutes that say nothing new, and a reader sees them later.
-func (w *Writer) SleepAtRest() { w.sleeper.allowed = true }
+func (w *Writer) SleepAtRest() {
+	if w.sleeper.sync == 0 {
+		w.sleeper.sync = sleepSync - rand.N(sleepSpread)
+	}
+}
 
 // syncAtRest bounds how long a point waits that says nothing new, should nobody call Flush.
 func (w *Writer) syncAtRest() time.Duration {
-	if w.sleeper.allowed {
-		return sleepSync
+	if w.sleeper.sync > 0 {
+		return w.sleeper.sync
 	}
 	return restSync
 }
 
 // canWait says whether a Flush has nothing to do but to write that nothing is new.
 func (w *Writer) canWait() bool {
-	return w.sleeper.asleep && w.queued == 0 && time.Since(w.lastSync) < sleepSync
+	return w.sleeper.asleep && w.queued == 0 && time.Since(w.lastSync) < w.sleeper.sync
 }
 
 // calm falls asleep where nothing was written for a while.
 func (w *Writer) calm() error {
 	s := &w.sleeper
-	if !s.allowed || s.asleep || time.Since(s.woken) < sleepAfter || time.Since(w.committed) < sleepAfter && !w.begun {
+	if s.sync == 0 || s.asleep || time.Since(s.woken) < sleepAfter || time.Since(w.committed) < sleepAfter && !w.begun {
 		return nil
 	}
 	if w.queued > 0 || w.begun {
@@ -68,8 +79,13 @@ func (w *Writer) commitHeld() error {
 }
 
 // sleep closes the connection. What is in the log goes into the file; the log stays, as the
-// lock and the room for the last words are its.
+// lock and the room for the last words are its. It waits for the disk, and holds a thread of
+// ours: one does so at a time, and the others at their next looks.
 func (w *Writer) sleep() error {
+	if !fallsAsleep.TryLock() {
+		return nil
+	}
+	defer fallsAsleep.Unlock()
 	keeps, ok := w.db.conn.(interface {
 		FileControlPersistWAL(db string, mode int) (int, error)
 	})
