@@ -15,10 +15,12 @@ var floors = map[string]int{
 	"sample": 0, "units": 0, "regular": 0, "visible": 0,
 	"procfs": 1, "malloc": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1, "container": 1, "faultprofile": 1,
 	"recording": 2, "watch": 2,
-	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3,
+	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3, "latency": 3, "budget": 3,
 	"explain": 4, "trial": 4,
-	"report": 5, "heapsnapshot": 5, "web": 5, "top": 5, "fleet": 5,
-	"cli":  6,
+	"moment": 5, "heapgrowth": 5,
+	"compare": 6, "listing": 6,
+	"report": 7, "heapsnapshot": 7, "web": 7, "top": 7, "fleet": 7,
+	"cli":  8,
 	"arch": aside, "bench": aside, "hwtest": aside, "howto": aside, "incontainer": aside, "testprog": aside, "thirdparty": aside,
 }
 
@@ -27,6 +29,7 @@ var neighbours = map[string][]string{
 	"gomem":      {"gobin"},
 	"lastbreath": {"procfs"},
 	"malloc":     {"procfs"},
+	"sample":     {"units"},
 }
 
 // keepers are rooms that alone may use a package (and those below its path):

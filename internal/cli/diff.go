@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/compare"
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -64,7 +66,7 @@ func (f diffFlags) run(s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := compare(s, before, after, f.pid)
+	d, err := compareMoments(s, before, after, f.pid)
 	if err != nil {
 		return err
 	}
@@ -117,9 +119,9 @@ func sideOf(args []string, at, flag string) (compared, error) {
 	return compared{path: path, at: at}, err
 }
 
-// compare reads both sides. In one recording both are of the process that the
+// compareMoments reads both sides. In one recording both are of the process that the
 // later one is about.
-func compare(s *streams, before, after compared, pid int) (*explain.Diff, error) {
+func compareMoments(s *streams, before, after compared, pid int) (*compare.Diff, error) {
 	b, err := loadSide(s, after, pid, nil)
 	if err != nil {
 		return nil, err
@@ -132,10 +134,10 @@ func compare(s *streams, before, after compared, pid int) (*explain.Diff, error)
 	if err != nil {
 		return nil, err
 	}
-	return explain.Compare(a, b), nil
+	return compare.Moments(a, b), nil
 }
 
-func loadSide(s *streams, c compared, pid int, subject *sample.ProcessKey) (*explain.Side, error) {
+func loadSide(s *streams, c compared, pid int, subject *sample.ProcessKey) (*moment.Profiled, error) {
 	open := c.open
 	if open == nil {
 		open = recording.Open
@@ -146,7 +148,7 @@ func loadSide(s *streams, c compared, pid int, subject *sample.ProcessKey) (*exp
 	}
 	defer r.Close()
 	defer tellDamage(s, r, c.path)
-	side, err := explain.LoadSide(r, c.path, c.at, pid, subject)
+	side, err := moment.Load(r, c.path, c.at, pid, subject)
 	return side, momentError(err, c.path)
 }
 

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/budget"
 )
 
 // metaExpect is the key of a recording's meta for what --expect said.
@@ -17,11 +17,11 @@ func (f *expectFlag) add(c *cobra.Command) {
 }
 
 // budget is nil where nothing is expected.
-func (f expectFlag) budget() (*explain.Budget, error) {
+func (f expectFlag) budget() (*budget.Budget, error) {
 	if f == "" {
 		return nil, nil
 	}
-	b, err := explain.ParseBudget(string(f))
+	b, err := budget.Parse(string(f))
 	if err != nil {
 		return nil, usagef("--expect 500MiB, or --expect heap=300MiB,native=50MiB", "--expect: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/budget"
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
@@ -54,18 +55,18 @@ the program used more memory than --expect allows.`,
 			if f.features {
 				return f.printFeatures(s, path)
 			}
-			budget, err := f.expect.budget()
+			expected, err := f.expect.budget()
 			if err != nil {
 				return err
 			}
-			a, err := answerFor(path, f.at, f.pid, budget)
+			a, err := answerFor(path, f.at, f.pid, expected)
 			if err != nil {
 				return err
 			}
 			if err := f.print(s, path, a); err != nil {
 				return err
 			}
-			if budget != nil && a.Expected != nil && a.Expected.Kept == explain.BudgetFailed {
+			if expected != nil && a.Expected != nil && a.Expected.Kept == budget.Failed {
 				return exitWith(exitBudget)
 			}
 			if a.Verdict.Class == explain.Inconclusive {
@@ -113,7 +114,7 @@ func answer(path, at string) (*explain.Answer, error) { return answerFor(path, a
 
 // answerFor compares with a budget, too; nil: the one that the recording was made
 // with, if any.
-func answerFor(path, at string, pid int, budget *explain.Budget) (*explain.Answer, error) {
+func answerFor(path, at string, pid int, expected *budget.Budget) (*explain.Answer, error) {
 	r, err := recording.Open(path)
 	if err != nil {
 		return nil, recordingError(err)
@@ -126,8 +127,8 @@ func answerFor(path, at string, pid int, budget *explain.Budget) (*explain.Answe
 	if err != nil {
 		return nil, momentError(err, path)
 	}
-	if budget != nil {
-		e.Asked.Budget = budget
+	if expected != nil {
+		e.Asked.Budget = expected
 	}
 	a, err := answerOf(path, e)
 	if damage := r.Damage(); err == nil && damage != nil {

@@ -7,14 +7,14 @@ import (
 	"path"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/heapgrowth"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
 // growth prints what came to be held between two captures.
 func (f heapFlags) growth(s *streams, r *recording.Reader, name string) error {
-	g, err := explain.GrowthOfHeap(r, shortName(name), f.since, f.at)
+	g, err := heapgrowth.Between(r, shortName(name), f.since, f.at)
 	if err != nil {
 		return heapMomentError(r, err, name)
 	}
@@ -29,7 +29,7 @@ func (f heapFlags) growth(s *streams, r *recording.Reader, name string) error {
 // growthRows bounds the text to thirty lines.
 const growthRows = 9
 
-func printGrowth(w io.Writer, g *explain.HeapGrowth) error {
+func printGrowth(w io.Writer, g *heapgrowth.Growth) error {
 	p := &heapPrinter{w: w}
 	p.line("%s  from %s to %s: %s live, then %s; %d captures, %d collections", g.Program, whenOf(g.Before), whenOf(g.After),
 		units.Size(g.Before.Live), units.Size(g.After.Live), g.Captures, g.Collections)
@@ -60,7 +60,7 @@ func growthCount(n int64) string {
 	return count(uint64(n))
 }
 
-func grownBy(row explain.HeapGrown) string {
+func grownBy(row heapgrowth.Place) string {
 	if len(row.Allocated) == 0 {
 		return ""
 	}
@@ -68,6 +68,6 @@ func grownBy(row explain.HeapGrown) string {
 	return ", allocated at " + short(fmt.Sprintf("%s:%d %s", path.Base(at.File), at.Line, at.Function), 50)
 }
 
-func whenOf(s explain.HeapSide) string {
+func whenOf(s heapgrowth.Capture) string {
 	return units.Duration(time.Duration(s.Elapsed * float64(time.Second)))
 }

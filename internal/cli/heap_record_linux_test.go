@@ -13,6 +13,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/heapgrowth"
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -249,12 +250,12 @@ func TestWhatAProgramHoldsIsCapturedEverySecondAndCompared(t *testing.T) {
 // grewAsCaptured checks what is said to have grown from the first capture to the last.
 func (h *hoarder) grewAsCaptured(path string, grown sample.Bytes) {
 	h.t.Helper()
-	var g explain.HeapGrowth
+	var g heapgrowth.Growth
 	out, err := exec.Command(highwater(h.t), "heap", h.recording, "--since", "first", "--json").Output()
 	if err == nil {
 		err = json.Unmarshal(out, &g)
 	}
-	if err != nil || g.Schema != explain.HeapGrowthSchema || len(g.Grew) == 0 {
+	if err != nil || g.Schema != heapgrowth.Schema || len(g.Grew) == 0 {
 		h.t.Fatalf("%v\n%s", err, out)
 	}
 	if row := g.Grew[0]; row.Path != path || row.Change != grown || row.Steps < 1 || row.ChangeObjects != int64(grown/1024) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/compare"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/visible"
@@ -64,7 +64,7 @@ func (s *shelf) Book(name string) (*web.Book, error) {
 }
 
 // Compare is how two recordings differ, and what highwater diff prints of it.
-func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
+func (s *shelf) Compare(before, after string) (*compare.Diff, string, error) {
 	var sides [2]compared
 	for i, name := range []string{before, after} {
 		b, err := s.Book(name)
@@ -73,7 +73,7 @@ func (s *shelf) Compare(before, after string) (*explain.Diff, string, error) {
 		}
 		sides[i] = compared{path: b.Path, open: s.flags.open}
 	}
-	d, err := compare(&streams{err: visible.NewWriter(io.Discard)}, sides[0], sides[1], 0)
+	d, err := compareMoments(&streams{err: visible.NewWriter(io.Discard)}, sides[0], sides[1], 0)
 	if err != nil {
 		return nil, "", err
 	}

@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/listing"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -25,7 +26,7 @@ func (f explainFlags) listFunction(s *streams, path string) error {
 	}
 	defer r.Close()
 	defer tellDamage(s, r, path)
-	side, err := explain.LoadSide(r, path, f.at, f.pid, nil)
+	side, err := moment.Load(r, path, f.at, f.pid, nil)
 	if err != nil {
 		return momentError(err, path)
 	}
@@ -33,8 +34,8 @@ func (f explainFlags) listFunction(s *streams, path string) error {
 	if err != nil {
 		return err
 	}
-	l, err := explain.List(side, baseline, f.list)
-	if errors.Is(err, explain.ErrNoFunction) {
+	l, err := listing.Of(side, baseline, f.list)
+	if errors.Is(err, listing.ErrNoFunction) {
 		return usagef("--list takes a part of a function's name, or a regular expression", "%w", err)
 	}
 	if err != nil {

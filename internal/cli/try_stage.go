@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/budget"
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/procfs"
@@ -211,7 +212,7 @@ func measured(path string, a *explain.Answer) (trial.Run, error) {
 	defer r.Close()
 	run, err := trial.Measure(r, explain.RequestsIn)
 	run.Recording = filepath.Base(path)
-	if run.Ended == trial.Finished && a != nil && a.Expected != nil && a.Expected.Kept == explain.BudgetFailed {
+	if run.Ended == trial.Finished && a != nil && a.Expected != nil && a.Expected.Kept == budget.Failed {
 		run.Ended, run.Why = trial.OverBudget, a.Expected.Sentence
 	}
 	return run, err

@@ -42,25 +42,3 @@ func TestTheLargestObjectOfALine(t *testing.T) {
 		t.Errorf("%d of %d bytes, want 2 of 64 MiB", n, size)
 	}
 }
-
-func TestRunsDifferByWhatTheyAllocated(t *testing.T) {
-	side := func(name string, lines ...Allocator) *Side {
-		s := newScene()
-		s.Evidence.Allocators, s.Evidence.Rate = lines, 512<<10
-		return &Side{Evidence: s.Evidence, View: "none", path: name}
-	}
-	parse := Allocator{Function: "main.parse", File: "/a/parse.go", Line: 9, Bytes: 600 * mib}
-	hash := Allocator{Function: "main.hash", File: "/a/hash.go", Line: 18, Bytes: 900 * mib}
-	moved := parse
-	moved.File, moved.Bytes = "/b/parse.go", 620*mib // another folder, and chance
-	d := Compare(side("a.hwm", parse), side("b.hwm", moved, hash))
-	if len(d.AllocatedBy) != 1 || d.AllocatedBy[0].Function != "main.hash" || d.AllocatedBy[0].Change != int64(900*mib) {
-		t.Errorf("allocated by %+v, want the new line alone", d.AllocatedBy)
-	}
-	if d.Allocated.Change != int64(920*mib) {
-		t.Errorf("allocated in all: %+v", d.Allocated)
-	}
-	if same := Compare(side("a.hwm", parse), side("a.hwm", moved, hash)); len(same.AllocatedBy) != 0 {
-		t.Errorf("two moments of one run differ by %+v", same.AllocatedBy)
-	}
-}

@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/highwater-go/highwater/internal/sample"
+import (
+	"github.com/highwater-go/highwater/internal/budget"
+	"github.com/highwater-go/highwater/internal/latency"
+	"github.com/highwater-go/highwater/internal/sample"
+)
 
 // Schema names the form of an Answer in JSON. Its fields are only ever added to.
 const Schema = "highwater.explain/1"
@@ -31,9 +35,9 @@ type Answer struct {
 	NotPredicted string   `json:"not_predicted"`
 	Gaps         []Gap    `json:"gaps"`
 	// What --metrics, --probe and --expect add; absent where they were not given.
-	Work     *Work        `json:"work,omitempty"`
-	Latency  *Latency     `json:"latency,omitempty"`
-	Expected *Expectation `json:"expected,omitempty"`
+	Work     *Work               `json:"work,omitempty"`
+	Latency  *latency.Latency    `json:"latency,omitempty"`
+	Expected *budget.Expectation `json:"expected,omitempty"`
 	// Resident is who made native memory grow; absent where page faults were not sampled.
 	Resident *Resident `json:"resident,omitempty"`
 }

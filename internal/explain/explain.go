@@ -28,7 +28,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c.divideRows(&a.Ledger)
 	a.Peak, a.Trend = c.composition(), c.trendAnswer()
 	a.Crash, a.Resident = c.Crash, c.residentOf()
-	a.Work, a.Latency, a.Expected = workOf(c), latencyOf(c), c.expectation()
+	a.Work, a.Latency, a.Expected = workOf(c), c.Asked.latency(c.Start), c.expectation()
 	var facts []Fact
 	if f := decide(findings, c.unseen()); f != nil {
 		a.Verdict, facts = verdictOf(c, f)

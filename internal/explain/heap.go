@@ -14,19 +14,19 @@ import (
 // most live bytes), "first", "last" or a time; "" is the kill's, else the peak's. The
 // error is ErrNoMoment or ErrAt.
 func ChooseHeap(r *recording.Reader, at string) (*sample.HeapCapture, error) {
-	list, start, err := heapsOf(r)
+	list, start, err := Heaps(r)
 	if err != nil {
 		return nil, err
 	}
-	i, err := chooseHeap(list, at, start)
+	i, err := HeapNamed(list, at, start)
 	if err != nil {
 		return nil, err
 	}
 	return r.Heap(list[i].ID)
 }
 
-// heapsOf are the captures of a recording, and when it began.
-func heapsOf(r *recording.Reader) ([]recording.HeapInfo, time.Time, error) {
+// Heaps are the captures of a recording, and when it began.
+func Heaps(r *recording.Reader) ([]recording.HeapInfo, time.Time, error) {
 	list, err := r.Heaps()
 	if err != nil {
 		return nil, time.Time{}, err
@@ -38,8 +38,8 @@ func heapsOf(r *recording.Reader) ([]recording.HeapInfo, time.Time, error) {
 	return list, meta.At, err
 }
 
-// chooseHeap is the index of the capture that is meant.
-func chooseHeap(list []recording.HeapInfo, at string, start time.Time) (int, error) {
+// HeapNamed is the index of the capture that at names, as ChooseHeap has it. The error is ErrAt.
+func HeapNamed(list []recording.HeapInfo, at string, start time.Time) (int, error) {
 	kill, killed := largestHeap(list, func(h recording.HeapInfo) bool { return h.Reason == sample.HeapKill })
 	peak, _ := largestHeap(list, func(recording.HeapInfo) bool { return true })
 	switch at {

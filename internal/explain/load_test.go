@@ -8,59 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/hwtest/recorded"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
-
-// record writes a run of 10 s that leaks 20 MiB a second beside a shell, and is
-// killed by the kernel. Its heap profile counts every allocation of 1 MiB.
-func record(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "leak-1.hwm")
-	w, err := recording.Create(path, recording.Meta{At: began, Limit: sample.Some(256 * mib)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shell := sample.ProcessKey{PID: 4700, Start: 98}
-	put := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	put(w.Program(sample.Program{Key: shell, Name: "sh", Exe: "/bin/sh"}))
-	put(w.Program(sample.Program{Key: subject, Name: "leaky", Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/leaky", MainPackage: "example.org/leaky"}, HeapProfile: sample.HeapProfileOn}))
-	put(w.Event(sample.Event{At: began, Kind: sample.EventStart, Process: subject}))
-	put(w.Sites(subject, 0, []sample.Site{{Size: mib, Stack: []sample.Location{
-		{Address: 1, Frames: []sample.Frame{{Func: "runtime.mallocgc", File: "runtime/malloc.go", Line: 9}}},
-		{Address: 2, Frames: []sample.Frame{{Func: "example.org/leaky/store.(*Map).Put", File: "/b/store/map.go", Line: 33}}},
-		{Address: 3, Frames: []sample.Frame{{Func: "main.main", File: "/b/main.go", Line: 5}}}}}}))
-	for i := 1; i <= 11; i++ {
-		at := began.Add(time.Duration(i) * time.Second)
-		held := sample.Bytes(20*i) * mib
-		cg := &sample.Cgroup{Usage: held + 36*mib, Peak: sample.Some(held + 36*mib), Limit: sample.Some(256 * mib), Stat: &sample.CgroupStat{Anon: held + 32*mib, Kernel: 4 * mib}}
-		g := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapMarked: held, HeapLive: held + 10*mib, HeapGoal: 2 * held, TotalAlloc: held + 20*mib, TotalFree: 10 * mib, HeapInUse: held + 12*mib, MappedReady: held + 20*mib, Goroutines: 5}
-		g.GCAssist, g.GCDedicated, g.GCPause = time.Duration(i)*60*time.Millisecond, time.Duration(i)*30*time.Millisecond, time.Duration(i)*10*time.Millisecond
-		resident := &sample.Resident{Total: held + 24*mib, Shared: 4 * mib, User: time.Duration(i) * 200 * time.Millisecond, System: time.Duration(i) * 100 * time.Millisecond}
-		put(w.Point(&sample.Point{At: at, Cgroup: cg, Processes: []sample.Process{{Key: shell, Resident: &sample.Resident{Total: 2 * mib, Shared: mib}}, {Key: subject, Resident: resident, Go: g}}}))
-		put(w.Cycle(sample.GCCycle{At: at, Process: subject, N: uint32(i), Marked: held, Alloc: g.TotalAlloc}))
-		n := uint64(20 * i)
-		p := sample.ProcessMoment{Key: subject, Go: g, Resident: resident,
-			Residency:  &sample.Residency{GoKnown: true, Anon: held + 20*mib, GoObjects: held + 12*mib, GoRuntime: 4 * mib, GoStacks: 4 * mib},
-			Profile:    &sample.HeapProfile{At: at, Rate: 1, Cycle: uint32(i), Counts: []sample.BucketCounts{{PubAllocs: n, NowAllocs: n}}},
-			Goroutines: []sample.GoroutineGroup{{State: "waiting", Count: 1, Stack: []uint64{9}, Where: []sample.Location{{Frames: []sample.Frame{{Func: "main.main"}}}}}}}
-		m := sample.Moment{At: at, Kind: sample.MomentCalm, Cgroup: cg, Processes: []sample.ProcessMoment{p}}
-		if i == 11 {
-			p.Signal, p.Live = 9, &sample.Liveness{Bytes: held, Objects: n, Sampled: []uint64{n}}
-			m.Kind, m.Processes = sample.MomentDeath, []sample.ProcessMoment{p}
-			put(w.Event(sample.Event{At: at, Kind: sample.EventOOMKill, Value: 1}))
-			put(w.Event(sample.Event{At: at, Kind: sample.EventExit, Process: subject, Value: 137, Text: "signal 9"}))
-		}
-		put(w.Moment(&m))
-	}
-	put(w.Close())
-	return path
-}
 
 // TestGrowthIsFromTheFloorBeforeTheLastRise: the earliest profile is of a wave.
 func TestGrowthIsFromTheFloorBeforeTheLastRise(t *testing.T) {
@@ -151,7 +102,7 @@ func load(t *testing.T, path, at string) (*Evidence, error) {
 }
 
 func TestCountersAllocatorsAndSpansAreLoaded(t *testing.T) {
-	e, err := load(t, record(t), "")
+	e, err := load(t, recorded.Leak(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +127,7 @@ func TestGarbageIsWhatTheMarkDidNotReach(t *testing.T) {
 }
 
 func TestARecordedLeakIsExplained(t *testing.T) {
-	e, err := load(t, record(t), "")
+	e, err := load(t, recorded.Leak(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +158,7 @@ func TestARecordedLeakIsExplained(t *testing.T) {
 }
 
 func TestAMomentIsChosenByItsName(t *testing.T) {
-	path := record(t)
+	path := recorded.Leak(t)
 	for at, want := range map[string]struct {
 		second int
 		name   string

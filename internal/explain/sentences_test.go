@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/highwater-go/highwater/internal/budget"
+	"github.com/highwater-go/highwater/internal/hwtest/recorded"
+	"github.com/highwater-go/highwater/internal/latency"
 )
 
 // sentencesFile has every sentence that an answer can have, to be read in one sitting.
@@ -113,19 +117,19 @@ func everySentence(t *testing.T) book {
 
 // asked adds what is said of requests, of work and of a budget.
 func (b book) asked(t *testing.T) {
-	stops := every(11.3, 0.4, 3)
-	for _, marks := range [][]Stretch{stops, every(11.3, 0.4, 8), every(1, 0.95, 0), nil} {
-		l := latencyOf(probed(until(stops), marks))
+	stops := recorded.Every(11.3, 0.4, 3)
+	for _, marks := range [][]latency.Stretch{stops, recorded.Every(11.3, 0.4, 8), recorded.Every(1, 0.95, 0), nil} {
+		l := latency.Of(recorded.Probed(recorded.Until(stops), marks))
 		b.add(chapters[11], l.Line(), l.Sentence)
 	}
-	l := latencyOf(probed(func(float64) time.Duration { return 0 }, stops))
+	l := latency.Of(recorded.Probed(func(float64) time.Duration { return 0 }, stops))
 	b.add(chapters[11], l.Sentence)
-	l = latencyOf(probed(until(stops[:1]), stops))
+	l = latency.Of(recorded.Probed(recorded.Until(stops[:1]), stops))
 	b.add(chapters[11], l.Sentence)
-	for _, budget := range []string{"200MiB", "400MiB", "total=400MiB,heap=100MiB", "heap=100MiB,garbage=100MiB", "heap=12MiB"} {
+	for _, text := range []string{"200MiB", "400MiB", "total=400MiB,heap=100MiB", "heap=100MiB,garbage=100MiB", "heap=12MiB"} {
 		s := leaking()
 		var err error
-		if s.Asked.Budget, err = ParseBudget(budget); err != nil {
+		if s.Asked.Budget, err = budget.Parse(text); err != nil {
 			t.Fatal(err)
 		}
 		a, err := Explain(s.Evidence, nil)

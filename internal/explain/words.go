@@ -37,12 +37,7 @@ func place(file string, line int) string {
 }
 
 // count is n things: "1 call", "41 calls". The noun's plural takes an s.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return sample.Thousands(uint64(max(0, n))) + " " + noun + "s"
-}
+func count(n int, noun string) string { return units.Count(n, noun) }
 
 // figure is a count a second with two digits, or all of its own.
 func figure(v float64) string {
@@ -66,12 +61,10 @@ func limit(b sample.Bytes) string { return units.Limit(b) }
 func fsize(b float64) string { return units.Short(int64(b)) }
 
 // list joins words: "a", "a and b", "a, b and c".
-func list(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
-}
+func list(words []string, last string) string { return units.List(words, last) }
+
+// share is a part in percent.
+func share(part float64) string { return units.Share(part) }
 
 // root is a standard error from a variance.
 func root(variance float64) sample.Bytes { return sample.Bytes(math.Sqrt(variance)) }

@@ -1,10 +1,12 @@
 package explain
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/budget"
+	"github.com/highwater-go/highwater/internal/latency"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -12,7 +14,7 @@ import (
 // Asked is what the watch asked of the program itself, and what else went on then
 // that could make it wait. Times are seconds since Evidence.Start.
 type Asked struct {
-	Budget *Budget // what somebody expects it to need; nil: nothing was said
+	Budget *budget.Budget // what somebody expects it to need; nil: nothing was said
 
 	Metrics string   // where its metrics were read, "" if they were not
 	Figures []Series // those that moved
@@ -25,7 +27,7 @@ type Asked struct {
 	// the times in which tasks waited for memory, Reclaims those in which charges met
 	// the limit or pages came from the disk again, Moments those in which highwater
 	// read much of the program. They are disjoint and ascend.
-	Marks, Stalls, Reclaims, Moments []Stretch
+	Marks, Stalls, Reclaims, Moments []latency.Stretch
 	// Assists are the subject's, a counter in seconds of CPU time over time.
 	Assists Series
 }
@@ -36,9 +38,6 @@ type Series struct {
 	Kind      sample.FigureKind
 	At, Value []float64
 }
-
-// Stretch is a time from one instant to another.
-type Stretch struct{ From, To float64 }
 
 // mostAsked bounds the requests and figures that are read: 20 requests a second
 // for three hours.
@@ -53,7 +52,7 @@ func (l *loader) asked() error {
 	a := &l.e.Asked
 	a.Metrics, a.Probe = meta.More["metrics"], meta.More["probe"]
 	if text := meta.More["expect"]; text != "" {
-		if a.Budget, err = ParseBudget(text); err != nil {
+		if a.Budget, err = budget.Parse(text); err != nil {
 			l.e.Gaps = append(l.e.Gaps, sample.Gap{What: "what was expected", Why: err.Error()})
 		}
 	}
@@ -119,21 +118,21 @@ func (l *loader) meanwhile() error {
 		return err
 	}
 	at := l.instants(p)
-	a.Marks = united(marks(l.e, booked{at, p.Column("gc_phase"), p.Column("gc_dedicated_time"), p.Column("cpu_total"), p.Column("num_gc")}))
+	a.Marks = latency.United(marks(l.e, booked{at, p.Column("gc_phase"), p.Column("gc_dedicated_time"), p.Column("cpu_total"), p.Column("num_gc")}))
 	a.Assists = Series{Name: "gc_assist_time", Kind: sample.CounterKind, At: at, Value: inSeconds(p.Column("gc_assist_time"))}
 	s, err := l.SamplesAbout(l.rows, "pressure_some_total", "events_max", "major_faults", "refaults")
 	if err != nil {
 		return err
 	}
 	at = l.instants(s)
-	a.Stalls = united(rising(at, inSeconds(s.Column("pressure_some_total")), 0.1))
-	a.Reclaims = united(slices.Concat(rising(at, s.Column("events_max"), 10), rising(at, s.Column("major_faults"), 100), rising(at, s.Column("refaults"), 100)))
+	a.Stalls = latency.United(rising(at, inSeconds(s.Column("pressure_some_total")), 0.1))
+	a.Reclaims = latency.United(slices.Concat(rising(at, s.Column("events_max"), 10), rising(at, s.Column("major_faults"), 100), rising(at, s.Column("refaults"), 100)))
 	reads, err := l.MomentTimes()
 	for _, m := range reads {
 		from := l.e.seconds(m.At)
-		a.Moments = append(a.Moments, Stretch{from, from + max(m.Took, m.Stopped).Seconds()})
+		a.Moments = append(a.Moments, latency.Stretch{From: from, To: from + max(m.Took, m.Stopped).Seconds()})
 	}
-	a.Moments = united(a.Moments)
+	a.Moments = latency.United(a.Moments)
 	return err
 }
 
@@ -147,25 +146,31 @@ func (l *loader) instants(s *recording.Series) []float64 {
 }
 
 // rising are the steps in which a counter rose by rate a second or more.
-func rising(at, counter []float64, rate float64) (out []Stretch) {
+func rising(at, counter []float64, rate float64) (out []latency.Stretch) {
 	for i := 1; i < len(at); i++ {
 		if d := at[i] - at[i-1]; d > 0 && d < heaviest && counter[i]-counter[i-1] >= rate*d {
-			out = append(out, Stretch{at[i-1], at[i]})
+			out = append(out, latency.Stretch{From: at[i-1], To: at[i]})
 		}
 	}
 	return out
 }
 
-// united puts stretches in order and those that touch together.
-func united(list []Stretch) []Stretch {
-	slices.SortFunc(list, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
-	var out []Stretch
-	for _, s := range list {
-		if n := len(out); n > 0 && s.From <= out[n-1].To {
-			out[n-1].To = max(out[n-1].To, s.To)
-			continue
+// latency is nil where no request was timed or failed.
+func (a *Asked) latency(start time.Time) *latency.Latency {
+	return latency.Of(&latency.Run{Probe: a.Probe, Requests: a.Requests, Recorded: a.All, Start: start,
+		Marks: a.Marks, Stalls: a.Stalls, Reclaims: a.Reclaims, Moments: a.Moments, Assist: a.Assists.grown()})
+}
+
+// grown is how far a counter rose from its first reading to its last.
+func (s Series) grown() float64 {
+	first, last := math.NaN(), math.NaN()
+	for _, v := range s.Value {
+		if math.IsNaN(first) {
+			first = v
 		}
-		out = append(out, s)
+		if !math.IsNaN(v) {
+			last = v
+		}
 	}
-	return out
+	return last - first
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/highwater-go/highwater/internal/latency"
 )
 
 // words says what was found; of is how many figures were compared.
@@ -55,7 +57,7 @@ func thousands(n float64) string {
 func (c *Case) askedFacts(a *Answer, facts []Fact) []Fact {
 	facts = c.addWork(a, facts)
 	if a.Latency != nil {
-		facts = append(facts, a.Latency.factLatency())
+		facts = append(facts, factLatency(a.Latency))
 	}
 	if x := a.Expected; x != nil {
 		facts = append(facts, Fact{ID: "expected", Text: x.Sentence, Values: map[string]int64{"expected_bytes": int64(x.Bytes), "measured_bytes": int64(x.Measured)}})
@@ -80,4 +82,18 @@ func (c *Case) addWork(a *Answer, facts []Fact) []Fact {
 		f.Text += "; " + list(w.Equal, "and") + " fit equally well"
 	}
 	return append(facts, f)
+}
+
+// factLatency is the table of percentiles as evidence.
+func factLatency(l *latency.Latency) Fact {
+	f := Fact{ID: "latency", Values: map[string]int64{"requests": int64(l.Requests), "no_answer": int64(l.NoAnswer), "failed": int64(l.Failed),
+		"p50_ns": l.P50, "p90_ns": l.P90, "max_ns": l.Max}}
+	if l.P99 != nil {
+		f.Values["p99_ns"] = *l.P99
+	}
+	if l.P999 != nil {
+		f.Values["p999_ns"] = *l.P999
+	}
+	f.Text = l.Line() + ". " + l.Sentence
+	return f
 }

@@ -5,14 +5,16 @@ import (
 	"io"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/compare"
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
 // DiffText writes a comparison for people, in at most 30 lines: smaller rows and
 // lines are summed up.
-func DiffText(w io.Writer, d *explain.Diff, o Options) error {
+func DiffText(w io.Writer, d *compare.Diff, o Options) error {
 	var page []string
 	for _, detail := range []diffDetail{{9, 6, 3, 4}, {8, 5, 2, 4}, {7, 4, 1, 4}, {6, 3, 1, 3}, {5, 2, 0, 3}, {4, 1, 0, 2}} {
 		if page = composeDiff(d, o, detail); len(page) <= lines {
@@ -25,7 +27,7 @@ func DiffText(w io.Writer, d *explain.Diff, o Options) error {
 // diffDetail is how much of each part a page shows.
 type diffDetail struct{ rows, lines, same, notes int }
 
-func composeDiff(d *explain.Diff, o Options, most diffDetail) []string {
+func composeDiff(d *compare.Diff, o Options, most diffDetail) []string {
 	p := page{width: o.width()}
 	p.diffHead(d)
 	p.add("")
@@ -44,7 +46,7 @@ func composeDiff(d *explain.Diff, o Options, most diffDetail) []string {
 }
 
 // diffHead says what is compared, and by how much it differs.
-func (p *page) diffHead(d *explain.Diff) {
+func (p *page) diffHead(d *compare.Diff) {
 	b, a := d.Before, d.After
 	name := a.Program
 	if name == "" {
@@ -60,14 +62,14 @@ func (p *page) diffHead(d *explain.Diff) {
 	p.add("")
 	for _, side := range []struct {
 		head string
-		explain.DiffSide
+		moment.Side
 	}{{"before", b}, {"after", a}} {
-		at, right := ", at "+diffMoment(side.DiffSide), fmt.Sprintf("%s, pid %d", side.Program, side.PID)
+		at, right := ", at "+diffMoment(side.Side), fmt.Sprintf("%s, pid %d", side.Program, side.PID)
 		p.both(fmt.Sprintf("  %-7s %s%s", side.head, fold(side.Recording, max(8, p.right()-12-columns(at)-columns(right))), at), right)
 	}
 }
 
-func diffMoment(s explain.DiffSide) string {
+func diffMoment(s moment.Side) string {
 	after := units.Duration(time.Duration(s.Elapsed * float64(time.Second)))
 	switch s.Moment {
 	case "kill", "peak":
@@ -79,13 +81,13 @@ func diffMoment(s explain.DiffSide) string {
 }
 
 // diffRows prints the ledger's rows, those with the greatest change first.
-func (p *page) diffRows(d *explain.Diff, most int) {
+func (p *page) diffRows(d *compare.Diff, most int) {
 	what := "usage of the cgroup"
 	if !d.Before.OfCgroup || !d.After.OfCgroup {
 		what = "private memory of the program"
 	}
 	p.addf("%s%11s%11s%14s", pad("MEMORY: "+what, 37), "before", "after", "change")
-	rest := explain.DiffRow{}
+	rest := compare.Row{}
 	n := 0
 	for i, r := range d.Ledger {
 		unexplained := i == len(d.Ledger)-1
@@ -105,7 +107,7 @@ func (p *page) diffRows(d *explain.Diff, most int) {
 	}
 }
 
-func (p *page) diffRow(r explain.DiffRow) {
+func (p *page) diffRow(r compare.Row) {
 	note := ""
 	if r.Reclaimable {
 		note = "  reclaimable"
@@ -122,14 +124,14 @@ func signed(n int64) string {
 }
 
 // diffAllocated prints the lines by which two runs differ in what they allocated.
-func (p *page) diffAllocated(d *explain.Diff, o Options, most int) {
+func (p *page) diffAllocated(d *compare.Diff, o Options, most int) {
 	if len(d.AllocatedBy) > 0 {
 		p.diffLines(fmt.Sprintf("ALLOCATED in total, live or not: %s became %s", units.Size(d.Allocated.Before), units.Size(d.Allocated.After)), d.AllocatedBy, o, most)
 	}
 }
 
 // diffLines prints lines of code with what they hold more or less than before.
-func (p *page) diffLines(title string, list []explain.DiffLine, o Options, most int) {
+func (p *page) diffLines(title string, list []compare.Line, o Options, most int) {
 	if len(list) == 0 {
 		return
 	}
@@ -158,7 +160,7 @@ func plusMinus(err int64) string {
 }
 
 // diffSame prints what did not change beyond chance.
-func (p *page) diffSame(d *explain.Diff, o Options, most int) {
+func (p *page) diffSame(d *compare.Diff, o Options, most int) {
 	if len(d.Same) == 0 {
 		if len(d.Grew)+len(d.Shrank) == 0 && d.Before.View != "none" && d.After.View != "none" {
 			p.add("WHAT CHANGED of the Go heap: nothing was live")

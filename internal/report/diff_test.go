@@ -7,33 +7,34 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/compare"
+	"github.com/highwater-go/highwater/internal/moment"
 )
 
 const mebi = 1 << 20
 
-func diffOf(before, after, err int64) explain.Delta {
-	return explain.Delta{Before: before * mebi, After: after * mebi, Change: (after - before) * mebi, Error: err * mebi}
+func diffOf(before, after, err int64) compare.Delta {
+	return compare.Delta{Before: before * mebi, After: after * mebi, Change: (after - before) * mebi, Error: err * mebi}
 }
 
-func lineOf(name string, number int, d explain.Delta) explain.DiffLine {
-	return explain.DiffLine{Function: "example.org/shop/" + name, File: "/src/shop/" + strings.ReplaceAll(name, ".", "/") + ".go", Line: number, Delta: d}
+func lineOf(name string, number int, d compare.Delta) compare.Line {
+	return compare.Line{Function: "example.org/shop/" + name, File: "/src/shop/" + strings.ReplaceAll(name, ".", "/") + ".go", Line: number, Delta: d}
 }
 
-func twoMoments() *explain.Diff {
-	return &explain.Diff{Schema: explain.DiffSchema, SameProcess: true,
-		Before: explain.DiffSide{Recording: "shop-1.hwm", Program: "shop", PID: 7, Moment: "time", Elapsed: 10, View: "published", OfCgroup: true},
-		After:  explain.DiffSide{Recording: "shop-1.hwm", Program: "shop", PID: 7, Moment: "kill", Elapsed: 41, View: "live", OfCgroup: true},
+func twoMoments() *compare.Diff {
+	return &compare.Diff{Schema: compare.Schema, SameProcess: true,
+		Before: moment.Side{Recording: "shop-1.hwm", Program: "shop", PID: 7, Moment: "time", Elapsed: 10, View: "published", OfCgroup: true},
+		After:  moment.Side{Recording: "shop-1.hwm", Program: "shop", PID: 7, Moment: "kill", Elapsed: 41, View: "live", OfCgroup: true},
 		Total:  diffOf(72, 256, 0), Heap: diffOf(60, 210, 6),
-		Ledger: []explain.DiffRow{{Name: "live Go heap", Delta: diffOf(60, 210, 0)}, {Name: "page cache", Delta: diffOf(2, 30, 0), Reclaimable: true},
+		Ledger: []compare.Row{{Name: "live Go heap", Delta: diffOf(60, 210, 0)}, {Name: "page cache", Delta: diffOf(2, 30, 0), Reclaimable: true},
 			{Name: "kernel", Delta: diffOf(4, 4, 0)}, {Name: "unexplained", Delta: diffOf(6, 12, 0)}},
-		Grew:   []explain.DiffLine{lineOf("upload.Parse", 172, diffOf(0, 165, 6)), lineOf("cache.Put", 57, diffOf(20, 25, 2))},
-		Shrank: []explain.DiffLine{lineOf("load.Read", 9, diffOf(20, 0, 3))},
-		Same:   []explain.DiffLine{lineOf("index.Build", 31, diffOf(20, 20, 0))},
+		Grew:   []compare.Line{lineOf("upload.Parse", 172, diffOf(0, 165, 6)), lineOf("cache.Put", 57, diffOf(20, 25, 2))},
+		Shrank: []compare.Line{lineOf("load.Read", 9, diffOf(20, 0, 3))},
+		Same:   []compare.Line{lineOf("index.Build", 31, diffOf(20, 20, 0))},
 		Notes:  []string{"before: in use by the program's own profile; after: what was reachable"}}
 }
 
-func diffText(t *testing.T, d *explain.Diff, o Options) string {
+func diffText(t *testing.T, d *compare.Diff, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := DiffText(&b, d, o); err != nil {
@@ -59,7 +60,7 @@ func TestADiffIsPrintedAsAgreed(t *testing.T) {
 func TestADiffIsAtMost30LinesOfItsWidth(t *testing.T) {
 	d := twoMoments()
 	for i := range 40 {
-		d.Ledger = append([]explain.DiffRow{{Name: fmt.Sprint("row ", i), Delta: diffOf(1, 2, 0)}}, d.Ledger...)
+		d.Ledger = append([]compare.Row{{Name: fmt.Sprint("row ", i), Delta: diffOf(1, 2, 0)}}, d.Ledger...)
 		d.Grew = append(d.Grew, lineOf(strings.Repeat("averylongpackage/", 6)+"F", i, diffOf(1, 9, 1)))
 		d.Shrank = append(d.Shrank, lineOf("x.F", i, diffOf(9, 1, 1)))
 		d.Same = append(d.Same, lineOf("y.F", i, diffOf(9, 9, 1)))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/latency"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -37,7 +38,7 @@ func (p *page) short(head, text string, most int) {
 
 // LatencyText writes how long the program's answers took, for people: at most 30
 // lines.
-func LatencyText(w io.Writer, l *explain.Latency, o Options) error {
+func LatencyText(w io.Writer, l *latency.Latency, o Options) error {
 	p := page{width: o.width()}
 	p.short("REQUESTS  ", l.Line(), 2)
 	p.short("          ", l.Sentence, 2)
@@ -51,7 +52,7 @@ func LatencyText(w io.Writer, l *explain.Latency, o Options) error {
 }
 
 // percentiles prints a table of one row; what too few requests tell is left out.
-func (p *page) percentiles(l *explain.Latency) {
+func (p *page) percentiles(l *latency.Latency) {
 	head, row := "HOW LONG  ", strings.Repeat(" ", 10)
 	for _, c := range []struct {
 		name string
@@ -70,9 +71,9 @@ func (p *page) percentiles(l *explain.Latency) {
 // until they fit.
 const mostBuckets = 8
 
-func (p *page) histogram(list []explain.LatencyBucket) {
+func (p *page) histogram(list []latency.Bucket) {
 	for len(list) > mostBuckets {
-		var wider []explain.LatencyBucket
+		var wider []latency.Bucket
 		for i := 0; i < len(list); i += 2 {
 			one := list[i]
 			if i+1 < len(list) {
@@ -94,7 +95,7 @@ func (p *page) histogram(list []explain.LatencyBucket) {
 }
 
 // course prints the median and the longest of each part of the run, two parts a row.
-func (p *page) course(steps []explain.LatencyStep) {
+func (p *page) course(steps []latency.Step) {
 	if len(steps) < 2 {
 		return
 	}
@@ -109,7 +110,7 @@ func (p *page) course(steps []explain.LatencyStep) {
 	}
 }
 
-func stepText(s explain.LatencyStep) string {
+func stepText(s latency.Step) string {
 	at := units.Duration(time.Duration(s.At * float64(time.Second)))
 	if s.P50 == nil {
 		return fmt.Sprintf("%9s  no request", at)

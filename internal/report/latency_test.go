@@ -6,20 +6,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/budget"
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/latency"
 )
 
-func latencies() *explain.Latency {
+func latencies() *latency.Latency {
 	p99, p999 := int64(34*time.Millisecond), int64(2800*time.Millisecond)
-	l := &explain.Latency{Probe: "SET redis://127.0.0.1:6379", Requests: 12_040, Recorded: 12_040, Failed: 3, Failures: []explain.Failure{{Why: "the connection was closed", Requests: 3}},
+	l := &latency.Latency{Probe: "SET redis://127.0.0.1:6379", Requests: 12_040, Recorded: 12_040, Failed: 3, Failures: []latency.Failure{{Why: "the connection was closed", Requests: 3}},
 		P50: int64(1200 * time.Microsecond), P90: int64(2 * time.Millisecond), P99: &p99, P999: &p999, Max: int64(3100 * time.Millisecond),
 		Sentence: "120 waits of 34 ms or more came in 12 episodes. In 78% of that time GC was running, against 6% of all the time (by chance: less than 1 in 200). Goroutines that allocated had to help GC for 4.0 s of CPU time"}
 	for from, n := int64(time.Microsecond), 2; from < int64(4*time.Second); from *= 2 {
-		l.Histogram = append(l.Histogram, explain.LatencyBucket{From: from, To: 2 * from, Requests: n})
+		l.Histogram = append(l.Histogram, latency.Bucket{From: from, To: 2 * from, Requests: n})
 		n = n * 3 % 5000
 	}
 	for i := range 20 {
-		s := explain.LatencyStep{At: float64(30 * i), Requests: 600}
+		s := latency.Step{At: float64(30 * i), Requests: 600}
 		if i != 7 {
 			s.P50, s.Max = &l.P50, &l.Max
 		}
@@ -53,7 +55,7 @@ func TestAnAnswerWithAllThatWasAskedFitsAPage(t *testing.T) {
 	for name, a := range answers(t) {
 		a.Latency = latencies()
 		a.Work = &explain.Work{Sentence: "the live heap grows by 83 B (80 B to 86 B) for each of http_requests_total (r=0.99), and with it rather than with time"}
-		a.Expected = &explain.Expectation{Sentence: "200.0 MiB, measured 256.0 MiB without page cache: 56.0 MiB too much. Largest difference: garbage, 93.0 MiB beside 150.0 MiB of live heap, as GOGC=100 allows"}
+		a.Expected = &budget.Expectation{Sentence: "200.0 MiB, measured 256.0 MiB without page cache: 56.0 MiB too much. Largest difference: garbage, 93.0 MiB beside 150.0 MiB of live heap, as GOGC=100 allows"}
 		for range 2 {
 			page := text(t, a, Options{})
 			if n := strings.Count(page, "\n"); n > lines {

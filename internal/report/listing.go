@@ -5,7 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/listing"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/units"
 )
 
@@ -15,7 +16,7 @@ const context = 4
 // ListingText writes functions line by line, each with what was held and had been
 // allocated under it. Longer stretches without figures are left out; source lines
 // are as wide as they are.
-func ListingText(w io.Writer, l *explain.Listing, o Options) error {
+func ListingText(w io.Writer, l *listing.Listing, o Options) error {
 	p := page{width: o.width()}
 	for _, f := range l.Functions {
 		p.listed(f, l.Side)
@@ -38,7 +39,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (p *page) listed(f explain.ListedFunction, side explain.DiffSide) {
+func (p *page) listed(f listing.Function, side moment.Side) {
 	where := f.Path
 	if where == "" {
 		where = f.File
@@ -69,7 +70,7 @@ func within(err int64) string {
 }
 
 // shownLines are those with figures and what is around them, and the first.
-func shownLines(lines []explain.ListedLine) []bool {
+func shownLines(lines []listing.Line) []bool {
 	out := make([]bool, len(lines))
 	for i, l := range lines {
 		if l.Held == 0 && l.Allocated == 0 && i > 0 {

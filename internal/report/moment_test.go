@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/compare"
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/listing"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -95,7 +97,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []any{Moment{}, explain.Diff{}, explain.Listing{}} {
+	for _, v := range []any{Moment{}, compare.Diff{}, listing.Listing{}} {
 		names := map[string]bool{}
 		fieldNames(reflect.TypeOf(v), names)
 		for name := range names {
@@ -104,7 +106,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, schema := range []string{MomentSchema, explain.Schema, explain.DiffSchema, explain.ListingSchema, "highwater.list/1", "highwater.notes/1"} {
+	for _, schema := range []string{MomentSchema, explain.Schema, compare.Schema, listing.Schema, "highwater.list/1", "highwater.notes/1"} {
 		if !strings.Contains(string(doc), "`"+schema+"`") {
 			t.Errorf("docs/json.md does not have %s", schema)
 		}

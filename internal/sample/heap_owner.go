@@ -2,9 +2,9 @@ package sample
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/units"
 )
 
 // HeapRootKind is why memory is reachable at all.
@@ -66,16 +66,16 @@ func (o *HeapOwner) What() string {
 	}
 	switch {
 	case o.Kind == "goroutine" && o.Count > 1:
-		return text + ", " + Thousands(o.Count) + " goroutines"
+		return text + ", " + units.Thousands(o.Count) + " goroutines"
 	case o.Kind == "channel" && o.Room > 0:
-		text += fmt.Sprintf(", %s of %s queued", Thousands(o.Entries), Thousands(o.Room))
+		text += fmt.Sprintf(", %s of %s queued", units.Thousands(o.Entries), units.Thousands(o.Room))
 	case o.Entries == 1:
 		text += ", 1 entry"
 	case o.Entries > 1:
-		text += ", " + Thousands(o.Entries) + " entries"
+		text += ", " + units.Thousands(o.Entries) + " entries"
 	}
 	if o.Count > 1 {
-		text += " in " + Thousands(o.Count) + " of them"
+		text += " in " + units.Thousands(o.Count) + " of them"
 	}
 	return text
 }
@@ -94,14 +94,4 @@ func (o *HeapOwner) String() string {
 }
 
 // Thousands is a number with separators: "7,465".
-func Thousands(n uint64) string {
-	digits := strconv.FormatUint(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
+func Thousands(n uint64) string { return units.Thousands(n) }

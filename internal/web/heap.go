@@ -5,6 +5,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -82,7 +83,7 @@ const (
 	courseLong = 40
 )
 
-func (b *Book) heap(r *recording.Reader, side *explain.Side, a *explain.Answer, from string) (Heap, error) {
+func (b *Book) heap(r *recording.Reader, side *moment.Profiled, a *explain.Answer, from string) (Heap, error) {
 	h := Heap{View: side.View, Lines: []Line{}, Frames: []Frame{}, Stacks: []Stack{}}
 	if side.View == "none" {
 		return h, nil
@@ -111,7 +112,7 @@ func (b *Book) heap(r *recording.Reader, side *explain.Side, a *explain.Answer, 
 	return h, nil
 }
 
-func (b *Book) line(h heapdiff.Holder, side *explain.Side, a *explain.Answer) Line {
+func (b *Book) line(h heapdiff.Holder, side *moment.Profiled, a *explain.Answer) Line {
 	f := h.Frame
 	l := Line{Function: f.Func, Short: explain.ShortFunc(f.Func), File: f.File, Place: place(f), Line: f.Line, Owner: string(h.Owner), Bytes: h.InUse.Bytes,
 		Error: int64(h.Error + 0.5), Grown: h.Growth.Bytes, Allocated: h.Alloc.Bytes, Objects: h.InUse.Objects, Course: []Stood{}}
@@ -131,7 +132,7 @@ func (b *Book) line(h heapdiff.Holder, side *explain.Side, a *explain.Answer) Li
 
 // courses reads how the lines stood at profiles up to this one. The lines are the
 // first of the holders.
-func (h *Heap) courses(r *recording.Reader, side *explain.Side, holders []heapdiff.Holder) error {
+func (h *Heap) courses(r *recording.Reader, side *moment.Profiled, holders []heapdiff.Holder) error {
 	// More than are shown: some are of other processes.
 	all, err := r.ProfilesBetween(side.First, side.Taken, 40*courseLong, side.Subject)
 	if err != nil {

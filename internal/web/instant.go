@@ -7,6 +7,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -96,7 +97,7 @@ func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {
 			return nil, err
 		}
 	}
-	side, err := explain.SideOf(r, b.Path, e, nil)
+	side, err := moment.Of(r, b.Path, e, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func fullPoint(r *recording.Reader, at time.Time) (*sample.Point, error) {
 }
 
 // fillProcess is what the moment says of the process that it is about.
-func (i *Instant) fillProcess(side *explain.Side) {
+func (i *Instant) fillProcess(side *moment.Profiled) {
 	i.Goroutines, i.Native = []Goroutines{}, []Native{}
 	for n := range side.Moment.Processes {
 		p := &side.Moment.Processes[n]
@@ -208,7 +209,7 @@ func nameOf(list []explain.Process, pid int) string {
 }
 
 // baseline is the profile that growth is counted from, and when it was.
-func baseline(r *recording.Reader, side *explain.Side, from string) (*sample.HeapProfile, *float64, error) {
+func baseline(r *recording.Reader, side *moment.Profiled, from string) (*sample.HeapProfile, *float64, error) {
 	if side.View == "none" {
 		return nil, nil, nil
 	}

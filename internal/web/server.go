@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/compare"
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
@@ -26,7 +27,7 @@ type Shelf interface {
 	// List describes all of them, newest first, as JSON.
 	List() (any, error)
 	// Compare says how two of them differ, and the same in words.
-	Compare(before, after string) (*explain.Diff, string, error)
+	Compare(before, after string) (*compare.Diff, string, error)
 }
 
 // Server hands out the page of one shelf to whoever knows its address. Every

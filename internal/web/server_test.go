@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/compare"
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/web"
 )
@@ -26,8 +27,8 @@ func (o one) Book(name string) (*web.Book, error) {
 	return o.book, nil
 }
 func (one) List() (any, error) { return map[string]any{"recordings": []string{}}, nil }
-func (one) Compare(before, after string) (*explain.Diff, string, error) {
-	return &explain.Diff{}, "<b>" + before + after, nil
+func (one) Compare(before, after string) (*compare.Diff, string, error) {
+	return &compare.Diff{}, "<b>" + before + after, nil
 }
 
 func TestOnlyWhoKnowsTheAddressIsAnswered(t *testing.T) {

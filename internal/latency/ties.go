@@ -1,4 +1,4 @@
-package explain
+package latency
 
 import (
 	"slices"
@@ -44,26 +44,29 @@ const (
 // slowRequests: slow is what only one in a hundred exceeds, or one in twenty where
 // those waited in too few episodes, if that is also five times what the fastest tenth
 // takes and 10 ms more: else nothing was in its way.
-func (c *Case) slowRequests(list []sample.Request, l *Latency) Slow {
+func (run *Run) slowRequests(list []sample.Request, l *Latency) Slow {
 	if l.P99 == nil {
 		return Slow{}
 	}
 	least := max(5*l.p10, l.p10+int64(10*time.Millisecond))
-	s, spans := c.waitsOf(list, max(*l.P99, least))
+	s, spans := run.waitsOf(list, max(*l.P99, least))
 	if s.Requests > 0 && s.Episodes < fewEpisodes {
-		s, spans = c.waitsOf(list, max(l.p95, least))
+		s, spans = run.waitsOf(list, max(l.p95, least))
 	}
 	if s.Requests == 0 {
 		return Slow{}
 	}
-	from, to := c.seconds(list[0].Due), c.seconds(list[len(list)-1].Due)+1e-3
+	from, to := run.seconds(list[0].Due), run.seconds(list[len(list)-1].Due)+1e-3
 	to = max(to, spans[len(spans)-1].To)
-	for _, cause := range c.causesOfWaits() {
+	for _, cause := range run.causesOfWaits() {
 		s.Causes = append(s.Causes, tie(cause.name, spans, cause.when, from, to))
 	}
 	slices.SortStableFunc(s.Causes, func(a, b Tie) int {
 		if a.Coincides != b.Coincides {
-			return rank(b.Coincides) - rank(a.Coincides)
+			if a.Coincides {
+				return -1
+			}
+			return 1
 		}
 		return int(1000 * (b.OfSlow - b.OfAll - a.OfSlow + a.OfAll))
 	})
@@ -71,16 +74,16 @@ func (c *Case) slowRequests(list []sample.Request, l *Latency) Slow {
 }
 
 // waitsOf are the times in which requests waited that took so long, or longer.
-func (c *Case) waitsOf(list []sample.Request, threshold int64) (Slow, []Stretch) {
+func (run *Run) waitsOf(list []sample.Request, threshold int64) (Slow, []Stretch) {
 	var spans []Stretch
 	for _, r := range list {
 		if r.Timed() && int64(r.Latency()) >= threshold && len(spans) < mostSlow {
-			due := c.seconds(r.Due)
+			due := run.seconds(r.Due)
 			spans = append(spans, Stretch{due, due + r.Latency().Seconds()})
 		}
 	}
 	s := Slow{Threshold: threshold, Requests: len(spans)}
-	spans = united(spans)
+	spans = United(spans)
 	s.Episodes = len(spans)
 	return s, spans
 }
@@ -90,9 +93,8 @@ type waitCause struct {
 	when []Stretch
 }
 
-func (c *Case) causesOfWaits() []waitCause {
-	a := c.Asked
-	return []waitCause{{"collections", a.Marks}, {"stalls", a.Stalls}, {"reclaim", a.Reclaims}, {"highwater", a.Moments}}
+func (run *Run) causesOfWaits() []waitCause {
+	return []waitCause{{"collections", run.Marks}, {"stalls", run.Stalls}, {"reclaim", run.Reclaims}, {"highwater", run.Moments}}
 }
 
 // tie compares how much of the slow requests' time a cause covers with how much it

@@ -1,4 +1,6 @@
-package explain
+// Package listing shows functions line by line, with what was allocated under each line of the source and
+// is still held: highwater explain --list.
+package listing
 
 import (
 	"cmp"
@@ -9,15 +11,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/source"
+	"github.com/highwater-go/highwater/internal/units"
 )
 
-// ListingSchema names the form of a Listing in JSON. Its fields are only ever
+// Schema names the form of a Listing in JSON. Its fields are only ever
 // added to.
-const ListingSchema = "highwater.source/1"
+const Schema = "highwater.source/1"
 
 // ErrNoFunction says that no stack of the heap profile has a function of the name.
 var ErrNoFunction = errors.New("no such function")
@@ -28,29 +32,29 @@ const mostListed = 3
 // Listing is functions with what was allocated under each of their lines. No slice
 // is nil.
 type Listing struct {
-	Schema    string           `json:"schema"`
-	Side      DiffSide         `json:"of"`
-	Functions []ListedFunction `json:"functions"` // most held first
-	Others    []string         `json:"others"`    // functions of the name that are not listed
-	Notes     []string         `json:"notes"`
+	Schema    string      `json:"schema"`
+	Side      moment.Side `json:"of"`
+	Functions []Function  `json:"functions"` // most held first
+	Others    []string    `json:"others"`    // functions of the name that are not listed
+	Notes     []string    `json:"notes"`
 }
 
-// ListedFunction is one function. Its lines are those of the source from the
+// Function is one function. Its lines are those of the source from the
 // first to the last one, or where the source was not found, those with figures.
-type ListedFunction struct {
+type Function struct {
 	Function string `json:"function"`
 	File     string `json:"file"` // as the compiler recorded it
 	Start    int    `json:"start_line"`
 	Amounts         // of the whole function
 	// Path is where the source lies here, "" if it was not found: then Problem is
 	// why.
-	Path    string       `json:"path"`
-	Problem string       `json:"problem"`
-	Lines   []ListedLine `json:"lines"`
+	Path    string `json:"path"`
+	Problem string `json:"problem"`
+	Lines   []Line `json:"lines"`
 }
 
-// ListedLine is one line of it, with what it allocated itself or by a call.
-type ListedLine struct {
+// Line is one line of it, with what it allocated itself or by a call.
+type Line struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 	Amounts
@@ -68,26 +72,25 @@ func amountsOf(u heapdiff.Usage) Amounts {
 	return Amounts{u.Held.Bytes, int64(u.Error + 0.5), u.Growth.Bytes, u.Allocated.Bytes}
 }
 
-// List is the functions whose name has the text in it, else those that it fits as
+// Of is the functions whose name has the text in it, else those that it fits as
 // a regular expression. Growth is since the earlier profile, which may be nil.
-func List(s *Side, earlier *sample.HeapProfile, name string) (*Listing, error) {
+func Of(s *moment.Profiled, earlier *sample.HeapProfile, name string) (*Listing, error) {
 	if s.View == "none" {
-		return nil, fmt.Errorf("%w: the heap profile of %s was not read%s", ErrNoFunction, orUnknown(s.Program().Name), because(s.Program().WhyNot))
+		return nil, fmt.Errorf("%w: the heap profile of %s was not read%s", ErrNoFunction, s.Name(), s.WhyNot())
 	}
 	all := heapdiff.Functions(s.Profile, earlier)
 	found, err := named(all, name)
 	if err != nil {
 		return nil, err
 	}
-	l := &Listing{Schema: ListingSchema, Side: s.side(), Functions: []ListedFunction{}, Others: []string{}, Notes: []string{}}
+	l := &Listing{Schema: Schema, Side: s.Side(), Functions: []Function{}, Others: []string{}, Notes: append([]string{}, s.Notes()...)}
 	for i, u := range found {
 		if i >= mostListed {
 			l.Others = append(l.Others, u.Func)
 			continue
 		}
-		l.Functions = append(l.Functions, s.listed(u, earlier))
+		l.Functions = append(l.Functions, listed(s, u, earlier))
 	}
-	s.noteProfile(func(format string, args ...any) { l.Notes = append(l.Notes, fmt.Sprintf(format, args...)) })
 	if s.View == "published" {
 		l.Notes = append(l.Notes, "the live bytes come from the program's own heap profile, which lags by up to two GCs")
 	}
@@ -101,7 +104,7 @@ func named(all []heapdiff.Usage, name string) (out []heapdiff.Usage, err error) 
 			out = append(out, u)
 		}
 	}
-	exact := slices.DeleteFunc(slices.Clone(out), func(u heapdiff.Usage) bool { return u.Func != name && ShortFunc(u.Func) != name })
+	exact := slices.DeleteFunc(slices.Clone(out), func(u heapdiff.Usage) bool { return u.Func != name && explain.ShortFunc(u.Func) != name })
 	if len(exact) > 0 {
 		return exact, nil
 	}
@@ -128,19 +131,19 @@ func mostUnder(all []heapdiff.Usage) string {
 	var names []string
 	for _, u := range all {
 		if len(names) < 5 && !strings.HasPrefix(u.Func, "runtime.") {
-			names = append(names, ShortFunc(u.Func))
+			names = append(names, explain.ShortFunc(u.Func))
 		}
 	}
-	return list(names, "and")
+	return units.List(names, "and")
 }
 
-func (s *Side) listed(u heapdiff.Usage, earlier *sample.HeapProfile) ListedFunction {
-	f := ListedFunction{Function: u.Func, File: u.File, Amounts: amountsOf(u), Lines: []ListedLine{}}
+func listed(s *moment.Profiled, u heapdiff.Usage, earlier *sample.HeapProfile) Function {
+	f := Function{Function: u.Func, File: u.File, Amounts: amountsOf(u), Lines: []Line{}}
 	for _, one := range heapdiff.Under(s.Profile, earlier, func(name string) bool { return name == u.Func }) {
-		f.Lines = append(f.Lines, ListedLine{Line: one.Line, Amounts: amountsOf(one)})
+		f.Lines = append(f.Lines, Line{Line: one.Line, Amounts: amountsOf(one)})
 		f.Start = one.StartLine
 	}
-	slices.SortFunc(f.Lines, func(a, b ListedLine) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortFunc(f.Lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
 	return f
 }
 
@@ -165,31 +168,13 @@ func (l *Listing) FillIn(find *source.Finder, began time.Time) {
 	}
 }
 
-func (f *ListedFunction) fill(text *source.Func) {
+func (f *Function) fill(text *source.Func) {
 	known := map[int]Amounts{}
 	for _, l := range f.Lines {
 		known[l.Line] = l.Amounts
 	}
 	f.Lines = f.Lines[:0]
 	for i, line := range text.Lines {
-		f.Lines = append(f.Lines, ListedLine{text.First + i, line, known[text.First+i]})
+		f.Lines = append(f.Lines, Line{text.First + i, line, known[text.First+i]})
 	}
-}
-
-// Baseline is the profile that growth is counted from, as Explain does: the floor
-// before the last rise. Nil: there is none before the moment's own.
-func (s *Side) Baseline(r *recording.Reader) (*sample.HeapProfile, error) {
-	if s.profile == 0 {
-		return nil, nil
-	}
-	l := loader{Reader: r, e: s.Evidence}
-	all, err := l.profiles(true)
-	if err != nil {
-		return nil, err
-	}
-	p, err := l.baseline(s.profile, all, s.Profile.Sites)
-	if err != nil || p == nil || !p.At.Before(s.Taken) {
-		return nil, err
-	}
-	return heapdiff.AsPublished(p), nil
 }

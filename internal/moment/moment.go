@@ -1,19 +1,23 @@
-package explain
+// Package moment reads one moment of a recording with the heap profile that its process had then: what
+// a comparison of two, a listing of source and a page start from. It judges nothing; explain does.
+package moment
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// Side is one moment of a recording with the subject's heap profile as it was
-// sampled: what a comparison, and a listing of source, start from.
-type Side struct {
-	*Evidence
+// Profiled is one moment of a recording with the subject's heap profile as it was
+// sampled.
+type Profiled struct {
+	*explain.Evidence
+	Path string // of the recording
 	// Profile is read in the view heapdiff.Now. It has no counts where there is
 	// none at the moment nor before it; First is when the first one comes then.
 	Profile heapdiff.Profile
@@ -23,22 +27,21 @@ type Side struct {
 	// Taken is when the profile was, First when the process's first was.
 	Taken, First time.Time
 
-	path    string
 	profile int64 // number of the profile, 0: none
 }
 
-// LoadSide reads a moment as LoadOf does (pid 0: as Load), with its profile. A
+// Load reads a moment as explain.LoadOf does (pid 0: as explain.Load), with its profile. A
 // subject that is not nil is the process to look at, if the moment holds it.
-func LoadSide(r *recording.Reader, path, at string, pid int, subject *sample.ProcessKey) (*Side, error) {
-	e, err := LoadOf(r, path, at, pid)
+func Load(r *recording.Reader, path, at string, pid int, subject *sample.ProcessKey) (*Profiled, error) {
+	e, err := explain.LoadOf(r, path, at, pid)
 	if err != nil {
 		return nil, err
 	}
-	return SideOf(r, path, e, subject)
+	return Of(r, path, e, subject)
 }
 
-// SideOf is the side whose evidence was loaded before.
-func SideOf(r *recording.Reader, path string, e *Evidence, subject *sample.ProcessKey) (*Side, error) {
+// Of is the moment whose evidence was loaded before.
+func Of(r *recording.Reader, path string, e *explain.Evidence, subject *sample.ProcessKey) (*Profiled, error) {
 	if subject != nil {
 		for _, p := range e.Moment.Processes {
 			if p.Key == *subject {
@@ -46,7 +49,7 @@ func SideOf(r *recording.Reader, path string, e *Evidence, subject *sample.Proce
 			}
 		}
 	}
-	s := &Side{Evidence: e, View: "none", path: path}
+	s := &Profiled{Evidence: e, Path: path, View: "none"}
 	if err := s.readProfile(r); err != nil {
 		return nil, fmt.Errorf("explain %s: %w", e.Recording, err)
 	}
@@ -54,7 +57,7 @@ func SideOf(r *recording.Reader, path string, e *Evidence, subject *sample.Proce
 }
 
 // readProfile takes the moment's own profile, else the last before it.
-func (s *Side) readProfile(r *recording.Reader) error {
+func (s *Profiled) readProfile(r *recording.Reader) error {
 	first, err := r.FirstProfile(s.Subject)
 	if errors.Is(err, recording.ErrMissing) {
 		return nil
@@ -64,7 +67,7 @@ func (s *Side) readProfile(r *recording.Reader) error {
 	}
 	s.First = first.At
 	at, err := r.ProfileBefore(s.Subject, s.Moment.At)
-	m := s.process()
+	m := s.SubjectMoment()
 	if m != nil && m.Profile != nil {
 		if own, failed := r.ProfileBefore(s.Subject, m.Profile.At); failed == nil && own.At.Equal(m.Profile.At) {
 			at, err = own, nil
@@ -81,7 +84,7 @@ func (s *Side) readProfile(r *recording.Reader) error {
 
 // read reads a profile: as what the mark reached where it is the moment's own and
 // there was a mark.
-func (s *Side) read(r *recording.Reader, id int64, m *sample.ProcessMoment) error {
+func (s *Profiled) read(r *recording.Reader, id int64, m *sample.ProcessMoment) error {
 	p, err := r.Profile(id)
 	if err != nil {
 		return err
@@ -99,17 +102,30 @@ func (s *Side) read(r *recording.Reader, id int64, m *sample.ProcessMoment) erro
 }
 
 // Module is the path of the subject's main module, "" if it is not known.
-func (s *Side) Module() string {
-	if p := s.program(s.Subject); p != nil && p.Go != nil {
+func (s *Profiled) Module() string {
+	if p := s.ProgramOf(s.Subject); p != nil && p.Go != nil {
 		return p.Go.Module
 	}
 	return ""
 }
 
 // Program is what the subject ran; without a name where that is not known.
-func (s *Side) Program() sample.Program {
-	if p := s.program(s.Subject); p != nil {
+func (s *Profiled) Program() sample.Program {
+	if p := s.ProgramOf(s.Subject); p != nil {
 		return *p
 	}
 	return sample.Program{Key: s.Subject}
+}
+
+// Baseline is the profile that growth is counted from, as Explain does: the floor
+// before the last rise. Nil: there is none before the moment's own.
+func (s *Profiled) Baseline(r *recording.Reader) (*sample.HeapProfile, error) {
+	if s.profile == 0 {
+		return nil, nil
+	}
+	p, err := s.Evidence.Baseline(r, s.profile, s.Profile.Sites)
+	if err != nil || p == nil || !p.At.Before(s.Taken) {
+		return nil, err
+	}
+	return heapdiff.AsPublished(p), nil
 }

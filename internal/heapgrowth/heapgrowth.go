@@ -1,4 +1,6 @@
-package explain
+// Package heapgrowth compares the captures of a program's heap: which places came to retain more, and which
+// lines allocated what lies there. highwater heap --since prints it.
+package heapgrowth
 
 import (
 	"cmp"
@@ -7,40 +9,41 @@ import (
 	"strings"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
-// HeapGrowthSchema names the form of a HeapGrowth in JSON. Its fields are only ever
+// Schema names the form of a Growth in JSON. Its fields are only ever
 // added to.
-const HeapGrowthSchema = "highwater.heap-growth/1"
+const Schema = "highwater.heap-growth/1"
 
-// HeapGrowth is what came to be held between two captures of a program's heap, and
+// Growth is what came to be held between two captures of a program's heap, and
 // still was at the second. No slice is nil.
-type HeapGrowth struct {
-	Schema      string   `json:"schema"`
-	Recording   string   `json:"recording"`
-	Program     string   `json:"program"`
-	PID         int      `json:"pid"`
-	Before      HeapSide `json:"before"`
-	After       HeapSide `json:"after"`
-	Captures    int      `json:"captures"`    // that were compared, both included
-	Collections uint32   `json:"collections"` // between them: what was held all the time is older than so many
+type Growth struct {
+	Schema      string  `json:"schema"`
+	Recording   string  `json:"recording"`
+	Program     string  `json:"program"`
+	PID         int     `json:"pid"`
+	Before      Capture `json:"before"`
+	After       Capture `json:"after"`
+	Captures    int     `json:"captures"`    // that were compared, both included
+	Collections uint32  `json:"collections"` // between them: what was held all the time is older than so many
 	// Grew are the places where the growth accumulates: those that grew from each
 	// capture to the next first, then by bytes.
-	Grew []HeapGrown `json:"grew"`
+	Grew []Place `json:"grew"`
 }
 
-// HeapSide is one of the two captures.
-type HeapSide struct {
+// Capture is one of the two captures.
+type Capture struct {
 	At      string       `json:"at"`             // RFC 3339
 	Elapsed float64      `json:"moment_seconds"` // since the start
 	Reason  string       `json:"reason"`
 	Live    sample.Bytes `json:"live_bytes"`
 }
 
-// HeapGrown is one place that grew.
-type HeapGrown struct {
+// Place is one place that grew.
+type Place struct {
 	Path          string         `json:"path"`
 	Type          string         `json:"type"`
 	Before        sample.Bytes   `json:"before_bytes"`
@@ -50,13 +53,13 @@ type HeapGrown struct {
 	Young         *sample.Bytes  `json:"young_bytes"`  // of After, allocated since the last collection before it; null: not known
 	Steps         int            `json:"steps"`        // from one capture to the next in which it grew
 	Always        bool           `json:"always"`       // it did in all of them
-	Allocated     []HeapGrownBy  `json:"allocated_at"` // lines that allocated more of what lies there
+	Allocated     []GrownBy      `json:"allocated_at"` // lines that allocated more of what lies there
 	series        []sample.Bytes // retained at each capture
 	after         int            // index in the last capture
 }
 
-// HeapGrownBy is a line and how much more of what it allocated is held.
-type HeapGrownBy struct {
+// GrownBy is a line and how much more of what it allocated is held.
+type GrownBy struct {
 	Function string       `json:"function"`
 	File     string       `json:"file"`
 	Line     int          `json:"line"`
@@ -70,27 +73,28 @@ const (
 	grownOfWhole = 10
 	grownOfAll   = 200
 	mostGrown    = 100
+	mostLines    = 5
 )
 
-// GrowthOfHeap compares the captures of one process from since to at ("" is the
-// last). The error is ErrNoMoment or ErrAt.
-func GrowthOfHeap(r *recording.Reader, name, since, at string) (*HeapGrowth, error) {
-	list, start, err := heapsOf(r)
+// Between compares the captures of one process from since to at ("" is the
+// last). The error is explain.ErrNoMoment or explain.ErrAt.
+func Between(r *recording.Reader, name, since, at string) (*Growth, error) {
+	list, start, err := explain.Heaps(r)
 	if err != nil {
 		return nil, err
 	}
-	last, err := chooseHeap(list, cmp.Or(at, "last"), start)
+	last, err := explain.HeapNamed(list, cmp.Or(at, "last"), start)
 	if err != nil {
 		return nil, err
 	}
 	of := list[last].Process
 	list = slices.DeleteFunc(list[:last+1], func(h recording.HeapInfo) bool { return h.Process != of })
-	first, err := chooseHeap(list, since, start)
+	first, err := explain.HeapNamed(list, since, start)
 	if err != nil {
 		return nil, err
 	}
 	if list = list[first:]; len(list) < 2 {
-		return nil, fmt.Errorf("%w: growth needs two captures, and from %s on there is one", ErrAt, since)
+		return nil, fmt.Errorf("%w: growth needs two captures, and from %s on there is one", explain.ErrAt, since)
 	}
 	captures, err := someOf(r, list)
 	if err != nil {
@@ -121,15 +125,15 @@ func someOf(r *recording.Reader, list []recording.HeapInfo) (all []*sample.HeapC
 	return all, nil
 }
 
-func heapSide(c *sample.HeapCapture, start time.Time) HeapSide {
-	return HeapSide{At: c.At.Format(time.RFC3339Nano), Elapsed: c.At.Sub(start).Seconds(), Reason: string(c.Reason), Live: c.LiveBytes}
+func heapSide(c *sample.HeapCapture, start time.Time) Capture {
+	return Capture{At: c.At.Format(time.RFC3339Nano), Elapsed: c.At.Sub(start).Seconds(), Reason: string(c.Reason), Live: c.LiveBytes}
 }
 
 // compareHeaps finds where what the last capture holds more than the first
 // accumulates.
-func compareHeaps(captures []*sample.HeapCapture) *HeapGrowth {
+func compareHeaps(captures []*sample.HeapCapture) *Growth {
 	first, last := captures[0], captures[len(captures)-1]
-	g := &HeapGrowth{Schema: HeapGrowthSchema, Captures: len(captures), Collections: last.GC - first.GC, Grew: []HeapGrown{}}
+	g := &Growth{Schema: Schema, Captures: len(captures), Collections: last.GC - first.GC, Grew: []Place{}}
 	tree := growthTree{captures: captures, at: make([]map[string]int, len(captures)), frameless: frameless(captures)}
 	for i, c := range captures {
 		tree.at[i] = tree.pathIndex(c)
@@ -139,7 +143,7 @@ func compareHeaps(captures []*sample.HeapCapture) *HeapGrowth {
 		row.Allocated = tree.sites(row)
 		g.Grew = append(g.Grew, row)
 	}
-	slices.SortStableFunc(g.Grew, func(x, y HeapGrown) int {
+	slices.SortStableFunc(g.Grew, func(x, y Place) int {
 		if x.Always != y.Always {
 			return map[bool]int{true: -1, false: 1}[x.Always]
 		}
@@ -154,7 +158,7 @@ type growthTree struct {
 	captures  []*sample.HeapCapture
 	at        []map[string]int // by capture: 1 + index of a path
 	frameless map[string]bool  // goroutines of which some capture does not know the frames
-	rows      []HeapGrown
+	rows      []Place
 }
 
 const inItsStack = " in " + sample.WholeStack
@@ -239,10 +243,10 @@ func (t *growthTree) retained(capture int, path string) sample.Bytes {
 }
 
 // row is what is told of a path of the last capture.
-func (t *growthTree) row(at int) HeapGrown {
+func (t *growthTree) row(at int) Place {
 	last := t.captures[len(t.captures)-1]
 	p, text := &last.Paths[at], t.text(last, at)
-	row := HeapGrown{Path: last.Path(at), Type: p.Type, After: p.Retained, after: at, ChangeObjects: int64(p.Held)}
+	row := Place{Path: last.Path(at), Type: p.Type, After: p.Retained, after: at, ChangeObjects: int64(p.Held)}
 	for k := range t.captures {
 		row.series = append(row.series, t.retained(k, text))
 		if k > 0 && row.series[k] > row.series[k-1] {
@@ -261,7 +265,7 @@ func (t *growthTree) row(at int) HeapGrown {
 }
 
 // sites are the lines that allocated more of what a place holds, most first.
-func (t *growthTree) sites(row HeapGrown) []HeapGrownBy {
+func (t *growthTree) sites(row Place) []GrownBy {
 	sums := map[sample.Frame]int64{}
 	add := func(c *sample.HeapCapture, at int, sign int64) {
 		for i := range c.Paths {
@@ -276,16 +280,16 @@ func (t *growthTree) sites(row HeapGrown) []HeapGrownBy {
 	if i := t.at[0][t.text(t.captures[len(t.captures)-1], row.after)]; i > 0 {
 		add(t.captures[0], i-1, -1)
 	}
-	all := []HeapGrownBy{}
+	all := []GrownBy{}
 	for at, n := range sums {
 		if n > 0 {
-			all = append(all, HeapGrownBy{at.Func, at.File, at.Line, sample.Bytes(n)})
+			all = append(all, GrownBy{at.Func, at.File, at.Line, sample.Bytes(n)})
 		}
 	}
-	slices.SortFunc(all, func(x, y HeapGrownBy) int {
+	slices.SortFunc(all, func(x, y GrownBy) int {
 		return cmp.Or(cmp.Compare(y.Change, x.Change), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Line, y.Line))
 	})
-	return all[:min(len(all), shown)]
+	return all[:min(len(all), mostLines)]
 }
 
 // isPart says whether a path is another, or a part of it.

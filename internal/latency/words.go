@@ -1,4 +1,4 @@
-package explain
+package latency
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // slowWords says in a sentence or two what the slow requests coincide with.
-func (c *Case) slowWords(l *Latency) string {
+func (run *Run) slowWords(l *Latency) string {
 	s := l.Slow
 	switch {
 	case l.Requests == 0:
@@ -20,21 +20,21 @@ func (c *Case) slowWords(l *Latency) string {
 	case s.Requests == 0:
 		return fmt.Sprintf("No request was slow: 99 of 100 were answered within %s, the fastest tenth within %s", duration(*l.P99), duration(l.p10))
 	}
-	text := fmt.Sprintf("%s of %s or more came in %s", count(s.Requests, "wait"), duration(s.Threshold), count(s.Episodes, "episode"))
+	text := fmt.Sprintf("%s of %s or more came in %s", units.Count(s.Requests, "wait"), duration(s.Threshold), units.Count(s.Episodes, "episode"))
 	if s.Episodes < fewEpisodes {
-		return text + ", which is too few to tell their cause" + c.hintOf(s)
+		return text + ", which is too few to tell their cause" + run.hintOf(s)
 	}
 	first := s.Causes[0]
 	if all := marked(s.Causes); !first.Coincides && all > 0.5 {
-		return fmt.Sprintf("%s. GC ran for %s of all the time, so nearly every request met it%s", text, share(all), c.assistWords())
+		return fmt.Sprintf("%s. GC ran for %s of all the time, so nearly every request met it%s", text, units.Share(all), run.assistWords())
 	}
 	if !first.Coincides {
-		return text + ". These waits do not coincide with " + c.notWith(s)
+		return text + ". These waits do not coincide with " + run.notWith(s)
 	}
 	text += fmt.Sprintf(". In %s of that time %s, against %s of all the time (by chance: %s)",
-		share(first.OfSlow), causeWords[first.Cause], share(first.OfAll), chance(first.Chance))
+		units.Share(first.OfSlow), causeWords[first.Cause], units.Share(first.OfAll), chance(first.Chance))
 	if first.Cause == "collections" {
-		text += c.assistWords()
+		text += run.assistWords()
 	}
 	return text
 }
@@ -54,59 +54,33 @@ var causeWords = map[string]string{"collections": "GC was running", "stalls": "t
 	"reclaim": "the kernel reclaimed memory at the limit or read pages again", "highwater": "highwater was reading the program's memory"}
 
 // hintOf names what went on in the few episodes that there are.
-func (c *Case) hintOf(s Slow) string {
+func (run *Run) hintOf(s Slow) string {
 	if first := s.Causes[0]; first.OfSlow > 1.0/2 && first.OfAll < 1.0/4 {
-		return fmt.Sprintf(". In %s of that time %s", share(first.OfSlow), causeWords[first.Cause])
+		return fmt.Sprintf(". In %s of that time %s", units.Share(first.OfSlow), causeWords[first.Cause])
 	}
 	return ""
 }
 
 // notWith lists what was looked at, with its figures.
-func (c *Case) notWith(s Slow) string {
+func (run *Run) notWith(s Slow) string {
 	var parts []string
 	for _, t := range s.Causes {
 		if t.OfAll > 0 && t.Cause != "highwater" {
-			parts = append(parts, fmt.Sprintf("%s (%s of their time, %s of all)", t.Cause, share(t.OfSlow), share(t.OfAll)))
+			parts = append(parts, fmt.Sprintf("%s (%s of their time, %s of all)", t.Cause, units.Share(t.OfSlow), units.Share(t.OfAll)))
 		}
 	}
 	if len(parts) == 0 {
 		return "anything that was seen: no GC, no stall, no reclaim"
 	}
-	return list(parts, "or")
+	return units.List(parts, "or")
 }
 
 // assistWords say how much the program's own goroutines had to help the collector.
-func (c *Case) assistWords() string {
-	grown := c.Asked.Assists.grown()
-	if math.IsNaN(grown) || grown < 0.05 {
+func (run *Run) assistWords() string {
+	if math.IsNaN(run.Assist) || run.Assist < 0.05 {
 		return ""
 	}
-	return fmt.Sprintf(". Goroutines that allocated had to help GC for %s of CPU time", seconds(grown))
-}
-
-// grown is how far a counter rose from its first reading to its last.
-func (s Series) grown() float64 {
-	first, last := math.NaN(), math.NaN()
-	for _, v := range s.Value {
-		if math.IsNaN(first) {
-			first = v
-		}
-		if !math.IsNaN(v) {
-			last = v
-		}
-	}
-	return last - first
-}
-
-// share is a part in percent.
-func share(part float64) string {
-	switch {
-	case part > 0 && part < 0.01:
-		return "less than 1%"
-	case part < 1 && part > 0.99:
-		return "more than 99%"
-	}
-	return fmt.Sprintf("%.0f%%", 100*part)
+	return fmt.Sprintf(". Goroutines that allocated had to help GC for %s of CPU time", units.Seconds(run.Assist))
 }
 
 // chance is a probability in words.
@@ -129,26 +103,12 @@ func duration(ns int64) string {
 	return units.Duration(d)
 }
 
-// factLatency is the table of percentiles as evidence.
-func (l *Latency) factLatency() Fact {
-	f := Fact{ID: "latency", Values: map[string]int64{"requests": int64(l.Requests), "no_answer": int64(l.NoAnswer), "failed": int64(l.Failed),
-		"p50_ns": l.P50, "p90_ns": l.P90, "max_ns": l.Max}}
-	if l.P99 != nil {
-		f.Values["p99_ns"] = *l.P99
-	}
-	if l.P999 != nil {
-		f.Values["p999_ns"] = *l.P999
-	}
-	f.Text = l.Line() + ". " + l.Sentence
-	return f
-}
-
 // Line is the percentiles in one line.
 func (l *Latency) Line() string {
 	if l.Requests == 0 {
-		return fmt.Sprintf("%s of %s, none answered", count(l.Failed, "request"), l.Probe)
+		return fmt.Sprintf("%s of %s, none answered", units.Count(l.Failed, "request"), l.Probe)
 	}
-	text := fmt.Sprintf("%s of %s: p50 %s, p90 %s", count(l.Requests, "request"), l.Probe, duration(l.P50), duration(l.P90))
+	text := fmt.Sprintf("%s of %s: p50 %s, p90 %s", units.Count(l.Requests, "request"), l.Probe, duration(l.P50), duration(l.P90))
 	if l.P99 != nil {
 		text += ", p99 " + duration(*l.P99)
 	}

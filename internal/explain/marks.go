@@ -3,6 +3,8 @@ package explain
 import (
 	"math"
 	"sort"
+
+	"github.com/highwater-go/highwater/internal/latency"
 )
 
 // booked are samples of the collector: its phase, and what the runtime books once a
@@ -15,10 +17,10 @@ type booked struct{ at, phase, dedicated, all, cycles []float64 }
 // (runtime/mgcpacer.go, gcBackgroundUtilization) and are booked at the end, as is
 // the time that GOMAXPROCS processors had. It lies after the last sample that was
 // in no phase.
-func marks(e *Evidence, b booked) (out []Stretch) {
+func marks(e *Evidence, b booked) (out []latency.Stretch) {
 	for i, phase := range b.phase {
 		if phase > 0 {
-			out = append(out, Stretch{b.at[i], b.at[i]})
+			out = append(out, latency.Stretch{From: b.at[i], To: b.at[i]})
 			if i > 0 && b.phase[i-1] > 0 {
 				out[len(out)-1].From = b.at[i-1]
 			}
@@ -28,7 +30,7 @@ func marks(e *Evidence, b booked) (out []Stretch) {
 	for _, g := range e.Cycles {
 		end := e.seconds(g.At)
 		if took := b.markTime(end, before); took > 0 {
-			out = append(out, Stretch{max(end-took, before, b.lastOff(end)), end})
+			out = append(out, latency.Stretch{From: max(end-took, before, b.lastOff(end)), To: end})
 		}
 		before = end
 	}

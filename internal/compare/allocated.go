@@ -1,28 +1,30 @@
-package explain
+package compare
 
 import (
 	"cmp"
 	"math"
 	"path"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/moment"
 )
 
 // allocated compares what the lines of two runs allocated in all, live or not: how
 // churn shows, of which the moments know nothing. A line that is not among the first
 // of one side counts as though it had allocated nothing there.
-func (d *Diff) allocated(before, after *Side) {
+func (d *Diff) allocated(before, after *moment.Profiled) {
 	type line struct {
 		function, file string
 		number         int
 	}
-	lines := map[line]*DiffLine{}
-	var order []*DiffLine
-	for i, side := range []*Side{before, after} {
+	lines := map[line]*Line{}
+	var order []*Line
+	for i, side := range []*moment.Profiled{before, after} {
 		for _, a := range side.Allocators {
 			key := line{a.Function, path.Base(a.File), a.Line}
 			l := lines[key]
 			if l == nil {
-				l = &DiffLine{Function: a.Function, File: a.File, Line: a.Line}
+				l = &Line{Function: a.Function, File: a.File, Line: a.Line}
 				lines[key], order = l, append(order, l)
 			}
 			if i == 0 {
@@ -32,7 +34,7 @@ func (d *Diff) allocated(before, after *Side) {
 			}
 		}
 	}
-	d.Allocated = delta(before.allAllocated(), after.allAllocated(), 0)
+	d.Allocated = delta(allAllocated(before), allAllocated(after), 0)
 	for _, l := range order {
 		// A sampled sum of objects smaller than the rate is off by about this.
 		err := math.Sqrt(float64(l.Before)*float64(before.Rate) + float64(l.After)*float64(after.Rate))
@@ -41,12 +43,12 @@ func (d *Diff) allocated(before, after *Side) {
 			d.AllocatedBy = append(d.AllocatedBy, *l)
 		}
 	}
-	slices.SortStableFunc(d.AllocatedBy, func(a, b DiffLine) int { return cmp.Compare(abs(b.Change), abs(a.Change)) })
+	slices.SortStableFunc(d.AllocatedBy, func(a, b Line) int { return cmp.Compare(abs(b.Change), abs(a.Change)) })
 }
 
 // allAllocated is what the subject allocated in all, as far as a sample or its profile
 // tells.
-func (s *Side) allAllocated() int64 {
+func allAllocated(s *moment.Profiled) int64 {
 	most, sum := 0.0, 0.0
 	for _, v := range s.Ticks.Alloc {
 		if v > most { // NaN compares false

@@ -1,4 +1,4 @@
-package explain
+package listing
 
 import (
 	"errors"
@@ -8,19 +8,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/hwtest/recorded"
+	"github.com/highwater-go/highwater/internal/moment"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/source"
 )
 
-func listing(t *testing.T, path, at, name string) (*Listing, error) {
+func list(t *testing.T, path, at, name string) (*Listing, error) {
 	t.Helper()
 	r, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s, err := LoadSide(r, path, at, 0, nil)
+	s, err := moment.Load(r, path, at, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +31,7 @@ func listing(t *testing.T, path, at, name string) (*Listing, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return List(s, base, name)
+	return Of(s, base, name)
 }
 
 func TestAListingHasTheFiguresOfEachLine(t *testing.T) {
@@ -37,13 +40,13 @@ func TestAListingHasTheFiguresOfEachLine(t *testing.T) {
 		{Func: "example.org/app/cache.(*Map).Put", File: "/b/cache.go", Line: 6, StartLine: 2},
 		{Func: "example.org/app/cache.(*Map).PutAll", File: "/b/cache.go", Line: 9, StartLine: 8},
 	}
-	path := recordSteps(t, "app", "b1", lines, step{1, 5, 0}, step{40, 5, 7})
-	l, err := listing(t, path, "last", "cache.(*Map).Put")
+	path := recorded.Steps(t, "app", "b1", lines, recorded.Step{1, 5, 0}, recorded.Step{40, 5, 7})
+	l, err := list(t, path, "last", "cache.(*Map).Put")
 	if err != nil || len(l.Functions) != 1 || l.Side.View != "published" || len(l.Others) != 0 {
 		t.Fatalf("%+v, %v: the exact name is one function", l, err)
 	}
 	f := l.Functions[0]
-	if len(f.Lines) != 2 || f.Lines[0].Line != 4 || f.Lines[0].Growth <= int64(38*mib) || f.Lines[1].Growth != 0 || f.Lines[1].Held < int64(5*mib) ||
+	if len(f.Lines) != 2 || f.Lines[0].Line != 4 || f.Lines[0].Growth <= int64(38*sample.MiB) || f.Lines[1].Growth != 0 || f.Lines[1].Held < int64(5*sample.MiB) ||
 		f.Held != f.Lines[0].Held+f.Lines[1].Held || f.Growth != f.Lines[0].Growth || f.Start != 2 {
 		t.Errorf("%+v", f)
 	}
@@ -56,48 +59,48 @@ func TestAListingHasTheFiguresOfEachLine(t *testing.T) {
 	if f := l.Functions[0]; f.Problem != "" || len(f.Lines) != 6 || f.Lines[2].Text != "\tm.a = append(m.a, v)" || f.Lines[2].Held == 0 || f.Lines[0].Held != 0 || len(l.Notes) != 1 {
 		t.Errorf("%+v, %q", f, l.Notes)
 	}
-	l, _ = listing(t, path, "last", "cache.(*Map).Put")
-	l.FillIn(&source.Finder{Places: source.Places{Dir: dir}}, began)
+	l, _ = list(t, path, "last", "cache.(*Map).Put")
+	l.FillIn(&source.Finder{Places: source.Places{Dir: dir}}, recorded.Began)
 	if !strings.Contains(strings.Join(l.Notes, "\n"), "cache.go was changed after the program began") {
 		t.Errorf("%q", l.Notes)
 	}
-	l, _ = listing(t, path, "last", "cache.(*Map).Put")
-	l.FillIn(&source.Finder{}, began)
+	l, _ = list(t, path, "last", "cache.(*Map).Put")
+	l.FillIn(&source.Finder{}, recorded.Began)
 	if f := l.Functions[0]; !strings.Contains(f.Problem, "not on this machine") || len(f.Lines) != 2 {
 		t.Errorf("without source the figures stay: %+v", f)
 	}
 }
 
 func TestANameStandsForFunctions(t *testing.T) {
-	path := recordSteps(t, "app", "b1", []sample.Frame{appLine("a.Put", 1), appLine("b.Put", 2), appLine("c.PutAll", 3), appLine("d.Put", 4), appLine("e.Get", 5)}, step{9, 8, 7, 6, 5})
+	path := recorded.Steps(t, "app", "b1", []sample.Frame{recorded.Line("a.Put", 1), recorded.Line("b.Put", 2), recorded.Line("c.PutAll", 3), recorded.Line("d.Put", 4), recorded.Line("e.Get", 5)}, recorded.Step{9, 8, 7, 6, 5})
 	for name, want := range map[string]string{
 		"a.Put":    "a.Put",
 		"Put":      "a.Put b.Put c.PutAll + d.Put",
 		"/[ce]\\.": "c.PutAll e.Get",
 	} {
-		l, err := listing(t, path, "last", name)
+		l, err := list(t, path, "last", name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var got []string
 		for _, f := range l.Functions {
-			got = append(got, ShortFunc(f.Function))
+			got = append(got, explain.ShortFunc(f.Function))
 		}
 		for _, f := range l.Others {
-			got = append(got, "+", ShortFunc(f))
+			got = append(got, "+", explain.ShortFunc(f))
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s is %q, want %s", name, got, want)
 		}
 	}
 	for name, want := range map[string]string{"Delete": "the most was under a.Put, b.Put", "((": "no regular expression"} {
-		if _, err := listing(t, path, "last", name); !errors.Is(err, ErrNoFunction) || !strings.Contains(err.Error(), want) {
+		if _, err := list(t, path, "last", name); !errors.Is(err, ErrNoFunction) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	never := recordSteps(t, "app", "b1", []sample.Frame{appLine("a.Put", 1)}, step{-1})
-	if _, err := listing(t, never, "last", "Put"); !errors.Is(err, ErrNoFunction) || !strings.Contains(err.Error(), "the heap profile of app was not read") {
+	never := recorded.Steps(t, "app", "b1", []sample.Frame{recorded.Line("a.Put", 1)}, recorded.Step{-1})
+	if _, err := list(t, never, "last", "Put"); !errors.Is(err, ErrNoFunction) || !strings.Contains(err.Error(), "the heap profile of app was not read") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,9 @@
-package explain
+// Package latency says how long a program's answers took, and whether the slow ones coincide with what
+// could have made them wait: collections, stalls for memory, reclaim at the limit, highwater's own reads.
+package latency
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -26,24 +29,24 @@ type Latency struct {
 	P999 *int64 `json:"p999_ns"`
 	Max  int64  `json:"max_ns"`
 
-	Histogram []LatencyBucket `json:"histogram"` // without empty ends
-	Course    []LatencyStep   `json:"course"`
-	Failures  []Failure       `json:"failures"` // most first
-	Slow      Slow            `json:"slow"`
-	Sentence  string          `json:"sentence"`
+	Histogram []Bucket  `json:"histogram"` // without empty ends
+	Course    []Step    `json:"course"`
+	Failures  []Failure `json:"failures"` // most first
+	Slow      Slow      `json:"slow"`
+	Sentence  string    `json:"sentence"`
 
 	p10, p95 int64
 }
 
-// LatencyBucket counts the requests that took From or longer, and less than To.
-type LatencyBucket struct {
+// Bucket counts the requests that took From or longer, and less than To.
+type Bucket struct {
 	From     int64 `json:"from_ns"`
 	To       int64 `json:"to_ns"`
 	Requests int   `json:"requests"`
 }
 
-// LatencyStep is a part of the run. P50 and Max are nil where no request was due.
-type LatencyStep struct {
+// Step is a part of the run. P50 and Max are nil where no request was due.
+type Step struct {
 	At       float64 `json:"at_seconds"`
 	Requests int     `json:"requests"`
 	P50      *int64  `json:"p50_ns"`
@@ -56,16 +59,52 @@ type Failure struct {
 	Requests int    `json:"requests"`
 }
 
+// Run is what was asked of a program, and what else went on then that could make it
+// wait. Stretches are in seconds since Start, disjoint and ascending.
+type Run struct {
+	Probe    string           // what was asked: "GET http://127.0.0.1:8080/"
+	Requests []sample.Request // by when they were due
+	Recorded int64            // how many were; more than Requests where they were thinned
+	Start    time.Time
+
+	// Marks are the collector's, Stalls the times in which tasks waited for memory,
+	// Reclaims those in which charges met the limit or pages came from the disk
+	// again, Moments those in which highwater read much of the program.
+	Marks, Stalls, Reclaims, Moments []Stretch
+	// Assist is how many seconds of CPU time goroutines that allocated helped the
+	// collector; NaN: not known.
+	Assist float64
+}
+
+// Stretch is a time from one instant to another, in seconds.
+type Stretch struct{ From, To float64 }
+
+// United puts stretches in order and those that touch together.
+func United(list []Stretch) []Stretch {
+	slices.SortFunc(list, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
+	var out []Stretch
+	for _, s := range list {
+		if n := len(out); n > 0 && s.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (run *Run) seconds(t time.Time) float64 { return t.Sub(run.Start).Seconds() }
+
 // courseSteps is how many parts a run is shown in.
 const courseSteps = 20
 
-// latencyOf is nil where no request was timed or failed.
-func latencyOf(c *Case) *Latency {
-	list := c.Asked.Requests
+// Of is nil where no request was timed or failed.
+func Of(run *Run) *Latency {
+	list := run.Requests
 	if len(list) == 0 {
 		return nil
 	}
-	l := &Latency{Probe: c.Asked.Probe, Recorded: c.Asked.All, Histogram: []LatencyBucket{}, Course: []LatencyStep{}, Failures: []Failure{}}
+	l := &Latency{Probe: run.Probe, Recorded: run.Recorded, Histogram: []Bucket{}, Course: []Step{}, Failures: []Failure{}}
 	var took []int64
 	for _, r := range list {
 		switch {
@@ -86,11 +125,11 @@ func latencyOf(c *Case) *Latency {
 	}
 	if len(took) > 0 {
 		l.measure(took)
-		l.Course = c.latencyCourse(list)
-		l.Slow = c.slowRequests(list, l)
+		l.Course = run.course(list)
+		l.Slow = run.slowRequests(list, l)
 	}
 	l.Slow.Causes = append([]Tie{}, l.Slow.Causes...)
-	l.Sentence = c.slowWords(l)
+	l.Sentence = run.slowWords(l)
 	return l
 }
 
@@ -122,7 +161,7 @@ func (l *Latency) measure(took []int64) {
 		to := nextBucket(from)
 		first, _ := slices.BinarySearch(took, from)
 		end, _ := slices.BinarySearch(took, to)
-		l.Histogram = append(l.Histogram, LatencyBucket{from, to, end - first})
+		l.Histogram = append(l.Histogram, Bucket{from, to, end - first})
 		from = to
 	}
 }
@@ -158,23 +197,23 @@ func nextBucket(from int64) int64 {
 	return from * 2
 }
 
-// latencyCourse divides the run.
-func (c *Case) latencyCourse(list []sample.Request) []LatencyStep {
-	first, last := c.seconds(list[0].Due), c.seconds(list[len(list)-1].Due)
+// course divides the run.
+func (run *Run) course(list []sample.Request) []Step {
+	first, last := run.seconds(list[0].Due), run.seconds(list[len(list)-1].Due)
 	width := (last - first) / courseSteps
 	if width <= 0 {
-		return []LatencyStep{}
+		return []Step{}
 	}
-	steps := make([]LatencyStep, courseSteps)
+	steps := make([]Step, courseSteps)
 	took := make([][]int64, courseSteps)
 	for _, r := range list {
 		if r.Timed() {
-			i := min(courseSteps-1, int((c.seconds(r.Due)-first)/width))
+			i := min(courseSteps-1, int((run.seconds(r.Due)-first)/width))
 			took[i] = append(took[i], int64(r.Latency()))
 		}
 	}
 	for i := range steps {
-		steps[i] = LatencyStep{At: first + float64(i)*width, Requests: len(took[i])}
+		steps[i] = Step{At: first + float64(i)*width, Requests: len(took[i])}
 		if len(took[i]) > 0 {
 			slices.Sort(took[i])
 			median, most := nearestRank(took[i], 0.5), took[i][len(took[i])-1]
