@@ -18,8 +18,9 @@ const (
 	// much less that is for some, so that a hundred do not wake together.
 	sleepSync   = 5 * time.Minute
 	sleepSpread = time.Minute
-	// sleepAfter is how long nothing was written before it falls asleep.
-	sleepAfter = 2 * time.Second
+	// sleepAfter is how long nothing was written before it falls asleep: to do so after each
+	// moment of a rest's beginning cost more than it saved.
+	sleepAfter = time.Minute
 )
 
 // fallsAsleep is held by the Writer of this process that does.

@@ -216,11 +216,15 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) flush() error {
+	slept := w.sleeper.asleep
 	if err := w.writePoints(); err != nil {
 		return err
 	}
 	if err := w.commit(); err != nil || !w.resting.known || w.sleeper.asleep {
 		return err
+	}
+	if slept {
+		return w.sleep() // to say that nothing is new it was woken for this alone
 	}
 	return w.run("PRAGMA shrink_memory") // of a hundred recordings that rest the caches would add up
 }
