@@ -2,4 +2,4 @@
 
 package capture
 
-func newAlarm() alarm { return goAlarm() }
+func newBell(rings func()) bell { return goBell(rings) }

@@ -73,6 +73,8 @@ type Loop struct {
 	// CalmHz is the rate in calm, 10 by default; MaxHz bounds the dense rate,
 	// 1000 by default.
 	CalmHz, MaxHz int
+	// Wheel, if set, is shared with other loops; without it the loop has a timer of its own.
+	Wheel *Wheel
 	// Asked, if set, brings a person's wish for a moment now.
 	Asked <-chan struct{}
 	// OnPoint, if set, sees every full point: the live status line.
@@ -99,6 +101,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.policy = newPolicy(l.CalmHz, l.MaxHz)
 	if l.newAlarm == nil {
 		l.newAlarm = newAlarm
+		if l.Wheel != nil {
+			l.newAlarm = l.Wheel.alarm
+		}
 	}
 	if l.processor == nil {
 		l.processor = processorTime

@@ -155,9 +155,11 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 	}
 	follow := newFollower(w, s)
 	defer follow.faults.close()
+	defer follow.owners.Close()
 	follow.agent, follow.dir = a, f.recordings
 	until, cancel := follow.until(ctx)
 	defer cancel()
+	defer follow.share(until)()
 	status.say("watching every Go program of %s; rows go to %s, recordings of incidents to %s", a.node().Name, orWord(f.address, "standard output"), f.recordings)
 	err = follow.run(until)
 	follow.lives.Wait()

@@ -13,10 +13,14 @@ import (
 // which come the pages of its executable. A program with very many allocation
 // sites makes it need more.
 const (
-	thriftLimit  = 20 << 20
-	thriftEach   = 256 << 10 // more for each program
-	thriftEvery  = 10 * time.Second
-	thriftGOGC   = 50
+	thriftLimit = 20 << 20
+	thriftEach  = 256 << 10 // more for each program
+	thriftEvery = 10 * time.Second
+	thriftGOGC  = 50
+	// Of that many programs and more, recordings sleep while they rest, and what of our
+	// executable the beginning of each needed is given back again and again.
+	thriftCrowd  = 8
+	thriftForget = time.Minute
 	thriftProcs  = 1
 	liveHeapName = "/gc/heap/live:bytes"
 )
@@ -24,11 +28,11 @@ const (
 // thrift keeps a watch small beside the program that it watches: a lower GOGC, a
 // memory limit that follows what is live, and one processor, so that no thread of ours looks for work that is not there.
 type thrift struct {
-	next    time.Time
-	sample  []metrics.Sample
-	settled bool // it has begun, and what only the beginning needed was given back
-	shares  bool // the program's memory limit is ours, too
-	crowd   int  // how many programs are watched
+	next   time.Time
+	sample []metrics.Sample
+	forgot time.Time // when what only the beginning needed was last given back
+	shares bool      // the program's memory limit is ours, too
+	crowd  int       // how many programs are watched
 }
 
 // watches raises the limit for so many programs: without it the collector would run all along
@@ -65,8 +69,8 @@ func (t *thrift) adjust(now time.Time) {
 	if t.sample == nil || now.Before(t.next) {
 		return
 	}
-	if !t.next.IsZero() && !t.settled {
-		t.settled = true
+	if !t.next.IsZero() && (t.forgot.IsZero() || t.crowd >= thriftCrowd && now.Sub(t.forgot) >= thriftForget) {
+		t.forgot = now
 		forgetExecutable()
 	}
 	t.next = now.Add(thriftEvery)

@@ -104,10 +104,11 @@ type topping struct {
 	screen  *top.Screen
 	dir     string // of the recordings; "": the state directory
 
-	give   context.CancelCauseFunc // ends the view
-	let    context.CancelFunc      // ends the watch
-	watch  sync.WaitGroup
-	follow *follower
+	give    context.CancelCauseFunc // ends the view
+	let     context.CancelFunc      // ends the watch
+	unshare func()                  // lets go of what the programs share
+	watch   sync.WaitGroup
+	follow  *follower
 
 	mu     sync.Mutex
 	closed bool // the screen is: what is said goes to standard error
@@ -154,6 +155,7 @@ func (t *topping) begin() {
 	f.status = newStatus(t)
 	f.board, f.dir, f.guard = t.board, t.dir, t.screen.Guard
 	t.follow = f
+	t.unshare = f.share(ctx)
 	t.watch.Go(func() {
 		defer t.screen.Guard()
 		err := f.run(ctx)
@@ -173,6 +175,7 @@ func (t *topping) end() {
 	t.watch.Wait()
 	t.follow.lives.Wait()
 	t.follow.owners.Close()
+	t.unshare()
 }
 
 // sayNext is the next useful command.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/faultprofile"
 	"github.com/highwater-go/highwater/internal/filepages"
 	"github.com/highwater-go/highwater/internal/lastbreath"
-	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
@@ -105,8 +105,9 @@ type watching struct {
 	group     string            // directory of the cgroup, "" for none
 	asks      asks
 	heaps     heapWish
-	asked     bool                        // one life has them; under follower.mu
-	kin       *procfs.Kin                 // nil: each source looks for children by itself
+	asked     bool // one life has them; under follower.mu
+	common    *watch.Common
+	wheel     *capture.Wheel
 	probes    *faultprofile.AllocProfiler // nil: none were asked for
 	// faultProfiles is how many programs have their page faults sampled at a time.
 	faultProfiles int
@@ -176,9 +177,6 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	return w, w.findGroup()
 }
 
-// fewPrograms is how many programs are looked through for children one by one.
-const fewPrograms = 4
-
 // options are those of a source for programs that are not ours.
 func (w *watching) options(status *status) watch.Options {
 	return watch.Options{
@@ -188,7 +186,7 @@ func (w *watching) options(status *status) watch.Options {
 		FiguresAlone:  w.figuresAlone,
 		Home:          true,
 		Alone:         w.all,
-		Kin:           w.kin,
+		Common:        w.common,
 		KeepArgs:      bool(w.keepArgs),
 		Owners:        w.owners,
 		Room:          tableRoom,
@@ -223,14 +221,11 @@ func (w *watching) run(ctx context.Context, s *streams) error {
 	}
 	defer w.closeProbes()
 	f := newFollower(w, s)
-	if len(w.names) > 0 || len(w.pids) >= fewPrograms {
-		w.kin = procfs.NewKin("/proc")
-		defer w.kin.Close()
-	}
 	defer f.faults.close()
 	defer w.owners.Close()
 	ctx, cancel := f.until(ctx)
 	defer cancel()
+	defer f.share(ctx)()
 	surviveBrokenPipe()
 	began := make(chan error, 1)
 	if !comes(ctx, nil, func() { began <- f.run(ctx) }) {

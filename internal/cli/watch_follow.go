@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/capture"
 	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/container"
 	"github.com/highwater-go/highwater/internal/filepages"
@@ -108,6 +109,22 @@ func (f *follower) until(ctx context.Context) (context.Context, context.CancelFu
 	}
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
 	return ctx, cancel
+}
+
+// share readies what the programs of a watch of several have in common, until ctx ends. The
+// caller calls done after the last of them.
+func (f *follower) share(ctx context.Context) (done func()) {
+	if len(f.pids) == 1 || f.group != "" {
+		return func() {}
+	}
+	common, wheel := watch.NewCommon("/proc"), capture.NewWheel()
+	f.common, f.wheel = common, wheel
+	stop := context.AfterFunc(ctx, common.Retire)
+	return func() {
+		stop()
+		common.Close()
+		wheel.Close()
+	}
 }
 
 // followPIDs watches the processes that were named until they have ended.
@@ -231,6 +248,9 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 	f.tellCrowd(len(pids))
 	gone := false
 	for _, pid := range pids {
+		if ctx.Err() != nil {
+			return nil, nil
+		}
 		key, err := procfs.KeyOf("/proc", pid)
 		if err != nil || f.watches(pid) || refused[key] != nil {
 			continue

@@ -132,10 +132,14 @@ func (l *life) live(ctx context.Context) {
 		Source: l.asking.heaps.of(l.source),
 		Sink:   l.sink(),
 		CalmHz: l.rate,
+		Wheel:  l.wheel,
 		OnPoint: func(p *sample.Point) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.thrift.adjust(p.At)
+			if len(l.sources) >= thriftCrowd {
+				l.tape.writer.SleepAtRest()
+			}
 			if alone := len(l.sources) == 1 && !l.finding; alone && !l.quiet {
 				l.status.point(l, p)
 			}

@@ -57,6 +57,7 @@ func (r *Runtime) Counters(dst *sample.Runtime) error {
 	if err := c.vars.read(r.mem); err != nil {
 		return err
 	}
+	defer c.vars.done()
 	free, err := c.freeOfPs(r.mem)
 	if err != nil {
 		return err

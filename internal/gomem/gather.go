@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 )
 
 // gather reads a fixed set of variables with as few reads as possible and
@@ -11,7 +12,19 @@ import (
 type gather struct {
 	vars  []span
 	reads windows
-	buf   []byte
+	lent  *[]byte // while it is used: from read to done
+	buf   []byte  // of lent
+}
+
+// gathered are buffers for those that read just now: a watcher of many programs would
+// keep one for each.
+var gathered = sync.Pool{New: func() any { return new([]byte) }}
+
+// borrow is a buffer of n bytes, and what gives it back.
+func borrow(n int) *[]byte {
+	b := gathered.Get().(*[]byte)
+	*b = slices.Grow((*b)[:0], n)[:n]
+	return b
 }
 
 // span is one variable asked for.
@@ -27,20 +40,33 @@ func (g *gather) plan() {
 	for _, v := range vars {
 		g.reads.join(v.addr, v.n, math.MaxInt)
 	}
-	g.buf = make([]byte, g.reads.size)
 }
 
-// read refreshes every variable.
+// read reads every variable. Where it gives no error, done has to be called once they are
+// not needed any more; a buffer that a read failed on is left, as one that hangs may write
+// into it later.
 func (g *gather) read(m memory) error {
 	if len(g.vars) == 0 {
 		return nil
 	}
 	// A little first: it fails if the process is another one by now.
-	first := g.reads.pieces[0]
-	if err := m.read(first[0], g.buf[:min(4, first[1]-first[0])]); err != nil {
+	first, lent := g.reads.pieces[0], borrow(g.reads.size)
+	if err := m.read(first[0], (*lent)[:min(4, first[1]-first[0])]); err != nil {
 		return err
 	}
-	return m.readPieces(g.buf, g.reads.pieces)
+	if err := m.readPieces(*lent, g.reads.pieces); err != nil {
+		return err
+	}
+	g.lent, g.buf = lent, *lent
+	return nil
+}
+
+// done gives the buffer back.
+func (g *gather) done() {
+	if g.lent != nil {
+		gathered.Put(g.lent)
+		g.lent, g.buf = nil, nil
+	}
 }
 
 // at is where in buf the variable at addr lies, after plan.

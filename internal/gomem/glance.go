@@ -1,7 +1,7 @@
 package gomem
 
 import (
-	"bytes"
+	"hash/maphash"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -11,8 +11,7 @@ const glances = 10
 
 // glance is what a program at rest had when its figures were read last.
 type glance struct {
-	was    []byte // the runtime's variables, and how many free g's each P keeps
-	now    []byte
+	was    uint64 // the runtime's variables, and how many free g's each P keeps, as a hash
 	pieces [][2]uint64
 	ps     uint64 // how many Ps
 	figure sample.Runtime
@@ -28,8 +27,8 @@ func (r *Runtime) Glance(dst *sample.Runtime) error {
 		return err
 	}
 	c, g := &r.counters, &r.glance
-	err := g.read(r.mem, c) // before the figures: a change between the two is seen next time
-	if err == nil && g.times > 0 && g.times < glances && g.ps == uint64(len(c.ps)) && bytes.Equal(g.now, g.was) {
+	now, err := g.read(r.mem, c) // before the figures: a change between the two is seen next time
+	if err == nil && g.times > 0 && g.times < glances && g.ps == uint64(len(c.ps)) && now == g.was {
 		g.times++
 		*dst = g.figure
 		return nil
@@ -39,23 +38,26 @@ func (r *Runtime) Glance(dst *sample.Runtime) error {
 		return failed
 	}
 	if err == nil {
-		g.was, g.now = g.now, g.was
-		g.figure, g.ps, g.times = *dst, uint64(len(c.ps)), 1
+		g.was, g.figure, g.ps, g.times = now, *dst, uint64(len(c.ps)), 1
 	}
 	return nil
 }
 
-// read fills now.
-func (g *glance) read(m memory, c *counterReader) error {
+// glanceSeed is that of was.
+var glanceSeed = maphash.MakeSeed()
+
+// read is what there is now.
+func (g *glance) read(m memory, c *counterReader) (uint64, error) {
 	g.pieces = append(g.pieces[:0], c.vars.reads.pieces...)
-	size := len(c.vars.buf)
+	size := c.vars.reads.size
 	for _, p := range c.ps {
 		g.pieces = append(g.pieces, [2]uint64{p + c.pFree, p + c.pFree + 4})
 		size += 4
 	}
-	if cap(g.now) < size {
-		g.now = make([]byte, size)
+	now := borrow(size)
+	if err := m.readPieces(*now, g.pieces); err != nil {
+		return 0, err
 	}
-	g.now = g.now[:size]
-	return m.readPieces(g.now, g.pieces)
+	defer gathered.Put(now)
+	return maphash.Bytes(glanceSeed, *now), nil
 }

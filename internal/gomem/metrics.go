@@ -82,6 +82,7 @@ func (r *Runtime) Metrics(dst *sample.RuntimeMetrics) error {
 	if err := m.vars.read(r.mem); err != nil {
 		return err
 	}
+	defer m.vars.done()
 	states, err := m.readPs(r.mem, r.counters.ps)
 	if err != nil {
 		return err

@@ -39,6 +39,7 @@ func (m *metricReader) try(r *Runtime) error {
 	if err := m.vars.read(r.mem); err != nil {
 		return err
 	}
+	m.vars.done()
 	if _, err := m.readPs(r.mem, r.counters.ps); err != nil {
 		return err
 	}

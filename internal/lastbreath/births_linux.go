@@ -100,7 +100,7 @@ func (t *Tracer) addThread(p *proc, tid int) *task {
 
 // addChild records a newborn process and tells of it.
 func (t *Tracer) addChild(parent *proc, pid int, borrowed bool) *task {
-	p := &proc{pid: pid, goProgram: parent.goProgram, births: parent.births, borrowed: borrowed, tasks: map[int]*task{}}
+	p := &proc{tracer: t, pid: pid, goProgram: parent.goProgram, births: parent.births, borrowed: borrowed, tasks: map[int]*task{}}
 	t.procs[pid] = p
 	if t.handler.Fork != nil {
 		t.handler.Fork(parent.pid, pid)
@@ -111,45 +111,80 @@ func (t *Tracer) addChild(parent *proc, pid int, borrowed bool) *task {
 // unknown keeps the first stop of a newborn until its birth is reported. Of a
 // thread that stands at its exit it never will be: its maker was killed in the
 // stop that would have told, as the whole process ends.
-func (t *Tracer) unknown(tid int, ws unix.WaitStatus) {
+func (h *OSThread) unknown(tid int, ws unix.WaitStatus) {
 	pid, _ := procfs.ProcessOf(procRoot, tid)
-	if p := t.procs[pid]; event(ws) == unix.PTRACE_EVENT_EXIT && p != nil && pid != tid {
-		delete(t.newborns, tid)
-		t.stopped(t.addTask(p, tid), ws)
+	if p := h.procs[pid]; event(ws) == unix.PTRACE_EVENT_EXIT && p != nil && pid != tid {
+		delete(h.newborns, tid)
+		h.addTask(p, tid)
+		h.handle(tid, ws)
 		return
 	}
-	t.newborns[tid] = ws
+	h.newborns[tid] = ws
 }
 
 // firstStop handles the first stop of a newborn, if it came before its birth was
 // reported.
-func (t *Tracer) firstStop(tid int) {
-	ws, ok := t.newborns[tid]
+func (h *OSThread) firstStop(tid int) {
+	ws, ok := h.newborns[tid]
 	if !ok {
 		return
 	}
-	delete(t.newborns, tid)
-	t.handle(tid, ws)
+	delete(h.newborns, tid)
+	h.handle(tid, ws)
 }
 
 // adopt takes in newborns whose birth will never be reported, as their maker was
 // killed first.
-func (t *Tracer) adopt() {
-	for tid := range t.newborns {
+func (h *OSThread) adopt() {
+	for tid, ws := range h.newborns {
 		pid, err := procfs.ProcessOf(procRoot, tid)
 		maker := pid
 		if pid == tid {
 			maker, _ = procfs.Parent(procRoot, tid)
 		}
 		switch {
-		case t.procs[maker] != nil && len(t.procs[maker].tasks) > 0:
+		case h.procs[maker] != nil && len(h.procs[maker].tasks) > 0:
 			continue // it will report
-		case err != nil || pid != tid: // it goes with its process
-			delete(t.newborns, tid)
+		}
+		delete(h.newborns, tid)
+		t := h.tracerOf(maker)
+		if err != nil || pid != tid || t == nil { // it goes with its process
 			detach(tid, 0)
 			continue
 		}
-		t.addChild(&proc{pid: maker}, pid, true)
-		t.firstStop(tid)
+		t.inTurn(func() {
+			t.addChild(&proc{tracer: t, pid: maker}, pid, true)
+			h.handle(tid, ws)
+		})
 	}
+}
+
+// mostMakers bounds what is remembered of processes that have ended.
+const mostMakers = 1000
+
+// rememberMaker notes whose a process was that has ended: a newborn of it may not have been told of.
+func (t *Tracer) rememberMaker(p *proc) {
+	if len(t.tracers) < 2 {
+		return
+	}
+	if len(t.makers) >= mostMakers {
+		clear(t.makers)
+	}
+	t.makers[p.pid] = t
+}
+
+// tracerOf is the Tracer of a process that has ended or is about to; nil: not known.
+func (h *OSThread) tracerOf(maker int) *Tracer {
+	if p := h.procs[maker]; p != nil {
+		return p.tracer
+	}
+	if t := h.makers[maker]; h.tracers[t] {
+		return t
+	}
+	if len(h.tracers) == 1 {
+		for t := range h.tracers {
+			return t
+		}
+	}
+	return nil
 }

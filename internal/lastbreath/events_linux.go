@@ -9,40 +9,40 @@ import (
 )
 
 // drain handles everything that there is to report.
-func (t *Tracer) drain() {
+func (h *OSThread) drain() {
 	for {
-		tid, ws, ok := t.next()
+		tid, ws, ok := h.next()
 		if !ok {
 			return
 		}
-		t.handle(tid, ws)
+		h.handle(tid, ws)
 	}
 }
 
 // next takes the next report. Children that other parts of this process started
 // are never taken, though the kernel hands them to this thread when the thread
 // that forked them ends: those are told by having no tracer.
-func (t *Tracer) next() (int, unix.WaitStatus, bool) {
+func (h *OSThread) next() (int, unix.WaitStatus, bool) {
 	tid := peek(unix.P_ALL, 0)
 	if tid == 0 {
 		return 0, 0, false
 	}
-	if t.isOurs(tid) {
+	if h.isOurs(tid) {
 		if ws, ok := take(tid, false); ok {
 			return tid, ws, true
 		}
 	}
-	return t.nextKnown()
+	return h.nextKnown()
 }
 
 // nextKnown asks our threads and children one by one: a foreign child is in the way.
-func (t *Tracer) nextKnown() (int, unix.WaitStatus, bool) {
-	for tid := range t.tasks {
+func (h *OSThread) nextKnown() (int, unix.WaitStatus, bool) {
+	for tid := range h.tasks {
 		if ws, ok := take(tid, false); ok {
 			return tid, ws, true
 		}
 	}
-	for pid, p := range t.procs {
+	for pid, p := range h.procs {
 		if p.child {
 			if ws, ok := take(pid, false); ok {
 				return pid, ws, true
@@ -52,34 +52,46 @@ func (t *Tracer) nextKnown() (int, unix.WaitStatus, bool) {
 	return 0, 0, false
 }
 
-func (t *Tracer) isOurs(tid int) bool {
-	if t.tasks[tid] != nil {
+func (h *OSThread) isOurs(tid int) bool {
+	if h.tasks[tid] != nil {
 		return true
 	}
-	if p := t.procs[tid]; p != nil && p.child {
+	if p := h.procs[tid]; p != nil && p.child {
 		return true
 	}
-	return t.isNewborn(tid)
+	return h.isNewborn(tid)
 }
 
-// handle handles one report of a thread or child.
-func (t *Tracer) handle(tid int, ws unix.WaitStatus) {
-	k := t.tasks[tid]
+// handle handles one report of a thread or child, in its Tracer's turn.
+func (h *OSThread) handle(tid int, ws unix.WaitStatus) {
+	p := h.procs[tid]
+	if k := h.tasks[tid]; k != nil {
+		p = k.proc
+	}
+	if p == nil {
+		h.handleNow(tid, ws)
+		return
+	}
+	p.tracer.inTurn(func() { h.handleNow(tid, ws) })
+}
+
+func (h *OSThread) handleNow(tid int, ws unix.WaitStatus) {
+	k := h.tasks[tid]
 	if event(ws) == unix.PTRACE_EVENT_EXEC {
-		k = t.execTask(tid, k)
+		k = h.execTask(tid, k)
 	}
 	switch {
 	case ws.Exited() || ws.Signaled():
-		t.ended(tid, k, ws)
+		h.ended(tid, k, ws)
 	case !ws.Stopped():
-	case k == nil && t.leaving:
+	case k == nil && h.leaving:
 		detach(tid, 0)
 	case k == nil:
-		t.unknown(tid, ws)
-	case t.leaving || k.proc.stranger:
-		t.letGo(k, signalOf(k, ws))
+		h.unknown(tid, ws)
+	case h.leaving || k.proc.stranger:
+		h.letGo(k, signalOf(k, ws))
 	default:
-		t.stopped(k, ws)
+		k.proc.tracer.stopped(k, ws)
 	}
 }
 
@@ -153,11 +165,11 @@ func (t *Tracer) paused(k *task, sig unix.Signal) {
 
 // execTask is the thread that has exec'ed, which is the process's only one and
 // has taken over its pid.
-func (t *Tracer) execTask(pid int, k *task) *task {
+func (h *OSThread) execTask(pid int, k *task) *task {
 	if former, err := unix.PtraceGetEventMsg(pid); err == nil && int(former) != pid {
-		if old := t.tasks[int(former)]; old != nil {
+		if old := h.tasks[int(former)]; old != nil {
 			k = old
-			t.dropTask(k)
+			h.dropTask(k)
 			k.tid = pid
 		}
 	}
@@ -165,29 +177,29 @@ func (t *Tracer) execTask(pid int, k *task) *task {
 		return nil
 	}
 	for tid := range k.proc.tasks {
-		delete(t.tasks, tid)
+		delete(h.tasks, tid)
 	}
 	k.proc.tasks = map[int]*task{pid: k}
-	t.tasks[pid] = k
+	h.tasks[pid] = k
 	return k
 }
 
 // ended handles the end of a thread or a child.
-func (t *Tracer) ended(tid int, k *task, ws unix.WaitStatus) {
-	p := t.procs[tid]
+func (h *OSThread) ended(tid int, k *task, ws unix.WaitStatus) {
+	p := h.procs[tid]
 	if k != nil {
 		p = k.proc
-		t.dropTask(k)
+		h.dropTask(k)
 	}
-	delete(t.newborns, tid)
+	delete(h.newborns, tid)
 	switch {
 	case p == nil:
 	case tid == p.pid:
-		t.gone(p, sample.Some(statusOf(uint(ws))))
+		p.tracer.gone(p, sample.Some(statusOf(uint(ws))))
 	case len(p.tasks) == 0 && !p.child:
-		t.gone(p, p.status)
+		p.tracer.gone(p, p.status)
 	}
-	t.adopt()
+	h.adopt()
 }
 
 // gone forgets a process and tells of its end.
@@ -199,6 +211,7 @@ func (t *Tracer) gone(p *proc, status sample.Opt[Status]) {
 		return
 	}
 	delete(t.procs, p.pid)
+	t.rememberMaker(p)
 	if t.handler.Gone != nil {
 		t.handler.Gone(p.pid, status)
 	}

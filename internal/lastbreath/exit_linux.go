@@ -47,24 +47,35 @@ func (t *Tracer) exiting(k *task) {
 	}
 	p.dying = true
 	p.status = sample.Some(statusOf(msg))
-	if t.handler.Dying != nil && !p.borrowed {
-		t.handler.Dying(Death{PID: p.pid, TID: k.tid, Status: p.status.V, Deadline: t.deadline(p.status.V)})
-		if p.status.V.Signal == int(unix.SIGKILL) {
-			t.release(p.pid, k.tid)
-			return
-		}
+	if t.handler.Dying == nil || p.borrowed {
+		resume(k.tid, 0)
+		return
 	}
-	resume(k.tid, 0)
+	t.reading = k
+	d := Death{PID: p.pid, TID: k.tid, Status: p.status.V, Deadline: t.deadline(p.status.V)}
+	t.deaths.Go(func() { t.look(k, d) })
 }
 
-// release gives the memory of a killed process back and lets its thread go. The
-// first takes some 0.2 s a GiB, and is left to another thread: others may be dying with
-// it, whose time runs, or be stopped for a signal.
-func (t *Tracer) release(pid, tid int) {
-	t.releases.Go(func() {
-		giveBack(pid)
-		_ = t.do(func() error { resume(tid, 0); return nil }) // a Tracer that is closed has let go of it
+// look has the Handler look at a death, beside the OSThread, gives the memory of a killed
+// process back and lets its thread go. To give it back takes some 0.2 s a GiB: others
+// may be dying with it, whose time runs, or be stopped for a signal.
+func (t *Tracer) look(k *task, d Death) {
+	t.handler.Dying(d)
+	killed := d.Status.Signal == int(unix.SIGKILL)
+	_ = t.OSThread.do(func() {
+		t.drain() // what died meanwhile has no more time than this one had
+		if t.reading != k || t.stuck() {
+			return // it is let go
+		}
+		if !killed {
+			resume(d.TID, 0)
+		}
+		t.goOnWith()
 	})
+	if killed {
+		giveBack(d.PID)
+		_ = t.OSThread.do(func() { resume(d.TID, 0) }) // an OSThread that has ended has let go of it
+	}
 }
 
 // giveBack frees the memory of a process that SIGKILL ends while it is still held

@@ -47,8 +47,9 @@ const HoldOOM = 1800 * time.Millisecond
 
 // Handler is what the Tracer tells, any of it may be nil. Its functions are called
 // one at a time, and must not call the Tracer. Meanwhile the thread that the call is
-// about stands still, and nothing that happens to other processes is noticed: a
-// traced thread of theirs that gets a signal waits. So no function may take long: of
+// about stands still, and nothing that happens to other processes of the same Tracer is
+// noticed: a traced thread of theirs that gets a signal waits. Those of other Tracers on
+// the same OSThread wait for any function but Dying. So none may take long: of
 // one that does not return the Tracer takes leave (Stuck).
 type Handler struct {
 	// Exec says that a process has become a new program and has not run an
@@ -122,6 +123,8 @@ type Options struct {
 	// dies without Close: for programs that were started to be measured, and are
 	// nobody's work. Children that are not followed live on.
 	EndWithUs bool
+	// OSThread is shared with other Tracers; nil: the Tracer has its own.
+	OSThread *OSThread
 }
 
 // Following is how long all threads of a Go program are traced, so that a child

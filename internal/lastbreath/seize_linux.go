@@ -17,16 +17,18 @@ import (
 // or somebody else traces it.
 func (t *Tracer) Seize(key sample.ProcessKey, goProgram bool) error {
 	return t.do(func() error {
-		if t.procs[key.PID] != nil {
+		if p := t.procs[key.PID]; p != nil && p.tracer == t {
 			return nil
+		} else if p != nil {
+			return fmt.Errorf("seize process %d: %w", key.PID, unix.EPERM)
 		}
-		p := &proc{pid: key.PID, goProgram: goProgram, leaves: t.leaves(key.PID), tasks: map[int]*task{}}
+		p := &proc{tracer: t, pid: key.PID, goProgram: goProgram, leaves: t.leaves(key.PID), tasks: map[int]*task{}}
 		err := t.attach(p, 0)
 		switch {
 		case errors.Is(err, unix.EPERM) && t.isNewborn(key.PID):
 			return nil
 		case err == nil && !p.is(key):
-			t.sendAway(p)
+			t.sendAway(p, true)
 			err = procfs.ErrGone
 		}
 		if err != nil {
@@ -57,9 +59,9 @@ func (t *Tracer) Reseize(pid int) error {
 
 // isNewborn says that a process is a child of one that is followed, whose birth is
 // still to be reported: the kernel has attached it to us.
-func (t *Tracer) isNewborn(pid int) bool {
+func (h *OSThread) isNewborn(pid int) bool {
 	tracer, err := procfs.TracerOf(procRoot, pid)
-	return err == nil && tracer == t.tid
+	return err == nil && tracer == h.tid
 }
 
 // is says that what was seized is the process that was meant: a pid or a thread's
@@ -77,11 +79,13 @@ func (p *proc) is(key sample.ProcessKey) bool {
 	return true
 }
 
-// sendAway lets a process go as soon as it has stopped.
-func (t *Tracer) sendAway(p *proc) {
+// sendAway lets a process go as soon as it has stopped, which it has to at once if now.
+func (t *Tracer) sendAway(p *proc, now bool) {
 	p.stranger = true
 	for tid := range p.tasks {
-		interrupt(tid)
+		if now {
+			interrupt(tid)
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (t *Tracer) start(c Command) (int, error) {
 			return 0, err
 		}
 	}
-	p := &proc{pid: pid, child: true, tasks: map[int]*task{}}
+	p := &proc{tracer: t, pid: pid, child: true, tasks: map[int]*task{}}
 	t.procs[pid] = p
 	k := t.addTask(p, pid)
 	if contSent {

@@ -39,7 +39,7 @@ func (t *Tracer) freeze(z *freezer, look func(context.Context, *Freeze) error) (
 	defer z.thaw()
 	defer t.leaveLate(z)
 	if p == nil {
-		p = &proc{}
+		p = &proc{tracer: t}
 	}
 	if p.dying || p.borrowed {
 		return 0, errEnding
@@ -173,7 +173,7 @@ func (t *Tracer) optionsOfTask(k *task) int {
 func (t *Tracer) leaveLate(z *freezer) {
 	p := t.procs[z.pid]
 	if p == nil {
-		p = &proc{pid: z.pid, stranger: true, tasks: map[int]*task{}}
+		p = &proc{tracer: t, pid: z.pid, stranger: true, tasks: map[int]*task{}}
 	}
 	for tid, stands := range z.tids {
 		if !stands {

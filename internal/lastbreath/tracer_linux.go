@@ -2,9 +2,6 @@ package lastbreath
 
 import (
 	"errors"
-	"os"
-	"os/signal"
-	"runtime"
 	"sync"
 	"time"
 
@@ -15,35 +12,30 @@ import (
 
 const procRoot = "/proc"
 
-// Tracer follows processes. All of ptrace belongs to the OS thread that
-// attached, so one goroutine keeps a thread of its own for the Tracer's life;
-// the methods hand their work to it and may be called from anywhere but a
-// Handler.
+// errClosed is the error of a method called after Close.
+var errClosed = errors.New("tracer is closed")
+
+// Tracer follows processes. The methods hand their work to its OSThread, and may be called
+// from anywhere but a Handler.
 type Tracer struct {
+	*OSThread
 	handler Handler
 	options Options
 
-	work    chan func()
-	sigchld chan os.Signal
-	closing chan struct{}
-	once    sync.Once // closes closing
-	done    chan struct{}
-	hung    chan struct{} // closed: a Handler did not return
+	once   sync.Once     // of Close
+	hung   chan struct{} // closed: a Handler did not return
+	deaths sync.WaitGroup
 
-	releases sync.WaitGroup // of killed processes, see release
-
-	tid int // of the Tracer's thread, set before done is closed
-
-	// The rest belongs to the Tracer's thread.
-	woke     time.Time // when it last had nothing to do
-	tasks    map[int]*task
-	procs    map[int]*proc
-	newborns map[int]unix.WaitStatus // first stops of threads whose birth is not yet reported
-	leaving  bool
+	// The rest belongs to the OSThread.
+	woke    time.Time // when the OSThread last had nothing to do, as it was when our turn began
+	reading *task     // held at its exit while the Handler looks; nil: none
+	waiting []func()  // what came meanwhile, in order
+	left    bool      // it was closed, or its Handler hangs
 }
 
 // proc is a process that is followed.
 type proc struct {
+	tracer    *Tracer
 	pid       int
 	child     bool // of this process: we take its wait status
 	goProgram bool
@@ -75,68 +67,40 @@ type task struct {
 	leaving bool        // to be let go when it stops
 }
 
-// NewTracer starts a Tracer. Close ends it.
+// NewTracer makes a Tracer, on Options.OSThread or one of its own. Close ends it.
 func NewTracer(h Handler, o Options) (*Tracer, error) {
-	t := &Tracer{
-		options:  o,
-		work:     make(chan func()),
-		sigchld:  make(chan os.Signal, 1),
-		closing:  make(chan struct{}),
-		done:     make(chan struct{}),
-		hung:     make(chan struct{}),
-		tasks:    map[int]*task{},
-		procs:    map[int]*proc{},
-		newborns: map[int]unix.WaitStatus{},
+	t := &Tracer{OSThread: o.OSThread, options: o, hung: make(chan struct{})}
+	if t.OSThread == nil {
+		t.OSThread = NewOSThread()
+		t.retiring.Store(true)
 	}
 	t.handler = t.patient(h)
-	signal.Notify(t.sigchld, unix.SIGCHLD)
-	go t.run()
-	return t, nil
+	return t, t.OSThread.do(func() { t.tracers[t] = true })
 }
 
-// run is the life of the Tracer's thread. It is never unlocked: the thread ends
-// with the goroutine, and whatever it may still trace then is let go by the
-// kernel.
-func (t *Tracer) run() {
-	runtime.LockOSThread()
-	if unix.Gettid() == os.Getpid() {
-		// The process's first thread cannot end before the process.
-		go t.run()
-		<-t.done
-		return
-	}
-	defer close(t.done)
-	defer signal.Stop(t.sigchld)
-	t.tid = unix.Gettid()
-	for {
-		t.drain()
-		if t.stuck() {
-			t.leave()
-			return
-		}
-		select {
-		case f := <-t.work:
-			t.woke = time.Now()
-			f()
-		case <-t.sigchld:
-			t.woke = time.Now()
-		case <-t.closing:
-			t.leave()
-			return
-		}
-	}
-}
-
-// errClosed is the error of a method called after Close.
-var errClosed = errors.New("tracer is closed")
-
-// do runs f on the Tracer's thread.
+// do runs f on the OSThread, in our turn.
 func (t *Tracer) do(f func() error) error {
 	result := make(chan error, 1)
+	inTurn := func() {
+		if t.left {
+			result <- errClosed
+			return
+		}
+		result <- f()
+	}
+	if err := t.OSThread.do(func() { t.inTurn(inTurn) }); err != nil {
+		return err
+	}
 	select {
-	case t.work <- func() { result <- f() }:
-		return <-result
+	case err := <-result:
+		return err
 	case <-t.done:
+	case <-t.hung:
+	}
+	select {
+	case err := <-result: // it was the last
+		return err
+	default:
 		return errClosed
 	}
 }
@@ -145,36 +109,26 @@ func (t *Tracer) do(f func() error) error {
 // status of those it started is not waited for any more. A second Close does
 // nothing.
 func (t *Tracer) Close() error {
-	t.once.Do(func() { close(t.closing) })
-	<-t.done
-	t.releases.Wait()
-	for unix.Tgkill(os.Getpid(), t.tid, 0) == nil {
-		time.Sleep(50 * time.Microsecond)
-	}
+	t.once.Do(func() {
+		_ = t.do(func() error { t.leave(); return nil }) // one that hangs has taken leave
+		t.deaths.Wait()
+		if t.retiring.Load() {
+			t.endIfUnused()
+		}
+	})
 	return nil
 }
 
-// leave lets the threads go that stand, each with its signal. The others need not
-// stop for it, as they would for PTRACE_DETACH: the kernel detaches from them
-// when our thread ends (kernel/ptrace.c, exit_ptrace), which they do not notice.
-func (t *Tracer) leave() {
-	t.leaving = true
-	for tid := range t.newborns {
-		detach(tid, 0)
-	}
-	t.drain()
-}
-
-func (t *Tracer) addTask(p *proc, tid int) *task {
+func (h *OSThread) addTask(p *proc, tid int) *task {
 	k := &task{tid: tid, proc: p}
 	p.tasks[tid] = k
-	t.tasks[tid] = k
+	h.tasks[tid] = k
 	return k
 }
 
-func (t *Tracer) dropTask(k *task) {
+func (h *OSThread) dropTask(k *task) {
 	delete(k.proc.tasks, k.tid)
-	delete(t.tasks, k.tid)
+	delete(h.tasks, k.tid)
 	if k.proc.quiet == k {
 		k.proc.quiet = nil
 	}
@@ -182,10 +136,10 @@ func (t *Tracer) dropTask(k *task) {
 
 // letGo detaches from a stopped thread. It does not if the thread was killed
 // while it stood, and has more to report: its exit (see resume).
-func (t *Tracer) letGo(k *task, sig unix.Signal) (gone bool) {
+func (h *OSThread) letGo(k *task, sig unix.Signal) (gone bool) {
 	if peek(unix.P_PID, k.tid) != 0 || detach(k.tid, sig) != nil {
 		return false
 	}
-	t.dropTask(k)
+	h.dropTask(k)
 	return true
 }

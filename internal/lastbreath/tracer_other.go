@@ -35,3 +35,12 @@ func (*Tracer) Stuck() <-chan struct{} { return nil }
 
 // Close does nothing.
 func (*Tracer) Close() error { return nil }
+
+// OSThread is that of Tracers, on Linux only.
+type OSThread struct{}
+
+// NewOSThread gives one that does nothing.
+func NewOSThread() *OSThread { return &OSThread{} }
+
+// Retire does nothing.
+func (*OSThread) Retire() {}

@@ -58,6 +58,9 @@ func (db *database) close() error {
 	if db.pool != nil {
 		return db.pool.Close()
 	}
+	if db.conn == nil {
+		return nil
+	}
 	return db.conn.Close()
 }
 

@@ -30,7 +30,7 @@ func (w *Writer) keepRoom() error {
 // lastWords says in a recording that ends by a full disk that it does. What was being
 // written was rolled back; its room in the log is written again.
 func (w *Writer) lastWords(why error) {
-	if !errors.As(why, new(ErrFull)) || w.db == nil {
+	if !errors.As(why, new(ErrFull)) || w.db == nil || w.sleeper.asleep {
 		return
 	}
 	w.begun = false

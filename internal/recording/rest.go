@@ -26,7 +26,7 @@ const restSync = time.Minute
 // rests takes in a point that says nothing new, and reports whether it was one.
 func (w *Writer) rests(p *sample.Point) bool {
 	r := &w.resting
-	if !p.Resting || !r.known || !r.base.seen.sameAs(p) || time.Since(w.lastSync) >= restSync {
+	if !p.Resting || !r.known || !r.base.seen.sameAs(p) || time.Since(w.lastSync) >= w.syncAtRest() {
 		return false
 	}
 	host, pressure := sample.Opt[sample.Host]{}, sample.Opt[sample.Pressure]{}

@@ -30,6 +30,9 @@ func (w *Writer) begin() error {
 	if w.begun {
 		return nil
 	}
+	if err := w.wake(); err != nil {
+		return err
+	}
 	if err := w.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ func (w *Writer) Point(p *sample.Point) error {
 		return ErrClosed
 	}
 	if w.rests(p) {
+		if err := w.calm(); err != nil {
+			return w.end(err)
+		}
 		return nil
 	}
 	w.enqueue(p)
@@ -96,6 +99,11 @@ func keep[T any](to, from *T) *T {
 // writePoints adds the queue to the open transaction.
 func (w *Writer) writePoints() error {
 	w.endRest()
+	return w.writeQueue()
+}
+
+// writeQueue adds those that have a row for sure.
+func (w *Writer) writeQueue() error {
 	if w.queued == 0 {
 		return nil
 	}

@@ -39,6 +39,7 @@ type Writer struct {
 	points []*held // points[:queued] wait for the next commit
 	queued int
 	resting
+	sleeper sleeper
 
 	process   map[sample.ProcessKey]*processState
 	framed    []*processState // those with a key frame, oldest first
@@ -195,7 +196,8 @@ func (w *Writer) setMeta(key, value string) error {
 // Its log, which is small, comes on top of it.
 func (w *Writer) Bound(n sample.Bytes) error {
 	return w.write("bound", func() error {
-		return w.db.exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(n/4096, 1)))
+		w.sleeper.most = n
+		return w.bound(n)
 	})
 }
 
@@ -204,6 +206,9 @@ func (w *Writer) Flush() error {
 	if w.db == nil {
 		return ErrClosed
 	}
+	if w.canWait() {
+		return nil
+	}
 	if err := w.flush(); err != nil {
 		return w.end(err)
 	}
@@ -211,11 +216,15 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) flush() error {
+	slept := w.sleeper.asleep
 	if err := w.writePoints(); err != nil {
 		return err
 	}
-	if err := w.commit(); err != nil || !w.resting.known {
+	if err := w.commit(); err != nil || !w.resting.known || w.sleeper.asleep {
 		return err
+	}
+	if slept {
+		return w.sleep() // to say that nothing is new it was woken for this alone
 	}
 	return w.run("PRAGMA shrink_memory") // of a hundred recordings that rest the caches would add up
 }

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -65,6 +66,7 @@ func (s *Source) forgetFiles() {
 		return
 	}
 	s.doze.read = false
+	*s.mapper = procfs.Mapper{} // with the mappings of the last moment
 	for _, p := range s.order {
 		if p.symbols != nil {
 			p.symbols.Release()

@@ -80,8 +80,8 @@ func (s *Source) pids() []int {
 
 // below lists what is below a process.
 func (s *Source) below(pid int) ([]int, error) {
-	if s.opts.Kin != nil {
-		return s.opts.Kin.Below(pid)
+	if s.opts.Common != nil {
+		return s.opts.Common.kin.Below(pid)
 	}
 	return procfs.Descendants(s.opts.Root, pid)
 }

@@ -51,9 +51,9 @@ type Options struct {
 	// Narrow traces no more than one thread of a Go program: for programs that
 	// are not ours (lastbreath.Never).
 	Narrow bool
-	// Kin, if set, tells who was started by whom, for all sources of a watcher: without it
-	// each looks through the threads of its own programs.
-	Kin *procfs.Kin
+	// Common is shared by all sources of a watcher; nil: the source has a thread of its
+	// own, and looks through the threads of its own programs for their children.
+	Common *Common
 	// Alone watches what is attached to without what it starts.
 	Alone bool
 	// EnableRunning switches the heap profile on, by a write into its memory, in
@@ -94,7 +94,7 @@ func (o Options) following() lastbreath.Following {
 type Source struct {
 	opts   Options
 	tracer *lastbreath.Tracer
-	host   *procfs.HostWatcher
+	host   *host
 	mapper *procfs.Mapper
 
 	mu     sync.Mutex
@@ -169,12 +169,19 @@ func New(o Options) (*Source, error) {
 	s.initFaults()
 	s.files.looker.Owners = o.Owners
 	s.native = natives{profiler: s.opts.Allocs, books: map[int]*nativeBook{}, blocks: map[uint64]*nativeBlock{}}
-	var err error
-	if s.host, err = procfs.WatchHost(o.Root); err != nil {
-		s.host = nil
-		s.gap(sample.ProcessKey{}, "memory of the machine", err)
+	tracing := lastbreath.Options{FollowForks: o.following(), EndWithUs: o.EndWithUs}
+	if c := o.Common; c != nil {
+		tracing.OSThread, s.host = c.thread, &c.host
+	} else {
+		own := openHost(o.Root)
+		s.host = &own
 	}
-	if s.tracer, err = lastbreath.NewTracer(s.handler(), lastbreath.Options{FollowForks: o.following(), EndWithUs: o.EndWithUs}); err != nil {
+	if s.host.err != nil {
+		s.gap(sample.ProcessKey{}, "memory of the machine", s.host.err)
+	}
+	var err error
+	if s.tracer, err = lastbreath.NewTracer(s.handler(), tracing); err != nil {
+		s.closeHost()
 		return nil, err
 	}
 	if o.Group != nil {
@@ -195,13 +202,18 @@ func (s *Source) Close() error {
 		p.close()
 	}
 	s.live, s.order = map[int]*process{}, nil
-	if s.host != nil {
-		s.host.Close()
-	}
+	s.closeHost()
 	s.doze.close()
 	s.account.close()
 	s.ballast.drop()
 	return err
+}
+
+// closeHost closes what is not shared.
+func (s *Source) closeHost() {
+	if s.opts.Common == nil {
+		s.host.close()
+	}
 }
 
 // Stuck is closed when reading a program took so long that all were let go. Nothing

@@ -92,16 +92,17 @@ func (s *Source) groupTick(p *sample.Point) {
 }
 
 func (s *Source) hostTick(p *sample.Point) {
-	if s.host == nil {
+	if s.host.watcher == nil {
 		return
 	}
-	if err := s.host.Host(&s.hostNow); err != nil {
-		s.gap(sample.ProcessKey{}, "memory of the machine", err)
+	memoryErr, pressureErr := s.host.read(p.At, &s.hostNow, &s.pressure)
+	if memoryErr != nil {
+		s.gap(sample.ProcessKey{}, "memory of the machine", memoryErr)
 	} else {
 		p.Host = &s.hostNow
 	}
-	if err := s.host.Pressure(&s.pressure); err != nil {
-		s.gap(sample.ProcessKey{}, "memory pressure (PSI)", err)
+	if pressureErr != nil {
+		s.gap(sample.ProcessKey{}, "memory pressure (PSI)", pressureErr)
 	} else {
 		p.Pressure = &s.pressure
 	}

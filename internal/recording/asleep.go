@@ -1,0 +1,141 @@
+package recording
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// A recording of one program among many is asleep while that rests: its file stays as it is,
+// and locked, and the connection to SQLite is closed, which takes four descriptors and some
+// 150 KiB. What is written next wakes it.
+const (
+	// sleepSync bounds how long a point waits that says nothing new, and sleepSpread is by how
+	// much less that is for some, so that a hundred do not wake together.
+	sleepSync   = 5 * time.Minute
+	sleepSpread = time.Minute
+	// sleepAfter is how long nothing was written before it falls asleep: to do so after each
+	// moment of a rest's beginning cost more than it saved.
+	sleepAfter = time.Minute
+)
+
+// fallsAsleep is held by the Writer of this process that does.
+var fallsAsleep sync.Mutex
+
+// sleeper is the sleep of a Writer.
+type sleeper struct {
+	sync   time.Duration // sleepSync, or less; 0: it does not sleep
+	asleep bool
+	woken  time.Time    // when it last was
+	most   sample.Bytes // bound of the file, which SQLite forgets with the connection; 0: none
+}
+
+// SleepAtRest has a recording sleep while its program rests. A killed writer then loses up to
+// five minutes that say nothing new, and a reader sees them later.
+func (w *Writer) SleepAtRest() {
+	if w.sleeper.sync == 0 {
+		w.sleeper.sync = sleepSync - rand.N(sleepSpread)
+	}
+}
+
+// syncAtRest bounds how long a point waits that says nothing new, should nobody call Flush.
+func (w *Writer) syncAtRest() time.Duration {
+	if w.sleeper.sync > 0 {
+		return w.sleeper.sync
+	}
+	return restSync
+}
+
+// canWait says whether a Flush has nothing to do but to write that nothing is new.
+func (w *Writer) canWait() bool {
+	return w.sleeper.asleep && w.queued == 0 && time.Since(w.lastSync) < w.sleeper.sync
+}
+
+// calm falls asleep where nothing was written for a while.
+func (w *Writer) calm() error {
+	s := &w.sleeper
+	if s.sync == 0 || s.asleep || time.Since(s.woken) < sleepAfter || time.Since(w.committed) < sleepAfter && !w.begun {
+		return nil
+	}
+	if w.queued > 0 || w.begun {
+		return w.commitHeld()
+	}
+	return w.sleep()
+}
+
+// commitHeld writes what waits, but for the point that says nothing new.
+func (w *Writer) commitHeld() error {
+	waiting, at := w.resting.waiting, w.queued
+	if err := w.writeQueue(); err != nil {
+		return err
+	}
+	if waiting { // it is behind those that were written
+		w.points[0], w.points[at] = w.points[at], w.points[0]
+	}
+	return w.commit()
+}
+
+// sleep closes the connection. What is in the log goes into the file; the log stays, as the
+// lock and the room for the last words are its. It waits for the disk, and holds a thread of
+// ours: one does so at a time, and the others at their next looks.
+func (w *Writer) sleep() error {
+	if !fallsAsleep.TryLock() {
+		return nil
+	}
+	defer fallsAsleep.Unlock()
+	keeps, ok := w.db.conn.(interface {
+		FileControlPersistWAL(db string, mode int) (int, error)
+	})
+	if !ok {
+		return nil
+	}
+	if _, err := keeps.FileControlPersistWAL("main", 1); err != nil {
+		return err
+	}
+	w.closeStatements()
+	if err := w.db.close(); err != nil {
+		return err
+	}
+	w.db, w.sleeper.asleep = &database{}, true
+	return nil
+}
+
+// wake opens the connection again.
+func (w *Writer) wake() error {
+	s := &w.sleeper
+	if !s.asleep {
+		return nil
+	}
+	db, err := openDatabase(w.path, "mode=rw", "cache_size = -512", "busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL")
+	if err != nil {
+		return err
+	}
+	w.db, s.asleep, s.woken = db, false, time.Now()
+	if s.most > 0 {
+		if err := w.bound(s.most); err != nil {
+			return err
+		}
+	}
+	return w.relock()
+}
+
+// relock locks the log again where somebody has taken it away meanwhile, as another program
+// does that closes the file last.
+func (w *Writer) relock() error {
+	now, err := os.Stat(w.path + "-wal")
+	if had, failed := w.lock.Stat(); err == nil && failed == nil && os.SameFile(now, had) {
+		return nil
+	}
+	w.lock.Close()
+	w.lock, err = lock(w.path + "-wal")
+	return err
+}
+
+// bound has SQLite refuse more pages.
+func (w *Writer) bound(n sample.Bytes) error {
+	return w.db.exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(n/4096, 1)))
+}
