@@ -54,6 +54,8 @@ var doubts = []struct{ reason, advice string }{
 	{doubtShortWatch, "Run for longer than a minute."},
 	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewFaults, "Run for longer, or under more load."},
+	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
+	{doubtFewBlocks, "Run for longer, or under more load."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }
 
