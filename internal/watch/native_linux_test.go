@@ -295,6 +295,7 @@ func TestTheCodeOfTheProgramIsRestored(t *testing.T) {
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	p := allocs(t, 0)
 	o := startOther(t, "", path, "-wait")
+	await(t, func() bool { return libcOf(t, o.pid).End != 0 })
 	before := codeOfLibc(t, o.pid)
 	source, err := New(Options{Narrow: true, Allocs: p})
 	if err != nil {
@@ -325,6 +326,22 @@ func TestTheCodeOfTheProgramIsRestored(t *testing.T) {
 // codeOfLibc is libc's code in a process.
 func codeOfLibc(t *testing.T, pid int) []byte {
 	t.Helper()
+	a := libcOf(t, pid)
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	b := make([]byte, a.End-a.Start)
+	if _, err := mem.ReadAt(b, int64(a.Start)); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// libcOf is where the code of libc lies in a process, the zero Mapping before it is loaded.
+func libcOf(t *testing.T, pid int) procfs.Mapping {
+	t.Helper()
 	var m procfs.Mapper
 	all, err := m.Areas("/proc", pid)
 	if err != nil {
@@ -332,20 +349,10 @@ func codeOfLibc(t *testing.T, pid int) []byte {
 	}
 	for _, a := range all {
 		if strings.Contains(a.Path, "/libc.so") && a.Perms[2] == 'x' {
-			mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer mem.Close()
-			b := make([]byte, a.End-a.Start)
-			if _, err := mem.ReadAt(b, int64(a.Start)); err != nil {
-				t.Fatal(err)
-			}
-			return b
+			return a
 		}
 	}
-	t.Fatal("no libc is mapped")
-	return nil
+	return procfs.Mapping{}
 }
 
 func differences(a, b []byte) (n int) {
