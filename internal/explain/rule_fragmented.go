@@ -42,6 +42,9 @@ func judgeFragmented(c *Case) Finding {
 func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	m := c.malloc
 	f := Finding{Stance: Speaks, Bytes: kept, Facts: facts, Confidence: High, Because: []string{"every block of malloc was read"}}
+	if !c.keptBefore(kept) {
+		f.Confidence, f.Because = Medium, []string{doubtFreedNow}
+	}
 	if isPartial(m) {
 		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("%s of malloc's memory were not read: %s", size(m.Unread), m.WhyUnread)}
 	}
@@ -62,6 +65,22 @@ func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	}
 	f.Why = append(f.Why, c.sizesWhy()...)
 	return f
+}
+
+// keptBefore reports whether malloc kept half as much when it was looked at earlier, or was not looked at then. What it
+// keeps at a kill alone may have been in use until then: memory that C code takes and gives back is no fragmentation.
+func (c *Case) keptBefore(kept sample.Bytes) bool {
+	looked := false
+	for i := range c.Mallocs {
+		look := &c.Mallocs[i]
+		if !look.At.Before(c.Moment.At) || look.WhyNot != "" {
+			continue
+		}
+		if looked = true; look.FreeResident*2 >= kept {
+			return true
+		}
+	}
+	return !looked
 }
 
 // spread is how many arenas keep much of the memory, and whether the arenas of threads

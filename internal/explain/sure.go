@@ -52,6 +52,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
 	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove it."},
 	{doubtShortWatch, "Run for longer than a minute."},
+	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
@@ -76,6 +77,7 @@ var adviceOf = map[Class]string{
 
 // Reasons of doubt that have an advice of their own.
 const (
+	doubtFreedNow     = "malloc did not keep this memory at earlier readings"
 	doubtJob          = "the program ended by itself, and a job keeps what it works on"
 	doubtOpenCalls    = "calls that allocated the memory had not returned"
 	doubtFirstRise    = "the growth was seen for less than a minute"

@@ -11,14 +11,26 @@ static void startPool(int n) { pthread_t t; for (int i = 0; i < n; i++) pthread_
 import "C"
 
 import (
+	_ "embed"
 	"flag"
 	"time"
+
+	"testprog/truth"
 )
+
+//go:embed main.go
+var source string
 
 func main() {
 	n := flag.Int("n", 2000, "threads")
 	rest := flag.Duration("rest", time.Second, "time it lives on")
+	tell := flag.Bool("truth", false, "print what is true of this program and end")
 	flag.Parse()
-	C.startPool(C.int(*n))
+	if *tell {
+		t := truth.Truth{Program: "cgothreads", Class: "goroutine-leak", ClassUnlimited: "goroutine-leak"}
+		t.Blame(source, "start")
+		t.Print()
+	}
+	C.startPool(C.int(*n)) // truth: start
 	time.Sleep(*rest)
 }

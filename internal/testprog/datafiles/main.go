@@ -5,20 +5,26 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"testprog/truth"
 )
+
+//go:embed main.go
+var source string
 
 const block = 1 << 20
 
 // tmpfs writes files and closes them: they are memory until they are deleted.
 func tmpfs(dir string, mib int) error {
 	for i := range 25 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.tmp", i)), full(mib*block/25), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.tmp", i)), full(mib*block/25), 0o600); err != nil { // truth: written
 			return err
 		}
 	}
@@ -69,7 +75,13 @@ func main() {
 	dir := flag.String("dir", "", "a directory, which is made and removed")
 	mib := flag.Int("mib", 50, "MiB of files")
 	rest := flag.Duration("rest", time.Second, "time it lives on")
+	tell := flag.Bool("truth", false, "print what is true of this program and end")
 	flag.Parse()
+	if *tell {
+		t := truth.Truth{Program: "datafiles", Class: "shmem", ClassUnlimited: "shmem"}
+		t.Mark(source, "written")
+		t.Print()
+	}
 	err := os.MkdirAll(*dir, 0o700)
 	if err == nil {
 		err = map[string]func(string, int) error{"tmpfs": tmpfs, "closed": closed, "mapped": mapped}[*mode](*dir, *mib)
