@@ -255,7 +255,7 @@ func (f exportFlags) writeNative(w io.Writer, r *recording.Reader, path, at stri
 	}
 	readings = slices.DeleteFunc(readings, func(n sample.NativeReading) bool { return n.Process != p.Key })
 	if len(readings) == 0 {
-		return fmt.Errorf("C's allocator was not followed in process %d: highwater run --native=live does", p.Key.PID)
+		return fmt.Errorf("process %d was recorded without --native=live: nothing is known of C's live blocks", p.Key.PID)
 	}
 	all, err := r.NativeLive(e.Moment.At)
 	if err != nil {

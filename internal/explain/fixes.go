@@ -76,13 +76,7 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	case Spiral:
 		p.room()
 	case IdleHeap:
-		if c.othersGrew() {
-			code(c.giveBack())
-		}
-		p.memoryLimit(verdict.Class)
-		if !c.othersGrew() {
-			code(c.giveBack())
-		}
+		p.idleHeap(code)
 	case Thrash:
 		p.asItIs(sample.Bytes(c.hardPeak()) + c.bound/8)
 		p.memoryLimit(verdict.Class)
@@ -95,12 +89,29 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	case Shmem:
 		code(c.fileFix())
 	case PageCache:
-		if k := c.causeOfFiles(c.holdersOfFiles(sample.RowPageCache), c.ledger.Row(sample.RowPageCache)); k != nil {
-			code(k.Fix)
-		}
+		p.pageCache(code)
 	}
 	p.told()
 	return p
+}
+
+// idleHeap proposes to give free heap back, first where it grew in other processes.
+func (p *proposals) idleHeap(code func(string)) {
+	first := p.othersGrew()
+	if first {
+		code(p.giveBack())
+	}
+	p.memoryLimit(IdleHeap)
+	if !first {
+		code(p.giveBack())
+	}
+}
+
+// pageCache proposes what the cause of the largest files is known to need.
+func (p *proposals) pageCache(code func(string)) {
+	if k := p.causeOfFiles(p.holdersOfFiles(sample.RowPageCache), p.ledger.Row(sample.RowPageCache)); k != nil {
+		code(k.Fix)
+	}
 }
 
 // codeFix is what to change in the line that a verdict blames.

@@ -140,19 +140,24 @@ func rowWords(name string) string {
 
 const largestPart = "the largest part of the memory"
 
-// known lists what is certain whatever the cause.
-func (c *Case) known() []string {
-	var out []string
+// limitHit says whose limit was hit, nothing where none was.
+func (c *Case) limitHit() []string {
 	switch o := c.outcome; {
 	case o.LimitOf != "" && (o.By == ByCgroup || o.By == ByParent):
-		out = append(out, fmt.Sprintf("the limit that was hit is the limit of the %s", o.LimitOf))
+		return []string{fmt.Sprintf("the limit that was hit is the limit of the %s", o.LimitOf)}
 	case o.By == ByCgroup:
-		out = append(out, "the limit that was hit is the program's own cgroup limit")
+		return []string{"the limit that was hit is the program's own cgroup limit"}
 	case o.By == ByParent:
-		out = append(out, "the limit that was hit belongs to a parent cgroup")
+		return []string{"the limit that was hit belongs to a parent cgroup"}
 	case o.By == ByNode:
-		out = append(out, "the machine ran out of memory")
+		return []string{"the machine ran out of memory"}
 	}
+	return nil
+}
+
+// known lists what is certain whatever the cause.
+func (c *Case) known() []string {
+	out := c.limitHit()
 	if r, ok := c.largestRow(); ok {
 		out = append(out, fmt.Sprintf(largestPart+" at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
 	}

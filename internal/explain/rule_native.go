@@ -114,6 +114,17 @@ func firstSeen(column []float64) (float64, bool) {
 	return 0, false
 }
 
+// nativeSure is how the amount of native memory is known.
+func (c *Case) nativeSure(heap, native sample.Bytes) (Confidence, []string) {
+	switch {
+	case heap >= native:
+		return Medium, []string{"the figure is what grew, and is not the largest part of the memory"}
+	case c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown:
+		return High, []string{"every page of the process was read"}
+	}
+	return Medium, []string{"the figure is resident memory minus what the Go runtime counts"}
+}
+
 func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: native.Sub(c.mallocKeeps()), Facts: append(facts, c.mallocFacts()...), Confidence: Medium}
 	f.Detail = "Native memory, allocated outside Go (cgo or mmap). pprof cannot see it."
@@ -136,13 +147,7 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 		only = "only "
 	}
 	f.Sentence = fmt.Sprintf("%s%s. The Go heap was %s%s.", verb, c.nativeKind(), only, size(heap))
-	if heap >= native {
-		f.Because = []string{"the figure is what grew, and is not the largest part of the memory"}
-	} else if c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown {
-		f.Confidence, f.Because = High, []string{"every page of the process was read"}
-	} else {
-		f.Because = []string{"the figure is resident memory minus what the Go runtime counts"}
-	}
+	f.Confidence, f.Because = c.nativeSure(heap, native)
 	if peaks := c.nativeWaves(native); peaks > 0 {
 		f.Detail = "Native memory that comes and goes, not a leak."
 		f.Because = append(f.Because, fmt.Sprintf("native memory had fallen back %s before", times(peaks)))

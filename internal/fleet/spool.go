@@ -245,9 +245,8 @@ func (s *Spool) putAside(name string) {
 	from, to := filepath.Join(s.dir, name), filepath.Join(s.dir, refusedDir, name)
 	info, err := os.Lstat(from)
 	if err == nil && dirSize(filepath.Dir(to))+info.Size() <= mostRefused {
-		var b []byte
-		if b, err = os.ReadFile(from); err == nil {
-			err = outfile.Write(to, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(b)); return err })
+		if b, err := os.ReadFile(from); err == nil {
+			_ = outfile.Write(to, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(b)); return err }) // it is counted
 		}
 	}
 	_ = os.Remove(from) // kept there, or there is no room for it anywhere

@@ -72,21 +72,20 @@ func typed(shell *interp.Runner) error {
 	parser := syntax.NewParser()
 	fmt.Print("$ ")
 	var last error
-	err := parser.Interactive(os.Stdin, func(list []*syntax.Stmt) bool {
+	for list, err := range parser.InteractiveSeq(os.Stdin) {
+		if err != nil {
+			return err
+		}
 		if parser.Incomplete() {
 			fmt.Print("> ")
-			return true
+			continue
 		}
 		for _, one := range list {
 			if last = shell.Run(context.Background(), one); shell.Exited() {
-				return false
+				return last
 			}
 		}
 		fmt.Print("$ ")
-		return true
-	})
-	if err != nil {
-		return err
 	}
 	return last
 }
