@@ -134,7 +134,9 @@ func TestARunGoesOnWhereAnExecutableIsNotAnswered(t *testing.T) {
 	server, dir := unanswered(t, testprog(t, "ticker"))
 	exe := filepath.Join(dir, "file")
 	once := startStranger(t, exec.Command(exe, "-for", "10m"))
-	once.lines.Scan() // what it takes to run it is read
+	for range 30 { // what it takes to run it for a while is read
+		once.lines.Scan()
+	}
 	silence(t, server)
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	cmd := exec.Command(highwater(t), "run", "-o", path, "--", "sh", "-c", `"$0" -for 10m & read x; kill -9 $!; exit 7`, exe)

@@ -75,6 +75,9 @@ func judgeBurst(c *Case) Finding {
 	}
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
+	if seen := max(c.flight.held, c.site.Bytes); f.Confidence == High && float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0 {
+		f.Confidence, f.Because = Medium, append([]string{doubtSmallLine}, f.Because...)
+	}
 	return f
 }
 

@@ -54,6 +54,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtShortWatch, "Run for longer than a minute."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
+	{doubtSmallLine, "To see what retains the memory, capture the heap: --heap peak."},
 	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewBlocks, "Run for longer, or under more load."},
@@ -77,6 +78,7 @@ var adviceOf = map[Class]string{
 
 // Reasons of doubt that have an advice of their own.
 const (
+	doubtSmallLine    = "less than half of what rose was seen at that line"
 	doubtFreedNow     = "malloc did not keep this memory at earlier readings"
 	doubtJob          = "the program ended by itself, and a job keeps what it works on"
 	doubtOpenCalls    = "calls that allocated the memory had not returned"
