@@ -42,8 +42,11 @@ func judgeFragmented(c *Case) Finding {
 func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	m := c.malloc
 	f := Finding{Stance: Speaks, Bytes: kept, Facts: facts, Confidence: High, Because: []string{"every block of malloc was read"}}
-	if !c.keptBefore(kept) {
+	switch {
+	case !c.keptBefore(kept):
 		f.Confidence, f.Because = Medium, []string{doubtFreedNow}
+	case (m.InUse+m.Mapped)*4 > kept:
+		f.Confidence, f.Because = Medium, []string{doubtMuchInUse}
 	}
 	if isPartial(m) {
 		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("%s of malloc's memory were not read: %s", size(m.Unread), m.WhyUnread)}

@@ -53,6 +53,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove it."},
 	{doubtShortWatch, "Run for longer than a minute."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
+	{doubtMuchInUse, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
 	{doubtSmallLine, "To see what retains the memory, capture the heap: --heap peak."},
 	{doubtFewFaults, "Run for longer, or under more load."},
@@ -79,6 +80,7 @@ var adviceOf = map[Class]string{
 // Reasons of doubt that have an advice of their own.
 const (
 	doubtSmallLine    = "less than half of what rose was seen at that line"
+	doubtMuchInUse    = "C code has much memory in use, and may need what it freed again"
 	doubtFreedNow     = "malloc did not keep this memory at earlier readings"
 	doubtJob          = "the program ended by itself, and a job keeps what it works on"
 	doubtOpenCalls    = "calls that allocated the memory had not returned"
