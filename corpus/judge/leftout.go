@@ -9,7 +9,7 @@ import (
 
 // The rules were made by people who saw the families, and no count can undo that. What can be left out is
 // what numbers were chosen by: from which sum of evidence on a class is said, and from which it is said with
-// medium and with high confidence. leftOut chooses these three anew for each family, by all the others, and
+// medium and with high confidence. leftOut chooses these three again for each family, by all the others, and
 // judges the family by them.
 
 // The parts of answers that must be right, and the grid of sums that are tried.
@@ -135,7 +135,7 @@ func leftOutPage(b *strings.Builder, all []*judgement) {
 	}
 	b.WriteString("\n## Families left out\n\nThe rules were made by hand, by people who had seen most of these families, so no count here is of rules that never saw one: first sight\n" +
 		"of new programs, in [truth.md](truth.md), is the measure for that. What can be left out are the numbers that were fitted: the sums of\n" +
-		"evidence from which a leak, a backlog or a burst is said at all, and with medium or high confidence. Here they are chosen anew for each\n" +
+		"evidence from which a leak, a backlog or a burst is said at all, and with medium or high confidence. Here they are chosen again for each\n" +
 		"family, by the runs of all other families, so that half, 90 % and 99 % of these are right; then the family is judged by them. Counted are\n" +
 		"runs in which one of the three classes was not ruled out and no other rule decided, by class alone.\n\n| | |\n|---|---|\n")
 	fmt.Fprintf(b, "| leaks, backlogs and bursts whose class is said | %s |\n| other runs of which one is said | %s |\n| right with high confidence | %s |\n| right with medium confidence | %s |\n", t.named, t.alarms, t.high, t.medium)

@@ -196,9 +196,7 @@ func (a *agent) send(ctx context.Context, store fleet.Store, spool *fleet.Spool,
 	ctx, cancel := context.WithCancel(ctx)
 	var sender sync.WaitGroup
 	sender.Go(func() {
-		if err := store.Init(ctx); err != nil && ctx.Err() == nil {
-			status.say("highwater: the store's tables: %v", err) // rows wait, and are tried
-		}
+		a.makeTables(ctx, store, status)
 		spool.Send(ctx, store, func(err error) {
 			if err == nil {
 				status.say("the store takes rows again")
@@ -223,6 +221,33 @@ func (a *agent) send(ctx context.Context, store fleet.Store, spool *fleet.Spool,
 	}
 }
 
+// makeTables makes the tables, as soon as the store can be reached. Whoever may only write
+// has them made by fleet init.
+func (a *agent) makeTables(ctx context.Context, store fleet.Store, status *status) {
+	retry := time.NewTicker(initEvery)
+	defer retry.Stop()
+	for told := false; ; told = true {
+		err := store.Init(ctx)
+		switch {
+		case err == nil || ctx.Err() != nil || errors.Is(err, fleet.ErrCredentials):
+			return
+		case !told:
+			status.say("highwater: the store's tables: %v", err)
+		}
+		if errors.Is(err, fleet.ErrRefused) || errors.Is(err, fleet.ErrColumns) {
+			return // it was said; what is sent will be refused, and kept
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-retry.C:
+		}
+	}
+}
+
+// initEvery is how often tables are tried to be made in a store that is away.
+const initEvery = 10 * time.Second
+
 // printRows prints rows instead of sending them.
 func (a *agent) printRows(t *fleet.Table, rows []byte) error {
 	a.mu.Lock()
@@ -237,7 +262,8 @@ func (a *agent) printRows(t *fleet.Table, rows []byte) error {
 
 func (a *agent) node() fleet.Node {
 	m := newMeta(nil)
-	return fleet.Node{Tenant: a.flags.tenant, Name: cmp.Or(a.flags.node, os.Getenv("NODE_NAME"), m.Host), BootID: m.BootID, Tool: m.Tool}
+	boot, _ := procfs.BootTime("/proc") // not known: as its comment says
+	return fleet.Node{Boot: boot, Tenant: a.flags.tenant, Name: cmp.Or(a.flags.node, os.Getenv("NODE_NAME"), m.Host), BootID: m.BootID, Tool: m.Tool}
 }
 
 // errOff is that a program asks to be left alone.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -14,7 +15,8 @@ type Node struct {
 	Tenant string // of all its rows
 	Name   string
 	BootID string
-	Tool   string // version of highwater
+	Boot   time.Time // zero: not known; then programs are taken to start when they are first seen
+	Tool   string    // version of highwater
 }
 
 // Identity is what a program is called in the fleet. What is not known is "".
@@ -173,7 +175,7 @@ func (l *Life) Program(p sample.Program) error {
 	who := l.who(p)
 	row := Process{Tenant: l.node.Tenant, Service: who.service(), Process: l.Process(p), Version: cut(who.Version), BuildID: cut(p.Go.BuildID), Go: p.Go.Version,
 		Namespace: cut(who.Namespace), Pod: cut(who.Pod), Container: cut(who.Container), ContainerID: who.ContainerID, Node: l.node.Name, PID: uint32(p.Key.PID),
-		Started: time.Now(), HeapProfile: string(p.HeapProfile), Agent: l.node.Tool, Written: time.Now()}
+		Started: l.started(p.Key), HeapProfile: string(p.HeapProfile), Agent: l.node.Tool, Written: time.Now()}
 	if o := l.processes[p.Key]; o != nil {
 		row.Started = o.row.Started
 		if o.row.Process != row.Process { // another program since (exec)
@@ -187,6 +189,14 @@ func (l *Life) Program(p sample.Program) error {
 	}
 	add(l.Collector, Processes, row)
 	return nil
+}
+
+// started is when a process began.
+func (c *Collector) started(key sample.ProcessKey) time.Time {
+	if c.node.Boot.IsZero() {
+		return time.Now()
+	}
+	return procfs.Started(c.node.Boot, key)
 }
 
 // Sites are the stacks that profiles count by number.

@@ -74,7 +74,7 @@ type Process struct {
 	ContainerID string             `col:"container_id"`
 	Node        string             `col:"node"`
 	PID         uint32             `col:"pid"`
-	Started     time.Time          `col:"started"` // when it was first seen
+	Started     time.Time          `col:"started"` // when it was first seen, where its start is not known
 	Ended       sample.Opt[uint32] `col:"ended"`   // seconds since 1970; not seen: it runs, or nobody looked
 	Limit       sample.Opt[uint64] `col:"mem_limit"`
 	HeapProfile string             `col:"heap_profile"` // sample.HeapProfileState

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -70,13 +71,16 @@ func (s *sqlite) check(ctx context.Context, t *Table) error {
 	return cmpColumns(t, have, rows.Err())
 }
 
+// ErrColumns is that a table of a store has other columns.
+var ErrColumns = errors.New("use another database, or the version of highwater that made it")
+
 // cmpColumns is the error that a table of a store has other columns.
 func cmpColumns(t *Table, have []string, err error) error {
 	if err != nil {
 		return err
 	}
 	if got, want := strings.Join(have, ", "), strings.Join(t.names(), ", "); got != want {
-		return fmt.Errorf("table %s has the columns %s; this version of highwater has %s: use another database, or the version that made it", t.Name, got, want)
+		return fmt.Errorf("table %s has the columns %s; this version of highwater has %s: %w", t.Name, got, want, ErrColumns)
 	}
 	return nil
 }

@@ -261,7 +261,7 @@ func TestWhatAStoreAnswersIsToldApart(t *testing.T) {
 	}{
 		{200, "<!doctype html><title>Sign in</title>", false, false, "no ClickHouse server"},
 		{400, "Code: 62. DB::Exception: Syntax error", true, false, "Syntax error"},
-		{404, "Code: 60. DB::Exception: Table hw.incident doesn't exist", true, false, "incident"},
+		{404, "Code: 60. DB::Exception: Table hw.incident doesn't exist", false, false, "incident"},
 		{401, "", false, true, ""},
 		{516, "", false, false, "516"},
 		{403, "Code: 516. DB::Exception: agent: Authentication failed", false, true, "Authentication failed"},
