@@ -80,6 +80,7 @@ var measures = []measure{
 	{"calls.follow", "correlation", fromGoroutines, ofCalls(func(f *flight) float64 { return f.follows })},
 	{"calls.standing", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.standing) })},
 	{"calls.none", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.calls == 0 && f.running == 0) })},
+	{"calls.gather", "seconds", fromGoroutines, ofCalls(func(f *flight) float64 { return f.gather })},
 	{"calls.open", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return c.openCall(), 1 }},
 	{"run.flat_out", "yes or no", fromRuntime, func(c *Case) (float64, int) { return c.flatOut(), 1 }},
 	{"calls.request", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes((c.site.serves() || c.site.Awaited != nil) && c.flight.calls > 0) })},
@@ -334,7 +335,7 @@ func (c *Case) isJob() bool {
 // and is more than a twentieth of the limit.
 func (c *Case) keeps() bool {
 	k := c.cause(Leak)
-	return k != nil && k.Kept && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
+	return k != nil && k.Kept && c.freedShare() <= freedLittle.v() && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
 }
 
 // unwatchedGrowth reports whether nothing tells that the growth went on in the last third of the time:

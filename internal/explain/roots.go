@@ -107,15 +107,25 @@ func (c *Case) tenureOf(path int) tenure {
 		return c.tenureByLabel(paths[path].Label)
 	case root.Kind != sample.RootGoroutine:
 		return lasts
+	case root.Func == "":
+		return unknownTenure // several goroutines, or a goroutine and something else
 	case root.First != 1 && !c.stays(root):
 		return passing
 	}
 	function, ok := strings.CutPrefix(paths[frame].Label, " in ")
-	if !ok || function == root.Func || function == "main.main" {
+	switch {
+	case function == preempted:
+		return passing // what a function that ran had in its registers
+	case !ok && root.First != 1 && root.Count > 1:
+		return unknownTenure // of several goroutines no frame is known
+	case !ok || function == root.Func || function == "main.main":
 		return lasts
 	}
 	return c.callLasts(function)
 }
+
+// preempted is the frame in which the registers of a goroutine lie that was stopped while it ran (runtime/preempt.go).
+const preempted = "runtime.asyncPreempt"
 
 // stays reports whether goroutines that keep memory are loops: there were as many of them all along, or
 // they are few and no goroutine began.

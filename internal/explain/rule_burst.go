@@ -31,6 +31,7 @@ var burstEvidence = []clause{
 	over("calls.now", manyCalls, 1, ""),
 	over("calls.none", isSo, -2.5, "no call was in flight"),
 	over("calls.request", isSo, 1.5, "the memory was allocated for requests that were still being served"),
+	over("calls.gather", longRise, -5, "calls began one after the other, and none was seen to end"),
 	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
 	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
 	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
@@ -66,7 +67,7 @@ func judgeBurst(c *Case) Finding {
 	if c.ofLittle() {
 		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...)
 	}
-	if c.flight.calls == 0 && c.wholeValues() == 0 && !(c.gone() >= fellBack.v()) {
+	if c.flight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()) {
 		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...)
 	}
 	f := burstFound(c)
@@ -79,6 +80,12 @@ func judgeBurst(c *Case) Finding {
 		f.Confidence, f.Because = Medium, append([]string{doubtSmallLine}, f.Because...)
 	}
 	return f
+}
+
+// cameAndWent reports whether most of the live heap was gone at a later reading, and the blamed line's memory
+// comes and goes too.
+func (c *Case) cameAndWent() bool {
+	return c.gone() >= fellBack.v() && (c.site.swing() > 0 || c.freedShare() >= freedMuch.v())
 }
 
 // ofLittle reports whether the blamed line, with all that its calls hold, is too small a part of the rise to
@@ -131,12 +138,12 @@ func (c *Case) spiked() bool {
 	return c.At != "last" && high && c.hardPeak() >= leastSpike.v()
 }
 
-// liveSpike is how often the least that was ever live goes into the live heap of the moment.
+// liveSpike is how often the least that was ever live goes into the most that was.
 func (c *Case) liveSpike() float64 {
 	if c.curve.min <= 0 {
 		return 0
 	}
-	return float64(c.live.bytes) / c.curve.min
+	return max(float64(c.live.bytes), c.curve.max) / c.curve.min
 }
 
 // leastRise is how far above its floor the live heap must be.
@@ -158,6 +165,9 @@ func (c *Case) aboveFloor() float64 {
 	above := high - c.curve.floor
 	if !c.pressed {
 		above = high - c.curve.min
+	}
+	if !c.live.exact && c.site != nil && c.gone() >= fellBack.v() {
+		above = max(above, min(c.site.swing(), float64(c.heap()))) // an earlier collection found it live
 	}
 	if c.beganUnseen() || len(c.curve.points) == 1 {
 		above = max(above, min(high, float64(c.inWork())))

@@ -76,7 +76,9 @@ func healthyFound(c *Case) Finding {
 	}
 	f.Sentence += fmt.Sprintf(", and %s.", t.words())
 	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
-	if t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v() {
+	if c.tooShort() {
+		f.Confidence = Low
+	} else if t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v() {
 		f.Confidence = Medium
 	}
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough.v() {
@@ -121,7 +123,7 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 // grewFound is a program that grew and yet is no leak that could be told: a job that ended with
 // room to spare. Where it was still running, growth leaves the answer open.
 func (c *Case) grewFound(f Finding, t Trend) Finding {
-	if !c.endedWell() && !c.crashed() && t.GrownBytes > leastGrown.v() {
+	if (!c.endedWell() && !c.crashed() || c.servesAny() == 1 && c.endedWell()) && t.GrownBytes > leastGrown.v() {
 		return undecided(t.GrownBytes, t.words()+", and the run was too short to see whether that continues", f.Facts...)
 	}
 	f.Sentence += fmt.Sprintf(". %s.%s", capital(t.words()), c.mostFrom())

@@ -149,7 +149,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		if f.Stance != Open || RuleOffHeap(best.Class) || f.rank() > best.rank() {
 			continue
 		}
-		if f.Bytes > best.Bytes && !certain {
+		if f.Bytes > best.Bytes && !certain && !(f.rank() <= growsOn && best.rank() <= growsOn) { // of two that grow, one is the other's form
 			return nil
 		}
 		if f.rank() <= growsOn && best.Confidence == High {
