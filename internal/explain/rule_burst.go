@@ -169,6 +169,9 @@ func (c *Case) aboveFloor() float64 {
 	if !c.live.exact && c.site != nil && c.gone() >= fellBack.v() {
 		above = max(above, min(c.site.swing(), float64(c.heap()))) // an earlier collection found it live
 	}
+	if c.kept.frames >= heldByRoot.v() && c.heapAtMoment() {
+		above = max(above, min(high, c.kept.frames*float64(c.kept.of))) // frames of calls hold it, whatever floor there was
+	}
 	if c.beganUnseen() || len(c.curve.points) == 1 {
 		above = max(above, min(high, float64(c.inWork())))
 	}

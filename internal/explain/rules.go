@@ -21,12 +21,13 @@ type Rule struct {
 type precedence int
 
 // The ranks. What piles up holds what grows; what grows ends a program under any setting; of what is, the largest part
-// explains most; what costs time, or only looks like memory, comes after that.
+// explains most; what was left free by that comes after it, and then what costs time, or only looks like memory.
 const (
 	pilesUp precedence = iota
 	growsOn
 	overall
 	largest
+	leftover
 	costs
 	looks
 	nothing
@@ -50,7 +51,7 @@ func rules() []Rule {
 		{Class: GCUnaware, Name: "garbage over the limit", Noun: "garbage that had not been collected", Rank: largest, Judge: judgeGCUnaware, Page: gcUnawarePage},
 		{Class: Churn, Name: "high allocation rate", Noun: "a high allocation rate", Rank: costs, Judge: judgeChurn, Page: churnPage},
 		{Class: Spiral, Name: "GC thrashing", Noun: "GC thrashing", Rank: overall, Judge: judgeSpiral, Page: spiralPage},
-		{Class: IdleHeap, Name: "free heap", Noun: "free heap that Go keeps", Rank: largest, Judge: judgeIdleHeap, Page: idleHeapPage},
+		{Class: IdleHeap, Name: "free heap", Noun: "free heap that Go keeps", Rank: leftover, Judge: judgeIdleHeap, Page: idleHeapPage},
 		{Class: Native, Name: "native memory", Noun: "native memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeNative, Page: nativePage},
 		{Class: Fragmented, Name: "fragmentation", Noun: "fragmentation of C's memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeFragmented, Page: fragmentedPage},
 		{Class: Shmem, Name: "shared memory", Noun: "shared memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeShmem, Page: shmemPage},
@@ -140,7 +141,7 @@ func judgeAll(c *Case) []Finding {
 // the heap.
 func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	best := foremost(findings)
-	if best == nil || best.rank() <= largest && best.Bytes < unseen || best.rank() > largest && unseen > 0 {
+	if best == nil || best.rank() <= leftover && best.Bytes < unseen || best.rank() > leftover && unseen > 0 {
 		return nil
 	}
 	certain := best.Confidence == High && best.rank() != nothing
@@ -202,7 +203,7 @@ func (f *Finding) before(other *Finding) bool {
 // mostBytes is the greatest part of the memory that a class of a rank explains, or what grows.
 func mostBytes(findings []Finding, rank precedence) (most sample.Bytes) {
 	for _, f := range findings {
-		if f.Stance == Speaks && (f.rank() <= growsOn || f.rank() == rank) {
+		if f.Stance == Speaks && (f.rank() <= growsOn || f.rank() == rank || rank == largest && f.rank() == leftover) {
 			most = max(most, f.Bytes)
 		}
 	}

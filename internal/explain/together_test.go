@@ -121,3 +121,35 @@ func TestReadingsOfOneInstantAreOfOneKind(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What frames of calls hold at a kill is work in flight, also where the live heap had not come back to a floor before.
+func TestWhatFramesHoldIsAboveAnyFloor(t *testing.T) {
+	s := newScene()
+	s.Moment.Kind = sample.MomentDeath
+	s.heap(80, 80, 90)
+	s.charge()
+	s.cycles(28, 17, 112, 52, 80, 80, 80)
+	s.captured(80, sample.HeapPath{Parent: -1, Label: "goroutine main.serve", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.serve", First: 7, Last: 30, Count: 20}, Retained: 62 * mib},
+		sample.HeapPath{Parent: 0, Label: " in main.decode", Retained: 62 * mib})
+	s.Heap.At = s.Moment.At
+	c := newCase(s.Evidence)
+	c.pressed, c.site = true, nil
+	if c.kept.frames < 0.9 || c.aboveFloor() < 60*float64(mib) {
+		t.Errorf("frames hold %v of %v, %v MiB above the floor", c.kept.frames, c.kept.of, c.aboveFloor()/float64(mib))
+	}
+}
+
+// Free heap is what a burst leaves behind: it does not hide it.
+func TestFreeHeapComesAfterWhatLeftItBehind(t *testing.T) {
+	list := []Finding{{Class: IdleHeap, Stance: Speaks, Bytes: 123 * mib, Confidence: High}, {Class: Burst, Stance: Speaks, Bytes: 80 * mib, Score: 13, Confidence: High}}
+	if got := decide(list, 0); got == nil || got.Class != Burst {
+		t.Errorf("%+v", got)
+	}
+	if got := decide(list[:1], 0); got == nil || got.Class != IdleHeap {
+		t.Errorf("alone: %+v", got)
+	}
+	list[1] = Finding{Class: Leak, Stance: Speaks, Bytes: 20 * mib, Score: 6}
+	if got := decide(list, 0); got == nil || got.Class != IdleHeap {
+		t.Errorf("beside growth of a sixth: %+v", got)
+	}
+}
