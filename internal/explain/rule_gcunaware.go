@@ -102,7 +102,7 @@ func (c *Case) spare() sample.Bytes { return c.waste() + c.own.Row(sample.RowIdl
 func (c *Case) rising() bool {
 	r := c.rise
 	up := r.mono || r.returns == 0 && r.fall < fellBack.v()
-	return up && r.n >= int(fewestReadings.v()) && r.grown > r.last/2 && r.late > 0.5
+	return up && r.n >= int(fewestReadings.v()) && r.grown > r.last/4 && r.late > 0.5
 }
 
 // gcUnawareFound blames the setting. Where a mark tells whose garbage it was, that

@@ -76,7 +76,9 @@ func healthyFound(c *Case) Finding {
 	}
 	f.Sentence += fmt.Sprintf(", and %s.", t.words())
 	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
-	if c.tooShort() {
+	if grown, ok := c.nativeRose(); ok {
+		f.Confidence, f.Because = Low, append([]string{fmt.Sprintf("native memory grew by %s until the end", fsize(grown))}, f.Because...)
+	} else if c.tooShort() {
 		f.Confidence = Low
 	} else if t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v() {
 		f.Confidence = Medium
@@ -100,6 +102,18 @@ func (c *Case) notHealthy() (f Finding, not bool) {
 		return undecided(0, "whether the memory grew: a core file shows one instant"), true
 	}
 	return Finding{}, false
+}
+
+// nativeRose reports whether native memory grew, by a part of the memory worth speaking of and steadily until the
+// moment; grown is by how much. It may be a cache of C code that fills, and it may go on.
+func (c *Case) nativeRose() (grown float64, ok bool) {
+	at, v := c.untilMoment(c.Ticks.Native)
+	if len(v) == 0 {
+		return 0, false
+	}
+	line := floorsOf(at, v, c.outcome.MomentElapsed)
+	grown = line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
+	return grown, line.N >= int(enoughReadings.v()) && line.Low > 0 && grown >= leastGrown.v() && grown >= flatShare.v()*c.hardPeak()
 }
 
 // endedFound is a program whose growth was read too seldom: only a job that ended by itself with
