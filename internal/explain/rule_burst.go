@@ -76,6 +76,9 @@ func judgeBurst(c *Case) Finding {
 	}
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
+	if f.Confidence == High && !c.pressed {
+		f.Confidence, f.Because = Medium, append([]string{"memory was not short, so the peak did no harm"}, f.Because...)
+	}
 	if seen := max(c.flight.held, c.site.Bytes); f.Confidence == High && float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0 {
 		f.Confidence, f.Because = Medium, append([]string{doubtSmallLine}, f.Because...)
 	}
@@ -138,12 +141,17 @@ func (c *Case) spiked() bool {
 	return c.At != "last" && high && c.hardPeak() >= leastSpike.v()
 }
 
-// liveSpike is how often the least that was ever live goes into the most that was.
+// liveSpike is how often what stays goes into the most that was live: the least that was ever live, or what calls in
+// flight do not hold.
 func (c *Case) liveSpike() float64 {
-	if c.curve.min <= 0 {
+	stays := c.curve.min
+	if rest := float64(c.live.bytes) - float64(c.inWork()); rest > 0 {
+		stays = min(stays, rest)
+	}
+	if stays <= 0 {
 		return 0
 	}
-	return max(float64(c.live.bytes), c.curve.max) / c.curve.min
+	return max(float64(c.live.bytes), c.curve.max) / stays
 }
 
 // leastRise is how far above its floor the live heap must be.

@@ -129,7 +129,7 @@ var thresholds = [...]Threshold{
 	pacedCore:         {"run.paced", 0.5, "cores", "corpus"},
 	leastRise:         {"rise.limit", 0.2, "of the limit", "corpus"},
 	leastSpike:        {"spike.least", 128 << 20, "bytes", "corpus"},
-	spikeOverFloor:    {"spike.floor", 3, "times", "corpus"},
+	spikeOverFloor:    {"spike.floor", 2, "times", "formula: what comes and goes is more than what stays"},
 	speakScore:        {"score.speaks", 2.5, "log-odds", "corpus"},
 	openScore:         {"score.open", 0, "log-odds", "formula: as likely as not"},
 	mediumMargin:      {"score.medium", 1, "log-odds", "corpus"},
