@@ -78,7 +78,7 @@ HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), s) },
 	}
-	f.add(c)
+	addStore(&f.storeFlags, c)
 	flags := c.Flags()
 	flags.StringVar(&f.node, "node", "", "`name` of this machine in the fleet (default: $NODE_NAME, else its host name)")
 	flags.StringVar(&f.spool, "spool", filepath.Join(agentHome, "spool"), "`directory` of rows that the store does not have yet")

@@ -31,9 +31,9 @@ type bound struct {
 }
 
 // add gives a command the flags, and has it run within them.
-func (b *bound) add(c *cobra.Command) *cobra.Command {
+func addBound(b *bound, c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&b.memory, "max-memory", "", "use at most this `size` of memory (default: 1GiB)")
-	b.addTime(c)
+	addTime(b, c)
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return b.within(c.Name(), func() error { return run(c, args) })
@@ -41,7 +41,7 @@ func (b *bound) add(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-func (b *bound) addTime(c *cobra.Command) {
+func addTime(b *bound, c *cobra.Command) {
 	c.Flags().DurationVar(&b.time, "max-time", longReading, "use at most this `time` of a CPU")
 }
 

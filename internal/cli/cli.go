@@ -160,7 +160,7 @@ up to the kernel's.`,
 	for i, one := range commands {
 		c := one.make(s)
 		if one.reads {
-			(&bound{live: s.live}).add(c)
+			addBound(&bound{live: s.live}, c)
 		}
 		c.GroupID, c.Annotations = one.task, map[string]string{orderKey: fmt.Sprintf("%02d", i)}
 		root.AddCommand(c)

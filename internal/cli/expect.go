@@ -12,7 +12,7 @@ const metaExpect = "expect"
 // expectFlag is how much memory somebody expects, as given.
 type expectFlag string
 
-func (f *expectFlag) add(c *cobra.Command) {
+func addExpect(f *expectFlag, c *cobra.Command) {
 	c.Flags().StringVar((*string)(f), "expect", "", "compare the memory with what you expect, as a `size` or by rows: 500MiB, heap=300MiB,stacks=20MiB")
 }
 

@@ -86,7 +86,7 @@ the program used more memory than --expect allows.`,
 	flags.BoolVar(&f.features, "features", false, "print the measurements behind the verdict, and the weights of the evidence")
 	c.ValidArgsFunction = completeRecordings(1)
 	completeFlag(c, "at", completeMoment)
-	f.expect.add(c)
+	addExpect(&f.expect, c)
 	flags.StringVar(&f.evidence, "evidence", "", "print the figures behind one fact (`e4`), or behind all")
 	return c
 }

@@ -69,8 +69,8 @@ is the whole graph; small objects are folded by type into what retains them
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
 	c.ValidArgsFunction = completeProcess
 	completeFlag(c, "at", completeMoment)
-	f.heap.addReading(c)
-	f.heap.bound.addTime(c)
+	addReading(&f.heap, c)
+	addTime(&f.heap.bound, c)
 	f.heap.bound.live = s.live
 	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "resident", "native", "heapsnapshot", "csv", "json")
 	return c

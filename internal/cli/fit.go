@@ -67,7 +67,7 @@ The program must end: by itself, by its --load or by --for.`,
 	flags.StringVar(&f.to, "limit-to", "", "search up to this `limit`, expected to be enough (default: what tune predicts)")
 	flags.IntVar(&f.confirm, "runs", 10, "runs that confirm a limit: after 10 the failure rate is below 26 %, after 20 below 14 % (95 % confidence)")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
-	f.trialFlags.add(c)
+	addTrial(&f.trialFlags, c)
 	return c
 }
 

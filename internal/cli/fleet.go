@@ -53,15 +53,15 @@ type fleetFlags struct {
 	json  bool
 }
 
-func (f *fleetFlags) add(c *cobra.Command, since string) {
-	f.storeFlags.add(c)
+func addFleet(f *fleetFlags, c *cobra.Command, since string) {
+	addStore(&f.storeFlags, c)
 	c.Flags().StringVar(&f.since, "since", since, "ask of this `time` until now: 24h, 7d, 4w")
 	c.Flags().BoolVar(&f.json, "json", false, "print as JSON")
 	c.Args = cobra.MaximumNArgs(1)
 }
 
 // ask opens the store and asks it of the service that was named, if any.
-func (f *fleetFlags) ask(c *cobra.Command, args []string, question func(context.Context, fleet.Store, fleet.Scope) error) error {
+func askStore(f *fleetFlags, c *cobra.Command, args []string, question func(context.Context, fleet.Store, fleet.Scope) error) error {
 	since, err := parseSince(f.since)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ table that is there, and says how it differs.`,
 			return nil
 		},
 	}
-	f.add(c)
+	addStore(&f, c)
 	c.Flags().StringVar(&f.cluster, "cluster", "", "make replicated tables on this `cluster` of ClickHouse")
 	c.Flags().BoolVar(&f.plain, "plain", false, "make tables without TTL, for ClickHouse before 20.1")
 	return c
@@ -143,7 +143,7 @@ of the answer says how many there are.`,
 		Example: `  highwater fleet top --since 7d
   highwater fleet top checkout --since 24h --json | jq '.lines[0]'`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.ask(c, args, func(ctx context.Context, store fleet.Store, scope fleet.Scope) error {
+			return askStore(&f, c, args, func(ctx context.Context, store fleet.Store, scope fleet.Scope) error {
 				got, err := fleet.Top(ctx, store, scope, most)
 				if err != nil {
 					return err
@@ -155,7 +155,7 @@ of the answer says how many there are.`,
 			})
 		},
 	}
-	f.add(c, "7d")
+	addFleet(&f, c, "7d")
 	c.Flags().IntVar(&most, "lines", 10, "print at most this `number` of lines")
 	return c
 }
@@ -173,7 +173,7 @@ without it ran in between. highwater explain INCIDENT explains one in full.`,
   highwater fleet incidents checkout --new
   highwater explain 3fa9c1d2`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.ask(c, args, func(ctx context.Context, store fleet.Store, scope fleet.Scope) error {
+			return askStore(&f, c, args, func(ctx context.Context, store fleet.Store, scope fleet.Scope) error {
 				list, err := fleet.Causes(ctx, store, scope)
 				if err != nil {
 					return err
@@ -188,7 +188,7 @@ without it ran in between. highwater explain INCIDENT explains one in full.`,
 			})
 		},
 	}
-	f.add(c, "24h")
+	addFleet(&f, c, "24h")
 	c.Flags().BoolVar(&onlyNew, "new", false, "show causes that are new or came back")
 	return c
 }

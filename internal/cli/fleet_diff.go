@@ -27,7 +27,7 @@ Exit code 4: there are too few processes to say.`,
   highwater fleet diff checkout v1.41.0 v1.42.0 --since 14d`,
 		RunE: func(c *cobra.Command, args []string) error {
 			var d *fleet.Diff
-			err := f.ask(c, args, func(ctx context.Context, store fleet.Store, scope fleet.Scope) (err error) {
+			err := askStore(&f, c, args, func(ctx context.Context, store fleet.Store, scope fleet.Scope) (err error) {
 				before, after, err := twoVersions(ctx, store, scope, args)
 				if err == nil {
 					d, err = fleet.Compare(ctx, store, scope, before, after)
@@ -40,7 +40,7 @@ Exit code 4: there are too few processes to say.`,
 			return printFleetDiff(s, d, f.json)
 		},
 	}
-	f.add(c, "7d")
+	addFleet(&f, c, "7d")
 	c.Args = cobra.MatchAll(cobra.MinimumNArgs(1), cobra.MaximumNArgs(3))
 	return c
 }

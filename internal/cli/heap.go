@@ -61,8 +61,8 @@ are shown by address.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
-	f.addReading(c)
-	f.bound.addTime(c)
+	addReading(&f, c)
+	addTime(&f.bound, c)
 	f.bound.live = s.live
 	c.ValidArgsFunction = completeProcess
 	flags := c.Flags()
@@ -78,7 +78,7 @@ are shown by address.`,
 }
 
 // addReading adds the flags that say how a heap is read.
-func (f *heapFlags) addReading(c *cobra.Command) {
+func addReading(f *heapFlags, c *cobra.Command) {
 	flags := c.Flags()
 	flags.DurationVar(&f.maxStop, "max-stop", 200*time.Millisecond, "of a process: pause it for at most this `time`")
 	flags.BoolVar(&f.noStop, "no-stop", false, "of a process: do not pause it; the figures are then not of one instant")

@@ -67,7 +67,7 @@ type heapWishFlag struct {
 
 // add adds the flag; without it the program's heap is captured at its end, and with peaks
 // at some of these, too.
-func (f *heapWishFlag) add(c *cobra.Command, peaks bool) {
+func addHeapWish(f *heapWishFlag, c *cobra.Command, peaks bool) {
 	f.unasked = heapWish{kill: true, exit: true, peak: peaks, byDefault: true}
 	c.Flags().StringSliceVar(&f.when, "heap", nil, "capture the objects of the heap, with who retains them, at each new `peak`, at the kill, at the exit, or every=30s; the program pauses briefly. Several with commas; off: never (default: at its end, and at peaks that are cheap)")
 }

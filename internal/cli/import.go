@@ -60,7 +60,7 @@ not change them. Exit code 4: the evidence is not enough for a verdict.`,
 	flags.StringVar(&f.exe, "exe", "", "with a core file: `path` of the executable that wrote it")
 	flags.StringVarP(&f.output, "output", "o", "", "recording to write (default: a new one in the state directory)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the answer")
-	f.keepArgs.add(c)
+	addKeepArgs(&f.keepArgs, c)
 	return c
 }
 

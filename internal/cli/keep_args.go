@@ -15,7 +15,7 @@ import (
 // that look secret never do.
 type keepArgs bool
 
-func (k *keepArgs) add(c *cobra.Command) {
+func addKeepArgs(k *keepArgs, c *cobra.Command) {
 	c.Flags().BoolVar((*bool)(k), "keep-args", false, "keep the values of arguments in the recording, except those that look secret (default: names of flags, numbers, sizes, durations and loopback addresses)")
 }
 

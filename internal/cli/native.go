@@ -17,7 +17,7 @@ type nativeFlag struct{ how string }
 // nativeLive is the one way but the default: by probes on C's allocator.
 const nativeLive = "live"
 
-func (f *nativeFlag) add(c *cobra.Command) {
+func addNative(f *nativeFlag, c *cobra.Command) {
 	c.Flags().StringVar(&f.how, "native", "", "`how` to follow native memory besides page faults: live (by probes on malloc, free and their like: which lines of Go hold how much now; takes each call half a microsecond)")
 	completeFlag(c, "native", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{nativeLive}, cobra.ShellCompDirectiveNoFileComp

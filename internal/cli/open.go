@@ -64,7 +64,7 @@ writes the page with its data as one file, which needs neither network nor serve
 	c.ValidArgsFunction = completeRecordings(1)
 	flags.StringVar(&f.html, "html", "", "write one offline `file` instead of serving")
 	flags.StringVar(&f.bound.memory, "max-memory", "", "use at most this `size` of memory (default: 1GiB)")
-	f.bound.addTime(c)
+	addTime(&f.bound, c)
 	f.bound.live = s.live
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "serve on this loopback `address`; port 0: any free port")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "print the address without starting a browser")

@@ -85,11 +85,11 @@ and 1 where the load failed; --exit-code program passes the program's code on th
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the answer")
 	flags.BoolVar(&f.json, "json", false, "print the answer as JSON; the program's standard output goes to standard error")
 	flags.StringVar(&f.exitCode, "exit-code", exitCodeOfRun, "`whose` code to exit with where --for or --load ended the program: highwater (0) or program (143)")
-	f.ask.add(c)
-	f.expect.add(c)
-	f.heap.add(c, true)
-	f.keepArgs.add(c)
-	f.native.add(c)
+	addAsk(&f.ask, c)
+	addExpect(&f.expect, c)
+	addHeapWish(&f.heap, c, true)
+	addKeepArgs(&f.keepArgs, c)
+	addNative(&f.native, c)
 	return c
 }
 

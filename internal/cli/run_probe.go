@@ -44,7 +44,7 @@ type askFlags struct {
 	probeRate      float64
 }
 
-func (f *askFlags) add(c *cobra.Command) {
+func addAsk(f *askFlags, c *cobra.Command) {
 	c.Flags().StringVar(&f.metrics, "metrics", "", "read the metrics of the program in Prometheus format from this `URL`, to find what its memory grows with")
 	c.Flags().StringVar(&f.probe, "probe", "", "time requests to this `URL`: http://..., or redis://host:port for PING (?set=KEY: SET, which writes that key)")
 	c.Flags().Float64Var(&f.probeRate, "probe-rate", 20, "requests per second of --probe")

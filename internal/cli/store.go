@@ -27,7 +27,7 @@ type storeFlags struct {
 
 const storeHint = "--store file:///var/lib/highwater/fleet, or --store https://HOST:8443/DATABASE; " + storeVariable + " sets it for all commands"
 
-func (f *storeFlags) add(c *cobra.Command) {
+func addStore(f *storeFlags, c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.address, "store", os.Getenv(storeVariable), "`URL` of the store: file:///DIRECTORY, or https://HOST:8443/DATABASE of ClickHouse (default: $"+storeVariable+")")
 	flags.Lookup("store").DefValue = ""

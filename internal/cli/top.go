@@ -51,7 +51,7 @@ top prints the table once.`,
 		},
 	}
 	flags := c.Flags()
-	f.addPlaces(c)
+	addPlaces(&f.placeFlags, c)
 	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace (default)")
 	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
 	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
@@ -64,7 +64,7 @@ top prints the table once.`,
 	_ = flags.MarkHidden("no-record") // it is there
 	flags.BoolVar(&f.once, "once", false, "print the table once and exit, as on a pipe")
 	flags.BoolVar(&f.json, "json", false, "print the table once as JSON")
-	f.keepArgs.add(c)
+	addKeepArgs(&f.keepArgs, c)
 	return c
 }
 

@@ -79,7 +79,7 @@ Exit code 4: the base never showed a fault.`,
 	flags.StringVar(&f.bench, "bench", "", "write the runs in Go's benchmark format to this `file`, for benchstat")
 	flags.StringVar(&f.html, "html", "", "write a page with the curves of the kept runs to this `file`")
 	flags.BoolVar(&f.json, "json", false, "print as JSON")
-	f.trialFlags.add(c)
+	addTrial(&f.trialFlags, c)
 	return c
 }
 

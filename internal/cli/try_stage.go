@@ -37,7 +37,7 @@ type trialFlags struct {
 	keepArgs                                   keepArgs
 }
 
-func (f *trialFlags) add(c *cobra.Command) {
+func addTrial(f *trialFlags, c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.load, "load", "", "run this shell `command` meanwhile, and stop the program when it ends; a run fails if the load fails, or outlives the program")
 	flags.StringVar(&f.ready, "ready", "", "wait for this `port` or URL to answer before the load starts")
@@ -51,8 +51,8 @@ func (f *trialFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.keepAll, "keep-all", false, "keep the recordings of all runs (default: typical, worst and lost ones)")
 	flags.StringVar(&f.ask.probe, "probe", "", "time requests to this `URL`: http://..., or redis://host:port")
 	flags.Float64Var(&f.ask.probeRate, "probe-rate", 20, "requests per second of --probe")
-	f.expect.add(c)
-	f.keepArgs.add(c)
+	addExpect(&f.expect, c)
+	addKeepArgs(&f.keepArgs, c)
 }
 
 // flagsFor are the flags of a run that does the same.

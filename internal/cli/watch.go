@@ -77,7 +77,7 @@ capabilities: the kernel ignores them in a traced program.`,
 		},
 	}
 	flags := c.Flags()
-	f.addPlaces(c)
+	addPlaces(&f.placeFlags, c)
 	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace")
 	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
 	flags.DurationVar(&f.runFor, "for", 0, "end the watch after this time; the programs keep running")
@@ -88,11 +88,11 @@ capabilities: the kernel ignores them in a traced program.`,
 	formerly(flags, &f.figuresAlone, "figures-alone")
 	c.ValidArgsFunction = completePrograms
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor the answer")
-	f.ask.add(c)
-	f.expect.add(c)
-	f.heap.add(c, false)
-	f.keepArgs.add(c)
-	f.native.add(c)
+	addAsk(&f.ask, c)
+	addExpect(&f.expect, c)
+	addHeapWish(&f.heap, c, false)
+	addKeepArgs(&f.keepArgs, c)
+	addNative(&f.native, c)
 	return c
 }
 

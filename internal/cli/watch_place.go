@@ -17,7 +17,7 @@ type placeFlags struct {
 }
 
 // addPlaces adds the flags.
-func (f *placeFlags) addPlaces(c *cobra.Command) {
+func addPlaces(f *placeFlags, c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.container, "container", "", "watch the container of this `name`, POD/NAME or NAMESPACE/POD/NAME in a pod, or with this id or the beginning of one: Docker, containerd, CRI-O, Podman")
 	flags.StringVar(&f.pod, "pod", "", "watch all that is in the pod of this `name`, NAMESPACE/NAME, or uid")
