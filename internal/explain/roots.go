@@ -109,6 +109,8 @@ func (c *Case) tenureOf(path int) tenure {
 		return lasts
 	case root.Func == "":
 		return unknownTenure // several goroutines, or a goroutine and something else
+	case root.First != 1 && !c.stays(root) && c.waitsSinceTheStart(root):
+		return unknownTenure
 	case root.First != 1 && !c.stays(root):
 		return passing
 	}
@@ -122,6 +124,12 @@ func (c *Case) tenureOf(path int) tenure {
 		return lasts
 	}
 	return c.callLasts(function)
+}
+
+// waitsSinceTheStart reports whether the first of some goroutines has waited for nearly as long as the program ran, and
+// for some seconds: whether they are calls in flight, or will never end, is not known.
+func (c *Case) waitsSinceTheStart(root *sample.HeapRoot) bool {
+	return root.Oldest.OK && root.Oldest.V.Seconds() >= max(shortestRise.v(), stillRunning.v()*c.outcome.MomentElapsed)
 }
 
 // preempted is the frame in which the registers of a goroutine lie that was stopped while it ran (runtime/preempt.go).

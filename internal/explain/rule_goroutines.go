@@ -365,6 +365,9 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	} else {
 		f.Because = append(f.Because, doubtShortWatch)
 	}
+	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+		c.blameMaker(&f)
+	}
 	if p.made.Func != "" {
 		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
 	}

@@ -162,6 +162,7 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
 	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)), Evidence: []string{"curve", "site"}}}
+	c.blameMaker(&f)
 	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
 		f.Facts = append(f.Facts, c.factRun())
 		f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)), Evidence: []string{"curve", "run", "site"}}
