@@ -67,3 +67,21 @@ func TestABurstThatDidNoHarmIsNotSure(t *testing.T) {
 		t.Errorf("without a limit: %s", f.Confidence)
 	}
 }
+
+// What has a goroutine at each of two places piles up at both: no single one has half of them.
+func TestGoroutinesOfOneThingAtSeveralPlacesPileUpTogether(t *testing.T) {
+	for there, want := range map[int]Stance{4200: Speaks, 900: Silent} {
+		s := workScenes["thousands of goroutines that never end"]()
+		s.goroutines(12, 2500, 5000, 7500, 10000)
+		s.p.Go.Goroutines = 10000
+		s.p.Goroutines = nil
+		s.waiting("example.org/shop/gate.pass", "/build/shop/gate/gate.go", 145, 4300, "select", 35)
+		s.waiting("example.net/ssh.Discard", "/mod/ssh/ssh.go", 20, there, "chan receive", 35)
+		for i := range (5700 - there) / 300 {
+			s.waiting("example.org/shop/other.run"+string(rune('A'+i)), "/build/shop/other/other.go", 10+i, 300, "chan receive", 1)
+		}
+		if f := judgeGoroutines(newCase(s.Evidence)); f.Stance != want {
+			t.Errorf("%d beside 4,300: %s, %s%s", there, f.Stance, f.Reason, f.Sentence)
+		}
+	}
+}
