@@ -85,3 +85,17 @@ func TestGoroutinesOfOneThingAtSeveralPlacesPileUpTogether(t *testing.T) {
 		}
 	}
 }
+
+// A few megabytes that rose for seconds without any limit near may be a cache that fills.
+func TestASmallRiseOfSecondsIsNotSurelyALeak(t *testing.T) {
+	for grown, want := range map[float64]Confidence{20: Medium, 200: High} {
+		w := weighed{score: speakScore.v() + highMargin.v() + 1}
+		s := newScene()
+		s.site("main.keep", "/build/shop/main.go", 9, 200, 0)
+		c := newCase(s.Evidence)
+		c.rise = rise{n: 20, grown: grown * float64(mib), first: float64(mib), last: (grown + 1) * float64(mib), from: 5, to: 30, low: 1}
+		if f := leakFound(c, w, nil); f.Confidence != want {
+			t.Errorf("%v MiB: %s, want %s", grown, f.Confidence, want)
+		}
+	}
+}

@@ -76,17 +76,28 @@ func healthyFound(c *Case) Finding {
 	}
 	f.Sentence += fmt.Sprintf(", and %s.", t.words())
 	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
-	if grown, ok := c.nativeRose(); ok {
-		f.Confidence, f.Because = Low, append([]string{fmt.Sprintf("native memory grew by %s until the end", fsize(grown))}, f.Because...)
-	} else if c.tooShort() {
-		f.Confidence = Low
-	} else if t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v() {
-		f.Confidence = Medium
+	grown, rose := c.nativeRose()
+	if rose {
+		f.Because = append([]string{fmt.Sprintf("native memory grew by %s until the end", fsize(grown))}, f.Because...)
 	}
+	f.Confidence = c.flatSure(t, rose)
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough.v() {
 		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
+}
+
+// flatSure is how surely nothing grows on, where the trend says so; native: memory outside Go did grow.
+func (c *Case) flatSure(t Trend, native bool) Confidence {
+	switch {
+	case native || c.tooShort():
+		return Low
+	case t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v():
+		return Medium // too few readings, or of something else
+	case t.State == ComesAndGoes && c.spiked():
+		return Medium // nothing grew, but what made the peaks was not caught
+	}
+	return High
 }
 
 // notHealthy is what is said where the program was near its limit, or too little was read.

@@ -156,6 +156,9 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
+	if f.Confidence == High && !c.pressed && !c.keeps() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
+		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+	}
 	if f.Detail = "A leak."; f.Confidence != High {
 		f.Detail = "Probably a leak."
 	}
