@@ -109,12 +109,17 @@ func (c *Case) tenureOf(path int) tenure {
 		return lasts
 	case root.Func == "":
 		return unknownTenure // several goroutines, or a goroutine and something else
-	case root.First != 1 && !c.stays(root) && c.waitsSinceTheStart(root):
+	case root.First == 1 || c.stays(root):
+		return c.tenureOfFrame(root, paths[frame].Label)
+	case c.waitsSinceTheStart(root):
 		return unknownTenure
-	case root.First != 1 && !c.stays(root):
-		return passing
 	}
-	function, ok := strings.CutPrefix(paths[frame].Label, " in ")
+	return passing
+}
+
+// tenureOfFrame tells it of a frame of goroutines that stay, by the path's second part.
+func (c *Case) tenureOfFrame(root *sample.HeapRoot, label string) tenure {
+	function, ok := strings.CutPrefix(label, " in ")
 	switch {
 	case function == preempted:
 		return passing // what a function that ran had in its registers

@@ -54,21 +54,8 @@ func judgeBurst(c *Case) Finding {
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
 	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.burstRoom())
-	bar := speakScore.v()
-	if !c.outcome.Kernel {
-		bar += mediumMargin.v() // nothing came of it
-	}
-	switch {
-	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
-		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...)
-	case w.score < speakScore.v():
-		return undecided(float64(bytes), c.openCalls(), facts...)
-	}
-	if c.ofLittle() {
-		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...)
-	}
-	if c.flight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()) {
-		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...)
+	if f, not := c.noBurst(w, bytes, facts); not {
+		return f
 	}
 	f := burstFound(c)
 	if n := c.wholeValues(); n > 0 {
@@ -76,13 +63,41 @@ func judgeBurst(c *Case) Finding {
 	}
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
-	if f.Confidence == High && !c.pressed {
-		f.Confidence, f.Because = Medium, append([]string{"memory was not short, so the peak did no harm"}, f.Because...)
-	}
-	if seen := max(c.flight.held, c.site.Bytes); f.Confidence == High && float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0 {
-		f.Confidence, f.Because = Medium, append([]string{doubtSmallLine}, f.Because...)
+	if doubt := c.burstDoubt(); doubt != "" && f.Confidence == High {
+		f.Confidence, f.Because = Medium, append([]string{doubt}, f.Because...)
 	}
 	return f
+}
+
+// noBurst is what is said of a rise whose evidence makes no burst, or that no call was seen to have caused; bytes
+// is what it would explain.
+func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, not bool) {
+	bar := speakScore.v()
+	if !c.outcome.Kernel {
+		bar += mediumMargin.v() // nothing came of it
+	}
+	switch {
+	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
+		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...), true
+	case w.score < speakScore.v():
+		return undecided(float64(bytes), c.openCalls(), facts...), true
+	case c.ofLittle():
+		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...), true
+	case c.flight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()):
+		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...), true
+	}
+	return Finding{}, false
+}
+
+// burstDoubt is why a burst is not sure, "" if it is.
+func (c *Case) burstDoubt() string {
+	switch seen := max(c.flight.held, c.site.Bytes); {
+	case !c.pressed:
+		return "memory was not short, so the peak did no harm"
+	case float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0:
+		return doubtSmallLine
+	}
+	return ""
 }
 
 // cameAndWent reports whether most of the live heap was gone at a later reading, and the blamed line's memory

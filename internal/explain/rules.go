@@ -141,7 +141,7 @@ func judgeAll(c *Case) []Finding {
 // the heap.
 func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	best := foremost(findings)
-	if best == nil || best.rank() <= leftover && best.Bytes < unseen || best.rank() > leftover && unseen > 0 {
+	if best == nil || best.hidden(unseen) {
 		return nil
 	}
 	certain := best.Confidence == High && best.rank() != nothing
@@ -150,7 +150,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		if f.Stance != Open || RuleOffHeap(best.Class) || f.rank() > best.rank() {
 			continue
 		}
-		if f.Bytes > best.Bytes && !certain && !(f.rank() <= growsOn && best.rank() <= growsOn) { // of two that grow, one is the other's form
+		if f.Bytes > best.Bytes && !certain && !f.formOf(best) {
 			return nil
 		}
 		if f.rank() <= growsOn && best.Confidence == High {
@@ -160,6 +160,18 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	}
 	return best
 }
+
+// hidden reports whether more came after the moment than the finding explains, or anything where it is about no part
+// of the memory.
+func (f *Finding) hidden(unseen sample.Bytes) bool {
+	if f.rank() > leftover {
+		return unseen > 0
+	}
+	return f.Bytes < unseen
+}
+
+// formOf reports whether both are about what grows: one is then the other's form.
+func (f *Finding) formOf(other *Finding) bool { return f.rank() <= growsOn && other.rank() <= growsOn }
 
 // foremost is the finding that comes before all others that speak, nil where none does. What grows must be a
 // good part of the largest, or where the whole memory is short, of that.
