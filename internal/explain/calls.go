@@ -216,8 +216,8 @@ func leftByCalls(site *Site, caller, now, running int) float64 {
 	return left
 }
 
-// gatherOf is for how long before the moment calls only became more, one after the other: none was seen to
-// end, and they began at no fewer than three times. A goroutine that ran may have been in a call.
+// gatherOf is for how long before the moment calls only became more, one after the other, where that is nearly the
+// whole run: none was seen to end, and they began at no fewer than three times. A goroutine that ran may have been in a call.
 func gatherOf(site *Site, caller, now, running int, at float64) float64 {
 	n, began, since := now, 0, at
 	bound := now + running
@@ -239,10 +239,19 @@ func gatherOf(site *Site, caller, now, running int, at float64) float64 {
 			n = c
 		}
 	}
-	if began < int(fewestReadings.v()) {
+	if began < int(fewestReadings.v()) || at-since < stillRunning.v()*at {
 		return 0
 	}
 	return at - since
+}
+
+// leftBehind is the part of the memory that calls were seen to leave behind. NaN: what came and went was left by nobody, or
+// it is not known.
+func (c *Case) leftBehind(f *flight) float64 {
+	if c.cameAndWent() && c.freedShare() >= freedMuch.v() {
+		return math.NaN()
+	}
+	return f.left
 }
 
 // keptAll reports whether hardly anything of what was ever allocated at the line is gone: by a mark, or

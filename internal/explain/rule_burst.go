@@ -31,11 +31,12 @@ var burstEvidence = []clause{
 	over("calls.now", manyCalls, 1, ""),
 	over("calls.none", isSo, -2.5, "no call was in flight"),
 	over("calls.request", isSo, 1.5, "the memory was allocated for requests that were still being served"),
-	over("calls.gather", longRise, -5, "calls began one after the other, and none was seen to end"),
+	over("calls.gather", gathering, -5, "calls began one after the other, and none was seen to end"),
 	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
 	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
 	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
 	over("line.freed", freedMuch, 1, "much of what the line allocated was freed again"),
+	over("line.turnover", turnedOver, 1, "what the line had allocated half-way through the run was freed later"),
 	over("line.whole_values", one, 3, "a large value was still being built"),
 	over("growth.returns", one, 2, "the live heap fell back after an earlier rise"),
 	over("growth.fall", fellBack, 0.5, ""),
@@ -189,8 +190,12 @@ func (c *Case) aboveFloor() float64 {
 	if !c.pressed {
 		above = high - c.curve.min
 	}
-	if !c.live.exact && c.site != nil && c.gone() >= fellBack.v() {
-		above = max(above, min(c.site.swing(), float64(c.heap()))) // an earlier collection found it live
+	if c.site != nil && c.gone() >= fellBack.v() {
+		swing := min(c.site.swing(), float64(c.heap())) // an earlier collection found it live
+		if c.live.exact {
+			swing = min(swing, float64(c.site.Bytes))
+		}
+		above = max(above, swing)
 	}
 	if c.kept.frames >= heldByRoot.v() && c.heapAtMoment() {
 		above = max(above, min(high, c.kept.frames*float64(c.kept.of))) // frames of calls hold it, whatever floor there was

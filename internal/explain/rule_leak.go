@@ -42,7 +42,7 @@ var leakEvidence = []clause{
 	over("growth.slowing", isSo, -3, doubtSlowing),
 	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
 	over("calls.open", isSo, -2.5, doubtOpenCalls),
-	over("calls.gather", longRise, 6, "calls began one after the other, and none was seen to end"),
+	over("calls.gather", gathering, 6, "calls began one after the other, and none was seen to end"),
 	over("calls.follow", followsCalls, -1, "the memory rose and fell with the number of calls in flight"),
 	over("line.aged", agedHalf, 0.5, "much of that memory is older than half of the run"),
 	under("line.freed", freedLittle, 1, "hardly any of that memory was freed"),
