@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/highwater-go/highwater/corpus/made/frame"
@@ -65,6 +66,37 @@ func TestAProgramKeepsWhatItsTruthSaysAndItsRepairedFormDoesNot(t *testing.T) {
 			t.Errorf("%s: resident %d MiB, repaired %d MiB, of %d MiB made", f.name, kept/mib, repaired/mib, all/mib)
 		}
 	}
+}
+
+// What comes and goes is at its peak as large as the truth says, and not in the
+// repaired form.
+func TestAnotherProgramThatComesAndGoesHasItsPeakAndItsRepairedFormDoesNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs some programs, for six seconds each")
+	}
+	const total = 48 * mib
+	b := programs(t)
+	for _, f := range others {
+		if f.trend != "comes-and-goes" || f.innocent {
+			continue
+		}
+		program := compiled(t, b, newRun(1, f, 0))
+		faulty, repaired := peakOf(t, program, total), peakOf(t, program, total, "-repaired")
+		if faulty-f.steady < total || repaired > faulty*7/10 {
+			t.Errorf("%s: at most %d MiB resident, %d MiB of them steady; repaired %d MiB", f.name, faulty/mib, f.steady/mib, repaired/mib)
+		}
+	}
+}
+
+// peakOf is the most that was resident of a program that runs for six seconds.
+func peakOf(t *testing.T, program string, total int64, args ...string) int64 {
+	t.Helper()
+	c := exec.Command(program, append(args, "-for", "6s", "-rate", fmt.Sprint(40*mib), "-unit", "32768", "-total", fmt.Sprint(total))...)
+	c.Env, c.Dir = append(os.Environ(), "GOGC=25"), t.TempDir()
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+	return c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10 // KiB, on Linux
 }
 
 var highest = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
