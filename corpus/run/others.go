@@ -50,7 +50,45 @@ var othersA = []*family{
 	}},
 }
 
-var othersB = []*family{}
+var othersB = []*family{
+	beside(16*mib, "spanwatch", "open", "watchdog", "recordingSpan"),
+	litters(beside(16*mib, "mailmerge", "tmpl", "common", "layout", "template.Template", "parse.Tree")),
+	litters(beside(16*mib, "csvdedupe", "seen", "importer")),
+	beside(13*mib, "healthchain", "cause", "last", "failure", "checks", "checker"),
+	stream(16*mib, waits("connwait", "main.(*collector).store", "main.(*collector).serve", "pool.(*Pool).Get")),
+	stream(0, waits("sshforward", "main.(*gate).pass", "main.(*gate).forward", "main.(*service).serve")),
+	with(medium, beside(12*mib, "eventbus", "persistedMessages", "GoChannel", "bus", "message.Message")),
+	{name: "memfdspool", shape: scratch, steady: 16 * mib, classes: always("shmem"), trend: "growing", hint: true},
+	{name: "cgocodec", shape: mapped, steady: 16 * mib, classes: always("native"), trend: "growing", hint: true, cgo: true},
+	beside(16*mib, "memoprice", "results", "memo.Func", "tables", "grid"),
+	litters(with(medium, beside(16*mib, "crawltitles", "titles", "html.Node", "crawler"))),
+	litters(beside(18*mib, "raftlog", "logs", "InmemStore", "raft")),
+	// While they wait the parts are goroutines: one that was killed then was not seen to
+	// send them.
+	{name: "semuploads", shape: shipped, steady: 12 * mib, trend: "comes-and-goes", holder: []string{"main.(*shipper).ship"}, classes: func(r *run) []string {
+		all := pressed(r, append(spikes(r), "backlog"))
+		if r.LimitKind == "killed" {
+			all = append(all, "goroutine-leak")
+		}
+		return all
+	}},
+	// The collector has a quarter of its CPU time; with GOGC=200 a seventh, which need not
+	// worry anybody.
+	{name: "relabel", shape: busy, steady: 10 * mib, trend: "flat", classes: func(r *run) []string {
+		if r.GOGC == "200" {
+			return []string{"churn", "healthy"}
+		}
+		return []string{"churn"}
+	}},
+	{name: "tightheap", shape: tight, classes: always("spiral"), trend: "flat", hint: true},
+	// Killed while it loads: that it needs more than its limit is all that is seen.
+	{name: "geofences", shape: tooLarge, classes: always("baseline", "inconclusive"), trend: "unknown", hint: true, holder: []string{"districts", "borders", "district"}},
+
+	{name: "freecachefill", innocent: true, shape: fills},
+	{name: "steadyqueue", innocent: true, shape: steady},
+	{name: "gogctuned", innocent: true, shape: roomy},
+	{name: "pagerankjob", innocent: true, trend: "unknown", shape: batch},
+}
 
 func names(of []*family) (all []string) {
 	for _, f := range of {
@@ -98,4 +136,34 @@ func rebuilds(r *run, rng *rand.Rand) {
 	r.Seconds = max(r.Seconds, 8)
 	r.Total, r.Rate = between(rng, 50, 140), 0
 	r.under(r.Total)
+}
+
+// shipped: parts come for two fifths of the time, and half of them wait then.
+func shipped(r *run, rng *rand.Rand) {
+	r.Seconds, r.Stopped, r.Total = max(r.Seconds, 8), false, 0
+	r.Rate = int64(float64(between(rng, 200, 450)) / r.Seconds)
+	r.Unit = []int{32 << 10, 64 << 10}[rng.IntN(2)]
+	r.under(r.made() / 5)
+	if !r.faulty && r.Limit > 0 {
+		r.Limit = max(r.Limit, 2*r.behind()+64*mib)
+	}
+}
+
+// tight: a soft limit just above what is live.
+func tight(r *run, rng *rand.Rand) {
+	spirals(r, rng)
+	live := r.Total + r.behind()
+	r.GOMEMLIMIT = live + live/16 + 4*mib
+	if !r.faulty {
+		r.GOMEMLIMIT = live * 2
+	}
+	r.under(2 * live)
+}
+
+// roomy: a heap of four times what is live, and nothing near that would be short of it.
+func roomy(r *run, rng *rand.Rand) {
+	r.only(rng, "none", "far")
+	r.Seconds, r.GOGC = max(r.Seconds, 8), ""
+	r.Total, r.Rate, r.Unit = between(rng, 20, 60), between(rng, 20, 60), 16<<10
+	r.under(4 * r.Total)
 }
