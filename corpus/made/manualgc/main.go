@@ -75,7 +75,7 @@ func (s *search) answer(i, size int) ([]byte, error) {
 		if page.Len()+1200 > size {
 			break
 		}
-		if err := json.NewEncoder(&page).Encode(h); err != nil {
+		if err := json.NewEncoder(&page).Encode(h); err != nil { // truth: garbage
 			return nil, err
 		}
 	}

@@ -87,6 +87,7 @@ func command(i, size int) []byte {
 func start(state raft.FSM, snapshots bool) (*raft.Raft, error) {
 	config := raft.DefaultConfig()
 	config.LocalID, config.LogOutput = "one", io.Discard
+	config.HeartbeatTimeout, config.ElectionTimeout, config.LeaderLeaseTimeout = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
 	config.SnapshotThreshold = math.MaxUint64 // truth: sets
 	if snapshots {
 		config.SnapshotThreshold, config.TrailingLogs, config.SnapshotInterval = 100, 100, 20*time.Millisecond

@@ -50,15 +50,15 @@ func load(n int) *book {
 		for k := range 8 {
 			p.trades = &trade{p.trades, float64(i%100) + float64(k)/8, k + 1} // truth: live
 		}
-		b.positions.ReplaceOrInsert(p)
+		b.positions.ReplaceOrInsert(p) // truth: live
 	}
 	return b
 }
 
 // statement is a page about some accounts.
 func (b *book) statement(from int) ([]byte, error) {
-	some := make([]*position, 0, 40) // truth: garbage
-	b.positions.AscendGreaterOrEqual(&position{Account: from}, func(p *position) bool {
+	some := make([]*position, 0, 40)                                                    // truth: garbage
+	b.positions.AscendGreaterOrEqual(&position{Account: from}, func(p *position) bool { // truth: garbage
 		some = append(some, p)
 		return len(some) < 40
 	})
