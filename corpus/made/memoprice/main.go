@@ -11,7 +11,6 @@ import (
 )
 
 type zone struct {
-	name   string
 	factor float64
 	meters [240]float64
 }
