@@ -87,7 +87,7 @@ func (j *judgement) named() bool {
 	if j.Verdict.Class == "goroutine-leak" && !j.NeedsLine && slices.ContainsFunc(j.Holder, func(h string) bool { return strings.Contains(c.Function, h) }) {
 		return true
 	}
-	if slices.Contains(j.Lines, c.Line) && strings.HasSuffix("/"+c.File, "/"+j.File) {
+	if j.Marked(c.File, c.Line) {
 		return true
 	}
 	return c.HeldBy != nil && slices.ContainsFunc(j.Holder, func(h string) bool {
