@@ -32,8 +32,8 @@ type Truth struct {
 	// file, that may be named instead of a line.
 	Functions []string `json:"functions,omitempty"`
 	Files     []string `json:"files,omitempty"`
-	Says      []string `json:"says"`       // parts of the sentence, of which one must be there; empty: any
-	Trend     string   `json:"trend"`      // growing, flat, comes-and-goes or unknown
+	Says      []string `json:"says"`  // parts of the sentence, of which one must be there; empty: any
+	Trend     string   `json:"trend"` // growing, flat, comes-and-goes or unknown
 	Readings  int      `json:"readings_expected"`
 	Run       Run      `json:"run"`
 }
