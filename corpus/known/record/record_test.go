@@ -50,10 +50,10 @@ func TestAProgramIsRunFaultyAndRepairedWithRoomAndUnderItsLimit(t *testing.T) {
 	if before == nil || after == nil || by["memdbwatch-before"] == nil || by["memdbwatch-after"] == nil {
 		t.Fatalf("the runs are %v", by)
 	}
-	if !before.Faulty || before.Classes[0] != "goroutine-leak" || before.Trend != "growing" || before.Run.Limit != 160<<20 || !before.NeedsLine {
+	if !before.Faulty || before.Classes[0] != "goroutine-leak" || before.Trend != "growing" || before.Run.Limit != 104<<20 || !before.NeedsLine {
 		t.Errorf("of the faulty one under its limit: %+v", before)
 	}
-	if after.Faulty || after.Classes[0] != "healthy" || len(after.Lines) != 0 || after.Run.Limit != 160<<20 {
+	if after.Faulty || after.Classes[0] != "healthy" || len(after.Lines) != 0 || after.Run.Limit != 104<<20 {
 		t.Errorf("of the repaired one under its limit: %+v", after)
 	}
 	if r := by["memdbwatch-before"].Run; r.Limit != 0 || r.Command != "-for 25s" {
