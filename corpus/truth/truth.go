@@ -31,8 +31,12 @@ type Truth struct {
 	Elsewhere []Place  `json:"elsewhere,omitempty"`
 	NeedsLine bool     `json:"needs_line"` // a line or the holder must be named
 	Holder    []string `json:"holder"`     // accepted parts of the name of who keeps it
-	Says      []string `json:"says"`       // parts of the sentence, of which one must be there; empty: any
-	Trend     string   `json:"trend"`      // growing, flat, comes-and-goes or unknown
+	// Of a fault in a module: parts of the name of each function, and the ends of each
+	// file, that may be named instead of a line.
+	Functions []string `json:"functions,omitempty"`
+	Files     []string `json:"files,omitempty"`
+	Says      []string `json:"says"`  // parts of the sentence, of which one must be there; empty: any
+	Trend     string   `json:"trend"` // growing, flat, comes-and-goes or unknown
 	Readings  int      `json:"readings_expected"`
 	Run       Run      `json:"run"`
 }
