@@ -14,21 +14,33 @@ import (
 // nativeFlag is how closely native memory is followed.
 type nativeFlag struct{ how string }
 
-// nativeLive is the one way but the default: by probes on C's allocator.
-const nativeLive = "live"
+// The ways but the default, which is by page faults where rights allow: by probes on C's allocator
+// besides, and not at all.
+const (
+	nativeLive = "live"
+	nativeOff  = "off"
+)
 
 func (f *nativeFlag) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.how, "native", "", "`how` to follow native memory besides page faults: live (by probes on malloc, free and their like: which lines of Go hold how much now; takes each call half a microsecond)")
+	c.Flags().StringVar(&f.how, "native", "", "`how` to follow native memory besides page faults: live (by probes on malloc, free and their like: which lines of Go hold how much now; takes each call half a microsecond), or off (no page faults either: nothing of BPF is loaded)")
 	completeFlag(c, "native", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{nativeLive}, cobra.ShellCompDirectiveNoFileComp
+		return []string{nativeLive, nativeOff}, cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
 func (f nativeFlag) check() error {
-	if f.how != "" && f.how != nativeLive {
-		return usagef("--native=live", "--native %q is not live", f.how)
+	if f.how != "" && f.how != nativeLive && f.how != nativeOff {
+		return usagef("--native=live", "--native %q is neither live nor off", f.how)
 	}
 	return nil
+}
+
+// faultPool makes so many profilers of page faults, none where that is not wanted.
+func (f nativeFlag) faultPool(n int) *faultPool {
+	if f.how == nativeOff {
+		n = 0
+	}
+	return newFaultPool(n)
 }
 
 // make loads the probes while there are all rights, and says what they will change; nil where they

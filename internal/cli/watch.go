@@ -168,7 +168,7 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	if err = f.native.check(); err != nil {
 		return nil, err
 	}
-	if f.native.how != "" && (len(args) > 1 || len(w.names) > 0 || f.all) {
+	if f.native.how == nativeLive && (len(args) > 1 || len(w.names) > 0 || f.all) {
 		return nil, usagef("highwater watch --native=live PID", "--native=live is of one program or cgroup, and this may watch several")
 	}
 	if w.heaps, err = f.heap.plan(); err != nil {
