@@ -87,8 +87,11 @@ func (l *loader) nativeLive() error {
 	return nil
 }
 
-// nativeLiveOf sums up C's live blocks by line, nil where they were not followed.
-func (c *Case) nativeLiveOf() *NativeLive {
+// NativeLiveOf sums up C's live blocks by line, at most so many of them: nil where they were not followed.
+func NativeLiveOf(e *Evidence, most int) *NativeLive { return newCase(e).nativeLiveOf(most) }
+
+// nativeLiveOf is that of a case.
+func (c *Case) nativeLiveOf(most int) *NativeLive {
 	if len(c.NativeReadings) == 0 {
 		return nil
 	}
@@ -111,7 +114,7 @@ func (c *Case) nativeLiveOf() *NativeLive {
 	}
 	n.ErrorBytes = deviation(unsure)
 	named := slices.DeleteFunc(slices.Clone(lines), func(k NativeLine) bool { return k.Samples == 0 || k.Function == "" })
-	n.Lines = append(n.Lines, named[:min(shown, len(named))]...)
+	n.Lines = append(n.Lines, named[:min(most, len(named))]...)
 	n.Others = len(lines) - len(n.Lines)
 	return n
 }
