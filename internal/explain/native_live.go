@@ -37,6 +37,7 @@ type NativeLine struct {
 	Function   string       `json:"function"`
 	File       string       `json:"file"`
 	Line       int          `json:"line"`
+	StartLine  int          `json:"-"` // of the function, which tells whether a source is the program's
 	OwnCode    bool         `json:"own_code"`
 	Bytes      sample.Bytes `json:"bytes"`
 	ErrorBytes sample.Bytes `json:"error_bytes"`
@@ -129,12 +130,13 @@ func (c *Case) nativeLines() (lines []NativeLine) {
 		if l.Samples == 0 {
 			continue
 		}
-		at := lineOnly(touchedAt(l.Where, c.module(), nil))
+		asked := touchedAt(l.Where, c.module(), nil)
+		at := lineOnly(asked)
 		k, known := index[at]
 		if !known {
 			k = len(lines)
 			index[at], below[at] = k, map[string]sample.Bytes{}
-			lines = append(lines, NativeLine{Function: at.Func, File: at.File, Line: at.Line, Native: []string{},
+			lines = append(lines, NativeLine{Function: at.Func, File: at.File, Line: at.Line, StartLine: asked.StartLine, Native: []string{},
 				OwnCode: at.File != "" && heapdiff.OwnerOf(at.Func, c.module()) == heapdiff.Own})
 		}
 		lines[k].addLive(l)
