@@ -22,7 +22,7 @@ import (
 type HeapFlags struct {
 	MaxStop         time.Duration
 	NoStop, JSON    bool
-	Strings         bool
+	Strings, Native bool
 	MaxMemory, Path string
 	Typ, Exe        string
 	At, Since       string
@@ -30,6 +30,9 @@ type HeapFlags struct {
 }
 
 func (f HeapFlags) Run(ctx context.Context, s *Streams, arg string) error {
+	if f.Native {
+		return f.within("heap --native", func() error { return f.nativeLive(s, arg) })
+	}
 	recorded, err := f.recordingOf(arg)
 	switch {
 	case err != nil:

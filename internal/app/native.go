@@ -12,14 +12,26 @@ import (
 // NativeFlag is how closely native memory is followed.
 type NativeFlag struct{ How string }
 
-// NativeLive is the one way but the default: by probes on C's allocator.
-const NativeLive = "live"
+// The ways but the default, which is by page faults where rights allow: by probes on C's allocator
+// besides, and not at all.
+const (
+	NativeLive = "live"
+	NativeOff  = "off"
+)
 
 func (f NativeFlag) check() error {
-	if f.How != "" && f.How != NativeLive {
-		return Usagef("--native=live", "--native %q is not live", f.How)
+	if f.How != "" && f.How != NativeLive && f.How != NativeOff {
+		return Usagef("--native=live", "--native %q is neither live nor off", f.How)
 	}
 	return nil
+}
+
+// faultPool makes so many profilers of page faults, none where that is not wanted.
+func (f NativeFlag) faultPool(n int) *faultPool {
+	if f.How == NativeOff {
+		n = 0
+	}
+	return newFaultPool(n)
 }
 
 // make loads the probes while there are all rights, and says what they will change; nil where they

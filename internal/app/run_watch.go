@@ -125,7 +125,7 @@ func (r *session) record(ctx context.Context, s *Streams) (code int, err error) 
 	}
 	r.faults = newFaultPool(0)
 	if r.drops {
-		r.faults = newFaultPool(1)
+		r.faults = r.RunFlags.Native.faultPool(1)
 		defer r.faults.close()
 		r.owners, _ = filepages.OpenOwners("/proc") // doctor says why not
 		defer r.owners.Close()

@@ -104,7 +104,7 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 	if err = f.Native.check(); err != nil {
 		return nil, err
 	}
-	if f.Native.How != "" && (len(args) > 1 || len(w.names) > 0 || f.All) {
+	if f.Native.How == NativeLive && (len(args) > 1 || len(w.names) > 0 || f.All) {
 		return nil, Usagef("highwater watch --native=live PID", "--native=live is of one program or cgroup, and this may watch several")
 	}
 	if w.heaps, err = f.Heap.plan(); err != nil {

@@ -66,7 +66,7 @@ func newFollower(w *watching, s *Streams) *follower {
 	if w.Quiet {
 		out = io.Discard
 	}
-	f := &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: sources{}, faults: newFaultPool(w.faultProfiles)}
+	f := &follower{watching: w, streams: s, status: newStatus(out), thrift: newThrift(), sources: sources{}, faults: w.Native.faultPool(w.faultProfiles)}
 	w.owners, _ = filepages.OpenOwners("/proc") // nil where that is not permitted: doctor says why
 	f.dropRights(f.faults.any())
 	return f

@@ -28,13 +28,18 @@ run or watch captured the heap (--heap).
 
 Types need no DWARF: large objects, interfaces and closures carry theirs, and highwater
 infers the rest. Names of variables need a symbol table; a stripped program's variables
-are shown by address.`,
+are shown by address.
+
+--native shows the blocks of C's allocator that are not freed instead: by the line of Go that
+asked for them, with their age. It needs a recording that was made with --native=live. With a
+PID it is the recording of the run or watch that follows this process now.`,
 		Example: `  highwater heap 4711
   highwater heap 4711 --max-stop 50ms --json
   highwater heap core.4711 --exe ./server
   highwater heap 4711 --path 0xc000123400
   highwater heap server-3 --at kill
-  highwater heap server-3 --since first`,
+  highwater heap server-3 --since first
+  highwater heap server-3 --native`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.Run(c.Context(), s, args[0]) },
 	}
@@ -50,6 +55,7 @@ are shown by address.`,
 	completeFlag(c, "at", completeMoment)
 	completeFlag(c, "since", completeMoment)
 	flags.BoolVar(&f.Strings, "strings", false, "of a process or a core: count the strings that are copies of others (highwater compares contents, and keeps none)")
+	flags.BoolVar(&f.Native, "native", false, "show C's live blocks by the line of Go that allocated them, of a recording or of a process that is watched with --native=live")
 	flags.BoolVar(&f.JSON, "json", false, "print as JSON")
 	return c
 }
