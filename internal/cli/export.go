@@ -13,6 +13,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/outfile"
+	"github.com/highwater-go/highwater/internal/perfetto"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -20,23 +21,27 @@ import (
 )
 
 type exportFlags struct {
-	pprof, goroutines, holders, resident, native, heapsnapshot, csv, json bool
-	at, output, view, format                                              string
-	pid, most                                                             int
-	heap                                                                  heapFlags // of heapsnapshot
+	pprof, goroutines, holders, resident, native, heapsnapshot, csv, json, perfetto bool
+	at, output, view, format, push, pushToken                                       string
+	pid, most                                                                       int
+	heap                                                                            heapFlags // of heapsnapshot
 }
 
 func exportCommand(s *streams) *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
 		Use:   "export [RECORDING]",
-		Short: "Convert a recording to pprof, speedscope, heapsnapshot, CSV or JSON",
+		Short: "Convert a recording to pprof, speedscope, Perfetto, heapsnapshot, CSV or JSON",
 		Long: `Writes the heap profile of a recording as a pprof file, the goroutines or the captured
 heap of a moment as others, all samples as CSV, or one moment as JSON. Without a moment,
 it takes the kill or the peak.
 
 --format folded writes a profile as stacks with a number, for flamegraph.pl or inferno;
---format speedscope writes it for speedscope.app.
+--format speedscope writes it for speedscope.app; --format otlp-v1development as
+OpenTelemetry's format for profiles, an alpha that its next release may not read.
+--push sends it to a Pyroscope or a Parca, and nowhere else.
+
+--perfetto writes all samples, GC pauses and events as a trace for ui.perfetto.dev.
 
 --heapsnapshot writes a heap for the Memory panel of Chromium's developer tools (Load
 profile): objects by type, what each retains, what points to it. Of a PID or a CORE that
@@ -47,6 +52,8 @@ is the whole graph; small objects are folded by type into what retains them
   highwater export --holders -o holders.pb.gz && go tool pprof -http=: holders.pb.gz
   highwater export --resident -o grown.pb.gz && go tool pprof -http=: grown.pb.gz
   highwater export --format speedscope -o heap.speedscope.json
+  highwater export --perfetto -o server.perfetto-trace
+  highwater export --push pyroscope+http://127.0.0.1:4040
   highwater export --heapsnapshot 4711 -o server.heapsnapshot
   highwater export --csv server-3 > samples.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -62,8 +69,11 @@ is the whole graph; small objects are folded by type into what retains them
 	flags.IntVar(&f.most, "max-objects", 1_000_000, "with --heapsnapshot: write at most this `number` of objects, and fold the others by type into what retains them; 0: all")
 	flags.BoolVar(&f.csv, "csv", false, "write all samples, one line per process and instant")
 	flags.BoolVar(&f.json, "json", false, "write everything known of one moment")
+	flags.BoolVar(&f.perfetto, "perfetto", false, "write all samples, GC pauses and events as a trace of Perfetto")
+	flags.StringVar(&f.push, "push", "", "send the profile to this `store`, pyroscope+URL or parca+URL; http for this machine alone")
+	flags.StringVar(&f.pushToken, "push-token", "", "with --push: `file` with the store's bearer token")
 	flags.StringVar(&f.view, "view", "", "with --pprof: the `view` to write: live (reachable then; default where it is known), published (as the profile of the program itself) or now (not yet swept, dead objects too)")
-	flags.StringVar(&f.format, "format", "pprof", "write profiles as this `format`: pprof, folded or speedscope")
+	flags.StringVar(&f.format, "format", "pprof", "write profiles as this `format`: pprof, folded, speedscope or otlp-v1development")
 	flags.StringVar(&f.at, "at", "", "export this `moment`: peak, kill, last, a time since the start or of the clock")
 	flags.IntVar(&f.pid, "pid", 0, "with --pprof and --goroutines: export the `process` with this PID (default: the one with most memory)")
 	flags.StringVarP(&f.output, "output", "o", "", "file to write (default: standard output)")
@@ -72,12 +82,15 @@ is the whole graph; small objects are folded by type into what retains them
 	f.heap.addReading(c)
 	f.heap.bound.addTime(c)
 	f.heap.bound.live = s.live
-	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "resident", "native", "heapsnapshot", "csv", "json")
+	c.MarkFlagsMutuallyExclusive("pprof", "goroutines", "holders", "resident", "native", "heapsnapshot", "csv", "json", "perfetto")
 	return c
 }
 
 func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 	if err := f.checkFormat(); err != nil {
+		return err
+	}
+	if err := f.checkPush(); err != nil {
 		return err
 	}
 	if f.heapsnapshot {
@@ -89,27 +102,29 @@ func (f exportFlags) run(ctx context.Context, s *streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return f.heap.within("export", func() error { return f.read(s, path, moment.at) })
+	return f.heap.within("export", func() error { return f.read(ctx, s, path, moment.at) })
 }
 
 // checkFormat refuses a format that there is not, or that is not of profiles.
 func (f exportFlags) checkFormat() error {
 	switch {
 	case !slices.Contains(heapdiff.Formats(), f.format):
-		return usagef("--format pprof, folded or speedscope", "no format %q", f.format)
-	case f.format != "pprof" && (f.csv || f.json || f.heapsnapshot):
-		return usagef("highwater export --format "+f.format, "--format is for profiles, and not for --csv, --json or --heapsnapshot")
+		return usagef("--format pprof, folded, speedscope or "+heapdiff.OTLP, "no format %q", f.format)
+	case f.format != "pprof" && (f.csv || f.json || f.perfetto || f.heapsnapshot):
+		return usagef("highwater export --format "+f.format, "--format is for profiles, and not for --csv, --json, --perfetto or --heapsnapshot")
 	}
 	return nil
 }
 
 // text reports whether what is written can be read on a terminal.
-func (f exportFlags) text() bool { return f.csv || f.json || f.format != "pprof" }
+func (f exportFlags) text() bool {
+	return f.csv || f.json || f.format == "folded" || f.format == "speedscope"
+}
 
 // read writes what was asked for of a recording.
-func (f exportFlags) read(s *streams, path, at string) error {
-	if f.output == "" && isTTY(fileOf(s.out)) && !f.text() {
-		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
+func (f exportFlags) read(ctx context.Context, s *streams, path, at string) error {
+	if f.output == "" && f.push == "" && isTTY(fileOf(s.out)) && !f.text() {
+		return usagef("highwater export --pprof > heap.pb.gz", "a pprof file or a trace is binary: it is not written to a terminal")
 	}
 	r, err := recording.Open(path)
 	if err != nil {
@@ -117,22 +132,32 @@ func (f exportFlags) read(s *streams, path, at string) error {
 	}
 	defer r.Close()
 	defer tellDamage(s, r, path)
-	write := func(w io.Writer) error { return f.writePprof(w, r, path, at) }
-	switch {
-	case f.goroutines:
-		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, at) }
-	case f.holders:
-		write = func(w io.Writer) error { return f.writeHolders(w, r, path, at) }
-	case f.resident:
-		write = func(w io.Writer) error { return f.writeResident(w, r, path, at) }
-	case f.native:
-		write = func(w io.Writer) error { return f.writeNative(w, r, path, at) }
-	case f.csv:
-		write = func(w io.Writer) error { return writeCSV(w, r) }
-	case f.json:
-		write = func(w io.Writer) error { return writeMoment(w, r, path, at) }
+	write := f.writer(r, path, at)
+	if f.push != "" {
+		return f.send(ctx, s, write)
 	}
 	return f.to(s, write)
+}
+
+// writer is what writes what was asked for.
+func (f exportFlags) writer(r *recording.Reader, path, at string) func(io.Writer) error {
+	switch {
+	case f.goroutines:
+		return func(w io.Writer) error { return f.writeGoroutines(w, r, path, at) }
+	case f.holders:
+		return func(w io.Writer) error { return f.writeHolders(w, r, path, at) }
+	case f.resident:
+		return func(w io.Writer) error { return f.writeResident(w, r, path, at) }
+	case f.native:
+		return func(w io.Writer) error { return f.writeNative(w, r, path, at) }
+	case f.csv:
+		return func(w io.Writer) error { return writeCSV(w, r) }
+	case f.json:
+		return func(w io.Writer) error { return writeMoment(w, r, path, at) }
+	case f.perfetto:
+		return func(w io.Writer) error { return perfetto.Write(w, r) }
+	}
+	return func(w io.Writer) error { return f.writePprof(w, r, path, at) }
 }
 
 // to writes the output: to standard output, or to the file asked for.
@@ -152,7 +177,10 @@ func (f exportFlags) to(s *streams, write func(io.Writer) error) error {
 		return err
 	}
 	visible.Fprintf(s.err, "wrote %s\n", f.output)
-	if !f.text() && !f.heapsnapshot && outfile.Kind(f.output) == "" {
+	if f.perfetto {
+		visible.Fprintf(s.err, "ui.perfetto.dev opens it\n")
+	}
+	if !f.text() && !f.heapsnapshot && !f.perfetto && f.format == "pprof" && outfile.Kind(f.output) == "" {
 		visible.Fprintf(s.err, "go tool pprof -http=: %s\n", visible.Shell(f.output))
 	}
 	return nil
