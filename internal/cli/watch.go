@@ -81,7 +81,7 @@ capabilities: the kernel ignores them in a traced program.`,
 	flags.BoolVar(&f.all, "all", false, "watch every Go program of this machine, or of this PID namespace")
 	flags.IntVar(&f.atMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
 	flags.DurationVar(&f.runFor, "for", 0, "end the watch after this time; the programs keep running")
-	flags.StringVarP(&f.output, "output", "o", "", "recording to write, of one PID, cgroup or container (default: a new one in the state directory)")
+	flags.StringVarP(&f.output, "output", "o", "", "recording to write, of one PID, NAME, cgroup or container; a NAME's second one is FILE-2 (default: a new one in the state directory)")
 	flags.IntVar(&f.rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
 	flags.BoolVar(&f.enableHeapProfile, "enable-heap-profile", false, "enable heap profiling in a program that runs without it, by one write into its memory")
 	flags.BoolVar(&f.figuresAlone, "rss-only", false, "without permission to read the memory of a program, record its RSS and cgroup usage only")
@@ -143,17 +143,15 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 		return nil, usagef(watchHint, "%s takes programs, or one of --container, --pod, --unit, --cgroup and --all", command)
 	case len(w.pids) > 0 && len(w.names) > 0:
 		return nil, usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
-	case f.output != "" && (len(args) > 1 || len(w.names) > 0 || f.all):
+	case f.output != "" && (len(args) > 1 || f.all):
 		return nil, usagef("leave it out: each recording is named after its program and the time", "-o names one recording, and this may make several")
 	case f.rate < 1 || f.rate > 1000:
 		return nil, usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.rate)
 	case f.atMost < 1:
 		return nil, usagef("--at-most 32", "--at-most %d leaves nothing to watch", f.atMost)
 	}
-	if f.output != "" {
-		if _, err := recordingPath(f.output, ""); err != nil {
-			return nil, err
-		}
+	if err := w.checkOutput(); err != nil {
+		return nil, err
 	}
 	var err error
 	if w.asks, err = f.ask.plan(); err != nil {
@@ -175,6 +173,22 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 		return nil, err
 	}
 	return w, w.findGroup()
+}
+
+// numbered reports whether -o names the first of several recordings: a name is followed through
+// its restarts, and those of whoever watches.
+func (w *watching) numbered() bool { return w.output != "" && len(w.names) > 0 }
+
+// checkOutput refuses what -o cannot be.
+func (w *watching) checkOutput() error {
+	switch {
+	case w.output == "":
+		return nil
+	case w.numbered():
+		return aFileOfItsOwn(w.output)
+	}
+	_, err := recordingPath(w.output, "")
+	return err
 }
 
 // options are those of a source for programs that are not ours.
