@@ -132,10 +132,11 @@ add-go:
 release:
 	./.ci/release $(TARGETS)
 
-# The pages and manifests of docs/kubernetes against a real API server, which is built the
-# first time: about ten minutes, and one then.
+# The pages and manifests of docs/kubernetes against a real API server, and as root on a real
+# node with a kubelet, which are built the first time: about twenty minutes, and three then.
 kube:
-	HIGHWATER_KUBERNETES=$$(kubectl-highwater/node/fetch.sh) && export HIGHWATER_KUBERNETES CGO_ENABLED=0 && \
+	HIGHWATER_SETUP_PACKAGES_ONLY=1 ./.ci/setup gcc libc6-dev libseccomp-dev pkg-config
+	HIGHWATER_KUBERNETES=$$(kubectl-highwater/node/fetch.sh --node) && export HIGHWATER_KUBERNETES CGO_ENABLED=0 && \
 	cd kubectl-highwater && $(GO) test -count=1 -v ./...
 
 # What export writes, read by the types of those it is for: OpenTelemetry's, Pyroscope's, Parca's, and
