@@ -54,7 +54,7 @@ func TestTheActionsScriptComparesWithABudgetAndKeepsThePage(t *testing.T) {
 		"within the budget":     {[]string{command, "HW_EXPECT=400MiB"}, 0, "exited normally", "", true},
 		"over it":               {[]string{command, "HW_EXPECT=8MiB"}, 3, "**Over the budget of `8MiB`.**", "::error title=Memory::over the budget of 8MiB", true},
 		"no page":               {[]string{command, "HW_PAGE=none"}, 0, "exited normally", "", false},
-		"a command that fails":  {[]string{"HW_COMMAND=crash -live 8MiB -how abort"}, 134, "was killed by SIGABRT", "", true},
+		"a command that fails":  {[]string{"HW_COMMAND=crash -live 8MiB -how abort"}, 134, "crashed with SIGABRT", "", true},
 		"a budget that is none": {[]string{command, "HW_EXPECT=many"}, 2, "", "", true},
 		"a page that is none":   {[]string{command, "HW_PAGE=all"}, 2, "exited normally", "page is redacted, full or none", false},
 		"no command":            {nil, 1, "", "no command", false},
