@@ -21,6 +21,10 @@ const (
 	// sleepAfter is how long nothing was written before it falls asleep: to do so after each
 	// moment of a rest's beginning cost more than it saved.
 	sleepAfter = time.Minute
+	// sleepAgain is that of one which slept before: to open it was paid for, and it falls asleep
+	// once more in any case before the next collection of a program at rest, which Go forces each
+	// two minutes.
+	sleepAgain = 15 * time.Second
 )
 
 // fallsAsleep is held by the Writer of this process that does.
@@ -30,6 +34,7 @@ var fallsAsleep sync.Mutex
 type sleeper struct {
 	sync   time.Duration // sleepSync, or less; 0: it does not sleep
 	asleep bool
+	slept  bool // it did before
 	woken  time.Time    // when it last was
 	most   sample.Bytes // bound of the file, which SQLite forgets with the connection; 0: none
 }
@@ -50,15 +55,25 @@ func (w *Writer) syncAtRest() time.Duration {
 	return restSync
 }
 
-// canWait says whether a Flush has nothing to do but to write that nothing is new.
+// canWait says whether a Flush has nothing to do but to write that nothing is new. It waits
+// also while the recording is awake: a commit each half minute would keep it so for ever.
 func (w *Writer) canWait() bool {
-	return w.sleeper.asleep && w.queued == 0 && time.Since(w.lastSync) < w.sleeper.sync
+	return w.sleeper.sync > 0 && w.queued == 0 && !w.begun && time.Since(w.lastSync) < w.sleeper.sync
+}
+
+// sleepy is how long nothing was written before it falls asleep.
+func (s *sleeper) sleepy() time.Duration {
+	if s.slept {
+		return sleepAgain
+	}
+	return sleepAfter
 }
 
 // calm falls asleep where nothing was written for a while.
 func (w *Writer) calm() error {
 	s := &w.sleeper
-	if s.sync == 0 || s.asleep || time.Since(s.woken) < sleepAfter || time.Since(w.committed) < sleepAfter && !w.begun {
+	after := s.sleepy()
+	if s.sync == 0 || s.asleep || time.Since(s.woken) < after || time.Since(w.committed) < after && !w.begun {
 		return nil
 	}
 	if w.queued > 0 || w.begun {
@@ -100,7 +115,7 @@ func (w *Writer) sleep() error {
 	if err := w.db.close(); err != nil {
 		return err
 	}
-	w.db, w.sleeper.asleep = &database{}, true
+	w.db, w.sleeper.asleep, w.sleeper.slept = &database{}, true, true
 	return nil
 }
 
@@ -110,7 +125,7 @@ func (w *Writer) wake() error {
 	if !s.asleep {
 		return nil
 	}
-	db, err := openDatabase(w.path, "mode=rw", "cache_size = -512", "busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL")
+	db, err := openDatabase(w.path, "mode=rw", writing...)
 	if err != nil {
 		return err
 	}

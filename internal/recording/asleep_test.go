@@ -85,3 +85,40 @@ func TestARecordingCanBeClosedAsleep(t *testing.T) {
 	}
 	must(t, Verify(path))
 }
+
+// A watch flushes each half minute. That does not keep the recording of a program at rest awake,
+// and what waits is written all the same once it has waited for minutes.
+func TestAFlushOfARestDoesNotKeepARecordingAwake(t *testing.T) {
+	start := time.Now().Add(-time.Hour)
+	w, _ := create(t, Meta{At: start})
+	w.SleepAtRest()
+	key := sample.ProcessKey{PID: 1, Start: 1}
+	must(t, w.Program(sample.Program{Key: key, Name: "p"}))
+	n := 0
+	point := func() {
+		t.Helper()
+		n++
+		must(t, w.Point(&sample.Point{At: start.Add(time.Duration(n) * time.Second), Resting: true,
+			Processes: []sample.Process{{Key: key, Resident: &sample.Resident{Total: sample.MiB}}}}))
+	}
+	point()
+	must(t, w.Flush()) // news: it begins to rest
+	before := w.committed
+	point()
+	must(t, w.Flush())
+	if w.committed != before {
+		t.Error("that nothing is new was written at once")
+	}
+	w.lastSync = time.Time{} // minutes have passed
+	must(t, w.Flush())
+	if w.committed == before {
+		t.Error("after minutes it was not written")
+	}
+	must(t, w.Event(sample.Event{At: start.Add(time.Minute), Kind: sample.EventNote, Text: "news"}))
+	before = w.committed
+	must(t, w.Flush())
+	if w.begun {
+		t.Error("an event waits for minutes")
+	}
+	must(t, w.Close())
+}
