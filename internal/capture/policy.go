@@ -251,6 +251,9 @@ func (p *policy) profileDue(now time.Time) bool {
 		return false
 	}
 	since := now.Sub(p.lastProf)
+	if p.rests(now) && since < restNews {
+		return false
+	}
 	moved := math.Abs(float64(p.use)-float64(p.profUse)) > stillStep*float64(p.profUse)
 	return since >= profileStill || since >= profileEvery && moved
 }
@@ -262,6 +265,9 @@ func (p *policy) profiled(now time.Time) {
 func (p *policy) newMaximum(now time.Time) bool {
 	if p.use < p.keptMax+maxStep && float64(p.use) < maxSettledStep*float64(p.keptMax) {
 		return false
+	}
+	if p.rests(now) && float64(p.use) < float64(p.keptMax)+stepOf(p.use, p.limit) {
+		return false // a server of some MiB is a hundredth larger every few seconds
 	}
 	if float64(p.use) >= maxFactor*float64(p.keptMax) && p.use >= p.keptMax+maxStep {
 		return true

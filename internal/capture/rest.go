@@ -31,10 +31,12 @@ const (
 )
 
 // What at rest is due less often: a moment where nothing moved since the last one, and a
-// heap profile where a second's allocation or a collection is all that is new.
+// heap profile where a second's allocation or a collection is all that is new; with more of
+// these it is due each restNews.
 const (
 	restMoment  = 8 * time.Minute
 	restProfile = 5 * time.Minute
+	restNews    = time.Minute
 	restGrowth  = 4 // times as long after each moment, instead of twice
 )
 

@@ -79,3 +79,24 @@ func TestMomentsOfARestAreFewAndOfALifeAreNot(t *testing.T) {
 		}
 	})
 }
+
+// A small server that allocates slowly is a hundredth larger every few seconds. Its moments at
+// maxima come with steps that are worth one, more of them where its limit is near.
+func TestASlowServerHasFewMomentsAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		maxima := func(limit sample.Opt[sample.Bytes]) int {
+			f, c := newFake(func(d time.Duration) sample.Bytes {
+				return 2*sample.MiB + sample.Bytes(d/(3*time.Second))*24*sample.KiB
+			}), &counter{}
+			f.limit = limit
+			if err := watch(t, f, c, 4*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			return f.count(sample.MomentMax)
+		}
+		far, near := maxima(sample.Opt[sample.Bytes]{}), maxima(sample.Some(4*sample.MiB))
+		if far < 2 || far > 6 || near < 10 {
+			t.Errorf("%d moments at maxima while it grew by 1.9 MiB, and %d below a limit of 4 MiB", far, near)
+		}
+	})
+}

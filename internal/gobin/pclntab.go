@@ -36,6 +36,8 @@ type table struct {
 
 	shared atomic.Bool // several processes may ask for the same addresses
 	lines  lines
+
+	variables foundVariables
 }
 
 // openTable finds the function table and the module that it belongs to.

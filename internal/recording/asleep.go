@@ -25,6 +25,9 @@ const (
 	// once more in any case before the next collection of a program at rest, which Go forces each
 	// two minutes.
 	sleepAgain = 15 * time.Second
+	// mostHeldAtRest bounds the points that wait meanwhile, each some KiB. A server that allocates
+	// a little has a row every few seconds.
+	mostHeldAtRest = 64
 )
 
 // fallsAsleep is held by the Writer of this process that does.
@@ -55,10 +58,16 @@ func (w *Writer) syncAtRest() time.Duration {
 	return restSync
 }
 
-// canWait says whether a Flush has nothing to do but to write that nothing is new. It waits
-// also while the recording is awake: a commit each half minute would keep it so for ever.
+// canWait says whether a Flush has nothing to do but to write points of a rest, of which little
+// or nothing is new. They wait also while the recording is awake: a commit each half minute would
+// keep it so for ever.
 func (w *Writer) canWait() bool {
-	return w.sleeper.sync > 0 && w.queued == 0 && !w.begun && time.Since(w.lastSync) < w.sleeper.sync
+	return w.sleeper.sync > 0 && !w.moved && w.queued < mostHeldAtRest && !w.begun && time.Since(w.lastSync) < w.sleeper.sync
+}
+
+// pointsWait says whether the points that were given may wait for their commit.
+func (w *Writer) pointsWait() bool {
+	return w.canWait() || w.queued < maxHeld && time.Since(w.lastSync) < commitEvery
 }
 
 // sleepy is how long nothing was written before it falls asleep.
@@ -76,7 +85,7 @@ func (w *Writer) calm() error {
 	if s.sync == 0 || s.asleep || time.Since(s.woken) < after || time.Since(w.committed) < after && !w.begun {
 		return nil
 	}
-	if w.queued > 0 || w.begun {
+	if w.moved || w.begun {
 		return w.commitHeld()
 	}
 	return w.sleep()

@@ -90,24 +90,26 @@ func TestARecordingCanBeClosedAsleep(t *testing.T) {
 // and what waits is written all the same once it has waited for minutes.
 func TestAFlushOfARestDoesNotKeepARecordingAwake(t *testing.T) {
 	start := time.Now().Add(-time.Hour)
-	w, _ := create(t, Meta{At: start})
+	w, path := create(t, Meta{At: start})
 	w.SleepAtRest()
 	key := sample.ProcessKey{PID: 1, Start: 1}
 	must(t, w.Program(sample.Program{Key: key, Name: "p"}))
 	n := 0
-	point := func() {
+	point := func(resting bool, use sample.Bytes) {
 		t.Helper()
 		n++
-		must(t, w.Point(&sample.Point{At: start.Add(time.Duration(n) * time.Second), Resting: true,
-			Processes: []sample.Process{{Key: key, Resident: &sample.Resident{Total: sample.MiB}}}}))
+		must(t, w.Point(&sample.Point{At: start.Add(time.Duration(n) * time.Second), Resting: resting,
+			Processes: []sample.Process{{Key: key, Resident: &sample.Resident{Total: use}}}}))
 	}
-	point()
-	must(t, w.Flush()) // news: it begins to rest
+	point(false, sample.MiB)
+	must(t, w.Flush()) // it begins to rest
 	before := w.committed
-	point()
-	must(t, w.Flush())
+	for i := range 10 { // and moves a little now and then
+		point(true, sample.MiB+sample.Bytes(i/3)*200*sample.KiB)
+		must(t, w.Flush())
+	}
 	if w.committed != before {
-		t.Error("that nothing is new was written at once")
+		t.Error("points of a rest were written at once")
 	}
 	w.lastSync = time.Time{} // minutes have passed
 	must(t, w.Flush())
@@ -115,10 +117,22 @@ func TestAFlushOfARestDoesNotKeepARecordingAwake(t *testing.T) {
 		t.Error("after minutes it was not written")
 	}
 	must(t, w.Event(sample.Event{At: start.Add(time.Minute), Kind: sample.EventNote, Text: "news"}))
-	before = w.committed
 	must(t, w.Flush())
 	if w.begun {
 		t.Error("an event waits for minutes")
 	}
+	point(true, 9*sample.MiB)
+	before = w.committed
+	point(false, 99*sample.MiB)
+	must(t, w.Flush())
+	if w.committed == before || w.queued > 0 {
+		t.Error("what has moved waits for minutes")
+	}
 	must(t, w.Close())
+	r := open(t, path)
+	s, err := r.Samples("usage")
+	must(t, err)
+	if s.Len() != n {
+		t.Errorf("%d samples of %d points", s.Len(), n)
+	}
 }

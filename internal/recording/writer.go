@@ -38,6 +38,7 @@ type Writer struct {
 	last   int64   // time of the last point
 	points []*held // points[:queued] wait for the next commit
 	queued int
+	moved  bool // one of those that wait is of a program that does not rest
 	resting
 	sleeper sleeper
 
