@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -30,14 +29,16 @@ const (
 	mostHeldAtRest = 64
 )
 
-// fallsAsleep is held by the Writer of this process that does.
-var fallsAsleep sync.Mutex
+// fallAsleep has a place for each Writer of this process that does. All are looked at at the
+// same instant of a second, so that with one place one fell asleep a second, and a hundred programs
+// of which each collects every two minutes woke as many.
+var fallAsleep = make(chan struct{}, 4)
 
 // sleeper is the sleep of a Writer.
 type sleeper struct {
 	sync   time.Duration // sleepSync, or less; 0: it does not sleep
 	asleep bool
-	slept  bool // it did before
+	slept  bool         // it did before
 	woken  time.Time    // when it last was
 	most   sample.Bytes // bound of the file, which SQLite forgets with the connection; 0: none
 }
@@ -105,12 +106,14 @@ func (w *Writer) commitHeld() error {
 
 // sleep closes the connection. What is in the log goes into the file; the log stays, as the
 // lock and the room for the last words are its. It waits for the disk, and holds a thread of
-// ours: one does so at a time, and the others at their next looks.
+// ours: a few do so at a time, and the others at their next looks.
 func (w *Writer) sleep() error {
-	if !fallsAsleep.TryLock() {
+	select {
+	case fallAsleep <- struct{}{}:
+		defer func() { <-fallAsleep }()
+	default:
 		return nil
 	}
-	defer fallsAsleep.Unlock()
 	keeps, ok := w.db.conn.(interface {
 		FileControlPersistWAL(db string, mode int) (int, error)
 	})
