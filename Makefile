@@ -10,7 +10,7 @@ export GO
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: answers check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
+.PHONY: answers check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -60,6 +60,11 @@ test-go:
 
 bench: build
 	$(GO) run ./internal/bench -o docs/benchmarks.md
+
+# What changes most, in three minutes, printed: a hundred programs at rest, polls, readings, last
+# breaths. Its watches are still settling, so that their figures are upper bounds.
+bench-quick: build
+	$(GO) run ./internal/bench -quick -only "node,poll,reading,last breath"
 
 # The Go benchmarks of this tree beside those of another commit, a release for example,
 # by benchstat: make bench-compare AGAINST=v0.3.0 PACKAGES_BENCHED=./internal/recording

@@ -82,6 +82,7 @@ func (l *life) open(main sample.Program) error {
 	meta := newMeta(l.KeepArgs.command(main))
 	l.asking = &asking{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
 	l.asking.heaps.share(l.source.SharesLimit())
+	l.asking.heaps.follows(l.pid)
 	l.asking.describe(meta.More)
 	l.Expect.describe(meta.More)
 	meta.More[metaWatched] = "1"
