@@ -10,7 +10,7 @@ import (
 // Of children that end one after the other some heaps are captured, for a share of the time.
 func TestHeapsOfChildrenThatEndTakeAShareOfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		taker := newHeapTaker(HeapWish{kill: true, exit: true, ByDefault: true}, newStatus(io.Discard))
+		taker := newHeapTaker(HeapWish{Kill: true, Exit: true, ByDefault: true}, newStatus(io.Discard))
 		defer taker.giveUp()
 		const think = 300 * time.Millisecond
 		var took time.Duration
