@@ -150,8 +150,13 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		if f.Stance != Open || RuleOffHeap(best.Class) || f.rank() > best.rank() {
 			continue
 		}
-		if f.Bytes > best.Bytes && !certain && !f.formOf(best) {
+		switch {
+		case f.Bytes <= best.Bytes || certain && !f.formOf(best):
+		case !f.formOf(best):
 			return nil
+		default:
+			best.Confidence = Low // the larger form of the same growth is not sure
+			best.Because = append([]string{f.Reason}, best.Because...)
 		}
 		if f.rank() <= growsOn && best.Confidence == High {
 			best.Confidence = Medium

@@ -56,7 +56,7 @@ func TestAPeakThatIsGoneBelongsToTheLineThatCameAndWent(t *testing.T) {
 // does not take the other back.
 func TestTwoFormsOfOneGrowthDoNotContradict(t *testing.T) {
 	list := []Finding{{Class: Goroutines, Stance: Open, Bytes: 112 * mib, Reason: "whether they finish"}, {Class: Leak, Stance: Speaks, Bytes: 87 * mib, Score: 7, Confidence: High}}
-	if got := decide(list, 0); got == nil || got.Class != Leak || got.Confidence != Medium {
+	if got := decide(list, 0); got == nil || got.Class != Leak || got.Confidence != Low {
 		t.Errorf("%+v", got)
 	}
 	list[0].Class = GCUnaware
