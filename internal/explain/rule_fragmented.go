@@ -60,9 +60,9 @@ func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	top, whole, between := c.keptParts()
 	switch {
 	case top*2 > kept:
-		why(fmt.Sprintf("%s of it is at the ends of the heaps: malloc returns that only above a threshold, which grows with the largest block that was freed", size(top)))
+		why(fmt.Sprintf("%s of the free memory is at the ends of the heaps: malloc returns that part only above a threshold, which grows with the largest block that was freed", size(top)))
 	case whole > 0:
-		why(fmt.Sprintf("%s of it are whole pages, which malloc_trim(0) returns; %s share their pages with blocks in use", size(top+whole), size(between)))
+		why(fmt.Sprintf("%s of the free memory is whole pages, which malloc_trim(0) returns; %s shares its pages with blocks in use", size(top+whole), size(between)))
 	default:
 		why("all of it shares its pages with blocks in use")
 	}

@@ -114,7 +114,7 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if p.made.Func != "" {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
 	}
-	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. The goroutines' stacks use %s.", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks))
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {

@@ -51,7 +51,7 @@ func ofAnotherTime(a *explain.Answer) string {
 	if live == 0 || t+err >= low && t <= high+err || len(a.Program.Processes) > 1 {
 		return ""
 	}
-	return fmt.Sprintf("These lines are of another reading than the table above: %s was live at that time.", units.Short(t))
+	return fmt.Sprintf("These lines come from another reading than the table above: %s was live at that time.", units.Short(t))
 }
 
 func rowBytes(a *explain.Answer, name string) sample.Bytes {
