@@ -60,17 +60,18 @@ func agentCommand(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "agent --store URL",
 		Short: "Watch every Go program of this node, and send what it sees to a store",
-		Long: `Watches every Go program of this machine, those too that start later, until it is told
-to end. Each minute it sends rows to the store: what each program takes, what each line
-of it holds. What is killed, crashes or came within 5% of its limit is an incident: its
-cause is sent at once, and its recording is kept in --recordings.
+		Long: `Watches every Go program of this machine, including programs that start later, until
+you stop it. Once a minute it sends rows to the store: how much memory each program
+uses, and how much of its live heap each line allocated. A kill, a crash, or a peak
+within 5% of the limit is an incident. The agent sends the cause of an incident at
+once, and keeps the recording in --recordings.
 
-Rows wait in --spool while the store is away, and none is lost for that. Names of
-functions, files, services and pods are sent, and sizes; no environment, no arguments
-and no contents. --print shows every row and sends none.
+While the store cannot be reached, rows wait in --spool. The agent sends names of
+functions, files, services and pods, and sizes. It sends no environments, no arguments
+and no contents of memory. With --print, it prints every row and sends nothing.
 
-A program says HIGHWATER=off in its environment to be left alone. --heap-profile=marked,
-the default, enables a heap profile in programs without one that have
+The agent leaves a program alone that has HIGHWATER=off in its environment. With
+--heap-profile=marked, the default, it enables heap profiling in programs that have
 HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
 		Example: `  highwater agent --store file:///var/lib/highwater/fleet
   highwater agent --store https://clickhouse:8443/highwater --credentials /etc/highwater/store
@@ -81,14 +82,14 @@ HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
 	f.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.node, "node", "", "`name` of this machine in the fleet (default: $NODE_NAME, else its host name)")
-	flags.StringVar(&f.spool, "spool", filepath.Join(agentHome, "spool"), "`directory` of rows that the store does not have yet")
-	flags.StringVar(&f.spoolSize, "spool-size", defaultSpool, "use at most this `size` of disk for them; old figures are dropped then, incidents never")
-	flags.StringVar(&f.recordings, "recordings", filepath.Join(agentHome, "recordings"), "`directory` of the recordings of incidents")
+	flags.StringVar(&f.spool, "spool", filepath.Join(agentHome, "spool"), "`directory` for rows that wait for the store")
+	flags.StringVar(&f.spoolSize, "spool-size", defaultSpool, "use at most this `size` of disk for rows that wait; then drop old figures, but no incidents")
+	flags.StringVar(&f.recordings, "recordings", filepath.Join(agentHome, "recordings"), "`directory` for the recordings of incidents")
 	flags.StringVar(&f.heapProfile, "heap-profile", "marked", "enable heap profiles in programs without one: `off`, marked or on")
 	flags.StringVar(&f.metrics, "metrics", "", "serve Prometheus metrics at this `address`, as 127.0.0.1:9645 (default: nowhere)")
 	flags.IntVar(&f.atMost, "at-most", 200, "maximum `number` of programs to watch, the largest first")
 	flags.DurationVar(&f.runFor, "for", 0, "end after this time; the programs keep running")
-	flags.BoolVar(&f.print, "print", false, "print every row as JSON, and send none")
+	flags.BoolVar(&f.print, "print", false, "print every row as JSON, and send nothing")
 	return c
 }
 
@@ -119,7 +120,7 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 	}
 	size, err := units.ParseSize(f.spoolSize)
 	if err != nil || size > 1<<50 {
-		return usagef("--spool-size 1GiB", "--spool-size %s is no size", f.spoolSize)
+		return usagef("--spool-size 1GiB", "--spool-size %s is not a size", f.spoolSize)
 	}
 	w, err := watchFlags{all: true, quiet: true, atMost: f.atMost, rate: 10, runFor: f.runFor, enableHeapProfile: f.heapProfile != "off", ask: askFlags{probeRate: 1}}.plan("agent", nil)
 	if err != nil {

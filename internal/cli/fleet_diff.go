@@ -18,9 +18,10 @@ func fleetDiffCommand(s *streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff SERVICE [BEFORE AFTER]",
 		Short: "Say whether a version of a service holds more memory than another",
-		Long: `Compares what the processes of two versions held at equal ages, by a rank test: at least
-five processes of each that lived for two hours. Without BEFORE and AFTER it compares the
-two versions that began last. "No difference shown" is an answer, and code 0.
+		Long: `Compares the memory of two versions of a service, process by process at the same age, with
+a rank test. It needs at least five processes of each version that ran for two hours.
+Without BEFORE and AFTER, it compares the two latest versions. "No difference shown" is
+an answer, with exit code 0.
 
 Exit code 4: there are too few processes to say.`,
 		Example: `  highwater fleet diff checkout
@@ -51,7 +52,7 @@ func twoVersions(ctx context.Context, store fleet.Store, scope fleet.Scope, args
 	case 3:
 		return args[1], args[2], nil
 	case 2:
-		return "", "", usagef("highwater fleet diff SERVICE BEFORE AFTER", "fleet diff compares two versions, and one is named")
+		return "", "", usagef("highwater fleet diff SERVICE BEFORE AFTER", "fleet diff compares two versions, but only one is named")
 	}
 	list, err := fleet.Versions(ctx, store, scope)
 	switch {

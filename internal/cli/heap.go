@@ -94,7 +94,7 @@ func (f heapFlags) run(ctx context.Context, s *streams, arg string) error {
 	case f.strings && (f.path != "" || f.typ != ""):
 		return usagef("highwater heap 4711 --strings", "--strings goes with neither --type nor --path")
 	case f.strings && recorded != "":
-		return usagef("highwater heap 4711 --strings", "--strings is of a process or a core: a recording has no contents")
+		return usagef("highwater heap 4711 --strings", "--strings needs a process or a core: a recording has no contents")
 	case recorded != "":
 		return f.within("heap", func() error { return f.fromRecording(s, recorded) })
 	}

@@ -35,7 +35,7 @@ func (f *heapFlags) recordingOf(arg string) (string, error) {
 
 func (f *heapFlags) notOfRecording() error {
 	if f.at != "" || f.since != "" {
-		return usagef("highwater heap RECORDING --at peak", "--at and --since are of a recording: a process and a core have one moment")
+		return usagef("highwater heap RECORDING --at peak", "--at and --since need a recording: a process or a core has only one moment")
 	}
 	return nil
 }

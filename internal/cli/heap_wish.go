@@ -79,7 +79,7 @@ func (f heapWishFlag) plan() (w heapWish, err error) {
 	}
 	if off := slices.ContainsFunc(f.when, isOff); off {
 		if len(f.when) > 1 {
-			return w, usagef("--heap off, or leave off out", "--heap off captures nothing, and another time is given with it")
+			return w, usagef("--heap off, or leave off out", "--heap off captures nothing, so no other time can go with it")
 		}
 		return w, nil
 	}

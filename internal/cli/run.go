@@ -251,7 +251,7 @@ func cannotRun(name string, err error) error {
 		return &exitError{code: exitNotPermitted, err: fmt.Errorf("%s cannot be followed: %w", name, err),
 			hint: "a process has one tracer; a debugger, or another highwater around this one, may be it"}
 	case errors.Is(err, fs.ErrNotExist):
-		return usagef("a script names it in its first line, an executable in its header", "the interpreter that %s asks for is not there", name)
+		return usagef("a script names it in its first line, an executable in its header", "the interpreter that %s names does not exist", name)
 	}
 	return err
 }

@@ -103,10 +103,10 @@ func (f tryFlags) plan(args []string, dash int) (*try, error) {
 		return nil, usagef("--runs 6", "--runs %d is not between 1 and 1000", f.runs)
 	}
 	if f.build != "" && len(f.refs) == 0 {
-		return nil, usagef("add --git REF", "--build builds what --git brings, and there is none")
+		return nil, usagef("add --git REF", "--build builds what --git checks out, but there is no --git")
 	}
 	if f.limit == "" && f.expect == "" && !f.compare {
-		return nil, usagef("--limit 256MiB, --expect 300MiB, or --compare where there is no fault", "nothing says what the base's fault is")
+		return nil, usagef("--limit 256MiB, --expect 300MiB, or --compare where there is no fault", "the fault of the base is not defined")
 	}
 	t := &try{tryFlags: f, variants: variants}
 	for _, v := range variants {

@@ -112,7 +112,7 @@ func (f *tryFlags) again(path string, given *trial.Command) (base variant, err e
 	case strings.Contains(text, "***"):
 		return base, usagef(hint, "the command line of %s had secrets, which were left out: it cannot be run again", shortName(path))
 	case strings.Contains(text, "…"):
-		return base, usagef("highwater try "+shortName(path)+" --load LOAD base=CMD says it anew; highwater run --keep-args keeps it",
+		return base, usagef("highwater try "+shortName(path)+" --load LOAD base=CMD gives the command again; highwater run --keep-args keeps it",
 			"values of the command line were left out of %s: how to run it again is not known", shortName(path))
 	case !meta.Limit.OK && f.limit == "":
 		return base, usagef("highwater try --limit 256MiB "+shortName(path), "%s was made without a limit: there is nothing to survive", shortName(path))

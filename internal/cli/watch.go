@@ -144,7 +144,7 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 	case len(w.pids) > 0 && len(w.names) > 0:
 		return nil, usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
 	case f.output != "" && (len(args) > 1 || len(w.names) > 0 || f.all):
-		return nil, usagef("leave it out: each recording is named after its program and the time", "-o names one recording, and this may make several")
+		return nil, usagef("leave it out: each recording is named after its program and the time", "-o names one recording, but this may make several")
 	case f.rate < 1 || f.rate > 1000:
 		return nil, usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.rate)
 	case f.atMost < 1:
@@ -160,7 +160,7 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 		return nil, err
 	}
 	if !w.asks.none() && (len(args) > 1 || f.all) {
-		return nil, usagef("watch that program alone", "--metrics and --probe are of one program, and this may watch several")
+		return nil, usagef("watch that program alone", "--metrics and --probe belong to one program, and this may watch several")
 	}
 	if _, err = f.expect.budget(); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (f watchFlags) plan(command string, args []string) (*watching, error) {
 		return nil, err
 	}
 	if f.native.how != "" && (len(args) > 1 || len(w.names) > 0 || f.all) {
-		return nil, usagef("highwater watch --native=live PID", "--native=live is of one program or cgroup, and this may watch several")
+		return nil, usagef("highwater watch --native=live PID", "--native=live follows one program or cgroup, and this may watch several")
 	}
 	if w.heaps, err = f.heap.plan(); err != nil {
 		return nil, err
