@@ -24,7 +24,7 @@ record leak 137 --limit 128MiB $serve --load "$work/load -addr 127.0.0.1:$port" 
 record before 0 $serve --load "$work/load -addr 127.0.0.1:$port -for 6s" -- "$work/sessions" -addr "127.0.0.1:$port" -fixed
 record after 0 $serve --load "$work/load -addr 127.0.0.1:$port -for 6s" -- "$work/sessions" -addr "127.0.0.1:$port"
 record garbage 137 --limit 100MiB -- "$work/garbage" -live 48MiB -for 60s
-record goroutines 0 --for 15s -- "$work/goroutines"
+record goroutines 0 --for 15s -- "$work/goroutines" -rate 1500
 record native 137 --limit 128MiB -- "$work/mmapper"
 
 # take FILE FLAGS... RECORDING...
@@ -37,7 +37,7 @@ take() {
 take leak.png "$work/leak.hwm"
 take dark.png -scheme dark "$work/leak.hwm"
 take phone.png -width 390 -height 844 "$work/leak.hwm"
-take retained.png -show .held "$work/leak.hwm"
+take retained.png -show "[aria-labelledby=held-title]" "$work/leak.hwm"
 take garbage.png "$work/garbage.hwm"
 take flame.png -state view=flame "$work/garbage.hwm"
 take goroutines.png "$work/goroutines.hwm"

@@ -122,7 +122,7 @@ func answerFor(path, at string, pid int, expected *budget.Budget) (*explain.Answ
 	defer r.Close()
 	e, err := explain.LoadOf(r, path, at, pid)
 	if err != nil && r.Damage() != nil {
-		return nil, recordingError(fmt.Errorf("%s: %w, and nothing can be explained: %w", shortName(path), r.Damage(), err))
+		return nil, recordingError(fmt.Errorf("%s: %w; no snapshot of the program's memory could be read", shortName(path), r.Damage()))
 	}
 	if err != nil {
 		return nil, momentError(err, path)

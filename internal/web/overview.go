@@ -131,7 +131,7 @@ func (o *Overview) until() float64 { return max(o.Seconds, o.From+0.001) }
 func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 	e, err := b.load(r)
 	if damage := r.Damage(); err != nil && damage != nil {
-		return nil, fmt.Errorf("%w. Nothing could be read: %w", damage, err)
+		return nil, fmt.Errorf("%w. No snapshot of the program's memory could be read", damage)
 	}
 	if err != nil {
 		return nil, err
