@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes all pictures of docs/pictures anew: records the small programs with a known fault, and
+# Takes all pictures of docs/pictures: records the small programs with a known fault, and
 # takes what the page shows in a headless Chromium. Needs root or a delegated cgroup (--limit),
 # Chromium, and about two minutes. PORT chooses another port than 18083.
 set -eu

@@ -12,7 +12,7 @@ var burstPage = Page{
 	Looks: []string{
 		"How far the live heap was above its floor at the moment: against the limit, or where no limit is near, against the usual size of the memory.",
 		"What retains the memory: frames of calls in flight, or a variable.",
-		"Whether more calls held more, whether the memory came back before, and how much of what the line allocated was freed.",
+		"Whether more calls needed more memory, whether the memory was freed before, and how much of what the line allocated was freed.",
 		"Whether it was allocated for requests that were still being served, or for a value that a function such as io.ReadAll was putting together.",
 	},
 	Blind: []string{

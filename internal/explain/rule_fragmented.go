@@ -7,7 +7,7 @@ import (
 )
 
 var fragmentedPage = Page{
-	Truth: "Most native memory is free: C code has freed it, and malloc keeps it. It is not a leak. Blocks in use that lie between keep its pages, or each thread's arena keeps its own.",
+	Truth: "Most native memory is free: C code has freed it, and malloc keeps it. It is not a leak. Blocks in use between the free ones keep the pages, or each thread's arena keeps its own free memory.",
 	Looks: []string{
 		"Every block of glibc's malloc, read out of the program's memory: what is in use, by size, and what is free, by arena.",
 		"Which pages of the free memory are resident, and which of them hold no block in use: those malloc_trim(3) returns.",

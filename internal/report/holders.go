@@ -125,7 +125,11 @@ func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, fir
 	if room < 12 {
 		code, right = "", ""
 	}
-	p.both(left+cut(code, room), right)
+	if code == "" {
+		p.both(strings.TrimRight(left, " "), right)
+	} else {
+		p.both(left+cut(code, room), right)
+	}
 	if first && h.InFlight > 0 {
 		p.wrap(strings.Repeat(" ", 20), fmt.Sprintf("%s inside %s", goroutines(h.InFlight), explain.ShortFunc(h.Function)))
 	}
