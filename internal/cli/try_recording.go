@@ -178,11 +178,11 @@ func (t *try) proposed(a *explain.Answer, changed []string) (list []variant, fix
 		list, fixes = append(list, v), append(fixes, codeFixOf(a, v.Name))
 	}
 	if len(list) == 1 {
-		why := "it proposes no setting and no limit"
+		why := "no setting or limit to try"
 		if a.NotPredicted != "" {
-			why += ": " + a.NotPredicted
+			why += ", because " + a.NotPredicted
 		}
-		return nil, nil, usagef("rebuild the program with a change, then: highwater try "+t.proof.name+" fixed=./PROGRAM-NEW", "%s has nothing to try: %s", t.proof.name, why)
+		return nil, nil, usagef("rebuild the program with a change, then: highwater try "+t.proof.name+" fixed=./PROGRAM-NEW", "%s has %s", t.proof.name, why)
 	}
 	return list, fixes, t.several(list)
 }

@@ -18,6 +18,9 @@ func whyUnread(root string, pid int, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) { // "permission denied", without the file of /proc
+		err = path.Err
+	}
 	return fmt.Errorf("%w: %s", err, missingRight(root, pid))
 }
 
