@@ -5,12 +5,14 @@
 set -eu
 cd "$(dirname "$0")/../.."
 go=${GO:-go} port=${PORT:-18083} out=docs/pictures
-work=$(mktemp -d)
+work=${TMPDIR:-/tmp}/highwater-pictures # the pictures show it, as the place of the source
+mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 CGO_ENABLED=0 "$go" build -trimpath -o "$work/highwater" ./cmd/highwater
 "$go" build -o "$work/picture" ./internal/bench/picture
-(cd examples/sessions && "$go" build -o "$work/sessions" . && "$go" build -o "$work/load" ./load)
-(cd internal/testprog && "$go" build -o "$work/garbage" ./garbage && "$go" build -o "$work/goroutines" ./goroutines && "$go" build -o "$work/mmapper" ./mmapper)
+cp -R examples internal/testprog "$work"
+(cd "$work/examples/sessions" && "$go" build -o "$work/sessions" . && "$go" build -o "$work/load" ./load)
+(cd "$work/testprog" && for p in garbage goroutines mmapper; do "$go" build -o "$work/$p" "./$p"; done)
 
 # record NAME CODE FLAGS... -- PROGRAM: a recording of a run that ends with CODE.
 record() {
@@ -20,7 +22,7 @@ record() {
 	[ "$code" -eq "$want" ] || { echo "$name ended with code $code, not $want" >&2; exit 1; }
 }
 serve="--ready http://127.0.0.1:$port/healthz"
-record leak 137 --limit 128MiB $serve --load "$work/load -addr 127.0.0.1:$port" -- "$work/sessions" -addr "127.0.0.1:$port"
+record leak 137 --limit 128MiB $serve --load "$work/load -addr 127.0.0.1:$port -for 5m" -- "$work/sessions" -addr "127.0.0.1:$port"
 record before 0 $serve --load "$work/load -addr 127.0.0.1:$port -for 6s" -- "$work/sessions" -addr "127.0.0.1:$port" -fixed
 record after 0 $serve --load "$work/load -addr 127.0.0.1:$port -for 6s" -- "$work/sessions" -addr "127.0.0.1:$port"
 record garbage 137 --limit 100MiB -- "$work/garbage" -live 48MiB -for 60s
