@@ -43,6 +43,7 @@ var measurements = []measurement{
 	{"last breath", lastBreath},
 	{"memory", memory},
 	{"heap", heap},
+	{"native", native},
 	{"beside", beside},
 	{"page", page},
 }
@@ -50,7 +51,7 @@ var measurements = []measurement{
 func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
-	only := flag.String("only", "", "run one measurement: watching, job, poll, locate, reading, explain, \"last breath\", memory, heap, beside, page")
+	only := flag.String("only", "", "run one measurement: watching, job, poll, locate, reading, explain, \"last breath\", memory, heap, native, beside, page")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {

@@ -36,7 +36,11 @@ func hold(r *room, sites int) (p *program, address string, err error) {
 }
 
 func start(name string, args ...string) (*program, error) {
-	cmd := exec.Command(name, args...)
+	return startAs(exec.Command(name, args...))
+}
+
+// startAs starts what is described, and reads what it prints.
+func startAs(cmd *exec.Cmd) (*program, error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/highwater-go/highwater/internal/app"
 )
 
 // docsPages is where the page of each command is: docs/commands of the repository.
@@ -53,24 +55,24 @@ their moments, PIDs and programs.`
 }
 
 // setHelp prints help by task, as wide as the terminal, with the address of the page.
-func setHelp(root *cobra.Command, s *streams) {
+func setHelp(root *cobra.Command, s *app.Streams) {
 	root.SetHelpCommandGroupID("manage")
 	for i := range tasks {
 		root.AddGroup(&tasks[i])
 	}
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(s.out, helpOf(c, helpWidth(s))) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(s.Out, helpOf(c, helpWidth(s))) })
 	root.SetUsageFunc(func(c *cobra.Command) error {
-		_, err := io.WriteString(s.out, usageOf(c, helpWidth(s)))
+		_, err := io.WriteString(s.Out, usageOf(c, helpWidth(s)))
 		return err
 	})
 }
 
-func helpWidth(s *streams) int {
-	f := fileOf(s.out)
-	if !isTTY(f) {
+func helpWidth(s *app.Streams) int {
+	f := app.FileOf(s.Out)
+	if !app.IsTTY(f) {
 		return mostHelp
 	}
-	return min(max(columns(f), leastHelp), mostHelp)
+	return min(max(app.Columns(f), leastHelp), mostHelp)
 }
 
 // helpOf is all that help says of a command.
@@ -118,7 +120,7 @@ func commandsOf(c *cobra.Command, group string, width int) string {
 	place := func(c *cobra.Command) string { return cmp.Or(c.Annotations[orderKey], "~") }
 	for _, one := range slices.SortedStableFunc(slices.Values(c.Commands()), func(a, b *cobra.Command) int { return cmp.Compare(place(a), place(b)) }) {
 		if one.GroupID == group && one.IsAvailableCommand() {
-			lines := folded(one.Short, width-14)
+			lines := app.Folded(one.Short, width-14)
 			b.WriteString("  " + one.Name() + strings.Repeat(" ", max(1, 12-len(one.Name()))) + strings.Join(lines, "\n"+strings.Repeat(" ", 14)) + "\n")
 		}
 	}
@@ -133,24 +135,9 @@ func reflowed(text string, width int) string {
 			out = append(out, paragraph)
 			continue
 		}
-		out = append(out, strings.Join(folded(paragraph, width), "\n"))
+		out = append(out, strings.Join(app.Folded(paragraph, width), "\n"))
 	}
 	return strings.Join(out, "\n\n")
-}
-
-// folded breaks a text at spaces into lines of at most width columns, where that is possible.
-func folded(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // formerly keeps an older name of a flag, which help does not show.

@@ -132,3 +132,53 @@ func codeOfC(t *testing.T, pid int) []byte {
 	}
 	return nil
 }
+
+// heap --native answers from a recording, and of a process that is being followed.
+func TestHeapNativeListsLiveBlocksByLine(t *testing.T) {
+	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, probesAllocators)
+	program := hwtest.Build(t, "../watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
+	path := filepath.Join(t.TempDir(), "r.hwm")
+	// As a program of its own, so that it is there when it is asked for.
+	run := exec.Command(highwater(t), "run", "--native=live", "-o", path, "--", program, "-only", "two", "-rounds", "400", "-each", "65536", "-pause", "50ms")
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { run.Process.Signal(os.Interrupt); run.Wait() }()
+	at := placesOf(t, program)
+	ask := func(what string) (told nativeTold, err error) {
+		out, err := exec.Command(highwater(t), "heap", "--native", "--json", what).CombinedOutput()
+		if err != nil {
+			return told, fmt.Errorf("%w: %s", err, out)
+		}
+		return told, json.Unmarshal(out, &told)
+	}
+	var told nativeTold
+	var err error
+	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); { // rows are handed over every ten seconds
+		if told, err = ask(path); err == nil && len(told.Lines) == 2 {
+			break
+		}
+	}
+	if err != nil || len(told.Lines) != 2 || told.Lines[0].Line != at["large"] || told.Lines[1].Line != at["little"] || !told.Running || told.Schema != "highwater.native/1" {
+		t.Fatalf("%+v, want lines %d and %d: %v", told, at["large"], at["little"], err)
+	}
+	if same, err := ask(fmt.Sprint(told.PID)); err != nil || same.PID != told.PID || len(same.Lines) != 2 || same.TotalBytes < told.TotalBytes {
+		t.Errorf("by its PID %+v, %v; by the recording %+v", same, err, told)
+	}
+	if _, err := ask(fmt.Sprint(os.Getpid())); err == nil || !strings.Contains(err.Error(), "watch --native=live") {
+		t.Errorf("of a process that nobody follows: %v", err)
+	}
+	text, err := exec.Command(highwater(t), "heap", "--native", path).Output()
+	if err != nil || !strings.Contains(string(text), "of native memory in use by C") || !strings.Contains(string(text), "C: malloc < keep") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
+// nativeTold is the JSON of heap --native.
+type nativeTold struct {
+	Schema     string
+	PID        int
+	Running    bool
+	TotalBytes uint64 `json:"total_bytes"`
+	Lines      []struct{ Line int }
+}

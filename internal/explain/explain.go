@@ -27,7 +27,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	a.Holders, a.Sampling = holdersOf(c)
 	c.divideRows(&a.Ledger)
 	a.Peak, a.Trend = c.composition(), c.trendAnswer()
-	a.Crash, a.Resident, a.NativeLive = c.Crash, c.residentOf(), c.nativeLiveOf()
+	a.Crash, a.Resident, a.NativeLive = c.Crash, c.residentOf(), c.nativeLiveOf(shown)
 	a.Files = c.filesAnswer()
 	a.Work, a.Latency, a.Expected = workOf(c), c.Asked.latency(c.Start), c.expectation()
 	var facts []Fact

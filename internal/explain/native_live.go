@@ -37,6 +37,7 @@ type NativeLine struct {
 	Function   string       `json:"function"`
 	File       string       `json:"file"`
 	Line       int          `json:"line"`
+	StartLine  int          `json:"-"` // of the function, which tells whether a source is the program's
 	OwnCode    bool         `json:"own_code"`
 	Bytes      sample.Bytes `json:"bytes"`
 	ErrorBytes sample.Bytes `json:"error_bytes"`
@@ -87,8 +88,11 @@ func (l *loader) nativeLive() error {
 	return nil
 }
 
-// nativeLiveOf sums up C's live blocks by line, nil where they were not followed.
-func (c *Case) nativeLiveOf() *NativeLive {
+// NativeLiveOf sums up C's live blocks by line, at most so many of them: nil where they were not followed.
+func NativeLiveOf(e *Evidence, most int) *NativeLive { return newCase(e).nativeLiveOf(most) }
+
+// nativeLiveOf is that of a case.
+func (c *Case) nativeLiveOf(most int) *NativeLive {
 	if len(c.NativeReadings) == 0 {
 		return nil
 	}
@@ -111,7 +115,7 @@ func (c *Case) nativeLiveOf() *NativeLive {
 	}
 	n.ErrorBytes = deviation(unsure)
 	named := slices.DeleteFunc(slices.Clone(lines), func(k NativeLine) bool { return k.Samples == 0 || k.Function == "" })
-	n.Lines = append(n.Lines, named[:min(shown, len(named))]...)
+	n.Lines = append(n.Lines, named[:min(most, len(named))]...)
 	n.Others = len(lines) - len(n.Lines)
 	return n
 }
@@ -126,12 +130,13 @@ func (c *Case) nativeLines() (lines []NativeLine) {
 		if l.Samples == 0 {
 			continue
 		}
-		at := lineOnly(touchedAt(l.Where, c.module(), nil))
+		asked := touchedAt(l.Where, c.module(), nil)
+		at := lineOnly(asked)
 		k, known := index[at]
 		if !known {
 			k = len(lines)
 			index[at], below[at] = k, map[string]sample.Bytes{}
-			lines = append(lines, NativeLine{Function: at.Func, File: at.File, Line: at.Line, Native: []string{},
+			lines = append(lines, NativeLine{Function: at.Func, File: at.File, Line: at.Line, StartLine: asked.StartLine, Native: []string{},
 				OwnCode: at.File != "" && heapdiff.OwnerOf(at.Func, c.module()) == heapdiff.Own})
 		}
 		lines[k].addLive(l)

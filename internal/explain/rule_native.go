@@ -154,7 +154,7 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	}
 	why := "C code allocates this memory, or the program maps it. GC does not free it, and GOMEMLIMIT does not count it"
 	f.Why = append([]Why{{Text: why, Evidence: []string{"native"}}}, c.sizesWhy()...)
-	if c.blameLive(&f, c.nativeLiveOf()) || c.blameResident(&f, c.residentOf()) {
+	if c.blameLive(&f, c.nativeLiveOf(shown)) || c.blameResident(&f, c.residentOf()) {
 		return f
 	}
 	var standing int

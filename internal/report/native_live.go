@@ -17,6 +17,12 @@ func (p *page) nativeLive(a *explain.Answer, o Options, most int) bool {
 	if n == nil || len(n.Lines) == 0 || most == 0 || n.TotalBytes < sample.MiB && a.Verdict.Class != explain.Native {
 		return false
 	}
+	p.nativeLines(n, o, most)
+	return true
+}
+
+// nativeLines prints at most so many of the lines.
+func (p *page) nativeLines(n *explain.NativeLive, o Options, most int) {
 	p.both(explain.NativeBy, fmt.Sprintf("%s of C code, ± %.0f MiB", blocks(n.Blocks), max(1, float64(n.ErrorBytes)/float64(sample.MiB))))
 	left := n.TotalBytes
 	lines := n.Lines[:min(most, len(n.Lines))]
@@ -30,7 +36,6 @@ func (p *page) nativeLive(a *explain.Answer, o Options, most int) bool {
 	if n.Ended != "" {
 		p.wrap("  ", fmt.Sprintf("as it was %s before, when the probes were taken out", ago(n.EndedSeconds)))
 	}
-	return true
 }
 
 func blocks(n uint64) string {

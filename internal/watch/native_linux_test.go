@@ -110,12 +110,15 @@ func markedLine(where []sample.Location, at map[int]string) string {
 	return ""
 }
 
-// nativeBuilds are the ways in which C's allocator comes to a program.
-var nativeBuilds = map[string]struct {
+// nativeBuild is one way in which C's allocator comes to a program.
+type nativeBuild struct {
 	hwtest.BuildOptions
 	env  []string
 	need func() error
-}{
+}
+
+// nativeBuilds are all that are tried.
+var nativeBuilds = map[string]nativeBuild{
 	"dynamic":      {BuildOptions: hwtest.BuildOptions{CGO: true}},
 	"static":       {BuildOptions: hwtest.BuildOptions{CGO: true, Ldflags: staticGlibc}},
 	"pie-stripped": {BuildOptions: hwtest.BuildOptions{CGO: true, PIE: true, Strip: true}},
@@ -139,9 +142,7 @@ func TestLiveNativeBytesAreAtTheLineThatAskedForThem(t *testing.T) {
 
 // The places of what is followed differ by version.
 func TestLiveNativeBytesAreFoundInProgramsOfEachVersion(t *testing.T) {
-	if os.Getenv("HIGHWATER_NATIVE_VERSIONS") == "" {
-		t.Skip("40 builds: HIGHWATER_NATIVE_VERSIONS=1 asks for it")
-	}
+	hwtest.LeftToMatrix(t, "programs of eight releases, each linked in five ways")
 	for _, version := range []string{"go1.20.14", "go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1.25.7", "go1.26.8", "go1.27.2"} {
 		for name, o := range nativeBuilds {
 			o.Toolchain = version

@@ -45,6 +45,12 @@ func faulting(t *testing.T) string {
 			must(w.Growth([]sample.ResidentGrowth{grown(at.Add(-time.Second), at, sample.ResidentNative, 40, 10*sample.MiB, c, goes),
 				grown(at.Add(-time.Second), at, sample.ResidentNative, 4, sample.MiB, thread)}))
 		}
+		if i%10 == 0 && i > 0 { // calls of malloc and free were followed, too
+			must(w.Native(sample.NativeReading{At: at, Process: key, Since: start, Interval: 64 * sample.KiB, Allocs: 9000},
+				[]sample.NativeLive{{At: at, Process: key, Where: []sample.Location{c, goes}, Samples: uint64(16 * i), Objects: uint64(100 * i), Bytes: sample.Bytes(i) * sample.MiB,
+					Error: 100 * sample.KiB, Allocated: sample.Bytes(i) * sample.MiB, Oldest: start, Median: start.Add(at.Sub(start) / 2)},
+					{At: at, Process: key, Where: []sample.Location{thread}, Samples: 4, Objects: 4, Bytes: 256 * sample.KiB, Error: 128 * sample.KiB, Allocated: sample.MiB, Oldest: start, Median: start}}))
+		}
 		if i == 1 {
 			must(w.Growth([]sample.ResidentGrowth{grown(start, at, sample.ResidentHeap, 80, heap, fill)}))
 		}
@@ -95,5 +101,30 @@ func TestTheLinesThatWroteFirstAreListedByKindWithTheirCourse(t *testing.T) {
 	}
 	if got := before.Grown[0].Lines[0].Bytes; got < l.Bytes*9/20 || got > l.Bytes*11/20 {
 		t.Errorf("after 10 of 20 s %d of %d bytes were written", got, l.Bytes)
+	}
+}
+
+func TestTheLinesThatHoldLiveBlocksOfCAreListed(t *testing.T) {
+	i, err := book(faulting(t)).Instant("last", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := i.NativeLive
+	if n == nil || len(n.Lines) != 2 || n.Total != int64(20*sample.MiB+256*sample.KiB) || n.Blocks != 2004 || n.Seen != 20 || n.Others.Bytes != 0 {
+		t.Fatalf("%+v", n)
+	}
+	l := n.Lines[0]
+	if l.Place != "decoder/decode.go:7" || l.Owner != "own" || strings.Join(l.Native, " ") != "malloc" || l.Oldest != 20 || l.Median != 10 || l.Growth != int64(10*sample.MiB) {
+		t.Errorf("%+v", l)
+	}
+	if c := n.Lines[1]; c.Place != "" || c.Short != "prefetch" || c.Owner != "C" {
+		t.Errorf("a thread of C is %+v", c)
+	}
+	before, err := book(faulting(t)).Instant("10s", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := before.NativeLive.Lines[0]; l.Bytes != int64(10*sample.MiB) {
+		t.Errorf("%d bytes were live after 10 s", l.Bytes)
 	}
 }

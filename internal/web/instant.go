@@ -32,7 +32,8 @@ type Instant struct {
 	Untouched int64    `json:"untouched"` // reserved by the processes and never touched: in no row of the ledger
 
 	Native     []Native          `json:"native"`
-	Grown      []Grown           `json:"grown"` // empty: page faults were not sampled
+	Grown      []Grown           `json:"grown"`       // empty: page faults were not sampled
+	NativeLive *NativeLive       `json:"native_live"` // null: C's calls were not followed
 	Goroutines []Goroutines      `json:"goroutines"`
 	Processes  []explain.Process `json:"processes"`
 	Gaps       []explain.Gap     `json:"gaps"`
@@ -131,6 +132,7 @@ func (b *Book) instant(r *recording.Reader, at, from string) (*Instant, error) {
 	if i.Grown, err = b.grown(r, side, a); err != nil {
 		return nil, err
 	}
+	i.NativeLive = b.nativeLive(side)
 	i.fillProcess(side)
 	return i, nil
 }

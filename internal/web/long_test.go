@@ -237,7 +237,7 @@ func TestNoListIsNull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := map[string]bool{"kill": true, "limit": true, "after_end": true, "capture": true, "since": true, "code": true, "to": true, "bytes": true, "from": true, "peak": true, "last": true}
+	allowed := map[string]bool{"kill": true, "limit": true, "after_end": true, "capture": true, "since": true, "code": true, "to": true, "bytes": true, "from": true, "peak": true, "last": true, "native_live": true}
 	for _, v := range []any{o, i} {
 		text, err := json.Marshal(v)
 		if err != nil {

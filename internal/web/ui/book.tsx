@@ -127,7 +127,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
 // fitting is the list that a reader of the verdict wants first.
 function fitting(overview: Overview, instant: Instant): View {
   switch (overview.answer.verdict.class) {
-    case 'native': case 'fragmentation': return instant.grown.some((g) => g.kind === 'native' && g.lines.length > 0) ? 'written' : 'live'
+    case 'native': case 'fragmentation': return instant.native_live?.lines.length ? 'native' : instant.grown.some((g) => g.kind === 'native' && g.lines.length > 0) ? 'written' : 'live'
     case 'goroutine-leak': return instant.goroutines.length > 0 ? 'goroutines' : 'live'
   }
   return 'live'

@@ -108,6 +108,7 @@ export interface Instant {
   native: { pid: number; name: string; malloc: number; mapped: number; image: number }[]
   heap: Heap
   grown: Grown[]
+  native_live: NativeLive | null
   goroutines: { state: string; count: number; bytes: number; oldest: number; own: string; stack: string[]; by: string }[]
   processes: { name: string; pid: number; go_version: string; bytes: number; args: string; subject: boolean; signal: string }[]
   gaps: { what: string; why: string }[]
@@ -127,6 +128,20 @@ export interface Line {
   function: string; short: string; file: string; place: string; line: number; owner: string
   bytes: number; error: number; grown: number; allocated: number; garbage: number; objects: number; in_flight: number
   course: { at: number; bytes: number }[]
+  code: { file: string; first: number; mark: number; lines: string[] } | null
+  code_why: string
+}
+
+// NativeLive is what C's allocator had given out and not got back, by the line that asked for it.
+export interface NativeLive {
+  total: number; error: number; row: number; blocks: number; samples: number; seen: number; ended: string; before: number
+  lines: NativeLiveLine[]
+  others: { count: number; bytes: number }
+}
+
+export interface NativeLiveLine {
+  function: string; short: string; place: string; owner: string
+  bytes: number; error: number; blocks: number; growth: number; oldest: number; median: number; native: string[]
   code: { file: string; first: number; mark: number; lines: string[] } | null
   code_why: string
 }

@@ -1,5 +1,5 @@
 import { Fragment, h } from 'preact'
-import type { Grown, GrownLine, Held, Instant, Line, Overview } from './data'
+import type { Grown, GrownLine, NativeLive, NativeLiveLine, Held, Instant, Line, Overview } from './data'
 import type { State, View } from './state'
 import { HeldBy } from './held'
 import { Icicle } from './icicle'
@@ -10,7 +10,7 @@ const views: [View, string, string][] = [
   ['written', 'First written by', 'The lines that wrote to resident pages first, by a sample of page faults: it shows native memory, too.'],
   ['flame', 'Flame graph', 'Allocations by call stack.'],
   ['allocated', 'All allocated', 'The lines by all that they allocated since the start, live or not.'], ['garbage', 'Garbage', 'Dead objects that GC has not collected yet, by the line that allocated them.'],
-  ['native', 'Native', 'Memory outside Go, by process: cgo and mmap.'], ['goroutines', 'Goroutines', 'Where the goroutines wait or run.'],
+  ['native', 'Native', 'Memory outside Go: cgo and mmap, by process, and by line where calls of malloc and free were followed (--native=live).'], ['goroutines', 'Goroutines', 'Where the goroutines wait or run.'],
 ]
 const rows = 5
 
@@ -34,7 +34,7 @@ export function Holders({ instant, held, overview, state, change }: { instant: I
       <span class="muted push">{retained ? `captured at ${clock(instant.capture!)}` : written ? `until ${clock(instant.moment)}` : heap.since !== null && `growth since ${clock(heap.since)}`}{!retained && !written && Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
     {state.view !== 'holders' && !written && heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines allocated {percent(heap.total, instant.ledger.total)} of the memory usage. Most of it is elsewhere: see the bar above.</p>}
     {state.view === 'written' && (written ? <Written all={instant.grown} grown={written} state={state} change={change} /> : <p class="muted">No page faults were sampled until this snapshot.</p>)}
-    {state.view === 'written' ? null : retained ? <HeldBy held={held} state={state} change={change} rows={rows} /> : state.view === 'flame' ? <Icicle heap={heap} state={state} change={change} baseline={compared} /> : state.view === 'native' ? <Outside instant={instant} /> : state.view === 'goroutines' ? <Standing instant={instant} />
+    {state.view === 'written' ? null : retained ? <HeldBy held={held} state={state} change={change} rows={rows} /> : state.view === 'flame' ? <Icicle heap={heap} state={state} change={change} baseline={compared} /> : state.view === 'native' ? <Native instant={instant} state={state} change={change} /> : state.view === 'goroutines' ? <Standing instant={instant} />
       : !lines.length ? <p class="muted">{heap.view === 'none' ? whyNone(overview) : state.view === 'garbage' ? 'No garbage is known here. Which objects are dead is read only at a kill or where a process ends.' : 'Nothing.'}</p>
       : <table class="lines"><colgroup><col /><col class="w3" /><col class="w1" /><col class="w2" /><col class="w2" /></colgroup><thead><tr><th scope="col">Line</th><th scope="col" class="num">Bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Growth</th><th scope="col">Over time</th></tr></thead>
         <tbody>{listed.map((l) => [
@@ -93,6 +93,39 @@ function Spark({ course }: { course: { at: number; bytes: number }[] }) {
   const top = Math.max(...course.map((c) => c.bytes), 1), from = course[0].at, to = course[course.length - 1].at
   const points = course.map((c) => `${(76 * (c.at - from)) / (to - from || 1) + 2},${17 - (15 * c.bytes) / top}`).join(' ')
   return <svg class="spark" width="80" height="18" viewBox="0 0 80 18" role="img" aria-label={`from ${size(course[0].bytes)} to ${size(course[course.length - 1].bytes)}, most ${size(top)}`}><polyline points={points} /></svg>
+}
+
+// Native is C's live blocks by line, where they were followed, and the pages outside Go by process.
+function Native({ instant, state, change }: { instant: Instant; state: State; change: (s: Partial<State>) => void }) {
+  return <>{instant.native_live && <Allocated live={instant.native_live} state={state} change={change} />}<Outside instant={instant} /></>
+}
+
+const age = (seconds: number) => seconds < 10 ? `${Math.max(seconds, 0.1).toFixed(1)} s` : seconds < 120 ? `${Math.round(seconds)} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`
+
+// Allocated is which lines asked C's allocator for what it has not got back.
+function Allocated({ live, state, change }: { live: NativeLive; state: State; change: (s: Partial<State>) => void }) {
+  const name = (l: NativeLiveLine) => l.place || l.short
+  const chosen = live.lines.find((l) => name(l) === state.line) ?? live.lines[0]
+  const listed = live.lines.filter((l, i) => i < rows || l === chosen)
+  const others = { count: live.lines.length - listed.length + live.others.count, bytes: live.lines.filter((l) => !listed.includes(l)).reduce((n, l) => n + l.bytes, 0) + live.others.bytes }
+  const notes = [`${size(live.total)} in ${count(live.blocks)} live ${live.blocks === 1 ? 'block' : 'blocks'} of C code, \u00b1 ${size(live.error)}, of ${size(live.row)} native memory.`,
+    others.count > 0 && others.bytes > 0 && `${others.count} other ${others.count === 1 ? 'line' : 'lines'}, ${size(others.bytes)}.`,
+    live.ended ? `As it was ${age(live.before)} before, when the probes were taken out: ${live.ended}.` : `Calls were followed for ${age(live.seen)}: what was allocated before that is not listed.`]
+  return <div class="asked">
+    {listed.length > 0 && <table class="lines"><colgroup><col /><col class="w3" /><col class="w1" /><col class="w2" /><col class="w2" /><col class="w2" /></colgroup><thead><tr><th scope="col">Line</th><th scope="col" class="num">Live bytes</th><th scope="col" class="num">Share</th><th scope="col" class="num">Blocks</th><th scope="col" class="num">Oldest</th><th scope="col" class="num">Median age</th></tr></thead>
+      <tbody>{listed.map((l) => [
+        <tr class={l === chosen ? 'on' : ''} onClick={() => change({ line: name(l) })}>
+          <th scope="row" title={`${l.function} ${l.place}`}><button class="term" onClick={() => change({ line: name(l) })} aria-expanded={l === chosen}><code>{name(l)}</code></button> {l.place ? <span class={l.short.length > 60 ? 'muted long' : 'muted'}>{l.short}</span> : <span class="chip">a thread of C</span>}{l.place && l.owner !== 'own' && <span class="chip">{l.owner}</span>}</th>
+          <td class="num"><b>{size(l.bytes)}</b>{l.error > l.bytes / 100 && <span class="muted"> {'\u00b1'} {size(l.error)}</span>}</td>
+          <td class="num">{percent(l.bytes, live.total)}</td>
+          <td class="num">{count(l.blocks)}</td>
+          <td class="num">{age(l.oldest)}</td>
+          <td class="num">{age(l.median)}</td>
+        </tr>,
+        l === chosen && <tr class="code"><td colSpan={6}>{l.place && <Code line={l} />}{l.growth > l.bytes / 10 && l.growth > 2 * l.error && <p class="muted">{size(l.growth)} more than halfway through.</p>}{l.native.length > 0 && <p class="muted">C: <code>{l.native.join(' < ')}</code></p>}</td></tr>,
+      ])}</tbody></table>}
+    <p class="muted">{notes.filter(Boolean).join(' ')}</p>
+  </div>
 }
 
 // Outside is what no heap profile shows, by the pages of each process.

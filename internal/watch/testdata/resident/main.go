@@ -47,6 +47,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -198,11 +199,21 @@ func tell() {
 	}
 }
 
+// faults are those of this thread so far.
+func faults() int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(1, &u); err != nil { // RUSAGE_THREAD
+		panic(err)
+	}
+	return u.Minflt
+}
+
 func main() {
 	each := flag.Int("each", 512<<10, "bytes that each line takes in a round")
 	rounds := flag.Int("rounds", 12, "rounds")
 	pause := flag.Duration("pause", 0, "time between rounds")
 	only := flag.String("only", "", "two, huge or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
+	first := flag.Bool("first-touch", false, "print what each line had the kernel give it, by the page faults of its thread: an allocator may give a line pages that another one wrote before")
 	truth := flag.Bool("truth", false, "print the lines and end")
 	flag.Parse()
 	if *truth {
@@ -212,11 +223,27 @@ func main() {
 	if *only == "wait-mmap" {
 		_, _ = syscall.Read(0, make([]byte, 1)) // until somebody is ready to watch
 	}
+	if *first {
+		runtime.LockOSThread()
+	}
+	faulted := map[string]int64{}
 	for i := 0; i < *rounds; i++ {
 		for _, site := range sites(*only) {
+			before, had := faults(), map[string]int64{}
+			for name, n := range taken {
+				had[name] = n
+			}
 			site(*each)
+			for name := range taken {
+				if taken[name] != had[name] {
+					faulted[name] += (faults() - before) * page
+				}
+			}
 		}
 		time.Sleep(*pause)
+	}
+	if *first {
+		taken = faulted
 	}
 	for _, name := range names {
 		fmt.Fprintln(os.Stdout, name, taken[name])

@@ -1,0 +1,3 @@
+module native
+
+go 1.24
