@@ -46,7 +46,11 @@ func (ans *heapAnswer) print(w io.Writer) error {
 			name, of = of, ""
 		}
 		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(name, 100))
-		p.line("      %s%s  %s objects%s%s", of, short(h.Type, 40), count(h.Objects), ans.young(h), allocatedAt(h))
+		objects := count(h.Objects) + " objects"
+		if h.Objects == 1 {
+			objects = "1 object"
+		}
+		p.line("      %s%s  %s%s%s", of, short(h.Type, 40), objects, ans.young(h), allocatedAt(h))
 	}
 	p.line("TYPES%s", ans.legend())
 	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {

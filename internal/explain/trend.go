@@ -210,14 +210,22 @@ func (t *Trend) words() string {
 	case TrendGrowing:
 		return fmt.Sprintf("%s grew by %s until the end, at %s", t.subject(), fsize(t.GrownBytes), paceWords(t.PerMinute))
 	case ComesAndGoes:
-		return fmt.Sprintf("%s rose and fell (%s at the end)", t.subject(), fsize(t.last))
+		return fmt.Sprintf("%s rose and fell%s", t.subject(), t.atEnd())
 	case TrendFlat:
 		if t.last > 2*t.first+leastGrown.v() {
-			return fmt.Sprintf("%s stopped growing (%s at the end)", t.subject(), fsize(t.last))
+			return fmt.Sprintf("%s stopped growing%s", t.subject(), t.atEnd())
 		}
-		return fmt.Sprintf("%s did not grow (%s at the end)", t.subject(), fsize(t.last))
+		return fmt.Sprintf("%s did not grow%s", t.subject(), t.atEnd())
 	}
 	return t.Why
+}
+
+// atEnd is where it ended, "" where the last reading says nothing.
+func (t *Trend) atEnd() string {
+	if t.last <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s at the end)", fsize(t.last))
 }
 
 // subject is what the trend is of, as the subject of a sentence.

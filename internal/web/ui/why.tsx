@@ -39,7 +39,7 @@ function Fact({ fact: f, source, overview, instant }: { fact: Answer['evidence']
 }
 
 const means: Record<string, string> = {
-  proved: 'highwater try ran it under the real limit: the program survived', refuted: 'highwater try ran it under the real limit: the program was killed as before', predicted: 'computed from this recording, not tried', untested: 'not tried yet: highwater try can prove it',
+  proved: 'highwater try ran this fix under the real limit: the program survived', refuted: 'highwater try ran this fix under the real limit: the program was killed as before', predicted: 'computed from this recording, not tried', untested: 'not tried yet: highwater try can prove it',
 }
 const states: Record<string, string> = { proved: 'proved', refuted: 'refuted', predicted: 'predicted', untested: 'not tried' }
 
