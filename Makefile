@@ -10,7 +10,7 @@ export GO
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: answers pictures check gates matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
+.PHONY: answers pictures check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -64,6 +64,11 @@ test-go:
 
 bench: build
 	$(GO) run ./internal/bench -o docs/benchmarks.md
+
+# What changes most, in three minutes, printed: a hundred programs at rest, polls, readings, last
+# breaths. Its watches are still settling, so that their figures are upper bounds.
+bench-quick: build
+	$(GO) run ./internal/bench -quick -only "node,poll,reading,last breath"
 
 # The Go benchmarks of this tree beside those of another commit, a release for example,
 # by benchstat: make bench-compare AGAINST=v0.3.0 PACKAGES_BENCHED=./internal/recording
@@ -136,11 +141,23 @@ add-go:
 release:
 	./.ci/release $(TARGETS)
 
-# The pages and manifests of docs/kubernetes against a real API server, which is built the
-# first time: about ten minutes, and one then.
+# The pages and manifests of docs/kubernetes against a real API server, which is built the first time
+# with the parts of a node: about twenty minutes, and one then. HIGHWATER_NODE=1 also tries the node.
 kube:
-	HIGHWATER_KUBERNETES=$$(kubectl-highwater/node/fetch.sh) && export HIGHWATER_KUBERNETES CGO_ENABLED=0 && \
+	HIGHWATER_SETUP_PACKAGES_ONLY=1 ./.ci/setup gcc libc6-dev libseccomp-dev pkg-config
+	HIGHWATER_KUBERNETES=$$(kubectl-highwater/node/fetch.sh --node) && export HIGHWATER_KUBERNETES CGO_ENABLED=0 && \
 	cd kubectl-highwater && $(GO) test -count=1 -v ./...
+
+# What export writes, read by the types of those it is for: OpenTelemetry's, Pyroscope's, Parca's, and
+# Perfetto's, which are Python's and come from a package index the first time.
+interop:
+	test -x bin/interop/bin/python || { python3 -m venv bin/interop && bin/interop/bin/pip install -q --require-hashes -r interop/requirements.txt; }
+	cd interop && HIGHWATER_PERFETTO_PYTHON=../bin/interop/bin/python $(GO) test -count=1 -v .
+
+# Programs that end in six ways in containers of several kinds, under both versions of
+# cgroups: what is said of each end, in docs/research/containers.md. About ten minutes.
+containers: build
+	HIGHWATER_MATRIX=1 HIGHWATER_CONTAINERS=$(CURDIR)/docs/research/containers.md $(GO) test ./internal/incontainer -run TestEveryEndInEveryContainer -parallel 4 -count=1 -timeout 40m
 
 # The docs as a site, in bin/site, with search and links that are checked. It needs Python 3,
 # and the first time a package index: nothing else here does.

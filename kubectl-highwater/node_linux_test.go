@@ -51,7 +51,7 @@ func start(t *testing.T) *cluster {
 	c.background(t, "etcd", "--data-dir", filepath.Join(c.dir, "etcd"), "--listen-client-urls", "http://127.0.0.1:"+etcd, "--advertise-client-urls", "http://127.0.0.1:"+etcd,
 		"--listen-peer-urls", "http://127.0.0.1:"+peer, "--initial-advertise-peer-urls", "http://127.0.0.1:"+peer, "--initial-cluster", "default=http://127.0.0.1:"+peer)
 	c.background(t, "kube-apiserver", "--etcd-servers", "http://127.0.0.1:"+etcd, "--bind-address", "127.0.0.1", "--secure-port", api, "--advertise-address", "192.0.2.1",
-		"--cert-dir", filepath.Join(c.dir, "certs"), "--token-auth-file", tokens, "--authorization-mode", "RBAC", "--allow-privileged", "--disable-admission-plugins", "ServiceAccount",
+		"--cert-dir", filepath.Join(c.dir, "certs"), "--token-auth-file", tokens, "--authorization-mode", "RBAC", "--allow-privileged", "--kubelet-preferred-address-types", "Hostname", "--disable-admission-plugins", "ServiceAccount",
 		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", key, "--service-account-signing-key-file", key, "--service-cluster-ip-range", "10.0.0.0/24")
 	c.await(t)
 	for _, user := range []string{admin, engineer, stranger} {

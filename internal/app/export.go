@@ -11,6 +11,7 @@ import (
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/outfile"
+	"github.com/highwater-go/highwater/internal/perfetto"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -18,14 +19,17 @@ import (
 )
 
 type ExportFlags struct {
-	Pprof, Goroutines, Holders, Resident, Native, Heapsnapshot, CSV, JSON bool
-	At, Output, View, Format                                              string
-	PID, Most                                                             int
-	Heap                                                                  HeapFlags // of heapsnapshot
+	Pprof, Goroutines, Holders, Resident, Native, Heapsnapshot, CSV, JSON, Perfetto bool
+	At, Output, View, Format, Push, PushToken                                       string
+	PID, Most                                                                       int
+	Heap                                                                            HeapFlags // of heapsnapshot
 }
 
 func (f ExportFlags) Run(ctx context.Context, s *Streams, args []string) error {
 	if err := f.checkFormat(); err != nil {
+		return err
+	}
+	if err := f.checkPush(); err != nil {
 		return err
 	}
 	if f.Heapsnapshot {
@@ -37,27 +41,29 @@ func (f ExportFlags) Run(ctx context.Context, s *Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return f.Heap.within("export", func() error { return f.read(s, path, moment.At) })
+	return f.Heap.within("export", func() error { return f.read(ctx, s, path, moment.At) })
 }
 
 // checkFormat refuses a format that there is not, or that is not of profiles.
 func (f ExportFlags) checkFormat() error {
 	switch {
 	case !slices.Contains(heapdiff.Formats(), f.Format):
-		return Usagef("--format pprof, folded or speedscope", "no format %q", f.Format)
-	case f.Format != "pprof" && (f.CSV || f.JSON || f.Heapsnapshot):
-		return Usagef("highwater export --format "+f.Format, "--format is for profiles, and not for --csv, --json or --heapsnapshot")
+		return Usagef("--format pprof, folded, speedscope or "+heapdiff.OTLP, "no format %q", f.Format)
+	case f.Format != "pprof" && (f.CSV || f.JSON || f.Perfetto || f.Heapsnapshot):
+		return Usagef("highwater export --format "+f.Format, "--format is for profiles, and not for --csv, --json, --perfetto or --heapsnapshot")
 	}
 	return nil
 }
 
 // text reports whether what is written can be read on a terminal.
-func (f ExportFlags) text() bool { return f.CSV || f.JSON || f.Format != "pprof" }
+func (f ExportFlags) text() bool {
+	return f.CSV || f.JSON || f.Format == "folded" || f.Format == "speedscope"
+}
 
 // read writes what was asked for of a recording.
-func (f ExportFlags) read(s *Streams, path, at string) error {
-	if f.Output == "" && IsTTY(FileOf(s.Out)) && !f.text() {
-		return Usagef("highwater export --pprof > heap.pb.gz", "a pprof file is binary: it is not written to a terminal")
+func (f ExportFlags) read(ctx context.Context, s *Streams, path, at string) error {
+	if f.Output == "" && f.Push == "" && IsTTY(FileOf(s.Out)) && !f.text() {
+		return Usagef("highwater export --pprof > heap.pb.gz", "a pprof file or a trace is binary: it is not written to a terminal")
 	}
 	r, err := recording.Open(path)
 	if err != nil {
@@ -65,22 +71,32 @@ func (f ExportFlags) read(s *Streams, path, at string) error {
 	}
 	defer r.Close()
 	defer tellDamage(s, r, path)
-	write := func(w io.Writer) error { return f.writePprof(w, r, path, at) }
-	switch {
-	case f.Goroutines:
-		write = func(w io.Writer) error { return f.writeGoroutines(w, r, path, at) }
-	case f.Holders:
-		write = func(w io.Writer) error { return f.writeHolders(w, r, path, at) }
-	case f.Resident:
-		write = func(w io.Writer) error { return f.writeResident(w, r, path, at) }
-	case f.Native:
-		write = func(w io.Writer) error { return f.writeNative(w, r, path, at) }
-	case f.CSV:
-		write = func(w io.Writer) error { return writeCSV(w, r) }
-	case f.JSON:
-		write = func(w io.Writer) error { return writeMoment(w, r, path, at) }
+	write := f.writer(r, path, at)
+	if f.Push != "" {
+		return f.send(ctx, s, write)
 	}
 	return f.to(s, write)
+}
+
+// writer is what writes what was asked for.
+func (f ExportFlags) writer(r *recording.Reader, path, at string) func(io.Writer) error {
+	switch {
+	case f.Goroutines:
+		return func(w io.Writer) error { return f.writeGoroutines(w, r, path, at) }
+	case f.Holders:
+		return func(w io.Writer) error { return f.writeHolders(w, r, path, at) }
+	case f.Resident:
+		return func(w io.Writer) error { return f.writeResident(w, r, path, at) }
+	case f.Native:
+		return func(w io.Writer) error { return f.writeNative(w, r, path, at) }
+	case f.CSV:
+		return func(w io.Writer) error { return writeCSV(w, r) }
+	case f.JSON:
+		return func(w io.Writer) error { return writeMoment(w, r, path, at) }
+	case f.Perfetto:
+		return func(w io.Writer) error { return perfetto.Write(w, r) }
+	}
+	return func(w io.Writer) error { return f.writePprof(w, r, path, at) }
 }
 
 // to writes the output: to standard output, or to the file asked for.
@@ -100,7 +116,10 @@ func (f ExportFlags) to(s *Streams, write func(io.Writer) error) error {
 		return err
 	}
 	visible.Fprintf(s.Err, "wrote %s\n", f.Output)
-	if !f.text() && !f.Heapsnapshot && outfile.Kind(f.Output) == "" {
+	if f.Perfetto {
+		visible.Fprintf(s.Err, "ui.perfetto.dev opens it\n")
+	}
+	if !f.text() && !f.Heapsnapshot && !f.Perfetto && f.Format == "pprof" && outfile.Kind(f.Output) == "" {
 		visible.Fprintf(s.Err, "go tool pprof -http=: %s\n", visible.Shell(f.Output))
 	}
 	return nil

@@ -151,10 +151,10 @@ func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 		if err == nil && t.pid != 0 {
 			c.copied.Moved()
 		}
-		return c, tooLarge(err)
+		return c, tooLarge(err, t.pid)
 	}
 	if err := c.ready(limit); err != nil {
-		return nil, tooLarge(err)
+		return nil, tooLarge(err, t.pid)
 	}
 	stood, err := lastbreath.WhileFrozen(t.pid, f.MaxStop, func(ctx context.Context, z *lastbreath.Freeze) error {
 		c.standing(z)
@@ -168,14 +168,19 @@ func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 	case errors.Is(err, os.ErrPermission):
 		return nil, &ExitError{Code: exitNotPermitted, Err: watch.WhyUntraced("/proc", t.pid, err), Hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
 	}
-	return c, tooLarge(err)
+	return c, tooLarge(err, t.pid)
 }
 
-func tooLarge(err error) error {
-	if errors.Is(err, gomem.ErrTooLarge) {
-		return &ExitError{Code: ExitFailed, Err: err, Hint: "--max-memory SIZE allows more"}
+// tooLarge says what to do about a heap that takes more memory than there is; pid is 0 for a core.
+func tooLarge(err error, pid int) error {
+	if !errors.Is(err, gomem.ErrTooLarge) {
+		return err
 	}
-	return err
+	hint := "--max-memory SIZE allows more, and highwater heap CORE --exe PROGRAM runs on a machine that has more"
+	if pid != 0 {
+		hint = fmt.Sprintf("--max-memory SIZE allows more; highwater watch %d names the lines that allocate it; gcore %d makes a core for a machine with more memory", pid, pid)
+	}
+	return &ExitError{Code: ExitFailed, Err: err, Hint: hint}
 }
 
 // open opens a process or a core file.

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"sync"
+
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -36,8 +38,14 @@ func (t *heapTaker) prepare() {
 	})
 }
 
+// preparing is held by who prepares: a walk over the DWARF of a large program takes 25 MiB for a
+// moment, and a watch of a hundred programs begins with all of them.
+var preparing sync.Mutex
+
 // open opens what is not open yet.
 func (t *heapTaker) open() {
+	preparing.Lock()
+	defer preparing.Unlock()
 	for _, p := range t.source.GoPrograms() {
 		t.mu.Lock()
 		known := t.prepared.all[p.Key] != nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -45,8 +46,10 @@ type heapTaker struct {
 	charge   sample.Bytes // at the last point
 	peakAt   sample.Bytes // at the last capture of a peak
 	next     time.Time    // before which no program is stopped again
-	slower   bool         // it was said that stops come later than asked for
-	told     bool         // why a peak was not captured, where nobody asked
+	children childExits
+	main     int  // the pid that is watched, where we have not started it; 0: none
+	slower   bool // it was said that stops come later than asked for
+	told     bool // why a peak was not captured, where nobody asked
 	thinking bool
 	rate     float64 // bytes a second at which the last heap was copied, 0: none was
 	done     []*sample.HeapCapture
@@ -312,6 +315,13 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 		}
 		return
 	}
+	spent := func() {}
+	if t.ByDefault && reason == sample.HeapExit && p.Parent != os.Getpid() && p.Key.PID != t.main {
+		var ok bool
+		if spent, ok = t.childExit(); !ok {
+			return
+		}
+	}
 	ctx, cancel := context.WithTimeout(t.ctx, t.hold(reason, d.Deadline))
 	defer cancel()
 	c, err := t.copyDying(ctx, p, d.TID, reason)
@@ -321,12 +331,16 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 			err = fmt.Errorf("it could not be copied within %s; --heap %s takes longer", units.Duration(t.hold(reason, d.Deadline)), reason)
 		}
 	}
-	switch {
-	case errors.Is(err, errSmallHeap):
-	case err != nil:
+	if err == nil {
+		t.thoughts.Go(func() {
+			t.think(c)
+			spent()
+		})
+		return
+	}
+	spent()
+	if !errors.Is(err, errSmallHeap) {
 		t.gap(p, "its heap at its death", err)
-	default:
-		t.thoughts.Go(func() { t.think(c) })
 	}
 }
 

@@ -106,6 +106,9 @@ func (r *session) outcome(code int) error {
 // record runs the program to its end and leaves the recording open; the code is the
 // program's.
 func (r *session) record(ctx context.Context, s *Streams) (code int, err error) {
+	if err := watch.RoomToMap(); err != nil && r.mustStart() {
+		return r.unwatched(s, err)
+	}
 	if err := r.makeGroup(ctx); err != nil {
 		return 0, err
 	}

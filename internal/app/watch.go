@@ -79,17 +79,15 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 		return nil, Usagef(watchHint, "%s takes programs, or one of --container, --pod, --unit, --cgroup and --all", command)
 	case len(w.pids) > 0 && len(w.names) > 0:
 		return nil, Usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
-	case f.Output != "" && (len(args) > 1 || len(w.names) > 0 || f.All):
+	case f.Output != "" && (len(args) > 1 || f.All):
 		return nil, Usagef("leave it out: each recording is named after its program and the time", "-o names one recording, but this may make several")
 	case f.Rate < 1 || f.Rate > 1000:
 		return nil, Usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.Rate)
 	case f.AtMost < 1:
 		return nil, Usagef("--at-most 32", "--at-most %d leaves nothing to watch", f.AtMost)
 	}
-	if f.Output != "" {
-		if _, err := recordingPath(f.Output, ""); err != nil {
-			return nil, err
-		}
+	if err := w.checkOutput(); err != nil {
+		return nil, err
 	}
 	var err error
 	if w.asks, err = f.Ask.plan(); err != nil {
@@ -111,6 +109,22 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 		return nil, err
 	}
 	return w, w.findGroup()
+}
+
+// numbered reports whether -o names the first of several recordings: a name is followed through
+// its restarts, and those of whoever watches.
+func (w *watching) numbered() bool { return w.Output != "" && len(w.names) > 0 }
+
+// checkOutput refuses what -o cannot be.
+func (w *watching) checkOutput() error {
+	switch {
+	case w.Output == "":
+		return nil
+	case w.numbered():
+		return aFileOfItsOwn(w.Output)
+	}
+	_, err := recordingPath(w.Output, "")
+	return err
 }
 
 // options are those of a source for programs that are not ours.

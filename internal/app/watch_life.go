@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,6 +82,7 @@ func (l *life) open(main sample.Program) error {
 	meta := newMeta(l.KeepArgs.command(main))
 	l.asking = &asking{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
 	l.asking.heaps.share(l.source.SharesLimit())
+	l.asking.heaps.follows(l.pid)
 	l.asking.describe(meta.More)
 	l.Expect.describe(meta.More)
 	meta.More[metaWatched] = "1"
@@ -93,7 +95,7 @@ func (l *life) open(main sample.Program) error {
 			return err
 		}
 		w, err := recording.Create(path, meta)
-		if errors.Is(err, fs.ErrExist) && l.Output == "" {
+		if errors.Is(err, fs.ErrExist) && (l.Output == "" || l.numbered()) {
 			continue
 		}
 		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.Quiet, typed: startedAs{command: main.Args}}
@@ -102,9 +104,16 @@ func (l *life) open(main sample.Program) error {
 }
 
 // choosePath is where the recording goes: the file asked for, or one named after
-// program and time, checkout-20261121-170502.hwm; the n-th of a second has -n.
+// program and time, checkout-20261121-170502.hwm; the n-th of a second, or of a name, has -n.
 func (l *life) choosePath(at time.Time, n int) (string, error) {
-	if l.Output != "" {
+	switch {
+	case l.numbered():
+		path := strings.TrimSuffix(l.Output, Suffix)
+		if n > 1 {
+			path += fmt.Sprintf("-%d", n)
+		}
+		return path + Suffix, nil
+	case l.Output != "":
 		return recordingPath(l.Output, "")
 	}
 	dir, err := l.dir, error(nil)

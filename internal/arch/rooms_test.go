@@ -15,12 +15,12 @@ var floors = map[string]int{
 	"sample": 0, "units": 0, "regular": 0, "visible": 0, "elffile": 0,
 	"procfs": 1, "malloc": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1, "container": 1, "faultprofile": 1, "filepages": 1,
 	"recording": 2, "watch": 2,
-	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3, "latency": 3, "budget": 3,
+	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3, "latency": 3, "budget": 3, "perfetto": 3,
 	"explain": 4, "trial": 4,
 	"moment": 5, "heapgrowth": 5,
 	"compare": 6, "listing": 6,
 	"report": 7, "heapsnapshot": 7, "web": 7, "top": 7, "fleet": 7,
-	"app":  8, "cli": 9,
+	"app": 8, "cli": 9,
 	"arch": aside, "bench": aside, "hwtest": aside, "howto": aside, "incontainer": aside, "testprog": aside, "thirdparty": aside,
 }
 
@@ -45,6 +45,7 @@ var keepers = map[string][]string{
 	"github.com/prometheus/common":  {"pull"},
 	"github.com/google/pprof":       {"report", "app", "pull", "heapdiff"},
 	"github.com/klauspost/compress": {"recording", "report", "fleet"},
+	"google.golang.org/protobuf":    {"heapdiff", "perfetto"},
 
 	"kernel.org/pub/linux/libs/security/libcap": {"watch"},
 }

@@ -89,6 +89,8 @@ How each is measured:
   the largest ` + "`Rss`" + ` of ` + "`smaps_rollup`" + ` in that minute: the pages of its own executable, which other processes share, are in it. The
   program at rest still ticks, so the watcher does all of its regular work; the one that allocates makes it look more often
   while its memory grows.
+* **A hundred programs** have 300 sites each and rest; every second one is stripped. One ` + "`highwater watch`" + ` finds them by name. Attaching ends when the
+  last has its recording, and the first moment of each, which comes a second later, is not in it; at rest it is. "Written" is what the kernel counts as written to disk.
 * **The fixed job** builds, sorts and forgets search trees of strings, always the same, with the collector running all along. The
   program tells its own CPU time at the end (getrusage). The three ways take turns; medians with smallest and largest, and the
   p-value of an exact Mann-Whitney U test.

@@ -16,6 +16,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -35,6 +37,7 @@ type measurement struct {
 
 var measurements = []measurement{
 	{"watching", watching},
+	{"node", node},
 	{"job", fixedJob},
 	{"poll", poll},
 	{"locate", locate},
@@ -51,7 +54,7 @@ var measurements = []measurement{
 func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
-	only := flag.String("only", "", "run one measurement: watching, job, poll, locate, reading, explain, \"last breath\", memory, heap, native, beside, page")
+	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", memory, heap, native, beside, page")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {
@@ -76,7 +79,7 @@ func bench(tool, out, only string, quick bool) error {
 	began := time.Now()
 	var rows []row
 	for _, m := range measurements {
-		if only != "" && only != m.name {
+		if only != "" && !slices.Contains(strings.Split(only, ","), m.name) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(began).Truncate(time.Second), m.name)

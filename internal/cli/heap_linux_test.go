@@ -168,9 +168,10 @@ func TestAHeapThatIsTooLargeForItsBoundsIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		flag string
 		code int
-	}{{"--max-memory=64KiB", 1}, {"--max-stop=1ns", 4}} {
+		says string // what to do instead
+	}{{"--max-memory=64KiB", 1, "gcore " + pid + " makes a core"}, {"--max-stop=1ns", 4, "--no-stop"}} {
 		cmd := exec.Command(highwater(t), "heap", pid, c.flag)
-		if text, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != c.code {
+		if text, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(text), c.says) {
 			t.Errorf("%s ends with %v\n%s", c.flag, cmd.ProcessState, text)
 		}
 	}

@@ -99,3 +99,16 @@ func TestASmallRiseOfSecondsIsNotSurelyALeak(t *testing.T) {
 		}
 	}
 }
+
+// What watches a program takes memory beside it, and is no company that needs the limit with it.
+func TestTheWatcherIsNoCompany(t *testing.T) {
+	for why, want := range map[string]sample.Bytes{sample.WhyWatcher: 0, "": 90 * mib} {
+		s := newScene()
+		key := sample.ProcessKey{PID: 1, Start: 1}
+		s.Programs = append(s.Programs, sample.Program{Key: key, Name: "highwater", WhyNot: why})
+		s.Moment.Processes = append(s.Moment.Processes, sample.ProcessMoment{Key: key, Resident: &sample.Resident{Total: 90 * mib}})
+		if got := newCase(s.Evidence).companions(); got != want {
+			t.Errorf("%q: %s, want %s", why, size(got), size(want))
+		}
+	}
+}

@@ -32,7 +32,7 @@ func judgeBaseline(c *Case) Finding {
 	if need < c.bound*85/100 {
 		return silent(fmt.Sprintf("the program needs only %s of %s all the time", size(need), limit(c.bound)), c.factLive())
 	}
-	if c.others()*5 >= need {
+	if c.companions()*5 >= need {
 		return c.judgeTogether(need)
 	}
 	if c.live.bytes < need/2 {
@@ -85,6 +85,16 @@ func (c *Case) othersGarbage() sample.Bytes {
 	return c.ledger.Row(sample.RowGarbage).Sub(c.own.Row(sample.RowGarbage))
 }
 
+// companions is what the other processes took, without that which watches them.
+func (c *Case) companions() (b sample.Bytes) {
+	for _, p := range c.Moment.Processes {
+		if p.Key != c.Subject && c.besideRow(p.Key) != sample.RowWatcher {
+			b += anonOf(p)
+		}
+	}
+	return b
+}
+
 // judgeTogether: several processes, none of which grows, need more than the limit.
 func (c *Case) judgeTogether(need sample.Bytes) Finding {
 	for _, p := range c.Moment.Processes {
@@ -93,6 +103,8 @@ func (c *Case) judgeTogether(need sample.Bytes) Finding {
 		}
 		s, ok := c.Spans[p.Key]
 		switch {
+		case p.Key == c.Subject && c.goesOnGrowing():
+			return silent("the live heap was still rising", c.factCurve())
 		case !ok || s.Seconds < shortestSteady.v():
 			return undecided(float64(need), fmt.Sprintf("whether %s would have kept its size", c.nameOf(p.Key)), c.factShares())
 		case s.grew():

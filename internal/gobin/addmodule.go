@@ -24,6 +24,9 @@ const maxModules = 1 << 10
 type addedModules struct{ list atomic.Pointer[[]*table] }
 
 func (a *addedModules) tables() []*table {
+	if a == nil {
+		return nil
+	}
 	if p := a.list.Load(); p != nil {
 		return *p
 	}
@@ -46,6 +49,9 @@ func (b *Binary) AddModule(m Module) error {
 	n := m.Functions - 1 // the last entry is the end of the last function
 	if n < 1 || 8*uint64(n)+4 > uint64(len(m.Table)) {
 		return fmt.Errorf("%w: a module of %d functions", ErrNoFunctions, n)
+	}
+	if b.added == nil {
+		b.added = &addedModules{}
 	}
 	old := b.added.tables()
 	for _, t := range old {

@@ -65,7 +65,8 @@ type Binary struct {
 	module  *module          // nil with table
 	table   *table           // nil where functions cannot be read
 
-	added addedModules // what the program loaded while it ran: see AddModule
+	added  *addedModules // what the program loaded while it ran: see AddModule
+	closed bool
 }
 
 // Open opens the executable at path. A file that is no Go program is an error:
@@ -76,22 +77,28 @@ func Open(path string) (*Binary, error) {
 	if err != nil {
 		return nil, err // names the operation and the path
 	}
+	if b := share(m, path); b != nil {
+		return b, nil
+	}
 	b, err := read(m)
 	if err != nil {
 		m.close()
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	b.Path = path
+	b.keepOpen()
 	return b, nil
 }
-
-// Close gives the mapping back. Strings handed out before stay valid.
-func (b *Binary) Close() error { return b.file.close() }
 
 // Release takes the pages of the file that were read out of our resident set;
 // what is needed again comes from the page cache. For watchers with a budget,
 // after many Frames.
-func (b *Binary) Release() { b.file.release(b.file.data) }
+func (b *Binary) Release() {
+	b.file.release(b.file.data)
+	if b.table != nil {
+		b.table.forgetLines()
+	}
+}
 
 func read(m *mapping) (b *Binary, err error) {
 	defer reportFault(debug.SetPanicOnFault(true), &err)
@@ -102,7 +109,7 @@ func read(m *mapping) (b *Binary, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b = &Binary{file: m}
+	b = &Binary{file: m, added: &addedModules{}}
 	b.readHeaders(f)
 	if err := b.readBuildInfo(f); err != nil {
 		return nil, err

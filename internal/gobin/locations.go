@@ -28,7 +28,7 @@ func (b *Binary) Locations(dst []sample.Location, stack []uint64) []sample.Locat
 // two locations where that divides them.
 func (b *Binary) Site(stack []uint64) (locations []sample.Location, hidden int) {
 	for i, ret := range stack {
-		f := b.Frames(nil, ret)
+		f := b.innermost(ret)
 		if len(f) > 0 && (strings.HasPrefix(f[0].Symbol, "runtime.") || strings.HasPrefix(f[0].Symbol, "internal/runtime/")) {
 			continue
 		}
@@ -38,6 +38,21 @@ func (b *Binary) Site(stack []uint64) (locations []sample.Location, hidden int) 
 		break // nothing would be left: all are shown
 	}
 	return b.Locations(nil, stack), 0
+}
+
+// innermost is the first of Frames; none outside Go's code.
+func (b *Binary) innermost(pc uint64) []Frame {
+	f, ok := b.function(pc)
+	if !ok {
+		return nil
+	}
+	return b.logical(f.t, pc, false)
+}
+
+// function is find, of a file that may have been cut since.
+func (b *Binary) function(pc uint64) (f function, ok bool) {
+	defer ignoreFault(debug.SetPanicOnFault(true))
+	return b.find(pc)
 }
 
 // split appends the locations of a stack and begins a new one at its entry cut;
@@ -56,7 +71,7 @@ func (b *Binary) split(dst []sample.Location, stack []uint64, cut int) (location
 		case f.id() == f.t.ids.goexit:
 			dst = deck.flush(dst)
 		default:
-			for _, fr := range b.logical(pc, i == len(stack)-1) {
+			for _, fr := range b.logical(f.t, pc, i == len(stack)-1) {
 				if !deck.add(pc, fr) {
 					dst = deck.flush(dst)
 					deck.add(pc, fr)
@@ -82,12 +97,16 @@ func (b *Binary) callPC(ret uint64) (pc uint64, f function, ok bool) {
 
 // logical is the frame that a logical pc stands for: the innermost at it. For
 // the last pc of a stack it is all of them.
-func (b *Binary) logical(pc uint64, last bool) []Frame {
+func (b *Binary) logical(t *table, pc uint64, last bool) []Frame {
+	if known, ok := t.known(lineKey{pc, last}); ok {
+		return known
+	}
 	frames := make([]Frame, 0, 1)
 	b.walk(pc, func(f function, c call) bool {
 		frames = append(frames, f.frame(c))
 		return last
 	})
+	t.note(lineKey{pc, last}, frames)
 	return frames
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // The function table as Go 1.20 to 1.27 write it (runtime/symtab.go: pcHeader,
@@ -32,6 +33,11 @@ type table struct {
 
 	mu                   sync.Mutex
 	funcNames, fileNames map[uint32]string // names of functions and of files that were asked for, by offset
+
+	shared atomic.Bool // several processes may ask for the same addresses
+	lines  lines
+
+	variables foundVariables
 }
 
 // openTable finds the function table and the module that it belongs to.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/highwater-go/highwater/internal/elffile"
 )
@@ -33,8 +34,31 @@ const attrRuntimeType = dwarf.Attr(0x2904)
 
 // Variables are those with a name within one of the ranges [2]{start, end} of
 // link-time addresses, by address; their types where the file has DWARF. A stripped
-// program has none.
-func (b *Binary) Variables(ranges [][2]uint64) (all []Variable, err error) {
+// program has none. Of processes of one build the list is made once, and not to be changed.
+func (b *Binary) Variables(ranges [][2]uint64) ([]Variable, error) {
+	if b.table == nil {
+		return b.findVariables(ranges)
+	}
+	v := &b.table.variables
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.read || !slices.Equal(v.ranges, ranges) {
+		v.read, v.ranges = true, slices.Clone(ranges)
+		v.all, v.err = b.findVariables(ranges)
+	}
+	return v.all, v.err
+}
+
+// foundVariables is what Variables found.
+type foundVariables struct {
+	mu     sync.Mutex
+	read   bool
+	ranges [][2]uint64
+	all    []Variable
+	err    error
+}
+
+func (b *Binary) findVariables(ranges [][2]uint64) (all []Variable, err error) {
 	defer reportFault(debug.SetPanicOnFault(true), &err)
 	defer b.Release()
 	for rest := b.symtab; len(rest) >= elf.Sym64Size && len(all) < maxVariables; rest = rest[elf.Sym64Size:] {

@@ -176,7 +176,7 @@ func (c *counterReader) listPs(m memory) error {
 	if n > maxPs {
 		return fmt.Errorf("runtime.allp has %d entries", n)
 	}
-	ps, err := m.words(nil, ptr, n, make([]byte, windowSize))
+	ps, err := m.words(nil, ptr, n, make([]byte, min(8*n, windowSize)))
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,14 @@ func (r room) most() sample.Bytes {
 	return r()
 }
 
+// smallTables are taken without asking: to learn what is free takes longer than to fill them.
+const smallTables = 256 << 10
+
 // fits refuses tables that need more than there is.
 func (r room) fits(need uint64) error {
+	if need <= smallTables {
+		return nil
+	}
 	if most := r.most(); sample.Bytes(need) > most {
 		return fmt.Errorf("%w: tables of %d MiB of %d MiB", ErrTooLarge, need>>20, most/sample.MiB)
 	}

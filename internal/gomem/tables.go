@@ -89,9 +89,14 @@ func (t *tableReader) attach(r *Runtime, find *resolver) error {
 }
 
 // append adds the arenas and the tables to dst.
-func (t *tableReader) append(dst []sample.PageRange, m memory) ([]sample.PageRange, error) {
-	t.buf = make([]byte, windowSize) // not kept: it is seldom that this is read
-	defer func() { t.buf = nil }()
+func (t *tableReader) append(dst []sample.PageRange, m memory) (_ []sample.PageRange, err error) {
+	w := windowsFree.Get().(*window)
+	t.buf = w[:]
+	defer func() {
+		if t.buf = nil; err == nil { // else a read that hangs may still write into it
+			windowsFree.Put(w)
+		}
+	}()
 	out := tables{ranges: dst, mem: m, t: t}
 	for _, f := range []struct {
 		name string

@@ -40,11 +40,17 @@ func (o *tables) addSummaries() error {
 
 // addChunks notes the bitmaps of free and scavenged pages.
 func (o *tables) addChunks() error {
-	arrays, err := o.mem.words(nil, o.t.chunks, chunksL1, o.t.buf)
-	for _, a := range arrays {
-		o.add(a, chunksL2Size)
+	for at := uint64(0); at < 8*chunksL1; {
+		piece := o.t.buf[:min(uint64(len(o.t.buf)), 8*chunksL1-at)]
+		if err := o.mem.read(o.t.chunks+at, piece); err != nil {
+			return err
+		}
+		for i := 0; i < len(piece); i += 8 {
+			o.add(word(piece, uint64(i)), chunksL2Size)
+		}
+		at += uint64(len(piece))
 	}
-	return err
+	return nil
 }
 
 // addScavenger notes the mapped part of the scavenger's index, which begins at

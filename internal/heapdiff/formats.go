@@ -12,8 +12,8 @@ import (
 )
 
 // Formats are what a profile can be written as, the first by default: pprof's own, folded stacks as
-// flamegraph.pl and inferno read them, and the file of speedscope.app.
-func Formats() []string { return []string{"pprof", "folded", "speedscope"} }
+// flamegraph.pl and inferno read them, the file of speedscope.app, and OpenTelemetry's.
+func Formats() []string { return []string{"pprof", "folded", "speedscope", OTLP} }
 
 // Write writes a profile in one of Formats.
 func Write(w io.Writer, p *profile.Profile, format string) error {
@@ -24,6 +24,8 @@ func Write(w io.Writer, p *profile.Profile, format string) error {
 		return writeFolded(w, p)
 	case "speedscope":
 		return writeSpeedscope(w, p)
+	case OTLP:
+		return writeOTLP(w, p)
 	}
 	return fmt.Errorf("no format %q: %s", format, strings.Join(Formats(), ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // twoStacks is a profile of two stacks with two values each, one of which has an inlined call and a
@@ -66,4 +67,50 @@ func TestAFormatThatIsNoneIsRefused(t *testing.T) {
 	if err := Write(&bytes.Buffer{}, twoStacks(), "svg"); err == nil {
 		t.Error("svg was written")
 	}
+}
+
+// What it says is compared in module interop by OpenTelemetry's own types.
+func TestOTLPHasAProfileForEachValueAndOneDictionary(t *testing.T) {
+	var out bytes.Buffer
+	if err := Write(&out, twoStacks(), OTLP); err != nil {
+		t.Fatal(err)
+	}
+	all := fieldsOf(t, out.Bytes())
+	scoped := fieldsOf(t, fieldsOf(t, all[otlpResourceProfiles][0])[otlpScopeProfiles][0])
+	if n := len(scoped[otlpProfiles]); n != 3 {
+		t.Errorf("%d profiles", n)
+	}
+	d := fieldsOf(t, all[otlpDictionary][0])
+	for what, want := range map[protowire.Number]int{otlpFunctions: 4, otlpLocations: 3, otlpStacks: 3, otlpLinks: 1, otlpMappings: 1} {
+		if n := len(d[what]); n != want || len(d[what][0]) > 0 {
+			t.Errorf("table %d has %d entries, want %d with an empty one first", what, n, want)
+		}
+	}
+}
+
+// fieldsOf are the fields of a message that are messages or texts, by number.
+func fieldsOf(t *testing.T, b []byte) map[protowire.Number][][]byte {
+	t.Helper()
+	all := map[protowire.Number][][]byte{}
+	for len(b) > 0 {
+		n, kind, size := protowire.ConsumeTag(b)
+		if size < 0 {
+			t.Fatal(protowire.ParseError(size))
+		}
+		b = b[size:]
+		if kind == protowire.BytesType {
+			v, size := protowire.ConsumeBytes(b)
+			if size < 0 {
+				t.Fatal(protowire.ParseError(size))
+			}
+			all[n], b = append(all[n], v), b[size:]
+			continue
+		}
+		size = protowire.ConsumeFieldValue(n, kind, b)
+		if size < 0 {
+			t.Fatal(protowire.ParseError(size))
+		}
+		b = b[size:]
+	}
+	return all
 }

@@ -118,11 +118,17 @@ func TestAServiceStartsWhateverItsContainerLacks(t *testing.T) {
 		"the directory of -o":           {nil, []string{"-o", "/none/r"}, "the recording goes to /tmp/"},
 		"a cgroup for --limit":          {nil, []string{"--limit", "32MiB"}, "the limit of 32 MiB cannot be set here"},
 		"ptrace":                        {[]string{withoutPtrace(t)}, nil, "cannot be traced here"},
+		"memory to spare":               {[]string{"--memory=32m"}, nil, "of 32 MiB"},
+		"memory that a process may map": {[]string{"--ulimit=data=100663296"}, nil, "steady runs unwatched: it may map 96.0 MiB of data"},
+		"just enough that it may map":   {[]string{"--ulimit=data=268435456"}, nil, "exited normally"},
+		"descriptors":                   {[]string{"--ulimit=nofile=24:24"}, nil, "exited normally"},
+		"processes and threads":         {[]string{"--pids-limit=20"}, nil, "exited normally"},
+		"a cgroup mount":                {[]string{"--tmpfs=/sys/fs/cgroup"}, nil, "no memory cgroup could be created"},
 		"rights, room, ptrace, cgroups": {join(readOnly, full, nobody, []string{withoutPtrace(t)}), []string{"--limit", "32MiB", "-o", "/none/r"}, "runs unwatched"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			command := append(append([]string{"/bin/highwater", "run"}, c.flags...), "--", "/bin/steady", "-live", "8MiB", "-for", "500ms")
-			r := run(t, append(c.options, "--memory=96m"), command...)
+			r := run(t, append([]string{"--memory=96m"}, c.options...), command...)
 			if r.code != 0 || !strings.Contains(r.out, "ready, live 8.0 MiB") || !strings.Contains(r.out, "ended with") {
 				t.Errorf("code %d, it did not serve:\n%s", r.code, r.out)
 			}

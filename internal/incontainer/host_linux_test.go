@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/cgroup"
@@ -115,6 +116,26 @@ func TestThePodsLimitIsTheOneThatCounts(t *testing.T) {
 	}
 }
 
+// What an init container used is free again, though its container was of the same pod.
+func TestAnInitContainerThatHasEndedIsNotCounted(t *testing.T) {
+	setup(t)
+	const limit = 96 * sample.MiB
+	parent := pod(t, "8a1b2c3d-0006", limit)
+	if r := run(t, inPod(parent, "migrate", "web-9"), "/bin/steady", "-live", "60MiB", "-for", "500ms"); r.code != 0 {
+		t.Fatalf("the init container: code %d:\n%s", r.code, r.out)
+	}
+	engine.Start(t, inPod(parent, "app", "web-9"), "/bin/leak", "-rate", "16MiB")
+	path := filepath.Join(t.TempDir(), "r.hwm")
+	if r := watch(t, path, "--container", "shop/web-9/app"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
+		t.Errorf("code %d:\n%s", r.code, r.out)
+	}
+	a := explained(t, path)
+	killedBy(t, a, explain.ByParent, "pod", limit)
+	if others := row(a, sample.RowOther); others > 8*sample.MiB {
+		t.Errorf("other programs have %d KiB, and there is none", others>>10)
+	}
+}
+
 func TestAPodIsWatchedByItsName(t *testing.T) {
 	setup(t)
 	t.Parallel()
@@ -149,6 +170,28 @@ func TestWhatCannotBeMeantIsSaid(t *testing.T) {
 	}
 	if r := watch(t, filepath.Join(t.TempDir(), "r.hwm"), "--container", "a-0/twin", "--for", "500ms"); r.code != 0 && r.code != 4 {
 		t.Errorf("with its pod: code %d:\n%s", r.code, r.out)
+	}
+}
+
+// Whose containers these are is read from files and no socket is asked: who may not read the program is told that.
+func TestAContainerOfRootIsRefusedToAnotherUser(t *testing.T) {
+	setup(t)
+	t.Parallel()
+	engine.Start(t, []string{"--name=roots", "--memory=60m"}, "/bin/steady", "-live", "4MiB", "-for", "1m")
+	dir, _ := volume(t)
+	program, err := os.ReadFile(highwater(t))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "highwater"), program, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(dir, "highwater"), "watch", "--container", "roots", "--for", "500ms", "-o", filepath.Join(dir, "r"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=/bin:/usr/bin"}
+	out, err := cmd.CombinedOutput()
+	if code := exitCode(err); code != 5 || !strings.Contains(unwrapped(string(out)), "permission") {
+		t.Errorf("code %d:\n%s", code, out)
 	}
 }
 

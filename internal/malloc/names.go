@@ -2,14 +2,17 @@ package malloc
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
 const glibc = "glibc"
 
+type library struct{ prefix, name string }
+
 // libraries are the beginnings of names of files by which allocators are known. One that replaces
 // malloc comes before the C library.
-var libraries = []struct{ prefix, name string }{
+var libraries = []library{
 	{"libjemalloc", "jemalloc"},
 	{"libtcmalloc", "tcmalloc"},
 	{"libmimalloc", "mimalloc"},
@@ -34,16 +37,18 @@ func nameOf(mappings []Mapping) string {
 		if !mappings[i].File {
 			continue
 		}
-		base := path.Base(strings.TrimSuffix(mappings[i].Path, " (deleted)"))
-		for k, l := range libraries[:best] {
-			if strings.HasPrefix(base, l.prefix) {
-				best = k
-				break
-			}
+		if k := libraryOf(mappings[i].Path); k >= 0 && k < best {
+			best = k
 		}
 	}
 	if best == len(libraries) {
 		return ""
 	}
 	return libraries[best].name
+}
+
+// libraryOf is the first of libraries that a file is, -1 where it is none.
+func libraryOf(file string) int {
+	base := path.Base(strings.TrimSuffix(file, " (deleted)"))
+	return slices.IndexFunc(libraries, func(l library) bool { return strings.HasPrefix(base, l.prefix) })
 }

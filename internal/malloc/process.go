@@ -35,6 +35,17 @@ func OfProcess(m *procfs.Mapper, mem *procfs.Memory, root string, tid int, until
 	}
 }
 
+// HasLibrary says whether a process has mapped a library that is a C allocator, or the C
+// library. Of a program without code of C nothing else can be one.
+func HasLibrary(files []procfs.MappedFile) bool {
+	for i := range files {
+		if libraryOf(files[i].Path) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func mappingsOf(m *procfs.Mapper, root string, tid int) ([]Mapping, error) {
 	list, err := m.Maps(root, tid)
 	out := make([]Mapping, len(list))

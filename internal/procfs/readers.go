@@ -63,7 +63,6 @@ type reader struct {
 	done  chan result
 	state atomic.Uint32 // free, underWay or givenUp
 	seen  bool          // under way at the last look
-	buf   []byte
 }
 
 const (
@@ -109,7 +108,7 @@ type result struct {
 	lost bool // it was given up
 }
 
-// bounceUpTo is the size up to which a call fills memory of the reader's, which is
+// bounceUpTo is the size up to which a call fills memory of ours, which is
 // then copied. Beyond it fills the caller's own, which the caller must not use after
 // ErrStuck: the kernel may still write there.
 const bounceUpTo = 16 << 10
@@ -122,10 +121,10 @@ func (r *readers) call(c call) (int, error) {
 		return 0, err
 	}
 	own := c.p
-	bounce := len(own) <= bounceUpTo
-	if bounce {
-		w.buf = grown(w.buf, len(own))
-		c.p = w.buf[:len(own)]
+	var bounce *[bounceUpTo]byte
+	if len(own) <= bounceUpTo {
+		bounce = bounces.Get().(*[bounceUpTo]byte)
+		c.p = bounce[:len(own)]
 		if c.kind == writeAt {
 			copy(c.p, own)
 		}
@@ -136,20 +135,19 @@ func (r *readers) call(c call) (int, error) {
 	if res.lost { // and what it fills
 		return 0, ErrStuck
 	}
-	if bounce && c.kind != writeAt {
-		copy(own, c.p[:res.n])
+	if bounce != nil {
+		if c.kind != writeAt {
+			copy(own, c.p[:res.n])
+		}
+		bounces.Put(bounce)
 	}
 	r.put(w)
 	return res.n, res.err
 }
 
-// grown is a buffer of n bytes at least.
-func grown(buf []byte, n int) []byte {
-	if len(buf) >= n {
-		return buf
-	}
-	return make([]byte, n)
-}
+// bounces are lent to one call each: kept by the reader of each of a hundred programs they
+// were the largest that a watch had of them.
+var bounces = sync.Pool{New: func() any { return new([bounceUpTo]byte) }}
 
 // take takes a reader that has nothing to do.
 func (r *readers) take() (*reader, error) {

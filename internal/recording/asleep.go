@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -21,15 +20,25 @@ const (
 	// sleepAfter is how long nothing was written before it falls asleep: to do so after each
 	// moment of a rest's beginning cost more than it saved.
 	sleepAfter = time.Minute
+	// sleepAgain is that of one which slept before: to open it was paid for, and it falls asleep
+	// once more in any case before the next collection of a program at rest, which Go forces each
+	// two minutes.
+	sleepAgain = 15 * time.Second
+	// mostHeldAtRest bounds the points that wait meanwhile, each some KiB. A server that allocates
+	// a little has a row every few seconds.
+	mostHeldAtRest = 64
 )
 
-// fallsAsleep is held by the Writer of this process that does.
-var fallsAsleep sync.Mutex
+// fallAsleep has a place for each Writer of this process that does. All are looked at at the
+// same instant of a second, so that with one place one fell asleep a second, and a hundred programs
+// of which each collects every two minutes woke as many.
+var fallAsleep = make(chan struct{}, 4)
 
 // sleeper is the sleep of a Writer.
 type sleeper struct {
 	sync   time.Duration // sleepSync, or less; 0: it does not sleep
 	asleep bool
+	slept  bool         // it did before
 	woken  time.Time    // when it last was
 	most   sample.Bytes // bound of the file, which SQLite forgets with the connection; 0: none
 }
@@ -50,18 +59,34 @@ func (w *Writer) syncAtRest() time.Duration {
 	return restSync
 }
 
-// canWait says whether a Flush has nothing to do but to write that nothing is new.
+// canWait says whether a Flush has nothing to do but to write points of a rest, of which little
+// or nothing is new. They wait also while the recording is awake: a commit each half minute would
+// keep it so for ever.
 func (w *Writer) canWait() bool {
-	return w.sleeper.asleep && w.queued == 0 && time.Since(w.lastSync) < w.sleeper.sync
+	return w.sleeper.sync > 0 && !w.moved && w.queued < mostHeldAtRest && !w.begun && time.Since(w.lastSync) < w.sleeper.sync
+}
+
+// pointsWait says whether the points that were given may wait for their commit.
+func (w *Writer) pointsWait() bool {
+	return w.canWait() || w.queued < maxHeld && time.Since(w.lastSync) < commitEvery
+}
+
+// sleepy is how long nothing was written before it falls asleep.
+func (s *sleeper) sleepy() time.Duration {
+	if s.slept {
+		return sleepAgain
+	}
+	return sleepAfter
 }
 
 // calm falls asleep where nothing was written for a while.
 func (w *Writer) calm() error {
 	s := &w.sleeper
-	if s.sync == 0 || s.asleep || time.Since(s.woken) < sleepAfter || time.Since(w.committed) < sleepAfter && !w.begun {
+	after := s.sleepy()
+	if s.sync == 0 || s.asleep || time.Since(s.woken) < after || time.Since(w.committed) < after && !w.begun {
 		return nil
 	}
-	if w.queued > 0 || w.begun {
+	if w.moved || w.begun {
 		return w.commitHeld()
 	}
 	return w.sleep()
@@ -81,12 +106,14 @@ func (w *Writer) commitHeld() error {
 
 // sleep closes the connection. What is in the log goes into the file; the log stays, as the
 // lock and the room for the last words are its. It waits for the disk, and holds a thread of
-// ours: one does so at a time, and the others at their next looks.
+// ours: a few do so at a time, and the others at their next looks.
 func (w *Writer) sleep() error {
-	if !fallsAsleep.TryLock() {
+	select {
+	case fallAsleep <- struct{}{}:
+		defer func() { <-fallAsleep }()
+	default:
 		return nil
 	}
-	defer fallsAsleep.Unlock()
 	keeps, ok := w.db.conn.(interface {
 		FileControlPersistWAL(db string, mode int) (int, error)
 	})
@@ -100,7 +127,7 @@ func (w *Writer) sleep() error {
 	if err := w.db.close(); err != nil {
 		return err
 	}
-	w.db, w.sleeper.asleep = &database{}, true
+	w.db, w.sleeper.asleep, w.sleeper.slept = &database{}, true, true
 	return nil
 }
 
@@ -110,7 +137,7 @@ func (w *Writer) wake() error {
 	if !s.asleep {
 		return nil
 	}
-	db, err := openDatabase(w.path, "mode=rw", "cache_size = -512", "busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL")
+	db, err := openDatabase(w.path, "mode=rw", writing...)
 	if err != nil {
 		return err
 	}

@@ -85,3 +85,54 @@ func TestARecordingCanBeClosedAsleep(t *testing.T) {
 	}
 	must(t, Verify(path))
 }
+
+// A watch flushes each half minute. That does not keep the recording of a program at rest awake,
+// and what waits is written all the same once it has waited for minutes.
+func TestAFlushOfARestDoesNotKeepARecordingAwake(t *testing.T) {
+	start := time.Now().Add(-time.Hour)
+	w, path := create(t, Meta{At: start})
+	w.SleepAtRest()
+	key := sample.ProcessKey{PID: 1, Start: 1}
+	must(t, w.Program(sample.Program{Key: key, Name: "p"}))
+	n := 0
+	point := func(resting bool, use sample.Bytes) {
+		t.Helper()
+		n++
+		must(t, w.Point(&sample.Point{At: start.Add(time.Duration(n) * time.Second), Resting: resting,
+			Processes: []sample.Process{{Key: key, Resident: &sample.Resident{Total: use}}}}))
+	}
+	point(false, sample.MiB)
+	must(t, w.Flush()) // it begins to rest
+	before := w.committed
+	for i := range 10 { // and moves a little now and then
+		point(true, sample.MiB+sample.Bytes(i/3)*200*sample.KiB)
+		must(t, w.Flush())
+	}
+	if w.committed != before {
+		t.Error("points of a rest were written at once")
+	}
+	w.lastSync = time.Time{} // minutes have passed
+	must(t, w.Flush())
+	if w.committed == before {
+		t.Error("after minutes it was not written")
+	}
+	must(t, w.Event(sample.Event{At: start.Add(time.Minute), Kind: sample.EventNote, Text: "news"}))
+	must(t, w.Flush())
+	if w.begun {
+		t.Error("an event waits for minutes")
+	}
+	point(true, 9*sample.MiB)
+	before = w.committed
+	point(false, 99*sample.MiB)
+	must(t, w.Flush())
+	if w.committed == before || w.queued > 0 {
+		t.Error("what has moved waits for minutes")
+	}
+	must(t, w.Close())
+	r := open(t, path)
+	s, err := r.Samples(ColUsage)
+	must(t, err)
+	if s.Len() != n {
+		t.Errorf("%d samples of %d points", s.Len(), n)
+	}
+}

@@ -58,6 +58,7 @@ func (w *Writer) enqueue(p *sample.Point) {
 	w.endRest()
 	h := w.hold(p)
 	w.queued++
+	w.moved = w.moved || !p.Resting
 	r := &w.resting
 	if r.known = p.Resting; r.known {
 		r.base.copyOf(&h.seen.Point)

@@ -2,7 +2,6 @@ package recording
 
 import (
 	"database/sql/driver"
-	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -44,10 +43,15 @@ func (w *Writer) Point(p *sample.Point) error {
 		return nil
 	}
 	w.enqueue(p)
-	if w.queued < maxHeld && time.Since(w.lastSync) < commitEvery {
-		return nil
+	if !w.pointsWait() {
+		return w.Flush()
 	}
-	return w.Flush()
+	if p.Resting {
+		if err := w.calm(); err != nil {
+			return w.end(err)
+		}
+	}
+	return nil
 }
 
 // hold copies a point behind the queue, whose memory is used again and again.
@@ -115,7 +119,7 @@ func (w *Writer) writeQueue() error {
 			return err
 		}
 	}
-	w.queued = 0
+	w.queued, w.moved = 0, false
 	return nil
 }
 

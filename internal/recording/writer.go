@@ -38,6 +38,7 @@ type Writer struct {
 	last   int64   // time of the last point
 	points []*held // points[:queued] wait for the next commit
 	queued int
+	moved  bool // one of those that wait is of a program that does not rest
 	resting
 	sleeper sleeper
 
@@ -125,25 +126,12 @@ func (w *Writer) create(blank bool) (err error) {
 	if w.zstd, err = encoder(); err != nil {
 		return err
 	}
-	w.db, err = openDatabase(w.path, "mode=rw",
-		"page_size = 4096", "cache_size = -512", "busy_timeout = 2000",
-		fmt.Sprintf("application_id = %d", applicationID),
-		fmt.Sprintf("user_version = %d", Major*1000+Minor))
-	if err != nil {
-		return err
-	}
 	if !blank {
-		if err := w.db.exec("BEGIN; " + schema + " COMMIT;"); err != nil {
+		if err := w.createBlank(); err != nil {
 			return err
 		}
-		if made, err := os.ReadFile(w.path); err == nil {
-			blankFile.Store(&made)
-		}
 	}
-	if err := w.db.exec("PRAGMA journal_mode = WAL"); err != nil {
-		return err
-	}
-	if err := w.db.exec("PRAGMA synchronous = NORMAL"); err != nil {
+	if w.db, err = openDatabase(w.path, "mode=rw", writing...); err != nil {
 		return err
 	}
 	if err := w.writeMeta(); err != nil {
@@ -151,6 +139,32 @@ func (w *Writer) create(blank bool) (err error) {
 	}
 	w.lock, err = lock(w.path + "-wal")
 	return err
+}
+
+// writing are the pragmas of a connection that writes.
+var writing = []string{"cache_size = -512", "busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL"}
+
+// createBlank writes the schema into the file, and keeps it as blankFile: turned to WAL, which
+// is a mark in the file, so that the next takes no transaction before its first row.
+func (w *Writer) createBlank() error {
+	db, err := openDatabase(w.path, "mode=rw",
+		"page_size = 4096", "cache_size = -512", "busy_timeout = 2000",
+		fmt.Sprintf("application_id = %d", applicationID),
+		fmt.Sprintf("user_version = %d", Major*1000+Minor))
+	if err != nil {
+		return err
+	}
+	err = db.exec("BEGIN; " + schema + " COMMIT;")
+	if err == nil {
+		err = db.exec("PRAGMA journal_mode = WAL")
+	}
+	if err = errors.Join(err, db.close()); err != nil {
+		return err
+	}
+	if made, err := os.ReadFile(w.path); err == nil {
+		blankFile.Store(&made)
+	}
+	return nil
 }
 
 func (w *Writer) writeMeta() error {

@@ -97,18 +97,18 @@ func (s *Source) ofProcess(pid int) {
 		}
 		return
 	}
-	beside, limited, err := s.besideIn(g)
-	if err == nil && home.IsMachine() {
+	if home.IsMachine() {
 		g.Close() // the machine, which has no account
 		return
 	}
-	if err != nil || beside > maxBeside || beside > 0 && !limited {
+	beside, limited, err := s.besideIn(g)
+	if err != nil || beside > mostBeside(limited) {
 		g.Close()
-		count := fmt.Sprint(beside)
+		count := ""
 		if beside > maxBeside {
-			count = fmt.Sprintf("more than %d", maxBeside)
+			count = fmt.Sprintf("more than %d ", maxBeside)
 		}
-		s.gap(sample.ProcessKey{}, what, errors.Join(err, fmt.Errorf("the cgroup %s contains %s other processes", home.Path, count)))
+		s.gap(sample.ProcessKey{}, what, errors.Join(err, fmt.Errorf("the cgroup %s contains %sother processes", home.Path, count)))
 		return
 	}
 	s.account.opened = append(s.account.opened, g)
@@ -147,8 +147,17 @@ func (a *account) close() {
 	}
 }
 
+// mostBeside is how many other programs may share a cgroup for its charge to be read: none
+// where no limit makes it matter.
+func mostBeside(limited bool) int {
+	if limited {
+		return maxBeside
+	}
+	return 0
+}
+
 // besideIn is how many programs a cgroup holds beside those that are watched, counted to one
-// above maxBeside, and whether it, or one above it, has a limit.
+// above mostBeside, and whether it, or one above it, has a limit.
 func (s *Source) besideIn(g *cgroup.Cgroup) (beside int, limited bool, err error) {
 	levels, err := g.Limits()
 	if err != nil {
@@ -163,7 +172,7 @@ func (s *Source) besideIn(g *cgroup.Cgroup) (beside int, limited bool, err error
 		if watcher := s.scope == started && pid == os.Getpid(); !watcher && !s.isOurs(pid) {
 			beside++
 		}
-		if beside > maxBeside { // each costs a look at those above it
+		if beside > mostBeside(limited) { // each costs a look at those above it
 			return beside, limited, nil
 		}
 	}

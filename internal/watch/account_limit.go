@@ -40,13 +40,16 @@ func (a *account) struck() (at cgroup.Level, ok bool) {
 	return at, false
 }
 
-// atHand are the levels whose files are open.
+// atHand are the levels whose files are open, and the limit that holds and is not seen.
 func (a *account) atHand() (levels []cgroup.Level) {
 	for _, g := range []*cgroup.Cgroup{a.home, a.group} {
 		var c sample.Cgroup
 		if g.Read(&c) == nil {
 			levels = append(levels, cgroup.Level{Path: g.Path, Limit: c.Limit, Usage: sample.Some(c.Usage), Local: c.Events})
 		}
+	}
+	if a.hidden.OK {
+		levels = append(levels, cgroup.Level{Limit: a.hidden})
 	}
 	return levels
 }

@@ -70,6 +70,10 @@ func (s *Source) takeMalloc(p *process, pm *sample.ProcessMoment, tid int) {
 	if !p.c.isDue(native) || p.bin == nil && native < mallocForeign {
 		return
 	}
+	if !p.usesC() && !malloc.HasLibrary(p.mapped) {
+		p.c.looked, p.c.native, p.c.at = true, native, time.Now()
+		return // to look for an allocator in all of its data took as long as all its goroutines
+	}
 	mem := p.mem
 	if mem == nil { // of a program that is not Go's
 		var err error

@@ -1,0 +1,36 @@
+package app
+
+import "time"
+
+// childExits bounds what the heaps of children take of the time that end by themselves: a build
+// starts a compiler for each package, and to think about the heap of each took longer than to compile.
+type childExits struct {
+	busy bool
+	next time.Time
+}
+
+// follows tells which program is watched with its children.
+func (t *heapTaker) follows(pid int) {
+	if t != nil {
+		t.main = pid
+	}
+}
+
+// childExit says whether the heap of a child that ends by itself, and that nobody asked for, may
+// be captured: one at a time, and for one in quietShare of the time. The caller calls spent when all
+// is done with it.
+func (t *heapTaker) childExit() (spent func(), ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	began := time.Now()
+	if c := &t.children; c.busy || began.Before(c.next) {
+		return nil, false
+	}
+	t.children.busy = true
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		now := time.Now()
+		t.children = childExits{next: now.Add(quietShare * now.Sub(began))}
+	}, true
+}
