@@ -10,7 +10,7 @@ export GO
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
-.PHONY: answers check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
+.PHONY: answers pictures check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -23,6 +23,10 @@ demo: build
 # A leak, the map that retains it, and the repair, proved: about three minutes.
 demo-leak: build
 	./examples/sessions/demo.sh
+
+# The pictures of the docs, from runs of small programs: about two minutes, as root or with a delegated cgroup.
+pictures:
+	./docs/pictures/make.sh
 
 # The inner loop: formatting, vet, and the tests that need nothing but the go command.
 check: vet

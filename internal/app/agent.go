@@ -80,7 +80,7 @@ func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
 	}
 	size, err := units.ParseSize(f.SpoolSize)
 	if err != nil || size > 1<<50 {
-		return Usagef("--spool-size 1GiB", "--spool-size %s is no size", f.SpoolSize)
+		return Usagef("--spool-size 1GiB", "--spool-size %s is not a size", f.SpoolSize)
 	}
 	w, err := WatchFlags{All: true, Quiet: true, AtMost: f.AtMost, Rate: 10, RunFor: f.RunFor, EnableHeapProfile: f.HeapProfile != "off", Ask: AskFlags{ProbeRate: 1}}.Plan("agent", nil)
 	if err != nil {

@@ -42,7 +42,7 @@ func PrintChecks(s *Streams, checks []check) {
 		visible.Fprintf(s.Out, "\nhighwater run --limit 256MiB -- PROGRAM\n")
 		return
 	}
-	visible.Fprintf(s.Out, "\nhighwater run -- PROGRAM      what is missing is named in its answer\n")
+	visible.Fprintf(s.Out, "\nhighwater run -- PROGRAM      works without these; the answer says what it could not see\n")
 }
 
 // MachineChecks tries everything on things of our own.
@@ -57,7 +57,7 @@ func MachineChecks(ctx context.Context) []check {
 
 // cgroupCheck makes a cgroup with a limit and removes it.
 func cgroupCheck(ctx context.Context) check {
-	c := check{Name: "a cgroup with a memory limit", Costs: "--limit, and a ledger that adds up to the kernel's charge"}
+	c := check{Name: "a cgroup with a memory limit", Costs: "--limit, and memory tables that sum to the kernel's own figure"}
 	h, err := cgroup.Detect("/")
 	if err != nil {
 		c.Says = err.Error()
@@ -88,8 +88,8 @@ func cgroupCheck(ctx context.Context) check {
 
 // attachChecks are whether programs that highwater did not start may be watched.
 func attachChecks() []check {
-	own := check{Name: "memory of your other programs", OK: true, Says: "allowed", Costs: "watch, but for the kernel's figures (--rss-only); run works"}
-	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)", Costs: "watch of other users' programs, but for the kernel's figures"}
+	own := check{Name: "memory of your other programs", OK: true, Says: "allowed", Costs: "watch, except for the kernel's figures (--rss-only); run still works"}
+	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)", Costs: "watch of other users' programs, except for the kernel's figures"}
 	privileged, scope := watch.MayTraceAll("/proc"), watch.YamaScope("/proc")
 	if !privileged {
 		others.OK, others.Says = false, "needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
@@ -142,7 +142,7 @@ func tryOthers() (first error) {
 
 // breathCheck starts a child, kills it, and looks at what was read of it.
 func breathCheck(ctx context.Context) []check {
-	figures := check{Name: "reading a Go program's runtime", Costs: "the Go heap's figures, and the line to blame"}
+	figures := check{Name: "reading a Go program's runtime", Costs: "the Go heap's figures, and the line that allocated the memory"}
 	breath := check{Name: "state at the exit (tested on a child)", Costs: "what the memory held at the kill; highwater uses the last sample before it"}
 	m, err := killChild(ctx)
 	if err != nil {
@@ -152,7 +152,7 @@ func breathCheck(ctx context.Context) []check {
 	p := m.Processes[0]
 	figures.OK = p.Go != nil && p.Profile != nil
 	if figures.OK {
-		figures.Says = fmt.Sprintf("%d goroutines, heap of %s", p.Go.Goroutines, units.Size(p.Go.HeapLive))
+		figures.Says = fmt.Sprintf("tested on a child: %s, live heap %s", units.Count(int(p.Go.Goroutines), "goroutine"), units.Size(p.Go.HeapLive))
 	} else {
 		figures.Says = "nothing was read"
 	}

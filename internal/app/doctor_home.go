@@ -12,7 +12,7 @@ import (
 
 // HomeCheck says whose memory limit counts for a process, and how that was found.
 func HomeCheck(pid int) check {
-	c := check{Name: "the memory limit that counts here", Costs: "the limit, the charge and the kills of programs that have no cgroup of their own"}
+	c := check{Name: "the memory limit that counts here", Costs: "limit, memory usage and kills of programs without a cgroup of their own"}
 	if pid != os.Getpid() {
 		c.Name = "the memory limit that counts for process " + strconv.Itoa(pid)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/highwater-go/highwater/internal/watch"
 )
 
-const programCosts = "the Go heap's figures, and the line to blame; the rest of the recording works"
+const programCosts = "the Go heap's figures, and the line that allocated the memory; everything else works"
 
 // ChecksOf say what can be read of a process, a program or a library, and what it loses
 // while it is traced.
@@ -99,7 +99,7 @@ func programCheck(path string) check {
 	if err != nil {
 		c.Says = err.Error()
 		if errors.Is(err, gobin.ErrNotGo) {
-			c.Says += " (a Go library that it loads is read all the same)"
+			c.Says = "not a Go program (highwater reads Go libraries that it loads, nevertheless)"
 		}
 		return c
 	}

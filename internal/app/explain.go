@@ -55,7 +55,7 @@ func AnswerFor(path, at string, pid int, expected *budget.Budget) (*explain.Answ
 	defer r.Close()
 	e, err := explain.LoadOf(r, path, at, pid)
 	if err != nil && r.Damage() != nil {
-		return nil, recordingError(fmt.Errorf("%s: %w: %w", ShortName(path), r.Damage(), err))
+		return nil, recordingError(fmt.Errorf("%s: %w; no snapshot of the program's memory could be read", ShortName(path), r.Damage()))
 	}
 	if err != nil {
 		return nil, momentError(err, path)

@@ -268,7 +268,7 @@ func (f ExportFlags) viewOf(p *sample.ProcessMoment, h *sample.HeapProfile) (*sa
 	case name == "live" && known:
 		return heapdiff.Live(h, p.Live.Sampled), heapdiff.Now, name, nil
 	case name == "live":
-		return nil, 0, "", Usagef("--view published", "what was live at this moment is not known: only a process that was held at its end is marked")
+		return nil, 0, "", Usagef("--view published", "what was live at this moment is not known: highwater counts that only at the end of a process")
 	}
 	return nil, 0, "", Usagef("--view live, published or now", "no view %q", name)
 }

@@ -108,31 +108,31 @@ func (p *faultPool) close() {
 
 // filesCheck tries what tells whose the pages of files are.
 func filesCheck() check {
-	c := check{Name: "whose page cache and tmpfs are", Costs: "of a file that others use too, which part the program is charged for"}
+	c := check{Name: "which files are in page cache and tmpfs", Costs: "for a file that other programs use too: how much of it counts for this program"}
 	o, err := filepages.OpenOwners("/proc")
 	switch {
 	case err == nil:
 		o.Close()
-		c.OK, c.Says = true, "by file: in memory, waiting to be written, and charged to the program"
+		c.OK, c.Says = true, "for each file: bytes in memory, waiting to be written, and counted for the program"
 	case errors.Is(err, fs.ErrPermission):
-		c.Says = "files are named; whose their pages are needs root, or CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH"
+		c.Says = "files are named; to tell which program their pages count for needs root, or CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH"
 	default:
-		c.Says = "files are named; whose their pages are is not told: " + err.Error()
+		c.Says = "files are named, but not which program their pages count for: " + err.Error()
 	}
 	return c
 }
 
 // faultsCheck tries to load the program that samples page faults.
 func faultsCheck() check {
-	c := check{Name: "who made memory grow (page faults)", Costs: "the line of Go behind native memory (cgo, mmap)"}
+	c := check{Name: "which lines make memory grow (page faults)", Costs: "the line of Go behind native memory (cgo, mmap)"}
 	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
-		c.Says = fmt.Sprintf("not under a memory limit of %s, which it would use 20 MiB of", units.Limit(limit))
+		c.Says = fmt.Sprintf("off under a memory limit of %s, because it would use 20 MiB of that", units.Limit(limit))
 		return c
 	}
 	p, err := faultprofile.New(0)
 	switch {
 	case err == nil:
-		c.OK, c.Says = true, "by line, through calls of C; BPF at one of 61 page faults"
+		c.OK, c.Says = true, "by line of Go, through calls of C; BPF samples 1 of 61 page faults"
 		_ = p.Close()
 	case errors.Is(err, fs.ErrPermission):
 		c.Says = watch.MissingForFaults("/proc")

@@ -44,7 +44,7 @@ func ParseSince(text string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return d, nil
 	}
-	return 0, Usagef("--since 24h, --since 7d, --since 4w", "--since %s is no time", text)
+	return 0, Usagef("--since 24h, --since 7d, --since 4w", "--since %s is not a length of time", text)
 }
 
 func NewCauses(list []fleet.Cause) []fleet.Cause {

@@ -17,7 +17,7 @@ func TwoVersions(ctx context.Context, store fleet.Store, scope fleet.Scope, args
 	case 3:
 		return args[1], args[2], nil
 	case 2:
-		return "", "", Usagef("highwater fleet diff SERVICE BEFORE AFTER", "fleet diff compares two versions, and one is named")
+		return "", "", Usagef("highwater fleet diff SERVICE BEFORE AFTER", "fleet diff compares two versions, but only one is named")
 	}
 	list, err := fleet.Versions(ctx, store, scope)
 	switch {

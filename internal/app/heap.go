@@ -40,7 +40,7 @@ func (f HeapFlags) Run(ctx context.Context, s *Streams, arg string) error {
 	case f.Strings && (f.Path != "" || f.Typ != ""):
 		return Usagef("highwater heap 4711 --strings", "--strings goes with neither --type nor --path")
 	case f.Strings && recorded != "":
-		return Usagef("highwater heap 4711 --strings", "--strings is of a process or a core: a recording has no contents")
+		return Usagef("highwater heap 4711 --strings", "--strings needs a process or a core: a recording has no contents")
 	case recorded != "":
 		return f.within("heap", func() error { return f.fromRecording(s, recorded) })
 	}

@@ -35,7 +35,7 @@ func (f *HeapFlags) recordingOf(arg string) (string, error) {
 
 func (f *HeapFlags) notOfRecording() error {
 	if f.At != "" || f.Since != "" {
-		return Usagef("highwater heap RECORDING --at peak", "--at and --since are of a recording: a process and a core have one moment")
+		return Usagef("highwater heap RECORDING --at peak", "--at and --since need a recording: a process or a core has only one moment")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/visible"
@@ -21,19 +22,20 @@ const (
 	chainRows      = 2
 	stringRows     = 3 // instead of as many holders
 	gapRows        = 2
+	gapWidth       = 90 // columns of a gap, whose further lines begin ten to the right
 )
 
 // print writes the answer as text.
 func (ans *heapAnswer) print(w io.Writer) error {
 	p := &heapPrinter{w: w}
 	garbage := ans.Bytes - ans.LiveBytes
-	p.line("%s  %s are live; %s more are garbage or free to be swept, %s objects in all", ans.program, units.Size(ans.LiveBytes), units.Size(garbage), count(ans.Objects))
+	p.line("%s  %s live heap in %s objects; another %s is garbage or not yet swept", ans.program, units.Size(ans.LiveBytes), count(ans.Objects), units.Size(garbage))
 	if ans.StopMS > 0 {
-		p.line("  stopped for %.1f ms; types known of %.0f%% of live bytes%s", ans.StopMS, 100*ans.typed, ans.Frames)
+		p.line("  paused for %.1f ms; types known for %.0f%% of live bytes%s", ans.StopMS, 100*ans.typed, ans.Frames)
 	} else {
-		p.line("  not stopped; types known of %.0f%% of live bytes%s", 100*ans.typed, ans.Frames)
+		p.line("  not paused; types known for %.0f%% of live bytes%s", 100*ans.typed, ans.Frames)
 	}
-	p.line("WHO HOLDS IT                                                    retained, objects")
+	p.line("RETAINED BY                                                     retained, objects")
 	rows := holderRows
 	if ans.Strings != nil {
 		rows -= stringRows
@@ -44,7 +46,11 @@ func (ans *heapAnswer) print(w io.Writer) error {
 			name, of = of, ""
 		}
 		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(name, 100))
-		p.line("      %s%s  %s objects%s%s", of, short(h.Type, 40), count(h.Objects), ans.young(h), allocatedAt(h))
+		objects := count(h.Objects) + " objects"
+		if h.Objects == 1 {
+			objects = "1 object"
+		}
+		p.line("      %s%s  %s%s%s", of, short(h.Type, 40), objects, ans.young(h), allocatedAt(h))
 	}
 	p.line("TYPES%s", ans.legend())
 	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {
@@ -54,14 +60,16 @@ func (ans *heapAnswer) print(w io.Writer) error {
 	p.strings(ans.Strings)
 	for i, c := range ans.Chains[:min(len(ans.Chains), chainRows)] {
 		if i == 0 {
-			p.line("CHAINS that one marker walks alone")
+			p.line("CHAINS that a single GC worker must walk")
 		}
-		p.line("  %s objects one behind the other: %s  %s", count(c.Length), short(c.Path, 50), short(c.Type, 20))
+		p.line("  %s objects in a chain: %s  %s", count(c.Length), short(c.Path, 50), short(c.Type, 20))
 	}
 	for _, g := range ans.Gaps[:min(len(ans.Gaps), gapRows)] {
-		p.line("not known: %s: %s", g.What, clip(g.Why, 80))
+		for i, l := range Folded("NOT SEEN  "+g.What+": "+g.Why, gapWidth) {
+			p.line("%s%s", strings.Repeat(" ", min(i, 1)*10), l)
+		}
 	}
-	p.line("--json has all rows; --type TYPE and --path ADDR go into one")
+	p.line("--json has all rows; --type TYPE and --path ADDRESS show one in full")
 	return p.err
 }
 
@@ -87,7 +95,7 @@ func (ans *heapAnswer) legend() string {
 func (p *heapPrinter) collections(ans *heapAnswer) {
 	for i, c := range ans.Collections[:min(len(ans.Collections), collectionRows)] {
 		if i == 0 {
-			p.line("COLLECTIONS")
+			p.line("MAPS, SLICES AND CHANNELS")
 		}
 		p.line("  %10s  %s  %s", units.Size(c.Bytes), short(cmp.Or(c.Name, c.Path), 50), c.says())
 	}
@@ -142,7 +150,7 @@ func youngOf(young, held uint64) string {
 	if held == 0 || young*20 < held {
 		return ""
 	}
-	return fmt.Sprintf(", %.0f%% since the last collection", 100*float64(young)/float64(held))
+	return fmt.Sprintf(", %.0f%% of that new since the last GC", 100*float64(young)/float64(held))
 }
 
 func (ans *heapAnswer) percent(n uint64) string {
@@ -189,4 +197,19 @@ func count(n uint64) string {
 		return fmt.Sprintf("%.0f k", float64(n)/1e3)
 	}
 	return strconv.FormatUint(n, 10)
+}
+
+// Folded breaks a text at spaces into lines of at most width columns, where that is possible.
+func Folded(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
 }

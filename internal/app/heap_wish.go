@@ -70,7 +70,7 @@ func (f HeapWishFlag) plan() (w HeapWish, err error) {
 	}
 	if off := slices.ContainsFunc(f.When, isOff); off {
 		if len(f.When) > 1 {
-			return w, Usagef("--heap off, or leave off out", "--heap off captures nothing, and another time is given with it")
+			return w, Usagef("--heap off, or leave off out", "--heap off captures nothing, so no other time can go with it")
 		}
 		return w, nil
 	}

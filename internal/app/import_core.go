@@ -44,7 +44,7 @@ type coreReader struct {
 // core imports a core file.
 func (i *importer) core(ctx context.Context, files []source) error {
 	if len(files) > 1 {
-		return Usagef("import them one after the other", "a recording is of one core file, and here are %d", len(files))
+		return Usagef("import them one after the other", "a recording takes one core file, not %d", len(files))
 	}
 	core, err := corefile.Open(files[0].path)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *coreReader) open() error {
 	case errors.Is(err, corefile.ErrOther):
 		return Usagef("name the executable that ran with --exe", "%s: %w", exe, err)
 	case errors.Is(err, fs.ErrNotExist):
-		return Usagef("highwater import --exe PATH "+"core", "the executable %s is not there", exe)
+		return Usagef("highwater import --exe PATH "+"core", "there is no executable %s", exe)
 	case err != nil:
 		return fmt.Errorf("import: %w", err)
 	}

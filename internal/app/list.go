@@ -202,6 +202,9 @@ func takes(all []Listed) string {
 	return text + "; highwater prune removes old ones"
 }
 
+// longestAligned is how long a name may be that the columns behind it are aligned for; a longer one moves those of its own row.
+const longestAligned = 48
+
 // aligned is a table with columns as wide as what is in them; those from the third to
 // the one before end are right-aligned.
 func aligned(table [][]string, end int) []string {
@@ -211,6 +214,7 @@ func aligned(table [][]string, end int) []string {
 			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
 		}
 	}
+	wide[0] = min(wide[0], longestAligned)
 	lines := make([]string, 0, len(table))
 	for _, row := range table {
 		var line strings.Builder

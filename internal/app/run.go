@@ -193,7 +193,7 @@ func cannotRun(name string, err error) error {
 		return &ExitError{Code: exitNotPermitted, Err: fmt.Errorf("%s cannot be followed: %w", name, err),
 			Hint: "a process has one tracer; a debugger, or another highwater around this one, may be it"}
 	case errors.Is(err, fs.ErrNotExist):
-		return Usagef("a script names it in its first line, an executable in its header", "the interpreter that %s asks for is not there", name)
+		return Usagef("a script names it in its first line, an executable in its header", "the interpreter that %s names does not exist", name)
 	}
 	return err
 }

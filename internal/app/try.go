@@ -38,10 +38,10 @@ func (f TryFlags) Plan(args []string, dash int) (*Try, error) {
 		return nil, Usagef("--runs 6", "--runs %d is not between 1 and 1000", f.Runs)
 	}
 	if f.Build != "" && len(f.Refs) == 0 {
-		return nil, Usagef("add --git REF", "--build builds what --git brings, and there is none")
+		return nil, Usagef("add --git REF", "--build builds what --git checks out, but there is no --git")
 	}
 	if f.Limit == "" && f.Expect == "" && !f.Compare {
-		return nil, Usagef("--limit 256MiB, --expect 300MiB, or --compare where there is no fault", "nothing says what the base's fault is")
+		return nil, Usagef("--limit 256MiB, --expect 300MiB, or --compare where there is no fault", "the fault of the base is not defined")
 	}
 	t := &Try{TryFlags: f, variants: variants}
 	for _, v := range variants {

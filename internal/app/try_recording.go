@@ -112,7 +112,7 @@ func (f *TryFlags) again(path string, given *trial.Command) (base variant, err e
 	case strings.Contains(text, "***"):
 		return base, Usagef(hint, "the command line of %s had secrets, which were left out: it cannot be run again", ShortName(path))
 	case strings.Contains(text, "…"):
-		return base, Usagef("highwater try "+ShortName(path)+" --load LOAD base=CMD says it anew; highwater run --keep-args keeps it",
+		return base, Usagef("highwater try "+ShortName(path)+" --load LOAD base=CMD gives the command again; highwater run --keep-args keeps it",
 			"values of the command line were left out of %s: how to run it again is not known", ShortName(path))
 	case !meta.Limit.OK && f.Limit == "":
 		return base, Usagef("highwater try --limit 256MiB "+ShortName(path), "%s was made without a limit: there is nothing to survive", ShortName(path))
@@ -178,11 +178,11 @@ func (t *Try) proposed(a *explain.Answer, changed []string) (list []variant, fix
 		list, fixes = append(list, v), append(fixes, codeFixOf(a, v.Name))
 	}
 	if len(list) == 1 {
-		why := "it proposes no setting and no limit"
+		why := "no setting or limit to try"
 		if a.NotPredicted != "" {
-			why += ": " + a.NotPredicted
+			why += ", because " + a.NotPredicted
 		}
-		return nil, nil, Usagef("rebuild the program with a change, then: highwater try "+t.proof.name+" fixed=./PROGRAM-NEW", "%s has nothing to try: %s", t.proof.name, why)
+		return nil, nil, Usagef("rebuild the program with a change, then: highwater try "+t.proof.name+" fixed=./PROGRAM-NEW", "%s has %s", t.proof.name, why)
 	}
 	return list, fixes, t.several(list)
 }

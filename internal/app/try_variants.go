@@ -27,7 +27,7 @@ func (f TryFlags) variants(args []string, dash int) (list []variant, err error) 
 		list = append(list, newVariant("base", trial.Command{Args: args[dash:]}))
 		args = args[:dash]
 		if len(list[0].command.Args) == 0 {
-			return nil, Usagef("highwater try --limit 256MiB --sweep GOGC=20,50 -- ./server", "no program stands behind --")
+			return nil, Usagef("highwater try --limit 256MiB --sweep GOGC=20,50 -- ./server", "there is no program after --")
 		}
 	}
 	for _, arg := range args {
@@ -81,7 +81,7 @@ func parseVariant(arg string) (variant, error) {
 	hint := "write NAME=CMD, as in base=./server, or new='GOGC=50 ./server -v'"
 	name, text, ok := strings.Cut(arg, "=")
 	if !ok || name == "" {
-		return variant{}, Usagef(hint, "%q names no variant", arg)
+		return variant{}, Usagef(hint, "%q does not name a variant", arg)
 	}
 	c, err := trial.ParseCommand(text)
 	if err != nil {

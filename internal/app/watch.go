@@ -80,7 +80,7 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 	case len(w.pids) > 0 && len(w.names) > 0:
 		return nil, Usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
 	case f.Output != "" && (len(args) > 1 || f.All):
-		return nil, Usagef("leave it out: each recording is named after its program and the time", "-o names one recording, and this may make several")
+		return nil, Usagef("leave it out: each recording is named after its program and the time", "-o names one recording, but this may make several")
 	case f.Rate < 1 || f.Rate > 1000:
 		return nil, Usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.Rate)
 	case f.AtMost < 1:
@@ -94,7 +94,7 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 		return nil, err
 	}
 	if !w.asks.none() && (len(args) > 1 || f.All) {
-		return nil, Usagef("watch that program alone", "--metrics and --probe are of one program, and this may watch several")
+		return nil, Usagef("watch that program alone", "--metrics and --probe belong to one program, and this may watch several")
 	}
 	if _, err = f.Expect.Budget(); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 		return nil, err
 	}
 	if f.Native.How == NativeLive && (len(args) > 1 || len(w.names) > 0 || f.All) {
-		return nil, Usagef("highwater watch --native=live PID", "--native=live is of one program or cgroup, and this may watch several")
+		return nil, Usagef("highwater watch --native=live PID", "--native=live follows one program or cgroup, and this may watch several")
 	}
 	if w.heaps, err = f.Heap.plan(); err != nil {
 		return nil, err

@@ -13,17 +13,18 @@ func agentCommand(s *app.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "agent --store URL",
 		Short: "Watch every Go program of this node, and send what it sees to a store",
-		Long: `Watches every Go program of this machine, those too that start later, until it is told
-to end. Each minute it sends rows to the store: what each program takes, what each line
-of it holds. What is killed, crashes or came within 5% of its limit is an incident: its
-cause is sent at once, and its recording is kept in --recordings.
+		Long: `Watches every Go program of this machine, including programs that start later, until
+you stop it. Once a minute it sends rows to the store: how much memory each program
+uses, and how much of its live heap each line allocated. A kill, a crash, or a peak
+within 5% of the limit is an incident. The agent sends the cause of an incident at
+once, and keeps the recording in --recordings.
 
-Rows wait in --spool while the store is away, and none is lost for that. Names of
-functions, files, services and pods are sent, and sizes; no environment, no arguments
-and no contents. --print shows every row and sends none.
+While the store cannot be reached, rows wait in --spool. The agent sends names of
+functions, files, services and pods, and sizes. It sends no environments, no arguments
+and no contents of memory. With --print, it prints every row and sends nothing.
 
-A program says HIGHWATER=off in its environment to be left alone. --heap-profile=marked,
-the default, enables a heap profile in programs without one that have
+The agent leaves a program alone that has HIGHWATER=off in its environment. With
+--heap-profile=marked, the default, it enables heap profiling in programs that have
 HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
 		Example: `  highwater agent --store file:///var/lib/highwater/fleet
   highwater agent --store https://clickhouse:8443/highwater --credentials /etc/highwater/store
@@ -34,13 +35,13 @@ HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
 	addStore(&f.StoreFlags, c)
 	flags := c.Flags()
 	flags.StringVar(&f.Node, "node", "", "`name` of this machine in the fleet (default: $NODE_NAME, else its host name)")
-	flags.StringVar(&f.Spool, "spool", filepath.Join(app.AgentHome, "spool"), "`directory` of rows that the store does not have yet")
-	flags.StringVar(&f.SpoolSize, "spool-size", app.DefaultSpool, "use at most this `size` of disk for them; old figures are dropped then, incidents never")
-	flags.StringVar(&f.Recordings, "recordings", filepath.Join(app.AgentHome, "recordings"), "`directory` of the recordings of incidents")
+	flags.StringVar(&f.Spool, "spool", filepath.Join(app.AgentHome, "spool"), "`directory` for rows that wait for the store")
+	flags.StringVar(&f.SpoolSize, "spool-size", app.DefaultSpool, "use at most this `size` of disk for rows that wait; then drop old figures, but no incidents")
+	flags.StringVar(&f.Recordings, "recordings", filepath.Join(app.AgentHome, "recordings"), "`directory` for the recordings of incidents")
 	flags.StringVar(&f.HeapProfile, "heap-profile", "marked", "enable heap profiles in programs without one: `off`, marked or on")
 	flags.StringVar(&f.Metrics, "metrics", "", "serve Prometheus metrics at this `address`, as 127.0.0.1:9645 (default: nowhere)")
 	flags.IntVar(&f.AtMost, "at-most", 200, "maximum `number` of programs to watch, the largest first")
 	flags.DurationVar(&f.RunFor, "for", 0, "end after this time; the programs keep running")
-	flags.BoolVar(&f.Print, "print", false, "print every row as JSON, and send none")
+	flags.BoolVar(&f.Print, "print", false, "print every row as JSON, and send nothing")
 	return c
 }

@@ -66,8 +66,8 @@ func fleetInitCommand(s *app.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Make the tables in the store, or check those that are there",
-		Long: `Makes the tables that the agent writes to, where they are not there yet. It changes no
-table that is there, and says how it differs.`,
+		Long: `Creates the tables that the agent writes to, if they do not exist yet. It changes no
+existing table, and says how an existing table differs.`,
 		Example: `  highwater fleet init --store file:///var/lib/highwater/fleet
   highwater fleet init --store https://clickhouse:8443/highwater --credentials /etc/highwater/store --cluster main`,
 		Args: cobra.NoArgs,
@@ -96,12 +96,12 @@ func fleetTopCommand(s *app.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "top [SERVICE]",
 		Short: "Show the lines whose memory grew most, in each process",
-		Long: `Shows the lines whose objects in use grew most, as a mean of each process: between the
-first and the last seventh of the time, an hour at least. A line is a function of a
-service, in all its versions.
+		Long: `Shows the lines whose live memory grew most, as a mean over the processes of a service.
+It compares the first with the last seventh of the time, at least an hour each. A line
+is a function of a service, in all versions of the service.
 
-Figures are of heap profiles. A process that keeps none has no line here; the first line
-of the answer says how many there are.`,
+The figures come from heap profiles. Processes without a heap profile do not count; the
+first line of the answer says how many there are.`,
 		Example: `  highwater fleet top --since 7d
   highwater fleet top checkout --since 24h --json | jq '.lines[0]'`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -128,9 +128,9 @@ func fleetIncidentsCommand(s *app.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "incidents [SERVICE]",
 		Short: "Show kills and crashes by cause: new, known, or back again",
-		Long: `Shows what was killed, crashed or came within 5% of its limit, one row for each cause.
-A cause is new where nothing before that time had it, and came back where a version
-without it ran in between. highwater explain INCIDENT explains one in full.`,
+		Long: `Shows kills, crashes, and peaks within 5% of the limit, one row for each cause. A cause is
+new if it was never seen before that time. It came back if a version without it ran in
+between. highwater explain INCIDENT explains one incident in full.`,
 		Example: `  highwater fleet incidents --since 24h
   highwater fleet incidents checkout --new
   highwater explain 3fa9c1d2`,

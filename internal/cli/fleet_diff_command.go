@@ -14,9 +14,10 @@ func fleetDiffCommand(s *app.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff SERVICE [BEFORE AFTER]",
 		Short: "Say whether a version of a service holds more memory than another",
-		Long: `Compares what the processes of two versions held at equal ages, by a rank test: at least
-five processes of each that lived for two hours. Without BEFORE and AFTER it compares the
-two versions that began last. "No difference shown" is an answer, and code 0.
+		Long: `Compares the memory of two versions of a service, process by process at the same age, with
+a rank test. It needs at least five processes of each version that ran for two hours.
+Without BEFORE and AFTER, it compares the two latest versions. "No difference shown" is
+an answer, with exit code 0.
 
 Exit code 4: there are too few processes to say.`,
 		Example: `  highwater fleet diff checkout

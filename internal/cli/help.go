@@ -120,7 +120,7 @@ func commandsOf(c *cobra.Command, group string, width int) string {
 	place := func(c *cobra.Command) string { return cmp.Or(c.Annotations[orderKey], "~") }
 	for _, one := range slices.SortedStableFunc(slices.Values(c.Commands()), func(a, b *cobra.Command) int { return cmp.Compare(place(a), place(b)) }) {
 		if one.GroupID == group && one.IsAvailableCommand() {
-			lines := folded(one.Short, width-14)
+			lines := app.Folded(one.Short, width-14)
 			b.WriteString("  " + one.Name() + strings.Repeat(" ", max(1, 12-len(one.Name()))) + strings.Join(lines, "\n"+strings.Repeat(" ", 14)) + "\n")
 		}
 	}
@@ -135,24 +135,9 @@ func reflowed(text string, width int) string {
 			out = append(out, paragraph)
 			continue
 		}
-		out = append(out, strings.Join(folded(paragraph, width), "\n"))
+		out = append(out, strings.Join(app.Folded(paragraph, width), "\n"))
 	}
 	return strings.Join(out, "\n\n")
-}
-
-// folded breaks a text at spaces into lines of at most width columns, where that is possible.
-func folded(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // formerly keeps an older name of a flag, which help does not show.

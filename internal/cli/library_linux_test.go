@@ -29,7 +29,7 @@ func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
 		{[]string{"doctor", library}, library + " ok go1."},
 		{[]string{"heap", pid}, "allocated at"},
 		{[]string{"doctor", two}, "; not read: the Go runtime of target"},
-		{[]string{"heap", two}, "not known: the heap of target: the process has several Go runtimes"},
+		{[]string{"heap", two}, "NOT SEEN the heap of target: the process has several Go runtimes"},
 		{[]string{"top", "--once", pid}, pid + " host 1."},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

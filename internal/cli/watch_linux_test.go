@@ -329,7 +329,7 @@ func TestAProgramOfTheSameUserNeedsNoRights(t *testing.T) {
 		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 5 {
 			t.Errorf("%v, want code 5:\n%s", err, out)
 		}
-		for _, says := range []string{"it is of user 65533 and this is user 65534", "CAP_SYS_PTRACE", "--rss-only"} {
+		for _, says := range []string{"the process belongs to user 65533, and highwater runs as user 65534", "CAP_SYS_PTRACE", "--rss-only"} {
 			if !strings.Contains(string(out), says) {
 				t.Errorf("it does not say %q:\n%s", says, out)
 			}

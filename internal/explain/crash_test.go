@@ -46,3 +46,23 @@ func TestTheSentenceOfACrashBeginsWithIt(t *testing.T) {
 	}
 	checkAnswer(t, a)
 }
+
+func TestACrashIsSureThoughMemoryIsNot(t *testing.T) {
+	v := Verdict{Class: Healthy, Confidence: Low, Reasons: []string{"the program crashed"}}
+	if got, want := sure(&v, &Outcome{}, &Crash{Kind: panicked}), "High confidence in the crash. Low confidence about memory: the program crashed. Run for longer, or under more load."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := sure(&v, &Outcome{}, nil); strings.Contains(got, "crash.") {
+		t.Errorf("without a crash: %q", got)
+	}
+}
+
+func TestStacksThatWereNotWrittenAreTold(t *testing.T) {
+	c := Case{own: sample.Ledger{Rows: []sample.LedgerRow{{Name: sample.RowStacks, Bytes: 70 << 20}}}}
+	if got := c.stackWords(119 << 20); got != "Go reserved 119 MiB for the goroutines' stacks, and 70.0 MiB of that was written." {
+		t.Error(got)
+	}
+	if got := c.stackWords(71 << 20); got != "The goroutines' stacks use 71.0 MiB." {
+		t.Error(got)
+	}
+}

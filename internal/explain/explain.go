@@ -43,7 +43,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	if a.Verdict.Class != Healthy { // else its detail says so
 		a.Verdict.Sentence = c.crashSentence() + a.Verdict.Sentence
 	}
-	a.Verdict.Sure, a.Outcome.Sentence = sure(&a.Verdict, &a.Outcome), headline(a.Program, a.Outcome)
+	a.Verdict.Sure, a.Outcome.Sentence = sure(&a.Verdict, &a.Outcome, a.Crash), headline(a.Program, a.Outcome)
 	a.RuledOut = ruledOut(c, findings, a.Verdict.Class)
 	for _, f := range findings {
 		if f.Class != a.Verdict.Class && f.Stance == Silent && !f.Minor {

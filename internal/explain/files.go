@@ -226,12 +226,12 @@ func (c *Case) filesWhy(row string) (whys []Why) {
 		}
 	}
 	whole := c.ledger.Row(row)
-	whys = append(whys, Why{Text: fmt.Sprintf("files hold %.0f%% of the %s: %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and")), Evidence: evidence})
+	whys = append(whys, Why{Text: fmt.Sprintf("%.0f%% of the %s is data of %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and")), Evidence: evidence})
 	if gone*10 >= whole {
-		whys = append(whys, Why{Text: fmt.Sprintf("files that were deleted and are still open hold %s: closing them frees the memory", size(gone)), Evidence: evidence})
+		whys = append(whys, Why{Text: fmt.Sprintf("%s is data of files that were deleted and are still open. To free this memory, close the files", size(gone)), Evidence: evidence})
 	}
 	if row == sample.RowPageCache && dirty*4 >= whole {
-		whys = append(whys, Why{Text: fmt.Sprintf("%s of it waits to be written to the disk, and cannot be dropped before", size(dirty)), Evidence: evidence})
+		whys = append(whys, Why{Text: fmt.Sprintf("%s of the %s waits to be written to disk, and cannot be dropped before that", size(dirty), RowWord(row)), Evidence: evidence})
 	}
 	if k := c.causeOfFiles(holders, whole); k != nil {
 		whys = append(whys, Why{Text: k.Why, Evidence: evidence, URL: k.URL})

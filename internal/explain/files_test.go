@@ -52,7 +52,7 @@ func TestFilesAlikeAreOneAndTheFixNamesThem(t *testing.T) {
 	if h := a.Files[1]; h.Kind != "memfd" || h.PID != subject.PID {
 		t.Errorf("%+v", h)
 	}
-	if a.Verdict.Class != Shmem || !strings.Contains(a.Fixes[0].Text, "/dev/shm/frames/*.tmp") || !strings.HasPrefix(a.Verdict.Why[0].Text, "files hold 99% of the shared memory: /dev/shm/frames/*.tmp (25 files, 225 MiB)") {
+	if a.Verdict.Class != Shmem || !strings.Contains(a.Fixes[0].Text, "/dev/shm/frames/*.tmp") || !strings.HasPrefix(a.Verdict.Why[0].Text, "99% of the shared memory is data of /dev/shm/frames/*.tmp (25 files, 225 MiB)") {
 		t.Errorf("%s: %+v %+v", a.Verdict.Class, a.Verdict.Why, a.Fixes)
 	}
 }
@@ -67,7 +67,7 @@ func TestAWriteAheadLogIsNamedWithWhatWaitsToBeWritten(t *testing.T) {
 	for _, w := range a.Verdict.Why {
 		said += w.Text + "\n"
 	}
-	if a.Verdict.Class != PageCache || !strings.Contains(said, "90.0 MiB of it waits to be written") || !strings.Contains(said, "checkpoint") || len(a.Fixes) == 0 {
+	if a.Verdict.Class != PageCache || !strings.Contains(said, "90.0 MiB of the page cache waits to be written") || !strings.Contains(said, "checkpoint") || len(a.Fixes) == 0 {
 		t.Errorf("%s: %s%+v", a.Verdict.Class, said, a.Fixes)
 	}
 }

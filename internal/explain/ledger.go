@@ -99,7 +99,11 @@ func (c *Case) readInMotion() (g Gap, ok bool) {
 		return g, false
 	}
 	moved := math.Abs(float64(m.CgroupAfter.Usage) - float64(m.Cgroup.Usage))
-	return Gap{"the exact rows", fmt.Sprintf("they may be off by %s, because the program kept running while they were read (its memory usage moved by %s)", fsize(math.Abs(off)), fsize(moved))}, true
+	why := fmt.Sprintf("they may be off by %s, because the program kept running while they were read", fsize(math.Abs(off)))
+	if moved > 0 {
+		why += fmt.Sprintf(" (its memory usage moved by %s)", fsize(moved))
+	}
+	return Gap{"the exact rows", why}, true
 }
 
 // residencyOf is where a Go process's pages lay. Where they were not read it is

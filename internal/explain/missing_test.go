@@ -144,7 +144,7 @@ func TestAMarkThatTookTooLongIsSaidInWords(t *testing.T) {
 			said = append(said, g)
 		}
 	}
-	if len(said) != 1 || !strings.Contains(said[0].Why, "took too long, so the figures are as of the last GC") {
+	if len(said) != 1 || !strings.Contains(said[0].Why, "took too long, so the table shows the figure of the last GC") {
 		t.Errorf("%+v", said)
 	}
 }

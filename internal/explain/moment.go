@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoMoment says that a recording holds no moment to look at.
-var ErrNoMoment = errors.New("the recording holds no moment")
+var ErrNoMoment = errors.New("the recording has no snapshot of the program's memory")
 
 // ErrAt says that a moment was asked for in a way, or by a name, that the
 // recording does not have.

@@ -51,7 +51,7 @@ const generated = "<!-- Generated from internal/explain: UPDATE=1 go test ./inte
 
 func indexOfRules() string {
 	var b strings.Builder
-	b.WriteString(generated + "# The rules\n\n`highwater explain` asks each of these rules. One speaks, and the others say why they do not; where none speaks, the\n" +
+	b.WriteString(generated + "# The rules\n\n`highwater explain` asks each of these rules. One applies, and the others say why they do not; where none applies, the\n" +
 		"answer is `inconclusive` and names what is missing. [causes.md](causes.md) lists what is well known of single lines.\n\n| class | when it is the truth |\n|---|---|\n")
 	for _, r := range rules() {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", r.Class, r.Class, r.Page.Truth)

@@ -128,7 +128,7 @@ func gapsOf(c *Case) []Gap {
 		}
 	}
 	if c.g != nil && c.proc.Live == nil && !slices.ContainsFunc(out, func(g Gap) bool { return g.Why == unmarkedInTime }) {
-		out = append(out, Gap{"the live heap at that instant", "the figures are as of the last GC"})
+		out = append(out, Gap{"the live heap at the " + c.momentName(), "the table shows the figure of the last GC"})
 	}
 	return out
 }
@@ -178,7 +178,7 @@ func (c *Case) gapsOfMoment() (out []Gap) {
 }
 
 // unmarkedInTime is why nothing is known of what was live where a mark took too long.
-const unmarkedInTime = "counting it took too long, so the figures are as of the last GC"
+const unmarkedInTime = "counting it took too long, so the table shows the figure of the last GC"
 
 // plainWhat is what was not seen, in the words of today: a recording has those of its time.
 func plainWhat(what string) string {

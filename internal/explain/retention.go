@@ -121,9 +121,6 @@ func (c *Case) holderAt(i int) *HeldBy {
 // titleOf is an owner within a sentence, without its root.
 func titleOf(o *sample.HeapOwner) string {
 	rest := strings.TrimPrefix(strings.TrimPrefix(o.What(), o.Name), " ")
-	if i := strings.LastIndex(rest, "in "); i >= 0 && strings.HasSuffix(rest, " of them") {
-		rest = strings.TrimSpace(rest[:i]) + ", " + strings.TrimSuffix(rest[i+len("in "):], " of them") + " places"
-	}
 	if rest = strings.TrimPrefix(rest, ", "); rest == "" {
 		return usersMain(o.Name)
 	}

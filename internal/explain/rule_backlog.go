@@ -3,14 +3,14 @@ package explain
 import "fmt"
 
 var backlogPage = Page{
-	Truth: "Work arrives faster than it is finished: queues and channels fill. The memory comes back when the load ends.",
+	Truth: "Work arrives faster than it is finished: queues and channels fill. The memory is freed when the load ends.",
 	Looks: []string{
-		"The live heap grew, and what the line held half-way through the run was freed since: the items move on, and yet there are more of them.",
-		"What the channels of the heap capture hold, and how many goroutines wait to send.",
+		"The live heap grew, and what the line held half-way through the run was freed since: items leave the queue, but more of them wait.",
+		"What the channels contain in the heap capture, and how many goroutines wait to send.",
 		"The processors: where all are busy, the work cannot keep up.",
 	},
 	Blind: []string{
-		"A queue of another kind than a channel, where the heap was not captured, looks like a leak of which part is freed.",
+		"A queue that is not a channel, if the heap was not captured: it looks like a leak that is partly freed.",
 	},
 	Example: "a queue that fills faster than it is emptied",
 }

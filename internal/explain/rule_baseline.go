@@ -8,15 +8,15 @@ import (
 )
 
 var baselinePage = Page{
-	Truth: "What the program, or several together, steadily need is more than the limit. Nothing grows; the limit is too small.",
+	Truth: "The program, or several programs together, need more than the limit all the time. Nothing grows; the limit is too small.",
 	Looks: []string{
-		"What was live at the moment, and all that is neither heap nor page cache: together more than 85 % of the limit.",
-		"Whether the live heap was flat over the last half of the collections, within 15 %.",
+		"The live heap at the moment, plus everything that is neither heap nor page cache: together more than 85 % of the limit.",
+		"Whether the live heap was flat over the last half of the GCs, within 15 %.",
 		"Of several processes, whether each large one was flat over the last half of its life.",
 	},
 	Blind: []string{
-		"A program that was killed while it loaded its data: where it would have ended nobody knows, and the answer is inconclusive.",
-		"Whether the need itself is reasonable. The lines that hold it are named.",
+		"A program that was killed while it loaded its data: nobody knows how much it would have needed, and the answer is inconclusive.",
+		"Whether the program should need that much. The answer names the lines with the most memory.",
 	},
 	Example: "steady need above the limit",
 }

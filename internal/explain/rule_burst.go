@@ -12,7 +12,7 @@ var burstPage = Page{
 	Looks: []string{
 		"How far the live heap was above its floor at the moment: against the limit, or where no limit is near, against the usual size of the memory.",
 		"What retains the memory: frames of calls in flight, or a variable.",
-		"Whether more calls held more, whether the memory came back before, and how much of what the line allocated was freed.",
+		"Whether more calls needed more memory, whether the memory was freed before, and how much of what the line allocated was freed.",
 		"Whether it was allocated for requests that were still being served, or for a value that a function such as io.ReadAll was putting together.",
 	},
 	Blind: []string{
@@ -266,7 +266,7 @@ func burstSentence(c *Case) string {
 		held += s.Since
 	}
 	if n == 0 && c.gone() >= fellBack.v() {
-		return fmt.Sprintf("The live heap came to %s at the %s, %s of it allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))
+		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))
 	}
 	if n == 0 {
 		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))

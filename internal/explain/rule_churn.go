@@ -11,12 +11,12 @@ var churnPage = Page{
 	Truth: "The allocation rate, not retained memory, drives up the heap or the CPU time of GC.",
 	Looks: []string{
 		"Bytes allocated a second, the number of GCs, and the share of the CPU time that GC took.",
-		"The lines by bytes allocated over the whole run, live or not. One must account for three fifths, so that there is something to change, and for a fifth of the CPU time by the collections that it causes.",
-		"Whether the line is known to do again what could be done once, as regexp.Compile for every value: then a twentieth suffices.",
+		"The lines by bytes allocated over the whole run, live or not. One must account for three fifths, so that there is something to change, and its GCs must take a fifth of the CPU time.",
+		"Whether the line is known to repeat work that could be done once, such as regexp.Compile for every value. Then a twentieth is enough.",
 		"At a kill: a heap far above the GC target, most of it garbage, while the live heap and the GC target both fit the limit. Then allocation outran the GC that was running.",
 	},
 	Blind: []string{
-		"Whether the work could be done with less: two runs compared say that, one does not. A fault that adds a quarter, or spreads over ten lines, does not show; `highwater diff` of the two runs names the lines.",
+		"Whether the work could be done with less memory: that needs two runs. A fault that adds a quarter, or that is spread over ten lines, does not show in one run; `highwater diff` of the two runs names the lines.",
 		"The runtime measures the time of GC by the clock, so on a busy machine the share is too high.",
 	},
 	Example: "patterns compiled for every value",

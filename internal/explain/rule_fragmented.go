@@ -7,7 +7,7 @@ import (
 )
 
 var fragmentedPage = Page{
-	Truth: "Most native memory is free: C code has freed it, and malloc keeps it. It is not a leak. Blocks in use that lie between keep its pages, or each thread's arena keeps its own.",
+	Truth: "Most native memory is free: C code has freed it, and malloc keeps it. It is not a leak. Blocks in use between the free ones keep the pages, or each thread's arena keeps its own free memory.",
 	Looks: []string{
 		"Every block of glibc's malloc, read out of the program's memory: what is in use, by size, and what is free, by arena.",
 		"Which pages of the free memory are resident, and which of them hold no block in use: those malloc_trim(3) returns.",
@@ -60,9 +60,9 @@ func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	top, whole, between := c.keptParts()
 	switch {
 	case top*2 > kept:
-		why(fmt.Sprintf("%s of it is at the ends of the heaps: malloc returns that only above a threshold, which grows with the largest block that was freed", size(top)))
+		why(fmt.Sprintf("%s of the free memory is at the ends of the heaps: malloc returns that part only above a threshold, which grows with the largest block that was freed", size(top)))
 	case whole > 0:
-		why(fmt.Sprintf("%s of it are whole pages, which malloc_trim(0) returns; %s share their pages with blocks in use", size(top+whole), size(between)))
+		why(fmt.Sprintf("%s of the free memory is whole pages, which malloc_trim(0) returns; %s shares its pages with blocks in use", size(top+whole), size(between)))
 	default:
 		why("all of it shares its pages with blocks in use")
 	}

@@ -10,13 +10,13 @@ import (
 var gcUnawarePage = Page{
 	Truth: "The live heap fits the limit, but the GC target does not: Go does not know about the limit.",
 	Looks: []string{
-		"What was live at the moment, by a mark, or what the last collections let one expect.",
+		"The live heap at the moment, as counted at the kill, or as expected from the last GCs.",
 		"The GC target, GOGC and GOMEMLIMIT, against the limit and all memory that is not heap.",
 		"How much of the heap was garbage at the moment, or free again and kept.",
 	},
 	Blind: []string{
-		"Without a mark at the moment, and after few collections, what came since the last one may be live or garbage: then the answer is inconclusive.",
-		"Whether a lower goal costs much CPU: only a run tells.",
+		"Whether memory allocated since the last GC is live, if few GCs ran and the live heap was not counted at the moment. Then the answer is inconclusive.",
+		"Whether a lower GC target costs much CPU: only a run tells.",
 		"A heap above the GC target: allocation outran GC, or one large value did not fit. That is a high allocation rate or a burst, and no setting causes it.",
 	},
 	Example: "garbage over the limit",

@@ -13,7 +13,7 @@ import (
 )
 
 var goroutinesPage = Page{
-	Truth: "Goroutines pile up, wait at one place and do not end; their stacks, and what they hold, fill the memory.",
+	Truth: "Goroutines pile up, wait at one place and do not end. Their stacks, and the memory that they retain, fill the limit.",
 	Looks: []string{
 		"Their number over time: it must rise to the end and never fall.",
 		"Where they wait, for how long the oldest of them has been blocked, and the go statement that started them.",
@@ -23,7 +23,7 @@ var goroutinesPage = Page{
 		"Goroutines that ran at the moment: their stacks are not read.",
 		"Whether those that wait for a peer would have been served later: a minute must pass before that is called a leak.",
 		"What they wait for.",
-		"What they hold, where the heap was not captured (--heap): it is then what was allocated in their functions.",
+		"What the goroutines retain, if the heap was not captured (--heap). The answer then takes what their functions allocated.",
 	},
 	Example: "thousands of goroutines that never end",
 }
@@ -115,7 +115,7 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if p.made.Func != "" {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
 	}
-	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. The goroutines' stacks use %s.", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks))
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {

@@ -7,15 +7,15 @@ import (
 )
 
 var idleHeapPage = Page{
-	Truth: "Memory that Go has freed and not yet given back to the kernel is a large part of the charge. It is used again before anything new is asked for.",
+	Truth: "A large part of the memory usage is heap that Go has freed and not yet returned to the kernel. Go reuses this memory before it asks for more.",
 	Looks: []string{
 		"Pages of Go's arenas that belong to no object, stack or table, and are resident: by page where a moment was read, else by the runtime's own count.",
 		"Whether memory usage was near the limit: then free heap takes the room of something else. GOMEMLIMIT makes Go return free heap sooner, debug.FreeOSMemory at once.",
-		"Whether other processes under the limit were still growing: then no setting is said to suffice.",
+		"Whether other processes under the limit were still growing. Then no setting is predicted to survive.",
 	},
 	Blind: []string{
 		"What the memory was used for before it was freed: ask for the moment of the peak.",
-		"Free slots within pages that still hold an object: those cannot be given back, and are in the same row of the ledger but not in this judgement.",
+		"Free slots within pages that still contain an object: Go cannot return them. They are in the same row of the ledger, but do not count for this verdict.",
 	},
 	Example: "freed memory that Go keeps",
 }

@@ -12,13 +12,13 @@ import (
 var leakPage = Page{
 	Truth: "The live heap grows with work or time, and no GC brings it down.",
 	Looks: []string{
-		"What each GC, each capture of the heap and the mark at the moment found live: how many readings there are, whether they rise, and whether they still rise in the last third of the time.",
-		"The line that grew most in the second half of the rise: how much of what its stacks allocated was freed, and how much of what it holds is older than half of the run.",
-		"What retains that memory: a variable, or frames of calls in flight. Whether calls ended and left memory behind.",
+		"The live heap at each GC, at each capture of the heap, and at the moment: how many readings there are, whether they rise, and whether they still rise in the last third of the time.",
+		"The line that grew most in the second half of the rise: how much of what this line allocated was freed, and how much of its live memory is older than half of the run.",
+		"What retains that memory: a variable, or frames of calls in flight. Whether calls ended and their memory stayed.",
 	},
 	Blind: []string{
-		"A cache or a data set that is still being filled looks alike. A program that was killed while one call was still allocating flat out is not called a leak.",
-		"Growth per unit of work where no counter of the work was recorded; it is then per byte allocated.",
+		"A cache or a data set that is still being filled looks the same. If one call was allocating without a pause when the program was killed, the answer does not say leak.",
+		"Growth per unit of work, if no counter of the work was recorded. Growth is then measured per byte allocated.",
 	},
 	Example: "slow leak, still running",
 }

@@ -13,16 +13,16 @@ import (
 var nativePage = Page{
 	Truth: "Memory outside Go: allocated by C, or mapped by the program itself.",
 	Looks: []string{
-		"Resident pages outside Go's arenas, by page where a moment was read, else resident memory less what the runtime counts.",
-		"Its growth from the first sample, and whether it came back.",
+		"Resident pages outside Go's arenas. Where pages were not read, resident memory minus what the Go runtime counts.",
+		"The growth of this memory since the first sample, and whether it was freed again.",
 		"Sampled page faults, where rights allow: the Go line that touched each page first, through calls of C.",
 		"With --native=live, C's allocator itself: which line asked for the blocks that are not freed.",
-		"Without either, goroutines in C code: a hint at the caller, no more.",
+		"Without these two, the goroutines that were in C code: only a hint at the caller.",
 	},
 	Blind: []string{
-		"Who allocated it, where page faults were not sampled: C keeps no record, and no Go profile contains it.",
+		"Who allocated native memory, if page faults were not sampled: C keeps no record, and no Go profile contains it.",
 		"What retains it now: page faults say which line wrote it first.",
-		"What an allocator other than glibc's keeps of memory that was freed.",
+		"How much freed memory an allocator other than glibc's keeps.",
 		"A Go program whose runtime could not be read: heap and native memory cannot be told apart there.",
 	},
 	Example: "cgo leak",

@@ -10,7 +10,7 @@ import (
 var pageCachePage = Page{
 	Truth: "Memory usage is at the limit because of page cache, which the kernel drops when it needs room. This is harmless.",
 	Looks: []string{
-		"The page cache at the sample of the greatest charge, without tmpfs.",
+		"The page cache at the peak of memory usage, without tmpfs.",
 		"The peak of unreclaimable memory.",
 		"The pages of files that the program has open or mapped, and of those in the directories it works in: in memory, and waiting to be written.",
 	},

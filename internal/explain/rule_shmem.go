@@ -10,10 +10,10 @@ var shmemPage = Page{
 	Truth: "tmpfs and shared memory, which the kernel cannot reclaim without swap.",
 	Looks: []string{
 		"The cgroup's own count of shared memory, apart from page cache.",
-		"The files in tmpfs that the program has open or mapped or that lie in its tmpfs mounts, memfds and shared mappings; whose pages they are, where rights allow.",
+		"The files in tmpfs that the program has open or mapped or that lie in its tmpfs mounts, memfds and shared mappings; and which program their pages count for, where rights allow.",
 	},
 	Blind: []string{
-		"Files that could not be looked at, or not in the time there was: the answer says how much of it is named.",
+		"Files that could not be read, or not in time: the answer says how much of the memory is named.",
 		"A file in tmpfs that another cgroup touched first: the kernel counts the file there.",
 	},
 	Example: "tmpfs",

@@ -12,8 +12,8 @@ import (
 var spiralPage = Page{
 	Truth: "GC runs all the time, because GOMEMLIMIT is too near the live heap. The program is not killed, but crawls.",
 	Looks: []string{
-		"GOMEMLIMIT in force, and the room that each collection left: its goal less what it found live. Below a tenth of the live heap there is next to nothing to allocate before the next one.",
-		"How many collections a second there were, and what part of the CPU time they took: below a tenth of it nothing crawls.",
+		"GOMEMLIMIT, and the room that each GC left: the GC target minus the live heap. Below a tenth of the live heap, the next GC is due at once.",
+		"How many GCs ran a second, and how much of the CPU time they took. Below a tenth of the CPU time, a program does not crawl.",
 	},
 	Blind: []string{
 		"The runtime measures the time of GC by the clock. On a busy machine that is more than the CPU time, so the share is given as \"about\".",

@@ -10,11 +10,11 @@ var thrashPage = Page{
 	Truth: "Memory usage is at the limit, and the kernel drops pages that are needed again at once. The program is not killed, but hardly runs.",
 	Looks: []string{
 		"Memory usage at its limit, with only a little reclaimable page cache left.",
-		"Page faults that needed the disk, and pages read again soon after they were taken (workingset_refault): the program's own code among them.",
+		"Page faults that needed the disk, and pages that were read again soon after they were dropped (workingset_refault). The program's own code is among them.",
 		"The time in which all tasks of the cgroup waited for memory (PSI, \"full\"), where the kernel tells it.",
 	},
 	Blind: []string{
-		"A program that reads a file larger than its limit again and again also reads pages back; with much page cache left that is ordinary work and not this.",
+		"A program that reads a file larger than its limit again and again also reads pages back; with much page cache left, that is normal work and not this class.",
 		"Cgroup v1 counts no scanned pages and most kernels no pressure for it.",
 	},
 	Example: "a program that stands still at its limit",

@@ -13,7 +13,7 @@ var untouchedPage = Page{
 		"The line with most bytes in use, where Go's figure is the larger one.",
 	},
 	Blind: []string{
-		"Which objects the untouched pages belong to: a line with much in use is named, not proved.",
+		"Which objects the unwritten pages belong to: the answer names a line with much in use, without proof.",
 		"What will be touched later. Under a limit the memory is counted again as soon as it is written.",
 		"Programs whose pages were not read at the moment.",
 	},

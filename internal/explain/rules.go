@@ -55,7 +55,7 @@ func rules() []Rule {
 		{Class: Native, Name: "native memory", Noun: "native memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeNative, Page: nativePage},
 		{Class: Fragmented, Name: "fragmentation", Noun: "fragmentation of C's memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeFragmented, Page: fragmentedPage},
 		{Class: Shmem, Name: "shared memory", Noun: "shared memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeShmem, Page: shmemPage},
-		{Class: Baseline, Name: "too small a limit", Noun: "a limit that is too small", Rank: largest, Judge: judgeBaseline, Page: baselinePage},
+		{Class: Baseline, Name: "too small a limit", Noun: "too small a limit", Rank: largest, Judge: judgeBaseline, Page: baselinePage},
 		{Class: Thrash, Name: "constant reclaim", Noun: "constant reclaim", Rank: overall, Anywhere: true, Judge: judgeThrash, Page: thrashPage},
 		{Class: PageCache, Name: "page cache", Noun: "page cache", Rank: looks, Anywhere: true, OffHeap: true, Judge: judgePageCache, Page: pageCachePage},
 		{Class: Untouched, Name: "memory never written", Noun: "memory that was never written", Rank: looks, Judge: judgeUntouched, Page: untouchedPage},

@@ -8,13 +8,16 @@ import (
 // sure is the confidence in a line: the level, the one reason that says most, and what would
 // raise it. The other reasons are in Reasons. A program that the kernel killed runs no longer
 // under the same limit.
-func sure(v *Verdict, o *Outcome) string {
+func sure(v *Verdict, o *Outcome, crash *Crash) string {
 	if v.Class == Inconclusive {
 		return ""
 	}
 	text, reason, advice := capital(string(v.Confidence))+" confidence", "", ""
 	if len(v.Reasons) > 0 {
 		reason = v.Reasons[0]
+	}
+	if crash != nil && v.Class == Healthy && v.Confidence != High { // how it ended is known; what memory would have done is not
+		text = "High confidence in the crash. " + text + " about memory"
 	}
 	if v.Confidence != High {
 		doubt, to := raisedBy(v)
@@ -59,6 +62,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewBlocks, "Run for longer, or under more load."},
+	{doubtCheaper, "Change the program and compare both: highwater try --compare."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }
 
@@ -90,6 +94,6 @@ const (
 	doubtUnretained   = "nothing shows what retains the memory"
 	doubtStillGrowing = "the live heap was still growing, and no setting stops that"
 	doubtShortWatch   = "the program was watched for less than a minute"
-	doubtCheaper      = "whether the work could be done with less, one run cannot say"
+	doubtCheaper      = "one run cannot tell whether the work could be done with less"
 	doubtUnread       = "the live heap was not read in the last third of the run"
 )

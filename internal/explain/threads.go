@@ -86,3 +86,12 @@ func makesThread(where []sample.Location) bool {
 		})
 	})
 }
+
+// stackWords says what the stacks of goroutines take: as much as the table has, or what Go reserved for
+// them and how much of that was written.
+func (c *Case) stackWords(reserved sample.Bytes) string {
+	if written := c.own.Row(sample.RowStacks); written > 0 && reserved > written/10*11 {
+		return fmt.Sprintf("Go reserved %s for the goroutines' stacks, and %s of that was written.", size(reserved), size(written))
+	}
+	return fmt.Sprintf("The goroutines' stacks use %s.", size(reserved))
+}

@@ -143,7 +143,7 @@ func (c *Case) heapTrend() Trend {
 	t.State = c.heapState()
 	if t.State == NotEnoughData {
 		t.Needs = c.enoughWords()
-		t.Why = fmt.Sprintf("the live heap grew by %s between readings that are too few to tell whether that continues", fsize(r.grown))
+		t.Why = fmt.Sprintf("the live heap grew by %s, but too few readings were taken to tell whether that continues", fsize(r.grown))
 		switch {
 		case r.n >= int(enoughReadings.v()) && c.tooShort():
 			t.Why = fmt.Sprintf("the live heap grew by %s in %s, which is too short to tell whether that continues", fsize(r.grown), seconds(t.Seconds))
@@ -208,16 +208,24 @@ func (c *Case) memoryOnly() Trend {
 func (t *Trend) words() string {
 	switch t.State {
 	case TrendGrowing:
-		return fmt.Sprintf("%s grew by %s until the end, at %s a minute", t.subject(), fsize(t.GrownBytes), fsize(t.PerMinute))
+		return fmt.Sprintf("%s grew by %s until the end, at %s", t.subject(), fsize(t.GrownBytes), paceWords(t.PerMinute))
 	case ComesAndGoes:
-		return fmt.Sprintf("%s rose and fell (%s at the end)", t.subject(), fsize(t.last))
+		return fmt.Sprintf("%s rose and fell%s", t.subject(), t.atEnd())
 	case TrendFlat:
 		if t.last > 2*t.first+leastGrown.v() {
-			return fmt.Sprintf("%s stopped growing (%s at the end)", t.subject(), fsize(t.last))
+			return fmt.Sprintf("%s stopped growing%s", t.subject(), t.atEnd())
 		}
-		return fmt.Sprintf("%s did not grow (%s at the end)", t.subject(), fsize(t.last))
+		return fmt.Sprintf("%s did not grow%s", t.subject(), t.atEnd())
 	}
 	return t.Why
+}
+
+// atEnd is where it ended, "" where the last reading says nothing.
+func (t *Trend) atEnd() string {
+	if t.last <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s at the end)", fsize(t.last))
 }
 
 // subject is what the trend is of, as the subject of a sentence.

@@ -108,3 +108,11 @@ func (c *Case) name() string {
 	}
 	return fmt.Sprintf("%s (pid %d)", name, c.Subject.PID)
 }
+
+// paceWords says a rate in the unit in which it is easily read: "7.3 MiB a second", "12.0 MiB a minute".
+func paceWords(perMinute float64) string {
+	if perMinute >= 60*(1<<20) {
+		return fsize(perMinute/60) + " a second"
+	}
+	return fsize(perMinute) + " a minute"
+}

@@ -32,7 +32,7 @@ var faults = []fault{
 	{"queue", "(*pool).jobs chan job, 2,000 of 2,000 queued", "main.workers", ""},
 	{"atomic", "(*snapshot).routes map[string]*session, 2,000 entries", "main.routing", ""},
 	{"buffer", "(*recorder).body bytes.Buffer", "main.recording", "a variable that main.recorded uses"},
-	{"shards", "(*shard).docs map[int]*session, 8,000 entries in 16 of them", "main.index", ""},
+	{"shards", "(*shard).docs map[int]*session, 8,000 entries, 16 places", "main.index", ""},
 	{"embedded", "main.app map[string]*session, 2,000 entries", "", "a variable that main.init.func6 uses map[string]*session, 2,000 entries"},
 	{"iface", "(*memory).blobs map[string][]byte, 2,000 entries", "main.backend", ""},
 	{"expvar", "main.hits *expvar.Map, 2,000 entries", "", "a variable that main.init uses *expvar.Map, 2,000 entries"},

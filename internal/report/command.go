@@ -25,29 +25,43 @@ func (p *page) command(indent, text string, most int) {
 	}
 }
 
-// shellLines breaks a command where a shell breaks words: not within quotes. A
-// word longer than n has a line of its own.
+// shellLines breaks a command where a shell breaks words: not within quotes, and, where that
+// fits, not between a flag and its value. A word longer than n has a line of its own.
 func shellLines(text string, n int) []string {
+	words := shellWords(text)
 	var out []string
-	line, word, quoted, escaped := "", "", false, false
-	flush := func() {
-		if line != "" && columns(line)+1+columns(word) > n {
+	line := ""
+	for i, word := range words {
+		need := columns(word)
+		if i+1 < len(words) && takesValue(word) && !strings.HasPrefix(words[i+1], "-") && need+1+columns(words[i+1]) <= n {
+			need += 1 + columns(words[i+1])
+		}
+		if line != "" && columns(line)+1+need > n {
 			out, line = append(out, line), ""
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
-		word = ""
 	}
+	return append(out, line)
+}
+
+// takesValue reports whether the next word may be the value of this one: "-rate", not "--" or "-rate=5".
+func takesValue(word string) bool {
+	return len(word) > 1 && word[0] == '-' && word != "--" && !strings.Contains(word, "=")
+}
+
+// shellWords are the words of a command with their quotes.
+func shellWords(text string) (words []string) {
+	word, quoted, escaped := "", false, false
 	for _, r := range text {
 		if r == '\'' && !escaped {
 			quoted = !quoted
 		}
 		escaped = r == '\\' && !quoted && !escaped
 		if r == ' ' && !quoted {
-			flush()
+			words, word = append(words, word), ""
 			continue
 		}
 		word += string(r)
 	}
-	flush()
-	return append(out, line)
+	return append(words, word)
 }

@@ -39,3 +39,10 @@ func TestALineOfAPageIsOneLineThatCommandsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestAFlagStaysWithItsValue(t *testing.T) {
+	got := strings.Join(shellLines("prog -rate 5242880 -unit 32768 -for 0s -v -- x", 18), "|")
+	if want := "prog -rate 5242880|-unit 32768|-for 0s -v -- x"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -51,7 +51,7 @@ func ofAnotherTime(a *explain.Answer) string {
 	if live == 0 || t+err >= low && t <= high+err || len(a.Program.Processes) > 1 {
 		return ""
 	}
-	return fmt.Sprintf("These lines are of another reading than the table above: %s was live at that time.", units.Short(t))
+	return fmt.Sprintf("These lines come from another reading than the table above: %s was live at that time.", units.Short(t))
 }
 
 func rowBytes(a *explain.Answer, name string) sample.Bytes {
@@ -125,7 +125,11 @@ func (p *page) holder(h explain.Holder, s explain.Sampling, o Options, unit, fir
 	if room < 12 {
 		code, right = "", ""
 	}
-	p.both(left+cut(code, room), right)
+	if code == "" {
+		p.both(strings.TrimRight(left, " "), right)
+	} else {
+		p.both(left+cut(code, room), right)
+	}
 	if first && h.InFlight > 0 {
 		p.wrap(strings.Repeat(" ", 20), fmt.Sprintf("%s inside %s", goroutines(h.InFlight), explain.ShortFunc(h.Function)))
 	}

@@ -444,7 +444,7 @@ func TestNothingIsMinusZeroPercent(t *testing.T) {
 func TestALongCommandIsBrokenAsAShellReadsIt(t *testing.T) {
 	p := page{width: 42}
 	p.command("  ", "highwater run --limit 256MiB --load './load.sh --with many words' -- ./server -v", 4)
-	want := []string{"  highwater run --limit 256MiB --load \\", "    './load.sh --with many words' -- \\", "    ./server -v"}
+	want := []string{"  highwater run --limit 256MiB \\", "    --load './load.sh --with many words' \\", "    -- ./server -v"}
 	if !slices.Equal(p.lines, want) {
 		t.Errorf("%q\nwant %q", p.lines, want)
 	}

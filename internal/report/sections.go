@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -323,15 +324,25 @@ func (p *page) wontHelp(a *explain.Answer, d detail) {
 // gaps names what was not seen, and how much more there is of that.
 func (p *page) gaps(a *explain.Answer, most int) {
 	head := "NOT SEEN  "
-	for i, g := range a.Gaps[:min(most, len(a.Gaps))] {
+	gaps := toTell(a)
+	for i, g := range gaps[:min(most, len(gaps))] {
 		text := g.What + ": " + g.Why + "."
-		if rest := len(a.Gaps) - most; i == most-1 && rest > 0 {
+		if rest := len(gaps) - most; i == most-1 && rest > 0 {
 			text += fmt.Sprintf(" %d more: --json.", rest)
 		}
 		p.wrap(head, text)
 		head = strings.Repeat(" ", columns(head))
 	}
-	if most == 0 && len(a.Gaps) > 0 {
-		p.wrap(head, fmt.Sprintf("%s: --json.", count(len(a.Gaps), "thing")))
+	if most == 0 && len(gaps) > 0 {
+		p.wrap(head, fmt.Sprintf("%s: --json.", count(len(gaps), "thing")))
 	}
+}
+
+// toTell are the gaps that a reader asks about. That one capture of the heap was left out is none of
+// them where another capture says what retains the memory.
+func toTell(a *explain.Answer) []explain.Gap {
+	if k := a.Verdict.Culprit; k == nil || k.HeldBy == nil {
+		return a.Gaps
+	}
+	return slices.DeleteFunc(slices.Clone(a.Gaps), func(g explain.Gap) bool { return strings.HasPrefix(g.What, "what retains the heap of ") })
 }

@@ -75,7 +75,7 @@ func (o *HeapOwner) What() string {
 		text += ", " + units.Thousands(o.Entries) + " entries"
 	}
 	if o.Count > 1 {
-		text += " in " + units.Thousands(o.Count) + " of them"
+		text += ", " + units.Thousands(o.Count) + " places"
 	}
 	return text
 }

@@ -28,6 +28,9 @@ func Short[T ~int | ~int64 | ~uint64](n T) string {
 	if math.Abs(v) < 100 || unit == 0 {
 		return Size(n)
 	}
+	if math.Abs(v) >= 999.5 && unit < len(sizeNames)-1 {
+		return fmt.Sprintf("%.1f %s", v/1024, sizeNames[unit+1])
+	}
 	return fmt.Sprintf("%.0f %s", v, sizeNames[unit])
 }
 

@@ -58,7 +58,7 @@ func TestDurationsArePrintedAsSpoken(t *testing.T) {
 }
 
 func TestASentenceHasThreeDigits(t *testing.T) {
-	for n, want := range map[int64]string{202480026: "193 MiB", 3 << 20: "3.0 MiB", 999: "999 B", -200 << 20: "-200 MiB", 104805171: "99.9 MiB"} {
+	for n, want := range map[int64]string{202480026: "193 MiB", 3 << 20: "3.0 MiB", 999: "999 B", -200 << 20: "-200 MiB", 104805171: "99.9 MiB", 1020 << 10: "1.0 MiB", 1013 << 20: "1.0 GiB"} {
 		if got := Short(n); got != want {
 			t.Errorf("Short(%d) = %q, want %q", n, got, want)
 		}

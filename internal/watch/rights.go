@@ -18,6 +18,9 @@ func whyUnread(root string, pid int, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) { // "permission denied", without the file of /proc
+		err = path.Err
+	}
 	return fmt.Errorf("%w: %s", err, missingRight(root, pid))
 }
 
@@ -57,15 +60,15 @@ func tracerOf(root string, pid int) (found int) {
 func missingRight(root string, pid int) string {
 	uid, err := procfs.UserOf(root, pid)
 	if err == nil && uid != os.Geteuid() {
-		return fmt.Sprintf("it is of user %d and this is user %d: that needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH", uid, os.Geteuid())
+		return fmt.Sprintf("the process belongs to user %d, and highwater runs as user %d; run highwater as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH", uid, os.Geteuid())
 	}
 	if scope := YamaScope(root); scope == 3 || scope > 0 && !MayTraceAll(root) {
 		return fmt.Sprintf("kernel.yama.ptrace_scope is %d: %s", scope, yamaSays[min(scope, 3)])
 	}
 	if !isDumpable(root, pid) {
-		return "it is protected (a set-user-id program, or one with capabilities): that needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
+		return "the process is protected (a set-user-id program, or one with capabilities); run highwater with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"
 	}
-	return "it has more capabilities than highwater, or a sandbox (seccomp, a security module) forbids it: that needs CAP_SYS_PTRACE"
+	return "the process has more capabilities than highwater, or a sandbox (seccomp, a security module) forbids reading it; run highwater with CAP_SYS_PTRACE"
 }
 
 // yamaSays are the scopes of Documentation/admin-guide/LSM/Yama.rst.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
@@ -129,6 +130,9 @@ func (o *Overview) until() float64 { return max(o.Seconds, o.From+0.001) }
 
 func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 	e, err := b.load(r)
+	if damage := r.Damage(); err != nil && damage != nil {
+		return nil, fmt.Errorf("%w. No snapshot of the program's memory could be read", damage)
+	}
 	if err != nil {
 		return nil, err
 	}

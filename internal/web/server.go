@@ -168,7 +168,7 @@ func status(err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, explain.ErrAt):
 		return http.StatusBadRequest
-	case errors.Is(err, recording.ErrNotRecording), errors.Is(err, explain.ErrNoMoment):
+	case errors.Is(err, recording.ErrNotRecording), errors.Is(err, explain.ErrNoMoment), errors.Is(err, recording.ErrDamaged):
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusInternalServerError

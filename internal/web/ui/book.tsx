@@ -105,7 +105,7 @@ export function Book({ source, first }: { source: Source; first: Overview }) {
       <button class="quiet" onClick={() => setHelp(true)} aria-haspopup="dialog">Keys <kbd>?</kbd></button>
     </header>
     <main>
-      {(problem || overview.damage) && <p class="problem" role="alert">{problem || overview.damage}</p>}
+      {(problem || overview.damage) && <p class="problem" role="alert">{problem || `${overview.damage}. This page shows what could be read.`}</p>}
       <Verdict overview={overview} pprof={source.pprof(state.at)} />
       <Course source={source} overview={overview} state={state} change={change} jump={jump} at={instant?.at ?? null} />
       {instant && <>

@@ -111,7 +111,7 @@ export function Course({ source, overview, state, change, jump, at }: {
     {problem && <p class="problem" role="alert">{problem}</p>}
     <div class="plot" ref={box} tabIndex={0} role="slider" aria-label="Time at the cursor; arrows move it" aria-valuemin={from} aria-valuemax={to} aria-valuenow={at ?? end} aria-valuetext={at === null ? '' : `${clock(at)}`} onKeyDown={step} />
     <Brush span={span} shown={[from, to]} whole={whole} move={move} done={done} hold={(e) => { handle.current = e }} />
-    <details class="asTable"><summary>Show as table{timeline?.thinned && `; drawn from ${timeline.read.toLocaleString()} of more samples, and the peaks: a narrower window has all`}</summary>{timeline && <Rows timeline={timeline} shown={shown} />}</details>
+    <details class="asTable"><summary>Show as table{timeline?.thinned && ` (drawn from ${timeline.read.toLocaleString()} samples and all peaks; zoom in for more)`}</summary>{timeline && <Rows timeline={timeline} shown={shown} />}</details>
   </section>
 }
 

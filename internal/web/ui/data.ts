@@ -42,7 +42,7 @@ export interface Answer {
   program: { name: string; pid: number; go_version: string; heap_profile: string }
   outcome: {
     state: string; by: string; exit_code: number | null; signal: string; limit_bytes: number | null; peak_bytes: number | null
-    moment: string; at: string; elapsed_seconds: number; moment_seconds: number; killed_by_kernel: boolean; limit_of?: string
+    moment: string; at: string; elapsed_seconds: number; moment_seconds: number; killed_by_kernel: boolean; limit_of?: string; sentence: string
   }
   verdict: {
     class: string; sentence: string; detail: string; confidence: string; reasons: string[]; fingerprint: string; seen: number

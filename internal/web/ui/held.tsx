@@ -88,7 +88,7 @@ function Way({ held, at }: { held: Held; at: number }) {
 function Loose({ held }: { held: Held }) {
   if (!held.collections.length && !held.chains.length) return null
   return <div class="scroll" tabIndex={0} role="region" aria-label="Maps and slices"><table class="collections"><caption>Maps, slices and chains</caption><tbody>
-    {held.collections.map((c) => <tr><th scope="row"><code>{c.path}</code></th><td>{c.count > 1 && `${count(c.count)} `}{c.kind}{c.kind === 'map' || c.kind === 'channel' ? `, ${count(c.entries)} of ${count(c.room)} entries` : `, ${size(c.reached)} in reach`}</td><td class="num">{size(c.bytes)}</td></tr>)}
+    {held.collections.filter((c, i, all) => all.findIndex((o) => o.path === c.path && o.kind === c.kind && o.entries === c.entries && o.bytes === c.bytes) === i).map((c) => <tr><th scope="row"><code>{c.path}</code></th><td>{c.count > 1 && `${count(c.count)} `}{c.kind}{c.kind === 'map' || c.kind === 'channel' ? `, ${count(c.entries)} of ${count(c.room)} entries` : `, ${size(c.reached)} in reach`}</td><td class="num">{size(c.bytes)}</td></tr>)}
     {held.chains.map((c) => <tr><th scope="row"><code>{c.path}</code></th><td>{count(c.length)} objects in a chain</td><td /></tr>)}</tbody></table></div>
 }
 

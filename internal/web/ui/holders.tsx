@@ -7,10 +7,10 @@ import { clock, count, delta, limit, percent, size } from './format'
 
 const views: [View, string, string][] = [
   ['live', 'Allocated by', 'The lines that allocated what is live.'], ['holders', 'Retained by', 'The variables, maps and goroutines without which the rest would be garbage.'],
-  ['written', 'First written by', 'The lines that wrote to resident pages first, by a sample of page faults: it shows native memory, too.'],
+  ['written', 'First written by', 'The lines that wrote to resident pages first, by a sample of page faults, native memory included.'],
   ['flame', 'Flame graph', 'Allocations by call stack.'],
   ['allocated', 'All allocated', 'The lines by all that they allocated since the start, live or not.'], ['garbage', 'Garbage', 'Dead objects that GC has not collected yet, by the line that allocated them.'],
-  ['native', 'Native', 'Memory outside Go: cgo and mmap, by process, and by line where calls of malloc and free were followed (--native=live).'], ['goroutines', 'Goroutines', 'Where the goroutines wait or run.'],
+  ['native', 'Native', 'Memory outside Go: cgo and mmap, by process, and by line where malloc and free were sampled (--native=live).'], ['goroutines', 'Goroutines', 'Where the goroutines wait or run.'],
 ]
 const rows = 5
 

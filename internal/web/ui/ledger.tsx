@@ -47,6 +47,6 @@ export function Ledger({ instant, before }: { instant: Instant; before: Instant 
       <th scope="row"><button class="term" title={r.means} onFocus={() => setShown(r.name)} onBlur={() => setShown('')}><i class={'swatch ' + slug(r.name)} />{r.word}</button></th>
       <td class="num">{size(r.bytes)}</td>{before && <td class={'num ' + (r.bytes > was(r.name) ? 'up' : 'down')}>{delta(r.bytes - was(r.name))}</td>}<td class="num muted">{percent(r.bytes, l.total)}{r.reclaimable && ' reclaimable'}</td>{r.parts.length > 0 && <td class="muted parts">({parts(r.parts)})</td>}
     </tr>)}</tbody></table>
-    <p class="means" aria-live="polite">{means ? `${means.word}: ${means.means}` : instant.untouched > 1 << 20 ? `Another ${size(instant.untouched)} is allocated but not yet written, so the kernel does not count it. “Allocated by” includes it.` : '\u00a0'}</p>
+    <p class="means" aria-live="polite">{means ? `${means.word}: ${means.means}` : instant.untouched > 1 << 20 ? `Another ${size(instant.untouched)} is allocated but not yet written, so the kernel does not count it. “Allocated by” includes this memory.` : '\u00a0'}</p>
   </section>
 }

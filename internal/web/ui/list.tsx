@@ -101,7 +101,7 @@ export function List() {
     {problem && <p class="problem" role="alert">{problem}</p>}
     <div class="tabs"><label>Filter <input type="search" id="search" value={state.find} onInput={(e) => change({ find: (e.target as HTMLInputElement).value })} /></label>
       <label class="sorts">Sort by <select value={state.sort} onChange={(e) => change({ sort: (e.target as HTMLSelectElement).value, turned: false })}>{columns.map((c) => <option value={c.id}>{c.title}</option>)}</select></label>
-      <button class="sorts" onClick={() => change({ turned: !state.turned })}>Turn the order</button>
+      <button class="sorts" onClick={() => change({ turned: !state.turned })}>Reverse the order</button>
       <label><input type="checkbox" checked={!state.flat} onChange={() => change({ flat: !state.flat })} /> Group by program and cause</label>
       <span class="push">{ticked.length === 2 ? <a class="button" href={`diff?before=${encodeURIComponent(inOrder[0])}&after=${encodeURIComponent(inOrder[1])}`}>Compare {inOrder[0]} with {inOrder[1]}</a> : all && all.length > 1 && <span class="muted">Select two to compare them.</span>}</span></div>
     {all && !all.length && <p>No recordings yet. <code>highwater run -- PROGRAM</code> makes one.</p>}

@@ -53,6 +53,10 @@ type Range = [number, number]
 // Now is what the plot needs to know of the page whenever it draws or is touched.
 interface Now { current: { overview: Overview; state: State; change: (s: Partial<State>) => void; at: number | null; view: { current: Range }; move: (r: Range) => void; done: () => void; stack: () => Stacked | null } }
 
+// steps are distances of the marks of time, in seconds: those of a clock.
+const steps = [...[-6, -5, -4, -3, -2, -1].flatMap((e) => [1, 2, 5].map((n) => n * 10 ** e)), 1, 2, 5, 10, 15, 30,
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * 60), ...[1, 2, 3, 6, 12].map((n) => n * 3600), ...[1, 2, 4, 7, 14, 28, 91, 182, 364].map((n) => n * 86400)]
+
 // settled is how long after the last turn of the wheel a window is kept.
 const settled = 200
 
@@ -65,7 +69,7 @@ export function make(box: HTMLElement, shown: Drawn[], laid: string, t: Timeline
     width: box.clientWidth, height: box.clientHeight,
     scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, (Math.max(max || 0, highest(now.current.stack())) || 1) * 1.06] }, over: { range: (_u, min, max) => [Math.min(0, min ?? 0), (max || 1) * 1.06] } },
     axes: [
-      { ...axis, size: 26, values: (_u, splits) => splits.map(clock), space: 90 },
+      { ...axis, size: 26, values: (_u, splits) => splits.map((v) => clock(v).replace(/ 0 (s|min|h)$/, '')), space: 90, incrs: steps },
       { ...axis, size: 64, values: (_u, splits) => splits.map((v) => (v ? limit(v) : '0')), splits: (_u, _i, _min, max) => ticks(max), space: 34 },
       ...(laid ? [{ ...axis, scale: 'over', side: 1 as const, stroke: css('--over'), size: 70, grid: { show: false }, space: 34, values: (_u: uPlot, splits: number[]) => splits.map(overOf(laid).show) }] : []),
     ],

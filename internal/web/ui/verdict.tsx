@@ -1,26 +1,19 @@
 import { h } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Overview } from './data'
-import { clock, limit, size } from './format'
 
 const ended: Record<string, string> = { exited: 'ENDED', running: 'RUNNING', seen: 'IMPORTED', killed: 'KILLED' }
-const by: Record<string, string> = {
-  'cgroup-limit': 'by the kernel: the program\u2019s own limit', 'parent-limit': 'by the kernel: the limit of a cgroup above', node: 'by the kernel: the machine had no memory left', signal: 'by a signal',
-}
 
 export function Verdict({ overview, pprof }: { overview: Overview; pprof: string | null }) {
   const { outcome: o, verdict: v } = overview.answer
   return <section class="verdict" aria-labelledby="verdict-title">
     <div class="state">
       <span class={'badge ' + (o.state === 'killed' ? 'bad' : v.class === 'healthy' ? 'good' : 'plain')}>{ended[o.state] ?? o.state}</span>
-      <span>{o.state === 'killed' ? `${o.limit_of && o.by !== 'node' ? `by the kernel: the limit of the ${o.limit_of}` : by[o.by] ?? ''}${o.limit_bytes ? ` of ${limit(o.limit_bytes)}` : ''}, ${clock(o.elapsed_seconds)} after start`
-        : [o.exit_code !== null && `with code ${o.exit_code}`, `${clock(o.elapsed_seconds)} after start`].filter(Boolean).join(', ')}</span>
-      {o.peak_bytes !== null && <span class="muted">peak {size(o.peak_bytes)}{o.limit_bytes !== null && ` of ${limit(o.limit_bytes)}`}</span>}
+      <span>{o.sentence}</span>
       {v.fingerprint && <span class="push fingerprint"><span class="muted">fingerprint</span> <code>{v.fingerprint}</code> <span class={v.seen ? 'chip' : 'chip new'}>{v.note?.accepted ? 'accepted' : v.seen ? `known, seen ${v.seen === 1 ? 'once' : `${v.seen} times`} before` : 'new'}</span></span>}
     </div>
-    <h1 id="verdict-title">{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="place">{part}</code> : part))}</h1>
+    <h1 id="verdict-title">{v.detail && <span class="detail">{v.detail} </span>}{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="place">{part}</code> : part))}</h1>
     <div class="state">
-      <strong>{v.detail}</strong>
       {v.culprit?.file && !v.sentence.includes(`:${v.culprit.line}`) && <span>{v.culprit.hint ? 'perhaps ' : ''}at <code class="place">{v.culprit.file.split('/').slice(-2).join('/')}:{v.culprit.line}</code></span>}
       <details class="confidence">
         <summary>Confidence {v.confidence}</summary>
@@ -34,12 +27,15 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
       </span>
     </div>
     {(v.not_known.length > 0 || v.known.length > 0) && <dl class="known">
-      {v.known.length > 0 && [<dt>Known</dt>, <dd>{v.known.join('; ')}</dd>]}
-      {v.not_known.length > 0 && [<dt>Not known</dt>, <dd>{v.not_known.join('; ')}</dd>]}
+      {v.known.length > 0 && [<dt>Known</dt>, <dd>{v.known.map(sentence).join(' ')}</dd>]}
+      {v.not_known.length > 0 && [<dt>Unknown</dt>, <dd>{v.not_known.map(sentence).join(' ')}</dd>]}
       {v.next.length > 0 && [<dt>Next</dt>, <dd>{v.next.map((n) => <code>{n}</code>)}</dd>]}
     </dl>}
   </section>
 }
+
+// sentence makes a clause a sentence; a name of the program keeps its first letter.
+const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*[ ,])/, (c) => c.toUpperCase()).replace(/[^.]$/, '$&.')
 
 export function Copy({ text, label }: { text: string | (() => string); label: string }) {
   const [said, setSaid] = useState('')
