@@ -193,3 +193,16 @@ func ClickHouse() (program, libraries string, err error) {
 	more, err2 := filepath.Glob(filepath.Join(root, "lib", "*-linux-gnu"))
 	return program, strings.Join(append(dirs, more...), ":"), errors.Join(err, err2)
 }
+
+// SeaweedFS is a server that speaks S3, unpacked into the tests' cache.
+func SeaweedFS() (program string, err error) {
+	base, err := cacheBase()
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(base, "seaweedfs", "weed")
+	if _, err := os.Stat(program); err != nil {
+		return "", fmt.Errorf("needs SeaweedFS in the tests' cache, which make setup puts there: %w", err)
+	}
+	return program, nil
+}
