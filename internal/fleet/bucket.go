@@ -30,12 +30,12 @@ type Bucket struct {
 // BucketOptions are where a bucket is, and who may use it. They are never of a row: whoever
 // can write rows must not have anybody's keys sent to a place of his choice.
 type BucketOptions struct {
-	Options               // TLS, and whether plain HTTP may leave the machine
-	Endpoint       string // "": AWS
-	Region         string // "": us-east-1, which servers other than AWS's do not mind
-	AccessKey      string // "": nothing is signed, as of a bucket that everybody may read
-	SecretKey      string
-	Session        string
+	Options          // TLS, and whether plain HTTP may leave the machine
+	Endpoint  string // "": AWS
+	Region    string // "": us-east-1, which servers other than AWS's do not mind
+	AccessKey string // "": nothing is signed, as of a bucket that everybody may read
+	SecretKey string
+	Session   string
 }
 
 // MostRecording is the size of the largest recording that is put or fetched.

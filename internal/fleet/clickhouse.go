@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,7 @@ type clickHouse struct {
 	database string
 	options  Options
 	client   *http.Client
+	ahead    atomic.Int64 // nanoseconds that the server's clock was ahead at the last answer
 }
 
 // Bounds of one answer: what a question may bring, and what of an error is shown.
@@ -166,6 +168,15 @@ func (c *clickHouse) Put(ctx context.Context, t *Table, rows []byte) error {
 	return err
 }
 
+// Check inserts no row.
+func (c *clickHouse) Check(ctx context.Context) (time.Duration, error) {
+	b, err := c.post(ctx, c.database, "INSERT INTO "+Processes.Name+" ("+strings.Join(Processes.names(), ", ")+") FORMAT RowBinary", strings.NewReader(""), "")
+	if err == nil && len(b) > 0 {
+		err = notClickHouse(b)
+	}
+	return time.Duration(c.ahead.Load()), err
+}
+
 func (c *clickHouse) ask(ctx context.Context, q query, _ reflect.Type) ([]byte, error) {
 	var text strings.Builder
 	err := q.parts(func(t string) { text.WriteString(t) }, func(name, kind string) error {
@@ -227,6 +238,9 @@ func (c *clickHouse) post(ctx context.Context, database, inURL string, body io.R
 		return nil, fmt.Errorf("reach the store at %s: %w", c.base.Host, withoutURL(err))
 	}
 	defer answer.Body.Close()
+	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		c.ahead.Store(int64(time.Until(at)))
+	}
 	b, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer+1))
 	switch {
 	case err != nil:

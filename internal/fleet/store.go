@@ -20,6 +20,9 @@ type Store interface {
 	// Put writes rows of one table, as Encode makes them, all or none of them. The same
 	// rows may be written again, whenever: they are there once.
 	Put(ctx context.Context, t *Table, rows []byte) error
+	// Check says whether this user may write rows, by writing none, and by how much the
+	// store's clock is ahead of ours, to a second or two; 0 where it has none of its own.
+	Check(ctx context.Context) (ahead time.Duration, err error)
 	// ask gives the rows of a query (query.go), as Encode would make them of the row.
 	ask(ctx context.Context, q query, row reflect.Type) ([]byte, error)
 	Close() error
