@@ -7,7 +7,7 @@ export GO
 # Debian packages that tests need: a C compiler, binutils and script for the
 # programs they watch and their cores, machines with cgroup v2, systemd and arm64,
 # a browser, and containers that need no registry.
-PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
+PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon zookeeper
 MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
 
 .PHONY: answers check gates matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills

@@ -136,7 +136,7 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 		return f.checkHere(ctx, s)
 	}
 	size, _ := units.ParseSize(f.spoolSize) // plan has read it
-	a := &agent{flags: *f, streams: s, status: newStatus(s.err), machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{}, groups: map[string]fleet.Identity{}, leftBehind: map[string]leftRecording{}, unwatched: map[string]int{}}
+	a := &agent{flags: *f, streams: s, status: newStatus(s.err), machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{}, leftBehind: map[string]leftRecording{}, unwatched: map[string]int{}}
 	w, err := watchFlags{all: true, quiet: true, atMost: f.atMost, rate: 10, runFor: f.runFor, enableHeapProfile: f.heapProfile != "off", ask: askFlags{probeRate: 1}}.plan("agent", nil)
 	if err != nil {
 		return err
@@ -166,6 +166,7 @@ func (f *agentFlags) run(ctx context.Context, s *streams) error {
 	a.bootID = node.BootID
 	a.kills = fleet.NewKills(killsFile, a.bootID)
 	defer a.kills.Close()
+	a.groups = a.kills.Known()
 	a.collector = fleet.NewCollector(node, put, func(err error) { a.status.say("highwater: rows were lost: %v", err) })
 	ended, err := a.besides(ctx)
 	if err != nil {

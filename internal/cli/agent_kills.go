@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path"
 	"strconv"
@@ -54,10 +55,7 @@ func (a *agent) countKills(ctx context.Context, h *cgroup.Hierarchy) {
 
 func (a *agent) lookForKills(h *cgroup.Hierarchy, now time.Time) {
 	a.mu.Lock()
-	paths := make(map[string]bool, len(a.groups))
-	for p := range a.groups {
-		paths[p] = true
-	}
+	paths := maps.Clone(a.groups)
 	a.mu.Unlock()
 	untold, gone := a.kills.Look(h, paths, a.bootID, now)
 	for _, u := range untold {
@@ -88,10 +86,11 @@ func (a *agent) tellUntold(u fleet.Untold) {
 		return
 	}
 	in.Process, who = left.whose.Process, left.whose.Identity
-	if c := left.answer.Verdict.Culprit; c != nil {
-		in.Function, in.File, in.Line = c.Function, explain.ShortFile(c.File), uint32(max(0, c.Line))
-	}
 	in.Cause = "No agent ran at the kill. Before it: " + left.answer.Verdict.Sentence
+	if all := left.answer.Holders; len(all) > 0 { // what held most then
+		in.Function, in.File, in.Line = all[0].Function, explain.ShortFile(all[0].File), uint32(max(0, all[0].Line))
+		in.Cause += " Most of the heap was allocated at " + in.Where() + "."
+	}
 	fleet.Whose{}.Forget(left.path)
 	a.publish(in, who, left.path)
 }

@@ -39,13 +39,14 @@ most, and which kills there were, by cause.`,
 		},
 	}
 	c.AddGroup(&cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "set-up", Title: "Set up:"})
-	for _, one := range []*cobra.Command{fleetTopCommand(s), fleetIncidentsCommand(s), fleetDiffCommand(s)} {
+	for _, one := range []*cobra.Command{fleetTopCommand(s), fleetIncidentsCommand(s), fleetDiffCommand(s), fleetFitCommand(s)} {
 		one.GroupID = "ask"
 		c.AddCommand(one)
 	}
-	init := fleetInitCommand(s)
-	init.GroupID = "set-up"
-	c.AddCommand(init)
+	for _, one := range []*cobra.Command{fleetInitCommand(s), fleetRollupCommand(s)} {
+		one.GroupID = "set-up"
+		c.AddCommand(one)
+	}
 	return c
 }
 
@@ -104,6 +105,7 @@ func parseSince(text string) (time.Duration, error) {
 
 func fleetInitCommand(s *streams) *cobra.Command {
 	var f storeFlags
+	var asJSON, statements bool
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Make the tables in the store, or check those that are there",
@@ -118,8 +120,17 @@ table that is there, and says how it differs.`,
 				return err
 			}
 			defer store.Close()
+			if statements {
+				for _, text := range store.Statements() {
+					visible.Fprintf(s.out, "%s;\n", text)
+				}
+				return nil
+			}
 			if err := store.Init(c.Context()); err != nil {
 				return storeError(err)
+			}
+			if asJSON {
+				return s.printJSON(map[string]any{"schema": "highwater.fleet-init/1", "store": f.address, "tables": len(fleet.Tables())})
 			}
 			visible.Fprintf(s.out, "%s has all %d tables\n", f.address, len(fleet.Tables()))
 			return nil
@@ -127,6 +138,8 @@ table that is there, and says how it differs.`,
 	}
 	f.add(c)
 	c.Flags().StringVar(&f.cluster, "cluster", "", "make replicated tables on this `cluster` of ClickHouse")
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	c.Flags().BoolVar(&statements, "print", false, "print the statements, and run none")
 	c.Flags().BoolVar(&f.plain, "plain", false, "make tables without TTL, for ClickHouse before 20.1")
 	return c
 }

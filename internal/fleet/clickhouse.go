@@ -93,12 +93,14 @@ func (c *clickHouse) Close() error {
 }
 
 func (c *clickHouse) Init(ctx context.Context) error {
-	if err := c.statement(ctx, "", "CREATE DATABASE IF NOT EXISTS "+c.database+c.onCluster()); err != nil {
+	if err := c.statement(ctx, "", c.createDatabase()); err != nil {
 		return err
 	}
 	for _, t := range Tables() {
-		if err := c.statement(ctx, c.database, c.create(t)); err != nil {
-			return fmt.Errorf("make table %s: %w", t.Name, err)
+		for _, text := range c.create(t) {
+			if err := c.statement(ctx, c.database, text); err != nil {
+				return fmt.Errorf("make table %s: %w", t.Name, err)
+			}
 		}
 		type name struct{ Name string }
 		have, err := ask[name](ctx, c, "SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}",
@@ -114,6 +116,18 @@ func (c *clickHouse) Init(ctx context.Context) error {
 	return nil
 }
 
+func (c *clickHouse) createDatabase() string {
+	return "CREATE DATABASE IF NOT EXISTS " + c.database + c.onCluster()
+}
+
+func (c *clickHouse) Statements() []string {
+	list := []string{c.createDatabase(), "USE " + c.database}
+	for _, t := range Tables() {
+		list = append(list, c.create(t)...)
+	}
+	return list
+}
+
 func (c *clickHouse) onCluster() string {
 	if c.options.Cluster == "" {
 		return ""
@@ -121,18 +135,20 @@ func (c *clickHouse) onCluster() string {
 	return " ON CLUSTER " + c.options.Cluster
 }
 
-// create is the statement that makes a table. Of several rows of one key the newest counts
-// (ReplacingMergeTree), so that what is sent twice is there once.
-func (c *clickHouse) create(t *Table) string {
-	engine, args := "ReplacingMergeTree", ""
+// create are the statements that make a table. Of several rows of one key the newest counts
+// (ReplacingMergeTree), so that what is sent twice is there once. On a cluster the rows of a
+// service lie together on one shard, where each of its replicas has them, and the table of
+// that name is a view of all shards.
+func (c *clickHouse) create(t *Table) []string {
+	engine, args, name := "ReplacingMergeTree", "", t.Name
 	if v, ok := t.find(func(c column) bool { return c.version }); ok {
 		args = v.name
 	}
 	if c.options.Cluster != "" {
-		engine = "ReplicatedReplacingMergeTree"
+		engine, name = "ReplicatedReplacingMergeTree", t.Name+"_local"
 		args = fmt.Sprintf("'/clickhouse/tables/{shard}/%s/%s', '{replica}', %s", c.database, t.Name, args)
 	}
-	text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = %s(%s)", t.Name, c.onCluster(), t.define(clickhouse[:]), engine, args)
+	text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = %s(%s)", name, c.onCluster(), t.define(clickhouse[:]), engine, args)
 	d, byDay := t.find(func(c column) bool { return c.day })
 	if byDay {
 		text += " PARTITION BY toDate(" + d.name + ")"
@@ -141,7 +157,11 @@ func (c *clickHouse) create(t *Table) string {
 	if byDay && !c.options.Plain {
 		text += fmt.Sprintf(" TTL %s + INTERVAL %d DAY", d.name, t.keep/day)
 	}
-	return text
+	if c.options.Cluster == "" {
+		return []string{text}
+	}
+	all := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = Distributed(%s, %s, %s, cityHash64(%s))", t.Name, c.onCluster(), t.define(clickhouse[:]), c.options.Cluster, c.database, name, t.key()[1])
+	return []string{text, all}
 }
 
 // statement runs what gives no rows.
@@ -216,7 +236,7 @@ func literal(v any) string {
 // answer of status 200 breaks off.
 func (c *clickHouse) post(ctx context.Context, database, inURL string, body io.Reader, encoding string) ([]byte, error) {
 	u := c.base
-	params := url.Values{"wait_end_of_query": {"1"}}
+	params := url.Values{"wait_end_of_query": {"1"}, "insert_distributed_sync": {"1"}} // a shard has it when the server says so
 	if database != "" {
 		params.Set("database", database)
 	}

@@ -258,6 +258,9 @@ func (l *Life) addPoint(o *observed, p *sample.Point, one sample.Process) {
 	row := Point{Tenant: o.row.Tenant, Service: o.row.Service, Process: o.row.Process, At: p.At, Resident: sample.Some(uint64(one.Resident.Anon())),
 		HeapLive: sample.Some(uint64(one.Go.HeapMarked)), HeapInUse: sample.Some(uint64(one.Go.HeapInUse)),
 		Goroutines: sample.Some(uint64(one.Go.Goroutines)), NumGC: sample.Some(uint64(one.Go.NumGC)), Written: time.Now()}
+	if limit := one.Go.MemoryLimit; limit > 0 && limit != sample.NoMemoryLimit {
+		row.GoLimit = sample.Some(uint64(limit))
+	}
 	if g := p.Cgroup; g != nil {
 		row.Usage, row.UsageMax = sample.Some(uint64(g.Usage)), sample.Some(uint64(o.most))
 		if g.Limit.OK {

@@ -26,9 +26,10 @@ type Kills struct {
 
 // counted is one cgroup.
 type counted struct {
-	Boot    string `json:"boot"`
-	Kernel  uint64 `json:"kernel"` // kills that the kernel counts
-	Told    uint64 `json:"told"`   // of these, those that are incidents
+	Boot    string   `json:"boot"`
+	Who     Identity `json:"who"`
+	Kernel  uint64   `json:"kernel"` // kills that the kernel counts
+	Told    uint64   `json:"told"`   // of these, those that are incidents
 	open    *cgroup.Cgroup
 	since   time.Time // when the kernel counted other than was told, zero: it does not
 	account sample.Cgroup
@@ -71,6 +72,17 @@ func NewKills(file, boot string) *Kills {
 	return k
 }
 
+// Known are the cgroups that an earlier agent counted the kills of, and what is in them.
+func (k *Kills) Known() map[string]Identity {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := map[string]Identity{}
+	for path, c := range k.groups {
+		known[path] = c.Who
+	}
+	return known
+}
+
 // Told notes that a kill in a cgroup is an incident.
 func (k *Kills) Told(path string) {
 	k.mu.Lock()
@@ -84,22 +96,24 @@ func (k *Kills) Told(path string) {
 // Look reads the counters of cgroups, and gives the kills that were not told in time. What
 // is seen for the first time begins with what the kernel has counted by then. Cgroups that
 // are not among paths any more are forgotten.
-func (k *Kills) Look(h *cgroup.Hierarchy, paths map[string]bool, boot string, now time.Time) (list []Untold, gone []string) {
+func (k *Kills) Look(h *cgroup.Hierarchy, paths map[string]Identity, boot string, now time.Time) (list []Untold, gone []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for path, c := range k.groups {
-		if !paths[path] {
+		if _, ok := paths[path]; !ok {
 			c.close()
 			delete(k.groups, path)
 			k.dirty = true
 		}
 	}
-	for path := range paths {
+	for path, who := range paths {
 		if u, ok := k.look(h, path, boot, now); ok {
 			list = append(list, u)
 		}
-		if k.groups[path] == nil {
+		if c := k.groups[path]; c == nil {
 			gone = append(gone, path)
+		} else if c.Who != who {
+			c.Who, k.dirty = who, true
 		}
 	}
 	return list, gone

@@ -21,6 +21,7 @@ type fickle struct {
 }
 
 func (f *fickle) Init(context.Context) error                   { return nil }
+func (f *fickle) Statements() []string                         { return nil }
 func (f *fickle) Close() error                                 { return nil }
 func (f *fickle) Check(context.Context) (time.Duration, error) { return 0, nil }
 

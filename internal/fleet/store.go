@@ -17,6 +17,8 @@ type Store interface {
 	// Init makes the tables that are not there. It changes none that is: what differs is
 	// an error.
 	Init(ctx context.Context) error
+	// Statements are those that Init runs where nothing is yet.
+	Statements() []string
 	// Put writes rows of one table, as Encode makes them, all or none of them. The same
 	// rows may be written again, whenever: they are there once.
 	Put(ctx context.Context, t *Table, rows []byte) error

@@ -206,3 +206,16 @@ func SeaweedFS() (program string, err error) {
 	}
 	return program, nil
 }
+
+// ZooKeeper is the class path of Debian's ZooKeeper, which replicated tables of ClickHouse need.
+func ZooKeeper() (classPath string, err error) {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", fmt.Errorf("needs java: %w", err)
+	}
+	const jar = "/usr/share/java/zookeeper.jar"
+	if _, err := os.Stat(jar); err != nil {
+		return "", fmt.Errorf("needs Debian's package zookeeper: %w", err)
+	}
+	jars, err := filepath.Glob("/usr/share/java/*.jar")
+	return strings.Join(append([]string{jar}, jars...), ":"), err
+}
