@@ -178,8 +178,8 @@ func (c *clickHouse) Put(ctx context.Context, t *Table, rows []byte) error {
 		return nil
 	}
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(rows) // into memory
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // a level that there is
+	_, _ = w.Write(rows)                                 // into memory
 	_ = w.Close()
 	b, err := c.post(ctx, c.database, "INSERT INTO "+t.Name+" ("+strings.Join(t.names(), ", ")+") FORMAT RowBinary", &packed, "gzip")
 	if err == nil && len(b) > 0 { // a proxy's page, with 200

@@ -212,7 +212,7 @@ func TestTheLinesThatGrowInAWholeFleetAreTheFirst(t *testing.T) {
 		}
 	}
 	t.Logf("%d pods, %d days, %d rows written in %.1f s", z.services*z.pods, days, rows, time.Since(began).Seconds())
-	scope := Scope{Tenant: "t", Since: monday}
+	scope := Scope{Tenant: "t", Since: monday, Now: monday.Add(days * day)}
 	z.timed(t, "top of hours", s, scope, grow)
 	began = time.Now()
 	done, err := Rollup(t.Context(), s, "t", monday.Add(days*day+time.Hour))

@@ -52,12 +52,16 @@ type held struct {
 // Rollup has summed them up, they end with the last that it has.
 func Top(ctx context.Context, s Store, scope Scope, most int) (*Fleet, error) {
 	f := &Fleet{Lines: []Growth{}, table: "heap_hour", at: "hour"}
-	if err := f.count(ctx, s, scope); err != nil || f.To.IsZero() {
-		return f, err
+	if err := f.count(ctx, s, scope); err != nil {
+		return nil, err
 	}
-	f.Part = max((f.To.Sub(f.From) / 7).Truncate(time.Hour), time.Hour)
 	if err := f.inDays(ctx, s, scope); err != nil {
 		return nil, err
+	}
+	if f.To.IsZero() {
+		if err := f.inHours(ctx, s, scope); err != nil || f.To.IsZero() {
+			return f, err
+		}
 	}
 	values := scope.values(map[string]any{"since": f.From, "until": f.To, "early": f.From.Add(f.Part), "late": f.To.Add(-f.Part)})
 	isLate := "CAST(" + f.at + " >= {late:DateTime} AS UInt32)"
@@ -90,22 +94,37 @@ func (f *Fleet) processes() string {
 	return "count(DISTINCT process)"
 }
 
-// inDays takes days instead of hours where Rollup has made those that are needed: it is then
-// one row for all processes of a version and a day.
+// inDays takes days where Rollup has made those that are needed: a day is one row for all
+// processes of a version.
 func (f *Fleet) inDays(ctx context.Context, s Store, scope Scope) error {
-	if f.Part < day {
+	if scope.Now.Sub(scope.Since) < leastDays*day {
 		return nil
 	}
-	type row struct{ First, Last, Early time.Time }
-	got, err := ask[row](ctx, s, "SELECT min(day), max(day), min(day) FROM {heap_day} WHERE "+ofScope+" AND day >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
+	got, err := ask[seen](ctx, s, "SELECT min(day), max(day) FROM {heap_day} WHERE "+ofScope+" AND day >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
 	if err != nil || len(got) == 0 {
 		return err
 	}
 	from, to := got[0].First, got[0].Last.Add(day)
-	if from.Sub(f.From) > day || f.To.Sub(to) > 2*day || to.Sub(from) < 2*f.Part {
-		return nil // too few of them
+	part := max((to.Sub(from) / 7).Round(day), day)
+	if scope.Now.Sub(to) > 2*day || to.Sub(from) < 2*part {
+		return nil // they end too early, or are too few
 	}
-	f.From, f.To, f.Part, f.table, f.at = from, to, f.Part.Round(day), HeapDays.Name, "day"
+	f.From, f.To, f.Part, f.table, f.at = from, to, part, HeapDays.Name, "day"
+	return nil
+}
+
+// leastDays is how long a time must be for days to be fine enough.
+const leastDays = 7
+
+// inHours takes all hours that there are. The first and the last are the same whether a row is
+// there once or twice.
+func (f *Fleet) inHours(ctx context.Context, s Store, scope Scope) error {
+	got, err := ask[seen](ctx, s, "SELECT min(hour), max(hour) FROM heap_hour WHERE "+ofScope+" AND hour >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
+	if err != nil || len(got) == 0 {
+		return err
+	}
+	f.From, f.To = got[0].First, got[0].Last.Add(time.Hour)
+	f.Part = max((f.To.Sub(f.From) / 7).Truncate(time.Hour), time.Hour)
 	return nil
 }
 
@@ -122,13 +141,6 @@ type services struct{ Services, Processes uint64 }
 const alive = " AND (ended IS NULL OR ended >= {from:UInt32})"
 
 func (f *Fleet) count(ctx context.Context, s Store, scope Scope) error {
-	got, err := ask[seen](ctx, s, "SELECT min(hour), max(hour) FROM {heap_hour} WHERE "+ofScope+" AND hour >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
-	if err != nil {
-		return err
-	}
-	if len(got) > 0 {
-		f.From, f.To = got[0].First, got[0].Last.Add(time.Hour)
-	}
 	values := scope.values(map[string]any{"from": seconds(scope.Since)})
 	ran, err := ask[services](ctx, s, "SELECT CAST(count(DISTINCT service) AS UInt64), CAST(count(*) AS UInt64) FROM {process} WHERE "+ofScope+alive, values)
 	if err != nil {
