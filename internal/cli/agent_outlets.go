@@ -87,7 +87,7 @@ func (f *agentFlags) outlets(tool string) (all []fleet.Outlet, err error) {
 	if f.events {
 		one, err := fleet.NewPodEvents()
 		if err != nil {
-			return nil, usagef("--events is for an agent in a pod: docs/kubernetes/agent.yaml", "--events: %w", err)
+			return nil, usagef("--events is for an agent in a pod: deploy/kubernetes/agent.yaml", "--events: %w", err)
 		}
 		all = append(all, one)
 	}
