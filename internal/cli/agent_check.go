@@ -159,12 +159,11 @@ func (f *agentFlags) checkRecordings(ctx context.Context) finding {
 		return one
 	}
 	defer b.Close()
-	file, err := os.CreateTemp("", "highwater-check-")
+	file, err := os.Open(os.DevNull) // an object without bytes
 	if err != nil {
 		one.err = err
 		return one
 	}
-	defer os.Remove(file.Name())
 	defer file.Close()
 	one.err = b.Put(ctx, "highwater-check", file)
 	one.note += " takes recordings"

@@ -56,13 +56,8 @@ func OpenBucket(address string, o BucketOptions) (*Bucket, error) {
 	if o.Region == "" {
 		o.Region = "us-east-1"
 	}
-	if strings.Trim(o.Region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		return nil, fmt.Errorf("%q is no region", o.Region)
-	}
-	if e, err := url.Parse(o.Endpoint); o.Endpoint != "" && (err != nil || e.Host == "" || e.Scheme != "http" && e.Scheme != "https" || e.User != nil || e.RawQuery != "") {
-		return nil, fmt.Errorf("%q is no address of a bucket's server, as https://HOST:9000", o.Endpoint)
-	} else if o.Endpoint != "" && e.Scheme == "http" && !o.Insecure && !loopback(e.Hostname()) {
-		return nil, fmt.Errorf("http:// to %s would send recordings unencrypted", e.Hostname())
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	t, err := transport(o.Options)
 	if err != nil {
@@ -71,6 +66,24 @@ func OpenBucket(address string, o BucketOptions) (*Bucket, error) {
 	client := &http.Client{Transport: t, Timeout: 5 * answerIn, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &Bucket{name: u.Host, prefix: strings.Trim(u.Path, "/"), options: o, client: client,
 		signer: v4.NewSigner(func(s *v4.SignerOptions) { s.DisableURIPathEscaping = true })}, nil
+}
+
+// check says whether a server can be meant.
+func (o BucketOptions) check() error {
+	if strings.Trim(o.Region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return fmt.Errorf("%q is no region", o.Region)
+	}
+	if o.Endpoint == "" {
+		return nil
+	}
+	e, err := url.Parse(o.Endpoint)
+	if err != nil || e.Host == "" || e.Scheme != "http" && e.Scheme != "https" || e.User != nil || e.RawQuery != "" {
+		return fmt.Errorf("%q is no address of a bucket's server, as https://HOST:9000", o.Endpoint)
+	}
+	if e.Scheme == "http" && !o.Insecure && !loopback(e.Hostname()) {
+		return fmt.Errorf("http:// to %s would send recordings unencrypted", e.Hostname())
+	}
+	return nil
 }
 
 // isBucketName says whether a bucket may be called so; dots would break TLS in a host's name.
