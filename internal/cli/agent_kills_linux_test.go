@@ -65,7 +65,7 @@ run() {
 }
 run
 read found
-(echo 0 > "$ROOMY/cgroup.procs"; HIGHWATER_HEAP_PROFILE=1 OTEL_SERVICE_NAME=almost exec "$LEAK" -rate 4MiB -for 10m) >/dev/null &
+(echo 0 > "$ROOMY/cgroup.procs"; HIGHWATER_HEAP_PROFILE=1 OTEL_SERVICE_NAME=almost exec "$LEAK" -rate 8MiB -for 10m) >/dev/null &
 almost=$!
 while [ "$(cat "$ROOMY"/memory.usage_in_bytes "$ROOMY"/memory.current 2>/dev/null)" -lt 56000000 ]; do sleep 0.05; done
 kill -STOP $almost
