@@ -33,6 +33,8 @@ func judged(t *testing.T, of *truth.Truth, verdict string) *judgement {
 func TestAnAnswerIsRightByClassAndLineOrHolder(t *testing.T) {
 	hint := fault()
 	hint.NeedsLine = false
+	module := fault()
+	module.Functions, module.Files = []string{"pool.(*Pool).wish"}, []string{"pool/pool.go", "main.go"}
 	crash := fault()
 	crash.Classes, crash.Says = []string{"healthy"}, []string{"panic"}
 	const where = `"file": "github.com/highwater-go/highwater/corpus/made/globalmap/main.go"`
@@ -46,6 +48,9 @@ func TestAnAnswerIsRightByClassAndLineOrHolder(t *testing.T) {
 		{"who keeps it", `{"class": "leak", "culprit": {"file": "x/frame.go", "line": 9, "held_by": {"path": "main.sessions"}}}`, fault(), right},
 		{"another holder", `{"class": "leak", "culprit": {"file": "x/frame.go", "line": 9, "held_by": {"path": "main.products"}}}`, fault(), wrongLine},
 		{"another line", `{"class": "leak", "culprit": {` + where + `, "line": 31}}`, fault(), wrongLine},
+		{"the module's function", `{"class": "leak", "culprit": {"function": "example.com/pool.(*Pool).wish", "file": "pool/x.go", "line": 9}}`, module, right},
+		{"the module's file", `{"class": "leak", "culprit": {"function": "example.com/pool.f", "file": "/mod/example.com/pool/pool.go", "line": 9}}`, module, right},
+		{"another module's file", `{"class": "leak", "culprit": {"function": "example.com/spool.f", "file": "/mod/spool/pool.go", "line": 9}}`, module, wrongLine},
 		{"the line of another file", `{"class": "leak", "culprit": {"file": "corpus/made/timers/main.go", "line": 32}}`, fault(), wrongLine},
 		{"a folder that only ends the same", `{"class": "leak", "culprit": {"file": "xcorpus/made/globalmap/main.go", "line": 32}}`, fault(), wrongLine},
 		{"no line", `{"class": "leak", "culprit": null}`, fault(), noLine},

@@ -87,12 +87,19 @@ func (j *judgement) named() bool {
 	if j.Verdict.Class == "goroutine-leak" && !j.NeedsLine && slices.ContainsFunc(j.Holder, func(h string) bool { return strings.Contains(c.Function, h) }) {
 		return true
 	}
-	if slices.Contains(j.Lines, c.Line) && strings.HasSuffix("/"+c.File, "/"+j.File) {
+	if j.Marked(c.File, c.Line) || j.inModule(c) {
 		return true
 	}
 	return c.HeldBy != nil && slices.ContainsFunc(j.Holder, func(h string) bool {
 		return strings.Contains(c.HeldBy.Path, h) || strings.Contains(c.HeldBy.Type, h)
 	})
+}
+
+// inModule: the place is in the module that has the fault, by function or by file; of the
+// program's own file only by function.
+func (j *judgement) inModule(c *culprit) bool {
+	return slices.ContainsFunc(j.Functions, func(f string) bool { return strings.Contains(c.Function, f) }) ||
+		slices.ContainsFunc(j.Files, func(f string) bool { return f != "main.go" && strings.HasSuffix("/"+c.File, "/"+f) })
 }
 
 func (j *judgement) says() bool {

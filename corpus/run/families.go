@@ -4,7 +4,7 @@ import "slices"
 
 // families are all that there are. A new one is a folder in made and a row in one
 // of these tables.
-var families = slices.Concat(mechanisms, services)
+var families = slices.Concat(mechanisms, services, others)
 
 // mechanisms are programs that have a fault and little else.
 var mechanisms = []*family{

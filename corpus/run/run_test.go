@@ -25,7 +25,7 @@ func TestEveryFamilyHasAProgramWhoseMistakeIsMarked(t *testing.T) {
 			if len(got.Classes) == 0 || got.Trend == "" {
 				t.Errorf("%s accepts %q, trend %q", r.name, got.Classes, got.Trend)
 			}
-			if r.faulty != (len(got.Lines) > 0) || r.faulty && got.Function == "" {
+			if r.faulty != (len(got.Lines)+len(got.Elsewhere) > 0) || r.faulty && got.Function == "" {
 				t.Errorf("%s (faulty: %v) has the lines %v in %q", r.name, r.faulty, got.Lines, got.Function)
 			}
 		}
@@ -58,6 +58,12 @@ func TestARunDependsOnSeedFamilyAndRoundAlone(t *testing.T) {
 	}
 	if _, err := chosen([]string{"globalmapp"}); err == nil {
 		t.Error("a family that is not there was chosen")
+	}
+	if some, err := chosen(nil); err != nil || len(some) != len(families)-len(others) {
+		t.Errorf("without a name %d families are chosen: %v", len(some), err)
+	}
+	if some, err := chosen([]string{"setA", "sessions"}); err != nil || len(some) != len(othersA)+1 {
+		t.Errorf("of set A and one more %d families are chosen: %v", len(some), err)
 	}
 }
 

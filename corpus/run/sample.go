@@ -65,10 +65,19 @@ func word(r *run) string {
 
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
-// chosen are the families with the given names, all where there is none.
-func chosen(names []string) (some []*family, err error) {
+// chosen are the families with the given names, which may be those of sets. Where
+// there is none it is all but the others.
+func chosen(given []string) (some []*family, err error) {
+	var names []string
+	for _, n := range given {
+		if set := sets[n]; set != nil {
+			names = append(names, set...)
+		} else {
+			names = append(names, n)
+		}
+	}
 	for _, f := range families {
-		if len(names) == 0 || slices.Contains(names, f.name) {
+		if len(names) == 0 && !slices.Contains(others, f) || slices.Contains(names, f.name) {
 			some = append(some, f)
 		}
 	}

@@ -26,9 +26,23 @@ func (r *run) truth(made string) (*truth.Truth, error) {
 	t.Function, t.NeedsLine = marks[0].Function, !r.hint
 	t.Holder, t.Says = append(t.Holder, r.holder...), append(t.Says, r.says...)
 	for _, m := range marks {
-		t.Lines = append(t.Lines, m.Line)
+		r.mark(t, m)
 	}
 	return t, nil
+}
+
+// mark adds a line that may be named.
+func (r *run) mark(t *truth.Truth, m truth.Mark) {
+	file := path.Join("corpus", "made", r.folder(), m.File)
+	if file == t.File {
+		t.Lines = append(t.Lines, m.Line)
+		return
+	}
+	if n := len(t.Elsewhere); n > 0 && t.Elsewhere[n-1].File == file {
+		t.Elsewhere[n-1].Lines = append(t.Elsewhere[n-1].Lines, m.Line)
+		return
+	}
+	t.Elsewhere = append(t.Elsewhere, truth.Place{File: file, Lines: []int{m.Line}})
 }
 
 // accepted is the classes and the trend that may be said.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -23,15 +24,37 @@ type Truth struct {
 	Faulty  bool     `json:"faulty"`
 	Classes []string `json:"classes"` // accepted; "inconclusive" where no more can be known, else it is undecided
 	// The mistake: the first marked line's function, and every line that may be named.
-	Function  string   `json:"function"`
-	File      string   `json:"file"` // below the module's root
-	Lines     []int    `json:"lines"`
+	Function string `json:"function"`
+	File     string `json:"file"` // below the module's root
+	Lines    []int  `json:"lines"`
+	// Elsewhere are lines of the program's other files that may be named, too.
+	Elsewhere []Place  `json:"elsewhere,omitempty"`
 	NeedsLine bool     `json:"needs_line"` // a line or the holder must be named
 	Holder    []string `json:"holder"`     // accepted parts of the name of who keeps it
-	Says      []string `json:"says"`       // parts of the sentence, of which one must be there; empty: any
-	Trend     string   `json:"trend"`      // growing, flat, comes-and-goes or unknown
+	// Of a fault in a module: parts of the name of each function, and the ends of each
+	// file, that may be named instead of a line.
+	Functions []string `json:"functions,omitempty"`
+	Files     []string `json:"files,omitempty"`
+	Says      []string `json:"says"`  // parts of the sentence, of which one must be there; empty: any
+	Trend     string   `json:"trend"` // growing, flat, comes-and-goes or unknown
 	Readings  int      `json:"readings_expected"`
 	Run       Run      `json:"run"`
+}
+
+// Place is some lines of a file.
+type Place struct {
+	File  string `json:"file"` // below the module's root
+	Lines []int  `json:"lines"`
+}
+
+// Marked says that a line of a file, as a compiler recorded its path, may be named.
+func (t *Truth) Marked(file string, line int) bool {
+	for _, p := range append([]Place{{t.File, t.Lines}}, t.Elsewhere...) {
+		if slices.Contains(p.Lines, line) && strings.HasSuffix("/"+file, "/"+p.File) {
+			return true
+		}
+	}
+	return false
 }
 
 // Run is how the program was run. Amounts are bytes.

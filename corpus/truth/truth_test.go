@@ -28,15 +28,26 @@ func TestMarksAreTheLinesOfTheSourceThatSayWhatTheyDo(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "store"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const library = "package store\n\nfunc (c *Cache[K, V]) Put() {\n\tc.n++ // truth: keeps\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, "store", "store.go"), []byte(library), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	marks, err := Marks(dir)
-	want := []Mark{{[]string{"calls", "keeps"}, "main.main", 7}, {[]string{"starts"}, "main.(*cache).add", 11}}
+	want := []Mark{
+		{[]string{"calls", "keeps"}, "main.main", "main.go", 7},
+		{[]string{"starts"}, "main.(*cache).add", "main.go", 11},
+		{[]string{"keeps"}, "store.(*Cache[...]).Put", "store/store.go", 4},
+	}
 	if err != nil || !reflect.DeepEqual(marks, want) {
 		t.Fatalf("%v, %v; want %v", marks, err, want)
 	}
-	if some, err := Pick(marks, []string{"keeps"}); err != nil || !reflect.DeepEqual(some, want[:1]) {
+	if some, err := Pick(marks, []string{"keeps"}); err != nil || !reflect.DeepEqual(some, []Mark{want[0], want[2]}) {
 		t.Errorf("of keeps: %v, %v", some, err)
 	}
-	if all, err := Pick(marks, nil); err != nil || len(all) != 2 {
+	if all, err := Pick(marks, nil); err != nil || len(all) != 3 {
 		t.Errorf("of all: %v, %v", all, err)
 	}
 	if none, err := Pick(marks, []string{"frees"}); err == nil {
@@ -56,5 +67,22 @@ func TestATruthIsReadAsItWasWritten(t *testing.T) {
 	}
 	if all, err := All(filepath.Dir(file)); err != nil || len(all) != 1 || Recording(all[0]) != filepath.Join(filepath.Dir(file), "a.hwm") {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func TestALineOfAnyFileOfTheProgramMayBeNamedThatIsMarkedThere(t *testing.T) {
+	one := &Truth{File: "corpus/made/a/main.go", Lines: []int{3}, Elsewhere: []Place{{"corpus/made/a/store/store.go", []int{7, 9}}}}
+	for _, at := range []struct {
+		file string
+		line int
+		want bool
+	}{
+		{"example.com/x/corpus/made/a/main.go", 3, true}, {"example.com/x/corpus/made/a/main.go", 7, false},
+		{"example.com/x/corpus/made/a/store/store.go", 9, true}, {"corpus/made/a/store/store.go", 3, false},
+		{"corpus/made/b/main.go", 3, false},
+	} {
+		if got := one.Marked(at.file, at.line); got != at.want {
+			t.Errorf("%s:%d: %v", at.file, at.line, got)
+		}
 	}
 }

@@ -32,6 +32,9 @@ func TestTheRulesRefuseWhatTheyAreFor(t *testing.T) {
 		{rules[0].name, "internal/gobin/a_test.go", `package gobin; import _ "` + module + `internal/recording"`},
 		{rules[0].name, "internal/watch/a.go", `package watch; import _ "` + module + `internal/hwtest"`},
 		{rules[0].name, "internal/watch/a.go", `package watch; import _ "` + module + `internal/nowhere"`},
+		{rules[0].name, "internal/app/a.go", `package app; import _ "` + module + `internal/cli"`},
+		{rules[1].name, "internal/app/a.go", `package app; import _ "github.com/spf13/cobra"`},
+		{rules[8].name, "internal/app/a.go", `package app; import "fmt"; func f(s *Streams) { fmt.Fprintf(s.Err, "x %s", "y") }`},
 		{rules[0].name, "internal/nowhere/a.go", `package nowhere`},
 		{rules[0].name, "internal/cli/sub/a.go", `package sub; import _ "` + module + `cmd/highwater"`},
 		{rules[0].name, "cmd/highwater/main.go", `package main; import _ "` + module + `internal/watch"`},
@@ -69,9 +72,10 @@ func TestTheRulesAllowWhatIsRight(t *testing.T) {
 		{"internal/hwtest/a.go", `package hwtest; import _ "` + module + `internal/cgroup"`},
 		{"internal/gobin/layoutgen/main.go", `package main; import ("os"; "fmt"); func main() { fmt.Println(1); os.Exit(1) }`},
 		{"internal/gobin/a.go", `package gobin; type t struct{}; func (t) init() {}`},
-		{"internal/cli/a.go", `package cli; import (_ "net/http"; _ "github.com/spf13/cobra/doc")`},
+		{"internal/app/a.go", `package app; import _ "net/http"`},
+		{"internal/cli/a.go", `package cli; import _ "github.com/spf13/cobra/doc"`},
 		{"internal/cli/a.go", `package cli; import ("fmt"; "strings"); func f(b strings.Builder) { fmt.Fprintf(&b, "x") }`},
-		{"internal/cli/streams.go", `package cli; func f(s *streams) any { return s.out.Unescaped() }`},
+		{"internal/app/streams.go", `package app; func f(s *streams) any { return s.out.Unescaped() }`},
 		{"cmd/highwater/main.go", `package main; import _ "` + module + `internal/cli"`},
 	} {
 		for _, r := range rules {

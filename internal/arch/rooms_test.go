@@ -20,7 +20,7 @@ var floors = map[string]int{
 	"moment": 5, "heapgrowth": 5,
 	"compare": 6, "listing": 6,
 	"report": 7, "heapsnapshot": 7, "web": 7, "top": 7, "fleet": 7,
-	"cli":  8,
+	"app":  8, "cli": 9,
 	"arch": aside, "bench": aside, "hwtest": aside, "howto": aside, "incontainer": aside, "testprog": aside, "thirdparty": aside,
 }
 
@@ -41,9 +41,9 @@ var keepers = map[string][]string{
 	"github.com/spf13/cobra":        {"cli"},
 	"github.com/gdamore/tcell":      {"top"},
 	"github.com/cilium/ebpf":        {"lastbreath", "faultprofile"},
-	"net/http":                      {"pull", "probe", "web", "cli", "fleet"},
+	"net/http":                      {"pull", "probe", "web", "app", "fleet"},
 	"github.com/prometheus/common":  {"pull"},
-	"github.com/google/pprof":       {"report", "cli", "pull", "heapdiff"},
+	"github.com/google/pprof":       {"report", "app", "pull", "heapdiff"},
 	"github.com/klauspost/compress": {"recording", "report", "fleet"},
 
 	"kernel.org/pub/linux/libs/security/libcap": {"watch"},
@@ -51,7 +51,7 @@ var keepers = map[string][]string{
 
 // speakers may write to the process's own standard output and error; all others
 // are given a writer, or return what they found.
-var speakers = []string{"cli", "web"}
+var speakers = []string{"app", "cli", "web"}
 
 // filers may make files: outfile those that users ask for, recording its databases.
 var filers = []string{"outfile", "recording"}

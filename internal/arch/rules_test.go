@@ -83,7 +83,7 @@ func noInit(s source) (wrong []string) {
 }
 
 func noGOOS(s source) []string {
-	if s.test || s.path == "internal/cli/version.go" { // which prints it
+	if s.test || s.path == "internal/cli/version_command.go" { // which prints it
 		return nil
 	}
 	return uses(s, "runtime", "GOOS")
@@ -121,12 +121,12 @@ func noOtherELF(s source) []string {
 }
 
 // streamsFile alone may write past the writer that shows control characters.
-const streamsFile = "internal/cli/streams.go"
+const streamsFile = "internal/app/streams.go"
 
-// noOtherMouth: in cli, values go into a line by visible.Fprintf, which lets none of them
+// noOtherMouth: in app and cli, values go into a line by visible.Fprintf, which lets none of them
 // begin another line. fmt writes into texts in memory alone, fmt.Fprintf(&b, ...).
 func noOtherMouth(s source) (wrong []string) {
-	if s.test || s.room != "cli" || s.file.Name.Name == "main" || s.path == streamsFile {
+	if s.test || s.room != "app" && s.room != "cli" || s.file.Name.Name == "main" || s.path == streamsFile {
 		return nil
 	}
 	printer := importName(s, "fmt")

@@ -1,5 +1,5 @@
-// Package cli is the commands: flags, wiring and exit codes, one file a command.
-// It is the only room that knows all others, and holds no logic of theirs.
+// Package cli is the command line: one file a command, with its flags, its help and its
+// completion. What a command does is in app.
 package cli
 
 import (
@@ -12,87 +12,46 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/app"
 	"github.com/highwater-go/highwater/internal/visible"
 )
 
-// Exit codes, a contract with scripts. run passes the program's own code
-// through, unless it ended the program itself.
-const (
-	exitDone          = 0
-	exitFailed        = 1
-	exitUsage         = 2
-	exitBudget        = 3
-	exitInconclusive  = 4
-	exitNotPermitted  = 5
-	signalExitCodeOff = 128
-)
-
-// exitError is an error that knows its exit code. Err nil means that everything
-// is already said.
-type exitError struct {
-	code int
-	err  error
-	hint string
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// usagef is a mistake in how the command was called, with what to do about it.
-func usagef(hint, format string, args ...any) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...), hint: hint}
-}
-
-// exitWith ends the command with a code and no message.
-func exitWith(code int) error {
-	if code == exitDone {
-		return nil
-	}
-	return &exitError{code: code}
-}
-
 // Main runs one command line and returns the exit code.
 func Main(args []string, in io.Reader, out, errOut io.Writer) int {
-	s := newStreams(in, out, errOut)
+	s := app.NewStreams(in, out, errOut)
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(s.out)
-	root.SetErr(s.err)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
 	c, err := root.ExecuteContextC(context.Background())
 	code := complain(s, asUsage(c, err))
-	_ = s.flush() // there is nobody left to tell
+	_ = s.Flush() // there is nobody left to tell
 	return code
 }
 
 // complain prints an error the one way there is and gives its exit code.
-func complain(s *streams, err error) int {
+func complain(s *app.Streams, err error) int {
 	if err == nil {
-		return exitDone
+		return app.ExitDone
 	}
-	var e *exitError
+	var e *app.ExitError
 	if !errors.As(err, &e) {
-		e = &exitError{code: exitFailed, err: err}
+		e = &app.ExitError{Code: app.ExitFailed, Err: err}
 	}
-	if e.err != nil {
-		s.complain(err)
-		if e.hint != "" {
-			visible.Fprintf(s.err, "  %s\n", e.hint)
+	if e.Err != nil {
+		s.Complain(err)
+		if e.Hint != "" {
+			visible.Fprintf(s.Err, "  %s\n", e.Hint)
 		}
 	}
-	return e.code
+	return e.Code
 }
 
 // asUsage says cobra's own complaints about a command line in words of ours, with what to do.
 func asUsage(c *cobra.Command, err error) error {
-	var e *exitError
-	if err == nil || errors.As(err, &e) || !isUsage(err) {
+	var e *app.ExitError
+	if err == nil || errors.As(err, &e) || !app.IsUsage(err) {
 		return err
 	}
 	if c == nil || !c.HasParent() {
@@ -106,7 +65,7 @@ func asUsage(c *cobra.Command, err error) error {
 	} else if strings.HasPrefix(err.Error(), "unknown command") && !c.HasSubCommands() {
 		err = fmt.Errorf("%s takes no arguments", c.Name())
 	}
-	return usagef(hint, "%w", err)
+	return app.Usagef(hint, "%w", err)
 }
 
 // unknownCommand names the commands that may have been meant.
@@ -116,7 +75,7 @@ func unknownCommand(err error) error {
 	if names := strings.Fields(meant); len(names) > 0 {
 		hint = "did you mean highwater " + strings.Join(names, ", or highwater ") + "?"
 	}
-	return usagef(hint, "%s", strings.TrimSuffix(said, ` for "highwater"`))
+	return app.Usagef(hint, "%s", strings.TrimSuffix(said, ` for "highwater"`))
 }
 
 // What cobra says of a wrong number of arguments (args.go).
@@ -132,17 +91,7 @@ func arguments(n string) string {
 	return n + " arguments"
 }
 
-// isUsage tells cobra's own complaints, which carry no type.
-func isUsage(err error) bool {
-	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs an argument", "invalid argument", "accepts ", "requires at least", "bad flag syntax"} {
-		if strings.HasPrefix(err.Error(), start) {
-			return true
-		}
-	}
-	return false
-}
-
-func newRoot(s *streams) *cobra.Command {
+func newRoot(s *app.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "highwater",
 		Short: "Explain why a Go program used the memory it did, and which line caused it",
@@ -160,7 +109,7 @@ up to the kernel's.`,
 	for i, one := range commands {
 		c := one.make(s)
 		if one.reads {
-			(&bound{live: s.live}).add(c)
+			addBound(&app.Bound{Live: s.Live}, c)
 		}
 		c.GroupID, c.Annotations = one.task, map[string]string{orderKey: fmt.Sprintf("%02d", i)}
 		root.AddCommand(c)
@@ -174,7 +123,7 @@ up to the kernel's.`,
 var commands = []struct {
 	task  string // of tasks
 	reads bool
-	make  func(*streams) *cobra.Command
+	make  func(*app.Streams) *cobra.Command
 }{
 	{"record", false, runCommand},
 	{"record", false, watchCommand},

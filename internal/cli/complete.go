@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/highwater-go/highwater/internal/app"
 	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
@@ -54,35 +55,35 @@ func completeRecordings(most int) cobra.CompletionFunc {
 
 // recordingOffers are the recordings of the state directory.
 func recordingOffers() (list []offer) {
-	all, _ := storedRecordings() // none: nothing to complete
+	all, _ := app.StoredRecordings() // none: nothing to complete
 	if len(all) > 0 {
-		list = append(list, offer{latest, shortName(all[0].path)})
+		list = append(list, offer{app.Latest, app.ShortName(all[0].Path)})
 	}
 	for _, one := range all {
-		list = append(list, offer{shortName(one.path), fmt.Sprintf("%s, %s", one.changed.Local().Format("2006-01-02 15:04"), units.Size(one.bytes))})
+		list = append(list, offer{app.ShortName(one.Path), fmt.Sprintf("%s, %s", one.Changed.Local().Format("2006-01-02 15:04"), units.Size(one.Bytes))})
 	}
 	return list
 }
 
 // completeKept completes what rm removes.
 func completeKept(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	k, err := openState()
+	k, err := app.OpenState()
 	if err != nil || k == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	defer k.close()
-	all, _ := k.list()
+	defer k.Close()
+	all, _ := k.List()
 	var list []offer
 	for _, one := range all {
-		list = append(list, offer{strings.TrimSuffix(one.name, suffix), units.Size(one.bytes)})
+		list = append(list, offer{strings.TrimSuffix(one.Name, app.Suffix), units.Size(one.Bytes)})
 	}
 	return offered(typed, list)
 }
 
 // completeCause completes the fingerprint of a cause.
 func completeCause(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	n, _ := readNotes()
-	causes, err := causesOf(n)
+	n, _ := app.ReadNotes()
+	causes, err := app.CausesOf(n)
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -96,7 +97,7 @@ func completeCause(_ *cobra.Command, args []string, typed string) ([]string, cob
 // completeMoment completes a moment of the recording that the first argument names, else of
 // the latest.
 func completeMoment(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	name := latest
+	name := app.Latest
 	if len(args) > 0 {
 		name = args[0]
 	}
@@ -108,9 +109,9 @@ const mostMoments = 40
 
 // momentsOf are the moments of a recording: by name, and by the time since the start.
 func momentsOf(name string) (list []offer) {
-	path, err := findRecording([]string{name})
+	path, err := app.FindRecording([]string{name})
 	if name == "" {
-		path, err = findRecording(nil)
+		path, err = app.FindRecording(nil)
 	}
 	if err != nil {
 		return nil

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/highwater-go/highwater/internal/app"
 )
 
 // docsPages is where the page of each command is: docs/commands of the repository.
@@ -53,24 +55,24 @@ their moments, PIDs and programs.`
 }
 
 // setHelp prints help by task, as wide as the terminal, with the address of the page.
-func setHelp(root *cobra.Command, s *streams) {
+func setHelp(root *cobra.Command, s *app.Streams) {
 	root.SetHelpCommandGroupID("manage")
 	for i := range tasks {
 		root.AddGroup(&tasks[i])
 	}
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(s.out, helpOf(c, helpWidth(s))) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(s.Out, helpOf(c, helpWidth(s))) })
 	root.SetUsageFunc(func(c *cobra.Command) error {
-		_, err := io.WriteString(s.out, usageOf(c, helpWidth(s)))
+		_, err := io.WriteString(s.Out, usageOf(c, helpWidth(s)))
 		return err
 	})
 }
 
-func helpWidth(s *streams) int {
-	f := fileOf(s.out)
-	if !isTTY(f) {
+func helpWidth(s *app.Streams) int {
+	f := app.FileOf(s.Out)
+	if !app.IsTTY(f) {
 		return mostHelp
 	}
-	return min(max(columns(f), leastHelp), mostHelp)
+	return min(max(app.Columns(f), leastHelp), mostHelp)
 }
 
 // helpOf is all that help says of a command.

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/highwater-go/highwater/internal/app"
 )
 
 // documented are the commands that help shows.
@@ -25,7 +27,7 @@ func documented(root *cobra.Command) (list []*cobra.Command) {
 }
 
 func TestEveryCommandHasATaskTwoExamplesAndAPage(t *testing.T) {
-	root := newRoot(newStreams(nil, io.Discard, io.Discard))
+	root := newRoot(app.NewStreams(nil, io.Discard, io.Discard))
 	for _, c := range documented(root) {
 		if !slices.ContainsFunc(tasks, func(g cobra.Group) bool { return g.ID == c.GroupID }) {
 			t.Errorf("%s is for the task %q", c.Name(), c.GroupID)
@@ -51,7 +53,7 @@ func TestEveryCommandHasATaskTwoExamplesAndAPage(t *testing.T) {
 }
 
 func TestHelpIsNoWiderThanItsTerminal(t *testing.T) {
-	root := newRoot(newStreams(nil, io.Discard, io.Discard))
+	root := newRoot(app.NewStreams(nil, io.Discard, io.Discard))
 	for _, c := range append(documented(root), root) {
 		for _, width := range []int{80, mostHelp} {
 			for _, line := range strings.Split(helpOf(c, width), "\n") {
@@ -66,7 +68,7 @@ func TestHelpIsNoWiderThanItsTerminal(t *testing.T) {
 
 func TestHelpIsInPlainWords(t *testing.T) {
 	banned := regexp.MustCompile(`(?i)\bis no |\bare none|came to its own end|came back|let go|lets go|\banew\b|\bstood\b|\blives\b|as a whole|for itself|\bat work\b|\bbeside\b|goes on|go on\b|in calm|the collector|how many programs`)
-	root := newRoot(newStreams(nil, io.Discard, io.Discard))
+	root := newRoot(app.NewStreams(nil, io.Discard, io.Discard))
 	for _, c := range append(documented(root), root) {
 		for _, line := range strings.Split(helpOf(c, mostHelp), "\n") {
 			if word := banned.FindString(line); word != "" {

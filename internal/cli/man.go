@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
+	"github.com/highwater-go/highwater/internal/app"
 	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/visible"
 )
@@ -22,7 +23,7 @@ import (
 // manMode: a manual page is for everybody, and says nothing of any program.
 const manMode fs.FileMode = 0o644
 
-func manCommand(s *streams) *cobra.Command {
+func manCommand(s *app.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages to a directory",
@@ -38,7 +39,7 @@ func manCommand(s *streams) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("write manual pages: %w", err)
 			}
-			visible.Fprintf(s.out, "wrote %d pages to %s\nman -l %s\n", n, args[0], visible.Shell(filepath.Join(args[0], "highwater.1")))
+			visible.Fprintf(s.Out, "wrote %d pages to %s\nman -l %s\n", n, args[0], visible.Shell(filepath.Join(args[0], "highwater.1")))
 			return nil
 		},
 	}
@@ -51,7 +52,7 @@ func manualDir(dir string) error {
 	case errors.Is(err, fs.ErrExist):
 		return nil // writing tells whether it is a directory
 	case errors.Is(err, fs.ErrNotExist):
-		return usagef("mkdir -p "+visible.Shell(filepath.Dir(dir))+" makes it", "there is no directory %s", filepath.Dir(dir))
+		return app.Usagef("mkdir -p "+visible.Shell(filepath.Dir(dir))+" makes it", "there is no directory %s", filepath.Dir(dir))
 	case err != nil:
 		return fmt.Errorf("write manual pages: %w", err)
 	}
@@ -73,7 +74,7 @@ func writeManual(c *cobra.Command, dir string) (n int, err error) {
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 	return n + 1, outfile.WriteMode(filepath.Join(dir, name+".1"), manMode, func(w io.Writer) error {
 		var page bytes.Buffer
-		header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Source: "highwater " + version()}
+		header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Source: "highwater " + app.Version()}
 		if err := doc.GenMan(c, &header, &page); err != nil {
 			return err
 		}

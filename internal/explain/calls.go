@@ -25,6 +25,7 @@ type flight struct {
 	read     bool    // goroutines were read, at the moment or just before it
 	standing bool    // the same calls were in flight from before the rise to the end: a loop, and no call that ends
 	left     float64 // part of the memory that calls were seen to leave behind, of what is held now; NaN: not known
+	gather   float64 // seconds until the moment in which one call after the other began, and none was seen to end
 	follows  float64 // correlation of bytes held with calls in flight; NaN: not known
 }
 
@@ -83,6 +84,7 @@ func flightOf(site *Site, now []sample.GoroutineGroup, at float64) flight {
 		f.left = leftByCalls(site, f.outer, calls[f.outer], f.running)
 	}
 	f.follows = followsOf(site, f.outer, calls[f.outer])
+	f.gather = gatherOf(site, f.outer, calls[f.outer], running, at)
 	return f
 }
 
@@ -212,6 +214,44 @@ func leftByCalls(site *Site, caller, now, running int) float64 {
 		return math.NaN() // calls are too short to be seen, and so are the looks too few
 	}
 	return left
+}
+
+// gatherOf is for how long before the moment calls only became more, one after the other, where that is nearly the
+// whole run: none was seen to end, and they began at no fewer than three times. A goroutine that ran may have been in a call.
+func gatherOf(site *Site, caller, now, running int, at float64) float64 {
+	n, began, since := now, 0, at
+	bound := now + running
+	for i := len(site.Course) - 1; i >= 0; i-- {
+		s := &site.Course[i]
+		if !s.Goroutines {
+			continue
+		}
+		c := s.calls(caller)
+		if c > bound || c == 0 {
+			break
+		}
+		if c < n {
+			began++
+			n = c
+		}
+		bound, since = c+s.Unseen, s.At
+		if s.Unseen == 0 {
+			n = c
+		}
+	}
+	if began < int(fewestReadings.v()) || at-since < stillRunning.v()*at {
+		return 0
+	}
+	return at - since
+}
+
+// leftBehind is the part of the memory that calls were seen to leave behind. NaN: what came and went was left by nobody, or
+// it is not known.
+func (c *Case) leftBehind(f *flight) float64 {
+	if c.cameAndWent() && c.freedShare() >= freedMuch.v() {
+		return math.NaN()
+	}
+	return f.left
 }
 
 // keptAll reports whether hardly anything of what was ever allocated at the line is gone: by a mark, or

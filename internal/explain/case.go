@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/series"
 )
 
 // Case is Evidence with what every rule asks of it worked out once.
@@ -96,9 +97,15 @@ func judgeLive(g *sample.Runtime, mark *sample.Liveness, cycles []sample.GCCycle
 	return liveHeap{bytes: g.HeapMarked + sample.Bytes(share*float64(since)), known: ok, share: share}
 }
 
-// hardPeak is the greatest charge less what the kernel could have taken back.
+// hardPeak is the greatest charge less what the kernel could have taken back. Of a program that was watched in a
+// cgroup with others it is the most anonymous memory of its processes.
 func (c *Case) hardPeak() float64 {
 	most := float64(c.Hard)
+	if series.First(c.Ticks.Usage) == series.None {
+		if i := series.Max(c.Ticks.Anon); i != series.None {
+			most = max(most, c.Ticks.Anon[i])
+		}
+	}
 	for i, usage := range c.Ticks.Usage {
 		if cache := c.Ticks.PageCache[i]; !math.IsNaN(usage) && !math.IsNaN(cache) {
 			most = max(most, usage-cache)

@@ -10,7 +10,7 @@ import (
 )
 
 // mostCandidates bounds how many lines are followed through the run.
-const mostCandidates = 12
+const mostCandidates = 24
 
 // candidates are the lines that may be to blame: those that hold most, and those that
 // grew most.

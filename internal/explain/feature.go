@@ -76,10 +76,11 @@ var measures = []measure{
 	{"line.kept", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes(c.keeps()) })},
 	{"calls.now", "calls", fromGoroutines, ofCalls(func(f *flight) float64 { return float64(f.calls) })},
 	{"calls.unseen", "goroutines", fromGoroutines, ofCalls(func(f *flight) float64 { return float64(f.running) })},
-	{"calls.left", "of what is held", fromGoroutines, ofCalls(func(f *flight) float64 { return f.left })},
+	{"calls.left", "of what is held", fromGoroutines, func(c *Case) (float64, int) { return ofCalls(func(f *flight) float64 { return c.leftBehind(f) })(c) }},
 	{"calls.follow", "correlation", fromGoroutines, ofCalls(func(f *flight) float64 { return f.follows })},
 	{"calls.standing", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.standing) })},
 	{"calls.none", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.calls == 0 && f.running == 0) })},
+	{"calls.gather", "seconds", fromGoroutines, ofCalls(func(f *flight) float64 { return f.gather })},
 	{"calls.open", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return c.openCall(), 1 }},
 	{"run.flat_out", "yes or no", fromRuntime, func(c *Case) (float64, int) { return c.flatOut(), 1 }},
 	{"calls.request", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes((c.site.serves() || c.site.Awaited != nil) && c.flight.calls > 0) })},
@@ -289,6 +290,10 @@ func (c *Case) openCall() float64 {
 		return math.NaN()
 	}
 	f := &c.flight
+	r := &c.rise
+	if r.to-r.from >= longRise.v() && r.n >= int(manyReadings.v()) && r.fall < blamedPart.v() && float64(c.flight.calls) <= manyCalls.v() {
+		return 0 // a few calls in which memory only grew for so long are loops
+	}
 	return yes(f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(c.kept.lasting-c.kept.along >= heldByRoot.v() && c.heapAtMoment()))
 }
 
@@ -334,7 +339,7 @@ func (c *Case) isJob() bool {
 // and is more than a twentieth of the limit.
 func (c *Case) keeps() bool {
 	k := c.cause(Leak)
-	return k != nil && k.Kept && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
+	return k != nil && k.Kept && c.freedShare() <= freedLittle.v() && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
 }
 
 // unwatchedGrowth reports whether nothing tells that the growth went on in the last third of the time:

@@ -193,7 +193,7 @@ func spread(points []point, from float64) float64 {
 }
 
 // apart takes readings of one instant for one: a collection, and a capture or a mark right after it.
-// Many readings are left as they are.
+// Their greatest counts, so that readings of one kind are compared. Many readings are left as they are.
 func apart(points []point) []point {
 	if len(points) >= int(manyReadings.v()) {
 		return points
@@ -203,6 +203,7 @@ func apart(points []point) []point {
 	began := 0.0
 	for _, p := range points {
 		if n := len(out); n > 0 && p.at-began <= oneInstant.v()*span {
+			p.live = max(p.live, out[n-1].live) // a collection counts what dies while it marks, a capture does not
 			out[n-1] = p
 			continue
 		}
@@ -291,6 +292,9 @@ func (c *Case) halves() (early, late float64, ok bool) {
 		if p.at >= c.curve.floorEnd {
 			up = append(up, p)
 		}
+	}
+	if len(up) > 0 {
+		up = apart(up)
 	}
 	if len(up) < int(enoughReadings.v()) {
 		return 0, 0, false

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/highwater-go/highwater/internal/heapdiff"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -134,39 +135,90 @@ func (s *Site) holds() float64 {
 // is the same in both readings: only what came is uncertain.
 func (e *Evidence) isMore(grown float64) bool { return grown > 2*math.Sqrt(grown*float64(e.Rate)) }
 
-// blamed is the line that grew most in the second half of the rise, by more than twice
-// the error of the sampling; else the one that grew most; else that which holds most.
+// blamed is the line that grew most in the second half of the rise, by more than twice the error of the
+// sampling. A rise that many lines of one package make together counts for the greatest of them. Where
+// nothing grew it is the line whose memory came and went; else the one that grew most; else that which holds most.
 // nil where there is none.
 func (e *Evidence) blamed(r rise, to float64) *Site {
 	if len(e.Sites) == 0 {
 		return nil
 	}
-	best, most, from := &e.Sites[0], 0.0, r.from
-	if read := e.linesReadAt(); read < to {
-		from, to = min(from, read/2), read
-	}
-	for i := range e.Sites {
-		s := &e.Sites[i]
-		if len(s.Course) == 0 {
-			continue
-		}
-		late := e.lateGrowthOf(s, from, to)
-		if s.turnover(from, to) >= turnedOver.v() && !(s.FreedOfHeld.OK && s.FreedOfHeld.V <= freedLittle.v()) {
-			late *= passingPart.v() // it comes and goes
-		}
-		if late > most && e.isMore(e.grownSince(s, from)) && late >= blamedPart.v()*max(r.grown, leastGrown.v()) {
-			best, most = s, late
+	if !r.grownMuch() && (r.fall >= fellBack.v() || r.returns > 0) {
+		if s := e.swungMost(); s != nil {
+			return s
 		}
 	}
-	if most > 0 {
+	if best := e.grewMost(r, to); best != nil {
 		return best
 	}
+	best := &e.Sites[0]
 	for i := range e.Sites {
 		if s := &e.Sites[i]; s.Growth > best.Growth && s.Growth > 2*int64(s.Error) {
 			best = s
 		}
 	}
 	return best
+}
+
+// grewMost is the line that grew most in the second half of the rise, nil where none did by a part worth
+// speaking of, alone or with the others of its package.
+func (e *Evidence) grewMost(r rise, to float64) (best *Site) {
+	from := r.from
+	if read := e.linesReadAt(); read < to {
+		from, to = min(from, read/2), read
+	}
+	most, together := 0.0, map[string]float64{}
+	late := make([]float64, len(e.Sites))
+	for i := range e.Sites {
+		s := &e.Sites[i]
+		if len(s.Course) == 0 {
+			continue
+		}
+		late[i] = e.lateGrowthOf(s, from, to)
+		if s.turnover(from, to) >= turnedOver.v() && !(s.FreedOfHeld.OK && s.FreedOfHeld.V <= freedLittle.v()) {
+			late[i] *= passingPart.v() // it comes and goes
+		}
+		together[heapdiff.PackageOf(s.Function)] += late[i]
+	}
+	for i := range e.Sites {
+		s := &e.Sites[i]
+		enough := late[i] >= blamedPart.v()*max(r.grown, leastGrown.v()) || together[heapdiff.PackageOf(s.Function)] >= heldByRoot.v()*lateShare*r.grown
+		if late[i] > most && enough && e.isMore(e.grownSince(s, from)) {
+			best, most = s, late[i]
+		}
+	}
+	return best
+}
+
+// lateShare is the part of an even rise that comes in its second half.
+const lateShare = 0.5
+
+// swungMost is the line whose memory came and went most: by what was in use at looks over the whole run, the
+// greatest less the least. nil where no line's did by a part worth speaking of what the live heap was.
+func (e *Evidence) swungMost() (best *Site) {
+	most := 0.0
+	for i := range e.Sites {
+		s := &e.Sites[i]
+		if swing := s.swing(); swing > most && e.isMore(swing) && swing >= leastGrown.v() {
+			best, most = s, swing
+		}
+	}
+	return best
+}
+
+// swing is how much of what the line held at one look was not there at another, 0 where it is the smaller
+// part: what is loaded once does not come and go.
+func (s *Site) swing() float64 {
+	low, high := float64(s.Bytes), float64(s.Bytes)
+	for i := range s.Course {
+		if k := &s.Course[i]; k.Cycle > 1 { // the first collection publishes nothing yet
+			low, high = min(low, float64(k.Bytes)), max(high, float64(k.Bytes))
+		}
+	}
+	if len(s.Course) == 0 || high-low < heldByRoot.v()*high {
+		return 0
+	}
+	return high - low
 }
 
 // aged is the part of what the line holds that is certainly older than half of the run.
@@ -221,7 +273,17 @@ func (c *Case) freedShare() float64 {
 
 // explains reports whether the blamed line is a part worth speaking of of what grew.
 func (c *Case) explains() bool {
-	return c.site != nil && c.grownSince(c.site, c.rise.from) >= blamedPart.v()*c.rise.grown
+	return c.site != nil && (c.grownSince(c.site, c.rise.from) >= blamedPart.v()*c.rise.grown || c.grownTogether() >= heldByRoot.v()*c.rise.grown)
+}
+
+// grownTogether is what the lines of the blamed one's package grew by.
+func (c *Case) grownTogether() (sum float64) {
+	for i := range c.Sites {
+		if s := &c.Sites[i]; heapdiff.PackageOf(s.Function) == heapdiff.PackageOf(c.site.Function) && len(s.Course) > 0 {
+			sum += c.grownSince(s, c.rise.from)
+		}
+	}
+	return sum
 }
 
 // lineLate is how much the blamed line grew in the last quarter of the run, as a part of even

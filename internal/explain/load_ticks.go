@@ -13,7 +13,7 @@ func (l *loader) ticks() error {
 	if err := l.bound(); err != nil {
 		return err
 	}
-	s, err := l.SamplesAbout(l.rows, "usage", "peak", "page_cache", "shmem", "host_available", "events_max", "major_faults", "refaults", "pressure_full_total", "unchanged")
+	s, err := l.SamplesAbout(l.rows, recording.ColUsage, recording.ColPeak, recording.ColPageCache, recording.ColShmem, recording.ColHostAvailable, recording.ColEventsMax, recording.ColMajorFaults, recording.ColRefaults, recording.ColPressureFullTotal, recording.ColUnchanged)
 	if err != nil {
 		return err
 	}
@@ -22,15 +22,15 @@ func (l *loader) ticks() error {
 	for _, at := range s.At {
 		t.At = append(t.At, float64(at-start)/1e9)
 	}
-	t.Usage, t.PageCache, t.Shmem, t.Available = s.Column("usage"), s.Column("page_cache"), s.Column("shmem"), s.Column("host_available")
-	t.AtLimit, t.Faults, t.Refaults = s.Column("events_max"), s.Column("major_faults"), s.Column("refaults")
-	t.Unchanged, t.Picked = s.Column("unchanged"), l.rows < mostRows
-	t.Stalled = inSeconds(s.Column("pressure_full_total"))
+	t.Usage, t.PageCache, t.Shmem, t.Available = s.Column(recording.ColUsage), s.Column(recording.ColPageCache), s.Column(recording.ColShmem), s.Column(recording.ColHostAvailable)
+	t.AtLimit, t.Faults, t.Refaults = s.Column(recording.ColEventsMax), s.Column(recording.ColMajorFaults), s.Column(recording.ColRefaults)
+	t.Unchanged, t.Picked = s.Column(recording.ColUnchanged), l.rows < mostRows
+	t.Stalled = inSeconds(s.Column(recording.ColPressureFullTotal))
 	if n := s.Len(); n > 0 {
 		if last := time.Unix(0, s.At[n-1]); last.After(l.e.End) {
 			l.e.End = last
 		}
-		l.e.Peak = risen(s.Column("peak"))
+		l.e.Peak = risen(s.Column(recording.ColPeak))
 	}
 	return l.processTicks(s.At)
 }
@@ -78,7 +78,7 @@ func (l *loader) span(key sample.ProcessKey, s *recording.Series) {
 	span := Span{Seconds: float64(s.At[n-1]-middle) / 1e9}
 	low, high := math.Inf(1), 0.0
 	for i := range n {
-		if anon := s.Column("resident")[i] - s.Column("shared")[i]; s.At[i] >= middle && !math.IsNaN(anon) {
+		if anon := s.Column(recording.ColAnonymous)[i]; s.At[i] >= middle && !math.IsNaN(anon) {
 			low, high = min(low, anon), max(high, anon)
 		}
 	}
@@ -111,7 +111,7 @@ func (l *loader) bound() error {
 // other: then a sample counts for the nearest tick before it.
 func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 	t := &l.e.Ticks
-	resident, shared := s.Column("resident"), s.Column("shared")
+	anonymous := s.Column(recording.ColAnonymous)
 	apart := int64(0)
 	if l.rows < mostRows && len(ats) > 0 {
 		apart = 2 * (ats[len(ats)-1] - ats[0]) / int64(len(ats))
@@ -125,7 +125,7 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 			continue
 		}
 		filled = i
-		anon := resident[j] - shared[j]
+		anon := anonymous[j]
 		if !math.IsNaN(anon) {
 			if math.IsNaN(t.Anon[i]) {
 				t.Anon[i] = 0
@@ -133,19 +133,19 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 			t.Anon[i] += anon
 		}
 		if subject {
-			at := func(column string) float64 { return s.Column(column)[j] }
-			t.HeapLive[i], t.Goroutines[i] = at("heap_live"), at("goroutines")
-			t.HeapAlloc[i], t.Alloc[i] = at("total_alloc")-at("total_free"), at("total_alloc")
-			t.Native[i] = max(0, anon-at("mapped_ready"))
-			t.CPU[i] = (at("user_time") + at("system_time")) / 1e9
-			t.GC[i] = (at("gc_assist_time") + at("gc_dedicated_time") + at("gc_pause_time")) / 1e9
+			at := func(column recording.Column) float64 { return s.Column(column)[j] }
+			t.HeapLive[i], t.Goroutines[i] = at(recording.ColHeapLive), at(recording.ColGoroutines)
+			t.HeapAlloc[i], t.Alloc[i] = at(recording.ColTotalAlloc)-at(recording.ColTotalFree), at(recording.ColTotalAlloc)
+			t.Native[i] = max(0, anon-at(recording.ColMappedReady))
+			t.CPU[i] = (at(recording.ColUserTime) + at(recording.ColSystemTime)) / 1e9
+			t.GC[i] = (at(recording.ColGCAssistTime) + at(recording.ColGCDedicatedTime) + at(recording.ColGCPauseTime)) / 1e9
 		}
 	}
 }
 
 // subjectColumns are what of process_sample the subject is asked for.
-var subjectColumns = []string{"resident", "shared", "heap_live", "total_alloc", "total_free", "mapped_ready", "goroutines",
-	"user_time", "system_time", "gc_assist_time", "gc_dedicated_time", "gc_pause_time"}
+var subjectColumns = []recording.Column{recording.ColAnonymous, recording.ColHeapLive, recording.ColTotalAlloc, recording.ColTotalFree, recording.ColMappedReady, recording.ColGoroutines,
+	recording.ColUserTime, recording.ColSystemTime, recording.ColGCAssistTime, recording.ColGCDedicatedTime, recording.ColGCPauseTime}
 
 // inSeconds makes seconds of nanoseconds, in place.
 func inSeconds(column []float64) []float64 {

@@ -101,6 +101,10 @@ func TestAHelperThatFillsBothHeapsIsNotToBlame(t *testing.T) {
 	if got, _ := residentLines(k.Resident, sample.ResidentNative, k.module()); len(got) != 2 || got[0].Function != "example.org/shop/store.segment" || got[0].Bytes != 60*mib {
 		t.Errorf("seen in both: %+v", got)
 	}
+	s.Resident = []sample.ResidentGrowth{s.Resident[2], {Process: subject, Kind: sample.ResidentNative, Where: append([]sample.Location{{Frames: []sample.Frame{{Func: "example.net/fastcache.(*bucket).Set", File: "bucket.go", Line: 5}}}}, at("fill.Touch", "cache.fill")...), Samples: 300, Bytes: 60 * mib}}
+	if got, _ := residentLines(s.Resident, sample.ResidentNative, k.module()); len(got) != 1 || got[0].Function != "example.org/shop/fill.Touch" {
+		t.Errorf("it called a library, which wrote: %+v", got)
+	}
 }
 
 // GC that takes half of the little CPU time of a program that waits costs nobody anything; of one that is

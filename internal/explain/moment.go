@@ -71,8 +71,8 @@ func killMoment(list []recording.MomentInfo) (int, bool) {
 // needOf is what of the charge cannot be reclaimed at a moment.
 func needOf(m recording.MomentInfo) sample.Bytes { return m.Usage.V.Sub(m.PageCache.V) }
 
-// peakMoment is the moment of the most memory that cannot be reclaimed; where none was read, the last
-// new maximum, else the last moment. A program that has ended by itself holds
+// peakMoment is the moment of the most memory that cannot be reclaimed; where no charge was read, that of the
+// most anonymous memory, the last new maximum, else the last moment. A program that has ended by itself holds
 // nothing any more, though its memory is still there: within a fiftieth of the
 // most, a moment of its life comes before that of its end, and both before
 // one that lacks a process.
@@ -97,12 +97,39 @@ func peakMoment(list []recording.MomentInfo) int {
 	if best >= 0 {
 		return best
 	}
+	if i, ok := peakOfProcesses(list); ok {
+		return i
+	}
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].Kind == sample.MomentMax {
 			return i
 		}
 	}
 	return len(list) - 1
+}
+
+// peakOfProcesses is the moment at which the processes themselves had most memory, where no charge of theirs alone is
+// known: the last of those within a tenth of the most. What comes and goes has many peaks, and the more came
+// before the moment the more is known of it.
+func peakOfProcesses(list []recording.MomentInfo) (at int, ok bool) {
+	most := sample.Bytes(0)
+	for _, m := range list {
+		most = max(most, anonOfAll(m))
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if n := anonOfAll(list[i]); n > 0 && n >= most-most/10 && !lacks(list, i) && !ended(list[i]) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// anonOfAll is the anonymous memory of a moment's processes, 0 where that of none was read.
+func anonOfAll(m recording.MomentInfo) (sum sample.Bytes) {
+	for _, p := range m.Processes {
+		sum += p.Anon.V
+	}
+	return sum
 }
 
 // worthOf ranks moments near the highest charge by what they can tell.

@@ -266,7 +266,7 @@ var quietHeap = map[string]quietRun{
 		s := longJob()
 		s.inside(accepts, 1)
 		return s
-	}, []Class{Leak, Healthy}, Leak},
+	}, []Class{Leak}, Leak},
 	"a program that was running when its watch began, until its own end": {func() *scene {
 		s := longJob()
 		s.Watched = true

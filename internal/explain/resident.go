@@ -200,8 +200,8 @@ func touchedAt(where []sample.Location, module string, shared map[string]bool) (
 					at = sample.Frame{Func: f.Func}
 				}
 			case isGlue(f):
-			case heapdiff.OwnerOf(f.Func, module) == heapdiff.Own && !shared[f.Func]:
-				return f
+			case heapdiff.OwnerOf(f.Func, module) == heapdiff.Own && (!shared[f.Func] || at.Line > 0 && !shared[at.Func]):
+				return f // a helper is to be passed over where it wrote the page itself, not where it called what did
 			case at.Line == 0:
 				at = f
 			}

@@ -67,11 +67,17 @@ func (c *Case) keeper(s *Site) *HeldBy {
 // allocatedBy is how much of what a holder has was allocated at a line.
 func allocatedBy(p *sample.HeapPath, s *Site) (n sample.Bytes) {
 	for _, at := range p.Sites {
-		if p.Holder && at.At.Func == s.Function && at.At.Line == s.Line {
+		if p.Holder && s.isAt(at.At) {
 			n += at.Bytes
 		}
 	}
 	return n
+}
+
+// isAt reports whether a line of a capture is this one: a capture names the standard library's own line, where an
+// answer names the one that called it.
+func (s *Site) isAt(f sample.Frame) bool {
+	return f.Func == s.Function && f.Line == s.Line || f.Func != "" && f.Func == s.innermost.Func && f.Line == s.innermost.Line
 }
 
 // holderAt describes a holder: by the map or channel that it is a part of, if it is

@@ -107,15 +107,38 @@ func (c *Case) tenureOf(path int) tenure {
 		return c.tenureByLabel(paths[path].Label)
 	case root.Kind != sample.RootGoroutine:
 		return lasts
-	case root.First != 1 && !c.stays(root):
-		return passing
+	case root.Func == "":
+		return unknownTenure // several goroutines, or a goroutine and something else
+	case root.First == 1 || c.stays(root):
+		return c.tenureOfFrame(root, paths[frame].Label)
+	case c.waitsSinceTheStart(root):
+		return unknownTenure
 	}
-	function, ok := strings.CutPrefix(paths[frame].Label, " in ")
-	if !ok || function == root.Func || function == "main.main" {
+	return passing
+}
+
+// tenureOfFrame tells it of a frame of goroutines that stay, by the path's second part.
+func (c *Case) tenureOfFrame(root *sample.HeapRoot, label string) tenure {
+	function, ok := strings.CutPrefix(label, " in ")
+	switch {
+	case function == preempted:
+		return passing // what a function that ran had in its registers
+	case !ok && root.First != 1 && root.Count > 1:
+		return unknownTenure // of several goroutines no frame is known
+	case !ok || function == root.Func || function == "main.main":
 		return lasts
 	}
 	return c.callLasts(function)
 }
+
+// waitsSinceTheStart reports whether the first of some goroutines has waited for nearly as long as the program ran, and
+// for some seconds: whether they are calls in flight, or will never end, is not known.
+func (c *Case) waitsSinceTheStart(root *sample.HeapRoot) bool {
+	return root.Oldest.OK && root.Oldest.V.Seconds() >= max(shortestRise.v(), stillRunning.v()*c.outcome.MomentElapsed)
+}
+
+// preempted is the frame in which the registers of a goroutine lie that was stopped while it ran (runtime/preempt.go).
+const preempted = "runtime.asyncPreempt"
 
 // stays reports whether goroutines that keep memory are loops: there were as many of them all along, or
 // they are few and no goroutine began.

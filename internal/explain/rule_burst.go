@@ -31,10 +31,12 @@ var burstEvidence = []clause{
 	over("calls.now", manyCalls, 1, ""),
 	over("calls.none", isSo, -2.5, "no call was in flight"),
 	over("calls.request", isSo, 1.5, "the memory was allocated for requests that were still being served"),
+	over("calls.gather", gathering, -5, "calls began one after the other, and none was seen to end"),
 	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
 	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
 	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
 	over("line.freed", freedMuch, 1, "much of what the line allocated was freed again"),
+	over("line.turnover", turnedOver, 1, "what the line had allocated half-way through the run was freed later"),
 	over("line.whole_values", one, 3, "a large value was still being built"),
 	over("growth.returns", one, 2, "the live heap fell back after an earlier rise"),
 	over("growth.fall", fellBack, 0.5, ""),
@@ -53,21 +55,8 @@ func judgeBurst(c *Case) Finding {
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
 	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.burstRoom())
-	bar := speakScore.v()
-	if !c.outcome.Kernel {
-		bar += mediumMargin.v() // nothing came of it
-	}
-	switch {
-	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
-		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...)
-	case w.score < speakScore.v():
-		return undecided(float64(bytes), c.openCalls(), facts...)
-	}
-	if c.ofLittle() {
-		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...)
-	}
-	if c.flight.calls == 0 && c.wholeValues() == 0 && !(c.gone() >= fellBack.v()) {
-		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...)
+	if f, not := c.noBurst(w, bytes, facts); not {
+		return f
 	}
 	f := burstFound(c)
 	if n := c.wholeValues(); n > 0 {
@@ -75,10 +64,47 @@ func judgeBurst(c *Case) Finding {
 	}
 	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
 	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
-	if seen := max(c.flight.held, c.site.Bytes); f.Confidence == High && float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0 {
-		f.Confidence, f.Because = Medium, append([]string{doubtSmallLine}, f.Because...)
+	if doubt := c.burstDoubt(); doubt != "" && f.Confidence == High {
+		f.Confidence, f.Because = Medium, append([]string{doubt}, f.Because...)
 	}
 	return f
+}
+
+// noBurst is what is said of a rise whose evidence makes no burst, or that no call was seen to have caused; bytes
+// is what it would explain.
+func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, not bool) {
+	bar := speakScore.v()
+	if !c.outcome.Kernel {
+		bar += mediumMargin.v() // nothing came of it
+	}
+	switch {
+	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
+		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...), true
+	case w.score < speakScore.v():
+		return undecided(float64(bytes), c.openCalls(), facts...), true
+	case c.ofLittle():
+		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...), true
+	case c.flight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()):
+		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...), true
+	}
+	return Finding{}, false
+}
+
+// burstDoubt is why a burst is not sure, "" if it is.
+func (c *Case) burstDoubt() string {
+	switch seen := max(c.flight.held, c.site.Bytes); {
+	case !c.pressed:
+		return "memory was not short, so the peak did no harm"
+	case float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0:
+		return doubtSmallLine
+	}
+	return ""
+}
+
+// cameAndWent reports whether most of the live heap was gone at a later reading, and the blamed line's memory
+// comes and goes too.
+func (c *Case) cameAndWent() bool {
+	return c.gone() >= fellBack.v() && (c.site.swing() > 0 || c.freedShare() >= freedMuch.v())
 }
 
 // ofLittle reports whether the blamed line, with all that its calls hold, is too small a part of the rise to
@@ -131,12 +157,17 @@ func (c *Case) spiked() bool {
 	return c.At != "last" && high && c.hardPeak() >= leastSpike.v()
 }
 
-// liveSpike is how often the least that was ever live goes into the live heap of the moment.
+// liveSpike is how often what stays goes into the most that was live: the least that was ever live, or what calls in
+// flight do not hold.
 func (c *Case) liveSpike() float64 {
-	if c.curve.min <= 0 {
+	stays := c.curve.min
+	if rest := float64(c.live.bytes) - float64(c.inWork()); rest > 0 {
+		stays = min(stays, rest)
+	}
+	if stays <= 0 {
 		return 0
 	}
-	return float64(c.live.bytes) / c.curve.min
+	return max(float64(c.live.bytes), c.curve.max) / stays
 }
 
 // leastRise is how far above its floor the live heap must be.
@@ -158,6 +189,16 @@ func (c *Case) aboveFloor() float64 {
 	above := high - c.curve.floor
 	if !c.pressed {
 		above = high - c.curve.min
+	}
+	if c.site != nil && c.gone() >= fellBack.v() {
+		swing := min(c.site.swing(), float64(c.heap())) // an earlier collection found it live
+		if c.live.exact {
+			swing = min(swing, float64(c.site.Bytes))
+		}
+		above = max(above, swing)
+	}
+	if c.kept.frames >= heldByRoot.v() && c.heapAtMoment() {
+		above = max(above, min(high, c.kept.frames*float64(c.kept.of))) // frames of calls hold it, whatever floor there was
 	}
 	if c.beganUnseen() || len(c.curve.points) == 1 {
 		above = max(above, min(high, float64(c.inWork())))

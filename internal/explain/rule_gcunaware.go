@@ -70,7 +70,10 @@ func (c *Case) garbageUnknown() (why string, bytes float64) {
 		return "what was allocated since the last GC may be live or garbage, and too few GCs were seen to tell", float64(c.spare())
 	}
 	if c.goesOnGrowing() && c.rising() {
-		return "whether less garbage would have been enough, because the live heap was still growing", float64(c.spare())
+		return "whether less garbage would have been enough, because the live heap was still growing", c.beyondPace()
+	}
+	if c.rise.n < int(fewestReadings.v()) && c.firstRise() && c.outcome.MomentElapsed < shortestRise.v() && c.live.bytes > c.bound/2 {
+		return "whether less garbage would have been enough, because the live heap was " + readTimes(c.rise.n), c.beyondPace()
 	}
 	if !c.live.exact && c.rising() {
 		return "how much of the heap was garbage, because the live heap grew and was last read " + seconds(c.outcome.MomentElapsed-c.rise.to) + " before", float64(c.spare())
@@ -79,6 +82,12 @@ func (c *Case) garbageUnknown() (why string, bytes float64) {
 		return fmt.Sprintf("whether less garbage would have been enough, because other processes used %s and were still growing", size(others)), 0
 	}
 	return "", 0
+}
+
+// beyondPace is the garbage beyond what a live heap of that size brings with it under GOGC: no other cause is
+// needed for that part.
+func (c *Case) beyondPace() float64 {
+	return max(0, float64(c.spare())-float64(c.live.bytes)*float64(max(0, c.g.GOGC))/100)
 }
 
 // liveFits: what was live, and all that is not heap, leave a fifth of the limit.
@@ -93,7 +102,7 @@ func (c *Case) spare() sample.Bytes { return c.waste() + c.own.Row(sample.RowIdl
 func (c *Case) rising() bool {
 	r := c.rise
 	up := r.mono || r.returns == 0 && r.fall < fellBack.v()
-	return up && r.n >= int(fewestReadings.v()) && r.grown > r.last/2 && r.late > 0.5
+	return up && r.n >= int(fewestReadings.v()) && r.grown > r.last/4 && r.late > 0.5
 }
 
 // gcUnawareFound blames the setting. Where a mark tells whose garbage it was, that

@@ -38,6 +38,7 @@ type pile struct {
 	reason    string       // the runtime's wait reason
 	made      sample.Frame // the go statement, the zero frame if unknown
 	waiting   int
+	together  int           // with those at other places of which there are about as many: a thing may have several goroutines
 	read      int           // goroutines of which it is known where they stood
 	oldest    time.Duration // the longest wait of one of them
 	functions map[string]bool
@@ -85,7 +86,7 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 	switch {
 	case p.partly() && (p.read < int(fewestPiled.v()) || p.waiting*2 < p.read):
 		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone", p.last, p.read), facts...), true
-	case float64(p.waiting) < 0.5*p.last && !p.partly():
+	case float64(p.together) < 0.5*p.last && !p.partly():
 		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...), true
 	case c.pressed && bytes < 0.15*float64(c.bound):
 		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
@@ -301,6 +302,12 @@ func (p *pile) countWaiting(groups []sample.GoroutineGroup, module string) {
 			}
 		}
 	}
+	p.together = p.waiting
+	for name, n := range count {
+		if name != p.at.Func && p.waiting >= int(fewestPiled.v()) && float64(n) >= asMany.v()*float64(p.waiting) {
+			p.together += n
+		}
+	}
 }
 
 // passThrough notes the functions of a stack that are the program's own or a dependency's.
@@ -364,6 +371,9 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		f.Confidence = High
 	} else {
 		f.Because = append(f.Because, doubtShortWatch)
+	}
+	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+		c.blameMaker(&f)
 	}
 	if p.made.Func != "" {
 		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}

@@ -76,13 +76,28 @@ func healthyFound(c *Case) Finding {
 	}
 	f.Sentence += fmt.Sprintf(", and %s.", t.words())
 	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
-	if t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v() {
-		f.Confidence = Medium
+	grown, rose := c.nativeRose()
+	if rose {
+		f.Because = append([]string{fmt.Sprintf("native memory grew by %s until the end", fsize(grown))}, f.Because...)
 	}
+	f.Confidence = c.flatSure(t, rose)
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough.v() {
 		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
+}
+
+// flatSure is how surely nothing grows on, where the trend says so; native: memory outside Go did grow.
+func (c *Case) flatSure(t Trend, native bool) Confidence {
+	switch {
+	case native || c.tooShort():
+		return Low
+	case t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v():
+		return Medium // too few readings, or of something else
+	case t.State == ComesAndGoes && c.spiked():
+		return Medium // nothing grew, but what made the peaks was not caught
+	}
+	return High
 }
 
 // notHealthy is what is said where the program was near its limit, or too little was read.
@@ -98,6 +113,18 @@ func (c *Case) notHealthy() (f Finding, not bool) {
 		return undecided(0, "whether the memory grew: a core file shows one instant"), true
 	}
 	return Finding{}, false
+}
+
+// nativeRose reports whether native memory grew, by a part of the memory worth speaking of and steadily until the
+// moment; grown is by how much. It may be a cache of C code that fills, and it may go on.
+func (c *Case) nativeRose() (grown float64, ok bool) {
+	at, v := c.untilMoment(c.Ticks.Native)
+	if len(v) == 0 {
+		return 0, false
+	}
+	line := floorsOf(at, v, c.outcome.MomentElapsed)
+	grown = line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
+	return grown, line.N >= int(enoughReadings.v()) && line.Low > 0 && grown >= leastGrown.v() && grown >= flatShare.v()*c.hardPeak()
 }
 
 // endedFound is a program whose growth was read too seldom: only a job that ended by itself with
@@ -121,7 +148,7 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 // grewFound is a program that grew and yet is no leak that could be told: a job that ended with
 // room to spare. Where it was still running, growth leaves the answer open.
 func (c *Case) grewFound(f Finding, t Trend) Finding {
-	if !c.endedWell() && !c.crashed() && t.GrownBytes > leastGrown.v() {
+	if (!c.endedWell() && !c.crashed() || c.servesAny() == 1 && c.endedWell()) && t.GrownBytes > leastGrown.v() {
 		return undecided(t.GrownBytes, t.words()+", and the run was too short to see whether that continues", f.Facts...)
 	}
 	f.Sentence += fmt.Sprintf(". %s.%s", capital(t.words()), c.mostFrom())

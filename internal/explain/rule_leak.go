@@ -42,6 +42,7 @@ var leakEvidence = []clause{
 	over("growth.slowing", isSo, -3, doubtSlowing),
 	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
 	over("calls.open", isSo, -2.5, doubtOpenCalls),
+	over("calls.gather", gathering, 6, "calls began one after the other, and none was seen to end"),
 	over("calls.follow", followsCalls, -1, "the memory rose and fell with the number of calls in flight"),
 	over("line.aged", agedHalf, 0.5, "much of that memory is older than half of the run"),
 	under("line.freed", freedLittle, 1, "hardly any of that memory was freed"),
@@ -155,12 +156,16 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
+	if f.Confidence == High && !c.pressed && !c.keeps() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
+		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+	}
 	if f.Detail = "A leak."; f.Confidence != High {
 		f.Detail = "Probably a leak."
 	}
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
 	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)), Evidence: []string{"curve", "site"}}}
+	c.blameMaker(&f)
 	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
 		f.Facts = append(f.Facts, c.factRun())
 		f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)), Evidence: []string{"curve", "run", "site"}}

@@ -21,12 +21,13 @@ type Rule struct {
 type precedence int
 
 // The ranks. What piles up holds what grows; what grows ends a program under any setting; of what is, the largest part
-// explains most; what costs time, or only looks like memory, comes after that.
+// explains most; what was left free by that comes after it, and then what costs time, or only looks like memory.
 const (
 	pilesUp precedence = iota
 	growsOn
 	overall
 	largest
+	leftover
 	costs
 	looks
 	nothing
@@ -50,7 +51,7 @@ func rules() []Rule {
 		{Class: GCUnaware, Name: "garbage over the limit", Noun: "garbage that had not been collected", Rank: largest, Judge: judgeGCUnaware, Page: gcUnawarePage},
 		{Class: Churn, Name: "high allocation rate", Noun: "a high allocation rate", Rank: costs, Judge: judgeChurn, Page: churnPage},
 		{Class: Spiral, Name: "GC thrashing", Noun: "GC thrashing", Rank: overall, Judge: judgeSpiral, Page: spiralPage},
-		{Class: IdleHeap, Name: "free heap", Noun: "free heap that Go keeps", Rank: largest, Judge: judgeIdleHeap, Page: idleHeapPage},
+		{Class: IdleHeap, Name: "free heap", Noun: "free heap that Go keeps", Rank: leftover, Judge: judgeIdleHeap, Page: idleHeapPage},
 		{Class: Native, Name: "native memory", Noun: "native memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeNative, Page: nativePage},
 		{Class: Fragmented, Name: "fragmentation", Noun: "fragmentation of C's memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeFragmented, Page: fragmentedPage},
 		{Class: Shmem, Name: "shared memory", Noun: "shared memory", Rank: largest, Anywhere: true, OffHeap: true, Judge: judgeShmem, Page: shmemPage},
@@ -140,7 +141,7 @@ func judgeAll(c *Case) []Finding {
 // the heap.
 func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	best := foremost(findings)
-	if best == nil || best.rank() <= largest && best.Bytes < unseen || best.rank() > largest && unseen > 0 {
+	if best == nil || best.hidden(unseen) {
 		return nil
 	}
 	certain := best.Confidence == High && best.rank() != nothing
@@ -149,7 +150,7 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		if f.Stance != Open || RuleOffHeap(best.Class) || f.rank() > best.rank() {
 			continue
 		}
-		if f.Bytes > best.Bytes && !certain {
+		if f.Bytes > best.Bytes && !certain && !f.formOf(best) {
 			return nil
 		}
 		if f.rank() <= growsOn && best.Confidence == High {
@@ -159,6 +160,18 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 	}
 	return best
 }
+
+// hidden reports whether more came after the moment than the finding explains, or anything where it is about no part
+// of the memory.
+func (f *Finding) hidden(unseen sample.Bytes) bool {
+	if f.rank() > leftover {
+		return unseen > 0
+	}
+	return f.Bytes < unseen
+}
+
+// formOf reports whether both are about what grows: one is then the other's form.
+func (f *Finding) formOf(other *Finding) bool { return f.rank() <= growsOn && other.rank() <= growsOn }
 
 // foremost is the finding that comes before all others that speak, nil where none does. What grows must be a
 // good part of the largest, or where the whole memory is short, of that.
@@ -202,7 +215,7 @@ func (f *Finding) before(other *Finding) bool {
 // mostBytes is the greatest part of the memory that a class of a rank explains, or what grows.
 func mostBytes(findings []Finding, rank precedence) (most sample.Bytes) {
 	for _, f := range findings {
-		if f.Stance == Speaks && (f.rank() <= growsOn || f.rank() == rank) {
+		if f.Stance == Speaks && (f.rank() <= growsOn || f.rank() == rank || rank == largest && f.rank() == leftover) {
 			most = max(most, f.Bytes)
 		}
 	}

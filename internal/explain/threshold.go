@@ -99,6 +99,8 @@ const (
 	fewestLarge
 	churnCoresKnown
 	trustedShare
+	asMany
+	gathering
 )
 
 // thresholds is the table. An origin of "corpus" says that the value was chosen by
@@ -129,7 +131,7 @@ var thresholds = [...]Threshold{
 	pacedCore:         {"run.paced", 0.5, "cores", "corpus"},
 	leastRise:         {"rise.limit", 0.2, "of the limit", "corpus"},
 	leastSpike:        {"spike.least", 128 << 20, "bytes", "corpus"},
-	spikeOverFloor:    {"spike.floor", 3, "times", "corpus"},
+	spikeOverFloor:    {"spike.floor", 2, "times", "formula: what comes and goes is more than what stays"},
 	speakScore:        {"score.speaks", 2.5, "log-odds", "corpus"},
 	openScore:         {"score.open", 0, "log-odds", "formula: as likely as not"},
 	mediumMargin:      {"score.medium", 1, "log-odds", "corpus"},
@@ -188,6 +190,8 @@ var thresholds = [...]Threshold{
 	heldByEach:        {"pile.each", 64 << 10, "bytes", "corpus: far more than a goroutine's own stack, which is 2 to 8 KiB"},
 	fewestLarge:       {"pile.fewest_large", 30, "goroutines", "statistics: so many that rise evenly come by chance no more; where each holds much"},
 	spreadReadings:    {"readings.spread", 0.25, "of the time", "corpus: readings that lie together at the end tell nothing of the time before"},
+	gathering:         {"calls.gather", 8, "seconds", "corpus"},
+	asMany:            {"pile.as_many", 0.8, "of the goroutines of the largest place", "statistics: the counts of what has one goroutine at each place differ by those that were just begun"},
 	flatBytes:         {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},
 }
 

@@ -113,20 +113,20 @@ func whileItLived(list []sample.Request, end time.Time) []sample.Request {
 // meanwhile reads what could make a request wait.
 func (l *loader) meanwhile() error {
 	a := &l.e.Asked
-	p, err := l.ProcessSamplesAbout(l.rows, l.e.Subject, "gc_phase", "gc_dedicated_time", "gc_assist_time", "cpu_total", "num_gc")
+	p, err := l.ProcessSamplesAbout(l.rows, l.e.Subject, recording.ColGCPhase, recording.ColGCDedicatedTime, recording.ColGCAssistTime, recording.ColCPUTotal, recording.ColNumGC)
 	if err != nil {
 		return err
 	}
 	at := l.instants(p)
-	a.Marks = latency.United(marks(l.e, booked{at, p.Column("gc_phase"), p.Column("gc_dedicated_time"), p.Column("cpu_total"), p.Column("num_gc")}))
-	a.Assists = Series{Name: "gc_assist_time", Kind: sample.CounterKind, At: at, Value: inSeconds(p.Column("gc_assist_time"))}
-	s, err := l.SamplesAbout(l.rows, "pressure_some_total", "events_max", "major_faults", "refaults")
+	a.Marks = latency.United(marks(l.e, booked{at, p.Column(recording.ColGCPhase), p.Column(recording.ColGCDedicatedTime), p.Column(recording.ColCPUTotal), p.Column(recording.ColNumGC)}))
+	a.Assists = Series{Name: "gc_assist_time", Kind: sample.CounterKind, At: at, Value: inSeconds(p.Column(recording.ColGCAssistTime))}
+	s, err := l.SamplesAbout(l.rows, recording.ColPressureSomeTotal, recording.ColEventsMax, recording.ColMajorFaults, recording.ColRefaults)
 	if err != nil {
 		return err
 	}
 	at = l.instants(s)
-	a.Stalls = latency.United(rising(at, inSeconds(s.Column("pressure_some_total")), 0.1))
-	a.Reclaims = latency.United(slices.Concat(rising(at, s.Column("events_max"), 10), rising(at, s.Column("major_faults"), 100), rising(at, s.Column("refaults"), 100)))
+	a.Stalls = latency.United(rising(at, inSeconds(s.Column(recording.ColPressureSomeTotal)), 0.1))
+	a.Reclaims = latency.United(slices.Concat(rising(at, s.Column(recording.ColEventsMax), 10), rising(at, s.Column(recording.ColMajorFaults), 100), rising(at, s.Column(recording.ColRefaults), 100)))
 	reads, err := l.MomentTimes()
 	for _, m := range reads {
 		from := l.e.seconds(m.At)

@@ -155,7 +155,7 @@ func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, er
 // GoroutinesAtEnd is Goroutines of a process that is held at its exit, with the stacks of
 // those that ended it: a goroutine that called into the runtime, as a panic does, has left its place
 // in g.sched. One that ran its own code has none there (runtime/asm_amd64.s, gogo and systemstack
-// clear gobuf.sp).
+// clear gobuf.sp): of that one the outermost frames are told, on amd64 (unwind_outer.go).
 func (r *Runtime) GoroutinesAtEnd() ([]sample.GoroutineGroup, error) {
 	return r.goroutinesBy(walk{ended: true})
 }

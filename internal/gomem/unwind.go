@@ -155,6 +155,9 @@ func (w *walk) unwind(g *goroutine) {
 	case statusRunning:
 		at, ok := w.running(g)
 		if !ok {
+			if w.ended {
+				w.outer(g)
+			}
 			return
 		}
 		g = &at

@@ -45,6 +45,9 @@ func within(pkg, path string) bool {
 	return path != "" && (pkg == path || strings.HasPrefix(pkg, path+"/"))
 }
 
+// PackageOf is the import path of a function's package, "" where its name has none.
+func PackageOf(function string) string { return packagePath(function) }
+
 // packagePath is the import path in a linker's name, "" if it has none: up to the
 // first dot after the last slash before any type arguments. Dots and the like in
 // the last element are written %2e (cmd/internal/objabi, PathToPrefix). Names of

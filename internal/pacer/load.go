@@ -60,9 +60,9 @@ func (h *History) load(r *recording.Reader) error {
 }
 
 // columns are what is read of process_sample, in the order in which tickAt takes them.
-var columns = []string{"resident", "shared", "user_time", "system_time", "gogc", "memory_limit",
-	"heap_live", "heap_marked", "heap_goal", "gc_trigger", "total_alloc", "total_free", "heap_free", "mapped_ready",
-	"num_gc", "num_forced_gc", "gc_phase", "gc_assist_time", "gc_dedicated_time", "gc_pause_time"}
+var columns = []recording.Column{recording.ColAnonymous, recording.ColShared, recording.ColUserTime, recording.ColSystemTime, recording.ColGOGC, recording.ColMemoryLimit,
+	recording.ColHeapLive, recording.ColHeapMarked, recording.ColHeapGoal, recording.ColGCTrigger, recording.ColTotalAlloc, recording.ColTotalFree, recording.ColHeapFree, recording.ColMappedReady,
+	recording.ColNumGC, recording.ColNumForcedGC, recording.ColGCPhase, recording.ColGCAssistTime, recording.ColGCDedicatedTime, recording.ColGCPauseTime}
 
 func (h *History) loadTicks(r *recording.Reader) error {
 	s, err := r.ProcessSamplesAbout(mostRows, h.Program.Key, columns...)
@@ -73,8 +73,8 @@ func (h *History) loadTicks(r *recording.Reader) error {
 		h.began = s.At[0]
 	}
 	for i := range s.At {
-		at := func(name string) float64 { return s.Column(name)[i] }
-		if !(at("total_alloc") > 0) || math.IsNaN(at("heap_live")) {
+		at := func(column recording.Column) float64 { return s.Column(column)[i] }
+		if !(at(recording.ColTotalAlloc) > 0) || math.IsNaN(at(recording.ColHeapLive)) {
 			continue // not read
 		}
 		t := tickAt(at)
@@ -84,18 +84,18 @@ func (h *History) loadTicks(r *recording.Reader) error {
 	return nil
 }
 
-func tickAt(at func(string) float64) tick {
+func tickAt(at func(recording.Column) float64) tick {
 	t := tick{
-		alloc: at("total_alloc"), heap: max(0, at("total_alloc")-at("total_free")),
-		live: at("heap_live"), marked: at("heap_marked"), goal: at("heap_goal"), trigger: at("gc_trigger"),
-		ready: at("mapped_ready"), free: at("heap_free"),
-		shared: at("shared"), anon: at("resident") - at("shared"),
-		cpu: (at("user_time") + at("system_time")) / 1e9,
-		gc:  (at("gc_assist_time") + at("gc_dedicated_time") + at("gc_pause_time")) / 1e9,
-		gcs: int(at("num_gc")), forced: int(at("num_forced_gc")),
-		marking: at("gc_phase") > 0, gogc: int32(at("gogc")), memoryLimit: sample.NoMemoryLimit,
+		alloc: at(recording.ColTotalAlloc), heap: max(0, at(recording.ColTotalAlloc)-at(recording.ColTotalFree)),
+		live: at(recording.ColHeapLive), marked: at(recording.ColHeapMarked), goal: at(recording.ColHeapGoal), trigger: at(recording.ColGCTrigger),
+		ready: at(recording.ColMappedReady), free: at(recording.ColHeapFree),
+		shared: at(recording.ColShared), anon: at(recording.ColAnonymous),
+		cpu: (at(recording.ColUserTime) + at(recording.ColSystemTime)) / 1e9,
+		gc:  (at(recording.ColGCAssistTime) + at(recording.ColGCDedicatedTime) + at(recording.ColGCPauseTime)) / 1e9,
+		gcs: int(at(recording.ColNumGC)), forced: int(at(recording.ColNumForcedGC)),
+		marking: at(recording.ColGCPhase) > 0, gogc: int32(at(recording.ColGOGC)), memoryLimit: sample.NoMemoryLimit,
 	}
-	if limit := at("memory_limit"); limit < sample.NoMemoryLimit { // a float64 rounds 2^63-1 up
+	if limit := at(recording.ColMemoryLimit); limit < sample.NoMemoryLimit { // a float64 rounds 2^63-1 up
 		t.memoryLimit = int64(limit)
 	}
 	return t
@@ -133,11 +133,11 @@ const kernelMemory = 3 * float64(sample.MiB)
 // loadRest finds the greatest charge that the process's own anonymous memory and
 // page cache do not explain: the kernel's part, and other processes.
 func (h *History) loadRest(r *recording.Reader) error {
-	s, err := r.SamplesAbout(mostRows, "usage", "page_cache", "usage_limit")
+	s, err := r.SamplesAbout(mostRows, recording.ColCommitted, recording.ColUsageLimit)
 	if err != nil {
 		return err
 	}
-	p, err := r.ProcessSamplesAbout(mostRows, h.Program.Key, "resident", "shared")
+	p, err := r.ProcessSamplesAbout(mostRows, h.Program.Key, recording.ColAnonymous)
 	if err != nil {
 		return err
 	}
@@ -150,12 +150,12 @@ func (h *History) loadRest(r *recording.Reader) error {
 		if j == p.Len() {
 			break
 		}
-		charge := s.Column("usage")[i] - s.Column("page_cache")[i]
-		anon := p.Column("resident")[j] - p.Column("shared")[j]
+		charge := s.Column(recording.ColCommitted)[i]
+		anon := p.Column(recording.ColAnonymous)[j]
 		if p.At[j] == at && charge > anon {
 			h.rest = max(h.rest, charge-anon)
 		}
-		if limit := s.Column("usage_limit")[i]; limit > 0 && limit < math.MaxInt64/2 {
+		if limit := s.Column(recording.ColUsageLimit)[i]; limit > 0 && limit < math.MaxInt64/2 {
 			h.limit = limit
 		}
 	}

@@ -44,9 +44,9 @@ func TestARecordingThatSleptMissesNothing(t *testing.T) {
 		if !r.Live() {
 			t.Errorf("round %d: asleep, it is taken for one whose writer was killed", round)
 		}
-		s, err := r.Samples("usage")
+		s, err := r.Samples(ColUsage)
 		must(t, err)
-		if s.Len() == 0 || s.Column("usage")[s.Len()-1] != float64(use) {
+		if s.Len() == 0 || s.Column(ColUsage)[s.Len()-1] != float64(use) {
 			t.Errorf("round %d: %d samples can be read", round, s.Len())
 		}
 		must(t, r.Close())
@@ -61,7 +61,7 @@ func TestARecordingThatSleptMissesNothing(t *testing.T) {
 	}
 	must(t, w.Close())
 	r := open(t, path)
-	s, err := r.Samples("usage")
+	s, err := r.Samples(ColUsage)
 	must(t, err)
 	if s.Len() != n {
 		t.Errorf("%d samples of %d points", s.Len(), n)

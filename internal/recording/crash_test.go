@@ -119,7 +119,7 @@ func TestAWriterInAnotherProcessIsFollowed(t *testing.T) {
 	for range 30 {
 		n := read()
 		must(t, r.Refresh())
-		s, err := r.Samples("usage")
+		s, err := r.Samples(ColUsage)
 		must(t, err)
 		if s.Len() < n || !r.Live() {
 			t.Fatalf("%d of %d points, live %v", s.Len(), n, r.Live())
@@ -133,7 +133,7 @@ func TestAWriterInAnotherProcessIsFollowed(t *testing.T) {
 	if r.Live() {
 		t.Error("live after the kill")
 	}
-	if _, err := r.Samples("usage"); err != nil {
+	if _, err := r.Samples(ColUsage); err != nil {
 		t.Error(err)
 	}
 }

@@ -64,11 +64,11 @@ func TestAHugeRowNumberIsDamageAndNotCountedUpTo(t *testing.T) {
 			change(t, path, "PRAGMA foreign_keys = OFF; UPDATE "+table+" SET id = "+id+" WHERE id = (SELECT max(id) FROM "+table+")")
 			r := open(t, path)
 			for _, most := range []int64{3, 1 << 40} {
-				_, a := r.SamplesAbout(most, "usage")
-				_, b := r.ProcessSamplesAbout(most, server, "resident")
+				_, a := r.SamplesAbout(most, ColUsage)
+				_, b := r.ProcessSamplesAbout(most, server, ColResident)
 				_, c := r.CyclesAbout(most, server)
 				_, d := r.ProfilesAbout(most, server)
-				_, e := r.SamplesBetween(start, start.Add(time.Hour), most, "usage")
+				_, e := r.SamplesBetween(start, start.Add(time.Hour), most, ColUsage)
 				must(t, errors.Join(a, b, c, d, e))
 			}
 			if err := r.Damage(); err == nil || !strings.Contains(err.Error(), "row number "+id) {

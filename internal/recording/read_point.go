@@ -4,7 +4,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,21 +18,21 @@ type Series struct {
 	columns map[string][]float64
 }
 
-// Column is a column that the Series was loaded with, by its name in the table;
-// nil for any other. It has as many elements as At.
-func (s *Series) Column(name string) []float64 { return s.columns[name] }
+// Column is a column that the Series was loaded with; nil for any other. It has as many
+// elements as At.
+func (s *Series) Column(c Column) []float64 { return s.columns[c.name] }
 
 // Len is the number of rows.
 func (s *Series) Len() int { return len(s.At) }
 
-// Samples loads columns of the table sample: "usage", "page_cache", ...
-func (r *Reader) Samples(columns ...string) (*Series, error) {
+// Samples loads columns of the table sample: ColUsage, ColPageCache, ...
+func (r *Reader) Samples(columns ...Column) (*Series, error) {
 	return r.series(&tableSample, columns, "")
 }
 
 // ProcessSamples loads columns of the table process_sample for one process, all
-// programs that it ran: "resident", "heap_live", ...
-func (r *Reader) ProcessSamples(key sample.ProcessKey, columns ...string) (*Series, error) {
+// programs that it ran: ColResident, ColHeapLive, ...
+func (r *Reader) ProcessSamples(key sample.ProcessKey, columns ...Column) (*Series, error) {
 	where, err := r.whereProcess(key)
 	if err != nil {
 		return nil, err
@@ -41,12 +40,12 @@ func (r *Reader) ProcessSamples(key sample.ProcessKey, columns ...string) (*Seri
 	return r.series(&tableProcessSample, columns, where)
 }
 
-func (r *Reader) series(t *table, columns []string, where string) (*Series, error) {
+func (r *Reader) series(t *table, columns []Column, where string) (*Series, error) {
 	return r.seriesOf(t, columns, t.name+where+" ORDER BY id")
 }
 
 // seriesOf reads columns of a table from what stands after FROM.
-func (r *Reader) seriesOf(t *table, columns []string, from string) (*Series, error) {
+func (r *Reader) seriesOf(t *table, columns []Column, from string) (*Series, error) {
 	s := &Series{columns: map[string][]float64{}}
 	lists := make([][]float64, len(columns))
 	read := []string{"at", "NULL"}
@@ -54,13 +53,11 @@ func (r *Reader) seriesOf(t *table, columns []string, from string) (*Series, err
 		read[1] = "unchanged"
 	}
 	for _, c := range columns {
-		if !slices.Contains(t.columns, c) {
-			return nil, fmt.Errorf("table %s has no column %q", t.name, c)
+		value, err := r.valueOf(t, c)
+		if err != nil {
+			return nil, err
 		}
-		if !r.has(t.name, c) {
-			c = "NULL"
-		}
-		read = append(read, c)
+		read = append(read, value)
 	}
 	var unchanged []int64
 	err := r.rows(func(row []driver.Value) error {
@@ -71,7 +68,7 @@ func (r *Reader) seriesOf(t *table, columns []string, from string) (*Series, err
 		return nil
 	}, "SELECT "+strings.Join(read, ", ")+" FROM "+from)
 	for i, c := range columns {
-		s.columns[c] = lists[i]
+		s.columns[c.name] = lists[i]
 	}
 	s.fill(unchanged)
 	return s, err

@@ -102,15 +102,15 @@ func TestColumnsHoldNaNWhereNothingWasSeen(t *testing.T) {
 	want := story(t, w, 20)
 	must(t, w.Close())
 	r := open(t, path)
-	s, err := r.Samples("usage", "events_oom_kill")
+	s, err := r.Samples(ColUsage, ColEventsOOMKill)
 	must(t, err)
-	g, err := r.ProcessSamples(server, "heap_live", "gc_cpu_fraction")
+	g, err := r.ProcessSamples(server, ColHeapLive, ColGCCPUFraction)
 	must(t, err)
-	if s.Len() != 20 || g.Len() != 20 || s.Column("peak") != nil {
+	if s.Len() != 20 || g.Len() != 20 || s.Column(ColPeak) != nil {
 		t.Fatalf("%d and %d rows", s.Len(), g.Len())
 	}
 	for i, p := range want.points {
-		usage, live := s.Column("usage")[i], g.Column("heap_live")[i]
+		usage, live := s.Column(ColUsage)[i], g.Column(ColHeapLive)[i]
 		switch {
 		case s.At[i] != p.At.UnixNano():
 			t.Errorf("row %d at %d, want %d", i, s.At[i], p.At.UnixNano())
@@ -120,7 +120,7 @@ func TestColumnsHoldNaNWhereNothingWasSeen(t *testing.T) {
 			t.Errorf("row %d: usage %v, heap live %v", i, usage, live)
 		}
 	}
-	if _, err := r.Samples("no_such"); err == nil {
+	if _, err := r.Samples(Column{name: "no_such"}); err == nil {
 		t.Error("an unknown column was loaded")
 	}
 }
@@ -323,8 +323,8 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	got := retell(t, r)
 	equal(t, "moments", got.moments, want.moments)
 	equal(t, "how variables were found", got.programs[1].Go.FoundBy, "")
-	s, err := r.Samples("usage", "unchanged")
-	if must(t, err); len(s.At) == 0 || !math.IsNaN(s.Column("unchanged")[0]) || math.IsNaN(s.Column("usage")[0]) {
+	s, err := r.Samples(ColUsage, ColUnchanged)
+	if must(t, err); len(s.At) == 0 || !math.IsNaN(s.Column(ColUnchanged)[0]) || math.IsNaN(s.Column(ColUsage)[0]) {
 		t.Errorf("samples %+v", s)
 	}
 	equal(t, "version", got.programs[1].Go.Version, want.programs[1].Go.Version)

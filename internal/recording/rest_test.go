@@ -50,9 +50,9 @@ func TestARestHasFewRowsAndAllItsPoints(t *testing.T) {
 	if rows < 24 || rows > 30 {
 		t.Errorf("%d rows, want 20 of the beginning, one each ten seconds of the rest and five more", rows)
 	}
-	s, err := r.Samples("usage", "peak", "host_available", "unchanged")
+	s, err := r.Samples(ColUsage, ColPeak, ColHostAvailable, ColUnchanged)
 	must(t, err)
-	p, err := r.ProcessSamples(given[0].Processes[0].Key, "resident", "heap_live")
+	p, err := r.ProcessSamples(given[0].Processes[0].Key, ColResident, ColHeapLive)
 	must(t, err)
 	together, err := r.ResidentAbout(40_000)
 	must(t, err)
@@ -61,10 +61,10 @@ func TestARestHasFewRowsAndAllItsPoints(t *testing.T) {
 	}
 	seen := false
 	for i, g := range given {
-		if off := s.At[i] - g.At.UnixNano(); off != 0 || s.At[i] != p.At[i] || s.Column("usage")[i] != float64(g.Cgroup.Usage) || p.Column("heap_live")[i] != float64(g.Cgroup.Usage/2) {
-			t.Errorf("point %d: %d ns off, %v", i, off, s.Column("usage")[i])
+		if off := s.At[i] - g.At.UnixNano(); off != 0 || s.At[i] != p.At[i] || s.Column(ColUsage)[i] != float64(g.Cgroup.Usage) || p.Column(ColHeapLive)[i] != float64(g.Cgroup.Usage/2) {
+			t.Errorf("point %d: %d ns off, %v", i, off, s.Column(ColUsage)[i])
 		}
-		seen = seen || s.Column("host_available")[i] == 77
+		seen = seen || s.Column(ColHostAvailable)[i] == 77
 	}
 	if !seen {
 		t.Error("what was left of the machine was read in a point without a row, and is lost")
@@ -74,7 +74,7 @@ func TestARestHasFewRowsAndAllItsPoints(t *testing.T) {
 // A time that nobody saw is no rest: nothing is put there.
 func TestAHoleIsNotFilled(t *testing.T) {
 	r, given := restedRecording(t)
-	s, err := r.Samples("usage")
+	s, err := r.Samples(ColUsage)
 	must(t, err)
 	for i, at := range s.At {
 		if after := time.Duration(at - given[0].At.UnixNano()); after > 41200*time.Millisecond && after < time.Minute {
@@ -93,8 +93,8 @@ func TestFalseCountsOfLooksAreBounded(t *testing.T) {
 		unchanged = append(unchanged, 15_000, 1<<62, -5)
 	}
 	s.fill(unchanged)
-	if n := s.Len(); n > mostFilled+1000 || n != len(s.Column("usage")) {
-		t.Errorf("%d elements, %d figures", n, len(s.Column("usage")))
+	if n := s.Len(); n > mostFilled+1000 || n != len(s.Column(ColUsage)) {
+		t.Errorf("%d elements, %d figures", n, len(s.Column(ColUsage)))
 	}
 }
 

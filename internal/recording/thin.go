@@ -13,7 +13,7 @@ import (
 // SamplesAbout is Samples of at most about so many rows: all of them where there
 // are no more, else nine tenths evenly over the recording, and the last tenth
 // without a hole up to its end.
-func (r *Reader) SamplesAbout(most int64, columns ...string) (*Series, error) {
+func (r *Reader) SamplesAbout(most int64, columns ...Column) (*Series, error) {
 	from, err := r.picked(&tableSample, most, 1)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (r *Reader) SamplesAbout(most int64, columns ...string) (*Series, error) {
 
 // ProcessSamplesAbout is the same of ProcessSamples. Its times need not be those of
 // SamplesAbout, but are at most a row of it apart.
-func (r *Reader) ProcessSamplesAbout(most int64, key sample.ProcessKey, columns ...string) (*Series, error) {
+func (r *Reader) ProcessSamplesAbout(most int64, key sample.ProcessKey, columns ...Column) (*Series, error) {
 	where, err := r.whereProcess(key)
 	if err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func (r *Reader) ProcessSamplesAbout(most int64, key sample.ProcessKey, columns 
 	return r.seriesOf(&tableProcessSample, columns, from+where)
 }
 
-// ResidentAbout is ProcessSamplesAbout of every process, the columns resident and
-// shared, in one pass: of thousands of processes a pass each would take minutes.
+// ResidentAbout is ProcessSamplesAbout of every process, the columns ColResident and
+// ColAnonymous, in one pass: of thousands of processes a pass each would take minutes.
 func (r *Reader) ResidentAbout(most int64) (map[sample.ProcessKey]*Series, error) {
 	from, err := r.pickedOfProcesses(most)
 	if err != nil {
@@ -58,11 +58,11 @@ func (r *Reader) ResidentAbout(most int64) (map[sample.ProcessKey]*Series, error
 			all[key] = s
 		}
 		s.At = append(s.At, integer(row[0]))
-		s.columns["resident"] = append(s.columns["resident"], number(row[2]))
-		s.columns["shared"] = append(s.columns["shared"], number(row[3]))
+		s.columns[ColResident.name] = append(s.columns[ColResident.name], number(row[2]))
+		s.columns[ColAnonymous.name] = append(s.columns[ColAnonymous.name], number(row[3]))
 		unchanged[key] = append(unchanged[key], integer(row[4]))
 		return nil
-	}, "SELECT at, process, resident, shared, "+looks+" FROM "+from)
+	}, "SELECT at, process, resident, "+ColAnonymous.sql()+", "+looks+" FROM "+from)
 	for key, s := range all {
 		s.fill(unchanged[key])
 	}
@@ -237,7 +237,7 @@ func (r *Reader) firstAt(name string, at int64) (int64, error) {
 // SamplesBetween is SamplesAbout of the time from from to to: all rows of it where
 // they are no more, else so many evenly. One row before and after is among them,
 // so that a line drawn through them does not end within.
-func (r *Reader) SamplesBetween(from, to time.Time, most int64, columns ...string) (*Series, error) {
+func (r *Reader) SamplesBetween(from, to time.Time, most int64, columns ...Column) (*Series, error) {
 	rows, err := r.between(&tableSample, from, to, most, 1)
 	if err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (r *Reader) SamplesBetween(from, to time.Time, most int64, columns ...strin
 }
 
 // ProcessSamplesBetween is the same of ProcessSamples.
-func (r *Reader) ProcessSamplesBetween(from, to time.Time, most int64, key sample.ProcessKey, columns ...string) (*Series, error) {
+func (r *Reader) ProcessSamplesBetween(from, to time.Time, most int64, key sample.ProcessKey, columns ...Column) (*Series, error) {
 	where, err := r.whereProcess(key)
 	if err != nil {
 		return nil, err

@@ -48,22 +48,22 @@ func TestALongRecordingIsReadThinly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	s, err := r.SamplesAbout(most, "usage")
+	s, err := r.SamplesAbout(most, ColUsage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkThin(t, "samples", s.At, start, ticks, most, 2*ticks/most)
-	if n := s.Len(); s.Column("usage")[n-1] != ticks-1 || s.Column("usage")[n-2] != ticks-2 {
-		t.Errorf("the end is not whole: %v", s.Column("usage")[n-3:])
+	if n := s.Len(); s.Column(ColUsage)[n-1] != ticks-1 || s.Column(ColUsage)[n-2] != ticks-2 {
+		t.Errorf("the end is not whole: %v", s.Column(ColUsage)[n-3:])
 	}
 	for _, key := range keys {
-		s, err := r.ProcessSamplesAbout(most, key, "resident")
+		s, err := r.ProcessSamplesAbout(most, key, ColResident)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkThin(t, "process samples", s.At, start, ticks, 2*most, 6*ticks/most)
 		together, err := r.ResidentAbout(most)
-		if err != nil || !slices.Equal(together[key].At, s.At) || !slices.Equal(together[key].Column("resident"), s.Column("resident")) {
+		if err != nil || !slices.Equal(together[key].At, s.At) || !slices.Equal(together[key].Column(ColResident), s.Column(ColResident)) {
 			t.Errorf("of all processes at once %d rows are of this one, alone %d; %v", together[key].Len(), s.Len(), err)
 		}
 		checkThinProfiles(t, r, key, start, ticks, most)
@@ -79,7 +79,7 @@ func TestALongRecordingIsReadThinly(t *testing.T) {
 			t.Errorf("%d collections stand for %d up to %d", len(list), counted, list[len(list)-1].N)
 		}
 	}
-	if all, err := r.SamplesAbout(ticks, "usage"); err != nil || all.Len() != ticks {
+	if all, err := r.SamplesAbout(ticks, ColUsage); err != nil || all.Len() != ticks {
 		t.Errorf("%d samples of a recording that is short enough, %v", all.Len(), err)
 	}
 }
@@ -138,7 +138,7 @@ func TestTheSampleBeforeATimeIsFound(t *testing.T) {
 	story(t, w, 20)
 	must(t, w.Close())
 	r := open(t, path)
-	s, err := r.Samples("usage")
+	s, err := r.Samples(ColUsage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,15 +198,15 @@ func TestAStretchOfTimeIsReadWithItsNeighbours(t *testing.T) {
 		{100, 900, 80, 99, 890, 70},
 		{ticks + 10, ticks + 20, 100, ticks - 1, ticks - 1, 1},
 	} {
-		whole, err := r.SamplesBetween(at(c.from), at(c.to), c.most, "usage")
+		whole, err := r.SamplesBetween(at(c.from), at(c.to), c.most, ColUsage)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := r.ProcessSamplesBetween(at(c.from), at(c.to), c.most, keys[1], "resident")
+		one, err := r.ProcessSamplesBetween(at(c.from), at(c.to), c.most, keys[1], ColResident)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, v := range map[string][]float64{"usage": whole.Column("usage"), "resident": one.Column("resident")} {
+		for name, v := range map[string][]float64{"usage": whole.Column(ColUsage), "resident": one.Column(ColResident)} {
 			if n := len(v); n < c.atLeast || int64(n) > 2*c.most+3 || v[0] > c.first+2 || v[n-1] < c.last {
 				t.Errorf("%d to %d, at most %d: %d rows of %s, want from about %v to %v", c.from, c.to, c.most, n, name, c.first, c.last)
 			}

@@ -19,11 +19,11 @@ const curvePoints = 400
 
 // ReadCurve reads a run's course from its recording.
 func ReadCurve(r *recording.Reader, run Run) (Curve, error) {
-	s, err := r.SamplesAbout(mostRows, "usage", "page_cache")
+	s, err := r.SamplesAbout(mostRows, recording.ColUsage, recording.ColPageCache)
 	if err != nil {
 		return Curve{Run: run}, err
 	}
-	return curveOf(run, s.At, s.Column("usage"), s.Column("page_cache")), nil
+	return curveOf(run, s.At, s.Column(recording.ColUsage), s.Column(recording.ColPageCache)), nil
 }
 
 // curveOf thins samples to the greatest of each of curvePoints spans. at is in

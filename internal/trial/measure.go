@@ -59,13 +59,13 @@ type measuring struct {
 // charge reads the greatest charge without page cache. Samples that only read the
 // charge are taken to have as much page cache as the one before.
 func (m measuring) charge() error {
-	s, err := m.SamplesAbout(mostRows, "usage", "page_cache")
+	s, err := m.SamplesAbout(mostRows, recording.ColUsage, recording.ColPageCache)
 	if err != nil {
 		return err
 	}
 	peak, cache := math.NaN(), 0.0
-	for i, usage := range s.Column("usage") {
-		if c := s.Column("page_cache")[i]; !math.IsNaN(c) {
+	for i, usage := range s.Column(recording.ColUsage) {
+		if c := s.Column(recording.ColPageCache)[i]; !math.IsNaN(c) {
 			cache = c
 		}
 		if need := usage - cache; !math.IsNaN(need) && !(need <= peak) {
@@ -97,20 +97,20 @@ func (m measuring) programs() error {
 			continue
 		}
 		seen[p.Key] = true
-		s, err := m.ProcessSamplesAbout(mostRows, p.Key, "resident", "user_time", "system_time",
-			"gc_assist_time", "gc_dedicated_time", "gc_pause_time", "num_gc")
+		s, err := m.ProcessSamplesAbout(mostRows, p.Key, recording.ColResident, recording.ColUserTime, recording.ColSystemTime,
+			recording.ColGCAssistTime, recording.ColGCDedicatedTime, recording.ColGCPauseTime, recording.ColNumGC)
 		if err != nil {
 			return err
 		}
 		for i, at := range s.At {
-			if v := s.Column("resident")[i]; !math.IsNaN(v) {
+			if v := s.Column(recording.ColResident)[i]; !math.IsNaN(v) {
 				resident[at] += v
 			}
 		}
-		cpu += greatest(s.Column("user_time")) + greatest(s.Column("system_time"))
-		collected := greatest(s.Column("gc_assist_time")) + greatest(s.Column("gc_dedicated_time")) + greatest(s.Column("gc_pause_time"))
+		cpu += greatest(s.Column(recording.ColUserTime)) + greatest(s.Column(recording.ColSystemTime))
+		collected := greatest(s.Column(recording.ColGCAssistTime)) + greatest(s.Column(recording.ColGCDedicatedTime)) + greatest(s.Column(recording.ColGCPauseTime))
 		gc += collected
-		gcs += greatest(s.Column("num_gc"))
+		gcs += greatest(s.Column(recording.ColNumGC))
 	}
 	for _, v := range resident {
 		m.run.Values[FigureResident] = max(m.run.Values[FigureResident], v)

@@ -110,7 +110,7 @@ type residents []course
 
 func (r *residents) add(s *recording.Series) {
 	var c course
-	for i, v := range s.Column("resident") {
+	for i, v := range s.Column(recording.ColResident) {
 		if !math.IsNaN(v) {
 			c.at, c.v = append(c.at, s.At[i]), append(c.v, v)
 		}

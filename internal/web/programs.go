@@ -29,7 +29,7 @@ func (o *Overview) programs(r *recording.Reader, e *explain.Evidence) error {
 		if p.Go != nil {
 			one.GoVersion = p.Go.Version
 		}
-		s, err := r.ProcessSamplesAbout(overviewSteps, p.Key, "resident", "shared")
+		s, err := r.ProcessSamplesAbout(overviewSteps, p.Key, recording.ColAnonymous)
 		if err != nil {
 			return err
 		}
@@ -51,9 +51,8 @@ func (p *Program) life(e *explain.Evidence, s *recording.Series) {
 	}
 	since := float64(e.Start.UnixNano()) / 1e9
 	p.From, p.To = pointer(float64(s.At[0])/1e9-since), pointer(float64(s.At[s.Len()-1])/1e9-since)
-	resident, shared := s.Column("resident"), s.Column("shared")
-	for i := range resident {
-		if anon := resident[i] - shared[i]; !math.IsNaN(anon) && (p.Peak == nil || int64(anon) > *p.Peak) {
+	for _, anon := range s.Column(recording.ColAnonymous) {
+		if !math.IsNaN(anon) && (p.Peak == nil || int64(anon) > *p.Peak) {
 			p.Peak = pointer(int64(anon))
 		}
 	}

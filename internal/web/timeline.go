@@ -42,8 +42,8 @@ const (
 // chargeColumns are drawn of the cgroup, processColumns of the process that the
 // answer is about; resident is the sum of all processes.
 var (
-	chargeColumns  = []string{"usage", "usage_limit", "page_cache", "shmem", "kernel", "pressure_some10"}
-	processColumns = []string{"heap_live", "heap_marked", "heap_goal", "memory_limit", "goroutines", "heap_in_use", "total_alloc"}
+	chargeColumns  = []recording.Column{recording.ColUsage, recording.ColUsageLimit, recording.ColPageCache, recording.ColShmem, recording.ColKernel, recording.ColPressureSome10}
+	processColumns = []recording.Column{recording.ColHeapLive, recording.ColHeapMarked, recording.ColHeapGoal, recording.ColMemoryLimit, recording.ColGoroutines, recording.ColHeapInUse, recording.ColTotalAlloc}
 )
 
 // Timeline reads the samples from one time to another, in seconds since the
@@ -74,17 +74,17 @@ func timeline(r *recording.Reader, of *explain.Evidence, from, to float64, steps
 	if to-from > farApart {
 		most = mostApart
 	}
-	charge, err := r.SamplesBetween(at(from), at(to), most, append([]string{"peak"}, chargeColumns...)...)
+	charge, err := r.SamplesBetween(at(from), at(to), most, append([]recording.Column{recording.ColPeak}, chargeColumns...)...)
 	if err != nil {
 		return nil, err
 	}
 	d := drawing{start: of.Start.UnixNano(), from: from, to: to, steps: steps, columns: map[string]course{}}
 	for _, c := range chargeColumns {
-		d.columns[c] = course{charge.At, charge.Column(c)}
+		d.columns[c.Name()] = course{charge.At, charge.Column(c)}
 	}
 	thinned := charge.Len() >= int(most)*9/10
 	if thinned {
-		d.columns["usage"] = withRises(d.columns["usage"], charge.Column("peak"))
+		d.columns["usage"] = withRises(d.columns["usage"], charge.Column(recording.ColPeak))
 	}
 	d.columns["usage"] = withMoments(d.columns["usage"], r)
 	resident := residents{}
@@ -94,7 +94,7 @@ func timeline(r *recording.Reader, of *explain.Evidence, from, to float64, steps
 			continue
 		}
 		seen[p.Key] = true
-		columns := []string{"resident"}
+		columns := []recording.Column{recording.ColResident}
 		if p.Key == of.Subject {
 			columns = append(columns, processColumns...)
 		}
@@ -104,7 +104,7 @@ func timeline(r *recording.Reader, of *explain.Evidence, from, to float64, steps
 		}
 		resident.add(s)
 		for _, c := range columns[1:] {
-			d.columns[c] = course{s.At, s.Column(c)}
+			d.columns[c.Name()] = course{s.At, s.Column(c)}
 		}
 	}
 	d.columns["resident"] = resident.course()

@@ -1,0 +1,3 @@
+module cebody
+
+go 1.26

@@ -1,0 +1,3 @@
+module confzip
+
+go 1.26

@@ -1,0 +1,3 @@
+module ctdimport
+
+go 1.26

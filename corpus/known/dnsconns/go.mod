@@ -1,0 +1,3 @@
+module dnsconns
+
+go 1.26

@@ -1,0 +1,3 @@
+module h3fields
+
+go 1.26

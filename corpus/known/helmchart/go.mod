@@ -1,0 +1,3 @@
+module helmchart
+
+go 1.26

@@ -1,0 +1,3 @@
+module inotifygone
+
+go 1.26

@@ -1,0 +1,3 @@
+module luathreads
+
+go 1.26

@@ -1,0 +1,3 @@
+module memdbwatch
+
+go 1.26

@@ -1,0 +1,3 @@
+module nackcounts
+
+go 1.26

@@ -1,0 +1,3 @@
+module natsqueue
+
+go 1.26

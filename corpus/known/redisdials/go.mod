@@ -1,0 +1,3 @@
+module redisdials
+
+go 1.26

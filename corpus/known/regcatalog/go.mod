@@ -1,0 +1,3 @@
+module regcatalog
+
+go 1.26

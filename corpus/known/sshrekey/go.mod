@@ -1,0 +1,3 @@
+module sshrekey
+
+go 1.26

@@ -1,0 +1,5 @@
+module wazerommap
+
+go 1.26
+
+require github.com/tetratelabs/wazero v1.3.0

@@ -1,0 +1,3 @@
+module wazerommap
+
+go 1.26

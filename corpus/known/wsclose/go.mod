@@ -1,0 +1,3 @@
+module wsclose
+
+go 1.26

@@ -1,0 +1,3 @@
+module wslimit
+
+go 1.26

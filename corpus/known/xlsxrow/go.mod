@@ -1,0 +1,3 @@
+module xlsxrow
+
+go 1.26

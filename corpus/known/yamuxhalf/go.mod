@@ -1,0 +1,3 @@
+module yamuxhalf
+
+go 1.26

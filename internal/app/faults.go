@@ -1,0 +1,143 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"sync"
+
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/faultprofile"
+	"github.com/highwater-go/highwater/internal/filepages"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// faultProfilesAtOnce is how many programs of a watch have their page faults sampled at a
+// time, where more are watched.
+const faultProfilesAtOnce = 2
+
+// faultPool is the profilers of page faults of a watch. They are made while it has all its
+// rights, and each goes from a program that ended to the next.
+type faultPool struct {
+	mu   sync.Mutex
+	free []*faultprofile.Profiler
+	all  []*faultprofile.Profiler
+}
+
+// newFaultPool makes so many, or none where that is not permitted.
+func newFaultPool(n int) *faultPool {
+	p := &faultPool{}
+	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
+		return p
+	}
+	for range n {
+		one, err := faultprofile.New(0)
+		if err != nil {
+			break // doctor says why
+		}
+		p.free, p.all = append(p.free, one), append(p.all, one)
+	}
+	if p.any() {
+		debug.FreeOSMemory() // the kernel's types were some 20 MiB
+	}
+	return p
+}
+
+// leastForFaults is the least memory limit that this process may be under to sample page faults: the
+// kernel's types, which are read for it, take some 20 MiB, and a program may share the limit.
+const leastForFaults = sample.GiB
+
+// limitOfOurs is the tightest memory limit that this process is under; ok is false where there is none.
+func limitOfOurs() (limit sample.Bytes, ok bool) {
+	home, err := cgroup.FindHome("/", os.Getpid())
+	if err != nil {
+		return 0, false
+	}
+	group, err := home.Open()
+	if err != nil { // the machine, which has none
+		return 0, false
+	}
+	defer group.Close()
+	levels, err := group.Limits()
+	if err != nil {
+		return 0, false
+	}
+	tightest, ok := cgroup.Tightest(levels)
+	return tightest.Limit.V, ok
+}
+
+func (p *faultPool) any() bool { return len(p.all) > 0 }
+
+// take is one that nobody uses, nil if there is none.
+func (p *faultPool) take() *faultprofile.Profiler {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) == 0 {
+		return nil
+	}
+	one := p.free[len(p.free)-1]
+	p.free = p.free[:len(p.free)-1]
+	return one
+}
+
+// giveBack returns the one of a source that is closed.
+func (p *faultPool) giveBack(s *watch.Source) {
+	one := s.Profiler()
+	if one == nil {
+		return
+	}
+	one.Reset()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, one)
+}
+
+// close ends those that are free: what a watch that hangs has ends with this process.
+func (p *faultPool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.free {
+		_ = one.Close() // its maps hold nothing that anybody needs
+	}
+	p.free = nil
+}
+
+// filesCheck tries what tells whose the pages of files are.
+func filesCheck() check {
+	c := check{Name: "whose page cache and tmpfs are", Costs: "of a file that others use too, which part the program is charged for"}
+	o, err := filepages.OpenOwners("/proc")
+	switch {
+	case err == nil:
+		o.Close()
+		c.OK, c.Says = true, "by file: in memory, waiting to be written, and charged to the program"
+	case errors.Is(err, fs.ErrPermission):
+		c.Says = "files are named; whose their pages are needs root, or CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH"
+	default:
+		c.Says = "files are named; whose their pages are is not told: " + err.Error()
+	}
+	return c
+}
+
+// faultsCheck tries to load the program that samples page faults.
+func faultsCheck() check {
+	c := check{Name: "who made memory grow (page faults)", Costs: "the line of Go behind native memory (cgo, mmap)"}
+	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
+		c.Says = fmt.Sprintf("not under a memory limit of %s, which it would use 20 MiB of", units.Limit(limit))
+		return c
+	}
+	p, err := faultprofile.New(0)
+	switch {
+	case err == nil:
+		c.OK, c.Says = true, "by line, through calls of C; BPF at one of 61 page faults"
+		_ = p.Close()
+	case errors.Is(err, fs.ErrPermission):
+		c.Says = watch.MissingForFaults("/proc")
+	default:
+		c.Says = err.Error()
+	}
+	return c
+}

@@ -1,0 +1,184 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/heapgraph"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// HeapFlags are heap's flags as given.
+type HeapFlags struct {
+	MaxStop         time.Duration
+	NoStop, JSON    bool
+	Strings         bool
+	MaxMemory, Path string
+	Typ, Exe        string
+	At, Since       string
+	Bound           Bound // of time, for a recording
+}
+
+func (f HeapFlags) Run(ctx context.Context, s *Streams, arg string) error {
+	recorded, err := f.recordingOf(arg)
+	switch {
+	case err != nil:
+		return err
+	case f.Strings && (f.Path != "" || f.Typ != ""):
+		return Usagef("highwater heap 4711 --strings", "--strings goes with neither --type nor --path")
+	case f.Strings && recorded != "":
+		return Usagef("highwater heap 4711 --strings", "--strings is of a process or a core: a recording has no contents")
+	case recorded != "":
+		return f.within("heap", func() error { return f.fromRecording(s, recorded) })
+	}
+	return f.withinMemory("heap", func() error { return f.ofMemory(ctx, s, arg) })
+}
+
+// ofMemory reads a process or a core.
+func (f HeapFlags) ofMemory(ctx context.Context, s *Streams, arg string) error {
+	target, err := f.open(arg)
+	if err != nil {
+		return err
+	}
+	defer target.close()
+	copied, a, err := f.analyze(ctx, target)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.Path != "":
+		return f.printPath(s, a)
+	case f.Typ != "":
+		return f.printType(s, a)
+	}
+	c, err := copied.summarize(ctx, a)
+	if err != nil {
+		return err
+	}
+	ans := heapAnswerOf(target.name, c)
+	ans.Frames = (*stackFrames)(&a.Objects.Frames)
+	if f.Strings {
+		compared, err := a.Strings(ctx)
+		if err != nil {
+			return err
+		}
+		ans.compared(compared)
+	}
+	return f.print(s, ans)
+}
+
+// besideHeap is what reading a process or a core takes beside its heap: the tables of
+// its executable, and ours.
+const besideHeap = 192 * sample.MiB
+
+// withinMemory bounds the whole of it: the analysis keeps to its own limit, and what is
+// read of a foreign executable before and after it has bounds that might be forgotten.
+func (f HeapFlags) withinMemory(what string, do func() error) error {
+	limit, err := f.memory()
+	if err != nil {
+		return err
+	}
+	return (&Watchman{What: what, Most: limit + besideHeap, lenient: true, live: f.Bound.Live}).Run(do)
+}
+
+// within bounds the reading of a recording.
+func (f HeapFlags) within(what string, do func() error) error {
+	return (&Bound{f.MaxMemory, f.Bound.Time, f.Bound.Live}).Within(what, do)
+}
+
+// analyze copies the heap of a target and finds who holds what.
+func (f HeapFlags) analyze(ctx context.Context, target *heapTarget) (*heapCopy, *heapgraph.Analysis, error) {
+	limit, err := f.memory()
+	if err != nil {
+		return nil, nil, err
+	}
+	// Until the copy is made there is hardly any garbage. What is live then is large and
+	// grows in steps: a collection more costs less than twice the memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	copied, err := f.copy(ctx, target, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	copied.readProfile()
+	debug.SetGCPercent(25)
+	a, err := copied.analyze(ctx)
+	return copied, a, err
+}
+
+// print prints the answer in the form asked for.
+func (f HeapFlags) print(s *Streams, ans *heapAnswer) error {
+	if f.JSON {
+		e := json.NewEncoder(s.Out)
+		e.SetIndent("", "  ")
+		return e.Encode(ans)
+	}
+	return ans.print(s.Out)
+}
+
+// memory is how much the analysis may take.
+func (f HeapFlags) memory() (sample.Bytes, error) {
+	if f.MaxMemory != "" {
+		n, err := units.ParseSize(f.MaxMemory)
+		if err != nil {
+			return 0, Usagef("--max-memory 2GiB", "--max-memory: %w", err)
+		}
+		return sample.Bytes(n), nil
+	}
+	return ownLimit(), nil
+}
+
+// copy copies the heap, with the process stopped if it is one that runs.
+func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) (*heapCopy, error) {
+	c := &heapCopy{heapTarget: t, reason: sample.HeapAsked, threads: t.threads, limit: limit, strings: f.Strings}
+	if t.pid == 0 || f.NoStop {
+		if t.pid != 0 {
+			c.gap("one instant", errors.New("the program was not stopped: what moved while it was read may count twice or not at all"))
+		}
+		err := c.take(ctx, limit)
+		if err == nil && t.pid != 0 {
+			c.copied.Moved()
+		}
+		return c, tooLarge(err)
+	}
+	if err := c.ready(limit); err != nil {
+		return nil, tooLarge(err)
+	}
+	stood, err := lastbreath.WhileFrozen(t.pid, f.MaxStop, func(ctx context.Context, z *lastbreath.Freeze) error {
+		c.standing(z)
+		return c.take(ctx, limit)
+	})
+	c.stopped = stood
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, lastbreath.ErrFreeze):
+		return nil, &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s is too large to copy in a pause of %v: nothing was captured, and the program keeps running", t.name, f.MaxStop),
+			Hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop", t.pid, max(5*f.MaxStop, time.Second))}
+	case errors.Is(err, os.ErrPermission):
+		return nil, &ExitError{Code: exitNotPermitted, Err: watch.WhyUntraced("/proc", t.pid, err), Hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
+	}
+	return c, tooLarge(err)
+}
+
+func tooLarge(err error) error {
+	if errors.Is(err, gomem.ErrTooLarge) {
+		return &ExitError{Code: ExitFailed, Err: err, Hint: "--max-memory SIZE allows more"}
+	}
+	return err
+}
+
+// open opens a process or a core file.
+func (f HeapFlags) open(arg string) (*heapTarget, error) {
+	if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
+		return openLiveHeap(pid)
+	}
+	return openCoreHeap(arg, f.Exe)
+}

@@ -1,0 +1,202 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/gomem"
+	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// startHoard is a program that holds so many elements of a map.
+func startHoard(t *testing.T, n string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "hoard"), hwtest.BuildOptions{}), "map")
+	in, _ := cmd.StdinPipe()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	io.WriteString(in, n+"\n")
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	lines.Scan()
+	return cmd
+}
+
+func TestADeathWithoutTimeLeftIsAGapAndNotACapture(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	cmd := startHoard(t, "1000")
+	pid := cmd.Process.Pid
+	var said bytes.Buffer
+	taker := newHeapTaker(HeapWish{Kill: true}, newStatus(&said))
+	program := sample.Program{Key: sample.ProcessKey{PID: pid}, Name: "hoard"}
+	for _, s := range []lastbreath.Status{{Signal: 9}, {Code: 0}} { // an exit is not captured at all
+		taker.dying(program, lastbreath.Death{PID: pid, TID: pid, Status: s, Deadline: time.Now().Add(-time.Second)})
+	}
+	taker.thoughts.Wait()
+	if len(taker.done) > 0 || len(taker.gaps) != 1 || !strings.Contains(taker.gaps[0].Why, "no time was left") {
+		t.Errorf("%d captures, gaps %+v", len(taker.done), taker.gaps)
+	}
+	if !strings.Contains(said.String(), "hoard: its heap at its death was not captured") {
+		t.Errorf("said %q", said.String())
+	}
+}
+
+func TestAHeapIsThoughtAboutWhenItsProcessIsGone(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	cmd := startHoard(t, "3000")
+	key, err := procfs.KeyOf("/proc", cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taker := newHeapTaker(HeapWish{Kill: true}, newStatus(io.Discard))
+	c, err := taker.copyDying(t.Context(), sample.Program{Key: key, Name: "hoard"}, cmd.Process.Pid, sample.HeapKill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	a, err := c.analyze(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.summarize(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.close()
+	if h := heapAnswerOf("hoard", out).Holders; len(h) == 0 || h[0].Path != "main.sessions[].body" || h[0].Retained != 3000*1024 {
+		t.Errorf("holders %+v", h)
+	}
+	if out.Untyped*50 > out.LiveBytes {
+		t.Errorf("of %d live bytes the type of %d is not known", out.LiveBytes, out.Untyped)
+	}
+}
+
+// What is kept of a process reads as the process did, and what is not is an error.
+func TestWhatIsKeptOfAMemoryReadsAsItWas(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	cmd := startHoard(t, "10")
+	target, err := openLiveHeap(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.close()
+	arenas, err := target.runtime.Ranges(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rodata := int64(0)
+	for _, m := range mappingsOf(t, cmd.Process.Pid) {
+		if m.FileBacked() && m.Perms[1] != 'w' && m.Perms[2] != 'x' && m.Rss > 0 && rodata == 0 {
+			rodata = int64(m.Start)
+		}
+	}
+	before, after := make([]byte, 4096), make([]byte, 4096)
+	if _, err := target.memory.ReadAt(before, rodata); err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := target.memory.keep(ended, cmd.Process.Pid, arenas); !errors.Is(err, context.Canceled) || target.memory.left != nil {
+		t.Errorf("kept beyond its time: %v", err)
+	}
+	if err := target.memory.keep(t.Context(), cmd.Process.Pid, arenas); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if _, err := target.memory.ReadAt(after, rodata); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("constants read otherwise: %v", err)
+	}
+	for _, at := range []int64{0, 1 << 40, -1} {
+		if n, err := target.memory.ReadAt(after, at); n > 0 || err == nil {
+			t.Errorf("%d bytes at %#x, %v", n, at, err)
+		}
+	}
+	if err := target.memory.ReadPieces(after, [][2]uint64{{uint64(rodata), uint64(rodata) + 4096}}); err == nil {
+		t.Error("pieces were read of a process that is gone")
+	}
+}
+
+func mappingsOf(t *testing.T, pid int) []procfs.Mapping {
+	t.Helper()
+	var m procfs.Mapper
+	all, err := m.Mappings("/proc", pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
+	for said, why := range map[string]error{
+		"the analysis would take more memory":       gomem.ErrTooLarge,
+		"the program ended while its heap was read": fmt.Errorf("the heap's roots: %w", io.EOF),
+	} {
+		path := filepath.Join(t.TempDir(), "shop.hwm")
+		w, err := recording.Create(path, recording.Meta{At: time.Unix(1, 0), CPUs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taker := newHeapTaker(HeapWish{every: time.Second}, newStatus(io.Discard))
+		taker.gap(sample.Program{Name: "shop"}, "its heap", why)
+		if err := errors.Join(taker.keep(w), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		var exit *ExitError
+		err = HeapFlags{}.fromRecording(NewStreams(nil, io.Discard, io.Discard), path)
+		if !errors.As(err, &exit) || exit.Code != ExitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: "+said) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestAHeapThatWouldTakeTooMuchIsRefusedBeforeMemoryIsTaken(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	cmd := startHoard(t, "300000")
+	key, err := procfs.KeyOf("/proc", cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taker := newHeapTaker(HeapWish{Peak: true, Kill: true}, newStatus(io.Discard))
+	taker.limit = func() sample.Bytes { return sample.MiB }
+	p := sample.Program{Key: key, Name: "hoard"}
+	for name, take := range map[string]func() error{
+		"a living one": func() error {
+			_, err := taker.copyLive(p, sample.HeapPeak, variables{read: true})
+			return err
+		},
+		"one that is killed": func() error {
+			_, err := taker.copyDying(t.Context(), p, cmd.Process.Pid, sample.HeapKill)
+			return err
+		},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := take()
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, gomem.ErrTooLarge) {
+			t.Fatalf("%s: %v, want %v", name, err, gomem.ErrTooLarge)
+		}
+		if took := sample.Bytes(after.TotalAlloc - before.TotalAlloc); took > 16*sample.MiB {
+			t.Errorf("%s: it took %d bytes to refuse a heap of more than 16 MiB", name, took)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/sample"
+)
+
+// HeapWish says when heaps are captured.
+type HeapWish struct {
+	Peak, Kill, Exit bool
+	every            time.Duration // 0: not
+	ByDefault        bool          // nobody asked: it may cost next to nothing and is not told of
+}
+
+// What captures that nobody asked for may cost.
+const (
+	// smallHeap is what a heap must have in use to be captured: who holds less explains no
+	// peak.
+	smallHeap = 4 * sample.MiB
+	// quietStop bounds the stop of a living program, killStop and exitStop how much longer
+	// one that ends is held.
+	quietStop = 50 * time.Millisecond
+	killStop  = 500 * time.Millisecond
+	exitStop  = 200 * time.Millisecond
+	// lateBy is how much later a run may end for what is still thought about.
+	lateBy = 500 * time.Millisecond
+	// quietMemory is what one capture may take of our memory, at most two at once.
+	quietMemory = 512 * sample.MiB
+	// quietGrowth is the part by which a peak must exceed the one that was captured
+	// before, quietShare the part of the time that may be spent thinking about them.
+	quietGrowth = 2
+	quietShare  = 20
+	// quietFirst is how long after the first look a living heap is captured for the first time on the calm
+	// rhythm; each interval is half as long again as the one before.
+	quietFirst = time.Second
+)
+
+// none: never.
+func (w HeapWish) none() bool { return w == HeapWish{} }
+
+// memory is what one capture may take.
+func (w HeapWish) memory() sample.Bytes {
+	if w.ByDefault {
+		return min(quietMemory, ownLimit())
+	}
+	return ownLimit()
+}
+
+// stop bounds the stop of a living program.
+func (w HeapWish) stop() time.Duration {
+	if w.ByDefault {
+		return quietStop
+	}
+	return heapStop
+}
+
+// HeapWishFlag is run's and watch's flag as given.
+type HeapWishFlag struct {
+	When    []string
+	Unasked HeapWish // where it is not given
+}
+
+// plan reads it: "peak", "kill", "exit", "every=30s", several with commas, or "off".
+func (f HeapWishFlag) plan() (w HeapWish, err error) {
+	if len(f.When) == 0 {
+		return f.Unasked, nil
+	}
+	if off := slices.ContainsFunc(f.When, isOff); off {
+		if len(f.When) > 1 {
+			return w, Usagef("--heap off, or leave off out", "--heap off captures nothing, and another time is given with it")
+		}
+		return w, nil
+	}
+	for _, s := range f.When {
+		switch name, value, ok := strings.Cut(s, "="); {
+		case s == "peak":
+			w.Peak = true
+		case s == "kill":
+			w.Kill = true
+		case s == "exit":
+			w.Exit = true
+		case name == "every" && ok:
+			if w.every, err = time.ParseDuration(value); err != nil || w.every < time.Second {
+				return w, Usagef("--heap every=30s", "--heap every=%s is not a duration of a second or more", value)
+			}
+		default:
+			return w, Usagef("--heap kill, --heap exit, --heap peak, --heap every=30s, several with commas, or --heap off", "--heap %s is not known", s)
+		}
+	}
+	return w, nil
+}
+
+func isOff(s string) bool { return s == "off" || s == "none" }

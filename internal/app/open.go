@@ -1,0 +1,189 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/web"
+)
+
+type OpenFlags struct {
+	HTML, Source, Listen        string
+	NoBrowser, NoSource, Redact bool
+	Idle                        time.Duration
+	Bound                       Bound
+}
+
+// WriteFile writes the page as one file, whole or not at all.
+func (f OpenFlags) WriteFile(s *Streams, args []string) error {
+	path, err := FindRecording(args)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	book := f.book(path)
+	leftOut, err := book.WriteOffline(&page)
+	if err != nil {
+		return momentError(recordingError(err), path)
+	}
+	err = ExportFlags{Output: f.HTML, CSV: true}.to(s, func(w io.Writer) error {
+		_, err := page.WriteTo(w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range leftOut {
+		visible.Fprintf(s.Err, "left out: %s\n", l)
+	}
+	if book.Source != nil {
+		for _, file := range book.Source.Shown() {
+			visible.Fprintf(s.Err, "source lines in it are from %s\n", file)
+		}
+	}
+	return nil
+}
+
+// Serve answers the browser until it is interrupted.
+func (f OpenFlags) Serve(ctx context.Context, s *Streams, args []string, w *Watchman) error {
+	shelf := &shelf{flags: f, books: map[string]*web.Book{}}
+	defer shelf.close()
+	at, first := "/", (*web.Book)(nil)
+	if len(args) > 0 {
+		path, err := FindRecording(args)
+		if err != nil {
+			return err
+		}
+		if err := readable(path); err != nil {
+			return err
+		}
+		first = shelf.put(path)
+		at = "/r/" + url.PathEscape(shelfName(path)) + "/"
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // before it says that it serves
+	defer stop()
+	listener, err := listenLoopback(f.Listen)
+	if err != nil {
+		return err
+	}
+	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.Redact,
+		Failed: func(what any, stack []byte) { visible.Fprintf(s.Err, "highwater: a page failed: %v\n%s", what, stack) }}
+	address := "http://" + listener.Addr().String() + "/" + server.Token + at
+	visible.Fprintf(s.Out, "%s\n", address)
+	visible.Fprintf(s.Err, "%s\n", f.untilWhen())
+	if first != nil { // while the browser starts
+		warm := make(chan struct{})
+		go func() { defer close(warm); first.Warm() }()
+		defer func() { <-warm }()
+	}
+	if !f.NoBrowser {
+		remove, err := openBrowser(address)
+		defer remove()
+		if err != nil {
+			visible.Fprintf(s.Err, "no browser was started: %v; open the address above\n", err)
+		}
+	}
+	idle, err := serveUntil(ctx, listener, w.around(server.Handler()), f.Idle)
+	if idle {
+		visible.Fprintf(s.Err, "stopped serving: no request for %s\n", units.Duration(f.Idle))
+	}
+	return err
+}
+
+// untilWhen says how long the page is there.
+func (f OpenFlags) untilWhen() string {
+	if f.Idle <= 0 {
+		return "serving until Ctrl-C"
+	}
+	return "serving until Ctrl-C, or until nobody has asked for " + units.Duration(f.Idle) + " (--idle)"
+}
+
+// readable says now what a page would have to say.
+func readable(path string) error {
+	r, err := recording.Open(path)
+	if err != nil {
+		return recordingError(err)
+	}
+	return r.Close()
+}
+
+// book is a recording as the page has it.
+func (f OpenFlags) book(path string) *web.Book {
+	name, asTyped := ShortName(path), typed(path)
+	if f.Redact {
+		name = filepath.Base(path)
+		asTyped = typed(name)
+	}
+	options := report.Options{Next: "highwater open " + asTyped}
+	b := &web.Book{
+		Path: path, Name: name, Typed: asTyped, Redact: f.Redact,
+		Answer: f.answer(path),
+		Pprof: func(w io.Writer, at string) error {
+			r, err := f.open(path)
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			return ExportFlags{}.writePprof(w, r, path, at)
+		},
+	}
+	if !f.NoSource && !f.Redact {
+		b.Source = finder(f.Source, goProgram(path))
+		options.Source = func(function, file string, line int) (string, bool) {
+			text, err := b.Source.Line(function, file, line)
+			return text, err == nil
+		}
+	}
+	b.Text = func(a *explain.Answer) (string, error) {
+		var out strings.Builder
+		err := report.Text(&out, a, options)
+		return out.String(), err
+	}
+	b.Markdown = func(a *explain.Answer) (string, error) {
+		text, err := b.Text(a)
+		return fenced(strings.TrimSpace(text)), err
+	}
+	return b
+}
+
+// fenced is a text as Markdown shows it unchanged: its fence is longer than any in the
+// text, which would end it (CommonMark, fenced code blocks).
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence + "\n"
+}
+
+// open opens a recording as the page reads it.
+func (f OpenFlags) open(path string) (*recording.Reader, error) {
+	if f.Redact {
+		return recording.OpenRedacted(path)
+	}
+	return recording.Open(path)
+}
+
+// answer is what is said of a recording. What the user has noted of causes and
+// tried is left out of a redacted page, and so are causes of his own.
+func (f OpenFlags) answer(path string) func(*explain.Evidence) (*explain.Answer, error) {
+	return func(e *explain.Evidence) (*explain.Answer, error) {
+		if f.Redact {
+			return explain.Explain(e, earlier{path})
+		}
+		return answerOf(path, e)
+	}
+}

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/fleet"
+	"github.com/highwater-go/highwater/internal/regular"
+)
+
+// StoreVariable says which store the commands of the fleet use.
+const StoreVariable = "HIGHWATER_STORE"
+
+// StoreFlags say which store, and who asks.
+type StoreFlags struct {
+	Address, Tenant string
+	Credentials     string
+	CA, Cert, Key   string
+	Cluster         string
+	Insecure, Plain bool
+}
+
+const storeHint = "--store file:///var/lib/highwater/fleet, or --store https://HOST:8443/DATABASE; " + StoreVariable + " sets it for all commands"
+
+// Open opens the store. The caller closes it.
+func (f *StoreFlags) Open() (fleet.Store, error) {
+	if f.Address == "" {
+		return nil, Usagef(storeHint, "no store is named")
+	}
+	k, err := readCredentials(f.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fleet.Open(f.Address, fleet.Options{Credentials: k, Insecure: f.Insecure, CA: f.CA, Cert: f.Cert, Key: f.Key, Plain: f.Plain, Cluster: f.Cluster})
+	if err != nil {
+		return nil, Usagef(storeHint, "--store: %w", err)
+	}
+	return s, nil
+}
+
+// readCredentials reads the first line of a file, "USER:PASSWORD" or "bearer TOKEN".
+func readCredentials(path string) (k fleet.Credentials, err error) {
+	if path == "" {
+		return k, nil
+	}
+	f, err := regular.Open(path)
+	if err != nil {
+		return k, fmt.Errorf("read --credentials: %w", err)
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(f, 4096).ReadSlice('\n')
+	if err != nil && len(line) == 0 || errors.Is(err, bufio.ErrBufferFull) {
+		return k, Usagef("its first line is USER:PASSWORD, or bearer TOKEN", "%s has no credentials", path)
+	}
+	text := strings.TrimSpace(string(line))
+	if token, ok := strings.CutPrefix(text, "bearer "); ok {
+		return fleet.Credentials{Bearer: strings.TrimSpace(token)}, nil
+	}
+	user, password, ok := strings.Cut(text, ":")
+	if !ok || user == "" {
+		return k, Usagef("its first line is USER:PASSWORD, or bearer TOKEN", "%s has no credentials", path)
+	}
+	return fleet.Credentials{User: user, Password: password}, nil
+}
+
+// StoreError is what a store answers, with what to do about it.
+func StoreError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fleet.ErrCredentials):
+		return &ExitError{Code: exitNotPermitted, Err: err, Hint: "--credentials FILE, whose first line is USER:PASSWORD"}
+	case errors.Is(err, fleet.ErrNone):
+		return Usagef("highwater fleet incidents shows those that there are", "%w", err)
+	case errors.Is(err, fleet.ErrRefused):
+		return &ExitError{Code: ExitFailed, Err: err, Hint: "highwater fleet init makes the tables, or says how they differ"}
+	}
+	return err
+}

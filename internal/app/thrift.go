@@ -1,0 +1,96 @@
+package app
+
+import (
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// The memory that a watch is meant to take: its own Go heap and runtime, beside
+// which come the pages of its executable. A program with very many allocation
+// sites makes it need more.
+const (
+	thriftLimit = 20 << 20
+	thriftEach  = 256 << 10 // more for each program
+	thriftEvery = 10 * time.Second
+	thriftGOGC  = 50
+	// Of that many programs and more, recordings sleep while they rest, and what of our
+	// executable the beginning of each needed is given back again and again.
+	thriftCrowd  = 8
+	thriftForget = time.Minute
+	thriftProcs  = 1
+	liveHeapName = "/gc/heap/live:bytes"
+)
+
+// thrift keeps a watch small beside the program that it watches: a lower GOGC, a
+// memory limit that follows what is live, and one processor, so that no thread of ours looks for work that is not there.
+type thrift struct {
+	next   time.Time
+	sample []metrics.Sample
+	forgot time.Time // when what only the beginning needed was last given back
+	shares bool      // the program's memory limit is ours, too
+	crowd  int       // how many programs are watched
+}
+
+// watches raises the limit for so many programs: without it the collector would run all along
+// while they are attached to.
+func (t *thrift) watches(programs int) {
+	if t.crowd = programs; t.sample != nil && programs > 1 {
+		debug.SetMemoryLimit(t.least())
+	}
+}
+
+// least is the limit where little is live.
+func (t *thrift) least() int64 { return thriftLimit + int64(t.crowd)*thriftEach }
+
+// newThrift leaves alone what the user's environment sets.
+func newThrift() *thrift {
+	if runtime.GOMAXPROCS(0) > thriftProcs && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(thriftProcs)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(thriftGOGC)
+	}
+	t := &thrift{sample: []metrics.Sample{{Name: liveHeapName}}}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(thriftLimit)
+	} else {
+		t.sample = nil
+	}
+	return t
+}
+
+// adjust raises the limit where half of it is live: a limit that is too near the
+// live heap would keep the collector running.
+func (t *thrift) adjust(now time.Time) {
+	if t.sample == nil || now.Before(t.next) {
+		return
+	}
+	if !t.next.IsZero() && (t.forgot.IsZero() || t.crowd >= thriftCrowd && now.Sub(t.forgot) >= thriftForget) {
+		t.forgot = now
+		forgetExecutable()
+	}
+	t.next = now.Add(thriftEvery)
+	metrics.Read(t.sample)
+	if live := t.sample[0].Value; live.Kind() == metrics.KindUint64 {
+		debug.SetMemoryLimit(max(t.least(), int64(2*live.Uint64())+thriftLimit/2))
+	}
+}
+
+// end lets the explanation, which comes after the program's end, have what it
+// needs: half of what is free, under the limit of a program that may have left others.
+func (t *thrift) end() {
+	limit := int64(math.MaxInt64)
+	if t.shares {
+		limit = max(thriftLimit, int64(availableMemory()/2))
+	} else if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
+	t.sample = nil
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
+	}
+}

@@ -1,0 +1,176 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/faultprofile"
+	"github.com/highwater-go/highwater/internal/filepages"
+	"github.com/highwater-go/highwater/internal/lastbreath"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// WatchFlags are watch's flags as given.
+type WatchFlags struct {
+	PlaceFlags
+	Output            string
+	All, Quiet        bool
+	EnableHeapProfile bool
+	FiguresAlone      bool
+	RunFor            time.Duration
+	Rate, AtMost      int
+	Ask               AskFlags
+	Expect            ExpectFlag
+	Heap              HeapWishFlag
+	KeepArgs          KeepArgs
+	Native            NativeFlag
+}
+
+// watching is a watch that is possible as far as flags can tell.
+type watching struct {
+	WatchFlags
+	pids      []int
+	names     []string
+	hierarchy *cgroup.Hierarchy // nil: none accounts memory
+	group     string            // directory of the cgroup, "" for none
+	asks      asks
+	heaps     HeapWish
+	asked     bool // one life has them; under follower.mu
+	common    *watch.Common
+	wheel     *capture.Wheel
+	probes    *faultprofile.AllocProfiler // nil: none were asked for
+	// faultProfiles is how many programs have their page faults sampled at a time.
+	faultProfiles int
+	owners        *filepages.Owners // whose pages of files are; nil: that is not told here
+}
+
+const watchHint = "highwater watch 4711, highwater watch NAME, or --container, --pod, --unit, --cgroup, --all"
+
+// Plan is what a command, watch or top, is asked to watch.
+func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
+	w := &watching{WatchFlags: f}
+	for _, arg := range args {
+		pid, err := strconv.Atoi(arg)
+		switch {
+		case errors.Is(err, strconv.ErrRange) || err == nil && pid <= 0:
+			return nil, noProcess(arg)
+		case err == nil:
+			w.pids = append(w.pids, pid)
+		default:
+			w.names = append(w.names, arg)
+		}
+	}
+	kinds := max(0, f.places()-1)
+	for _, given := range []bool{len(args) > 0, f.places() > 0, f.All} {
+		if given {
+			kinds++
+		}
+	}
+	switch {
+	case kinds == 0:
+		return nil, Usagef(watchHint, "%s needs a program", command)
+	case kinds > 1:
+		return nil, Usagef(watchHint, "%s takes programs, or one of --container, --pod, --unit, --cgroup and --all", command)
+	case len(w.pids) > 0 && len(w.names) > 0:
+		return nil, Usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
+	case f.Output != "" && (len(args) > 1 || len(w.names) > 0 || f.All):
+		return nil, Usagef("leave it out: each recording is named after its program and the time", "-o names one recording, and this may make several")
+	case f.Rate < 1 || f.Rate > 1000:
+		return nil, Usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.Rate)
+	case f.AtMost < 1:
+		return nil, Usagef("--at-most 32", "--at-most %d leaves nothing to watch", f.AtMost)
+	}
+	if f.Output != "" {
+		if _, err := recordingPath(f.Output, ""); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if w.asks, err = f.Ask.plan(); err != nil {
+		return nil, err
+	}
+	if !w.asks.none() && (len(args) > 1 || f.All) {
+		return nil, Usagef("watch that program alone", "--metrics and --probe are of one program, and this may watch several")
+	}
+	if _, err = f.Expect.Budget(); err != nil {
+		return nil, err
+	}
+	if err = f.Native.check(); err != nil {
+		return nil, err
+	}
+	if f.Native.How != "" && (len(args) > 1 || len(w.names) > 0 || f.All) {
+		return nil, Usagef("highwater watch --native=live PID", "--native=live is of one program or cgroup, and this may watch several")
+	}
+	if w.heaps, err = f.Heap.plan(); err != nil {
+		return nil, err
+	}
+	return w, w.findGroup()
+}
+
+// options are those of a source for programs that are not ours.
+func (w *watching) options(status *status) watch.Options {
+	return watch.Options{
+		Narrow:        true,
+		HeapProfile:   w.EnableHeapProfile,
+		EnableRunning: w.EnableHeapProfile,
+		FiguresAlone:  w.FiguresAlone,
+		Home:          true,
+		Alone:         w.All,
+		Common:        w.common,
+		KeepArgs:      bool(w.KeepArgs),
+		Owners:        w.owners,
+		Room:          tableRoom,
+		Say:           func(line string) { status.say("%s", line) },
+	}
+}
+
+// probe loads the probes that were asked for, while there are all rights.
+func (w *watching) probe(s *Streams) (err error) {
+	out := io.Writer(s.Err)
+	if w.Quiet {
+		out = io.Discard
+	}
+	w.probes, err = w.Native.make(newStatus(out))
+	return err
+}
+
+func (w *watching) closeProbes() {
+	if w.probes != nil {
+		_ = w.probes.Close() // the kernel restores the code
+	}
+}
+
+// Run watches until all have ended, or it is told to end.
+func (w *watching) Run(ctx context.Context, s *Streams) error {
+	w.faultProfiles = faultProfilesAtOnce
+	if len(w.pids) == 1 || w.group != "" {
+		w.faultProfiles = 1
+	}
+	if err := w.probe(s); err != nil {
+		return err
+	}
+	defer w.closeProbes()
+	f := newFollower(w, s)
+	defer f.faults.close()
+	defer w.owners.Close()
+	ctx, cancel := f.until(ctx)
+	defer cancel()
+	defer f.share(ctx)()
+	surviveBrokenPipe()
+	began := make(chan error, 1)
+	if !comes(ctx, nil, func() { began <- f.run(ctx) }) {
+		return fmt.Errorf("begin to watch: %w", lastbreath.ErrStuck)
+	}
+	f.lives.Wait()
+	f.status.end()
+	if err := <-began; err != nil {
+		return err
+	}
+	return f.neverCame()
+}

@@ -1,0 +1,238 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/top"
+	"github.com/highwater-go/highwater/internal/watch"
+)
+
+// life is one recording of a watch: of a program from when it was found to its
+// end, with what it starts, or of a cgroup.
+type life struct {
+	*follower
+	tape   tape
+	source *watch.Source
+	asking *asking
+	seat   *top.Life  // nil: nobody looks on
+	rows   *agentLife // nil: no rows are made of it
+	pid    int        // of its main program, 0 for a cgroup
+	name   string     // for the recording
+	what   string     // for people
+	end    func()     // after all, may be nil
+	giveUp func()     // ends the watch of it
+}
+
+// begin makes the recording and watches in the background.
+func (l *life) begin(ctx context.Context, main sample.Program) error {
+	if err := l.open(main); err != nil {
+		l.close()
+		l.mu.Lock()
+		l.freeAsks()
+		l.mu.Unlock()
+		return cannotRecord(err)
+	}
+	l.status.say("watching %s; recording %s", l.what, l.tape.path)
+	if main.HeapProfile == sample.HeapProfileOff && !l.EnableHeapProfile && l.board == nil {
+		l.status.say("  it has no heap profile, so the answer cannot name lines: --enable-heap-profile enables it from now on")
+	}
+	sayTemporary(l.status, l.tape.path)
+	l.mu.Lock()
+	l.sources[l.source] = l
+	l.thrift.watches(len(l.sources))
+	l.mu.Unlock()
+	ctx, l.giveUp = context.WithCancel(ctx)
+	l.lives.Go(func() {
+		defer l.giveUp()
+		if l.guard != nil {
+			defer l.guard()
+		}
+		l.live(ctx)
+	})
+	return nil
+}
+
+// sink is where what is seen goes: into the recording, and past whoever looks on.
+func (l *life) sink() capture.Sink {
+	sink := askingSink{l.tape.writer, l.asking}
+	if l.agent != nil {
+		l.rows = l.agent.begin(l)
+		return capture.Both(sink, l.rows.Life)
+	}
+	if l.board == nil {
+		return sink
+	}
+	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.tape.path, Recording: typed(l.tape.path), Sink: sink, Watches: l.source.Watches})
+	return l.seat
+}
+
+// open creates the recording; main is what runs, the zero Program for a cgroup.
+func (l *life) open(main sample.Program) error {
+	meta := newMeta(l.KeepArgs.command(main))
+	l.asking = &asking{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
+	l.asking.heaps.share(l.source.SharesLimit())
+	l.asking.describe(meta.More)
+	l.Expect.describe(meta.More)
+	meta.More[metaWatched] = "1"
+	if place := placeOf(l.source); place != "" {
+		meta.More[metaPlace] = place
+	}
+	for n := 1; ; n++ {
+		path, err := l.choosePath(meta.At, n)
+		if err != nil {
+			return err
+		}
+		w, err := recording.Create(path, meta)
+		if errors.Is(err, fs.ErrExist) && l.Output == "" {
+			continue
+		}
+		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.Quiet, typed: startedAs{command: main.Args}}
+		return err
+	}
+}
+
+// choosePath is where the recording goes: the file asked for, or one named after
+// program and time, checkout-20261121-170502.hwm; the n-th of a second has -n.
+func (l *life) choosePath(at time.Time, n int) (string, error) {
+	if l.Output != "" {
+		return recordingPath(l.Output, "")
+	}
+	dir, err := l.dir, error(nil)
+	if dir == "" {
+		dir, err = makeStateDir()
+	}
+	if err != nil { // nobody's home, as in a sidecar
+		why := err
+		if dir, err = os.MkdirTemp("", "highwater-"); err != nil {
+			return "", why
+		}
+		l.status.say("highwater: the recording goes to %s: %v", dir, why)
+	}
+	name := fileName(l.name) + at.Format("-20060102-150405")
+	if n > 1 {
+		name += fmt.Sprintf("-%d", n)
+	}
+	return filepath.Join(dir, name+Suffix), nil
+}
+
+// live watches until the program has ended or the watch has, lets go, and
+// explains.
+func (l *life) live(ctx context.Context) {
+	loop := &capture.Loop{
+		Source: l.asking.heaps.of(l.source),
+		Sink:   l.sink(),
+		CalmHz: l.Rate,
+		Wheel:  l.wheel,
+		OnPoint: func(p *sample.Point) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.thrift.adjust(p.At)
+			if len(l.sources) >= thriftCrowd {
+				l.tape.writer.SleepAtRest()
+			}
+			if alone := len(l.sources) == 1 && !l.finding; alone && !l.Quiet {
+				l.status.point(l, p)
+			}
+		},
+		OnSinkError: func(err error) {
+			l.status.say("highwater: the recording of %s ends here, the program keeps running: %v", l.what, err)
+		},
+	}
+	if l.seat != nil {
+		loop.Asked = l.seat.Asked()
+	}
+	asked, stop := context.WithCancel(ctx)
+	var helpers sync.WaitGroup
+	l.asking.start(asked, &helpers)
+	whole := comes(ctx, l.source.Stuck(), func() {
+		_ = loop.Run(ctx) // a sink's error is told above, and a source has none
+		stop()
+		helpers.Wait()
+	})
+	if !whole {
+		stop()
+		l.forsake()
+		return
+	}
+	l.asking.keepRest(l.tape.writer)
+	l.close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sources, l.source)
+	l.freeAsks()
+	if len(l.sources) == 0 && !l.finding {
+		l.thrift.end()
+	}
+	l.status.end()
+	if ctx.Err() != nil {
+		l.status.say("detached from %s; it keeps running", l.what)
+	}
+	if l.agent != nil {
+		l.agent.end(l)
+		return
+	}
+	a := l.tape.conclude(l.streams)
+	if l.seat != nil {
+		l.seat.End(a)
+	}
+}
+
+// endWait is how long something that was told to end may take for what it has begun.
+const endWait = 10 * time.Second
+
+// comes calls do and says whether it came to its end. It does not wait for one that
+// hangs: that is stuck, or goes on for endWait after ctx has ended.
+func comes(ctx context.Context, stuck <-chan struct{}, do func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		do()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+	case <-stuck:
+	}
+	timer := time.NewTimer(endWait)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// forsake lets the programs of a watch go that hangs. Its recording belongs to the loop
+// and stays as it was written last.
+func (l *life) forsake() {
+	go l.close() // which may hang, too
+	l.status.say("highwater: detached from %s: a read of it hangs, as of a file server that does not answer; it keeps running, and its recording ends here", l.what)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sources, l.source)
+	l.freeAsks()
+	if l.seat != nil {
+		l.seat.End(nil)
+	}
+}
+
+// close lets the programs go.
+func (l *life) close() {
+	l.source.Close()
+	l.faults.giveBack(l.source)
+	if l.end != nil {
+		l.end()
+	}
+}
