@@ -69,7 +69,7 @@ type agent struct {
 
 	mu          sync.Mutex
 	seen        map[int]map[string]string // settings of programs, by pid
-	kept        map[string][]time.Time    // when recordings were kept, by cause
+	kept        map[causeKept][]time.Time // when recordings were kept
 	groups      map[string]fleet.Identity // cgroups whose kills are counted
 	leftBehind  map[string]leftRecording  // by cgroup
 	killsFailed bool

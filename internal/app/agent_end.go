@@ -61,7 +61,7 @@ func (a *agent) publish(in fleet.Incident, who fleet.Identity, path string) flee
 		if a.outlets.wantsProfiles {
 			profile = pprofOf(path)
 		}
-		if !a.worth(in) {
+		if !a.worth(who.Service, in.Fingerprint) {
 			a.drop(path)
 			path = ""
 		}
@@ -111,30 +111,35 @@ func pprofOf(path string) []byte {
 	return b.Bytes()
 }
 
-// Of one cause, so many recordings an hour are kept: of a container that restarts all the
-// time, each further one says the same, and its row alone is sent.
+// Of one cause of a service, so many recordings an hour are kept: of a container that
+// restarts all the time, each further one says the same, and its row alone is sent.
 const (
 	keptOfCause = 3
 	mostCauses  = 10_000
 )
 
-// worth says whether the recording of an incident is to be kept.
-func (a *agent) worth(in fleet.Incident) bool {
-	if in.Fingerprint == "" {
+// causeKept is a cause whose recordings are counted. Services share lines, of a library for
+// example, and each has its own recordings.
+type causeKept struct{ service, fingerprint string }
+
+// worth says whether one more recording of a cause is to be kept.
+func (a *agent) worth(service, fingerprint string) bool {
+	if fingerprint == "" {
 		return true
 	}
+	cause := causeKept{service, fingerprint}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.kept == nil || len(a.kept) > mostCauses {
-		a.kept = map[string][]time.Time{}
+		a.kept = map[causeKept][]time.Time{}
 	}
 	hour := time.Now().Add(-time.Hour)
-	times := slices.DeleteFunc(a.kept[in.Fingerprint], func(t time.Time) bool { return t.Before(hour) })
+	times := slices.DeleteFunc(a.kept[cause], func(t time.Time) bool { return t.Before(hour) })
 	keep := len(times) < keptOfCause
 	if keep {
 		times = append(times, time.Now())
 	}
-	a.kept[in.Fingerprint] = times
+	a.kept[cause] = times
 	return keep
 }
 

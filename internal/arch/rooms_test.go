@@ -20,7 +20,7 @@ var floors = map[string]int{
 	"moment": 5, "heapgrowth": 5,
 	"compare": 6, "listing": 6,
 	"report": 7, "heapsnapshot": 7, "web": 7, "top": 7, "fleet": 7,
-	"app":  8, "cli": 9,
+	"app": 8, "cli": 9,
 	"arch": aside, "bench": aside, "hwtest": aside, "howto": aside, "incontainer": aside, "testprog": aside, "thirdparty": aside,
 }
 

@@ -21,6 +21,7 @@ import (
 // startBucket runs a server of S3 until the test ends, on ports of loopback, and makes a bucket.
 func startBucket(t *testing.T) *Bucket {
 	t.Helper()
+	hwtest.LeftToMatrix(t, "runs a server of S3")
 	program, err := hwtest.SeaweedFS()
 	hwtest.Need(t, func() error { return err })
 	dir, p := t.TempDir(), freePorts(t, 8)

@@ -16,6 +16,7 @@ import (
 // startCluster runs two shards of two replicas each, and the ZooKeeper between them.
 func startCluster(t *testing.T) []*server {
 	t.Helper()
+	hwtest.LeftToMatrix(t, "runs four servers of ClickHouse and their keeper")
 	classPath, err := hwtest.ZooKeeper()
 	hwtest.Need(t, func() error { return err })
 	ports := freePorts(t, 14)

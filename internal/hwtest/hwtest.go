@@ -202,7 +202,7 @@ func SeaweedFS() (program string, err error) {
 	}
 	program = filepath.Join(base, "seaweedfs", "weed")
 	if _, err := os.Stat(program); err != nil {
-		return "", fmt.Errorf("needs SeaweedFS in the tests' cache, which make setup puts there: %w", err)
+		return "", fmt.Errorf("needs SeaweedFS in the tests' cache, which make matrix puts there: %w", err)
 	}
 	return program, nil
 }
@@ -214,7 +214,7 @@ func ZooKeeper() (classPath string, err error) {
 	}
 	const jar = "/usr/share/java/zookeeper.jar"
 	if _, err := os.Stat(jar); err != nil {
-		return "", fmt.Errorf("needs Debian's package zookeeper: %w", err)
+		return "", fmt.Errorf("needs Debian's package libzookeeper-java: %w", err)
 	}
 	jars, err := filepath.Glob("/usr/share/java/*.jar")
 	return strings.Join(append([]string{jar}, jars...), ":"), err

@@ -4,7 +4,9 @@ package main
 
 import "fmt"
 
-type filler interface{ fill(b []byte, begun chan<- bool) int }
+type filler interface {
+	fill(b []byte, begun chan<- bool) int
+}
 
 type pages struct{ step int }
 
@@ -26,7 +28,9 @@ func spin(b []byte, step int, begun chan<- bool) (n int) {
 func direct(begun chan<- bool) int { return middle(begun, [40]int{1}) + 1 }
 
 //go:noinline
-func middle(begun chan<- bool, pad [40]int) int { return spin(make([]byte, 1<<20), 1+pad[1], begun) + pad[0] }
+func middle(begun chan<- bool, pad [40]int) int {
+	return spin(make([]byte, 1<<20), 1+pad[1], begun) + pad[0]
+}
 
 //go:noinline
 func through(f filler, begun chan<- bool) int { return f.fill(make([]byte, 1<<20), begun) + 1 }
