@@ -8,7 +8,10 @@ export GO
 # programs they watch and their cores, machines with cgroup v2, systemd and arm64,
 # a browser, and containers that need no registry.
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
-MODULES  = $(sort $(dir $(wildcard go.mod */go.mod */*/go.mod)))
+# And those that make matrix alone needs: the keeper of a cluster of ClickHouse, with its Java.
+MATRIX_PACKAGES = libzookeeper-java default-jre-headless
+# Prometheus's own parser is 140 MB of modules: its tests are make matrix's.
+MODULES  = $(filter-out deploy/prometheus/,$(sort $(dir $(wildcard go.mod */go.mod */*/go.mod))))
 
 .PHONY: answers pictures check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
@@ -42,9 +45,11 @@ gates: vet
 # are installed; elsewhere the tests that lack something say so.
 test: setup lint test-go
 
-# What make test leaves out: every release of Go, every way of linking, all guest machines.
+# What make test leaves out: every release of Go, every way of linking, all guest machines,
+# and the fleet with a server of S3, a cluster of ClickHouse and Prometheus.
 # CI runs it where a change touches what it tests (.ci/run).
 matrix:
+	HIGHWATER_SETUP_MATRIX=1 ./.ci/setup $(MATRIX_PACKAGES)
 	./.ci/matrix
 
 setup:

@@ -8,34 +8,35 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/cgroup"
 	"github.com/highwater-go/highwater/internal/container"
 	"github.com/highwater-go/highwater/internal/fleet"
 	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/visible"
-	"github.com/highwater-go/highwater/internal/watch"
 )
 
 // AgentFlags are the agent's flags as given.
 type AgentFlags struct {
 	StoreFlags
+	BucketFlags
 	Node, Spool, Recordings string
-	SpoolSize               string
+	SpoolSize, KeepSize     string
+	OTLP, Push              string
+	Events, Check           bool
 	HeapProfile             string
 	Metrics                 string
 	AtMost                  int
 	RunFor                  time.Duration
 	Print                   bool
+
+	recordingsMost int64
 }
 
 // Where an agent keeps its things.
@@ -59,35 +60,46 @@ type agent struct {
 	streams   *Streams
 	collector *fleet.Collector
 	machine   container.Machine
+	hierarchy *cgroup.Hierarchy // nil: none accounts memory
+	bootID    string
+	status    *status
+	uploads   *fleet.Uploads // nil: recordings stay on this machine
+	outlets   outlets
+	kills     *fleet.Kills
 
-	mu   sync.Mutex
-	seen map[int]map[string]string // settings of programs, by pid
+	mu          sync.Mutex
+	seen        map[int]map[string]string // settings of programs, by pid
+	kept        map[causeKept][]time.Time // when recordings were kept
+	groups      map[string]fleet.Identity // cgroups whose kills are counted
+	leftBehind  map[string]leftRecording  // by cgroup
+	killsFailed bool
+	unwatched   map[string]int // programs by why they are not watched
 }
 
 // agentLife is what an agent has of one watch.
 type agentLife struct {
 	*fleet.Life
-	who  fleet.Identity
-	main fleet.ID
+	who   fleet.Identity
+	main  fleet.ID
+	group string // the cgroup whose kills are counted, "" where none is known
 }
 
 func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
-	a := &agent{flags: *f, streams: s, machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{}}
-	switch f.HeapProfile {
-	case "off", "marked", "on":
-	default:
-		return Usagef("--heap-profile marked", "--heap-profile is off, marked or on, not %s", f.HeapProfile)
+	if err := f.plan(); err != nil {
+		return err
 	}
-	size, err := units.ParseSize(f.SpoolSize)
-	if err != nil || size > 1<<50 {
-		return Usagef("--spool-size 1GiB", "--spool-size %s is not a size", f.SpoolSize)
+	if f.Check {
+		return f.checkHere(ctx, s)
 	}
+	size, _ := units.ParseSize(f.SpoolSize) // plan has read it
+	a := &agent{flags: *f, streams: s, status: newStatus(s.Err), machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{}, leftBehind: map[string]leftRecording{}, unwatched: map[string]int{}}
 	w, err := WatchFlags{All: true, Quiet: true, AtMost: f.AtMost, Rate: 10, RunFor: f.RunFor, EnableHeapProfile: f.HeapProfile != "off", Ask: AskFlags{ProbeRate: 1}}.Plan("agent", nil)
 	if err != nil {
 		return err
 	}
-	status := newStatus(s.Err)
+	a.hierarchy = w.hierarchy
 	put, stats := a.printRows, func() fleet.SpoolStats { return fleet.SpoolStats{} }
+	killsFile := ""
 	if !f.Print {
 		store, err := f.Open()
 		if err != nil {
@@ -99,14 +111,24 @@ func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
 			return &ExitError{Code: ExitFailed, Err: err, Hint: "--spool names another directory"}
 		}
 		defer spool.Close()
-		put, stats = spool.Put, spool.Stats
-		ended := a.send(ctx, store, spool, status)
+		put, stats, killsFile = spool.Put, spool.Stats, filepath.Join(f.Spool, "kills.json")
+		ended := a.send(ctx, store, spool, a.status)
 		defer ended()
 	}
-	if err := os.MkdirAll(f.Recordings, 0o700); err != nil {
+	if err := os.MkdirAll(f.recordingsDir(), 0o700); err != nil {
 		return &ExitError{Code: ExitFailed, Err: fmt.Errorf("keep recordings of incidents: %w", err), Hint: "--recordings names another directory"}
 	}
-	a.collector = fleet.NewCollector(a.node(), put, func(err error) { status.say("highwater: rows were lost: %v", err) })
+	node := a.node()
+	a.bootID = node.BootID
+	a.kills = fleet.NewKills(killsFile, a.bootID)
+	defer a.kills.Close()
+	a.groups = a.kills.Known()
+	a.collector = fleet.NewCollector(node, put, func(err error) { a.status.say("highwater: rows were lost: %v", err) })
+	ended, err := a.besides(ctx)
+	if err != nil {
+		return err
+	}
+	defer ended()
 	if f.Metrics != "" {
 		end, err := a.serve(f.Metrics, stats)
 		if err != nil {
@@ -114,18 +136,98 @@ func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
 		}
 		defer end()
 	}
-	follow := newFollower(w, s)
+	return a.watch(ctx, w)
+}
+
+// plan checks the flags.
+func (f *AgentFlags) plan() error {
+	switch f.HeapProfile {
+	case "off", "marked", "on":
+	default:
+		return Usagef("--heap-profile marked", "--heap-profile is off, marked or on, not %s", f.HeapProfile)
+	}
+	for flag, text := range map[string]string{"--spool-size": f.SpoolSize, "--recordings-size": f.KeepSize} {
+		size, err := units.ParseSize(text)
+		if err != nil || size > 1<<50 {
+			return Usagef(flag+" 1GiB", "%s %s is no size", flag, text)
+		}
+		if flag == "--recordings-size" {
+			f.recordingsMost = int64(size)
+		}
+	}
+	return nil
+}
+
+// recordingsDir is where recordings are written: those for a bucket wait there.
+func (f *AgentFlags) recordingsDir() string {
+	if strings.Contains(f.Recordings, "://") {
+		return filepath.Join(f.Spool, "recordings")
+	}
+	return f.Recordings
+}
+
+// watch watches until the agent is told to end.
+func (a *agent) watch(ctx context.Context, w *watching) error {
+	follow := newFollower(w, a.streams)
 	defer follow.faults.close()
 	defer follow.owners.Close()
-	follow.agent, follow.dir = a, f.Recordings
+	follow.agent, follow.dir = a, a.flags.recordingsDir()
 	until, cancel := follow.until(ctx)
 	defer cancel()
 	defer follow.share(until)()
-	status.say("watching every Go program of %s; rows go to %s, recordings of incidents to %s", a.node().Name, orWord(f.Address, "standard output"), f.Recordings)
-	err = follow.run(until)
+	var counting sync.WaitGroup
+	if a.hierarchy != nil {
+		counting.Go(func() { a.countKills(until, a.hierarchy) })
+	}
+	a.status.say("watching every Go program of %s; rows go to %s, recordings of incidents to %s", a.collector.Node(), orWord(a.flags.Address, "standard output"), a.flags.Recordings)
+	err := follow.run(until)
 	follow.lives.Wait()
+	counting.Wait()
 	a.collector.Flush()
 	return err
+}
+
+// besides begins what takes incidents and recordings beside the store. What it returns ends
+// it, after a last try.
+func (a *agent) besides(ctx context.Context) (end func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var ends []func()
+	end = func() {
+		for _, one := range ends {
+			one()
+		}
+		cancel()
+	}
+	if strings.Contains(a.flags.Recordings, "://") && !a.flags.Print {
+		bucket, err := a.flags.bucket(a.flags.Recordings, a.flags.StoreFlags)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		a.uploads = fleet.NewUploads(a.flags.recordingsDir(), a.flags.recordingsMost, bucket, a.collector.Recorded)
+		var sender sync.WaitGroup
+		sending, stop := context.WithCancel(ctx)
+		sender.Go(func() {
+			a.uploads.Send(sending, func(err error) { a.status.say("highwater: recordings wait for the bucket: %v", err) })
+		})
+		ends = append(ends, func() {
+			stop()
+			sender.Wait()
+			last, done := context.WithTimeout(context.Background(), lastSend)
+			defer done()
+			if err := a.uploads.Drain(last); err != nil {
+				a.status.say("highwater: %d recordings wait for the bucket and the next agent: %v", a.uploads.Stats().Waiting, err)
+			}
+			a.collector.Flush()
+			bucket.Close()
+		})
+	}
+	if err := a.outlets.open(ctx, a); err != nil {
+		end()
+		return nil, err
+	}
+	ends = append([]func(){a.outlets.Close}, ends...)
+	return end, nil
 }
 
 // serve answers with metrics until end is called.
@@ -137,7 +239,7 @@ func (a *agent) serve(address string, stats func() fleet.SpoolStats) (end func()
 	handler := http.NewServeMux()
 	handler.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_ = a.collector.Metrics(w, stats(), func() float64 { return float64(time.Now().UnixMilli()) / 1000 }) // who asked has gone
+		_ = a.collector.Metrics(w, stats(), a.more(), func() float64 { return float64(time.Now().UnixMilli()) / 1000 }) // who asked has gone
 	})
 	server := &http.Server{Handler: handler, ReadTimeout: answerWait, WriteTimeout: answerWait, IdleTimeout: answerWait, MaxHeaderBytes: 16 << 10}
 	go func() { _ = server.Serve(l) }() // until it is closed
@@ -225,123 +327,4 @@ func (a *agent) node() fleet.Node {
 	m := newMeta(nil)
 	boot, _ := procfs.BootTime("/proc") // not known: as its comment says
 	return fleet.Node{Boot: boot, Tenant: a.flags.Tenant, Name: cmp.Or(a.flags.Node, os.Getenv("NODE_NAME"), m.Host), BootID: m.BootID, Tool: m.Tool}
-}
-
-// errOff is that a program asks to be left alone.
-var errOff = errors.New("it is not watched, as it has " + envOff + "=off in its environment")
-
-// choose settles how a program is watched, by its environment.
-func (a *agent) choose(pid int, o *watch.Options) error {
-	env, err := procfs.Environment("/proc", pid, envOff, envProfile, envService, envOTel, envOTelRes)
-	if err != nil {
-		env = nil // as of a program that may not be read: then it is named by its other names
-	}
-	if env[envOff] == "off" {
-		return fmt.Errorf("pid %d: %w", pid, errOff)
-	}
-	enable := a.flags.HeapProfile == "on" || a.flags.HeapProfile == "marked" && env[envProfile] == "1"
-	o.HeapProfile, o.EnableRunning = enable, enable
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.seen[pid] = env
-	return nil
-}
-
-// begin makes what gathers the rows of a watch.
-func (a *agent) begin(l *life) *agentLife {
-	a.mu.Lock()
-	env := a.seen[l.pid]
-	delete(a.seen, l.pid)
-	a.mu.Unlock()
-	var in container.Container
-	unit := ""
-	if account, ok := l.source.Account(); ok {
-		in, _ = a.machine.Of(account.Home)
-		if container.KindOf(account.Home) == container.OfService {
-			unit = strings.TrimSuffix(path.Base(account.Home), ".service")
-		}
-	}
-	one := &agentLife{}
-	one.Life = a.collector.NewLife(func(p sample.Program) fleet.Identity {
-		who := identify(p, env, in, unit)
-		if p.Key.PID == l.pid {
-			one.who, one.main = who, a.collector.Process(p)
-		}
-		return who
-	})
-	return one
-}
-
-// identify names a program: by what its environment says, its pod, its unit or its main
-// package, in this order.
-func identify(p sample.Program, env map[string]string, in container.Container, unit string) fleet.Identity {
-	attributes := map[string]string{}
-	for _, pair := range strings.Split(env[envOTelRes], ",") {
-		if name, value, ok := strings.Cut(pair, "="); ok {
-			if text, err := url.PathUnescape(strings.TrimSpace(value)); err == nil {
-				attributes[strings.TrimSpace(name)] = text
-			}
-		}
-	}
-	who := fleet.Identity{Namespace: in.Namespace, Pod: in.Pod, Container: in.Name, ContainerID: in.ID}
-	main, module, revision, build := "", "", "", ""
-	if g := p.Go; g != nil {
-		module, revision, build = g.ModuleVersion, g.Revision, g.BuildID
-		if main = path.Base(g.MainPackage); main == "." || main == "main" || main == "command-line-arguments" {
-			main = ""
-		}
-	}
-	if module == "(devel)" {
-		module = ""
-	}
-	who.Service = cmp.Or(env[envOTel], attributes["service.name"], env[envService], container.Workload(in.Pod), unit, main, p.Name)
-	who.Version = cmp.Or(attributes["service.version"], module, revision[:min(12, len(revision))], build[:min(12, len(build))])
-	return who
-}
-
-// end explains a watch that is over, and keeps the recording of an incident. Of a program
-// that runs on, where the agent ends, nothing is explained.
-func (a *agent) end(l *life) {
-	l.rows.Close()
-	select {
-	case <-l.source.Done():
-	default:
-		_ = l.tape.writer.Close() // and removed
-		a.drop(l)
-		return
-	}
-	answer := l.tape.conclude(l.streams)
-	if answer == nil { // which was said
-		a.report(l, fleet.Died(time.Now(), l.name+" ended; its recording could not be explained."))
-		return
-	}
-	in, ok := fleet.IncidentOf(answer)
-	if !ok {
-		a.drop(l)
-		return
-	}
-	a.report(l, in)
-}
-
-// report sends an incident, and says it.
-func (a *agent) report(l *life, in fleet.Incident) {
-	in.Process = l.rows.main
-	if file, err := filepath.Abs(l.tape.path); err == nil {
-		in.Recording = (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
-	}
-	if info, err := os.Stat(l.tape.path); err == nil {
-		in.RecordingBytes = uint64(info.Size())
-	}
-	in = a.collector.Incident(in, l.rows.who)
-	newStatus(a.streams.Err).say("incident %s of %s: %s", in.Incident.String()[:12], in.Service, in.Sentence)
-}
-
-// drop removes a recording of which nothing will be asked.
-func (a *agent) drop(l *life) {
-	dir, err := os.OpenRoot(filepath.Dir(l.tape.path))
-	if err != nil {
-		return
-	}
-	defer dir.Close()
-	_ = recording.Remove(dir, filepath.Base(l.tape.path)) // a file more
 }

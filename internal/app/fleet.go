@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/explain"
 	"github.com/highwater-go/highwater/internal/fleet"
+	"github.com/highwater-go/highwater/internal/outfile"
 	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/visible"
 )
@@ -159,7 +162,7 @@ func orWord(a, b string) string {
 // incidentRecording is the recording of an incident whose ID an argument begins; ok is false where the argument
 // cannot be one, or no store is named.
 func incidentRecording(ctx context.Context, name string) (path string, ok bool, err error) {
-	f := StoreFlags{Address: os.Getenv(StoreVariable), Tenant: orWord(os.Getenv("HIGHWATER_TENANT"), "default"), Credentials: os.Getenv("HIGHWATER_STORE_CREDENTIALS")}
+	f := StoreFlags{Address: os.Getenv(StoreVariable), Tenant: orWord(os.Getenv("HIGHWATER_TENANT"), "default"), Credentials: os.Getenv("HIGHWATER_STORE_CREDENTIALS"), CA: os.Getenv("HIGHWATER_STORE_CA")}
 	if f.Address == "" || len(name) < 8 || len(name) > 32 {
 		return "", false, nil
 	}
@@ -178,12 +181,49 @@ func incidentRecording(ctx context.Context, name string) (path string, ok bool, 
 	if in.Recording == "" {
 		return "", true, &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("incident %s has no recording: %s", in.Incident, in.Sentence), Hint: "highwater fleet incidents " + visible.Shell(in.Service) + " says all that is known of it"}
 	}
+	path, err = fetchRecording(ctx, f, in)
+	return path, true, err
+}
+
+// fetchRecording is the recording of an incident on this machine: fetched from its bucket, once.
+func fetchRecording(ctx context.Context, f StoreFlags, in fleet.Incident) (string, error) {
 	u, err := url.Parse(in.Recording)
-	if err != nil || u.Scheme != "file" {
-		return "", true, fmt.Errorf("the recording of incident %s is at %s, which this version cannot fetch", in.Incident, in.Recording)
+	if err != nil {
+		return "", fmt.Errorf("the recording of incident %s is at %q, which is no address", in.Incident, in.Recording)
 	}
-	if _, err := os.Stat(u.Path); errors.Is(err, os.ErrNotExist) {
-		return "", true, &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, u.Path, in.Sentence), Hint: "it is on " + in.Node}
+	switch u.Scheme {
+	case "file":
+		if _, err := os.Stat(u.Path); errors.Is(err, os.ErrNotExist) {
+			return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, u.Path, in.Sentence), Hint: "it is on " + in.Node}
+		}
+		return u.Path, nil
+	case "s3":
+	default:
+		return "", fmt.Errorf("the recording of incident %s is at %s, which this version cannot fetch", in.Incident, in.Recording)
 	}
-	return u.Path, true, nil
+	dir, err := makeStateDir()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, fileName(in.Service)+"-"+in.Incident.String()[:12]+Suffix)
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		return path, nil
+	}
+	bucket, err := (BucketFlags{}).bucket("s3://"+u.Host, f)
+	if err != nil {
+		return "", err
+	}
+	defer bucket.Close()
+	var recorded bytes.Buffer
+	switch err = bucket.Get(ctx, in.Recording, &recorded); {
+	case errors.Is(err, fleet.ErrNoObject):
+		return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, in.Recording, in.Sentence), Hint: "highwater fleet incidents " + visible.Shell(in.Service) + " says all that is known of it"}
+	case errors.Is(err, fleet.ErrCredentials):
+		return "", &ExitError{Code: exitNotPermitted, Err: err, Hint: BucketKeysVariable + " names a file with ACCESS_KEY:SECRET_KEY"}
+	case err != nil:
+		return "", err
+	case uint64(recorded.Len()) != in.RecordingBytes:
+		return "", fmt.Errorf("the recording at %s has %d bytes; the incident's had %d", in.Recording, recorded.Len(), in.RecordingBytes)
+	}
+	return path, outfile.Write(path, func(w io.Writer) error { _, err := recorded.WriteTo(w); return err })
 }

@@ -55,6 +55,7 @@ type follower struct {
 	// Of followNames:
 	came    bool // what is looked for was found once
 	crowded bool // it was said that there are more
+	beyond  int  // how many more there are
 	settled int  // how many were watched when nothing was left to attach to, or unsettled
 }
 
@@ -227,6 +228,10 @@ func (f *follower) followNames(ctx context.Context) error {
 		for _, c := range complaints {
 			f.status.say("%v", c)
 		}
+		if f.agent != nil {
+			f.agent.complain(complaints)
+			f.agent.unseen(finder.Hidden(), f.beyond, refused)
+		}
 		timer.Reset(max(findEvery, findShare*time.Since(began)))
 	}
 }
@@ -243,6 +248,7 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 		return nil, nil
 	}
 	pids, f.settled = slices.Clone(pids), unsettled
+	f.beyond = max(0, len(pids)-f.AtMost)
 	f.came = f.came || len(pids) > 0
 	largestFirst(pids)
 	f.tellCrowd(len(pids))

@@ -78,7 +78,7 @@ func TestAnAgentMakesAKillAnIncident(t *testing.T) {
 }
 
 // tellOn starts a command. told waits for a line of its standard error that begins so, and
-// answers with a line on its standard input.
+// answers with a line on its standard input; with none where answer is "".
 func tellOn(t *testing.T, cmd *exec.Cmd) (said func() string, told func(begins, answer string)) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -100,6 +100,9 @@ func tellOn(t *testing.T, cmd *exec.Cmd) (said func() string, told func(begins, 
 		for lines.Scan() {
 			all.WriteString(lines.Text() + "\n")
 			if strings.HasPrefix(lines.Text(), begins) {
+				if answer == "" {
+					return
+				}
 				if _, err := io.WriteString(in, answer+"\n"); err != nil {
 					t.Fatal(err)
 				}

@@ -25,13 +25,14 @@ most, and which kills there were, by cause.`,
 		},
 	}
 	c.AddGroup(&cobra.Group{ID: "ask", Title: "Ask:"}, &cobra.Group{ID: "set-up", Title: "Set up:"})
-	for _, one := range []*cobra.Command{fleetTopCommand(s), fleetIncidentsCommand(s), fleetDiffCommand(s)} {
+	for _, one := range []*cobra.Command{fleetTopCommand(s), fleetIncidentsCommand(s), fleetDiffCommand(s), fleetFitCommand(s)} {
 		one.GroupID = "ask"
 		c.AddCommand(one)
 	}
-	init := fleetInitCommand(s)
-	init.GroupID = "set-up"
-	c.AddCommand(init)
+	for _, one := range []*cobra.Command{fleetInitCommand(s), fleetRollupCommand(s)} {
+		one.GroupID = "set-up"
+		c.AddCommand(one)
+	}
 	return c
 }
 
@@ -63,6 +64,7 @@ func askStore(f *app.FleetFlags, c *cobra.Command, args []string, question func(
 
 func fleetInitCommand(s *app.Streams) *cobra.Command {
 	var f app.StoreFlags
+	var asJSON, statements bool
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Make the tables in the store, or check those that are there",
@@ -77,8 +79,17 @@ existing table, and says how an existing table differs.`,
 				return err
 			}
 			defer store.Close()
+			if statements {
+				for _, text := range store.Statements() {
+					visible.Fprintf(s.Out, "%s;\n", text)
+				}
+				return nil
+			}
 			if err := store.Init(c.Context()); err != nil {
 				return app.StoreError(err)
+			}
+			if asJSON {
+				return s.PrintJSON(map[string]any{"schema": "highwater.fleet-init/1", "store": f.Address, "tables": len(fleet.Tables())})
 			}
 			visible.Fprintf(s.Out, "%s has all %d tables\n", f.Address, len(fleet.Tables()))
 			return nil
@@ -86,6 +97,8 @@ existing table, and says how an existing table differs.`,
 	}
 	addStore(&f, c)
 	c.Flags().StringVar(&f.Cluster, "cluster", "", "make replicated tables on this `cluster` of ClickHouse")
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	c.Flags().BoolVar(&statements, "print", false, "print the statements, and run none")
 	c.Flags().BoolVar(&f.Plain, "plain", false, "make tables without TTL, for ClickHouse before 20.1")
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,7 @@ type clickHouse struct {
 	database string
 	options  Options
 	client   *http.Client
+	ahead    atomic.Int64 // nanoseconds that the server's clock was ahead at the last answer
 }
 
 // Bounds of one answer: what a question may bring, and what of an error is shown.
@@ -91,12 +93,14 @@ func (c *clickHouse) Close() error {
 }
 
 func (c *clickHouse) Init(ctx context.Context) error {
-	if err := c.statement(ctx, "", "CREATE DATABASE IF NOT EXISTS "+c.database+c.onCluster()); err != nil {
+	if err := c.statement(ctx, "", c.createDatabase()); err != nil {
 		return err
 	}
 	for _, t := range Tables() {
-		if err := c.statement(ctx, c.database, c.create(t)); err != nil {
-			return fmt.Errorf("make table %s: %w", t.Name, err)
+		for _, text := range c.create(t) {
+			if err := c.statement(ctx, c.database, text); err != nil {
+				return fmt.Errorf("make table %s: %w", t.Name, err)
+			}
 		}
 		type name struct{ Name string }
 		have, err := ask[name](ctx, c, "SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}",
@@ -112,6 +116,18 @@ func (c *clickHouse) Init(ctx context.Context) error {
 	return nil
 }
 
+func (c *clickHouse) createDatabase() string {
+	return "CREATE DATABASE IF NOT EXISTS " + c.database + c.onCluster()
+}
+
+func (c *clickHouse) Statements() []string {
+	list := []string{c.createDatabase(), "USE " + c.database}
+	for _, t := range Tables() {
+		list = append(list, c.create(t)...)
+	}
+	return list
+}
+
 func (c *clickHouse) onCluster() string {
 	if c.options.Cluster == "" {
 		return ""
@@ -119,18 +135,20 @@ func (c *clickHouse) onCluster() string {
 	return " ON CLUSTER " + c.options.Cluster
 }
 
-// create is the statement that makes a table. Of several rows of one key the newest counts
-// (ReplacingMergeTree), so that what is sent twice is there once.
-func (c *clickHouse) create(t *Table) string {
-	engine, args := "ReplacingMergeTree", ""
+// create are the statements that make a table. Of several rows of one key the newest counts
+// (ReplacingMergeTree), so that what is sent twice is there once. On a cluster the rows of a
+// service lie together on one shard, where each of its replicas has them, and the table of
+// that name is a view of all shards.
+func (c *clickHouse) create(t *Table) []string {
+	engine, args, name := "ReplacingMergeTree", "", t.Name
 	if v, ok := t.find(func(c column) bool { return c.version }); ok {
 		args = v.name
 	}
 	if c.options.Cluster != "" {
-		engine = "ReplicatedReplacingMergeTree"
+		engine, name = "ReplicatedReplacingMergeTree", t.Name+"_local"
 		args = fmt.Sprintf("'/clickhouse/tables/{shard}/%s/%s', '{replica}', %s", c.database, t.Name, args)
 	}
-	text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = %s(%s)", t.Name, c.onCluster(), t.define(clickhouse[:]), engine, args)
+	text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = %s(%s)", name, c.onCluster(), t.define(clickhouse[:]), engine, args)
 	d, byDay := t.find(func(c column) bool { return c.day })
 	if byDay {
 		text += " PARTITION BY toDate(" + d.name + ")"
@@ -139,7 +157,11 @@ func (c *clickHouse) create(t *Table) string {
 	if byDay && !c.options.Plain {
 		text += fmt.Sprintf(" TTL %s + INTERVAL %d DAY", d.name, t.keep/day)
 	}
-	return text
+	if c.options.Cluster == "" {
+		return []string{text}
+	}
+	all := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = Distributed(%s, %s, %s, cityHash64(%s))", t.Name, c.onCluster(), t.define(clickhouse[:]), c.options.Cluster, c.database, name, t.key()[1])
+	return []string{text, all}
 }
 
 // statement runs what gives no rows.
@@ -156,14 +178,23 @@ func (c *clickHouse) Put(ctx context.Context, t *Table, rows []byte) error {
 		return nil
 	}
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(rows) // into memory
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // a level that there is
+	_, _ = w.Write(rows)                                 // into memory
 	_ = w.Close()
 	b, err := c.post(ctx, c.database, "INSERT INTO "+t.Name+" ("+strings.Join(t.names(), ", ")+") FORMAT RowBinary", &packed, "gzip")
 	if err == nil && len(b) > 0 { // a proxy's page, with 200
 		err = notClickHouse(b)
 	}
 	return err
+}
+
+// Check inserts no row.
+func (c *clickHouse) Check(ctx context.Context) (time.Duration, error) {
+	b, err := c.post(ctx, c.database, "INSERT INTO "+Processes.Name+" ("+strings.Join(Processes.names(), ", ")+") FORMAT RowBinary", strings.NewReader(""), "")
+	if err == nil && len(b) > 0 {
+		err = notClickHouse(b)
+	}
+	return time.Duration(c.ahead.Load()), err
 }
 
 func (c *clickHouse) ask(ctx context.Context, q query, _ reflect.Type) ([]byte, error) {
@@ -205,7 +236,7 @@ func literal(v any) string {
 // answer of status 200 breaks off.
 func (c *clickHouse) post(ctx context.Context, database, inURL string, body io.Reader, encoding string) ([]byte, error) {
 	u := c.base
-	params := url.Values{"wait_end_of_query": {"1"}}
+	params := url.Values{"wait_end_of_query": {"1"}, "insert_distributed_sync": {"1"}} // a shard has it when the server says so
 	if database != "" {
 		params.Set("database", database)
 	}
@@ -227,6 +258,9 @@ func (c *clickHouse) post(ctx context.Context, database, inURL string, body io.R
 		return nil, fmt.Errorf("reach the store at %s: %w", c.base.Host, withoutURL(err))
 	}
 	defer answer.Body.Close()
+	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		c.ahead.Store(int64(time.Until(at)))
+	}
 	b, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer+1))
 	switch {
 	case err != nil:

@@ -24,6 +24,7 @@ type Identity struct {
 	Service, Version          string
 	Namespace, Pod, Container string
 	ContainerID               string
+	PodUID                    string // for Events; in no row
 }
 
 // The bounds of an agent's rows.
@@ -129,6 +130,18 @@ func (c *Collector) Incident(in Incident, who Identity) Incident {
 	return in
 }
 
+// Recorded sends an incident again, with where its recording is.
+func (c *Collector) Recorded(in Incident) {
+	add(c, Incidents, in)
+	c.Flush()
+}
+
+// Node is what this node is called.
+func (c *Collector) Node() string { return c.node.Name }
+
+// Tool is the version of highwater that gathers.
+func (c *Collector) Tool() string { return c.node.Tool }
+
 // Process names a life on this node.
 func (c *Collector) Process(p sample.Program) ID {
 	build := ""
@@ -160,7 +173,12 @@ type Life struct {
 	*Collector
 	who       func(sample.Program) Identity
 	processes map[sample.ProcessKey]*observed
+	part      float64 // of the limit that was in use at the last point, 0: not known
 }
+
+// OfLimit is which part of its limit was in use when it was last looked at, 0 where that is
+// not known. It is called when nothing is seen any more.
+func (l *Life) OfLimit() float64 { return l.part }
 
 // NewLife begins one. who is asked once for each program.
 func (c *Collector) NewLife(who func(sample.Program) Identity) *Life {
@@ -209,6 +227,9 @@ func (l *Life) Sites(key sample.ProcessKey, first int, sites []sample.Site) erro
 
 // Point is a row a minute, and the end of those that are gone.
 func (l *Life) Point(p *sample.Point) error {
+	if g := p.Cgroup; g != nil && g.Limit.OK && g.Limit.V > 0 {
+		l.part = float64(g.Usage) / float64(g.Limit.V)
+	}
 	for _, one := range p.Processes {
 		o := l.processes[one.Key]
 		if o == nil {
@@ -237,6 +258,9 @@ func (l *Life) addPoint(o *observed, p *sample.Point, one sample.Process) {
 	row := Point{Tenant: o.row.Tenant, Service: o.row.Service, Process: o.row.Process, At: p.At, Resident: sample.Some(uint64(one.Resident.Anon())),
 		HeapLive: sample.Some(uint64(one.Go.HeapMarked)), HeapInUse: sample.Some(uint64(one.Go.HeapInUse)),
 		Goroutines: sample.Some(uint64(one.Go.Goroutines)), NumGC: sample.Some(uint64(one.Go.NumGC)), Written: time.Now()}
+	if limit := one.Go.MemoryLimit; limit > 0 && limit != sample.NoMemoryLimit {
+		row.GoLimit = sample.Some(uint64(limit))
+	}
 	if g := p.Cgroup; g != nil {
 		row.Usage, row.UsageMax = sample.Some(uint64(g.Usage)), sample.Some(uint64(o.most))
 		if g.Limit.OK {

@@ -137,7 +137,7 @@ func TestAProcessHasARowAMinuteAndAnEnd(t *testing.T) {
 		point(time.Duration(s)*time.Second, &sample.Resident{Total: 100, Shared: 40})
 	}
 	var text strings.Builder
-	if err := c.Metrics(&text, SpoolStats{Bytes: 12}, func() float64 { return 0 }); err != nil {
+	if err := c.Metrics(&text, SpoolStats{Bytes: 12}, More{Unwatched: map[string]int{"hidden": 2}}, func() float64 { return 0 }); err != nil {
 		t.Fatal(err)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)

@@ -94,6 +94,7 @@ type Point struct {
 	Limit      sample.Opt[uint64] `col:"mem_limit"`
 	HeapLive   sample.Opt[uint64] `col:"heap_live"` // marked by the last collection
 	HeapInUse  sample.Opt[uint64] `col:"heap_in_use"`
+	GoLimit    sample.Opt[uint64] `col:"gomemlimit"` // that is in force; not seen: none is
 	Goroutines sample.Opt[uint64] `col:"goroutines"`
 	NumGC      sample.Opt[uint64] `col:"num_gc"`
 	Written    time.Time          `col:"written" version:"1"`
@@ -115,6 +116,21 @@ type HeapHour struct {
 	Seconds      uint32    `col:"seconds"`
 	InUseMax     uint64    `col:"inuse_max"`
 	InUseLast    uint64    `col:"inuse_last"`
+	Written      time.Time `col:"written" version:"1"`
+}
+
+// HeapDay is what one stack held in all processes of a version over a day: sums of HeapHours,
+// which Rollup makes and makes again.
+type HeapDay struct {
+	Tenant       string    `col:"tenant" key:"1"`
+	Service      string    `col:"service" key:"2"`
+	Stack        ID        `col:"stack" key:"3"`
+	Version      string    `col:"version" key:"4"`
+	Day          time.Time `col:"day" key:"5" day:"1"`
+	InUseSeconds uint64    `col:"inuse_seconds"`
+	Seconds      uint64    `col:"seconds"`
+	Processes    uint64    `col:"processes"`
+	InUseMax     uint64    `col:"inuse_max"` // of one process
 	Written      time.Time `col:"written" version:"1"`
 }
 

@@ -8,6 +8,10 @@ import (
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
+// NearLimit is the part of its limit from which on a program's recording is worth keeping
+// when its agent ends: it may die before the next one watches it.
+const NearLimit = 0.8
+
 // closeToLimit is the part of its limit that a program has come to whose peak is an
 // incident, though nothing was killed.
 const closeToLimit = 0.95

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // Metrics writes what an agent knows now in the text format of Prometheus
 // (https://prometheus.io/docs/instrumenting/exposition_formats/): of each program what the
 // last point said, and how the agent itself is doing. What was not seen has no line.
-func (c *Collector) Metrics(w io.Writer, spool SpoolStats, now func() float64) error {
+func (c *Collector) Metrics(w io.Writer, spool SpoolStats, more More, now func() float64) error {
 	c.mu.Lock()
 	rows := make([]gauge, 0, len(c.latest))
 	for _, g := range c.latest {
@@ -60,8 +61,32 @@ func (c *Collector) Metrics(w io.Writer, spool SpoolStats, now func() float64) e
 	for _, t := range Tables() {
 		m.line("highwater_agent_dropped_rows_total", label("table", t.Name), float64(spool.Dropped[t.Name]))
 	}
+	m.more(more)
 	_, err := io.WriteString(w, m.text.String())
 	return err
+}
+
+// More is what an agent knows of itself beside its rows.
+type More struct {
+	Unwatched map[string]int // programs that are not watched, by why
+	Uploads   UploadStats
+	Outlets   map[string]OutletCount
+}
+
+func (m *exposition) more(more More) {
+	m.head("highwater_agent_unwatched", "Programs that are not watched, by why.", "gauge")
+	for _, why := range slices.Sorted(maps.Keys(more.Unwatched)) {
+		m.line("highwater_agent_unwatched", label("why", why), float64(more.Unwatched[why]))
+	}
+	m.one("highwater_agent_recordings_waiting", "Recordings that wait for the bucket.", "gauge", float64(more.Uploads.Waiting))
+	m.one("highwater_agent_recordings_sent_total", "Recordings that the bucket took.", "counter", float64(more.Uploads.Sent))
+	m.one("highwater_agent_recordings_dropped_total", "Recordings that there was no room for, or that the bucket refused.", "counter", float64(more.Uploads.Dropped))
+	m.head("highwater_agent_told_total", "Incidents that were told beside the store, by to whom and how it went.", "counter")
+	for _, name := range slices.Sorted(maps.Keys(more.Outlets)) {
+		c := more.Outlets[name]
+		m.line("highwater_agent_told_total", label("to", name)+","+label("how", "told"), float64(c.Told))
+		m.line("highwater_agent_told_total", label("to", name)+","+label("how", "lost"), float64(c.Lost))
+	}
 }
 
 // gauge is the last point of a process.

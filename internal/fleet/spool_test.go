@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // fickle is a store that takes what it is told to, and remembers all that it took.
@@ -19,8 +20,10 @@ type fickle struct {
 	got  []string // services of the rows that it took, in order
 }
 
-func (f *fickle) Init(context.Context) error { return nil }
-func (f *fickle) Close() error               { return nil }
+func (f *fickle) Init(context.Context) error                   { return nil }
+func (f *fickle) Statements() []string                         { return nil }
+func (f *fickle) Close() error                                 { return nil }
+func (f *fickle) Check(context.Context) (time.Duration, error) { return 0, nil }
 
 func (f *fickle) ask(context.Context, query, reflect.Type) ([]byte, error) { return nil, nil }
 

@@ -42,8 +42,7 @@ func (s *sqlite) Close() error { return s.db.Close() }
 
 func (s *sqlite) Init(ctx context.Context) error {
 	for _, t := range Tables() {
-		text := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s, PRIMARY KEY (%s)) WITHOUT ROWID", t.Name, t.define(affinity[:]), strings.Join(t.key(), ", "))
-		if _, err := s.db.ExecContext(ctx, text); err != nil {
+		if _, err := s.db.ExecContext(ctx, t.inSQLite()); err != nil {
 			return fmt.Errorf("make table %s in %s: %w", t.Name, s.dir, err)
 		}
 		if err := s.check(ctx, t); err != nil {
@@ -51,6 +50,26 @@ func (s *sqlite) Init(ctx context.Context) error {
 		}
 	}
 	return os.Chmod(filepath.Join(s.dir, fileName), 0o600)
+}
+
+func (t *Table) inSQLite() string {
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s, PRIMARY KEY (%s)) WITHOUT ROWID", t.Name, t.define(affinity[:]), strings.Join(t.key(), ", "))
+}
+
+func (s *sqlite) Statements() (list []string) {
+	for _, t := range Tables() {
+		list = append(list, t.inSQLite())
+	}
+	return list
+}
+
+// Check writes nothing, in a transaction that would write.
+func (s *sqlite) Check(ctx context.Context) (time.Duration, error) {
+	_, err := s.db.ExecContext(ctx, "DELETE FROM "+Points.Name+" WHERE 0")
+	if err != nil {
+		return 0, fmt.Errorf("write to %s: %w", s.dir, err)
+	}
+	return 0, nil
 }
 
 // check compares a table's columns with those that it should have.

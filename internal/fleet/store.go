@@ -17,9 +17,14 @@ type Store interface {
 	// Init makes the tables that are not there. It changes none that is: what differs is
 	// an error.
 	Init(ctx context.Context) error
+	// Statements are those that Init runs where nothing is yet.
+	Statements() []string
 	// Put writes rows of one table, as Encode makes them, all or none of them. The same
 	// rows may be written again, whenever: they are there once.
 	Put(ctx context.Context, t *Table, rows []byte) error
+	// Check says whether this user may write rows, by writing none, and by how much the
+	// store's clock is ahead of ours, to a second or two; 0 where it has none of its own.
+	Check(ctx context.Context) (ahead time.Duration, err error)
 	// ask gives the rows of a query (query.go), as Encode would make them of the row.
 	ask(ctx context.Context, q query, row reflect.Type) ([]byte, error)
 	Close() error

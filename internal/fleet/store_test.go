@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -157,6 +158,7 @@ func (p planted) fill(t *testing.T, s Store) {
 		put(t, s, Stacks, names...)
 		place := slices.Index(p.grow, service)
 		var hours []HeapHour
+		begun := map[ID]bool{}
 		for pod := range p.pods {
 			for h := range p.days * 24 {
 				life := 0
@@ -166,6 +168,10 @@ func (p planted) fill(t *testing.T, s Store) {
 				process := hashOf(name, fmt.Sprint(pod), fmt.Sprint(life))
 				at := monday.Add(time.Duration(h) * time.Hour)
 				version := fmt.Sprintf("v%d", 1+h/48)
+				if !begun[process] {
+					begun[process] = true
+					put(t, s, Processes, Process{Tenant: "t", Service: name, Process: process, Version: version, Started: at, Written: at, HeapProfile: "on"})
+				}
 				all := uint64(0)
 				for k := range p.stacks {
 					mean := uint64(1<<20 + r.IntN(1<<18))
@@ -206,6 +212,21 @@ func TestTheLinesThatGrewAreTheFirst(t *testing.T) {
 		}
 		if one, err := Top(t.Context(), s, Scope{Tenant: "t", Service: "service-005", Since: monday}, 10); err != nil || len(one.Lines) == 0 || one.Lines[0].Service != "service-005" || one.Services != 1 {
 			t.Errorf("of one service: %+v, %v", one, err)
+		}
+		first := got.Lines
+		for range 2 {
+			if done, err := Rollup(t.Context(), s, "t", monday.Add(8*day+time.Hour)); err != nil || len(done.Days) == 0 {
+				t.Fatalf("%+v, %v", done, err)
+			}
+		}
+		got, err = Top(t.Context(), s, Scope{Tenant: "t", Since: monday, Now: monday.Add(8 * day)}, 10)
+		if err != nil || got.table != HeapDays.Name || got.Services != 20 || len(got.Lines) < len(p.grow) {
+			t.Fatalf("of days: %+v, %v", got, err)
+		}
+		for i, line := range got.Lines[:len(p.grow)] {
+			if was := first[i]; line.Function != was.Function || line.Since != was.Since || math.Abs(line.To-was.To) > 0.1*was.To {
+				t.Errorf("line %d by days is %+v, by hours %+v", i, line, was)
+			}
 		}
 		if none, err := Top(t.Context(), s, Scope{Tenant: "nobody", Since: monday}, 10); err != nil || len(none.Lines) != 0 || !none.To.IsZero() {
 			t.Errorf("of a tenant that there is not: %+v, %v", none, err)

@@ -56,11 +56,12 @@ var (
 	Processes = table[Process]("process", 400*day)
 	Points    = table[Point]("point", 14*day)
 	HeapHours = table[HeapHour]("heap_hour", 90*day)
+	HeapDays  = table[HeapDay]("heap_day", 400*day)
 	Incidents = table[Incident]("incident", 400*day)
 )
 
 // Tables are all of them, those first that others name.
-func Tables() []*Table { return []*Table{Stacks, Processes, Points, HeapHours, Incidents} }
+func Tables() []*Table { return []*Table{Stacks, Processes, Points, HeapHours, HeapDays, Incidents} }
 
 // TableOf is the table of that name, nil for none.
 func TableOf(name string) *Table {

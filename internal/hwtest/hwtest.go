@@ -193,3 +193,29 @@ func ClickHouse() (program, libraries string, err error) {
 	more, err2 := filepath.Glob(filepath.Join(root, "lib", "*-linux-gnu"))
 	return program, strings.Join(append(dirs, more...), ":"), errors.Join(err, err2)
 }
+
+// SeaweedFS is a server that speaks S3, unpacked into the tests' cache.
+func SeaweedFS() (program string, err error) {
+	base, err := cacheBase()
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(base, "seaweedfs", "weed")
+	if _, err := os.Stat(program); err != nil {
+		return "", fmt.Errorf("needs SeaweedFS in the tests' cache, which make matrix puts there: %w", err)
+	}
+	return program, nil
+}
+
+// ZooKeeper is the class path of Debian's ZooKeeper, which replicated tables of ClickHouse need.
+func ZooKeeper() (classPath string, err error) {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", fmt.Errorf("needs java: %w", err)
+	}
+	const jar = "/usr/share/java/zookeeper.jar"
+	if _, err := os.Stat(jar); err != nil {
+		return "", fmt.Errorf("needs Debian's package libzookeeper-java: %w", err)
+	}
+	jars, err := filepath.Glob("/usr/share/java/*.jar")
+	return strings.Join(append([]string{jar}, jars...), ":"), err
+}

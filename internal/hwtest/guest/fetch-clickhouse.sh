@@ -19,4 +19,5 @@ for package in "$temp"/cache/archives/*.deb; do
 	dpkg-deb --fsys-tarfile "$package" | tar -x -C "$temp/root" --exclude=./etc --exclude=./usr/share
 done
 rm -rf "$dir"
+mkdir -p "$cache"
 mv "$temp/root" "$dir"
