@@ -250,6 +250,9 @@ func burstFound(c *Case) Finding {
 	f.Sentence = burstSentence(c)
 	f.Why = []Why{{Text: "the calls were running, so their stacks could not be read", Evidence: []string{"calls", "site"}}}
 	if c.flight.calls == 0 {
+		if c.cameAndWent() {
+			f.Why = []Why{{Text: "the live heap rose and fell again, and so did what this line allocates", Evidence: []string{"curve", "site"}}}
+		}
 		return f
 	}
 	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.flight.calls, "goroutine"), was(c.flight.calls), ShortFunc(c.flight.name), c.flightSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
