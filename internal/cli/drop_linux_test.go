@@ -163,7 +163,7 @@ func TestTwoCapabilitiesAreEnoughToWatchAnotherUsersProgram(t *testing.T) {
 		code                        int
 	}{
 		{"+sys_ptrace,+dac_read_search", "ticker was watched for", "allowed (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)", 0},
-		{"+sys_ptrace", "needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH", "has CAP_SYS_PTRACE, and needs CAP_DAC_READ_SEARCH too", 5},
+		{"+sys_ptrace", "run highwater as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH", "has CAP_SYS_PTRACE, and needs CAP_DAC_READ_SEARCH too", 5},
 	} {
 		t.Run(c.capabilities, func(t *testing.T) {
 			as := func(args ...string) (string, int) {

@@ -107,7 +107,7 @@ func TestPageFaultsNeedTwoCapabilitiesAndDoctorSaysWhichIsMissing(t *testing.T) 
 		doctor string
 		line   bool
 	}{
-		"+bpf,+perfmon": {"by line, through calls of C", true},
+		"+bpf,+perfmon": {"by line of Go, through calls of C", true},
 		"+perfmon":      {"needs root, or CAP_BPF", false},
 		"":              {"needs root, or CAP_BPF and CAP_PERFMON", false},
 	} {

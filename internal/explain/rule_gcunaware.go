@@ -72,7 +72,7 @@ func (c *Case) garbageUnknown() (why string, bytes float64) {
 	if c.goesOnGrowing() && c.rising() {
 		return "whether less garbage would have been enough, because the live heap was still growing", c.beyondPace()
 	}
-	if c.rise.n < int(fewestReadings.v()) && c.firstRise() && c.outcome.MomentElapsed < shortestRise.v() && c.live.bytes+c.nonHeap() > c.bound*70/100 {
+	if c.rise.n < int(fewestReadings.v()) && c.firstRise() && c.live.bytes+c.nonHeap() > c.bound*70/100 {
 		return "whether less garbage would have been enough, because the live heap was " + readTimes(c.rise.n), c.beyondPace()
 	}
 	if !c.live.exact && c.rising() {
