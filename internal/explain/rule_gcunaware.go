@@ -117,7 +117,7 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 	if c.live.exact {
 		about = "Only "
 		f.Confidence, f.Because = High, []string{"the live heap was counted exactly at the end"}
-		if c.rising() {
+		if c.rising() || c.rise.low > 0 && c.rise.grownMuch() {
 			f.Confidence = Medium
 			f.Because = append(f.Because, doubtStillGrowing)
 		}

@@ -152,10 +152,10 @@ func decide(findings []Finding, unseen sample.Bytes) *Finding {
 		}
 		switch {
 		case f.Bytes <= best.Bytes || certain && !f.formOf(best):
-		case !f.formOf(best):
+		case !f.formOf(best) || best.Confidence == Low:
 			return nil
 		default:
-			best.Confidence = Low // the larger form of the same growth is not sure
+			best.Confidence = Low // the larger form of the same growth is not sure, and of a short rise nothing is said
 			best.Because = append([]string{f.Reason}, best.Because...)
 		}
 		if f.rank() <= growsOn && best.Confidence == High {

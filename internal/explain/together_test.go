@@ -59,6 +59,10 @@ func TestTwoFormsOfOneGrowthDoNotContradict(t *testing.T) {
 	if got := decide(list, 0); got == nil || got.Class != Leak || got.Confidence != Low {
 		t.Errorf("%+v", got)
 	}
+	list[1].Confidence = Low // as of a rise of less than three seconds
+	if got := decide(list, 0); got != nil {
+		t.Errorf("neither is sure, and yet: %+v", got)
+	}
 	list[0].Class = GCUnaware
 	list[1] = Finding{Class: Burst, Stance: Speaks, Bytes: 87 * mib, Score: 3, Confidence: Low}
 	if got := decide(list, 0); got != nil {
