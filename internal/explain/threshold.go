@@ -144,7 +144,7 @@ var thresholds = [...]Threshold{
 	threadStacks:      {"threads.many", 500, "threads", "corpus"},
 	flatShare:         {"flat.share", 0.05, "of the memory", "corpus"},
 	longRun:           {"rise.longest", 600, "seconds", "corpus"},
-	oneInstant:        {"readings.apart", 0.02, "of the time", "corpus: a collection, and the capture or mark right after it"},
+	oneInstant:        {"readings.apart", 0.04, "of the time", "corpus: a collection, and the capture or mark right after it"},
 	passingPart:       {"line.passing", 0.2, "of its growth", "corpus: what the growth of a line counts that frees as much as it allocates"},
 	keptShare:         {"malloc.kept", 0.25, "of the memory", "corpus: as much as free heap that is to be named"},
 	keptSeen:          {"malloc.kept_seen", 16 << 20, "bytes", "corpus: as native memory that is to be named"},
