@@ -182,16 +182,13 @@ func (e *Evidence) grewMost(r rise, to float64) (best *Site) {
 	}
 	for i := range e.Sites {
 		s := &e.Sites[i]
-		enough := late[i] >= blamedPart.v()*max(r.grown, leastGrown.v()) || together[heapdiff.PackageOf(s.Function)] >= heldByRoot.v()*lateShare*r.grown
+		enough := late[i] >= blamedPart.v()*max(r.grown, leastGrown.v()) || together[heapdiff.PackageOf(s.Function)] >= heldByRoot.v()*lateShare.v()*r.grown
 		if late[i] > most && enough && e.isMore(e.grownSince(s, from)) {
 			best, most = s, late[i]
 		}
 	}
 	return best
 }
-
-// lateShare is the part of an even rise that comes in its second half.
-const lateShare = 0.5
 
 // swungMost is the line whose memory came and went most: by what was in use at looks over the whole run, the
 // greatest less the least. nil where no line's did by a part worth speaking of what the live heap was.

@@ -101,6 +101,7 @@ const (
 	trustedShare
 	asMany
 	gathering
+	lateShare
 )
 
 // thresholds is the table. An origin of "corpus" says that the value was chosen by
@@ -190,6 +191,7 @@ var thresholds = [...]Threshold{
 	heldByEach:        {"pile.each", 64 << 10, "bytes", "corpus: far more than a goroutine's own stack, which is 2 to 8 KiB"},
 	fewestLarge:       {"pile.fewest_large", 30, "goroutines", "statistics: so many that rise evenly come by chance no more; where each holds much"},
 	spreadReadings:    {"readings.spread", 0.25, "of the time", "corpus: readings that lie together at the end tell nothing of the time before"},
+	lateShare:         {"growth.second_half", 0.5, "of the rise", "formula: of an even rise half comes in its second half"},
 	gathering:         {"calls.gather", 8, "seconds", "corpus"},
 	asMany:            {"pile.as_many", 0.8, "of the goroutines of the largest place", "statistics: the counts of what has one goroutine at each place differ by those that were just begun"},
 	flatBytes:         {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},
