@@ -387,6 +387,9 @@ func (t *heapTaker) copyEnded(ctx context.Context, c *heapCopy, tid int) (err er
 		err = c.take(ctx, t.mostTaken())
 	}
 	if err == nil {
+		err = c.copied.Ended()
+	}
+	if err == nil {
 		var arenas []sample.PageRange
 		if arenas, err = c.runtime.Ranges(nil); err == nil {
 			err = target.memory.keep(ctx, tid, arenas)

@@ -64,6 +64,7 @@ func newCase(e *Evidence) *Case {
 	}
 	c.rise = c.grownRise(c.warmUntil())
 	e.capturedLines()
+	c.goneLines()
 	c.site = e.blamed(c.rise, c.outcome.MomentElapsed)
 	c.followLine()
 	if k := c.cause(Leak); k != nil && k.Kept {

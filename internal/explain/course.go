@@ -52,10 +52,10 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 			if then.Key != l.e.Subject || then.Profile == nil {
 				continue
 			}
-			begun := begunOf(then.Goroutines)
+			begun, inside := begunOf(then.Goroutines), insideOf(then.Goroutines)
 			for site, h := range held {
 				s := l.stand(site, h, p.Sites, then, m.At)
-				s.Begun = begun
+				s.Begun, s.Inside = begun, inside
 				site.Course = append(site.Course, s)
 			}
 		}
@@ -70,6 +70,23 @@ func begunOf(groups []sample.GoroutineGroup) map[string]int {
 		out[goroutineOf(sample.Site{Stack: g.Where})] += g.Count
 		if creator := frameOf(g.CreatedAt).Func; creator != "" {
 			out[begunBy+creator] += g.Count
+		}
+	}
+	return out
+}
+
+// insideOf counts goroutines by the functions that they were inside of.
+func insideOf(groups []sample.GoroutineGroup) map[string]int {
+	out := map[string]int{}
+	for _, g := range groups {
+		seen := map[string]bool{}
+		for _, l := range g.Where {
+			for _, f := range l.Frames {
+				if !seen[f.Func] {
+					seen[f.Func] = true
+					out[f.Func] += g.Count
+				}
+			}
 		}
 	}
 	return out

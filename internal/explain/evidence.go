@@ -195,6 +195,9 @@ type Site struct {
 	// Captured is what a capture of the heap near the moment found of it, in the holders that it names;
 	// newCase fills it in.
 	Captured sample.Opt[sample.Bytes]
+	// Gone is how much of what it holds was certainly gone at a later collection, which found less live in the
+	// whole heap; newCase fills it in. 0 where that is the smaller part.
+	Gone sample.Bytes
 	// FreedOfHeld is the part of what the line's stacks allocated that was freed, each stack
 	// weighted by what it still holds.
 	FreedOfHeld sample.Opt[float64]
@@ -254,6 +257,8 @@ type Stand struct {
 	// Begun is the number of goroutines by the function that they began with, and after begunBy by the
 	// one with their go statement.
 	Begun map[string]int
+	// Inside is the number of goroutines inside each function.
+	Inside map[string]int
 	// Goroutines: they were read at all.
 	Goroutines bool
 	// Made is the number of goroutines that the program had made by then, 0: not known

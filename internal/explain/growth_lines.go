@@ -204,8 +204,26 @@ func (e *Evidence) swungMost() (best *Site) {
 }
 
 // swing is how much of what the line held at one look was not there at another, 0 where it is the smaller
-// part: what is loaded once does not come and go.
-func (s *Site) swing() float64 {
+// part: what is loaded once does not come and go. What is certainly gone after the moment counts, too.
+func (s *Site) swing() float64 { return max(s.swingBefore(), float64(s.Gone)) }
+
+// goneLines notes of each line what is certainly gone later.
+func (c *Case) goneLines() {
+	least := math.Inf(1)
+	for _, p := range c.curve.points {
+		if p.at > c.outcome.MomentElapsed && !p.least {
+			least = min(least, p.live)
+		}
+	}
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		if gone := float64(s.Bytes) - least; gone >= heldByRoot.v()*float64(s.Bytes) {
+			s.Gone = sample.Bytes(gone)
+		}
+	}
+}
+
+func (s *Site) swingBefore() float64 {
 	low, high := float64(s.Bytes), float64(s.Bytes)
 	for i := range s.Course {
 		if k := &s.Course[i]; k.Cycle > 1 { // the first collection publishes nothing yet

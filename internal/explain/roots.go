@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -156,8 +157,9 @@ func (c *Case) tenureByLabel(label string) tenure {
 	return lasts
 }
 
-// callLasts tells the tenure of a frame of a function that a lasting goroutine called. What the blamed
-// line's stacks do not pass is the program's scaffolding, and lasts.
+// callLasts tells the tenure of a frame of a function that a lasting goroutine called. What the blamed line was
+// called through, but is no call of the program's, is its scaffolding, and lasts. Of any other function looks at
+// the goroutines tell whether it was left.
 func (c *Case) callLasts(function string) tenure {
 	if function == sample.WholeStack {
 		return unknownTenure
@@ -165,24 +167,29 @@ func (c *Case) callLasts(function string) tenure {
 	if c.site == nil {
 		return lasts
 	}
+	since := c.outcome.MomentElapsed / 3
 	for i, caller := range c.site.callers() {
 		if caller.Function == function {
-			return c.site.tenureOf(i, c.outcome.MomentElapsed/3)
+			return c.site.tenureOf(func(s *Stand) int { return s.calls(i) }, since)
 		}
 	}
-	return lasts
+	through := slices.ContainsFunc(c.site.Stack, func(f sample.Frame) bool { return f.Func == function })
+	if through || !slices.ContainsFunc(c.site.Course, func(s Stand) bool { return s.Inside != nil }) {
+		return lasts
+	}
+	return c.site.tenureOf(func(s *Stand) int { return s.Inside[function] }, since)
 }
 
-// tenureOf tells whether a caller of the line was left since an instant: nobody was inside it at one look
+// tenureOf tells whether a call was left since an instant: nobody was inside it at one look
 // at least. It lasts where somebody was at all of them, and there were enough.
-func (s *Site) tenureOf(caller int, since float64) tenure {
+func (s *Site) tenureOf(inside func(*Stand) int, since float64) tenure {
 	looks := 0
 	for i := range s.Course {
 		stand := &s.Course[i]
 		if !stand.Goroutines || stand.At < since {
 			continue
 		}
-		if looks++; stand.calls(caller)+stand.Unseen == 0 {
+		if looks++; inside(stand)+stand.Unseen == 0 {
 			return passing
 		}
 	}

@@ -127,10 +127,12 @@ func (c *Case) nativeRose() (grown float64, ok bool) {
 	return grown, line.N >= int(enoughReadings.v()) && line.Low > 0 && grown >= leastGrown.v() && grown >= flatShare.v()*c.hardPeak()
 }
 
-// endedFound is a program whose growth was read too seldom: only a job that ended by itself with
-// room to spare is healthy then.
+// endedFound is a program of which it is not known whether it grows on: only a job that ended by itself with
+// room to spare is healthy then, and none that grew while its live heap was hardly read.
 func (c *Case) endedFound(f Finding, t Trend) Finding {
 	switch {
+	case t.Of == ofMemory && t.GrownBytes > leastGrown.v():
+		return undecided(t.GrownBytes, t.Why, f.Facts...)
 	case c.endedWell() && c.hardPeak() <= smallPeak.v():
 		f.Because = []string{"the program ended by itself and used little memory"}
 	case c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.limit == 0:

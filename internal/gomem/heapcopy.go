@@ -154,11 +154,12 @@ type heapCopy struct {
 	now        int64  // nanotime when they were read
 	sweepgen   uint32 // mheap_.sweepgen
 	specials   []special
-	bitmaps    map[uint64][]byte // by number of the arena: heapArena.bitmap, to Go 1.21
-	old        bool              // pointers are noted there
-	inline     bool              // Green Tea's marks lie at the end of small objects' spans
-	headers    bool              // malloc headers, since Go 1.22
-	moved      bool              // the program ran meanwhile
+	bitmaps    map[uint64][]byte     // by number of the arena: heapArena.bitmap, to Go 1.21
+	old        bool                  // pointers are noted there
+	inline     bool                  // Green Tea's marks lie at the end of small objects' spans
+	headers    bool                  // malloc headers, since Go 1.22
+	moved      bool                  // the program ran meanwhile
+	ended      map[uint64]endedStack // of a process that is at its end: goroutines that ran, by their descriptors
 }
 
 // region is a copied piece of memory.

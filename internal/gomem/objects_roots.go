@@ -239,6 +239,7 @@ func (ro *rooter) goroutines() {
 	stacks.label = func(pc uint64) uint32 { return ro.frame(ro.function(pc)) }
 	stacks.point = ro.point
 	w := &stacks.walk
+	w.ended = ro.c.ended != nil
 	for i := range ro.c.goroutines {
 		g := &ro.c.goroutines[i]
 		ro.add(ro.goroutine(g))
@@ -254,6 +255,10 @@ func (ro *rooter) goroutines() {
 		var registers []uint64
 		if t != nil && !w.onThreadStack(g.m, t.SP) {
 			registers = t.Words
+		}
+		if e, ok := ro.c.ended[g.addr]; ok {
+			ro.endedStack(g, &e)
+			continue
 		}
 		if ro.c.moved || !known || !stacks.live(&at, ro.c.at(at.sp), registers) {
 			w.unwind(g)

@@ -143,6 +143,7 @@ type walk struct {
 	registers Registers // nil: running goroutines get no stack
 	ended     bool      // nothing of the process runs any more
 	threads   threadPlaces
+	searched  int  // words of stacks, for frames (unwind_outer.go)
 	foreign   bool // there are functions that code does not know
 }
 

@@ -10,6 +10,8 @@ const (
 	outerBytes = 256 << 10
 	// outerFrame bounds one frame of it.
 	outerFrame = 64 << 10
+	// outerWords bounds the search for frames on all stacks of a process: some 0.1 s.
+	outerWords = 2 << 20
 	// outerTop is where the outermost return address is looked for, from the end of the stack on
 	// (runtime/proc.go, newproc1, leaves room for a few words above it).
 	outerTop = 256
@@ -19,49 +21,71 @@ const (
 // lost. A frame of Go has one size at each call (the pcsp table), so that below a return address the next one lies
 // at a known distance, from runtime.goexit inwards. Where the code before a return address names the function
 // that was called, the next frame must be of that one. What the innermost of these functions called last may have returned
-// since: the stack keeps the address until something else is called. It reports whether any was found.
-func (w *walk) outer(g *goroutine) bool {
+// since: the stack keeps the address until something else is called. Top is the address where the outermost frame
+// ends; ok is false where no frame was found.
+func (w *walk) outer(g *goroutine) (top uint64, ok bool) {
 	if w.code.links || w.foreign || g.hi <= g.lo {
-		return false // a function of arm64 keeps its return address elsewhere
+		return 0, false // a function of arm64 keeps its return address elsewhere
 	}
 	size := min(g.hi-g.lo, outerBytes)
 	low := g.hi - size
 	w.stack = slices.Grow(w.stack[:0], int(size))[:size]
 	if w.mem.read(low, w.stack) != nil {
-		return false
+		return 0, false
 	}
 	o := outerWalk{walk: w, low: low, high: g.hi}
 	at, ok := o.exit()
 	if !ok {
-		return false
+		return 0, false
 	}
+	top = at + 8
 	from := len(w.pcs)
 	w.pcs, w.frames = append(w.pcs, o.word(at)), append(w.frames, 8)
-	called := g.startpc
-	for n := 0; n < maxStackFrames && !o.ofRuntime(called, n); n++ {
-		below, size, ok := o.callee(at, called)
-		if !ok {
-			break
-		}
-		at, called = below, o.target(o.word(below))
-		if s := w.code.step(o.word(below)); !s.wrapper {
-			w.pcs, w.frames = append(w.pcs, o.word(below)), append(w.frames, size)
+	for _, f := range o.chain(at, g.startpc, 0) {
+		if s := w.code.step(o.word(f.at)); s.wrapper {
+			w.frames[len(w.frames)-1] += f.size // its caller's
+		} else {
+			w.pcs, w.frames = append(w.pcs, o.word(f.at)), append(w.frames, f.size)
 		}
 	}
 	if len(w.pcs)-from < 2 {
 		w.pcs, w.frames = w.pcs[:from], w.frames[:from]
-		return false
+		return 0, false
 	}
 	slices.Reverse(w.pcs[from:])
 	slices.Reverse(w.frames[from:])
 	w.pcs[from]-- // of the innermost it is the call itself
-	return true
+	return top, true
 }
 
 // outerWalk is a stack as far as it was read, and what it is walked with.
 type outerWalk struct {
 	*walk
 	low, high uint64
+}
+
+// outerFound is a frame: where the return address lies that leads into its function, and the bytes from there to
+// that of its caller.
+type outerFound struct {
+	at   uint64
+	size uint32
+}
+
+// chain is the frames below the one whose return address lies at a place, outermost first; called is the first
+// instruction of what it called, 0: not known. Where a function calls through a register, frames of what it called
+// before may still lie there: then the longest way is taken, since of what runs all frames are there.
+func (o *outerWalk) chain(at, called uint64, depth int) []outerFound {
+	if depth >= maxStackFrames || o.searched >= outerWords || o.ofRuntime(called, depth) {
+		return nil
+	}
+	var best []outerFound
+	for _, f := range o.callees(at, called) {
+		way := append([]outerFound{f}, o.chain(f.at, o.target(o.word(f.at)), depth+1)...)
+		if len(way) > len(best) {
+			best = way
+		}
+	}
+	return best
 }
 
 func (o *outerWalk) word(addr uint64) uint64 { return word(o.stack, addr-o.low) }
@@ -77,10 +101,13 @@ func (o *outerWalk) exit() (at uint64, ok bool) {
 	return 0, false
 }
 
-// callee is where the function whose return address lies at one place keeps the return address of what it called;
-// called is its first instruction, 0: not known. Size is what its frame takes.
-func (o *outerWalk) callee(at, called uint64) (below uint64, size uint32, ok bool) {
-	for below = at - 8; below >= o.low && at-below <= outerFrame; below -= 8 {
+// callees are the frames that may lie below the one whose return address lies at a place: of the function that was
+// called, where that is known, else of any but the runtime's, which program code does not call through a register.
+// The runtime so calls main.main (runtime/proc.go, main).
+func (o *outerWalk) callees(at, called uint64) (found []outerFound) {
+	main := called == 0 && o.returnsTo(at, "runtime.main")
+	for below := at - 8; below >= o.low && at-below <= outerFrame; below -= 8 {
+		o.searched++
 		pc := o.word(below)
 		if pc < o.code.bias {
 			continue
@@ -89,11 +116,21 @@ func (o *outerWalk) callee(at, called uint64) (below uint64, size uint32, ok boo
 		if !ok || called != 0 && f.Entry != called-o.code.bias {
 			continue
 		}
-		if delta, ok := f.SPDelta(pc - 1 - o.code.bias); ok && uint64(delta)+8 == at-below && o.calls(pc) {
-			return below, uint32(delta) + 8, true
+		delta, ok := f.SPDelta(pc - 1 - o.code.bias)
+		if !ok || uint64(delta)+8 != at-below || called == 0 && strings.HasPrefix(f.Name(), "runtime.") || main && f.Name() != "main.main" || !o.calls(pc) {
+			continue
+		}
+		if found = append(found, outerFound{below, uint32(delta) + 8}); called != 0 {
+			break
 		}
 	}
-	return 0, 0, false
+	return found
+}
+
+// returnsTo reports whether the return address at a place leads into a function.
+func (o *outerWalk) returnsTo(at uint64, function string) bool {
+	f, ok := o.code.bin.FuncAt(o.word(at) - 1 - o.code.bias)
+	return ok && f.Name() == function
 }
 
 // Instructions of amd64 that call: a distance of 32 bits, or through a register or memory (opcode FF /2).
@@ -120,13 +157,13 @@ func (o *outerWalk) calls(pc uint64) bool {
 }
 
 // target is the first instruction of the function that the call before pc names, 0: the code does not say.
-func (o *outerWalk) target(pc uint64) uint64 {
+func (w *walk) target(pc uint64) uint64 {
 	var b [5]byte
-	if o.mem.read(pc-5, b[:]) != nil || b[0] != callNear {
+	if w.mem.read(pc-5, b[:]) != nil || b[0] != callNear {
 		return 0
 	}
 	to := pc + uint64(int64(int32(half(b[:], 1))))
-	if f, ok := o.code.bin.FuncAt(to - o.code.bias); !ok || f.Entry != to-o.code.bias {
+	if f, ok := w.code.bin.FuncAt(to - w.code.bias); !ok || f.Entry != to-w.code.bias {
 		return 0
 	}
 	return to

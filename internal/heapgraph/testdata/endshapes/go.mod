@@ -1,0 +1,3 @@
+module endshapes
+
+go 1.20

@@ -1,0 +1,55 @@
+// Endshapes is a program of which main's goroutine never stops running: main keeps a table of its own, calls a
+// function behind an interface that keeps another, and that one calls what keeps the third. Each table has one
+// object of a size of its own. It prints a line before.
+package main
+
+import (
+	"encoding/json"
+	"os"
+)
+
+type worker interface{ work(own []*[]byte) int }
+
+type inner struct{ step int }
+
+//go:noinline
+func table(shape int) []*[]byte {
+	b := make([]byte, 1<<20+shape<<16)
+	return []*[]byte{&b}
+}
+
+//go:noinline
+func (w *inner) work(own []*[]byte) int {
+	mine := table(1)
+	n := spin(w.step)
+	return n + len(*mine[0]) + len(*own[0])
+}
+
+//go:noinline
+func spin(step int) (n int) {
+	mine := table(2)
+	for step > 0 {
+		n += add(*mine[0], step)
+	}
+	return n + len(mine)
+}
+
+//go:noinline
+func add(b []byte, step int) (n int) {
+	for i := range b {
+		b[i] += byte(n)
+		n += step
+	}
+	return n
+}
+
+//go:noinline
+func start(w worker) int {
+	mine := table(0)
+	return w.work(mine) + len(*mine[0])
+}
+
+func main() {
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]int{"Shapes": 3})
+	os.Exit(start(&inner{step: 1}))
+}
