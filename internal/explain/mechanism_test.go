@@ -228,3 +228,15 @@ func TestACallThatHoldsLittleIsNoBurst(t *testing.T) {
 		}
 	}
 }
+
+// A job of which the live heap was hardly read while its memory grew is not called healthy.
+func TestGrowthThatWasHardlyReadIsNotHealthy(t *testing.T) {
+	for grown, want := range map[float64]Stance{1: Speaks, 30: Open} {
+		s := newScene()
+		c := newCase(s.Evidence)
+		f := c.endedFound(Finding{Stance: Speaks}, Trend{State: NotEnoughData, Of: ofMemory, GrownBytes: grown * float64(mib), Why: "the live heap was read only twice"})
+		if f.Stance != want {
+			t.Errorf("memory grew by %v MiB: %v, want %v", grown, f.Stance, want)
+		}
+	}
+}

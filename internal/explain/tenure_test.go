@@ -38,6 +38,36 @@ func TestAFrameLastsAsLongAsItsCall(t *testing.T) {
 	}
 }
 
+// A call that the blamed line's stacks do not pass, as what is done with the memory later, lasts where somebody was
+// inside of it at all looks; what the line was called through is scaffolding.
+func TestACallBesideTheLineLastsAsItWasSeen(t *testing.T) {
+	for _, c := range []struct {
+		frame  string
+		inside []int // goroutines inside the frame's function at looks from 5 s on
+		want   tenure
+	}{
+		{"shop.(*report).write", []int{1, 1, 1, 1, 1}, lasts},
+		{"shop.(*report).write", []int{0, 0, 0, 1, 1}, passing},
+		{"shop.(*report).write", []int{1, 1}, unknownTenure},
+		{"example.org/shop/cli.Execute", []int{0, 0}, lasts},
+	} {
+		s := newScene()
+		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
+		site.Callers = []Caller{{Function: "main.read", Own: true}}
+		site.Stack = []sample.Frame{{Func: "main.read"}, {Func: "example.org/shop/cli.Execute"}, {Func: "main.main"}}
+		for i, n := range c.inside {
+			site.Course = append(site.Course, Stand{At: 5 + float64(i), Inside: map[string]int{c.frame: n}, Goroutines: true})
+		}
+		s.captured(100,
+			sample.HeapPath{Parent: -1, Label: "goroutine runtime.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}},
+			sample.HeapPath{Parent: 0, Label: " in " + c.frame, Retained: 100 * mib})
+		k := &Case{Evidence: s.Evidence, site: site, outcome: Outcome{MomentElapsed: 12}}
+		if got := k.tenureOf(1); got != c.want {
+			t.Errorf("%s, %v: %d, want %d", c.frame, c.inside, got, c.want)
+		}
+	}
+}
+
 // Goroutines that wake up now and then have not waited for long, and yet do not end: their number rose
 // evenly under an even load for longer than any of them could live. Under a load that rises they may end.
 func TestGoroutinesThatWakeUpDoNotEnd(t *testing.T) {

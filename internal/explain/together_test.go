@@ -2,6 +2,7 @@ package explain
 
 import (
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -49,6 +50,26 @@ func TestAPeakThatIsGoneBelongsToTheLineThatCameAndWent(t *testing.T) {
 	}
 	if store.swing() != 0 || split.swing() != float64(60*mib) {
 		t.Errorf("swings of %v and %v bytes", store.swing(), split.swing())
+	}
+}
+
+// One value that was read once is gone where a later collection found next to nothing live in the whole heap, though
+// no look at its line came after: it is the line of the peak.
+func TestWhatIsCertainlyGoneLaterCameAndWent(t *testing.T) {
+	s := newScene()
+	s.site("main.readAll", "/build/shop/main.go", 55, 104, 0)
+	s.site("main.split", "/build/shop/main.go", 56, 16, 0)
+	whole, split := &s.Sites[0], &s.Sites[1]
+	for i := range 3 {
+		whole.Course = append(whole.Course, Stand{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf(104)})
+		split.Course = append(split.Course, Stand{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf([]float64{0, 7, 16}[i])})
+	}
+	for at, live := range map[float64]float64{10: 110, 20: 120, 35: 1, 38: 80} {
+		s.Cycles = append(s.Cycles, sample.GCCycle{At: began.Add(time.Duration(at * float64(time.Second))), Marked: bytesOf(live), Alloc: bytesOf(20 * at)})
+	}
+	c := newCase(s.Evidence)
+	if got := c.blamed(rise{n: 9, fall: 0.9, returns: 4}, 30); got == nil || got.Function != "main.readAll" || whole.Gone != bytesOf(103) {
+		t.Errorf("blamed is %+v; %v is gone", got, whole.Gone)
 	}
 }
 
