@@ -106,16 +106,40 @@ func (c *Case) tenureOf(path int) tenure {
 	switch {
 	case root == nil:
 		return c.tenureByLabel(paths[path].Label)
+	case len(root.Sharers) > 0:
+		return c.tenureOfSharers(root.Sharers)
+	}
+	return c.tenureOfRoot(root, paths[frame].Label)
+}
+
+// tenureOfRoot tells it of a root, and of a frame by its label.
+func (c *Case) tenureOfRoot(root *sample.HeapRoot, frame string) tenure {
+	switch {
 	case root.Kind != sample.RootGoroutine:
 		return lasts
 	case root.Func == "":
 		return unknownTenure // several goroutines, or a goroutine and something else
 	case root.First == 1 || c.stays(root):
-		return c.tenureOfFrame(root, paths[frame].Label)
+		return c.tenureOfFrame(root, frame)
 	case c.waitsSinceTheStart(root):
 		return unknownTenure
 	}
 	return passing
+}
+
+// tenureOfSharers tells it of what goroutines of several functions keep together: it lasts where one of them keeps
+// it, and until a call returns where all are calls.
+func (c *Case) tenureOfSharers(all []sample.HeapSharer) tenure {
+	best := passing
+	for i := range all {
+		switch c.tenureOfRoot(&all[i].HeapRoot, " in "+all[i].Frame) {
+		case lasts:
+			return lasts
+		case unknownTenure:
+			best = unknownTenure
+		}
+	}
+	return best
 }
 
 // tenureOfFrame tells it of a frame of goroutines that stay, by the path's second part.

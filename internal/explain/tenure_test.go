@@ -68,6 +68,24 @@ func TestACallBesideTheLineLastsAsItWasSeen(t *testing.T) {
 	}
 }
 
+// What calls and a loop keep together lasts as long as the loop does, whatever it is named after.
+func TestWhatSeveralGoroutinesKeepLastsAsLongAsTheLastOfThem(t *testing.T) {
+	call := sample.HeapSharer{HeapRoot: sample.HeapRoot{Kind: sample.RootGoroutine, Func: "dns.(*Server).serve", First: 900, Count: 40}, Frame: "dns.(*Server).serve"}
+	main := sample.HeapSharer{HeapRoot: sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}, Frame: "main.main"}
+	for _, c := range []struct {
+		sharers []sample.HeapSharer
+		want    tenure
+	}{{nil, passing}, {[]sample.HeapSharer{call, call}, passing}, {[]sample.HeapSharer{call, main}, lasts}} {
+		s := newScene()
+		s.captured(100, sample.HeapPath{Parent: -1, Label: "goroutine dns.(*Server).serve and others: dns.Server", Retained: 100 * mib,
+			Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "dns.(*Server).serve", First: 900, Count: 40, Sharers: c.sharers}})
+		k := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 12}}
+		if got := k.tenureOf(0); got != c.want {
+			t.Errorf("%d sharers: %d, want %d", len(c.sharers), got, c.want)
+		}
+	}
+}
+
 // Goroutines that wake up now and then have not waited for long, and yet do not end: their number rose
 // evenly under an even load for longer than any of them could live. Under a load that rises they may end.
 func TestGoroutinesThatWakeUpDoNotEnd(t *testing.T) {

@@ -27,6 +27,7 @@ type Analysis struct {
 	pathOf   []uint32 // by number; 0: none
 	leafPath []uint32 // by leaf
 	retained []uint64 // by number, leaves apart; nil: nobody has asked
+	sharers  map[uint32]map[sharer]int
 }
 
 // Analyze finds the types of the objects and who holds them, always two things at

@@ -116,7 +116,7 @@ func (p *pather) ofRoots() {
 // the first changes as they come and go.
 func (p *pather) belowRoots(from, to uint32) {
 	t, o := p.a.tree, p.a.Objects
-	held := make(map[heldBy]int)
+	held := make(map[heldBy]heldIn)
 	for k := range o.Roots {
 		root := &o.Roots[k]
 		if root.Kind != gomem.RootGoroutine {
@@ -127,7 +127,13 @@ func (p *pather) belowRoots(from, to uint32) {
 			switch node := o.To[e]; {
 			case node < from || node >= to || t.dominator(node) != 0:
 			case root.Kind == gomem.RootGoroutine:
-				held[heldBy{node, name}]++
+				h := heldBy{node, name}
+				in, ok := held[h]
+				if !ok {
+					in.frame = o.Edge(e)
+				}
+				in.count++
+				held[h] = in
 			default:
 				p.belowRoot(name, node)
 			}
@@ -150,18 +156,25 @@ type heldBy struct {
 	name string
 }
 
-// belowMost places objects, each below the name of most, and empties the list.
-func (p *pather) belowMost(held map[heldBy]int) {
+// heldIn is how many of them do, and in which frame the first of them has it: a label, 0 if that is not known.
+type heldIn struct {
+	count int
+	frame int32
+}
+
+// belowMost places objects, each below the name of most, and empties the list. All names are noted on its path.
+func (p *pather) belowMost(held map[heldBy]heldIn) {
 	for _, h := range inOrder(held) {
 		p.belowRoot(h.name, h.node)
+		p.a.note(*p.a.path(h.node), sharer{h.name, held[h].frame})
 	}
 	clear(held)
 }
 
 // inOrder is an object's most frequent name first.
-func inOrder(held map[heldBy]int) []heldBy {
+func inOrder(held map[heldBy]heldIn) []heldBy {
 	return slices.SortedFunc(maps.Keys(held), func(x, y heldBy) int {
-		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(held[y], held[x]), cmp.Compare(x.name, y.name))
+		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(held[y].count, held[x].count), cmp.Compare(x.name, y.name))
 	})
 }
 

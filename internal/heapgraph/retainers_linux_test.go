@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -165,9 +166,29 @@ func TestWhatKindOfRootKeepsAHeapIsSaid(t *testing.T) {
 				}
 			}
 			got.First, got.Last, got.NewID, got.Oldest = 0, 0, 0, sample.Opt[time.Duration]{}
-			if *got != f.want {
+			if !reflect.DeepEqual(*got, f.want) {
 				t.Errorf("kept by %+v, want %+v", *got, f.want)
 			}
 		})
+	}
+}
+
+// What several goroutines lead to is kept by all of them: each is told, with the frame in which it has it.
+func TestAllGoroutinesThatShareAHeapAreTold(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	c, err := startShape(t, hwtest.BuildOptions{}, "shared", 3000).analyze(t).Summarize(t.Context(), Sites{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(c.Paths, func(p sample.HeapPath) bool { return p.Holder && p.Retained*2 > c.LiveBytes })
+	if i < 0 || c.RootOf(i) == nil {
+		t.Fatalf("nothing holds most: %+v", c.Paths)
+	}
+	got := map[string]string{}
+	for _, s := range c.RootOf(i).Sharers {
+		got[s.Func] = s.Frame
+	}
+	if want := map[string]string{"main.accept.func1": "main.accept.func1", "main.serve.func1": "main.serve.func1"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("kept by %v, want %v", got, want)
 	}
 }

@@ -1,6 +1,9 @@
 package heapgraph
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/gomem"
@@ -72,6 +75,48 @@ func mostOften(count map[string]int) (name string) {
 	return name
 }
 
+// sharer is goroutines of a name that lead to an object which others lead to as well, and the frame of theirs in
+// which they do.
+type sharer struct {
+	name  string
+	frame int32
+}
+
+// note counts, for a path, an object to which a sharer leads.
+func (a *Analysis) note(path uint32, s sharer) {
+	if a.sharers == nil {
+		a.sharers = make(map[uint32]map[sharer]int)
+	}
+	if a.sharers[path] == nil {
+		a.sharers[path] = make(map[sharer]int)
+	}
+	a.sharers[path][s]++
+}
+
+// maxSharers bounds how many of a path are told.
+const maxSharers = 8
+
+// sharersOf are those that lead to most of the objects of a path, nil where only one does.
+func (n *rootNamer) sharersOf(path uint32) (out []sample.HeapSharer) {
+	all := n.a.sharers[path]
+	if len(all) < 2 {
+		return nil
+	}
+	most := 0
+	for _, count := range all {
+		most = max(most, count)
+	}
+	for _, s := range slices.SortedFunc(maps.Keys(all), func(x, y sharer) int {
+		return cmp.Or(cmp.Compare(all[y], all[x]), cmp.Compare(x.name, y.name), cmp.Compare(x.frame, y.frame))
+	}) {
+		if r := n.byName[s.name]; r != nil && all[s]*2 >= most && len(out) < maxSharers {
+			frame, _ := strings.CutPrefix(n.a.Objects.Types.Label(s.frame), " in ")
+			out = append(out, sample.HeapSharer{HeapRoot: *r, Frame: frame})
+		}
+	}
+	return out
+}
+
 // rootNamer says what paths begin with.
 type rootNamer struct {
 	a       *Analysis
@@ -89,6 +134,11 @@ func (n *rootNamer) of(at uint32) *sample.HeapRoot {
 	p := &n.a.paths[at]
 	name, _, _ := strings.Cut(n.a.Objects.Types.Label(p.label), " and others")
 	if r := n.byName[name]; r != nil {
+		if all := n.sharersOf(at); r.Kind == sample.RootGoroutine && len(all) > 1 {
+			shared := *r
+			shared.Sharers = all
+			return &shared
+		}
 		return r
 	}
 	number := n.a.numberOf(p.sample)

@@ -32,6 +32,16 @@ type HeapRoot struct {
 	Last    uint64             `json:",omitempty"` // and the highest
 	// NewID is the highest goid of the whole program at that moment.
 	NewID uint64 `json:",omitempty"`
+	// Sharers are all goroutines that lead there, by function, where those of several functions do: what they
+	// share lives as long as one of them keeps it.
+	Sharers []HeapSharer `json:",omitempty"`
+}
+
+// HeapSharer is goroutines that run the same function, among others that lead to the same memory, and the function in
+// whose frame the first of them does; "": not known.
+type HeapSharer struct {
+	HeapRoot
+	Frame string `json:",omitempty"`
 }
 
 // RootOf is what the path i begins with, nil where that is not known.
