@@ -93,7 +93,7 @@ func (r *run) env() (env []string) {
 	if r.GOMEMLIMIT > 0 {
 		env = append(env, "GOMEMLIMIT="+strconv.FormatInt(r.GOMEMLIMIT, 10))
 	}
-	return env
+	return append(env, strings.Fields(r.setting)...) // of two values the last counts
 }
 
 // line is highwater's command line. A server is stopped when its load ends; what

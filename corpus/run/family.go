@@ -35,9 +35,10 @@ type family struct {
 type run struct {
 	*family
 	truth.Run
-	name   string
-	faulty bool
-	soft   int64 // the limit that a repaired gcunaware tells the collector; 0: none
+	name    string
+	faulty  bool
+	soft    int64  // the limit that a repaired gcunaware tells the collector; 0: none
+	setting string // variables of the environment that a fix sets, separated by spaces
 }
 
 const mib = 1 << 20

@@ -2,7 +2,7 @@
 // repaired, beside something innocent, with and without a limit, does each under
 // `highwater run`, and writes what is true of it beside the recording.
 //
-//	run [-tool FILE] [-dir DIR] [-only FAMILY,...] [-seed N] [-n N] [-at-once N] [-budget DURATION] [-list]
+//	run [-tool FILE] [-dir DIR] [-only FAMILY,...] [-seed N] [-n N] [-at-once N] [-budget DURATION] [-list | -prove N]
 //
 // The runs depend on seed, family and round alone. A recording that is there is
 // kept, unless its program or its run is another one now. It is to be run in the
@@ -34,6 +34,7 @@ func main() {
 	only := flag.String("only", "", "families, or setA or setB of others.go, separated by commas")
 	seed := flag.Uint64("seed", 1, "what the runs are drawn by")
 	n := flag.Int("n", 0, "how many runs, 0: two of each family")
+	prove := flag.Int("prove", 0, "try every fix that is predicted to survive, of the runs that are recorded, so often")
 	list := flag.Bool("list", false, "print the runs and do none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -50,7 +51,12 @@ func main() {
 		printAll(runs)
 		return
 	}
-	if err := b.doAll(ctx, runs); err != nil {
+	if *prove > 0 {
+		err = b.prove(ctx, runs, *prove)
+	} else {
+		err = b.doAll(ctx, runs)
+	}
+	if err != nil {
 		log.Fatal("run: ", err)
 	}
 }
