@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -60,14 +60,22 @@ func (b *bench) prove(ctx context.Context, runs []*run, times int) error {
 
 // fixes are what highwater prints for a recording.
 func (b *bench) fixes(ctx context.Context, recording string) ([]fix, error) {
-	out, err := exec.CommandContext(ctx, b.tool, "explain", "--json", recording).Output()
-	if err != nil {
-		return nil, fmt.Errorf("explain %s: %w", filepath.Base(recording), err)
-	}
 	var answer struct {
 		Fixes []fix `json:"fixes"`
 	}
-	return answer.Fixes, json.Unmarshal(out, &answer)
+	return answer.Fixes, b.explain(ctx, recording, &answer)
+}
+
+// explain reads an answer, which may be that nothing is known for sure.
+func (b *bench) explain(ctx context.Context, recording string, answer any) error {
+	out, err := exec.CommandContext(ctx, b.tool, "explain", "--json", recording).Output()
+	if notSure := new(exec.ExitError); err != nil && !errors.As(err, &notSure) {
+		return err
+	}
+	if err := json.Unmarshal(out, answer); err != nil {
+		return fmt.Errorf("explain %s: %w", filepath.Base(recording), err)
+	}
+	return nil
 }
 
 // try does a run again with a fix.
@@ -108,15 +116,11 @@ func (b *bench) try(ctx context.Context, base *run, f fix, times int, all *proof
 
 // killed reports whether the kernel killed what was recorded.
 func (b *bench) killed(ctx context.Context, recording string) (bool, error) {
-	out, err := exec.CommandContext(ctx, b.tool, "explain", "--json", recording).Output()
-	if err != nil {
-		return false, fmt.Errorf("explain %s: %w", filepath.Base(recording), err)
-	}
 	var answer struct {
 		Outcome struct {
 			Killed bool `json:"killed_by_kernel"`
 		} `json:"outcome"`
 	}
-	err = json.NewDecoder(bytes.NewReader(out)).Decode(&answer)
+	err := b.explain(ctx, recording, &answer)
 	return answer.Outcome.Killed, err
 }
