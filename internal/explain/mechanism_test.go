@@ -240,3 +240,17 @@ func TestGrowthThatWasHardlyReadIsNotHealthy(t *testing.T) {
 		}
 	}
 }
+
+// A few MiB in many seconds, but less than a minute, are what buffers and tables gain that reach their size.
+func TestASmallSlowRiseIsNoLeakYet(t *testing.T) {
+	for _, c := range []struct {
+		grown, took float64
+		pressed     bool
+		want        bool
+	}{{5, 20, false, true}, {5, 20, true, false}, {5, 3, false, false}, {5, 90, false, false}, {30, 20, false, false}} {
+		k := &Case{pressed: c.pressed, rise: rise{grown: c.grown * float64(mib), to: c.took}}
+		if got := k.barelyRose(); got != c.want {
+			t.Errorf("%v MiB in %v s, pressed %v: %v", c.grown, c.took, c.pressed, got)
+		}
+	}
+}

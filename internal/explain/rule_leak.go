@@ -91,6 +91,8 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...), true
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
 		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...), true
+	case c.barelyRose():
+		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap grows on: %s in %s is what a program gains that settles, too", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from)), facts...), true
 	}
 	if c.site != nil && !c.explains() && (c.endedWell() || c.neverShort()) {
 		return silent("no line of the heap profile grew with the live heap", facts...), true
@@ -99,6 +101,13 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 		return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...), true
 	}
 	return Finding{}, false
+}
+
+// barelyRose reports whether, without need, little came in many seconds, but less than a minute: buffers and tables
+// that reach their size do the same.
+func (c *Case) barelyRose() bool {
+	took := c.rise.to - c.rise.from
+	return !c.pressed && c.rise.grown < smallRise.v() && took >= slowRise.v() && took < longestFirstRise.v()
 }
 
 // leakBytes is how much of the memory a leak explains.
