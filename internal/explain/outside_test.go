@@ -37,3 +37,26 @@ func TestNativeMemoryThatFillsForSecondsIsNoLeak(t *testing.T) {
 		}
 	}
 }
+
+// A program of which native memory grew until it ended, in seconds, is neither healthy nor a leak: it is not known
+// whether that goes on.
+func TestNativeMemoryThatRoseUntilTheEndIsNotHealthy(t *testing.T) {
+	s := newScene()
+	s.native(20)
+	s.Moment.At, s.End = began.Add(8*time.Second), began.Add(8*time.Second)
+	s.Events[1].At = s.End
+	s.charge()
+	for i := range s.Ticks.Anon {
+		rest := float64(s.p.Residency.CMalloc) - s.Ticks.Native[i]
+		s.Ticks.Anon[i] = float64(s.p.Residency.Anon) - rest
+		s.Ticks.Usage[i] = s.Ticks.PageCache[i] + float64(s.Moment.Cgroup.Usage-s.Moment.Cgroup.Stat.PageCache) - rest
+	}
+	s.cycles(10, 9, 10, 9, 10, 9, 10, 10, 9)
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Verdict.Class != Inconclusive {
+		t.Errorf("%s (%s): %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+	}
+}

@@ -76,21 +76,20 @@ func healthyFound(c *Case) Finding {
 	}
 	f.Sentence += fmt.Sprintf(", and %s.", t.words())
 	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
-	grown, rose := c.nativeRose()
-	if rose {
-		f.Because = append([]string{fmt.Sprintf("native memory grew by %s until the end", fsize(grown))}, f.Because...)
+	if grown, rose := c.nativeRose(); rose {
+		return undecided(grown, fmt.Sprintf("native memory grew by %s until the end, and the run was too short to see whether that continues", fsize(grown)), f.Facts...)
 	}
-	f.Confidence = c.flatSure(t, rose)
+	f.Confidence = c.flatSure(t)
 	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough.v() {
 		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
 }
 
-// flatSure is how surely nothing grows on, where the trend says so; native: memory outside Go did grow.
-func (c *Case) flatSure(t Trend, native bool) Confidence {
+// flatSure is how surely nothing grows on, where the trend says so.
+func (c *Case) flatSure(t Trend) Confidence {
 	switch {
-	case native || c.tooShort():
+	case c.tooShort():
 		return Low
 	case t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v():
 		return Medium // too few readings, or of something else
