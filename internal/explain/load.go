@@ -141,7 +141,41 @@ func (l *loader) moment(at string) error {
 		return err
 	}
 	l.e.Subject = subjectOf(l.e)
+	if key, ok := l.grower(); ok {
+		l.e.Subject = key
+	}
 	return nil
+}
+
+// grower is the Go process that grew alone, where another is larger: of several the answer is about the one with the
+// memory, but a child that grows beside a parent at rest is the cause. Growth counts from a third of the time on.
+func (l *loader) grower() (best sample.ProcessKey, ok bool) {
+	e := l.e
+	if e.Of != (sample.ProcessKey{}) || e.At == "kill" || len(e.Moment.Processes) < 2 {
+		return best, false
+	}
+	point, err := l.PointAt(e.Start.Add(e.Moment.At.Sub(e.Start) / 3))
+	if err != nil {
+		return best, false
+	}
+	before := map[sample.ProcessKey]sample.Bytes{}
+	for _, p := range point.Processes {
+		if p.Resident != nil {
+			before[p.Key] = p.Resident.Anon()
+		}
+	}
+	var most, other sample.Bytes
+	for _, p := range e.Moment.Processes {
+		then, known := before[p.Key]
+		switch grown := anonOf(p).Sub(then); {
+		case !known || !e.isGo(p.Key) || e.besideRow(p.Key) != "":
+		case grown > most:
+			best, most, other = p.Key, grown, most
+		default:
+			other = max(other, grown)
+		}
+	}
+	return best, float64(most) >= leastGrown.v() && float64(other) <= partOfGrower.v()*float64(most)
 }
 
 // mainReturned: the process ended with code 0, as it does when main returns. What

@@ -40,6 +40,38 @@ func TestGrowthIsFromTheFloorBeforeTheLastRise(t *testing.T) {
 	}
 }
 
+// A child that grows beside a larger parent at rest is what the answer is about.
+func TestTheProcessThatGrewAloneIsTheSubject(t *testing.T) {
+	child := subject
+	child.PID++
+	for grown, want := range map[sample.Bytes]sample.ProcessKey{9: child, 0: subject} {
+		path := filepath.Join(t.TempDir(), "child-1.hwm")
+		w, err := recording.Create(path, recording.Meta{At: began})
+		put := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(err)
+		for _, key := range []sample.ProcessKey{subject, child} {
+			put(w.Program(sample.Program{Key: key, Name: "uploads", Go: &sample.GoProgram{Module: "example.org/uploads"}}))
+		}
+		for i := range 13 {
+			at, more := began.Add(time.Duration(i)*time.Second), sample.Bytes(i)*grown*mib/12
+			parent, worker := &sample.Resident{Total: 27 * mib}, &sample.Resident{Total: 2*mib + more}
+			put(w.Point(&sample.Point{At: at, Processes: []sample.Process{{Key: subject, Resident: parent}, {Key: child, Resident: worker}}}))
+			if i == 12 {
+				put(w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Processes: []sample.ProcessMoment{{Key: subject, Resident: parent}, {Key: child, Resident: worker}}}))
+			}
+		}
+		put(w.Close())
+		if e, err := load(t, path, "last"); err != nil || e.Subject != want {
+			t.Errorf("the child grew by %d MiB: about %v, want %v (%v)", grown, e.Subject, want, err)
+		}
+	}
+}
+
 func TestThePeakIsOfTheProgramsLife(t *testing.T) {
 	moment := func(kind sample.MomentKind, usage sample.Bytes, signal int) recording.MomentInfo {
 		m := recording.MomentInfo{Kind: kind, Usage: sample.Some(usage * mib)}

@@ -254,3 +254,19 @@ func TestASmallSlowRiseIsNoLeakYet(t *testing.T) {
 		}
 	}
 }
+
+// A ballast that is never written takes nothing of the limit: the garbage that its goal lets pile up does. What grows
+// may be written yet, and then counts.
+func TestABallastNeedsNoMemory(t *testing.T) {
+	s := newScene()
+	s.heap(202, 273, 320)
+	s.p.Residency.GoObjects, s.p.Residency.Untouched = 115*mib, 205*mib
+	c := newCase(s.Evidence)
+	c.rise = rise{}
+	if got := c.liveNeeds(); got != 68*mib {
+		t.Errorf("at rest the live heap needs %v, want 68 MiB", got/mib)
+	}
+	if c.rise = (rise{n: 9, grown: float64(100 * mib), last: float64(273 * mib), low: 1}); c.liveNeeds() != 273*mib {
+		t.Errorf("while it grows it needs %v", c.liveNeeds()/mib)
+	}
+}

@@ -45,9 +45,9 @@ func judgeGCUnaware(c *Case) Finding {
 // aimFits says why the collector's aim was not what made the heap too large, "" if it was.
 func (c *Case) aimFits() string {
 	if !c.liveFits() {
-		return fmt.Sprintf("the live heap and other memory alone need %s of %s", size(c.live.bytes+c.nonHeap()), limit(c.bound))
+		return fmt.Sprintf("the live heap and other memory alone need %s of %s", size(c.liveNeeds()+c.nonHeap()), limit(c.bound))
 	}
-	if before := c.g.HeapMarked + c.nonHeap(); c.live.exact && before > c.bound {
+	if before := c.g.HeapMarked.Sub(c.neverWritten()) + c.nonHeap(); c.live.exact && before > c.bound {
 		return fmt.Sprintf("the GC before found %s live, which does not fit %s either", size(c.g.HeapMarked), limit(c.bound))
 	}
 	// Free slots between objects make a heap about a tenth larger than its goal.
@@ -72,7 +72,7 @@ func (c *Case) garbageUnknown() (why string, bytes float64) {
 	if c.goesOnGrowing() && c.rising() {
 		return "whether less garbage would have been enough, because the live heap was still growing", c.beyondPace()
 	}
-	if c.rise.n < int(fewestReadings.v()) && c.firstRise() && c.live.bytes+c.nonHeap() > c.bound*70/100 {
+	if c.rise.n < int(fewestReadings.v()) && c.firstRise() && c.liveNeeds()+c.nonHeap() > c.bound*70/100 {
 		return "whether less garbage would have been enough, because the live heap was " + readTimes(c.rise.n), c.beyondPace()
 	}
 	if !c.live.exact && c.rising() {
@@ -91,7 +91,19 @@ func (c *Case) beyondPace() float64 {
 }
 
 // liveFits: what was live, and all that is not heap, leave a fifth of the limit.
-func (c *Case) liveFits() bool { return c.live.bytes+c.nonHeap() <= c.bound*80/100 }
+func (c *Case) liveFits() bool { return c.liveNeeds()+c.nonHeap() <= c.bound*80/100 }
+
+// liveNeeds is what the live heap needs of the limit: what is never written needs nothing.
+func (c *Case) liveNeeds() sample.Bytes { return c.live.bytes.Sub(c.neverWritten()) }
+
+// neverWritten is what of the live heap has no page, and will have none: a ballast that moves the goal. What
+// grows may be written yet.
+func (c *Case) neverWritten() sample.Bytes {
+	if c.rise.grownMuch() {
+		return 0
+	}
+	return c.untouched()
+}
 
 // spare is what a collector that knew the limit would not have needed: garbage, and
 // what was free again while the goal was still far away, so that it was kept.
@@ -117,9 +129,13 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 	if c.live.exact {
 		about = "Only "
 		f.Confidence, f.Because = High, []string{"the live heap was counted exactly at the end"}
-		if c.rising() || c.rise.low > 0 && c.rise.grownMuch() {
+		switch {
+		case c.rising() || c.rise.low > 0 && c.rise.grownMuch():
 			f.Confidence = Medium
 			f.Because = append(f.Because, doubtStillGrowing)
+		case c.tooShort():
+			f.Confidence = Medium
+			f.Because = append(f.Because, fmt.Sprintf("the program ran for only %s", seconds(c.outcome.MomentElapsed)))
 		}
 	} else {
 		f.Because = []string{fmt.Sprintf("over the last GCs, %.0f%% of new memory stayed", 100*c.live.share)}

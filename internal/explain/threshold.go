@@ -88,6 +88,7 @@ const (
 	heldAtMost
 	longEnough
 	smallRise
+	partOfGrower
 	slowRise
 	keptShare
 	keptLeast
@@ -187,7 +188,8 @@ var thresholds = [...]Threshold{
 	shortestSteady:    {"steady.shortest", 2, "seconds", "corpus"},
 	keptIdle:          {"idle.shortest", 60, "seconds", "runtime: the scavenger gives free heap back over minutes"},
 	heldAtMost:        {"capture.held", 0.5, "seconds", "formula: for how long a killed process is held at most for the capture of its heap"},
-	smallRise:         {"rise.small", 8 << 20, "bytes", "statistics: sixteen samples at the profile's default rate of 512 KiB, give or take a quarter"},
+	partOfGrower:      {"growth.beside", 0.25, "of the growth", "corpus"},
+	smallRise:         {"rise.small", 6 << 20, "bytes", "corpus"},
 	slowRise:          {"rise.slow", 10, "seconds", "corpus"},
 	longEnough:        {"run.stable", 600, "seconds", "corpus"},
 	churnCoresKnown:   {"churn.cores_known", 0.01, "cores", "corpus: what GC must take where a cheaper way is known"},
