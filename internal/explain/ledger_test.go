@@ -35,6 +35,10 @@ func TestTheHeapDividesByItsCounters(t *testing.T) {
 			map[string]sample.Bytes{sample.RowLive: 40, sample.RowNew: 30, sample.RowGarbage: 10, sample.RowIdle: 12}},
 		"a mark leaves nothing new": {func(p *sample.ProcessMoment) { p.Live = &sample.Liveness{Bytes: 55 * mib} },
 			map[string]sample.Bytes{sample.RowLive: 55, sample.RowGarbage: 25, sample.RowIdle: 12}},
+		"small objects have their pages, so that what has none is garbage": {func(p *sample.ProcessMoment) {
+			p.Live = &sample.Liveness{Bytes: 20 * mib, Large: sample.Some(5 * mib)}
+			p.Residency.Untouched, p.Residency.GoObjects = 40*mib, 50*mib
+		}, map[string]sample.Bytes{sample.RowLive: 15, sample.RowGarbage: 25, sample.RowIdle: 12}},
 		"untouched pages are no memory": {func(p *sample.ProcessMoment) {
 			p.Residency.Untouched, p.Residency.UntouchedNew, p.Residency.GoObjects = 30*mib, 10*mib, 60*mib
 		}, map[string]sample.Bytes{sample.RowLive: 20, sample.RowNew: 20, sample.RowGarbage: 10, sample.RowIdle: 12}},

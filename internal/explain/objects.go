@@ -16,8 +16,15 @@ type objects struct {
 func divideObjects(p sample.ProcessMoment, res sample.Residency) objects {
 	o := countObjects(p.Go, p.Live)
 	untouched := res.Untouched
-	if p.Live == nil {
+	switch {
+	case p.Live == nil:
 		untouched -= take(&o.fresh, min(res.UntouchedNew, res.Untouched))
+	case p.Live.Large.OK: // only an object larger than a page has pages of its own
+		large := min(o.live, p.Live.Large.V)
+		o.live -= large
+		untouched -= take(&large, untouched)
+		untouched -= take(&o.garbage, untouched)
+		o.live += large
 	}
 	takeFrom(untouched, &o.live, &o.fresh, &o.garbage, &o.slack)
 	if sum := o.live + o.fresh + o.garbage + o.slack; res.GoObjects >= sum {

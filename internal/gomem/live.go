@@ -31,6 +31,9 @@ type marker struct {
 	writeBuf    span // where a P keeps stale pointers, and how many bytes of them
 }
 
+// pageOfKernel is the smallest page that a kernel has.
+const pageOfKernel = 4 << 10
+
 // errHeapTooLarge refuses to mark what would take too much of our own memory.
 var errHeapTooLarge = errors.New("the heap is too large to be marked")
 
@@ -79,7 +82,7 @@ func (r *Runtime) mark(ctx context.Context) (*sample.Liveness, error) {
 	if err := m.drain(); err != nil {
 		return nil, err
 	}
-	live := &sample.Liveness{Objects: m.objects, Bytes: sample.Bytes(m.bytes)}
+	live := &sample.Liveness{Objects: m.objects, Bytes: sample.Bytes(m.bytes), Large: sample.Some(sample.Bytes(m.large))}
 	if r.why[FeatureProfile] == nil && r.profile.follow(r.mem) == nil {
 		live.Sampled = make([]uint64, len(r.profile.buckets))
 		for _, s := range specials {

@@ -24,6 +24,7 @@ type marking struct {
 	cache   spanCache
 	objects uint64
 	bytes   uint64
+	large   uint64 // of them, in objects larger than a page
 }
 
 // point marks the object that p points into, if there is one.
@@ -38,6 +39,9 @@ func (m *marking) point(p uint64) {
 	s := &m.heap.spans[i]
 	m.objects++
 	m.bytes += s.elemsize
+	if s.elemsize > pageOfKernel {
+		m.large += s.elemsize
+	}
 	if s.noscan {
 		return
 	}

@@ -118,6 +118,7 @@ var (
 	livenessColumns = []column[sample.Liveness]{
 		{"live_objects", func(g *sample.Liveness) any { return &g.Objects }},
 		{"live_bytes", func(g *sample.Liveness) any { return &g.Bytes }},
+		{"live_large", func(g *sample.Liveness) any { return &g.Large }},
 		{"live_took", func(g *sample.Liveness) any { return &g.Took }},
 	}
 )

@@ -188,7 +188,7 @@ func makeMoment(i int, h *sample.HeapProfile, sites []sample.Site) *sample.Momen
 		m.Kind, m.CgroupAfter = sample.MomentMax, makeCgroup(2)
 	}
 	full := sample.ProcessMoment{Key: server, Signal: 9, ExitCode: sample.Some(0), Profile: h, Go: makeRuntime(i),
-		Resident: &sample.Resident{Total: 1, Shared: 2, Threads: 3}, Live: &sample.Liveness{Objects: 5, Bytes: 6, Took: 7, Sampled: []uint64{0, 3, uint64(i)}},
+		Resident: &sample.Resident{Total: 1, Shared: 2, Threads: 3}, Live: &sample.Liveness{Objects: 5, Bytes: 6, Large: sample.Some(sample.Bytes(4)), Took: 7, Sampled: []uint64{0, 3, uint64(i)}},
 		Metrics: makeMetrics(i),
 		Residency: &sample.Residency{Anon: 1, File: 2, Shmem: 3, Swap: 4, GoKnown: true, GoObjects: 5, GoIdle: 6, GoStacks: 7, GoRuntime: 8,
 			CMalloc: 9, Mmap: 10, Image: 11, Untouched: 12, UntouchedNew: 13, PageTables: 14, CStacks: sample.Some(sample.Bytes(15)), CStackCount: sample.Some(uint64(16))}}

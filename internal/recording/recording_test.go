@@ -309,10 +309,11 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	change(t, path, `ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
 		ALTER TABLE process_moment DROP COLUMN metrics; ALTER TABLE goroutine_group DROP COLUMN frame_bytes;
 		ALTER TABLE goroutine_group DROP COLUMN labels; ALTER TABLE goroutine_group DROP COLUMN locked; DROP TABLE metric; DROP TABLE malloc;
-		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN thread_starts; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks;
+		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN thread_starts; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks; ALTER TABLE process_moment DROP COLUMN live_large;
 		ALTER TABLE sample DROP COLUMN unchanged; ALTER TABLE process_sample DROP COLUMN unchanged; PRAGMA user_version = 1000`)
 	for _, m := range want.moments {
 		m.Processes[0].Metrics, m.Processes[0].Malloc = nil, nil
+		m.Processes[0].Live.Large = sample.Opt[sample.Bytes]{}
 		m.Processes[0].Residency.CStacks, m.Processes[0].Residency.CStackCount = sample.Opt[sample.Bytes]{}, sample.Opt[uint64]{}
 		for i := range m.Processes[0].Goroutines {
 			m.Processes[0].Goroutines[i].Frames, m.Processes[0].Goroutines[i].Labels = nil, nil

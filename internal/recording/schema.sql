@@ -121,7 +121,7 @@ CREATE TABLE process_moment (
   gc_assist_time INTEGER, gc_dedicated_time INTEGER, gc_idle_time INTEGER, gc_pause_time INTEGER,
   cpu_total INTEGER, gc_cpu_fraction REAL,
   goroutines INTEGER, profile_rate INTEGER,
-  live_objects INTEGER, live_bytes INTEGER, live_took INTEGER, live_sampled BLOB,
+  live_objects INTEGER, live_bytes INTEGER, live_large INTEGER, live_took INTEGER, live_sampled BLOB,
   metrics_at INTEGER, metrics TEXT, malloc INTEGER, thread_starts TEXT
 );
 

@@ -68,6 +68,9 @@ type ThreadStart struct {
 type Liveness struct {
 	Objects uint64
 	Bytes   Bytes // in size-class slots, as HeapAlloc counts them
+	// Large is the part of Bytes in objects larger than a page: of others no page is without a written neighbour,
+	// as good as.
+	Large Opt[Bytes]
 	// Sampled[i] is how many sampled objects of the process's i-th bucket were
 	// reached, unscaled; nil where specials could not be read.
 	Sampled []uint64
