@@ -10,12 +10,12 @@ type mutation struct {
 var table = []mutation{
 	{"flag: it has no effect", "internal/app/diff.go", "after = compared{path: before.path, at: f.To}", `after = compared{path: before.path, at: ""}`, "internal/cli", "TestPromises/diff"},
 	{"flag: it is bound to another option", "internal/cli/diff_command.go", "&f.To,", "&f.From,", "internal/cli", "TestPromises/diff"},
-	{"flag: nothing reads its option", "internal/app/diff.go", "	From, To       string", "	From, To, Way  string", "internal/arch", "TestEveryOptionOfACommandIsRead"},
+	{"flag: nothing reads its option", "internal/app/diff.go", "	From, To       string", "	From, To, Unheeded string", "internal/arch", "TestEveryOptionOfACommandIsRead"},
 	{"flag: its page is not written", "internal/cli/diff_command.go", `"print as JSON"`, `"print the answer as JSON"`, "internal/cli", "TestEveryCommandHasATaskTwoExamplesAndAPage"},
 
 	{"row: it is not filled", "internal/explain/ledger.go", "rows[sample.RowSockets] += s.Sock.Or(0)", "_ = s.Sock", "internal/explain", "TestACgroupsRowsAndTheRestSumToItsCharge"},
 	{"row: it is in no list", "internal/sample/ledger.go", "RowShmem, RowKernel, RowSockets}", "RowShmem, RowKernel}", "internal/web", "TestTheListOfRowsIsWhole"},
-	{"row: the page does not explain it", "internal/web/definitions.go", `	sample.RowSockets:     {groupFiles, "Data in flight in network buffers."},\n`, "", "internal/web", "TestEveryRowHasItsWordsItsPlaceAndItsColours"},
+	{"row: the page does not explain it", "internal/web/definitions.go", `	sample.RowSockets:     {groupFiles, "Data in flight in network buffers."},`, "", "internal/web", "TestEveryRowHasItsWordsItsPlaceAndItsColours"},
 	{"row: it has no place over time", "internal/web/stacked.go", "sample.RowKernel, sample.RowSockets, sample.RowPageCache", "sample.RowKernel, sample.RowPageCache", "internal/web", "TestEveryRowHasItsWordsItsPlaceAndItsColours"},
 	{"row: it has no colour", "internal/web/ui/page.css", ".row-socket-buffers {", ".row-sockets {", "internal/web", "TestEveryRowHasItsWordsItsPlaceAndItsColours"},
 	{"row: a budget does not have it", "internal/budget/budget.go", "{sample.RowKernel, sample.RowSockets}", "{sample.RowKernel}", "internal/budget", "TestABudgetHasAPartForEveryRowOfALedger"},
