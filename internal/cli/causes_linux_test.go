@@ -60,6 +60,7 @@ func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 // to nothing of its memory is live: an index was freed, and the program that it starts
 // needs the memory before Go has given it back.
 func TestHeapThatGoFreedIsNamedWhereAnotherProcessNeedsIt(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	program := testprog(t, "causes")
 	s := watch(t, "--limit", "256MiB", "--", program, "-fault", "freed", "-for", "1m")

@@ -49,6 +49,7 @@ func named(t *testing.T, a explain.Answer, row string, least float64) explain.Fi
 }
 
 func TestFilesOfTmpfsAreNamed(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	dir, err := os.MkdirTemp("/dev/shm", "highwater-files-*")
 	if err != nil {
@@ -78,6 +79,7 @@ func TestAFileThatIsMappedAndOneThatWasClosedAreNamed(t *testing.T) {
 }
 
 func TestTheWriteAheadLogOfSQLiteIsNamedAndWhyItGrows(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	dir := dirOnDisk(t)
 	a := watch(t, "--limit", "40MiB", "--", hwtest.Build(t, "testdata/sqlitewal", hwtest.BuildOptions{}), dir).answer(t, "")
@@ -91,6 +93,7 @@ func TestTheWriteAheadLogOfSQLiteIsNamedAndWhyItGrows(t *testing.T) {
 }
 
 func TestThreadsThatCMadeAreNamedByTheirFunction(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	a := watch(t, "--limit", "512MiB", "--", testprog(t, "cgothreads")).answer(t, "")
 	if a.Verdict.Class != explain.Goroutines || !strings.Contains(a.Verdict.Sentence, "poolWorker (cgothreads)") || !strings.Contains(a.Verdict.Sentence, "2,000") {
