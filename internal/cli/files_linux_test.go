@@ -49,7 +49,6 @@ func named(t *testing.T, a explain.Answer, row string, least float64) explain.Fi
 }
 
 func TestFilesOfTmpfsAreNamed(t *testing.T) {
-	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	dir, err := os.MkdirTemp("/dev/shm", "highwater-files-*")
 	if err != nil {
@@ -79,7 +78,6 @@ func TestAFileThatIsMappedAndOneThatWasClosedAreNamed(t *testing.T) {
 }
 
 func TestTheWriteAheadLogOfSQLiteIsNamedAndWhyItGrows(t *testing.T) {
-	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	dir := dirOnDisk(t)
 	a := watch(t, "--limit", "40MiB", "--", hwtest.Build(t, "testdata/sqlitewal", hwtest.BuildOptions{}), dir).answer(t, "")
