@@ -13,7 +13,7 @@ MATRIX_PACKAGES = libzookeeper-java default-jre-headless
 # Prometheus's own parser is 140 MB of modules: its tests are make matrix's.
 MODULES  = $(filter-out deploy/prometheus/,$(sort $(dir $(wildcard go.mod */go.mod */*/go.mod))))
 
-.PHONY: answers pictures check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
+.PHONY: answers pictures mutations check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -40,6 +40,11 @@ check: vet
 # they need the module proxy, so make test does without them.
 gates: vet
 	./.ci/gates
+
+# One row, class, column and flag after the other is broken in a copy, and a test named in
+# tools/mutations/table.go has to fail for each: three minutes.
+mutations:
+	$(GO) run -C tools ./mutations
 
 # Everything, from a bare clone. As root, Debian packages that the tests need
 # are installed; elsewhere the tests that lack something say so.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,10 +17,19 @@ import (
 	"github.com/highwater-go/highwater/corpus/made/frame"
 )
 
-// programs builds all programs of the corpus into a folder.
-func programs(t *testing.T) *builder {
-	t.Helper()
-	return &builder{dir: t.TempDir(), from: ".."}
+// built has all programs of the corpus, each built once for the tests of this package.
+var built = &builder{from: ".."}
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "corpus-programs-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	built.dir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 func compiled(t *testing.T, b *builder, r *run) string {
@@ -33,7 +43,8 @@ func compiled(t *testing.T, b *builder, r *run) string {
 }
 
 func TestEveryProgramOfTheCorpusBuilds(t *testing.T) {
-	b := programs(t)
+	t.Parallel()
+	b := built
 	for _, f := range families {
 		if f.cgo && noCompiler() {
 			t.Logf("%s needs a C compiler", f.name)
@@ -54,15 +65,21 @@ func TestAProgramKeepsWhatItsTruthSaysAndItsRepairedFormDoesNot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs two dozen programs")
 	}
+	t.Parallel()
 	const all = 48 * mib
-	b := programs(t)
+	b := built
 	for _, f := range families {
 		if f.trend != "growing" || f.server || f.cgo && noCompiler() || slices.Contains(f.classes(newRun(1, f, 0)), "shmem") {
 			continue // served by another process; or not in this process's resident memory
 		}
 		program := compiled(t, b, newRun(1, f, 0))
-		kept, repaired := residentAfter(t, program, all, f.args), residentAfter(t, program, all, append([]string{"-repaired"}, f.args...))
-		// The steady part of some is 24 MiB; what is garbage may be as much as is live.
+		kept := residentAfter(t, program, all, 192*mib, all, f.args)
+		// The steady part of some is 24 MiB; what is garbage may be as much as is live. What a slow machine
+		// has not yet come to is in flight: at an eighth of the rate there is an eighth of that.
+		repaired := kept
+		for rate := int64(192 * mib); repaired > kept*9/10 && rate >= 3*mib; rate /= 8 {
+			repaired = residentAfter(t, program, all, rate, 0, append([]string{"-repaired"}, f.args...))
+		}
 		if kept < all || repaired > kept*9/10 {
 			t.Errorf("%s: resident %d MiB, repaired %d MiB, of %d MiB made", f.name, kept/mib, repaired/mib, all/mib)
 		}
@@ -75,8 +92,9 @@ func TestAnotherProgramThatComesAndGoesHasItsPeakAndItsRepairedFormDoesNot(t *te
 	if testing.Short() {
 		t.Skip("builds and runs some programs, up to a minute each")
 	}
+	t.Parallel()
 	const total = 48 * mib
-	b := programs(t)
+	b := built
 	for _, f := range others {
 		if f.trend != "comes-and-goes" || f.innocent {
 			continue
@@ -125,15 +143,18 @@ func peakOf(t *testing.T, program string, total, enough int64, args ...string) (
 	}
 }
 
+// patience is for what is there in a moment on a machine that does nothing else.
+const patience = 20 * time.Second
+
 var anonymous = regexp.MustCompile(`RssAnon:\s+(\d+) kB`)
 
 var highest = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// residentAfter runs a program until it has made total bytes, and gives the most
-// that was resident.
-func residentAfter(t *testing.T, program string, total int64, args []string) int64 {
+// residentAfter runs a program until it has made total bytes, and gives the most that was
+// resident; where that is not enough yet, because goroutines were started that have not run, it looks on.
+func residentAfter(t *testing.T, program string, total, rate, enough int64, args []string) int64 {
 	t.Helper()
-	args = append(args, "-for", "0", "-rate", fmt.Sprint(192*mib), "-unit", "32768", "-total", fmt.Sprint(total))
+	args = append(args, "-for", "0", "-rate", fmt.Sprint(rate), "-unit", "32768", "-total", fmt.Sprint(total))
 	c := exec.Command(program, args...)
 	c.Env = append(os.Environ(), "GOGC=25")
 	out, err := c.StderrPipe()
@@ -146,7 +167,11 @@ func residentAfter(t *testing.T, program string, total int64, args []string) int
 	defer func() { c.Process.Kill(); c.Wait() }()
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if strings.Contains(lines.Text(), frame.Done) {
-			return resident(t, c.Process.Pid)
+			most := resident(t, c.Process.Pid)
+			for end := time.Now().Add(patience); most < enough && time.Now().Before(end); runtime.Gosched() {
+				most = resident(t, c.Process.Pid)
+			}
+			return most
 		}
 	}
 	t.Fatalf("%s %q ended before all was made", program, args)

@@ -92,6 +92,7 @@ wait $agent
 `
 
 func TestEveryKillIsAnIncidentWhetherHeldOrNot(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace, hwtest.Program("unshare"))
 	hwtest.LeftToMatrix(t, "kills ten programs at once, and waits a minute for the kernel's counts")
 	kills := 10

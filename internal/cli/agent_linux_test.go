@@ -27,6 +27,7 @@ kill -TERM $agent
 wait $agent`
 
 func TestAnAgentMakesAKillAnIncident(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace, hwtest.Program("unshare"))
 	dir, group := t.TempDir(), hwtest.Limit(t, 48*sample.MiB)
 	tool := highwater(t)

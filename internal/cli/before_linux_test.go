@@ -44,6 +44,7 @@ func open(t *testing.T) string {
 }
 
 func TestARunSaysWhatATracedProgramLoses(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace)
 	dir := open(t)
 	hw := copied(t, highwater(t), dir, 0o755)
@@ -90,6 +91,7 @@ func sayAs(user uint32, dir, name string, args ...string) string {
 
 // A shell starts what it starts from the thread that is traced; a Go program does not.
 func TestAWatchSaysBeforeWhatATracedProgramLoses(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("setcap"))
 	dir := open(t)
 	hw, ticker := copied(t, highwater(t), dir, 0o755), copied(t, testprog(t, "ticker"), dir, 0o755)
@@ -128,6 +130,7 @@ func TestAWatchSaysBeforeWhatATracedProgramLoses(t *testing.T) {
 }
 
 func TestAProgramStartsThoughItsRecordingCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	shell := []string{"run", "--", "sh", "-c", "echo it runs; exit 7"}
 	for name, c := range map[string]struct{ env, says string }{

@@ -41,6 +41,7 @@ func bomb(t *testing.T) (path, allspans string) {
 // The most that a watcher took of memory is the kernel's figure, in MiB. Without bounds:
 // 450 of the sites, 690 of the deep stacks, 2000 of the list of spans.
 func TestAProgramTakesNoMoreOfItsWatchersMemoryThanStated(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	path, allspans := bomb(t)
 	for _, c := range []struct {

@@ -67,6 +67,7 @@ func nobodyHasInArguments(t *testing.T, word string) {
 }
 
 func TestTheBrowserIsLedToThePageByAFileOfItsUsersAlone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	told := filepath.Join(dir, "told")
 	if out, err := exec.Command("mkfifo", told).CombinedOutput(); err != nil {
@@ -101,6 +102,7 @@ func TestTheBrowserIsLedToThePageByAFileOfItsUsersAlone(t *testing.T) {
 }
 
 func TestARealBrowserShowsThePageAndNoProcessHasItsAddressInItsArguments(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium)
 	chromium, err := hwtest.ChromiumPath()
 	if err != nil {

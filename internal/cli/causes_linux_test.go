@@ -15,7 +15,8 @@ import (
 // internal/testprog/causes, which no rule was made for. On a busy machine the
 // evidence may not decide: then the answer says so, and still no other class and no
 // other line. bodies has no line of its own to blame: the connections are made in
-// net/http's goroutines, which is where the answer may point.
+// net/http's goroutines, which is where the answer may point. Whether a kill meets a program before or after
+// a collection is chance: a false answer that is not given with high confidence may be asked for once more.
 func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
@@ -34,9 +35,15 @@ func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 			if name == "bodies" || name == "regexp" {
 				lasts = "20s"
 			}
-			s := watch(t, "--limit", "256MiB", "--", program, "-fault", name, "-for", lasts)
-			a := s.answer(t, "")
-			t.Logf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+			ask := func() explain.Answer {
+				a := watch(t, "--limit", "256MiB", "--", program, "-fault", name, "-for", lasts).answer(t, "")
+				t.Logf("%s, %s: %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+				return a
+			}
+			a := ask()
+			if c := a.Verdict.Class; string(c) != want.Class && c != explain.Inconclusive && a.Verdict.Confidence != explain.High {
+				a = ask()
+			}
 			if a.Outcome.Kernel { // one that lives goes on allocating while it is read
 				closes(t, a)
 			}
@@ -60,6 +67,7 @@ func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 // to nothing of its memory is live: an index was freed, and the program that it starts
 // needs the memory before Go has given it back.
 func TestHeapThatGoFreedIsNamedWhereAnotherProcessNeedsIt(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	program := testprog(t, "causes")
 	s := watch(t, "--limit", "256MiB", "--", program, "-fault", "freed", "-for", "1m")

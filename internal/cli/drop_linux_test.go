@@ -64,6 +64,7 @@ func has(t *testing.T, pid int, want []int) {
 }
 
 func TestAWatcherThatRunsAsRootKeepsTheCapabilitiesAloneThatItNeeds(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace)
 	reading := []int{capSysPtrace, capDACReadSearch, capIPCLock, capCheckpointRestore}
 	nobodys := t.TempDir()
@@ -107,6 +108,7 @@ func TestAWatcherThatRunsAsRootKeepsTheCapabilitiesAloneThatItNeeds(t *testing.T
 // What a user, a container or a service manager gives differs, and so does what the
 // kernel makes of it at an execve.
 func TestAProgramUnderRunAndItsLoadHaveTheCapabilitiesThatTheyWouldHave(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("setpriv"))
 	hw := copied(t, highwater(t), open(t), 0o755)
 	for name, args := range map[string][]string{
@@ -152,6 +154,7 @@ func TestAProgramUnderRunAndItsLoadHaveTheCapabilitiesThatTheyWouldHave(t *testi
 }
 
 func TestTwoCapabilitiesAreEnoughToWatchAnotherUsersProgram(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("setpriv"))
 	dir := open(t)
 	hw := copied(t, highwater(t), dir, 0o755)

@@ -39,6 +39,7 @@ func exportHeap(t *testing.T, args ...string) (sums map[string]uint64, said stri
 }
 
 func TestAHeapSnapshotHasTheObjectsOfAProcessByType(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	pid := shape(t, "map")
 	sums, said := exportHeap(t, pid, "--max-stop=1m")
@@ -52,6 +53,7 @@ func TestAHeapSnapshotHasTheObjectsOfAProcessByType(t *testing.T) {
 }
 
 func TestAHeapSnapshotOfACoreIsThatOfItsProcess(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
 	pid := shape(t, "map")
 	prefix := filepath.Join(t.TempDir(), "core")

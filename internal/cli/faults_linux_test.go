@@ -99,6 +99,7 @@ func placesOf(t *testing.T, program string) map[string]int {
 }
 
 func TestPageFaultsNeedTwoCapabilitiesAndDoctorSaysWhichIsMissing(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("setpriv"), samplesFaults)
 	dir := open(t)
 	hw := copied(t, highwater(t), dir, 0o755)

@@ -91,6 +91,7 @@ func TestTheWriteAheadLogOfSQLiteIsNamedAndWhyItGrows(t *testing.T) {
 }
 
 func TestThreadsThatCMadeAreNamedByTheirFunction(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	a := watch(t, "--limit", "512MiB", "--", testprog(t, "cgothreads")).answer(t, "")
 	if a.Verdict.Class != explain.Goroutines || !strings.Contains(a.Verdict.Sentence, "poolWorker (cgothreads)") || !strings.Contains(a.Verdict.Sentence, "2,000") {

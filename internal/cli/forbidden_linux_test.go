@@ -14,6 +14,7 @@ import (
 
 // A file that may not be read is not one that is not there.
 func TestARecordingThatMayNotBeReadIsToldFromOneThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root)
 	dir := open(t)
 	hw := copied(t, highwater(t), dir, 0o755)
@@ -48,6 +49,7 @@ func TestARecordingThatMayNotBeReadIsToldFromOneThatIsNotThere(t *testing.T) {
 
 // Whoever may not make a cgroup is told that in a sentence, on every run and by doctor.
 func TestARunWithoutACgroupSaysSoInASentence(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace)
 	dir := open(t)
 	hw := copied(t, highwater(t), dir, 0o755)

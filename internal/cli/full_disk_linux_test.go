@@ -12,6 +12,7 @@ import (
 )
 
 func TestAfterAFullDiskTheAnswerSaysSo(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=600k"); err != nil {

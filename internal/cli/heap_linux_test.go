@@ -79,6 +79,7 @@ func askHeap(t *testing.T, args ...string) (out string, ans heapJSON) {
 }
 
 func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	pid := shape(t, "map")
 	for _, stop := range []string{"--max-stop=1m", "--no-stop"} {
@@ -150,6 +151,7 @@ func TestHowManyStringsAreCopiesIsSaid(t *testing.T) {
 }
 
 func TestACoreSaysTheSame(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
 	pid := shape(t, "map")
 	prefix := filepath.Join(t.TempDir(), "core")
@@ -163,6 +165,7 @@ func TestACoreSaysTheSame(t *testing.T) {
 }
 
 func TestAHeapThatIsTooLargeForItsBoundsIsRefused(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	pid := shape(t, "map")
 	for _, c := range []struct {
@@ -178,6 +181,7 @@ func TestAHeapThatIsTooLargeForItsBoundsIsRefused(t *testing.T) {
 }
 
 func TestAnAnswerTakesNoMoreMemoryThanItMay(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	const ownMiB = 32 // the executable, and the garbage of a small heap
 	for _, c := range []struct {
@@ -233,6 +237,7 @@ func peakOf(t *testing.T, cmd *exec.Cmd) (text string, peak int, err error) {
 }
 
 func TestWhoTracesAProgramAlreadyIsNamed(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	pid := shape(t, "map")
 	path := filepath.Join(t.TempDir(), "watch.hwm")

@@ -129,6 +129,7 @@ func sumsUp(t *testing.T, path string, live uint64) {
 func alike[T ~uint64](a, b T) bool { return a*100 >= b*97 && b*100 >= a*97 }
 
 func TestALeaksVerdictNamesItsHolder(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	s := watch(t, "--limit", "64MiB", "--heap", "kill", "--", hoard(t, hwtest.BuildOptions{}), "map", "150")
 	a := s.answer(t, "")
@@ -145,6 +146,7 @@ func TestALeaksVerdictNamesItsHolder(t *testing.T) {
 }
 
 func TestAHeapIsCapturedAtPeaksWithinTheShareOfStops(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	s := watch(t, "--limit", "64MiB", "--heap", "peak", "--", hoard(t, hwtest.BuildOptions{}), "map", "100")
 	all := captures(t, s.recording)
@@ -287,6 +289,7 @@ func holderOf(c *sample.HeapCapture, path string) sample.Bytes {
 }
 
 func TestAWishForHeapsThatIsNotUnderstoodIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, wish := range []string{"always", "every=", "every=0s", "every=10ms", "every", "kill=1", "off,kill"} {
 		cmd := exec.Command(highwater(t), "run", "--heap", wish, "--", "true")
 		if text, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 2 {

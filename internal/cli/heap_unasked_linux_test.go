@@ -49,6 +49,7 @@ func isSilentOnHeaps(t *testing.T, progress string) {
 }
 
 func TestAKilledProgramsHeapIsCapturedThoughNobodyAsked(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	s := watchEnd(t, sample.HeapKill, "--limit", "64MiB", "--", hoard(t, hwtest.BuildOptions{}), "map", "500")
 	all := captures(t, s.recording)
@@ -71,6 +72,7 @@ func TestAKilledProgramsHeapIsCapturedThoughNobodyAsked(t *testing.T) {
 }
 
 func TestAProgramThatEndsByItselfIsCapturedAtItsExit(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	for _, strip := range []bool{false, true} {
 		s := watchEnd(t, sample.HeapExit, "--", retainers(t, hwtest.BuildOptions{Strip: strip}), "mux", "20000")
@@ -86,6 +88,7 @@ func TestAProgramThatEndsByItselfIsCapturedAtItsExit(t *testing.T) {
 }
 
 func TestASmallHeapAndOneThatNobodyWantsAreNotCaptured(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	for _, args := range [][]string{
 		{"--", retainers(t, hwtest.BuildOptions{}), "slice", "10"},

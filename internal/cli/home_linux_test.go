@@ -27,6 +27,7 @@ func homeless(t *testing.T, tmp string, args ...string) *exec.Cmd {
 }
 
 func TestWithoutAHomeARecordingIsKeptPrivatelyAndThatIsSaid(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	tmp := t.TempDir()
 	const hint = "XDG_STATE_HOME=DIR"
@@ -61,6 +62,7 @@ func TestWithoutAHomeARecordingIsKeptPrivatelyAndThatIsSaid(t *testing.T) {
 }
 
 func TestADirectoryThatOthersMadeForUsIsNotUsed(t *testing.T) {
+	t.Parallel()
 	probe := t.TempDir()
 	if out, err := homeless(t, probe, "run", "-q", "--", testprog(t, "quick")).CombinedOutput(); err != nil {
 		t.Skipf("SKIP-REASON: needs run: %s", out)

@@ -160,6 +160,7 @@ func TestACoreIsReadAsTheProcessThatItIsOf(t *testing.T) {
 
 // The kernel's own core of a program that crashes: what it remembered is there.
 func TestTheKernelsCoreIsReadToo(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, kernelWritesCores)
 	exe, dir := hwtest.Build(t, "testdata/profiled", hwtest.BuildOptions{}), t.TempDir()
 	cmd := waiting(t, exe, dir, "GOTRACEBACK=crash")

@@ -101,6 +101,7 @@ func (s *served) unharmed() error {
 
 // The moments are random, from before the watcher has begun to when it samples.
 func TestNoProgramIsHarmedByKillsOfItsWatcher(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	ctx, cancel := context.WithCancel(context.Background())
 	var clients sync.WaitGroup

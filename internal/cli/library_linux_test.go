@@ -12,6 +12,7 @@ import (
 
 // Whatever takes a process takes a program in C that has loaded a Go library.
 func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
 	started := func(cmd *exec.Cmd) string {
@@ -47,6 +48,7 @@ func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
 // In a PID namespace of its own "all" is what the test starts: programs of other tests are
 // not traced.
 func TestAmongAllGoProgramsIsOneInCWithAGoLibrary(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"), hwtest.Program("nsenter"))
 	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
 	p := hwtest.StartPiped(t, exec.Command("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", hwtest.LibraryHost(t), library))

@@ -13,6 +13,7 @@ import (
 // TestNativeMemoryOnAnOlderKernel boots Linux 6.1, or what is in the tests' cache: what malloc says of
 // itself needs nothing, page faults need 5.15, and probes 6.13, and what is missing is said.
 func TestNativeMemoryOnAnOlderKernel(t *testing.T) {
+	t.Parallel()
 	hwtest.LeftToMatrix(t, "boots a second kernel")
 	hwtest.Need(t, hwtest.QEMU)
 	static := hwtest.BuildOptions{CGO: true, Ldflags: "-linkmode=external -extldflags=-static"}

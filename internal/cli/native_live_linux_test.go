@@ -26,6 +26,7 @@ func probesAllocators() error {
 }
 
 func TestARunSaysWhichLinesHoldNativeMemoryNow(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, probesAllocators)
 	program := hwtest.Build(t, "../watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")
@@ -67,6 +68,7 @@ func TestARunSaysWhichLinesHoldNativeMemoryNow(t *testing.T) {
 
 // When highwater is killed the kernel closes its files, and takes the probes out.
 func TestAKilledWatchLeavesNoBreakpoints(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, probesAllocators)
 	program := hwtest.Build(t, "../watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
 	victim := exec.Command(program, "-wait", "-only", "two")
@@ -135,6 +137,7 @@ func codeOfC(t *testing.T, pid int) []byte {
 
 // heap --native answers from a recording, and of a process that is being followed.
 func TestHeapNativeListsLiveBlocksByLine(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, probesAllocators)
 	program := hwtest.Build(t, "../watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")

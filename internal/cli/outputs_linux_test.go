@@ -57,6 +57,7 @@ func writeTo(t *testing.T, writer []string, path, to string) ([]byte, error) {
 }
 
 func TestAnOutputNeverReplacesADeviceOrALink(t *testing.T) {
+	t.Parallel()
 	path := imported(t)
 	for _, w := range writers {
 		dir := t.TempDir()
@@ -84,6 +85,7 @@ func TestAnOutputNeverReplacesADeviceOrALink(t *testing.T) {
 
 // By a link of the test's own: one that a mistake replaces must not be the machine's.
 func TestAnOutputGoesThroughAPipe(t *testing.T) {
+	t.Parallel()
 	path := imported(t)
 	stdout := filepath.Join(t.TempDir(), "stdout")
 	if err := os.Symlink("/proc/self/fd/1", stdout); err != nil {
@@ -100,6 +102,7 @@ func TestAnOutputGoesThroughAPipe(t *testing.T) {
 }
 
 func TestAnOutputIsPrivateWhateverTheUmask(t *testing.T) {
+	t.Parallel()
 	path := imported(t)
 	for _, w := range writers {
 		file := filepath.Join(t.TempDir(), "out")
@@ -113,6 +116,7 @@ func TestAnOutputIsPrivateWhateverTheUmask(t *testing.T) {
 }
 
 func TestARecordingNeedsAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

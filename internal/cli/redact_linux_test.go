@@ -137,6 +137,7 @@ func tells(t *testing.T, what string, data []byte, words []string) {
 }
 
 func TestARedactedPageTellsNothingPrivateHoweverItIsPacked(t *testing.T) {
+	t.Parallel()
 	path := privateRecording(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	if out, err := exec.Command(highwater(t), "open", path, "--html", page, "--redact").CombinedOutput(); err != nil {
@@ -168,6 +169,7 @@ func profilesIn(t *testing.T, data []byte) (list []*profile.Profile) {
 }
 
 func TestARedactingServerTellsNothingPrivateAtAnyAddress(t *testing.T) {
+	t.Parallel()
 	path := privateRecording(t)
 	state := filepath.Join(t.TempDir(), "highwater")
 	if err := os.Mkdir(state, 0o700); err != nil {

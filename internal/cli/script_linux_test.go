@@ -17,7 +17,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/google/pprof/profile"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/highwater-go/highwater/internal/hwtest"
@@ -71,7 +73,7 @@ func TestPromises(t *testing.T) {
 }
 
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile, "reseal": resealRecording, "freeport": freePort,
+	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile, "reseal": resealRecording, "freeport": freePort, "retime": retimeProfiles,
 }
 
 // programs are what scripts find in their environment: a PATH that begins with
@@ -200,6 +202,33 @@ func resealRecording(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: reseal FILE")
 	}
 	ts.Check(recording.Seal(ts.MkAbs(args[0])))
+}
+
+// retimeProfiles is a script's command: "retime DIR STEP" gives the profiles of a directory times that are
+// so far apart, from that of the first on.
+func retimeProfiles(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: retime DIR STEP")
+	}
+	step, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	paths, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*.pb.gz"))
+	ts.Check(err)
+	at := int64(0)
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		ts.Check(err)
+		p, err := profile.ParseData(b)
+		ts.Check(err)
+		if at == 0 {
+			at = p.TimeNanos
+		}
+		p.TimeNanos = at
+		at += int64(step)
+		var out bytes.Buffer
+		ts.Check(p.Write(&out))
+		ts.Check(os.WriteFile(path, out.Bytes(), 0o644))
+	}
 }
 
 // freePort is a script's command: "freeport NAME..." sets variables to TCP ports of

@@ -102,6 +102,7 @@ func testprog(t *testing.T, name string) string {
 }
 
 func TestProgramsOfKnownMemoryGetTheirVerdict(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	for _, c := range []struct {
 		name   string
@@ -172,6 +173,7 @@ func checkCulprit(t *testing.T, a explain.Answer, want truth) {
 }
 
 func TestSeveralProcessesAreToldApart(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	for _, shell := range []bool{false, true} {
 		t.Run(fmt.Sprintf("processes, shell %v", shell), func(t *testing.T) {
@@ -200,6 +202,7 @@ func TestSeveralProcessesAreToldApart(t *testing.T) {
 // TestProgramsNobodyHereWrote builds two servers from their public modules and
 // drives each into its limit.
 func TestProgramsNobodyHereWrote(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	load := hwtest.Build(t, "../thirdparty/load", hwtest.BuildOptions{})
 	for _, server := range thirdparty.All() {

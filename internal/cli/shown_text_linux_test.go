@@ -110,6 +110,7 @@ func TestNoTextOfARecordingCommandsATerminal(t *testing.T) {
 
 // The colours that a terminal gets are ours.
 func TestATerminalGetsOurColoursAndNoOthers(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Program("script"))
 	forged := hostile(t, imported(t))
 	out, err := exec.Command("script", "-qec", "TERM=xterm "+highwater(t)+" explain "+forged, "/dev/null").CombinedOutput()

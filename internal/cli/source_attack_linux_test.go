@@ -41,6 +41,7 @@ func main() {
 `
 
 func TestAProgramCannotHaveItsReadersFilesShown(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shadow")
@@ -65,6 +66,7 @@ func TestAProgramCannotHaveItsReadersFilesShown(t *testing.T) {
 }
 
 func TestARecordingCannotHaveItsReadersFilesShown(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shadow")
 	if err := os.WriteFile(file, []byte(shadow+"\n"), 0o600); err != nil {
@@ -97,6 +99,7 @@ func TestARecordingCannotHaveItsReadersFilesShown(t *testing.T) {
 
 // Each of these waited for ever.
 func TestAPipeInAFilesPlaceKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe.hwm")
 	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
 		t.Skipf("SKIP-REASON: needs mkfifo: %s", out)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestRunsThatBeginTogetherHaveRecordingsOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	state := t.TempDir()
 	const runs = 6

@@ -76,6 +76,7 @@ func (b *background) untilHangs(t *testing.T) {
 }
 
 func TestNobodyIsHeldWhileAReadOfAnotherProgramHangs(t *testing.T) {
+	t.Parallel()
 	innocent := startStranger(t, exec.Command(testprog(t, "ticker"), "-for", "10m"))
 	innocent.lines.Scan()
 	server, dir := unanswered(t, testprog(t, "ticker"))
@@ -111,6 +112,7 @@ func TestNobodyIsHeldWhileAReadOfAnotherProgramHangs(t *testing.T) {
 
 // An executable is read by other ways than its memory.
 func TestAWatchEndsAndLetsGoWhereAnExecutableIsNotAnswered(t *testing.T) {
+	t.Parallel()
 	server, dir := unanswered(t, testprog(t, "ticker"))
 	hostile := startStranger(t, exec.Command(filepath.Join(dir, "file"), "-for", "10m"))
 	hostile.lines.Scan()
@@ -131,6 +133,7 @@ func TestAWatchEndsAndLetsGoWhereAnExecutableIsNotAnswered(t *testing.T) {
 }
 
 func TestARunGoesOnWhereAnExecutableIsNotAnswered(t *testing.T) {
+	t.Parallel()
 	server, dir := unanswered(t, testprog(t, "ticker"))
 	exe := filepath.Join(dir, "file")
 	once := startStranger(t, exec.Command(exe, "-for", "10m"))

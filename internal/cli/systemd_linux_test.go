@@ -17,6 +17,7 @@ import (
 // and runs highwater in a user's session: the user may not make cgroups, the
 // user's systemd may.
 func TestAUserWithoutRightsGetsALimitFromSystemd(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("boots a system")
 	}

@@ -98,6 +98,7 @@ func (s *terminal) await(t *testing.T, pattern string) []string {
 }
 
 func TestATerminalShowsALiveLineAndRemovesIt(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	s := openTerminal(t)
 	s.press(t, fmt.Sprintf("%s run -o %s/run.hwm -- %s -live 8MiB -for 2s\n", highwater(t), t.TempDir(), testprog(t, "steady")))
@@ -116,6 +117,7 @@ func TestATerminalShowsALiveLineAndRemovesIt(t *testing.T) {
 }
 
 func TestControlCReachesTheProgramOnce(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	script := filepath.Join(t.TempDir(), "counts.sh")
 	if err := os.WriteFile(script, []byte("n=0\ntrap 'n=$((n+1)); echo caught $n' INT\nwhile [ $n -lt 2 ]; do echo alive $n; sleep 0.05; done\nexit 7\n"), 0o644); err != nil {
@@ -139,6 +141,7 @@ func TestControlCReachesTheProgramOnce(t *testing.T) {
 }
 
 func TestARunCanBeStoppedAndContinued(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	s := openTerminal(t)
 	s.press(t, fmt.Sprintf("%s run -o %s/run.hwm -- %s\n", highwater(t), t.TempDir(), testprog(t, "ticker")))

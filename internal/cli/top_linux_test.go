@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -108,6 +109,9 @@ func (p *pane) await(t *testing.T, pattern string) string {
 	}
 }
 
+// leaks counts the programs of this process's tests, which run side by side.
+var leaks atomic.Int32
+
 // ownLeak is a leaking program under a name that no other test has.
 func ownLeak(t *testing.T) string {
 	t.Helper()
@@ -115,7 +119,7 @@ func ownLeak(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), fmt.Sprintf("lk%d", os.Getpid()))
+	path := filepath.Join(t.TempDir(), fmt.Sprintf("lk%d%03d", os.Getpid(), leaks.Add(1)))
 	if err := os.WriteFile(path, text, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +158,7 @@ func tracers(t *testing.T, pid string) (found []string) {
 }
 
 func TestTopShowsALeakExplainsItAndLeavesTheTerminalAsItWas(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	program := ownLeak(t)
 	slow := leakIn(t, program, hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "200MiB", "-for", "20m")
@@ -174,7 +179,7 @@ func TestTopShowsALeakExplainsItAndLeavesTheTerminalAsItWas(t *testing.T) {
 	p.press(t, "s")
 	p.await(t, `a moment of lk\d+ is kept`)
 	p.press(t, "e")
-	p.await(t, `(?s)explain lk.*MEMORY AT THE `)
+	p.await(t, `(?s)explain lk.*MEMORY (AT|NEAR) THE `)
 	p.press(t, "q", "q")
 	p.await(t, `PROGRAM .*FULL`)
 
@@ -255,6 +260,7 @@ func (p *pane) verifyRecordings(t *testing.T, want int) {
 var colour = regexp.MustCompile(`\x1b\[([0-9;:]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-7])[;:m]`)
 
 func TestTopIsReadableWithoutColourUnicodeOrRoom(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
 	top := highwater(t) + " top " + target.pid()
@@ -312,6 +318,7 @@ func TestTopIsReadableWithoutColourUnicodeOrRoom(t *testing.T) {
 
 // A tracer that is stopped would hold a program at its exit.
 func TestTopLetsGoWhileItIsStoppedAndEndsBySignal(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
 	p := openPane(t, 80, 24)
@@ -347,6 +354,7 @@ func TestTopLetsGoWhileItIsStoppedAndEndsBySignal(t *testing.T) {
 
 // As when a connection breaks, but here the terminal is there to be looked at.
 func TestTopGivesTheTerminalBackWhenItIsHungUp(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
 	p := openPane(t, 80, 24)
@@ -370,6 +378,7 @@ func TestTopGivesTheTerminalBackWhenItIsHungUp(t *testing.T) {
 }
 
 func TestTopGivesTheTerminalBackBeforeAPanicIsTold(t *testing.T) {
+	t.Parallel()
 	program := hwtest.Build(t, filepath.Join("..", "top", "testdata", "panics"), hwtest.BuildOptions{})
 	p := openPane(t, 80, 24)
 	p.enter(t, "stty -g > $XDG_STATE_HOME/before")
@@ -383,6 +392,7 @@ func TestTopGivesTheTerminalBackBeforeAPanicIsTold(t *testing.T) {
 }
 
 func TestTopIsReadByScriptsAsJSON(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	target := leakIn(t, ownLeak(t), hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
 	out, err := exec.Command(highwater(t), "top", "--once", "--json", target.pid()).Output()
@@ -413,6 +423,7 @@ func TestTopIsReadByScriptsAsJSON(t *testing.T) {
 }
 
 func TestTopOnAPipePrintsTheTableOnce(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	program := ownLeak(t)
 	target := leakIn(t, program, hwtest.Limit(t, limit), "-rate", "1MiB", "-max", "10MiB", "-for", "20m")
@@ -444,6 +455,7 @@ func TestTopOnAPipePrintsTheTableOnce(t *testing.T) {
 
 // Of more programs than there is room for, the largest are shown, and how many there are.
 func TestTopShowsTheLargestOfAllPrograms(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	program := ownLeak(t)
 	name := filepath.Base(program)

@@ -54,6 +54,7 @@ func TestATracerUnderRunTracesWhatItStarts(t *testing.T) {
 }
 
 func TestStraceWorksUnderRun(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("strace"))
 	log := filepath.Join(t.TempDir(), "log")
 	for _, args := range [][]string{
@@ -68,6 +69,7 @@ func TestStraceWorksUnderRun(t *testing.T) {
 
 // Its executable does not show that it traces, and so it cannot: it is said how it could.
 func TestTheAnswerOfATracerThatFailedSaysThatHighwaterTracedIt(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	hidden := hwtest.Build(t, "testdata/tracer", hwtest.BuildOptions{Tags: "raw"})
 	said, code := traced(t, "--", hidden, testprog(t, "quick"))

@@ -128,6 +128,7 @@ func repository(t *testing.T) string {
 }
 
 func TestAnInterruptedTryLeavesNothing(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
 	leak, steady := testprog(t, "leak")+" -rate 200MiB", testprog(t, "steady")+" -live 8MiB"
 	const told = "a word of a child"
@@ -169,6 +170,7 @@ func TestAnInterruptedTryLeavesNothing(t *testing.T) {
 }
 
 func TestAKilledTryTakesItsProgramAndItsLoadWithIt(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
 	steady := testprog(t, "steady") + " -live 8MiB"
 	for _, c := range []struct {
@@ -200,6 +202,7 @@ func TestAKilledTryTakesItsProgramAndItsLoadWithIt(t *testing.T) {
 }
 
 func TestALoadThatIsOverLeavesNothing(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
 	steady := testprog(t, "steady") + " -live 8MiB"
 	b := beginTrial(t, t.TempDir(), "try", "--compare", "--runs", "1", "base="+steady, "--load", "sleep 600 & sleep 601 >/dev/null 2>&1 & setsid sleep 602 & echo >$TELL")
@@ -212,6 +215,7 @@ func TestALoadThatIsOverLeavesNothing(t *testing.T) {
 }
 
 func TestAnInterruptedFitLeavesNothing(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
 	steady := []string{"--", testprog(t, "steady"), "-live", "8MiB"}
 	for _, c := range []struct{ name, await, seconds string }{

@@ -39,6 +39,7 @@ wait $!`, group, how, kept)}
 // TestWatchUnderCgroupVersion2 boots a machine with cgroup version 2 and the Yama
 // security module, where programs run that are only to be watched.
 func TestWatchUnderCgroupVersion2(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("boots a system")
 	}

@@ -56,6 +56,7 @@ func inside(group *cgroup.Cgroup, args ...string) *exec.Cmd {
 
 // From a container beside its target: one cgroup is both's, and it is full.
 func TestAWatcherInItsTargetsCgroupSurvivesTheKill(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	group := hwtest.Limit(t, limit)
 	marks := 0
@@ -119,6 +120,7 @@ func gapOf(t *testing.T, path, what string) string {
 }
 
 func TestNothingThatAProgramDoesDiffersWhenItsWatchersAreKilled(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	worker := hwtest.Build(t, "testdata/worker", hwtest.BuildOptions{})
 	begin := func() *stranger {
@@ -197,6 +199,7 @@ func TestAServiceThatIsStartedAgainGetsAnotherRecording(t *testing.T) {
 }
 
 func TestACgroupIsWatchedInOneRecording(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	group := hwtest.Limit(t, limit)
 	leak := startStranger(t, inside(group, testprog(t, "leak"), "-rate", "0"))
@@ -224,6 +227,7 @@ func TestACgroupIsWatchedInOneRecording(t *testing.T) {
 }
 
 func TestAProgramUnderADebuggerIsWatchedWithoutItsLastBreath(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds delve")
 	}
@@ -284,6 +288,7 @@ func answers(t *testing.T, address string) bool {
 const nobody = 65534
 
 func TestAProgramOfTheSameUserNeedsNoRights(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace)
 	dir, err := os.MkdirTemp("", "watch-nobody")
 	if err != nil {
@@ -347,6 +352,7 @@ func TestAProgramOfTheSameUserNeedsNoRights(t *testing.T) {
 
 // In a PID namespace of its own "all" is what the test starts.
 func TestAllGoProgramsAreWatchedEachByItself(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"))
 	state := t.TempDir()
 	script := fmt.Sprintf(`%s -for 3s >/dev/null & %s -live 4MiB -for 3s >/dev/null & %s >/dev/null & p=$!; %s watch --all --at-most 3 --for 2s; kill $p`,

@@ -214,8 +214,11 @@ func apart(points []point) []point {
 
 // lateOf is how fast it grew in the last third of the time to the end, as far as readings tell, as a
 // part of how fast it grew on the whole: 1 for a straight line, 0 for one that came to rest.
-// NaN where hardly a reading is in it.
+// NaN where hardly a reading is in it, or none is there at all.
 func lateOf(points []point, grown, end float64) float64 {
+	if len(points) == 0 {
+		return math.NaN()
+	}
 	first, last := points[0], points[len(points)-1]
 	span := max(end, last.at) - first.at
 	grown = min(grown, last.live-first.live)

@@ -105,3 +105,10 @@ func TestACaptureNamesTheLineThatTheProfileDoesNotShowYet(t *testing.T) {
 		t.Errorf("%+v", trend)
 	}
 }
+
+// A program that fills its limit before it is read for the first time was the end of its explanation.
+func TestWithoutAReadingNothingIsLate(t *testing.T) {
+	if late := lateOf(nil, 1<<20, 2); !math.IsNaN(late) {
+		t.Errorf("late %v, want NaN", late)
+	}
+}

@@ -232,16 +232,3 @@ func (c *Case) footprintWords() string {
 	}
 	return text
 }
-
-// uncharged says why a live heap can be larger than what was charged: at the moment more
-// was live than the pages of all objects hold, and none of them was swapped.
-func (c *Case) uncharged(live float64) string {
-	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown || !c.live.known {
-		return ""
-	}
-	r := c.proc.Residency
-	if r.Swap > 0 || c.live.bytes <= r.GoObjects || live > 1.1*float64(c.live.bytes) {
-		return ""
-	}
-	return ", part of which was never written, so the kernel does not count it"
-}

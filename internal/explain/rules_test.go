@@ -64,22 +64,3 @@ func TestEveryFindingGivesAReason(t *testing.T) {
 		}
 	}
 }
-
-func TestALiveHeapAboveItsPagesIsNotSaidWithoutThem(t *testing.T) {
-	live := 350 * float64(mib)
-	for name, change := range map[string]func(s *scene){
-		"":               func(*scene) {},
-		"swapped":        func(s *scene) { s.p.Residency.Swap = mib },
-		"pages not read": func(s *scene) { s.p.Residency = nil },
-		"pages not Go's": func(s *scene) { s.p.Residency.GoKnown = false },
-		"pages for all":  func(s *scene) { s.p.Residency.GoObjects = 360 * mib },
-		"grown since":    func(*scene) { live *= 2 },
-	} {
-		live = 350 * float64(mib)
-		s := scenes["buffers that were reserved and never used"]()
-		change(s)
-		if said := newCase(s.Evidence).uncharged(live) != ""; said != (name == "") {
-			t.Errorf("%q: said %v", name, said)
-		}
-	}
-}

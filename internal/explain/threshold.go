@@ -205,6 +205,3 @@ var thresholds = [...]Threshold{
 
 // v is the threshold's value.
 func (t threshold) v() float64 { return thresholds[t].Value }
-
-// Thresholds are all numbers that verdicts depend on, by name.
-func Thresholds() []Threshold { return append([]Threshold(nil), thresholds[:]...) }

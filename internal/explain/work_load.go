@@ -145,10 +145,14 @@ func (l *loader) instants(s *recording.Series) []float64 {
 	return out
 }
 
+// longestStep is the longest time between two samples of a counter, in seconds, in which a rise may
+// be laid: what came in a longer one may have come at any time of it.
+const longestStep = 2
+
 // rising are the steps in which a counter rose by rate a second or more.
 func rising(at, counter []float64, rate float64) (out []latency.Stretch) {
 	for i := 1; i < len(at); i++ {
-		if d := at[i] - at[i-1]; d > 0 && d < heaviest && counter[i]-counter[i-1] >= rate*d {
+		if d := at[i] - at[i-1]; d > 0 && d < longestStep && counter[i]-counter[i-1] >= rate*d {
 			out = append(out, latency.Stretch{From: at[i-1], To: at[i]})
 		}
 	}

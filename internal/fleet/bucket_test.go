@@ -102,6 +102,7 @@ func recordingOf(t *testing.T, text string) *os.File {
 }
 
 func TestARecordingGoesToABucketAndComesBack(t *testing.T) {
+	t.Parallel()
 	b := startBucket(t)
 	for _, name := range append(strange, "..", "a/../b") {
 		in := Incident{Tenant: name, Service: name, At: monday, Incident: hashOf(name)}
@@ -134,6 +135,7 @@ func TestARecordingGoesToABucketAndComesBack(t *testing.T) {
 }
 
 func TestAnAddressOfABucketIsChecked(t *testing.T) {
+	t.Parallel()
 	for address, o := range map[string]BucketOptions{
 		"s3://":                          {},
 		"s3://user:secret@bucket/a":      {},
@@ -171,6 +173,7 @@ func bucketThat(t *testing.T, answer func(n int, r *http.Request) (int, string))
 }
 
 func TestWhatABucketAnswersIsToldApart(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answer func(n int, r *http.Request) (int, string)
 		ok     bool
@@ -209,6 +212,7 @@ func waitingFor(t *testing.T, u *Uploads, services ...string) {
 }
 
 func TestARecordingWaitsForItsBucketAndItsRowFollows(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	up := false
 	b := bucketThat(t, func(int, *http.Request) (int, string) {
@@ -237,6 +241,7 @@ func TestARecordingWaitsForItsBucketAndItsRowFollows(t *testing.T) {
 }
 
 func TestRecordingsThatWaitHaveABound(t *testing.T) {
+	t.Parallel()
 	u := NewUploads(t.TempDir(), 250, bucketThat(t, func(int, *http.Request) (int, string) { return 503, "" }), func(Incident) {})
 	waitingFor(t, u, "a", "b", "c", "d")
 	left, _ := filepath.Glob(filepath.Join(u.dir, "*.hwm"))
@@ -246,6 +251,7 @@ func TestRecordingsThatWaitHaveABound(t *testing.T) {
 }
 
 func TestATornSidecarDoesNotHoldUpTheNext(t *testing.T) {
+	t.Parallel()
 	rows := 0
 	u := NewUploads(t.TempDir(), 1<<20, bucketThat(t, func(int, *http.Request) (int, string) { return 200, "" }), func(Incident) { rows++ })
 	waitingFor(t, u, "a", "b")

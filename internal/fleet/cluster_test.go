@@ -59,6 +59,7 @@ func clusterStore(t *testing.T, s *server) Store {
 }
 
 func TestAClusterAnswersAsOneServerDoes(t *testing.T) {
+	t.Parallel()
 	servers := startCluster(t)
 	first, last := made(t, clusterStore(t, servers[0])), clusterStore(t, servers[3])
 	p := planted{services: 8, pods: 2, stacks: 4, grow: []int{1, 4, 6}, days: 8}
@@ -87,6 +88,7 @@ func TestAClusterAnswersAsOneServerDoes(t *testing.T) {
 }
 
 func TestAReplicaThatIsKilledLosesNothing(t *testing.T) {
+	t.Parallel()
 	servers := startCluster(t)
 	made(t, clusterStore(t, servers[0]))
 	through := []Store{clusterStore(t, servers[0]), clusterStore(t, servers[2])}

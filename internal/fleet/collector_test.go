@@ -58,6 +58,7 @@ func profile(at time.Time, inUse ...uint64) *sample.HeapProfile {
 }
 
 func TestAnHourIsTheSumOfItsProfiles(t *testing.T) {
+	t.Parallel()
 	g := gathered{}
 	_, l := watchShop(t, g)
 	for _, p := range []*sample.HeapProfile{
@@ -94,6 +95,7 @@ func TestAnHourIsTheSumOfItsProfiles(t *testing.T) {
 }
 
 func TestTheSmallestStacksAreOneRow(t *testing.T) {
+	t.Parallel()
 	g := gathered{}
 	_, l := watchShop(t, g)
 	var sites []sample.Site
@@ -124,6 +126,7 @@ func TestTheSmallestStacksAreOneRow(t *testing.T) {
 }
 
 func TestAProcessHasARowAMinuteAndAnEnd(t *testing.T) {
+	t.Parallel()
 	g := gathered{}
 	c, l := watchShop(t, g)
 	point := func(after time.Duration, resident *sample.Resident) {

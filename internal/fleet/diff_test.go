@@ -43,6 +43,7 @@ func compared(rows []ofHour, begun []started) (*Diff, []grown) {
 }
 
 func TestADeployThatTakesATenthMoreIsShown(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(100) {
 		d, stacks := compared(deploy(seed, 5, 0.10))
 		if !d.Shown || d.Relative() < 0.05 || d.Relative() > 0.15 || d.Hours != 23 {
@@ -55,6 +56,7 @@ func TestADeployThatTakesATenthMoreIsShown(t *testing.T) {
 }
 
 func TestADeployThatTakesAsMuchIsNotShown(t *testing.T) {
+	t.Parallel()
 	shown := 0
 	for seed := range uint64(100) {
 		if d, _ := compared(deploy(seed, 5, 0)); d.Shown {
@@ -67,6 +69,7 @@ func TestADeployThatTakesAsMuchIsNotShown(t *testing.T) {
 }
 
 func TestFewOrYoungProcessesAreNotCompared(t *testing.T) {
+	t.Parallel()
 	d, _ := compared(deploy(1, 4, 0.5))
 	if d.Shown || !strings.Contains(d.Why, "5 are needed") {
 		t.Errorf("%+v", d)
@@ -84,6 +87,7 @@ func TestFewOrYoungProcessesAreNotCompared(t *testing.T) {
 }
 
 func TestVersionsAreComparedInAnyStore(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, s Store) {
 		rows, begun := deploy(3, 5, 0.10)
 		var hours []HeapHour

@@ -46,6 +46,7 @@ func (z sized) fill(t *testing.T, s Store, r *rand.Rand) {
 }
 
 func TestALimitFitsWhatAServiceNeedsAndALeakHasNone(t *testing.T) {
+	t.Parallel()
 	const mib = 1 << 20
 	stores(t, func(t *testing.T, s Store) {
 		r := rand.New(rand.NewPCG(3, 4))

@@ -28,6 +28,7 @@ func counters(t *testing.T) (h *cgroup.Hierarchy, set func(group, kills string))
 }
 
 func TestKillsThatNobodyToldAreToldOnce(t *testing.T) {
+	t.Parallel()
 	h, set := counters(t)
 	set("shop", "7") // from before
 	file := filepath.Join(t.TempDir(), "kills.json")

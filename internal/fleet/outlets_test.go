@@ -37,6 +37,7 @@ func (s *sent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestAnIncidentIsAnEventOnItsPod(t *testing.T) {
+	t.Parallel()
 	s := &sent{status: 201}
 	server := httptest.NewTLSServer(s)
 	t.Cleanup(server.Close)
@@ -74,6 +75,7 @@ func TestAnIncidentIsAnEventOnItsPod(t *testing.T) {
 }
 
 func TestAnIncidentIsALogRecordAndItsProfileASeriesOfItsOwn(t *testing.T) {
+	t.Parallel()
 	s := &sent{status: 200, answer: "{}"}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)

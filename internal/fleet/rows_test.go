@@ -14,6 +14,7 @@ import (
 var strange = []string{"", "checkout", "o'brien\\\"; DROP TABLE incident; --\n\x00", strings.Repeat("ü", 150), "\xff\xfe not UTF-8", "日本"}
 
 func TestRowsComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
 	at := time.Unix(1_790_000_000, 0).UTC()
 	for _, name := range strange {
 		want := []Incident{
@@ -33,6 +34,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 }
 
 func TestForeignBytesAreNoRows(t *testing.T) {
+	t.Parallel()
 	whole := Encode(nil, Point{Service: "shop", NumGC: sample.Some[uint64](3)})
 	if n, err := Points.Count(whole); n != 1 || err != nil {
 		t.Fatalf("%d rows, %v", n, err)
@@ -67,6 +69,7 @@ func FuzzRows(f *testing.F) {
 }
 
 func TestEveryTableHasAKeyAndAVersion(t *testing.T) {
+	t.Parallel()
 	for _, table := range Tables() {
 		if len(table.key()) < 2 || table.key()[0] != "tenant" {
 			t.Errorf("%s has the key %v", table.Name, table.key())

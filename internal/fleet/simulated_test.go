@@ -73,6 +73,7 @@ func podID(service, pod, life int) (id ID) {
 // In the format of the wire, by the spools of many agents at once, with answers lost: what
 // was sent is there, once.
 func TestAFleetLosesNothingAndDoublesNothing(t *testing.T) {
+	t.Parallel()
 	z := simulated()
 	one := newServer(t, freePorts(t, 3), "")
 	one.start(t)
@@ -160,6 +161,7 @@ func (z simulation) agent(ctx context.Context, dir string, store Store, first, l
 // A week of the same fleet: eight lines grow, in three versions, one of them by 1 MiB an hour;
 // half of the pods restart each day.
 func TestTheLinesThatGrowInAWholeFleetAreTheFirst(t *testing.T) {
+	t.Parallel()
 	z := simulated()
 	grow := map[int]uint64{3: 40, 21: 50, 55: 60, 90: 70, 120: 80, 150: 90, 170: 100, 199: 110} // MiB
 	const leaks, hourly = 77, 1 << 20

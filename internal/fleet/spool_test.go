@@ -62,6 +62,7 @@ func keep(t *testing.T, s *Spool, names ...string) {
 }
 
 func TestNothingIsLostWhileTheStoreIsAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := newSpool(t, dir, 1<<20)
 	store := &fickle{take: always(errAway)}
@@ -88,6 +89,7 @@ func TestNothingIsLostWhileTheStoreIsAway(t *testing.T) {
 }
 
 func TestABatchThatIsRefusedDoesNotHoldUpTheNext(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := newSpool(t, dir, 1<<20)
 	keep(t, s, "bad", "good")
@@ -113,6 +115,7 @@ func TestABatchThatIsRefusedDoesNotHoldUpTheNext(t *testing.T) {
 }
 
 func TestAFullSpoolDropsWhatIsWorthLeast(t *testing.T) {
+	t.Parallel()
 	s := newSpool(t, t.TempDir(), 1200)
 	unique := func(i int) string { return fmt.Sprintf("%x", hashOf("name", fmt.Sprint(i))) }
 	for i := range 4 {
@@ -145,6 +148,7 @@ func TestAFullSpoolDropsWhatIsWorthLeast(t *testing.T) {
 }
 
 func TestATornBatchIsPutAside(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := newSpool(t, dir, 1<<20)
 	keep(t, s, "torn", "whole")
@@ -172,6 +176,7 @@ func TestATornBatchIsPutAside(t *testing.T) {
 }
 
 func TestASpoolIsForOneAgent(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := newSpool(t, dir, 1<<20)
 	if _, err := OpenSpool(dir, 1<<20); !errors.Is(err, ErrInUse) {

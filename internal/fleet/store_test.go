@@ -49,6 +49,7 @@ func put[T any](t *testing.T, s Store, table *Table, rows ...T) {
 var monday = time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
 
 func TestWhatIsWrittenTwiceIsThereOnce(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, s Store) {
 		for _, name := range strange {
 			in := Incident{Tenant: name, Service: name, At: monday, Incident: hashOf(name), Kind: KindKill, Sentence: name, Written: monday}
@@ -69,6 +70,7 @@ func TestWhatIsWrittenTwiceIsThereOnce(t *testing.T) {
 }
 
 func TestAnIncidentIsFoundByTheBeginningOfItsID(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, s Store) {
 		one, other := ID{0xab, 0xcd, 0xef, 0x01, 0x02}, ID{0xab, 0xcd, 0xef, 0x01, 0x03}
 		put(t, s, Incidents, Incident{Tenant: "a", Incident: one, At: monday, Service: "shop"}, Incident{Tenant: "a", Incident: other, At: monday}, Incident{Tenant: "b", Incident: ID{0xab, 0xcd, 0xef, 0x01, 0x02, 0x03}})
@@ -91,6 +93,7 @@ func TestAnIncidentIsFoundByTheBeginningOfItsID(t *testing.T) {
 }
 
 func TestACauseIsNewKnownOrCameBack(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, s Store) {
 		hour := func(n int) time.Time { return monday.Add(time.Duration(n) * time.Hour) }
 		for i, v := range []string{"v1", "v2", "v3"} {
@@ -190,6 +193,7 @@ func (p planted) fill(t *testing.T, s Store) {
 }
 
 func TestTheLinesThatGrewAreTheFirst(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, s Store) {
 		p := planted{services: 20, pods: 2, stacks: 5, grow: []int{2, 5, 7, 11, 12, 14, 17, 19}, days: 8}
 		p.fill(t, s)
@@ -235,6 +239,7 @@ func TestTheLinesThatGrewAreTheFirst(t *testing.T) {
 }
 
 func TestAnAddressOfAStoreIsChecked(t *testing.T) {
+	t.Parallel()
 	for address, want := range map[string]string{
 		"":                               "a store is",
 		"file://relative/path":           "a store is",
@@ -273,6 +278,7 @@ func answers(t *testing.T, status int, body string) Store {
 }
 
 func TestWhatAStoreAnswersIsToldApart(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		status  int
 		body    string
@@ -301,6 +307,7 @@ func TestWhatAStoreAnswersIsToldApart(t *testing.T) {
 }
 
 func TestAStoreThatIsAwayIsSaidWithoutTheQuery(t *testing.T) {
+	t.Parallel()
 	s, err := Open("http://127.0.0.1:1/hw", Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -315,6 +322,7 @@ func TestAStoreThatIsAwayIsSaidWithoutTheQuery(t *testing.T) {
 }
 
 func TestATableOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, s Store) {
 		other := *Incidents
 		other.cols = slices.Clone(other.cols)[:5]

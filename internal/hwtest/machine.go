@@ -21,9 +21,6 @@ var machines = map[string]machine{
 // QEMU needs the emulator and a kernel for the guest.
 func QEMU() error { return machines["amd64"].there() }
 
-// QEMUArm64 needs them for a guest of the other architecture.
-func QEMUArm64() error { return machines["arm64"].there() }
-
 func (m machine) there() error {
 	if err := Program(m.qemu)(); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 // its cgroup namespace. It is emulated: the limits are small, and reads may take longer
 // than the kernel gives a process that it kills.
 func TestContainersUnderCgroupVersion2(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("boots a kernel")
 	}

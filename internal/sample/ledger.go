@@ -20,6 +20,13 @@ const (
 	RowUnexplained = "unexplained"
 )
 
+// RowNames are the rows that a ledger can have, in the order of the names above, without what
+// is left over. Tests of the packages that show rows range over it.
+func RowNames() []string {
+	return []string{RowLive, RowNew, RowGarbage, RowIdle, RowStacks, RowRuntime, RowNative, RowProgramData, RowUndivided,
+		RowOther, RowWatcher, RowPageCache, RowShmem, RowKernel, RowSockets}
+}
+
 // LedgerRow is one disjoint part of the charge.
 type LedgerRow struct {
 	Name  string

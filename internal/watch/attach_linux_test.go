@@ -134,6 +134,7 @@ func (k *kept) atPoint(t testing.TB, so func(*sample.Point) bool) context.Contex
 func hasFigures(p *sample.Point) bool { return len(p.Processes) > 0 && p.Processes[0].Go != nil }
 
 func TestAProgramThatRunsIsWatchedToItsEnd(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", testprog(t, "ticker"))
 	a := attachTo(t, o.pid, Options{}, nil)
 	k := &kept{onPoint: func(p *sample.Point) {
@@ -158,6 +159,7 @@ func TestAProgramThatRunsIsWatchedToItsEnd(t *testing.T) {
 }
 
 func TestAWatchThatEndsLeavesNoTrace(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", testprog(t, "ticker"))
 	a := attachTo(t, o.pid, Options{}, nil)
 	k := &kept{}
@@ -172,6 +174,7 @@ func TestAWatchThatEndsLeavesNoTrace(t *testing.T) {
 }
 
 func TestTheHeapProfileOfARunningProgramIsSwitchedOnWhenAskedFor(t *testing.T) {
+	t.Parallel()
 	for name, build := range map[string]hwtest.BuildOptions{"plain": {}, "stripped": {Strip: true}, "PIE": {PIE: true}} {
 		t.Run(name, func(t *testing.T) {
 			o := startOther(t, "", hwtest.Build(t, "../testprog/leak", build), "-rate", "20MiB", "-max", "200MiB")
@@ -225,6 +228,7 @@ func TestTheHeapProfileOfARunningProgramIsSwitchedOnWhenAskedFor(t *testing.T) {
 }
 
 func TestATracedProgramIsWatchedWithoutItsLastBreath(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", testprog(t, "ticker"))
 	first := attachTo(t, o.pid, Options{}, nil)
 	second := attachTo(t, o.pid, Options{}, nil)
@@ -247,6 +251,7 @@ func TestATracedProgramIsWatchedWithoutItsLastBreath(t *testing.T) {
 }
 
 func TestAStoppedProgramStaysStopped(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", testprog(t, "ticker"))
 	await(t, func() bool { threads, _ := procfs.Threads("/proc", o.pid); return len(threads) > 2 })
 	o.cmd.Process.Signal(syscall.SIGSTOP)
@@ -266,6 +271,7 @@ func TestAStoppedProgramStaysStopped(t *testing.T) {
 }
 
 func TestAProcessIsSeenWhoseFirstThreadHasEnded(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.CGO)
 	bin := filepath.Join(t.TempDir(), "leader")
 	if out, err := exec.Command("cc", "-pthread", "-o", bin, "../lastbreath/testdata/leader.c").CombinedOutput(); err != nil {
@@ -290,6 +296,7 @@ func TestAProcessIsSeenWhoseFirstThreadHasEnded(t *testing.T) {
 }
 
 func TestAProgramIsFollowedThroughExecAndItsChildrenAreFound(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "processes")+" -for 1s -sizes 2MiB,2MiB")
 	a := attachTo(t, o.pid, Options{HeapProfile: true, EnableRunning: true}, nil)
 	o.in.Close()
@@ -311,6 +318,7 @@ func TestAProgramIsFollowedThroughExecAndItsChildrenAreFound(t *testing.T) {
 
 // A cgroup's processes are looked at in one step and seized in the next.
 func TestAProgramThatExecsBeforeItIsSeizedIsNotMistaken(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "ticker"))
 	await(t, func() bool { name, _ := procfs.Comm("/proc", o.pid); return name == "sh" })
 	source, err := New(Options{Narrow: true})
@@ -348,6 +356,7 @@ func TestAProgramThatExecsBeforeItIsSeizedIsNotMistaken(t *testing.T) {
 // told while it stands still, and its heap profile can be switched on: the loop must not
 // take it for a program that it came too late for.
 func TestAChildThatAScanSawFirstIsLeftToTheTracer(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "ticker"))
 	await(t, func() bool { name, _ := procfs.Comm("/proc", o.pid); return name == "sh" })
 	source, err := New(Options{HeapProfile: true})
@@ -373,6 +382,7 @@ func TestAChildThatAScanSawFirstIsLeftToTheTracer(t *testing.T) {
 // Nothing that is read of it holds still: it unmaps, becomes another program and
 // ends in the midst of a moment.
 func TestAProgramThatChangesUnderTheReaderIsReadAsFarAsItGoes(t *testing.T) {
+	t.Parallel()
 	const lives = 20
 	restless := hwtest.Build(t, "testdata/restless", hwtest.BuildOptions{})
 	o := startOther(t, "", "sh", "-c", "read x; exec "+restless+" "+fmt.Sprint(lives))
@@ -400,6 +410,7 @@ func TestAProgramThatChangesUnderTheReaderIsReadAsFarAsItGoes(t *testing.T) {
 }
 
 func TestWhatSharesTheCgroupIsSeenBesideIt(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
 	h, err := cgroup.Detect("/")
 	if err != nil {
@@ -428,6 +439,7 @@ func TestWhatSharesTheCgroupIsSeenBesideIt(t *testing.T) {
 }
 
 func TestACgroupIsWatchedUntilItIsEmpty(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
 	g := group(t, 256*sample.MiB)
 	one, two := startOther(t, g.Dir, testprog(t, "ticker")), startOther(t, g.Dir, testprog(t, "steady"))
@@ -455,6 +467,7 @@ func TestACgroupIsWatchedUntilItIsEmpty(t *testing.T) {
 }
 
 func TestAProcessThatIsGoneIsToldAsThat(t *testing.T) {
+	t.Parallel()
 	source, err := New(Options{Narrow: true})
 	if err != nil {
 		t.Fatal(err)
@@ -466,6 +479,7 @@ func TestAProcessThatIsGoneIsToldAsThat(t *testing.T) {
 }
 
 func TestProgramsAreFoundByName(t *testing.T) {
+	t.Parallel()
 	o := startOther(t, "", testprog(t, "ticker"), "-for", "1m")
 	shell := startOther(t, "", "sh", "-c", testprog(t, "neverready")+" & read x")
 	_ = shell

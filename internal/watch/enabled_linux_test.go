@@ -41,6 +41,7 @@ func estimates(p *sample.HeapProfile, sites []sample.Site) map[string]estimate {
 // errors are one in two million, four of all cells together one in sixteen
 // thousand.
 func TestAProfileThatWasSwitchedOnIsRightWithinItsError(t *testing.T) {
+	t.Parallel()
 	var sum, variance float64
 	for _, toolchain := range []string{"go1.20.14", "go1.22.12", "go1.24.13", "go1.26.8"} {
 		for name, o := range map[string]hwtest.BuildOptions{"plain": {}, "stripped": {Strip: true}, "stripped PIE": {Strip: true, PIE: true}} {
@@ -75,6 +76,7 @@ func TestAProfileThatWasSwitchedOnIsRightWithinItsError(t *testing.T) {
 }
 
 func TestARateThatChangesIsSaid(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		rate    string
 		profile bool
@@ -124,6 +126,7 @@ func TestARateThatIsSetAtTheStartIsTheRate(t *testing.T) {
 // Whoever comes later does not see the change, but sees that the samples do not add
 // up.
 func TestARateThatWasChangedBeforeTheWatchIsSaid(t *testing.T) {
+	t.Parallel()
 	target := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{})
 	for _, c := range []struct {
 		commands string
@@ -138,6 +141,7 @@ func TestARateThatWasChangedBeforeTheWatchIsSaid(t *testing.T) {
 		{"rate 4096\nallocate 300000\ngc\n", 4096, false},
 	} {
 		t.Run(strings.ReplaceAll(c.commands, "\n", " "), func(t *testing.T) {
+			t.Parallel()
 			a := attachTo(t, obeyed(t, target, c.commands), Options{}, nil)
 			k := &kept{}
 			a.watch(t, k.afterUnderWay(t), k)

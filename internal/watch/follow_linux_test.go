@@ -18,6 +18,7 @@ func profiles(programs []sample.Program) map[sample.HeapProfileState]int {
 }
 
 func TestWhatAGoProgramStartsGetsAHeapProfile(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"itself":        {},
 		"under a shell": {"-shell"},
@@ -35,6 +36,7 @@ func TestWhatAGoProgramStartsGetsAHeapProfile(t *testing.T) {
 }
 
 func TestWhatABusyGoProgramStartsHasNoneUnlessAskedFor(t *testing.T) {
+	t.Parallel()
 	busy := hwtest.Build(t, "testdata/busy", hwtest.BuildOptions{})
 	for name, follow := range map[string]bool{"by default": false, "--follow-forks": true} {
 		t.Run(name, func(t *testing.T) {
@@ -52,6 +54,7 @@ func TestWhatABusyGoProgramStartsHasNoneUnlessAskedFor(t *testing.T) {
 }
 
 func TestAProgramThatEndedIsNotFoundAgain(t *testing.T) {
+	t.Parallel()
 	k := &kept{}
 	// What sh becomes does not ask how its child ended: it stays listed below it.
 	run(t, Options{}, k, "sh", "-c", testprog(t, "quick")+" & exec "+testprog(t, "steady")+" -for 1200ms -live 1MiB")

@@ -24,6 +24,7 @@ func leaked(t *testing.T, p *sample.HeapProfile, sites []sample.Site) {
 }
 
 func TestAGoLibraryOfAProgramInCIsReadAtItsEnd(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]hwtest.BuildOptions{
 		"plain": {Toolchain: "go1.26.8"}, "stripped": {Toolchain: "go1.26.8", Strip: true}, "old": {Toolchain: "go1.20.14", Strip: true},
 	} {
@@ -44,6 +45,7 @@ func TestAGoLibraryOfAProgramInCIsReadAtItsEnd(t *testing.T) {
 }
 
 func TestAGoLibraryThatIsLoadedLaterIsFound(t *testing.T) {
+	t.Parallel()
 	library := hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Mode: "c-shared", Tags: "library,on"})
 	o := startOther(t, "", hwtest.LibraryHost(t), library, "524288", "later")
 	await(t, func() bool {
@@ -68,6 +70,7 @@ func TestAGoLibraryThatIsLoadedLaterIsFound(t *testing.T) {
 }
 
 func TestALibraryWithoutAHeapProfileIsSaidToHaveNone(t *testing.T) {
+	t.Parallel()
 	k := &kept{}
 	run(t, Options{}, k, hwtest.LibraryHost(t), hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Mode: "c-shared", Tags: "library"}))
 	p := k.programs[len(k.programs)-1]

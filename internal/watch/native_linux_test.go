@@ -135,6 +135,7 @@ func hasJemalloc() error {
 
 // Every allocation is sampled here, so that nothing is left to chance.
 func TestLiveNativeBytesAreAtTheLineThatAskedForThem(t *testing.T) {
+	t.Parallel()
 	for name, o := range nativeBuilds {
 		t.Run(name, func(t *testing.T) { findsLive(t, o.BuildOptions, o.env, o.need) })
 	}
@@ -142,6 +143,7 @@ func TestLiveNativeBytesAreAtTheLineThatAskedForThem(t *testing.T) {
 
 // The places of what is followed differ by version.
 func TestLiveNativeBytesAreFoundInProgramsOfEachVersion(t *testing.T) {
+	t.Parallel()
 	hwtest.LeftToMatrix(t, "programs of eight releases, each linked in five ways")
 	for _, version := range []string{"go1.20.14", "go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1.25.7", "go1.26.8", "go1.27.2"} {
 		for name, o := range nativeBuilds {
@@ -173,6 +175,7 @@ func findsLive(t *testing.T, o hwtest.BuildOptions, env []string, need func() er
 }
 
 func TestTwoLinesHaveTheirSharesOfTheLiveBytes(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	k, truth := allocate(t, allocs(t, 16<<10), nil, path, "-only", "two", "-rounds", "40", "-each", "1048576", "-pause", "15ms")
 	found, _ := k.liveByLine(places(t, path))
@@ -202,6 +205,7 @@ func TestTwoLinesHaveTheirSharesOfTheLiveBytes(t *testing.T) {
 }
 
 func TestWhatWasFreedIsNotLive(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	k, _ := allocate(t, allocs(t, 1), nil, path, "-only", "freed", "-rounds", "4", "-each", "65536", "-pause", "110ms")
 	seen := uint64(0)
@@ -220,6 +224,7 @@ func TestWhatWasFreedIsNotLive(t *testing.T) {
 }
 
 func TestAThreadThatCMadeHasCsFunction(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	k, truth := allocate(t, allocs(t, 1), nil, path, "-only", "thread", "-rounds", "4", "-pause", "110ms")
 	found := sample.Bytes(0)
@@ -234,6 +239,7 @@ func TestAThreadThatCMadeHasCsFunction(t *testing.T) {
 }
 
 func TestLiveBlocksHaveAnAge(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	k, _ := allocate(t, allocs(t, 1), nil, path, "-only", "two", "-rounds", "8", "-each", "65536", "-pause", "100ms")
 	for _, l := range k.cells {
@@ -292,6 +298,7 @@ func TestTheBudgetOfProbesIsSpentOnceAndAllowsAStart(t *testing.T) {
 
 // What a probe changes are bytes of the program's memory, and they are put back.
 func TestTheCodeOfTheProgramIsRestored(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	p := allocs(t, 0)
@@ -367,6 +374,7 @@ func differences(a, b []byte) (n int) {
 
 // Two watches of one program see the same, and neither disturbs the other.
 func TestTwoWatchesMayProbeOneProgram(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	o := startOther(t, "", path, "-wait", "-each", "65536", "-rounds", "4", "-pause", "110ms")
 	var sinks []*nativeSink
@@ -406,6 +414,7 @@ func TestTwoWatchesMayProbeOneProgram(t *testing.T) {
 
 // A program that lies about its stacks is probed all the same.
 func TestProbesOfAProgramThatForgesItsStacksEnd(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/forger", hwtest.BuildOptions{CGO: true})
 	k, _ := allocate(t, allocs(t, 1), nil, path)
 	for _, e := range k.events {
@@ -421,6 +430,7 @@ func TestProbesOfAProgramThatForgesItsStacksEnd(t *testing.T) {
 }
 
 func TestAStaticProgramWithoutSymbolsHasNoProbesAndThatIsSaid(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true, Ldflags: staticGlibc, Strip: true})
 	k, _ := allocate(t, allocs(t, 1), nil, path, "-only", "two", "-rounds", "3", "-pause", "110ms")
 	if len(k.cells) > 0 || !strings.Contains(k.gapText(), "the symbols were stripped") {
@@ -429,6 +439,7 @@ func TestAStaticProgramWithoutSymbolsHasNoProbesAndThatIsSaid(t *testing.T) {
 }
 
 func TestWhatAShellStartsIsProbedToo(t *testing.T) {
+	t.Parallel()
 	path := hwtest.Build(t, "testdata/allocator", hwtest.BuildOptions{CGO: true})
 	k, truth := allocate(t, allocs(t, 1), nil, "/bin/sh", "-c", path+" -each 65536 -rounds 4 -pause 110ms; true")
 	found, _ := k.liveByLine(places(t, path))

@@ -18,6 +18,7 @@ func targetLibrary(t *testing.T) string {
 }
 
 func TestTheGoRuntimeOfAProgramInCIsOpened(t *testing.T) {
+	t.Parallel()
 	p := hwtest.StartPiped(t, exec.Command(hwtest.LibraryHost(t), targetLibrary(t)))
 	p.Ask("big %d", 64<<20)
 	found, err := OpenGo("/proc", p.PID)
@@ -39,6 +40,7 @@ func TestTheGoRuntimeOfAProgramInCIsOpened(t *testing.T) {
 }
 
 func TestTheFinderOfAllFindsAProgramInCOnceItHasLoadedAGoLibrary(t *testing.T) {
+	t.Parallel()
 	p := hwtest.StartPiped(t, exec.Command(hwtest.LibraryHost(t), targetLibrary(t), "later"))
 	finder := Finder{AllGo: true}
 	finds := func() bool {
@@ -62,6 +64,7 @@ func TestTheFinderOfAllFindsAProgramInCOnceItHasLoadedAGoLibrary(t *testing.T) {
 
 // A Go program's own runtime is read, and of the library's it is said what it takes.
 func TestASecondGoRuntimeIsAGapThatSaysWhatItTakes(t *testing.T) {
+	t.Parallel()
 	two := hwtest.Build(t, "testdata/two", hwtest.BuildOptions{CGO: true})
 	p := hwtest.StartPiped(t, exec.Command(two, targetLibrary(t)))
 	p.Ask("big %d", 64<<20)

@@ -8,6 +8,7 @@ import (
 // The runtime counts an object before it samples it: whoever looks in between sees a
 // profile in which it is missing.
 func TestAnObjectThatIsUnderWayIsNoChangeOfTheRate(t *testing.T) {
+	t.Parallel()
 	const mib, rate = 1 << 20, 4096
 	start := time.Unix(1_700_000_000, 0)
 	type look struct {

@@ -27,6 +27,7 @@ func proc(t *testing.T, files map[string]string) string {
 }
 
 func TestARefusalSaysWhichRightIsMissing(t *testing.T) {
+	t.Parallel()
 	const all, none = "Name:\thw\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n", "Name:\thw\nCapEff:\t0000000000000000\n"
 	mine := fmt.Sprintf("Name:\tx\nUid:\t%d\n", os.Geteuid())
 	for name, c := range map[string]struct {

@@ -133,6 +133,7 @@ func group(t *testing.T, limit sample.Bytes) *cgroup.Cgroup {
 }
 
 func TestAnExitIsSeenWithItsCodeAndMoment(t *testing.T) {
+	t.Parallel()
 	k := &kept{}
 	if code := run(t, Options{HeapProfile: true}, k, testprog(t, "quick"), "-code", "7"); code != 7 {
 		t.Errorf("exit code %d, want 7", code)
@@ -152,6 +153,7 @@ func TestAnExitIsSeenWithItsCodeAndMoment(t *testing.T) {
 }
 
 func TestShellsAreFollowedToThePrograms(t *testing.T) {
+	t.Parallel()
 	quick := testprog(t, "quick")
 	for _, c := range []struct {
 		name, script string
@@ -181,6 +183,7 @@ func TestShellsAreFollowedToThePrograms(t *testing.T) {
 }
 
 func TestTheHeapProfileIsLeftAloneOnRequest(t *testing.T) {
+	t.Parallel()
 	k := &kept{}
 	run(t, Options{}, k, testprog(t, "quick"))
 	if p := k.named("quick"); len(p) != 1 || p[0].HeapProfile != sample.HeapProfileOff || !strings.Contains(p[0].WhyNot, "linker") {
@@ -192,6 +195,7 @@ func TestTheHeapProfileIsLeftAloneOnRequest(t *testing.T) {
 }
 
 func TestEveryAllocationIsSampledAtRateOne(t *testing.T) {
+	t.Parallel()
 	k := &kept{}
 	run(t, Options{HeapProfile: true, ProfileRate: 1}, k, testprog(t, "leak"), "-max", "4MiB", "-rate", "0", "-for", "1s")
 	p := k.named("leak")
@@ -209,6 +213,7 @@ func TestEveryAllocationIsSampledAtRateOne(t *testing.T) {
 }
 
 func TestWhatCannotBeReadIsNamedAndTheRestWorks(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Toolchain("go1.19.13"))
 	for _, c := range []struct {
 		name   string
@@ -282,6 +287,7 @@ func TestWhoCameJustBeforeAKillIsInItsMoment(t *testing.T) {
 }
 
 func TestAKillByHandIsNotTheKernels(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
 	k := &kept{}
 	k.onPoint = func(p *sample.Point) {
@@ -300,6 +306,7 @@ func TestAKillByHandIsNotTheKernels(t *testing.T) {
 
 // A stand-in for systemd-run: it moves itself into a cgroup and execs.
 func TestACgroupThatTheProgramIsMovedIntoIsFound(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup)
 	g := group(t, 64*sample.MiB)
 	h, err := cgroup.Detect("/")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAProgramOfThousandsOfThreadsIsReadAsAnyOther(t *testing.T) {
+	t.Parallel()
 	const many, size = 3000, 64 << 20
 	p := hwtest.StartPiped(t, exec.Command(hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{})))
 	p.Ask("threads %d", many)

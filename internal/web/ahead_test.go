@@ -7,6 +7,7 @@ import (
 )
 
 func TestReadingAheadEndsWhereverItIsStopped(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "long-1.hwm")
 	if err := os.WriteFile(path, make([]byte, 3*aheadPart+1), 0o600); err != nil {
 		t.Fatal(err)

@@ -271,7 +271,21 @@ func recordWith(t *testing.T, limit string, flags []string, program ...string) s
 // serve runs highwater open on a recording and gives the page's address.
 func serve(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(highwater(t), append([]string{"open", "--no-browser"}, args...)...)
+	return serveOf(t, os.Getenv("XDG_STATE_HOME"), args...)
+}
+
+// in is highwater with a state directory.
+func in(t *testing.T, state string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(highwater(t), args...)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	return cmd
+}
+
+// serveOf is serve with a state directory.
+func serveOf(t *testing.T, state string, args ...string) string {
+	t.Helper()
+	cmd := in(t, state, append([]string{"open", "--no-browser"}, args...)...)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()

@@ -86,6 +86,7 @@ func schemes(t *testing.T) map[string]map[string]string {
 }
 
 func TestTheColoursOfTheChartCanBeToldApartByEverybody(t *testing.T) {
+	t.Parallel()
 	const touching, any = 0.09, 0.07 // of rows that often touch, and of any two
 	for scheme, colours := range schemes(t) {
 		for i, a := range rowsInOrder {
@@ -115,6 +116,7 @@ func TestTheColoursOfTheChartCanBeToldApartByEverybody(t *testing.T) {
 }
 
 func TestNamesWithinTheChartCanBeRead(t *testing.T) {
+	t.Parallel()
 	light := func(hex string) float64 {
 		c := linear(t, hex)
 		return 0.2126*c[0] + 0.7152*c[1] + 0.0722*c[2]

@@ -19,6 +19,7 @@ import (
 // A program that keeps what comes in a map, and was killed: the page says by which
 // variable, on the first screen and in full below.
 func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium)
 	path := recordWith(t, "64MiB", []string{"--heap", "kill"}, hwtest.Build(t, "../heapgraph/testdata/hoard", hwtest.BuildOptions{}), "map", "500")
 	address := serve(t, path)
@@ -95,6 +96,7 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 // What a probe asked of the program is on the page: how long answers took, and each
 // of them over the course.
 func TestHowLongAnswersTookIsOnThePage(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 // The first line of a goroutine leak was the runtime's malloc.go (row A12 of the first users' findings): a
 // group of goroutines is named by the innermost line of the program's own, and by who started it.
 func TestRowA12GoroutinesAreNamedByTheProgramsOwnLine(t *testing.T) {
+	t.Parallel()
 	at := func(f, file string, line int) sample.Location {
 		return sample.Location{Frames: []sample.Frame{{Func: f, File: file, Line: line}}}
 	}

@@ -64,6 +64,7 @@ func faulting(t *testing.T) string {
 }
 
 func TestTheLinesThatWroteFirstAreListedByKindWithTheirCourse(t *testing.T) {
+	t.Parallel()
 	i, err := book(faulting(t)).Instant("last", "")
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +106,7 @@ func TestTheLinesThatWroteFirstAreListedByKindWithTheirCourse(t *testing.T) {
 }
 
 func TestTheLinesThatHoldLiveBlocksOfCAreListed(t *testing.T) {
+	t.Parallel()
 	i, err := book(faulting(t)).Instant("last", "")
 	if err != nil {
 		t.Fatal(err)

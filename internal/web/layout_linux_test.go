@@ -119,12 +119,12 @@ func listOf(t *testing.T, path string, names ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("XDG_STATE_HOME", state)
-	return serve(t)
+	return serveOf(t, state)
 }
 
 // A program whose source lines, names and processes are too wide for every screen.
 func TestNoTextLiesOnText(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium)
 	path := recordWith(t, "256MiB", []string{"--heap", "kill"}, hwtest.Build(t, "testdata/wide", hwtest.BuildOptions{}), "-children", "50")
 	address := serve(t, path)

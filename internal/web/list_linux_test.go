@@ -21,7 +21,6 @@ import (
 func shelved(t *testing.T) string {
 	t.Helper()
 	state := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", state)
 	if err := os.Mkdir(filepath.Join(state, "highwater"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +46,11 @@ func shelved(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(state, "highwater", "broken-1.hwm"), []byte("no recording"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return serve(t)
+	return serveOf(t, state)
 }
 
 func TestTheListIsSortedAndGroupedAndShowsTheTrend(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium)
 	address := shelved(t)
 	b := browser(t)
@@ -120,6 +120,7 @@ func TestTheListIsSortedAndGroupedAndShowsTheTrend(t *testing.T) {
 }
 
 func TestWhoWroteNativeMemoryFirstIsATab(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium)
 	address := serve(t, faulting(t))
 	b := browser(t)

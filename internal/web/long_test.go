@@ -73,6 +73,7 @@ func book(path string) *web.Book {
 }
 
 func TestNoPeakIsLostInResampling(t *testing.T) {
+	t.Parallel()
 	const ticks = 36_000
 	b := book(long(t, ticks, 0))
 	for _, steps := range []int{10, 300, 1200, 4000} {
@@ -102,6 +103,7 @@ func TestNoPeakIsLostInResampling(t *testing.T) {
 
 // Of a thinned course the samples at the peak are not read; the kernel's mark tells.
 func TestAPeakThatMadeNoMomentIsDrawn(t *testing.T) {
+	t.Parallel()
 	const ticks = 36_000
 	path := filepath.Join(t.TempDir(), "unseen-1.hwm")
 	w, err := recording.Create(path, recording.Meta{At: start})
@@ -141,6 +143,7 @@ func TestAPeakThatMadeNoMomentIsDrawn(t *testing.T) {
 }
 
 func TestAStretchIsExactWhereItIsShort(t *testing.T) {
+	t.Parallel()
 	b := book(long(t, 3000, 0))
 	line, err := b.Timeline(100, 110, 1200)
 	if err != nil {
@@ -155,6 +158,7 @@ func TestAStretchIsExactWhereItIsShort(t *testing.T) {
 }
 
 func TestUnobservedTimeIsAHole(t *testing.T) {
+	t.Parallel()
 	o, err := book(long(t, 3000, 1000)).Overview()
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +169,7 @@ func TestUnobservedTimeIsAHole(t *testing.T) {
 }
 
 func TestTheLedgerOfAnyInstantAddsUp(t *testing.T) {
+	t.Parallel()
 	b := book(long(t, 3000, 0))
 	for _, at := range []string{"", "peak", "last", "0s", "12.34s", "250s", "1e6s"} {
 		i, err := b.Instant(at, "")
@@ -191,6 +196,7 @@ func TestTheLedgerOfAnyInstantAddsUp(t *testing.T) {
 }
 
 func TestAnInstantIsTheSameWhateverWasReadBefore(t *testing.T) {
+	t.Parallel()
 	path := long(t, 3000, 0)
 	for _, at := range []string{"peak", "last", "100s"} {
 		r, err := recording.Open(path)
@@ -218,6 +224,7 @@ func TestAnInstantIsTheSameWhateverWasReadBefore(t *testing.T) {
 }
 
 func TestALongRecordingIsListedInPart(t *testing.T) {
+	t.Parallel()
 	o, err := book(long(t, 36_000, 0)).Overview()
 	if err != nil {
 		t.Fatal(err)
@@ -228,6 +235,7 @@ func TestALongRecordingIsListedInPart(t *testing.T) {
 }
 
 func TestNoListIsNull(t *testing.T) {
+	t.Parallel()
 	b := book(long(t, 3000, 0))
 	o, err := b.Overview()
 	if err != nil {
@@ -311,6 +319,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func TestTheLedgerOverTimeSumsToTheUsage(t *testing.T) {
+	t.Parallel()
 	const ticks = 3000
 	line, err := book(long(t, ticks, 0)).Timeline(0, ticks/10, 1200)
 	if err != nil {

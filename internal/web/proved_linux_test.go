@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,10 +14,11 @@ import (
 
 // What a trial has found of the fault is on the page of every recording of it.
 func TestAFixThatWasProvedIsShownWithItsFigures(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	state := t.TempDir()
 	kept, leak := filepath.Join(t.TempDir(), "kept"), testprog(t, "leak")
-	try := exec.Command(highwater(t), "try", "--limit", "48MiB", "--runs", "4", "--keep-all", "-o", kept,
+	try := in(t, state, "try", "--limit", "48MiB", "--runs", "4", "--keep-all", "-o", kept,
 		"base="+leak+" -rate 7MiB", "new="+testprog(t, "steady")+" -live 8MiB -for 100ms")
 	if out, err := try.CombinedOutput(); err != nil || !strings.Contains(string(out), "proved: 0 of 4 lost") {
 		t.Fatalf("%v: %s", err, out)
@@ -31,7 +31,7 @@ func TestAFixThatWasProvedIsShownWithItsFigures(t *testing.T) {
 	// every run of the base is said to have the same fault.
 	path := ""
 	for _, one := range bases {
-		if out, _ := exec.Command(highwater(t), "explain", one).CombinedOutput(); strings.Contains(strings.Join(strings.Fields(string(out)), " "), "Proved: by new of kept") {
+		if out, _ := in(t, state, "explain", one).CombinedOutput(); strings.Contains(strings.Join(strings.Fields(string(out)), " "), "Proved: by new of kept") {
 			path = one
 		}
 	}
@@ -39,7 +39,7 @@ func TestAFixThatWasProvedIsShownWithItsFigures(t *testing.T) {
 		t.Fatalf("none of %q is explained with the proof", bases)
 	}
 	b := browser(t)
-	b.open(serve(t, path))
+	b.open(serveOf(t, state, path))
 	b.until(`document.querySelector('.fix .chip.proved')?.innerText === 'proved'`)
 	fix := value[string](b, `document.querySelector('.fix:has(.chip.proved)').innerText`)
 	for _, want := range []string{"A", "by new of kept", "0 of 4 lost, against 4 of 4", "p=0.029"} {
@@ -51,16 +51,16 @@ func TestAFixThatWasProvedIsShownWithItsFigures(t *testing.T) {
 }
 
 func TestTheListComparesTwo(t *testing.T) {
+	t.Parallel()
 	hwtest.Need(t, hwtest.Chromium, hwtest.Ptrace)
 	state := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", state)
 	for range 2 {
-		if out, err := exec.Command(highwater(t), "run", "--", testprog(t, "steady"), "-for", "1s").CombinedOutput(); err != nil {
+		if out, err := in(t, state, "run", "--", testprog(t, "steady"), "-for", "1s").CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
 	b := browser(t)
-	b.do(chromedp.Navigate(serve(t)))
+	b.do(chromedp.Navigate(serveOf(t, state)))
 	b.until(`document.querySelectorAll('tbody tr:not(.head)').length === 2`)
 	b.accessible()
 	if row := b.text("tbody tr:not(.head)"); !strings.Contains(row, "MiB") {

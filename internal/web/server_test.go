@@ -32,6 +32,7 @@ func (one) Compare(before, after string) (*compare.Diff, string, error) {
 }
 
 func TestOnlyWhoKnowsTheAddressIsAnswered(t *testing.T) {
+	t.Parallel()
 	s := web.Server{Shelf: one{book(long(t, 300, 0))}, Token: "secret", Hosts: []string{"127.0.0.1:80"}}
 	for _, c := range []struct {
 		name, method, host, path, site string
@@ -91,6 +92,7 @@ type failing struct{ one }
 func (failing) Book(string) (*web.Book, error) { panic("broken") }
 
 func TestAPanicIsAnsweredAndTheOtherPagesStillWork(t *testing.T) {
+	t.Parallel()
 	var told any
 	s := web.Server{Shelf: failing{}, Token: "secret", Hosts: []string{"127.0.0.1:80"}, Failed: func(what any, stack []byte) {
 		if len(stack) == 0 {
@@ -114,6 +116,7 @@ func TestAPanicIsAnsweredAndTheOtherPagesStillWork(t *testing.T) {
 }
 
 func TestABookWhoseReadingPanickedCanBeReadAgain(t *testing.T) {
+	t.Parallel()
 	b := book(long(t, 300, 0))
 	answer := b.Answer
 	b.Answer = func(*explain.Evidence) (*explain.Answer, error) { panic("broken") }
@@ -156,6 +159,7 @@ func TestAnIdleServerIsToldSo(t *testing.T) {
 }
 
 func TestWordsOfARecordingAreNoMarkup(t *testing.T) {
+	t.Parallel()
 	s := web.Server{Shelf: one{book(long(t, 300, 0))}, Token: "secret", Hosts: []string{"127.0.0.1:80"}}
 	r := httptest.NewRequest("GET", "/secret/diff?before=%3Cscript%3E&after=b", nil)
 	r.Host = "127.0.0.1:80"
@@ -167,6 +171,7 @@ func TestWordsOfARecordingAreNoMarkup(t *testing.T) {
 }
 
 func TestTheScriptIsSmall(t *testing.T) {
+	t.Parallel()
 	for name, most := range map[string]int64{"assets/page.js": 300_000, "assets/page.css": 40_000} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -179,6 +184,7 @@ func TestTheScriptIsSmall(t *testing.T) {
 }
 
 func TestHostsAreThoseOfTheListener(t *testing.T) {
+	t.Parallel()
 	got := web.LoopbackHosts(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
 	if strings.Join(got, " ") != "127.0.0.1:8080 localhost:8080 [::1]:8080" {
 		t.Errorf("hosts %v", got)
@@ -186,12 +192,14 @@ func TestHostsAreThoseOfTheListener(t *testing.T) {
 }
 
 func TestTokensDiffer(t *testing.T) {
+	t.Parallel()
 	if a, b := web.NewToken(), web.NewToken(); a == b || len(a) < 20 {
 		t.Errorf("tokens %q and %q", a, b)
 	}
 }
 
 func TestTheOfflineFileIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
 	b := book(long(t, 36_000, 0))
 	b.Redact = true
 	var page strings.Builder

@@ -13,6 +13,7 @@ import (
 // The bundler takes types away without looking at them; the compiler looks. It is
 // pinned by package-lock.json and installed aside, since nothing else needs node.
 func TestTheTypesOfThePageAgree(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	hwtest.Need(t, hwtest.Program("npm"), func() error { return installLocked(dir) })
 	out, err := exec.Command(filepath.Join(dir, "node_modules", ".bin", "tsc"), "--noEmit", "--project", "ui").CombinedOutput()

@@ -1,0 +1,46 @@
+package arch
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What contributors are told of tests and files has to be there.
+func TestTheTestsAndFilesOfTheRecipesExist(t *testing.T) {
+	top := root(t)
+	known := map[string]bool{"TestEveryCommand": true, "TestMain": true} // the first is the beginning of one
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && s.test {
+				known[f.Name.Name] = true
+			}
+		}
+	}
+	tests, files := regexp.MustCompile(`\bTest[A-Z]\w+`), regexp.MustCompile(`\binternal/[a-z/]+[\w.]*`)
+	named := 0
+	for _, page := range []string{"CONTRIBUTING.md", "docs/tour.md"} {
+		text, err := os.ReadFile(filepath.Join(top, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range tests.FindAllString(string(text), -1) {
+			named++
+			if !known[name] {
+				t.Errorf("%s names %s, which is no test", page, name)
+			}
+		}
+		for _, path := range files.FindAllString(string(text), -1) {
+			named++
+			if _, err := os.Stat(filepath.Join(top, filepath.FromSlash(strings.TrimRight(path, "./")))); err != nil {
+				t.Errorf("%s names %s: %v", page, path, err)
+			}
+		}
+	}
+	if named < 50 {
+		t.Errorf("only %d names were found", named)
+	}
+}
