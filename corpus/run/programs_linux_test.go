@@ -57,8 +57,8 @@ func TestAProgramKeepsWhatItsTruthSaysAndItsRepairedFormDoesNot(t *testing.T) {
 	const all = 48 * mib
 	b := programs(t)
 	for _, f := range families {
-		if f.trend != "growing" || f.server || f.cgo && noCompiler() || slices.Contains(f.classes(newRun(1, f, 0)), "shmem") {
-			continue // served by another process; or not in this process's resident memory
+		if f.trend != "growing" || f.server || f.child || f.cgo && noCompiler() || slices.Contains(f.classes(newRun(1, f, 0)), "shmem") {
+			continue // served by another process, or not in this process's resident memory
 		}
 		program := compiled(t, b, newRun(1, f, 0))
 		kept, repaired := residentAfter(t, program, all, f.args), residentAfter(t, program, all, append([]string{"-repaired"}, f.args...))
