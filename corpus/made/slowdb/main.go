@@ -79,6 +79,7 @@ func (d *desk) save(ctx context.Context, o *order) error {
 func main() {
 	f := frame.Parse()
 	long := f.For
+	f.Total = 0
 	if long == 0 {
 		long = 20 * time.Second
 	}
