@@ -36,8 +36,8 @@ func lines(ctx context.Context, log []byte) <-chan []byte {
 		defer close(out)
 		for len(log) > 0 {
 			line, rest, _ := bytes.Cut(log, []byte("\n"))
-			select {
-			case out <- line: // truth: waits
+			select { // truth: waits
+			case out <- line:
 			case <-ctx.Done():
 				return
 			}

@@ -54,7 +54,7 @@ type compressed struct {
 	to io.Writer
 }
 
-func (c compressed) Write(p []byte) (int, error) { return c.to.Write(p) }
+func (c compressed) Write(p []byte) (int, error) { return c.to.Write(p) } // truth: compresses
 
 // zipped compresses what next writes.
 func zipped(next http.HandlerFunc, pooled bool) http.HandlerFunc {
