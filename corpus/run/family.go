@@ -29,6 +29,7 @@ type family struct {
 	// server: it is loaded by itself with -client.
 	server bool
 	cgo    bool
+	child  bool // its memory is another process's
 }
 
 // run is one program run in one way.

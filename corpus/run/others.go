@@ -6,12 +6,12 @@ import (
 )
 
 // others are programs shaped like real ones, by an author who knew none of the
-// rules that they are judged by. They are two sets, so that one of them is still
-// unknown where answers about the other were looked at.
-var others = slices.Concat(othersA, othersB)
+// rules that they are judged by. They are sets, so that one of them is still
+// unknown where answers about another were looked at; the last one is in third.go.
+var others = slices.Concat(othersA, othersB, third)
 
 // sets are names of many families, for -only.
-var sets = map[string][]string{"setA": names(othersA), "setB": names(othersB)}
+var sets = map[string][]string{"setA": names(othersA), "setB": names(othersB), "setC": names(third)}
 
 var othersA = []*family{
 	litters(beside(24*mib, "iplimits", "visitors", "visitor", "Guard")),

@@ -69,8 +69,8 @@ func TestAProgramKeepsWhatItsTruthSaysAndItsRepairedFormDoesNot(t *testing.T) {
 	const all = 48 * mib
 	b := built
 	for _, f := range families {
-		if f.trend != "growing" || f.server || f.cgo && noCompiler() || slices.Contains(f.classes(newRun(1, f, 0)), "shmem") {
-			continue // served by another process; or not in this process's resident memory
+		if f.trend != "growing" || f.server || f.child || f.cgo && noCompiler() || slices.Contains(f.classes(newRun(1, f, 0)), "shmem") {
+			continue // served by another process, or not in this process's resident memory
 		}
 		program := compiled(t, b, newRun(1, f, 0))
 		kept := residentAfter(t, program, all, 192*mib, all, f.args)
