@@ -37,7 +37,7 @@ runtime_type = "io.containerd.runc.v2"
 BinaryName = "%[2]s/runc"
 [plugins."io.containerd.cri.v1.runtime".cni]
 bin_dirs = ["%[1]s/cni"]
-conf_dir = "%[1]s/cni"
+conf_dir = "%[1]s/net"
 `
 
 const kubeletConf = `apiVersion: kubelet.config.k8s.io/v1beta1
@@ -84,8 +84,11 @@ func (c *cluster) node(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Mkdir(filepath.Join(dir, "cni"), 0o755); err != nil {
-		t.Fatal(err)
+	// Two directories: where networks are described, a file of a network's name is taken for the directory of its parts.
+	for _, name := range []string{"cni", "net"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, name := range []string{"nothing", "loopback"} {
 		if err := os.WriteFile(filepath.Join(dir, "cni", name), []byte(noNetwork), 0o755); err != nil {
@@ -98,7 +101,7 @@ func (c *cluster) node(t *testing.T) {
 	c.background(t, "containerd", "-c", filepath.Join(dir, "containerd.toml"))
 	c.load(t, dir)
 	// containerd looks for networks when a file comes; what is there before it starts, it did not take.
-	write(t, filepath.Join(dir, "cni", "10-nothing.conflist"), `{"cniVersion": "1.0.0", "name": "nothing", "plugins": [{"type": "nothing"}]}`)
+	write(t, filepath.Join(dir, "net", "10-nothing.conflist"), `{"cniVersion": "1.0.0", "name": "nothing", "plugins": [{"type": "nothing"}]}`)
 	c.background(t, "kubelet", "--config", filepath.Join(dir, "kubelet.yaml"), "--kubeconfig", c.config(admin), "--root-dir", filepath.Join(dir, "kubelet"),
 		"--cert-dir", filepath.Join(dir, "certs"), "--hostname-override", "localhost")
 	c.until(t, "the node to be ready", func() bool {
