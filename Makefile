@@ -147,7 +147,7 @@ release:
 	./.ci/release $(TARGETS)
 
 # The pages and manifests of docs/kubernetes against a real API server, which is built the first time
-# with the parts of a node: about twenty minutes, and one then. HIGHWATER_NODE=1 also tries the node.
+# with the parts of a node: about twenty minutes, and one to three then.
 kube:
 	HIGHWATER_SETUP_PACKAGES_ONLY=1 ./.ci/setup gcc libc6-dev libseccomp-dev pkg-config
 	HIGHWATER_KUBERNETES=$$(kubectl-highwater/node/fetch.sh --node) && export HIGHWATER_KUBERNETES CGO_ENABLED=0 && \

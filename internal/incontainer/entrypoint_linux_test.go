@@ -127,16 +127,22 @@ func TestAServiceStartsWhateverItsContainerLacks(t *testing.T) {
 		"rights, room, ptrace, cgroups": {join(readOnly, full, nobody, []string{withoutPtrace(t)}), []string{"--limit", "32MiB", "-o", "/none/r"}, "runs unwatched"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			command := append(append([]string{"/bin/highwater", "run"}, c.flags...), "--", "/bin/steady", "-live", "8MiB", "-for", "500ms")
-			r := run(t, append([]string{"--memory=96m"}, c.options...), command...)
-			if r.code != 0 || !strings.Contains(r.out, "ready, live 8.0 MiB") || !strings.Contains(r.out, "ended with") {
-				t.Errorf("code %d, it did not serve:\n%s", r.code, r.out)
-			}
-			if !r.says(c.says) {
+			if r := served(t, c.options, c.flags); !r.says(c.says) {
 				t.Errorf("it does not say %q:\n%s", c.says, r.out)
 			}
 		})
 	}
+}
+
+// served runs a service in a container under highwater run, and checks that it started, worked and ended well.
+func served(t *testing.T, options, flags []string) ran {
+	t.Helper()
+	command := append(append([]string{"/bin/highwater", "run"}, flags...), "--", "/bin/steady", "-live", "8MiB", "-for", "500ms")
+	r := run(t, append([]string{"--memory=96m"}, options...), command...)
+	if r.code != 0 || !strings.Contains(r.out, "ready, live 8.0 MiB") || !strings.Contains(r.out, "ended with") {
+		t.Errorf("code %d, it did not serve:\n%s", r.code, r.out)
+	}
+	return r
 }
 
 func TestAContainerThatIsStartedAgainKeepsItsEarlierRecording(t *testing.T) {
