@@ -179,7 +179,8 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 		}
 		return r.unwatched(s, err)
 	}
-	defer source.Close()
+	closed := sync.OnceValue(source.Close)
+	defer closed()
 	r.source = source
 	source.ShareOwn()
 	r.asking.heaps.share(source.SharesLimit())
@@ -191,6 +192,10 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 		Files:    []*os.File{stdin, FileOf(r.programOutput(s)), FileOf(s.Err)},
 		OwnGroup: !r.sharesTerminal,
 	}))
+	if err != nil && r.mustStart() && watch.IsShort(err) {
+		_ = closed() // and with it go its descriptors
+		return r.unwatched(s, r.abandon(err))
+	}
 	if err != nil {
 		return 0, r.abandon(cannotRun(r.args[0], err))
 	}
@@ -212,9 +217,13 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 func (r *session) start(c watch.Command) (int, error) {
 	pid, err := r.source.Start(c)
 	if err != nil && watch.IsUntraceable(err) {
-		if untraced, again := r.source.StartUntraced(c, err); again == nil {
+		untraced, again := r.source.StartUntraced(c, err)
+		if again == nil {
 			r.status.say("highwater: %s cannot be traced here, so that its last moment is not read: %v; a process has one tracer, and seccomp may forbid ptrace", filepath.Base(r.args[0]), syscall.EPERM)
 			return untraced, nil
+		}
+		if watch.IsShort(again) {
+			return 0, again
 		}
 	}
 	return pid, err
