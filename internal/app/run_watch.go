@@ -185,7 +185,7 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 	source.ShareOwn()
 	r.asking.heaps.share(source.SharesLimit())
 	r.sayAccount()
-	defer reapOrphans()()
+	defer reapOrphans(source.Started)()
 	stdin, _ := s.in.(*os.File)
 	r.sharesTerminal = IsTTY(stdin)
 	pid, err := r.start(r.command(watch.Command{

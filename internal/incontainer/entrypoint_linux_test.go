@@ -15,10 +15,13 @@ import (
 const noPtrace = `{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["ptrace", "process_vm_readv"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]}`
 
 // withoutPtrace is the option of podman run that forbids ptrace.
-func withoutPtrace(t *testing.T) string {
+func withoutPtrace(t *testing.T) string { return seccomp(t, noPtrace) }
+
+// seccomp is the option of podman run for a profile.
+func seccomp(t *testing.T, profile string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "seccomp.json")
-	if err := os.WriteFile(path, []byte(noPtrace), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(profile), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return "--security-opt=seccomp=" + path
