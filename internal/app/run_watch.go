@@ -183,7 +183,7 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 	defer closed()
 	r.source = source
 	source.ShareOwn()
-	r.asking.heaps.share(source.SharesLimit())
+	r.asking.heaps.share(r.sharesLimit())
 	r.sayAccount()
 	defer reapOrphans(source.Started)()
 	stdin, _ := s.in.(*os.File)
@@ -262,7 +262,7 @@ func (r *session) see(ctx context.Context, s *Streams) (whole bool) {
 	}
 	r.asking.start(ctx, &helpers)
 	small := newThrift()
-	small.shares = r.source.SharesLimit()
+	small.shares = r.sharesLimit()
 	defer small.end()
 	loop := &capture.Loop{
 		Source: r.asking.heaps.of(r.source),
