@@ -144,6 +144,7 @@ add-go:
 # All that is published of a version, in bin/release, made twice and compared, installed
 # and run: see .ci/release. TARGETS=linux/amd64,linux/arm64 makes less. About ten minutes cold.
 release:
+	HIGHWATER_SETUP_PACKAGES_ONLY=1 ./.ci/setup rpm debootstrap podman runc
 	./.ci/release $(TARGETS)
 
 # The pages and manifests of docs/kubernetes against a real API server, which is built the first time
