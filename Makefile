@@ -166,6 +166,9 @@ interop:
 # cgroups: what is said of each end, in docs/research/containers.md. About ten minutes.
 containers: build
 	HIGHWATER_MATRIX=1 HIGHWATER_CONTAINERS=$(CURDIR)/docs/research/containers.md $(GO) test ./internal/incontainer -run TestEveryEndInEveryContainer -parallel 4 -count=1 -timeout 40m
+	rm -rf bin/contained && mkdir -p bin/contained
+	HIGHWATER_CONTAINER_CORPUS=$(CURDIR)/bin/contained $(GO) test ./internal/incontainer -run 'TestGoroutinesThatFill|TestThePodsLimit|TestAnInitContainer|TestAKilledExecProbe|TestASidecarReads' -count=1
+	cd corpus && $(GO) run ./judge -tool ../bin/highwater -dir ../bin/contained
 
 # The docs as a site, in bin/site, with search and links that are checked. It needs Python 3,
 # and the first time a package index: nothing else here does.

@@ -33,6 +33,7 @@ func mostWatcher(limit sample.Bytes) sample.Bytes { return 20*sample.MiB + max(8
 
 func TestAKillByTheContainersLimitIsCalledThat(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	const limit = 60 * sample.MiB
 	for name, options := range map[string][]string{
 		"as root":                    nil,
@@ -67,6 +68,7 @@ func TestAKillByTheContainersLimitIsCalledThat(t *testing.T) {
 
 func TestAKillByTheContainersLimitIsSeenWithoutPtrace(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	dir, mount := volume(t)
 	r := run(t, append(mount, withoutPtrace(t), "--memory=60m"), "/bin/highwater", "run", "-o", "/out/r", "--", "/bin/leak", "-rate", "8MiB")
 	if r.code != 137 || !r.says("cannot be traced here") || !r.says("its container hit the 60 MiB memory limit") {
