@@ -106,7 +106,7 @@ func TestThePodsLimitIsTheOneThatCounts(t *testing.T) {
 	engine.Start(t, inPod(parent, "cache", "web-0"), "/bin/steady", "-live", "20MiB", "-for", "1m")
 	engine.Start(t, inPod(parent, "app", "web-0"), "/bin/leak", "-rate", rateOf("8MiB"), "-max", "300MiB")
 	path := filepath.Join(t.TempDir(), "r.hwm")
-	r := watch(t, path, "--container", "shop/web-0/app")
+	r := watch(t, path, "--container", "shop/web-0/app", "--enable-heap-profile")
 	if !r.says("leak in container app of pod shop/web-0 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
 		t.Errorf("code %d:\n%s", r.code, r.out)
 	}
@@ -132,7 +132,7 @@ func TestAnInitContainerThatHasEndedIsNotCounted(t *testing.T) {
 	}
 	engine.Start(t, inPod(parent, "app", "web-9"), "/bin/leak", "-rate", rateOf("16MiB"))
 	path := filepath.Join(t.TempDir(), "r.hwm")
-	if r := watch(t, path, "--container", "shop/web-9/app"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
+	if r := watch(t, path, "--container", "shop/web-9/app", "--enable-heap-profile"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
 		t.Errorf("code %d:\n%s", r.code, r.out)
 	}
 	a := explained(t, path)
@@ -216,7 +216,7 @@ func TestASidecarReadsTheLimitOfItsTarget(t *testing.T) {
 			target := engine.Start(t, append([]string{"--memory=60m"}, rights...), "/bin/leak", "-rate", rateOf("16MiB"))
 			// The target is the first process of their PID namespace: with it ends the
 			// sidecar, whose recording is on the disk by then.
-			r := run(t, append(append(rights, mount...), "--memory=200m", "--pid=container:"+target), "/bin/highwater", "watch", "1", "-o", "/out/r")
+			r := run(t, append(append(rights, mount...), "--memory=200m", "--pid=container:"+target), "/bin/highwater", "watch", "1", "--enable-heap-profile", "-o", "/out/r")
 			a := explained(t, filepath.Join(dir, "r.hwm"))
 			killedBy(t, a, explain.ByCgroup, "container", 60*sample.MiB)
 			if row(a, sample.RowLive) == 0 || row(a, sample.RowWatcher) != 0 {
