@@ -196,6 +196,11 @@ func TestThePagesOnANode(t *testing.T) {
 	debug := strings.Join(commandOf(t, "ephemeral.md", "kubectl debug")[1:], " ")
 	debug = strings.NewReplacer("shop-0", "shop-2", ":latest", ":debug", "--all --for 1m", "--all --enable-heap-profile --for 10s").Replace(debug)
 	_, said := c.kubectl(t, engineer, "", strings.Fields(debug)...) // its code may say that nothing is decided
+	for range 2 {                                                   // on a busy node nothing may have been collected in those seconds
+		if !strings.Contains(said, "shop/main.go:") {
+			_, said = c.kubectl(t, engineer, "", strings.Fields(debug)...)
+		}
+	}
 	const limit = "its container hit the 512 MiB memory limit"
 	expect(t, "the ephemeral container", said, "server in container", "of 512 MiB", "shop/main.go:")
 	for _, pod := range []string{"shop-0", "shop-1", "shop-2"} {
