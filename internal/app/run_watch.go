@@ -180,7 +180,7 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 		return r.unwatched(s, err)
 	}
 	closed := sync.OnceValue(source.Close)
-	defer closed()
+	defer func() { _ = closed() }() // a second call does nothing
 	r.source = source
 	source.ShareOwn()
 	r.asking.heaps.share(r.sharesLimit())
