@@ -149,25 +149,31 @@ add-go:
 # All that is published of a version, in bin/release, made twice and compared, installed
 # and run: see .ci/release. TARGETS=linux/amd64,linux/arm64 makes less. About ten minutes cold.
 release:
+	HIGHWATER_SETUP_PACKAGES_ONLY=1 ./.ci/setup rpm debootstrap podman runc
 	./.ci/release $(TARGETS)
 
 # The pages and manifests of docs/kubernetes against a real API server, which is built the first time
-# with the parts of a node: about twenty minutes, and one then. HIGHWATER_NODE=1 also tries the node.
+# with the parts of a node: about twenty minutes, and one to three then.
 kube:
 	HIGHWATER_SETUP_PACKAGES_ONLY=1 ./.ci/setup gcc libc6-dev libseccomp-dev pkg-config
 	HIGHWATER_KUBERNETES=$$(kubectl-highwater/node/fetch.sh --node) && export HIGHWATER_KUBERNETES CGO_ENABLED=0 && \
 	cd kubectl-highwater && $(GO) test -count=1 -v ./...
 
 # What export writes, read by the types of those it is for: OpenTelemetry's, Pyroscope's, Parca's, and
-# Perfetto's, which are Python's and come from a package index the first time.
+# Perfetto's, which are Python's and come from a package index the first time. A real Parca, which is built then,
+# gives a profile back: about fifteen minutes the first time.
 interop:
 	test -x bin/interop/bin/python || { python3 -m venv bin/interop && bin/interop/bin/pip install -q --require-hashes -r interop/requirements.txt; }
+	HIGHWATER_PARCA=$$(interop/fetch-parca.sh) && export HIGHWATER_PARCA && \
 	cd interop && HIGHWATER_PERFETTO_PYTHON=../bin/interop/bin/python $(GO) test -count=1 -v .
 
 # Programs that end in six ways in containers of several kinds, under both versions of
 # cgroups: what is said of each end, in docs/research/containers.md. About ten minutes.
 containers: build
 	HIGHWATER_MATRIX=1 HIGHWATER_CONTAINERS=$(CURDIR)/docs/research/containers.md $(GO) test ./internal/incontainer -run TestEveryEndInEveryContainer -parallel 4 -count=1 -timeout 40m
+	rm -rf bin/contained && mkdir -p bin/contained
+	HIGHWATER_CONTAINER_CORPUS=$(CURDIR)/bin/contained $(GO) test ./internal/incontainer -run 'TestGoroutinesThatFill|TestThePodsLimit|TestAnInitContainer|TestAKilledExecProbe|TestASidecarReads' -count=1
+	cd corpus && $(GO) run ./judge -tool ../bin/highwater -dir ../bin/contained
 
 # The docs as a site, in bin/site, with search and links that are checked. It needs Python 3,
 # and the first time a package index: nothing else here does.

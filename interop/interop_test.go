@@ -20,9 +20,10 @@ import (
 	"github.com/google/pprof/profile"
 	pushv1 "github.com/grafana/pyroscope/api/gen/proto/go/push/v1"
 	"github.com/grafana/pyroscope/api/gen/proto/go/push/v1/pushv1connect"
-	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"github.com/improbable-eng/grpc-web/go/grpcweb"
 	parca "github.com/parca-dev/parca/gen/proto/go/parca/profilestore/v1alpha1"
 	otlp "go.opentelemetry.io/proto/otlp/profiles/v1development"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -230,7 +231,7 @@ func TestPyroscopesAPITakesTheProfile(t *testing.T) {
 	}
 }
 
-// parcaStore is the service of a Parca, behind the gateway that its server has.
+// parcaStore is the service of a Parca, behind the wrapper that its server has for browsers.
 type parcaStore struct {
 	parca.UnimplementedProfileStoreServiceServer
 	got *parca.WriteRawRequest
@@ -241,15 +242,11 @@ func (p *parcaStore) WriteRaw(_ context.Context, r *parca.WriteRawRequest) (*par
 	return &parca.WriteRawResponse{}, nil
 }
 
-func TestParcasGatewayTakesTheProfile(t *testing.T) {
+func TestParcasAPITakesTheProfile(t *testing.T) {
 	p := &parcaStore{}
-	gateway := runtime.NewServeMux()
-	if err := parca.RegisterProfileStoreServiceHandlerServer(t.Context(), gateway, p); err != nil {
-		t.Fatal(err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/api/", http.StripPrefix("/api", gateway))
-	server := httptest.NewServer(mux)
+	service := grpc.NewServer()
+	parca.RegisterProfileStoreServiceServer(service, p)
+	server := httptest.NewServer(grpcweb.WrapServer(service, grpcweb.WithAllowNonRootResource(true)))
 	defer server.Close()
 	must(t, "--push", "parca+"+server.URL)
 	if len(p.got.GetSeries()) != 1 || !p.got.Normalized {
@@ -263,6 +260,12 @@ func TestParcasGatewayTakesTheProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, held(got), held(pprof(t)))
+	service.Stop()
+	empty := httptest.NewServer(grpcweb.WrapServer(grpc.NewServer()))
+	defer empty.Close()
+	if _, said, code := export(t, "--push", "parca+"+empty.URL); code != 1 || !strings.Contains(said, "status 12 of gRPC") {
+		t.Errorf("a server without the service: %d: %s", code, said)
+	}
 }
 
 func TestWhatIsNoStoreIsToldSo(t *testing.T) {
@@ -275,7 +278,7 @@ func TestWhatIsNoStoreIsToldSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone.Close()
-	for to, want := range map[string]string{"pyroscope+" + page.URL: "is not a store of profiles", "parca+" + away.URL: "307", "parca+http://" + gone.Addr().String(): "refused"} {
+	for to, want := range map[string]string{"pyroscope+" + page.URL: "is not a store of profiles", "parca+" + page.URL: "is not a store of profiles", "parca+" + away.URL: "307", "parca+http://" + gone.Addr().String(): "refused"} {
 		if _, said, code := export(t, "--push", to); code != 1 || !strings.Contains(said, want) {
 			t.Errorf("%s: %d, want %q: %s", to, code, want, said)
 		}

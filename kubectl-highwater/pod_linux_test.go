@@ -37,13 +37,14 @@ runtime_type = "io.containerd.runc.v2"
 BinaryName = "%[2]s/runc"
 [plugins."io.containerd.cri.v1.runtime".cni]
 bin_dirs = ["%[1]s/cni"]
-conf_dir = "%[1]s/cni"
+conf_dir = "%[1]s/net"
 `
 
 const kubeletConf = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 failCgroupV1: false
 cgroupDriver: cgroupfs
+cgroupRoot: %[3]s
 enforceNodeAllocatable: []
 containerRuntimeEndpoint: unix://%[1]s/containerd.sock
 address: 127.0.0.1
@@ -79,13 +80,12 @@ func (c *cluster) node(t *testing.T) {
 			t.Cleanup(func() { _ = os.WriteFile(path, before, 0) })
 		}
 	}
-	dir, err := os.MkdirTemp("", "hwnode-") // sockets have short paths
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Mkdir(filepath.Join(dir, "cni"), 0o755); err != nil {
-		t.Fatal(err)
+	dir := nodeDir(t)
+	// Two directories: where networks are described, a file of a network's name is taken for the directory of its parts.
+	for _, name := range []string{"cni", "net"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, name := range []string{"nothing", "loopback"} {
 		if err := os.WriteFile(filepath.Join(dir, "cni", name), []byte(noNetwork), 0o755); err != nil {
@@ -93,12 +93,12 @@ func (c *cluster) node(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(dir, "containerd.toml"), fmt.Sprintf(containerdConf, dir, c.bin))
-	write(t, filepath.Join(dir, "kubelet.yaml"), fmt.Sprintf(kubeletConf, dir, freePort(t)))
+	write(t, filepath.Join(dir, "kubelet.yaml"), fmt.Sprintf(kubeletConf, dir, freePort(t), nodeCgroup(t, filepath.Base(dir))))
 	t.Setenv("PATH", c.bin+":"+os.Getenv("PATH")) // containerd looks for its shim
 	c.background(t, "containerd", "-c", filepath.Join(dir, "containerd.toml"))
 	c.load(t, dir)
 	// containerd looks for networks when a file comes; what is there before it starts, it did not take.
-	write(t, filepath.Join(dir, "cni", "10-nothing.conflist"), `{"cniVersion": "1.0.0", "name": "nothing", "plugins": [{"type": "nothing"}]}`)
+	write(t, filepath.Join(dir, "net", "10-nothing.conflist"), `{"cniVersion": "1.0.0", "name": "nothing", "plugins": [{"type": "nothing"}]}`)
 	c.background(t, "kubelet", "--config", filepath.Join(dir, "kubelet.yaml"), "--kubeconfig", c.config(admin), "--root-dir", filepath.Join(dir, "kubelet"),
 		"--cert-dir", filepath.Join(dir, "certs"), "--hostname-override", "localhost")
 	c.until(t, "the node to be ready", func() bool {
@@ -171,9 +171,6 @@ func (c *cluster) restarted(t *testing.T, pod, container string) bool {
 
 // The pages' ways to explain an OOM kill, by a real kubelet, containerd and runc.
 func TestThePagesOnANode(t *testing.T) {
-	if os.Getenv("HIGHWATER_NODE") != "1" {
-		t.Skip("SKIP-REASON: unfinished, it has not passed yet: HIGHWATER_NODE=1 make kube runs it")
-	}
 	c := start(t)
 	c.node(t)
 	build := exec.Command("go", "build", "-o", filepath.Join(c.dir, "kubectl-highwater"), ".")
@@ -199,6 +196,11 @@ func TestThePagesOnANode(t *testing.T) {
 	debug := strings.Join(commandOf(t, "ephemeral.md", "kubectl debug")[1:], " ")
 	debug = strings.NewReplacer("shop-0", "shop-2", ":latest", ":debug", "--all --for 1m", "--all --enable-heap-profile --for 10s").Replace(debug)
 	_, said := c.kubectl(t, engineer, "", strings.Fields(debug)...) // its code may say that nothing is decided
+	for range 2 {                                                   // on a busy node nothing may have been collected in those seconds
+		if !strings.Contains(said, "shop/main.go:") {
+			_, said = c.kubectl(t, engineer, "", strings.Fields(debug)...)
+		}
+	}
 	const limit = "its container hit the 512 MiB memory limit"
 	expect(t, "the ephemeral container", said, "server in container", "of 512 MiB", "shop/main.go:")
 	for _, pod := range []string{"shop-0", "shop-1", "shop-2"} {

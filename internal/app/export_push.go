@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/highwater-go/highwater/internal/fleet"
+	"github.com/highwater-go/highwater/internal/units"
 	"github.com/highwater-go/highwater/internal/visible"
 )
 
@@ -28,15 +30,13 @@ const (
 
 const pushHint = "--push pyroscope+http://127.0.0.1:4040 or --push parca+http://127.0.0.1:7070"
 
-// pushed are the two stores' requests, which differ in where the labels are: Pyroscope's
-// push.v1.PushRequest and Parca's profilestore.v1alpha1.WriteRawRequest, both as protobuf's JSON.
+// pushed is Pyroscope's push.v1.PushRequest as protobuf's JSON. Parca's is fleet.ParcaRequest.
 type pushed struct {
-	Series     []pushedSeries `json:"series"`
-	Normalized bool           `json:"normalized,omitempty"` // Parca: addresses are those of the file
+	Series []pushedSeries `json:"series"`
 }
 
 type pushedSeries struct {
-	Labels  any            `json:"labels"`
+	Labels  []pushedLabel  `json:"labels"`
 	Samples []pushedSample `json:"samples"`
 }
 
@@ -70,7 +70,7 @@ func pushStoreOf(text string) (pushStore, error) {
 	s := pushStore{parca: kind == "parca"}
 	path := "push.v1.PusherService/Push" // Connect's protocol
 	if s.parca {
-		path = "api/profiles/writeraw" // its gateway
+		path = fleet.ParcaWriteRaw
 	}
 	s.url = u.JoinPath(path).String()
 	return s, nil
@@ -119,7 +119,7 @@ func (f ExportFlags) send(ctx context.Context, s *Streams, write func(io.Writer)
 	if err := to.post(ctx, body, token); err != nil {
 		return fmt.Errorf("push to %s: %w", f.Push, err)
 	}
-	visible.Fprintf(s.Err, "pushed %d KiB to %s, as service_name %q\n", raw.Len()>>10, f.Push, service)
+	visible.Fprintf(s.Err, "pushed %s to %s, as service_name %q\n", units.Size(raw.Len()), f.Push, service)
 	return nil
 }
 
@@ -148,12 +148,11 @@ func (to pushStore) body(raw []byte) (body []byte, service string, err error) {
 	if p.DefaultSampleType == "goroutine" {
 		name = "goroutine"
 	}
-	labels := []pushedLabel{{"__name__", name}, {"service_name", service}}
-	series := pushedSeries{Labels: labels, Samples: []pushedSample{{raw}}}
 	if to.parca {
-		series.Labels = map[string]any{"labels": labels}
+		return fleet.ParcaRequest([][2]string{{"__name__", name}, {"service_name", service}}, raw), service, nil
 	}
-	body, err = json.Marshal(pushed{Series: []pushedSeries{series}, Normalized: to.parca})
+	labels := []pushedLabel{{"__name__", name}, {"service_name", service}}
+	body, err = json.Marshal(pushed{Series: []pushedSeries{{Labels: labels, Samples: []pushedSample{{raw}}}}})
 	return body, service, err
 }
 
@@ -164,6 +163,9 @@ func (to pushStore) post(ctx context.Context, body []byte, token string) error {
 		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if to.parca {
+		r.Header.Set("Content-Type", fleet.ParcaType)
+	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -174,6 +176,9 @@ func (to pushStore) post(ctx context.Context, body []byte, token string) error {
 		return err
 	}
 	defer answer.Body.Close()
+	if to.parca {
+		return fleet.ParcaAnswer(answer)
+	}
 	said, err := io.ReadAll(io.LimitReader(answer.Body, pushAnswer))
 	if err != nil {
 		return err

@@ -42,3 +42,9 @@ func (r *session) sayAccount() {
 		r.status.say("no memory limit: that is read of %s", where)
 	}
 }
+
+// sharesLimit says whether the program's memory limit is ours, too. A container whose cgroup cannot be read may have one.
+func (r *session) sharesLimit() bool {
+	_, seen := r.source.Account()
+	return r.source.SharesLimit() || firstProcess() && !seen
+}

@@ -136,7 +136,6 @@ func (r *session) sayElsewhere() {
 func (r *session) unwatched(s *Streams, why error) (code int, err error) {
 	r.writer, r.notThere = nil, why
 	signal.Stop(r.signals)
-	defer reapOrphans()()
 	var ended *ExitError
 	if err := r.unrecorded(s); !errors.As(err, &ended) || ended.Err != nil {
 		return 0, err
@@ -156,6 +155,7 @@ func (p *plan) unrecorded(s *Streams) error {
 	if err := cmd.Start(); err != nil {
 		return cannotRun(p.args[0], err)
 	}
+	defer reapOrphans(func() int { return cmd.Process.Pid })()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {

@@ -17,10 +17,10 @@ const reapEvery = time.Second
 func firstProcess() bool { return os.Getpid() == 1 }
 
 // reapOrphans takes the exit codes of children that this process did not start, as
-// nobody else can: without that they stay as zombies. What it did start is asked for by
-// who did, within reapEvery. It does so where this is the first process, until stop is
-// called.
-func reapOrphans() (stop func()) {
+// nobody else can: without that they stay as zombies. That of the program is left to who started it, that of what
+// is traced to the tracer: they may take longer than reapEvery, and nobody else can tell them. It does so where this is
+// the first process, until stop is called; main gives the program's pid.
+func reapOrphans(main func() int) (stop func()) {
 	if !firstProcess() {
 		return func() {}
 	}
@@ -35,7 +35,7 @@ func reapOrphans() (stop func()) {
 			case <-ended:
 				return
 			case <-ticker.C:
-				seen = reapZombies(seen)
+				seen = reapZombies(seen, main())
 			}
 		}
 	})
@@ -43,8 +43,8 @@ func reapOrphans() (stop func()) {
 }
 
 // reapZombies asks for the children that were zombies before, and gives those that are
-// now.
-func reapZombies(before map[int]bool) map[int]bool {
+// now. The program, main, and what is traced are left out.
+func reapZombies(before map[int]bool, main int) map[int]bool {
 	now := map[int]bool{}
 	pids, err := procfs.Processes("/proc")
 	if err != nil {
@@ -55,6 +55,10 @@ func reapZombies(before map[int]bool) map[int]bool {
 			continue
 		}
 		if parent, err := procfs.Parent("/proc", pid); err != nil || parent != os.Getpid() {
+			continue
+		}
+		// A first thread is a zombie while others of its process are held at their exit.
+		if tracer, err := procfs.TracerOf("/proc", pid); err != nil || tracer != 0 || pid == main {
 			continue
 		}
 		if before[pid] {

@@ -179,18 +179,23 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 		}
 		return r.unwatched(s, err)
 	}
-	defer source.Close()
+	closed := sync.OnceValue(source.Close)
+	defer func() { _ = closed() }() // a second call does nothing
 	r.source = source
 	source.ShareOwn()
-	r.asking.heaps.share(source.SharesLimit())
+	r.asking.heaps.share(r.sharesLimit())
 	r.sayAccount()
-	defer reapOrphans()()
+	defer reapOrphans(source.Started)()
 	stdin, _ := s.in.(*os.File)
 	r.sharesTerminal = IsTTY(stdin)
 	pid, err := r.start(r.command(watch.Command{
 		Files:    []*os.File{stdin, FileOf(r.programOutput(s)), FileOf(s.Err)},
 		OwnGroup: !r.sharesTerminal,
 	}))
+	if err != nil && r.mustStart() && watch.IsShort(err) {
+		_ = closed() // and with it go its descriptors
+		return r.unwatched(s, r.abandon(err))
+	}
 	if err != nil {
 		return 0, r.abandon(cannotRun(r.args[0], err))
 	}
@@ -212,9 +217,13 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 func (r *session) start(c watch.Command) (int, error) {
 	pid, err := r.source.Start(c)
 	if err != nil && watch.IsUntraceable(err) {
-		if untraced, again := r.source.StartUntraced(c, err); again == nil {
+		untraced, again := r.source.StartUntraced(c, err)
+		if again == nil {
 			r.status.say("highwater: %s cannot be traced here, so that its last moment is not read: %v; a process has one tracer, and seccomp may forbid ptrace", filepath.Base(r.args[0]), syscall.EPERM)
 			return untraced, nil
+		}
+		if watch.IsShort(again) {
+			return 0, again
 		}
 	}
 	return pid, err
@@ -253,7 +262,7 @@ func (r *session) see(ctx context.Context, s *Streams) (whole bool) {
 	}
 	r.asking.start(ctx, &helpers)
 	small := newThrift()
-	small.shares = r.source.SharesLimit()
+	small.shares = r.sharesLimit()
 	defer small.end()
 	loop := &capture.Loop{
 		Source: r.asking.heaps.of(r.source),

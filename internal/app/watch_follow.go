@@ -181,6 +181,9 @@ func (f *follower) followGroup(ctx context.Context) error {
 // openGroup attaches to all that is in the cgroup. The caller closes both.
 func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 	group, err := f.hierarchy.Open(f.group)
+	if errors.Is(err, fs.ErrNotExist) && f.group != "/" {
+		return nil, nil, Usagef("/proc/PID/cgroup shows a program's", "there is no memory cgroup %s here", f.group)
+	}
 	if err != nil {
 		return nil, nil, Usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
 	}

@@ -45,7 +45,7 @@ var keepers = map[string][]string{
 	"github.com/prometheus/common":  {"pull"},
 	"github.com/google/pprof":       {"report", "app", "pull", "heapdiff"},
 	"github.com/klauspost/compress": {"recording", "report", "fleet"},
-	"google.golang.org/protobuf":    {"heapdiff", "perfetto"},
+	"google.golang.org/protobuf":    {"fleet", "heapdiff", "perfetto"},
 
 	"kernel.org/pub/linux/libs/security/libcap": {"watch"},
 }

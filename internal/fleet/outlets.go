@@ -328,18 +328,38 @@ func (p *Profiles) Tell(ctx context.Context, in Incident, _ Identity, profile []
 	if len(profile) == 0 {
 		return nil
 	}
+	if p.kind == "parca" {
+		return p.writeRaw(ctx, ParcaRequest(profileSeries(in), profile))
+	}
 	var labels []map[string]string
 	for _, l := range profileSeries(in) {
 		labels = append(labels, map[string]string{"name": l[0], "value": l[1]})
 	}
 	raw := base64.StdEncoding.EncodeToString(profile)
 	id := in.Incident
-	if p.kind == "parca" { // parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw by its gateway, which v0.16 has below /api
-		return postJSON(ctx, p.client, p.address+"/api/profiles/writeraw", p.bearer, map[string]any{"normalized": true,
-			"series": []any{map[string]any{"labels": map[string]any{"labels": labels}, "samples": []any{map[string]string{"rawProfile": raw}}}}})
-	}
 	uuid := hex.EncodeToString(id[:])
 	uuid = uuid[:8] + "-" + uuid[8:12] + "-" + uuid[12:16] + "-" + uuid[16:20] + "-" + uuid[20:]
 	return postJSON(ctx, p.client, p.address+"/push.v1.PusherService/Push", p.bearer, map[string]any{
 		"series": []any{map[string]any{"labels": labels, "samples": []any{map[string]string{"ID": uuid, "rawProfile": raw}}}}})
+}
+
+// writeRaw sends a request to a Parca.
+func (p *Profiles) writeRaw(ctx context.Context, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.address+ParcaWriteRaw, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", ParcaType)
+	if p.bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+p.bearer)
+	}
+	answer, err := p.client.Do(r)
+	if err != nil {
+		return fmt.Errorf("reach %s: %w", r.URL.Host, withoutURL(err))
+	}
+	defer answer.Body.Close()
+	if err := ParcaAnswer(answer); err != nil {
+		return fmt.Errorf("%s: %w", r.URL.Host, err)
+	}
+	return nil
 }

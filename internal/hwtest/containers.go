@@ -81,10 +81,12 @@ func (e *Engine) setup(files map[string]string) (err error) {
 //
 // It is podman with the storage of this Engine.
 func (e *Engine) Command(args ...string) *exec.Cmd {
-	return exec.Command("podman", append([]string{
+	cmd := exec.Command("podman", append([]string{
 		"--root", filepath.Join(e.dir, "storage"), "--runroot", filepath.Join(e.dir, "run"), "--tmpdir", filepath.Join(e.dir, "tmp"),
 		"--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--runtime", "runc", "--events-backend", "file",
 	}, args...)...)
+	cmd.Dir = e.dir // conmon leaves a file there at an OOM kill
+	return cmd
 }
 
 // Conf makes the configuration files with which podman as a user types it has the storage

@@ -15,10 +15,13 @@ import (
 const noPtrace = `{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["ptrace", "process_vm_readv"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1}]}`
 
 // withoutPtrace is the option of podman run that forbids ptrace.
-func withoutPtrace(t *testing.T) string {
+func withoutPtrace(t *testing.T) string { return seccomp(t, noPtrace) }
+
+// seccomp is the option of podman run for a profile.
+func seccomp(t *testing.T, profile string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "seccomp.json")
-	if err := os.WriteFile(path, []byte(noPtrace), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(profile), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return "--security-opt=seccomp=" + path
@@ -30,6 +33,7 @@ func mostWatcher(limit sample.Bytes) sample.Bytes { return 20*sample.MiB + max(8
 
 func TestAKillByTheContainersLimitIsCalledThat(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	const limit = 60 * sample.MiB
 	for name, options := range map[string][]string{
 		"as root":                    nil,
@@ -64,6 +68,7 @@ func TestAKillByTheContainersLimitIsCalledThat(t *testing.T) {
 
 func TestAKillByTheContainersLimitIsSeenWithoutPtrace(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	dir, mount := volume(t)
 	r := run(t, append(mount, withoutPtrace(t), "--memory=60m"), "/bin/highwater", "run", "-o", "/out/r", "--", "/bin/leak", "-rate", "8MiB")
 	if r.code != 137 || !r.says("cannot be traced here") || !r.says("its container hit the 60 MiB memory limit") {
@@ -127,16 +132,22 @@ func TestAServiceStartsWhateverItsContainerLacks(t *testing.T) {
 		"rights, room, ptrace, cgroups": {join(readOnly, full, nobody, []string{withoutPtrace(t)}), []string{"--limit", "32MiB", "-o", "/none/r"}, "runs unwatched"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			command := append(append([]string{"/bin/highwater", "run"}, c.flags...), "--", "/bin/steady", "-live", "8MiB", "-for", "500ms")
-			r := run(t, append([]string{"--memory=96m"}, c.options...), command...)
-			if r.code != 0 || !strings.Contains(r.out, "ready, live 8.0 MiB") || !strings.Contains(r.out, "ended with") {
-				t.Errorf("code %d, it did not serve:\n%s", r.code, r.out)
-			}
-			if !r.says(c.says) {
+			if r := served(t, c.options, c.flags); !r.says(c.says) {
 				t.Errorf("it does not say %q:\n%s", c.says, r.out)
 			}
 		})
 	}
+}
+
+// served runs a service in a container under highwater run, and checks that it started, worked and ended well.
+func served(t *testing.T, options, flags []string) ran {
+	t.Helper()
+	command := append(append([]string{"/bin/highwater", "run"}, flags...), "--", "/bin/steady", "-live", "8MiB", "-for", "500ms")
+	r := run(t, append([]string{"--memory=96m"}, options...), command...)
+	if r.code != 0 || !strings.Contains(r.out, "ready, live 8.0 MiB") || !strings.Contains(r.out, "ended with") {
+		t.Errorf("code %d, it did not serve:\n%s", r.code, r.out)
+	}
+	return r
 }
 
 func TestAContainerThatIsStartedAgainKeepsItsEarlierRecording(t *testing.T) {

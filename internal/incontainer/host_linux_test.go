@@ -63,6 +63,7 @@ func inPodOf(parent, name, podName, namespace string) []string {
 
 func TestAContainerIsWatchedFromTheHost(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	t.Run("by its name", func(t *testing.T) {
 		engine.Start(t, []string{"--name=checkout", "--memory=60m"}, "/bin/leak", "-rate", "16MiB")
 		path := filepath.Join(t.TempDir(), "r.hwm")
@@ -85,6 +86,7 @@ func TestAContainerIsWatchedFromTheHost(t *testing.T) {
 
 func TestGoroutinesThatFillAContainerAreNamed(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	engine.Start(t, []string{"--name=parked", "--memory=120m"}, "/bin/goroutines", "-held", "0", "-max", "100000", "-for", "1m")
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	r := watch(t, path, "--container", "parked")
@@ -93,16 +95,18 @@ func TestGoroutinesThatFillAContainerAreNamed(t *testing.T) {
 	if a.Verdict.Class != explain.Goroutines || !strings.Contains(a.Verdict.Sentence, "goroutines/main.go:") {
 		t.Errorf("verdict %s: %s\n%s", a.Verdict.Class, a.Verdict.Sentence, r.out)
 	}
+	join(t, "goroutines", path, explain.Goroutines, "goroutines/main.go", "// truth: go", "// truth: wait")
 }
 
 func TestThePodsLimitIsTheOneThatCounts(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	const limit = 96 * sample.MiB
 	parent := pod(t, "8a1b2c3d-0001", limit)
 	engine.Start(t, inPod(parent, "cache", "web-0"), "/bin/steady", "-live", "20MiB", "-for", "1m")
-	engine.Start(t, inPod(parent, "app", "web-0"), "/bin/leak", "-rate", "8MiB", "-max", "300MiB")
+	engine.Start(t, inPod(parent, "app", "web-0"), "/bin/leak", "-rate", rateOf("8MiB"), "-max", "300MiB")
 	path := filepath.Join(t.TempDir(), "r.hwm")
-	r := watch(t, path, "--container", "shop/web-0/app")
+	r := watch(t, path, "--container", "shop/web-0/app", "--enable-heap-profile")
 	if !r.says("leak in container app of pod shop/web-0 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
 		t.Errorf("code %d:\n%s", r.code, r.out)
 	}
@@ -114,19 +118,21 @@ func TestThePodsLimitIsTheOneThatCounts(t *testing.T) {
 	if a.Program.Name != "leak" {
 		t.Errorf("the answer is about %s", a.Program.Name)
 	}
+	join(t, "two-in-a-pod", path, explain.Leak, "leak/main.go", "// truth: leak")
 }
 
 // What an init container used is free again, though its container was of the same pod.
 func TestAnInitContainerThatHasEndedIsNotCounted(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	const limit = 96 * sample.MiB
 	parent := pod(t, "8a1b2c3d-0006", limit)
 	if r := run(t, inPod(parent, "migrate", "web-9"), "/bin/steady", "-live", "60MiB", "-for", "500ms"); r.code != 0 {
 		t.Fatalf("the init container: code %d:\n%s", r.code, r.out)
 	}
-	engine.Start(t, inPod(parent, "app", "web-9"), "/bin/leak", "-rate", "16MiB")
+	engine.Start(t, inPod(parent, "app", "web-9"), "/bin/leak", "-rate", rateOf("16MiB"))
 	path := filepath.Join(t.TempDir(), "r.hwm")
-	if r := watch(t, path, "--container", "shop/web-9/app"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
+	if r := watch(t, path, "--container", "shop/web-9/app", "--enable-heap-profile"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
 		t.Errorf("code %d:\n%s", r.code, r.out)
 	}
 	a := explained(t, path)
@@ -134,6 +140,7 @@ func TestAnInitContainerThatHasEndedIsNotCounted(t *testing.T) {
 	if others := row(a, sample.RowOther); others > 8*sample.MiB {
 		t.Errorf("other programs have %d KiB, and there is none", others>>10)
 	}
+	join(t, "after-init", path, explain.Leak, "leak/main.go", "// truth: leak")
 }
 
 func TestAPodIsWatchedByItsName(t *testing.T) {
@@ -198,6 +205,7 @@ func TestOfAContainerOfRootAnotherUserGetsTheKernelsFigures(t *testing.T) {
 
 func TestASidecarReadsTheLimitOfItsTarget(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	for name, rights := range map[string][]string{
 		"as root":                   {"--cap-add=SYS_PTRACE"},
 		"as the same user, without": {"--user=1000:1000", "--cap-drop=all", "--security-opt=no-new-privileges"},
@@ -205,21 +213,23 @@ func TestASidecarReadsTheLimitOfItsTarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, mount := volume(t)
-			target := engine.Start(t, append([]string{"--memory=60m"}, rights...), "/bin/leak", "-rate", "16MiB")
+			target := engine.Start(t, append([]string{"--memory=60m"}, rights...), "/bin/leak", "-rate", rateOf("16MiB"))
 			// The target is the first process of their PID namespace: with it ends the
 			// sidecar, whose recording is on the disk by then.
-			r := run(t, append(append(rights, mount...), "--memory=200m", "--pid=container:"+target), "/bin/highwater", "watch", "1", "-o", "/out/r")
+			r := run(t, append(append(rights, mount...), "--memory=200m", "--pid=container:"+target), "/bin/highwater", "watch", "1", "--enable-heap-profile", "-o", "/out/r")
 			a := explained(t, filepath.Join(dir, "r.hwm"))
 			killedBy(t, a, explain.ByCgroup, "container", 60*sample.MiB)
 			if row(a, sample.RowLive) == 0 || row(a, sample.RowWatcher) != 0 {
 				t.Errorf("rows %+v\n%s", a.Ledger.Rows, r.out)
 			}
+			join(t, "beside-"+strings.ReplaceAll(name, " ", "-"), filepath.Join(dir, "r.hwm"), explain.Leak, "leak/main.go", "// truth: leak")
 		})
 	}
 }
 
 func TestAKilledExecProbeIsNotTheServicesDeath(t *testing.T) {
 	setup(t)
+	t.Parallel()
 	dir, mount := volume(t)
 	id := engine.Start(t, append(mount, "--memory=120m"), "/bin/highwater", "run", "-o", "/out/r", "--", "/bin/first", "signals")
 	for said := ""; !strings.Contains(said, "waiting"); { // it is watched by then
@@ -245,6 +255,7 @@ func TestAKilledExecProbeIsNotTheServicesDeath(t *testing.T) {
 	if !said {
 		t.Errorf("gaps %+v", a.Gaps)
 	}
+	join(t, "exec-probe", filepath.Join(dir, "r.hwm"), explain.Healthy, "", "")
 }
 
 func TestDoctorSaysWhichLimitCounts(t *testing.T) {

@@ -137,3 +137,6 @@ func (s *Source) Left() int {
 	}
 	return len(s.live)
 }
+
+// Started is the pid of the program that was started, 0 before.
+func (s *Source) Started() int { return int(s.startedPID.Load()) }

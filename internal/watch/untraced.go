@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -69,4 +70,9 @@ func whyUntraceable(err error) error {
 // one is traced by another.
 func IsUntraceable(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS)
+}
+
+// IsShort reports whether an error of Start says that there are too few descriptors, threads or pages for a process that is watched.
+func IsShort(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}, func(short error) bool { return errors.Is(err, short) })
 }

@@ -82,10 +82,13 @@ func (r *release) clone() error {
 	return nil
 }
 
+// tags leave HTTP/2 out of net/http: what Highwater asks and serves is HTTP/1.1 everywhere (docs/adr/0119).
+const tags = "nethttpomithttp2"
+
 // build builds the program for every target, and reads from the first what was stamped.
 func (r *release) build() error {
 	for _, t := range r.targets {
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", r.program(t), "./cmd/highwater")
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-tags="+tags, "-ldflags=-s -w -funcalign=16", "-o", r.program(t), "./cmd/highwater")
 		cmd.Dir, cmd.Stderr = r.from, os.Stderr
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 		if err := cmd.Run(); err != nil {

@@ -20,6 +20,10 @@ esac
 echo "highwater: recordings stay where they were made, by default in ~/.local/state/highwater of each user; remove them by hand"
 `
 
+// owned are directories that a system may not have without this package. rpm leaves those behind that no package
+// names.
+var owned = []string{"/usr/share/doc/highwater", "/usr/share/fish", "/usr/share/fish/vendor_completions.d"}
+
 // packages makes a deb, an rpm and an apk for each architecture of linux.
 func (r *release) packages() error {
 	script := filepath.Join(r.work, "removed.sh")
@@ -55,6 +59,9 @@ func (r *release) packageOf(t target, suffix string, packager nfpm.Packager, scr
 	}
 	for _, f := range r.inOrder(t, "bin/highwater") {
 		info.Contents = append(info.Contents, &files.Content{Source: f.source, Destination: "/usr/" + f.path, FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.at, Owner: "root", Group: "root"}})
+	}
+	for _, dir := range owned {
+		info.Contents = append(info.Contents, &files.Content{Destination: dir, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.at, Owner: "root", Group: "root"}})
 	}
 	info = nfpm.WithDefaults(info)
 	if err := nfpm.PrepareForPackager(info, suffix[1:]); err != nil {
