@@ -86,6 +86,19 @@ func AllIncidents(ctx context.Context, s Store, scope Scope) ([]Incident, error)
 	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s AND at >= {since:DateTime} ORDER BY at DESC, incident LIMIT %d", incidentColumns, scope.rows(), mostIncidents), scope.values(nil))
 }
 
+// Pod is a pod of Kubernetes, in a namespace; "" is any.
+type Pod struct{ Namespace, Name string }
+
+// OfPod are the incidents of a pod, the newest first.
+func OfPod(ctx context.Context, s Store, scope Scope, pod Pod) ([]Incident, error) {
+	values := scope.values(map[string]any{"namespace": pod.Namespace, "pod": pod.Name})
+	where := scope.rows() + " AND at >= {since:DateTime} AND pod = {pod:String}"
+	if pod.Namespace != "" {
+		where += " AND namespace = {namespace:String}"
+	}
+	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s ORDER BY at DESC, incident LIMIT %d", incidentColumns, where, mostIncidents), values)
+}
+
 // Find is the incident whose ID begins so.
 func Find(ctx context.Context, s Store, tenant, prefix string) (Incident, error) {
 	lo, hi, err := idRange(prefix)

@@ -336,3 +336,26 @@ func TestATableOfAnotherVersionIsRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestThePodOfAnIncidentIsAskedFor(t *testing.T) {
+	stores(t, func(t *testing.T, s Store) {
+		odd := "o'pod\"; DROP TABLE incident; --"
+		for i, p := range []Pod{{"prod", "shop-0"}, {"test", "shop-0"}, {"prod", odd}} {
+			put(t, s, Incidents, Incident{Tenant: "t", Service: "shop", At: monday.Add(time.Duration(i) * time.Hour), Incident: ID{byte(i + 1)}, Kind: KindKill, Namespace: p.Namespace, Pod: p.Name, Written: monday})
+		}
+		scope := Scope{Tenant: "t", Since: monday.Add(-day)}
+		for _, c := range []struct {
+			pod  Pod
+			want []byte
+		}{{Pod{"prod", "shop-0"}, []byte{1}}, {Pod{"", "shop-0"}, []byte{2, 1}}, {Pod{"prod", odd}, []byte{3}}, {Pod{"prod", "shop-1"}, nil}} {
+			got, err := OfPod(t.Context(), s, scope, c.pod)
+			var ids []byte
+			for _, in := range got {
+				ids = append(ids, in.Incident[0])
+			}
+			if err != nil || string(ids) != string(c.want) {
+				t.Errorf("%+v: %v, %v", c.pod, ids, err)
+			}
+		}
+	})
+}
