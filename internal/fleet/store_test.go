@@ -359,3 +359,29 @@ func TestThePodOfAnIncidentIsAskedFor(t *testing.T) {
 		}
 	})
 }
+
+func TestTheCourseOfAServiceIsByVersion(t *testing.T) {
+	stores(t, func(t *testing.T, s Store) {
+		planted{services: 2, pods: 2, stacks: 5, grow: []int{1}, days: 3}.fill(t, s)
+		put(t, s, Processes, Process{Tenant: "t", Service: "silent", Process: ID{1}, HeapProfile: "off", Started: monday, Written: monday})
+		put(t, s, Incidents, Incident{Tenant: "t", Service: "silent", At: monday, Incident: ID{1}, Kind: KindKill, Written: monday})
+		scope := Scope{Tenant: "t", Service: "service-001", Since: monday}
+		got, err := Course(t.Context(), s, scope)
+		if err != nil || len(got) != 72 || got[0].Version != "v1" || got[71].Version != "v2" || !got[0].Hour.Equal(monday) || got[0].Processes != 2 {
+			t.Fatalf("%v, %d hours", err, len(got))
+		}
+		if grew := got[71].Bytes - got[0].Bytes; grew < 9<<20 || grew > 12<<20 {
+			t.Errorf("from %.0f to %.0f", got[0].Bytes, got[71].Bytes)
+		}
+		scope.Service = ""
+		all, err := Services(t.Context(), s, scope)
+		if err != nil || len(all) != 3 || all[2].Service != "silent" && all[0].Service != "silent" {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		for _, one := range all {
+			if (one.Service == "silent") != (one.Silent == 1 && one.Kills == 1) {
+				t.Errorf("%+v", one)
+			}
+		}
+	})
+}
