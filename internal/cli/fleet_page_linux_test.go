@@ -1,16 +1,18 @@
-package web_test
+package cli_test
 
 import (
+	"bufio"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/recording"
 )
 
@@ -63,29 +65,48 @@ func fleetOf(t *testing.T) (address string) {
 	return "file://" + dir
 }
 
-func TestTheFleetLeadsToAServiceAndToAnIncident(t *testing.T) {
-	hwtest.Need(t, hwtest.Chromium)
+// The page's data and its words without script: of the fleet, of a service, of an incident.
+func TestThePageOfAFleetLeadsToAServiceAndToAnIncident(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	address := serve(t, "--fleet", "--store", fleetOf(t))
-	b := browser(t)
-	text := func(selector string) string {
-		return value[string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.innerText.replace(/\s+/g, ' ').trim()).join(' | ')`, selector))
+	cmd := exec.Command(highwater(t), "open", "--no-browser", "--fleet", "--store", fleetOf(t))
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	b.do(chromedp.Navigate(address))
-	b.until(`document.querySelectorAll('.cards tbody tr').length === 3`)
-	rows := strings.Split(text(".cards tbody tr"), " | ")
-	if len(rows) != 3 || !strings.HasPrefix(rows[0], "checkout") || !strings.Contains(rows[0], "orders/cache.go:88") || !strings.Contains(rows[1], "a <b>quiet</b> service") || !strings.Contains(rows[2], "checkout was OOM-killed. Orders are kept.") {
-		t.Errorf("services and incidents: %q", rows)
+	if err != nil {
+		t.Fatal(err)
 	}
-	value[bool](b, `[...document.querySelectorAll('.cards th a')].find((x) => x.innerText === 'checkout').click() ?? true`)
-	b.until(`document.querySelector('.fleet-course')`)
-	if got := value[int](b, `document.querySelectorAll('.fleet-course polyline').length`); got != 2 {
-		t.Errorf("%d versions are drawn", got)
+	t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := text("main"); !strings.Contains(got, "garbage 2.0 MiB") || !strings.Contains(got, "orders/cache.go:88") || !strings.Contains(got, "v2") {
-		t.Errorf("the service: %s", got)
+	root, ok := strings.CutSuffix(strings.TrimSpace(address), "fleet")
+	if !ok {
+		t.Fatalf("the page is at %s", address)
 	}
-	value[bool](b, `document.querySelector('.cards a[href^="r/"]').click() ?? true`)
-	b.until(`location.pathname.includes('/r/abcdef010203')`)
-	b.until(`document.body.innerText.includes('checkout')`)
+	for path, want := range map[string][]string{
+		"fleet":                       {`data-kind="fleet"`, "checkout was OOM-killed."},
+		"fleet?service=checkout":      {"orders/cache.go:88", "Orders are kept."},
+		"fleet?since=never":           {"is not a length of time"},
+		"api/fleet":                   {`"a \u003cb\u003equiet\u003c/b\u003e service"`, `"kills":1`, `"place":"orders/cache.go:88`, `"without_profile":1`},
+		"api/fleet?service=checkout":  {`"version":"v1"`, `"version":"v2"`, `"name":"garbage","bytes":2097152`, `"newest_incident":"abcdef010203`, `"recorded":true`},
+		"api/fleet?service=none":      {`"course":[]`, `"causes":[]`, `"fit":null`},
+		"r/abcdef010203/":             {"kill.hwm"},
+		"r/00000000/":                 {"no incident"},
+		"r/" + strings.Repeat("z", 9): {"no recording"},
+	} {
+		answer, err := http.Get(root + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		plain := strings.ReplaceAll(strings.ReplaceAll(string(text), `": `, `":`), `", "`, `","`)
+		for _, one := range want {
+			if err != nil || !strings.Contains(plain, one) {
+				t.Errorf("%s: %v: %q is not in %d: %.600s", path, err, one, answer.StatusCode, plain)
+			}
+		}
+	}
 }
