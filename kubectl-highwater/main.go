@@ -3,6 +3,9 @@
 //
 //	kubectl highwater POD [-n NAMESPACE] [-c CONTAINER] [--context NAME] [--kubeconfig FILE] [--image IMAGE]
 //
+// Where HIGHWATER_STORE names the store of highwater agent, it asks that too, by the highwater
+// that is on the PATH: for the last incident of the pod, with its cause and its line.
+//
 // It reads the pod, with the rights of the user who calls it, and changes nothing. What it suggests is printed
 // as a command. The exit code is 0, or 1 where a container was OOM-killed, 2 where the pod cannot be read.
 //
@@ -59,9 +62,15 @@ func run(args []string, out, errOut io.Writer) int {
 	pod, err := a.read(ctx)
 	if err != nil {
 		fmt.Fprintln(errOut, "kubectl highwater:", err)
+		if errors.Is(err, errNoPod) {
+			a.inFleet(ctx, out) // the store keeps what happened in it
+		}
 		return exitTrouble
 	}
 	killed, err := explain(out, pod, a)
+	if err == nil {
+		a.inFleet(ctx, out)
+	}
 	if err != nil {
 		fmt.Fprintln(errOut, "kubectl highwater:", err)
 		return exitTrouble
@@ -106,6 +115,9 @@ func parse(args []string, errOut io.Writer) (a asked, err error) {
 	return a, nil
 }
 
+// errNoPod is that the API server has no such pod.
+var errNoPod = errors.New("a pod that was replaced took its last state with it")
+
 // read asks the API server for the pod; a.namespace is known then.
 func (a *asked) read(ctx context.Context) (*corev1.Pod, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
@@ -129,7 +141,7 @@ func (a *asked) read(ctx context.Context) (*corev1.Pod, error) {
 	pod, err := client.Pods(a.namespace).Get(ctx, a.pod, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("there is no pod %s in namespace %s; a pod that was replaced took its last state with it", a.pod, a.namespace)
+		return nil, fmt.Errorf("there is no pod %s in namespace %s; %w", a.pod, a.namespace, errNoPod)
 	case apierrors.IsForbidden(err):
 		return nil, fmt.Errorf("%w: reading a pod needs the verb get", err)
 	}

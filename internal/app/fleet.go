@@ -161,8 +161,7 @@ func orWord(a, b string) string {
 
 // incidentRecording is the recording of an incident whose ID an argument begins; ok is false where the argument
 // cannot be one, or no store is named.
-func incidentRecording(ctx context.Context, name string) (path string, ok bool, err error) {
-	f := StoreFlags{Address: os.Getenv(StoreVariable), Tenant: orWord(os.Getenv("HIGHWATER_TENANT"), "default"), Credentials: os.Getenv("HIGHWATER_STORE_CREDENTIALS"), CA: os.Getenv("HIGHWATER_STORE_CA")}
+func (f StoreFlags) incidentRecording(ctx context.Context, name string) (path string, ok bool, err error) {
 	if f.Address == "" || len(name) < 8 || len(name) > 32 {
 		return "", false, nil
 	}

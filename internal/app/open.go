@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/fleet"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/report"
 	"github.com/highwater-go/highwater/internal/units"
@@ -25,6 +26,8 @@ type OpenFlags struct {
 	NoBrowser, NoSource, Redact bool
 	Idle                        time.Duration
 	Bound                       Bound
+	Fleet                       bool // the page of a store, with the recordings of its incidents
+	Store                       StoreFlags
 }
 
 // WriteFile writes the page as one file, whole or not at all.
@@ -73,13 +76,22 @@ func (f OpenFlags) Serve(ctx context.Context, s *Streams, args []string, w *Watc
 		first = shelf.put(path)
 		at = "/r/" + url.PathEscape(shelfName(path)) + "/"
 	}
+	var fleetOf web.Fleet
+	if f.Fleet {
+		store, err := f.openFleet(s)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		fleetOf, at = fleetPage{store, f.Store.Tenant}, "/fleet"
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // before it says that it serves
 	defer stop()
 	listener, err := listenLoopback(f.Listen)
 	if err != nil {
 		return err
 	}
-	server := web.Server{Shelf: shelf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.Redact,
+	server := web.Server{Shelf: shelf, Fleet: fleetOf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.Redact,
 		Failed: func(what any, stack []byte) { visible.Fprintf(s.Err, "highwater: a page failed: %v\n%s", what, stack) }}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
 	visible.Fprintf(s.Out, "%s\n", address)
@@ -101,6 +113,14 @@ func (f OpenFlags) Serve(ctx context.Context, s *Streams, args []string, w *Watc
 		visible.Fprintf(s.Err, "stopped serving: no request for %s\n", units.Duration(f.Idle))
 	}
 	return err
+}
+
+// openFleet opens the store of a fleet's page. The caller closes it.
+func (f OpenFlags) openFleet(s *Streams) (fleet.Store, error) {
+	if f.Redact {
+		return nil, Usagef("leave one of them out", "--redact is for recordings: a fleet's page names services and pods")
+	}
+	return f.Store.Open()
 }
 
 // untilWhen says how long the page is there.

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -60,7 +62,23 @@ func (s *shelf) Book(name string) (*web.Book, error) {
 			return s.put(one.Path), nil
 		}
 	}
+	if s.flags.Fleet {
+		return s.incident(name)
+	}
 	return nil, fmt.Errorf("no recording %q: %w", name, fs.ErrNotExist)
+}
+
+// incident is the recording of the incident whose ID begins so; it is fetched once.
+func (s *shelf) incident(id string) (*web.Book, error) {
+	path, ok, err := s.flags.Store.incidentRecording(context.Background(), id)
+	if err != nil || !ok {
+		return nil, cmp.Or(err, fmt.Errorf("no recording %q: %w", id, fs.ErrNotExist))
+	}
+	b := s.put(path)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.books[id] = b
+	return b, nil
 }
 
 // Compare is how two recordings differ, and what highwater diff prints of it.

@@ -196,7 +196,8 @@ func FindRecording(args []string) (string, error) {
 	if name == Latest {
 		return latestRecording()
 	}
-	if path, ok, err := incidentRecording(context.Background(), name); ok || err != nil {
+	store := StoreFlags{}.Environment()
+	if path, ok, err := store.incidentRecording(context.Background(), name); ok || err != nil {
 		return path, err
 	}
 	return "", Usagef("highwater list shows the recordings", "no recording %q", name)

@@ -4,14 +4,21 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/fleet"
 	"github.com/highwater-go/highwater/internal/regular"
 )
 
-// StoreVariable says which store the commands of the fleet use.
-const StoreVariable = "HIGHWATER_STORE"
+// StoreVariable says which store the commands of the fleet use, and an incident's ID as a
+// recording; the others who asks it, as the flags of these names do.
+const (
+	StoreVariable       = "HIGHWATER_STORE"
+	TenantVariable      = "HIGHWATER_TENANT"
+	CredentialsVariable = "HIGHWATER_STORE_CREDENTIALS"
+	CAVariable          = "HIGHWATER_STORE_CA"
+)
 
 // StoreFlags say which store, and who asks.
 type StoreFlags struct {
@@ -23,6 +30,11 @@ type StoreFlags struct {
 }
 
 const storeHint = "--store file:///var/lib/highwater/fleet, or --store https://HOST:8443/DATABASE; " + StoreVariable + " sets it for all commands"
+
+// Environment are the flags as the environment has them.
+func (StoreFlags) Environment() StoreFlags {
+	return StoreFlags{Address: os.Getenv(StoreVariable), Tenant: orWord(os.Getenv(TenantVariable), "default"), Credentials: os.Getenv(CredentialsVariable), CA: os.Getenv(CAVariable)}
+}
 
 // Open opens the store. The caller closes it.
 func (f *StoreFlags) Open() (fleet.Store, error) {

@@ -26,11 +26,19 @@ import (
 )
 
 // A program that starts is found within findEvery, or longer where looking
-// through the machine would take more than a hundredth of the time.
+// through the machine would take more than a hundredth of the time; within findWithin in
+// any case.
 const (
-	findEvery = 250 * time.Millisecond
-	findShare = 100
+	findEvery  = 250 * time.Millisecond
+	findShare  = 100
+	findWithin = 5 * time.Second
 )
+
+// findAfter is how long after a look that took so long the next one is due. What it waited
+// for on a busy machine, or while it attached to programs, is no work of looking.
+func findAfter(took time.Duration) time.Duration {
+	return min(max(findEvery, findShare*took), findWithin)
+}
 
 // follower keeps a recording of each life of what is watched.
 type follower struct {
@@ -235,7 +243,7 @@ func (f *follower) followNames(ctx context.Context) error {
 			f.agent.complain(complaints)
 			f.agent.unseen(finder.Hidden(), f.beyond, refused)
 		}
-		timer.Reset(max(findEvery, findShare*time.Since(began)))
+		timer.Reset(findAfter(time.Since(began)))
 	}
 }
 

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/highwater-go/highwater/internal/app"
 	"github.com/highwater-go/highwater/internal/hwtest"
 	"github.com/highwater-go/highwater/internal/sample"
 )
@@ -141,6 +143,9 @@ func checkKills(t *testing.T, tool, dir string, kills int, to *receiver, said st
 		var wrong strings.Builder
 		c.Stderr = &wrong
 		out, err := c.Output()
+		if refused := new(exec.ExitError); args[0] == "tune" && errors.As(err, &refused) && refused.ExitCode() == app.ExitInconclusive {
+			return out // of a program that leaks until it is killed it predicts nothing, and says so
+		}
 		if err != nil {
 			t.Fatalf("%v: %v\n%s%s\n%s", args, err, out, wrong.String(), said)
 		}

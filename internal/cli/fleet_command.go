@@ -138,17 +138,27 @@ first line of the answer says how many there are.`,
 func fleetIncidentsCommand(s *app.Streams) *cobra.Command {
 	var f app.FleetFlags
 	var onlyNew bool
+	var pod fleet.Pod
 	c := &cobra.Command{
 		Use:   "incidents [SERVICE]",
 		Short: "Show kills and crashes by cause: new, known, or back again",
 		Long: `Shows kills, crashes, and peaks within 5% of the limit, one row for each cause. A cause is
 new if it was never seen before that time. It came back if a version without it ran in
-between. highwater explain INCIDENT explains one incident in full.`,
+between. highwater explain INCIDENT explains one incident in full.
+
+With --pod, it shows the last incident of each container of that pod.`,
 		Example: `  highwater fleet incidents --since 24h
   highwater fleet incidents checkout --new
+  highwater fleet incidents --pod checkout-7f9c4-x2x8p --namespace prod --since 4w
   highwater explain 3fa9c1d2`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if pod.Name == "" && pod.Namespace != "" {
+				return app.Usagef("--pod POD --namespace NAMESPACE", "--namespace says which of the pods of that name is meant")
+			}
 			return askStore(&f, c, args, func(ctx context.Context, store fleet.Store, scope fleet.Scope) error {
+				if pod.Name != "" {
+					return printPod(ctx, s, &f, store, scope, pod)
+				}
 				list, err := fleet.Causes(ctx, store, scope)
 				if err != nil {
 					return err
@@ -165,5 +175,19 @@ between. highwater explain INCIDENT explains one incident in full.`,
 	}
 	addFleet(&f, c, "24h")
 	c.Flags().BoolVar(&onlyNew, "new", false, "show causes that are new or came back")
+	c.Flags().StringVar(&pod.Name, "pod", "", "show the incidents of this `pod` alone")
+	c.Flags().StringVar(&pod.Namespace, "namespace", "", "the `namespace` of that pod (default: any)")
 	return c
+}
+
+func printPod(ctx context.Context, s *app.Streams, f *app.FleetFlags, store fleet.Store, scope fleet.Scope, pod fleet.Pod) error {
+	list, err := fleet.OfPod(ctx, store, scope, pod)
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return s.PrintJSON(map[string]any{"schema": "highwater.fleet-pod/1", "since": scope.Since.UTC(), "incidents": app.PodIncidents(list)})
+	}
+	app.PrintPod(s, f.Since, pod, list)
+	return nil
 }

@@ -60,10 +60,10 @@ func fleetRollupCommand(s *app.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollup",
 		Short: "Sum up the hours of each day, so that questions of weeks are fast",
-		Long: `Sums up the hours of each day that is over into the table heap_day, which fleet top reads
-for a week or more, and which is kept for 400 days. Run it once a night. It may run as
-often as you like: what it writes twice is there once, and late hours are added for two
-days.`,
+		Long: `Sums up the hours of each day, today included, into the table heap_day, which fleet top
+reads for a week or more, and which is kept for 400 days. Run it once an hour. It may run
+as often as you like: what it writes twice is there once, and late hours are added for
+two days.`,
 		Example: `  highwater fleet rollup --store https://clickhouse:8443/highwater --credentials /etc/highwater/store`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -21,13 +21,20 @@ Highwater serves the page on the loopback address, under an address that nobody 
 guess, until Ctrl-C or until nobody has asked for --idle. It leads the browser there
 through a file that only you may read; a browser that cannot read files of /tmp (a snap)
 needs the address that the terminal shows. The page loads nothing from elsewhere. --html
-writes the page with its data as one file, which needs neither network nor server.`,
+writes the page with its data as one file, which needs neither network nor server.
+
+With --fleet, it shows what the agents of a store saw: services by kills and growth, each
+service by version, and each incident as its recording.`,
 		Example: `  highwater open
   highwater open server-3
   highwater open server-3 --no-browser          print the address, for ssh -L
-  highwater open server-3 --html kill.html      to attach to a ticket`,
+  highwater open server-3 --html kill.html      to attach to a ticket
+  highwater open --fleet --store file:///var/lib/highwater/fleet`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.Fleet && (len(args) > 0 || f.HTML != "") {
+				return app.Usagef("highwater open --fleet", "--fleet shows a store, not a recording or a file")
+			}
 			most, err := f.Bound.Most(app.MostReading)
 			if err != nil {
 				return err
@@ -45,6 +52,8 @@ writes the page with its data as one file, which needs neither network nor serve
 	flags.StringVar(&f.Bound.Memory, "max-memory", "", "use at most this `size` of memory (default: 1GiB)")
 	addTime(&f.Bound, c)
 	f.Bound.Live = s.Live
+	flags.BoolVar(&f.Fleet, "fleet", false, "show what the agents of a store saw")
+	addStore(&f.Store, c)
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:0", "serve on this loopback `address`; port 0: any free port")
 	flags.BoolVar(&f.NoBrowser, "no-browser", false, "print the address without starting a browser")
 	flags.DurationVar(&f.Idle, "idle", 30*time.Minute, "stop serving after this time without a request; 0: never")

@@ -81,20 +81,20 @@ func Fits(ctx context.Context, s Store, scope Scope) ([]Fit, error) {
 	values := scope.values(nil)
 	rows, err := ask[taken](ctx, s, `SELECT service, process, min(at), max(at), CAST(count(*) AS UInt64), CAST(max(coalesce(resident, 0)) AS UInt64), CAST(max(coalesce(heap_live, 0)) AS UInt64),
 		CAST(max(CAST(coalesce(resident, 0) AS Int64) - CAST(coalesce(heap_in_use, 0) AS Int64)) AS Int64), CAST(max(coalesce(mem_limit, 0)) AS UInt64), CAST(max(coalesce(gomemlimit, 0)) AS UInt64), CAST(max(coalesce(usage_max, 0)) AS UInt64)
-		FROM {point} WHERE `+ofScope+" AND at >= {since:DateTime} GROUP BY service, process", values)
+		FROM {point} WHERE `+scope.rows()+" AND at >= {since:DateTime} GROUP BY service, process", values)
 	if err != nil {
 		return nil, err
 	}
 	hours, err := ask[quarter](ctx, s, fmt.Sprintf(`SELECT service, process, hour, sum(inuse_seconds), CAST(sum(seconds) AS UInt64) FROM {heap_hour}
-		WHERE %s AND hour >= {since:DateTime} AND stack = {all:FixedString} GROUP BY service, process, hour LIMIT %d`, ofScope, mostPoints), scope.values(map[string]any{"all": AllStacks}))
+		WHERE %s AND hour >= {since:DateTime} AND stack = {all:FixedString} GROUP BY service, process, hour LIMIT %d`, scope.rows(), mostPoints), scope.values(map[string]any{"all": AllStacks}))
 	if err != nil {
 		return nil, err
 	}
-	places, err := ask[livesIn](ctx, s, "SELECT service, max(namespace), max(container) FROM {process} WHERE "+ofScope+" GROUP BY service", values)
+	places, err := ask[livesIn](ctx, s, "SELECT service, max(namespace), max(container) FROM {process} WHERE "+scope.rows()+" GROUP BY service", values)
 	if err != nil {
 		return nil, err
 	}
-	kills, err := ask[killsOf](ctx, s, "SELECT service, class, file, max(line), CAST(count(*) AS UInt64) FROM {incident} WHERE "+ofScope+" AND at >= {since:DateTime} AND kind = '"+KindKill+"' GROUP BY service, class, file", values)
+	kills, err := ask[killsOf](ctx, s, "SELECT service, class, file, max(line), CAST(count(*) AS UInt64) FROM {incident} WHERE "+scope.rows()+" AND at >= {since:DateTime} AND kind = '"+KindKill+"' GROUP BY service, class, file", values)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,26 @@ func (s Scope) values(more map[string]any) map[string]any {
 	return all
 }
 
-// ofScope is the condition that rows are of the tenant and of the service, if one is named.
-const ofScope = "tenant = {tenant:String} AND (service = {service:String} OR {service:String} = '')"
+// rows is the condition that rows are of the tenant and of the service, if one is named.
+// Both are the beginning of every key: a store reads what they name and no more.
+func (s Scope) rows() string {
+	if s.Service == "" {
+		return "tenant = {tenant:String}"
+	}
+	return "tenant = {tenant:String} AND service = {service:String}"
+}
+
+// among is the condition that a column has one of the values, which it adds to all under
+// names that begin so.
+func among[T any](column, kind, names string, values []T, all map[string]any) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		name := fmt.Sprint(names, i)
+		all[name] = v
+		list[i] = "{" + name + ":" + kind + "}"
+	}
+	return column + " IN (" + strings.Join(list, ", ") + ")"
+}
 
 // Cause is all incidents of one fingerprint: in the time asked for, and before.
 type Cause struct {
@@ -65,7 +83,20 @@ var incidentColumns = strings.Join(Incidents.names(), ", ")
 
 // AllIncidents are those of the scope, the newest first, mostIncidents at most.
 func AllIncidents(ctx context.Context, s Store, scope Scope) ([]Incident, error) {
-	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s AND at >= {since:DateTime} ORDER BY at DESC, incident LIMIT %d", incidentColumns, ofScope, mostIncidents), scope.values(nil))
+	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s AND at >= {since:DateTime} ORDER BY at DESC, incident LIMIT %d", incidentColumns, scope.rows(), mostIncidents), scope.values(nil))
+}
+
+// Pod is a pod of Kubernetes, in a namespace; "" is any.
+type Pod struct{ Namespace, Name string }
+
+// OfPod are the incidents of a pod, the newest first.
+func OfPod(ctx context.Context, s Store, scope Scope, pod Pod) ([]Incident, error) {
+	values := scope.values(map[string]any{"namespace": pod.Namespace, "pod": pod.Name})
+	where := scope.rows() + " AND at >= {since:DateTime} AND pod = {pod:String}"
+	if pod.Namespace != "" {
+		where += " AND namespace = {namespace:String}"
+	}
+	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s ORDER BY at DESC, incident LIMIT %d", incidentColumns, where, mostIncidents), values)
 }
 
 // Find is the incident whose ID begins so.
@@ -116,11 +147,11 @@ func Causes(ctx context.Context, s Store, scope Scope) ([]Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	lives, err := ask[life](ctx, s, "SELECT service, fingerprint, class, version, min(at), max(at) FROM {incident} WHERE "+ofScope+" GROUP BY service, fingerprint, class, version", scope.values(nil))
+	lives, err := ask[life](ctx, s, "SELECT service, fingerprint, class, version, min(at), max(at) FROM {incident} WHERE "+scope.rows()+" GROUP BY service, fingerprint, class, version", scope.values(nil))
 	if err != nil {
 		return nil, err
 	}
-	versions, err := ask[version](ctx, s, "SELECT service, version, min(started) FROM {process} WHERE "+ofScope+" GROUP BY service, version", scope.values(nil))
+	versions, err := ask[version](ctx, s, "SELECT service, version, min(started) FROM {process} WHERE "+scope.rows()+" GROUP BY service, version", scope.values(nil))
 	if err != nil {
 		return nil, err
 	}

@@ -29,14 +29,14 @@ type RolledUp struct {
 	Rows int         `json:"rows"`
 }
 
-// Rollup sums up the hours of each day that is over and was not summed up yet, and again
-// those of the last days, as late hours may have come. It may run as often as anybody likes,
+// Rollup sums up the hours of each day that was not summed up yet, and again those of today
+// and of the last days, as late hours may have come. It may run as often as anybody likes,
 // and at the same time: a row of a day is made of its hours alone.
 func Rollup(ctx context.Context, s Store, tenant string, now time.Time) (*RolledUp, error) {
 	done := &RolledUp{Days: []time.Time{}}
 	values := map[string]any{"tenant": tenant, "all": AllStacks}
 	type span struct{ First, Last time.Time }
-	hours, err := ask[span](ctx, s, "SELECT min(hour), max(hour) FROM {heap_hour} WHERE tenant = {tenant:String} AND stack = {all:FixedString} HAVING count(*) > 0", values)
+	hours, err := ask[span](ctx, s, "SELECT min(hour), max(hour) FROM heap_hour WHERE tenant = {tenant:String} AND stack = {all:FixedString} HAVING count(*) > 0", values)
 	if err != nil || len(hours) == 0 {
 		return done, err
 	}
@@ -54,7 +54,7 @@ func Rollup(ctx context.Context, s Store, tenant string, now time.Time) (*Rolled
 	if oldest := today.Add(-mostDays * day); first.Before(oldest) {
 		first = oldest
 	}
-	for d := first; d.Before(today) && !d.After(hours[0].Last); d = d.Add(day) {
+	for d := first; !d.After(today) && !d.After(hours[0].Last); d = d.Add(day) {
 		if has[d] && today.Sub(d) > lateFor*day {
 			continue
 		}

@@ -344,3 +344,52 @@ func TestATableOfAnotherVersionIsRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestThePodOfAnIncidentIsAskedFor(t *testing.T) {
+	stores(t, func(t *testing.T, s Store) {
+		odd := "o'pod\"; DROP TABLE incident; --"
+		for i, p := range []Pod{{"prod", "shop-0"}, {"test", "shop-0"}, {"prod", odd}} {
+			put(t, s, Incidents, Incident{Tenant: "t", Service: "shop", At: monday.Add(time.Duration(i) * time.Hour), Incident: ID{byte(i + 1)}, Kind: KindKill, Namespace: p.Namespace, Pod: p.Name, Written: monday})
+		}
+		scope := Scope{Tenant: "t", Since: monday.Add(-day)}
+		for _, c := range []struct {
+			pod  Pod
+			want []byte
+		}{{Pod{"prod", "shop-0"}, []byte{1}}, {Pod{"", "shop-0"}, []byte{2, 1}}, {Pod{"prod", odd}, []byte{3}}, {Pod{"prod", "shop-1"}, nil}} {
+			got, err := OfPod(t.Context(), s, scope, c.pod)
+			var ids []byte
+			for _, in := range got {
+				ids = append(ids, in.Incident[0])
+			}
+			if err != nil || string(ids) != string(c.want) {
+				t.Errorf("%+v: %v, %v", c.pod, ids, err)
+			}
+		}
+	})
+}
+
+func TestTheCourseOfAServiceIsByVersion(t *testing.T) {
+	stores(t, func(t *testing.T, s Store) {
+		planted{services: 2, pods: 2, stacks: 5, grow: []int{1}, days: 3}.fill(t, s)
+		put(t, s, Processes, Process{Tenant: "t", Service: "silent", Process: ID{1}, HeapProfile: "off", Started: monday, Written: monday})
+		put(t, s, Incidents, Incident{Tenant: "t", Service: "silent", At: monday, Incident: ID{1}, Kind: KindKill, Written: monday})
+		scope := Scope{Tenant: "t", Service: "service-001", Since: monday}
+		got, err := Course(t.Context(), s, scope)
+		if err != nil || len(got) != 72 || got[0].Version != "v1" || got[71].Version != "v2" || !got[0].Hour.Equal(monday) || got[0].Processes != 2 {
+			t.Fatalf("%v, %d hours", err, len(got))
+		}
+		if grew := got[71].Bytes - got[0].Bytes; grew < 9<<20 || grew > 12<<20 {
+			t.Errorf("from %.0f to %.0f", got[0].Bytes, got[71].Bytes)
+		}
+		scope.Service = ""
+		all, err := Services(t.Context(), s, scope)
+		if err != nil || len(all) != 3 || all[2].Service != "silent" && all[0].Service != "silent" {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		for _, one := range all {
+			if (one.Service == "silent") != (one.Silent == 1 && one.Kills == 1) {
+				t.Errorf("%+v", one)
+			}
+		}
+	})
+}

@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +28,7 @@ func (g Growth) Bytes() float64 { return g.To - g.From }
 type Fleet struct {
 	From, To  time.Time // what was seen of the time asked for
 	Part      time.Duration
+	Late      time.Time // when the last part begins
 	Services  uint64
 	Processes uint64
 	Silent    uint64 // processes that keep no heap profile
@@ -63,10 +63,10 @@ func Top(ctx context.Context, s Store, scope Scope, most int) (*Fleet, error) {
 			return f, err
 		}
 	}
-	values := scope.values(map[string]any{"since": f.From, "until": f.To, "early": f.From.Add(f.Part), "late": f.To.Add(-f.Part)})
+	values := scope.values(map[string]any{"since": f.From, "until": f.To, "early": f.From.Add(f.Part), "late": f.Late})
 	isLate := "CAST(" + f.at + " >= {late:DateTime} AS UInt32)"
 	rows, err := ask[held](ctx, s, "SELECT service, stack, "+isLate+", sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST("+f.processes()+` AS UInt64)
-		FROM {`+f.table+"} WHERE "+ofScope+f.within()+" AND ("+f.at+" < {early:DateTime} OR "+f.at+" >= {late:DateTime}) GROUP BY service, stack, "+isLate, values)
+		FROM {`+f.table+"} WHERE "+scope.rows()+f.within()+" AND ("+f.at+" < {early:DateTime} OR "+f.at+" >= {late:DateTime}) GROUP BY service, stack, "+isLate, values)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +100,20 @@ func (f *Fleet) inDays(ctx context.Context, s Store, scope Scope) error {
 	if scope.Now.Sub(scope.Since) < leastDays*day {
 		return nil
 	}
-	got, err := ask[seen](ctx, s, "SELECT min(day), max(day) FROM {heap_day} WHERE "+ofScope+" AND day >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
+	got, err := ask[seen](ctx, s, "SELECT min(day), max(day) FROM heap_day WHERE "+scope.rows()+" AND day >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
 	if err != nil || len(got) == 0 {
 		return err
 	}
 	from, to := got[0].First, got[0].Last.Add(day)
 	part := max((to.Sub(from) / 7).Round(day), day)
-	if scope.Now.Sub(to) > 2*day || to.Sub(from) < 2*part {
+	late := to.Add(-part)
+	if scope.Now.Before(to) { // of today there are few hours yet
+		late = late.Add(-day)
+	}
+	if scope.Now.Sub(to) > 2*day || late.Sub(from) < part {
 		return nil // they end too early, or are too few
 	}
-	f.From, f.To, f.Part, f.table, f.at = from, to, part, HeapDays.Name, "day"
+	f.From, f.To, f.Part, f.Late, f.table, f.at = from, to, part, late, HeapDays.Name, "day"
 	return nil
 }
 
@@ -119,12 +123,13 @@ const leastDays = 7
 // inHours takes all hours that there are. The first and the last are the same whether a row is
 // there once or twice.
 func (f *Fleet) inHours(ctx context.Context, s Store, scope Scope) error {
-	got, err := ask[seen](ctx, s, "SELECT min(hour), max(hour) FROM heap_hour WHERE "+ofScope+" AND hour >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
+	got, err := ask[seen](ctx, s, "SELECT min(hour), max(hour) FROM heap_hour WHERE "+scope.rows()+" AND hour >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
 	if err != nil || len(got) == 0 {
 		return err
 	}
 	f.From, f.To = got[0].First, got[0].Last.Add(time.Hour)
 	f.Part = max((f.To.Sub(f.From) / 7).Truncate(time.Hour), time.Hour)
+	f.Late = f.To.Add(-f.Part)
 	return nil
 }
 
@@ -142,11 +147,11 @@ const alive = " AND (ended IS NULL OR ended >= {from:UInt32})"
 
 func (f *Fleet) count(ctx context.Context, s Store, scope Scope) error {
 	values := scope.values(map[string]any{"from": seconds(scope.Since)})
-	ran, err := ask[services](ctx, s, "SELECT CAST(count(DISTINCT service) AS UInt64), CAST(count(*) AS UInt64) FROM {process} WHERE "+ofScope+alive, values)
+	ran, err := ask[services](ctx, s, "SELECT CAST(count(DISTINCT service) AS UInt64), CAST(count(*) AS UInt64) FROM {process} WHERE "+scope.rows()+alive, values)
 	if err != nil {
 		return err
 	}
-	silent, err := ask[count](ctx, s, "SELECT CAST(count(*) AS UInt64) FROM {process} WHERE "+ofScope+alive+" AND heap_profile = 'off'", values)
+	silent, err := ask[count](ctx, s, "SELECT CAST(count(*) AS UInt64) FROM {process} WHERE "+scope.rows()+alive+" AND heap_profile = 'off'", values)
 	if err == nil && len(ran) > 0 && len(silent) > 0 {
 		f.Services, f.Processes, f.Silent = ran[0].Services, ran[0].Processes, silent[0].N
 	}
@@ -220,13 +225,12 @@ func namesOf(ctx context.Context, s Store, tenant string, list []grown) (map[ID]
 		return names, nil
 	}
 	values := map[string]any{"tenant": tenant}
-	var which []string
+	ids := make([]ID, len(list))
 	for i, g := range list {
-		name := fmt.Sprintf("s%d", i)
-		values[name] = g.stack
-		which = append(which, "stack = {"+name+":FixedString}")
+		ids[i] = g.stack
 	}
-	rows, err := ask[Stack](ctx, s, "SELECT "+strings.Join(Stacks.names(), ", ")+" FROM {stack} WHERE tenant = {tenant:String} AND ("+strings.Join(which, " OR ")+")", values)
+	which := among("stack", "FixedString", "s", ids, values)
+	rows, err := ask[Stack](ctx, s, "SELECT "+strings.Join(Stacks.names(), ", ")+" FROM {stack} WHERE tenant = {tenant:String} AND "+which, values)
 	for _, r := range rows {
 		names[r.Stack] = r
 	}
@@ -267,6 +271,7 @@ func byLine(list []grown, names map[ID]Stack) []Growth {
 
 // inVersion is what a stack held in one version of a service.
 type inVersion struct {
+	Service   string
 	Version   string
 	Stack     ID
 	First     time.Time
@@ -277,27 +282,39 @@ type inVersion struct {
 
 // explain adds to each line the version in which it began, and the kills of its service.
 func (f *Fleet) explain(ctx context.Context, s Store, scope Scope, names map[ID]Stack) error {
+	if len(f.Lines) == 0 {
+		return nil
+	}
 	kills, err := killsByService(ctx, s, scope)
 	if err != nil {
 		return err
 	}
+	values := map[string]any{"tenant": scope.Tenant, "since": f.From, "until": f.To}
+	rows, err := ask[inVersion](ctx, s, "SELECT service, version, stack, min("+f.at+"), sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST("+f.processes()+` AS UInt64)
+		FROM {`+f.table+"} WHERE tenant = {tenant:String} AND "+among("service", "String", "of", f.services(), values)+f.within()+" GROUP BY service, version, stack", values)
+	if err != nil {
+		return err
+	}
 	byService := map[string][]inVersion{}
+	for _, r := range rows {
+		byService[r.Service] = append(byService[r.Service], r)
+	}
 	for i := range f.Lines {
 		line := &f.Lines[i]
 		line.Kills = kills[line.Service]
-		rows, ok := byService[line.Service]
-		if !ok {
-			values := scope.values(map[string]any{"service": line.Service, "since": f.From, "until": f.To})
-			rows, err = ask[inVersion](ctx, s, "SELECT version, stack, min("+f.at+"), sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST("+f.processes()+` AS UInt64)
-				FROM {`+f.table+"} WHERE tenant = {tenant:String} AND service = {service:String}"+f.within()+" GROUP BY version, stack", values)
-			if err != nil {
-				return err
-			}
-			byService[line.Service] = rows
-		}
-		line.Since, line.Pods = began(rows, *line, names)
+		line.Since, line.Pods = began(byService[line.Service], *line, names)
 	}
 	return nil
+}
+
+// services are those of the lines.
+func (f *Fleet) services() []string {
+	var list []string
+	for _, line := range f.Lines {
+		list = append(list, line.Service)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // began is the first version whose processes hold more than half of a line's growth, "" where none does,
@@ -345,7 +362,7 @@ type ofOne struct {
 }
 
 func killsByService(ctx context.Context, s Store, scope Scope) (map[string]uint64, error) {
-	rows, err := ask[ofOne](ctx, s, "SELECT service, CAST(count(*) AS UInt64) FROM {incident} WHERE "+ofScope+" AND at >= {since:DateTime} AND kind = '"+KindKill+"' GROUP BY service", scope.values(nil))
+	rows, err := ask[ofOne](ctx, s, "SELECT service, CAST(count(*) AS UInt64) FROM {incident} WHERE "+scope.rows()+" AND at >= {since:DateTime} AND kind = '"+KindKill+"' GROUP BY service", scope.values(nil))
 	kills := map[string]uint64{}
 	for _, r := range rows {
 		kills[r.Service] = r.N

@@ -41,11 +41,14 @@ type known struct {
 }
 
 // A process is looked at again while it is young, as it may be about to exec, and then with
-// all others each sweepEvery, for at most one in sweepShare of the time.
+// all others each sweepEvery, for at most one in sweepShare of the time. On a busy machine
+// a sweep takes long without working much: what became a Go program late, by an exec that
+// was not seen, is found within sweepWithin all the same.
 const (
-	young      = 2 * time.Second
-	sweepEvery = 2 * time.Second
-	sweepShare = 500
+	young       = 2 * time.Second
+	sweepEvery  = 2 * time.Second
+	sweepShare  = 500
+	sweepWithin = 20 * time.Second
 )
 
 // file is a file as long as it is not changed.
@@ -62,7 +65,7 @@ func (f *Finder) Find() ([]int, error) {
 		f.Root = "/proc"
 	}
 	now := time.Now()
-	sweep := now.Sub(f.swept) >= max(sweepEvery, sweepShare*f.took)
+	sweep := now.Sub(f.swept) >= sweepAfter(f.took)
 	if f.births.Root = f.Root; !f.births.Any() && !sweep && !f.anyYoung(now) {
 		f.same = true
 		return f.found, nil
@@ -86,6 +89,11 @@ func (f *Finder) Find() ([]int, error) {
 	f.same = slices.Equal(found, f.found)
 	f.before, f.found = all, found
 	return found, nil
+}
+
+// sweepAfter is how long after a sweep that took so long the next one is due.
+func sweepAfter(took time.Duration) time.Duration {
+	return min(max(sweepEvery, sweepShare*took), sweepWithin)
 }
 
 // Same says whether Find found what it had found before that.
@@ -163,6 +171,9 @@ func (f *Finder) isGo(pid int) bool {
 		var bin *gobin.Binary
 		if bin, why = gobin.Open(exe); why == nil {
 			bin.Close()
+		}
+		if errors.Is(why, fs.ErrNotExist) {
+			return false // the process has ended, which says nothing of its file
 		}
 		if f.goFiles == nil {
 			f.goFiles = map[file]error{}

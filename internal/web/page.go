@@ -20,7 +20,7 @@ var assets embed.FS
 type pageData struct {
 	Title string
 	Root  string   // where assets/ lies from here
-	Kind  string   // "book" of one recording, "list" of them, or "diff" of two
+	Kind  string   // "book" of one recording, "list" of them, "diff" of two, or "fleet"
 	Text  string   // the same in words, for browsers without script and until it runs
 	Ahead []string // what the script will ask for, so that the browser need not wait for it
 	// Of an offline page: everything is in it. None of it is text: each is what its element holds.
@@ -32,9 +32,10 @@ type pageData struct {
 
 // noScript says what to do without JavaScript, for each kind of page.
 var noScript = map[string]string{
-	"list": `The list needs JavaScript; <code>highwater list</code> prints it in a terminal.`,
-	"book": `This is the answer as text. The pictures need JavaScript; <code>highwater explain</code> prints the same in a terminal.`,
-	"diff": `This is the answer as text. The pictures need JavaScript; <code>highwater diff</code> prints the same in a terminal.`,
+	"list":  `The list needs JavaScript; <code>highwater list</code> prints it in a terminal.`,
+	"fleet": `This is the answer as text. The tables need JavaScript; <code>highwater fleet top</code> and <code>highwater fleet incidents</code> print the same in a terminal.`,
+	"book":  `This is the answer as text. The pictures need JavaScript; <code>highwater explain</code> prints the same in a terminal.`,
+	"diff":  `This is the answer as text. The pictures need JavaScript; <code>highwater diff</code> prints the same in a terminal.`,
 }
 
 // writePage writes the page's skeleton. It is written by hand, as html/template has the

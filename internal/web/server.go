@@ -35,6 +35,7 @@ type Shelf interface {
 // other page can read it.
 type Server struct {
 	Shelf Shelf
+	Fleet Fleet // nil: no store is asked
 	// Token is the first element of every path: without it nothing is answered.
 	Token string
 	// Hosts are the names that a request may give for this server: another one comes
@@ -66,6 +67,8 @@ func (s *Server) Handler() http.Handler {
 		"GET /{token}/api/list":              s.listData,
 		"GET /{token}/diff":                  s.compare,
 		"GET /{token}/api/diff":              s.diff,
+		"GET /{token}/fleet":                 s.fleet,
+		"GET /{token}/api/fleet":             s.fleetData,
 		"GET /{token}/assets/{file}":         s.asset,
 		"GET /{token}/r/{name}/{$}":          s.page,
 		"GET /{token}/r/{name}/api/overview": s.overview,

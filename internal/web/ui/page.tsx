@@ -4,6 +4,7 @@ import './page.css'
 import { h, render } from 'preact'
 import { Book } from './book'
 import { Comparison } from './diff'
+import { Fleet } from './fleet'
 import { List } from './list'
 import { embedded, served } from './data'
 
@@ -27,5 +28,5 @@ if (root.dataset.kind === 'book') {
   )
 } else {
   root.textContent = ''
-  render(root.dataset.kind === 'diff' ? <Comparison /> : <List />, root)
+  render(root.dataset.kind === 'diff' ? <Comparison /> : root.dataset.kind === 'fleet' ? <Fleet /> : <List />, root)
 }
