@@ -27,7 +27,7 @@ func (p *page) allocated(a *explain.Answer, o Options, most int) {
 	if s.View == "published" {
 		title += ", as of the last GC"
 	}
-	p.both(title, sampling(s))
+	p.both(title, sampling(s)+counted(a))
 	unit := true
 	listed := listedHolders(a, most)
 	for i, h := range listed {
@@ -52,6 +52,16 @@ func ofAnotherTime(a *explain.Answer) string {
 		return ""
 	}
 	return fmt.Sprintf("These lines come from another reading than the table above: %s was live at that time.", units.Short(t))
+}
+
+// counted is the live heap that was counted, where the sample says more than a twentieth above it:
+// the two stand on one screen.
+func counted(a *explain.Answer) string {
+	live := rowBytes(a, sample.RowLive) + rowBytes(a, sample.RowNew) + a.Ledger.UntouchedBytes
+	if live == 0 || a.Sampling.Rate <= 1 || a.Sampling.TotalBytes*20 <= live*21 || ofAnotherTime(a) != "" || len(a.Program.Processes) > 1 {
+		return ""
+	}
+	return "; counted: " + units.Short(live)
 }
 
 func rowBytes(a *explain.Answer, name string) sample.Bytes {
