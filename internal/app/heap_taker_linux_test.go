@@ -156,13 +156,13 @@ func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		taker := newHeapTaker(HeapWish{every: time.Second}, newStatus(io.Discard))
-		taker.gap(sample.Program{Name: "shop"}, "its heap", why)
+		taker.gap(sample.Program{Name: "shop"}, "", why)
 		if err := errors.Join(taker.keep(w), w.Close()); err != nil {
 			t.Fatal(err)
 		}
 		var exit *ExitError
 		err = HeapFlags{}.fromRecording(NewStreams(nil, io.Discard, io.Discard), path)
-		if !errors.As(err, &exit) || exit.Code != ExitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: "+said) {
+		if !errors.As(err, &exit) || exit.Code != ExitInconclusive || !strings.Contains(err.Error(), "what retains the heap of shop is not known: "+said) {
 			t.Errorf("%v", err)
 		}
 	}
