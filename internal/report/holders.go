@@ -54,11 +54,12 @@ func ofAnotherTime(a *explain.Answer) string {
 	return fmt.Sprintf("These lines come from another reading than the table above: %s was live at that time.", units.Short(t))
 }
 
-// counted is the live heap that was counted, where the sample says more than a twentieth above it:
-// the two stand on one screen.
+// counted is the live heap that was counted, where the sample is above it by more than its own
+// error: the two are on one screen.
 func counted(a *explain.Answer) string {
 	live := rowBytes(a, sample.RowLive) + rowBytes(a, sample.RowNew) + a.Ledger.UntouchedBytes
-	if live == 0 || a.Sampling.Rate <= 1 || a.Sampling.TotalBytes*20 <= live*21 || ofAnotherTime(a) != "" || len(a.Program.Processes) > 1 {
+	s := a.Sampling
+	if live == 0 || s.Rate <= 1 || s.View == "published" || s.TotalBytes <= live+s.ErrorBytes || ofAnotherTime(a) != "" || len(a.Program.Processes) > 1 {
 		return ""
 	}
 	return "; counted: " + units.Short(live)
