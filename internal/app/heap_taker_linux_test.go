@@ -53,7 +53,7 @@ func TestADeathWithoutTimeLeftIsAGapAndNotACapture(t *testing.T) {
 	if len(taker.done) > 0 || len(taker.gaps) != 1 || !strings.Contains(taker.gaps[0].Why, "no time was left") {
 		t.Errorf("%d captures, gaps %+v", len(taker.done), taker.gaps)
 	}
-	if !strings.Contains(said.String(), "hoard: its heap at its death was not captured") {
+	if !strings.Contains(said.String(), "the heap of hoard at its death was not captured") {
 		t.Errorf("said %q", said.String())
 	}
 }
