@@ -1,13 +1,18 @@
 #!/bin/sh
 # Takes all pictures of docs/pictures: records the small programs with a known fault, and
 # takes what the page shows in a headless Chromium. Needs root or a delegated cgroup (--limit),
-# Chromium, and about two minutes. PORT chooses another port than 18083.
+# Chromium, and about two minutes. PORT chooses another port than 18083. As root the sources are
+# in a /srv of the script's own, since the pictures show where they are.
 set -eu
 cd "$(dirname "$0")/../.."
+if [ "$(id -u)" -eq 0 ] && [ -z "${PICTURES_IN_SRV:-}" ]; then
+	PICTURES_IN_SRV=1 exec unshare --mount sh -c 'mount -t tmpfs none /srv && exec ./docs/pictures/make.sh'
+fi
 go=${GO:-go} port=${PORT:-18083} out=docs/pictures
-work=${TMPDIR:-/tmp}/highwater-pictures # the pictures show it, as the place of the source
-mkdir "$work"
-trap 'rm -rf "$work"' EXIT
+work=${TMPDIR:-/tmp}/highwater-pictures
+[ -z "${PICTURES_IN_SRV:-}" ] || work=/srv
+mkdir -p "$work"
+trap 'rm -rf "$work"/*' EXIT
 CGO_ENABLED=0 "$go" build -trimpath -o "$work/highwater" ./cmd/highwater
 "$go" build -o "$work/picture" ./internal/bench/picture
 cp -R examples internal/testprog "$work"

@@ -13,7 +13,7 @@ mkdir -p demo
 code=0
 rm -rf demo/sessions.hwm demo/sessions.hwm-wal demo/sessions.hwm-shm demo/sessions-tried
 bin/highwater run --limit 128MiB --keep-args --ready "http://127.0.0.1:$port/healthz" \
-	--load "demo/sessions-load -addr 127.0.0.1:$port" -o demo/sessions.hwm -- \
+	--load "demo/sessions-load -addr 127.0.0.1:$port -for 3m -logins 9000" -o demo/sessions.hwm -- \
 	demo/sessions -addr "127.0.0.1:$port" || code=$?
 [ "$code" -eq 137 ] || exit 1
 

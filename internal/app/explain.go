@@ -106,7 +106,7 @@ func recordingError(err error) error {
 	case errors.As(err, new(recording.ErrCut)):
 		return &ExitError{Code: ExitFailed, Err: err, Hint: "copy it again from where it was made: a cut recording can be read once its tables are there, the first 120 KiB"}
 	case errors.Is(err, recording.ErrDamaged):
-		return &ExitError{Code: ExitFailed, Err: err, Hint: "another copy may be whole: highwater verify FILE checks it"}
+		return &ExitError{Code: ExitFailed, Err: err, Hint: "use another copy of the file, if there is one"}
 	case errors.As(err, new(recording.ErrForeign)):
 		return &ExitError{Code: ExitFailed, Err: err, Hint: "highwater reads recordings as highwater wrote them; sqlite3 -readonly reads it, if you trust who made it"}
 	case errors.Is(err, recording.ErrNotRecording):

@@ -70,8 +70,8 @@ func heapMomentError(r *recording.Reader, err error, path string) error {
 	if errors.Is(err, explain.ErrNoMoment) {
 		gaps, _ := r.Gaps() // without them it says less
 		for _, g := range slices.Backward(gaps) {
-			if strings.HasPrefix(g.What, heldGap) {
-				return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s has no capture of a heap; %s, is not known: %s", ShortName(path), g.What, g.Why),
+			if strings.HasPrefix(g.What, heldGap) || strings.HasPrefix(g.What, "who held ") { // of older recordings
+				return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s has no capture of a heap; %s is not known: %s", ShortName(path), g.What, g.Why),
 					Hint: "highwater heap PID asks a program that runs; highwater explain " + typed(path) + " says who allocated"}
 			}
 		}

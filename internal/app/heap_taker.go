@@ -311,7 +311,7 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 	}
 	if err := t.mayShare(reason); err != nil {
 		if reason == sample.HeapKill { // of one that ended by itself nobody asks
-			t.gap(p, "what retains its heap", err)
+			t.gap(p, "", err)
 		}
 		return
 	}
@@ -340,7 +340,7 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 	}
 	spent()
 	if !errors.Is(err, errSmallHeap) {
-		t.gap(p, "its heap at its death", err)
+		t.gap(p, " at its death", err)
 	}
 }
 
@@ -429,7 +429,7 @@ func (t *heapTaker) think(c *heapCopy) {
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("the run had ended, and it takes more than %s to sum it up; --heap %s waits for it", units.Duration(lateBy), c.reason)
 	}
-	t.gap(sample.Program{Key: c.key, Name: c.name}, "its heap", err)
+	t.gap(sample.Program{Key: c.key, Name: c.name}, "", err)
 }
 
 // wait waits for the thoughts; for those that nobody asked for no longer than the run may
@@ -465,9 +465,10 @@ func (t *heapTaker) sayCaptured() {
 }
 
 // heldGap begins what is missing where a heap was not captured.
-const heldGap = "who held "
+const heldGap = "what retains the heap of "
 
-func (t *heapTaker) gap(p sample.Program, what string, why error) {
+// gap notes that a heap was not captured; when is behind its program's name, "" where it needs none.
+func (t *heapTaker) gap(p sample.Program, when string, why error) {
 	switch {
 	case errors.Is(why, io.EOF): // of its memory, proc_pid_mem(5)
 		why = errors.New("the program ended while its heap was read")
@@ -475,11 +476,11 @@ func (t *heapTaker) gap(p sample.Program, what string, why error) {
 		why = fmt.Errorf("%w, which is decided before it is taken; highwater heap PID takes what it is given by --max-memory", why)
 	}
 	if !t.ByDefault {
-		t.status.say("%s: %s was not captured: %v", p.Name, what, why)
+		t.status.say("the heap of %s%s was not captured: %v", p.Name, when, why)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gaps = append(t.gaps, sample.Gap{From: time.Now(), Process: p.Key, What: heldGap + what + ", of " + p.Name, Why: why.Error()})
+	t.gaps = append(t.gaps, sample.Gap{From: time.Now(), Process: p.Key, What: heldGap + p.Name + when, Why: why.Error()})
 }
 
 // keep writes what was captured; it is called by the goroutine that writes the

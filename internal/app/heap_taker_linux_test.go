@@ -53,7 +53,7 @@ func TestADeathWithoutTimeLeftIsAGapAndNotACapture(t *testing.T) {
 	if len(taker.done) > 0 || len(taker.gaps) != 1 || !strings.Contains(taker.gaps[0].Why, "no time was left") {
 		t.Errorf("%d captures, gaps %+v", len(taker.done), taker.gaps)
 	}
-	if !strings.Contains(said.String(), "hoard: its heap at its death was not captured") {
+	if !strings.Contains(said.String(), "the heap of hoard at its death was not captured") {
 		t.Errorf("said %q", said.String())
 	}
 }
@@ -156,13 +156,13 @@ func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		taker := newHeapTaker(HeapWish{every: time.Second}, newStatus(io.Discard))
-		taker.gap(sample.Program{Name: "shop"}, "its heap", why)
+		taker.gap(sample.Program{Name: "shop"}, "", why)
 		if err := errors.Join(taker.keep(w), w.Close()); err != nil {
 			t.Fatal(err)
 		}
 		var exit *ExitError
 		err = HeapFlags{}.fromRecording(NewStreams(nil, io.Discard, io.Discard), path)
-		if !errors.As(err, &exit) || exit.Code != ExitInconclusive || !strings.Contains(err.Error(), "who held its heap, of shop, is not known: "+said) {
+		if !errors.As(err, &exit) || exit.Code != ExitInconclusive || !strings.Contains(err.Error(), "what retains the heap of shop is not known: "+said) {
 			t.Errorf("%v", err)
 		}
 	}

@@ -60,5 +60,5 @@ func (t *heapTaker) missed(p sample.Program, why error) {
 			return
 		}
 	}
-	t.gap(p, "its heap", why)
+	t.gap(p, "", why)
 }

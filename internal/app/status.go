@@ -181,7 +181,7 @@ func figures(p *sample.Point) (sample.Bytes, []string) {
 		parts = append(parts, units.Size(c.Usage))
 	}
 	if seen {
-		parts = append(parts, fmt.Sprintf("Go heap %s, goal %s", units.Size(heap), units.Size(goal)))
+		parts = append(parts, fmt.Sprintf("Go heap %s, GC target %s", units.Size(heap), units.Size(goal)))
 	}
 	if programs > 1 {
 		parts = append(parts, fmt.Sprintf("%d processes", programs))

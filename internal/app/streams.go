@@ -78,7 +78,7 @@ func FileOf(w io.Writer) *os.File {
 // isTerminal says whether w is a terminal that understands control sequences.
 func isTerminal(w io.Writer) bool { return IsTTY(FileOf(w)) && os.Getenv("TERM") != "dumb" }
 
-// IsTTY says whether f is a terminal. /dev/null, a character device too, is none.
+// IsTTY says whether f is a terminal. /dev/null is a character device but not a terminal.
 func IsTTY(f *os.File) bool { return f != nil && isatty.IsTerminal(f.Fd()) }
 
 // useColor follows the terminal and NO_COLOR (no-color.org).

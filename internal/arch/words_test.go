@@ -19,6 +19,42 @@ var speaking = []string{"explain", "report", "pacer", "trial", "units", "web", "
 // rendered are the files that hold what was printed.
 var rendered = []string{"../../docs/sentences.md", "../../docs/answers.md", "../../docs/rules/*.md", "../report/testdata/*.txt", "../explain/causes.json"}
 
+// written are the pages that people write; benchmarks.md, truth.md and cases.md have figures of programs
+// with their names in them.
+var written = []string{"../../README.md", "../../CHANGELOG.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../docs/adr/0*.md", "../../docs/howto/*.md", "../../docs/kubernetes/*.md", "../../docs/commands/*.md",
+	"../../docs/research/*.md", "../../docs/json.md", "../../docs/recording.md", "../../docs/concepts.md", "../../docs/faq.md", "../../docs/glossary.md", "../../docs/troubleshooting.md", "../../docs/traps.md", "../../docs/heap.md",
+	"../../docs/native.md", "../../docs/containers.md", "../../docs/fleet.md", "../../docs/runbook.md", "../../docs/promises.md", "../../docs/try.md", "../../docs/tune.md"}
+
+// notWords are code, files and titles of pages, whose names stay.
+var notWords = regexp.MustCompile("`[^`]*`|^# .*$|\\]\\([^)]*\\)|^    .*$|oom-beside|\"[^\"]*\"")
+
+func TestNoPageHasABannedPhrase(t *testing.T) {
+	n := 0
+	for _, glob := range written {
+		files, err := filepath.Glob(glob)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", glob, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fence := false
+			for i, line := range strings.Split(string(text), "\n") {
+				if fence = fence != strings.HasPrefix(strings.TrimSpace(line), "```"); fence {
+					continue
+				}
+				ban(t, fmt.Sprintf("%s:%d", file, i+1), notWords.ReplaceAllString(line, ""))
+				n++
+			}
+		}
+	}
+	if n < 3000 {
+		t.Errorf("only %d lines", n)
+	}
+}
+
 // banned are the phrases that no answer has: none of them is what an engineer would say, or
 // there is a fixed word for the thing.
 var banned = []struct{ phrase, instead string }{

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/highwater-go/highwater/internal/app"
 	"github.com/highwater-go/highwater/internal/visible"
@@ -54,6 +55,10 @@ func asUsage(c *cobra.Command, err error) error {
 	if err == nil || errors.As(err, &e) || !app.IsUsage(err) {
 		return err
 	}
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) && c != nil {
+		return wrongValue(c, value)
+	}
 	if c == nil || !c.HasParent() {
 		return unknownCommand(err)
 	}
@@ -66,6 +71,27 @@ func asUsage(c *cobra.Command, err error) error {
 		err = fmt.Errorf("%s takes no arguments", c.Name())
 	}
 	return app.Usagef(hint, "%w", err)
+}
+
+// wrongValue says what a flag takes instead of the value that it was given.
+func wrongValue(c *cobra.Command, e *pflag.InvalidValueError) error {
+	flag := e.GetFlag()
+	takes, example := "a "+flag.Value.Type(), ""
+	switch flag.Value.Type() {
+	case "duration":
+		takes, example = "a duration", "10m"
+	case "int", "int64", "uint", "uint64":
+		takes, example = "a whole number", "10"
+	case "float64":
+		takes, example = "a number", "0.5"
+	case "bool":
+		takes, example = "true or false", "false"
+	}
+	hint := fmt.Sprintf("%s --help shows the arguments and flags", c.CommandPath())
+	if example != "" {
+		hint = fmt.Sprintf("--%s=%s", flag.Name, example)
+	}
+	return app.Usagef(hint, "--%s %q is not %s", flag.Name, e.GetValue(), takes)
 }
 
 // unknownCommand names the commands that may have been meant.

@@ -17,7 +17,7 @@ func fleetFitCommand(s *app.Streams) *cobra.Command {
 		Use:   "fit [SERVICE]",
 		Short: "Say which memory limit and GOMEMLIMIT each service needs",
 		Long: `Predicts a limit and a GOMEMLIMIT for each service, from the greatest live heap of its
-processes, what they take beside the heap, and room for the collector. A service that
+processes, what they take besides the heap, and room for the GC. A service that
 leaks has no recommendation: a larger limit only delays the kill. Where GOMEMLIMIT is
 close to the limit, usage follows the limit, and says nothing of what is needed.
 

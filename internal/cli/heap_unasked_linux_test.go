@@ -99,7 +99,7 @@ func TestASmallHeapAndOneThatNobodyWantsAreNotCaptured(t *testing.T) {
 			t.Errorf("%v: %v", args[0], reasons(all))
 		}
 		for _, g := range gaps(t, s.recording) {
-			if strings.HasPrefix(g.What, "who held") {
+			if strings.HasPrefix(g.What, "what retains the heap of") {
 				t.Errorf("%v: a gap %+v", args[0], g)
 			}
 		}

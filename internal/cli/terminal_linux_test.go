@@ -103,7 +103,7 @@ func TestATerminalShowsALiveLineAndRemovesIt(t *testing.T) {
 	s := openTerminal(t)
 	s.press(t, fmt.Sprintf("%s run -o %s/run.hwm -- %s -live 8MiB -for 2s\n", highwater(t), t.TempDir(), testprog(t, "steady")))
 	s.await(t, `ready, live 8.0 MiB`)
-	s.await(t, `\r\x1b\[K +\d+ s  [0-9.]+ MiB  Go heap [^\r\n]*, goal `)
+	s.await(t, `\r\x1b\[K +\d+ s  [0-9.]+ MiB  Go heap [^\r\n]*, GC target `)
 	s.await(t, `ended with`)
 	s.await(t, `steady (\x1b\[1m)?(\x1b\[32m)?exited normally`)
 	s.await(t, `ready> `)

@@ -58,7 +58,8 @@ func (a *Analysis) largeSlices(sums map[collectionKey]*sample.HeapCollection, ow
 	}
 }
 
-// rowsOf are the rows that keep most, largest first.
+// rowsOf are the rows that keep most, largest first. A map that is reached as a variable and as
+// what the variable points to has one: the larger.
 func (a *Analysis) rowsOf(sums map[collectionKey]*sample.HeapCollection, owners *owners) []sample.HeapCollection {
 	keys := make([]collectionKey, 0, len(sums))
 	for key := range sums {
@@ -67,10 +68,23 @@ func (a *Analysis) rowsOf(sums map[collectionKey]*sample.HeapCollection, owners 
 	slices.SortFunc(keys, func(x, y collectionKey) int {
 		return cmp.Or(cmp.Compare(sums[y].Bytes, sums[x].Bytes), cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind))
 	})
+	type shown struct {
+		path, kind    string
+		entries, room uint64
+	}
+	seen := make(map[shown]bool)
 	all := make([]sample.HeapCollection, 0, min(len(keys), mostRows))
-	for _, key := range keys[:min(len(keys), mostRows)] {
+	for _, key := range keys {
 		row := sums[key]
 		row.Path = a.Path(key.at)
+		same := shown{row.Path, row.Kind, uint64(row.Entries), uint64(row.Room)}
+		if seen[same] {
+			continue
+		}
+		if len(all) == mostRows {
+			break
+		}
+		seen[same] = true
 		if o := owners.at(key.at); o != nil {
 			row.Name = o.Name
 		}

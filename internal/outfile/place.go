@@ -37,11 +37,21 @@ func Kind(path string) string {
 	return kind(p.info.Mode())
 }
 
+// missing says that there is no such directory.
+type missing struct{ dir string }
+
+func (m missing) Error() string { return "there is no directory " + m.dir }
+
+func (m missing) Unwrap() error { return fs.ErrNotExist }
+
 // resolve follows the links of a path, in a place where others may put some only those
 // of whom they belong to.
 func resolve(path string) (place, error) {
 	for range mostLinks {
 		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if errors.Is(err, fs.ErrNotExist) {
+			return place{}, missing{filepath.Dir(path)}
+		}
 		if err != nil {
 			return place{}, err
 		}

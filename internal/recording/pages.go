@@ -68,7 +68,7 @@ func (p *pages) readPage(at int64) ([]byte, error) {
 		return nil, err
 	}
 	if n := at / p.sums.page; p.sums.wrong(n, p.page) {
-		err := fmt.Errorf("page %d of %d is not what was written: its checksum differs", n+1, p.sums.pages())
+		err := fmt.Errorf("page %d of %d has a wrong checksum", n+1, p.sums.pages())
 		if p.wrong == nil {
 			p.wrong = err
 		}

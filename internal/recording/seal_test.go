@@ -69,7 +69,7 @@ func TestAChangedPageIsNamedAndEverythingElseIsRead(t *testing.T) {
 	for _, said := range listing(t, r) {
 		points += len(said)
 	}
-	if err := r.Damage(); points < 100 || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "is not what was written") {
+	if err := r.Damage(); points < 100 || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "has a wrong checksum") {
 		t.Errorf("%d things, %v", points, err)
 	}
 }

@@ -64,7 +64,7 @@ func (p *page) diffHead(d *compare.Diff) {
 		head string
 		moment.Side
 	}{{"before", b}, {"after", a}} {
-		at, right := ", at "+diffMoment(side.Side), fmt.Sprintf("%s, pid %d", side.Program, side.PID)
+		at, right := ", "+diffMoment(side.Side), fmt.Sprintf("%s, pid %d", side.Program, side.PID)
 		p.both(fmt.Sprintf("  %-7s %s%s", side.head, fold(side.Recording, max(8, p.right()-12-columns(at)-columns(right))), at), right)
 	}
 }
@@ -73,9 +73,9 @@ func diffMoment(s moment.Side) string {
 	after := units.Duration(time.Duration(s.Elapsed * float64(time.Second)))
 	switch s.Moment {
 	case "kill", "peak":
-		return fmt.Sprintf("the %s, %s after start", s.Moment, after)
+		return fmt.Sprintf("at the %s, %s after start", s.Moment, after)
 	case "last":
-		return fmt.Sprintf("the last moment, %s after start", after)
+		return fmt.Sprintf("at the last moment, %s after start", after)
 	}
 	return after + " after start"
 }

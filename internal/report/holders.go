@@ -27,7 +27,7 @@ func (p *page) allocated(a *explain.Answer, o Options, most int) {
 	if s.View == "published" {
 		title += ", as of the last GC"
 	}
-	p.both(title, sampling(s))
+	p.both(title, sampling(s)+counted(a))
 	unit := true
 	listed := listedHolders(a, most)
 	for i, h := range listed {
@@ -52,6 +52,17 @@ func ofAnotherTime(a *explain.Answer) string {
 		return ""
 	}
 	return fmt.Sprintf("These lines come from another reading than the table above: %s was live at that time.", units.Short(t))
+}
+
+// counted is the live heap that was counted, where the sample is above it by more than its own
+// error: the two are on one screen.
+func counted(a *explain.Answer) string {
+	live := rowBytes(a, sample.RowLive) + rowBytes(a, sample.RowNew) + a.Ledger.UntouchedBytes
+	s := a.Sampling
+	if live == 0 || s.Rate <= 1 || s.View == "published" || s.TotalBytes <= live+s.ErrorBytes || ofAnotherTime(a) != "" || len(a.Program.Processes) > 1 {
+		return ""
+	}
+	return "; counted: " + units.Short(live)
 }
 
 func rowBytes(a *explain.Answer, name string) sample.Bytes {

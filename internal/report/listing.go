@@ -45,7 +45,7 @@ func (p *page) listed(f listing.Function, side moment.Side) {
 		where = f.File
 	}
 	p.add(fold(fmt.Sprintf("%s  %s", f.Function, where), p.width))
-	p.addf("  at %s: %s live%s, %s allocated in total", diffMoment(side), units.Size(f.Held), within(f.Error), units.Size(f.Allocated))
+	p.addf("  %s: %s live%s, %s allocated in total", diffMoment(side), units.Size(f.Held), within(f.Error), units.Size(f.Allocated))
 	if f.Problem != "" {
 		p.wrap("  NO SOURCE  ", f.Problem+"; --source DIR names where it lies")
 	}

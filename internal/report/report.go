@@ -1,5 +1,5 @@
 // Package report prints an answer of package explain: as text for a terminal, at
-// most 25 lines at 100 columns, or as JSON for programs. It decides nothing and
+// most 25 lines from 80 columns on, or as JSON for programs. It decides nothing and
 // reads nothing but the source lines that it is handed.
 package report
 
@@ -19,6 +19,7 @@ const lines = 25
 // The widths of a page. What is flush right stays within reach of the left on wide ones.
 const (
 	usualWidth  = 100
+	narrowWidth = 80
 	leastWidth  = 40
 	mostWidth   = 200
 	rightmost   = 120
@@ -56,8 +57,9 @@ func (o Options) width() int {
 	return min(max(o.Width, leastWidth), mostWidth)
 }
 
-// lines is how many lines a page should have at most: more where they are short.
-func (o Options) lines() int { return max(lines, lines*usualWidth/o.width()) }
+// lines is how many lines a page should have at most: more where they are shorter than those of
+// the narrowest usual terminal.
+func (o Options) lines() int { return max(lines, lines*narrowWidth/o.width()) }
 
 // JSON writes an answer, whose type says its schema, as one JSON object indented by
 // two spaces.

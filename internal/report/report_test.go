@@ -95,6 +95,56 @@ func TestAnAnswerIsAtMost25LinesOfItsWidth(t *testing.T) {
 	}
 }
 
+// What an answer says at every width, with and without UTF-8: how it ended, the cause, a reason, how
+// sure that is, the table, and the first fix. From 80 columns on it is 25 lines.
+func TestEveryWidthSaysWhatCounts(t *testing.T) {
+	for name, a := range answers(t) {
+		want := []string{a.Outcome.Sentence}
+		if v := a.Verdict; v.Class != explain.Healthy && v.Class != explain.Inconclusive {
+			want = append(want, " Cause ")
+			if len(v.Why) > 0 {
+				want = append(want, " Why ", sentences(v.Why[0].Text))
+			}
+			if len(v.Reasons) > 0 {
+				want = append(want, " Sure? ")
+			}
+		}
+		if len(a.Ledger.Rows) > 0 {
+			want = append(want, "MEMORY AT THE ")
+		}
+		if len(a.Fixes) > 0 {
+			want = append(want, "FIX", strings.TrimPrefix(strings.TrimSuffix(sentences(a.Fixes[0].Text), "."), "A ")) // "Set a limit of ..."
+		}
+		for _, width := range []int{40, 80, 120, 200} {
+			for _, ascii := range []bool{false, true} {
+				got := text(t, a, Options{Width: width, ASCII: ascii, NoSource: true})
+				page := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+				if most := max(25, 25*80/width); len(page) > most {
+					t.Errorf("%s at %d columns: %d lines, want %d\n%s", name, width, len(page), most, got)
+				}
+				for _, line := range page {
+					if columns(line) > width && !isCommand(line) {
+						t.Errorf("%s at %d columns: %d columns: %s", name, width, columns(line), line)
+					}
+				}
+				if width < 80 { // where a long name is cut
+					want = slices.DeleteFunc(slices.Clone(want), func(s string) bool {
+						return slices.ContainsFunc(strings.Fields(s), func(word string) bool { return columns(word) > width/3 })
+					})
+				}
+				for _, words := range want {
+					if flat := unmarked(got); !strings.Contains(flat, strings.Join(strings.Fields(words), " ")) {
+						t.Errorf("%s at %d columns, ASCII %v: %q is not in\n%s", name, width, ascii, words, got)
+					}
+				}
+				if i := strings.IndexFunc(got, func(r rune) bool { return r > 0x7f }); ascii && i >= 0 {
+					t.Errorf("%s at %d columns: not ASCII at %q", name, width, got[i:min(len(got), i+20)])
+				}
+			}
+		}
+	}
+}
+
 // isCommand: the line is there to be copied, and may be longer than the page.
 func isCommand(line string) bool {
 	return strings.Contains(line, "highwater ") || !strings.Contains(strings.TrimSuffix(strings.TrimSpace(line), " \\"), " ")

@@ -384,6 +384,7 @@ func TestACutRecordingIsShownAsFarAsItGoes(t *testing.T) {
 	}
 	b.open(serve(t, path))
 	b.until(`document.querySelector('[role=alert]').innerText.includes('is cut') && document.querySelector('h1').innerText`)
+	b.picture(t, "cut.png")
 
 	t.Run("one without a moment says so", func(t *testing.T) {
 		path := firstReadable(t, filepath.Join(dir, "cut-2.hwm"), whole)

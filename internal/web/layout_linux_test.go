@@ -73,8 +73,8 @@ func (b *tab) legible(t *testing.T, name string) {
 	t.Helper()
 	for _, width := range widths {
 		b.do(chromedp.EmulateViewport(width, 900))
-		// Sections below the screen are laid out where they are looked at.
-		value[bool](b, `(document.querySelectorAll('.below > section').forEach((e) => { e.style.contentVisibility = 'visible' }), true)`)
+		// Sections below the screen are laid out once there is time.
+		b.until(`[...document.querySelectorAll('.below > section')].every((e) => e.style.contentVisibility === 'visible')`)
 		b.until(`innerWidth === ` + fmt.Sprint(width))
 		value[bool](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 		for _, found := range value[[]string](b, overlapping) {

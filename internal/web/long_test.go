@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -356,5 +357,35 @@ func TestTheLedgerOverTimeSumsToTheUsage(t *testing.T) {
 	}
 	if want := float64(10 * sample.MiB); rate < 0.99*want || rate > 1.01*want {
 		t.Errorf("an allocation rate of %.0f bytes a second, the program allocates %.0f", rate, want)
+	}
+}
+
+// A recording that is cut may have its events to the end, and samples of its beginning alone.
+func TestTheTimeWithoutSamplesOfACutRecordingIsAHole(t *testing.T) {
+	f, err := os.Open("../cli/testdata/sessions.hwm.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "cut-1.hwm")
+	for part, want := range map[int]bool{60: true, 100: false} {
+		if err := os.WriteFile(path, whole[:len(whole)*part/100], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, err := book(path).Overview()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(o.Holes); (n > 0 && o.Holes[n-1][1] == o.Seconds && o.Seconds > 15) != want {
+			t.Errorf("%d%% of the file: holes %v, %v s", part, o.Holes, o.Seconds)
+		}
 	}
 }

@@ -167,6 +167,7 @@ func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 	}
 	if err := r.Damage(); err != nil {
 		o.Damage = err.Error()
+		o.Holes = append(o.Holes, unsampledEnd(e)...)
 	}
 	if b.Redact {
 		o.redact()
@@ -259,4 +260,18 @@ func afterEnd(e *explain.Evidence, moments []Moment) *[2]float64 {
 		}
 	}
 	return nil
+}
+
+// unsampledEnd is the time from the last sample of a damaged recording to its end, where that is
+// long: its events may be there without the samples.
+func unsampledEnd(e *explain.Evidence) [][2]float64 {
+	const least = 3 // seconds
+	last, end := 0.0, e.Seconds(e.End)
+	if n := len(e.Ticks.At); n > 0 {
+		last = e.Ticks.At[n-1]
+	}
+	if end-last < least {
+		return nil
+	}
+	return [][2]float64{{last, end}}
 }

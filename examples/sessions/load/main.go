@@ -1,5 +1,5 @@
-// Load logs in to a sessions server, at a fixed rate and for a fixed time. It talks to
-// loopback only. Its code is 1 if the server went away.
+// Load logs in to a sessions server, at a fixed rate, for a fixed time or a number of logins. It
+// talks to loopback only. Its code is 1 if the server went away.
 package main
 
 import (
@@ -15,14 +15,15 @@ func main() {
 	address := flag.String("addr", "127.0.0.1:8080", "the server, on loopback")
 	rate := flag.Int("rate", 400, "logins a second")
 	lasts := flag.Duration("for", 25*time.Second, "how long")
+	most := flag.Int("logins", 0, "end after so many, 0: never")
 	flag.Parse()
 	log.SetFlags(log.Ltime)
-	if err := run(*address, *rate, *lasts); err != nil {
+	if err := run(*address, *rate, *most, *lasts); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(address string, rate int, lasts time.Duration) error {
+func run(address string, rate, most int, lasts time.Duration) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func run(address string, rate int, lasts time.Duration) error {
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
 	logins := 0
-	for end := time.Now().Add(lasts); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(lasts); time.Now().Before(end) && (most == 0 || logins < most); <-tick.C {
 		answer, err := http.Get("http://" + address + "/login")
 		if err != nil {
 			return err

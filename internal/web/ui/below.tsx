@@ -1,4 +1,5 @@
 import { h } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { Held, Instant, Overview } from './data'
 import type { State } from './state'
 import { clock, duration, limit, size } from './format'
@@ -11,6 +12,12 @@ import type { Source } from './data'
 
 export function Below({ source, overview, instant, held, state, change }: { source: Source; overview: Overview; instant: Instant; held: Held | null; state: State; change: (s: Partial<State>) => void }) {
   const o = overview
+  // What is below the screen is laid out once there is time, so that a capture of the whole page has it.
+  useEffect(() => {
+    const shown = () => document.querySelectorAll<HTMLElement>('.below > section').forEach((e) => { e.style.contentVisibility = 'visible' })
+    const idle = window.requestIdleCallback?.(shown) ?? 0, later = idle ? 0 : setTimeout(shown, 200)
+    return () => (idle ? window.cancelIdleCallback(idle) : clearTimeout(later))
+  }, [held === null, state.view])
   return <div class="below">
     {state.view !== 'flame' && <section aria-labelledby="icicle-title"><h2 id="icicle-title">Flame graph: allocations by call stack <span class="finding">{state.all || state.view === 'allocated' ? 'all allocated since the start' : `${size(instant.heap.total)} live`}</span></h2>
       <Icicle heap={instant.heap} state={state} change={change} baseline={(state.window !== null || state.base !== null) && instant.heap.since !== null} /></section>}

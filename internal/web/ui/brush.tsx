@@ -76,9 +76,14 @@ function Silhouette({ whole, span }: { whole: Timeline; span: Range }) {
     const column = whole.columns.usage ?? whole.columns.resident
     if (!column) return ''
     const top = column.reduce((m: number, v) => Math.max(m, v ?? 0), 1)
-    let path = 'M0 100'
-    whole.at.forEach((t, i) => { const v = column[i]; if (v !== null) path += `L${((1000 * (t - span[0])) / (span[1] - span[0])).toFixed(1)} ${(100 - (92 * v) / top).toFixed(1)}` })
-    return path + 'L1000 100Z'
+    let path = 'M0 100', end = '0'
+    whole.at.forEach((t, i) => {
+      const v = column[i]
+      if (v === null) return
+      end = ((1000 * (t - span[0])) / (span[1] - span[0])).toFixed(1)
+      path += `L${end} ${(100 - (92 * v) / top).toFixed(1)}`
+    })
+    return path + `L${end} 100Z`
   }, [whole, span[1]])
   return <svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true"><path d={path} /></svg>
 }

@@ -16,7 +16,7 @@ export function Settings({ source, command }: { source: Source; command: string 
   const a = tuning?.answer
   const most = a ? Math.max(...a.settings.map((p) => Math.max(p.resident_bytes.p95, p.limit_bytes ?? 0)), a.recorded.resident_bytes, 1) : 1
   const part = (n: number) => `${(100 * n) / most}%`
-  return <section aria-labelledby="settings-title" class="settings"><h2 id="settings-title">Other settings <span class="finding">predicted from this run, not tried{a && `; confidence ${a.grade}`}</span></h2>
+  return <section aria-labelledby="settings-title" class="settings"><h2 id="settings-title">Other settings <span class="finding">predicted from this run, not tried{a && a.grade !== 'refused' && `; confidence ${a.grade}`}</span></h2>
     {(problem || tuning?.why) && <p class="muted">{problem || `Nothing is predicted: ${tuning!.why}`}</p>}
     {a?.grade === 'refused' && <p class="muted">Nothing is predicted: {a.why.join('; ')}</p>}
     {a && a.settings.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Settings"><table><thead><tr><th scope="col">Setting</th><th scope="col">Peak RSS; the limit as a line</th><th scope="col" class="num">Middle</th><th scope="col" class="num">95 %</th><th scope="col" class="num">Peak heap</th><th scope="col" class="num">GCs</th><th scope="col">GC cost</th><th scope="col">Limit</th></tr></thead>
