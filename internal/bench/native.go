@@ -96,7 +96,7 @@ func (r *room) refusalRow(target string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	ended, err := exec.Command(r.tool, "explain", "--json", filepath.Join(r.dir, "native.hwm")).Output()
+	ended, err := exec.Command(r.tool, "explain", "--json", "--at", "last", filepath.Join(r.dir, "native.hwm")).Output()
 	if err != nil {
 		return nil, fmt.Errorf("explain the run: %w", err)
 	}
