@@ -19,7 +19,6 @@ import (
 const (
 	faultsFloor = 1.5  // percent of a core, at 100 MB/s
 	steadyFloor = 0.2  // percent of a core: what cannot be told from nothing
-	noiseFloor  = 5.0  // percent of a fill's time
 	arenasFloor = 300  // ms for 250 MB
 	pairFloor   = 1100 // ns for malloc and free with probes on both
 )
@@ -61,6 +60,22 @@ func (r *room) faultsRows(do, words string, floor float64) ([]row, error) {
 	return []row{*one}, nil
 }
 
+// nativeWork measures how fast a program is whose page faults are sampled.
+func nativeWork(r *room) (rows []row, err error) {
+	target, err := r.nativeTarget()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range []func(string) (*row, error){r.workRow, r.fillRow} {
+		more, err := one(target)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, *more)
+	}
+	return rows, nil
+}
+
 // nativeCalls measures how fast a program is whose native memory is followed, side by side with heaptrack
 // where that is installed.
 func nativeCalls(r *room) ([]row, error) {
@@ -68,11 +83,7 @@ func nativeCalls(r *room) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	fill, err := r.fillRow(target)
-	if err != nil {
-		return nil, err
-	}
-	rows := []row{*fill}
+	var rows []row
 	pairs, err := r.pairRows(target)
 	if err != nil {
 		return nil, err
@@ -235,24 +246,45 @@ func end(pid int) {
 	}
 }
 
-// fillRow compares how fast a program fills 800 MB.
-func (r *room) fillRow(target string) (*row, error) {
-	var ratio []float64
-	for range r.least(7) {
-		off, err := r.timed(r.under("off", target, "-do", "fill", "-n", "100000"))
-		if err != nil {
-			return nil, err
-		}
-		on, err := r.timed(r.under("faults", target, "-do", "fill", "-n", "100000"))
-		if err != nil {
-			return nil, err
-		}
-		ratio = append(ratio, 100*(on/off-1))
+// workRow compares what a program takes for a fixed job in which its memory grows by 100 MB/s; fillRow for
+// nothing but growth, as fast as it can.
+func (r *room) workRow(target string) (*row, error) {
+	off, on, err := r.filled(target, "work", "20000", r.least(12))
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(ratio)
-	median := ratio[len(ratio)/2]
-	return &row{What: "Page faults sampled, time to fill 800 MB", Floor: fmt.Sprintf("within %.0f %%", noiseFloor), Figure: fmt.Sprintf("%+.1f %%", median), Pass: median < noiseFloor,
-		More: fmt.Sprintf("the program's own processor time; median of %d pairs, %+.1f to %+.1f %%", len(ratio), ratio[0], ratio[len(ratio)-1])}, nil
+	one := jobRow("", off, on)
+	one.What, one.Floor = "Page faults sampled, a program's job that writes 100 MB/s", "within noise"
+	one.More = fmt.Sprintf("its processor time for 164 MB, with and without: median %.1f µs a block (%.1f to %.1f) against %.1f µs (%.1f to %.1f), n = %d each, p = %.3f",
+		median(on)/1000, on[0]/1000, on[len(on)-1]/1000, median(off)/1000, off[0]/1000, off[len(off)-1]/1000, len(on), sameP(off, on))
+	return &one, nil
+}
+
+func (r *room) fillRow(target string) (*row, error) {
+	off, on, err := r.filled(target, "fill", "100000", r.least(5))
+	if err != nil {
+		return nil, err
+	}
+	return &row{What: "Page faults sampled, 800 MB written as fast as it goes", Figure: fmt.Sprintf("%.3f x", median(on)/median(off)), Pass: true,
+		More: fmt.Sprintf("the program's processor time, with and without: median %.2f µs for 8 KiB (%.2f to %.2f) against %.2f µs (%.2f to %.2f), n = %d each",
+			median(on)/1000, on[0]/1000, on[len(on)-1]/1000, median(off)/1000, off[0]/1000, off[len(off)-1]/1000, len(on))}, nil
+}
+
+// filled is what a step takes in so many pairs of runs, without page faults sampled and with, in ns.
+func (r *room) filled(target, do, n string, pairs int) (off, on []float64, err error) {
+	for range pairs {
+		for _, how := range []struct {
+			how string
+			to  *[]float64
+		}{{"off", &off}, {"faults", &on}} {
+			one, err := r.timed(r.under(how.how, target, "-do", do, "-n", n))
+			if err != nil {
+				return nil, nil, err
+			}
+			*how.to = append(*how.to, one)
+		}
+	}
+	return off, on, nil
 }
 
 // pairRows are what a pair of malloc and free takes, by itself and followed.

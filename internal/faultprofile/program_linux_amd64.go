@@ -31,10 +31,10 @@ const (
 
 // Flags of a sample.
 const (
-	flagInGo = 1 << iota // the instruction lies in the program's Go code
-	flagNoG              // the thread has no goroutine: C made it, or the runtime has not begun
-	flagBadG             // what lies where the thread's g must be is no g of that thread
-	flagMapped           // no fault: a mapping was made
+	flagInGo   = 1 << iota // the instruction lies in the program's Go code
+	flagNoG                // the thread has no goroutine: C made it, or the runtime has not begun
+	flagBadG               // what lies where the thread's g must be is no g of that thread
+	flagMapped             // no fault: a mapping was made
 )
 
 // Offsets within a target as the program reads it, in the order of Target's fields.
