@@ -46,7 +46,10 @@ var measurements = []measurement{
 	{"last breath", lastBreath},
 	{"memory", memory},
 	{"heap", heap},
-	{"native", native},
+	{"native growth", nativeGrowth},
+	{"native steady", nativeSteady},
+	{"native work", nativeWork},
+	{"native calls", nativeCalls},
 	{"beside", beside},
 	{"page", page},
 }
@@ -54,7 +57,7 @@ var measurements = []measurement{
 func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
-	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", memory, heap, native, beside, page")
+	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", memory, heap, native growth, native steady, native work, native calls, beside, page")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {

@@ -137,7 +137,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	case Churn:
 		text = where + "allocate less: reuse buffers, or do the work once"
 	case Native:
-		text = where + freeNative(verdict.Culprit)
+		text = where + c.freeNative(verdict.Culprit)
 	default:
 		text = where + "retain fewer entries, or store them more compactly"
 	}

@@ -39,6 +39,10 @@ type ResidentLine struct {
 	// Native are the C functions below the line in most of its samples, innermost first;
 	// empty: none, or not named.
 	Native []string `json:"native"`
+	// Mapped is whether the line mapped most of this memory itself; WrittenAt is the line that wrote most of it
+	// first, as file:line, where that is another: "" else.
+	Mapped    bool   `json:"mapped"`
+	WrittenAt string `json:"written_at"`
 	// StartLine is where the function begins, 0: not known.
 	StartLine int `json:"-"`
 }
@@ -132,6 +136,7 @@ func samplingError(b sample.Bytes, samples uint64) sample.Bytes {
 func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, module string) (lines []ResidentLine, of []sample.Frame) {
 	index := map[sample.Frame]int{}
 	below := map[sample.Frame]map[string]sample.Bytes{}
+	mapped := mappedLines{}
 	of = make([]sample.Frame, len(list))
 	var shared map[string]bool
 	if kind == sample.ResidentNative {
@@ -141,8 +146,8 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 		if g.Kind != kind {
 			continue
 		}
-		f := touchedAt(g.Where, module, shared)
-		at := sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
+		f, isMapped := blamedAt(&list[n], module, shared)
+		at := lineOnly(f)
 		of[n] = at
 		i, known := index[at]
 		if !known {
@@ -154,11 +159,13 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 		lines[i].Bytes += g.Bytes
 		lines[i].Samples += g.Samples
 		below[at][strings.Join(nativeOf(g.Where), "\n")] += g.Bytes
+		mapped.add(at, isMapped, touchedAt(g.Where, module, shared), g.Bytes)
 	}
 	for at, i := range index {
 		if most := mostOf(below[at]); most != "" {
 			lines[i].Native = strings.Split(most, "\n")
 		}
+		mapped.tell(&lines[i])
 	}
 	slices.SortStableFunc(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return lines, of
@@ -248,8 +255,7 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	}
 	k := r.Lines[0]
 	f.Culprit = &Culprit{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, Role: "native"}
-	f.Why = slices.Insert(f.Why, 0, Why{Text: fmt.Sprintf("%.0f%% of the native memory was first written at %s (%s of page faults)", 100*float64(k.Bytes)/float64(r.Whole()),
-		place(k.File, k.Line), count(int(k.Samples), "sample")), Evidence: []string{"native"}})
+	f.Why = slices.Insert(f.Why, 0, Why{Text: k.why(r), Evidence: []string{"native"}})
 	switch {
 	case k.Samples < residentSure:
 		f.Confidence, f.Because = Medium, append([]string{doubtFewFaults}, f.Because...)
@@ -268,7 +274,7 @@ func (c *Case) causeOfTouched(blamed *Culprit) *Cause {
 	found := map[string]*Cause{}
 	shared := writesHeap(c.Resident, c.module())
 	for _, g := range c.Resident {
-		at := touchedAt(g.Where, c.module(), shared)
+		at, _ := blamedAt(&g, c.module(), shared)
 		if g.Kind != sample.ResidentNative || at.Func != blamed.Function || at.Line != blamed.Line {
 			continue
 		}
@@ -285,10 +291,12 @@ func (c *Case) causeOfTouched(blamed *Culprit) *Cause {
 }
 
 // freeNative is what to change where native memory grows.
-func freeNative(k *Culprit) string {
+func (c *Case) freeNative(k *Culprit) string {
 	switch {
 	case k == nil:
 		return "free the memory that C code or mmap allocates"
+	case c.isMappedAt(k):
+		return "unmap what this call maps when it is no longer needed, or limit how much of it is written"
 	case k.Hint:
 		return fmt.Sprintf("free the memory that C code or mmap allocates; look first at the call in %s:%d", path.Base(k.File), k.Line)
 	}

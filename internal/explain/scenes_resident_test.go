@@ -27,6 +27,23 @@ var residentScenes = map[string]func() *scene{
 		s.touched(60, 240, 33, "keep", "example.org/shop/db.(*Cache).Prepare", "/build/shop/db/cache.go", 61)
 		return s
 	},
+	"memory mapped here and written there": func() *scene {
+		s := nativeScene()
+		s.touched(215, 900, 0, "", "example.org/shop/store.(*Index).Put", "/build/shop/store/index.go", 77)
+		s.mapped("example.org/shop/store.newSlab", "/build/shop/store/slab.go", 19)
+		s.touched(15, 60, 29, "sqlite3_step", "example.org/shop/db.Query", "/build/shop/db/db.go", 44)
+		return s
+	},
+}
+
+// mapped says at which line the memory was mapped that was written last.
+func (s *scene) mapped(function, file string, line int) {
+	s.Resident[len(s.Resident)-1].Mapped = []sample.Location{
+		{Frames: []sample.Frame{{Func: "internal/runtime/syscall.Syscall6", File: "internal/runtime/syscall/asm_linux_amd64.s", Line: 36}}},
+		{Frames: []sample.Frame{{Func: "syscall.Mmap", File: "syscall/syscall_unix.go", Line: 59}}},
+		{Frames: []sample.Frame{{Func: function, File: file, Line: line}}},
+		{Frames: []sample.Frame{{Func: "main.main", File: "/build/shop/main.go", Line: 20}}},
+	}
 }
 
 func nativeScene() *scene {
@@ -68,6 +85,30 @@ func TestALineOfNativeMemoryIsSureWithManySamplesThatExplainTheRow(t *testing.T)
 		if a.Verdict.Confidence != want {
 			t.Errorf("%s: confidence %s, want %s (%s)", name, a.Verdict.Confidence, want, a.Verdict.Reasons)
 		}
+	}
+}
+
+func TestMemoryThatIsMappedByOneLineAndWrittenByAnotherIsPutDownToTheMapper(t *testing.T) {
+	a := answer(t, "memory mapped here and written there")
+	k, why := a.Verdict.Culprit, a.Verdict.Why[0].Text
+	if k == nil || k.Line != 19 || k.Function != "example.org/shop/store.newSlab" || a.Verdict.Confidence != High {
+		t.Errorf("%+v, %s", k, a.Verdict.Confidence)
+	}
+	if !strings.Contains(why, "mapped at store/slab.go:19, and first written at store/index.go:77") {
+		t.Errorf("it says %q", why)
+	}
+	if fix := a.Fixes[0].Text; !strings.Contains(fix, "unmap what this call maps") {
+		t.Errorf("the fix is %q", fix)
+	}
+}
+
+func TestALibrarysMappingThatTheProgramWritesIsPutDownToTheProgram(t *testing.T) {
+	s := nativeScene()
+	s.touched(215, 900, 0, "", "example.org/shop/store.(*Index).Put", "/build/shop/store/index.go", 77)
+	s.mapped("github.com/other/slab.New", "/mod/github.com/other/slab@v1.0.0/slab.go", 19)
+	s.Resident[0].Mapped = s.Resident[0].Mapped[:3] // on a goroutine of its own
+	if r := newCase(s.Evidence).residentOf(); r.Lines[0].Line != 77 || r.Lines[0].Mapped {
+		t.Errorf("%+v", r.Lines[0])
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 	maxTargets = 1 << 10
 	// ringSize holds the samples of a tenth of a second at some GB/s.
 	ringSize = 1 << 20
+	// LeastMapping is from how many bytes on mappings are told: what a program keeps apart by itself is
+	// larger, and a stack of a thread or a block of malloc may be smaller.
+	LeastMapping = 256 << 10
 	// maxThreads bounds how many threads of a process are taken in one by one; those that
 	// they start follow by themselves.
 	maxThreads = 1 << 11
@@ -48,12 +51,15 @@ type Target struct {
 	G0          uint64 // runtime.m.g0
 	SchedBP     uint64 // runtime.g.sched.bp
 	SchedSP     uint64 // runtime.g.sched.sp
+	Mappings    uint64 // from how many bytes on a mapping that it makes is told, 0: from LeastMapping on
 }
 
-// Sample is a fault that was met.
+// Sample is a fault that was met, or a mapping that was made: of its bytes [Address, Address+Mapped)
+// no fault came before. Both come in the order in which they happened on a processor.
 type Sample struct {
-	Address uint64 // that was touched
-	Faults  uint64 // that the sample stands for
+	Address uint64 // that was touched, or where the mapping begins
+	Faults  uint64 // that the sample stands for, 0: it is a mapping
+	Mapped  uint64 // the size of the mapping, 0: it is a fault
 	Place
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -27,6 +28,9 @@ type Profiler struct {
 	reader  *ringbuf.Reader
 	record  ringbuf.Record
 	sample  Sample
+	mapping *ebpf.Program // nil: mappings are not told
+	link    int           // by which that program runs, -1: it does not
+	unseen  error         // why mappings are not told
 	events  map[int][]int // descriptors by process
 	opened  int           // all of them
 }
@@ -37,7 +41,7 @@ func New(period uint64) (p *Profiler, err error) {
 	if period == 0 {
 		period = Period
 	}
-	p = &Profiler{period: period, events: map[int][]int{}}
+	p = &Profiler{period: period, link: -1, events: map[int][]int{}}
 	if err := p.load(); err != nil {
 		_ = p.Close() // the reason is the first
 		return nil, err
@@ -48,7 +52,11 @@ func New(period uint64) (p *Profiler, err error) {
 // load makes the maps and the program. What it does not need any more of the kernel's types is
 // given back.
 func (p *Profiler) load() error {
-	l, err := describe()
+	kernel, err := kernelTypes()
+	if err != nil {
+		return fmt.Errorf("read the kernel's types: %w", err)
+	}
+	l, err := describeIn(kernel)
 	if err != nil {
 		return err
 	}
@@ -76,19 +84,15 @@ func (p *Profiler) load() error {
 	if err != nil {
 		return fmt.Errorf("load the program, which needs Linux 5.15: %w", err)
 	}
+	if err := p.tryEvent(); err != nil {
+		return err
+	}
+	p.mapping, p.unseen = loadMapping(kernel, l)
 	p.reader, err = ringbuf.NewReader(ring)
 	return err
 }
 
-// describe finds what the program must know of this kernel.
-func describe() (l layout, err error) {
-	kernel, err := kernelTypes()
-	if err != nil {
-		return l, fmt.Errorf("read the kernel's types: %w", err)
-	}
-	return describeIn(kernel)
-}
-
+// describeIn finds what the program must know of this kernel.
 func describeIn(kernel *btf.Spec) (l layout, err error) {
 	var task *btf.Struct
 	if err := kernel.TypeByName("task_struct", &task); err != nil {
@@ -141,6 +145,7 @@ func namespace() (device, inode uint64, err error) {
 // process is another user's the right to trace it. Samples come of those processes only
 // that are known; see Know.
 func (p *Profiler) Attach(root string, pid int) error {
+	p.followMappings()
 	list, err := os.ReadDir(filepath.Join(root, strconv.Itoa(pid), "task"))
 	if err != nil {
 		return err
@@ -158,6 +163,16 @@ func (p *Profiler) Attach(root string, pid int) error {
 		}
 	}
 	return nil
+}
+
+// tryEvent runs the program at page faults of nobody but this thread, and ends that: the kernel may
+// permit BPF and no events.
+func (p *Profiler) tryEvent() error {
+	const nobody = -1
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer p.Detach(nobody)
+	return p.attachThread(nobody, unix.Gettid())
 }
 
 // attachThread opens the event of one thread; threads and processes that it starts get
@@ -202,7 +217,7 @@ func (p *Profiler) Know(pid int, t Target) error {
 
 func (t Target) encode() []byte {
 	value := make([]byte, 0, targetSize)
-	for _, v := range []uint64{t.Text, t.Etext, uint64(t.G), t.M, t.Curg, t.G0, t.SchedBP, t.SchedSP} {
+	for _, v := range []uint64{t.Text, t.Etext, uint64(t.G), t.M, t.Curg, t.G0, t.SchedBP, t.SchedSP, max(LeastMapping, t.Mappings)} {
 		value = binary.LittleEndian.AppendUint64(value, v)
 	}
 	return value
@@ -255,6 +270,7 @@ func (p *Profiler) Stop() {
 	for pid := range p.events {
 		p.Detach(pid)
 	}
+	p.leaveMappings()
 }
 
 // Reset ends the sampling of all processes and forgets what came, so that it is as New
@@ -278,8 +294,10 @@ func (p *Profiler) Close() error {
 	if p.reader != nil {
 		errs = append(errs, p.reader.Close())
 	}
-	if p.program != nil {
-		errs = append(errs, p.program.Close())
+	for _, program := range []*ebpf.Program{p.program, p.mapping} {
+		if program != nil {
+			errs = append(errs, program.Close())
+		}
 	}
 	for _, m := range p.maps {
 		errs = append(errs, m.Close())
@@ -292,7 +310,10 @@ func (s *Sample) decode(b []byte) bool {
 	if !s.Place.decode(b) {
 		return false
 	}
-	s.Address, s.Faults = binary.LittleEndian.Uint64(b[offAddr:]), binary.LittleEndian.Uint64(b[offPeriod:])
+	s.Address, s.Faults, s.Mapped = binary.LittleEndian.Uint64(b[offAddr:]), binary.LittleEndian.Uint64(b[offPeriod:]), 0
+	if binary.LittleEndian.Uint32(b[offFlags:])&flagMapped != 0 {
+		s.Faults, s.Mapped = 0, s.Faults
+	}
 	return true
 }
 

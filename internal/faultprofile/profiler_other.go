@@ -36,6 +36,9 @@ func (*Profiler) Stop() {}
 // Reset does nothing.
 func (*Profiler) Reset() {}
 
+// MappingsUnseen is why mappings are not told.
+func (*Profiler) MappingsUnseen() error { return errors.ErrUnsupported }
+
 // Close does nothing.
 func (*Profiler) Close() error { return nil }
 

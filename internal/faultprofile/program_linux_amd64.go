@@ -31,9 +31,10 @@ const (
 
 // Flags of a sample.
 const (
-	flagInGo = 1 << iota // the instruction lies in the program's Go code
-	flagNoG              // the thread has no goroutine: C made it, or the runtime has not begun
-	flagBadG             // what lies where the thread's g must be is no g of that thread
+	flagInGo   = 1 << iota // the instruction lies in the program's Go code
+	flagNoG                // the thread has no goroutine: C made it, or the runtime has not begun
+	flagBadG               // what lies where the thread's g must be is no g of that thread
+	flagMapped             // no fault: a mapping was made
 )
 
 // Offsets within a target as the program reads it, in the order of Target's fields.
@@ -46,6 +47,7 @@ const (
 	targetG0
 	targetSchedBP
 	targetSchedSP
+	targetMappings
 	targetSize
 )
 
@@ -107,6 +109,12 @@ func instructions(l layout) asm.Instructions {
 	b.add(asm.Mov.Reg(asm.R6, asm.R1), asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, atStart, asm.R0, asm.DWord))
 	b.identify()
 	b.find()
+	b.add(
+		asm.LoadMem(asm.R1, asm.R6, ctxAddr, asm.DWord), asm.StoreMem(asm.R7, offAddr, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R6, ctxPeriod, asm.DWord), asm.StoreMem(asm.R7, offPeriod, asm.R1, asm.DWord),
+	)
+	b.count(countSamples, asm.Mov.Imm(asm.R1, 1))
+	b.header()
 	b.registers()
 	b.goroutine()
 	b.begin()
@@ -170,13 +178,7 @@ func (b *builder) find() {
 	b.add(asm.Mov.Imm(asm.R1, 0), asm.StoreMem(asm.RFP, atKey, asm.R1, asm.DWord))
 	b.lookup(b.statistics, atKey, asm.R7)
 	b.add(asm.StoreMem(asm.RFP, atCounts, asm.R7, asm.DWord))
-	b.count(countSamples, asm.Mov.Imm(asm.R1, 1))
 	b.lookup(b.scratch, atKey, asm.R7)
-	b.add(
-		asm.LoadMem(asm.R1, asm.R6, ctxAddr, asm.DWord), asm.StoreMem(asm.R7, offAddr, asm.R1, asm.DWord),
-		asm.LoadMem(asm.R1, asm.R6, ctxPeriod, asm.DWord), asm.StoreMem(asm.R7, offPeriod, asm.R1, asm.DWord),
-	)
-	b.header()
 }
 
 // header begins a sample: whose it is, and nothing else yet.
@@ -346,6 +348,6 @@ func (b *builder) send() {
 }
 
 // compile-time check of the form that both sides share.
-var _ = [1]struct{}{}[targetSize-8*8]
+var _ = [1]struct{}{}[targetSize-8*9]
 
 func (l layout) String() string { return fmt.Sprintf("fsbase at %d", l.fsbase) }

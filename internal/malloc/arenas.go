@@ -71,7 +71,7 @@ func (r *reader) readArena(at, head uint64) {
 	for _, g := range a.regions {
 		span += g.end - g.start
 	}
-	a.System = sample.Bytes(min(system, 1<<47))
+	a.System = min(sample.Bytes(system), r.writable)
 	if missing := a.System.Sub(sample.Bytes(span)); missing > max(a.System/64, sample.Bytes(r.Page)) { // more than the heads of its heaps
 		r.unread(missing, "a part of its arenas was not found")
 	}
@@ -309,7 +309,7 @@ func (a *arena) holds(addr uint64) bool {
 // keep adds an arena to what is given back.
 func (r *reader) keep(a *arena) {
 	o := &r.out
-	o.InUse, o.Free, o.FreeResident, o.System = o.InUse+a.InUse, o.Free+a.Free, o.FreeResident+a.FreeResident, o.System+a.System
+	o.InUse, o.Free, o.FreeResident, o.System = o.InUse+a.InUse, o.Free+a.Free, o.FreeResident+a.FreeResident, min(o.System+a.System, r.writable)
 	if len(o.Arenas) == sample.MaxArenas {
 		o.Others++
 		return
@@ -319,7 +319,7 @@ func (r *reader) keep(a *arena) {
 
 // unread notes that a part was not read; the first reason is told.
 func (r *reader) unread(n sample.Bytes, why string) {
-	r.out.Unread += n
+	r.out.Unread = min(r.out.Unread+n, r.writable)
 	if r.out.WhyUnread == "" {
 		r.out.WhyUnread = why
 	}

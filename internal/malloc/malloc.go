@@ -55,6 +55,11 @@ func read(p Process, until time.Time) (m *sample.Malloc, stale bool, err error) 
 		return nil, false, errors.New("the size of a page is not known")
 	}
 	r := &reader{Process: p, until: until, sizes: map[uint64]uint64{}}
+	for _, m := range p.Mappings {
+		if m.Writable && !m.File {
+			r.writable += sample.Bytes(m.End - m.Start)
+		}
+	}
 	name := nameOf(p.Mappings)
 	if name != "" && name != glibc {
 		return &sample.Malloc{Allocator: name, WhyNot: howToAsk[name]}, false, nil
@@ -89,7 +94,9 @@ type reader struct {
 	cache   pageCache
 	present presence
 	params  params
-	stale   bool // an arena is not where the mappings have one: it may be newer than they are
+	// writable is all memory that malloc's can be, whatever it says of itself.
+	writable sample.Bytes
+	stale    bool // an arena is not where the mappings have one: it may be newer than they are
 }
 
 // late says that the time is over.

@@ -197,6 +197,50 @@ func preloaded(name string) func() error {
 	}
 }
 
+// A program whose arenas of threads lead in circles and say that they are as large as all memory: what is
+// read of it ends, in time, with no more than there is.
+func TestAProgramThatForgesItsArenasIsReadWithinWhatItHas(t *testing.T) {
+	for _, mode := range []string{"forged", "forged-list"} {
+		t.Run(mode, func(t *testing.T) { readsForged(t, mode) })
+	}
+}
+
+func readsForged(t *testing.T, mode string) {
+	cmd := exec.Command(hwtest.Build(t, "testdata/target", hwtest.BuildOptions{CGO: true}), mode)
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "forged\n" {
+		t.Fatalf("the target said %q (%v)", line, err)
+	}
+	mem, err := procfs.OpenMemory("/proc", cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	resident, err := procfs.ResidentOf("/proc", cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := OfProcess(new(procfs.Mapper), mem, "/proc", cmd.Process.Pid, time.Now().Add(10*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("in use %d, free %d, not read %d (%s), %d arenas, %s", m.InUse, m.FreeResident, m.Unread, m.WhyUnread, len(m.Arenas), m.WhyNot)
+	if m.InUse+m.FreeResident > 2*resident || m.Blocks*32 > uint64(2*resident) {
+		t.Errorf("%d bytes in %d blocks in use and %d free, of %d that are resident", m.InUse, m.Blocks, m.FreeResident, resident)
+	}
+	if m.Unread > 64*resident {
+		t.Errorf("%d bytes are said to be not read, of a program with %d", m.Unread, resident)
+	}
+	if m.WhyUnread == "" && m.WhyNot == "" {
+		t.Error("it is not said that anything was not read")
+	}
+}
+
 func TestAnotherAllocatorIsNamed(t *testing.T) {
 	for _, k := range []struct {
 		name    string

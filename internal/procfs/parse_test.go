@@ -180,6 +180,7 @@ func FuzzParsers(f *testing.F) {
 		}
 		var h sample.Host
 		parseMeminfo(&h, b)
+		parseMounts(b)
 		var p sample.Pressure
 		if parsePressure(&p, b) == nil && (p.SomeTotal < 0 || p.FullTotal < 0) {
 			t.Errorf("negative time in %+v", p)

@@ -9,13 +9,13 @@ import (
 )
 
 // growthSchema is the table that only a recording has whose programs' page faults were
-// sampled: since version 1.6.
+// sampled: since version 1.6; mapped since 1.9.
 const growthSchema = `CREATE TABLE IF NOT EXISTS resident_growth (
   id INTEGER PRIMARY KEY,
-  since INTEGER, at INTEGER, process INTEGER REFERENCES process, kind TEXT, stack TEXT, samples INTEGER, bytes INTEGER
+  since INTEGER, at INTEGER, process INTEGER REFERENCES process, kind TEXT, stack TEXT, samples INTEGER, bytes INTEGER, mapped TEXT
 )`
 
-var tableGrowth = table{"resident_growth", words(`since at process kind stack samples bytes`)}
+var tableGrowth = table{"resident_growth", words(`since at process kind stack samples bytes mapped`)}
 
 // Growth records what made resident memory grow.
 func (w *Writer) Growth(list []sample.ResidentGrowth) error {
@@ -43,7 +43,13 @@ func (w *Writer) addGrowth(g *sample.ResidentGrowth) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.add(&tableGrowth, w.when(g.From), w.when(g.At), p.id, string(g.Kind), stack, int64(g.Samples), int64(g.Bytes))
+	var mapped any // NULL where it is not known
+	if len(g.Mapped) > 0 {
+		if mapped, err = w.stack(g.Mapped); err != nil {
+			return err
+		}
+	}
+	_, err = w.add(&tableGrowth, w.when(g.From), w.when(g.At), p.id, string(g.Kind), stack, int64(g.Samples), int64(g.Bytes), mapped)
 	return err
 }
 
@@ -85,7 +91,7 @@ func (r *Reader) growth(until time.Time, each func(i int, at time.Time, bytes sa
 		if at.After(until) {
 			return nil
 		}
-		key := fmt.Sprint(row[3], "/", row[4], "/", row[5])
+		key := fmt.Sprint(row[3], "/", row[4], "/", row[5], "/", row[8])
 		i, known := index[key]
 		if !known {
 			g, err := r.growthOf(row)
@@ -102,7 +108,7 @@ func (r *Reader) growth(until time.Time, each func(i int, at time.Time, bytes sa
 		list[i].Bytes += bytes
 		each(i, at, bytes)
 		return nil
-	}, tableGrowth.selFrom(tableGrowth.name)+" ORDER BY id")
+	}, r.sel(&tableGrowth)+" ORDER BY id")
 	return list, err
 }
 
@@ -111,6 +117,9 @@ func (r *Reader) growthOf(row []driver.Value) (g sample.ResidentGrowth, err erro
 	g = sample.ResidentGrowth{From: instantOf(row[1]), Kind: sample.ResidentKind(str(row[4]))}
 	if g.Process, err = r.keyOf(row[3]); err == nil {
 		g.Where, err = r.stack(str(row[5]))
+	}
+	if mapped := str(row[8]); err == nil && mapped != "" {
+		g.Mapped, err = r.stack(mapped)
 	}
 	return g, err
 }

@@ -48,6 +48,9 @@ func (p *page) residentLine(k explain.ResidentLine, r *explain.Resident, o Optio
 		left := fmt.Sprintf("  %11s %4s  ", mib(int64(k.Bytes), unit), units.Percent(float64(k.Bytes), float64(r.Whole())))
 		p.add(left + cut("a thread of C: "+k.Function, p.right()-columns(left)))
 	}
+	if k.WrittenAt != "" {
+		p.wrap(strings.Repeat(" ", 20), "mapped here; first written at "+k.WrittenAt)
+	}
 	if len(k.Native) > 0 && k.File != "" {
 		p.wrap(strings.Repeat(" ", 20), "C: "+strings.Join(k.Native, " < "))
 	}

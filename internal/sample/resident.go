@@ -21,7 +21,10 @@ type ResidentGrowth struct {
 	Kind     ResidentKind
 	// Where is the stack, innermost first: C's frames, named by function and file, then
 	// Go's. Empty: of more stacks than are kept apart, or one that was not found.
-	Where   []Location
+	Where []Location
+	// Mapped is the stack on which the program itself mapped this memory, innermost first, of native memory
+	// alone. Empty: it was not seen, or an allocator mapped it, which serves others from it.
+	Mapped  []Location
 	Samples uint64
 	Bytes   Bytes // that they stand for
 }

@@ -42,6 +42,9 @@ func keptFor(n Needs) []cap.Value {
 	}
 	if n.Faults {
 		keep = append(keep, cap.PERFMON) // perf_event_open(2); the BPF program is loaded before
+		if perfRestricted("/proc") {
+			keep = append(keep, cap.SYS_ADMIN)
+		}
 	}
 	if n.Writes || slices.ContainsFunc(n.Into, isForeign) {
 		keep = append(keep, cap.DAC_OVERRIDE)

@@ -231,6 +231,9 @@ func (s *Source) giveFaults(b *faultBook, at time.Time) {
 		return // which memory was Go's is not known
 	}
 	b.catchUp(s)
+	if len(b.made.list) > 0 {
+		b.readAreas() // what is no longer mapped is not the mapper's, whatever lies there next
+	}
 	list := b.since(at)
 	if len(list) == 0 {
 		return

@@ -27,6 +27,7 @@ type faultBook struct {
 	pcs     []uint64
 	native  []uint64
 	code    *codeMap
+	made    made
 	waiting []waitingFault // samples that came before it could be told what they touched
 	over    uint64         // faults of those for which there was no room among these
 	from    time.Time
@@ -46,6 +47,7 @@ type faultCell struct {
 	inGo    bool
 	native  []uint64 // C's frames, innermost first
 	pcs     []uint64 // Go's
+	maker   *maker   // who mapped the memory, nil: not known, or an allocator
 	samples uint64
 	bytes   sample.Bytes
 	told    faultCount
@@ -76,6 +78,10 @@ func (b *faultBook) close() {
 // meet counts one sample, or keeps it until it can be told which memory is Go's: until the runtime
 // is read, and until the mappings are read again where it lies in none that is known.
 func (b *faultBook) meet(one *faultprofile.Sample, s *Source) {
+	if one.Mapped > 0 {
+		b.meetMapping(one, s)
+		return
+	}
 	b.seen++
 	if one.BadG {
 		b.bad++
@@ -84,7 +90,7 @@ func (b *faultBook) meet(one *faultprofile.Sample, s *Source) {
 		s.gap(b.p.key, faultsWhat+" in "+b.p.program.Name, errors.New("its threads do not keep their g where its code says"))
 	}
 	native, pcs := b.stackOf(one)
-	w := waitingFault{address: one.Address, faults: one.Faults, inGo: one.InGo, huge: b.isHuge(one.Address), native: native, pcs: pcs}
+	w := waitingFault{address: one.Address, faults: one.Faults, inGo: one.InGo, huge: b.isHuge(one.Address), native: native, pcs: pcs, maker: b.made.of(one.Address)}
 	switch {
 	case b.mayTell(w.address):
 		b.take(&w, s)
@@ -104,6 +110,7 @@ type waitingFault struct {
 	address, faults uint64
 	inGo, huge      bool
 	native, pcs     []uint64
+	maker           *maker
 }
 
 // mayTell says whether what an address is used for is known, or may be looked up now.
@@ -178,9 +185,16 @@ func (b *faultBook) stackOf(one *faultprofile.Sample) (native, pcs []uint64) {
 // cell is the one of a sample's stack.
 func (b *faultBook) cell(k sample.ResidentKind, one *waitingFault) *faultCell {
 	native, pcs := one.native, one.pcs
+	who := one.maker
+	if k != sample.ResidentNative {
+		who = nil
+	}
 	b.key = append(b.key[:0], k[0])
 	if one.inGo {
 		b.key = append(b.key, 'g')
+	}
+	if who != nil {
+		b.key = binary.LittleEndian.AppendUint16(append(b.key, 'm'), uint16(who.number))
 	}
 	for _, pc := range native {
 		b.key = binary.LittleEndian.AppendUint64(b.key, pc)
@@ -192,10 +206,10 @@ func (b *faultBook) cell(k sample.ResidentKind, one *waitingFault) *faultCell {
 	c := b.cells[string(b.key)]
 	if c == nil && len(b.order) >= maxFaultStacks {
 		b.key = append(b.key[:0], k[0]) // too many: one without a stack
-		c, native, pcs = b.cells[string(b.key)], nil, nil
+		c, native, pcs, who = b.cells[string(b.key)], nil, nil, nil
 	}
 	if c == nil {
-		c = &faultCell{kind: k, inGo: one.inGo, native: slices.Clone(native), pcs: slices.Clone(pcs)}
+		c = &faultCell{kind: k, inGo: one.inGo, native: slices.Clone(native), pcs: slices.Clone(pcs), maker: who}
 		b.cells[string(b.key)] = c
 		b.order = append(b.order, c)
 	}
@@ -269,6 +283,7 @@ func (b *faultBook) readAreas() {
 		}
 		left = b.divide(m.Start, m.End, left)
 	}
+	b.made.keep(b.areas)
 }
 
 // divide adds an anonymous mapping: what Go's ranges say of it, and the rest as native. It
@@ -316,6 +331,9 @@ func (b *faultBook) since(now time.Time) (list []faultDelta) {
 func (b *faultBook) tell(d faultDelta) sample.ResidentGrowth {
 	g := sample.ResidentGrowth{From: d.from, At: d.at, Process: b.p.key, Kind: d.kind, Samples: d.samplesAdded(), Bytes: d.faultCount.bytes}
 	g.Where = append(b.code.frames(d.native), b.p.symbols.Calls(d.pcs, d.inGo)...)
+	if d.maker != nil {
+		g.Mapped = b.p.symbols.Calls(d.maker.pcs, true)
+	}
 	return g
 }
 

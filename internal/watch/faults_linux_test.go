@@ -198,6 +198,28 @@ func findsLines(t *testing.T, period uint64, least float64, o nativeBuild, args 
 	} else {
 		t.Logf("%.2f %%", 100*share)
 	}
+	knowsMapper(t, k.growth, places(t, path))
+}
+
+// knowsMapper wants memory that a program maps by itself to be put down to the line that maps it, too, and none
+// of an allocator's.
+func knowsMapper(t *testing.T, growth []sample.ResidentGrowth, at map[int]string) {
+	t.Helper()
+	var written, known sample.Bytes
+	for _, g := range growth {
+		switch by, line := placeOf(g.Mapped, at), placeOf(g.Where, at); {
+		case line == "mmap" && by == "mapper":
+			known += g.Bytes
+			fallthrough
+		case line == "mmap":
+			written += g.Bytes
+		case len(g.Mapped) > 0 && line != "huge":
+			t.Errorf("%d bytes that %q wrote first are said to be mapped at %q", g.Bytes, line, by)
+		}
+	}
+	if written == 0 || float64(known) < 0.97*float64(written) {
+		t.Errorf("who mapped memory is known of %d of %d bytes", known, written)
+	}
 }
 
 func TestTwoLinesHaveTheirSharesOfTheGrowth(t *testing.T) {

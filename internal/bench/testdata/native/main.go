@@ -8,6 +8,16 @@ package main
 
 static void *keep(size_t n) { void *p = malloc(n); if (p) memset(p, 1, n); return p; }
 
+// work computes for some 80 microseconds for each block that it fills: at 8 KiB, 100 MB/s.
+static unsigned work(int n) {
+	unsigned x = 1;
+	for (int i = 0; i < n; i++) {
+		keep(8 << 10);
+		for (int k = 0; k < 80000; k++) x = x * 1664525u + 1013904223u;
+	}
+	return x;
+}
+
 static void pairs(int n) {
 	for (int i = 0; i < n; i++) {
 		void *volatile p = malloc(32 + (i * 37) % 256);
@@ -29,7 +39,7 @@ import (
 const block = 8 << 10
 
 func main() {
-	do := flag.String("do", "grow", "grow, steady, fill or pairs")
+	do := flag.String("do", "grow", "grow, steady, fill, work or pairs")
 	rate := flag.Int("rate", 100_000_000, "grow by so many bytes a second")
 	n := flag.Int("n", 300_000, "pairs of malloc and free, or blocks to fill")
 	flag.Parse()
@@ -45,9 +55,12 @@ func main() {
 	}
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until whoever watches is ready
 	before := spent()
-	if *do == "pairs" {
+	switch *do {
+	case "pairs":
 		C.pairs(C.int(*n))
-	} else {
+	case "work":
+		C.work(C.int(*n))
+	default:
 		for range *n {
 			C.keep(block)
 		}

@@ -119,11 +119,17 @@ func text(n int) {
 	}
 }
 
-func mapped(n int) {
-	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+// area is memory that the one who maps it does not write.
+func area(n int) []byte {
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE) // truth: mapper
 	if err != nil {
 		panic(err)
 	}
+	return b
+}
+
+func mapped(n int) {
+	b := area(n)
 	for i := 0; i < n; i += page {
 		b[i] = 1 // truth: mmap
 	}
@@ -133,10 +139,7 @@ func mapped(n int) {
 // huge asks for huge pages: each of its faults makes 2 MiB resident, where it gets them.
 func huge(n int) {
 	const size = 2 << 20
-	b, err := syscall.Mmap(-1, 0, n+size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		panic(err)
-	}
+	b := area(n + size)
 	if err := syscall.Madvise(b, 14); err != nil { // MADV_HUGEPAGE
 		panic(err)
 	}
