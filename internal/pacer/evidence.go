@@ -59,6 +59,16 @@ func flatAtEnd(knots []knot) bool {
 // leastPart is how many readings each third needs.
 const leastPart = 2
 
+// floating is how many times as much as is live GC may have found live: with more, its figures are of what was
+// allocated while it ran, which it keeps until the next cycle (runtime/mgcmark.go, "allocate black").
+const floating = 4
+
+// floats: the last GC found far more live than a mark at the kill. How much that is follows from how fast GC was,
+// which nothing here says for another limit.
+func (h *History) floats() bool {
+	return h.held != nil && h.ticks[len(h.ticks)-1].marked > floating*h.held.live+leastRise
+}
+
 // growth is how fast the live heap grows, in bytes a second; 0: it does not, as far as
 // was seen. The least of each third of the readings counts, so that
 // bursts do not. A heap that fills up slows down, and one that bursts leaps: then it is
@@ -101,6 +111,9 @@ func (h *History) refusesFuture(m *model) string {
 	switch {
 	case h.held == nil && h.end()-last.clock > last.live/2:
 		return fmt.Sprintf("the live heap of the last %s before the kill was not seen", units.Size(int64(h.end()-last.clock)))
+	case h.floats():
+		return fmt.Sprintf("GC found %s live shortly before the kill, but only %s was: what is allocated while GC runs counts as live, and GC could not keep up",
+			units.Short(int64(h.ticks[len(h.ticks)-1].marked)), units.Short(int64(h.held.live)))
 	case h.firstRise(m.live.knots):
 		return fmt.Sprintf("the program was killed while its live heap, %s, was growing for the first time", units.Short(int64(last.live)))
 	case m.grows > 0:
