@@ -182,8 +182,8 @@ func (c *Case) tenureByLabel(label string) tenure {
 }
 
 // callLasts tells the tenure of a frame of a function that a lasting goroutine called. What the blamed line was
-// called through, but is no call of the program's, is its scaffolding, and lasts. Of any other function looks at
-// the goroutines tell whether it was left.
+// called through, but is no call of the program's, is its scaffolding, and lasts; what the line itself called is left
+// with it. Of any other function looks at the goroutines tell whether it was left.
 func (c *Case) callLasts(function string) tenure {
 	if function == sample.WholeStack {
 		return unknownTenure
@@ -197,8 +197,15 @@ func (c *Case) callLasts(function string) tenure {
 			return c.site.tenureOf(func(s *Stand) int { return s.calls(i) }, since)
 		}
 	}
-	through := slices.ContainsFunc(c.site.Stack, func(f sample.Frame) bool { return f.Func == function })
-	if through || !slices.ContainsFunc(c.site.Course, func(s Stand) bool { return s.Inside != nil }) {
+	at := func(name string) int {
+		return slices.IndexFunc(c.site.Stack, func(f sample.Frame) bool { return f.Func == name })
+	}
+	if i, own := at(function), at(c.site.Function); i >= 0 && i < own {
+		return c.callLasts(c.site.Function) // the line called it, and it is gone when the line is left
+	} else if i >= 0 {
+		return lasts
+	}
+	if !slices.ContainsFunc(c.site.Course, func(s Stand) bool { return s.Inside != nil }) {
 		return lasts
 	}
 	return c.site.tenureOf(func(s *Stand) int { return s.Inside[function] }, since)

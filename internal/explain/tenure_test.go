@@ -50,13 +50,14 @@ func TestACallBesideTheLineLastsAsItWasSeen(t *testing.T) {
 		{"shop.(*report).write", []int{0, 0, 0, 1, 1}, passing},
 		{"shop.(*report).write", []int{1, 1}, unknownTenure},
 		{"example.org/shop/cli.Execute", []int{0, 0}, lasts},
+		{"io.ReadAll", []int{1, 1, 1, 1, 1}, passing}, // the line's own call, which was left
 	} {
 		s := newScene()
 		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
 		site.Callers = []Caller{{Function: "main.read", Own: true}}
-		site.Stack = []sample.Frame{{Func: "main.read"}, {Func: "example.org/shop/cli.Execute"}, {Func: "main.main"}}
+		site.Stack = []sample.Frame{{Func: "io.ReadAll"}, {Func: "main.read"}, {Func: "example.org/shop/cli.Execute"}, {Func: "main.main"}}
 		for i, n := range c.inside {
-			site.Course = append(site.Course, Stand{At: 5 + float64(i), Inside: map[string]int{c.frame: n}, Goroutines: true})
+			site.Course = append(site.Course, Stand{At: 5 + float64(i), Calls: []int{i % 2}, Inside: map[string]int{c.frame: n}, Goroutines: true})
 		}
 		s.captured(100,
 			sample.HeapPath{Parent: -1, Label: "goroutine runtime.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}},
