@@ -78,16 +78,17 @@ func (a *answers) isKnown(addr, end uint64) bool {
 	return false
 }
 
-// reread reads the mappings. Where they cannot be read nothing is known.
+// reread reads the mappings. Where they cannot be read that is known which was.
 func (a *answers) reread() {
 	began := time.Now()
+	defer func() { a.next = time.Now().Add(rereadShare * time.Since(began)) }()
 	if a.devices == nil {
 		a.devices = devicesOf(a.root, "self", strconv.Itoa(a.pid))
 	}
-	a.known = a.known[:0]
-	if err := a.mapper.readMappings(a.root, a.pid, "maps"); err != nil {
+	if err := a.mapper.readMappings(a.root, a.eye(), "maps"); err != nil {
 		return
 	}
+	a.known = a.known[:0]
 	for i := range a.mapper.mappings {
 		m := &a.mapper.mappings[i]
 		ok := !m.FileBacked() || isLocal(a.devices, m.device)
@@ -98,14 +99,28 @@ func (a *answers) reread() {
 		a.known = append(a.known, mapped{m.Start, m.End, ok})
 	}
 	a.mapper = Mapper{} // what is needed of it is known now
-	a.next = time.Now().Add(rereadShare * time.Since(began))
+}
+
+// eye is a thread through which the process is looked at: its first, or where that has ended, as
+// of one that stands at its exit, another.
+func (a *answers) eye() int {
+	if st, err := StateOf(a.root, a.pid); err != nil || !st.Ended() {
+		return a.pid
+	}
+	threads, _ := Threads(a.root, a.pid)
+	for _, tid := range threads {
+		if st, err := StateOf(a.root, tid); err == nil && !st.Ended() {
+			return tid
+		}
+	}
+	return a.pid
 }
 
 // present says whether pages are in memory (Documentation/admin-guide/mm/pagemap.rst:
 // bit 63), or swapped out, which the kernel answers itself (62).
 func (a *answers) present(from, to uint64) error {
 	if a.pagemap == nil {
-		f, err := os.Open(pidPath(a.root, a.pid, "pagemap"))
+		f, err := os.Open(pidPath(a.root, a.eye(), "pagemap"))
 		if err != nil {
 			return gone(err)
 		}
