@@ -57,6 +57,9 @@ func (s *mspan) holdsObjects() bool {
 	return s.state == spanInUse && s.elemsize != 0 && s.nelems != 0 && s.nelems <= maxNelems && s.nelems <= (s.end-s.start)/s.elemsize
 }
 
+// size is the bytes of a span.
+func (s *mspan) size() uint64 { return s.end - s.start }
+
 // enter notes the pages of all spans.
 func (h *heapMap) enter() error {
 	if h.arenas == nil {

@@ -71,7 +71,7 @@ func (r *Runtime) mark(ctx context.Context) (*sample.Liveness, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := marking{heap: heap, mem: r.mem, ctx: ctx, buf: make([]byte, windowSize), cache: spanCache{mem: r.mem}}
+	m := marking{heap: heap, mem: r.mem, ctx: ctx, buf: make([]byte, windowSize), cache: spanCache{mem: r.mem, heap: heap}}
 	specials, err := r.marker.roots(r, &m)
 	if err != nil {
 		return nil, err

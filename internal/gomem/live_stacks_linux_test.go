@@ -41,7 +41,7 @@ func TestAMarkFindsNothingByDeadWordsOnStacks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := marking{heap: heap, mem: r.mem, ctx: t.Context(), buf: make([]byte, windowSize), cache: spanCache{mem: r.mem}}
+			m := marking{heap: heap, mem: r.mem, ctx: t.Context(), buf: make([]byte, windowSize), cache: spanCache{mem: r.mem, heap: heap}}
 			if err := r.marker.stacks(r, &m); err != nil {
 				t.Fatal(err)
 			}

@@ -97,7 +97,7 @@ func (m *marking) scanSpan(i int) error {
 	if s.end-s.start > windowSize || s.elemsize > windowSize {
 		return m.scanLarge(i)
 	}
-	content, err := m.cache.span(i, s)
+	content, err := m.cache.span(i)
 	if err != nil {
 		return err
 	}
@@ -135,41 +135,103 @@ func (m *marking) each(i int, fn func(k uint64) error) error {
 // spanCache keeps the contents of spans that were read, the first of them
 // until there are too many.
 type spanCache struct {
-	mem   memory
-	spans map[int][]byte
-	order []int
-	size  uint64
+	mem     memory
+	heap    *heapMap
+	spans   [][]byte // by span; nil: not kept
+	groups  []spanGroup
+	size    uint64
+	dropped bool
+	pieces  [][2]uint64
 }
+
+// spanGroup is spans that were read by one call, into one piece of our memory.
+type spanGroup struct {
+	content []byte
+	spans   []int32
+}
+
+// groupSize is how much is read at once: of spans of 8 KiB each, reading one at a time took most of a mark.
+const groupSize = 256 << 10
 
 // span is the contents of span i, valid until the next call.
-func (c *spanCache) span(i int, s *mspan) ([]byte, error) {
-	if b, ok := c.spans[i]; ok {
+func (c *spanCache) span(i int) ([]byte, error) {
+	if c.spans == nil {
+		c.spans = make([][]byte, len(c.heap.spans))
+	}
+	if b := c.spans[i]; b != nil {
 		return b, nil
 	}
-	if c.spans == nil {
-		c.spans = make(map[int][]byte)
-	}
-	var b []byte
+	var g spanGroup
 	for c.size > maxCached {
-		b = c.drop()
+		g = c.drop()
 	}
-	n := int(s.end - s.start)
-	b = slices.Grow(b[:0], n)[:n]
-	if err := c.mem.read(s.start, b); err != nil {
-		return nil, err
+	c.plan(&g, i)
+	if c.read(&g) != nil { // something of it is not there
+		c.only(&g, i)
+		if err := c.read(&g); err != nil {
+			return nil, err
+		}
 	}
-	c.spans[i] = b
-	c.order = append(c.order, i)
-	c.size += uint64(len(b))
-	return b, nil
+	at := uint64(0)
+	for _, k := range g.spans {
+		n := c.heap.spans[k].size()
+		c.spans[k] = g.content[at : at+n : at+n]
+		at += n
+	}
+	c.groups = append(c.groups, g)
+	c.size += at
+	return c.spans[i], nil
 }
 
-// drop forgets the oldest span and returns its memory.
-func (c *spanCache) drop() []byte {
-	oldest := c.order[0]
-	c.order = c.order[1:]
-	b := c.spans[oldest]
-	c.size -= uint64(len(b))
-	delete(c.spans, oldest)
-	return b
+// plan has a span read with those that follow it, unless not all of them can be kept: then each
+// might be read many times.
+func (c *spanCache) plan(g *spanGroup, i int) {
+	c.only(g, i)
+	if c.dropped {
+		return
+	}
+	size := c.heap.spans[i].size()
+	for k := i + 1; k < len(c.heap.spans); k++ {
+		s := &c.heap.spans[k]
+		if size += s.size(); s.noscan || size > groupSize || s.size() > windowSize || c.spans[k] != nil {
+			return
+		}
+		g.spans = append(g.spans, int32(k))
+		if last := &c.pieces[len(c.pieces)-1]; last[1] == s.start {
+			last[1] = s.end
+		} else {
+			c.pieces = append(c.pieces, [2]uint64{s.start, s.end})
+		}
+	}
+}
+
+// only has one span read.
+func (c *spanCache) only(g *spanGroup, i int) {
+	g.spans = append(g.spans[:0], int32(i))
+	c.pieces = append(c.pieces[:0], [2]uint64{c.heap.spans[i].start, c.heap.spans[i].end})
+}
+
+// read reads what is planned.
+func (c *spanCache) read(g *spanGroup) error {
+	n := 0
+	for _, p := range c.pieces {
+		n += int(p[1] - p[0])
+	}
+	g.content = slices.Grow(g.content[:0], n)[:n]
+	if len(c.pieces) == 1 {
+		return c.mem.read(c.pieces[0][0], g.content)
+	}
+	return c.mem.readPieces(g.content, c.pieces)
+}
+
+// drop forgets the spans that were read first and returns their memory.
+func (c *spanCache) drop() spanGroup {
+	oldest := c.groups[0]
+	c.groups = c.groups[1:]
+	for _, k := range oldest.spans {
+		c.size -= uint64(len(c.spans[k]))
+		c.spans[k] = nil
+	}
+	c.dropped = true
+	return oldest
 }
