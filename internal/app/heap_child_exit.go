@@ -17,13 +17,13 @@ func (t *heapTaker) follows(pid int) {
 }
 
 // childExit says whether the heap of a child that ends by itself, and that nobody asked for, may
-// be captured: one at a time, and for one in quietShare of the time. The caller calls spent when all
+// be captured: one at a time, for one in quietShare of the time, and none of many. The caller calls spent when all
 // is done with it.
 func (t *heapTaker) childExit() (spent func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	began := time.Now()
-	if c := &t.children; c.busy || began.Before(c.next) {
+	if c := &t.children; c.busy || began.Before(c.next) || t.manyChildren() {
 		return nil, false
 	}
 	t.children.busy = true
@@ -33,4 +33,19 @@ func (t *heapTaker) childExit() (spent func(), ok bool) {
 		now := time.Now()
 		t.children = childExits{next: now.Add(quietShare * now.Sub(began))}
 	}, true
+}
+
+// manyShare is quietShare of a program that starts many children: of those heaps are captured at peaks alone.
+const manyShare = 100
+
+func (t *heapTaker) manyChildren() bool {
+	return t.ByDefault && t.source != nil && t.source.ManyChildren()
+}
+
+// thinkShare is the part of the time, one in so many, that may be spent on thinking about heaps that nobody asked for.
+func (t *heapTaker) thinkShare() time.Duration {
+	if t.manyChildren() {
+		return manyShare
+	}
+	return quietShare
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/highwater-go/highwater/internal/sample"
@@ -46,7 +47,9 @@ var preparing sync.Mutex
 func (t *heapTaker) open() {
 	preparing.Lock()
 	defer preparing.Unlock()
-	for _, p := range t.source.GoPrograms() {
+	programs := t.source.GoPrograms()
+	t.forgetEnded(programs)
+	for _, p := range programs {
 		t.mu.Lock()
 		known := t.prepared.all[p.Key] != nil
 		t.mu.Unlock()
@@ -65,6 +68,18 @@ func (t *heapTaker) open() {
 		}
 		t.prepared.all[p.Key] = &preparedHeap{target, c.variables}
 		t.mu.Unlock()
+	}
+}
+
+// forgetEnded closes those that have ended and that nobody has taken.
+func (t *heapTaker) forgetEnded(running []sample.Program) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key, ready := range t.prepared.all {
+		if !slices.ContainsFunc(running, func(p sample.Program) bool { return p.Key == key }) {
+			ready.target.close()
+			delete(t.prepared.all, key)
+		}
 	}
 }
 

@@ -251,7 +251,7 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 			t.think(c)
 		}
 		t.mu.Lock()
-		if late := time.Now().Add(quietShare * time.Since(began)); t.ByDefault && late.After(t.next) {
+		if late := time.Now().Add(t.thinkShare() * time.Since(began)); t.ByDefault && late.After(t.next) {
 			t.next = late
 		}
 		t.thinking = false

@@ -118,6 +118,7 @@ func (s *Source) lookDying(d lastbreath.Death) {
 		return
 	}
 	p.held = true
+	began := time.Now()
 	now := s.residentOf(p, d.TID)
 	pm := sample.ProcessMoment{Key: p.key, Signal: d.Status.Signal}
 	if d.Status.Signal == 0 {
@@ -130,6 +131,12 @@ func (s *Source) lookDying(d lastbreath.Death) {
 	s.lookForLibrary(p, time.Now())
 	if p.bin == nil && now != nil && now.Total < smallProcess && d.PID != s.main {
 		return
+	}
+	if now != nil && s.endsWell(d) {
+		if s.letsPass(began, now.Total) {
+			return
+		}
+		defer func() { s.wellEnded.spent(time.Now(), time.Since(began), now.Total) }()
 	}
 	p.attachAt = time.Time{}
 	s.attach(p, time.Now())
@@ -183,6 +190,7 @@ func (s *Source) add(pid int, held bool) *process {
 func (s *Source) enter(p *process) {
 	s.live[p.key.PID] = p
 	s.order = append(s.order, p)
+	s.countChild(p)
 	s.giveProgram(p)
 	s.event(sample.Event{At: time.Now(), Kind: sample.EventStart, Process: p.key, Text: p.program.Name})
 }

@@ -294,6 +294,10 @@ func (s *Source) takeLive(p *process, pm *sample.ProcessMoment, deadline time.Ti
 	if p.runtime == nil {
 		return
 	}
+	if s.tooLargeToMark(p, pm) {
+		s.gap(p.key, "what was live in "+p.program.Name, errManyEnd)
+		return
+	}
 	if deadline.IsZero() {
 		deadline = time.Now().Add(lastbreath.HoldOOM)
 	}

@@ -134,6 +134,8 @@ type Source struct {
 	files      files
 	faults     faults
 	native     natives
+	wellEnded  wellEnded
+	many       atomic.Bool                            // ManyChildren, also for who has the lock
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 
 	wake chan struct{}
