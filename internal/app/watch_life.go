@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/capture"
+	"github.com/highwater-go/highwater/internal/lastbreath"
 	"github.com/highwater-go/highwater/internal/recording"
 	"github.com/highwater-go/highwater/internal/sample"
 	"github.com/highwater-go/highwater/internal/top"
@@ -196,12 +197,23 @@ func (l *life) live(ctx context.Context) {
 	}
 }
 
-// endWait is how long something that was told to end may take for what it has begun.
-const endWait = 10 * time.Second
+const (
+	// endWait is how long something that was told to end may take for what it has begun.
+	endWait = 10 * time.Second
+	// endLook is for how long it is looked then whether it is at work: a hundred programs whose last moments are
+	// read at once, on a busy machine, take longer.
+	endLook = time.Second
+	// endAtLast is how long it may take in any case.
+	endAtLast = time.Minute
+)
 
 // comes calls do and says whether it came to its end. It does not wait for one that
-// hangs: that is stuck, or goes on for endWait after ctx has ended.
+// hangs: that is stuck, or goes on for endWait after ctx has ended and is not at work.
 func comes(ctx context.Context, stuck <-chan struct{}, do func()) bool {
+	return comesWithin(ctx, stuck, do, endWait, endLook)
+}
+
+func comesWithin(ctx context.Context, stuck <-chan struct{}, do func(), wait, look time.Duration) bool {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -213,13 +225,21 @@ func comes(ctx context.Context, stuck <-chan struct{}, do func()) bool {
 	case <-ctx.Done():
 	case <-stuck:
 	}
-	timer := time.NewTimer(endWait)
+	began := time.Now()
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	select {
-	case <-ended:
-		return true
-	case <-timer.C:
-		return false
+	for before, looked := (lastbreath.Work{}), false; ; {
+		select {
+		case <-ended:
+			return true
+		case <-timer.C:
+		}
+		now := lastbreath.LookAtWork()
+		if time.Since(began) > endAtLast || looked && !now.Since(before) {
+			return false
+		}
+		before, looked = now, true
+		timer.Reset(look)
 	}
 }
 

@@ -2,13 +2,8 @@ package lastbreath
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/procfs"
 	"github.com/highwater-go/highwater/internal/sample"
 )
 
@@ -21,9 +16,6 @@ const (
 	stuckAtLast = 10 * time.Second
 	// stuckLook is for how long it is looked then whether it is at work.
 	stuckLook = 500 * time.Millisecond
-	// atWork is the part of a processor that this process takes where a Handler is
-	// slow, as in a machine that is emulated or has much else to do, and not stuck.
-	atWork = 4 // a quarter
 )
 
 // patient is a Handler whose functions are called on goroutines of their own, and
@@ -104,17 +96,17 @@ func (t *Tracer) tell(given time.Duration, call func()) {
 	}()
 	timer := time.NewTimer(given + stuckAfter - stuckLook)
 	defer timer.Stop()
-	for before := time.Duration(0); ; {
+	for before, looked := (Work{}), false; ; {
 		select {
 		case <-back:
 			return
 		case now := <-timer.C:
-			sofar := effort()
-			if now.Sub(began) > given+stuckAtLast || before > 0 && (sofar-before)*atWork < stuckLook {
+			sofar := LookAtWork()
+			if now.Sub(began) > given+stuckAtLast || looked && !sofar.Since(before) {
 				close(t.hung)
 				return
 			}
-			before = sofar
+			before, looked = sofar, true
 			timer.Reset(stuckLook)
 		}
 	}
@@ -131,22 +123,4 @@ func (t *Tracer) stuck() bool {
 	default:
 		return false
 	}
-}
-
-// effort is how long the threads of this process have run, or waited for a processor
-// to run: of one that hangs, neither. The figures are those of schedstat
-// (Documentation/scheduler/sched-stats.rst), in nanoseconds.
-func effort() (sum time.Duration) {
-	tids, _ := procfs.Threads(procRoot, os.Getpid())
-	for _, tid := range tids {
-		b, err := os.ReadFile(filepath.Join(procRoot, "self/task", strconv.Itoa(tid), "schedstat"))
-		if err != nil {
-			continue // it has ended
-		}
-		var ran, waited int64
-		if _, err := fmt.Sscan(string(b), &ran, &waited); err == nil {
-			sum += time.Duration(ran + waited)
-		}
-	}
-	return sum
 }
