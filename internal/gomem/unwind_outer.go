@@ -67,19 +67,25 @@ type outerWalk struct {
 // outerFound is a frame: where the return address lies that leads into its function, and the bytes from there to
 // that of its caller.
 type outerFound struct {
-	at   uint64
-	size uint32
+	at    uint64
+	size  uint32
+	entry uint64 // the function's first instruction, link-time
 }
 
 // chain is the frames below the one whose return address lies at a place, outermost first; called is the first
 // instruction of what it called, 0: not known. Where a function calls through a register, frames of what it called
-// before may still lie there: then the longest way is taken, since of what runs all frames are there.
+// before may still lie there: those that it calls by name are left out, and of the others the longest way is
+// taken, since of what runs all frames are there.
 func (o *outerWalk) chain(at, called uint64, depth int) []outerFound {
 	if depth >= maxStackFrames || o.searched >= outerWords || o.ofRuntime(called, depth) {
 		return nil
 	}
 	var best []outerFound
-	for _, f := range o.callees(at, called) {
+	found := o.callees(at, called)
+	if called == 0 && len(found) > 1 {
+		found = o.notNamed(found, at)
+	}
+	for _, f := range found {
 		way := append([]outerFound{f}, o.chain(f.at, o.target(o.word(f.at)), depth+1)...)
 		if len(way) > len(best) {
 			best = way
@@ -120,11 +126,42 @@ func (o *outerWalk) callees(at, called uint64) (found []outerFound) {
 		if !ok || uint64(delta)+8 != at-below || called == 0 && strings.HasPrefix(f.Name(), "runtime.") || main && f.Name() != "main.main" || !o.calls(pc) {
 			continue
 		}
-		if found = append(found, outerFound{below, uint32(delta) + 8}); called != 0 {
+		if found = append(found, outerFound{below, uint32(delta) + 8, f.Entry}); called != 0 {
 			break
 		}
 	}
 	return found
+}
+
+// maxCaller bounds how much of a function's code is looked through for calls.
+const maxCaller = 32 << 10
+
+// notNamed is those of some frames whose functions the caller, into which the return address at a place leads, does
+// not call by name anywhere; all of them where it calls each.
+func (o *outerWalk) notNamed(found []outerFound, at uint64) (others []outerFound) {
+	caller, ok := o.code.bin.FuncAt(o.word(at) - 1 - o.code.bias)
+	code := make([]byte, maxCaller)
+	if !ok || o.mem.read(caller.Entry+o.code.bias, code) != nil {
+		return found
+	}
+	named := map[uint64]bool{}
+	for i := 0; i+5 <= len(code); i++ {
+		if code[i] != callNear {
+			continue
+		}
+		to := caller.Entry + uint64(i) + 5 + uint64(int64(int32(half(code, uint64(i+1)))))
+		if !slices.ContainsFunc(found, func(f outerFound) bool { return f.entry == to }) {
+			continue
+		}
+		if f, ok := o.code.bin.FuncAt(caller.Entry + uint64(i)); ok && f.Entry == caller.Entry {
+			named[to] = true
+		}
+	}
+	others = slices.DeleteFunc(slices.Clone(found), func(f outerFound) bool { return named[f.entry] })
+	if len(others) == 0 {
+		return found
+	}
+	return others
 }
 
 // returnsTo reports whether the return address at a place leads into a function.
