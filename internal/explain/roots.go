@@ -212,7 +212,7 @@ func (c *Case) callLasts(function string) tenure {
 }
 
 // tenureOf tells whether a call was left since an instant: nobody was inside it at one look
-// at least. It lasts where somebody was at all of them, and there were enough.
+// at least. It lasts where somebody was at enough of them; at others a goroutine may have been that ran.
 func (s *Site) tenureOf(inside func(*Stand) int, since float64) tenure {
 	looks := 0
 	for i := range s.Course {
@@ -220,7 +220,10 @@ func (s *Site) tenureOf(inside func(*Stand) int, since float64) tenure {
 		if !stand.Goroutines || stand.At < since {
 			continue
 		}
-		if looks++; inside(stand)+stand.Unseen == 0 {
+		switch n := inside(stand); {
+		case n > 0:
+			looks++
+		case stand.Unseen == 0:
 			return passing
 		}
 	}

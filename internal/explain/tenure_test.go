@@ -38,6 +38,21 @@ func TestAFrameLastsAsLongAsItsCall(t *testing.T) {
 	}
 }
 
+// Goroutines that ran when they were looked at may have been inside a call, and may not: of such looks it is not known.
+func TestLooksAtRunningGoroutinesTellNoTenure(t *testing.T) {
+	var s Site
+	for i := range 9 {
+		s.Course = append(s.Course, Stand{At: float64(i), Unseen: 1, Goroutines: true})
+	}
+	if got := s.tenureOf(func(*Stand) int { return 0 }, 0); got != unknownTenure {
+		t.Errorf("%d, want unknown", got)
+	}
+	s.Course[4].Unseen = 0
+	if got := s.tenureOf(func(*Stand) int { return 0 }, 0); got != passing {
+		t.Errorf("%d, want passing: nobody was inside", got)
+	}
+}
+
 // A call that the blamed line's stacks do not pass, as what is done with the memory later, lasts where somebody was
 // inside of it at all looks; what the line was called through is scaffolding.
 func TestACallBesideTheLineLastsAsItWasSeen(t *testing.T) {
