@@ -11,7 +11,7 @@ PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutil
 # And those that make matrix alone needs: the keeper of a cluster of ClickHouse, with its Java.
 MATRIX_PACKAGES = libzookeeper-java default-jre-headless
 # Prometheus's own parser is 140 MB of modules: its tests are make matrix's.
-MODULES  = $(filter-out deploy/prometheus/,$(sort $(dir $(wildcard go.mod */go.mod */*/go.mod))))
+MODULES  = $(filter-out deploy/prometheus/,$(sort $(dir $(wildcard go.mod */go.mod */*/go.mod internal/*/*/go.mod))))
 
 .PHONY: answers pictures mutations check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
@@ -73,15 +73,15 @@ test-go:
 	./.ci/test
 
 bench: build
-	$(GO) run ./internal/bench -o docs/benchmarks.md
+	$(GO) run ./internal/aside/bench -o docs/benchmarks.md
 
 # What changes most, in three minutes, printed: a hundred programs at rest, polls, readings, last
 # breaths. Its watches are still settling, so that their figures are upper bounds.
 bench-quick: build
-	$(GO) run ./internal/bench -quick -only "node,poll,reading,last breath"
+	$(GO) run ./internal/aside/bench -quick -only "node,poll,reading,last breath"
 
 # The Go benchmarks of this tree beside those of another commit, a release for example,
-# by benchstat: make bench-compare AGAINST=v0.3.0 PACKAGES_BENCHED=./internal/recording
+# by benchstat: make bench-compare AGAINST=v0.3.0 PACKAGES_BENCHED=./internal/record/recording
 AGAINST ?=
 PACKAGES_BENCHED ?= ./internal/...
 COUNT ?= 6
@@ -100,7 +100,7 @@ fixes: build
 
 # Servers that nobody here wrote, at work for minutes: none may be accused.
 soak:
-	HIGHWATER_SOAK=5m $(GO) test ./internal/thirdparty -run TestWellKnownServersAreReadAndHealthy -parallel 10 -count=1 -v
+	HIGHWATER_SOAK=5m $(GO) test ./internal/aside/thirdparty -run TestWellKnownServersAreReadAndHealthy -parallel 10 -count=1 -v
 
 # Recordings of programs with known faults, repaired and innocent ones, drawn by
 # chance, kept in the user's cache directory. What is there is kept: give a SEED of
@@ -120,7 +120,7 @@ answers: build
 
 # What retains the heap, with twenty well-known modules: named as its source names it?
 libraries:
-	HIGHWATER_LIBRARIES=1 $(GO) test ./internal/heapgraph -run TestFaultsWithWellKnownModules -count=1 -v
+	HIGHWATER_LIBRARIES=1 $(GO) test ./internal/measure/heapgraph -run TestFaultsWithWellKnownModules -count=1 -v
 
 # Foreign bytes for longer than in the tests: recordings with changed cells, read by
 # every command, and then every fuzz target for FUZZTIME. About an hour.
@@ -140,11 +140,11 @@ kills:
 	HIGHWATER_KILLS=$(KILLS) $(GO) test ./internal/cli -count=1 -timeout 3h -run TestNoProgramIsHarmedByKillsOfItsWatcher -v
 
 # Adds a release of Go, its layouts and its signatures: make add-go VERSION=go1.28.0,
-# or go1.28.0+nogreenteagc with a GOEXPERIMENT. `go generate ./internal/gobin/...`
+# or go1.28.0+nogreenteagc with a GOEXPERIMENT. `go generate ./internal/eyes/gobin/...`
 # reads all releases anew.
 add-go:
-	cd internal/gobin && $(GO) run ./layoutgen -add $(VERSION)
-	cd internal/gobin/signature && $(GO) run ./siggen -add $(VERSION)
+	cd internal/eyes/gobin && $(GO) run ./layoutgen -add $(VERSION)
+	cd internal/eyes/gobin/signature && $(GO) run ./siggen -add $(VERSION)
 
 # All that is published of a version, in bin/release, made twice and compared, installed
 # and run: see .ci/release. TARGETS=linux/amd64,linux/arm64 makes less. About ten minutes cold.
@@ -170,9 +170,9 @@ interop:
 # Programs that end in six ways in containers of several kinds, under both versions of
 # cgroups: what is said of each end, in docs/research/containers.md. About ten minutes.
 containers: build
-	HIGHWATER_MATRIX=1 HIGHWATER_CONTAINERS=$(CURDIR)/docs/research/containers.md $(GO) test ./internal/incontainer -run TestEveryEndInEveryContainer -parallel 4 -count=1 -timeout 40m
+	HIGHWATER_MATRIX=1 HIGHWATER_CONTAINERS=$(CURDIR)/docs/research/containers.md $(GO) test ./internal/aside/incontainer -run TestEveryEndInEveryContainer -parallel 4 -count=1 -timeout 40m
 	rm -rf bin/contained && mkdir -p bin/contained
-	HIGHWATER_CONTAINER_CORPUS=$(CURDIR)/bin/contained $(GO) test ./internal/incontainer -run 'TestGoroutinesThatFill|TestThePodsLimit|TestAnInitContainer|TestAKilledExecProbe|TestASidecarReads' -count=1
+	HIGHWATER_CONTAINER_CORPUS=$(CURDIR)/bin/contained $(GO) test ./internal/aside/incontainer -run 'TestGoroutinesThatFill|TestThePodsLimit|TestAnInitContainer|TestAKilledExecProbe|TestASidecarReads' -count=1
 	cd corpus && $(GO) run ./judge -tool ../bin/highwater -dir ../bin/contained
 
 # The docs as a site, in bin/site, with search and links that are checked. It needs Python 3,

@@ -1,5 +1,5 @@
 // Freeze measures the recordings of the corpus and keeps the measurements, a few hundred
-// bytes each, for the tests of internal/explain: what is decided from them can be looked
+// bytes each, for the tests of internal/decide/explain: what is decided from them can be looked
 // at without the recordings.
 //
 //	freeze [-tool FILE] [-dir DIR] -o FILE

@@ -31,7 +31,7 @@ func rules(t *testing.T) []rulefmt.Rule {
 // metrics are the names that the agent serves, from its source.
 func metrics(t *testing.T) map[string]bool {
 	t.Helper()
-	b, err := os.ReadFile("../../internal/fleet/metrics.go")
+	b, err := os.ReadFile("../../internal/show/fleet/metrics.go")
 	if err != nil {
 		t.Fatal(err)
 	}

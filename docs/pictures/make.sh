@@ -14,8 +14,8 @@ work=${TMPDIR:-/tmp}/highwater-pictures
 mkdir -p "$work"
 trap 'rm -rf "$work"/*' EXIT
 CGO_ENABLED=0 "$go" build -trimpath -o "$work/highwater" ./cmd/highwater
-"$go" build -o "$work/picture" ./internal/bench/picture
-cp -R examples internal/testprog "$work"
+"$go" build -o "$work/picture" ./internal/aside/bench/picture
+cp -R examples internal/aside/testprog "$work"
 (cd "$work/examples/sessions" && "$go" build -o "$work/sessions" . && "$go" build -o "$work/load" ./load)
 (cd "$work/testprog" && for p in garbage goroutines mmapper; do "$go" build -o "$work/$p" "./$p"; done)
 

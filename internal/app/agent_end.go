@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/show/fleet"
 )
 
 // end explains a watch that is over, and keeps the recording of an incident. Of a program

@@ -8,11 +8,11 @@ import (
 	"path"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/container"
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/container"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // errOff is that a program asks to be left alone.

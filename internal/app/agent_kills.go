@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/container"
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/fleet"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/eyes/container"
+	"github.com/highwater-go/highwater/internal/show/fleet"
 )
 
 // Kills are counted so often, and containers without a Go program looked for.

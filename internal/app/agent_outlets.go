@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/highwater-go/highwater/internal/fleet"
+	"github.com/highwater-go/highwater/internal/show/fleet"
 )
 
 // BucketFlags say where a bucket is, and who asks.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // What a command that reads a file may take by default. A recording of a week needs a

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // refused is why a watchman ended something, and fails where that is no refusal.

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/highwater-go/highwater/internal/outfile"
+	"github.com/highwater-go/highwater/internal/files/outfile"
 )
 
 // redirect is a page that leads to an address, which is in it twice.

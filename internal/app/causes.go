@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/decide/explain"
 )
 
 // causesPath is the user's own file of causes: causes.json in

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/compare"
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/moment"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/report"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/answer/compare"
+	"github.com/highwater-go/highwater/internal/answer/moment"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/show/report"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 type DiffFlags struct {

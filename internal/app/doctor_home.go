@@ -5,9 +5,9 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/container"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/eyes/container"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // HomeCheck says whose memory limit counts for a process, and how that was found.

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 const programCosts = "the Go heap's figures, and the line that allocated the memory; everything else works"

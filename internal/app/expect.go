@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/highwater-go/highwater/internal/budget"
+	"github.com/highwater-go/highwater/internal/measure/budget"
 )
 
 // metaExpect is the key of a recording's meta for what --expect said.

@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/budget"
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/measure/budget"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/show/report"
 )
 
 type ExplainFlags struct {

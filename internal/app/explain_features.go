@@ -3,9 +3,9 @@ package app
 import (
 	"encoding/json"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // PrintFeatures prints what the verdict was measured from and how it was weighed.

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // writeCSV writes a line for each process of each point, or one line of a point

@@ -8,12 +8,12 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/faultprofile"
-	"github.com/highwater-go/highwater/internal/filepages"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
+	"github.com/highwater-go/highwater/internal/eyes/filepages"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // faultProfilesAtOnce is how many programs of a watch have their page faults sampled at a

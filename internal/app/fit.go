@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/pacer"
-	"github.com/highwater-go/highwater/internal/report"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/trial"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/decide/trial"
+	"github.com/highwater-go/highwater/internal/measure/pacer"
+	"github.com/highwater-go/highwater/internal/show/report"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // A run of a search is lost after slowest times the free run's time, but not before

@@ -16,11 +16,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/outfile"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/files/outfile"
+	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/words/units"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // FleetFlags are those of a question.

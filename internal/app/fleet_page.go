@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // fleetPage is what the page of the fleet asks the store.

@@ -3,9 +3,9 @@ package app
 import (
 	"time"
 
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // PodIncident is an incident as JSON has it.

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/heapgraph"
-	"github.com/highwater-go/highwater/internal/lastbreath"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
+	"github.com/highwater-go/highwater/internal/measure/heapgraph"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // HeapFlags are heap's flags as given.

@@ -6,8 +6,8 @@ import (
 	"path"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/heapgraph"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/measure/heapgraph"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // heapAnswer is what heap says, and its JSON.

@@ -7,9 +7,9 @@ import (
 	"path"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/heapgrowth"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/answer/heapgrowth"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // growth prints what came to be held between two captures.

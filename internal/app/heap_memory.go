@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // mostKept bounds what is kept of a dying process beside the copy of its heap.

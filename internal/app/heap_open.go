@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/corefile"
-	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/eyes/corefile"
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // heapTarget is a program whose heap is to be read.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // prepared is the programs whose heaps can be copied at once, so that one that ends is held

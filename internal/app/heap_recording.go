@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/regular"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/files/regular"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // recordingOf is the recording that an argument means, "" for a process or a core

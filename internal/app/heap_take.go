@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/heapdiff"
-	"github.com/highwater-go/highwater/internal/heapgraph"
-	"github.com/highwater-go/highwater/internal/lastbreath"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/measure/heapgraph"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // heapCopy is a heap that is copied while its program stands still, and thought

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/capture"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/lastbreath"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
+	"github.com/highwater-go/highwater/internal/record/capture"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 const (

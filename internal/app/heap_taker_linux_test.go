@@ -14,18 +14,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/lastbreath"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // startHoard is a program that holds so many elements of a map.
 func startHoard(t *testing.T, n string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "hoard"), hwtest.BuildOptions{}), "map")
+	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "measure", "heapgraph", "testdata", "hoard"), hwtest.BuildOptions{}), "map")
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()
 	if err := cmd.Start(); err != nil {

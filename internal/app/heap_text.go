@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/words/units"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }

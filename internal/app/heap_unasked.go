@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // errSmallHeap says that nobody asked for a capture, and that it would explain nothing.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 func TestALongStopThatNobodyAskedForIsRefusedAndToldOnce(t *testing.T) {

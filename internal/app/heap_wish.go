@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // HeapWish says when heaps are captured.

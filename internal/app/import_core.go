@@ -9,11 +9,11 @@ import (
 	"path"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/corefile"
-	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/eyes/corefile"
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // markTime bounds the mark over a core: some seconds for each GB of heap.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/malloc"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/eyes/malloc"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // mallocTime bounds how long C's malloc is read in a core.

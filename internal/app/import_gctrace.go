@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/pull"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/eyes/pull"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // traced is one process of a log, with when it began.

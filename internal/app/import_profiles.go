@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/pull"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/eyes/pull"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // profiles imports heap profiles of one program.

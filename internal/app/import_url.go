@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/pull"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/eyes/pull"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // fetchTime bounds one fetch: writing the profile of a program with very many

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // largestFirst sorts processes by their resident sets, those that are gone last.

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // group is the runs of one program that ended with the same cause.

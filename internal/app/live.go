@@ -4,7 +4,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // eraseLine goes to the line's beginning and empties it (ECMA-48, EL).

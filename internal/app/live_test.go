@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // drawing is streams whose standard error is a terminal, as far as the live line knows.

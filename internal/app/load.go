@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
 )
 
 const (

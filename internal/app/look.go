@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/highwater-go/highwater/internal/report"
+	"github.com/highwater-go/highwater/internal/show/report"
 )
 
 // look is how pages are printed here: as wide as the terminal, coloured and linked where it can

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // meta is what the recording says of where and how it was made.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/highwater-go/highwater/internal/faultprofile"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
+	"github.com/highwater-go/highwater/internal/record/watch"
 )
 
 // NativeFlag is how closely native memory is followed.

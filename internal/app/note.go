@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 type NoteFlags struct{ Accept, Reopen, Remove, JSON bool }

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/outfile"
-	"github.com/highwater-go/highwater/internal/regular"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/files/outfile"
+	"github.com/highwater-go/highwater/internal/files/regular"
 )
 
 const notesSchema = "highwater.notes/1"

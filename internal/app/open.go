@@ -12,13 +12,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/report"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/visible"
-	"github.com/highwater-go/highwater/internal/web"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/show/report"
+	"github.com/highwater-go/highwater/internal/show/web"
+	"github.com/highwater-go/highwater/internal/words/units"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 type OpenFlags struct {

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // ownGroup gives a command a process group of its own, and ends the whole group

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 func ownGroup(*exec.Cmd) {}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/highwater-go/highwater/internal/outfile"
+	"github.com/highwater-go/highwater/internal/files/outfile"
 )
 
 // writeOutput writes a file that the user asked for: all of them go this way.

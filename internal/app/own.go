@@ -12,9 +12,9 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/highwater-go/highwater/internal/outfile"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/regular"
+	"github.com/highwater-go/highwater/internal/files/outfile"
+	"github.com/highwater-go/highwater/internal/files/regular"
+	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
 // metaOwn is the key of the code by which this user knows what try may run.

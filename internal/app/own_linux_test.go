@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/regular"
+	"github.com/highwater-go/highwater/internal/files/regular"
 )
 
 // The state directory may be another's: root's highwater with a user's HOME.

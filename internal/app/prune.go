@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/words/units"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // PruneFlags are prune's flags as given, and what they say.

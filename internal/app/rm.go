@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // Remove removes what is named, or says what it would.

@@ -3,9 +3,9 @@ package app
 import (
 	"fmt"
 
-	"github.com/highwater-go/highwater/internal/container"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/container"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // metaPlace is the key of the container and the pod that a program runs in.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
 )
 
 // reapEvery is how often the first process of a container looks for zombies, and how

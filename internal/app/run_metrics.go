@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/pull"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/eyes/pull"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // readMetrics reads the program's metrics now and then, and keeps those that move.

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/probe"
-	"github.com/highwater-go/highwater/internal/pull"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/eyes/probe"
+	"github.com/highwater-go/highwater/internal/eyes/pull"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 const (

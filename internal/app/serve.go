@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/web"
+	"github.com/highwater-go/highwater/internal/show/web"
 )
 
 // listenLoopback refuses addresses that others could reach.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/highwater-go/highwater/internal/compare"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/report"
-	"github.com/highwater-go/highwater/internal/visible"
-	"github.com/highwater-go/highwater/internal/web"
+	"github.com/highwater-go/highwater/internal/answer/compare"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/show/report"
+	"github.com/highwater-go/highwater/internal/show/web"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // shelf is the recordings that a server shows: those of the state directory, and

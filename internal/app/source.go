@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/listing"
-	"github.com/highwater-go/highwater/internal/moment"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/report"
-	"github.com/highwater-go/highwater/internal/sample"
-	sourcetext "github.com/highwater-go/highwater/internal/source"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/answer/listing"
+	"github.com/highwater-go/highwater/internal/answer/moment"
+	sourcetext "github.com/highwater-go/highwater/internal/files/source"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/show/report"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // ListFunction prints a function with its figures by line.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // stateMax is the variable that says how much all recordings may take.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // resident is a point of a program that has so much.

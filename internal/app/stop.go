@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // leftPoll is how often is looked for programs that the ended one has left, and

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/regular"
+	"github.com/highwater-go/highwater/internal/files/regular"
+	"github.com/highwater-go/highwater/internal/show/fleet"
 )
 
 // StoreVariable says which store the commands of the fleet use, and an incident's ID as a

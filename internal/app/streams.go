@@ -8,7 +8,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // Streams are the command's three files: answers go to out, progress to err. What is

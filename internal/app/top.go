@@ -12,9 +12,9 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/highwater-go/highwater/internal/report"
-	"github.com/highwater-go/highwater/internal/top"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/show/report"
+	"github.com/highwater-go/highwater/internal/show/top"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // TopFlags are top's flags as given.

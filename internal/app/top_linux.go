@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
 )
 
 // notifyStop brings the wishes that this process be stopped (SIGTSTP).

@@ -5,13 +5,13 @@ import (
 	"io"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/capture"
-	"github.com/highwater-go/highwater/internal/container"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/top"
-	"github.com/highwater-go/highwater/internal/visible"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/container"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/capture"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/show/top"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // tableWidth is that of the table on a pipe.

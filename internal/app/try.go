@@ -3,7 +3,7 @@ package app
 import (
 	"path/filepath"
 
-	"github.com/highwater-go/highwater/internal/trial"
+	"github.com/highwater-go/highwater/internal/decide/trial"
 )
 
 // reproductions is how often the base may run to show its fault.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/outfile"
+	"github.com/highwater-go/highwater/internal/files/outfile"
 )
 
 // worktrees are the throwaway worktrees of --git, in the folder for temporary files.

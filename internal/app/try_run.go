@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/report"
-	"github.com/highwater-go/highwater/internal/trial"
+	"github.com/highwater-go/highwater/internal/decide/trial"
+	"github.com/highwater-go/highwater/internal/show/report"
 )
 
 // Run does the whole of it; an interrupt ends the run under way and prints what

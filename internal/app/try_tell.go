@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/trial"
-	"github.com/highwater-go/highwater/internal/units"
+	"github.com/highwater-go/highwater/internal/decide/trial"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // tell says how a run ended, and how all have done so far.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/trial"
+	"github.com/highwater-go/highwater/internal/decide/trial"
 )
 
 // variant is a variant and how it is started.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // Verify checks one recording, the latest for "".

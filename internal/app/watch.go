@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/capture"
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/faultprofile"
-	"github.com/highwater-go/highwater/internal/filepages"
-	"github.com/highwater-go/highwater/internal/lastbreath"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
+	"github.com/highwater-go/highwater/internal/eyes/filepages"
+	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
+	"github.com/highwater-go/highwater/internal/record/capture"
+	"github.com/highwater-go/highwater/internal/record/watch"
 )
 
 // WatchFlags are watch's flags as given.

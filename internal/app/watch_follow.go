@@ -15,14 +15,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/capture"
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/container"
-	"github.com/highwater-go/highwater/internal/filepages"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/top"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/eyes/container"
+	"github.com/highwater-go/highwater/internal/eyes/filepages"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/capture"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/show/top"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // A program that starts is found within findEvery, or longer where looking

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/capture"
-	"github.com/highwater-go/highwater/internal/lastbreath"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/top"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
+	"github.com/highwater-go/highwater/internal/record/capture"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/show/top"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // life is one recording of a watch: of a program from when it was found to its

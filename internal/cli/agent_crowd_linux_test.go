@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // crowd runs an agent, and in each group a program that grows to a half of its limit and

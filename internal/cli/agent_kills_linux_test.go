@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/app"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // receiver is a bucket, a collector of logs and a server of profiles: it keeps what it is sent.

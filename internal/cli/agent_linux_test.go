@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // node runs programs in a namespace of their own, which an agent watches: it must not see

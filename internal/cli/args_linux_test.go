@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
-// secretForms are those of internal/procfs: words between tabs, one form a line.
+// secretForms are those of internal/eyes/procfs: words between tabs, one form a line.
 func secretForms(t *testing.T) (words []string) {
 	t.Helper()
-	text, err := os.ReadFile("../procfs/testdata/secrets.txt")
+	text, err := os.ReadFile("../eyes/procfs/testdata/secrets.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestNoSecretOfACommandLineIsInARecordingOrItsPage(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	forms := secretForms(t)
-	quoted, err := os.ReadFile("../procfs/testdata/shell-secrets.txt")
+	quoted, err := os.ReadFile("../eyes/procfs/testdata/shell-secrets.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
 // patience bounds the wait for a line of output, which is there in a moment

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // copied is an executable where everybody may run it.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/procfs"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
 )
 
 // bomb builds a program that says untrue things of itself, and where it must write some.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // shownIn opens the recording in a browser, a shell script, and gives the address that

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
 )
 
 // TestTenFaultsAreFoundBesideSomethingInnocent runs the programs of
-// internal/testprog/causes, which no rule was made for. On a busy machine the
+// internal/aside/testprog/causes, which no rule was made for. On a busy machine the
 // evidence may not decide: then the answer says so, and still no other class and no
 // other line. bodies has no line of its own to blame: the connections are made in
 // net/http's goroutines, which is where the answer may point. Whether a kill meets a program before or after

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest/cells"
 	"github.com/highwater-go/highwater/internal/cli"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/hwtest/cells"
 )
 
 // What drives the test by hand: so many recordings, from that seed on (make fuzz).

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/app"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/units"
-	"github.com/highwater-go/highwater/internal/watch"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/record/watch"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // offer is one completion with what it is, for the shell.

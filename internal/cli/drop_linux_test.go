@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // The numbers of capabilities, from include/uapi/linux/capability.h.

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/app"
-	"github.com/highwater-go/highwater/internal/budget"
-	"github.com/highwater-go/highwater/internal/explain"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/measure/budget"
 )
 
 func explainCommand(s *app.Streams) *cobra.Command {

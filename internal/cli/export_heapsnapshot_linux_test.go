@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // exportHeap exports the heap of a process or a core file and gives the sums of the

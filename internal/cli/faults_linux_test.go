@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/faultprofile"
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
 )
 
 // samplesFaults needs what a profile of page faults needs.
@@ -44,7 +44,7 @@ type nativeAnswer struct {
 func TestNativeMemoryHasItsLineAtAKill(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Cgroup, samplesFaults)
-	program := hwtest.Build(t, "../watch/testdata/resident", hwtest.BuildOptions{CGO: true})
+	program := hwtest.Build(t, "../record/watch/testdata/resident", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	out, err := exec.Command(highwater(t), "run", "--limit", "128MiB", "-o", path, "--", program, "-only", "two", "-rounds", "200", "-pause", "10ms").CombinedOutput()
 	if err == nil {
@@ -103,7 +103,7 @@ func TestPageFaultsNeedTwoCapabilitiesAndDoctorSaysWhichIsMissing(t *testing.T) 
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("setpriv"), samplesFaults)
 	dir := open(t)
 	hw := copied(t, highwater(t), dir, 0o755)
-	program := copied(t, hwtest.Build(t, "../watch/testdata/resident", hwtest.BuildOptions{CGO: true}), dir, 0o755)
+	program := copied(t, hwtest.Build(t, "../record/watch/testdata/resident", hwtest.BuildOptions{CGO: true}), dir, 0o755)
 	for capabilities, c := range map[string]struct {
 		doctor string
 		line   bool

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/app"
-	"github.com/highwater-go/highwater/internal/fleet"
+	"github.com/highwater-go/highwater/internal/show/fleet"
 )
 
 func fleetDiffCommand(s *app.Streams) *cobra.Command {

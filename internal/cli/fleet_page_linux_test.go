@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/fleet"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/show/fleet"
 )
 
 // fleetOf fills a store: checkout grows since v2 and was killed, with a recording; quiet does

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // A file that may not be read is not one that is not there.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 func TestAfterAFullDiskTheAnswerSaysSo(t *testing.T) {

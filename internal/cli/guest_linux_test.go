@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // guestCase is a program that highwater runs in a guest.
@@ -57,7 +57,7 @@ func runInGuest(t *testing.T, g hwtest.Guest, o hwtest.BuildOptions, cases []gue
 	g.Files = map[string]string{"/bin/highwater": hwtest.Build(t, "../../cmd/highwater", hwtest.BuildOptions{Env: o.Env})}
 	for _, c := range cases {
 		kept := "/tmp/" + c.program + ".hwm"
-		g.Files["/bin/"+c.program] = hwtest.Build(t, "../testprog/"+c.program, o)
+		g.Files["/bin/"+c.program] = hwtest.Build(t, "../aside/testprog/"+c.program, o)
 		run := []string{"/bin/highwater", "run", "-q", "--limit", "64MiB", "-o", kept, "--", "/bin/" + c.program}
 		g.Cmds = append(g.Cmds, append(run, c.args...))
 		g.Fetch = append(g.Fetch, kept)

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // heapJSON is the fields that scripts rely on.
@@ -51,7 +51,7 @@ func shape(t *testing.T, name string) (pid string) {
 
 func shapeOf(t *testing.T, name string, n int) (pid string) {
 	t.Helper()
-	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "heapshapes"), hwtest.BuildOptions{}), name, strconv.Itoa(n))
+	cmd := exec.Command(hwtest.Build(t, filepath.Join("..", "measure", "heapgraph", "testdata", "heapshapes"), hwtest.BuildOptions{}), name, strconv.Itoa(n))
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()
 	if err := cmd.Start(); err != nil {
@@ -112,7 +112,7 @@ func TestHeapNamesTheHolderAndTheLineThatAllocated(t *testing.T) {
 func TestHowManyStringsAreCopiesIsSaid(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Program("gcore"))
-	path := hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "copies"), hwtest.BuildOptions{Strip: true})
+	path := hwtest.Build(t, filepath.Join("..", "measure", "heapgraph", "testdata", "copies"), hwtest.BuildOptions{Strip: true})
 	p := hwtest.StartPiped(t, exec.Command(path))
 	p.Line()
 	pid := strconv.Itoa(p.PID)

@@ -12,16 +12,16 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/heapgrowth"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/answer/heapgrowth"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 func hoard(t *testing.T, o hwtest.BuildOptions) string {
 	t.Helper()
-	return hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "hoard"), o)
+	return hwtest.Build(t, filepath.Join("..", "measure", "heapgraph", "testdata", "hoard"), o)
 }
 
 // captures are all heap captures of a recording.

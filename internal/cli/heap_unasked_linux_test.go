@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 func retainers(t *testing.T, o hwtest.BuildOptions) string {
 	t.Helper()
-	return hwtest.Build(t, filepath.Join("..", "heapgraph", "testdata", "retainers"), o)
+	return hwtest.Build(t, filepath.Join("..", "measure", "heapgraph", "testdata", "retainers"), o)
 }
 
 // reasons is how many captures of a recording were made why.

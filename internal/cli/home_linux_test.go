@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // homeless is a command without HOME and XDG_STATE_HOME.

@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/highwater-go/highwater/internal/corefile"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/corefile"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // obedient is a program that can be made to crash.
@@ -52,7 +52,7 @@ func (o *obedient) crash(t *testing.T) string {
 func TestAPluginInACoreIsNamed(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, kernelWritesCores)
-	const dir = "../gomem/testdata/plugins"
+	const dir = "../eyes/gomem/testdata/plugins"
 	exe := hwtest.Build(t, dir, hwtest.BuildOptions{CGO: true})
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), "PLUGIN="+hwtest.Build(t, dir+"/plugin", hwtest.BuildOptions{Mode: "plugin"}))
@@ -109,7 +109,7 @@ func TestAPluginInACoreIsNamed(t *testing.T) {
 func TestACoreOfAProgramInCWithAGoLibraryIsImported(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, kernelWritesCores)
-	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
+	library := hwtest.Build(t, "../eyes/gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
 	o := startObedient(t, exec.Command(hwtest.LibraryHost(t), library))
 	for _, command := range []string{"rate 1", "sites 200", "rate 4096", "big 41943040", "gc"} {
 		if said := o.Ask("%s", command); len(said) > 0 {

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/highwater-go/highwater/internal/corefile"
-	"github.com/highwater-go/highwater/internal/gobin"
-	"github.com/highwater-go/highwater/internal/gomem"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/procfs"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/corefile"
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // waiting starts the program profiled, which has done its work when it says so.

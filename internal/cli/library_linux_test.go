@@ -7,21 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // Whatever takes a process takes a program in C that has loaded a Go library.
 func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
-	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
+	library := hwtest.Build(t, "../eyes/gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
 	started := func(cmd *exec.Cmd) string {
 		p := hwtest.StartPiped(t, cmd)
 		p.Ask("big %d", 40<<20)
 		return fmt.Sprint(p.PID)
 	}
 	pid := started(exec.Command(hwtest.LibraryHost(t), library))
-	two := started(exec.Command(hwtest.Build(t, "../watch/testdata/two", hwtest.BuildOptions{CGO: true}), library))
+	two := started(exec.Command(hwtest.Build(t, "../record/watch/testdata/two", hwtest.BuildOptions{CGO: true}), library))
 	for _, c := range []struct {
 		args []string
 		want string
@@ -50,7 +50,7 @@ func TestAProgramInCWithAGoLibraryIsAGoProgramToEveryCommand(t *testing.T) {
 func TestAmongAllGoProgramsIsOneInCWithAGoLibrary(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"), hwtest.Program("nsenter"))
-	library := hwtest.Build(t, "../gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
+	library := hwtest.Build(t, "../eyes/gomem/testdata/target", hwtest.BuildOptions{Mode: "c-shared", Tags: "library", Strip: true})
 	p := hwtest.StartPiped(t, exec.Command("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", hwtest.LibraryHost(t), library))
 	p.Ask("big %d", 40<<20)
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", p.PID, p.PID))

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/highwater-go/highwater/internal/app"
-	"github.com/highwater-go/highwater/internal/outfile"
-	"github.com/highwater-go/highwater/internal/visible"
+	"github.com/highwater-go/highwater/internal/files/outfile"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // manMode: a manual page is for everybody, and says nothing of any program.

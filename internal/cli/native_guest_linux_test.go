@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // TestNativeMemoryOnAnOlderKernel boots Linux 6.1, or what is in the tests' cache: what malloc says of
@@ -17,7 +17,7 @@ func TestNativeMemoryOnAnOlderKernel(t *testing.T) {
 	hwtest.LeftToMatrix(t, "boots a second kernel")
 	hwtest.Need(t, hwtest.QEMU)
 	static := hwtest.BuildOptions{CGO: true, Ldflags: "-linkmode=external -extldflags=-static"}
-	program := hwtest.Build(t, "../watch/testdata/resident", static)
+	program := hwtest.Build(t, "../record/watch/testdata/resident", static)
 	r := hwtest.Guest{
 		Memory: 1536 * sample.MiB, Timeout: 8 * time.Minute, Disk: 64 * sample.MiB,
 		Files: map[string]string{"/bin/highwater": highwater(t), "/bin/resident": program},

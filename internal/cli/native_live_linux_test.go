@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/faultprofile"
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
 )
 
 // probesAllocators needs what probes on C's allocator need.
@@ -28,7 +28,7 @@ func probesAllocators() error {
 func TestARunSaysWhichLinesHoldNativeMemoryNow(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, probesAllocators)
-	program := hwtest.Build(t, "../watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
+	program := hwtest.Build(t, "../record/watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	out, err := exec.Command(highwater(t), "run", "--native=live", "-o", path, "--", program, "-only", "two", "-rounds", "60", "-pause", "20ms").CombinedOutput()
 	if err != nil {
@@ -70,7 +70,7 @@ func TestARunSaysWhichLinesHoldNativeMemoryNow(t *testing.T) {
 func TestAKilledWatchLeavesNoBreakpoints(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, probesAllocators)
-	program := hwtest.Build(t, "../watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
+	program := hwtest.Build(t, "../record/watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
 	victim := exec.Command(program, "-wait", "-only", "two")
 	in, err := victim.StdinPipe()
 	if err != nil {
@@ -139,7 +139,7 @@ func codeOfC(t *testing.T, pid int) []byte {
 func TestHeapNativeListsLiveBlocksByLine(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, probesAllocators)
-	program := hwtest.Build(t, "../watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
+	program := hwtest.Build(t, "../record/watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	// As a program of its own, so that it is there when it is asked for.
 	run := exec.Command(highwater(t), "run", "--native=live", "-o", path, "--", program, "-only", "two", "-rounds", "400", "-each", "65536", "-pause", "50ms")

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
 )
 
 // One of two programs is killed; each is asked for.

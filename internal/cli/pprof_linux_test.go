@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // TestTheExportedProfileIsTheProgramsOwn compares export --pprof with what the
@@ -32,7 +32,7 @@ func TestTheExportedProfileIsTheProgramsOwn(t *testing.T) {
 					hwtest.LeftToMatrix(t, "links each release both ways")
 				}
 				hwtest.Need(t, hwtest.Toolchain(toolchain))
-				program := hwtest.Build(t, "../testprog/steady", hwtest.BuildOptions{Toolchain: toolchain, PIE: pie})
+				program := hwtest.Build(t, "../aside/testprog/steady", hwtest.BuildOptions{Toolchain: toolchain, PIE: pie})
 				own, exported := bothProfiles(t, program)
 				compareProfiles(t, exported, own, biasOf(t, program, own))
 			})

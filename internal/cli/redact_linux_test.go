@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // private is what the recording of privateRecording says somewhere and a redacted page

@@ -22,8 +22,8 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
 // rights are what a script may say it needs, in its first line: "# needs: limit".

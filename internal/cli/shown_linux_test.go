@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
-	"github.com/highwater-go/highwater/internal/thirdparty"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/thirdparty"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // limit is what the programs of known memory are built to meet.
@@ -98,7 +98,7 @@ func highwater(t *testing.T) string {
 
 func testprog(t *testing.T, name string) string {
 	t.Helper()
-	return hwtest.Build(t, "../testprog/"+name, hwtest.BuildOptions{CGO: name == "cgoleak" || name == "cgofrag" || name == "lockedthreads" || name == "cgothreads"})
+	return hwtest.Build(t, "../aside/testprog/"+name, hwtest.BuildOptions{CGO: name == "cgoleak" || name == "cgofrag" || name == "lockedthreads" || name == "cgothreads"})
 }
 
 func TestProgramsOfKnownMemoryGetTheirVerdict(t *testing.T) {
@@ -204,7 +204,7 @@ func TestSeveralProcessesAreToldApart(t *testing.T) {
 func TestProgramsNobodyHereWrote(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
-	load := hwtest.Build(t, "../thirdparty/load", hwtest.BuildOptions{})
+	load := hwtest.Build(t, "../aside/thirdparty/load", hwtest.BuildOptions{})
 	for _, server := range thirdparty.All() {
 		t.Run(server.Name, func(t *testing.T) {
 			dir := thirdPartyDir(t, server.Name)

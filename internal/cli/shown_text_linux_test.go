@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // attack is what no terminal may get of a name: a title, a colour in one byte and as a

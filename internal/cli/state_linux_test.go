@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
 func TestRunsThatBeginTogetherHaveRecordingsOfTheirOwn(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // unanswered starts a program that serves a file, and goes silent once it gets a line.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // Keys, as a terminal in its ordinary mode takes them.

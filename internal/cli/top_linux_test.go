@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // paneTime bounds the wait for a text: that a busy machine shows in the end.
@@ -379,7 +379,7 @@ func TestTopGivesTheTerminalBackWhenItIsHungUp(t *testing.T) {
 
 func TestTopGivesTheTerminalBackBeforeAPanicIsTold(t *testing.T) {
 	t.Parallel()
-	program := hwtest.Build(t, filepath.Join("..", "top", "testdata", "panics"), hwtest.BuildOptions{})
+	program := hwtest.Build(t, filepath.Join("..", "show", "top", "testdata", "panics"), hwtest.BuildOptions{})
 	p := openPane(t, 80, 24)
 	p.enter(t, "stty -g > $XDG_STATE_HOME/before")
 	p.enter(t, program)

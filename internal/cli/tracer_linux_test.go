@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // traced runs "highwater run ARGS" and gives all that was said, and the code.

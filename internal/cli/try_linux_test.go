@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
 // inTrial is a try or a fit that runs while the test does something to it. What it

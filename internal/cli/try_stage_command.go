@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/highwater-go/highwater/internal/app"
-	"github.com/highwater-go/highwater/internal/trial"
+	"github.com/highwater-go/highwater/internal/decide/trial"
 )
 
 func addTrial(f *app.TrialFlags, c *cobra.Command) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/explain"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
-	"github.com/highwater-go/highwater/internal/sample"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // aContainer is named as containerd names its cgroups under systemd.

@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/cgroup"
-	"github.com/highwater-go/highwater/internal/hwtest"
-	"github.com/highwater-go/highwater/internal/recording"
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/cgroup"
+	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
 // stranger is a program that was not started by highwater.

@@ -1,5 +1,5 @@
-// Command page bundles the page: it writes internal/web/assets/page.js and
-// page.css from the TypeScript in internal/web/ui and the libraries in its vendor
+// Command page bundles the page: it writes internal/show/web/assets/page.js and
+// page.css from the TypeScript in internal/show/web/ui and the libraries in its vendor
 // folder. It needs neither node nor network:
 //
 //	go run -C tools ./page
@@ -28,7 +28,7 @@ func main() {
 }
 
 // ui is the folder of the sources, from tools and from the module's root.
-const ui = "../internal/web/ui"
+const ui = "../internal/show/web/ui"
 
 // output is one file of the bundle.
 type output struct {

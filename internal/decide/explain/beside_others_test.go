@@ -1,0 +1,114 @@
+package explain
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// A program that is watched in a cgroup with others has no charge of its own: what it needed at most is its own
+// anonymous memory, and not nothing.
+func TestWhatAProgramNeededIsKnownWithoutACharge(t *testing.T) {
+	s := newScene()
+	for i := range s.Ticks.Usage {
+		s.Ticks.Usage[i] = math.NaN()
+	}
+	s.Ticks.Anon[7] = 300 * float64(mib)
+	s.Moment.Cgroup = nil
+	if got := newCase(s.Evidence).hardPeak(); got != 300*float64(mib) {
+		t.Errorf("%v MiB", got/float64(mib))
+	}
+}
+
+// Of many peaks that are alike the last is explained, as most is known of what came before it.
+func TestThePeakOfProcessesIsTheLastOfThoseAlike(t *testing.T) {
+	var list []recording.MomentInfo
+	for i, anon := range []float64{120, 262, 90, 250, 60} {
+		list = append(list, recording.MomentInfo{ID: int64(i), At: began.Add(time.Duration(i) * time.Second), Kind: sample.MomentMax,
+			Processes: []recording.ProcessMomentInfo{{Key: subject, Anon: sample.Some(bytesOf(anon))}}})
+	}
+	if got := peakMoment(list); got != 3 {
+		t.Errorf("moment %d", got)
+	}
+	for i := range list {
+		list[i].Processes[0].Anon = sample.Opt[sample.Bytes]{}
+	}
+	if got := peakMoment(list); got != 4 {
+		t.Errorf("where no memory was read: moment %d", got)
+	}
+}
+
+// What calls in flight hold does not stay: it counts above what does, also where no reading found it gone.
+func TestCallsInFlightAreNoFloor(t *testing.T) {
+	s := scenes["burst of uploads"]()
+	c := newCase(s.Evidence)
+	c.curve.min, c.curve.max = float64(c.live.bytes), float64(c.live.bytes)
+	if got := c.liveSpike(); got < 2 {
+		t.Errorf("the live heap is %v times what stays, with %v of %v in flight", got, size(c.inWork()), size(c.live.bytes))
+	}
+	c.flight.standing = true
+	if got := c.liveSpike(); got != 1 {
+		t.Errorf("of calls that stand all along %v times", got)
+	}
+}
+
+// A burst of which nothing came is not said with high confidence.
+func TestABurstThatDidNoHarmIsNotSure(t *testing.T) {
+	s := scenes["work in flight in one of several processes"]()
+	c := newCase(s.Evidence)
+	if f := judgeBurst(c); f.Stance != Speaks || f.Confidence != High {
+		t.Fatalf("%s %s", f.Stance, f.Confidence)
+	}
+	c.pressed, c.outcome.Kernel, c.limit = false, false, 0
+	if f := judgeBurst(c); f.Stance == Speaks && f.Confidence == High {
+		t.Errorf("without a limit: %s", f.Confidence)
+	}
+}
+
+// What has a goroutine at each of two places piles up at both: no single one has half of them.
+func TestGoroutinesOfOneThingAtSeveralPlacesPileUpTogether(t *testing.T) {
+	for there, want := range map[int]Stance{4200: Speaks, 900: Silent} {
+		s := workScenes["thousands of goroutines that never end"]()
+		s.goroutines(12, 2500, 5000, 7500, 10000)
+		s.p.Go.Goroutines = 10000
+		s.p.Goroutines = nil
+		s.waiting("example.org/shop/gate.pass", "/build/shop/gate/gate.go", 145, 4300, "select", 35)
+		s.waiting("example.net/ssh.Discard", "/mod/ssh/ssh.go", 20, there, "chan receive", 35)
+		for i := range (5700 - there) / 300 {
+			s.waiting("example.org/shop/other.run"+string(rune('A'+i)), "/build/shop/other/other.go", 10+i, 300, "chan receive", 1)
+		}
+		if f := judgeGoroutines(newCase(s.Evidence)); f.Stance != want {
+			t.Errorf("%d beside 4,300: %s, %s%s", there, f.Stance, f.Reason, f.Sentence)
+		}
+	}
+}
+
+// A few megabytes that rose for seconds without any limit near may be a cache that fills.
+func TestASmallRiseOfSecondsIsNotSurelyALeak(t *testing.T) {
+	for grown, want := range map[float64]Confidence{20: Medium, 200: High} {
+		w := weighed{score: speakScore.v() + highMargin.v() + 1}
+		s := newScene()
+		s.site("main.keep", "/build/shop/main.go", 9, 200, 0)
+		c := newCase(s.Evidence)
+		c.rise = rise{n: 20, grown: grown * float64(mib), first: float64(mib), last: (grown + 1) * float64(mib), from: 5, to: 30, low: 1}
+		if f := leakFound(c, w, nil); f.Confidence != want {
+			t.Errorf("%v MiB: %s, want %s", grown, f.Confidence, want)
+		}
+	}
+}
+
+// What watches a program takes memory beside it, and is no company that needs the limit with it.
+func TestTheWatcherIsNoCompany(t *testing.T) {
+	for why, want := range map[string]sample.Bytes{sample.WhyWatcher: 0, "": 90 * mib} {
+		s := newScene()
+		key := sample.ProcessKey{PID: 1, Start: 1}
+		s.Programs = append(s.Programs, sample.Program{Key: key, Name: "highwater", WhyNot: why})
+		s.Moment.Processes = append(s.Moment.Processes, sample.ProcessMoment{Key: key, Resident: &sample.Resident{Total: 90 * mib}})
+		if got := newCase(s.Evidence).companions(); got != want {
+			t.Errorf("%q: %s, want %s", why, size(got), size(want))
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package explain
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// Cause is something well known to need memory: what to recognise it by, what it
+// does in plain words, the usual fix, and where that is documented.
+type Cause struct {
+	Name string `json:"name"`
+	// Classes are the verdicts that it explains; none: any that blames a line.
+	Classes []Class `json:"classes,omitempty"`
+	// Functions: one of these is on the stack, from the allocation outwards to the
+	// line that is blamed. A trailing * matches any rest. None: the class suffices.
+	Functions []string `json:"functions,omitempty"`
+	// With: one of these is on another stack of the blamed function, too.
+	With []string `json:"with,omitempty"`
+	// Modules: where no line is blamed, one of these is linked in. A trailing * matches any rest.
+	Modules []string `json:"modules,omitempty"`
+	// Uses: a file that is for this has a large part of page cache or shared memory (files_known.go).
+	Uses []string `json:"uses,omitempty"`
+	// Again: the work is done again each time, and could be done once.
+	Again bool `json:"again,omitempty"`
+	// Kept: what is allocated there is kept by its nature. Growth that has come to
+	// rest is a fault there, too, and no data that was loaded.
+	Kept bool   `json:"kept,omitempty"`
+	Why  string `json:"why"`
+	Fix  string `json:"fix"`
+	URL  string `json:"url"`
+}
+
+// causesSchema names the form of a file of causes.
+const causesSchema = "highwater.causes/1"
+
+//go:embed causes.json
+var causesFile []byte
+
+// builtin are the causes that come with highwater, once they are read.
+var builtin struct {
+	once sync.Once
+	list []Cause
+}
+
+// causes are those that come with highwater, the most specific first.
+func causes() []Cause {
+	builtin.once.Do(func() { builtin.list = mustCauses(causesFile) })
+	return builtin.list
+}
+
+func mustCauses(text []byte) []Cause {
+	list, err := ReadCauses(bytes.NewReader(text))
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
+
+// ReadCauses reads a file of causes, as causes.json is one: a JSON object with
+// the schema "highwater.causes/1" and a list "causes". A member that is not known,
+// a cause without a reason, a fix and a reference, and a name that comes twice are
+// errors.
+func ReadCauses(r io.Reader) ([]Cause, error) {
+	var file struct {
+		Schema string  `json:"schema"`
+		Causes []Cause `json:"causes"`
+	}
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return nil, fmt.Errorf("read causes: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read causes: something follows the object")
+	}
+	if file.Schema != causesSchema {
+		return nil, fmt.Errorf("read causes: the schema is %q, not %q", file.Schema, causesSchema)
+	}
+	seen := map[string]bool{}
+	for i, k := range file.Causes {
+		if err := k.check(); err != nil {
+			return nil, fmt.Errorf("read causes: number %d, %q: %w", i+1, k.Name, err)
+		}
+		if seen[k.Name] {
+			return nil, fmt.Errorf("read causes: %q comes twice", k.Name)
+		}
+		seen[k.Name] = true
+	}
+	return file.Causes, nil
+}
+
+func (k Cause) check() error {
+	switch {
+	case k.Name == "" || k.Why == "" || k.Fix == "":
+		return errors.New("name, why and fix must not be empty")
+	case !strings.HasPrefix(k.URL, "https://"):
+		return errors.New("url must begin with https://")
+	case len(k.Functions) == 0 && len(k.Classes) == 0 && len(k.Uses) == 0:
+		return errors.New("neither functions, classes nor uses tell when it applies")
+	}
+	for _, class := range k.Classes {
+		if _, ok := RuleOf(class); !ok {
+			return fmt.Errorf("there is no class %q", class)
+		}
+	}
+	for _, name := range slices.Concat(k.Functions, k.With) {
+		if at := strings.IndexByte(strings.ReplaceAll(name, "(*", "("), '*'); name == "" || at >= 0 && !strings.HasSuffix(name, "*") {
+			return fmt.Errorf("function %q: a * stands at the end only", name)
+		}
+	}
+	return nil
+}
+
+// cause is what is well known of a verdict on the blamed line.
+func (c *Case) cause(class Class) *Cause {
+	if c.site == nil {
+		return c.causeOf(class, nil, "", false)
+	}
+	return c.causeOf(class, c.site.Stack, c.site.Function, c.site.Own)
+}
+
+// causeOf is the first cause that fits: the user's own come before those of
+// highwater. It looks no further out than the blamed function of the program's own,
+// as what called that is not why; where no own function is on the stack, all of it
+// is the library's doing.
+func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own bool) *Cause {
+	names := within(stack, blamed, own)
+	for _, list := range [][]Cause{c.more, causes()} {
+		for i := range list {
+			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// within are the functions of a stack from the innermost to the blamed one, if
+// that is the program's own; else all.
+func within(stack []sample.Frame, blamed string, own bool) (names []string) {
+	for _, f := range stack {
+		if own && f.Func == blamed {
+			break
+		}
+		names = append(names, f.Func)
+	}
+	return names
+}
+
+func (k Cause) fits(class Class, names []string) bool {
+	if len(k.Classes) > 0 && !slices.Contains(k.Classes, class) || len(k.Uses) > 0 {
+		return false
+	}
+	return len(k.Functions) == 0 || slices.ContainsFunc(names, func(name string) bool { return matches(k.Functions, name) })
+}
+
+// beside: one of the functions is on another stack of the blamed one.
+func (c *Case) beside(blamed string, functions []string) bool {
+	for _, a := range c.Allocators {
+		if a.Function == blamed && slices.ContainsFunc(a.Stack, func(f sample.Frame) bool { return matches(functions, f.Func) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(patterns []string, name string) bool {
+	for _, want := range patterns {
+		if prefix, ok := strings.CutSuffix(want, "*"); ok && strings.HasPrefix(name, prefix) || name == want {
+			return true
+		}
+	}
+	return false
+}
+
+// causeOfLibrary is what is well known of a library of C that the program links, where no line is known of
+// native memory: a hint.
+func (c *Case) causeOfLibrary() *Cause {
+	for _, list := range [][]Cause{c.more, causes()} {
+		for i := range list {
+			if k := &list[i]; len(k.Modules) > 0 && (len(k.Classes) == 0 || slices.Contains(k.Classes, Native)) && c.links(k.Modules, c.Subject) {
+				return k
+			}
+		}
+	}
+	return nil
+}

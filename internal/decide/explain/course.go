@@ -1,0 +1,210 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// mostCandidates bounds how many lines are followed through the run.
+const mostCandidates = 24
+
+// candidates are the lines that may be to blame: those that hold most, and those that
+// grew most.
+func (e *Evidence) candidates() []int {
+	by := func(figure func(*Site) int64) []int {
+		order := make([]int, len(e.Sites))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
+		return order[:min(len(order), mostCandidates/2)]
+	}
+	out := by(func(s *Site) int64 { return int64(s.Bytes + s.Since) })
+	for _, i := range by(func(s *Site) int64 { return s.Growth }) {
+		if !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// course reads who called each line that may be to blame, and how the lines stood at
+// up to courseLength moments before.
+func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) error {
+	held := map[*Site]heapdiff.Holder{}
+	for _, i := range l.e.candidates() {
+		site := &l.e.Sites[i]
+		at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool { return h.Frame == site.innermost })
+		held[site] = holders[at]
+		l.callers(site, p.Sites[holders[at].Sites[0]], p, view)
+	}
+	for _, id := range l.momentsBefore() {
+		m, err := l.Moment(id)
+		if err != nil {
+			return err
+		}
+		for i := range m.Processes {
+			then := &m.Processes[i]
+			if then.Key != l.e.Subject || then.Profile == nil {
+				continue
+			}
+			begun, inside := begunOf(then.Goroutines), insideOf(then.Goroutines)
+			for site, h := range held {
+				s := l.stand(site, h, p.Sites, then, m.At)
+				s.Begun, s.Inside = begun, inside
+				site.Course = append(site.Course, s)
+			}
+		}
+	}
+	return nil
+}
+
+// begunOf counts goroutines by the function that they began with, and by the one with their go statement.
+func begunOf(groups []sample.GoroutineGroup) map[string]int {
+	out := map[string]int{}
+	for _, g := range groups {
+		out[goroutineOf(sample.Site{Stack: g.Where})] += g.Count
+		if creator := frameOf(g.CreatedAt).Func; creator != "" {
+			out[begunBy+creator] += g.Count
+		}
+	}
+	return out
+}
+
+// insideOf counts goroutines by the functions that they were inside of.
+func insideOf(groups []sample.GoroutineGroup) map[string]int {
+	out := map[string]int{}
+	for _, g := range groups {
+		seen := map[string]bool{}
+		for _, l := range g.Where {
+			for _, f := range l.Frames {
+				if !seen[f.Func] {
+					seen[f.Func] = true
+					out[f.Func] += g.Count
+				}
+			}
+		}
+	}
+	return out
+}
+
+// begunBy comes before the name of a function with a go statement.
+const begunBy = "by "
+
+// callers reads the functions that a line was called from.
+func (l *loader) callers(site *Site, stack sample.Site, p heapdiff.Profile, view heapdiff.View) {
+	site.Callers = callersOf(stack, site.Function, l.module())
+	for i := range site.Callers {
+		site.Callers[i].Under = heldUnder(p, site.Callers[i].Function, view)
+	}
+	if m := l.e.process(); m != nil {
+		l.await(site, stack, m.Goroutines)
+	}
+}
+
+// await adds the calls that a library's goroutine allocated the line's memory for.
+func (l *loader) await(site *Site, s sample.Site, groups []sample.GoroutineGroup) {
+	var calls []Caller
+	if calls, site.Awaited = awaitedBy(s, groups, l.module()); site.Awaited == nil {
+		return
+	}
+	for _, k := range calls {
+		k.Under = site.Callers[len(site.Callers)-1].Under // of all that was read
+		site.Callers = append(site.Callers, k)
+	}
+}
+
+// module is the path of the subject's main module, "" if it is not known.
+func (l *loader) module() string {
+	if p := l.e.program(l.e.Subject); p != nil && p.Go != nil {
+		return p.Go.Module
+	}
+	return ""
+}
+
+// callersOf are the functions of a stack from the blamed one outwards. The
+// standard library's are left out: a server of net/http waits inside them for
+// the next request.
+func callersOf(s sample.Site, blamed, module string) []Caller {
+	var out []Caller
+	var names []string
+	for _, l := range s.Stack {
+		for _, f := range l.Frames {
+			owner := heapdiff.OwnerOf(f.Func, module)
+			first := len(names) == 0
+			if first && f.Func != blamed || slices.Contains(names, f.Func) {
+				continue
+			}
+			names = append(names, f.Func)
+			if first || f.Func != "main.main" && (owner == heapdiff.Own || owner == heapdiff.Dependency) {
+				out = append(out, Caller{Function: f.Func, Own: owner == heapdiff.Own})
+			}
+		}
+	}
+	if n := len(out); n > 1 && out[n-1].Function == goroutineOf(s) {
+		out = out[:n-1]
+	}
+	return out
+}
+
+// goroutineOf is the function that the stack's goroutine began with: what returns to
+// runtime.goexit.
+func goroutineOf(s sample.Site) string {
+	for i := len(s.Stack) - 1; i >= 0; i-- {
+		if frames := s.Stack[i].Frames; len(frames) > 0 && frames[len(frames)-1].Func != "runtime.goexit" {
+			return frames[len(frames)-1].Func
+		}
+	}
+	return ""
+}
+
+// heldUnder is what is held of all that was allocated under a function.
+func heldUnder(p heapdiff.Profile, function string, view heapdiff.View) (held sample.Bytes) {
+	for i, s := range p.Sites[:min(len(p.Sites), len(p.Counts))] {
+		if stands(s.Stack, function) {
+			held += amount(heapdiff.Scale(view.InUse(p.Counts[i]), s.Size, p.Rate))
+		}
+	}
+	return held
+}
+
+// momentsBefore are at most courseLength moments before the chosen one that hold
+// a profile of the subject, evenly spread.
+func (l *loader) momentsBefore() []int64 {
+	var with []int64
+	for _, m := range l.moments[:l.chosen] {
+		if profileOf(m, l.e.Subject) != 0 {
+			with = append(with, m.ID)
+		}
+	}
+	return thinned(with, courseLength)
+}
+
+// stand is how a line stood then, by what was published then.
+func (l *loader) stand(site *Site, h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) Stand {
+	s := Stand{At: l.e.seconds(at), Goroutines: then.Goroutines != nil, Cycle: then.Profile.Cycle}
+	for _, i := range h.Sites {
+		if i < len(then.Profile.Counts) {
+			n := then.Profile.Counts[i]
+			s.Bytes += amount(heapdiff.Scale(heapdiff.Published.InUse(n), sites[i].Size, then.Profile.Rate))
+			s.Freed += amount(heapdiff.Scale(int64(n.PubFrees), sites[i].Size, then.Profile.Rate))
+			s.Allocated += amount(heapdiff.Scale(heapdiff.Now.Allocs(n), sites[i].Size, then.Profile.Rate))
+		}
+	}
+	s.Calls, s.Unseen = inFlight(then.Goroutines, site.Callers)
+	s.Made = made(then)
+	return s
+}
+
+// made is the number of goroutines that a process has made, 0 where that is not known.
+func made(p *sample.ProcessMoment) float64 {
+	if p == nil || p.Metrics == nil {
+		return 0
+	}
+	n, _ := p.Metrics.Get("/sched/goroutines-created:goroutines")
+	return n
+}

@@ -1,0 +1,300 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// FileHolder is a file behind page cache or shared memory, or several of one directory. The bytes of all are
+// never more than their row.
+type FileHolder struct {
+	Path  string       `json:"path"` // of several files "/dev/shm/frames/*.tmp"
+	Kind  string       `json:"kind"` // "page cache", "tmpfs", "memfd" or "shared"
+	Use   string       `json:"use,omitempty"`
+	Count int          `json:"count"`
+	Bytes sample.Bytes `json:"bytes"` // of the row
+	// Known: the kernel says that the program is charged for these bytes. Else others may be, for some of them.
+	Known       bool          `json:"known"`
+	DirtyBytes  *sample.Bytes `json:"dirty_bytes,omitempty"`
+	MappedBytes sample.Bytes  `json:"mapped_bytes"`
+	Deleted     bool          `json:"deleted"`
+	PID         int           `json:"pid,omitempty"` // of who has it open or mapped; 0: nobody had
+}
+
+const (
+	// filesAlike is from how many files of one directory with one ending on they are one holder.
+	filesAlike = 4
+	// filesInRow bounds the files that are parts of a row, and filesSaid those that a sentence names.
+	filesInRow, filesSaid = 5, 3
+)
+
+// The names of parts of page cache and of shared memory that are no file's.
+const (
+	PartOtherFiles = "other files"
+	PartUnnamed    = "not named"
+)
+
+// lookedFiles reads the looks at files.
+func (l *loader) lookedFiles() (err error) {
+	l.e.Files, err = l.Reader.Files()
+	return err
+}
+
+// filesNow is the look nearest to the moment that found something; nil: there is none.
+func (c *Case) filesNow() (now *recording.FilesAt) {
+	for i := range c.Evidence.Files {
+		f := &c.Evidence.Files[i]
+		if len(f.List) > 0 && (now == nil || f.At.Sub(c.Moment.At).Abs() <= now.At.Sub(c.Moment.At).Abs()) {
+			now = f
+		}
+	}
+	return now
+}
+
+// holdersOfFiles are the files of a row, most bytes first. What the kernel says of whose pages are comes first, then
+// what programs have open or mapped; what is claimed of the row together is no more than it.
+func (c *Case) holdersOfFiles(row string) (list []FileHolder) {
+	now := c.filesNow()
+	if now == nil {
+		return nil
+	}
+	left := c.ledger.Row(row)
+	files := slices.DeleteFunc(slices.Clone(now.List), func(f sample.FilePages) bool { return f.Kind.IsShmem() != (row == sample.RowShmem) })
+	slices.SortStableFunc(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
+	for i := range files {
+		f := &files[i]
+		h := FileHolder{Path: f.Path, Kind: string(f.Kind), Use: c.useOf(f), Count: 1, Bytes: min(left, f.Claim()), Known: f.Charged.OK, MappedBytes: f.Mapped, Deleted: f.Deleted, PID: f.Process.PID}
+		if f.Dirty.OK {
+			dirty := min(f.Dirty.V, h.Bytes)
+			h.DirtyBytes = &dirty
+		}
+		if left -= h.Bytes; h.Bytes > 0 {
+			list = append(list, h)
+		}
+	}
+	list = together(list)
+	slices.SortStableFunc(list, func(a, b FileHolder) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return list
+}
+
+// filesAnswer are those of both rows.
+func (c *Case) filesAnswer() []FileHolder {
+	return slices.Concat(c.holdersOfFiles(sample.RowPageCache), c.holdersOfFiles(sample.RowShmem))
+}
+
+// doubtOf orders files by how sure it is that the program is charged for them.
+func doubtOf(f *sample.FilePages) int {
+	switch {
+	case f.Charged.OK:
+		return 0
+	case f.Process.PID != 0:
+		return 1
+	}
+	return 2
+}
+
+// together makes one of several files that lie in one directory and have one ending.
+func together(list []FileHolder) (out []FileHolder) {
+	pattern := func(h *FileHolder) string {
+		return fmt.Sprint(path.Join(path.Dir(h.Path), "*"+path.Ext(h.Path)), "\n", h.Kind, "\n", h.Use, "\n", h.Deleted)
+	}
+	members := map[string]int{}
+	for i := range list {
+		members[pattern(&list[i])]++
+	}
+	index := map[string]int{}
+	for _, h := range list {
+		key := pattern(&h)
+		if members[key] < filesAlike {
+			out = append(out, h)
+			continue
+		}
+		i, known := index[key]
+		if !known {
+			index[key] = len(out)
+			h.Path, _, _ = strings.Cut(key, "\n"+h.Kind)
+			out = append(out, h)
+			continue
+		}
+		out[i].add(&h)
+	}
+	return out
+}
+
+// add takes another file in.
+func (h *FileHolder) add(o *FileHolder) {
+	h.Count += o.Count
+	h.Bytes += o.Bytes
+	h.MappedBytes += o.MappedBytes
+	h.Known = h.Known && o.Known
+	h.PID = cmp.Or(h.PID, o.PID)
+	if h.DirtyBytes != nil && o.DirtyBytes != nil {
+		dirty := *h.DirtyBytes + *o.DirtyBytes
+		h.DirtyBytes = &dirty
+	} else {
+		h.DirtyBytes = nil
+	}
+}
+
+// fileParts divides page cache or shared memory by file.
+func (c *Case) fileParts(row sample.Bytes, name string) (parts []RowPart) {
+	holders := c.holdersOfFiles(name)
+	if len(holders) == 0 {
+		return nil
+	}
+	left := row
+	for _, h := range holders[:min(len(holders), filesInRow)] {
+		parts = append(parts, RowPart{h.name(), h.Bytes})
+		left = left.Sub(h.Bytes)
+	}
+	others := c.otherFiles(name)
+	for _, h := range holders[len(parts):] {
+		others += h.Bytes
+	}
+	for _, p := range []RowPart{{PartOtherFiles, min(others, left)}, {PartUnnamed, left.Sub(others)}} {
+		if p.Bytes > 0 {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// otherFiles are the bytes of files that were counted and are not listed.
+func (c *Case) otherFiles(row string) sample.Bytes {
+	if row == sample.RowShmem {
+		return c.filesNow().OtherShmemBytes
+	}
+	return c.filesNow().OtherCacheBytes
+}
+
+// name is how a list calls it.
+func (h *FileHolder) name() string {
+	if h.Deleted && h.Kind != string(sample.FileMemfd) && h.Kind != string(sample.FileShm) {
+		return h.Path + " (deleted)"
+	}
+	return h.Path
+}
+
+// words say it in a sentence: "/dev/shm/frames/*.tmp (25 files, 121 MiB)".
+func (h *FileHolder) words() string {
+	var about []string
+	if h.Count > 1 {
+		about = append(about, count(h.Count, "file"))
+	}
+	if h.Use != "" {
+		about = append(about, h.Use)
+	}
+	return fmt.Sprintf("%s (%s)", h.noun(), strings.Join(append(about, size(h.Bytes)), ", "))
+}
+
+// noun is what it is.
+func (h *FileHolder) noun() string {
+	switch {
+	case h.Kind == string(sample.FileMemfd):
+		return "the memfd " + strings.TrimPrefix(h.Path, "/memfd:")
+	case h.Kind == string(sample.FileShm):
+		return "shared memory without a file"
+	}
+	return h.name()
+}
+
+// filesWhy names the files that most of a row is.
+func (c *Case) filesWhy(row string) (whys []Why) {
+	holders := c.holdersOfFiles(row)
+	if len(holders) == 0 {
+		return nil
+	}
+	evidence := []string{"files"}
+	var words []string
+	var named, gone, dirty sample.Bytes
+	for i, h := range holders {
+		if i < filesSaid && h.Bytes*10 >= holders[0].Bytes {
+			words = append(words, h.words())
+		}
+		named += h.Bytes
+		if h.Deleted && (h.Kind == string(sample.FileTmpfs) || h.Kind == string(sample.FileCache)) {
+			gone += h.Bytes
+		}
+		if h.DirtyBytes != nil {
+			dirty += *h.DirtyBytes
+		}
+	}
+	whole := c.ledger.Row(row)
+	whys = append(whys, Why{Text: fmt.Sprintf("%.0f%% of the %s is data of %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and")), Evidence: evidence})
+	if gone*10 >= whole {
+		whys = append(whys, Why{Text: fmt.Sprintf("%s is data of files that were deleted and are still open. To free this memory, close the files", size(gone)), Evidence: evidence})
+	}
+	if row == sample.RowPageCache && dirty*4 >= whole {
+		whys = append(whys, Why{Text: fmt.Sprintf("%s of the %s waits to be written to disk, and cannot be dropped before that", size(dirty), RowWord(row)), Evidence: evidence})
+	}
+	if k := c.causeOfFiles(holders, whole); k != nil {
+		whys = append(whys, Why{Text: k.Why, Evidence: evidence, URL: k.URL})
+	}
+	return whys
+}
+
+// factFiles is how much of page cache and shared memory is named, none where files were not looked for.
+func (c *Case) factFiles() []Fact {
+	now := c.filesNow()
+	if now == nil {
+		return nil
+	}
+	f := Fact{ID: "files", Values: map[string]int64{}}
+	var words []string
+	for _, row := range []struct{ name, value string }{{sample.RowPageCache, "page_cache"}, {sample.RowShmem, "shared_memory"}} {
+		whole := c.ledger.Row(row.name)
+		if whole == 0 {
+			continue
+		}
+		named := c.otherFiles(row.name)
+		for _, h := range c.holdersOfFiles(row.name) {
+			named += h.Bytes
+		}
+		named = min(named, whole)
+		f.Values[row.value+"_named_bytes"] = int64(named)
+		words = append(words, fmt.Sprintf("%.0f%% of %s (%s)", 100*float64(named)/float64(whole), RowWord(row.name), size(whole)))
+	}
+	f.Text = "files name " + list(words, "and")
+	if now.Unread > 0 {
+		f.Values["files_not_counted"] = int64(now.Unread)
+		f.Text += fmt.Sprintf("; %s not counted: %s", count(now.Unread, "file"), now.Why)
+	}
+	return []Fact{f}
+}
+
+// causeOfFiles is what is well known of a file that has a fifth of a row or more.
+func (c *Case) causeOfFiles(holders []FileHolder, whole sample.Bytes) *Cause {
+	for _, list := range [][]Cause{c.more, causes()} {
+		for i := range list {
+			for _, h := range holders {
+				if h.Use != "" && slices.Contains(list[i].Uses, h.Use) && h.Bytes*5 >= whole {
+					return &list[i]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// fileFix is what to do about the files of shared memory.
+func (c *Case) fileFix() string {
+	const otherwise = "write the files to a disk, or limit the size of the tmpfs"
+	holders := c.holdersOfFiles(sample.RowShmem)
+	if len(holders) == 0 || holders[0].Bytes*2 < c.ledger.Row(sample.RowShmem) {
+		return otherwise
+	}
+	switch h := &holders[0]; {
+	case h.Kind == string(sample.FileMemfd), h.Kind == string(sample.FileShm):
+		return "free " + h.noun() + " when it is no longer needed, or make it smaller"
+	case h.Deleted:
+		return "close " + h.Path + " when it is no longer needed: it was deleted, and is kept while it is open"
+	default:
+		return "delete " + h.Path + " when no longer needed, write it to a disk, or limit the size of the tmpfs"
+	}
+}

@@ -1,0 +1,31 @@
+package explain
+
+import (
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// What C code has freed right before a kill was in use until then.
+func TestMemoryThatWasFreedAtTheKillAloneIsNotSurelyFragmentation(t *testing.T) {
+	at := time.Unix(1000, 0)
+	look := func(before time.Duration, free sample.Bytes) recording.MallocAt {
+		return recording.MallocAt{At: at.Add(-before), Malloc: sample.Malloc{Allocator: "glibc", FreeResident: free}}
+	}
+	for _, one := range []struct {
+		name  string
+		looks []recording.MallocAt
+		kept  bool
+	}{
+		{"never looked at before", []recording.MallocAt{look(0, 90*sample.MiB)}, true},
+		{"in use a second before", []recording.MallocAt{look(2*time.Second, sample.MiB), look(time.Second, 2*sample.MiB), look(0, 90*sample.MiB)}, false},
+		{"kept for seconds", []recording.MallocAt{look(5*time.Second, sample.MiB), look(2*time.Second, 80*sample.MiB), look(0, 90*sample.MiB)}, true},
+	} {
+		c := &Case{Evidence: &Evidence{Mallocs: one.looks, Moment: sample.Moment{At: at}}}
+		if got := c.keptBefore(90 * sample.MiB); got != one.kept {
+			t.Errorf("%s: kept %v", one.name, got)
+		}
+	}
+}

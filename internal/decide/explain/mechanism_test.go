@@ -1,0 +1,272 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// What was read at the start and then only at the end grew in between, whatever the readings of the end say
+// among themselves.
+func TestReadingsThatLieTogetherTellNothingOfTheTimeBefore(t *testing.T) {
+	at := func(s, live float64) point { return point{at: s, live: live * float64(mib)} }
+	together := riseOf([]point{at(0.1, 40), at(7.2, 49.9), at(7.4, 50.2), at(7.6, 50.4)}, 1.5, 7.6, 0)
+	if together.from != 1.5 || together.grown < 8*float64(mib) {
+		t.Errorf("from %v s it grew by %v MiB; want the time from the warm-up on", together.from, together.grown/float64(mib))
+	}
+	apart := riseOf([]point{at(0.1, 40), at(3, 50.1), at(5, 50.2), at(7.6, 50.4)}, 1.5, 7.6, 0)
+	if apart.from != 3 || apart.grown > float64(mib) {
+		t.Errorf("readings over the whole time: from %v s, grew by %v MiB", apart.from, apart.grown/float64(mib))
+	}
+}
+
+// A map that is filled evenly has as much room after it doubled as it had in all before: until that time is
+// over its memory rests, and it still grows. A slice's room is a quarter.
+func TestAContainerBetweenTwoStepsHasNotComeToRest(t *testing.T) {
+	for _, c := range []struct {
+		function string
+		stepAt   float64 // seconds of 40
+		want     bool
+	}{
+		{"internal/runtime/maps.(*table).split", 24, true},
+		{"internal/runtime/maps.(*table).split", 16, false},
+		{"runtime.growslice", 24, false},
+		{"runtime.growslice", 34, true},
+		{"runtime.makeslice", 34, false},
+	} {
+		s := newScene()
+		s.site("example.org/shop/seen.(*Set).Add", "/build/shop/seen/seen.go", 5, 60, 0)
+		s.Sites[0].Stack = []sample.Frame{{Func: c.function}, {Func: "example.org/shop/seen.(*Set).Add"}}
+		k := &Case{Evidence: s.Evidence, site: &s.Sites[0], outcome: Outcome{Elapsed: 40, MomentElapsed: 40}}
+		k.rise = rise{grown: 50, reached: c.stepAt}
+		if got := k.betweenSteps(); got != c.want {
+			t.Errorf("%s at %v of 40 s: %v", c.function, c.stepAt, got)
+		}
+	}
+}
+
+// What was allocated before a look at which nobody was inside the calls, and is not freed, those calls left:
+// the profile that publishes it may be two collections late.
+func TestWhatEndedCallsAllocatedIsLeftBeforeItIsPublished(t *testing.T) {
+	s := newScene()
+	site := s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 100, 0)
+	site.Cycle = 7
+	site.Course = []Stand{
+		{At: 5, Bytes: 4 * mib, Allocated: 20 * mib, Cycle: 3, Calls: []int{1}, Goroutines: true},
+		{At: 20, Bytes: 12 * mib, Allocated: 80 * mib, Cycle: 4, Calls: []int{0}, Goroutines: true},
+		{At: 25, Bytes: 12 * mib, Allocated: 90 * mib, Cycle: 4, Calls: []int{0}, Unseen: 1, Goroutines: true},
+	}
+	if got := leftByCalls(site, 0, 1, 0); got < 0.79 || got > 0.81 {
+		t.Errorf("of 100 MiB %v were left; 80 were allocated before nobody was inside", got)
+	}
+	site.Since = 50 * mib // of 150 MiB 50 are gone, and may be the earlier ones
+	if got := leftByCalls(site, 0, 1, 0); got > 0.31 {
+		t.Errorf("%v were left, though a part was freed", got)
+	}
+}
+
+// A leak that grows into GOMEMLIMIT ends in a spiral, and is the cause of it.
+func TestALeakThatEndsInASpiralIsTheVerdict(t *testing.T) {
+	for grown, want := range map[sample.Bytes]Class{57 * mib: Leak, 20 * mib: Spiral} {
+		list := []Finding{{Class: Spiral, Stance: Speaks, Bytes: 119 * mib, Confidence: High}, {Class: Leak, Stance: Speaks, Bytes: grown, Score: 6.5, Confidence: High}}
+		if got := foremost(list); got.Class != want {
+			t.Errorf("%d MiB grew: %s, want %s", grown>>20, got.Class, want)
+		}
+	}
+	list := []Finding{{Class: GCUnaware, Stance: Speaks, Bytes: 119 * mib}, {Class: Leak, Stance: Speaks, Bytes: 57 * mib, Score: 6.5}}
+	if got := foremost(list); got.Class != GCUnaware {
+		t.Errorf("garbage of 119 MiB beside growth of 57: %s", got.Class)
+	}
+}
+
+// A function that writes the first bytes of Go's heap and of mapped memory alike fills what others made.
+func TestAHelperThatFillsBothHeapsIsNotToBlame(t *testing.T) {
+	at := func(names ...string) (where []sample.Location) {
+		for i, n := range names {
+			where = append(where, sample.Location{Frames: []sample.Frame{{Func: "example.org/shop/" + n, File: n + ".go", Line: 10 + i}}})
+		}
+		return where
+	}
+	s := newScene()
+	s.Resident = []sample.ResidentGrowth{
+		{Process: subject, Kind: sample.ResidentNative, Where: at("fill.Touch", "store.segment", "store.Add"), Samples: 300, Bytes: 60 * mib},
+		{Process: subject, Kind: sample.ResidentNative, Where: at("fill.Touch", "index.load"), Samples: 20, Bytes: 4 * mib},
+	}
+	k := &Case{Evidence: s.Evidence}
+	if got, _ := residentLines(k.Resident, sample.ResidentNative, k.module()); len(got) != 1 || got[0].Function != "example.org/shop/fill.Touch" {
+		t.Errorf("seen in native memory alone: %+v", got)
+	}
+	s.Resident = append(s.Resident, sample.ResidentGrowth{Process: subject, Kind: sample.ResidentHeap, Where: at("fill.Touch", "cache.fill"), Samples: 100, Bytes: 20 * mib})
+	if got, _ := residentLines(k.Resident, sample.ResidentNative, k.module()); len(got) != 2 || got[0].Function != "example.org/shop/store.segment" || got[0].Bytes != 60*mib {
+		t.Errorf("seen in both: %+v", got)
+	}
+	s.Resident = []sample.ResidentGrowth{s.Resident[2], {Process: subject, Kind: sample.ResidentNative, Where: append([]sample.Location{{Frames: []sample.Frame{{Func: "example.net/fastcache.(*bucket).Set", File: "bucket.go", Line: 5}}}}, at("fill.Touch", "cache.fill")...), Samples: 300, Bytes: 60 * mib}}
+	if got, _ := residentLines(s.Resident, sample.ResidentNative, k.module()); len(got) != 1 || got[0].Function != "example.org/shop/fill.Touch" {
+		t.Errorf("it called a library, which wrote: %+v", got)
+	}
+}
+
+// GC that takes half of the little CPU time of a program that waits costs nobody anything; of one that is
+// held up by it, it does.
+func TestGarbageOfAProgramThatWaitsIsNoFault(t *testing.T) {
+	for cores, want := range map[float64]Class{0.3: Healthy, 1.2: Churn} {
+		s := newScene()
+		s.work(cores, 0.45, 300)
+		s.collections(600, 4, 8, 20)
+		s.allocator("example.org/shop/send.format", "/build/shop/send/send.go", 42, 12000, 0.98)
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Verdict.Class != want || a.Verdict.Confidence == High {
+			t.Errorf("%v cores: %s (%s): %s", cores, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+		}
+	}
+}
+
+// Where others use the processors, the clock books their time to GC.
+func TestAShareOfGCThatIsNotToBeTrustedAccusesNobody(t *testing.T) {
+	s := newScene()
+	s.work(0.9, 0.97, 300)
+	s.collections(600, 4, 8, 20)
+	s.allocator("example.org/shop/send.format", "/build/shop/send/send.go", 42, 12000, 0.98)
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Verdict.Class != Healthy {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}
+
+// Goroutines whose stacks are most of the memory are named, though nothing is wrong with them.
+func TestStacksThatAreMostOfTheMemoryAreNamedInAHealthyAnswer(t *testing.T) {
+	s := newScene()
+	s.Moment.Cgroup.Limit = sample.Some(1024 * mib)
+	s.p.Residency.GoStacks = 240 * mib
+	s.charge()
+	s.waiting("example.org/shop/pool.worker", "/build/shop/pool/pool.go", 8, 60000, "chan receive", 20)
+	s.cycles(20, 10, 10, 10, 10, 10, 10)
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Verdict.Class != Healthy || !strings.Contains(a.Verdict.Sentence, "60,000 goroutines that wait at pool/pool.go:8") {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}
+
+// Growth that slows down is seen from five readings on.
+func TestFiveReadingsTellThatGrowthSlowsDown(t *testing.T) {
+	for late, want := range map[float64]bool{170: true, 250: false} {
+		s := newScene()
+		s.noMark()
+		s.cycles(60, 40, 90, 140, 140+(late-140)/2, late)
+		if got := (&Case{Evidence: s.Evidence, curve: liveCurve(s.Evidence)}).slowsDown(); got != want {
+			t.Errorf("to %v MiB at last: %v", late, got)
+		}
+	}
+}
+
+// A line's few samples more are no growth beneath a live heap fifty times as large that did not grow.
+func TestAFewSamplesOfALineAreNoGrowthOfAHeap(t *testing.T) {
+	for live, want := range map[float64]bool{90: false, 20: true} {
+		s := newScene()
+		s.heap(live, live, live+5)
+		s.charge()
+		s.cycles(20, live, live, live, live, live, live, live, live)
+		site := s.site("example.org/shop/shelf.Open", "/build/shop/shelf/shelf.go", 44, 3, 0)
+		for i := range 8 {
+			site.Course = append(site.Course, Stand{At: float64(3 * i), Cycle: uint32(i + 2), Bytes: bytesOf(0.4 * float64(i)), Allocated: bytesOf(0.4 * float64(i)), Goroutines: true})
+		}
+		if got := newCase(s.Evidence).ofLine; got != want {
+			t.Errorf("3 MiB beneath %v: %v", live, got)
+		}
+	}
+}
+
+// Goroutines that a wrapped go statement began are counted by who has the statement.
+func TestAWrappedGoroutineIsALoopWhereAsManyWereThereAllAlong(t *testing.T) {
+	for last, want := range map[int]bool{1: true, 4: false} {
+		s := newScene()
+		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
+		for i, n := range []int{1, 1, 1, last, last} {
+			site.Course = append(site.Course, Stand{At: 4 * float64(i), Goroutines: true, Begun: map[string]int{"net/rpc.(*Client).input": n, begunBy + "net/rpc.NewClientWithCodec": n, "main.serve": 7 + i}})
+		}
+		k := &Case{Evidence: s.Evidence, site: site, outcome: Outcome{MomentElapsed: 30}}
+		if got := k.runsAlong("net/rpc.NewClientWithCodec.gowrap1"); got != want {
+			t.Errorf("%d at last: %v", last, got)
+		}
+	}
+}
+
+// Two readings of a heap of which most was never written leave no leak open beside the calls in flight.
+func TestTooFewReadingsLeaveNothingOpenThatTheEvidenceSpeaksAgainst(t *testing.T) {
+	s := scenes["buffers in flight that are hardly touched"]()
+	s.Cycles = s.Cycles[:min(1, len(s.Cycles))]
+	k := newCase(s.Evidence)
+	if f := judgeLeak(k); f.Stance != Silent {
+		t.Errorf("%s: %s", f.Stance, f.Reason)
+	}
+	if f := judgeBurst(k); f.Stance == Speaks && f.Bytes > k.liveRows() {
+		t.Errorf("calls in flight explain %s of %s that is live", size(f.Bytes), size(k.liveRows()))
+	}
+}
+
+// A call that holds a hundredth of a rise has not caused it.
+func TestACallThatHoldsLittleIsNoBurst(t *testing.T) {
+	for held, want := range map[float64]bool{180: true, 1.2: false} {
+		s := scenes["burst of uploads"]()
+		site := &s.Sites[0]
+		site.Bytes, site.Since = bytesOf(held), 0
+		for i := range site.Callers {
+			site.Callers[i].Under = bytesOf(held)
+		}
+		if f := judgeBurst(newCase(s.Evidence)); (f.Stance == Speaks) != want {
+			t.Errorf("%v MiB: %s %s%s", held, f.Stance, f.Sentence, f.Reason)
+		}
+	}
+}
+
+// A job of which the live heap was hardly read while its memory grew is not called healthy.
+func TestGrowthThatWasHardlyReadIsNotHealthy(t *testing.T) {
+	for grown, want := range map[float64]Stance{1: Speaks, 30: Open} {
+		s := newScene()
+		c := newCase(s.Evidence)
+		f := c.endedFound(Finding{Stance: Speaks}, Trend{State: NotEnoughData, Of: ofMemory, GrownBytes: grown * float64(mib), Why: "the live heap was read only twice"})
+		if f.Stance != want {
+			t.Errorf("memory grew by %v MiB: %v, want %v", grown, f.Stance, want)
+		}
+	}
+}
+
+// A few MiB in many seconds, but less than a minute, are what buffers and tables gain that reach their size.
+func TestASmallSlowRiseIsNoLeakYet(t *testing.T) {
+	for _, c := range []struct {
+		grown, took float64
+		pressed     bool
+		want        bool
+	}{{5, 20, false, true}, {5, 20, true, false}, {5, 3, false, false}, {5, 90, false, false}, {30, 20, false, false}} {
+		k := &Case{pressed: c.pressed, rise: rise{grown: c.grown * float64(mib), to: c.took}}
+		if got := k.barelyRose(); got != c.want {
+			t.Errorf("%v MiB in %v s, pressed %v: %v", c.grown, c.took, c.pressed, got)
+		}
+	}
+}
+
+// A ballast that is never written takes nothing of the limit: the garbage that its goal lets pile up does. What grows
+// may be written yet, and then counts.
+func TestABallastNeedsNoMemory(t *testing.T) {
+	s := newScene()
+	s.heap(202, 273, 320)
+	s.p.Residency.GoObjects, s.p.Residency.Untouched = 115*mib, 205*mib
+	c := newCase(s.Evidence)
+	c.rise = rise{}
+	if got := c.liveNeeds(); got != 68*mib {
+		t.Errorf("at rest the live heap needs %v, want 68 MiB", got/mib)
+	}
+	if c.rise = (rise{n: 9, grown: float64(100 * mib), last: float64(273 * mib), low: 1}); c.liveNeeds() != 273*mib {
+		t.Errorf("while it grows it needs %v", c.liveNeeds()/mib)
+	}
+}

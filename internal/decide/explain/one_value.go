@@ -1,0 +1,108 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// builders are well-known functions that put one value together, which grows until
+// they return. While one runs it holds that value, and the parts or the copy that it
+// is made from: io.ReadAll of Go 1.26 a row of parts, each half as large again as
+// the one before, and at last the whole beside them.
+var builders = []string{
+	"io.ReadAll",
+	"io/ioutil.ReadAll",
+	"os.ReadFile",
+	"bytes.(*Buffer).ReadFrom",
+	"encoding/json.Marshal",
+	"encoding/json.MarshalIndent",
+}
+
+// builder is the one on the stack of the blamed line, "" if there is none.
+func (c *Case) builder() string {
+	for _, f := range c.site.Stack {
+		if slices.Contains(builders, f.Func) {
+			return f.Func
+		}
+	}
+	return ""
+}
+
+// wholeValues is how many values, at most, builders at the blamed line were still
+// putting together, if that is all that the line holds: there are no more objects of
+// the largest size than goroutines that may be at work, and all objects come to about
+// three times the largest for each. 0: it is not. A goroutine that ran cannot be looked
+// into; where none was seen at it, the largest object must be one that is still being
+// filled, or nearly everything since the last collection must have been allocated there,
+// and much of the line's be dead again, as parts are.
+func (c *Case) wholeValues() int {
+	s := c.site
+	n := max(1, c.flight.calls+c.flight.running)
+	if s == nil || c.builder() == "" || s.AsLarge == 0 || s.AsLarge > uint64(n) || s.Largest*16*sample.Bytes(n) < s.Bytes*5 {
+		return 0
+	}
+	switch {
+	case c.filling():
+		return n
+	case c.flight.left >= leftBehind.v():
+		return 0
+	case c.flight.calls > 0:
+		return n
+	}
+	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
+	if c.flight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 || (s.Freed+top.Garbage)*10 < (s.Allocated+s.Since)*3 {
+		return 0
+	}
+	return n
+}
+
+// filling: a quarter of the line's largest object, or more, lay in new large objects that
+// had no page yet. Who makes room for a value writes it at once. Without a mark the
+// line must be known to have allocated that much since the last collection.
+func (c *Case) filling() bool {
+	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown {
+		return false
+	}
+	fresh := c.proc.Residency.UntouchedNew
+	return (c.untouched() > 0 || !c.live.exact && fresh > 0 && c.site.Since >= fresh) && fresh*4 >= c.site.Largest
+}
+
+// wholeFound blames the line that asked for all of a value at once.
+func wholeFound(c *Case, n int) Finding {
+	s := c.site
+	f := Finding{Stance: Speaks, Detail: "A burst of large values, not a leak.", Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
+	if top, _ := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Function == s.Function && top.Line == s.Line {
+		f.Bytes += top.Garbage // what the values were made from
+	}
+	held, when := s.Bytes, ""
+	if !c.live.exact {
+		// What was allocated since may be dead again, and returned.
+		held, when = max(held, min(held+s.Since, c.heap()+c.untouched())), ", with buffers that may be garbage since the last GC"
+	}
+	calls, its := "One call of %s was", "The value"
+	if n > 1 {
+		calls, its = fmt.Sprintf("Up to %d calls of %%s were", n), "Together these values"
+	}
+	f.Sentence = fmt.Sprintf(calls+" in flight%s, building a whole value in memory with %s. %s took %s%s, allocated at %s. The largest buffer was %s.",
+		ShortFunc(c.flight.name), c.in(), ShortFunc(c.builder()), its, size(held), when, place(s.File, s.Line), size(s.Largest))
+	f.Why = []Why{{Text: fmt.Sprintf("until %s returns, its whole result stays in memory, with the buffers that the result is copied from", ShortFunc(c.builder())), Evidence: []string{"site"}}}
+	return f
+}
+
+// largestObject is the size of the largest object of a line that is held, and how many are
+// that large.
+func largestObject(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) (size sample.Bytes, n uint64) {
+	for _, i := range h.Sites {
+		if i >= len(p.Counts) || view.InUse(p.Counts[i]) <= 0 || p.Sites[i].Size < size {
+			continue
+		}
+		if p.Sites[i].Size > size {
+			size, n = p.Sites[i].Size, 0
+		}
+		n += uint64(view.InUse(p.Counts[i]))
+	}
+	return size, n
+}

@@ -1,0 +1,146 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/measure/pacer"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
+)
+
+// history reads what predictions are made from; a program whose collector was not seen
+// has none.
+func (l *loader) history() (err error) {
+	if !l.e.isGo(l.e.Subject) {
+		return nil
+	}
+	l.e.History, err = pacer.LoadOf(l.Reader, l.e.Subject)
+	if errors.Is(err, pacer.ErrNoHistory) {
+		return nil
+	}
+	return err
+}
+
+// predictor answers for the run, nil where the collector was not seen. Without samples
+// it knows the collections and the moment.
+func (c *Case) predictor() *pacer.Predictor {
+	if c.g == nil {
+		return nil
+	}
+	h := c.History
+	if h == nil {
+		h = c.sketch().History()
+	}
+	return pacer.NewPredictor(h, c.limit)
+}
+
+func (c *Case) sketch() pacer.Sketch {
+	s := pacer.Sketch{Cycles: c.Cycles, Start: c.Start, At: c.Moment.At, Runtime: c.g, Live: c.proc.Live, Anon: anonOf(*c.proc), Fixed: c.goFixed(), Idle: c.own.Row(sample.RowIdle),
+		Limit: c.limit, Killed: c.outcome.Kernel, Ended: c.outcome.State == Exited}
+	s.Rest = c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache) + s.Anon)
+	if p := c.program(c.Subject); p != nil {
+		s.Program = *p
+	}
+	return s
+}
+
+// boundedBy is the command that shows what a GOMEMLIMIT would do, "" where what is live
+// does not leave it room. It is an experiment; nothing is predicted of it.
+func (c *Case) boundedBy() string {
+	want := pacer.MemoryLimitFor(c.limit, c.outside())
+	if c.limit == 0 || c.g == nil || c.live.bytes+c.goFixed() > want {
+		return ""
+	}
+	if have, ok := c.memoryLimit(); ok && have <= want {
+		return ""
+	}
+	return c.again(c.limit, "GOMEMLIMIT="+units.Env(want))
+}
+
+// memoryLimit proposes the GOMEMLIMIT for the limit, or says what it would not do.
+func (p *proposals) memoryLimit(class Class) {
+	if p.predictor == nil || p.limit == 0 {
+		return
+	}
+	o := p.predictor.MemoryLimit()
+	if have, ok := p.Case.memoryLimit(); ok && have <= o.GOMEMLIMIT {
+		return // it is in force
+	}
+	f := Fix{Text: "GOMEMLIMIT=" + units.Env(o.GOMEMLIMIT), Kind: "config", Limit: p.limit}
+	f.Setting, f.Command = f.Text, p.again(p.limit, f.Text)
+	switch {
+	case o.Chance == pacer.Fits:
+		p.fittingLimit(class, f, o)
+	case class == Burst && o.Chance == pacer.Later:
+		p.vain(f.Text, "the live memory itself was still growing") // not along a line through the time before
+	case o.Chance == pacer.Vain, o.Chance == pacer.Later:
+		p.vain(f.Text, o.Why)
+	case o.Chance == pacer.Unknown:
+		p.notPredicted(o.Why)
+	}
+}
+
+// fittingLimit proposes a GOMEMLIMIT that the model fits, unless the class says that it cannot help.
+func (p *proposals) fittingLimit(class Class, f Fix, o pacer.Outlook) {
+	switch {
+	case class == Leak || class == Goroutines:
+		p.vain(f.Text, "GOMEMLIMIT does not stop a leak, it only delays the kill")
+	case class == IdleHeap && p.othersGrew():
+		p.notPredicted("the other processes were still growing")
+	default:
+		p.predicted(f, o)
+	}
+}
+
+// asItIs proposes a limit that holds the program as it was run, above the one in force
+// and above least.
+func (p *proposals) asItIs(least sample.Bytes) {
+	if p.predictor == nil || p.limit == 0 {
+		return
+	}
+	o := p.predictor.AsItIs()
+	o.Limit = max(o.Limit, (least+limitGrain-1)/limitGrain*limitGrain)
+	if o.Limit <= p.limit || o.Limit >= unlimited {
+		return
+	}
+	f := Fix{Text: "a limit of " + limit(o.Limit), Kind: "limit", Limit: o.Limit, Command: p.again(o.Limit)}
+	if o.Chance == pacer.Fits {
+		p.predicted(f, o)
+		return
+	}
+	f.Text, f.State = "a limit of at least "+limit(o.Limit), "untested"
+	p.add(f)
+	p.notPredicted(o.Why)
+}
+
+// limitGrain is what limits are rounded up to.
+const limitGrain = 16 * sample.MiB
+
+// room proposes a GOMEMLIMIT under which the collector has room to work, with a limit
+// that holds it where the one in force does not.
+func (p *proposals) room() {
+	if p.predictor == nil {
+		return
+	}
+	o := p.predictor.Room()
+	if o.Chance != pacer.Fits {
+		p.notPredicted(o.Why)
+		return
+	}
+	f := Fix{Text: "GOMEMLIMIT=" + units.Env(o.GOMEMLIMIT), Kind: "config", Limit: o.Limit}
+	f.Setting, f.Command = f.Text, p.again(o.Limit, f.Text)
+	if o.Limit > p.limit {
+		f.Kind, f.Text = "limit", f.Text+" and a limit of "+limit(o.Limit)
+	}
+	p.predicted(f, o)
+}
+
+// predicted adds a fix that the model says survives.
+func (p *proposals) predicted(f Fix, o pacer.Outlook) {
+	f.State, f.Outlook = "predicted", fmt.Sprintf("survives, with %d to %d MiB of %s", o.Need.P5>>20, (o.Need.P95+sample.MiB-1)>>20, limit(o.Limit))
+	if o.Hard {
+		f.Outlook += ", but GC takes much CPU time"
+	}
+	p.add(f)
+}

@@ -1,0 +1,245 @@
+package explain
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// HeldBy is the place that kept memory alive, from a capture of the heap: a variable
+// and fields from there on, or goroutines. It may be far from the line that
+// allocated: that a line allocates much that somebody else keeps is not its fault.
+type HeldBy struct {
+	Path     string       `json:"path"`           // "main.sessions", "goroutine main.wait"
+	Kind     string       `json:"kind"`           // "map", "slice", "string", "channel", "goroutine" or ""
+	Type     string       `json:"type"`           // of what lies there, "" if that is not known
+	Entries  uint64       `json:"entries"`        // of a map or channel
+	Retained sample.Bytes `json:"retained_bytes"` // that would be garbage without it
+	Live     sample.Bytes `json:"live_bytes"`     // all that was live then
+	Lines    int          `json:"lines"`          // that allocated what it retains, as far as samples tell; 0: none
+	Chain    uint64       `json:"chain"`          // objects of it that lie one behind the other, 0: not many
+	At       float64      `json:"moment_seconds"` // of the capture, since the start
+	// Name is the place as the program's source calls it, with what is there: "(*store).sessions
+	// map[string]*session, 7,465 entries". Root is what kind of root keeps it: "global",
+	// "goroutine", "timer", "special". "": not known.
+	Name string `json:"name,omitempty"`
+	Root string `json:"root,omitempty"`
+	// Title is the same within a sentence: "(*store).sessions (map[string]*session, 7,465 entries)".
+	Title string `json:"title,omitempty"`
+
+	path int // of the capture
+}
+
+// keeper is who holds what a line allocated: of the holders the one with most of it.
+// Without a line, or where the capture does not know the lines, the holder of most of the
+// live heap. nil: no heap was captured, none holds much, or the line's memory is under none.
+func (c *Case) keeper(s *Site) *HeldBy {
+	h := c.Heap
+	if h == nil {
+		return nil
+	}
+	best, most := -1, sample.Bytes(0)
+	if s != nil {
+		for i := range h.Paths {
+			if n := allocatedBy(&h.Paths[i], s); n > most {
+				best, most = i, n
+			}
+		}
+		if best < 0 && h.Lines != nil {
+			return nil // what was sampled of the line is under no holder
+		}
+	}
+	if best < 0 {
+		for i := range h.Paths {
+			if p := &h.Paths[i]; p.Holder && (best < 0 || p.Retained > h.Paths[best].Retained) {
+				best = i
+			}
+		}
+		if best < 0 || float64(h.Paths[best].Retained) < heldByRoot.v()*float64(h.LiveBytes) {
+			return nil
+		}
+	}
+	return c.holderAt(best)
+}
+
+// allocatedBy is how much of what a holder has was allocated at a line.
+func allocatedBy(p *sample.HeapPath, s *Site) (n sample.Bytes) {
+	for _, at := range p.Sites {
+		if p.Holder && s.isAt(at.At) {
+			n += at.Bytes
+		}
+	}
+	return n
+}
+
+// isAt reports whether a line of a capture is this one: a capture names the standard library's own line, where an
+// answer names the one that called it.
+func (s *Site) isAt(f sample.Frame) bool {
+	return f.Func == s.Function && f.Line == s.Line || f.Func != "" && f.Func == s.innermost.Func && f.Line == s.innermost.Line
+}
+
+// holderAt describes a holder: by the map or channel that it is a part of, if it is
+// of one.
+func (c *Case) holderAt(i int) *HeldBy {
+	p, path := &c.Heap.Paths[i], c.Heap.Path(i)
+	h := &HeldBy{path: i, Path: path, Retained: p.Retained, Live: c.Heap.LiveBytes, Lines: len(p.Sites), At: c.seconds(c.Heap.At)}
+	if p.Type != "?" {
+		h.Type = p.Type
+	}
+	if r := c.Heap.RootOf(i); r != nil {
+		h.Root = string(r.Kind)
+	}
+	if p.Owner != nil {
+		h.Name, h.Title = usersMain(p.Owner.String()), titleOf(p.Owner)
+	}
+	for _, l := range c.Heap.Chains {
+		if strings.HasPrefix(l.Path, path) {
+			h.Chain = max(h.Chain, l.Length)
+		}
+	}
+	if strings.HasPrefix(path, "goroutine ") {
+		if h.Kind = "goroutine"; p.Owner != nil {
+			h.Entries = p.Owner.Entries
+		}
+		return h
+	}
+	longest := 0
+	for _, l := range c.Heap.Collections {
+		if rest, ok := strings.CutPrefix(path, l.Path); ok && (rest == "" || strings.ContainsAny(rest[:1], ".[")) && len(l.Path) > longest {
+			longest = len(l.Path)
+			h.Path, h.Kind, h.Type, h.Entries = l.Path, l.Kind, l.Type, l.Entries
+		}
+	}
+	if o := p.Owner; o != nil && h.Kind == "" {
+		h.Kind, h.Entries = o.Kind, o.Entries
+	}
+	return h
+}
+
+// titleOf is an owner within a sentence, without its root.
+func titleOf(o *sample.HeapOwner) string {
+	rest := strings.TrimPrefix(strings.TrimPrefix(o.What(), o.Name), " ")
+	if rest = strings.TrimPrefix(rest, ", "); rest == "" {
+		return usersMain(o.Name)
+	}
+	return usersMain(o.Name) + " (" + rest + ")"
+}
+
+// usersMain names the main function where its frame could not be told from that of its caller, and
+// the function with a go statement.
+func usersMain(text string) string {
+	return wrapper.ReplaceAllString(strings.ReplaceAll(text, "runtime.main", "main.main"), "")
+}
+
+// wrapper is the function that the compiler writes around the call of a go statement.
+var wrapper = regexp.MustCompile(`\.gowrap\d+`)
+
+// String is the holder as people say it: "main.sessions (map, 57301 entries)".
+func (h *HeldBy) String() string {
+	switch {
+	case h.Title != "":
+		return h.Title
+	case h.Name != "":
+		return h.Name
+	case h.Kind == "goroutine":
+		name, where, _ := strings.Cut(strings.TrimPrefix(h.Path, "goroutine "), " in ")
+		if strings.HasPrefix(where, "its descriptor._defer") {
+			return "the deferred calls of a goroutine running " + name
+		}
+		return "the stack of " + name
+	case h.Kind == "map" || h.Kind == "channel":
+		return fmt.Sprintf("%s (%s, %s entries)", h.Path, h.Kind, sample.Thousands(h.Entries))
+	case h.Type != "":
+		return fmt.Sprintf("%s (%s)", h.Path, h.Type)
+	}
+	return h.Path
+}
+
+// place is the holder as the place of a change: its name, without what is there.
+func (h *HeldBy) place() string {
+	if h.Title == "" {
+		return h.Path
+	}
+	name, _, _ := strings.Cut(h.Title, " (")
+	if strings.HasPrefix(h.Title, "(") { // a method's receiver
+		method, rest, _ := strings.Cut(h.Title, ").")
+		field, _, _ := strings.Cut(rest, " (")
+		name = method + ")." + field
+	}
+	return name
+}
+
+// holds says how much it holds of what was live at the capture.
+func (h *HeldBy) holds() string {
+	verb := "retains"
+	if strings.HasPrefix(h.String(), "the stacks ") || strings.HasPrefix(h.String(), "the deferred calls ") {
+		verb = "retain"
+	}
+	return fmt.Sprintf("%s %s %s, %s of what was live %s after start", h, verb, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
+}
+
+// held is the end of a sentence about the memory that a line allocated.
+func (c *Case) held(s *Site) string {
+	h := c.keeper(s)
+	if h == nil {
+		return "is still reachable"
+	}
+	return "is retained by " + strings.TrimSuffix(h.String(), ".")
+}
+
+// retention adds who holds the memory to a verdict about the live heap.
+func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
+	if f.Class != Leak && f.Class != Burst && f.Class != Baseline {
+		return nil
+	}
+	h := c.keeper(c.site)
+	if h == nil {
+		return nil
+	}
+	if v.Culprit != nil {
+		blamed := *v.Culprit
+		blamed.HeldBy = h
+		v.Culprit = &blamed
+	}
+	text := h.holds()
+	if h.Chain > 0 {
+		text += fmt.Sprintf(". %s of the objects form one chain, which a single GC worker must walk", sample.Thousands(h.Chain))
+	}
+	why := Why{Text: text, Evidence: []string{"holder"}}
+	if h.Lines > 2 && f.Class == Leak {
+		text += fmt.Sprintf(". The memory was allocated at %s, so look at what retains the memory and not at those lines", count(h.Lines, "line"))
+		why.Text = text
+		v.Why = append([]Why{why}, v.Why...)
+	} else {
+		v.Why = append(v.Why, why)
+	}
+	return []Fact{{ID: "holder", Text: "heap capture: " + text, Values: map[string]int64{
+		"retained_bytes": int64(h.Retained), "live_bytes": int64(h.Live), "entries": int64(h.Entries), "lines": int64(h.Lines)}}}
+}
+
+// heldByGoroutines is what the heap capture says that goroutines retain which run the
+// same functions as those that wait; false where there is none.
+func (c *Case) heldByGoroutines(p *pile) (n sample.Bytes, ok bool) {
+	if c.Heap == nil || c.proc == nil {
+		return 0, false
+	}
+	begun := map[string]bool{}
+	module := c.module()
+	for _, g := range c.proc.Goroutines {
+		if len(g.Where) == 0 || waitsAt(g, module).Func != p.at.Func {
+			continue
+		}
+		if last := g.Where[len(g.Where)-1]; len(last.Frames) > 0 {
+			begun["goroutine "+last.Frames[len(last.Frames)-1].Func] = true
+		}
+	}
+	for i := range c.Heap.Paths {
+		at := &c.Heap.Paths[i]
+		if name, _, _ := strings.Cut(at.Label, " and others"); at.Parent < 0 && begun[name] {
+			n += at.Retained
+		}
+	}
+	return n, n > 0
+}

@@ -1,0 +1,291 @@
+package explain
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// keepers is how much of the memory in question is kept by what: lasting roots, which are
+// variables and frames that never return, and frames of calls in flight. NaN where no
+// capture of the heap near the moment tells.
+type keepers struct {
+	lasting, frames float64
+	along           float64      // the part of lasting that goroutines keep which run along: by their number
+	of              sample.Bytes // that the parts are of
+}
+
+// nearCapture is how far from the moment, in seconds, a capture of the heap may be to
+// tell of the memory at it.
+const nearCapture = 5
+
+// keptBy reads it from the capture of the heap: of what was allocated at the blamed line,
+// as far as holders tell; else of the whole live heap.
+func (c *Case) keptBy() keepers {
+	none := keepers{math.NaN(), math.NaN(), 0, 0}
+	h := c.Heap
+	if h == nil || math.Abs(c.seconds(h.At)-c.outcome.MomentElapsed) > max(nearCapture, c.outcome.MomentElapsed/10) {
+		return none
+	}
+	if float64(h.LiveBytes) < heldByRoot.v()*float64(c.live.bytes) {
+		return none // most of what is in question came later
+	}
+	var k kept
+	if c.site != nil {
+		for i := range h.Paths {
+			if n := allocatedBy(&h.Paths[i], c.site); n > 0 {
+				c.addKeeper(i, n, &k)
+			}
+		}
+	}
+	if k.lasting+k.frames+k.unknown < h.LiveBytes/20 {
+		k = kept{}
+		for i := range h.Paths {
+			if c.isRoot(i) {
+				c.addKeeper(i, h.Paths[i].Retained, &k)
+			}
+		}
+	}
+	all := k.lasting + k.frames
+	if all == 0 || all < k.unknown {
+		return none
+	}
+	return keepers{float64(k.lasting) / float64(all), float64(k.frames) / float64(all), float64(k.along) / float64(all), all}
+}
+
+// kept is how many bytes roots of each tenure keep, and how many of those that last are goroutines' that run along.
+type kept struct{ lasting, frames, unknown, along sample.Bytes }
+
+// isRoot reports whether a path is a root, or of a goroutine the frame of a function.
+func (c *Case) isRoot(path int) bool {
+	p := &c.Heap.Paths[path]
+	if p.Parent < 0 {
+		return p.Root == nil || p.Root.Kind != sample.RootGoroutine
+	}
+	above := &c.Heap.Paths[p.Parent]
+	return above.Parent < 0 && above.Root != nil && above.Root.Kind == sample.RootGoroutine
+}
+
+func (c *Case) addKeeper(path int, n sample.Bytes, k *kept) {
+	switch c.tenureOf(path) {
+	case unknownTenure:
+		k.unknown += n
+	case passing:
+		k.frames += n
+	case lasts:
+		k.lasting += n
+		if root := c.Heap.RootOf(path); root != nil && root.Kind == sample.RootGoroutine && root.First != 1 {
+			k.along += n
+		}
+	}
+}
+
+// tenure is for how long a root will keep what it leads to.
+type tenure int
+
+const (
+	unknownTenure tenure = iota
+	passing              // until a call returns
+	lasts                // as long as the program runs, by all that was seen
+)
+
+// tenureOf tells it of the root that a path begins at. The frame of a goroutine's first function
+// lasts where the goroutine does: main's, and those that were there all along. A frame of a function
+// that it called lasts where that call stood all along.
+func (c *Case) tenureOf(path int) tenure {
+	paths, first, frame := c.Heap.Paths, path, path
+	for n := 0; paths[path].Parent >= 0 && n < len(paths); n++ {
+		path, frame = paths[path].Parent, path
+	}
+	if strings.Contains(c.Heap.Path(first), "its descriptor._defer") {
+		return lasts // a function that defers for ever is one that does not return
+	}
+	root := paths[path].Root
+	switch {
+	case root == nil:
+		return c.tenureByLabel(paths[path].Label)
+	case len(root.Sharers) > 0:
+		return c.tenureOfSharers(root.Sharers)
+	}
+	return c.tenureOfRoot(root, paths[frame].Label)
+}
+
+// tenureOfRoot tells it of a root, and of a frame by its label.
+func (c *Case) tenureOfRoot(root *sample.HeapRoot, frame string) tenure {
+	switch {
+	case root.Kind != sample.RootGoroutine:
+		return lasts
+	case root.Func == "":
+		return unknownTenure // several goroutines, or a goroutine and something else
+	case root.First == 1 || c.stays(root):
+		return c.tenureOfFrame(root, frame)
+	case c.waitsSinceTheStart(root):
+		return unknownTenure
+	}
+	return passing
+}
+
+// tenureOfSharers tells it of what goroutines of several functions keep together: it lasts where one of them keeps
+// it, and until a call returns where all are calls.
+func (c *Case) tenureOfSharers(all []sample.HeapSharer) tenure {
+	best := passing
+	for i := range all {
+		switch c.tenureOfRoot(&all[i].HeapRoot, " in "+all[i].Frame) {
+		case lasts:
+			return lasts
+		case unknownTenure:
+			best = unknownTenure
+		}
+	}
+	return best
+}
+
+// tenureOfFrame tells it of a frame of goroutines that stay, by the path's second part.
+func (c *Case) tenureOfFrame(root *sample.HeapRoot, label string) tenure {
+	function, ok := strings.CutPrefix(label, " in ")
+	switch {
+	case function == preempted:
+		return passing // what a function that ran had in its registers
+	case !ok && root.First != 1 && root.Count > 1:
+		return unknownTenure // of several goroutines no frame is known
+	case !ok || function == root.Func || function == "main.main":
+		return lasts
+	}
+	return c.callLasts(function)
+}
+
+// waitsSinceTheStart reports whether the first of some goroutines has waited for nearly as long as the program ran, and
+// for some seconds: whether they are calls in flight, or will never end, is not known.
+func (c *Case) waitsSinceTheStart(root *sample.HeapRoot) bool {
+	return root.Oldest.OK && root.Oldest.V.Seconds() >= max(shortestRise.v(), stillRunning.v()*c.outcome.MomentElapsed)
+}
+
+// preempted is the frame in which the registers of a goroutine lie that was stopped while it ran (runtime/preempt.go).
+const preempted = "runtime.asyncPreempt"
+
+// stays reports whether goroutines that keep memory are loops: there were as many of them all along, or
+// they are few and no goroutine began.
+func (c *Case) stays(root *sample.HeapRoot) bool {
+	return c.runsAlong(root.Func) || root.Count <= int(manyCalls.v()) && c.sameGoroutines()
+}
+
+// tenureByLabel is the tenure by the path's first part, of a recording that does not say what roots are.
+func (c *Case) tenureByLabel(label string) tenure {
+	name, ok := strings.CutPrefix(label, "goroutine ")
+	function, _, _ := strings.Cut(name, " ")
+	if ok && function != "main.main" && function != "runtime.main" && !c.runsAlong(function) {
+		return passing
+	}
+	return lasts
+}
+
+// callLasts tells the tenure of a frame of a function that a lasting goroutine called. What the blamed line was
+// called through, but is no call of the program's, is its scaffolding, and lasts; what the line itself called is left
+// with it. Of any other function looks at the goroutines tell whether it was left.
+func (c *Case) callLasts(function string) tenure {
+	if function == sample.WholeStack {
+		return unknownTenure
+	}
+	if c.site == nil {
+		return lasts
+	}
+	since := c.outcome.MomentElapsed / 3
+	for i, caller := range c.site.callers() {
+		if caller.Function == function {
+			return c.site.tenureOf(func(s *Stand) int { return s.calls(i) }, since)
+		}
+	}
+	at := func(name string) int {
+		return slices.IndexFunc(c.site.Stack, func(f sample.Frame) bool { return f.Func == name })
+	}
+	if i, own := at(function), at(c.site.Function); i >= 0 && i < own {
+		return c.callLasts(c.site.Function) // the line called it, and it is gone when the line is left
+	} else if i >= 0 {
+		return lasts
+	}
+	if !slices.ContainsFunc(c.site.Course, func(s Stand) bool { return s.Inside != nil }) {
+		return lasts
+	}
+	return c.site.tenureOf(func(s *Stand) int { return s.Inside[function] }, since)
+}
+
+// tenureOf tells whether a call was left since an instant: nobody was inside it at one look
+// at least. It lasts where somebody was at enough of them; at others a goroutine may have been that ran.
+func (s *Site) tenureOf(inside func(*Stand) int, since float64) tenure {
+	looks := 0
+	for i := range s.Course {
+		stand := &s.Course[i]
+		if !stand.Goroutines || stand.At < since {
+			continue
+		}
+		switch n := inside(stand); {
+		case n > 0:
+			looks++
+		case stand.Unseen == 0:
+			return passing
+		}
+	}
+	if looks < int(enoughReadings.v()) {
+		return unknownTenure
+	}
+	return lasts
+}
+
+// runsAlong reports whether as many goroutines that began with a function were there at nearly all
+// looks since the first third of the run, and no more: they are loops, and no calls. What the
+// compiler wraps a go statement with arguments in is in no stack: then those count that the function
+// with the statement began. Of a short run, with few looks after that third, all count.
+func (c *Case) runsAlong(function string) bool {
+	begun := func(s *Stand) (n int) { return s.Begun[function] }
+	if creator, _, wrapped := strings.Cut(function, ".gowrap"); wrapped {
+		begun = func(s *Stand) (n int) { return s.Begun[begunBy+creator] }
+	}
+	if c.site == nil {
+		return false
+	}
+	looks, same := c.site.looksLike(begun, c.outcome.MomentElapsed/3)
+	if looks < int(fewestReadings.v()) {
+		looks, same = c.site.looksLike(begun, 0)
+	}
+	return looks >= int(fewestReadings.v()) && float64(same) >= stillRunning.v()*float64(looks)
+}
+
+// looksLike counts the looks at goroutines from a time on, and at how many there were as many as at the
+// first of them, and not none.
+func (s *Site) looksLike(begun func(*Stand) int, from float64) (looks, same int) {
+	n := -1
+	for i := range s.Course {
+		k := &s.Course[i]
+		if !k.Goroutines || k.At < from {
+			continue
+		}
+		if n < 0 {
+			n = begun(k)
+		}
+		looks++
+		if n > 0 && begun(k) == n {
+			same++
+		}
+	}
+	return looks, same
+}
+
+// sameGoroutines reports whether there were as many goroutines at nearly all samples since the first third
+// of the run, and for some seconds: none began and none ended. A few that keep memory then are loops; of many
+// it says nothing, since many calls can begin at once.
+func (c *Case) sameGoroutines() bool {
+	at, n := c.untilMoment(c.Ticks.Goroutines)
+	from := nearestTo(at, c.outcome.MomentElapsed/3)
+	if from < 0 || len(at)-from < int(manyReadings.v()) || at[len(at)-1]-at[from] < shortestRise.v() {
+		return false
+	}
+	same := 0
+	for _, v := range n[from:] {
+		if v == n[len(n)-1] {
+			same++
+		}
+	}
+	return float64(same) >= stillRunning.v()*float64(len(n)-from)
+}

@@ -1,0 +1,314 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+var burstPage = Page{
+	Truth: "The live heap is high only while concurrent work, or one huge value, is in flight.",
+	Looks: []string{
+		"How far the live heap was above its floor at the moment: against the limit, or where no limit is near, against the usual size of the memory.",
+		"What retains the memory: frames of calls in flight, or a variable.",
+		"Whether more calls needed more memory, whether the memory was freed before, and how much of what the line allocated was freed.",
+		"Whether it was allocated for requests that were still being served, or for a value that a function such as io.ReadAll was putting together.",
+	},
+	Blind: []string{
+		"The stacks of goroutines that ran at the very moment: then it says \"at least\".",
+		"A program killed in its first rise: no return was seen, and the confidence is lower.",
+	},
+	Example: "burst of uploads",
+}
+
+// burstEvidence is what speaks for and against a burst, where the live heap was far above
+// its floor.
+var burstEvidence = []clause{
+	over("root.frames", heldByRoot, 3, "calls in flight retain the memory"),
+	over("root.lasting", heldByRoot, -2.5, "a long-lived variable retains the memory"),
+	over("calls.open", isSo, 1.5, doubtOpenCalls),
+	over("calls.now", manyCalls, 1, ""),
+	over("calls.none", isSo, -2.5, "no call was in flight"),
+	over("calls.request", isSo, 1.5, "the memory was allocated for requests that were still being served"),
+	over("calls.gather", gathering, -5, "calls began one after the other, and none was seen to end"),
+	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
+	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
+	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
+	over("line.freed", freedMuch, 1, "much of what the line allocated was freed again"),
+	over("line.turnover", turnedOver, 1, "what the line had allocated half-way through the run was freed later"),
+	over("line.whole_values", one, 3, "a large value was still being built"),
+	over("growth.returns", one, 2, "the live heap fell back after an earlier rise"),
+	over("growth.fall", fellBack, 0.5, ""),
+	over("growth.gone", fellBack, 4, "most of that memory was gone soon after"),
+}
+
+// judgeBurst weighs the evidence where the live heap was far above a floor that it kept or
+// came back to.
+func judgeBurst(c *Case) Finding {
+	if f, not := c.noSpike(); not {
+		return f
+	}
+	if c.site == nil {
+		return undecided(0, "which line the rise belongs to, "+noProfile, c.factCurve())
+	}
+	w := weigh(c.features, burstEvidence)
+	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
+	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.burstRoom())
+	if f, not := c.noBurst(w, bytes, facts); not {
+		return f
+	}
+	f := burstFound(c)
+	if n := c.wholeValues(); n > 0 {
+		f = wholeFound(c, n)
+	}
+	f.Bytes, f.Score, f.Facts = max(bytes, min(f.Bytes, c.heap())), w.score, facts
+	f.Confidence, f.Because = w.confidence(), append(w.because(), w.against()...)
+	if doubt := c.burstDoubt(); doubt != "" && f.Confidence == High {
+		f.Confidence, f.Because = Medium, append([]string{doubt}, f.Because...)
+	}
+	return f
+}
+
+// noBurst is what is said of a rise whose evidence makes no burst, or that no call was seen to have caused; bytes
+// is what it would explain.
+func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, not bool) {
+	bar := speakScore.v()
+	if !c.outcome.Kernel {
+		bar += mediumMargin.v() // nothing came of it
+	}
+	switch {
+	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
+		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...), true
+	case w.score < speakScore.v():
+		return undecided(float64(bytes), c.openCalls(), facts...), true
+	case c.ofLittle():
+		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...), true
+	case c.flight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()):
+		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...), true
+	}
+	return Finding{}, false
+}
+
+// burstDoubt is why a burst is not sure, "" if it is.
+func (c *Case) burstDoubt() string {
+	switch seen := max(c.flight.held, c.site.Bytes); {
+	case !c.pressed:
+		return "memory was not short, so the peak did no harm"
+	case float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0:
+		return doubtSmallLine
+	}
+	return ""
+}
+
+// cameAndWent reports whether most of the live heap was gone at a later reading, and the blamed line's memory
+// comes and goes too.
+func (c *Case) cameAndWent() bool {
+	return c.gone() >= fellBack.v() && (c.site.swing() > 0 || c.freedShare() >= freedMuch.v())
+}
+
+// ofLittle reports whether the blamed line, with all that its calls hold, is too small a part of the rise to
+// have caused it.
+func (c *Case) ofLittle() bool {
+	held := max(c.flight.held, c.site.Bytes)
+	if !c.live.exact {
+		held += c.site.Since
+	}
+	return float64(held) < blamedPart.v()*c.aboveFloor()
+}
+
+// burstRoom is the most that work in flight can explain of the memory: what has pages, and is no garbage where
+// a mark tells.
+func (c *Case) burstRoom() sample.Bytes {
+	if c.live.exact {
+		return c.liveRows()
+	}
+	return c.heap()
+}
+
+// noSpike is what is said where the live heap was not far above its floor.
+func (c *Case) noSpike() (f Finding, not bool) {
+	switch {
+	case !c.pressed && (!c.spiked() || c.endedWell() && c.neverShort()):
+		return silent("memory usage stayed well below the limit", c.factOutcome()), true
+	case len(c.curve.points) == 0 || c.g == nil:
+		return silent("the live heap was not read"), true
+	case c.aboveFloor() < c.leastRise():
+		return silent(fmt.Sprintf("at the %s the live heap was only %s above its lowest level", c.momentName(), fsize(c.aboveFloor())), c.factCurve()), true
+	}
+	return Finding{}, false
+}
+
+// openCalls is what is not known where calls in flight may have caused the rise.
+func (c *Case) openCalls() string {
+	if c.flight.calls == 0 {
+		return "whether work in flight retained the memory: the live heap never fell"
+	}
+	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap never fell", count(c.flight.calls, "call"), ShortFunc(c.flight.name))
+}
+
+// spiked reports whether without a limit that was near the peak was far above the usual
+// size of the memory.
+func (c *Case) spiked() bool {
+	if c.limit > 0 && c.hardPeak() < heldByRoot.v()*float64(c.limit) {
+		return false
+	}
+	high := c.spikeRatio() >= spikeOverFloor.v() || c.liveSpike() >= spikeOverFloor.v()
+	return c.At != "last" && high && c.hardPeak() >= leastSpike.v()
+}
+
+// liveSpike is how often what stays goes into the most that was live: the least that was ever live, or what calls in
+// flight do not hold.
+func (c *Case) liveSpike() float64 {
+	stays := c.curve.min
+	if rest := float64(c.live.bytes) - float64(c.inWork()); rest > 0 {
+		stays = min(stays, rest)
+	}
+	if stays <= 0 {
+		return 0
+	}
+	return max(float64(c.live.bytes), c.curve.max) / stays
+}
+
+// leastRise is how far above its floor the live heap must be.
+func (c *Case) leastRise() float64 {
+	if c.pressed {
+		return leastRise.v() * float64(c.bound.Sub(c.others()))
+	}
+	return max(leastSpike.v()/2, leastRise.v()*c.hardPeak())
+}
+
+// aboveFloor is how far the live heap was above its floor at the moment. Where no
+// mark was made, what calls in flight may hold of the new memory counts; where the
+// first GCs went unseen, what work in flight holds is part of no floor.
+func (c *Case) aboveFloor() float64 {
+	high := float64(c.live.bytes)
+	if !c.live.exact && c.site != nil && c.flight.calls > 0 {
+		high = max(high, min(float64(c.g.HeapLive), float64(c.flight.held+c.site.Since)))
+	}
+	above := high - c.curve.floor
+	if !c.pressed {
+		above = high - c.curve.min
+	}
+	if c.site != nil && c.gone() >= fellBack.v() {
+		swing := min(c.site.swing(), float64(c.heap())) // an earlier collection found it live
+		if c.live.exact {
+			swing = min(swing, float64(c.site.Bytes))
+		}
+		above = max(above, swing)
+	}
+	if c.kept.frames >= heldByRoot.v() && c.heapAtMoment() {
+		above = max(above, min(high, c.kept.frames*float64(c.kept.of))) // frames of calls hold it, whatever floor there was
+	}
+	if c.beganUnseen() || len(c.curve.points) == 1 {
+		above = max(above, min(high, float64(c.inWork())))
+	}
+	return above
+}
+
+// gone is how much of what the live heap was above its floor, at most, was gone again at a later
+// reading. NaN: there is none.
+func (c *Case) gone() float64 {
+	most, least := 0.0, math.NaN()
+	for _, p := range c.curve.points {
+		switch {
+		case p.least:
+		case p.live > most:
+			most, least = p.live, math.NaN()
+		case !(p.live > least):
+			least = p.live
+		}
+	}
+	return (most - least) / (most - c.curve.min)
+}
+
+// inWork is what requests in flight, or values that are being put together, hold.
+func (c *Case) inWork() sample.Bytes {
+	switch {
+	case c.site == nil:
+		return 0
+	case c.wholeValues() > 0:
+		return c.site.Bytes
+	case c.flight.calls > 0 && !c.flight.standing:
+		return c.flight.held
+	}
+	return 0
+}
+
+// beganUnseen reports whether the first collection that was seen was not the program's first, and
+// found half of all that was ever live: how the live heap came there is not known.
+func (c *Case) beganUnseen() bool {
+	return c.curve.first*2 >= c.curve.max && (len(c.Cycles) == 0 || c.Cycles[0].N > 1)
+}
+
+func burstFound(c *Case) Finding {
+	s := c.site
+	f := Finding{Stance: Speaks, Detail: "A burst of concurrent work, not a leak.", Culprit: culprit(s, "allocates")}
+	if s.Awaited != nil {
+		f.Culprit = &Culprit{Function: s.Awaited.Function, File: s.Awaited.File, Line: s.Awaited.Line, Bytes: s.Bytes, Role: "retains"}
+	}
+	f.Sentence = burstSentence(c)
+	f.Why = []Why{{Text: "the calls were running, so their stacks could not be read", Evidence: []string{"calls", "site"}}}
+	if c.flight.calls == 0 {
+		if c.cameAndWent() {
+			f.Why = []Why{{Text: "the live heap rose and fell again, and so did what this line allocates", Evidence: []string{"curve", "site"}}}
+		}
+		return f
+	}
+	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.flight.calls, "goroutine"), was(c.flight.calls), ShortFunc(c.flight.name), c.flightSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
+	return f
+}
+
+// burstSentence says how many calls held how much. Running goroutines, whose
+// stacks were not read, may be calls too: then it says "at least", and nothing
+// of a single call.
+func burstSentence(c *Case) string {
+	s, n := c.site, sample.Bytes(c.flight.calls)
+	held := max(c.flight.held, s.Bytes)
+	if !c.live.exact {
+		held += s.Since
+	}
+	if n == 0 && c.gone() >= fellBack.v() {
+		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))
+	}
+	if n == 0 {
+		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))
+	}
+	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.flight.calls, "call"), ShortFunc(c.flight.name), c.in(), was(c.flight.calls), size(held))
+	if c.flight.running > 0 {
+		text = "At least " + text
+	} else if n > 1 {
+		each := held / n
+		text += fmt.Sprintf(" together, %s each", size(each))
+		if left := c.bound.Sub(c.nonHeap() + c.live.bytes.Sub(held)); c.limit > 0 && each > 0 && left/each < n {
+			text += fmt.Sprintf(". The limit has room for %s", room(int(left/each)))
+		}
+	}
+	if c.flight.name != s.Function && s.Bytes < held {
+		text += fmt.Sprintf(", %s of that allocated at %s", size(s.Bytes), place(s.File, s.Line))
+	}
+	return text + c.untouchedWords(held) + "."
+}
+
+// untouchedWords says how much of what calls held has no page behind it, "" if that is
+// little. Charged is then what else there was: garbage, where the collector aims at
+// twice a live heap of which most is not there.
+func (c *Case) untouchedWords(held sample.Bytes) string {
+	untouched := min(held, c.untouched())
+	switch {
+	case untouched <= c.live.bytes/20:
+		return ""
+	case untouched*2 > held && c.waste()*10 > c.bound*3 && c.g.HeapGoal < unlimited:
+		return fmt.Sprintf(". Most of this memory was not written yet, so the kernel does not count it. But the next GC was due only at %s, and %s of garbage was left", size(c.g.HeapGoal), size(c.waste()))
+	}
+	return fmt.Sprintf(". Of this memory, %s was not written yet, so the kernel does not count it", size(untouched))
+}
+
+// room is how many calls fit, in words. It leaves no space for garbage, so that
+// it is an upper bound.
+func room(n int) string {
+	if n == 0 {
+		return "less than one call"
+	}
+	return fmt.Sprintf("at most %d such calls", n)
+}

@@ -1,0 +1,410 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/measure/series"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+var goroutinesPage = Page{
+	Truth: "Goroutines pile up, wait at one place and do not end. Their stacks, and the memory that they retain, fill the limit.",
+	Looks: []string{
+		"Their number over time: it must rise to the end and never fall.",
+		"Where they wait, for how long the oldest of them has been blocked, and the go statement that started them.",
+		"The goroutines' stacks, and what was allocated in their functions and is retained.",
+	},
+	Blind: []string{
+		"Goroutines that ran at the moment: their stacks are not read.",
+		"Whether those that wait for a peer would have been served later: a minute must pass before that is called a leak.",
+		"What they wait for.",
+		"What the goroutines retain, if the heap was not captured (--heap). The answer then takes what their functions allocated.",
+	},
+	Example: "thousands of goroutines that never end",
+}
+
+// pile is goroutines that became more and more, and most of which wait at one
+// place.
+type pile struct {
+	first, last float64 // goroutines before the rise and at the moment
+	span        float64 // seconds that the rise took
+
+	at        sample.Frame // where they wait
+	reason    string       // the runtime's wait reason
+	made      sample.Frame // the go statement, the zero frame if unknown
+	waiting   int
+	together  int           // with those at other places of which there are about as many: a thing may have several goroutines
+	read      int           // goroutines of which it is known where they stood
+	oldest    time.Duration // the longest wait of one of them
+	functions map[string]bool
+
+	stacks, held sample.Bytes // their stacks; what was allocated in their functions and is held
+	retained     bool         // held is what they retain, by a capture of the heap
+}
+
+// judgeGoroutines: goroutines pile up. Their number rises to the end and does not
+// come back; they wait at one place, and the first of them have waited since the
+// rise began. Requests in flight come back, or their oldest is young; a pool is
+// constant.
+func judgeGoroutines(c *Case) Finding {
+	p, reason := c.risenGoroutines()
+	if c.threadsOfC() {
+		return threadsOfCFound(c, []Fact{c.factGoroutines(p)})
+	}
+	if reason != "" && !c.stacksFill() {
+		return silent(reason, c.factGoroutines(p))
+	}
+	if c.proc == nil || c.proc.Goroutines == nil {
+		return undecided(0, "where the goroutines wait: their number rose to the end, but their stacks were not read", c.factGoroutines(p))
+	}
+	c.waiters(&p)
+	facts := []Fact{c.factGoroutines(p)}
+	if p.partly() {
+		p.stacks = max(p.stacks, c.own.Row(sample.RowStacks))
+	}
+	if !p.retained {
+		p.held = max(p.held, c.grewWith())
+	}
+	bytes := float64(p.stacks + p.held)
+	if c.stacksFill() && p.waiting >= int(fewestPiled.v()) {
+		return stacksFound(c, p, facts)
+	}
+	if f, not := c.noPile(p, bytes, facts); not {
+		return f
+	}
+	return goroutineLeakFound(c, p, facts)
+}
+
+// noPile is what is said of goroutines whose number rose, and that yet are no pile or cannot be
+// told from one; bytes is what they and what they hold take.
+func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool) {
+	switch {
+	case p.partly() && (p.read < int(fewestPiled.v()) || p.waiting*2 < p.read):
+		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone", p.last, p.read), facts...), true
+	case float64(p.together) < 0.5*p.last && !p.partly():
+		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...), true
+	case c.pressed && bytes < 0.15*float64(c.bound):
+		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
+	case c.endSoon(p):
+		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...), true
+	case p.span < shortestPile.v():
+		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)), facts...), true
+	case p.reason == "IO wait" && p.span < shortestIO.v():
+		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)), facts...), true
+	}
+	return Finding{}, false
+}
+
+// stacksFill reports whether stacks are so much of the memory, or threads so many, that they are to
+// be named whether their number still rises or not.
+func (c *Case) stacksFill() bool {
+	return (c.pressed || c.limit > 0 && !c.neverShort()) && c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v() || c.threads() >= threadStacks.v()
+}
+
+// stacksFound names the goroutines whose stacks fill the memory, and who started them.
+func stacksFound(c *Case, p pile, facts []Fact) Finding {
+	p.stacks = max(p.stacks, c.own.Row(sample.RowStacks)*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))
+	f := Finding{Stance: Speaks, Bytes: max(p.stacks+p.held, c.own.Row(sample.RowStacks)), Facts: facts, Confidence: Medium,
+		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+	started := ""
+	if p.made.Func != "" {
+		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
+	}
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, c.stackWords(p.stacks))
+	f.Detail = "Too many goroutines."
+	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
+	if n := c.threads(); n >= threadStacks.v() {
+		native := c.own.Row(sample.RowNative)
+		f.Sentence = fmt.Sprintf("%s OS threads%s serve %s goroutines that wait at %s (%s)%s. Goroutine stacks use %s, thread stacks up to %s.",
+			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks), size(native+c.ledger.Row(sample.RowKernel)))
+		f.Detail, f.Bytes = "Too many OS threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
+		f.Because = []string{fmt.Sprintf("the process had %s OS threads", thousands(n))}
+		if c.proc != nil {
+			f.Facts = append(f.Facts, c.factThreads())
+		}
+		if locked := c.lockedThreads(); locked > 0 {
+			f.Why = append(f.Why, Why{Text: fmt.Sprintf("%s locked to a thread (runtime.LockOSThread): such a thread serves nobody else", count(locked, "goroutine")+" "+was(locked)), Evidence: []string{"threads"}})
+		}
+	}
+	return f
+}
+
+// endSoon reports whether none of those that wait has waited for half of the time in which the
+// runtime could have seen it: a collection notes when it first finds a goroutine waiting
+// (runtime/mgcmark.go, waitsince), so that without one the time is not known.
+func (c *Case) endSoon(p pile) bool {
+	end := c.outcome.MomentElapsed
+	for _, g := range c.Cycles {
+		if at := c.seconds(g.At); at >= end-p.span && at < end {
+			return p.oldest > 0 && p.oldest.Seconds() < 0.5*(end-at) && !c.outlive(p, p.oldest.Seconds())
+		}
+	}
+	return false
+}
+
+// outlive reports whether the goroutines must live longer than a time, in seconds: their number had risen
+// for twice as long as that, and evenly, while the rate of allocation, which follows the work that comes in,
+// did not rise. By Little's law goroutines that end after that time would have stayed as many. A short wait
+// is then that of a loop which wakes up, as by a ticker.
+func (c *Case) outlive(p pile, life float64) bool {
+	end := c.outcome.MomentElapsed
+	half := end - p.span/2
+	at, n := c.untilMoment(c.Ticks.Goroutines)
+	if p.span < 2*life || len(at) == 0 {
+		return false
+	}
+	early := n[nearestTo(at, half)] - p.first
+	before, after := c.Ticks.grown(c.Ticks.Alloc, end-p.span, half), c.Ticks.grown(c.Ticks.Alloc, half, end)
+	return early >= lateGrowth.v()*(p.last-p.first) && after <= before/(1-lateGrowth.v())
+}
+
+// grewWith is how much the live heap grew while the number of goroutines did: what follows that
+// number is theirs, wherever it was allocated.
+func (c *Case) grewWith() sample.Bytes {
+	var n, live []float64
+	at, column := c.untilMoment(c.Ticks.Goroutines)
+	for _, p := range c.curve.points {
+		if len(at) > 0 && p.at >= at[0] {
+			n, live = append(n, column[nearestTo(at, p.at)]), append(live, p.live)
+		}
+	}
+	if len(n) < int(enoughReadings.v()) || correlation(n, live) < sameCourse.v() {
+		return 0
+	}
+	return sample.Bytes(max(0, c.rise.grown))
+}
+
+// partly: most goroutines could not be read. Two seconds after a kill the kernel
+// takes the memory of who is still there, whoever looks at it (mm/oom_kill.c,
+// OOM_REAPER_DELAY), and a starved machine may need longer for the stacks.
+func (p *pile) partly() bool { return float64(p.read)*5 < p.last*4 }
+
+// risenGoroutines measures the rise of the number of goroutines up to the moment,
+// and says what speaks against it, "" if nothing does.
+func (c *Case) risenGoroutines() (p pile, reason string) {
+	at, n := c.untilMoment(c.Ticks.Goroutines)
+	if c.g != nil && c.g.Goroutines > 0 {
+		at, n = append(at, c.seconds(c.Moment.At)), append(n, float64(c.g.Goroutines))
+	}
+	if len(n) == 0 {
+		return p, "the number of goroutines was not read"
+	}
+	low, high := series.Min(n), series.Max(n)
+	p.first, p.last = n[low], n[len(n)-1]
+	grown := p.last - p.first
+	if waves := series.Waves(n, max(fewestPiled.v()/2, 0.2*n[high])); len(waves) > 1 || len(waves) == 1 && waves[0].After != series.None {
+		return p, fmt.Sprintf("the number of goroutines fell again after %.0f", n[waves[0].Peak])
+	}
+	if grown < c.fewestOfPile(grown) || grown < 0.5*p.last {
+		return p, fmt.Sprintf("the number of goroutines did not grow (%.0f at first, %.0f at last)", n[0], p.last)
+	}
+	if later, ok := c.fewestLater(); ok && later <= p.first+grown/2 {
+		return p, fmt.Sprintf("the number of goroutines fell back to %.0f after the %s", later, c.momentName())
+	}
+	from := low
+	for from+1 < len(n) && n[from+1] <= p.first+0.05*grown {
+		from++
+	}
+	p.span = at[len(at)-1] - at[from]
+	third := n[nearestTo(at, at[from]+2*p.span/3)]
+	if trend := series.Line(at[from:], n[from:]); trend.Low <= 0 || p.last-third < 0.1*grown {
+		return p, fmt.Sprintf("the number of goroutines stopped growing (%.0f for the last part of %s)", p.last, seconds(p.span))
+	}
+	return p, ""
+}
+
+// fewestOfPile is how many goroutines must have been added: fewer where the live heap grew by much for each.
+func (c *Case) fewestOfPile(grown float64) float64 {
+	if c.rise.grown >= heldByEach.v()*grown {
+		return fewestLarge.v()
+	}
+	return fewestPiled.v()
+}
+
+// fewestLater is the least number of goroutines after the moment, until the program
+// was asked to end; ok is false where none was read.
+func (c *Case) fewestLater() (least float64, ok bool) {
+	from, to := c.seconds(c.Moment.At), math.Inf(1)
+	if sent, stopped := firstEvent(c.Evidence, sample.EventSignal); stopped {
+		to = c.seconds(sent.At)
+	}
+	for i, n := range c.Ticks.Goroutines {
+		if at := c.Ticks.At[i]; at > from && at < to && n > 0 && (!ok || n < least) { // NaN compares false
+			least, ok = n, true
+		}
+	}
+	return least, ok
+}
+
+// untilMoment is what was seen of a column up to the moment.
+func (c *Case) untilMoment(column []float64) (at, v []float64) {
+	end := c.seconds(c.Moment.At)
+	for i, x := range column {
+		if c.Ticks.At[i] <= end && !math.IsNaN(x) {
+			at, v = append(at, c.Ticks.At[i]), append(v, x)
+		}
+	}
+	return at, v
+}
+
+// nearestTo is the index of the first instant not before when.
+func nearestTo(at []float64, when float64) int {
+	for i, t := range at {
+		if t >= when {
+			return i
+		}
+	}
+	return len(at) - 1
+}
+
+// waiters finds the function in which most goroutines wait, the line where most of
+// them do, and what they hold. A function that starts two goroutines for each
+// thing, as net/http does for a connection, is one place.
+func (c *Case) waiters(p *pile) {
+	module := c.module()
+	p.countWaiting(c.proc.Goroutines, module)
+	p.functions = map[string]bool{p.at.Func: true}
+	most := 0
+	for _, g := range c.proc.Goroutines {
+		if waitsAt(g, module).Func != p.at.Func || g.State == "running" {
+			continue
+		}
+		p.stacks += g.StackBytes
+		p.oldest = max(p.oldest, g.Oldest)
+		if g.Count > most {
+			most, p.reason, p.made, p.at = g.Count, g.Reason, frameOf(g.CreatedAt), waitsAt(g, module)
+		}
+		p.passThrough(g.Where, module)
+	}
+	if p.held, p.retained = c.heldByGoroutines(p); p.retained {
+		return
+	}
+	for _, s := range c.Sites {
+		if p.functions[s.Function] && s.Function != "main.main" || !s.Own && passes(s.Stack, p.at.Func) {
+			p.held += s.Bytes
+		}
+	}
+}
+
+// countWaiting counts goroutines by the function in which they wait, and keeps the one with most.
+func (p *pile) countWaiting(groups []sample.GoroutineGroup, module string) {
+	count := map[string]int{}
+	for _, g := range groups {
+		p.read += g.Count
+		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {
+			if count[at.Func] += g.Count; count[at.Func] > p.waiting {
+				p.at, p.waiting = at, count[at.Func]
+			}
+		}
+	}
+	p.together = p.waiting
+	for name, n := range count {
+		if name != p.at.Func && p.waiting >= int(fewestPiled.v()) && float64(n) >= asMany.v()*float64(p.waiting) {
+			p.together += n
+		}
+	}
+}
+
+// passThrough notes the functions of a stack that are the program's own or a dependency's.
+func (p *pile) passThrough(stack []sample.Location, module string) {
+	for _, l := range stack {
+		for _, f := range l.Frames {
+			if owner := heapdiff.OwnerOf(f.Func, module); owner == heapdiff.Own || owner == heapdiff.Dependency {
+				p.functions[f.Func] = true
+			}
+		}
+	}
+}
+
+// passes: the function is on the stack.
+func passes(stack []sample.Frame, function string) bool {
+	return slices.ContainsFunc(stack, func(f sample.Frame) bool { return f.Func == function })
+}
+
+// waitsAt is the line of the program's own code, or of a dependency's, that a
+// goroutine waits at; else the go statement that made it.
+func waitsAt(g sample.GoroutineGroup, module string) sample.Frame {
+	b := heapdiff.Blame(sample.Site{Stack: g.Where}, module)
+	if b.Owner == heapdiff.Own || b.Owner == heapdiff.Dependency {
+		return lineOf(b.Frame)
+	}
+	if made := frameOf(g.CreatedAt); made.Func != "" && heapdiff.OwnerOf(made.Func, module) != heapdiff.Runtime {
+		return made
+	}
+	return lineOf(b.Frame)
+}
+
+func frameOf(l sample.Location) sample.Frame {
+	if len(l.Frames) == 0 {
+		return sample.Frame{}
+	}
+	return lineOf(l.Frames[0])
+}
+
+func lineOf(f sample.Frame) sample.Frame {
+	return sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
+}
+
+func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
+	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
+		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and never fell. The goroutines' stacks use %s",
+		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), size(p.stacks))
+	if p.partly() {
+		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and never fell. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",
+			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
+	}
+	if p.retained {
+		f.Sentence += fmt.Sprintf(", and the goroutines retain %s of heap", size(p.held))
+	} else if p.held > 0 {
+		f.Sentence += fmt.Sprintf(", and the goroutines keep %s of heap alive", size(p.held))
+	}
+	f.Sentence += "."
+	f.Detail = "A goroutine leak."
+	f.Because = []string{p.oldestWords(), "none of these goroutines finished"}
+	if p.span >= longestFirstRise.v() {
+		f.Confidence = High
+	} else {
+		f.Because = append(f.Because, doubtShortWatch)
+	}
+	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+		c.blameMaker(&f)
+	}
+	if p.made.Func != "" {
+		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
+	}
+	return f
+}
+
+// oldestWords say for how long the first of them has waited.
+func (p *pile) oldestWords() string {
+	if p.oldest.Seconds() >= 0.95*p.span {
+		return fmt.Sprintf("the oldest goroutine has been blocked since the start (%s)", seconds(p.span))
+	}
+	return fmt.Sprintf("the oldest goroutine has been blocked for %s of %s", seconds(p.oldest.Seconds()), seconds(p.span))
+}
+
+func waitReason(reason string) string {
+	if reason == "" {
+		return "waiting"
+	}
+	return strings.TrimSpace(reason)
+}
+
+func (c *Case) factGoroutines(p pile) Fact {
+	f := Fact{ID: "goroutines", Values: map[string]int64{"first": int64(p.first), "last": int64(p.last), "waiting": int64(p.waiting),
+		"oldest_wait_ms": p.oldest.Milliseconds(), "stack_bytes": int64(p.stacks), "held_bytes": int64(p.held)}}
+	if c.Imported != "" && p.last == 0 { // a program has one at least
+		return Fact{ID: f.ID, Text: "goroutines were not counted", Values: map[string]int64{}}
+	}
+	f.Text = fmt.Sprintf("goroutines: at least %.0f, %.0f at the end", p.first, p.last)
+	if p.waiting > 0 {
+		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, place(p.at.File, p.at.Line), seconds(p.oldest.Seconds()))
+	}
+	return f
+}

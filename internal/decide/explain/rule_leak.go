@@ -1,0 +1,282 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+var leakPage = Page{
+	Truth: "The live heap grows with work or time, and no GC brings it down.",
+	Looks: []string{
+		"The live heap at each GC, at each capture of the heap, and at the moment: how many readings there are, whether they rise, and whether they still rise in the last third of the time.",
+		"The line that grew most in the second half of the rise: how much of what this line allocated was freed, and how much of its live memory is older than half of the run.",
+		"What retains that memory: a variable, or frames of calls in flight. Whether calls ended and their memory stayed.",
+	},
+	Blind: []string{
+		"A cache or a data set that is still being filled looks the same. If one call was allocating without a pause when the program was killed, the answer does not say leak.",
+		"Growth per unit of work, if no counter of the work was recorded. Growth is then measured per byte allocated.",
+	},
+	Example: "slow leak, still running",
+}
+
+// leakEvidence is what speaks for and against a leak, where the live heap grew.
+var leakEvidence = []clause{
+	over("growth.readings", enoughReadings, 1, ""),
+	over("growth.readings", manyReadings, 0.5, ""),
+	over("growth.seconds", longRise, 0.5, ""),
+	over("growth.seconds", longRun, 4, ""),
+	under("growth.seconds", shortestRise, -1.5, doubtShortRise),
+	under("growth.seconds", longestFirstRise, -1, doubtFirstRise),
+	over("growth.late", goneOnGrowing, 0.5, ""),
+	under("growth.late", lateGrowth, -6, "the live heap stopped growing"),
+	under("line.late", lateGrowth, -8, "the line allocated hardly anything at the end"),
+	over("growth.unwatched", isSo, -3, doubtUnread),
+	over("growth.fall", fellBack, -3, "the live heap fell back"),
+	over("growth.gone", fellBack, -8, "most of that memory was gone soon after"),
+	over("memory.flat", isSo, -4, "resident memory did not grow with the live heap"),
+	over("live.untouched", heldByRoot, -6, "most of that memory was never written"),
+	over("growth.slowing", isSo, -3, doubtSlowing),
+	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
+	over("calls.open", isSo, -2.5, doubtOpenCalls),
+	over("calls.gather", gathering, 6, "calls began one after the other, and none was seen to end"),
+	over("calls.follow", followsCalls, -1, "the memory rose and fell with the number of calls in flight"),
+	over("line.aged", agedHalf, 0.5, "much of that memory is older than half of the run"),
+	under("line.freed", freedLittle, 1, "hardly any of that memory was freed"),
+	over("line.turnover", turnedOver, -1, "what the line had allocated half-way through the run was freed later"),
+	over("line.kept", isSo, 6, "memory that is allocated at this line stays until something releases it"),
+	over("root.lasting", heldByRoot, 1.5, "a long-lived variable retains the memory"),
+	over("root.frames", heldByRoot, -4, "calls in flight retain the memory"),
+	over("run.paced", isSo, 2, "the program paused between pieces of work, and memory still grew"),
+	over("run.flat_out", isSo, -2.5, "one call has allocated without a pause since the start, as a program does that loads its data"),
+	over("run.crashed", isSo, -4, "the program crashed"),
+	over("run.job", isSo, -5, doubtJob),
+}
+
+// judgeLeak weighs the evidence where the live heap grew by enough to speak of.
+func judgeLeak(c *Case) Finding {
+	facts := []Fact{c.factCurve()}
+	if c.site != nil {
+		facts = append(facts, c.factSite(), c.factCalls())
+	}
+	if c.seldomRead() {
+		return minor("the live heap was "+readTimes(c.rise.n), facts[0]) // it is not ruled out
+	}
+	if reason := c.notGrowing(); reason != "" {
+		return silent(reason, facts[0])
+	}
+	w := weigh(c.features, leakEvidence)
+	if c.pressed && c.rise.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4 {
+		if w.score < openScore.v() {
+			return minor(c.tooFew(), c.factLive()) // what little there is speaks against it
+		}
+		return undecided(float64(c.leakBytes()), c.tooFew(), c.factLive())
+	}
+	if !c.pressed && c.Crash != nil && c.Crash.Kind == panicked {
+		return silent("a panic ended the program, and memory was not near its limit", facts...)
+	}
+	if f, not := c.noLeak(w, facts); not {
+		return f
+	}
+	return leakFound(c, w, facts)
+}
+
+// noLeak is what is said of growth whose evidence does not make a leak, or that no line accounts for.
+func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
+	switch {
+	case w.score < openScore.v() || (c.endedWell() || c.crashed()) && w.score < speakScore.v():
+		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...), true
+	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
+		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...), true
+	case c.barelyRose():
+		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap grows on: %s in %s is what a program gains that settles, too", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from)), facts...), true
+	}
+	if c.site != nil && !c.explains() && (c.endedWell() || c.neverShort()) {
+		return silent("no line of the heap profile grew with the live heap", facts...), true
+	}
+	if c.site != nil && !c.explains() {
+		return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...), true
+	}
+	return Finding{}, false
+}
+
+// barelyRose reports whether, without need, little came in many seconds, but less than a minute: buffers and tables
+// that reach their size do the same.
+func (c *Case) barelyRose() bool {
+	took := c.rise.to - c.rise.from
+	return !c.pressed && c.rise.grown < smallRise.v() && took >= slowRise.v() && took < longestFirstRise.v()
+}
+
+// leakBytes is how much of the memory a leak explains.
+func (c *Case) leakBytes() sample.Bytes {
+	return sample.Bytes(max(0, max(c.rise.grown, float64(c.live.bytes)-c.rise.first)))
+}
+
+// seldomRead reports whether there are too few readings to tell growth, and no limit that was hit.
+func (c *Case) seldomRead() bool {
+	known := c.g != nil || c.Imported != "" && c.rise.n > 0
+	return known && c.rise.n < int(fewestReadings.v()) && !(c.pressed && c.live.bytes > c.bound/4)
+}
+
+// notGrowing says why the growth is not worth speaking of, "" if it is. Where few readings
+// were made under a limit that was hit, that is for judgeLeak to say.
+func (c *Case) notGrowing() string {
+	r := &c.rise
+	switch {
+	case c.g == nil && (c.Imported == "" || c.rise.n == 0):
+		return "the live heap was not read"
+	case c.pressed && r.n < int(fewestReadings.v()) && c.live.bytes > c.bound/4:
+		return ""
+	case !r.grownMuch():
+		return fmt.Sprintf("the live heap did not grow: %s after the warm-up, %s at the end", fsize(r.first), fsize(r.last))
+	case c.pressed && r.grown < leastGrownOfLimit.v()*float64(c.bound):
+		return fmt.Sprintf("the live heap grew by only %s", fsize(r.grown))
+	case !(r.low > 0):
+		return "the live heap shows no steady growth"
+	}
+	return ""
+}
+
+// tooFew says that there are too few readings to tell growth.
+func (c *Case) tooFew() string {
+	return "the live heap was " + readTimes(c.rise.n) + ": too seldom to see whether it grows"
+}
+
+// stillOpen says why growth may be a leak, and may not.
+func (c *Case) stillOpen(w weighed) string {
+	why := first(w.against(), "too little of the growth was seen")
+	return fmt.Sprintf("whether the live heap would have kept growing: it grew by %s in %s, but %s", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from), why)
+}
+
+func leakFound(c *Case, w weighed, facts []Fact) Finding {
+	r := &c.rise
+	f := Finding{Stance: Speaks, Bytes: c.leakBytes(), Score: w.score, Facts: facts, Confidence: w.confidence()}
+	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s, and no GC brought it down", c.of(), fsize(r.first), fsize(r.last), seconds(r.to-r.from))
+	if c.site == nil {
+		f.Sentence += ". No heap profile shows at which line."
+		f.Confidence = Low
+	} else {
+		f.Culprit = culprit(c.site, "allocates")
+		f.Sentence += fmt.Sprintf(". %s of the live heap was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
+	}
+	if r.to-r.from < shortestRise.v() {
+		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
+	}
+	if f.Confidence == High && !c.pressed && !c.keeps() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
+		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+	}
+	if f.Detail = "A leak."; f.Confidence != High {
+		f.Detail = "Probably a leak."
+	}
+	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
+	f.Because = append(f.Because, w.against()...)
+	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)), Evidence: []string{"curve", "site"}}}
+	c.blameMaker(&f)
+	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
+		f.Facts = append(f.Facts, c.factRun())
+		f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)), Evidence: []string{"curve", "run", "site"}}
+		if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
+			f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
+		}
+	}
+	return f
+}
+
+// lineOf is how much of the live heap the blamed line holds, in words.
+func (c *Case) lineOf() string {
+	if float64(c.site.Bytes) > 0.98*c.rise.last { // within the error of the sampling
+		return "Nearly all"
+	}
+	if c.site.Bytes == 0 { // the last profile is older
+		return "Some"
+	}
+	return size(c.site.Bytes)
+}
+
+// keptWords say how much stayed of what the program allocated, and of what the blamed line did.
+func (c *Case) keptWords(kept *float64) string {
+	all, line := kept != nil && *kept > 0, c.site != nil && !math.IsNaN(c.freedShare())
+	stayed := func(v float64) string {
+		if v >= nearlyAll {
+			return "nearly all"
+		}
+		return share(v) + " of"
+	}
+	switch {
+	case all && (*kept >= nearlyAll || !line):
+		return fmt.Sprintf(". %s new memory stayed", capital(stayed(*kept)))
+	case all:
+		return fmt.Sprintf(". %s all new memory stayed, and %s of this line's", capital(stayed(*kept)), strings.TrimSuffix(stayed(1-c.freedShare()), " of"))
+	case line:
+		return fmt.Sprintf(". %s new memory of this line stayed", capital(stayed(1-c.freedShare())))
+	}
+	return ""
+}
+
+// nearlyAll is what is said in words, within the error of the sampling.
+const nearlyAll = 0.98
+
+// readings are what the live heap is known from: "12 GCs", or where heaps were captured
+// between them "15 readings of the live heap".
+func (c *Case) readings() string {
+	switch {
+	case len(c.Cycles) > 0 || c.Imported == "" && len(c.Captures) == 0:
+	case len(c.Held) > 0:
+		return count(len(c.Held), "heap profile")
+	case len(c.Captures) > 0:
+		return count(len(c.Captures), "heap capture")
+	case c.curve.exact:
+		return "1 reading"
+	}
+	if n := c.rise.n; n > len(c.Cycles) && n > 1 {
+		return fmt.Sprintf("%d readings", n) + afterReadings
+	}
+	return count(len(c.Cycles), "GC")
+}
+
+const afterReadings = " of the live heap"
+
+// culprit is a line to blame; nil where the stack is not known.
+func culprit(s *Site, role string) *Culprit {
+	if s.Function == "" {
+		return nil
+	}
+	return &Culprit{Function: s.Function, File: s.File, Line: s.Line, Bytes: s.Bytes, Role: role, Below: below(s)}
+}
+
+// below is the line of a library, called from the blamed one, that made the allocation; nil
+// where the blamed line made it.
+func below(s *Site) *Place {
+	for _, f := range s.Stack {
+		if f.Func == s.Function {
+			return nil
+		}
+		if heapdiff.OwnerOf(f.Func, "") != heapdiff.Runtime {
+			return &Place{f.Func, f.File, f.Line}
+		}
+	}
+	return nil
+}
+
+// readTimes says how often something was read.
+func readTimes(n int) string {
+	switch n {
+	case 0:
+		return "never read"
+	case 1:
+		return "read only once"
+	case 2:
+		return "read only twice"
+	}
+	return fmt.Sprintf("read %d times", n)
+}
+
+func first(list []string, without string) string {
+	if len(list) == 0 {
+		return without
+	}
+	return list[0]
+}

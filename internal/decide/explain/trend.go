@@ -1,0 +1,383 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/measure/series"
+	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
+)
+
+// TrendState says whether memory will get more.
+type TrendState string
+
+// The states of a trend.
+const (
+	TrendGrowing  TrendState = "growing"
+	TrendFlat     TrendState = "flat"
+	ComesAndGoes  TrendState = "comes-and-goes"
+	NotEnoughData TrendState = "not-enough-data"
+)
+
+// What a trend can be of.
+const (
+	ofLiveHeap = "live heap"
+	ofMemory   = "memory"
+)
+
+// Trend answers whether it will get worse. Amounts are bytes, and bytes a minute with 95 %
+// confidence; Low and High are nil where there are too few readings for an interval.
+type Trend struct {
+	State      TrendState `json:"state"`
+	Of         string     `json:"of"` // "live heap", or "memory" that cannot be reclaimed
+	Readings   int        `json:"readings"`
+	Seconds    float64    `json:"seconds"` // that they span
+	PerMinute  float64    `json:"bytes_per_minute"`
+	Low        *float64   `json:"low_bytes_per_minute"`
+	High       *float64   `json:"high_bytes_per_minute"`
+	GrownBytes float64    `json:"grown_bytes"`
+	// Why there is not enough data, and what would be enough; "" else.
+	Why   string `json:"why"`
+	Needs string `json:"needs"`
+
+	first, last float64 // bytes: of all readings, those of the warm-up with them
+}
+
+// trendAnswer is the trend without what is no number.
+func (c *Case) trendAnswer() Trend {
+	t := c.trend()
+	for _, v := range []*float64{&t.PerMinute, &t.GrownBytes, &t.Seconds} {
+		if math.IsNaN(*v) || math.IsInf(*v, 0) {
+			*v = 0
+		}
+	}
+	for _, v := range []**float64{&t.Low, &t.High} {
+		if *v != nil && (math.IsNaN(**v) || math.IsInf(**v, 0)) {
+			*v = nil
+		}
+	}
+	return t
+}
+
+// trend is that of the live heap where it was read often enough, else of the memory that cannot
+// be reclaimed: if that is flat, what is in it does not grow.
+func (c *Case) trend() Trend {
+	if c.readEnough() && !c.unwatchedEnd() {
+		return c.heapTrend()
+	}
+	t := c.memoryOnly()
+	if t.State == TrendFlat || c.g == nil && t.State != NotEnoughData {
+		return t
+	}
+	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was %s in %s, too seldom to see growth", readTimes(c.rise.n), seconds(c.outcome.Elapsed))
+	if c.g == nil && len(c.curve.points) == 0 && c.isGo(c.Subject) {
+		t.Why = "the Go runtime was not read, so the live heap is unknown"
+	}
+	if t.Readings >= int(fewestReadings.v()) && t.GrownBytes > flatBytes.v() {
+		t.Why += fmt.Sprintf(", while memory grew by %s", fsize(t.GrownBytes))
+	}
+	t.Needs = c.enoughWords()
+	return t
+}
+
+// readEnough reports whether the live heap was read often enough to tell its trend: that it did not
+// grow, readings of the warm-up help to tell.
+func (c *Case) readEnough() bool {
+	r := &c.rise
+	return r.n >= int(fewestReadings.v()) || r.all >= int(fewestReadings.v()) && !(r.grown > 0 && r.material())
+}
+
+// stillOpenEnd reports whether so short a time was seen that a pause is no end: neither the live heap nor
+// what the blamed line allocates had come to rest.
+func (c *Case) stillOpenEnd() bool {
+	return c.tooShort() && !(c.rise.late < cameToRest.v()) && !(c.lineLate() < lateGrowth.v())
+}
+
+// tooShort reports whether less time was seen after the warm-up than a rise must take.
+func (c *Case) tooShort() bool { return c.outcome.Elapsed-c.rise.from < shortestRise.v() }
+
+// wouldDouble reports whether it rose steadily, at a pace that would double the live heap within a minute.
+func (r *rise) wouldDouble() bool { return r.mono && r.grown > 0 && r.low*60 > r.last }
+
+// material reports whether it changed by enough to speak of.
+func (r *rise) material() bool {
+	return math.Abs(r.grown) > max(leastGrown.v(), flatShare.v()*r.last)
+}
+
+// enoughWords says what would be enough: more GCs, or captures of the heap.
+func (c *Case) enoughWords() string {
+	if c.Imported != "" {
+		return "at least 3 heap profiles of one run"
+	}
+	if n := len(c.curve.points); n > 0 && c.outcome.Elapsed > 0 {
+		return fmt.Sprintf("a run of %s or longer, or --heap every=%s", seconds(c.outcome.Elapsed*enoughReadings.v()/float64(n)), units.Duration(durationOf(max(1, c.outcome.Elapsed/enoughReadings.v()))))
+	}
+	return "at least 3 GCs, or --heap every=5s"
+}
+
+// unwatchedEnd reports whether the last third of the time, in which the program allocated
+// as much as it holds, has no reading.
+func (c *Case) unwatchedEnd() bool {
+	if c.rise.to >= 2*c.readUntil()/3 {
+		return false
+	}
+	since := c.Ticks.grown(c.Ticks.Alloc, c.rise.to, c.readUntil())
+	return !(since <= max(flatBytes.v(), flatShare.v()*c.rise.last)) // NaN: it may have
+}
+
+func (c *Case) heapTrend() Trend {
+	r := &c.rise
+	t := Trend{Of: ofLiveHeap, Readings: r.all, Seconds: r.to - r.from, GrownBytes: r.grown, last: r.last}
+	if t.Seconds > 0 {
+		t.PerMinute = 60 * r.grown / t.Seconds
+	}
+	if g := c.run.Growth; g != nil && g.Of == ofLiveHeap && !c.ofLine {
+		low, high := g.Low/60, g.High/60
+		t.PerMinute, t.Low, t.High = g.PerHour/60, &low, &high
+	}
+	if len(c.curve.points) > 0 {
+		t.first = c.curve.points[0].live
+	}
+	t.State = c.heapState()
+	if t.State == NotEnoughData {
+		t.Needs = c.enoughWords()
+		t.Why = fmt.Sprintf("the live heap grew by %s, but too few readings were taken to tell whether that continues", fsize(r.grown))
+		switch {
+		case r.n >= int(enoughReadings.v()) && c.tooShort():
+			t.Why = fmt.Sprintf("the live heap grew by %s in %s, which is too short to tell whether that continues", fsize(r.grown), seconds(t.Seconds))
+		case r.n >= int(enoughReadings.v()):
+			t.Why = fmt.Sprintf("the live heap grew by %s in %s, but too unevenly to tell whether that continues", fsize(r.grown), seconds(t.Seconds))
+		}
+	}
+	return t
+}
+
+// heapState is how the live heap went on. What is not known, NaN, counts for nothing: hence the negations.
+func (c *Case) heapState() TrendState {
+	r := &c.rise
+	late, fell := !(c.late() < lateGrowth.v()), r.fall >= fellBack.v() || c.gone() >= fellBack.v()
+	if !r.material() {
+		return c.smallState()
+	}
+	switch {
+	case r.low > 0 && late && !(c.lineLate() < lateGrowth.v()) && !fell:
+		return TrendGrowing
+	case r.returns > 0 || fell:
+		return ComesAndGoes
+	case r.grown > 0 && (!(r.low > 0) && late || c.stillOpenEnd()):
+		return NotEnoughData
+	}
+	return TrendFlat
+}
+
+// smallState is how a live heap went on that changed by little.
+func (c *Case) smallState() TrendState {
+	switch {
+	case c.rise.returns > 0:
+		return ComesAndGoes
+	case c.rise.wouldDouble() && c.tooShort():
+		return NotEnoughData
+	}
+	return TrendFlat
+}
+
+func (c *Case) memoryOnly() Trend {
+	line := c.memoryTrend()
+	t := Trend{Of: ofMemory, Readings: line.N, Seconds: c.outcome.Elapsed * (1 - warmUp.v()), State: TrendFlat, last: c.hardPeak()}
+	if hard := c.hard(); series.Min(hard) != series.None {
+		t.first = hard[series.Min(hard)]
+	}
+	if line.N < int(fewestReadings.v()) || math.IsNaN(line.Slope) {
+		t.State, t.Why = NotEnoughData, "memory was "+readTimes(line.N)
+		return t
+	}
+	t.PerMinute, t.GrownBytes = 60*line.Slope, line.Slope*t.Seconds
+	if !math.IsInf(line.Low, 0) {
+		low, high := 60*line.Low, 60*line.High
+		t.Low, t.High = &low, &high
+	}
+	if t.GrownBytes > max(flatBytes.v(), flatShare.v()*t.last) && line.Low > 0 {
+		t.State = TrendGrowing
+	}
+	return t
+}
+
+// words say how it went on, within a sentence.
+func (t *Trend) words() string {
+	switch t.State {
+	case TrendGrowing:
+		return fmt.Sprintf("%s grew by %s until the end, at %s", t.subject(), fsize(t.GrownBytes), paceWords(t.PerMinute))
+	case ComesAndGoes:
+		return fmt.Sprintf("%s rose and fell%s", t.subject(), t.atEnd())
+	case TrendFlat:
+		if t.last > 2*t.first+leastGrown.v() {
+			return fmt.Sprintf("%s stopped growing%s", t.subject(), t.atEnd())
+		}
+		return fmt.Sprintf("%s did not grow%s", t.subject(), t.atEnd())
+	}
+	return t.Why
+}
+
+// atEnd is where it ended, "" where the last reading says nothing.
+func (t *Trend) atEnd() string {
+	if t.last <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s at the end)", fsize(t.last))
+}
+
+// subject is what the trend is of, as the subject of a sentence.
+func (t *Trend) subject() string {
+	if t.Of == ofMemory {
+		return ofMemory
+	}
+	return "the " + t.Of
+}
+
+func (t *Trend) readingWords() string {
+	if t.Of == ofLiveHeap {
+		return count(t.Readings, "reading") + " of the live heap"
+	}
+	return count(t.Readings, "reading") + " of memory"
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Nature says how long a part of the memory will be there.
+type Nature string
+
+// The natures of the parts of a peak.
+const (
+	Steady    Nature = "steady"
+	GrowsOn   Nature = "growing"
+	InFlight  Nature = "in-flight"
+	Garbage   Nature = "garbage"
+	FreeHeap  Nature = "free-heap"
+	OffHeap   Nature = "native"
+	OfStacks  Nature = "stacks"
+	OfRuntime Nature = "runtime"
+	FilePages Nature = "page-cache"
+	OfKernel  Nature = "kernel"
+	Unknown   Nature = "unknown"
+)
+
+// Part is one part of the memory at the moment: a row of the ledger, or a line within the live
+// heap or the stacks.
+type Part struct {
+	Row      string       `json:"row"`
+	Nature   Nature       `json:"nature"`
+	Bytes    sample.Bytes `json:"bytes"`
+	Function string       `json:"function,omitempty"`
+	File     string       `json:"file,omitempty"`
+	Line     int          `json:"line,omitempty"`
+	Count    int          `json:"count,omitempty"` // goroutines
+}
+
+// mostLines bounds the lines of the live heap that are parts of their own; no line of a tenth
+// of it is left out.
+const mostLines = 5
+
+// composition says what made the memory of the moment.
+func (c *Case) composition() []Part {
+	out := []Part{}
+	for _, r := range c.ledger.Rows {
+		switch r.Name {
+		case sample.RowLive, sample.RowNew:
+			out = append(out, c.liveParts(r)...)
+		case sample.RowStacks:
+			out = append(out, c.stackParts(r)...)
+		default:
+			out = append(out, Part{Row: r.Name, Nature: natureOfRow(r.Name), Bytes: r.Bytes})
+		}
+	}
+	return out
+}
+
+func natureOfRow(name string) Nature {
+	switch name {
+	case sample.RowGarbage:
+		return Garbage
+	case sample.RowIdle:
+		return FreeHeap
+	case sample.RowNative, sample.RowOther, sample.RowWatcher:
+		return OffHeap
+	case sample.RowRuntime, sample.RowProgramData:
+		return OfRuntime
+	case sample.RowPageCache:
+		return FilePages
+	case sample.RowKernel, sample.RowSockets:
+		return OfKernel
+	}
+	return Unknown
+}
+
+// liveParts divides the live heap by line: each as much of the row as it is of the lines.
+func (c *Case) liveParts(r sample.LedgerRow) (out []Part) {
+	var all sample.Bytes
+	for _, s := range c.Sites {
+		all += s.Bytes
+	}
+	if r.Name != sample.RowLive || all == 0 {
+		return []Part{{Row: r.Name, Nature: Unknown, Bytes: r.Bytes}}
+	}
+	rest := r.Bytes
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		part := sample.Bytes(float64(r.Bytes) * float64(s.Bytes) / float64(all))
+		if part*10 < r.Bytes && i >= mostLines || part == 0 {
+			break
+		}
+		out = append(out, Part{Row: r.Name, Nature: c.natureOf(s), Bytes: part, Function: s.Function, File: s.File, Line: s.Line})
+		rest = rest.Sub(part)
+	}
+	if rest > 0 {
+		out = append(out, Part{Row: r.Name, Nature: Unknown, Bytes: rest})
+	}
+	return out
+}
+
+// natureOf says how long a line's memory will be there, as far as its course tells.
+func (c *Case) natureOf(s *Site) Nature {
+	if len(s.Course) == 0 {
+		return Unknown
+	}
+	f := c.flight
+	if s != c.site {
+		f = flightOf(s, c.goroutines(), c.outcome.MomentElapsed)
+	}
+	switch late := c.lateGrowthOf(s, c.rise.from, c.outcome.MomentElapsed); {
+	case f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(s.aged(c.rise.from, c.outcome.MomentElapsed) >= agedHalf.v()):
+		return InFlight
+	case late >= blamedPart.v()*float64(s.Bytes):
+		return GrowsOn
+	}
+	return Steady
+}
+
+// stackParts names the greatest group of goroutines, where their stacks are much.
+func (c *Case) stackParts(r sample.LedgerRow) []Part {
+	p := pile{}
+	if c.proc == nil || c.proc.Goroutines == nil {
+		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
+	}
+	c.waiters(&p)
+	if p.waiting < int(fewestPiled.v()) {
+		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
+	}
+	first := Part{Row: r.Name, Nature: OfStacks, Bytes: min(r.Bytes, max(p.stacks, r.Bytes*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))), Function: p.at.Func, File: p.at.File, Line: p.at.Line, Count: p.waiting}
+	return append([]Part{first}, restOf(r, first.Bytes)...)
+}
+
+func restOf(r sample.LedgerRow, part sample.Bytes) []Part {
+	if r.Bytes <= part {
+		return nil
+	}
+	return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes - part}}
+}

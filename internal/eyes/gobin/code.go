@@ -1,0 +1,35 @@
+package gobin
+
+import (
+	"bytes"
+	"runtime/debug"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// Code is the machine code of a function of package runtime, "runtime.asmcgocall", and the
+// link-time address where it begins. ok is false if the program has none of that name, or
+// several.
+func (b *Binary) Code(name string) (pc uint64, code []byte, ok bool) {
+	if b.table == nil {
+		return 0, nil, false
+	}
+	defer ignoreFault(debug.SetPanicOnFault(true))
+	found := b.functionsNamed(func(n []byte) bool { return string(n) == name })[name]
+	if len(found) != 1 {
+		return 0, nil, false
+	}
+	return found[0].PC, bytes.Clone(found[0].Bytes), true
+}
+
+// Calls puts a stack into source terms, inlined calls in it. All of it are return
+// addresses but the first where exact says that it is an instruction's own.
+func (s *Symbolizer) Calls(stack []uint64, exact bool) (where []sample.Location) {
+	for i, pc := range stack {
+		if i > 0 || !exact {
+			pc--
+		}
+		where = append(where, s.location(pc))
+	}
+	return where
+}

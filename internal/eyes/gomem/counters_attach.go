@@ -1,0 +1,147 @@
+package gomem
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// attach finds every figure, reads them once and looks whether they can be.
+func (c *counterReader) attach(r *Runtime, find *resolver) error {
+	c.resolve(find)
+	c.caches.attach(find)
+	if err := find.err(); err != nil {
+		return err
+	}
+	var rt sample.Runtime
+	if err := r.Counters(&rt); err != nil {
+		return err
+	}
+	if err := c.verify(&rt); err != nil {
+		return fmt.Errorf("what lies in memory is not the runtime of %s: %w", r.bin.GoVersion, err)
+	}
+	return nil
+}
+
+// resolve asks for the variables and turns fields into places in the bytes
+// gathered.
+func (c *counterReader) resolve(find *resolver) {
+	controller, stats := find.addr("gcController"), find.addr("memstats")
+	work, sched := find.addr("work"), find.addr("sched")
+	c.vars.add(controller, find.size("gcControllerState"))
+	c.vars.add(stats, find.size("mstats"))
+	c.vars.add(work, find.size("workType"))
+	c.vars.add(sched, freeList(find).end)
+	for _, v := range scalars {
+		c.vars.add(find.addr(v.name), v.size)
+	}
+	if len(find.missing) > 0 {
+		return
+	}
+	c.vars.plan()
+	c.placeController(find, c.vars.at(controller))
+	c.placeStats(find, c.vars.at(stats))
+	c.placeWork(find, c.vars.at(work))
+	c.placeScalars(find)
+	c.placeFree(find, c.vars.at(sched))
+	if find.minor > 20 {
+		c.at.headroomPercent = limitHeadroomPercent
+	}
+}
+
+// scalars are the variables that are no struct.
+var scalars = []struct {
+	name string
+	size uint64
+}{{"gcphase", 4}, {"allglen", 8}, {"MemProfileRate", 8}, {"allp", 24}}
+
+func (c *counterReader) placeScalars(find *resolver) {
+	at := func(name string) uint64 { return c.vars.at(find.addr(name)) }
+	c.at.gcphase, c.at.allglen = at("gcphase"), at("allglen")
+	c.at.profileRate, c.at.allpHeader = at("MemProfileRate"), at("allp")
+}
+
+func (c *counterReader) placeController(find *resolver, base uint64) {
+	for _, f := range []struct {
+		at    *uint64
+		field string
+	}{
+		{&c.at.gcPercent, "gcPercent"},
+		{&c.at.memoryLimit, "memoryLimit"},
+		{&c.at.gcPercentHeapGoal, "gcPercentHeapGoal"},
+		{&c.at.sweepDistMinTrigger, "sweepDistMinTrigger"},
+		{&c.at.triggered, "triggered"},
+		{&c.at.heapLive, "heapLive"},
+		{&c.at.heapMarked, "heapMarked"},
+		{&c.at.heapInUse, "heapInUse"},
+		{&c.at.heapReleased, "heapReleased"},
+		{&c.at.heapFree, "heapFree"},
+		{&c.at.totalAlloc, "totalAlloc"},
+		{&c.at.totalFree, "totalFree"},
+		{&c.at.mappedReady, "mappedReady"},
+	} {
+		*f.at = base + find.offset("gcControllerState", f.field)
+	}
+}
+
+func (c *counterReader) placeStats(find *resolver, base uint64) {
+	for _, f := range []struct {
+		at    *uint64
+		field string
+	}{
+		{&c.at.heapStats, "heapStats"},
+		{&c.at.stacksSys, "stacks_sys"},
+		{&c.at.mspanSys, "mspan_sys"},
+		{&c.at.mcacheSys, "mcache_sys"},
+		{&c.at.buckhashSys, "buckhash_sys"},
+		{&c.at.gcMiscSys, "gcMiscSys"},
+		{&c.at.otherSys, "other_sys"},
+		{&c.at.lastGC, "last_gc_unix"},
+		{&c.at.pauseTotal, "pause_total_ns"},
+		{&c.at.numGC, "numgc"},
+		{&c.at.numForced, "numforcedgc"},
+		{&c.at.fraction, "gc_cpu_fraction"},
+	} {
+		*f.at = base + find.offset("mstats", f.field)
+	}
+	c.at.deltaSize = find.size("heapStatsDelta")
+	c.at.inStacks = find.offset("heapStatsDelta", "inStacks")
+	c.at.inWorkBufs = find.offset("heapStatsDelta", "inWorkBufs")
+	c.at.inPtrScalarBits, c.at.hasPtrScalarBits = find.layout.Offset("runtime.heapStatsDelta", "inPtrScalarBits")
+}
+
+func (c *counterReader) placeWork(find *resolver, base uint64) {
+	c.at.initialHeapLive = base + find.offset("workType", "initialHeapLive")
+	cpu := base + find.offset("workType", "cpuStats")
+	c.at.assist = cpu + find.firstOffset("cpuStats", "GCAssistTime", "gcAssistTime") // since Go 1.23; before
+	c.at.dedicated = cpu + find.firstOffset("cpuStats", "GCDedicatedTime", "gcDedicatedTime")
+	c.at.idle = cpu + find.firstOffset("cpuStats", "GCIdleTime", "gcIdleTime")
+	c.at.pause = cpu + find.firstOffset("cpuStats", "GCPauseTime", "gcPauseTime")
+	c.at.cpuTotal = cpu + find.firstOffset("cpuStats", "TotalTime", "totalTime")
+}
+
+// free is where sched counts the free g's.
+type free struct {
+	stack, noStack uint64
+	one            bool // to Go 1.24 one count n, since 1.25 one in each list
+	end            uint64
+}
+
+func freeList(find *resolver) free {
+	if n, ok := find.layout.Offset("runtime.schedt", "gFree.n"); ok {
+		return free{stack: n, one: true, end: n + 4}
+	}
+	f := free{
+		stack:   find.offset("schedt", "gFree.stack.size"),
+		noStack: find.offset("schedt", "gFree.noStack.size"),
+	}
+	f.end = max(f.stack, f.noStack) + 4
+	return f
+}
+
+func (c *counterReader) placeFree(find *resolver, sched uint64) {
+	f := freeList(find)
+	c.at.freeStack, c.at.freeNoStack, c.at.freeIsOne = sched+f.stack, sched+f.noStack, f.one
+	c.at.ngsys = sched + find.offset("schedt", "ngsys")
+	c.pFree = find.firstOffset("p", "gFree.size", "gFree.n") // since Go 1.25; before
+}

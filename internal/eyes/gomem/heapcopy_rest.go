@@ -1,0 +1,287 @@
+package gomem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// module is the program or a plugin: its variables, and where its types lie.
+type module struct {
+	addr         uint64
+	variables    [2]variables // data and bss, addresses
+	types        uint64
+	typesEnd     uint64
+	text, textTo uint64
+}
+
+// special is one special record that is a root, or an object of the heap profile.
+type special struct {
+	object uint64
+	kind   uint8
+	words  [specialTail / 8]uint64
+}
+
+const (
+	inlineMarks = 128               // runtime/mgcmark_greenteagc.go, spanInlineMarkBits
+	arenaBitmap = arenaSize / 8 / 8 // bytes of heapArena.bitmap; noMorePtrs follows
+)
+
+// copyRest copies everything but objects: which of them are allocated, variables,
+// stacks, special records, and how the objects' pointers are told.
+func (c *heapCopy) copyRest(ctx context.Context) (err error) {
+	if c.goroutines, err = c.r.goroutines.readAll(c.r.mem); err != nil {
+		return err
+	}
+	c.now = c.r.now(c.goroutines)
+	if c.sweepgen, err = c.r.mem.u32(c.r.spans.sweepgen); err != nil {
+		return err
+	}
+	if err := c.readModules(); err != nil {
+		return err
+	}
+	arenas, err := c.arenaBitmaps()
+	if err != nil {
+		return err
+	}
+	pieces := slices.Concat(c.allocBits(), c.variables(), c.stacks(), c.finalizerQueue(), arenas)
+	if err := c.copyPieces(ctx, pieces); err != nil {
+		return err
+	}
+	c.indexBitmaps(arenas)
+	return c.copySpecials(ctx)
+}
+
+// copyPieces copies pieces to rest. What cannot be read is left out.
+func (c *heapCopy) copyPieces(ctx context.Context, pieces [][2]uint64) error {
+	n := 0
+	for _, at := range pieces {
+		n += int(at[1] - at[0])
+	}
+	if err := c.fits(sample.Bytes(len(c.data) + n)); err != nil {
+		return err
+	}
+	c.rest, c.regions = slices.Grow(c.rest[:0], n)[:n], c.regions[:0]
+	whole := c.r.mem.readAll(ctx, pieces, c.rest)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	into := c.rest
+	for _, at := range pieces {
+		b := into[: at[1]-at[0] : at[1]-at[0]]
+		into = into[len(b):]
+		if whole == nil || c.r.mem.read(at[0], b) == nil {
+			c.regions = append(c.regions, region{at[0], b})
+		}
+	}
+	slices.SortFunc(c.regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
+	return nil
+}
+
+// allocBits is the pages on which it is noted which objects are allocated.
+func (c *heapCopy) allocBits() [][2]uint64 {
+	known := make(map[uint64]bool)
+	last := ^uint64(0)
+	for i := range c.heap.spans {
+		s := &c.heap.spans[i]
+		if s.nelems == 0 {
+			continue
+		}
+		for page := s.allocBits / osPage; page <= (s.allocBits+(s.nelems-1)/8)/osPage; page++ {
+			if page != last {
+				known[page], last = true, page
+			}
+		}
+	}
+	pages := make([]uint64, 0, len(known))
+	for page := range known {
+		pages = append(pages, page)
+	}
+	slices.Sort(pages)
+	var all [][2]uint64
+	for _, page := range pages {
+		if k := len(all) - 1; k >= 0 && all[k][1] == page*osPage {
+			all[k][1] += osPage
+			continue
+		}
+		all = append(all, [2]uint64{page * osPage, (page + 1) * osPage})
+	}
+	return all
+}
+
+// attachModules finds where modules say where their types are.
+func (c *heapCopy) attachModules() error {
+	layout, err := c.r.bin.Layout()
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"types", "etypes", "text", "etext"} {
+		off, ok := layout.Offset("runtime.moduledata", name)
+		if !ok {
+			return fmt.Errorf("%s: no runtime.moduledata.%s", c.r.bin.GoVersion, name)
+		}
+		c.moduleAt = append(c.moduleAt, off)
+	}
+	return nil
+}
+
+// readModules reads where the program and its plugins have their variables.
+func (c *heapCopy) readModules() error {
+	addrs, err := c.r.modules.list(c.r.mem)
+	if err != nil {
+		return err
+	}
+	c.modules = c.modules[:0]
+	for _, addr := range addrs {
+		m := module{addr: addr}
+		for i, to := range []*uint64{&m.types, &m.typesEnd, &m.text, &m.textTo} {
+			if *to, err = c.r.mem.u64(addr + c.moduleAt[i]); err != nil {
+				return err
+			}
+		}
+		for i, at := range c.r.modules.variables {
+			v := &m.variables[i]
+			for _, field := range []struct {
+				to  *uint64
+				off uint64
+			}{{&v.start, at.start}, {&v.end, at.end}, {&v.mask, at.mask}} {
+				if *field.to, err = c.r.mem.u64(addr + field.off); err != nil {
+					return err
+				}
+			}
+			if v.start > v.end || v.end-v.start > maxImage {
+				return fmt.Errorf("data from %#x to %#x", v.start, v.end)
+			}
+		}
+		c.modules = append(c.modules, m)
+	}
+	return nil
+}
+
+func (c *heapCopy) variables() (all [][2]uint64) {
+	for i := range c.modules {
+		for _, v := range c.modules[i].variables {
+			if v.start < v.end {
+				all = append(all, [2]uint64{v.start, v.end})
+			}
+		}
+	}
+	return all
+}
+
+// stacks is what of the goroutines' stacks is in use.
+func (c *heapCopy) stacks() (all [][2]uint64) {
+	for i := range c.goroutines {
+		g := &c.goroutines[i]
+		from := g.sp
+		if g.status == statusRunning || from < g.lo || from > g.hi {
+			from = g.lo
+		}
+		if from &^= 7; from < g.hi && g.hi-from <= maxStack {
+			all = append(all, [2]uint64{from, g.hi})
+		}
+	}
+	return all
+}
+
+// maxStack bounds a stack; runtime/proc.go ends a program at 1 GB.
+const maxStack = 1 << 31
+
+// finalizerQueue is the blocks of finalizers that wait to be run.
+func (c *heapCopy) finalizerQueue() (all [][2]uint64) {
+	block, err := c.r.mem.u64(c.r.marker.finBlocks)
+	for n := 0; err == nil && block != 0 && n < maxChunks; n++ {
+		all = append(all, [2]uint64{block, block + finBlockSize})
+		block, err = c.r.mem.u64(block) // alllink
+	}
+	return all
+}
+
+// copySpecials walks the special records of all objects.
+func (c *heapCopy) copySpecials(ctx context.Context) error {
+	mk := &c.r.marker
+	near := newCursor(c.r.mem)
+	near.limit = maxSpecials * specialTail / cursorWindow // it keeps all
+	var b [specialTail]byte
+	c.specials = c.specials[:0]
+	for i := range c.heap.spans {
+		s := &c.heap.spans[i]
+		for at := s.specials; at != 0; at = word(b[:], mk.specialNext) {
+			if len(c.specials) > maxSpecials {
+				return errHeapTooLarge
+			}
+			if err := near.read(at, b[:]); err != nil {
+				return err
+			}
+			sp := special{object: s.start + mk.specialOff.of(b[:]), kind: b[mk.specialKind]}
+			for k := range sp.words {
+				sp.words[k] = word(b[:], uint64(8*k))
+			}
+			c.specials = append(c.specials, sp)
+			if len(c.specials)%1024 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// attachBitmaps notes how this runtime says which words are pointers.
+func (c *heapCopy) attachBitmaps() error {
+	layout, err := c.r.bin.Layout()
+	if err != nil {
+		return err
+	}
+	marks, ok := layout.Size("runtime.spanInlineMarkBits")
+	c.inline = ok && marks == inlineMarks
+	_, plain := layout.Offset("runtime.heapArena", "bitmap")
+	_, nested := layout.Offset("runtime.heapArena", "heapArenaPtrScalar.bitmap") // GOEXPERIMENT=noallocheaders
+	c.old = plain || nested
+	c.headers = !c.old
+	return nil
+}
+
+// arenaBitmaps is where the arenas with objects say which words are pointers, in
+// the order of arenaNumbers; none since Go 1.22.
+func (c *heapCopy) arenaBitmaps() (all [][2]uint64, err error) {
+	if !c.old {
+		return nil, nil
+	}
+	index, err := c.r.mem.u64(c.r.tables.arenas)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range c.arenaNumbers() {
+		arena, err := c.r.mem.u64(index + 8*(a+c.r.tables.base/arenaSize))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, [2]uint64{arena, arena + arenaBitmap + arenaBitmap/64})
+	}
+	return all, nil
+}
+
+// indexBitmaps notes the copies of the arenas' bitmaps.
+func (c *heapCopy) indexBitmaps(all [][2]uint64) {
+	c.bitmaps = make(map[uint64][]byte, len(all))
+	for i, a := range c.arenaNumbers() {
+		if i < len(all) {
+			if b := c.at(all[i][0]); len(b) >= arenaBitmap+arenaBitmap/64 {
+				c.bitmaps[a] = b
+			}
+		}
+	}
+}
+
+// arenaNumbers is the arenas that have objects.
+func (c *heapCopy) arenaNumbers() []uint64 {
+	numbers := make([]uint64, 0, len(c.heap.arenas))
+	for a := range c.heap.arenas {
+		numbers = append(numbers, a)
+	}
+	slices.Sort(numbers)
+	return numbers
+}

@@ -1,0 +1,88 @@
+package gomem
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+)
+
+// maxTable bounds one table of a module's functions. Those of a program with
+// 300,000 functions have some 60 MB together.
+const maxTable = 256 << 20
+
+// maxInlineData bounds what is read behind moduledata.gofunc, whose end nothing
+// says.
+const maxInlineData = 64 << 20
+
+// codePlaces are offsets within a moduledata of what its functions are read from
+// (runtime/symtab.go).
+type codePlaces struct {
+	size         uint64 // of a moduledata
+	header       uint64
+	tables       [5]uint64 // funcnametab, cutab, filetab, pctab, pclntable
+	ftab         uint64
+	text, etext  uint64
+	gofunc       uint64
+	behindGofunc []uint64 // addresses, of which the next one ends what gofunc begins
+}
+
+func (cp *codePlaces) attach(find *resolver) {
+	at := func(field string) uint64 { return find.offset("moduledata", field) }
+	*cp = codePlaces{
+		size: find.size("moduledata"), header: at("pcHeader"), ftab: at("ftab"), text: at("text"), etext: at("etext"), gofunc: at("gofunc"),
+		tables: [5]uint64{at("funcnametab"), at("cutab"), at("filetab"), at("pctab"), at("pclntable")},
+	}
+	for _, field := range []string{"pcHeader", "funcnametab", "findfunctab", "types", "etypes", "rodata", "noptrdata", "data", "end"} {
+		cp.behindGofunc = append(cp.behindGofunc, at(field))
+	}
+}
+
+// read reads the module at an address of a process that has its executable loaded
+// bias bytes above its link-time addresses.
+func (cp *codePlaces) read(m memory, addr, bias uint64) (mod gobin.Module, err error) {
+	data := make([]byte, cp.size)
+	if err := m.read(addr, data); err != nil {
+		return mod, err
+	}
+	mod.Text, mod.End = word(data, cp.text)-bias, word(data, cp.etext)-bias
+	mod.Functions = int(min(word(data, cp.ftab+8), maxTable))
+	mod.Header = make([]byte, 8)
+	if err := m.read(word(data, cp.header), mod.Header); err != nil {
+		return mod, err
+	}
+	for i, to := range []*[]byte{&mod.Names, &mod.Units, &mod.Files, &mod.PCs, &mod.Table} {
+		ptr, n := word(data, cp.tables[i]), word(data, cp.tables[i]+8)
+		if i == 1 { // of uint32
+			n *= 4
+		}
+		if n > maxTable {
+			return mod, fmt.Errorf("a table of %d bytes", n)
+		}
+		if *to, err = m.bytes(ptr, n); err != nil {
+			return mod, err
+		}
+	}
+	from := word(data, cp.gofunc)
+	end := from + maxInlineData
+	for _, off := range cp.behindGofunc {
+		if at := word(data, off); at > from {
+			end = min(end, at)
+		}
+	}
+	mod.Inline, _ = m.bytes(from, end-from) // as far as it is mapped
+	return mod, nil
+}
+
+// bytes is n bytes at addr. It reads before it grows what it returns, so that a
+// false n costs no memory; with an error comes what was read.
+func (m memory) bytes(addr, n uint64) (all []byte, err error) {
+	for buf := make([]byte, min(n, windowSize)); n > 0; {
+		part := buf[:min(n, windowSize)]
+		if err := m.read(addr, part); err != nil {
+			return all, err
+		}
+		all = append(all, part...)
+		addr, n = addr+uint64(len(part)), n-uint64(len(part))
+	}
+	return all, nil
+}

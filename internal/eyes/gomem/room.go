@@ -1,0 +1,41 @@
+package gomem
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// room says how much of our memory there is for tables whose size the program decides:
+// its runtime's lists may be of any length that it writes there. It is asked before
+// memory is taken; nil: whatever the other bounds allow.
+type room func() sample.Bytes
+
+// Within sets how much memory may be taken at a time for what is read of this runtime:
+// most is asked before each growth. What needs more is refused with ErrTooLarge, and of a
+// heap profile the rest is counted.
+func (r *Runtime) Within(most func() sample.Bytes) {
+	r.profile.room, r.spans.room, r.goroutines.room = most, most, most
+}
+
+func (r room) most() sample.Bytes {
+	if r == nil {
+		return math.MaxInt64
+	}
+	return r()
+}
+
+// smallTables are taken without asking: to learn what is free takes longer than to fill them.
+const smallTables = 256 << 10
+
+// fits refuses tables that need more than there is.
+func (r room) fits(need uint64) error {
+	if need <= smallTables {
+		return nil
+	}
+	if most := r.most(); sample.Bytes(need) > most {
+		return fmt.Errorf("%w: tables of %d MiB of %d MiB", ErrTooLarge, need>>20, most/sample.MiB)
+	}
+	return nil
+}

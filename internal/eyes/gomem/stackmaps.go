@@ -1,0 +1,292 @@
+package gomem
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+)
+
+// StackFrames counts the frames of the goroutines' stacks by what is known of them.
+type StackFrames struct {
+	Exact int // by the compiler's maps of which words are alive
+	Whole int // every word counts: interrupted, running, assembly
+}
+
+// stackReader finds what of goroutines' stacks is alive.
+type stackReader struct {
+	r      *Runtime
+	walk   walk
+	maps   map[uint64]mapAt             // of frames, by pc
+	label  func(pc uint64) uint32       // of the function that a pc lies in
+	point  func(label uint32, p uint64) // takes what a word in a function's frame points to
+	frames *StackFrames
+	buf    []byte // for a stack
+}
+
+func newStackReader(r *Runtime, mem memory, frames *StackFrames) *stackReader {
+	w := walk{code: &r.goroutines.code, mem: mem, threads: r.goroutines.threads, foreign: true}
+	return &stackReader{r: r, walk: w, maps: make(map[uint64]mapAt), frames: frames}
+}
+
+// liveStack finds what of a goroutine's stack is alive, as the collector does
+// (runtime/mgcmark.go, scanstack): of each frame the words that the compiler calls
+// alive where the function goes on, and the variables on the stack that pointers lead
+// to. Of frames that have no such map all words count, and of a function that was
+// interrupted between its calls.
+type liveStack struct {
+	in      *stackReader
+	g       *goroutine
+	at      uint64 // of b
+	b       []byte // the stack from there to its end
+	objects []stackObject
+	into    []uint64 // pointers into the stack
+	other   uint32   // label of what no frame holds
+}
+
+// stackFrame is one function's part of a stack.
+type stackFrame struct {
+	pc, sp, end uint64 // run-time; the return address is the last word where a call pushes it
+	step        step
+	label       uint32
+}
+
+// stackObject is a variable on the stack; its frame's label.
+type stackObject struct {
+	addr, end uint64
+	label     uint32
+	seen      bool
+}
+
+// Moved says that the program ran while it was copied: what the maps say of its stacks
+// may not fit the words that were read, so that all of these count.
+func (h *HeapCopy) Moved() { h.c.moved = true }
+
+// stands says whether a goroutine's stack can be followed from what it has left: not of
+// one that runs, nor while its stack moves, with some of its records there already.
+func (g *goroutine) stands() bool {
+	return g.status != statusRunning && g.status != statusCopying && g.sp >= g.lo && g.sp < g.hi && g.sp%8 == 0
+}
+
+// live passes on what is alive of the stack of a goroutine that stands, or whose thread
+// does, of which b is the bytes from its stack pointer on. Of its registers what points
+// to the stack is followed. It reports false for one that cannot be followed.
+func (sr *stackReader) live(g *goroutine, b []byte, registers []uint64) bool {
+	if uint64(len(b)) < g.hi-g.sp {
+		return false
+	}
+	b = b[:g.hi-g.sp]
+	frames, rest := sr.framesOf(g, b)
+	if len(frames) == 0 {
+		return false
+	}
+	l := &liveStack{in: sr, g: g, at: g.sp, b: b, other: frames[len(frames)-1].label}
+	l.records()
+	for _, p := range registers {
+		if p >= l.at && p < g.hi {
+			l.into = append(l.into, p)
+		}
+	}
+	whole := g.exact // of an interrupted function, and because of what the frame below says
+	for i := range frames {
+		f := &frames[i]
+		m, ok := sr.stackMap(f)
+		switch {
+		case whole || f.step.injected || !ok:
+			l.words(f.sp, f.end, f.label)
+			l.words(l.argsOf(f), l.argsOf(f)+uint64(m.ArgsSize), f.label)
+			sr.frames.Whole++
+		default:
+			l.masked(f, &m)
+			sr.frames.Exact++
+		}
+		// Calls of write barriers, and of the assembly that zeroes and copies, have no maps.
+		whole = f.step.injected || !ok || m.NoArgs || f.step.mapless || f.step.assembly && i == 0 && g.exact
+	}
+	if rest < g.hi {
+		l.words(rest, g.hi, l.other)
+		sr.frames.Whole++
+	}
+	l.follow()
+	return true
+}
+
+// framesOf are the frames of a goroutine, the wrappers that the compiler made too, and
+// where they end. There are none of one that was interrupted where it changes stacks.
+func (sr *stackReader) framesOf(g *goroutine, b []byte) (all []stackFrame, rest uint64) {
+	w := &sr.walk
+	w.stack = b
+	defer func() { w.stack = nil }() // b is another's
+	pc, sp, link := g.pc, g.sp, uint64(0)
+	named := 0 // frames that have a label: a wrapper has that of its caller
+	for range (g.hi - g.sp) / 8 {
+		s := w.code.step(pc)
+		end := sp + uint64(w.code.size(s))
+		if !s.ok || s.delta < 0 || end > g.hi || s.switches && len(all) == 0 && g.exact {
+			break
+		}
+		all = append(all, stackFrame{pc: pc, sp: sp, end: end, step: s, label: sr.label(pc)})
+		if !s.wrapper {
+			for ; named < len(all); named++ {
+				all[named].label = all[len(all)-1].label
+			}
+		}
+		if s.top {
+			return all, g.hi
+		}
+		var ok bool
+		if pc, sp, link, ok = w.caller(g, s, sp, link); !ok {
+			return all, min(end, g.hi)
+		}
+	}
+	return all, min(sp, g.hi)
+}
+
+// stackMap is that of a frame, ok false if it says too little.
+func (sr *stackReader) stackMap(f *stackFrame) (m gobin.StackMap, ok bool) {
+	if known, ok := sr.maps[f.pc]; ok {
+		return known.m, known.ok
+	}
+	u := &sr.r.goroutines.code
+	pc := f.pc - u.bias
+	fn, ok := u.bin.FuncAt(pc)
+	if ok {
+		m, ok = fn.StackMap(pc)
+	}
+	// A function without locals need not say of them (runtime/stkframe.go).
+	least := uint64(0)
+	if u.links {
+		least = 16 // goarch.StackAlign
+	}
+	if end := sr.localsEnd(f); ok && m.NoLocals && end > f.sp && end-f.sp > least {
+		ok = false
+	}
+	sr.maps[f.pc] = mapAt{m, ok}
+	return m, ok
+}
+
+// mapAt is a map that was looked up.
+type mapAt struct {
+	m  gobin.StackMap
+	ok bool
+}
+
+// localsEnd is where the locals of a frame end: before the return address, where a
+// call pushes it, and the saved frame pointer (runtime/traceback.go; on arm64, that
+// lies below the frame, which is as if it lay at its end).
+func (sr *stackReader) localsEnd(f *stackFrame) uint64 {
+	end := f.end
+	if !sr.r.goroutines.code.links {
+		end -= 8
+	}
+	if end > f.sp {
+		end -= 8
+	}
+	return end
+}
+
+// argsOf is where the arguments of a frame begin, in that of its caller.
+func (l *liveStack) argsOf(f *stackFrame) uint64 {
+	if l.in.r.goroutines.code.links {
+		return f.end + 8 // goarch.MinFrameSize
+	}
+	return f.end
+}
+
+// masked adds the words of a frame that its map calls alive.
+func (l *liveStack) masked(f *stackFrame, m *gobin.StackMap) {
+	end, args := l.in.localsEnd(f), l.argsOf(f)
+	from := end - 8*uint64(m.Locals.Words)
+	for i := range m.Locals.Words {
+		if m.Locals.Has(i) {
+			l.word(from+8*uint64(i), f.label)
+		}
+	}
+	for i := range m.Args.Words {
+		if m.Args.Has(i) {
+			l.word(args+8*uint64(i), f.label)
+		}
+	}
+	for _, o := range m.Objects {
+		base := args
+		if o.Offset < 0 {
+			base = end
+		}
+		if addr := base + uint64(int64(o.Offset)); addr >= f.sp { // else it is not yet there
+			l.objects = append(l.objects, stackObject{addr: addr, end: addr + uint64(o.Size), label: f.label})
+		}
+	}
+}
+
+// records adds what the goroutine's deferred calls and panics hold that lie on its
+// stack. Those in the heap are found from its descriptor.
+func (l *liveStack) records() {
+	layout, err := l.in.r.bin.Layout()
+	if err != nil {
+		return
+	}
+	mem := l.in.walk.mem
+	field := func(base uint64, typ, name string) (addr uint64, ok bool) {
+		off, ok := layout.Offset(typ, name)
+		return base + off, ok
+	}
+	if at, ok := field(l.g.addr, "runtime.g", "_panic"); ok {
+		if p, err := mem.u64(at); err == nil && p != 0 {
+			l.into = append(l.into, p)
+		}
+	}
+	at, ok := field(l.g.addr, "runtime.g", "_defer")
+	for range maxDefers {
+		d, err := mem.u64(at)
+		if !ok || err != nil || d == 0 {
+			return
+		}
+		fn, _ := field(d, "runtime._defer", "fn")
+		at, ok = field(d, "runtime._defer", "link")
+		if d >= l.at && d < l.g.hi {
+			l.word(fn, l.other)
+			l.word(at, l.other)
+		}
+	}
+}
+
+// maxDefers bounds the deferred calls of a goroutine that are followed.
+const maxDefers = 1 << 24
+
+// word adds what the word at an address of the stack points to.
+func (l *liveStack) word(addr uint64, label uint32) {
+	if addr < l.at || addr%8 != 0 || addr+8 > l.at+uint64(len(l.b)) {
+		return
+	}
+	switch p := word(l.b, addr-l.at); {
+	case p == 0:
+	case p >= l.at && p < l.g.hi:
+		l.into = append(l.into, p)
+	default:
+		l.in.point(label, p)
+	}
+}
+
+func (l *liveStack) words(from, to uint64, label uint32) {
+	for to = min(to, l.g.hi); from < to; from += 8 {
+		l.word(from, label)
+	}
+}
+
+// follow adds the variables on the stack that pointers lead to.
+func (l *liveStack) follow() {
+	slices.SortFunc(l.objects, func(a, b stackObject) int { return cmp.Compare(a.addr, b.addr) })
+	for len(l.into) > 0 {
+		p := l.into[len(l.into)-1]
+		l.into = l.into[:len(l.into)-1]
+		i, ok := slices.BinarySearchFunc(l.objects, p, func(o stackObject, p uint64) int { return cmp.Compare(o.addr, p) })
+		if !ok {
+			i--
+		}
+		if i < 0 || p >= l.objects[i].end || l.objects[i].seen {
+			continue
+		}
+		l.objects[i].seen = true
+		l.words(l.objects[i].addr, l.objects[i].end, l.objects[i].label)
+	}
+}

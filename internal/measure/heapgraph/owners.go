@@ -1,0 +1,568 @@
+package heapgraph
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// owners names holders as whoever wrote the program would: by the field of their own
+// type, or the variable, through which everything that a holder has is reached.
+type owners struct {
+	a        *Analysis
+	children [][]uint32 // of paths, those that hold something
+	listed   map[uint32]listed
+	roots    map[string]*sample.HeapRoot
+}
+
+// listed is the maps and channels on one path.
+type listed struct{ count, entries, room uint64 }
+
+func (a *Analysis) owners() *owners {
+	n := &owners{a: a, children: make([][]uint32, len(a.paths)), listed: make(map[uint32]listed), roots: a.rootsByName()}
+	for i := 1; i < len(a.paths); i++ {
+		if p := &a.paths[i]; p.parent != 0 {
+			n.children[p.parent] = append(n.children[p.parent], uint32(i))
+		}
+	}
+	for _, c := range a.Objects.Collections {
+		if c.Kind != "map" && c.Kind != "channel" || a.tree.dominator(c.Object) == none {
+			continue
+		}
+		at := *a.path(c.Object)
+		l := n.listed[at]
+		n.listed[at] = listed{l.count + 1, l.entries + c.Len, l.room + c.Cap}
+	}
+	return n
+}
+
+// naming is a name by which what lies on a path may be called.
+type naming struct {
+	at    uint32 // the path that the place leads to
+	place gomem.Place
+	name  string // instead of a field: a variable
+	owner gomem.PackageKind
+}
+
+// of is the owner of what a path holds; nil where nothing has a name.
+func (n *owners) of(at uint32) *sample.HeapOwner {
+	way := n.way(at)
+	return n.owner(way, n.container(way))
+}
+
+// at is the owner of what lies right on a path.
+func (n *owners) at(at uint32) *sample.HeapOwner {
+	way := n.way(at)
+	return n.owner(way, len(way)-1)
+}
+
+// owner is the one of what lies at a box on the way.
+func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
+	o := &sample.HeapOwner{}
+	n.begin(o, way, box)
+	if o.Kind == "goroutine" {
+		return o
+	}
+	best, at := naming{}, way[box]
+	for _, l := range n.levels(way[:n.last(way, box)+1]) {
+		if best.at == 0 || l.owner <= best.owner {
+			best = l
+		}
+	}
+	if best.at == 0 || best.owner != gomem.PackageOwn {
+		best = cmp.Or(n.referrer(way[0]), best)
+	}
+	if box < len(way)-1 && best.at != 0 && n.isBehind(best.at, way[box]) {
+		at = best.at
+	}
+	n.call(o, best, way, box)
+	n.count(o, best, way, box, at)
+	return o
+}
+
+// count says what kind of collection lies at the box, or on the path behind it, and how
+// much is in there. What the name leads to may be a library's value with the box in it.
+func (n *owners) count(o *sample.HeapOwner, best naming, way []uint32, box int, at uint32) {
+	n.fill(o, at, n.ownersOn(way[box]))
+	if c := n.ownersOn(way[box]); c > 1 && n.a.paths[way[box]].typ != 0 {
+		o.Count = c
+	}
+	i := slices.Index(way, best.at)
+	if above := i >= 0 && (o.Kind != "" && isValue(best.place.Type) || i < box-1 || i == box-1 && n.a.Objects.Types.IsNamed(n.a.paths[best.at].typ)); above {
+		o.Kind, o.Count, o.Room = "", 0, 0
+		if i == 0 {
+			i++ // the object that a variable is
+		}
+		o.Entries = n.inLibrary(way[i:])
+	} else if o.Kind == "" && o.Entries > 0 && i >= 0 {
+		o.Entries = max(o.Entries, n.inLibrary(way[box:]))
+	}
+}
+
+// isValue says whether a type is a struct of a name: "deque.Deque[int]", not "[]deque.Deque".
+func isValue(t string) bool {
+	name, _, _ := strings.Cut(t, "[")
+	return strings.Contains(name, ".") && !strings.HasPrefix(name, "*") && !strings.HasPrefix(name, "chan ") && !strings.HasPrefix(name, "main.")
+}
+
+// referrer is a field of a type of the program's own that leads to what several roots hold;
+// none where the path is of one root, or nothing of the program's own leads there.
+func (n *owners) referrer(at uint32) naming {
+	a := n.a
+	p := &a.paths[at]
+	if p.parent != 0 || p.sample >= uint32(a.Objects.Count) || p.objects != 1 || p.retains*referredOf < a.LiveSize {
+		return naming{}
+	}
+	types := a.Objects.Types
+	for i := 1; i < len(a.tree.Node); i++ {
+		from := a.tree.Node[i]
+		if from >= uint32(a.Objects.Count) {
+			continue
+		}
+		typ := a.Objects.TypeOf(from)
+		if !types.IsNamed(typ) || types.OwnerOf(types.Package(typ)+".") != gomem.PackageOwn {
+			continue
+		}
+		for e, end := a.Objects.Pointers(from); e < end; e++ {
+			if places := types.PlacesOf(typ, a.Objects.Edge(e)); a.Objects.To[e] == p.sample && len(places) > 0 {
+				return naming{at: at, place: places[0], owner: gomem.PackageOwn}
+			}
+		}
+	}
+	return naming{}
+}
+
+// referredOf is the share of the heap from which on a referrer is looked for.
+const referredOf = 20
+
+// last is the last of a way that may give a name: of a struct that leads to many things
+// the field that does.
+func (n *owners) last(way []uint32, box int) int {
+	p := &n.a.paths[way[box]]
+	types := n.a.Objects.Types
+	if isStruct := p.sample < uint32(n.a.Objects.Count) && types.PartOf(p.typ) == gomem.PartValue && !types.IsArray(p.typ); isStruct && box+1 < len(way) {
+		return box + 1
+	}
+	return box
+}
+
+// isBehind says whether a path is a part right below another.
+func (n *owners) isBehind(at, above uint32) bool { return n.a.paths[at].parent == above }
+
+// way is the paths from a root to one.
+func (n *owners) way(at uint32) (way []uint32) {
+	for ; at != 0; at = n.a.paths[at].parent {
+		way = append([]uint32{at}, way...)
+	}
+	return way
+}
+
+// container is where on the way one thing leads to many: the index of the path whose
+// objects those are held by. Of a way on which nothing becomes many it is the last one.
+func (n *owners) container(way []uint32) int {
+	a := n.a
+	best, most := len(way)-1, 1.0
+	for i, at := range way {
+		if a.Objects.Types.PartOf(a.paths[at].typ) == gomem.PartInside {
+			continue
+		}
+		parts := n.below(at, way[i+1:])
+		if ratio := float64(parts) / float64(max(n.ownersOn(at), 1)); ratio > most*2 {
+			best, most = i, ratio
+		}
+	}
+	return best
+}
+
+// ownersOn is how many objects lie on a path; of a root one.
+func (n *owners) ownersOn(at uint32) uint64 {
+	p := &n.a.paths[at]
+	if p.parent == 0 && p.sample >= uint32(n.a.Objects.Count) {
+		return 1
+	}
+	return p.objects
+}
+
+// below is how many objects lie right below a path, where what the runtime keeps behind
+// a map is a part of the map: on the way, or where that ends there, on the largest path.
+func (n *owners) below(at uint32, way []uint32) (most uint64) {
+	if l, ok := n.listed[at]; ok {
+		most = l.entries
+	}
+	a := n.a
+	for _, next := range way {
+		if a.Objects.Types.PartOf(a.paths[next].typ) != gomem.PartInside {
+			return max(most, a.paths[next].objects)
+		}
+		at = next
+	}
+	joined := n.joined(at)
+	for _, c := range n.children[at] {
+		if a.Objects.Types.PartOf(a.paths[c].typ) == gomem.PartInside {
+			most = max(most, n.below(c, nil))
+		} else if joined != 0 && c != joined && a.paths[c].typ == a.paths[joined].typ {
+			continue // the first and the last of a list, which is counted as one
+		} else if c == joined {
+			most = max(most, n.ofType(at, a.paths[c].typ))
+		} else if a.Objects.Types.OfInterfaces(a.paths[at].typ) {
+			if a.Objects.Types.Label(a.paths[c].label) != joinedLabel {
+				most += a.paths[c].objects
+			}
+		} else {
+			most = max(most, a.paths[c].objects)
+		}
+	}
+	return most
+}
+
+// largePart is from what size on things in a library's value are taken for parts of it,
+// shards, and not for what was put there.
+const largePart = 64 << 10
+
+// inLibrary is how many things a value of a library's type has: as many as lie at most on
+// one path from there to the first objects of the program's own types. 0: not known, as
+// some on the way have no type or are large.
+func (n *owners) inLibrary(way []uint32) (most uint64) {
+	types := n.a.Objects.Types
+	for i, at := range way {
+		p := &n.a.paths[at]
+		if i == 0 || types.PartOf(p.typ) == gomem.PartInside {
+			continue
+		}
+		if p.typ == 0 {
+			return 0
+		}
+		most = max(most, p.objects)
+		if types.IsNamed(p.typ) && types.OwnerOf(types.Package(p.typ)+".") == gomem.PackageOwn {
+			break
+		}
+	}
+	if len(way) == 0 || most <= 1 || n.a.paths[way[0]].retains/most > largePart {
+		return 0
+	}
+	return most
+}
+
+// joined is the path right below one to which several fields of it lead, 0: there is none.
+func (n *owners) joined(at uint32) uint32 {
+	for _, c := range n.children[at] {
+		if p := &n.a.paths[c]; p.typ != 0 && n.a.Objects.Types.Label(p.label) == joinedLabel {
+			return c
+		}
+	}
+	return 0
+}
+
+// ofType is how many objects of a type lie right below a path.
+func (n *owners) ofType(at uint32, typ gomem.TypeRef) (sum uint64) {
+	for _, c := range n.children[at] {
+		if n.a.paths[c].typ == typ {
+			sum += n.a.paths[c].objects
+		}
+	}
+	return sum
+}
+
+// levels are the names on a way, outermost first.
+func (n *owners) levels(way []uint32) (all []naming) {
+	a := n.a
+	types := a.Objects.Types
+	for i, at := range way {
+		p := &a.paths[at]
+		if p.sample >= uint32(a.Objects.Count) {
+			if r := n.root(p.sample); r.Kind == gomem.RootVariable && n.a.rootKind(int(p.sample)-a.Objects.Count) == sample.RootGlobal {
+				name, user := variableName(r.Name)
+				all = append(all, naming{at: at, name: name, owner: types.OwnerOf(user), place: gomem.Place{Type: types.Name(r.RootType())}})
+			}
+			continue
+		}
+		if name, _, ok := strings.Cut(types.Label(p.label), " and others"); i == 0 && ok && n.roots[name] != nil && n.roots[name].Kind == sample.RootGlobal {
+			called, user := variableName(name)
+			all = append(all, naming{at: at, name: called, owner: types.OwnerOf(user), place: gomem.Place{Type: pointerTo(types.Name(p.typ))}})
+		}
+		if i > 0 {
+			places, to := n.places(at)
+			for _, place := range places {
+				if !isRuntime(place.Package) {
+					all = append(all, naming{at: to, place: place, owner: types.OwnerOf(place.Package + ".")})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// pointerTo is the type of what leads to objects of a type.
+func pointerTo(t string) string {
+	if t == "?" || t == "" || strings.HasPrefix(t, "map[") || strings.HasPrefix(t, "[]") || strings.HasPrefix(t, "chan ") {
+		return t
+	}
+	return "*" + t
+}
+
+// variableName is what a variable is called, and a name whose package is the variable's:
+// of one without a name that of a function that uses it.
+func variableName(name string) (called, user string) {
+	if !strings.HasPrefix(name, "a variable at ") {
+		return name, name
+	}
+	_, user, ok := strings.Cut(strings.TrimSuffix(name, " uses it)"), " (")
+	if !ok {
+		return name, "runtime."
+	}
+	return "a variable that " + user + " uses", user
+}
+
+func (n *owners) root(node uint32) *gomem.Root {
+	return &n.a.Objects.Roots[node-uint32(n.a.Objects.Count)]
+}
+
+// places are the structs that lead to a path from the one above it. What several fields of
+// one object lead to is told by the largest map or slice among them.
+func (n *owners) places(at uint32) (all []gomem.Place, to uint32) {
+	a := n.a
+	p := &a.paths[at]
+	if all := n.fieldsTo(at); len(all) > 0 {
+		return all, at
+	}
+	if a.Objects.Types.Label(p.label) != joinedLabel {
+		return nil, 0
+	}
+	best, most := uint32(0), uint64(0)
+	for _, c := range n.children[p.parent] {
+		if part := a.Objects.Types.PartOf(a.paths[c].typ); c != at && (part == gomem.PartMap || a.Objects.Types.IsArray(a.paths[c].typ)) && a.paths[c].retains > most {
+			best, most = c, a.paths[c].retains
+		}
+	}
+	if best == 0 {
+		return nil, 0
+	}
+	return n.fieldsTo(best), best
+}
+
+// isRuntime says whether a package's names are the runtime's, which no source uses.
+func isRuntime(pkg string) bool {
+	return pkg == "runtime" || pkg == "sync" || pkg == "sync/atomic" || strings.HasPrefix(pkg, "internal/")
+}
+
+// fieldsTo are the structs whose field leads to a path.
+func (n *owners) fieldsTo(at uint32) []gomem.Place {
+	a := n.a
+	p := &a.paths[at]
+	up := &a.paths[p.parent]
+	typ := up.typ
+	if up.sample >= uint32(a.Objects.Count) {
+		typ = n.root(up.sample).RootType()
+	}
+	return a.Objects.Types.PlacesOf(typ, p.label)
+}
+
+// begin says what the way begins with; of goroutines that are many, and hold one thing
+// each, that is all.
+func (n *owners) begin(o *sample.HeapOwner, way []uint32, box int) {
+	a := n.a
+	first := &a.paths[way[0]]
+	label := a.Objects.Types.Label(first.label)
+	name, _, _ := strings.Cut(label, " and others")
+	r := n.roots[name]
+	switch {
+	case r == nil:
+		return
+	case r.Kind != sample.RootGoroutine:
+		called, _ := variableName(name)
+		switch o.Root = shortName(called); r.Kind {
+		case sample.RootTimer:
+			o.Root = "timers that have not fired"
+		case sample.RootSpecial:
+			o.Root = "a finalizer or cleanup"
+		}
+		return
+	}
+	function := r.Func
+	if len(way) > 1 {
+		if in, ok := strings.CutPrefix(a.Objects.Types.Label(a.paths[way[1]].label), " in "); ok && in != sample.WholeStack && !strings.HasPrefix(in, "its ") {
+			function = in
+		}
+	}
+	o.Root = "a local variable of " + shortName(function)
+	switch {
+	case box > 0:
+	case r.Count > 1:
+		o.Name, o.Kind, o.Count, o.Root = "the stacks of "+shortName(function), "goroutine", uint64(r.Count), ""
+	case len(way) == 1:
+		o.Name, o.Kind, o.Root = "the stack of "+shortName(function), "goroutine", ""
+	}
+}
+
+// call gives the owner its name.
+func (n *owners) call(o *sample.HeapOwner, l naming, way []uint32, box int) {
+	types := n.a.Objects.Types
+	at := &n.a.paths[way[box]]
+	switch {
+	case l.at == 0, n.isCaptured(way[:box+1], l.at):
+		n.callByType(o, way, box)
+		return
+	case l.name != "":
+		o.Name, o.Root = shortName(l.name), ""
+	default:
+		o.Name = "(*" + shortType(l.place.Struct) + ")." + l.place.Field
+	}
+	if o.Type = shortType(l.place.Type); o.Type == "?" || isInterface(o.Type) {
+		o.Type = ""
+		if t := types.Name(n.a.paths[l.at].typ); l.at == way[box] && at.sample < uint32(n.a.Objects.Count) && t != "?" {
+			o.Type = pointerTo(shortType(t))
+		} else if next := n.after(way, l.at); next != 0 {
+			if t := types.Name(n.a.paths[next].typ); t != "?" {
+				o.Type = pointerTo(shortType(t))
+			}
+		}
+	}
+	n.via(o, way, box)
+}
+
+// isCaptured says whether a closure lies on the way behind a path: what it captured is not
+// what the path is called.
+func (n *owners) isCaptured(way []uint32, after uint32) bool {
+	for _, at := range slices.Backward(way) {
+		if at == after {
+			return false
+		}
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure && n.ownFunction(typ) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ownFunction is the function of a closure if it is the program's own.
+func (n *owners) ownFunction(typ gomem.TypeRef) string {
+	types := n.a.Objects.Types
+	name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
+	if name == "" || types.OwnerOf(name) != gomem.PackageOwn {
+		return ""
+	}
+	return shortName(name)
+}
+
+// after is the path behind one on the way, 0 if there is none.
+func (n *owners) after(way []uint32, at uint32) uint32 {
+	for i, p := range way[:len(way)-1] {
+		if p == at {
+			return way[i+1]
+		}
+	}
+	return 0
+}
+
+// callByType names what no field and no variable of a name leads to.
+func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
+	n.via(o, way, box)
+	if t := n.a.Objects.Types.Name(n.a.paths[way[box]].typ); t != "?" {
+		o.Type = shortType(t)
+	}
+	if box == 0 && len(way) > 1 && o.Type == "" { // it lies on the stack itself
+		o.Type = shortType(n.a.Objects.Types.Name(n.a.paths[way[1]].typ))
+		if n.a.Objects.Types.PartOf(n.a.paths[way[1]].typ) == gomem.PartInside {
+			o.Kind = "map"
+		}
+		if o.Type == "?" {
+			o.Type = ""
+		}
+	}
+	switch {
+	case o.Via != "":
+		o.Name, o.Via = "a variable that "+o.Via+" captured", ""
+	case o.Root != "" && o.Name == "":
+		o.Name, o.Root = o.Root, ""
+	case o.Name == "":
+		o.Name = "several variables"
+	}
+}
+
+// via notes the last function whose closure leads to what lies at the box.
+func (n *owners) via(o *sample.HeapOwner, way []uint32, box int) {
+	for _, at := range way[:box+1] {
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure {
+			if name := n.ownFunction(typ); name != "" {
+				o.Via = name
+			}
+		}
+	}
+}
+
+// fill says what kind of collection lies on a path, and how much is in all that so many
+// owners have.
+func (n *owners) fill(o *sample.HeapOwner, at uint32, owners uint64) {
+	a := n.a
+	p := &a.paths[at]
+	switch types := a.Objects.Types; {
+	case p.sample >= uint32(a.Objects.Count):
+	case types.PartOf(p.typ) == gomem.PartMap:
+		o.Kind = "map"
+	case types.PartOf(p.typ) == gomem.PartChannel:
+		o.Kind = "channel"
+	case types.IsArray(p.typ):
+		o.Kind = "slice"
+	}
+	if l, ok := n.listed[at]; ok {
+		o.Entries, o.Room = l.entries, l.room
+		if o.Kind == "map" {
+			o.Room = 0
+		}
+		return
+	}
+	if p.typ == 0 && (p.sample < uint32(a.Objects.Count) || n.isUnknown(at)) {
+		return
+	}
+	if parts := n.below(at, nil); parts > max(n.ownersOn(at), 1) {
+		o.Entries = parts
+	} else if on := n.ownersOn(at); on > max(owners, 1) { // of a list that holds itself
+		o.Entries = on
+	}
+}
+
+// isUnknown says whether most of what lies right below a path has no type: it is not known
+// then how many things that are.
+func (n *owners) isUnknown(at uint32) bool {
+	unknown, known := uint64(0), uint64(0)
+	for _, c := range n.children[at] {
+		if p := &n.a.paths[c]; p.typ == 0 {
+			unknown += p.retains
+		} else {
+			known += p.retains
+		}
+	}
+	return unknown > known
+}
+
+// mainPackage is package main's part of names, which its own source never writes.
+var mainPackage = regexp.MustCompile(`\bmain\.`)
+
+// runtimeType is types that no source but the runtime's writes.
+var runtimeType = regexp.MustCompile(`^(\[\])?\*?(maps\.(table|Map|group)|runtime\.\w+)$`)
+
+// importPath is the directories of an import path, behind which the package's name is.
+var importPath = regexp.MustCompile(`(?:[\w.~-]+/)+`)
+
+// shortType is a type as the source of package main writes it.
+func shortType(t string) string {
+	t = importPath.ReplaceAllString(t, "")
+	for _, inside := range []string{" header", " directory", " table", " entries"} {
+		t = strings.TrimSuffix(t, inside)
+	}
+	if t = mainPackage.ReplaceAllString(t, ""); runtimeType.MatchString(t) {
+		return ""
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(t, "interface {}", "any"), "uint8", "byte")
+}
+
+// shortName is a function's or variable's name without directories.
+func shortName(s string) string { return importPath.ReplaceAllString(s, "") }
+
+func isInterface(t string) bool {
+	return t == "any" || t == "error" || strings.HasPrefix(t, "interface {")
+}

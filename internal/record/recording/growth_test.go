@@ -1,0 +1,37 @@
+package recording
+
+import (
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+func TestResidentGrowthIsReadBackAsItsSum(t *testing.T) {
+	w, path := create(t, meta)
+	must(t, w.Program(programs[0]))
+	c := sample.Location{Address: 0x1200, Frames: []sample.Frame{{Func: "malloc", File: "libc.so.6"}}}
+	goes := sample.Location{Address: 0x4600, Frames: []sample.Frame{{Func: "main.fill", File: "/src/main.go", Line: 40}}}
+	row := sample.ResidentGrowth{From: start, At: start.Add(time.Second), Process: programs[0].Key, Kind: sample.ResidentNative,
+		Where: []sample.Location{c, goes}, Samples: 3, Bytes: 3 << 18}
+	later := row
+	later.From, later.At, later.Samples, later.Bytes = row.At, start.Add(3*time.Second), 2, 2<<18
+	heap := row
+	heap.Kind, heap.Where = sample.ResidentHeap, []sample.Location{goes}
+	must(t, w.Growth([]sample.ResidentGrowth{row, heap}))
+	must(t, w.Growth([]sample.ResidentGrowth{later}))
+	must(t, w.Close())
+	must(t, Verify(path))
+	r := open(t, path)
+	first, err := r.Growth(start.Add(2 * time.Second))
+	must(t, err)
+	equal(t, "until then", first, []sample.ResidentGrowth{row, heap})
+	all, err := r.Growth(start.Add(time.Hour))
+	must(t, err)
+	row.At, row.Samples, row.Bytes = later.At, 5, 5<<18
+	equal(t, "all", all, []sample.ResidentGrowth{row, heap})
+	over, reached, err := r.GrowthOver([]time.Time{start, start.Add(2 * time.Second), start.Add(time.Hour)})
+	must(t, err)
+	equal(t, "over time", over, all)
+	equal(t, "what each reached", reached, [][]sample.Bytes{{0, 3 << 18, 5 << 18}, {0, 3 << 18, 3 << 18}})
+}

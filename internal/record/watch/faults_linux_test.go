@@ -1,0 +1,439 @@
+package watch
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/record/capture"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// grownSink keeps what made resident memory grow, too.
+type grownSink struct {
+	kept
+	growth []sample.ResidentGrowth
+}
+
+func (k *grownSink) Growth(g []sample.ResidentGrowth) error {
+	k.growth = append(k.growth, g...) // the slice is used again
+	return nil
+}
+
+// profiler is one with that many faults to a sample; the test is skipped where there is no right
+// to have one.
+func profiler(t testing.TB, period uint64) *faultprofile.Profiler {
+	t.Helper()
+	var p *faultprofile.Profiler
+	hwtest.Need(t, func() (err error) {
+		p, err = faultprofile.New(period)
+		return err
+	})
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// grow runs the program of known growth and gives what was seen, and what its lines took by
+// its own count.
+func grow(t *testing.T, p *faultprofile.Profiler, path string, args ...string) (k *grownSink, truth map[string]int64) {
+	t.Helper()
+	return growWith(t, p, nil, path, args...)
+}
+
+// growWith is that with an environment.
+func growWith(t *testing.T, p *faultprofile.Profiler, env []string, path string, args ...string) (k *grownSink, truth map[string]int64) {
+	t.Helper()
+	hwtest.Need(t, hwtest.Ptrace)
+	source, err := New(Options{HeapProfile: true, Faults: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	_, err = source.Start(Command{Path: path, Args: append([]string{path}, args...), Env: env, Files: []*os.File{null, w, os.Stderr}, OwnGroup: true})
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	k = &grownSink{}
+	if err := (&capture.Loop{Source: source, Sink: k}).Run(ctx); err != nil || ctx.Err() != nil {
+		t.Fatal(errors.Join(err, ctx.Err(), source.Kill()))
+	}
+	return k, taken(t, r)
+}
+
+func taken(t *testing.T, r io.Reader) map[string]int64 {
+	t.Helper()
+	truth := map[string]int64{}
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		name, n, _ := strings.Cut(lines.Text(), " ")
+		v, err := strconv.ParseInt(n, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v > 0 {
+			truth[name] = v
+		}
+	}
+	return truth
+}
+
+// places are the marked lines of the program.
+func places(t *testing.T, path string) map[int]string {
+	t.Helper()
+	out, err := exec.Command(path, "-truth").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told struct{ Places map[string]struct{ Line int } }
+	if err := json.Unmarshal(out, &told); err != nil {
+		t.Fatal(err)
+	}
+	at := map[int]string{}
+	for name, p := range told.Places {
+		at[p.Line] = name
+	}
+	return at
+}
+
+// byLine is the bytes by the innermost line of the program's own file.
+func byLine(growth []sample.ResidentGrowth, at map[int]string) (lines map[string]int64, all int64) {
+	lines = map[string]int64{}
+	for _, g := range growth {
+		if g.Kind == sample.ResidentFile || g.Kind == sample.ResidentRuntime {
+			continue
+		}
+		name := placeOf(g.Where, at)
+		lines[name] += int64(g.Bytes)
+		all += int64(g.Bytes)
+	}
+	return lines, all
+}
+
+func placeOf(where []sample.Location, at map[int]string) string {
+	for _, l := range where {
+		for _, f := range l.Frames {
+			if strings.HasSuffix(f.File, "resident/main.go") && at[f.Line] != "" {
+				return at[f.Line]
+			}
+		}
+	}
+	return ""
+}
+
+// right is the share of the true bytes that were found at their line: no line counts for more
+// than it took.
+func right(found, truth map[string]int64) float64 {
+	var hit, all int64
+	for name, n := range truth {
+		hit += min(n, found[name])
+		all += n
+	}
+	return float64(hit) / float64(all)
+}
+
+func TestResidentGrowthIsFoundAtTheLineThatTouchedIt(t *testing.T) {
+	t.Parallel()
+	for name, o := range nativeBuilds {
+		t.Run(name, func(t *testing.T) { findsLines(t, 11, 0.97, o, "-pause", "30ms") })
+	}
+}
+
+const staticGlibc = "-linkmode=external -extldflags=-static"
+
+// The places of what is followed differ by version, those of the g by how C is linked. One of
+// faultprofile.Period faults is sampled here, as it is for users.
+func TestResidentGrowthIsFoundInProgramsOfEachVersion(t *testing.T) {
+	t.Parallel()
+	hwtest.LeftToMatrix(t, "programs of four releases, each linked in five ways")
+	for _, version := range []string{"go1.20.14", "go1.24.13", "go1.26.8", "go1.27.2"} {
+		for name, o := range nativeBuilds {
+			o.Toolchain = version
+			t.Run(version+"/"+name, func(t *testing.T) {
+				findsLines(t, faultprofile.Period, 0.97, o, "-each", "2097152", "-pause", "50ms")
+			})
+		}
+	}
+}
+
+// findsLines wants a share of what a program's lines took to be found there. jemalloc gives a line
+// pages that realloc left, which another one wrote first: what counts there is what the kernel gave.
+func findsLines(t *testing.T, period uint64, least float64, o nativeBuild, args ...string) {
+	t.Helper()
+	if o.need != nil {
+		hwtest.Need(t, o.need)
+	}
+	if o.env != nil {
+		args = append(args, "-first-touch")
+	}
+	path := hwtest.Build(t, "testdata/resident", o.BuildOptions)
+	k, truth := growWith(t, profiler(t, period), o.env, path, args...)
+	found, _ := byLine(k.growth, places(t, path))
+	if share := right(found, truth); share < least {
+		t.Errorf("%.2f %% of the bytes are at the right line: %v of %v\n%s", 100*share, found, truth, k.gapText())
+	} else {
+		t.Logf("%.2f %%", 100*share)
+	}
+	knowsMapper(t, k.growth, places(t, path))
+}
+
+// knowsMapper wants memory that a program maps by itself to be put down to the line that maps it, too, and none
+// of an allocator's.
+func knowsMapper(t *testing.T, growth []sample.ResidentGrowth, at map[int]string) {
+	t.Helper()
+	var written, known sample.Bytes
+	for _, g := range growth {
+		switch by, line := placeOf(g.Mapped, at), placeOf(g.Where, at); {
+		case line == "mmap" && by == "mapper":
+			known += g.Bytes
+			fallthrough
+		case line == "mmap":
+			written += g.Bytes
+		case len(g.Mapped) > 0 && line != "huge":
+			t.Errorf("%d bytes that %q wrote first are said to be mapped at %q", g.Bytes, line, by)
+		}
+	}
+	if written == 0 || float64(known) < 0.97*float64(written) {
+		t.Errorf("who mapped memory is known of %d of %d bytes", known, written)
+	}
+}
+
+func TestTwoLinesHaveTheirSharesOfTheGrowth(t *testing.T) {
+	t.Parallel()
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	k, truth := grow(t, profiler(t, 5), path, "-only", "two", "-rounds", "40", "-pause", "15ms")
+	found, all := byLine(k.growth, places(t, path))
+	if all == 0 {
+		t.Fatalf("nothing was sampled:\n%s", k.gapText())
+	}
+	for _, name := range []string{"large", "little"} {
+		got := 100 * float64(found[name]) / float64(found["large"]+found["little"])
+		want := 100 * float64(truth[name]) / float64(truth["large"]+truth["little"])
+		// 4,000 samples: one standard error is 0.7 points.
+		if got < want-3 || got > want+3 {
+			t.Errorf("%s: %.1f %% of the growth, by its own count %.1f %%", name, got, want)
+		}
+	}
+}
+
+func TestFramesOfCAreFoundWithoutFramePointers(t *testing.T) {
+	t.Parallel()
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	k, _ := grow(t, profiler(t, 7), path, "-rounds", "3", "-pause", "20ms")
+	seen := map[string]bool{}
+	for _, g := range k.growth {
+		if placeOf(g.Where, places(t, path)) != "deep" {
+			continue
+		}
+		var names []string
+		for _, l := range g.Where {
+			for _, f := range l.Frames {
+				if f.Line == 0 {
+					names = append(names, f.Func)
+				}
+			}
+		}
+		seen[strings.Join(names, " ")] = true
+	}
+	for chain := range seen {
+		if strings.Contains(chain, "innermost inner deep") {
+			return
+		}
+	}
+	t.Errorf("no stack has the three C functions above the call: %v", seen)
+}
+
+// A program that lies about its stacks is sampled all the same, and neither it nor the watch is
+// held up.
+func TestAProgramThatForgesItsStacksIsNotFollowedInCircles(t *testing.T) {
+	t.Parallel()
+	path := hwtest.Build(t, "testdata/forger", hwtest.BuildOptions{CGO: true})
+	k, _ := grow(t, profiler(t, 3), path)
+	var all sample.Bytes
+	deepest := 0
+	for _, g := range k.growth {
+		all += g.Bytes
+		deepest = max(deepest, len(g.Where))
+	}
+	// 96 MiB were touched; what the ring had no room for is missing.
+	if all < 32*sample.MiB {
+		t.Errorf("%d bytes were sampled:\n%s", all, k.gapText())
+	}
+	if deepest < 40 || deepest > 90 { // 48 frames of Go at most, and 33 of C
+		t.Errorf("the deepest stack has %d frames: a circle was not met, or not left", deepest)
+	}
+	for _, e := range k.events {
+		if e.Kind == sample.EventExit && e.Value != 0 {
+			t.Errorf("the program ended with code %d", e.Value)
+		}
+	}
+}
+
+func TestWhatCostsTooMuchIsSwitchedOffOnce(t *testing.T) {
+	var b faultBudget
+	now := time.Unix(1000, 0)
+	over := 0
+	for i := range 100 {
+		now = now.Add(100 * time.Millisecond)
+		// 40,000 faults a second take 8 ms of it, within a fiftieth.
+		if b.charge(now, faultprofile.Cost{Faults: uint64(4000 * i)}) {
+			t.Fatalf("spent after %d ticks of what is allowed", i)
+		}
+	}
+	for i := range 1000 {
+		now = now.Add(100 * time.Millisecond)
+		if b.charge(now, faultprofile.Cost{Faults: uint64(4000*100 + 40000*i)}) {
+			over++
+		}
+	}
+	if over != 1 {
+		t.Errorf("switched off %d times", over)
+	}
+}
+
+func TestWhatAShellStartsIsSampledToo(t *testing.T) {
+	t.Parallel()
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	k, truth := grow(t, profiler(t, 7), "/bin/sh", "-c", path+" -rounds 6 -pause 20ms; true")
+	found, _ := byLine(k.growth, places(t, path))
+	if share := right(found, truth); share < 0.95 {
+		t.Errorf("%.2f %% of the bytes are at the right line: %v of %v\n%s", 100*share, found, truth, k.gapText())
+	}
+}
+
+func TestAWatchSamplesTheThreadsThatRunAlready(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Ptrace)
+	p := profiler(t, 7)
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	o := startOther(t, "", path, "-only", "wait-mmap", "-each", "1048576", "-rounds", "40", "-pause", "10ms")
+	source, err := New(Options{Narrow: true, Faults: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if _, err := source.Attach(o.pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.in.Write([]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	k := &grownSink{}
+	waited := make(chan error, 1)
+	go func() { waited <- o.cmd.Wait() }() // its parent is this test
+	if err := (&capture.Loop{Source: source, Sink: k}).Run(ctx); err != nil || ctx.Err() != nil {
+		t.Fatal(errors.Join(err, ctx.Err()))
+	}
+	if err := <-waited; err != nil {
+		t.Fatal(err)
+	}
+	found, _ := byLine(k.growth, places(t, path))
+	if want := int64(40 << 20); found["mmap"] < want*95/100 || found["mmap"] > want*105/100 {
+		t.Errorf("%d bytes at the line that touched %d: %v\n%s", found["mmap"], want, found, k.gapText())
+	}
+}
+
+func TestSamplesWithoutRoomAreMadeUpForByThoseThatCameAtTheTime(t *testing.T) {
+	t.Parallel()
+	one, two := &faultCell{samples: 3, bytes: 300}, &faultCell{samples: 1, bytes: 100}
+	f := faults{batch: []faultAdded{{one, 100}, {one, 100}, {one, 100}, {two, 100}}}
+	f.makeUp(4)
+	f.makeUp(4) // none since
+	if one.bytes != 600 || two.bytes != 200 || one.samples != 3 {
+		t.Errorf("%d and %d bytes of 4 samples that stand for 8", one.bytes, two.bytes)
+	}
+}
+
+func TestAFaultOfAHugePageCountsAsOne(t *testing.T) {
+	if !procfs.UsesHugePages() {
+		hwtest.Need(t, func() error { return errors.New("transparent huge pages are switched off") })
+	}
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	const rounds, each = 8, 16 << 20
+	k, truth := grow(t, profiler(t, 1), path, "-only", "huge", "-rounds", strconv.Itoa(rounds), "-each", strconv.Itoa(each), "-pause", "20ms")
+	found, _ := byLine(k.growth, places(t, path))
+	samples := uint64(0)
+	for _, g := range k.growth {
+		if placeOf(g.Where, places(t, path)) == "huge" {
+			samples += g.Samples
+		}
+	}
+	// As faults of 4 KiB they would be a five hundredth. The kernel may split some before they are looked at,
+	// on a busy machine more than half, or give none: then there are as many faults more.
+	if got := found["huge"]; got < truth["huge"]/8 || got > truth["huge"]*110/100 {
+		t.Errorf("%d bytes were found, %d were touched, in %d faults", got, truth["huge"], samples)
+	}
+	t.Logf("%d faults for %d MiB", samples, truth["huge"]>>20)
+}
+
+// More samples than may wait come before the runtime is read: none of them counts as native for that.
+func TestFaultsOfTheHeapBeforeTheRuntimeIsReadAreTheHeaps(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Ptrace)
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	o := startOther(t, "", path, "-only", "wait-mmap")
+	var m procfs.Mapper
+	var p *process
+	await(t, func() (ok bool) {
+		var err error
+		if p, err = openProcess(&m, "/proc", o.pid); err != nil {
+			return false
+		}
+		if p.attachErr != nil && !isNotReady(p.attachErr) {
+			t.Fatal(p.attachErr)
+		}
+		r, err := gomem.Attach(p.mem, p.bin, p.bias)
+		if p.runtime = r; err != nil {
+			p.close()
+		}
+		return err == nil
+	})
+	defer p.close()
+	ranges, err := p.runtime.Areas(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := faultTarget(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime := p.runtime
+	p.runtime = nil // as it is while the machine is busy
+	b, s := newFaultBook(p, target), &Source{}
+	at := ranges[slices.IndexFunc(ranges, func(r sample.PageRange) bool { return r.Kind == sample.RangeArena })].Start
+	const n = maxFaultsWaiting + 1000
+	for range n {
+		b.meet(&faultprofile.Sample{Address: at, Faults: 61, Place: faultprofile.Place{InGo: true, Registers: faultprofile.Registers{IP: target.Text}}}, s)
+	}
+	p.runtime = runtime
+	b.catchUp(s)
+	if want := sample.Bytes(n * 61 * 4096); len(b.order) != 1 || b.order[0].kind != sample.ResidentHeap || b.order[0].bytes < want*99/100 || b.order[0].bytes > want {
+		t.Errorf("%d stacks, the first of kind %q with %d bytes; %d faults of the heap came", len(b.order), b.order[0].kind, b.order[0].bytes, n*61)
+	}
+}

@@ -1,0 +1,87 @@
+package watch
+
+import (
+	"time"
+
+	"github.com/highwater-go/highwater/internal/eyes/filepages"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// files is what a watch knows of the files behind page cache and shared memory.
+type files struct {
+	looker filepages.Looker
+	at     time.Time    // of the last look; zero: there was none
+	memory sample.Bytes // page cache and shared memory then
+}
+
+const (
+	// filesLive bounds a look while the programs run; nothing waits for it but the loop.
+	filesLive = 200 * time.Millisecond
+	// filesDead bounds it at the end of a program, and so does a quarter of what is left then.
+	filesDead = 150 * time.Millisecond
+	// filesLeast is from which page cache and shared memory on files are looked for.
+	filesLeast = sample.MiB
+	// filesAgain is after which time they are looked for again though both have hardly moved.
+	filesAgain = 10 * time.Second
+)
+
+// isDue says whether a look is worth its cost: where there is much memory of files, and that has moved by an
+// eighth since the last look, or it is long ago.
+func (f *files) isDue(c *sample.Cgroup, last bool) bool {
+	if c == nil || c.Stat == nil {
+		return false
+	}
+	now := c.Stat.PageCache + c.Stat.Shmem
+	moved := max(now, f.memory) - min(now, f.memory)
+	if now < filesLeast || !last && !f.at.IsZero() && moved < max(filesLeast, f.memory/8) && time.Since(f.at) < filesAgain {
+		return false
+	}
+	f.at, f.memory = time.Now(), now
+	return true
+}
+
+// takeFiles looks at the files of programs that run, nil where that is not due. The caller does not hold the lock,
+// and nobody waits for it.
+func (s *Source) takeFiles(c *sample.Cgroup, procs []*process) *sample.Files {
+	s.mu.Lock()
+	if !s.files.isDue(c, false) {
+		s.mu.Unlock()
+		return nil
+	}
+	r := s.filesOf(c, time.Now().Add(filesLive))
+	for _, p := range procs {
+		if s.running(p) {
+			r.Processes = append(r.Processes, filepages.Process{Key: p.key, TID: p.eye, Mapped: p.mapped})
+		}
+	}
+	s.mu.Unlock()
+	found := s.files.looker.Look(r)
+	if found.Unread > 0 && len(found.List) == 0 { // the machine was busy: the next moment looks again
+		s.mu.Lock()
+		s.files.at = time.Time{}
+		s.mu.Unlock()
+	}
+	return found
+}
+
+// filesAtEnd looks at the files of a program at its end and of those that live on. The caller holds the lock.
+func (s *Source) filesAtEnd(c *sample.Cgroup, p *process, tid int, others []beside, deadline time.Time) *sample.Files {
+	if !s.files.isDue(c, p.key.PID == s.main) {
+		return nil
+	}
+	until := time.Now().Add(filesDead)
+	if quarter := time.Now().Add(time.Until(deadline) / 4); !deadline.IsZero() && quarter.Before(until) {
+		until = quarter
+	}
+	r := s.filesOf(c, until)
+	r.Processes = []filepages.Process{{Key: p.key, TID: tid, Mapped: p.mapped}}
+	for _, b := range others {
+		r.Processes = append(r.Processes, filepages.Process{Key: b.key, TID: b.eye, Mapped: b.mapped})
+	}
+	return s.files.looker.Look(r)
+}
+
+// filesOf is what is asked of a look.
+func (s *Source) filesOf(c *sample.Cgroup, until time.Time) filepages.Request {
+	return filepages.Request{Root: s.opts.Root, PageCache: c.Stat.PageCache, Shmem: c.Stat.Shmem, Cgroup: s.account.group.Dir, Until: until}
+}

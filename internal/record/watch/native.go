@@ -1,0 +1,487 @@
+package watch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/record/capture"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+const (
+	// nativeWhat names the profile of C's live blocks in a gap.
+	nativeWhat = "live native bytes by line"
+	// nativeAtOnce bounds the events that one tick looks at.
+	nativeAtOnce = 1 << 16
+	// maxNativeStacks bounds the stacks of a process that are kept apart.
+	maxNativeStacks = 4096
+)
+
+// NativeSink is a capture.Sink that keeps C's live blocks by stack.
+type NativeSink interface {
+	Native(sample.NativeReading, []sample.NativeLive) error
+}
+
+// natives is the profile of C's live blocks of a source's programs. All is done under the source's
+// lock.
+type natives struct {
+	profiler *faultprofile.AllocProfiler // nil: none is made
+	books    map[int]*nativeBook         // by pid
+	blocks   map[uint64]*nativeBlock     // sampled ones that are not freed, by the sample's number
+	budget   callBudget
+	cost     faultprofile.AllocCost
+	next     time.Time // when to hand over
+	ended    string    // why the probes were taken out
+}
+
+// nativeBlock is a sampled block, or a call that has not returned yet.
+type nativeBlock struct {
+	cell           *nativeCell
+	address        uint64 // 0: not given yet
+	at             time.Time
+	bytes, objects float64 // that it stands for
+	unsure         float64 // the variance of bytes
+}
+
+// nativeBook is what is known of the blocks of one program.
+type nativeBook struct {
+	p      *process
+	target faultprofile.Target
+	code   *codeMap
+	since  time.Time
+	probed map[string]bool // files, by how they are mapped
+	ranges [][2]uint64     // code of the functions that have probes
+	slow   bool            // a probe must be stepped over
+	// foreseen: what it will load has probes; known: all that it had loaded when its runtime had begun.
+	foreseen, known bool
+	cells           map[string]*nativeCell
+	order           []*nativeCell
+	key             []byte
+	pcs             []uint64
+}
+
+// nativeCell is the blocks of one stack.
+type nativeCell struct {
+	book      *nativeBook
+	native    []uint64 // C's frames, innermost first
+	pcs       []uint64 // Go's
+	live      int      // sampled blocks
+	bytes     float64
+	objects   float64
+	unsure    float64
+	allocated float64
+	changed   bool // since it was handed over
+	births    []time.Time
+}
+
+// knowNative puts probes into a Go program: at its exec, as far as it is known then what it will
+// load, and once its runtime has begun.
+func (s *Source) knowNative(p *process) {
+	n := &s.native
+	if n.profiler == nil || n.ended != "" || p.bin == nil || p.mem == nil || p.bin.Supported() != nil {
+		return
+	}
+	b := n.books[p.key.PID]
+	if b == nil {
+		var err error
+		if b, err = s.openNative(p); errors.Is(err, gomem.ErrNotReady) {
+			return
+		} else if err != nil {
+			s.gap(p.key, nativeWhat+" of "+p.program.Name, err)
+			return
+		}
+		n.books[p.key.PID] = b
+	}
+	s.probeNative(b)
+}
+
+func (s *Source) openNative(p *process) (*nativeBook, error) {
+	target, err := faultTarget(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.native.profiler.Know(p.key.PID, target); err != nil {
+		return nil, err
+	}
+	return &nativeBook{p: p, target: target, code: p.codeMap(target), since: time.Now(), probed: map[string]bool{}, cells: map[string]*nativeCell{}}, nil
+}
+
+// probeNative puts probes on the allocators that were not met before.
+func (s *Source) probeNative(b *nativeBook) {
+	for _, part := range b.code.images() {
+		b.probe(s, part)
+	}
+	if b.p.runtime == nil {
+		if !b.foreseen {
+			for _, part := range b.p.toBeLoaded() {
+				b.probe(s, part)
+				part.image.Close()
+			}
+		}
+		b.foreseen = true
+		return
+	}
+	if !b.known && !s.native.profiler.Attached(b.p.key.PID) {
+		s.gap(b.p.key, nativeWhat+" of "+b.p.program.Name, errNoAllocator)
+	}
+	b.known = true
+}
+
+// errNoAllocator is why a program has no probes.
+var errNoAllocator = errors.New("no file that it has mapped has functions malloc and free in its symbols: it uses no C, or C is linked in statically and the symbols were stripped, for which page faults are sampled all the same")
+
+// probe puts probes into a file of the program, unless that was done, or it has no allocator.
+func (b *nativeBook) probe(s *Source, part codePart) {
+	id := part.image.ID()
+	if b.probed[id] && part.start == 0 {
+		return
+	}
+	a := part.image.Allocator()
+	if a == nil {
+		return
+	}
+	if part.start != 0 {
+		b.addRanges(a, part.bias)
+	}
+	if b.probed[id] {
+		return
+	}
+	b.probed[id] = true
+	for _, one := range a.Probes {
+		b.slow = b.slow || one.Stepped
+	}
+	if err := s.native.profiler.Attach(b.p.key.PID, part.path, a.Probes); err != nil {
+		s.gap(b.p.key, nativeWhat+" of "+b.p.program.Name, err)
+	}
+}
+
+func (b *nativeBook) addRanges(a *faultprofile.Allocator, bias uint64) {
+	for _, r := range a.Ranges {
+		r = [2]uint64{r[0] + bias, r[1] + bias}
+		if !slices.Contains(b.ranges, r) {
+			b.ranges = append(b.ranges, r)
+		}
+	}
+}
+
+// drainNative takes the events that have come, and takes the probes out where they cost too much.
+func (s *Source) drainNative(now time.Time) {
+	n := &s.native
+	if n.profiler == nil || len(n.books) == 0 {
+		return
+	}
+	for _, b := range n.books {
+		if !b.known {
+			s.probeNative(b) // before the first stacks are found
+		}
+	}
+	var batch []*nativeBlock
+	err := n.profiler.Drain(nativeAtOnce, func(e *faultprofile.AllocEvent) {
+		switch e.Kind {
+		case faultprofile.Sampled:
+			if b := n.books[e.PID]; b != nil {
+				if block := b.sampled(e, n.profiler.Interval(), now); block != nil {
+					n.blocks[e.ID] = block
+					batch = append(batch, block)
+				}
+			}
+		case faultprofile.Given:
+			n.given(e.ID, e.Block)
+		case faultprofile.Freed:
+			n.freed(e.ID)
+		}
+	})
+	if err != nil {
+		s.gap(sample.ProcessKey{}, nativeWhat, err)
+	}
+	cost := n.profiler.Cost()
+	n.makeUp(batch, cost.Lost-n.cost.Lost)
+	if cost.LostEvents != n.cost.LostEvents {
+		n.reconcile()
+	}
+	n.cost = cost
+	s.chargeNative(now, cost)
+	if !now.Before(n.next) {
+		n.next = now.Add(faultsEvery)
+		for _, b := range n.books {
+			if n.ended == "" && b.p.runtime != nil {
+				s.probeNative(b) // what was loaded meanwhile
+			}
+			s.giveNative(b, now)
+		}
+	}
+}
+
+// chargeNative takes the probes out where they cost too much.
+func (s *Source) chargeNative(now time.Time, cost faultprofile.AllocCost) {
+	n := &s.native
+	slow := false
+	for _, b := range n.books {
+		slow = slow || b.slow
+	}
+	if n.ended != "" || !n.budget.charge(now, cost, slow) {
+		return
+	}
+	n.profiler.Stop()
+	n.ended = n.budget.why
+	s.gap(sample.ProcessKey{}, nativeWhat+", from here on", errors.New(n.ended))
+	s.say("--native=live ends here: %s", n.ended)
+	for _, b := range n.books {
+		s.giveNative(b, now)
+	}
+}
+
+// given notes where a sampled block is; a failed call is none.
+func (n *natives) given(id, address uint64) {
+	block := n.blocks[id]
+	switch {
+	case block == nil || block.address != 0:
+		return
+	case address == 0:
+		block.cell.allocated -= block.bytes
+		delete(n.blocks, id)
+		return
+	}
+	block.address = address
+	block.cell.add(block, 1)
+}
+
+func (n *natives) freed(id uint64) {
+	block := n.blocks[id]
+	if block == nil {
+		return
+	}
+	if block.address != 0 {
+		block.cell.add(block, -1)
+	}
+	delete(n.blocks, id)
+}
+
+// makeUp lets the blocks that were just sampled stand for those, too, for which there was no room.
+func (n *natives) makeUp(batch []*nativeBlock, lost uint64) {
+	if lost == 0 || len(batch) == 0 {
+		return
+	}
+	more := float64(lost) / float64(len(batch))
+	for _, b := range batch {
+		extra := nativeBlock{cell: b.cell, bytes: b.bytes * more, objects: b.objects * more, unsure: b.unsure * more * (2 + more)}
+		b.cell.allocated += extra.bytes
+		b.bytes, b.objects, b.unsure = b.bytes+extra.bytes, b.objects+extra.objects, b.unsure+extra.unsure
+		if b.address != 0 { // it counts already, and it may be freed by now: then this is taken off again
+			b.cell.bytes += extra.bytes
+			b.cell.objects += extra.objects
+			b.cell.unsure += extra.unsure
+		}
+	}
+}
+
+// reconcile asks the kernel which blocks are live, as what it told of some was lost.
+func (n *natives) reconcile() {
+	live := map[uint64]bool{}
+	if n.profiler.Live(func(id uint64) { live[id] = true }) != nil {
+		return // the next time
+	}
+	for id, block := range n.blocks {
+		switch {
+		case block.address != 0 && !live[id]:
+			n.freed(id)
+		case block.address == 0 && live[id]:
+			n.given(id, 1)
+		}
+	}
+}
+
+// sampled is a new block, nil for one that an allocator asks for on its own behalf, as calloc
+// of malloc.
+func (b *nativeBook) sampled(e *faultprofile.AllocEvent, interval uint64, now time.Time) *nativeBlock {
+	if len(e.Stack) >= 8 {
+		ret := binary.LittleEndian.Uint64(e.Stack)
+		if slices.ContainsFunc(b.ranges, func(r [2]uint64) bool { return ret >= r[0] && ret < r[1] }) {
+			return nil
+		}
+	}
+	// A block of n bytes is met with the probability 1-exp(-n/interval).
+	met := -math.Expm1(-float64(e.Size) / float64(interval))
+	if !(met > 0) {
+		return nil
+	}
+	block := &nativeBlock{cell: b.cell(&e.Place), at: now, objects: 1 / met, bytes: float64(e.Size) / met}
+	block.unsure = block.bytes * block.bytes * (1 - met)
+	block.cell.allocated += block.bytes
+	block.cell.changed = true
+	return block
+}
+
+// cell is the one of a stack.
+func (b *nativeBook) cell(at *faultprofile.Place) *nativeCell {
+	native := faultprofile.Unwind(b.pcs[:0], at, b.code, b.target.Text, b.target.Etext)
+	b.pcs = native
+	b.key = b.key[:0]
+	for _, pc := range native {
+		b.key = binary.LittleEndian.AppendUint64(b.key, pc)
+	}
+	b.key = append(b.key, '/')
+	for _, pc := range at.PCs {
+		b.key = binary.LittleEndian.AppendUint64(b.key, pc)
+	}
+	pcs := at.PCs
+	c := b.cells[string(b.key)]
+	if c == nil && len(b.order) >= maxNativeStacks {
+		b.key = b.key[:0] // too many: one without a stack
+		c, native, pcs = b.cells[""], nil, nil
+	}
+	if c == nil {
+		c = &nativeCell{book: b, native: slices.Clone(native), pcs: slices.Clone(pcs)}
+		b.cells[string(b.key)] = c
+		b.order = append(b.order, c)
+	}
+	return c
+}
+
+// add counts a block in, or out where sign is -1.
+func (c *nativeCell) add(b *nativeBlock, sign int) {
+	c.live += sign
+	c.bytes += float64(sign) * b.bytes
+	c.objects += float64(sign) * b.objects
+	c.unsure += float64(sign) * b.unsure
+	c.changed = true
+}
+
+// giveNative hands over the stacks of a program whose live blocks have changed since the last time.
+func (s *Source) giveNative(b *nativeBook, at time.Time) {
+	n := &s.native
+	if len(b.order) == 0 && b.p.runtime == nil {
+		return
+	}
+	n.findBirths(b)
+	var list []sample.NativeLive
+	var cells []*nativeCell
+	for _, c := range b.order {
+		if c.changed {
+			list, cells = append(list, c.told(at)), append(cells, c)
+			c.changed = false
+		}
+		c.births = c.births[:0]
+	}
+	head := sample.NativeReading{At: at, Process: b.p.key, Since: b.since, Interval: sample.Bytes(n.profiler.Interval()),
+		Allocs: n.cost.Allocs, Frees: n.cost.Frees, Lost: n.cost.Lost, Ended: n.ended}
+	s.later(func(sink capture.Sink) error {
+		keeper, ok := sink.(NativeSink)
+		if !ok {
+			return nil
+		}
+		defer b.p.symbols.Release()
+		for i, c := range cells {
+			list[i].Where = append(b.code.frames(c.native), b.p.symbols.Calls(c.pcs, false)...)
+		}
+		return keeper.Native(head, list)
+	})
+}
+
+// findBirths notes at each stack of a program when its live blocks were allocated.
+func (n *natives) findBirths(b *nativeBook) {
+	for _, block := range n.blocks {
+		if block.cell.book == b && block.cell.changed && block.address != 0 {
+			block.cell.births = append(block.cell.births, block.at)
+		}
+	}
+}
+
+// told is what a stack has.
+func (c *nativeCell) told(at time.Time) sample.NativeLive {
+	l := sample.NativeLive{At: at, Process: c.book.p.key, Samples: uint64(max(0, c.live)), Allocated: sample.Bytes(max(0, c.allocated))}
+	if c.live <= 0 {
+		return l
+	}
+	l.Objects, l.Bytes, l.Error = uint64(math.Round(c.objects)), sample.Bytes(math.Round(c.bytes)), sample.Bytes(math.Sqrt(max(0, c.unsure)))
+	if len(c.births) > 0 {
+		slices.SortFunc(c.births, time.Time.Compare)
+		l.Oldest, l.Median = c.births[0], c.births[len(c.births)/2]
+	}
+	return l
+}
+
+// giveNativeOf hands over what the programs of a moment have.
+func (s *Source) giveNativeOf(procs []*process, at time.Time) {
+	for _, p := range procs {
+		if b := s.native.books[p.key.PID]; b != nil && b.p == p {
+			s.giveNative(b, at)
+		}
+	}
+}
+
+// forgetNative ends the profile of a program that is no more.
+func (s *Source) forgetNative(p *process) {
+	n := &s.native
+	b := n.books[p.key.PID]
+	if b == nil || b.p != p {
+		return
+	}
+	s.drainNative(time.Now())
+	n.profiler.Detach(p.key.PID)
+	n.profiler.Forget(p.key.PID)
+	for id, block := range n.blocks {
+		if block.cell.book == b {
+			n.profiler.Release(p.key.PID, block.address)
+			delete(n.blocks, id)
+		}
+	}
+	delete(n.books, p.key.PID)
+}
+
+// callBudget is what probes may cost the programs: so many calls a second, and such a share of a
+// processor's time. At once it may be what comes together in callCredit.
+type callBudget struct {
+	last  time.Time
+	calls uint64        // at last
+	cost  time.Duration // at last
+	// What is left of either.
+	callsLeft int64
+	timeLeft  time.Duration
+	why       string // it is spent
+}
+
+const (
+	// mostCalls a second: from there on a tenth of a processor goes into the probes, and more.
+	mostCalls = 250_000
+	// callShare is the share of a processor that probes may take: an eighth, which is mostCalls of
+	// what the kernel carries out by itself.
+	callShare = 8
+	// callCredit is for how long what is allowed may come at once, as where a program starts.
+	callCredit = 4 * time.Second
+	// callCost and steppedCost are what a probe costs where the kernel carries the instruction out by
+	// itself and where the processor is stepped over it, in a virtual machine: measured, docs/native.md.
+	callCost    = 500 * time.Nanosecond
+	steppedCost = 16 * time.Microsecond
+)
+
+// charge says whether the budget is spent now.
+func (b *callBudget) charge(now time.Time, c faultprofile.AllocCost, stepped bool) bool {
+	each := callCost
+	if stepped {
+		each = steppedCost
+	}
+	calls := c.Allocs + c.Frees
+	cost := time.Duration(calls)*each + time.Duration(c.Nanos)
+	if b.last.IsZero() {
+		b.callsLeft, b.timeLeft = int64(mostCalls*callCredit.Seconds()), callCredit/callShare
+	} else {
+		passed := now.Sub(b.last)
+		b.callsLeft = min(b.callsLeft+int64(mostCalls*passed.Seconds()), int64(mostCalls*callCredit.Seconds())) - int64(calls-b.calls)
+		b.timeLeft = min(b.timeLeft+passed/callShare, callCredit/callShare) - (cost - b.cost)
+	}
+	b.last, b.calls, b.cost = now, calls, cost
+	switch {
+	case b.callsLeft < 0:
+		b.why = fmt.Sprintf("C's allocator was called more than %d times a second, and each of the probes costs the program half a microsecond", mostCalls)
+	case b.timeLeft < 0:
+		b.why = "the probes took more than an eighth of a processor from the program"
+	}
+	return b.why != ""
+}

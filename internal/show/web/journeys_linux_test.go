@@ -1,0 +1,616 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/show/web"
+)
+
+// A leak that the kernel ends, and every way that a user has to look at it.
+func TestAKilledLeakIsReadOnThePage(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "4MiB")
+	address := serve(t, path)
+	b := browser(t)
+	b.open(address)
+
+	t.Run("the verdict comes first", func(t *testing.T) {
+		if got := b.text(".badge"); got != "KILLED" {
+			t.Errorf("outcome %q", got)
+		}
+		if got := b.text("h1"); !strings.Contains(got, "main.go") {
+			t.Errorf("verdict %q", got)
+		}
+		if got := b.text("title") + value[string](b, "document.title"); !strings.Contains(got, "leak") {
+			t.Errorf("title %q", got)
+		}
+	})
+	t.Run("the answer needs no scrolling", func(t *testing.T) {
+		if bottom := value[float64](b, `document.querySelector('section[aria-labelledby=fix-title]').getBoundingClientRect().bottom`); bottom > 900 {
+			t.Errorf("what fixes it ends at %v of 900", bottom)
+		}
+		if wide := value[float64](b, `document.documentElement.scrollWidth`); wide > 1440 {
+			t.Errorf("the page is %v wide", wide)
+		}
+	})
+	t.Run("what is ruled out is named in words", func(t *testing.T) {
+		if got := b.text("section[aria-labelledby=why-title] .out:last-of-type > summary"); !strings.HasPrefix(got, "Ruled out: ") || strings.ContainsAny(got, "-…") {
+			t.Errorf("%q", got)
+		}
+	})
+	t.Run("the line is shown in its source", func(t *testing.T) {
+		if got := b.text(".code mark"); !strings.Contains(got, "make(") {
+			t.Errorf("marked line %q", got)
+		}
+	})
+	t.Run("the bar adds up", func(t *testing.T) {
+		var i web.Instant
+		get(t, address+"api/instant?at=", &i)
+		sum := i.Ledger.Unexplained
+		for _, r := range i.Ledger.Rows {
+			sum += r.Bytes
+			if r.Means == "" || r.Group == "" {
+				t.Errorf("%s is not defined", r.Name)
+			}
+		}
+		if sum != i.Ledger.Total || sum == 0 {
+			t.Errorf("rows sum to %d, the charge is %d", sum, i.Ledger.Total)
+		}
+		parts := value[float64](b, `[...document.querySelectorAll('.part')].reduce((sum, p) => sum + parseFloat(p.style.width), 0)`)
+		if parts < 99.9 || parts > 100.1 {
+			t.Errorf("the bar is %v %% wide", parts)
+		}
+	})
+	t.Run("keys jump", func(t *testing.T) {
+		for _, name := range []string{"peak", "last", "kill"} {
+			b.press(name[:1])
+			b.until(`location.hash.includes('at=` + name + `')`)
+		}
+		b.until(`document.querySelector('.ledger .finding').innerText.includes('at the kill')`)
+		b.press("?")
+		b.until(`document.querySelector('dialog[open]')`)
+		b.do(chromedp.KeyEvent(kb.Escape))
+		b.until(`!document.querySelector('dialog')`)
+	})
+	t.Run("every key of the list does what it says", func(t *testing.T) {
+		b.press("?")
+		b.until(`document.querySelector('dialog[open]')`)
+		listed := value[[]string](b, `[...document.querySelectorAll('dialog kbd')].map((e) => e.innerText)`)
+		for _, key := range []string{"p", "k", "l", "d", "/", "Esc", "?"} {
+			if !slices.Contains(listed, key) {
+				t.Errorf("%q is not among the keys listed, %q", key, listed)
+			}
+		}
+		b.press(kb.Escape)
+		b.until(`!document.querySelector('dialog')`)
+		b.press("d")
+		b.until(`location.hash.includes('base=') && document.querySelector('.chip.base') && document.querySelector('.legend .up')`)
+		b.press("d")
+		b.until(`!location.hash.includes('base=') && !document.querySelector('.chip.base') && !document.querySelector('.legend .up')`)
+		b.strike("/", "Slash")
+		b.until(`document.activeElement.id === 'search' && document.activeElement.value === ''`)
+		b.press("plk?d/main")
+		b.until(`document.activeElement.value === 'plk?d/main' && location.hash.includes('search=') && !location.hash.includes('base=') && !document.querySelector('dialog')`)
+		if got := b.text(".ledger .finding"); !strings.Contains(got, "at the kill") {
+			t.Errorf("what was typed moved the cursor: %q", got)
+		}
+		b.press(kb.Escape) // the field's own: it is emptied
+		b.until(`document.activeElement.value === '' && !location.hash.includes('search=')`)
+		b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
+	})
+	t.Run("a button jumps, too", func(t *testing.T) {
+		for _, name := range []string{"Peak", "Last", "Kill"} {
+			b.click(name)
+			b.until(`location.hash.includes('at=` + strings.ToLower(name) + `')`)
+		}
+	})
+	t.Run("a click moves the cursor and its ledger", func(t *testing.T) {
+		b.drag(0.5, 0.5)
+		b.until(`/at=[\d.]+s/.test(location.hash) && /at [\d.]+ s/.test(document.querySelector('.ledger .finding').innerText)`)
+		b.do(chromedp.Focus(".plot"))
+		before := value[string](b, `document.querySelector('.plot').getAttribute('aria-valuetext')`)
+		b.press(kb.ArrowLeft)
+		b.until(`document.querySelector('.plot').getAttribute('aria-valuetext') !== '` + before + `'`)
+	})
+	t.Run("a drag is a window", func(t *testing.T) {
+		b.drag(0.3, 0.8)
+		b.until(`location.hash.includes('window=') && [...document.querySelectorAll('button')].some((x) => x.innerText.startsWith('Whole run'))`)
+		b.until(`document.querySelector('.holders .tabs').innerText.includes('growth since')`)
+		b.press(kb.Escape)
+		b.until(`!location.hash.includes('window=')`)
+	})
+	t.Run("the window is moved over the run, wider and narrower", func(t *testing.T) {
+		window := func() []float64 {
+			return value[[]float64](b, `location.hash.match(/window=([^&]*)/)[1].split('..').map(parseFloat)`)
+		}
+		b.drag(0.1, 0.3)
+		b.until(`location.hash.includes('window=')`)
+		before := window()
+		b.pull(".brush .window", 0.2)
+		b.until(`parseFloat(location.hash.match(/window=([^&]*)/)[1]) > ` + strconv.FormatFloat(before[0], 'f', -1, 64))
+		after := window()
+		if wide, was := after[1]-after[0], before[1]-before[0]; wide < 0.99*was || wide > 1.01*was {
+			t.Errorf("the window was %v and is %v", before, after)
+		}
+		b.do(chromedp.Focus(".brush"))
+		b.press("+")
+		b.until(`(() => { const [from, to] = location.hash.match(/window=([^&]*)/)[1].split('..').map(parseFloat); return to - from < ` + strconv.FormatFloat(0.6*(after[1]-after[0]), 'f', -1, 64) + ` })()`)
+		b.press(kb.Home)
+		b.until(`location.hash.includes('window=0..') || /window=-/.test(location.hash)`)
+		for range 6 {
+			b.press("-")
+		}
+		b.until(`!location.hash.includes('window=')`)
+	})
+	t.Run("a drag with Ctrl is a baseline", func(t *testing.T) {
+		b.press("k")
+		b.drag(0.1, 0.4, chromedp.ModifierCtrl)
+		b.until(`location.hash.includes('base=') && document.querySelector('.chip.base') && document.querySelector('.legend .up')`)
+		b.until(`document.querySelector('.icicle .grew')`)
+		b.press(kb.Escape)
+		b.until(`!document.querySelector('.chip.base')`)
+	})
+	t.Run("the address holds the state", func(t *testing.T) {
+		second := browser(t)
+		second.open(address + "#at=peak&view=allocated&search=leak")
+		second.until(`document.querySelector('.ledger .finding').innerText.includes('at the peak') && document.querySelector('#search').value === 'leak' && document.querySelector('.icicle .hit')`)
+		if got := value[string](second, `document.querySelector('.tabs [aria-pressed=true]').innerText`); got != "All allocated" {
+			t.Errorf("view %q", got)
+		}
+	})
+	t.Run("each fact opens the samples that it was read from", func(t *testing.T) {
+		facts := value[int](b, `document.querySelectorAll('.out').forEach((e) => { e.open = true }), document.querySelectorAll('.fact').length`)
+		for i := range facts {
+			fact := fmt.Sprintf(`document.querySelectorAll('.fact')[%d]`, i)
+			value[bool](b, fact+`.open = true`)
+			b.until(fact + `.querySelector('.card > table td') && ` + fact + `.querySelectorAll('.raw tbody td').length > 1`)
+			value[bool](b, fact+`.open = false`)
+		}
+		if facts == 0 {
+			t.Error("no fact is named")
+		}
+		value[bool](b, `(document.querySelectorAll('.out').forEach((e) => { e.open = false }), true)`)
+	})
+	t.Run("the verdict is copied as Markdown", func(t *testing.T) {
+		b.allow("clipboard-read", "clipboard-write")
+		b.click("Copy as Markdown")
+		b.until(`[...document.querySelectorAll('.actions button')].some((e) => e.innerText === 'Copied')`)
+		if got := value[string](b, `navigator.clipboard.readText()`); !strings.Contains(got, "ALLOCATED BY") || !strings.HasPrefix(got, "```") {
+			t.Errorf("copied %q", got)
+		}
+	})
+	t.Run("the profile opens in go tool pprof", func(t *testing.T) {
+		file := b.download(`document.querySelector('a[download]').click()`)
+		if name := filepath.Base(file); name != "run-1.heap.pb.gz" {
+			t.Errorf("it is called %q", name)
+		}
+		out, err := exec.Command("go", "tool", "pprof", "-top", file).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "main.") {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	t.Run("what other settings would give is told", func(t *testing.T) {
+		b.until(`/GOGC|Nothing is predicted/.test(document.querySelector('.settings').textContent.replace('What would', ''))`)
+	})
+	t.Run("native memory is told by process", func(t *testing.T) {
+		b.click("Native")
+		b.until(`location.hash.includes('view=native') && document.querySelector('.holders tbody th').innerText.startsWith('leak')`)
+		b.click("Allocated by")
+		b.until(`document.querySelector('.holders .code')`)
+	})
+	t.Run("dark follows the system", func(t *testing.T) {
+		light := value[string](b, `getComputedStyle(document.body).backgroundColor`)
+		b.media("prefers-color-scheme", "dark")
+		b.until(`getComputedStyle(document.body).backgroundColor !== '` + light + `'`)
+		b.media("prefers-color-scheme", "light")
+	})
+	t.Run("allocation rate, GC pauses and counters are overlaid", func(t *testing.T) {
+		for _, column := range []string{"alloc_rate", "gc_pause", "goroutines"} {
+			value[bool](b, `((s) => { s.value = "`+column+`"; s.dispatchEvent(new Event("change", { bubbles: true })); return s.value === "`+column+`" })(document.querySelector(".over select"))`)
+			b.until(`location.hash.includes("over=` + column + `") && document.querySelectorAll(".u-axis").length === 3`)
+		}
+	})
+	t.Run("where the memory was is drawn over time, and other lines are off", func(t *testing.T) {
+		on := value[[]string](b, `[...document.querySelectorAll('.legend-line button[aria-pressed=true]')].map((e) => e.innerText)`)
+		if want := []string{"where it was", "memory usage", "live heap", "limit"}; !slices.Equal(on, want) {
+			t.Errorf("drawn are %q, want %q", on, want)
+		}
+		// The colour of the live heap is on the canvas where it is highest, and is gone when the
+		// areas are switched off.
+		const blue = `(() => { const c = document.querySelector('.plot canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, e = document.createElement('i'); e.className = 'row-live-go-heap'; document.body.append(e)
+			const [r, g, b] = getComputedStyle(e).backgroundColor.match(/\d+/g).map(Number); e.remove(); let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] === r && d[i + 1] === g && d[i + 2] === b) n++; return n / (c.width * c.height) })()`
+		if part := value[float64](b, blue); part < 0.1 {
+			t.Errorf("the live heap covers %.3f of the chart", part)
+		}
+		b.click("where it was")
+		b.until(blue + ` < 0.001`)
+		b.click("where it was")
+		b.until(blue + ` > 0.1`)
+	})
+	t.Run("the wheel zooms and a double click shows the whole run", func(t *testing.T) {
+		b.press(kb.Escape)
+		b.until(`!location.hash.includes('window=')`)
+		at := value[string](b, `location.hash`)
+		wheel := func(by float64) {
+			value[bool](b, `((e) => { const r = e.getBoundingClientRect(), at = { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true, cancelable: true }; e.dispatchEvent(new MouseEvent('mousemove', at)); return e.dispatchEvent(new WheelEvent('wheel', { ...at, deltaY: `+strconv.FormatFloat(by, 'f', -1, 64)+` })) })(document.querySelector('.u-over'))`)
+		}
+		wheel(120)
+		if got := value[string](b, `location.hash`); got != at {
+			t.Errorf("zooming out of the whole run: %q", got)
+		}
+		wheel(-240)
+		b.until(`location.hash.includes('window=')`)
+		value[bool](b, `document.querySelector('.u-over').dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))`)
+		b.until(`!location.hash.includes('window=')`)
+	})
+	t.Run("the flame graph is a tab, with search, bottom-up and all that was allocated", func(t *testing.T) {
+		b.click("Flame graph")
+		b.until(`location.hash.includes('view=flame') && document.querySelector('.holders .icicle .own') && document.querySelectorAll('#search').length === 1`)
+		root := value[string](b, `document.querySelector('.holders .icicle [aria-level="2"]').ariaLabel`)
+		value[bool](b, `((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('Bottom-up')).querySelector('input'))`)
+		b.until(`location.hash.includes('invert') && document.querySelector('.holders .icicle [aria-level="2"]').ariaLabel !== '` + root + `'`)
+		value[bool](b, `((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('All allocated')).querySelector('input'))`)
+		b.until(`location.hash.includes('all=')`)
+		b.drag(0.1, 0.4, chromedp.ModifierCtrl)
+		b.until(`document.querySelector('.holders .icicle .grew')`)
+		b.press(kb.Escape)
+		b.click("Allocated by")
+		b.until(`document.querySelector('.holders .code')`)
+	})
+	t.Run("the time after the kill is not drawn", func(t *testing.T) {
+		var o web.Overview
+		get(t, address+"api/overview", &o)
+		if o.AfterEnd == nil || o.Kill == nil || o.AfterEnd[0] != *o.Kill || o.AfterEnd[1] <= o.AfterEnd[0] {
+			t.Fatalf("killed at %v, kept for %v", o.Kill, o.AfterEnd)
+		}
+		if end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`); end > (*o.Kill)*1.01 {
+			t.Errorf("the chart ends at %v s, the program at %v s", end, *o.Kill)
+		}
+	})
+	t.Run("it prints to one page", func(t *testing.T) {
+		pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPreferCSSPageSize()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pages := regexp.MustCompile(`/Type\s*/Page[^s]`).FindAll(pdf, -1); len(pages) != 1 {
+			t.Errorf("%d pages", len(pages))
+		}
+	})
+	t.Run("nobody is kept out", func(t *testing.T) {
+		for _, scheme := range []string{"light", "dark"} {
+			b.media("prefers-color-scheme", scheme)
+			b.accessible()
+		}
+	})
+	t.Run("it can be used at 400 percent", func(t *testing.T) {
+		b.do(chromedp.EmulateViewport(360, 225))
+		b.until(`document.documentElement.scrollWidth <= 360`)
+		cut := value[[]string](b, `[...document.querySelectorAll('button, h1, h2, .badge, summary')].filter((e) => e.checkVisibility() && !e.closest('.scroll, .icicle, table') && (e.getBoundingClientRect().right > 361 || e.getBoundingClientRect().left < -1)).map((e) => e.innerText)`)
+		if len(cut) > 0 {
+			t.Errorf("out of sight: %q", cut)
+		}
+		b.accessible()
+		b.do(chromedp.EmulateViewport(1440, 900))
+	})
+	t.Run("all of it can be reached by the keyboard", func(t *testing.T) { b.byKeyboard(t) })
+	b.quiet(address[:strings.Index(address, "/r/")])
+}
+
+func TestThePageWithoutScriptIsTheVerdictAsText(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	address := serve(t, record(t, "", testprog(t, "steady"), "-for", "1s"))
+	b := browser(t)
+	if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(address[:strings.Index(address, "r/")]))
+	if text, err := chromedp.Run(b.ctx, chromedp.Text("body")); err != nil || !strings.Contains(text, "highwater list") {
+		t.Errorf("the list without script says %q, %v", text, err)
+	}
+	b.do(chromedp.Navigate(address))
+	text, err := chromedp.Run(b.ctx, chromedp.Text("body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"MEMORY ", "steady", "highwater explain"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
+func TestTheOfflineFileNeedsNoNetwork(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "48MiB", testprog(t, "leak"), "-rate", "4MiB")
+	page := filepath.Join(t.TempDir(), "kill.html")
+	if out, err := exec.Command(highwater(t), "open", path, "--html", page, "--redact").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{filepath.Dir(path), "-rate", "make([]byte", `"name":"host"`, `"name":"command"`} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the redacted file holds %q", secret)
+		}
+	}
+	b := browser(t)
+	b.open("file://" + page)
+	if got := b.text("h1"); !strings.Contains(got, "main.go") {
+		t.Errorf("verdict %q", got)
+	}
+	b.until(`document.querySelector('.ledger .finding').innerText.includes('at the kill')`)
+	b.press("p")
+	b.until(`document.querySelector('.ledger .finding').innerText.includes('at the peak')`)
+	b.drag(0.2, 0.4, chromedp.ModifierCtrl)
+	b.until(`document.querySelector('.chip.base')`)
+	b.quiet("file://"+page, "data:")
+}
+
+func TestACutRecordingIsShownAsFarAsItGoes(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	whole, err := os.ReadFile(record(t, "", testprog(t, "processes"), "-for", "4s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	b := browser(t)
+	path := filepath.Join(dir, "cut-1.hwm")
+	if err := os.WriteFile(path, whole[:len(whole)*4/5], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.open(serve(t, path))
+	b.until(`document.querySelector('[role=alert]').innerText.includes('is cut') && document.querySelector('h1').innerText`)
+	b.picture(t, "cut.png")
+
+	t.Run("one without a moment says so", func(t *testing.T) {
+		path := firstReadable(t, filepath.Join(dir, "cut-2.hwm"), whole)
+		b.do(chromedp.Navigate(serve(t, path)))
+		b.until(`document.querySelector('[role=alert]')?.innerText`)
+	})
+}
+
+// firstReadable writes the shortest beginning of a recording, by pages, that can
+// be read at all: no moment is in it yet.
+func firstReadable(t *testing.T, path string, whole []byte) string {
+	t.Helper()
+	const page = 4096
+	for n := page; n <= len(whole); n += page {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := recording.Open(path); err == nil {
+			r.Close()
+			return path
+		}
+	}
+	t.Fatal("no beginning of the recording can be read")
+	return ""
+}
+
+func TestAProgramThatIsNotGoIsShownWithWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	b := browser(t)
+	b.open(serve(t, record(t, "", "sleep", "1")))
+	if got := b.text(".holders"); !strings.Contains(got, "not a Go program") {
+		t.Errorf("who held it: %q", got)
+	}
+	b.accessible()
+}
+
+func TestThreeProcessesAreOneLedger(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "", testprog(t, "processes"), "-for", "2s")
+	b := browser(t)
+	address := serve(t, path)
+	b.open(address)
+	var o web.Overview
+	get(t, address+"api/overview", &o)
+	if len(o.Programs) < 3 {
+		t.Errorf("%d programs", len(o.Programs))
+	}
+	if rows := value[int](b, `document.querySelectorAll('section[aria-labelledby=processes-title] tbody tr').length`); rows != len(o.Programs) {
+		t.Errorf("%d rows of %d programs", rows, len(o.Programs))
+	}
+}
+
+func TestARecordingThatVanishesIsSaid(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	path := record(t, "", testprog(t, "steady"), "-for", "1s")
+	b := browser(t)
+	b.open(serve(t, path))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	b.press("l")
+	b.until(`document.querySelector('[role=alert]')?.innerText.includes('no such file')`)
+}
+
+// byKeyboard goes through the first screen with Tab alone, and uses what it finds.
+func (b *tab) byKeyboard(t *testing.T) {
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.skip').focus()`))
+	met := map[string]bool{}
+	for i := range 200 {
+		at := value[string](b, `(() => { const e = document.activeElement; return [e.className, e.getAttribute('role') ?? '', (e.innerText || e.ariaLabel || '').slice(0, 24)].join('|') })()`)
+		met[at] = true
+		if shown := i == 0 || value[bool](b, `(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === document.body || s.outlineStyle !== 'none' })()`); !shown {
+			t.Errorf("where the keyboard is cannot be seen at %q", at)
+		}
+		if strings.Contains(at, "treeitem") {
+			break
+		}
+		b.press(kb.Tab)
+	}
+	for _, want := range []string{"Skip to the code", "Confidence", "Copy as Markdown", "Download pprof", "memory usage", "Peak", "plot|slider", "brush|slider", "live heap", "Goroutines", "main.go", "e1", "Copy command", "treeitem"} {
+		found := false
+		for at := range met {
+			found = found || strings.Contains(at, want)
+		}
+		if !found {
+			t.Errorf("Tab never comes to %q", want)
+		}
+	}
+	b.press(kb.ArrowDown)
+	b.until(`document.activeElement.ariaLevel === '2'`)
+	b.press(kb.Enter)
+	const zoomed = `document.activeElement.closest('.icicle')?.previousElementSibling.querySelectorAll('button').length` // of the tree that the keyboard is in
+	b.until(zoomed + ` > 1`)
+	b.press(kb.Backspace)
+	b.until(zoomed + ` === 1`)
+}
+
+// get reads the page's data.
+func get(t *testing.T, address string, into any) {
+	t.Helper()
+	if err := json.Unmarshal(body(t, address), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func body(t *testing.T, address string) []byte {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var out strings.Builder
+	if _, err := io.Copy(&out, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s: %v: %s", address, answer.Status, err, out.String())
+	}
+	return []byte(out.String())
+}
+
+// media makes the browser prefer something.
+func (b *tab) media(name, preferred string) {
+	b.t.Helper()
+	p := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: preferred}}}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// accessible runs axe-core over the page.
+func (b *tab) accessible() {
+	b.t.Helper()
+	axe, err := os.ReadFile("testdata/axe.min.js")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
+	found := value[[]string](b, `axe.run({ resultTypes: ['violations'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.help + '\n' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join('\n')))`)
+	for _, f := range found {
+		b.t.Error(f)
+	}
+}
+
+func TestAGrowingRecordingIsFollowed(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium, hwtest.Ptrace)
+	path := filepath.Join(t.TempDir(), "live-1.hwm")
+	cmd := exec.Command(highwater(t), "run", "-o", path, "--", testprog(t, "steady"), "-for", "10m")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }()
+	stop := func() { _ = cmd.Process.Signal(os.Interrupt); <-ended }
+	defer stop()
+	b := browser(t)
+	for b.do(chromedp.Navigate("about:blank")); ; { // until there is a moment to show
+		if out, _ := exec.Command(highwater(t), "explain", path).CombinedOutput(); strings.Contains(string(out), "MEMORY") {
+			break
+		}
+		select {
+		case <-ended:
+			t.Fatal("the run ended")
+		default:
+		}
+	}
+	address := serve(t, path)
+	b.open(address)
+	b.until(`document.querySelector('.live')`)
+	grows := func(b *tab) {
+		end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`)
+		b.until(`parseFloat(document.querySelector('.plot').ariaValueMax) > ` + strconv.FormatFloat(end+1, 'f', 2, 64))
+	}
+	grows(b)
+	t.Run("in a second tab, too, and neither disturbs the other", func(t *testing.T) {
+		second := newTab(t, b.ctx)
+		second.open(address)
+		second.press("p")
+		second.until(`location.hash === '#at=peak'`)
+		grows(b)
+		grows(second)
+		b.drag(0.2, 0.6)
+		b.until(`location.hash.includes('window=')`)
+		if got := value[string](second, `location.hash`); got != "#at=peak" {
+			t.Errorf("the second tab is at %q", got)
+		}
+		b.press(kb.Escape)
+		b.until(`!location.hash.includes('window=')`)
+		second.quiet(address[:strings.Index(address, "/r/")])
+		if err := chromedp.Cancel(second.ctx); err != nil {
+			t.Error(err)
+		}
+		grows(b)
+	})
+	stop()
+	b.until(`!document.querySelector('.live') && document.querySelector('.badge').innerText !== 'RUNNING'`)
+}
+
+func TestAnHourWithAHoleIsShown(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Chromium)
+	b := browser(t)
+	b.open(serve(t, long(t, 36_000, 12_000)))
+	b.until(`document.querySelector('section[aria-labelledby=limits-title]').innerText.includes('no sample from 20 min 0 s to 20 min 10 s')`)
+	if end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`); end < 3599 || end > 3600 {
+		t.Errorf("the course ends after %v s", end)
+	}
+	b.drag(0.2, 0.4)
+	b.until(`location.hash.includes('window=')`)
+	b.press(kb.Escape)
+	b.until(`!location.hash.includes('window=')`)
+}
+
+func TestAPortInUseIsSaid(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cmd := exec.Command(highwater(t), "open", "--no-browser", "--listen", l.Addr().String())
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "in use") {
+		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), out)
+	}
+}
