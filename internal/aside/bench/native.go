@@ -139,7 +139,7 @@ func (r *room) arenasRow(string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	p, err := startAs(cmd)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (r *room) arenasRow(string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer mem.Close()
+	defer func() { _ = mem.Close() }()
 	var took []float64
 	var seen *sample.Malloc
 	for range r.least(20) {
