@@ -78,7 +78,7 @@ func TestAContainerIsWatchedFromTheHost(t *testing.T) {
 	})
 	t.Run("by its id", func(t *testing.T) {
 		id := engine.Start(t, []string{"--memory=60m"}, "/bin/steady", "-live", "4MiB", "-for", "1m")
-		if r := watch(t, filepath.Join(t.TempDir(), "r.hwm"), "--container", id[:12], "--for", "500ms"); r.code != 0 && r.code != 4 || !r.says("of 60 MiB") {
+		if r := watch(t, filepath.Join(t.TempDir(), "r.hwm"), "--container", id[:12], "--for", "3s"); r.code != 0 && r.code != 4 || !r.says("of 60 MiB") {
 			t.Errorf("code %d:\n%s", r.code, r.out)
 		}
 	})
