@@ -243,7 +243,7 @@ func TestTwoLinesHaveTheirSharesOfTheGrowth(t *testing.T) {
 func TestFramesOfCAreFoundWithoutFramePointers(t *testing.T) {
 	t.Parallel()
 	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
-	k, _ := grow(t, profiler(t, 7), path, "-rounds", "3", "-pause", "20ms")
+	k, _ := grow(t, profiler(t, 7), path, "-rounds", "20", "-pause", "50ms")
 	seen := map[string]bool{}
 	for _, g := range k.growth {
 		if placeOf(g.Where, places(t, path)) != "deep" {
