@@ -387,7 +387,9 @@ func (t *heapTaker) copyEnded(ctx context.Context, c *heapCopy, tid int) (err er
 		err = c.take(ctx, t.mostTaken())
 	}
 	if err == nil {
-		err = c.copied.Ended()
+		if unread := c.copied.Ended(); unread != nil { // the heap is worth having without them
+			c.gap("the calls of goroutines that ran in "+c.name, unread)
+		}
 	}
 	if err == nil {
 		var arenas []sample.PageRange

@@ -35,7 +35,7 @@ const (
 )
 
 // findAfter is how long after a look that took so long the next one is due. What it waited
-// for on a busy machine, or while it attached to programs, is no work of looking.
+// for on a busy machine, or while it attached to programs, does not count as looking.
 func findAfter(took time.Duration) time.Duration {
 	return min(max(findEvery, findShare*took), findWithin)
 }

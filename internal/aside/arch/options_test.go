@@ -43,7 +43,7 @@ func options(all []source) map[string]string {
 }
 
 // unread are the options that no code of internal/app or internal/cli uses by their names. To bind a
-// flag, &f.Name, is no use.
+// flag, &f.Name, does not count.
 func unread(all []source) (places []string) {
 	fields := options(all)
 	for _, s := range all {

@@ -30,7 +30,7 @@ func TestTheTestsAndFilesOfTheRecipesExist(t *testing.T) {
 		for _, name := range tests.FindAllString(string(text), -1) {
 			named++
 			if !known[name] {
-				t.Errorf("%s names %s, which is no test", page, name)
+				t.Errorf("%s names %s, which is not a test", page, name)
 			}
 		}
 		for _, path := range files.FindAllString(string(text), -1) {
