@@ -10,6 +10,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -31,10 +32,14 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	a.Files = c.filesAnswer()
 	a.Work, a.Latency, a.Expected = workOf(c), c.Asked.latency(c.Start), c.expectation()
 	var facts []Fact
-	if f := decide(findings, c.unseen()); f != nil {
+	f := decide(findings, c.unseen())
+	if f == nil {
+		f = c.lean(findings)
+	}
+	if f != nil {
 		a.Verdict, facts = verdictOf(c, f)
 		fixesFor(c, f).into(a)
-		if f.rank() <= growsOn && f.Confidence == Low {
+		if f.rank() <= growsOn && f.Confidence == Low || slices.Contains(f.Because, doubtCutShort) {
 			a.Verdict.Next = c.nextCommands()
 		}
 	} else {

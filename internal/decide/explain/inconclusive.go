@@ -48,9 +48,7 @@ func noun(class Class) string {
 
 func (c *Case) undecidedSentence(candidates []string) string {
 	if c.firstRise() {
-		s := fmt.Sprintf("%s needed more than the limit of %s while its memory rose for the first time. The live heap%s rose from %s to %s in %s.",
-			c.name(), limit(c.bound), c.of(), fsize(c.curve.points[0].live), fsize(float64(c.live.bytes)), seconds(c.outcome.MomentElapsed))
-		return s + c.mostFrom()
+		return c.firstRiseSentence()
 	}
 	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != noun(Healthy) {
 		return c.candidatesSentence(candidates) + c.mostFrom()
@@ -86,6 +84,11 @@ func (c *Case) candidatesSentence(candidates []string) string {
 func (c *Case) firstRise() bool {
 	return c.outcome.Kernel && c.limit > 0 && c.g != nil && !c.Watched && len(c.curve.points) > 0 && len(c.curve.returns) == 0 &&
 		c.outcome.MomentElapsed < longestFirstRise.v() && c.live.bytes > c.bound/4
+}
+
+func (c *Case) firstRiseSentence() string {
+	return fmt.Sprintf("%s needed more than the limit of %s while its memory rose for the first time. The live heap%s rose from %s to %s in %s.",
+		c.name(), limit(c.bound), c.of(), fsize(c.curve.points[0].live), fsize(float64(c.live.bytes)), seconds(c.outcome.MomentElapsed)) + c.mostFrom()
 }
 
 // mostFrom names the line with most of the heap, "" where none is known.

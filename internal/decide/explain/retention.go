@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -61,7 +62,21 @@ func (c *Case) keeper(s *Site) *HeldBy {
 			return nil
 		}
 	}
+	if c.grows(best) {
+		return nil
+	}
 	return c.holderAt(best)
+}
+
+// grows reports whether a path begins in the frame of a function that fills a larger array from a smaller one.
+func (c *Case) grows(path int) bool {
+	for n := 0; path >= 0 && n < len(c.Heap.Paths); n++ {
+		if function, ok := strings.CutPrefix(c.Heap.Paths[path].Label, " in "); ok && slices.Contains(growers, function) {
+			return true
+		}
+		path = c.Heap.Paths[path].Parent
+	}
+	return false
 }
 
 // allocatedBy is how much of what a holder has was allocated at a line.

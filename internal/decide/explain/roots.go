@@ -148,6 +148,8 @@ func (c *Case) tenureOfFrame(root *sample.HeapRoot, label string) tenure {
 	switch {
 	case function == preempted:
 		return passing // what a function that ran had in its registers
+	case slices.Contains(growers, function):
+		return unknownTenure // the array takes the place of a smaller one, wherever that is
 	case !ok && root.First != 1 && root.Count > 1:
 		return unknownTenure // of several goroutines no frame is known
 	case !ok || function == root.Func || function == "main.main":
@@ -164,6 +166,10 @@ func (c *Case) waitsSinceTheStart(root *sample.HeapRoot) bool {
 
 // preempted is the frame in which the registers of a goroutine lie that was stopped while it ran (runtime/preempt.go).
 const preempted = "runtime.asyncPreempt"
+
+// growers are functions that fill a larger array from a smaller one, which their caller then replaces by it: a kill
+// or a capture in the midst of that finds the larger one in no variable yet.
+var growers = []string{"runtime.growslice", "bytes.growSlice", "bytes.(*Buffer).grow", "bytes.(*Buffer).Grow", "slices.Grow[...]", "strings.(*Builder).grow"}
 
 // stays reports whether goroutines that keep memory are loops: there were as many of them all along, or
 // they are few and no goroutine began.

@@ -134,10 +134,34 @@ func (c *Case) notGrowing() string {
 		return fmt.Sprintf("the live heap did not grow: %s after the warm-up, %s at the end", fsize(r.first), fsize(r.last))
 	case c.pressed && r.grown < leastGrownOfLimit.v()*float64(c.bound):
 		return fmt.Sprintf("the live heap grew by only %s", fsize(r.grown))
-	case !(r.low > 0):
+	case !(r.low > 0) && !c.memoryRose():
 		return "the live heap shows no steady growth"
 	}
 	return ""
+}
+
+// memoryRose reports whether resident memory, which is read far more often, rose in several steps until the kill and
+// gave nothing back: one value that doubles its array as it grows makes few and uneven readings of the live heap.
+func (c *Case) memoryRose() bool {
+	if !c.outcome.Kernel || c.rise.fall >= fellBack.v() {
+		return false
+	}
+	steps, high := 0, 0.0
+	hard := c.hard()
+	for i, at := range c.Ticks.At {
+		if at < c.rise.from || at > c.outcome.MomentElapsed || math.IsNaN(hard[i]) {
+			continue
+		}
+		switch step := flatShare.v() * c.rise.grown; {
+		case high == 0:
+			high = hard[i]
+		case hard[i] > high+step:
+			steps, high = steps+1, hard[i]
+		case hard[i] < high-step:
+			return false
+		}
+	}
+	return steps >= int(fewestReadings.v())
 }
 
 // tooFew says that there are too few readings to tell growth.

@@ -47,6 +47,7 @@ func raisedBy(v *Verdict) (doubt, advice string) {
 
 // doubts are reasons against a verdict, the weightiest first, each with what would tell.
 var doubts = []struct{ reason, advice string }{
+	{doubtCutShort, "Run the program under a higher limit: what it loads or works on stops growing, a leak does not."},
 	{doubtJob, "Run a larger job to see whether that needs more."},
 	{doubtOpenCalls, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFirstRise, "A cache that is still filling looks the same. Run for longer than a minute to tell."},
@@ -89,6 +90,7 @@ const (
 	doubtJob          = "the program ended by itself, and a job keeps what it works on"
 	doubtOpenCalls    = "calls that allocated the memory had not returned"
 	doubtFirstRise    = "the growth was seen for less than a minute"
+	doubtCutShort     = "the kernel ended the program in its first rise"
 	doubtShortRise    = "the growth took less than 3 s"
 	doubtSlowing      = "the growth slows down"
 	doubtUnretained   = "nothing shows what retains the memory"

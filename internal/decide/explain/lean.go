@@ -1,0 +1,51 @@
+package explain
+
+// lean is what a program most likely suffered from that was killed in its first rise, where no rule is
+// sure: so little was seen that each waits for more, and a killed program has no more to give. The answer is
+// of low confidence. What the program did meanwhile tells two forms of such a rise apart: one that waits
+// between two pieces of work, or whose calls returned and left their memory behind, keeps that memory; one that worked
+// without a pause was loading, or held what it worked on. nil: nothing tells.
+func (c *Case) lean(findings []Finding) *Finding {
+	if !c.firstRise() || c.site == nil || c.site.Function == "" || c.blind() {
+		return nil
+	}
+	var f Finding
+	switch {
+	case c.leansToLeak(findings):
+		f = leakFound(c, weigh(c.features, leakEvidence), []Fact{c.factCurve(), c.factSite(), c.factCalls()})
+		f.Class = Leak
+	case c.workedOn() && c.live.exact && c.live.bytes*2 >= c.bound:
+		f = c.loadingFound()
+	default:
+		return nil
+	}
+	f.Stance, f.Confidence = Speaks, Low
+	f.Because = append([]string{doubtCutShort}, f.Because...)
+	return &f
+}
+
+// leansToLeak reports whether what little was seen of the growth speaks for a leak, and more for it than for calls in
+// flight: that memory stayed where no call was at work, or after those that had made it.
+func (c *Case) leansToLeak(findings []Finding) bool {
+	open := false
+	for _, f := range findings {
+		open = open || f.Class == Leak && f.Stance == Open
+	}
+	leak, burst := weigh(c.features, leakEvidence).score, weigh(c.features, burstEvidence).score
+	stayed := c.paced() == 1 || c.flight.left >= leftBehind.v()
+	return open && stayed && leak > openScore.v() && leak > burst
+}
+
+// workedOn reports whether something of the program ran at nearly every look: it did not wait for work.
+func (c *Case) workedOn() bool {
+	return (c.running() >= busyCore.v() || c.flatOut() == 1) && c.paced() != 1
+}
+
+// loadingFound is a program that needed more than the limit before it had come to rest.
+func (c *Case) loadingFound() Finding {
+	f := Finding{Class: Baseline, Bytes: c.live.bytes + c.nonHeap(), Facts: []Fact{c.factCurve(), c.factLive(), c.factSite()}, Culprit: culprit(c.site, "allocates")}
+	f.Sentence = c.firstRiseSentence()
+	f.Detail = "Probably too small a limit for what the program loads or works on."
+	f.Why = []Why{{Text: "the program worked all the time, as one does that loads its data", Evidence: []string{"curve", "site"}}}
+	return f
+}
