@@ -157,6 +157,51 @@ func TestStacksThatAreMostOfTheMemoryAreNamedInAHealthyAnswer(t *testing.T) {
 	}
 }
 
+// The stacks of goroutines that have ended are not those of the few that are left.
+func TestStacksOfGoroutinesThatEndedAreNotBlamedOnTheRest(t *testing.T) {
+	s := newScene()
+	s.Moment.Cgroup.Limit = sample.Some(1024 * mib)
+	s.p.Residency.GoStacks = 240 * mib
+	s.charge()
+	s.waiting("example.org/shop/pool.worker", "/build/shop/pool/pool.go", 8, 600, "chan receive", 20)
+	s.cycles(20, 10, 10, 10, 10, 10, 10)
+	if a := explained(t, s); strings.Contains(a.Verdict.Sentence, "600 goroutines") {
+		t.Errorf("1.2 MiB of 240: %s", a.Verdict.Sentence)
+	}
+}
+
+// A program that waits between pieces of work and ends by itself while its live heap rises is not healthy: it is not
+// known whether it would have grown on.
+func TestAProgramThatGrewUntilItsOwnEndIsNotHealthy(t *testing.T) {
+	for _, busy := range []float64{0.1, 0.95} {
+		s := newScene()
+		s.heap(60, 62, 70)
+		s.charge()
+		s.cycles(20, 10, 20, 30, 40, 50, 60)
+		s.work(busy, 0.02, 5)
+		s.site("example.org/shop/api.(*store).load", "/build/shop/api/store.go", 20, 50, 0.5)
+		s.inside("example.org/shop/api.(*store).load", 1)
+		s.ended(0)
+		if a := explained(t, s); (a.Verdict.Class == Healthy) != (busy > 0.5) {
+			t.Errorf("on %v of a processor: %s: %s", busy, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}
+
+// Without need, growth that slows down within a minute is that of a cache that comes to its bound, as far as anyone can tell.
+func TestGrowthThatSlowsDownIsNoLeakYet(t *testing.T) {
+	s := newScene()
+	s.heap(60, 62, 70)
+	s.charge()
+	s.cycles(20, 10, 22, 33, 42, 49, 55, 60)
+	s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 50, 0)
+	s.work(0.1, 0.02, 5)
+	s.retained("")
+	if a := explained(t, s); a.Verdict.Class == Leak {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}
+
 // Growth that slows down is seen from five readings on.
 func TestFiveReadingsTellThatGrowthSlowsDown(t *testing.T) {
 	for late, want := range map[float64]bool{170: true, 250: false} {

@@ -42,8 +42,8 @@ func (c *Case) stackSentence() string {
 	}
 	p := pile{}
 	c.waiters(&p)
-	if p.waiting < int(fewestPiled.v()) {
-		return ""
+	if p.waiting < int(fewestPiled.v()) || p.stacks*4 < c.own.Row(sample.RowStacks) {
+		return "" // these few are not whose stacks they are
 	}
 	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)), place(p.at.File, p.at.Line), 100*c.stacksShare())
 }
@@ -149,7 +149,7 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 // grewFound is a program that grew and yet is no leak that could be told: a job that ended with
 // room to spare. Where it was still running, growth leaves the answer open.
 func (c *Case) grewFound(f Finding, t Trend) Finding {
-	if (!c.endedWell() && !c.crashed() || c.servesAny() == 1 && c.endedWell()) && t.GrownBytes > leastGrown.v() {
+	if (!c.endedWell() && !c.crashed() || (c.servesAny() == 1 || c.paced() == 1) && c.endedWell()) && t.GrownBytes > leastGrown.v() {
 		return undecided(t.GrownBytes, t.words()+", and the run was too short to see whether that continues", f.Facts...)
 	}
 	f.Sentence += fmt.Sprintf(". %s.%s", capital(t.words()), c.mostFrom())

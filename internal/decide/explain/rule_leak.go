@@ -91,6 +91,8 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...), true
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
 		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...), true
+	case c.fillsUp():
+		return undecided(float64(c.leakBytes()), c.stillOpen(weighed{fired: []clause{{weight: -1, words: doubtSlowing}}}), facts...), true
 	case c.barelyRose():
 		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap grows on: %s in %s is what a program gains that settles, too", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from)), facts...), true
 	}
@@ -108,6 +110,12 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 func (c *Case) barelyRose() bool {
 	took := c.rise.to - c.rise.from
 	return !c.pressed && c.rise.grown < smallRise.v() && took >= slowRise.v() && took < longestFirstRise.v()
+}
+
+// fillsUp reports whether, without need, growth became slower within its first minute: so does that of a cache that
+// comes to its bound.
+func (c *Case) fillsUp() bool {
+	return !c.pressed && c.slowsDown() && !c.keeps() && c.rise.to-c.rise.from < longestFirstRise.v()
 }
 
 // leakBytes is how much of the memory a leak explains.
