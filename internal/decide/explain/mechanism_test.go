@@ -315,3 +315,22 @@ func TestABallastNeedsNoMemory(t *testing.T) {
 		t.Errorf("while it grows it needs %v", c.liveNeeds()/mib)
 	}
 }
+
+// What a line holds is no leak, and none of its calls may have been caught, where as much was freed many times over: it is the
+// memory of work in flight. How often is told by the profiles alone.
+func TestMemoryThatWasFreedManyTimesOverIsOfWorkInFlight(t *testing.T) {
+	for freed, want := range map[float64]bool{100: false, 2000: true} {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+		s.heap(150, 160, 340)
+		s.charge()
+		s.cycles(100, 20, 120, 150, 110, 140, 100, 150, 120, 150)
+		s.work(0.7, 0.1, 150)
+		site := s.site("example.org/shop/patch.Apply", "/build/shop/patch/patch.go", 58, 115, 0)
+		site.Allocated, site.Freed, site.Cycle = bytesOf(115+freed), bytesOf(freed), 9
+		site.Course = []Stand{{At: 5, Bytes: 100 * mib, Cycle: 2, Goroutines: true, Calls: []int{0}, Unseen: 1}, {At: 20, Bytes: 110 * mib, Cycle: 6, Goroutines: true, Calls: []int{0}, Unseen: 1}}
+		if a := explained(t, s); (a.Verdict.Class == Burst) != want {
+			t.Errorf("%v MiB freed: %s: %s", freed, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}

@@ -37,6 +37,7 @@ var burstEvidence = []clause{
 	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
 	over("line.freed", freedMuch, 1, "much of what the line allocated was freed again"),
 	over("line.turnover", turnedOver, 1, "what the line had allocated half-way through the run was freed later"),
+	over("line.turnover", manyTimes, 3.5, "what the line holds was freed many times over"),
 	over("line.whole_values", one, 3, "a large value was still being built"),
 	over("growth.returns", one, 2, "the live heap fell back after an earlier rise"),
 	over("growth.fall", fellBack, 0.5, ""),
@@ -102,9 +103,9 @@ func (c *Case) burstDoubt() string {
 }
 
 // cameAndWent reports whether most of the live heap was gone at a later reading, and the blamed line's memory
-// comes and goes too.
+// comes and goes too; or that of the line did many times.
 func (c *Case) cameAndWent() bool {
-	return c.gone() >= fellBack.v() && (c.site.swing() > 0 || c.freedShare() >= freedMuch.v())
+	return c.turnover() >= manyTimes.v() || c.gone() >= fellBack.v() && (c.site.swing() > 0 || c.freedShare() >= freedMuch.v())
 }
 
 // ofLittle reports whether the blamed line, with all that its calls hold, is too small a part of the rise to
@@ -266,7 +267,7 @@ func burstSentence(c *Case) string {
 	s, n := c.site, sample.Bytes(c.flight.calls)
 	held := max(c.flight.held, s.Bytes)
 	if !c.live.exact {
-		held += s.Since
+		held = min(held+s.Since, max(held, c.liveRows())) // of what came since, no more than may be live
 	}
 	if n == 0 && c.gone() >= fellBack.v() {
 		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))

@@ -32,6 +32,7 @@ const (
 	freedLittle
 	freedMuch
 	turnedOver
+	manyTimes
 	leftBehind
 	followsCalls
 	heldByRoot
@@ -128,6 +129,7 @@ var thresholds = [...]Threshold{
 	freedLittle:       {"line.freed_little", 0.1, "of what was allocated", "corpus"},
 	freedMuch:         {"line.freed_much", 0.3, "of what was allocated", "corpus"},
 	turnedOver:        {"line.turnover", 0.9, "of what was held half-way", "formula: all that was held has been freed since, less the error of sampling"},
+	manyTimes:         {"line.many_times", 3, "of what was held half-way", "formula: more often than once by chance, with the error of sampling"},
 	leftBehind:        {"calls.left", 0.5, "of what is held", "formula: more was left behind than is in flight"},
 	followsCalls:      {"calls.follow", 0.7, "correlation", "statistics: half of the variance"},
 	heldByRoot:        {"root.share", 0.5, "of what is held", "formula: more than all others together"},
