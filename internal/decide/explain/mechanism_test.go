@@ -334,3 +334,13 @@ func TestMemoryThatWasFreedManyTimesOverIsOfWorkInFlight(t *testing.T) {
 		}
 	}
 }
+
+// Of two causes that explain as much, within the error of sampling, the surer one is told; where one explains far more, that one.
+func TestOfTwoCausesOfOneSizeTheSurerIsTold(t *testing.T) {
+	for garbage, want := range map[sample.Bytes]Class{29 * mib: Burst, 45 * mib: GCUnaware} {
+		list := []Finding{{Class: GCUnaware, Stance: Speaks, Bytes: garbage, Confidence: Medium}, {Class: Burst, Stance: Speaks, Bytes: 28 * mib, Score: 8, Confidence: High}}
+		if got := foremost(list); got.Class != want {
+			t.Errorf("%d MiB of garbage beside a burst of 28: %s, want %s", garbage>>20, got.Class, want)
+		}
+	}
+}

@@ -213,6 +213,8 @@ func (f *Finding) before(other *Finding) bool {
 		return f.Score > other.Score
 	case a != b:
 		return a < b
+	case f.Confidence != other.Confidence && f.Bytes*10 >= other.Bytes*9 && other.Bytes*10 >= f.Bytes*9:
+		return f.Confidence == High || other.Confidence == Low // as much, within the error of sampling
 	}
 	return f.Bytes > other.Bytes
 }
