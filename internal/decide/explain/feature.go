@@ -381,10 +381,10 @@ func (c *Case) running() float64 {
 }
 
 // paced is 1 where the program waited most of the time: it used little of a processor, and at
-// most looks nothing of it ran.
+// most looks nothing of it ran. Of a second or so processor time alone does not tell: others may have had it.
 func (c *Case) paced() float64 {
 	cores, running := c.cores(), c.running()
-	if math.IsNaN(cores) {
+	if math.IsNaN(cores) || math.IsNaN(running) && c.outcome.Elapsed < shortestRise.v() {
 		return math.NaN()
 	}
 	return yes(cores <= pacedCore.v() && !(running > pacedCore.v()))

@@ -65,7 +65,9 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 		p.memoryLimit(verdict.Class)
 		p.asItIs(0)
 	case Baseline:
-		p.asItIs(0)
+		if !slices.Contains(verdict.Because, doubtCutShort) { // else how much it needs was not seen
+			p.asItIs(0)
+		}
 		if verdict.Culprit != nil {
 			code(c.codeFix(verdict))
 		} else {
@@ -184,7 +186,7 @@ func (c *Case) othersGrew() bool {
 // more than the rule does.
 func (c *Case) causeFor(f *Finding) *Cause {
 	blamed := f.Culprit
-	if blamed == nil || blamed.Hint || blamed.File == "" {
+	if blamed == nil || blamed.Hint || blamed.File == "" || f.Class == Baseline && slices.Contains(f.Because, doubtCutShort) {
 		return nil
 	}
 	k := c.causeAt(f.Class, blamed)

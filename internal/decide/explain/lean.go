@@ -1,5 +1,7 @@
 package explain
 
+import "math"
+
 // lean is what a program most likely suffered from that was killed in its first rise, where no rule is
 // sure: so little was seen that each waits for more, and a killed program has no more to give. The answer is
 // of low confidence. What the program did meanwhile tells two forms of such a rise apart: one that waits
@@ -36,8 +38,12 @@ func (c *Case) leansToLeak(findings []Finding) bool {
 	return open && stayed && leak > openScore.v() && leak > burst
 }
 
-// workedOn reports whether something of the program ran at nearly every look: it did not wait for work.
+// workedOn reports whether something of the program ran at nearly every look: it did not wait for work. Where there
+// were too few looks to tell, the call that allocates must not have returned.
 func (c *Case) workedOn() bool {
+	if math.IsNaN(c.running()) {
+		return c.openCall() == 1
+	}
 	return (c.running() >= busyCore.v() || c.flatOut() == 1) && c.paced() != 1
 }
 

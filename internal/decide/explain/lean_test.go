@@ -20,15 +20,15 @@ func shortKill(after float64, busy float64, unseen int) *scene {
 	s.site("example.org/shop/api.(*store).put", "/build/shop/api/store.go", 20, 160, 0)
 	for i := range 6 {
 		at := after / 6000 * float64(i)
-		s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: at, Bytes: bytesOf(40 * float64(max(0, i-3))), Allocated: bytesOf(50 * float64(max(0, i-3))), Unseen: unseen, Calls: []int{0}, Goroutines: unseen > 0})
+		s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: at, Bytes: bytesOf(40 * float64(max(0, i-3))), Allocated: bytesOf(50 * float64(max(0, i-3))), Unseen: unseen, Calls: []int{0}, Goroutines: true})
 	}
 	return s
 }
 
-// A killed program has no more readings to give: where it waited between two pieces of work and no call was in flight,
-// what stayed is a leak as far as anyone can tell, and the answer says how far that is.
-func TestAProgramThatWaitsAndIsKilledInItsFirstRiseProbablyLeaks(t *testing.T) {
-	a := explained(t, shortKill(1200, 0.1, 0))
+// A killed program has no more readings to give: where calls returned and left what they had allocated, that is a leak as
+// far as anyone can tell, and the answer says how far that is.
+func TestAProgramWhoseCallsLeaveMemoryAndIsKilledInItsFirstRiseProbablyLeaks(t *testing.T) {
+	a := explained(t, shortKill(1200, 0.6, 0))
 	if a.Verdict.Class != Leak || a.Verdict.Confidence != Low || a.Verdict.Culprit == nil || a.Verdict.Culprit.Line != 20 {
 		t.Fatalf("%s, %s: %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
 	}
@@ -55,7 +55,7 @@ func TestAProgramThatWorksAndIsKilledInItsFirstRiseProbablyNeedsMore(t *testing.
 	}
 	half := shortKill(1200, 0.6, 0)
 	for i := range half.Sites[0].Course {
-		half.Sites[0].Course[i].Unseen, half.Sites[0].Course[i].Goroutines = i%2, true
+		half.Sites[0].Course[i].Unseen = i % 2
 	}
 	if a := explained(t, half); a.Verdict.Class != Inconclusive && a.Verdict.Class != Leak {
 		t.Errorf("one that worked half of the time: %s: %s", a.Verdict.Class, a.Verdict.Sentence)
