@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,26 @@ func TestTheWatcherIsNoCompany(t *testing.T) {
 		s.Moment.Processes = append(s.Moment.Processes, sample.ProcessMoment{Key: key, Resident: &sample.Resident{Total: 90 * mib}})
 		if got := newCase(s.Evidence).companions(); got != want {
 			t.Errorf("%q: %s, want %s", why, size(got), size(want))
+		}
+	}
+}
+
+// Goroutines that are told to end when the program ends by itself piled up until then; where their number fell earlier, they do end.
+func TestGoroutinesThatEndOnlyWithTheProgramPileUp(t *testing.T) {
+	for at, want := range map[int]Stance{97: Speaks, 80: Silent} {
+		s := workScenes["thousands of goroutines that never end"]()
+		s.At, s.Moment.Kind, s.p.Signal = "peak", sample.MomentMax, 0
+		s.Events = []sample.Event{s.Events[0], s.Events[len(s.Events)-1]}
+		s.ended(0)
+		n := len(s.Ticks.Goroutines)
+		s.goroutines(12, 2500, 5000, 7500, 10000)
+		for i := n * at / 100; i < n; i++ {
+			s.Ticks.Goroutines[i] = 20
+		}
+		s.p.Go.Goroutines = 20
+		f := judgeGoroutines(newCase(s.Evidence))
+		if f.Stance != want || want == Speaks && !strings.Contains(f.Sentence, "fell only when the program ended") {
+			t.Errorf("they fell after %d%% of the run: %s, %s%s", at, f.Stance, f.Reason, f.Sentence)
 		}
 	}
 }

@@ -33,6 +33,7 @@ var goroutinesPage = Page{
 type pile struct {
 	first, last float64 // goroutines before the rise and at the moment
 	span        float64 // seconds that the rise took
+	released    bool    // they ended when the program did, and not before
 
 	at        sample.Frame // where they wait
 	reason    string       // the runtime's wait reason
@@ -194,6 +195,7 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	if len(n) == 0 {
 		return p, "the number of goroutines was not read"
 	}
+	at, n, p.released = c.beforeItsEnd(at, n)
 	low, high := series.Min(n), series.Max(n)
 	p.first, p.last = n[low], n[len(n)-1]
 	grown := p.last - p.first
@@ -216,6 +218,16 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 		return p, fmt.Sprintf("the number of goroutines stopped growing (%.0f for the last part of %s)", p.last, seconds(p.span))
 	}
 	return p, ""
+}
+
+// beforeItsEnd leaves out what came after the greatest number where a program that ended by itself had it at its very end: those
+// goroutines were told to end with it, and would not have ended in a program that goes on.
+func (c *Case) beforeItsEnd(at, n []float64) (earlier, fewer []float64, released bool) {
+	high := series.Max(n)
+	if !c.endedWell() || at[high] < (1-wrapUp.v())*c.outcome.Elapsed {
+		return at, n, false
+	}
+	return at[:high+1], n[:high+1], n[len(n)-1] < n[high]/2
 }
 
 // fewestOfPile is how many goroutines must have been added: fewer where the live heap grew by much for each.
@@ -353,11 +365,11 @@ func lineOf(f sample.Frame) sample.Frame {
 func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
-	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and never fell. The goroutines' stacks use %s",
-		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), size(p.stacks))
+	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and %s. The goroutines' stacks use %s",
+		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), size(p.stacks))
 	if p.partly() {
-		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and never fell. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",
-			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
+		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and %s. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",
+			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
 	}
 	if p.retained {
 		f.Sentence += fmt.Sprintf(", and the goroutines retain %s of heap", size(p.held))
@@ -379,6 +391,14 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
 	}
 	return f
+}
+
+// fellWords say when their number fell.
+func (p *pile) fellWords() string {
+	if p.released {
+		return "fell only when the program ended"
+	}
+	return "never fell"
 }
 
 // oldestWords say for how long the first of them has waited.
