@@ -199,8 +199,7 @@ type Culprit struct {
 	Line     int          `json:"line"`
 	Bytes    sample.Bytes `json:"bytes"`
 	Role     string       `json:"role"` // "allocates", "retains", "native" or "config"
-	// Hint: goroutines stood there, no more; nobody recorded who asked for the
-	// memory, and Bytes is 0.
+	// Hint means that goroutines stood there, no more; nobody recorded who asked for the memory, and Bytes is 0.
 	Hint bool `json:"hint"`
 	// Below is the line of a library, called from this one, that made the allocation; nil where
 	// this line made it.

@@ -220,7 +220,7 @@ func touchedAt(where []sample.Location, module string, shared map[string]bool) (
 // startsThreads are the C functions that each thread begins with (glibc, musl, runtime/cgo).
 var startsThreads = map[string]bool{"start_thread": true, "clone": true, "clone3": true, "__clone": true, "__clone3": true, "threadentry": true, "start": true}
 
-// isGlue: a frame between Go and C that nobody wrote.
+// isGlue reports whether nobody wrote a frame: it lies between Go and C.
 func isGlue(f sample.Frame) bool {
 	return strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "._Cfunc_") || strings.Contains(f.Func, "._cgo_") || strings.HasPrefix(f.File, "_cgo_") || strings.Contains(f.File, "/_cgo_")
 }

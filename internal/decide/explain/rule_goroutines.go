@@ -47,10 +47,9 @@ type pile struct {
 	retained     bool         // held is what they retain, by a capture of the heap
 }
 
-// judgeGoroutines: goroutines pile up. Their number rises to the end and does not
-// come back; they wait at one place, and the first of them have waited since the
-// rise began. Requests in flight come back, or their oldest is young; a pool is
-// constant.
+// judgeGoroutines speaks where goroutines pile up. Their number rises to the end and does not come back; they wait at
+// one place, and the first of them have waited since the rise began. Requests in flight come back, or their oldest is
+// young; a pool is constant.
 func judgeGoroutines(c *Case) Finding {
 	p, reason := c.risenGoroutines()
 	if c.threadsOfC() {
@@ -179,9 +178,9 @@ func (c *Case) grewWith() sample.Bytes {
 	return sample.Bytes(max(0, c.rise.grown))
 }
 
-// partly: most goroutines could not be read. Two seconds after a kill the kernel
-// takes the memory of who is still there, whoever looks at it (mm/oom_kill.c,
-// OOM_REAPER_DELAY), and a starved machine may need longer for the stacks.
+// partly reports whether most goroutines could not be read. Two seconds after a kill the kernel takes the memory of who
+// is still there, whoever looks at it (mm/oom_kill.c, OOM_REAPER_DELAY), and a starved machine may need longer for the
+// stacks.
 func (p *pile) partly() bool { return float64(p.read)*5 < p.last*4 }
 
 // risenGoroutines measures the rise of the number of goroutines up to the moment,
@@ -321,7 +320,7 @@ func (p *pile) passThrough(stack []sample.Location, module string) {
 	}
 }
 
-// passes: the function is on the stack.
+// passes reports whether the function is on the stack.
 func passes(stack []sample.Frame, function string) bool {
 	return slices.ContainsFunc(stack, func(f sample.Frame) bool { return f.Func == function })
 }

@@ -22,8 +22,8 @@ var spiralPage = Page{
 	Example: "a collector that runs all the time",
 }
 
-// judgeSpiral: GOMEMLIMIT leaves the collections next to no room, so that they
-// follow one another without end.
+// judgeSpiral speaks where GOMEMLIMIT leaves the collections next to no room, so that they follow one another without
+// end.
 func judgeSpiral(c *Case) Finding {
 	if c.g == nil {
 		return minor("the state of GC was not read")

@@ -38,7 +38,7 @@ func startWords(t sample.ThreadStart) string {
 	return "a function without a name"
 }
 
-// threadsOfC: C code made most of the subject's threads, and these are very many.
+// threadsOfC reports whether C code made most of the subject's threads, and these are very many.
 func (c *Case) threadsOfC() bool {
 	_, n := c.ownThreads()
 	return c.threads() >= threadStacks.v() && float64(n)*2 > c.threads()
@@ -77,7 +77,7 @@ func (c *Case) threadMaker() (maker sample.Frame, samples int) {
 	return maker, samples
 }
 
-// makesThread: a function on the stack makes threads (POSIX; C11's and C++'s call it).
+// makesThread reports whether a function on the stack makes threads (POSIX; C11's and C++'s call it).
 func makesThread(where []sample.Location) bool {
 	return slices.ContainsFunc(where, func(l sample.Location) bool {
 		return slices.ContainsFunc(l.Frames, func(f sample.Frame) bool {

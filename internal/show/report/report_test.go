@@ -145,7 +145,7 @@ func TestEveryWidthSaysWhatCounts(t *testing.T) {
 	}
 }
 
-// isCommand: the line is there to be copied, and may be longer than the page.
+// isCommand reports whether the line is there to be copied, and may be longer than the page.
 func isCommand(line string) bool {
 	return strings.Contains(line, "highwater ") || !strings.Contains(strings.TrimSuffix(strings.TrimSpace(line), " \\"), " ")
 }
