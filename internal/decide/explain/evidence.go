@@ -114,14 +114,13 @@ func (s Span) grew() bool { return s.High > s.Low+max(s.High/4, 4*sample.MiB) }
 // Allocator is a line that allocates much, whatever becomes of it. Amounts are
 // scaled.
 type Allocator struct {
-	Function, File string
-	Line           int
-	Own            bool         // the program's own code
-	Bytes          sample.Bytes // allocated in all
-	Since          sample.Bytes // at the moment: since the last published collection
-	Garbage        sample.Bytes // at the moment: dead and not yet swept; 0 without a mark
-	Share          float64      // of all that the profile saw allocated
-	Stack          []sample.Frame
+	sample.Place
+	Own     bool         // the program's own code
+	Bytes   sample.Bytes // allocated in all
+	Since   sample.Bytes // at the moment: since the last published collection
+	Garbage sample.Bytes // at the moment: dead and not yet swept; 0 without a mark
+	Share   float64      // of all that the profile saw allocated
+	Stack   []sample.Frame
 }
 
 // Ticks are columns over time, of equal length. An element that was not seen is
@@ -180,10 +179,8 @@ func (k *Captured) of(s *Site) (n sample.Bytes, ok bool) {
 // Site is one allocation line, the program's own where there is one on the
 // stack, with the sizes of all objects allocated under it. Amounts are scaled.
 type Site struct {
-	Function string
-	File     string
-	Line     int
-	Own      bool // the program's own code
+	sample.Place
+	Own bool // the program's own code
 	// Bytes is what was held, Error one standard error of it.
 	Bytes, Error sample.Bytes
 	// Growth is Bytes less what was held at the baseline: the earliest profile,

@@ -172,5 +172,5 @@ func (c *Case) mostSince() *Allocator {
 }
 
 func allocates(a *Allocator) *Culprit {
-	return &Culprit{Function: a.Function, File: a.File, Line: a.Line, Bytes: a.Bytes, Role: "allocates"}
+	return &Culprit{Place: a.Place, Bytes: a.Bytes, Role: "allocates"}
 }

@@ -121,9 +121,9 @@ func (c *Case) rising() bool {
 // line stands with it; it need not be wrong.
 func gcUnawareFound(c *Case, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.spare(), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: c.spare(), Role: "config"}}
+		Culprit: &Culprit{Place: sample.Place{Function: "GOMEMLIMIT"}, Bytes: c.spare(), Role: "config"}}
 	if top, all := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Garbage*4 > all {
-		f.Culprit = &Culprit{Function: top.Function, File: top.File, Line: top.Line, Bytes: top.Garbage, Role: "config"}
+		f.Culprit = &Culprit{Place: top.Place, Bytes: top.Garbage, Role: "config"}
 	}
 	about := "About "
 	if c.live.exact {

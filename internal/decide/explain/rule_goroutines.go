@@ -109,7 +109,7 @@ func (c *Case) stacksFill() bool {
 func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	p.stacks = max(p.stacks, c.own.Row(sample.RowStacks)*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))
 	f := Finding{Stance: Speaks, Bytes: max(p.stacks+p.held, c.own.Row(sample.RowStacks)), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+		Culprit: &Culprit{Place: p.at.Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	started := ""
 	if p.made.Func != "" {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
@@ -351,7 +351,7 @@ func lineOf(f sample.Frame) sample.Frame {
 
 func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+		Culprit: &Culprit{Place: p.at.Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and never fell. The goroutines' stacks use %s",
 		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), size(p.stacks))
 	if p.partly() {

@@ -219,7 +219,7 @@ func (c *Case) cgoCaller() (best *Culprit, most int) {
 	}
 	for _, g := range c.proc.Goroutines {
 		if f, ok := callerOfC(g.Where, c.module()); ok && g.Count > most {
-			most, best = g.Count, &Culprit{Function: f.Func, File: f.File, Line: f.Line, Role: "native", Hint: true}
+			most, best = g.Count, &Culprit{Place: f.Place(), Role: "native", Hint: true}
 		}
 	}
 	return best, most

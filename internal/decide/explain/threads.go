@@ -54,7 +54,7 @@ func threadsOfCFound(c *Case, facts []Fact) Finding {
 	f.Detail = "Too many OS threads."
 	f.Why = []Why{{Text: "each thread has a kernel stack, page tables and a stack of C until it ends", Evidence: []string{"threads"}}}
 	if at, samples := c.threadMaker(); samples > 0 {
-		f.Culprit = &Culprit{Function: at.Func, File: at.File, Line: at.Line, Bytes: f.Bytes, Role: "native"}
+		f.Culprit = &Culprit{Place: at.Place(), Bytes: f.Bytes, Role: "native"}
 		f.Why = append(f.Why, Why{Text: fmt.Sprintf("they were made at %s (%s of page faults)", place(at.File, at.Line), count(samples, "sample")), Evidence: []string{"threads"}})
 	}
 	return f
