@@ -10,8 +10,8 @@ type subject struct {
 	args  []string
 	limit int
 	env   []string
-	// unseen: later it needs more than it had when it was killed. No recording tells that,
-	// so these are counted by themselves.
+	// unseen means that later it needs more than it had when it was killed. No recording tells that, so these are
+	// counted by themselves.
 	unseen bool
 }
 

@@ -21,8 +21,8 @@ type judgement struct {
 // longest is how many lines an answer may have.
 const longest = 30
 
-// right: the outcome is one that the truth knows, the class is right, and the
-// line is named, or not, as it should be.
+// right reports whether the outcome is one that the truth knows, the class is right, and the line is named, or not, as
+// it should be.
 func (j *judgement) right() bool { return j.verdict() == "right" }
 
 func (j *judgement) verdict() string {
@@ -45,7 +45,7 @@ func (j *judgement) verdict() string {
 	return "right"
 }
 
-// accuses: a line is named. What is to be set, and no line's fault, has none.
+// accuses reports whether a line is named. What is to be set, and no line's fault, has none.
 func (j *judgement) accuses() bool { return j.Verdict.Culprit != nil && j.Verdict.Culprit.File != "" }
 
 // outcome is the outcome in the words of the truth. A livelock is what explain
@@ -60,7 +60,7 @@ func (j *judgement) outcome() string {
 	return "alive"
 }
 
-// named: the culprit is the mistake or a line where its memory shows.
+// named reports whether the culprit is the mistake or a line where its memory shows.
 func (j *judgement) named() bool {
 	c := j.Verdict.Culprit
 	for _, p := range append([]truthfile.Place{j.fault.Place}, j.fault.Seen...) {

@@ -54,7 +54,7 @@ func (j *judgement) result() result {
 	return j.line()
 }
 
-// notAccepted: the class is not true, or nothing was decided.
+// notAccepted is the result where the class is not true, or nothing was decided.
 func (j *judgement) notAccepted() result {
 	switch {
 	case j.Verdict.Class == "inconclusive":
@@ -77,7 +77,7 @@ func (j *judgement) line() result {
 	return right
 }
 
-// named: the line is one of the marked ones, or who keeps it is named, be it the function of a library in
+// named reports whether the line is one of the marked ones, or who keeps it is named, be it the function of a library in
 // which goroutines wait that no line of the program started.
 func (j *judgement) named() bool {
 	c := j.Verdict.Culprit
@@ -95,8 +95,8 @@ func (j *judgement) named() bool {
 	})
 }
 
-// inModule: the place is in the module that has the fault, by function or by file; of the
-// program's own file only by function.
+// inModule reports whether the place is in the module that has the fault, by function or by file; of the program's own
+// file only by function.
 func (j *judgement) inModule(c *culprit) bool {
 	return slices.ContainsFunc(j.Functions, func(f string) bool { return strings.Contains(c.Function, f) }) ||
 		slices.ContainsFunc(j.Files, func(f string) bool { return f != "main.go" && strings.HasSuffix("/"+c.File, "/"+f) })
@@ -106,8 +106,7 @@ func (j *judgement) says() bool {
 	return len(j.Says) == 0 || slices.ContainsFunc(j.Says, func(s string) bool { return strings.Contains(j.Verdict.Sentence, s) })
 }
 
-// enough: the verdict had three readings of whether it grows. One that does not
-// say how many had them.
+// enough reports whether the verdict had three readings of whether it grows. One that does not say how many had them.
 func (j *judgement) enough() bool { return j.readings == nil || *j.readings >= 3 }
 
 // expected is what should be said, in a few words.

@@ -41,8 +41,8 @@ func (b *bench) do(ctx context.Context, r *run) (said string, err error) {
 	return fmt.Sprintf("ended with %d after %.1f s", code, time.Since(began).Seconds()), t.Write(file)
 }
 
-// kept: the recording at file is of the same run of the same program. What is
-// accepted of it may have changed.
+// kept reports whether the recording at file is of the same run of the same program. What is accepted of it may have
+// changed.
 func kept(file string, t *truth.Truth) bool {
 	old, err := truth.Read(file)
 	if err != nil || old.Run != t.Run {

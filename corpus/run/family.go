@@ -14,9 +14,9 @@ type family struct {
 	marks   []string // words of the marks that are this family's; none: all
 	holder  []string
 	steady  int64 // bytes that the program itself keeps from its start, rightly
-	// innocent: there is no faulty form.
+	// innocent means that there is no faulty form.
 	innocent bool
-	// hint: the class is what must be said, a line need not be.
+	// hint means that the class is what must be said, a line need not be.
 	hint bool
 	says []string // by the faulty one
 	// shape chooses amounts and limit of a run.
@@ -26,7 +26,7 @@ type family struct {
 	// calm are accepted of an innocent or repaired run, besides healthy.
 	calm  func(r *run) []string
 	trend string // of the faulty run
-	// server: it is loaded by itself with -client.
+	// server means that it is loaded by itself with -client.
 	server bool
 	cgo    bool
 	child  bool // its memory is another process's
@@ -48,10 +48,9 @@ func always(classes ...string) func(*run) []string {
 	return func(*run) []string { return classes }
 }
 
-// leaks: what a program that keeps what it makes is. One that the kernel kills
-// before its heap was read three times needed more than its limit, and whether it
-// would have come to rest was not seen. Where the collector was told a limit, it
-// spirals below it, because of the leak: both are true.
+// leaks accepts what a program that keeps what it makes is. One that the kernel kills before its heap was read three
+// times needed more than its limit, and whether it would have come to rest was not seen. Where the collector was told a
+// limit, it spirals below it, because of the leak: both are true.
 func leaks(class string) func(*run) []string {
 	return func(r *run) []string {
 		all := []string{class}
@@ -65,8 +64,8 @@ func leaks(class string) func(*run) []string {
 	}
 }
 
-// spikes: what a program is whose calls need much for a short time. Without a
-// limit that hurts nobody: healthy is true, too, where the peak is named.
+// spikes accepts what a program is whose calls need much for a short time. Without a limit that hurts nobody: healthy is
+// true, too, where the peak is named.
 func spikes(r *run) []string {
 	if r.LimitKind == "killed" {
 		return []string{"burst"}
@@ -74,8 +73,8 @@ func spikes(r *run) []string {
 	return []string{"burst", "healthy"}
 }
 
-// calmly: a file that is read in the background is page cache, and that is true
-// to say of a program that has nothing else.
+// calmly accepts page cache, too: a file that is read in the background is page cache, and that is true to say of a
+// program that has nothing else.
 func calmly(r *run) []string {
 	if r.Background == "pagecache" {
 		return []string{"healthy", "page-cache"}

@@ -103,28 +103,26 @@ func stream(steady int64, f *family) *family {
 	return litters(f)
 }
 
-// tiles: an export has some tiles, for its cache some 100 KiB of Go's heap come on
-// top for a moment.
+// tiles draws the settings: an export has some tiles, for its cache some 100 KiB of Go's heap come on top for a moment.
 func tiles(r *run, rng *rand.Rand) {
 	r.grow(rng, mib, 2*mib)
 	r.Unit = max(r.Unit, mib)
 }
 
-// printed: a document of Total when it is done, for which a busy machine needs seconds.
+// printed draws the settings: a document of Total when it is done, for which a busy machine needs seconds.
 func printed(r *run, rng *rand.Rand) {
 	r.Seconds = max(r.Seconds, 8)
 	oneValue(r, rng)
 }
 
-// imports: a transaction of Total, and its pages.
+// imports draws the settings: a transaction of Total, and its pages.
 func imports(r *run, rng *rand.Rand) {
 	oneValue(r, rng)
 	r.Total = between(rng, 30, 60)
 	r.under(r.Total * 7 / 4)
 }
 
-// merges: a store of Total after two fifths of the time; as much again while it is
-// merged.
+// merges draws the settings: a store of Total after two fifths of the time; as much again while it is merged.
 func merges(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Total, r.Unit = between(rng, 24, 70), []int{4 << 10, 16 << 10}[rng.IntN(2)]
@@ -132,11 +130,11 @@ func merges(r *run, rng *rand.Rand) {
 	r.under(2 * r.Total)
 }
 
-// consulted: a file of which most is seldom read; where the limit is near it is
-// larger than that, what is read often is not.
+// consulted draws the settings: a file of which most is seldom read; where the limit is near it is larger than that,
+// what is read often is not.
 func consulted(r *run, rng *rand.Rand) { cached(r, rng) }
 
-// rebuilds: Total for two indexes, of which one is there all the time.
+// rebuilds draws the settings: Total for two indexes, of which one is there all the time.
 func rebuilds(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.Seconds = max(r.Seconds, 8)
@@ -144,7 +142,7 @@ func rebuilds(r *run, rng *rand.Rand) {
 	r.under(r.Total)
 }
 
-// shipped: parts come for two fifths of the time, and half of them wait then.
+// shipped draws the settings: parts come for two fifths of the time, and half of them wait then.
 func shipped(r *run, rng *rand.Rand) {
 	r.Seconds, r.Stopped, r.Total = max(r.Seconds, 8), false, 0
 	r.Rate = int64(float64(between(rng, 200, 450)) / r.Seconds)
@@ -155,7 +153,7 @@ func shipped(r *run, rng *rand.Rand) {
 	}
 }
 
-// tight: a soft limit just above what is live.
+// tight draws the settings: a soft limit just above what is live.
 func tight(r *run, rng *rand.Rand) {
 	spirals(r, rng)
 	live := r.Total + r.behind()
@@ -166,7 +164,7 @@ func tight(r *run, rng *rand.Rand) {
 	r.under(2 * live)
 }
 
-// roomy: a heap of four times what is live, and nothing near that would be short of it.
+// roomy draws the settings: a heap of four times what is live, and nothing near that would be short of it.
 func roomy(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Seconds, r.GOGC = max(r.Seconds, 8), ""

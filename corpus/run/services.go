@@ -127,25 +127,25 @@ func small(r *run, rng *rand.Rand)  { r.grow(rng, 2<<10, 4<<10, 8<<10) }
 func medium(r *run, rng *rand.Rand) { r.grow(rng, 32<<10, 64<<10) }
 func large(r *run, rng *rand.Rand)  { r.grow(rng, 64<<10, 128<<10) }
 
-// connections: each has two descriptors, of some thousands.
+// connections draws the settings: each has two descriptors, of some thousands.
 func connections(r *run, rng *rand.Rand) {
 	r.grow(rng, 128<<10)
 	r.Unit = 128 << 10
 }
 
-// documents: a file of Total, of which the values need some six times as much.
+// documents draws the settings: a file of Total, of which the values need some six times as much.
 func documents(r *run, rng *rand.Rand) {
 	r.Total, r.Rate = between(rng, 5, 12), 0
 	r.under(r.Total * 13 / 2)
 }
 
-// pictures: of Total in all, decoded.
+// pictures draws the settings: of Total in all, decoded.
 func pictures(r *run, rng *rand.Rand) {
 	r.Total, r.Rate = between(rng, 60, 160), 0
 	r.under(r.Total)
 }
 
-// outages: a third of what is made waits at the end of the second third.
+// outages draws the settings: a third of what is made waits at the end of the second third.
 func outages(r *run, rng *rand.Rand) {
 	r.Seconds, r.Stopped, r.Total = max(r.Seconds, 8), false, 0
 	r.Rate = int64(float64(between(rng, 120, 300)) / r.Seconds)
@@ -156,7 +156,7 @@ func outages(r *run, rng *rand.Rand) {
 	}
 }
 
-// ahead: 98 blocks of Unit after some three seconds.
+// ahead draws the settings: 98 blocks of Unit after some three seconds.
 func ahead(r *run, rng *rand.Rand) {
 	r.Seconds, r.Unit, r.Rate = max(r.Seconds, 8), int(between(rng, 1, 2)), 0
 	r.Total = 98 * int64(r.Unit)
@@ -166,7 +166,7 @@ func ahead(r *run, rng *rand.Rand) {
 	r.under(r.Total)
 }
 
-// generous: the limit has room for twice and a half what is live, at the most.
+// generous draws the settings: the limit has room for twice and a half what is live, at the most.
 func generous(r *run, rng *rand.Rand) {
 	r.Seconds, r.LimitKind, r.GOGC, r.GOMEMLIMIT = max(r.Seconds, 8), "killed", "", 0
 	r.Total, r.Unit = between(rng, 40, 90), 16<<10
@@ -175,13 +175,13 @@ func generous(r *run, rng *rand.Rand) {
 	r.Rate = int64(float64(r.Limit) * 3 / r.Seconds)
 }
 
-// warms: ten times as many questions as there is room for answers.
+// warms draws the settings: ten times as many questions as there is room for answers.
 func warms(r *run, rng *rand.Rand) {
 	fills(r, rng)
 	r.Rate *= 4
 }
 
-// stored: a file that is written as fast as a small machine can.
+// stored draws the settings: a file that is written as fast as a small machine can.
 func stored(r *run, rng *rand.Rand) {
 	r.Seconds = max(r.Seconds, 8)
 	fills(r, rng)
@@ -190,7 +190,7 @@ func stored(r *run, rng *rand.Rand) {
 	r.under(r.Total)
 }
 
-// relays: a connection for each piece, of which a machine has some ten thousand.
+// relays draws the settings: a connection for each piece, of which a machine has some ten thousand.
 func relays(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Total, r.Rate = 0, between(rng, 6, 15)
@@ -198,7 +198,7 @@ func relays(r *run, rng *rand.Rand) {
 	r.under(16 * mib)
 }
 
-// reports: Total at once, every other second, within a room that is large enough.
+// reports draws the settings: Total at once, every other second, within a room that is large enough.
 func reports(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Seconds = max(r.Seconds, 8)

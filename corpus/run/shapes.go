@@ -55,8 +55,8 @@ func (r *run) only(rng *rand.Rand, kinds ...string) { r.LimitKind = kinds[rng.In
 // between is a random whole number of MiB, as bytes.
 func between(rng *rand.Rand, low, high int) int64 { return int64(low+rng.IntN(high-low+1)) * mib }
 
-// grows: it makes something at a rate until its end. A repaired one has made the
-// 500 pieces that it may keep in a quarter of its time: from then on it is flat.
+// grows draws the settings: it makes something at a rate until its end. A repaired one has made the 500 pieces that it
+// may keep in a quarter of its time: from then on it is flat.
 func grows(r *run, rng *rand.Rand) { r.grow(rng, 4<<10, 16<<10, 64<<10) }
 
 func (r *run) grow(rng *rand.Rand, units ...int) {
@@ -78,7 +78,7 @@ func (r *run) grow(rng *rand.Rand, units ...int) {
 	}
 }
 
-// piles: larger pieces, since each has a goroutine or a connection.
+// piles draws the settings: larger pieces, since each has a goroutine or a connection.
 func piles(r *run, rng *rand.Rand) {
 	r.grow(rng, 32<<10, 64<<10)
 	if r.args[1] == "net" { // it has two descriptors for each, of some thousands
@@ -88,7 +88,7 @@ func piles(r *run, rng *rand.Rand) {
 
 func mapped(r *run, rng *rand.Rand) { r.grow(rng, 64<<10, 256<<10) }
 
-// scratch: files in memory are charged to the cgroup alone.
+// scratch draws the settings: files in memory are charged to the cgroup alone.
 func scratch(r *run, rng *rand.Rand) {
 	r.grow(rng, mib)
 	r.Unit = mib
@@ -98,7 +98,7 @@ func scratch(r *run, rng *rand.Rand) {
 	}
 }
 
-// bodies: eight bodies of Unit bytes at once, each of about a second.
+// bodies draws the settings: eight bodies of Unit bytes at once, each of about a second.
 func bodies(r *run, rng *rand.Rand) {
 	r.Unit = int(between(rng, 6, 14))
 	r.Rate = int64(r.Unit) * 4 / 5
@@ -106,7 +106,7 @@ func bodies(r *run, rng *rand.Rand) {
 	r.under(8 * int64(r.Unit) * 2)
 }
 
-// oneValue: a value of Total, and a copy of it, every now and then.
+// oneValue draws the settings: a value of Total, and a copy of it, every now and then.
 func oneValue(r *run, rng *rand.Rand) {
 	r.Total, r.Rate = between(rng, 40, 100), 0
 	if r.family.name == "appenddouble" && !r.faulty && r.LimitKind == "killed" {
@@ -115,7 +115,7 @@ func oneValue(r *run, rng *rand.Rand) {
 	r.under(2 * r.Total)
 }
 
-// queued: jobs come for half of the time, and two thirds of them wait.
+// queued draws the settings: jobs come for half of the time, and two thirds of them wait.
 func queued(r *run, rng *rand.Rand) {
 	r.Seconds, r.Stopped = max(r.Seconds, 8), false
 	r.Rate = int64(float64(between(rng, 120, 300)) / r.Seconds)
@@ -127,7 +127,7 @@ func queued(r *run, rng *rand.Rand) {
 	}
 }
 
-// pooled: 64 buffers of Unit bytes in the end.
+// pooled draws the settings: 64 buffers of Unit bytes in the end.
 func pooled(r *run, rng *rand.Rand) {
 	r.Unit, r.Total, r.Rate = int(between(rng, 1, 2)), 0, 0
 	r.under(64 * int64(r.Unit))
@@ -137,14 +137,14 @@ func pooled(r *run, rng *rand.Rand) {
 	}
 }
 
-// busy: as much garbage as it can make.
+// busy draws the settings: as much garbage as it can make.
 func busy(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "none", "far")
 	r.Background, r.Rate, r.Total = "none", 0, 0
 	r.under(16 * mib)
 }
 
-// unaware: what is live fits, what the collector lets it grow to does not.
+// unaware draws the settings: what is live fits, what the collector lets it grow to does not.
 func unaware(r *run, rng *rand.Rand) {
 	r.Seconds, r.LimitKind, r.GOGC, r.GOMEMLIMIT = max(r.Seconds, 8), "killed", "", 0
 	r.Total, r.Rate = between(rng, 50, 130), between(rng, 20, 40)
@@ -152,7 +152,7 @@ func unaware(r *run, rng *rand.Rand) {
 	r.Unit, r.Limit, r.soft = 16<<10, live*29/20+12*mib, live*5/4+8*mib
 }
 
-// spirals: a soft limit just above what is live, of small objects.
+// spirals draws the settings: a soft limit just above what is live, of small objects.
 func spirals(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Seconds, r.GOGC, r.Total, r.Rate, r.Unit = max(r.Seconds, 8), "", between(rng, 60, 120), 40*mib, 512
@@ -164,14 +164,14 @@ func spirals(r *run, rng *rand.Rand) {
 	r.under(2 * live)
 }
 
-// tooLarge: a table that does not fit, loaded at once. Repaired, a quarter.
+// tooLarge draws the settings: a table that does not fit, loaded at once. Repaired, a quarter.
 func tooLarge(r *run, rng *rand.Rand) {
 	r.LimitKind, r.Total, r.Rate = "killed", between(rng, 100, 260), []int64{0, 60 * mib, 150 * mib}[rng.IntN(3)]
 	r.Unit = []int{64 << 10, mib}[rng.IntN(2)]
 	r.Limit = r.Total*3/5 + r.behind()*2 + 8*mib
 }
 
-// threads: each needs some 24 KiB of the kernel's and the runtime's.
+// threads draws the settings: each needs some 24 KiB of the kernel's and the runtime's.
 func threads(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.Unit, r.Total = 24<<10, int64(3000+rng.IntN(6000))*(24<<10)
@@ -188,7 +188,7 @@ func parked(r *run, rng *rand.Rand) {
 	}
 }
 
-// virtual: an amount that no page is there for.
+// virtual draws the settings: an amount that no page is there for.
 func virtual(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Unit = int(between(rng, 2, 8))
@@ -203,7 +203,7 @@ func crashes(r *run, rng *rand.Rand) {
 	r.under(r.Total)
 }
 
-// fills: a cache that is full after two fifths of the time.
+// fills draws the settings: a cache that is full after two fifths of the time.
 func fills(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.Total, r.Unit = between(rng, 24, 140), []int{4 << 10, 16 << 10}[rng.IntN(2)]
@@ -211,7 +211,7 @@ func fills(r *run, rng *rand.Rand) {
 	r.under(r.Total)
 }
 
-// batch: it ends when it is done, after about its time.
+// batch draws the settings: it ends when it is done, after about its time.
 func batch(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far")
 	r.Stopped = false
@@ -232,14 +232,14 @@ func sorts(r *run, rng *rand.Rand) {
 	r.under(4 * r.Total)
 }
 
-// steady: all of it in the first moments, and flat from there.
+// steady draws the settings: all of it in the first moments, and flat from there.
 func steady(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.Total, r.Rate, r.Unit = between(rng, 60, 220), 0, []int{4 << 10, 32 << 10}[rng.IntN(2)]
 	r.under(r.Total)
 }
 
-// cached: a file, larger than the limit where that is near.
+// cached draws the settings: a file, larger than the limit where that is near.
 func cached(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.Total, r.Rate = between(rng, 96, 240), 0

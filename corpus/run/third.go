@@ -96,19 +96,19 @@ func inChild(f *family) *family {
 	return f
 }
 
-// dialled: a connection and its first answer need some 20 ms.
+// dialled draws the settings: a connection and its first answer need some 20 ms.
 func dialled(r *run, rng *rand.Rand) {
 	r.Seconds = max(r.Seconds, 21)
 	connections(r, rng)
 }
 
-// pages: of a module that takes some minutes to be compiled.
+// pages draws the settings: of a module that takes some minutes to be compiled.
 func pages(r *run, rng *rand.Rand) {
 	grows(r, rng)
 	r.Toolchain = ""
 }
 
-// curve: Total at the highest, which it needs all of its time for.
+// curve draws the settings: Total at the highest, which it needs all of its time for.
 func curve(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.Stopped, r.Rate = false, 0
@@ -116,7 +116,7 @@ func curve(r *run, rng *rand.Rand) {
 	r.under(r.Total)
 }
 
-// wanted: three times what is live, and a limit with room for it.
+// wanted draws the settings: three times what is live, and a limit with room for it.
 func wanted(r *run, rng *rand.Rand) {
 	r.only(rng, "none", "far", "near")
 	r.GOGC, r.GOMEMLIMIT = "", 0

@@ -19,8 +19,7 @@ const Suffix = ".truth.json"
 type Truth struct {
 	Family string `json:"family"`
 	Name   string `json:"name"`
-	// Faulty: something is to be named. Else each class that is not in Classes is a
-	// false alarm.
+	// Faulty means that something is to be named. Else each class that is not in Classes is a false alarm.
 	Faulty  bool     `json:"faulty"`
 	Classes []string `json:"classes"` // accepted; "inconclusive" where no more can be known, else it is undecided
 	// The mistake: the first marked line's function, and every line that may be named.

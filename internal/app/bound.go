@@ -55,7 +55,7 @@ type Watchman struct {
 	What string // the command
 	Most sample.Bytes
 	Long time.Duration // of its processors' time
-	// Serving: the time counts while there are requests alone, and from each first one on.
+	// Serving means that the time counts while there are requests alone, and from each first one on.
 	Serving bool
 	lenient bool // the collector is left as it is
 	live    *live

@@ -62,10 +62,8 @@ type heapHolder struct {
 }
 
 type heapSite struct {
-	Function string `json:"function"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Bytes    uint64 `json:"bytes"`
+	sample.Place
+	Bytes uint64 `json:"bytes"`
 }
 
 type heapCollection struct {
@@ -175,7 +173,7 @@ func (ans *heapAnswer) holders(c *sample.HeapCapture) {
 			h.Root = string(r.Kind)
 		}
 		for _, s := range p.Sites {
-			h.Allocated = append(h.Allocated, heapSite{s.At.Func, s.At.File, s.At.Line, uint64(s.Bytes)})
+			h.Allocated = append(h.Allocated, heapSite{s.At.Place(), uint64(s.Bytes)})
 		}
 		ans.Holders = append(ans.Holders, h)
 	}

@@ -72,7 +72,7 @@ type heapTaker struct {
 	longest  time.Duration // of their pauses
 	paused   time.Duration // all of them
 
-	// shares: what a capture takes counts against the program's memory limit.
+	// shares means that what a capture takes counts against the program's memory limit.
 	shares bool
 }
 

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,5 +200,99 @@ func TestAHeapThatWouldTakeTooMuchIsRefusedBeforeMemoryIsTaken(t *testing.T) {
 		if took := sample.Bytes(after.TotalAlloc - before.TotalAlloc); took > 16*sample.MiB {
 			t.Errorf("%s: it took %d bytes to refuse a heap of more than 16 MiB", name, took)
 		}
+	}
+}
+
+// failingMemory is the memory of a process of which one word cannot be read any more, after so many reads of it.
+type failingMemory struct {
+	*lastingMemory
+	word  int64
+	reads int           // of the word that still succeed
+	words map[int64]int // where it is not nil: how often each word was read, and none fails
+}
+
+func (m *failingMemory) ReadAt(p []byte, addr int64) (int, error) {
+	if m.words != nil && len(p) == 8 {
+		m.words[addr]++
+	}
+	if m.words == nil && addr == m.word && len(p) == 8 {
+		if m.reads == 0 {
+			return 0, errors.New("this word was lost")
+		}
+		m.reads--
+	}
+	return m.lastingMemory.ReadAt(p, addr)
+}
+
+// The calls of goroutines that ran at the kill are a part of its heap: where they cannot be read the heap is
+// kept, and what is missing is said.
+func TestAHeapWhoseRunningGoroutinesCannotBeReadIsKept(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	cmd := startHoard(t, "3000")
+	key, err := procfs.KeyOf("/proc", cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := func(m *failingMemory) *heapCopy {
+		target, err := openLiveHeap(key.PID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(target.close)
+		m.lastingMemory = target.memory
+		if target.runtime, err = gomem.Attach(m, target.bin, target.bias); err != nil {
+			t.Fatal(err)
+		}
+		return &heapCopy{heapTarget: target, reason: sample.HeapKill, key: key}
+	}
+	taker := newHeapTaker(HeapWish{Kill: true}, newStatus(io.Discard))
+
+	// Which word does only that step read last, and how often is it read before? A first copy tells.
+	counting := &failingMemory{}
+	first := opened(counting)
+	counting.words = make(map[int64]int)
+	if err := first.take(t.Context(), taker.mostTaken()); err != nil {
+		t.Fatal(err)
+	}
+	before := maps.Clone(counting.words)
+	if err := first.copied.Ended(); err != nil {
+		t.Fatal(err)
+	}
+	lost := &failingMemory{}
+	for word, n := range counting.words {
+		if n > before[word] && before[word] > 0 {
+			lost.word, lost.reads = word, before[word]
+		}
+	}
+	if lost.word == 0 {
+		t.Fatalf("no word was read again: %d words", len(counting.words))
+	}
+
+	allowed := lost.reads
+	lost.reads = 1 << 30 // while it is attached to
+	c := opened(lost)
+	lost.reads = allowed
+	if err := taker.copyEnded(t.Context(), c, key.PID); err != nil {
+		t.Fatalf("the heap was not kept: %v", err)
+	}
+	if len(c.gaps) != 1 || !strings.Contains(c.gaps[0].What, "goroutines that ran in hoard") || !strings.Contains(c.gaps[0].Why, "this word was lost") {
+		t.Errorf("gaps %+v", c.gaps)
+	}
+	lost.reads = 1 << 30
+	cmd.Process.Kill()
+	cmd.Wait()
+	a, err := c.analyze(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.summarize(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := heapAnswerOf("hoard", out).Holders; len(h) == 0 || h[0].Path != "main.sessions[].body" || h[0].Retained != 3000*1024 {
+		t.Errorf("holders %+v", h)
+	}
+	if !slices.ContainsFunc(out.Gaps, func(g sample.Gap) bool { return strings.Contains(g.What, "goroutines that ran in hoard") }) {
+		t.Errorf("the recording does not say what is missing: %+v", out.Gaps)
 	}
 }

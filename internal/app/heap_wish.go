@@ -38,7 +38,7 @@ const (
 	quietFirst = time.Second
 )
 
-// none: never.
+// none reports whether no heap is ever captured.
 func (w HeapWish) none() bool { return w == HeapWish{} }
 
 // memory is what one capture may take.

@@ -54,7 +54,7 @@ func (f *follower) outgrown(pid int) *life {
 	return smallest
 }
 
-// full: no more may be watched. One that gives up its place has it until it is detached.
+// full reports whether no more may be watched. One that gives up its place has it until it is detached.
 func (f *follower) full() bool { return f.count() >= f.AtMost }
 
 // sources are what is watched, each with the life that it is of.

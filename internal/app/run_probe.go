@@ -67,7 +67,7 @@ func (f AskFlags) plan() (a asks, err error) {
 	return a, nil
 }
 
-// none: nothing is asked.
+// none reports whether nothing is asked.
 func (a asks) none() bool { return a.metrics == nil && a.probe == nil }
 
 // claimAsks are the questions, for one life at a time: where several programs of

@@ -12,8 +12,7 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// TestATrialIsOfARecordingOrOfVariants: what a variant runs may be a path, and a path may
-// have an = in it.
+// What a variant runs may be a path, and a path may have an = in it.
 func TestATrialIsOfARecordingOrOfVariants(t *testing.T) {
 	for arg, want := range map[string]bool{
 		"uploads-3": true, "./uploads-3.hwm": true, "/kept/limit=1/uploads.hwm": true,
@@ -28,8 +27,7 @@ func TestATrialIsOfARecordingOrOfVariants(t *testing.T) {
 	}
 }
 
-// TestAProofHoldsForEachCauseThatTheBaseHasShown: where little was seen of a run, its
-// class may be another one than that of the run before.
+// Where little was seen of a run, its class may be another one than that of the run before.
 func TestAProofHoldsForEachCauseThatTheBaseHasShown(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	tr := &Try{stage: &stage{folder: t.TempDir()}}

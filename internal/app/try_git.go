@@ -95,7 +95,7 @@ func (w *worktrees) removeOne(dir string) {
 	}
 }
 
-// listed: git knows the worktree. One whose making was interrupted it may not know.
+// listed reports whether git knows the worktree. One whose making was interrupted it may not know.
 func (w *worktrees) listed(ctx context.Context, dir string) bool {
 	list, err := git(ctx, "worktree", "list", "--porcelain")
 	return err != nil || strings.Contains(list, "worktree "+dir+"\n")

@@ -17,7 +17,7 @@ type variant struct {
 	limit   string // of its own; "": that of all
 }
 
-// variantName: it names files and columns.
+// variantName matches a name: it names files and columns.
 var variantName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._=-]{0,23}$`)
 
 // variants are those of the arguments, of --sweep and of --git; what stands behind

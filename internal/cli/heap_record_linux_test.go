@@ -124,8 +124,8 @@ func sumsUp(t *testing.T, path string, live uint64) {
 	}
 }
 
-// alike: what a mark finds that takes words of stacks and objects for pointers is
-// hardly more.
+// alike reports whether two figures are nearly the same. A mark that takes words of stacks and objects for pointers
+// finds hardly more.
 func alike[T ~uint64](a, b T) bool { return a*100 >= b*97 && b*100 >= a*97 }
 
 func TestALeaksVerdictNamesItsHolder(t *testing.T) {

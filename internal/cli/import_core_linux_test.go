@@ -190,7 +190,7 @@ func TestTheKernelsCoreIsReadToo(t *testing.T) {
 	}
 }
 
-// kernelWritesCores: cores go to files in the working directory.
+// kernelWritesCores is an error unless cores go to files in the working directory.
 func kernelWritesCores() error {
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
-// manMode: a manual page is for everybody, and says nothing of any program.
+// manMode is of a file that others read: a manual page is for everybody, and says nothing of any program.
 const manMode fs.FileMode = 0o644
 
 func manCommand(s *app.Streams) *cobra.Command {

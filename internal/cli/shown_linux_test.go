@@ -275,7 +275,7 @@ func checkThirdParty(t *testing.T, a explain.Answer, server thirdparty.Server, d
 	t.Errorf("no holder at %s, %s:%d; there are %+v", server.Truth.Function, server.Truth.FileSuffix, line, a.Holders)
 }
 
-// TestTwentyKillsAtFullSpeedAreHeld: every death is caught and read as a whole.
+// Every death is caught and read as a whole.
 func TestTwentyKillsAtFullSpeedAreHeld(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	program := testprog(t, "leak")

@@ -70,8 +70,8 @@ type Place struct {
 // what the repaired program does under the same load.
 type Run struct {
 	Limit uint64 `json:"limit_bytes"` // of the program and its children; 0: none
-	// Cold: the program must be read from disk, as after a deployment (see
-	// symptom.Options.Cold): the same limit ends otherwise for one in memory.
+	// Cold means that the program must be read from disk, as after a deployment (see symptom.Options.Cold): the same
+	// limit ends otherwise for one in memory.
 	Cold bool `json:"cold,omitempty"`
 
 	// Commands are words with spaces between; Expand fills in their names in
@@ -84,7 +84,7 @@ type Run struct {
 	Ready       string `json:"ready,omitempty"` // the address that answers once the load may begin
 	Load        string `json:"load,omitempty"`  // when it ends, the program is asked to; absent: the program ends by itself
 	Seconds     int    `json:"seconds"`         // that it takes at most on two processors
-	// Stay: the program has no end and no load; it is asked to end after Seconds.
+	// Stay means that the program has no end and no load; it is asked to end after Seconds.
 	Stay bool `json:"stay,omitempty"`
 
 	Faulty   *Verdict `json:"faulty,omitempty"` // nil for "none"

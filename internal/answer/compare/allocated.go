@@ -24,7 +24,7 @@ func (d *Diff) allocated(before, after *moment.Profiled) {
 			key := line{a.Function, path.Base(a.File), a.Line}
 			l := lines[key]
 			if l == nil {
-				l = &Line{Function: a.Function, File: a.File, Line: a.Line}
+				l = &Line{Place: a.Place}
 				lines[key], order = l, append(order, l)
 			}
 			if i == 0 {

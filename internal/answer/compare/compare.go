@@ -62,9 +62,7 @@ type Row struct {
 
 // Line is one line of code.
 type Line struct {
-	Function string `json:"function"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
+	sample.Place
 	Delta
 }
 
@@ -120,7 +118,7 @@ func (d *Diff) lines(before, after *moment.Profiled) {
 	err := 0.0
 	for _, c := range changes {
 		held, now, err = held+c.Before.Bytes, now+c.After.Bytes, math.Hypot(err, c.Error)
-		l := Line{c.Function, c.File, c.Line, delta(c.Before.Bytes, c.After.Bytes, c.Error)}
+		l := Line{c.Place, delta(c.Before.Bytes, c.After.Bytes, c.Error)}
 		switch {
 		case c.Certain() && l.Change > 0:
 			d.Grew = append(d.Grew, l)

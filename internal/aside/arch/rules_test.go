@@ -103,8 +103,8 @@ func noStandardOutput(s source) []string {
 	return append(uses(s, "os", "Stdout", "Stderr"), uses(s, "fmt", "Print", "Printf", "Println")...)
 }
 
-// noOtherFiles: a file that is made by its name alone may be a link or a device that
-// somebody put there. Temporary directories are their makers' own.
+// noOtherFiles finds files made by name: a file that is made by its name alone may be a link or a device that somebody
+// put there. Temporary directories are their makers' own.
 func noOtherFiles(s source) []string {
 	if s.test || s.file.Name.Name == "main" || slices.Contains(filers, s.room) || floors[s.room] == aside {
 		return nil
@@ -112,7 +112,7 @@ func noOtherFiles(s source) []string {
 	return uses(s, "os", "Create", "CreateTemp", "WriteFile", "Rename", "O_CREATE")
 }
 
-// noOtherELF: debug/elf makes gigabytes of a small file.
+// noOtherELF finds users of debug/elf: debug/elf makes gigabytes of a small file.
 func noOtherELF(s source) []string {
 	if s.test || s.room == "elffile" || s.file.Name.Name == "main" || floors[s.room] == aside {
 		return nil
@@ -123,8 +123,8 @@ func noOtherELF(s source) []string {
 // streamsFile alone may write past the writer that shows control characters.
 const streamsFile = "internal/app/streams.go"
 
-// noOtherMouth: in app and cli, values go into a line by visible.Fprintf, which lets none of them
-// begin another line. fmt writes into texts in memory alone, fmt.Fprintf(&b, ...).
+// noOtherMouth finds writers beside visible.Fprintf: in app and cli, values go into a line by visible.Fprintf, which
+// lets none of them begin another line. fmt writes into texts in memory alone, fmt.Fprintf(&b, ...).
 func noOtherMouth(s source) (wrong []string) {
 	if s.test || s.room != "app" && s.room != "cli" || s.file.Name.Name == "main" || s.path == streamsFile {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -54,9 +55,20 @@ func root(t *testing.T) string {
 	}
 }
 
-// sources reads every Go file of the module, for every system: folders of
-// other modules, of test data and of demos' output are left out.
-func sources(t *testing.T) (all []source) {
+// sources is every Go file of the module, for every system: folders of
+// other modules, of test data and of demos' output are left out. They are read once.
+func sources(t *testing.T) []source {
+	t.Helper()
+	once.Do(func() { everything = readSources(t) })
+	return everything
+}
+
+var (
+	once       sync.Once
+	everything []source
+)
+
+func readSources(t *testing.T) (all []source) {
 	t.Helper()
 	top := root(t)
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {

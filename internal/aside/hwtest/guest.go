@@ -64,8 +64,7 @@ type Job struct {
 	Fetch []string
 	Port  string // device that the reports go to
 	Disk  bool   // there is one, to be mounted
-	// Systemd: the disk is the root of a system that systemd starts, and Files are
-	// to be copied into it.
+	// Systemd means that the disk is the root of a system that systemd starts, and Files are to be copied into it.
 	Systemd bool
 	Files   []string
 }

@@ -69,7 +69,7 @@ func halfOf(p heapdiff.Profile, module string) (best *Allocator) {
 	}
 	for f, bytes := range under {
 		if bytes*2 >= all && all > 0 && (best == nil || bytes < best.Bytes || bytes == best.Bytes && f.Func > best.Function) {
-			best = &Allocator{Function: f.Func, File: f.File, Line: f.Line, Own: true, Bytes: bytes, Share: float64(bytes) / float64(all)}
+			best = &Allocator{Place: f.Place(), Own: true, Bytes: bytes, Share: float64(bytes) / float64(all)}
 		}
 	}
 	return best
@@ -83,7 +83,7 @@ func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, now map[sample.
 	all := 0.0
 	var out []Allocator
 	for _, h := range holders {
-		a := Allocator{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
+		a := Allocator{Place: h.Frame.Place(), Own: h.Owner == heapdiff.Own,
 			Bytes: amount(h.Alloc), Since: now[h.Frame].Since, Garbage: now[h.Frame].Garbage, Stack: framesOf(p.Sites[h.Sites[0]])}
 		if f := libraryFrame(a.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
 			a.Function, a.File, a.Line = f.Func, f.File, f.Line

@@ -194,26 +194,16 @@ type Note struct {
 
 // Culprit is the line to blame.
 type Culprit struct {
-	Function string       `json:"function"`
-	File     string       `json:"file"` // as the compiler recorded it
-	Line     int          `json:"line"`
-	Bytes    sample.Bytes `json:"bytes"`
-	Role     string       `json:"role"` // "allocates", "retains", "native" or "config"
-	// Hint: goroutines stood there, no more; nobody recorded who asked for the
-	// memory, and Bytes is 0.
+	sample.Place
+	Bytes sample.Bytes `json:"bytes"`
+	Role  string       `json:"role"` // "allocates", "retains", "native" or "config"
+	// Hint means that goroutines stood there, no more; nobody recorded who asked for the memory, and Bytes is 0.
 	Hint bool `json:"hint"`
 	// Below is the line of a library, called from this one, that made the allocation; nil where
 	// this line made it.
-	Below *Place `json:"below,omitempty"`
+	Below *sample.Place `json:"below,omitempty"`
 	// HeldBy is who kept it, where the heap was captured.
 	HeldBy *HeldBy `json:"held_by,omitempty"`
-}
-
-// Place is a line of code.
-type Place struct {
-	Function string `json:"function"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
 }
 
 // Why is one step of the explanation, with the ids of its evidence.
@@ -244,9 +234,7 @@ type LedgerRow struct {
 
 // Holder is a line that allocated what was held at the moment.
 type Holder struct {
-	Function    string       `json:"function"`
-	File        string       `json:"file"`
-	Line        int          `json:"line"`
+	sample.Place
 	Bytes       sample.Bytes `json:"bytes"`
 	ErrorBytes  sample.Bytes `json:"error_bytes"` // one standard error of the sampling
 	GrowthBytes int64        `json:"growth_bytes"`

@@ -84,7 +84,7 @@ func (c *Case) askers(stack []sample.Frame) (best *Culprit, most int) {
 			}
 			at := lineOf(f)
 			if counts[at] += g.Count; inside && counts[at] > most {
-				most, best = counts[at], &Culprit{Function: f.Func, File: f.File, Line: f.Line, Role: "allocates", Hint: true}
+				most, best = counts[at], &Culprit{Place: f.Place(), Role: "allocates", Hint: true}
 			}
 			break
 		}

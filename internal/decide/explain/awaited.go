@@ -29,8 +29,7 @@ var readers = []reader{
 // Awaited is, of a line in a reader's goroutine, where the program began the calls that
 // it reads for.
 type Awaited struct {
-	Function, File string
-	Line           int
+	sample.Place
 }
 
 // awaitedBy finds the calls that a line's memory waits for, in the largest group of
@@ -54,7 +53,7 @@ func awaitedBy(s sample.Site, groups []sample.GoroutineGroup, module string) (ca
 	}
 	for _, f := range own[max(0, len(own)-2):] {
 		callers = append(callers, Caller{Function: f.Func, Own: true})
-		at = &Awaited{f.Func, f.File, f.Line}
+		at = &Awaited{f.Place()}
 	}
 	return callers, at
 }

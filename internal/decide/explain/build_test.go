@@ -114,7 +114,7 @@ func (s *scene) work(processors, share, rate float64) {
 
 // allocator adds a line that allocated v MiB, a share of all.
 func (s *scene) allocator(function, file string, line int, v, share float64, stack ...string) {
-	a := Allocator{Function: function, File: file, Line: line, Own: true, Bytes: bytesOf(v), Share: share}
+	a := Allocator{Place: sample.Place{Function: function, File: file, Line: line}, Own: true, Bytes: bytesOf(v), Share: share}
 	for _, name := range stack {
 		a.Stack = append(a.Stack, sample.Frame{Func: name})
 	}
@@ -191,7 +191,7 @@ func (s *scene) ramp(live ...float64) {
 // site adds a line that holds v MiB and freed a share of all it allocated.
 func (s *scene) site(function, file string, line int, v, freed float64) *Site {
 	allocated := v / (1 - freed)
-	s.Sites = append(s.Sites, Site{Function: function, File: file, Line: line, Own: true, Bytes: bytesOf(v), Error: bytesOf(v / 20), Growth: int64(bytesOf(v)),
+	s.Sites = append(s.Sites, Site{Place: sample.Place{Function: function, File: file, Line: line}, Own: true, Bytes: bytesOf(v), Error: bytesOf(v / 20), Growth: int64(bytesOf(v)),
 		Allocated: bytesOf(allocated), Freed: bytesOf(allocated * freed), Samples: uint64(v * 2),
 		Stack: []sample.Frame{{Func: "runtime.mallocgc", File: "runtime/malloc.go", Line: 1}, {Func: function, File: file, Line: line}}})
 	return &s.Sites[len(s.Sites)-1]

@@ -87,8 +87,8 @@ func (c *Case) goroutines() []sample.GoroutineGroup {
 	return c.proc.Goroutines
 }
 
-// judgeLive: without a mark, what the last collection found and the part of
-// what came since that the collections before it let one expect.
+// judgeLive divides the heap into live and garbage; without a mark, what the last collection found and the part of what
+// came since that the collections before it let one expect.
 func judgeLive(g *sample.Runtime, mark *sample.Liveness, cycles []sample.GCCycle) liveHeap {
 	if mark != nil {
 		return liveHeap{bytes: mark.Bytes, exact: true, known: true}
@@ -126,11 +126,10 @@ func (c *Case) unseen() sample.Bytes {
 	return max(c.bound, c.peak).Sub(c.ledger.Total)
 }
 
-// blind: so little was seen that the moment's figures rule nothing out.
+// blind reports whether so little was seen that the moment's figures rule nothing out.
 func (c *Case) blind() bool { return len(c.ledger.Rows) == 0 || c.unseen() > c.bound/10 }
 
-// unread: the subject is a Go program whose runtime was not read, so that nothing
-// is known of its heap.
+// unread reports whether the subject is a Go program whose runtime was not read, so that nothing is known of its heap.
 func (c *Case) unread() bool { return c.g == nil && c.isGo(c.Subject) }
 
 // sum is several rows of a ledger together.

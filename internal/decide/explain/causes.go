@@ -20,19 +20,19 @@ type Cause struct {
 	Name string `json:"name"`
 	// Classes are the verdicts that it explains; none: any that blames a line.
 	Classes []Class `json:"classes,omitempty"`
-	// Functions: one of these is on the stack, from the allocation outwards to the
-	// line that is blamed. A trailing * matches any rest. None: the class suffices.
+	// Functions holds where one of these is on the stack, from the allocation outwards to the line that is blamed. A
+	// trailing * matches any rest. None: the class suffices.
 	Functions []string `json:"functions,omitempty"`
-	// With: one of these is on another stack of the blamed function, too.
+	// With holds where one of these is on another stack of the blamed function, too.
 	With []string `json:"with,omitempty"`
-	// Modules: where no line is blamed, one of these is linked in. A trailing * matches any rest.
+	// Modules holds where, with no line that is blamed, one of these is linked in. A trailing * matches any rest.
 	Modules []string `json:"modules,omitempty"`
-	// Uses: a file that is for this has a large part of page cache or shared memory (files_known.go).
+	// Uses holds where a file that is for this has a large part of page cache or shared memory (files_known.go).
 	Uses []string `json:"uses,omitempty"`
-	// Again: the work is done again each time, and could be done once.
+	// Again means that the work is done again each time, and could be done once.
 	Again bool `json:"again,omitempty"`
-	// Kept: what is allocated there is kept by its nature. Growth that has come to
-	// rest is a fault there, too, and no data that was loaded.
+	// Kept means that what is allocated there is kept by its nature. Growth that has come to rest is a fault there, too,
+	// and no data that was loaded.
 	Kept bool   `json:"kept,omitempty"`
 	Why  string `json:"why"`
 	Fix  string `json:"fix"`
@@ -163,7 +163,7 @@ func (k Cause) fits(class Class, names []string) bool {
 	return len(k.Functions) == 0 || slices.ContainsFunc(names, func(name string) bool { return matches(k.Functions, name) })
 }
 
-// beside: one of the functions is on another stack of the blamed one.
+// beside reports whether one of the functions is on another stack of the blamed one.
 func (c *Case) beside(blamed string, functions []string) bool {
 	for _, a := range c.Allocators {
 		if a.Function == blamed && slices.ContainsFunc(a.Stack, func(f sample.Frame) bool { return matches(functions, f.Func) }) {

@@ -103,7 +103,7 @@ func linesOfProgram(t *testing.T) (lines []Allocator) {
 		}
 		site := siteOfFunctions(strings.Split(functions, "\t"))
 		b := heapdiff.Blame(site, "")
-		lines = append(lines, Allocator{Function: b.Frame.Func, Own: b.Owner == heapdiff.Own, Bytes: sample.Bytes(n), Stack: framesOf(site)})
+		lines = append(lines, Allocator{Place: sample.Place{Function: b.Frame.Func}, Own: b.Owner == heapdiff.Own, Bytes: sample.Bytes(n), Stack: framesOf(site)})
 	}
 	return lines
 }

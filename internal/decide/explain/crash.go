@@ -11,11 +11,9 @@ import (
 // Crash is how a Go program ended itself: by a panic that nobody recovered, or by a fatal
 // error of its runtime.
 type Crash struct {
-	Kind     string `json:"kind"`   // "panicked" or "met a fatal error"
-	Reason   string `json:"reason"` // in words, "" where only the message of the program has it
-	Function string `json:"function"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
+	Kind   string `json:"kind"`   // "panicked" or "met a fatal error"
+	Reason string `json:"reason"` // in words, "" where only the message of the program has it
+	sample.Place
 }
 
 // words say it of a program in a sentence.

@@ -23,7 +23,7 @@ type Evidence struct {
 	// "profiles", "url", "gctrace" or "core". Start is then when its evidence
 	// begins, not the program's start.
 	Imported string
-	// Watched: the program ran already when its watch began, which is Start.
+	// Watched means that the program ran already when its watch began, which is Start.
 	Watched bool
 	End     time.Time // the last sample
 
@@ -62,7 +62,7 @@ type Evidence struct {
 	Sites    []Site
 	SiteView string
 	Rate     int64 // bytes per sample; 0: not known
-	// Alone: no other profile of imported evidence says how much the lines grew.
+	// Alone means that no other profile of imported evidence says how much the lines grew.
 	Alone bool
 	// Crash is where the program panicked or met a fatal error; nil: it did not, or that was not
 	// read.
@@ -108,20 +108,19 @@ type Span struct {
 	Seconds   float64
 }
 
-// grew: the figure rose or fell by a quarter, and by 4 MiB.
+// grew reports whether the figure rose or fell by a quarter, and by 4 MiB.
 func (s Span) grew() bool { return s.High > s.Low+max(s.High/4, 4*sample.MiB) }
 
 // Allocator is a line that allocates much, whatever becomes of it. Amounts are
 // scaled.
 type Allocator struct {
-	Function, File string
-	Line           int
-	Own            bool         // the program's own code
-	Bytes          sample.Bytes // allocated in all
-	Since          sample.Bytes // at the moment: since the last published collection
-	Garbage        sample.Bytes // at the moment: dead and not yet swept; 0 without a mark
-	Share          float64      // of all that the profile saw allocated
-	Stack          []sample.Frame
+	sample.Place
+	Own     bool         // the program's own code
+	Bytes   sample.Bytes // allocated in all
+	Since   sample.Bytes // at the moment: since the last published collection
+	Garbage sample.Bytes // at the moment: dead and not yet swept; 0 without a mark
+	Share   float64      // of all that the profile saw allocated
+	Stack   []sample.Frame
 }
 
 // Ticks are columns over time, of equal length. An element that was not seen is
@@ -180,10 +179,8 @@ func (k *Captured) of(s *Site) (n sample.Bytes, ok bool) {
 // Site is one allocation line, the program's own where there is one on the
 // stack, with the sizes of all objects allocated under it. Amounts are scaled.
 type Site struct {
-	Function string
-	File     string
-	Line     int
-	Own      bool // the program's own code
+	sample.Place
+	Own bool // the program's own code
 	// Bytes is what was held, Error one standard error of it.
 	Bytes, Error sample.Bytes
 	// Growth is Bytes less what was held at the baseline: the earliest profile,
@@ -259,7 +256,7 @@ type Stand struct {
 	Begun map[string]int
 	// Inside is the number of goroutines inside each function.
 	Inside map[string]int
-	// Goroutines: they were read at all.
+	// Goroutines means that they were read at all.
 	Goroutines bool
 	// Made is the number of goroutines that the program had made by then, 0: not known
 	// (before Go 1.26).

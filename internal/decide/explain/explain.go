@@ -126,8 +126,7 @@ func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 	return facts
 }
 
-// lessSure: where the kill was not caught and much came after the moment, no
-// claim is certain.
+// lessSure lowers a confidence: where the kill was not caught and much came after the moment, no claim is certain.
 func lessSure(c *Case, k Confidence) Confidence {
 	if c.unseen() > c.bound/10 {
 		if k == High {
@@ -170,7 +169,7 @@ func (c *Case) canRuleOut(class Class) bool {
 	return !c.otherLanguage() || !ofGo(class)
 }
 
-// otherLanguage: the subject is no Go program.
+// otherLanguage reports whether the subject is no Go program.
 func (c *Case) otherLanguage() bool { return c.g == nil && !c.isGo(c.Subject) }
 
 // ofGo reports whether only a Go program's memory can be of the class.

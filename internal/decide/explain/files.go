@@ -19,7 +19,8 @@ type FileHolder struct {
 	Use   string       `json:"use,omitempty"`
 	Count int          `json:"count"`
 	Bytes sample.Bytes `json:"bytes"` // of the row
-	// Known: the kernel says that the program is charged for these bytes. Else others may be, for some of them.
+	// Known means that the kernel says that the program is charged for these bytes. Else others may be, for some of
+	// them.
 	Known       bool          `json:"known"`
 	DirtyBytes  *sample.Bytes `json:"dirty_bytes,omitempty"`
 	MappedBytes sample.Bytes  `json:"mapped_bytes"`

@@ -172,8 +172,8 @@ func (c *Case) giveBack() string {
 	return text
 }
 
-// othersGrew: another process that takes a tenth of the limit was not seen to keep its
-// size: it may need more than it had.
+// othersGrew reports whether another process that takes a tenth of the limit was not seen to keep its size: it may need
+// more than it had.
 func (c *Case) othersGrew() bool {
 	return slices.ContainsFunc(c.Moment.Processes, func(p sample.ProcessMoment) bool {
 		s, ok := c.Spans[p.Key]

@@ -37,8 +37,7 @@ func TestAGOMEMLIMITIsAFixOnlyWhereItHelps(t *testing.T) {
 	}
 }
 
-// TestWhatWasRunTakesThePlaceOfAPrediction: a fix that survived is proved, one that was
-// lost is no fix.
+// A fix that survived is proved, one that was lost is no fix.
 func TestWhatWasRunTakesThePlaceOfAPrediction(t *testing.T) {
 	for lost, want := range map[int]string{0: "proved", 2: ""} {
 		s := scenes["garbage over the limit"]()
@@ -86,8 +85,7 @@ func TestAChangeOfTheCodeIsKnownByItsLineWhenItsWordsChange(t *testing.T) {
 	}
 }
 
-// TestWhatToRunNextIsACommand: with the collector off a GOMEMLIMIT is the next thing to
-// try, but not where what is live needs more than it.
+// With the collector off a GOMEMLIMIT is the next thing to try, but not where what is live needs more than it.
 func TestWhatToRunNextIsACommand(t *testing.T) {
 	bounded := 0
 	for name, scene := range scenes {

@@ -106,7 +106,7 @@ func (c *Case) mostFrom() string {
 	return fmt.Sprintf(" Most of the heap came from %s.", place(c.site.File, c.site.Line))
 }
 
-// collectorOff: nothing made the collector run but memory that was asked for by name.
+// collectorOff reports whether nothing made the collector run but memory that was asked for by name.
 func (c *Case) collectorOff() bool {
 	_, limited := c.memoryLimit()
 	return c.g != nil && c.g.GOGC < 0 && !limited
@@ -250,8 +250,7 @@ func (c *Case) remedy() string {
 	return "; " + p.WhyNot
 }
 
-// wantsRoom: the live heap rose until the kill; a higher limit would show
-// whether it comes back.
+// wantsRoom reports whether the live heap rose until the kill; a higher limit would show whether it comes back.
 func (c *Case) wantsRoom() bool {
 	return c.limit > 0 && c.outcome.Kernel && len(c.curve.points) > 0 && len(c.curve.returns) == 0
 }

@@ -121,8 +121,7 @@ func TestWithoutPagesTheRuntimesFiguresAreCutAtTheProcess(t *testing.T) {
 	}
 }
 
-// TestRowsThatWereReadInMotionSaySo: only where they miss the charge by more than a
-// fiftieth, and never of a process that stood still.
+// Only where they miss the charge by more than a fiftieth, and never of a process that stood still.
 func TestRowsThatWereReadInMotionSaySo(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind sample.MomentKind

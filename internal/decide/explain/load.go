@@ -178,8 +178,8 @@ func (l *loader) grower() (best sample.ProcessKey, ok bool) {
 	return best, float64(most) >= leastGrown.v() && float64(other) <= partOfGrower.v()*float64(most)
 }
 
-// mainReturned: the process ended with code 0, as it does when main returns. What
-// main held is out of reach then, and a mark says nothing of its life.
+// mainReturned reports whether the process ended with code 0, as it does when main returns. What main held is out of
+// reach then, and a mark says nothing of its life.
 func mainReturned(p sample.ProcessMoment) bool {
 	return p.ExitCode.OK && p.ExitCode.V == 0 && p.Signal == 0
 }

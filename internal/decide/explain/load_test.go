@@ -13,7 +13,7 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// TestGrowthIsFromTheFloorBeforeTheLastRise: the earliest profile is of a wave.
+// The earliest profile is of a wave.
 func TestGrowthIsFromTheFloorBeforeTheLastRise(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "waves-1.hwm")
 	w, err := recording.Create(path, recording.Meta{At: began})

@@ -63,7 +63,7 @@ func (c *Case) blameMaker(f *Finding) {
 	if s == nil {
 		return
 	}
-	library := c.site
-	f.Culprit = &Culprit{Function: s.Function, File: s.File, Line: s.Line, Bytes: library.Bytes, Role: "retains", Below: &Place{library.Function, library.File, library.Line}}
+	library, allocates := c.site, c.site.Place
+	f.Culprit = &Culprit{Place: s.Place, Bytes: library.Bytes, Role: "retains", Below: &allocates}
 	f.Sentence += fmt.Sprintf(" The same goroutines also retain what was allocated at %s.", place(s.File, s.Line))
 }

@@ -145,7 +145,7 @@ func (c *Case) mallocFacts() []Fact {
 	return []Fact{f}
 }
 
-// isPartial: so much of malloc's memory was not read that it is to be said.
+// isPartial reports whether so much of malloc's memory was not read that it is to be said.
 func isPartial(m *sample.Malloc) bool { return float64(m.Unread) > unreadPart.v()*float64(m.System) }
 
 // unreadMalloc names an allocator that is not read.

@@ -143,8 +143,8 @@ func worthOf(list []recording.MomentInfo, i int) int {
 	return 3
 }
 
-// lacks: a process ended while the moment was taken, and is not in it, though moments
-// beside it hold it, of before and of no earlier time.
+// lacks reports whether a process ended while the moment was taken, and is not in it, though moments beside it hold it,
+// of before and of no earlier time.
 func lacks(list []recording.MomentInfo, i int) bool {
 	before := map[sample.ProcessKey]bool{}
 	beside := list[max(0, i-4):min(len(list), i+5)]
@@ -163,7 +163,7 @@ func lacks(list []recording.MomentInfo, i int) bool {
 	})
 }
 
-// ended: the moment is of a process that ended without a signal.
+// ended reports whether the moment is of a process that ended without a signal.
 func ended(m recording.MomentInfo) bool {
 	return m.Kind == sample.MomentDeath && len(m.Processes) > 0 && m.Processes[0].Signal == 0
 }

@@ -34,9 +34,7 @@ type NativeLive struct {
 // NativeLine is one line of it. File and Line are empty for memory that a thread asked for which C
 // made: Function is C's then.
 type NativeLine struct {
-	Function   string       `json:"function"`
-	File       string       `json:"file"`
-	Line       int          `json:"line"`
+	sample.Place
 	StartLine  int          `json:"-"` // of the function, which tells whether a source is the program's
 	OwnCode    bool         `json:"own_code"`
 	Bytes      sample.Bytes `json:"bytes"`
@@ -136,7 +134,7 @@ func (c *Case) nativeLines() (lines []NativeLine) {
 		if !known {
 			k = len(lines)
 			index[at], below[at] = k, map[string]sample.Bytes{}
-			lines = append(lines, NativeLine{Function: at.Func, File: at.File, Line: at.Line, StartLine: asked.StartLine, Native: []string{},
+			lines = append(lines, NativeLine{Place: at.Place(), StartLine: asked.StartLine, Native: []string{},
 				OwnCode: at.File != "" && heapdiff.OwnerOf(at.Func, c.module()) == heapdiff.Own})
 		}
 		lines[k].addLive(l)
@@ -212,7 +210,7 @@ func (c *Case) blameLive(f *Finding, n *NativeLive) bool {
 		return false
 	}
 	k := n.Lines[0]
-	f.Culprit = &Culprit{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, Role: "native"}
+	f.Culprit = &Culprit{Place: k.Place, Bytes: k.Bytes, Role: "native"}
 	text := fmt.Sprintf("%.0f%% of what C code has not freed was allocated at %s", 100*float64(k.Bytes)/float64(n.Whole()), place(k.File, k.Line))
 	if k.GrowthBytes > int64(k.Bytes)/10 && k.GrowthBytes > 2*int64(k.ErrorBytes) {
 		text += fmt.Sprintf(", and %s of that in the second half of the time", size(sample.Bytes(k.GrowthBytes)))

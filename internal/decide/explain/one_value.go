@@ -59,9 +59,9 @@ func (c *Case) wholeValues() int {
 	return n
 }
 
-// filling: a quarter of the line's largest object, or more, lay in new large objects that
-// had no page yet. Who makes room for a value writes it at once. Without a mark the
-// line must be known to have allocated that much since the last collection.
+// filling reports whether a quarter of the line's largest object, or more, lay in new large objects that had no page
+// yet. Who makes room for a value writes it at once. Without a mark the line must be known to have allocated that much
+// since the last collection.
 func (c *Case) filling() bool {
 	if c.proc == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown {
 		return false

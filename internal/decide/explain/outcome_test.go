@@ -91,7 +91,7 @@ func TestAReloadLongBeforeTheEndDidNotStopIt(t *testing.T) {
 	}
 }
 
-// stoppedBy: highwater sent the signal that ended the program.
+// stoppedBy adds that highwater sent the signal that ended the program.
 func (s *scene) stoppedBy(signal int64) {
 	s.Events[1].Text = fmt.Sprintf("signal %d", signal)
 	s.Events = append(s.Events, sample.Event{At: s.Moment.At, Kind: sample.EventSignal, Process: subject, Value: signal})

@@ -68,7 +68,7 @@ func holdersOf(c *Case) ([]Holder, Sampling) {
 			calls, _ := inFlight(c.proc.Goroutines, []Caller{{Function: site.Function}})
 			n = calls[0]
 		}
-		out = append(out, Holder{Function: site.Function, File: site.File, Line: site.Line, Bytes: site.Bytes, ErrorBytes: site.Error,
+		out = append(out, Holder{Place: site.Place, Bytes: site.Bytes, ErrorBytes: site.Error,
 			GrowthBytes: site.Growth, OwnCode: site.Own, InFlight: n})
 	}
 	s.ErrorBytes = root(variance)
@@ -79,7 +79,7 @@ func holdersOf(c *Case) ([]Holder, Sampling) {
 func allocatorList(c *Case) []Holder {
 	out := []Holder{}
 	for _, a := range c.Allocators[:min(shown, len(c.Allocators))] {
-		out = append(out, Holder{Function: a.Function, File: a.File, Line: a.Line, Bytes: a.Bytes, GrowthBytes: int64(a.Since), OwnCode: a.Own})
+		out = append(out, Holder{Place: a.Place, Bytes: a.Bytes, GrowthBytes: int64(a.Since), OwnCode: a.Own})
 	}
 	return out
 }

@@ -359,7 +359,7 @@ func readFor(calls int) *scene {
 	get.Callers = []Caller{{get.Function, false, get.Bytes}, {readFrame, false, get.Bytes}}
 	s.inside(readFrame, 2)
 	if calls > 0 {
-		get.Awaited = &Awaited{"example.org/shop/sync.All", "sync.go", 46}
+		get.Awaited = &Awaited{sample.Place{Function: "example.org/shop/sync.All", File: "sync.go", Line: 46}}
 		get.Callers = append(get.Callers, Caller{"example.org/shop/sync.table", true, get.Bytes}, Caller{get.Awaited.Function, true, get.Bytes})
 		s.inside("example.org/shop/sync.table", calls)
 		s.inside(get.Awaited.Function, calls)

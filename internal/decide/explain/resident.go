@@ -29,9 +29,7 @@ type Resident struct {
 // ResidentLine is one line of it. File and Line are empty for memory that a thread touched
 // which C made: Function is C's then.
 type ResidentLine struct {
-	Function   string       `json:"function"`
-	File       string       `json:"file"`
-	Line       int          `json:"line"`
+	sample.Place
 	OwnCode    bool         `json:"own_code"`
 	Bytes      sample.Bytes `json:"bytes"`
 	ErrorBytes sample.Bytes `json:"error_bytes"`
@@ -153,7 +151,7 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 		if !known {
 			i = len(lines)
 			index[at], below[at] = i, map[string]sample.Bytes{}
-			lines = append(lines, ResidentLine{Function: f.Func, File: f.File, Line: f.Line, StartLine: f.StartLine, Native: []string{},
+			lines = append(lines, ResidentLine{Place: f.Place(), StartLine: f.StartLine, Native: []string{},
 				OwnCode: f.File != "" && heapdiff.OwnerOf(f.Func, module) == heapdiff.Own})
 		}
 		lines[i].Bytes += g.Bytes
@@ -220,7 +218,7 @@ func touchedAt(where []sample.Location, module string, shared map[string]bool) (
 // startsThreads are the C functions that each thread begins with (glibc, musl, runtime/cgo).
 var startsThreads = map[string]bool{"start_thread": true, "clone": true, "clone3": true, "__clone": true, "__clone3": true, "threadentry": true, "start": true}
 
-// isGlue: a frame between Go and C that nobody wrote.
+// isGlue reports whether nobody wrote a frame: it lies between Go and C.
 func isGlue(f sample.Frame) bool {
 	return strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "._Cfunc_") || strings.Contains(f.Func, "._cgo_") || strings.HasPrefix(f.File, "_cgo_") || strings.Contains(f.File, "/_cgo_")
 }
@@ -254,7 +252,7 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 		return false
 	}
 	k := r.Lines[0]
-	f.Culprit = &Culprit{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, Role: "native"}
+	f.Culprit = &Culprit{Place: k.Place, Bytes: k.Bytes, Role: "native"}
 	f.Why = slices.Insert(f.Why, 0, Why{Text: k.why(r), Evidence: []string{"native"}})
 	switch {
 	case k.Samples < residentSure:

@@ -144,7 +144,7 @@ func TestRowA6APanicComesFirst(t *testing.T) {
 	s.cycles(10, 8, 16, 24, 32, 40)
 	s.ended(2)
 	s.site("main.fill", "/build/crash/main.go", 8, 40, 0)
-	s.Crash = &Crash{Kind: panicked, Reason: "assignment to entry in nil map", Function: "main.add", File: "main.go", Line: 10}
+	s.Crash = &Crash{Kind: panicked, Reason: "assignment to entry in nil map", Place: sample.Place{Function: "main.add", File: "main.go", Line: 10}}
 	a := explained(t, s)
 	if text := a.Verdict.Detail + " " + a.Verdict.Sentence; a.Verdict.Class == Leak || !strings.Contains(text, "panicked (assignment to entry in nil map) at main.go:10") {
 		t.Errorf("%s: %s", a.Verdict.Class, text)

@@ -21,9 +21,8 @@ var baselinePage = Page{
 	Example: "steady need above the limit",
 }
 
-// judgeBaseline: the program steadily needs more than the limit. The live heap
-// must have been flat over the last collections; in a first rise nobody knows
-// where it would have ended.
+// judgeBaseline speaks where the program steadily needs more than the limit. The live heap must have been flat over the
+// last collections; in a first rise nobody knows where it would have ended.
 func judgeBaseline(c *Case) Finding {
 	if !c.pressed || c.g == nil || c.bound == 0 {
 		return silent("memory usage stayed well below the limit", c.factOutcome())
@@ -95,7 +94,7 @@ func (c *Case) companions() (b sample.Bytes) {
 	return b
 }
 
-// judgeTogether: several processes, none of which grows, need more than the limit.
+// judgeTogether speaks where several processes, none of which grows, need more than the limit.
 func (c *Case) judgeTogether(need sample.Bytes) Finding {
 	for _, p := range c.Moment.Processes {
 		if anonOf(p)*10 < need || c.besideRow(p.Key) == sample.RowWatcher {

@@ -246,7 +246,7 @@ func burstFound(c *Case) Finding {
 	s := c.site
 	f := Finding{Stance: Speaks, Detail: "A burst of concurrent work, not a leak.", Culprit: culprit(s, "allocates")}
 	if s.Awaited != nil {
-		f.Culprit = &Culprit{Function: s.Awaited.Function, File: s.Awaited.File, Line: s.Awaited.Line, Bytes: s.Bytes, Role: "retains"}
+		f.Culprit = &Culprit{Place: s.Awaited.Place, Bytes: s.Bytes, Role: "retains"}
 	}
 	f.Sentence = burstSentence(c)
 	f.Why = []Why{{Text: "the calls were running, so their stacks could not be read", Evidence: []string{"calls", "site"}}}

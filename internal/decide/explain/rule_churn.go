@@ -22,7 +22,7 @@ var churnPage = Page{
 	Example: "patterns compiled for every value",
 }
 
-// judgeChurn: the rate of allocation, not what is live, costs CPU or memory.
+// judgeChurn speaks where the rate of allocation, not what is live, costs CPU or memory.
 func judgeChurn(c *Case) Finding {
 	if c.g == nil {
 		return minor("the state of GC was not read")
@@ -89,8 +89,7 @@ func (c *Case) hardlyAllocates(p pace, facts []Fact) (why string, with []Fact) {
 	return "", nil
 }
 
-// doneAgain: the line that allocates most is known to do work again that could be
-// done once.
+// doneAgain reports whether the line that allocates most is known to do work again that could be done once.
 func (c *Case) doneAgain() bool {
 	if len(c.Allocators) == 0 {
 		return false
@@ -100,14 +99,13 @@ func (c *Case) doneAgain() bool {
 	return k != nil && k.Again
 }
 
-// profiled: the profile that the line's share is of saw half of what was allocated, or
-// more. One that was read long before the end says little of the whole.
+// profiled reports whether the profile that the line's share is of saw half of what was allocated, or more. One that was
+// read long before the end says little of the whole.
 func (p pace) profiled(a *Allocator) bool {
 	return a.Share > 0 && float64(a.Bytes)/a.Share*2 >= p.allocated
 }
 
-// outran: live heap and goal fit the limit, and the heap was far above the goal
-// when it was killed.
+// outran reports whether live heap and goal fit the limit, and the heap was far above the goal when it was killed.
 func (c *Case) outran() bool {
 	return c.outcome.Kernel && c.live.known && c.live.bytes+c.nonHeap() <= c.bound*60/100 && c.g.HeapGoal+c.nonHeap() < c.bound*95/100 &&
 		c.heap().Sub(c.g.HeapGoal) >= c.bound*15/100 && c.waste() >= c.bound*30/100
@@ -174,5 +172,5 @@ func (c *Case) mostSince() *Allocator {
 }
 
 func allocates(a *Allocator) *Culprit {
-	return &Culprit{Function: a.Function, File: a.File, Line: a.Line, Bytes: a.Bytes, Role: "allocates"}
+	return &Culprit{Place: a.Place, Bytes: a.Bytes, Role: "allocates"}
 }

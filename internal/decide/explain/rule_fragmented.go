@@ -20,7 +20,7 @@ var fragmentedPage = Page{
 	Example: "memory that malloc keeps",
 }
 
-// judgeFragmented: what malloc keeps of freed memory is a large part of the charge.
+// judgeFragmented speaks where what malloc keeps of freed memory is a large part of the charge.
 func judgeFragmented(c *Case) Finding {
 	if c.malloc == nil {
 		return minor("C's malloc was not read")

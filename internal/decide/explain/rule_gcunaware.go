@@ -22,9 +22,9 @@ var gcUnawarePage = Page{
 	Example: "garbage over the limit",
 }
 
-// judgeGCUnaware: the live heap would fit the limit, the heap that the collector
-// aimed at does not, and nothing told it of the limit. It must be known how much
-// of the heap was live: by a mark, or by what became of new memory before.
+// judgeGCUnaware speaks where the live heap would fit the limit, the heap that the collector aimed at does not, and
+// nothing told it of the limit. It must be known how much of the heap was live: by a mark, or by what became of new
+// memory before.
 func judgeGCUnaware(c *Case) Finding {
 	switch {
 	case c.bound == 0 || !c.pressed:
@@ -90,7 +90,7 @@ func (c *Case) beyondPace() float64 {
 	return max(0, float64(c.spare())-float64(c.live.bytes)*float64(max(0, c.g.GOGC))/100)
 }
 
-// liveFits: what was live, and all that is not heap, leave a fifth of the limit.
+// liveFits reports whether what was live, and all that is not heap, leave a fifth of the limit.
 func (c *Case) liveFits() bool { return c.liveNeeds()+c.nonHeap() <= c.bound*80/100 }
 
 // liveNeeds is what the live heap needs of the limit: what is never written needs nothing.
@@ -109,8 +109,8 @@ func (c *Case) neverWritten() sample.Bytes {
 // what was free again while the goal was still far away, so that it was kept.
 func (c *Case) spare() sample.Bytes { return c.waste() + c.own.Row(sample.RowIdle) }
 
-// rising: the live heap never came back, whatever a buffer that is copied adds and frees, most of it came while
-// it was watched, and it had not slowed down at the end.
+// rising reports whether the live heap never came back, whatever a buffer that is copied adds and frees, most of it came
+// while it was watched, and it had not slowed down at the end.
 func (c *Case) rising() bool {
 	r := c.rise
 	up := r.mono || r.returns == 0 && r.fall < fellBack.v()
@@ -121,9 +121,9 @@ func (c *Case) rising() bool {
 // line stands with it; it need not be wrong.
 func gcUnawareFound(c *Case, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.spare(), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: c.spare(), Role: "config"}}
+		Culprit: &Culprit{Place: sample.Place{Function: "GOMEMLIMIT"}, Bytes: c.spare(), Role: "config"}}
 	if top, all := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Garbage*4 > all {
-		f.Culprit = &Culprit{Function: top.Function, File: top.File, Line: top.Line, Bytes: top.Garbage, Role: "config"}
+		f.Culprit = &Culprit{Place: top.Place, Bytes: top.Garbage, Role: "config"}
 	}
 	about := "About "
 	if c.live.exact {

@@ -48,10 +48,9 @@ type pile struct {
 	retained     bool         // held is what they retain, by a capture of the heap
 }
 
-// judgeGoroutines: goroutines pile up. Their number rises to the end and does not
-// come back; they wait at one place, and the first of them have waited since the
-// rise began. Requests in flight come back, or their oldest is young; a pool is
-// constant.
+// judgeGoroutines speaks where goroutines pile up. Their number rises to the end and does not come back; they wait at
+// one place, and the first of them have waited since the rise began. Requests in flight come back, or their oldest is
+// young; a pool is constant.
 func judgeGoroutines(c *Case) Finding {
 	p, reason := c.risenGoroutines()
 	if c.threadsOfC() {
@@ -111,7 +110,7 @@ func (c *Case) stacksFill() bool {
 func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	p.stacks = max(p.stacks, c.own.Row(sample.RowStacks)*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))
 	f := Finding{Stance: Speaks, Bytes: max(p.stacks+p.held, c.own.Row(sample.RowStacks)), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+		Culprit: &Culprit{Place: p.at.Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	started := ""
 	if p.made.Func != "" {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
@@ -180,9 +179,9 @@ func (c *Case) grewWith() sample.Bytes {
 	return sample.Bytes(max(0, c.rise.grown))
 }
 
-// partly: most goroutines could not be read. Two seconds after a kill the kernel
-// takes the memory of who is still there, whoever looks at it (mm/oom_kill.c,
-// OOM_REAPER_DELAY), and a starved machine may need longer for the stacks.
+// partly reports whether most goroutines could not be read. Two seconds after a kill the kernel takes the memory of who
+// is still there, whoever looks at it (mm/oom_kill.c, OOM_REAPER_DELAY), and a starved machine may need longer for the
+// stacks.
 func (p *pile) partly() bool { return float64(p.read)*5 < p.last*4 }
 
 // risenGoroutines measures the rise of the number of goroutines up to the moment,
@@ -333,7 +332,7 @@ func (p *pile) passThrough(stack []sample.Location, module string) {
 	}
 }
 
-// passes: the function is on the stack.
+// passes reports whether the function is on the stack.
 func passes(stack []sample.Frame, function string) bool {
 	return slices.ContainsFunc(stack, func(f sample.Frame) bool { return f.Func == function })
 }
@@ -364,7 +363,7 @@ func lineOf(f sample.Frame) sample.Frame {
 
 func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Function: p.at.Func, File: p.at.File, Line: p.at.Line, Bytes: p.stacks + p.held, Role: "retains"}}
+		Culprit: &Culprit{Place: p.at.Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and %s. The goroutines' stacks use %s",
 		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), size(p.stacks))
 	if p.partly() {

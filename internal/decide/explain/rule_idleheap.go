@@ -20,7 +20,7 @@ var idleHeapPage = Page{
 	Example: "freed memory that Go keeps",
 }
 
-// judgeIdleHeap: freed heap that is still resident is what fills the charge.
+// judgeIdleHeap speaks where freed heap that is still resident is what fills the charge.
 func judgeIdleHeap(c *Case) Finding {
 	if c.g == nil {
 		return minor("the Go runtime was not read")

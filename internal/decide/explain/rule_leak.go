@@ -276,18 +276,19 @@ func culprit(s *Site, role string) *Culprit {
 	if s.Function == "" {
 		return nil
 	}
-	return &Culprit{Function: s.Function, File: s.File, Line: s.Line, Bytes: s.Bytes, Role: role, Below: below(s)}
+	return &Culprit{Place: s.Place, Bytes: s.Bytes, Role: role, Below: below(s)}
 }
 
 // below is the line of a library, called from the blamed one, that made the allocation; nil
 // where the blamed line made it.
-func below(s *Site) *Place {
+func below(s *Site) *sample.Place {
 	for _, f := range s.Stack {
 		if f.Func == s.Function {
 			return nil
 		}
 		if heapdiff.OwnerOf(f.Func, "") != heapdiff.Runtime {
-			return &Place{f.Func, f.File, f.Line}
+			place := f.Place()
+			return &place
 		}
 	}
 	return nil

@@ -28,8 +28,8 @@ var nativePage = Page{
 	Example: "cgo leak",
 }
 
-// judgeNative: anonymous memory outside Go's arenas is the greatest part of the
-// charge and of its growth. A program in another language counts as native.
+// judgeNative speaks where anonymous memory outside Go's arenas is the greatest part of the charge and of its growth. A
+// program in another language counts as native.
 func judgeNative(c *Case) Finding {
 	native, heap := sum(c.ledger, sample.RowNative, sample.RowOther), heapRows(c.ledger)
 	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
@@ -219,7 +219,7 @@ func (c *Case) cgoCaller() (best *Culprit, most int) {
 	}
 	for _, g := range c.proc.Goroutines {
 		if f, ok := callerOfC(g.Where, c.module()); ok && g.Count > most {
-			most, best = g.Count, &Culprit{Function: f.Func, File: f.File, Line: f.Line, Role: "native", Hint: true}
+			most, best = g.Count, &Culprit{Place: f.Place(), Role: "native", Hint: true}
 		}
 	}
 	return best, most

@@ -21,8 +21,8 @@ var pageCachePage = Page{
 	Example: "a file of 1 GiB written",
 }
 
-// judgePageCache: the charge stood at its limit by file pages. The kernel takes
-// them back before it kills, so that it is harmless.
+// judgePageCache speaks where the charge stood at its limit by file pages. The kernel takes them back before it kills,
+// so that it is harmless.
 func judgePageCache(c *Case) Finding {
 	switch cache := c.cacheAtPeak(); {
 	case c.outcome.Kernel:

@@ -22,8 +22,8 @@ var spiralPage = Page{
 	Example: "a collector that runs all the time",
 }
 
-// judgeSpiral: GOMEMLIMIT leaves the collections next to no room, so that they
-// follow one another without end.
+// judgeSpiral speaks where GOMEMLIMIT leaves the collections next to no room, so that they follow one another without
+// end.
 func judgeSpiral(c *Case) Finding {
 	if c.g == nil {
 		return minor("the state of GC was not read")
@@ -79,7 +79,7 @@ func leftOver(cycles []sample.GCCycle) (left, live float64) {
 
 func spiralFound(c *Case, memoryLimit sample.Bytes, left, live float64, p pace, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.ledger.Total, Facts: facts, Confidence: High,
-		Culprit: &Culprit{Function: "GOMEMLIMIT", Bytes: sample.Bytes(live), Role: "config"}}
+		Culprit: &Culprit{Place: sample.Place{Function: "GOMEMLIMIT"}, Bytes: sample.Bytes(live), Role: "config"}}
 	share := ""
 	if words := p.gcWords(); words != "" {
 		share = " and took " + words

@@ -20,8 +20,8 @@ var thrashPage = Page{
 	Example: "a program that stands still at its limit",
 }
 
-// judgeThrash: the kernel reclaims at the limit without end, because all but
-// little of the charge cannot be taken back.
+// judgeThrash speaks where the kernel reclaims at the limit without end, because all but little of the charge cannot be
+// taken back.
 func judgeThrash(c *Case) Finding {
 	if c.limit == 0 {
 		return minor("there is no memory limit")

@@ -20,8 +20,8 @@ var untouchedPage = Page{
 	Example: "buffers that were reserved and never used",
 }
 
-// judgeUntouched: a large part of what Go calls heap has no page behind it. Near
-// the limit that is no explanation of anything.
+// judgeUntouched speaks where a large part of what Go calls heap has no page behind it. Near the limit that is no
+// explanation of anything.
 func judgeUntouched(c *Case) Finding {
 	if c.g == nil || c.proc.Residency == nil || !c.proc.Residency.GoKnown {
 		return minor("the pages of the process were not read")

@@ -9,8 +9,8 @@ type Rule struct {
 	Name  string // in a list of classes: "goroutine leak"
 	Noun  string // in a sentence: "a goroutine leak"
 	Rank  precedence
-	// Anywhere: memory of a program in any language can be of the class. OffHeap: the lines
-	// of the Go heap are not to blame for it.
+	// Anywhere means that memory of a program in any language can be of the class. OffHeap means that the lines of the
+	// Go heap are not to blame for it.
 	Anywhere, OffHeap bool
 	Judge             func(*Case) Finding
 	Evidence          []clause // what Judge weighs; nil: its evidence is not soft
@@ -104,7 +104,7 @@ type Finding struct {
 	Why              []Why
 	Facts            []Fact // Why refers to their IDs
 
-	// Minor: of a class that is silent, nobody would have asked.
+	// Minor means that nobody would have asked for a class that is silent.
 	Minor bool
 }
 

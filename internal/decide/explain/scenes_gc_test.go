@@ -143,8 +143,7 @@ var gcScenes = map[string]func() *scene{
 	},
 }
 
-// TestFreedMemoryIsGivenBackForAnotherProcess: what the other process would have
-// needed was not seen, so that no GOMEMLIMIT is said to suffice.
+// What the other process would have needed was not seen, so that no GOMEMLIMIT is said to suffice.
 func TestFreedMemoryIsGivenBackForAnotherProcess(t *testing.T) {
 	for low, want := range map[float64]string{
 		20: "call debug.FreeOSMemory() when such work is over; ",

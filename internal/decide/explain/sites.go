@@ -206,7 +206,7 @@ func thinned(list []int64, n int) []int64 {
 }
 
 func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
-	s := Site{Function: h.Frame.Func, File: h.Frame.File, Line: h.Frame.Line, Own: h.Owner == heapdiff.Own,
+	s := Site{Place: h.Frame.Place(), Own: h.Owner == heapdiff.Own,
 		Bytes: amount(h.InUse), Error: sample.Bytes(h.Error), Growth: h.Growth.Bytes, Allocated: amount(h.Alloc), Since: amount(h.Since),
 		Freed: freed(h, p), Samples: uint64(h.Samples), Objects: uint64(max(0, h.InUse.Objects)), Cycle: p.Cycle}
 	s.FreedOfHeld = freedOfHeld(h, p, view)

@@ -186,7 +186,7 @@ func TestAPanicBelowTheLimitIsNoLeak(t *testing.T) {
 	s.cycles(20, 10, 20, 30, 40, 50, 60, 70, 80)
 	s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 75, 0)
 	s.ended(2)
-	s.Crash = &Crash{Kind: panicked, Reason: "index out of range", Function: "main.pick", File: "/build/shop/main.go", Line: 23}
+	s.Crash = &Crash{Kind: panicked, Reason: "index out of range", Place: sample.Place{Function: "main.pick", File: "/build/shop/main.go", Line: 23}}
 	a, err := Explain(s.Evidence, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func startWords(t sample.ThreadStart) string {
 	return "a function without a name"
 }
 
-// threadsOfC: C code made most of the subject's threads, and these are very many.
+// threadsOfC reports whether C code made most of the subject's threads, and these are very many.
 func (c *Case) threadsOfC() bool {
 	_, n := c.ownThreads()
 	return c.threads() >= threadStacks.v() && float64(n)*2 > c.threads()
@@ -54,7 +54,7 @@ func threadsOfCFound(c *Case, facts []Fact) Finding {
 	f.Detail = "Too many OS threads."
 	f.Why = []Why{{Text: "each thread has a kernel stack, page tables and a stack of C until it ends", Evidence: []string{"threads"}}}
 	if at, samples := c.threadMaker(); samples > 0 {
-		f.Culprit = &Culprit{Function: at.Func, File: at.File, Line: at.Line, Bytes: f.Bytes, Role: "native"}
+		f.Culprit = &Culprit{Place: at.Place(), Bytes: f.Bytes, Role: "native"}
 		f.Why = append(f.Why, Why{Text: fmt.Sprintf("they were made at %s (%s of page faults)", place(at.File, at.Line), count(samples, "sample")), Evidence: []string{"threads"}})
 	}
 	return f
@@ -77,7 +77,7 @@ func (c *Case) threadMaker() (maker sample.Frame, samples int) {
 	return maker, samples
 }
 
-// makesThread: a function on the stack makes threads (POSIX; C11's and C++'s call it).
+// makesThread reports whether a function on the stack makes threads (POSIX; C11's and C++'s call it).
 func makesThread(where []sample.Location) bool {
 	return slices.ContainsFunc(where, func(l sample.Location) bool {
 		return slices.ContainsFunc(l.Frames, func(f sample.Frame) bool {

@@ -38,8 +38,8 @@ func (p *proposals) told() {
 	}
 }
 
-// sameFix: the change that was tried is this one. Of a change of the code, an older version may
-// have had other words: the line it is in is enough.
+// sameFix reports whether the change that was tried is this one. Of a change of the code, an older version may have had
+// other words: the line it is in is enough.
 func sameFix(f Fix, t recording.Tried) bool {
 	at, _, placed := strings.Cut(f.Text, ": ")
 	then, _, _ := strings.Cut(t.Fix, ": ")

@@ -31,7 +31,7 @@ type Work struct {
 	// went at so steady a pace that time and work cannot be told apart.
 	Correlation *float64 `json:"correlation"`
 	BeyondTime  *float64 `json:"correlation_beyond_time"`
-	// Clear: the growth is certain, and follows the figure.
+	// Clear means that the growth is certain, and follows the figure.
 	Clear bool `json:"clear"`
 	// Equal are figures that follow it as well.
 	Equal    []string `json:"equal"`
@@ -127,11 +127,11 @@ func follow(f Series, at, live []float64) (w Work, ok bool) {
 	return w, true
 }
 
-// ratherTime: what is left of the correlation without time says that the memory
-// grows with the clock and not with this.
+// ratherTime reports whether what is left of the correlation without time says that the memory grows with the clock and
+// not with this.
 func (w *Work) ratherTime() bool { return w.BeyondTime != nil && *w.BeyondTime < 0.3 }
 
-// countsTime: a figure of seconds spent counts no pieces of work.
+// countsTime reports whether a figure of seconds spent counts no pieces of work.
 func countsTime(name string) bool {
 	for _, end := range []string{"_seconds_total", "_seconds_sum", "_created", "_timestamp_seconds", "_milliseconds_total"} {
 		if strings.HasSuffix(name, end) {

@@ -34,7 +34,7 @@ func ParseCommand(text string) (c Command, err error) {
 	return c, nil
 }
 
-// isSetting: NAME=VALUE, with a name as POSIX has it.
+// isSetting reports whether it has the form NAME=VALUE, with a name as POSIX has it.
 func isSetting(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	for i, r := range name {

@@ -69,7 +69,7 @@ func (p *Progress) Stalled(point *sample.Point) bool {
 	return since > patience && float64(now.faults-p.stuck.faults) >= diskFaults*since.Seconds()
 }
 
-// works: since it is stuck it has got more CPU time than one that gets nowhere.
+// works reports whether, since it is stuck, it has got more CPU time than one that gets nowhere.
 func (p *Progress) works(now reading) bool {
 	const start = time.Second // of which 1 % is less than a clock tick
 	since := max(now.at.Sub(p.stuck.at), start)

@@ -26,7 +26,7 @@ const (
 	Crawled    Ended = "crawled"     // it came to its end, and took far more CPU time than without a limit: fit alone says so
 )
 
-// Lost: the run did not do what it was meant to.
+// Lost reports whether the run did not do what it was meant to.
 func (e Ended) Lost() bool { return e != Finished }
 
 // Variant is one way to run the program. The first of a trial is the base.
@@ -67,7 +67,7 @@ type Setup struct {
 	Limit   sample.Bytes `json:"limit_bytes"` // 0: none
 	Expect  string       `json:"expect"`      // "": nothing
 	Load    string       `json:"load"`        // "": none
-	// Compare: there is no fault to reproduce, only figures to compare.
+	// Compare means that there is no fault to reproduce, only figures to compare.
 	Compare bool    `json:"compare"`
 	Machine Machine `json:"machine"`
 }

@@ -180,7 +180,7 @@ func (c *Cgroup) forbidSwap() {
 	}
 }
 
-// hasSwap: /proc/swaps has a line behind its heading.
+// hasSwap reports whether /proc/swaps has a line behind its heading.
 func (h *Hierarchy) hasSwap() bool {
 	b, err := os.ReadFile(filepath.Join(h.root, "proc/swaps"))
 	return err == nil && strings.Count(string(b), "\n") > 1

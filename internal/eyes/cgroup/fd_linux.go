@@ -44,8 +44,8 @@ func (f fd) read(buf []byte) ([]byte, error) {
 	}
 }
 
-// isLeaf: the directory has none below it, which its number of links tells (two,
-// and one of each). Linux with 64 bits alone has this call for unix.Stat_t.
+// isLeaf reports whether the directory has none below it, which its number of links tells (two, and one of each). Linux
+// with 64 bits alone has this call for unix.Stat_t.
 func (dir fd) isLeaf() bool {
 	var st unix.Stat_t
 	_, _, errno := unix.RawSyscall(unix.SYS_FSTAT, uintptr(dir), uintptr(unsafe.Pointer(&st)), 0)

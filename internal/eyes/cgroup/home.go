@@ -11,8 +11,7 @@ import (
 type Home struct {
 	*Hierarchy
 	Path string // as in /proc/PID/cgroup
-	// Own: it is seen through the process's own mounts, as that of another container
-	// is, and not through ours.
+	// Own means that it is seen through the process's own mounts, as that of another container is, and not through ours.
 	Own bool
 }
 

@@ -27,7 +27,7 @@ type Level struct {
 	Events *sample.CgroupEvents
 	// Local is of the level alone: memory.events.local, since 5.2.
 	Local *sample.CgroupEvents
-	// OOMGroup: the kernel kills all processes of the level together (memory.oom.group).
+	// OOMGroup means that the kernel kills all processes of the level together (memory.oom.group).
 	OOMGroup bool
 }
 

@@ -72,7 +72,7 @@ func TestAProgramOverItsLimitIsKilledAndTheCountersSayWhoseLimitItWas(t *testing
 	checkStruck(t, c.Version(), before, after)
 }
 
-// checkStruck: the counter of the limit that struck grew at its own level alone.
+// checkStruck fails unless the counter of the limit that struck grew at its own level alone.
 func checkStruck(t *testing.T, version int, before, after []cgroup.Level) {
 	t.Helper()
 	if version == 1 {

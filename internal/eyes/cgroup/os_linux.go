@@ -35,10 +35,10 @@ func rmdir(dir string) error {
 	return nil
 }
 
-// isBusy: the cgroup still has a process, or another below it.
+// isBusy reports whether the cgroup still has a process, or another below it.
 func isBusy(err error) bool { return errors.Is(err, unix.EBUSY) || errors.Is(err, unix.ENOTEMPTY) }
 
-// isGone: the cgroup was removed, before its file was opened or since.
+// isGone reports whether the cgroup was removed, before its file was opened or since.
 func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) }
 
 // ours says whether a cgroup belongs to this user: the name of one that is left behind

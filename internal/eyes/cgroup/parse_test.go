@@ -195,8 +195,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzAccount: whatever the kernel's files hold, the rows are disjoint parts or
-// an error, and what one parser takes is read again the same.
+// Whatever the kernel's files hold, the rows are disjoint parts or an error, and what one parser takes is read again the
+// same.
 func FuzzAccount(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -218,7 +218,7 @@ func FuzzAccount(f *testing.F) {
 	})
 }
 
-// FuzzTree: what is found in /proc is a path, whatever the file holds.
+// What is found in /proc is a path, whatever the file holds.
 func FuzzTree(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -61,7 +61,7 @@ func (c *Core) count(r *sample.Residency, s *Segment, addr uint64, b []byte, pla
 	}
 }
 
-// unchanged: the page is as it lies in the file.
+// unchanged reports whether the page is as it lies in the file.
 func (c *Core) unchanged(page []byte, addr uint64, f *File) bool {
 	if c.exe == nil || c.exe.path != f.Path {
 		return false
@@ -71,7 +71,7 @@ func (c *Core) unchanged(page []byte, addr uint64, f *File) bool {
 	return err == nil && n == len(page) && bytes.Equal(own[:n], page)
 }
 
-// isImage: written pages of a mapped file, and the stack of the main thread.
+// isImage reports whether a segment has written pages of a mapped file, or the stack of the main thread.
 func (c *Core) isImage(s *Segment, f *File) bool {
 	if f != nil {
 		return true

@@ -36,8 +36,8 @@ type Probe struct {
 	Function string
 	Kind     Kind
 	Offset   uint64 // in its file, in bytes
-	// Stepped: no instruction at its beginning is one that the kernel carries out by itself, so
-	// that it must let the processor step over it, which costs some thirty times as much.
+	// Stepped means that no instruction at its beginning is one that the kernel carries out by itself, so that it must
+	// let the processor step over it, which costs some thirty times as much.
 	Stepped bool
 }
 

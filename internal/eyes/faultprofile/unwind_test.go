@@ -23,7 +23,7 @@ func frames(program []byte) (hdr, section []byte) {
 	return binary.LittleEndian.AppendUint32(hdr, uint32(0x2000+at-0x3000+1<<32)), section
 }
 
-// pushes: after one byte rbp is saved and the CFA is rsp+16; after four more rsp+0x30.
+// pushes says that after one byte rbp is saved and the CFA is rsp+16; after four more rsp+0x30.
 var pushes = []byte{0x41, 0x0e, 16, 0x86, 2, 0x44, 0x0e, 0x30}
 
 func table(t testing.TB, program []byte) *frameTable {

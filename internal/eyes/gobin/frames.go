@@ -15,8 +15,8 @@ type Frame struct {
 	StartLine int    // of the function
 	Entry     uint64 // link-time address of the physical function's first instruction
 	Inlined   bool   // into the next frame
-	// Wrapper: the compiler made it to call a method or closure. Stacks leave it
-	// out, unless it is the innermost frame or called a function that panics.
+	// Wrapper means that the compiler made it to call a method or closure. Stacks leave it out, unless it is the
+	// innermost frame or called a function that panics.
 	Wrapper bool
 }
 

@@ -45,8 +45,8 @@ type Binary struct {
 	Arch        string            // GOARCH: "amd64"
 
 	PIE bool // position-independent: loaded at a random address
-	// CGO: runtime/cgo is linked in, so C code and its allocator may hold memory
-	// that the Go runtime knows nothing of. CGO_ENABLED=1 alone does not set it.
+	// CGO means that runtime/cgo is linked in, so C code and its allocator may hold memory that the Go runtime knows
+	// nothing of. CGO_ENABLED=1 alone does not set it.
 	CGO        bool
 	HasSymbols bool // has a symbol table, which -ldflags=-s and strip remove
 	// FoundBy says how the runtime's variables were found: "symbols", or "signatures

@@ -14,7 +14,7 @@ import (
 // pageSize is the granularity of ELF loading on amd64.
 const pageSize = 4096
 
-// maxSegments: Go's and GNU's linkers make up to seven.
+// maxSegments bounds them: Go's and GNU's linkers make up to seven.
 const maxSegments = 64
 
 // segment is a PT_LOAD.

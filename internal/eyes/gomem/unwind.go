@@ -24,12 +24,11 @@ const (
 type unwinder struct {
 	bin  *gobin.Binary
 	bias uint64
-	// links: a call puts the return address in a register, as on arm64, and the
-	// function that is called keeps it at the bottom of its frame. Else a call
-	// pushes it, so that it lies above the frame.
+	// links means that a call puts the return address in a register, as on arm64, and the function that is called keeps
+	// it at the bottom of its frame. Else a call pushes it, so that it lies above the frame.
 	links bool
-	// sanitized: calls of a sanitizer go to the thread's own stack, and nothing says
-	// where they came from (runtime/race_amd64.s, racecall).
+	// sanitized means that calls of a sanitizer go to the thread's own stack, and nothing says where they came from
+	// (runtime/race_amd64.s, racecall).
 	sanitized bool
 	// Steps by run-time pc; a program has few at which goroutines stand.
 	steps map[uint64]step

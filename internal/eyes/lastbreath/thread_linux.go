@@ -20,7 +20,7 @@ type OSThread struct {
 	work    chan func()
 	sigchld chan os.Signal
 	done    chan struct{}
-	// retiring: it ends with its last Tracer, whose processes are let go by that.
+	// retiring means that it ends with its last Tracer, whose processes are let go by that.
 	retiring atomic.Bool
 
 	tid int // set before done is closed

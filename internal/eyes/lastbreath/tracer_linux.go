@@ -39,11 +39,11 @@ type proc struct {
 	pid       int
 	child     bool // of this process: we take its wait status
 	goProgram bool
-	// leaves: what it starts is not followed, as Handler.Leaves tells.
+	// leaves means that what it starts is not followed, as Handler.Leaves tells.
 	leaves bool
-	// births: its first thread is held when it makes another, as Handler.Thread tells.
+	// births means that its first thread is held when it makes another, as Handler.Thread tells.
 	births bool
-	// borrowed: it uses its parent's memory, as between vfork and exec.
+	// borrowed means that it uses its parent's memory, as between vfork and exec.
 	borrowed bool
 	dying    bool // Dying was told
 	stranger bool // seized by mistake, and to be let go without a word

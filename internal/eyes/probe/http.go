@@ -28,8 +28,8 @@ func newWebAsker(u *url.URL) *webAsker {
 	}}
 }
 
-// ask: a status below 500 is an answer, a redirection too; it has come when its
-// body has, or maxBody of it.
+// ask waits for an answer: a status below 500 is an answer, a redirection too; it has come when its body has, or maxBody
+// of it.
 func (a *webAsker) ask(ctx context.Context) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url, nil)
 	if err != nil {

@@ -16,7 +16,7 @@ type MappedFile struct {
 	Mappings   int
 	// Resident are the pages of the file that the process has in its address space.
 	Resident sample.Bytes
-	// Shared: what is written through a mapping of it goes to the file.
+	// Shared means that what is written through a mapping of it goes to the file.
 	Shared bool
 }
 

@@ -49,8 +49,8 @@ func packageOf(function string) string {
 	return function[:slash+dot]
 }
 
-// isStandard: the package's path has no host, and its file lies where the
-// standard library's do: GOROOT/src/PACKAGE, or PACKAGE alone after -trimpath.
+// isStandard reports whether the package's path has no host, and its file lies where the standard library's do:
+// GOROOT/src/PACKAGE, or PACKAGE alone after -trimpath.
 func isStandard(pkg, file string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
 	if strings.Contains(first, ".") && first != "vendor" {

@@ -171,7 +171,7 @@ func programOf(p *profile.Profile) Program {
 	return Program{Exe: p.Mapping[0].File, BuildID: p.Mapping[0].BuildID}
 }
 
-// named: some location has a function; or there is no sample at all.
+// named reports whether some location has a function; or there is no sample at all.
 func named(p *profile.Profile) bool {
 	return len(p.Location) == 0 || slices.ContainsFunc(p.Location, func(l *profile.Location) bool { return len(l.Line) > 0 })
 }

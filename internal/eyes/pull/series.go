@@ -19,8 +19,8 @@ type Series struct {
 
 // Step is what one more profile of a Series brings.
 type Step struct {
-	// Restarted: the profile is of another process than the one before it, or is
-	// the first. Its sites are numbered from 0 again.
+	// Restarted means that the profile is of another process than the one before it, or is the first. Its sites are
+	// numbered from 0 again.
 	Restarted bool
 	First     int           // number of the first of Sites
 	Sites     []sample.Site // those not seen before in this process
@@ -70,9 +70,8 @@ func (s *Series) Add(p *Profile) (Step, error) {
 	return step, nil
 }
 
-// restarted: at some site less was allocated than before. A site that is missing
-// had all its figures zero, which it never has again. Figures that were scaled
-// by others may stray, and are compared in sum.
+// restarted reports whether at some site less was allocated than before. A site that is missing had all its figures
+// zero, which it never has again. Figures that were scaled by others may stray, and are compared in sum.
 func (s *Series) restarted(p *Profile) bool {
 	if p.Rate != s.rate || s.scaled || p.Scaled != "" {
 		return uint64(p.Allocated) < sum(s.allocs) && s.rate == p.Rate

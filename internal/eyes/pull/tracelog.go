@@ -125,14 +125,13 @@ const roundedTime = time.Millisecond
 // lineTime is how much later than its collection a line may be written.
 const lineTime = 5 * time.Millisecond
 
-// follows: from one collection to the next the heap only grows.
+// follows reports whether from one collection to the next the heap only grows.
 func follows(last, c Collection) bool {
 	return c.N > last.N+1 || c.HeapAtStart+sample.MiB >= last.Live
 }
 
-// nearer: of two that c may follow, the one with its number of Ps, which hardly
-// any program changes; then the one with the greater number; then the one whose
-// next goal at GOGC=100 is nearer to c's; else the later one.
+// nearer reports whether c follows a rather than b: the one with its number of Ps, which hardly any program changes; then
+// the one with the greater number; then the one whose next goal at GOGC=100 is nearer to c's; else the later one.
 func nearer(a, b, c Collection) bool {
 	if same := a.Procs == c.Procs; same != (b.Procs == c.Procs) {
 		return same

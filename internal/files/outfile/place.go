@@ -116,7 +116,7 @@ func kind(mode fs.FileMode) string {
 	return "a device"
 }
 
-// replaced: a new file takes its place.
+// replaced reports whether a new file takes its place.
 func (p place) replaced() bool {
 	return p.descriptor < 0 && (p.info == nil || p.info.Mode().IsRegular())
 }

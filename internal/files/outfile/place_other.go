@@ -10,7 +10,7 @@ import (
 
 const noTerminal = 0
 
-// descriptor: only Linux has links to open files; elsewhere /dev/stdout is a device.
+// descriptor finds none: only Linux has links to open files; elsewhere /dev/stdout is a device.
 func descriptor(string) (int, bool) { return 0, false }
 
 func duplicate(int, string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -121,8 +121,8 @@ func ofStandard(name string) string {
 	return ""
 }
 
-// standard: the go command keeps such paths for the standard library (go help
-// importpath). A file without a directory is of package main.
+// standard reports whether the go command keeps such paths for the standard library (go help importpath). A file without
+// a directory is of package main.
 func standard(name string) bool {
 	first, _, ok := strings.Cut(name, "/")
 	return ok && first != "" && !strings.Contains(first, ".")

@@ -60,8 +60,7 @@ func ofInit(rest []string) string {
 	return ofVariables
 }
 
-// closure: the name that the compiler gives a function literal, "func1", "gowrap2"
-// or a plain number.
+// closure reports whether a name is one that the compiler gives a function literal, "func1", "gowrap2" or a plain number.
 func closure(name string) bool {
 	for _, prefix := range []string{"func", "gowrap", "deferwrap", ""} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {

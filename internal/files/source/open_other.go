@@ -9,5 +9,5 @@ import (
 
 func open(path string) (*os.File, error) { return os.Open(path) }
 
-// foreign: whose a file is cannot be told here.
+// foreign refuses every file: whose a file is cannot be told here.
 func foreign(fs.FileInfo) error { return errForeign("its owner is not known") }

@@ -80,8 +80,7 @@ func (c candidate) allowed(path string, info fs.FileInfo) error {
 
 func tooLarge() error { return fmt.Errorf("it has more than %d MiB: %w", maxFile>>20, ErrNotTrusted) }
 
-// trusts: the file is below the directory that the reader trusts, also after all links
-// of both.
+// trusts reports whether the file is below the directory that the reader trusts, also after all links of both.
 func (c candidate) trusts(path string) bool {
 	if c.root == "" {
 		return false
@@ -90,7 +89,7 @@ func (c candidate) trusts(path string) bool {
 	return err == nil && below(root, path)
 }
 
-// below: a path is in a directory.
+// below reports whether a path is in a directory.
 func below(dir, path string) bool {
 	rest, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rest)

@@ -9,9 +9,8 @@ import (
 
 // Change is one line of code at two instants, or in two programs.
 type Change struct {
-	Function, File string
-	Line           int
-	Before, After  Amount
+	sample.Place
+	Before, After Amount
 	// Error is the standard error of After.Bytes - Before.Bytes.
 	Error float64
 }
@@ -118,7 +117,7 @@ func (g *groups) add(s sample.Site, before, after Amount, err float64) {
 		return
 	}
 	f := blame(s, g.ownerOf).Frame
-	g.merge(Change{f.Func, f.File, f.Line, before, after, err})
+	g.merge(Change{f.Place(), before, after, err})
 }
 
 // merge adds a change to that of its line. Files are told by their name alone: two

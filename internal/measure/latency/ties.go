@@ -28,8 +28,7 @@ type Tie struct {
 	// Chance is how often so much coincides when the requests are moved along the
 	// run together: 1/200 is the least that can be told.
 	Chance float64 `json:"chance"`
-	// Coincides: more than a third of their time and a fifth more than of all, and
-	// hardly by chance.
+	// Coincides means that it takes more than a third of their time and a fifth more than of all, and hardly by chance.
 	Coincides bool `json:"coincides"`
 }
 
@@ -41,9 +40,8 @@ const (
 	mostSlow    = 1000
 )
 
-// slowRequests: slow is what only one in a hundred exceeds, or one in twenty where
-// those waited in too few episodes, if that is also five times what the fastest tenth
-// takes and 10 ms more: else nothing was in its way.
+// slowRequests finds the slow ones: slow is what only one in a hundred exceeds, or one in twenty where those waited in
+// too few episodes, if that is also five times what the fastest tenth takes and 10 ms more: else nothing was in its way.
 func (run *Run) slowRequests(list []sample.Request, l *Latency) Slow {
 	if l.P99 == nil {
 		return Slow{}

@@ -71,8 +71,8 @@ func (t *tuner) whole(bytes float64) sample.Bytes {
 	return (sample.Bytes(bytes) + sample.MiB - 1) / sample.MiB * sample.MiB
 }
 
-// healthy: collections seldom run back to back, and the collector does less than
-// twice the work, or little of it.
+// healthy reports whether collections seldom run back to back, and the collector does less than twice the work, or
+// little of it.
 func (t *tuner) healthy(p prediction) bool {
 	return p.close < 0.2 && (t.times(p) < 2 || t.cost(p) == CostLow)
 }

@@ -63,7 +63,7 @@ const (
 // Survival says whether a limit would hold.
 type Survival string
 
-// Uncertain: the limit lies within what the run may need, or so little above it
+// Uncertain means that the limit lies within what the run may need, or so little above it
 // that the kernel would reclaim all the time (Thrash).
 const (
 	Survives  Survival = "yes"

@@ -23,7 +23,7 @@ const (
 // 1 % of steady sets beside garbage, 9 % of a leak beside ten times as much of it.
 const flat = 0.03
 
-// firstRise: the program was killed while its live heap rose to where it had never been.
+// firstRise reports whether the program was killed while its live heap rose to where it had never been.
 func (h *History) firstRise(knots []knot) bool {
 	last := len(knots) - 1
 	if !h.killed || last < 1 {
@@ -44,8 +44,7 @@ func (h *History) firstRise(knots []knot) bool {
 	return !flatAtEnd(knots)
 }
 
-// flatAtEnd: of the last bytes allocated, half as many as are live at least, next to
-// none stayed.
+// flatAtEnd reports whether of the last bytes allocated, half as many as are live at least, next to none stayed.
 func flatAtEnd(knots []knot) bool {
 	end := knots[len(knots)-1]
 	for i := len(knots) - 2; i >= 0; i-- {
@@ -63,8 +62,8 @@ const leastPart = 2
 // allocated while it ran, which it keeps until the next cycle (runtime/mgcmark.go, "allocate black").
 const floating = 4
 
-// floats: the last GC found far more live than a mark at the kill. How much that is follows from how fast GC was,
-// which nothing here says for another limit.
+// floats reports whether the last GC found far more live than a mark at the kill. How much that is follows from how fast
+// GC was, which nothing here says for another limit.
 func (h *History) floats() bool {
 	return h.held != nil && h.ticks[len(h.ticks)-1].marked > floating*h.held.live+leastRise
 }

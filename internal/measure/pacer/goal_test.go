@@ -57,8 +57,7 @@ func TestTheTriggerStaysWithinItsBounds(t *testing.T) {
 	}
 }
 
-// FuzzGoal: no state gives a goal below what is live under a limit, nor one that is
-// no number.
+// No state gives a goal below what is live under a limit, nor one that is no number.
 func FuzzGoal(f *testing.F) {
 	f.Add(uint64(50<<20), uint64(3<<20), uint64(0), int32(100), int64(100<<20))
 	f.Fuzz(func(t *testing.T, marked, nonHeap, over uint64, gogc int32, limit int64) {

@@ -137,7 +137,7 @@ func cycleOf(t *testing.T, words []string) sample.GCCycle {
 		Marked: sample.Bytes(v[3]), Goal: sample.Bytes(v[4]), Alloc: sample.Bytes(v[5]), GOGC: 100, Limit: sample.NoMemoryLimit}
 }
 
-// TestARecordingWithoutAGoProgramIsNone: there is nothing to begin with.
+// There is nothing to begin with.
 func TestARecordingWithoutAGoProgramIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.hwm")
 	w, err := recording.Create(path, recording.Meta{At: began})

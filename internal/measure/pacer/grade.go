@@ -48,8 +48,8 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 	return g.grade, g.why
 }
 
-// gradeOfKilled: what was recorded of a run that was killed is its beginning. The replay
-// of that says little; what was live at its end says what must fit.
+// gradeOfKilled grades a replay: what was recorded of a run that was killed is its beginning. The replay of that says
+// little; what was live at its end says what must fit.
 func gradeOfKilled(h *History, m *model) (Grade, []string) {
 	g := grader{grade: High}
 	g.liveness(h, m)

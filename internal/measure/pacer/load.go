@@ -13,7 +13,7 @@ import (
 // mostRows bounds how many samples and collections are read.
 const mostRows = 200_000
 
-// ErrNoHistory: the recording has nothing that the model can begin with.
+// ErrNoHistory means that the recording has nothing that the model can begin with.
 var ErrNoHistory = errors.New("no Go program's collector was seen in it")
 
 // Load reads the Go program with the greatest resident set.

@@ -57,8 +57,7 @@ func near(t *testing.T, what string, got, want, share float64) {
 	}
 }
 
-// TestOtherSettingsFollowTheArithmetic: of a constant live heap everything can be
-// said without a model.
+// Of a constant live heap everything can be said without a model.
 func TestOtherSettingsFollowTheArithmetic(t *testing.T) {
 	h := server(100 * mib)
 	m := newModel(h)

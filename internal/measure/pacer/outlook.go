@@ -178,7 +178,7 @@ func (p *Predictor) Room() Outlook {
 	return p.judged(Outlook{GOMEMLIMIT: sample.Bytes(set.Limit), Limit: sample.Bytes(limit)}, at)
 }
 
-// fitsWell: it survives the limit, and its collector is not short of room.
+// fitsWell reports whether it survives the limit, and its collector is not short of room.
 func (t *tuner) fitsWell(p prediction, limit float64) bool {
 	s, _ := t.survives(p, limit)
 	return s == Survives && !p.spiral && t.healthy(p)

@@ -49,7 +49,7 @@ func TestNothingIsPredictedFromARunThatWasKilledInItsFirstRise(t *testing.T) {
 	}
 }
 
-// TestTuneAndTheFixAreOneAnswer: whoever asks for a GOMEMLIMIT is told the same.
+// Whoever asks for a GOMEMLIMIT is told the same.
 func TestTuneAndTheFixAreOneAnswer(t *testing.T) {
 	said := 0
 	for _, h := range []*History{killedWith(100, 100, 100), killedWith(30, 90, 30, 90, 30), server(100 * mib)} {
@@ -117,8 +117,7 @@ func TestWhatFitsAsItIsNeedsNoSetting(t *testing.T) {
 	}
 }
 
-// TestALimitHoldsTheNextCollectionsGoal: a run that was killed on the way to it had not
-// yet needed what it would have.
+// A run that was killed on the way to it had not yet needed what it would have.
 func TestALimitHoldsTheNextCollectionsGoal(t *testing.T) {
 	h := killedWith(100, 100, 100)
 	h.limit = 150 * mib

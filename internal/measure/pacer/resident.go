@@ -119,7 +119,6 @@ func (r resident) top() level { return r.levels[len(r.levels)-1] }
 // which uses what it allocates.
 const sparselyWritten = 0.75
 
-// sparse: much of what Go had mapped was never written. With more collections memory
-// is given out again that was, or that was not: between the level's resident set and
-// all of the recorded one nothing is known.
+// sparse reports whether much of what Go had mapped was never written. With more collections memory is given out again
+// that was, or that was not: between the level's resident set and all of the recorded one nothing is known.
 func (r resident) sparse() bool { return r.top().anon < sparselyWritten*r.top().ready }

@@ -112,8 +112,8 @@ func TestMemoryThatWasNeverWrittenWidensTheResidentSet(t *testing.T) {
 	}
 }
 
-// TestStacksAndGlobalsArePartOfTheGoal: of a small heap with large tables they are half
-// of it. Two samples read the goal of one collection and what the next had found.
+// Of a small heap with large tables they are half of it. Two samples read the goal of one collection and what the next
+// had found.
 func TestStacksAndGlobalsArePartOfTheGoal(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -149,8 +149,7 @@ func TestStacksAndGlobalsArePartOfTheGoal(t *testing.T) {
 	}
 }
 
-// TestGoalsOfASmallHeapFollowItsGlobals: without them the replay collected twice as
-// often as the recorded run.
+// Without them the replay collected twice as often as the recorded run.
 func TestGoalsOfASmallHeapFollowItsGlobals(t *testing.T) {
 	h := server(10 * mib)
 	for i := range h.ticks {
@@ -174,8 +173,7 @@ func TestATenthThatIsNotKnownMakesTheGradeLow(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotYetSweptIsNoPartOfTheNextPeak: a sample right behind a mark has all that
-// it freed still in use.
+// A sample right behind a mark has all that it freed still in use.
 func TestWhatIsNotYetSweptIsNoPartOfTheNextPeak(t *testing.T) {
 	before := tick{gcs: 4, alloc: 500 * mib, heap: 46 * mib, live: 32 * mib, marked: 31 * mib, goal: 47 * mib, gogc: 50, trigger: 45 * mib}
 	after := tick{gcs: 5, alloc: 518 * mib, heap: 35 * mib, live: 36 * mib, marked: 31 * mib, goal: 47 * mib, gogc: 50, trigger: 46 * mib}

@@ -228,7 +228,7 @@ func (p *policy) due(now time.Time) string {
 	return ""
 }
 
-// calmDue: the calm rhythm goes beyond calmLast only where nothing has moved since.
+// calmDue reports whether a calm moment is due. The rhythm goes beyond calmLast only where nothing has moved since.
 func (p *policy) calmDue(now time.Time) bool {
 	if p.calmStep > calmLast && p.rest.moved.After(p.nextCalm.Add(-p.calmStep)) {
 		p.nextCalm, p.calmStep = p.nextCalm.Add(calmLast-p.calmStep), calmLast
@@ -244,8 +244,8 @@ func (p *policy) calmGrowth(now time.Time) time.Duration {
 	return 2
 }
 
-// profileDue: the rhythm is slower while nothing moves, as a profile of very many
-// sites is the dearest thing that is read in calm.
+// profileDue reports whether a profile is due. The rhythm is slower while nothing moves, as a profile of very many sites
+// is the dearest thing that is read in calm.
 func (p *policy) profileDue(now time.Time) bool {
 	if p.rests(now) && !p.rest.hasNews() {
 		return false

@@ -84,7 +84,7 @@ func TestALongRecordingIsReadThinly(t *testing.T) {
 	}
 }
 
-// checkThinProfiles: over the whole run, and all of a stretch that has few.
+// checkThinProfiles fails unless profiles are left over the whole run, and all of a stretch that has few.
 func checkThinProfiles(t *testing.T, r *Reader, key sample.ProcessKey, start time.Time, ticks, most int) {
 	t.Helper()
 	about, err := r.ProfilesAbout(int64(most), key)
@@ -119,7 +119,7 @@ func profileTimes(list []ProfileInfo) (at []int64) {
 	return at
 }
 
-// checkThin: rows from the start to the end, few, and none far from the next.
+// checkThin fails unless there are rows from the start to the end, few, and none far from the next.
 func checkThin(t *testing.T, what string, at []int64, start time.Time, ticks, most, apart int) {
 	t.Helper()
 	if len(at) < most/4 || len(at) > most+2 || at[0] != start.UnixNano() || at[len(at)-1] != start.Add(time.Duration(ticks-1)*time.Second).UnixNano() {

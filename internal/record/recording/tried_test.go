@@ -9,8 +9,7 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// TestAFinishedRecordingKeepsWhatBecameOfItsFixes: rows are added, nothing else changes,
-// and it is as sound as before.
+// Rows are added, nothing else changes, and it is as sound as before.
 func TestAFinishedRecordingKeepsWhatBecameOfItsFixes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	w, err := Create(path, Meta{At: time.Unix(1, 0), CPUs: 1})

@@ -297,10 +297,27 @@ func TestAProcessIsSeenWhoseFirstThreadHasEnded(t *testing.T) {
 
 func TestAProgramIsFollowedThroughExecAndItsChildrenAreFound(t *testing.T) {
 	t.Parallel()
-	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "processes")+" -for 1s -sizes 2MiB,2MiB")
+	o := startOther(t, "", "sh", "-c", "read x; exec "+testprog(t, "processes")+" -for 1m -sizes 2MiB,2MiB")
 	a := attachTo(t, o.pid, Options{HeapProfile: true, EnableRunning: true}, nil)
 	o.in.Close()
 	k := &kept{}
+	k.onPoint = func(p *sample.Point) { // they live until all are found and read
+		found := k.named("processes")
+		read := 0
+		for _, one := range p.Processes {
+			if one.Go != nil {
+				read++
+			}
+		}
+		if read < 3 || len(found) != 3 {
+			return
+		}
+		for _, child := range found {
+			if child.Key.PID != o.pid {
+				_ = syscall.Kill(child.Key.PID, syscall.SIGTERM)
+			}
+		}
+	}
 	a.watch(t, t.Context(), k)
 	got := k.named("processes")
 	if len(got) != 3 {

@@ -58,7 +58,7 @@ type nativeBook struct {
 	probed map[string]bool // files, by how they are mapped
 	ranges [][2]uint64     // code of the functions that have probes
 	slow   bool            // a probe must be stepped over
-	// foreseen: what it will load has probes; known: all that it had loaded when its runtime had begun.
+	// foreseen means that what it will load has probes; known: all that it had loaded when its runtime had begun.
 	foreseen, known bool
 	cells           map[string]*nativeCell
 	order           []*nativeCell

@@ -113,8 +113,8 @@ type Source struct {
 	over    bool                          // the main program has ended
 	ballast ballast
 	waiting []func(capture.Sink) error // what Collect hands over
-	// ticked: a Tick has been read whose point is not collected for yet;
-	// beforeTick is how much waited when it was read.
+	// ticked means that a Tick has been read whose point is not collected for yet; beforeTick is how much waited when it
+	// was read.
 	ticked     bool
 	beforeTick int
 	gaps       map[told]bool

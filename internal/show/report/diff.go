@@ -139,7 +139,7 @@ func (p *page) diffLines(title string, list []compare.Line, o Options, most int)
 	for _, l := range list[:min(most, len(list))] {
 		left := fmt.Sprintf("%14s %-8s  %s  ", signed(l.Change), plusMinus(l.Error), fold(fmt.Sprintf("%s:%d", explain.ShortFile(l.File), l.Line), 30))
 		right := fmt.Sprintf("%s -> %s", units.Size(l.Before), units.Size(l.After))
-		holder := explain.Holder{Function: l.Function, File: l.File, Line: l.Line}
+		holder := explain.Holder{Place: l.Place}
 		p.both(left+cut(codeOf(holder, o), p.width-columns(left)-columns(right)-2), right)
 	}
 	if more := list[min(most, len(list)):]; len(more) > 0 {
@@ -175,6 +175,6 @@ func (p *page) diffSame(d *compare.Diff, o Options, most int) {
 	for _, l := range d.Same[:min(most, len(d.Same))] {
 		left := fmt.Sprintf("%14s %-8s  %s  ", signed(l.Change), plusMinus(l.Error), fold(fmt.Sprintf("%s:%d", explain.ShortFile(l.File), l.Line), 30))
 		right := units.Size(l.After)
-		p.both(left+cut(codeOf(explain.Holder{Function: l.Function, File: l.File, Line: l.Line}, o), p.width-columns(left)-columns(right)-2), right)
+		p.both(left+cut(codeOf(explain.Holder{Place: l.Place}, o), p.width-columns(left)-columns(right)-2), right)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/answer/compare"
 	"github.com/highwater-go/highwater/internal/answer/moment"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 const mebi = 1 << 20
@@ -18,7 +19,7 @@ func diffOf(before, after, err int64) compare.Delta {
 }
 
 func lineOf(name string, number int, d compare.Delta) compare.Line {
-	return compare.Line{Function: "example.org/shop/" + name, File: "/src/shop/" + strings.ReplaceAll(name, ".", "/") + ".go", Line: number, Delta: d}
+	return compare.Line{Place: sample.Place{Function: "example.org/shop/" + name, File: "/src/shop/" + strings.ReplaceAll(name, ".", "/") + ".go", Line: number}, Delta: d}
 }
 
 func twoMoments() *compare.Diff {

@@ -41,7 +41,7 @@ func (p *page) finding(a *explain.Answer, d detail) {
 	}
 }
 
-// causeHead: where nothing is wrong there is a result and no cause.
+// causeHead is the heading of the cause: where nothing is wrong there is a result and no cause.
 func causeHead(a *explain.Answer) string {
 	if a.Verdict.Class == explain.Healthy && a.Crash == nil {
 		return "Result"

@@ -12,7 +12,7 @@ import (
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
-// offHeap: the memory in question is not of the heap, so that its lines say nothing.
+// offHeap reports whether the memory in question is not of the heap, so that its lines say nothing.
 func offHeap(class explain.Class) bool {
 	return class == explain.Native || class == explain.Shmem || class == explain.PageCache
 }

@@ -199,33 +199,26 @@ type MomentHeap struct {
 
 // MomentSite is one allocation site: a stack and an object size.
 type MomentSite struct {
-	ObjectBytes      sample.Bytes  `json:"object_bytes"`
-	HeldObjects      int64         `json:"held_objects"`
-	HeldBytes        int64         `json:"held_bytes"`
-	ErrorBytes       int64         `json:"error_bytes"`
-	AllocatedObjects int64         `json:"allocated_objects"`
-	AllocatedBytes   int64         `json:"allocated_bytes"`
-	Stack            []MomentFrame `json:"stack"` // innermost first
-}
-
-// MomentFrame is one call.
-type MomentFrame struct {
-	Function string `json:"function"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
+	ObjectBytes      sample.Bytes   `json:"object_bytes"`
+	HeldObjects      int64          `json:"held_objects"`
+	HeldBytes        int64          `json:"held_bytes"`
+	ErrorBytes       int64          `json:"error_bytes"`
+	AllocatedObjects int64          `json:"allocated_objects"`
+	AllocatedBytes   int64          `json:"allocated_bytes"`
+	Stack            []sample.Place `json:"stack"` // innermost first
 }
 
 // MomentGoroutine is goroutines that stand at one place.
 type MomentGoroutine struct {
-	State      string        `json:"state"`
-	Reason     string        `json:"reason"`
-	Count      int           `json:"count"`
-	StackBytes sample.Bytes  `json:"stack_bytes"`
-	Oldest     time.Duration `json:"oldest_ns"`
-	Stack      []MomentFrame `json:"stack"`
+	State      string         `json:"state"`
+	Reason     string         `json:"reason"`
+	Count      int            `json:"count"`
+	StackBytes sample.Bytes   `json:"stack_bytes"`
+	Oldest     time.Duration  `json:"oldest_ns"`
+	Stack      []sample.Place `json:"stack"`
 	// FrameBytes[i] is what the frame of Stack[i] takes in each; 0: inlined into the next.
 	FrameBytes []sample.Bytes `json:"frame_bytes"`
-	CreatedBy  []MomentFrame  `json:"created_by"`
+	CreatedBy  []sample.Place `json:"created_by"`
 	Labels     []MomentLabel  `json:"labels"`
 }
 

@@ -128,11 +128,11 @@ func finite(bound float64) *float64 {
 	return &bound
 }
 
-func framesOf(stack []sample.Location) []MomentFrame {
-	out := []MomentFrame{}
+func framesOf(stack []sample.Location) []sample.Place {
+	out := []sample.Place{}
 	for _, l := range stack {
 		for _, f := range l.Frames {
-			out = append(out, MomentFrame{f.Func, f.File, f.Line})
+			out = append(out, f.Place())
 		}
 	}
 	return out

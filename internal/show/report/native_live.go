@@ -48,7 +48,7 @@ func blocks(n uint64) string {
 // nativeLine is one line, how old its blocks are, and the C functions below it.
 func (p *page) nativeLine(k explain.NativeLine, n *explain.NativeLive, o Options, unit bool) {
 	if k.File != "" {
-		h := explain.Holder{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, OwnCode: k.OwnCode}
+		h := explain.Holder{Place: k.Place, Bytes: k.Bytes, OwnCode: k.OwnCode}
 		p.holder(h, explain.Sampling{TotalBytes: n.Whole(), Alone: true}, o, unit, false)
 	} else {
 		left := fmt.Sprintf("  %11s %4s  ", mib(int64(k.Bytes), unit), units.Percent(float64(k.Bytes), float64(n.Whole())))

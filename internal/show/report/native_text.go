@@ -16,7 +16,7 @@ type NativeHeap struct {
 	Recording string `json:"recording"`
 	Program   string `json:"program"`
 	PID       int    `json:"pid"`
-	// Running: it ran when this was read. At is the moment, in seconds after the recording's start.
+	// Running means that it ran when this was read. At is the moment, in seconds after the recording's start.
 	Running bool    `json:"running"`
 	At      float64 `json:"at"`
 	*explain.NativeLive

@@ -145,7 +145,7 @@ func TestEveryWidthSaysWhatCounts(t *testing.T) {
 	}
 }
 
-// isCommand: the line is there to be copied, and may be longer than the page.
+// isCommand reports whether the line is there to be copied, and may be longer than the page.
 func isCommand(line string) bool {
 	return strings.Contains(line, "highwater ") || !strings.Contains(strings.TrimSuffix(strings.TrimSpace(line), " \\"), " ")
 }
@@ -425,10 +425,10 @@ func TestSmallRowsAreSummedUpByName(t *testing.T) {
 // A page without room for all lines has the one that the cause names.
 func TestTheLineThatTheCauseNamesIsListed(t *testing.T) {
 	line := func(n int) explain.Holder {
-		return explain.Holder{Function: "main.f", File: "/src/main.go", Line: n, Bytes: sample.Bytes(10-n) * sample.MiB}
+		return explain.Holder{Place: sample.Place{Function: "main.f", File: "/src/main.go", Line: n}, Bytes: sample.Bytes(10-n) * sample.MiB}
 	}
 	a := &explain.Answer{Holders: []explain.Holder{line(1), line(2), line(3)}}
-	a.Verdict.Culprit = &explain.Culprit{Function: "main.f", File: "/src/main.go", Line: 3, Role: "allocates"}
+	a.Verdict.Culprit = &explain.Culprit{Place: sample.Place{Function: "main.f", File: "/src/main.go", Line: 3}, Role: "allocates"}
 	for most, want := range map[int][]int{1: {1, 3}, 2: {1, 3}, 3: {1, 2, 3}} {
 		var got []int
 		for _, h := range listedHolders(a, most) {

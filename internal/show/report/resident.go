@@ -40,7 +40,7 @@ func samples(n uint64) string {
 
 // residentLine is one line, and the C functions below it.
 func (p *page) residentLine(k explain.ResidentLine, r *explain.Resident, o Options, unit bool) {
-	h := explain.Holder{Function: k.Function, File: k.File, Line: k.Line, Bytes: k.Bytes, OwnCode: k.OwnCode}
+	h := explain.Holder{Place: k.Place, Bytes: k.Bytes, OwnCode: k.OwnCode}
 	s := explain.Sampling{TotalBytes: r.Whole(), Alone: true}
 	if k.File != "" {
 		p.holder(h, s, o, unit, false)

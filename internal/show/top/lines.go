@@ -28,11 +28,10 @@ type Lines struct {
 
 // HeapLine is one line of code. Amounts are bytes, scaled.
 type HeapLine struct {
-	Function, File string
-	Line           int
-	Owner          heapdiff.Owner
-	Bytes, Growth  int64
-	Error          float64
+	sample.Place
+	Owner         heapdiff.Owner
+	Bytes, Growth int64
+	Error         float64
 }
 
 // growthOver is the time that a line's growth is counted over.
@@ -111,7 +110,7 @@ func (r *lineReader) linesOf(latest recording.ProfileInfo) (*Lines, error) {
 	for _, h := range heapdiff.Holders(heapdiff.Profile{Sites: sites, HeapProfile: profile}, base, heapdiff.Now, r.module) {
 		if h.InUse.Bytes > 0 {
 			lines.Total += h.InUse.Bytes
-			lines.List = append(lines.List, HeapLine{h.Frame.Func, h.Frame.File, h.Frame.Line, h.Owner, h.InUse.Bytes, h.Growth.Bytes, h.Error})
+			lines.List = append(lines.List, HeapLine{h.Frame.Place(), h.Owner, h.InUse.Bytes, h.Growth.Bytes, h.Error})
 		}
 	}
 	slices.SortStableFunc(lines.List, func(a, b HeapLine) int { return ownFirst(a) - ownFirst(b) })

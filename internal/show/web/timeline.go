@@ -16,9 +16,9 @@ type Timeline struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
 	Exact bool    `json:"exact"` // every sample is in it
-	// Thinned: the stretch has more than Read samples, which were taken evenly from
-	// it, with the charges of all moments, and the heights that the kernel's own mark
-	// reached meanwhile. A lower peak than one before it may be missing.
+	// Thinned means that the stretch has more than Read samples, which were taken evenly from it, with the charges of
+	// all moments, and the heights that the kernel's own mark reached meanwhile. A lower peak than one before it may be
+	// missing.
 	Thinned bool                  `json:"thinned"`
 	Read    int                   `json:"read"`
 	At      []float64             `json:"at"` // seconds since the start

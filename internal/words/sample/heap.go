@@ -54,7 +54,7 @@ type HeapPath struct {
 	Held     uint64 // objects that it retains, those on it too
 	Retained Bytes
 	Young    Bytes // of Retained, allocated since the last collection; see HeapCapture.Ages
-	// Holder: here memory accumulates. No holder is a part of another.
+	// Holder means that here memory accumulates. No holder is a part of another.
 	Holder bool
 	// Sites are where a holder's sampled objects were allocated, most bytes first.
 	Sites []HeapSite

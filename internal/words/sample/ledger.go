@@ -31,7 +31,7 @@ func RowNames() []string {
 type LedgerRow struct {
 	Name  string
 	Bytes Bytes
-	// Reclaimable: the kernel takes it back before it kills.
+	// Reclaimable means that the kernel takes it back before it kills.
 	Reclaimable bool
 }
 
@@ -41,8 +41,8 @@ type Ledger struct {
 	Total       Bytes
 	Rows        []LedgerRow
 	Unexplained int64
-	// OfCgroup: Total is a cgroup's charge; else it is the resident memory of
-	// the processes, and the kernel's rows are absent.
+	// OfCgroup means that Total is a cgroup's charge; else it is the resident memory of the processes, and the kernel's
+	// rows are absent.
 	OfCgroup bool
 }
 

@@ -30,7 +30,7 @@ type Histogram struct {
 // MissingMetric is a figure that could not be read, and why.
 type MissingMetric struct {
 	Name, Why string
-	// Refused: the program's version of Go has it, but where it lies is not sure.
+	// Refused means that the program's version of Go has it, but where it lies is not sure.
 	Refused bool
 }
 

@@ -61,6 +61,16 @@ type Module struct {
 	Path, Version string
 }
 
+// Place is a line of code.
+type Place struct {
+	Function string `json:"function"` // as the linker names it: "net/http.(*conn).serve"
+	File     string `json:"file"`     // as the compiler recorded it
+	Line     int    `json:"line"`
+}
+
+// Place is where the frame stands.
+func (f Frame) Place() Place { return Place{f.Func, f.File, f.Line} }
+
 // Frame is one call in source terms.
 type Frame struct {
 	Func      string // as the linker names it: "net/http.(*conn).serve"

@@ -25,7 +25,7 @@ func Shell(words ...string) string {
 	return strings.Join(out, " ")
 }
 
-// special: a character that a shell may not take as it is.
+// special reports whether a shell may not take a character as it is.
 func special(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r > 0x7f || strings.ContainsRune("-_./:=,+@%", r))
 }

@@ -118,3 +118,14 @@ func Leak(t *testing.T) string {
 	put(w.Close())
 	return path
 }
+
+// Open opens a recording until the test ends.
+func Open(t testing.TB, path string) *recording.Reader {
+	t.Helper()
+	r, err := recording.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// readAMD64: immediates of a MiB or more may be addresses; NOP and INT3 pad.
+// readAMD64 reads a body, and reports whether it could. Immediates of a MiB or more may be addresses; NOP and INT3 pad.
 func (b *Body) readAMD64(code []byte, pc uint64) (ok bool) {
 	for at := 0; at < len(code); {
 		if code[at] == 0xcc {
@@ -70,8 +70,7 @@ func findDisp(text []byte, disp int32) int {
 	return -1
 }
 
-// switchAMD64: CMPB $0, flag(PC) and, at most three instructions on, MOVQ $0,
-// rate(PC).
+// switchAMD64 matches CMPB $0, flag(PC) and, at most three instructions on, MOVQ $0, rate(PC).
 func switchAMD64(c Code) (flag, rate uint64, ok bool) {
 	var compared uint64
 	found, age := 0, 4

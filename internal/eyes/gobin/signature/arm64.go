@@ -23,8 +23,8 @@ var branches = []struct{ mask, bits, distance uint32 }{
 	{0x9f000000, 0x10000000, 0x60ffffe0}, // ADR
 }
 
-// readARM64: Go names data by ADRP and, in the next instruction, ADD, LDR or STR
-// with the same register.
+// readARM64 reads a body, and reports whether it could. Go names data by ADRP and, in the next instruction, ADD, LDR or
+// STR with the same register.
 func (b *Body) readARM64(code []byte, pc uint64) (ok bool) {
 	var page pageOf
 	for ; len(code) >= 4; code, pc = code[4:], pc+4 {
@@ -94,8 +94,8 @@ func blankARM64(w uint32, isRef bool) uint32 {
 	return w
 }
 
-// switchARM64: LDRB of the flag and, at most five instructions on (one is ADRP),
-// STR of the zero register to the rate.
+// switchARM64 matches LDRB of the flag and, at most five instructions on (one is ADRP), STR of the zero register to the
+// rate.
 func switchARM64(c Code) (flag, rate uint64, ok bool) {
 	const (
 		opMask = 0xffc00000
