@@ -59,7 +59,7 @@ func memory(string) error {
 
 // cache reads a table through a page cache of 400 MB.
 func cache(dir string) error {
-	db, err := open("file:" + filepath.Join(dir, "cache.db") + "?_synchronous=OFF&_cache_size=-400000")
+	db, err := open("file:" + filepath.Join(dir, "cache.db") + "?_synchronous=OFF&_cache_size=-2000")
 	if err != nil {
 		return err
 	}
