@@ -23,6 +23,7 @@ const faultProfilesAtOnce = 2
 // faultPool is the profilers of page faults of a watch. They are made while it has all its
 // rights, and each goes from a program that ended to the next.
 type faultPool struct {
+	why  string // there is none, "": that was wanted
 	mu   sync.Mutex
 	free []*faultprofile.Profiler
 	all  []*faultprofile.Profiler
@@ -31,13 +32,11 @@ type faultPool struct {
 // newFaultPool makes so many, or none where that is not permitted.
 func newFaultPool(n int) *faultPool {
 	p := &faultPool{}
-	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
-		return p
-	}
 	for range n {
-		one, err := faultprofile.New(0)
-		if err != nil {
-			break // doctor says why
+		one, why := newFaultProfiler()
+		if why != "" {
+			p.why = why
+			break
 		}
 		p.free, p.all = append(p.free, one), append(p.all, one)
 	}
@@ -45,6 +44,21 @@ func newFaultPool(n int) *faultPool {
 		debug.FreeOSMemory() // the kernel's types were some 20 MiB
 	}
 	return p
+}
+
+// newFaultProfiler makes one, or says why it cannot.
+func newFaultProfiler() (p *faultprofile.Profiler, why string) {
+	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
+		return nil, fmt.Sprintf("off under a memory limit of %s, because it would use 20 MiB of that", units.Limit(limit))
+	}
+	p, err := faultprofile.New(0)
+	switch {
+	case err == nil:
+		return p, ""
+	case errors.Is(err, fs.ErrPermission):
+		return nil, watch.MissingForFaults("/proc")
+	}
+	return nil, err.Error()
 }
 
 // leastForFaults is the least memory limit that this process may be under to sample page faults: the
@@ -83,6 +97,9 @@ func (p *faultPool) take() *faultprofile.Profiler {
 	p.free = p.free[:len(p.free)-1]
 	return one
 }
+
+// join gives a source that is to be made one that nobody uses, or the reason why there is none.
+func (p *faultPool) join(o *watch.Options) { o.Faults, o.NoFaults = p.take(), p.why }
 
 // giveBack returns the one of a source that is closed.
 func (p *faultPool) giveBack(s *watch.Source) {
@@ -125,19 +142,14 @@ func filesCheck() check {
 // faultsCheck tries to load the program that samples page faults.
 func faultsCheck() check {
 	c := check{Name: "which lines make memory grow (page faults)", Costs: "the line of Go behind native memory (cgo, mmap)"}
-	if limit, ok := limitOfOurs(); ok && limit < leastForFaults {
-		c.Says = fmt.Sprintf("off under a memory limit of %s, because it would use 20 MiB of that", units.Limit(limit))
+	p, why := newFaultProfiler()
+	if c.Says = why; why != "" {
 		return c
 	}
-	p, err := faultprofile.New(0)
-	switch {
-	case err == nil:
-		c.OK, c.Says = true, "by line of Go, through calls of C; BPF samples 1 of 61 page faults"
-		_ = p.Close()
-	case errors.Is(err, fs.ErrPermission):
-		c.Says = watch.MissingForFaults("/proc")
-	default:
-		c.Says = err.Error()
+	c.OK, c.Says = true, "by line of Go, through calls of C; BPF samples 1 of 61 page faults"
+	if err := p.MappingsUnseen(); err != nil {
+		c.Says += "; not which line mapped memory: " + err.Error()
 	}
+	_ = p.Close() // nobody was sampled
 	return c
 }

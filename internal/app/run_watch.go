@@ -155,7 +155,7 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 		r.status.say("highwater: %s", line)
 	}
 	r.sayElsewhere()
-	source, err := watch.New(watch.Options{
+	o := watch.Options{
 		Group:         r.group,
 		Scopes:        r.scopes,
 		Orphans:       firstProcess() && r.Load == "",
@@ -167,11 +167,12 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 		KeepArgs:      bool(r.KeepArgs),
 		Room:          tableRoom,
 		EndWithUs:     r.endWithUs,
-		Faults:        r.faults.take(),
 		Owners:        r.owners,
 		Allocs:        r.native,
 		Say:           func(line string) { r.status.say("%s", line) },
-	})
+	}
+	r.faults.join(&o)
+	source, err := watch.New(o)
 	if err != nil {
 		err = r.abandon(err)
 		if !r.mustStart() {

@@ -196,7 +196,8 @@ func (f *follower) openGroup() (*watch.Source, *cgroup.Cgroup, error) {
 		return nil, nil, Usagef("/proc/PID/cgroup shows a program's", "--cgroup: %w", err)
 	}
 	o := f.options(f.status)
-	o.Group, o.Faults, o.Allocs = group, f.faults.take(), f.probes
+	f.faults.join(&o)
+	o.Group, o.Allocs = group, f.probes
 	source, err := watch.New(o)
 	if err != nil {
 		group.Close()
@@ -360,7 +361,8 @@ func (f *follower) openProgram(pid int) (*watch.Source, sample.Program, error) {
 			return nil, sample.Program{}, err
 		}
 	}
-	o.Faults, o.Allocs = f.faults.take(), f.probes
+	f.faults.join(&o)
+	o.Allocs = f.probes
 	source, err := watch.New(o)
 	if err != nil {
 		return nil, sample.Program{}, err

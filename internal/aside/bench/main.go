@@ -50,6 +50,7 @@ var measurements = []measurement{
 	{"native steady", nativeSteady},
 	{"native work", nativeWork},
 	{"native calls", nativeCalls},
+	{"native arenas", nativeArenas},
 	{"beside", beside},
 	{"page", page},
 }
@@ -57,7 +58,7 @@ var measurements = []measurement{
 func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
-	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", memory, heap, native growth, native steady, native work, native calls, beside, page")
+	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", memory, heap, native growth, native steady, native work, native calls, native arenas, beside, page")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {
@@ -99,7 +100,7 @@ func bench(tool, out, only string, quick bool) error {
 func buildTarget(dir string) (string, error) {
 	out := filepath.Join(dir, "target")
 	build := exec.Command("go", "build", "-o", out, ".")
-	build.Dir = filepath.Join("internal", "bench", "testdata", "target")
+	build.Dir = filepath.Join("internal", "aside", "bench", "testdata", "target")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if text, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the target: %w\n%s", err, text)

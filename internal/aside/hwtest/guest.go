@@ -37,6 +37,8 @@ type Guest struct {
 	// Arch is the machine's: "" is amd64's, "arm64" another's. The programs are
 	// built with GOARCH set to it.
 	Arch string
+	// Kernel is "" for that of Debian as it is on this machine, "5.10" for Debian 11's, which make matrix has.
+	Kernel string
 	// Systemd boots a small Debian, whose commands run once systemd has started a
 	// session of the user "user", uid 1000; Files are in it, PATH is its own.
 	Systemd bool
@@ -86,6 +88,9 @@ type Report struct {
 func (g Guest) Run(t testing.TB) GuestResult {
 	t.Helper()
 	m := machines[orDefault(g.Arch, "amd64")]
+	if g.Kernel != "" {
+		m.kernels += "-" + g.Kernel
+	}
 	Need(t, m.there)
 	if g.Systemd {
 		Need(t, Systemd)

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -47,25 +48,63 @@ func (l *loader) lookedFiles() (err error) {
 	return err
 }
 
-// filesNow is the look nearest to the moment that found something; nil: there is none.
-func (c *Case) filesNow() (now *recording.FilesAt) {
-	for i := range c.Evidence.Files {
-		f := &c.Evidence.Files[i]
-		if len(f.List) > 0 && (now == nil || f.At.Sub(c.Moment.At).Abs() <= now.At.Sub(c.Moment.At).Abs()) {
-			now = f
-		}
-	}
-	return now
+// filesNear is how far from an instant another look may be that explains more of it: a look that was cut short, as on a
+// busy machine, or came before a file grew, says less than the next. A watch looks at least each ten seconds.
+const filesNear = 10 * time.Second
+
+// filesNow is the look at files of the moment; nil: there is none.
+func (c *Case) filesNow() *recording.FilesAt {
+	return c.filesAt(c.Moment.At, c.ledger.Row(sample.RowPageCache), c.ledger.Row(sample.RowShmem))
 }
 
-// holdersOfFiles are the files of a row, most bytes first. What the kernel says of whose pages are comes first, then
+// filesAt is the look nearest to an instant that found something. Where that explains less than three quarters of so
+// much page cache and shared memory, it is the near one that explains most.
+func (c *Case) filesAt(at time.Time, cache, shmem sample.Bytes) (best *recording.FilesAt) {
+	away := func(f *recording.FilesAt) time.Duration { return f.At.Sub(at).Abs() }
+	for i := range c.Evidence.Files {
+		if f := &c.Evidence.Files[i]; len(f.List) > 0 && (best == nil || away(f) <= away(best)) {
+			best = f
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	near, most := max(away(best), filesNear), explains(best, cache, shmem)
+	if most >= (cache+shmem)/4*3 {
+		return best
+	}
+	for i := range c.Evidence.Files {
+		if f := &c.Evidence.Files[i]; away(f) <= near && explains(f, cache, shmem) > most {
+			best, most = f, explains(f, cache, shmem)
+		}
+	}
+	return best
+}
+
+// explains is how much of page cache and shared memory a look found.
+func explains(f *recording.FilesAt, cache, shmem sample.Bytes) sample.Bytes {
+	foundCache, foundShmem := f.OtherCacheBytes, f.OtherShmemBytes
+	for i := range f.List {
+		if f.List[i].Kind.IsShmem() {
+			foundShmem += f.List[i].Claim()
+		} else {
+			foundCache += f.List[i].Claim()
+		}
+	}
+	return min(foundCache, cache) + min(foundShmem, shmem)
+}
+
+// holdersOfFiles are the files of a row, most bytes first.
+func (c *Case) holdersOfFiles(row string) []FileHolder {
+	return c.holdersIn(c.filesNow(), row, c.ledger.Row(row))
+}
+
+// holdersIn are the files that a look found of a row. What the kernel says of whose pages are comes first, then
 // what programs have open or mapped; what is claimed of the row together is no more than it.
-func (c *Case) holdersOfFiles(row string) (list []FileHolder) {
-	now := c.filesNow()
+func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) (list []FileHolder) {
 	if now == nil {
 		return nil
 	}
-	left := c.ledger.Row(row)
 	files := slices.DeleteFunc(slices.Clone(now.List), func(f sample.FilePages) bool { return f.Kind.IsShmem() != (row == sample.RowShmem) })
 	slices.SortStableFunc(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
 	for i := range files {
@@ -206,8 +245,11 @@ func (h *FileHolder) noun() string {
 }
 
 // filesWhy names the files that most of a row is.
-func (c *Case) filesWhy(row string) (whys []Why) {
-	holders := c.holdersOfFiles(row)
+func (c *Case) filesWhy(row string) []Why {
+	return c.whyOfFiles(c.holdersOfFiles(row), row, c.ledger.Row(row))
+}
+
+func (c *Case) whyOfFiles(holders []FileHolder, row string, whole sample.Bytes) (whys []Why) {
 	if len(holders) == 0 {
 		return nil
 	}
@@ -226,7 +268,6 @@ func (c *Case) filesWhy(row string) (whys []Why) {
 			dirty += *h.DirtyBytes
 		}
 	}
-	whole := c.ledger.Row(row)
 	whys = append(whys, Why{Text: fmt.Sprintf("%.0f%% of the %s is data of %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and")), Evidence: evidence})
 	if gone*10 >= whole {
 		whys = append(whys, Why{Text: fmt.Sprintf("%s is data of files that were deleted and are still open. To free this memory, close the files", size(gone)), Evidence: evidence})

@@ -94,6 +94,39 @@ func TestTheNearestLookIsOfTheMoment(t *testing.T) {
 	}
 }
 
+// A look that had no time left found little: the one of a second before says what the memory was.
+func TestALookThatWasCutShortGivesWayToTheNextBestOne(t *testing.T) {
+	s := scenes["a tmpfs full of files"]()
+	cut := sample.Files{List: []sample.FilePages{{Path: "/srv/shop", Kind: sample.FileCache, Resident: mib}}, Unread: 1, Why: "no time was left"}
+	whole := s.Files[len(s.Files)-1]
+	whole.At = s.Moment.At.Add(-time.Second)
+	s.Files = []recording.FilesAt{whole, {At: s.Moment.At, Files: cut}}
+	if a := answerOf(t, s); len(a.Files) == 0 || a.Files[0].Path != "/dev/shm/frames/*.tmp" {
+		t.Errorf("%+v", a.Files)
+	}
+	whole.At = s.Moment.At.Add(-time.Minute) // of another time
+	s.Files[0] = whole
+	if a := answerOf(t, s); len(a.Files) > 0 && a.Files[0].Path == "/dev/shm/frames/*.tmp" {
+		t.Errorf("%+v", a.Files)
+	}
+}
+
+// The page cache of a database is largest when memory usage is, and not at the moment of the answer.
+func TestThePageCacheOfThePeakIsNamedByALookOfThatTime(t *testing.T) {
+	s := scenes["a write-ahead log that is never checkpointed"]()
+	c := newCase(s.Evidence)
+	i := c.fullest()
+	s.Ticks.Usage[i], s.Ticks.PageCache[i] = 500*float64(mib), 400*float64(mib)
+	at := s.Start.Add(time.Duration(s.Ticks.At[i] * float64(time.Second)))
+	s.Moment.At = at.Add(-time.Hour)
+	s.Files = []recording.FilesAt{{At: s.Moment.At, Files: sample.Files{List: []sample.FilePages{{Path: "/data/small", Kind: sample.FileCache, Resident: mib}}}},
+		{At: at, Files: sample.Files{List: []sample.FilePages{{Path: "/data/large", Kind: sample.FileCache, Resident: 396 * mib}}}}}
+	whys := newCase(s.Evidence).cacheWhy(400 * mib)
+	if len(whys) == 0 || whys[0].Text != "99% of the page cache is data of /data/large (396 MiB)" {
+		t.Errorf("%+v", whys)
+	}
+}
+
 func TestFilesAreToldByTheirNamesAndModules(t *testing.T) {
 	s := newScene()
 	s.Programs[0].Go.Deps = []sample.Module{{Path: "go.etcd.io/bbolt"}, {Path: "github.com/dgraph-io/badger/v4"}}

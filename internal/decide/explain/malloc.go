@@ -166,10 +166,13 @@ func (c *Case) namedMalloc() *sample.Malloc {
 	return nil
 }
 
+// hasMuchNative says whether the subject has so much native memory that it matters what is not known of it.
+func (c *Case) hasMuchNative() bool { return float64(c.own.Row(sample.RowNative)) >= keptSeen.v() }
+
 // mallocGap is what is not known of memory that C code has freed, where native memory is much.
 func (c *Case) mallocGap() (g Gap, ok bool) {
 	const what = "how much of the native memory C code has freed"
-	if float64(c.own.Row(sample.RowNative)) < keptSeen.v() {
+	if !c.hasMuchNative() {
 		return g, false
 	}
 	if m := c.namedMalloc(); m != nil && c.malloc == nil {

@@ -152,7 +152,8 @@ func (c *Case) gapsOfProgram() (out []Gap) {
 func (c *Case) gapsRecorded() (out []Gap) {
 	for _, own := range []bool{true, false} {
 		for _, g := range c.Evidence.Gaps {
-			if (g.Process == c.Subject) == own {
+			ofNative := g.What == sample.GapFaults || g.What == sample.GapMappings
+			if (g.Process == c.Subject) == own && (!ofNative || c.hasMuchNative()) {
 				out = append(out, Gap{plainWhat(g.What), plainly(g.Why)})
 			}
 		}

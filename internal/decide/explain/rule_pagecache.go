@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -40,7 +41,7 @@ func judgePageCache(c *Case) Finding {
 		f.Detail = "Page cache, which is harmless."
 		f.Because = []string{fmt.Sprintf("unreclaimable memory never exceeded %s", fsize(c.hardPeak()))}
 		f.Why = []Why{{Text: "files that are read or written stay in memory until something else needs the room", Evidence: []string{"cache"}}}
-		if whys := c.filesWhy(sample.RowPageCache); len(whys) > 0 {
+		if whys := c.cacheWhy(sample.Bytes(cache)); len(whys) > 0 {
 			f.Why, f.Facts = append(whys, f.Why...), append(f.Facts, c.factFiles()...)
 		}
 		if cg := c.Moment.Cgroup; cg != nil && cg.Events != nil && cg.Events.Max > 0 {
@@ -52,6 +53,16 @@ func judgePageCache(c *Case) Finding {
 		}
 		return f
 	}
+}
+
+// cacheWhy names the files that were the page cache when memory usage was greatest, which is not the moment: that is
+// where most could not be reclaimed.
+func (c *Case) cacheWhy(cache sample.Bytes) []Why {
+	at := c.Moment.At
+	if i := c.fullest(); i >= 0 && c.Ticks.Usage[i] >= float64(c.ledger.Total) {
+		at = c.Start.Add(time.Duration(c.Ticks.At[i] * float64(time.Second)))
+	}
+	return c.whyOfFiles(c.holdersIn(c.filesAt(at, cache, 0), sample.RowPageCache, cache), sample.RowPageCache, cache)
 }
 
 // cacheAtPeak is the page cache at the sample of the greatest charge.

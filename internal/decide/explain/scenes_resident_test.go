@@ -141,3 +141,25 @@ func TestARunWithoutSamplesHasNoTableOfThem(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func littleNative() *scene {
+	s := nativeScene()
+	s.heap(230, 230, 235)
+	s.native(4)
+	s.charge()
+	return s
+}
+
+// Why page faults were not sampled is worth a line where there is much native memory, and none else.
+func TestWhyNoLinesOfNativeMemoryAreKnownIsSaidWhereThereIsMuchOfIt(t *testing.T) {
+	for name, s := range map[string]*scene{"much": nativeScene(), "little": littleNative()} {
+		s.Gaps = append(s.Gaps, sample.Gap{From: s.Start, Process: subject, What: sample.GapFaults, Why: "needs root, or CAP_BPF and CAP_PERFMON"})
+		said := false
+		for _, g := range answerOf(t, s).Gaps {
+			said = said || g.What == sample.GapFaults
+		}
+		if said != (name == "much") {
+			t.Errorf("%s native memory: said %v", name, said)
+		}
+	}
+}

@@ -11,7 +11,10 @@
 // process's own.
 package faultprofile
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 const (
 	// Period is how many faults there are to a sample unless it is said otherwise. A prime:
@@ -79,6 +82,16 @@ type Place struct {
 
 // Registers are those that C's frames are found by.
 type Registers struct{ IP, SP, BP, BX, R12, R13, R14, R15 uint64 }
+
+// isBefore says whether the release of a kernel, such as "5.10.0-46-cloud-amd64", is older than major.minor; false
+// where it does not begin with two numbers.
+func isBefore(release string, major, minor int) bool {
+	var a, b int
+	if n, _ := fmt.Sscanf(release, "%d.%d", &a, &b); n < 2 {
+		return false
+	}
+	return a < major || a == major && b < minor
+}
 
 // Cost is what the profile has taken from the programs so far.
 type Cost struct {

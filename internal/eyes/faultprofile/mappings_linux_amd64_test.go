@@ -10,11 +10,8 @@ import (
 )
 
 func TestALargeMappingIsToldAndASmallOneIsNot(t *testing.T) {
-	hwtest.Need(t, hwtest.Root)
-	p, err := New(0)
-	if err != nil {
-		t.Skip(err)
-	}
+	var p *Profiler
+	hwtest.Need(t, hwtest.Root, func() (err error) { p, err = New(0); return err })
 	defer p.Close()
 	if err := p.MappingsUnseen(); err != nil {
 		t.Fatal(err)

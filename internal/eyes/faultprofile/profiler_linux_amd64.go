@@ -44,9 +44,23 @@ func New(period uint64) (p *Profiler, err error) {
 	p = &Profiler{period: period, link: -1, events: map[int][]int{}}
 	if err := p.load(); err != nil {
 		_ = p.Close() // the reason is the first
-		return nil, err
+		return nil, olderKernel(err)
 	}
 	return p, nil
+}
+
+// olderKernel is why the program cannot run on this kernel, err itself where the kernel is new enough. Older ones say
+// no more than that something is forbidden or invalid: bpf_get_current_task_btf came with 5.11, bpf_task_pt_regs with 5.15.
+func olderKernel(err error) error {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return err
+	}
+	release := unix.ByteSliceToString(u.Release[:])
+	if isBefore(release, 5, 15) {
+		return fmt.Errorf("needs Linux 5.15, and this is %s", release)
+	}
+	return err
 }
 
 // load makes the maps and the program. What it does not need any more of the kernel's types is

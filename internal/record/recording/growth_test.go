@@ -35,3 +35,24 @@ func TestResidentGrowthIsReadBackAsItsSum(t *testing.T) {
 	equal(t, "over time", over, all)
 	equal(t, "what each reached", reached, [][]sample.Bytes{{0, 3 << 18, 5 << 18}, {0, 3 << 18, 3 << 18}})
 }
+
+func TestWhoMappedMemoryIsReadBackAndAddedUpApart(t *testing.T) {
+	w, path := create(t, meta)
+	must(t, w.Program(programs[0]))
+	writes := sample.Location{Address: 0x4600, Frames: []sample.Frame{{Func: "main.fill", File: "/src/main.go", Line: 40}}}
+	maps := sample.Location{Address: 0x4700, Frames: []sample.Frame{{Func: "main.newSlab", File: "/src/slab.go", Line: 9}}}
+	known := sample.ResidentGrowth{From: start, At: start.Add(time.Second), Process: programs[0].Key, Kind: sample.ResidentNative,
+		Where: []sample.Location{writes}, Mapped: []sample.Location{maps}, Samples: 3, Bytes: 3 << 18}
+	unknown := known // the same line wrote memory that somebody else mapped
+	unknown.Mapped, unknown.Bytes = nil, 5
+	more := known
+	more.From, more.At, more.Samples, more.Bytes = known.At, start.Add(2*time.Second), 1, 7
+	must(t, w.Growth([]sample.ResidentGrowth{known, unknown}))
+	must(t, w.Growth([]sample.ResidentGrowth{more}))
+	must(t, w.Close())
+	must(t, Verify(path))
+	got, err := open(t, path).Growth(start.Add(time.Hour))
+	must(t, err)
+	known.At, known.Samples, known.Bytes = more.At, 4, 3<<18+7
+	equal(t, "who mapped it", got, []sample.ResidentGrowth{known, unknown})
+}

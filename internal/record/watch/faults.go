@@ -75,6 +75,9 @@ func (s *Source) followFaults(pid int) {
 	if err := f.profiler.Attach(s.opts.Root, pid); err != nil && !errors.Is(err, procfs.ErrGone) {
 		s.gap(s.keyOf(pid), faultsWhat, err)
 	}
+	if err := f.profiler.MappingsUnseen(); err != nil {
+		s.gap(s.keyOf(pid), sample.GapMappings, err)
+	}
 }
 
 // followFound takes in a process that nothing told of, unless it is known to have been started by
@@ -101,6 +104,9 @@ func (s *Source) keyOf(pid int) sample.ProcessKey {
 // says all, else once its runtime is read.
 func (s *Source) knowFaults(p *process) {
 	f := &s.faults
+	if s.opts.NoFaults != "" && p.bin != nil && p.bin.Supported() == nil {
+		s.gap(p.key, sample.GapFaults, errors.New(s.opts.NoFaults))
+	}
 	if f.profiler == nil || f.budget.spent || p.bin == nil || p.mem == nil || p.bin.Supported() != nil || f.books[p.key.PID] != nil {
 		return
 	}

@@ -56,12 +56,22 @@ func (s *Source) takeFiles(c *sample.Cgroup, procs []*process) *sample.Files {
 	}
 	s.mu.Unlock()
 	found := s.files.looker.Look(r)
-	if found.Unread > 0 && len(found.List) == 0 { // the machine was busy: the next moment looks again
+	if isCutShort(found, c.Stat.PageCache+c.Stat.Shmem) { // the machine was busy: the next moment looks again
 		s.mu.Lock()
 		s.files.at = time.Time{}
 		s.mu.Unlock()
 	}
 	return found
+}
+
+// isCutShort says whether a look had no time left before it had found half of the memory of files. Files that may not be
+// looked at will not be found by another look.
+func isCutShort(f *sample.Files, memory sample.Bytes) bool {
+	found := f.OtherCacheBytes + f.OtherShmemBytes
+	for i := range f.List {
+		found += f.List[i].Claim()
+	}
+	return f.Unread > 0 && (len(f.List) == 0 || f.Took >= filesLive*3/4) && found < memory/2
 }
 
 // filesAtEnd looks at the files of a program at its end and of those that live on. The caller holds the lock.

@@ -67,6 +67,8 @@ type Options struct {
 	// Faults samples the page faults of the programs; nil: that is not done. The caller
 	// closes it after the Source.
 	Faults *faultprofile.Profiler
+	// NoFaults is why page faults are not sampled, "" where that was not wanted.
+	NoFaults string
 	// Owners tells which cgroup is charged for the pages of a file; nil: that is not known. The caller
 	// closes it after the Source.
 	Owners *filepages.Owners

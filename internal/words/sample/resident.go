@@ -13,6 +13,12 @@ const (
 	ResidentFile    ResidentKind = "file"    // pages of files, data and bss of the executable, shared memory
 )
 
+// What of native memory may not be seen, as a Gap names it. It is worth telling where there is much of that memory.
+const (
+	GapFaults   = "which lines of Go made native memory grow"
+	GapMappings = "which lines of Go mapped native memory"
+)
+
 // ResidentGrowth is memory of a process that became resident between two instants, by
 // the stack that touched it first: a sampled profile of page faults.
 type ResidentGrowth struct {

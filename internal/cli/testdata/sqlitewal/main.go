@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	_ "modernc.org/sqlite"
 )
 
-func fill(dir string) error {
+func fill(dir string, mib int) error {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "orders.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)")
 	if err != nil {
 		return err
@@ -27,7 +28,7 @@ func fill(dir string) error {
 	}
 	defer rows.Close()
 	rows.Next()
-	for range 40 {
+	for range mib {
 		if _, err := db.Exec("INSERT INTO t (b) VALUES (randomblob(1048576))"); err != nil {
 			return err
 		}
@@ -37,7 +38,11 @@ func fill(dir string) error {
 }
 
 func main() {
-	if err := fill(os.Args[1]); err != nil {
+	mib := 40
+	if len(os.Args) > 2 {
+		mib, _ = strconv.Atoi(os.Args[2])
+	}
+	if err := fill(os.Args[1], mib); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

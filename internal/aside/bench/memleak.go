@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// memleakRow is what a pair of malloc and free takes while bcc's memleak follows it. That compiles its program
+// against kernel headers: those of Debian's kernels do for others, too, as it reads registers alone. BCC_KERNEL_SOURCE says
+// where they are.
+func (r *room) memleakRow(target string) (*row, error) {
+	one := &row{What: "A pair of malloc and free of some 150 bytes, bcc's memleak", Figure: "not run", Pass: true}
+	tool, err := exec.LookPath("memleak-bpfcc")
+	if err != nil {
+		one.More = "it is not installed: Debian has it in bpfcc-tools"
+		return one, nil
+	}
+	var took []float64
+	for range r.least(3) {
+		ns, err := r.timedWith(func(pid int) (*program, error) { return followByMemleak(tool, pid) }, []string{target, "-do", "pairs", "-n", "100000"})
+		if err != nil {
+			one.More = "it failed: " + strings.ReplaceAll(err.Error(), "\n", " ")
+			return one, nil
+		}
+		took = append(took, ns)
+	}
+	slices.Sort(took)
+	one.Figure = fmt.Sprintf("%.0f ns", took[len(took)/2])
+	one.More = fmt.Sprintf("100,000 pairs, median of %d, %.0f to %.0f ns of the program's processor time; by probes at malloc and free, each call looked at, without a line of Go", len(took), took[0], took[len(took)-1])
+	return one, nil
+}
+
+// memleakWait is how long it may take to compile its program.
+const memleakWait = time.Minute
+
+// followByMemleak has it follow a process, and returns once it does.
+func followByMemleak(tool string, pid int) (*program, error) {
+	cmd := exec.Command(tool, "-p", strconv.Itoa(pid), "1")
+	out, err := os.CreateTemp("", "memleak-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(out.Name())
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &program{cmd: cmd, lines: bufio.NewScanner(strings.NewReader(""))}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for began := time.Now(); time.Since(began) < memleakWait; time.Sleep(100 * time.Millisecond) {
+		text, err := os.ReadFile(out.Name())
+		if err != nil {
+			break
+		}
+		if strings.Contains(string(text), "outstanding allocations") {
+			return p, nil
+		}
+		select {
+		case err := <-ended:
+			return nil, fmt.Errorf("%s ended: %w: %s", tool, cmp.Or(err, os.ErrProcessDone), text)
+		default:
+		}
+	}
+	p.stop()
+	return nil, fmt.Errorf("%s did not begin within %v", tool, memleakWait)
+}

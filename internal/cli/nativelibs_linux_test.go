@@ -1,0 +1,66 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// Well-known libraries of C in programs that are killed for what these allocate: the line is the one that a maintainer
+// would name, and the fix is the library's own setting.
+func TestLibrariesOfCAreNamedByTheLineThatCallsThem(t *testing.T) {
+	hwtest.LeftToMatrix(t, "builds SQLite and librdkafka")
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace, samplesFaults)
+	for _, c := range []struct {
+		program, mode, limit, place, c, fix string
+	}{
+		{"sqlite", "statements", "48MiB", "statements", "sqlite3_prepare_v2", "close the statement"},
+		{"sqlite", "memory", "64MiB", "memory", "sqlite3_step", "no :memory:"},
+		{"sqlite", "cache", "64MiB", "cache", "sqlite3_step", "a smaller cache_size"},
+		{"kafka", "", "80MiB", "produce", "do_produce", "queue.buffering.max.kbytes"},
+	} {
+		t.Run(strings.TrimSpace(c.program+" "+c.mode), func(t *testing.T) {
+			program := hwtest.Build(t, "testdata/nativelibs/"+c.program, hwtest.BuildOptions{CGO: true})
+			a := watch(t, "--limit", c.limit, "--", program, c.mode, dirOnDisk(t)).answer(t, "")
+			closes(t, a)
+			v := a.Verdict
+			if v.Class != explain.Native || v.Confidence != explain.High || v.Culprit == nil || v.Culprit.Line != placesOf(t, program)[c.place] {
+				t.Errorf("%s, %s, at %+v, want line %d", v.Class, v.Confidence, v.Culprit, placesOf(t, program)[c.place])
+			}
+			if a.Resident == nil || len(a.Resident.Lines) == 0 || !slices.Contains(a.Resident.Lines[0].Native, c.c) || a.Resident.Lines[0].Bytes*100 < a.Resident.TotalBytes*97 {
+				t.Errorf("C's functions and the share: %+v", a.Resident)
+			}
+			if len(a.Fixes) == 0 || !strings.Contains(a.Fixes[0].Text, c.fix) {
+				t.Errorf("fixes %+v", a.Fixes)
+			}
+		})
+	}
+}
+
+// Databases whose files are hundreds of MiB of page cache under a limit: by name, and what they are.
+func TestDatabasesAreNamedBehindThePageCache(t *testing.T) {
+	hwtest.LeftToMatrix(t, "writes a GiB")
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	for _, c := range []struct {
+		program, more, limit, name, use string
+		least                           sample.Bytes
+	}{
+		{"sqlitewal", "250", "320MiB", "orders.db-wal", "the write-ahead log of SQLite", 240 * sample.MiB},
+		{"nativelibs/bbolt", "", "340MiB", "state.bolt", "a database of bbolt", 290 * sample.MiB},
+		{"nativelibs/badger", "", "300MiB", "000001.vlog", "a value log of Badger", 100 * sample.MiB},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := dirOnDisk(t)
+			s := watch(t, "--limit", c.limit, "--", hwtest.Build(t, "testdata/"+c.program, hwtest.BuildOptions{}), dir, c.more)
+			f := named(t, s.answer(t, "last"), sample.RowPageCache, 0.9)
+			if f.Path != filepath.Join(dir, c.name) || f.Use != c.use || f.Bytes < c.least {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
