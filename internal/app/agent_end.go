@@ -23,22 +23,22 @@ func (a *agent) end(l *life) {
 	case <-l.source.Done():
 	default:
 		if l.rows.OfLimit() < fleet.NearLimit {
-			_ = l.tape.writer.Close() // and removed
-			a.drop(l.tape.path)
+			_ = l.recording.writer.Close() // and removed
+			a.drop(l.recording.path)
 			return
 		}
 		a.status.say("%s is close to its limit as this agent ends: its recording is kept for the next agent", l.name)
-		_ = l.tape.writer.Close() // what was written can be read
+		_ = l.recording.writer.Close() // what was written can be read
 		return
 	}
-	answer := l.tape.conclude(l.streams)
+	answer := l.recording.conclude(l.streams)
 	if answer == nil { // which was said
 		a.report(l, fleet.Died(time.Now(), l.name+" ended; its recording could not be explained."))
 		return
 	}
 	in, ok := fleet.IncidentOf(answer)
 	if !ok {
-		a.drop(l.tape.path)
+		a.drop(l.recording.path)
 		return
 	}
 	a.report(l, in)
@@ -50,8 +50,8 @@ func (a *agent) report(l *life, in fleet.Incident) {
 	if in.Kind == fleet.KindKill {
 		a.kills.Told(l.rows.group)
 	}
-	fleet.Whose{}.Forget(l.tape.path)
-	a.publish(in, l.rows.who, l.tape.path)
+	fleet.Whose{}.Forget(l.recording.path)
+	a.publish(in, l.rows.who, l.recording.path)
 }
 
 // publish sends an incident and says it. path is its recording, "" for none.
@@ -189,7 +189,7 @@ func (a *agent) recover(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		t := tape{path: path, status: a.status, quiet: true}
+		t := recordingHandle{path: path, status: a.status, quiet: true}
 		answer, err := t.bounded()
 		if err != nil {
 			a.drop(path)

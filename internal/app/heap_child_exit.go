@@ -3,7 +3,7 @@ package app
 import "time"
 
 // childExits bounds what the heaps of children take of the time that end by themselves: a build
-// starts a compiler for each package, and to think about the heap of each took longer than to compile.
+// starts a compiler for each package, and to analyze the heap of each took longer than to compile.
 type childExits struct {
 	busy bool
 	next time.Time
@@ -42,8 +42,8 @@ func (t *heapTaker) manyChildren() bool {
 	return t.ByDefault && t.source != nil && t.source.ManyChildren()
 }
 
-// thinkShare is the part of the time, one in so many, that may be spent on thinking about heaps that nobody asked for.
-func (t *heapTaker) thinkShare() time.Duration {
+// analysisShare is the part of the time, one in so many, that may be spent on analyzing heaps that nobody asked for.
+func (t *heapTaker) analysisShare() time.Duration {
 	if t.manyChildren() {
 		return manyShare
 	}

@@ -31,7 +31,7 @@ func (t *heapTaker) prepare() {
 		return
 	}
 	p.busy, p.at = true, t.charge
-	t.thoughts.Go(func() {
+	t.analyses.Go(func() {
 		t.open()
 		t.mu.Lock()
 		t.prepared.busy = false

@@ -14,8 +14,8 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// heapCopy is a heap that is copied while its program stands still, and thought
-// about afterwards.
+// heapCopy is a heap that is copied while its program is stopped, and analyzed
+// afterwards.
 type heapCopy struct {
 	*heapTarget
 	reason  sample.HeapReason
@@ -24,7 +24,7 @@ type heapCopy struct {
 	stopped time.Duration
 	gc      uint32
 	threads []gomem.Thread
-	limit   sample.Bytes    // of what thinking about it takes
+	limit   sample.Bytes    // of what its analysis takes
 	plan    *gomem.HeapPlan // nil: not made beforehand
 	copied  *gomem.HeapCopy
 	profile sample.HeapProfile

@@ -30,7 +30,7 @@ const (
 	// memory, and so of the time for which that stands still: what takes more can
 	// hardly be copied within heapStop. highwater heap PID, which is asked, may take more.
 	mostCopied = 2 * sample.GiB
-	// analysisFor bounds what is thought about one heap.
+	// analysisFor bounds the analysis of one heap.
 	analysisFor = time.Minute
 )
 
@@ -38,23 +38,23 @@ const (
 // sums up once they go on. What is found waits here for the loop, which alone writes
 // the recording.
 type heapTaker struct {
-	HeapWish
+	HeapPolicy
 	status *status
 	source *watch.Source
 
-	mu       sync.Mutex
-	charge   sample.Bytes // at the last point
-	peakAt   sample.Bytes // at the last capture of a peak
-	next     time.Time    // before which no program is stopped again
-	children childExits
-	main     int  // the pid that is watched, where we have not started it; 0: none
-	slower   bool // it was said that stops come later than asked for
-	told     bool // why a peak was not captured, where nobody asked
-	thinking bool
-	rate     float64 // bytes a second at which the last heap was copied, 0: none was
-	done     []*sample.HeapCapture
-	gaps     []sample.Gap
-	thoughts sync.WaitGroup
+	mu        sync.Mutex
+	charge    sample.Bytes // at the last point
+	peakAt    sample.Bytes // at the last capture of a peak
+	next      time.Time    // before which no program is stopped again
+	children  childExits
+	main      int  // the pid that is watched, where we have not started it; 0: none
+	slower    bool // it was said that stops come later than asked for
+	told      bool // why a peak was not captured, where nobody asked
+	analyzing bool
+	rate      float64 // bytes a second at which the last heap was copied, 0: none was
+	done      []*sample.HeapCapture
+	gaps      []sample.Gap
+	analyses  sync.WaitGroup
 
 	known map[sample.ProcessKey]variables // at the last capture
 
@@ -63,7 +63,7 @@ type heapTaker struct {
 	calm      time.Time // when the next capture on the calm rhythm is due
 	calmEvery time.Duration
 
-	ctx    context.Context // of all thoughts
+	ctx    context.Context // of all analyses
 	giveUp context.CancelFunc
 
 	limit func() sample.Bytes // nil: takerLimit
@@ -104,7 +104,7 @@ func (t *heapTaker) mayShare(reason sample.HeapReason) error {
 // its program's too, and no more than mostCopied.
 func takerLimit() sample.Bytes { return min(availableMemory()/2, mostCopied) }
 
-// mostTaken is what a capture may take of memory: what its wish allows, and no more than the machine
+// mostTaken is what a capture may take of memory: what its policy allows, and no more than the machine
 // has to spare.
 func (t *heapTaker) mostTaken() sample.Bytes {
 	limit := takerLimit
@@ -115,11 +115,11 @@ func (t *heapTaker) mostTaken() sample.Bytes {
 }
 
 // newHeapTaker is nil where no heap is to be captured.
-func newHeapTaker(w HeapWish, s *status) *heapTaker {
+func newHeapTaker(w HeapPolicy, s *status) *heapTaker {
 	if w.none() {
 		return nil
 	}
-	t := &heapTaker{HeapWish: w, status: s}
+	t := &heapTaker{HeapPolicy: w, status: s}
 	t.ctx, t.giveUp = context.WithCancel(context.Background())
 	return t
 }
@@ -212,12 +212,12 @@ func (t *heapTaker) calmDue(now time.Time) bool {
 }
 
 // take stops and copies every Go program, one after the other, and says whether it
-// did: not while the last heaps are thought about, and not beyond the share of the
+// did: not while the last heaps are analyzed, and not beyond the share of the
 // time that programs may stand still.
 func (t *heapTaker) take(reason sample.HeapReason) bool {
 	t.mu.Lock()
 	now := time.Now()
-	if late := now.Before(t.next); late || t.thinking {
+	if late := now.Before(t.next); late || t.analyzing {
 		if late && !t.slower && reason == sample.HeapEvery && t.every > 0 {
 			t.slower = true
 			t.status.say("heaps are captured less often than every %s: pauses may take at most 1%% of the time", units.Duration(t.every))
@@ -225,7 +225,7 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 		t.mu.Unlock()
 		return false
 	}
-	t.thinking = true
+	t.analyzing = true
 	t.mu.Unlock()
 	var copies []*heapCopy
 	stood := time.Duration(0)
@@ -245,16 +245,16 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 	t.mu.Lock()
 	t.next = time.Now().Add(stopShare * stood)
 	t.mu.Unlock()
-	t.thoughts.Go(func() {
+	t.analyses.Go(func() {
 		began := time.Now()
 		for _, c := range copies {
-			t.think(c)
+			t.summarize(c)
 		}
 		t.mu.Lock()
-		if late := time.Now().Add(t.thinkShare() * time.Since(began)); t.ByDefault && late.After(t.next) {
+		if late := time.Now().Add(t.analysisShare() * time.Since(began)); t.ByDefault && late.After(t.next) {
 			t.next = late
 		}
-		t.thinking = false
+		t.analyzing = false
 		t.mu.Unlock()
 	})
 	return len(copies) > 0
@@ -332,8 +332,8 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 		}
 	}
 	if err == nil {
-		t.thoughts.Go(func() {
-			t.think(c)
+		t.analyses.Go(func() {
+			t.summarize(c)
 			spent()
 		})
 		return
@@ -360,7 +360,7 @@ func (t *heapTaker) hold(reason sample.HeapReason, deadline time.Time) time.Dura
 	return most
 }
 
-// copyDying copies all that is needed to think about a heap when its process is gone.
+// copyDying copies all that is needed to analyze a heap when its process is gone.
 func (t *heapTaker) copyDying(ctx context.Context, p sample.Program, tid int, reason sample.HeapReason) (*heapCopy, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -405,8 +405,8 @@ func (t *heapTaker) copyEnded(ctx context.Context, c *heapCopy, tid int) (err er
 	return nil
 }
 
-// think sums up a heap.
-func (t *heapTaker) think(c *heapCopy) {
+// summarize sums up a heap.
+func (t *heapTaker) summarize(c *heapCopy) {
 	defer debug.FreeOSMemory()
 	defer c.close()
 	ctx, cancel := context.WithTimeout(t.ctx, analysisFor)
@@ -434,7 +434,7 @@ func (t *heapTaker) think(c *heapCopy) {
 	t.gap(sample.Program{Key: c.key, Name: c.name}, "", err)
 }
 
-// wait waits for the thoughts; for those that nobody asked for no longer than the run may
+// wait waits for the analyses; for those that nobody asked for no longer than the run may
 // end later.
 func (t *heapTaker) wait() {
 	defer t.closePrepared()
@@ -442,7 +442,7 @@ func (t *heapTaker) wait() {
 	if t.ByDefault {
 		defer time.AfterFunc(lateBy, t.giveUp).Stop()
 	}
-	t.thoughts.Wait()
+	t.analyses.Wait()
 	t.sayCaptured()
 }
 

@@ -46,12 +46,12 @@ func TestADeathWithoutTimeLeftIsAGapAndNotACapture(t *testing.T) {
 	cmd := startHoard(t, "1000")
 	pid := cmd.Process.Pid
 	var said bytes.Buffer
-	taker := newHeapTaker(HeapWish{Kill: true}, newStatus(&said))
+	taker := newHeapTaker(HeapPolicy{Kill: true}, newStatus(&said))
 	program := sample.Program{Key: sample.ProcessKey{PID: pid}, Name: "hoard"}
 	for _, s := range []lastbreath.Status{{Signal: 9}, {Code: 0}} { // an exit is not captured at all
 		taker.dying(program, lastbreath.Death{PID: pid, TID: pid, Status: s, Deadline: time.Now().Add(-time.Second)})
 	}
-	taker.thoughts.Wait()
+	taker.analyses.Wait()
 	if len(taker.done) > 0 || len(taker.gaps) != 1 || !strings.Contains(taker.gaps[0].Why, "no time was left") {
 		t.Errorf("%d captures, gaps %+v", len(taker.done), taker.gaps)
 	}
@@ -67,7 +67,7 @@ func TestAHeapIsThoughtAboutWhenItsProcessIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taker := newHeapTaker(HeapWish{Kill: true}, newStatus(io.Discard))
+	taker := newHeapTaker(HeapPolicy{Kill: true}, newStatus(io.Discard))
 	c, err := taker.copyDying(t.Context(), sample.Program{Key: key, Name: "hoard"}, cmd.Process.Pid, sample.HeapKill)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestWhyNoHeapWasCapturedIsSaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		taker := newHeapTaker(HeapWish{every: time.Second}, newStatus(io.Discard))
+		taker := newHeapTaker(HeapPolicy{every: time.Second}, newStatus(io.Discard))
 		taker.gap(sample.Program{Name: "shop"}, "", why)
 		if err := errors.Join(taker.keep(w), w.Close()); err != nil {
 			t.Fatal(err)
@@ -177,7 +177,7 @@ func TestAHeapThatWouldTakeTooMuchIsRefusedBeforeMemoryIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taker := newHeapTaker(HeapWish{Peak: true, Kill: true}, newStatus(io.Discard))
+	taker := newHeapTaker(HeapPolicy{Peak: true, Kill: true}, newStatus(io.Discard))
 	taker.limit = func() sample.Bytes { return sample.MiB }
 	p := sample.Program{Key: key, Name: "hoard"}
 	for name, take := range map[string]func() error{

@@ -11,7 +11,7 @@ import (
 
 func TestALongStopThatNobodyAskedForIsRefusedAndToldOnce(t *testing.T) {
 	var said bytes.Buffer
-	taker := newHeapTaker(HeapWish{Peak: true, ByDefault: true}, newStatus(&said))
+	taker := newHeapTaker(HeapPolicy{Peak: true, ByDefault: true}, newStatus(&said))
 	if err := taker.mayStop(16 * sample.MiB); err != nil {
 		t.Errorf("16 MiB: %v", err)
 	}
@@ -29,17 +29,17 @@ func TestALongStopThatNobodyAskedForIsRefusedAndToldOnce(t *testing.T) {
 	if len(taker.gaps) != 1 || said.Len() > 0 {
 		t.Errorf("gaps %+v, said %q", taker.gaps, said.String())
 	}
-	asked := newHeapTaker(HeapWish{Peak: true}, newStatus(&said))
+	asked := newHeapTaker(HeapPolicy{Peak: true}, newStatus(&said))
 	if err := asked.mayStop(900 * sample.MiB); err != nil {
 		t.Errorf("asked for: %v", err)
 	}
 }
 
-// What is thought about ends once it would make the run end too late.
+// An analysis ends once it would make the run end too late.
 func TestARunDoesNotWaitForWhatNobodyAskedFor(t *testing.T) {
-	taker := newHeapTaker(HeapWish{Exit: true, ByDefault: true}, newStatus(&bytes.Buffer{}))
+	taker := newHeapTaker(HeapPolicy{Exit: true, ByDefault: true}, newStatus(&bytes.Buffer{}))
 	gaveUp := false
-	taker.thoughts.Go(func() {
+	taker.analyses.Go(func() {
 		<-taker.ctx.Done()
 		gaveUp = true
 	})
@@ -50,9 +50,9 @@ func TestARunDoesNotWaitForWhatNobodyAskedFor(t *testing.T) {
 }
 
 func TestWhenHeapsAreCapturedIsAsTheFlagSays(t *testing.T) {
-	unasked := HeapWish{Kill: true, Exit: true, Peak: true, ByDefault: true}
-	for given, want := range map[string]HeapWish{"": unasked, "off": {}, "none": {}, "kill": {Kill: true}, "peak,kill": {Peak: true, Kill: true}} {
-		f := HeapWishFlag{Unasked: unasked}
+	unasked := HeapPolicy{Kill: true, Exit: true, Peak: true, ByDefault: true}
+	for given, want := range map[string]HeapPolicy{"": unasked, "off": {}, "none": {}, "kill": {Kill: true}, "peak,kill": {Peak: true, Kill: true}} {
+		f := HeapPolicyFlag{Unasked: unasked}
 		if given != "" {
 			f.When = strings.Split(given, ",")
 		}
@@ -60,7 +60,7 @@ func TestWhenHeapsAreCapturedIsAsTheFlagSays(t *testing.T) {
 			t.Errorf("--heap %s: %+v, %v", given, got, err)
 		}
 	}
-	if got, err := (HeapWishFlag{}).plan(); err != nil || !got.none() {
+	if got, err := (HeapPolicyFlag{}).plan(); err != nil || !got.none() {
 		t.Errorf("of a trial: %+v, %v", got, err)
 	}
 }

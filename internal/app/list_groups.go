@@ -54,8 +54,8 @@ func GroupsOf(all []Listed) []group {
 // By how much peaks of the same need differ from run to run: a part of the greatest, and
 // what the kernel charges ahead in batches.
 const (
-	alike    = 0.05
-	alikeFor = float64(sample.MiB)
+	noiseShare = 0.05
+	noiseFloor = float64(sample.MiB)
 )
 
 // trendOf says where peaks lead, oldest first: flat where all are alike, rising or falling
@@ -65,7 +65,7 @@ func trendOf(peaks []uint64) string {
 		return ""
 	}
 	least, most := slices.Min(peaks), slices.Max(peaks)
-	noise := max(alike*float64(most), alikeFor)
+	noise := max(noiseShare*float64(most), noiseFloor)
 	if float64(most-least) <= noise {
 		return "flat"
 	}

@@ -31,13 +31,13 @@ func (k kept) program() string { return programOf(k.Name) }
 // trialName is what trialFolder calls the folders of try and fit.
 var trialName = regexp.MustCompile(`-(try|fit)-[0-9]+$`)
 
-// keeper lists and removes what highwater has written into the state directory. It
+// stateFolder lists and removes what highwater has written into the state directory. It
 // follows no symbolic link, and removes nothing else.
-type keeper struct{ root *os.Root }
+type stateFolder struct{ root *os.Root }
 
 // OpenState opens the state directory, unless that is a link to another; nil where there
 // is none yet. The caller closes it.
-func OpenState() (*keeper, error) {
+func OpenState() (*stateFolder, error) {
 	dir, err := stateDir()
 	if err != nil {
 		return nil, err
@@ -55,13 +55,13 @@ func OpenState() (*keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the directory of recordings: %w", err)
 	}
-	return &keeper{root}, nil
+	return &stateFolder{root}, nil
 }
 
-func (k *keeper) Close() { _ = k.root.Close() } // nothing was written through it
+func (k *stateFolder) Close() { _ = k.root.Close() } // nothing was written through it
 
 // List is all that is kept, newest first.
-func (k *keeper) List() ([]kept, error) {
+func (k *stateFolder) List() ([]kept, error) {
 	entries, err := fs.ReadDir(k.root.FS(), ".")
 	if err != nil {
 		return nil, fmt.Errorf("list the directory of recordings: %w", err)
@@ -84,7 +84,7 @@ func (k *keeper) List() ([]kept, error) {
 }
 
 // beside is how much SQLite keeps beside a recording that is written.
-func (k *keeper) beside(name string) (n int64) {
+func (k *stateFolder) beside(name string) (n int64) {
 	for _, end := range []string{"-wal", "-shm"} {
 		if info, err := k.root.Lstat(name + end); err == nil && info.Mode().IsRegular() {
 			n += info.Size()
@@ -95,7 +95,7 @@ func (k *keeper) beside(name string) (n int64) {
 
 // measure sums up a trial's folder; its time is that of what was written last. It says no
 // where there is no recording in it, or anything that a trial does not write.
-func (k *keeper) measure(one *kept) (ok bool) {
+func (k *stateFolder) measure(one *kept) (ok bool) {
 	files, err := k.files(one.Name)
 	if err != nil {
 		return false
@@ -115,7 +115,7 @@ func (k *keeper) measure(one *kept) (ok bool) {
 var ofTrial = regexp.MustCompile(`\.hwm(-wal|-shm)?$|\.log$|^(try|fit)\.json$`)
 
 // files are those of a trial's folder; the error is that there is anything else in it.
-func (k *keeper) files(folder string) (list []fs.FileInfo, err error) {
+func (k *stateFolder) files(folder string) (list []fs.FileInfo, err error) {
 	entries, err := fs.ReadDir(k.root.FS(), folder)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (k *keeper) files(folder string) (list []fs.FileInfo, err error) {
 }
 
 // refuses is why one is not removed; nil: it may be.
-func (k *keeper) refuses(one kept) error {
+func (k *stateFolder) refuses(one kept) error {
 	if !one.folder {
 		return recording.MayRemove(k.root, one.Name)
 	}
@@ -154,7 +154,7 @@ func (k *keeper) refuses(one kept) error {
 }
 
 // remove removes one, or says why not.
-func (k *keeper) remove(one kept) error {
+func (k *stateFolder) remove(one kept) error {
 	if err := k.refuses(one); err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (k *keeper) remove(one kept) error {
 
 // removeAll removes several and tells of each that it could not remove. It says how many
 // were, and how much that was.
-func (k *keeper) removeAll(s *Streams, list []kept) (n int, bytes int64, err error) {
+func (k *stateFolder) removeAll(s *Streams, list []kept) (n int, bytes int64, err error) {
 	for _, one := range list {
 		if failed := k.remove(one); failed != nil {
 			visible.Fprintf(s.Err, "highwater: not removed: %v\n", failed)

@@ -30,7 +30,7 @@ type RunFlags struct {
 	LeaveChildren                           bool
 	Ask                                     AskFlags
 	Expect                                  ExpectFlag
-	Heap                                    HeapWishFlag
+	Heap                                    HeapPolicyFlag
 	KeepArgs                                KeepArgs
 	Native                                  NativeFlag
 }
@@ -55,7 +55,7 @@ type plan struct {
 	profileRate int64             // 0: leave it
 	readiness   readiness
 	asks        asks
-	heaps       HeapWish
+	heaps       HeapPolicy
 	recording   string
 	notThere    error // why it does not go where recordings go
 	inMemory    bool  // it is kept in memory, and goes with the container

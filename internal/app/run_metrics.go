@@ -11,8 +11,8 @@ import (
 )
 
 // readMetrics reads the program's metrics now and then, and keeps those that move.
-func (a *asking) readMetrics(ctx context.Context) {
-	m := metricsReader{asking: a, chooser: pull.Chooser{Most: mostFigures}, began: time.Now()}
+func (a *probing) readMetrics(ctx context.Context) {
+	m := metricsReader{probing: a, chooser: pull.Chooser{Most: mostFigures}, began: time.Now()}
 	for {
 		began := time.Now()
 		m.read(ctx)
@@ -33,7 +33,7 @@ func (a *asking) readMetrics(ctx context.Context) {
 
 // metricsReader is what is known of the program's metrics so far.
 type metricsReader struct {
-	*asking
+	*probing
 	chooser pull.Chooser
 	began   time.Time
 	names   []string

@@ -87,7 +87,7 @@ func (l *life) claimAsks() asks {
 }
 
 // freeAsks gives them to the next life; the caller holds mu.
-func (l *life) freeAsks() { l.asked = l.asked && l.asking.none() }
+func (l *life) freeAsks() { l.asked = l.asked && l.probing.none() }
 
 // describe adds to a recording's meta what is asked.
 func (a asks) describe(more map[string]string) {
@@ -99,9 +99,9 @@ func (a asks) describe(more map[string]string) {
 	}
 }
 
-// asking is the questions while they are asked. What is answered waits here for
+// probing is the questions while they are asked. What is answered waits here for
 // the loop, which alone writes the recording.
-type asking struct {
+type probing struct {
 	asks
 	status     *status
 	heaps      *heapTaker         // nil: none is captured
@@ -114,7 +114,7 @@ type asking struct {
 }
 
 // start asks until ctx ends; helpers waits for it.
-func (a *asking) start(ctx context.Context, helpers *sync.WaitGroup) {
+func (a *probing) start(ctx context.Context, helpers *sync.WaitGroup) {
 	if a.metrics != nil {
 		helpers.Go(func() { a.readMetrics(ctx) })
 	}
@@ -126,18 +126,18 @@ func (a *asking) start(ctx context.Context, helpers *sync.WaitGroup) {
 	}
 }
 
-// askingSink is a recording that gets the answers with the points.
-type askingSink struct {
+// probeSink is a recording that gets the answers with the points.
+type probeSink struct {
 	*recording.Writer
-	asking *asking
+	probing *probing
 }
 
 // Point keeps what has been answered, and the point.
-func (s askingSink) Point(p *sample.Point) error {
-	if s.asking.heaps != nil {
-		s.asking.heaps.see(p)
+func (s probeSink) Point(p *sample.Point) error {
+	if s.probing.heaps != nil {
+		s.probing.heaps.see(p)
 	}
-	if err := s.asking.keep(s.Writer); err != nil {
+	if err := s.probing.keep(s.Writer); err != nil {
 		return err
 	}
 	return s.Writer.Point(p)
@@ -145,7 +145,7 @@ func (s askingSink) Point(p *sample.Point) error {
 
 // keep writes what has been answered; it is called by the goroutine that writes
 // the recording.
-func (a *asking) keep(w *recording.Writer) error {
+func (a *probing) keep(w *recording.Writer) error {
 	a.mu.Lock()
 	requests, figures, gaps := a.requests, a.figures, a.gaps
 	a.requests, a.figures, a.gaps = nil, nil, nil
@@ -171,9 +171,9 @@ func (a *asking) keep(w *recording.Writer) error {
 	return nil
 }
 
-// keepRest keeps what was answered last, and the heaps that are still thought about. A recording that ended before has been
+// keepRest keeps what was answered last, and the heaps that are still analyzed. A recording that ended before has been
 // told of.
-func (a *asking) keepRest(w *recording.Writer) {
+func (a *probing) keepRest(w *recording.Writer) {
 	if a.heaps != nil {
 		a.heaps.wait()
 	}
@@ -182,7 +182,7 @@ func (a *asking) keepRest(w *recording.Writer) {
 	}
 }
 
-func (a *asking) gap(g sample.Gap) {
+func (a *probing) gap(g sample.Gap) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.gaps = append(a.gaps, g)
@@ -190,7 +190,7 @@ func (a *asking) gap(g sample.Gap) {
 
 // sendRequests waits until the program answers at all, and times its answers from
 // then on.
-func (a *asking) sendRequests(ctx context.Context) {
+func (a *probing) sendRequests(ctx context.Context) {
 	p := probe.Prober{Target: a.probe, Rate: a.rate, Keep: func(r sample.Request) {
 		if a.onAnswered != nil && r.Failure == "" {
 			a.onAnswered(r.Due.Add(r.Latency()))

@@ -28,7 +28,7 @@ const leftAfter = 500 * time.Millisecond
 // session is one run while it lasts.
 type session struct {
 	*plan
-	tape
+	recordingHandle
 	source *watch.Source
 	group  *cgroup.Cgroup // nil: none could be made
 	// noGroup is why; nil: it was.
@@ -40,7 +40,7 @@ type session struct {
 	native    *faultprofile.AllocProfiler // nil: not asked for
 	owners    *filepages.Owners           // whose pages of files are; nil: that is not told here
 	drops     bool                        // give up what root may do and a watcher need not
-	asking    *asking
+	probing   *probing
 
 	// Where systemd makes the cgroup: what to start the program through, and
 	// where to look for the cgroup then.
@@ -65,8 +65,8 @@ type ending struct {
 }
 
 func (p *plan) session(s *Streams) *session {
-	r := &session{plan: p, tape: tape{status: newStatus(p.loadOutput(s)), quiet: p.Quiet, json: p.JSON}}
-	r.asking = &asking{asks: p.asks, status: r.status, heaps: newHeapTaker(p.heaps, r.status)}
+	r := &session{plan: p, recordingHandle: recordingHandle{status: newStatus(p.loadOutput(s)), quiet: p.Quiet, json: p.JSON}}
+	r.probing = &probing{asks: p.asks, status: r.status, heaps: newHeapTaker(p.heaps, r.status)}
 	return r
 }
 
@@ -184,7 +184,7 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 	defer func() { _ = closed() }() // a second call does nothing
 	r.source = source
 	source.ShareOwn()
-	r.asking.heaps.share(r.sharesLimit())
+	r.probing.heaps.share(r.sharesLimit())
 	r.sayAccount()
 	defer reapOrphans(source.Started)()
 	stdin, _ := s.in.(*os.File)
@@ -210,7 +210,7 @@ func (r *session) watch(ctx context.Context, s *Streams) (int, error) {
 	if !r.see(ctx, s) {
 		return r.follow(pid), nil
 	}
-	r.asking.keepRest(r.writer)
+	r.probing.keepRest(r.writer)
 	return source.ExitCode(), nil
 }
 
@@ -247,7 +247,7 @@ func (r *session) see(ctx context.Context, s *Streams) (whole bool) {
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
 	defer cancel()
-	stop := stopper{programs: r.source, grace: r.Grace, sent: &r.sent, before: r.asking.heaps.atEnd}
+	stop := stopper{programs: r.source, grace: r.Grace, sent: &r.sent, before: r.probing.heaps.atEnd}
 	helpers.Go(func() { r.forward(ctx) })
 	if r.RunFor > 0 {
 		helpers.Go(func() { r.endAfter(ctx, r.RunFor, stop.because(sample.SignalTime)) })
@@ -261,13 +261,13 @@ func (r *session) see(ctx context.Context, s *Streams) (whole bool) {
 	if r.Load != "" {
 		helpers.Go(func() { r.drive(ctx, stop, bare(r.loadOutput(s))) })
 	}
-	r.asking.start(ctx, &helpers)
+	r.probing.start(ctx, &helpers)
 	small := newThrift()
 	small.shares = r.sharesLimit()
 	defer small.end()
 	loop := &capture.Loop{
-		Source: r.asking.heaps.of(r.source),
-		Sink:   askingSink{r.writer, r.asking},
+		Source: r.probing.heaps.of(r.source),
+		Sink:   probeSink{r.writer, r.probing},
 		CalmHz: r.Rate,
 		OnPoint: func(p *sample.Point) {
 			small.adjust(p.At)

@@ -58,7 +58,7 @@ func keepBound(path string, say func(format string, args ...any)) {
 
 // shrink removes the oldest until the rest is within the bound; what is being written
 // stays, and the one of the name that is given.
-func (k *keeper) shrink(bound int64, spare string) (n int, bytes int64, err error) {
+func (k *stateFolder) shrink(bound int64, except string) (n int, bytes int64, err error) {
 	all, err := k.List()
 	if err != nil {
 		return 0, 0, err
@@ -68,7 +68,7 @@ func (k *keeper) shrink(bound int64, spare string) (n int, bytes int64, err erro
 		if over <= bytes {
 			break
 		}
-		if one.Name == spare || k.refuses(one) != nil {
+		if one.Name == except || k.refuses(one) != nil {
 			continue
 		}
 		if err := k.remove(one); err != nil {

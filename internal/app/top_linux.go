@@ -10,11 +10,11 @@ import (
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 )
 
-// notifyStop brings the wishes that this process be stopped (SIGTSTP).
+// notifyStop brings the requests that this process be stopped (SIGTSTP).
 func notifyStop() chan os.Signal {
-	wishes := make(chan os.Signal, 1)
-	signal.Notify(wishes, syscall.SIGTSTP)
-	return wishes
+	requests := make(chan os.Signal, 1)
+	signal.Notify(requests, syscall.SIGTSTP)
+	return requests
 }
 
 // stopSelf stops this process, and those that the shell started with it, as Ctrl-Z

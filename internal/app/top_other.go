@@ -4,7 +4,7 @@ package app
 
 import "os"
 
-// notifyStop brings the wishes that this process be stopped: never here, where
+// notifyStop brings the requests that this process be stopped: never here, where
 // nothing can be watched.
 func notifyStop() chan os.Signal { return nil }
 

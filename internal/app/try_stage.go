@@ -165,7 +165,7 @@ func (st *stage) see(ctx context.Context, p *plan, s *Streams) (*explain.Answer,
 	r.ends = []ending{{stalled.Done(), sample.SignalStalled}, {ctx.Done(), sample.SignalForwarded}}
 	progress := trial.Progress{Patience: st.Patience}
 	var answered atomic.Int64 // of the probe's goroutines
-	r.asking.onAnswered = func(at time.Time) { answered.Store(at.UnixNano()) }
+	r.probing.onAnswered = func(at time.Time) { answered.Store(at.UnixNano()) }
 	st.status.about(strings.TrimSuffix(filepath.Base(p.recording), Suffix))
 	defer st.status.end()
 	r.onPoint = func(point *sample.Point) {

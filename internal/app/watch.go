@@ -27,7 +27,7 @@ type WatchFlags struct {
 	Rate, AtMost      int
 	Ask               AskFlags
 	Expect            ExpectFlag
-	Heap              HeapWishFlag
+	Heap              HeapPolicyFlag
 	KeepArgs          KeepArgs
 	Native            NativeFlag
 }
@@ -40,7 +40,7 @@ type watching struct {
 	hierarchy *cgroup.Hierarchy // nil: none accounts memory
 	group     string            // directory of the cgroup, "" for none
 	asks      asks
-	heaps     HeapWish
+	heaps     HeapPolicy
 	asked     bool // one life has them; under follower.mu
 	common    *watch.Common
 	wheel     *capture.Wheel

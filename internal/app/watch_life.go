@@ -23,16 +23,16 @@ import (
 // end, with what it starts, or of a cgroup.
 type life struct {
 	*follower
-	tape   tape
-	source *watch.Source
-	asking *asking
-	seat   *top.Life  // nil: nobody looks on
-	rows   *agentLife // nil: no rows are made of it
-	pid    int        // of its main program, 0 for a cgroup
-	name   string     // for the recording
-	what   string     // for people
-	end    func()     // after all, may be nil
-	giveUp func()     // ends the watch of it
+	recording recordingHandle
+	source    *watch.Source
+	probing   *probing
+	seat      *top.Life  // nil: nobody looks on
+	rows      *agentLife // nil: no rows are made of it
+	pid       int        // of its main program, 0 for a cgroup
+	name      string     // for the recording
+	what      string     // for people
+	end       func()     // after all, may be nil
+	giveUp    func()     // ends the watch of it
 }
 
 // begin makes the recording and watches in the background.
@@ -44,11 +44,11 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 		l.mu.Unlock()
 		return cannotRecord(err)
 	}
-	l.status.say("watching %s; recording %s", l.what, l.tape.path)
+	l.status.say("watching %s; recording %s", l.what, l.recording.path)
 	if main.HeapProfile == sample.HeapProfileOff && !l.EnableHeapProfile && l.board == nil {
 		l.status.say("  it has no heap profile, so the answer cannot name lines: --enable-heap-profile enables it from now on")
 	}
-	sayTemporary(l.status, l.tape.path)
+	sayTemporary(l.status, l.recording.path)
 	l.mu.Lock()
 	l.sources[l.source] = l
 	l.thrift.watches(len(l.sources))
@@ -66,7 +66,7 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 
 // sink is where what is seen goes: into the recording, and past whoever looks on.
 func (l *life) sink() capture.Sink {
-	sink := askingSink{l.tape.writer, l.asking}
+	sink := probeSink{l.recording.writer, l.probing}
 	if l.agent != nil {
 		l.rows = l.agent.begin(l)
 		return capture.Both(sink, l.rows.Life)
@@ -74,17 +74,17 @@ func (l *life) sink() capture.Sink {
 	if l.board == nil {
 		return sink
 	}
-	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.tape.path, Recording: typed(l.tape.path), Sink: sink, Watches: l.source.Watches})
+	l.seat = l.board.Add(top.Seat{Name: l.name, PID: l.pid, Path: l.recording.path, Recording: typed(l.recording.path), Sink: sink, Watches: l.source.Watches})
 	return l.seat
 }
 
 // open creates the recording; main is what runs, the zero Program for a cgroup.
 func (l *life) open(main sample.Program) error {
 	meta := newMeta(l.KeepArgs.command(main))
-	l.asking = &asking{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
-	l.asking.heaps.share(l.source.SharesLimit())
-	l.asking.heaps.follows(l.pid)
-	l.asking.describe(meta.More)
+	l.probing = &probing{asks: l.claimAsks(), status: l.status, heaps: newHeapTaker(l.heaps, l.status)}
+	l.probing.heaps.share(l.source.SharesLimit())
+	l.probing.heaps.follows(l.pid)
+	l.probing.describe(meta.More)
 	l.Expect.describe(meta.More)
 	meta.More[metaWatched] = "1"
 	if place := placeOf(l.source); place != "" {
@@ -99,7 +99,7 @@ func (l *life) open(main sample.Program) error {
 		if errors.Is(err, fs.ErrExist) && (l.Output == "" || l.numbered()) {
 			continue
 		}
-		l.tape = tape{path: path, writer: w, status: l.status, quiet: l.Quiet, typed: startedAs{command: main.Args}}
+		l.recording = recordingHandle{path: path, writer: w, status: l.status, quiet: l.Quiet, typed: startedAs{command: main.Args}}
 		return err
 	}
 }
@@ -139,7 +139,7 @@ func (l *life) choosePath(at time.Time, n int) (string, error) {
 // explains.
 func (l *life) live(ctx context.Context) {
 	loop := &capture.Loop{
-		Source: l.asking.heaps.of(l.source),
+		Source: l.probing.heaps.of(l.source),
 		Sink:   l.sink(),
 		CalmHz: l.Rate,
 		Wheel:  l.wheel,
@@ -148,7 +148,7 @@ func (l *life) live(ctx context.Context) {
 			defer l.mu.Unlock()
 			l.thrift.adjust(p.At)
 			if len(l.sources) >= thriftCrowd {
-				l.tape.writer.SleepAtRest()
+				l.recording.writer.SleepAtRest()
 			}
 			if alone := len(l.sources) == 1 && !l.finding; alone && !l.Quiet {
 				l.status.point(l, p)
@@ -163,7 +163,7 @@ func (l *life) live(ctx context.Context) {
 	}
 	asked, stop := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
-	l.asking.start(asked, &helpers)
+	l.probing.start(asked, &helpers)
 	whole := comes(ctx, l.source.Stuck(), func() {
 		_ = loop.Run(ctx) // a sink's error is told above, and a source has none
 		stop()
@@ -174,7 +174,7 @@ func (l *life) live(ctx context.Context) {
 		l.forsake()
 		return
 	}
-	l.asking.keepRest(l.tape.writer)
+	l.probing.keepRest(l.recording.writer)
 	l.close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,7 +191,7 @@ func (l *life) live(ctx context.Context) {
 		l.agent.end(l)
 		return
 	}
-	a := l.tape.conclude(l.streams)
+	a := l.recording.conclude(l.streams)
 	if l.seat != nil {
 		l.seat.End(a)
 	}

@@ -58,7 +58,7 @@ and 1 where the load failed; --exit-code program passes the program's code on th
 	flags.StringVar(&f.ExitCode, "exit-code", app.ExitCodeOfRun, "`whose` code to exit with where --for or --load ended the program: highwater (0) or program (143)")
 	addAsk(&f.Ask, c)
 	addExpect(&f.Expect, c)
-	addHeapWish(&f.Heap, c, true)
+	addHeapPolicy(&f.Heap, c, true)
 	addKeepArgs(&f.KeepArgs, c)
 	addNative(&f.Native, c)
 	return c

@@ -62,7 +62,7 @@ capabilities: the kernel ignores them in a traced program.`,
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print neither progress nor the answer")
 	addAsk(&f.Ask, c)
 	addExpect(&f.Expect, c)
-	addHeapWish(&f.Heap, c, false)
+	addHeapPolicy(&f.Heap, c, false)
 	addKeepArgs(&f.KeepArgs, c)
 	addNative(&f.Native, c)
 	return c

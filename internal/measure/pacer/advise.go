@@ -10,7 +10,7 @@ import (
 
 // advise finds the setting for the limit, and the smallest limits.
 func (t *tuner) advise(a *Answer) {
-	a.Smallest = &Smallest{AsIs: t.whole((float64(t.now.anon.P95) + t.h.rest) * spare)}
+	a.Smallest = &Smallest{AsIs: t.whole((float64(t.now.anon.P95) + t.h.rest) * safetyMargin)}
 	a.Smallest.Healthy = t.smallest(t.fitsWell)
 	a.Smallest.Alive = t.smallest(func(p prediction, limit float64) bool {
 		return float64(p.anon.P95)+t.h.rest <= limit
@@ -98,7 +98,7 @@ func (t *tuner) forLimit(limit float64) (Setting, prediction) {
 	set := Setting{GOGC: t.h.Setting.GOGC, Limit: max(int64(MemoryLimitFor(sample.Bytes(limit), sample.Bytes(t.nonGo()))), int64(sample.MiB))}
 	first := t.m.predict(set, t.h.forced)
 	for p, tries := first, 0; tries < 6; tries++ {
-		over := (float64(p.anon.P95)+t.h.rest)*spare - limit
+		over := (float64(p.anon.P95)+t.h.rest)*safetyMargin - limit
 		if over <= 0 {
 			return set, p
 		}
@@ -114,7 +114,7 @@ func (t *tuner) forLimit(limit float64) (Setting, prediction) {
 // smallest bisects for the least limit that is good with its GOMEMLIMIT, to 1 %;
 // 0 where none up to twice what the recorded setting needs is.
 func (t *tuner) smallest(good func(prediction, float64) bool) sample.Bytes {
-	low, high := t.h.rest, 2*(float64(t.now.anon.P95)+t.h.rest)*spare
+	low, high := t.h.rest, 2*(float64(t.now.anon.P95)+t.h.rest)*safetyMargin
 	holds := func(limit float64) bool {
 		_, p := t.forLimit(limit)
 		return good(p, limit)

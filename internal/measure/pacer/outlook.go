@@ -146,12 +146,12 @@ func (p *Predictor) AsItIs() Outlook {
 	t := p.t
 	if p.none == "" && t.m.grows == 0 {
 		need := t.need(t.now)
-		o := Outlook{Need: need, Limit: roundUp(float64(need.P95)*spare + t.m.shared/2)}
+		o := Outlook{Need: need, Limit: roundUp(float64(need.P95)*safetyMargin + t.m.shared/2)}
 		return p.judged(o, t.now)
 	}
 	next := t.m.steady(t.h.Setting, t.m.live.most*(1+t.m.errors.kept.high*t.m.unsure))
 	need := sample.Bytes(max(t.m.anonAt(next.ready), t.h.Recorded.Anon) + t.h.rest)
-	o := Outlook{Chance: Unknown, Limit: roundUp(float64(need) * spare), Need: Range{need, need, 0}, Why: p.none}
+	o := Outlook{Chance: Unknown, Limit: roundUp(float64(need) * safetyMargin), Need: Range{need, need, 0}, Why: p.none}
 	if o.Why == "" {
 		o.Why = "the live heap was still growing"
 	}

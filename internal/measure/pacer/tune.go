@@ -182,8 +182,8 @@ func (h *History) gcShares() (used, all float64) {
 	return min(1, gc/cpu), min(1, gc/wall/float64(max(1, h.cpus)))
 }
 
-// spare is what a limit needs above the 95th percentile: too low is a kill.
-const spare = 1.05
+// safetyMargin is what a limit needs above the 95th percentile: too low is a kill.
+const safetyMargin = 1.05
 
 // survives compares what a limit counts with it. Just above what must stay, the
 // kernel takes the program's own code away and reads it back, without end.
@@ -195,7 +195,7 @@ func (t *tuner) survives(p prediction, limit float64) (s Survival, thrash bool) 
 		return Dies, false // as it did, and might have grown on
 	case middle > limit:
 		return Dies, false
-	case upper*spare > limit:
+	case upper*safetyMargin > limit:
 		return Uncertain, thrash
 	}
 	return Survives, thrash

@@ -53,7 +53,7 @@ func (s *Source) Doze() (hears bool) {
 		return false
 	}
 	d.rise = rise
-	if now, err := g.ReadUsage(); err == nil && now >= at { // it rose before the kernel knew of the wish
+	if now, err := g.ReadUsage(); err == nil && now >= at { // it rose before the kernel knew of the threshold
 		ring(d.stirred)
 	}
 	return true

@@ -123,7 +123,7 @@ func (s *Source) knowFaults(p *process) {
 	}
 	book := newFaultBook(p, target)
 	if f.huge {
-		book.pagemap, _ = procfs.OpenPagemap(s.opts.Root, p.eye) // nil: huge pages are not told
+		book.pagemap, _ = procfs.OpenPagemap(s.opts.Root, p.readTID) // nil: huge pages are not told
 	}
 	f.books[p.key.PID] = book
 }

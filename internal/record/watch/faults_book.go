@@ -264,7 +264,7 @@ func (b *faultBook) lookUp(addr uint64) (sample.ResidentKind, bool) {
 func (b *faultBook) readAreas() {
 	b.missed = time.Now()
 	b.areas = b.areas[:0]
-	mappings, err := b.mapper.Areas(b.p.root, b.p.eye)
+	mappings, err := b.mapper.Areas(b.p.root, b.p.readTID)
 	if err != nil {
 		return
 	}

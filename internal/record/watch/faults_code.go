@@ -74,14 +74,14 @@ func (c *codeMap) look() {
 	if len(c.parts) == 0 && c.p.library == "" {
 		c.open([]string{c.p.bin.Path}, c.p.program.Name, c.p.bin.Base()+c.p.bias, ends)
 	}
-	libraries, err := c.mapper.Libraries(c.p.root, c.p.eye)
+	libraries, err := c.mapper.Libraries(c.p.root, c.p.readTID)
 	if err != nil {
 		return
 	}
 	for _, at := range libraries {
 		if len(c.parts) < maxCode && !c.has(at.Start) && ends[at.Start] != 0 {
 			name := filepath.Base(strings.TrimSuffix(at.Path, " (deleted)"))
-			c.open(procfs.LibraryPaths(c.p.root, c.p.eye, at), name, at.Start, ends)
+			c.open(procfs.LibraryPaths(c.p.root, c.p.readTID, at), name, at.Start, ends)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (c *codeMap) has(start uint64) bool {
 
 // ends are where the code of files ends, by where the files begin.
 func (c *codeMap) ends() map[uint64]uint64 {
-	mappings, err := c.mapper.Areas(c.p.root, c.p.eye)
+	mappings, err := c.mapper.Areas(c.p.root, c.p.readTID)
 	if err != nil {
 		return nil
 	}

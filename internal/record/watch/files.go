@@ -51,7 +51,7 @@ func (s *Source) takeFiles(c *sample.Cgroup, procs []*process) *sample.Files {
 	r := s.filesOf(c, time.Now().Add(filesLive))
 	for _, p := range procs {
 		if s.running(p) {
-			r.Processes = append(r.Processes, filepages.Process{Key: p.key, TID: p.eye, Mapped: p.mapped})
+			r.Processes = append(r.Processes, filepages.Process{Key: p.key, TID: p.readTID, Mapped: p.mapped})
 		}
 	}
 	s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Source) filesAtEnd(c *sample.Cgroup, p *process, tid int, others []besi
 	r := s.filesOf(c, until)
 	r.Processes = []filepages.Process{{Key: p.key, TID: tid, Mapped: p.mapped}}
 	for _, b := range others {
-		r.Processes = append(r.Processes, filepages.Process{Key: b.key, TID: b.eye, Mapped: b.mapped})
+		r.Processes = append(r.Processes, filepages.Process{Key: b.key, TID: b.readTID, Mapped: b.mapped})
 	}
 	return s.files.looker.Look(r)
 }

@@ -34,7 +34,7 @@ func OpenGo(root string, pid int) (*GoProcess, error) {
 	}
 	p.watcher.Close()
 	g := &GoProcess{Program: p.program, Binary: p.bin, Bias: p.bias, Memory: p.mem, Library: p.library}
-	for _, other := range p.otherRuntimes(&m, p.eye) {
+	for _, other := range p.otherRuntimes(&m, p.readTID) {
 		g.Others = append(g.Others, other.name)
 		other.bin.Close()
 	}

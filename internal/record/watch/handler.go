@@ -47,7 +47,7 @@ func (s *Source) onExec(pid int) (isGo bool) {
 
 // tellPrivilege tells of an executable whose privilege the kernel has just ignored.
 func (s *Source) tellPrivilege(p *process) {
-	if lost := PrivilegeLost(exeOf(p.root, p.eye)); lost != "" {
+	if lost := PrivilegeLost(exeOf(p.root, p.readTID)); lost != "" {
 		s.gap(p.key, "what "+p.program.Name+" does with its privilege", fmt.Errorf("its executable has %s, which the kernel ignores in a program that is traced: as root, or with CAP_SYS_PTRACE, highwater leaves it that", lost))
 	}
 }
@@ -201,7 +201,7 @@ func (s *Source) setProfiling(p *process, held bool) {
 	var err error
 	if held && s.opts.HeapProfile {
 		var rw *procfs.Memory
-		if rw, err = procfs.OpenMemoryToWrite(p.root, p.eye); err == nil {
+		if rw, err = procfs.OpenMemoryToWrite(p.root, p.readTID); err == nil {
 			p.program.HeapProfile, err = switchOn(rw, p.bin, p.bias, s.opts.ProfileRate)
 			rw.Close()
 		}

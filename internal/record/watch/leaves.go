@@ -31,7 +31,7 @@ func (p *process) findTracing() {
 	case p.bin != nil && p.library == "":
 		p.tracing = p.bin.Tracing()
 	default:
-		p.tracing = gobin.TracingOf(exeOf(p.root, p.eye))
+		p.tracing = gobin.TracingOf(exeOf(p.root, p.readTID))
 	}
 	if slices.Contains(debuggers, p.program.Name) {
 		p.tracing = gobin.Traces

@@ -110,7 +110,7 @@ func (s *Source) lookForLibrary(p *process, now time.Time) {
 	}
 	p.lookAt = now.Add(min(lookFirst<<min(p.looks, 10), lookLast))
 	p.looks++
-	err := p.openLibrary(s.mapper, p.eye, p.attachErr)
+	err := p.openLibrary(s.mapper, p.readTID, p.attachErr)
 	if p.bin == nil {
 		return
 	}

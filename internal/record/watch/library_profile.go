@@ -41,12 +41,12 @@ func (s *Source) onThread(pid int) (more bool) {
 // another thread is still loading it, its variables are not there yet, and nothing is
 // written: MemProfileRate is what the linker makes it.
 func (s *Source) switchLibraryOn(p *process, at procfs.Mapping) (isLibrary bool) {
-	rw, err := procfs.OpenMemoryToWrite(p.root, p.eye)
+	rw, err := procfs.OpenMemoryToWrite(p.root, p.readTID)
 	if err != nil {
 		return false
 	}
 	defer rw.Close()
-	bin := goLibrary(p.root, p.eye, at, rw)
+	bin := goLibrary(p.root, p.readTID, at, rw)
 	if bin == nil {
 		return false
 	}

@@ -34,7 +34,7 @@ func (s *Source) Capture(kind sample.MomentKind) {
 				s.charge = &m.Cgroup
 			}
 			if s.running(p) {
-				step.take(s, p, &moments[i], p.eye)
+				step.take(s, p, &moments[i], p.readTID)
 			}
 			s.charge = nil
 			s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Source) beside() (all []beside) {
 			continue
 		}
 		b := beside{p, sample.ProcessMoment{Key: p.key}}
-		if s.takeFigures(p, &b.ProcessMoment, p.eye); b.Resident != nil {
+		if s.takeFigures(p, &b.ProcessMoment, p.readTID); b.Resident != nil {
 			all = append(all, b)
 		}
 	}
@@ -146,7 +146,7 @@ func (s *Source) pagesBeside(all []beside, deadline time.Time) {
 			all[i].Incomplete = "no time was left for its resident pages"
 			continue
 		}
-		s.takeResidency(all[i].process, &all[i].ProcessMoment, all[i].eye)
+		s.takeResidency(all[i].process, &all[i].ProcessMoment, all[i].readTID)
 	}
 }
 
@@ -206,7 +206,7 @@ func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, tid int) {
 // end the first may be gone already. Nil where it cannot be read.
 func (s *Source) residentOf(p *process, tid int) *sample.Resident {
 	var r sample.Resident
-	if tid == p.eye {
+	if tid == p.readTID {
 		if p.watcher.Read(&r) == nil {
 			return &r
 		}

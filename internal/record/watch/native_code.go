@@ -34,10 +34,10 @@ var libraryDirs = []string{"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
 // called. The caller closes their images.
 func (p *process) toBeLoaded() (all []codePart) {
 	const most = 32
-	names := append(preloaded(p.root, p.eye), needed(fmt.Sprintf("%s/%d/exe", p.root, p.eye))...)
+	names := append(preloaded(p.root, p.readTID), needed(fmt.Sprintf("%s/%d/exe", p.root, p.readTID))...)
 	for _, name := range names[:min(most, len(names))] {
 		for _, path := range candidates(name) {
-			path = fmt.Sprintf("%s/%d/root%s", p.root, p.eye, path)
+			path = fmt.Sprintf("%s/%d/root%s", p.root, p.readTID, path)
 			if image, err := faultprofile.OpenImage(path, filepath.Base(path), 0, 0); err == nil {
 				all = append(all, codePart{image: image, path: path})
 				break

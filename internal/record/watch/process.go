@@ -16,7 +16,7 @@ import (
 // a new one.
 type process struct {
 	key     sample.ProcessKey
-	eye     int // the thread through which it is read: the first, unless that has ended
+	readTID     int // the thread through which it is read: the first, unless that has ended
 	root    string
 	watcher *procfs.Watcher
 	mem     *procfs.Memory
@@ -83,7 +83,7 @@ func openProcess(m *procfs.Mapper, root string, pid int) (*process, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := p.openBinary(m, p.eye); err != nil {
+		if err := p.openBinary(m, p.readTID); err != nil {
 			p.attachErr = err
 			p.program.WhyNot = err.Error()
 		}
@@ -97,11 +97,11 @@ func openProcess(m *procfs.Mapper, root string, pid int) (*process, error) {
 // isAnother says whether the process has become another program than was
 // described while it was opened.
 func (p *process) isAnother() bool {
-	exe, err := procfs.Exe(p.root, p.eye)
+	exe, err := procfs.Exe(p.root, p.readTID)
 	if err != nil || exe != p.program.Exe {
 		return err == nil
 	}
-	args, err := procfs.Cmdline(p.root, p.eye)
+	args, err := procfs.Cmdline(p.root, p.readTID)
 	return err == nil && !slices.Equal(args, p.program.Args)
 }
 
@@ -111,15 +111,15 @@ func lookAt(root string, pid int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{root: root, key: key, eye: pid}
+	p := &process{root: root, key: key, readTID: pid}
 	if st, err := procfs.StateOf(root, pid); err == nil && st.Ended() {
-		p.eye = firstLiving(root, pid)
+		p.readTID = firstLiving(root, pid)
 	}
-	if p.watcher, err = procfs.Watch(root, p.eye); err != nil {
+	if p.watcher, err = procfs.Watch(root, p.readTID); err != nil {
 		return nil, err
 	}
 	p.program = sample.Program{Key: p.key, HeapProfile: sample.HeapProfileUnknown}
-	p.describe(p.eye)
+	p.describe(p.readTID)
 	return p, nil
 }
 
@@ -220,7 +220,7 @@ func (p *process) hasChanged() bool {
 	changed := false
 	if p.mem != nil && p.symbols != nil {
 		changed = p.isGone()
-	} else if exe, err := procfs.Exe(p.root, p.eye); err == nil && p.program.Exe != "" {
+	} else if exe, err := procfs.Exe(p.root, p.readTID); err == nil && p.program.Exe != "" {
 		changed = exe != p.program.Exe
 	}
 	var r sample.Resident

@@ -118,7 +118,7 @@ func (s *Source) enableRunning(p *process) (sample.HeapProfileState, error) {
 	if at := addr + p.bias; !ok || at%8 != 0 {
 		return sample.HeapProfileOff, fmt.Errorf("switch heap profiling on: %s is not where a word can be (%#x)", rateSymbol, at)
 	}
-	rw, err := procfs.OpenMemoryToWrite(p.root, p.eye)
+	rw, err := procfs.OpenMemoryToWrite(p.root, p.readTID)
 	if err != nil {
 		return sample.HeapProfileOff, fmt.Errorf("switch heap profiling on: %w", err)
 	}

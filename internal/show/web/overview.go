@@ -182,7 +182,7 @@ func (o *Overview) moments(r *recording.Reader, path string, e *explain.Evidence
 		return err
 	}
 	o.MomentsAll = len(list)
-	for _, m := range thinned(list) {
+	for _, m := range sampleEvenly(list) {
 		one := Moment{At: e.Seconds(m.At), Kind: string(m.Kind)}
 		if m.Usage.OK {
 			one.Bytes = pointer(int64(m.Usage.V))
@@ -203,9 +203,9 @@ func (o *Overview) moments(r *recording.Reader, path string, e *explain.Evidence
 	return nil
 }
 
-// thinned is the moments that are listed: all, or of very many evenly some, with
+// sampleEvenly is the moments that are listed: all, or of very many evenly some, with
 // the greatest and the last.
-func thinned(list []recording.MomentInfo) (out []recording.MomentInfo) {
+func sampleEvenly(list []recording.MomentInfo) (out []recording.MomentInfo) {
 	step := max(1, (len(list)+mostMoments-1)/mostMoments)
 	top := 0
 	for i, m := range list {

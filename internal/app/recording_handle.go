@@ -10,8 +10,8 @@ import (
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
-// tape is a recording while it is written, and who is told of it.
-type tape struct {
+// recordingHandle is a recording while it is written, and who is told of it.
+type recordingHandle struct {
 	path   string
 	writer *recording.Writer
 	status *status
@@ -22,7 +22,7 @@ type tape struct {
 
 // conclude explains the recording, keeps the verdict in it, closes it and prints
 // the answer, which is nil where there is none.
-func (t *tape) conclude(s *Streams) *explain.Answer {
+func (t *recordingHandle) conclude(s *Streams) *explain.Answer {
 	err := t.writer.Flush()
 	a, answerErr := t.bounded()
 	if answerErr == nil && err == nil {
@@ -49,7 +49,7 @@ func (t *tape) conclude(s *Streams) *explain.Answer {
 // bounded is the answer within the bounds of explain, and half of the memory that is free:
 // a program that was made to do harm may have had very much written of it. The recording
 // is there in any case.
-func (t *tape) bounded() (*explain.Answer, error) {
+func (t *recordingHandle) bounded() (*explain.Answer, error) {
 	var a *explain.Answer
 	w := Watchman{What: "the answer", Most: usedMemory() + min(MostReading, availableMemory()/2), Long: LongReading}
 	err := w.Run(func() (err error) {
@@ -62,7 +62,7 @@ func (t *tape) bounded() (*explain.Answer, error) {
 	return a, nil
 }
 
-func (t *tape) print(s *Streams, a *explain.Answer) error {
+func (t *recordingHandle) print(s *Streams, a *explain.Answer) error {
 	if !t.json {
 		visible.Fprintf(s.Out, "\n")
 	}
@@ -71,7 +71,7 @@ func (t *tape) print(s *Streams, a *explain.Answer) error {
 
 // answer is what explain says of the recording, with the arguments that the
 // recording leaves out.
-func (t *tape) answer() (*explain.Answer, error) {
+func (t *recordingHandle) answer() (*explain.Answer, error) {
 	r, err := recording.Open(t.path)
 	if err != nil {
 		return nil, recordingError(err)
@@ -86,7 +86,7 @@ func (t *tape) answer() (*explain.Answer, error) {
 }
 
 // abandon removes a recording that holds nothing.
-func (t *tape) abandon(err error) error {
+func (t *recordingHandle) abandon(err error) error {
 	t.writer.Close()
 	os.Remove(t.path)
 	return err

@@ -8,8 +8,8 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// HeapWish says when heaps are captured.
-type HeapWish struct {
+// HeapPolicy says when heaps are captured.
+type HeapPolicy struct {
 	Peak, Kill, Exit bool
 	every            time.Duration // 0: not
 	ByDefault        bool          // nobody asked: it may cost next to nothing and is not told of
@@ -25,12 +25,12 @@ const (
 	quietStop = 50 * time.Millisecond
 	killStop  = 500 * time.Millisecond
 	exitStop  = 200 * time.Millisecond
-	// lateBy is how much later a run may end for what is still thought about.
+	// lateBy is how much later a run may end for what is still analyzed.
 	lateBy = 500 * time.Millisecond
 	// quietMemory is what one capture may take of our memory, at most two at once.
 	quietMemory = 512 * sample.MiB
 	// quietGrowth is the part by which a peak must exceed the one that was captured
-	// before, quietShare the part of the time that may be spent thinking about them.
+	// before, quietShare the part of the time that may be spent on analyzing them.
 	quietGrowth = 2
 	quietShare  = 20
 	// quietFirst is how long after the first look a living heap is captured for the first time on the calm
@@ -39,10 +39,10 @@ const (
 )
 
 // none reports whether no heap is ever captured.
-func (w HeapWish) none() bool { return w == HeapWish{} }
+func (w HeapPolicy) none() bool { return w == HeapPolicy{} }
 
 // memory is what one capture may take.
-func (w HeapWish) memory() sample.Bytes {
+func (w HeapPolicy) memory() sample.Bytes {
 	if w.ByDefault {
 		return min(quietMemory, ownLimit())
 	}
@@ -50,21 +50,21 @@ func (w HeapWish) memory() sample.Bytes {
 }
 
 // stop bounds the stop of a living program.
-func (w HeapWish) stop() time.Duration {
+func (w HeapPolicy) stop() time.Duration {
 	if w.ByDefault {
 		return quietStop
 	}
 	return heapStop
 }
 
-// HeapWishFlag is run's and watch's flag as given.
-type HeapWishFlag struct {
+// HeapPolicyFlag is run's and watch's flag as given.
+type HeapPolicyFlag struct {
 	When    []string
-	Unasked HeapWish // where it is not given
+	Unasked HeapPolicy // where it is not given
 }
 
 // plan reads it: "peak", "kill", "exit", "every=30s", several with commas, or "off".
-func (f HeapWishFlag) plan() (w HeapWish, err error) {
+func (f HeapPolicyFlag) plan() (w HeapPolicy, err error) {
 	if len(f.When) == 0 {
 		return f.Unasked, nil
 	}
