@@ -99,7 +99,7 @@ func bench(tool, out, only string, quick bool) error {
 func buildTarget(dir string) (string, error) {
 	out := filepath.Join(dir, "target")
 	build := exec.Command("go", "build", "-o", out, ".")
-	build.Dir = filepath.Join("internal", "bench", "testdata", "target")
+	build.Dir = filepath.Join("internal", "aside", "bench", "testdata", "target")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if text, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the target: %w\n%s", err, text)

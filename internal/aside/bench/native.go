@@ -25,7 +25,7 @@ const (
 
 // nativeTarget builds the program whose memory is C's.
 func (r *room) nativeTarget() (string, error) {
-	return r.buildWithC("native", filepath.Join("internal", "bench", "testdata", "native"))
+	return r.buildWithC("native", filepath.Join("internal", "aside", "bench", "testdata", "native"))
 }
 
 func (r *room) buildWithC(name, source string) (string, error) {
@@ -130,7 +130,7 @@ func (r *room) refusalRow(target string) (*row, error) {
 
 // arenasRow reads glibc's arenas of 243 MB, as at a kill.
 func (r *room) arenasRow(string) (*row, error) {
-	target, err := r.buildWithC("arenas", filepath.Join("internal", "malloc", "testdata", "target"))
+	target, err := r.buildWithC("arenas", filepath.Join("internal", "eyes", "malloc", "testdata", "target"))
 	if err != nil {
 		return nil, err
 	}

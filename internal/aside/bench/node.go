@@ -108,7 +108,7 @@ func (r *room) builds() (names []string, err error) {
 	for i, flags := range []string{"", "-s -w"} {
 		name := fmt.Sprintf("hwnode%d-%d", i, os.Getpid())
 		build := exec.Command("go", "build", "-ldflags", flags, "-o", filepath.Join(r.dir, name), ".")
-		build.Dir = filepath.Join("internal", "bench", "testdata", "target")
+		build.Dir = filepath.Join("internal", "aside", "bench", "testdata", "target")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if text, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build the target: %w\n%s", err, text)
