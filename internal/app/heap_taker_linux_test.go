@@ -245,7 +245,7 @@ func TestAHeapWhoseRunningGoroutinesCannotBeReadIsKept(t *testing.T) {
 		}
 		return &heapCopy{heapTarget: target, reason: sample.HeapKill, key: key}
 	}
-	taker := newHeapTaker(HeapWish{Kill: true}, newStatus(io.Discard))
+	taker := newHeapTaker(HeapPolicy{Kill: true}, newStatus(io.Discard))
 
 	// Which word does only that step read last, and how often is it read before? A first copy tells.
 	counting := &failingMemory{}
