@@ -23,6 +23,7 @@ type Objects struct {
 	Roots  []Root
 	Frames StackFrames
 	Later  []uint32 // with which the goroutines, the timers and the finalizers begin among the roots
+	Framed []uint32 // the nodes of goroutines whose pointers come frame by frame, the outermost first
 	First  []uint32
 	To     []uint32
 

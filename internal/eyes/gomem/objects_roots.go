@@ -257,6 +257,7 @@ func (ro *rooter) goroutines() {
 			registers = t.Words
 		}
 		if e, ok := ro.c.ended[g.addr]; ok {
+			ro.o.Framed = append(ro.o.Framed, uint32(ro.o.Count+len(ro.o.Roots)-1))
 			ro.endedStack(g, &e)
 			continue
 		}

@@ -2,6 +2,7 @@ package heapgraph
 
 import (
 	"context"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
 )
@@ -92,6 +93,7 @@ func (d *dominators) search(ctx context.Context) error {
 func (d *dominators) descend(ctx context.Context, root uint32) error {
 	g, t := d.g, d.t
 	first, depth := d.classOf(d.count), 1
+	_, framed := slices.BinarySearch(g.Framed, root)
 	at := g.place(root)
 	now, e := d.visit(root, at, 0, none), g.First[at]
 	for steps := 1; ; steps++ {
@@ -111,6 +113,9 @@ func (d *dominators) descend(ctx context.Context, root uint32) error {
 		}
 		switch {
 		case next != none:
+			if framed && depth == 1 {
+				t.starts = append(t.starts, start{d.count, e - 1})
+			}
 			now, at = d.visit(next, next, now, e-1), next
 			e = g.First[at]
 			depth++

@@ -15,6 +15,8 @@ type Graph struct {
 	First   []uint32
 	To      []uint32
 	Later   []uint32
+	// Framed are the roots, ascending, whose pointers come frame by frame of a stack, that which returns last first.
+	Framed []uint32
 
 	// Edge is what is noted of a pointer To[e] to a leaf, never none; nil: e itself.
 	Edge func(e uint32) int32
@@ -69,8 +71,13 @@ type Tree struct {
 	Leaves []Leaf // counted from the first
 
 	number []uint32 // of each node of the graph but the leaves; none: it is not reachable
+	starts []start
 	g      *Graph
 }
+
+// start is where the search went on from a framed root, by a pointer: up to the next start or root, nodes are reached by
+// that pointer and by none before it.
+type start struct{ number, by uint32 }
 
 // Leaf is what dominates a leaf, and how that leads to it.
 type Leaf struct {

@@ -33,7 +33,7 @@ type Analysis struct {
 // Analyze finds the types of the objects and who holds them, always two things at
 // once, so that neither of two processors waits for the other.
 func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
-	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later, Edge: o.Edge})
+	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later, Framed: o.Framed, Edge: o.Edge})
 	a := &Analysis{Objects: o, tree: d.t}
 	p := newPather(a)
 	if err := both(ctx, d.search, o.FindTypes); err != nil {

@@ -42,11 +42,15 @@ func (p *pather) nodes(ctx context.Context) error {
 	p.shared, p.joined = p.label("several places: "), p.label(joinedLabel)
 	p.ofRoots()
 	p.belowRoots(0, p.inner)
+	frames := p.byFrame(0, p.inner)
 	for i := 1; i < len(t.Node); i++ {
 		if a.pathOf[i] == 0 {
 			edge := int32(0)
 			if t.By[i] != none {
 				edge = a.Objects.Edge(t.By[i])
+				if frame, ok := frames[t.Node[i]]; ok {
+					edge = frame
+				}
 			}
 			a.pathOf[i] = p.below(&p.paths, t.Dominator[i], edge, t.By[i] != none, t.Node[i])
 		}
@@ -67,10 +71,14 @@ func (p *pather) leaves(ctx context.Context) error {
 	p.ends.above = p.paths.own
 	first := uint32(len(p.ends.above)) // of the paths of leaves among all
 	size := a.Objects.SizeOf()
+	frames := p.byFrame(p.inner, uint32(a.Objects.Count))
 	for leaf := range t.Leaves {
 		dom, by := t.Leaves[leaf].Dominator, t.Leaves[leaf].By
 		if dom == none {
 			continue
+		}
+		if frame, ok := frames[p.inner+uint32(leaf)]; ok && by != none {
+			by = uint32(frame)
 		}
 		at := a.leafPath[leaf]
 		if at == 0 {

@@ -1,6 +1,7 @@
 // Endshapes is a program of which main's goroutine never stops running: main keeps a table of its own, calls a
-// function behind an interface that keeps another, and that one calls what keeps the third. Each table has one
-// object of a size of its own. It prints a line before.
+// function behind an interface that keeps another, and that one calls what keeps the third. A fourth is in a store of
+// main's, and the second of these functions has it in hand. Each table has one object of a size of its own. It prints
+// a line before.
 package main
 
 import (
@@ -11,6 +12,13 @@ import (
 type worker interface{ work(own []*[]byte) int }
 
 type inner struct{ step int }
+
+type store struct{ entries []*[]byte }
+
+type holds struct {
+	worker
+	store *store
+}
 
 //go:noinline
 func table(shape int) []*[]byte {
@@ -23,6 +31,12 @@ func (w *inner) work(own []*[]byte) int {
 	mine := table(1)
 	n := spin(w.step)
 	return n + len(*mine[0]) + len(*own[0])
+}
+
+//go:noinline
+func (h *holds) work(own []*[]byte) int {
+	inHand := h.store.entries
+	return h.worker.work(own) + len(*inHand[0])
 }
 
 //go:noinline
@@ -60,7 +74,12 @@ func start(w worker) int {
 	return n + w.work(mine) + len(*mine[0])
 }
 
+//go:noinline
+func newHolds() *holds { return &holds{worker: &inner{step: 1}, store: &store{table(3)}} }
+
 func main() {
-	_ = json.NewEncoder(os.Stdout).Encode(map[string]int{"Shapes": 3})
-	os.Exit(start(&inner{step: 1}))
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]int{"Shapes": 4})
+	h := newHolds()
+	n := start(h)
+	os.Exit(n + len(h.store.entries))
 }
