@@ -355,7 +355,7 @@ func (c *Case) flatOut() float64 {
 	if math.IsNaN(cores) || c.Watched || c.site == nil || c.outcome.MomentElapsed < 0.75*c.readUntil() {
 		return math.NaN() // what went on after its peak was not cut short
 	}
-	running := c.flight.standing || c.flight.calls+c.flight.running > 0 && !(c.flight.left >= freedLittle.v())
+	running := c.flight.standing || c.flight.calls+c.flight.running > 0 && !(c.flight.left >= freedLittle.v()) || c.running() >= busyCore.v()
 	return yes((cores >= busyCore.v() || c.running() >= busyCore.v()) && running && c.outcome.MomentElapsed < longestFirstRise.v() && c.servesAny() != 1)
 }
 

@@ -174,7 +174,10 @@ func (e *Evidence) grewMost(r rise, to float64) (best *Site) {
 		if len(s.Course) == 0 {
 			continue
 		}
-		late[i] = e.lateGrowthOf(s, from, to)
+		late[i] = min(e.lateGrowthOf(s, from, to), float64(s.Bytes+s.Since)) // what it no longer holds is no growth
+		if s.beganLate(from, to) {
+			late[i] *= passingPart.v() // what made the rise allocated before
+		}
 		if s.turnover(from, to) >= turnedOver.v() && !(s.FreedOfHeld.OK && s.FreedOfHeld.V <= freedLittle.v()) {
 			late[i] *= passingPart.v() // it comes and goes
 		}
@@ -188,6 +191,12 @@ func (e *Evidence) grewMost(r rise, to float64) (best *Site) {
 		}
 	}
 	return best
+}
+
+// beganLate reports whether a line had allocated nothing when the rise, of some seconds, was nearly over.
+func (s *Site) beganLate(from, to float64) bool {
+	k := s.Course[len(s.Course)-1]
+	return to-from >= shortestRise.v() && k.At >= to-(to-from)*lateGrowth.v() && k.Allocated == 0 && s.Bytes == 0
 }
 
 // swungMost is the line whose memory came and went most: by what was in use at looks over the whole run, the

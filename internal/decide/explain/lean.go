@@ -1,12 +1,16 @@
 package explain
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // lean is what a program most likely suffered from that was killed in its first rise, where no rule is
 // sure: so little was seen that each waits for more, and a killed program has no more to give. The answer is
-// of low confidence. What the program did meanwhile tells two forms of such a rise apart: one that waits
+// of low confidence. What the program did meanwhile tells the forms of such a rise apart: one that waits
 // between two pieces of work, or whose calls returned and left their memory behind, keeps that memory; one that worked
-// without a pause was loading, or held what it worked on. nil: nothing tells.
+// without a pause was loading, or held what it worked on; a call that had not returned may be giving it back.
+// nil: nothing tells.
 func (c *Case) lean(findings []Finding) *Finding {
 	if !c.firstRise() || c.site == nil || c.site.Function == "" || c.blind() {
 		return nil
@@ -18,6 +22,10 @@ func (c *Case) lean(findings []Finding) *Finding {
 		f.Class = Leak
 	case c.workedOn() && c.live.exact && c.live.bytes*2 >= c.bound:
 		f = c.loadingFound()
+	case c.rise.to-c.rise.from < shortestRise.v() && c.openCall() == 1 && openOrSpeaks(findings, Burst) && !c.ofLittle():
+		f = burstFound(c)
+		f.Class, f.Bytes, f.Detail = Burst, c.heap(), "Probably work in flight, not a leak."
+		f.Facts = []Fact{c.factCurve(), c.factSite(), c.factCalls()}
 	default:
 		return nil
 	}
@@ -29,13 +37,9 @@ func (c *Case) lean(findings []Finding) *Finding {
 // leansToLeak reports whether what little was seen of the growth speaks for a leak, and more for it than for calls in
 // flight: that memory stayed where no call was at work, or after those that had made it.
 func (c *Case) leansToLeak(findings []Finding) bool {
-	open := false
-	for _, f := range findings {
-		open = open || f.Class == Leak && f.Stance == Open
-	}
 	leak, burst := weigh(c.features, leakEvidence).score, weigh(c.features, burstEvidence).score
 	stayed := c.paced() == 1 || c.flight.left >= leftBehind.v()
-	return open && stayed && leak > openScore.v() && leak > burst
+	return openOrSpeaks(findings, Leak) && stayed && leak > openScore.v() && leak > burst
 }
 
 // workedOn reports whether something of the program ran at nearly every look: it did not wait for work. Where there
@@ -45,6 +49,11 @@ func (c *Case) workedOn() bool {
 		return c.openCall() == 1
 	}
 	return (c.running() >= busyCore.v() || c.flatOut() == 1) && c.paced() != 1
+}
+
+// openOrSpeaks reports whether a class is not ruled out.
+func openOrSpeaks(findings []Finding, class Class) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Class == class && f.Stance != Silent })
 }
 
 // loadingFound is a program that needed more than the limit before it had come to rest.

@@ -97,3 +97,19 @@ func TestAValueThatDoublesGrows(t *testing.T) {
 		t.Error("one step is growth")
 	}
 }
+
+// A call that had not returned after a second or so, in a program that waits for work, may have been giving its memory back.
+func TestAnOpenCallOfAProgramKilledAtOnceIsProbablyABurst(t *testing.T) {
+	for after, want := range map[float64]Class{1200: Burst, 8000: Inconclusive} {
+		s := shortKill(after, 0.1, 0)
+		s.Sites[0].Course = s.Sites[0].Course[:3]
+		for i := range s.Sites[0].Course {
+			s.Sites[0].Course[i].Calls[0] = i % 2
+		}
+		s.inside("example.org/shop/api.(*store).put", 1)
+		s.p.Goroutines[len(s.p.Goroutines)-1].Where[1].Frames[0] = sample.Frame{Func: "example.org/shop/api.(*store).put", File: "/build/shop/api/store.go", Line: 20}
+		if a := explained(t, s); a.Verdict.Class != want || a.Verdict.Confidence != Low {
+			t.Errorf("after %v ms: %s, %s: %s", after, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+		}
+	}
+}

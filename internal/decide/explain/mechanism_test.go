@@ -344,3 +344,64 @@ func TestOfTwoCausesOfOneSizeTheSurerIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A line that allocates for the first time when a rise is nearly over has not made it, however much that is: as what a program
+// writes at its end.
+func TestALineThatBeganAtTheEndDidNotMakeTheRise(t *testing.T) {
+	s := newScene()
+	s.cycles(20, 40, 43, 46, 49, 52, 55, 58)
+	s.site("example.org/shop/labels.With", "/build/shop/labels/labels.go", 44, 10, 0)
+	late := s.site("example.org/shop/report.Gather", "/build/shop/report/report.go", 35, 0, 0)
+	late.Since, late.Allocated, late.Captured = 12*mib, 0, sample.Some(12*mib)
+	for i := range 10 {
+		at := 3 * float64(i)
+		s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: at, Bytes: bytesOf(float64(i)), Allocated: bytesOf(float64(i)), Cycle: uint32(i)})
+		s.Sites[1].Course = append(s.Sites[1].Course, Stand{At: at, Cycle: uint32(i)})
+	}
+	r := rise{n: 7, from: 6, to: 30, first: 40 * float64(mib), last: 58 * float64(mib), grown: 18 * float64(mib)}
+	if got := s.blamed(r, 30); got == nil || got.Line != 44 {
+		t.Errorf("blamed: %+v", got)
+	}
+	for i := range s.Sites[1].Course {
+		s.Sites[1].Course[i].Allocated, s.Sites[1].Allocated, s.Sites[1].Bytes = mib, mib, mib // a little all along: then it may have
+	}
+	if got := s.blamed(r, 30); got == nil || got.Line != 35 {
+		t.Errorf("blamed: %+v", got)
+	}
+}
+
+// A program that worked at every look was loading, though the call it did that in is not known at the kill.
+func TestAProgramThatWorksAtEveryLookWasCutShort(t *testing.T) {
+	for unseen, want := range map[int]float64{0: 0, 1: 1} {
+		s := newScene()
+		s.heap(36, 36, 38)
+		s.killed()
+		s.ramp(2, 8, 14, 20, 26, 32)
+		s.work(0.99, 0.02, 5)
+		s.site("example.org/shop/rows.Load.func2", "/build/shop/rows/rows.go", 35, 35, 0)
+		for i := range 6 {
+			s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: 5 * float64(i), Bytes: bytesOf(5 * float64(i)), Unseen: unseen, Calls: []int{0}, Goroutines: true})
+		}
+		if got := newCase(s.Evidence).flatOut(); got != want {
+			t.Errorf("%d ran at each look: %v", unseen, got)
+		}
+	}
+}
+
+// Whether garbage or what was being loaded passed the limit first is not sure in the first seconds.
+func TestGarbageOfTheFirstSecondsIsNotSurelyTheCause(t *testing.T) {
+	for after, want := range map[float64]Confidence{1: Low, 20: Medium} {
+		s := scenes["garbage over the limit"]()
+		s.Moment.At = s.Start.Add(durationOf(after))
+		s.End = s.Moment.At
+		s.cycles(40, 60, 80, 100, 120, 140, 148)
+		for i := range s.Events {
+			if s.Events[i].Kind != sample.EventStart {
+				s.Events[i].At = s.End
+			}
+		}
+		if f := gcUnawareFound(newCase(s.Evidence), nil); f.Confidence != want {
+			t.Errorf("after %v s: %s: %s", after, f.Confidence, f.Because)
+		}
+	}
+}

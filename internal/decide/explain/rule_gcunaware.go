@@ -132,7 +132,9 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 		switch {
 		case c.rising() || c.rise.low > 0 && c.rise.grownMuch():
 			f.Confidence = Medium
-			f.Because = append(f.Because, doubtStillGrowing)
+			if f.Because = append(f.Because, doubtStillGrowing); c.outcome.MomentElapsed < shortestRise.v() {
+				f.Confidence = Low // garbage or what is being loaded: one of them came first
+			}
 		case c.tooShort():
 			f.Confidence = Medium
 			f.Because = append(f.Because, fmt.Sprintf("the program ran for only %s", seconds(c.outcome.MomentElapsed)))
