@@ -1,0 +1,27 @@
+package main
+
+import (
+	"math/rand/v2"
+)
+
+// fourth is set D: services, workers and jobs of one more author who read none of the rules,
+// around mechanisms that the other sets have not. Its runs are long, as those of set C.
+var fourth = enduring(
+	litters(with(medium, beside(16*mib, "breakers", "circuits", "breaker", "gateway", "sync.Map", "HashTrieMap"))),
+	litters(beside(14*mib, "abandoned", "reservations", "reservation", "desk")),
+	litters(beside(18*mib, "lrubytes", "order", "byKey", "cache", "list.List", "list.Element", "tile")),
+	litters(beside(20*mib, "followers", "segments", "segment", "record", "leader")),
+	litters(beside(22*mib, "snapshots", "readers", "version", "prices", "next")),
+)
+
+// enduring is lasting, without the shortest: what grows has some seconds until its limit.
+func enduring(of ...*family) []*family {
+	for _, f := range of {
+		shape := f.shape
+		f.shape = func(r *run, rng *rand.Rand) {
+			r.Seconds = max(r.Seconds, 10)
+			shape(r, rng)
+		}
+	}
+	return lasting(of...)
+}
