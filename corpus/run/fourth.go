@@ -12,6 +12,11 @@ var fourth = enduring(
 	litters(beside(18*mib, "lrubytes", "order", "byKey", "cache", "list.List", "list.Element", "tile")),
 	litters(beside(20*mib, "followers", "segments", "segment", "record", "leader")),
 	litters(beside(22*mib, "snapshots", "readers", "version", "prices", "next")),
+	litters(beside(15*mib, "intern", "table", "texts", "decoder")),
+	litters(with(queries, beside(20*mib, "expvars", "expvar", "requests", "numbers", "sync.Map", "HashTrieMap"))),
+	litters(beside(17*mib, "webhooks", "ServeMux", "mux", "routingNode", "net/http", "service", "pattern")),
+	litters(beside(18*mib, "rowsopen", "sql.DB", "database/sql", "driverConn", "dep", "checker")),
+	litters(with(medium, beside(16*mib, "emptymaps", "online", "customers", "customer", "fleet"))),
 )
 
 // enduring is lasting, without the shortest: what grows has some seconds until its limit.
@@ -25,3 +30,6 @@ func enduring(of ...*family) []*family {
 	}
 	return lasting(of...)
 }
+
+// queries: of an address as long as a browser lets it be.
+func queries(r *run, rng *rand.Rand) { r.grow(rng, 4<<10, 8<<10) }

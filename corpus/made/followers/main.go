@@ -100,7 +100,7 @@ func main() {
 	f.Each(func(i int) {
 		value := frame.Touch(make([]byte, f.Unit)) // truth: allocates
 		r := l.propose(fmt.Sprintf("key-%05d", i%(20<<8)), value)
-		if i == 100 { // its machine is replaced
+		if i == 20 { // its machine is replaced
 			l.leave("ams-1")
 			l.join("ams-2")
 		}

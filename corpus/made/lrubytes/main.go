@@ -101,7 +101,7 @@ func (w *world) draw(n, size int) []byte {
 
 func main() {
 	f := frame.Parse()
-	w, c := newWorld(), newCache(6<<20, f.Repaired)
+	w, c := newWorld(), newCache(400*int64(f.Unit), f.Repaired)
 	f.Each(func(i int) {
 		key := fmt.Sprintf("14/%d/%d", i%512, i/512)
 		if c.get(key) == nil {

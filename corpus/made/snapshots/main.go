@@ -59,7 +59,7 @@ func (p *prices) export(n int, always bool) (sum int, err error) {
 	if always {
 		defer p.end(id)
 	}
-	if n == 3 {
+	if n == 1 {
 		return 0, errDisk // truth: returns
 	}
 	for ; v != nil; v = v.next {
