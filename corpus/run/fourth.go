@@ -17,6 +17,13 @@ var fourth = enduring(
 	litters(beside(17*mib, "webhooks", "ServeMux", "mux", "routingNode", "net/http", "service", "pattern")),
 	litters(beside(18*mib, "rowsopen", "sql.DB", "database/sql", "driverConn", "dep", "checker")),
 	litters(with(medium, beside(16*mib, "emptymaps", "online", "customers", "customer", "fleet"))),
+	litters(beside(21*mib, "cancelled", "waiting", "queue", "reminder", "scheduler")),
+	litters(beside(20*mib, "ackwindow", "messages", "window", "consumer")),
+	litters(with(large, beside(16*mib, "avatars", "avatars", "avatar", "square", "album", "image.RGBA"))),
+
+	// What starts the handlers is net/http; where they wait is a function of the program's.
+	with(connections, stream(20*mib, waits("longpoll", "main.(*chat).wait", "main.(*chat).poll", "net/http.(*Server).Serve", "net/http.(*conn).serve"))),
+	stream(19*mib, waits("pipefeed", "main.send", "main.(*intake).check", "io.(*pipe).write", "io.(*PipeWriter).Write")),
 )
 
 // enduring is lasting, without the shortest: what grows has some seconds until its limit.
