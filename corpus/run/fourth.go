@@ -24,6 +24,16 @@ var fourth = enduring(
 	// What starts the handlers is net/http; where they wait is a function of the program's.
 	with(connections, stream(20*mib, waits("longpoll", "main.(*chat).wait", "main.(*chat).poll", "net/http.(*Server).Serve", "net/http.(*conn).serve"))),
 	stream(19*mib, waits("pipefeed", "main.send", "main.(*intake).check", "io.(*pipe).write", "io.(*PipeWriter).Write")),
+
+	once(18*mib, "formread", oneValue),
+	once(17*mib, "topsellers", oneValue),
+	once(16*mib, "resync", oneValue),
+	// While they are asked the panels are goroutines: one that was killed then was not seen
+	// to draw them.
+	also("goroutine-leak", once(20*mib, "dashboard", pictures)),
+
+	// There is no collection after it has loaded: how much was live then was not seen.
+	&family{name: "hostlimit", shape: generous, classes: always("gc-unaware"), trend: "unknown", hint: true},
 )
 
 // enduring is lasting, without the shortest: what grows has some seconds until its limit.
@@ -40,3 +50,30 @@ func enduring(of ...*family) []*family {
 
 // queries: of an address as long as a browser lets it be.
 func queries(r *run, rng *rand.Rand) { r.grow(rng, 4<<10, 8<<10) }
+
+// once is a family that has much at one time, every now and then.
+func once(steady int64, name string, shape func(*run, *rand.Rand)) *family {
+	return litters(&family{name: name, shape: roomFor(shape), steady: steady, classes: firsts, trend: "comes-and-goes"})
+}
+
+// roomFor is shape, with a limit that the repaired form survives with its garbage.
+func roomFor(shape func(*run, *rand.Rand)) func(*run, *rand.Rand) {
+	return func(r *run, rng *rand.Rand) {
+		shape(r, rng)
+		if !r.faulty && r.Limit > 0 {
+			r.Limit = max(r.Limit, int64(float64(r.behind())*1.1*r.headroom())+32*mib)
+		}
+	}
+}
+
+// also accepts class of a run of f that was killed.
+func also(class string, f *family) *family {
+	classes := f.classes
+	f.classes = func(r *run) []string {
+		if r.LimitKind == "killed" {
+			return append(classes(r), class)
+		}
+		return classes(r)
+	}
+	return f
+}
