@@ -34,6 +34,12 @@ var fourth = enduring(
 
 	// There is no collection after it has loaded: how much was live then was not seen.
 	&family{name: "hostlimit", shape: generous, classes: always("gc-unaware"), trend: "unknown", hint: true},
+
+	&family{name: "twoqueues", innocent: true, shape: fills},
+	&family{name: "statements", innocent: true, steady: 11 * mib, trend: "comes-and-goes", shape: reports, calm: restful},
+	&family{name: "warmindex", innocent: true, shape: fills},
+	&family{name: "rebalance", innocent: true, shape: steady},
+	&family{name: "shortconns", innocent: true, steady: 6 * mib, shape: relays},
 )
 
 // enduring is lasting, without the shortest: what grows has some seconds until its limit.
@@ -77,3 +83,6 @@ func also(class string, f *family) *family {
 	}
 	return f
 }
+
+// restful is what is true of one whose need comes and goes, with room for it.
+func restful(r *run) []string { return append(calmly(r), "idle-heap", "burst") }

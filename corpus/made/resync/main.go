@@ -31,6 +31,7 @@ type change struct {
 type journal struct {
 	left, n int
 	part    []byte
+	record  []byte
 }
 
 func (j *journal) Read(p []byte) (int, error) {
@@ -38,11 +39,15 @@ func (j *journal) Read(p []byte) (int, error) {
 		if j.left <= 0 {
 			return 0, io.EOF
 		}
-		record := append(fmt.Appendf(nil, "setting-%06d", j.n*31%keys), make([]byte, valueBytes)...)
+		if j.record == nil {
+			j.record = make([]byte, 8+14+valueBytes)
+		}
+		record := j.record[8:]
+		fmt.Appendf(record[:0], "setting-%06d", j.n*31%keys)
 		binary.LittleEndian.PutUint64(record[20:], uint64(j.n))
-		head := binary.LittleEndian.AppendUint32(nil, uint32(len(record)))
-		head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(record))
-		j.part = append(head, record...)
+		binary.LittleEndian.PutUint32(j.record, uint32(len(record)))
+		binary.LittleEndian.PutUint32(j.record[4:], crc32.ChecksumIEEE(record))
+		j.part = j.record
 		j.left -= len(j.part)
 		j.n++
 	}

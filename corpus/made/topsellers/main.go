@@ -128,7 +128,7 @@ func main() {
 		if f.Repaired {
 			make = b.summed
 		}
-		best, err := make(sales(int(f.Total/2)))
+		best, err := make(sales(int(f.Total / 2)))
 		if err != nil {
 			log.Fatal(err)
 		}
