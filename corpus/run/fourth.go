@@ -40,6 +40,11 @@ var fourth = enduring(
 	&family{name: "warmindex", innocent: true, shape: fills},
 	&family{name: "rebalance", innocent: true, shape: steady},
 	&family{name: "shortconns", innocent: true, steady: 6 * mib, shape: relays},
+	&family{name: "geocode", innocent: true, trend: "unknown", shape: batch},
+	&family{name: "accesslog", innocent: true, steady: 12 * mib, shape: cached, calm: always("healthy", "page-cache")},
+	&family{name: "blockpool", innocent: true, shape: steady},
+	&family{name: "dedupdays", innocent: true, shape: fills},
+	&family{name: "memtable", innocent: true, steady: 9 * mib, trend: "comes-and-goes", shape: reports, calm: restful},
 )
 
 // enduring is lasting, without the shortest: what grows has some seconds until its limit.

@@ -43,7 +43,7 @@ func (j *journal) Read(p []byte) (int, error) {
 			j.record = make([]byte, 8+14+valueBytes)
 		}
 		record := j.record[8:]
-		fmt.Appendf(record[:0], "setting-%06d", j.n*31%keys)
+		copy(record, fmt.Sprintf("setting-%06d", j.n*31%keys))
 		binary.LittleEndian.PutUint64(record[20:], uint64(j.n))
 		binary.LittleEndian.PutUint32(j.record, uint32(len(record)))
 		binary.LittleEndian.PutUint32(j.record[4:], crc32.ChecksumIEEE(record))

@@ -8,6 +8,7 @@ import (
 	"log"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/highwater-go/highwater/corpus/made/frame"
 )
@@ -78,6 +79,7 @@ func main() {
 		if e, ok := x.find(i); ok {
 			sum += len(e.name)
 		}
+		time.Sleep(time.Millisecond)
 	}
 	log.Print(sum, x.found.Load())
 }
