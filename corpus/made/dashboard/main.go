@@ -89,11 +89,19 @@ func (g *page) open(atOnce int) (top float64) {
 	return top
 }
 
+// pause waits, and is false where the program is to end.
+func pause(f *frame.Frame, long time.Duration) bool {
+	for end := time.Now().Add(long); time.Now().Before(end) && !f.Over(); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return !f.Over()
+}
+
 func main() {
 	f := frame.Parse()
 	s := newStore()
 	top := 0.0
-	for !f.Over() {
+	for long := 4 * time.Second; pause(f, long); long = 2 * time.Second {
 		g := &page{store: s}
 		for i := range int(f.Total/perPanel) + 8 {
 			g.panels = append(g.panels, &panel{name: fmt.Sprintf("node_%d_load", i%len(s.series))})
@@ -103,9 +111,6 @@ func main() {
 			atOnce = 8
 		}
 		top = max(top, g.open(atOnce))
-		for pause := time.Now().Add(2 * time.Second); time.Now().Before(pause) && !f.Over(); {
-			time.Sleep(20 * time.Millisecond)
-		}
 	}
 	f.Stay()
 	log.Print(top)

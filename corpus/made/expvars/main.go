@@ -5,10 +5,12 @@
 package main
 
 import (
+	"bufio"
 	"expvar"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -68,6 +70,36 @@ func (s *search) find(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// browser is the client, with one connection.
+type browser struct {
+	out *bufio.Writer
+	in  *bufio.Reader
+}
+
+func dial(address string) (*browser, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &browser{bufio.NewWriter(c), bufio.NewReader(c)}, nil
+}
+
+func (b *browser) ask(i int, token string) error {
+	fmt.Fprintf(b.out, "GET /search?q=word%d+word%d&session=%09d", i%5000, i%77, i)
+	b.out.WriteString(token)
+	b.out.WriteString(" HTTP/1.1\r\nHost: search\r\n\r\n")
+	if err := b.out.Flush(); err != nil {
+		return err
+	}
+	answer, err := http.ReadResponse(b.in, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err
+}
+
 func main() {
 	f := frame.Parse()
 	n, s := newNumbers(f.Repaired), newSearch()
@@ -79,13 +111,14 @@ func main() {
 	server.Config.MaxHeaderBytes = 1 << 20
 	server.Start()
 	token := strings.Repeat("0123456789abcdef", f.Unit/16+1)
+	b, err := dial(server.Listener.Addr().String())
+	if err != nil {
+		log.Fatal(err)
+	}
 	f.Each(func(i int) {
-		answer, err := http.Get(fmt.Sprintf("%s/search?q=word%d+word%d&session=%09d%s", server.URL, i%5000, i%77, i, token[:max(f.Unit-64, 16)]))
-		if err != nil {
+		if err := b.ask(i, token[:max(f.Unit-64, 16)]); err != nil {
 			log.Fatal(err)
 		}
-		io.Copy(io.Discard, answer.Body)
-		answer.Body.Close()
 	})
 	f.Stay()
 }

@@ -140,7 +140,7 @@ func main() {
 		if err := send(server.URL+"/scans", 64<<10); err != nil {
 			log.Fatal(err)
 		}
-		if n%40 == 20 { // the first after a second
+		if n%40 == 0 && n >= 80 { // the first after four seconds
 			if err := send(server.URL+"/scans", int(f.Total/2)); err != nil {
 				log.Fatal(err)
 			}

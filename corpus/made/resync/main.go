@@ -144,10 +144,18 @@ func (n *node) send(t table, to io.Writer) error {
 	return nil
 }
 
+// pause waits, and is false where the program is to end.
+func pause(f *frame.Frame, long time.Duration) bool {
+	for end := time.Now().Add(long); time.Now().Before(end) && !f.Over(); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return !f.Over()
+}
+
 func main() {
 	f := frame.Parse()
 	n := newNode()
-	for !f.Over() {
+	for long := 4 * time.Second; pause(f, long); long = 2 * time.Second {
 		state := replay
 		if f.Repaired {
 			state = follow
@@ -158,9 +166,6 @@ func main() {
 		}
 		if err := n.send(t, io.Discard); err != nil {
 			log.Fatal(err)
-		}
-		for pause := time.Now().Add(2 * time.Second); time.Now().Before(pause) && !f.Over(); {
-			time.Sleep(20 * time.Millisecond)
 		}
 	}
 	f.Stay()

@@ -120,10 +120,18 @@ func (b *board) best(places []place) []place {
 	return slices.Clone(places[:min(20, len(places))])
 }
 
+// pause waits, and is false where the program is to end.
+func pause(f *frame.Frame, long time.Duration) bool {
+	for end := time.Now().Add(long); time.Now().Before(end) && !f.Over(); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return !f.Over()
+}
+
 func main() {
 	f := frame.Parse()
 	b := newBoard()
-	for !f.Over() {
+	for long := 4 * time.Second; pause(f, long); long = 2 * time.Second {
 		make := b.all
 		if f.Repaired {
 			make = b.summed
@@ -134,9 +142,6 @@ func main() {
 		}
 		for n, p := range best {
 			b.shown += int(b.stock[n][p.cents%740] & 1)
-		}
-		for pause := time.Now().Add(2 * time.Second); time.Now().Before(pause) && !f.Over(); {
-			time.Sleep(20 * time.Millisecond)
 		}
 	}
 	f.Stay()
