@@ -13,7 +13,7 @@ var fourth = enduring(
 	litters(beside(20*mib, "followers", "segments", "segment", "record", "leader")),
 	litters(beside(22*mib, "snapshots", "readers", "version", "prices", "next")),
 	litters(beside(15*mib, "intern", "table", "texts", "decoder")),
-	litters(with(queries, beside(20*mib, "expvars", "expvar", "requests", "numbers", "sync.Map", "HashTrieMap"))),
+	strews(with(queries, beside(20*mib, "expvars", "expvar", "requests", "numbers", "sync.Map", "HashTrieMap"))),
 	litters(beside(17*mib, "webhooks", "ServeMux", "mux", "routingNode", "net/http", "service", "pattern")),
 	litters(beside(18*mib, "rowsopen", "sql.DB", "database/sql", "driverConn", "dep", "checker")),
 	litters(with(medium, beside(16*mib, "emptymaps", "online", "customers", "customer", "fleet"))),
@@ -91,3 +91,17 @@ func also(class string, f *family) *family {
 
 // restful is what is true of one whose need comes and goes, with room for it.
 func restful(r *run) []string { return append(calmly(r), "idle-heap", "burst") }
+
+// strews is litters of one that makes more garbage than it keeps: the collector's room over
+// the steady part is nearly all of the limit where a little of the fault fills the rest.
+func strews(f *family) *family {
+	classes := f.classes
+	f.classes = func(r *run) []string {
+		all := classes(r)
+		if r.LimitKind == "killed" && float64(r.behind())*r.headroom()*1.3 >= float64(r.Limit) {
+			all = append(all, "gc-unaware")
+		}
+		return all
+	}
+	return f
+}

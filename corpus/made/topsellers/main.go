@@ -132,11 +132,11 @@ func main() {
 	f := frame.Parse()
 	b := newBoard()
 	for long := 4 * time.Second; pause(f, long); long = 2 * time.Second {
-		make := b.all
+		top := b.all
 		if f.Repaired {
-			make = b.summed
+			top = b.summed
 		}
-		best, err := make(sales(int(f.Total / 2)))
+		best, err := top(sales(int(f.Total / 2)))
 		if err != nil {
 			log.Fatal(err)
 		}
