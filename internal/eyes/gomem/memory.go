@@ -164,12 +164,16 @@ type recordReader struct {
 
 // window is memory to read into. It is lent for one reading: a watcher of many programs
 // that kept one for each reader of each had nothing larger.
-type window [windowSize]byte
+type window struct {
+	buf    [windowSize]byte
+	pieces [][2]uint64 // and where records lie in it: memory for windows and at
+	at     []int
+}
 
 // newRecordReader has a window of its own.
 func newRecordReader() recordReader {
 	own := new(window)
-	return recordReader{window: own, buf: own[:]}
+	return recordReader{window: own, buf: own.buf[:]}
 }
 
 var windowsFree = sync.Pool{New: func() any { return new(window) }}
@@ -180,7 +184,8 @@ func (r *recordReader) take() bool {
 		return false
 	}
 	r.window = windowsFree.Get().(*window)
-	r.buf = r.window[:]
+	r.buf = r.window.buf[:]
+	r.windows.pieces, r.at = r.window.pieces, r.window.at
 	return true
 }
 
@@ -190,9 +195,10 @@ func (r *recordReader) give(own bool) {
 		return
 	}
 	if !r.spoiled {
+		r.window.pieces, r.window.at = r.windows.pieces, r.at
 		windowsFree.Put(r.window)
 	}
-	r.window, r.buf, r.spoiled = nil, nil, false
+	*r = recordReader{}
 }
 
 // each reads the size bytes at every address, which must be sorted, and passes record

@@ -36,6 +36,11 @@ const (
 	restMoment  = 8 * time.Minute
 	restProfile = 5 * time.Minute
 	restGrowth  = 4 // times as long after each moment, instead of twice
+	// A new maximum is due once in restMaximum where it is reached by less than restClimb bytes a
+	// second, and restRoom times as much is left below the limit.
+	restMaximum = time.Minute
+	restClimb   = 32 << 10
+	restRoom    = 16
 )
 
 // figures are what of a point tells whether anything moves: sums over the processes.
