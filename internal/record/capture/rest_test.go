@@ -108,3 +108,24 @@ func TestMaximaOfWhatCreepsAreAMinuteApart(t *testing.T) {
 		})
 	}
 }
+
+// Others that wait at limits of their own do not keep a program from being at rest; a machine
+// that is short of memory does.
+func TestPressureOfOthersEndsNoRest(t *testing.T) {
+	pressure := &sample.Pressure{Some10: 8}
+	for _, c := range []struct {
+		host *sample.Host
+		want bool
+	}{
+		{&sample.Host{Total: 24 * sample.GiB, Available: 20 * sample.GiB}, false},
+		{&sample.Host{Total: 24 * sample.GiB, Available: 2 * sample.GiB}, true},
+		{nil, true},
+	} {
+		if got := isPressed(&sample.Point{Pressure: pressure, Host: c.host}); got != c.want {
+			t.Errorf("%+v: pressed %v", c.host, got)
+		}
+	}
+	if isPressed(&sample.Point{Pressure: &sample.Pressure{Some10: 1}}) {
+		t.Error("a hundredth of the time is no pressure")
+	}
+}
