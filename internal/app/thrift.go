@@ -17,6 +17,9 @@ const (
 	thriftEach  = 256 << 10 // more for each program
 	thriftEvery = 10 * time.Second
 	thriftGOGC  = 50
+	// thriftBegins is GOGC while many programs are attached to: what is live doubles several times
+	// within a second, and the collections for each step took a quarter of the time.
+	thriftBegins = 400
 	// Of that many programs and more, recordings sleep while they rest, and what of our
 	// executable the beginning of each needed is given back again and again.
 	thriftCrowd  = 8
@@ -28,33 +31,56 @@ const (
 // thrift keeps a watch small beside the program that it watches: a lower GOGC, a
 // memory limit that follows what is live, and one processor, so that no thread of ours looks for work that is not there.
 type thrift struct {
-	next   time.Time
-	sample []metrics.Sample
-	forgot time.Time // when what only the beginning needed was last given back
-	shares bool      // the program's memory limit is ours, too
-	crowd  int       // how many programs are watched
+	next    time.Time
+	sample  []metrics.Sample
+	forgot  time.Time // when what only the beginning needed was last given back
+	shares  bool      // the program's memory limit is ours, too
+	crowd   int       // how many programs are watched
+	began   time.Time
+	calm    int  // GOGC, 0: it is the user's
+	hurries bool // it is more just now
 }
 
 // watches raises the limit for so many programs: without it the collector would run all along
 // while they are attached to.
 func (t *thrift) watches(programs int) {
+	if t.hurries && programs < t.crowd {
+		return // more are expected
+	}
 	if t.crowd = programs; t.sample != nil && programs > 1 {
 		debug.SetMemoryLimit(t.least())
 	}
 }
 
+// expects lets the heap grow while so many programs are about to be attached to.
+func (t *thrift) expects(programs int) {
+	if programs < thriftCrowd || t.calm == 0 || t.sample == nil || t.hurries || time.Since(t.began) >= thriftEvery {
+		return
+	}
+	t.hurries, t.crowd = true, programs
+	debug.SetGCPercent(thriftBegins)
+	debug.SetMemoryLimit(t.least())
+}
+
 // least is the limit where little is live.
-func (t *thrift) least() int64 { return thriftLimit + int64(t.crowd)*thriftEach }
+func (t *thrift) least() int64 {
+	least := thriftLimit + int64(t.crowd)*thriftEach
+	if t.hurries {
+		least *= 2
+	}
+	return least
+}
 
 // newThrift leaves alone what the user's environment sets.
 func newThrift() *thrift {
 	if runtime.GOMAXPROCS(0) > thriftProcs && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(thriftProcs)
 	}
+	t := &thrift{began: time.Now(), sample: []metrics.Sample{{Name: liveHeapName}}}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(thriftGOGC)
+		t.calm = thriftGOGC
+		debug.SetGCPercent(t.calm)
 	}
-	t := &thrift{sample: []metrics.Sample{{Name: liveHeapName}}}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(thriftLimit)
 	} else {
@@ -72,6 +98,11 @@ func (t *thrift) adjust(now time.Time) {
 	if !t.next.IsZero() && (t.forgot.IsZero() || t.crowd >= thriftCrowd && now.Sub(t.forgot) >= thriftForget) {
 		t.forgot = now
 		forgetExecutable()
+	}
+	if t.hurries && now.Sub(t.began) >= thriftEvery {
+		t.hurries = false
+		debug.SetGCPercent(t.calm)
+		debug.FreeOSMemory() // a collection, once
 	}
 	t.next = now.Add(thriftEvery)
 	metrics.Read(t.sample)

@@ -263,6 +263,7 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 	f.beyond = max(0, len(pids)-f.AtMost)
 	f.came = f.came || len(pids) > 0
 	largestFirst(pids)
+	f.thrift.expects(min(len(pids), f.AtMost))
 	f.tellCrowd(len(pids))
 	gone := false
 	for _, pid := range pids {

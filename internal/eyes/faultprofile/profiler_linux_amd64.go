@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -356,12 +358,25 @@ func (s *Place) decode(b []byte) bool {
 	return true
 }
 
+// lastTypes is what kernelTypes read last, as long as somebody uses it.
+var lastTypes atomic.Pointer[weak.Pointer[btf.Spec]]
+
 // kernelTypes reads how this kernel's structs are laid out. They are not kept: the
 // library's own cache of them would hold some MiB for good.
 func kernelTypes() (*btf.Spec, error) {
+	if last := lastTypes.Load(); last != nil {
+		if kernel := last.Value(); kernel != nil {
+			return kernel, nil
+		}
+	}
 	b, err := os.ReadFile("/sys/kernel/btf/vmlinux")
 	if err != nil {
 		return nil, err
 	}
-	return btf.LoadSpecFromReader(bytes.NewReader(b))
+	kernel, err := btf.LoadSpecFromReader(bytes.NewReader(b))
+	if err == nil {
+		last := weak.Make(kernel)
+		lastTypes.Store(&last)
+	}
+	return kernel, err
 }

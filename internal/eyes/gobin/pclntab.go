@@ -38,6 +38,7 @@ type table struct {
 	lines  lines
 
 	variables foundVariables
+	readied   sync.Map // by type: see Shared
 }
 
 // openTable finds the function table and the module that it belongs to.

@@ -1,6 +1,7 @@
 package gobin
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -75,6 +76,24 @@ func (b *Binary) Close() error {
 		break
 	}
 	return b.file.close()
+}
+
+// Shared gives what make makes, or made before for another Binary that is open of the same
+// file: there is one of each type. What is shared must not change. A program that is loaded
+// at an address of its own, bias above the file's, has its own.
+func Shared[T any](b *Binary, bias uint64, make func() (T, error)) (T, error) {
+	if b.table == nil || bias != 0 {
+		return make()
+	}
+	key := reflect.TypeFor[T]()
+	if had, ok := b.table.readied.Load(key); ok {
+		return had.(T), nil
+	}
+	made, err := make()
+	if err == nil {
+		b.table.readied.Store(key, made)
+	}
+	return made, err
 }
 
 // lines are the frames of addresses that were asked for, by table.logical's arguments.

@@ -59,6 +59,12 @@ func (b *Binary) Tracing() (t Tracing) {
 	if b.table == nil {
 		return t
 	}
+	t, _ = Shared(b, 0, func() (Tracing, error) { return b.keptTracing(), nil })
+	return t
+}
+
+// keptTracing looks through the names of the functions.
+func (b *Binary) keptTracing() Tracing {
 	defer b.Release()
 	names := b.table.names
 	if n := len(names) - len(b.table.cus); n >= 0 { // the next part of the function table
@@ -67,7 +73,7 @@ func (b *Binary) Tracing() (t Tracing) {
 	if bytes.Contains(names, []byte(".Ptrace")) {
 		return Traces
 	}
-	return t
+	return MayTrace
 }
 
 // importedTracing tells from the names that a program of C takes from libraries. One that

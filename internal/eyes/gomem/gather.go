@@ -10,7 +10,7 @@ import (
 // gather reads a fixed set of variables with as few reads as possible and
 // without allocating: those that lie near each other share one.
 type gather struct {
-	vars  []span
+	vars  []span // until plan
 	reads windows
 	lent  *[]byte // while it is used: from read to done
 	buf   []byte  // of lent
@@ -35,18 +35,20 @@ func (g *gather) add(addr, n uint64) { g.vars = append(g.vars, span{addr, n}) }
 
 // plan joins what was asked for into windows. Call it once, after the last add.
 func (g *gather) plan() {
-	vars := slices.Clone(g.vars)
+	vars := g.vars
+	g.vars = nil
 	slices.SortFunc(vars, func(a, b span) int { return cmp.Compare(a.addr, b.addr) })
 	for _, v := range vars {
 		g.reads.join(v.addr, v.n, math.MaxInt)
 	}
+	g.reads.pieces = slices.Clip(g.reads.pieces)
 }
 
 // read reads every variable. Where it gives no error, done has to be called once they are
 // not needed any more; a buffer that a read failed on is left, as one that hangs may write
 // into it later.
 func (g *gather) read(m memory) error {
-	if len(g.vars) == 0 {
+	if len(g.reads.pieces) == 0 {
 		return nil
 	}
 	// A little first: it fails if the process is another one by now.

@@ -11,8 +11,6 @@ const (
 	// maxGoroutines bounds allgs, which never shrinks: four million goroutines
 	// have 8 GiB of stacks at least.
 	maxGoroutines = 1 << 22
-	// maxReasons bounds the table of wait reasons; a waitReason is a byte.
-	maxReasons = 256
 )
 
 // Statuses of a goroutine (runtime/runtime2.go). Since Go 1.26 there are also
@@ -53,7 +51,7 @@ type goroutineReader struct {
 	code       unwinder
 	threads    threadPlaces
 	labels     labelReader
-	reasonText [maxReasons]string
+	reasonText []string // by number, as far as they were asked for
 	room       room
 }
 

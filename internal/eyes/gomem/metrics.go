@@ -16,7 +16,15 @@ const maxThreads = 1 << 16
 
 // metricReader computes the figures of runtime/metrics.
 type metricReader struct {
-	vars    gather
+	*metricPlan
+	vars             gather  // metricPlan's, with a buffer of one's own
+	pTotals, mTotals []int64 // by index of perP, perM
+}
+
+// metricPlan is where the figures of a build lie. Nothing of it changes once it is made:
+// processes of one build whose addresses are the same share it.
+type metricPlan struct {
+	reads   gather
 	sums    []sum
 	times   []timeHistogram
 	sizes   []sizeHistogram
@@ -30,7 +38,6 @@ type metricReader struct {
 	ngsys                  term
 	hasStates              bool // since Go 1.26 goroutines are counted by state
 	timeBounds, sizeBounds []float64
-	pTotals, mTotals       []int64 // by index of perP, perM
 	perP, perM             []term
 }
 

@@ -5,14 +5,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // attach finds every figure that the version has.
-func (m *metricReader) attach(r *Runtime, find *resolver) error {
+func (m *metricReader) attach(r *Runtime, find *resolver) (err error) {
 	if err := r.why[FeatureCounters]; err != nil {
 		return err
 	}
+	m.metricPlan, err = gobin.Shared(r.bin, r.bias, func() (*metricPlan, error) {
+		plan := &metricPlan{}
+		return plan, plan.find(r, find)
+	})
+	if err != nil {
+		return err
+	}
+	m.vars = m.reads
+	m.pTotals, m.mTotals = make([]int64, len(m.perP)), make([]int64, len(m.perM))
+	return m.try(r)
+}
+
+// find makes the plan.
+func (m *metricPlan) find(r *Runtime, find *resolver) error {
 	m.allm, m.alllink = find.addr("allm"), find.offset("m", "alllink")
 	m.pSize, m.mSize = find.size("p"), find.size("m")
 	if err := find.err(); err != nil {
@@ -28,9 +43,8 @@ func (m *metricReader) attach(r *Runtime, find *resolver) error {
 	for _, u := range unreadable {
 		m.missing = append(m.missing, sample.MissingMetric{Name: u.name, Why: u.why})
 	}
-	m.pTotals, m.mTotals = make([]int64, len(m.perP)), make([]int64, len(m.perM))
 	m.plan()
-	return m.try(r)
+	return nil
 }
 
 // try reads what there is to read, but of few threads: of ten thousand it would take
@@ -47,7 +61,7 @@ func (m *metricReader) try(r *Runtime) error {
 	return err
 }
 
-func (m *metricReader) resolveSums(find *resolver) {
+func (m *metricPlan) resolveSums(find *resolver) {
 	for _, f := range formulas {
 		s := sum{name: f.name, short: true}
 		minus := false
@@ -70,7 +84,7 @@ func (m *metricReader) resolveSums(find *resolver) {
 }
 
 // miss notes what a figure lacks, if anything.
-func (m *metricReader) miss(name string, find *resolver) bool {
+func (m *metricPlan) miss(name string, find *resolver) bool {
 	refused := find.refused
 	err := find.err()
 	if err != nil {
@@ -80,7 +94,7 @@ func (m *metricReader) miss(name string, find *resolver) bool {
 }
 
 // resolveStates finds what goroutines are counted by.
-func (m *metricReader) resolveStates(find *resolver) {
+func (m *metricPlan) resolveStates(find *resolver) {
 	m.noP, _ = m.term(find, "sched.nGsyscallNoP")
 	m.ngsys, _ = m.term(find, "sched.ngsys")
 	m.pStatus, m.pM = find.offset("p", "status"), find.offset("p", "m")
@@ -88,7 +102,7 @@ func (m *metricReader) resolveStates(find *resolver) {
 	m.hasStates = !m.miss("/sched/goroutines/{running,waiting,not-in-go}:goroutines", find)
 }
 
-func (m *metricReader) resolveHistograms(find *resolver) {
+func (m *metricPlan) resolveHistograms(find *resolver) {
 	for _, h := range timeHistograms {
 		t := timeHistogram{name: h.name}
 		t.counts, _ = m.term(find, h.place+".counts[]")
@@ -130,7 +144,7 @@ var structs = map[string]struct{ variable, typ, base string }{
 
 // term looks up one word of a formula; ok is false if it may be left out, or if
 // find notes what is missing.
-func (m *metricReader) term(find *resolver, w string) (t term, ok bool) {
+func (m *metricPlan) term(find *resolver, w string) (t term, ok bool) {
 	w, array := strings.CutSuffix(w, "[]")
 	w, optional := strings.CutSuffix(w, "?")
 	w, t.isSet = strings.CutSuffix(w, "!")
@@ -172,7 +186,7 @@ func (m *metricReader) term(find *resolver, w string) (t term, ok bool) {
 }
 
 // add asks for the term's bytes.
-func (m *metricReader) add(find *resolver, t term, name string) (term, bool) {
+func (m *metricPlan) add(find *resolver, t term, name string) (term, bool) {
 	if len(find.missing) > 0 {
 		return t, false
 	}
@@ -180,16 +194,16 @@ func (m *metricReader) add(find *resolver, t term, name string) (term, bool) {
 		find.miss("runtime." + name + ": not a number")
 		return t, false
 	}
-	m.vars.add(t.addr, t.size*t.n)
+	m.reads.add(t.addr, t.size*t.n)
 	if t.step > 0 {
-		m.vars.add(t.addr+2*t.step, t.size*t.n)
-		m.vars.add(t.addr+t.step, t.size*t.n)
+		m.reads.add(t.addr+2*t.step, t.size*t.n)
+		m.reads.add(t.addr+t.step, t.size*t.n)
 	}
 	return t, true
 }
 
 // addPer adds a field of every P or M.
-func (m *metricReader) addPer(find *resolver, t term, per byte, name string) (term, bool) {
+func (m *metricPlan) addPer(find *resolver, t term, per byte, name string) (term, bool) {
 	list, size := &m.perP, m.pSize
 	if per == 'M' {
 		list, size = &m.perM, m.mSize
@@ -209,11 +223,11 @@ func (m *metricReader) addPer(find *resolver, t term, per byte, name string) (te
 // plan turns addresses into places in the gathered bytes. The deltas of
 // heapStats lie near each other, so that one read has them all and their
 // distance stays the same.
-func (m *metricReader) plan() {
-	m.vars.plan()
+func (m *metricPlan) plan() {
+	m.reads.plan()
 	place := func(t *term) {
 		if t.per == 0 && t.n > 0 {
-			t.addr = m.vars.at(t.addr)
+			t.addr = m.reads.at(t.addr)
 		}
 	}
 	for i := range m.sums {

@@ -3,6 +3,9 @@ package gomem
 // reason is the text of a wait reason. Their numbers change with every minor
 // version, so they are read from the program.
 func (gr *goroutineReader) reason(m memory, n uint8) string {
+	if more := int(n) + 1 - len(gr.reasonText); more > 0 {
+		gr.reasonText = append(gr.reasonText, make([]string, more)...)
+	}
 	if gr.reasonText[n] == "" {
 		gr.reasonText[n] = readString(m, gr.reasons+16*uint64(n))
 	}

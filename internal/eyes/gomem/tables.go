@@ -91,7 +91,7 @@ func (t *tableReader) attach(r *Runtime, find *resolver) error {
 // append adds the arenas and the tables to dst.
 func (t *tableReader) append(dst []sample.PageRange, m memory) (_ []sample.PageRange, err error) {
 	w := windowsFree.Get().(*window)
-	t.buf = w[:]
+	t.buf = w.buf
 	defer func() {
 		if t.buf = nil; err == nil { // else a read that hangs may still write into it
 			windowsFree.Put(w)

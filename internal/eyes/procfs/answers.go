@@ -1,6 +1,7 @@
 package procfs
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -151,21 +152,40 @@ func (a *answers) close() {
 	}
 }
 
+// mounts is what devicesOf read and said last: most programs of a machine have the same mounts.
+var mounts struct {
+	mu    sync.Mutex
+	text  []byte
+	found map[string]bool
+}
+
 // devicesOf says of the devices that processes have mounted whether their files answer
-// (proc_pid_mountinfo(5)).
+// (proc_pid_mountinfo(5)). The map is not to be changed.
 func devicesOf(root string, pids ...string) map[string]bool {
-	found := map[string]bool{}
+	var text []byte
 	for _, pid := range pids {
 		b, err := os.ReadFile(filepath.Join(root, pid, "mountinfo"))
-		if err != nil {
-			continue
+		if err == nil {
+			text = append(text, b...)
 		}
-		for line := range strings.Lines(string(b)) {
-			before, after, ok := strings.Cut(line, " - ")
-			words, kind := strings.Fields(before), strings.Fields(after)
-			if ok && len(words) > 2 && len(kind) > 0 {
-				found[words[2]] = slices.Contains(local, kind[0])
-			}
+	}
+	m := &mounts
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.found == nil || !bytes.Equal(text, m.text) {
+		m.text, m.found = text, answering(string(text))
+	}
+	return m.found
+}
+
+// answering reads mounts, a line each.
+func answering(text string) map[string]bool {
+	found := map[string]bool{}
+	for line := range strings.Lines(text) {
+		before, after, ok := strings.Cut(line, " - ")
+		words, kind := strings.Fields(before), strings.Fields(after)
+		if ok && len(words) > 2 && len(kind) > 0 {
+			found[words[2]] = slices.Contains(local, kind[0])
 		}
 	}
 	return found

@@ -58,6 +58,7 @@ type policy struct {
 	max      sample.Bytes // greatest use seen, when, and the greatest kept
 	maxAt    time.Time
 	keptMax  sample.Bytes
+	keptAt   time.Time // when a moment last had it
 	nextCalm time.Time
 	calmStep time.Duration
 	lastProf time.Time
@@ -213,10 +214,10 @@ func (p *policy) due(now time.Time) string {
 		p.calmStep = min(p.calmGrowth(now)*p.calmStep, restMoment)
 		p.nextCalm = now.Add(p.calmStep)
 		p.profiled(now)
-		p.keptMax = max(p.keptMax, p.use)
+		p.keptMax, p.keptAt = max(p.keptMax, p.use), now
 		return string(sample.MomentCalm)
 	case p.newMaximum(now):
-		p.keptMax = p.use
+		p.keptMax, p.keptAt = p.use, now
 		return string(sample.MomentMax)
 	case spare && began && now.Sub(p.growthAt) >= growthEvery:
 		p.growthAt = now
@@ -260,7 +261,7 @@ func (p *policy) profiled(now time.Time) {
 }
 
 func (p *policy) newMaximum(now time.Time) bool {
-	if p.use < p.keptMax+maxStep && float64(p.use) < maxSettledStep*float64(p.keptMax) {
+	if p.use < p.keptMax+maxStep && float64(p.use) < maxSettledStep*float64(p.keptMax) || p.creeps(now) {
 		return false
 	}
 	if float64(p.use) >= maxFactor*float64(p.keptMax) && p.use >= p.keptMax+maxStep {
@@ -268,6 +269,16 @@ func (p *policy) newMaximum(now time.Time) bool {
 	}
 	settled := now.Sub(p.maxAt) >= maxSettled || p.max == p.use && p.rate <= 0
 	return settled && float64(p.use) >= maxSettledStep*float64(p.keptMax) && float64(p.use) >= 0.99*float64(p.max)
+}
+
+// creeps says of a program at rest that it grows so slowly that its next maximum can wait: a
+// server without clients that has not collected yet is a hundredth larger every few seconds.
+func (p *policy) creeps(now time.Time) bool {
+	since, more := now.Sub(p.keptAt), p.use.Sub(p.keptMax)
+	if since >= restMaximum || !p.rests(now) || p.limit.OK && p.limit.V.Sub(p.use) < restRoom*more {
+		return false
+	}
+	return float64(more) < restClimb*since.Seconds()
 }
 
 // grant lets the allowance for moments grow with time.

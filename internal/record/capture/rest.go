@@ -28,6 +28,7 @@ const (
 	restGoroutines = 16
 	restFaults     = 100
 	restPressure   = 5 // percent of 10 s in which a task waited for memory
+	restScarce     = 8 // of the machine's memory less than one in so many parts is available
 )
 
 // What at rest is due less often: a moment where nothing moved since the last one, and a
@@ -36,6 +37,11 @@ const (
 	restMoment  = 8 * time.Minute
 	restProfile = 5 * time.Minute
 	restGrowth  = 4 // times as long after each moment, instead of twice
+	// A new maximum is due once in restMaximum where it is reached by less than restClimb bytes a
+	// second, and restRoom times as much is left below the limit.
+	restMaximum = time.Minute
+	restClimb   = 32 << 10
+	restRoom    = 16
 )
 
 // figures are what of a point tells whether anything moves: sums over the processes.
@@ -88,14 +94,22 @@ func figuresOf(pt *sample.Point, use sample.Bytes) figures {
 // observe takes in a look that read the processes.
 func (r *rest) observe(pt *sample.Point, use sample.Bytes, limit sample.Opt[sample.Bytes]) {
 	r.now = figuresOf(pt, use)
-	pressed := pt.Pressure != nil && pt.Pressure.Some10 > restPressure
-	if r.moved.IsZero() || pressed || r.now.moves(&r.base, stepOf(use, limit)) {
+	if r.moved.IsZero() || isPressed(pt) || r.now.moves(&r.base, stepOf(use, limit)) {
 		r.moved, r.base = pt.At, r.now
 		return
 	}
 	if pt.At.Sub(r.base.at) >= restEvery {
 		r.base = r.now
 	}
+}
+
+// isPressed says whether the machine is short of memory. Pressure alone does not say so: what
+// waits at the limit of a cgroup of its own is counted in it, and a node has such pods for days.
+func isPressed(pt *sample.Point) bool {
+	if pt.Pressure == nil || pt.Pressure.Some10 <= restPressure {
+		return false
+	}
+	return pt.Host == nil || pt.Host.Available < pt.Host.Total/restScarce
 }
 
 // observeCharge takes in a look that read the charge alone.

@@ -79,3 +79,53 @@ func TestMomentsOfARestAreFewAndOfALifeAreNot(t *testing.T) {
 		}
 	})
 }
+
+// What creeps up at rest has a maximum a minute, and as many as ever where it grows faster or
+// little is left below its limit.
+func TestMaximaOfWhatCreepsAreAMinuteApart(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		perSecond       sample.Bytes
+		limit           sample.Opt[sample.Bytes]
+		atLeast, atMost int
+	}{
+		{"creeping", 15 * sample.KiB, sample.Opt[sample.Bytes]{}, 8, 12},
+		{"creeping, with much room", 15 * sample.KiB, sample.Some(256 * sample.MiB), 8, 12},
+		{"creeping, with little", 15 * sample.KiB, sample.Some(22 * sample.MiB), 18, 200},
+		{"growing", 64 * sample.KiB, sample.Opt[sample.Bytes]{}, 60, 200},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(func(d time.Duration) sample.Bytes {
+				return 12*sample.MiB + sample.Bytes(int(d.Seconds())/8*8)*c.perSecond // in steps, as pages come
+			})
+			f.limit = c.limit
+			if err := watch(t, f, &counter{}, 10*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			if n := f.count(sample.MomentMax); n < c.atLeast || n > c.atMost {
+				t.Errorf("%s: %d moments at maxima in ten minutes, want %d to %d", c.name, n, c.atLeast, c.atMost)
+			}
+		})
+	}
+}
+
+// Others that wait at limits of their own do not keep a program from being at rest; a machine
+// that is short of memory does.
+func TestPressureOfOthersEndsNoRest(t *testing.T) {
+	pressure := &sample.Pressure{Some10: 8}
+	for _, c := range []struct {
+		host *sample.Host
+		want bool
+	}{
+		{&sample.Host{Total: 24 * sample.GiB, Available: 20 * sample.GiB}, false},
+		{&sample.Host{Total: 24 * sample.GiB, Available: 2 * sample.GiB}, true},
+		{nil, true},
+	} {
+		if got := isPressed(&sample.Point{Pressure: pressure, Host: c.host}); got != c.want {
+			t.Errorf("%+v: pressed %v", c.host, got)
+		}
+	}
+	if isPressed(&sample.Point{Pressure: &sample.Pressure{Some10: 1}}) {
+		t.Error("a hundredth of the time is no pressure")
+	}
+}

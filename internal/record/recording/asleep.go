@@ -94,12 +94,8 @@ func (w *Writer) calm() error {
 
 // commitHeld writes what waits, but for the point that says nothing new.
 func (w *Writer) commitHeld() error {
-	waiting, at := w.resting.waiting, w.queued
 	if err := w.writeQueue(); err != nil {
 		return err
-	}
-	if waiting { // it is behind those that were written
-		w.points[0], w.points[at] = w.points[at], w.points[0]
 	}
 	return w.commit()
 }

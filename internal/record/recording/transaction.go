@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -26,6 +27,19 @@ func (w *Writer) write(what string, add func() error) error {
 	return w.Flush()
 }
 
+// scratch is memory that is used again and again while rows are written. It is lent for
+// a transaction: each of a hundred recordings would keep 8 KiB.
+type scratch struct {
+	named   []driver.NamedValue
+	row     []driver.Value
+	content content
+	ids     numbers
+}
+
+var scratchFree = sync.Pool{New: func() any {
+	return &scratch{content: make(content, 0, 4096), ids: make(numbers, 0, 128)}
+}}
+
 func (w *Writer) begin() error {
 	if w.begun {
 		return nil
@@ -33,6 +47,7 @@ func (w *Writer) begin() error {
 	if err := w.wake(); err != nil {
 		return err
 	}
+	w.scratch = scratchFree.Get().(*scratch)
 	if err := w.run("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -52,6 +67,8 @@ func (w *Writer) commit() error {
 		return err
 	}
 	w.begun, w.committed = false, w.lastSync
+	scratchFree.Put(w.scratch)
+	w.scratch = nil
 	return nil
 }
 

@@ -2,6 +2,8 @@ package recording
 
 import (
 	"database/sql/driver"
+	"slices"
+	"sync"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -26,6 +28,10 @@ type heldProcess struct {
 	resident sample.Resident
 	runtime  sample.Runtime
 }
+
+// heldFree are points that wait for nothing, of all Writers: of a hundred recordings each would
+// keep as many as ever waited at once.
+var heldFree = sync.Pool{New: func() any { return new(held) }}
 
 // Point keeps a copy of a tick. It is written with the next commit: at a Flush,
 // or when the last commit is a second old. Every process of every point has a
@@ -57,7 +63,7 @@ func (w *Writer) Point(p *sample.Point) error {
 // hold copies a point behind the queue, whose memory is used again and again.
 func (w *Writer) hold(p *sample.Point) *held {
 	if w.queued == len(w.points) {
-		w.points = append(w.points, new(held))
+		w.points = append(w.points, heldFree.Get().(*held))
 	}
 	h := w.points[w.queued]
 	h.at, h.unchanged = max(w.at(p.At), w.last+1), 0
@@ -119,8 +125,22 @@ func (w *Writer) writeQueue() error {
 			return err
 		}
 	}
+	w.giveBack(w.queued)
 	w.queued, w.moved = 0, false
 	return nil
+}
+
+// giveBack lets go of the first n points; the one behind them may be one that waits.
+func (w *Writer) giveBack(n int) {
+	for i, h := range w.points[:n] {
+		heldFree.Put(h)
+		w.points[i] = nil
+	}
+	if n > cap(w.points)/2 && n > 16 {
+		w.points = slices.Clone(w.points[n:])
+		return
+	}
+	w.points = slices.Delete(w.points, 0, n)
 }
 
 func (w *Writer) writePoint(h *held) error {

@@ -26,9 +26,8 @@ type Writer struct {
 	db       *database // nil: closed, or ended by an error
 	lock     *os.File  // held while writing, so that readers know
 	prepared map[string]driver.StmtExecContext
-	rows     map[string]int64    // the last row number of each table
-	named    []driver.NamedValue // reused
-	row      []driver.Value      // reused
+	rows     map[string]int64 // the last row number of each table
+	*scratch                  // of an open transaction
 
 	begun     bool // a transaction is open
 	lastSync  time.Time
@@ -52,8 +51,6 @@ type Writer struct {
 	asked     askedState
 	heapNames map[string]int64 // row numbers by name; nil: no heap yet
 	zstd      *zstd.Encoder
-	content   content // reused
-	ids       numbers // reused
 }
 
 // processState is what the writer knows of one process: its newest row in the
@@ -98,8 +95,6 @@ func Create(path string, meta Meta) (*Writer, error) {
 		frames:    map[sample.Frame]frameRow{},
 		locations: map[digest]int64{},
 		metrics:   map[string]int64{},
-		content:   make(content, 0, 4096),
-		ids:       make(numbers, 0, 128),
 	}
 	if err == nil {
 		err = w.create(blank != nil)

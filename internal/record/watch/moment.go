@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -244,24 +245,30 @@ func (s *Source) takeGoroutines(p *process, pm *sample.ProcessMoment, _ int) {
 	pm.Goroutines = groups
 }
 
+// rangesFree are lists of ranges, lent for one reading: of a hundred programs each would keep
+// one of 100 KiB or more.
+var rangesFree = sync.Pool{New: func() any { return new([]sample.PageRange) }}
+
 func (s *Source) takeResidency(p *process, pm *sample.ProcessMoment, tid int) {
 	if s.mayStarve(p) {
 		return
 	}
 	known := false
-	s.ranges = s.ranges[:0]
+	lent := rangesFree.Get().(*[]sample.PageRange)
+	defer rangesFree.Put(lent)
+	*lent = (*lent)[:0]
 	if p.runtime != nil {
-		ranges, err := p.runtime.Ranges(s.ranges)
+		ranges, err := p.runtime.Ranges(*lent)
 		if err != nil {
 			s.unread(p, "which pages of "+p.program.Name+" hold what", err)
 		} else {
-			s.ranges, known = ranges, true
+			*lent, known = ranges, true
 		}
 	}
 	if s.charge != nil { // a busy program allocates megabytes in a few milliseconds
 		*s.charge = cmp.Or(s.readGroup(), *s.charge)
 	}
-	r, err := s.mapper.Residency(s.opts.Root, tid, s.ranges, known)
+	r, err := s.mapper.Residency(s.opts.Root, tid, *lent, known)
 	if err != nil {
 		s.unread(p, "resident pages of "+p.program.Name, err)
 		return

@@ -128,7 +128,6 @@ type Source struct {
 	oom        oomCount
 	nextScan   time.Time
 	nextHost   time.Time
-	ranges     []sample.PageRange
 	charge     **sample.Cgroup // where the charge goes that is read beside the resident pages; nil: nowhere
 	ended      bool
 	account    account
