@@ -75,7 +75,8 @@ const lookEvery = 20 * time.Millisecond
 // reads may be anywhere then, in SQLite's code too, and ends with the process.
 func (w *Watchman) Run(do func() error) error {
 	if os.Getenv("GOMEMLIMIT") == "" && !w.lenient { // the collector comes before we do
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(w.Most / 4 * 3)))
+		lower := min(debug.SetMemoryLimit(-1), int64(w.Most/4*3)) // one that is low already, as in a small container, stays
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(lower))
 	}
 	if !w.Serving {
 		w.begin()

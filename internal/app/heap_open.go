@@ -100,29 +100,38 @@ func ownLimit() sample.Bytes { return availableMemory() / 4 * 3 }
 // availableMemory is what is free for this process: on the machine, and within its
 // own cgroup.
 func availableMemory() sample.Bytes {
-	free := machineMemory()
+	free, _ := ownFree()
+	return free
+}
+
+// ownFree is availableMemory, and whether the process's own cgroup was seen.
+func ownFree() (free sample.Bytes, seen bool) {
+	free = machineMemory()
 	h, err := cgroup.Detect("/")
 	if err != nil {
-		return free
+		return free, false
 	}
 	path, err := h.Find(os.Getpid())
 	if err != nil {
-		return free
+		return free, false
 	}
 	own, err := h.Open(path)
 	if err != nil {
-		return free
+		return free, false
 	}
 	defer own.Close()
 	var now sample.Cgroup
-	if own.Read(&now) != nil || !now.Limit.OK {
-		return free
+	if own.Read(&now) != nil {
+		return free, false
+	}
+	if !now.Limit.OK {
+		return free, true
 	}
 	used := now.Usage
 	if now.Stat != nil {
 		used = used.Sub(now.Stat.InactiveFile)
 	}
-	return min(free, now.Limit.V.Sub(used))
+	return min(free, now.Limit.V.Sub(used)), true
 }
 
 // tableRoom is what a watcher may take at a time for what it reads of one runtime: a

@@ -92,9 +92,12 @@ func (t *heapTaker) share(shares bool) {
 // names and types of a program take 50 MiB to read, whatever its heap takes.
 const plenty = 256 * sample.MiB
 
-// mayShare refuses a heap that nobody asked for where there is little room for it.
+// mayShare refuses a heap that nobody asked for where there is little room for it, or may be.
 func (t *heapTaker) mayShare(reason sample.HeapReason) error {
-	if !t.shares || !t.ByDefault || reason != sample.HeapKill && availableMemory() >= plenty {
+	if !t.shares || !t.ByDefault {
+		return nil
+	}
+	if free, seen := ownFree(); reason != sample.HeapKill && seen && free >= plenty {
 		return nil
 	}
 	return fmt.Errorf("highwater is under the program's memory limit, and to copy the heap would count against it; --heap %s does so all the same", reason)

@@ -112,11 +112,14 @@ func (t *thrift) adjust(now time.Time) {
 }
 
 // end lets the explanation, which comes after the program's end, have what it
-// needs: half of what is free, under the limit of a program that may have left others.
+// needs: half of what is free, under the limit of a program that may have left others. Where that limit cannot
+// be seen it may be a low one.
 func (t *thrift) end() {
 	limit := int64(math.MaxInt64)
-	if t.shares {
-		limit = max(thriftLimit, int64(availableMemory()/2))
+	if free, seen := ownFree(); t.shares && seen {
+		limit = max(thriftLimit, int64(free/2))
+	} else if t.shares {
+		limit = thriftLimit
 	} else if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(100)
 	}

@@ -126,6 +126,6 @@ func Open(t testing.TB, path string) *recording.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.Close() })
+	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
