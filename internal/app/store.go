@@ -45,7 +45,7 @@ func (f *StoreFlags) Open() (fleet.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := fleet.Open(f.Address, fleet.Options{Credentials: k, Insecure: f.Insecure, CA: f.CA, Cert: f.Cert, Key: f.Key, Plain: f.Plain, Cluster: f.Cluster})
+	s, err := fleet.Open(f.Address, fleet.Options{Credentials: k, Renew: func() (fleet.Credentials, error) { return readCredentials(f.Credentials) }, Insecure: f.Insecure, CA: f.CA, Cert: f.Cert, Key: f.Key, Plain: f.Plain, Cluster: f.Cluster})
 	if err != nil {
 		return nil, Usagef(storeHint, "--store: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Private is the mode of what Highwater writes: it says what a program held.
@@ -42,6 +43,15 @@ func WriteMode(path string, mode fs.FileMode, write func(io.Writer) error) error
 	return errors.Join(buffered(to, write), to.Close())
 }
 
+// partial is how the name of a file begins and ends that is being written.
+const partialBegins, partialEnds = ".highwater-", ".partial"
+
+// Partial says that a name is of a file that was being written: where nobody writes, by
+// somebody who did not live to remove it.
+func Partial(name string) bool {
+	return strings.HasPrefix(name, partialBegins) && strings.HasSuffix(name, partialEnds)
+}
+
 // New makes a file that grows while it is written, a log: with the mode Private, and
 // only where nothing is, not even a link to nothing.
 func New(path string) (*os.File, error) {
@@ -51,7 +61,7 @@ func New(path string) (*os.File, error) {
 // replace makes a new file in its place; asked is what it is called in errors.
 func replace(asked, path string, mode fs.FileMode, write func(io.Writer) error) error {
 	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".highwater-*.partial") // O_EXCL, 0600
+	f, err := os.CreateTemp(dir, partialBegins+"*"+partialEnds) // O_EXCL, 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", asked, err)
 	}

@@ -27,12 +27,14 @@ type clickHouse struct {
 	database string
 	options  Options
 	client   *http.Client
+	user     atomic.Pointer[Credentials]
 	ahead    atomic.Int64 // nanoseconds that the server's clock was ahead at the last answer
 }
 
 // Bounds of one answer: what a question may bring, and what of an error is shown.
 const (
 	mostAnswer  = 256 << 20
+	mostSaid    = 64 << 10 // of an answer without rows
 	mostError   = 300
 	answerIn    = 60 * time.Second
 	defaultBase = "default"
@@ -49,6 +51,7 @@ func newClickHouse(u *url.URL, o Options) (*clickHouse, error) {
 	if o.Cluster != "" && !isName(o.Cluster) {
 		return nil, fmt.Errorf("%q cannot be a cluster's name: letters, digits and _", o.Cluster)
 	}
+	c.user.Store(&o.Credentials)
 	t, err := transport(o)
 	if err != nil {
 		return nil, err
@@ -166,7 +169,7 @@ func (c *clickHouse) create(t *Table) []string {
 
 // statement runs what gives no rows.
 func (c *clickHouse) statement(ctx context.Context, database, text string) error {
-	b, err := c.post(ctx, database, "", strings.NewReader(text), "")
+	b, err := c.post(ctx, request{database: database, body: strings.NewReader(text), most: mostSaid})
 	if err == nil && len(bytes.TrimSpace(b)) > 0 && c.options.Cluster == "" { // a cluster says how its hosts did
 		err = notClickHouse(b)
 	}
@@ -181,16 +184,20 @@ func (c *clickHouse) Put(ctx context.Context, t *Table, rows []byte) error {
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed) // a level that there is
 	_, _ = w.Write(rows)                                 // into memory
 	_ = w.Close()
-	b, err := c.post(ctx, c.database, "INSERT INTO "+t.Name+" ("+strings.Join(t.names(), ", ")+") FORMAT RowBinary", &packed, "gzip")
+	b, err := c.post(ctx, request{database: c.database, inURL: insertInto(t), body: &packed, encoding: "gzip", most: mostSaid})
 	if err == nil && len(b) > 0 { // a proxy's page, with 200
 		err = notClickHouse(b)
 	}
 	return err
 }
 
+func insertInto(t *Table) string {
+	return "INSERT INTO " + t.Name + " (" + strings.Join(t.names(), ", ") + ") FORMAT RowBinary"
+}
+
 // Check inserts no row.
 func (c *clickHouse) Check(ctx context.Context) (time.Duration, error) {
-	b, err := c.post(ctx, c.database, "INSERT INTO "+Processes.Name+" ("+strings.Join(Processes.names(), ", ")+") FORMAT RowBinary", strings.NewReader(""), "")
+	b, err := c.post(ctx, request{database: c.database, inURL: insertInto(Processes), body: strings.NewReader(""), most: mostSaid})
 	if err == nil && len(b) > 0 {
 		err = notClickHouse(b)
 	}
@@ -211,7 +218,7 @@ func (c *clickHouse) ask(ctx context.Context, q query, _ reflect.Type) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	return c.post(ctx, c.database, "", strings.NewReader(text.String()+" FORMAT RowBinary"), "")
+	return c.post(ctx, request{database: c.database, body: strings.NewReader(text.String() + " FORMAT RowBinary"), most: mostAnswer})
 }
 
 // literal is a value in SQL. Texts are in hexadecimal digits: there is nothing that would
@@ -232,25 +239,33 @@ func literal(v any) string {
 	panic(fmt.Sprintf("fleet: a query has a %T", v))
 }
 
+// request is what post sends.
+type request struct {
+	database, inURL string
+	body            io.Reader
+	encoding        string // of the body
+	most            int64  // bytes of the answer
+}
+
 // post sends one request. The server answers when it has the whole result, so that no
 // answer of status 200 breaks off.
-func (c *clickHouse) post(ctx context.Context, database, inURL string, body io.Reader, encoding string) ([]byte, error) {
+func (c *clickHouse) post(ctx context.Context, q request) ([]byte, error) {
 	u := c.base
 	params := url.Values{"wait_end_of_query": {"1"}, "insert_distributed_sync": {"1"}} // a shard has it when the server says so
-	if database != "" {
-		params.Set("database", database)
+	if q.database != "" {
+		params.Set("database", q.database)
 	}
-	if inURL != "" {
-		params.Set("query", inURL)
+	if q.inURL != "" {
+		params.Set("query", q.inURL)
 	}
 	u.RawQuery = params.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), q.body)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/octet-stream")
-	if encoding != "" {
-		r.Header.Set("Content-Encoding", encoding)
+	if q.encoding != "" {
+		r.Header.Set("Content-Encoding", q.encoding)
 	}
 	c.identify(r)
 	answer, err := c.client.Do(r)
@@ -261,25 +276,39 @@ func (c *clickHouse) post(ctx context.Context, database, inURL string, body io.R
 	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
 		c.ahead.Store(int64(time.Until(at)))
 	}
-	b, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer+1))
+	b, err := io.ReadAll(io.LimitReader(answer.Body, q.most+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the store's answer: %w", err)
-	case len(b) > mostAnswer:
+	case answer.StatusCode == http.StatusOK && int64(len(b)) > q.most && q.most == mostAnswer:
 		return nil, fmt.Errorf("the store's answer has more than %d MiB: ask of a shorter time", mostAnswer>>20)
 	case answer.StatusCode == http.StatusOK:
 		return b, nil
 	}
-	return nil, c.refusal(answer.StatusCode, b)
+	err = c.refusal(answer.StatusCode, b)
+	if errors.Is(err, ErrCredentials) {
+		c.renew()
+	}
+	return nil, err
 }
 
 func (c *clickHouse) identify(r *http.Request) {
-	switch k := c.options.Credentials; {
+	switch k := *c.user.Load(); {
 	case k.Bearer != "":
 		r.Header.Set("Authorization", "Bearer "+k.Bearer)
 	case k.User != "":
 		r.Header.Set("X-ClickHouse-User", k.User)
 		r.Header.Set("X-ClickHouse-Key", k.Password)
+	}
+}
+
+// renew reads the credentials again, for the next request: somebody may have changed them.
+func (c *clickHouse) renew() {
+	if c.options.Renew == nil {
+		return
+	}
+	if k, err := c.options.Renew(); err == nil {
+		c.user.Store(&k)
 	}
 }
 

@@ -29,8 +29,9 @@ type Identity struct {
 
 // The bounds of an agent's rows.
 const (
-	mostName      = 200     // bytes of a name
+	mostName      = 253     // bytes of a name: as long as a pod's may be
 	mostLines     = 200     // stacks of a process and hour; what the others hold is one row
+	mostHeld      = 20_000  // stacks of a process that are told apart; what the others hold is one row
 	mostKnown     = 100_000 // stacks whose names are remembered as sent
 	everyPoint    = time.Minute
 	everyHeap     = 5 * time.Minute // that an hour which is not over is sent again
@@ -49,6 +50,8 @@ type Collector struct {
 	mu        sync.Mutex
 	waiting   map[*Table][]byte
 	flushed   time.Time
+	clock     func() time.Time
+	last      time.Time // that a row was written at
 	known     map[ID]bool
 	latest    map[ID]gauge // by process that runs
 	incidents map[string]uint64
@@ -57,7 +60,24 @@ type Collector struct {
 // NewCollector gathers for put, a spool's. tell is told where rows could not be kept.
 func NewCollector(node Node, put func(*Table, []byte) error, tell func(error)) *Collector {
 	node.Tenant, node.Name = cut(node.Tenant), cut(node.Name)
-	return &Collector{node: node, put: put, tell: tell, waiting: map[*Table][]byte{}, known: map[ID]bool{}, latest: map[ID]gauge{}, incidents: map[string]uint64{}}
+	return &Collector{node: node, put: put, tell: tell, clock: time.Now, waiting: map[*Table][]byte{}, known: map[ID]bool{}, latest: map[ID]gauge{}, incidents: map[string]uint64{}}
+}
+
+// written is when a row is written: of several of one key the latest counts, so that it never
+// goes back, as the clock of a machine may.
+func (c *Collector) written() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.clock().Round(0); now.After(c.last) { // by the wall clock alone
+		c.last = now
+	}
+	return c.last
+}
+
+// due says that something was done long enough ago, or later than now: the clock went back.
+func due(now, last time.Time, every time.Duration) bool {
+	since := now.Round(0).Sub(last.Round(0))
+	return since >= every || since < 0
 }
 
 // cut is a name that is not too long.
@@ -77,12 +97,12 @@ func add[T any](c *Collector, t *Table, rows ...T) {
 // FlushLater flushes where the last time was a while ago.
 func (c *Collector) FlushLater(now time.Time) {
 	c.mu.Lock()
-	due := now.Sub(c.flushed) >= everyBatch
-	if due {
+	again := due(now, c.flushed, everyBatch)
+	if again {
 		c.flushed = now
 	}
 	c.mu.Unlock()
-	if due {
+	if again {
 		c.Flush()
 	}
 }
@@ -118,7 +138,7 @@ func (c *Collector) name(id ID, s Stack) {
 
 // Incident keeps one, and sends it at once. What the node knows is filled in.
 func (c *Collector) Incident(in Incident, who Identity) Incident {
-	in.Tenant, in.Node, in.Tool, in.Written = c.node.Tenant, c.node.Name, c.node.Tool, time.Now()
+	in.Tenant, in.Node, in.Tool, in.Written = c.node.Tenant, c.node.Name, c.node.Tool, c.written()
 	in.Service, in.Version = who.service(), cut(who.Version)
 	in.Namespace, in.Pod, in.Container = cut(who.Namespace), cut(who.Pod), cut(who.Container)
 	in.Incident = IncidentID(in.Process, in.Kind, in.At)
@@ -132,6 +152,11 @@ func (c *Collector) Incident(in Incident, who Identity) Incident {
 
 // Recorded sends an incident again, with where its recording is.
 func (c *Collector) Recorded(in Incident) {
+	if at := c.written(); at.After(in.Written) {
+		in.Written = at
+	} else {
+		in.Written = in.Written.Add(time.Second) // the clock went back since
+	}
 	add(c, Incidents, in)
 	c.Flush()
 }
@@ -193,7 +218,7 @@ func (l *Life) Program(p sample.Program) error {
 	who := l.who(p)
 	row := Process{Tenant: l.node.Tenant, Service: who.service(), Process: l.Process(p), Version: cut(who.Version), BuildID: cut(p.Go.BuildID), Go: p.Go.Version,
 		Namespace: cut(who.Namespace), Pod: cut(who.Pod), Container: cut(who.Container), ContainerID: who.ContainerID, Node: l.node.Name, PID: uint32(p.Key.PID),
-		Started: l.started(p.Key), HeapProfile: string(p.HeapProfile), Agent: l.node.Tool, Written: time.Now()}
+		Started: l.started(p.Key), HeapProfile: string(p.HeapProfile), Agent: l.node.Tool, Written: l.written()}
 	if o := l.processes[p.Key]; o != nil {
 		row.Started = o.row.Started
 		if o.row.Process != row.Process { // another program since (exec)
@@ -242,11 +267,11 @@ func (l *Life) Point(p *sample.Point) error {
 			l.end(one.Key, p.At)
 			continue
 		}
-		if p.At.Sub(o.point) >= everyPoint && one.Go != nil {
+		if due(p.At, o.point, everyPoint) && one.Go != nil {
 			o.point = p.At
 			l.addPoint(o, p, one)
 		}
-		if p.At.Sub(o.heap.sent) >= everyHeap {
+		if due(p.At, o.heap.sent, everyHeap) {
 			l.hour(o, p.At)
 		}
 	}
@@ -257,7 +282,7 @@ func (l *Life) Point(p *sample.Point) error {
 func (l *Life) addPoint(o *observed, p *sample.Point, one sample.Process) {
 	row := Point{Tenant: o.row.Tenant, Service: o.row.Service, Process: o.row.Process, At: p.At, Resident: sample.Some(uint64(one.Resident.Anon())),
 		HeapLive: sample.Some(uint64(one.Go.HeapMarked)), HeapInUse: sample.Some(uint64(one.Go.HeapInUse)),
-		Goroutines: sample.Some(uint64(one.Go.Goroutines)), NumGC: sample.Some(uint64(one.Go.NumGC)), Written: time.Now()}
+		Goroutines: sample.Some(uint64(one.Go.Goroutines)), NumGC: sample.Some(uint64(one.Go.NumGC)), Written: l.written()}
 	if limit := one.Go.MemoryLimit; limit > 0 && limit != sample.NoMemoryLimit {
 		row.GoLimit = sample.Some(uint64(limit))
 	}
@@ -266,7 +291,7 @@ func (l *Life) addPoint(o *observed, p *sample.Point, one sample.Process) {
 		if g.Limit.OK {
 			row.Limit = sample.Some(uint64(g.Limit.V))
 			if o.row.Limit != row.Limit {
-				o.row.Limit, o.row.Written = row.Limit, time.Now()
+				o.row.Limit, o.row.Written = row.Limit, l.written()
 				add(l.Collector, Processes, o.row)
 			}
 		}
@@ -293,7 +318,7 @@ func (l *Life) end(key sample.ProcessKey, at time.Time) {
 	l.now(o.row, nil)
 	delete(l.processes, key)
 	l.hour(o, at)
-	o.row.Ended, o.row.Written = sample.Some(seconds(at)), time.Now()
+	o.row.Ended, o.row.Written = sample.Some(seconds(at)), l.written()
 	add(l.Collector, Processes, o.row)
 }
 
@@ -328,7 +353,7 @@ func (l *Life) hour(o *observed, at time.Time) {
 	rows := o.heap.rows(at)
 	for i := range rows {
 		r := &rows[i].row
-		r.Tenant, r.Service, r.Version, r.Process, r.Written = o.row.Tenant, o.row.Service, o.row.Version, o.row.Process, time.Now()
+		r.Tenant, r.Service, r.Version, r.Process, r.Written = o.row.Tenant, o.row.Service, o.row.Version, o.row.Process, l.written()
 		if s := rows[i].site; s != nil {
 			l.name(r.Stack, stackOf(l.node.Tenant, r.Stack, *s, o.module))
 		}

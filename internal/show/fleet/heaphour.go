@@ -59,6 +59,9 @@ func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile) {
 	for i := range min(len(p.Counts), len(sites)) {
 		if n := heapdiff.Published.InUse(p.Counts[i]); n > 0 {
 			id := h.bySite[i]
+			if h.stacks[id] == nil && len(h.stacks) >= mostHeld {
+				id = OtherStacks
+			}
 			h.now[id] += uint64(max(0, heapdiff.Scale(n, sites[i].Size, p.Rate).Bytes))
 			if h.stacks[id] == nil {
 				h.stacks[id] = &inUse{site: sites[i]}
@@ -75,6 +78,7 @@ func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile) {
 func (h *heapHour) count(at time.Time) {
 	d := at.Sub(h.at)
 	if d <= 0 {
+		h.at = at // the clock went back: what follows counts
 		return
 	}
 	for _, s := range h.stacks {
@@ -118,15 +122,20 @@ func (h *heapHour) next(at time.Time) {
 func (h *heapHour) list() []sentRow {
 	ids := make([]ID, 0, len(h.stacks))
 	all := HeapHour{Stack: AllStacks, Hour: h.begin, Seconds: uint32(h.looked.Seconds())}
+	rest := HeapHour{Stack: OtherStacks, Hour: h.begin}
 	for id, s := range h.stacks {
-		ids = append(ids, id)
 		all = plus(all, s)
+		if id == OtherStacks {
+			rest = plus(rest, s)
+			continue
+		}
+		ids = append(ids, id)
 	}
+	rest.Seconds = all.Seconds
 	slices.SortFunc(ids, func(a, b ID) int {
 		return cmp.Or(cmp.Compare(h.stacks[b].sum, h.stacks[a].sum), slices.Compare(a[:], b[:]))
 	})
 	list := []sentRow{{row: all}}
-	rest := HeapHour{Stack: OtherStacks, Hour: h.begin, Seconds: all.Seconds}
 	for i, id := range ids {
 		s := h.stacks[id]
 		if i >= mostLines {
@@ -135,7 +144,7 @@ func (h *heapHour) list() []sentRow {
 		}
 		list = append(list, sentRow{plus(HeapHour{Stack: id, Hour: h.begin, Seconds: all.Seconds}, s), &s.site})
 	}
-	if len(ids) > mostLines {
+	if len(ids) > mostLines || h.stacks[OtherStacks] != nil {
 		list = append(list, sentRow{row: rest})
 	}
 	return list

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -94,6 +95,9 @@ func OpenSpool(dir string, most int64) (*Spool, error) {
 	if s.lock, err = lock(dir); err != nil {
 		return nil, fmt.Errorf("open the spool: %w", err)
 	}
+	if err = canWrite(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the spool: %w", err), s.lock.Close())
+	}
 	if s.zip, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10), zstd.WithEncoderCRC(true)); err != nil {
 		return nil, err
 	}
@@ -101,6 +105,18 @@ func OpenSpool(dir string, most int64) (*Spool, error) {
 		return nil, err
 	}
 	return s, s.read()
+}
+
+// canWrite is the error of a directory that takes no file, and will not when there is room.
+func canWrite(dir string) error {
+	f, err := os.CreateTemp(dir, ".highwater-*.partial")
+	if noRoom(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // read takes over what an earlier agent left.
@@ -112,6 +128,10 @@ func (s *Spool) read() error {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if outfile.Partial(e.Name()) { // the agent was killed as it wrote
+			_ = os.Remove(filepath.Join(s.dir, e.Name()))
 			continue
 		}
 		b, ok := batchOf(e.Name())
@@ -160,10 +180,10 @@ func (s *Spool) Put(t *Table, rows []byte) error {
 	}
 	s.seq++
 	b := batch{seq: s.seq, table: t, bytes: int64(len(packed)), since: time.Now()}
-	err := outfile.Write(filepath.Join(s.dir, b.name()), func(w io.Writer) error {
-		_, err := w.Write(packed)
-		return err
-	})
+	err := s.write(b, packed)
+	for noRoom(err) && !slices.Contains(leastFirst, t) && s.dropOne(t) { // others fill the disk
+		err = s.write(b, packed)
+	}
 	if err != nil {
 		n, _ := t.Count(rows) // they were encoded here
 		s.stats.Dropped[t.Name] += uint64(n)
@@ -176,6 +196,18 @@ func (s *Spool) Put(t *Table, rows []byte) error {
 	default:
 	}
 	return nil
+}
+
+func (s *Spool) write(b batch, packed []byte) error {
+	return outfile.Write(filepath.Join(s.dir, b.name()), func(w io.Writer) error {
+		_, err := w.Write(packed)
+		return err
+	})
+}
+
+// noRoom says that a disk is full, or what its user may have of it.
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // room drops what is worth less than rows of t until n bytes fit.
@@ -304,7 +336,7 @@ func (s *Spool) Drain(ctx context.Context, store Store) error {
 		switch {
 		case err == nil:
 			s.done(b, "sent")
-		case errors.Is(err, ErrRefused) && s.again(b):
+		case errors.Is(err, ErrRefused) && (s.again(b) || !well(ctx, store)):
 			return err
 		case errors.Is(err, ErrRefused):
 			s.done(b, "refused")
@@ -321,6 +353,13 @@ func (s *Spool) again(b batch) bool {
 	defer s.mu.Unlock()
 	s.refused[b.seq]++
 	return s.refused[b.seq] < refusals
+}
+
+// well says that a store takes rows, if not those that it refused: then these are at fault, and
+// not a server that somebody set up wrongly, for which all would be given up one by one.
+func well(ctx context.Context, store Store) bool {
+	_, err := store.Check(ctx)
+	return err == nil
 }
 
 // done takes a batch out, for what it came to.

@@ -44,6 +44,8 @@ type Credentials struct {
 // Options of Open.
 type Options struct {
 	Credentials Credentials
+	// Renew reads the credentials again, where a server does not accept them; nil: they stay.
+	Renew func() (Credentials, error)
 	// Insecure allows plain HTTP to another machine.
 	Insecure bool
 	// CA is a file with certificates to trust instead of the system's, "" for none.

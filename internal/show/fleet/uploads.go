@@ -162,7 +162,10 @@ func (u *Uploads) one(ctx context.Context, path string) error {
 	if err := u.bucket.Put(ctx, key, f); err != nil {
 		return err
 	}
-	in.Recording, in.RecordingBytes, in.Written = u.bucket.Address(key), uint64(info.Size()), time.Now()
+	in.Recording, in.RecordingBytes = u.bucket.Address(key), uint64(info.Size())
+	if now := time.Now(); now.After(in.Written) {
+		in.Written = now
+	}
 	u.row(in)
 	forget(path)
 	u.mu.Lock()
