@@ -16,7 +16,7 @@ import (
 // a new one.
 type process struct {
 	key     sample.ProcessKey
-	readTID     int // the thread through which it is read: the first, unless that has ended
+	readTID int // the thread through which it is read: the first, unless that has ended
 	root    string
 	watcher *procfs.Watcher
 	mem     *procfs.Memory
