@@ -1,0 +1,3 @@
+module ristrettoclear
+
+go 1.26

@@ -1,0 +1,3 @@
+module ttrpcstreams
+
+go 1.26
