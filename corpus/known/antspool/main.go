@@ -31,11 +31,15 @@ type order struct {
 	pictures [40][]byte
 }
 
-// resize makes one small picture.
+// resize makes a small picture of a large one.
 func (o *order) resize(n int) {
-	small := make([]byte, 1000)
+	large := make([]byte, 16<<10+n)
+	for i := range large {
+		large[i] = byte(i*n + o.number)
+	}
+	small := make([]byte, 256)
 	for i := range small {
-		small[i] = byte(i*n + o.number)
+		small[i] = large[i<<6]
 	}
 	o.pictures[n] = small
 }

@@ -30,12 +30,21 @@ func newPaper() *paper {
 	return p
 }
 
-// ServeHTTP greets a reader, whose visit lasts until he goes.
+// ServeHTTP sends a reader news until he goes.
 func (p *paper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reader := r.URL.Query().Get("stream")
-	time.AfterFunc(20*time.Millisecond, func() {
-		p.events.Publish(reader, &sse.Event{Data: []byte(p.articles[len(reader)][:100])})
-	})
+	go func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-tick.C:
+				p.events.Publish(reader, &sse.Event{Data: []byte(p.articles[len(reader)][:100])})
+			}
+		}
+	}()
 	p.events.ServeHTTP(w, r)
 }
 
