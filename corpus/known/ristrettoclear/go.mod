@@ -1,3 +1,0 @@
-module ristrettoclear
-
-go 1.26

@@ -1,3 +1,0 @@
-module ttrpcstreams
-
-go 1.26
