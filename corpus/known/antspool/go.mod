@@ -1,0 +1,3 @@
+module antspool
+
+go 1.26

@@ -1,0 +1,3 @@
+module avrobytes
+
+go 1.26

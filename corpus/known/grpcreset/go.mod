@@ -1,0 +1,3 @@
+module grpcreset
+
+go 1.26

@@ -1,0 +1,3 @@
+module helmset
+
+go 1.26

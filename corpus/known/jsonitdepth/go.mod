@@ -1,0 +1,3 @@
+module jsonitdepth
+
+go 1.26

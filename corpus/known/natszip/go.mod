@@ -1,0 +1,3 @@
+module natszip
+
+go 1.26

@@ -1,0 +1,3 @@
+module opacache
+
+go 1.26

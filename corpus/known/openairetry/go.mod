@@ -1,0 +1,3 @@
+module openairetry
+
+go 1.26

@@ -1,0 +1,3 @@
+module otelgrpcpeer
+
+go 1.26

@@ -1,0 +1,5 @@
+module proxyline
+
+go 1.26
+
+require github.com/pires/go-proxyproto v0.5.0

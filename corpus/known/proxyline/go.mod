@@ -1,0 +1,3 @@
+module proxyline
+
+go 1.26

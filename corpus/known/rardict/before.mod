@@ -1,0 +1,5 @@
+module rardict
+
+go 1.26
+
+require github.com/nwaples/rardecode/v2 v2.1.1

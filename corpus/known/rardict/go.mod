@@ -1,0 +1,3 @@
+module rardict
+
+go 1.26

@@ -1,0 +1,3 @@
+module sftplong
+
+go 1.26

@@ -1,0 +1,3 @@
+module smithylru
+
+go 1.26

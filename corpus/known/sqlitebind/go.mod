@@ -1,0 +1,3 @@
+module sqlitebind
+
+go 1.26

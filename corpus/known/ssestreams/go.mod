@@ -1,0 +1,3 @@
+module ssestreams
+
+go 1.26

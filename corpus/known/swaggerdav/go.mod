@@ -1,0 +1,3 @@
+module swaggerdav
+
+go 1.26

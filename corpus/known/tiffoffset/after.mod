@@ -1,0 +1,5 @@
+module tiffoffset
+
+go 1.26
+
+require golang.org/x/image v0.38.0

@@ -1,0 +1,3 @@
+module tiffoffset
+
+go 1.26

@@ -1,0 +1,3 @@
+module vmsummary
+
+go 1.26
