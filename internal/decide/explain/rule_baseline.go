@@ -12,10 +12,11 @@ var baselinePage = Page{
 	Looks: []string{
 		"The live heap at the moment, plus everything that is neither heap nor page cache: together more than 85 % of the limit.",
 		"Whether the live heap was flat over the last half of the GCs, within 15 %.",
+		"Of a program that was killed in its first rise, whether it worked at nearly every look. Then it probably needed more for what it loads or works on; the confidence is low, and no limit is predicted.",
 		"Of several processes, whether each large one was flat over the last half of its life.",
 	},
 	Blind: []string{
-		"A program that was killed while it loaded its data: nobody knows how much it would have needed, and the answer is inconclusive.",
+		"How much a program that was killed while it loaded its data would have needed.",
 		"Whether the program should need that much. The answer names the lines with the most memory.",
 	},
 	Example: "steady need above the limit",

@@ -17,6 +17,8 @@ var leakPage = Page{
 		"What retains that memory: a variable, or frames of calls in flight. Whether calls ended and their memory stayed.",
 	},
 	Blind: []string{
+		"A program that was killed within seconds: where it waited between pieces of work, or its calls returned and left their memory behind, the answer says leak with low confidence.",
+		"Growth that slows down within a minute and has met no limit may be that of a cache that comes to its bound. It is left undecided.",
 		"A cache or a data set that is still being filled looks the same. If one call was allocating without a pause when the program was killed, the answer does not say leak.",
 		"Growth per unit of work, if no counter of the work was recorded. Growth is then measured per byte allocated.",
 	},
