@@ -120,8 +120,11 @@ func (r *session) record(ctx context.Context, s *Streams) (code int, err error) 
 		return r.unwatched(s, err)
 	}
 	defer r.status.end()
-	if r.native, err = r.RunFlags.Native.make(r.status); err != nil && !r.mustStart() {
-		return 0, r.abandon(err)
+	if r.native, err = r.RunFlags.Native.make(r.status); err != nil {
+		if !r.mustStart() {
+			return 0, r.abandon(err)
+		}
+		r.status.say("highwater: %v; the program is watched without it", err)
 	}
 	if r.native != nil {
 		defer r.native.Close()

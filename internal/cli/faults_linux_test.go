@@ -130,6 +130,9 @@ func TestPageFaultsNeedTwoCapabilitiesAndDoctorSaysWhichIsMissing(t *testing.T) 
 			if got := strings.Contains(said, "FIRST WRITTEN BY"); got != c.line {
 				t.Errorf("lines of native memory: %v, want %v:\n%s", got, c.line, said)
 			}
+			if live := as("run", "--native=live", "--", "true"); strings.Contains(live, "--native=live: "+c.doctor) == c.line {
+				t.Errorf("why there are no probes:\n%s", live)
+			}
 			if missing := "which lines of Go made native memory grow: " + c.doctor; strings.Contains(strings.Join(strings.Fields(said), " "), missing) == c.line {
 				t.Errorf("%q, with the line %v:\n%s", missing, c.line, said)
 			}

@@ -47,6 +47,39 @@ func TestOnArm64(t *testing.T) {
 	})
 }
 
+// What native memory lacks on arm64 is said: no line of it is known, and no probes are set.
+func TestWhatNativeMemoryLacksOnArm64IsSaid(t *testing.T) {
+	t.Parallel()
+	hwtest.LeftToMatrix(t, "boots a third emulated machine")
+	arm := hwtest.BuildOptions{Env: []string{"GOARCH=arm64"}}
+	r := hwtest.Guest{
+		Arch: "arm64", Timeout: 8 * time.Minute,
+		Files: map[string]string{"/bin/highwater": hwtest.Build(t, "../../cmd/highwater", arm), "/bin/mmapper": hwtest.Build(t, "../aside/testprog/mmapper", arm)},
+		Cmds: [][]string{
+			{"/bin/highwater", "doctor"},
+			{"/bin/highwater", "run", "--native=live", "--", "/bin/mmapper"},
+			{"/bin/highwater", "run", "--limit", "64MiB", "--", "/bin/mmapper"},
+		},
+	}.Run(t)
+	const why = "linux/amd64 alone, and this is linux/arm64"
+	for i, want := range []struct {
+		code int
+		said []string
+	}{
+		{0, []string{"which lines make memory grow (page faults)", "page faults are sampled on " + why}},
+		{0, []string{"the program is watched without it", "--native=live: allocations of C are sampled on " + why}},
+		{137, []string{"Native memory", "which lines of Go made native memory grow: page faults are sampled on " + why}},
+	} {
+		text := strings.Join(strings.Fields(r.Cmds[i].Output), " ")
+		t.Logf("command %d ended with %d:\n%s", i, r.Cmds[i].Code, r.Cmds[i].Output)
+		for _, said := range want.said {
+			if r.Cmds[i].Code != want.code || !strings.Contains(text, said) {
+				t.Errorf("command %d ended with %d, want %d and %q", i, r.Cmds[i].Code, want.code, said)
+			}
+		}
+	}
+}
+
 // runInGuest runs the programs one after the other, and explains the recordings
 // here.
 func runInGuest(t *testing.T, g hwtest.Guest, o hwtest.BuildOptions, cases []guestCase) {

@@ -1,12 +1,14 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -72,4 +74,39 @@ func nativeInGuest(t *testing.T, kernel, program string) (doctor, run string) {
 		}
 	}
 	return doctor, run
+}
+
+// Version 2 of cgroups counts the buffers of sockets and the kernel's own objects: each is a row or a part of one.
+func TestSocketsAndNamesOfFilesAreRowsUnderCgroupVersion2(t *testing.T) {
+	t.Parallel()
+	hwtest.LeftToMatrix(t, "boots a second kernel")
+	hwtest.Need(t, hwtest.QEMU)
+	r := hwtest.Guest{
+		Memory: 1536 * sample.MiB, Timeout: 6 * time.Minute, Disk: 256 * sample.MiB,
+		Files: map[string]string{"/bin/highwater": highwater(t), "/bin/kernelmem": hwtest.Build(t, "testdata/kernelmem", hwtest.BuildOptions{})},
+		Cmds: [][]string{
+			{"/bin/highwater", "run", "-q", "--limit", "512MiB", "-o", "/tmp/s.hwm", "--", "/bin/kernelmem", "sockets", "12"},
+			{"/bin/highwater", "run", "-q", "--limit", "512MiB", "-o", "/tmp/n.hwm", "--", "/bin/kernelmem", "/disk", "60000"},
+			{"/bin/highwater", "explain", "--json", "--at", "last", "/tmp/s.hwm"},
+			{"/bin/highwater", "explain", "--json", "--at", "last", "/tmp/n.hwm"},
+		},
+	}.Run(t)
+	var sockets, names explain.Answer
+	for i, to := range map[int]*explain.Answer{2: &sockets, 3: &names} {
+		if err := json.Unmarshal([]byte(r.Cmds[i].Output), to); err != nil {
+			t.Fatalf("%v: %s\n%+v", err, r.Cmds[i].Output, r.Cmds[:2])
+		}
+	}
+	unread := sample.Bytes(0)
+	for _, row := range sockets.Ledger.Rows {
+		if row.Name == sample.RowSockets {
+			unread = row.Bytes
+		}
+	}
+	// 12 connections have at least 2 MiB of unread data each; 60,000 names take 192 bytes each, and the names themselves.
+	if slab := part(names, sample.RowKernel, explain.PartSlab); unread < 24*sample.MiB || slab < 10*sample.MiB {
+		t.Errorf("socket buffers %d, slab %d:\n%+v\n%+v", unread, slab, sockets.Ledger.Rows, names.Ledger.Rows)
+	} else {
+		t.Logf("socket buffers %d MiB, slab %d MiB", unread>>20, slab>>20)
+	}
 }

@@ -151,7 +151,7 @@ func TestFilesAreToldByTheirNamesAndModules(t *testing.T) {
 }
 
 func TestLibrariesOfCAreKnownByTheirFunctionsAndModules(t *testing.T) {
-	for cause, function := range map[string]string{"sqlite-statement": "sqlite3_prepare_v2", "sqlite-pages": "pcache1Alloc", "librdkafka": "(librdkafka.so.1)", "rocksdb": "_ZN7rocksdb5Arena8AllocateEm",
+	for cause, function := range map[string]string{"sqlite-statement": "sqlite3_prepare_v2", "sqlite-pages": "pcache1Alloc", "sqlite-sorter": "vdbePmaReadBlob", "librdkafka": "(librdkafka.so.1)", "rocksdb": "_ZN7rocksdb5Arena8AllocateEm",
 		"libvips": "vips_malloc", "imagemagick": "(libMagickCore-6.Q16.so.6)", "libxml2": "xmlNewNode", "zstd-context": "ZSTD_createCCtx", "duckdb": "_ZN6duckdb9AllocatorE"} {
 		s := nativeScene()
 		s.touched(230, 640, 33, function, "example.org/shop/db.Query", "/build/shop/db/db.go", 44)

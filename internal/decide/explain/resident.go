@@ -125,6 +125,10 @@ func (r *Resident) agrees() bool {
 	return math.Abs(float64(r.SeenBytes)-float64(r.RowBytes)) <= residentAgrees*float64(r.RowBytes)
 }
 
+// turnsOver says whether much more memory was written for the first time than there is: pages went back to the kernel and
+// came again.
+func (r *Resident) turnsOver() bool { return r.SeenBytes >= 2*r.RowBytes }
+
 // samplingError is one standard error of what so many samples stand for.
 func samplingError(b sample.Bytes, samples uint64) sample.Bytes {
 	return sample.Bytes(float64(b) / math.Sqrt(float64(max(1, samples))))
@@ -257,6 +261,8 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	switch {
 	case k.Samples < residentSure:
 		f.Confidence, f.Because = Medium, append([]string{doubtFewFaults}, f.Because...)
+	case r.turnsOver():
+		f.Confidence, f.Because = Medium, append([]string{doubtTurnsOver}, f.Because...)
 	case !r.agrees():
 		f.Confidence, f.Because = Medium, append([]string{doubtPartFaults}, f.Because...)
 	case f.Confidence == High:
@@ -304,5 +310,6 @@ func (c *Case) freeNative(k *Culprit) string {
 // Reasons why a line of native memory is not sure.
 const (
 	doubtFewFaults  = "fewer than 100 page faults were sampled on the line that wrote most of the native memory"
+	doubtTurnsOver  = "native memory was given back and taken again, so that the page faults are of more than there is"
 	doubtPartFaults = "the page faults that were sampled do not add up to the native memory"
 )

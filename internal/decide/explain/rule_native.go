@@ -57,7 +57,7 @@ func judgeNative(c *Case) Finding {
 
 // notInUse says what the native memory is where most of it is not in use by C code; "": it is.
 func (c *Case) notInUse(native sample.Bytes) string {
-	if kept := c.mallocKeeps(); kept*2 > native {
+	if kept := c.keptFreed(); kept*2 > native {
 		return fmt.Sprintf("C code had only %s of the %s in use", size(native-kept), size(native))
 	}
 	if c.threadsFill(native) {
@@ -126,7 +126,7 @@ func (c *Case) nativeSure(heap, native sample.Bytes) (Confidence, []string) {
 }
 
 func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts []Fact) Finding {
-	f := Finding{Stance: Speaks, Bytes: native.Sub(c.mallocKeeps()), Facts: append(facts, c.mallocFacts()...), Confidence: Medium}
+	f := Finding{Stance: Speaks, Bytes: native.Sub(c.keptFreed()), Facts: append(facts, c.mallocFacts()...), Confidence: Medium}
 	f.Detail = "Native memory, allocated outside Go (cgo or mmap). pprof cannot see it."
 	if other, ok := c.largestOther(); ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative) {
 		f.Sentence = fmt.Sprintf("Another program in the same cgroup used most of the memory: %s (pid %d) used %s. The Go heap was %s.",

@@ -187,3 +187,30 @@ func TestAPeakThatWasReadWhileCFreedIsToldByTheLastLook(t *testing.T) {
 		t.Errorf("given back: %s: %s", a.Verdict.Class, a.Verdict.Sentence)
 	}
 }
+
+// Queries of SQLite that sort blobs take native memory and give it back, again and again. What malloc has at the kill was in
+// use a moment before: more was written for the first time than there is, and malloc had returned it before.
+func TestNativeMemoryThatComesAndGoesIsNoFragmentation(t *testing.T) {
+	for name, c := range map[string]struct {
+		written, keptBefore float64
+		want                Class
+	}{
+		"given back and taken again":                {700, 20, Native},
+		"written once":                              {235, 20, Fragmented},
+		"kept all the time, while other memory ran": {700, 180, Fragmented},
+	} {
+		s := mallocScenes["memory that malloc keeps"]()
+		s.touched(c.written, 2000, 33, "vdbePmaReadBlob", "example.org/shop/db.(*Reader).load", "/build/shop/db/read.go", 138)
+		early := sample.Malloc{Allocator: "glibc", InUse: 30 * mib, System: 230 * mib, FreeResident: 180 * mib}
+		late := early
+		late.FreeResident = bytesOf(c.keptBefore)
+		s.Mallocs = []recording.MallocAt{{At: s.Moment.At.Add(-2 * time.Second), Malloc: early}, {At: s.Moment.At.Add(-time.Second), Malloc: late}, {At: s.Moment.At, Malloc: *s.p.Malloc}}
+		a := answerOf(t, s)
+		if a.Verdict.Class != c.want {
+			t.Errorf("%s: %s, %s", name, a.Verdict.Class, a.Verdict.Sentence)
+		}
+		if c.want == Native && (a.Verdict.Culprit == nil || a.Verdict.Culprit.Line != 138 || !strings.Contains(a.Fixes[0].Text, "an index")) {
+			t.Errorf("%s: %+v %+v", name, a.Verdict.Culprit, a.Fixes)
+		}
+	}
+}

@@ -58,6 +58,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtShortWatch, "Run for longer than a minute."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtMuchInUse, "Run highwater for longer: what stays free is fragmentation."},
+	{doubtTurnsOver, "To see what C holds at a time: highwater run --native=live."},
 	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
 	{doubtSmallLine, "To see what retains the memory, capture the heap: --heap peak."},
 	{doubtFewFaults, "Run for longer, or under more load."},

@@ -4,15 +4,23 @@ package faultprofile
 
 import (
 	"errors"
-	"fmt"
+	"runtime"
 )
+
+// unsupported is errors.ErrUnsupported in a user's words.
+type unsupported string
+
+func (u unsupported) Error() string { return string(u) }
+
+// Is says that it is that error.
+func (unsupported) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // Profiler is none here.
 type Profiler struct{}
 
 // New says that there is none here.
 func New(uint64) (*Profiler, error) {
-	return nil, fmt.Errorf("page faults are sampled on linux/amd64 alone: %w", errors.ErrUnsupported)
+	return nil, unsupported("page faults are sampled on linux/amd64 alone, and this is " + runtime.GOOS + "/" + runtime.GOARCH)
 }
 
 // Attach does nothing.
@@ -47,7 +55,7 @@ type AllocProfiler struct{}
 
 // NewAllocs says that there is none here.
 func NewAllocs(uint64) (*AllocProfiler, error) {
-	return nil, fmt.Errorf("allocations of C are sampled on linux/amd64 alone: %w", errors.ErrUnsupported)
+	return nil, unsupported("allocations of C are sampled on linux/amd64 alone, and this is " + runtime.GOOS + "/" + runtime.GOARCH)
 }
 
 // Attach does nothing.

@@ -26,6 +26,9 @@ func (p *page) resident(a *explain.Answer, o Options, most int) {
 	if n > 0 && int64(left) >= tiny {
 		p.addf("  %11s %4s  %s", mib(int64(left), false), units.Percent(float64(left), float64(r.Whole())), other(n))
 	}
+	if r.SeenBytes >= 2*r.RowBytes {
+		p.wrap("  ", "Pages that were given back and written again count each time.")
+	}
 	if unseen := r.Whole() - r.TotalBytes; unseen*20 > r.Whole() {
 		p.addf("  %11s %4s  not sampled", mib(int64(unseen), false), units.Percent(float64(unseen), float64(r.Whole())))
 	}
