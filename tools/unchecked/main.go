@@ -1,4 +1,4 @@
-// Unchecked reads what errcheck prints and names each error that is neither looked at
+// Unchecked reads what errcheck, or a tool that prints alike, says and names each error that is neither looked at
 // nor excepted, then each exception that excepts nothing any more:
 //
 //	errcheck ./... | unchecked EXCEPTIONS

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 
+	"github.com/highwater-go/highwater/internal/words/sample"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
@@ -31,10 +32,20 @@ func headline(p Program, o Outcome) string {
 		return fmt.Sprintf("%s was still running after %s%s.", name, after, o.used(" and had"))
 	}
 	text := fmt.Sprintf("%s %s%s%s.", name, o.endWords(), o.when(after), o.used(" and"))
-	if o.Signal == "SIGKILL" {
+	switch {
+	case o.Signal != "SIGKILL":
+	case o.full():
+		text += " The OOM killer was not seen to send that signal."
+	default:
 		text += " The OOM killer did not send that signal."
 	}
 	return text
+}
+
+// full reports whether the memory came so near to the limit that the OOM killer may have ended the program unseen:
+// the kernel's counter is one of the cgroup, and may be read too late or be gone with it.
+func (o Outcome) full() bool {
+	return o.LimitBytes != nil && o.PeakBytes != nil && *o.PeakBytes+max(*o.LimitBytes/16, 4*sample.MiB) >= *o.LimitBytes
 }
 
 // endWords is how the program ended where neither the kernel nor highwater ended it.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -36,6 +37,11 @@ func TestTheHeadlineSaysWhoEndedTheProgram(t *testing.T) {
 		if got := headline(Program{Name: "shop"}, o); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	full := 250 * sample.MiB
+	o := Outcome{State: Killed, By: BySignal, Signal: "SIGKILL", Elapsed: 12, PeakBytes: &full, LimitBytes: &limit}
+	if got := headline(Program{Name: "shop"}, o); !strings.HasSuffix(got, " and used at most 250 MiB of 256 MiB (98%). The OOM killer was not seen to send that signal.") {
+		t.Errorf("of a full cgroup: %q", got)
 	}
 	if got, want := headline(Program{}, Outcome{State: Killed, Signal: "SIGABRT"}), "The program crashed with SIGABRT."; got != want {
 		t.Errorf("%q, want %q: of a core file the start is not known", got, want)

@@ -271,8 +271,21 @@ func TestResidencyWithoutGoKeepsMallocApart(t *testing.T) {
 	}
 }
 
+// standStill stops a process, whose runtime would start threads and map memory of its own meanwhile, until the test ends.
+func standStill(t *testing.T, pid int) {
+	t.Helper()
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Kill(pid, unix.SIGCONT) })
+	if err := unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMapperReadsAgainIntoItsBuffers(t *testing.T) {
 	pid, base := startKnown(t)
+	standStill(t, pid)
 	var m Mapper
 	first, err := m.Mappings("/proc", pid)
 	if err != nil {

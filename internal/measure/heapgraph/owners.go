@@ -103,12 +103,6 @@ func (n *owners) count(o *sample.HeapOwner, best naming, way []uint32, box int, 
 	}
 }
 
-// isValue says whether a type is a struct of a name: "deque.Deque[int]", not "[]deque.Deque".
-func isValue(t string) bool {
-	name, _, _ := strings.Cut(t, "[")
-	return strings.Contains(name, ".") && !strings.HasPrefix(name, "*") && !strings.HasPrefix(name, "chan ") && !strings.HasPrefix(name, "main.")
-}
-
 // referrer is a field of a type of the program's own that leads to what several roots hold;
 // none where the path is of one root, or nothing of the program's own leads there.
 func (n *owners) referrer(at uint32) naming {
@@ -296,27 +290,6 @@ func (n *owners) levels(way []uint32) (all []naming) {
 	return all
 }
 
-// pointerTo is the type of what leads to objects of a type.
-func pointerTo(t string) string {
-	if t == "?" || t == "" || strings.HasPrefix(t, "map[") || strings.HasPrefix(t, "[]") || strings.HasPrefix(t, "chan ") {
-		return t
-	}
-	return "*" + t
-}
-
-// variableName is what a variable is called, and a name whose package is the variable's:
-// of one without a name that of a function that uses it.
-func variableName(name string) (called, user string) {
-	if !strings.HasPrefix(name, "a variable at ") {
-		return name, name
-	}
-	_, user, ok := strings.Cut(strings.TrimSuffix(name, " uses it)"), " (")
-	if !ok {
-		return name, "runtime."
-	}
-	return "a variable that " + user + " uses", user
-}
-
 func (n *owners) root(node uint32) *gomem.Root {
 	return &n.a.Objects.Roots[node-uint32(n.a.Objects.Count)]
 }
@@ -344,11 +317,6 @@ func (n *owners) places(at uint32) (all []gomem.Place, to uint32) {
 	return n.fieldsTo(best), best
 }
 
-// isRuntime says whether a package's names are the runtime's, which no source uses.
-func isRuntime(pkg string) bool {
-	return pkg == "runtime" || pkg == "sync" || pkg == "sync/atomic" || strings.HasPrefix(pkg, "internal/")
-}
-
 // fieldsTo are the structs whose field leads to a path.
 func (n *owners) fieldsTo(at uint32) []gomem.Place {
 	a := n.a
@@ -359,139 +327,6 @@ func (n *owners) fieldsTo(at uint32) []gomem.Place {
 		typ = n.root(up.sample).RootType()
 	}
 	return a.Objects.Types.PlacesOf(typ, p.label)
-}
-
-// begin says what the way begins with; of goroutines that are many, and hold one thing
-// each, that is all.
-func (n *owners) begin(o *sample.HeapOwner, way []uint32, box int) {
-	a := n.a
-	first := &a.paths[way[0]]
-	label := a.Objects.Types.Label(first.label)
-	name, _, _ := strings.Cut(label, " and others")
-	r := n.roots[name]
-	switch {
-	case r == nil:
-		return
-	case r.Kind != sample.RootGoroutine:
-		called, _ := variableName(name)
-		switch o.Root = shortName(called); r.Kind {
-		case sample.RootTimer:
-			o.Root = "timers that have not fired"
-		case sample.RootSpecial:
-			o.Root = "a finalizer or cleanup"
-		}
-		return
-	}
-	function := r.Func
-	if len(way) > 1 {
-		if in, ok := strings.CutPrefix(a.Objects.Types.Label(a.paths[way[1]].label), " in "); ok && in != sample.WholeStack && !strings.HasPrefix(in, "its ") {
-			function = in
-		}
-	}
-	o.Root = "a local variable of " + shortName(function)
-	switch {
-	case box > 0:
-	case r.Count > 1:
-		o.Name, o.Kind, o.Count, o.Root = "the stacks of "+shortName(function), "goroutine", uint64(r.Count), ""
-	case len(way) == 1:
-		o.Name, o.Kind, o.Root = "the stack of "+shortName(function), "goroutine", ""
-	}
-}
-
-// call gives the owner its name.
-func (n *owners) call(o *sample.HeapOwner, l naming, way []uint32, box int) {
-	types := n.a.Objects.Types
-	at := &n.a.paths[way[box]]
-	switch {
-	case l.at == 0, n.isCaptured(way[:box+1], l.at):
-		n.callByType(o, way, box)
-		return
-	case l.name != "":
-		o.Name, o.Root = shortName(l.name), ""
-	default:
-		o.Name = "(*" + shortType(l.place.Struct) + ")." + l.place.Field
-	}
-	if o.Type = shortType(l.place.Type); o.Type == "?" || isInterface(o.Type) {
-		o.Type = ""
-		if t := types.Name(n.a.paths[l.at].typ); l.at == way[box] && at.sample < uint32(n.a.Objects.Count) && t != "?" {
-			o.Type = pointerTo(shortType(t))
-		} else if next := n.after(way, l.at); next != 0 {
-			if t := types.Name(n.a.paths[next].typ); t != "?" {
-				o.Type = pointerTo(shortType(t))
-			}
-		}
-	}
-	n.via(o, way, box)
-}
-
-// isCaptured says whether a closure lies on the way behind a path: what it captured is not
-// what the path is called.
-func (n *owners) isCaptured(way []uint32, after uint32) bool {
-	for _, at := range slices.Backward(way) {
-		if at == after {
-			return false
-		}
-		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure && n.ownFunction(typ) != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// ownFunction is the function of a closure if it is the program's own.
-func (n *owners) ownFunction(typ gomem.TypeRef) string {
-	types := n.a.Objects.Types
-	name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
-	if name == "" || types.OwnerOf(name) != gomem.PackageOwn {
-		return ""
-	}
-	return shortName(name)
-}
-
-// after is the path behind one on the way, 0 if there is none.
-func (n *owners) after(way []uint32, at uint32) uint32 {
-	for i, p := range way[:len(way)-1] {
-		if p == at {
-			return way[i+1]
-		}
-	}
-	return 0
-}
-
-// callByType names what no field and no variable of a name leads to.
-func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
-	n.via(o, way, box)
-	if t := n.a.Objects.Types.Name(n.a.paths[way[box]].typ); t != "?" {
-		o.Type = shortType(t)
-	}
-	if box == 0 && len(way) > 1 && o.Type == "" { // it lies on the stack itself
-		o.Type = shortType(n.a.Objects.Types.Name(n.a.paths[way[1]].typ))
-		if n.a.Objects.Types.PartOf(n.a.paths[way[1]].typ) == gomem.PartInside {
-			o.Kind = "map"
-		}
-		if o.Type == "?" {
-			o.Type = ""
-		}
-	}
-	switch {
-	case o.Via != "":
-		o.Name, o.Via = "a variable that "+o.Via+" captured", ""
-	case o.Root != "" && o.Name == "":
-		o.Name, o.Root = o.Root, ""
-	case o.Name == "":
-		o.Name = "several variables"
-	}
-}
-
-// via notes the last function whose closure leads to what lies at the box.
-func (n *owners) via(o *sample.HeapOwner, way []uint32, box int) {
-	for _, at := range way[:box+1] {
-		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure {
-			if name := n.ownFunction(typ); name != "" {
-				o.Via = name
-			}
-		}
-	}
 }
 
 // fill says what kind of collection lies on a path, and how much is in all that so many
@@ -525,44 +360,8 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32, owners uint64) {
 	}
 }
 
-// isUnknown says whether most of what lies right below a path has no type: it is not known
-// then how many things that are.
-func (n *owners) isUnknown(at uint32) bool {
-	unknown, known := uint64(0), uint64(0)
-	for _, c := range n.children[at] {
-		if p := &n.a.paths[c]; p.typ == 0 {
-			unknown += p.retains
-		} else {
-			known += p.retains
-		}
-	}
-	return unknown > known
-}
-
 // mainPackage is package main's part of names, which its own source never writes.
 var mainPackage = regexp.MustCompile(`\bmain\.`)
 
 // runtimeType is types that no source but the runtime's writes.
 var runtimeType = regexp.MustCompile(`^(\[\])?\*?(maps\.(table|Map|group)|runtime\.\w+)$`)
-
-// importPath is the directories of an import path, behind which the package's name is.
-var importPath = regexp.MustCompile(`(?:[\w.~-]+/)+`)
-
-// shortType is a type as the source of package main writes it.
-func shortType(t string) string {
-	t = importPath.ReplaceAllString(t, "")
-	for _, inside := range []string{" header", " directory", " table", " entries"} {
-		t = strings.TrimSuffix(t, inside)
-	}
-	if t = mainPackage.ReplaceAllString(t, ""); runtimeType.MatchString(t) {
-		return ""
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(t, "interface {}", "any"), "uint8", "byte")
-}
-
-// shortName is a function's or variable's name without directories.
-func shortName(s string) string { return importPath.ReplaceAllString(s, "") }
-
-func isInterface(t string) bool {
-	return t == "any" || t == "error" || strings.HasPrefix(t, "interface {")
-}
