@@ -85,6 +85,7 @@ func TestAClusterAnswersAsOneServerDoes(t *testing.T) {
 			t.Errorf("%s: %+v, %v\nwant %+v", name, got, err, want)
 		}
 	}
+	losesAnAnswer(t, first, 150) // a replica remembers the last 100 blocks
 }
 
 func TestAReplicaThatIsKilledLosesNothing(t *testing.T) {

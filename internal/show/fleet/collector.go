@@ -377,7 +377,7 @@ func (l *Life) Flush() error { return nil }
 func (l *Life) Close() {
 	for _, o := range l.processes {
 		l.now(o.row, nil)
-		l.hour(o, time.Now())
+		l.hour(o, l.clock())
 	}
 	l.Collector.Flush()
 }

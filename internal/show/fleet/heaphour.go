@@ -37,9 +37,10 @@ type sentRow struct {
 	site *sample.Site
 }
 
-// over says that a time is of a later hour.
+// over says that a time is of a later hour, or of an earlier one, as a clock that is set back
+// by more than an hour tells.
 func (h *heapHour) over(at time.Time) bool {
-	return !h.begin.IsZero() && at.Truncate(time.Hour).After(h.begin)
+	return !h.begin.IsZero() && (at.Truncate(time.Hour).After(h.begin) || h.begin.Sub(at) > time.Hour)
 }
 
 // look takes over a profile of the process.
@@ -76,7 +77,7 @@ func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile) {
 
 // count adds what was held since the last time.
 func (h *heapHour) count(at time.Time) {
-	d := at.Sub(h.at)
+	d := min(at.Sub(h.at), time.Hour)
 	if d <= 0 {
 		h.at = at // the clock went back: what follows counts
 		return
