@@ -135,6 +135,9 @@ func (c *Case) codeFix(verdict *Finding) string {
 		}
 		text = where + "make every goroutine exit: pass a context, add a timeout, or answer on every path"
 	case Burst:
+		if verdict.Detail == deepDetail {
+			return where + "bound how deep these calls may go, or use a loop and a stack of your own"
+		}
 		text = where + "limit how many of these calls run at once, or use less memory for each"
 	case Churn:
 		text = where + "allocate less: reuse buffers, or do the work once"

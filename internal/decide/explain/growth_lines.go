@@ -76,7 +76,7 @@ func (c *Case) shows(r rise) bool {
 		}
 	}
 	expected := r.grown / (r.to - r.from) * (last - half)
-	return !(expected > flatBytes.v()) || most-c.curve.atTime(half) >= lateGrowth.v()*expected
+	return !(expected > leastGrown.v()) || most-c.curve.atTime(half) >= lateGrowth.v()*expected
 }
 
 // lateGrowthOf is what a line holds more than half-way through the run.

@@ -405,3 +405,40 @@ func TestGarbageOfTheFirstSecondsIsNotSurelyTheCause(t *testing.T) {
 		}
 	}
 }
+
+// A goroutine whose stack grew to tens of MiB by calling itself is named, with that function; free heap is what its smaller stacks were.
+func TestDeepRecursionIsNamed(t *testing.T) {
+	frame := func(name string, line int) sample.Location {
+		return sample.Location{Frames: []sample.Frame{{Func: "example.net/parse." + name, File: "parse.go", Line: line}}}
+	}
+	s := newScene()
+	s.heap(40, 40, 42)
+	s.p.Residency.GoStacks, s.p.Residency.GoIdle = 70*mib, 70*mib
+	s.killed()
+	s.cycles(10, 38, 39, 40, 40, 40, 40)
+	var where []sample.Location
+	for range 10 {
+		where = append(where, frame("value", 30), frame("array", 34))
+	}
+	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "running", Count: 1, StackBytes: 64 * mib, Stack: []uint64{1}, Where: where})
+	a := explained(t, s)
+	if a.Verdict.Class != Burst || a.Verdict.Culprit == nil || a.Verdict.Culprit.Function != "example.net/parse.value" || !strings.Contains(a.Verdict.Sentence, "64.0 MiB") || !strings.Contains(a.Fixes[0].Text, "bound how deep") {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+	if two := largestOf(sample.GoroutineGroup{Count: 2, StackBytes: 66 * mib}); two != 64*mib {
+		t.Errorf("of two with 66 MiB the largest has %d MiB", two>>20)
+	}
+	s.p.Goroutines[len(s.p.Goroutines)-1].Count = 10000 // of 6.5 KiB each
+	if a := explained(t, s); strings.Contains(a.Verdict.Sentence, "deep in calls") {
+		t.Errorf("ten thousand small stacks: %s", a.Verdict.Sentence)
+	}
+}
+
+// Growth of a line that the live heap, read exactly, does not show is that of its samples.
+func TestGrowthOfALineThatTheLiveHeapDoesNotShowIsNone(t *testing.T) {
+	k := &Case{}
+	k.curve.points = []point{{at: 0, live: 30 * float64(mib)}, {at: 10, live: 30 * float64(mib)}, {at: 20, live: 30.1 * float64(mib)}, {at: 28, live: 30.1 * float64(mib)}}
+	if k.shows(rise{from: 5, to: 28, grown: 6 * float64(mib)}) {
+		t.Error("6 MiB in a live heap that rose by 0.1")
+	}
+}

@@ -47,6 +47,9 @@ var burstEvidence = []clause{
 // judgeBurst weighs the evidence where the live heap was far above a floor that it kept or
 // came back to.
 func judgeBurst(c *Case) Finding {
+	if f, deep := c.deepStackFound(); deep {
+		return f
+	}
 	if f, not := c.noSpike(); not {
 		return f
 	}

@@ -28,6 +28,12 @@ func judgeHealthy(c *Case) Finding {
 		return f
 	}
 	f.Sentence += c.stackSentence()
+	if _, each, deep := c.deepStack(); deep {
+		f.Sentence += fmt.Sprintf(" The stack of one goroutine had grown to %s, as deep recursion makes it.", size(each))
+		if f.Confidence == High {
+			f.Confidence, f.Because = Medium, append([]string{"what went deep was not caught"}, f.Because...)
+		}
+	}
 	if p := c.overall(); p.gcShare() >= churnCost.v() && p.rate() >= churnRate.v() && p.seconds >= churnSeconds.v() && f.Confidence != Low {
 		f.Confidence, f.Because = Low, append([]string{doubtCheaper}, f.Because...)
 	}

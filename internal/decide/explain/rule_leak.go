@@ -122,7 +122,11 @@ func (c *Case) fillsUp() bool {
 
 // leakBytes is how much of the memory a leak explains.
 func (c *Case) leakBytes() sample.Bytes {
-	return sample.Bytes(max(0, max(c.rise.grown, float64(c.live.bytes)-c.rise.first)))
+	grown := sample.Bytes(max(0, max(c.rise.grown, float64(c.live.bytes)-c.rise.first)))
+	if c.pressed && c.live.exact {
+		return min(grown, c.liveRows()) // what has no page is charged to nobody
+	}
+	return grown
 }
 
 // seldomRead reports whether there are too few readings to tell growth, and no limit that was hit.
@@ -188,7 +192,11 @@ func (c *Case) stillOpen(w weighed) string {
 func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	r := &c.rise
 	f := Finding{Stance: Speaks, Bytes: c.leakBytes(), Score: w.score, Facts: facts, Confidence: w.confidence()}
-	f.Sentence = fmt.Sprintf("The live heap%s grew from %s to %s in %s, and no GC brought it down", c.of(), fsize(r.first), fsize(r.last), seconds(r.to-r.from))
+	grew := "The live heap" + c.of()
+	if c.ofLine && c.site != nil {
+		grew = fmt.Sprintf("What was allocated at %s%s and is live", place(c.site.File, c.site.Line), c.of())
+	}
+	f.Sentence = fmt.Sprintf("%s grew from %s to %s in %s, and no GC brought it down", grew, fsize(r.first), fsize(r.last), seconds(r.to-r.from))
 	if c.site == nil {
 		f.Sentence += ". No heap profile shows at which line."
 		f.Confidence = Low

@@ -51,6 +51,7 @@ const (
 	fewerCalls
 	stacksShare
 	threadStacks
+	deepStack
 	flatShare
 	flatBytes
 	flatOf
@@ -147,6 +148,7 @@ var thresholds = [...]Threshold{
 	stillRunning:      {"calls.standing", 0.9, "of the looks", "corpus"},
 	fewerCalls:        {"calls.fewer", 0.5, "of the calls", "formula: more calls ended than go on"},
 	stacksShare:       {"stacks.share", 0.35, "of the memory", "corpus"},
+	deepStack:         {"stack.deep", 16 << 20, "bytes", "runtime: a stack of 16 MiB is of calls that go deep; it may grow to 1 GB"},
 	threadStacks:      {"threads.many", 500, "threads", "corpus"},
 	flatShare:         {"flat.share", 0.05, "of the memory", "corpus"},
 	longRun:           {"rise.longest", 600, "seconds", "corpus"},

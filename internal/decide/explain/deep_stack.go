@@ -1,0 +1,69 @@
+package explain
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// deepStack is a goroutine whose own stack is a part of the memory worth speaking of. A stack doubles as calls go deeper,
+// and the one that it was copied from is free heap from then on (runtime/stack.go, newstack). ok is false
+// where no goroutine has such a stack.
+func (c *Case) deepStack() (largest sample.GoroutineGroup, each sample.Bytes, ok bool) {
+	for _, g := range c.goroutines() {
+		if n := largestOf(g); n > each {
+			largest, each = g, n
+		}
+	}
+	return largest, each, float64(each) >= max(deepStack.v(), leastRise.v()*c.hardPeak())
+}
+
+// largestOf is the largest stack of a group of goroutines: of a few the sizes, which are powers of two, tell.
+func largestOf(g sample.GoroutineGroup) sample.Bytes {
+	if g.Count < 1 || g.Count > int(manyCalls.v()) {
+		return g.StackBytes / sample.Bytes(max(1, g.Count))
+	}
+	rest := g.StackBytes.Sub(sample.Bytes(g.Count-1) * 2 * sample.KiB)
+	return sample.Bytes(1) << max(0, bits.Len64(uint64(rest))-1)
+}
+
+// deepDetail is what such a burst is, in a few words.
+const deepDetail = "Deep recursion, not a leak."
+
+// deepStackFound is a burst of one call that went deep: it names the function that called itself. ok is
+// false where none did at the moment, or memory was not short.
+func (c *Case) deepStackFound() (f Finding, ok bool) {
+	g, each, deep := c.deepStack()
+	at, times := recurring(g.Where, c.module())
+	if !c.pressed || !deep || times < int(fewestReadings.v()) {
+		return f, false
+	}
+	f = Finding{Stance: Speaks, Bytes: c.own.Row(sample.RowStacks) + min(each, c.own.Row(sample.RowIdle)), Confidence: Medium, Facts: []Fact{c.factLedger()},
+		Culprit: &Culprit{Place: at.Place(), Bytes: each, Role: "retains"}}
+	f.Detail = deepDetail
+	f.Sentence = fmt.Sprintf("The stack of one goroutine%s had grown to %s, deep in calls of %s at %s.", c.of(), size(each), ShortFunc(at.Func), place(at.File, at.Line))
+	f.Because = []string{fmt.Sprintf("the function is on that stack %d times and more", times)}
+	f.Why = []Why{{Text: "a stack doubles as calls go deeper, and the memory of the smaller one becomes free heap", Evidence: []string{"ledger"}}}
+	return f, true
+}
+
+// recurring is the frame of the program's or of a dependency's function that is on a stack most often, innermost, and how often.
+func recurring(stack []sample.Location, module string) (at sample.Frame, times int) {
+	count, first := map[string]int{}, map[string]sample.Frame{}
+	for _, l := range stack {
+		for _, f := range l.Frames {
+			if owner := heapdiff.OwnerOf(f.Func, module); owner != heapdiff.Own && owner != heapdiff.Dependency {
+				continue
+			}
+			if _, seen := first[f.Func]; !seen {
+				first[f.Func] = lineOf(f)
+			}
+			if count[f.Func]++; count[f.Func] > times {
+				at, times = first[f.Func], count[f.Func]
+			}
+		}
+	}
+	return at, times
+}
