@@ -295,6 +295,17 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 			t.Errorf("%d pages", len(pages))
 		}
 	})
+	t.Run("what it prints is dark on white, whatever the screen's colours are", func(t *testing.T) {
+		p := emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}}
+		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
+			t.Fatal(err)
+		}
+		const rgb = `getComputedStyle(document.querySelector('h1')).color.match(/[0-9]+/g).map(Number)`
+		if light := value[int](b, rgb+`.reduce((a, b) => Math.max(a, b))`); light > 80 {
+			t.Errorf("the verdict is printed in a colour of %d of 255 on white", light)
+		}
+		b.media("prefers-color-scheme", "light")
+	})
 	t.Run("nobody is kept out", func(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			b.media("prefers-color-scheme", scheme)

@@ -53,6 +53,7 @@ export function Comparison() {
 // headline is the change and what it is mostly made of.
 function headline(d: Difference): string {
   const row = [...d.ledger].sort((a, b) => Math.abs(b.change_bytes) - Math.abs(a.change_bytes))[0]
+  if (!row?.change_bytes && !d.total.change_bytes) return 'No difference'
   const total = delta(d.total.change_bytes)
   return row && row.change_bytes ? `${total}, mostly ${row.word} (${delta(row.change_bytes)})` : total
 }
@@ -62,6 +63,7 @@ function headline(d: Difference): string {
 function Most({ d }: { d: Difference }) {
   const all = (d.total.change_bytes < 0 ? d.shrank : d.grew).slice().sort((a, b) => Math.abs(b.change_bytes) - Math.abs(a.change_bytes))
   const [l] = all
+  if (!d.total.change_bytes) return null
   if (!l || Math.abs(l.change_bytes) < Math.abs(d.total.change_bytes) / 10) return <p class="state"><span>No line of code accounts for it.</span></p>
   if (Math.abs(l.change_bytes) < Math.abs(d.total.change_bytes) / 2) return <p class="state"><span>The line that {l.change_bytes < 0 ? 'shrank' : 'grew'} most is <code class="place">{place(l)}</code>: <strong>{delta(l.change_bytes)}</strong></span></p>
   return <p class="state"><span>Most of it was allocated at <code class="place">{place(l)}</code>: <strong>{delta(l.change_bytes)}</strong></span></p>

@@ -27,6 +27,11 @@ export function percent(part: number, whole: number): string {
   return p > 0 && p < 1 ? '<1%' : `${Math.round(p)}%`
 }
 
+// glued keeps a figure and its unit on one line.
+export function glued(text: string): string {
+  return text.replace(/(\d) (?=(?:B|[KMGTP]iB|ms|s|min|h|d)\b)/g, '$1\u00a0')
+}
+
 // clock prints a time since the start.
 export function clock(s: number): string {
   const sign = s < 0 ? '\u2212' : ''

@@ -1,6 +1,7 @@
 import { h } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Overview } from './data'
+import { glued } from './format'
 
 const ended: Record<string, string> = { exited: 'ENDED', running: 'RUNNING', seen: 'IMPORTED', killed: 'KILLED' }
 
@@ -9,10 +10,10 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
   return <section class="verdict" aria-labelledby="verdict-title">
     <div class="state">
       <span class={'badge ' + (o.state === 'killed' ? 'bad' : v.class === 'healthy' ? 'good' : 'plain')}>{ended[o.state] ?? o.state}</span>
-      <span>{o.sentence}</span>
+      <span>{glued(o.sentence)}</span>
       {v.fingerprint && <span class="push fingerprint"><span class="muted">fingerprint</span> <code>{v.fingerprint}</code> <span class={v.seen ? 'chip' : 'chip new'}>{v.note?.accepted ? 'accepted' : v.seen ? `known, seen ${v.seen === 1 ? 'once' : `${v.seen} times`} before` : 'new'}</span></span>}
     </div>
-    <h1 id="verdict-title">{v.detail && <span class="detail">{v.detail} </span>}{v.sentence.split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="place">{part}</code> : part))}</h1>
+    <h1 id="verdict-title">{v.detail && <span class="detail">{glued(v.detail)} </span>}{glued(v.sentence).split(/(\S+\.go:\d+)/).map((part, i) => (i % 2 ? <code class="place">{part}</code> : part))}</h1>
     <div class="state">
       {v.culprit?.file && !v.sentence.includes(`:${v.culprit.line}`) && <span>{v.culprit.hint ? 'perhaps ' : ''}at <code class="place">{v.culprit.file.split('/').slice(-2).join('/')}:{v.culprit.line}</code></span>}
       <details class="confidence">
@@ -35,7 +36,7 @@ export function Verdict({ overview, pprof }: { overview: Overview; pprof: string
 }
 
 // sentence makes a clause a sentence; a name of the program keeps its first letter.
-const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*[ ,])/, (c) => c.toUpperCase()).replace(/[^.]$/, '$&.')
+const sentence = (text: string) => glued(text).replace(/^[a-z](?=[a-z]*[ ,])/, (c) => c.toUpperCase()).replace(/[^.]$/, '$&.')
 
 export function Copy({ text, label }: { text: string | (() => string); label: string }) {
   const [said, setSaid] = useState('')

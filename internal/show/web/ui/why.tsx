@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Answer, Instant, Overview, Source } from './data'
 import { Raw } from './raw'
 import { Copy } from './verdict'
-import { size } from './format'
+import { glued, size } from './format'
 
 // mostReasons are listed whole; of more, the first two are: what fixes it is to stay
 // on the first screen.
@@ -27,7 +27,7 @@ export function Why({ source, overview, instant }: { source: Source; overview: O
 }
 
 // sentence begins with a capital, unless a name of the program is its first word.
-const sentence = (text: string) => text.replace(/^[a-z](?=[a-z]*[ ,])/, (c) => c.toUpperCase())
+const sentence = (text: string) => glued(text).replace(/^[a-z](?=[a-z]*[ ,])/, (c) => c.toUpperCase())
 
 // Fact opens the figures of one piece of evidence, and the samples that they are of.
 function Fact({ fact: f, source, overview, instant }: { fact: Answer['evidence'][0]; source: Source; overview: Overview; instant: Instant }) {
