@@ -46,10 +46,8 @@ type handle struct {
 	kind sample.FileKind
 }
 
-func (h *handle) close() { unix.Close(h.fd) }
-
-func (h *handle) id() id { return id{uint64(h.stat.Dev), h.stat.Ino} }
-
+func (h *handle) close()     { unix.Close(h.fd) }
+func (h *handle) id() id     { return id{uint64(h.stat.Dev), h.stat.Ino} }
 func (h *handle) at() string { return "/proc/self/fd/" + strconv.Itoa(h.fd) }
 
 // examine takes a handle that was just opened: a regular file whose file system answers. Its mount is known

@@ -43,7 +43,6 @@ var (
 	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young root owner`)}
 	tableHeapSite = table{"heap_site", words(`path frame objects bytes`)}
 	tableHeapType = table{"heap_type", words(`capture type objects bytes inferred`)}
-	heapTables    = []table{tableHeapCapture, tableHeapName, tableHeapPath, tableHeapSite, tableHeapType}
 )
 
 // HeapCapture records who held a heap.

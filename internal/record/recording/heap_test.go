@@ -12,6 +12,8 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
+var heapTables = []table{tableHeapCapture, tableHeapName, tableHeapPath, tableHeapSite, tableHeapType}
+
 // makeHeap is a capture with n elements of a cache.
 func makeHeap(n int) *sample.HeapCapture {
 	c := &sample.HeapCapture{
