@@ -14,7 +14,7 @@ import (
 
 // The agent's manifests are of the schema, and ask for what docs/fleet.md says and no more.
 func TestTheAgentAsksForLittle(t *testing.T) {
-	b, err := os.ReadFile("../deploy/kubernetes/agent.yaml")
+	b, err := os.ReadFile(agentManifest)
 	if err != nil {
 		t.Fatal(err)
 	}

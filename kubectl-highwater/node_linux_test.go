@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ import (
 // never run.
 type cluster struct {
 	bin, dir, server string
+	enter            []string // a command before that of each server; nil for none
 }
 
 // Tokens of the users, who are named like them.
@@ -68,7 +70,8 @@ func (c *cluster) config(user string) string { return filepath.Join(c.dir, user+
 func (c *cluster) background(t *testing.T, name string, args ...string) {
 	t.Helper()
 	var said bytes.Buffer
-	cmd := exec.Command(filepath.Join(c.bin, name), args...)
+	words := slices.Concat(c.enter, []string{filepath.Join(c.bin, name)}, args)
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -179,6 +179,9 @@ func TestTwoCapabilitiesAreEnoughToWatchAnotherUsersProgram(t *testing.T) {
 			if code != c.code || !strings.Contains(said, c.watch) || code == 0 && strings.Contains(said, "could not be divided") {
 				t.Errorf("watch: code %d, want %d and %q:\n%s", code, c.code, c.watch, said)
 			}
+			if said, _ := as("watch", program.pid(), "--enable-heap-profile", "--for", "1s", "-o", filepath.Join(open(t), "e.hwm")); strings.Contains(said, "enabled heap profiling in ticker") != (c.code == 0) {
+				t.Errorf("watch --enable-heap-profile:\n%s", said)
+			}
 			if said, _ := as("doctor"); !strings.Contains(said, c.doctor) {
 				t.Errorf("doctor: no %q in\n%s", c.doctor, said)
 			}

@@ -1,7 +1,9 @@
 package procfs
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -12,6 +14,7 @@ import (
 type Memory struct {
 	file    *os.File // ROOT/PID/mem
 	pid     int      // for process_vm_readv; 0: not to be used
+	direct  bool     // writes go by process_vm_writev, as the file is open to be read
 	readers readers
 	answers answers
 }
@@ -20,9 +23,18 @@ type Memory struct {
 // it (ptrace(2), PTRACE_MODE_ATTACH). The caller closes it.
 func OpenMemory(root string, pid int) (*Memory, error) { return openMemory(root, pid, os.O_RDONLY) }
 
-// OpenMemoryToWrite is OpenMemory for reading and writing.
+// OpenMemoryToWrite is OpenMemory for reading and writing. The file is its program's user's and for
+// nobody else: root without CAP_DAC_OVERRIDE may read it by CAP_DAC_READ_SEARCH, and not open it
+// to write. process_vm_writev(2) asks for the right to trace alone.
 func OpenMemoryToWrite(root string, pid int) (*Memory, error) {
-	return openMemory(root, pid, os.O_RDWR)
+	m, err := openMemory(root, pid, os.O_RDWR)
+	if !errors.Is(err, fs.ErrPermission) || root != "/proc" {
+		return m, err
+	}
+	if m, err = openMemory(root, pid, os.O_RDONLY); err == nil {
+		m.direct = true
+	}
+	return m, err
 }
 
 func openMemory(root string, pid, flags int) (*Memory, error) {
@@ -49,6 +61,21 @@ func (m *Memory) ReadAt(p []byte, addr int64) (int, error) {
 // WriteAt writes at an address, if it was opened for that.
 func (m *Memory) WriteAt(p []byte, addr int64) (int, error) {
 	return m.readers.call(call{of: m, kind: writeAt, p: p, addr: addr})
+}
+
+// writeNow is WriteAt, which may hang. A word is read through the file before it is written by the pid alone:
+// the file fails if that is another process by now.
+func (m *Memory) writeNow(p []byte, addr int64) (int, error) {
+	if err := m.answers.has(uint64(addr), len(p)); err != nil {
+		return 0, err
+	}
+	if !m.direct {
+		return m.file.WriteAt(p, addr)
+	}
+	if _, err := m.file.ReadAt(make([]byte, len(p)), addr); err != nil {
+		return 0, err
+	}
+	return len(p), writeDirect(m.pid, p, addr)
 }
 
 // readNow is ReadAt, which may hang.

@@ -25,6 +25,17 @@ func readRemote(pid int, p []byte, remote []unix.RemoteIovec) bool {
 	return err == nil && n == len(p)
 }
 
+// writeDirect writes all of p by process_vm_writev(2).
+func writeDirect(pid int, p []byte, addr int64) error {
+	local := [1]unix.Iovec{{Base: &p[0]}}
+	local[0].SetLen(len(p))
+	n, err := unix.ProcessVMWritev(pid, local[:], []unix.RemoteIovec{{Base: uintptr(addr), Len: len(p)}}, 0)
+	if err == nil && n != len(p) {
+		err = unix.EFAULT
+	}
+	return err
+}
+
 // readSmall reads a piece of memory through its file, by one call. It says no where
 // not all is there.
 func readSmall(f *os.File, p []byte, addr int64) bool {

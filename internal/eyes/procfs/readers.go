@@ -94,10 +94,7 @@ func (c *call) do() (int, error) {
 	case readPieces:
 		return c.of.piecesNow(c.p, c.pieces)
 	case writeAt:
-		if err := c.of.answers.has(uint64(c.addr), len(c.p)); err != nil {
-			return 0, err
-		}
-		return c.of.file.WriteAt(c.p, c.addr)
+		return c.of.writeNow(c.p, c.addr)
 	}
 	return c.of.readNow(c.p, c.addr)
 }
