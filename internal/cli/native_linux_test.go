@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bufio"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -125,5 +126,35 @@ func TestFragmentationOfAProgramInCIsTold(t *testing.T) {
 	kept, inUse := part(a, sample.RowNative, explain.PartKept), part(a, sample.RowNative, explain.PartInUse)
 	if a.Verdict.Class != explain.Fragmented || inUse > 12*sample.MiB || kept < 120*sample.MiB || len(a.WontHelp) > 0 {
 		t.Errorf("%s: %d in use, %d kept; won't help %v", a.Verdict.Class, inUse, kept, a.WontHelp)
+	}
+}
+
+// What malloc says of itself, and threads, need no right but to watch one's own program: no root, no capability, no cgroup.
+func TestFragmentationAndThreadsAreToldWithoutAnyRight(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("setpriv"))
+	dir := open(t)
+	hw := copied(t, highwater(t), dir, 0o755)
+	as := func(program string, args ...string) explain.Answer {
+		path := filepath.Join(open(t), "r.hwm")
+		flags := []string{"--reuid=65533", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", hw}
+		for _, command := range [][]string{append([]string{"run", "-q", "-o", path, "--", copied(t, testprog(t, program), dir, 0o755)}, args...), {"explain", path}} {
+			cmd := exec.Command("setpriv", append(slices.Clone(flags), command...)...)
+			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+open(t))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v\n%s", command, err, out)
+			}
+		}
+		return shown{recording: path}.answer(t, "")
+	}
+	a := as("cgofrag", "-for", "2s")
+	if kept := part(a, sample.RowNative, explain.PartKept); a.Verdict.Class != explain.Fragmented || kept < 120*sample.MiB {
+		t.Errorf("%s: %s\n%d kept", a.Verdict.Class, a.Verdict.Sentence, kept)
+	}
+	if !slices.ContainsFunc(a.Gaps, func(g explain.Gap) bool { return g.What == sample.GapFaults && strings.HasPrefix(g.Why, "needs root") }) {
+		t.Errorf("what was not seen: %+v", a.Gaps)
+	}
+	if a := as("lockedthreads", "-n", "500", "-for", "3s"); part(a, sample.RowNative, explain.PartCStacks) < 2*sample.MiB {
+		t.Errorf("500 stacks of C are not told: %+v", a.Ledger.Rows)
 	}
 }

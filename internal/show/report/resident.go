@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
@@ -12,7 +14,7 @@ import (
 // resident prints the lines that made native memory grow.
 func (p *page) resident(a *explain.Answer, o Options, most int) {
 	r := a.Resident
-	if a.Verdict.Class != explain.Native || r == nil || len(r.Lines) == 0 || most == 0 {
+	if r == nil || len(r.Lines) == 0 || most == 0 || !isAboutNative(a) {
 		return
 	}
 	p.both(explain.GrownBy, fmt.Sprintf("%s, ± %.0f MiB", samples(r.Samples), max(1, float64(r.ErrorBytes)/float64(sample.MiB))))
@@ -32,6 +34,13 @@ func (p *page) resident(a *explain.Answer, o Options, most int) {
 	if unseen := r.Whole() - r.TotalBytes; unseen*20 > r.Whole() {
 		p.addf("  %11s %4s  not sampled", mib(int64(unseen), false), units.Percent(float64(unseen), float64(r.Whole())))
 	}
+}
+
+// isAboutNative says whether native memory is what an answer explains, or what it cannot explain.
+func isAboutNative(a *explain.Answer) bool {
+	rows := a.Ledger.Rows
+	undecided := a.Verdict.Class == explain.Inconclusive && len(rows) > 0
+	return a.Verdict.Class == explain.Native || undecided && slices.MaxFunc(rows, func(x, y explain.LedgerRow) int { return cmp.Compare(x.Bytes, y.Bytes) }).Name == sample.RowNative
 }
 
 func samples(n uint64) string {
