@@ -109,7 +109,7 @@ func OpenSpool(dir string, most int64) (*Spool, error) {
 
 // canWrite is the error of a directory that takes no file, and will not when there is room.
 func canWrite(dir string) error {
-	f, err := os.CreateTemp(dir, ".highwater-*.partial")
+	f, err := outfile.New(filepath.Join(dir, fmt.Sprintf(".highwater-%d.partial", os.Getpid())))
 	if noRoom(err) {
 		return nil
 	}
