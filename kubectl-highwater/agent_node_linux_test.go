@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -74,6 +75,21 @@ func TestPodSecurityTakesTheAgentInItsNamespaceAlone(t *testing.T) {
 			t.Errorf("it asks for %s too: %s", more, out)
 		}
 	}
+	// The rollup needs nothing of its node.
+	rollup, err := os.ReadFile("../deploy/kubernetes/rollup.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var job batchv1.CronJob
+	if err := yaml.UnmarshalStrict(rollup, &job); err != nil {
+		t.Fatal(err)
+	}
+	if out := c.must(t, admin, string(rollup), "apply", "--validate=strict", "-f", "-"); strings.Contains(out, "Warning") {
+		t.Errorf("%s", out)
+	}
+	sums := corev1.Pod{Spec: job.Spec.JobTemplate.Spec.Template.Spec}
+	sums.APIVersion, sums.Kind, sums.Name, sums.Namespace = "v1", "Pod", "rollup", "restricted"
+	c.must(t, admin, text(t, sums), "create", "--dry-run=server", "-f", "-")
 	as := "--as=system:serviceaccount:highwater:highwater-agent"
 	for _, may := range []struct{ verb, what, namespace, want string }{
 		{"create", "events", "shop", "yes"}, {"create", "events", "highwater", "yes"}, {"list", "events", "shop", "no"}, {"delete", "events", "shop", "no"},

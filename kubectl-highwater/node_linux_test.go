@@ -73,6 +73,7 @@ func (c *cluster) background(t *testing.T, name string, args ...string) {
 	words := slices.Concat(c.enter, []string{filepath.Join(c.bin, name)}, args)
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = time.Second // of a server that another command started, nodeDir ends it
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
