@@ -76,9 +76,10 @@ bench: build
 	$(GO) run ./internal/aside/bench -o docs/benchmarks.md
 
 # What changes most, in three minutes, printed: a hundred programs at rest, polls, readings, last
-# breaths. Its watches are still settling, so that their figures are upper bounds.
+# breaths, deaths after a rest. Its watches are still settling, so that their figures are upper
+# bounds.
 bench-quick: build
-	$(GO) run ./internal/aside/bench -quick -only "node,poll,reading,last breath"
+	$(GO) run ./internal/aside/bench -quick -only "node,poll,reading,last breath,waking"
 
 # The Go benchmarks of this tree beside those of another commit, a release for example,
 # by benchstat: make bench-compare AGAINST=v0.3.0 PACKAGES_BENCHED=./internal/record/recording

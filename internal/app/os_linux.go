@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -102,20 +103,29 @@ func forwarded() []os.Signal {
 // (madvise(2), MADV_DONTNEED of a file's private mapping). A mapping with pages of
 // its own, such as a debugger's breakpoints, stays.
 func forgetExecutable() {
+	for _, m := range ownExecutable() {
+		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(m[0]), uintptr(m[1]-m[0]), syscall.MADV_DONTNEED) // refused for locked pages: they stay
+	}
+}
+
+// ownExecutable is where our executable is mapped and not written to, each from an address to
+// before another.
+var ownExecutable = sync.OnceValue(func() (at [][2]uint64) {
 	exe, err := procfs.Exe("/proc", os.Getpid())
 	if err != nil {
-		return
+		return nil
 	}
 	mappings, err := new(procfs.Mapper).Mappings("/proc", os.Getpid())
 	if err != nil {
-		return
+		return nil
 	}
 	for i := range mappings {
 		if m := &mappings[i]; m.FileBacked() && !m.Writable() && m.Anonymous == 0 && strings.TrimSuffix(m.Path, " (deleted)") == exe {
-			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(m.Start), uintptr(m.End-m.Start), syscall.MADV_DONTNEED) // refused for locked pages: they stay
+			at = append(at, [2]uint64{m.Start, m.End})
 		}
 	}
-}
+	return at
+})
 
 // hasDesktop says whether there is a display for a browser.
 func hasDesktop() bool { return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" }

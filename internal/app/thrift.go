@@ -19,13 +19,17 @@ const (
 	thriftGOGC  = 50
 	// thriftBegins is GOGC while many programs are attached to: what is live doubles several times
 	// within a second, and the collections for each step took a quarter of the time.
-	thriftBegins = 400
+	thriftBegins = 100
+	// thriftRests is GOGC of a crowd at rest, where a collection each ten seconds at most is due
+	// all the same: of what is live and of stacks a quarter less is left lying.
+	thriftRests = 25
 	// Of that many programs and more, recordings sleep while they rest, and what of our
-	// executable the beginning of each needed is given back again and again.
+	// executable was needed just now is given back again and again: a page brings fifteen others
+	// along, and all come from the page cache.
 	thriftCrowd  = 8
-	thriftForget = time.Minute
 	thriftProcs  = 1
 	liveHeapName = "/gc/heap/live:bytes"
+	cyclesName   = "/gc/cycles/total:gc-cycles"
 )
 
 // thrift keeps a watch small beside the program that it watches: a lower GOGC, a
@@ -33,12 +37,14 @@ const (
 type thrift struct {
 	next    time.Time
 	sample  []metrics.Sample
-	forgot  time.Time // when what only the beginning needed was last given back
-	shares  bool      // the program's memory limit is ours, too
-	crowd   int       // how many programs are watched
+	forgot  bool // what only the beginning needed was given back
+	shares  bool // the program's memory limit is ours, too
+	crowd   int  // how many programs are watched
 	began   time.Time
-	calm    int  // GOGC, 0: it is the user's
-	hurries bool // it is more just now
+	calm    int    // GOGC, 0: it is the user's
+	percent int    // as it is
+	cycles  uint64 // collections so far
+	hurries bool   // it is more just now
 }
 
 // watches raises the limit for so many programs: without it the collector would run all along
@@ -58,7 +64,7 @@ func (t *thrift) expects(programs int) {
 		return
 	}
 	t.hurries, t.crowd = true, programs
-	debug.SetGCPercent(thriftBegins)
+	t.collectAt(thriftBegins)
 	debug.SetMemoryLimit(t.least())
 }
 
@@ -66,7 +72,7 @@ func (t *thrift) expects(programs int) {
 func (t *thrift) least() int64 {
 	least := thriftLimit + int64(t.crowd)*thriftEach
 	if t.hurries {
-		least *= 2
+		least += least / 4
 	}
 	return least
 }
@@ -76,10 +82,10 @@ func newThrift() *thrift {
 	if runtime.GOMAXPROCS(0) > thriftProcs && os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(thriftProcs)
 	}
-	t := &thrift{began: time.Now(), sample: []metrics.Sample{{Name: liveHeapName}}}
+	t := &thrift{began: time.Now(), sample: []metrics.Sample{{Name: liveHeapName}, {Name: cyclesName}}}
 	if os.Getenv("GOGC") == "" {
 		t.calm = thriftGOGC
-		debug.SetGCPercent(t.calm)
+		t.collectAt(t.calm)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(thriftLimit)
@@ -95,19 +101,43 @@ func (t *thrift) adjust(now time.Time) {
 	if t.sample == nil || now.Before(t.next) {
 		return
 	}
-	if !t.next.IsZero() && (t.forgot.IsZero() || t.crowd >= thriftCrowd && now.Sub(t.forgot) >= thriftForget) {
-		t.forgot = now
+	if !t.next.IsZero() && (!t.forgot || t.crowd >= thriftCrowd) {
+		t.forgot = true
 		forgetExecutable()
 	}
 	if t.hurries && now.Sub(t.began) >= thriftEvery {
 		t.hurries = false
-		debug.SetGCPercent(t.calm)
+		t.collectAt(t.calm)
 		debug.FreeOSMemory() // a collection, once
 	}
 	t.next = now.Add(thriftEvery)
 	metrics.Read(t.sample)
+	t.rest()
 	if live := t.sample[0].Value; live.Kind() == metrics.KindUint64 {
 		debug.SetMemoryLimit(max(t.least(), int64(2*live.Uint64())+thriftLimit/2))
+	}
+}
+
+// rest has garbage collected earlier where there is little of it.
+func (t *thrift) rest() {
+	cycles := t.sample[1].Value
+	if t.hurries || t.calm == 0 || cycles.Kind() != metrics.KindUint64 {
+		return
+	}
+	few := cycles.Uint64()-t.cycles <= 1
+	t.cycles = cycles.Uint64()
+	if few && t.crowd >= thriftCrowd {
+		t.collectAt(thriftRests)
+	} else {
+		t.collectAt(t.calm)
+	}
+}
+
+// collectAt sets GOGC.
+func (t *thrift) collectAt(percent int) {
+	if t.percent != percent {
+		t.percent = percent
+		debug.SetGCPercent(percent)
 	}
 }
 

@@ -118,7 +118,9 @@ How each is measured:
   sessions makes its paths long, as that of an LRU cache does, and the map alone does not. ` + "`grf` and `viewcore`" + ` are used if they are on
   the PATH. A tool that is not there, fails, or takes more than two and a half minutes has no answer.
 * **The last breath** counts a death as complete if Go's figures, both views of the heap profile, the goroutines, the resident pages
-  and the charge before and after were read.
+  and the charge before and after were read. Twenty programs that wake begin half a second apart, rest for six seconds, and then fill 64 MiB at
+  full speed, each under a ` + "`run`" + ` of its own; a climb was looked at if a row before the death has more than a quarter of the limit.
+* **Children**: each build has an empty cache of its own; both ways take turns, and which is first changes.
 * **The page** is opened by a headless Chromium of 1440 x 900, which draws without a graphics card, from ` + "`highwater open`" + ` started anew
   each time. The recordings are made by the same writer: ten samples a second, a heap profile of 300 sites every five seconds, a moment a
   minute. The first screen is there when the verdict, the plot, the ledger and the lines were painted, counted from the

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -78,4 +79,28 @@ func (r *room) jobCPU(flags []string, recording string) (time.Duration, error) {
 		return 0, err
 	}
 	return time.Duration(n), p.end()
+}
+
+// goodHost is what the fixed job takes on a machine like this one that nobody else uses. Floors
+// in time are those of such a machine.
+const goodHost = 1300 * time.Millisecond
+
+// fixedTime is the CPU time of the fixed job, three times.
+func (r *room) fixedTime() (cpu []float64, err error) {
+	for range 3 {
+		one, err := r.jobCPU(nil, "")
+		if err != nil {
+			return nil, err
+		}
+		cpu = append(cpu, one.Seconds())
+	}
+	slices.Sort(cpu)
+	return cpu, nil
+}
+
+// machineSpeed says how fast the machine was before and after all else, by three runs each.
+func machineSpeed(before, after []float64) string {
+	least, most := min(before[0], after[0]), max(before[2], after[2])
+	return fmt.Sprintf("the fixed job takes %.2f s of CPU before and %.2f s after (%.2f to %.2f), %.2f s on a good host: times are %.1f times as long here",
+		before[1], after[1], least, most, goodHost.Seconds(), (before[1]+after[1])/2/goodHost.Seconds())
 }

@@ -44,6 +44,8 @@ var measurements = []measurement{
 	{"reading", reading},
 	{"explain", explainHour},
 	{"last breath", lastBreath},
+	{"waking", waking},
+	{"children", children},
 	{"memory", memory},
 	{"heap", heap},
 	{"native growth", nativeGrowth},
@@ -58,7 +60,7 @@ var measurements = []measurement{
 func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
-	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", memory, heap, native growth, native steady, native work, native calls, native arenas, beside, page")
+	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", waking, children, memory, heap, native growth, native steady, native work, native calls, native arenas, beside, page")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {
@@ -82,6 +84,10 @@ func bench(tool, out, only string, quick bool) error {
 	}
 	began := time.Now()
 	var rows []row
+	before, err := r.fixedTime()
+	if err != nil {
+		return err
+	}
 	for _, m := range measurements {
 		if only != "" && !slices.Contains(strings.Split(only, ","), m.name) {
 			continue
@@ -93,7 +99,11 @@ func bench(tool, out, only string, quick bool) error {
 		}
 		rows = append(rows, more...)
 	}
-	return write(out, rows, describeMachine(), time.Since(began))
+	after, err := r.fixedTime()
+	if err != nil {
+		return err
+	}
+	return write(out, rows, append(describeMachine(), machineSpeed(before, after)), time.Since(began))
 }
 
 // buildTarget builds the program that is watched, a module of its own.

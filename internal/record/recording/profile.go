@@ -21,7 +21,7 @@ var encoder = sync.OnceValues(newEncoder)
 
 // newEncoder compresses little at a time: a small window keeps its tables small.
 func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(256<<10), zstd.WithEncoderCRC(true))
 }
 

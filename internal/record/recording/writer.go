@@ -137,7 +137,7 @@ func (w *Writer) create(blank bool) (err error) {
 }
 
 // writing are the pragmas of a connection that writes.
-var writing = []string{"cache_size = -512", "busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL"}
+var writing = []string{"cache_size = -160", "busy_timeout = 2000", "journal_mode = WAL", "synchronous = NORMAL"}
 
 // createBlank writes the schema into the file, and keeps it as blankFile: turned to WAL, which
 // is a mark in the file, so that the next takes no transaction before its first row.

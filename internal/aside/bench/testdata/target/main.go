@@ -5,6 +5,7 @@
 //	target -do churn   allocates at a steady rate from all sites
 //	target -do job     a fixed amount of work; prints the CPU time it took
 //	target -do fill    allocates as fast as it can until it is killed
+//	target -do wake    rests before that
 //	target -do heap    keeps so many objects as -objects says
 //	target -do map     the same, and only a map leads to them
 //	target -do change  the same as heap, and changes them all the time
@@ -26,11 +27,12 @@ import (
 
 func main() {
 	sites := flag.Int("sites", 0, "allocation sites: distinct stacks in the heap profile")
-	do := flag.String("do", "hold", "hold, churn, job, fill, heap, map or change")
+	do := flag.String("do", "hold", "hold, churn, job, fill, wake, heap, map or change")
 	objects := flag.Int("objects", 0, "objects that heap keeps")
 	rate := flag.Int("rate", 20<<20, "bytes a second that churn allocates")
 	rounds := flag.Int("rounds", 60, "size of the job")
 	lasts := flag.Duration("for", time.Hour, "end after this time")
+	rests := flag.Duration("rests", 6*time.Second, "how long wake rests")
 	tick := flag.Bool("tick", false, "tick, and answer /stood")
 	flag.Parse()
 	if *tick {
@@ -46,6 +48,9 @@ func main() {
 	case "job":
 		job(*rounds)
 		fmt.Println("cpu", usedCPU().Nanoseconds())
+	case "wake":
+		time.Sleep(*rests)
+		fill(*sites)
 	case "fill":
 		fill(*sites)
 	case "heap":
