@@ -67,7 +67,7 @@ func render(tool, dirs string, n, random int, seed uint64) (string, error) {
 	others = turns(others, n-len(drawn))
 	var out strings.Builder
 	fmt.Fprintf(&out, "<!-- Generated from recordings of the corpus: make corpus, then make answers -->\n\n# %d answers, as they are printed\n\nPrograms of the [corpus](https://github.com/highwater-go/highwater/tree/main/corpus), each run once under `highwater run`, and what `highwater explain` prints. "+
-		"The first %d are drawn by a seed, the others such that every verdict has its turn. Nothing is left out: an answer that is wrong stands here, too. How often that is so is in [truth-corpus.md](truth-corpus.md).\n", len(drawn)+len(others), len(drawn))
+		"The first %d are drawn by the seed %d, the others such that every verdict has its turn. Nothing is left out: an answer that is wrong stands here, too. How often that is so is in [truth-corpus.md](truth-corpus.md).\n", len(drawn)+len(others), len(drawn), seed)
 	for _, a := range append(drawn, others...) {
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n```\n%s```\n", strings.TrimSuffix(filepath.Base(a.path), ".hwm"), a.true(), a.text)
 	}
@@ -129,7 +129,7 @@ func (a *answer) ask(tool, state string) error {
 	if err != nil {
 		return err
 	}
-	a.text = programs.ReplaceAllString(string(text), "./")
+	a.text = workDirs.ReplaceAllString(programs.ReplaceAllString(string(text), "./"), "/tmp/")
 	if text, err = explain(tool, state, a.path, "--json"); err != nil {
 		return err
 	}
@@ -145,6 +145,9 @@ func (a *answer) ask(tool, state string) error {
 
 // programs is where the runner keeps what it builds, by toolchain.
 var programs = regexp.MustCompile(`/\S*/programs/[^/\s]+/`)
+
+// workDirs are the directories in which the programs work.
+var workDirs = regexp.MustCompile(`/\S*/run-[0-9]+/`)
 
 // explain runs the tool where the recording lies. Its code 4, inconclusive, is an answer.
 func explain(tool, state, path string, flags ...string) ([]byte, error) {

@@ -20,7 +20,7 @@ func PrintFits(s *Streams, list []fleet.Fit) {
 		if f.Limit > 0 {
 			now = "limit " + units.Limit(f.Limit)
 		}
-		visible.Fprintf(s.Out, "%s: %s; peak %s, live heap %s, %s beside it, %s over %d h\n", f.Service, now, units.Size(int64(f.Peak)), units.Size(int64(f.HeapLive)), units.Size(int64(f.NonHeap)), counted(uint64(f.Processes), "process", "processes"), f.Hours)
+		visible.Fprintf(s.Out, "%s: %s; peak %s, live heap %s, other memory %s, %s over %d h\n", f.Service, now, units.Size(int64(f.Peak)), units.Size(int64(f.HeapLive)), units.Size(int64(f.NonHeap)), counted(uint64(f.Processes), "process", "processes"), f.Hours)
 		if f.Recommended == nil {
 			visible.Fprintf(s.Out, "  no recommendation: %s\n", f.Why)
 			continue

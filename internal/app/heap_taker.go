@@ -432,7 +432,7 @@ func (t *heapTaker) summarize(c *heapCopy) {
 		}
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("the run had ended, and it takes more than %s to sum it up; --heap %s waits for it", units.Duration(lateBy), c.reason)
+		err = fmt.Errorf("the run had ended, and the analysis of the heap takes more than %s; --heap %s waits for that", units.Duration(lateBy), c.reason)
 	}
 	t.gap(sample.Program{Key: c.key, Name: c.name}, "", err)
 }

@@ -108,7 +108,11 @@ func (c *Case) factLine(s *Site) Fact {
 
 func (c *Case) factCalls() Fact {
 	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.flight.calls), "running_unseen": int64(c.flight.running), "moments": int64(c.looks())}}
-	f.Text = fmt.Sprintf("%s inside %s %s", count(c.flight.calls, "goroutine"), ShortFunc(c.flight.name), c.flightSeen("at that time"))
+	where := ShortFunc(c.flight.name)
+	if where == "" {
+		where = "a call that allocated there"
+	}
+	f.Text = fmt.Sprintf("%s inside %s %s", count(c.flight.calls, "goroutine"), where, c.flightSeen("at that time"))
 	switch {
 	case c.flight.left >= leftBehind.v():
 		f.Text += "; earlier calls had ended, and their memory stayed"

@@ -213,7 +213,7 @@ func (c *Case) unseenGrowth() []string {
 		return nil
 	}
 	after := c.outcome.Elapsed - c.outcome.MomentElapsed
-	return []string{fmt.Sprintf("what %s was used for, which came in the %s after the last full reading", size(c.unseen()), seconds(after))}
+	return []string{fmt.Sprintf("what used another %s in the last %s, after the last full reading", size(c.unseen()), seconds(after))}
 }
 
 // noProfile is why lines are not known.

@@ -104,7 +104,11 @@ func (o Outcome) used(and string) string {
 		return fmt.Sprintf("%s used at most %s", and, units.Short(*o.PeakBytes))
 	}
 	share := units.Percent(float64(*o.PeakBytes), float64(*o.LimitBytes))
-	return fmt.Sprintf("%s used at most %s of %s (%s)", and, units.Short(*o.PeakBytes), units.Limit(*o.LimitBytes), share)
+	peak := units.Short(*o.PeakBytes)
+	if float64(*o.PeakBytes) > 0.99*float64(*o.LimitBytes) {
+		peak = units.Limit(*o.PeakBytes) // rounded otherwise than the limit, it may seem to be more
+	}
+	return fmt.Sprintf("%s used at most %s of %s (%s)", and, peak, units.Limit(*o.LimitBytes), share)
 }
 
 // stoppedBy says why highwater ended the program, and what the program did then.

@@ -205,4 +205,5 @@ func plainly(why string) string {
 
 // copying are the words of older recordings for why a heap was not copied.
 var copying = strings.NewReplacer("it could not be copied within a stop of", "the heap could not be copied in a pause of", "it could not be copied within", "the heap could not be copied within", "; the program keeps running", "", "; --heap exit takes longer", " (--heap exit allows a longer pause)",
-	"to copy it would pause the program for about", "copying the heap would pause the program for about", ", and nothing may pause it for more than 50 ms unasked; --heap peak does", "; --heap peak allows that")
+	"to copy it would pause the program for about", "copying the heap would pause the program for about", ", and nothing may pause it for more than 50 ms unasked; --heap peak does", "; --heap peak allows that",
+	"it takes more than 500 ms to sum it up; --heap exit waits for it", "the analysis of the heap takes more than 500 ms; --heap exit waits for that")

@@ -273,7 +273,7 @@ func burstSentence(c *Case) string {
 		held = min(held+s.Since, max(held, c.liveRows())) // of what came since, no more than may be live
 	}
 	if n == 0 && c.gone() >= fellBack.v() {
-		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), size(min(s.Bytes, c.live.bytes)), place(s.File, s.Line))
+		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), partOf(s.Bytes, c.live.bytes), place(s.File, s.Line))
 	}
 	if n == 0 {
 		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))

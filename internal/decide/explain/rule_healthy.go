@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -147,6 +148,7 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 	default:
 		return undecided(0, t.Why, f.Facts...)
 	}
+	f.Detail = strings.Replace(f.Detail, "Healthy.", "Nothing wrong was seen, but the program ended before enough was read.", 1)
 	f.Sentence += ". " + capital(t.Why) + "."
 	f.Confidence = Low
 	return f

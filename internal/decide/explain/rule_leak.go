@@ -96,7 +96,7 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 	case c.fillsUp():
 		return undecided(float64(c.leakBytes()), c.stillOpen(weighed{fired: []clause{{weight: -1, words: doubtSlowing}}}), facts...), true
 	case c.barelyRose():
-		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap grows on: %s in %s is what a program gains that settles, too", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from)), facts...), true
+		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap keeps growing: a program that settles gains as much as %s in %s, too", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from)), facts...), true
 	}
 	if c.site != nil && !c.explains() && (c.endedWell() || c.neverShort()) {
 		return silent("no line of the heap profile grew with the live heap", facts...), true

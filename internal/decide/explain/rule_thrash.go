@@ -86,7 +86,7 @@ func thrashFound(c *Case, p pace, facts []Fact) Finding {
 func (p pace) reclaim() string {
 	var out []string
 	if p.faults > 0 {
-		out = append(out, fmt.Sprintf("%.0f page faults a second needed the disk", p.faults/p.seconds))
+		out = append(out, count(int(math.Round(p.faults/p.seconds)), "page fault")+" a second needed the disk")
 	}
 	if p.refaults > 0 {
 		out = append(out, fmt.Sprintf("%.0f pages a second were read back", p.refaults/p.seconds))

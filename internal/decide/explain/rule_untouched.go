@@ -36,7 +36,7 @@ func judgeUntouched(c *Case) Finding {
 	}
 	f := Finding{Stance: Speaks, Bytes: untouched, Confidence: High, Facts: facts}
 	f.Sentence = fmt.Sprintf("Go counts %s of heap%s, but %s of that was never written. The kernel counts only %s of heap.",
-		size(heap), c.of(), size(untouched), size(c.heap()))
+		size(heap), c.of(), partOf(untouched, heap), size(c.heap()))
 	f.Detail = "Memory that was reserved and never written, which is harmless."
 	f.Because = []string{"every page of the heap was read"}
 	f.Why = []Why{{Text: "the kernel counts a page when it is first written or read, not when the page is allocated", Evidence: []string{"untouched"}}}

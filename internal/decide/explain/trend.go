@@ -71,7 +71,7 @@ func (c *Case) trend() Trend {
 	if t.State == TrendFlat || c.g == nil && t.State != NotEnoughData {
 		return t
 	}
-	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was %s in %s, too seldom to see growth", readTimes(c.rise.n), seconds(c.outcome.Elapsed))
+	t.State, t.Why = NotEnoughData, fmt.Sprintf("the live heap was %s in %s, so its growth cannot be judged", readTimes(c.rise.n), seconds(c.outcome.Elapsed))
 	if c.g == nil && len(c.curve.points) == 0 && c.isGo(c.Subject) {
 		t.Why = "the Go runtime was not read, so the live heap is unknown"
 	}

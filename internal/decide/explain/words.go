@@ -55,7 +55,16 @@ func was(n int) string {
 	return "were"
 }
 
-func size(b sample.Bytes) string  { return units.Short(b) }
+func size(b sample.Bytes) string { return units.Short(b) }
+
+// partOf is a part of an amount that was said before: "nearly all" where it would be the same figure again.
+func partOf(part, whole sample.Bytes) string {
+	if float64(part) >= 0.99*float64(whole) {
+		return "nearly all"
+	}
+	return size(part)
+}
+
 func limit(b sample.Bytes) string { return units.Limit(b) }
 
 func fsize(b float64) string { return units.Short(int64(b)) }

@@ -205,7 +205,7 @@ func growingOf(hours []quarter) map[ID]bool {
 func (f *Fit) recommend(leaks int) {
 	switch {
 	case float64(leaks) > leakShare*float64(f.Processes):
-		f.Why = "it leaks: every limit is too small, and a larger one only delays the kill"
+		f.Why = "the service leaks, so every limit is too small, and a larger one only delays the kill"
 		if f.Line == "" {
 			f.Why += "; highwater fleet top " + f.Service + " shows the lines"
 		} else {

@@ -68,7 +68,7 @@ func TestALimitFitsWhatAServiceNeedsAndALeakHasNone(t *testing.T) {
 		for _, f := range list {
 			byName[f.Service] = f
 		}
-		for name, why := range map[string]string{"slow-leak": "it leaks", "killed-leak": "orders/cache.go:88", "burst": "not for garbage alone", "few": "not enough data"} {
+		for name, why := range map[string]string{"slow-leak": "the service leaks", "killed-leak": "orders/cache.go:88", "burst": "not for garbage alone", "few": "not enough data"} {
 			if f := byName[name]; f.Recommended != nil || !strings.Contains(f.Why, why) {
 				t.Errorf("%s: %+v", name, f)
 			}

@@ -3,16 +3,16 @@ package report
 import "strings"
 
 // command prints a command so that it can be copied: where it does not fit, broken
-// as a shell reads it. One that would take more lines than most, or whose words
-// are too long for a line, is one line beyond the width: it is never cut.
+// as a shell reads it. Where that would take more lines than most, the last of them goes
+// beyond the width, as does a word that is too long for a line: nothing is ever cut.
 func (p *page) command(indent, text string, most int) {
 	room := p.width - columns(indent)
 	lines := []string{text}
 	if columns(text) > room && most > 1 {
 		lines = shellLines(text, room-4)
 	}
-	if len(lines) > most {
-		lines = []string{text}
+	if most = max(1, most); len(lines) > most {
+		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
 	}
 	for i, line := range lines {
 		if i < len(lines)-1 {
