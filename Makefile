@@ -61,7 +61,7 @@ setup:
 	./.ci/setup $(PACKAGES)
 
 vet:
-	@wrong=$$(gofmt -l .); test -z "$$wrong" || { echo "run gofmt: $$wrong"; exit 1; }
+	@wrong=$$(gofmt -l .); test -z "$$wrong" || { echo "gofmt is missing: gofmt -w $$wrong"; exit 1; }
 	@for m in $(MODULES); do (cd $$m && $(GO) vet ./...) || exit 1; done
 
 lint: vet

@@ -109,7 +109,11 @@ func noOtherFiles(s source) []string {
 	if s.test || s.file.Name.Name == "main" || slices.Contains(filers, s.room) || floors[s.room] == aside {
 		return nil
 	}
-	return uses(s, "os", "Create", "CreateTemp", "WriteFile", "Rename", "O_CREATE")
+	wrong := uses(s, "os", "Create", "CreateTemp", "WriteFile", "Rename", "O_CREATE")
+	for i := range wrong {
+		wrong[i] += ": what stands under a name may be a link of somebody else's; make the file through a room in filers"
+	}
+	return wrong
 }
 
 // noOtherELF finds users of debug/elf: debug/elf makes gigabytes of a small file.

@@ -36,7 +36,7 @@ const (
 	fromRuntime    = "the Go runtime's counters"
 )
 
-// measures are all features, by name within their kind. A new one is a row here.
+// measures are all features, by kind. A new one is a row here.
 var measures = []measure{
 	{"run.seconds", "seconds", fromOutcome, func(c *Case) (float64, int) { return c.outcome.MomentElapsed, 1 }},
 	{"run.killed", "yes or no", fromOutcome, func(c *Case) (float64, int) { return yes(c.outcome.Kernel), 1 }},
