@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // gather reads a fixed set of variables with as few reads as possible and
@@ -36,7 +38,7 @@ func (g *gather) add(addr, n uint64) { g.vars = append(g.vars, span{addr, n}) }
 // plan joins what was asked for into windows. Call it once, after the last add.
 func (g *gather) plan() {
 	vars := slices.Clone(g.vars)
-	slices.SortFunc(vars, func(a, b span) int { return cmp.Compare(a.addr, b.addr) })
+	arrange.By(vars, func(a, b span) int { return cmp.Compare(a.addr, b.addr) })
 	for _, v := range vars {
 		g.reads.join(v.addr, v.n, math.MaxInt)
 	}

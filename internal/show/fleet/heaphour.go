@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -122,7 +123,7 @@ func (h *heapHour) list() []sentRow {
 		ids = append(ids, id)
 		all = plus(all, s)
 	}
-	slices.SortFunc(ids, func(a, b ID) int {
+	arrange.By(ids, func(a, b ID) int {
 		return cmp.Or(cmp.Compare(h.stacks[b].sum, h.stacks[a].sum), slices.Compare(a[:], b[:]))
 	})
 	list := []sentRow{{row: all}}
