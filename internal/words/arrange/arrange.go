@@ -7,7 +7,7 @@ import "slices"
 
 // By sorts s by compare, as slices.SortStableFunc does: what compares equal keeps its order. It takes 8 bytes
 // of memory for each element while it sorts.
-func By[S ~[]E, E any](s S, compare func(a, b E) int) {
+func By[E any](s []E, compare func(a, b E) int) {
 	from := permutation(len(s), func(i, j int) int { return compare(s[i], s[j]) })
 	for start, f := range from {
 		if f == start || f == placed {
