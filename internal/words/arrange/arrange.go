@@ -1,5 +1,5 @@
 // Package arrange sorts slices of any type by one sort. slices.SortFunc is compiled again for every type,
-// which was a megabyte and a half of the program (docs/adr/0119). What is sorted by the hundred thousand, objects of
+// which was a megabyte and a half of the program (docs/adr/0170). What is sorted by the hundred thousand, objects of
 // a heap and their strings, stays with it.
 package arrange
 
