@@ -161,11 +161,11 @@ kube:
 	cd kubectl-highwater && $(GO) test -count=1 -v ./...
 
 # What export writes, read by the types of those it is for: OpenTelemetry's, Pyroscope's, Parca's, and
-# Perfetto's, which are Python's and come from a package index the first time. A real Parca, which is built then,
-# gives a profile back: about fifteen minutes the first time.
+# Perfetto's, which are Python's and come from a package index the first time. A real Parca and a real Pyroscope,
+# which are built then, give a profile back: about half an hour the first time.
 interop:
 	test -x bin/interop/bin/python || { python3 -m venv bin/interop && bin/interop/bin/pip install -q --require-hashes -r interop/requirements.txt; }
-	HIGHWATER_PARCA=$$(interop/fetch-parca.sh) && export HIGHWATER_PARCA && \
+	HIGHWATER_PARCA=$$(interop/fetch-parca.sh) && HIGHWATER_PYROSCOPE=$$(interop/fetch-pyroscope.sh) && export HIGHWATER_PARCA HIGHWATER_PYROSCOPE && \
 	cd interop && HIGHWATER_PERFETTO_PYTHON=../bin/interop/bin/python $(GO) test -count=1 -v .
 
 # Programs that end in six ways in containers of several kinds, under both versions of

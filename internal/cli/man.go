@@ -1,19 +1,14 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
-	"github.com/spf13/pflag"
 
 	"github.com/highwater-go/highwater/internal/app"
 	"github.com/highwater-go/highwater/internal/files/outfile"
@@ -61,40 +56,15 @@ func manualDir(dir string) error {
 
 // writeManual writes the page of a command and those of its own commands, and counts them.
 func writeManual(c *cobra.Command, dir string) (n int, err error) {
-	for _, below := range c.Commands() {
-		if !below.IsAvailableCommand() || below.IsAdditionalHelpTopicCommand() {
-			continue
-		}
+	for _, below := range withPages(c) {
 		pages, err := writeManual(below, dir)
 		if err != nil {
 			return n, err
 		}
 		n += pages
 	}
-	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-	return n + 1, outfile.WriteMode(filepath.Join(dir, name+".1"), manMode, func(w io.Writer) error {
-		var page bytes.Buffer
-		header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Source: "highwater " + app.Version()}
-		if err := doc.GenMan(c, &header, &page); err != nil {
-			return err
-		}
-		_, err := io.WriteString(w, withValues(c, page.String()))
+	return n + 1, outfile.WriteMode(filepath.Join(dir, manName(c)+".1"), manMode, func(w io.Writer) error {
+		_, err := io.WriteString(w, manPage(c))
 		return err
 	})
-}
-
-// withValues shows what a flag takes as help does, "--limit size", where cobra's pages
-// have its default, as --limit="".
-func withValues(c *cobra.Command, page string) string {
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		value, _ := pflag.UnquoteUsage(f)
-		if value != "" {
-			value = ` \fI` + value + `\fP`
-		}
-		line := regexp.MustCompile(`(?m)^(.*\\fB--` + regexp.QuoteMeta(f.Name) + `\\fP)\[?=.*$`)
-		page = line.ReplaceAllStringFunc(page, func(old string) string {
-			return line.FindStringSubmatch(old)[1] + value
-		})
-	})
-	return page
 }

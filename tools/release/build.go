@@ -85,10 +85,38 @@ func (r *release) clone() error {
 // tags leave HTTP/2 out of net/http: what Highwater asks and serves is HTTP/1.1 everywhere (docs/adr/0119).
 const tags = "nethttpomithttp2"
 
+// hot are the packages in which functions are inlined: what reads and writes while a program is watched, and what
+// that stands on. Everything else is without: a megabyte less of code and of tables for stack traces.
+var hot = []string{
+	"runtime/...", "internal/...", "sync/...", "unicode/...", "math/...", "bytes", "strings", "strconv", "encoding/binary", "io", "bufio", "os", "syscall", "time",
+	"sort", "slices", "maps", "iter", "hash/...", "errors", "fmt", "reflect", "golang.org/x/sys/...", "modernc.org/...", "github.com/klauspost/...",
+	module + "/internal/eyes/...", module + "/internal/record/...", module + "/internal/measure/...", module + "/internal/words/...",
+}
+
+const module = "github.com/highwater-go/highwater"
+
+// inlining are the flags of go build for that; the last that names a package counts.
+func inlining() []string {
+	flags := []string{"-gcflags=all=-l"}
+	for _, pattern := range hot {
+		flags = append(flags, "-gcflags="+pattern+"=")
+	}
+	return flags
+}
+
+// link are the linker's flags: no symbols, and functions side by side where the processor does not ask for more.
+func link(t target) string {
+	align := 16
+	if t.arch == "amd64" {
+		align = 1
+	}
+	return fmt.Sprintf("-s -w -funcalign=%d", align)
+}
+
 // build builds the program for every target, and reads from the first what was stamped.
 func (r *release) build() error {
 	for _, t := range r.targets {
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-tags="+tags, "-ldflags=-s -w -funcalign=16", "-o", r.program(t), "./cmd/highwater")
+		cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-buildvcs=true", "-tags=" + tags, "-ldflags=" + link(t)}, inlining(), []string{"-o", r.program(t), "./cmd/highwater"})...)
 		cmd.Dir, cmd.Stderr = r.from, os.Stderr
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 		if err := cmd.Run(); err != nil {

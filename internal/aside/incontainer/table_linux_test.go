@@ -171,14 +171,17 @@ func (o one) box(kept string) []string {
 	if o.root == "read-only" {
 		b, inside = append(b, "-read-only"), strings.TrimPrefix(kept, "/tmp")
 	}
-	const seconds = 15
+	program := o.program(15)
+	if program[0] == "/bin/leak" && o.where != "entrypoint" {
+		program = []string{program[0], "-rate", "2MiB"} // a watcher in an emulated machine has to come in time
+	}
 	switch o.where {
 	case "entrypoint":
 		return append(append(b, "/bin/highwater", "run", "-o", inside, "--"), o.program(3)...)
 	case "sidecar":
-		return append(append(append(b, "-watch", "sidecar"), o.program(seconds)...), "--", "/bin/highwater", "watch", o.base(), "--enable-heap-profile", "-o", inside)
+		return append(append(append(b, "-watch", "sidecar"), program...), "--", "/bin/highwater", "watch", o.base(), "--enable-heap-profile", "-o", inside)
 	}
-	return append(append(append(b, "-watch", "host"), o.program(seconds)...), "--", "/bin/highwater", "watch", "--container", "3f4e5d6c7b8a", "--enable-heap-profile", "-o", kept)
+	return append(append(append(b, "-watch", "host"), program...), "--", "/bin/highwater", "watch", "--container", "3f4e5d6c7b8a", "--enable-heap-profile", "-o", kept)
 }
 
 // write writes the page, with what ran.

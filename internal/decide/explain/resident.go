@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -169,7 +170,7 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 		}
 		mapped.tell(&lines[i])
 	}
-	slices.SortStableFunc(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	arrange.By(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return lines, of
 }
 

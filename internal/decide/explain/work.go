@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/series"
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -83,7 +84,7 @@ func (c *Case) byFigure(at, live []float64) *Work {
 	if len(list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(list, better)
+	arrange.By(list, better)
 	best := list[0]
 	for _, w := range list[1:] {
 		if best.Clear && w.Clear && *best.Correlation-*w.Correlation < 0.01 {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -158,7 +159,7 @@ func openIn(dir int, name string) (int, error) {
 
 // countEntries counts files of a directory, those written last first.
 func (l *looking) countEntries(p *Process, in int, dir string, files []entry) {
-	slices.SortFunc(files, func(a, b entry) int { return cmp.Compare(b.modified, a.modified) })
+	arrange.By(files, func(a, b entry) int { return cmp.Compare(b.modified, a.modified) })
 	for _, e := range files {
 		if l.isOver() {
 			l.fail(whyTime)

@@ -1,8 +1,11 @@
 package gobin
 
 import (
+	"bufio"
+	"compress/gzip"
 	_ "embed"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,16 +13,35 @@ import (
 
 //go:generate go run ./layoutgen
 
-// layoutsTxt is what layoutgen read from the DWARF of one small program a
-// toolchain. After a comment its lines are:
+// layoutsZipped is layouts.txt, which layoutgen read from the DWARF of one small program a
+// toolchain, and compressed. After a comment its lines are:
 //
 //	toolchain ID VERSION EXPERIMENTS ARCH   "-" for no experiments
 //	const NAME VALUE IDS                    the toolchains where the constant is that: "0-4,7"
 //	type NAME SIZE IDS                      the toolchains that lay NAME out as follows
 //	PATH OFFSET SIZE                        a field; nested ones as "gFree.n"
 //
-//go:embed layouts.txt
-var layoutsTxt string
+//go:embed layouts.txt.gz
+var layoutsZipped string
+
+// layoutLines gives the lines of the table, of which none is kept.
+func layoutLines() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		z, err := gzip.NewReader(strings.NewReader(layoutsZipped))
+		if err != nil {
+			panic(fmt.Sprint("layouts.txt.gz: ", err))
+		}
+		lines := bufio.NewScanner(z)
+		for lines.Scan() {
+			if !yield(lines.Text()) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			panic(fmt.Sprint("layouts.txt.gz: ", err))
+		}
+	}
+}
 
 // Layout is how one Go runtime lays its structs out in memory. Structs have the
 // names that DWARF gives them: "runtime.g", "internal/abi.Type".
@@ -106,7 +128,7 @@ func loadLayout(ids []int) *Layout {
 func parseLayout(ids []int) *Layout {
 	l := &Layout{structs: make(map[string]*structLayout), consts: make(map[string]int64)}
 	var s *structLayout // nil while a variant of others is skipped
-	for line := range strings.Lines(layoutsTxt) {
+	for line := range layoutLines() {
 		w := strings.Fields(line)
 		switch {
 		case len(w) == 4 && w[0] == "const":

@@ -3,6 +3,9 @@ package gobin
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -89,5 +92,16 @@ func BenchmarkParseLayout(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		parseLayout([]int{11})
+	}
+}
+
+func TestTheCompressedLayoutsAreTheTable(t *testing.T) {
+	text, err := os.ReadFile("layouts.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if !slices.Equal(slices.Collect(layoutLines()), lines) {
+		t.Error("layouts.txt.gz is not layouts.txt compressed: go run ./layoutgen writes both")
 	}
 }

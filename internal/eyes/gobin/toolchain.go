@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // toolchain is one line of the table of layouts.
@@ -16,10 +17,10 @@ type toolchain struct {
 }
 
 // toolchains are those measured, in order of version: the first lines of the
-// table.
-func toolchains() []toolchain {
+// table, which are read once.
+var toolchains = sync.OnceValue(func() []toolchain {
 	var all []toolchain
-	for line := range strings.Lines(layoutsTxt) {
+	for line := range layoutLines() {
 		w := strings.Fields(line)
 		if len(w) == 5 && w[0] == "toolchain" {
 			minor, patch, _ := parseVersion(w[2])
@@ -29,7 +30,7 @@ func toolchains() []toolchain {
 		}
 	}
 	return all
-}
+})
 
 // findToolchains gives the measured toolchains that bracket this one; what they
 // agree on holds for it.
@@ -38,8 +39,7 @@ func findToolchains(arch, version string, experiments []string) ([]int, error) {
 	if !ok {
 		return nil, fmt.Errorf("built by %s, which is no release of Go: %w", version, ErrUnsupportedVersion)
 	}
-	all := toolchains()
-	all = slices.DeleteFunc(all, func(t toolchain) bool { return t.minor != minor || t.arch != arch })
+	all := slices.DeleteFunc(slices.Clone(toolchains()), func(t toolchain) bool { return t.minor != minor || t.arch != arch })
 	if len(all) == 0 {
 		return nil, fmt.Errorf("built by %s: %w", version, ErrUnsupportedVersion)
 	}

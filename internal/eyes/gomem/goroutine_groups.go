@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -77,6 +78,6 @@ func (gs *grouping) sorted() []sample.GoroutineGroup {
 	for i := range gs.groups {
 		gs.groups[i].Labels = gs.labels[i].sorted()
 	}
-	slices.SortStableFunc(gs.groups, func(a, b sample.GoroutineGroup) int { return b.Count - a.Count })
+	arrange.By(gs.groups, func(a, b sample.GoroutineGroup) int { return b.Count - a.Count })
 	return gs.groups
 }

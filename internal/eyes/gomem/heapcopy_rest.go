@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -77,7 +78,7 @@ func (c *heapCopy) copyPieces(ctx context.Context, pieces [][2]uint64) error {
 			c.regions = append(c.regions, region{at[0], b})
 		}
 	}
-	slices.SortFunc(c.regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
+	arrange.By(c.regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
 	return nil
 }
 

@@ -2,7 +2,8 @@ package gomem
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // Collection is a map, slice, string or channel that takes much more than it
@@ -37,7 +38,7 @@ func (ty *typer) collections() {
 		}
 		o.Collections = append(o.Collections, Collection{Object: id, Kind: kind, Len: c.len, Bytes: size, Reached: min(size, c.hi-c.lo)})
 	}
-	slices.SortFunc(o.Collections, func(a, b Collection) int { return cmp.Compare(a.Object, b.Object) })
+	arrange.By(o.Collections, func(a, b Collection) int { return cmp.Compare(a.Object, b.Object) })
 }
 
 // collection lists a map or channel, whose contents are b.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -187,7 +188,7 @@ func (ro *rooter) known() {
 			ro.variables = append(ro.variables, gobin.Variable{Name: name, Addr: addr, Size: size})
 		}
 	}
-	slices.SortFunc(ro.variables, func(a, b gobin.Variable) int { return cmp.Compare(a.Addr, b.Addr) })
+	arrange.By(ro.variables, func(a, b gobin.Variable) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
 // variable is the one that holds a link-time address.

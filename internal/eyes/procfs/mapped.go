@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -49,6 +50,6 @@ func (m *Mapper) MappedFiles() []MappedFile {
 		list[n].Resident += resident
 		list[n].Shared = list[n].Shared || at.Perms[3] == 's'
 	}
-	slices.SortStableFunc(list, func(a, b MappedFile) int { return cmp.Compare(b.Resident, a.Resident) })
+	arrange.By(list, func(a, b MappedFile) int { return cmp.Compare(b.Resident, a.Resident) })
 	return slices.Clone(list[:min(len(list), maxMappedFiles)])
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -130,7 +131,7 @@ func (t *Table) key() []string {
 			keys = append(keys, c)
 		}
 	}
-	slices.SortFunc(keys, func(a, b column) int { return cmp.Compare(a.key, b.key) })
+	arrange.By(keys, func(a, b column) int { return cmp.Compare(a.key, b.key) })
 	list := make([]string, len(keys))
 	for i, c := range keys {
 		list[i] = c.name

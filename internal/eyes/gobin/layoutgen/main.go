@@ -15,7 +15,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
@@ -97,7 +99,11 @@ func generate(out, add string) error {
 		tab.add(tc, info)
 		log.Printf("%s: %d structs, %d constants", tc, len(info.structs), len(info.consts))
 	}
-	return os.WriteFile(out, tab.text(), 0o644)
+	zipped, err := zip(tab.text())
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(out, tab.text(), 0o644), os.WriteFile(out+".gz", zipped, 0o644))
 }
 
 // wanted are the toolchains of a list that the table does not have.
@@ -172,4 +178,20 @@ func build(dir string, tc toolchain) (string, error) {
 		return "", fmt.Errorf("build with %s: %w: %s", tc, err, strings.TrimSpace(string(msg)))
 	}
 	return exe, nil
+}
+
+// zip compresses the table for the executable, in which it would be 200 KB more.
+func zip(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(text); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
