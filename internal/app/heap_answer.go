@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/measure/heapgraph"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -177,7 +177,7 @@ func (ans *heapAnswer) holders(c *sample.HeapCapture) {
 		}
 		ans.Holders = append(ans.Holders, h)
 	}
-	arrange.By(ans.Holders, func(x, y heapHolder) int { return cmp.Compare(y.Retained, x.Retained) })
+	slices.SortStableFunc(ans.Holders, func(x, y heapHolder) int { return cmp.Compare(y.Retained, x.Retained) })
 	ans.Holders = ans.Holders[:min(len(ans.Holders), maxHeapRows)]
 }
 

@@ -3,10 +3,10 @@ package app
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/pull"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -41,7 +41,7 @@ func inOrder(files []source) (untimed string) {
 			f.profile.At, untimed = f.changed, f.base()
 		}
 	}
-	arrange.By(files, func(a, b source) int { return a.profile.At.Compare(b.profile.At) })
+	slices.SortStableFunc(files, func(a, b source) int { return a.profile.At.Compare(b.profile.At) })
 	return untimed
 }
 

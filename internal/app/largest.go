@@ -3,10 +3,10 @@ package app
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/record/watch"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -16,7 +16,7 @@ func largestFirst(pids []int) {
 	for _, pid := range pids {
 		size[pid], _ = procfs.ResidentOf("/proc", pid) // gone: attaching tells
 	}
-	arrange.By(pids, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
 }
 
 // crowd says how many programs there are, where not all are shown; "": all are.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 	"github.com/highwater-go/highwater/internal/words/units"
 	"github.com/highwater-go/highwater/internal/words/visible"
@@ -48,7 +47,7 @@ func GroupsOf(all []Listed) []group {
 		}
 		g.Trend = trendOf(g.Peaks)
 	}
-	arrange.By(groups, func(a, b group) int { return b.Last.Compare(a.Last) })
+	slices.SortStableFunc(groups, func(a, b group) int { return b.Last.Compare(a.Last) })
 	return groups
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // manPage is the manual page of a command, in the macros of man(7), from what its help says. cobra makes pages
-// by way of Markdown, whose parser and tables are 250 KB of the program (docs/adr/0170).
+// by way of Markdown, whose parser and tables are 250 KB of the program (docs/adr/0171).
 func manPage(c *cobra.Command) string {
 	c.InitDefaultHelpFlag()
 	var p manWriter

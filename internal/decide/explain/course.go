@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -21,7 +20,7 @@ func (e *Evidence) candidates() []int {
 		for i := range order {
 			order[i] = i
 		}
-		arrange.By(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
 		return order[:min(len(order), mostCandidates/2)]
 	}
 	out := by(func(s *Site) int64 { return int64(s.Bytes + s.Since) })

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/record/recording"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -107,7 +106,7 @@ func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) 
 		return nil
 	}
 	files := slices.DeleteFunc(slices.Clone(now.List), func(f sample.FilePages) bool { return f.Kind.IsShmem() != (row == sample.RowShmem) })
-	arrange.By(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
+	slices.SortStableFunc(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
 	for i := range files {
 		f := &files[i]
 		h := FileHolder{Path: f.Path, Kind: string(f.Kind), Use: c.useOf(f), Count: 1, Bytes: min(left, f.Claim()), Known: f.Charged.OK, MappedBytes: f.Mapped, Deleted: f.Deleted, PID: f.Process.PID}
@@ -120,7 +119,7 @@ func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) 
 		}
 	}
 	list = together(list)
-	arrange.By(list, func(a, b FileHolder) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(list, func(a, b FileHolder) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return list
 }
 

@@ -3,8 +3,8 @@ package explain
 import (
 	"cmp"
 	"math"
+	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -45,7 +45,7 @@ func (e *Evidence) capturedLines() {
 	}
 	if instead {
 		e.SiteView = "captured"
-		arrange.By(e.Sites, func(a, b Site) int { return cmp.Compare(b.Bytes, a.Bytes) })
+		slices.SortStableFunc(e.Sites, func(a, b Site) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	}
 }
 

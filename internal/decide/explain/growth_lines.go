@@ -3,10 +3,10 @@ package explain
 import (
 	"cmp"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -25,7 +25,7 @@ func (c *Case) lineRise(s *Site) rise {
 	if c.SiteView == "live" || s.Cycle > seen {
 		points = append(points, point{at: c.outcome.MomentElapsed, live: float64(s.Bytes), alloc: float64(s.Allocated + s.Since)})
 	}
-	arrange.By(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
 	if len(points) == 0 {
 		return rise{}
 	}

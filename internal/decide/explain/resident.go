@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -170,7 +169,7 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 		}
 		mapped.tell(&lines[i])
 	}
-	arrange.By(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return lines, of
 }
 

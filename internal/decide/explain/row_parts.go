@@ -3,8 +3,8 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -55,7 +55,7 @@ func partsOf(whole sample.Bytes, rest string, parts ...RowPart) (out []RowPart) 
 			whole -= p.Bytes
 		}
 	}
-	arrange.By(out, func(a, b RowPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(out, func(a, b RowPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	if len(out) > 0 && whole > 0 {
 		out = append(out, RowPart{rest, whole})
 	}

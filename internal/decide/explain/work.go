@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/series"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -84,7 +83,7 @@ func (c *Case) byFigure(at, live []float64) *Work {
 	if len(list) == 0 {
 		return nil
 	}
-	arrange.By(list, better)
+	slices.SortStableFunc(list, better)
 	best := list[0]
 	for _, w := range list[1:] {
 		if best.Clear && w.Clear && *best.Correlation-*w.Correlation < 0.01 {

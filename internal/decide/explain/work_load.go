@@ -8,7 +8,6 @@ import (
 	"github.com/highwater-go/highwater/internal/measure/budget"
 	"github.com/highwater-go/highwater/internal/measure/latency"
 	"github.com/highwater-go/highwater/internal/record/recording"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -107,7 +106,7 @@ func whileItLived(list []sample.Request, end time.Time) []sample.Request {
 	list = slices.DeleteFunc(list, func(r sample.Request) bool {
 		return r.Due.After(end) || r.Failure != "" && r.Due.Add(r.Latency()).After(end)
 	})
-	arrange.By(list, func(a, b sample.Request) int { return a.Due.Compare(b.Due) })
+	slices.SortStableFunc(list, func(a, b sample.Request) int { return a.Due.Compare(b.Due) })
 	return list
 }
 

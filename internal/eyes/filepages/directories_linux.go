@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -159,7 +158,7 @@ func openIn(dir int, name string) (int, error) {
 
 // countEntries counts files of a directory, those written last first.
 func (l *looking) countEntries(p *Process, in int, dir string, files []entry) {
-	arrange.By(files, func(a, b entry) int { return cmp.Compare(b.modified, a.modified) })
+	slices.SortFunc(files, func(a, b entry) int { return cmp.Compare(b.modified, a.modified) })
 	for _, e := range files {
 		if l.isOver() {
 			l.fail(whyTime)

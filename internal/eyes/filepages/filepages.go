@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -195,7 +194,7 @@ func (w *work) result() *sample.Files {
 	w.over = true
 	out := &sample.Files{Unread: w.unread, Why: w.why}
 	list := slices.DeleteFunc(w.files, func(f sample.FilePages) bool { return f.Claim() == 0 })
-	arrange.By(list, func(a, b sample.FilePages) int { return cmp.Compare(b.Claim(), a.Claim()) })
+	slices.SortStableFunc(list, func(a, b sample.FilePages) int { return cmp.Compare(b.Claim(), a.Claim()) })
 	out.List = slices.Clone(list[:min(len(list), sample.MaxFiles)])
 	for _, f := range list[len(out.List):] {
 		if f.Kind.IsShmem() {

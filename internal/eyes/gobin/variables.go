@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/highwater-go/highwater/internal/files/elffile"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // Variable is a package-level variable.
@@ -67,7 +66,7 @@ func (b *Binary) findVariables(ranges [][2]uint64) (all []Variable, err error) {
 			all = append(all, v)
 		}
 	}
-	arrange.By(all, func(a, b Variable) int {
+	slices.SortFunc(all, func(a, b Variable) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(b.Size, a.Size))
 	})
 	all = slices.CompactFunc(all, func(a, b Variable) bool { return a.Addr == b.Addr })

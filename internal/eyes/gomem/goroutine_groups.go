@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -78,6 +77,6 @@ func (gs *grouping) sorted() []sample.GoroutineGroup {
 	for i := range gs.groups {
 		gs.groups[i].Labels = gs.labels[i].sorted()
 	}
-	arrange.By(gs.groups, func(a, b sample.GoroutineGroup) int { return b.Count - a.Count })
+	slices.SortStableFunc(gs.groups, func(a, b sample.GoroutineGroup) int { return b.Count - a.Count })
 	return gs.groups
 }

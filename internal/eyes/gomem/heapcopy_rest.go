@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -78,7 +77,7 @@ func (c *heapCopy) copyPieces(ctx context.Context, pieces [][2]uint64) error {
 			c.regions = append(c.regions, region{at[0], b})
 		}
 	}
-	arrange.By(c.regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortFunc(c.regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
 	return nil
 }
 

@@ -2,8 +2,8 @@ package gomem
 
 import (
 	"cmp"
+	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -139,7 +139,7 @@ func (c labelCounts) sorted() (all []sample.LabelCount) {
 	for l, n := range c {
 		all = append(all, sample.LabelCount{Key: l.key, Value: l.value, Count: n})
 	}
-	arrange.By(all, func(a, b sample.LabelCount) int {
+	slices.SortFunc(all, func(a, b sample.LabelCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
 	return all

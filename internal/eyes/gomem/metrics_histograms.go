@@ -3,8 +3,8 @@ package gomem
 import (
 	"cmp"
 	"math"
+	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -29,7 +29,7 @@ func (m *metricReader) histograms(dst []sample.Histogram) []sample.Histogram {
 		counts = append(counts, uint64(m.of(h.large)))
 		dst = append(dst, sample.Histogram{Name: h.name, Bounds: m.sizeBounds, Counts: counts})
 	}
-	arrange.By(dst, func(a, b sample.Histogram) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(dst, func(a, b sample.Histogram) int { return cmp.Compare(a.Name, b.Name) })
 	return dst
 }
 

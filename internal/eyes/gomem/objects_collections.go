@@ -2,8 +2,7 @@ package gomem
 
 import (
 	"cmp"
-
-	"github.com/highwater-go/highwater/internal/words/arrange"
+	"slices"
 )
 
 // Collection is a map, slice, string or channel that takes much more than it
@@ -38,7 +37,7 @@ func (ty *typer) collections() {
 		}
 		o.Collections = append(o.Collections, Collection{Object: id, Kind: kind, Len: c.len, Bytes: size, Reached: min(size, c.hi-c.lo)})
 	}
-	arrange.By(o.Collections, func(a, b Collection) int { return cmp.Compare(a.Object, b.Object) })
+	slices.SortFunc(o.Collections, func(a, b Collection) int { return cmp.Compare(a.Object, b.Object) })
 }
 
 // collection lists a map or channel, whose contents are b.

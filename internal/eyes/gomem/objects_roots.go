@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -188,7 +187,7 @@ func (ro *rooter) known() {
 			ro.variables = append(ro.variables, gobin.Variable{Name: name, Addr: addr, Size: size})
 		}
 	}
-	arrange.By(ro.variables, func(a, b gobin.Variable) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortFunc(ro.variables, func(a, b gobin.Variable) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
 // variable is the one that holds a link-time address.

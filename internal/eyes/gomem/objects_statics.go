@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // static is a value that the compiler has put into the data of a program, as that of
@@ -31,7 +30,7 @@ func (ro *rooter) findStatics() {
 			}
 		}
 	}
-	arrange.By(ro.statics, func(x, y static) int { return cmp.Compare(x.addr, y.addr) })
+	slices.SortFunc(ro.statics, func(x, y static) int { return cmp.Compare(x.addr, y.addr) })
 	ro.statics = slices.CompactFunc(ro.statics, func(x, y static) bool { return x.addr == y.addr })
 }
 

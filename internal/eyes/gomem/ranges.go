@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -45,7 +45,7 @@ func (r *Runtime) Ranges(dst []sample.PageRange) ([]sample.PageRange, error) {
 // join sorts ranges and joins those of one kind that touch or overlap, in
 // place.
 func join(ranges []sample.PageRange) []sample.PageRange {
-	arrange.By(ranges, func(a, b sample.PageRange) int {
+	slices.SortFunc(ranges, func(a, b sample.PageRange) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Start, b.Start))
 	})
 	out := ranges[:0]
@@ -56,7 +56,7 @@ func join(ranges []sample.PageRange) []sample.PageRange {
 		}
 		out = append(out, r)
 	}
-	arrange.By(out, func(a, b sample.PageRange) int {
+	slices.SortFunc(out, func(a, b sample.PageRange) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out

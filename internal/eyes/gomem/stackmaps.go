@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // StackFrames counts the frames of the goroutines' stacks by what is known of them.
@@ -276,7 +275,7 @@ func (l *liveStack) words(from, to uint64, label uint32) {
 
 // follow adds the variables on the stack that pointers lead to.
 func (l *liveStack) follow() {
-	arrange.By(l.objects, func(a, b stackObject) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortFunc(l.objects, func(a, b stackObject) int { return cmp.Compare(a.addr, b.addr) })
 	for len(l.into) > 0 {
 		p := l.into[len(l.into)-1]
 		l.into = l.into[:len(l.into)-1]

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -144,7 +143,7 @@ func (r *reader) finish() {
 		sizes = append(sizes, sample.MallocSize{Size: sample.Bytes(size), Count: n, Mapped: true})
 	}
 	sizes = slices.DeleteFunc(sizes, func(s sample.MallocSize) bool { return s.Count == 0 })
-	arrange.By(sizes, func(a, b sample.MallocSize) int {
+	slices.SortFunc(sizes, func(a, b sample.MallocSize) int {
 		return cmp.Or(cmp.Compare(b.Bytes(), a.Bytes()), cmp.Compare(b.Size, a.Size))
 	})
 	for _, s := range sizes[min(len(sizes), sample.MaxSizes):] {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -50,6 +49,6 @@ func (m *Mapper) MappedFiles() []MappedFile {
 		list[n].Resident += resident
 		list[n].Shared = list[n].Shared || at.Perms[3] == 's'
 	}
-	arrange.By(list, func(a, b MappedFile) int { return cmp.Compare(b.Resident, a.Resident) })
+	slices.SortStableFunc(list, func(a, b MappedFile) int { return cmp.Compare(b.Resident, a.Resident) })
 	return slices.Clone(list[:min(len(list), maxMappedFiles)])
 }

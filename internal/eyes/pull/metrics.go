@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -76,7 +76,7 @@ func readMetrics(text []byte, at time.Time) ([]sample.Figure, error) {
 	if len(list) == 0 {
 		return nil, ErrNoMetrics
 	}
-	arrange.By(list, func(a, b sample.Figure) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b sample.Figure) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 

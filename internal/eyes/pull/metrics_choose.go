@@ -3,8 +3,8 @@ package pull
 import (
 	"cmp"
 	"math"
+	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -44,7 +44,7 @@ func (c *Chooser) Choose(now []sample.Figure) (keep []sample.Figure, names []str
 			c.last[f.Name] = f
 		}
 	}
-	arrange.By(moved, c.better)
+	slices.SortFunc(moved, c.better)
 	for _, f := range moved {
 		if len(c.kept) == c.Most {
 			c.left[f.Name] = true
@@ -58,7 +58,7 @@ func (c *Chooser) Choose(now []sample.Figure) (keep []sample.Figure, names []str
 		delete(c.first, f.Name)
 		delete(c.last, f.Name)
 	}
-	arrange.By(keep, func(a, b sample.Figure) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(keep, func(a, b sample.Figure) int { return a.At.Compare(b.At) })
 	return keep, names
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"math/bits"
 	"slices"
-
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // Chain is objects that can only be found one after the other, so that the
@@ -31,7 +29,7 @@ func (a *Analysis) Chains(context.Context) ([]Chain, error) {
 			all = append(all, Chain{Path: a.Path(uint32(i)), Type: a.Objects.Types.Name(p.typ), Length: n + 1})
 		}
 	}
-	arrange.By(all, func(x, y Chain) int { return cmp.Compare(y.Length, x.Length) })
+	slices.SortStableFunc(all, func(x, y Chain) int { return cmp.Compare(y.Length, x.Length) })
 	return all, nil
 }
 

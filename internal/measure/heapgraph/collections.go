@@ -2,8 +2,8 @@ package heapgraph
 
 import (
 	"cmp"
+	"slices"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -65,7 +65,7 @@ func (a *Analysis) rowsOf(sums map[collectionKey]*sample.HeapCollection, owners 
 	for key := range sums {
 		keys = append(keys, key)
 	}
-	arrange.By(keys, func(x, y collectionKey) int {
+	slices.SortFunc(keys, func(x, y collectionKey) int {
 		return cmp.Or(cmp.Compare(sums[y].Bytes, sums[x].Bytes), cmp.Compare(x.at, y.at), cmp.Compare(x.kind, y.kind))
 	})
 	type shown struct {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // Holder is where memory accumulates: a field of a variable, of what a goroutine's
@@ -57,7 +56,7 @@ func (a *Analysis) Holders() []Holder {
 		}
 	}
 	descend(0)
-	arrange.By(all, func(x, y Holder) int { return cmp.Compare(y.Retained, x.Retained) })
+	slices.SortStableFunc(all, func(x, y Holder) int { return cmp.Compare(y.Retained, x.Retained) })
 	return all
 }
 
@@ -154,7 +153,7 @@ func (a *Analysis) TypesByBytes() []TypeUse {
 	for _, u := range sums {
 		all = append(all, *u)
 	}
-	arrange.By(all, func(x, y TypeUse) int {
+	slices.SortFunc(all, func(x, y TypeUse) int {
 		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Type, y.Type))
 	})
 	return all

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 type pathKey struct {
@@ -182,11 +181,9 @@ func (p *pather) belowMost(held map[heldBy]heldIn) {
 
 // inOrder is an object's most frequent name first.
 func inOrder(held map[heldBy]heldIn) []heldBy {
-	all := slices.AppendSeq(make([]heldBy, 0, len(held)), maps.Keys(held))
-	arrange.By(all, func(x, y heldBy) int {
+	return slices.SortedFunc(maps.Keys(held), func(x, y heldBy) int {
 		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(held[y].count, held[x].count), cmp.Compare(x.name, y.name))
 	})
-	return all
 }
 
 // andOthers says behind the name of a root that other ways lead there, too; of what has

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -107,11 +106,9 @@ func (n *rootNamer) sharersOf(path uint32) (out []sample.HeapSharer) {
 	for _, count := range all {
 		most = max(most, count)
 	}
-	sharers := slices.Collect(maps.Keys(all))
-	arrange.By(sharers, func(x, y sharer) int {
+	for _, s := range slices.SortedFunc(maps.Keys(all), func(x, y sharer) int {
 		return cmp.Or(cmp.Compare(all[y], all[x]), cmp.Compare(x.name, y.name), cmp.Compare(x.frame, y.frame))
-	})
-	for _, s := range sharers {
+	}) {
 		if r := n.byName[s.name]; r != nil && all[s]*2 >= most && len(out) < maxSharers {
 			frame, _ := strings.CutPrefix(n.a.Objects.Types.Label(s.frame), " in ")
 			out = append(out, sample.HeapSharer{HeapRoot: *r, Frame: frame})

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // Strings is how many of a heap's reachable strings are copies of others.
@@ -53,7 +52,7 @@ func (a *Analysis) Strings(ctx context.Context) (*Strings, error) {
 	}
 	slices.SortFunc(all, hashed.compare)
 	s := &Strings{Copies: copiesIn(all), Left: left}
-	slices.SortFunc(all, func(x, y hashed) int { return cmp.Or(cmp.Compare(x.path, y.path), x.compare(y)) })
+	slices.SortStableFunc(all, func(x, y hashed) int { return cmp.Compare(x.path, y.path) })
 	for len(all) > 0 {
 		n := 1
 		for n < len(all) && all[n].path == all[0].path {
@@ -62,7 +61,7 @@ func (a *Analysis) Strings(ctx context.Context) (*Strings, error) {
 		s.On = append(s.On, StringsOn{a.Path(all[0].path), copiesIn(all[:n])})
 		all = all[n:]
 	}
-	arrange.By(s.On, func(x, y StringsOn) int {
+	slices.SortFunc(s.On, func(x, y StringsOn) int {
 		return cmp.Or(cmp.Compare(y.Copied, x.Copied), cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.Path, y.Path))
 	})
 	return s, ctx.Err()

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -95,7 +95,7 @@ func (a *Analysis) largestPaths() map[uint32]bool {
 			all = append(all, uint32(i))
 		}
 	}
-	arrange.By(all, func(x, y uint32) int { return cmp.Compare(a.paths[y].retains, a.paths[x].retains) })
+	slices.SortStableFunc(all, func(x, y uint32) int { return cmp.Compare(a.paths[y].retains, a.paths[x].retains) })
 	kept := make(map[uint32]bool)
 	for _, i := range all[:min(len(all), mostPaths)] {
 		for ; i != 0; i = a.paths[i].parent {
@@ -158,7 +158,7 @@ func (m lineSums) largest(n int) (list []sample.HeapSite) {
 	for at, was := range m {
 		list = append(list, sample.HeapSite{At: at, Objects: uint64(math.Round(was.objects)), Bytes: sample.Bytes(was.bytes)})
 	}
-	arrange.By(list, func(x, y sample.HeapSite) int {
+	slices.SortFunc(list, func(x, y sample.HeapSite) int {
 		return cmp.Or(cmp.Compare(y.Bytes, x.Bytes), cmp.Compare(x.At.Func, y.At.Func), cmp.Compare(x.At.Line, y.At.Line))
 	})
 	return list[:min(len(list), n)]

@@ -3,8 +3,6 @@ package heapgraph
 import (
 	"cmp"
 	"slices"
-
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // Step is one object on a way from a root, and what led to it.
@@ -65,6 +63,6 @@ func (a *Analysis) OfType(name string) (all []Use) {
 			all = append(all, Use{a.Path(uint32(i)), p.objects, p.bytes, a.Objects.Address(p.sample)})
 		}
 	}
-	arrange.By(all, func(x, y Use) int { return cmp.Compare(y.Bytes, x.Bytes) })
+	slices.SortFunc(all, func(x, y Use) int { return cmp.Compare(y.Bytes, x.Bytes) })
 	return all
 }

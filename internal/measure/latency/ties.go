@@ -1,10 +1,10 @@
 package latency
 
 import (
+	"slices"
 	"sort"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -59,7 +59,7 @@ func (run *Run) slowRequests(list []sample.Request, l *Latency) Slow {
 	for _, cause := range run.causesOfWaits() {
 		s.Causes = append(s.Causes, tie(cause.name, spans, cause.when, from, to))
 	}
-	arrange.By(s.Causes, func(a, b Tie) int {
+	slices.SortStableFunc(s.Causes, func(a, b Tie) int {
 		if a.Coincides != b.Coincides {
 			if a.Coincides {
 				return -1

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/highwater-go/highwater/internal/words/arrange"
 )
 
 // percentile is the value below which a share (0 to 1) of the list lies,
@@ -24,7 +22,7 @@ func percentile(v []float64, share float64) float64 {
 // weighted is the value below which a share (0 to 1) of the weight lies: a figure
 // weighs by its clock. NaN of an empty list, which is sorted in place.
 func weighted(list []at, share float64) float64 {
-	arrange.By(list, func(a, b at) int { return cmp.Compare(a.v, b.v) })
+	slices.SortFunc(list, func(a, b at) int { return cmp.Compare(a.v, b.v) })
 	all := 0.0
 	for _, f := range list {
 		all += f.clock

@@ -11,7 +11,6 @@ import (
 	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/record/capture"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -402,7 +401,7 @@ func (c *nativeCell) told(at time.Time) sample.NativeLive {
 	}
 	l.Objects, l.Bytes, l.Error = uint64(math.Round(c.objects)), sample.Bytes(math.Round(c.bytes)), sample.Bytes(math.Sqrt(max(0, c.unsure)))
 	if len(c.births) > 0 {
-		arrange.By(c.births, time.Time.Compare)
+		slices.SortFunc(c.births, time.Time.Compare)
 		l.Oldest, l.Median = c.births[0], c.births[len(c.births)/2]
 	}
 	return l

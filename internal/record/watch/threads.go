@@ -2,9 +2,9 @@ package watch
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -34,6 +34,6 @@ func (p *process) threadStarts(list []procfs.ThreadStart) (named []sample.Thread
 		t.Go = t.Func == "threadentry" // runtime/cgo/gcc_linux_amd64.c
 		named = append(named, t)
 	}
-	arrange.By(named, func(a, b sample.ThreadStart) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(named, func(a, b sample.ThreadStart) int { return cmp.Compare(b.Count, a.Count) })
 	return named[:min(len(named), threadStartsKept)]
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/measure/pacer"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -152,7 +151,7 @@ func fits(rows []taken, hours []quarter, places []livesIn, kills []killsOf) []Fi
 		f.recommend(leaks[name])
 		list = append(list, *f)
 	}
-	arrange.By(list, func(a, b Fit) int {
+	slices.SortFunc(list, func(a, b Fit) int {
 		return cmp.Or(cmp.Compare(b.change(), a.change()), cmp.Compare(a.Service, b.Service))
 	})
 	return list
@@ -181,7 +180,7 @@ func growingOf(hours []quarter) map[ID]bool {
 	}
 	growing := map[ID]bool{}
 	for id, list := range byProcess {
-		arrange.By(list, func(a, b quarter) int { return a.Hour.Compare(b.Hour) })
+		slices.SortFunc(list, func(a, b quarter) int { return a.Hour.Compare(b.Hour) })
 		list = list[min(1, len(list)):] // a program that begins grows
 		if len(list) < fitPart || list[len(list)-1].Hour.Sub(list[0].Hour) < oldEnough {
 			continue

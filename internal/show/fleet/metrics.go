@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -26,7 +25,7 @@ func (c *Collector) Metrics(w io.Writer, spool SpoolStats, more More, now func()
 		incidents[kind] = n
 	}
 	c.mu.Unlock()
-	arrange.By(rows, func(a, b gauge) int { return cmp.Compare(a.labels, b.labels) })
+	slices.SortFunc(rows, func(a, b gauge) int { return cmp.Compare(a.labels, b.labels) })
 	m := &exposition{}
 	for _, one := range []struct {
 		name, help string

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -131,7 +130,7 @@ func (t *Table) key() []string {
 			keys = append(keys, c)
 		}
 	}
-	arrange.By(keys, func(a, b column) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(keys, func(a, b column) int { return cmp.Compare(a.key, b.key) })
 	list := make([]string, len(keys))
 	for i, c := range keys {
 		list[i] = c.name

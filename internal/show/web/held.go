@@ -2,10 +2,10 @@ package web
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/record/recording"
-	"github.com/highwater-go/highwater/internal/words/arrange"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -140,5 +140,5 @@ func (h *Held) addTypes(c *sample.HeapCapture) {
 			*h.Types[i].Inferred += int64(t.Inferred)
 		}
 	}
-	arrange.By(h.Types, func(a, b HeldType) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(h.Types, func(a, b HeldType) int { return cmp.Compare(b.Bytes, a.Bytes) })
 }
