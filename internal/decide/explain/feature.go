@@ -81,6 +81,7 @@ var measures = []measure{
 	{"calls.standing", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.standing) })},
 	{"calls.none", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.calls == 0 && f.running == 0) })},
 	{"calls.gather", "seconds", fromGoroutines, ofCalls(func(f *flight) float64 { return f.gather })},
+	{"calls.reserve", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return yes(c.site != nil && c.reserves()), 1 }},
 	{"calls.open", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return c.openCall(), 1 }},
 	{"run.flat_out", "yes or no", fromRuntime, func(c *Case) (float64, int) { return c.flatOut(), 1 }},
 	{"calls.request", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes((c.site.serves() || c.site.Awaited != nil) && c.flight.calls > 0) })},

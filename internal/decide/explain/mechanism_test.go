@@ -442,3 +442,22 @@ func TestGrowthOfALineThatTheLiveHeapDoesNotShowIsNone(t *testing.T) {
 		t.Error("6 MiB in a live heap that rose by 0.1")
 	}
 }
+
+// Buffers that many calls reserve and hardly write are not charged, but the collector aims at twice what they take: the garbage
+// below that goal is theirs. Under a limit that was not reached, a burst did no harm.
+func TestWhatCallsReserveMakesTheGarbage(t *testing.T) {
+	for calls, want := range map[int]Class{100: Burst, 1: GCUnaware} {
+		s := newScene()
+		s.heap(600, 600, 900)
+		s.p.Residency.GoObjects = 240 * mib
+		s.p.Go.HeapGoal = 1200 * mib
+		s.killed()
+		s.cycles(100, 400, 600)
+		s.site("example.org/shop/api.(*uploads).stream", "/build/shop/api/upload.go", 71, 560, 0)
+		s.inside("example.org/shop/api.(*uploads).stream", calls)
+		c := newCase(s.Evidence)
+		if got := c.reserves(); got != (want == Burst) {
+			t.Errorf("%d calls: %v; of %s live %s have no page", calls, got, size(c.live.bytes), size(c.untouched()))
+		}
+	}
+}

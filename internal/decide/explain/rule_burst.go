@@ -32,6 +32,7 @@ var burstEvidence = []clause{
 	over("calls.none", isSo, -2.5, "no call was in flight"),
 	over("calls.request", isSo, 1.5, "the memory was allocated for requests that were still being served"),
 	over("calls.gather", gathering, -5, "calls began one after the other, and none was seen to end"),
+	over("calls.reserve", isSo, 4, "calls in flight reserved memory that they did not write"),
 	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
 	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
 	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
@@ -59,6 +60,9 @@ func judgeBurst(c *Case) Finding {
 	w := weigh(c.features, burstEvidence)
 	facts := []Fact{c.factCurve(), c.factSite(), c.factCalls()}
 	bytes := min(max(sample.Bytes(c.aboveFloor()), c.inWork()), c.burstRoom())
+	if c.reserves() {
+		bytes += c.waste() // which piled up below the goal that the reserved memory set
+	}
 	if f, not := c.noBurst(w, bytes, facts); not {
 		return f
 	}
@@ -121,6 +125,12 @@ func (c *Case) ofLittle() bool {
 	return float64(held) < blamedPart.v()*c.aboveFloor()
 }
 
+// reserves reports whether calls in flight reserved most of the live heap and did not write it: the kernel does not
+// count that, but the collector's goal does, and garbage piles up below it.
+func (c *Case) reserves() bool {
+	return c.untouched()*2 >= c.live.bytes && c.live.bytes > 0 && float64(c.flight.calls) >= manyCalls.v() && float64(c.flight.held) >= heldByRoot.v()*float64(c.live.bytes)
+}
+
 // burstRoom is the most that work in flight can explain of the memory: what has pages, and is no garbage where
 // a mark tells.
 func (c *Case) burstRoom() sample.Bytes {
@@ -133,7 +143,7 @@ func (c *Case) burstRoom() sample.Bytes {
 // noSpike is what is said where the live heap was not far above its floor.
 func (c *Case) noSpike() (f Finding, not bool) {
 	switch {
-	case !c.pressed && (!c.spiked() || c.endedWell() && c.neverShort()):
+	case !c.pressed && (!c.spiked() || c.endedWell() && c.limit > 0):
 		return silent("memory usage stayed well below the limit", c.factOutcome()), true
 	case len(c.curve.points) == 0 || c.g == nil:
 		return silent("the live heap was not read"), true

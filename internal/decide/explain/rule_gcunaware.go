@@ -36,6 +36,9 @@ func judgeGCUnaware(c *Case) Finding {
 	if why := c.aimFits(); why != "" {
 		return silent(why, facts...)
 	}
+	if c.reserves() {
+		return silent("calls in flight reserved most of the live heap, and GC aims at twice that", facts...)
+	}
 	if why, bytes := c.garbageUnknown(); why != "" {
 		return undecided(bytes, why, facts...)
 	}
