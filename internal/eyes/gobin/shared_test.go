@@ -46,3 +46,28 @@ func TestBinariesOfOneFileShareItUntilTheLastIsClosed(t *testing.T) {
 		t.Error("a file that nobody has open is still mapped")
 	}
 }
+
+// What was readied for a build is there for all its processes at the same addresses.
+func TestWhatWasReadiedForABuildIsShared(t *testing.T) {
+	type readied struct{ n int }
+	path, made := copied(t), 0
+	ready := func() (*readied, error) {
+		made++
+		return &readied{made}, nil
+	}
+	ask := func(b *Binary, bias uint64) int {
+		t.Helper()
+		r, err := Shared(b, bias, ready)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.n
+	}
+	first, second, other := opened(t, path), opened(t, path), opened(t, copied(t))
+	if ask(first, 0) != 1 || ask(second, 0) != 1 {
+		t.Error("the same file was readied twice")
+	}
+	if ask(other, 0) != 2 || ask(second, 0x1000) != 3 || ask(first, 0) != 1 {
+		t.Error("another file, or other addresses, have what is not theirs")
+	}
+}
