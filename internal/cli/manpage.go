@@ -77,7 +77,7 @@ var roff = strings.NewReplacer(`\`, `\e`, `-`, `\-`, `'`, `\(aq`, "`", "\\`", `^
 func (p *manWriter) macro(name string, args ...string) {
 	p.WriteString("." + name)
 	for _, a := range args {
-		fmt.Fprintf(p, " \"%s\"", strings.ReplaceAll(roff.Replace(a), `"`, `\(dq`))
+		p.WriteString(` "` + strings.ReplaceAll(roff.Replace(a), `"`, `\(dq`) + `"`)
 	}
 	p.WriteString("\n")
 }

@@ -65,7 +65,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"growth that came to rest where all is kept":             {Leak, High, "wire.go:99"},
 		"a loop that remembers, in a function of its own":        {Leak, Medium, "words.go:97"},
 		"values that are read whole, three at once":              {Burst, Medium, "bodies.go:57"},
-		"buffers in flight that are hardly touched":              {Burst, Low, "uploads.go:71"},
+		"buffers in flight that are hardly touched":              {Burst, High, "uploads.go:71"},
 		"a queue that fills faster than it is emptied":           {Backlog, Medium, "jobs.go:31"},
 		"nothing could be read":                                  {Inconclusive, Low, ""},
 	} {
