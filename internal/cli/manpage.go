@@ -19,7 +19,7 @@ func manPage(c *cobra.Command) string {
 	c.InitDefaultHelpFlag()
 	var p manWriter
 	name := manName(c)
-	fmt.Fprintf(&p, ".TH \"%s\" \"1\" \"%s\" \"highwater %s\" \"\"\n", strings.ToUpper(name), manDate(), app.Version())
+	p.WriteString(fmt.Sprintf(".TH \"%s\" \"1\" \"%s\" \"highwater %s\" \"\"\n", strings.ToUpper(name), manDate(), app.Version()))
 	p.macro("nh")
 	p.macro("SH", "NAME")
 	p.text(name + " - " + c.Short)

@@ -13,10 +13,10 @@ import (
 
 // state of a device is stored in the map itself.
 type state struct {
-	battery, signal uint32
-	seen            int64
-	position        [2]float64
-	last            [12]uint64
+	battery, _ uint32
+	seen       int64
+	position   [2]float64
+	_          [12]uint64
 }
 
 type deviceID [2]uint64
@@ -36,8 +36,8 @@ type fleet struct {
 
 // limit is where a kind of device is to be, and what it may need.
 type limit struct {
-	low, high [2]float64
-	battery   [4]uint64
+	_, high [2]float64
+	_       [4]uint64
 }
 
 func newFleet(drop bool) *fleet {

@@ -44,7 +44,7 @@ func (r *room) build(under bool, i int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(cache)
+	defer func() { _ = os.RemoveAll(cache) }()
 	args := []string{"go", "build", "net/http"}
 	if under {
 		args = append([]string{r.tool, "run", "-q", "-o", filepath.Join(r.dir, fmt.Sprintf("build-%d.hwm", i)), "--"}, args...)

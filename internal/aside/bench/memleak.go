@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -47,8 +48,7 @@ func followByMemleak(tool string, pid int) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(out.Name())
-	defer out.Close()
+	defer func() { _ = errors.Join(out.Close(), os.Remove(out.Name())) }()
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		return nil, err

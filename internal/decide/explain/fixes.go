@@ -65,9 +65,7 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 		p.memoryLimit(verdict.Class)
 		p.asItIs(0)
 	case Baseline:
-		if !slices.Contains(verdict.Because, doubtCutShort) { // else how much it needs was not seen
-			p.asItIs(0)
-		}
+		p.wholeNeed(verdict)
 		if verdict.Culprit != nil {
 			code(c.codeFix(verdict))
 		} else {
@@ -95,6 +93,13 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	}
 	p.told()
 	return p
+}
+
+// wholeNeed proposes the limit that a program needs, unless its rise was cut short: then how much that is was not seen.
+func (p *proposals) wholeNeed(verdict *Finding) {
+	if !slices.Contains(verdict.Because, doubtCutShort) {
+		p.asItIs(0)
+	}
 }
 
 // idleHeap proposes to give free heap back, first where it grew in other processes.
@@ -135,10 +140,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 		}
 		text = where + "make every goroutine exit: pass a context, add a timeout, or answer on every path"
 	case Burst:
-		if verdict.Detail == deepDetail {
-			return where + "bound how deep these calls may go, or use a loop and a stack of your own"
-		}
-		text = where + "limit how many of these calls run at once, or use less memory for each"
+		text = where + lessInFlight(verdict)
 	case Churn:
 		text = where + "allocate less: reuse buffers, or do the work once"
 	case Native:
@@ -150,6 +152,14 @@ func (c *Case) codeFix(verdict *Finding) string {
 		text = where + k.Fix
 	}
 	return text
+}
+
+// lessInFlight is what brings down what calls hold.
+func lessInFlight(verdict *Finding) string {
+	if verdict.Detail == deepDetail {
+		return "bound how deep these calls may go, or use a loop and a stack of your own"
+	}
+	return "limit how many of these calls run at once, or use less memory for each"
 }
 
 // release is what to do with what a place retains.

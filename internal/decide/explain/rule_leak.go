@@ -98,13 +98,18 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 	case c.barelyRose():
 		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap keeps growing: a program that settles gains as much as %s in %s, too", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from)), facts...), true
 	}
-	if c.site != nil && !c.explains() && (c.endedWell() || c.neverShort()) {
-		return silent("no line of the heap profile grew with the live heap", facts...), true
+	if c.site == nil || c.explains() {
+		return Finding{}, false
 	}
-	if c.site != nil && !c.explains() {
-		return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...), true
+	return c.ofNoLine(facts), true
+}
+
+// ofNoLine is what is said of growth that no line of the profile shows.
+func (c *Case) ofNoLine(facts []Fact) Finding {
+	if c.endedWell() || c.neverShort() {
+		return silent("no line of the heap profile grew with the live heap", facts...)
 	}
-	return Finding{}, false
+	return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...)
 }
 
 // barelyRose reports whether, without need, little came in many seconds, but less than a minute: buffers and tables
@@ -192,11 +197,7 @@ func (c *Case) stillOpen(w weighed) string {
 func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	r := &c.rise
 	f := Finding{Stance: Speaks, Bytes: c.leakBytes(), Score: w.score, Facts: facts, Confidence: w.confidence()}
-	grew := "The live heap" + c.of()
-	if c.ofLine && c.site != nil {
-		grew = fmt.Sprintf("What was allocated at %s%s and is live", place(c.site.File, c.site.Line), c.of())
-	}
-	f.Sentence = fmt.Sprintf("%s grew from %s to %s in %s, and no GC brought it down", grew, fsize(r.first), fsize(r.last), seconds(r.to-r.from))
+	f.Sentence = fmt.Sprintf("%s grew from %s to %s in %s, and no GC brought it down", c.whatGrew(), fsize(r.first), fsize(r.last), seconds(r.to-r.from))
 	if c.site == nil {
 		f.Sentence += ". No heap profile shows at which line."
 		f.Confidence = Low
@@ -218,13 +219,26 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)), Evidence: []string{"curve", "site"}}}
 	c.blameMaker(&f)
 	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
-		f.Facts = append(f.Facts, c.factRun())
-		f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)), Evidence: []string{"curve", "run", "site"}}
-		if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
-			f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
-		}
+		c.addPace(&f, g)
 	}
 	return f
+}
+
+// whatGrew is the live heap, or what a line allocated of it where that is what was seen to grow.
+func (c *Case) whatGrew() string {
+	if c.ofLine && c.site != nil {
+		return fmt.Sprintf("What was allocated at %s%s and is live", place(c.site.File, c.site.Line), c.of())
+	}
+	return "The live heap" + c.of()
+}
+
+// addPace says how fast it grew, and when that reaches the limit.
+func (c *Case) addPace(f *Finding, g *Growth) {
+	f.Facts = append(f.Facts, c.factRun())
+	f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)), Evidence: []string{"curve", "run", "site"}}
+	if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
+		f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
+	}
 }
 
 // lineOf is how much of the live heap the blamed line holds, in words.

@@ -98,7 +98,9 @@ func TestAStoreThatTalksNonsense(t *testing.T) {
 			fmt.Fprint(w, "half")
 			panic(http.ErrAbortHandler)
 		},
-		"it sends elsewhere":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://192.0.2.1/", 307) },
+		"it sends elsewhere": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://192.0.2.1/", http.StatusTemporaryRedirect)
+		},
 		"it is another's page":  func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>sign in</html>") },
 		"it knows no such page": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
 		"it is full": func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +147,7 @@ func TestCredentialsAreReadAgain(t *testing.T) {
 	now := "new"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-ClickHouse-Key") != now {
-			http.Error(w, "Code: 516. DB::Exception: agent: Authentication failed", 403)
+			http.Error(w, "Code: 516. DB::Exception: agent: Authentication failed", http.StatusForbidden)
 		}
 	}))
 	t.Cleanup(server.Close)
