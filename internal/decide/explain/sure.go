@@ -64,7 +64,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewBlocks, "Run for longer, or under more load."},
-	{doubtCheaper, "Change the program, and let highwater try --compare run both."},
+	{doubtCheaper, "Change the program and compare both, by try with --compare."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }
 
