@@ -99,6 +99,9 @@ func calls(line string) (list [][]string) {
 		before, after := rest[:at], rest[at+len("highwater"):]
 		begins := before == "" || strings.HasSuffix(before, " ") && !strings.HasSuffix(before, "kubectl ") || strings.HasSuffix(before, "(") || strings.HasSuffix(before, "bin/") || strings.HasSuffix(before, "./")
 		if words := wordsOf(after); begins && strings.HasPrefix(after, " ") && len(words) > 0 {
+			if last := &words[len(words)-1]; endsSentence.MatchString(*last) {
+				*last = strings.TrimSuffix(*last, ".")
+			}
 			list = append(list, words)
 			if words[0] == "run" || words[0] == "watch" { // what it runs is another program's
 				return list
@@ -106,6 +109,9 @@ func calls(line string) (list [][]string) {
 		}
 	}
 }
+
+// endsSentence is a word of letters with the full stop of its sentence, as in "compare them: highwater diff."
+var endsSentence = regexp.MustCompile(`^[a-z-]+[a-z]\.$`)
 
 // placeholder is what stands for a value in a page.
 var placeholder = regexp.MustCompile(`^[A-Z][A-Z0-9_.-]*$|^\[|^\.\.\.$|^…$`)

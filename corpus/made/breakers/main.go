@@ -1,6 +1,6 @@
 // Breakers is a gateway that asks the services behind it and stops asking one that fails,
 // by a circuit breaker which keeps the last answer to serve it meanwhile. There should be
-// one for each service; it is found by the address as a whole, with the query, so that each
+// one for each service; it is found by the whole address, with its query, so that each
 // question has its own. Repaired, it is found by host and path.
 package main
 

@@ -1,6 +1,6 @@
 // Hostlimit suggests words to who types. To save the collector's time it is told to let the
 // heap grow, until it is four fifths of the machine's memory: that was right when the service
-// had a machine for itself, and in a container it looks at the same number of the host.
+// had a machine of its own, and in a container it looks at the same number of the host.
 // Repaired, it is told of what the container has, by -soft.
 package main
 

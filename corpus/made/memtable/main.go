@@ -1,5 +1,5 @@
 // Memtable takes measurements and keeps them in memory until there are so many that a file is
-// worth it; then they are sorted and written, and it begins anew. Its memory is a saw, and
+// worth it; then they are sorted and written, and the table begins again. Its memory is a saw, and
 // the limit has room for its teeth. No fault, and it has no faulty form.
 package main
 

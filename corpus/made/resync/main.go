@@ -1,5 +1,5 @@
 // Resync is a store of settings with a log of all changes. When a replica has lost touch it
-// is given the state anew: the log is read as a whole, its records are decoded into a list,
+// is given the state again: the whole log is read, its records are decoded into a list,
 // and the list is applied to an empty table, which is sent. Replicas lose touch every few
 // seconds here. Repaired, each record is applied when it is read.
 package main

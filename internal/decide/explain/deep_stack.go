@@ -20,13 +20,15 @@ func (c *Case) deepStack() (largest sample.GoroutineGroup, each sample.Bytes, ok
 	return largest, each, float64(each) >= max(deepStack.v(), leastRise.v()*c.hardPeak())
 }
 
-// largestOf is the largest stack of a group of goroutines: of a few the sizes, which are powers of two, tell.
+// largestOf is what the largest stack of a group of goroutines has at least: not less than their mean, and a stack's size is a
+// power of two (runtime/stack.go, stackalloc).
 func largestOf(g sample.GoroutineGroup) sample.Bytes {
-	if g.Count < 1 || g.Count > int(manyCalls.v()) {
-		return g.StackBytes / sample.Bytes(max(1, g.Count))
+	n := sample.Bytes(max(1, g.Count))
+	mean := (g.StackBytes + n - 1) / n
+	if mean == 0 {
+		return 0
 	}
-	rest := g.StackBytes.Sub(sample.Bytes(g.Count-1) * 2 * sample.KiB)
-	return sample.Bytes(1) << max(0, bits.Len64(uint64(rest))-1)
+	return sample.Bytes(1) << bits.Len64(uint64(mean)-1)
 }
 
 // deepDetail is what such a burst is, in a few words.
@@ -44,8 +46,9 @@ func (c *Case) deepStackFound() (f Finding, ok bool) {
 		Culprit: &Culprit{Place: at.Place(), Bytes: each, Role: "retains"}}
 	f.Detail = deepDetail
 	f.Sentence = fmt.Sprintf("The stack of one goroutine%s had grown to %s, deep in calls of %s at %s.", c.of(), size(each), ShortFunc(at.Func), place(at.File, at.Line))
-	f.Because = []string{fmt.Sprintf("the function is on that stack %d times and more", times)}
-	f.Why = []Why{{Text: "a stack doubles as calls go deeper, and the memory of the smaller one becomes free heap", Evidence: []string{"ledger"}}}
+	f.Because = []string{doubtDeep}
+	f.Why = []Why{{Text: fmt.Sprintf("the function is on that stack at least %d times", times), Evidence: []string{"ledger"}},
+		{Text: "a stack doubles as calls go deeper, and the memory of the smaller one becomes free heap", Evidence: []string{"ledger"}}}
 	return f, true
 }
 

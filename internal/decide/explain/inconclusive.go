@@ -86,9 +86,15 @@ func (c *Case) firstRise() bool {
 		c.outcome.MomentElapsed < longestFirstRise.v() && c.live.bytes > c.bound/4
 }
 
+// firstRiseSentence is how far the live heap of a program came that was killed in its first rise.
 func (c *Case) firstRiseSentence() string {
-	return fmt.Sprintf("%s needed more than the limit of %s while its memory rose for the first time. The live heap%s rose from %s to %s in %s.",
-		c.name(), limit(c.bound), c.of(), fsize(c.curve.points[0].live), fsize(float64(c.live.bytes)), seconds(c.outcome.MomentElapsed)) + c.mostFrom()
+	first, last := c.curve.points[0].live, float64(c.live.bytes)
+	rose := fmt.Sprintf("rose from %s to %s", fsize(first), fsize(last))
+	if first > 0.9*last {
+		rose = "reached " + fsize(last) // before the first reading
+	}
+	return fmt.Sprintf("%s needed more than the limit of %s while its memory rose for the first time. The live heap%s %s in %s.",
+		c.name(), limit(c.bound), c.of(), rose, seconds(c.outcome.MomentElapsed)) + c.mostFrom()
 }
 
 // mostFrom names the line with most of the heap, "" where none is known.

@@ -58,9 +58,12 @@ func openOrSpeaks(findings []Finding, class Class) bool {
 
 // loadingFound is a program that needed more than the limit before it had come to rest.
 func (c *Case) loadingFound() Finding {
-	f := Finding{Class: Baseline, Bytes: c.live.bytes + c.nonHeap(), Facts: []Fact{c.factCurve(), c.factLive(), c.factSite()}, Culprit: culprit(c.site, "allocates")}
+	f := Finding{Class: Baseline, Bytes: c.live.bytes + c.nonHeap(), Facts: []Fact{c.factCurve(), c.factLive(), c.factSite(), c.factCalls()}, Culprit: culprit(c.site, "allocates")}
 	f.Sentence = c.firstRiseSentence()
 	f.Detail = "Probably too small a limit for what the program loads or works on."
-	f.Why = []Why{{Text: "the program worked all the time, as one does that loads its data", Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: "the call that allocated the memory had not returned", Evidence: []string{"site", "calls"}}}
+	if c.running() >= busyCore.v() {
+		f.Why[0].Text = "something of the program ran at nearly every look, as where a program loads its data"
+	}
 	return f
 }

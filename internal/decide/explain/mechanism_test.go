@@ -428,6 +428,9 @@ func TestDeepRecursionIsNamed(t *testing.T) {
 	if two := largestOf(sample.GoroutineGroup{Count: 2, StackBytes: 66 * mib}); two != 64*mib {
 		t.Errorf("of two with 66 MiB the largest has %d MiB", two>>20)
 	}
+	if three := largestOf(sample.GoroutineGroup{Count: 3, StackBytes: 96 * mib}); three != 32*mib {
+		t.Errorf("three with 32 MiB each may have %d MiB", three>>20)
+	}
 	s.p.Goroutines[len(s.p.Goroutines)-1].Count = 10000 // of 6.5 KiB each
 	if a := explained(t, s); strings.Contains(a.Verdict.Sentence, "deep in calls") {
 		t.Errorf("ten thousand small stacks: %s", a.Verdict.Sentence)

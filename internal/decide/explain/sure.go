@@ -48,6 +48,7 @@ func raisedBy(v *Verdict) (doubt, advice string) {
 // doubts are reasons against a verdict, the weightiest first, each with what would tell.
 var doubts = []struct{ reason, advice string }{
 	{doubtCutShort, "Run the program under a higher limit: what it loads or works on stops growing, a leak does not."},
+	{doubtDeep, "Run the program under a higher limit: GC shrinks a stack whose calls have returned."},
 	{doubtJob, "Run a larger job to see whether that needs more."},
 	{doubtOpenCalls, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFirstRise, "A cache that is still filling looks the same. Run for longer than a minute to tell."},
@@ -64,7 +65,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewBlocks, "Run for longer, or under more load."},
-	{doubtCheaper, "Change the program and compare both, by try with --compare."},
+	{doubtCheaper, "Change the program, record it again, and compare the two: highwater diff."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }
 
@@ -85,6 +86,7 @@ var adviceOf = map[Class]string{
 
 // Reasons of doubt that have an advice of their own.
 const (
+	doubtDeep         = "the stack was seen only once"
 	doubtSmallLine    = "less than half of what rose was seen at that line"
 	doubtMuchInUse    = "C code has much memory in use, and may need what it freed again"
 	doubtFreedNow     = "malloc did not keep this memory at earlier readings"

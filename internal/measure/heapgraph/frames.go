@@ -1,6 +1,9 @@
 package heapgraph
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // byFrame says of what framed roots dominate, and some object leads to besides a frame, by which frame it is
 // reached that returns last: a call that has a table in hand is not what keeps it, where its caller's caller does. Objects
@@ -14,7 +17,7 @@ func (p *pather) byFrame(from, to uint32) map[uint32]int32 {
 		if int(root)+1 < o.Count+len(o.Roots) {
 			last = t.Number(root + 1)
 		}
-		k, _ := slices.BinarySearchFunc(t.starts, number, func(s start, n uint32) int { return int(int64(s.number) - int64(n)) })
+		k, _ := slices.BinarySearchFunc(t.starts, number, func(s start, n uint32) int { return cmp.Compare(s.number, n) })
 		note := func(node, by uint32) {
 			if node < from || node >= to || t.dominator(node) != number {
 				return
