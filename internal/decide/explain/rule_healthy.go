@@ -157,7 +157,7 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 // grewFound is a program that grew and yet is no leak that could be told: a job that ended with
 // room to spare. Where it was still running, growth leaves the answer open.
 func (c *Case) grewFound(f Finding, t Trend) Finding {
-	if (!c.endedWell() && !c.crashed() || (c.servesAny() == 1 || c.paced() == 1 && c.hardPeak() > smallPeak.v()) && c.endedWell()) && t.GrownBytes > leastGrown.v() {
+	if (!c.endedWell() && !c.crashed() || (c.servesAny() == 1 || c.paced() == 1) && c.endedWell()) && t.GrownBytes > leastGrown.v() {
 		return undecided(t.GrownBytes, t.words()+", and the run was too short to see whether that continues", f.Facts...)
 	}
 	f.Sentence += fmt.Sprintf(". %s.%s", capital(t.words()), c.mostFrom())
