@@ -103,13 +103,47 @@ func (c *Case) tenureOf(path int) tenure {
 		return lasts // a function that defers for ever is one that does not return
 	}
 	root := paths[path].Root
+	t := lasts
 	switch {
 	case root == nil:
-		return c.tenureByLabel(paths[path].Label)
+		t = c.tenureByLabel(paths[path].Label)
 	case len(root.Sharers) > 0:
-		return c.tenureOfSharers(root.Sharers)
+		t = c.tenureOfSharers(root.Sharers)
+	default:
+		t = c.tenureOfRoot(root, paths[frame].Label)
 	}
-	return c.tenureOfRoot(root, paths[frame].Label)
+	if t == lasts && c.oneForEachCall(first) {
+		return c.tenureOfCalls()
+	}
+	return t
+}
+
+// oneForEachCall reports whether a path leads through as many objects of one type as there are calls in flight: a
+// library's table of its streams or connections, where what a call sends lies until it has gone.
+func (c *Case) oneForEachCall(path int) bool {
+	calls, paths := float64(c.flight.calls), c.Heap.Paths
+	if calls < severalCalls*manyCalls.v() {
+		return false
+	}
+	for n := 0; paths[path].Parent >= 0 && n < len(paths); n++ {
+		if of := float64(paths[path].Objects); of >= stillRunning.v()*calls && of*stillRunning.v() <= calls {
+			return true
+		}
+		path = paths[path].Parent
+	}
+	return false
+}
+
+// severalCalls is how many times many calls have to be in flight for their number to be no accident.
+const severalCalls = 4
+
+// tenureOfCalls is that of what lasts as long as the calls in flight: it is not known of calls that have been there
+// for some seconds, and all along, which may be connections that gather more and more.
+func (c *Case) tenureOfCalls() tenure {
+	if c.flight.standing || c.outcome.MomentElapsed >= shortestRise.v() && c.flight.gather == 0 && c.flight.follows == 0 {
+		return unknownTenure
+	}
+	return passing
 }
 
 // tenureOfRoot tells it of a root, and of a frame by its label.
