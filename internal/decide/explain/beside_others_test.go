@@ -69,6 +69,30 @@ func TestABurstThatDidNoHarmIsNotSure(t *testing.T) {
 	}
 }
 
+// A burst is of concurrent work, of one call, or of memory alone, and the fix is for that: one call cannot be limited.
+func TestABurstIsOfAsManyCallsAsWereSeen(t *testing.T) {
+	for _, k := range []struct {
+		calls, running int
+		gone           bool
+		detail, fix    string
+	}{
+		{41, 0, false, manyDetail, "limit how many"},
+		{1, 3, false, manyDetail, "limit how many"},
+		{1, 0, false, callDetail, "let this call use less"},
+		{0, 0, true, peakDetail, "use less memory at once"},
+		{0, 0, false, manyDetail, "limit how many"},
+	} {
+		c := newCase(scenes["burst in the first rise"]().Evidence)
+		c.flight.calls, c.flight.running = k.calls, k.running
+		if k.gone {
+			c.curve.points = append(c.curve.points, point{at: 31, live: c.curve.min})
+		}
+		if f := burstFound(c); f.Detail != k.detail || !strings.HasPrefix(lessInFlight(&f), k.fix) {
+			t.Errorf("%+v: %s %s", k, f.Detail, lessInFlight(&f))
+		}
+	}
+}
+
 // What has a goroutine at each of two places piles up at both: no single one has half of them.
 func TestGoroutinesOfOneThingAtSeveralPlacesPileUpTogether(t *testing.T) {
 	for there, want := range map[int]Stance{4200: Speaks, 900: Silent} {

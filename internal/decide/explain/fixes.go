@@ -156,8 +156,13 @@ func (c *Case) codeFix(verdict *Finding) string {
 
 // lessInFlight is what brings down what calls hold.
 func lessInFlight(verdict *Finding) string {
-	if verdict.Detail == deepDetail {
+	switch verdict.Detail {
+	case deepDetail:
 		return "bound how deep these calls may go, or use a loop and a stack of your own"
+	case callDetail:
+		return "let this call use less memory at once, for example by working in smaller parts"
+	case peakDetail:
+		return "use less memory at once, for example by working in smaller parts"
 	}
 	return "limit how many of these calls run at once, or use less memory for each"
 }

@@ -257,7 +257,7 @@ func (c *Case) beganUnseen() bool {
 
 func burstFound(c *Case) Finding {
 	s := c.site
-	f := Finding{Stance: Speaks, Detail: "A burst of concurrent work, not a leak.", Culprit: culprit(s, "allocates")}
+	f := Finding{Stance: Speaks, Detail: c.burstDetail(), Culprit: culprit(s, "allocates")}
 	if s.Awaited != nil {
 		f.Culprit = &Culprit{Place: s.Awaited.Place, Bytes: s.Bytes, Role: "retains"}
 	}
@@ -273,6 +273,26 @@ func burstFound(c *Case) Finding {
 	return f
 }
 
+// What kind of burst it was: of calls at the same time, of one call, or of memory that no call was seen to hold.
+const (
+	manyDetail = "A burst of concurrent work, not a leak."
+	callDetail = "A burst of one call, not a leak."
+	peakDetail = "A peak that came and went, not a leak."
+)
+
+func (c *Case) burstDetail() string {
+	switch {
+	case c.peakAlone():
+		return peakDetail
+	case c.flight.calls == 1 && c.flight.running == 0:
+		return callDetail
+	}
+	return manyDetail
+}
+
+// peakAlone reports whether the memory is known to have gone again, and no call was seen to hold it.
+func (c *Case) peakAlone() bool { return c.flight.calls == 0 && c.gone() >= fellBack.v() }
+
 // burstSentence says how many calls held how much. Running goroutines, whose
 // stacks were not read, may be calls too: then it says "at least", and nothing
 // of a single call.
@@ -282,7 +302,7 @@ func burstSentence(c *Case) string {
 	if !c.live.exact {
 		held = min(held+s.Since, max(held, c.liveRows())) // of what came since, no more than may be live
 	}
-	if n == 0 && c.gone() >= fellBack.v() {
+	if c.peakAlone() {
 		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), partOf(s.Bytes, c.live.bytes), place(s.File, s.Line))
 	}
 	if n == 0 {
