@@ -310,6 +310,15 @@ func (c *Case) grownTogether() (sum float64) {
 	return sum
 }
 
+// errorOf is by how much the profile, which samples, may be too low about a part of what the line holds: the error of a
+// sum of samples goes with the root of their number.
+func (s *Site) errorOf(part float64) float64 {
+	if s.Bytes == 0 {
+		return 0
+	}
+	return float64(s.Error) * math.Sqrt(part/float64(s.Bytes))
+}
+
 // lineLate is how much the blamed line grew in the last quarter of the run, as a part of even
 // growth: no more than was allocated there then. NaN: no look tells, or what is allocated there is kept
 // until something releases it, or comes in steps, so that a rest is no end of it.
@@ -335,7 +344,8 @@ func (c *Case) lineLate() float64 {
 		if k.Allocated == 0 || k.At > end-end/4 {
 			continue
 		}
-		late = float64(all.Sub(k.Allocated)) / (float64(min(all, s.Bytes)) * (end - k.At) / end)
+		even := float64(min(all, s.Bytes)) * (end - k.At) / end
+		late = (float64(all.Sub(k.Allocated)) + s.errorOf(even)) / even
 	}
 	return late
 }

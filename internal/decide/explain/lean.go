@@ -17,6 +17,11 @@ func (c *Case) lean(findings []Finding) *Finding {
 	}
 	var f Finding
 	switch {
+	case c.leansToPile(findings):
+		p, _ := c.risenGoroutines()
+		c.measurePile(&p)
+		f = goroutineLeakFound(c, p, []Fact{c.factGoroutines(p), c.factCurve(), c.factSite()})
+		f.Class, f.Detail = Goroutines, "Probably a goroutine leak."
 	case c.leansToLeak(findings):
 		f = leakFound(c, weigh(c.features, leakEvidence), []Fact{c.factCurve(), c.factSite(), c.factCalls()})
 		f.Class = Leak
@@ -32,6 +37,14 @@ func (c *Case) lean(findings []Finding) *Finding {
 	f.Stance, f.Confidence = Speaks, Low
 	f.Because = append([]string{doubtCutShort}, f.Because...)
 	return &f
+}
+
+// leansToPile reports whether goroutines that only became more, and wait at one place, retain most of what was live, and
+// are no calls inside the line that allocated it: nothing but more time would tell whether they end.
+func (c *Case) leansToPile(findings []Finding) bool {
+	p, reason := c.risenGoroutines()
+	return openOrSpeaks(findings, Goroutines) && reason == "" && c.proc != nil && c.proc.Goroutines != nil &&
+		c.kept.frames >= heldByRoot.v() && float64(c.flight.calls) < lateGrowth.v()*p.last
 }
 
 // leansToLeak reports whether what little was seen of the growth speaks for a leak, and more for it than for calls in

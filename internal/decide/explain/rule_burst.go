@@ -75,7 +75,16 @@ func judgeBurst(c *Case) Finding {
 	if doubt := c.burstDoubt(); doubt != "" && f.Confidence == High {
 		f.Confidence, f.Because = Medium, append([]string{doubt}, f.Because...)
 	}
+	if c.noneEnded() {
+		f.Confidence, f.Because = Low, append([]string{doubtNoneEnded}, f.Because...)
+	}
 	return f
+}
+
+// noneEnded reports whether in a short life one call began after the other and none was seen to end: they may be slow,
+// and may never end.
+func (c *Case) noneEnded() bool {
+	return c.flight.gather > 0 && c.flight.gather < shortestRise.v() && c.outcome.Kernel
 }
 
 // noBurst is what is said of a rise whose evidence makes no burst, or that no call was seen to have caused; bytes

@@ -62,14 +62,8 @@ func judgeGoroutines(c *Case) Finding {
 	if c.proc == nil || c.proc.Goroutines == nil {
 		return undecided(0, "where the goroutines wait: their number rose to the end, but their stacks were not read", c.factGoroutines(p))
 	}
-	c.waiters(&p)
+	c.measurePile(&p)
 	facts := []Fact{c.factGoroutines(p)}
-	if p.partly() {
-		p.stacks = max(p.stacks, c.own.Row(sample.RowStacks))
-	}
-	if !p.retained {
-		p.held = max(p.held, c.grewWith())
-	}
 	bytes := float64(p.stacks + p.held)
 	if c.stacksFill() && p.waiting >= int(fewestPiled.v()) {
 		return stacksFound(c, p, facts)
@@ -78,6 +72,17 @@ func judgeGoroutines(c *Case) Finding {
 		return f
 	}
 	return goroutineLeakFound(c, p, facts)
+}
+
+// measurePile finds where most goroutines wait, and what they and their stacks take.
+func (c *Case) measurePile(p *pile) {
+	c.waiters(p)
+	if p.partly() {
+		p.stacks = max(p.stacks, c.own.Row(sample.RowStacks))
+	}
+	if !p.retained {
+		p.held = max(p.held, c.grewWith())
+	}
 }
 
 // noPile is what is said of goroutines whose number rose, and that yet are no pile or cannot be

@@ -57,6 +57,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
 	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove it."},
 	{doubtShortWatch, "Run for longer than a minute."},
+	{doubtNoneEnded, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtMuchInUse, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtTurnsOver, "To see what C holds at a time: highwater run --native=live."},
@@ -92,6 +93,7 @@ const (
 	doubtFreedNow     = "malloc did not keep this memory at earlier readings"
 	doubtJob          = "the program ended by itself, and a job keeps what it works on"
 	doubtOpenCalls    = "calls that allocated the memory had not returned"
+	doubtNoneEnded    = "no call was seen to end, and the program was killed within seconds"
 	doubtFirstRise    = "the growth was seen for less than a minute"
 	doubtCutShort     = "the kernel ended the program in its first rise"
 	doubtShortRise    = "the growth took less than 3 s"

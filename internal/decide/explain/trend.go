@@ -106,6 +106,13 @@ func (r *rise) material() bool {
 	return math.Abs(r.grown) > max(leastGrown.v(), flatShare.v()*r.last)
 }
 
+// wouldMatter reports whether it would have changed by enough to speak of, had it gone on for as long as a rise must take.
+func (r *rise) wouldMatter() bool {
+	longer := *r
+	longer.grown *= max(1, shortestRise.v()/(r.to-r.from))
+	return r.mono && r.grown > 0 && longer.material()
+}
+
 // enoughWords says what would be enough: more GCs, or captures of the heap.
 func (c *Case) enoughWords() string {
 	if c.Imported != "" {
@@ -166,10 +173,21 @@ func (c *Case) heapState() TrendState {
 		return TrendGrowing
 	case r.returns > 0 || fell:
 		return ComesAndGoes
-	case r.grown > 0 && (!(r.low > 0) && late || c.stillOpenEnd()):
+	case r.grown > 0 && (late && !(r.low > 0 && c.rests()) || c.stillOpenEnd()):
 		return NotEnoughData
 	}
 	return TrendFlat
+}
+
+// rests reports whether the live heap had come to its height some time before the end, and was read there often enough.
+func (c *Case) rests() bool {
+	n := 0
+	for _, p := range c.curve.points {
+		if p.at >= c.rise.reached && !p.least {
+			n++
+		}
+	}
+	return n >= int(fewestReadings.v()) && c.rise.to-c.rise.reached >= (c.rise.to-c.rise.from)/4
 }
 
 // smallState is how a live heap went on that changed by little.
@@ -177,7 +195,7 @@ func (c *Case) smallState() TrendState {
 	switch {
 	case c.rise.returns > 0:
 		return ComesAndGoes
-	case c.rise.wouldDouble() && c.tooShort():
+	case c.tooShort() && (c.rise.wouldDouble() || c.rise.wouldMatter()):
 		return NotEnoughData
 	}
 	return TrendFlat

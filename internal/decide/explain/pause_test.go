@@ -1,0 +1,81 @@
+package explain
+
+import (
+	"testing"
+)
+
+// evenly is a live heap that rises from reading to reading until a time, and rests from then to the end.
+func evenly(until, end float64) *Case {
+	c := &Case{Evidence: newScene().Evidence, outcome: Outcome{Elapsed: end, MomentElapsed: end}}
+	for at := 0.5; at <= end; at += 0.5 {
+		c.curve.points = append(c.curve.points, point{at: at, live: float64(mib) * (1 + min(at, until))})
+	}
+	c.rise = riseOf(c.curve.points, c.warmUntil(), end, 0)
+	return c
+}
+
+// A profile that samples may miss what a line allocated last. That is no sign that the live heap, which was read exactly
+// and rose to the end, stopped growing.
+func TestALiveHeapThatRisesToTheEndIsNotFlatForALineOfFewSamples(t *testing.T) {
+	for _, k := range []struct {
+		name  string
+		until float64
+		error float64 // of the line's bytes, in MiB
+		want  TrendState
+	}{
+		{"few samples", 20, 3, TrendGrowing},
+		{"many samples, and the line rests", 20, 0.1, NotEnoughData},
+		{"the live heap rests, too", 12, 0.1, TrendFlat},
+	} {
+		c := evenly(k.until, 20)
+		c.site = &Site{Bytes: bytesOf(16), Error: bytesOf(k.error), Allocated: bytesOf(16)}
+		c.Sites = []Site{*c.site}
+		for at := 1.0; at <= 15; at++ {
+			c.site.Course = append(c.site.Course, Stand{At: at, Bytes: bytesOf(min(16, at*1.1)), Allocated: bytesOf(min(16, at*1.1)), Goroutines: true})
+		}
+		if got := c.heapState(); got != k.want {
+			t.Errorf("%s: %s, want %s (late %.2f, line %.2f)", k.name, got, k.want, c.rise.late, c.lineLate())
+		}
+	}
+}
+
+// Little growth in half a second is much growth in a minute: a run that ends then does not tell that nothing grows.
+func TestAFewReadingsWithinASecondAreNoRest(t *testing.T) {
+	for pace, want := range map[float64]TrendState{0.02: TrendFlat, 1: NotEnoughData} {
+		c := &Case{Evidence: newScene().Evidence, outcome: Outcome{Elapsed: 2, MomentElapsed: 2}}
+		for i := range 4 {
+			c.curve.points = append(c.curve.points, point{at: 1.4 + float64(i)/5, live: float64(mib) * (50 + pace*float64(i)/2)})
+		}
+		c.rise = riseOf(c.curve.points, 0.4, 2, 0)
+		if got := c.heapState(); got != want {
+			t.Errorf("%v MiB: %s, want %s (%+v)", pace, got, want, c.rise)
+		}
+	}
+}
+
+// Calls that only began in the seconds before a kill may end, and may never: a burst is not sure then.
+func TestABurstOfCallsThatNeverEndedIsNotSure(t *testing.T) {
+	c := newCase(scenes["burst in the first rise"]().Evidence)
+	before := judgeBurst(c)
+	c.flight.gather = 1.1
+	if f := judgeBurst(c); before.Confidence == Low || f.Confidence != Low || f.Because[0] != doubtNoneEnded {
+		t.Errorf("%s, then %s: %q", before.Confidence, f.Confidence, f.Because)
+	}
+}
+
+// Killed within a second, a program whose goroutines only became more and retain its memory has probably a pile of them,
+// and no leak of what they hold.
+func TestGoroutinesThatHoldAllOfAProgramKilledAtOnceProbablyPileUp(t *testing.T) {
+	for frames, want := range map[float64]Class{1: Goroutines, 0: Leak} {
+		s := shortKill(1200, 0.2, 0)
+		s.goroutines(10, 400, 800, 1200, 1700)
+		s.p.Go.Goroutines = 1700
+		s.waiting("example.org/shop/api.(*store).lock", "/build/shop/api/store.go", 31, 1690, "sync.Mutex.Lock", 1)
+		c := newCase(s.Evidence)
+		c.kept = keepers{lasting: 1 - frames, frames: frames, of: bytesOf(160)}
+		f := c.lean([]Finding{{Class: Goroutines, Stance: Open}, {Class: Leak, Stance: Open}})
+		if f == nil || f.Class != want || f.Confidence != Low {
+			t.Errorf("frames %v: %+v", frames, f)
+		}
+	}
+}
