@@ -20,6 +20,7 @@ type Collection struct {
 // collection that is listed.
 const (
 	minEntries = 1 << 10
+	minQueued  = 2 // of a channel, whose values may each be large
 	minWasted  = 4 << 10
 	maxListed  = 1 << 20
 )
@@ -55,9 +56,9 @@ func (o *Objects) header(id uint32, g *goType, b []byte) (Collection, bool) {
 	c := Collection{Object: id, Kind: "map", Len: word(b, 0)} // hmap.count, maps.Map.used, hchan.qcount
 	if g.role == roleChan {
 		c.Kind, c.Cap = "channel", word(b, 8) // dataqsiz
-	} else {
-		c.Cap = o.room(b)
+		return c, c.Len >= minQueued
 	}
+	c.Cap = o.room(b)
 	return c, c.Len >= minEntries || c.Cap >= minEntries && c.Cap < 1<<40
 }
 

@@ -37,12 +37,18 @@ func (n *owners) begin(o *sample.HeapOwner, way []uint32, box int) {
 	}
 	o.Root = "a local variable of " + shortName(function)
 	switch {
-	case box > 0:
+	case box > 0 || n.isChannel(way[0]):
 	case r.Count > 1:
 		o.Name, o.Kind, o.Count, o.Root = "the stacks of "+shortName(function), "goroutine", uint64(r.Count), ""
 	case len(way) == 1:
 		o.Name, o.Kind, o.Root = "the stack of "+shortName(function), "goroutine", ""
 	}
+}
+
+// isChannel says whether channels lie on a path: what several goroutines have in hand is named after it.
+func (n *owners) isChannel(at uint32) bool {
+	p := &n.a.paths[at]
+	return p.sample < uint32(n.a.Objects.Count) && n.a.Objects.Types.PartOf(p.typ) == gomem.PartChannel
 }
 
 // call gives the owner its name.

@@ -32,6 +32,7 @@ func TestEveryShapeIsCalledWhatItsProgramCallsIt(t *testing.T) {
 			{"strings", "main.names []string, 3,000 entries", "a variable that main.main uses []string, 3,000 entries"},
 			{"substring", "main.tokens []string, 3,000 entries", "a variable that main.main uses []string, 3,000 entries"},
 			{"channel", "main.results chan *entry, 3,000 of 3,000 queued", "a variable that main.main uses chan *entry, 3,000 of 3,000 queued"},
+			{"blocks", "a local variable of main.blocks.func1 chan *block, 30 of 30 queued", "a local variable of main.blocks.func1 chan *block, 30 of 30 queued"},
 			{"interface", "main.animals []animal, 6,000 entries", "a variable that main.main uses []animal, 6,000 entries"},
 			{"closure", "main.callbacks []func() int, 3,000 entries", "a variable that main.main uses []func() int, 3,000 entries"},
 			{"finalizer", "main.ring *resource, 3,000 entries", "a variable that main.main uses"},

@@ -21,6 +21,7 @@ var shapes = map[string]func(n int){
 	"strings":   func(n int) { names = newNames(n) },
 	"substring": substrings,
 	"channel":   channel,
+	"blocks":    blocks,
 	"interface": interfaces,
 	"closure":   closures,
 	"pool":      pool,
@@ -175,6 +176,32 @@ func substrings(n int) {
 }
 
 var results chan *entry
+
+// block is a part of a file that is read ahead of whoever unpacks it.
+type block struct {
+	number int
+	data   []byte
+}
+
+// blocks are few and large, in a channel that two goroutines have in a variable.
+func blocks(n int) {
+	c := make(chan *block, n/100)
+	go func() {
+		for i := 0; ; i++ {
+			c <- &block{i, make([]byte, 64<<10)}
+		}
+	}()
+	go func() {
+		for len(c) < cap(c) {
+			time.Sleep(time.Millisecond)
+		}
+		<-never
+		<-c
+	}()
+	for len(c) < cap(c) {
+		time.Sleep(time.Millisecond)
+	}
+}
 
 func channel(n int) {
 	results = make(chan *entry, n)
