@@ -278,6 +278,9 @@ func (c *Case) nextCommands() []string {
 		}
 		flags = append(flags, "--heap", string(reason)) // who holds it needs no heap profile
 	}
+	if len(flags) == 0 && c.outcome.State == Exited && c.g != nil && c.trend().Needs != "" && c.outcome.Elapsed >= longestRest/2 {
+		flags = []string{"--heap=" + c.oftenEnough()}
+	}
 	if bounded := c.boundedBy(); c.collectorOff() && bounded != "" {
 		return []string{bounded}
 	}

@@ -138,7 +138,7 @@ func (c *Case) nativeRose() (grown float64, ok bool) {
 func (c *Case) endedFound(f Finding, t Trend) Finding {
 	switch {
 	case t.Of == ofMemory && t.GrownBytes > leastGrown.v():
-		return undecided(t.GrownBytes, t.Why, f.Facts...)
+		return undecided(t.GrownBytes, t.open(), f.Facts...)
 	case c.endedWell() && c.hardPeak() <= smallPeak.v():
 		f.Because = []string{"the program ended by itself and used little memory"}
 	case c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.limit == 0:
@@ -146,7 +146,7 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 	case c.endedWell() && c.Load == "" && c.servesAny() != 1 && c.neverShort():
 		f.Because = []string{"the job finished with room to spare"}
 	default:
-		return undecided(0, t.Why, f.Facts...)
+		return undecided(0, t.open(), f.Facts...)
 	}
 	f.Detail = strings.Replace(f.Detail, "Healthy.", "Nothing wrong was seen, but the program ended before enough was read.", 1)
 	f.Sentence += ". " + capital(t.Why) + "."

@@ -7,7 +7,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/series"
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // TrendState says whether memory will get more.
@@ -113,13 +112,33 @@ func (r *rise) wouldMatter() bool {
 	return r.mono && r.grown > 0 && longer.material()
 }
 
+// Where a run was too short, one helps that is at least twice as long, and takes some seconds.
+const (
+	twice       = 2.0
+	longestRest = 10 // seconds
+)
+
+// oftenEnough is the value of --heap that reads the live heap often enough in as long a run.
+func (c *Case) oftenEnough() string {
+	return fmt.Sprintf("every=%ds", int(max(1, c.outcome.Elapsed/enoughReadings.v())))
+}
+
+// open says why nobody knows how it goes on, and what would be enough to know.
+func (t *Trend) open() string {
+	if t.Needs == "" {
+		return t.Why
+	}
+	return t.Why + ". Enough would be " + t.Needs
+}
+
 // enoughWords says what would be enough: more GCs, or captures of the heap.
 func (c *Case) enoughWords() string {
 	if c.Imported != "" {
 		return "at least 3 heap profiles of one run"
 	}
-	if n := len(c.curve.points); n > 0 && c.outcome.Elapsed > 0 {
-		return fmt.Sprintf("a run of %s or longer, or --heap every=%s", seconds(c.outcome.Elapsed*enoughReadings.v()/float64(n)), units.Duration(durationOf(max(1, c.outcome.Elapsed/enoughReadings.v()))))
+	if n := c.rise.n; n > 0 && c.outcome.Elapsed > 0 {
+		longer := max(twice, enoughReadings.v()/float64(n))
+		return fmt.Sprintf("a run of %s or longer, or --heap %s", seconds(max(longestRest, c.outcome.Elapsed*longer)), c.oftenEnough())
 	}
 	return "at least 3 GCs, or --heap every=5s"
 }
