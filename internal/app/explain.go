@@ -61,7 +61,7 @@ func AnswerFor(path, at string, pid int, expected *budget.Budget) (*explain.Answ
 		return nil, momentError(err, path)
 	}
 	if expected != nil {
-		e.Asked.Budget = expected
+		e.Probed.Budget = expected
 	}
 	a, err := answerOf(path, e)
 	if damage := r.Damage(); err == nil && damage != nil {

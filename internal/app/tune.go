@@ -76,7 +76,7 @@ func (f TuneFlags) options(r *recording.Reader) (o pacer.Options, err error) {
 		o.MemoryLimit = append(o.MemoryLimit, v)
 	}
 	if f.GCAt != "" {
-		o.GCAt, err = askedAt(r, f.GCAt)
+		o.GCAt, err = forcedGCsAt(r, f.GCAt)
 	}
 	return o, err
 }
@@ -108,9 +108,9 @@ func parseMemoryLimit(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// askedAt reads --gc-at; what is no interval is the kind of an event.
-func askedAt(r *recording.Reader, text string) (*pacer.Asked, error) {
-	a, err := pacer.ParseAsked(text, units.ParseSize)
+// forcedGCsAt reads --gc-at; what is no interval is the kind of an event.
+func forcedGCsAt(r *recording.Reader, text string) (*pacer.ForcedGCs, error) {
+	a, err := pacer.ParseForcedGCs(text, units.ParseSize)
 	if err == nil {
 		return a, nil
 	}
@@ -118,7 +118,7 @@ func askedAt(r *recording.Reader, text string) (*pacer.Asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, kinds := &pacer.Asked{Text: text}, map[string]bool{}
+	a, kinds := &pacer.ForcedGCs{Text: text}, map[string]bool{}
 	for _, e := range events {
 		kinds[string(e.Kind)] = true
 		if string(e.Kind) == text {

@@ -159,7 +159,7 @@ func (l *life) live(ctx context.Context) {
 		},
 	}
 	if l.seat != nil {
-		loop.Asked = l.seat.Asked()
+		loop.MomentRequests = l.seat.MomentRequests()
 	}
 	asked, stop := context.WithCancel(ctx)
 	var helpers sync.WaitGroup

@@ -50,7 +50,7 @@ func TestCallsInFlightAreNoFloor(t *testing.T) {
 	if got := c.liveSpike(); got < 2 {
 		t.Errorf("the live heap is %v times what stays, with %v of %v in flight", got, size(c.inWork()), size(c.live.bytes))
 	}
-	c.flight.standing = true
+	c.inFlight.standing = true
 	if got := c.liveSpike(); got != 1 {
 		t.Errorf("of calls that stand all along %v times", got)
 	}

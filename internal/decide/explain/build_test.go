@@ -245,7 +245,7 @@ func (s *scene) running(n int) {
 
 // stand adds an earlier moment of the blamed line.
 func (s *scene) stand(at, held float64, inFlight, unseen int) {
-	s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: at, Bytes: bytesOf(held), Calls: []int{inFlight}, Unseen: unseen, Goroutines: true})
+	s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: at, Bytes: bytesOf(held), Calls: []int{inFlight}, Unseen: unseen, Goroutines: true})
 }
 
 func bytesOf(v float64) sample.Bytes { return sample.Bytes(math.Round(v * float64(mib))) }

@@ -7,14 +7,14 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// flight is what is known of the calls around a line's memory: how many were in
+// callCorrelation is what is known of the calls around a line's memory: how many were in
 // flight, and whether the memory came and went with them.
 //
 // What a function returns outlives its call, yet not the call of whoever asked
 // for it: a request's rows are held by the handler long after the line that
 // allocated them has returned. So calls are those of the outermost caller that
 // comes and goes.
-type flight struct {
+type callCorrelation struct {
 	name    string       // the function to name: the innermost caller that most of the calls are inside of
 	calls   int          // goroutines inside it at the moment
 	running int          // goroutines whose stacks were not read
@@ -22,11 +22,11 @@ type flight struct {
 	outer   int          // index of the outermost caller that comes and goes
 	seenAt  float64      // seconds since the start: when that was, 0 for the moment
 
-	read     bool    // goroutines were read, at the moment or just before it
-	standing bool    // the same calls were in flight from before the rise to the end: a loop, and no call that ends
-	left     float64 // part of the memory that calls were seen to leave behind, of what is held now; NaN: not known
-	gather   float64 // seconds until the moment in which one call after the other began, and none was seen to end
-	follows  float64 // correlation of bytes held with calls in flight; NaN: not known
+	read        bool    // goroutines were read, at the moment or just before it
+	standing    bool    // the same calls were in flight from before the rise to the end: a loop, and no call that ends
+	left        float64 // part of the memory that calls were seen to leave behind, of what is held now; NaN: not known
+	gather      float64 // seconds until the moment in which one call after the other began, and none was seen to end
+	correlation float64 // correlation of bytes held with calls in flight; NaN: not known
 }
 
 // inFlight counts the goroutines that are inside each of the functions, and
@@ -61,12 +61,12 @@ func stands(where []sample.Location, function string) bool {
 	return false
 }
 
-// flightOf reads the calls around a line from the goroutines of the moment, nil where
+// callsAround reads the calls around a line from the goroutines of the moment, nil where
 // they were not read, and from the course before it; at is the moment.
-func flightOf(site *Site, now []sample.GoroutineGroup, at float64) flight {
+func callsAround(site *Site, now []sample.GoroutineGroup, at float64) callCorrelation {
 	callers := site.callers()
 	calls, running := inFlight(now, callers)
-	f := flight{running: running, read: now != nil}
+	f := callCorrelation{running: running, read: now != nil}
 	if now == nil {
 		if s := lastSeen(site, at); s != nil {
 			calls, f.running, f.seenAt, f.read = s.Calls, s.Unseen, s.At, true
@@ -83,7 +83,7 @@ func flightOf(site *Site, now []sample.GoroutineGroup, at float64) flight {
 	if site.Own { // else nobody knows for whose call a library allocated it
 		f.left = leftByCalls(site, f.outer, calls[f.outer], f.running)
 	}
-	f.follows = followsOf(site, f.outer, calls[f.outer])
+	f.correlation = followsOf(site, f.outer, calls[f.outer])
 	f.gather = gatherOf(site, f.outer, calls[f.outer], running, at)
 	return f
 }
@@ -94,7 +94,7 @@ const justBefore = 2
 
 // lastSeen is the last moment at which goroutines were read, if it came just before;
 // nil: there is none.
-func lastSeen(site *Site, at float64) *Stand {
+func lastSeen(site *Site, at float64) *SiteSnapshot {
 	for i := len(site.Course) - 1; i >= 0; i-- {
 		if s := &site.Course[i]; s.Goroutines {
 			if at-s.At > justBefore || len(s.Calls) < len(site.callers()) {
@@ -120,7 +120,7 @@ func outermost(site *Site, now []int) int {
 // comesAndGoes reports whether calls of a caller were seen to begin or to end after
 // the first look: more are in flight at one time than at another. A call that began
 // once and stayed is none: it is a loop, or the run itself.
-func comesAndGoes(course []Stand, caller, now int) bool {
+func comesAndGoes(course []SiteSnapshot, caller, now int) bool {
 	before, changes, most := -1, 0, now
 	for _, s := range course {
 		if !s.Goroutines {
@@ -247,7 +247,7 @@ func gatherOf(site *Site, caller, now, running int, at float64) float64 {
 
 // leftBehind is the part of the memory that calls were seen to leave behind. NaN: what came and went was left by nobody, or
 // it is not known.
-func (c *Case) leftBehind(f *flight) float64 {
+func (c *Case) leftBehind(f *callCorrelation) float64 {
 	if c.cameAndWent() && c.freedShare() >= freedMuch.v() {
 		return math.NaN()
 	}
@@ -263,7 +263,7 @@ func (s *Site) keptAll() bool {
 
 // endedCalls is how many calls were seen to end.
 func endedCalls(site *Site, caller int) (ended int) {
-	var before *Stand
+	var before *SiteSnapshot
 	for i := range site.Course {
 		s := &site.Course[i]
 		if !s.Goroutines {
@@ -280,7 +280,7 @@ func endedCalls(site *Site, caller int) (ended int) {
 // survived is what of the line's memory at an earlier moment is certainly still held:
 // what was in use then, less all that was freed since. A published profile lags, so
 // that it is nothing where the last profile is none of a later collection.
-func (s *Stand) survived(site *Site) sample.Bytes {
+func (s *SiteSnapshot) survived(site *Site) sample.Bytes {
 	if site.Cycle > s.Cycle {
 		if lower := s.Bytes.Sub(site.Freed.Sub(s.Freed)); lower > 0 {
 			return min(lower, site.Bytes)
@@ -296,7 +296,7 @@ func (s *Stand) survived(site *Site) sample.Bytes {
 }
 
 // leftBy is how much of the line's memory n calls, which were seen in flight then, cannot hold.
-func (s *Stand) leftBy(site *Site, n int) sample.Bytes {
+func (s *SiteSnapshot) leftBy(site *Site, n int) sample.Bytes {
 	if n > 0 {
 		return s.survived(site)
 	}
@@ -305,7 +305,7 @@ func (s *Stand) leftBy(site *Site, n int) sample.Bytes {
 
 // outlasted is what the line holds and had allocated by then, at least: all but what was allocated since.
 // Where nobody was inside its calls then, it is what ended calls left, published or not.
-func (s *Stand) outlasted(site *Site) sample.Bytes {
+func (s *SiteSnapshot) outlasted(site *Site) sample.Bytes {
 	if s.Allocated == 0 {
 		return 0
 	}

@@ -26,7 +26,7 @@ type Case struct {
 
 	malloc   *sample.Malloc // what C's malloc said at the moment, or last before it; nil: not known
 	site     *Site          // to blame for the heap; nil: none known
-	flight   flight
+	inFlight callCorrelation
 	rise     rise
 	ofLine   bool // rise is that of the blamed line, and not of the live heap
 	kept     keepers
@@ -71,7 +71,7 @@ func newCase(e *Evidence) *Case {
 		c.rise = c.grownRise(0) // nothing of it is loaded once and for all
 	}
 	if c.site != nil {
-		c.flight = flightOf(c.site, c.goroutines(), c.outcome.MomentElapsed)
+		c.inFlight = callsAround(c.site, c.goroutines(), c.outcome.MomentElapsed)
 	}
 	c.kept = c.keptBy()
 	c.run = runOf(c)
@@ -118,19 +118,21 @@ func (c *Case) hardPeak() float64 {
 	return most
 }
 
-// unseen is how much came after the moment, where the kill itself was not caught.
-func (c *Case) unseen() sample.Bytes {
+// unrecordedBytes is how much came after the moment, where the kill itself was not caught.
+func (c *Case) unrecordedBytes() sample.Bytes {
 	if !c.outcome.Kernel || c.Moment.Kind == sample.MomentDeath {
 		return 0
 	}
 	return max(c.bound, c.peak).Sub(c.ledger.Total)
 }
 
-// blind reports whether so little was seen that the moment's figures rule nothing out.
-func (c *Case) blind() bool { return len(c.ledger.Rows) == 0 || c.unseen() > c.bound/10 }
+// momentUnusable reports whether so little was seen that the moment's figures rule nothing out.
+func (c *Case) momentUnusable() bool {
+	return len(c.ledger.Rows) == 0 || c.unrecordedBytes() > c.bound/10
+}
 
-// unread reports whether the subject is a Go program whose runtime was not read, so that nothing is known of its heap.
-func (c *Case) unread() bool { return c.g == nil && c.isGo(c.Subject) }
+// runtimeUnreadable reports whether the subject is a Go program whose runtime was not read, so that nothing is known of its heap.
+func (c *Case) runtimeUnreadable() bool { return c.g == nil && c.isGo(c.Subject) }
 
 // sum is several rows of a ledger together.
 func sum(l sample.Ledger, names ...string) (b sample.Bytes) {

@@ -181,12 +181,12 @@ func (l *loader) momentsBefore() []int64 {
 			with = append(with, m.ID)
 		}
 	}
-	return thinned(with, courseLength)
+	return sampleEvenly(with, courseLength)
 }
 
 // stand is how a line stood then, by what was published then.
-func (l *loader) stand(site *Site, h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) Stand {
-	s := Stand{At: l.e.seconds(at), Goroutines: then.Goroutines != nil, Cycle: then.Profile.Cycle}
+func (l *loader) stand(site *Site, h heapdiff.Holder, sites []sample.Site, then *sample.ProcessMoment, at time.Time) SiteSnapshot {
+	s := SiteSnapshot{At: l.e.seconds(at), Goroutines: then.Goroutines != nil, Cycle: then.Profile.Cycle}
 	for _, i := range h.Sites {
 		if i < len(then.Profile.Counts) {
 			n := then.Profile.Counts[i]

@@ -80,8 +80,8 @@ type Evidence struct {
 	Half *Allocator
 	// Heap is the capture of the subject's heap nearest to the moment; nil: none.
 	Heap *sample.HeapCapture
-	// Asked is what the watch asked of the program itself.
-	Asked Asked
+	// Probed is what the program itself answered: its metrics and its replies to a probe.
+	Probed ProbeResults
 	// History is what predictions are made from; nil: no sample of the collector was read.
 	History *pacer.History
 	// Mallocs is what C's malloc said of itself in the subject at its moments, by time.
@@ -218,7 +218,7 @@ type Site struct {
 	Awaited *Awaited // nil: it is no such goroutine
 	// Course is how the line stood at the moments up to this one, by time; nil where it
 	// was not read, which is so of all but the lines that may be to blame.
-	Course []Stand
+	Course []SiteSnapshot
 }
 
 // Caller is a function that a line was called from: of the program or of a
@@ -237,8 +237,8 @@ func (s *Site) callers() []Caller {
 	return []Caller{{s.Function, s.Own, s.Bytes}}
 }
 
-// Stand is how one line stood at an earlier moment.
-type Stand struct {
+// SiteSnapshot is what was known of one line at an earlier moment.
+type SiteSnapshot struct {
 	At float64 // seconds since Evidence.Start
 	// Bytes is what the published profile called in use: it can be two collections
 	// old, and dead since. Freed is what was freed of the line until then.
@@ -264,7 +264,7 @@ type Stand struct {
 }
 
 // calls is how many goroutines stood inside a caller of the line.
-func (s Stand) calls(caller int) int {
+func (s SiteSnapshot) calls(caller int) int {
 	if caller < len(s.Calls) {
 		return s.Calls[caller]
 	}

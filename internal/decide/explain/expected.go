@@ -9,14 +9,14 @@ import (
 
 // expectation compares what was measured with what was expected; nil where nothing was.
 func (c *Case) expectation() *budget.Expectation {
-	if c.Asked.Budget == nil {
+	if c.Probed.Budget == nil {
 		return nil
 	}
 	m := budget.Measured{Ledger: c.ledger, Most: sample.Bytes(c.hardMost()), Killed: c.outcome.Kernel, Ended: c.outcome.State != Seen}
 	if _, set := c.memoryLimit(); c.g != nil && !set {
 		m.GOGC = int(c.g.GOGC)
 	}
-	return c.Asked.Budget.Compare(m)
+	return c.Probed.Budget.Compare(m)
 }
 
 // hardMost is the greatest of what could not be taken back, over the run.

@@ -54,7 +54,7 @@ func TestABudgetIsComparedRowByRow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.scene()
 			var err error
-			if s.Asked.Budget, err = budget.Parse(c.text); err != nil {
+			if s.Probed.Budget, err = budget.Parse(c.text); err != nil {
 				t.Fatal(err)
 			}
 			a, err := Explain(s.Evidence, nil)

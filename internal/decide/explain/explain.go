@@ -30,9 +30,9 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	a.Peak, a.Trend = c.composition(), c.trendAnswer()
 	a.Crash, a.Resident, a.NativeLive = c.Crash, c.residentOf(), c.nativeLiveOf(shown)
 	a.Files = c.filesAnswer()
-	a.Work, a.Latency, a.Expected = workOf(c), c.Asked.latency(c.Start), c.expectation()
+	a.Work, a.Latency, a.Expected = workOf(c), c.Probed.latency(c.Start), c.expectation()
 	var facts []Fact
-	f := decide(findings, c.unseen())
+	f := decide(findings, c.unrecordedBytes())
 	if f == nil {
 		f = c.lean(findings)
 	}
@@ -128,7 +128,7 @@ func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 
 // lessSure lowers a confidence: where the kill was not caught and much came after the moment, no claim is certain.
 func lessSure(c *Case, k Confidence) Confidence {
-	if c.unseen() > c.bound/10 {
+	if c.unrecordedBytes() > c.bound/10 {
 		if k == High {
 			return Medium
 		}
@@ -160,7 +160,7 @@ func (c *Case) canRuleOut(class Class) bool {
 	switch {
 	case c.Imported != "": // what is silent may lack the evidence
 		return false
-	case c.blind() && (class != PageCache || !c.outcome.Kernel), c.unread() && class != PageCache && class != Shmem:
+	case c.momentUnusable() && (class != PageCache || !c.outcome.Kernel), c.runtimeUnreadable() && class != PageCache && class != Shmem:
 		return false
 	}
 	if r, _ := RuleOf(class); r.Rank == growsOn && c.trend().State == NotEnoughData {

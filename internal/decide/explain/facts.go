@@ -107,28 +107,28 @@ func (c *Case) factLine(s *Site) Fact {
 }
 
 func (c *Case) factCalls() Fact {
-	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.flight.calls), "running_unseen": int64(c.flight.running), "moments": int64(c.looks())}}
-	where := ShortFunc(c.flight.name)
+	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.inFlight.calls), "running_unseen": int64(c.inFlight.running), "moments": int64(c.looks())}}
+	where := ShortFunc(c.inFlight.name)
 	if where == "" {
 		where = "a call that allocated there"
 	}
-	f.Text = fmt.Sprintf("%s inside %s %s", count(c.flight.calls, "goroutine"), where, c.flightSeen("at that time"))
+	f.Text = fmt.Sprintf("%s inside %s %s", count(c.inFlight.calls, "goroutine"), where, c.callsSeen("at that time"))
 	switch {
-	case c.flight.left >= leftBehind.v():
+	case c.inFlight.left >= leftBehind.v():
 		f.Text += "; earlier calls had ended, and their memory stayed"
-	case c.flight.running > 0:
-		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because those goroutines were running", c.flight.running)
+	case c.inFlight.running > 0:
+		f.Text += fmt.Sprintf("; the stacks of %d more could not be read, because those goroutines were running", c.inFlight.running)
 	}
 	return f
 }
 
-// flightSeen is when the goroutines were read: at the moment, in those words, or at an
+// callsSeen is when the goroutines were read: at the moment, in those words, or at an
 // earlier one.
-func (c *Case) flightSeen(moment string) string {
-	if c.flight.seenAt == 0 {
+func (c *Case) callsSeen(moment string) string {
+	if c.inFlight.seenAt == 0 {
 		return moment
 	}
-	return seconds(c.outcome.MomentElapsed-c.flight.seenAt) + " earlier, when goroutines were read last"
+	return seconds(c.outcome.MomentElapsed-c.inFlight.seenAt) + " earlier, when goroutines were read last"
 }
 
 // looks is how many earlier moments tell of the blamed line.

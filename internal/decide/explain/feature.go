@@ -73,22 +73,24 @@ var measures = []measure{
 	{"line.late", "of even growth", fromProfile, ofLine((*Case).lineLate)},
 	{"line.turnover", "of what was held half-way", fromProfile, ofLine((*Case).turnover)},
 	{"line.whole_values", "values", fromProfile, ofLine(func(c *Case) float64 { return float64(c.wholeValues()) })},
-	{"line.kept", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes(c.keeps()) })},
-	{"calls.now", "calls", fromGoroutines, ofCalls(func(f *flight) float64 { return float64(f.calls) })},
-	{"calls.unseen", "goroutines", fromGoroutines, ofCalls(func(f *flight) float64 { return float64(f.running) })},
-	{"calls.left", "of what is held", fromGoroutines, func(c *Case) (float64, int) { return ofCalls(func(f *flight) float64 { return c.leftBehind(f) })(c) }},
-	{"calls.follow", "correlation", fromGoroutines, ofCalls(func(f *flight) float64 { return f.follows })},
-	{"calls.standing", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.standing) })},
-	{"calls.none", "yes or no", fromGoroutines, ofCalls(func(f *flight) float64 { return yes(f.calls == 0 && f.running == 0) })},
-	{"calls.gather", "seconds", fromGoroutines, ofCalls(func(f *flight) float64 { return f.gather })},
+	{"line.kept", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes(c.retainsByDesign()) })},
+	{"calls.now", "calls", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return float64(f.calls) })},
+	{"calls.unseen", "goroutines", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return float64(f.running) })},
+	{"calls.left", "of what is held", fromGoroutines, func(c *Case) (float64, int) {
+		return ofCalls(func(f *callCorrelation) float64 { return c.leftBehind(f) })(c)
+	}},
+	{"calls.follow", "correlation", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return f.correlation })},
+	{"calls.standing", "yes or no", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return yes(f.standing) })},
+	{"calls.none", "yes or no", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return yes(f.calls == 0 && f.running == 0) })},
+	{"calls.gather", "seconds", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return f.gather })},
 	{"calls.reserve", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return yes(c.site != nil && c.reserves()), 1 }},
 	{"calls.open", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return c.openCall(), 1 }},
 	{"run.flat_out", "yes or no", fromRuntime, func(c *Case) (float64, int) { return c.flatOut(), 1 }},
-	{"calls.request", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes((c.site.serves() || c.site.Awaited != nil) && c.flight.calls > 0) })},
+	{"calls.request", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes((c.site.serves() || c.site.Awaited != nil) && c.inFlight.calls > 0) })},
 	{"root.lasting", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.lasting, 1 }},
 	{"root.frames", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.frames, 1 }},
 	{"root.unknown", "yes or no", fromCapture, func(c *Case) (float64, int) {
-		return yes(c.Imported == "" && math.IsNaN(c.kept.lasting) && !(c.flight.left >= leftBehind.v())), 1
+		return yes(c.Imported == "" && math.IsNaN(c.kept.lasting) && !(c.inFlight.left >= leftBehind.v())), 1
 	}},
 	{"queue.share", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.queued(), 1 }},
 	{"queue.senders", "goroutines", fromGoroutines, func(c *Case) (float64, int) { return c.senders(), 1 }},
@@ -207,12 +209,12 @@ func ofLine(of func(*Case) float64) func(*Case) (float64, int) {
 	}
 }
 
-func ofCalls(of func(*flight) float64) func(*Case) (float64, int) {
+func ofCalls(of func(*callCorrelation) float64) func(*Case) (float64, int) {
 	return func(c *Case) (float64, int) {
-		if c.site == nil || !c.flight.read {
+		if c.site == nil || !c.inFlight.read {
 			return math.NaN(), 0
 		}
-		return of(&c.flight), len(c.site.Course) + 1
+		return of(&c.inFlight), len(c.site.Course) + 1
 	}
 }
 
@@ -287,12 +289,12 @@ func (c *Case) threads() float64 {
 // seen to end: the memory may be its own. main.main is no such call: it does not return
 // before the program ends.
 func (c *Case) openCall() float64 {
-	if c.site == nil || !c.flight.read {
+	if c.site == nil || !c.inFlight.read {
 		return math.NaN()
 	}
-	f := &c.flight
+	f := &c.inFlight
 	r := &c.rise
-	if r.to-r.from >= longRise.v() && r.n >= int(manyReadings.v()) && r.fall < blamedPart.v() && float64(c.flight.calls) <= manyCalls.v() {
+	if r.to-r.from >= longRise.v() && r.n >= int(manyReadings.v()) && r.fall < blamedPart.v() && float64(c.inFlight.calls) <= manyCalls.v() {
 		return 0 // a few calls in which memory only grew for so long are loops
 	}
 	return yes(f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(c.kept.lasting-c.kept.along >= heldByRoot.v() && c.heapAtMoment()))
@@ -307,7 +309,7 @@ func (c *Case) heapAtMoment() bool {
 // what the live heap did, over the time in which that grew.
 func (c *Case) memoryFlat() float64 {
 	t := c.memoryTrend()
-	if t.N < int(manyReadings.v()) || c.rise.n == 0 || c.rise.grown < flatOf.v()*c.hardPeak() || c.pressed || c.site != nil && c.keeps() {
+	if t.N < int(manyReadings.v()) || c.rise.n == 0 || c.rise.grown < flatOf.v()*c.hardPeak() || c.pressed || c.site != nil && c.retainsByDesign() {
 		return math.NaN()
 	}
 	return yes(t.Slope*(c.rise.to-c.rise.from) < leastRise.v()*c.rise.grown)
@@ -333,12 +335,12 @@ func (c *Case) unwritten() float64 {
 // isJob reports whether the program came to its end by itself in a time in which slow growth does
 // not show, and served nobody.
 func (c *Case) isJob() bool {
-	return c.endedWell() && !c.Watched && c.Load == "" && c.outcome.Elapsed < longEnough.v() && c.servesAny() != 1 && c.paced() != 1
+	return c.endedWell() && !c.Watched && c.Load == "" && c.outcome.Elapsed < minStableRun.v() && c.servesAny() != 1 && c.paced() != 1
 }
 
-// keeps reports whether what is allocated at the line is kept by its nature, as its cause tells,
+// retainsByDesign reports whether what is allocated at the line is kept by its nature, as its cause tells,
 // and is more than a twentieth of the limit.
-func (c *Case) keeps() bool {
+func (c *Case) retainsByDesign() bool {
 	k := c.cause(Leak)
 	return k != nil && k.Kept && c.freedShare() <= freedLittle.v() && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
 }
@@ -346,7 +348,7 @@ func (c *Case) keeps() bool {
 // unwatchedGrowth reports whether nothing tells that the growth went on in the last third of the time:
 // no reading, and no allocation at the line.
 func (c *Case) unwatchedGrowth() bool {
-	return c.rise.n > 0 && c.unwatchedEnd() && !(c.lineLate() >= lateGrowth.v()) && !(c.site != nil && c.keeps())
+	return c.rise.n > 0 && c.unwatchedEnd() && !(c.lineLate() >= lateGrowth.v()) && !(c.site != nil && c.retainsByDesign())
 }
 
 // flatOut is 1 where the program allocated without a pause from its start on, in a call
@@ -356,7 +358,7 @@ func (c *Case) flatOut() float64 {
 	if math.IsNaN(cores) || c.Watched || c.site == nil || c.outcome.MomentElapsed < 0.75*c.readUntil() {
 		return math.NaN() // what went on after its peak was not cut short
 	}
-	running := c.flight.standing || c.flight.calls+c.flight.running > 0 && !(c.flight.left >= freedLittle.v()) || c.running() >= busyCore.v()
+	running := c.inFlight.standing || c.inFlight.calls+c.inFlight.running > 0 && !(c.inFlight.left >= freedLittle.v()) || c.running() >= busyCore.v()
 	return yes((cores >= busyCore.v() || c.running() >= busyCore.v()) && running && c.outcome.MomentElapsed < longestFirstRise.v() && c.servesAny() != 1)
 }
 

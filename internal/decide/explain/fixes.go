@@ -129,10 +129,10 @@ func (c *Case) codeFix(verdict *Finding) string {
 	}
 	switch verdict.Class {
 	case Leak:
-		if h := c.keeper(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" {
+		if h := c.retainerOf(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" {
 			where = h.place() + ": "
 		}
-		text = where + c.keeper(c.site).release()
+		text = where + c.retainerOf(c.site).release()
 	case Goroutines:
 		if c.threadsOfC() {
 			most, _ := c.ownThreads()

@@ -37,9 +37,9 @@ func (c *Case) hard() []float64 {
 	return out
 }
 
-// heaviest is the longest time that one sample stands for, in seconds: what was
+// maxSampleWeight is the longest time that one sample stands for, in seconds: what was
 // not watched has no size.
-const heaviest = 2
+const maxSampleWeight = 2
 
 // footprint weighs each sample with the time to the next, as they are denser where
 // memory is short.
@@ -56,7 +56,7 @@ func (c *Case) footprint() *Footprint {
 		if i+1 < len(hard) {
 			r.weight = c.Ticks.At[i+1] - c.Ticks.At[i]
 			if !c.Ticks.rested(i + 1) {
-				r.weight = min(heaviest, r.weight)
+				r.weight = min(maxSampleWeight, r.weight)
 			}
 		}
 		list, all = append(list, r), all+r.weight

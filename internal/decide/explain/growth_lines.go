@@ -35,7 +35,7 @@ func (c *Case) lineRise(s *Site) rise {
 
 // asOf is the time that a line's published bytes tell of: the end of the collection before the one that
 // published them (runtime/mprof.go), or when they were read where that was not seen.
-func (e *Evidence) asOf(k *Stand) float64 {
+func (e *Evidence) asOf(k *SiteSnapshot) float64 {
 	i := sort.Search(len(e.Cycles), func(i int) bool { return e.Cycles[i].N+1 >= k.Cycle })
 	if i == len(e.Cycles) || e.Cycles[i].N+1 != k.Cycle {
 		return k.At
@@ -324,7 +324,7 @@ func (s *Site) errorOf(part float64) float64 {
 // until something releases it, or comes in steps, so that a rest is no end of it.
 func (c *Case) lineLate() float64 {
 	s, end := c.site, c.outcome.MomentElapsed
-	if s == nil || s.Bytes == 0 || c.keeps() || c.betweenSteps() || c.rise.grown > 0 && c.grownSince(s, c.rise.from) < heldByRoot.v()*c.rise.grown {
+	if s == nil || s.Bytes == 0 || c.retainsByDesign() || c.betweenSteps() || c.rise.grown > 0 && c.grownSince(s, c.rise.from) < heldByRoot.v()*c.rise.grown {
 		return math.NaN() // of what grew it is the smaller part
 	}
 	if after := c.readUntil(); end < 0.75*after { // the run went on after its peak

@@ -72,10 +72,10 @@ func TestAProfileTellsOfTheCollectionBeforeItsOwn(t *testing.T) {
 	for i := range s.Cycles {
 		s.Cycles[i].N = uint32(i + 1)
 	}
-	if got, want := s.asOf(&Stand{At: 39, Cycle: 3}), s.seconds(s.Cycles[1].At); got != want {
+	if got, want := s.asOf(&SiteSnapshot{At: 39, Cycle: 3}), s.seconds(s.Cycles[1].At); got != want {
 		t.Errorf("it tells of %.1f s, want %.1f s", got, want)
 	}
-	if got := s.asOf(&Stand{At: 39, Cycle: 9}); got != 39 {
+	if got := s.asOf(&SiteSnapshot{At: 39, Cycle: 9}); got != 39 {
 		t.Errorf("a collection that nobody saw is of %.1f s", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestACaptureNamesTheLineThatTheProfileDoesNotShowYet(t *testing.T) {
 	s.site("example.org/shop/cache.Load", "/build/shop/cache/load.go", 12, 20, 0)
 	s.stand(5, 20, 0, 0)
 	s.site("example.org/shop/cart.Add", "/build/shop/cart/add.go", 30, 0, 0)
-	s.Sites[1].Since, s.Sites[1].Course = 40*mib, []Stand{{At: 5}}
+	s.Sites[1].Since, s.Sites[1].Course = 40*mib, []SiteSnapshot{{At: 5}}
 	lines := func(cart float64) []sample.HeapSite {
 		return []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/cache.Load", Line: 12}, Bytes: 20 * mib}, {At: sample.Frame{Func: "example.org/shop/cart.Add", Line: 30}, Bytes: bytesOf(cart)}}
 	}

@@ -180,7 +180,7 @@ func (c *Case) known() []string {
 		}
 		out = append(out, text)
 	}
-	if h := c.keeper(nil); h != nil {
+	if h := c.retainerOf(nil); h != nil {
 		out = append(out, h.holds())
 	}
 	out = append(out, c.heldBy()...)
@@ -215,11 +215,11 @@ func (c *Case) heldBy() (out []string) {
 // unseenGrowth says how much came after the moment, where the kill itself was
 // not caught.
 func (c *Case) unseenGrowth() []string {
-	if c.unseen() < sample.MiB {
+	if c.unrecordedBytes() < sample.MiB {
 		return nil
 	}
 	after := c.outcome.Elapsed - c.outcome.MomentElapsed
-	return []string{fmt.Sprintf("what used another %s in the last %s, after the last full reading", size(c.unseen()), seconds(after))}
+	return []string{fmt.Sprintf("what used another %s in the last %s, after the last full reading", size(c.unrecordedBytes()), seconds(after))}
 }
 
 // noProfile is why lines are not known.

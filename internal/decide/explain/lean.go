@@ -12,7 +12,7 @@ import (
 // without a pause was loading, or held what it worked on; a call that had not returned may be giving it back.
 // nil: nothing tells.
 func (c *Case) lean(findings []Finding) *Finding {
-	if !c.firstRise() || c.site == nil || c.site.Function == "" || c.blind() {
+	if !c.firstRise() || c.site == nil || c.site.Function == "" || c.momentUnusable() {
 		return nil
 	}
 	var f Finding
@@ -51,7 +51,7 @@ func (c *Case) leansToPile(findings []Finding) bool {
 // flight: that memory stayed where no call was at work, or after those that had made it.
 func (c *Case) leansToLeak(findings []Finding) bool {
 	leak, burst := weigh(c.features, leakEvidence).score, weigh(c.features, burstEvidence).score
-	stayed := c.paced() == 1 || c.flight.left >= leftBehind.v()
+	stayed := c.paced() == 1 || c.inFlight.left >= leftBehind.v()
 	return openOrSpeaks(findings, Leak) && stayed && leak > openScore.v() && leak > burst
 }
 

@@ -20,7 +20,7 @@ func shortKill(after float64, busy float64, unseen int) *scene {
 	s.site("example.org/shop/api.(*store).put", "/build/shop/api/store.go", 20, 160, 0)
 	for i := range 6 {
 		at := after / 6000 * float64(i)
-		s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: at, Bytes: bytesOf(40 * float64(max(0, i-3))), Allocated: bytesOf(50 * float64(max(0, i-3))), Unseen: unseen, Calls: []int{0}, Goroutines: true})
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: at, Bytes: bytesOf(40 * float64(max(0, i-3))), Allocated: bytesOf(50 * float64(max(0, i-3))), Unseen: unseen, Calls: []int{0}, Goroutines: true})
 	}
 	return s
 }

@@ -58,7 +58,7 @@ func (l *loader) begin(at string, pid int) error {
 // follow takes over what does not depend on the moment.
 func (l *loader) follow(whole *Evidence) {
 	e := l.e
-	e.Ticks, e.Cycles, e.Asked, e.Spans, e.Peak, e.End = whole.Ticks, whole.Cycles, whole.Asked, whole.Spans, whole.Peak, whole.End
+	e.Ticks, e.Cycles, e.Probed, e.Spans, e.Peak, e.End = whole.Ticks, whole.Cycles, whole.Probed, whole.Spans, whole.Peak, whole.End
 	e.History, e.Tried, e.Mallocs, e.Files = whole.History, whole.Tried, whole.Mallocs, whole.Files
 }
 

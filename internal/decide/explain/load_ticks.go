@@ -51,7 +51,7 @@ func risen(peak []float64) sample.Opt[sample.Bytes] {
 func (l *loader) processTicks(ats []int64) error {
 	t := &l.e.Ticks
 	for _, column := range []*[]float64{&t.Anon, &t.HeapLive, &t.HeapAlloc, &t.Native, &t.Goroutines, &t.Alloc, &t.CPU, &t.GC} {
-		*column = unseen(len(ats))
+		*column = allNaN(len(ats))
 	}
 	l.e.Spans = map[sample.ProcessKey]Span{}
 	all, err := l.ResidentAbout(l.rows)
@@ -155,7 +155,7 @@ func inSeconds(column []float64) []float64 {
 	return column
 }
 
-func unseen(n int) []float64 {
+func allNaN(n int) []float64 {
 	column := make([]float64, n)
 	for i := range column {
 		column[i] = math.NaN()

@@ -26,7 +26,7 @@ func crawler(oldest float64) *scene {
 			if i == 2 {
 				held = site.Bytes
 			}
-			site.Course = append(site.Course, Stand{At: 5 * float64(n), Cycle: uint32(n + 2), Bytes: held, Allocated: held, Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: 5 * float64(n), Cycle: uint32(n + 2), Bytes: held, Allocated: held, Goroutines: true})
 		}
 	}
 	root := &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "net/http.(*Transport).dialConn.gowrap2", First: 6, Last: 6119, Count: 1221, Oldest: sample.Some(durationOf(oldest))}

@@ -52,7 +52,7 @@ func TestWhatEndedCallsAllocatedIsLeftBeforeItIsPublished(t *testing.T) {
 	s := newScene()
 	site := s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 100, 0)
 	site.Cycle = 7
-	site.Course = []Stand{
+	site.Course = []SiteSnapshot{
 		{At: 5, Bytes: 4 * mib, Allocated: 20 * mib, Cycle: 3, Calls: []int{1}, Goroutines: true},
 		{At: 20, Bytes: 12 * mib, Allocated: 80 * mib, Cycle: 4, Calls: []int{0}, Goroutines: true},
 		{At: 25, Bytes: 12 * mib, Allocated: 90 * mib, Cycle: 4, Calls: []int{0}, Unseen: 1, Goroutines: true},
@@ -223,7 +223,7 @@ func TestAFewSamplesOfALineAreNoGrowthOfAHeap(t *testing.T) {
 		s.cycles(20, live, live, live, live, live, live, live, live)
 		site := s.site("example.org/shop/shelf.Open", "/build/shop/shelf/shelf.go", 44, 3, 0)
 		for i := range 8 {
-			site.Course = append(site.Course, Stand{At: float64(3 * i), Cycle: uint32(i + 2), Bytes: bytesOf(0.4 * float64(i)), Allocated: bytesOf(0.4 * float64(i)), Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: float64(3 * i), Cycle: uint32(i + 2), Bytes: bytesOf(0.4 * float64(i)), Allocated: bytesOf(0.4 * float64(i)), Goroutines: true})
 		}
 		if got := newCase(s.Evidence).ofLine; got != want {
 			t.Errorf("3 MiB beneath %v: %v", live, got)
@@ -237,7 +237,7 @@ func TestAWrappedGoroutineIsALoopWhereAsManyWereThereAllAlong(t *testing.T) {
 		s := newScene()
 		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
 		for i, n := range []int{1, 1, 1, last, last} {
-			site.Course = append(site.Course, Stand{At: 4 * float64(i), Goroutines: true, Begun: map[string]int{"net/rpc.(*Client).input": n, begunBy + "net/rpc.NewClientWithCodec": n, "main.serve": 7 + i}})
+			site.Course = append(site.Course, SiteSnapshot{At: 4 * float64(i), Goroutines: true, Begun: map[string]int{"net/rpc.(*Client).input": n, begunBy + "net/rpc.NewClientWithCodec": n, "main.serve": 7 + i}})
 		}
 		k := &Case{Evidence: s.Evidence, site: site, outcome: Outcome{MomentElapsed: 30}}
 		if got := k.runsAlong("net/rpc.NewClientWithCodec.gowrap1"); got != want {
@@ -328,7 +328,7 @@ func TestMemoryThatWasFreedManyTimesOverIsOfWorkInFlight(t *testing.T) {
 		s.work(0.7, 0.1, 150)
 		site := s.site("example.org/shop/patch.Apply", "/build/shop/patch/patch.go", 58, 115, 0)
 		site.Allocated, site.Freed, site.Cycle = bytesOf(115+freed), bytesOf(freed), 9
-		site.Course = []Stand{{At: 5, Bytes: 100 * mib, Cycle: 2, Goroutines: true, Calls: []int{0}, Unseen: 1}, {At: 20, Bytes: 110 * mib, Cycle: 6, Goroutines: true, Calls: []int{0}, Unseen: 1}}
+		site.Course = []SiteSnapshot{{At: 5, Bytes: 100 * mib, Cycle: 2, Goroutines: true, Calls: []int{0}, Unseen: 1}, {At: 20, Bytes: 110 * mib, Cycle: 6, Goroutines: true, Calls: []int{0}, Unseen: 1}}
 		if a := explained(t, s); (a.Verdict.Class == Burst) != want {
 			t.Errorf("%v MiB freed: %s: %s", freed, a.Verdict.Class, a.Verdict.Sentence)
 		}
@@ -355,8 +355,8 @@ func TestALineThatBeganAtTheEndDidNotMakeTheRise(t *testing.T) {
 	late.Since, late.Allocated, late.Captured = 12*mib, 0, sample.Some(12*mib)
 	for i := range 10 {
 		at := 3 * float64(i)
-		s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: at, Bytes: bytesOf(float64(i)), Allocated: bytesOf(float64(i)), Cycle: uint32(i)})
-		s.Sites[1].Course = append(s.Sites[1].Course, Stand{At: at, Cycle: uint32(i)})
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: at, Bytes: bytesOf(float64(i)), Allocated: bytesOf(float64(i)), Cycle: uint32(i)})
+		s.Sites[1].Course = append(s.Sites[1].Course, SiteSnapshot{At: at, Cycle: uint32(i)})
 	}
 	r := rise{n: 7, from: 6, to: 30, first: 40 * float64(mib), last: 58 * float64(mib), grown: 18 * float64(mib)}
 	if got := s.blamed(r, 30); got == nil || got.Line != 44 {
@@ -380,7 +380,7 @@ func TestAProgramThatWorksAtEveryLookWasCutShort(t *testing.T) {
 		s.work(0.99, 0.02, 5)
 		s.site("example.org/shop/rows.Load.func2", "/build/shop/rows/rows.go", 35, 35, 0)
 		for i := range 6 {
-			s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: 5 * float64(i), Bytes: bytesOf(5 * float64(i)), Unseen: unseen, Calls: []int{0}, Goroutines: true})
+			s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: 5 * float64(i), Bytes: bytesOf(5 * float64(i)), Unseen: unseen, Calls: []int{0}, Goroutines: true})
 		}
 		if got := newCase(s.Evidence).flatOut(); got != want {
 			t.Errorf("%d ran at each look: %v", unseen, got)

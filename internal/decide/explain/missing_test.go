@@ -104,7 +104,7 @@ func TestAnyPartOfTheEvidenceMayBeMissing(t *testing.T) {
 			s := run()
 			for _, column := range columnsOf(&s.Ticks) {
 				if *column == nil {
-					*column = unseen(len(s.Ticks.At)) // as Load has it
+					*column = allNaN(len(s.Ticks.At)) // as Load has it
 				}
 			}
 			remove(s.Evidence)

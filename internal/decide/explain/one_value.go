@@ -40,20 +40,20 @@ func (c *Case) builder() string {
 // and much of the line's be dead again, as parts are.
 func (c *Case) wholeValues() int {
 	s := c.site
-	n := max(1, c.flight.calls+c.flight.running)
+	n := max(1, c.inFlight.calls+c.inFlight.running)
 	if s == nil || c.builder() == "" || s.AsLarge == 0 || s.AsLarge > uint64(n) || s.Largest*16*sample.Bytes(n) < s.Bytes*5 {
 		return 0
 	}
 	switch {
 	case c.filling():
 		return n
-	case c.flight.left >= leftBehind.v():
+	case c.inFlight.left >= leftBehind.v():
 		return 0
-	case c.flight.calls > 0:
+	case c.inFlight.calls > 0:
 		return n
 	}
 	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
-	if c.flight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 || (s.Freed+top.Garbage)*10 < (s.Allocated+s.Since)*3 {
+	if c.inFlight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 || (s.Freed+top.Garbage)*10 < (s.Allocated+s.Since)*3 {
 		return 0
 	}
 	return n
@@ -87,7 +87,7 @@ func wholeFound(c *Case, n int) Finding {
 		calls, its = fmt.Sprintf("Up to %d calls of %%s were", n), "Together these values"
 	}
 	f.Sentence = fmt.Sprintf(calls+" in flight%s, building a whole value in memory with %s. %s took %s%s, allocated at %s. The largest buffer was %s.",
-		ShortFunc(c.flight.name), c.in(), ShortFunc(c.builder()), its, size(held), when, place(s.File, s.Line), size(s.Largest))
+		ShortFunc(c.inFlight.name), c.in(), ShortFunc(c.builder()), its, size(held), when, place(s.File, s.Line), size(s.Largest))
 	f.Why = []Why{{Text: fmt.Sprintf("until %s returns, its whole result stays in memory, with the buffers that the result is copied from", ShortFunc(c.builder())), Evidence: []string{"site"}}}
 	return f
 }

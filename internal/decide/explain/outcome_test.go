@@ -118,7 +118,7 @@ func TestThePeakOfTheKernelCountsOnlyWhereItRose(t *testing.T) {
 	if got := *peakOf(s.Evidence); got != 31*mib {
 		t.Errorf("peak %d MiB, want the kernel's 31", got/mib)
 	}
-	nan := unseen(2)
+	nan := allNaN(2)
 	if got := risen([]float64{7, 7}); got.OK {
 		t.Errorf("a mark that did not rise is from before: %v", got)
 	}

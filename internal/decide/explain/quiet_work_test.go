@@ -36,7 +36,7 @@ var quietWork = map[string]quietRun{
 		up := s.site("example.org/shop/up.Load", "up.go", 7, 200, 0.7)
 		up.Cycle, up.Since = 5, 100*mib
 		s.inside("example.org/shop/up.Load", 4)
-		s.Sites[0].Course = []Stand{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true}, {At: 25, Bytes: 90 * mib, Cycle: 4, Calls: []int{2}, Goroutines: true}}
+		s.Sites[0].Course = []SiteSnapshot{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true}, {At: 25, Bytes: 90 * mib, Cycle: 4, Calls: []int{2}, Goroutines: true}}
 		return s
 	}, []Class{Burst}, Burst},
 	"many requests in flight at once": {func() *scene {
@@ -314,7 +314,7 @@ func inOneCall(outermost string) *scene {
 	site.Stack = append(site.Stack, sample.Frame{Func: "example.org/shop/index.Fill"}, sample.Frame{Func: outermost})
 	s.inside("example.org/shop/index.Fill", 1)
 	for at := range 24 {
-		s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: float64(at), Bytes: bytesOf(8 * float64(at+1)), Calls: []int{0, min(at, 1)}, Goroutines: true})
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: float64(at), Bytes: bytesOf(8 * float64(at+1)), Calls: []int{0, min(at, 1)}, Goroutines: true})
 	}
 	return s
 }

@@ -33,10 +33,10 @@ type HeldBy struct {
 	path int // of the capture
 }
 
-// keeper is who holds what a line allocated: of the holders the one with most of it.
+// retainerOf is who holds what a line allocated: of the holders the one with most of it.
 // Without a line, or where the capture does not know the lines, the holder of most of the
 // live heap. nil: no heap was captured, none holds much, or the line's memory is under none.
-func (c *Case) keeper(s *Site) *HeldBy {
+func (c *Case) retainerOf(s *Site) *HeldBy {
 	h := c.Heap
 	if h == nil {
 		return nil
@@ -197,7 +197,7 @@ func (h *HeldBy) holds() string {
 
 // held is the end of a sentence about the memory that a line allocated.
 func (c *Case) held(s *Site) string {
-	h := c.keeper(s)
+	h := c.retainerOf(s)
 	if h == nil {
 		return "is still reachable"
 	}
@@ -209,7 +209,7 @@ func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
 	if f.Class != Leak && f.Class != Burst && f.Class != Baseline {
 		return nil
 	}
-	h := c.keeper(c.site)
+	h := c.retainerOf(c.site)
 	if h == nil {
 		return nil
 	}

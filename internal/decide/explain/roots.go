@@ -234,7 +234,7 @@ func (c *Case) callLasts(function string) tenure {
 	since := c.outcome.MomentElapsed / 3
 	for i, caller := range c.site.callers() {
 		if caller.Function == function {
-			return c.site.tenureOf(func(s *Stand) int { return s.calls(i) }, since)
+			return c.site.tenureOf(func(s *SiteSnapshot) int { return s.calls(i) }, since)
 		}
 	}
 	at := func(name string) int {
@@ -245,15 +245,15 @@ func (c *Case) callLasts(function string) tenure {
 	} else if i >= 0 {
 		return lasts
 	}
-	if !slices.ContainsFunc(c.site.Course, func(s Stand) bool { return s.Inside != nil }) {
+	if !slices.ContainsFunc(c.site.Course, func(s SiteSnapshot) bool { return s.Inside != nil }) {
 		return lasts
 	}
-	return c.site.tenureOf(func(s *Stand) int { return s.Inside[function] }, since)
+	return c.site.tenureOf(func(s *SiteSnapshot) int { return s.Inside[function] }, since)
 }
 
 // tenureOf tells whether a call was left since an instant: nobody was inside it at one look
 // at least. It lasts where somebody was at enough of them; at others a goroutine may have been that ran.
-func (s *Site) tenureOf(inside func(*Stand) int, since float64) tenure {
+func (s *Site) tenureOf(inside func(*SiteSnapshot) int, since float64) tenure {
 	looks := 0
 	for i := range s.Course {
 		stand := &s.Course[i]
@@ -278,9 +278,9 @@ func (s *Site) tenureOf(inside func(*Stand) int, since float64) tenure {
 // compiler wraps a go statement with arguments in is in no stack: then those count that the function
 // with the statement began. Of a short run, with few looks after that third, all count.
 func (c *Case) runsAlong(function string) bool {
-	begun := func(s *Stand) (n int) { return s.Begun[function] }
+	begun := func(s *SiteSnapshot) (n int) { return s.Begun[function] }
 	if creator, _, wrapped := strings.Cut(function, ".gowrap"); wrapped {
-		begun = func(s *Stand) (n int) { return s.Begun[begunBy+creator] }
+		begun = func(s *SiteSnapshot) (n int) { return s.Begun[begunBy+creator] }
 	}
 	if c.site == nil {
 		return false
@@ -294,7 +294,7 @@ func (c *Case) runsAlong(function string) bool {
 
 // looksLike counts the looks at goroutines from a time on, and at how many there were as many as at the
 // first of them, and not none.
-func (s *Site) looksLike(begun func(*Stand) int, from float64) (looks, same int) {
+func (s *Site) looksLike(begun func(*SiteSnapshot) int, from float64) (looks, same int) {
 	n := -1
 	for i := range s.Course {
 		k := &s.Course[i]

@@ -68,7 +68,7 @@ func TestRowA2CapturesAreReadingsOfAWatchedLeak(t *testing.T) {
 		site := s.site("main.remember", "/build/leak/main.go", 31, 198, 0)
 		site.Stack = []sample.Frame{{Func: "runtime.makeslice"}, {Func: site.Function, File: site.File, Line: site.Line}}
 		for i := range 5 {
-			site.Course = append(site.Course, Stand{At: 4 + 6*float64(i), Bytes: bytesOf(190 + 8*float64(i)), Allocated: bytesOf(190 + 8*float64(i)), Goroutines: true, Calls: []int{0}})
+			site.Course = append(site.Course, SiteSnapshot{At: 4 + 6*float64(i), Bytes: bytesOf(190 + 8*float64(i)), Allocated: bytesOf(190 + 8*float64(i)), Goroutines: true, Calls: []int{0}})
 		}
 		return s
 	}
@@ -93,7 +93,7 @@ func TestRowA3AProgramThatWasKilledWhileItLoadedIsNoLeak(t *testing.T) {
 	s.site("main.load", "/build/batch/main.go", 20, 160, 0)
 	s.running(1)
 	for i := range 6 {
-		s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: 0.2 * float64(i), Bytes: bytesOf(25 * float64(i)), Allocated: bytesOf(30 * float64(i)), Unseen: 1, Calls: []int{0}, Goroutines: true})
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: 0.2 * float64(i), Bytes: bytesOf(25 * float64(i)), Allocated: bytesOf(30 * float64(i)), Unseen: 1, Calls: []int{0}, Goroutines: true})
 	}
 	a := explained(t, s)
 	if a.Verdict.Class == Leak || !strings.Contains(a.Verdict.Sentence, "while its memory rose for the first time") {

@@ -96,12 +96,12 @@ func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, 
 	}
 	switch {
 	case w.score < openScore.v() || !c.outcome.Kernel && w.score < bar:
-		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.flight.name))), facts...), true
+		return silent(first(w.against(), fmt.Sprintf("no call of %s was seen to retain the memory", ShortFunc(c.inFlight.name))), facts...), true
 	case w.score < speakScore.v():
 		return undecided(float64(bytes), c.openCalls(), facts...), true
 	case c.ofLittle():
 		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...), true
-	case c.flight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()):
+	case c.inFlight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()):
 		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...), true
 	}
 	return Finding{}, false
@@ -109,7 +109,7 @@ func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, 
 
 // burstDoubt is why a burst is not sure, "" if it is.
 func (c *Case) burstDoubt() string {
-	switch seen := max(c.flight.held, c.site.Bytes); {
+	switch seen := max(c.inFlight.held, c.site.Bytes); {
 	case !c.pressed:
 		return "memory was not short, so the peak did no harm"
 	case float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0:
@@ -127,7 +127,7 @@ func (c *Case) cameAndWent() bool {
 // ofLittle reports whether the blamed line, with all that its calls hold, is too small a part of the rise to
 // have caused it.
 func (c *Case) ofLittle() bool {
-	held := max(c.flight.held, c.site.Bytes)
+	held := max(c.inFlight.held, c.site.Bytes)
 	if !c.live.exact {
 		held += c.site.Since
 	}
@@ -137,7 +137,7 @@ func (c *Case) ofLittle() bool {
 // reserves reports whether calls in flight reserved most of the live heap and did not write it: the kernel does not
 // count that, but the collector's goal does, and garbage piles up below it.
 func (c *Case) reserves() bool {
-	return c.untouched()*2 >= c.live.bytes && c.live.bytes > 0 && float64(c.flight.calls) >= manyCalls.v() && float64(c.flight.held) >= heldByRoot.v()*float64(c.live.bytes)
+	return c.untouched()*2 >= c.live.bytes && c.live.bytes > 0 && float64(c.inFlight.calls) >= manyCalls.v() && float64(c.inFlight.held) >= heldByRoot.v()*float64(c.live.bytes)
 }
 
 // burstRoom is the most that work in flight can explain of the memory: what has pages, and is no garbage where
@@ -164,10 +164,10 @@ func (c *Case) noSpike() (f Finding, not bool) {
 
 // openCalls is what is not known where calls in flight may have caused the rise.
 func (c *Case) openCalls() string {
-	if c.flight.calls == 0 {
+	if c.inFlight.calls == 0 {
 		return "whether work in flight retained the memory: the live heap never fell"
 	}
-	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap never fell", count(c.flight.calls, "call"), ShortFunc(c.flight.name))
+	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap never fell", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name))
 }
 
 // spiked reports whether without a limit that was near the peak was far above the usual
@@ -206,8 +206,8 @@ func (c *Case) leastRise() float64 {
 // first GCs went unseen, what work in flight holds is part of no floor.
 func (c *Case) aboveFloor() float64 {
 	high := float64(c.live.bytes)
-	if !c.live.exact && c.site != nil && c.flight.calls > 0 {
-		high = max(high, min(float64(c.g.HeapLive), float64(c.flight.held+c.site.Since)))
+	if !c.live.exact && c.site != nil && c.inFlight.calls > 0 {
+		high = max(high, min(float64(c.g.HeapLive), float64(c.inFlight.held+c.site.Since)))
 	}
 	above := high - c.curve.floor
 	if !c.pressed {
@@ -252,8 +252,8 @@ func (c *Case) inWork() sample.Bytes {
 		return 0
 	case c.wholeValues() > 0:
 		return c.site.Bytes
-	case c.flight.calls > 0 && !c.flight.standing:
-		return c.flight.held
+	case c.inFlight.calls > 0 && !c.inFlight.standing:
+		return c.inFlight.held
 	}
 	return 0
 }
@@ -272,13 +272,13 @@ func burstFound(c *Case) Finding {
 	}
 	f.Sentence = burstSentence(c)
 	f.Why = []Why{{Text: "the calls were running, so their stacks could not be read", Evidence: []string{"calls", "site"}}}
-	if c.flight.calls == 0 {
+	if c.inFlight.calls == 0 {
 		if c.cameAndWent() {
 			f.Why = []Why{{Text: "the live heap rose and fell again, and so did what this line allocates", Evidence: []string{"curve", "site"}}}
 		}
 		return f
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.flight.calls, "goroutine"), was(c.flight.calls), ShortFunc(c.flight.name), c.flightSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.inFlight.calls, "goroutine"), was(c.inFlight.calls), ShortFunc(c.inFlight.name), c.callsSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
 	return f
 }
 
@@ -306,8 +306,8 @@ func (c *Case) peakAlone() bool { return c.flight.calls == 0 && c.gone() >= fell
 // stacks were not read, may be calls too: then it says "at least", and nothing
 // of a single call.
 func burstSentence(c *Case) string {
-	s, n := c.site, sample.Bytes(c.flight.calls)
-	held := max(c.flight.held, s.Bytes)
+	s, n := c.site, sample.Bytes(c.inFlight.calls)
+	held := max(c.inFlight.held, s.Bytes)
 	if !c.live.exact {
 		held = min(held+s.Since, max(held, c.liveRows())) // of what came since, no more than may be live
 	}
@@ -317,8 +317,8 @@ func burstSentence(c *Case) string {
 	if n == 0 {
 		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))
 	}
-	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.flight.calls, "call"), ShortFunc(c.flight.name), c.in(), was(c.flight.calls), size(held))
-	if c.flight.running > 0 {
+	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name), c.in(), was(c.inFlight.calls), size(held))
+	if c.inFlight.running > 0 {
 		text = "At least " + text
 	} else if n > 1 {
 		each := held / n
@@ -327,7 +327,7 @@ func burstSentence(c *Case) string {
 			text += fmt.Sprintf(". The limit has room for %s", room(int(left/each)))
 		}
 	}
-	if c.flight.name != s.Function && s.Bytes < held {
+	if c.inFlight.name != s.Function && s.Bytes < held {
 		text += fmt.Sprintf(", %s of that allocated at %s", size(s.Bytes), place(s.File, s.Line))
 	}
 	return text + c.untouchedWords(held) + "."

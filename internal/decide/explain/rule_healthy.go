@@ -87,7 +87,7 @@ func healthyFound(c *Case) Finding {
 		return undecided(grown, fmt.Sprintf("native memory grew by %s until the end, and the run was too short to see whether that continues", fsize(grown)), f.Facts...)
 	}
 	f.Confidence = c.flatSure(t)
-	if g := c.run.Growth; g != nil && c.run.Seconds >= longEnough.v() {
+	if g := c.run.Growth; g != nil && c.run.Seconds >= minStableRun.v() {
 		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f

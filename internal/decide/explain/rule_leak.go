@@ -122,7 +122,7 @@ func (c *Case) barelyRose() bool {
 // fillsUp reports whether, without need, growth became slower within its first minute: so does that of a cache that
 // comes to its bound.
 func (c *Case) fillsUp() bool {
-	return !c.pressed && c.slowsDown() && !c.keeps() && c.rise.to-c.rise.from < longestFirstRise.v()
+	return !c.pressed && c.slowsDown() && !c.retainsByDesign() && c.rise.to-c.rise.from < longestFirstRise.v()
 }
 
 // leakBytes is how much of the memory a leak explains.
@@ -208,7 +208,7 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
-	if f.Confidence == High && !c.pressed && !c.keeps() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
+	if f.Confidence == High && !c.pressed && !c.retainsByDesign() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
 		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
 	}
 	if f.Detail = "A leak."; f.Confidence != High {

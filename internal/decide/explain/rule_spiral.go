@@ -45,7 +45,7 @@ func judgeSpiral(c *Case) Finding {
 		return silent(fmt.Sprintf("GC was short of room for only %s", seconds(p.seconds)), facts...)
 	case perSecond < 1 || math.IsNaN(p.gcShare()) && perSecond < 5:
 		return silent(fmt.Sprintf("there were only %s GCs a second", figure(perSecond)), facts...)
-	case p.gcShare() < crawls.v():
+	case p.gcShare() < minSpiralGCShare.v():
 		return silent(fmt.Sprintf("%s GCs a second left hardly any room, but took only %s", figure(perSecond), p.gcWords()), facts...)
 	}
 	return spiralFound(c, limit, left, live, p, facts)

@@ -102,9 +102,9 @@ var leakScenes = map[string]func() *scene{
 		put.Callers = []Caller{{put.Function, true, put.Bytes}, {"example.org/shop/wire.(*Conn).readLoop", true, put.Bytes}}
 		s.p.Goroutines = nil
 		s.inside("example.org/shop/wire.(*Conn).readLoop", 1)
-		s.Sites[0].Course = []Stand{{At: 1, Calls: []int{0, 0}, Goroutines: true}}
+		s.Sites[0].Course = []SiteSnapshot{{At: 1, Calls: []int{0, 0}, Goroutines: true}}
 		for i := range 6 {
-			s.Sites[0].Course = append(s.Sites[0].Course, Stand{At: float64(5 + 4*i), Bytes: bytesOf(float64(30 + 30*i)), Calls: []int{i % 2, 1}, Goroutines: true})
+			s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: float64(5 + 4*i), Bytes: bytesOf(float64(30 + 30*i)), Calls: []int{i % 2, 1}, Goroutines: true})
 		}
 		return s
 	},

@@ -122,7 +122,7 @@ var workScenes = map[string]func() *scene{
 		read.Callers = []Caller{{read.Function, true, 120 * mib}, {"example.org/shop/list.(*Server).List", true, 180 * mib}, {"google.golang.org/grpc.(*Server).processUnaryRPC", false, 182 * mib}}
 		s.inside("example.org/shop/list.(*Server).List", 38)
 		s.inside("google.golang.org/grpc.(*Server).processUnaryRPC", 40)
-		s.Sites[0].Course = []Stand{{At: 5, Bytes: 2 * mib, Calls: []int{0, 0, 0}, Goroutines: true}, {At: 20, Bytes: 50 * mib, Calls: []int{0, 12, 12}, Goroutines: true}, {At: 25, Bytes: 100 * mib, Calls: []int{1, 34, 36}, Goroutines: true}}
+		s.Sites[0].Course = []SiteSnapshot{{At: 5, Bytes: 2 * mib, Calls: []int{0, 0, 0}, Goroutines: true}, {At: 20, Bytes: 50 * mib, Calls: []int{0, 12, 12}, Goroutines: true}, {At: 25, Bytes: 100 * mib, Calls: []int{1, 34, 36}, Goroutines: true}}
 		return s
 	},
 	"several processes that are too many": func() *scene {

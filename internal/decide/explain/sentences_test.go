@@ -129,7 +129,7 @@ func (b book) asked(t *testing.T) {
 	for _, text := range []string{"200MiB", "400MiB", "total=400MiB,heap=100MiB", "heap=100MiB,garbage=100MiB", "heap=12MiB"} {
 		s := leaking()
 		var err error
-		if s.Asked.Budget, err = budget.Parse(text); err != nil {
+		if s.Probed.Budget, err = budget.Parse(text); err != nil {
 			t.Fatal(err)
 		}
 		a, err := Explain(s.Evidence, nil)

@@ -62,8 +62,8 @@ func (l *loader) profiles(within bool) ([]recording.ProfileInfo, error) {
 			to = ev.At
 		}
 	}
-	spare := l.e.End.Sub(l.e.Start) / 100
-	if !within || from.Sub(l.e.Start) > spare || l.e.End.Sub(to) > spare || l.e.Imported != "" {
+	slack := l.e.End.Sub(l.e.Start) / 100
+	if !within || from.Sub(l.e.Start) > slack || l.e.End.Sub(to) > slack || l.e.Imported != "" {
 		return l.Profiles(l.e.Subject)
 	}
 	return l.ProfilesAbout(mostProfiles, l.e.Subject)
@@ -136,7 +136,7 @@ func (l *loader) held(all []recording.ProfileInfo, sites []sample.Site) error {
 	for i, p := range all {
 		ids[i] = p.ID
 	}
-	for _, id := range thinned(ids, readings) {
+	for _, id := range sampleEvenly(ids, readings) {
 		p, err := l.Profile(id)
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func (l *loader) baseline(id int64, all []recording.ProfileInfo, sites []sample.
 	}
 	var best *sample.HeapProfile
 	least := int64(0)
-	for _, id := range thinned(within, courseLength) {
+	for _, id := range sampleEvenly(within, courseLength) {
 		p, err := l.Profile(id)
 		if err != nil {
 			return nil, err
@@ -193,8 +193,8 @@ func inUse(p *sample.HeapProfile, sites []sample.Site) (bytes int64) {
 	return bytes
 }
 
-// thinned is at most n of a list, evenly, its ends among them.
-func thinned(list []int64, n int) []int64 {
+// sampleEvenly is at most n of a list, evenly, its ends among them.
+func sampleEvenly(list []int64, n int) []int64 {
 	if len(list) <= n {
 		return list
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
-// spare is how far outside of a recording a time may lie: people type what they
+// tolerance is how far outside of a recording a time may lie: people type what they
 // were shown, which is rounded.
-func spare(length time.Duration) time.Duration { return max(time.Second, length/50) }
+func tolerance(length time.Duration) time.Duration { return max(time.Second, length/50) }
 
 // within refuses a time at which nothing was recorded.
 func (l *loader) within(at string) error {
@@ -38,9 +38,9 @@ func inSpan(start, end, when time.Time) error {
 	length := end.Sub(start)
 	span := fmt.Sprintf("it begins at %s and is %s long", start.Local().Format("2006-01-02 15:04:05"), units.Duration(length))
 	switch {
-	case when.Before(start.Add(-spare(length))):
+	case when.Before(start.Add(-tolerance(length))):
 		return fmt.Errorf("%w: %s before the recording; %s", ErrAt, units.Duration(start.Sub(when)), span)
-	case when.After(end.Add(spare(length))):
+	case when.After(end.Add(tolerance(length))):
 		return fmt.Errorf("%w: %s after the recording's end; %s", ErrAt, units.Duration(when.Sub(end)), span)
 	}
 	return nil

@@ -135,7 +135,7 @@ func (c *Case) tendency(r Run) Tendency {
 	switch grown := g.PerHour * r.Seconds / 3600; {
 	case g.Low > 0 && grown > max(4*float64(sample.MiB), typical/10):
 		return Growing
-	case r.Seconds >= longEnough.v() && g.High*day < room:
+	case r.Seconds >= minStableRun.v() && g.High*day < room:
 		return Stable
 	}
 	return TooSoon

@@ -26,7 +26,7 @@ func TestAFrameLastsAsLongAsItsCall(t *testing.T) {
 		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
 		site.Callers = []Caller{{Function: "main.read", Own: true}, {Function: "main.unpack", Own: true}, {Function: "main.main", Own: true}}
 		for i, n := range c.inside {
-			site.Course = append(site.Course, Stand{At: 5 + float64(i), Calls: []int{0, n, 1}, Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: 5 + float64(i), Calls: []int{0, n, 1}, Goroutines: true})
 		}
 		s.captured(100,
 			sample.HeapPath{Parent: -1, Label: "goroutine runtime.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}},
@@ -42,13 +42,13 @@ func TestAFrameLastsAsLongAsItsCall(t *testing.T) {
 func TestLooksAtRunningGoroutinesTellNoTenure(t *testing.T) {
 	var s Site
 	for i := range 9 {
-		s.Course = append(s.Course, Stand{At: float64(i), Unseen: 1, Goroutines: true})
+		s.Course = append(s.Course, SiteSnapshot{At: float64(i), Unseen: 1, Goroutines: true})
 	}
-	if got := s.tenureOf(func(*Stand) int { return 0 }, 0); got != unknownTenure {
+	if got := s.tenureOf(func(*SiteSnapshot) int { return 0 }, 0); got != unknownTenure {
 		t.Errorf("%d, want unknown", got)
 	}
 	s.Course[4].Unseen = 0
-	if got := s.tenureOf(func(*Stand) int { return 0 }, 0); got != passing {
+	if got := s.tenureOf(func(*SiteSnapshot) int { return 0 }, 0); got != passing {
 		t.Errorf("%d, want passing: nobody was inside", got)
 	}
 }
@@ -72,7 +72,7 @@ func TestACallBesideTheLineLastsAsItWasSeen(t *testing.T) {
 		site.Callers = []Caller{{Function: "main.read", Own: true}}
 		site.Stack = []sample.Frame{{Func: "io.ReadAll"}, {Func: "main.read"}, {Func: "example.org/shop/cli.Execute"}, {Func: "main.main"}}
 		for i, n := range c.inside {
-			site.Course = append(site.Course, Stand{At: 5 + float64(i), Calls: []int{i % 2}, Inside: map[string]int{c.frame: n}, Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: 5 + float64(i), Calls: []int{i % 2}, Inside: map[string]int{c.frame: n}, Goroutines: true})
 		}
 		s.captured(100,
 			sample.HeapPath{Parent: -1, Label: "goroutine runtime.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}},

@@ -79,7 +79,7 @@ const (
 	shortestIO
 	fewestPiled
 	nativeCaches
-	crawls
+	minSpiralGCShare
 	shortestSpiral
 	thrashFaults
 	thrashRefaults
@@ -88,7 +88,7 @@ const (
 	shortestSteady
 	keptIdle
 	heldAtMost
-	longEnough
+	minStableRun
 	smallRise
 	partOfGrower
 	slowRise
@@ -183,7 +183,7 @@ var thresholds = [...]Threshold{
 	shortestIO:        {"pile.shortest_io", 10, "seconds", "corpus: whoever waits for a peer may wait for long and still be served"},
 	nativeCaches:      {"native.caches", 16 << 20, "bytes", "corpus: what caches of C libraries come to"},
 	fewestPiled:       {"pile.fewest", 100, "goroutines", "corpus"},
-	crawls:            {"spiral.cost", 0.1, "of the CPU time", "corpus: a mirror of files that had 7 % of it took as long as without a limit; spirals took 15 to 70 %"},
+	minSpiralGCShare:  {"spiral.cost", 0.1, "of the CPU time", "corpus: a mirror of files that had 7 % of it took as long as without a limit; spirals took 15 to 70 %"},
 	shortestSpiral:    {"spiral.shortest", 3, "seconds", "corpus"},
 	thrashFaults:      {"thrash.faults", 50, "faults a second", "corpus"},
 	thrashRefaults:    {"thrash.refaults", 500, "refaults a second", "corpus"},
@@ -195,7 +195,7 @@ var thresholds = [...]Threshold{
 	partOfGrower:      {"growth.beside", 0.25, "of the growth", "corpus"},
 	smallRise:         {"rise.small", 6 << 20, "bytes", "corpus"},
 	slowRise:          {"rise.slow", 10, "seconds", "corpus"},
-	longEnough:        {"run.stable", 600, "seconds", "corpus"},
+	minStableRun:      {"run.stable", 600, "seconds", "corpus"},
 	churnCoresKnown:   {"churn.cores_known", 0.01, "cores", "corpus: what GC must take where a cheaper way is known"},
 	trustedShare:      {"gc.trusted", 0.9, "of the CPU time", "runtime: GC's time is booked by the clock, which others' work is in"},
 	heldByEach:        {"pile.each", 64 << 10, "bytes", "corpus: far more than a goroutine's own stack, which is 2 to 8 KiB"},

@@ -26,7 +26,7 @@ func TestManyLinesOfAPackageMakeARiseTogether(t *testing.T) {
 			if site.Function == "main.load" {
 				now = float64(site.Bytes)
 			}
-			site.Course = append(site.Course, Stand{At: 4 * float64(n), Cycle: uint32(n + 2), Bytes: sample.Bytes(now), Allocated: sample.Bytes(now), Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: 4 * float64(n), Cycle: uint32(n + 2), Bytes: sample.Bytes(now), Allocated: sample.Bytes(now), Goroutines: true})
 		}
 	}
 	c := newCase(s.Evidence)
@@ -42,8 +42,8 @@ func TestAPeakThatIsGoneBelongsToTheLineThatCameAndWent(t *testing.T) {
 	s.site("main.parse", "/build/shop/main.go", 54, 1, 0)
 	store, split := &s.Sites[0], &s.Sites[1]
 	for i, held := range []float64{21, 30.8, 30.8, 30.8} {
-		store.Course = append(store.Course, Stand{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf(held)})
-		split.Course = append(split.Course, Stand{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf([]float64{1, 61, 15, 1}[i])})
+		store.Course = append(store.Course, SiteSnapshot{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf(held)})
+		split.Course = append(split.Course, SiteSnapshot{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf([]float64{1, 61, 15, 1}[i])})
 	}
 	if got := s.blamed(rise{n: 9, fall: 0.9, returns: 4, grown: 0}, 30); got == nil || got.Function != "main.parse" {
 		t.Errorf("blamed is %+v", got)
@@ -61,8 +61,8 @@ func TestWhatIsCertainlyGoneLaterCameAndWent(t *testing.T) {
 	s.site("main.split", "/build/shop/main.go", 56, 16, 0)
 	whole, split := &s.Sites[0], &s.Sites[1]
 	for i := range 3 {
-		whole.Course = append(whole.Course, Stand{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf(104)})
-		split.Course = append(split.Course, Stand{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf([]float64{0, 7, 16}[i])})
+		whole.Course = append(whole.Course, SiteSnapshot{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf(104)})
+		split.Course = append(split.Course, SiteSnapshot{At: float64(i), Cycle: uint32(i + 2), Bytes: bytesOf([]float64{0, 7, 16}[i])})
 	}
 	for at, live := range map[float64]float64{10: 110, 20: 120, 35: 1, 38: 80} {
 		s.Cycles = append(s.Cycles, sample.GCCycle{At: began.Add(time.Duration(at * float64(time.Second))), Marked: bytesOf(live), Alloc: bytesOf(20 * at)})
@@ -104,7 +104,7 @@ func TestCallsOfWhichNoneEndsGather(t *testing.T) {
 	} {
 		site := &Site{}
 		for i, n := range c.calls {
-			site.Course = append(site.Course, Stand{At: 5 * float64(i), Calls: []int{n}, Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: 5 * float64(i), Calls: []int{n}, Goroutines: true})
 		}
 		if got := gatherOf(site, 0, 8, 0, 30); got != c.want {
 			t.Errorf("%v: %v s, want %v", c.calls, got, c.want)
@@ -127,7 +127,7 @@ func TestRootsThatNobodyKnowsLastNoLongerThanCalls(t *testing.T) {
 		s := newScene()
 		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
 		for i := range 6 {
-			site.Course = append(site.Course, Stand{At: 5 * float64(i), Goroutines: true, Begun: map[string]int{begunBy + "net/http.(*Server).Serve": 10}})
+			site.Course = append(site.Course, SiteSnapshot{At: 5 * float64(i), Goroutines: true, Begun: map[string]int{begunBy + "net/http.(*Server).Serve": 10}})
 		}
 		s.captured(100, sample.HeapPath{Parent: -1, Label: "goroutine " + c.root.Func, Root: &c.root}, sample.HeapPath{Parent: 0, Label: c.label, Retained: 100 * mib})
 		k := &Case{Evidence: s.Evidence, site: site, outcome: Outcome{MomentElapsed: 30}}

@@ -385,9 +385,9 @@ func (c *Case) natureOf(s *Site) Nature {
 	if len(s.Course) == 0 {
 		return Unknown
 	}
-	f := c.flight
+	f := c.inFlight
 	if s != c.site {
-		f = flightOf(s, c.goroutines(), c.outcome.MomentElapsed)
+		f = callsAround(s, c.goroutines(), c.outcome.MomentElapsed)
 	}
 	switch late := c.lateGrowthOf(s, c.rise.from, c.outcome.MomentElapsed); {
 	case f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(s.aged(c.rise.from, c.outcome.MomentElapsed) >= agedHalf.v()):

@@ -40,9 +40,9 @@ type Work struct {
 
 // Bounds of what is called clear.
 const (
-	follows = 0.9   // a correlation that is no chance
-	alike   = 0.995 // time and work are one
-	fewWork = 8     // readings of the live heap
+	minCorrelation = 0.9   // a correlation that is no chance
+	collinearAbove = 0.995 // time and work are one
+	fewWork        = 8     // readings of the live heap
 )
 
 // workOf is nil where nothing counted the work, or the live heap is not known.
@@ -74,9 +74,9 @@ func (c *Case) floorsOfGrowth() (at, live []float64) {
 // byFigure takes the figure that the live heap follows best.
 func (c *Case) byFigure(at, live []float64) *Work {
 	var list []Work
-	for _, f := range c.Asked.Figures {
+	for _, f := range c.Probed.Figures {
 		if w, ok := follow(f, at, live); ok {
-			w.Metrics = c.Asked.Metrics
+			w.Metrics = c.Probed.Metrics
 			list = append(list, w)
 		}
 	}
@@ -118,12 +118,12 @@ func follow(f Series, at, live []float64) (w Work, ok bool) {
 	if !math.IsInf(line.Low, 0) && !math.IsInf(line.High, 0) {
 		w.Low, w.High = &line.Low, &line.High
 	}
-	if rt := correlation(x, t); math.Abs(rt) < alike {
+	if rt := correlation(x, t); math.Abs(rt) < collinearAbove {
 		rest := beyond(r, rt, correlation(y, t))
 		w.BeyondTime = &rest
 	}
 	grown := y[len(y)-1] - y[0]
-	w.Clear = w.Low != nil && *w.Low > 0 && r >= follows && grown > 4*float64(sample.MiB) && !w.ratherTime()
+	w.Clear = w.Low != nil && *w.Low > 0 && r >= minCorrelation && grown > 4*float64(sample.MiB) && !w.ratherTime()
 	return w, true
 }
 

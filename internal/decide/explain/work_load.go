@@ -11,9 +11,9 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// Asked is what the watch asked of the program itself, and what else went on then
-// that could make it wait. Times are seconds since Evidence.Start.
-type Asked struct {
+// ProbeResults is what the program itself answered: its metrics and its replies to a probe, and what else
+// went on then that could make it wait. Times are seconds since Evidence.Start.
+type ProbeResults struct {
 	Budget *budget.Budget // what somebody expects it to need; nil: nothing was said
 
 	Metrics string   // where its metrics were read, "" if they were not
@@ -49,7 +49,7 @@ func (l *loader) asked() error {
 	if err != nil {
 		return err
 	}
-	a := &l.e.Asked
+	a := &l.e.Probed
 	a.Metrics, a.Probe = meta.More["metrics"], meta.More["probe"]
 	if text := meta.More["expect"]; text != "" {
 		if a.Budget, err = budget.Parse(text); err != nil {
@@ -112,7 +112,7 @@ func whileItLived(list []sample.Request, end time.Time) []sample.Request {
 
 // meanwhile reads what could make a request wait.
 func (l *loader) meanwhile() error {
-	a := &l.e.Asked
+	a := &l.e.Probed
 	p, err := l.ProcessSamplesAbout(l.rows, l.e.Subject, recording.ColGCPhase, recording.ColGCDedicatedTime, recording.ColGCAssistTime, recording.ColCPUTotal, recording.ColNumGC)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func rising(at, counter []float64, rate float64) (out []latency.Stretch) {
 }
 
 // latency is nil where no request was timed or failed.
-func (a *Asked) latency(start time.Time) *latency.Latency {
+func (a *ProbeResults) latency(start time.Time) *latency.Latency {
 	return latency.Of(&latency.Run{Probe: a.Probe, Requests: a.Requests, Recorded: a.All, Start: start,
 		Marks: a.Marks, Stalls: a.Stalls, Reclaims: a.Reclaims, Moments: a.Moments, Assist: a.Assists.grown()})
 }

@@ -20,7 +20,7 @@ func worked(live func(t float64) float64, figures map[string]func(t float64) flo
 	s.cycles(10, marked...)
 	s.heap(marked[n-1], marked[n-1], marked[n-1]+10)
 	s.noMark()
-	s.Asked.Metrics = "http://127.0.0.1:1/metrics"
+	s.Probed.Metrics = "http://127.0.0.1:1/metrics"
 	for name, value := range figures {
 		f := Series{Name: name, Kind: sample.CounterKind}
 		if !strings.HasSuffix(name, "_total") {
@@ -29,7 +29,7 @@ func worked(live func(t float64) float64, figures map[string]func(t float64) flo
 		for t := 0.0; t <= 30; t += 2 {
 			f.At, f.Value = append(f.At, t), append(f.Value, value(t))
 		}
-		s.Asked.Figures = append(s.Asked.Figures, f)
+		s.Probed.Figures = append(s.Probed.Figures, f)
 	}
 	return newCase(s.Evidence)
 }

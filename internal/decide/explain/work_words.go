@@ -16,7 +16,7 @@ func (w *Work) words(of int, known bool) string {
 		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f). The work came at a steady pace, so growth over time would look the same", w.perUnit(), w.Figure, *w.Correlation)
 	case w.Clear:
 		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f), rather than with time", w.perUnit(), w.Figure, *w.Correlation)
-	case *w.Correlation >= follows && w.ratherTime():
+	case *w.Correlation >= minCorrelation && w.ratherTime():
 		return fmt.Sprintf("the live heap grows with time rather than with %s", w.Figure)
 	case w.High != nil && *w.Low <= 0 && *w.High > 0:
 		return fmt.Sprintf("the live heap does not grow with %s (at most %s for each of %s)", w.Figure, unitSize(*w.High), thousands(w.Units))

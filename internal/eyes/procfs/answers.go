@@ -86,7 +86,7 @@ func (a *answers) reread() {
 	if a.devices == nil {
 		a.devices = devicesOf(a.root, "self", strconv.Itoa(a.pid))
 	}
-	if err := a.mapper.readMappings(a.root, a.eye(), "maps"); err != nil {
+	if err := a.mapper.readMappings(a.root, a.readTID(), "maps"); err != nil {
 		return
 	}
 	a.known = a.known[:0]
@@ -102,9 +102,9 @@ func (a *answers) reread() {
 	a.mapper = Mapper{} // what is needed of it is known now
 }
 
-// eye is a thread through which the process is looked at: its first, or where that has ended, as
+// readTID is a thread through which the process is looked at: its first, or where that has ended, as
 // of one that stands at its exit, another.
-func (a *answers) eye() int {
+func (a *answers) readTID() int {
 	if st, err := StateOf(a.root, a.pid); err != nil || !st.Ended() {
 		return a.pid
 	}
@@ -121,7 +121,7 @@ func (a *answers) eye() int {
 // bit 63), or swapped out, which the kernel answers itself (62).
 func (a *answers) present(from, to uint64) error {
 	if a.pagemap == nil {
-		f, err := os.Open(pidPath(a.root, a.eye(), "pagemap"))
+		f, err := os.Open(pidPath(a.root, a.readTID(), "pagemap"))
 		if err != nil {
 			return gone(err)
 		}

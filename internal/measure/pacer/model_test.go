@@ -181,7 +181,7 @@ func TestCollectionsThatAreAskedForAreBounded(t *testing.T) {
 		text string
 		want int
 	}{{"4s", 9}, {"100MiB", 20}, {"32x", 32}, {"1ns", mostCollections}, {"2000000000x", mostCollections}} {
-		a, err := ParseAsked(tt.text, units.ParseSize)
+		a, err := ParseForcedGCs(tt.text, units.ParseSize)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,11 +189,11 @@ func TestCollectionsThatAreAskedForAreBounded(t *testing.T) {
 			t.Errorf("%s: %d collections, want %d", tt.text, n, tt.want)
 		}
 	}
-	forced := newModel(h).predict(Setting{100, none}, (&Asked{Times: 100}).clocks(h))
+	forced := newModel(h).predict(Setting{100, none}, (&ForcedGCs{Times: 100}).clocks(h))
 	if peak := float64(forced.peak.P50); peak > 130*mib {
 		t.Errorf("with 100 collections in between the peak is %.0f MiB", peak/mib)
 	}
-	if a, err := ParseAsked("ready", units.ParseSize); err == nil {
+	if a, err := ParseForcedGCs("ready", units.ParseSize); err == nil {
 		t.Errorf("an event is taken for %+v", a)
 	}
 }

@@ -13,7 +13,7 @@ type Options struct {
 	Limit       sample.Bytes // 0: the recording's
 	GOGC        []int32      // -1: off
 	MemoryLimit []int64      // sample.NoMemoryLimit: none
-	GCAt        *Asked
+	GCAt        *ForcedGCs
 }
 
 // tuner is Tune at work.

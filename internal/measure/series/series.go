@@ -71,7 +71,7 @@ func Resample(at, v []float64, n int) Buckets {
 	if n < 1 || len(at) == 0 {
 		return Buckets{}
 	}
-	b := Buckets{At: make([]float64, n), Min: unseen(n), Max: unseen(n), Last: unseen(n)}
+	b := Buckets{At: make([]float64, n), Min: allNaN(n), Max: allNaN(n), Last: allNaN(n)}
 	start := at[0]
 	width := (at[len(at)-1] - start) / float64(n)
 	for i := range b.At {
@@ -93,7 +93,7 @@ func Resample(at, v []float64, n int) Buckets {
 	return b
 }
 
-func unseen(n int) []float64 {
+func allNaN(n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {
 		v[i] = math.NaN()

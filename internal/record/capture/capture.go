@@ -75,8 +75,8 @@ type Loop struct {
 	CalmHz, MaxHz int
 	// Wheel, if set, is shared with other loops; without it the loop has a timer of its own.
 	Wheel *Wheel
-	// Asked, if set, brings a person's wish for a moment now.
-	Asked <-chan struct{}
+	// MomentRequests, if set, brings a person's wish for a moment now.
+	MomentRequests <-chan struct{}
 	// OnPoint, if set, sees every full point: the live status line.
 	OnPoint func(*sample.Point)
 	// OnSinkError, if set, is told once that nothing is kept any more.
@@ -121,7 +121,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-l.Source.Wake():
 			l.collect()
 			continue
-		case <-l.Asked:
+		case <-l.MomentRequests:
 			l.capture(sample.MomentAsked)
 			l.collect()
 			l.keep(l.Sink.Flush) // whoever asked reads it

@@ -256,7 +256,7 @@ func TestAMomentThatIsAskedForIsKeptAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() {
-			done <- (&Loop{Source: f, Sink: c, Asked: asked, newAlarm: goAlarm, processor: func() time.Duration { return f.busy }}).Run(ctx)
+			done <- (&Loop{Source: f, Sink: c, MomentRequests: asked, newAlarm: goAlarm, processor: func() time.Duration { return f.busy }}).Run(ctx)
 		}()
 		time.Sleep(250 * time.Millisecond) // of the bubble's time: before the first calm moment
 		flushes := c.flushes

@@ -60,8 +60,8 @@ type process struct {
 // mostCycles is how many collections of a process are remembered.
 const mostCycles = 32
 
-// Asked brings the wishes for a moment now.
-func (l *Life) Asked() <-chan struct{} { return l.asked }
+// MomentRequests brings the wishes for a moment now.
+func (l *Life) MomentRequests() <-chan struct{} { return l.asked }
 
 // ask wishes for a moment; it is false where one is on its way already.
 func (l *Life) ask() bool {

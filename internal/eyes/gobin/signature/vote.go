@@ -17,8 +17,8 @@ const (
 // twelve or more.
 const maxDissent = 5
 
-// fewest is how many votes elect: one exact site, or two functions that are alike.
-const fewest = 4
+// minVotes is how many votes elect: one exact site, or two functions that are alike.
+const minVotes = 4
 
 // maxCode bounds the functions that are decoded. The longest in the tables have
 // 6,000 bytes.
@@ -41,7 +41,7 @@ func (e Elected) Err() error {
 	switch {
 	case e.For == 0:
 		return fmt.Errorf("no function in it is known to use it")
-	case e.For < fewest:
+	case e.For < minVotes:
 		return fmt.Errorf("only %d votes of its functions say where it is", e.For)
 	case e.Against*100 > maxDissent*(e.For+e.Against):
 		return fmt.Errorf("its functions disagree on where it is (%d votes for, %d against)", e.For, e.Against)

@@ -9,9 +9,9 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// Asked is when collections are to be asked for: with each event of a kind, or
+// ForcedGCs is when collections are to be asked for: with each event of a kind, or
 // every so often.
-type Asked struct {
+type ForcedGCs struct {
 	Text  string // as the user wrote it
 	Every time.Duration
 	Bytes sample.Bytes
@@ -20,7 +20,7 @@ type Asked struct {
 }
 
 // clocks are the instants on the clock of allocations, at most mostCollections.
-func (a *Asked) clocks(h *History) (list []float64) {
+func (a *ForcedGCs) clocks(h *History) (list []float64) {
 	lasted := h.lasted().Seconds()
 	times, at := 0, func(int) float64 { return 0 }
 	switch {
@@ -48,10 +48,10 @@ func merged(a, b []float64) []float64 {
 	return out
 }
 
-// ParseAsked reads the EVENT of --gc-at: "3s", "100MiB", "32x", or the kind of an
+// ParseForcedGCs reads the EVENT of --gc-at: "3s", "100MiB", "32x", or the kind of an
 // event, in which case At is still to be filled.
-func ParseAsked(text string, size func(string) (uint64, error)) (*Asked, error) {
-	a := &Asked{Text: text}
+func ParseForcedGCs(text string, size func(string) (uint64, error)) (*ForcedGCs, error) {
+	a := &ForcedGCs{Text: text}
 	if n, ok := strings.CutSuffix(text, "x"); ok {
 		if times, err := strconv.Atoi(n); err == nil && times > 0 {
 			a.Times = times
