@@ -70,7 +70,7 @@ func processCheck(pid int) (check, error) {
 	rt, err := gomem.Attach(found.Memory, found.Binary, found.Bias)
 	var figures sample.Runtime
 	if err == nil {
-		err = rt.Counters(&figures)
+		err = gomem.NewStats(rt).Counters(&figures)
 	}
 	if err != nil {
 		c.Says = err.Error()

@@ -28,6 +28,8 @@ type heapTarget struct {
 	others  []string       // libraries with Go runtimes of their own, which are not read
 	memory  *lastingMemory // of a process
 	runtime *gomem.Runtime
+	stats   *gomem.Stats
+	heap    *gomem.Heap
 	threads []gomem.Thread // of a core
 	closers []io.Closer
 }
@@ -67,7 +69,8 @@ func (t *heapTarget) attachLive() error {
 	if t.runtime, err = gomem.Attach(t.memory, t.bin, t.bias); err != nil {
 		return err
 	}
-	return t.runtime.Why(gomem.FeatureLive)
+	t.stats, t.heap = gomem.NewStats(t.runtime), gomem.NewHeap(t.runtime)
+	return t.heap.Why()
 }
 
 // openCoreHeap opens a core file.
@@ -87,11 +90,11 @@ func openCoreHeap(file, exe string) (*heapTarget, error) {
 		t.close()
 		return nil, err
 	}
-	t.runtime = r.runtime
+	t.runtime, t.stats, t.heap = r.runtime, r.stats, r.heap
 	for _, th := range core.Threads {
 		t.threads = append(t.threads, gomem.Thread(th))
 	}
-	return t, t.runtime.Why(gomem.FeatureLive)
+	return t, t.heap.Why()
 }
 
 // ownLimit is what an analysis may take: three quarters of what is free for it.

@@ -57,8 +57,8 @@ func (c *heapCopy) ready(limit sample.Bytes) (err error) {
 		c.readVariables()
 		close(named)
 	}()
-	if c.plan, err = c.runtime.PlanHeapCopy(limit); err == nil {
-		c.noSites = c.runtime.Profile(&c.profile) // the stacks of all sites
+	if c.plan, err = c.heap.PlanHeapCopy(limit); err == nil {
+		c.noSites = c.stats.Profile(&c.profile) // the stacks of all sites
 		c.plan.Wait()
 	}
 	<-named
@@ -72,7 +72,7 @@ func (c *heapCopy) readVariables() {
 		return
 	}
 	v.read = true
-	ranges, err := c.runtime.VariableRanges()
+	ranges, err := c.heap.VariableRanges()
 	if err == nil {
 		v.all, err = c.bin.Variables(ranges)
 	}
@@ -83,24 +83,24 @@ func (c *heapCopy) readVariables() {
 func (c *heapCopy) take(ctx context.Context, limit sample.Bytes) (err error) {
 	c.at = time.Now()
 	if c.plan == nil {
-		if c.plan, err = c.runtime.PlanHeapCopy(limit); err != nil {
+		if c.plan, err = c.heap.PlanHeapCopy(limit); err != nil {
 			return err
 		}
-		c.noSites = c.runtime.Profile(&c.profile)
+		c.noSites = c.stats.Profile(&c.profile)
 	}
 	if c.copied, err = c.plan.Copy(ctx); err != nil {
 		return err
 	}
 	c.plan = nil
 	var figures sample.Runtime
-	if c.runtime.Counters(&figures) == nil {
+	if c.stats.Counters(&figures) == nil {
 		c.gc = figures.NumGC
 	}
 	return nil
 }
 
 // readProfile reads which allocations the heap profile has sampled.
-func (c *heapCopy) readProfile() { c.noSites = c.runtime.Profile(&c.profile) }
+func (c *heapCopy) readProfile() { c.noSites = c.stats.Profile(&c.profile) }
 
 func (c *heapCopy) gap(what string, why error) {
 	c.gaps = append(c.gaps, sample.Gap{What: what, Why: why.Error()})
@@ -155,7 +155,7 @@ func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis) (*sampl
 func (c *heapCopy) siteOf() func(bucket uint64) (sample.Frame, sample.Bytes, bool) {
 	known := make(map[uint64]sample.Frame)
 	return func(bucket uint64) (sample.Frame, sample.Bytes, bool) {
-		b, ok := c.runtime.Bucket(bucket)
+		b, ok := c.stats.Bucket(bucket)
 		if !ok {
 			return sample.Frame{}, 0, false
 		}

@@ -243,6 +243,7 @@ func TestAHeapWhoseRunningGoroutinesCannotBeReadIsKept(t *testing.T) {
 		if target.runtime, err = gomem.Attach(m, target.bin, target.bias); err != nil {
 			t.Fatal(err)
 		}
+		target.stats, target.heap = gomem.NewStats(target.runtime), gomem.NewHeap(target.runtime)
 		return &heapCopy{heapTarget: target, reason: sample.HeapKill, key: key}
 	}
 	taker := newHeapTaker(HeapPolicy{Kill: true}, newStatus(io.Discard))

@@ -18,7 +18,7 @@ func (t *heapTaker) mayTake(target *heapTarget) error {
 		return nil
 	}
 	var now sample.Runtime
-	if err := target.runtime.Counters(&now); err != nil {
+	if err := target.stats.Counters(&now); err != nil {
 		return err
 	}
 	if now.HeapInUse < smallHeap {

@@ -35,6 +35,8 @@ type coreReader struct {
 	bin     *gobin.Binary
 	bias    uint64
 	runtime *gomem.Runtime // nil: it cannot be read
+	stats   *gomem.Stats   // of runtime
+	heap    *gomem.Heap    // of runtime
 	program sample.Program
 	at      time.Time
 	gaps    []sample.Gap
@@ -134,6 +136,7 @@ func (r *coreReader) describe(exe string) {
 // nothing else in a core is known to Highwater.
 func (r *coreReader) attach() (err error) {
 	if r.runtime, err = gomem.AttachCore(r.core, r.bin, r.bias); err == nil {
+		r.stats, r.heap = gomem.NewStats(r.runtime), gomem.NewHeap(r.runtime)
 		return nil
 	}
 	if lost := r.core.Lost(); lost > 0 {
@@ -173,7 +176,7 @@ func (r *coreReader) moment(ctx context.Context) (*sample.Moment, error) {
 
 func (r *coreReader) takeFigures(pm *sample.ProcessMoment) {
 	var figures sample.Runtime
-	if err := r.runtime.Counters(&figures); err != nil {
+	if err := r.stats.Counters(&figures); err != nil {
 		r.gap("Go's figures", err)
 		return
 	}
@@ -183,7 +186,7 @@ func (r *coreReader) takeFigures(pm *sample.ProcessMoment) {
 // takeProfile reads the heap profile, and puts its sites into source terms.
 func (r *coreReader) takeProfile(pm *sample.ProcessMoment) {
 	var h sample.HeapProfile
-	if err := r.runtime.Profile(&h); err != nil {
+	if err := r.stats.Profile(&h); err != nil {
 		r.gap("the heap profile", err)
 		return
 	}
@@ -196,7 +199,7 @@ func (r *coreReader) takeProfile(pm *sample.ProcessMoment) {
 	}
 	pm.Profile = &h
 	symbols := r.bin.Symbolizer(r.bias)
-	for _, b := range r.runtime.Buckets(0) {
+	for _, b := range r.stats.Buckets(0) {
 		r.sites = append(r.sites, symbols.Site(b))
 	}
 }
@@ -204,7 +207,7 @@ func (r *coreReader) takeProfile(pm *sample.ProcessMoment) {
 // takeGoroutines groups the goroutines. How long they waited is counted to the
 // latest time that the core knows of.
 func (r *coreReader) takeGoroutines(pm *sample.ProcessMoment) {
-	groups, err := r.runtime.Goroutines()
+	groups, err := r.stats.Goroutines()
 	if err != nil {
 		r.gap("goroutines", err)
 		return
@@ -216,7 +219,7 @@ func (r *coreReader) takeGoroutines(pm *sample.ProcessMoment) {
 func (r *coreReader) takeLive(ctx context.Context, pm *sample.ProcessMoment) {
 	ctx, cancel := context.WithTimeout(ctx, markTime)
 	defer cancel()
-	live, err := r.runtime.LiveObjects(ctx)
+	live, err := r.heap.LiveObjects(ctx, r.stats)
 	if err != nil {
 		r.gap("what was live", err)
 		return

@@ -79,13 +79,14 @@ func TestAPluginInACoreIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stats := gomem.NewStats(rt)
 	var p sample.HeapProfile
-	if err := rt.Profile(&p); err != nil {
+	if err := stats.Profile(&p); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	symbols := bin.Symbolizer(base - bin.Base())
-	for i, b := range rt.Buckets(0) {
+	for i, b := range stats.Buckets(0) {
 		line := fmt.Sprint(p.Counts[i].PubAllocs)
 		for _, loc := range symbols.Site(b).Stack {
 			for _, f := range loc.Frames {

@@ -54,7 +54,8 @@ type reading struct {
 
 func readRuntime(t *testing.T, r *gomem.Runtime) (out reading) {
 	t.Helper()
-	groups, err := r.Goroutines()
+	stats := gomem.NewStats(r)
+	groups, err := stats.Goroutines()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,20 +63,20 @@ func readRuntime(t *testing.T, r *gomem.Runtime) (out reading) {
 	for _, g := range groups {
 		out.Goroutines[fmt.Sprint(g.State, g.Reason, g.Stack, g.Creator, g.StackBytes)] += g.Count
 	}
-	live, err := r.LiveObjects(t.Context())
+	live, err := gomem.NewHeap(r).LiveObjects(t.Context(), stats)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out.Live = *live
 	out.Live.Took = 0
-	if err := r.Counters(&out.Figures); err != nil {
+	if err := stats.Counters(&out.Figures); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Profile(&out.Profile); err != nil {
+	if err := stats.Profile(&out.Profile); err != nil {
 		t.Fatal(err)
 	}
 	out.Profile.At = out.Figures.LastGC
-	out.Buckets = r.Buckets(0)
+	out.Buckets = stats.Buckets(0)
 	if out.Ranges, err = r.Ranges(nil); err != nil {
 		t.Fatal(err)
 	}

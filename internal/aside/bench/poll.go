@@ -75,7 +75,8 @@ func reader(pid int, exe string) (read func() error, found func() int, err error
 		return nil, nil, err
 	}
 	profile := &sample.HeapProfile{}
-	read = func() error { return runtime.Profile(profile) }
+	stats := gomem.NewStats(runtime)
+	read = func() error { return stats.Profile(profile) }
 	return read, func() int { return len(profile.Counts) }, read()
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/record/watch"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -146,8 +147,9 @@ func reading(r *room) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	stats := gomem.NewStats(runtime)
 	var figures sample.Runtime
-	tick, worst, err := medianOf(r.least(5000), func() error { return runtime.Counters(&figures) })
+	tick, worst, err := medianOf(r.least(5000), func() error { return stats.Counters(&figures) })
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +163,10 @@ func reading(r *room) ([]row, error) {
 	}
 	rows = append(rows, attached)
 	profile := &sample.HeapProfile{}
-	if err := runtime.Profile(profile); err != nil {
+	if err := stats.Profile(profile); err != nil {
 		return nil, err
 	}
-	read := func() error { return runtime.Profile(profile) }
+	read := func() error { return stats.Profile(profile) }
 	fetch := func() error { return get("http://" + addr + "/debug/pprof/heap") }
 	more, err := against(r, p.pid(), read, fetch, func() int { return len(profile.Counts) })
 	return append(rows, more...), err

@@ -23,11 +23,11 @@ const tries = 50
 
 // eye reads a server from outside.
 type eye struct {
-	t       *testing.T
-	bin     *gobin.Binary
-	bias    uint64
-	runtime *gomem.Runtime
-	sites   []sample.Site
+	t     *testing.T
+	bin   *gobin.Binary
+	bias  uint64
+	stats *gomem.Stats
+	sites []sample.Site
 }
 
 func look(t *testing.T, pid int) *eye {
@@ -50,8 +50,9 @@ func look(t *testing.T, pid int) *eye {
 	must(err)
 	first := slices.IndexFunc(mappings, func(m procfs.Mapping) bool { return m.Offset == 0 && m.FileBacked() })
 	e.bias = mappings[first].Start - e.bin.Base()
-	e.runtime, err = gomem.Attach(mem, e.bin, e.bias)
+	runtime, err := gomem.Attach(mem, e.bin, e.bias)
 	must(err)
+	e.stats = gomem.NewStats(runtime)
 	t.Logf("%s, found by %s", e.bin.GoVersion, e.bin.FoundBy)
 	return e
 }
@@ -60,10 +61,10 @@ func look(t *testing.T, pid int) *eye {
 func (e *eye) published() (*profile.Profile, []sample.BucketCounts) {
 	e.t.Helper()
 	p := &sample.HeapProfile{}
-	if err := e.runtime.Profile(p); err != nil {
+	if err := e.stats.Profile(p); err != nil {
 		e.t.Fatal(err)
 	}
-	for _, b := range e.runtime.Buckets(len(e.sites)) {
+	for _, b := range e.stats.Buckets(len(e.sites)) {
 		addresses := make([]uint64, len(b.Stack))
 		for i, pc := range b.Stack {
 			addresses[i] = pc - e.bias
@@ -171,11 +172,11 @@ func (e *eye) sameFigures(url string) {
 	open, outside := maps.Clone(figures), map[string]int{}
 	for range tries {
 		var before, after sample.Runtime
-		if err := e.runtime.Counters(&before); err != nil {
+		if err := e.stats.Counters(&before); err != nil {
 			e.t.Fatal(err)
 		}
 		said := scrape(e.t, url)
-		if err := e.runtime.Counters(&after); err != nil {
+		if err := e.stats.Counters(&after); err != nil {
 			e.t.Fatal(err)
 		}
 		for name, of := range open {

@@ -15,7 +15,7 @@ func BenchmarkCounters(b *testing.B) {
 	var rt sample.Runtime
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.runtime.Counters(&rt); err != nil {
+		if err := p.stats.Counters(&rt); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -38,13 +38,13 @@ func BenchmarkProfile(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			p := withSites(b, n)
 			var prof sample.HeapProfile
-			if err := p.runtime.Profile(&prof); err != nil { // the first reads every stack
+			if err := p.stats.Profile(&prof); err != nil { // the first reads every stack
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			start := ownCPU()
 			for b.Loop() {
-				if err := p.runtime.Profile(&prof); err != nil {
+				if err := p.stats.Profile(&prof); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -72,7 +72,7 @@ func BenchmarkFirstProfile(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := rt.Profile(new(sample.HeapProfile)); err != nil {
+				if err := NewStats(rt).Profile(new(sample.HeapProfile)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -96,7 +96,7 @@ func BenchmarkMetrics(b *testing.B) {
 	p := start(b, newest)
 	var m sample.RuntimeMetrics
 	for b.Loop() {
-		if err := p.runtime.Metrics(&m); err != nil {
+		if err := p.stats.Metrics(&m); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -109,7 +109,7 @@ func BenchmarkGoroutines(b *testing.B) {
 			p.ask("goroutines %d", n)
 			start := ownCPU()
 			for b.Loop() {
-				if _, err := p.runtime.Goroutines(); err != nil {
+				if _, err := p.stats.Goroutines(); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -141,7 +141,7 @@ func BenchmarkLiveObjects(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		live, err := p.runtime.LiveObjects(b.Context())
+		live, err := p.heap.LiveObjects(b.Context(), p.stats)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,13 +10,14 @@ import (
 )
 
 // follow reads the buckets that were put before the newest one known.
-func (p *profileReader) follow(m memory) error {
+func (p *profileReader) follow(r *Runtime) error {
+	m := r.mem
 	head, err := m.u64(p.head)
 	if err != nil || head == p.newest {
 		return err
 	}
 	defer p.reader.give(p.reader.take())
-	w := bucketWalk{near: newCursor(m), p: p, most: p.room.most() / 2, // slices that grow take twice their size
+	w := bucketWalk{near: newCursor(m), p: p, most: r.room.most() / 2, // slices that grow take twice their size
 		frames: p.frameTotal, raw: p.reader.buf[:8*maxFrames]}
 	for at := head; at != p.newest; {
 		if at == 0 {

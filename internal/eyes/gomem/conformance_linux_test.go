@@ -86,12 +86,7 @@ func (p *target) as(t *testing.T) *target {
 // what it did not say with the memory before.
 func (p *target) conforms(rt *Runtime, told said, live *sample.Liveness) *sample.Liveness {
 	p.t.Helper()
-	p.runtime = rt
-	for _, f := range []Feature{FeatureCounters, FeatureMetrics, FeatureProfile, FeatureGoroutines, FeatureRanges, FeatureLive} {
-		if err := rt.Why(f); err != nil {
-			p.t.Errorf("%s is refused: %v", f, err)
-		}
-	}
+	p.take(rt)
 	if published, _ := p.seenProfile(); !maps.Equal(told.profile, published) {
 		p.t.Errorf("the heap profile differs in %v", differing(told.profile, published))
 	}
@@ -99,7 +94,7 @@ func (p *target) conforms(rt *Runtime, told said, live *sample.Liveness) *sample
 		p.t.Errorf("the program says\n%s\nread was\n%s", show(told.goroutines, got), show(got, told.goroutines))
 	}
 	var counters sample.Runtime
-	if err := rt.Counters(&counters); err != nil {
+	if err := p.stats.Counters(&counters); err != nil {
 		p.t.Fatal(err)
 	}
 	stats := seen(&counters)
@@ -115,7 +110,7 @@ func (p *target) conforms(rt *Runtime, told said, live *sample.Liveness) *sample
 	}
 	p.labelled(5)
 	p.sums(&counters)
-	got, err := rt.LiveObjects(p.t.Context())
+	got, err := p.heap.LiveObjects(p.t.Context(), p.stats)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -128,7 +123,7 @@ func (p *target) conforms(rt *Runtime, told said, live *sample.Liveness) *sample
 // labelled wants so many goroutines with a label.
 func (p *target) labelled(want int) {
 	p.t.Helper()
-	groups, err := p.runtime.Goroutines()
+	groups, err := p.stats.Goroutines()
 	if err != nil {
 		p.t.Fatal(err)
 	}

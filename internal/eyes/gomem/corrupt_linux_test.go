@@ -136,21 +136,22 @@ func (img *image) readEverything(t *testing.T, from uint16, script []byte) {
 	if err != nil {
 		return
 	}
+	stats, heap := NewStats(rt), NewHeap(rt)
 	var counters sample.Runtime
 	var metrics sample.RuntimeMetrics
 	var profile sample.HeapProfile
 	for range 2 {
-		rt.Counters(&counters)
-		rt.Metrics(&metrics)
-		if rt.Profile(&profile) == nil && len(rt.Buckets(0)) < len(profile.Counts) {
+		stats.Counters(&counters)
+		stats.Metrics(&metrics)
+		if stats.Profile(&profile) == nil && len(stats.Buckets(0)) < len(profile.Counts) {
 			t.Error("more counts than buckets")
 		}
-		rt.Goroutines()
-		rt.GoroutinesAt(func(tid int) (pc, sp uint64, ok bool) { return img.pc, img.sp + uint64(8*tid), true })
+		stats.Goroutines()
+		stats.GoroutinesAt(func(tid int) (pc, sp uint64, ok bool) { return img.pc, img.sp + uint64(8*tid), true })
 		rt.Ranges(nil)
-		rt.LiveObjects(t.Context())
+		heap.LiveObjects(t.Context(), stats)
 	}
-	img.readHeap(t, rt)
+	img.readHeap(t, heap)
 	if m.bytes > 1<<30 {
 		t.Errorf("%d bytes were read of an image of a few MiB", m.bytes)
 	}
@@ -158,8 +159,8 @@ func (img *image) readEverything(t *testing.T, from uint16, script []byte) {
 
 // readHeap copies the heap and finds its objects, pointers and types, which must be
 // what a graph is, whatever the memory holds.
-func (img *image) readHeap(t *testing.T, rt *Runtime) {
-	c, err := rt.CopyHeap(t.Context(), 64*sample.MiB)
+func (img *image) readHeap(t *testing.T, heap *Heap) {
+	c, err := heap.CopyHeap(t.Context(), 64*sample.MiB)
 	if err != nil {
 		return
 	}
@@ -232,7 +233,7 @@ func TestAProgramCanBeAttachedToFromItsFirstInstructionOn(t *testing.T) {
 		t.Run(b.String(), func(t *testing.T) {
 			p := launch(t, executable(t, b))
 			p.attach()
-			if err := p.runtime.Counters(new(sample.Runtime)); err != nil {
+			if err := p.stats.Counters(new(sample.Runtime)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -280,13 +281,14 @@ func TestAFeatureIsRefusedByNameAndTheOthersWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rt.Why(FeatureProfile); err == nil || rt.Profile(new(sample.HeapProfile)) == nil {
+	stats := NewStats(rt)
+	if err := stats.Why(FeatureProfile); err == nil || stats.Profile(new(sample.HeapProfile)) == nil {
 		t.Error("a heap profile of which the first bucket is none is not refused")
 	}
-	if err := rt.Counters(new(sample.Runtime)); err != nil {
+	if err := stats.Counters(new(sample.Runtime)); err != nil {
 		t.Error(err)
 	}
-	if _, err := rt.Goroutines(); err != nil {
+	if _, err := stats.Goroutines(); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// maxPs bounds allp; GOMAXPROCS has no limit of its own.
-const maxPs = 1 << 16
-
 // counterReader reads the runtime's figures about itself.
 type counterReader struct {
 	vars gather
@@ -49,20 +46,20 @@ type counterPlaces struct {
 // Counters reads the runtime's account of itself into dst. It allocates
 // nothing. Fields may be some microseconds apart; with more than 64 Ps TotalAlloc
 // leaves out what they have not reported yet.
-func (r *Runtime) Counters(dst *sample.Runtime) error {
-	if err := r.why[FeatureCounters]; err != nil {
+func (s *Stats) Counters(dst *sample.Runtime) error {
+	if err := s.why[FeatureCounters]; err != nil {
 		return err
 	}
-	c := &r.counters
-	if err := c.vars.read(r.mem); err != nil {
+	c := &s.counters
+	if err := c.vars.read(s.r.mem); err != nil {
 		return err
 	}
 	defer c.vars.done()
-	free, err := c.freeOfPs(r.mem)
+	free, err := c.freeOfPs(s.r.mem)
 	if err != nil {
 		return err
 	}
-	unreported, err := c.caches.unreported(r.mem, c.ps)
+	unreported, err := c.caches.unreported(s.r.mem, c.ps)
 	if err != nil {
 		return err
 	}

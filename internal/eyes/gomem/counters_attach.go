@@ -7,18 +7,18 @@ import (
 )
 
 // attach finds every figure, reads them once and looks whether they can be.
-func (c *counterReader) attach(r *Runtime, find *resolver) error {
+func (c *counterReader) attach(s *Stats, find *resolver) error {
 	c.resolve(find)
 	c.caches.attach(find)
 	if err := find.err(); err != nil {
 		return err
 	}
 	var rt sample.Runtime
-	if err := r.Counters(&rt); err != nil {
+	if err := s.Counters(&rt); err != nil {
 		return err
 	}
 	if err := c.verify(&rt); err != nil {
-		return fmt.Errorf("what lies in memory is not the runtime of %s: %w", r.bin.GoVersion, err)
+		return fmt.Errorf("what lies in memory is not the runtime of %s: %w", s.r.bin.GoVersion, err)
 	}
 	return nil
 }

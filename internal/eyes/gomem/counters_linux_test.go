@@ -73,7 +73,7 @@ func TestHeapAllocHasWhatThePsHaveNotReportedYet(t *testing.T) {
 			p.ask("stats") // makes the Ps report
 			p.ask("allocate 50")
 			var rt sample.Runtime
-			if err := p.runtime.Counters(&rt); err != nil {
+			if err := p.stats.Counters(&rt); err != nil {
 				t.Fatal(err)
 			}
 			reported, _ := p.seenMetrics()
@@ -97,7 +97,7 @@ func (p *target) agrees(when string) {
 	for range 20 {
 		said := p.said()
 		var rt sample.Runtime
-		if err := p.runtime.Counters(&rt); err != nil {
+		if err := p.stats.Counters(&rt); err != nil {
 			p.t.Fatal(err)
 		}
 		if diff = different(said, seen(&rt)); len(diff) == 0 {
@@ -111,7 +111,7 @@ func TestFiguresAreReadWithoutAnAllocation(t *testing.T) {
 	p := start(t, newest)
 	var rt sample.Runtime
 	if n := testing.AllocsPerRun(100, func() {
-		if err := p.runtime.Counters(&rt); err != nil {
+		if err := p.stats.Counters(&rt); err != nil {
 			t.Error(err)
 		}
 	}); n != 0 {

@@ -82,3 +82,22 @@ func (g *gather) at(addr uint64) uint64 {
 	}
 	panic("gomem: at of a variable that was not added")
 }
+
+// fieldReader reads the same field of several structs at once, without allocating
+// when it has done so before.
+type fieldReader struct {
+	pieces [][2]uint64
+	buf    []byte
+}
+
+// read is the fields, one behind another, valid until the next call. field.addr is
+// an offset.
+func (f *fieldReader) read(m memory, structs []uint64, field span) ([]byte, error) {
+	f.pieces = f.pieces[:0]
+	for _, at := range structs {
+		f.pieces = append(f.pieces, [2]uint64{at + field.addr, at + field.addr + field.n})
+	}
+	n := len(structs) * int(field.n)
+	f.buf = slices.Grow(f.buf[:0], n)[:n]
+	return f.buf, m.readPieces(f.buf, f.pieces)
+}

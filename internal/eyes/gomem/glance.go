@@ -22,19 +22,19 @@ type glance struct {
 // the last time where none of the runtime's sums has changed. Bytes that were allocated since
 // in spans that a P had cached already are found at the tenth look at the latest. It allocates
 // nothing.
-func (r *Runtime) Glance(dst *sample.Runtime) error {
-	if err := r.why[FeatureCounters]; err != nil {
+func (s *Stats) Glance(dst *sample.Runtime) error {
+	if err := s.why[FeatureCounters]; err != nil {
 		return err
 	}
-	c, g := &r.counters, &r.glance
-	now, err := g.read(r.mem, c) // before the figures: a change between the two is seen next time
+	c, g := &s.counters, &s.glance
+	now, err := g.read(s.r.mem, c) // before the figures: a change between the two is seen next time
 	if err == nil && g.times > 0 && g.times < glances && g.ps == uint64(len(c.ps)) && now == g.was {
 		g.times++
 		*dst = g.figure
 		return nil
 	}
 	g.times = 0
-	if failed := r.Counters(dst); failed != nil {
+	if failed := s.Counters(dst); failed != nil {
 		return failed
 	}
 	if err == nil {

@@ -12,13 +12,13 @@ func TestAGlanceSeesWhatMoves(t *testing.T) {
 	var rt, exact sample.Runtime
 	glance := func() {
 		t.Helper()
-		if err := p.runtime.Glance(&rt); err != nil {
+		if err := p.stats.Glance(&rt); err != nil {
 			t.Fatal(err)
 		}
 	}
 	inFull := func() {
 		t.Helper()
-		if err := p.runtime.Counters(&exact); err != nil {
+		if err := p.stats.Counters(&exact); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestAGlanceSeesWhatMoves(t *testing.T) {
 	most := 0
 	for range glances {
 		glance()
-		most = max(most, p.runtime.glance.times)
+		most = max(most, p.stats.glance.times)
 	}
 	if most < 2 {
 		t.Error("a program at rest is read in full at each glance")

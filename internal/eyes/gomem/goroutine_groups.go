@@ -2,6 +2,8 @@ package gomem
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -9,9 +11,65 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
+// groupReader reads what is told of a group of goroutines beside its stack.
+type groupReader struct {
+	reasons    uint64   // address of runtime.waitReasonStrings
+	reasonText []string // by number, as far as they were asked for
+	labels     labelReader
+}
+
+// attach finds the reasons.
+func (gr *groupReader) attach(s *Stats, find *resolver) error {
+	gr.reasons, gr.labels.inMap = find.addr("waitReasonStrings"), find.minor < 24
+	return errors.Join(s.r.Why(FeatureGoroutines), find.err())
+}
+
+// Goroutines returns the goroutines that runtime/pprof's goroutine profile
+// shows, so without the runtime's own, in groups that stand at the same place
+// for the same reason, largest first.
+//
+// Stacks are run-time addresses without compiler-made wrappers, innermost
+// first. The first is a pc, the others return addresses (pc + 1 where an
+// interrupted call has none), so that the line is that of Stack[0] and
+// Stack[i]-1. A running goroutine has no stack: its registers are a thread's.
+// One that kept moving while it was read has none either. A stack that leads into
+// a plugin whose functions cannot be read ends there, with the address in it. Oldest is a lower
+// bound: the runtime notes the time when a collection first finds it waiting.
+func (s *Stats) Goroutines() ([]sample.GoroutineGroup, error) { return s.GoroutinesAt(nil) }
+
+// GoroutinesAt is Goroutines of a process that stands still, or of a core, with
+// the stacks of running goroutines where registers has their threads'.
+func (s *Stats) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, error) {
+	return s.goroutinesBy(registers, false)
+}
+
+// GoroutinesAtEnd is Goroutines of a process that is held at its exit, with the stacks of
+// those that ended it: a goroutine that called into the runtime, as a panic does, has left its place
+// in g.sched. One that ran its own code has none there (runtime/asm_amd64.s, gogo and systemstack
+// clear gobuf.sp): of that one the outermost frames are told, on amd64 (unwind_outer.go).
+func (s *Stats) GoroutinesAtEnd() ([]sample.GoroutineGroup, error) {
+	return s.goroutinesBy(nil, true)
+}
+
+func (s *Stats) goroutinesBy(registers Registers, ended bool) ([]sample.GoroutineGroup, error) {
+	if err := s.Why(FeatureGoroutines); err != nil {
+		return nil, err
+	}
+	all, err := s.r.readGoroutines()
+	if err != nil {
+		return nil, fmt.Errorf("goroutines: %w", err)
+	}
+	s.groups.labels.sets = make(map[uint64][]label)
+	groups := grouping{reader: &s.groups, mem: s.r.mem, now: s.r.now(all), byHash: make(map[uint64][]int)}
+	if err := s.r.unwind(all, registers, ended, groups.add); err != nil {
+		return nil, fmt.Errorf("goroutines: %w", err)
+	}
+	return groups.sorted(), nil
+}
+
 // grouping collects goroutines that stand at the same place.
 type grouping struct {
-	reader *goroutineReader
+	reader *groupReader
 	mem    memory
 	now    int64
 	groups []sample.GoroutineGroup
@@ -40,8 +98,8 @@ func (gs *grouping) add(g *goroutine, stack []uint64, frames []uint32) {
 
 // find is the index of a goroutine's group, made if there is none.
 func (gs *grouping) find(g *goroutine, stack []uint64, frames []uint32) int {
-	state, reason := stateNames[g.status], ""
-	if g.status == statusWaiting || g.status == statusLeaked {
+	state, reason := g.state(), ""
+	if g.waits() {
 		reason = gs.reader.reason(gs.mem, g.reason)
 	}
 	hash := gs.hash(g, stack)

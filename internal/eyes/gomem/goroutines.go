@@ -3,8 +3,6 @@ package gomem
 import (
 	"fmt"
 	"slices"
-
-	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 const (
@@ -42,17 +40,14 @@ var stateNames = map[uint32]string{
 // goroutineReader lists and unwinds goroutines.
 type goroutineReader struct {
 	list, count uint64 // addresses of runtime.allgptr, allglen
-	reasons     uint64 // address of runtime.waitReasonStrings
 	finalizer   uint64 // address of runtime.fingStatus
 	lastPoll    uint64 // address of runtime.sched.lastpoll
 
-	size       int // bytes of a runtime.g that are read
-	places     gPlaces
-	code       unwinder
-	threads    threadPlaces
-	labels     labelReader
-	reasonText []string // by number, as far as they were asked for
-	room       room
+	size    int // bytes of a runtime.g that are read
+	places  gPlaces
+	code    unwinder
+	threads threadPlaces
+	room    room
 }
 
 // perGoroutine is what a goroutine takes of our memory where all are read at once: its
@@ -88,7 +83,7 @@ type goroutine struct {
 // attach finds the list of goroutines and looks at the first.
 func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 	gr.list, gr.count = find.addr("allgptr"), find.addr("allglen")
-	gr.reasons, gr.finalizer = find.addr("waitReasonStrings"), find.addr("fingStatus")
+	gr.finalizer = find.addr("fingStatus")
 	g := func(field string) uint64 { return find.offset("g", field) }
 	gr.places = gPlaces{
 		lo: g("stack.lo"), hi: g("stack.hi"), sp: g("sched.sp"), pc: g("sched.pc"),
@@ -100,7 +95,6 @@ func (gr *goroutineReader) attach(r *Runtime, find *resolver) error {
 	gr.size = int(find.size("g"))
 	gr.lastPoll = find.addr("sched") + find.offset("schedt", "lastpoll")
 	gr.threads.attach(find)
-	gr.labels.inMap = find.minor < 24
 	if err := find.err(); err != nil {
 		return err
 	}
@@ -131,61 +125,43 @@ func (gr *goroutineReader) verify(m memory) error {
 	return nil
 }
 
-// Goroutines returns the goroutines that runtime/pprof's goroutine profile
-// shows, so without the runtime's own, in groups that stand at the same place
-// for the same reason, largest first.
-//
-// Stacks are run-time addresses without compiler-made wrappers, innermost
-// first. The first is a pc, the others return addresses (pc + 1 where an
-// interrupted call has none), so that the line is that of Stack[0] and
-// Stack[i]-1. A running goroutine has no stack: its registers are a thread's.
-// One that kept moving while it was read has none either. A stack that leads into
-// a plugin whose functions cannot be read ends there, with the address in it. Oldest is a lower
-// bound: the runtime notes the time when a collection first finds it waiting.
-func (r *Runtime) Goroutines() ([]sample.GoroutineGroup, error) { return r.GoroutinesAt(nil) }
+// state is what a goroutine does, in a traceback's words.
+func (g *goroutine) state() string { return stateNames[g.status] }
 
-// GoroutinesAt is Goroutines of a process that stands still, or of a core, with
-// the stacks of running goroutines where registers has their threads'.
-func (r *Runtime) GoroutinesAt(registers Registers) ([]sample.GoroutineGroup, error) {
-	return r.goroutinesBy(walk{registers: registers})
-}
+// waits says whether a goroutine waits for something.
+func (g *goroutine) waits() bool { return g.status == statusWaiting || g.status == statusLeaked }
 
-// GoroutinesAtEnd is Goroutines of a process that is held at its exit, with the stacks of
-// those that ended it: a goroutine that called into the runtime, as a panic does, has left its place
-// in g.sched. One that ran its own code has none there (runtime/asm_amd64.s, gogo and systemstack
-// clear gobuf.sp): of that one the outermost frames are told, on amd64 (unwind_outer.go).
-func (r *Runtime) GoroutinesAtEnd() ([]sample.GoroutineGroup, error) {
-	return r.goroutinesBy(walk{ended: true})
-}
-
-func (r *Runtime) goroutinesBy(w walk) ([]sample.GoroutineGroup, error) {
+// readGoroutines reads every goroutine's descriptor, by address.
+func (r *Runtime) readGoroutines() ([]goroutine, error) {
 	if err := r.why[FeatureGoroutines]; err != nil {
 		return nil, err
 	}
-	gr := &r.goroutines
-	all, err := gr.readAll(r.mem)
-	if err != nil {
-		return nil, fmt.Errorf("goroutines: %w", err)
-	}
+	return r.goroutines.readAll(r.mem)
+}
+
+// unwind passes each goroutine that is not the runtime's own to fn, once, with its program counters, innermost
+// first, and the bytes of each one's frame; both are valid during the call only, and empty where no stack could
+// be read. Registers are those of a process that stands still, nil: not known. Ended means that it is held at its
+// exit.
+func (r *Runtime) unwind(all []goroutine, registers Registers, ended bool, fn func(g *goroutine, stack []uint64, frames []uint32)) error {
 	modules, err := r.learnModules()
 	if err != nil {
-		return nil, fmt.Errorf("goroutines: %w", err)
+		return err
 	}
+	gr := &r.goroutines
 	finalizing, err := r.mem.u32(gr.finalizer)
 	if err != nil {
-		return nil, fmt.Errorf("goroutines: %w", err)
+		return err
 	}
-	gr.labels.sets = make(map[uint64][]label)
-	groups := grouping{reader: gr, mem: r.mem, now: r.now(all), byHash: make(map[uint64][]int)}
-	w.code, w.mem, w.threads, w.foreign = &gr.code, r.mem, gr.threads, modules > 1
+	w := walk{code: &gr.code, mem: r.mem, threads: gr.threads, registers: registers, ended: ended, foreign: modules > 1}
 	b := batch{reader: gr, walk: w, records: newRecordReader()}
 	b.begins = stackBegins{mem: r.mem, buf: b.records.buf}
 	b.unwind(all, func(g *goroutine, stack []uint64, frames []uint32) {
 		if !gr.code.system(g, finalizing&fingRunning != 0) {
-			groups.add(g, stack, frames)
+			fn(g, stack, frames)
 		}
 	})
-	return groups.sorted(), nil
+	return nil
 }
 
 // now is the process's nanotime. In a core it is the latest time known: since

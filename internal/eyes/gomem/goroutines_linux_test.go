@@ -51,7 +51,7 @@ func withoutMain(all map[string]int) map[string]int {
 // seenGoroutines is what was read, in the same words.
 func (p *target) seenGoroutines() map[string]int {
 	p.t.Helper()
-	groups, err := p.runtime.Goroutines()
+	groups, err := p.stats.Goroutines()
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestPreemptedGoroutinesAreUnwoundToTheInterruptedLine(t *testing.T) {
 			if err := p.hold(); err != nil {
 				t.Fatal(err)
 			}
-			groups, err := p.runtime.Goroutines()
+			groups, err := p.stats.Goroutines()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestStacksOfABusyProgramAreWhole(t *testing.T) {
 			p.ask("churn 20")
 			whole := 0
 			for range 100 {
-				groups, err := p.runtime.Goroutines()
+				groups, err := p.stats.Goroutines()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -189,7 +189,7 @@ func TestWaitingGoroutinesSayForHowLongAndHowLargeTheirStacksAre(t *testing.T) {
 	p := start(t, newest)
 	p.ask("goroutines 100")
 	p.ask("gc") // which is when the runtime notes since when they wait
-	groups, err := p.runtime.Goroutines()
+	groups, err := p.stats.Goroutines()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,12 +213,12 @@ func TestWaitingGoroutinesSayForHowLongAndHowLargeTheirStacksAre(t *testing.T) {
 
 func (p *target) countGoroutines() (inGroups, counted int) {
 	p.t.Helper()
-	groups, err := p.runtime.Goroutines()
+	groups, err := p.stats.Goroutines()
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	var rt sample.Runtime
-	if err := p.runtime.Counters(&rt); err != nil {
+	if err := p.stats.Counters(&rt); err != nil {
 		p.t.Fatal(err)
 	}
 	for _, g := range groups {
@@ -232,7 +232,7 @@ func TestGoroutinesCarryTheirProfilerLabels(t *testing.T) {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("labels 7")
-			groups, err := p.runtime.Goroutines()
+			groups, err := p.stats.Goroutines()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +262,7 @@ func TestFramesSumToTheUsedPartOfTheStack(t *testing.T) {
 					used[sample.Bytes(g.hi-g.sp-8*slack)] = true
 				}
 			}
-			groups, err := p.runtime.Goroutines()
+			groups, err := p.stats.Goroutines()
 			if err != nil {
 				t.Fatal(err)
 			}

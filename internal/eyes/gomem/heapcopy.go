@@ -11,9 +11,6 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// ErrTooLarge says that a heap's graph would take more memory than was allowed.
-var ErrTooLarge = errors.New("the analysis would take more memory than it may")
-
 // perObject is how many bytes of ours an object takes, beside the copy of its contents,
 // as far as that can be told before it is made: 26 and 28 were measured for heaps of 12
 // and 49 million objects with one and a half pointers each. Objects of many pointers
@@ -33,8 +30,8 @@ type HeapCopy struct{ c *heapCopy }
 
 // CopyHeap is PlanHeapCopy and Copy, for a memory in which no time passes or a
 // process that need not be let go soon.
-func (r *Runtime) CopyHeap(ctx context.Context, limit sample.Bytes) (*HeapCopy, error) {
-	p, err := r.PlanHeapCopy(limit)
+func (h *Heap) CopyHeap(ctx context.Context, limit sample.Bytes) (*HeapCopy, error) {
+	p, err := h.PlanHeapCopy(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -44,14 +41,14 @@ func (r *Runtime) CopyHeap(ctx context.Context, limit sample.Bytes) (*HeapCopy, 
 // PlanHeapCopy reads how large the heap is and takes the memory for a copy. It
 // refuses a heap whose graph would take more than limit bytes (0: no limit) with
 // ErrTooLarge, and so do Copy and Graph once they know more.
-func (r *Runtime) PlanHeapCopy(limit sample.Bytes) (*HeapPlan, error) {
-	if err := r.why[FeatureLive]; err != nil {
-		return nil, err
+func (h *Heap) PlanHeapCopy(limit sample.Bytes) (*HeapPlan, error) {
+	if h.why != nil {
+		return nil, h.why
 	}
 	if limit > 0 {
-		r.Within(func() sample.Bytes { return limit })
+		h.r.Within(func() sample.Bytes { return limit })
 	}
-	p := &HeapPlan{c: &heapCopy{r: r, heap: &heapMap{room: r.spans.room}, limit: limit}, touched: make(chan bool)}
+	p := &HeapPlan{c: &heapCopy{r: h.r, marker: &h.marker, heap: &heapMap{room: h.r.room}, limit: limit}, touched: make(chan bool)}
 	if err := p.ready(); err != nil {
 		return nil, fmt.Errorf("plan a copy of the heap: %w", err)
 	}
@@ -118,7 +115,7 @@ func (c *heapCopy) copy(ctx context.Context) error {
 		c.data = make([]byte, 0, n)
 	}
 	c.data = c.data[:n]
-	if err := c.r.mem.readAll(ctx, c.pieces, c.data); err != nil {
+	if err := readAll(ctx, c.r.mem, c.pieces, c.data); err != nil {
 		return err
 	}
 	return c.copyRest(ctx)
@@ -140,6 +137,7 @@ func (h *HeapCopy) Bytes() sample.Bytes { return sample.Bytes(len(h.c.data) + le
 // else is read later, types and code, does not change while a program runs.
 type heapCopy struct {
 	r      *Runtime
+	marker *marker
 	limit  sample.Bytes // of what it and the analysis take; 0: none
 	heap   *heapMap
 	pieces [][2]uint64 // the spans with pointers, neighbours together, by address
@@ -198,22 +196,23 @@ func (c *heapCopy) lay() (int, error) {
 // readSpans reads the descriptors of all spans. Those without objects stay zero.
 func (c *heapCopy) readSpans() error {
 	s := &c.r.spans
-	if err := s.list(c.r.mem); err != nil {
+	sorted, err := s.descriptors(c.r.mem)
+	if err != nil {
 		return err
 	}
 	all := c.heap.spans[:0]
-	if len(s.sorted) > cap(all) {
-		all = InLargePages(make([]mspan, 0, len(s.sorted)+len(s.sorted)/8))
+	if len(sorted) > cap(all) {
+		all = InLargePages(make([]mspan, 0, len(sorted)+len(sorted)/8))
 	}
-	all = all[:len(s.sorted)]
+	all = all[:len(sorted)]
 	n := workers()
 	missed := make([]int, n)
 	parallel(n, func(w int) {
 		from, to := len(all)*w/n, len(all)*(w+1)/n
 		clear(all[from:to])
 		var records recordReader
-		missed[w] = records.each(c.r.mem, s.sorted[from:to], s.size, func(i int, b []byte) {
-			if sp, ok := s.decode(b); ok && sp.holdsObjects() {
+		missed[w] = records.each(c.r.mem, sorted[from:to], s.size, func(i int, b []byte) {
+			if sp, ok := s.decode(b); ok && holdsObjects(&sp) {
 				all[from+i] = sp
 			}
 		})
@@ -266,7 +265,7 @@ func (c *heapCopy) ReadAt(p []byte, off int64) (int, error) {
 	if b := c.at(uint64(off)); len(b) >= len(p) {
 		return copy(p, b), nil
 	}
-	return c.r.mem.r.ReadAt(p, off)
+	return c.r.mem.ReadAt(p, off)
 }
 
 // readOutside reads what does not lie in the heap: what was copied, and what cannot
@@ -284,3 +283,7 @@ func (c *heapCopy) memory() memory { return memory{io.ReaderAt(c)} }
 
 // release lets go of the contents.
 func (c *heapCopy) release() { c.data, c.rest, c.regions, c.bitmaps = nil, nil, nil, nil }
+
+// Moved says that the program ran while it was copied: what the maps say of its stacks
+// may not fit the words that were read, so that all of these count.
+func (h *HeapCopy) Moved() { h.c.moved = true }

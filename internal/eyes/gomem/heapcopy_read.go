@@ -12,7 +12,7 @@ const (
 )
 
 // readAll reads pieces into p, one behind another, with all threads of ours.
-func (m memory) readAll(ctx context.Context, pieces [][2]uint64, p []byte) error {
+func readAll(ctx context.Context, m memory, pieces [][2]uint64, p []byte) error {
 	b := batches{pieces: pieces, rest: p}
 	parallel(workers(), func(int) {
 		var buf [][2]uint64

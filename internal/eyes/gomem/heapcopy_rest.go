@@ -33,11 +33,11 @@ const (
 // copyRest copies everything but objects: which of them are allocated, variables,
 // stacks, special records, and how the objects' pointers are told.
 func (c *heapCopy) copyRest(ctx context.Context) (err error) {
-	if c.goroutines, err = c.r.goroutines.readAll(c.r.mem); err != nil {
+	if c.goroutines, err = c.r.readGoroutines(); err != nil {
 		return err
 	}
 	c.now = c.r.now(c.goroutines)
-	if c.sweepgen, err = c.r.mem.u32(c.r.spans.sweepgen); err != nil {
+	if c.sweepgen, err = c.r.spans.generation(c.r.mem); err != nil {
 		return err
 	}
 	if err := c.readModules(); err != nil {
@@ -65,7 +65,7 @@ func (c *heapCopy) copyPieces(ctx context.Context, pieces [][2]uint64) error {
 		return err
 	}
 	c.rest, c.regions = slices.Grow(c.rest[:0], n)[:n], c.regions[:0]
-	whole := c.r.mem.readAll(ctx, pieces, c.rest)
+	whole := readAll(ctx, c.r.mem, pieces, c.rest)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -90,7 +90,7 @@ func (c *heapCopy) allocBits() [][2]uint64 {
 		if s.nelems == 0 {
 			continue
 		}
-		for page := s.allocBits / osPage; page <= (s.allocBits+(s.nelems-1)/8)/osPage; page++ {
+		for page := s.allocBits / pageOfKernel; page <= (s.allocBits+(s.nelems-1)/8)/pageOfKernel; page++ {
 			if page != last {
 				known[page], last = true, page
 			}
@@ -103,11 +103,11 @@ func (c *heapCopy) allocBits() [][2]uint64 {
 	slices.Sort(pages)
 	var all [][2]uint64
 	for _, page := range pages {
-		if k := len(all) - 1; k >= 0 && all[k][1] == page*osPage {
-			all[k][1] += osPage
+		if k := len(all) - 1; k >= 0 && all[k][1] == page*pageOfKernel {
+			all[k][1] += pageOfKernel
 			continue
 		}
-		all = append(all, [2]uint64{page * osPage, (page + 1) * osPage})
+		all = append(all, [2]uint64{page * pageOfKernel, (page + 1) * pageOfKernel})
 	}
 	return all
 }
@@ -142,19 +142,8 @@ func (c *heapCopy) readModules() error {
 				return err
 			}
 		}
-		for i, at := range c.r.modules.variables {
-			v := &m.variables[i]
-			for _, field := range []struct {
-				to  *uint64
-				off uint64
-			}{{&v.start, at.start}, {&v.end, at.end}, {&v.mask, at.mask}} {
-				if *field.to, err = c.r.mem.u64(addr + field.off); err != nil {
-					return err
-				}
-			}
-			if v.start > v.end || v.end-v.start > maxImage {
-				return fmt.Errorf("data from %#x to %#x", v.start, v.end)
-			}
+		if m.variables, err = c.r.modules.variablesOf(c.r.mem, addr); err != nil {
+			return err
 		}
 		c.modules = append(c.modules, m)
 	}
@@ -192,8 +181,8 @@ const maxStack = 1 << 31
 
 // finalizerQueue is the blocks of finalizers that wait to be run.
 func (c *heapCopy) finalizerQueue() (all [][2]uint64) {
-	block, err := c.r.mem.u64(c.r.marker.finBlocks)
-	for n := 0; err == nil && block != 0 && n < maxChunks; n++ {
+	block, err := c.r.mem.u64(c.marker.finBlocks)
+	for n := 0; err == nil && block != 0 && n < maxFinBlocks; n++ {
 		all = append(all, [2]uint64{block, block + finBlockSize})
 		block, err = c.r.mem.u64(block) // alllink
 	}
@@ -202,9 +191,9 @@ func (c *heapCopy) finalizerQueue() (all [][2]uint64) {
 
 // copySpecials walks the special records of all objects.
 func (c *heapCopy) copySpecials(ctx context.Context) error {
-	mk := &c.r.marker
+	mk := c.marker
 	near := newCursor(c.r.mem)
-	near.limit = maxSpecials * specialTail / cursorWindow // it keeps all
+	near.keep(maxSpecials * specialTail)
 	var b [specialTail]byte
 	c.specials = c.specials[:0]
 	for i := range c.heap.spans {
@@ -250,15 +239,11 @@ func (c *heapCopy) arenaBitmaps() (all [][2]uint64, err error) {
 	if !c.old {
 		return nil, nil
 	}
-	index, err := c.r.mem.u64(c.r.tables.arenas)
+	arenas, err := c.r.tables.descriptors(c.r.mem, c.arenaNumbers())
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range c.arenaNumbers() {
-		arena, err := c.r.mem.u64(index + 8*(a+c.r.tables.base/arenaSize))
-		if err != nil {
-			return nil, err
-		}
+	for _, arena := range arenas {
 		all = append(all, [2]uint64{arena, arena + arenaBitmap + arenaBitmap/64})
 	}
 	return all, nil

@@ -33,11 +33,11 @@ type heapMap struct {
 	room     room // for the tables of arenas
 }
 
-// heap lists the spans with objects and which objects are allocated.
-func (s *spanReader) heap(m memory) (*heapMap, error) {
-	h := &heapMap{room: s.room}
-	err := s.read(m, func(sp mspan) {
-		if sp.holdsObjects() {
+// heapOf lists the spans with objects and which objects are allocated.
+func heapOf(r *Runtime) (*heapMap, error) {
+	h := &heapMap{room: r.room}
+	err := r.spans.read(r.mem, func(sp mspan) {
+		if holdsObjects(&sp) {
 			h.spans = append(h.spans, sp)
 		}
 	})
@@ -48,17 +48,14 @@ func (s *spanReader) heap(m memory) (*heapMap, error) {
 		return nil, err
 	}
 	h.number()
-	near := newCursor(m)
+	near := newCursor(r.mem)
 	return h, h.readAllocated(0, len(h.spans), near.read)
 }
 
 // holdsObjects says whether a span has objects, and as many as it has room for.
-func (s *mspan) holdsObjects() bool {
+func holdsObjects(s *mspan) bool {
 	return s.state == spanInUse && s.elemsize != 0 && s.nelems != 0 && s.nelems <= maxNelems && s.nelems <= (s.end-s.start)/s.elemsize
 }
-
-// size is the bytes of a span.
-func (s *mspan) size() uint64 { return s.end - s.start }
 
 // enter notes the pages of all spans.
 func (h *heapMap) enter() error {

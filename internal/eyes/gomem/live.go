@@ -28,7 +28,7 @@ type marker struct {
 	profileKind uint64
 	finalizer   uint64
 	allp        uint64
-	writeBuf    span // where a P keeps stale pointers, and how many bytes of them
+	writeBuf    area // where a P keeps stale pointers, and how many bytes of them
 }
 
 // pageOfKernel is the smallest page that a kernel has.
@@ -48,20 +48,20 @@ func (mk *marker) attach(r *Runtime, find *resolver) error {
 	if err := find.err(); err != nil {
 		return err
 	}
-	return errors.Join(r.why[FeatureRanges], r.why[FeatureGoroutines], r.why[FeaturePlugins])
+	return errors.Join(r.Why(FeatureRanges), r.Why(FeatureGoroutines), r.Why(FeaturePlugins))
 }
 
 // LiveObjects marks everything that the program can reach, and says how much
 // that is, and which of the heap profile's samples are among it. The process
-// must be held. It takes about as long as reading the objects with pointers
+// must be held. Profile is nil where nothing is asked of samples. It takes about as long as reading the objects with pointers
 // twice, and memory of an eighth of a byte for each byte of the smallest
 // objects, so ctx should have a deadline.
-func (r *Runtime) LiveObjects(ctx context.Context) (*sample.Liveness, error) {
-	if err := r.why[FeatureLive]; err != nil {
-		return nil, err
+func (h *Heap) LiveObjects(ctx context.Context, profile Buckets) (*sample.Liveness, error) {
+	if h.why != nil {
+		return nil, h.why
 	}
 	start := time.Now()
-	live, err := r.mark(ctx)
+	live, err := h.mark(ctx, profile)
 	if err != nil {
 		return nil, fmt.Errorf("live objects: %w", err)
 	}
@@ -69,13 +69,14 @@ func (r *Runtime) LiveObjects(ctx context.Context) (*sample.Liveness, error) {
 	return live, nil
 }
 
-func (r *Runtime) mark(ctx context.Context) (*sample.Liveness, error) {
-	heap, err := r.spans.heap(r.mem)
+func (h *Heap) mark(ctx context.Context, profile Buckets) (*sample.Liveness, error) {
+	r := h.r
+	heap, err := heapOf(r)
 	if err != nil {
 		return nil, err
 	}
 	m := marking{heap: heap, mem: r.mem, ctx: ctx, buf: make([]byte, windowSize), cache: spanCache{mem: r.mem, heap: heap}}
-	specials, err := r.marker.roots(r, &m)
+	specials, err := h.marker.roots(r, &m)
 	if err != nil {
 		return nil, err
 	}
@@ -83,10 +84,13 @@ func (r *Runtime) mark(ctx context.Context) (*sample.Liveness, error) {
 		return nil, err
 	}
 	live := &sample.Liveness{Objects: m.objects, Bytes: sample.Bytes(m.bytes), Large: sample.Some(sample.Bytes(m.large))}
-	if r.why[FeatureProfile] == nil && r.profile.follow(r.mem) == nil {
-		live.Sampled = make([]uint64, len(r.profile.buckets))
+	if profile == nil {
+		return live, nil
+	}
+	if n, err := profile.Follow(); err == nil {
+		live.Sampled = make([]uint64, n)
 		for _, s := range specials {
-			if i, ok := r.profile.index(s.bucket); ok && heap.reached(s.object) {
+			if i, ok := profile.IndexOf(s.bucket); ok && heap.reached(s.object) {
 				live.Sampled[i]++
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // live marks the held program.
 func (p *target) live() *sample.Liveness {
 	p.t.Helper()
-	live, err := p.runtime.LiveObjects(p.t.Context())
+	live, err := p.heap.LiveObjects(p.t.Context(), p.stats)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestAMarkThatTakesTooLongEnds(t *testing.T) {
 	p := start(t, newest)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.runtime.LiveObjects(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := p.heap.LiveObjects(ctx, p.stats); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled mark: %v", err)
 	}
 }

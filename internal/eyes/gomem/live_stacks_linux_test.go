@@ -37,12 +37,12 @@ func TestAMarkFindsNothingByDeadWordsOnStacks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			heap, err := r.spans.heap(r.mem)
+			heap, err := heapOf(r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := marking{heap: heap, mem: r.mem, ctx: t.Context(), buf: make([]byte, windowSize), cache: spanCache{mem: r.mem, heap: heap}}
-			if err := r.marker.stacks(r, &m); err != nil {
+			if err := NewHeap(r).marker.stacks(r, &m); err != nil {
 				t.Fatal(err)
 			}
 			if m.objects < 10 || heap.reached(said.Dead) {

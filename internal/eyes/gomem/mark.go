@@ -8,6 +8,9 @@ import (
 // maxCached bounds the span contents that a mark keeps, 64 MiB.
 const maxCached = 64 << 20
 
+// area is n bytes of a process's memory.
+type area struct{ addr, n uint64 }
+
 // marking is one mark. Work is queued by span, not by object: all objects of a
 // span that were reached meanwhile are scanned in one reading of it.
 type marking struct {
@@ -15,7 +18,7 @@ type marking struct {
 	mem  memory
 	ctx  context.Context
 	buf  []byte
-	skip []span // addresses that hold no pointers, whatever they look like
+	skip []area // addresses that hold no pointers, whatever they look like
 
 	pending []uint64 // objects that were reached and are yet to be scanned
 	queued  []bool   // by span
@@ -72,7 +75,7 @@ func (m *marking) scan(addr uint64, b []byte) {
 }
 
 // scanAround is scan without the words of s.
-func (m *marking) scanAround(addr uint64, b []byte, s span) {
+func (m *marking) scanAround(addr uint64, b []byte, s area) {
 	for i := uint64(0); i+8 <= uint64(len(b)); i += 8 {
 		if a := addr + i; a < s.addr || a >= s.addr+s.n {
 			m.point(word(b, i))

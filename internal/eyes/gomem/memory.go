@@ -37,6 +37,9 @@ func (m memory) read(addr uint64, p []byte) error {
 	return nil
 }
 
+// ReadAt is read for who wants an io.ReaderAt; offsets are addresses.
+func (m memory) ReadAt(p []byte, off int64) (int, error) { return m.r.ReadAt(p, off) }
+
 // pieceReader is a memory of which many pieces can be read at once.
 type pieceReader interface {
 	ReadPieces(p []byte, pieces [][2]uint64) error
@@ -55,25 +58,6 @@ func (m memory) readPieces(p []byte, pieces [][2]uint64) error {
 		p = p[n:]
 	}
 	return nil
-}
-
-// fieldReader reads the same field of several structs at once, without allocating
-// when it has done so before.
-type fieldReader struct {
-	pieces [][2]uint64
-	buf    []byte
-}
-
-// read is the fields, one behind another, valid until the next call. field.addr is
-// an offset.
-func (f *fieldReader) read(m memory, structs []uint64, field span) ([]byte, error) {
-	f.pieces = f.pieces[:0]
-	for _, at := range structs {
-		f.pieces = append(f.pieces, [2]uint64{at + field.addr, at + field.addr + field.n})
-	}
-	n := len(structs) * int(field.n)
-	f.buf = slices.Grow(f.buf[:0], n)[:n]
-	return f.buf, m.readPieces(f.buf, f.pieces)
 }
 
 func (m memory) u64(addr uint64) (uint64, error) {
@@ -275,6 +259,9 @@ const (
 	// windows, and every P fills its own.
 	maxWindows = 1 << 10
 )
+
+// keep has a cursor keep all that it reads of so many bytes.
+func (c *cursor) keep(n int) { c.limit = n / cursorWindow }
 
 func newCursor(m memory) *cursor {
 	return &cursor{mem: m, windows: make(map[uint64][]byte), limit: maxWindows}

@@ -77,24 +77,24 @@ type sizeHistogram struct {
 //
 // Three figures cannot be equal to what the program sees: who asks is running,
 // while seen from outside it waits for the answer.
-func (r *Runtime) Metrics(dst *sample.RuntimeMetrics) error {
-	if err := r.why[FeatureMetrics]; err != nil {
+func (s *Stats) Metrics(dst *sample.RuntimeMetrics) error {
+	if err := s.why[FeatureMetrics]; err != nil {
 		return err
 	}
-	m := &r.metrics
+	m := &s.metrics
 	var rt sample.Runtime
-	if err := r.Counters(&rt); err != nil {
+	if err := s.Counters(&rt); err != nil {
 		return err
 	}
-	if err := m.vars.read(r.mem); err != nil {
+	if err := m.vars.read(s.r.mem); err != nil {
 		return err
 	}
 	defer m.vars.done()
-	states, err := m.readPs(r.mem, r.counters.ps)
+	states, err := m.readPs(s.r.mem, s.counters.ps)
 	if err != nil {
 		return err
 	}
-	switch all, err := m.readMs(r.mem, maxThreads); {
+	switch all, err := m.readMs(s.r.mem, maxThreads); {
 	case err != nil:
 		return err
 	case !all:

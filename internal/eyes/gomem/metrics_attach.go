@@ -10,24 +10,24 @@ import (
 )
 
 // attach finds every figure that the version has.
-func (m *metricReader) attach(r *Runtime, find *resolver) (err error) {
-	if err := r.why[FeatureCounters]; err != nil {
+func (m *metricReader) attach(s *Stats, find *resolver) (err error) {
+	if err := s.why[FeatureCounters]; err != nil {
 		return err
 	}
-	m.metricPlan, err = gobin.Shared(r.bin, r.bias, func() (*metricPlan, error) {
+	m.metricPlan, err = gobin.Shared(s.r.bin, s.r.bias, func() (*metricPlan, error) {
 		plan := &metricPlan{}
-		return plan, plan.find(r, find)
+		return plan, plan.find(find)
 	})
 	if err != nil {
 		return err
 	}
 	m.vars = m.reads
 	m.pTotals, m.mTotals = make([]int64, len(m.perP)), make([]int64, len(m.perM))
-	return m.try(r)
+	return m.try(s)
 }
 
 // find makes the plan.
-func (m *metricPlan) find(r *Runtime, find *resolver) error {
+func (m *metricPlan) find(find *resolver) error {
 	m.allm, m.alllink = find.addr("allm"), find.offset("m", "alllink")
 	m.pSize, m.mSize = find.size("p"), find.size("m")
 	if err := find.err(); err != nil {
@@ -49,15 +49,15 @@ func (m *metricPlan) find(r *Runtime, find *resolver) error {
 
 // try reads what there is to read, but of few threads: of ten thousand it would take
 // 20 ms.
-func (m *metricReader) try(r *Runtime) error {
-	if err := m.vars.read(r.mem); err != nil {
+func (m *metricReader) try(s *Stats) error {
+	if err := m.vars.read(s.r.mem); err != nil {
 		return err
 	}
 	m.vars.done()
-	if _, err := m.readPs(r.mem, r.counters.ps); err != nil {
+	if _, err := m.readPs(s.r.mem, s.counters.ps); err != nil {
 		return err
 	}
-	_, err := m.readMs(r.mem, 16)
+	_, err := m.readMs(s.r.mem, 16)
 	return err
 }
 

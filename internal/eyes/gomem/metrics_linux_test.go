@@ -41,7 +41,7 @@ func (p *target) saidMetrics() measured {
 func (p *target) seenMetrics() (measured, *sample.RuntimeMetrics) {
 	p.t.Helper()
 	var m sample.RuntimeMetrics
-	if err := p.runtime.Metrics(&m); err != nil {
+	if err := p.stats.Metrics(&m); err != nil {
 		p.t.Fatal(err)
 	}
 	all := make(measured)

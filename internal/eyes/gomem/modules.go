@@ -12,14 +12,17 @@ const maxModules = 1 << 10
 // plugins that it has opened (runtime/symtab.go). Their functions are not in the
 // executable's tables, and are read from memory.
 type moduleReader struct {
-	first, next uint64 // address of the first; offset of moduledata.next
-	variables   [2]variables
+	first, next uint64       // address of the first; offset of moduledata.next
+	variables   [2]variables // offsets
 	code        codePlaces
 	learnt      map[uint64]bool // addresses of modules whose functions were read or refused
 }
 
-// variables are offsets in a moduledata of where a module's data or bss lies and
-// which of its words are pointers.
+// maxImage bounds data and bss.
+const maxImage = 4 << 30
+
+// variables are where a module's data or bss lies, and the mask that says which of its words are pointers, a bit
+// each (runtime.bitvector).
 type variables struct{ start, end, mask uint64 }
 
 func (mr *moduleReader) attach(_ *Runtime, find *resolver) error {
@@ -42,6 +45,25 @@ func (mr *moduleReader) list(m memory) (all []uint64, err error) {
 		all = append(all, at)
 		if at, err = m.u64(at + mr.next); err != nil {
 			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// variablesOf is where the variables of the module at an address lie: data and bss.
+func (mr *moduleReader) variablesOf(m memory, addr uint64) (all [2]variables, err error) {
+	for i, at := range mr.variables {
+		v := &all[i]
+		for _, field := range []struct {
+			to  *uint64
+			off uint64
+		}{{&v.start, at.start}, {&v.end, at.end}, {&v.mask, at.mask}} {
+			if *field.to, err = m.u64(addr + field.off); err != nil {
+				return all, err
+			}
+		}
+		if v.start > v.end || v.end-v.start > maxImage {
+			return all, fmt.Errorf("data from %#x to %#x", v.start, v.end)
 		}
 	}
 	return all, nil

@@ -46,7 +46,7 @@ func TestAPluginIsNamedAsTheProgramNamesIt(t *testing.T) {
 				t.Fatal("the program has no heap profile")
 			}
 			p.open()
-			if got, want := p.seenInPlugin(p.runtime), p.ask("profile"); !slices.Equal(got, want) || len(want) < 4 {
+			if got, want := p.seenInPlugin(), p.ask("profile"); !slices.Equal(got, want) || len(want) < 4 {
 				t.Errorf("the program says\n%s\nread was\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
 			}
 			if err := p.runtime.Why(FeaturePlugins); err != nil {
@@ -55,7 +55,7 @@ func TestAPluginIsNamedAsTheProgramNamesIt(t *testing.T) {
 			if err := p.hold(); err != nil {
 				t.Fatal(err)
 			}
-			p.waitsInPlugin(p.runtime)
+			p.waitsInPlugin()
 			if live := p.live(); live.Bytes < 32<<20 {
 				t.Errorf("%d bytes are live, 32 MiB are in a variable of the plugin", live.Bytes)
 			}
@@ -64,14 +64,14 @@ func TestAPluginIsNamedAsTheProgramNamesIt(t *testing.T) {
 }
 
 // seenInPlugin is the heap profile as testdata/plugins prints it.
-func (p *target) seenInPlugin(rt *Runtime) (lines []string) {
+func (p *target) seenInPlugin() (lines []string) {
 	p.t.Helper()
 	var prof sample.HeapProfile
-	if err := rt.Profile(&prof); err != nil {
+	if err := p.stats.Profile(&prof); err != nil {
 		p.t.Fatal(err)
 	}
 	symbols := p.bin.Symbolizer(p.bias)
-	for i, b := range rt.Buckets(0) {
+	for i, b := range p.stats.Buckets(0) {
 		line := fmt.Sprint(prof.Counts[i].PubAllocs)
 		for _, loc := range symbols.Site(b).Stack {
 			for _, f := range loc.Frames {
@@ -95,9 +95,9 @@ func withoutTypes(name string) string {
 }
 
 // waitsInPlugin wants the goroutine that waits in the plugin with all its frames.
-func (p *target) waitsInPlugin(rt *Runtime) {
+func (p *target) waitsInPlugin() {
 	p.t.Helper()
-	groups, err := rt.Goroutines()
+	groups, err := p.stats.Goroutines()
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -126,13 +126,14 @@ func TestAListOfModulesWithoutAnEndIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := rt.Goroutines(); err == nil {
+	stats := NewStats(rt)
+	if _, err := stats.Goroutines(); err == nil {
 		t.Error("goroutines are read")
 	}
-	if _, err := rt.LiveObjects(t.Context()); err == nil {
+	if _, err := NewHeap(rt).LiveObjects(t.Context(), stats); err == nil {
 		t.Error("live objects are found")
 	}
-	if err := rt.Counters(new(sample.Runtime)); err != nil {
+	if err := stats.Counters(new(sample.Runtime)); err != nil {
 		t.Error(err)
 	}
 }

@@ -105,11 +105,12 @@ func (o *Objects) EachCarried(from uint32, fn func(id uint32)) {
 }
 
 // VariableRanges are where the program's variables lie, as link-time addresses.
-func (r *Runtime) VariableRanges() (all [][2]uint64, err error) {
-	if err := r.why[FeatureLive]; err != nil {
-		return nil, err
+func (h *Heap) VariableRanges() (all [][2]uint64, err error) {
+	if h.why != nil {
+		return nil, h.why
 	}
-	c := &heapCopy{r: r}
+	r := h.r
+	c := &heapCopy{r: r, marker: &h.marker}
 	if err := c.attachModules(); err != nil {
 		return nil, err
 	}
@@ -134,14 +135,4 @@ func (o *Objects) spanOf(id uint32) int {
 		i++
 	}
 	return i
-}
-
-// Bucket is the bucket of the heap profile at an address. Profile must have been
-// called.
-func (r *Runtime) Bucket(addr uint64) (b sample.Bucket, ok bool) {
-	i, ok := r.profile.index(addr)
-	if !ok {
-		return b, false
-	}
-	return r.profile.buckets[i], true
 }

@@ -131,7 +131,7 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 			continue
 		}
 		addr := start + 8*k
-		if addr == ro.c.r.marker.allp {
+		if addr == ro.c.marker.allp {
 			continue // see timers
 		}
 		if in == nil || addr-ro.c.r.bias-in.Addr >= in.Size {
@@ -150,7 +150,7 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 // timers adds the runtime's Ps, which have the timers. A server that a goroutine runs is
 // held by that one, though a timer will call it, too.
 func (ro *rooter) timers() {
-	addr := ro.c.r.marker.allp
+	addr := ro.c.marker.allp
 	v := ro.variable(addr - ro.c.r.bias)
 	ro.add(Root{Kind: RootVariable, Name: v.Name, typ: ro.typeOf(v), addr: addr})
 	if ro.ps != noPs {
@@ -280,7 +280,7 @@ func (ro *rooter) goroutine(g *goroutine) Root {
 		}
 		root.Creator = name
 	}
-	if waits := g.status == statusWaiting || g.status == statusLeaked; waits && g.waitsince > 0 && g.waitsince < ro.c.now {
+	if g.waits() && g.waitsince > 0 && g.waitsince < ro.c.now {
 		root.Waits = sample.Some(time.Duration(ro.c.now - g.waitsince))
 	}
 	return root
@@ -292,7 +292,7 @@ func (ro *rooter) threadOf(g *goroutine, w *walk) *Thread {
 	if g.status != statusRunning || g.m == 0 {
 		return nil
 	}
-	number, _ := w.mem.u64(g.m + w.threads.procid)
+	number := w.thread(g)
 	for i := range ro.threads {
 		t := &ro.threads[i]
 		if uint64(t.TID) == number || g.on(t.SP) || w.onThreadStack(g.m, t.SP) {
@@ -378,7 +378,7 @@ func (ro *rooter) function(pc uint64) string {
 // object with a finalizer points to lives, the object itself does not for that
 // (runtime/mgcmark.go, markrootSpans).
 func (ro *rooter) finalizers() {
-	mk := &ro.c.r.marker
+	mk := ro.c.marker
 	ro.add(Root{Kind: RootFinalizer, Name: "finalizers and cleanups"})
 	for i := range ro.c.specials {
 		sp := &ro.c.specials[i]
@@ -400,7 +400,7 @@ func (ro *rooter) finalizers() {
 	}
 	ro.add(Root{Kind: RootFinalizer, Name: "finalizers that wait to be run"})
 	block, err := ro.c.memory().u64(mk.finBlocks)
-	for n := 0; err == nil && block != 0 && n < maxChunks; n++ {
+	for n := 0; err == nil && block != 0 && n < maxFinBlocks; n++ {
 		b := ro.c.at(block)
 		if len(b) < finBlockSize {
 			return

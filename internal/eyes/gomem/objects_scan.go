@@ -146,8 +146,8 @@ func (sc *scanner) ownRoots() {
 	for i := range c.goroutines {
 		add(c.goroutines[i].addr)
 	}
-	list, _ := c.memory().u64(c.r.marker.allp)
-	n, _ := c.memory().u64(c.r.marker.allp + 8)
+	list, _ := c.memory().u64(c.marker.allp)
+	n, _ := c.memory().u64(c.marker.allp + 8)
 	for i := range min(n, maxPs) {
 		p, _ := c.memory().u64(list + 8*i)
 		add(p)

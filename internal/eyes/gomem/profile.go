@@ -40,8 +40,7 @@ type profileReader struct {
 	record, futureCycle uint64 // sizes of memRecord and memRecordCycle
 	future              uint64 // offset of memRecord.future
 
-	limit      int // maxBuckets
-	room       room
+	limit      int             // maxBuckets
 	left       int             // buckets beyond it
 	newest     uint64          // head of the list at the last walk
 	buckets    []sample.Bucket // in the order they were announced
@@ -63,7 +62,7 @@ type record struct {
 }
 
 // attach finds the profile and looks at its first bucket.
-func (p *profileReader) attach(r *Runtime, find *resolver) error {
+func (p *profileReader) attach(s *Stats, find *resolver) error {
 	p.head, p.cycle, p.rate = find.addr("mbuckets"), find.addr("mProfCycle"), find.addr("MemProfileRate")
 	p.header = find.size("bucket")
 	p.next, p.typ = find.offset("bucket", "allnext"), find.offset("bucket", "typ")
@@ -75,10 +74,10 @@ func (p *profileReader) attach(r *Runtime, find *resolver) error {
 		return err
 	}
 	if allocs != 0 || frees != 8 || p.futureCycle < 16 || p.record != p.future+3*p.futureCycle || p.header > 256 {
-		return fmt.Errorf("%s: the profile's records are not laid out as known", r.bin.GoVersion)
+		return fmt.Errorf("%s: the profile's records are not laid out as known", s.r.bin.GoVersion)
 	}
 	p.limit = maxBuckets
-	return p.verify(r.mem)
+	return p.verify(s.r.mem)
 }
 
 // verify refuses a list that does not begin with a heap bucket.
@@ -97,25 +96,25 @@ func (p *profileReader) verify(m memory) error {
 // 1.27). The first call reads all, a later one new buckets and every record. Of
 // more than maxBuckets those that are met first are read, the others
 // counted. dst.Counts is reused.
-func (r *Runtime) Profile(dst *sample.HeapProfile) error {
-	if err := r.why[FeatureProfile]; err != nil {
+func (s *Stats) Profile(dst *sample.HeapProfile) error {
+	if err := s.why[FeatureProfile]; err != nil {
 		return err
 	}
-	p := &r.profile
-	rate, err := r.mem.u64(p.rate)
+	p := &s.profile
+	rate, err := s.r.mem.u64(p.rate)
 	if err != nil {
 		return err
 	}
 	known := len(p.buckets)
-	if err := p.follow(r.mem); err != nil {
+	if err := p.follow(s.r); err != nil {
 		return fmt.Errorf("heap profile: %w", err)
 	}
 	if len(p.buckets) > known { // their stacks may lead into a new plugin
-		if _, err := r.learnModules(); err != nil {
+		if _, err := s.r.learnModules(); err != nil {
 			return fmt.Errorf("heap profile: %w", err)
 		}
 	}
-	cycle, err := p.readRecords(r.mem)
+	cycle, err := p.readRecords(s.r.mem)
 	if err != nil {
 		return fmt.Errorf("heap profile: %w", err)
 	}
@@ -127,13 +126,13 @@ func (r *Runtime) Profile(dst *sample.HeapProfile) error {
 // SampledTotal is how many bytes were allocated by what a profile, the last one that
 // was read, has samples of: count times size, over the chance 1-exp(-size/rate) that
 // an object is sampled.
-func (r *Runtime) SampledTotal(h *sample.HeapProfile) (total float64) {
+func (s *Stats) SampledTotal(h *sample.HeapProfile) (total float64) {
 	size, scale := sample.Bytes(0), 0.0
-	for i := range h.Counts[:min(len(h.Counts), len(r.profile.buckets))] {
-		if s := r.profile.buckets[i].Size; s != size { // many are alike
-			size, scale = s, float64(s)
+	for i := range h.Counts[:min(len(h.Counts), len(s.profile.buckets))] {
+		if n := s.profile.buckets[i].Size; n != size { // many are alike
+			size, scale = n, float64(n)
 			if h.Rate > 1 {
-				scale /= -math.Expm1(-float64(s) / float64(h.Rate))
+				scale /= -math.Expm1(-float64(n) / float64(h.Rate))
 			}
 		}
 		total += float64(h.Counts[i].NowAllocs) * scale
@@ -146,11 +145,34 @@ func (r *Runtime) SampledTotal(h *sample.HeapProfile) (total float64) {
 // its stacks stay valid and are not to be changed. What was announced before
 // from is taken as known: its stacks, most of what a profile takes of our
 // memory, are dropped here.
-func (r *Runtime) Buckets(from int) []sample.Bucket {
-	p := &r.profile
+func (s *Stats) Buckets(from int) []sample.Bucket {
+	p := &s.profile
 	from = min(max(from, 0), len(p.buckets))
 	for ; p.dropped < from; p.dropped++ {
 		p.buckets[p.dropped].Stack = nil
 	}
 	return slices.Clone(p.buckets[from:])
 }
+
+// Bucket is the bucket of the heap profile at an address. Profile must have been
+// called.
+func (s *Stats) Bucket(addr uint64) (b sample.Bucket, ok bool) {
+	i, ok := s.profile.index(addr)
+	if !ok {
+		return b, false
+	}
+	return s.profile.buckets[i], true
+}
+
+// Follow reads the buckets that the profile has by now, and says how many there are: what
+// LiveObjects asks for.
+func (s *Stats) Follow() (n int, err error) {
+	if err := s.why[FeatureProfile]; err != nil {
+		return 0, err
+	}
+	err = s.profile.follow(s.r)
+	return len(s.profile.buckets), err
+}
+
+// IndexOf is the number of the bucket at an address, as Buckets counts them.
+func (s *Stats) IndexOf(addr uint64) (i int, ok bool) { return s.profile.index(addr) }

@@ -45,10 +45,10 @@ func (c counts) add(stack []uint64, size, allocs, frees uint64) {
 func (p *target) seenProfile() (published, now counts) {
 	p.t.Helper()
 	var prof sample.HeapProfile
-	if err := p.runtime.Profile(&prof); err != nil {
+	if err := p.stats.Profile(&prof); err != nil {
 		p.t.Fatal(err)
 	}
-	buckets := p.runtime.Buckets(0)
+	buckets := p.stats.Buckets(0)
 	if len(buckets) != len(prof.Counts) {
 		p.t.Fatalf("%d buckets, %d counts", len(buckets), len(prof.Counts))
 	}
@@ -150,19 +150,19 @@ func TestBucketsKeepTheirIndex(t *testing.T) {
 	p.ask("rate 1")
 	p.ask("sites 50")
 	p.seenProfile()
-	before := slices.Clone(p.runtime.Buckets(0))
+	before := slices.Clone(p.stats.Buckets(0))
 	p.ask("sites 300")
 	p.seenProfile()
-	after := p.runtime.Buckets(0)
+	after := p.stats.Buckets(0)
 	for i, b := range before {
 		if b.Size != after[i].Size || !slices.Equal(b.Stack, after[i].Stack) {
 			t.Fatalf("bucket %d was %v, is %v", i, b, after[i])
 		}
 	}
-	if fresh := p.runtime.Buckets(len(before)); len(fresh) < 250 || len(fresh) != len(after)-len(before) {
+	if fresh := p.stats.Buckets(len(before)); len(fresh) < 250 || len(fresh) != len(after)-len(before) {
 		t.Errorf("%d new buckets for 250 new sites", len(fresh))
 	}
-	if p.runtime.Buckets(len(after)+1) != nil && len(p.runtime.Buckets(len(after)+1)) != 0 {
+	if p.stats.Buckets(len(after)+1) != nil && len(p.stats.Buckets(len(after)+1)) != 0 {
 		t.Error("buckets beyond the last")
 	}
 }
@@ -196,7 +196,7 @@ func TestCountsOnlyGrowWhileCollectionsEnd(t *testing.T) {
 			var last, prof sample.HeapProfile
 			cycles := 0
 			for polls := 0; cycles < 10 || polls < 200; polls++ {
-				if err := p.runtime.Profile(&prof); err != nil {
+				if err := p.stats.Profile(&prof); err != nil {
 					t.Fatal(err)
 				}
 				for i, was := range last.Counts {
@@ -226,7 +226,7 @@ func TestStacksOfAThousandFramesAreRead(t *testing.T) {
 			p.ask("rate 0")
 			p.seenProfile()
 			deepest := 0
-			for _, b := range p.runtime.Buckets(0) {
+			for _, b := range p.stats.Buckets(0) {
 				g := sample.GoroutineGroup{Stack: b.Stack}
 				if b.Size == 896 && p.names(g, "main.buried") { // the size class of 777
 					deepest = max(deepest, len(b.Stack))
@@ -244,22 +244,23 @@ func TestBucketsBeyondTheLimitAreCounted(t *testing.T) {
 	p.ask("nogc")
 	p.ask("rate 1")
 	p.ask("sites 400")
-	whole := start(t, newest).runtime // any: to know that nothing is left out by itself
+	whole := start(t, newest).stats // any: to know that nothing is left out by itself
 	var prof sample.HeapProfile
 	if err := whole.Profile(&prof); err != nil || prof.Left != 0 {
 		t.Fatalf("%d buckets are left of a small profile, %v", prof.Left, err)
 	}
-	if err := p.runtime.Profile(&prof); err != nil {
+	if err := p.stats.Profile(&prof); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Attach(p.mem, p.bin, p.bias)
+	rt, err := Attach(p.mem, p.bin, p.bias)
 	if err != nil {
 		t.Fatal(err)
 	}
+	again := NewStats(rt)
 	again.profile.limit = 100
 	for _, more := range []int{0, 300} { // left at the first walk, and at a later one
 		p.ask("sites %d", 400+more)
-		if err := p.runtime.Profile(&prof); err != nil {
+		if err := p.stats.Profile(&prof); err != nil {
 			t.Fatal(err)
 		}
 		all := len(prof.Counts)
@@ -278,14 +279,14 @@ func TestAListOfBucketsWithoutAnEndIsRefused(t *testing.T) {
 	p.ask("sites 20")
 	p.ask("rate 0")
 	p.seenProfile()
-	reader := &p.runtime.profile
+	reader := &p.stats.profile
 	oldest := reader.records[0] - reader.header - 8*uint64(reader.depths[0])
 	circle := overlay{p.mem, int64(oldest + reader.next), reader.newest}
 	rt, err := Attach(circle, p.bin, p.bias)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rt.Profile(new(sample.HeapProfile)); err == nil {
+	if err := NewStats(rt).Profile(new(sample.HeapProfile)); err == nil {
 		t.Error("a list that leads into itself is read")
 	}
 }

@@ -27,7 +27,7 @@ func (r *Runtime) Ranges(dst []sample.PageRange) ([]sample.PageRange, error) {
 	if err := r.why[FeatureRanges]; err != nil {
 		return dst, err
 	}
-	sweepgen, err := r.mem.u32(r.spans.sweepgen)
+	sweepgen, err := r.spans.generation(r.mem)
 	if err != nil {
 		return dst, err
 	}

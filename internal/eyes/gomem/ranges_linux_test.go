@@ -138,7 +138,7 @@ func TestRangesSumToTheRuntimesOwnFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			var rt sample.Runtime
-			if err := p.runtime.Counters(&rt); err != nil {
+			if err := p.stats.Counters(&rt); err != nil {
 				t.Fatal(err)
 			}
 			sum := make(map[sample.RangeKind]sample.Bytes)

@@ -2,7 +2,7 @@ package gomem
 
 // reason is the text of a wait reason. Their numbers change with every minor
 // version, so they are read from the program.
-func (gr *goroutineReader) reason(m memory, n uint8) string {
+func (gr *groupReader) reason(m memory, n uint8) string {
 	if more := int(n) + 1 - len(gr.reasonText); more > 0 {
 		gr.reasonText = append(gr.reasonText, make([]string, more)...)
 	}

@@ -50,6 +50,12 @@ func (w *walk) running(g *goroutine) (at goroutine, ok bool) {
 	return at, at.on(at.sp) && w.onThreadStack(g.m, sp) && !w.code.sanitized
 }
 
+// thread is the number that the kernel gave a running goroutine's thread, in its own container; 0: not known.
+func (w *walk) thread(g *goroutine) uint64 {
+	number, _ := w.mem.u64(g.m + w.threads.procid)
+	return number
+}
+
 // on says whether sp lies on the goroutine's stack.
 func (g *goroutine) on(sp uint64) bool { return sp >= g.lo && sp < g.hi && sp%8 == 0 }
 

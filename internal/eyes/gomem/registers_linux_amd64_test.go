@@ -69,7 +69,7 @@ func TestRunningGoroutinesOfAStoppedProgramAreUnwoundByTheirRegisters(t *testing
 			p := start(t, b)
 			p.ask("spin 3")
 			p.trace(func(registers Registers) {
-				groups, err := p.runtime.GoroutinesAt(registers)
+				groups, err := p.stats.GoroutinesAt(registers)
 				if err != nil {
 					t.Error(err)
 				}

@@ -21,6 +21,15 @@ type resolver struct {
 	refused bool     // one of them is there, but where is not sure
 }
 
+// resolve looks up what lies where in this runtime.
+func (r *Runtime) resolve() (*resolver, error) {
+	layout, err := r.bin.Layout()
+	if err != nil {
+		return nil, err
+	}
+	return &resolver{bin: r.bin, layout: layout, bias: r.bias, minor: r.minor}, nil
+}
+
 // addr is the run-time address of a variable of package runtime.
 func (r *resolver) addr(name string) uint64 {
 	a, err := r.bin.Locate("runtime." + name)

@@ -1,11 +1,15 @@
 package gomem
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
+
+// ErrTooLarge says that tables, or a heap's graph, would take more memory than was allowed.
+var ErrTooLarge = errors.New("the analysis would take more memory than it may")
 
 // room says how much of our memory there is for tables whose size the program decides:
 // its runtime's lists may be of any length that it writes there. It is asked before
@@ -16,7 +20,7 @@ type room func() sample.Bytes
 // most is asked before each growth. What needs more is refused with ErrTooLarge, and of a
 // heap profile the rest is counted.
 func (r *Runtime) Within(most func() sample.Bytes) {
-	r.profile.room, r.spans.room, r.goroutines.room = most, most, most
+	r.room, r.spans.room, r.goroutines.room = most, most, most
 }
 
 func (r room) most() sample.Bytes {

@@ -1,19 +1,16 @@
 package gomem
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 const (
-	// maxImage bounds data and bss.
-	maxImage = 4 << 30
 	// finBlockSize is runtime/mfinal.go's; since Go 1.25 finBlock.
 	finBlockSize = 4 << 10
 	// specialTail is how much of a special record is looked through for
 	// pointers; the largest has 64 bytes.
 	specialTail = 64
 	maxSpecials = 1 << 26
+	// maxFinBlocks bounds the list of those blocks: 1 GiB.
+	maxFinBlocks = 1 << 18
 )
 
 // sampled is one object of the heap profile.
@@ -44,7 +41,7 @@ func (mk *marker) skipWriteBuffers(r *Runtime, m *marking) {
 	}
 	ps, _ := m.mem.words(nil, ptr, n, m.buf)
 	for _, p := range ps {
-		m.skip = append(m.skip, span{p + mk.writeBuf.addr, mk.writeBuf.n})
+		m.skip = append(m.skip, area{p + mk.writeBuf.addr, mk.writeBuf.n})
 	}
 }
 
@@ -55,17 +52,12 @@ func (mk *marker) globals(r *Runtime, m *marking) error {
 		return err
 	}
 	for _, module := range modules {
-		for _, at := range r.modules.variables {
-			var v [3]uint64
-			for i, off := range []uint64{at.start, at.end, at.mask} {
-				if v[i], err = m.mem.u64(module + off); err != nil {
-					return err
-				}
-			}
-			if v[0] > v[1] || v[1]-v[0] > maxImage {
-				return fmt.Errorf("data from %#x to %#x", v[0], v[1])
-			}
-			if err := m.masked(v[0], v[1], v[2]); err != nil {
+		images, err := r.modules.variablesOf(m.mem, module)
+		if err != nil {
+			return err
+		}
+		for _, v := range images {
+			if err := m.masked(v.start, v.end, v.mask); err != nil {
 				return err
 			}
 		}
@@ -108,7 +100,7 @@ const mostPrecise = 5000
 // stacks marks from every goroutine's stack: from what is alive of it, and from all of
 // it where that cannot be told.
 func (mk *marker) stacks(r *Runtime, m *marking) error {
-	all, err := r.goroutines.readAll(m.mem)
+	all, err := r.readGoroutines()
 	if err != nil {
 		return err
 	}
@@ -118,14 +110,9 @@ func (mk *marker) stacks(r *Runtime, m *marking) error {
 		precise.label = func(uint64) uint32 { return 0 }
 		precise.point = func(_ uint32, p uint64) { m.point(p) }
 	}
-	begins := stackBegins{mem: m.mem, buf: m.buf}
-	for part := range slices.Chunk(all, batchSize) {
-		begins.read(part)
-		for i := range part {
-			if err := mk.stack(m, &part[i], begins.begin[i], precise); err != nil {
-				return err
-			}
-		}
+	err = eachBegin(m.mem, m.buf, all, func(g *goroutine, begin []byte) error { return mk.stack(m, g, begin, precise) })
+	if err != nil {
+		return err
 	}
 	return m.ctx.Err()
 }
@@ -180,7 +167,7 @@ func (m *marking) words(start, end uint64) error {
 // finalizerQueue marks from finalizers that wait to be run.
 func (mk *marker) finalizerQueue(m *marking) error {
 	block, err := m.mem.u64(mk.finBlocks)
-	for n := 0; err == nil && block != 0 && n < maxChunks; n++ {
+	for n := 0; err == nil && block != 0 && n < maxFinBlocks; n++ {
 		if err = m.words(block, block+finBlockSize); err == nil {
 			block, err = m.mem.u64(block) // alllink
 		}

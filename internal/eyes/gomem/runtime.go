@@ -30,12 +30,8 @@ type Feature string
 
 // The features.
 const (
-	FeatureCounters   Feature = "counters"
-	FeatureMetrics    Feature = "runtime metrics"
-	FeatureProfile    Feature = "heap profile"
 	FeatureGoroutines Feature = "goroutines"
 	FeatureRanges     Feature = "memory ranges"
-	FeatureLive       Feature = "live objects"
 	// FeaturePlugins may be refused later, when the program opens a plugin.
 	FeaturePlugins Feature = "functions of plugins"
 )
@@ -47,17 +43,14 @@ type Runtime struct {
 	bin   *gobin.Binary
 	bias  uint64
 	why   map[Feature]error
+	minor int  // 26 for Go 1.26
 	still bool // a core: no time passes in it
+	room  room
 
 	modules    moduleReader
-	counters   counterReader
-	glance     glance
-	metrics    metricReader
-	profile    profileReader
 	goroutines goroutineReader
 	spans      spanReader
 	tables     tableReader
-	marker     marker
 }
 
 // Attach finds the runtime of bin in mem, where bin is loaded bias bytes above
@@ -77,16 +70,15 @@ func AttachCore(mem io.ReaderAt, bin *gobin.Binary, bias uint64) (*Runtime, erro
 }
 
 func attach(mem io.ReaderAt, bin *gobin.Binary, bias uint64, still bool) (*Runtime, error) {
-	layout, err := bin.Layout()
-	if err != nil {
-		return nil, err
-	}
 	minor, ok := minorOf(bin.GoVersion)
 	if !ok {
 		return nil, fmt.Errorf("the runtime of %s is not known", bin.GoVersion)
 	}
-	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, still: still, why: make(map[Feature]error)}
-	find := &resolver{bin: bin, layout: layout, bias: bias, minor: minor}
+	r := &Runtime{mem: memory{mem}, bin: bin, bias: bias, still: still, minor: minor, why: make(map[Feature]error)}
+	find, err := r.resolve()
+	if err != nil {
+		return nil, err
+	}
 	if err := r.started(find); err != nil {
 		return nil, err
 	}
@@ -103,13 +95,9 @@ func (r *Runtime) attachAll(find *resolver) {
 		feature Feature
 		attach  func(*Runtime, *resolver) error
 	}{
-		{FeatureCounters, r.counters.attach},
-		{FeatureMetrics, r.metrics.attach},
-		{FeatureProfile, r.profile.attach},
 		{FeaturePlugins, r.modules.attach},
 		{FeatureGoroutines, r.goroutines.attach},
 		{FeatureRanges, r.attachRanges},
-		{FeatureLive, r.marker.attach},
 	} {
 		if err := f.attach(r, find); err != nil {
 			r.why[f.feature] = fmt.Errorf("%s: %w", f.feature, err)

@@ -58,7 +58,7 @@ type mspan struct {
 	state      uint8
 	noscan     bool // holds no pointers
 	largeType  uint64
-	data       int // where its copy begins, in heapCopy.data; -1: it has none
+	data       int // for who copies it: where the copy begins; -1: there is none
 }
 
 // attach finds the spans and looks at the first.
@@ -153,6 +153,15 @@ func merge[T any](all []T, n int, fresh []T, compare func(a, b T) int) {
 	}
 }
 
+// descriptors is the addresses of all, sorted, valid until the next call.
+func (s *spanReader) descriptors(m memory) ([]uint64, error) {
+	err := s.list(m)
+	return s.sorted, err
+}
+
+// generation is the heap's sweepgen, which tells whether a span was swept since the last collection.
+func (s *spanReader) generation(m memory) (uint32, error) { return m.u32(s.sweepgen) }
+
 // decode reads one descriptor; ok is false for one that is not in use or that
 // was caught half-written.
 func (s *spanReader) decode(b []byte) (mspan, bool) {
@@ -183,6 +192,9 @@ func (s *spanReader) decode(b []byte) (mspan, bool) {
 	span.end = span.start + pages*pageSize
 	return span, true
 }
+
+// size is the bytes of a span.
+func (s *mspan) size() uint64 { return s.end - s.start }
 
 // swept says whether the span was swept since the last collection. sweepgen is the
 // heap's (runtime/mheap.go, at mspan.sweepgen).

@@ -16,6 +16,22 @@ type stackBegins struct {
 	begin [][]byte // of goroutine i from its stack pointer on, nil: not read
 }
 
+// eachBegin passes each goroutine to fn with what was read of its stack, from its stack pointer on, by few reads for
+// many: nil where it lies alone or was not read. Begin is valid during
+// the call only; buf is memory to read into.
+func eachBegin(m memory, buf []byte, all []goroutine, fn func(g *goroutine, begin []byte) error) error {
+	begins := stackBegins{mem: m, buf: buf}
+	for part := range slices.Chunk(all, batchSize) {
+		begins.read(part)
+		for i := range part {
+			if err := fn(&part[i], begins.begin[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // beginOf is how much of a stack that is, in bytes.
 func beginOf(g *goroutine) uint64 { return min(stackPiece, g.hi-g.sp) }
 

@@ -58,10 +58,6 @@ type stackObject struct {
 	seen      bool
 }
 
-// Moved says that the program ran while it was copied: what the maps say of its stacks
-// may not fit the words that were read, so that all of these count.
-func (h *HeapCopy) Moved() { h.c.moved = true }
-
 // stands says whether a goroutine's stack can be followed from what it has left: not of
 // one that runs, nor while its stack moves, with some of its records there already.
 func (g *goroutine) stands() bool {

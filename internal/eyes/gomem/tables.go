@@ -30,6 +30,7 @@ const (
 const (
 	maxArenas = 1 << 22 // arenaL2Bits: all that a 48-bit address space has
 	maxChunks = 1 << 18 // 64 GiB of persistent memory
+	maxPs     = 1 << 16 // of allp; GOMAXPROCS has no limit of its own
 )
 
 // tableReader finds the memory that the runtime takes from the system for
@@ -86,6 +87,19 @@ func (t *tableReader) attach(r *Runtime, find *resolver) error {
 	}
 	_, err := t.append(nil, r.mem)
 	return err
+}
+
+// descriptors is where the runtime's descriptors of arenas lie, which are numbered by their addresses over arenaSize.
+func (t *tableReader) descriptors(m memory, arenas []uint64) (all []uint64, err error) {
+	index, err := m.u64(t.arenas)
+	for _, a := range arenas {
+		var at uint64
+		if err == nil {
+			at, err = m.u64(index + 8*(a+t.base/arenaSize))
+		}
+		all = append(all, at)
+	}
+	return all, err
 }
 
 // append adds the arenas and the tables to dst.

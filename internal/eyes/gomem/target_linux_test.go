@@ -124,6 +124,8 @@ type target struct {
 	dir     string       // its working directory
 	wait    func() error // for its end; may be called again
 	runtime *Runtime
+	stats   *Stats
+	heap    *Heap
 }
 
 // start runs the target program and attaches to it. It is killed with the test.
@@ -135,7 +137,7 @@ func start(t testing.TB, b build, env ...string) *target {
 	return p
 }
 
-// attach waits until the runtime has started and wants every feature.
+// attach waits until the runtime has started.
 func (p *target) attach() {
 	p.t.Helper()
 	err := ErrNotReady
@@ -145,10 +147,20 @@ func (p *target) attach() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, f := range []Feature{FeatureCounters, FeatureMetrics, FeatureProfile, FeatureGoroutines, FeatureRanges, FeatureLive} {
-		if err := p.runtime.Why(f); err != nil {
+	p.take(p.runtime)
+}
+
+// take has the target be read by what stands on a runtime, and wants every feature.
+func (p *target) take(r *Runtime) {
+	p.t.Helper()
+	p.runtime, p.stats, p.heap = r, NewStats(r), NewHeap(r)
+	for _, f := range []Feature{FeatureCounters, FeatureMetrics, FeatureProfile, FeatureGoroutines} {
+		if err := p.stats.Why(f); err != nil {
 			p.t.Errorf("%s is refused: %v", f, err)
 		}
+	}
+	if err := errors.Join(p.runtime.Why(FeatureRanges), p.heap.Why()); err != nil {
+		p.t.Errorf("refused: %v", err)
 	}
 }
 

@@ -28,7 +28,7 @@ func touch[T any](s []T) []T {
 		if unix.Madvise(b, unix.MADV_POPULATE_WRITE) == nil {
 			continue
 		}
-		for i := 0; i < len(b); i += osPage {
+		for i := 0; i < len(b); i += pageOfKernel {
 			b[i] = 0
 		}
 	}
@@ -42,10 +42,10 @@ func pagesOf[T any](s []T) []byte {
 	}
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
 	size := uintptr(cap(s)) * unsafe.Sizeof(s[:1][0])
-	skip := (osPage - start%osPage) % osPage
-	if size < skip+osPage {
+	skip := (pageOfKernel - start%pageOfKernel) % pageOfKernel
+	if size < skip+pageOfKernel {
 		return nil
 	}
 	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), size)
-	return b[skip : skip+(size-skip)&^(osPage-1)]
+	return b[skip : skip+(size-skip)&^(pageOfKernel-1)]
 }

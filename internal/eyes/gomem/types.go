@@ -167,8 +167,7 @@ func newTypes(c *heapCopy) (*Types, error) {
 		labels: []string{""}, byLabel: map[string]int32{"": 0}, itabs: make(map[uint64]int32)}
 	_, t.swiss = layout.Offset("internal/runtime/maps.Map", "dirPtr")
 	t.elemtype, _ = layout.Offset("runtime.hchan", "elemtype")
-	minor, _ := minorOf(c.r.bin.GoVersion)
-	t.direct = minor >= 26
+	t.direct = c.r.minor >= 26
 	return t, nil
 }
 

@@ -85,6 +85,5 @@ func mark(bits []byte, from uint64, mask []byte, n uint64) {
 // oldFlags says that bit 4 of a type's flags is not yet the mask's: before Go 1.24
 // it was TFlagUnrolledBitmap.
 func (t *Types) oldFlags() bool {
-	minor, _ := minorOf(t.c.r.bin.GoVersion)
-	return minor < 24
+	return t.c.r.minor < 24
 }

@@ -18,7 +18,7 @@ func TestMasksOfLargeTypesAreThoseThatTheRuntimeMakes(t *testing.T) {
 			if err := p.hold(); err != nil {
 				t.Fatal(err)
 			}
-			copied, err := p.runtime.CopyHeap(t.Context(), 0)
+			copied, err := p.heap.CopyHeap(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,37 @@ const (
 	outerTop = 256
 )
 
+// endedStack is what is known of the stack of a goroutine that ran when its process ended: its outermost frames,
+// innermost first.
+type endedStack struct {
+	pcs   []uint64
+	sizes []uint32 // of the frames, bytes
+	top   uint64   // where the outermost of them ends
+	leaf  uint64   // what the innermost called, 0: not known
+}
+
+// endedStacks are those of the goroutines that ran their own code when the process ended, by the addresses of their
+// descriptors, on amd64. It is held at its exit.
+func (r *Runtime) endedStacks(all []goroutine) (map[uint64]endedStack, error) {
+	modules, err := r.learnModules()
+	if err != nil {
+		return nil, err
+	}
+	w := walk{code: &r.goroutines.code, mem: r.mem, threads: r.goroutines.threads, foreign: modules > 1, ended: true}
+	ended := make(map[uint64]endedStack)
+	for i := range all {
+		g := &all[i]
+		if _, known := w.running(g); g.status != statusRunning || known {
+			continue
+		}
+		w.pcs, w.frames = w.pcs[:0], w.frames[:0]
+		if top, ok := w.outer(g); ok {
+			ended[g.addr] = endedStack{slices.Clone(w.pcs), slices.Clone(w.frames), top, w.target(w.pcs[0] + 1)}
+		}
+	}
+	return ended, nil
+}
+
 // outer appends the outermost frames of a goroutine that ran when its process ended, so that its stack pointer is
 // lost. A frame of Go has one size at each call (the pcsp table), so that below a return address the next one lies
 // at a known distance, from runtime.goexit inwards. Where the code before a return address names the function

@@ -28,7 +28,8 @@ func TestTheCallsOfARunningGoroutineAreToldAtTheEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := attachedTo(t, p.PID, path)
-			groups, err := r.GoroutinesAtEnd()
+			stats := NewStats(r)
+			groups, err := stats.GoroutinesAtEnd()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +41,7 @@ func TestTheCallsOfARunningGoroutineAreToldAtTheEnd(t *testing.T) {
 			if !slices.ContainsFunc(groups, func(g sample.GoroutineGroup) bool { return g.State == "running" && len(g.Stack) > 2 }) {
 				t.Errorf("no goroutine ran: %v", namesOf(r, groups))
 			}
-			if groups, err = r.Goroutines(); err != nil {
+			if groups, err = stats.Goroutines(); err != nil {
 				t.Fatal(err)
 			}
 			for _, g := range groups {

@@ -49,7 +49,7 @@ func (p *shaped) graph(t testing.TB) (o *gomem.Objects, stood time.Duration, siz
 			t.Fatal(err)
 		}
 	}
-	plan, err := p.runtime.PlanHeapCopy(0)
+	plan, err := p.heap.PlanHeapCopy(0)
 	must(err)
 	plan.Wait()
 	var copied *gomem.HeapCopy
@@ -63,7 +63,7 @@ func (p *shaped) graph(t testing.TB) (o *gomem.Objects, stood time.Duration, siz
 	})
 	must(err)
 	size = uint64(copied.Bytes())
-	ranges, err := p.runtime.VariableRanges()
+	ranges, err := p.heap.VariableRanges()
 	must(err)
 	variables, err := p.bin.Variables(ranges)
 	must(err)

@@ -20,7 +20,7 @@ func TestTheFramesOfARunningGoroutineKeepWhatIsTheirsAtTheEnd(t *testing.T) {
 					if err := syscall.Kill(p.pid, syscall.SIGSTOP); err != nil {
 						t.Fatal(err)
 					}
-					copied, err := p.runtime.CopyHeap(t.Context(), 0)
+					copied, err := p.heap.CopyHeap(t.Context(), 0)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -21,7 +21,7 @@ func (p *shaped) withRegisters(t *testing.T, words []uint64) *Analysis {
 			t.Fatal(err)
 		}
 	}
-	plan, err := p.runtime.PlanHeapCopy(0)
+	plan, err := p.heap.PlanHeapCopy(0)
 	must(err)
 	var copied *gomem.HeapCopy
 	var threads []gomem.Thread

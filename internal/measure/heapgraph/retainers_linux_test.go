@@ -68,8 +68,9 @@ func startKeeping(t *testing.T, dir, fault string, n int, o hwtest.BuildOptions)
 	mem, err := procfs.OpenMemory("/proc", p.pid)
 	must(err)
 	t.Cleanup(func() { mem.Close() })
-	p.runtime, err = gomem.Attach(mem, p.bin, p.bias(t))
+	runtime, err := gomem.Attach(mem, p.bin, p.bias(t))
 	must(err)
+	p.heap = gomem.NewHeap(runtime)
 	return p
 }
 

@@ -23,9 +23,9 @@ type said struct{ Objects, Bytes, Retained, Shape uint64 }
 // shaped is a running program with one shape of heap.
 type shaped struct {
 	said
-	pid     int
-	bin     *gobin.Binary
-	runtime *gomem.Runtime
+	pid  int
+	bin  *gobin.Binary
+	heap *gomem.Heap
 }
 
 func startShape(t testing.TB, o hwtest.BuildOptions, shape string, n int) *shaped {
@@ -48,8 +48,9 @@ func startShape(t testing.TB, o hwtest.BuildOptions, shape string, n int) *shape
 	mem, err := procfs.OpenMemory("/proc", p.pid)
 	must(err)
 	t.Cleanup(func() { mem.Close() })
-	p.runtime, err = gomem.Attach(mem, p.bin, p.bias(t))
+	runtime, err := gomem.Attach(mem, p.bin, p.bias(t))
 	must(err)
+	p.heap = gomem.NewHeap(runtime)
 	return p
 }
 

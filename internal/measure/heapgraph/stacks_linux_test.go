@@ -54,8 +54,9 @@ func startShapes(t *testing.T, o hwtest.BuildOptions, program, gogc string) *sta
 	p.memory, err = procfs.OpenMemory("/proc", p.pid)
 	must(err)
 	t.Cleanup(func() { p.memory.Close() })
-	p.runtime, err = gomem.Attach(p.memory, p.bin, p.bias(t))
+	runtime, err := gomem.Attach(p.memory, p.bin, p.bias(t))
 	must(err)
+	p.heap = gomem.NewHeap(runtime)
 	return p
 }
 

@@ -196,7 +196,7 @@ func (s *Source) takeFigures(p *process, pm *sample.ProcessMoment, tid int) {
 		return
 	}
 	var r sample.Runtime
-	if err := p.runtime.Counters(&r); err != nil {
+	if err := p.stats.Counters(&r); err != nil {
 		s.unread(p, "Go's figures of "+p.program.Name, err)
 		return
 	}
@@ -233,9 +233,9 @@ func (s *Source) takeGoroutines(p *process, pm *sample.ProcessMoment, _ int) {
 	if p.runtime == nil {
 		return
 	}
-	read := p.runtime.Goroutines
+	read := p.stats.Goroutines
 	if pm.Signal != 0 || pm.ExitCode.OK {
-		read = p.runtime.GoroutinesAtEnd
+		read = p.stats.GoroutinesAtEnd
 	}
 	groups, err := read()
 	if err != nil {
@@ -284,7 +284,7 @@ func (s *Source) takeMetrics(p *process, pm *sample.ProcessMoment, _ int) {
 		return
 	}
 	var m sample.RuntimeMetrics
-	if err := p.runtime.Metrics(&m); err != nil {
+	if err := p.stats.Metrics(&m); err != nil {
 		s.gap(p.key, "runtime metrics of "+p.program.Name, err)
 		return
 	}
@@ -310,7 +310,7 @@ func (s *Source) takeLive(p *process, pm *sample.ProcessMoment, deadline time.Ti
 	}
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
-	live, err := p.runtime.LiveObjects(ctx)
+	live, err := p.heap.LiveObjects(ctx, p.stats)
 	if err != nil {
 		s.unread(p, "what was live in "+p.program.Name, err)
 		return

@@ -18,9 +18,9 @@ import (
 
 // otherRuntime is a Go runtime that is not the one that is read.
 type otherRuntime struct {
-	name    string // of the library
-	bin     *gobin.Binary
-	runtime *gomem.Runtime // nil: it cannot be read
+	name  string // of the library
+	bin   *gobin.Binary
+	stats *gomem.Stats // nil: it cannot be read
 }
 
 // otherRuntimes opens the Go libraries that have come since the last call and whose
@@ -46,10 +46,11 @@ func (p *process) otherRuntimes(m *procfs.Mapper, tid int) (found []otherRuntime
 			p.besides = slices.DeleteFunc(p.besides, func(start uint64) bool { return start == at.Start })
 			continue
 		}
-		if err != nil {
-			runtime = nil
+		var stats *gomem.Stats
+		if err == nil {
+			stats = gomem.NewStats(runtime)
 		}
-		found = append(found, otherRuntime{nameOf(at), bin, runtime})
+		found = append(found, otherRuntime{nameOf(at), bin, stats})
 	}
 	return found
 }
@@ -57,7 +58,7 @@ func (p *process) otherRuntimes(m *procfs.Mapper, tid int) (found []otherRuntime
 // size says what the runtime has of memory at a time, free pages included.
 func (o *otherRuntime) size(when string) string {
 	var now sample.Runtime
-	if o.runtime == nil || o.runtime.Counters(&now) != nil {
+	if o.stats == nil || o.stats.Counters(&now) != nil {
 		return "this one's size is not known"
 	}
 	return fmt.Sprintf("this one took %s %s, %s of that live heap", units.Size(now.MappedReady), when, units.Size(now.HeapLive))

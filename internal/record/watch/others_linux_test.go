@@ -31,7 +31,7 @@ func TestTheGoRuntimeOfAProgramInCIsOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	var figures sample.Runtime
-	if err := rt.Counters(&figures); err != nil || figures.HeapLive < 64*sample.MiB {
+	if err := gomem.NewStats(rt).Counters(&figures); err != nil || figures.HeapLive < 64*sample.MiB {
 		t.Errorf("its heap is %d, %v", figures.HeapLive, err)
 	}
 	if found.Library != "target" || len(found.Others) > 0 || found.Program.Name != "host" {

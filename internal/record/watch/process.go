@@ -22,7 +22,9 @@ type process struct {
 	mem     *procfs.Memory
 	bin     *gobin.Binary
 	bias    uint64
-	runtime *gomem.Runtime
+	runtime *gomem.Runtime // nil: not read, or not yet
+	stats   *gomem.Stats   // of runtime
+	heap    *gomem.Heap    // of runtime
 	symbols *gobin.Symbolizer
 	program sample.Program
 
@@ -190,10 +192,13 @@ func (p *process) attach(now time.Time, room func() sample.Bytes) (decided bool)
 	p.attachAt = now.Add(min(attachFirst<<min(p.tries, 10), attachLast))
 	if p.attachErr != nil {
 		p.runtime = nil
-	} else if room != nil {
+		return !errors.Is(p.attachErr, gomem.ErrNotReady)
+	}
+	p.stats, p.heap = gomem.NewStats(p.runtime), gomem.NewHeap(p.runtime)
+	if room != nil {
 		p.runtime.Within(room)
 	}
-	return !errors.Is(p.attachErr, gomem.ErrNotReady)
+	return true
 }
 
 // tick reads the resident set. It reports whether the process is still there.
@@ -234,9 +239,9 @@ func (s *Source) pointOf(p *process, rests bool) sample.Process {
 	if p.runtime == nil {
 		return out
 	}
-	read := p.runtime.Counters
+	read := p.stats.Counters
 	if rests {
-		read = p.runtime.Glance
+		read = p.stats.Glance
 	}
 	if err := read(&p.figures); err != nil {
 		s.unread(p, "Go's figures of "+p.program.Name, err)
@@ -273,7 +278,7 @@ func (s *Source) takeProfile(p *process, now time.Time) *sample.HeapProfile {
 		return nil
 	}
 	h := &sample.HeapProfile{At: now}
-	if err := p.runtime.Profile(h); err != nil {
+	if err := p.stats.Profile(h); err != nil {
 		s.unread(p, "the heap profile of "+p.program.Name, err)
 		return nil
 	}

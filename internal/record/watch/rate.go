@@ -34,7 +34,7 @@ func (s *Source) checkSamples(p *process, h *sample.HeapProfile) {
 	if late || h.Left > 0 || s.gaps[told{p.key, exactSizes + p.program.Name}] {
 		return // told as that
 	}
-	sampled, counted := p.runtime.SampledTotal(h), float64(p.figures.TotalAlloc)
+	sampled, counted := p.stats.SampledTotal(h), float64(p.figures.TotalAlloc)
 	if before, missing := p.counted.without(sampled, counted, h.Rate, h.At); missing {
 		s.sayRate(p, h.Rate, sampled, before)
 		return
@@ -43,7 +43,7 @@ func (s *Source) checkSamples(p *process, h *sample.HeapProfile) {
 		return
 	}
 	var now sample.Runtime
-	if p.runtime.Counters(&now) != nil {
+	if p.stats.Counters(&now) != nil {
 		return
 	}
 	if counted = float64(now.TotalAlloc); sampled > counted+chance(counted, h.Rate) {

@@ -59,13 +59,19 @@ func (s *Source) attach(p *process, now time.Time) {
 		s.unread(p, "the Go runtime of "+p.program.Name, p.attachErr)
 		return
 	}
-	for _, f := range []gomem.Feature{gomem.FeatureCounters, gomem.FeatureProfile, gomem.FeatureGoroutines, gomem.FeatureRanges} {
-		if err := p.runtime.Why(f); err != nil {
-			s.gap(p.key, string(f)+" of "+p.program.Name, err)
-		}
+	for _, f := range []gomem.Feature{gomem.FeatureCounters, gomem.FeatureProfile, gomem.FeatureGoroutines} {
+		s.lacks(p, f, p.stats.Why(f))
 	}
+	s.lacks(p, gomem.FeatureRanges, p.runtime.Why(gomem.FeatureRanges))
 	s.knowFaults(p)
 	s.knowNative(p)
+}
+
+// lacks tells of what cannot be read of a runtime.
+func (s *Source) lacks(p *process, f gomem.Feature, why error) {
+	if why != nil {
+		s.gap(p.key, string(f)+" of "+p.program.Name, why)
+	}
 }
 
 // denseTick reads the charge alone.
@@ -135,7 +141,7 @@ func (s *Source) Profile() {
 
 // giveSites hands over the buckets that are new since the last call.
 func (s *Source) giveSites(p *process) {
-	buckets := p.runtime.Buckets(p.sitesKnown)
+	buckets := p.stats.Buckets(p.sitesKnown)
 	if len(buckets) == 0 {
 		return
 	}

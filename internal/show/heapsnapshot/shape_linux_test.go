@@ -40,7 +40,7 @@ func shape(t *testing.T, name string, n int) *heapgraph.Analysis {
 	must(err)
 	var copied *gomem.HeapCopy
 	_, err = lastbreath.WhileFrozen(cmd.PID, time.Minute, func(ctx context.Context, _ *lastbreath.Freeze) error {
-		copied, err = r.CopyHeap(ctx, 0)
+		copied, err = gomem.NewHeap(r).CopyHeap(ctx, 0)
 		return err
 	})
 	must(err)
