@@ -63,6 +63,8 @@ type Sample struct {
 	Address uint64 // that was touched, or where the mapping begins
 	Faults  uint64 // that the sample stands for, 0: it is a mapping
 	Mapped  uint64 // the size of the mapping, 0: it is a fault
+	// Old and OldSize are where the mapping lay before mremap(2), and how large it was; 0: it is a new one.
+	Old, OldSize uint64
 	Place
 }
 

@@ -1,6 +1,7 @@
 package faultprofile
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"unsafe"
@@ -11,26 +12,62 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapsMemory is the tracepoint at which the kernel has found an address for a mapping of a process, from
-// Linux 5.7 on: vm_unmapped_area(addr, info), include/trace/events/mmap.h. Of the tracepoints of system
-// calls every call of every process would take a slower way; this one costs nobody else anything.
-const mapsMemory = "vm_unmapped_area"
-
-// hugePage is what the address of a mapping is rounded to that may get huge pages: the kernel looks for
-// so much more room then (__thp_get_unmapped_area, mm/huge_memory.c).
-const hugePage = 2 << 20
-
-// What the thread asked for, in struct pt_regs: mmap(2) is call 9, its second argument the length.
+// Where mappings are told, with the stack that asked for them. Tracepoints of system calls would make every call of every
+// process take a slower way; these cost nobody else more than 0.1 µs a mapping.
 const (
-	regCall = 120
-	sysMmap = 9
+	// makesMapping is vm_mmap_pgoff(file, addr, len, prot, flag, pgoff), mm/util.c: mmap(2) ends there, with MAP_FIXED or without.
+	makesMapping = "vm_mmap_pgoff"
+	// movesMapping is mremap(2), whose one argument are the registers of the call, mm/mremap.c.
+	movesMapping = "__x64_sys_mremap"
+	// findsRoom is the tracepoint at which an address was found, from Linux 5.7 on: vm_unmapped_area(addr, info),
+	// include/trace/events/mmap.h. It serves kernels that let no program run at a function: MAP_FIXED, and what mremap
+	// makes larger in its place, are not told there.
+	findsRoom = "vm_unmapped_area"
 )
 
-// Local of this program: the length that was asked for, in whole pages.
-const atLength = -96
+// What a thread asked for, in struct pt_regs.
+const (
+	regCall   = 120
+	sysMmap   = 9
+	sysMremap = 25
+	// lastAddress is the highest result of a call that is no error: MAX_ERRNO, include/linux/err.h.
+	lastAddress = -4096
+)
 
-// loadMapping loads the program at mappings.
-func loadMapping(kernel *btf.Spec, l layout) (*ebpf.Program, error) {
+// follower is a program at a function or a tracepoint of the kernel.
+type follower struct {
+	program *ebpf.Program
+	link    int // by which it runs, -1: it does not
+}
+
+// loadFollowers loads the programs at mappings: at functions, else at the tracepoint.
+func loadFollowers(kernel *btf.Spec, l layout) (list []*follower, err error) {
+	for _, one := range []struct {
+		name, at string
+		code     asm.Instructions
+	}{{"mappings", makesMapping, made(l)}, {"moves", movesMapping, moved(l)}} {
+		var p *ebpf.Program
+		p, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: one.name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceFExit, AttachTo: one.at, Instructions: one.code, License: "GPL"})
+		if err != nil {
+			break
+		}
+		list = append(list, &follower{p, -1})
+	}
+	if err == nil {
+		return list, nil
+	}
+	for _, f := range list {
+		_ = f.program.Close() // it never ran
+	}
+	p, second := loadRoom(kernel, l)
+	if second != nil {
+		return nil, second
+	}
+	return []*follower{{p, -1}}, nil
+}
+
+// loadRoom loads the program at the tracepoint.
+func loadRoom(kernel *btf.Spec, l layout) (*ebpf.Program, error) {
 	var info *btf.Struct
 	if err := kernel.TypeByName("vm_unmapped_area_info", &info); err != nil {
 		return nil, err
@@ -39,53 +76,99 @@ func loadMapping(kernel *btf.Spec, l layout) (*ebpf.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "mappings", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: mapsMemory,
-		Instructions: mappingInstructions(l, int16(length)), License: "GPL"})
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "mappings", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: findsRoom,
+		Instructions: roomFound(l, int16(length)), License: "GPL"})
 	if err != nil {
 		return nil, fmt.Errorf("load the program at mappings: %w", err)
 	}
 	return p, nil
 }
 
-// mappingInstructions are the program that runs where memory is mapped, by whatever process: it leaves
-// at once where that is small, and after one look where the process is not known.
-func mappingInstructions(l layout, length int16) asm.Instructions {
-	const errors = -4095 // and above: MAX_ERRNO, include/linux/err.h
+// made is the program that runs where memory was mapped, by whatever process: it leaves at once where that is
+// small, and after one look where the process is not known.
+func made(l layout) asm.Instructions {
+	const argLength, result = 16, 48
+	b := &builder{layout: l}
+	b.add(
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R1, asm.R6, argLength, asm.DWord), asm.JLT.Imm(asm.R1, LeastMapping-4095, "exit"),
+		asm.LoadMem(asm.R2, asm.R6, result, asm.DWord), asm.JGT.Imm(asm.R2, lastAddress, "exit"),
+	)
+	b.meet()
+	b.add(asm.LoadMem(asm.R1, asm.R0, regCall, asm.DWord), asm.JNE.Imm(asm.R1, sysMmap, "exit")) // execve maps, too
+	b.at(result)
+	b.sized(asm.LoadMem(asm.R2, asm.R6, argLength, asm.DWord))
+	b.tell(asm.Mov.Imm(asm.R2, flagMapped))
+	return b.code
+}
+
+// moved is the program that runs where a mapping was moved, or made larger.
+func moved(l layout) asm.Instructions {
+	const argRegisters, result = 0, 8
+	b := &builder{layout: l}
+	b.add(
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R1, asm.R6, argRegisters, asm.DWord), asm.LoadMem(asm.R1, asm.R1, regDX, asm.DWord), asm.JLT.Imm(asm.R1, LeastMapping-4095, "exit"),
+		asm.LoadMem(asm.R2, asm.R6, result, asm.DWord), asm.JGT.Imm(asm.R2, lastAddress, "exit"),
+	)
+	b.meet()
+	b.at(result)
+	b.old()
+	b.sized(asm.LoadMem(asm.R2, asm.R0, regDX, asm.DWord))
+	b.tell(asm.Mov.Imm(asm.R2, flagMapped|flagMoved))
+	return b.code
+}
+
+// old stores what was moved, by the registers of the call at R0, and leaves the new size in R2.
+func (b *builder) old() {
+	b.add(
+		asm.LoadMem(asm.R1, asm.R0, regDI, asm.DWord), asm.StoreMem(asm.R7, offOld, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R0, regSI, asm.DWord), asm.StoreMem(asm.R7, offOldSize, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R2, asm.R0, regDX, asm.DWord),
+	)
+}
+
+// hugePage is what the address of a mapping is rounded to that may get huge pages: the kernel looks for
+// so much more room then (__thp_get_unmapped_area, mm/huge_memory.c).
+const hugePage = 2 << 20
+
+// Locals of the program at the tracepoint: the length that was asked for, in whole pages, and the flags of the sample.
+const (
+	atLength = -96
+	atFlags  = -104
+)
+
+// roomFound is the program that runs where an address was found, by whatever process, as made is.
+func roomFound(l layout, length int16) asm.Instructions {
 	b := &builder{layout: l}
 	b.add(
 		asm.Mov.Reg(asm.R6, asm.R1),
 		asm.LoadMem(asm.R1, asm.R6, 8, asm.DWord), asm.LoadMem(asm.R1, asm.R1, length, asm.DWord),
 		asm.JLT.Imm(asm.R1, LeastMapping, "exit"),
-		asm.LoadMem(asm.R2, asm.R6, 0, asm.DWord), asm.JGE.Imm(asm.R2, errors, "exit"),
-		asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, atStart, asm.R0, asm.DWord),
+		asm.LoadMem(asm.R2, asm.R6, 0, asm.DWord), asm.JGT.Imm(asm.R2, lastAddress, "exit"),
 	)
-	b.identify()
-	b.find()
-	b.header()
-	b.registers()
+	b.meet()
 	b.asked()
 	b.placed(length)
-	b.goroutine()
-	b.begin()
-	b.walk()
-	b.copyStack()
-	b.add(asm.LoadMem(asm.R1, asm.R7, offFlags, asm.Word), asm.Or.Imm(asm.R1, flagMapped), asm.StoreMem(asm.R7, offFlags, asm.R1, asm.Word))
-	b.send()
-	b.mark("exit")
-	b.add(asm.Mov.Imm(asm.R0, 0), asm.Return())
+	b.sized(asm.LoadMem(asm.R2, asm.RFP, atLength, asm.DWord))
+	b.tell(asm.LoadMem(asm.R2, asm.RFP, atFlags, asm.DWord))
 	return b.code
 }
 
-// asked leaves off unless the thread is in mmap(2), and takes how much it asks for. What is small for
-// this process is left out.
+// asked leaves off unless the thread is in mmap(2) or mremap(2), and takes how much it asks for.
 func (b *builder) asked() {
+	flags := func(f int32) []asm.Instruction {
+		return []asm.Instruction{asm.Mov.Imm(asm.R1, f), asm.StoreMem(asm.RFP, atFlags, asm.R1, asm.DWord)}
+	}
+	b.add(flags(flagMapped)...)
 	b.add(
-		asm.Mov.Reg(asm.R1, asm.R9), asm.FnTaskPtRegs.Call(),
-		asm.LoadMem(asm.R1, asm.R0, regCall, asm.DWord), asm.JNE.Imm(asm.R1, sysMmap, "exit"),
-		asm.LoadMem(asm.R2, asm.R0, regSI, asm.DWord), asm.Add.Imm(asm.R2, 4095), asm.And.Imm(asm.R2, -4096),
-		asm.LoadMem(asm.R1, asm.R8, targetMappings, asm.DWord), asm.JLT.Reg(asm.R2, asm.R1, "exit"),
-		asm.StoreMem(asm.RFP, atLength, asm.R2, asm.DWord), asm.StoreMem(asm.R7, offPeriod, asm.R2, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R0, regCall, asm.DWord), asm.LoadMem(asm.R2, asm.R0, regSI, asm.DWord),
+		asm.JEq.Imm(asm.R1, sysMmap, "asked"), asm.JNE.Imm(asm.R1, sysMremap, "exit"),
 	)
+	b.add(flags(flagMapped | flagMoved)...)
+	b.old()
+	b.mark("asked")
+	b.add(asm.Add.Imm(asm.R2, 4095), asm.And.Imm(asm.R2, -4096), asm.StoreMem(asm.RFP, atLength, asm.R2, asm.DWord))
 }
 
 // placed stores where the mapping will be: where room was found, or where the first huge page begins
@@ -101,30 +184,78 @@ func (b *builder) placed(length int16) {
 	b.add(asm.StoreMem(asm.R7, offAddr, asm.R3, asm.DWord))
 }
 
-// followMappings has the program run from now on.
+// meet begins a sample of the process that is known, with R0 at the registers of its call.
+func (b *builder) meet() {
+	b.add(asm.FnKtimeGetNs.Call(), asm.StoreMem(asm.RFP, atStart, asm.R0, asm.DWord))
+	b.identify()
+	b.find()
+	b.header()
+	b.registers()
+}
+
+// at stores where the mapping is, a field of the event.
+func (b *builder) at(result int16) {
+	b.add(asm.LoadMem(asm.R1, asm.R6, result, asm.DWord), asm.StoreMem(asm.R7, offAddr, asm.R1, asm.DWord))
+}
+
+// sized stores the size, which an instruction leaves in R2, in whole pages. What is small for this process is left out.
+func (b *builder) sized(size asm.Instruction) {
+	b.add(size,
+		asm.Add.Imm(asm.R2, 4095), asm.And.Imm(asm.R2, -4096),
+		asm.LoadMem(asm.R1, asm.R8, targetMappings, asm.DWord), asm.JLT.Reg(asm.R2, asm.R1, "exit"),
+		asm.StoreMem(asm.R7, offPeriod, asm.R2, asm.DWord),
+	)
+}
+
+// tell adds the stack and the flags, which an instruction leaves in R2, and sends the sample.
+func (b *builder) tell(flags asm.Instruction) {
+	b.goroutine()
+	b.begin()
+	b.walk()
+	b.copyStack()
+	b.add(flags, asm.LoadMem(asm.R1, asm.R7, offFlags, asm.Word), asm.Or.Reg(asm.R1, asm.R2), asm.StoreMem(asm.R7, offFlags, asm.R1, asm.Word))
+	b.send()
+	b.mark("exit")
+	b.add(asm.Mov.Imm(asm.R0, 0), asm.Return())
+}
+
+// followMappings has the programs run from now on.
 func (p *Profiler) followMappings() {
-	if p.link >= 0 || p.unseen != nil {
+	if p.unseen != nil {
 		return
 	}
-	const bpfRawTracepointOpen = 17 // which is how typed tracepoints are attached, too
+	for _, f := range p.followers {
+		if f.link < 0 {
+			p.unseen = errors.Join(p.unseen, f.follow())
+		}
+	}
+}
+
+func (f *follower) follow() error {
+	const bpfRawTracepointOpen = 17 // which is how programs at functions are attached, too
 	attr := struct {
 		name       uint64
 		program, _ uint32
-	}{program: uint32(p.mapping.FD())}
+	}{program: uint32(f.program.FD())}
 	fd, _, errno := unix.Syscall(unix.SYS_BPF, bpfRawTracepointOpen, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
 	if errno != 0 {
-		p.unseen = fmt.Errorf("run the program at mappings: %w", os.NewSyscallError("bpf", errno))
-		return
+		return fmt.Errorf("run the program at mappings: %w", os.NewSyscallError("bpf", errno))
 	}
-	p.link = int(fd)
+	f.link = int(fd)
+	return nil
 }
 
 func (p *Profiler) leaveMappings() {
-	if p.link >= 0 {
-		_ = unix.Close(p.link) // a link: nothing is kept in it
-		p.link = -1
+	for _, f := range p.followers {
+		if f.link >= 0 {
+			_ = unix.Close(f.link) // a link: nothing is kept in it
+			f.link = -1
+		}
 	}
 }
+
+// SeesFixed says whether mappings at an address that the program chose are told, too.
+func (p *Profiler) SeesFixed() bool { return len(p.followers) > 1 }
 
 // MappingsUnseen is why mappings are not told; nil: they are.
 func (p *Profiler) MappingsUnseen() error { return p.unseen }

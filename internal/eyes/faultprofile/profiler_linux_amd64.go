@@ -22,19 +22,18 @@ import (
 // Profiler is one BPF program and the events that it runs at. Its methods are not safe for
 // concurrent use.
 type Profiler struct {
-	period  uint64
-	maps    []*ebpf.Map
-	targets *ebpf.Map
-	counts  *ebpf.Map
-	program *ebpf.Program
-	reader  *ringbuf.Reader
-	record  ringbuf.Record
-	sample  Sample
-	mapping *ebpf.Program // nil: mappings are not told
-	link    int           // by which that program runs, -1: it does not
-	unseen  error         // why mappings are not told
-	events  map[int][]int // descriptors by process
-	opened  int           // all of them
+	period    uint64
+	maps      []*ebpf.Map
+	targets   *ebpf.Map
+	counts    *ebpf.Map
+	program   *ebpf.Program
+	reader    *ringbuf.Reader
+	record    ringbuf.Record
+	sample    Sample
+	followers []*follower   // at mappings
+	unseen    error         // why mappings are not told
+	events    map[int][]int // descriptors by process
+	opened    int           // all of them
 }
 
 // New loads the program, which takes CAP_BPF and CAP_PERFMON, or root, and Linux 5.15.
@@ -43,7 +42,7 @@ func New(period uint64) (p *Profiler, err error) {
 	if period == 0 {
 		period = Period
 	}
-	p = &Profiler{period: period, link: -1, events: map[int][]int{}}
+	p = &Profiler{period: period, events: map[int][]int{}}
 	if err := p.load(); err != nil {
 		_ = p.Close() // the reason is the first
 		return nil, olderKernel(err)
@@ -103,7 +102,7 @@ func (p *Profiler) load() error {
 	if err := p.tryEvent(); err != nil {
 		return err
 	}
-	p.mapping, p.unseen = loadMapping(kernel, l)
+	p.followers, p.unseen = loadFollowers(kernel, l)
 	p.reader, err = ringbuf.NewReader(ring)
 	return err
 }
@@ -310,10 +309,11 @@ func (p *Profiler) Close() error {
 	if p.reader != nil {
 		errs = append(errs, p.reader.Close())
 	}
-	for _, program := range []*ebpf.Program{p.program, p.mapping} {
-		if program != nil {
-			errs = append(errs, program.Close())
-		}
+	if p.program != nil {
+		errs = append(errs, p.program.Close())
+	}
+	for _, f := range p.followers {
+		errs = append(errs, f.program.Close())
 	}
 	for _, m := range p.maps {
 		errs = append(errs, m.Close())
@@ -326,9 +326,13 @@ func (s *Sample) decode(b []byte) bool {
 	if !s.Place.decode(b) {
 		return false
 	}
-	s.Address, s.Faults, s.Mapped = binary.LittleEndian.Uint64(b[offAddr:]), binary.LittleEndian.Uint64(b[offPeriod:]), 0
-	if binary.LittleEndian.Uint32(b[offFlags:])&flagMapped != 0 {
+	word, flags := binary.LittleEndian.Uint64, binary.LittleEndian.Uint32(b[offFlags:])
+	s.Address, s.Faults, s.Mapped, s.Old, s.OldSize = word(b[offAddr:]), word(b[offPeriod:]), 0, 0, 0
+	if flags&flagMapped != 0 {
 		s.Faults, s.Mapped = 0, s.Faults
+	}
+	if flags&flagMoved != 0 {
+		s.Old, s.OldSize = word(b[offOld:]), word(b[offOldSize:])
 	}
 	return true
 }

@@ -24,7 +24,9 @@ const (
 	offFlags    = 88
 	offFrames   = 92
 	offStackLen = 96
-	offPCs      = 104
+	offOld      = 104 // of memory that was moved: where it lay
+	offOldSize  = 112 // and how large it was
+	offPCs      = 120
 	offStack    = offPCs + 8*maxFrames
 	sampleSize  = offStack + maxStack
 )
@@ -35,6 +37,7 @@ const (
 	flagNoG                // the thread has no goroutine: C made it, or the runtime has not begun
 	flagBadG               // what lies where the thread's g must be is no g of that thread
 	flagMapped             // no fault: a mapping was made
+	flagMoved              // that was one before, elsewhere or smaller
 )
 
 // Offsets within a target as the program reads it, in the order of Target's fields.

@@ -332,7 +332,7 @@ func (b *faultBook) tell(d faultDelta) sample.ResidentGrowth {
 	g := sample.ResidentGrowth{From: d.from, At: d.at, Process: b.p.key, Kind: d.kind, Samples: d.samplesAdded(), Bytes: d.faultCount.bytes}
 	g.Where = append(b.code.frames(d.native), b.p.symbols.Calls(d.pcs, d.inGo)...)
 	if d.maker != nil {
-		g.Mapped = b.p.symbols.Calls(d.maker.pcs, true)
+		g.Mapped = append(b.code.frames(d.maker.native), b.p.symbols.Calls(d.maker.pcs, len(d.maker.native) == 0)...)
 	}
 	return g
 }

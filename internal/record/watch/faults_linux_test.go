@@ -222,6 +222,31 @@ func knowsMapper(t *testing.T, growth []sample.ResidentGrowth, at map[int]string
 	}
 }
 
+// Memory is put down to the line that had it mapped: through a function of C, moved by mremap, at an address of the
+// program's own; not where an allocator mapped it.
+func TestWhoMappedMemoryIsKnownInAllForms(t *testing.T) {
+	t.Parallel()
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	at, p := places(t, path), profiler(t, 5)
+	k, _ := grow(t, p, path, "-only", "mappers", "-each", "4194304", "-rounds", "3", "-pause", "50ms")
+	by := map[string]sample.Bytes{}
+	for _, g := range k.growth {
+		if g.Kind == sample.ResidentNative && (placeOf(g.Where, at) == "written" || placeOf(g.Mapped, at) != "") {
+			by[placeOf(g.Mapped, at)] += g.Bytes
+		}
+	}
+	const each = 3 * 4 * sample.MiB
+	want := map[string]sample.Bytes{"pool": each, "mapper": each, "mover": 2 * each, "fixed": each, "": each}
+	if !p.SeesFixed() { // what writes it is named there
+		want["fixed"], want[""] = 0, 2*each
+	}
+	for name, n := range want {
+		if got := by[name]; got < n*94/100 || got > n*106/100 {
+			t.Errorf("%q mapped %d bytes, and %d were found\n%s", name, n, got, k.gapText())
+		}
+	}
+}
+
 func TestTwoLinesHaveTheirSharesOfTheGrowth(t *testing.T) {
 	t.Parallel()
 	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})

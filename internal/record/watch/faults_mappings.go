@@ -2,11 +2,13 @@ package watch
 
 import (
 	"encoding/binary"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/faultprofile"
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 const (
@@ -29,16 +31,17 @@ type made struct {
 	since  time.Time
 }
 
-// mapping is a range that was mapped. Without a maker it was C's, or Go's runtime's: an allocator
-// divides it among others than the one who happened to need it.
+// mapping is a range that was mapped. Without a maker it was an allocator's, or Go's runtime's, which divide it among
+// others than the one who happened to need it.
 type mapping struct {
 	start, end uint64
 	maker      *maker
 }
 
-// maker is a stack that memory was mapped on: Go's frames, innermost first.
+// maker is a stack that memory was mapped on: C's frames, if any, and Go's, innermost first.
 type maker struct {
 	number int
+	native []uint64
 	pcs    []uint64
 }
 
@@ -48,11 +51,15 @@ func (b *faultBook) meetMapping(one *faultprofile.Sample, s *Source) {
 	if m.end <= m.start {
 		return
 	}
-	if one.InGo && !b.isRuntime(one.IP) {
-		_, pcs := b.stackOf(one)
-		m.maker = b.made.maker(pcs)
+	native, pcs := b.stackOf(one)
+	if b.isProgrammed(one, native, pcs) {
+		m.maker = b.made.maker(native, pcs)
 	}
-	b.made.add(m)
+	if one.OldSize > 0 {
+		b.made.move(one.Old, min(one.OldSize, one.Mapped), m)
+	} else {
+		b.made.add(m)
+	}
 	b.made.count++
 	if now := time.Now(); now.Sub(b.made.since) > mappingsTime {
 		b.made.since, b.made.count = now, 0
@@ -65,21 +72,65 @@ func (b *faultBook) meetMapping(one *faultprofile.Sample, s *Source) {
 	}
 }
 
-// isRuntime says whether an instruction is the runtime's own: not that of its package of system calls.
-func (b *faultBook) isRuntime(pc uint64) bool {
-	fn, ok := b.p.bin.FuncAt(pc - b.p.bias)
-	return ok && strings.HasPrefix(fn.Name(), "runtime.")
+// isProgrammed says whether somebody wrote the call that maps memory: Go code outside the runtime, or a function of C
+// that Go code called, and that is no allocator.
+func (b *faultBook) isProgrammed(one *faultprofile.Sample, native, pcs []uint64) bool {
+	if one.InGo {
+		return !strings.HasPrefix(b.functionAt(one.IP), "runtime.")
+	}
+	// With cgo Go's runtime maps through C, too: the goroutine's frames are then those of whoever it worked for.
+	if len(pcs) == 0 || !strings.Contains(b.functionAt(pcs[0]-1), "._Cfunc_") {
+		return false
+	}
+	return mapsForItself(b.code.frames(native))
+}
+
+// mapsForItself says whether the function of C that called mmap is known, and neither it nor one that called it is an
+// allocator's.
+func mapsForItself(frames []sample.Location) bool {
+	caller := false
+	for _, l := range frames {
+		if len(l.Frames) == 0 {
+			return false // whose code that is is not known
+		}
+		f := l.Frames[0]
+		switch {
+		case f.Func == "mmap", f.Func == "mmap64", f.Func == "__mmap", f.Func == "mremap", f.Func == "__mremap", f.Func == "syscall":
+			continue
+		case allocators.MatchString(f.Func):
+			return false
+		case !caller && strings.HasPrefix(f.Func, "("):
+			return false // stripped: it may be one
+		}
+		caller = true
+	}
+	return caller
+}
+
+// allocators are names of functions through which C and C++ ask for memory, and of files that are allocators.
+var allocators = regexp.MustCompile(`(?i)(malloc|calloc|realloc|memalign|aligned_alloc|valloc|^_Zn[aw]|operator new|(^|_)(je|mi|tc|rallocx|mallocx)_|jemalloc|tcmalloc|mimalloc|sbrk|new_heap|pthread_create)`)
+
+// functionAt is the name of Go's function at an instruction, "" where there is none.
+func (b *faultBook) functionAt(pc uint64) string {
+	if fn, ok := b.p.bin.FuncAt(pc - b.p.bias); ok {
+		return fn.Name()
+	}
+	return ""
 }
 
 // maker is the one with that stack, nil where there are too many.
-func (m *made) maker(pcs []uint64) *maker {
+func (m *made) maker(native, pcs []uint64) *maker {
 	m.key = m.key[:0]
+	for _, pc := range native {
+		m.key = binary.LittleEndian.AppendUint64(m.key, pc)
+	}
+	m.key = append(m.key, '/')
 	for _, pc := range pcs {
 		m.key = binary.LittleEndian.AppendUint64(m.key, pc)
 	}
 	one := m.makers[string(m.key)]
 	if one == nil && len(m.makers) < maxMakers {
-		one = &maker{number: len(m.makers) + 1, pcs: slices.Clone(pcs)}
+		one = &maker{number: len(m.makers) + 1, native: slices.Clone(native), pcs: slices.Clone(pcs)}
 		if m.makers == nil {
 			m.makers = map[string]*maker{}
 		}
@@ -95,6 +146,23 @@ func (m *made) add(one mapping) {
 		m.list = slices.Delete(m.list, 0, len(m.list)-maxMappings+1)
 	}
 	m.list = append(m.list, one)
+}
+
+// move notes that so many bytes of what lay at old lie at the beginning of a mapping now: they keep their makers. What it
+// has more is its own.
+func (m *made) move(old, size uint64, to mapping) {
+	end := to.start + size
+	parts := []mapping{{to.start, end, nil}, {end, to.end, to.maker}}
+	for _, one := range m.list {
+		if start, stop := max(one.start, old), min(one.end, old+size); start < stop {
+			parts = append(parts, mapping{start - old + to.start, stop - old + to.start, one.maker})
+		}
+	}
+	for _, one := range parts {
+		if one.start < one.end {
+			m.add(one)
+		}
+	}
 }
 
 // of is who mapped an address, nil where that is not known or means nothing.

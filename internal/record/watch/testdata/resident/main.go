@@ -9,6 +9,7 @@ package main
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 extern void calledBack(size_t);
 
@@ -38,6 +39,15 @@ __attribute__((noinline)) static void *aligned(size_t n) {
 }
 
 __attribute__((noinline)) static void viaGo(size_t n) { calledBack(n); }
+
+__attribute__((noinline)) static void *poolOpen(size_t n) {
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+__attribute__((noinline)) static void poolWrite(void *p, size_t n) { memset(p, 1, n); }
+
+__attribute__((noinline)) static void *blockWithoutWrites(size_t n) { return malloc(n); }
 */
 import "C"
 
@@ -150,6 +160,48 @@ func huge(n int) {
 	taken["huge"] += int64(n)
 }
 
+// write touches what others mapped.
+func write(b []byte) {
+	for i := 0; i < len(b); i += page {
+		b[i] = 2 // truth: written
+	}
+}
+
+// pool is memory that a function of C maps and another writes.
+func pool(n int) {
+	p := C.poolOpen(C.size_t(n)) // truth: pool
+	C.poolWrite(p, C.size_t(n))
+}
+
+// moved maps memory, and has it moved and made larger by mremap before anything is written.
+func moved(n int) {
+	b := area(n)
+	at, _, errno := syscall.Syscall6(syscall.SYS_MREMAP, uintptr(unsafe.Pointer(&b[0])), uintptr(n), uintptr(3*n), 1, 0, 0) // truth: mover
+	if errno != 0 {
+		panic(errno)
+	}
+	write(unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), 3*n))
+}
+
+// fixed maps memory at an address of its own.
+func fixed(n int) {
+	at := uintptr(0x7e0000000000) + uintptr(fixedSoFar)
+	fixedSoFar += 2 * n
+	const anon, isFixed = syscall.MAP_ANON | syscall.MAP_PRIVATE, 0x10
+	got, _, errno := syscall.Syscall6(syscall.SYS_MMAP, at, uintptr(n), syscall.PROT_READ|syscall.PROT_WRITE, anon|isFixed, ^uintptr(0), 0) // truth: fixed
+	if errno != 0 {
+		panic(errno)
+	}
+	write(unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&got))), n))
+}
+
+var fixedSoFar int
+
+// block is memory of malloc that another line writes.
+func block(n int) {
+	write(unsafe.Slice((*byte)(C.blockWithoutWrites(C.size_t(n))), n)) // truth: block
+}
+
 var kept [][]byte
 
 func heap(n int) {
@@ -182,6 +234,8 @@ func sites(only string) []func(int) {
 		return []func(int){large, large, large, little}
 	case "huge":
 		return []func(int){huge}
+	case "mappers":
+		return []func(int){pool, moved, fixed, block}
 	case "wait-mmap":
 		return []func(int){mapped}
 	}
@@ -215,7 +269,7 @@ func main() {
 	each := flag.Int("each", 512<<10, "bytes that each line takes in a round")
 	rounds := flag.Int("rounds", 12, "rounds")
 	pause := flag.Duration("pause", 0, "time between rounds")
-	only := flag.String("only", "", "two, huge or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
+	only := flag.String("only", "", "two, huge, mappers or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
 	first := flag.Bool("first-touch", false, "print what each line had the kernel give it, by the page faults of its thread: an allocator may give a line pages that another one wrote before")
 	truth := flag.Bool("truth", false, "print the lines and end")
 	flag.Parse()
