@@ -83,7 +83,7 @@ func TestABurstIsOfAsManyCallsAsWereSeen(t *testing.T) {
 		{0, 0, false, manyDetail, "limit how many"},
 	} {
 		c := newCase(scenes["burst in the first rise"]().Evidence)
-		c.flight.calls, c.flight.running = k.calls, k.running
+		c.inFlight.calls, c.inFlight.running = k.calls, k.running
 		if k.gone {
 			c.curve.points = append(c.curve.points, point{at: 31, live: c.curve.min})
 		}

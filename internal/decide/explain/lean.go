@@ -44,7 +44,7 @@ func (c *Case) lean(findings []Finding) *Finding {
 func (c *Case) leansToPile(findings []Finding) bool {
 	p, reason := c.risenGoroutines()
 	return openOrSpeaks(findings, Goroutines) && reason == "" && c.proc != nil && c.proc.Goroutines != nil &&
-		c.kept.frames >= heldByRoot.v() && float64(c.flight.calls) < lateGrowth.v()*p.last
+		c.kept.frames >= heldByRoot.v() && float64(c.inFlight.calls) < lateGrowth.v()*p.last
 }
 
 // leansToLeak reports whether what little was seen of the growth speaks for a leak, and more for it than for calls in

@@ -31,7 +31,7 @@ func TestALiveHeapThatRisesToTheEndIsNotFlatForALineOfFewSamples(t *testing.T) {
 		c.site = &Site{Bytes: bytesOf(16), Error: bytesOf(k.error), Allocated: bytesOf(16)}
 		c.Sites = []Site{*c.site}
 		for at := 1.0; at <= 15; at++ {
-			c.site.Course = append(c.site.Course, Stand{At: at, Bytes: bytesOf(min(16, at*1.1)), Allocated: bytesOf(min(16, at*1.1)), Goroutines: true})
+			c.site.Course = append(c.site.Course, SiteSnapshot{At: at, Bytes: bytesOf(min(16, at*1.1)), Allocated: bytesOf(min(16, at*1.1)), Goroutines: true})
 		}
 		if got := c.heapState(); got != k.want {
 			t.Errorf("%s: %s, want %s (late %.2f, line %.2f)", k.name, got, k.want, c.rise.late, c.lineLate())
@@ -57,7 +57,7 @@ func TestAFewReadingsWithinASecondAreNoRest(t *testing.T) {
 func TestABurstOfCallsThatNeverEndedIsNotSure(t *testing.T) {
 	c := newCase(scenes["burst in the first rise"]().Evidence)
 	before := judgeBurst(c)
-	c.flight.gather = 1.1
+	c.inFlight.gather = 1.1
 	if f := judgeBurst(c); before.Confidence == Low || f.Confidence != Low || f.Because[0] != doubtNoneEnded {
 		t.Errorf("%s, then %s: %q", before.Confidence, f.Confidence, f.Because)
 	}

@@ -121,7 +121,7 @@ func (c *Case) tenureOf(path int) tenure {
 // oneForEachCall reports whether a path leads through as many objects of one type as there are calls in flight: a
 // library's table of its streams or connections, where what a call sends lies until it has gone.
 func (c *Case) oneForEachCall(path int) bool {
-	calls, paths := float64(c.flight.calls), c.Heap.Paths
+	calls, paths := float64(c.inFlight.calls), c.Heap.Paths
 	if calls < severalCalls*manyCalls.v() {
 		return false
 	}
@@ -140,7 +140,7 @@ const severalCalls = 4
 // tenureOfCalls is that of what lasts as long as the calls in flight: it is not known of calls that have been there
 // for some seconds, and all along, which may be connections that gather more and more.
 func (c *Case) tenureOfCalls() tenure {
-	if c.flight.standing || c.outcome.MomentElapsed >= shortestRise.v() && c.flight.gather == 0 && c.flight.follows == 0 {
+	if c.inFlight.standing || c.outcome.MomentElapsed >= shortestRise.v() && c.inFlight.gather == 0 && c.inFlight.correlation == 0 {
 		return unknownTenure
 	}
 	return passing

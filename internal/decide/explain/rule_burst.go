@@ -84,7 +84,7 @@ func judgeBurst(c *Case) Finding {
 // noneEnded reports whether in a short life one call began after the other and none was seen to end: they may be slow,
 // and may never end.
 func (c *Case) noneEnded() bool {
-	return c.flight.gather > 0 && c.flight.gather < shortestRise.v() && c.outcome.Kernel
+	return c.inFlight.gather > 0 && c.inFlight.gather < shortestRise.v() && c.outcome.Kernel
 }
 
 // noBurst is what is said of a rise whose evidence makes no burst, or that no call was seen to have caused; bytes
@@ -293,14 +293,14 @@ func (c *Case) burstDetail() string {
 	switch {
 	case c.peakAlone():
 		return peakDetail
-	case c.flight.calls == 1 && c.flight.running == 0:
+	case c.inFlight.calls == 1 && c.inFlight.running == 0:
 		return callDetail
 	}
 	return manyDetail
 }
 
 // peakAlone reports whether the memory is known to have gone again, and no call was seen to hold it.
-func (c *Case) peakAlone() bool { return c.flight.calls == 0 && c.gone() >= fellBack.v() }
+func (c *Case) peakAlone() bool { return c.inFlight.calls == 0 && c.gone() >= fellBack.v() }
 
 // burstSentence says how many calls held how much. Running goroutines, whose
 // stacks were not read, may be calls too: then it says "at least", and nothing

@@ -30,7 +30,7 @@ func TestATableWithOneEntryForEachCallLastsAsTheCallsDo(t *testing.T) {
 			sample.HeapPath{Parent: -1, Label: "shop.conns", Root: &sample.HeapRoot{Kind: sample.RootGlobal}, Objects: 1, Retained: 100 * mib},
 			sample.HeapPath{Parent: 0, Label: ".streams[]", Type: "shop.stream", Objects: c.streams, Retained: 100 * mib},
 			sample.HeapPath{Parent: 1, Label: ".queue.data", Type: "[]uint8", Objects: 6000, Retained: 99 * mib})
-		k := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: c.seconds}, flight: flight{calls: c.calls, standing: c.standing}}
+		k := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: c.seconds}, inFlight: callCorrelation{calls: c.calls, standing: c.standing}}
 		if got := k.tenureOf(2); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
