@@ -94,6 +94,7 @@ func (o *Objects) FindTypes(ctx context.Context) error {
 	if err := ty.run(ctx); err != nil {
 		return fmt.Errorf("the objects' types: %w", err)
 	}
+	o.typeStandIns()
 	ty.collections()
 	o.copy.release()
 	o.copy = nil

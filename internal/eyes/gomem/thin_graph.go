@@ -11,13 +11,14 @@ import (
 
 // Thinned says how the objects of a graph were chosen among all.
 type Thinned struct {
-	Objects   uint64 // all that are allocated
-	Kept      uint64
-	Uncovered uint64 // bytes of shapes of which the last collection left some, and none was kept
-	Rough     uint64 // bytes of shapes that had to be scaled by more than roughScale to be as many as there are
+	Objects uint64 // all that are allocated
+	Kept    uint64
 
-	stands []uint32 // for how many objects each stands; stand-ins for none
+	stands []uint32 // for how many objects each stands
+	bytes  []uint64 // of these, by stand-in
+	missed []uint32 // by stand-in, how many these are
 	group  []uint8  // of the first on the way to it that stands for others; Groups: it has none
+	like   []uint32 // by stand-in: an object of its shape; noParent: none was kept
 	first  uint32   // id of the first stand-in
 	thin   *thinner // until the types are found
 }
@@ -25,9 +26,10 @@ type Thinned struct {
 // Groups is by how many random groups the error of a sum is told.
 const Groups = 16
 
-// roughScale is how far the estimate of how many objects a shape has may be off before it counts
-// as rough.
-const roughScale = 1.5
+// mostScaled is how far the estimate of how many objects a shape has may be from what the last
+// collection has left. What is missed of others, most of a list for example, which ends where one of
+// its nodes is left out, is its stand-in's: whatever dominates that dominates all of them.
+const mostScaled = 1.5
 
 // Thinned is how the objects were chosen, nil if these are all.
 func (o *Objects) Thinned() *Thinned { return o.thinned }
@@ -40,15 +42,30 @@ func (o *Objects) Stands(id uint32) uint64 {
 	return uint64(o.thinned.stands[id])
 }
 
+// StandIn says whether an object is one.
+func (t *Thinned) StandIn(id uint32) bool { return t.isStandIn(id) }
+
 // GroupOf is the group of an object, Groups if it was certain to be kept.
 func (t *Thinned) GroupOf(id uint32) uint8 { return t.group[id] }
+
+// BytesOf is those of all that an object of a size stands for.
+func (o *Objects) BytesOf(id uint32, size uint64) uint64 {
+	switch t := o.thinned; {
+	case t == nil:
+		return size
+	case t.isStandIn(id):
+		return t.bytes[id-t.first]
+	default:
+		return size * uint64(t.stands[id])
+	}
+}
 
 // sizeOfThinned is the bytes of all that a node stands for.
 func (o *Objects) sizeOfThinned(node uint32) uint64 {
 	if node >= uint32(o.Count) {
 		return 0
 	}
-	return o.Size(node) * uint64(o.thinned.stands[node])
+	return o.BytesOf(node, o.Size(node))
 }
 
 // standInAt is the stand-in for the object at an address that was left out.
@@ -58,7 +75,7 @@ func (o *Objects) standInAt(p uint64) (id uint32, ok bool) {
 	}
 	t := o.thinned.thin
 	i, place, ok := t.c.heap.find(p)
-	if !ok || i == t.standIn || t.c.heap.spans[i].noscan || t.allocated[place/64]>>(place%64)&1 == 0 {
+	if !ok || i == t.standIn || t.allocated[place/64]>>(place%64)&1 == 0 {
 		return 0, false
 	}
 	return o.thinned.first + uint32(t.shapeOf(i, place-t.c.heap.first[i])), true
@@ -71,6 +88,18 @@ func (ty *typer) leaveStandIns() {
 	}
 	for id := ty.o.thinned.first; id < ty.o.thinned.first+maxShapes; id++ {
 		ty.typed[id/64] |= 1 << (id % 64)
+	}
+}
+
+// typeStandIns gives them those of objects of their shapes.
+func (o *Objects) typeStandIns() {
+	if o.thinned == nil {
+		return
+	}
+	for shape, like := range o.thinned.like {
+		if like != noParent {
+			o.typeOf.set(o.thinned.first+uint32(shape), o.TypeOf(like))
+		}
 	}
 }
 
@@ -101,7 +130,7 @@ func (t *thinner) graph(ctx context.Context, variables []gobin.Variable, threads
 		return nil, fmt.Errorf("the sample's roots: %w", err)
 	}
 	t.weigh(o, &rest)
-	o.thinned.thin, c.thin.order = nil, nil
+	o.thinned.thin, t.order = nil, nil
 	return o, nil
 }
 
@@ -186,6 +215,10 @@ func (t *thinner) weigh(o *Objects, rest *leftOut) {
 		th.stands[ids[i]] = uint32(min(whole, math.MaxUint32))
 		th.group[ids[i]] = t.groupOf(i, ids, weights, th.group, chosen)
 	}
+	copy(th.stands[th.first:], th.missed)
+	for shape := range uint32(maxShapes) {
+		th.group[th.first+shape] = Groups
+	}
 	for i := range t.c.heap.spans {
 		if i != t.standIn {
 			s := &t.c.heap.spans[i]
@@ -220,6 +253,7 @@ func (t *thinner) chances(o *Objects, rest *leftOut, ids []uint32) []float64 {
 	}
 	weights := make([]float64, len(ids))
 	ways := rest.ways
+	last := make([]uint32, o.Count) // 1 + the object that was counted last as a way
 	for k := range o.Roots {
 		for e, end := o.Pointers(uint32(o.Count + k)); e < end; e++ {
 			if to := o.To[e]; !o.thinned.isStandIn(to) {
@@ -244,8 +278,9 @@ func (t *thinner) chances(o *Objects, rest *leftOut, ids []uint32) []float64 {
 			}
 			for e, end := o.Pointers(id); e < end; e++ {
 				if to := o.To[e]; !o.thinned.isStandIn(to) {
-					if round == 0 {
+					if round == 0 && last[to] != id+1 {
 						ways[to]++
+						last[to] = id + 1
 					}
 					best[at[to]] = min(best[at[to]], weights[i])
 				}
@@ -270,25 +305,34 @@ func (t *thinner) scales(o *Objects, rest *leftOut, ids []uint32, weights []floa
 	}
 	sum, scale := make([]float64, maxShapes), make([]float64, maxShapes)
 	several := make([]bool, maxShapes) // some stand for others
+	th := o.thinned
+	th.like, th.bytes, th.missed = make([]uint32, maxShapes), make([]uint64, maxShapes), make([]uint32, maxShapes)
+	for shape := range th.like {
+		th.like[shape] = noParent
+	}
 	for i, id := range ids {
-		several[t.order[i].shape] = several[t.order[i].shape] || weights[i] > 1
+		shape := t.order[i].shape
+		several[shape] = several[shape] || weights[i] > 1
+		th.like[shape] = id
 		if !o.Young(id) {
-			sum[t.order[i].shape] += weights[i]
+			sum[shape] += weights[i]
 		}
 	}
 	for shape := range scale {
 		scale[shape] = 1
 		switch n := float64(rest.old[shape]); {
-		case sum[shape] == 0:
-			o.thinned.Uncovered += rest.oldBytes[shape]
+		case n > sum[shape]*mostScaled:
+			th.leave(shape, n-sum[shape], float64(rest.oldBytes[shape])/n)
 		case several[shape] && n > 0:
 			scale[shape] = n / sum[shape]
-			if scale[shape] > roughScale || scale[shape] < 1/roughScale {
-				o.thinned.Rough += rest.oldBytes[shape]
-			}
 		}
 	}
 	return scale
+}
+
+// leave notes objects that their stand-in stands for.
+func (t *Thinned) leave(shape int, missed, size float64) {
+	t.missed[shape], t.bytes[shape] = uint32(min(missed, math.MaxUint32)), uint64(missed*size)
 }
 
 // count is how many places of a span are in a bitmap.

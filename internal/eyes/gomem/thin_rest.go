@@ -188,7 +188,7 @@ func (r *restReader) pointer(shape uint16, p uint64) {
 		return
 	}
 	i, place, ok := r.heap.find(p)
-	if !ok || i == t.standIn || t.c.heap.spans[i].noscan || t.allocated[place/64]>>(place%64)&1 == 0 {
+	if !ok || i == t.standIn || t.allocated[place/64]>>(place%64)&1 == 0 {
 		return
 	}
 	to := r.shapeOf(t.shape(i, place-t.c.heap.first[i]))

@@ -240,9 +240,8 @@ func (p *pather) count(ctx context.Context) error {
 				continue
 			}
 			at := &p.counts[a.pathOf[i]]
-			stands := a.Objects.Stands(first)
-			size := size * stands
-			at.objects += stands
+			size := a.Objects.BytesOf(first, size)
+			at.objects += a.Objects.Stands(first)
 			at.bytes += size
 			if a.Objects.Young(first) {
 				at.young += size

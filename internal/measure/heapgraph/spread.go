@@ -13,6 +13,7 @@ type Spread struct {
 	paths map[uint32]*groupSums
 	types map[gomem.TypeRef]*groupSums
 	live  groupSums
+	Rough uint64 // bytes of kinds of objects most of which the sample has missed: they count where all of a kind hang
 }
 
 type groupSums [gomem.Groups]float64
@@ -36,6 +37,9 @@ func (a *Analysis) Spread() *Spread {
 	size := a.Objects.SizeOf()
 	for id := range uint32(a.Objects.Count) {
 		group := th.GroupOf(id)
+		if th.StandIn(id) && a.tree.dominator(id) != none {
+			s.Rough += size(id)
+		}
 		if a.Objects.Stands(id) == 0 || group == gomem.Groups || a.tree.dominator(id) == none {
 			continue
 		}
