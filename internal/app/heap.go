@@ -22,6 +22,7 @@ import (
 type HeapFlags struct {
 	MaxStop         time.Duration
 	NoStop, JSON    bool
+	Sample          bool
 	Strings, Native bool
 	MaxMemory, Path string
 	Typ, Exe        string
@@ -41,6 +42,8 @@ func (f HeapFlags) Run(ctx context.Context, s *Streams, arg string) error {
 		return Usagef("highwater heap 4711 --strings", "--strings goes with neither --type nor --path")
 	case f.Strings && recorded != "":
 		return Usagef("highwater heap 4711 --strings", "--strings needs a process or a core: a recording has no contents")
+	case f.Sample && (f.Strings || f.Path != "" || recorded != ""):
+		return Usagef("highwater heap 4711 --sample", "--sample goes with a process or a core, and with neither --strings nor --path")
 	case recorded != "":
 		return f.within("heap", func() error { return f.fromRecording(s, recorded) })
 	}
@@ -70,6 +73,7 @@ func (f HeapFlags) ofMemory(ctx context.Context, s *Streams, arg string) error {
 	}
 	ans := heapAnswerOf(target.name, c)
 	ans.Frames = (*stackFrames)(&a.Objects.Frames)
+	ans.sampled(a)
 	if f.Strings {
 		compared, err := a.Strings(ctx)
 		if err != nil {
@@ -142,7 +146,7 @@ func (f HeapFlags) memory() (sample.Bytes, error) {
 
 // copy copies the heap, with the process stopped if it is one that runs.
 func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) (*heapCopy, error) {
-	c := &heapCopy{heapTarget: t, reason: sample.HeapAsked, threads: t.threads, limit: limit, strings: f.Strings}
+	c := &heapCopy{heapTarget: t, reason: sample.HeapAsked, threads: t.threads, limit: limit, strings: f.Strings, sample: f.Sample}
 	if t.pid == 0 || f.NoStop {
 		if t.pid != 0 {
 			c.gap("one instant", errors.New("the program was not stopped: what moved while it was read may count twice or not at all"))
@@ -176,9 +180,9 @@ func tooLarge(err error, pid int) error {
 	if !errors.Is(err, gomem.ErrTooLarge) {
 		return err
 	}
-	hint := "--max-memory SIZE allows more, and highwater heap CORE --exe PROGRAM runs on a machine that has more"
+	hint := "--sample reads a random part of it; --max-memory SIZE allows more"
 	if pid != 0 {
-		hint = fmt.Sprintf("--max-memory SIZE allows more; highwater watch %d names the lines that allocate it; gcore %d makes a core for a machine with more memory", pid, pid)
+		hint = fmt.Sprintf("highwater heap %d --sample reads a random part of it; --max-memory SIZE allows more", pid)
 	}
 	return &ExitError{Code: ExitFailed, Err: err, Hint: hint}
 }

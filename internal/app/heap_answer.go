@@ -24,6 +24,7 @@ type heapAnswer struct {
 	Gaps        []heapGap        `json:"gaps"`
 	Frames      *stackFrames     `json:"stack_frames,omitempty"` // of a process or a core
 	Strings     *heapStrings     `json:"strings,omitempty"`      // with --strings
+	Sample      *heapSample      `json:"sample,omitempty"`       // with --sample
 
 	program string
 	gc      uint32  // collections that have ended
@@ -47,6 +48,7 @@ type heapType struct {
 	Type     string  `json:"type"`
 	Objects  uint64  `json:"objects"`
 	Bytes    uint64  `json:"bytes"`
+	Error    *uint64 `json:"error_bytes,omitempty"` // with --sample: how far bytes may be off
 	Inferred *uint64 `json:"inferred_bytes"` // of these, whose type follows from what points there alone; null: not known
 }
 
@@ -56,6 +58,7 @@ type heapHolder struct {
 	Path      string     `json:"path"`
 	Type      string     `json:"type"`
 	Retained  uint64     `json:"retained_bytes"`
+	Error     *uint64    `json:"error_bytes,omitempty"` // with --sample: how far that may be off
 	Young     *uint64    `json:"young_bytes"` // of these, allocated since the last collection; null: not known
 	Objects   uint64     `json:"objects"`
 	Allocated []heapSite `json:"allocated_at"`

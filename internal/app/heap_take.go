@@ -30,6 +30,7 @@ type heapCopy struct {
 	profile sample.HeapProfile
 	noSites error // why it has no profile
 	strings bool  // are to be compared
+	sample  bool  // a random part is enough
 	gaps    []sample.Gap
 
 	variables variables
@@ -57,12 +58,20 @@ func (c *heapCopy) ready(limit sample.Bytes) (err error) {
 		c.readVariables()
 		close(named)
 	}()
-	if c.plan, err = c.heap.PlanHeapCopy(limit); err == nil {
+	if c.plan, err = c.planned(limit); err == nil {
 		c.noSites = c.stats.Profile(&c.profile) // the stacks of all sites
 		c.plan.Wait()
 	}
 	<-named
 	return err
+}
+
+// planned plans a copy of all objects, or of a random part of them.
+func (c *heapCopy) planned(limit sample.Bytes) (*goheap.HeapPlan, error) {
+	if c.sample {
+		return c.heap.PlanThinnedCopy(limit, goheap.DefaultThinned)
+	}
+	return c.heap.PlanHeapCopy(limit)
 }
 
 // readVariables reads names and types of the program's variables, unless they are known.
@@ -83,7 +92,7 @@ func (c *heapCopy) readVariables() {
 func (c *heapCopy) take(ctx context.Context, limit sample.Bytes) (err error) {
 	c.at = time.Now()
 	if c.plan == nil {
-		if c.plan, err = c.heap.PlanHeapCopy(limit); err != nil {
+		if c.plan, err = c.planned(limit); err != nil {
 			return err
 		}
 		c.noSites = c.stats.Profile(&c.profile)

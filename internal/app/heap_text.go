@@ -35,6 +35,9 @@ func (ans *heapAnswer) print(w io.Writer) error {
 	} else {
 		p.line("  not paused; types known for %.0f%% of live bytes%s", 100*ans.typed, ans.Frames)
 	}
+	if ans.Sample != nil {
+		p.line("%s", ans.Sample.line(ans.Objects))
+	}
 	p.line("RETAINED BY                                                     retained, objects")
 	rows := holderRows
 	if ans.Strings != nil {
@@ -45,7 +48,7 @@ func (ans *heapAnswer) print(w io.Writer) error {
 		if name == "" {
 			name, of = of, ""
 		}
-		p.line("  %10s %4s  %s", units.Size(h.Retained), ans.percent(h.Retained), short(name, 100))
+		p.line("  %10s%s %4s  %s", units.Size(h.Retained), off(h.Error), ans.percent(h.Retained), short(name, 100))
 		objects := count(h.Objects) + " objects"
 		if h.Objects == 1 {
 			objects = "1 object"
@@ -54,7 +57,7 @@ func (ans *heapAnswer) print(w io.Writer) error {
 	}
 	p.line("TYPES%s", ans.legend())
 	for _, t := range ans.Types[:min(len(ans.Types), typeRows)] {
-		p.line("  %10s %4s  %s%s  %s", units.Size(t.Bytes), ans.percent(t.Bytes), t.mark(), short(t.Type, 60), count(t.Objects))
+		p.line("  %10s%s %4s  %s%s  %s", units.Size(t.Bytes), off(t.Error), ans.percent(t.Bytes), t.mark(), short(t.Type, 60), count(t.Objects))
 	}
 	p.collections(ans)
 	p.strings(ans.Strings)

@@ -23,7 +23,8 @@ fit, nothing is captured. With --no-stop the program is not paused: objects that
 meanwhile may count twice or not at all. If highwater dies, the program keeps running.
 
 The retained size of an object is what would be garbage without it. What several places
-retain together is listed under "several places". A RECORDING shows the moments at which
+retain together is listed under "several places". --sample reads a random part of a heap
+that is too large for this machine, and says how far each figure may be off. A RECORDING shows the moments at which
 run or watch captured the heap (--heap).
 
 Types need no DWARF: large objects, interfaces and closures carry theirs, and highwater
@@ -36,6 +37,7 @@ PID it is the recording of the run or watch that follows this process now.`,
 		Example: `  highwater heap 4711
   highwater heap 4711 --max-stop 50ms --json
   highwater heap core.4711 --exe ./server
+  highwater heap 4711 --sample --max-stop 1s
   highwater heap 4711 --path 0xc000123400
   highwater heap server-3 --at kill
   highwater heap server-3 --since first
@@ -65,6 +67,7 @@ func addReading(f *app.HeapFlags, c *cobra.Command) {
 	flags := c.Flags()
 	flags.DurationVar(&f.MaxStop, "max-stop", 200*time.Millisecond, "of a process: pause it for at most this `time`")
 	flags.BoolVar(&f.NoStop, "no-stop", false, "of a process: do not pause it; the figures are then not of one instant")
+	flags.BoolVar(&f.Sample, "sample", false, "of a process or a core: read a random part of the heap, in little memory; every figure says how far it may be off")
 	flags.StringVar(&f.MaxMemory, "max-memory", "", "use at most this `size` of memory for the analysis (default: three quarters of what is free)")
 	flags.StringVar(&f.Exe, "exe", "", "with a core file: `path` of the executable that wrote it")
 }

@@ -98,6 +98,12 @@ func (p *HeapPlan) Copy(ctx context.Context) (*HeapCopy, error) {
 	p.Wait()
 	c := p.c
 	p.c = nil
+	if c.thin != nil {
+		if err := c.copyThinned(ctx); err != nil {
+			return nil, fmt.Errorf("sample the heap: %w", err)
+		}
+		return &HeapCopy{c}, nil
+	}
 	if err := c.copy(ctx); err != nil {
 		return nil, fmt.Errorf("copy the heap: %w", err)
 	}
@@ -144,6 +150,7 @@ type heapCopy struct {
 	minor  int
 	marker *marker
 	limit  sample.Bytes // of what it and the analysis take; 0: none
+	thin   *thinner     // nil: all objects are copied
 	heap   *heapMap
 	pieces [][2]uint64 // the spans with pointers, neighbours together, by address
 	data   []byte      // what was in them
@@ -252,7 +259,7 @@ func (c *heapCopy) estimate() sample.Bytes {
 
 // at is the copied bytes from addr on, nil where nothing was copied.
 func (c *heapCopy) at(addr uint64) []byte {
-	if i := c.heap.spanAt(addr); i >= 0 && c.heap.spans[i].CopyAt >= 0 && len(c.data) > 0 {
+	if i := c.heap.spanAt(addr); i >= 0 && c.heap.spans[i].CopyAt >= 0 && len(c.data) > 0 && c.thin == nil {
 		s := &c.heap.spans[i]
 		return c.data[s.CopyAt:][:s.End-s.Start][addr-s.Start:]
 	}

@@ -50,6 +50,7 @@ type Objects struct {
 	base    uint64              // number of the first arena
 	places  []places            // 64 each, and one more behind the last
 	copy    *heapCopy           // nil once it is let go
+	thinned *Thinned            // nil: these are all objects
 	headers bool
 }
 
@@ -397,6 +398,9 @@ func (o *Objects) At(p uint64) (id uint32, ok bool) {
 
 // SizeOf gives the bytes of nodes, fast for one after the other; roots have none.
 func (o *Objects) SizeOf() func(node uint32) uint64 {
+	if o.thinned != nil {
+		return o.sizeOfThinned
+	}
 	first, end, size := uint32(0), uint32(0), uint64(0)
 	return func(node uint32) uint64 {
 		if node-first < end-first {

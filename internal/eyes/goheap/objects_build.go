@@ -17,6 +17,9 @@ import (
 func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, threads []Thread) (*Objects, error) {
 	c := h.c
 	h.c = nil
+	if c.thin != nil {
+		return c.thin.graph(ctx, variables, threads)
+	}
 	c.heap.number()
 	c.heap.young, c.heap.sweepgen = make([]uint64, len(c.heap.unmarked)), c.sweepgen
 	if err := c.readAllocated(); err != nil {
@@ -47,6 +50,15 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	return o, nil
 }
 
+// readBits reads which objects of a span are allocated. Stand-ins have no bits.
+func (c *heapCopy) readBits(addr uint64, p []byte) error {
+	if addr == noBits && c.thin != nil {
+		clear(p)
+		return nil
+	}
+	return c.readOutside(addr, p)
+}
+
 // Bytes of the tables of an analysis, here and in package heapgraph, at the two moments at
 // which there are most: while types are found beside the search, and while the dominators
 // are found, when the copy is gone.
@@ -70,7 +82,7 @@ func (c *heapCopy) readAllocated() error {
 	errs := make([]error, n)
 	parallel(n, func(w int) {
 		all := len(c.heap.spans)
-		errs[w] = c.heap.readAllocated(all*w/n, all*(w+1)/n, c.readOutside)
+		errs[w] = c.heap.readAllocated(all*w/n, all*(w+1)/n, c.readBits)
 	})
 	return errors.Join(errs...)
 }
@@ -82,6 +94,7 @@ func (o *Objects) FindTypes(ctx context.Context) error {
 	if err := ty.run(ctx); err != nil {
 		return fmt.Errorf("the objects' types: %w", err)
 	}
+	o.typeStandIns()
 	ty.collections()
 	o.copy.release()
 	o.copy = nil

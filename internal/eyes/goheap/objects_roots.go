@@ -78,7 +78,11 @@ func (ro *rooter) later() {
 }
 
 func (ro *rooter) point(slot uint32, p uint64) {
-	if id, ok := ro.o.At(p); ok && ro.own[id/64]>>(id%64)&1 == 0 {
+	id, ok := ro.o.At(p)
+	if !ok {
+		id, ok = ro.o.standInAt(p)
+	}
+	if ok && ro.own[id/64]>>(id%64)&1 == 0 {
 		ro.lead(slot, id)
 	}
 }

@@ -436,5 +436,8 @@ func (o *Objects) withHeader(id uint32) (b []byte, header uint64) {
 		return nil, 0
 	}
 	off := data + int(at-s.start)
+	if o.copy.thin != nil { // one behind the other
+		off = data + int(id-s.first)*int(s.elemsize)
+	}
 	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)], s.header()
 }

@@ -40,6 +40,7 @@ func (ty *typer) run(ctx context.Context) error {
 	o.carried = InLargePages(make([]uint64, o.Count/64+1))
 	ty.covers, ty.reached = make(map[uint32]coverage), InLargePages(make([]uint64, o.Count/64+1))
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
+	ty.leaveStandIns()
 	ty.carried()
 	ty.fromRoots()
 	follow := func() error { return ty.followAll(ctx) }

@@ -25,8 +25,9 @@ func (a *Analysis) collections(owners *owners) []sample.HeapCollection {
 			s = &sample.HeapCollection{Kind: c.Kind, Type: a.Objects.Types.Name(a.Objects.TypeOf(c.Object))}
 			sums[key] = s
 		}
-		s.Count, s.Entries, s.Room = s.Count+1, s.Entries+c.Len, s.Room+c.Cap
-		bytes, reached := c.Bytes, c.Reached
+		n := a.Objects.Stands(c.Object)
+		s.Count, s.Entries, s.Room = s.Count+n, s.Entries+n*c.Len, s.Room+n*c.Cap
+		bytes, reached := n*c.Bytes, n*c.Reached
 		if bytes == 0 { // a header: what counts is what it holds
 			bytes = a.Retained(c.Object)
 			reached = bytes

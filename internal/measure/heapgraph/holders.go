@@ -108,7 +108,7 @@ func (a *Analysis) Retained(object uint32) uint64 {
 	if i == none {
 		return a.Objects.Size(object) // a leaf
 	}
-	if p := &a.paths[a.pathOf[i]]; p.objects == 1 && !p.spills {
+	if p := &a.paths[a.pathOf[i]]; p.objects == 1 && !p.spills && a.Objects.Thinned() == nil {
 		return p.retains
 	}
 	return a.allRetained()[i]

@@ -91,7 +91,7 @@ func (p *pather) leaves(ctx context.Context) error {
 		} else {
 			a.leafPath[leaf] = at
 		}
-		on[at].objects++
+		on[at].objects += a.Objects.Stands(p.inner + uint32(leaf))
 		n := size(p.inner + uint32(leaf))
 		on[at].bytes += n
 		if a.Objects.Young(p.inner + uint32(leaf)) {
@@ -240,7 +240,8 @@ func (p *pather) count(ctx context.Context) error {
 				continue
 			}
 			at := &p.counts[a.pathOf[i]]
-			at.objects++
+			size := a.Objects.BytesOf(first, size)
+			at.objects += a.Objects.Stands(first)
 			at.bytes += size
 			if a.Objects.Young(first) {
 				at.young += size

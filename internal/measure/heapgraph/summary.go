@@ -50,6 +50,10 @@ func (a *Analysis) Summarize(ctx context.Context, sites Sites) (*sample.HeapCapt
 	of, c.Lines = a.sitesOf(holders, sites)
 	a.keepPaths(c, holders, of, owners)
 	c.Collections = a.collections(owners)
+	if th := a.Objects.Thinned(); th != nil {
+		c.Objects = th.Objects
+		return c, nil // of a chain, a sample has pieces
+	}
 	chains, err := a.Chains(ctx)
 	for _, l := range chains[:min(len(chains), mostRows)] {
 		c.Chains = append(c.Chains, sample.HeapChain(l))
@@ -128,7 +132,7 @@ func (a *Analysis) sitesOf(holders []Holder, sites Sites) (of [][]sample.HeapSit
 		if !ok {
 			return
 		}
-		n := standsFor(float64(size), float64(sites.Rate))
+		n := standsFor(float64(size), float64(sites.Rate)) * float64(a.Objects.Stands(s.Object))
 		total.add(at, n, n*float64(size))
 		if holder < 0 {
 			return

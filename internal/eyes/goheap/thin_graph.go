@@ -1,0 +1,345 @@
+package goheap
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
+)
+
+// Thinned says how the objects of a graph were chosen among all.
+type Thinned struct {
+	Objects uint64 // all that are allocated
+	Kept    uint64
+
+	stands []uint32 // for how many objects each stands
+	bytes  []uint64 // of these, by stand-in
+	missed []uint32 // by stand-in, how many these are
+	group  []uint8  // of the first on the way to it that stands for others; Groups: it has none
+	like   []uint32 // by stand-in: an object of its shape; noParent: none was kept
+	first  uint32   // id of the first stand-in
+	thin   *thinner // until the types are found
+}
+
+// Groups is by how many random groups the error of a sum is told.
+const Groups = 16
+
+// mostScaled is how far the estimate of how many objects a shape has may be from what the last
+// collection has left. What is missed of others, most of a list for example, which ends where one of
+// its nodes is left out, is its stand-in's: whatever dominates that dominates all of them.
+const mostScaled = 1.5
+
+// Thinned is how the objects were chosen, nil if these are all.
+func (o *Objects) Thinned() *Thinned { return o.thinned }
+
+// Stands is for how many objects one stands.
+func (o *Objects) Stands(id uint32) uint64 {
+	if o.thinned == nil {
+		return 1
+	}
+	return uint64(o.thinned.stands[id])
+}
+
+// StandIn says whether an object is one.
+func (t *Thinned) StandIn(id uint32) bool { return t.isStandIn(id) }
+
+// GroupOf is the group of an object, Groups if it was certain to be kept.
+func (t *Thinned) GroupOf(id uint32) uint8 { return t.group[id] }
+
+// BytesOf is those of all that an object of a size stands for.
+func (o *Objects) BytesOf(id uint32, size uint64) uint64 {
+	switch t := o.thinned; {
+	case t == nil:
+		return size
+	case t.isStandIn(id):
+		return t.bytes[id-t.first]
+	default:
+		return size * uint64(t.stands[id])
+	}
+}
+
+// sizeOfThinned is the bytes of all that a node stands for.
+func (o *Objects) sizeOfThinned(node uint32) uint64 {
+	if node >= uint32(o.Count) {
+		return 0
+	}
+	return o.BytesOf(node, o.Size(node))
+}
+
+// standInAt is the stand-in for the object at an address that was left out.
+func (o *Objects) standInAt(p uint64) (id uint32, ok bool) {
+	if o.thinned == nil || o.thinned.thin == nil {
+		return 0, false
+	}
+	t := o.thinned.thin
+	i, place, ok := t.c.heap.find(p)
+	if !ok || i == t.standIn || t.allocated[place/64]>>(place%64)&1 == 0 {
+		return 0, false
+	}
+	return o.thinned.first + uint32(t.shapeOf(i, place-t.c.heap.first[i])), true
+}
+
+// leaveStandIns has nobody look for their types.
+func (ty *typer) leaveStandIns() {
+	if ty.o.thinned == nil {
+		return
+	}
+	for id := ty.o.thinned.first; id < ty.o.thinned.first+maxShapes; id++ {
+		ty.typed[id/64] |= 1 << (id % 64)
+	}
+}
+
+// typeStandIns gives them those of objects of their shapes.
+func (o *Objects) typeStandIns() {
+	if o.thinned == nil {
+		return
+	}
+	for shape, like := range o.thinned.like {
+		if like != noParent {
+			o.typeOf.set(o.thinned.first+uint32(shape), o.TypeOf(like))
+		}
+	}
+}
+
+// graph is HeapCopy.Graph of what was kept. The process is read once more, all of its pointers:
+// what those that were left out lead to.
+func (t *thinner) graph(ctx context.Context, variables []gobin.Variable, threads []Thread) (*Objects, error) {
+	c := t.c
+	first := c.heap.first[t.standIn] / 64
+	for w := range uint64(maxShapes / 64) {
+		t.kept[first+w] = ^uint64(0)
+	}
+	c.heap.unmarked, c.heap.young = t.kept, t.young
+	o, err := numberObjects(c.heap, c.headers)
+	if err != nil {
+		return nil, fmt.Errorf("the sample's objects: %w", err)
+	}
+	o.pages[len(o.pages)-1] = nil // nothing points to stand-ins
+	o.copy, o.far, o.Types = c, make(map[uint32]uint32), t.masks.types
+	o.thinned = &Thinned{Kept: uint64(len(t.order)), first: o.firstOf(t.standIn), thin: t}
+	var rest leftOut
+	if err := rest.read(ctx, t, o); err != nil {
+		return nil, fmt.Errorf("the pointers of what was left out: %w", err)
+	}
+	sc := scanner{o: o, c: c, types: o.Types}
+	sc.scanKept(t, &rest)
+	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads, own: sc.own, ps: sc.ps}
+	if err := ro.roots(); err != nil {
+		return nil, fmt.Errorf("the sample's roots: %w", err)
+	}
+	t.weigh(o, &rest)
+	o.thinned.thin, t.order = nil, nil
+	return o, nil
+}
+
+// scanKept is scan of what was kept, with the stand-ins behind it.
+func (sc *scanner) scanKept(t *thinner, rest *leftOut) {
+	o := sc.o
+	sc.ownRoots()
+	o.First = make([]uint32, 1, o.Count-o.Leaves+1+len(sc.c.goroutines)*2+1<<16)
+	for i := range t.standIn {
+		s := &o.spans[i]
+		id := o.firstOf(i)
+		for at := s.place / 64; at < s.place/64+(uint32(s.nelems)+63)/64; at++ {
+			for in := o.places[at].bits; in != 0; in &= in - 1 {
+				last := uint32(0)
+				t.each(t.known, i, uint64(at*64-s.place)+lowest(in), o.contents(id), func(slot uint32, p uint64) {
+					if sc.keep(id, slot-last, p) {
+						last = slot
+					}
+				})
+				o.First = append(o.First, uint32(len(o.To)))
+				id++
+			}
+		}
+	}
+	for shape := range uint32(maxShapes) {
+		for to := range uint32(len(t.shapes.all)) {
+			if rest.leads(shape, to) {
+				o.To, o.slot = append(o.To, o.thinned.first+to), append(o.slot, 0)
+			}
+		}
+		for _, to := range rest.to[shape] {
+			o.To, o.slot = append(o.To, to), append(o.slot, 0)
+		}
+		o.First = append(o.First, uint32(len(o.To)))
+	}
+}
+
+// keep notes a pointer of an object, so many words behind the one before, if it is one.
+func (sc *scanner) keep(id, behind uint32, p uint64) bool {
+	o := sc.o
+	to, k, into, ok := o.find(p)
+	switch {
+	case ok && k.own && sc.own[to/64]>>(to%64)&1 != 0 && id != sc.ps:
+		return false
+	case !ok:
+		if to, ok = o.standInAt(p); !ok {
+			return false
+		}
+	}
+	slot := uint16(min(behind, isBehind))
+	if behind >= isBehind {
+		o.far[uint32(len(o.To))] = behind
+	}
+	if !o.thinned.isStandIn(to) && into == k.plain {
+		slot |= isPlain
+	}
+	o.To, o.slot = append(o.To, to), append(o.slot, slot)
+	return true
+}
+
+// weigh says for how many objects each stands. An object was kept with its own chance, once one
+// that leads to it was: with each that does, there is another way. The sums of shapes are then
+// made what they are known to be: the last collection has left so many objects of each.
+func (t *thinner) weigh(o *Objects, rest *leftOut) {
+	ids := make([]uint32, len(t.order))
+	for i := range t.order {
+		at := t.order[i].place
+		w := &o.places[at/64]
+		ids[i] = w.rank + uint32(bits.OnesCount64(w.bits&(1<<(at%64)-1)))
+	}
+	weights := t.chances(o, rest, ids)
+	scale := t.scales(o, rest, ids, weights)
+	th := o.thinned
+	th.stands, th.group = make([]uint32, o.Count), make([]uint8, o.Count)
+	for i := range t.order {
+		w := weights[i] * scale[t.order[i].shape]
+		whole := math.Floor(w)
+		chosen := scramble(uint64(t.order[i].place) ^ ^t.key)
+		if w-whole > float64(chosen>>11)/(1<<53) { // so that sums are right
+			whole++
+		}
+		th.stands[ids[i]] = uint32(min(whole, math.MaxUint32))
+		th.group[ids[i]] = t.groupOf(i, ids, weights, th.group, chosen)
+	}
+	copy(th.stands[th.first:], th.missed)
+	for shape := range uint32(maxShapes) {
+		th.group[th.first+shape] = Groups
+	}
+	for i := range t.c.heap.spans {
+		if i != t.standIn {
+			s := &t.c.heap.spans[i]
+			n := t.count(i, t.allocated)
+			th.Objects += n
+			rest.bytes += n * s.ElemSize
+		}
+	}
+	o.Bytes = rest.bytes
+}
+
+// groupOf is that of what led to an object, if that stands for others, and else one of its own.
+func (t *thinner) groupOf(i int, ids []uint32, weights []float64, group []uint8, chosen uint64) uint8 {
+	if up := t.order[i].parent; up != noParent && weights[up] > 1 {
+		return group[ids[up]]
+	}
+	if weights[i] == 1 {
+		return Groups
+	}
+	return uint8(chosen % Groups)
+}
+
+// chances is one through the chance of each to be kept.
+func (t *thinner) chances(o *Objects, rest *leftOut, ids []uint32) []float64 {
+	at := make([]uint32, o.Count) // in order
+	for i, id := range ids {
+		at[id] = uint32(i)
+	}
+	best := make([]float64, len(ids)) // the least weight of what leads there
+	for i := range best {
+		best[i] = math.Inf(1)
+	}
+	weights := make([]float64, len(ids))
+	ways := rest.ways
+	last := make([]uint32, o.Count) // 1 + the object that was counted last as a way
+	for k := range o.Roots {
+		for e, end := o.Pointers(uint32(o.Count + k)); e < end; e++ {
+			if to := o.To[e]; !o.thinned.isStandIn(to) {
+				best[at[to]] = 1
+			}
+		}
+	}
+	for round := range 4 {
+		for i, id := range ids {
+			own := math.Ldexp(1, int(t.order[i].halved))
+			w := best[i]
+			if math.IsInf(w, 1) {
+				w = 1
+				if up := t.order[i].parent; up != noParent {
+					w = max(weights[up], 1)
+				}
+			}
+			n := float64(max(ways[id], 1))
+			weights[i] = own
+			if w > 1 {
+				weights[i] = own / -math.Expm1(n*math.Log1p(-1/w))
+			}
+			for e, end := o.Pointers(id); e < end; e++ {
+				if to := o.To[e]; !o.thinned.isStandIn(to) {
+					if round == 0 && last[to] != id+1 {
+						ways[to]++
+						last[to] = id + 1
+					}
+					best[at[to]] = min(best[at[to]], weights[i])
+				}
+			}
+		}
+	}
+	return weights
+}
+
+func (t *Thinned) isStandIn(id uint32) bool { return id-t.first < maxShapes }
+
+// scales is by how much the objects of each shape have to be more, so that those that were there
+// before the last collection are as many as that has left.
+func (t *thinner) scales(o *Objects, rest *leftOut, ids []uint32, weights []float64) []float64 {
+	for i := range t.c.heap.spans {
+		if s := &t.c.heap.spans[i]; s.NoScan && i != t.standIn {
+			n := t.count(i, t.allocated) - t.count(i, t.young)
+			shape := t.shapeOf(i, 0)
+			rest.old[shape] += n
+			rest.oldBytes[shape] += n * s.ElemSize
+		}
+	}
+	sum, scale := make([]float64, maxShapes), make([]float64, maxShapes)
+	several := make([]bool, maxShapes) // some stand for others
+	th := o.thinned
+	th.like, th.bytes, th.missed = make([]uint32, maxShapes), make([]uint64, maxShapes), make([]uint32, maxShapes)
+	for shape := range th.like {
+		th.like[shape] = noParent
+	}
+	for i, id := range ids {
+		shape := t.order[i].shape
+		several[shape] = several[shape] || weights[i] > 1
+		th.like[shape] = id
+		if !o.Young(id) {
+			sum[shape] += weights[i]
+		}
+	}
+	for shape := range scale {
+		scale[shape] = 1
+		switch n := float64(rest.old[shape]); {
+		case n > sum[shape]*mostScaled:
+			th.leave(shape, n-sum[shape], float64(rest.oldBytes[shape])/n)
+		case several[shape] && n > 0:
+			scale[shape] = n / sum[shape]
+		}
+	}
+	return scale
+}
+
+// leave notes objects that their stand-in stands for.
+func (t *Thinned) leave(shape int, missed, size float64) {
+	t.missed[shape], t.bytes[shape] = uint32(min(missed, math.MaxUint32)), uint64(missed*size)
+}
+
+// count is how many places of a span are in a bitmap.
+func (t *thinner) count(i int, of []uint64) (n uint64) {
+	s := &t.c.heap.spans[i]
+	for _, w := range of[t.c.heap.first[i]/64:][:(s.NElems+63)/64] {
+		n += uint64(bits.OnesCount64(w))
+	}
+	return n
+}
