@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,12 +119,16 @@ func row(a *explain.Answer, name string) sample.Bytes {
 }
 
 // killedBy checks that a limit killed the program, whose it was, and how large, and that
-// the ledger's rows add up to it.
+// the ledger's rows add up to it, or that the answer says that the kernel was faster, as on a very busy machine.
 func killedBy(t testing.TB, a *explain.Answer, by explain.By, of string, limit sample.Bytes) {
 	t.Helper()
 	o := a.Outcome
 	if o.State != explain.Killed || !o.Kernel || o.By != by || o.LimitOf != of || o.LimitBytes == nil || *o.LimitBytes != limit {
 		t.Errorf("outcome %+v of %v, want killed by %s of the %s, %d MiB", o, deref(o.LimitBytes), by, of, limit/sample.MiB)
+	}
+	if slices.ContainsFunc(a.Gaps, func(g explain.Gap) bool { return g.What == sample.GapKill }) && o.Moment != "kill" {
+		t.Logf("the kernel freed the memory before it was read; the answer is of another moment and says so: %+v", a.Gaps)
+		return
 	}
 	if left := a.Ledger.UnexplainedBytes; left > int64(limit/20) || left < -int64(limit/20) {
 		t.Errorf("%d KiB of %d are unexplained: %+v", left>>10, a.Ledger.TotalBytes>>10, a.Ledger.Rows)

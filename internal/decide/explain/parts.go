@@ -148,13 +148,17 @@ func (c *Case) gapsOfProgram() (out []Gap) {
 	return out
 }
 
-// gapsRecorded are those that were noted while it was watched, the subject's first.
+// gapsRecorded are those that were noted while it was watched, that of its kill and the subject's first.
 func (c *Case) gapsRecorded() (out []Gap) {
 	for _, own := range []bool{true, false} {
 		for _, g := range c.Evidence.Gaps {
 			ofNative := g.What == sample.GapFaults || g.What == sample.GapMappings
-			if (g.Process == c.Subject) == own && (!ofNative || c.hasMuchNative()) {
-				out = append(out, Gap{plainWhat(g.What), plainly(g.Why)})
+			switch told := (Gap{plainWhat(g.What), plainly(g.Why)}); {
+			case (g.Process == c.Subject) != own || ofNative && !c.hasMuchNative():
+			case g.What == sample.GapKill && own:
+				out = slices.Insert(out, 0, told)
+			default:
+				out = append(out, told)
 			}
 		}
 	}

@@ -138,11 +138,19 @@ func (s *Source) lookDying(d lastbreath.Death) {
 		}
 		defer func() { s.wellEnded.spent(time.Now(), time.Since(began), now.Total) }()
 	}
+	if pm.Signal == int(syscall.SIGKILL) && s.freedBefore(p, now) {
+		s.gap(p.key, sample.GapKill, errFreed)
+		return
+	}
 	p.attachAt = time.Time{}
 	s.attach(p, time.Now())
 	m, taken := s.dying(p, d.TID, &pm, d.Deadline)
 	s.drainFaults(time.Now())
 	s.drainNative(time.Now())
+	if freedMeanwhile(&pm) {
+		s.gap(p.key, sample.GapKill, errFreed)
+		return
+	}
 	s.keepMoment(m, taken)
 }
 

@@ -88,12 +88,19 @@ func (k *kept) gapText() string {
 // run runs a program to its end under a source and gives what was seen.
 func run(t *testing.T, o Options, k *kept, args ...string) int {
 	t.Helper()
+	return runWith(t, o, k, func(*Source) {}, args...)
+}
+
+// runWith is run for who wants the source, too.
+func runWith(t *testing.T, o Options, k *kept, made func(*Source), args ...string) int {
+	t.Helper()
 	hwtest.Need(t, hwtest.Ptrace)
 	source, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer source.Close()
+	made(source)
 	path := args[0]
 	if !strings.HasPrefix(path, "/") {
 		path = "/bin/" + path

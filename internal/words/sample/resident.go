@@ -19,6 +19,9 @@ const (
 	GapMappings = "which lines of Go mapped native memory"
 )
 
+// GapKill is a process's memory at its kill, where the kernel freed that before it was read. There is no moment of the kill then.
+const GapKill = "the memory at the kill"
+
 // ResidentGrowth is memory of a process that became resident between two instants, by
 // the stack that touched it first: a sampled profile of page faults.
 type ResidentGrowth struct {
