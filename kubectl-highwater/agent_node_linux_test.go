@@ -75,6 +75,14 @@ func TestPodSecurityTakesTheAgentInItsNamespaceAlone(t *testing.T) {
 			t.Errorf("it asks for %s too: %s", more, out)
 		}
 	}
+	// The chart makes the same, and what it makes is taken without a warning.
+	chart, err := exec.Command("go", "-C", "../deploy/helm", "run", "./render", "highwater").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := c.must(t, admin, string(chart), "apply", "--validate=strict", "-f", "-"); strings.Contains(out, "Warning") {
+		t.Errorf("%s", out)
+	}
 	// The rollup needs nothing of its node.
 	rollup, err := os.ReadFile("../deploy/kubernetes/rollup.yaml")
 	if err != nil {

@@ -93,7 +93,7 @@ func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
 	}
 	size, _ := units.ParseSize(f.SpoolSize) // plan has read it
 	a := &agent{flags: *f, streams: s, status: newStatus(s.Err), machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{}, leftBehind: map[string]leftRecording{}, unwatched: map[string]int{}}
-	w, err := WatchFlags{All: true, Quiet: true, AtMost: f.AtMost, Rate: 10, RunFor: f.RunFor, EnableHeapProfile: f.HeapProfile != "off", Ask: AskFlags{ProbeRate: 1}}.Plan("agent", nil)
+	w, err := WatchFlags{All: true, Quiet: true, AtMost: f.AtMost, Rate: 10, RunFor: f.RunFor, EnableHeapProfile: f.HeapProfile != "off", Ask: AskFlags{ProbeRate: 1}, Heap: HeapPolicyFlag{Unasked: atKills}}.Plan("agent", nil)
 	if err != nil {
 		return err
 	}
@@ -138,6 +138,9 @@ func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
 	}
 	return a.watch(ctx, w)
 }
+
+// atKills has the heap of a program that is killed captured, where that is cheap: heap INCIDENT shows it.
+var atKills = HeapPolicy{Kill: true, ByDefault: true}
 
 // plan checks the flags.
 func (f *AgentFlags) plan() error {

@@ -50,9 +50,11 @@ func (a *agent) begin(l *life) *agentLife {
 			unit = strings.TrimSuffix(path.Base(account.Home), ".service")
 		}
 	}
+	image := a.machine.Image(l.pid, in.ID)
 	one := &agentLife{group: group}
 	one.Life = a.collector.NewLife(func(p sample.Program) fleet.Identity {
 		who := identify(p, env, in, unit)
+		who.Image = image
 		if p.Key.PID == l.pid && one.main != a.collector.Process(p) {
 			one.who, one.main = who, a.collector.Process(p)
 			a.note(one.group, who)

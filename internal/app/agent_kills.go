@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -141,9 +142,20 @@ func (a *agent) listContainers() {
 		_, known := a.groups[group]
 		a.mu.Unlock()
 		if !known {
-			a.note(group, fleet.Identity{Service: container.Workload(c.Pod), Namespace: c.Namespace, Pod: c.Pod, PodUID: c.PodUID, Container: c.Name, ContainerID: c.ID})
+			a.note(group, fleet.Identity{Service: container.Workload(c.Pod), Namespace: c.Namespace, Pod: c.Pod, PodUID: c.PodUID, Container: c.Name, ContainerID: c.ID, Image: machine.Image(firstOf(c.Path), c.ID)})
 		}
 	}
+}
+
+// firstOf is a process of a cgroup, 0 for none.
+func firstOf(dir string) int {
+	procs, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(procs), "\n")
+	pid, _ := strconv.Atoi(first) // 0 where it is none
+	return pid
 }
 
 // firstNamespace says whether this process sees all of the machine: the first PID namespace

@@ -159,13 +159,19 @@ func orWord(a, b string) string {
 	return a
 }
 
+// mayBeIncident says that an argument is as long as the beginning of an incident's ID, and of its digits.
+func mayBeIncident(name string) bool {
+	if len(name) < 8 || len(name) > 32 {
+		return false
+	}
+	_, err := hex.DecodeString(name + strings.Repeat("0", len(name)%2))
+	return err == nil
+}
+
 // incidentRecording is the recording of an incident whose ID an argument begins; ok is false where the argument
 // cannot be one, or no store is named.
 func (f StoreFlags) incidentRecording(ctx context.Context, name string) (path string, ok bool, err error) {
-	if f.Address == "" || len(name) < 8 || len(name) > 32 {
-		return "", false, nil
-	}
-	if _, err := hex.DecodeString(name + strings.Repeat("0", len(name)%2)); err != nil {
+	if f.Address == "" || !mayBeIncident(name) {
 		return "", false, nil
 	}
 	store, err := f.Open()

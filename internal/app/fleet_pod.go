@@ -19,6 +19,7 @@ type PodIncident struct {
 	Namespace   string    `json:"namespace"`
 	Pod         string    `json:"pod"`
 	Container   string    `json:"container"`
+	Image       string    `json:"image"` // "": not known
 	Fingerprint string    `json:"fingerprint"`
 	Class       string    `json:"class"`
 	Confidence  string    `json:"confidence"`
@@ -34,7 +35,7 @@ type PodIncident struct {
 func PodIncidents(list []fleet.Incident) []PodIncident {
 	out := []PodIncident{}
 	for _, in := range list {
-		out = append(out, PodIncident{Incident: in.Incident.String(), At: in.At, Kind: in.Kind, Service: in.Service, Version: in.Version, Node: in.Node, Namespace: in.Namespace, Pod: in.Pod, Container: in.Container,
+		out = append(out, PodIncident{Incident: in.Incident.String(), At: in.At, Kind: in.Kind, Service: in.Service, Version: in.Version, Node: in.Node, Namespace: in.Namespace, Pod: in.Pod, Container: in.Container, Image: in.Image,
 			Fingerprint: in.Fingerprint, Class: in.Class, Confidence: in.Confidence, Sentence: in.Sentence, Cause: in.Cause, Where: in.Where(), Limit: known(in.Limit), Peak: known(in.Peak), Recording: in.Recording})
 	}
 	return out
@@ -64,7 +65,11 @@ func PrintPod(s *Streams, since string, pod fleet.Pod, list []fleet.Incident) {
 			continue
 		}
 		told[in.Container] = true
-		visible.Fprintf(s.Out, "\n%s  %s  %s\n", orWord(in.Container, in.Service), in.Kind, in.At.Local().Format("2006-01-02 15:04:05"))
+		image := ""
+		if in.Image != "" {
+			image = " of image " + in.Image
+		}
+		visible.Fprintf(s.Out, "\n%s%s  %s  %s\n", orWord(in.Container, in.Service), image, in.Kind, in.At.Local().Format("2006-01-02 15:04:05"))
 		visible.Fprintf(s.Out, "  %s\n", in.Sentence)
 		if in.Cause != "" && in.Cause != in.Sentence {
 			visible.Fprintf(s.Out, "  %s\n", in.Cause)

@@ -189,7 +189,8 @@ func tooLarge(err error, pid int) error {
 
 // open opens a process or a core file.
 func (f HeapFlags) open(arg string) (*heapTarget, error) {
-	if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
+	if isPID(arg) {
+		pid, _ := strconv.Atoi(arg) // it is one
 		return openLiveHeap(pid)
 	}
 	return openCoreHeap(arg, f.Exe)

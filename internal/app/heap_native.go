@@ -21,12 +21,11 @@ func (f HeapFlags) nativeLive(s *Streams, arg string) error {
 	if f.Path != "" || f.Typ != "" || f.Strings || f.Since != "" {
 		return Usagef("highwater heap "+arg+" --native", "--native goes with --at and --json alone: C's blocks have no types and no paths")
 	}
-	pid, err := strconv.Atoi(arg)
-	path := ""
-	if err == nil && pid > 0 {
+	pid, path, err := 0, "", error(nil)
+	if isPID(arg) {
+		pid, _ = strconv.Atoi(arg) // it is one
 		path, err = recordingNow(pid)
 	} else {
-		pid = 0
 		path, err = f.recordingOf(arg)
 	}
 	if err != nil {

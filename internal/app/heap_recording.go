@@ -18,7 +18,7 @@ import (
 // recordingOf is the recording that an argument means, "" for a process or a core
 // file.
 func (f *HeapFlags) recordingOf(arg string) (string, error) {
-	if pid, err := strconv.Atoi(arg); err == nil && pid > 0 {
+	if isPID(arg) {
 		return "", f.notOfRecording()
 	}
 	if file, err := regular.Open(arg); err == nil {
@@ -31,6 +31,13 @@ func (f *HeapFlags) recordingOf(arg string) (string, error) {
 	path, err := FindRecording(moment.SplitMoment([]string{arg}))
 	f.At = moment.At
 	return path, err
+}
+
+// isPID says that an argument is the number of a process: PID_MAX_LIMIT is 4194304, 7 digits
+// (proc_sys_kernel(5)), so that an incident's ID, 8 or more, is none.
+func isPID(arg string) bool {
+	pid, err := strconv.Atoi(arg)
+	return err == nil && pid > 0 && len(arg) < 8
 }
 
 func (f *HeapFlags) notOfRecording() error {

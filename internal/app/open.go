@@ -24,6 +24,7 @@ import (
 type OpenFlags struct {
 	HTML, Source, Listen        string
 	NoBrowser, NoSource, Redact bool
+	JSON                        bool // say as JSON where the page is
 	Idle                        time.Duration
 	Bound                       Bound
 	Fleet                       bool // the page of a store, with the recordings of its incidents
@@ -32,7 +33,7 @@ type OpenFlags struct {
 
 // WriteFile writes the page as one file, whole or not at all.
 func (f OpenFlags) WriteFile(s *Streams, args []string) error {
-	path, err := FindRecording(args)
+	path, err := f.Store.FindRecording(args)
 	if err != nil {
 		return err
 	}
@@ -52,6 +53,9 @@ func (f OpenFlags) WriteFile(s *Streams, args []string) error {
 	for _, l := range leftOut {
 		visible.Fprintf(s.Err, "left out: %s\n", l)
 	}
+	if f.JSON {
+		return s.PrintJSON(map[string]any{"schema": "highwater.open/1", "recording": path, "file": f.HTML, "left_out": append([]string{}, leftOut...)})
+	}
 	if book.Source != nil {
 		for _, file := range book.Source.Shown() {
 			visible.Fprintf(s.Err, "source lines in it are from %s\n", file)
@@ -64,16 +68,16 @@ func (f OpenFlags) WriteFile(s *Streams, args []string) error {
 func (f OpenFlags) Serve(ctx context.Context, s *Streams, args []string, w *Watchman) error {
 	shelf := &shelf{flags: f, books: map[string]*web.Book{}}
 	defer shelf.close()
-	at, first := "/", (*web.Book)(nil)
+	at, shown, first := "/", "", (*web.Book)(nil)
 	if len(args) > 0 {
-		path, err := FindRecording(args)
+		path, err := f.Store.FindRecording(args)
 		if err != nil {
 			return err
 		}
 		if err := readable(path); err != nil {
 			return err
 		}
-		first = shelf.put(path)
+		first, shown = shelf.put(path), path
 		at = "/r/" + url.PathEscape(shelfName(path)) + "/"
 	}
 	var fleetOf web.Fleet
@@ -94,8 +98,9 @@ func (f OpenFlags) Serve(ctx context.Context, s *Streams, args []string, w *Watc
 	server := web.Server{Shelf: shelf, Fleet: fleetOf, Token: web.NewToken(), Hosts: web.LoopbackHosts(listener.Addr()), Redact: f.Redact,
 		Failed: func(what any, stack []byte) { visible.Fprintf(s.Err, "highwater: a page failed: %v\n%s", what, stack) }}
 	address := "http://" + listener.Addr().String() + "/" + server.Token + at
-	visible.Fprintf(s.Out, "%s\n", address)
-	visible.Fprintf(s.Err, "%s\n", f.untilWhen())
+	if err := f.sayWhere(s, address, shown); err != nil {
+		return err
+	}
 	if first != nil { // while the browser starts
 		warm := make(chan struct{})
 		go func() { defer close(warm); first.Warm() }()
@@ -113,6 +118,19 @@ func (f OpenFlags) Serve(ctx context.Context, s *Streams, args []string, w *Watc
 		visible.Fprintf(s.Err, "stopped serving: no request for %s\n", units.Duration(f.Idle))
 	}
 	return err
+}
+
+// sayWhere prints the address of a page, of a recording or, with "", of several.
+func (f OpenFlags) sayWhere(s *Streams, address, recording string) error {
+	if f.JSON {
+		if err := s.PrintJSON(map[string]any{"schema": "highwater.open/1", "recording": recording, "address": address}); err != nil {
+			return err
+		}
+	} else {
+		visible.Fprintf(s.Out, "%s\n", address)
+	}
+	visible.Fprintf(s.Err, "%s\n", f.untilWhen())
+	return nil
 }
 
 // openFleet opens the store of a fleet's page. The caller closes it.

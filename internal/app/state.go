@@ -176,6 +176,11 @@ const Latest = "latest"
 // FindRecording is the file that an argument names: a path, a name of the state
 // directory with or without .hwm, or, with "latest" or no argument, the newest recording.
 func FindRecording(args []string) (string, error) {
+	return StoreFlags{}.Environment().FindRecording(args)
+}
+
+// FindRecording is the same, with this store's incidents.
+func (store StoreFlags) FindRecording(args []string) (string, error) {
 	if len(args) == 0 {
 		return latestRecording()
 	}
@@ -196,11 +201,14 @@ func FindRecording(args []string) (string, error) {
 	if name == Latest {
 		return latestRecording()
 	}
-	store := StoreFlags{}.Environment()
 	if path, ok, err := store.incidentRecording(context.Background(), name); ok || err != nil {
 		return path, err
 	}
-	return "", Usagef("highwater list shows the recordings", "no recording %q", name)
+	hint := "highwater list shows the recordings"
+	if store.Address == "" && mayBeIncident(name) {
+		hint += "; of an incident, " + StoreVariable + " names the store"
+	}
+	return "", Usagef(hint, "no recording %q", name)
 }
 
 func latestRecording() (string, error) {

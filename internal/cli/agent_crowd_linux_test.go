@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -54,8 +53,9 @@ func TestTwentyKillsWithinASecondAreTwentyIncidents(t *testing.T) {
 	said, told := tellOn(t, cmd)
 	told("watching every Go program of node-7", "start")
 	awaitWatched(t, metrics, kills, groups)
+	kill := readyToKill(t, groups)
 	began := time.Now()
-	killAll(t, groups)
+	kill()
 	killed := time.Now()
 	store, err := fleet.Open("file://"+filepath.Join(dir, "store"), fleet.Options{})
 	if err != nil {
@@ -154,16 +154,44 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// killAll has in each group another program take what is left: the kernel ends the largest.
-func killAll(t *testing.T, groups []string) {
+// crowder waits in a cgroup until it is told to take what is left there.
+const crowder = `echo 0 > "$0/cgroup.procs"; echo here; read now; exec head -c 26000000 /dev/zero | tail -c 26000000 >/dev/null`
+
+// readyToKill starts in each group another program. kill has them all take what is left at once: the kernel ends
+// the largest of each group.
+func readyToKill(t *testing.T, groups []string) (kill func()) {
 	t.Helper()
-	var all sync.WaitGroup
+	var all []*exec.Cmd
+	var tell []io.Writer
 	for _, g := range groups {
-		all.Go(func() {
-			if out, err := exec.Command("sh", "-c", `echo 0 > "$0/cgroup.procs"; head -c 26000000 /dev/zero | tail -c 26000000 >/dev/null`, g).CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
-		})
+		cmd := exec.Command("sh", "-c", crowder, g)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		if _, err := out.Read(make([]byte, 8)); err != nil {
+			t.Fatal(err)
+		}
+		all, tell = append(all, cmd), append(tell, in)
 	}
-	all.Wait()
+	return func() {
+		for _, one := range tell {
+			if _, err := io.WriteString(one, "now\n"); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, cmd := range all {
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }

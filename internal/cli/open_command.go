@@ -24,12 +24,14 @@ needs the address that the terminal shows. The page loads nothing from elsewhere
 writes the page with its data as one file, which needs neither network nor server.
 
 With --fleet, it shows what the agents of a store saw: services by kills and growth, each
-service by version, and each incident as its recording.`,
+service by version, and each incident as its recording. RECORDING may be the ID of an
+incident of the store, or 8 digits or more of it.`,
 		Example: `  highwater open
   highwater open server-3
   highwater open server-3 --no-browser          print the address, for ssh -L
   highwater open server-3 --html kill.html      to attach to a ticket
-  highwater open --fleet --store file:///var/lib/highwater/fleet`,
+  highwater open --fleet --store file:///var/lib/highwater/fleet
+  highwater open 3fa9c1d2 --store file:///var/lib/highwater/fleet`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.Fleet && (len(args) > 0 || f.HTML != "") {
@@ -56,6 +58,7 @@ service by version, and each incident as its recording.`,
 	addStore(&f.Store, c)
 	flags.StringVar(&f.Listen, "listen", "127.0.0.1:0", "serve on this loopback `address`; port 0: any free port")
 	flags.BoolVar(&f.NoBrowser, "no-browser", false, "print the address without starting a browser")
+	flags.BoolVar(&f.JSON, "json", false, "print as JSON where the page is")
 	flags.DurationVar(&f.Idle, "idle", 30*time.Minute, "stop serving after this time without a request; 0: never")
 	flags.BoolVar(&f.NoSource, "no-source", false, "leave out source lines")
 	flags.BoolVar(&f.Redact, "redact", false, "leave out source, directories, command lines, the host, PIDs, addresses, label values and notes")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds what a node of Kubernetes is made of, of the versions below, into kubernetes in the tests' cache,
-# and prints that directory: kube-apiserver, etcd and kubectl; with --node also kubelet, containerd with its
-# shim, ctr, and runc. The go command builds their modules; nothing is installed. runc needs a C compiler, pkg-config
+# and prints that directory: kube-apiserver, etcd and kubectl; with --node also kube-controller-manager, kubelet,
+# containerd with its shim, ctr, and runc. The go command builds their modules; nothing is installed. runc needs a C compiler, pkg-config
 # and libseccomp-dev. The first time it takes minutes.
 #
 # k8s.io/kubernetes requires its own parts at v0.0.0 and replaces them, which holds for
@@ -43,6 +43,7 @@ kubernetes() {
 	cli=$'\t"k8s.io/component-base/cli"\n'
 	main kube-apiserver "$cli"$'\t"k8s.io/kubernetes/cmd/kube-apiserver/app"' 'os.Exit(cli.Run(app.NewAPIServerCommand()))'
 	main kubectl "$cli"$'\t"k8s.io/kubectl/pkg/cmd"' 'os.Exit(cli.Run(cmd.NewDefaultKubectlCommand()))'
+	main kube-controller-manager "$cli"$'\t"k8s.io/kubernetes/cmd/kube-controller-manager/app"' 'os.Exit(cli.Run(app.NewControllerManagerCommand()))'
 	main kubelet $'\t"context"\n'"$cli"$'\t"k8s.io/kubernetes/cmd/kubelet/app"' 'os.Exit(cli.Run(app.NewKubeletCommand(context.Background())))'
 	main etcd $'\t"go.etcd.io/etcd/server/v3/etcdmain"' 'etcdmain.Main(os.Args)'
 	"$go" mod tidy >tidy.log 2>&1 || { tail -5 tidy.log >&2; exit 1; }
@@ -65,7 +66,7 @@ module() {
 
 have kube-apiserver etcd kubectl || kubernetes ./kube-apiserver ./etcd ./kubectl
 if [ "${1:-}" = --node ]; then
-	have kubelet || { rm -rf "$temp/kubernetes"; kubernetes ./kubelet; }
+	have kubelet kube-controller-manager || { rm -rf "$temp/kubernetes"; kubernetes ./kubelet ./kube-controller-manager; }
 	have containerd containerd-shim-runc-v2 ctr ||
 		CGO_ENABLED=0 module github.com/containerd/containerd/v2 "$containerd" /cmd/containerd /cmd/containerd-shim-runc-v2 /cmd/ctr
 	have runc || CGO_ENABLED=1 module github.com/opencontainers/runc "$runc" ""

@@ -25,7 +25,7 @@ func (s *Source) freedBefore(p *process, now *sample.Resident) bool {
 		return false
 	}
 	var r sample.Runtime
-	return p.runtime == nil || p.runtime.Counters(&r) != nil
+	return p.stats == nil || p.stats.Counters(&r) != nil
 }
 
 // freedMeanwhile reports whether the memory of a process that was killed was freed between its figures and its pages:

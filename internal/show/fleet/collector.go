@@ -24,6 +24,7 @@ type Identity struct {
 	Service, Version          string
 	Namespace, Pod, Container string
 	ContainerID               string
+	Image                     string // of the container
 	PodUID                    string // for Events; in no row
 }
 
@@ -140,7 +141,7 @@ func (c *Collector) name(id ID, s Stack) {
 func (c *Collector) Incident(in Incident, who Identity) Incident {
 	in.Tenant, in.Node, in.Tool, in.Written = c.node.Tenant, c.node.Name, c.node.Tool, c.written()
 	in.Service, in.Version = who.service(), cut(who.Version)
-	in.Namespace, in.Pod, in.Container = cut(who.Namespace), cut(who.Pod), cut(who.Container)
+	in.Namespace, in.Pod, in.Container, in.Image = cut(who.Namespace), cut(who.Pod), cut(who.Container), cut(who.Image)
 	in.Incident = IncidentID(in.Process, in.Kind, in.At)
 	c.mu.Lock()
 	c.incidents[in.Kind]++

@@ -147,6 +147,7 @@ type Incident struct {
 	Namespace      string             `col:"namespace"`
 	Pod            string             `col:"pod"`
 	Container      string             `col:"container"`
+	Image          string             `col:"image"`       // of the container, as its engine was asked for it; "": not known
 	Fingerprint    string             `col:"fingerprint"` // "": no cause is named
 	Class          string             `col:"class"`       // explain.Class, or Unread
 	Confidence     string             `col:"confidence"`

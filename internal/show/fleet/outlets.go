@@ -222,6 +222,9 @@ func (p *PodEvents) Tell(ctx context.Context, in Incident, who Identity, _ []byt
 		text += " " + in.Cause
 	}
 	end := " (highwater explain " + in.Incident.String()[:12] + ")"
+	if in.Image != "" {
+		end = " Image " + in.Image + "." + end
+	}
 	text = strings.ToValidUTF8(text[:min(len(text), mostMessage-len(end))], "") + end
 	at := in.At.UTC().Format(time.RFC3339)
 	object := map[string]any{"apiVersion": "v1", "kind": "Pod", "namespace": who.Namespace, "name": who.Pod}
@@ -275,7 +278,7 @@ func (o *OTLPLogs) Tell(ctx context.Context, in Incident, who Identity, _ []byte
 		}
 		return all
 	}
-	resource := list("service.name", in.Service, "service.version", in.Version, "host.name", in.Node, "k8s.namespace.name", in.Namespace, "k8s.pod.name", in.Pod, "k8s.container.name", in.Container, "k8s.pod.uid", who.PodUID, "container.id", who.ContainerID, "k8s.cluster.name", in.Tenant)
+	resource := list("service.name", in.Service, "service.version", in.Version, "host.name", in.Node, "k8s.namespace.name", in.Namespace, "k8s.pod.name", in.Pod, "k8s.container.name", in.Container, "k8s.pod.uid", who.PodUID, "container.id", who.ContainerID, "container.image.name", in.Image, "k8s.cluster.name", in.Tenant)
 	more := list("highwater.incident", in.Incident.String(), "highwater.kind", in.Kind, "highwater.class", in.Class, "highwater.confidence", in.Confidence, "highwater.fingerprint", in.Fingerprint, "highwater.cause", in.Cause,
 		"code.function.name", in.Function, "code.file.path", in.File, "highwater.recording", in.Recording)
 	if in.Line > 0 {

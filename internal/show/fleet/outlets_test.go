@@ -15,7 +15,7 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-var ofKill = Incident{Tenant: "prod", Service: "shop", Version: "v1", Node: "node-7", Namespace: "shop", Pod: "shop-0", Container: "web", At: monday, Incident: hashOf("kill"), Kind: KindKill, Class: "leak",
+var ofKill = Incident{Tenant: "prod", Service: "shop", Version: "v1", Node: "node-7", Namespace: "shop", Pod: "shop-0", Container: "web", Image: "registry.example/shop:1.0", At: monday, Incident: hashOf("kill"), Kind: KindKill, Class: "leak",
 	Sentence: "shop was OOM-killed.", Cause: strings.Repeat("ü", 2000), Function: "main.put", File: "put.go", Line: 7, Limit: sample.Some(uint64(64 << 20))}
 
 var inPod = Identity{Service: "shop", Namespace: "shop", Pod: "shop-0", Container: "web", PodUID: "uid-1", ContainerID: "c1"}
@@ -62,7 +62,7 @@ func TestAnIncidentIsAnEventOnItsPod(t *testing.T) {
 	object, _ := s.body["involvedObject"].(map[string]any)
 	message, _ := s.body["message"].(string)
 	if s.path != "/api/v1/namespaces/shop/events" || s.auth != "Bearer of-the-account" || object["uid"] != "uid-1" || object["fieldPath"] != "spec.containers{web}" || s.body["reason"] != EventReason ||
-		len(message) > mostMessage || !strings.HasPrefix(message, ofKill.Sentence) || !strings.HasSuffix(message, ofKill.Incident.String()[:12]+")") {
+		len(message) > mostMessage || !strings.HasPrefix(message, ofKill.Sentence) || !strings.HasSuffix(message, " Image registry.example/shop:1.0. (highwater explain "+ofKill.Incident.String()[:12]+")") {
 		t.Errorf("%s %q %+v", s.path, s.auth, s.body)
 	}
 	s.status = 409
@@ -92,7 +92,7 @@ func TestAnIncidentIsALogRecordAndItsProfileASeriesOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(s.body)
-	for _, want := range []string{`"service.name"`, `"k8s.pod.name"`, `"shop-0"`, `"code.function.name"`, `"intValue":"67108864"`, `"stringValue":"shop was OOM-killed."`, `"timeUnixNano":"1763251200000000000"`} {
+	for _, want := range []string{`"service.name"`, `"k8s.pod.name"`, `"shop-0"`, `"container.image.name"`, `"registry.example/shop:1.0"`, `"code.function.name"`, `"intValue":"67108864"`, `"stringValue":"shop was OOM-killed."`, `"timeUnixNano":"1763251200000000000"`} {
 		if want = strings.ReplaceAll(want, "1763251200000000000", itoa(monday.UnixNano())); !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)
 		}

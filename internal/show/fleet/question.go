@@ -64,6 +64,7 @@ type Cause struct {
 	Sentence    string    `json:"sentence"`
 	Cause       string    `json:"cause"`
 	Where       string    `json:"where"` // the line to blame, "" for none
+	Image       string    `json:"image"` // of the newest incident's container, "": not known
 }
 
 // Status is what is known of a cause from before.
@@ -191,7 +192,7 @@ func causes(all []Incident, past map[causeOfService][]life, versions []version, 
 func summary(incidents []Incident) Cause {
 	last := incidents[0]
 	c := Cause{Fingerprint: last.Fingerprint, Service: last.Service, Class: last.Class, Count: uint64(len(incidents)), Last: last, Newest: last.Incident.String(), At: last.At,
-		Sentence: last.Sentence, Cause: last.Cause, Where: last.Where()}
+		Sentence: last.Sentence, Cause: last.Cause, Where: last.Where(), Image: last.Image}
 	pods := map[string]bool{}
 	for _, in := range incidents {
 		if in.Kind == KindKill {

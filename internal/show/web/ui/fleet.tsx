@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { count, delta, size } from './format'
 
 interface Line { service: string; function: string; file: string; line: number; from_bytes: number; to_bytes: number; since: string; processes: number; kills: number; place: string }
-interface Cause { fingerprint: string; service: string; class: string; status: string; since: string; count: number; kills: number; pods: number; versions: string[]; newest_incident: string; at: string; sentence: string; cause: string; where: string; recorded: boolean }
+interface Cause { fingerprint: string; service: string; class: string; status: string; since: string; count: number; kills: number; pods: number; versions: string[]; newest_incident: string; at: string; sentence: string; cause: string; where: string; image: string; recorded: boolean }
 interface Service { service: string; processes: number; without_profile: number; kills: number; growth_bytes: number; line: string }
 interface Hour { version: string; hour: string; live_bytes: number; processes: number }
 interface Fit { limit_bytes: number; peak_bytes: number; heap_live_bytes: number; non_heap_bytes: number; why_not: string; recommended?: { limit_bytes: number; gomemlimit_bytes: number }; notes: string[]; words: string }
@@ -61,7 +61,7 @@ function Causes({ d, named }: { d: Data; named?: boolean }) {
     <h2>Incidents</h2>
     {!d.causes.length ? <p>No incident.</p> : <table class="cards"><thead><tr>{named && <th scope="col">Service</th>}<th scope="col">What happened</th><th scope="col">Status</th><th scope="col" class="num">Incidents</th><th scope="col" class="num">Pods</th><th scope="col">Newest</th></tr></thead>
       <tbody>{d.causes.map((c) => <tr>{named && <th scope="row"><a href={address(c.service, new URLSearchParams(location.search).get('since') ?? '7d')}>{c.service}</a></th>}
-        <td data-name="What happened">{c.sentence} {c.cause !== c.sentence && c.cause}</td><td data-name="Status"><span class={'chip' + (c.status === 'known' ? '' : ' new')}>{c.status}</span> {c.since}</td>
+        <td data-name="What happened">{c.sentence} {c.cause !== c.sentence && c.cause}{c.image && <> <code>{c.image}</code></>}</td><td data-name="Status"><span class={'chip' + (c.status === 'known' ? '' : ' new')}>{c.status}</span> {c.since}</td>
         <td data-name="Incidents" class="num">{count(c.count)}</td><td data-name="Pods" class="num">{count(c.pods)}</td>
         <td data-name="Newest">{c.recorded ? <a href={`r/${c.newest_incident.slice(0, 12)}/`}>{new Date(c.at).toLocaleString()}</a> : new Date(c.at).toLocaleString()}</td></tr>)}</tbody></table>}
   </>
