@@ -1,0 +1,50 @@
+package goheap
+
+import "math/bits"
+
+// shapeTable numbers shapes. [0] is all that found no room.
+type shapeTable struct {
+	all    []shapeCount
+	number map[heapShape]uint16
+}
+
+// heapShape is what objects have in common that are thinned together.
+type heapShape struct {
+	elemsize uint64
+	class    uint8
+	noscan   bool
+	mask     uint64 // of a small object; of a large one its type
+}
+
+// shapeCount is what is known of a shape.
+type shapeCount struct {
+	kept   int
+	halved uint8
+}
+
+func (st *shapeTable) of(s heapShape) uint16 {
+	if st.number == nil {
+		st.number, st.all = make(map[heapShape]uint16), make([]shapeCount, 1)
+	}
+	n, ok := st.number[s]
+	if !ok && len(st.all) < maxShapes {
+		n = uint16(len(st.all))
+		st.number[s], st.all = n, append(st.all, shapeCount{})
+	}
+	return n
+}
+
+// shapeOf numbers the shape of the k-th object of a span.
+func (t *thinner) shapeOf(i int, k uint64) uint16 { return t.shapes.of(t.shape(i, k)) }
+
+func (t *thinner) shape(i int, k uint64) heapShape {
+	s := &t.c.heap.spans[i]
+	sh := heapShape{elemsize: s.ElemSize, class: s.Class, noscan: s.NoScan, mask: s.LargeType}
+	if t.bitmapAt != nil && t.bitmapAt[i] >= 0 {
+		sh.mask = t.mask(i, k)
+	}
+	if s.Class == 0 {
+		sh.elemsize = uint64(bits.Len64(s.ElemSize)) // by powers of two
+	}
+	return sh
+}
