@@ -1,0 +1,7 @@
+package main
+
+// fifth is set E: programs of yet another author who read none of the rules, around what public
+// modules keep and for whom. Its runs are long, as those of set C.
+var fifth = enduring(
+	litters(beside(14*mib, "breadcrumbs", "byClaim", "trail", "Entry", "document")),
+)
