@@ -4,4 +4,5 @@ package main
 // modules keep and for whom. Its runs are long, as those of set C.
 var fifth = enduring(
 	litters(beside(14*mib, "breadcrumbs", "byClaim", "trail", "Entry", "document")),
+	litters(with(medium, beside(13*mib, "reloaduse", "middleware", "Echo", "quotas", "api"))),
 )
