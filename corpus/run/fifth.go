@@ -5,4 +5,5 @@ package main
 var fifth = enduring(
 	litters(beside(14*mib, "breadcrumbs", "byClaim", "trail", "Entry", "document")),
 	litters(with(medium, beside(13*mib, "reloaduse", "middleware", "Echo", "quotas", "api"))),
+	litters(beside(16*mib, "spanevents", "events", "evictedQueue", "recordingSpan", "span", "Event")),
 )
