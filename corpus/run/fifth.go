@@ -6,4 +6,5 @@ var fifth = enduring(
 	litters(beside(14*mib, "breadcrumbs", "byClaim", "trail", "Entry", "document")),
 	litters(with(medium, beside(13*mib, "reloaduse", "middleware", "Echo", "quotas", "api"))),
 	litters(beside(16*mib, "spanevents", "events", "evictedQueue", "recordingSpan", "span", "Event")),
+	litters(beside(13*mib, "stmtcache", "cache", "StmtCache", "squirrel", "openStmt", "driverConn", "stmt", "sql.DB")),
 )
