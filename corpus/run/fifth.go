@@ -9,4 +9,5 @@ var fifth = enduring(
 	litters(beside(13*mib, "stmtcache", "cache", "StmtCache", "squirrel", "openStmt", "driverConn", "stmt", "sql.DB")),
 	litters(with(medium, beside(13*mib, "descriptors", "schemas", "protoregistry", "Files", "descsByName", "filesByPath", "filedesc", "station"))),
 	litters(beside(16*mib, "requestnotes", "notes", "note", "open", "http.Request")),
+	litters(with(medium, beside(14*mib, "lazyfields", "lazyWithCore", "zapcore", "Core", "Logger", "payment"))),
 )
