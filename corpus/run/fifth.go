@@ -10,4 +10,5 @@ var fifth = enduring(
 	litters(with(medium, beside(13*mib, "descriptors", "schemas", "protoregistry", "Files", "descsByName", "filesByPath", "filedesc", "station"))),
 	litters(beside(16*mib, "requestnotes", "notes", "note", "open", "http.Request")),
 	litters(with(medium, beside(14*mib, "lazyfields", "lazyWithCore", "zapcore", "Core", "Logger", "payment"))),
+	litters(with(large, beside(14*mib, "wasmfilter", "moduleList", "Store", "ModuleInstance", "MemoryInstance", "wasm", "wazero"))),
 )
