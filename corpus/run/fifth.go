@@ -11,4 +11,6 @@ var fifth = enduring(
 	litters(beside(16*mib, "requestnotes", "notes", "note", "open", "http.Request")),
 	litters(with(medium, beside(14*mib, "lazyfields", "lazyWithCore", "zapcore", "Core", "Logger", "payment"))),
 	litters(with(large, beside(14*mib, "wasmfilter", "moduleList", "Store", "ModuleInstance", "MemoryInstance", "wasm", "wazero"))),
+	// More comes than goes: what waits for ever is kept, and both are true.
+	litters(queues(with(medium, beside(13*mib, "mailpool", "waitingQueue", "Deque", "WorkerPool", "workerpool", "mailer", "mail")))),
 )
