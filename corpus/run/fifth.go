@@ -13,4 +13,5 @@ var fifth = enduring(
 	litters(with(large, beside(14*mib, "wasmfilter", "moduleList", "Store", "ModuleInstance", "MemoryInstance", "wasm", "wazero"))),
 	// More comes than goes: what waits for ever is kept, and both are true.
 	litters(queues(with(medium, beside(13*mib, "mailpool", "waitingQueue", "Deque", "WorkerPool", "workerpool", "mailer", "mail")))),
+	litters(with(medium, beside(13*mib, "hijacked", "clients", "client", "server"))),
 )
