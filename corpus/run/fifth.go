@@ -14,4 +14,9 @@ var fifth = enduring(
 	// More comes than goes: what waits for ever is kept, and both are true.
 	litters(queues(with(medium, beside(13*mib, "mailpool", "waitingQueue", "Deque", "WorkerPool", "workerpool", "mailer", "mail")))),
 	litters(with(medium, beside(13*mib, "hijacked", "clients", "client", "server"))),
+
+	// The goroutines are the module's, and what they keep is a stream of it.
+	litters(&family{name: "firstoffer", shape: medium, steady: 17 * mib, trend: "growing", hint: true,
+		classes: func(r *run) []string { return append(leaks("goroutine-leak")(r), "leak") },
+		holder:  []string{"clientStream", "newClientStream", "recvBuffer", "transport", "grpc", "ClientConn", "(*desk).best"}}),
 )
