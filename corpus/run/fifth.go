@@ -19,4 +19,5 @@ var fifth = enduring(
 	litters(&family{name: "firstoffer", shape: medium, steady: 17 * mib, trend: "growing", hint: true,
 		classes: func(r *run) []string { return append(leaks("goroutine-leak")(r), "leak") },
 		holder:  []string{"clientStream", "newClientStream", "recvBuffer", "transport", "grpc", "ClientConn", "(*desk).best"}}),
+	stream(16*mib, waits("tenantcaches", "main.(*importer).run", "ttlcache", "Start")),
 )
