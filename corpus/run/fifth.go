@@ -20,4 +20,6 @@ var fifth = enduring(
 		classes: func(r *run) []string { return append(leaks("goroutine-leak")(r), "leak") },
 		holder:  []string{"clientStream", "newClientStream", "recvBuffer", "transport", "grpc", "ClientConn", "(*desk).best"}}),
 	stream(16*mib, waits("tenantcaches", "main.(*importer).run", "ttlcache", "Start")),
+
+	&family{name: "offheap", shape: mapped, steady: 16 * mib, classes: always("native"), trend: "growing", hint: true},
 )
