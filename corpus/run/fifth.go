@@ -22,4 +22,6 @@ var fifth = enduring(
 	stream(16*mib, waits("tenantcaches", "main.(*importer).run", "ttlcache", "Start")),
 
 	&family{name: "offheap", shape: mapped, steady: 16 * mib, classes: always("native"), trend: "growing", hint: true},
+
+	once(13*mib, "retryupload", oneValue),
 )
