@@ -24,4 +24,5 @@ var fifth = enduring(
 	&family{name: "offheap", shape: mapped, steady: 16 * mib, classes: always("native"), trend: "growing", hint: true},
 
 	once(13*mib, "retryupload", oneValue),
+	once(12*mib, "xlsxreport", printed),
 )
