@@ -25,4 +25,5 @@ var fifth = enduring(
 
 	once(13*mib, "retryupload", oneValue),
 	once(12*mib, "xlsxreport", printed),
+	&family{name: "pausegc", shape: generous, classes: always("gc-unaware"), trend: "flat", hint: true},
 )
