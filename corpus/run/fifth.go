@@ -1,5 +1,9 @@
 package main
 
+import (
+	"math/rand/v2"
+)
+
 // fifth is set E: programs of yet another author who read none of the rules, around what public
 // modules keep and for whom. Its runs are long, as those of set C.
 var fifth = enduring(
@@ -26,4 +30,16 @@ var fifth = enduring(
 	once(13*mib, "retryupload", oneValue),
 	once(12*mib, "xlsxreport", printed),
 	&family{name: "pausegc", shape: generous, classes: always("gc-unaware"), trend: "flat", hint: true},
+
+	// Its memory is mapped, and bounded: that is what such a cache is for.
+	&family{name: "fastcachefull", innocent: true, shape: mappedFull},
 )
+
+// mappedFull draws the settings: a cache whose module gives out its bound in parts of 32 MiB,
+// which is full after half of the time.
+func mappedFull(r *run, rng *rand.Rand) {
+	r.only(rng, "none", "far", "near")
+	r.Total, r.Unit = 32*mib*int64(1+rng.IntN(4)), []int{4 << 10, 16 << 10}[rng.IntN(2)]
+	r.Rate = int64(float64(r.Total) / r.Seconds * 7 / 2)
+	r.under(r.Total)
+}
