@@ -34,6 +34,7 @@ var fifth = enduring(
 	// Its memory is mapped, and bounded: that is what such a cache is for.
 	&family{name: "fastcachefull", innocent: true, shape: mappedFull},
 	&family{name: "routes", innocent: true, shape: steady},
+	&family{name: "wsclients", innocent: true, shape: steady},
 )
 
 // mappedFull draws the settings: a cache whose module gives out its bound in parts of 32 MiB,
