@@ -37,6 +37,7 @@ var fifth = enduring(
 	&family{name: "wsclients", innocent: true, shape: steady},
 	&family{name: "scrapes", innocent: true, trend: "comes-and-goes", shape: reports, calm: restful},
 	&family{name: "solvers", innocent: true, shape: steady},
+	&family{name: "fleetstate", innocent: true, shape: warms},
 )
 
 // mappedFull draws the settings: a cache whose module gives out its bound in parts of 32 MiB,
