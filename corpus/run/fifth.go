@@ -38,6 +38,7 @@ var fifth = enduring(
 	&family{name: "scrapes", innocent: true, trend: "comes-and-goes", shape: reports, calm: restful},
 	&family{name: "solvers", innocent: true, shape: steady},
 	&family{name: "fleetstate", innocent: true, shape: warms},
+	&family{name: "partitions", innocent: true, shape: fills},
 )
 
 // mappedFull draws the settings: a cache whose module gives out its bound in parts of 32 MiB,
