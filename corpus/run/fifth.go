@@ -39,6 +39,7 @@ var fifth = enduring(
 	&family{name: "solvers", innocent: true, shape: steady},
 	&family{name: "fleetstate", innocent: true, shape: warms},
 	&family{name: "partitions", innocent: true, shape: fills},
+	&family{name: "customerdups", innocent: true, trend: "unknown", shape: batch},
 )
 
 // mappedFull draws the settings: a cache whose module gives out its bound in parts of 32 MiB,
