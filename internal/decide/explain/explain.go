@@ -27,7 +27,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 		Ledger: ledgerOf(c.ledger, c.pageless()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}, WontHelp: []NoHelp{}, NotPredicted: undecidedCause}
 	a.Holders, a.Sampling = holdersOf(c)
 	c.divideRows(&a.Ledger)
-	a.Peak, a.Trend = c.composition(), c.trendAnswer()
+	a.Peak = c.composition()
 	a.Crash, a.Resident, a.NativeLive = c.Crash, c.residentOf(), c.nativeLiveOf(shown)
 	a.Files = c.filesAnswer()
 	a.Work, a.Latency, a.Expected = workOf(c), c.Probed.latency(c.Start), c.expectation()
@@ -45,6 +45,7 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	} else {
 		a.Verdict, facts = inconclusive(c, findings)
 	}
+	a.Trend = c.trendAnswer(a.Verdict.Class)
 	if a.Verdict.Class != Healthy { // else its detail says so
 		a.Verdict.Sentence = c.crashSentence() + a.Verdict.Sentence
 	}

@@ -25,3 +25,17 @@ func TestAnAnswerThatKnowsTooLittleSaysWhatWouldBeEnough(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Whether it gets worse is told of what the verdict is about: a live heap that rests says nothing of a leak in C.
+func TestTheTrendIsOfWhatTheVerdictIsAbout(t *testing.T) {
+	for name, want := range map[string]TrendState{
+		"cgo leak":                          TrendGrowing,
+		"tmpfs":                             TrendGrowing,
+		"native memory that comes and goes": ComesAndGoes,
+		"steady and small":                  TrendFlat,
+	} {
+		if a := explained(t, scenes[name]()); a.Trend.State != want || (a.Trend.Of == ofLiveHeap) != (want == TrendFlat) {
+			t.Errorf("%s: %s of %s", name, a.Trend.State, a.Trend.Of)
+		}
+	}
+}

@@ -44,9 +44,20 @@ type Trend struct {
 	first, last float64 // bytes: of all readings, those of the warm-up with them
 }
 
-// trendAnswer is the trend without what is no number.
-func (c *Case) trendAnswer() Trend {
+// trendAnswer is the trend of what the verdict is about, without what is no number: of memory outside the Go heap the
+// live heap says nothing.
+func (c *Case) trendAnswer(class Class) Trend {
 	t := c.trend()
+	if _, rose := c.nativeRose(); (rose || class == Native || class == Shmem) && t.State != TrendGrowing {
+		all := c.memoryOnly()
+		switch {
+		case class == Native && c.nativeWaves(c.ledger.Row(sample.RowNative)) > 0:
+			all.State = ComesAndGoes
+			t = all
+		case all.State == TrendGrowing:
+			t = all
+		}
+	}
 	for _, v := range []*float64{&t.PerMinute, &t.GrownBytes, &t.Seconds} {
 		if math.IsNaN(*v) || math.IsInf(*v, 0) {
 			*v = 0
