@@ -63,12 +63,14 @@ func (m Memory) ReadPieces(p []byte, pieces [][2]uint64) error {
 	return nil
 }
 
+// U64 is the little-endian word at addr.
 func (m Memory) U64(addr uint64) (uint64, error) {
 	var b [8]byte
 	err := m.Read(addr, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
+// U32 is the four bytes at addr.
 func (m Memory) U32(addr uint64) (uint32, error) {
 	var b [4]byte
 	err := m.Read(addr, b[:])
@@ -266,6 +268,7 @@ const (
 // Keep has a cursor keep all that it reads of so many bytes.
 func (c *Cursor) Keep(n int) { c.limit = n / cursorWindow }
 
+// NewCursor has read nothing yet.
 func NewCursor(m Memory) *Cursor {
 	return &Cursor{mem: m, windows: make(map[uint64][]byte), limit: maxWindows}
 }
@@ -322,6 +325,8 @@ func (n Number) Of(b []byte) uint64 {
 // Word is the little-endian word at off; b must hold it.
 func Word(b []byte, off uint64) uint64 { return binary.LittleEndian.Uint64(b[off:]) }
 
+// Half is the four bytes at off, little-endian; b must hold them.
 func Half(b []byte, off uint64) uint32 { return binary.LittleEndian.Uint32(b[off:]) }
 
+// Short is the two bytes at off, little-endian; b must hold them.
 func Short(b []byte, off uint64) uint16 { return binary.LittleEndian.Uint16(b[off:]) }

@@ -23,6 +23,7 @@ func (r *Runtime) Within(most func() sample.Bytes) {
 	r.room, r.spans.room, r.goroutines.room = most, most, most
 }
 
+// Most is how much that is now.
 func (r Room) Most() sample.Bytes {
 	if r == nil {
 		return math.MaxInt64

@@ -10,7 +10,7 @@ import (
 // read of each takes longer than what is read.
 type stackBegins struct {
 	mem   Memory
-	buf   []byte   // windowSize
+	buf   []byte   // WindowSize
 	order []int32  // of the goroutines, by stack pointer
 	bytes []byte   // of all
 	begin [][]byte // of goroutine i from its stack pointer on, nil: not read

@@ -24,6 +24,8 @@ type StackReader struct {
 	Buf    []byte // for a stack
 }
 
+// NewStackReader reads stacks that lie in mem, which may be a copy, and counts their frames. Label and Point
+// have to be set.
 func NewStackReader(r *Runtime, mem Memory, frames *StackFrames) *StackReader {
 	w := Walk{code: &r.goroutines.code, mem: mem, threads: r.goroutines.threads, foreign: true}
 	return &StackReader{r: r, Walk: w, maps: make(map[uint64]mapAt), frames: frames}
