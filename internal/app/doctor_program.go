@@ -9,6 +9,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/record/watch"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -70,7 +71,7 @@ func processCheck(pid int) (check, error) {
 	rt, err := gomem.Attach(found.Memory, found.Binary, found.Bias)
 	var figures sample.Runtime
 	if err == nil {
-		err = gomem.NewStats(rt).Counters(&figures)
+		err = gostats.New(rt).Counters(&figures)
 	}
 	if err != nil {
 		c.Says = err.Error()

@@ -13,7 +13,9 @@ import (
 	"github.com/highwater-go/highwater/internal/eyes/cgroup"
 	"github.com/highwater-go/highwater/internal/eyes/corefile"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/record/watch"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -28,9 +30,9 @@ type heapTarget struct {
 	others  []string       // libraries with Go runtimes of their own, which are not read
 	memory  *lastingMemory // of a process
 	runtime *gomem.Runtime
-	stats   *gomem.Stats
-	heap    *gomem.Heap
-	threads []gomem.Thread // of a core
+	stats   *gostats.Stats
+	heap    *goheap.Heap
+	threads []goheap.Thread // of a core
 	closers []io.Closer
 }
 
@@ -69,7 +71,7 @@ func (t *heapTarget) attachLive() error {
 	if t.runtime, err = gomem.Attach(t.memory, t.bin, t.bias); err != nil {
 		return err
 	}
-	t.stats, t.heap = gomem.NewStats(t.runtime), gomem.NewHeap(t.runtime)
+	t.stats, t.heap = gostats.New(t.runtime), goheap.New(t.runtime)
 	return t.heap.Why()
 }
 
@@ -92,7 +94,7 @@ func openCoreHeap(file, exe string) (*heapTarget, error) {
 	}
 	t.runtime, t.stats, t.heap = r.runtime, r.stats, r.heap
 	for _, th := range core.Threads {
-		t.threads = append(t.threads, gomem.Thread(th))
+		t.threads = append(t.threads, goheap.Thread(th))
 	}
 	return t, t.heap.Why()
 }

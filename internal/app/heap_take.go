@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/measure/heapgraph"
@@ -23,10 +23,10 @@ type heapCopy struct {
 	at      time.Time
 	stopped time.Duration
 	gc      uint32
-	threads []gomem.Thread
-	limit   sample.Bytes    // of what its analysis takes
-	plan    *gomem.HeapPlan // nil: not made beforehand
-	copied  *gomem.HeapCopy
+	threads []goheap.Thread
+	limit   sample.Bytes     // of what its analysis takes
+	plan    *goheap.HeapPlan // nil: not made beforehand
+	copied  *goheap.HeapCopy
 	profile sample.HeapProfile
 	noSites error // why it has no profile
 	strings bool  // are to be compared
@@ -45,7 +45,7 @@ type variables struct {
 // standing notes where the threads of the process stand.
 func (c *heapCopy) standing(z *lastbreath.Freeze) {
 	for _, t := range z.Threads {
-		c.threads = append(c.threads, gomem.Thread(t))
+		c.threads = append(c.threads, goheap.Thread(t))
 	}
 }
 

@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/record/recording"
@@ -243,7 +245,7 @@ func TestAHeapWhoseRunningGoroutinesCannotBeReadIsKept(t *testing.T) {
 		if target.runtime, err = gomem.Attach(m, target.bin, target.bias); err != nil {
 			t.Fatal(err)
 		}
-		target.stats, target.heap = gomem.NewStats(target.runtime), gomem.NewHeap(target.runtime)
+		target.stats, target.heap = gostats.New(target.runtime), goheap.New(target.runtime)
 		return &heapCopy{heapTarget: target, reason: sample.HeapKill, key: key}
 	}
 	taker := newHeapTaker(HeapPolicy{Kill: true}, newStatus(io.Discard))

@@ -11,7 +11,9 @@ import (
 
 	"github.com/highwater-go/highwater/internal/eyes/corefile"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -35,8 +37,8 @@ type coreReader struct {
 	bin     *gobin.Binary
 	bias    uint64
 	runtime *gomem.Runtime // nil: it cannot be read
-	stats   *gomem.Stats   // of runtime
-	heap    *gomem.Heap    // of runtime
+	stats   *gostats.Stats // of runtime
+	heap    *goheap.Heap   // of runtime
 	program sample.Program
 	at      time.Time
 	gaps    []sample.Gap
@@ -136,7 +138,7 @@ func (r *coreReader) describe(exe string) {
 // nothing else in a core is known to Highwater.
 func (r *coreReader) attach() (err error) {
 	if r.runtime, err = gomem.AttachCore(r.core, r.bin, r.bias); err == nil {
-		r.stats, r.heap = gomem.NewStats(r.runtime), gomem.NewHeap(r.runtime)
+		r.stats, r.heap = gostats.New(r.runtime), goheap.New(r.runtime)
 		return nil
 	}
 	if lost := r.core.Lost(); lost > 0 {

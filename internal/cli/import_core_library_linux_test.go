@@ -14,6 +14,7 @@ import (
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/corefile"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -79,7 +80,7 @@ func TestAPluginInACoreIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats := gomem.NewStats(rt)
+	stats := gostats.New(rt)
 	var p sample.HeapProfile
 	if err := stats.Profile(&p); err != nil {
 		t.Fatal(err)

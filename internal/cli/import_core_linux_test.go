@@ -15,7 +15,9 @@ import (
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/corefile"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -54,7 +56,7 @@ type reading struct {
 
 func readRuntime(t *testing.T, r *gomem.Runtime) (out reading) {
 	t.Helper()
-	stats := gomem.NewStats(r)
+	stats := gostats.New(r)
 	groups, err := stats.Goroutines()
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +65,7 @@ func readRuntime(t *testing.T, r *gomem.Runtime) (out reading) {
 	for _, g := range groups {
 		out.Goroutines[fmt.Sprint(g.State, g.Reason, g.Stack, g.Creator, g.StackBytes)] += g.Count
 	}
-	live, err := gomem.NewHeap(r).LiveObjects(t.Context(), stats)
+	live, err := goheap.New(r).LiveObjects(t.Context(), stats)
 	if err != nil {
 		t.Fatal(err)
 	}

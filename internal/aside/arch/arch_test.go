@@ -29,6 +29,9 @@ func TestTheRulesRefuseWhatTheyAreFor(t *testing.T) {
 	for _, c := range []struct{ rule, path, text string }{
 		{rules[0].name, "internal/eyes/gobin/a.go", `package gobin; import _ "` + module + `internal/cli"`},
 		{rules[0].name, "internal/eyes/gobin/a.go", `package gobin; import _ "` + module + `internal/eyes/gomem"`},
+		{rules[0].name, "internal/eyes/gomem/a.go", `package gomem; import _ "` + module + `internal/eyes/gostats"`},
+		{rules[0].name, "internal/eyes/gostats/a_test.go", `package gostats; import _ "` + module + `internal/eyes/goheap"`},
+		{rules[0].name, "internal/eyes/goheap/a.go", `package goheap; import _ "` + module + `internal/eyes/gostats"`},
 		{rules[0].name, "internal/eyes/gobin/a_test.go", `package gobin; import _ "` + module + `internal/record/recording"`},
 		{rules[0].name, "internal/record/watch/a.go", `package watch; import _ "` + module + `internal/aside/hwtest"`},
 		{rules[0].name, "internal/record/watch/a.go", `package watch; import _ "` + module + `internal/nowhere"`},
@@ -67,6 +70,8 @@ func TestTheRulesRefuseWhatTheyAreFor(t *testing.T) {
 func TestTheRulesAllowWhatIsRight(t *testing.T) {
 	for _, c := range []struct{ path, text string }{
 		{"internal/eyes/gomem/a.go", `package gomem; import _ "` + module + `internal/eyes/gobin"`},
+		{"internal/eyes/goheap/a.go", `package goheap; import _ "` + module + `internal/eyes/gomem"`},
+		{"internal/eyes/gomem/a_test.go", `package gomem_test; import _ "` + module + `internal/eyes/gostats"`},
 		{"internal/eyes/lastbreath/a.go", `package lastbreath; import _ "` + module + `internal/eyes/procfs"`},
 		{"internal/record/watch/a_test.go", `package watch; import _ "` + module + `internal/aside/hwtest"`},
 		{"internal/aside/hwtest/a.go", `package hwtest; import _ "` + module + `internal/eyes/cgroup"`},

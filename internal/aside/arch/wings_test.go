@@ -15,7 +15,7 @@ import (
 var wings = map[string][]string{
 	"words":   {"sample", "units", "visible"},
 	"files":   {"regular", "elffile", "outfile", "source"},
-	"eyes":    {"procfs", "cgroup", "container", "gobin", "gomem", "malloc", "corefile", "pull", "filepages", "faultprofile", "probe", "lastbreath"},
+	"eyes":    {"procfs", "cgroup", "container", "gobin", "gomem", "gostats", "goheap", "malloc", "corefile", "pull", "filepages", "faultprofile", "probe", "lastbreath"},
 	"record":  {"capture", "recording", "watch"},
 	"measure": {"series", "heapdiff", "heapgraph", "pacer", "latency", "budget"},
 	"decide":  {"explain", "trial"},

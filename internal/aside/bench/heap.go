@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -108,7 +108,7 @@ func copiedOf(pid int, exe string) (sample.Bytes, error) {
 	if err != nil {
 		return 0, err
 	}
-	plan, err := gomem.NewHeap(runtime).PlanHeapCopy(0)
+	plan, err := goheap.New(runtime).PlanHeapCopy(0)
 	if err != nil {
 		return 0, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -75,7 +76,7 @@ func reader(pid int, exe string) (read func() error, found func() int, err error
 		return nil, nil, err
 	}
 	profile := &sample.HeapProfile{}
-	stats := gomem.NewStats(runtime)
+	stats := gostats.New(runtime)
 	read = func() error { return stats.Profile(profile) }
 	return read, func() int { return len(profile.Counts) }, read()
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/record/watch"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -147,7 +147,7 @@ func reading(r *room) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	stats := gomem.NewStats(runtime)
+	stats := gostats.New(runtime)
 	var figures sample.Runtime
 	tick, worst, err := medianOf(r.least(5000), func() error { return stats.Counters(&figures) })
 	if err != nil {

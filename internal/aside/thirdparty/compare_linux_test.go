@@ -13,6 +13,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -26,7 +27,7 @@ type eye struct {
 	t     *testing.T
 	bin   *gobin.Binary
 	bias  uint64
-	stats *gomem.Stats
+	stats *gostats.Stats
 	sites []sample.Site
 }
 
@@ -52,7 +53,7 @@ func look(t *testing.T, pid int) *eye {
 	e.bias = mappings[first].Start - e.bin.Base()
 	runtime, err := gomem.Attach(mem, e.bin, e.bias)
 	must(err)
-	e.stats = gomem.NewStats(runtime)
+	e.stats = gostats.New(runtime)
 	t.Logf("%s, found by %s", e.bin.GoVersion, e.bin.FoundBy)
 	return e
 }

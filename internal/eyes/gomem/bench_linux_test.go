@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -68,11 +70,11 @@ func BenchmarkFirstProfile(b *testing.B) {
 			p := withSites(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				rt, err := Attach(p.mem, p.bin, p.bias)
+				rt, err := gomem.Attach(p.mem, p.bin, p.bias)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := NewStats(rt).Profile(new(sample.HeapProfile)); err != nil {
+				if err := gostats.New(rt).Profile(new(sample.HeapProfile)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -129,7 +131,7 @@ func BenchmarkRanges(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(len(p.runtime.spans.sorted)), "spans")
+	b.ReportMetric(float64(len(ranges)), "ranges")
 }
 
 // BenchmarkLiveObjects marks a heap of some 250 MB in 2.4 million objects.

@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -27,11 +28,11 @@ type said struct {
 var memories = []struct {
 	name   string
 	need   func() error
-	attach func(*target) (*Runtime, error)
+	attach func(*target) (*gomem.Runtime, error)
 }{
-	{"live", nil, func(p *target) (*Runtime, error) { return Attach(p.mem, p.bin, p.bias) }},
-	{"gcore", hwtest.Program("gcore"), func(p *target) (*Runtime, error) { return p.attachCore(p.gcore()) }},
-	{"kernel", kernelWritesCores, func(p *target) (*Runtime, error) { return p.attachCore(p.crash()) }},
+	{"live", nil, func(p *target) (*gomem.Runtime, error) { return gomem.Attach(p.mem, p.bin, p.bias) }},
+	{"gcore", hwtest.Program("gcore"), func(p *target) (*gomem.Runtime, error) { return p.attachCore(p.gcore()) }},
+	{"kernel", kernelWritesCores, func(p *target) (*gomem.Runtime, error) { return p.attachCore(p.crash()) }},
 }
 
 // dumped are the builds that a debugger dumps, which takes seconds: the oldest,
@@ -84,7 +85,7 @@ func (p *target) as(t *testing.T) *target {
 
 // conforms compares everything that can be read with what the program said, and
 // what it did not say with the memory before.
-func (p *target) conforms(rt *Runtime, told said, live *sample.Liveness) *sample.Liveness {
+func (p *target) conforms(rt *gomem.Runtime, told said, live *sample.Liveness) *sample.Liveness {
 	p.t.Helper()
 	p.take(rt)
 	if published, _ := p.seenProfile(); !maps.Equal(told.profile, published) {

@@ -1,13 +1,15 @@
-package gomem
+package gomem_test
 
 import (
 	"debug/elf"
 	"errors"
 	"io"
+
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
 )
 
 // attachCore attaches to a core file.
-func (p *target) attachCore(path string) (*Runtime, error) {
+func (p *target) attachCore(path string) (*gomem.Runtime, error) {
 	core, err := elf.Open(path)
 	if err != nil {
 		return nil, err
@@ -18,7 +20,7 @@ func (p *target) attachCore(path string) (*Runtime, error) {
 		return nil, err
 	}
 	p.t.Cleanup(func() { exe.Close() })
-	return AttachCore(coreMemory{loads(core, 0), loads(exe, p.bias)}, p.bin, p.bias)
+	return gomem.AttachCore(coreMemory{loads(core, 0), loads(exe, p.bias)}, p.bin, p.bias)
 }
 
 // coreMemory is a core's segments, and behind them those of the executable,

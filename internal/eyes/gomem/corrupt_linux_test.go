@@ -1,6 +1,7 @@
-package gomem
+package gomem_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -8,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -23,6 +27,9 @@ type segment struct {
 	start uint64
 	data  []byte
 }
+
+// kernelPage is the smallest page that a kernel has.
+const kernelPage = 4 << 10
 
 var errUnmapped = errors.New("not mapped")
 
@@ -41,11 +48,11 @@ func takeImageOf(t testing.TB, b build) *image {
 		t.Fatal(err)
 	}
 	img := &image{bin: p.bin, bias: p.bias}
-	all, err := p.runtime.goroutines.readAll(p.runtime.mem)
+	all, err := p.runtime.ReadGoroutines()
 	if err != nil || len(all) == 0 {
 		t.Fatalf("%d goroutines, %v", len(all), err)
 	}
-	img.pc, img.sp = all[0].pc, all[0].sp
+	img.pc, img.sp = all[0].PC, all[0].SP
 	for _, m := range p.mappings() {
 		if m.start >= 1<<47 {
 			continue // the kernel's vsyscall page
@@ -53,10 +60,10 @@ func takeImageOf(t testing.TB, b build) *image {
 		pages := p.residentPages(m)
 		for len(pages) > 0 {
 			n := 1
-			for n < len(pages) && pages[n] == pages[n-1]+osPage {
+			for n < len(pages) && pages[n] == pages[n-1]+kernelPage {
 				n++
 			}
-			data := make([]byte, n*osPage)
+			data := make([]byte, n*kernelPage)
 			if _, err := p.mem.ReadAt(data, int64(pages[0])); err == nil {
 				img.segments = append(img.segments, segment{pages[0], data})
 			}
@@ -132,11 +139,11 @@ func (m *mangler) ReadAt(p []byte, off int64) (int, error) {
 // takes more than it may.
 func (img *image) readEverything(t *testing.T, from uint16, script []byte) {
 	m := &mangler{img: img, script: script, pass: int(from)}
-	rt, err := Attach(m, img.bin, img.bias)
+	rt, err := gomem.Attach(m, img.bin, img.bias)
 	if err != nil {
 		return
 	}
-	stats, heap := NewStats(rt), NewHeap(rt)
+	stats, heap := gostats.New(rt), goheap.New(rt)
 	var counters sample.Runtime
 	var metrics sample.RuntimeMetrics
 	var profile sample.HeapProfile
@@ -159,12 +166,12 @@ func (img *image) readEverything(t *testing.T, from uint16, script []byte) {
 
 // readHeap copies the heap and finds its objects, pointers and types, which must be
 // what a graph is, whatever the memory holds.
-func (img *image) readHeap(t *testing.T, heap *Heap) {
+func (img *image) readHeap(t *testing.T, heap *goheap.Heap) {
 	c, err := heap.CopyHeap(t.Context(), 64*sample.MiB)
 	if err != nil {
 		return
 	}
-	o, err := c.Graph(t.Context(), nil, []Thread{{TID: 1, PC: img.pc, SP: img.sp, Words: []uint64{img.pc, img.sp}}})
+	o, err := c.Graph(t.Context(), nil, []goheap.Thread{{TID: 1, PC: img.pc, SP: img.sp, Words: []uint64{img.pc, img.sp}}})
 	if err != nil {
 		return
 	}
@@ -242,10 +249,10 @@ func TestAProgramCanBeAttachedToFromItsFirstInstructionOn(t *testing.T) {
 
 func TestARuntimeThatHasNotStartedIsNotReady(t *testing.T) {
 	img := takeImage(t)
-	if _, err := Attach(zeroed{img, img.bias}, img.bin, img.bias); !errors.Is(err, ErrNotReady) {
+	if _, err := gomem.Attach(zeroed{img, img.bias}, img.bin, img.bias); !errors.Is(err, gomem.ErrNotReady) {
 		t.Errorf("a process whose variables are all zero: %v", err)
 	}
-	if _, err := Attach(&image{}, img.bin, img.bias); err == nil || errors.Is(err, ErrNotReady) {
+	if _, err := gomem.Attach(&image{}, img.bin, img.bias); err == nil || errors.Is(err, gomem.ErrNotReady) {
 		t.Errorf("a process without memory: %v", err)
 	}
 }
@@ -271,18 +278,18 @@ func TestAFeatureIsRefusedByNameAndTheOthersWork(t *testing.T) {
 	if _, err := img.ReadAt(first, int64(addr+img.bias)); err != nil {
 		t.Fatal(err)
 	}
-	bucket := word(first, 0)
+	bucket := binary.LittleEndian.Uint64(first)
 	for i := range img.segments {
 		if s := &img.segments[i]; s.start <= bucket && bucket < s.start+uint64(len(s.data)) {
 			s.data[bucket-s.start+16] = 9 // a type that no bucket has
 		}
 	}
-	rt, err := Attach(img, img.bin, img.bias)
+	rt, err := gomem.Attach(img, img.bin, img.bias)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats := NewStats(rt)
-	if err := stats.Why(FeatureProfile); err == nil || stats.Profile(new(sample.HeapProfile)) == nil {
+	stats := gostats.New(rt)
+	if err := stats.Why(gostats.FeatureProfile); err == nil || stats.Profile(new(sample.HeapProfile)) == nil {
 		t.Error("a heap profile of which the first bucket is none is not refused")
 	}
 	if err := stats.Counters(new(sample.Runtime)); err != nil {

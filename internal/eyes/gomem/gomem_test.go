@@ -62,35 +62,14 @@ func (*holeError) Error() string { return "nothing there" }
 func TestRecordsOnBothSidesOfAHoleAreRead(t *testing.T) {
 	first, second := make([]byte, 100), make([]byte, 100)
 	first[92], second[0] = 1, 2
-	m := memory{holes{0x1000: first, 0x1100: second}}
+	m := Memory{holes{0x1000: first, 0x1100: second}}
 	var got []byte
 	records := newRecordReader()
-	missed := records.each(m, []uint64{0x1000 + 92, 0x1080, 0x1100}, 8, func(_ int, b []byte) {
+	missed := records.Each(m, []uint64{0x1000 + 92, 0x1080, 0x1100}, 8, func(_ int, b []byte) {
 		got = append(got, b[0])
 	})
 	if missed != 1 || !slices.Equal(got, []byte{1, 2}) {
 		t.Errorf("read %v, missed %d", got, missed)
-	}
-}
-
-func TestNeighboursAreGatheredInOneRead(t *testing.T) {
-	data := make([]byte, 64<<10)
-	data[8], data[4000], data[60000] = 1, 2, 3
-	var g gather
-	g.add(0x10000+60000, 8)
-	g.add(0x10000+4000, 8)
-	g.add(0x10000+8, 8)
-	g.plan()
-	if err := g.read(memory{holes{0x10000: data}}); err != nil {
-		t.Fatal(err)
-	}
-	for at, want := range map[uint64]uint64{8: 1, 4000: 2, 60000: 3} {
-		if got := word(g.buf, g.at(0x10000+at)); got != want {
-			t.Errorf("at %d: %d, want %d", at, got, want)
-		}
-	}
-	if len(g.reads.pieces) != 2 {
-		t.Errorf("%d reads", len(g.reads.pieces))
 	}
 }
 
@@ -102,7 +81,7 @@ type pieced struct {
 
 func (m *pieced) ReadPieces(p []byte, pieces [][2]uint64) error {
 	m.calls, m.pieces = m.calls+1, m.pieces+len(pieces)
-	return memory{m.holes}.readPieces(p, pieces)
+	return Memory{m.holes}.ReadPieces(p, pieces)
 }
 
 func TestRecordsFarApartAreReadAtOnce(t *testing.T) {
@@ -118,13 +97,13 @@ func TestRecordsFarApartAreReadAtOnce(t *testing.T) {
 	}
 	next := 0
 	records := newRecordReader()
-	missed := records.each(memory{from}, addrs, size, func(i int, b []byte) {
+	missed := records.Each(Memory{from}, addrs, size, func(i int, b []byte) {
 		if i != next || len(b) != size || b[0] != byte((i+1)/2) {
 			t.Fatalf("record %d is the %d-th that was read, and begins with %d", next, i, b[0])
 		}
 		next++
 	})
-	if want := n*size*3/2/windowSize + 1; missed != 0 || next != 2*n || from.calls > want || from.pieces > n+want {
+	if want := n*size*3/2/WindowSize + 1; missed != 0 || next != 2*n || from.calls > want || from.pieces > n+want {
 		t.Errorf("read %d records by %d calls for %d pieces, missed %d", next, from.calls, from.pieces, missed)
 	}
 }

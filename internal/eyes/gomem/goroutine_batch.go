@@ -12,9 +12,9 @@ const unwindTries = 3
 // batch unwinds goroutines of a program that runs.
 type batch struct {
 	reader  *goroutineReader
-	walk    walk
+	walk    Walk
 	begins  stackBegins
-	records recordReader
+	records RecordReader
 	addrs   []uint64
 	ends    []int // of each goroutine's stack in walk.pcs
 }
@@ -22,9 +22,9 @@ type batch struct {
 // unwind passes every goroutine with its stack to fn, once. One that moved
 // while its stack was read is read again; its stack is nil if it never held
 // still. The stack is valid during the call only.
-func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64, []uint32)) {
+func (b *batch) unwind(all []Goroutine, fn func(*Goroutine, []uint64, []uint32)) {
 	for try := 1; len(all) > 0; try++ {
-		var moved []goroutine
+		var moved []Goroutine
 		for part := range slices.Chunk(all, batchSize) {
 			b.stacks(part)
 			moved = append(moved, b.settle(part, fn)...)
@@ -40,31 +40,31 @@ func (b *batch) unwind(all []goroutine, fn func(*goroutine, []uint64, []uint32))
 }
 
 // stacks unwinds a part, which is sorted by address.
-func (b *batch) stacks(part []goroutine) {
-	b.addrs, b.ends, b.walk.pcs = b.addrs[:0], b.ends[:0], b.walk.pcs[:0]
-	b.walk.frames = b.walk.frames[:0]
+func (b *batch) stacks(part []Goroutine) {
+	b.addrs, b.ends, b.walk.PCs = b.addrs[:0], b.ends[:0], b.walk.PCs[:0]
+	b.walk.Frames = b.walk.Frames[:0]
 	b.begins.read(part)
 	for i := range part {
 		b.walk.begin = b.begins.begin[i]
-		b.walk.unwind(&part[i])
-		b.addrs = append(b.addrs, part[i].addr)
-		b.ends = append(b.ends, len(b.walk.pcs))
+		b.walk.Unwind(&part[i])
+		b.addrs = append(b.addrs, part[i].Addr)
+		b.ends = append(b.ends, len(b.walk.PCs))
 	}
 }
 
 // settle reads the part's g's again and passes on those that did not move. It
 // returns the others as they are now, without those that ended.
-func (b *batch) settle(part []goroutine, fn func(*goroutine, []uint64, []uint32)) (moved []goroutine) {
-	b.records.each(b.walk.mem, b.addrs, b.reader.size, func(i int, raw []byte) {
+func (b *batch) settle(part []Goroutine, fn func(*Goroutine, []uint64, []uint32)) (moved []Goroutine) {
+	b.records.Each(b.walk.mem, b.addrs, b.reader.size, func(i int, raw []byte) {
 		start := 0
 		if i > 0 {
 			start = b.ends[i-1]
 		}
-		g := b.reader.decode(part[i].addr, raw)
+		g := b.reader.decode(part[i].Addr, raw)
 		switch {
-		case g == part[i] || g.status == statusRunning && part[i].status == statusRunning:
-			fn(&part[i], b.walk.pcs[start:b.ends[i]], b.walk.frames[start:b.ends[i]])
-		case stateNames[g.status] != "":
+		case g == part[i] || g.Status == StatusRunning && part[i].Status == StatusRunning:
+			fn(&part[i], b.walk.PCs[start:b.ends[i]], b.walk.Frames[start:b.ends[i]])
+		case stateNames[g.Status] != "":
 			moved = append(moved, g)
 		}
 	})

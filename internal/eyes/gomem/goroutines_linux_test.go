@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"fmt"
@@ -252,14 +252,14 @@ func TestFramesSumToTheUsedPartOfTheStack(t *testing.T) {
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("goroutines 50")
-			all, err := p.runtime.goroutines.readAll(p.runtime.mem)
+			all, err := p.runtime.ReadGoroutines()
 			if err != nil {
 				t.Fatal(err)
 			}
 			used := make(map[sample.Bytes]bool) // from sp to the top, which newproc leaves 4 words of
 			for _, g := range all {
 				for slack := range uint64(6) {
-					used[sample.Bytes(g.hi-g.sp-8*slack)] = true
+					used[sample.Bytes(g.Hi-g.SP-8*slack)] = true
 				}
 			}
 			groups, err := p.stats.Goroutines()

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// windowSize is how much is read at once where many small records lie near each
+// WindowSize is how much is read at once where many small records lie near each
 // other. 64 KiB is where a read's fixed cost no longer shows: 4 KiB windows take
 // fourteen times as many calls for the same bytes.
-const windowSize = 64 << 10
+const WindowSize = 64 << 10
 
 // wideSize is how much is read at once where that would be many windows: each call hands the
 // reading over to another thread and back, which takes as long as to read 20 KiB. More leaves
@@ -23,11 +23,14 @@ const wideSize = 512 << 10
 // that lie further apart are rarely in one mapping.
 const windowGap = 4 << 10
 
-// memory is the address space of a process: offsets are addresses.
-type memory struct{ r io.ReaderAt }
+// Memory is the address space of a process: offsets are addresses.
+type Memory struct{ r io.ReaderAt }
 
-// read fills p from addr, or says why it could not.
-func (m memory) read(addr uint64, p []byte) error {
+// NewMemory is what r reads, at addresses.
+func NewMemory(r io.ReaderAt) Memory { return Memory{r} }
+
+// Read fills p from addr, or says why it could not.
+func (m Memory) Read(addr uint64, p []byte) error {
 	if addr > math.MaxInt64-uint64(len(p)) {
 		return fmt.Errorf("read %d bytes at %#x: no address of a process", len(p), addr)
 	}
@@ -38,21 +41,21 @@ func (m memory) read(addr uint64, p []byte) error {
 }
 
 // ReadAt is read for who wants an io.ReaderAt; offsets are addresses.
-func (m memory) ReadAt(p []byte, off int64) (int, error) { return m.r.ReadAt(p, off) }
+func (m Memory) ReadAt(p []byte, off int64) (int, error) { return m.r.ReadAt(p, off) }
 
 // pieceReader is a memory of which many pieces can be read at once.
 type pieceReader interface {
 	ReadPieces(p []byte, pieces [][2]uint64) error
 }
 
-// readPieces reads pieces, each [from, to), into p, one behind another.
-func (m memory) readPieces(p []byte, pieces [][2]uint64) error {
+// ReadPieces reads pieces, each [from, to), into p, one behind another.
+func (m Memory) ReadPieces(p []byte, pieces [][2]uint64) error {
 	if r, ok := m.r.(pieceReader); ok {
 		return r.ReadPieces(p, pieces)
 	}
 	for _, at := range pieces {
 		n := at[1] - at[0]
-		if err := m.read(at[0], p[:n]); err != nil {
+		if err := m.Read(at[0], p[:n]); err != nil {
 			return err
 		}
 		p = p[n:]
@@ -60,94 +63,96 @@ func (m memory) readPieces(p []byte, pieces [][2]uint64) error {
 	return nil
 }
 
-func (m memory) u64(addr uint64) (uint64, error) {
+// U64 is the little-endian word at addr.
+func (m Memory) U64(addr uint64) (uint64, error) {
 	var b [8]byte
-	err := m.read(addr, b[:])
+	err := m.Read(addr, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-func (m memory) u32(addr uint64) (uint32, error) {
+// U32 is the four bytes at addr.
+func (m Memory) U32(addr uint64) (uint32, error) {
 	var b [4]byte
-	err := m.read(addr, b[:])
+	err := m.Read(addr, b[:])
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
 // number reads a field of which off is the address.
-func (m memory) number(at number) (uint64, error) {
+func (m Memory) number(at Number) (uint64, error) {
 	var b [8]byte
-	err := m.read(at.off, b[:at.size])
-	return word(b[:], 0), err
+	err := m.Read(at.Off, b[:at.Size])
+	return Word(b[:], 0), err
 }
 
-// slice reads the header of a Go slice and refuses one that is no slice of
+// Slice reads the header of a Go slice and refuses one that is no slice of
 // elements of that size or holds more than limit of them.
-func (m memory) slice(addr, elem, limit uint64) (ptr, n, capacity uint64, err error) {
+func (m Memory) Slice(addr, elem, limit uint64) (ptr, n, capacity uint64, err error) {
 	var b [24]byte
-	if err := m.read(addr, b[:]); err != nil {
+	if err := m.Read(addr, b[:]); err != nil {
 		return 0, 0, 0, err
 	}
-	ptr, n, capacity = word(b[:], 0), word(b[:], 8), word(b[:], 16)
+	ptr, n, capacity = Word(b[:], 0), Word(b[:], 8), Word(b[:], 16)
 	if n > capacity || capacity > limit || ptr > math.MaxInt64-capacity*elem || (ptr == 0 && capacity > 0) {
 		return 0, 0, 0, fmt.Errorf("no slice at %#x: pointer %#x, length %d, capacity %d", addr, ptr, n, capacity)
 	}
 	return ptr, n, capacity, nil
 }
 
-// words reads n words at addr and appends them to dst. It reads before it
+// Words reads n words at addr and appends them to dst. It reads before it
 // grows dst, a window at a time, so that a false n costs no memory.
-func (m memory) words(dst []uint64, addr, n uint64, buf []byte) ([]uint64, error) {
+func (m Memory) Words(dst []uint64, addr, n uint64, buf []byte) ([]uint64, error) {
 	for n > 0 {
 		k := min(n, uint64(len(buf)/8))
-		if err := m.read(addr, buf[:8*k]); err != nil {
+		if err := m.Read(addr, buf[:8*k]); err != nil {
 			return dst, err
 		}
 		for i := range k {
-			dst = append(dst, word(buf, 8*i))
+			dst = append(dst, Word(buf, 8*i))
 		}
 		addr, n = addr+8*k, n-k
 	}
 	return dst, nil
 }
 
-// windows are pieces of memory that are read by one call, each [from, to), in the order
+// Windows are pieces of memory that are read by one call, each [from, to), in the order
 // of addresses; in the buffer they lie one behind another.
-type windows struct {
-	pieces [][2]uint64
-	size   int // bytes of all
+type Windows struct {
+	Pieces [][2]uint64
+	Size   int // bytes of all
 }
 
-// join takes in n bytes, at or behind the address that was taken in last, and says where
+// Join takes in n bytes, at or behind the address that was taken in last, and says where
 // in the buffer they will lie: near the ones before in one window with them. ok is false
 // where all would be more than most.
-func (w *windows) join(addr, n uint64, most int) (at int, ok bool) {
+func (w *Windows) Join(addr, n uint64, most int) (at int, ok bool) {
 	end := addr + n
 	var last *[2]uint64
-	if k := len(w.pieces) - 1; k >= 0 && addr <= w.pieces[k][1]+windowGap {
-		last = &w.pieces[k]
+	if k := len(w.Pieces) - 1; k >= 0 && addr <= w.Pieces[k][1]+windowGap {
+		last = &w.Pieces[k]
 		n = end - min(end, last[1])
 	}
-	if n > uint64(most-w.size) {
+	if n > uint64(most-w.Size) {
 		return 0, false
 	}
-	w.size += int(n)
+	w.Size += int(n)
 	if last == nil {
-		w.pieces = append(w.pieces, [2]uint64{addr, end})
-		return w.size - int(n), true
+		w.Pieces = append(w.Pieces, [2]uint64{addr, end})
+		return w.Size - int(n), true
 	}
 	last[1] += n
-	return w.size - int(last[1]-addr), true
+	return w.Size - int(last[1]-addr), true
 }
 
-// forget empties them.
-func (w *windows) forget() { w.pieces, w.size = w.pieces[:0], 0 }
+// Forget empties them.
+func (w *Windows) Forget() { w.Pieces, w.Size = w.Pieces[:0], 0 }
 
-// recordReader reads records of one size, many at once, without allocating when it
+// RecordReader reads records of one size, many at once, without allocating when it
 // has done so before.
-type recordReader struct {
+type RecordReader struct {
 	window  *window // while it is used
-	buf     []byte  // of window
+	Buf     []byte  // of window
 	spoiled bool    // a read failed: one that hangs may still write into window
-	windows windows
+	windows Windows
 	at      []int // in buf, of each record
 }
 
@@ -160,57 +165,57 @@ type window struct {
 }
 
 // newRecordReader has a window of its own.
-func newRecordReader() recordReader {
-	own := &window{buf: make([]byte, windowSize)}
-	return recordReader{window: own, buf: own.buf}
+func newRecordReader() RecordReader {
+	own := &window{buf: make([]byte, WindowSize)}
+	return RecordReader{window: own, Buf: own.buf}
 }
 
 var (
-	windowsFree = sync.Pool{New: func() any { return &window{buf: make([]byte, windowSize)} }}
+	windowsFree = sync.Pool{New: func() any { return &window{buf: make([]byte, WindowSize)} }}
 	wideFree    = sync.Pool{New: func() any { return &window{buf: make([]byte, wideSize)} }}
 )
 
-// take gives it its window until give, and says whether it had none.
-func (r *recordReader) take() bool { return r.takeFrom(&windowsFree) }
+// Take gives it its window until give, and says whether it had none.
+func (r *RecordReader) Take() bool { return r.takeFrom(&windowsFree) }
 
-func (r *recordReader) takeFrom(pool *sync.Pool) bool {
+func (r *RecordReader) takeFrom(pool *sync.Pool) bool {
 	if r.window != nil {
 		return false
 	}
 	r.window = pool.Get().(*window)
-	r.buf = r.window.buf
-	r.windows.pieces, r.at = r.window.pieces, r.window.at
+	r.Buf = r.window.buf
+	r.windows.Pieces, r.at = r.window.pieces, r.window.at
 	return true
 }
 
-// give gives the window back, if it is one's own to give.
-func (r *recordReader) give(own bool) {
+// Give gives the window back, if it is one's own to give.
+func (r *RecordReader) Give(own bool) {
 	if !own {
 		return
 	}
 	if !r.spoiled {
-		r.window.pieces, r.window.at = r.windows.pieces, r.at
+		r.window.pieces, r.window.at = r.windows.Pieces, r.at
 		if len(r.window.buf) == wideSize {
 			wideFree.Put(r.window)
 		} else {
 			windowsFree.Put(r.window)
 		}
 	}
-	*r = recordReader{}
+	*r = RecordReader{}
 }
 
-// each reads the size bytes at every address, which must be sorted, and passes record
+// Each reads the size bytes at every address, which must be sorted, and passes record
 // i to fn. Records that cannot be read are left out; missed says how many. The bytes
 // are valid during the call only.
-func (r *recordReader) each(m memory, addrs []uint64, size int, fn func(i int, b []byte)) (missed int) {
-	defer r.give(r.takeFrom(poolFor(addrs, size)))
+func (r *RecordReader) Each(m Memory, addrs []uint64, size int, fn func(i int, b []byte)) (missed int) {
+	defer r.Give(r.takeFrom(poolFor(addrs, size)))
 	for i := 0; i < len(addrs); {
 		r.fill(addrs[i:], size)
-		together := m.readPieces(r.buf[:r.windows.size], r.windows.pieces) == nil
+		together := m.ReadPieces(r.Buf[:r.windows.Size], r.windows.Pieces) == nil
 		r.spoiled = r.spoiled || !together
 		for _, at := range r.at {
-			b := r.buf[at:][:size]
-			if together || m.read(addrs[i], b) == nil {
+			b := r.Buf[at:][:size]
+			if together || m.Read(addrs[i], b) == nil {
 				fn(i, b)
 			} else {
 				missed++
@@ -223,18 +228,18 @@ func (r *recordReader) each(m memory, addrs []uint64, size int, fn func(i int, b
 
 // poolFor is that of the windows to read so many records through.
 func poolFor(addrs []uint64, size int) *sync.Pool {
-	if n := uint64(len(addrs)); n > 0 && min(addrs[n-1]-addrs[0], n*(uint64(size)+windowGap)) > 4*windowSize {
+	if n := uint64(len(addrs)); n > 0 && min(addrs[n-1]-addrs[0], n*(uint64(size)+windowGap)) > 4*WindowSize {
 		return &wideFree
 	}
 	return &windowsFree
 }
 
 // fill plans the reading of the first records, as many as there is room for.
-func (r *recordReader) fill(addrs []uint64, size int) {
-	r.windows.forget()
+func (r *RecordReader) fill(addrs []uint64, size int) {
+	r.windows.Forget()
 	r.at = r.at[:0]
 	for _, addr := range addrs {
-		at, ok := r.windows.join(addr, uint64(size), len(r.buf))
+		at, ok := r.windows.Join(addr, uint64(size), len(r.Buf))
 		if !ok {
 			return
 		}
@@ -242,10 +247,10 @@ func (r *recordReader) fill(addrs []uint64, size int) {
 	}
 }
 
-// cursor reads small pieces that lie near each other through a few windows. It
+// Cursor reads small pieces that lie near each other through a few windows. It
 // never reads the same window twice: make a new one for each walk.
-type cursor struct {
-	mem     memory
+type Cursor struct {
+	mem     Memory
 	windows map[uint64][]byte // by address / cursorWindow; nil: unreadable as a whole
 	order   []uint64
 	limit   int // of windows
@@ -260,15 +265,16 @@ const (
 	maxWindows = 1 << 10
 )
 
-// keep has a cursor keep all that it reads of so many bytes.
-func (c *cursor) keep(n int) { c.limit = n / cursorWindow }
+// Keep has a cursor keep all that it reads of so many bytes.
+func (c *Cursor) Keep(n int) { c.limit = n / cursorWindow }
 
-func newCursor(m memory) *cursor {
-	return &cursor{mem: m, windows: make(map[uint64][]byte), limit: maxWindows}
+// NewCursor has read nothing yet.
+func NewCursor(m Memory) *Cursor {
+	return &Cursor{mem: m, windows: make(map[uint64][]byte), limit: maxWindows}
 }
 
-// read fills p from addr.
-func (c *cursor) read(addr uint64, p []byte) error {
+// Read fills p from addr.
+func (c *Cursor) Read(addr uint64, p []byte) error {
 	key, off := addr/cursorWindow, addr%cursorWindow
 	w, ok := c.windows[key]
 	if !ok {
@@ -278,11 +284,11 @@ func (c *cursor) read(addr uint64, p []byte) error {
 		copy(p, w[off:])
 		return nil
 	}
-	return c.mem.read(addr, p)
+	return c.mem.Read(addr, p)
 }
 
 // load reads a window and drops the oldest where there are too many.
-func (c *cursor) load(key uint64) []byte {
+func (c *Cursor) load(key uint64) []byte {
 	var w []byte
 	if len(c.order) >= c.limit {
 		w = c.windows[c.order[0]]
@@ -292,7 +298,7 @@ func (c *cursor) load(key uint64) []byte {
 	if w == nil {
 		w = make([]byte, cursorWindow)
 	}
-	if c.mem.read(key*cursorWindow, w) != nil {
+	if c.mem.Read(key*cursorWindow, w) != nil {
 		w = nil
 	}
 	c.windows[key] = w
@@ -300,25 +306,27 @@ func (c *cursor) load(key uint64) []byte {
 	return w
 }
 
-// number is a little-endian unsigned field that some versions made smaller.
-type number struct{ off, size uint64 }
+// Number is a little-endian unsigned field that some versions made smaller.
+type Number struct{ Off, Size uint64 }
 
-// of reads the field; b must hold it.
-func (n number) of(b []byte) uint64 {
-	switch n.size {
+// Of reads the field; b must hold it.
+func (n Number) Of(b []byte) uint64 {
+	switch n.Size {
 	case 1:
-		return uint64(b[n.off])
+		return uint64(b[n.Off])
 	case 2:
-		return uint64(short(b, n.off))
+		return uint64(Short(b, n.Off))
 	case 4:
-		return uint64(half(b, n.off))
+		return uint64(Half(b, n.Off))
 	}
-	return word(b, n.off)
+	return Word(b, n.Off)
 }
 
-// word is the little-endian word at off; b must hold it.
-func word(b []byte, off uint64) uint64 { return binary.LittleEndian.Uint64(b[off:]) }
+// Word is the little-endian word at off; b must hold it.
+func Word(b []byte, off uint64) uint64 { return binary.LittleEndian.Uint64(b[off:]) }
 
-func half(b []byte, off uint64) uint32 { return binary.LittleEndian.Uint32(b[off:]) }
+// Half is the four bytes at off, little-endian; b must hold them.
+func Half(b []byte, off uint64) uint32 { return binary.LittleEndian.Uint32(b[off:]) }
 
-func short(b []byte, off uint64) uint16 { return binary.LittleEndian.Uint16(b[off:]) }
+// Short is the two bytes at off, little-endian; b must hold them.
+func Short(b []byte, off uint64) uint16 { return binary.LittleEndian.Uint16(b[off:]) }

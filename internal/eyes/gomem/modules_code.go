@@ -26,10 +26,10 @@ type codePlaces struct {
 	behindGofunc []uint64 // addresses, of which the next one ends what gofunc begins
 }
 
-func (cp *codePlaces) attach(find *resolver) {
-	at := func(field string) uint64 { return find.offset("moduledata", field) }
+func (cp *codePlaces) attach(find *Resolver) {
+	at := func(field string) uint64 { return find.Offset("moduledata", field) }
 	*cp = codePlaces{
-		size: find.size("moduledata"), header: at("pcHeader"), ftab: at("ftab"), text: at("text"), etext: at("etext"), gofunc: at("gofunc"),
+		size: find.Size("moduledata"), header: at("pcHeader"), ftab: at("ftab"), text: at("text"), etext: at("etext"), gofunc: at("gofunc"),
 		tables: [5]uint64{at("funcnametab"), at("cutab"), at("filetab"), at("pctab"), at("pclntable")},
 	}
 	for _, field := range []string{"pcHeader", "funcnametab", "findfunctab", "types", "etypes", "rodata", "noptrdata", "data", "end"} {
@@ -39,19 +39,19 @@ func (cp *codePlaces) attach(find *resolver) {
 
 // read reads the module at an address of a process that has its executable loaded
 // bias bytes above its link-time addresses.
-func (cp *codePlaces) read(m memory, addr, bias uint64) (mod gobin.Module, err error) {
+func (cp *codePlaces) read(m Memory, addr, bias uint64) (mod gobin.Module, err error) {
 	data := make([]byte, cp.size)
-	if err := m.read(addr, data); err != nil {
+	if err := m.Read(addr, data); err != nil {
 		return mod, err
 	}
-	mod.Text, mod.End = word(data, cp.text)-bias, word(data, cp.etext)-bias
-	mod.Functions = int(min(word(data, cp.ftab+8), maxTable))
+	mod.Text, mod.End = Word(data, cp.text)-bias, Word(data, cp.etext)-bias
+	mod.Functions = int(min(Word(data, cp.ftab+8), maxTable))
 	mod.Header = make([]byte, 8)
-	if err := m.read(word(data, cp.header), mod.Header); err != nil {
+	if err := m.Read(Word(data, cp.header), mod.Header); err != nil {
 		return mod, err
 	}
 	for i, to := range []*[]byte{&mod.Names, &mod.Units, &mod.Files, &mod.PCs, &mod.Table} {
-		ptr, n := word(data, cp.tables[i]), word(data, cp.tables[i]+8)
+		ptr, n := Word(data, cp.tables[i]), Word(data, cp.tables[i]+8)
 		if i == 1 { // of uint32
 			n *= 4
 		}
@@ -62,10 +62,10 @@ func (cp *codePlaces) read(m memory, addr, bias uint64) (mod gobin.Module, err e
 			return mod, err
 		}
 	}
-	from := word(data, cp.gofunc)
+	from := Word(data, cp.gofunc)
 	end := from + maxInlineData
 	for _, off := range cp.behindGofunc {
-		if at := word(data, off); at > from {
+		if at := Word(data, off); at > from {
 			end = min(end, at)
 		}
 	}
@@ -75,10 +75,10 @@ func (cp *codePlaces) read(m memory, addr, bias uint64) (mod gobin.Module, err e
 
 // bytes is n bytes at addr. It reads before it grows what it returns, so that a
 // false n costs no memory; with an error comes what was read.
-func (m memory) bytes(addr, n uint64) (all []byte, err error) {
-	for buf := make([]byte, min(n, windowSize)); n > 0; {
-		part := buf[:min(n, windowSize)]
-		if err := m.read(addr, part); err != nil {
+func (m Memory) bytes(addr, n uint64) (all []byte, err error) {
+	for buf := make([]byte, min(n, WindowSize)); n > 0; {
+		part := buf[:min(n, WindowSize)]
+		if err := m.Read(addr, part); err != nil {
 			return all, err
 		}
 		all = append(all, part...)

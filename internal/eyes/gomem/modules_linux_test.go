@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -49,7 +52,7 @@ func TestAPluginIsNamedAsTheProgramNamesIt(t *testing.T) {
 			if got, want := p.seenInPlugin(), p.ask("profile"); !slices.Equal(got, want) || len(want) < 4 {
 				t.Errorf("the program says\n%s\nread was\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
 			}
-			if err := p.runtime.Why(FeaturePlugins); err != nil {
+			if err := p.runtime.Why(gomem.FeaturePlugins); err != nil {
 				t.Error(err)
 			}
 			if err := p.hold(); err != nil {
@@ -120,17 +123,22 @@ func (p *target) waitsInPlugin() {
 
 func TestAListOfModulesWithoutAnEndIsRefused(t *testing.T) {
 	p := start(t, newest)
-	modules := &p.runtime.modules
-	circle := overlay{p.mem, int64(modules.first + modules.next), modules.first}
-	rt, err := Attach(circle, p.bin, p.bias)
+	layout, err := p.bin.Layout()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats := NewStats(rt)
+	first, _ := p.bin.Symbol("runtime.firstmoduledata")
+	next, _ := layout.Offset("runtime.moduledata", "next")
+	circle := overlay{p.mem, int64(first + p.bias + next), first + p.bias}
+	rt, err := gomem.Attach(circle, p.bin, p.bias)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := gostats.New(rt)
 	if _, err := stats.Goroutines(); err == nil {
 		t.Error("goroutines are read")
 	}
-	if _, err := NewHeap(rt).LiveObjects(t.Context(), stats); err == nil {
+	if _, err := goheap.New(rt).LiveObjects(t.Context(), stats); err == nil {
 		t.Error("live objects are found")
 	}
 	if err := stats.Counters(new(sample.Runtime)); err != nil {

@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"encoding/json"
@@ -236,58 +236,6 @@ func TestStacksOfAThousandFramesAreRead(t *testing.T) {
 				t.Errorf("the stack of a site under 1100 frames has %d", deepest)
 			}
 		})
-	}
-}
-
-func TestBucketsBeyondTheLimitAreCounted(t *testing.T) {
-	p := start(t, newest)
-	p.ask("nogc")
-	p.ask("rate 1")
-	p.ask("sites 400")
-	whole := start(t, newest).stats // any: to know that nothing is left out by itself
-	var prof sample.HeapProfile
-	if err := whole.Profile(&prof); err != nil || prof.Left != 0 {
-		t.Fatalf("%d buckets are left of a small profile, %v", prof.Left, err)
-	}
-	if err := p.stats.Profile(&prof); err != nil {
-		t.Fatal(err)
-	}
-	rt, err := Attach(p.mem, p.bin, p.bias)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := NewStats(rt)
-	again.profile.limit = 100
-	for _, more := range []int{0, 300} { // left at the first walk, and at a later one
-		p.ask("sites %d", 400+more)
-		if err := p.stats.Profile(&prof); err != nil {
-			t.Fatal(err)
-		}
-		all := len(prof.Counts)
-		if err := again.Profile(&prof); err != nil {
-			t.Fatal(err)
-		}
-		if len(prof.Counts) != 100 || prof.Left != all-100 || len(again.Buckets(0)) != 100 {
-			t.Errorf("%d buckets, %d left of %d", len(prof.Counts), prof.Left, all)
-		}
-	}
-}
-
-func TestAListOfBucketsWithoutAnEndIsRefused(t *testing.T) {
-	p := start(t, newest)
-	p.ask("rate 1")
-	p.ask("sites 20")
-	p.ask("rate 0")
-	p.seenProfile()
-	reader := &p.stats.profile
-	oldest := reader.records[0] - reader.header - 8*uint64(reader.depths[0])
-	circle := overlay{p.mem, int64(oldest + reader.next), reader.newest}
-	rt, err := Attach(circle, p.bin, p.bias)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := NewStats(rt).Profile(new(sample.HeapProfile)); err == nil {
-		t.Error("a list that leads into itself is read")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // attachRanges readies Ranges.
-func (r *Runtime) attachRanges(_ *Runtime, find *resolver) error {
+func (r *Runtime) attachRanges(_ *Runtime, find *Resolver) error {
 	if err := r.spans.attach(r, find); err != nil {
 		return err
 	}
@@ -27,13 +27,13 @@ func (r *Runtime) Ranges(dst []sample.PageRange) ([]sample.PageRange, error) {
 	if err := r.why[FeatureRanges]; err != nil {
 		return dst, err
 	}
-	sweepgen, err := r.spans.generation(r.mem)
+	sweepgen, err := r.spans.Generation(r.mem)
 	if err != nil {
 		return dst, err
 	}
 	from := len(dst)
-	err = r.spans.read(r.mem, func(s mspan) {
-		dst = append(dst, sample.PageRange{Start: s.start, End: s.end, Kind: s.kind(sweepgen)})
+	err = r.spans.Read(r.mem, func(s MSpan) {
+		dst = append(dst, sample.PageRange{Start: s.Start, End: s.End, Kind: s.kind(sweepgen)})
 	})
 	dst, tablesErr := r.tables.append(dst, r.mem)
 	if err := errors.Join(err, tablesErr); err != nil {

@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"encoding/binary"
@@ -23,11 +23,11 @@ func (p *target) residentPages(m mapping) []uint64 {
 	var pages []uint64
 	buf := make([]byte, 64<<10)
 	for at := m.start; at < m.end; {
-		n := min(uint64(len(buf)), 8*(m.end-at)/osPage)
-		if _, err := f.ReadAt(buf[:n], int64(at/osPage*8)); err != nil {
+		n := min(uint64(len(buf)), 8*(m.end-at)/kernelPage)
+		if _, err := f.ReadAt(buf[:n], int64(at/kernelPage*8)); err != nil {
 			p.t.Fatal(err)
 		}
-		for i := uint64(0); i < n; i, at = i+8, at+osPage {
+		for i := uint64(0); i < n; i, at = i+8, at+kernelPage {
 			if binary.LittleEndian.Uint64(buf[i:])>>63 != 0 {
 				pages = append(pages, at)
 			}
@@ -82,7 +82,7 @@ func (p *target) resident(ranges []sample.PageRange) (kinds map[sample.RangeKind
 				unexplained = append(unexplained, page)
 				continue
 			}
-			kinds[order[i]] += osPage
+			kinds[order[i]] += kernelPage
 		}
 	}
 	return kinds, unexplained
@@ -114,7 +114,7 @@ func TestEveryResidentPageOutsideTheImageIsInARange(t *testing.T) {
 				t.Fatal(err)
 			}
 			kinds, unexplained := p.resident(p.ranges())
-			if size := len(unexplained) * osPage; size > 100<<10 {
+			if size := len(unexplained) * kernelPage; size > 100<<10 {
 				t.Errorf("%d KiB are in no range, at %x", size>>10, unexplained[:min(len(unexplained), 20)])
 			}
 			for kind, least := range map[sample.RangeKind]int{

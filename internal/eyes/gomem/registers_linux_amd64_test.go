@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"fmt"
@@ -10,11 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
 )
 
 // trace stops every thread by ptrace and calls fn with their registers, on a
 // thread of its own.
-func (p *target) trace(fn func(Registers)) {
+func (p *target) trace(fn func(gomem.Registers)) {
 	p.t.Helper()
 	hwtest.Need(p.t, hwtest.Ptrace)
 	done := make(chan error)
@@ -68,7 +69,7 @@ func TestRunningGoroutinesOfAStoppedProgramAreUnwoundByTheirRegisters(t *testing
 		t.Run(b.String(), func(t *testing.T) {
 			p := start(t, b)
 			p.ask("spin 3")
-			p.trace(func(registers Registers) {
+			p.trace(func(registers gomem.Registers) {
 				groups, err := p.stats.GoroutinesAt(registers)
 				if err != nil {
 					t.Error(err)

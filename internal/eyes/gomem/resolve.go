@@ -9,92 +9,92 @@ import (
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
 )
 
-// resolver looks up addresses of runtime variables and offsets of their fields,
+// Resolver looks up addresses of runtime variables and offsets of their fields,
 // and remembers what was missing, so that a feature is refused by the names it
 // lacks and not one lookup at a time.
-type resolver struct {
+type Resolver struct {
 	bin     *gobin.Binary
-	layout  *gobin.Layout
+	Layout  *gobin.Layout
 	bias    uint64
-	minor   int      // 26 for Go 1.26
-	missing []string // names, each with its reason
-	refused bool     // one of them is there, but where is not sure
+	Minor   int      // 26 for Go 1.26
+	Missing []string // names, each with its reason
+	Refused bool     // one of them is there, but where is not sure
 }
 
-// resolve looks up what lies where in this runtime.
-func (r *Runtime) resolve() (*resolver, error) {
+// Resolve looks up what lies where in this runtime.
+func (r *Runtime) Resolve() (*Resolver, error) {
 	layout, err := r.bin.Layout()
 	if err != nil {
 		return nil, err
 	}
-	return &resolver{bin: r.bin, layout: layout, bias: r.bias, minor: r.minor}, nil
+	return &Resolver{bin: r.bin, Layout: layout, bias: r.bias, Minor: r.minor}, nil
 }
 
-// addr is the run-time address of a variable of package runtime.
-func (r *resolver) addr(name string) uint64 {
+// Addr is the run-time address of a variable of package runtime.
+func (r *Resolver) Addr(name string) uint64 {
 	a, err := r.bin.Locate("runtime." + name)
 	if err != nil {
-		r.refused = r.refused || errors.Is(err, gobin.ErrRefused)
-		r.miss(err.Error())
+		r.Refused = r.Refused || errors.Is(err, gobin.ErrRefused)
+		r.Miss(err.Error())
 		return 0
 	}
 	return a + r.bias
 }
 
-// miss notes once what is missing, and why.
-func (r *resolver) miss(what string) {
-	if !slices.Contains(r.missing, what) {
-		r.missing = append(r.missing, what)
+// Miss notes once what is missing, and why.
+func (r *Resolver) Miss(what string) {
+	if !slices.Contains(r.Missing, what) {
+		r.Missing = append(r.Missing, what)
 	}
 }
 
-// missField notes a field or a type that the layout does not have.
-func (r *resolver) missField(name string) { r.miss("runtime." + name + ": not in its layout") }
+// MissField notes a field or a type that the layout does not have.
+func (r *Resolver) MissField(name string) { r.Miss("runtime." + name + ": not in its layout") }
 
-// offset is where a field lies within a struct of package runtime; field may
+// Offset is where a field lies within a struct of package runtime; field may
 // be a path ("sched.sp").
-func (r *resolver) offset(typ, field string) uint64 {
-	o, ok := r.layout.Offset("runtime."+typ, field)
+func (r *Resolver) Offset(typ, field string) uint64 {
+	o, ok := r.Layout.Offset("runtime."+typ, field)
 	if !ok {
-		r.missField(typ + "." + field)
+		r.MissField(typ + "." + field)
 	}
 	return o
 }
 
-// firstOffset is the first of the fields that the version at hand has.
-func (r *resolver) firstOffset(typ string, fields ...string) uint64 {
+// FirstOffset is the first of the fields that the version at hand has.
+func (r *Resolver) FirstOffset(typ string, fields ...string) uint64 {
 	for _, f := range fields {
-		if o, ok := r.layout.Offset("runtime."+typ, f); ok {
+		if o, ok := r.Layout.Offset("runtime."+typ, f); ok {
 			return o
 		}
 	}
-	r.missField(typ + "." + fields[0])
+	r.MissField(typ + "." + fields[0])
 	return 0
 }
 
-// number is an unsigned field whose size is the version's.
-func (r *resolver) number(typ, field string) number {
-	n, ok := r.layout.FieldSize("runtime."+typ, field)
+// Number is an unsigned field whose size is the version's.
+func (r *Resolver) Number(typ, field string) Number {
+	n, ok := r.Layout.FieldSize("runtime."+typ, field)
 	if ok && n != 1 && n != 2 && n != 4 && n != 8 {
-		r.miss("runtime." + typ + "." + field + ": not a number")
+		r.Miss("runtime." + typ + "." + field + ": not a number")
 	}
-	return number{r.offset(typ, field), n}
+	return Number{r.Offset(typ, field), n}
 }
 
-// constant is the value of a constant of package runtime.
-func (r *resolver) constant(name string) uint64 {
-	v, ok := r.layout.Const("runtime." + name)
+// Constant is the value of a constant of package runtime.
+func (r *Resolver) Constant(name string) uint64 {
+	v, ok := r.Layout.Const("runtime." + name)
 	if !ok {
-		r.missField(name)
+		r.MissField(name)
 	}
 	return uint64(v)
 }
 
-// size is the size of a struct of package runtime.
-func (r *resolver) size(typ string) uint64 {
-	n, ok := r.layout.Size("runtime." + typ)
+// Size is the size of a struct of package runtime.
+func (r *Resolver) Size(typ string) uint64 {
+	n, ok := r.Layout.Size("runtime." + typ)
 	if !ok {
-		r.missField(typ)
+		r.MissField(typ)
 	}
 	return n
 }
@@ -102,10 +102,10 @@ func (r *resolver) size(typ string) uint64 {
 // maxNamed is how many of the missing an error names.
 const maxNamed = 3
 
-// err names what was missing since the last call, and why.
-func (r *resolver) err() error {
-	missing := r.missing
-	r.missing, r.refused = nil, false
+// Err names what was missing since the last call, and why.
+func (r *Resolver) Err() error {
+	missing := r.Missing
+	r.Missing, r.Refused = nil, false
 	if len(missing) == 0 {
 		return nil
 	}

@@ -11,10 +11,10 @@ import (
 // ErrTooLarge says that tables, or a heap's graph, would take more memory than was allowed.
 var ErrTooLarge = errors.New("the analysis would take more memory than it may")
 
-// room says how much of our memory there is for tables whose size the program decides:
+// Room says how much of our memory there is for tables whose size the program decides:
 // its runtime's lists may be of any length that it writes there. It is asked before
 // memory is taken; nil: whatever the other bounds allow.
-type room func() sample.Bytes
+type Room func() sample.Bytes
 
 // Within sets how much memory may be taken at a time for what is read of this runtime:
 // most is asked before each growth. What needs more is refused with ErrTooLarge, and of a
@@ -23,7 +23,8 @@ func (r *Runtime) Within(most func() sample.Bytes) {
 	r.room, r.spans.room, r.goroutines.room = most, most, most
 }
 
-func (r room) most() sample.Bytes {
+// Most is how much that is now.
+func (r Room) Most() sample.Bytes {
 	if r == nil {
 		return math.MaxInt64
 	}
@@ -34,11 +35,11 @@ func (r room) most() sample.Bytes {
 const smallTables = 256 << 10
 
 // fits refuses tables that need more than there is.
-func (r room) fits(need uint64) error {
+func (r Room) fits(need uint64) error {
 	if need <= smallTables {
 		return nil
 	}
-	if most := r.most(); sample.Bytes(need) > most {
+	if most := r.Most(); sample.Bytes(need) > most {
 		return fmt.Errorf("%w: tables of %d MiB of %d MiB", ErrTooLarge, need>>20, most/sample.MiB)
 	}
 	return nil

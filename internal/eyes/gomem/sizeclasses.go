@@ -1,8 +1,8 @@
 package gomem
 
-// sizeClasses are the sizes of small objects, the same in Go 1.16 to 1.27
+// SizeClasses are the sizes of small objects, the same in Go 1.16 to 1.27
 // (runtime/sizeclasses.go, since 1.26 internal/runtime/gc).
-var sizeClasses = []float64{
+var SizeClasses = []float64{
 	8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480,
 	512, 576, 640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048, 2304, 2688, 3072, 3200, 3456, 4096, 4864,
 	5376, 6144, 6528, 6784, 6912, 8192, 9472, 9728, 10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760,

@@ -26,20 +26,20 @@ func TestStacksBesideEachOtherAreReadAtOnce(t *testing.T) {
 			data[i] = byte(rng.Uint32())
 		}
 	}
-	stack := func(lo uint64, used uint64) goroutine {
-		return goroutine{lo: lo, hi: lo + size, sp: lo + size - used, status: statusWaiting}
+	stack := func(lo uint64, used uint64) Goroutine {
+		return Goroutine{Lo: lo, Hi: lo + size, SP: lo + size - used, Status: StatusWaiting}
 	}
-	var all []goroutine
+	var all []Goroutine
 	for i := range uint64(1000) {
 		all = append(all, stack(at+i*size, 8+i%(size/8)*8))
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	running, alone, gone, deep := len(all), len(all)+1, len(all)+2, len(all)+3
-	all = append(all, stack(at, 64), stack(far, 64), stack(far<<4, 64), goroutine{lo: at, hi: at + 9*size, sp: at, status: statusWaiting})
-	all[running].status = statusRunning
+	all = append(all, stack(at, 64), stack(far, 64), stack(far<<4, 64), Goroutine{Lo: at, Hi: at + 9*size, SP: at, Status: StatusWaiting})
+	all[running].Status = StatusRunning
 
 	from := &counted{holes: m}
-	s := stackBegins{mem: memory{from}, buf: make([]byte, windowSize)}
+	s := stackBegins{mem: Memory{from}, buf: make([]byte, WindowSize)}
 	for range 2 { // what is read a second time has nothing of the first
 		s.read(all)
 		for i := range all {
@@ -50,16 +50,16 @@ func TestStacksBesideEachOtherAreReadAtOnce(t *testing.T) {
 				}
 				continue
 			}
-			want := m[at][g.sp-at:][:min(g.hi-g.sp, stackPiece)]
+			want := m[at][g.SP-at:][:min(g.Hi-g.SP, stackPiece)]
 			if !bytes.Equal(s.begin[i], want) {
-				t.Fatalf("%d bytes from %#x are not those of the memory", len(s.begin[i]), g.sp)
+				t.Fatalf("%d bytes from %#x are not those of the memory", len(s.begin[i]), g.SP)
 			}
 		}
 	}
 	if n := len(s.begin[deep]); n != stackPiece {
 		t.Errorf("%d bytes of a deep stack", n)
 	}
-	if most := 2 * (2 + 1000*size/(windowSize-size)); from.reads > most {
+	if most := 2 * (2 + 1000*size/(WindowSize-size)); from.reads > most {
 		t.Errorf("%d reads, at most %d are needed", from.reads, most)
 	}
 }

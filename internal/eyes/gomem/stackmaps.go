@@ -13,20 +13,22 @@ type StackFrames struct {
 	Whole int // every word counts: interrupted, running, assembly
 }
 
-// stackReader finds what of goroutines' stacks is alive.
-type stackReader struct {
+// StackReader finds what of goroutines' stacks is alive.
+type StackReader struct {
 	r      *Runtime
-	walk   walk
+	Walk   Walk
 	maps   map[uint64]mapAt             // of frames, by pc
-	label  func(pc uint64) uint32       // of the function that a pc lies in
-	point  func(label uint32, p uint64) // takes what a word in a function's frame points to
+	Label  func(pc uint64) uint32       // of the function that a pc lies in
+	Point  func(label uint32, p uint64) // takes what a word in a function's frame points to
 	frames *StackFrames
-	buf    []byte // for a stack
+	Buf    []byte // for a stack
 }
 
-func newStackReader(r *Runtime, mem memory, frames *StackFrames) *stackReader {
-	w := walk{code: &r.goroutines.code, mem: mem, threads: r.goroutines.threads, foreign: true}
-	return &stackReader{r: r, walk: w, maps: make(map[uint64]mapAt), frames: frames}
+// NewStackReader reads stacks that lie in mem, which may be a copy, and counts their frames. Label and Point
+// have to be set.
+func NewStackReader(r *Runtime, mem Memory, frames *StackFrames) *StackReader {
+	w := Walk{code: &r.goroutines.code, mem: mem, threads: r.goroutines.threads, foreign: true}
+	return &StackReader{r: r, Walk: w, maps: make(map[uint64]mapAt), frames: frames}
 }
 
 // liveStack finds what of a goroutine's stack is alive, as the collector does
@@ -35,8 +37,8 @@ func newStackReader(r *Runtime, mem memory, frames *StackFrames) *stackReader {
 // to. Of frames that have no such map all words count, and of a function that was
 // interrupted between its calls.
 type liveStack struct {
-	in      *stackReader
-	g       *goroutine
+	in      *StackReader
+	g       *Goroutine
 	at      uint64 // of b
 	b       []byte // the stack from there to its end
 	objects []stackObject
@@ -58,28 +60,28 @@ type stackObject struct {
 	seen      bool
 }
 
-// stands says whether a goroutine's stack can be followed from what it has left: not of
+// Stands says whether a goroutine's stack can be followed from what it has left: not of
 // one that runs, nor while its stack moves, with some of its records there already.
-func (g *goroutine) stands() bool {
-	return g.status != statusRunning && g.status != statusCopying && g.sp >= g.lo && g.sp < g.hi && g.sp%8 == 0
+func (g *Goroutine) Stands() bool {
+	return g.Status != StatusRunning && g.Status != StatusCopying && g.SP >= g.Lo && g.SP < g.Hi && g.SP%8 == 0
 }
 
-// live passes on what is alive of the stack of a goroutine that stands, or whose thread
+// Live passes on what is alive of the stack of a goroutine that stands, or whose thread
 // does, of which b is the bytes from its stack pointer on. Of its registers what points
 // to the stack is followed. It reports false for one that cannot be followed.
-func (sr *stackReader) live(g *goroutine, b []byte, registers []uint64) bool {
-	if uint64(len(b)) < g.hi-g.sp {
+func (sr *StackReader) Live(g *Goroutine, b []byte, registers []uint64) bool {
+	if uint64(len(b)) < g.Hi-g.SP {
 		return false
 	}
-	b = b[:g.hi-g.sp]
+	b = b[:g.Hi-g.SP]
 	frames, rest := sr.framesOf(g, b)
 	if len(frames) == 0 {
 		return false
 	}
-	l := &liveStack{in: sr, g: g, at: g.sp, b: b, other: frames[len(frames)-1].label}
+	l := &liveStack{in: sr, g: g, at: g.SP, b: b, other: frames[len(frames)-1].label}
 	l.records()
 	for _, p := range registers {
-		if p >= l.at && p < g.hi {
+		if p >= l.at && p < g.Hi {
 			l.into = append(l.into, p)
 		}
 	}
@@ -99,8 +101,8 @@ func (sr *stackReader) live(g *goroutine, b []byte, registers []uint64) bool {
 		// Calls of write barriers, and of the assembly that zeroes and copies, have no maps.
 		whole = f.step.injected || !ok || m.NoArgs || f.step.mapless || f.step.assembly && i == 0 && g.exact
 	}
-	if rest < g.hi {
-		l.words(rest, g.hi, l.other)
+	if rest < g.Hi {
+		l.words(rest, g.Hi, l.other)
 		sr.frames.Whole++
 	}
 	l.follow()
@@ -109,37 +111,37 @@ func (sr *stackReader) live(g *goroutine, b []byte, registers []uint64) bool {
 
 // framesOf are the frames of a goroutine, the wrappers that the compiler made too, and
 // where they end. There are none of one that was interrupted where it changes stacks.
-func (sr *stackReader) framesOf(g *goroutine, b []byte) (all []stackFrame, rest uint64) {
-	w := &sr.walk
+func (sr *StackReader) framesOf(g *Goroutine, b []byte) (all []stackFrame, rest uint64) {
+	w := &sr.Walk
 	w.stack = b
 	defer func() { w.stack = nil }() // b is another's
-	pc, sp, link := g.pc, g.sp, uint64(0)
+	pc, sp, link := g.PC, g.SP, uint64(0)
 	named := 0 // frames that have a label: a wrapper has that of its caller
-	for range (g.hi - g.sp) / 8 {
+	for range (g.Hi - g.SP) / 8 {
 		s := w.code.step(pc)
 		end := sp + uint64(w.code.size(s))
-		if !s.ok || s.delta < 0 || end > g.hi || s.switches && len(all) == 0 && g.exact {
+		if !s.ok || s.delta < 0 || end > g.Hi || s.switches && len(all) == 0 && g.exact {
 			break
 		}
-		all = append(all, stackFrame{pc: pc, sp: sp, end: end, step: s, label: sr.label(pc)})
+		all = append(all, stackFrame{pc: pc, sp: sp, end: end, step: s, label: sr.Label(pc)})
 		if !s.wrapper {
 			for ; named < len(all); named++ {
 				all[named].label = all[len(all)-1].label
 			}
 		}
 		if s.top {
-			return all, g.hi
+			return all, g.Hi
 		}
 		var ok bool
 		if pc, sp, link, ok = w.caller(g, s, sp, link); !ok {
-			return all, min(end, g.hi)
+			return all, min(end, g.Hi)
 		}
 	}
-	return all, min(sp, g.hi)
+	return all, min(sp, g.Hi)
 }
 
 // stackMap is that of a frame, ok false if it says too little.
-func (sr *stackReader) stackMap(f *stackFrame) (m gobin.StackMap, ok bool) {
+func (sr *StackReader) stackMap(f *stackFrame) (m gobin.StackMap, ok bool) {
 	if known, ok := sr.maps[f.pc]; ok {
 		return known.m, known.ok
 	}
@@ -170,7 +172,7 @@ type mapAt struct {
 // localsEnd is where the locals of a frame end: before the return address, where a
 // call pushes it, and the saved frame pointer (runtime/traceback.go; on arm64, that
 // lies below the frame, which is as if it lay at its end).
-func (sr *stackReader) localsEnd(f *stackFrame) uint64 {
+func (sr *StackReader) localsEnd(f *stackFrame) uint64 {
 	end := f.end
 	if !sr.r.goroutines.code.links {
 		end -= 8
@@ -221,25 +223,25 @@ func (l *liveStack) records() {
 	if err != nil {
 		return
 	}
-	mem := l.in.walk.mem
+	mem := l.in.Walk.mem
 	field := func(base uint64, typ, name string) (addr uint64, ok bool) {
 		off, ok := layout.Offset(typ, name)
 		return base + off, ok
 	}
-	if at, ok := field(l.g.addr, "runtime.g", "_panic"); ok {
-		if p, err := mem.u64(at); err == nil && p != 0 {
+	if at, ok := field(l.g.Addr, "runtime.g", "_panic"); ok {
+		if p, err := mem.U64(at); err == nil && p != 0 {
 			l.into = append(l.into, p)
 		}
 	}
-	at, ok := field(l.g.addr, "runtime.g", "_defer")
+	at, ok := field(l.g.Addr, "runtime.g", "_defer")
 	for range maxDefers {
-		d, err := mem.u64(at)
+		d, err := mem.U64(at)
 		if !ok || err != nil || d == 0 {
 			return
 		}
 		fn, _ := field(d, "runtime._defer", "fn")
 		at, ok = field(d, "runtime._defer", "link")
-		if d >= l.at && d < l.g.hi {
+		if d >= l.at && d < l.g.Hi {
 			l.word(fn, l.other)
 			l.word(at, l.other)
 		}
@@ -254,17 +256,17 @@ func (l *liveStack) word(addr uint64, label uint32) {
 	if addr < l.at || addr%8 != 0 || addr+8 > l.at+uint64(len(l.b)) {
 		return
 	}
-	switch p := word(l.b, addr-l.at); {
+	switch p := Word(l.b, addr-l.at); {
 	case p == 0:
-	case p >= l.at && p < l.g.hi:
+	case p >= l.at && p < l.g.Hi:
 		l.into = append(l.into, p)
 	default:
-		l.in.point(label, p)
+		l.in.Point(label, p)
 	}
 }
 
 func (l *liveStack) words(from, to uint64, label uint32) {
-	for to = min(to, l.g.hi); from < to; from += 8 {
+	for to = min(to, l.g.Hi); from < to; from += 8 {
 		l.word(from, label)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Sizes that are constants of the runtime on linux/amd64, hence in no symbol
 // table: runtime/malloc.go, mheap.go, mpagealloc.go, mpagealloc_64bit.go, mprof.go.
 const (
-	arenaSize       = 64 << 20        // heapArenaBytes
+	ArenaSize       = 64 << 20        // heapArenaBytes
 	arenaBaseOffset = 0x800000000000  // minus the runtime's arenaBaseOffset
 	persistentChunk = 256 << 10       // persistentChunkSize
 	gcBitsChunk     = 64 << 10        // gcBitsChunkBytes
@@ -30,12 +30,12 @@ const (
 const (
 	maxArenas = 1 << 22 // arenaL2Bits: all that a 48-bit address space has
 	maxChunks = 1 << 18 // 64 GiB of persistent memory
-	maxPs     = 1 << 16 // of allp; GOMAXPROCS has no limit of its own
+	MaxPs     = 1 << 16 // of allp; GOMAXPROCS has no limit of its own
 )
 
-// tableReader finds the memory that the runtime takes from the system for
+// TableReader finds the memory that the runtime takes from the system for
 // itself, outside the heap's arenas.
-type tableReader struct {
+type TableReader struct {
 	arenaLists   []uint64 // addresses of slices of arena indices
 	base         uint64   // arenaBaseOffset on amd64, 0 elsewhere
 	arenas       uint64   // address of mheap_.arenas
@@ -46,8 +46,8 @@ type tableReader struct {
 	inUse        uint64 // address of pageAlloc.inUse.ranges
 	chunks       uint64 // address of pageAlloc.chunks
 	scavChunks   uint64 // address of the scavenger's index
-	scavMin      number
-	scavMax      number
+	scavMin      Number
+	scavMax      Number
 	scavEntry    uint64 // bytes of an entry
 	persistent   uint64 // address of runtime.persistentChunks
 	gcBits       uint64 // address of the first list head of runtime.gcBitsArenas
@@ -58,44 +58,44 @@ type tableReader struct {
 }
 
 // attach finds the tables.
-func (t *tableReader) attach(r *Runtime, find *resolver) error {
-	heap := find.addr("mheap_")
-	h := func(field string) uint64 { return heap + find.offset("mheap", field) }
-	pages := heap + find.offset("mheap", "pages")
-	p := func(field string) uint64 { return pages + find.offset("pageAlloc", field) }
-	*t = tableReader{
-		arenaLists: []uint64{heap + find.firstOffset("mheap", "heapArenas", "allArenas")}, // since Go 1.25; before
-		arenas:     h("arenas"), heapArena: find.size("heapArena"), curArena: h("curArena.base"), allspans: h("allspans"),
+func (t *TableReader) attach(r *Runtime, find *Resolver) error {
+	heap := find.Addr("mheap_")
+	h := func(field string) uint64 { return heap + find.Offset("mheap", field) }
+	pages := heap + find.Offset("mheap", "pages")
+	p := func(field string) uint64 { return pages + find.Offset("pageAlloc", field) }
+	*t = TableReader{
+		arenaLists: []uint64{heap + find.FirstOffset("mheap", "heapArenas", "allArenas")}, // since Go 1.25; before
+		arenas:     h("arenas"), heapArena: find.Size("heapArena"), curArena: h("curArena.base"), allspans: h("allspans"),
 		summary: p("summary"), inUse: p("inUse.ranges"), chunks: p("chunks"),
 		scavChunks: p("scav.index.chunks"), scavEntry: scavEntry,
-		persistent: find.addr("persistentChunks"), buckhash: find.addr("buckhash"),
-		gcBits: find.addr("gcBitsArenas") + find.size("mutex"), gcBitsNext: find.offset("gcBitsArena", "next"),
+		persistent: find.Addr("persistentChunks"), buckhash: find.Addr("buckhash"),
+		gcBits: find.Addr("gcBitsArenas") + find.Size("mutex"), gcBitsNext: find.Offset("gcBitsArena", "next"),
 	}
-	t.scavMin, t.scavMax = find.number("pageAlloc", "scav.index.min"), find.number("pageAlloc", "scav.index.max")
-	t.scavMin.off, t.scavMax.off = t.scavMin.off+pages, t.scavMax.off+pages
+	t.scavMin, t.scavMax = find.Number("pageAlloc", "scav.index.min"), find.Number("pageAlloc", "scav.index.max")
+	t.scavMin.Off, t.scavMax.Off = t.scavMin.Off+pages, t.scavMax.Off+pages
 	if r.bin.Arch == "amd64" {
 		t.base = arenaBaseOffset
 	}
-	if find.minor == 20 { // runtime/mgcscavenge.go: one bit a chunk
+	if find.Minor == 20 { // runtime/mgcscavenge.go: one bit a chunk
 		t.scavEntry = 1
 	}
-	if user, ok := find.layout.Offset("runtime.mheap", "userArenaArenas"); ok {
+	if user, ok := find.Layout.Offset("runtime.mheap", "userArenaArenas"); ok {
 		t.arenaLists = append(t.arenaLists, heap+user)
 	}
-	if err := find.err(); err != nil {
+	if err := find.Err(); err != nil {
 		return err
 	}
 	_, err := t.append(nil, r.mem)
 	return err
 }
 
-// descriptors is where the runtime's descriptors of arenas lie, which are numbered by their addresses over arenaSize.
-func (t *tableReader) descriptors(m memory, arenas []uint64) (all []uint64, err error) {
-	index, err := m.u64(t.arenas)
+// Descriptors is where the runtime's descriptors of arenas lie, which are numbered by their addresses over arenaSize.
+func (t *TableReader) Descriptors(m Memory, arenas []uint64) (all []uint64, err error) {
+	index, err := m.U64(t.arenas)
 	for _, a := range arenas {
 		var at uint64
 		if err == nil {
-			at, err = m.u64(index + 8*(a+t.base/arenaSize))
+			at, err = m.U64(index + 8*(a+t.base/ArenaSize))
 		}
 		all = append(all, at)
 	}
@@ -103,7 +103,7 @@ func (t *tableReader) descriptors(m memory, arenas []uint64) (all []uint64, err 
 }
 
 // append adds the arenas and the tables to dst.
-func (t *tableReader) append(dst []sample.PageRange, m memory) (_ []sample.PageRange, err error) {
+func (t *TableReader) append(dst []sample.PageRange, m Memory) (_ []sample.PageRange, err error) {
 	w := windowsFree.Get().(*window)
 	t.buf = w.buf
 	defer func() {
@@ -136,8 +136,8 @@ func (t *tableReader) append(dst []sample.PageRange, m memory) (_ []sample.PageR
 // tables is one reading of them.
 type tables struct {
 	ranges []sample.PageRange
-	mem    memory
-	t      *tableReader
+	mem    Memory
+	t      *TableReader
 }
 
 // add notes a table of the runtime, whole pages.
@@ -156,21 +156,21 @@ func (o *tables) addArenas() error {
 	t := o.t
 	t.arenaIndices = t.arenaIndices[:0]
 	for _, list := range t.arenaLists {
-		ptr, n, _, err := o.mem.slice(list, 8, maxArenas)
+		ptr, n, _, err := o.mem.Slice(list, 8, maxArenas)
 		if err != nil {
 			return err
 		}
-		if t.arenaIndices, err = o.mem.words(t.arenaIndices, ptr, n, t.buf); err != nil {
+		if t.arenaIndices, err = o.mem.Words(t.arenaIndices, ptr, n, t.buf); err != nil {
 			return err
 		}
 	}
-	end, err := o.mem.u64(t.curArena)
+	end, err := o.mem.U64(t.curArena)
 	if err != nil {
 		return err
 	}
 	for _, i := range t.arenaIndices {
-		a := sample.PageRange{Start: i*arenaSize - o.t.base, Kind: sample.RangeArena}
-		a.End = a.Start + arenaSize
+		a := sample.PageRange{Start: i*ArenaSize - o.t.base, Kind: sample.RangeArena}
+		a.End = a.Start + ArenaSize
 		if end > a.Start && end < a.End {
 			a.End = end
 		}
@@ -185,27 +185,27 @@ func (o *tables) addArenas() error {
 // touched, and each arena's descriptor. That is over 64 KiB, so persistentalloc
 // gives it a mapping of its own.
 func (o *tables) addArenaTables() error {
-	index, err := o.mem.u64(o.t.arenas)
+	index, err := o.mem.U64(o.t.arenas)
 	if err != nil {
 		return err
 	}
 	o.add(index, 8*maxArenas)
-	near := newCursor(o.mem)
+	near := NewCursor(o.mem)
 	for _, i := range o.t.arenaIndices {
 		if i >= maxArenas {
 			return fmt.Errorf("arena number %d", i)
 		}
 		var b [8]byte
-		if err := near.read(index+8*i, b[:]); err != nil {
+		if err := near.Read(index+8*i, b[:]); err != nil {
 			return err
 		}
-		o.add(word(b[:], 0), o.t.heapArena)
+		o.add(Word(b[:], 0), o.t.heapArena)
 	}
 	return nil
 }
 
 func (o *tables) addAllspans() error {
-	ptr, _, capacity, err := o.mem.slice(o.t.allspans, 8, maxSpans)
+	ptr, _, capacity, err := o.mem.Slice(o.t.allspans, 8, maxSpans)
 	o.add(ptr, 8*capacity)
 	return err
 }
@@ -230,19 +230,19 @@ func (o *tables) addGCBits() error {
 // follow notes every block of a linked list. A list that changes meanwhile may
 // lead nowhere; what was found until then holds.
 func (o *tables) follow(head, next, size uint64) error {
-	at, err := o.mem.u64(head)
+	at, err := o.mem.U64(head)
 	for n := 0; err == nil && at != 0; n++ {
 		if n == maxChunks {
 			return errors.New("a list without an end")
 		}
 		o.add(at, size)
-		at, err = o.mem.u64(at + next)
+		at, err = o.mem.U64(at + next)
 	}
 	return err
 }
 
 func (o *tables) addBuckhash() error {
-	table, err := o.mem.u64(o.t.buckhash)
+	table, err := o.mem.U64(o.t.buckhash)
 	o.add(table, buckHashSize)
 	return err
 }

@@ -9,16 +9,16 @@ import (
 // level the entries for the heap's address ranges (runtime/mpagealloc_64bit.go,
 // sysGrow).
 func (o *tables) addSummaries() error {
-	ptr, n, _, err := o.mem.slice(o.t.inUse, 16, maxArenas)
+	ptr, n, _, err := o.mem.Slice(o.t.inUse, 16, maxArenas)
 	if err != nil {
 		return err
 	}
-	bounds, err := o.mem.words(nil, ptr, 2*n, o.t.buf)
+	bounds, err := o.mem.Words(nil, ptr, 2*n, o.t.buf)
 	if err != nil {
 		return err
 	}
 	for level := range uint64(summaryLevels) {
-		base, err := o.mem.u64(o.t.summary + 24*level)
+		base, err := o.mem.U64(o.t.summary + 24*level)
 		if err != nil {
 			return err
 		}
@@ -42,11 +42,11 @@ func (o *tables) addSummaries() error {
 func (o *tables) addChunks() error {
 	for at := uint64(0); at < 8*chunksL1; {
 		piece := o.t.buf[:min(uint64(len(o.t.buf)), 8*chunksL1-at)]
-		if err := o.mem.read(o.t.chunks+at, piece); err != nil {
+		if err := o.mem.Read(o.t.chunks+at, piece); err != nil {
 			return err
 		}
 		for i := 0; i < len(piece); i += 8 {
-			o.add(word(piece, uint64(i)), chunksL2Size)
+			o.add(Word(piece, uint64(i)), chunksL2Size)
 		}
 		at += uint64(len(piece))
 	}
@@ -56,7 +56,7 @@ func (o *tables) addChunks() error {
 // addScavenger notes the mapped part of the scavenger's index, which begins at
 // the lowest heap address.
 func (o *tables) addScavenger() error {
-	base, err := o.mem.u64(o.t.scavChunks)
+	base, err := o.mem.U64(o.t.scavChunks)
 	lo, errLo := o.mem.number(o.t.scavMin)
 	hi, errHi := o.mem.number(o.t.scavMax)
 	if err := errors.Join(err, errLo, errHi); err != nil {

@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"errors"
@@ -17,6 +17,9 @@ import (
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 )
 
 // build is one way to build the target program.
@@ -123,9 +126,9 @@ type target struct {
 	bias    uint64
 	dir     string       // its working directory
 	wait    func() error // for its end; may be called again
-	runtime *Runtime
-	stats   *Stats
-	heap    *Heap
+	runtime *gomem.Runtime
+	stats   *gostats.Stats
+	heap    *goheap.Heap
 }
 
 // start runs the target program and attaches to it. It is killed with the test.
@@ -140,9 +143,9 @@ func start(t testing.TB, b build, env ...string) *target {
 // attach waits until the runtime has started.
 func (p *target) attach() {
 	p.t.Helper()
-	err := ErrNotReady
-	for errors.Is(err, ErrNotReady) {
-		p.runtime, err = Attach(p.mem, p.bin, p.bias)
+	err := gomem.ErrNotReady
+	for errors.Is(err, gomem.ErrNotReady) {
+		p.runtime, err = gomem.Attach(p.mem, p.bin, p.bias)
 	}
 	if err != nil {
 		p.t.Fatal(err)
@@ -151,15 +154,15 @@ func (p *target) attach() {
 }
 
 // take has the target be read by what stands on a runtime, and wants every feature.
-func (p *target) take(r *Runtime) {
+func (p *target) take(r *gomem.Runtime) {
 	p.t.Helper()
-	p.runtime, p.stats, p.heap = r, NewStats(r), NewHeap(r)
-	for _, f := range []Feature{FeatureCounters, FeatureMetrics, FeatureProfile, FeatureGoroutines} {
+	p.runtime, p.stats, p.heap = r, gostats.New(r), goheap.New(r)
+	for _, f := range []gomem.Feature{gostats.FeatureCounters, gostats.FeatureMetrics, gostats.FeatureProfile, gomem.FeatureGoroutines} {
 		if err := p.stats.Why(f); err != nil {
 			p.t.Errorf("%s is refused: %v", f, err)
 		}
 	}
-	if err := errors.Join(p.runtime.Why(FeatureRanges), p.heap.Why()); err != nil {
+	if err := errors.Join(p.runtime.Why(gomem.FeatureRanges), p.heap.Why()); err != nil {
 		p.t.Errorf("refused: %v", err)
 	}
 }

@@ -111,12 +111,12 @@ func (u *unwinder) lookUp(pc uint64) step {
 // system says whether the runtime/pprof goroutine profile leaves g out: it was
 // started by the runtime and runs none of the program's code
 // (runtime/traceback.go, isSystemGoroutine).
-func (u *unwinder) system(g *goroutine, finalizing bool) bool {
-	own, ok := u.owns[g.startpc]
+func (u *unwinder) system(g *Goroutine, finalizing bool) bool {
+	own, ok := u.owns[g.StartPC]
 	if ok {
 		return own
 	}
-	f, _ := u.bin.FuncAt(g.startpc - u.bias)
+	f, _ := u.bin.FuncAt(g.StartPC - u.bias)
 	switch f.Name() {
 	case "runtime.runfinq", "runtime.runFinalizers": // to Go 1.24; since
 		return !finalizing
@@ -126,36 +126,36 @@ func (u *unwinder) system(g *goroutine, finalizing bool) bool {
 	default:
 		own = strings.HasPrefix(f.Name(), "runtime.")
 	}
-	u.owns[g.startpc] = own
+	u.owns[g.StartPC] = own
 	return own
 }
 
-// walk unwinds one goroutine after the other through one buffer.
-type walk struct {
+// Walk unwinds one goroutine after the other through one buffer.
+type Walk struct {
 	code   *unwinder
-	mem    memory
+	mem    Memory
 	begin  []byte // of the next goroutine's stack from sp on, as far as it was read
 	stack  []byte // the bytes from sp on
-	pcs    []uint64
-	frames []uint32 // bytes of each pc's frame
+	PCs    []uint64
+	Frames []uint32 // bytes of each pc's frame
 
-	registers Registers // nil: running goroutines get no stack
-	ended     bool      // nothing of the process runs any more
+	Registers Registers // nil: running goroutines get no stack
+	Ended     bool      // nothing of the process runs any more
 	threads   threadPlaces
 	searched  int  // words of stacks, for frames (unwind_outer.go)
 	foreign   bool // there are functions that code does not know
 }
 
-// unwind appends the goroutine's program counters to w.pcs. A running
+// Unwind appends the goroutine's program counters to w.pcs. A running
 // goroutine's saved registers are stale, and one whose stack is being moved has
 // none: they get nothing, as does whatever cannot be followed to an end.
-func (w *walk) unwind(g *goroutine) {
-	switch g.status {
-	case statusRunnable, statusSyscall, statusWaiting, statusPreempted, statusLeaked:
-	case statusRunning:
-		at, ok := w.running(g)
+func (w *Walk) Unwind(g *Goroutine) {
+	switch g.Status {
+	case StatusRunnable, StatusSyscall, StatusWaiting, StatusPreempted, StatusLeaked:
+	case StatusRunning:
+		at, ok := w.Running(g)
 		if !ok {
-			if w.ended {
+			if w.Ended {
 				w.outer(g)
 			}
 			return
@@ -164,19 +164,19 @@ func (w *walk) unwind(g *goroutine) {
 	default:
 		return
 	}
-	if g.sp < g.lo || g.sp >= g.hi || g.sp%8 != 0 {
+	if g.SP < g.Lo || g.SP >= g.Hi || g.SP%8 != 0 {
 		return
 	}
-	from := len(w.pcs)
+	from := len(w.PCs)
 	w.stack = append(w.stack[:0], w.begin...)
 	if !w.follow(g) {
-		w.pcs, w.frames = w.pcs[:from], w.frames[:from]
+		w.PCs, w.Frames = w.PCs[:from], w.Frames[:from]
 	}
 }
 
 // follow walks the frames; it reports false where the stack makes no sense.
-func (w *walk) follow(g *goroutine) bool {
-	pc, sp, link := g.pc, g.sp, uint64(0)
+func (w *Walk) follow(g *Goroutine) bool {
+	pc, sp, link := g.PC, g.SP, uint64(0)
 	interrupted := g.exact
 	first := true
 	hidden := uint32(0) // bytes of wrappers below
@@ -184,14 +184,14 @@ func (w *walk) follow(g *goroutine) bool {
 		s := w.code.step(pc)
 		if !s.ok {
 			if w.foreign {
-				w.pcs, w.frames = append(w.pcs, shown(pc, first, interrupted)), append(w.frames, 0)
+				w.PCs, w.Frames = append(w.PCs, shown(pc, first, interrupted)), append(w.Frames, 0)
 				return true
 			}
 			return !first
 		}
 		if !s.wrapper {
-			w.pcs = append(w.pcs, shown(pc, first, interrupted || s.entry))
-			w.frames = append(w.frames, w.code.size(s)+hidden)
+			w.PCs = append(w.PCs, shown(pc, first, interrupted || s.entry))
+			w.Frames = append(w.Frames, w.code.size(s)+hidden)
 			first, hidden = false, 0
 			n++
 		} else {
@@ -212,7 +212,7 @@ func (w *walk) follow(g *goroutine) bool {
 // caller is where a frame returns to, and the stack pointer and the link register
 // there, 0 where that is not known: a function of arm64 has no frame before it has
 // saved the register, and a leaf never has.
-func (w *walk) caller(g *goroutine, s step, sp, link uint64) (pc, at, saved uint64, ok bool) {
+func (w *Walk) caller(g *Goroutine, s step, sp, link uint64) (pc, at, saved uint64, ok bool) {
 	at = sp + uint64(s.delta)
 	switch {
 	case !w.code.links:
@@ -246,18 +246,18 @@ func shown(pc uint64, first, exact bool) uint64 {
 }
 
 // word is the word at addr of the goroutine's stack.
-func (w *walk) word(g *goroutine, addr uint64) (uint64, bool) {
-	if addr < g.sp || addr+8 > g.hi || addr+8 < addr {
+func (w *Walk) word(g *Goroutine, addr uint64) (uint64, bool) {
+	if addr < g.SP || addr+8 > g.Hi || addr+8 < addr {
 		return 0, false
 	}
-	for end := addr - g.sp + 8; uint64(len(w.stack)) < end; {
+	for end := addr - g.SP + 8; uint64(len(w.stack)) < end; {
 		have := uint64(len(w.stack))
-		piece := min(max(stackPiece, have), g.hi-g.sp-have)
+		piece := min(max(stackPiece, have), g.Hi-g.SP-have)
 		w.stack = slices.Grow(w.stack, int(piece))[:have+piece]
-		if w.mem.read(g.sp+have, w.stack[have:]) != nil {
+		if w.mem.Read(g.SP+have, w.stack[have:]) != nil {
 			w.stack = w.stack[:have]
 			return 0, false
 		}
 	}
-	return word(w.stack, addr-g.sp), true
+	return Word(w.stack, addr-g.SP), true
 }

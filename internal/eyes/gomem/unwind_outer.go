@@ -17,32 +17,32 @@ const (
 	outerTop = 256
 )
 
-// endedStack is what is known of the stack of a goroutine that ran when its process ended: its outermost frames,
+// EndedStack is what is known of the stack of a goroutine that ran when its process ended: its outermost frames,
 // innermost first.
-type endedStack struct {
-	pcs   []uint64
-	sizes []uint32 // of the frames, bytes
-	top   uint64   // where the outermost of them ends
-	leaf  uint64   // what the innermost called, 0: not known
+type EndedStack struct {
+	PCs   []uint64
+	Sizes []uint32 // of the frames, bytes
+	Top   uint64   // where the outermost of them ends
+	Leaf  uint64   // what the innermost called, 0: not known
 }
 
-// endedStacks are those of the goroutines that ran their own code when the process ended, by the addresses of their
+// EndedStacks are those of the goroutines that ran their own code when the process ended, by the addresses of their
 // descriptors, on amd64. It is held at its exit.
-func (r *Runtime) endedStacks(all []goroutine) (map[uint64]endedStack, error) {
-	modules, err := r.learnModules()
+func (r *Runtime) EndedStacks(all []Goroutine) (map[uint64]EndedStack, error) {
+	modules, err := r.LearnModules()
 	if err != nil {
 		return nil, err
 	}
-	w := walk{code: &r.goroutines.code, mem: r.mem, threads: r.goroutines.threads, foreign: modules > 1, ended: true}
-	ended := make(map[uint64]endedStack)
+	w := Walk{code: &r.goroutines.code, mem: r.mem, threads: r.goroutines.threads, foreign: modules > 1, Ended: true}
+	ended := make(map[uint64]EndedStack)
 	for i := range all {
 		g := &all[i]
-		if _, known := w.running(g); g.status != statusRunning || known {
+		if _, known := w.Running(g); g.Status != StatusRunning || known {
 			continue
 		}
-		w.pcs, w.frames = w.pcs[:0], w.frames[:0]
+		w.PCs, w.Frames = w.PCs[:0], w.Frames[:0]
 		if top, ok := w.outer(g); ok {
-			ended[g.addr] = endedStack{slices.Clone(w.pcs), slices.Clone(w.frames), top, w.target(w.pcs[0] + 1)}
+			ended[g.Addr] = EndedStack{slices.Clone(w.PCs), slices.Clone(w.Frames), top, w.target(w.PCs[0] + 1)}
 		}
 	}
 	return ended, nil
@@ -54,44 +54,44 @@ func (r *Runtime) endedStacks(all []goroutine) (map[uint64]endedStack, error) {
 // that was called, the next frame must be of that one. What the innermost of these functions called last may have returned
 // since: the stack keeps the address until something else is called. Top is the address where the outermost frame
 // ends; ok is false where no frame was found.
-func (w *walk) outer(g *goroutine) (top uint64, ok bool) {
-	if w.code.links || w.foreign || g.hi <= g.lo {
+func (w *Walk) outer(g *Goroutine) (top uint64, ok bool) {
+	if w.code.links || w.foreign || g.Hi <= g.Lo {
 		return 0, false // a function of arm64 keeps its return address elsewhere
 	}
-	size := min(g.hi-g.lo, outerBytes)
-	low := g.hi - size
+	size := min(g.Hi-g.Lo, outerBytes)
+	low := g.Hi - size
 	w.stack = slices.Grow(w.stack[:0], int(size))[:size]
-	if w.mem.read(low, w.stack) != nil {
+	if w.mem.Read(low, w.stack) != nil {
 		return 0, false
 	}
-	o := outerWalk{walk: w, low: low, high: g.hi}
+	o := outerWalk{Walk: w, low: low, high: g.Hi}
 	at, ok := o.exit()
 	if !ok {
 		return 0, false
 	}
 	top = at + 8
-	from := len(w.pcs)
-	w.pcs, w.frames = append(w.pcs, o.word(at)), append(w.frames, 8)
-	for _, f := range o.chain(at, g.startpc, 0) {
+	from := len(w.PCs)
+	w.PCs, w.Frames = append(w.PCs, o.word(at)), append(w.Frames, 8)
+	for _, f := range o.chain(at, g.StartPC, 0) {
 		if s := w.code.step(o.word(f.at)); s.wrapper {
-			w.frames[len(w.frames)-1] += f.size // its caller's
+			w.Frames[len(w.Frames)-1] += f.size // its caller's
 		} else {
-			w.pcs, w.frames = append(w.pcs, o.word(f.at)), append(w.frames, f.size)
+			w.PCs, w.Frames = append(w.PCs, o.word(f.at)), append(w.Frames, f.size)
 		}
 	}
-	if len(w.pcs)-from < 2 {
-		w.pcs, w.frames = w.pcs[:from], w.frames[:from]
+	if len(w.PCs)-from < 2 {
+		w.PCs, w.Frames = w.PCs[:from], w.Frames[:from]
 		return 0, false
 	}
-	slices.Reverse(w.pcs[from:])
-	slices.Reverse(w.frames[from:])
-	w.pcs[from]-- // of the innermost it is the call itself
+	slices.Reverse(w.PCs[from:])
+	slices.Reverse(w.Frames[from:])
+	w.PCs[from]-- // of the innermost it is the call itself
 	return top, true
 }
 
 // outerWalk is a stack as far as it was read, and what it is walked with.
 type outerWalk struct {
-	*walk
+	*Walk
 	low, high uint64
 }
 
@@ -125,7 +125,7 @@ func (o *outerWalk) chain(at, called uint64, depth int) []outerFound {
 	return best
 }
 
-func (o *outerWalk) word(addr uint64) uint64 { return word(o.stack, addr-o.low) }
+func (o *outerWalk) word(addr uint64) uint64 { return Word(o.stack, addr-o.low) }
 
 // exit is where the return address into runtime.goexit lies, the outermost of a goroutine's stack.
 func (o *outerWalk) exit() (at uint64, ok bool) {
@@ -172,7 +172,7 @@ const maxCaller = 32 << 10
 func (o *outerWalk) notNamed(found []outerFound, at uint64) (others []outerFound) {
 	caller, ok := o.code.bin.FuncAt(o.word(at) - 1 - o.code.bias)
 	code := make([]byte, maxCaller)
-	if !ok || o.mem.read(caller.Entry+o.code.bias, code) != nil {
+	if !ok || o.mem.Read(caller.Entry+o.code.bias, code) != nil {
 		return found
 	}
 	named := map[uint64]bool{}
@@ -180,7 +180,7 @@ func (o *outerWalk) notNamed(found []outerFound, at uint64) (others []outerFound
 		if code[i] != callNear {
 			continue
 		}
-		to := caller.Entry + uint64(i) + 5 + uint64(int64(int32(half(code, uint64(i+1)))))
+		to := caller.Entry + uint64(i) + 5 + uint64(int64(int32(Half(code, uint64(i+1)))))
 		if !slices.ContainsFunc(found, func(f outerFound) bool { return f.entry == to }) {
 			continue
 		}
@@ -210,7 +210,7 @@ const (
 // calls reports whether a call ends before pc.
 func (o *outerWalk) calls(pc uint64) bool {
 	var b [7]byte
-	if o.mem.read(pc-7, b[:]) != nil {
+	if o.mem.Read(pc-7, b[:]) != nil {
 		return false
 	}
 	if b[2] == callNear {
@@ -225,12 +225,12 @@ func (o *outerWalk) calls(pc uint64) bool {
 }
 
 // target is the first instruction of the function that the call before pc names, 0: the code does not say.
-func (w *walk) target(pc uint64) uint64 {
+func (w *Walk) target(pc uint64) uint64 {
 	var b [5]byte
-	if w.mem.read(pc-5, b[:]) != nil || b[0] != callNear {
+	if w.mem.Read(pc-5, b[:]) != nil || b[0] != callNear {
 		return 0
 	}
-	to := pc + uint64(int64(int32(half(b[:], 1))))
+	to := pc + uint64(int64(int32(Half(b[:], 1))))
 	if f, ok := w.code.bin.FuncAt(to - w.code.bias); !ok || f.Entry != to-w.code.bias {
 		return 0
 	}

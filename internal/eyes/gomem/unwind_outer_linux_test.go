@@ -1,4 +1,4 @@
-package gomem
+package gomem_test
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -27,33 +29,32 @@ func TestTheCallsOfARunningGoroutineAreToldAtTheEnd(t *testing.T) {
 			if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
-			r := attachedTo(t, p.PID, path)
-			stats := NewStats(r)
+			stats, bin := attachedTo(t, p.PID, path)
 			groups, err := stats.GoroutinesAtEnd()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range [][]string{{"main.middle", "main.direct"}, {"main.(*pages).fill", "main.through"}} {
-				if !slices.ContainsFunc(groups, func(g sample.GoroutineGroup) bool { return inOrder(r, g, want) }) {
-					t.Errorf("no goroutine is inside %v: %v", want, namesOf(r, groups))
+				if !slices.ContainsFunc(groups, func(g sample.GoroutineGroup) bool { return inOrder(bin, g, want) }) {
+					t.Errorf("no goroutine is inside %v: %v", want, namesOf(bin, groups))
 				}
 			}
 			if !slices.ContainsFunc(groups, func(g sample.GoroutineGroup) bool { return g.State == "running" && len(g.Stack) > 2 }) {
-				t.Errorf("no goroutine ran: %v", namesOf(r, groups))
+				t.Errorf("no goroutine ran: %v", namesOf(bin, groups))
 			}
 			if groups, err = stats.Goroutines(); err != nil {
 				t.Fatal(err)
 			}
 			for _, g := range groups {
 				if g.State == "running" && len(g.Stack) > 0 {
-					t.Errorf("of a program that goes on, a running goroutine has a stack: %v", namesOf(r, groups))
+					t.Errorf("of a program that goes on, a running goroutine has a stack: %v", namesOf(bin, groups))
 				}
 			}
 		})
 	}
 }
 
-func attachedTo(t *testing.T, pid int, path string) *Runtime {
+func attachedTo(t *testing.T, pid int, path string) (*gostats.Stats, *gobin.Binary) {
 	t.Helper()
 	bin, err := gobin.Open(path)
 	if err != nil {
@@ -65,28 +66,28 @@ func attachedTo(t *testing.T, pid int, path string) *Runtime {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { mem.Close() })
-	r, err := Attach(mem, bin, 0)
+	r, err := gomem.Attach(mem, bin, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return gostats.New(r), bin
 }
 
 // inOrder reports whether a group's stack has these functions, innermost first.
-func inOrder(r *Runtime, g sample.GoroutineGroup, names []string) bool {
+func inOrder(bin *gobin.Binary, g sample.GoroutineGroup, names []string) bool {
 	for _, pc := range g.Stack {
-		if f, ok := r.goroutines.code.bin.FuncAt(pc - r.goroutines.code.bias); ok && len(names) > 0 && f.Name() == names[0] {
+		if f, ok := bin.FuncAt(pc); ok && len(names) > 0 && f.Name() == names[0] {
 			names = names[1:]
 		}
 	}
 	return len(names) == 0
 }
 
-func namesOf(r *Runtime, groups []sample.GoroutineGroup) (out [][]string) {
+func namesOf(bin *gobin.Binary, groups []sample.GoroutineGroup) (out [][]string) {
 	for _, g := range groups {
 		list := []string{g.State}
 		for _, pc := range g.Stack {
-			f, _ := r.goroutines.code.bin.FuncAt(pc - r.goroutines.code.bias)
+			f, _ := bin.FuncAt(pc)
 			list = append(list, f.Name())
 		}
 		out = append(out, list)

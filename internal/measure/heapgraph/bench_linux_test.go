@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
 )
 
@@ -41,7 +41,7 @@ func BenchmarkHeap(b *testing.B) {
 }
 
 // graph copies the heap and finds its pointers.
-func (p *shaped) graph(t testing.TB) (o *gomem.Objects, stood time.Duration, size uint64) {
+func (p *shaped) graph(t testing.TB) (o *goheap.Objects, stood time.Duration, size uint64) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -52,11 +52,11 @@ func (p *shaped) graph(t testing.TB) (o *gomem.Objects, stood time.Duration, siz
 	plan, err := p.heap.PlanHeapCopy(0)
 	must(err)
 	plan.Wait()
-	var copied *gomem.HeapCopy
-	var threads []gomem.Thread
+	var copied *goheap.HeapCopy
+	var threads []goheap.Thread
 	stood, err = lastbreath.WhileFrozen(p.pid, time.Minute, func(ctx context.Context, z *lastbreath.Freeze) (err error) {
 		for _, th := range z.Threads {
-			threads = append(threads, gomem.Thread(th))
+			threads = append(threads, goheap.Thread(th))
 		}
 		copied, err = plan.Copy(ctx)
 		return err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 // Dominators finds the dominator of every reachable node: the algorithm of Georgiadis
@@ -310,7 +310,7 @@ func (l *joins) ordered(k int, fn func(to uint32, from []uint32)) {
 // bitmap is a set of nodes, leaves or pointers.
 type bitmap []uint64
 
-func newBitmap(n int) bitmap { return gomem.InLargePages(make(bitmap, n/64+1)) }
+func newBitmap(n int) bitmap { return goheap.InLargePages(make(bitmap, n/64+1)) }
 
 func (b bitmap) has(i uint32) bool { return b[i/64]>>(i%64)&1 != 0 }
 

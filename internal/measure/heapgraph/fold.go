@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 // Folded is the live heap in which what retains little is one part with what else of
@@ -20,7 +20,7 @@ type Folded struct {
 
 	a       *Analysis
 	size    func(node uint32) uint64
-	typ     func(object uint32) gomem.TypeRef
+	typ     func(object uint32) goheap.TypeRef
 	where   []uint32 // part by number
 	leaf    []uint32 // and by leaf
 	classes []uint32 // with which number each later class of roots begins
@@ -30,7 +30,7 @@ type Folded struct {
 // foldKey is what is folded together.
 type foldKey struct {
 	holder, class uint32
-	typ           gomem.TypeRef
+	typ           goheap.TypeRef
 }
 
 // Part is an object, a root, or what was folded. The first is all roots together.
@@ -38,7 +38,7 @@ type Part struct {
 	Node    uint32 // of the graph; PartFolded, or of the first part PartRoots
 	Holder  uint32 // of what is folded: the part that holds it
 	Class   uint32 // of the first roots that lead to it
-	Type    gomem.TypeRef
+	Type    goheap.TypeRef
 	Objects uint64
 	Bytes   uint64
 }
@@ -82,7 +82,7 @@ func (a *Analysis) Fold(most int) *Folded {
 	return a.fold(most, a.Objects.SizeOf(), a.Objects.TypeOf)
 }
 
-func (a *Analysis) fold(most int, size func(node uint32) uint64, typ func(object uint32) gomem.TypeRef) *Folded {
+func (a *Analysis) fold(most int, size func(node uint32) uint64, typ func(object uint32) goheap.TypeRef) *Folded {
 	f := &Folded{a: a, size: size, typ: typ, where: table(len(a.tree.Node)), leaf: nones(a.Objects.Leaves), classes: a.classes(), folds: make(map[foldKey]uint32)}
 	f.Least = f.leastOf(most)
 	f.add(Part{Node: PartRoots})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 // folded is the graph that a fold passes on, and the parts' sizes in it.
@@ -56,10 +56,10 @@ func TestWhatIsFoldedChangesNothingOfWhatTheOthersRetain(t *testing.T) {
 			}
 			return 0
 		}
-		a := &Analysis{Objects: &gomem.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Later: g.Later, Roots: make([]gomem.Root, g.nodes()-n)},
+		a := &Analysis{Objects: &goheap.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Later: g.Later, Roots: make([]goheap.Root, g.nodes()-n)},
 			tree: tree, retained: tree.Retained(size)}
 		most := rng.IntN(n + 4)
-		f := a.fold(most, size, func(v uint32) gomem.TypeRef { return gomem.TypeRef(v % 3) })
+		f := a.fold(most, size, func(v uint32) goheap.TypeRef { return goheap.TypeRef(v % 3) })
 		own := 0
 		small, weak := f.graph(t)
 		again, err := Dominators(t.Context(), small)
@@ -109,12 +109,12 @@ func TestAFoldedHeapTakesNoMoreThanItsSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := func(v uint32) uint64 { return 8 << (v % 8) }
-	a := &Analysis{Objects: &gomem.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Roots: make([]gomem.Root, 1)}, tree: tree, retained: tree.Retained(size)}
+	a := &Analysis{Objects: &goheap.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Roots: make([]goheap.Root, 1)}, tree: tree, retained: tree.Retained(size)}
 	for _, most := range []int{0, 1000, n / 4} {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		f := a.fold(most, size, func(v uint32) gomem.TypeRef { return gomem.TypeRef(v % 3) })
+		f := a.fold(most, size, func(v uint32) goheap.TypeRef { return goheap.TypeRef(v % 3) })
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		if took := after.HeapAlloc - min(after.HeapAlloc, before.HeapAlloc); took > a.FoldSize(most) {

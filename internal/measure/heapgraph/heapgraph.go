@@ -14,12 +14,12 @@ import (
 	"errors"
 	"runtime"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 // Analysis is a heap and who holds it.
 type Analysis struct {
-	Objects  *gomem.Objects
+	Objects  *goheap.Objects
 	Live     uint64 // objects that are reachable
 	LiveSize uint64 // bytes of these
 	tree     *Tree
@@ -32,7 +32,7 @@ type Analysis struct {
 
 // Analyze finds the types of the objects and who holds them, always two things at
 // once, so that neither of two processors waits for the other.
-func Analyze(ctx context.Context, o *gomem.Objects) (*Analysis, error) {
+func Analyze(ctx context.Context, o *goheap.Objects) (*Analysis, error) {
 	d := newDominators(&Graph{Objects: o.Count, Leaves: o.Leaves, First: o.First, To: o.To, Later: o.Later, Framed: o.Framed, Edge: o.Edge})
 	a := &Analysis{Objects: o, tree: d.t}
 	p := newPather(a)
@@ -84,14 +84,14 @@ func both(ctx context.Context, a, b func(context.Context) error) error {
 }
 
 // table is a large table, of zeros.
-func table(n int) []uint32 { return gomem.InLargePages(make([]uint32, n)) }
+func table(n int) []uint32 { return goheap.InLargePages(make([]uint32, n)) }
 
 // path is a way into the heap that objects have in common: of a list of a million
 // nodes there is one.
 type path struct {
 	parent  uint32
 	label   int32
-	typ     gomem.TypeRef
+	typ     goheap.TypeRef
 	objects uint64 // that lie on it
 	bytes   uint64
 	held    uint64 // objects that it retains

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 // Holder is where memory accumulates: a field of a variable, of what a goroutine's
@@ -133,7 +133,7 @@ type TypeUse struct {
 
 // TypesByBytes are the types of reachable objects, largest first.
 func (a *Analysis) TypesByBytes() []TypeUse {
-	sums := make(map[gomem.TypeRef]*TypeUse)
+	sums := make(map[goheap.TypeRef]*TypeUse)
 	for i := 1; i < len(a.paths); i++ {
 		p := &a.paths[i]
 		if p.objects == 0 {
@@ -161,7 +161,7 @@ func (a *Analysis) TypesByBytes() []TypeUse {
 
 // Sampled passes the reachable objects of the heap profile to fn, each with the
 // index of the holder that it belongs to, -1 for none.
-func (a *Analysis) Sampled(holders []Holder, fn func(holder int, s gomem.Sample)) {
+func (a *Analysis) Sampled(holders []Holder, fn func(holder int, s goheap.Sample)) {
 	of := make([]int32, len(a.paths))
 	for i := range of {
 		of[i] = -1

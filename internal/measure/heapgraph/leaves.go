@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 // leafSearch finds the dominators of leaves: what all that point to one have in
@@ -26,7 +26,7 @@ type leafPointer struct{ leaf, from, by uint32 }
 func (d *dominators) gather(ctx context.Context) error {
 	t := d.t
 	l := &leafSearch{d: d, to: newRanged[leafPointer](d.g.Leaves)}
-	d.ofLeaves, t.Leaves = l, gomem.InLargePages(make([]Leaf, d.g.Leaves))
+	d.ofLeaves, t.Leaves = l, goheap.InLargePages(make([]Leaf, d.g.Leaves))
 	second := l.secondClass()
 	for at, i := range t.number {
 		if i < second {

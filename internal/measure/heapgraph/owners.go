@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -43,9 +43,9 @@ func (a *Analysis) owners() *owners {
 // naming is a name by which what lies on a path may be called.
 type naming struct {
 	at    uint32 // the path that the place leads to
-	place gomem.Place
+	place goheap.Place
 	name  string // instead of a field: a variable
-	owner gomem.PackageKind
+	owner goheap.PackageKind
 }
 
 // of is the owner of what a path holds; nil where nothing has a name.
@@ -73,7 +73,7 @@ func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
 			best = l
 		}
 	}
-	if best.at == 0 || best.owner != gomem.PackageOwn {
+	if best.at == 0 || best.owner != goheap.PackageOwn {
 		best = cmp.Or(n.referrer(way[0]), best)
 	}
 	if box < len(way)-1 && best.at != 0 && n.isBehind(best.at, way[box]) {
@@ -118,12 +118,12 @@ func (n *owners) referrer(at uint32) naming {
 			continue
 		}
 		typ := a.Objects.TypeOf(from)
-		if !types.IsNamed(typ) || types.OwnerOf(types.Package(typ)+".") != gomem.PackageOwn {
+		if !types.IsNamed(typ) || types.OwnerOf(types.Package(typ)+".") != goheap.PackageOwn {
 			continue
 		}
 		for e, end := a.Objects.Pointers(from); e < end; e++ {
 			if places := types.PlacesOf(typ, a.Objects.Edge(e)); a.Objects.To[e] == p.sample && len(places) > 0 {
-				return naming{at: at, place: places[0], owner: gomem.PackageOwn}
+				return naming{at: at, place: places[0], owner: goheap.PackageOwn}
 			}
 		}
 	}
@@ -138,7 +138,7 @@ const referredOf = 20
 func (n *owners) last(way []uint32, box int) int {
 	p := &n.a.paths[way[box]]
 	types := n.a.Objects.Types
-	if isStruct := p.sample < uint32(n.a.Objects.Count) && types.PartOf(p.typ) == gomem.PartValue && !types.IsArray(p.typ); isStruct && box+1 < len(way) {
+	if isStruct := p.sample < uint32(n.a.Objects.Count) && types.PartOf(p.typ) == goheap.PartValue && !types.IsArray(p.typ); isStruct && box+1 < len(way) {
 		return box + 1
 	}
 	return box
@@ -161,7 +161,7 @@ func (n *owners) container(way []uint32) int {
 	a := n.a
 	best, most := len(way)-1, 1.0
 	for i, at := range way {
-		if a.Objects.Types.PartOf(a.paths[at].typ) == gomem.PartInside {
+		if a.Objects.Types.PartOf(a.paths[at].typ) == goheap.PartInside {
 			continue
 		}
 		parts := n.below(at, way[i+1:])
@@ -189,14 +189,14 @@ func (n *owners) below(at uint32, way []uint32) (most uint64) {
 	}
 	a := n.a
 	for _, next := range way {
-		if a.Objects.Types.PartOf(a.paths[next].typ) != gomem.PartInside {
+		if a.Objects.Types.PartOf(a.paths[next].typ) != goheap.PartInside {
 			return max(most, a.paths[next].objects)
 		}
 		at = next
 	}
 	joined := n.joined(at)
 	for _, c := range n.children[at] {
-		if a.Objects.Types.PartOf(a.paths[c].typ) == gomem.PartInside {
+		if a.Objects.Types.PartOf(a.paths[c].typ) == goheap.PartInside {
 			most = max(most, n.below(c, nil))
 		} else if joined != 0 && c != joined && a.paths[c].typ == a.paths[joined].typ {
 			continue // the first and the last of a list, which is counted as one
@@ -224,14 +224,14 @@ func (n *owners) inLibrary(way []uint32) (most uint64) {
 	types := n.a.Objects.Types
 	for i, at := range way {
 		p := &n.a.paths[at]
-		if i == 0 || types.PartOf(p.typ) == gomem.PartInside {
+		if i == 0 || types.PartOf(p.typ) == goheap.PartInside {
 			continue
 		}
 		if p.typ == 0 {
 			return 0
 		}
 		most = max(most, p.objects)
-		if types.IsNamed(p.typ) && types.OwnerOf(types.Package(p.typ)+".") == gomem.PackageOwn {
+		if types.IsNamed(p.typ) && types.OwnerOf(types.Package(p.typ)+".") == goheap.PackageOwn {
 			break
 		}
 	}
@@ -252,7 +252,7 @@ func (n *owners) joined(at uint32) uint32 {
 }
 
 // ofType is how many objects of a type lie right below a path.
-func (n *owners) ofType(at uint32, typ gomem.TypeRef) (sum uint64) {
+func (n *owners) ofType(at uint32, typ goheap.TypeRef) (sum uint64) {
 	for _, c := range n.children[at] {
 		if n.a.paths[c].typ == typ {
 			sum += n.a.paths[c].objects
@@ -268,15 +268,15 @@ func (n *owners) levels(way []uint32) (all []naming) {
 	for i, at := range way {
 		p := &a.paths[at]
 		if p.sample >= uint32(a.Objects.Count) {
-			if r := n.root(p.sample); r.Kind == gomem.RootVariable && n.a.rootKind(int(p.sample)-a.Objects.Count) == sample.RootGlobal {
+			if r := n.root(p.sample); r.Kind == goheap.RootVariable && n.a.rootKind(int(p.sample)-a.Objects.Count) == sample.RootGlobal {
 				name, user := variableName(r.Name)
-				all = append(all, naming{at: at, name: name, owner: types.OwnerOf(user), place: gomem.Place{Type: types.Name(r.RootType())}})
+				all = append(all, naming{at: at, name: name, owner: types.OwnerOf(user), place: goheap.Place{Type: types.Name(r.RootType())}})
 			}
 			continue
 		}
 		if name, _, ok := strings.Cut(types.Label(p.label), " and others"); i == 0 && ok && n.roots[name] != nil && n.roots[name].Kind == sample.RootGlobal {
 			called, user := variableName(name)
-			all = append(all, naming{at: at, name: called, owner: types.OwnerOf(user), place: gomem.Place{Type: pointerTo(types.Name(p.typ))}})
+			all = append(all, naming{at: at, name: called, owner: types.OwnerOf(user), place: goheap.Place{Type: pointerTo(types.Name(p.typ))}})
 		}
 		if i > 0 {
 			places, to := n.places(at)
@@ -290,13 +290,13 @@ func (n *owners) levels(way []uint32) (all []naming) {
 	return all
 }
 
-func (n *owners) root(node uint32) *gomem.Root {
+func (n *owners) root(node uint32) *goheap.Root {
 	return &n.a.Objects.Roots[node-uint32(n.a.Objects.Count)]
 }
 
 // places are the structs that lead to a path from the one above it. What several fields of
 // one object lead to is told by the largest map or slice among them.
-func (n *owners) places(at uint32) (all []gomem.Place, to uint32) {
+func (n *owners) places(at uint32) (all []goheap.Place, to uint32) {
 	a := n.a
 	p := &a.paths[at]
 	if all := n.fieldsTo(at); len(all) > 0 {
@@ -307,7 +307,7 @@ func (n *owners) places(at uint32) (all []gomem.Place, to uint32) {
 	}
 	best, most := uint32(0), uint64(0)
 	for _, c := range n.children[p.parent] {
-		if part := a.Objects.Types.PartOf(a.paths[c].typ); c != at && (part == gomem.PartMap || a.Objects.Types.IsArray(a.paths[c].typ)) && a.paths[c].retains > most {
+		if part := a.Objects.Types.PartOf(a.paths[c].typ); c != at && (part == goheap.PartMap || a.Objects.Types.IsArray(a.paths[c].typ)) && a.paths[c].retains > most {
 			best, most = c, a.paths[c].retains
 		}
 	}
@@ -318,7 +318,7 @@ func (n *owners) places(at uint32) (all []gomem.Place, to uint32) {
 }
 
 // fieldsTo are the structs whose field leads to a path.
-func (n *owners) fieldsTo(at uint32) []gomem.Place {
+func (n *owners) fieldsTo(at uint32) []goheap.Place {
 	a := n.a
 	p := &a.paths[at]
 	up := &a.paths[p.parent]
@@ -336,9 +336,9 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32, owners uint64) {
 	p := &a.paths[at]
 	switch types := a.Objects.Types; {
 	case p.sample >= uint32(a.Objects.Count):
-	case types.PartOf(p.typ) == gomem.PartMap:
+	case types.PartOf(p.typ) == goheap.PartMap:
 		o.Kind = "map"
-	case types.PartOf(p.typ) == gomem.PartChannel:
+	case types.PartOf(p.typ) == goheap.PartChannel:
 		o.Kind = "channel"
 	case types.IsArray(p.typ):
 		o.Kind = "slice"

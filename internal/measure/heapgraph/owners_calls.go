@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -78,7 +78,7 @@ func (n *owners) isCaptured(way []uint32, after uint32) bool {
 		if at == after {
 			return false
 		}
-		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure && n.ownFunction(typ) != "" {
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == goheap.PartClosure && n.ownFunction(typ) != "" {
 			return true
 		}
 	}
@@ -86,10 +86,10 @@ func (n *owners) isCaptured(way []uint32, after uint32) bool {
 }
 
 // ownFunction is the function of a closure if it is the program's own.
-func (n *owners) ownFunction(typ gomem.TypeRef) string {
+func (n *owners) ownFunction(typ goheap.TypeRef) string {
 	types := n.a.Objects.Types
 	name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
-	if name == "" || types.OwnerOf(name) != gomem.PackageOwn {
+	if name == "" || types.OwnerOf(name) != goheap.PackageOwn {
 		return ""
 	}
 	return shortName(name)
@@ -113,7 +113,7 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 	}
 	if box == 0 && len(way) > 1 && o.Type == "" { // it lies on the stack itself
 		o.Type = shortType(n.a.Objects.Types.Name(n.a.paths[way[1]].typ))
-		if n.a.Objects.Types.PartOf(n.a.paths[way[1]].typ) == gomem.PartInside {
+		if n.a.Objects.Types.PartOf(n.a.paths[way[1]].typ) == goheap.PartInside {
 			o.Kind = "map"
 		}
 		if o.Type == "?" {
@@ -133,7 +133,7 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 // via notes the last function whose closure leads to what lies at the box.
 func (n *owners) via(o *sample.HeapOwner, way []uint32, box int) {
 	for _, at := range way[:box+1] {
-		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == gomem.PartClosure {
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == goheap.PartClosure {
 			if name := n.ownFunction(typ); name != "" {
 				o.Via = name
 			}

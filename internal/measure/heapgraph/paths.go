@@ -6,13 +6,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 type pathKey struct {
 	parent uint32
 	label  int32
-	typ    gomem.TypeRef
+	typ    goheap.TypeRef
 }
 
 // pather gives every reachable object its path: that of its dominator and the field
@@ -127,14 +127,14 @@ func (p *pather) belowRoots(from, to uint32) {
 	held := make(map[heldBy]heldIn)
 	for k := range o.Roots {
 		root := &o.Roots[k]
-		if root.Kind != gomem.RootGoroutine {
+		if root.Kind != goheap.RootGoroutine {
 			p.belowMost(held)
 		}
 		name := rootName(root)
 		for e, end := o.Pointers(uint32(o.Count + k)); e < end; e++ {
 			switch node := o.To[e]; {
 			case node < from || node >= to || t.dominator(node) != 0:
-			case root.Kind == gomem.RootGoroutine:
+			case root.Kind == goheap.RootGoroutine:
 				h := heldBy{node, name}
 				in, ok := held[h]
 				if !ok {
@@ -188,7 +188,7 @@ func inOrder(held map[heldBy]heldIn) []heldBy {
 
 // andOthers says behind the name of a root that other ways lead there, too; of what has
 // a type that follows, as what several hold is known by that.
-func andOthers(typ gomem.TypeRef) string {
+func andOthers(typ goheap.TypeRef) string {
 	if typ == 0 {
 		return " and others"
 	}
@@ -219,8 +219,8 @@ func (p *pather) below(in *trie, dom uint32, edge int32, direct bool, node uint3
 
 // rootName is the first part of a path. Goroutines that run the same function
 // have one in common.
-func rootName(r *gomem.Root) string {
-	if r.Kind == gomem.RootGoroutine {
+func rootName(r *goheap.Root) string {
+	if r.Kind == goheap.RootGoroutine {
 		return "goroutine " + r.Name
 	}
 	return r.Name

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
 )
 
@@ -23,11 +23,11 @@ func (p *shaped) withRegisters(t *testing.T, words []uint64) *Analysis {
 	}
 	plan, err := p.heap.PlanHeapCopy(0)
 	must(err)
-	var copied *gomem.HeapCopy
-	var threads []gomem.Thread
+	var copied *goheap.HeapCopy
+	var threads []goheap.Thread
 	_, err = lastbreath.WhileFrozen(p.pid, time.Minute, func(ctx context.Context, z *lastbreath.Freeze) (err error) {
 		for _, th := range z.Threads {
-			threads = append(threads, gomem.Thread{TID: th.TID, PC: th.PC, SP: th.SP, Words: words})
+			threads = append(threads, goheap.Thread{TID: th.TID, PC: th.PC, SP: th.SP, Words: words})
 		}
 		copied, err = plan.Copy(ctx)
 		return err

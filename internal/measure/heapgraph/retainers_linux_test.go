@@ -14,6 +14,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -70,7 +71,7 @@ func startKeeping(t *testing.T, dir, fault string, n int, o hwtest.BuildOptions)
 	t.Cleanup(func() { mem.Close() })
 	runtime, err := gomem.Attach(mem, p.bin, p.bias(t))
 	must(err)
-	p.heap = gomem.NewHeap(runtime)
+	p.heap = goheap.New(runtime)
 	return p
 }
 

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// rootKinds are those of the classes of roots, in their order (gomem.Objects.Later).
+// rootKinds are those of the classes of roots, in their order (goheap.Objects.Later).
 var rootKinds = []sample.HeapRootKind{sample.RootGlobal, sample.RootGoroutine, sample.RootTimer, sample.RootSpecial}
 
 // rootKind is the kind of the class that a root is of.
@@ -37,7 +37,7 @@ func (a *Analysis) rootsByName() map[string]*sample.HeapRoot {
 			sum = &sample.HeapRoot{Kind: a.rootKind(k), Func: r.Name}
 			all[name] = sum
 		}
-		if r.Kind == gomem.RootGoroutine {
+		if r.Kind == goheap.RootGoroutine {
 			addGoroutine(sum, r)
 			newest = max(newest, r.ID)
 			if creators[name] == nil {
@@ -55,7 +55,7 @@ func (a *Analysis) rootsByName() map[string]*sample.HeapRoot {
 }
 
 // addGoroutine counts one more goroutine in.
-func addGoroutine(sum *sample.HeapRoot, r *gomem.Root) {
+func addGoroutine(sum *sample.HeapRoot, r *goheap.Root) {
 	if sum.Count++; sum.First == 0 || r.ID < sum.First {
 		sum.First = r.ID
 	}

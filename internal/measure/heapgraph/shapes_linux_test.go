@@ -10,6 +10,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 )
@@ -25,7 +26,7 @@ type shaped struct {
 	said
 	pid  int
 	bin  *gobin.Binary
-	heap *gomem.Heap
+	heap *goheap.Heap
 }
 
 func startShape(t testing.TB, o hwtest.BuildOptions, shape string, n int) *shaped {
@@ -50,7 +51,7 @@ func startShape(t testing.TB, o hwtest.BuildOptions, shape string, n int) *shape
 	t.Cleanup(func() { mem.Close() })
 	runtime, err := gomem.Attach(mem, p.bin, p.bias(t))
 	must(err)
-	p.heap = gomem.NewHeap(runtime)
+	p.heap = goheap.New(runtime)
 	return p
 }
 

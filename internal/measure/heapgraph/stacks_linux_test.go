@@ -12,6 +12,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -56,7 +57,7 @@ func startShapes(t *testing.T, o hwtest.BuildOptions, program, gogc string) *sta
 	t.Cleanup(func() { p.memory.Close() })
 	runtime, err := gomem.Attach(p.memory, p.bin, p.bias(t))
 	must(err)
-	p.heap = gomem.NewHeap(runtime)
+	p.heap = goheap.New(runtime)
 	return p
 }
 

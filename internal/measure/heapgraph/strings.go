@@ -5,14 +5,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
 // Strings is how many of a heap's reachable strings are copies of others.
 type Strings struct {
 	Copies
 	On   []StringsOn // most bytes of copies first
-	Left gomem.StringsLeft
+	Left goheap.StringsLeft
 }
 
 // Copies is strings, compared with each other. Bytes are those of their contents.

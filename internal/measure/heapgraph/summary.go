@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -123,7 +123,7 @@ func (a *Analysis) sitesOf(holders []Holder, sites Sites) (of [][]sample.HeapSit
 		return of, nil
 	}
 	sums, total := make([]lineSums, len(holders)), lineSums{}
-	a.Sampled(holders, func(holder int, s gomem.Sample) {
+	a.Sampled(holders, func(holder int, s goheap.Sample) {
 		at, size, ok := sites.At(s.Bucket)
 		if !ok {
 			return

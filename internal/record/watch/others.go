@@ -6,6 +6,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
 	"github.com/highwater-go/highwater/internal/words/units"
@@ -20,7 +21,7 @@ import (
 type otherRuntime struct {
 	name  string // of the library
 	bin   *gobin.Binary
-	stats *gomem.Stats // nil: it cannot be read
+	stats *gostats.Stats // nil: it cannot be read
 }
 
 // otherRuntimes opens the Go libraries that have come since the last call and whose
@@ -46,9 +47,9 @@ func (p *process) otherRuntimes(m *procfs.Mapper, tid int) (found []otherRuntime
 			p.besides = slices.DeleteFunc(p.besides, func(start uint64) bool { return start == at.Start })
 			continue
 		}
-		var stats *gomem.Stats
+		var stats *gostats.Stats
 		if err == nil {
-			stats = gomem.NewStats(runtime)
+			stats = gostats.New(runtime)
 		}
 		found = append(found, otherRuntime{nameOf(at), bin, stats})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -31,7 +32,7 @@ func TestTheGoRuntimeOfAProgramInCIsOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	var figures sample.Runtime
-	if err := gomem.NewStats(rt).Counters(&figures); err != nil || figures.HeapLive < 64*sample.MiB {
+	if err := gostats.New(rt).Counters(&figures); err != nil || figures.HeapLive < 64*sample.MiB {
 		t.Errorf("its heap is %d, %v", figures.HeapLive, err)
 	}
 	if found.Library != "target" || len(found.Others) > 0 || found.Program.Name != "host" {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -23,8 +25,8 @@ type process struct {
 	bin     *gobin.Binary
 	bias    uint64
 	runtime *gomem.Runtime // nil: not read, or not yet
-	stats   *gomem.Stats   // of runtime
-	heap    *gomem.Heap    // of runtime
+	stats   *gostats.Stats // of runtime
+	heap    *goheap.Heap   // of runtime
 	symbols *gobin.Symbolizer
 	program sample.Program
 
@@ -194,7 +196,7 @@ func (p *process) attach(now time.Time, room func() sample.Bytes) (decided bool)
 		p.runtime = nil
 		return !errors.Is(p.attachErr, gomem.ErrNotReady)
 	}
-	p.stats, p.heap = gomem.NewStats(p.runtime), gomem.NewHeap(p.runtime)
+	p.stats, p.heap = gostats.New(p.runtime), goheap.New(p.runtime)
 	if room != nil {
 		p.runtime.Within(room)
 	}

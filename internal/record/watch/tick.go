@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/record/capture"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -59,7 +60,7 @@ func (s *Source) attach(p *process, now time.Time) {
 		s.unread(p, "the Go runtime of "+p.program.Name, p.attachErr)
 		return
 	}
-	for _, f := range []gomem.Feature{gomem.FeatureCounters, gomem.FeatureProfile, gomem.FeatureGoroutines} {
+	for _, f := range []gomem.Feature{gostats.FeatureCounters, gostats.FeatureProfile, gomem.FeatureGoroutines} {
 		s.lacks(p, f, p.stats.Why(f))
 	}
 	s.lacks(p, gomem.FeatureRanges, p.runtime.Why(gomem.FeatureRanges))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/eyes/gobin"
+	"github.com/highwater-go/highwater/internal/eyes/goheap"
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
@@ -38,9 +39,9 @@ func shape(t *testing.T, name string, n int) *heapgraph.Analysis {
 	t.Cleanup(func() { mem.Close() })
 	r, err := gomem.Attach(mem, bin, start-bin.Base())
 	must(err)
-	var copied *gomem.HeapCopy
+	var copied *goheap.HeapCopy
 	_, err = lastbreath.WhileFrozen(cmd.PID, time.Minute, func(ctx context.Context, _ *lastbreath.Freeze) error {
-		copied, err = gomem.NewHeap(r).CopyHeap(ctx, 0)
+		copied, err = goheap.New(r).CopyHeap(ctx, 0)
 		return err
 	})
 	must(err)

@@ -1,0 +1,44 @@
+package goheap
+
+import "github.com/highwater-go/highwater/internal/eyes/gomem"
+
+// fromInterface types what a variable without a type leads to if it is the second word of
+// an interface: the one before it is a type, or a table of methods for one.
+func (ty *typer) fromInterface(r *Root, to uint32) {
+	w := ty.rootWords(r, 0)
+	for _, addr := range [2]uint64{w[0], ty.types.typeOfItab(w[0])} {
+		if _, ok := ty.types.inTypes(addr); !ok {
+			continue
+		}
+		t := ty.types.at(addr)
+		if t == 0 || ty.types.index().byName[ty.types.all[t].name] != addr {
+			continue
+		}
+		if _, _, behind, ok := ty.o.find(w[1]); ok && behind == 0 {
+			ty.setCarried(to, refOf(ty.boxed(t, to), false))
+		}
+		return
+	}
+}
+
+// typeOfItab is the type that a table of methods is for, 0 if it cannot be one.
+func (t *Types) typeOfItab(itab uint64) uint64 {
+	var b [8]byte
+	if m, ok := t.inTypes(itab); itab%8 != 0 || !ok && (m == nil || itab < m.types || itab > m.types+1<<32) || t.near.Read(itab+8, b[:]) != nil {
+		return 0
+	}
+	return gomem.Word(b[:], 0)
+}
+
+// inTypes is the module whose types an address is among; else the program.
+func (t *Types) inTypes(addr uint64) (*module, bool) {
+	for i := range t.c.modules {
+		if m := &t.c.modules[i]; addr >= m.types && addr < m.typesEnd {
+			return m, true
+		}
+	}
+	if len(t.c.modules) == 0 {
+		return nil, false
+	}
+	return &t.c.modules[0], false
+}

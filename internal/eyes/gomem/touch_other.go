@@ -1,7 +1,0 @@
-//go:build !linux
-
-package gomem
-
-func InLargePages[T any](s []T) []T { return s }
-
-func touch[T any](s []T) []T { return s }
