@@ -143,7 +143,7 @@ func tryOthers() (first error) {
 // breathCheck starts a child, kills it, and looks at what was read of it.
 func breathCheck(ctx context.Context) []check {
 	figures := check{Name: "reading a Go program's runtime", Costs: "the Go heap's figures, and the line that allocated the memory"}
-	breath := check{Name: "state at the exit (tested on a child)", Costs: "what the memory held at the kill; highwater uses the last sample before it"}
+	breath := check{Name: "state at the exit (tested on a child)", Costs: "what the memory held at the kill; highwater uses the last sample before the kill"}
 	m, err := killChild(ctx)
 	if err != nil {
 		figures.Says, breath.Says = err.Error(), err.Error()

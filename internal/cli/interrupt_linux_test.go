@@ -194,7 +194,7 @@ func TestAWatchedHighwaterWatchesOrSaysWhyNot(t *testing.T) {
 		t.Errorf("the inner one does not explain:\n%s", seen)
 	}
 	words := strings.Join(strings.Fields(seen), " ") // of one reason or of two that are the same
-	if !strings.Contains(words, "the last breath of steady") || !strings.Contains(words, "highwater may trace it, and a thread has one tracer") {
+	if !strings.Contains(words, "the state at the exit of steady") || !strings.Contains(words, "highwater may trace the program, and a thread has one tracer") {
 		t.Errorf("the outer one does not say what it misses:\n%s", seen)
 	}
 }

@@ -173,7 +173,7 @@ var outsideScenes = map[string]func() *scene{
 		s.End = s.Moment.At.Add(1900e6)
 		s.cycles(10, 9, 10)
 		s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventOOMKill, Value: 1}, sample.Event{At: s.End, Kind: sample.EventOOM, Value: 1})
-		s.Gaps = []sample.Gap{{What: "last breath", Why: "refused: ptrace_scope is 1"}}
+		s.Gaps = []sample.Gap{{What: "the state at the exit of shop", Why: "refused: ptrace_scope is 1"}}
 		return s
 	},
 	"nothing could be read": func() *scene {

@@ -232,7 +232,7 @@ func TestATracedProgramIsWatchedWithoutItsLastBreath(t *testing.T) {
 	o := startOther(t, "", testprog(t, "ticker"))
 	first := attachTo(t, o.pid, Options{}, nil)
 	second := attachTo(t, o.pid, Options{}, nil)
-	if len(second.said) != 1 || !strings.Contains(second.said[0], "watch.test, pid") || !strings.Contains(second.said[0], "traces it") {
+	if len(second.said) != 1 || !strings.Contains(second.said[0], "watch.test (pid ") || !strings.Contains(second.said[0], "already traces the process") {
 		t.Errorf("said %q", second.said)
 	}
 	k := &kept{onPoint: func(p *sample.Point) {
@@ -242,7 +242,7 @@ func TestATracedProgramIsWatchedWithoutItsLastBreath(t *testing.T) {
 	}}
 	go func() { first.watch(t, t.Context(), &kept{}); first.Close(); o.cmd.Wait() }()
 	second.watch(t, t.Context(), k)
-	if !strings.Contains(k.gapText(), "the last breath of ticker") {
+	if !strings.Contains(k.gapText(), "the state at the exit of ticker") {
 		t.Errorf("gaps %s", k.gapText())
 	}
 	if last := k.events[len(k.events)-1]; last.Kind != sample.EventExit || last.Text != "unseen" {

@@ -171,7 +171,7 @@ func (s *Source) onLost(pid int, why error) {
 	defer s.mu.Unlock()
 	if p := s.live[pid]; p != nil {
 		p.traced = false
-		s.gap(p.key, "the last breath of "+p.program.Name, why)
+		s.gap(p.key, "the state at the exit of "+p.program.Name, why)
 	}
 }
 

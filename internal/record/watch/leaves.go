@@ -49,13 +49,13 @@ func (s *Source) onLeaves(pid int) bool {
 	p.findTracing()
 	p.leaves = s.opts.LeaveChildren || p.tracing == gobin.Traces
 	if p.leaves {
-		s.gap(p.key, "the last breath of what "+p.program.Name+" starts", leftTo(p.program.Name))
+		s.gap(p.key, "the state at the exit of what "+p.program.Name+" starts", leftTo(p.program.Name))
 	}
 	return p.leaves
 }
 
 func leftTo(name string) error {
-	return fmt.Errorf("%s may trace it, and a thread has one tracer: highwater leaves it to %s", name, name)
+	return fmt.Errorf("%s may trace the program, and a thread has one tracer: highwater leaves the program to %s", name, name)
 }
 
 // leftBy is the program above a process that what it starts is left to; "": none.

@@ -29,10 +29,16 @@ func whyUnread(root string, pid int, err error) error {
 func WhyUntraced(root string, pid int, err error) error {
 	if tracer := tracerOf(root, pid); tracer != 0 {
 		name, _ := procfs.Name(root, tracer)
-		return fmt.Errorf("%s, pid %d, traces it already, and a thread has one tracer: %w", name, tracer, err)
+		return fmt.Errorf("%s (pid %d) already traces the process%w", name, tracer, silent{err})
 	}
 	return whyUnread(root, pid, err)
 }
+
+// silent is an error that is known by errors.Is, and adds nothing to a text.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }
 
 // tracerOf is the process that traces a thread of another, 0 if none does. It is this one
 // only where no other does: threads that it had to let go again are its own for a moment.

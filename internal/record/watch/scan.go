@@ -100,7 +100,7 @@ func (s *Source) found(pid int) {
 		s.noteNarrowed(parent)
 	}
 	if tracer := s.leftBy(pid); tracer != "" {
-		s.gap(p.key, "the last breath of "+p.program.Name, leftTo(tracer))
+		s.gap(p.key, "the state at the exit of "+p.program.Name, leftTo(tracer))
 		return
 	}
 	s.later(func(capture.Sink) error {
@@ -148,8 +148,8 @@ func (s *Source) seize(p *process) error {
 	err = WhyUntraced(s.opts.Root, p.key.PID, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gap(p.key, "the last breath of "+p.program.Name, err)
-	s.say("%s, pid %d: its state at its exit cannot be captured, the last sample before it is used; %v", p.program.Name, p.key.PID, err)
+	s.gap(p.key, "the state at the exit of "+p.program.Name, err)
+	s.say("%s, pid %d: the state at the exit cannot be captured, so the last sample before the exit is used; %v", p.program.Name, p.key.PID, err)
 	return err
 }
 

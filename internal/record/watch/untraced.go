@@ -32,7 +32,7 @@ func (s *Source) StartUntraced(c Command, why error) (pid int, err error) {
 	s.mu.Lock()
 	s.main, s.awaited = pid, pid
 	if p := s.add(pid, false); p != nil {
-		s.gap(p.key, "the last breath of "+p.program.Name, whyUntraceable(why))
+		s.gap(p.key, "the state at the exit of "+p.program.Name, whyUntraceable(why))
 	}
 	s.mu.Unlock()
 	go func() { // ends with the program

@@ -64,9 +64,9 @@ function Most({ d }: { d: Difference }) {
   const all = (d.total.change_bytes < 0 ? d.shrank : d.grew).slice().sort((a, b) => Math.abs(b.change_bytes) - Math.abs(a.change_bytes))
   const [l] = all
   if (!d.total.change_bytes) return null
-  if (!l || Math.abs(l.change_bytes) < Math.abs(d.total.change_bytes) / 10) return <p class="state"><span>No line of code accounts for it.</span></p>
+  if (!l || Math.abs(l.change_bytes) < Math.abs(d.total.change_bytes) / 10) return <p class="state"><span>No line of code accounts for this change.</span></p>
   if (Math.abs(l.change_bytes) < Math.abs(d.total.change_bytes) / 2) return <p class="state"><span>The line that {l.change_bytes < 0 ? 'shrank' : 'grew'} most is <code class="place">{place(l)}</code>: <strong>{delta(l.change_bytes)}</strong></span></p>
-  return <p class="state"><span>Most of it was allocated at <code class="place">{place(l)}</code>: <strong>{delta(l.change_bytes)}</strong></span></p>
+  return <p class="state"><span>Most of this change was allocated at <code class="place">{place(l)}</code>: <strong>{delta(l.change_bytes)}</strong></span></p>
 }
 
 // Stacks is the flame graph of the second recording, coloured by the change since the first.
