@@ -18,7 +18,28 @@ func TestNativeMemoryOnAnOlderKernel(t *testing.T) {
 	hwtest.LeftToMatrix(t, "boots a second kernel")
 	hwtest.Need(t, hwtest.QEMU)
 	program := staticResident(t)
-	doctor, run := nativeInGuest(t, "", program)
+	doctor, run, mapped := nativeInGuest(t, "", program)
+	var a struct {
+		Resident struct {
+			Lines []struct {
+				Line   int
+				Mapped bool
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(mapped), &a); err != nil {
+		t.Error(err)
+	}
+	byLine := map[int]bool{}
+	for _, l := range a.Resident.Lines {
+		byLine[l.Line] = l.Mapped
+	}
+	// Debian's kernel lets a program run where mmap ends, which tells MAP_FIXED, too.
+	for _, name := range []string{"pool", "mover", "fixed"} {
+		if at := placesOf(t, program)[name]; !byLine[at] {
+			t.Errorf("%s, line %d, is not said to map memory: %+v", name, at, a.Resident.Lines)
+		}
+	}
 	if !strings.Contains(doctor, "by line of Go, through calls of C") || strings.Contains(doctor, "not which line mapped") {
 		t.Errorf("doctor:\n%s", doctor)
 	}
@@ -32,7 +53,7 @@ func TestNativeMemoryOnAnOlderKernel(t *testing.T) {
 func TestNativeMemoryOnAKernelWithoutItsPageFaults(t *testing.T) {
 	t.Parallel()
 	hwtest.LeftToMatrix(t, "boots a third kernel")
-	doctor, run := nativeInGuest(t, "5.10", staticResident(t))
+	doctor, run, _ := nativeInGuest(t, "5.10", staticResident(t))
 	run = strings.Join(strings.Fields(run), " ")
 	for of, said := range map[string]string{doctor: "needs Linux 5.15, and this is 5.10.", run: "which lines of Go made native memory grow: needs Linux 5.15, and this is 5.10."} {
 		if !strings.Contains(of, said) {
@@ -49,8 +70,9 @@ func staticResident(t *testing.T) string {
 	return hwtest.Build(t, "../record/watch/testdata/resident", hwtest.BuildOptions{CGO: true, Ldflags: "-linkmode=external -extldflags=-static"})
 }
 
-// nativeInGuest is what doctor says in a guest, and run of a program whose native memory grows.
-func nativeInGuest(t *testing.T, kernel, program string) (doctor, run string) {
+// nativeInGuest is what doctor says in a guest, run of a program whose native memory grows, and explain --json of one
+// that maps memory in several ways.
+func nativeInGuest(t *testing.T, kernel, program string) (doctor, run, mapped string) {
 	t.Helper()
 	r := hwtest.Guest{
 		Kernel: kernel, Memory: 1536 * sample.MiB, Timeout: 8 * time.Minute, Disk: 64 * sample.MiB,
@@ -59,6 +81,8 @@ func nativeInGuest(t *testing.T, kernel, program string) (doctor, run string) {
 			{"/bin/highwater", "doctor"},
 			{"/bin/highwater", "run", "--native=live", "-o", "/tmp/live.hwm", "--", "/bin/resident", "-only", "two", "-rounds", "2"},
 			{"/bin/highwater", "run", "--limit", "96MiB", "-o", "/tmp/r.hwm", "--", "/bin/resident", "-only", "two", "-rounds", "4000", "-pause", "200ms"},
+			{"/bin/highwater", "run", "-q", "-o", "/tmp/m.hwm", "--", "/bin/resident", "-only", "mappers", "-each", "2097152", "-rounds", "20", "-pause", "300ms"},
+			{"/bin/highwater", "explain", "--json", "--at", "last", "/tmp/m.hwm"},
 		},
 	}.Run(t)
 	for i, c := range r.Cmds {
@@ -73,7 +97,7 @@ func nativeInGuest(t *testing.T, kernel, program string) (doctor, run string) {
 			t.Errorf("%q is not in the answer", want)
 		}
 	}
-	return doctor, run
+	return doctor, run, r.Cmds[4].Output
 }
 
 // Version 2 of cgroups counts the buffers of sockets and the kernel's own objects: each is a row or a part of one.

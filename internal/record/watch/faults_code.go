@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// codeAgain is how long after a look at the libraries the next one is worth while, as
-	// programs load more.
-	codeAgain = time.Second
+	// codeAgain is how long after a look at the libraries the next one is worth while, as programs load more.
+	// After the first looks, at its start, it is shorter, and doubles: libc itself may not be there yet.
+	codeAgain      = time.Second
+	codeAgainFirst = 20 * time.Millisecond
 	// maxCode bounds the libraries that are opened of a program.
 	maxCode = 64
 	// maxCodeBytes bounds what is kept of them: that of Chromium takes 10 MiB.
@@ -31,6 +32,7 @@ type codeMap struct {
 	parts  []codePart
 	held   int // bytes of the images
 	looked time.Time
+	again  time.Duration // how long after that the next look is worth while
 }
 
 // codePart is one file, mapped over [start, end).
@@ -59,7 +61,7 @@ func (c *codeMap) Image(pc uint64) (*faultprofile.Image, uint64) {
 				return p.image, p.bias
 			}
 		}
-		if now := time.Now(); again > 0 || now.Sub(c.looked) < codeAgain {
+		if now := time.Now(); again > 0 || now.Sub(c.looked) < c.again {
 			break
 		}
 		c.look()
@@ -69,7 +71,7 @@ func (c *codeMap) Image(pc uint64) (*faultprofile.Image, uint64) {
 
 // look opens what is new among the files that are mapped.
 func (c *codeMap) look() {
-	c.looked = time.Now()
+	c.looked, c.again = time.Now(), min(max(2*c.again, codeAgainFirst), codeAgain)
 	ends := c.ends()
 	if len(c.parts) == 0 && c.p.library == "" {
 		c.open([]string{c.p.bin.Path}, c.p.program.Name, c.p.bin.Base()+c.p.bias, ends)

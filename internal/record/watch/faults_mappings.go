@@ -79,10 +79,14 @@ func (b *faultBook) isProgrammed(one *faultprofile.Sample, native, pcs []uint64)
 		return !strings.HasPrefix(b.functionAt(one.IP), "runtime.")
 	}
 	// With cgo Go's runtime maps through C, too: the goroutine's frames are then those of whoever it worked for.
-	if len(pcs) == 0 || !strings.Contains(b.functionAt(pcs[0]-1), "._Cfunc_") {
-		return false
+	for _, pc := range pcs {
+		name := b.functionAt(pc - 1)
+		if name == "runtime.cgocall" || name == "runtime.asmcgocall" {
+			continue
+		}
+		return strings.Contains(name, "._Cfunc_") && mapsForItself(b.code.frames(native))
 	}
-	return mapsForItself(b.code.frames(native))
+	return false
 }
 
 // mapsForItself says whether the function of C that called mmap is known, and neither it nor one that called it is an
