@@ -49,7 +49,7 @@ type heapType struct {
 	Objects  uint64  `json:"objects"`
 	Bytes    uint64  `json:"bytes"`
 	Error    *uint64 `json:"error_bytes,omitempty"` // with --sample: how far bytes may be off
-	Inferred *uint64 `json:"inferred_bytes"` // of these, whose type follows from what points there alone; null: not known
+	Inferred *uint64 `json:"inferred_bytes"`        // of these, whose type follows from what points there alone; null: not known
 }
 
 type heapHolder struct {
@@ -59,7 +59,7 @@ type heapHolder struct {
 	Type      string     `json:"type"`
 	Retained  uint64     `json:"retained_bytes"`
 	Error     *uint64    `json:"error_bytes,omitempty"` // with --sample: how far that may be off
-	Young     *uint64    `json:"young_bytes"` // of these, allocated since the last collection; null: not known
+	Young     *uint64    `json:"young_bytes"`           // of these, allocated since the last collection; null: not known
 	Objects   uint64     `json:"objects"`
 	Allocated []heapSite `json:"allocated_at"`
 }

@@ -9,8 +9,8 @@ import (
 
 // heapSample says how a sample was chosen.
 type heapSample struct {
-	Objects   uint64 `json:"objects"`           // that were read
-	Missed    uint64 `json:"missed_kind_bytes"` // of kinds of objects most of which were not met
+	Objects uint64 `json:"objects"`           // that were read
+	Missed  uint64 `json:"missed_kind_bytes"` // of kinds of objects most of which were not met
 }
 
 // sampled takes in how far the figures of a sample may be off.
