@@ -155,10 +155,10 @@ func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 		if err == nil && t.pid != 0 {
 			c.copied.Moved()
 		}
-		return c, tooLarge(err, t.pid)
+		return c, f.tooLarge(err, t.pid)
 	}
 	if err := c.ready(limit); err != nil {
-		return nil, tooLarge(err, t.pid)
+		return nil, f.tooLarge(err, t.pid)
 	}
 	stood, err := lastbreath.WhileFrozen(t.pid, f.MaxStop, func(ctx context.Context, z *lastbreath.Freeze) error {
 		c.standing(z)
@@ -172,17 +172,23 @@ func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 	case errors.Is(err, os.ErrPermission):
 		return nil, &ExitError{Code: exitNotPermitted, Err: watch.WhyUntraced("/proc", t.pid, err), Hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
 	}
-	return c, tooLarge(err, t.pid)
+	return c, f.tooLarge(err, t.pid)
 }
 
 // tooLarge says what to do about a heap that takes more memory than there is; pid is 0 for a core.
-func tooLarge(err error, pid int) error {
+func (f HeapFlags) tooLarge(err error, pid int) error {
 	if !errors.Is(err, gomem.ErrTooLarge) {
 		return err
 	}
-	hint := "--sample reads a random part of it; --max-memory SIZE allows more"
-	if pid != 0 {
-		hint = fmt.Sprintf("highwater heap %d --sample reads a random part of it; --max-memory SIZE allows more", pid)
+	hint := "--max-memory SIZE allows more, and highwater heap CORE --exe PROGRAM runs on a machine that has more"
+	switch {
+	case f.Sample && pid != 0:
+		hint = fmt.Sprintf("--max-memory SIZE allows more; highwater watch %d names the lines that allocate it; gcore %d makes a core for a machine with more memory", pid, pid)
+	case f.Sample:
+	case pid != 0:
+		hint = fmt.Sprintf("highwater heap %d --sample --max-stop 2s reads a random part of it; --max-memory SIZE allows more; gcore %d makes a core for a machine with more memory", pid, pid)
+	default:
+		hint = "--sample reads a random part of it; " + hint
 	}
 	return &ExitError{Code: ExitFailed, Err: err, Hint: hint}
 }

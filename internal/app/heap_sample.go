@@ -7,11 +7,10 @@ import (
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
-// heapSample says how a sample was chosen. Errors are of 95 %.
+// heapSample says how a sample was chosen.
 type heapSample struct {
-	Objects   uint64 `json:"objects"`           // that were read
-	LiveError uint64 `json:"live_error_bytes"`  // how far the live bytes may be off
-	Missed    uint64 `json:"missed_kind_bytes"` // of kinds of objects most of which were not met
+	Objects uint64 `json:"objects"`           // that were read
+	Missed  uint64 `json:"missed_kind_bytes"` // of kinds of objects most of which were not met
 }
 
 // sampled takes in how far the figures of a sample may be off.
@@ -20,7 +19,7 @@ func (ans *heapAnswer) sampled(a *heapgraph.Analysis) {
 	if spread == nil {
 		return
 	}
-	ans.Sample = &heapSample{Objects: a.Objects.Thinned().Kept, LiveError: spread.Live(), Missed: spread.Rough}
+	ans.Sample = &heapSample{Objects: a.Objects.Thinned().Kept, Missed: spread.Rough}
 	paths, types := spread.Paths(), spread.Types()
 	for i := range ans.Holders {
 		err := paths[ans.Holders[i].Path]
@@ -38,7 +37,7 @@ func (ans *heapAnswer) sampled(a *heapgraph.Analysis) {
 
 // line says what was read.
 func (s *heapSample) line(all uint64) string {
-	return fmt.Sprintf("  sampled: %s of %s objects were read; live bytes are off by at most %s (95%% confidence)", count(s.Objects), count(all), units.Size(s.LiveError))
+	return fmt.Sprintf("  sampled %s of %s objects; ± is twice the standard error", count(s.Objects), count(all))
 }
 
 // off is how far a figure may be off, behind it; "" if that is known.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +28,7 @@ type heapJSON struct {
 		Root      string
 		Path      string
 		Retained  uint64                      `json:"retained_bytes"`
+		Error     *uint64                     `json:"error_bytes"`
 		Young     *uint64                     `json:"young_bytes"`
 		Allocated []struct{ Function string } `json:"allocated_at"`
 	}
@@ -36,6 +38,7 @@ type heapJSON struct {
 	}
 	Types, Chains, Gaps []json.RawMessage
 	Frames              struct{ Exact, Whole int } `json:"stack_frames"`
+	Sample              *struct{ Objects uint64 }
 	Strings             *struct {
 		Bytes  uint64
 		Copied uint64 `json:"copied_bytes"`
@@ -176,6 +179,42 @@ func TestAHeapThatIsTooLargeForItsBoundsIsRefused(t *testing.T) {
 		cmd := exec.Command(highwater(t), "heap", pid, c.flag)
 		if text, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(text), c.says) {
 			t.Errorf("%s ends with %v\n%s", c.flag, cmd.ProcessState, text)
+		}
+	}
+}
+
+// TestAHeapThatIsTooLargeIsRefusedBeforeItIsStoppedAndThenSampled runs the command that the refusal prints.
+func TestAHeapThatIsTooLargeIsRefusedBeforeItIsStoppedAndThenSampled(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Ptrace)
+	const n, limit = 600_000, "--max-memory=24MiB"
+	pid := shapeOf(t, "tree", n)
+	cmd := exec.Command(highwater(t), "heap", pid, limit, "--max-stop=1ns") // a stop would be too long
+	text, err := cmd.CombinedOutput()
+	hint := regexp.MustCompile(`highwater (heap ` + pid + ` --sample.*?) reads a random part`).FindStringSubmatch(string(text))
+	if err == nil || cmd.ProcessState.ExitCode() != 1 || hint == nil {
+		t.Fatalf("%v\n%s", cmd.ProcessState, text)
+	}
+	args := append(strings.Fields(hint[1]), "--json", "--max-stop=1m")[1:]
+	text2, ans := askHeap(t, args...)
+	if s := ans.Sample; s == nil || s.Objects == 0 || s.Objects > n/2 || len(ans.Holders) == 0 || ans.Holders[0].Error == nil {
+		t.Fatal(text2)
+	}
+	whole, _ := askHeap(t, pid, "--max-stop=1m", "--json")
+	var all heapJSON
+	if err := json.Unmarshal([]byte(whole), &all); err != nil {
+		t.Fatal(err)
+	}
+	got, want := ans.Holders[0], all.Holders[0]
+	if off := max(got.Retained, want.Retained) - min(got.Retained, want.Retained); got.Path != want.Path || off > 2**got.Error+want.Retained/50 {
+		t.Errorf("%s retains %d +- %d, of all objects %s %d", got.Path, got.Retained, *got.Error, want.Path, want.Retained)
+	}
+	if out, _ := askHeap(t, pid, "--sample", "--max-stop=1m"); !strings.Contains(out, "sampled ") || !strings.Contains(out, "±") || strings.Count(out, "\n") > 30 {
+		t.Error(out)
+	}
+	for _, flag := range []string{"--strings", "--path=0xc000000000"} {
+		if text, err := exec.Command(highwater(t), "heap", pid, "--sample", flag).CombinedOutput(); err == nil || !strings.Contains(string(text), "neither --strings nor --path") {
+			t.Errorf("%s: %s", flag, text)
 		}
 	}
 }

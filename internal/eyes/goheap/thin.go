@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/highwater-go/highwater/internal/eyes/gomem"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -23,7 +24,7 @@ import (
 
 // DefaultThinned is about how many objects are kept where nobody says otherwise: with them, and
 // three or four shapes that are many, a share of the heap is known to a hundredth or two.
-const DefaultThinned = 250_000
+const DefaultThinned = 125_000
 
 // errOldBitmaps is returned for a Go whose pointers are noted apart from the spans.
 var errOldBitmaps = errors.New("a heap can be sampled since Go 1.22, which keeps the pointer bitmaps with the objects")
@@ -54,8 +55,12 @@ type thinner struct {
 	seen, kept       []uint64
 	order            []keptObject // in the order in which they were met
 	shapes           shapeTable
-	bitmaps          []byte // of all spans that hold theirs
-	bitmapAt         []int  // by span; -1: it has none
+	numbering        sync.Mutex // of them
+	bitmaps          []byte     // of all spans that hold theirs
+	bitmapAt         []int      // by span; -1: it has none
+	pages            []*[arenaPages]int32
+	base             uint64 // number of the first arena of pages
+	recent           recentShapes
 	standIn          int    // span of the stand-ins
 	bytes            uint64 // of contents
 	now              uint32 // the object that is scanned
@@ -95,6 +100,7 @@ func (h *Heap) PlanThinnedCopy(limit sample.Bytes, most int) (*HeapPlan, error) 
 	if err != nil {
 		return nil, fmt.Errorf("plan a sample of the heap: %w", err)
 	}
+	c.thin.order = make([]keptObject, 2*c.thin.most)[:0]
 	return p, nil
 }
 
@@ -130,6 +136,7 @@ func (c *heapCopy) copyThinned(ctx context.Context) error {
 	t.addStandIns()
 	c.heap.number()
 	t.standIn = c.heap.spanAt(t.standInAt())
+	t.indexPages()
 	c.heap.young, c.heap.sweepgen = make([]uint64, len(c.heap.unmarked)), c.sweepgen
 	if err := c.readAllocated(); err != nil {
 		return err
@@ -140,6 +147,37 @@ func (c *heapCopy) copyThinned(ctx context.Context) error {
 		return err
 	}
 	return t.choose(ctx)
+}
+
+// indexPages makes the table by which several threads find spans, without that of the stand-ins,
+// where nothing points to.
+func (t *thinner) indexPages() {
+	h := t.c.heap
+	first, last := ^uint64(0), uint64(0)
+	for a := range h.arenas {
+		first, last = min(first, a), max(last, a)
+	}
+	t.base, t.pages = first, make([]*[arenaPages]int32, last-first)
+	for a, pages := range h.arenas {
+		if a < last {
+			t.pages[a-first] = pages
+		}
+	}
+}
+
+// find is the span and the place that p points into, if there is one.
+func (t *thinner) find(p uint64) (span int, place uint64, ok bool) {
+	a := p/gomem.ArenaSize - t.base
+	if a >= uint64(len(t.pages)) || t.pages[a] == nil {
+		return 0, 0, false
+	}
+	i := int(t.pages[a][p%gomem.ArenaSize/gomem.PageSize]) - 1
+	if i < 0 {
+		return 0, 0, false
+	}
+	s := &t.c.heap.spans[i]
+	k := (p - s.Start) / s.ElemSize
+	return i, t.c.heap.first[i] + k, k < s.NElems
 }
 
 // addStandIns adds a span for them behind all others, where nothing can point to.
@@ -201,7 +239,6 @@ func (t *thinner) choose(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	t.layOut()
 	return ctx.Err()
 }
 
@@ -239,13 +276,13 @@ func (t *thinner) meetPs() {
 // meet keeps the object that p points into, or leaves it out, the first time. Roots are kept
 // whatever their shape has had: they are few, and what they are called is known.
 func (t *thinner) meet(parent uint32, p uint64) {
-	i, place, ok := t.c.heap.find(p)
-	if !ok || i == t.standIn || t.allocated[place/64]>>(place%64)&1 == 0 || t.seen[place/64]>>(place%64)&1 != 0 {
+	i, place, ok := t.find(p)
+	if !ok || t.allocated[place/64]>>(place%64)&1 == 0 || t.seen[place/64]>>(place%64)&1 != 0 {
 		return
 	}
 	t.seen[place/64] |= 1 << (place % 64)
 	span := &t.c.heap.spans[i]
-	number := t.shapeOf(i, place-t.c.heap.first[i])
+	number := t.recent.number(t, t.shape(i, place-t.c.heap.first[i]))
 	s := &t.shapes.all[number]
 	halved := s.halved
 	if span.ElemSize >= alwaysKept || parent == descriptor || parent == noParent && s.kept < 4*t.share() {

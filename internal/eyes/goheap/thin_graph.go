@@ -17,6 +17,7 @@ type Thinned struct {
 	stands []uint32 // for how many objects each stands
 	bytes  []uint64 // of these, by stand-in
 	missed []uint32 // by stand-in, how many these are
+	shape  []uint16 // whose sum is known
 	group  []uint8  // of the first on the way to it that stands for others; Groups: it has none
 	like   []uint32 // by stand-in: an object of its shape; noParent: none was kept
 	first  uint32   // id of the first stand-in
@@ -44,6 +45,10 @@ func (o *Objects) Stands(id uint32) uint64 {
 
 // StandIn says whether an object is one.
 func (t *Thinned) StandIn(id uint32) bool { return t.isStandIn(id) }
+
+// ShapeOf numbers the shape of an object. So many objects of each have survived the last collection
+// as are told; a path's share of them is what was sampled.
+func (t *Thinned) ShapeOf(id uint32) uint16 { return t.shape[id] }
 
 // GroupOf is the group of an object, Groups if it was certain to be kept.
 func (t *Thinned) GroupOf(id uint32) uint8 { return t.group[id] }
@@ -74,8 +79,8 @@ func (o *Objects) standInAt(p uint64) (id uint32, ok bool) {
 		return 0, false
 	}
 	t := o.thinned.thin
-	i, place, ok := t.c.heap.find(p)
-	if !ok || i == t.standIn || t.allocated[place/64]>>(place%64)&1 == 0 {
+	i, place, ok := t.find(p)
+	if !ok || t.allocated[place/64]>>(place%64)&1 == 0 {
 		return 0, false
 	}
 	return o.thinned.first + uint32(t.shapeOf(i, place-t.c.heap.first[i])), true
@@ -107,6 +112,7 @@ func (o *Objects) typeStandIns() {
 // what those that were left out lead to.
 func (t *thinner) graph(ctx context.Context, variables []gobin.Variable, threads []Thread) (*Objects, error) {
 	c := t.c
+	t.layOut()
 	first := c.heap.first[t.standIn] / 64
 	for w := range uint64(maxShapes / 64) {
 		t.kept[first+w] = ^uint64(0)
@@ -204,7 +210,7 @@ func (t *thinner) weigh(o *Objects, rest *leftOut) {
 	weights := t.chances(o, rest, ids)
 	scale := t.scales(o, rest, ids, weights)
 	th := o.thinned
-	th.stands, th.group = make([]uint32, o.Count), make([]uint8, o.Count)
+	th.stands, th.group, th.shape = make([]uint32, o.Count), make([]uint8, o.Count), make([]uint16, o.Count)
 	for i := range t.order {
 		w := weights[i] * scale[t.order[i].shape]
 		whole := math.Floor(w)
@@ -213,6 +219,7 @@ func (t *thinner) weigh(o *Objects, rest *leftOut) {
 			whole++
 		}
 		th.stands[ids[i]] = uint32(min(whole, math.MaxUint32))
+		th.shape[ids[i]] = t.order[i].shape
 		th.group[ids[i]] = t.groupOf(i, ids, weights, th.group, chosen)
 	}
 	copy(th.stands[th.first:], th.missed)

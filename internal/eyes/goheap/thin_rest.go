@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 )
 
@@ -17,7 +16,6 @@ type leftOut struct {
 	old, oldBytes []uint64   // by shape, of all: what the last collection has left
 	bytes         uint64     // of all that are allocated
 	unread        atomic.Int64
-	numbering     sync.Mutex // of shapes
 }
 
 // leads says whether some of a shape lead to some of another that were left out.
@@ -32,7 +30,7 @@ func (l *leftOut) read(ctx context.Context, t *thinner, o *Objects) error {
 	var next atomic.Int64
 	parallel(n, func(w int) {
 		r := &readers[w]
-		*r = restReader{l: l, t: t, o: o, heap: *t.c.heap, known: make(map[uint64]*typeMask), shapes: make(map[heapShape]uint16),
+		*r = restReader{l: l, t: t, o: o, known: make(map[uint64]*typeMask),
 			ways: make([]uint32, o.Count), to: make([][]uint32, maxShapes), leads: make([]uint64, maxShapes*maxShapes/64), old: make([]uint64, maxShapes), oldBytes: make([]uint64, maxShapes)}
 		for ctx.Err() == nil {
 			from := int(next.Add(spansAtOnce)) - spansAtOnce
@@ -95,11 +93,8 @@ type restReader struct {
 	l      *leftOut
 	t      *thinner
 	o      *Objects
-	heap   heapMap // of its own, for what it looked up last
 	known  map[uint64]*typeMask
-	shapes map[heapShape]uint16
-	last   heapShape // and what it was asked last
-	number uint16
+	shapes recentShapes
 	buf    []byte
 	pieces [][2]uint64
 
@@ -117,7 +112,7 @@ func (r *restReader) spans(from, end int) {
 	for from < end {
 		if s := &all[from]; s.ElemSize >= alwaysKept { // what is not kept of these is garbage
 			if r.t.allocated[r.t.c.heap.first[from]/64]&1 != 0 && r.t.young[r.t.c.heap.first[from]/64]&1 == 0 {
-				r.count(r.shapeOf(r.t.shape(from, 0)), s.ElemSize)
+				r.count(r.shapes.number(r.t, r.t.shape(from, 0)), s.ElemSize)
 			}
 			from++
 			continue
@@ -152,7 +147,7 @@ func (r *restReader) span(i int, b []byte) {
 		for in := t.allocated[at]; in != 0; in &= in - 1 {
 			bit := lowest(in)
 			k := 64*w + bit
-			shape := r.shapeOf(t.shape(i, k))
+			shape := r.shapes.number(t, t.shape(i, k))
 			if t.young[at]>>bit&1 == 0 {
 				r.count(shape, s.ElemSize)
 			}
@@ -187,26 +182,10 @@ func (r *restReader) pointer(shape uint16, p uint64) {
 		}
 		return
 	}
-	i, place, ok := r.heap.find(p)
-	if !ok || i == t.standIn || t.allocated[place/64]>>(place%64)&1 == 0 {
+	i, place, ok := t.find(p)
+	if !ok || t.allocated[place/64]>>(place%64)&1 == 0 {
 		return
 	}
-	to := r.shapeOf(t.shape(i, place-t.c.heap.first[i]))
+	to := r.shapes.number(t, t.shape(i, place-t.c.heap.first[i]))
 	r.leads[int(shape)*maxShapes/64+int(to)/64] |= 1 << (to % 64)
-}
-
-// shapeOf numbers a shape, which is mostly the one before or one of few.
-func (r *restReader) shapeOf(s heapShape) uint16 {
-	if s == r.last && r.number != 0 {
-		return r.number
-	}
-	n, ok := r.shapes[s]
-	if !ok {
-		r.l.numbering.Lock()
-		n = r.t.shapes.of(s)
-		r.l.numbering.Unlock()
-		r.shapes[s] = n
-	}
-	r.last, r.number = s, n
-	return n
 }

@@ -34,8 +34,26 @@ func (st *shapeTable) of(s heapShape) uint16 {
 	return n
 }
 
+// recentShapes are those that were asked for last, by a hash: of a heap, few are many.
+type recentShapes [1 << 8]struct {
+	shape  heapShape
+	number uint16
+	known  bool
+}
+
+// number is that of a shape. Each thread has its own.
+func (r *recentShapes) number(t *thinner, s heapShape) uint16 {
+	last := &r[(s.mask*0x9e3779b97f4a7c15>>56^s.elemsize>>3)%uint64(len(r))]
+	if !last.known || last.shape != s {
+		t.numbering.Lock()
+		last.shape, last.number, last.known = s, t.shapes.of(s), true
+		t.numbering.Unlock()
+	}
+	return last.number
+}
+
 // shapeOf numbers the shape of the k-th object of a span.
-func (t *thinner) shapeOf(i int, k uint64) uint16 { return t.shapes.of(t.shape(i, k)) }
+func (t *thinner) shapeOf(i int, k uint64) uint16 { return t.recent.number(t, t.shape(i, k)) }
 
 func (t *thinner) shape(i int, k uint64) heapShape {
 	s := &t.c.heap.spans[i]

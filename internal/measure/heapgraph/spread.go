@@ -6,77 +6,111 @@ import (
 	"github.com/highwater-go/highwater/internal/eyes/goheap"
 )
 
-// Spread says how far the figures of a sampled heap may be off: objects that were chosen belong
-// to random groups, and how the groups' sums differ tells how their total does.
+// Spread says how far the figures of a sampled heap may be off. Objects that were chosen belong to
+// random groups. How many there are of each shape is known, so that a path's bytes err by its share
+// of each shape alone: a group's residual is what it has of the path, less that share of what it has
+// of the shape (Särndal et al., Model Assisted Survey Sampling, 1992, 7.6, post-stratification).
 type Spread struct {
-	a     *Analysis
-	paths map[uint32]*groupSums
-	types map[goheap.TypeRef]*groupSums
-	live  groupSums
-	Rough uint64 // bytes of kinds of objects most of which the sample has missed: they count where all of a kind hang
+	Rough uint64 // bytes of kinds of objects most of which the sample has missed: they count where all of a kind are retained
+
+	a      *Analysis
+	paths  map[uint32]*sampleSum
+	types  map[goheap.TypeRef]*sampleSum
+	shapes map[uint16]*groupSums // all that is reachable
 }
 
 type groupSums [goheap.Groups]float64
 
+func (g *groupSums) total() (sum float64) {
+	for _, n := range g {
+		sum += n
+	}
+	return sum
+}
+
+// sampleSum is bytes by group, and by shape.
+type sampleSum struct {
+	groups groupSums
+	shapes map[uint16]float64
+}
+
+func newSampleSum() *sampleSum { return &sampleSum{shapes: make(map[uint16]float64)} }
+
+func (s *sampleSum) add(group uint8, shape uint16, n float64) {
+	s.groups[group] += n
+	s.shapes[shape] += n
+}
+
+func (s *sampleSum) join(other *sampleSum) {
+	for g, n := range other.groups {
+		s.groups[g] += n
+	}
+	for shape, n := range other.shapes {
+		s.shapes[shape] += n
+	}
+}
+
 // Spread is that of the paths that hold much and of types; nil where all objects were read.
 func (a *Analysis) Spread() *Spread {
-	th := a.Objects.Thinned()
-	if th == nil {
+	if a.Objects.Thinned() == nil {
 		return nil
 	}
-	s := &Spread{a: a, paths: make(map[uint32]*groupSums), types: make(map[goheap.TypeRef]*groupSums)}
-	large := make([]*groupSums, len(a.paths)) // of the nearest path above that holds much
+	s := &Spread{a: a, paths: make(map[uint32]*sampleSum), types: make(map[goheap.TypeRef]*sampleSum), shapes: make(map[uint16]*groupSums)}
+	large := make([]*sampleSum, len(a.paths)) // of the nearest path above that holds much
 	for i := 1; i < len(large); i++ {
 		if p := &a.paths[i]; p.retains*partKept >= a.LiveSize {
-			large[i] = &groupSums{}
+			large[i] = newSampleSum()
 			s.paths[uint32(i)] = large[i]
 		} else {
 			large[i] = large[p.parent]
 		}
 	}
-	size := a.Objects.SizeOf()
-	for id := range uint32(a.Objects.Count) {
-		group := th.GroupOf(id)
-		if th.StandIn(id) && a.tree.dominator(id) != none {
-			s.Rough += size(id)
-		}
-		if a.Objects.Stands(id) == 0 || group == goheap.Groups || a.tree.dominator(id) == none {
-			continue
-		}
-		n := float64(size(id))
-		s.live[group] += n
-		if at := large[*a.path(id)]; at != nil {
-			at[group] += n
-		}
-		typ := a.paths[*a.path(id)].typ
-		of := s.types[typ]
-		if of == nil {
-			of = &groupSums{}
-			s.types[typ] = of
-		}
-		of[group] += n
-	}
+	s.sum(large)
 	for i := len(large) - 1; i > 0; i-- {
-		of := s.paths[uint32(i)]
-		up := large[a.paths[i].parent]
-		if of == nil || up == nil {
-			continue
-		}
-		for g, n := range of {
-			up[g] += n
+		if of, up := s.paths[uint32(i)], large[a.paths[i].parent]; of != nil && up != nil {
+			up.join(of)
 		}
 	}
 	return s
 }
 
-// Live is how far the live bytes may be off.
-func (s *Spread) Live() uint64 { return s.live.err() }
+// sum adds up what can be reached.
+func (s *Spread) sum(large []*sampleSum) {
+	a, th := s.a, s.a.Objects.Thinned()
+	size := a.Objects.SizeOf()
+	for id := range uint32(a.Objects.Count) {
+		if a.Objects.Stands(id) == 0 || a.tree.dominator(id) == none {
+			continue
+		}
+		n, at, group, shape := size(id), *a.path(id), th.GroupOf(id), th.ShapeOf(id)
+		if th.StandIn(id) {
+			s.Rough += n
+		}
+		if group == goheap.Groups {
+			continue
+		}
+		of, typ := s.shapes[shape], s.types[a.paths[at].typ]
+		if of == nil {
+			of = &groupSums{}
+			s.shapes[shape] = of
+		}
+		if typ == nil {
+			typ = newSampleSum()
+			s.types[a.paths[at].typ] = typ
+		}
+		of[group] += float64(n)
+		typ.add(group, shape, float64(n))
+		if large[at] != nil {
+			large[at].add(group, shape, float64(n))
+		}
+	}
+}
 
 // Paths is how far what paths retain may be off, by their text.
 func (s *Spread) Paths() map[string]uint64 {
 	all := make(map[string]uint64, len(s.paths))
 	for at, of := range s.paths {
-		all[s.a.Path(at)] = of.err()
+		all[s.a.Path(at)] = s.err(of)
 	}
 	return all
 }
@@ -85,20 +119,25 @@ func (s *Spread) Paths() map[string]uint64 {
 func (s *Spread) Types() map[string]uint64 {
 	all := make(map[string]uint64, len(s.types))
 	for typ, of := range s.types {
-		all[s.a.Objects.Types.Name(typ)] += of.err()
+		all[s.a.Objects.Types.Name(typ)] += s.err(of)
 	}
 	return all
 }
 
-// err is how far the sum of all groups may be off: twice its standard error, so that the truth lies
-// within it nineteen times of twenty.
-func (g *groupSums) err() uint64 {
-	mean, squares := 0.0, 0.0
-	for _, n := range g {
-		mean += n / goheap.Groups
+// err is how far a sum may be off: twice its standard error, so that the truth lies within it
+// nineteen times of twenty.
+func (s *Spread) err(of *sampleSum) uint64 {
+	residual := of.groups
+	for shape, n := range of.shapes {
+		all := s.shapes[shape]
+		share := n / all.total()
+		for g := range residual {
+			residual[g] -= share * all[g]
+		}
 	}
-	for _, n := range g {
-		squares += (n - mean) * (n - mean)
+	squares := 0.0 // their mean is 0
+	for _, r := range residual {
+		squares += r * r
 	}
 	return uint64(2 * math.Sqrt(squares*goheap.Groups/(goheap.Groups-1)))
 }

@@ -100,24 +100,30 @@ func (s *Spread) below(prefix string) (sum uint64) {
 	return sum
 }
 
-// TestTheErrorOfASampleHoldsTheTruth takes many samples of one heap.
+// TestTheErrorOfASampleHoldsTheTruth takes many samples of heaps in which two retain objects of one
+// shape.
 func TestTheErrorOfASampleHoldsTheTruth(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
-	p := startShape(t, hwtest.BuildOptions{Toolchain: "go1.26.8"}, "lru", 30_000)
-	const holder, times = "main.recent…", 20
-	want, within := p.analyze(t).below(holder), 0
-	for range times {
-		a := p.thin(t, 4000)
-		got, err := a.below(holder), a.Spread().below(holder)
-		if got <= want+err && got+err >= want {
-			within++
-		}
-		if err > want/2 {
-			t.Errorf("%d bytes, within %d", got, err)
-		}
-	}
-	if within < times*9/10 {
-		t.Errorf("%d of %d samples had %d bytes within their error", within, times, want)
+	const times = 20
+	for _, s := range []struct{ shape, holder string }{{"lru", "main.recent….value"}, {"map", "main.cache.entries[].body"}, {"twocaches", "main.small"}, {"twocaches", "main.large"}} {
+		t.Run(s.shape+"/"+s.holder, func(t *testing.T) {
+			p := startShape(t, hwtest.BuildOptions{Toolchain: "go1.26.8"}, s.shape, 30_000)
+			want, within, worst := p.analyze(t).below(s.holder), 0, uint64(0)
+			for range times {
+				a := p.thin(t, 4000)
+				got, err := a.below(s.holder), a.Spread().below(s.holder)
+				if off := max(got, want) - min(got, want); off <= err+want/1000 {
+					within++
+				}
+				worst = max(worst, err)
+			}
+			if within < times*8/10 { // 19 are expected
+				t.Errorf("%d of %d samples had %d bytes within their error", within, times, want)
+			}
+			if worst > want*2/3 { // of 125 objects of a shape, some hundreds are kept
+				t.Errorf("a sample is within %d bytes of %d", worst, want)
+			}
+		})
 	}
 }
 

@@ -34,6 +34,7 @@ var shapes = map[string]func(n int){
 	"defers":    defers,
 	"dense":     dense,
 	"folder":    func(n int) { files = newFolder(n) },
+	"twocaches": func(n int) { small, large = newStore(n/4), newStore(n) },
 }
 
 // late are the shapes that the collections before a measurement take away: they are
@@ -44,7 +45,7 @@ var late = map[string]bool{"pool": true}
 func drop() {
 	cache, counts, orders, queue, head, top, names, tokens = nil, nil, nil, nil, nil, nil, nil, nil
 	results, animals, callbacks, buffers, ring, chain, recent, pending = nil, nil, nil, nil, nil, nil, nil, nil
-	orderings, files = nil, nil
+	orderings, files, small, large = nil, nil, nil, nil
 }
 
 type entry struct {
@@ -58,7 +59,7 @@ type store struct {
 	entries map[string]*entry
 }
 
-var cache *store
+var cache, small, large *store
 
 func newStore(n int) *store {
 	s := &store{name: "store", entries: make(map[string]*entry)}
