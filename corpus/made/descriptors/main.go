@@ -26,7 +26,7 @@ type upload struct{ description, message []byte }
 func receive(size int) (*upload, error) {
 	m := &descriptorpb.DescriptorProto{Name: proto.String("Measured")}
 	u := &upload{}
-	for n := range size/450 + 1 {
+	for n := range size/600 + 1 {
 		m.Field = append(m.Field, &descriptorpb.FieldDescriptorProto{
 			Name:   proto.String(fmt.Sprintf("sensor_%d_at_the_left_bearing", n)),
 			Number: proto.Int32(int32(n + 1)),
