@@ -338,7 +338,7 @@ func TestAProgramOfTheSameUserNeedsNoRights(t *testing.T) {
 		}
 		path := filepath.Join(dir, "others.hwm")
 		out, err = as(nobody, highwater(t), "watch", s.pid(), "--rss-only", "-o", path).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "the kernel's figures alone") || !strings.Contains(string(out), "its state at its exit cannot be captured") {
+		if err != nil || !strings.Contains(string(out), "the kernel's figures alone") || !strings.Contains(string(out), "the state at the exit cannot be captured") {
 			t.Errorf("%v:\n%s", err, out)
 		}
 		if err := recording.Verify(path); err != nil {

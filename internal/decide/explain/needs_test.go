@@ -39,3 +39,40 @@ func TestTheTrendIsOfWhatTheVerdictIsAbout(t *testing.T) {
 		}
 	}
 }
+
+// Memory that a cache maps up to its bound is no native leak, wherever the peak lies; what rises to the end may be one.
+func TestNativeMemoryThatCameToItsHeightIsNoLeak(t *testing.T) {
+	for until, rests := range map[float64]bool{10: true, 30: false} {
+		c := newCase(scenes["steady and small"]().Evidence)
+		c.pressed, c.limit, c.outcome.Kernel, c.outcome.Elapsed = false, 0, false, 30
+		c.Ticks.At, c.Ticks.Native = nil, nil
+		for at := 0.0; at <= 30; at++ {
+			c.Ticks.At, c.Ticks.Native = append(c.Ticks.At, at), append(c.Ticks.Native, float64(mib)*(4+3*min(at, until)))
+		}
+		if got := c.nativeRests(); got != rests {
+			t.Errorf("until %v s: %v", until, got)
+		}
+		if _, rose := c.nativeRose(); rests && rose {
+			t.Error("what rests rose")
+		}
+	}
+}
+
+// Where goroutines of a library wait in it, the program's own go statement is to blame.
+func TestGoroutinesThatWaitInALibraryAreBlamedOnTheGoStatement(t *testing.T) {
+	for module, line := range map[string]int{"example.org/shop": 5, "example.org/other": 621} {
+		s := workScenes["thousands of goroutines that never end"]()
+		s.p.Goroutines = nil
+		s.waiting("example.net/cache.(*Cache).Start", "/mod/cache/cache.go", 621, 9000, "select", 35)
+		c := newCase(s.Evidence)
+		p, _ := c.risenGoroutines()
+		c.measurePile(&p)
+		if module != c.module() {
+			p.made.Func = "example.net/cache.New"
+			p.made.File, p.made.Line = "/mod/cache/cache.go", 88
+		}
+		if f := goroutineLeakFound(c, p, nil); f.Culprit.Line != line {
+			t.Errorf("%s: line %d, want %d (made by %s in %s)", module, f.Culprit.Line, line, p.made.Func, c.module())
+		}
+	}
+}

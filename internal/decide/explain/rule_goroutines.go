@@ -259,7 +259,11 @@ func (c *Case) fewestLater() (least float64, ok bool) {
 
 // untilMoment is what was seen of a column up to the moment.
 func (c *Case) untilMoment(column []float64) (at, v []float64) {
-	end := c.seconds(c.Moment.At)
+	return c.until(c.seconds(c.Moment.At), column)
+}
+
+// until is what a column has up to an instant, without what is not known.
+func (c *Case) until(end float64, column []float64) (at, v []float64) {
 	for i, x := range column {
 		if c.Ticks.At[i] <= end && !math.IsNaN(x) {
 			at, v = append(at, c.Ticks.At[i]), append(v, x)
@@ -389,6 +393,9 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		f.Because = append(f.Because, doubtShortWatch)
 	}
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+		if heapdiff.OwnerOf(p.made.Func, c.module()) == heapdiff.Own {
+			f.Culprit.Place = p.made.Place() // the program's own go statement
+		}
 		c.blameMaker(&f)
 	}
 	if p.made.Func != "" {

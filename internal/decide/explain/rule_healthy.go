@@ -28,7 +28,7 @@ func judgeHealthy(c *Case) Finding {
 	if f.Stance != Speaks {
 		return f
 	}
-	f.Sentence += c.stackSentence()
+	f.Sentence += c.stackSentence() + c.nativeSentence()
 	if _, each, deep := c.deepStack(); deep {
 		f.Sentence += fmt.Sprintf(" The stack of one goroutine had grown to %s, as deep recursion makes it.", size(each))
 		if f.Confidence == High {
@@ -39,6 +39,15 @@ func judgeHealthy(c *Case) Finding {
 		f.Confidence, f.Because = Low, append([]string{doubtCheaper}, f.Because...)
 	}
 	return f
+}
+
+// nativeSentence says that memory outside Go, where it is much, came to its height, "" else: no heap profile shows it.
+func (c *Case) nativeSentence() string {
+	native := c.own.Row(sample.RowNative)
+	if !c.nativeRests() || float64(native) < max(leastGrown.v(), heldByRoot.v()*c.hardPeak()) {
+		return ""
+	}
+	return fmt.Sprintf(" Most of the memory is native, %s, and that stopped growing.", size(native))
 }
 
 // stackSentence names the goroutines whose stacks are most of the memory, "" where they are not: no fault,
@@ -125,7 +134,7 @@ func (c *Case) notHealthy() (f Finding, not bool) {
 // moment; grown is by how much. It may be a cache of C code that fills, and it may go on.
 func (c *Case) nativeRose() (grown float64, ok bool) {
 	at, v := c.untilMoment(c.Ticks.Native)
-	if len(v) == 0 {
+	if len(v) == 0 || c.nativeRests() {
 		return 0, false
 	}
 	line := floorsOf(at, v, c.outcome.MomentElapsed)

@@ -49,7 +49,7 @@ func judgeNative(c *Case) Finding {
 	if known && grown < float64(native)/4 && !c.outcome.Kernel {
 		return silent(fmt.Sprintf("native memory did not grow (%s)", size(native)), facts...)
 	}
-	if !c.pressed && grown < float64(64*sample.MiB) && !c.nativeGrows() {
+	if !c.pressed && (grown < float64(64*sample.MiB) && !c.nativeGrows() || c.nativeRests()) {
 		return silent("memory usage stayed well below the limit", facts...)
 	}
 	return nativeFound(c, native, grown, known, facts)
@@ -76,6 +76,19 @@ func (c *Case) nativeGrows() bool {
 	}
 	_, v := c.untilMoment(c.Ticks.Native)
 	return ok && grown >= leastGrown.v() && c.nativeWaves(sample.Bytes(v[len(v)-1])) == 0
+}
+
+// nativeRests reports whether memory outside Go had come to its height before the last quarter of the run, as that of
+// a cache which maps its bound.
+func (c *Case) nativeRests() bool {
+	at, v := c.until(c.outcome.Elapsed, c.Ticks.Native)
+	if len(v) < int(manyReadings.v()) || c.outcome.Elapsed < shortestRise.v() {
+		return false
+	}
+	high, end := v[series.Max(v)], at[len(at)-1]
+	even := (high - v[0]) / 4
+	since := v[nearestTo(at, end-end/4)]
+	return even > 0 && high-since < lateGrowth.v()*even && high-v[len(v)-1] < lateGrowth.v()*high
 }
 
 // growsBeside reports whether a part of the memory other than the heap grew steadily until the moment, also
