@@ -129,7 +129,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	}
 	switch verdict.Class {
 	case Leak:
-		if h := c.retainerOf(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" {
+		if h := c.retainerOf(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" && !h.several() {
 			where = h.place() + ": "
 		}
 		text = where + c.retainerOf(c.site).release()

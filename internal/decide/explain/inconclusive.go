@@ -22,6 +22,9 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 			facts = append(facts, f.Facts...)
 		}
 	}
+	if slices.ContainsFunc(v.NotKnown, func(k string) bool { return strings.HasPrefix(k, openGrowth) }) {
+		v.NotKnown = slices.DeleteFunc(v.NotKnown, func(k string) bool { return strings.HasSuffix(k, tooShort) }) // the same, once more
+	}
 	v.NotKnown = append(v.NotKnown, c.unseenGrowth()...)
 	v.NotKnown = append(v.NotKnown, c.missing(v.NotKnown)...)
 	if c.wantsRoom() {
@@ -39,6 +42,12 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 	v.Next = c.nextCommands()
 	return v, facts
 }
+
+// What two rules leave open about one growth.
+const (
+	openGrowth = "whether the live heap would have kept growing"
+	tooShort   = ", and the run was too short to see whether that continues"
+)
 
 // noun is a class within a sentence.
 func noun(class Class) string {
@@ -76,7 +85,7 @@ func (c *Case) candidatesSentence(candidates []string) string {
 	case candidates[0] == noun(Baseline):
 		return fmt.Sprintf("All processes together may need more than the limit%s. The evidence does not prove this.", c.shares())
 	}
-	return "This could be " + candidates[0] + c.in() + ", but the evidence does not prove it."
+	return "This could be " + candidates[0] + c.in() + ", but the evidence does not prove that."
 }
 
 // firstRise reports whether the program was killed while its live heap rose for the first time,

@@ -310,6 +310,6 @@ func (c *Case) freeNative(k *Culprit) string {
 // Reasons why a line of native memory is not sure.
 const (
 	doubtFewFaults  = "fewer than 100 page faults were sampled on the line that wrote most of the native memory"
-	doubtTurnsOver  = "native memory was given back and taken again, so that the page faults are of more than there is"
+	doubtTurnsOver  = "native memory was returned and taken again, so the sampled page faults add up to more than there is"
 	doubtPartFaults = "the page faults that were sampled do not add up to the native memory"
 )

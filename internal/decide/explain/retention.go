@@ -189,11 +189,14 @@ func (h *HeldBy) place() string {
 // holds says how much it holds of what was live at the capture.
 func (h *HeldBy) holds() string {
 	verb := "retains"
-	if strings.HasPrefix(h.String(), "the stacks ") || strings.HasPrefix(h.String(), "the deferred calls ") {
+	if strings.HasPrefix(h.String(), "the stacks ") || strings.HasPrefix(h.String(), "the deferred calls ") || h.several() {
 		verb = "retain"
 	}
 	return fmt.Sprintf("%s %s %s, %s of what was live %s after start", h, verb, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
 }
+
+// several reports whether the holder has no name, because more than one variable retains the memory.
+func (h *HeldBy) several() bool { return strings.HasPrefix(h.String(), "several variables") }
 
 // held is the end of a sentence about the memory that a line allocated.
 func (c *Case) held(s *Site) string {

@@ -111,7 +111,7 @@ func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, 
 func (c *Case) burstDoubt() string {
 	switch seen := max(c.inFlight.held, c.site.Bytes); {
 	case !c.pressed:
-		return "memory was not short, so the peak did no harm"
+		return "no limit was near, so the peak did no harm"
 	case float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0:
 		return doubtSmallLine
 	}

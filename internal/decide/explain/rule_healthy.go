@@ -167,7 +167,7 @@ func (c *Case) endedFound(f Finding, t Trend) Finding {
 // room to spare. Where it was still running, growth leaves the answer open.
 func (c *Case) grewFound(f Finding, t Trend) Finding {
 	if (!c.endedWell() && !c.crashed() || (c.servesAny() == 1 || c.paced() == 1) && c.endedWell()) && t.GrownBytes > leastGrown.v() {
-		return undecided(t.GrownBytes, t.words()+", and the run was too short to see whether that continues", f.Facts...)
+		return undecided(t.GrownBytes, t.words()+tooShort, f.Facts...)
 	}
 	f.Sentence += fmt.Sprintf(". %s.%s", capital(t.words()), c.mostFrom())
 	f.Confidence, f.Because = Low, []string{"the program ended while its memory grew, and a longer run may need more"}
@@ -196,7 +196,7 @@ func (c *Case) mostAllocated() (string, []Fact) {
 	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate.v()) || p.collections < churnCycles.v() || !p.profiled(c.Half) {
 		return "", nil
 	}
-	text := fmt.Sprintf("The program allocated %s in all, %.0f%% of that at %s and in functions called there", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
+	text := fmt.Sprintf("The program allocated %s in all, %.0f%% of that at %s and in functions called from there", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
 	if words := p.gcWords(); words != "" {
 		text += ". GC took " + words
 	}

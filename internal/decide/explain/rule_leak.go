@@ -191,7 +191,7 @@ func (c *Case) tooFew() string {
 // stillOpen says why growth may be a leak, and may not.
 func (c *Case) stillOpen(w weighed) string {
 	why := first(w.against(), "too little of the growth was seen")
-	return fmt.Sprintf("whether the live heap would have kept growing: it grew by %s in %s, but %s", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from), why)
+	return fmt.Sprintf(openGrowth+": it grew by %s in %s, but %s", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from), why)
 }
 
 func leakFound(c *Case, w weighed, facts []Fact) Finding {

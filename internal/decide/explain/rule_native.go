@@ -140,7 +140,7 @@ func (c *Case) nativeSure(heap, native sample.Bytes) (Confidence, []string) {
 
 func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: native.Sub(c.keptFreed()), Facts: append(facts, c.mallocFacts()...), Confidence: Medium}
-	f.Detail = "Native memory, allocated outside Go (cgo or mmap). pprof cannot see it."
+	f.Detail = "Native memory, allocated outside Go (cgo or mmap). pprof cannot see such memory."
 	if other, ok := c.largestOther(); ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative) {
 		f.Sentence = fmt.Sprintf("Another program in the same cgroup used most of the memory: %s (pid %d) used %s. The Go heap was %s.",
 			other.Name, other.PID, size(other.Bytes), size(heapRows(c.ledger)))

@@ -55,7 +55,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtShortRise, "Run for longer than a minute."},
 	{doubtSlowing, "A cache that fills up looks the same. Run for longer to tell."},
 	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
-	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove it."},
+	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove the cause."},
 	{doubtShortWatch, "Run for longer than a minute."},
 	{doubtNoneEnded, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
@@ -76,12 +76,12 @@ var adviceOf = map[Class]string{
 	Backlog:    "To see the queue, capture the heap: --heap kill.",
 	Burst:      "Run the program under a higher limit: after a burst the live heap falls again.",
 	Goroutines: "Run for longer than a minute.",
-	GCUnaware:  "Run the program with GOMEMLIMIT to prove it.",
+	GCUnaware:  "Run the program with GOMEMLIMIT to prove the cause.",
 	Baseline:   "Run the program under a higher limit: the live heap should stay as it is.",
 	Native:     "Run highwater as root to see each page and who wrote it first.",
 	IdleHeap:   "Run highwater as root to see each page.",
 	Fragmented: "Run highwater for longer to read all blocks.",
-	Thrash:     "Run the program under a higher limit to prove it.",
+	Thrash:     "Run the program under a higher limit to prove the cause.",
 	Healthy:    "Run for longer, or under more load.",
 }
 

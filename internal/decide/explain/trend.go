@@ -256,6 +256,9 @@ func (c *Case) memoryOnly() Trend {
 func (t *Trend) words() string {
 	switch t.State {
 	case TrendGrowing:
+		if pace := t.PerMinute * t.Seconds / 60; pace < 0.7*t.GrownBytes || pace > 1.4*t.GrownBytes { // not at one pace
+			return fmt.Sprintf("%s grew by %s in the %s until the end", t.subject(), fsize(t.GrownBytes), seconds(t.Seconds))
+		}
 		return fmt.Sprintf("%s grew by %s until the end, at %s", t.subject(), fsize(t.GrownBytes), paceWords(t.PerMinute))
 	case ComesAndGoes:
 		return fmt.Sprintf("%s rose and fell%s", t.subject(), t.atEnd())

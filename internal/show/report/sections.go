@@ -264,7 +264,7 @@ func fixWords(f explain.Fix) string {
 	case f.Outlook != "":
 		return sentences(text) + " " + capital(f.State) + ": " + f.Outlook + "."
 	case f.Kind != "code":
-		return sentences(text, "nobody has tested this yet")
+		return sentences(text, "this has not been tested")
 	}
 	return sentences(text)
 }
