@@ -51,6 +51,13 @@ func (s *Source) countChild(p *process) {
 	}
 }
 
+// uncountChild takes back what countChild did.
+func (s *Source) uncountChild(p *process) {
+	if p.key.PID != s.main {
+		s.wellEnded.started--
+	}
+}
+
 // endsWell says that a process is a child and ends by itself, with code 0.
 func (s *Source) endsWell(d lastbreath.Death) bool {
 	return d.PID != s.main && d.Status == lastbreath.Status{}

@@ -1,7 +1,12 @@
 package watch
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,5 +63,39 @@ func TestOfManyChildrenEachDeathIsHeld(t *testing.T) {
 	}
 	if !strings.Contains(k.gapText(), "the memory of each child at its end") {
 		t.Errorf("nothing says that not all were read: %s", k.gapText())
+	}
+}
+
+// A child that is seen before its execve is one child, on a busy machine too: the first of many are read by that count.
+func TestAChildThatIsSeenBeforeItsExecveIsOne(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "go on")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to, err := os.OpenFile(pipe, os.O_RDWR, 0) // for both ends: it waits for nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	k := &kept{}
+	var source *Source
+	var all sync.WaitGroup
+	defer all.Wait()
+	runWith(t, Options{}, k, func(s *Source) {
+		source = s
+		all.Go(func() {
+			for seen := false; !seen && t.Context().Err() == nil; runtime.Gosched() {
+				s.mu.Lock()
+				seen = len(s.live) == 2
+				s.mu.Unlock()
+			}
+			_, _ = to.WriteString("now\n")
+		})
+	}, "sh", "-c", `(read x < "`+pipe+`"; exec `+testprog(t, "quick")+`); true`)
+	source.mu.Lock()
+	started := source.wellEnded.started
+	source.mu.Unlock()
+	if n := len(k.named("quick")); n != 1 || started != 1 {
+		t.Errorf("%d programs called quick, and %d children are counted, want one", n, started)
 	}
 }

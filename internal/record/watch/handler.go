@@ -34,6 +34,7 @@ func (s *Source) onExec(pid int) (isGo bool) {
 	if old := s.live[pid]; old != nil {
 		s.event(sample.Event{At: time.Now(), Kind: sample.EventExec, Process: old.key})
 		s.drop(pid)
+		s.uncountChild(old) // it was seen before its execve, and is the same child after it
 	}
 	delete(s.forked, pid)
 	s.findGroup(pid)
