@@ -131,7 +131,7 @@ func (g Guest) command(ctx context.Context, m machine, kernel, initrd, port stri
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-accel", "tcg,thread=multi", "-smp", "2", "-m", strconv.FormatUint(uint64(memory/sample.MiB), 10),
 		"-serial", "stdio", "-chardev", "file,id=reports,path=" + port,
-		"-kernel", kernel, "-initrd", initrd, "-append", "console=" + m.console + " panic=-1 quiet",
+		"-kernel", kernel, "-initrd", initrd, "-append", "console=" + m.console + " panic=-1 quiet no_timer_check",
 	}
 	cmd := exec.CommandContext(ctx, m.qemu, slices.Concat(args, m.args, more)...)
 	cmd.WaitDelay = 5 * time.Second

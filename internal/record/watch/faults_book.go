@@ -263,11 +263,11 @@ func (b *faultBook) lookUp(addr uint64) (sample.ResidentKind, bool) {
 // readAreas reads the process's mappings, and which of them are Go's.
 func (b *faultBook) readAreas() {
 	b.missed = time.Now()
-	b.areas = b.areas[:0]
 	mappings, err := b.mapper.Areas(b.p.root, b.p.readTID)
 	if err != nil {
 		return
 	}
+	b.areas = b.areas[:0]
 	b.ranges = b.ranges[:0]
 	if b.p.runtime != nil {
 		b.ranges, _ = b.p.runtime.Areas(b.ranges) // what it cannot read counts as native
@@ -281,14 +281,23 @@ func (b *faultBook) readAreas() {
 			b.areas = append(b.areas, area{m.Start, m.End, sample.ResidentFile})
 			continue
 		}
-		left = b.divide(m.Start, m.End, left)
+		rest := sample.ResidentNative
+		if m.Perms[0] != 'r' && m.Perms[1] != 'w' {
+			rest = "" // reserved: nothing faults there before it is somebody's, and whose that will be is not known
+		}
+		left = b.divide(m.Start, m.End, rest, left)
 	}
 	b.made.keep(b.areas)
 }
 
-// divide adds an anonymous mapping: what Go's ranges say of it, and the rest as native. It
+// divide adds an anonymous mapping: what Go's ranges say of it, and the rest, "": not that. It
 // gives the ranges that may reach into the next mapping.
-func (b *faultBook) divide(start, end uint64, ranges []sample.PageRange) []sample.PageRange {
+func (b *faultBook) divide(start, end uint64, rest sample.ResidentKind, ranges []sample.PageRange) []sample.PageRange {
+	add := func(from, to uint64, kind sample.ResidentKind) {
+		if from < to && kind != "" {
+			b.areas = append(b.areas, area{from, to, kind})
+		}
+	}
 	for len(ranges) > 0 && ranges[0].End <= start {
 		ranges = ranges[1:]
 	}
@@ -297,7 +306,7 @@ func (b *faultBook) divide(start, end uint64, ranges []sample.PageRange) []sampl
 			break
 		}
 		if r.Start > start {
-			b.areas = append(b.areas, area{start, r.Start, sample.ResidentNative})
+			add(start, r.Start, rest)
 			start = r.Start
 		}
 		kind := sample.ResidentRuntime
@@ -305,13 +314,11 @@ func (b *faultBook) divide(start, end uint64, ranges []sample.PageRange) []sampl
 			kind = sample.ResidentHeap
 		}
 		if to := min(r.End, end); to > start {
-			b.areas = append(b.areas, area{start, to, kind})
+			add(start, to, kind)
 			start = to
 		}
 	}
-	if start < end {
-		b.areas = append(b.areas, area{start, end, sample.ResidentNative})
-	}
+	add(start, end, rest)
 	return ranges
 }
 

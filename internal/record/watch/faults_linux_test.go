@@ -180,6 +180,23 @@ func TestResidentGrowthIsFoundInProgramsOfEachVersion(t *testing.T) {
 	}
 }
 
+// With jemalloc the line that asked for memory is the one that the kernel gave it to as long as nothing is given back. What
+// realloc leaves, or free, others get without a fault: no event of the kernel tells who has it then.
+func TestWithJemallocTheLineThatAskedIsFoundWhereNothingIsReallocated(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hasJemalloc)
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	for only, least := range map[string]float64{"still": 0.97, "": 0.80} {
+		k, truth := growWith(t, profiler(t, faultprofile.Period), []string{"LD_PRELOAD=" + jemalloc}, path, "-only", only, "-each", "2097152", "-pause", "50ms")
+		found, _ := byLine(k.growth, places(t, path))
+		share := right(found, truth)
+		t.Logf("%q: %.2f %%", only, 100*share)
+		if share < least {
+			t.Errorf("%q: %.2f %% of the bytes are at the line that asked for them: %v of %v\n%s", only, 100*share, found, truth, k.gapText())
+		}
+	}
+}
+
 // findsLines wants a share of what a program's lines took to be found there. jemalloc gives a line
 // pages that realloc left, which another one wrote first: what counts there is what the kernel gave.
 func findsLines(t *testing.T, period uint64, least float64, o nativeBuild, args ...string) {
@@ -421,17 +438,35 @@ func TestAFaultOfAHugePageCountsAsOne(t *testing.T) {
 	t.Logf("%d faults for %d MiB", samples, truth["huge"]>>20)
 }
 
-// More samples than may wait come before the runtime is read: none of them counts as native for that.
-func TestFaultsOfTheHeapBeforeTheRuntimeIsReadAreTheHeaps(t *testing.T) {
+// What is reserved next to the heap becomes the heap's later: until the mappings are read again, it is not known whose it is.
+func TestWhatIsReservedIsNobodysYet(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
-	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
-	o := startOther(t, "", path, "-only", "wait-mmap")
+	o := startOther(t, "", hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true}), "-only", "wait-mmap")
+	p := readProcess(t, o.pid)
+	defer p.close()
+	target, err := faultTarget(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newFaultBook(p, target)
+	b.readAreas()
+	arena := b.ranges[slices.IndexFunc(b.ranges, func(r sample.PageRange) bool { return r.Kind == sample.RangeArena })]
+	if k, known := b.lookUp(arena.Start); !known || k != sample.ResidentHeap {
+		t.Errorf("an arena is %q, known %v", k, known)
+	}
+	if k, known := b.lookUp(arena.End); known {
+		t.Errorf("what is reserved behind an arena is %q", k)
+	}
+}
+
+// readProcess opens a process whose runtime can be read.
+func readProcess(t *testing.T, pid int) (p *process) {
+	t.Helper()
 	var m procfs.Mapper
-	var p *process
 	await(t, func() (ok bool) {
 		var err error
-		if p, err = openProcess(&m, "/proc", o.pid); err != nil {
+		if p, err = openProcess(&m, "/proc", pid); err != nil {
 			return false
 		}
 		if p.attachErr != nil && !isNotReady(p.attachErr) {
@@ -443,6 +478,16 @@ func TestFaultsOfTheHeapBeforeTheRuntimeIsReadAreTheHeaps(t *testing.T) {
 		}
 		return err == nil
 	})
+	return p
+}
+
+// More samples than may wait come before the runtime is read: none of them counts as native for that.
+func TestFaultsOfTheHeapBeforeTheRuntimeIsReadAreTheHeaps(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Ptrace)
+	path := hwtest.Build(t, "testdata/resident", hwtest.BuildOptions{CGO: true})
+	o := startOther(t, "", path, "-only", "wait-mmap")
+	p := readProcess(t, o.pid)
 	defer p.close()
 	ranges, err := p.runtime.Areas(nil)
 	if err != nil {

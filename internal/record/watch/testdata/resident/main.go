@@ -79,7 +79,7 @@ const page = 4 << 10
 
 func small(n int) {
 	for i := 0; i < n/112; i++ {
-		took("small", C.malloc(96)) // truth: small
+		took("small", C.touched(C.malloc(96), 96)) // truth: small
 	}
 }
 
@@ -234,6 +234,8 @@ func sites(only string) []func(int) {
 		return []func(int){large, large, large, little}
 	case "huge":
 		return []func(int){huge}
+	case "still":
+		return []func(int){small, pages, deep, aligned, callBack, text, mapped, heap}
 	case "mappers":
 		return []func(int){pool, moved, fixed, block}
 	case "wait-mmap":
@@ -269,7 +271,7 @@ func main() {
 	each := flag.Int("each", 512<<10, "bytes that each line takes in a round")
 	rounds := flag.Int("rounds", 12, "rounds")
 	pause := flag.Duration("pause", 0, "time between rounds")
-	only := flag.String("only", "", "two, huge, mappers or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
+	only := flag.String("only", "", "two, huge, mappers, still (all but realloc) or wait-mmap: these lines alone, the last once there is something on standard input; all by default")
 	first := flag.Bool("first-touch", false, "print what each line had the kernel give it, by the page faults of its thread: an allocator may give a line pages that another one wrote before")
 	truth := flag.Bool("truth", false, "print the lines and end")
 	flag.Parse()
