@@ -168,8 +168,28 @@ func (c *cluster) agentOf(t *testing.T, state string) corev1.Pod {
 	return p
 }
 
-// The agent of the manifest on a real kubelet: a pod is OOM-killed, and there is an incident that names it, and
-// an Event on it.
+// controls starts the controller of DaemonSets, and no other.
+func (c *cluster) controls(t *testing.T) {
+	t.Helper()
+	c.background(t, "kube-controller-manager", "--kubeconfig", c.config(admin), "--controllers=daemonset-controller", "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port="+freePort(t), "--cert-dir", filepath.Join(c.dir, "controllers"))
+}
+
+// agents are the names of the agent's pods that are not about to end, in order of their names.
+func (c *cluster) agents(t *testing.T) []string {
+	t.Helper()
+	_, out := c.kubectl(t, admin, "", "get", "pods", "-n", "highwater", "-l", "app=highwater-agent", "-o", `jsonpath={range .items[*]}{.metadata.name}{" "}{.metadata.deletionTimestamp}{"\n"}{end}`)
+	var names []string
+	for line := range strings.Lines(out) {
+		if words := strings.Fields(line); len(words) == 1 {
+			names = append(names, words[0])
+		}
+	}
+	return names
+}
+
+// The DaemonSet of the manifest, by its real controller on a real kubelet: a pod is OOM-killed, and there is an
+// incident that names it, and an Event on it. Then the DaemonSet is rolled over: the next agent starts beside
+// the one before, and takes over.
 func TestTheAgentOnANode(t *testing.T) {
 	c := start(t)
 	c.ownProcesses(t)
@@ -183,14 +203,18 @@ func TestTheAgentOnANode(t *testing.T) {
 	c.must(t, admin, "", "create", "configmap", "server", "-n", "highwater", "--from-file=ca.crt="+filepath.Join(c.dir, "certs", "apiserver.crt"))
 	c.must(t, admin, restricted, "create", "-f", "-")
 	state := filepath.Join(c.dir, "state")
-	agent := c.agentOf(t, state)
-	c.must(t, admin, text(t, agent), "create", "-f", "-")
+	set := agentSet(t)
+	set.Spec.Template.Spec = c.agentOf(t, state).Spec // with its node, as no scheduler is here
+	c.must(t, admin, text(t, set), "replace", "-f", "-")
+	c.controls(t)
+	c.until(t, "the controller to make a pod", func() bool { return len(c.agents(t)) == 1 })
+	agent := c.agents(t)[0]
 	t.Cleanup(func() {
 		c.kubectl(t, admin, "", "delete", "pods", "--all", "-n", "shop", "--grace-period=1", "--timeout=60s")
 		c.kubectl(t, admin, "", "delete", "pods", "--all", "-n", "highwater", "--grace-period=5", "--timeout=60s")
 	})
 	logs := func() string {
-		_, out := c.kubectl(t, admin, "", "logs", "-n", "highwater", agent.Name)
+		_, out := c.kubectl(t, admin, "", "logs", "-n", "highwater", agent)
 		return out
 	}
 	c.until(t, "the agent to watch", func() bool { return strings.Contains(logs(), "watching every Go program of ") })
@@ -207,7 +231,7 @@ func TestTheAgentOnANode(t *testing.T) {
 		}
 		return event.Message != ""
 	})
-	expect(t, "the Event", event.Message, "512 MiB", "shop/main.go:", "highwater explain ")
+	expect(t, "the Event", event.Message, "512 MiB", "shop/main.go:", "Image registry.example/shop:1.0.", "highwater explain ")
 	if o := event.InvolvedObject; o.Kind != "Pod" || o.FieldPath != "spec.containers{web}" || event.Source.Component != "highwater-agent" || event.Source.Host != "localhost" {
 		t.Errorf("the Event is of %+v, from %+v", o, event.Source)
 	}
@@ -219,7 +243,7 @@ func TestTheAgentOnANode(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s\n%s", err, out, logs())
 	}
-	for _, want := range []string{`"namespace": "shop"`, `"pod": "shop-0"`, `"container": "web"`, `"node": "localhost"`, `"kind": "kill"`, "shop/main.go"} {
+	for _, want := range []string{`"namespace": "shop"`, `"pod": "shop-0"`, `"container": "web"`, `"image": "registry.example/shop:1.0"`, `"node": "localhost"`, `"kind": "kill"`, "shop/main.go"} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("the incident has no %s:\n%s", want, out)
 		}
@@ -228,4 +252,16 @@ func TestTheAgentOnANode(t *testing.T) {
 		t.Errorf("no recording is kept\n%s", logs())
 	}
 	t.Logf("%s\n%s", event.Message, logs())
+	before := agent
+	c.must(t, admin, "", "set", "env", "daemonset/highwater-agent", "-n", "highwater", "ROLLED=over")
+	c.until(t, "the next agent to take over", func() bool {
+		names := c.agents(t)
+		if len(names) != 1 || names[0] == before {
+			return false
+		}
+		agent = names[0]
+		return strings.Contains(logs(), "watching every Go program of ")
+	})
+	c.must(t, admin, "", "rollout", "status", "daemonset/highwater-agent", "-n", "highwater", "--timeout=60s")
+	expect(t, "the next agent", logs(), "another agent uses the spool")
 }

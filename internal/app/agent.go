@@ -66,6 +66,7 @@ type agent struct {
 	uploads   *fleet.Uploads // nil: recordings stay on this machine
 	outlets   outlets
 	kills     *fleet.Kills
+	drain     func(most time.Duration) error // sends what waits; nil: nothing is sent
 
 	mu          sync.Mutex
 	seen        map[int]map[string]string // settings of programs, by pid
@@ -106,7 +107,7 @@ func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
 			return err
 		}
 		defer store.Close()
-		spool, err := fleet.OpenSpool(f.Spool, int64(size))
+		spool, err := a.openSpool(ctx, int64(size))
 		if err != nil {
 			return &ExitError{Code: ExitFailed, Err: err, Hint: "--spool names another directory"}
 		}
@@ -175,8 +176,14 @@ func (a *agent) watch(ctx context.Context, w *watching) error {
 	defer follow.faults.close()
 	defer follow.owners.Close()
 	follow.agent, follow.dir = a, a.flags.recordingsDir()
-	until, cancel := follow.until(ctx)
+	told, cancel := follow.until(ctx)
 	defer cancel()
+	until, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(told, func() {
+		a.sendBeforeEnd()
+		stop()
+	})()
 	defer follow.share(until)()
 	var counting sync.WaitGroup
 	if a.hierarchy != nil {
@@ -216,7 +223,7 @@ func (a *agent) besides(ctx context.Context) (end func(), err error) {
 		ends = append(ends, func() {
 			stop()
 			sender.Wait()
-			last, done := context.WithTimeout(context.Background(), lastSend)
+			last, done := context.WithTimeout(context.Background(), a.lastWait())
 			defer done()
 			if err := a.uploads.Drain(last); err != nil {
 				a.status.say("highwater: %d recordings wait for the bucket and the next agent: %v", a.uploads.Stats().Waiting, err)
@@ -252,9 +259,59 @@ func (a *agent) serve(address string, stats func() fleet.SpoolStats) (end func()
 // answerWait is how long an answer with metrics may take.
 const answerWait = 10 * time.Second
 
-// lastSend is how long an agent that ends tries to send what is left. The rest stays in
-// the spool for the next one.
-const lastSend = 10 * time.Second
+// How long an agent that ends tries to send what is left: while it still holds its programs, and
+// then what was seen of them at last. The rest stays in the spool for the next one, which begins
+// when this one has ended: until then a kill is not held.
+const (
+	firstSend = 5 * time.Second
+	lastSend  = 500 * time.Millisecond
+	sendOnce  = 10 * time.Second // with --for: no other agent follows
+)
+
+// sendBeforeEnd sends what there is, with the programs still watched.
+func (a *agent) sendBeforeEnd() {
+	a.collector.Flush()
+	if a.drain != nil {
+		_ = a.drain(firstSend) // what is left is told at the end
+	}
+}
+
+// lastWait is how long this agent may send at last.
+func (a *agent) lastWait() time.Duration {
+	if a.flags.RunFor > 0 {
+		return sendOnce
+	}
+	return lastSend
+}
+
+// lockWait is how long an agent waits for the one before it to end, and looks at its spool so often: one that
+// replaces another may be started before that has ended, so that fewer kills fall between them.
+const (
+	lockWait  = 2 * time.Minute
+	lockEvery = 20 * time.Millisecond
+)
+
+// openSpool opens the spool, as soon as no other agent has it.
+func (a *agent) openSpool(ctx context.Context, size int64) (*fleet.Spool, error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	retry := time.NewTicker(lockEvery)
+	defer retry.Stop()
+	for told := false; ; told = true {
+		spool, err := fleet.OpenSpool(a.flags.Spool, size)
+		if err == nil || !errors.Is(err, fleet.ErrInUse) {
+			return spool, err
+		}
+		if !told {
+			a.status.say("another agent uses the spool %s: waiting for it to end", a.flags.Spool)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-retry.C:
+		}
+	}
+}
 
 // send makes the tables and sends what the spool has, beside the watch. What it returns
 // sends the rest and waits for that.
@@ -271,12 +328,15 @@ func (a *agent) send(ctx context.Context, store fleet.Store, spool *fleet.Spool,
 			status.say("highwater: the store takes no rows; %s wait in the spool: %v", units.Size(spool.Stats().Bytes), err)
 		})
 	})
+	a.drain = func(most time.Duration) error {
+		last, done := context.WithTimeout(context.Background(), most)
+		defer done()
+		return spool.Drain(last, store)
+	}
 	return func() {
 		cancel()
 		sender.Wait()
-		last, done := context.WithTimeout(context.Background(), lastSend)
-		defer done()
-		err := spool.Drain(last, store)
+		err := a.drain(a.lastWait())
 		st := spool.Stats()
 		if err != nil {
 			status.say("highwater: %s of rows wait in the spool for the next agent: %v", units.Size(st.Bytes), err)

@@ -52,7 +52,7 @@ func (a *agent) begin(l *life) *agentLife {
 	}
 	image := a.machine.Image(l.pid, in.ID)
 	one := &agentLife{group: group}
-	one.Life = a.collector.NewLife(func(p sample.Program) fleet.Identity {
+	who := func(p sample.Program) fleet.Identity {
 		who := identify(p, env, in, unit)
 		who.Image = image
 		if p.Key.PID == l.pid && one.main != a.collector.Process(p) {
@@ -63,7 +63,9 @@ func (a *agent) begin(l *life) *agentLife {
 			}
 		}
 		return who
-	})
+	}
+	who(l.main) // one that is killed before anything is read of it has a name, too
+	one.Life = a.collector.NewLife(who)
 	return one
 }
 

@@ -29,6 +29,7 @@ type life struct {
 	seat      *top.Life  // nil: nobody looks on
 	rows      *agentLife // nil: no rows are made of it
 	pid       int        // of its main program, 0 for a cgroup
+	main      sample.Program
 	name      string     // for the recording
 	what      string     // for people
 	end       func()     // after all, may be nil
@@ -37,6 +38,7 @@ type life struct {
 
 // begin makes the recording and watches in the background.
 func (l *life) begin(ctx context.Context, main sample.Program) error {
+	l.main = main
 	if err := l.open(main); err != nil {
 		l.close()
 		l.mu.Lock()

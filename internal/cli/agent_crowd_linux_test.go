@@ -161,37 +161,54 @@ const crowder = `echo 0 > "$0/cgroup.procs"; echo here; read now; exec head -c 2
 // the largest of each group.
 func readyToKill(t *testing.T, groups []string) (kill func()) {
 	t.Helper()
-	var all []*exec.Cmd
-	var tell []io.Writer
+	var all []crowding
 	for _, g := range groups {
-		cmd := exec.Command("sh", "-c", crowder, g)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		if _, err := out.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
-		all, tell = append(all, cmd), append(tell, in)
+		all = append(all, crowdInto(t, g))
 	}
 	return func() {
-		for _, one := range tell {
-			if _, err := io.WriteString(one, "now\n"); err != nil {
-				t.Error(err)
-			}
+		for _, one := range all {
+			one.now(t)
 		}
-		for _, cmd := range all {
-			if err := cmd.Wait(); err != nil {
+		for _, one := range all {
+			if err := one.cmd.Wait(); err != nil {
 				t.Error(err)
 			}
 		}
 	}
+}
+
+// crowding is a program that waits in a cgroup until it is told to take what is left there.
+type crowding struct {
+	cmd *exec.Cmd
+	in  io.Writer
+}
+
+// now tells it.
+func (c crowding) now(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(c.in, "now\n"); err != nil {
+		t.Error(err)
+	}
+}
+
+// crowdInto starts one.
+func crowdInto(t *testing.T, g string) crowding {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", crowder, g)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	return crowding{cmd, in}
 }
