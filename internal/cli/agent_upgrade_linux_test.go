@@ -17,7 +17,7 @@ import (
 )
 
 // upgrade replaces an agent, in the way that $HOW names: as systemctl restart does, or as a DaemonSet whose
-// next pod starts beside the one before (maxSurge).
+// next pod starts next to the one before (maxSurge).
 const upgrade = `
 agent() { "$HW" agent --store "file://$DIR/store" --spool "$DIR/spool" --recordings "$DIR/recordings" --tenant test --node node-7 --metrics "$METRICS" & agent=$!; }
 agent
