@@ -162,3 +162,28 @@ func allNaN(n int) []float64 {
 	}
 	return column
 }
+
+// untilMoment is what was seen of a column up to the moment.
+func (c *Case) untilMoment(column []float64) (at, v []float64) {
+	return c.until(c.seconds(c.Moment.At), column)
+}
+
+// until is what a column has up to an instant, without what is not known.
+func (c *Case) until(end float64, column []float64) (at, v []float64) {
+	for i, x := range column {
+		if c.Ticks.At[i] <= end && !math.IsNaN(x) {
+			at, v = append(at, c.Ticks.At[i]), append(v, x)
+		}
+	}
+	return at, v
+}
+
+// nearestTo is the index of the first instant not before when.
+func nearestTo(at []float64, when float64) int {
+	for i, t := range at {
+		if t >= when {
+			return i
+		}
+	}
+	return len(at) - 1
+}
