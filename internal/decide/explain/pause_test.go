@@ -79,3 +79,17 @@ func TestGoroutinesThatHoldAllOfAProgramKilledAtOnceProbablyPileUp(t *testing.T)
 		}
 	}
 }
+
+// Many readings that rise and fall by half of what they differ show no growth, though the last is above the first.
+func TestALiveHeapThatSwingsDoesNotGrow(t *testing.T) {
+	for swing, want := range map[float64]TrendState{12: ComesAndGoes, 0.5: TrendGrowing} {
+		c := &Case{Evidence: newScene().Evidence, outcome: Outcome{Elapsed: 40, MomentElapsed: 40}}
+		for i := range 20 {
+			c.curve.points = append(c.curve.points, point{at: 2 * float64(i+1), live: float64(mib) * (40 + 0.6*float64(i) + swing*float64(i*7%5)/2)})
+		}
+		c.rise = riseOf(c.curve.points, 8, 40, 0)
+		if got := c.heapState(); got != want {
+			t.Errorf("swing %v: %s, want %s (%+v)", swing, got, want, c.rise)
+		}
+	}
+}

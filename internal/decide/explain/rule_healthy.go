@@ -111,6 +111,8 @@ func (c *Case) flatSure(t Trend) Confidence {
 		return Medium // too few readings, or of something else
 	case t.State == ComesAndGoes && c.spiked():
 		return Medium // nothing grew, but what made the peaks was not caught
+	case t.State == ComesAndGoes && c.rise.returns == 0 && c.rise.grown > 0 && c.rise.material():
+		return Medium // it rose by more than it fell, within what comes and goes
 	}
 	return High
 }

@@ -201,12 +201,18 @@ func (c *Case) heapState() TrendState {
 	switch {
 	case r.low > 0 && late && !(c.lineLate() < lateGrowth.v()) && !fell:
 		return TrendGrowing
-	case r.returns > 0 || fell:
+	case r.returns > 0 || fell || c.swings():
 		return ComesAndGoes
 	case r.grown > 0 && (late && !(r.low > 0 && c.rests()) || c.stillOpenEnd()):
 		return NotEnoughData
 	}
 	return TrendFlat
+}
+
+// swings reports whether many readings rose and fell by much, and show no growth for sure.
+func (c *Case) swings() bool {
+	r := &c.rise
+	return r.n >= int(manyReadings.v()) && r.to-r.from >= longRise.v() && !(r.low > 0) && r.fall >= lateGrowth.v()
 }
 
 // rests reports whether the live heap had come to its height some time before the end, and was read there often enough.
