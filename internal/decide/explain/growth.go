@@ -290,14 +290,9 @@ func (c *Case) slowsDown() bool {
 // second half of the allocations of the rise; ok is false where too little was
 // seen.
 func (c *Case) halves() (early, late float64, ok bool) {
-	var up []point
-	for _, p := range c.curve.points {
-		if p.at >= c.curve.floorEnd {
-			up = append(up, p)
-		}
-	}
-	if len(up) > 0 {
-		up = apart(up)
+	up := c.risenFrom(max(c.curve.floorEnd, min(c.rise.from, longRise.v()))) // what is loaded at the start is no growth
+	if len(up) < int(enoughReadings.v()) {
+		up = c.risenFrom(c.curve.floorEnd)
 	}
 	if len(up) < int(enoughReadings.v()) {
 		return 0, 0, false
@@ -309,6 +304,19 @@ func (c *Case) halves() (early, late float64, ok bool) {
 		return (live - first.live) / half, (last.live - live) / half, true
 	}
 	return 0, 0, false
+}
+
+// risenFrom are the readings of the rise from an instant on.
+func (c *Case) risenFrom(at float64) (up []point) {
+	for _, p := range c.curve.points {
+		if p.at >= at {
+			up = append(up, p)
+		}
+	}
+	if len(up) > 0 {
+		up = apart(up)
+	}
+	return up
 }
 
 // cores is how many processors the subject used on average; NaN: not known.

@@ -93,3 +93,25 @@ func TestALiveHeapThatSwingsDoesNotGrow(t *testing.T) {
 		}
 	}
 }
+
+// What a program loads at its start is no growth: after it an even rise does not slow down.
+func TestWhatIsLoadedAtTheStartIsNoGrowthThatSlowsDown(t *testing.T) {
+	for loaded, slows := range map[bool]bool{true: false, false: true} {
+		c := &Case{Evidence: newScene().Evidence, outcome: Outcome{Elapsed: 30, MomentElapsed: 30}}
+		for i := range 16 {
+			at := 2 * float64(i)
+			live := 60 + at/2
+			if !loaded {
+				live = 60 + 15*(1-1/(1+at/2)) // a cache that comes to its bound
+			} else if at < 2 {
+				live = 30
+			}
+			c.curve.points = append(c.curve.points, point{at: at, live: float64(mib) * live, alloc: float64(mib) * (40 + 3*at)})
+		}
+		c.rise = riseOf(c.curve.points, 6, 30, 0)
+		if got := c.slowsDown(); got != slows {
+			early, late, _ := c.halves()
+			t.Errorf("loaded %v: %v (%.3f, then %.3f)", loaded, got, early, late)
+		}
+	}
+}

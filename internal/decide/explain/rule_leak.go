@@ -49,6 +49,7 @@ var leakEvidence = []clause{
 	over("line.aged", agedHalf, 0.5, "much of that memory is older than half of the run"),
 	under("line.freed", freedLittle, 1, "hardly any of that memory was freed"),
 	over("line.turnover", turnedOver, -1, "what the line had allocated half-way through the run was freed later"),
+	over("line.freed", heldByRoot, -2, "most of what the line allocated was freed again"),
 	over("line.kept", isSo, 6, "memory that is allocated at this line stays until something releases it"),
 	over("root.lasting", heldByRoot, 1.5, "a long-lived variable retains the memory"),
 	over("root.frames", heldByRoot, -4, "calls in flight retain the memory"),
