@@ -70,7 +70,8 @@ type keptObject struct {
 	place   uint32
 	parent  uint32 // what led to it first, in the order of thinner; noParent: a root
 	shape   uint16
-	halved  uint8 // its chance was 1 of 2^halved
+	halved  uint8 // its own chance was 1 of 2^halved
+	level   uint8 // and with those of what led to it about 1 of 2^level
 	content []byte
 }
 
@@ -232,6 +233,10 @@ func (t *thinner) choose(ctx context.Context) (err error) {
 		return err
 	}
 	t.masks.c, t.masks.masks = t.c, make(map[uint64]*typeMask)
+	t.shapes.share = t.share()
+	if err := t.glance(); err != nil {
+		return err
+	}
 	t.fromRoots()
 	for next := 0; next < len(t.order); {
 		if next, err = t.batch(ctx, next); err != nil {
@@ -239,6 +244,52 @@ func (t *thinner) choose(ctx context.Context) (err error) {
 		}
 	}
 	return ctx.Err()
+}
+
+const (
+	// glanceSpans is about how many spans with pointers are looked at before anything is chosen.
+	glanceSpans = 1000
+	// severalWays is how many pointers lead to an object of a shape on an average, if several do.
+	severalWays = 1.1
+)
+
+// glance looks at some spans, and counts how many pointers lead to the objects of each shape.
+func (t *thinner) glance() error {
+	spans := t.c.heap.spans
+	step := max(t.standIn/glanceSpans, 1)
+	ways, objects := make([]int, maxShapes), make([]int, maxShapes)
+	var b []byte
+	for i := int(t.key % uint64(step)); i < len(spans); i += step {
+		s := &spans[i]
+		if i == t.standIn || s.size() > windowSize {
+			continue
+		}
+		if !s.noscan {
+			b = slices.Grow(b[:0], int(s.size()))[:s.size()]
+			if err := t.c.r.mem.read(s.start, b); err != nil {
+				return err
+			}
+		}
+		for k := range s.nelems {
+			at := t.c.heap.first[i] + k
+			if t.allocated[at/64]>>(at%64)&1 == 0 {
+				continue
+			}
+			objects[t.shapeOf(i, k)]++
+			if s.noscan {
+				continue
+			}
+			t.each(t.known, i, k, b[k*s.elemsize:][:s.elemsize], func(_ uint32, p uint64) {
+				if to, place, ok := t.find(p); ok {
+					ways[t.shapeOf(to, place-t.c.heap.first[to])]++
+				}
+			})
+		}
+	}
+	for n := range t.shapes.all {
+		t.shapes.all[n].several = float64(ways[n]) > severalWays*float64(objects[n])
+	}
+	return nil
 }
 
 // fromRoots meets what variables, stacks and special records may point to: some words are no
@@ -283,24 +334,37 @@ func (t *thinner) meet(parent uint32, p uint64) {
 	span := &t.c.heap.spans[i]
 	number := t.recent.number(t, t.shape(i, place-t.c.heap.first[i]))
 	s := &t.shapes.all[number]
-	halved := s.halved
-	if span.elemsize >= alwaysKept || parent == descriptor || parent == noParent && s.kept < 4*t.share() {
-		halved = 0
+	own, level := s.level, s.level
+	switch {
+	case parent == descriptor:
+		parent, own, level = noParent, 0, 0
+	case span.elemsize >= alwaysKept, parent == noParent && s.kept < 4*t.share():
+		own, level = 0, 0
+	case parent != noParent:
+		up := t.order[parent].level
+		if !s.several { // what leads to it has been thinned, and nothing else does
+			own = s.level - min(s.level, up)
+		}
+		level = min(up+own, 60)
 	}
-	if parent == descriptor {
-		parent = noParent
-	}
-	if t.chance(place) < halved {
+	if t.chance(place) < own {
 		return
 	}
 	t.kept[place/64] |= 1 << (place % 64)
-	t.order = append(t.order, keptObject{place: uint32(place), parent: parent, shape: number, halved: halved})
-	if s.kept++; s.kept%t.share() == 0 && s.halved < 40 {
-		s.halved++
+	t.order = append(t.order, keptObject{place: uint32(place), parent: parent, shape: number, halved: own, level: level})
+	if s.kept++; !span.noscan {
+		s.kept += int(span.elemsize / costOfObject)
+	}
+	if s.kept >= s.next && s.level < 40 {
+		s.level++
+		s.next = s.kept + t.share()
 	}
 }
 
-// share is how many of a shape are kept before it is halved: less once more are kept than
+// costOfObject is how many bytes of pointers take as long as an object of their own.
+const costOfObject = 2048
+
+// share is how much of a shape is kept before it is halved: less once more are kept than
 // should be.
 func (t *thinner) share() int {
 	return max(t.most/shapesShared>>min(len(t.order)/t.most, 8), 16)
@@ -442,6 +506,7 @@ func (t *thinner) layOut() {
 type shapeTable struct {
 	all    []shapeCount
 	number map[heapShape]uint16
+	share  int // of each
 }
 
 // heapShape is what objects have in common that are thinned together.
@@ -452,20 +517,22 @@ type heapShape struct {
 	mask     uint64 // of a small object; of a large one its type
 }
 
-// shapeCount is what is known of a shape.
+// shapeCount is what is known of a shape. An object is kept with a chance of 1 of 2^level, which is
+// that of what leads to it if nothing else does: then it is not thinned once more.
 type shapeCount struct {
-	kept   int
-	halved uint8
+	kept, next int // kept, a large one as many; and how many until there are half as many
+	level      uint8
+	several    bool // several lead to an object, mostly
 }
 
 func (st *shapeTable) of(s heapShape) uint16 {
 	if st.number == nil {
-		st.number, st.all = make(map[heapShape]uint16), make([]shapeCount, 1)
+		st.number, st.all = make(map[heapShape]uint16), []shapeCount{{next: st.share, several: true}}
 	}
 	n, ok := st.number[s]
 	if !ok && len(st.all) < maxShapes {
 		n = uint16(len(st.all))
-		st.number[s], st.all = n, append(st.all, shapeCount{})
+		st.number[s], st.all = n, append(st.all, shapeCount{next: st.share})
 	}
 	return n
 }
