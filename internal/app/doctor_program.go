@@ -82,7 +82,7 @@ func processCheck(pid int) (check, error) {
 		c.Says = found.Library + ", a Go library in a program of another language: " + c.Says
 	}
 	if figures.ProfileRate == 0 {
-		c.Says += "; its heap profile is off (watch --enable-heap-profile)"
+		c.Says += "; the heap profile is off (watch --enable-heap-profile)"
 	}
 	if len(found.Others) > 0 {
 		c.Says += "; not read: the Go runtime of " + strings.Join(found.Others, ", of ")

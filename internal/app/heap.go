@@ -170,7 +170,7 @@ func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 		return nil,
 			&ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s is too large to copy in a pause of %v: nothing was captured, and the program keeps running", t.name,
 				f.MaxStop),
-				Hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop", t.pid, max(5*f.MaxStop, time.Second))}
+				Hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop, or --sample", t.pid, max(5*f.MaxStop, time.Second))}
 	case errors.Is(err, os.ErrPermission):
 		return nil, &ExitError{Code: exitNotPermitted, Err: watch.WhyUntraced("/proc", t.pid, err),
 			Hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
@@ -190,7 +190,7 @@ func (f HeapFlags) tooLarge(err error, pid int) error {
 			pid, pid)
 	case f.Sample:
 	case pid != 0:
-		hint = fmt.Sprintf("highwater heap %d --sample --max-stop 2s reads a random part of it; --max-memory SIZE allows more; gcore %d makes a core for a machine with more memory",
+		hint = fmt.Sprintf("highwater heap %d --sample --max-stop 5s reads a random part of it; --max-memory SIZE allows more; gcore %d makes a core for a machine with more memory",
 			pid, pid)
 	default:
 		hint = "--sample reads a random part of it; " + hint

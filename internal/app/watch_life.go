@@ -48,7 +48,7 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 	}
 	l.status.say("watching %s; recording %s", l.what, l.recording.path)
 	if main.HeapProfile == sample.HeapProfileOff && !l.EnableHeapProfile && l.board == nil {
-		l.status.say("  it has no heap profile, so the answer cannot name lines: --enable-heap-profile enables it from now on")
+		l.status.say("  without a heap profile the answer cannot name lines: --enable-heap-profile enables one from now on")
 	}
 	sayTemporary(l.status, l.recording.path)
 	l.mu.Lock()

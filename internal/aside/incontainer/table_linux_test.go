@@ -72,7 +72,7 @@ func (o one) seconds() int {
 	if o.where == "entrypoint" {
 		return 1
 	}
-	return 5
+	return 12
 }
 
 // run runs a row under version 1 and gives the directory with its recording, r.hwm.
@@ -172,7 +172,7 @@ func (o one) box(kept string) []string {
 	if o.root == "read-only" {
 		b, inside = append(b, "-read-only"), strings.TrimPrefix(kept, "/tmp")
 	}
-	program := o.program(15)
+	program := o.program(40)
 	if program[0] == "/bin/leak" && o.where != "entrypoint" {
 		program = []string{program[0], "-rate", "2MiB"} // a watcher in an emulated machine has to come in time
 	}

@@ -292,6 +292,9 @@ func (c *Case) nextCommands() []string {
 	if len(flags) == 0 && c.outcome.State == Exited && c.g != nil && c.trend().Needs != "" && c.outcome.Elapsed >= longestRest/2 {
 		flags = []string{"--heap=" + c.oftenEnough()}
 	}
+	if c.outcome.State == Running && c.g != nil && c.trend().Needs != "" { // it is still there
+		return []string{fmt.Sprintf("highwater watch %d --for %ds --heap=%s", c.Subject.PID, int(max(longestRest, twice*c.outcome.Elapsed)), c.oftenEnough())}
+	}
 	if bounded := c.boundedBy(); c.collectorOff() && bounded != "" {
 		return []string{bounded}
 	}

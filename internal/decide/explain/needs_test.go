@@ -24,6 +24,10 @@ func TestAnAnswerThatKnowsTooLittleSaysWhatWouldBeEnough(t *testing.T) {
 	if got := c.nextCommands(); len(got) != 1 || !strings.Contains(got[0], "--heap=every=2s") {
 		t.Errorf("%q", got)
 	}
+	c.outcome.State = Running // it is still there: nobody has to start it again
+	if got := c.nextCommands(); len(got) != 1 || got[0] != "highwater watch 4711 --for 24s --heap=every=2s" {
+		t.Errorf("%q", got)
+	}
 }
 
 // Whether it gets worse is told of what the verdict is about: a live heap that rests says nothing of a leak in C.

@@ -143,3 +143,19 @@ func TestWhatWasNotReadMakesNoAnswerFalse(t *testing.T) {
 		})
 	}
 }
+
+// The kernel frees what a program had 2 s after it killed it: where nothing was read by then, nothing is blamed.
+func TestAKillOfWhichNothingWasReadBlamesNothing(t *testing.T) {
+	s := leaking()
+	s.Sites, s.Moment = nil, sample.Moment{At: s.End, Kind: sample.MomentDeath,
+		Processes: []sample.ProcessMoment{{Key: subject, Signal: 9, Incomplete: "freed"}}}
+	s.At, s.p = "kill", &s.Moment.Processes[0]
+	s.Gaps = append(s.Gaps, sample.Gap{Process: subject, What: "another", Why: "one"}, sample.Gap{Process: subject, What: sample.GapKill, Why: "freed"})
+	a := explained(t, s)
+	if a.Verdict.Class != Inconclusive || a.Ledger.TotalBytes != 0 || !a.Outcome.Kernel {
+		t.Errorf("verdict %+v of %d bytes, outcome %+v", a.Verdict, a.Ledger.TotalBytes, a.Outcome)
+	}
+	if len(a.Gaps) < 2 || a.Gaps[0].What != sample.GapKill && !strings.Contains(a.Gaps[0].What, sample.GapKill) {
+		t.Errorf("gaps %+v, want the kill's first", a.Gaps)
+	}
+}

@@ -71,7 +71,8 @@ type keptObject struct {
 	place   uint32
 	parent  uint32 // what led to it first, in the order of thinner; noParent: a root
 	shape   uint16
-	halved  uint8 // its chance was 1 of 2^halved
+	halved  uint8 // its own chance was 1 of 2^halved
+	level   uint8 // and with those of what led to it about 1 of 2^level
 	content []byte
 }
 
@@ -233,6 +234,10 @@ func (t *thinner) choose(ctx context.Context) (err error) {
 		return err
 	}
 	t.masks.c, t.masks.masks = t.c, make(map[uint64]*typeMask)
+	t.shapes.share = t.share()
+	if err := t.glance(); err != nil {
+		return err
+	}
 	t.fromRoots()
 	for next := 0; next < len(t.order); {
 		if next, err = t.batch(ctx, next); err != nil {
@@ -240,6 +245,52 @@ func (t *thinner) choose(ctx context.Context) (err error) {
 		}
 	}
 	return ctx.Err()
+}
+
+const (
+	// glanceSpans is about how many spans with pointers are looked at before anything is chosen.
+	glanceSpans = 1000
+	// severalWays is how many pointers lead to an object of a shape on an average, if several do.
+	severalWays = 1.1
+)
+
+// glance looks at some spans, and counts how many pointers lead to the objects of each shape.
+func (t *thinner) glance() error {
+	spans := t.c.heap.spans
+	step := max(t.standIn/glanceSpans, 1)
+	ways, objects := make([]int, maxShapes), make([]int, maxShapes)
+	var b []byte
+	for i := int(t.key % uint64(step)); i < len(spans); i += step {
+		s := &spans[i]
+		if i == t.standIn || s.Size() > gomem.WindowSize {
+			continue
+		}
+		if !s.NoScan {
+			b = slices.Grow(b[:0], int(s.Size()))[:s.Size()]
+			if err := t.c.mem.Read(s.Start, b); err != nil {
+				return err
+			}
+		}
+		for k := range s.NElems {
+			at := t.c.heap.first[i] + k
+			if t.allocated[at/64]>>(at%64)&1 == 0 {
+				continue
+			}
+			objects[t.shapeOf(i, k)]++
+			if s.NoScan {
+				continue
+			}
+			t.each(t.known, i, k, b[k*s.ElemSize:][:s.ElemSize], func(_ uint32, p uint64) {
+				if to, place, ok := t.find(p); ok {
+					ways[t.shapeOf(to, place-t.c.heap.first[to])]++
+				}
+			})
+		}
+	}
+	for n := range t.shapes.all {
+		t.shapes.all[n].several = float64(ways[n]) > severalWays*float64(objects[n])
+	}
+	return nil
 }
 
 // fromRoots meets what variables, stacks and special records may point to: some words are no
@@ -284,24 +335,37 @@ func (t *thinner) meet(parent uint32, p uint64) {
 	span := &t.c.heap.spans[i]
 	number := t.recent.number(t, t.shape(i, place-t.c.heap.first[i]))
 	s := &t.shapes.all[number]
-	halved := s.halved
-	if span.ElemSize >= alwaysKept || parent == descriptor || parent == noParent && s.kept < 4*t.share() {
-		halved = 0
+	own, level := s.level, s.level
+	switch {
+	case parent == descriptor:
+		parent, own, level = noParent, 0, 0
+	case span.ElemSize >= alwaysKept, parent == noParent && s.kept < 4*t.share():
+		own, level = 0, 0
+	case parent != noParent:
+		up := t.order[parent].level
+		if !s.several { // what leads to it has been thinned, and nothing else does
+			own = s.level - min(s.level, up)
+		}
+		level = min(up+own, 60)
 	}
-	if parent == descriptor {
-		parent = noParent
-	}
-	if t.chance(place) < halved {
+	if t.chance(place) < own {
 		return
 	}
 	t.kept[place/64] |= 1 << (place % 64)
-	t.order = append(t.order, keptObject{place: uint32(place), parent: parent, shape: number, halved: halved})
-	if s.kept++; s.kept%t.share() == 0 && s.halved < 40 {
-		s.halved++
+	t.order = append(t.order, keptObject{place: uint32(place), parent: parent, shape: number, halved: own, level: level})
+	if s.kept++; !span.NoScan {
+		s.kept += int(span.ElemSize / costOfObject)
+	}
+	if s.kept >= s.next && s.level < 40 {
+		s.level++
+		s.next = s.kept + t.share()
 	}
 }
 
-// share is how many of a shape are kept before it is halved: less once more are kept than
+// costOfObject is how many bytes of pointers take as long as an object of their own.
+const costOfObject = 2048
+
+// share is how much of a shape is kept before it is halved: less once more are kept than
 // should be.
 func (t *thinner) share() int {
 	return max(t.most/shapesShared>>min(len(t.order)/t.most, 8), 16)
@@ -319,122 +383,4 @@ func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// batch reads what is next of the objects with pointers, and meets what they lead to.
-func (t *thinner) batch(ctx context.Context, next int) (int, error) {
-	var pieces [][2]uint64
-	n, end := uint64(0), next
-	for ; end < len(t.order) && n < maxBatch && len(pieces) < 4*maxPieces; end++ {
-		i, k := t.locate(t.order[end].place)
-		if s := &t.c.heap.spans[i]; !s.NoScan {
-			pieces = append(pieces, [2]uint64{s.Start + k*s.ElemSize, s.Start + (k+1)*s.ElemSize})
-			n += s.ElemSize
-		}
-	}
-	if t.bytes += n; t.c.limit > 0 && sample.Bytes(t.bytes) > t.c.limit/2 {
-		return end, fmt.Errorf("%w: a sample's tables of pointers are %d MiB", gomem.ErrTooLarge, t.bytes>>20)
-	}
-	b := make([]byte, n)
-	if err := readAll(ctx, t.c.mem, pieces, b); err != nil && (ctx.Err() != nil || t.readEach(pieces, b) == 0) {
-		return end, err
-	}
-	for ; next < end; next++ {
-		i, k := t.locate(t.order[next].place)
-		s := &t.c.heap.spans[i]
-		if s.NoScan {
-			continue
-		}
-		t.order[next].content, b = b[:s.ElemSize:s.ElemSize], b[s.ElemSize:]
-		t.each(t.known, i, k, t.order[next].content, func(_ uint32, p uint64) { t.meet(uint32(next), p) })
-	}
-	return end, ctx.Err()
-}
-
-// readEach reads pieces one by one and says how many could be; the others are zeros.
-func (t *thinner) readEach(pieces [][2]uint64, b []byte) (read int) {
-	for _, at := range pieces {
-		n := at[1] - at[0]
-		if t.c.mem.Read(at[0], b[:n]) == nil {
-			read++
-		} else {
-			clear(b[:n])
-		}
-		b = b[n:]
-	}
-	return read
-}
-
-// locate is the span of a place, and which of its objects that is.
-func (t *thinner) locate(place uint32) (span int, k uint64) {
-	first := t.c.heap.first
-	i, ok := slices.BinarySearch(first, uint64(place))
-	if !ok {
-		i--
-	}
-	return i, uint64(place) - first[i]
-}
-
-// each calls fn for each word of an object that may be a pointer and is not nil, counted from
-// behind its malloc header.
-func (t *thinner) each(known map[uint64]*typeMask, i int, k uint64, object []byte, fn func(slot uint32, p uint64)) {
-	s := &t.c.heap.spans[i]
-	if t.bitmapAt[i] >= 0 {
-		for mask := t.mask(i, k); mask != 0; mask &= mask - 1 {
-			slot := bits.TrailingZeros64(mask)
-			if p := gomem.Word(object, uint64(8*slot)); p != 0 {
-				fn(uint32(slot), p)
-			}
-		}
-		return
-	}
-	typ := s.LargeType
-	if s.Class != 0 {
-		typ, object = gomem.Word(object, 0), object[8:]
-	}
-	w := scanWorker{scanner: &t.masks, known: known}
-	m, n := w.mask(typ), uint64(len(object))/8
-	for from := uint64(0); from < n; from += m.words {
-		for at := uint64(0); at < m.reach && from+at < n; at++ {
-			if m.bits != nil && m.bits[at/8]>>(at%8)&1 == 0 {
-				continue
-			}
-			if p := gomem.Word(object, 8*(from+at)); p != 0 {
-				fn(uint32(from+at), p)
-			}
-		}
-	}
-}
-
-// mask is the bits of an object of at most 64 words.
-func (t *thinner) mask(i int, k uint64) uint64 {
-	s := &t.c.heap.spans[i]
-	words := s.ElemSize / 8
-	return bitsOf(t.bitmaps[t.bitmapAt[i]:][:s.Size()/64], k*words, words)
-}
-
-// layOut puts the contents of what is kept behind each other in the order of places, by which
-// they are found.
-func (t *thinner) layOut() {
-	c := t.c
-	sorted := make([]uint32, 0, len(t.order))
-	for i := range t.order {
-		if t.order[i].content != nil {
-			sorted = append(sorted, uint32(i))
-		}
-	}
-	slices.SortFunc(sorted, func(a, b uint32) int { return int(t.order[a].place) - int(t.order[b].place) })
-	for i := range c.heap.spans {
-		c.heap.spans[i].CopyAt = -1
-	}
-	c.data = make([]byte, 0, t.bytes)
-	for _, at := range sorted {
-		o := &t.order[at]
-		i, _ := t.locate(o.place)
-		if s := &c.heap.spans[i]; s.CopyAt < 0 {
-			s.CopyAt = len(c.data)
-		}
-		c.data = append(c.data, o.content...)
-		o.content = nil
-	}
 }

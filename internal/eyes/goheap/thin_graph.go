@@ -224,7 +224,7 @@ func (t *thinner) weigh(o *Objects, rest *leftOut) {
 	}
 	copy(th.stands[th.first:], th.missed)
 	for shape := range uint32(maxShapes) {
-		th.group[th.first+shape] = Groups
+		th.group[th.first+shape], th.shape[th.first+shape] = Groups, uint16(shape)
 	}
 	for i := range t.c.heap.spans {
 		if i != t.standIn {

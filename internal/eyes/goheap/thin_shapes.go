@@ -6,6 +6,7 @@ import "math/bits"
 type shapeTable struct {
 	all    []shapeCount
 	number map[heapShape]uint16
+	share  int // of each
 }
 
 // heapShape is what objects have in common that are thinned together.
@@ -16,20 +17,22 @@ type heapShape struct {
 	mask     uint64 // of a small object; of a large one its type
 }
 
-// shapeCount is what is known of a shape.
+// shapeCount is what is known of a shape. An object is kept with a chance of 1 of 2^level, which is
+// that of what leads to it if nothing else does: then it is not thinned once more.
 type shapeCount struct {
-	kept   int
-	halved uint8
+	kept, next int // kept, a large one as many; and how many until there are half as many
+	level      uint8
+	several    bool // several lead to an object, mostly
 }
 
 func (st *shapeTable) of(s heapShape) uint16 {
 	if st.number == nil {
-		st.number, st.all = make(map[heapShape]uint16), make([]shapeCount, 1)
+		st.number, st.all = make(map[heapShape]uint16), []shapeCount{{next: st.share, several: true}}
 	}
 	n, ok := st.number[s]
 	if !ok && len(st.all) < maxShapes {
 		n = uint16(len(st.all))
-		st.number[s], st.all = n, append(st.all, shapeCount{})
+		st.number[s], st.all = n, append(st.all, shapeCount{next: st.share})
 	}
 	return n
 }

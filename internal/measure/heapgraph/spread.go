@@ -17,6 +17,7 @@ type Spread struct {
 	paths  map[uint32]*sampleSum
 	types  map[goheap.TypeRef]*sampleSum
 	shapes map[uint16]*groupSums // all that is reachable
+	missed map[uint16]float64
 }
 
 type groupSums [goheap.Groups]float64
@@ -32,9 +33,12 @@ func (g *groupSums) total() (sum float64) {
 type sampleSum struct {
 	groups groupSums
 	shapes map[uint16]float64
+	missed map[uint16]float64 // by shape, what stand-ins stand for themselves
 }
 
-func newSampleSum() *sampleSum { return &sampleSum{shapes: make(map[uint16]float64)} }
+func newSampleSum() *sampleSum {
+	return &sampleSum{shapes: make(map[uint16]float64), missed: make(map[uint16]float64)}
+}
 
 func (s *sampleSum) add(group uint8, shape uint16, n float64) {
 	s.groups[group] += n
@@ -48,6 +52,9 @@ func (s *sampleSum) join(other *sampleSum) {
 	for shape, n := range other.shapes {
 		s.shapes[shape] += n
 	}
+	for shape, n := range other.missed {
+		s.missed[shape] += n
+	}
 }
 
 // Spread is that of the paths that hold much and of types; nil where all objects were read.
@@ -55,7 +62,8 @@ func (a *Analysis) Spread() *Spread {
 	if a.Objects.Thinned() == nil {
 		return nil
 	}
-	s := &Spread{a: a, paths: make(map[uint32]*sampleSum), types: make(map[goheap.TypeRef]*sampleSum), shapes: make(map[uint16]*groupSums)}
+	s := &Spread{a: a, paths: make(map[uint32]*sampleSum), types: make(map[goheap.TypeRef]*sampleSum), shapes: make(map[uint16]*groupSums),
+		missed: make(map[uint16]float64)}
 	large := make([]*sampleSum, len(a.paths)) // of the nearest path above that holds much
 	for i := 1; i < len(large); i++ {
 		if p := &a.paths[i]; p.retains*partKept >= a.LiveSize {
@@ -85,6 +93,10 @@ func (s *Spread) sum(large []*sampleSum) {
 		n, at, group, shape := size(id), *a.path(id), th.GroupOf(id), th.ShapeOf(id)
 		if th.StandIn(id) {
 			s.Rough += n
+			s.missed[shape] += float64(n)
+			if large[at] != nil {
+				large[at].missed[shape] += float64(n)
+			}
 		}
 		if group == goheap.Groups {
 			continue
@@ -127,10 +139,11 @@ func (s *Spread) Types() map[string]uint64 {
 // err is how far a sum may be off: twice its standard error, so that the truth lies within it
 // nineteen times of twenty.
 func (s *Spread) err(of *sampleSum) uint64 {
-	residual := of.groups
+	residual, elsewhere := of.groups, 0.0 // what was missed of its shapes may be its own, too
 	for shape, n := range of.shapes {
 		all := s.shapes[shape]
 		share := n / all.total()
+		elsewhere += share * (s.missed[shape] - of.missed[shape])
 		for g := range residual {
 			residual[g] -= share * all[g]
 		}
@@ -139,5 +152,5 @@ func (s *Spread) err(of *sampleSum) uint64 {
 	for _, r := range residual {
 		squares += r * r
 	}
-	return uint64(2 * math.Sqrt(squares*goheap.Groups/(goheap.Groups-1)))
+	return uint64(2*math.Sqrt(squares*goheap.Groups/(goheap.Groups-1)) + elsewhere)
 }

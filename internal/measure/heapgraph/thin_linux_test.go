@@ -121,7 +121,7 @@ func TestTheErrorOfASampleHoldsTheTruth(t *testing.T) {
 			if within < times*8/10 { // 19 are expected
 				t.Errorf("%d of %d samples had %d bytes within their error", within, times, want)
 			}
-			if worst > want*2/3 { // of 125 objects of a shape, some hundreds are kept
+			if worst > want { // of so few objects, the tables of a small map are a handful
 				t.Errorf("a sample is within %d bytes of %d", worst, want)
 			}
 		})

@@ -3,6 +3,7 @@ package watch
 import (
 	"errors"
 	"syscall"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -16,6 +17,16 @@ const (
 	freedPart  = 8              // what is left of a process is below this part of what it had
 	freedLeast = 8 * sample.MiB // the kernel's counters of less can be far off (lib/percpu_counter.c)
 )
+
+// tellFreed tells of a kill whose memory was not read in time. Where none of its moments was read
+// before, that of its end is kept without a figure: an answer needs one.
+func (s *Source) tellFreed(p *process, pm sample.ProcessMoment) {
+	s.gap(p.key, sample.GapKill, errFreed)
+	if !p.kept {
+		bare := sample.ProcessMoment{Key: pm.Key, Signal: pm.Signal, Incomplete: errFreed.Error()}
+		s.keepMoment(&sample.Moment{At: time.Now(), Kind: sample.MomentDeath, Processes: []sample.ProcessMoment{bare}}, []*process{p})
+	}
+}
 
 // freedBefore reports whether the memory of a process that was killed had been freed before it was looked at; now is
 // its resident set. A program that gave its memory back by itself can be read. The caller holds the lock.

@@ -70,3 +70,24 @@ func TestWhatIsLeftOfAKilledProcess(t *testing.T) {
 		t.Error("pages that were not read pass for freed")
 	}
 }
+
+func TestAKillOfWhichNothingWasReadHasAMomentWithoutFigures(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		s := &Source{gaps: map[told]bool{}, wake: make(chan struct{}, 1)}
+		p := &process{key: sample.ProcessKey{PID: 7, Start: 1}, kept: before}
+		s.tellFreed(p, sample.ProcessMoment{Key: p.key, Signal: 9})
+		k := &kept{}
+		for _, give := range s.waiting {
+			if err := give(k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(k.gaps) != 1 || k.gaps[0].What != sample.GapKill {
+			t.Errorf("gaps %+v", k.gaps)
+		}
+		d := k.death(p.key)
+		if (d == nil) != before || d != nil && (d.Signal != 9 || d.Resident != nil || d.Incomplete == "") {
+			t.Errorf("with a moment of before %v: %+v", before, d)
+		}
+	}
+}

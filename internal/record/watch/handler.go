@@ -142,7 +142,7 @@ func (s *Source) lookDying(d lastbreath.Death) {
 		defer func() { s.wellEnded.spent(time.Now(), time.Since(began), now.Total) }()
 	}
 	if pm.Signal == int(syscall.SIGKILL) && s.freedBefore(p, now) {
-		s.gap(p.key, sample.GapKill, errFreed)
+		s.tellFreed(p, pm)
 		return
 	}
 	p.attachAt = time.Time{}
@@ -151,7 +151,7 @@ func (s *Source) lookDying(d lastbreath.Death) {
 	s.drainFaults(time.Now())
 	s.drainNative(time.Now())
 	if freedMeanwhile(&pm) {
-		s.gap(p.key, sample.GapKill, errFreed)
+		s.tellFreed(p, pm)
 		return
 	}
 	s.keepMoment(m, taken)

@@ -154,6 +154,7 @@ func (s *Source) pagesBeside(all []beside, deadline time.Time) {
 // keepMoment queues a moment and what it needs to be understood.
 func (s *Source) keepMoment(m *sample.Moment, procs []*process) {
 	for _, p := range procs {
+		p.kept = true
 		if p.runtime != nil {
 			s.giveSites(p)
 		}

@@ -66,6 +66,7 @@ type process struct {
 	narrowed   bool // the tracer does not tell of processes that it starts
 	exitTold   bool // its end was told
 	held       bool // it is at its end: nothing more is read of it
+	kept       bool // a moment that has it was kept
 	beside     bool // it only shares the cgroup: seen from /proc alone, and not followed
 }
 

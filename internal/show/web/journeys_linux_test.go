@@ -52,6 +52,16 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 			t.Errorf("the page is %v wide", wide)
 		}
 	})
+	t.Run("the chart ends at the kill and not where the dead process was released", func(t *testing.T) {
+		var o web.Overview
+		get(t, address+"api/overview", &o)
+		if o.AfterEnd == nil {
+			t.Fatal("nothing is known of the time after the end")
+		}
+		if end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`); end > o.AfterEnd[0]*1.01 || end < o.AfterEnd[0]*0.99 {
+			t.Errorf("the chart ends after %v s, the program after %v s; it was released after %v s", end, o.AfterEnd[0], o.AfterEnd[1])
+		}
+	})
 	t.Run("what is ruled out is named in words", func(t *testing.T) {
 		if got := b.text("section[aria-labelledby=why-title] .out:last-of-type > summary"); !strings.HasPrefix(got, "Ruled out: ") || strings.ContainsAny(got, "-…") {
 			t.Errorf("%q", got)

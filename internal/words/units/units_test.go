@@ -32,7 +32,7 @@ func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
 	for _, c := range []struct {
 		s    string
 		want uint64
-	}{{"256MiB", 256 << 20}, {"256Mi", 256 << 20}, {"256m", 256 << 20}, {"1.5 GiB", 3 << 29}, {"1024", 1024}, {"0", 0}} {
+	}{{"256MiB", 256 << 20}, {"256Mi", 256 << 20}, {"256m", 256 << 20}, {"1.5 GiB", 3 << 29}, {"1GB", 1 << 30}, {"1024", 1024}, {"0", 0}} {
 		got, err := ParseSize(c.s)
 		if err != nil || got != c.want {
 			t.Errorf("ParseSize(%q) = %d, %v, want %d", c.s, got, err, c.want)
