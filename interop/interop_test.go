@@ -121,7 +121,8 @@ func TestOpenTelemetrysTypesReadTheProfile(t *testing.T) {
 		t.Errorf("fields that the schema has not: %v", unknown)
 	}
 	d := data.Dictionary
-	for name, n := range map[string]int{"mapping": proto.Size(d.MappingTable[0]), "location": proto.Size(d.LocationTable[0]), "function": proto.Size(d.FunctionTable[0]), "link": proto.Size(d.LinkTable[0]),
+	for name, n := range map[string]int{"mapping": proto.Size(d.MappingTable[0]), "location": proto.Size(d.LocationTable[0]),
+		"function": proto.Size(d.FunctionTable[0]), "link": proto.Size(d.LinkTable[0]),
 		"string": len(d.StringTable[0]), "attribute": proto.Size(d.AttributeTable[0]), "stack": proto.Size(d.StackTable[0])} {
 		if n != 0 {
 			t.Errorf("the first %s of the dictionary is not empty", name)
@@ -278,12 +279,14 @@ func TestWhatIsNoStoreIsToldSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone.Close()
-	for to, want := range map[string]string{"pyroscope+" + page.URL: "is not a store of profiles", "parca+" + page.URL: "is not a store of profiles", "parca+" + away.URL: "307", "parca+http://" + gone.Addr().String(): "refused"} {
+	for to, want := range map[string]string{"pyroscope+" + page.URL: "is not a store of profiles", "parca+" + page.URL: "is not a store of profiles",
+		"parca+" + away.URL: "307", "parca+http://" + gone.Addr().String(): "refused"} {
 		if _, said, code := export(t, "--push", to); code != 1 || !strings.Contains(said, want) {
 			t.Errorf("%s: %d, want %q: %s", to, code, want, said)
 		}
 	}
-	for _, to := range []string{"http://127.0.0.1", "tempo+http://127.0.0.1", "parca+http://u:p@127.0.0.1", "pyroscope+http://192.0.2.1:4040", "parca+ftp://127.0.0.1"} {
+	for _, to := range []string{"http://127.0.0.1", "tempo+http://127.0.0.1", "parca+http://u:p@127.0.0.1", "pyroscope+http://192.0.2.1:4040",
+		"parca+ftp://127.0.0.1"} {
 		if _, said, code := export(t, "--push", to); code != 2 {
 			t.Errorf("%s: %d: %s", to, code, said)
 		}
@@ -303,7 +306,8 @@ func TestPerfettosTypesReadTheTrace(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	csv := strings.Count(string(must(t, "--csv")), "\n") - 1
-	for _, want := range []string{"process holder", "counter holder/RSS SIZE_BYTES", "counter memory/memory usage SIZE_BYTES", "counter holder/goroutines COUNT", "slice GC", "instant exit", "unknown 0", "unbalanced 0"} {
+	for _, want := range []string{"process holder", "counter holder/RSS SIZE_BYTES", "counter memory/memory usage SIZE_BYTES", "counter holder/goroutines COUNT",
+		"slice GC", "instant exit", "unknown 0", "unbalanced 0"} {
 		if want == "counter memory/memory usage SIZE_BYTES" && os.Geteuid() != 0 {
 			continue // there is no cgroup
 		}

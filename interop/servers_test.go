@@ -153,7 +153,8 @@ func pyroscopeArgs(t *testing.T) func(address string) []string {
 			"-target=all", "-server.http-listen-port=" + port, "-server.grpc-listen-port=" + freePort(t), "-memberlist.bind-port=" + freePort(t),
 			"-ingester.min-ready-duration=0s", "-pyroscopedb.data-path=data", "-self-profiling.disable-push=true", "-usage-stats.enabled=false",
 		}
-		for _, part := range []string{"server.http-listen-address", "server.grpc-listen-address", "memberlist.bind-addr", "memberlist.advertise-addr", "compactor.ring.instance-addr",
+		for _, part := range []string{"server.http-listen-address", "server.grpc-listen-address", "memberlist.bind-addr", "memberlist.advertise-addr",
+			"compactor.ring.instance-addr",
 			"distributor.ring.instance-addr", "overrides-exporter.ring.instance-addr", "query-frontend.instance-addr", "query-scheduler.ring.instance-addr",
 			"store-gateway.sharding-ring.instance-addr", "ingester.lifecycler.addr"} {
 			args = append(args, "-"+part+"="+host)

@@ -57,7 +57,8 @@ func TestPodSecurityTakesTheAgentInItsNamespaceAlone(t *testing.T) {
 	pod := agentPod(t)
 	c.must(t, admin, text(t, pod), "create", "--dry-run=server", "-f", "-")
 	for _, level := range []string{"baseline", "restricted"} {
-		c.must(t, admin, `{apiVersion: v1, kind: Namespace, metadata: {name: `+level+`, labels: {pod-security.kubernetes.io/enforce: `+level+`}}}`, "create", "-f", "-")
+		c.must(t, admin, `{apiVersion: v1, kind: Namespace, metadata: {name: `+level+`, labels: {pod-security.kubernetes.io/enforce: `+level+`}}}`, "create",
+			"-f", "-")
 		pod.Namespace = level
 		if code, out := c.kubectl(t, admin, text(t, pod), "create", "--dry-run=server", "-f", "-"); code == 0 || !strings.Contains(out, "violates PodSecurity") {
 			t.Errorf("%s: %d: %s", level, code, out)
@@ -101,7 +102,8 @@ func TestPodSecurityTakesTheAgentInItsNamespaceAlone(t *testing.T) {
 	as := "--as=system:serviceaccount:highwater:highwater-agent"
 	for _, may := range []struct{ verb, what, namespace, want string }{
 		{"create", "events", "shop", "yes"}, {"create", "events", "highwater", "yes"}, {"list", "events", "shop", "no"}, {"delete", "events", "shop", "no"},
-		{"get", "pods", "shop", "no"}, {"list", "pods", "highwater", "no"}, {"get", "secrets", "highwater", "no"}, {"create", "pods", "highwater", "no"}, {"get", "nodes", "", "no"},
+		{"get", "pods", "shop", "no"}, {"list", "pods", "highwater", "no"}, {"get", "secrets", "highwater", "no"}, {"create", "pods", "highwater", "no"},
+		{"get", "nodes", "", "no"},
 	} {
 		if _, out := c.kubectl(t, admin, "", "auth", "can-i", may.verb, may.what, "-n", may.namespace, as); !strings.HasPrefix(lastLine(out), may.want) {
 			t.Errorf("%+v: %s", may, out)
@@ -156,10 +158,11 @@ func (c *cluster) agentOf(t *testing.T, state string) corev1.Pod {
 	_, port, _ := strings.Cut(strings.TrimPrefix(c.server, "https://"), ":")
 	one.Env = append(one.Env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: "127.0.0.1"}, corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: port})
 	one.VolumeMounts = append(one.VolumeMounts, corev1.VolumeMount{Name: "account", MountPath: "/var/run/secrets/kubernetes.io/serviceaccount", ReadOnly: true})
-	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "account", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
-		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
-		{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "server"}}},
-	}}}})
+	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "account",
+		VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
+			{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "server"}}},
+		}}}})
 	for i := range p.Spec.Volumes {
 		if v := &p.Spec.Volumes[i]; v.Name == "state" {
 			v.HostPath.Path = state
@@ -171,13 +174,15 @@ func (c *cluster) agentOf(t *testing.T, state string) corev1.Pod {
 // controls starts the controller of DaemonSets, and no other.
 func (c *cluster) controls(t *testing.T) {
 	t.Helper()
-	c.background(t, "kube-controller-manager", "--kubeconfig", c.config(admin), "--controllers=daemonset-controller", "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port="+freePort(t), "--cert-dir", filepath.Join(c.dir, "controllers"))
+	c.background(t, "kube-controller-manager", "--kubeconfig", c.config(admin), "--controllers=daemonset-controller", "--leader-elect=false",
+		"--bind-address=127.0.0.1", "--secure-port="+freePort(t), "--cert-dir", filepath.Join(c.dir, "controllers"))
 }
 
 // agents are the names of the agent's pods that are not about to end, in order of their names.
 func (c *cluster) agents(t *testing.T) []string {
 	t.Helper()
-	_, out := c.kubectl(t, admin, "", "get", "pods", "-n", "highwater", "-l", "app=highwater-agent", "-o", `jsonpath={range .items[*]}{.metadata.name}{" "}{.metadata.deletionTimestamp}{"\n"}{end}`)
+	_, out := c.kubectl(t, admin, "", "get", "pods", "-n", "highwater", "-l", "app=highwater-agent", "-o",
+		`jsonpath={range .items[*]}{.metadata.name}{" "}{.metadata.deletionTimestamp}{"\n"}{end}`)
 	var names []string
 	for line := range strings.Lines(out) {
 		if words := strings.Fields(line); len(words) == 1 {
@@ -232,18 +237,21 @@ func TestTheAgentOnANode(t *testing.T) {
 		return event.Message != ""
 	})
 	expect(t, "the Event", event.Message, "512 MiB", "shop/main.go:", "Image registry.example/shop:1.0.", "highwater explain ")
-	if o := event.InvolvedObject; o.Kind != "Pod" || o.FieldPath != "spec.containers{web}" || event.Source.Component != "highwater-agent" || event.Source.Host != "localhost" {
+	if o := event.InvolvedObject; o.Kind != "Pod" || o.FieldPath != "spec.containers{web}" || event.Source.Component != "highwater-agent" ||
+		event.Source.Host != "localhost" {
 		t.Errorf("the Event is of %+v, from %+v", o, event.Source)
 	}
 	if described := c.must(t, admin, "", "describe", "pod", "shop-0", "-n", "shop"); !strings.Contains(described, "GoMemoryKill") {
 		t.Errorf("kubectl describe does not show it:\n%s", described)
 	}
-	ask := exec.Command("go", "-C", "..", "run", "./cmd/highwater", "fleet", "incidents", "--store", "file://"+filepath.Join(state, "store"), "--tenant", "production", "--pod", "shop-0", "--json")
+	ask := exec.Command("go", "-C", "..", "run", "./cmd/highwater", "fleet", "incidents", "--store", "file://"+filepath.Join(state, "store"), "--tenant",
+		"production", "--pod", "shop-0", "--json")
 	out, err := ask.Output()
 	if err != nil {
 		t.Fatalf("%v: %s\n%s", err, out, logs())
 	}
-	for _, want := range []string{`"namespace": "shop"`, `"pod": "shop-0"`, `"container": "web"`, `"image": "registry.example/shop:1.0"`, `"node": "localhost"`, `"kind": "kill"`, "shop/main.go"} {
+	for _, want := range []string{`"namespace": "shop"`, `"pod": "shop-0"`, `"container": "web"`, `"image": "registry.example/shop:1.0"`, `"node": "localhost"`,
+		`"kind": "kill"`, "shop/main.go"} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("the incident has no %s:\n%s", want, out)
 		}

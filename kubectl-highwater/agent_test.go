@@ -38,7 +38,8 @@ func TestTheAgentAsksForLittle(t *testing.T) {
 		t.Errorf("%+v", pod)
 	}
 	c := pod.Containers[0].SecurityContext
-	if *c.Privileged || *c.AllowPrivilegeEscalation || !*c.ReadOnlyRootFilesystem || !slices.Equal(c.Capabilities.Drop, []corev1.Capability{"ALL"}) || !slices.Equal(c.Capabilities.Add, []corev1.Capability{"SYS_PTRACE", "DAC_READ_SEARCH"}) {
+	if *c.Privileged || *c.AllowPrivilegeEscalation || !*c.ReadOnlyRootFilesystem || !slices.Equal(c.Capabilities.Drop, []corev1.Capability{"ALL"}) ||
+		!slices.Equal(c.Capabilities.Add, []corev1.Capability{"SYS_PTRACE", "DAC_READ_SEARCH"}) {
 		t.Errorf("%+v", c)
 	}
 	for _, m := range pod.Containers[0].VolumeMounts {

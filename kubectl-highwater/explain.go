@@ -155,7 +155,8 @@ func debugCommand(pod *corev1.Pod, c *corev1.Container, a asked) string {
 	if a.kubeconfig != "" {
 		words = append(words, "--kubeconfig", a.kubeconfig)
 	}
-	words = append(words, "-n", pod.Namespace, "debug", pod.Name, "--image="+a.image, "--target="+c.Name, "--profile=restricted", "--custom=as-user.yaml", "--attach", "--", "/bin/highwater", "watch", "--all")
+	words = append(words, "-n", pod.Namespace, "debug", pod.Name, "--image="+a.image, "--target="+c.Name, "--profile=restricted", "--custom=as-user.yaml",
+		"--attach", "--", "/bin/highwater", "watch", "--all")
 	for i, word := range words {
 		words[i] = shell(word)
 	}

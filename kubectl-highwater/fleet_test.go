@@ -18,13 +18,15 @@ import (
 // clusterOf is the kubeconfig of an API server that has the pod shop-0 and no other.
 func clusterOf(t *testing.T) string {
 	t.Helper()
-	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "shop-0", Namespace: "shop"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web"}}},
+	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "shop-0", Namespace: "shop"},
+		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Name: "web"}}},
 		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "web", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path != "/api/v1/namespaces/shop/pods/shop-0" {
 			w.WriteHeader(http.StatusNotFound)
-			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Reason: metav1.StatusReasonNotFound, Code: 404})
+			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure",
+				Reason: metav1.StatusReasonNotFound, Code: 404})
 			return
 		}
 		_ = json.NewEncoder(w).Encode(pod)

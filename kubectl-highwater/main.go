@@ -86,7 +86,8 @@ func parse(args []string, errOut io.Writer) (a asked, err error) {
 	f := flag.NewFlagSet("kubectl highwater", flag.ContinueOnError)
 	f.SetOutput(errOut)
 	f.Usage = func() {
-		fmt.Fprintln(errOut, "Usage: kubectl highwater POD [-n NAMESPACE] [-c CONTAINER] [--context NAME] [--kubeconfig FILE] [--image IMAGE]\n\nTells how the containers of a pod ended for memory, and how to learn why.")
+		fmt.Fprintln(errOut,
+			"Usage: kubectl highwater POD [-n NAMESPACE] [-c CONTAINER] [--context NAME] [--kubeconfig FILE] [--image IMAGE]\n\nTells how the containers of a pod ended for memory, and how to learn why.")
 		f.PrintDefaults()
 	}
 	for _, name := range []string{"n", "namespace"} {

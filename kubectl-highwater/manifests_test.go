@@ -40,7 +40,8 @@ func commandOf(t *testing.T, page, begins string) []string {
 }
 
 func TestEveryManifestIsOfTheSchema(t *testing.T) {
-	kinds := map[string]any{"entrypoint.yaml": &appsv1.Deployment{}, "sidecar.yaml": &appsv1.Deployment{}, "role.yaml": &rbacv1.Role{}, "as-user.yaml": &corev1.EphemeralContainerCommon{}}
+	kinds := map[string]any{"entrypoint.yaml": &appsv1.Deployment{}, "sidecar.yaml": &appsv1.Deployment{}, "role.yaml": &rbacv1.Role{},
+		"as-user.yaml": &corev1.EphemeralContainerCommon{}}
 	paths, err := filepath.Glob(filepath.Join(manifests, "*.yaml"))
 	if err != nil || len(paths) != len(kinds) {
 		t.Fatalf("%v, %v: want %d manifests", paths, err, len(kinds))
@@ -70,8 +71,10 @@ func TestWhatIsKnownOfAnEndIsSaidAndNoMore(t *testing.T) {
 		says      []string
 		never     string
 	}{
-		"an OOM kill, and nothing set": {status: corev1.ContainerStatus{State: running, LastTerminationState: corev1.ContainerState{Terminated: ended("OOMKilled", 137)}, RestartCount: 1}, killed: true,
-			says: []string{"was OOM-killed after 1m0s, at 2026-01-02 03:04:05 UTC; restarted once.", "the node's memory is its limit", "GOMEMLIMIT  not set\n", "Kubernetes does not know", "--target=web"}},
+		"an OOM kill, and nothing set": {status: corev1.ContainerStatus{State: running,
+			LastTerminationState: corev1.ContainerState{Terminated: ended("OOMKilled", 137)}, RestartCount: 1}, killed: true,
+			says: []string{"was OOM-killed after 1m0s, at 2026-01-02 03:04:05 UTC; restarted once.", "the node's memory is its limit", "GOMEMLIMIT  not set\n",
+				"Kubernetes does not know", "--target=web"}},
 		"a kill that Kubernetes does not explain": {status: corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: ended("Error", 137)}},
 			says: []string{"was killed after", "does not call it an OOM kill"}, never: "OOM-killed"},
 		"an error": {status: corev1.ContainerStatus{State: running, LastTerminationState: corev1.ContainerState{Terminated: ended("Error", 2)}},
@@ -83,7 +86,8 @@ func TestWhatIsKnownOfAnEndIsSaidAndNoMore(t *testing.T) {
 		"a limit that GC does not know": {
 			container: corev1.Container{Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}}},
 			status:    corev1.ContainerStatus{State: running}, says: []string{"not set: GC does not know of the limit"}},
-		"an environment from elsewhere": {container: corev1.Container{EnvFrom: []corev1.EnvFromSource{{}}}, status: corev1.ContainerStatus{State: running}, says: []string{"GOMEMLIMIT  not known"}},
+		"an environment from elsewhere": {container: corev1.Container{EnvFrom: []corev1.EnvFromSource{{}}}, status: corev1.ContainerStatus{State: running},
+			says: []string{"GOMEMLIMIT  not known"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.container.Name, c.status.Name = "web", "web"
@@ -113,7 +117,8 @@ func TestACommandLineThatCannotBeMeantIsRefused(t *testing.T) {
 			t.Errorf("%q: code %d, %q", args, code, errs.String())
 		}
 	}
-	if a, err := parse([]string{"pod/shop-0", "-n", "x", "-c", "web"}, &strings.Builder{}); err != nil || a.pod != "shop-0" || a.namespace != "x" || a.container != "web" {
+	if a, err := parse([]string{"pod/shop-0", "-n", "x", "-c", "web"}, &strings.Builder{}); err != nil || a.pod != "shop-0" || a.namespace != "x" ||
+		a.container != "web" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -50,11 +50,16 @@ func start(t *testing.T) *cluster {
 	writeKey(t, key)
 	write(t, tokens, fmt.Sprintf("%[1]s,%[1]s,1,system:masters\n%[2]s,%[2]s,2\n%[3]s,%[3]s,3\n", admin, engineer, stranger))
 	c.server = "https://127.0.0.1:" + api
-	c.background(t, "etcd", "--data-dir", filepath.Join(c.dir, "etcd"), "--listen-client-urls", "http://127.0.0.1:"+etcd, "--advertise-client-urls", "http://127.0.0.1:"+etcd,
-		"--listen-peer-urls", "http://127.0.0.1:"+peer, "--initial-advertise-peer-urls", "http://127.0.0.1:"+peer, "--initial-cluster", "default=http://127.0.0.1:"+peer)
-	c.background(t, "kube-apiserver", "--etcd-servers", "http://127.0.0.1:"+etcd, "--bind-address", "127.0.0.1", "--secure-port", api, "--advertise-address", "192.0.2.1",
-		"--cert-dir", filepath.Join(c.dir, "certs"), "--token-auth-file", tokens, "--authorization-mode", "RBAC", "--allow-privileged", "--kubelet-preferred-address-types", "Hostname", "--disable-admission-plugins", "ServiceAccount",
-		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", key, "--service-account-signing-key-file", key, "--service-cluster-ip-range", "10.0.0.0/24")
+	c.background(t, "etcd", "--data-dir", filepath.Join(c.dir, "etcd"), "--listen-client-urls", "http://127.0.0.1:"+etcd, "--advertise-client-urls",
+		"http://127.0.0.1:"+etcd,
+		"--listen-peer-urls", "http://127.0.0.1:"+peer, "--initial-advertise-peer-urls", "http://127.0.0.1:"+peer, "--initial-cluster",
+		"default=http://127.0.0.1:"+peer)
+	c.background(t, "kube-apiserver", "--etcd-servers", "http://127.0.0.1:"+etcd, "--bind-address", "127.0.0.1", "--secure-port", api, "--advertise-address",
+		"192.0.2.1",
+		"--cert-dir", filepath.Join(c.dir, "certs"), "--token-auth-file", tokens, "--authorization-mode", "RBAC", "--allow-privileged",
+		"--kubelet-preferred-address-types", "Hostname", "--disable-admission-plugins", "ServiceAccount",
+		"--service-account-issuer", "https://kubernetes.default.svc", "--service-account-key-file", key, "--service-account-signing-key-file", key,
+		"--service-cluster-ip-range", "10.0.0.0/24")
 	c.await(t)
 	for _, user := range []string{admin, engineer, stranger} {
 		write(t, c.config(user), fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: shop,
@@ -164,7 +169,8 @@ func podOf(t *testing.T, name string) corev1.Pod {
 		t.Fatal(err)
 	}
 	template := d.Spec.Template
-	return corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "shop-0", Labels: template.Labels}, Spec: template.Spec}
+	return corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "shop-0", Labels: template.Labels},
+		Spec: template.Spec}
 }
 
 func text(t *testing.T, v any) string {
@@ -192,7 +198,8 @@ func TestARealAPIServerTakesTheManifestsAndTheLeastRights(t *testing.T) {
 	}
 	privileged := podOf(t, "sidecar.yaml")
 	privileged.Spec.Containers[1].SecurityContext.Capabilities.Add = []corev1.Capability{"SYS_PTRACE"}
-	if code, out := c.kubectl(t, admin, text(t, privileged), "create", "--dry-run=server", "-f", "-"); code == 0 || !strings.Contains(out, "violates PodSecurity") {
+	if code, out := c.kubectl(t, admin, text(t, privileged), "create", "--dry-run=server", "-f", "-"); code == 0 ||
+		!strings.Contains(out, "violates PodSecurity") {
 		t.Errorf("a sidecar with more rights: %d: %s", code, out)
 	}
 	c.must(t, admin, text(t, podOf(t, "entrypoint.yaml")), "create", "-f", "-")
@@ -216,7 +223,8 @@ func (c *cluster) debugs(t *testing.T) {
 		t.Fatalf("%d ephemeral containers", len(pod.Spec.EphemeralContainers))
 	}
 	e := pod.Spec.EphemeralContainers[0]
-	if s := e.SecurityContext; e.TargetContainerName != "web" || s == nil || s.RunAsUser == nil || *s.RunAsUser != 1000 || s.Capabilities == nil || len(s.Capabilities.Add) > 0 || e.Command[0] != "/bin/highwater" {
+	if s := e.SecurityContext; e.TargetContainerName != "web" || s == nil || s.RunAsUser == nil || *s.RunAsUser != 1000 || s.Capabilities == nil ||
+		len(s.Capabilities.Add) > 0 || e.Command[0] != "/bin/highwater" {
 		t.Errorf("%s", text(t, e))
 	}
 	sysadmin := strings.Fields(strings.Replace(strings.Join(args, " "), "--profile=restricted --custom=as-user.yaml", "--profile=sysadmin", 1))
@@ -235,11 +243,13 @@ func (c *cluster) explains(t *testing.T) {
 	if code, out := c.kubectl(t, engineer, "", "highwater", "shop-0"); code != 0 || !strings.Contains(out, "No container of pod shop/shop-0 has run yet") {
 		t.Errorf("before it runs: %d: %s", code, out)
 	}
-	c.must(t, admin, "", "patch", "pod", "shop-0", "--subresource=status", "--type=merge", "-p", `{"status": {"phase": "Running", "containerStatuses": [{"name": "web", "image": "i", "imageID": "i", "restartCount": 3, "ready": true,
+	c.must(t, admin, "", "patch", "pod", "shop-0", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"phase": "Running", "containerStatuses": [{"name": "web", "image": "i", "imageID": "i", "restartCount": 3, "ready": true,
 		"state": {"running": {"startedAt": "2026-01-02T03:05:00Z"}},
 		"lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled", "startedAt": "2026-01-02T03:00:00Z", "finishedAt": "2026-01-02T03:04:05Z"}}}]}}`)
 	code, out := c.kubectl(t, engineer, "", "highwater", "shop-0")
-	for _, want := range []string{"web of pod shop/shop-0 was OOM-killed after 4m5s, at 2026-01-02 03:04:05 UTC; restarted 3 times.", "512Mi of its own", "requests.memory (448Mi)", "debug shop-0 --image="} {
+	for _, want := range []string{"web of pod shop/shop-0 was OOM-killed after 4m5s, at 2026-01-02 03:04:05 UTC; restarted 3 times.", "512Mi of its own",
+		"requests.memory (448Mi)", "debug shop-0 --image="} {
 		if code != exitKilled || !strings.Contains(out, want) {
 			t.Errorf("%d, want %q:\n%s", code, want, out)
 		}

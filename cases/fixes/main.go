@@ -98,7 +98,8 @@ func (e *experiment) all(ctx context.Context, only string) (err error) {
 // one runs a program, asks what would help, and tries that.
 func (e *experiment) one(ctx context.Context, s subject, name string) error {
 	file := filepath.Join(e.dir, name+".hwm")
-	run := exec.CommandContext(ctx, e.highwater, append([]string{"run", "-q", "--limit", fmt.Sprintf("%dMiB", s.limit), "-o", file, "--", filepath.Join(e.dir, "appetite")}, s.args...)...)
+	run := exec.CommandContext(ctx, e.highwater, append([]string{"run", "-q", "--limit", fmt.Sprintf("%dMiB", s.limit), "-o", file, "--",
+		filepath.Join(e.dir, "appetite")}, s.args...)...)
 	run.Env = append(os.Environ(), s.env...)
 	var exit *exec.ExitError
 	if out, err := run.CombinedOutput(); err != nil && !errors.As(err, &exit) {

@@ -41,7 +41,8 @@ func subjects() (list []subject) {
 		add(live*2, "batch -live %d", live*3)
 		add(live*2, "unused -live %d", live*3)
 		add(live+4, "garbage -live %d -rate 100", live) // too small
-		list = append(list, subject{args: strings.Fields(fmt.Sprintf("garbage -live %d -rate 300", live)), limit: live * 2, env: []string{fmt.Sprintf("GOMEMLIMIT=%dMiB", live*21/20)}})
+		list = append(list, subject{args: strings.Fields(fmt.Sprintf("garbage -live %d -rate 300", live)), limit: live * 2,
+			env: []string{fmt.Sprintf("GOMEMLIMIT=%dMiB", live*21/20)}})
 	}
 	return list
 }

@@ -78,7 +78,8 @@ func printHead() {
 }
 
 func (j *judgement) print() {
-	fmt.Printf(columns, j.of, j.name(), mib(j.run.Limit), j.expected(), j.given(), fmt.Sprintf("%.0f", j.took.Seconds()), mib(j.Outcome.Peak), j.residue(), j.verdict())
+	fmt.Printf(columns, j.of, j.name(), mib(j.run.Limit), j.expected(), j.given(), fmt.Sprintf("%.0f", j.took.Seconds()), mib(j.Outcome.Peak), j.residue(),
+		j.verdict())
 	if !j.right() {
 		fmt.Printf("    %s\n", j.Verdict.Sentence)
 	}

@@ -32,7 +32,8 @@ func objectsync(ctx context.Context, b *bench) (all []comparison, err error) {
 	if r.path, err = b.build(ctx, "./objectsync"); err != nil {
 		return nil, err
 	}
-	for _, measure := range []func(context.Context) (comparison, error){r.noseek, r.noseekAll, r.limitedNoseek, r.limitedAll, r.limitedCold, r.onerecord, r.alltables} {
+	for _, measure := range []func(context.Context) (comparison, error){r.noseek, r.noseekAll, r.limitedNoseek, r.limitedAll, r.limitedCold, r.onerecord,
+		r.alltables} {
 		c, err := measure(ctx)
 		if err != nil {
 			return all, err

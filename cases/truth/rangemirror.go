@@ -96,7 +96,8 @@ func (r mirrorRuns) settings(ctx context.Context, bad mirrored) (comparison, err
 		}
 		c.rows = append(c.rows,
 			row{s.name + ": anonymous memory, peak", mib(bad.Anon), mib(good.Anon)},
-			row{s.name + ": collections, time taken", fmt.Sprintf("%d, %.1f s", bad.Cycles, bad.Took.Seconds()), fmt.Sprintf("%d, %.1f s", good.Cycles, good.Took.Seconds())})
+			row{s.name + ": collections, time taken", fmt.Sprintf("%d, %.1f s", bad.Cycles, bad.Took.Seconds()),
+				fmt.Sprintf("%d, %.1f s", good.Cycles, good.Took.Seconds())})
 		c.shows = c.shows && good.Anon < bad.Anon*4/5 && good.Anon > 300<<20
 	}
 	return c, nil

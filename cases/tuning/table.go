@@ -40,13 +40,15 @@ func write(w io.Writer, s subject, base *answer, rows []row) {
 		fmt.Fprintf(w, "| %s | %s | %s | %+.1f %% | %s | %s | %+.1f %% | %.0f | %.0f |\n", r.setting, r.predicted.Peak, around(peak), p,
 			r.predicted.Resident, around(resident), q, r.predicted.GCs, middle(r.figures(func(v seen) float64 { return v.GCs })))
 	}
-	fmt.Fprintf(w, "\nPeak heap: median error %.1f %%, greatest %.1f %%; %d of %d runs within the interval +- 3 %%. Resident: median %.1f %%, greatest %.1f %%.\n\n",
+	fmt.Fprintf(w,
+		"\nPeak heap: median error %.1f %%, greatest %.1f %%; %d of %d runs within the interval +- 3 %%. Resident: median %.1f %%, greatest %.1f %%.\n\n",
 		middle(peaks), slices.Max(peaks), within, runs, middle(residents), slices.Max(residents))
 }
 
 // writeRefusal prints why there is no table.
 func writeRefusal(w io.Writer, s subject, base *answer) {
-	fmt.Fprintf(w, "### %s\n\nFrom one run with %s (%s; peak heap %.0f MiB, %.0f collections) nothing is predicted: %s.\n\n", s.name, strings.Join(s.recordedWith(), " "), base.GoVersion,
+	fmt.Fprintf(w, "### %s\n\nFrom one run with %s (%s; peak heap %.0f MiB, %.0f collections) nothing is predicted: %s.\n\n", s.name,
+		strings.Join(s.recordedWith(), " "), base.GoVersion,
 		inMiB(base.Recorded.Peak), base.Recorded.GCs, strings.Join(base.Why, "; "))
 }
 

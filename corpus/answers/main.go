@@ -66,8 +66,10 @@ func render(tool, dirs string, n, random int, seed uint64) (string, error) {
 	drawn, others := draw(all, min(random, n), seed)
 	others = turns(others, n-len(drawn))
 	var out strings.Builder
-	fmt.Fprintf(&out, "<!-- Generated from recordings of the corpus: make corpus, then make answers -->\n\n# %d answers, as they are printed\n\nPrograms of the [corpus](https://github.com/highwater-go/highwater/tree/main/corpus), each run once under `highwater run`, and what `highwater explain` prints. "+
-		"The first %d are drawn by the seed %d, the others such that every verdict has its turn. Nothing is left out: an answer that is wrong stands here, too. How often that is so is in [truth-corpus.md](truth-corpus.md).\n", len(drawn)+len(others), len(drawn), seed)
+	fmt.Fprintf(&out,
+		"<!-- Generated from recordings of the corpus: make corpus, then make answers -->\n\n# %d answers, as they are printed\n\nPrograms of the [corpus](https://github.com/highwater-go/highwater/tree/main/corpus), each run once under `highwater run`, and what `highwater explain` prints. "+
+			"The first %d are drawn by the seed %d, the others such that every verdict has its turn. Nothing is left out: an answer that is wrong stands here, too. How often that is so is in [truth-corpus.md](truth-corpus.md).\n",
+		len(drawn)+len(others), len(drawn), seed)
 	for _, a := range append(drawn, others...) {
 		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n```\n%s```\n", strings.TrimSuffix(filepath.Base(a.path), ".hwm"), a.true(), a.text)
 	}

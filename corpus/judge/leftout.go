@@ -138,7 +138,9 @@ func leftOutPage(b *strings.Builder, all []*judgement) {
 		"evidence from which a leak, a backlog or a burst is said at all, and with medium or high confidence. Here they are chosen again for each\n" +
 		"family, by the runs of all other families, so that half, 90 % and 99 % of these are right; then the family is judged by them. Counted are\n" +
 		"runs in which one of the three classes was not ruled out and no other rule decided, by class alone.\n\n| | |\n|---|---|\n")
-	fmt.Fprintf(b, "| leaks, backlogs and bursts whose class is said | %s |\n| other runs of which one is said | %s |\n| right with high confidence | %s |\n| right with medium confidence | %s |\n", t.named, t.alarms, t.high, t.medium)
+	fmt.Fprintf(b,
+		"| leaks, backlogs and bursts whose class is said | %s |\n| other runs of which one is said | %s |\n| right with high confidence | %s |\n| right with medium confidence | %s |\n",
+		t.named, t.alarms, t.high, t.medium)
 	b.WriteString("\n| sums that were chosen: said, medium, high | families |\n|---|---|\n")
 	var order []cuts
 	for k := range t.chosen {

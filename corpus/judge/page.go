@@ -19,7 +19,8 @@ func markdown(all []*judgement) string {
 	if t.haveNumbers {
 		fmt.Fprintf(&b, "| of those with three readings | %s |\n", t.enough)
 	}
-	fmt.Fprintf(&b, "| of those undecided | %s |\n| false alarms of innocent and repaired runs | %s |\n| of those undecided | %s |\n| undecided of runs over 20 s | %s |\n",
+	fmt.Fprintf(&b,
+		"| of those undecided | %s |\n| false alarms of innocent and repaired runs | %s |\n| of those undecided | %s |\n| undecided of runs over 20 s | %s |\n",
 		t.unnamed, t.alarms, t.open, t.long)
 	if t.trends.of > 0 {
 		fmt.Fprintf(&b, "| trend right, where it is known | %s |\n", t.trends)
@@ -44,8 +45,9 @@ func matrix(b *strings.Builder, t *totals) {
 		}
 	}
 	said := names(columns)
-	fmt.Fprintf(b, "\n## Confusion\n\nRows are what is true, columns what was said. Where several classes are true the row is the one that was said, else the first.\n\n"+
-		"| | %s |\n|---|%s\n", strings.Join(said, " | "), strings.Repeat("---|", len(said)))
+	fmt.Fprintf(b,
+		"\n## Confusion\n\nRows are what is true, columns what was said. Where several classes are true the row is the one that was said, else the first.\n\n"+
+			"| | %s |\n|---|%s\n", strings.Join(said, " | "), strings.Repeat("---|", len(said)))
 	for _, truly := range names(t.confusion) {
 		fmt.Fprintf(b, "| **%s** |", truly)
 		for _, s := range said {
@@ -60,7 +62,8 @@ func matrix(b *strings.Builder, t *totals) {
 }
 
 func byFamily(b *strings.Builder, all []*judgement) {
-	fmt.Fprintf(b, "\n## By family\n\n| family | faulty: right | undecided | wrong | innocent or repaired: right | undecided | false alarms |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(b,
+		"\n## By family\n\n| family | faulty: right | undecided | wrong | innocent or repaired: right | undecided | false alarms |\n|---|---|---|---|---|---|---|\n")
 	groups := map[string][]*judgement{}
 	for _, j := range all {
 		groups[j.Family] = append(groups[j.Family], j)

@@ -43,7 +43,8 @@ var mechanisms = []*family{
 		return append(spikes(r), "gc-unaware", "churn")
 	}},
 	// What waits is work in flight: a burst is true of it, too.
-	{name: "backlog", shape: queued, classes: func(r *run) []string { return append([]string{"backlog"}, spikes(r)...) }, trend: "comes-and-goes", holder: []string{"waiting", "queue"}},
+	{name: "backlog", shape: queued, classes: func(r *run) []string { return append([]string{"backlog"}, spikes(r)...) }, trend: "comes-and-goes",
+		holder: []string{"waiting", "queue"}},
 
 	// It comes to rest, and all of it is in use or just was: not a leak. It is more
 	// than the limit, from soon after the start.
@@ -66,7 +67,8 @@ var mechanisms = []*family{
 	{name: "parked", shape: parked, trend: "flat", says: []string{"goroutines"}, classes: always("goroutine-leak", "baseline", "burst", "healthy")},
 	// Nothing is wrong with its memory, only with what its profile seems to say.
 	{name: "untouched", shape: virtual, classes: always("untouched", "healthy"), trend: "flat", hint: true},
-	{name: "panics", shape: crashes, classes: always("healthy", "inconclusive", "baseline"), trend: "unknown", hint: true, says: []string{"panic", "out of range"}},
+	{name: "panics", shape: crashes, classes: always("healthy", "inconclusive", "baseline"), trend: "unknown", hint: true,
+		says: []string{"panic", "out of range"}},
 
 	{name: "cachefill", innocent: true, shape: fills},
 	{name: "batchload", innocent: true, trend: "unknown", shape: batch},

@@ -82,7 +82,8 @@ var othersB = []*family{
 	}},
 	{name: "tightheap", shape: tight, classes: always("spiral"), trend: "flat", hint: true},
 	// Killed while it loads: that it needs more than its limit is all that is seen.
-	{name: "geofences", shape: tooLarge, classes: always("baseline", "inconclusive"), trend: "unknown", hint: true, holder: []string{"districts", "borders", "district"}},
+	{name: "geofences", shape: tooLarge, classes: always("baseline", "inconclusive"), trend: "unknown", hint: true,
+		holder: []string{"districts", "borders", "district"}},
 
 	{name: "freecachefill", innocent: true, shape: fills},
 	{name: "steadyqueue", innocent: true, shape: steady},

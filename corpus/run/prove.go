@@ -54,7 +54,8 @@ func (b *bench) prove(ctx context.Context, runs []*run, times int) error {
 			}
 		}
 	}
-	fmt.Printf("\n%d of %d fixes that were predicted to survive did, in all of %d runs each (%d runs, %d killed)\n", all.held, all.fixes, times, all.runs, all.killed)
+	fmt.Printf("\n%d of %d fixes that were predicted to survive did, in all of %d runs each (%d runs, %d killed)\n", all.held, all.fixes, times, all.runs,
+		all.killed)
 	return ctx.Err()
 }
 

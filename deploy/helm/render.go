@@ -29,7 +29,8 @@ func Render(chart, namespace string, values []byte) (string, error) {
 	if err := yaml.Unmarshal(values, &given); err != nil {
 		return "", fmt.Errorf("read the values: %w", err)
 	}
-	all, err := util.ToRenderValues(c, given, common.ReleaseOptions{Name: "highwater", Namespace: namespace, Revision: 1, IsInstall: true}, common.DefaultCapabilities)
+	all, err := util.ToRenderValues(c, given, common.ReleaseOptions{Name: "highwater", Namespace: namespace, Revision: 1, IsInstall: true},
+		common.DefaultCapabilities)
 	if err != nil {
 		return "", err
 	}

@@ -160,7 +160,8 @@ rollup: {enabled: false}
 	}
 	pod := at(t, map[string]any(got["DaemonSet highwater-agent"]), "spec", "template", "spec")
 	args := at(t, pod, "containers", 0, "args")
-	want := []any{"agent", "--store=file:///var/lib/highwater/store", "--credentials=/etc/highwater/store", `--tenant=a "quoted": tenant`, "--heap-profile=on", "--at-most=500"}
+	want := []any{"agent", "--store=file:///var/lib/highwater/store", "--credentials=/etc/highwater/store", `--tenant=a "quoted": tenant`, "--heap-profile=on",
+		"--at-most=500"}
 	if !reflect.DeepEqual(args, want) {
 		t.Errorf("%q", args)
 	}

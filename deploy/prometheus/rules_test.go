@@ -115,12 +115,15 @@ func TestTheRulesAlertWhenTheyShould(t *testing.T) {
 		series    string
 		well, ill time.Duration
 	}{
-		"HighwaterKill":              {`highwater_incidents_total{instance="a",kind="kill"} 0x30 1x30` + "\n" + `highwater_incidents_total{instance="b",kind="crash"} 0x5 1x60`, 28 * time.Minute, 33 * time.Minute},
-		"HighwaterLimitWithinAnHour": {`highwater_usage_bytes{service="s"} 80e6x60 80e6+1e6x60` + "\n" + `highwater_limit_bytes{service="s"} 100e6x200`, 50 * time.Minute, 75 * time.Minute},
-		"HighwaterHeapGrowsForADay":  {`highwater_heap_live_bytes{service="s"} 200e6x1500 400e6x1500`, 24 * time.Hour, 26 * time.Hour},
-		"HighwaterAgentBehind":       {`highwater_agent_spool_age_seconds{instance="a"} 0x30 0+60x60`, 40 * time.Minute, 50 * time.Minute},
-		"HighwaterAgentDropsRows":    {`highwater_agent_dropped_rows_total{instance="a",table="point"} 0x30 5x30`, 28 * time.Minute, 40 * time.Minute},
-		"HighwaterAgentSeesNotAll":   {`highwater_agent_unwatched{instance="a",why="asked"} 3x60` + "\n" + `highwater_agent_unwatched{instance="a",why="hidden"} 0x30 2x60`, 28 * time.Minute, 40 * time.Minute},
+		"HighwaterKill": {`highwater_incidents_total{instance="a",kind="kill"} 0x30 1x30` + "\n" +
+			`highwater_incidents_total{instance="b",kind="crash"} 0x5 1x60`, 28 * time.Minute, 33 * time.Minute},
+		"HighwaterLimitWithinAnHour": {`highwater_usage_bytes{service="s"} 80e6x60 80e6+1e6x60` + "\n" + `highwater_limit_bytes{service="s"} 100e6x200`,
+			50 * time.Minute, 75 * time.Minute},
+		"HighwaterHeapGrowsForADay": {`highwater_heap_live_bytes{service="s"} 200e6x1500 400e6x1500`, 24 * time.Hour, 26 * time.Hour},
+		"HighwaterAgentBehind":      {`highwater_agent_spool_age_seconds{instance="a"} 0x30 0+60x60`, 40 * time.Minute, 50 * time.Minute},
+		"HighwaterAgentDropsRows":   {`highwater_agent_dropped_rows_total{instance="a",table="point"} 0x30 5x30`, 28 * time.Minute, 40 * time.Minute},
+		"HighwaterAgentSeesNotAll": {`highwater_agent_unwatched{instance="a",why="asked"} 3x60` + "\n" +
+			`highwater_agent_unwatched{instance="a",why="hidden"} 0x30 2x60`, 28 * time.Minute, 40 * time.Minute},
 	} {
 		i := slices.IndexFunc(rules(t), func(r rulefmt.Rule) bool { return r.Alert == alert })
 		if i < 0 {

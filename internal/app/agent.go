@@ -93,8 +93,10 @@ func (f *AgentFlags) Run(ctx context.Context, s *Streams) error {
 		return f.checkHere(ctx, s)
 	}
 	size, _ := units.ParseSize(f.SpoolSize) // plan has read it
-	a := &agent{flags: *f, streams: s, status: newStatus(s.Err), machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{}, leftBehind: map[string]leftRecording{}, unwatched: map[string]int{}}
-	w, err := WatchFlags{All: true, Quiet: true, AtMost: f.AtMost, Rate: 10, RunFor: f.RunFor, EnableHeapProfile: f.HeapProfile != "off", Ask: AskFlags{ProbeRate: 1}, Heap: HeapPolicyFlag{Unasked: atKills}}.Plan("agent", nil)
+	a := &agent{flags: *f, streams: s, status: newStatus(s.Err), machine: container.Machine{Root: "/"}, seen: map[int]map[string]string{},
+		leftBehind: map[string]leftRecording{}, unwatched: map[string]int{}}
+	w, err := WatchFlags{All: true, Quiet: true, AtMost: f.AtMost, Rate: 10, RunFor: f.RunFor, EnableHeapProfile: f.HeapProfile != "off",
+		Ask: AskFlags{ProbeRate: 1}, Heap: HeapPolicyFlag{Unasked: atKills}}.Plan("agent", nil)
 	if err != nil {
 		return err
 	}
@@ -189,7 +191,8 @@ func (a *agent) watch(ctx context.Context, w *watching) error {
 	if a.hierarchy != nil {
 		counting.Go(func() { a.countKills(until, a.hierarchy) })
 	}
-	a.status.say("watching every Go program of %s; rows go to %s, recordings of incidents to %s", a.collector.Node(), orWord(a.flags.Address, "standard output"), a.flags.Recordings)
+	a.status.say("watching every Go program of %s; rows go to %s, recordings of incidents to %s", a.collector.Node(), orWord(a.flags.Address, "standard output"),
+		a.flags.Recordings)
 	err := follow.run(until)
 	follow.lives.Wait()
 	counting.Wait()

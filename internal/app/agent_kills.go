@@ -142,7 +142,8 @@ func (a *agent) listContainers() {
 		_, known := a.groups[group]
 		a.mu.Unlock()
 		if !known {
-			a.note(group, fleet.Identity{Service: container.Workload(c.Pod), Namespace: c.Namespace, Pod: c.Pod, PodUID: c.PodUID, Container: c.Name, ContainerID: c.ID, Image: machine.Image(firstOf(c.Path), c.ID)})
+			a.note(group, fleet.Identity{Service: container.Workload(c.Pod), Namespace: c.Namespace, Pod: c.Pod, PodUID: c.PodUID, Container: c.Name, ContainerID: c.ID,
+				Image: machine.Image(firstOf(c.Path), c.ID)})
 		}
 	}
 }

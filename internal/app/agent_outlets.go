@@ -25,7 +25,8 @@ const bucketHint = "--recordings s3://BUCKET/PREFIX, with --bucket-endpoint http
 
 // bucket opens a bucket. The caller closes it.
 func (f BucketFlags) bucket(address string, store StoreFlags) (*fleet.Bucket, error) {
-	o := fleet.BucketOptions{Options: fleet.Options{Insecure: store.Insecure, CA: store.CA}, Endpoint: orWord(f.Endpoint, os.Getenv(BucketEndpointVariable)), Region: orWord(f.Region, os.Getenv(BucketRegionVariable))}
+	o := fleet.BucketOptions{Options: fleet.Options{Insecure: store.Insecure, CA: store.CA}, Endpoint: orWord(f.Endpoint, os.Getenv(BucketEndpointVariable)),
+		Region: orWord(f.Region, os.Getenv(BucketRegionVariable))}
 	if file := orWord(f.Keys, os.Getenv(BucketKeysVariable)); file != "" {
 		k, err := readCredentials(file)
 		if err != nil || k.User == "" {

@@ -89,7 +89,8 @@ func cgroupCheck(ctx context.Context) check {
 // attachChecks are whether programs that highwater did not start may be watched.
 func attachChecks() []check {
 	own := check{Name: "memory of your other programs", OK: true, Says: "allowed", Costs: "watch, except for the kernel's figures (--rss-only); run still works"}
-	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)", Costs: "watch of other users' programs, except for the kernel's figures"}
+	others := check{Name: "memory of other users' programs", OK: true, Says: "allowed (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH)",
+		Costs: "watch of other users' programs, except for the kernel's figures"}
 	privileged, scope := watch.MayTraceAll("/proc"), watch.YamaScope("/proc")
 	if !privileged {
 		others.OK, others.Says = false, "needs root, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"

@@ -52,7 +52,8 @@ func ExitWith(code int) error {
 
 // IsUsage tells cobra's own complaints, which carry no type.
 func IsUsage(err error) bool {
-	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs an argument", "invalid argument", "accepts ", "requires at least", "bad flag syntax"} {
+	for _, start := range []string{"unknown command", "unknown flag", "unknown shorthand", "flag needs an argument", "invalid argument", "accepts ",
+		"requires at least", "bad flag syntax"} {
 		if strings.HasPrefix(err.Error(), start) {
 			return true
 		}

@@ -104,11 +104,13 @@ func recordingError(err error) error {
 	case errors.As(err, &newer):
 		return &ExitError{Code: ExitFailed, Err: err, Hint: "go install github.com/highwater-go/highwater/cmd/highwater@latest"}
 	case errors.As(err, new(recording.ErrCut)):
-		return &ExitError{Code: ExitFailed, Err: err, Hint: "copy it again from where it was made: a cut recording can be read once its tables are there, the first 120 KiB"}
+		return &ExitError{Code: ExitFailed, Err: err,
+			Hint: "copy it again from where it was made: a cut recording can be read once its tables are there, the first 120 KiB"}
 	case errors.Is(err, recording.ErrDamaged):
 		return &ExitError{Code: ExitFailed, Err: err, Hint: "use another copy of the file, if there is one"}
 	case errors.As(err, new(recording.ErrForeign)):
-		return &ExitError{Code: ExitFailed, Err: err, Hint: "highwater reads recordings as highwater wrote them; sqlite3 -readonly reads it, if you trust who made it"}
+		return &ExitError{Code: ExitFailed, Err: err,
+			Hint: "highwater reads recordings as highwater wrote them; sqlite3 -readonly reads it, if you trust who made it"}
 	case errors.Is(err, recording.ErrNotRecording):
 		return Usagef("highwater list shows the recordings", "%w", err)
 	}
@@ -126,7 +128,8 @@ func (f ExplainFlags) Print(s *Streams, path string, a *explain.Answer) error {
 	case f.JSON:
 		return report.JSON(s.Out, a)
 	case f.Latency && a.Latency == nil:
-		return Usagef("highwater run --probe http://127.0.0.1:8080/ -- ./server", "%s has no requests: its watch had no --probe, or nothing answered", ShortName(path))
+		return Usagef("highwater run --probe http://127.0.0.1:8080/ -- ./server", "%s has no requests: its watch had no --probe, or nothing answered",
+			ShortName(path))
 	case f.Latency:
 		return report.LatencyText(s.page(), a.Latency, s.look().With("highwater explain "+typed(path)))
 	}

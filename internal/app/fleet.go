@@ -81,7 +81,8 @@ func PrintTop(s *Streams, since string, f *fleet.Fleet) error {
 	var cells, table strings.Builder
 	fmt.Fprintf(&cells, "SERVICE\tGROWTH\tIN A PROCESS\tSINCE\tPROCESSES\tKILLS\tLINE\n")
 	for _, g := range f.Lines {
-		fmt.Fprintf(&cells, "%s\t%s\t%s to %s\t%s\t%d\t%d\t%s\n", visible.Text(g.Service), units.Delta(int64(g.Bytes())), units.Size(int64(g.From)), units.Size(int64(g.To)),
+		fmt.Fprintf(&cells, "%s\t%s\t%s to %s\t%s\t%d\t%d\t%s\n", visible.Text(g.Service), units.Delta(int64(g.Bytes())), units.Size(int64(g.From)),
+			units.Size(int64(g.To)),
 			visible.Text(orDash(g.Since)), g.Pods, g.Kills, visible.Text(lineOf(g)))
 	}
 	w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
@@ -128,7 +129,8 @@ func PrintCauses(s *Streams, since string, list []fleet.Cause) error {
 				status = "known since " + c.Since
 			}
 		}
-		visible.Fprintf(s.Out, "%s  %s  %s, %s in %s, last %s\n", c.Service, orWord(shortCause(c.Fingerprint, list), c.Class), status, counted(c.Count, "incident", "incidents"), counted(uint64(c.Pods), "pod", "pods"), c.At.Local().Format("2006-01-02 15:04:05"))
+		visible.Fprintf(s.Out, "%s  %s  %s, %s in %s, last %s\n", c.Service, orWord(shortCause(c.Fingerprint, list), c.Class), status,
+			counted(c.Count, "incident", "incidents"), counted(uint64(c.Pods), "pod", "pods"), c.At.Local().Format("2006-01-02 15:04:05"))
 		visible.Fprintf(s.Out, "  %s\n", c.Sentence)
 		if c.Cause != "" && c.Cause != c.Sentence {
 			visible.Fprintf(s.Out, "  %s\n", c.Cause)
@@ -184,7 +186,8 @@ func (f StoreFlags) incidentRecording(ctx context.Context, name string) (path st
 		return "", true, StoreError(err)
 	}
 	if in.Recording == "" {
-		return "", true, &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("incident %s has no recording: %s", in.Incident, in.Sentence), Hint: "highwater fleet incidents " + visible.Shell(in.Service) + " says all that is known of it"}
+		return "", true, &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("incident %s has no recording: %s", in.Incident, in.Sentence),
+			Hint: "highwater fleet incidents " + visible.Shell(in.Service) + " says all that is known of it"}
 	}
 	path, err = fetchRecording(ctx, f, in)
 	return path, true, err
@@ -199,7 +202,8 @@ func fetchRecording(ctx context.Context, f StoreFlags, in fleet.Incident) (strin
 	switch u.Scheme {
 	case "file":
 		if _, err := os.Stat(u.Path); errors.Is(err, os.ErrNotExist) {
-			return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, u.Path, in.Sentence), Hint: "it is on " + in.Node}
+			return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, u.Path,
+				in.Sentence), Hint: "it is on " + in.Node}
 		}
 		return u.Path, nil
 	case "s3":
@@ -222,7 +226,8 @@ func fetchRecording(ctx context.Context, f StoreFlags, in fleet.Incident) (strin
 	var recorded bytes.Buffer
 	switch err = bucket.Get(ctx, in.Recording, &recorded); {
 	case errors.Is(err, fleet.ErrNoObject):
-		return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, in.Recording, in.Sentence), Hint: "highwater fleet incidents " + visible.Shell(in.Service) + " says all that is known of it"}
+		return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, in.Recording,
+			in.Sentence), Hint: "highwater fleet incidents " + visible.Shell(in.Service) + " says all that is known of it"}
 	case errors.Is(err, fleet.ErrCredentials):
 		return "", &ExitError{Code: exitNotPermitted, Err: err, Hint: BucketKeysVariable + " names a file with ACCESS_KEY:SECRET_KEY"}
 	case err != nil:

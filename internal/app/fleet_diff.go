@@ -36,7 +36,8 @@ const mostDiffLines = 8
 
 func PrintFleetDiff(s *Streams, d *fleet.Diff, asJSON bool) error {
 	if asJSON {
-		err := s.PrintJSON(map[string]any{"schema": "highwater.fleet-diff/1", "service": d.Service, "shown": d.Shown, "why_not": d.Why, "hours": d.Hours, "p": d.P, "lines": d.Lines,
+		err := s.PrintJSON(map[string]any{"schema": "highwater.fleet-diff/1", "service": d.Service, "shown": d.Shown, "why_not": d.Why, "hours": d.Hours, "p": d.P,
+			"lines":  d.Lines,
 			"before": side{d.Before.Version, d.Before.Processes, d.Before.Bytes}, "after": side{d.After.Version, d.After.Processes, d.After.Bytes}})
 		if err == nil && d.Why != "" {
 			err = ExitWith(ExitInconclusive)
@@ -48,7 +49,8 @@ func PrintFleetDiff(s *Streams, d *fleet.Diff, asJSON bool) error {
 		visible.Fprintf(s.Out, "%s: not enough data: %s\n", what, d.Why)
 		return ExitWith(ExitInconclusive)
 	}
-	sizes := fmt.Sprintf("%s to %s in a process, median of %d and %d, hours 2 to %d of their lives", units.Size(int64(d.Before.Bytes)), units.Size(int64(d.After.Bytes)), d.Before.Processes, d.After.Processes, d.Hours+1)
+	sizes := fmt.Sprintf("%s to %s in a process, median of %d and %d, hours 2 to %d of their lives", units.Size(int64(d.Before.Bytes)),
+		units.Size(int64(d.After.Bytes)), d.Before.Processes, d.After.Processes, d.Hours+1)
 	if !d.Shown {
 		visible.Fprintf(s.Out, "%s: no difference shown: %s (p=%.2f)\n", what, sizes, d.P)
 		return nil

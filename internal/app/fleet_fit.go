@@ -20,7 +20,8 @@ func PrintFits(s *Streams, list []fleet.Fit) {
 		if f.Limit > 0 {
 			now = "limit " + units.Limit(f.Limit)
 		}
-		visible.Fprintf(s.Out, "%s: %s; peak %s, live heap %s, other memory %s, %s over %d h\n", f.Service, now, units.Size(int64(f.Peak)), units.Size(int64(f.HeapLive)), units.Size(int64(f.NonHeap)), counted(uint64(f.Processes), "process", "processes"), f.Hours)
+		visible.Fprintf(s.Out, "%s: %s; peak %s, live heap %s, other memory %s, %s over %d h\n", f.Service, now, units.Size(int64(f.Peak)),
+			units.Size(int64(f.HeapLive)), units.Size(int64(f.NonHeap)), counted(uint64(f.Processes), "process", "processes"), f.Hours)
 		if f.Recommended == nil {
 			visible.Fprintf(s.Out, "  no recommendation: %s\n", f.Why)
 			continue
@@ -44,7 +45,8 @@ func PrintPatch(s *Streams, list []fleet.Fit) error {
 		return Usagef("highwater fleet fit "+visible.Shell(f.Service)+" prints the figures", "%s does not run in a pod that is known", f.Service)
 	}
 	quantity := func(n uint64) string { return strings.TrimSuffix(units.Env(n), "B") }
-	container := map[string]any{"name": f.Container, "resources": map[string]any{"limits": map[string]string{"memory": quantity(uint64(f.Recommended.Limit))}, "requests": map[string]string{"memory": quantity(uint64(f.Recommended.GOMEMLIMIT))}},
+	container := map[string]any{"name": f.Container, "resources": map[string]any{"limits": map[string]string{"memory": quantity(uint64(f.Recommended.Limit))},
+		"requests": map[string]string{"memory": quantity(uint64(f.Recommended.GOMEMLIMIT))}},
 		"env": []any{map[string]string{"name": "GOMEMLIMIT", "value": units.Env(f.Recommended.GOMEMLIMIT)}}}
 	e := json.NewEncoder(s.Out)
 	e.SetIndent("", "  ")

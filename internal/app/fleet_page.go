@@ -85,7 +85,8 @@ func (p fleetPage) Overview(ctx context.Context, service, since string) (any, st
 	if err != nil {
 		return nil, "", err
 	}
-	d := &fleetOverview{Schema: "highwater.fleet-page/1", Service: service, Since: since, Services: []fleet.InService{}, Lines: []pageLine{}, Causes: []pageCause{}, Course: []fleet.Hourly{}, Ledger: []pageRow{}}
+	d := &fleetOverview{Schema: "highwater.fleet-page/1", Service: service, Since: since, Services: []fleet.InService{}, Lines: []pageLine{},
+		Causes: []pageCause{}, Course: []fleet.Hourly{}, Ledger: []pageRow{}}
 	d.take(grown, causes)
 	if service == "" {
 		err = d.all(ctx, p.store, scope, grown)

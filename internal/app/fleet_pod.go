@@ -35,8 +35,10 @@ type PodIncident struct {
 func PodIncidents(list []fleet.Incident) []PodIncident {
 	out := []PodIncident{}
 	for _, in := range list {
-		out = append(out, PodIncident{Incident: in.Incident.String(), At: in.At, Kind: in.Kind, Service: in.Service, Version: in.Version, Node: in.Node, Namespace: in.Namespace, Pod: in.Pod, Container: in.Container, Image: in.Image,
-			Fingerprint: in.Fingerprint, Class: in.Class, Confidence: in.Confidence, Sentence: in.Sentence, Cause: in.Cause, Where: in.Where(), Limit: known(in.Limit), Peak: known(in.Peak), Recording: in.Recording})
+		out = append(out, PodIncident{Incident: in.Incident.String(), At: in.At, Kind: in.Kind, Service: in.Service, Version: in.Version, Node: in.Node,
+			Namespace: in.Namespace, Pod: in.Pod, Container: in.Container, Image: in.Image,
+			Fingerprint: in.Fingerprint, Class: in.Class, Confidence: in.Confidence, Sentence: in.Sentence, Cause: in.Cause, Where: in.Where(), Limit: known(in.Limit),
+			Peak: known(in.Peak), Recording: in.Recording})
 	}
 	return out
 }

@@ -167,10 +167,13 @@ func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 	c.stopped = stood
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, lastbreath.ErrFreeze):
-		return nil, &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s is too large to copy in a pause of %v: nothing was captured, and the program keeps running", t.name, f.MaxStop),
-			Hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop, or --sample", t.pid, max(5*f.MaxStop, time.Second))}
+		return nil,
+			&ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s is too large to copy in a pause of %v: nothing was captured, and the program keeps running", t.name,
+				f.MaxStop),
+				Hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop, or --sample", t.pid, max(5*f.MaxStop, time.Second))}
 	case errors.Is(err, os.ErrPermission):
-		return nil, &ExitError{Code: exitNotPermitted, Err: watch.WhyUntraced("/proc", t.pid, err), Hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
+		return nil, &ExitError{Code: exitNotPermitted, Err: watch.WhyUntraced("/proc", t.pid, err),
+			Hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}
 	}
 	return c, f.tooLarge(err, t.pid)
 }
@@ -183,10 +186,12 @@ func (f HeapFlags) tooLarge(err error, pid int) error {
 	hint := "--max-memory SIZE allows more, and highwater heap CORE --exe PROGRAM runs on a machine that has more"
 	switch {
 	case f.Sample && pid != 0:
-		hint = fmt.Sprintf("--max-memory SIZE allows more; highwater watch %d names the lines that allocate it; gcore %d makes a core for a machine with more memory", pid, pid)
+		hint = fmt.Sprintf("--max-memory SIZE allows more; highwater watch %d names the lines that allocate it; gcore %d makes a core for a machine with more memory",
+			pid, pid)
 	case f.Sample:
 	case pid != 0:
-		hint = fmt.Sprintf("highwater heap %d --sample --max-stop 5s reads a random part of it; --max-memory SIZE allows more; gcore %d makes a core for a machine with more memory", pid, pid)
+		hint = fmt.Sprintf("highwater heap %d --sample --max-stop 5s reads a random part of it; --max-memory SIZE allows more; gcore %d makes a core for a machine with more memory",
+			pid, pid)
 	default:
 		hint = "--sample reads a random part of it; " + hint
 	}

@@ -48,7 +48,8 @@ func printGrowth(w io.Writer, g *heapgrowth.Growth) error {
 		if row.Young != nil && g.Collections > 0 {
 			young = youngOf(uint64(*row.Young), uint64(row.After))
 		}
-		p.line("      %s, %s to %s, %s objects more, %s%s%s", short(row.Type, 30), units.Size(row.Before), units.Size(row.After), growthCount(row.ChangeObjects), steps, young, grownBy(row))
+		p.line("      %s, %s to %s, %s objects more, %s%s%s", short(row.Type, 30), units.Size(row.Before), units.Size(row.After), growthCount(row.ChangeObjects),
+			steps, young, grownBy(row))
 	}
 	return p.err
 }

@@ -50,10 +50,12 @@ func (f HeapFlags) nativeLive(s *Streams, arg string) error {
 	}
 	live := explain.NativeLiveOf(e, mostNativeLines)
 	if live == nil {
-		return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s does not say who holds C's blocks: its calls of malloc and free were not followed, or not yet", ShortName(path)),
+		return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s does not say who holds C's blocks: its calls of malloc and free were not followed, or not yet",
+			ShortName(path)),
 			Hint: "highwater run --native=live -- PROGRAM, or watch --native=live PID, follows them; highwater explain " + typed(path) + " says what is known"}
 	}
-	ans := &report.NativeHeap{Recording: ShortName(path), Program: nameOf(r, e.Subject), PID: e.Subject.PID, Running: r.Live(), At: e.Seconds(e.Moment.At), NativeLive: live}
+	ans := &report.NativeHeap{Recording: ShortName(path), Program: nameOf(r, e.Subject), PID: e.Subject.PID, Running: r.Live(), At: e.Seconds(e.Moment.At),
+		NativeLive: live}
 	if f.JSON {
 		return ans.JSON(s.Out)
 	}

@@ -39,7 +39,8 @@ func (f HeapFlags) printPath(s *Streams, a *heapgraph.Analysis) error {
 func (f HeapFlags) printType(s *Streams, a *heapgraph.Analysis) error {
 	uses := a.OfType(f.Typ)
 	if len(uses) == 0 {
-		return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("no reachable object is known to be of type %s", f.Typ), Hint: "highwater heap --json lists the types"}
+		return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("no reachable object is known to be of type %s", f.Typ),
+			Hint: "highwater heap --json lists the types"}
 	}
 	for _, u := range uses[:min(len(uses), 25)] {
 		visible.Fprintf(s.Out, "  %10s  %8s objects  %s  for example %#x\n", units.Size(u.Bytes), count(u.Objects), short(u.Path, 80), u.Example)

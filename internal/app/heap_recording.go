@@ -109,7 +109,8 @@ func (f HeapFlags) printTypeOf(s *Streams, c *sample.HeapCapture) error {
 		}
 	}
 	if !found {
-		return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("no large holder of objects of type %s was kept", f.Typ), Hint: "highwater heap --json lists the types"}
+		return &ExitError{Code: ExitInconclusive, Err: fmt.Errorf("no large holder of objects of type %s was kept", f.Typ),
+			Hint: "highwater heap --json lists the types"}
 	}
 	return nil
 }

@@ -31,7 +31,10 @@ func (ans *heapAnswer) sampled(a *heapgraph.Analysis) {
 	}
 	ans.Gaps = append(ans.Gaps, heapGap{"chains", "a sample has only pieces of them"})
 	if spread.Rough*20 > ans.LiveBytes {
-		ans.Gaps = append(ans.Gaps, heapGap{"where some objects are", fmt.Sprintf("%s are of kinds that the sample has mostly missed, as the nodes of a long list: they count where all of their kind are retained", units.Size(spread.Rough))})
+		ans.Gaps = append(ans.Gaps,
+			heapGap{"where some objects are",
+				fmt.Sprintf("%s are of kinds that the sample has mostly missed, as the nodes of a long list: they count where all of their kind are retained",
+					units.Size(spread.Rough))})
 	}
 }
 

@@ -149,7 +149,8 @@ func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis) (*sampl
 		c.gap("where objects were allocated", errors.New("no object is in the heap profile: it is switched off, or all are too young"))
 	}
 	if f := a.Objects.Frames; f.Whole > 0 && c.reason != sample.HeapAsked { // heap prints it
-		c.gap(fmt.Sprintf("which variables of %d of %d stack frames were still in use", f.Whole, f.Exact+f.Whole), errors.New("the functions were running, interrupted, or written in assembly; everything that such a frame points to counts as reachable"))
+		c.gap(fmt.Sprintf("which variables of %d of %d stack frames were still in use", f.Whole, f.Exact+f.Whole),
+			errors.New("the functions were running, interrupted, or written in assembly; everything that such a frame points to counts as reachable"))
 	}
 	out, err := a.Summarize(ctx, sites)
 	if err != nil {

@@ -29,7 +29,8 @@ const (
 func (ans *heapAnswer) print(w io.Writer) error {
 	p := &heapPrinter{w: w}
 	garbage := ans.Bytes - min(ans.LiveBytes, ans.Bytes)
-	p.line("%s  %s live heap in %s objects; another %s is garbage or not yet swept", ans.program, units.Size(ans.LiveBytes), count(ans.Objects), units.Size(garbage))
+	p.line("%s  %s live heap in %s objects; another %s is garbage or not yet swept", ans.program, units.Size(ans.LiveBytes), count(ans.Objects),
+		units.Size(garbage))
 	if ans.StopMS > 0 {
 		p.line("  paused for %.1f ms; types known for %.0f%% of live bytes%s", ans.StopMS, 100*ans.typed, ans.Frames)
 	} else {

@@ -44,7 +44,8 @@ func (t *heapTaker) mayStop(n sample.Bytes) error {
 		rate = firstRate
 	}
 	if takes := time.Duration(float64(n) / rate * float64(time.Second)); takes > quietStop {
-		return fmt.Errorf("to copy it would pause the program for about %s, and nothing may pause it for more than %s unasked; --heap peak does", units.Duration(takes), units.Duration(quietStop))
+		return fmt.Errorf("to copy it would pause the program for about %s, and nothing may pause it for more than %s unasked; --heap peak does",
+			units.Duration(takes), units.Duration(quietStop))
 	}
 	return nil
 }

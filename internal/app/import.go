@@ -141,7 +141,8 @@ func (f *source) read(file *os.File) (err error) {
 		return Usagef("save the profile itself: curl -o heap.pb.gz http://HOST/debug/pprof/heap", "%s: not a heap profile but a page in HTML", f.path)
 	}
 	if errors.Is(err, pull.ErrNotProfile) {
-		return Usagef("import reads heap profiles, logs with the lines of GODEBUG=gctrace=1, and core files", "%s: not a heap profile, gctrace log or core file", f.path)
+		return Usagef("import reads heap profiles, logs with the lines of GODEBUG=gctrace=1, and core files",
+			"%s: not a heap profile, gctrace log or core file", f.path)
 	}
 	return Usagef("import reads heap profiles that runtime/pprof writes", "%s: %w", f.path, err)
 }

@@ -175,7 +175,8 @@ func (i *importer) traceGaps(all []traced, torn int, untimed bool) error {
 	}
 	for _, p := range all {
 		if first := p.Collections[0].N; first > 1 {
-			err = errors.Join(err, i.gap(p.key, p.began, p.began.Add(p.Collections[0].Start), "the first collections", fmt.Sprintf("the log begins with number %d", first)))
+			err = errors.Join(err, i.gap(p.key, p.began, p.began.Add(p.Collections[0].Start), "the first collections",
+				fmt.Sprintf("the log begins with number %d", first)))
 		}
 	}
 	return err

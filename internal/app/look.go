@@ -43,7 +43,8 @@ func hasUTF8(getenv func(string) string) bool {
 // this machine, or lies elsewhere than in the user's own folders, has none: a recording may be a
 // stranger's, and to look at a path of his could mount what he names.
 func linkOf(scheme string) func(file string, line int) string {
-	form := map[string]string{"": "file://{host}{file}", "file": "file://{host}{file}", "vscode": "vscode://file{file}:{line}", "idea": "idea://open?file={file}&line={line}"}[scheme]
+	form := map[string]string{"": "file://{host}{file}", "file": "file://{host}{file}", "vscode": "vscode://file{file}:{line}",
+		"idea": "idea://open?file={file}&line={line}"}[scheme]
 	switch {
 	case scheme == "off":
 		return nil

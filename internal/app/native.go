@@ -46,7 +46,9 @@ func (f NativeFlag) make(status *status) (*faultprofile.AllocProfiler, error) {
 		status.say("--native=live: sets breakpoints on malloc, free and their like in the memory of the program, in no file, until highwater ends")
 		return p, nil
 	case errors.Is(err, fs.ErrPermission):
-		return nil, &ExitError{Code: exitNotPermitted, Err: fmt.Errorf("--native=live: %s", watch.MissingForFaults("/proc")), Hint: "without it, page faults say which lines wrote native memory first, where rights allow that"}
+		return nil, &ExitError{Code: exitNotPermitted, Err: fmt.Errorf("--native=live: %s", watch.MissingForFaults("/proc")),
+			Hint: "without it, page faults say which lines wrote native memory first, where rights allow that"}
 	}
-	return nil, &ExitError{Code: ExitFailed, Err: fmt.Errorf("--native=live: %w", err), Hint: "leave --native=live out: page faults say which lines wrote native memory first"}
+	return nil, &ExitError{Code: ExitFailed, Err: fmt.Errorf("--native=live: %w", err),
+		Hint: "leave --native=live out: page faults say which lines wrote native memory first"}
 }

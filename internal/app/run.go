@@ -188,7 +188,8 @@ func (p *plan) programOutput(s *Streams) io.Writer {
 func cannotRun(name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return Usagef("highwater doctor "+visible.Shell(name)+" says what it is; a script begins with a line like #!/bin/sh", "%s is not a program that this machine can run", name)
+		return Usagef("highwater doctor "+visible.Shell(name)+" says what it is; a script begins with a line like #!/bin/sh",
+			"%s is not a program that this machine can run", name)
 	case errors.Is(err, syscall.EPERM):
 		return &ExitError{Code: exitNotPermitted, Err: fmt.Errorf("%s cannot be followed: %w", name, err),
 			Hint: "a process has one tracer; a debugger, or another highwater around this one, may be it"}

@@ -21,10 +21,13 @@ import (
 func warnings(path string) (lines []string) {
 	name := filepath.Base(path)
 	if lost := watch.PrivilegeLost(path); lost != "" {
-		lines = append(lines, fmt.Sprintf("%s has %s, which the kernel ignores in a program that is traced: it runs without; as root, or with CAP_SYS_PTRACE, highwater leaves it that", name, lost))
+		lines = append(lines,
+			fmt.Sprintf("%s has %s, which the kernel ignores in a program that is traced: it runs without; as root, or with CAP_SYS_PTRACE, highwater leaves it that",
+				name, lost))
 	}
 	if watch.TracesOthers(path) {
-		lines = append(lines, fmt.Sprintf("%s traces what it starts, and a thread has one tracer: highwater leaves that to %s and records it without its state at exit", name, name))
+		lines = append(lines,
+			fmt.Sprintf("%s traces what it starts, and a thread has one tracer: highwater leaves that to %s and records it without its state at exit", name, name))
 	}
 	return lines
 }

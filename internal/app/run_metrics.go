@@ -82,7 +82,8 @@ func (m *metricsReader) end() {
 	case len(m.names) == 0:
 		why = "none of them moved"
 	case m.chooser.Left() > 0:
-		m.gap(sample.Gap{From: m.began, What: fmt.Sprintf("%d of the program's own metrics", m.chooser.Left()), Why: fmt.Sprintf("they moved too, but %d are kept at most", mostFigures)})
+		m.gap(sample.Gap{From: m.began, What: fmt.Sprintf("%d of the program's own metrics", m.chooser.Left()),
+			Why: fmt.Sprintf("they moved too, but %d are kept at most", mostFigures)})
 	}
 	if why != "" {
 		m.gap(sample.Gap{From: m.began, What: "the program's own metrics", Why: fmt.Sprintf("%s: %s", m.metrics.Name(), why)})

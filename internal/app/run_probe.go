@@ -217,7 +217,8 @@ func (a *probing) sendRequests(ctx context.Context) {
 		a.status.say("%s answered after %s", a.probe.Name(), units.Duration(waited))
 	}
 	if waited >= longWait {
-		a.gap(sample.Gap{From: began, To: first.At, What: "request latencies before the first answer", Why: fmt.Sprintf("%s answered after %s", a.probe.Name(), units.Duration(waited))})
+		a.gap(sample.Gap{From: began, To: first.At, What: "request latencies before the first answer",
+			Why: fmt.Sprintf("%s answered after %s", a.probe.Name(), units.Duration(waited))})
 	}
 	if first.Status >= 400 {
 		a.status.say("%s answers with status %d, which is timed like any answer", a.probe.Name(), first.Status)

@@ -223,7 +223,8 @@ func (r *session) start(c watch.Command) (int, error) {
 	if err != nil && watch.IsUntraceable(err) {
 		untraced, again := r.source.StartUntraced(c, err)
 		if again == nil {
-			r.status.say("highwater: %s cannot be traced here, so that its last moment is not read: %v; a process has one tracer, and seccomp may forbid ptrace", filepath.Base(r.args[0]), syscall.EPERM)
+			r.status.say("highwater: %s cannot be traced here, so that its last moment is not read: %v; a process has one tracer, and seccomp may forbid ptrace",
+				filepath.Base(r.args[0]), syscall.EPERM)
 			return untraced, nil
 		}
 		if watch.IsShort(again) {
@@ -391,7 +392,8 @@ func (r *session) drive(ctx context.Context, stop stopper, out io.Writer) {
 	if ctx.Err() == nil {
 		r.status.say("the load ended with code %d: stopped the program", code)
 		if code != ExitDone {
-			r.loadFailed = &ExitError{Code: ExitFailed, Err: fmt.Errorf("the load failed: it ended with code %d", code), Hint: "--exit-code program ends with the code of the program instead"}
+			r.loadFailed = &ExitError{Code: ExitFailed, Err: fmt.Errorf("the load failed: it ended with code %d", code),
+				Hint: "--exit-code program ends with the code of the program instead"}
 		}
 		stop.because(sample.SignalLoadEnd).stop(ctx)
 	}

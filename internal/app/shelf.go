@@ -96,8 +96,9 @@ func (s *shelf) Compare(before, after string) (*compare.Diff, string, error) {
 		return nil, "", err
 	}
 	var out strings.Builder
-	err = report.DiffText(&out, d, report.Options{Source: ExplainFlags{Source: s.flags.Source}.sourceLines(sides[1].path), NoSource: s.flags.NoSource || s.flags.Redact,
-		Next: "highwater diff " + visible.Shell(before, after)})
+	err = report.DiffText(&out, d, report.Options{Source: ExplainFlags{Source: s.flags.Source}.sourceLines(sides[1].path),
+		NoSource: s.flags.NoSource || s.flags.Redact,
+		Next:     "highwater diff " + visible.Shell(before, after)})
 	return d, out.String(), err
 }
 

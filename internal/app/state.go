@@ -81,7 +81,8 @@ func makeTemporaryState() (string, error) {
 		err = private(dir)
 	}
 	if err != nil {
-		return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("make a directory of recordings: neither XDG_STATE_HOME nor HOME is set, and %w", err), Hint: errNoState.Hint}
+		return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("make a directory of recordings: neither XDG_STATE_HOME nor HOME is set, and %w", err),
+			Hint: errNoState.Hint}
 	}
 	return dir, nil
 }
@@ -136,7 +137,8 @@ func cannotRecord(err error) error {
 	err = fmt.Errorf("write the recording: %w", err)
 	var full recording.ErrFull
 	if errors.As(err, &full) {
-		return &ExitError{Code: ExitFailed, Err: err, Hint: "make room there, or write elsewhere: highwater run -o OTHER-DISK/NAME.hwm; XDG_STATE_HOME moves all recordings"}
+		return &ExitError{Code: ExitFailed, Err: err,
+			Hint: "make room there, or write elsewhere: highwater run -o OTHER-DISK/NAME.hwm; XDG_STATE_HOME moves all recordings"}
 	}
 	return err
 }

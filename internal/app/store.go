@@ -33,7 +33,8 @@ const storeHint = "--store file:///var/lib/highwater/fleet, or --store https://H
 
 // Environment are the flags as the environment has them.
 func (StoreFlags) Environment() StoreFlags {
-	return StoreFlags{Address: os.Getenv(StoreVariable), Tenant: orWord(os.Getenv(TenantVariable), "default"), Credentials: os.Getenv(CredentialsVariable), CA: os.Getenv(CAVariable)}
+	return StoreFlags{Address: os.Getenv(StoreVariable), Tenant: orWord(os.Getenv(TenantVariable), "default"), Credentials: os.Getenv(CredentialsVariable),
+		CA: os.Getenv(CAVariable)}
 }
 
 // Open opens the store. The caller closes it.
@@ -45,7 +46,8 @@ func (f *StoreFlags) Open() (fleet.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := fleet.Open(f.Address, fleet.Options{Credentials: k, Renew: func() (fleet.Credentials, error) { return readCredentials(f.Credentials) }, Insecure: f.Insecure, CA: f.CA, Cert: f.Cert, Key: f.Key, Plain: f.Plain, Cluster: f.Cluster})
+	s, err := fleet.Open(f.Address, fleet.Options{Credentials: k, Renew: func() (fleet.Credentials, error) { return readCredentials(f.Credentials) },
+		Insecure: f.Insecure, CA: f.CA, Cert: f.Cert, Key: f.Key, Plain: f.Plain, Cluster: f.Cluster})
 	if err != nil {
 		return nil, Usagef(storeHint, "--store: %w", err)
 	}

@@ -166,7 +166,8 @@ func (t *topping) explain(path string, width int) (string, error) {
 		return "", err
 	}
 	var page strings.Builder
-	err = report.Text(&page, a, report.Options{Width: min(max(width, leastPage), mostPage), Source: ExplainFlags{}.sourceLines(path), Next: "highwater explain " + typed(path)})
+	err = report.Text(&page, a, report.Options{Width: min(max(width, leastPage), mostPage), Source: ExplainFlags{}.sourceLines(path),
+		Next: "highwater explain " + typed(path)})
 	return page.String(), err
 }
 

@@ -33,7 +33,8 @@ func TestAProofHoldsForEachCauseThatTheBaseHasShown(t *testing.T) {
 	tr := &Try{stage: &stage{folder: t.TempDir()}}
 	tr.variants = []variant{newVariant("base", trial.Command{Args: []string{"./server"}}), newVariant("new", trial.Command{Args: []string{"./server-new"}})}
 	run := func(name, cause string, ended trial.Ended) trial.Run {
-		w, err := recording.Create(filepath.Join(tr.folder, name+Suffix), recording.Meta{At: time.Unix(1, 0), CPUs: 1, More: map[string]string{metaFingerprint: cause}})
+		w, err := recording.Create(filepath.Join(tr.folder, name+Suffix), recording.Meta{At: time.Unix(1, 0), CPUs: 1,
+			More: map[string]string{metaFingerprint: cause}})
 		if err != nil {
 			t.Fatal(err)
 		}

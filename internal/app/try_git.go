@@ -67,7 +67,8 @@ func buildIn(ctx context.Context, v *variant, build, path string) error {
 	defer log.Close()
 	code, output, err := runShell(ctx, shell{command: build, dir: v.dir, leaves: true}, log)
 	if err == nil && code != 0 {
-		err = &ExitError{Code: ExitFailed, Err: fmt.Errorf("build %s: it ended with code %d: %s", v.Name, code, strings.TrimSpace(output)), Hint: "its output: " + path}
+		err = &ExitError{Code: ExitFailed, Err: fmt.Errorf("build %s: it ended with code %d: %s", v.Name, code, strings.TrimSpace(output)),
+			Hint: "its output: " + path}
 	}
 	return err
 }

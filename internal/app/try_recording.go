@@ -146,7 +146,8 @@ func refuseForeign(path string, meta *recording.Meta, command bool, load string)
 		runs = append(runs, visible.Shell("sh", "-c", load))
 	}
 	return Usagef("highwater try "+visible.Shell(ShortName(path))+" --run-recorded runs it, if you trust who made the recording",
-		"%s was not made by you on this machine, or was changed, and try would run what it says: %s, in %s", ShortName(path), strings.Join(runs, ", and as its load "), visible.Shell(meta.More[metaDir]))
+		"%s was not made by you on this machine, or was changed, and try would run what it says: %s, in %s", ShortName(path),
+		strings.Join(runs, ", and as its load "), visible.Shell(meta.More[metaDir]))
 }
 
 // proposed are the variants to run, the base first, and the fixes that they are.
@@ -224,7 +225,8 @@ func (p *proof) write(t *Try, a *trial.Answer) ([]recording.Tried, error) {
 		if err != nil || i >= len(a.Variants) {
 			return nil, err
 		}
-		one := recording.Tried{At: now, Kind: "base", Name: v.Name, Limit: sample.Bytes(n), Runs: a.Variants[i].Runs, Lost: a.Variants[i].Lost, Why: a.Variants[i].Counts()}
+		one := recording.Tried{At: now, Kind: "base", Name: v.Name, Limit: sample.Bytes(n), Runs: a.Variants[i].Runs, Lost: a.Variants[i].Lost,
+			Why: a.Variants[i].Counts()}
 		if i > 0 {
 			one.Fix, one.Kind = p.fixes[i-1].Text, p.fixes[i-1].Kind
 		}
@@ -237,7 +239,8 @@ func (p *proof) write(t *Try, a *trial.Answer) ([]recording.Tried, error) {
 func (p *proof) conclude(t *Try, s *Streams, a *trial.Answer) error {
 	if a.Variants[0].Lost == 0 {
 		t.status.end()
-		visible.Fprintf(s.Out, "%s survived %s in all of %d runs as it is: nothing is proved by what survives, too.\n", a.Program, units.Limit(a.Limit), a.Variants[0].Runs)
+		visible.Fprintf(s.Out, "%s survived %s in all of %d runs as it is: nothing is proved by what survives, too.\n", a.Program, units.Limit(a.Limit),
+			a.Variants[0].Runs)
 		return ExitWith(ExitInconclusive)
 	}
 	list, err := p.write(t, a)

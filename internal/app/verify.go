@@ -21,7 +21,8 @@ func Verify(s *Streams, name string) error {
 	c, err := recording.Check(path)
 	switch {
 	case errors.Is(err, recording.ErrUnfinished):
-		return &ExitError{Code: ExitFailed, Err: err, Hint: "the recording is still being written, or its writer was killed or had no room. What is there is sound: highwater explain " + ShortName(path)}
+		return &ExitError{Code: ExitFailed, Err: err,
+			Hint: "the recording is still being written, or its writer was killed or had no room. What is there is sound: highwater explain " + ShortName(path)}
 	case err != nil:
 		return recordingError(err)
 	}

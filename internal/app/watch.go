@@ -78,7 +78,8 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 	case kinds > 1:
 		return nil, Usagef(watchHint, "%s takes programs, or one of --container, --pod, --unit, --cgroup and --all", command)
 	case len(w.pids) > 0 && len(w.names) > 0:
-		return nil, Usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker", "%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
+		return nil, Usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker",
+			"%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
 	case f.Output != "" && (len(args) > 1 || f.All):
 		return nil, Usagef("leave it out: each recording is named after its program and the time", "-o names one recording, but this may make several")
 	case f.Rate < 1 || f.Rate > 1000:

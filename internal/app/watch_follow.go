@@ -312,7 +312,8 @@ func (f *follower) tellCrowd(found int) {
 // forbidden.
 func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey]error) error {
 	if f.All {
-		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core while it moves and a hundredth of a percent at rest, and 1 MiB of memory on top of the first 30 MiB", f.AtMost, f.Rate, 0.05*float64(f.Rate))
+		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core while it moves and a hundredth of a percent at rest, and 1 MiB of memory on top of the first 30 MiB",
+			f.AtMost, f.Rate, 0.05*float64(f.Rate))
 		if n := finder.Hidden(); n > 0 {
 			f.status.say("skipped %d processes owned by other users, which may be Go programs (seeing them needs root)", n)
 		}

@@ -38,7 +38,8 @@ func TestWhatIsBeyondAtMostIsCountedAndSaid(t *testing.T) {
 				hwtest.LeftToMatrix(t, "starts 500 programs")
 			}
 			dir, metrics := t.TempDir(), freeAddress(t)
-			cmd := inNamespace(multitude, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "TICKER="+testprog(t, "ticker"), fmt.Sprint("ALL=", c.all), fmt.Sprint("MOST=", c.most))
+			cmd := inNamespace(multitude, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "TICKER="+testprog(t, "ticker"), fmt.Sprint("ALL=", c.all),
+				fmt.Sprint("MOST=", c.most))
 			said, told := tellOn(t, cmd)
 			told("watching every Go program of node-7", "start")
 			awaitMetrics(t, metrics, fmt.Sprintf("highwater_agent_watched %d", c.most), fmt.Sprintf(`highwater_agent_unwatched{why="at-most"} %d`, c.all-c.most))
@@ -97,7 +98,8 @@ func TestAProgramThatADebuggerTracesIsLeftToIt(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"))
 	dir, metrics := t.TempDir(), freeAddress(t)
-	cmd := inNamespace(underDebugger, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "LASTS=15s", "TICKER="+testprog(t, "ticker"), "TRACER="+hwtest.Build(t, "testdata/tracer", hwtest.BuildOptions{}))
+	cmd := inNamespace(underDebugger, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "LASTS=15s", "TICKER="+testprog(t, "ticker"),
+		"TRACER="+hwtest.Build(t, "testdata/tracer", hwtest.BuildOptions{}))
 	said, told := tellOn(t, cmd)
 	told("watching every Go program of node-7", "start")
 	awaitMetrics(t, metrics, "highwater_agent_watched 1")
@@ -160,7 +162,8 @@ func incidentsOf(t *testing.T, all ...fleet.Incident) (address string) {
 func TestARecordingThatIsGoneLeavesTheRowsAnswer(t *testing.T) {
 	t.Parallel()
 	bucket := newReceiver(t)
-	store := incidentsOf(t, fleet.Incident{Service: "checkout", Node: "node-3", Incident: fleet.ID{0x12, 0x34, 0x56, 0x78}, Recording: "file:///var/lib/highwater/recordings/gone.hwm", RecordingBytes: 100},
+	store := incidentsOf(t, fleet.Incident{Service: "checkout", Node: "node-3", Incident: fleet.ID{0x12, 0x34, 0x56, 0x78},
+		Recording: "file:///var/lib/highwater/recordings/gone.hwm", RecordingBytes: 100},
 		fleet.Incident{Service: "search", Incident: fleet.ID{0xab, 0xcd, 0xef, 0x01}, Recording: "s3://kills/test/gone.hwm", RecordingBytes: 100},
 		fleet.Incident{Service: "feed", Incident: fleet.ID{0xfe, 0xed, 0xfe, 0xed}})
 	for id, want := range map[string][]string{
@@ -168,7 +171,8 @@ func TestARecordingThatIsGoneLeavesTheRowsAnswer(t *testing.T) {
 		"abcdef01": {"no longer at s3://kills/test/gone.hwm", "search was OOM-killed."},
 		"feedfeed": {"has no recording", "feed was OOM-killed."},
 	} {
-		for _, args := range [][]string{{"explain", id, "--json"}, {"tune", id, "--json"}, {"heap", id, "--json"}, {"open", id, "--json", "--no-browser"}, {"open", id, "--html", filepath.Join(t.TempDir(), "a.html")}} {
+		for _, args := range [][]string{{"explain", id, "--json"}, {"tune", id, "--json"}, {"heap", id, "--json"}, {"open", id, "--json", "--no-browser"},
+			{"open", id, "--html", filepath.Join(t.TempDir(), "a.html")}} {
 			cmd := exec.Command(highwater(t), args...)
 			cmd.Env = append(cmd.Environ(), "HIGHWATER_STORE="+store, "AWS_ENDPOINT_URL_S3="+bucket.URL, "XDG_STATE_HOME="+t.TempDir())
 			out, err := cmd.CombinedOutput()
@@ -187,7 +191,8 @@ func TestARecordingThatIsGoneLeavesTheRowsAnswer(t *testing.T) {
 // Two causes share the digits that answers show: then both are shown whole, and the third is not.
 func TestAFingerprintThatIsAmbiguousIsShownWhole(t *testing.T) {
 	t.Parallel()
-	store := incidentsOf(t, fleet.Incident{Service: "checkout", Fingerprint: "hw-58c1050000000001", Incident: fleet.ID{1}}, fleet.Incident{Service: "search", Fingerprint: "hw-58c1050000000002", Incident: fleet.ID{2}},
+	store := incidentsOf(t, fleet.Incident{Service: "checkout", Fingerprint: "hw-58c1050000000001", Incident: fleet.ID{1}},
+		fleet.Incident{Service: "search", Fingerprint: "hw-58c1050000000002", Incident: fleet.ID{2}},
 		fleet.Incident{Service: "feed", Fingerprint: "hw-9900000000000003", Incident: fleet.ID{3}})
 	out, err := exec.Command(highwater(t), "fleet", "incidents", "--store", store).Output()
 	if err != nil {

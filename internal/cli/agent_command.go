@@ -37,7 +37,8 @@ HIGHWATER_HEAP_PROFILE=1 in their environment, by one write into their memory.`,
 	flags.StringVar(&f.Node, "node", "", "`name` of this machine in the fleet (default: $NODE_NAME, else its host name)")
 	flags.StringVar(&f.Spool, "spool", filepath.Join(app.AgentHome, "spool"), "`directory` for rows that wait for the store")
 	flags.StringVar(&f.SpoolSize, "spool-size", app.DefaultSpool, "use at most this `size` of disk for rows that wait; then drop old figures, but no incidents")
-	flags.StringVar(&f.Recordings, "recordings", filepath.Join(app.AgentHome, "recordings"), "`place` of the recordings of incidents: a directory, or s3://BUCKET/PREFIX")
+	flags.StringVar(&f.Recordings, "recordings", filepath.Join(app.AgentHome, "recordings"),
+		"`place` of the recordings of incidents: a directory, or s3://BUCKET/PREFIX")
 	flags.StringVar(&f.KeepSize, "recordings-size", app.DefaultSpool, "keep at most this `size` of them on this machine; the oldest go first")
 	addBucket(&f.BucketFlags, c)
 	flags.StringVar(&f.OTLP, "otlp", "", "send each incident as a log record to this `URL` of a collector, as https://HOST:4318")
@@ -56,5 +57,6 @@ func addBucket(f *app.BucketFlags, c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.Endpoint, "bucket-endpoint", "", "`URL` of the bucket's server, as https://HOST:9000 (default: $"+app.BucketEndpointVariable+", else AWS)")
 	flags.StringVar(&f.Region, "bucket-region", "", "its `region` (default: $"+app.BucketRegionVariable+", else us-east-1)")
-	flags.StringVar(&f.Keys, "bucket-credentials", "", "`file` with ACCESS_KEY:SECRET_KEY for the bucket (default: $"+app.BucketKeysVariable+", else $AWS_ACCESS_KEY_ID and $AWS_SECRET_ACCESS_KEY)")
+	flags.StringVar(&f.Keys, "bucket-credentials", "", "`file` with ACCESS_KEY:SECRET_KEY for the bucket (default: $"+app.BucketKeysVariable+
+		", else $AWS_ACCESS_KEY_ID and $AWS_SECRET_ACCESS_KEY)")
 }

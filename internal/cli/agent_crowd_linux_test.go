@@ -49,7 +49,8 @@ func TestTwentyKillsWithinASecondAreTwentyIncidents(t *testing.T) {
 	metrics := freeAddress(t)
 	tool := highwater(t)
 	cmd := exec.Command("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", crowd)
-	cmd.Env = append(cmd.Environ(), "HW="+tool, "DIR="+dir, "URL="+to.URL, "METRICS="+metrics, "GROUPS_OF_TEST="+strings.Join(groups, " "), "LEAK="+testprog(t, "leak"))
+	cmd.Env = append(cmd.Environ(), "HW="+tool, "DIR="+dir, "URL="+to.URL, "METRICS="+metrics, "GROUPS_OF_TEST="+strings.Join(groups, " "),
+		"LEAK="+testprog(t, "leak"))
 	said, told := tellOn(t, cmd)
 	told("watching every Go program of node-7", "start")
 	awaitWatched(t, metrics, kills, groups)
@@ -85,7 +86,8 @@ func TestTwentyKillsWithinASecondAreTwentyIncidents(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, said())
 	}
-	t.Logf("%d kills in %.1f s; after the last %.1f s until all rows were in the store, %.1f s until all recordings were in the bucket", kills, killed.Sub(began).Seconds(), rows.Seconds(), kept.Seconds())
+	t.Logf("%d kills in %.1f s; after the last %.1f s until all rows were in the store, %.1f s until all recordings were in the bucket", kills,
+		killed.Sub(began).Seconds(), rows.Seconds(), kept.Seconds())
 	full := 0
 	for _, in := range got {
 		if in.Kind != fleet.KindKill {

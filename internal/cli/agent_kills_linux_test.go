@@ -108,7 +108,8 @@ func TestEveryKillIsAnIncidentWhetherHeldOrNot(t *testing.T) {
 	}
 	tool := highwater(t)
 	cmd := exec.Command("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", many)
-	cmd.Env = append(cmd.Environ(), "HW="+tool, "DIR="+dir, "URL="+to.URL, "GROUPS_OF_TEST="+strings.Join(groups, " "), "ROOMY="+roomy.Dir, "LEAK="+testprog(t, "leak"))
+	cmd.Env = append(cmd.Environ(), "HW="+tool, "DIR="+dir, "URL="+to.URL, "GROUPS_OF_TEST="+strings.Join(groups, " "), "ROOMY="+roomy.Dir,
+		"LEAK="+testprog(t, "leak"))
 	said, told := tellOn(t, cmd)
 	told("watching every Go program of node-7", "start")
 	for i := range kills {
@@ -139,7 +140,8 @@ func checkKills(t *testing.T, tool, dir string, kills int, to *receiver, said st
 	}
 	ask := func(args ...string) []byte {
 		c := exec.Command(tool, args...)
-		c.Env = append(c.Environ(), "HIGHWATER_STORE=file://"+filepath.Join(dir, "store"), "HIGHWATER_TENANT=test", "AWS_ENDPOINT_URL_S3="+to.URL, "HIGHWATER_BUCKET_CREDENTIALS="+keys, "XDG_STATE_HOME="+dir)
+		c.Env = append(c.Environ(), "HIGHWATER_STORE=file://"+filepath.Join(dir, "store"), "HIGHWATER_TENANT=test", "AWS_ENDPOINT_URL_S3="+to.URL,
+			"HIGHWATER_BUCKET_CREDENTIALS="+keys, "XDG_STATE_HOME="+dir)
 		var wrong strings.Builder
 		c.Stderr = &wrong
 		out, err := c.Output()

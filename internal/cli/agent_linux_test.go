@@ -73,7 +73,8 @@ func TestAnAgentMakesAKillAnIncident(t *testing.T) {
 		Outcome struct{ Sentence string }
 		Verdict struct{ Class string }
 	}
-	if err := json.Unmarshal(ask("explain", "--json", c.Newest[:10]), &answer); err != nil || answer.Verdict.Class != "leak" || !strings.Contains(answer.Outcome.Sentence, "48 MiB") {
+	if err := json.Unmarshal(ask("explain", "--json", c.Newest[:10]), &answer); err != nil || answer.Verdict.Class != "leak" ||
+		!strings.Contains(answer.Outcome.Sentence, "48 MiB") {
 		t.Errorf("%v, %+v", err, answer)
 	}
 	store := "file://" + filepath.Join(dir, "store")

@@ -62,7 +62,8 @@ func replaceAgent(t *testing.T, how string, kills int) {
 	for range kills + survivors {
 		groups = append(groups, hwtest.Limit(t, 48*sample.MiB).Dir)
 	}
-	cmd := inNamespace(upgrade, "HOW="+how, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "GROUPS_OF_TEST="+strings.Join(groups, " "), "LEAK="+testprog(t, "leak"))
+	cmd := inNamespace(upgrade, "HOW="+how, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "GROUPS_OF_TEST="+strings.Join(groups, " "),
+		"LEAK="+testprog(t, "leak"))
 	said, told := tellOn(t, cmd)
 	told("watching every Go program of node-7", "start")
 	awaitWatched(t, metrics, len(groups), groups)

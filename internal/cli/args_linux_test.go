@@ -40,7 +40,8 @@ func TestNoSecretOfACommandLineIsInARecordingOrItsPage(t *testing.T) {
 		t.Run(strings.Join(append(flags, "secrets"), " "), func(t *testing.T) {
 			dir := t.TempDir()
 			path, page := filepath.Join(dir, "r.hwm"), filepath.Join(dir, "page.html")
-			args := append([]string{"run", "-q", "-o", path, "--load", explain.Shell(append([]string{"true"}, forms...)...) + "\nif false; then\n" + string(quoted) + "fi"}, flags...)
+			args := append([]string{"run", "-q", "-o", path, "--load", explain.Shell(append([]string{"true"}, forms...)...) + "\nif false; then\n" + string(quoted) +
+				"fi"}, flags...)
 			args = append(append(args, "--", testprog(t, "ticker"), "-for", "1s", "--"), forms...)
 			cmd := exec.Command(highwater(t), args...)
 			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir)

@@ -73,7 +73,8 @@ func TestARunSaysWhatATracedProgramLoses(t *testing.T) {
 			}
 			for _, args := range [][]string{{"run", "-o", filepath.Join(open(t), "r.hwm"), "--", c.program}, {"doctor", c.program}} {
 				out := sayAs(c.user, dir, hw, args...)
-				if got := strings.Contains(out, "which the kernel ignores") || strings.Contains(out, "leaves that to"); got != (c.says != "") || !strings.Contains(out, c.says) {
+				if got := strings.Contains(out, "which the kernel ignores") || strings.Contains(out, "leaves that to"); got != (c.says != "") ||
+					!strings.Contains(out, c.says) {
 					t.Errorf("%s says\n%s\nwant %q", args[0], out, c.says)
 				}
 			}

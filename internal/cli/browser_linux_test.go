@@ -73,7 +73,9 @@ func TestTheBrowserIsLedToThePageByAFileOfItsUsersAlone(t *testing.T) {
 	if out, err := exec.Command("mkfifo", told).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	address, cmd := shownIn(t, fmt.Sprintf("file=${1#file://}; stat -c '%%a %%F' \"$file\" \"$(dirname \"$file\")\" >%[1]s.new; cat \"$file\" >>%[1]s.new; echo \"$1\" >%[1]s", told))
+	address,
+		cmd := shownIn(t,
+		fmt.Sprintf("file=${1#file://}; stat -c '%%a %%F' \"$file\" \"$(dirname \"$file\")\" >%[1]s.new; cat \"$file\" >>%[1]s.new; echo \"$1\" >%[1]s", told))
 	line, err := os.ReadFile(told) // until the script has written it
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +115,10 @@ func TestARealBrowserShowsThePageAndNoProcessHasItsAddressInItsArguments(t *test
 	if out, err := exec.Command("mkfifo", said).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	address, _ := shownIn(t, fmt.Sprintf("echo $$ >%[1]s.pid; exec %[2]s --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --remote-debugging-port=0 --user-data-dir=%[3]s \"$1\" 2>%[1]s", said, chromium, profile))
+	address,
+		_ := shownIn(t,
+		fmt.Sprintf("echo $$ >%[1]s.pid; exec %[2]s --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --remote-debugging-port=0 --user-data-dir=%[3]s \"$1\" 2>%[1]s",
+			said, chromium, profile))
 	errors, err := os.Open(said)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,8 @@ const (
 // readingCommands are every form of every command that reads a recording: R, in the
 // directory D.
 var readingCommands = []string{
-	"explain R", "explain R --json", "explain R --at peak --evidence all", "explain R --at last", "explain R --latency", "explain R --list main", "explain R --expect heap=1MiB",
+	"explain R", "explain R --json", "explain R --at peak --evidence all", "explain R --at last", "explain R --latency", "explain R --list main",
+	"explain R --expect heap=1MiB",
 	"diff R@0s R@last", "diff R --from first --to last --json", "tune R", "tune R --json --gc-at ready --limit 64MiB --gogc 20,off --gomemlimit 50MiB",
 	"open R --no-browser --html D/page.html", "open R --redact --html D/page.html", "list", "list --json", "note",
 	"export R --pprof -o D/out", "export R --pprof --view now --at 1s -o D/out", "export R --goroutines -o D/out", "export R --holders -o D/out",
@@ -85,7 +86,8 @@ func readAll(t *testing.T, path string, seed, many int) {
 	answered := 0
 	for next, end := seed, seed+many; next < end; next++ {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestAnyCellOfARecordingMayBeChanged$", "-test.timeout=0")
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cellsFileEnv, path), fmt.Sprintf("%s=%d", cellsSeedEnv, next), fmt.Sprintf("%s=%d", cellsManyEnv, end-next))
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", cellsFileEnv, path), fmt.Sprintf("%s=%d", cellsSeedEnv, next),
+			fmt.Sprintf("%s=%d", cellsManyEnv, end-next))
 		var errors bytes.Buffer
 		cmd.Stderr = &errors
 		out, err := cmd.StdoutPipe()
@@ -223,10 +225,12 @@ func TestAnAnswerFromACutOrFlippedRecordingSaysSoOrIsTheSame(t *testing.T) {
 			b[at] ^= 1 << rng.IntN(8)
 		}
 		switch got, said := answer(command, b); {
-		case strings.Contains(said, "damaged"), strings.Contains(said, "cut"), strings.Contains(said, "not a highwater recording"), strings.Contains(got, `"problem"`):
+		case strings.Contains(said, "damaged"), strings.Contains(said, "cut"), strings.Contains(said, "not a highwater recording"),
+			strings.Contains(got, `"problem"`):
 			told++
 		case got != want:
-			t.Errorf("%s, changed at byte %d of %d (cut: %v): another answer and no word of it\n%s\n%s", command, at, len(whole), n%2 == 0, got[:min(len(got), 1500)], said)
+			t.Errorf("%s, changed at byte %d of %d (cut: %v): another answer and no word of it\n%s\n%s", command, at, len(whole), n%2 == 0,
+				got[:min(len(got), 1500)], said)
 		}
 	}
 	t.Logf("%d of %d were told", told, many)

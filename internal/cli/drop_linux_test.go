@@ -170,7 +170,8 @@ func TestTwoCapabilitiesAreEnoughToWatchAnotherUsersProgram(t *testing.T) {
 	} {
 		t.Run(c.capabilities, func(t *testing.T) {
 			as := func(args ...string) (string, int) {
-				cmd := exec.Command("setpriv", append([]string{"--reuid=65533", "--clear-groups", "--inh-caps=" + c.capabilities, "--ambient-caps=" + c.capabilities, hw}, args...)...)
+				cmd := exec.Command("setpriv", append([]string{"--reuid=65533", "--clear-groups", "--inh-caps=" + c.capabilities, "--ambient-caps=" + c.capabilities, hw},
+					args...)...)
 				cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+open(t))
 				out, _ := cmd.CombinedOutput() // its code is compared
 				return string(out), cmd.ProcessState.ExitCode()
@@ -179,7 +180,8 @@ func TestTwoCapabilitiesAreEnoughToWatchAnotherUsersProgram(t *testing.T) {
 			if code != c.code || !strings.Contains(said, c.watch) || code == 0 && strings.Contains(said, "could not be divided") {
 				t.Errorf("watch: code %d, want %d and %q:\n%s", code, c.code, c.watch, said)
 			}
-			if said, _ := as("watch", program.pid(), "--enable-heap-profile", "--for", "1s", "-o", filepath.Join(open(t), "e.hwm")); strings.Contains(said, "enabled heap profiling in ticker") != (c.code == 0) {
+			if said, _ := as("watch", program.pid(), "--enable-heap-profile", "--for", "1s", "-o", filepath.Join(open(t), "e.hwm")); strings.Contains(said,
+				"enabled heap profiling in ticker") != (c.code == 0) {
 				t.Errorf("watch --enable-heap-profile:\n%s", said)
 			}
 			if said, _ := as("doctor"); !strings.Contains(said, c.doctor) {

@@ -42,16 +42,20 @@ is the whole graph; small objects are folded by type into what retains them
 	flags.BoolVar(&f.Pprof, "pprof", false, "write the heap profile (default)")
 	flags.BoolVar(&f.Goroutines, "goroutines", false, "write the goroutines by stack, with their profiler labels, as a pprof file")
 	flags.BoolVar(&f.Holders, "holders", false, "write what retained a captured heap (run --heap) as a pprof file: paths from variables and goroutines as stacks")
-	flags.BoolVar(&f.Resident, "resident", false, "write what made resident memory grow, native memory and the heap, as a pprof file: sampled page faults by stack, through calls of C")
-	flags.BoolVar(&f.Native, "native", false, "write what C's allocator had given out and not got back (run --native=live) as a pprof file, by stack, through calls of C")
+	flags.BoolVar(&f.Resident, "resident", false,
+		"write what made resident memory grow, native memory and the heap, as a pprof file: sampled page faults by stack, through calls of C")
+	flags.BoolVar(&f.Native, "native", false,
+		"write what C's allocator had given out and not got back (run --native=live) as a pprof file, by stack, through calls of C")
 	flags.BoolVar(&f.Heapsnapshot, "heapsnapshot", false, "write the heap of a PID, a CORE or a RECORDING as a .heapsnapshot file")
-	flags.IntVar(&f.Most, "max-objects", 1_000_000, "with --heapsnapshot: write at most this `number` of objects, and fold the others by type into what retains them; 0: all")
+	flags.IntVar(&f.Most, "max-objects", 1_000_000,
+		"with --heapsnapshot: write at most this `number` of objects, and fold the others by type into what retains them; 0: all")
 	flags.BoolVar(&f.CSV, "csv", false, "write all samples, one line per process and instant")
 	flags.BoolVar(&f.JSON, "json", false, "write everything known of one moment")
 	flags.BoolVar(&f.Perfetto, "perfetto", false, "write all samples, GC pauses and events as a trace of Perfetto")
 	flags.StringVar(&f.Push, "push", "", "send the profile to this `store`, pyroscope+URL or parca+URL; http for this machine alone")
 	flags.StringVar(&f.PushToken, "push-token", "", "with --push: `file` with the store's bearer token")
-	flags.StringVar(&f.View, "view", "", "with --pprof: the `view` to write: live (reachable then; default where it is known), published (as the profile of the program itself) or now (not yet swept, dead objects too)")
+	flags.StringVar(&f.View, "view", "",
+		"with --pprof: the `view` to write: live (reachable then; default where it is known), published (as the profile of the program itself) or now (not yet swept, dead objects too)")
 	flags.StringVar(&f.Format, "format", "pprof", "write profiles as this `format`: pprof, folded, speedscope or otlp-v1development")
 	flags.StringVar(&f.At, "at", "", "export this `moment`: peak, kill, last, a time since the start or of the clock")
 	flags.IntVar(&f.PID, "pid", 0, "with --pprof and --goroutines: export the `process` with this PID (default: the one with most memory)")

@@ -46,7 +46,8 @@ func TestNativeMemoryHasItsLineAtAKill(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Cgroup, samplesFaults)
 	program := hwtest.Build(t, "../record/watch/testdata/resident", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")
-	out, err := exec.Command(highwater(t), "run", "--limit", "128MiB", "-o", path, "--", program, "-only", "two", "-rounds", "200", "-pause", "10ms").CombinedOutput()
+	out, err := exec.Command(highwater(t), "run", "--limit", "128MiB", "-o", path, "--", program, "-only", "two", "-rounds", "200", "-pause",
+		"10ms").CombinedOutput()
 	if err == nil {
 		t.Fatalf("it was not killed:\n%s", out)
 	}
@@ -74,7 +75,8 @@ func TestNativeMemoryHasItsLineAtAKill(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	top, err := exec.Command("sh", "-c", `"$0" export --resident "$1" > "$2" && go tool pprof -sample_index=resident_grown_bytes -top "$2"`, highwater(t), path, filepath.Join(t.TempDir(), "p.pb.gz")).CombinedOutput()
+	top, err := exec.Command("sh", "-c", `"$0" export --resident "$1" > "$2" && go tool pprof -sample_index=resident_grown_bytes -top "$2"`, highwater(t), path,
+		filepath.Join(t.TempDir(), "p.pb.gz")).CombinedOutput()
 	if err != nil || !strings.Contains(string(top), "main.large") {
 		t.Errorf("%v:\n%s", err, top)
 	}

@@ -94,7 +94,8 @@ func TestThreadsThatCMadeAreNamedByTheirFunction(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	a := watch(t, "--limit", "512MiB", "--", testprog(t, "cgothreads")).answer(t, "")
-	if a.Verdict.Class != explain.Goroutines || !strings.Contains(a.Verdict.Sentence, "poolWorker (cgothreads)") || !strings.Contains(a.Verdict.Sentence, "2,000") {
+	if a.Verdict.Class != explain.Goroutines || !strings.Contains(a.Verdict.Sentence, "poolWorker (cgothreads)") ||
+		!strings.Contains(a.Verdict.Sentence, "2,000") {
 		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
 	}
 }

@@ -124,7 +124,8 @@ first line of the answer says how many there are.`,
 					return err
 				}
 				if f.JSON {
-					return s.PrintJSON(map[string]any{"schema": "highwater.fleet-top/1", "from": got.From, "to": got.To, "services": got.Services, "processes": got.Processes, "without_profile": got.Silent, "lines": got.Lines})
+					return s.PrintJSON(map[string]any{"schema": "highwater.fleet-top/1", "from": got.From, "to": got.To, "services": got.Services, "processes": got.Processes,
+						"without_profile": got.Silent, "lines": got.Lines})
 				}
 				return app.PrintTop(s, f.Since, got)
 			})

@@ -43,7 +43,8 @@ func fleetOf(t *testing.T) (address string) {
 		at, version := hour.Add(time.Duration(h)*time.Hour), fmt.Sprintf("v%d", 1+h/24)
 		held := uint64(10<<20 + h<<20)
 		for _, id := range []fleet.ID{fleet.AllStacks, stack} {
-			rows = append(rows, fleet.HeapHour{Tenant: "default", Service: "checkout", Stack: id, Process: process, Hour: at, Version: version, InUseSeconds: held * 3600, Seconds: 3600, InUseMax: held, InUseLast: held, Written: at})
+			rows = append(rows, fleet.HeapHour{Tenant: "default", Service: "checkout", Stack: id, Process: process, Hour: at, Version: version,
+				InUseSeconds: held * 3600, Seconds: 3600, InUseMax: held, InUseLast: held, Written: at})
 		}
 	}
 	written := time.Now()
@@ -52,11 +53,15 @@ func fleetOf(t *testing.T) (address string) {
 		b []byte
 	}{
 		{fleet.HeapHours, fleet.Encode(nil, rows...)},
-		{fleet.Stacks, fleet.Encode(nil, fleet.Stack{Tenant: "default", Stack: stack, Function: "shop/orders.(*cache).put", File: "/src/orders/cache.go", Line: 88, Written: written})},
-		{fleet.Processes, fleet.Encode(nil, fleet.Process{Tenant: "default", Service: "checkout", Process: process, Version: "v2", Started: hour, HeapProfile: "on", Written: written},
+		{fleet.Stacks, fleet.Encode(nil, fleet.Stack{Tenant: "default", Stack: stack, Function: "shop/orders.(*cache).put", File: "/src/orders/cache.go", Line: 88,
+			Written: written})},
+		{fleet.Processes, fleet.Encode(nil, fleet.Process{Tenant: "default", Service: "checkout", Process: process, Version: "v2", Started: hour, HeapProfile: "on",
+			Written: written},
 			fleet.Process{Tenant: "default", Service: "a <b>quiet</b> service", Process: fleet.ID{9}, Started: hour, HeapProfile: "off", Written: written})},
-		{fleet.Incidents, fleet.Encode(nil, fleet.Incident{Tenant: "default", Service: "checkout", At: time.Now().Add(-time.Hour), Incident: fleet.ID{0xab, 0xcd, 0xef, 1, 2, 3}, Kind: fleet.KindKill, Version: "v2", Fingerprint: "hw-0123456789abcdef", Class: "leak",
-			Sentence: "checkout was OOM-killed.", Cause: "Orders are kept.", File: "orders/cache.go", Line: 88, Ledger: `{"live Go heap": 1048576, "garbage": 2097152}`, Recording: "file://" + filepath.Join(dir, "kill.hwm"), Written: written})},
+		{fleet.Incidents, fleet.Encode(nil, fleet.Incident{Tenant: "default", Service: "checkout", At: time.Now().Add(-time.Hour),
+			Incident: fleet.ID{0xab, 0xcd, 0xef, 1, 2, 3}, Kind: fleet.KindKill, Version: "v2", Fingerprint: "hw-0123456789abcdef", Class: "leak",
+			Sentence: "checkout was OOM-killed.", Cause: "Orders are kept.", File: "orders/cache.go", Line: 88, Ledger: `{"live Go heap": 1048576, "garbage": 2097152}`,
+			Recording: "file://" + filepath.Join(dir, "kill.hwm"), Written: written})},
 	} {
 		if err := s.Put(t.Context(), one.t, one.b); err != nil {
 			t.Fatal(err)

@@ -56,8 +56,10 @@ PID it is the recording of the run or watch that follows this process now.`,
 	flags.StringVar(&f.Since, "since", "", "of a recording: show what grew since the capture at this `moment` (first, or as for --at), up to --at or the last")
 	completeFlag(c, "at", completeMoment)
 	completeFlag(c, "since", completeMoment)
-	flags.BoolVar(&f.Strings, "strings", false, "of a process or a core: count the strings that are copies of others (highwater compares contents, and keeps none)")
-	flags.BoolVar(&f.Native, "native", false, "show C's live blocks by the line of Go that allocated them, of a recording or of a process that is watched with --native=live")
+	flags.BoolVar(&f.Strings, "strings", false,
+		"of a process or a core: count the strings that are copies of others (highwater compares contents, and keeps none)")
+	flags.BoolVar(&f.Native, "native", false,
+		"show C's live blocks by the line of Go that allocated them, of a recording or of a process that is watched with --native=live")
 	flags.BoolVar(&f.JSON, "json", false, "print as JSON")
 	return c
 }

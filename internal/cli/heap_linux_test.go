@@ -148,7 +148,8 @@ func TestHowManyStringsAreCopiesIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text, err := exec.Command(highwater(t), "heap", pid, "--strings", "--type=string").CombinedOutput(); err == nil || !strings.Contains(string(text), "goes with neither") {
+	if text, err := exec.Command(highwater(t), "heap", pid, "--strings", "--type=string").CombinedOutput(); err == nil ||
+		!strings.Contains(string(text), "goes with neither") {
 		t.Errorf("%v: %s", err, text)
 	}
 }
@@ -213,7 +214,8 @@ func TestAHeapThatIsTooLargeIsRefusedBeforeItIsStoppedAndThenSampled(t *testing.
 		t.Error(out)
 	}
 	for _, flag := range []string{"--strings", "--path=0xc000000000"} {
-		if text, err := exec.Command(highwater(t), "heap", pid, "--sample", flag).CombinedOutput(); err == nil || !strings.Contains(string(text), "neither --strings nor --path") {
+		if text, err := exec.Command(highwater(t), "heap", pid, "--sample", flag).CombinedOutput(); err == nil ||
+			!strings.Contains(string(text), "neither --strings nor --path") {
 			t.Errorf("%s: %s", flag, text)
 		}
 	}
@@ -286,7 +288,8 @@ func TestWhoTracesAProgramAlreadyIsNamed(t *testing.T) {
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 5 {
 		t.Fatalf("heap of a watched program: %v\n%s", err, out)
 	}
-	if want := fmt.Sprintf("highwater, pid %d, traces it", watch.cmd.Process.Pid); !strings.Contains(string(out), want) || !strings.Contains(string(out), "--no-stop") {
+	if want := fmt.Sprintf("highwater, pid %d, traces it", watch.cmd.Process.Pid); !strings.Contains(string(out), want) ||
+		!strings.Contains(string(out), "--no-stop") {
 		t.Errorf("it does not say %q:\n%s", want, out)
 	}
 	watch.signal(t, os.Interrupt.(syscall.Signal))

@@ -10,5 +10,6 @@ import (
 // at some of these, too.
 func addHeapPolicy(f *app.HeapPolicyFlag, c *cobra.Command, peaks bool) {
 	f.Unasked = app.HeapPolicy{Kill: true, Exit: true, Peak: peaks, ByDefault: true}
-	c.Flags().StringSliceVar(&f.When, "heap", nil, "capture the objects of the heap, with who retains them, at each new `peak`, at the kill, at the exit, or every=30s; the program pauses briefly. Several with commas; off: never (default: at its end, and at peaks that are cheap)")
+	c.Flags().StringSliceVar(&f.When, "heap", nil,
+		"capture the objects of the heap, with who retains them, at each new `peak`, at the kill, at the exit, or every=30s; the program pauses briefly. Several with commas; off: never (default: at its end, and at peaks that are cheap)")
 }

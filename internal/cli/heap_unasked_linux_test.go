@@ -81,7 +81,8 @@ func TestAProgramThatEndsByItselfIsCapturedAtItsExit(t *testing.T) {
 		}
 		isSilentOnHeaps(t, s.progress)
 		_, ans := askHeap(t, s.recording, "--at", "last", "--json")
-		if len(ans.Holders) == 0 || !strings.HasPrefix(ans.Holders[0].Name, "(*store).sessions map[string]*session, 20,000 entries [main.(*store).login, registered in ") {
+		if len(ans.Holders) == 0 ||
+			!strings.HasPrefix(ans.Holders[0].Name, "(*store).sessions map[string]*session, 20,000 entries [main.(*store).login, registered in ") {
 			t.Errorf("stripped %v: holders %+v", strip, ans.Holders)
 		}
 	}

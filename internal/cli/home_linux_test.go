@@ -99,7 +99,8 @@ func TestADirectoryThatOthersMadeForUsIsNotUsed(t *testing.T) {
 			t.Errorf("%s: %v\n%s", what, err, out)
 		}
 		entries, _ := os.ReadDir(filepath.Join(tmp, name))
-		if kept, _ := filepath.Glob(filepath.Join(tmp, "highwater-*", "quick-*.hwm")); len(kept) != 1 || filepath.Dir(kept[0]) == filepath.Join(tmp, name) || what != "a link" && len(entries) != 0 {
+		if kept, _ := filepath.Glob(filepath.Join(tmp, "highwater-*", "quick-*.hwm")); len(kept) != 1 || filepath.Dir(kept[0]) == filepath.Join(tmp, name) ||
+			what != "a link" && len(entries) != 0 {
 			t.Errorf("%s: the recording is at %v, and %v in the directory of others", what, kept, entries)
 		}
 	}

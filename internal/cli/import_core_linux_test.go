@@ -168,7 +168,8 @@ func TestTheKernelsCoreIsReadToo(t *testing.T) {
 	exe, dir := hwtest.Build(t, "testdata/profiled", hwtest.BuildOptions{}), t.TempDir()
 	cmd := waiting(t, exe, dir, "GOTRACEBACK=crash")
 	unlimited := syscall.Rlimit{Cur: 1 << 40, Max: 1 << 40}
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(cmd.Process.Pid), syscall.RLIMIT_CORE, uintptr(unsafe.Pointer(&unlimited)), 0, 0, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(cmd.Process.Pid), syscall.RLIMIT_CORE, uintptr(unsafe.Pointer(&unlimited)), 0, 0,
+		0); errno != 0 {
 		t.Fatal(errno)
 	}
 	if err := cmd.Process.Signal(syscall.SIGABRT); err != nil {

@@ -35,7 +35,8 @@ func TestSignalsAreTheProgramsAndTheRunIsStillExplained(t *testing.T) {
 		{"an interrupt", []string{ticker}, `^tick 2 `, syscall.SIGINT, 130, "SIGINT, sent to highwater, stopped the program"},
 		{"a request to end", []string{ticker}, `^tick 2 `, syscall.SIGTERM, 143, "SIGTERM, sent to highwater, stopped the program"},
 		{"a hangup", []string{ticker}, `^tick 2 `, syscall.SIGHUP, 129, "SIGHUP, sent to highwater, stopped the program"},
-		{"an interrupt while the load runs", []string{"--load", "echo loading; sleep 600", ticker}, `^loading`, syscall.SIGINT, 130, "SIGINT, sent to highwater, stopped the program"},
+		{"an interrupt while the load runs", []string{"--load", "echo loading; sleep 600", ticker}, `^loading`, syscall.SIGINT, 130,
+			"SIGINT, sent to highwater, stopped the program"},
 		{"an interrupt when the program has ended", []string{ticker, "-for", "300ms"}, `^ended`, syscall.SIGINT, 0, "and used at most"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

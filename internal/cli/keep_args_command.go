@@ -7,5 +7,6 @@ import (
 )
 
 func addKeepArgs(k *app.KeepArgs, c *cobra.Command) {
-	c.Flags().BoolVar((*bool)(k), "keep-args", false, "keep the values of arguments in the recording, except those that look secret (default: names of flags, numbers, sizes, durations and loopback addresses)")
+	c.Flags().BoolVar((*bool)(k), "keep-args", false,
+		"keep the values of arguments in the recording, except those that look secret (default: names of flags, numbers, sizes, durations and loopback addresses)")
 }

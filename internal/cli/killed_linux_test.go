@@ -44,7 +44,8 @@ type served struct {
 // startServed starts a server under load until ctx ends.
 func startServed(t *testing.T, ctx context.Context, clients *sync.WaitGroup) *served {
 	t.Helper()
-	s := &served{stranger: startStranger(t, exec.Command(testprog(t, "counting"), "-for", "3h", "-garbage", "64KiB", "-keep", "1KiB", "-max", "4MiB")), failed: make(chan error, 1)}
+	s := &served{stranger: startStranger(t, exec.Command(testprog(t, "counting"), "-for", "3h", "-garbage", "64KiB", "-keep", "1KiB", "-max", "4MiB")),
+		failed: make(chan error, 1)}
 	if !s.lines.Scan() {
 		t.Fatal(s.lines.Err())
 	}

@@ -55,7 +55,8 @@ func TestNativeMemoryOnAKernelWithoutItsPageFaults(t *testing.T) {
 	hwtest.LeftToMatrix(t, "boots a third kernel")
 	doctor, run, _ := nativeInGuest(t, "5.10", staticResident(t))
 	run = strings.Join(strings.Fields(run), " ")
-	for of, said := range map[string]string{doctor: "needs Linux 5.15, and this is 5.10.", run: "which lines of Go made native memory grow: needs Linux 5.15, and this is 5.10."} {
+	for of, said := range map[string]string{doctor: "needs Linux 5.15, and this is 5.10.",
+		run: "which lines of Go made native memory grow: needs Linux 5.15, and this is 5.10."} {
 		if !strings.Contains(of, said) {
 			t.Errorf("%q is not in\n%s", said, of)
 		}

@@ -105,7 +105,8 @@ func TestACoreTellsFragmentationToo(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s := shown{recording: filepath.Join(dir, "core.hwm")}
-	if out, err := exec.Command(highwater(t), "import", "-o", s.recording, filepath.Join(dir, fmt.Sprintf("core.%d", cmd.Process.Pid))).CombinedOutput(); err != nil {
+	if out, err := exec.Command(highwater(t), "import", "-o", s.recording,
+		filepath.Join(dir, fmt.Sprintf("core.%d", cmd.Process.Pid))).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	a := s.answer(t, "")

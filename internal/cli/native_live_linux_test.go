@@ -60,7 +60,8 @@ func TestARunSaysWhichLinesHoldNativeMemoryNow(t *testing.T) {
 		t.Errorf("lines %+v, want %d and %d", lines, at["large"], at["little"])
 	}
 	profile := filepath.Join(t.TempDir(), "n.pb.gz")
-	top, err := exec.Command("sh", "-c", `"$0" export --native -o "$2" "$1" && go tool pprof -sample_index=inuse_space -top "$2"`, highwater(t), path, profile).CombinedOutput()
+	top, err := exec.Command("sh", "-c", `"$0" export --native -o "$2" "$1" && go tool pprof -sample_index=inuse_space -top "$2"`, highwater(t), path,
+		profile).CombinedOutput()
 	if err != nil || !strings.Contains(string(top), "main.large") {
 		t.Errorf("%v:\n%s", err, top)
 	}
@@ -162,7 +163,8 @@ func TestHeapNativeListsLiveBlocksByLine(t *testing.T) {
 			break
 		}
 	}
-	if err != nil || len(told.Lines) != 2 || told.Lines[0].Line != at["large"] || told.Lines[1].Line != at["little"] || !told.Running || told.Schema != "highwater.native/1" {
+	if err != nil || len(told.Lines) != 2 || told.Lines[0].Line != at["large"] || told.Lines[1].Line != at["little"] || !told.Running ||
+		told.Schema != "highwater.native/1" {
 		t.Fatalf("%+v, want lines %d and %d: %v", told, at["large"], at["little"], err)
 	}
 	if same, err := ask(fmt.Sprint(told.PID)); err != nil || same.PID != told.PID || len(same.Lines) != 2 || same.TotalBytes < told.TotalBytes {

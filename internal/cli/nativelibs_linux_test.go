@@ -33,7 +33,8 @@ func TestLibrariesOfCAreNamedByTheLineThatCallsThem(t *testing.T) {
 			if v.Class != explain.Native || v.Confidence == explain.Low || v.Culprit == nil || v.Culprit.Line != placesOf(t, program)[c.place] {
 				t.Errorf("%s, %s, at %+v, want line %d", v.Class, v.Confidence, v.Culprit, placesOf(t, program)[c.place])
 			}
-			if a.Resident == nil || len(a.Resident.Lines) == 0 || !slices.Contains(a.Resident.Lines[0].Native, c.c) || a.Resident.Lines[0].Bytes*100 < a.Resident.TotalBytes*90 {
+			if a.Resident == nil || len(a.Resident.Lines) == 0 || !slices.Contains(a.Resident.Lines[0].Native, c.c) ||
+				a.Resident.Lines[0].Bytes*100 < a.Resident.TotalBytes*90 {
 				t.Errorf("C's functions and the share: %+v", a.Resident)
 			}
 			if len(a.Fixes) == 0 || !strings.Contains(a.Fixes[0].Text, c.fix) {

@@ -46,7 +46,8 @@ func bothProfiles(t *testing.T, program string) (own, exported *profile.Profile)
 	t.Helper()
 	dir := t.TempDir()
 	ownFile, recorded, out := filepath.Join(dir, "own.pb.gz"), filepath.Join(dir, "steady.hwm"), filepath.Join(dir, "out.pb.gz")
-	cmd := exec.Command(highwater(t), "run", "-q", "--profile-rate", "1", "-o", recorded, "--", program, "-garbage", "0", "-live", "16MiB", "-profile", ownFile, "-for", "1m")
+	cmd := exec.Command(highwater(t), "run", "-q", "--profile-rate", "1", "-o", recorded, "--", program, "-garbage", "0", "-live", "16MiB", "-profile", ownFile,
+		"-for", "1m")
 	said, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

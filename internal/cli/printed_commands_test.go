@@ -97,7 +97,8 @@ func calls(line string) (list [][]string) {
 			return list
 		}
 		before, after := rest[:at], rest[at+len("highwater"):]
-		begins := before == "" || strings.HasSuffix(before, " ") && !strings.HasSuffix(before, "kubectl ") && !strings.HasSuffix(before, "helm install ") && !strings.HasSuffix(before, " -n ") || strings.HasSuffix(before, "(") || strings.HasSuffix(before, "bin/") || strings.HasSuffix(before, "./")
+		begins := before == "" || strings.HasSuffix(before, " ") && !strings.HasSuffix(before, "kubectl ") && !strings.HasSuffix(before, "helm install ") &&
+			!strings.HasSuffix(before, " -n ") || strings.HasSuffix(before, "(") || strings.HasSuffix(before, "bin/") || strings.HasSuffix(before, "./")
 		if words := wordsOf(after); begins && strings.HasPrefix(after, " ") && len(words) > 0 {
 			if last := &words[len(words)-1]; endsSentence.MatchString(*last) {
 				*last = strings.TrimSuffix(*last, ".")

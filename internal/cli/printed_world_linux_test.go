@@ -73,11 +73,14 @@ func deployIn(t *testing.T, address string) {
 		if n >= 6 {
 			version, from = "v2", first.Add(24*time.Hour)
 		}
-		processes = append(processes, fleet.Process{Tenant: "default", Service: "checkout", Process: id, Version: version, Namespace: "prod", Pod: fmt.Sprint("checkout-7f9c4-", n), Container: "web", Started: from, HeapProfile: "on", Written: from})
+		processes = append(processes, fleet.Process{Tenant: "default", Service: "checkout", Process: id, Version: version, Namespace: "prod",
+			Pod: fmt.Sprint("checkout-7f9c4-", n), Container: "web", Started: from, HeapProfile: "on", Written: from})
 		for h := range 24 {
 			at, live := from.Add(time.Duration(h)*time.Hour), uint64(40<<20+n<<18)
-			points = append(points, fleet.Point{Tenant: "default", Service: "checkout", Process: id, At: at, Resident: sample.Some(live * 3 / 2), UsageMax: sample.Some(live * 2), HeapLive: sample.Some(live), HeapInUse: sample.Some(live * 3 / 2), Limit: sample.Some(uint64(512 << 20)), Written: at})
-			hours = append(hours, fleet.HeapHour{Tenant: "default", Service: "checkout", Stack: fleet.AllStacks, Process: id, Hour: at, Version: version, InUseSeconds: live * 3600, Seconds: 3600, InUseMax: live, InUseLast: live, Written: at})
+			points = append(points, fleet.Point{Tenant: "default", Service: "checkout", Process: id, At: at, Resident: sample.Some(live * 3 / 2),
+				UsageMax: sample.Some(live * 2), HeapLive: sample.Some(live), HeapInUse: sample.Some(live * 3 / 2), Limit: sample.Some(uint64(512 << 20)), Written: at})
+			hours = append(hours, fleet.HeapHour{Tenant: "default", Service: "checkout", Stack: fleet.AllStacks, Process: id, Hour: at, Version: version,
+				InUseSeconds: live * 3600, Seconds: 3600, InUseMax: live, InUseLast: live, Written: at})
 		}
 	}
 	for _, one := range []struct {
@@ -131,7 +134,8 @@ func (w *printedWorld) folder(t *testing.T, args []string) folder {
 			t.Fatal(err)
 		}
 	}
-	recordings := []string{"state/highwater/server-3.hwm", "state/highwater/server-4.hwm", "state/highwater/agent-1.hwm", "state/highwater/otheragent-1.hwm", "state/highwater/uploads-3.hwm", "from-the-ticket.hwm"}
+	recordings := []string{"state/highwater/server-3.hwm", "state/highwater/server-4.hwm", "state/highwater/agent-1.hwm", "state/highwater/otheragent-1.hwm",
+		"state/highwater/uploads-3.hwm", "from-the-ticket.hwm"}
 	for _, word := range args {
 		if strings.HasSuffix(word, ".hwm") && !filepath.IsAbs(word) && !slices.Contains(recordings, word) {
 			recordings = append(recordings, word)
@@ -151,7 +155,8 @@ func (w *printedWorld) folder(t *testing.T, args []string) folder {
 	if name := programOf(args); strings.HasPrefix(name, "./") {
 		w.put(t, dir, name)
 	}
-	return folder{dir, append(os.Environ(), "PATH="+dir+":"+filepath.Dir(w.tool)+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "HIGHWATER_STORE="+w.store,
+	return folder{dir, append(os.Environ(), "PATH="+dir+":"+filepath.Dir(w.tool)+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+		"HIGHWATER_STORE="+w.store,
 		"COLUMNS=100", "BROWSER=true", "DISPLAY=", "ANYTHING_PORT="+portBelow(t), "ANYTHING_FOR="+runTime(args), "HW="+w.tool)}
 }
 

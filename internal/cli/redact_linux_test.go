@@ -25,7 +25,8 @@ import (
 
 // private is what the recording of privateRecording says somewhere and a redacted page
 // of it must not say anywhere.
-var private = []string{"alice", "S3cret", "buildbox", "corp.internal", "dbhost", "10.9.8.7", "48213", "beefcafe", "/srv/", "/opt/", "tenant-77", "of-the-load", "of-the-note", "note.cfg"}
+var private = []string{"alice", "S3cret", "buildbox", "corp.internal", "dbhost", "10.9.8.7", "48213", "beefcafe", "/srv/", "/opt/", "tenant-77", "of-the-load",
+	"of-the-note", "note.cfg"}
 
 // privateRecording has a private word in every place of a recording where one can be.
 func privateRecording(t *testing.T) string {
@@ -33,9 +34,11 @@ func privateRecording(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "server-1.hwm")
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	key := sample.ProcessKey{PID: 48213, Start: 991}
-	w, err := recording.Create(path, recording.Meta{At: start, Host: "buildbox.corp.internal", BootID: "boot-S3cret", Kernel: "6.18", CPUs: 2, Limit: sample.Some(256 * sample.MiB),
-		Command: []string{"/home/alice/bin/server", "-dir", "/srv/S3cret"}, More: map[string]string{"load": "/home/alice/load of-the-load", "metrics": "http://dbhost:9090/m",
-			"probe": "GET http://dbhost:80/", "sentence": "alice/main.go:7 kept it", "unknown": "S3cret", "fingerprint": "hw-123456", "state": "killed"}})
+	w, err := recording.Create(path, recording.Meta{At: start, Host: "buildbox.corp.internal", BootID: "boot-S3cret", Kernel: "6.18", CPUs: 2,
+		Limit:   sample.Some(256 * sample.MiB),
+		Command: []string{"/home/alice/bin/server", "-dir", "/srv/S3cret"}, More: map[string]string{"load": "/home/alice/load of-the-load",
+			"metrics": "http://dbhost:9090/m",
+			"probe":   "GET http://dbhost:80/", "sentence": "alice/main.go:7 kept it", "unknown": "S3cret", "fingerprint": "hw-123456", "state": "killed"}})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -43,21 +46,27 @@ func privateRecording(t *testing.T) string {
 		}
 	}
 	must(err)
-	must(w.Program(sample.Program{Key: key, Parent: 48200, Name: "server", Exe: "/home/alice/bin/server", Args: []string{"/home/alice/bin/server", "-key", "S3cret", "-dir", "/srv/x"},
-		HeapProfile: sample.HeapProfileOn, WhyNot: "the linker of /opt/alice/lib.so switched it off", Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.com/server",
+	must(w.Program(sample.Program{Key: key, Parent: 48200, Name: "server", Exe: "/home/alice/bin/server",
+		Args:        []string{"/home/alice/bin/server", "-key", "S3cret", "-dir", "/srv/x"},
+		HeapProfile: sample.HeapProfileOn, WhyNot: "the linker of /opt/alice/lib.so switched it off",
+		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.com/server",
 			MainPackage: "example.com/server", Revision: "beefcafe", BuildID: "id/1", Arch: "amd64"}}))
 	own := sample.Frame{Func: "main.(*store).upload", File: "/home/alice/main.go", Line: 90, StartLine: 80}
 	frames := []sample.Frame{{Func: "bytes.growSlice", File: "/opt/go/src/bytes/buffer.go", Line: 249, StartLine: 240}, own}
-	stack := []sample.Location{{Address: 0x401000, Frames: frames}, {Address: 0x402000, Frames: []sample.Frame{{Func: "example.com/server/web.Serve[go.shape.string]", File: `C:\alice\web\serve.go`, Line: 3, StartLine: 1}}}}
+	stack := []sample.Location{{Address: 0x401000, Frames: frames}, {Address: 0x402000,
+		Frames: []sample.Frame{{Func: "example.com/server/web.Serve[go.shape.string]", File: `C:\alice\web\serve.go`, Line: 3, StartLine: 1}}}}
 	must(w.Sites(key, 0, []sample.Site{{Stack: stack, Size: 32 << 20}}))
 	for _, e := range []sample.Event{
-		{Kind: sample.EventStart, Text: "server"}, {Kind: sample.EventReady, Text: "http://dbhost:1/S3cret"}, {Kind: sample.EventLoadStart, Text: "/home/alice/load of-the-load"},
-		{Kind: sample.EventNote, Text: "of-the-note"}, {Kind: sample.EventExec, Text: "/srv/S3cret"}, {Kind: sample.EventSignal, Value: 15, Text: "forwarded"}, {Kind: "later", Text: "S3cret"},
+		{Kind: sample.EventStart, Text: "server"}, {Kind: sample.EventReady, Text: "http://dbhost:1/S3cret"},
+		{Kind: sample.EventLoadStart, Text: "/home/alice/load of-the-load"},
+		{Kind: sample.EventNote, Text: "of-the-note"}, {Kind: sample.EventExec, Text: "/srv/S3cret"}, {Kind: sample.EventSignal, Value: 15, Text: "forwarded"},
+		{Kind: "later", Text: "S3cret"},
 	} {
 		e.At, e.Process = start, key
 		must(w.Event(e))
 	}
-	for _, g := range []sample.Gap{{What: "metrics", Why: "http://dbhost:9090/m: nobody listens at dbhost"}, {What: "memory of process 48213", Why: "open /home/alice/note.cfg: permission denied"},
+	for _, g := range []sample.Gap{{What: "metrics", Why: "http://dbhost:9090/m: nobody listens at dbhost"},
+		{What: "memory of process 48213", Why: "open /home/alice/note.cfg: permission denied"},
 		{What: "the machine buildbox", Why: "Get \"http://x\": dial tcp: lookup dbhost on 10.9.8.7:53: no such host"}} {
 		g.From, g.Process = start, key
 		must(w.Gap(g))
@@ -67,7 +76,8 @@ func privateRecording(t *testing.T) string {
 		at := start.Add(time.Duration(i) * 100 * time.Millisecond)
 		usage := sample.Bytes(i+1) * 6 * sample.MiB
 		group := &sample.Cgroup{Usage: usage, Limit: sample.Some(256 * sample.MiB), Stat: &sample.CgroupStat{Anon: usage, Kernel: 0}}
-		runtime := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: usage, HeapInUse: usage, HeapGoal: 2 * usage, HeapMarked: usage / 2, TotalAlloc: usage, NumGC: uint32(i), Goroutines: 3, ProfileRate: 524288}
+		runtime := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: usage, HeapInUse: usage, HeapGoal: 2 * usage, HeapMarked: usage / 2,
+			TotalAlloc: usage, NumGC: uint32(i), Goroutines: 3, ProfileRate: 524288}
 		p := sample.Process{Key: key, Resident: &sample.Resident{Total: usage}, Go: runtime}
 		must(w.Point(&sample.Point{At: at, Cgroup: group, Processes: []sample.Process{p}}))
 		if i%10 == 9 {
@@ -78,11 +88,13 @@ func privateRecording(t *testing.T) string {
 					Labels: []sample.LabelCount{{Key: "tenant", Value: "tenant-77", Count: 3}}}}}
 			must(w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Cgroup: group, Processes: []sample.ProcessMoment{m}}))
 			must(w.HeapCapture(&sample.HeapCapture{At: at, Process: key, Reason: sample.HeapPeak, Objects: 9, LiveObjects: 9, Bytes: usage, LiveBytes: usage,
-				Paths: []sample.HeapPath{{Parent: -1, Label: "goroutine main.run in /home/alice/main.go:12", Type: "*main.store", Objects: 9, Bytes: usage, Held: 9, Retained: usage, Holder: true,
+				Paths: []sample.HeapPath{{Parent: -1, Label: "goroutine main.run in /home/alice/main.go:12", Type: "*main.store", Objects: 9, Bytes: usage, Held: 9,
+					Retained: usage, Holder: true,
 					Sites: []sample.HeapSite{{At: own, Objects: 9, Bytes: usage}}}},
-				Collections: []sample.HeapCollection{{Path: "goroutine main.run in /srv/x.go:1", Kind: "map", Type: "map[string]int", Count: 1, Entries: 5, Room: 8, Bytes: 99}},
-				Chains:      []sample.HeapChain{{Path: "/opt/alice/x.go", Type: "T", Length: 5}},
-				Gaps:        []sample.Gap{{What: "types", Why: "open /opt/alice: no such file"}}}))
+				Collections: []sample.HeapCollection{{Path: "goroutine main.run in /srv/x.go:1", Kind: "map", Type: "map[string]int", Count: 1, Entries: 5, Room: 8,
+					Bytes: 99}},
+				Chains: []sample.HeapChain{{Path: "/opt/alice/x.go", Type: "T", Length: 5}},
+				Gaps:   []sample.Gap{{What: "types", Why: "open /opt/alice: no such file"}}}))
 		}
 	}
 	must(w.Close())
@@ -180,7 +192,8 @@ func TestARedactingServerTellsNothingPrivateAtAnyAddress(t *testing.T) {
 		err = os.WriteFile(filepath.Join(state, "alone-1.hwm"), text, 0o600)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(state, "notes.json"), []byte(`{"schema":"highwater.notes/1","notes":[{"fingerprint":"hw-123456","text":"of-the-note"}]}`), 0o600)
+		err = os.WriteFile(filepath.Join(state, "notes.json"),
+			[]byte(`{"schema":"highwater.notes/1","notes":[{"fingerprint":"hw-123456","text":"of-the-note"}]}`), 0o600)
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(state, "broken-1.hwm"), []byte("SQLite format 3\x00 /srv/"), 0o600)
@@ -203,8 +216,10 @@ func TestARedactingServerTellsNothingPrivateAtAnyAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	root, _, _ := strings.Cut(strings.TrimSpace(address), "/r/")
-	for _, at := range []string{"/", "/api/list", "/diff?before=server-1&after=alone-1", "/api/diff?before=server-1&after=alone-1", "/r/server-1/", "/r/server-1/api/overview",
-		"/r/server-1/api/timeline?from=0&to=4&steps=100", "/r/server-1/api/instant?at=&from=", "/r/server-1/api/instant?at=peak&from=0s", "/r/server-1/api/held?at=", "/r/server-1/api/tuning",
+	for _, at := range []string{"/", "/api/list", "/diff?before=server-1&after=alone-1", "/api/diff?before=server-1&after=alone-1", "/r/server-1/",
+		"/r/server-1/api/overview",
+		"/r/server-1/api/timeline?from=0&to=4&steps=100", "/r/server-1/api/instant?at=&from=", "/r/server-1/api/instant?at=peak&from=0s", "/r/server-1/api/held?at=",
+		"/r/server-1/api/tuning",
 		"/r/server-1/heap.pb.gz", "/r/broken-1/", "/r/broken-1/api/overview", "/r/nobody-1/", "/r/alone-1/api/overview"} {
 		answer, err := http.Get(root + at)
 		if err != nil {

@@ -51,11 +51,14 @@ and 1 where the load failed; --exit-code program passes the program's code on th
 	flags.IntVar(&f.Rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
 	flags.BoolVar(&f.NoHeapProfile, "no-heap-profile", false, "leave heap profiling disabled where the linker disabled it")
 	flags.StringVar(&f.ProfileRate, "profile-rate", "", "set the sampling rate of the heap profile in `bytes` (1: every allocation)")
-	flags.BoolVar(&f.FollowForks, "follow-forks", false, "trace everything that a busy Go program starts from its first instruction, for its heap profile (costs some CPU)")
-	flags.BoolVar(&f.LeaveChildren, "leave-children", false, "leave what the program starts to the program, untraced: for a debugger that is not recognized as one")
+	flags.BoolVar(&f.FollowForks, "follow-forks", false,
+		"trace everything that a busy Go program starts from its first instruction, for its heap profile (costs some CPU)")
+	flags.BoolVar(&f.LeaveChildren, "leave-children", false,
+		"leave what the program starts to the program, untraced: for a debugger that is not recognized as one")
 	flags.BoolVarP(&f.Quiet, "quiet", "q", false, "print neither progress nor the answer")
 	flags.BoolVar(&f.JSON, "json", false, "print the answer as JSON; the program's standard output goes to standard error")
-	flags.StringVar(&f.ExitCode, "exit-code", app.ExitCodeOfRun, "`whose` code to exit with where --for or --load ended the program: highwater (0) or program (143)")
+	flags.StringVar(&f.ExitCode, "exit-code", app.ExitCodeOfRun,
+		"`whose` code to exit with where --for or --load ended the program: highwater (0) or program (143)")
 	addAsk(&f.Ask, c)
 	addExpect(&f.Expect, c)
 	addHeapPolicy(&f.Heap, c, true)

@@ -35,7 +35,8 @@ var rights = map[string][]func() error{
 }
 
 // scriptPrograms are the programs of known memory that scripts find in PATH.
-var scriptPrograms = []string{"counting", "crash", "filewriter", "goroutines", "leak", "neverready", "nettiny", "processes", "quick", "respserver", "steady", "ticker"}
+var scriptPrograms = []string{"counting", "crash", "filewriter", "goroutines", "leak", "neverready", "nettiny", "processes", "quick", "respserver", "steady",
+	"ticker"}
 
 // TestPromises runs the scripts of testdata/script: one for each promise to
 // users. Each has a state directory of its own.
@@ -73,7 +74,8 @@ func TestPromises(t *testing.T) {
 }
 
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile, "reseal": resealRecording, "freeport": freePort, "retime": retimeProfiles,
+	"json": jsonField, "verify": verifyRecording, "patch": patchFile, "damage": damageFile, "reseal": resealRecording, "freeport": freePort,
+	"retime": retimeProfiles,
 }
 
 // programs are what scripts find in their environment: a PATH that begins with

@@ -98,7 +98,8 @@ func highwater(t *testing.T) string {
 
 func testprog(t *testing.T, name string) string {
 	t.Helper()
-	return hwtest.Build(t, "../aside/testprog/"+name, hwtest.BuildOptions{CGO: name == "cgoleak" || name == "cgofrag" || name == "lockedthreads" || name == "cgothreads"})
+	return hwtest.Build(t, "../aside/testprog/"+name, hwtest.BuildOptions{CGO: name == "cgoleak" || name == "cgofrag" || name == "lockedthreads" ||
+		name == "cgothreads"})
 }
 
 func TestProgramsOfKnownMemoryGetTheirVerdict(t *testing.T) {
@@ -186,7 +187,8 @@ func TestSeveralProcessesAreToldApart(t *testing.T) {
 			}
 			// On a busy machine too few moments may show the goroutines' stacks to
 			// exclude one long call; then the answer says so, and never another class.
-			if c := a.Verdict.Class; c != explain.Leak && c != explain.Inconclusive || !strings.Contains(a.Verdict.Sentence, fmt.Sprintf("processes (pid %d)", a.Program.PID)) {
+			if c := a.Verdict.Class; c != explain.Leak && c != explain.Inconclusive ||
+				!strings.Contains(a.Verdict.Sentence, fmt.Sprintf("processes (pid %d)", a.Program.PID)) {
 				t.Errorf("verdict %s: %s; one child leaks", a.Verdict.Class, a.Verdict.Sentence)
 			}
 			if len(a.Holders) == 0 || !strings.HasSuffix(a.Holders[0].File, "processes/main.go") {
@@ -288,7 +290,8 @@ func TestTwentyKillsAtFullSpeedAreHeld(t *testing.T) {
 		}
 		p := m.Processes[0]
 		if p.Signal != 9 || p.Incomplete != "" || p.Go == nil || p.Residency == nil || p.Profile == nil || p.Live == nil {
-			t.Errorf("kill %d: incomplete %q; figures %v, pages %v, profile %v, mark %v", i+1, p.Incomplete, p.Go != nil, p.Residency != nil, p.Profile != nil, p.Live != nil)
+			t.Errorf("kill %d: incomplete %q; figures %v, pages %v, profile %v, mark %v", i+1, p.Incomplete, p.Go != nil, p.Residency != nil, p.Profile != nil,
+				p.Live != nil)
 		}
 		closes(t, s.answer(t, "kill"))
 	}

@@ -73,7 +73,8 @@ func hostile(t *testing.T, path string) string {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.Exec(`INSERT OR REPLACE INTO meta VALUES ('command', json_array('./x', ?)), ('load', ?), ('fingerprint', ?)`, strings.ToValidUTF8(attack, ""), attack, "hw-abc"+attack); err != nil {
+	if _, err := db.Exec(`INSERT OR REPLACE INTO meta VALUES ('command', json_array('./x', ?)), ('load', ?), ('fingerprint', ?)`, strings.ToValidUTF8(attack, ""),
+		attack, "hw-abc"+attack); err != nil {
 		t.Fatal(err)
 	}
 	if len(columns) < 10 {
@@ -96,9 +97,12 @@ func TestNoTextOfARecordingCommandsATerminal(t *testing.T) {
 		if err := os.Link(forged, kept); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range [][]string{{"explain", forged}, {"explain", kept}, {"explain", "--evidence", "all", forged}, {"explain", "--json", forged}, {"explain", "--list", ".", forged},
-			{"explain", "--latency", forged}, {"diff", "--from", "0s", "--to", "last", forged}, {"diff", genuine, forged}, {"tune", forged}, {"heap", forged}, {"heap", "--json", forged}, {"heap", "--type", "x", forged},
-			{"export", "--json", forged}, {"export", "--csv", forged}, {"list"}, {"list", "--json"}, {"note", "hw-abc"}, {"note"}, {"open", forged, "--html", filepath.Join(t.TempDir(), "page")}, {"doctor"}} {
+		for _, args := range [][]string{{"explain", forged}, {"explain", kept}, {"explain", "--evidence", "all", forged}, {"explain", "--json", forged},
+			{"explain", "--list", ".", forged},
+			{"explain", "--latency", forged}, {"diff", "--from", "0s", "--to", "last", forged}, {"diff", genuine, forged}, {"tune", forged}, {"heap", forged},
+			{"heap", "--json", forged}, {"heap", "--type", "x", forged},
+			{"export", "--json", forged}, {"export", "--csv", forged}, {"list"}, {"list", "--json"}, {"note", "hw-abc"}, {"note"},
+			{"open", forged, "--html", filepath.Join(t.TempDir(), "page")}, {"doctor"}} {
 			out, err := exec.Command(highwater(t), args...).CombinedOutput()
 			if len(out) == 0 && args[0] != "note" {
 				t.Errorf("%v says nothing: %v", args, err)
@@ -137,12 +141,14 @@ func TestNoNameOfALivingProgramCommandsATerminal(t *testing.T) {
 		}
 	}
 	log := filepath.Join(dir, "log")
-	if err := os.WriteFile(log, []byte(strings.ReplaceAll(name, "\n", "")+" | gc 1 @1.000s 0%: 0.1+0+0 ms clock, 0.1+0/0/0+0 ms cpu, 4->4->1 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"), 0o600); err != nil {
+	if err := os.WriteFile(log, []byte(strings.ReplaceAll(name, "\n", "")+
+		" | gc 1 @1.000s 0%: 0.1+0+0 ms clock, 0.1+0/0/0+0 ms cpu, 4->4->1 MB, 4 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	url := answering(t, "HTTP/1.1 500 "+strings.NewReplacer("\r", "", "\n", "").Replace(attack)+"\r\nContent-Length: 0\r\n\r\n")
 	t.Setenv("XDG_STATE_HOME", dir)
-	for _, args := range [][]string{{"run", "--for", "300ms", "--", program, "-live", "8MiB", "-for", "10m"}, {"doctor", program}, {"import", log}, {"import", "--url", url, "--every", "100ms", "--for", "300ms"}, {"list"}, {"explain"}, {"run", "--", program + "none"}} {
+	for _, args := range [][]string{{"run", "--for", "300ms", "--", program, "-live", "8MiB", "-for", "10m"}, {"doctor", program}, {"import", log},
+		{"import", "--url", url, "--every", "100ms", "--for", "300ms"}, {"list"}, {"explain"}, {"run", "--", program + "none"}} {
 		cmd := exec.Command(highwater(t), args...)
 		cmd.Dir = dir
 		out, _ := cmd.CombinedOutput()

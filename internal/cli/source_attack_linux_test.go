@@ -104,7 +104,8 @@ func TestAPipeInAFilesPlaceKeepsNobodyWaiting(t *testing.T) {
 	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
 		t.Skipf("SKIP-REASON: needs mkfifo: %s", out)
 	}
-	for _, args := range [][]string{{"explain", pipe}, {"heap", pipe}, {"open", pipe, "--html", filepath.Join(t.TempDir(), "page")}, {"export", "--csv", pipe}, {"doctor", pipe}, {"run", "--", pipe}} {
+	for _, args := range [][]string{{"explain", pipe}, {"heap", pipe}, {"open", pipe, "--html", filepath.Join(t.TempDir(), "page")}, {"export", "--csv", pipe},
+		{"doctor", pipe}, {"run", "--", pipe}} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		out, err := exec.CommandContext(ctx, highwater(t), args...).CombinedOutput()
 		if ctx.Err() != nil || code(err) <= 0 {

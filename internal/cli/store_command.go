@@ -10,11 +10,14 @@ import (
 
 func addStore(f *app.StoreFlags, c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.Address, "store", os.Getenv(app.StoreVariable), "`URL` of the store: file:///DIRECTORY, or https://HOST:8443/DATABASE of ClickHouse (default: $"+app.StoreVariable+")")
+	flags.StringVar(&f.Address, "store", os.Getenv(app.StoreVariable),
+		"`URL` of the store: file:///DIRECTORY, or https://HOST:8443/DATABASE of ClickHouse (default: $"+app.StoreVariable+")")
 	flags.Lookup("store").DefValue = ""
 	fromEnvironment := f.Environment()
-	flags.StringVar(&f.Tenant, "tenant", fromEnvironment.Tenant, "`name` of the cluster or team that the rows are of (default: $"+app.TenantVariable+", or default)")
-	flags.StringVar(&f.Credentials, "credentials", fromEnvironment.Credentials, "`file` with USER:PASSWORD for the store, or with bearer TOKEN (default: $"+app.CredentialsVariable+")")
+	flags.StringVar(&f.Tenant, "tenant", fromEnvironment.Tenant, "`name` of the cluster or team that the rows are of (default: $"+app.TenantVariable+
+		", or default)")
+	flags.StringVar(&f.Credentials, "credentials", fromEnvironment.Credentials,
+		"`file` with USER:PASSWORD for the store, or with bearer TOKEN (default: $"+app.CredentialsVariable+")")
 	flags.StringVar(&f.CA, "ca", fromEnvironment.CA, "`file` with the certificates to trust, instead of the system's (default: $"+app.CAVariable+")")
 	for _, name := range []string{"tenant", "credentials", "ca"} {
 		flags.Lookup(name).DefValue = "" // pages that are generated say the same everywhere

@@ -120,7 +120,8 @@ func TestControlCReachesTheProgramOnce(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace)
 	script := filepath.Join(t.TempDir(), "counts.sh")
-	if err := os.WriteFile(script, []byte("n=0\ntrap 'n=$((n+1)); echo caught $n' INT\nwhile [ $n -lt 2 ]; do echo alive $n; sleep 0.05; done\nexit 7\n"), 0o644); err != nil {
+	if err := os.WriteFile(script, []byte("n=0\ntrap 'n=$((n+1)); echo caught $n' INT\nwhile [ $n -lt 2 ]; do echo alive $n; sleep 0.05; done\nexit 7\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	s := openTerminal(t)

@@ -417,7 +417,8 @@ func TestTopIsReadByScriptsAsJSON(t *testing.T) {
 		t.Fatalf("%s", out)
 	}
 	one := got.Programs[0]
-	if fmt.Sprint(one.PID) != target.pid() || !strings.HasPrefix(one.Program, "lk") || !strings.HasPrefix(one.Go, "1.") && !strings.HasPrefix(one.Go, "go1.") || one.Used == 0 || one.Limit != 256<<20 || one.Growth != nil {
+	if fmt.Sprint(one.PID) != target.pid() || !strings.HasPrefix(one.Program, "lk") || !strings.HasPrefix(one.Go, "1.") && !strings.HasPrefix(one.Go, "go1.") ||
+		one.Used == 0 || one.Limit != 256<<20 || one.Growth != nil {
 		t.Errorf("%+v of %s", one, target.pid())
 	}
 }

@@ -143,8 +143,10 @@ func TestAnInterruptedTryLeavesNothing(t *testing.T) {
 		{"while the base runs first", []string{"base=sh -c 'echo >$TELL; exec " + steady + " -for 600s'", "b=" + steady}, told, ""},
 		{"while a run is prepared", []string{"base=" + leak, "b=" + steady, "--prepare", "trap '' TERM; sleep 600 & echo >$TELL; sleep 600"}, told, ""},
 		{"while the load runs", []string{"base=" + steady, "b=" + steady, "--load", "trap '' TERM; sleep 600 & echo >$TELL; sleep 600"}, told, ""},
-		{"while the load runs in a session of its own", []string{"base=" + steady, "b=" + steady, "--load", "trap '' TERM; setsid sleep 600 & echo >$TELL; setsid -w sleep 600"}, told, ""},
-		{"of a program that does not end when asked", []string{"--grace", "100ms", "base=sh -c 'trap \"\" TERM; echo >$TELL; while :; do sleep 0.05; done'", "b=" + steady}, told, ""},
+		{"while the load runs in a session of its own", []string{"base=" + steady, "b=" + steady, "--load",
+			"trap '' TERM; setsid sleep 600 & echo >$TELL; setsid -w sleep 600"}, told, ""},
+		{"of a program that does not end when asked", []string{"--grace", "100ms", "base=sh -c 'trap \"\" TERM; echo >$TELL; while :; do sleep 0.05; done'",
+			"b=" + steady}, told, ""},
 		{"between the rounds", []string{"base=" + leak, "b=" + steady + " -for 100ms", "--git", "HEAD"}, `^2 of 18 `, "interrupted after [0-9]+ of 18 runs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -183,7 +185,8 @@ func TestAKilledTryTakesItsProgramAndItsLoadWithIt(t *testing.T) {
 		{"the load", []string{"base=" + steady, "--load", "echo >$TELL; exec sleep 600"}},
 		{"what the load has started", []string{"base=" + steady, "--load", "sleep 600 & sleep 601 & echo >$TELL; wait"}},
 		{"a load that does not listen", []string{"base=" + steady, "--load", "trap '' TERM INT HUP; (while :; do sleep 0.05; done) & echo >$TELL; wait"}},
-		{"what the load has started in a session of its own", []string{"base=" + steady, "--load", "setsid sleep 600 & setsid sh -c 'trap \"\" TERM; sleep 601; sleep 602' & echo >$TELL; wait"}},
+		{"what the load has started in a session of its own", []string{"base=" + steady, "--load",
+			"setsid sleep 600 & setsid sh -c 'trap \"\" TERM; sleep 601; sleep 602' & echo >$TELL; wait"}},
 		{"what is prepared", []string{"base=" + steady, "--prepare", "sleep 601 & echo >$TELL; exec sleep 600"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -205,7 +208,8 @@ func TestALoadThatIsOverLeavesNothing(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Ptrace, hwtest.Root, hwtest.Cgroup)
 	steady := testprog(t, "steady") + " -live 8MiB"
-	b := beginTrial(t, t.TempDir(), "try", "--compare", "--runs", "1", "base="+steady, "--load", "sleep 600 & sleep 601 >/dev/null 2>&1 & setsid sleep 602 & echo >$TELL")
+	b := beginTrial(t, t.TempDir(), "try", "--compare", "--runs", "1", "base="+steady, "--load",
+		"sleep 600 & sleep 601 >/dev/null 2>&1 & setsid sleep 602 & echo >$TELL")
 	b.isTold(t)
 	if code := b.end(t); code != 0 {
 		t.Errorf("code %d:\n%s", code, b.seen.String())

@@ -11,7 +11,8 @@ import (
 
 func addTrial(f *app.TrialFlags, c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.Load, "load", "", "run this shell `command` meanwhile, and stop the program when it ends; a run fails if the load fails, or outlives the program")
+	flags.StringVar(&f.Load, "load", "",
+		"run this shell `command` meanwhile, and stop the program when it ends; a run fails if the load fails, or outlives the program")
 	flags.StringVar(&f.Ready, "ready", "", "wait for this `port` or URL to answer before the load starts")
 	flags.DurationVar(&f.ReadyFor, "ready-timeout", time.Minute, "maximum time to wait for --ready")
 	flags.StringVar(&f.Prepare, "prepare", "", "run this shell `command` before each run, outside of its limit")

@@ -34,7 +34,8 @@ Exit code 4: it refuses, and says why.`,
 	flags.StringVar(&f.Limit, "limit", "", "advise for this `limit` (default: that of the recorded run)")
 	flags.StringVar(&f.GOGC, "gogc", "", "predict these GOGC values, a `list`: 20,50,off")
 	flags.StringVar(&f.MemoryLimit, "gomemlimit", "", "predict these GOMEMLIMIT values, a `list`: 450MiB,off")
-	flags.StringVar(&f.GCAt, "gc-at", "", "assume further GCs: at each `event` of a kind (ready, load-start, ...), every 3s, every 100MiB allocated, or 32x in all")
+	flags.StringVar(&f.GCAt, "gc-at", "",
+		"assume further GCs: at each `event` of a kind (ready, load-start, ...), every 3s, every 100MiB allocated, or 32x in all")
 	flags.BoolVar(&f.JSON, "json", false, "print as JSON")
 	return c
 }

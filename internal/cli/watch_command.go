@@ -53,7 +53,8 @@ capabilities: the kernel ignores them in a traced program.`,
 	flags.BoolVar(&f.All, "all", false, "watch every Go program of this machine, or of this PID namespace")
 	flags.IntVar(&f.AtMost, "at-most", 32, "maximum `number` of programs to watch, with --all or a NAME")
 	flags.DurationVar(&f.RunFor, "for", 0, "end the watch after this time; the programs keep running")
-	flags.StringVarP(&f.Output, "output", "o", "", "recording to write, of one PID, NAME, cgroup or container; a NAME's second one is FILE-2 (default: a new one in the state directory)")
+	flags.StringVarP(&f.Output, "output", "o", "",
+		"recording to write, of one PID, NAME, cgroup or container; a NAME's second one is FILE-2 (default: a new one in the state directory)")
 	flags.IntVar(&f.Rate, "rate", 10, "samples per second while memory moves (1 at rest, up to 1000 near the limit)")
 	flags.BoolVar(&f.EnableHeapProfile, "enable-heap-profile", false, "enable heap profiling in a program that runs without it, by one write into its memory")
 	flags.BoolVar(&f.FiguresAlone, "rss-only", false, "without permission to read the memory of a program, record its RSS and cgroup usage only")

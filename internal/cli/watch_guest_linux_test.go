@@ -74,7 +74,8 @@ runuser -u user -- sh /tmp/mine`, scope)}
 		code int
 		says string
 	}{{0, "ticker was watched for"}, {5, "kernel.yama.ptrace_scope is 1"}, {5, "kernel.yama.ptrace_scope is 2"}, {5, "kernel.yama.ptrace_scope is 3"}} {
-		if got := r.Cmds[2+i]; got.Code != want.code || !strings.Contains(strings.Join(strings.Fields(got.Output), " "), strings.Join(strings.Fields(want.says), " ")) {
+		if got := r.Cmds[2+i]; got.Code != want.code || !strings.Contains(strings.Join(strings.Fields(got.Output), " "),
+			strings.Join(strings.Fields(want.says), " ")) {
 			t.Errorf("Yama %d: code %d, want %d and %q:\n%s", i, got.Code, want.code, want.says, got.Output)
 		}
 	}

@@ -36,7 +36,8 @@ func main() {
 }
 
 func run(command string, args []string) error {
-	shell, err := interp.New(interp.StdIO(os.Stdin, os.Stdout, os.Stderr), interp.ExecHandlers(coreutils.ExecHandler), interp.Interactive(command == "" && len(args) == 0))
+	shell, err := interp.New(interp.StdIO(os.Stdin, os.Stdout, os.Stderr), interp.ExecHandlers(coreutils.ExecHandler),
+		interp.Interactive(command == "" && len(args) == 0))
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,8 @@ func link(t target) string {
 // build builds the program for every target, and reads from the first what was stamped.
 func (r *release) build() error {
 	for _, t := range r.targets {
-		cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-buildvcs=true", "-tags=" + tags, "-ldflags=" + link(t)}, inlining(), []string{"-o", r.program(t), "./cmd/highwater"})...)
+		cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-buildvcs=true", "-tags=" + tags, "-ldflags=" + link(t)}, inlining(),
+			[]string{"-o", r.program(t), "./cmd/highwater"})...)
 		cmd.Dir, cmd.Stderr = r.from, os.Stderr
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0")
 		if err := cmd.Run(); err != nil {
@@ -168,7 +169,8 @@ func (r *release) documents() error {
 		r.files = append(r.files, file{page, "share/man/man1/" + filepath.Base(page), 0o644})
 	}
 	for shell, path := range map[string]string{
-		"bash": "share/bash-completion/completions/highwater", "zsh": "share/zsh/vendor-completions/_highwater", "fish": "share/fish/vendor_completions.d/highwater.fish",
+		"bash": "share/bash-completion/completions/highwater", "zsh": "share/zsh/vendor-completions/_highwater",
+		"fish": "share/fish/vendor_completions.d/highwater.fish",
 	} {
 		script, err := said("completion", shell)
 		if err != nil {

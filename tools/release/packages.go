@@ -58,10 +58,12 @@ func (r *release) packageOf(t target, suffix string, packager nfpm.Packager, scr
 		},
 	}
 	for _, f := range r.inOrder(t, "bin/highwater") {
-		info.Contents = append(info.Contents, &files.Content{Source: f.source, Destination: "/usr/" + f.path, FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.at, Owner: "root", Group: "root"}})
+		info.Contents = append(info.Contents, &files.Content{Source: f.source, Destination: "/usr/" + f.path,
+			FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.at, Owner: "root", Group: "root"}})
 	}
 	for _, dir := range owned {
-		info.Contents = append(info.Contents, &files.Content{Destination: dir, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.at, Owner: "root", Group: "root"}})
+		info.Contents = append(info.Contents, &files.Content{Destination: dir, Type: files.TypeDir,
+			FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.at, Owner: "root", Group: "root"}})
 	}
 	info = nfpm.WithDefaults(info)
 	if err := nfpm.PrepareForPackager(info, suffix[1:]); err != nil {

@@ -80,7 +80,8 @@ type backend struct {
 	store *Store
 }
 
-func (b *backend) PutObject(bucket, key string, meta map[string]string, input io.Reader, size int64, conditions *gofakes3.PutConditions) (gofakes3.PutObjectResult, error) {
+func (b *backend) PutObject(bucket, key string, meta map[string]string, input io.Reader, size int64,
+	conditions *gofakes3.PutConditions) (gofakes3.PutObjectResult, error) {
 	hash := sha256.New()
 	count := new(counter)
 	input = io.TeeReader(input, io.MultiWriter(hash, count))

@@ -152,7 +152,8 @@ func (d *Diff) note(before, after *moment.Profiled) {
 	}
 	d.Notes = append(d.Notes, slices.Concat(before.Notes(), after.Notes())...)
 	if b.View == "published" && a.View == "published" {
-		add("the lines come from the program's own heap profiles, which lag by up to two GCs: %s before, %s after", units.Size(d.Heap.Before), units.Size(d.Heap.After))
+		add("the lines come from the program's own heap profiles, which lag by up to two GCs: %s before, %s after", units.Size(d.Heap.Before),
+			units.Size(d.Heap.After))
 	}
 	if b.View != a.View && b.View != "none" && a.View != "none" {
 		add("%s shows what was reachable; %s shows the program's own heap profile, which lags by up to two GCs", viewed(b, a, "live"), viewed(b, a, "published"))

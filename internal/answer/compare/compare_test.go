@@ -22,7 +22,8 @@ func load(t *testing.T, path, at string) *moment.Profiled {
 }
 
 func TestTwoMomentsDifferByRowsAndByLines(t *testing.T) {
-	path := recorded.Steps(t, "app", "b1", []sample.Frame{recorded.Line("a.Grow", 1), recorded.Line("b.Keep", 2), recorded.Line("c.Free", 3), recorded.Line("d.Idle", 4)},
+	path := recorded.Steps(t, "app", "b1", []sample.Frame{recorded.Line("a.Grow", 1), recorded.Line("b.Keep", 2), recorded.Line("c.Free", 3),
+		recorded.Line("d.Idle", 4)},
 		recorded.Step{10, 90, 60, 4}, recorded.Step{100, 90, 10, 4})
 	d := Moments(load(t, path, "1s"), load(t, path, "last"))
 	if !d.SameProcess || d.Before.View != "published" || len(d.Notes) != 1 {
@@ -37,7 +38,8 @@ func TestTwoMomentsDifferByRowsAndByLines(t *testing.T) {
 		}
 		return out
 	}
-	if g, s, same := names(d.Grew), names(d.Shrank), names(d.Same); !slices.Equal(g, []string{"a.Grow"}) || !slices.Equal(s, []string{"c.Free"}) || !slices.Equal(same, []string{"b.Keep", "d.Idle"}) {
+	if g, s, same := names(d.Grew), names(d.Shrank), names(d.Same); !slices.Equal(g, []string{"a.Grow"}) || !slices.Equal(s, []string{"c.Free"}) ||
+		!slices.Equal(same, []string{"b.Keep", "d.Idle"}) {
 		t.Errorf("grew %q, shrank %q, same %q", g, s, same)
 	}
 	if d.Total.Change != int64(40*sample.MiB) {

@@ -21,7 +21,8 @@ func heapOf(gc uint32, cache, buffer, table int) *sample.HeapCapture {
 		}
 		c.Paths = append(c.Paths, p)
 	}
-	c.Paths[3].Sites = []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 88}, Objects: uint64(cache), Bytes: sample.Bytes(cache) * sample.KiB}}
+	c.Paths[3].Sites = []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 88}, Objects: uint64(cache),
+		Bytes: sample.Bytes(cache) * sample.KiB}}
 	return c
 }
 
@@ -31,7 +32,8 @@ func TestWhatGrewAtEveryStepComesBeforeWhatGrewMore(t *testing.T) {
 		t.Fatalf("%+v", g)
 	}
 	cache, buffer := g.Grew[0], g.Grew[1]
-	if cache.Path != "main.cache[].body" || !cache.Always || cache.Steps != 2 || cache.Change != 1100*sample.KiB || cache.ChangeObjects != 1100 || cache.Before != 1000*sample.KiB {
+	if cache.Path != "main.cache[].body" || !cache.Always || cache.Steps != 2 || cache.Change != 1100*sample.KiB || cache.ChangeObjects != 1100 ||
+		cache.Before != 1000*sample.KiB {
 		t.Errorf("first %+v", cache)
 	}
 	if len(cache.Allocated) != 1 || cache.Allocated[0].Function != "main.newEntry" || cache.Allocated[0].Change != 1100*sample.KiB {
@@ -52,7 +54,8 @@ func TestAHeapThatShrankGrewNowhere(t *testing.T) {
 func TestWhatAFrameHeldGrewUntilTheKillThatKnowsNoFrames(t *testing.T) {
 	of := func(gc uint32, kib int, frames ...string) *sample.HeapCapture {
 		bytes := sample.Bytes(kib) * sample.KiB
-		c := &sample.HeapCapture{GC: gc, LiveBytes: bytes, Paths: []sample.HeapPath{{Parent: -1, Label: "goroutine main.serve", Retained: bytes + sample.Bytes(len(frames))}}}
+		c := &sample.HeapCapture{GC: gc, LiveBytes: bytes, Paths: []sample.HeapPath{{Parent: -1, Label: "goroutine main.serve",
+			Retained: bytes + sample.Bytes(len(frames))}}}
 		for i, f := range frames {
 			part := bytes / sample.Bytes(1+100*(len(frames)-1-i)) // the last holds most
 			at := len(c.Paths)

@@ -51,7 +51,8 @@ func TestAListingHasTheFiguresOfEachLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.FillIn(&source.Finder{Places: source.Places{Dir: dir}}, time.Now().Add(time.Hour))
-	if f := l.Functions[0]; f.Problem != "" || len(f.Lines) != 6 || f.Lines[2].Text != "\tm.a = append(m.a, v)" || f.Lines[2].Held == 0 || f.Lines[0].Held != 0 || len(l.Notes) != 1 {
+	if f := l.Functions[0]; f.Problem != "" || len(f.Lines) != 6 || f.Lines[2].Text != "\tm.a = append(m.a, v)" || f.Lines[2].Held == 0 || f.Lines[0].Held != 0 ||
+		len(l.Notes) != 1 {
 		t.Errorf("%+v, %q", f, l.Notes)
 	}
 	l, _ = list(t, path, "last", "cache.(*Map).Put")
@@ -67,7 +68,8 @@ func TestAListingHasTheFiguresOfEachLine(t *testing.T) {
 }
 
 func TestANameStandsForFunctions(t *testing.T) {
-	path := recorded.Steps(t, "app", "b1", []sample.Frame{recorded.Line("a.Put", 1), recorded.Line("b.Put", 2), recorded.Line("c.PutAll", 3), recorded.Line("d.Put", 4), recorded.Line("e.Get", 5)}, recorded.Step{9, 8, 7, 6, 5})
+	path := recorded.Steps(t, "app", "b1", []sample.Frame{recorded.Line("a.Put", 1), recorded.Line("b.Put", 2), recorded.Line("c.PutAll", 3),
+		recorded.Line("d.Put", 4), recorded.Line("e.Get", 5)}, recorded.Step{9, 8, 7, 6, 5})
 	for name, want := range map[string]string{
 		"a.Put":    "a.Put",
 		"Put":      "a.Put b.Put c.PutAll + d.Put",

@@ -34,7 +34,8 @@ func goCommand(t *testing.T, dir string, env []string, args ...string) []string 
 func productModules(t *testing.T) map[string]string {
 	found := make(map[string]string)
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		for _, line := range goCommand(t, root(t), []string{"GOOS=" + system, "CGO_ENABLED=0"}, "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.GoVersion}}{{end}}{{end}}", "./cmd/highwater") {
+		for _, line := range goCommand(t, root(t), []string{"GOOS=" + system, "CGO_ENABLED=0"}, "list", "-deps", "-f",
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.GoVersion}}{{end}}{{end}}", "./cmd/highwater") {
 			if path, needs, ok := strings.Cut(line, " "); ok {
 				found[path] = needs
 			}

@@ -49,7 +49,8 @@ func TestNoPhraseOfTheFirstReadersIsBack(t *testing.T) {
 func readByPeople(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, glob := range append(rendered, "../../../docs/*.md", "../../../docs/commands/*.md", "../../../docs/howto/*.md", "../../../docs/kubernetes/*.md", "../../show/web/ui/*.tsx", "../../show/web/ui/*.ts", "../../cli/testdata/script/*.txtar", "../../../README.md") {
+	for _, glob := range append(rendered, "../../../docs/*.md", "../../../docs/commands/*.md", "../../../docs/howto/*.md", "../../../docs/kubernetes/*.md",
+		"../../show/web/ui/*.tsx", "../../show/web/ui/*.ts", "../../cli/testdata/script/*.txtar", "../../../README.md") {
 		for _, file := range matches(t, glob) {
 			text, err := os.ReadFile(file)
 			if err != nil {

@@ -13,7 +13,8 @@ const aside = 100
 // package imports lower floors only.
 var floors = map[string]int{
 	"sample": 0, "units": 0, "regular": 0, "visible": 0, "elffile": 0,
-	"procfs": 1, "malloc": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "gostats": 1, "goheap": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1, "probe": 1, "outfile": 1, "container": 1, "faultprofile": 1, "filepages": 1,
+	"procfs": 1, "malloc": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "gostats": 1, "goheap": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1,
+	"probe": 1, "outfile": 1, "container": 1, "faultprofile": 1, "filepages": 1,
 	"recording": 2, "watch": 2,
 	"series": 3, "heapdiff": 3, "heapgraph": 3, "pacer": 3, "latency": 3, "budget": 3, "perfetto": 3,
 	"explain": 4, "trial": 4,

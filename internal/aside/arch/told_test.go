@@ -43,7 +43,8 @@ func theHouse(t *testing.T) house {
 		}
 		relative, err := filepath.Rel(h.top, path)
 		h.files = append(h.files, filepath.ToSlash(relative))
-		if err == nil && !d.IsDir() && (filepath.Ext(path) == ".go" || strings.HasPrefix(filepath.ToSlash(relative), ".ci/")) && filepath.Base(path) != "told_test.go" {
+		if err == nil && !d.IsDir() && (filepath.Ext(path) == ".go" || strings.HasPrefix(filepath.ToSlash(relative), ".ci/")) &&
+			filepath.Base(path) != "told_test.go" {
 			var code []byte
 			code, err = os.ReadFile(path)
 			text.Write(code)
@@ -204,7 +205,8 @@ func TestWhatIsNowhereIsFound(t *testing.T) {
 		"`UPDATE=1 go test\n ./internal/cli -run TestEveryCommand`, `UPDATE=1 go test ./internal/cli -run TestEachCommand`, `feature`, `featurette`.\n"
 	gone, _ := theHouse(t).missing(page)
 	slices.Sort(gone)
-	want := []string{"TestEachCommand", "docs/adr/9999", "featurette", "go run -C tools ./pages", "internal/procfs/watch.go", "make cheek", "no_such.go", "recording.Wroter"}
+	want := []string{"TestEachCommand", "docs/adr/9999", "featurette", "go run -C tools ./pages", "internal/procfs/watch.go", "make cheek", "no_such.go",
+		"recording.Wroter"}
 	if !slices.Equal(gone, want) {
 		t.Errorf("nowhere are\n %q, want\n %q", gone, want)
 	}

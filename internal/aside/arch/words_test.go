@@ -17,13 +17,17 @@ import (
 var speaking = []string{"explain", "report", "pacer", "trial", "units", "web", "top"}
 
 // rendered are the files that hold what was printed.
-var rendered = []string{"../../../docs/sentences.md", "../../../docs/answers.md", "../../../docs/rules/*.md", "../../show/report/testdata/*.txt", "../../decide/explain/causes.json"}
+var rendered = []string{"../../../docs/sentences.md", "../../../docs/answers.md", "../../../docs/rules/*.md", "../../show/report/testdata/*.txt",
+	"../../decide/explain/causes.json"}
 
 // written are the pages that people write; benchmarks.md, truth.md and cases.md have figures of programs
 // with their names in them.
-var written = []string{"../../../README.md", "../../../CHANGELOG.md", "../../../CONTRIBUTING.md", "../../../SECURITY.md", "../../../docs/adr/0*.md", "../../../docs/howto/*.md", "../../../docs/kubernetes/*.md", "../../../docs/commands/*.md",
-	"../../../docs/research/*.md", "../../../docs/json.md", "../../../docs/recording.md", "../../../docs/concepts.md", "../../../docs/faq.md", "../../../docs/glossary.md", "../../../docs/troubleshooting.md", "../../../docs/traps.md", "../../../docs/heap.md",
-	"../../../docs/native.md", "../../../docs/containers.md", "../../../docs/fleet.md", "../../../docs/runbook.md", "../../../docs/promises.md", "../../../docs/try.md", "../../../docs/tune.md"}
+var written = []string{"../../../README.md", "../../../CHANGELOG.md", "../../../CONTRIBUTING.md", "../../../SECURITY.md", "../../../docs/adr/0*.md",
+	"../../../docs/howto/*.md", "../../../docs/kubernetes/*.md", "../../../docs/commands/*.md",
+	"../../../docs/research/*.md", "../../../docs/json.md", "../../../docs/recording.md", "../../../docs/concepts.md", "../../../docs/faq.md",
+	"../../../docs/glossary.md", "../../../docs/troubleshooting.md", "../../../docs/traps.md", "../../../docs/heap.md",
+	"../../../docs/native.md", "../../../docs/containers.md", "../../../docs/fleet.md", "../../../docs/runbook.md", "../../../docs/promises.md",
+	"../../../docs/try.md", "../../../docs/tune.md"}
 
 // notWords are code, files and titles of pages, whose names stay.
 var notWords = regexp.MustCompile("`[^`]*`|^# .*$|\\]\\([^)]*\\)|^    .*$|oom-beside|\"[^\"]*\"")
@@ -173,7 +177,8 @@ func banStrings(t *testing.T, file string) (n int) {
 // TestTheBanFindsWhatItIsFor shows that the phrases are found, and English is left alone.
 func TestTheBanFindsWhatItIsFor(t *testing.T) {
 	for text, bad := range map[string]bool{
-		"it is no Go program": true, "there is no limit": false, "is no longer alive": false, "seven are none of them": true, "besides this": false, "beside this": true,
+		"it is no Go program": true, "there is no limit": false, "is no longer alive": false, "seven are none of them": true, "besides this": false,
+		"beside this":     true,
 		"a standing call": false, "one stood there": true, "what lives there": false, "where it lives": true,
 	} {
 		found := false

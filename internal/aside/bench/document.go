@@ -113,7 +113,8 @@ How each is measured:
   later by that.
 * **Side by side** asks one program in each way, once. It was built by the Go above, with DWARF, which the others need and ` + "`heap`" + ` does not.
   It ticks each millisecond; "stands" is the longest time between two ticks while the command ran, the same for all. What is live is what
-  the program says after two collections. viewcore's time is that of ` + "`histogram`" + `, and what it calls live is in its ` + "`breakdown`" + `; the pages of the core
+  the program says after two collections. viewcore's time is that of ` + "`histogram`" + `, and what it calls live is in its ` + "`breakdown`" +
+	`; the pages of the core
   that it has mapped count as its memory. goref's figure is the sum of the profile that it writes; the program's list of
   sessions makes its paths long, as that of an LRU cache does, and the map alone does not. ` + "`grf` and `viewcore`" + ` are used if they are on
   the PATH. A tool that is not there, fails, or takes more than two and a half minutes has no answer.

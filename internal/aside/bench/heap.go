@@ -121,13 +121,15 @@ func heapRows(w *whole, rate float64, answerFloor time.Duration, memoryFloor sam
 	return []row{
 		{
 			What: "How long a program is stopped for `heap`, " + of, Floor: "under 150 ms", Figure: milliseconds(stop), Pass: stop < heapStopFloor,
-			More: fmt.Sprintf("median of %d, worst %s; %.0f MB copied, at %.1f GB/s; this machine copies memory at %.1f GB/s", len(w.stop), milliseconds(w.stop[len(w.stop)-1]),
+			More: fmt.Sprintf("median of %d, worst %s; %.0f MB copied, at %.1f GB/s; this machine copies memory at %.1f GB/s", len(w.stop),
+				milliseconds(w.stop[len(w.stop)-1]),
 				float64(w.copied)/1e6, float64(w.copied)/1e9/stop.Seconds(), rate),
 		},
 		{
 			What: "`heap`, from the command to its answer, " + of, Floor: fmt.Sprintf("under %.1f s", answerFloor.Seconds()),
 			Figure: fmt.Sprintf("%.2f s", answer.Seconds()), Pass: answer < answerFloor,
-			More: fmt.Sprintf("median of %d, %.2f to %.2f s, %.2f s of CPU; types and dominators of all objects, what each path retains", len(w.answer), w.answer[0].Seconds(), w.answer[len(w.answer)-1].Seconds(),
+			More: fmt.Sprintf("median of %d, %.2f to %.2f s, %.2f s of CPU; types and dominators of all objects, what each path retains", len(w.answer),
+				w.answer[0].Seconds(), w.answer[len(w.answer)-1].Seconds(),
 				w.cpu.Seconds()/float64(len(w.answer))),
 		},
 		{

@@ -61,7 +61,8 @@ func explainRows(r *room, path, what string, floor time.Duration, h *hour) ([]ro
 	}
 	middle, worst := took[len(took)/2], took[len(took)-1]
 	return []row{{
-		What: "`explain` of " + what + "'s recording", Floor: fmt.Sprintf("under %d ms", floor.Milliseconds()), Figure: fmt.Sprintf("%d ms", middle.Milliseconds()), Pass: middle < floor,
+		What: "`explain` of " + what + "'s recording", Floor: fmt.Sprintf("under %d ms", floor.Milliseconds()), Figure: fmt.Sprintf("%d ms", middle.Milliseconds()),
+		Pass: middle < floor,
 		More: fmt.Sprintf("the whole command, median of %d, worst %d ms; %d samples, %d sites, %d heap profiles, %s",
 			len(took), worst.Milliseconds(), h.points, h.sites, h.points/h.profileEvery, units.Size(sample.Bytes(info.Size()))),
 	}}, nil
@@ -164,7 +165,8 @@ func (h *hour) moveOn(i int, at time.Time) error {
 	}
 	if i%20 == 0 {
 		h.gcs++
-		cycle := sample.GCCycle{At: at, Process: hourKey, N: h.gcs, Trigger: r.Trigger, Marked: live, Goal: 2 * live, GOGC: 100, Limit: sample.NoMemoryLimit, Alloc: r.TotalAlloc}
+		cycle := sample.GCCycle{At: at, Process: hourKey, N: h.gcs, Trigger: r.Trigger, Marked: live, Goal: 2 * live, GOGC: 100, Limit: sample.NoMemoryLimit,
+			Alloc: r.TotalAlloc}
 		if err := h.w.Cycle(cycle); err != nil {
 			return err
 		}

@@ -46,7 +46,8 @@ func lastBreath(r *room) ([]row, error) {
 		return []row{{What: whatKills, Floor: all, Figure: "none", More: missing}}, nil
 	}
 	return []row{
-		{What: whatKills, Floor: all, Figure: fmt.Sprintf("%d of %d", complete, kills), Pass: complete == kills, More: fmt.Sprintf("%d of them with what was reachable%s", len(marks), missing)},
+		{What: whatKills, Floor: all, Figure: fmt.Sprintf("%d of %d", complete, kills), Pass: complete == kills,
+			More: fmt.Sprintf("%d of them with what was reachable%s", len(marks), missing)},
 		{
 			What: "How long a killed program of 256 MiB is held", Floor: "under 1800 ms",
 			Figure: fmt.Sprintf("%d ms", took[len(took)/2].Milliseconds()), Pass: took[len(took)-1] < 1800*time.Millisecond,

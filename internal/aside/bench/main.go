@@ -60,7 +60,8 @@ var measurements = []measurement{
 func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
-	only := flag.String("only", "", "run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", waking, children, memory, heap, native growth, native steady, native work, native calls, native arenas, beside, page")
+	only := flag.String("only", "",
+		"run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", waking, children, memory, heap, native growth, native steady, native work, native calls, native arenas, beside, page")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {

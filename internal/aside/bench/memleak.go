@@ -34,7 +34,8 @@ func (r *room) memleakRow(target string) (*row, error) {
 	}
 	slices.Sort(took)
 	one.Figure = fmt.Sprintf("%.0f ns", took[len(took)/2])
-	one.More = fmt.Sprintf("100,000 pairs, median of %d, %.0f to %.0f ns of the program's processor time; by probes at malloc and free, each call looked at, without a line of Go", len(took), took[0], took[len(took)-1])
+	one.More = fmt.Sprintf("100,000 pairs, median of %d, %.0f to %.0f ns of the program's processor time; by probes at malloc and free, each call looked at, without a line of Go",
+		len(took), took[0], took[len(took)-1])
 	return one, nil
 }
 

@@ -132,7 +132,8 @@ func (r *room) refusalRow(target string) (*row, error) {
 	if let {
 		figure = "let go"
 	}
-	return &row{What: "`--native=live`, a program that calls malloc and free as fast as it can", Floor: "let go above 250,000 calls a second", Figure: figure, Pass: let,
+	return &row{What: "`--native=live`, a program that calls malloc and free as fast as it can", Floor: "let go above 250,000 calls a second", Figure: figure,
+		Pass: let,
 		More: fmt.Sprintf("12,000,000 pairs, %.0f ns each over the whole run: %s", took, answer.NativeLive.Ended)}, nil
 }
 
@@ -174,8 +175,10 @@ func (r *room) arenasRow() (*row, error) {
 	first := took[0] // with all that is read for the first time, as at a kill
 	slices.Sort(took)
 	worst := took[len(took)-1]
-	return &row{What: "glibc's arenas of 243 MB, every block", Floor: fmt.Sprintf("under %d ms, and within a kill's half second", arenasFloor), Figure: fmt.Sprintf("%.0f ms", took[len(took)/2]), Pass: worst < arenasFloor,
-		More: fmt.Sprintf("median of %d, the first %.0f ms, worst %.0f ms; %d arenas, %.0f MB in use, %.0f MB free", len(took), first, worst, len(seen.Arenas), float64(seen.InUse)/1e6, float64(seen.Free)/1e6)}, nil
+	return &row{What: "glibc's arenas of 243 MB, every block", Floor: fmt.Sprintf("under %d ms, and within a kill's half second", arenasFloor),
+		Figure: fmt.Sprintf("%.0f ms", took[len(took)/2]), Pass: worst < arenasFloor,
+		More: fmt.Sprintf("median of %d, the first %.0f ms, worst %.0f ms; %d arenas, %.0f MB in use, %.0f MB free", len(took), first, worst, len(seen.Arenas),
+			float64(seen.InUse)/1e6, float64(seen.Free)/1e6)}, nil
 }
 
 // under is how highwater runs a program; nothing of it for "none".
@@ -211,8 +214,10 @@ func (r *room) faultsRow(target, do, words string, floor float64) (*row, error) 
 	}
 	slices.Sort(differ)
 	median := differ[len(differ)/2]
-	return &row{What: "Page faults sampled, a program " + words, Floor: fmt.Sprintf("under %.1f %% of a core", floor), Figure: fmt.Sprintf("%.2f %%", median), Pass: median < floor,
-		More: fmt.Sprintf("program and watcher, less the same with --native=off; median of %d pairs of 6 s, %.2f to %.2f %%", len(differ), differ[0], differ[len(differ)-1])}, nil
+	return &row{What: "Page faults sampled, a program " + words, Floor: fmt.Sprintf("under %.1f %% of a core", floor), Figure: fmt.Sprintf("%.2f %%", median),
+		Pass: median < floor,
+		More: fmt.Sprintf("program and watcher, less the same with --native=off; median of %d pairs of 6 s, %.2f to %.2f %%", len(differ), differ[0],
+			differ[len(differ)-1])}, nil
 }
 
 // shareOf is the share of a core that a watched program and its watcher take once they have settled.
@@ -316,7 +321,8 @@ func (r *room) pairRows(target string) (rows []row, err error) {
 		}
 		slices.Sort(took)
 		median := took[len(took)/2]
-		rows = append(rows, row{What: "A pair of malloc and free of some 150 bytes, " + how.words, Floor: how.floor, Figure: fmt.Sprintf("%.0f ns", median), Pass: how.floor == "" || median <= pairFloor,
+		rows = append(rows, row{What: "A pair of malloc and free of some 150 bytes, " + how.words, Floor: how.floor, Figure: fmt.Sprintf("%.0f ns", median),
+			Pass: how.floor == "" || median <= pairFloor,
 			More: fmt.Sprintf("300,000 pairs, median of %d, %.0f to %.0f ns of the program's processor time", len(took), took[0], took[len(took)-1])})
 	}
 	return rows, nil

@@ -86,7 +86,8 @@ func pageRows(r *room, path, what string, points int, made time.Duration) ([]row
 	rate, late, slowest := moved.figures()
 	return []row{
 		{What: "`open`, the first screen of " + what, Floor: "under 1 s", Figure: fmt.Sprintf("%d ms", middle.Milliseconds()), Pass: middle < screenFloor,
-			More: fmt.Sprintf("median of %d, worst %d ms; %d samples, %s, recorded in %s", len(took), worst.Milliseconds(), points, units.Size(sample.Bytes(info.Size())), made.Round(100*time.Millisecond))},
+			More: fmt.Sprintf("median of %d, worst %d ms; %d samples, %s, recorded in %s", len(took), worst.Milliseconds(), points,
+				units.Size(sample.Bytes(info.Size())), made.Round(100*time.Millisecond))},
 		{What: "`open`, moving over " + what, Floor: "60 frames a second", Figure: fmt.Sprintf("%.1f", rate), Pass: rate >= framesFloor,
 			More: fmt.Sprintf("%d frames, %.1f %% of them late, the slowest after %.0f ms", len(moved.intervals), 100*late, slowest)},
 	}, nil
@@ -174,20 +175,25 @@ func firstScreen(ctx context.Context, address string) (float64, error) {
 	if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
 		return 0, err
 	}
-	return chromedp.Run(ctx, chromedp.Evaluate[float64](`new Promise((done) => { const look = () => window.firstScreen ? done(window.firstScreen) : requestAnimationFrame(look); look() })`, chromedp.EvalAwaitPromise))
+	return chromedp.Run(ctx,
+		chromedp.Evaluate[float64](`new Promise((done) => { const look = () => window.firstScreen ? done(window.firstScreen) : requestAnimationFrame(look); look() })`,
+			chromedp.EvalAwaitPromise))
 }
 
 // narrow makes a window at the start of the run.
 func narrow(ctx context.Context, seconds float64) error {
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((done) => { location.hash = 'window=0..%f'
-		const look = () => parseFloat(document.querySelector('.brush .window').style.width) < 5 ? done(true) : requestAnimationFrame(look); look() })`, seconds), chromedp.EvalAwaitPromise))
+		const look = () => parseFloat(document.querySelector('.brush .window').style.width) < 5 ? done(true) : requestAnimationFrame(look); look() })`, seconds),
+		chromedp.EvalAwaitPromise))
 	return err
 }
 
 // pull moves the window from the start of the run to its end and gives the times
 // between frames meanwhile.
 func pull(ctx context.Context) ([]float64, error) {
-	box, err := chromedp.Run(ctx, chromedp.Evaluate[[]float64](`(() => { const w = document.querySelector('.brush .window').getBoundingClientRect(), b = document.querySelector('.brush').getBoundingClientRect(); return [w.left + w.width / 2, w.top + w.height / 2, b.right - w.width / 2] })()`))
+	box,
+		err := chromedp.Run(ctx,
+		chromedp.Evaluate[[]float64](`(() => { const w = document.querySelector('.brush .window').getBoundingClientRect(), b = document.querySelector('.brush').getBoundingClientRect(); return [w.left + w.width / 2, w.top + w.height / 2, b.right - w.width / 2] })()`))
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +204,8 @@ func pull(ctx context.Context) ([]float64, error) {
 	if err := mouse(input.DispatchMouseEventTypeMousePressed, box[0]); err != nil {
 		return nil, err
 	}
-	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](`(() => { const times = window.frames_ = []; const note = (t) => { times.push(t); if (!window.still) requestAnimationFrame(note) }; requestAnimationFrame(note) })()`)); err != nil {
+	if err := chromedp.Do(ctx,
+		chromedp.Evaluate[chromedp.Void](`(() => { const times = window.frames_ = []; const note = (t) => { times.push(t); if (!window.still) requestAnimationFrame(note) }; requestAnimationFrame(note) })()`)); err != nil {
 		return nil, err
 	}
 	for i := range pulls {
@@ -209,5 +216,6 @@ func pull(ctx context.Context) ([]float64, error) {
 	if err := mouse(input.DispatchMouseEventTypeMouseReleased, box[2]); err != nil {
 		return nil, err
 	}
-	return chromedp.Run(ctx, chromedp.Evaluate[[]float64](`(() => { window.still = true; return window.frames_.slice(1).map((t, i) => t - window.frames_[i]) })()`))
+	return chromedp.Run(ctx,
+		chromedp.Evaluate[[]float64](`(() => { window.still = true; return window.frames_.slice(1).map((t, i) => t - window.frames_[i]) })()`))
 }

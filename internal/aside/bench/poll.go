@@ -47,7 +47,8 @@ func poll(r *room) ([]row, error) {
 	return []row{{
 		What: "A poll of the heap profile against /debug/pprof/heap, 10,000 sites", Floor: "20 x cheaper",
 		Figure: fmt.Sprintf("%.0f x", ratio), Pass: ratio >= pollFloor,
-		More: fmt.Sprintf("%s of CPU a poll, %s a fetch, both sides together; %d sites read", polled.Round(time.Microsecond), fetched.Round(time.Microsecond), found()),
+		More: fmt.Sprintf("%s of CPU a poll, %s a fetch, both sides together; %d sites read", polled.Round(time.Microsecond), fetched.Round(time.Microsecond),
+			found()),
 	}}, nil
 }
 

@@ -119,7 +119,8 @@ func writePart(dir, name string, functions int) error {
 		return err
 	}
 	w := bufio.NewWriter(f)
-	fmt.Fprintf(w, "package %s\n\nfunc Sum(n int) int {\n\tfor _, f := range all {\n\t\tn += f(n, %q)\n\t}\n\treturn n\n}\n\nvar all = [...]func(int, string) int{", name, name)
+	fmt.Fprintf(w,
+		"package %s\n\nfunc Sum(n int) int {\n\tfor _, f := range all {\n\t\tn += f(n, %q)\n\t}\n\treturn n\n}\n\nvar all = [...]func(int, string) int{", name, name)
 	for i := range functions {
 		fmt.Fprintf(w, "f%d, ", i)
 	}

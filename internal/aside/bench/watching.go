@@ -49,7 +49,8 @@ func (w watched) rows(words string) []row {
 	return []row{
 		{
 			What: "CPU of the watcher, one program " + words + ", 10,000 sites", Floor: "under 0.5 % of a core",
-			Figure: fmt.Sprintf("%.2f %%", w.cpu), Pass: w.cpu < cpuFloor, More: fmt.Sprintf("%.1f samples a second, of which %.1f full", w.kept.perSecond, w.kept.fullPerSecond),
+			Figure: fmt.Sprintf("%.2f %%", w.cpu), Pass: w.cpu < cpuFloor, More: fmt.Sprintf("%.1f samples a second, of which %.1f full", w.kept.perSecond,
+				w.kept.fullPerSecond),
 		},
 		{
 			What: "Resident memory of the watcher, " + words, Floor: "under 30 MiB",
@@ -57,7 +58,8 @@ func (w watched) rows(words string) []row {
 		},
 		{
 			What: "A heap profile in the recording, " + words, Floor: "under 10 kB",
-			Figure: fmt.Sprintf("%.0f bytes", w.kept.profile), Pass: w.kept.profile < bytesFloor && w.kept.profiles > 0, More: fmt.Sprintf("%d profiles; largest %d bytes, a key frame", w.kept.profiles, w.kept.largest),
+			Figure: fmt.Sprintf("%.0f bytes", w.kept.profile), Pass: w.kept.profile < bytesFloor && w.kept.profiles > 0,
+			More: fmt.Sprintf("%d profiles; largest %d bytes, a key frame", w.kept.profiles, w.kept.largest),
 		},
 		{
 			What: "An hour of recording, " + words, Floor: "", Figure: units.Size(sample.Bytes(w.kept.hour)), Pass: true,

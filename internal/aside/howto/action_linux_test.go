@@ -41,7 +41,8 @@ func act(t *testing.T, bin string, inputs ...string) (a acted) {
 func TestTheActionsScriptComparesWithABudgetAndKeepsThePage(t *testing.T) {
 	hwtest.Need(t, hwtest.Program("bash"))
 	bin := t.TempDir()
-	for name, path := range map[string]string{"highwater": hwtest.Build(t, "../../../cmd/highwater", hwtest.BuildOptions{}), "steady": hwtest.Build(t, "../testprog/steady", hwtest.BuildOptions{}), "crash": hwtest.Build(t, "../testprog/crash", hwtest.BuildOptions{})} {
+	for name, path := range map[string]string{"highwater": hwtest.Build(t, "../../../cmd/highwater", hwtest.BuildOptions{}),
+		"steady": hwtest.Build(t, "../testprog/steady", hwtest.BuildOptions{}), "crash": hwtest.Build(t, "../testprog/crash", hwtest.BuildOptions{})} {
 		copyProgram(t, path, filepath.Join(bin, name))
 	}
 	const command = "HW_COMMAND=steady -live 32MiB -for 2s"

@@ -17,7 +17,8 @@ import (
 
 // howtos are the pages whose commands are run, with what must be said when they are.
 var howtos = map[string][]string{
-	"oomkilled": {"server was OOM-killed after", "hit its 128 MiB memory limit", "allocated at sessions/main.go:27", "retained by (*store).sessions (map[string]*session",
+	"oomkilled": {"server was OOM-killed after", "hit its 128 MiB memory limit", "allocated at sessions/main.go:27",
+		"retained by (*store).sessions (map[string]*session",
 		"proved: 3 of 3 survived", "killed 3 of 3"},
 	"slow-leak":        {"server was watched for 20 s", "leak.", "sessions/main.go:27", "(*store).sessions", "sessions[].data"},
 	"choose-limits":    {"smallest limit:", "FIX GOMEMLIMIT=", "survived 3 of 3", "limited"},

@@ -15,7 +15,8 @@ type machine struct {
 
 var machines = map[string]machine{
 	"amd64": {"qemu-system-x86_64", "kernel-amd64", []string{"-cpu", "max", "-serial", "chardev:reports"}, "ttyS0", "/dev/ttyS1"},
-	"arm64": {"qemu-system-aarch64", "kernel-arm64", []string{"-machine", "virt", "-cpu", "cortex-a76", "-device", "pci-serial,chardev=reports"}, "ttyAMA0", "/dev/ttyS0"},
+	"arm64": {"qemu-system-aarch64", "kernel-arm64", []string{"-machine", "virt", "-cpu", "cortex-a76", "-device", "pci-serial,chardev=reports"}, "ttyAMA0",
+		"/dev/ttyS0"},
 }
 
 // QEMU needs the emulator and a kernel for the guest.

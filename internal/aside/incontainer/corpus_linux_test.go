@@ -34,7 +34,8 @@ func join(t *testing.T, name, recording string, class explain.Class, source stri
 	if dir == "" {
 		return
 	}
-	c := caseTruth{Family: "container", Name: "container-" + name, Faulty: source != "", Classes: []string{string(class)}, NeedsLine: source != "", Trend: "unknown"}
+	c := caseTruth{Family: "container", Name: "container-" + name, Faulty: source != "", Classes: []string{string(class)}, NeedsLine: source != "",
+		Trend: "unknown"}
 	c.Run.LimitKind = "killed"
 	if source != "" {
 		c.File = "testprog/" + source

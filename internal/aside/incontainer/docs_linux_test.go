@@ -51,7 +51,8 @@ func TestTheCommandsOfThePageRunAsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for what, n := range map[string]int{"its container hit the 60 MiB memory limit": 4, "leak/main.go:": 2, "server in container web of pod default/shop-0 was OOM-killed": 1, "server in container checkout was OOM-killed": 1} {
+	for what, n := range map[string]int{"its container hit the 60 MiB memory limit": 4, "leak/main.go:": 2,
+		"server in container web of pod default/shop-0 was OOM-killed": 1, "server in container checkout was OOM-killed": 1} {
 		if got := strings.Count(unwrapped(string(out)), what); got < n {
 			t.Errorf("%d times %q, want %d:\n%s", got, what, n, out)
 		}

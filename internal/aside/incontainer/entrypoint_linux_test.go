@@ -155,7 +155,8 @@ func TestAContainerThatIsStartedAgainKeepsItsEarlierRecording(t *testing.T) {
 	t.Parallel()
 	dir, mount := volume(t)
 	for range 2 {
-		if r := run(t, append(mount, "--memory=96m"), "/bin/highwater", "run", "-q", "-o", "/out/r.hwm", "--", "/bin/steady", "-live", "1MiB", "-for", "100ms"); r.code != 0 {
+		if r := run(t, append(mount, "--memory=96m"), "/bin/highwater", "run", "-q", "-o", "/out/r.hwm", "--", "/bin/steady", "-live", "1MiB", "-for",
+			"100ms"); r.code != 0 {
 			t.Errorf("code %d:\n%s", r.code, r.out)
 		}
 	}
@@ -174,7 +175,8 @@ func TestTheFirstProcessPassesSignalsOnAndReapsOrphans(t *testing.T) {
 		"orphans that are not":    {withoutPtrace(t)}, // of others the tracer takes the exit code
 	} {
 		t.Run(name, func(t *testing.T) {
-			if r := run(t, append(options, "--memory=96m"), "/bin/highwater", "run", "-q", "--", "/bin/first", "orphans"); r.code != 0 || !strings.Contains(r.out, "zombies: 0") {
+			if r := run(t, append(options, "--memory=96m"), "/bin/highwater", "run", "-q", "--", "/bin/first", "orphans"); r.code != 0 ||
+				!strings.Contains(r.out, "zombies: 0") {
 				t.Errorf("code %d:\n%s", r.code, r.out)
 			}
 		})

@@ -67,7 +67,8 @@ func TestAContainerIsWatchedFromTheHost(t *testing.T) {
 	t.Run("by its name", func(t *testing.T) {
 		engine.Start(t, []string{"--name=checkout", "--memory=60m"}, "/bin/leak", "-rate", "16MiB")
 		path := filepath.Join(t.TempDir(), "r.hwm")
-		if r := watch(t, path, "--container", "checkout"); r.code != 0 || !r.says("leak in container checkout was OOM-killed") || !r.says("its container hit the 60 MiB memory limit") {
+		if r := watch(t, path, "--container", "checkout"); r.code != 0 || !r.says("leak in container checkout was OOM-killed") ||
+			!r.says("its container hit the 60 MiB memory limit") {
 			t.Errorf("code %d:\n%s", r.code, r.out)
 		}
 		a := explained(t, path)
@@ -132,7 +133,8 @@ func TestAnInitContainerThatHasEndedIsNotCounted(t *testing.T) {
 	}
 	engine.Start(t, inPod(parent, "app", "web-9"), "/bin/leak", "-rate", rateOf("16MiB"))
 	path := filepath.Join(t.TempDir(), "r.hwm")
-	if r := watch(t, path, "--container", "shop/web-9/app", "--enable-heap-profile"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
+	if r := watch(t, path, "--container", "shop/web-9/app", "--enable-heap-profile"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") ||
+		!r.says("its pod hit the 96 MiB memory limit") {
 		t.Errorf("code %d:\n%s", r.code, r.out)
 	}
 	a := explained(t, path)
@@ -198,7 +200,8 @@ func TestOfAContainerOfRootAnotherUserGetsTheKernelsFigures(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=/bin:/usr/bin"}
 	out, err := cmd.CombinedOutput()
-	if code := exitCode(err); code != 0 && code != 4 || !strings.Contains(unwrapped(string(out)), "the kernel's figures alone; ") || !strings.Contains(unwrapped(string(out)), "permission denied") {
+	if code := exitCode(err); code != 0 && code != 4 || !strings.Contains(unwrapped(string(out)), "the kernel's figures alone; ") ||
+		!strings.Contains(unwrapped(string(out)), "permission denied") {
 		t.Errorf("code %d:\n%s", code, out)
 	}
 }
@@ -216,7 +219,8 @@ func TestASidecarReadsTheLimitOfItsTarget(t *testing.T) {
 			target := engine.Start(t, append([]string{"--memory=60m"}, rights...), "/bin/leak", "-rate", rateOf("16MiB"))
 			// The target is the first process of their PID namespace: with it ends the
 			// sidecar, whose recording is on the disk by then.
-			r := run(t, append(append(rights, mount...), "--memory=200m", "--pid=container:"+target), "/bin/highwater", "watch", "1", "--enable-heap-profile", "-o", "/out/r")
+			r := run(t, append(append(rights, mount...), "--memory=200m", "--pid=container:"+target), "/bin/highwater", "watch", "1", "--enable-heap-profile", "-o",
+				"/out/r")
 			a := explained(t, filepath.Join(dir, "r.hwm"))
 			killedBy(t, a, explain.ByCgroup, "container", 60*sample.MiB)
 			if row(a, sample.RowLive) == 0 || row(a, sample.RowWatcher) != 0 {
@@ -265,7 +269,8 @@ func TestDoctorSaysWhichLimitCounts(t *testing.T) {
 		t.Errorf("in a container:\n%s", r.out)
 	}
 	id := engine.Start(t, []string{"--memory=78m"}, "/bin/ticker")
-	if r := run(t, []string{"--memory=79m", "--pid=container:" + id, "--cap-add=SYS_PTRACE"}, "/bin/highwater", "doctor", "1"); !strings.Contains(r.out, "79 MiB, the container's own") ||
+	if r := run(t, []string{"--memory=79m", "--pid=container:" + id, "--cap-add=SYS_PTRACE"}, "/bin/highwater", "doctor", "1"); !strings.Contains(r.out,
+		"79 MiB, the container's own") ||
 		!strings.Contains(r.out, "78 MiB, the container's own") || !strings.Contains(r.out, "seen through the process's own mounts") {
 		t.Errorf("beside a container:\n%s", r.out)
 	}

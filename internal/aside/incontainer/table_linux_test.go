@@ -63,7 +63,8 @@ func (o one) row(t *testing.T, version, path string) string {
 	} else {
 		t.Error(err)
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", o.where, version, o.user, o.root, deaths[o.death].name, f.outcome, f.limit, f.line, map[bool]string{true: "yes", false: "**no**"}[right])
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |", o.where, version, o.user, o.root, deaths[o.death].name, f.outcome, f.limit, f.line,
+		map[bool]string{true: "yes", false: "**no**"}[right])
 }
 
 // seconds is how long a program lives that nothing kills earlier: a watcher has to come.
@@ -181,7 +182,8 @@ func (o one) box(kept string) []string {
 	case "sidecar":
 		return append(append(append(b, "-watch", "sidecar"), program...), "--", "/bin/highwater", "watch", o.base(), "--enable-heap-profile", "-o", inside)
 	}
-	return append(append(append(b, "-watch", "host"), program...), "--", "/bin/highwater", "watch", "--container", "3f4e5d6c7b8a", "--enable-heap-profile", "-o", kept)
+	return append(append(append(b, "-watch", "host"), program...), "--", "/bin/highwater", "watch", "--container", "3f4e5d6c7b8a", "--enable-heap-profile",
+		"-o", kept)
 }
 
 // write writes the page, with what ran.
@@ -200,7 +202,8 @@ func (tb *table) write(t *testing.T, path string) {
 
 const pageOfContainers = `# Ends in containers
 
-` + "`make containers`" + ` has a program end in each of six ways, in containers of several kinds, with Highwater as the entrypoint, as a sidecar and on the host, and writes this page. A row is right where the answer has the
+` + "`make containers`" +
+	` has a program end in each of six ways, in containers of several kinds, with Highwater as the entrypoint, as a sidecar and on the host, and writes this page. A row is right where the answer has the
 true outcome, the true limit and whose it was, and the true line of the program (none where memory did not end it, and the line of a panic).
 Under version 1 a container sees its own cgroup alone: of a pod's limit it knows the size, and that it is a parent's.
 

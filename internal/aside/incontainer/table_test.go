@@ -89,12 +89,15 @@ var deaths = map[string]struct {
 	source  string // whose line is to be named, "": none is
 	line    string // text of it
 }{
-	"container": {[]string{"/bin/leak", "-rate", "10MiB"}, "OOM kill by the container's limit", explain.Killed, explain.ByCgroup, "container", 137, "leak/main.go", "// truth: leak"},
-	"pod":       {[]string{"/bin/leak", "-rate", "10MiB"}, "OOM kill by the pod's limit", explain.Killed, explain.ByParent, "pod", 137, "leak/main.go", "// truth: leak"},
-	"panic":     {[]string{"/bin/crash", "-live", "8MiB", "-how", "panic"}, "panic", explain.Exited, explain.ByNone, "", 2, "crash/main.go", `"panic": {2, func() { panic(`},
-	"SIGKILL":   {[]string{"/bin/crash", "-live", "8MiB", "-how", "kill"}, "SIGKILL, by nobody's limit", explain.Killed, explain.BySignal, "", 137, "", ""},
-	"SIGTERM":   {[]string{"/bin/crash", "-live", "8MiB", "-how", "term"}, "SIGTERM", explain.Killed, explain.BySignal, "", 143, "", ""},
-	"its end":   {[]string{"/bin/steady", "-live", "8MiB"}, "its own end", explain.Exited, explain.ByNone, "", 0, "", ""},
+	"container": {[]string{"/bin/leak", "-rate", "10MiB"}, "OOM kill by the container's limit", explain.Killed, explain.ByCgroup, "container", 137, "leak/main.go",
+		"// truth: leak"},
+	"pod": {[]string{"/bin/leak", "-rate", "10MiB"}, "OOM kill by the pod's limit", explain.Killed, explain.ByParent, "pod", 137, "leak/main.go",
+		"// truth: leak"},
+	"panic": {[]string{"/bin/crash", "-live", "8MiB", "-how", "panic"}, "panic", explain.Exited, explain.ByNone, "", 2, "crash/main.go",
+		`"panic": {2, func() { panic(`},
+	"SIGKILL": {[]string{"/bin/crash", "-live", "8MiB", "-how", "kill"}, "SIGKILL, by nobody's limit", explain.Killed, explain.BySignal, "", 137, "", ""},
+	"SIGTERM": {[]string{"/bin/crash", "-live", "8MiB", "-how", "term"}, "SIGTERM", explain.Killed, explain.BySignal, "", 143, "", ""},
+	"its end": {[]string{"/bin/steady", "-live", "8MiB"}, "its own end", explain.Exited, explain.ByNone, "", 0, "", ""},
 }
 
 // program is the command of a run, which lasts for so many seconds where nothing kills it earlier.

@@ -21,7 +21,8 @@ func (c *Case) since() (why Why, fact Fact, ok bool) {
 	if top == nil || all < 4*sample.MiB || all*10 < c.heap() {
 		return why, fact, false
 	}
-	why = Why{Text: fmt.Sprintf("%s was allocated since the last GC in the profile, %s of that at %s", size(all), size(of(top)), place(top.File, top.Line)), Evidence: []string{id}}
+	why = Why{Text: fmt.Sprintf("%s was allocated since the last GC in the profile, %s of that at %s", size(all), size(of(top)), place(top.File, top.Line)),
+		Evidence: []string{id}}
 	if id == "garbage" {
 		why.Text = fmt.Sprintf("%s of the garbage was allocated at %s", size(of(top)), place(top.File, top.Line))
 	}

@@ -19,7 +19,8 @@ func TestWhatAConnectionsReaderAllocatesIsForTheCallsThatWait(t *testing.T) {
 	group := func(n int, names ...string) sample.GoroutineGroup {
 		return sample.GoroutineGroup{State: "waiting", Count: n, Where: stack(names...)}
 	}
-	receiving := []string{"runtime.gopark", "google.golang.org/grpc.(*clientStream).RecvMsg", "main.receive", "main.copyTable", "main.sync.func1", "golang.org/x/sync/errgroup.(*Group).Go.func1"}
+	receiving := []string{"runtime.gopark", "google.golang.org/grpc.(*clientStream).RecvMsg", "main.receive", "main.copyTable", "main.sync.func1",
+		"golang.org/x/sync/errgroup.(*Group).Go.func1"}
 	for name, c := range map[string]struct {
 		allocated []string
 		groups    []sample.GoroutineGroup
@@ -32,8 +33,10 @@ func TestWhatAConnectionsReaderAllocatesIsForTheCallsThatWait(t *testing.T) {
 		"a server of HTTP/2": {[]string{"net/http.(*http2serverConn).processData", "net/http.(*http2serverConn).serve"},
 			[]sample.GoroutineGroup{group(30, "io.ReadAll", "example.org/shop/put.Body", "net/http.(*http2serverConn).runHandler")},
 			"[example.org/shop/put.Body]", "example.org/shop/put.Body.go:1"},
-		"nobody waits":            {[]string{"google.golang.org/grpc/internal/transport.(*http2Client).reader"}, []sample.GoroutineGroup{group(90, "main.work")}, "[]", ""},
-		"only a library waits":    {[]string{"google.golang.org/grpc/internal/transport.(*http2Client).reader"}, []sample.GoroutineGroup{group(90, "google.golang.org/grpc.(*clientStream).RecvMsg", "example.com/lib.Watch")}, "[]", ""},
+		"nobody waits": {[]string{"google.golang.org/grpc/internal/transport.(*http2Client).reader"}, []sample.GoroutineGroup{group(90, "main.work")},
+			"[]", ""},
+		"only a library waits": {[]string{"google.golang.org/grpc/internal/transport.(*http2Client).reader"},
+			[]sample.GoroutineGroup{group(90, "google.golang.org/grpc.(*clientStream).RecvMsg", "example.com/lib.Watch")}, "[]", ""},
 		"no goroutine of readers": {[]string{"main.copyTable"}, []sample.GoroutineGroup{group(90, receiving...)}, "[]", ""},
 	} {
 		callers, at := awaitedBy(sample.Site{Stack: stack(c.allocated...)}, c.groups, module)

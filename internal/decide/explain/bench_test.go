@@ -64,7 +64,8 @@ func recordTicks(b testing.TB, ticks int, step time.Duration, collect, keep int)
 	put(w.Event(sample.Event{At: began, Kind: sample.EventStart, Process: subject}))
 	sites := make([]sample.Site, 1000)
 	for i := range sites {
-		sites[i] = sample.Site{Size: sample.Bytes(64 + 16*i), Stack: []sample.Location{{Address: uint64(4 * i), Frames: []sample.Frame{{Func: fmt.Sprintf("example.org/hour.f%d", i/4), File: "f.go", Line: i}}}, {Address: 1, Frames: []sample.Frame{{Func: "main.main"}}}}}
+		sites[i] = sample.Site{Size: sample.Bytes(64 + 16*i), Stack: []sample.Location{{Address: uint64(4 * i),
+			Frames: []sample.Frame{{Func: fmt.Sprintf("example.org/hour.f%d", i/4), File: "f.go", Line: i}}}, {Address: 1, Frames: []sample.Frame{{Func: "main.main"}}}}}
 	}
 	put(w.Sites(subject, 0, sites))
 	groups := make([]sample.GoroutineGroup, 50)
@@ -74,7 +75,8 @@ func recordTicks(b testing.TB, ticks int, step time.Duration, collect, keep int)
 	for i := range ticks {
 		at := began.Add(time.Duration(i) * step)
 		held := sample.Bytes(100+100*i/ticks) * mib
-		g := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapMarked: held, HeapLive: held, HeapInUse: held, TotalAlloc: sample.Bytes(i) * mib, MappedReady: held}
+		g := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapMarked: held, HeapLive: held, HeapInUse: held, TotalAlloc: sample.Bytes(i) * mib,
+			MappedReady: held}
 		cg := &sample.Cgroup{Usage: held, Stat: &sample.CgroupStat{Anon: held}}
 		res := &sample.Resident{Total: held}
 		put(w.Point(&sample.Point{At: at, Cgroup: cg, Processes: []sample.Process{{Key: subject, Resident: res, Go: g}}}))

@@ -28,8 +28,9 @@ func newScene() *scene {
 	e.Programs = []sample.Program{{Key: subject, Name: "shop", Exe: "/srv/shop", HeapProfile: sample.HeapProfileOn,
 		Go: &sample.GoProgram{Version: "go1.26.8", MainPackage: "example.org/shop/cmd/shop", Module: "example.org/shop"}}}
 	e.Moment = sample.Moment{At: began.Add(30 * time.Second), Kind: sample.MomentMax,
-		Cgroup:    &sample.Cgroup{Limit: sample.Some(256 * mib), Stat: &sample.CgroupStat{Kernel: 2 * mib, PageCache: 5 * mib}},
-		Processes: []sample.ProcessMoment{{Key: subject, Go: &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, Goroutines: 12}, Residency: &sample.Residency{GoKnown: true}, Resident: &sample.Resident{}}}}
+		Cgroup: &sample.Cgroup{Limit: sample.Some(256 * mib), Stat: &sample.CgroupStat{Kernel: 2 * mib, PageCache: 5 * mib}},
+		Processes: []sample.ProcessMoment{{Key: subject, Go: &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, Goroutines: 12},
+			Residency: &sample.Residency{GoKnown: true}, Resident: &sample.Resident{}}}}
 	s := &scene{Evidence: e, p: &e.Moment.Processes[0]}
 	s.heap(10, 10, 12)
 	s.p.Residency.GoStacks, s.p.Residency.GoRuntime = 1*mib, 4*mib
@@ -154,7 +155,8 @@ func (s *scene) cycles(alloc float64, live ...float64) {
 	s.Cycles = nil
 	step := s.Moment.At.Sub(s.Start) / time.Duration(len(live)+1)
 	for i, v := range live {
-		s.Cycles = append(s.Cycles, sample.GCCycle{At: s.Start.Add(step * time.Duration(i+1)), Process: subject, N: uint32(i + 1), Marked: bytesOf(v), Alloc: bytesOf(alloc * float64(i+1))})
+		s.Cycles = append(s.Cycles, sample.GCCycle{At: s.Start.Add(step * time.Duration(i+1)), Process: subject, N: uint32(i + 1), Marked: bytesOf(v),
+			Alloc: bytesOf(alloc * float64(i+1))})
 	}
 	total := bytesOf(alloc*float64(len(live)) + alloc)
 	s.p.Go.TotalFree, s.p.Go.TotalAlloc = total.Sub(s.p.Go.HeapAlloc()), total
@@ -176,7 +178,8 @@ func (s *scene) ended(code int64) {
 
 // stopped ends the run by --for.
 func (s *scene) stopped() {
-	s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventSignal, Process: subject, Value: 15, Text: sample.SignalTime}, s.Events[len(s.Events)-1])
+	s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventSignal, Process: subject, Value: 15, Text: sample.SignalTime},
+		s.Events[len(s.Events)-1])
 }
 
 // ramp is a program whose first bytes all stayed: collections at each doubling.
@@ -191,7 +194,8 @@ func (s *scene) ramp(live ...float64) {
 // site adds a line that holds v MiB and freed a share of all it allocated.
 func (s *scene) site(function, file string, line int, v, freed float64) *Site {
 	allocated := v / (1 - freed)
-	s.Sites = append(s.Sites, Site{Place: sample.Place{Function: function, File: file, Line: line}, Own: true, Bytes: bytesOf(v), Error: bytesOf(v / 20), Growth: int64(bytesOf(v)),
+	s.Sites = append(s.Sites, Site{Place: sample.Place{Function: function, File: file, Line: line}, Own: true, Bytes: bytesOf(v), Error: bytesOf(v / 20),
+		Growth:    int64(bytesOf(v)),
 		Allocated: bytesOf(allocated), Freed: bytesOf(allocated * freed), Samples: uint64(v * 2),
 		Stack: []sample.Frame{{Func: "runtime.mallocgc", File: "runtime/malloc.go", Line: 1}, {Func: function, File: file, Line: line}}})
 	return &s.Sites[len(s.Sites)-1]
@@ -206,8 +210,10 @@ func (s *scene) inside(function string, n int) {
 // waiting puts n goroutines to a place where they wait, the first of them for so
 // many seconds.
 func (s *scene) waiting(function, file string, line, n int, reason string, oldest float64) {
-	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: reason, Count: n, Stack: []uint64{1}, StackBytes: sample.Bytes(n) * 2 * sample.KiB,
-		Oldest: time.Duration(oldest * float64(time.Second)), CreatedAt: sample.Location{Frames: []sample.Frame{{Func: "example.org/shop/push.Start", File: "/build/shop/push/push.go", Line: 5}}},
+	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: reason, Count: n, Stack: []uint64{1},
+		StackBytes: sample.Bytes(n) * 2 * sample.KiB,
+		Oldest:     time.Duration(oldest * float64(time.Second)), CreatedAt: sample.Location{Frames: []sample.Frame{{Func: "example.org/shop/push.Start",
+			File: "/build/shop/push/push.go", Line: 5}}},
 		Where: []sample.Location{{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: function, File: file, Line: line}}}}})
 }
 
@@ -228,7 +234,8 @@ func (s *scene) beside(pid int, name string, inGo bool, v float64) {
 	prog := sample.Program{Key: key, Name: name, Args: []string{name, "-part", "1"}}
 	if inGo {
 		prog.Go = &sample.GoProgram{Version: "go1.26.8"}
-		p.Go = &sample.Runtime{GOGC: 100, HeapMarked: bytesOf(v), HeapLive: bytesOf(v), HeapInUse: bytesOf(v), TotalAlloc: bytesOf(v), MemoryLimit: sample.NoMemoryLimit}
+		p.Go = &sample.Runtime{GOGC: 100, HeapMarked: bytesOf(v), HeapLive: bytesOf(v), HeapInUse: bytesOf(v), TotalAlloc: bytesOf(v),
+			MemoryLimit: sample.NoMemoryLimit}
 	}
 	s.Programs = append(s.Programs, prog)
 	s.Spans[key] = Span{Low: bytesOf(v), High: bytesOf(v), Seconds: 15}

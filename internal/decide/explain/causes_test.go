@@ -155,7 +155,8 @@ func TestTheUsersOwnCausesComeFirst(t *testing.T) {
 }
 
 func TestACauseOfOnesOwnMayBeOfAClassAlone(t *testing.T) {
-	own := Cause{Name: "ledger", Classes: []Class{Leak}, Why: "the ledger of the night is kept whole", Fix: "write it out in parts", URL: "https://example.org/ledger"}
+	own := Cause{Name: "ledger", Classes: []Class{Leak}, Why: "the ledger of the night is kept whole", Fix: "write it out in parts",
+		URL: "https://example.org/ledger"}
 	for name, want := range map[string]bool{"leak": true, "burst of uploads": false} {
 		a, err := Explain(scenes[name]().Evidence, nil, own)
 		if err != nil || (a.Verdict.Why[0].Text == own.Why) != want {

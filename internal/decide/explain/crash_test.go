@@ -20,9 +20,12 @@ func TestACrashIsNamedWithItsReasonAndTheProgramsOwnLine(t *testing.T) {
 		stack                  []string
 		kind, reason, function string
 	}{
-		{[]string{"runtime.fatalpanic", "runtime.gopanic", "runtime.mapassign_faststr", "main.main", "runtime.main"}, panicked, "assignment to entry in nil map", "main.main"},
-		{[]string{"runtime.fatalpanic", "runtime.gopanic", "runtime.goPanicIndex", "example.org/shop/list.At", "main.main"}, panicked, "index out of range", "example.org/shop/list.At"},
-		{[]string{"runtime.fatalpanic", "runtime.gopanic", "encoding/json.mustEncode", "example.org/shop/api.Reply", "net/http.HandlerFunc.ServeHTTP"}, panicked, "", "example.org/shop/api.Reply"},
+		{[]string{"runtime.fatalpanic", "runtime.gopanic", "runtime.mapassign_faststr", "main.main", "runtime.main"}, panicked, "assignment to entry in nil map",
+			"main.main"},
+		{[]string{"runtime.fatalpanic", "runtime.gopanic", "runtime.goPanicIndex", "example.org/shop/list.At", "main.main"}, panicked, "index out of range",
+			"example.org/shop/list.At"},
+		{[]string{"runtime.fatalpanic", "runtime.gopanic", "encoding/json.mustEncode", "example.org/shop/api.Reply", "net/http.HandlerFunc.ServeHTTP"}, panicked, "",
+			"example.org/shop/api.Reply"},
 		{[]string{"runtime.fatalthrow", "runtime.throw", "runtime.newstack", "example.net/lib.Deep", "runtime.goexit"}, fatal, "", "example.net/lib.Deep"},
 	} {
 		k := crashOf(stackOf(c.stack...), "example.org/shop")
@@ -49,7 +52,8 @@ func TestTheSentenceOfACrashBeginsWithIt(t *testing.T) {
 
 func TestACrashIsSureThoughMemoryIsNot(t *testing.T) {
 	v := Verdict{Class: Healthy, Confidence: Low, Reasons: []string{"the program crashed"}}
-	if got, want := sure(&v, &Outcome{}, &Crash{Kind: panicked}), "High confidence in the crash. Low confidence about memory: the program crashed. Run for longer, or under more load."; got != want {
+	if got, want := sure(&v, &Outcome{}, &Crash{Kind: panicked}),
+		"High confidence in the crash. Low confidence about memory: the program crashed. Run for longer, or under more load."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := sure(&v, &Outcome{}, nil); strings.Contains(got, "crash.") {

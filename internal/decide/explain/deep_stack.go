@@ -45,7 +45,8 @@ func (c *Case) deepStackFound() (f Finding, ok bool) {
 	f = Finding{Stance: Speaks, Bytes: c.own.Row(sample.RowStacks) + min(each, c.own.Row(sample.RowIdle)), Confidence: Medium, Facts: []Fact{c.factLedger()},
 		Culprit: &Culprit{Place: at.Place(), Bytes: each, Role: "retains"}}
 	f.Detail = deepDetail
-	f.Sentence = fmt.Sprintf("The stack of one goroutine%s had grown to %s, deep in calls of %s at %s.", c.of(), size(each), ShortFunc(at.Func), place(at.File, at.Line))
+	f.Sentence = fmt.Sprintf("The stack of one goroutine%s had grown to %s, deep in calls of %s at %s.", c.of(), size(each), ShortFunc(at.Func),
+		place(at.File, at.Line))
 	f.Because = []string{doubtDeep}
 	f.Why = []Why{{Text: fmt.Sprintf("the function is on that stack at least %d times", times), Evidence: []string{"ledger"}},
 		{Text: "a stack doubles as calls go deeper, and the memory of the smaller one becomes free heap", Evidence: []string{"ledger"}}}

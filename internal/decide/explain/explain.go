@@ -24,7 +24,8 @@ func Explain(e *Evidence, history History, more ...Cause) (*Answer, error) {
 	c.more = more
 	findings := judgeAll(c)
 	a := &Answer{Schema: Schema, Recording: e.Recording, Program: programOf(c), Outcome: c.outcome,
-		Ledger: ledgerOf(c.ledger, c.pageless()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}, WontHelp: []NoHelp{}, NotPredicted: undecidedCause}
+		Ledger: ledgerOf(c.ledger, c.pageless()), Allocators: allocatorList(c), Run: c.run, Gaps: gapsOf(c), Fixes: []Fix{}, WontHelp: []NoHelp{},
+		NotPredicted: undecidedCause}
 	a.Holders, a.Sampling = holdersOf(c)
 	c.divideRows(&a.Ledger)
 	a.Peak = c.composition()
@@ -122,7 +123,8 @@ func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 		}
 	}
 	if k, n := c.askersOf(f.Culprit); k != nil {
-		v.Why = append(v.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s inside this function, called at %s", count(n, "goroutine"), was(n), place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
+		v.Why = append(v.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s inside this function, called at %s", count(n, "goroutine"), was(n),
+			place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
 	}
 	return facts
 }

@@ -133,7 +133,8 @@ func checkAnswer(t *testing.T, a *Answer) {
 }
 
 // mayBeNull are the members that product.md allows to be absent.
-var mayBeNull = map[string]bool{".outcome.exit_code": true, ".outcome.limit_bytes": true, ".outcome.peak_bytes": true, ".outcome.peak_heap_bytes": true, ".verdict.culprit": true, ".crash": true, ".trend.low_bytes_per_minute": true, ".trend.high_bytes_per_minute": true,
+var mayBeNull = map[string]bool{".outcome.exit_code": true, ".outcome.limit_bytes": true, ".outcome.peak_bytes": true, ".outcome.peak_heap_bytes": true,
+	".verdict.culprit": true, ".crash": true, ".trend.low_bytes_per_minute": true, ".trend.high_bytes_per_minute": true,
 	".run.footprint": true, ".run.growth": true, ".run.gc_share": true, ".run.footprint.p99_bytes": true, ".run.footprint.p999_bytes": true,
 	".run.growth.kept_of_allocated": true, ".run.growth.limit_from_seconds": true, ".run.growth.limit_to_seconds": true}
 

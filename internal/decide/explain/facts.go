@@ -107,7 +107,8 @@ func (c *Case) factLine(s *Site) Fact {
 }
 
 func (c *Case) factCalls() Fact {
-	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.inFlight.calls), "running_unseen": int64(c.inFlight.running), "moments": int64(c.looks())}}
+	f := Fact{ID: "calls", Values: map[string]int64{"in_flight": int64(c.inFlight.calls), "running_unseen": int64(c.inFlight.running),
+		"moments": int64(c.looks())}}
 	where := ShortFunc(c.inFlight.name)
 	if where == "" {
 		where = "a call that allocated there"
@@ -192,7 +193,8 @@ func (c *Case) factPace(p pace) Fact {
 }
 
 func (c *Case) factAllocator(a *Allocator) Fact {
-	return Fact{ID: "allocator", Text: fmt.Sprintf("%s: %s allocated, %.0f%% of everything, %s of that since the last GC", place(a.File, a.Line), size(a.Bytes), 100*a.Share, size(a.Since)),
+	return Fact{ID: "allocator", Text: fmt.Sprintf("%s: %s allocated, %.0f%% of everything, %s of that since the last GC", place(a.File, a.Line), size(a.Bytes),
+		100*a.Share, size(a.Since)),
 		Values: map[string]int64{"allocated_bytes": int64(a.Bytes), "since_bytes": int64(a.Since), "percent": int64(100*a.Share + 0.5)}}
 }
 

@@ -109,7 +109,8 @@ func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) 
 	slices.SortStableFunc(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
 	for i := range files {
 		f := &files[i]
-		h := FileHolder{Path: f.Path, Kind: string(f.Kind), Use: c.useOf(f), Count: 1, Bytes: min(left, f.Claim()), Known: f.Charged.OK, MappedBytes: f.Mapped, Deleted: f.Deleted, PID: f.Process.PID}
+		h := FileHolder{Path: f.Path, Kind: string(f.Kind), Use: c.useOf(f), Count: 1, Bytes: min(left, f.Claim()), Known: f.Charged.OK, MappedBytes: f.Mapped,
+			Deleted: f.Deleted, PID: f.Process.PID}
 		if f.Dirty.OK {
 			dirty := min(f.Dirty.V, h.Bytes)
 			h.DirtyBytes = &dirty
@@ -268,12 +269,15 @@ func (c *Case) whyOfFiles(holders []FileHolder, row string, whole sample.Bytes) 
 			dirty += *h.DirtyBytes
 		}
 	}
-	whys = append(whys, Why{Text: fmt.Sprintf("%.0f%% of the %s is data of %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and")), Evidence: evidence})
+	whys = append(whys, Why{Text: fmt.Sprintf("%.0f%% of the %s is data of %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and")),
+		Evidence: evidence})
 	if gone*10 >= whole {
-		whys = append(whys, Why{Text: fmt.Sprintf("%s is data of files that were deleted and are still open. To free this memory, close the files", size(gone)), Evidence: evidence})
+		whys = append(whys, Why{Text: fmt.Sprintf("%s is data of files that were deleted and are still open. To free this memory, close the files", size(gone)),
+			Evidence: evidence})
 	}
 	if row == sample.RowPageCache && dirty*4 >= whole {
-		whys = append(whys, Why{Text: fmt.Sprintf("%s of the %s waits to be written to disk, and cannot be dropped before that", size(dirty), RowWord(row)), Evidence: evidence})
+		whys = append(whys, Why{Text: fmt.Sprintf("%s of the %s waits to be written to disk, and cannot be dropped before that", size(dirty), RowWord(row)),
+			Evidence: evidence})
 	}
 	if k := c.causeOfFiles(holders, whole); k != nil {
 		whys = append(whys, Why{Text: k.Why, Evidence: evidence, URL: k.URL})

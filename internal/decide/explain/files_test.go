@@ -52,7 +52,8 @@ func TestFilesAlikeAreOneAndTheFixNamesThem(t *testing.T) {
 	if h := a.Files[1]; h.Kind != "memfd" || h.PID != subject.PID {
 		t.Errorf("%+v", h)
 	}
-	if a.Verdict.Class != Shmem || !strings.Contains(a.Fixes[0].Text, "/dev/shm/frames/*.tmp") || !strings.HasPrefix(a.Verdict.Why[0].Text, "99% of the shared memory is data of /dev/shm/frames/*.tmp (25 files, 225 MiB)") {
+	if a.Verdict.Class != Shmem || !strings.Contains(a.Fixes[0].Text, "/dev/shm/frames/*.tmp") ||
+		!strings.HasPrefix(a.Verdict.Why[0].Text, "99% of the shared memory is data of /dev/shm/frames/*.tmp (25 files, 225 MiB)") {
 		t.Errorf("%s: %+v %+v", a.Verdict.Class, a.Verdict.Why, a.Fixes)
 	}
 }
@@ -67,7 +68,8 @@ func TestAWriteAheadLogIsNamedWithWhatWaitsToBeWritten(t *testing.T) {
 	for _, w := range a.Verdict.Why {
 		said += w.Text + "\n"
 	}
-	if a.Verdict.Class != PageCache || !strings.Contains(said, "90.0 MiB of the page cache waits to be written") || !strings.Contains(said, "checkpoint") || len(a.Fixes) == 0 {
+	if a.Verdict.Class != PageCache || !strings.Contains(said, "90.0 MiB of the page cache waits to be written") || !strings.Contains(said, "checkpoint") ||
+		len(a.Fixes) == 0 {
 		t.Errorf("%s: %s%+v", a.Verdict.Class, said, a.Fixes)
 	}
 }
@@ -87,7 +89,8 @@ func TestWhatTheKernelChargesComesBeforeWhatIsOnlyThere(t *testing.T) {
 
 func TestTheNearestLookIsOfTheMoment(t *testing.T) {
 	s := scenes["a tmpfs full of files"]()
-	s.Files = append([]recording.FilesAt{{At: s.Moment.At.Add(-time.Second), Files: sample.Files{List: []sample.FilePages{{Path: "/dev/shm/old", Kind: sample.FileTmpfs, Resident: mib}}}}}, s.Files...)
+	s.Files = append([]recording.FilesAt{{At: s.Moment.At.Add(-time.Second),
+		Files: sample.Files{List: []sample.FilePages{{Path: "/dev/shm/old", Kind: sample.FileTmpfs, Resident: mib}}}}}, s.Files...)
 	s.Files = append(s.Files, recording.FilesAt{At: s.Moment.At.Add(time.Millisecond)}) // found nothing
 	if a := answerOf(t, s); a.Files[0].Path != "/dev/shm/frames/*.tmp" {
 		t.Errorf("%+v", a.Files[0])
@@ -151,8 +154,10 @@ func TestFilesAreToldByTheirNamesAndModules(t *testing.T) {
 }
 
 func TestLibrariesOfCAreKnownByTheirFunctionsAndModules(t *testing.T) {
-	for cause, function := range map[string]string{"sqlite-statement": "sqlite3_prepare_v2", "sqlite-pages": "pcache1Alloc", "sqlite-sorter": "vdbePmaReadBlob", "librdkafka": "(librdkafka.so.1)", "rocksdb": "_ZN7rocksdb5Arena8AllocateEm",
-		"libvips": "vips_malloc", "imagemagick": "(libMagickCore-6.Q16.so.6)", "libxml2": "xmlNewNode", "zstd-context": "ZSTD_createCCtx", "duckdb": "_ZN6duckdb9AllocatorE"} {
+	for cause, function := range map[string]string{"sqlite-statement": "sqlite3_prepare_v2", "sqlite-pages": "pcache1Alloc", "sqlite-sorter": "vdbePmaReadBlob",
+		"librdkafka": "(librdkafka.so.1)", "rocksdb": "_ZN7rocksdb5Arena8AllocateEm",
+		"libvips": "vips_malloc", "imagemagick": "(libMagickCore-6.Q16.so.6)", "libxml2": "xmlNewNode", "zstd-context": "ZSTD_createCCtx",
+		"duckdb": "_ZN6duckdb9AllocatorE"} {
 		s := nativeScene()
 		s.touched(230, 640, 33, function, "example.org/shop/db.Query", "/build/shop/db/db.go", 44)
 		a := answerOf(t, s)

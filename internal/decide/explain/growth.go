@@ -123,7 +123,8 @@ func riseOf(points []point, from, end float64, returns int) rise {
 	k := curve{points: points}
 	at, live := k.floors(stretches)
 	first, last := points[0], points[len(points)-1]
-	r := rise{n: len(points), all: all, from: first.at, to: last.at, first: first.live, last: last.live, grown: last.live - first.live, mono: true, returns: returns}
+	r := rise{n: len(points), all: all, from: first.at, to: last.at, first: first.live, last: last.live, grown: last.live - first.live, mono: true,
+		returns: returns}
 	r.low = series.Line(at, live).Low
 	high, low := first.live, first.live
 	for i, p := range points {

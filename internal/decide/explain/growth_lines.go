@@ -53,7 +53,8 @@ func (c *Case) followLine() {
 	var line *Site
 	for i := range c.Sites {
 		s := &c.Sites[i]
-		if r := c.lineRise(s); r.n >= int(enoughReadings.v()) && r.low > 0 && r.grownMuch() && r.grown > best.grown && c.shows(r) && r.grown >= leastGrownShare.v()*c.curve.last {
+		if r := c.lineRise(s); r.n >= int(enoughReadings.v()) && r.low > 0 && r.grownMuch() && r.grown > best.grown && c.shows(r) &&
+			r.grown >= leastGrownShare.v()*c.curve.last {
 			best, line = r, s
 		}
 	}

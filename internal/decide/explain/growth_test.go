@@ -94,7 +94,8 @@ func TestACaptureNamesTheLineThatTheProfileDoesNotShowYet(t *testing.T) {
 	s.site("example.org/shop/cart.Add", "/build/shop/cart/add.go", 30, 0, 0)
 	s.Sites[1].Since, s.Sites[1].Course = 40*mib, []SiteSnapshot{{At: 5}}
 	lines := func(cart float64) []sample.HeapSite {
-		return []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/cache.Load", Line: 12}, Bytes: 20 * mib}, {At: sample.Frame{Func: "example.org/shop/cart.Add", Line: 30}, Bytes: bytesOf(cart)}}
+		return []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/cache.Load", Line: 12}, Bytes: 20 * mib},
+			{At: sample.Frame{Func: "example.org/shop/cart.Add", Line: 30}, Bytes: bytesOf(cart)}}
 	}
 	s.Captures = []Captured{{At: 8, InUse: 24 * mib, Lines: lines(4)}, {At: 18, InUse: 42 * mib, Lines: lines(22)}, {At: 30, InUse: 60 * mib, Lines: lines(40)}}
 	c := newCase(s.Evidence)

@@ -17,7 +17,8 @@ func (c *Case) holes() []Gap {
 	for _, hole := range c.Holes() {
 		step := hole[1] - hole[0]
 		if lost, n = lost+step, n+1; n <= 2 {
-			out = append(out, Gap{fmt.Sprintf("%s from %s after start", seconds(step), seconds(hole[0])), "no sample was taken, because the watch or the machine was stopped"})
+			out = append(out, Gap{fmt.Sprintf("%s from %s after start", seconds(step), seconds(hole[0])),
+				"no sample was taken, because the watch or the machine was stopped"})
 		}
 	}
 	if n > 2 {

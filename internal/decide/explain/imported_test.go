@@ -21,7 +21,8 @@ func imported(kind string, n int, held func(i int) sample.Bytes) *Evidence {
 		e.Held = append(e.Held, Held{At: float64(10 * i), InUse: held(i), Alloc: sample.Bytes(i+1) * 100 * sample.MiB})
 	}
 	last := held(n - 1)
-	e.Sites = []Site{{Place: sample.Place{Function: "main.remember", File: "/src/shop/main.go", Line: 27}, Own: true, Bytes: last, Growth: int64(last) - int64(held(0)),
+	e.Sites = []Site{{Place: sample.Place{Function: "main.remember", File: "/src/shop/main.go", Line: 27}, Own: true, Bytes: last,
+		Growth:    int64(last) - int64(held(0)),
 		Allocated: last, Samples: 400, Objects: 4000}}
 	return e
 }

@@ -36,7 +36,8 @@ func inconclusive(c *Case, findings []Finding) (Verdict, []Fact) {
 	v.Sentence = c.undecidedSentence(candidates)
 	v.Reasons = v.NotKnown
 	v.Known = c.known()
-	if i := slices.IndexFunc(v.Known, func(k string) bool { return strings.HasPrefix(k, largestPart) }); i >= 0 && strings.Contains(v.Sentence, "The largest part") {
+	if i := slices.IndexFunc(v.Known, func(k string) bool { return strings.HasPrefix(k, largestPart) }); i >= 0 &&
+		strings.Contains(v.Sentence, "The largest part") {
 		v.Known = slices.Delete(v.Known, i, i+1) // the sentence has it
 	}
 	v.Next = c.nextCommands()
@@ -79,7 +80,8 @@ func (c *Case) undecidedSentence(candidates []string) string {
 func (c *Case) candidatesSentence(candidates []string) string {
 	switch {
 	case c.collectorOff() && slices.Contains(candidates, noun(GCUnaware)):
-		return fmt.Sprintf("GC is off: GOGC=off and GOMEMLIMIT is not set, so the heap%s only grows. How much of the %s heap was live is not known.", c.of(), size(c.heap()))
+		return fmt.Sprintf("GC is off: GOGC=off and GOMEMLIMIT is not set, so the heap%s only grows. How much of the %s heap was live is not known.", c.of(),
+			size(c.heap()))
 	case len(candidates) > 1:
 		return "This could be " + list(candidates, "or") + c.in() + "."
 	case candidates[0] == noun(Baseline):

@@ -71,7 +71,8 @@ func openOrSpeaks(findings []Finding, class Class) bool {
 
 // loadingFound is a program that needed more than the limit before it had come to rest.
 func (c *Case) loadingFound() Finding {
-	f := Finding{Class: Baseline, Bytes: c.live.bytes + c.nonHeap(), Facts: []Fact{c.factCurve(), c.factLive(), c.factSite(), c.factCalls()}, Culprit: culprit(c.site, "allocates")}
+	f := Finding{Class: Baseline, Bytes: c.live.bytes + c.nonHeap(), Facts: []Fact{c.factCurve(), c.factLive(), c.factSite(), c.factCalls()},
+		Culprit: culprit(c.site, "allocates")}
 	f.Sentence = c.firstRiseSentence()
 	f.Detail = "Probably too small a limit for what the program loads or works on."
 	f.Why = []Why{{Text: "the call that allocated the memory had not returned", Evidence: []string{"site", "calls"}}}

@@ -20,7 +20,8 @@ func shortKill(after float64, busy float64, unseen int) *scene {
 	s.site("example.org/shop/api.(*store).put", "/build/shop/api/store.go", 20, 160, 0)
 	for i := range 6 {
 		at := after / 6000 * float64(i)
-		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: at, Bytes: bytesOf(40 * float64(max(0, i-3))), Allocated: bytesOf(50 * float64(max(0, i-3))), Unseen: unseen, Calls: []int{0}, Goroutines: true})
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: at, Bytes: bytesOf(40 * float64(max(0, i-3))), Allocated: bytesOf(50 * float64(max(0, i-3))),
+			Unseen: unseen, Calls: []int{0}, Goroutines: true})
 	}
 	return s
 }
@@ -66,7 +67,8 @@ func TestAProgramThatWorksAndIsKilledInItsFirstRiseProbablyNeedsMore(t *testing.
 // is no memory of a call.
 func TestAnArrayThatIsBeingFilledIsNoMemoryOfACall(t *testing.T) {
 	c := &Case{Evidence: newScene().Evidence}
-	for function, want := range map[string]tenure{" in bytes.growSlice": unknownTenure, " in runtime.growslice": unknownTenure, " in " + preempted: passing, " in main.main": lasts} {
+	for function, want := range map[string]tenure{" in bytes.growSlice": unknownTenure, " in runtime.growslice": unknownTenure, " in " + preempted: passing,
+		" in main.main": lasts} {
 		if got := c.tenureOfFrame(&sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}, function); got != want {
 			t.Errorf("%s: %v, want %v", function, got, want)
 		}

@@ -12,8 +12,10 @@ import (
 // HeapInUse 90 MiB, 20 of it free slots and untouched pages.
 func goProcess() sample.ProcessMoment {
 	return sample.ProcessMoment{Key: subject,
-		Go:        &sample.Runtime{HeapMarked: 40 * mib, HeapLive: 70 * mib, TotalAlloc: 180 * mib, TotalFree: 100 * mib, HeapInUse: 90 * mib, HeapFree: 6 * mib, StackInUse: 2 * mib, GCSys: 3 * mib},
-		Residency: &sample.Residency{GoKnown: true, Anon: 100 * mib, GoObjects: 90 * mib, GoIdle: 2 * mib, GoStacks: 1 * mib, GoRuntime: 3 * mib, CMalloc: 2 * mib, Mmap: 1 * mib, Image: 1 * mib}}
+		Go: &sample.Runtime{HeapMarked: 40 * mib, HeapLive: 70 * mib, TotalAlloc: 180 * mib, TotalFree: 100 * mib, HeapInUse: 90 * mib, HeapFree: 6 * mib,
+			StackInUse: 2 * mib, GCSys: 3 * mib},
+		Residency: &sample.Residency{GoKnown: true, Anon: 100 * mib, GoObjects: 90 * mib, GoIdle: 2 * mib, GoStacks: 1 * mib, GoRuntime: 3 * mib, CMalloc: 2 * mib,
+			Mmap: 1 * mib, Image: 1 * mib}}
 }
 
 func rowsOf(l sample.Ledger) map[string]sample.Bytes {
@@ -128,7 +130,8 @@ func TestRowsThatWereReadInMotionSaySo(t *testing.T) {
 		more sample.Bytes
 		says string
 	}{
-		"alive":        {sample.MomentMax, 3 * mib, "the exact rows: they may be off by 3.0 MiB, because the program kept running while they were read (its memory usage moved by 5.0 MiB)"},
+		"alive": {sample.MomentMax, 3 * mib,
+			"the exact rows: they may be off by 3.0 MiB, because the program kept running while they were read (its memory usage moved by 5.0 MiB)"},
 		"alive, close": {sample.MomentMax, sample.KiB, ""},
 		"at its death": {sample.MomentDeath, 3 * mib, ""},
 	} {

@@ -25,13 +25,15 @@ func TestGrowthIsFromTheFloorBeforeTheLastRise(t *testing.T) {
 	}
 	put(err)
 	put(w.Program(sample.Program{Key: subject, Name: "waves", Go: &sample.GoProgram{Module: "example.org/waves"}, HeapProfile: sample.HeapProfileOn}))
-	put(w.Sites(subject, 0, []sample.Site{{Size: mib, Stack: []sample.Location{{Address: 2, Frames: []sample.Frame{{Func: "example.org/waves.F", File: "/b/f.go", Line: 3}}}}}}))
+	put(w.Sites(subject, 0, []sample.Site{{Size: mib, Stack: []sample.Location{{Address: 2,
+		Frames: []sample.Frame{{Func: "example.org/waves.F", File: "/b/f.go", Line: 3}}}}}}))
 	for i, held := range []sample.Bytes{100, 20, 110, 15, 40, 160} {
 		at := began.Add(time.Duration(i+1) * time.Second)
 		g := &sample.Runtime{HeapMarked: held * mib, HeapLive: held * mib, HeapInUse: held * mib, TotalAlloc: held * mib}
 		put(w.Cycle(sample.GCCycle{At: at, Process: subject, N: uint32(i + 1), Marked: held * mib, Alloc: sample.Bytes(200*i) * mib}))
-		put(w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Processes: []sample.ProcessMoment{{Key: subject, Go: g, Resident: &sample.Resident{Total: held * mib},
-			Profile: &sample.HeapProfile{At: at, Rate: 1, Counts: []sample.BucketCounts{{PubAllocs: uint64(held), NowAllocs: uint64(held)}}}}}}))
+		put(w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Processes: []sample.ProcessMoment{{Key: subject, Go: g,
+			Resident: &sample.Resident{Total: held * mib},
+			Profile:  &sample.HeapProfile{At: at, Rate: 1, Counts: []sample.BucketCounts{{PubAllocs: uint64(held), NowAllocs: uint64(held)}}}}}}))
 	}
 	put(w.Close())
 	e, err := load(t, path, "last")
@@ -62,7 +64,8 @@ func TestTheProcessThatGrewAloneIsTheSubject(t *testing.T) {
 			parent, worker := &sample.Resident{Total: 27 * mib}, &sample.Resident{Total: 2*mib + more}
 			put(w.Point(&sample.Point{At: at, Processes: []sample.Process{{Key: subject, Resident: parent}, {Key: child, Resident: worker}}}))
 			if i == 12 {
-				put(w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Processes: []sample.ProcessMoment{{Key: subject, Resident: parent}, {Key: child, Resident: worker}}}))
+				put(w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Processes: []sample.ProcessMoment{{Key: subject, Resident: parent},
+					{Key: child, Resident: worker}}}))
 			}
 		}
 		put(w.Close())

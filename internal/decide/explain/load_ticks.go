@@ -13,7 +13,8 @@ func (l *loader) ticks() error {
 	if err := l.bound(); err != nil {
 		return err
 	}
-	s, err := l.SamplesAbout(l.rows, recording.ColUsage, recording.ColPeak, recording.ColPageCache, recording.ColShmem, recording.ColHostAvailable, recording.ColEventsMax, recording.ColMajorFaults, recording.ColRefaults, recording.ColPressureFullTotal, recording.ColUnchanged)
+	s, err := l.SamplesAbout(l.rows, recording.ColUsage, recording.ColPeak, recording.ColPageCache, recording.ColShmem, recording.ColHostAvailable,
+		recording.ColEventsMax, recording.ColMajorFaults, recording.ColRefaults, recording.ColPressureFullTotal, recording.ColUnchanged)
 	if err != nil {
 		return err
 	}
@@ -22,7 +23,8 @@ func (l *loader) ticks() error {
 	for _, at := range s.At {
 		t.At = append(t.At, float64(at-start)/1e9)
 	}
-	t.Usage, t.PageCache, t.Shmem, t.Available = s.Column(recording.ColUsage), s.Column(recording.ColPageCache), s.Column(recording.ColShmem), s.Column(recording.ColHostAvailable)
+	t.Usage, t.PageCache, t.Shmem, t.Available = s.Column(recording.ColUsage), s.Column(recording.ColPageCache), s.Column(recording.ColShmem),
+		s.Column(recording.ColHostAvailable)
 	t.AtLimit, t.Faults, t.Refaults = s.Column(recording.ColEventsMax), s.Column(recording.ColMajorFaults), s.Column(recording.ColRefaults)
 	t.Unchanged, t.Picked = s.Column(recording.ColUnchanged), l.rows < mostRows
 	t.Stalled = inSeconds(s.Column(recording.ColPressureFullTotal))
@@ -144,7 +146,8 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 }
 
 // subjectColumns are what of process_sample the subject is asked for.
-var subjectColumns = []recording.Column{recording.ColAnonymous, recording.ColHeapLive, recording.ColTotalAlloc, recording.ColTotalFree, recording.ColMappedReady, recording.ColGoroutines,
+var subjectColumns = []recording.Column{recording.ColAnonymous, recording.ColHeapLive, recording.ColTotalAlloc, recording.ColTotalFree,
+	recording.ColMappedReady, recording.ColGoroutines,
 	recording.ColUserTime, recording.ColSystemTime, recording.ColGCAssistTime, recording.ColGCDedicatedTime, recording.ColGCPauseTime}
 
 // inSeconds makes seconds of nanoseconds, in place.

@@ -29,11 +29,15 @@ func crawler(oldest float64) *scene {
 			site.Course = append(site.Course, SiteSnapshot{At: 5 * float64(n), Cycle: uint32(n + 2), Bytes: held, Allocated: held, Goroutines: true})
 		}
 	}
-	root := &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "net/http.(*Transport).dialConn.gowrap2", First: 6, Last: 6119, Count: 1221, Oldest: sample.Some(durationOf(oldest))}
+	root := &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "net/http.(*Transport).dialConn.gowrap2", First: 6, Last: 6119, Count: 1221,
+		Oldest: sample.Some(durationOf(oldest))}
 	s.captured(150,
-		sample.HeapPath{Parent: -1, Label: "goroutine " + root.Func + ": []uint8", Root: root, Holder: true, Retained: 90 * mib, Sites: []sample.HeapSite{{At: s.Sites[0].innermost, Bytes: 90 * mib}}},
-		sample.HeapPath{Parent: -1, Label: "goroutine " + root.Func + ": http.persistConn.t", Root: root, Holder: true, Retained: 6 * mib, Sites: []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/crawl.fetch", Line: 43}, Bytes: 6 * mib}}},
-		sample.HeapPath{Parent: -1, Label: "main.catalogue", Root: &sample.HeapRoot{Kind: sample.RootGlobal}, Holder: true, Retained: 40 * mib, Sites: []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/catalogue.load", Line: 9}, Bytes: 40 * mib}}})
+		sample.HeapPath{Parent: -1, Label: "goroutine " + root.Func + ": []uint8", Root: root, Holder: true, Retained: 90 * mib,
+			Sites: []sample.HeapSite{{At: s.Sites[0].innermost, Bytes: 90 * mib}}},
+		sample.HeapPath{Parent: -1, Label: "goroutine " + root.Func + ": http.persistConn.t", Root: root, Holder: true, Retained: 6 * mib,
+			Sites: []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/crawl.fetch", Line: 43}, Bytes: 6 * mib}}},
+		sample.HeapPath{Parent: -1, Label: "main.catalogue", Root: &sample.HeapRoot{Kind: sample.RootGlobal}, Holder: true, Retained: 40 * mib,
+			Sites: []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/catalogue.load", Line: 9}, Bytes: 40 * mib}}})
 	s.Heap.At = s.Moment.At
 	return s
 }

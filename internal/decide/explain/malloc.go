@@ -135,7 +135,8 @@ func (c *Case) mallocFacts() []Fact {
 		return c.unreadMalloc()
 	}
 	f := Fact{ID: "malloc", Values: map[string]int64{
-		"in_use_bytes": int64(m.InUse + m.Mapped), "blocks": int64(m.Blocks + m.MappedBlocks), "kept_bytes": int64(c.mallocKeeps()), "arenas": int64(len(m.Arenas) + m.Others)}}
+		"in_use_bytes": int64(m.InUse + m.Mapped), "blocks": int64(m.Blocks + m.MappedBlocks), "kept_bytes": int64(c.mallocKeeps()),
+		"arenas": int64(len(m.Arenas) + m.Others)}}
 	f.Text = fmt.Sprintf("C's malloc (%s): %s in use in %s, %s free and kept in %s", m.Allocator, size(m.InUse+m.Mapped),
 		count(int(m.Blocks+m.MappedBlocks), "block"), size(c.mallocKeeps()), count(len(m.Arenas)+m.Others, "arena"))
 	if isPartial(m) {

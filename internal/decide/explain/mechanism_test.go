@@ -69,7 +69,8 @@ func TestWhatEndedCallsAllocatedIsLeftBeforeItIsPublished(t *testing.T) {
 // A leak that grows into GOMEMLIMIT ends in a spiral, and is the cause of it.
 func TestALeakThatEndsInASpiralIsTheVerdict(t *testing.T) {
 	for grown, want := range map[sample.Bytes]Class{57 * mib: Leak, 20 * mib: Spiral} {
-		list := []Finding{{Class: Spiral, Stance: Speaks, Bytes: 119 * mib, Confidence: High}, {Class: Leak, Stance: Speaks, Bytes: grown, Score: 6.5, Confidence: High}}
+		list := []Finding{{Class: Spiral, Stance: Speaks, Bytes: 119 * mib, Confidence: High},
+			{Class: Leak, Stance: Speaks, Bytes: grown, Score: 6.5, Confidence: High}}
 		if got := foremost(list); got.Class != want {
 			t.Errorf("%d MiB grew: %s, want %s", grown>>20, got.Class, want)
 		}
@@ -97,11 +98,15 @@ func TestAHelperThatFillsBothHeapsIsNotToBlame(t *testing.T) {
 	if got, _ := residentLines(k.Resident, sample.ResidentNative, k.module()); len(got) != 1 || got[0].Function != "example.org/shop/fill.Touch" {
 		t.Errorf("seen in native memory alone: %+v", got)
 	}
-	s.Resident = append(s.Resident, sample.ResidentGrowth{Process: subject, Kind: sample.ResidentHeap, Where: at("fill.Touch", "cache.fill"), Samples: 100, Bytes: 20 * mib})
-	if got, _ := residentLines(k.Resident, sample.ResidentNative, k.module()); len(got) != 2 || got[0].Function != "example.org/shop/store.segment" || got[0].Bytes != 60*mib {
+	s.Resident = append(s.Resident, sample.ResidentGrowth{Process: subject, Kind: sample.ResidentHeap, Where: at("fill.Touch", "cache.fill"), Samples: 100,
+		Bytes: 20 * mib})
+	if got, _ := residentLines(k.Resident, sample.ResidentNative, k.module()); len(got) != 2 || got[0].Function != "example.org/shop/store.segment" ||
+		got[0].Bytes != 60*mib {
 		t.Errorf("seen in both: %+v", got)
 	}
-	s.Resident = []sample.ResidentGrowth{s.Resident[2], {Process: subject, Kind: sample.ResidentNative, Where: append([]sample.Location{{Frames: []sample.Frame{{Func: "example.net/fastcache.(*bucket).Set", File: "bucket.go", Line: 5}}}}, at("fill.Touch", "cache.fill")...), Samples: 300, Bytes: 60 * mib}}
+	s.Resident = []sample.ResidentGrowth{s.Resident[2], {Process: subject, Kind: sample.ResidentNative,
+		Where: append([]sample.Location{{Frames: []sample.Frame{{Func: "example.net/fastcache.(*bucket).Set", File: "bucket.go", Line: 5}}}},
+			at("fill.Touch", "cache.fill")...), Samples: 300, Bytes: 60 * mib}}
 	if got, _ := residentLines(s.Resident, sample.ResidentNative, k.module()); len(got) != 1 || got[0].Function != "example.org/shop/fill.Touch" {
 		t.Errorf("it called a library, which wrote: %+v", got)
 	}
@@ -223,7 +228,8 @@ func TestAFewSamplesOfALineAreNoGrowthOfAHeap(t *testing.T) {
 		s.cycles(20, live, live, live, live, live, live, live, live)
 		site := s.site("example.org/shop/shelf.Open", "/build/shop/shelf/shelf.go", 44, 3, 0)
 		for i := range 8 {
-			site.Course = append(site.Course, SiteSnapshot{At: float64(3 * i), Cycle: uint32(i + 2), Bytes: bytesOf(0.4 * float64(i)), Allocated: bytesOf(0.4 * float64(i)), Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: float64(3 * i), Cycle: uint32(i + 2), Bytes: bytesOf(0.4 * float64(i)),
+				Allocated: bytesOf(0.4 * float64(i)), Goroutines: true})
 		}
 		if got := newCase(s.Evidence).ofLine; got != want {
 			t.Errorf("3 MiB beneath %v: %v", live, got)
@@ -237,7 +243,8 @@ func TestAWrappedGoroutineIsALoopWhereAsManyWereThereAllAlong(t *testing.T) {
 		s := newScene()
 		site := s.site("main.read", "/build/shop/read.go", 9, 100, 0)
 		for i, n := range []int{1, 1, 1, last, last} {
-			site.Course = append(site.Course, SiteSnapshot{At: 4 * float64(i), Goroutines: true, Begun: map[string]int{"net/rpc.(*Client).input": n, begunBy + "net/rpc.NewClientWithCodec": n, "main.serve": 7 + i}})
+			site.Course = append(site.Course, SiteSnapshot{At: 4 * float64(i), Goroutines: true,
+				Begun: map[string]int{"net/rpc.(*Client).input": n, begunBy + "net/rpc.NewClientWithCodec": n, "main.serve": 7 + i}})
 		}
 		k := &Case{Evidence: s.Evidence, site: site, outcome: Outcome{MomentElapsed: 30}}
 		if got := k.runsAlong("net/rpc.NewClientWithCodec.gowrap1"); got != want {
@@ -279,7 +286,8 @@ func TestGrowthThatWasHardlyReadIsNotHealthy(t *testing.T) {
 	for grown, want := range map[float64]Stance{1: Speaks, 30: Open} {
 		s := newScene()
 		c := newCase(s.Evidence)
-		f := c.endedFound(Finding{Stance: Speaks}, Trend{State: NotEnoughData, Of: ofMemory, GrownBytes: grown * float64(mib), Why: "the live heap was read only twice"})
+		f := c.endedFound(Finding{Stance: Speaks}, Trend{State: NotEnoughData, Of: ofMemory, GrownBytes: grown * float64(mib),
+			Why: "the live heap was read only twice"})
 		if f.Stance != want {
 			t.Errorf("memory grew by %v MiB: %v, want %v", grown, f.Stance, want)
 		}
@@ -328,7 +336,8 @@ func TestMemoryThatWasFreedManyTimesOverIsOfWorkInFlight(t *testing.T) {
 		s.work(0.7, 0.1, 150)
 		site := s.site("example.org/shop/patch.Apply", "/build/shop/patch/patch.go", 58, 115, 0)
 		site.Allocated, site.Freed, site.Cycle = bytesOf(115+freed), bytesOf(freed), 9
-		site.Course = []SiteSnapshot{{At: 5, Bytes: 100 * mib, Cycle: 2, Goroutines: true, Calls: []int{0}, Unseen: 1}, {At: 20, Bytes: 110 * mib, Cycle: 6, Goroutines: true, Calls: []int{0}, Unseen: 1}}
+		site.Course = []SiteSnapshot{{At: 5, Bytes: 100 * mib, Cycle: 2, Goroutines: true, Calls: []int{0}, Unseen: 1},
+			{At: 20, Bytes: 110 * mib, Cycle: 6, Goroutines: true, Calls: []int{0}, Unseen: 1}}
 		if a := explained(t, s); (a.Verdict.Class == Burst) != want {
 			t.Errorf("%v MiB freed: %s: %s", freed, a.Verdict.Class, a.Verdict.Sentence)
 		}
@@ -338,7 +347,8 @@ func TestMemoryThatWasFreedManyTimesOverIsOfWorkInFlight(t *testing.T) {
 // Of two causes that explain as much, within the error of sampling, the surer one is told; where one explains far more, that one.
 func TestOfTwoCausesOfOneSizeTheSurerIsTold(t *testing.T) {
 	for garbage, want := range map[sample.Bytes]Class{29 * mib: Burst, 45 * mib: GCUnaware} {
-		list := []Finding{{Class: GCUnaware, Stance: Speaks, Bytes: garbage, Confidence: Medium}, {Class: Burst, Stance: Speaks, Bytes: 28 * mib, Score: 8, Confidence: High}}
+		list := []Finding{{Class: GCUnaware, Stance: Speaks, Bytes: garbage, Confidence: Medium},
+			{Class: Burst, Stance: Speaks, Bytes: 28 * mib, Score: 8, Confidence: High}}
 		if got := foremost(list); got.Class != want {
 			t.Errorf("%d MiB of garbage beside a burst of 28: %s, want %s", garbage>>20, got.Class, want)
 		}
@@ -380,7 +390,8 @@ func TestAProgramThatWorksAtEveryLookWasCutShort(t *testing.T) {
 		s.work(0.99, 0.02, 5)
 		s.site("example.org/shop/rows.Load.func2", "/build/shop/rows/rows.go", 35, 35, 0)
 		for i := range 6 {
-			s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: 5 * float64(i), Bytes: bytesOf(5 * float64(i)), Unseen: unseen, Calls: []int{0}, Goroutines: true})
+			s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: 5 * float64(i), Bytes: bytesOf(5 * float64(i)), Unseen: unseen, Calls: []int{0},
+				Goroutines: true})
 		}
 		if got := newCase(s.Evidence).flatOut(); got != want {
 			t.Errorf("%d ran at each look: %v", unseen, got)
@@ -422,7 +433,8 @@ func TestDeepRecursionIsNamed(t *testing.T) {
 	}
 	s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "running", Count: 1, StackBytes: 64 * mib, Stack: []uint64{1}, Where: where})
 	a := explained(t, s)
-	if a.Verdict.Class != Burst || a.Verdict.Culprit == nil || a.Verdict.Culprit.Function != "example.net/parse.value" || !strings.Contains(a.Verdict.Sentence, "64.0 MiB") || !strings.Contains(a.Fixes[0].Text, "bound how deep") {
+	if a.Verdict.Class != Burst || a.Verdict.Culprit == nil || a.Verdict.Culprit.Function != "example.net/parse.value" ||
+		!strings.Contains(a.Verdict.Sentence, "64.0 MiB") || !strings.Contains(a.Fixes[0].Text, "bound how deep") {
 		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
 	}
 	if two := largestOf(sample.GoroutineGroup{Count: 2, StackBytes: 66 * mib}); two != 64*mib {
@@ -440,7 +452,8 @@ func TestDeepRecursionIsNamed(t *testing.T) {
 // Growth of a line that the live heap, read exactly, does not show is that of its samples.
 func TestGrowthOfALineThatTheLiveHeapDoesNotShowIsNone(t *testing.T) {
 	k := &Case{}
-	k.curve.points = []point{{at: 0, live: 30 * float64(mib)}, {at: 10, live: 30 * float64(mib)}, {at: 20, live: 30.1 * float64(mib)}, {at: 28, live: 30.1 * float64(mib)}}
+	k.curve.points = []point{{at: 0, live: 30 * float64(mib)}, {at: 10, live: 30 * float64(mib)}, {at: 20, live: 30.1 * float64(mib)},
+		{at: 28, live: 30.1 * float64(mib)}}
 	if k.shows(rise{from: 5, to: 28, grown: 6 * float64(mib)}) {
 		t.Error("6 MiB in a live heap that rose by 0.1")
 	}

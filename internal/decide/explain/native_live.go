@@ -222,7 +222,8 @@ func (c *Case) blameLive(f *Finding, n *NativeLive) bool {
 	case !n.explains():
 		f.Confidence, f.Because = Medium, append([]string{doubtPartBlocks}, f.Because...)
 	case f.Confidence == High:
-		f.Because = append([]string{fmt.Sprintf("blocks that C's allocator gave out and did not get back explain %s of the %s", size(min(n.TotalBytes, n.RowBytes)), size(n.RowBytes))}, f.Because...)
+		f.Because = append([]string{fmt.Sprintf("blocks that C's allocator gave out and did not get back explain %s of the %s", size(min(n.TotalBytes, n.RowBytes)),
+			size(n.RowBytes))}, f.Because...)
 	}
 	return true
 }

@@ -53,7 +53,8 @@ func (c *Case) wholeValues() int {
 		return n
 	}
 	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
-	if c.inFlight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 || (s.Freed+top.Garbage)*10 < (s.Allocated+s.Since)*3 {
+	if c.inFlight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 ||
+		(s.Freed+top.Garbage)*10 < (s.Allocated+s.Since)*3 {
 		return 0
 	}
 	return n
@@ -88,7 +89,8 @@ func wholeFound(c *Case, n int) Finding {
 	}
 	f.Sentence = fmt.Sprintf(calls+" in flight%s, building a whole value in memory with %s. %s took %s%s, allocated at %s. The largest buffer was %s.",
 		ShortFunc(c.inFlight.name), c.in(), ShortFunc(c.builder()), its, size(held), when, place(s.File, s.Line), size(s.Largest))
-	f.Why = []Why{{Text: fmt.Sprintf("until %s returns, its whole result stays in memory, with the buffers that the result is copied from", ShortFunc(c.builder())), Evidence: []string{"site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("until %s returns, its whole result stays in memory, with the buffers that the result is copied from",
+		ShortFunc(c.builder())), Evidence: []string{"site"}}}
 	return f
 }
 

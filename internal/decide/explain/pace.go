@@ -25,7 +25,8 @@ func (c *Case) paceOf(from, to float64) pace {
 	for _, m := range []struct {
 		to     *float64
 		column []float64
-	}{{&p.allocated, t.Alloc}, {&p.cpu, t.CPU}, {&p.gc, t.GC}, {&p.faults, t.Faults}, {&p.refaults, t.Refaults}, {&p.atLimit, t.AtLimit}, {&p.stalled, t.Stalled}} {
+	}{{&p.allocated, t.Alloc}, {&p.cpu, t.CPU}, {&p.gc, t.GC}, {&p.faults, t.Faults}, {&p.refaults, t.Refaults}, {&p.atLimit, t.AtLimit},
+		{&p.stalled, t.Stalled}} {
 		*m.to = t.grown(m.column, from, to)
 	}
 	for _, g := range c.Cycles {

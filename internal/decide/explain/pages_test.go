@@ -51,7 +51,8 @@ const generated = "<!-- Generated from internal/decide/explain: UPDATE=1 go test
 
 func indexOfRules() string {
 	var b strings.Builder
-	b.WriteString(generated + "# The rules\n\n`highwater explain` asks each of these rules. One applies, and the others say why they do not; where none applies, the\n" +
+	b.WriteString(generated +
+		"# The rules\n\n`highwater explain` asks each of these rules. One applies, and the others say why they do not; where none applies, the\n" +
 		"answer is `inconclusive` and names what is missing. [causes.md](causes.md) lists what is well known of single lines.\n\n| class | when it is the truth |\n|---|---|\n")
 	for _, r := range rules() {
 		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", r.Class, r.Class, r.Page.Truth)
@@ -118,7 +119,8 @@ func exampleOf(b *strings.Builder, name string, a *Answer) {
 
 func pageOfCauses() string {
 	var b strings.Builder
-	b.WriteString(generated + "# Well-known causes\n\nWhat is on the stack of the line that allocates, from the allocation outwards to that line. The first that fits explains.\n" +
+	b.WriteString(generated +
+		"# Well-known causes\n\nWhat is on the stack of the line that allocates, from the allocation outwards to that line. The first that fits explains.\n" +
 		"They are data: [causes.json](../../internal/decide/explain/causes.json). A file of the same form adds your own, which come first.\n\n| cause | of | why | usual fix |\n|---|---|---|---|\n")
 	for _, k := range causes() {
 		of := "any"

@@ -143,7 +143,8 @@ func (c *Case) gapsOfProgram() (out []Gap) {
 		out = append(out, Gap{"the heap profile of " + p.Name, plainly(p.WhyNot)})
 	}
 	if p.Go != nil && p.Go.FoundByOther() {
-		out = append(out, Gap{"symbols of " + p.Name, "the program is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " + p.Go.FoundBy})
+		out = append(out, Gap{"symbols of " + p.Name, "the program is stripped, and built by " + p.Go.Version + ": the runtime's variables were found by " +
+			p.Go.FoundBy})
 	}
 	return out
 }
@@ -208,6 +209,8 @@ func plainly(why string) string {
 }
 
 // copying are the words of older recordings for why a heap was not copied.
-var copying = strings.NewReplacer("it could not be copied within a stop of", "the heap could not be copied in a pause of", "it could not be copied within", "the heap could not be copied within", "; the program keeps running", "", "; --heap exit takes longer", " (--heap exit allows a longer pause)",
-	"to copy it would pause the program for about", "copying the heap would pause the program for about", ", and nothing may pause it for more than 50 ms unasked; --heap peak does", "; --heap peak allows that",
+var copying = strings.NewReplacer("it could not be copied within a stop of", "the heap could not be copied in a pause of", "it could not be copied within",
+	"the heap could not be copied within", "; the program keeps running", "", "; --heap exit takes longer", " (--heap exit allows a longer pause)",
+	"to copy it would pause the program for about", "copying the heap would pause the program for about",
+	", and nothing may pause it for more than 50 ms unasked; --heap peak does", "; --heap peak allows that",
 	"it takes more than 500 ms to sum it up; --heap exit waits for it", "the analysis of the heap takes more than 500 ms; --heap exit waits for that")

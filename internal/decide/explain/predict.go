@@ -36,7 +36,8 @@ func (c *Case) predictor() *pacer.Predictor {
 }
 
 func (c *Case) sketch() pacer.Sketch {
-	s := pacer.Sketch{Cycles: c.Cycles, Start: c.Start, At: c.Moment.At, Runtime: c.g, Live: c.proc.Live, Anon: anonOf(*c.proc), Fixed: c.goFixed(), Idle: c.own.Row(sample.RowIdle),
+	s := pacer.Sketch{Cycles: c.Cycles, Start: c.Start, At: c.Moment.At, Runtime: c.g, Live: c.proc.Live, Anon: anonOf(*c.proc), Fixed: c.goFixed(),
+		Idle:  c.own.Row(sample.RowIdle),
 		Limit: c.limit, Killed: c.outcome.Kernel, Ended: c.outcome.State == Exited}
 	s.Rest = c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache) + s.Anon)
 	if p := c.program(c.Subject); p != nil {

@@ -365,7 +365,8 @@ func readFor(calls int) *scene {
 		s.inside(get.Awaited.Function, calls)
 	}
 	for at := range 6 {
-		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: float64(at), Bytes: bytesOf(float64(at * at * at)), Calls: []int{0, 2, calls, calls}, Goroutines: true})
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: float64(at), Bytes: bytesOf(float64(at * at * at)), Calls: []int{0, 2, calls, calls},
+			Goroutines: true})
 	}
 	return s
 }

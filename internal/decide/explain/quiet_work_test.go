@@ -36,7 +36,8 @@ var quietWork = map[string]quietRun{
 		up := s.site("example.org/shop/up.Load", "up.go", 7, 200, 0.7)
 		up.Cycle, up.Since = 5, 100*mib
 		s.inside("example.org/shop/up.Load", 4)
-		s.Sites[0].Course = []SiteSnapshot{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true}, {At: 25, Bytes: 90 * mib, Cycle: 4, Calls: []int{2}, Goroutines: true}}
+		s.Sites[0].Course = []SiteSnapshot{{At: 10, Bytes: 60 * mib, Cycle: 1, Goroutines: true},
+			{At: 25, Bytes: 90 * mib, Cycle: 4, Calls: []int{2}, Goroutines: true}}
 		return s
 	}, []Class{Burst}, Burst},
 	"many requests in flight at once": {func() *scene {
@@ -248,7 +249,8 @@ var quietWork = map[string]quietRun{
 		s.waiting("example.org/shop/rows.Read", "rows.go", 14, 180, "chan receive", 29)
 		s.Ticks.At = append(s.Ticks.At, 33, 36)
 		s.Ticks.Goroutines = append(s.Ticks.Goroutines, 90, 14)
-		for _, column := range []*[]float64{&s.Ticks.Usage, &s.Ticks.PageCache, &s.Ticks.Anon, &s.Ticks.Native, &s.Ticks.HeapLive, &s.Ticks.HeapAlloc, &s.Ticks.Available} {
+		for _, column := range []*[]float64{&s.Ticks.Usage, &s.Ticks.PageCache, &s.Ticks.Anon, &s.Ticks.Native, &s.Ticks.HeapLive, &s.Ticks.HeapAlloc,
+			&s.Ticks.Available} {
 			*column = append(*column, math.NaN(), math.NaN())
 		}
 		return s

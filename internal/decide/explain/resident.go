@@ -224,7 +224,8 @@ var startsThreads = map[string]bool{"start_thread": true, "clone": true, "clone3
 
 // isGlue reports whether nobody wrote a frame: it lies between Go and C.
 func isGlue(f sample.Frame) bool {
-	return strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "._Cfunc_") || strings.Contains(f.Func, "._cgo_") || strings.HasPrefix(f.File, "_cgo_") || strings.Contains(f.File, "/_cgo_")
+	return strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "._Cfunc_") || strings.Contains(f.Func, "._cgo_") ||
+		strings.HasPrefix(f.File, "_cgo_") || strings.Contains(f.File, "/_cgo_")
 }
 
 // nativeOf names C's frames on a stack, innermost first: the first few and the one that Go called.
@@ -266,7 +267,8 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	case !r.agrees():
 		f.Confidence, f.Because = Medium, append([]string{doubtPartFaults}, f.Because...)
 	case f.Confidence == High:
-		f.Because = append([]string{fmt.Sprintf("page faults, sampled from outside, explain %s of the %s", size(min(r.SeenBytes, r.RowBytes)), size(r.RowBytes))}, f.Because...)
+		f.Because = append([]string{fmt.Sprintf("page faults, sampled from outside, explain %s of the %s", size(min(r.SeenBytes, r.RowBytes)), size(r.RowBytes))},
+			f.Because...)
 	}
 	return true
 }

@@ -25,7 +25,8 @@ func atRest(t Ticks) (out Ticks) {
 }
 
 func (t Ticks) with(from Ticks, i int) Ticks {
-	t.At, t.Usage, t.PageCache, t.Anon = append(t.At, from.At[i]), append(t.Usage, from.Usage[i]), append(t.PageCache, from.PageCache[i]), append(t.Anon, from.Anon[i])
+	t.At, t.Usage, t.PageCache, t.Anon = append(t.At, from.At[i]), append(t.Usage, from.Usage[i]), append(t.PageCache, from.PageCache[i]),
+		append(t.Anon, from.Anon[i])
 	t.HeapLive, t.HeapAlloc, t.Native = append(t.HeapLive, from.HeapLive[i]), append(t.HeapAlloc, from.HeapAlloc[i]), append(t.Native, from.Native[i])
 	t.Goroutines, t.Available = append(t.Goroutines, from.Goroutines[i]), append(t.Available, from.Available[i])
 	t.Alloc, t.CPU, t.GC = append(t.Alloc, from.Alloc[i]), append(t.CPU, from.CPU[i]), append(t.GC, from.GC[i])
@@ -77,7 +78,8 @@ func TestARestIsJudgedAsIfItHadBeenLookedAtAllAlong(t *testing.T) {
 			}
 		}
 		p, q := a.footprint(), b.footprint()
-		for share, pair := range map[string][2]float64{"50": {float64(p.P50), float64(q.P50)}, "95": {float64(p.P95), float64(q.P95)}, "99": {float64(*p.P99), float64(*q.P99)}} {
+		for share, pair := range map[string][2]float64{"50": {float64(p.P50), float64(q.P50)}, "95": {float64(p.P95), float64(q.P95)},
+			"99": {float64(*p.P99), float64(*q.P99)}} {
 			if math.Abs(pair[0]-pair[1]) > 0.02*pair[0] {
 				t.Errorf("%s: for %s %% of the time memory was at most %v looked at often, %v at rest", name, share, pair[0], pair[1])
 			}

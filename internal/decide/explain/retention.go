@@ -192,7 +192,8 @@ func (h *HeldBy) holds() string {
 	if strings.HasPrefix(h.String(), "the stacks ") || strings.HasPrefix(h.String(), "the deferred calls ") || h.several() {
 		verb = "retain"
 	}
-	return fmt.Sprintf("%s %s %s, %s of what was live %s after start", h, verb, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))), seconds(h.At))
+	return fmt.Sprintf("%s %s %s, %s of what was live %s after start", h, verb, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))),
+		seconds(h.At))
 }
 
 // several reports whether the holder has no name, because more than one variable retains the memory.

@@ -37,7 +37,8 @@ func settings(a *Answer) (list []Fix) {
 // A program that was killed in its first rise at the limit was told a GOMEMLIMIT under which it survives, and
 // was killed with it 15 of 15 times.
 func TestRowA1NoSettingIsAFixOfAFirstRise(t *testing.T) {
-	for _, name := range []string{"a leak that was killed at once", "burst in the first rise", "an upload killed in its first rise", "garbage, killed before the second full collection"} {
+	for _, name := range []string{"a leak that was killed at once", "burst in the first rise", "an upload killed in its first rise",
+		"garbage, killed before the second full collection"} {
 		a := explained(t, scenes[name]())
 		for _, f := range settings(a) {
 			if f.State == "predicted" || strings.Contains(f.Outlook, "survives") {
@@ -63,12 +64,14 @@ func TestRowA2CapturesAreReadingsOfAWatchedLeak(t *testing.T) {
 		s.stopped()
 		s.early(30, 195)
 		for i, live := range captures {
-			s.Captures = append(s.Captures, Captured{At: 4 + 6*float64(i), InUse: bytesOf(live), Lines: []sample.HeapSite{{At: sample.Frame{Func: "main.remember", Line: 31}, Bytes: bytesOf(live - 2)}}})
+			s.Captures = append(s.Captures, Captured{At: 4 + 6*float64(i), InUse: bytesOf(live),
+				Lines: []sample.HeapSite{{At: sample.Frame{Func: "main.remember", Line: 31}, Bytes: bytesOf(live - 2)}}})
 		}
 		site := s.site("main.remember", "/build/leak/main.go", 31, 198, 0)
 		site.Stack = []sample.Frame{{Func: "runtime.makeslice"}, {Func: site.Function, File: site.File, Line: site.Line}}
 		for i := range 5 {
-			site.Course = append(site.Course, SiteSnapshot{At: 4 + 6*float64(i), Bytes: bytesOf(190 + 8*float64(i)), Allocated: bytesOf(190 + 8*float64(i)), Goroutines: true, Calls: []int{0}})
+			site.Course = append(site.Course, SiteSnapshot{At: 4 + 6*float64(i), Bytes: bytesOf(190 + 8*float64(i)), Allocated: bytesOf(190 + 8*float64(i)),
+				Goroutines: true, Calls: []int{0}})
 		}
 		return s
 	}
@@ -93,7 +96,8 @@ func TestRowA3AProgramThatWasKilledWhileItLoadedIsNoLeak(t *testing.T) {
 	s.site("main.load", "/build/batch/main.go", 20, 160, 0)
 	s.running(1)
 	for i := range 6 {
-		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: 0.2 * float64(i), Bytes: bytesOf(25 * float64(i)), Allocated: bytesOf(30 * float64(i)), Unseen: 1, Calls: []int{0}, Goroutines: true})
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: 0.2 * float64(i), Bytes: bytesOf(25 * float64(i)), Allocated: bytesOf(30 * float64(i)),
+			Unseen: 1, Calls: []int{0}, Goroutines: true})
 	}
 	a := explained(t, s)
 	if a.Verdict.Class == Leak || !strings.Contains(a.Verdict.Sentence, "while its memory rose for the first time") {
@@ -146,7 +150,8 @@ func TestRowA6APanicComesFirst(t *testing.T) {
 	s.site("main.fill", "/build/crash/main.go", 8, 40, 0)
 	s.Crash = &Crash{Kind: panicked, Reason: "assignment to entry in nil map", Place: sample.Place{Function: "main.add", File: "main.go", Line: 10}}
 	a := explained(t, s)
-	if text := a.Verdict.Detail + " " + a.Verdict.Sentence; a.Verdict.Class == Leak || !strings.Contains(text, "panicked (assignment to entry in nil map) at main.go:10") {
+	if text := a.Verdict.Detail + " " + a.Verdict.Sentence; a.Verdict.Class == Leak ||
+		!strings.Contains(text, "panicked (assignment to entry in nil map) at main.go:10") {
 		t.Errorf("%s: %s", a.Verdict.Class, text)
 	}
 	if len(settings(a)) > 0 {
@@ -199,7 +204,8 @@ func TestRowA9AHolderIsNamedAsItsOwnerWould(t *testing.T) {
 func TestRowA1WhatWasRunTakesThePlaceOfTheModel(t *testing.T) {
 	s := scenes["garbage over the limit"]()
 	fix := explained(t, s).Fixes[0]
-	s.Tried = []recording.Tried{{At: time.Unix(5, 0), Kind: "base", Runs: 3, Lost: 3, Why: "killed 3 of 3"}, {At: time.Unix(5, 0), Fix: fix.Text, Kind: fix.Kind, Runs: 3, Lost: 3, Why: "killed 3 of 3"}}
+	s.Tried = []recording.Tried{{At: time.Unix(5, 0), Kind: "base", Runs: 3, Lost: 3, Why: "killed 3 of 3"},
+		{At: time.Unix(5, 0), Fix: fix.Text, Kind: fix.Kind, Runs: 3, Lost: 3, Why: "killed 3 of 3"}}
 	if a := explained(t, s); slices.ContainsFunc(a.Fixes, func(f Fix) bool { return f.Text == fix.Text }) {
 		t.Errorf("%s is a fix, though it was killed 3 of 3 times", fix.Text)
 	}

@@ -43,7 +43,8 @@ func judgeBacklog(c *Case) Finding {
 	f.Sentence = fmt.Sprintf("Work came in faster than it was finished%s. The waiting work grew from %s to %s in %s. %s of that was allocated at %s and %s.",
 		c.in(), fsize(c.rise.first), fsize(c.rise.last), seconds(c.rise.to-c.rise.from), c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	f.Detail = "A backlog, not a leak."
-	f.Why = []Why{{Text: fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*c.freedShare()), Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*c.freedShare()),
+		Evidence: []string{"curve", "site"}}}
 	return f
 }
 

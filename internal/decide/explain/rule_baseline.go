@@ -108,7 +108,8 @@ func (c *Case) judgeTogether(need sample.Bytes) Finding {
 		case !ok || s.Seconds < shortestSteady.v():
 			return undecided(float64(need), fmt.Sprintf("whether %s would have kept its size", c.nameOf(p.Key)), c.factShares())
 		case s.grew():
-			return undecided(float64(need), fmt.Sprintf("whether %s would have stopped growing after its rise from %s to %s", c.nameOf(p.Key), size(s.Low), size(s.High)), c.factShares())
+			return undecided(float64(need), fmt.Sprintf("whether %s would have stopped growing after its rise from %s to %s", c.nameOf(p.Key), size(s.Low),
+				size(s.High)), c.factShares())
 		}
 	}
 	list := processesOf(c)

@@ -137,7 +137,8 @@ func (c *Case) ofLittle() bool {
 // reserves reports whether calls in flight reserved most of the live heap and did not write it: the kernel does not
 // count that, but the collector's goal does, and garbage piles up below it.
 func (c *Case) reserves() bool {
-	return c.untouched()*2 >= c.live.bytes && c.live.bytes > 0 && float64(c.inFlight.calls) >= manyCalls.v() && float64(c.inFlight.held) >= heldByRoot.v()*float64(c.live.bytes)
+	return c.untouched()*2 >= c.live.bytes && c.live.bytes > 0 && float64(c.inFlight.calls) >= manyCalls.v() &&
+		float64(c.inFlight.held) >= heldByRoot.v()*float64(c.live.bytes)
 }
 
 // burstRoom is the most that work in flight can explain of the memory: what has pages, and is no garbage where
@@ -167,7 +168,8 @@ func (c *Case) openCalls() string {
 	if c.inFlight.calls == 0 {
 		return "whether work in flight retained the memory: the live heap never fell"
 	}
-	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap never fell", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name))
+	return fmt.Sprintf("whether %s of %s in flight would have freed the memory: the live heap never fell", count(c.inFlight.calls, "call"),
+		ShortFunc(c.inFlight.name))
 }
 
 // spiked reports whether without a limit that was near the peak was far above the usual
@@ -278,7 +280,8 @@ func burstFound(c *Case) Finding {
 		}
 		return f
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.inFlight.calls, "goroutine"), was(c.inFlight.calls), ShortFunc(c.inFlight.name), c.callsSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.inFlight.calls, "goroutine"), was(c.inFlight.calls), ShortFunc(c.inFlight.name),
+		c.callsSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
 	return f
 }
 
@@ -312,12 +315,14 @@ func burstSentence(c *Case) string {
 		held = min(held+s.Since, max(held, c.liveRows())) // of what came since, no more than may be live
 	}
 	if c.peakAlone() {
-		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes), c.momentName(), partOf(s.Bytes, c.live.bytes), place(s.File, s.Line))
+		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes),
+			c.momentName(), partOf(s.Bytes, c.live.bytes), place(s.File, s.Line))
 	}
 	if n == 0 {
 		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))
 	}
-	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name), c.in(), was(c.inFlight.calls), size(held))
+	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name), c.in(), was(c.inFlight.calls),
+		size(held))
 	if c.inFlight.running > 0 {
 		text = "At least " + text
 	} else if n > 1 {
@@ -342,7 +347,8 @@ func (c *Case) untouchedWords(held sample.Bytes) string {
 	case untouched <= c.live.bytes/20:
 		return ""
 	case untouched*2 > held && c.waste()*10 > c.bound*3 && c.g.HeapGoal < unlimited:
-		return fmt.Sprintf(". Most of this memory was not written yet, so the kernel does not count it. But the next GC was due only at %s, and %s of garbage was left", size(c.g.HeapGoal), size(c.waste()))
+		return fmt.Sprintf(". Most of this memory was not written yet, so the kernel does not count it. But the next GC was due only at %s, and %s of garbage was left",
+			size(c.g.HeapGoal), size(c.waste()))
 	}
 	return fmt.Sprintf(". Of this memory, %s was not written yet, so the kernel does not count it", size(untouched))
 }

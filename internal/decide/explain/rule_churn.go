@@ -145,7 +145,8 @@ func outranFound(c *Case, p pace, facts []Fact) Finding {
 
 // churnWhy says what the line does, as far as that is known.
 func (c *Case) churnWhy(top *Allocator) []Why {
-	why := []Why{{Text: fmt.Sprintf("%s allocated %s in total, and hardly any of that is still live", place(top.File, top.Line), size(top.Bytes)), Evidence: []string{"allocator"}}}
+	why := []Why{{Text: fmt.Sprintf("%s allocated %s in total, and hardly any of that is still live", place(top.File, top.Line), size(top.Bytes)),
+		Evidence: []string{"allocator"}}}
 	if k := c.causeOf(Churn, top.Stack, top.Function, top.Own); k != nil {
 		why = append(why, Why{Text: k.Why, Evidence: []string{"allocator"}, URL: k.URL})
 	}

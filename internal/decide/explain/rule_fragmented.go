@@ -32,7 +32,8 @@ func judgeFragmented(c *Case) Finding {
 	case float64(kept) < keptSeen.v():
 		return minor(fmt.Sprintf("malloc kept %s of freed memory", size(kept)), facts...)
 	case c.turnsOver():
-		return silent(fmt.Sprintf("malloc kept %s of freed memory for moments only: %s of native memory was written for the first time, for the %s that there is", size(kept), size(c.residentOf().SeenBytes), size(native)), facts...)
+		return silent(fmt.Sprintf("malloc kept %s of freed memory for moments only: %s of native memory was written for the first time, for the %s that there is",
+			size(kept), size(c.residentOf().SeenBytes), size(native)), facts...)
 	case kept*2 <= native || float64(kept) < keptShare.v()*float64(hard):
 		return silent(fmt.Sprintf("malloc kept %s of freed memory, C code had %s in use", size(kept), size(c.malloc.InUse+c.malloc.Mapped)), facts...)
 	case !c.pressed && float64(kept) < keptLeast.v():
@@ -53,7 +54,8 @@ func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	if isPartial(m) {
 		f.Confidence, f.Because = Medium, []string{fmt.Sprintf("%s of malloc's memory were not read: %s", size(m.Unread), m.WhyUnread)}
 	}
-	f.Sentence = fmt.Sprintf("C's malloc keeps %s that C code has freed. C code has only %s in use, in %s.", size(kept), size(m.InUse+m.Mapped), count(int(m.Blocks+m.MappedBlocks), "block"))
+	f.Sentence = fmt.Sprintf("C's malloc keeps %s that C code has freed. C code has only %s in use, in %s.", size(kept), size(m.InUse+m.Mapped),
+		count(int(m.Blocks+m.MappedBlocks), "block"))
 	f.Detail = "Fragmentation of native memory, not a leak."
 	why := func(text string) { f.Why = append(f.Why, Why{Text: text, Evidence: []string{"malloc"}}) }
 	if n, ok := c.spread(); ok {
@@ -62,7 +64,8 @@ func fragmentedFound(c *Case, kept sample.Bytes, facts []Fact) Finding {
 	top, whole, between := c.keptParts()
 	switch {
 	case top*2 > kept:
-		why(fmt.Sprintf("%s of the free memory is at the ends of the heaps: malloc returns that part only above a threshold, which grows with the largest block that was freed", size(top)))
+		why(fmt.Sprintf("%s of the free memory is at the ends of the heaps: malloc returns that part only above a threshold, which grows with the largest block that was freed",
+			size(top)))
 	case whole > 0:
 		why(fmt.Sprintf("%s of the free memory is whole pages, which malloc_trim(0) returns; %s shares its pages with blocks in use", size(top+whole), size(between)))
 	default:

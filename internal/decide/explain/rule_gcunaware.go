@@ -79,7 +79,8 @@ func (c *Case) garbageUnknown() (why string, bytes float64) {
 		return "whether less garbage would have been enough, because the live heap was " + readTimes(c.rise.n), c.beyondPace()
 	}
 	if !c.live.exact && c.rising() {
-		return "how much of the heap was garbage, because the live heap grew and was last read " + seconds(c.outcome.MomentElapsed-c.rise.to) + " before", float64(c.spare())
+		return "how much of the heap was garbage, because the live heap grew and was last read " + seconds(c.outcome.MomentElapsed-c.rise.to) + " before",
+			float64(c.spare())
 	}
 	if others := c.others(); others > c.bound/2 && c.othersGrew() {
 		return fmt.Sprintf("whether less garbage would have been enough, because other processes used %s and were still growing", size(others)), 0

@@ -90,17 +90,21 @@ func (c *Case) measurePile(p *pile) {
 func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool) {
 	switch {
 	case p.partly() && (p.read < int(fewestPiled.v()) || p.waiting*2 < p.read):
-		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone", p.last, p.read), facts...), true
+		return undecided(float64(c.own.Row(sample.RowStacks)), fmt.Sprintf("where most goroutines wait: of %.0f, only %d stacks were read before the memory was gone",
+			p.last, p.read), facts...), true
 	case float64(p.together) < 0.5*p.last && !p.partly():
 		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...), true
 	case c.pressed && bytes < 0.15*float64(c.bound):
 		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
 	case c.endSoon(p):
-		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())), facts...), true
+		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())),
+			facts...), true
 	case p.span < shortestPile.v():
-		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)), facts...), true
+		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)),
+			facts...), true
 	case p.reason == "IO wait" && p.span < shortestIO.v():
-		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)), facts...), true
+		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)),
+			facts...), true
 	}
 	return Finding{}, false
 }
@@ -108,7 +112,8 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 // stacksFill reports whether stacks are so much of the memory, or threads so many, that they are to
 // be named whether their number still rises or not.
 func (c *Case) stacksFill() bool {
-	return (c.pressed || c.limit > 0 && !c.neverShort()) && c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v() || c.threads() >= threadStacks.v()
+	return (c.pressed || c.limit > 0 && !c.neverShort()) && c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v() ||
+		c.threads() >= threadStacks.v()
 }
 
 // stacksFound names the goroutines whose stacks fill the memory, and who started them.
@@ -120,20 +125,23 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if p.made.Func != "" {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
 	}
-	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), started, c.stackWords(p.stacks))
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason),
+		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {
 		native := c.own.Row(sample.RowNative)
 		f.Sentence = fmt.Sprintf("%s OS threads%s serve %s goroutines that wait at %s (%s)%s. Goroutine stacks use %s, thread stacks up to %s.",
-			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks), size(native+c.ledger.Row(sample.RowKernel)))
+			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks),
+			size(native+c.ledger.Row(sample.RowKernel)))
 		f.Detail, f.Bytes = "Too many OS threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
 		f.Because = []string{fmt.Sprintf("the process had %s OS threads", thousands(n))}
 		if c.proc != nil {
 			f.Facts = append(f.Facts, c.factThreads())
 		}
 		if locked := c.lockedThreads(); locked > 0 {
-			f.Why = append(f.Why, Why{Text: fmt.Sprintf("%s locked to a thread (runtime.LockOSThread): such a thread serves nobody else", count(locked, "goroutine")+" "+was(locked)), Evidence: []string{"threads"}})
+			f.Why = append(f.Why, Why{Text: fmt.Sprintf("%s locked to a thread (runtime.LockOSThread): such a thread serves nobody else",
+				count(locked, "goroutine")+" "+was(locked)), Evidence: []string{"threads"}})
 		}
 	}
 	return f
@@ -349,10 +357,12 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Place: p.at.Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and %s. The goroutines' stacks use %s",
-		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), size(p.stacks))
+		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span),
+		p.fellWords(), size(p.stacks))
 	if p.partly() {
 		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and %s. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",
-			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason), size(p.stacks))
+			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason),
+			size(p.stacks))
 	}
 	if p.retained {
 		f.Sentence += fmt.Sprintf(", and the goroutines retain %s of heap", size(p.held))
@@ -374,7 +384,8 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		c.blameMaker(&f)
 	}
 	if p.made.Func != "" {
-		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
+		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line),
+			ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
 	}
 	return f
 }

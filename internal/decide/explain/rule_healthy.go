@@ -61,7 +61,8 @@ func (c *Case) stackSentence() string {
 	if p.waiting < int(fewestPiled.v()) || p.stacks*4 < c.own.Row(sample.RowStacks) {
 		return "" // these few are not whose stacks they are
 	}
-	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)), place(p.at.File, p.at.Line), 100*c.stacksShare())
+	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)), place(p.at.File, p.at.Line),
+		100*c.stacksShare())
 }
 
 func healthyFound(c *Case) Finding {
@@ -93,7 +94,8 @@ func healthyFound(c *Case) Finding {
 	f.Sentence += fmt.Sprintf(", and %s.", t.words())
 	f.Because = []string{fmt.Sprintf("%s in %s", t.readingWords(), seconds(c.outcome.Elapsed))}
 	if grown, rose := c.nativeRose(); rose {
-		return undecided(grown, fmt.Sprintf("native memory grew by %s until the end, and the run was too short to see whether that continues", fsize(grown)), f.Facts...)
+		return undecided(grown, fmt.Sprintf("native memory grew by %s until the end, and the run was too short to see whether that continues", fsize(grown)),
+			f.Facts...)
 	}
 	f.Confidence = c.flatSure(t)
 	if g := c.run.Growth; g != nil && c.run.Seconds >= minStableRun.v() {
@@ -198,7 +200,8 @@ func (c *Case) mostAllocated() (string, []Fact) {
 	if c.Half == nil || len(c.Allocators) == 0 || !(p.rate() >= churnRate.v()) || p.collections < churnCycles.v() || !p.profiled(c.Half) {
 		return "", nil
 	}
-	text := fmt.Sprintf("The program allocated %s in all, %.0f%% of that at %s and in functions called from there", fsize(p.allocated), 100*c.Half.Share, place(c.Half.File, c.Half.Line))
+	text := fmt.Sprintf("The program allocated %s in all, %.0f%% of that at %s and in functions called from there", fsize(p.allocated), 100*c.Half.Share,
+		place(c.Half.File, c.Half.Line))
 	if words := p.gcWords(); words != "" {
 		text += ". GC took " + words
 	}

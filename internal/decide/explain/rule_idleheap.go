@@ -64,7 +64,8 @@ func idleHeapFound(c *Case, idle sample.Bytes, facts []Fact) Finding {
 	if len(c.Allocators) > 0 && c.Allocators[0].Share >= 0.4 {
 		top := &c.Allocators[0]
 		f.Facts = append(f.Facts, c.factAllocator(top))
-		f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of everything ever allocated came from %s", 100*top.Share, place(top.File, top.Line)), Evidence: []string{"allocator"}})
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("%.0f%% of everything ever allocated came from %s", 100*top.Share, place(top.File, top.Line)),
+			Evidence: []string{"allocator"}})
 	}
 	if c.pressed {
 		f.Why = append(f.Why, Why{Text: c.collectorWhy(), Evidence: []string{"collector"}})

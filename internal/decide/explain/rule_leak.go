@@ -97,7 +97,8 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 	case c.fillsUp():
 		return undecided(float64(c.leakBytes()), c.stillOpen(weighed{fired: []clause{{weight: -1, words: doubtSlowing}}}), facts...), true
 	case c.barelyRose():
-		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap keeps growing: a program that settles gains as much as %s in %s, too", fsize(c.rise.grown), seconds(c.rise.to-c.rise.from)), facts...), true
+		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap keeps growing: a program that settles gains as much as %s in %s, too", fsize(c.rise.grown),
+			seconds(c.rise.to-c.rise.from)), facts...), true
 	}
 	if c.site == nil || c.explains() {
 		return Finding{}, false
@@ -110,7 +111,8 @@ func (c *Case) ofNoLine(facts []Fact) Finding {
 	if c.endedWell() || c.neverShort() {
 		return silent("no line of the heap profile grew with the live heap", facts...)
 	}
-	return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)), facts...)
+	return undecided(float64(c.leakBytes()), fmt.Sprintf("what made the live heap grow by %s: no line of the heap profile grew with it", fsize(c.rise.grown)),
+		facts...)
 }
 
 // barelyRose reports whether, without need, little came in many seconds, but less than a minute: buffers and tables
@@ -217,7 +219,8 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	}
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
-	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)), Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)),
+		Evidence: []string{"curve", "site"}}}
 	c.blameMaker(&f)
 	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
 		c.addPace(&f, g)
@@ -236,7 +239,8 @@ func (c *Case) whatGrew() string {
 // addPace says how fast it grew, and when that reaches the limit.
 func (c *Case) addPace(f *Finding, g *Growth) {
 	f.Facts = append(f.Facts, c.factRun())
-	f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)), Evidence: []string{"curve", "run", "site"}}
+	f.Why[0] = Why{Text: fmt.Sprintf("the live heap grew by %s over %s%s", g.byPace(), strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(g.Kept)),
+		Evidence: []string{"curve", "run", "site"}}
 	if left := g.untilLimit(); left != "" && c.outcome.State != Exited && !c.outcome.Kernel {
 		f.Sentence += fmt.Sprintf(" At this rate memory usage reaches the limit of %s in %s.", limit(c.limit), left)
 	}

@@ -173,7 +173,8 @@ func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts 
 	var standing int
 	f.Culprit, standing = c.cgoCaller()
 	if f.Culprit != nil {
-		f.Why = append(f.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s in a C call made at %s", count(standing, "goroutine"), was(standing), place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s in a C call made at %s", count(standing, "goroutine"), was(standing),
+			place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"native"}})
 	}
 	if k := c.causeOfLibrary(); k != nil {
 		f.Why = append(f.Why, Why{Text: "likely cause (not proven), by a library of C that it links: " + k.Why, Evidence: []string{"native"}, URL: k.URL})

@@ -32,7 +32,8 @@ func judgeShmem(c *Case) Finding {
 		return silent(fmt.Sprintf("shared memory and tmpfs used %s", size(shmem)), c.factLedger())
 	}
 	f := Finding{Stance: Speaks, Bytes: shmem, Confidence: High, Facts: []Fact{c.factLedger()}}
-	f.Sentence = fmt.Sprintf("Files in memory (tmpfs, shared memory) use %s of the %s. Without swap the kernel cannot reclaim them.", size(shmem), size(c.ledger.Total))
+	f.Sentence = fmt.Sprintf("Files in memory (tmpfs, shared memory) use %s of the %s. Without swap the kernel cannot reclaim them.", size(shmem),
+		size(c.ledger.Total))
 	if grows {
 		f.Sentence += fmt.Sprintf(" These files grew by %s.", fsize(grown))
 	}

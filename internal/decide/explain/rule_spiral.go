@@ -94,7 +94,8 @@ func spiralFound(c *Case, memoryLimit sample.Bytes, left, live float64, p pace, 
 	f.Why = []Why{{Text: fmt.Sprintf("GOMEMLIMIT makes GC run sooner, and does not shrink the live heap. A live heap of %s needs a GOMEMLIMIT of about %s or more",
 		fsize(live), whole(sample.Bytes(1.25*live)+c.goFixed())), Evidence: []string{"collector", "pace"}}}
 	if c.site != nil {
-		f.Why = append(f.Why, Why{Text: fmt.Sprintf("most of the live heap was allocated at %s", place(c.Sites[0].File, c.Sites[0].Line)), Evidence: []string{"site"}})
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("most of the live heap was allocated at %s", place(c.Sites[0].File, c.Sites[0].Line)),
+			Evidence: []string{"site"}})
 		f.Facts = append(f.Facts, c.factSite())
 	}
 	return f

@@ -74,7 +74,8 @@ func thrashFound(c *Case, p pace, facts []Fact) Finding {
 		f.Confidence = Medium
 		f.Because = append(f.Because, "how long the program waited for memory was not measured")
 	}
-	f.Why = []Why{{Text: fmt.Sprintf("%s is unreclaimable. The rest is too little for the program's own code and files", fsize(c.hardPeak())), Evidence: []string{"reclaim", "ledger"}}}
+	f.Why = []Why{{Text: fmt.Sprintf("%s is unreclaimable. The rest is too little for the program's own code and files", fsize(c.hardPeak())),
+		Evidence: []string{"reclaim", "ledger"}}}
 	if c.site != nil {
 		f.Culprit = culprit(&c.Sites[0], "retains")
 		f.Facts = append(f.Facts, c.factLine(&c.Sites[0]))

@@ -17,11 +17,16 @@ func TestEachRuleSpeaksOnlyOfItsOwn(t *testing.T) {
 	for name, class := range map[string][]Class{
 		"leak": {Leak}, "burst of uploads": {Burst}, "burst in the first rise": {Burst}, "garbage over the limit": {GCUnaware}, "garbage without a mark": nil,
 		"cgo leak": {Native}, "a file of 1 GiB written": {PageCache, Healthy}, "steady and small": {Healthy}, "tmpfs": {Shmem},
-		"steady need above the limit": {Baseline}, "workers that were busy all along": {Burst}, "thousands of goroutines that never end": {Goroutines, Burst}, "one of several processes leaks": {Leak},
+		"steady need above the limit": {Baseline}, "workers that were busy all along": {Burst}, "thousands of goroutines that never end": {Goroutines, Burst},
+		"one of several processes leaks":      {Leak},
 		"several processes that are too many": {Baseline}, "several processes, one of which still grew": nil, "freed memory that Go keeps": {IdleHeap},
-		"buffers that were reserved and never used": {Untouched, Healthy}, "patterns compiled for every value": {Churn, Healthy}, "allocation that outran the collector": {Churn},
-		"a collector that runs all the time": {Spiral, Healthy}, "a program that stands still at its limit": {Baseline, Thrash}, "a stripped program": nil, "a program in another language": {Native}, "rows that outlive the function that read them": {Burst}, "the reader of a connection that remembers": {Leak}, "killed without a last breath": nil,
-		"a value that is read whole": {Burst}, "a value that is being filled": {Burst}, "work in flight in one of several processes": {Burst}, "growth that came to rest where all is kept": {Leak},
+		"buffers that were reserved and never used": {Untouched, Healthy}, "patterns compiled for every value": {Churn, Healthy},
+		"allocation that outran the collector": {Churn},
+		"a collector that runs all the time":   {Spiral, Healthy}, "a program that stands still at its limit": {Baseline, Thrash}, "a stripped program": nil,
+		"a program in another language": {Native}, "rows that outlive the function that read them": {Burst}, "the reader of a connection that remembers": {Leak},
+		"killed without a last breath": nil,
+		"a value that is read whole":   {Burst}, "a value that is being filled": {Burst}, "work in flight in one of several processes": {Burst},
+		"growth that came to rest where all is kept": {Leak},
 	} {
 		if got := speaking(newCase(scenes[name]().Evidence)); !slices.Equal(got, class) {
 			t.Errorf("%s: %v speak, want %v", name, got, class)

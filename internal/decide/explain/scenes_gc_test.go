@@ -62,7 +62,8 @@ var gcScenes = map[string]func() *scene{
 		s.Allocators[1].Since = 20 * mib
 		s.Allocators[0].Garbage, s.Allocators[1].Garbage = 64*mib, 12*mib
 		s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 62, Stack: []uint64{1}, Where: []sample.Location{
-			{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: "net/http.(*Transport).getConn"}}}, {Frames: []sample.Frame{{Func: "net/http.(*Client).Do"}}},
+			{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: "net/http.(*Transport).getConn"}}},
+			{Frames: []sample.Frame{{Func: "net/http.(*Client).Do"}}},
 			{Frames: []sample.Frame{{Func: "example.org/shop/mirror.(*Mirror).fetch", File: "/build/shop/mirror/mirror.go", Line: 99}}}}})
 		return s
 	},
@@ -73,7 +74,8 @@ var gcScenes = map[string]func() *scene{
 		s.collections(300, 12, 26, 12)
 		s.work(1.5, 0.34, 420)
 		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 9, 0.1)
-		s.allocator("example.org/shop/formats.(*Set).Match", "/build/shop/formats/formats.go", 48, 11900, 0.94, "runtime.mallocgc", "regexp/syntax.parse", "regexp.compile", "regexp.Compile", "regexp.MustCompile")
+		s.allocator("example.org/shop/formats.(*Set).Match", "/build/shop/formats/formats.go", 48, 11900, 0.94, "runtime.mallocgc", "regexp/syntax.parse",
+			"regexp.compile", "regexp.Compile", "regexp.MustCompile")
 		s.allocator("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 300, 0.02)
 		return s
 	},

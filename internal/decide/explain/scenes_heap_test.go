@@ -15,7 +15,8 @@ var heapScenes = map[string]func() *scene{
 			sample.HeapPath{Parent: -1, Label: "example.org/shop/cache.entries", Type: "?", Held: 901_000, Retained: 188 * mib},
 			sample.HeapPath{Parent: 0, Label: "[].body", Type: "[]uint8", Objects: 450_000, Bytes: 170 * mib, Held: 450_000, Retained: 170 * mib, Holder: true,
 				Sites: sitesAt(57, 170)})
-		s.Heap.Collections = []sample.HeapCollection{{Path: "example.org/shop/cache.entries", Kind: "map", Type: "map[string]*cache.entry", Count: 1, Entries: 450_000, Room: 524_288, Bytes: 188 * mib}}
+		s.Heap.Collections = []sample.HeapCollection{{Path: "example.org/shop/cache.entries", Kind: "map", Type: "map[string]*cache.entry", Count: 1,
+			Entries: 450_000, Room: 524_288, Bytes: 188 * mib}}
 		return s
 	},
 	"what is allocated everywhere and held by one": func() *scene {
@@ -30,7 +31,8 @@ var heapScenes = map[string]func() *scene{
 		s.captured(190,
 			sample.HeapPath{Parent: -1, Label: "goroutine example.org/shop/apply.(*Loop).run", Type: "?", Held: 900_000, Retained: 181 * mib},
 			sample.HeapPath{Parent: 0, Label: " in its descriptor", Type: "runtime.g", Objects: 1, Bytes: 512, Held: 900_000, Retained: 181 * mib},
-			sample.HeapPath{Parent: 1, Label: "._defer", Type: "runtime._defer", Objects: 300_000, Bytes: 14 * mib, Held: 900_000, Retained: 180 * mib, Holder: true, Sites: sitesAt(57, 180)})
+			sample.HeapPath{Parent: 1, Label: "._defer", Type: "runtime._defer", Objects: 300_000, Bytes: 14 * mib, Held: 900_000, Retained: 180 * mib, Holder: true,
+				Sites: sitesAt(57, 180)})
 		s.Heap.Chains = []sample.HeapChain{{Path: "goroutine example.org/shop/apply.(*Loop).run in its descriptor._defer", Type: "runtime._defer", Length: 300_000}}
 		return s
 	},
@@ -50,7 +52,8 @@ func (s *scene) captured(live sample.Bytes, paths ...sample.HeapPath) {
 
 // sitesAt is a line of the cache that allocated so many MiB.
 func sitesAt(line int, n sample.Bytes) []sample.HeapSite {
-	return []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/cache.(*Cache).Put", File: "/build/shop/cache/cache.go", Line: line}, Objects: 1000, Bytes: n * mib}}
+	return []sample.HeapSite{{At: sample.Frame{Func: "example.org/shop/cache.(*Cache).Put", File: "/build/shop/cache/cache.go", Line: line}, Objects: 1000,
+		Bytes: n * mib}}
 }
 
 func TestAHolderFarFromTheLineIsTold(t *testing.T) {
@@ -69,7 +72,8 @@ func TestAChainOfDeferredCallsIsTiedToTheirMarking(t *testing.T) {
 	if !strings.Contains(a.Verdict.Sentence, "is retained by the deferred calls of a goroutine running example.org/shop/apply.(*Loop).run") {
 		t.Error(a.Verdict.Sentence)
 	}
-	if h := a.Verdict.Culprit.HeldBy; h == nil || h.Chain != 300_000 || !strings.Contains(a.Verdict.Why[len(a.Verdict.Why)-1].Text, "a single GC worker must walk") {
+	if h := a.Verdict.Culprit.HeldBy; h == nil || h.Chain != 300_000 || !strings.Contains(a.Verdict.Why[len(a.Verdict.Why)-1].Text,
+		"a single GC worker must walk") {
 		t.Errorf("held by %+v; why %+v", h, a.Verdict.Why)
 	}
 }

@@ -104,7 +104,8 @@ var leakScenes = map[string]func() *scene{
 		s.inside("example.org/shop/wire.(*Conn).readLoop", 1)
 		s.Sites[0].Course = []SiteSnapshot{{At: 1, Calls: []int{0, 0}, Goroutines: true}}
 		for i := range 6 {
-			s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: float64(5 + 4*i), Bytes: bytesOf(float64(30 + 30*i)), Calls: []int{i % 2, 1}, Goroutines: true})
+			s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: float64(5 + 4*i), Bytes: bytesOf(float64(30 + 30*i)), Calls: []int{i % 2, 1},
+				Goroutines: true})
 		}
 		return s
 	},
@@ -116,7 +117,8 @@ var leakScenes = map[string]func() *scene{
 		s.charge()
 		s.early(80, 9, 12, 9, 14, 30, 62, 120, 240, 400)
 		s.site("example.org/shop/wire.Assemble", "/build/shop/wire/wire.go", 99, 390, 0)
-		s.Sites[0].Stack = []sample.Frame{{Func: "runtime.makeslice"}, {Func: "github.com/google/gopacket/tcpassembly.(*pageCache).grow"}, {Func: "example.org/shop/wire.Assemble"}}
+		s.Sites[0].Stack = []sample.Frame{{Func: "runtime.makeslice"}, {Func: "github.com/google/gopacket/tcpassembly.(*pageCache).grow"},
+			{Func: "example.org/shop/wire.Assemble"}}
 		s.stand(2, 200, 1, 0)
 		s.stand(10, 200, 0, 0)
 		return s

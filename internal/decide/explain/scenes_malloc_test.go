@@ -42,7 +42,8 @@ var mallocScenes = map[string]func() *scene{
 		s.killed()
 		s.cycles(2, 3, 4, 4, 4, 4, 4)
 		s.malloc(6, 229, 2, 20_016)
-		s.Mallocs = []recording.MallocAt{{At: began.Add(time.Second), Malloc: sample.Malloc{Allocator: "glibc", InUse: mib, Sizes: []sample.MallocSize{{Size: 112, Count: 9000}}}}}
+		s.Mallocs = []recording.MallocAt{{At: began.Add(time.Second), Malloc: sample.Malloc{Allocator: "glibc", InUse: mib,
+			Sizes: []sample.MallocSize{{Size: 112, Count: 9000}}}}}
 		return s
 	},
 	"C's allocator is another one": func() *scene {
@@ -51,7 +52,8 @@ var mallocScenes = map[string]func() *scene{
 		s.native(235)
 		s.killed()
 		s.cycles(2, 3, 4, 4, 4, 4, 4)
-		s.p.Malloc = &sample.Malloc{Allocator: "jemalloc", WhyNot: "highwater does not read jemalloc; MALLOC_CONF=stats_print:true prints its statistics when the program ends"}
+		s.p.Malloc = &sample.Malloc{Allocator: "jemalloc",
+			WhyNot: "highwater does not read jemalloc; MALLOC_CONF=stats_print:true prints its statistics when the program ends"}
 		s.Mallocs = []recording.MallocAt{{At: s.Moment.At, Malloc: *s.p.Malloc}}
 		return s
 	},
@@ -73,8 +75,10 @@ var mallocScenes = map[string]func() *scene{
 // of one size.
 func (s *scene) malloc(kept, inUse, whole float64, size sample.Bytes) {
 	n := uint64(bytesOf(inUse) / size)
-	s.p.Malloc = &sample.Malloc{Allocator: "glibc", Blocks: n, InUse: bytesOf(inUse), Free: bytesOf(kept), FreeResident: bytesOf(kept), Whole: bytesOf(whole), System: bytesOf(kept + inUse),
-		Arenas: []sample.MallocArena{{System: bytesOf(kept + inUse), InUse: bytesOf(inUse), Free: bytesOf(kept), FreeResident: bytesOf(kept)}}, Sizes: []sample.MallocSize{{Size: size, Count: n}}}
+	s.p.Malloc = &sample.Malloc{Allocator: "glibc", Blocks: n, InUse: bytesOf(inUse), Free: bytesOf(kept), FreeResident: bytesOf(kept), Whole: bytesOf(whole),
+		System: bytesOf(kept + inUse),
+		Arenas: []sample.MallocArena{{System: bytesOf(kept + inUse), InUse: bytesOf(inUse), Free: bytesOf(kept), FreeResident: bytesOf(kept)}},
+		Sizes:  []sample.MallocSize{{Size: size, Count: n}}}
 }
 
 func answerOf(t *testing.T, s *scene) *Answer {
@@ -87,7 +91,8 @@ func answerOf(t *testing.T, s *scene) *Answer {
 }
 
 func TestFragmentationIsToldFromALeak(t *testing.T) {
-	for name, want := range map[string]Class{"memory that malloc keeps": Fragmented, "memory that the arenas of threads keep": Fragmented, "a cgo leak of one size": Native, "C's allocator is another one": Native} {
+	for name, want := range map[string]Class{"memory that malloc keeps": Fragmented, "memory that the arenas of threads keep": Fragmented,
+		"a cgo leak of one size": Native, "C's allocator is another one": Native} {
 		a := answerOf(t, mallocScenes[name]())
 		if a.Verdict.Class != want {
 			t.Errorf("%s: %s: %s", name, a.Verdict.Class, a.Verdict.Sentence)
@@ -204,7 +209,8 @@ func TestNativeMemoryThatComesAndGoesIsNoFragmentation(t *testing.T) {
 		early := sample.Malloc{Allocator: "glibc", InUse: 30 * mib, System: 230 * mib, FreeResident: 180 * mib}
 		late := early
 		late.FreeResident = bytesOf(c.keptBefore)
-		s.Mallocs = []recording.MallocAt{{At: s.Moment.At.Add(-2 * time.Second), Malloc: early}, {At: s.Moment.At.Add(-time.Second), Malloc: late}, {At: s.Moment.At, Malloc: *s.p.Malloc}}
+		s.Mallocs = []recording.MallocAt{{At: s.Moment.At.Add(-2 * time.Second), Malloc: early}, {At: s.Moment.At.Add(-time.Second), Malloc: late},
+			{At: s.Moment.At, Malloc: *s.p.Malloc}}
 		a := answerOf(t, s)
 		if a.Verdict.Class != c.want {
 			t.Errorf("%s: %s, %s", name, a.Verdict.Class, a.Verdict.Sentence)

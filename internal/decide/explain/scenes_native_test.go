@@ -66,7 +66,8 @@ func TestALineOfLiveBlocksIsSureWithManySamplesThatExplainTheRow(t *testing.T) {
 
 func TestLiveBlocksHaveGrowthAndAge(t *testing.T) {
 	n := answer(t, "cgo leak by live blocks").NativeLive
-	if len(n.Lines) != 2 || n.Lines[0].GrowthBytes != int64(90*mib) || n.Lines[1].GrowthBytes != 0 || n.Lines[0].OldestSeconds != 5 || n.Lines[0].MedianSeconds != 2 {
+	if len(n.Lines) != 2 || n.Lines[0].GrowthBytes != int64(90*mib) || n.Lines[1].GrowthBytes != 0 || n.Lines[0].OldestSeconds != 5 ||
+		n.Lines[0].MedianSeconds != 2 {
 		t.Errorf("lines %+v", n.Lines)
 	}
 	if n.TotalBytes != 230*mib || n.Samples != 2300 || n.Blocks != 64*2300 || n.Ended != "" {

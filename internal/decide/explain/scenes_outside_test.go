@@ -64,7 +64,8 @@ var outsideScenes = map[string]func() *scene{
 		s.cycles(10, 9, 10, 9.5, 10, 9, 10)
 		var files []sample.FilePages
 		for i := range 25 {
-			files = append(files, sample.FilePages{Path: fmt.Sprintf("/dev/shm/frames/%02d.tmp", i), Kind: sample.FileTmpfs, Size: 9 * mib, Resident: 9 * mib, Charged: sample.Some[sample.Bytes](9 * mib)})
+			files = append(files, sample.FilePages{Path: fmt.Sprintf("/dev/shm/frames/%02d.tmp", i), Kind: sample.FileTmpfs, Size: 9 * mib, Resident: 9 * mib,
+				Charged: sample.Some[sample.Bytes](9 * mib)})
 		}
 		s.files(append(files, sample.FilePages{Path: "/memfd:ring", Kind: sample.FileMemfd, Deleted: true, Resident: 3 * mib, Process: subject, Descriptors: 1})...)
 		return s
@@ -75,8 +76,10 @@ var outsideScenes = map[string]func() *scene{
 		s.charge()
 		s.Moment.Cgroup.Events = &sample.CgroupEvents{Max: 1298}
 		s.cycles(10, 9, 10, 9, 10, 9, 10, 10, 9)
-		s.files(sample.FilePages{Path: "/data/orders.db-wal", Kind: sample.FileCache, Size: 250 * mib, Resident: 180 * mib, Dirty: sample.Some[sample.Bytes](90 * mib), Process: subject, Descriptors: 2},
-			sample.FilePages{Path: "/data/orders.db", Kind: sample.FileCache, Size: 90 * mib, Resident: 90 * mib, Dirty: sample.Some[sample.Bytes](0), Process: subject, Descriptors: 2})
+		s.files(sample.FilePages{Path: "/data/orders.db-wal", Kind: sample.FileCache, Size: 250 * mib, Resident: 180 * mib,
+			Dirty: sample.Some[sample.Bytes](90 * mib), Process: subject, Descriptors: 2},
+			sample.FilePages{Path: "/data/orders.db", Kind: sample.FileCache, Size: 90 * mib, Resident: 90 * mib, Dirty: sample.Some[sample.Bytes](0), Process: subject,
+				Descriptors: 2})
 		return s
 	},
 	"a service that ran for a night": func() *scene {

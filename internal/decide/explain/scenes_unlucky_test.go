@@ -69,7 +69,8 @@ var unluckyScenes = map[string]struct {
 		s.site("example.org/shop/cache.(*Cache).Put", "/build/shop/cache/cache.go", 57, 88, 0.01)
 		s.stand(10, 40, 1, 0)
 		s.stand(20, 60, 0, 0)
-		s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventOOMKill, Value: 1}, sample.Event{At: s.End, Kind: sample.EventOOM, Value: 1}, sample.Event{At: s.End, Kind: sample.EventExit, Process: subject, Value: 137, Text: "signal 9"})
+		s.Events = append(s.Events[:1], sample.Event{At: s.End, Kind: sample.EventOOMKill, Value: 1}, sample.Event{At: s.End, Kind: sample.EventOOM, Value: 1},
+			sample.Event{At: s.End, Kind: sample.EventExit, Process: subject, Value: 137, Text: "signal 9"})
 		return s
 	}, Inconclusive, Low, ""},
 	"a job that began late and kept what it worked on": {func() *scene {

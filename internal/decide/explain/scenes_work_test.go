@@ -15,7 +15,8 @@ var workScenes = map[string]func() *scene{
 		s.stand(10, 60, 0, 0)
 		s.stand(20, 120, 0, 0)
 		s.retained("")
-		s.Heap.Collections = []sample.HeapCollection{{Path: "main.store.items", Kind: "channel", Type: "chan *jobs.Job", Count: 1, Entries: 9000, Room: 10000, Bytes: 180 * mib}}
+		s.Heap.Collections = []sample.HeapCollection{{Path: "main.store.items", Kind: "channel", Type: "chan *jobs.Job", Count: 1, Entries: 9000, Room: 10000,
+			Bytes: 180 * mib}}
 		s.waiting("example.org/shop/jobs.Read", "/build/shop/jobs/jobs.go", 31, 4, "chan send", 3)
 		return s
 	},
@@ -26,7 +27,8 @@ var workScenes = map[string]func() *scene{
 		s.killed()
 		s.cycles(60, 9, 70, 9, 75, 10, 9, 80, 150)
 		up := s.site("example.org/shop/handlers.(*Server).Upload", "/build/shop/handlers/upload.go", 172, 192, 0.7)
-		up.Stack = []sample.Frame{{Func: "bytes.growSlice", File: "bytes/buffer.go", Line: 249}, {Func: "mime/multipart.(*Reader).readForm", File: "mime/multipart/formdata.go", Line: 150},
+		up.Stack = []sample.Frame{{Func: "bytes.growSlice", File: "bytes/buffer.go", Line: 249},
+			{Func: "mime/multipart.(*Reader).readForm", File: "mime/multipart/formdata.go", Line: 150},
 			{Func: "net/http.(*Request).ParseMultipartForm", File: "net/http/request.go", Line: 1390}, {Func: up.Function, File: up.File, Line: 172}}
 		s.inside(up.Function, 3)
 		s.stand(5, 60, 1, 0)
@@ -39,7 +41,8 @@ var workScenes = map[string]func() *scene{
 		s.killed()
 		s.ramp(5, 20, 60, 100, 140, 160, 180)
 		up := s.site("example.org/shop/handlers.(*Server).Upload", "/build/shop/handlers/upload.go", 172, 190, 0)
-		up.Stack = append(up.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP", File: "net/http/server.go", Line: 3200}, sample.Frame{Func: "net/http.(*conn).serve", File: "net/http/server.go", Line: 2100})
+		up.Stack = append(up.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP", File: "net/http/server.go", Line: 3200},
+			sample.Frame{Func: "net/http.(*conn).serve", File: "net/http/server.go", Line: 2100})
 		s.inside(up.Function, 1)
 		s.stand(10, 100, 1, 0)
 		s.stand(20, 150, 1, 0)
@@ -52,7 +55,8 @@ var workScenes = map[string]func() *scene{
 		s.cycles(300, 188)
 		s.Cycles[0].N = 5
 		up := s.site("example.org/shop/handlers.(*Server).Upload", "/build/shop/handlers/upload.go", 172, 180, 0)
-		up.Stack = append(up.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP", File: "net/http/server.go", Line: 3200}, sample.Frame{Func: "net/http.(*conn).serve", File: "net/http/server.go", Line: 2100})
+		up.Stack = append(up.Stack, sample.Frame{Func: "net/http.serverHandler.ServeHTTP", File: "net/http/server.go", Line: 3200},
+			sample.Frame{Func: "net/http.(*conn).serve", File: "net/http/server.go", Line: 2100})
 		s.inside(up.Function, 36)
 		s.stand(10, 100, 36, 0)
 		s.stand(20, 180, 36, 0)
@@ -105,12 +109,15 @@ var workScenes = map[string]func() *scene{
 		site.Own, site.Stack = false, []sample.Frame{{Func: "runtime.mallocgc"}, {Func: "bufio.NewReaderSize", File: "bufio/bufio.go", Line: 57},
 			{Func: "net/http.(*Transport).dialConn", File: "net/http/transport.go", Line: 1944}, {Func: "net/http.(*Transport).dialConnFor"}}
 		for i, function := range []string{"net/http.(*persistConn).readLoop", "net/http.(*persistConn).writeLoop"} {
-			s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 9990, Stack: []uint64{1}, StackBytes: 40 * mib, Oldest: 29 * time.Second,
+			s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 9990, Stack: []uint64{1}, StackBytes: 40 * mib,
+				Oldest:    29 * time.Second,
 				CreatedAt: sample.Location{Frames: []sample.Frame{{Func: "net/http.(*Transport).dialConn", File: "net/http/transport.go", Line: 1945 + i}}},
-				Where:     []sample.Location{{Frames: []sample.Frame{{Func: "runtime.gopark"}}}, {Frames: []sample.Frame{{Func: function, File: "net/http/transport.go", Line: 2200}}}}})
+				Where: []sample.Location{{Frames: []sample.Frame{{Func: "runtime.gopark"}}},
+					{Frames: []sample.Frame{{Func: function, File: "net/http/transport.go", Line: 2200}}}}})
 		}
 		s.p.Goroutines = append(s.p.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "select", Count: 3, Stack: []uint64{1}, Where: []sample.Location{
-			{Frames: []sample.Frame{{Func: "net/http.(*Client).Do"}}}, {Frames: []sample.Frame{{Func: "example.org/shop/price.fetch", File: "/build/shop/price/price.go", Line: 20}}}}})
+			{Frames: []sample.Frame{{Func: "net/http.(*Client).Do"}}}, {Frames: []sample.Frame{{Func: "example.org/shop/price.fetch", File: "/build/shop/price/price.go",
+				Line: 20}}}}})
 		return s
 	},
 	"rows that outlive the function that read them": func() *scene {
@@ -119,10 +126,12 @@ var workScenes = map[string]func() *scene{
 		s.killed()
 		s.cycles(60, 20, 45, 45, 46, 50, 60)
 		read := s.site("example.org/shop/store.(*Table).read", "/build/shop/store/table.go", 142, 120, 0.8)
-		read.Callers = []Caller{{read.Function, true, 120 * mib}, {"example.org/shop/list.(*Server).List", true, 180 * mib}, {"google.golang.org/grpc.(*Server).processUnaryRPC", false, 182 * mib}}
+		read.Callers = []Caller{{read.Function, true, 120 * mib}, {"example.org/shop/list.(*Server).List", true, 180 * mib},
+			{"google.golang.org/grpc.(*Server).processUnaryRPC", false, 182 * mib}}
 		s.inside("example.org/shop/list.(*Server).List", 38)
 		s.inside("google.golang.org/grpc.(*Server).processUnaryRPC", 40)
-		s.Sites[0].Course = []SiteSnapshot{{At: 5, Bytes: 2 * mib, Calls: []int{0, 0, 0}, Goroutines: true}, {At: 20, Bytes: 50 * mib, Calls: []int{0, 12, 12}, Goroutines: true}, {At: 25, Bytes: 100 * mib, Calls: []int{1, 34, 36}, Goroutines: true}}
+		s.Sites[0].Course = []SiteSnapshot{{At: 5, Bytes: 2 * mib, Calls: []int{0, 0, 0}, Goroutines: true},
+			{At: 20, Bytes: 50 * mib, Calls: []int{0, 12, 12}, Goroutines: true}, {At: 25, Bytes: 100 * mib, Calls: []int{1, 34, 36}, Goroutines: true}}
 		return s
 	},
 	"several processes that are too many": func() *scene {

@@ -45,7 +45,8 @@ var figures = regexp.MustCompile(`\d[\d.,]*( ([KMG]i)?B\b)?|[\w./()*-]+\.go:\d+|
 func sameWords(text string) string { return figures.ReplaceAllString(text, "#") }
 
 // chapters are the places of an answer, in its order.
-var chapters = []string{"What became of the program", "Cause", "Why", "Sure?", "Reasons of the confidence", "Known", "Unknown", "Fixes", "Won't help, or not predicted",
+var chapters = []string{"What became of the program", "Cause", "Why", "Sure?", "Reasons of the confidence", "Known", "Unknown", "Fixes",
+	"Won't help, or not predicted",
 	"Not seen", "Ruled out, because", "Work, requests, expectation", "Evidence", "Advice"}
 
 func (b book) answer(a *Answer) {
@@ -139,7 +140,8 @@ func (b book) asked(t *testing.T) {
 		b.add(chapters[11], a.Expected.Sentence)
 	}
 	bursts := func(t float64) float64 { return 1000*t + 40*math.Mod(t, 7) }
-	for _, live := range []func(float64) float64{func(t float64) float64 { return 83 * 20_000 * t }, func(t float64) float64 { return 1e7 + 400*bursts(t) }, func(t float64) float64 { return 1e7 + 2e6*t }} {
+	for _, live := range []func(float64) float64{func(t float64) float64 { return 83 * 20_000 * t }, func(t float64) float64 { return 1e7 + 400*bursts(t) },
+		func(t float64) float64 { return 1e7 + 2e6*t }} {
 		if w := workOf(worked(live, map[string]func(float64) float64{"jobs_total": bursts})); w != nil {
 			b.add(chapters[11], w.Sentence)
 		}
@@ -149,7 +151,8 @@ func (b book) asked(t *testing.T) {
 func TestTheSentencesAreInOneFile(t *testing.T) {
 	b := everySentence(t)
 	var text strings.Builder
-	text.WriteString(generated + "# Every sentence of an answer\n\nRendered from the scenes of the tests, and from the tables of causes, reasons and advice. Sentences that differ in figures only are here once.\n" +
+	text.WriteString(generated +
+		"# Every sentence of an answer\n\nRendered from the scenes of the tests, and from the tables of causes, reasons and advice. Sentences that differ in figures only are here once.\n" +
 		"How easily the sentences read is measured by `go test ./internal/decide/explain -run TestTheSentencesReadEasily -v`: a Flesch-Kincaid grade of at most 9, and at most 18 words a sentence.\n" +
 		"By the same count, the scenes of commit f7996eb (23 November 2026, before the rewrite) had grade 5.2, 15.6 words a sentence and 21% of sentences with more than 20 words. On 25 November 2026 it was grade 4.5, 11.6 words and 6%.\n")
 	for _, chapter := range chapters {
@@ -260,10 +263,13 @@ func TestReadabilityIsThatOfKnownSentences(t *testing.T) {
 	if grade, words := readability([]string{"The cat sat on the mat."}); grade > -1 || words != 6 {
 		t.Errorf("grade %.2f, %v words", grade, words)
 	}
-	if grade, words := readability([]string{"Notwithstanding considerable architectural simplification, contemporary implementations continually necessitate extraordinarily comprehensive documentation."}); grade < 20 || words != 11 {
+	if grade,
+		words := readability([]string{"Notwithstanding considerable architectural simplification, contemporary implementations continually necessitate extraordinarily comprehensive documentation."}); grade < 20 ||
+		words != 11 {
 		t.Errorf("grade %.2f, %v words", grade, words)
 	}
-	for word, want := range map[string]int{"heap": 1, "memory": 3, "allocated": 4, "retained": 2, "the": 1, "table": 2, "118": 1, "cache/cache.go:57": 1, "leave": 1} {
+	for word, want := range map[string]int{"heap": 1, "memory": 3, "allocated": 4, "retained": 2, "the": 1, "table": 2, "118": 1, "cache/cache.go:57": 1,
+		"leave": 1} {
 		if got := syllablesOf(word); got != want {
 			t.Errorf("%s: %d syllables, want %d", word, got, want)
 		}

@@ -21,7 +21,8 @@ func TestATimeOutsideOfTheRecordingIsRefusedWithItsSpan(t *testing.T) {
 		{-time.Minute, "60 s before the recording; it begins at "},
 	} {
 		err := inSpan(began, end, began.Add(c.at))
-		if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, ErrAt) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "is 30 s long")) {
+		if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, ErrAt) || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "is 30 s long")) {
 			t.Errorf("%s: %v, want %q", c.at, err, c.want)
 		}
 	}

@@ -86,7 +86,8 @@ func TestACallBesideTheLineLastsAsItWasSeen(t *testing.T) {
 
 // What calls and a loop keep together lasts as long as the loop does, whatever it is named after.
 func TestWhatSeveralGoroutinesKeepLastsAsLongAsTheLastOfThem(t *testing.T) {
-	call := sample.HeapSharer{HeapRoot: sample.HeapRoot{Kind: sample.RootGoroutine, Func: "dns.(*Server).serve", First: 900, Count: 40}, Frame: "dns.(*Server).serve"}
+	call := sample.HeapSharer{HeapRoot: sample.HeapRoot{Kind: sample.RootGoroutine, Func: "dns.(*Server).serve", First: 900, Count: 40},
+		Frame: "dns.(*Server).serve"}
 	main := sample.HeapSharer{HeapRoot: sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Count: 1}, Frame: "main.main"}
 	for _, c := range []struct {
 		sharers []sample.HeapSharer
@@ -191,7 +192,8 @@ func TestAPanicBelowTheLimitIsNoLeak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "shop panicked (index out of range) at shop/main.go:23. Memory was not the cause."; a.Verdict.Class == Leak || !strings.HasPrefix(a.Verdict.Detail+" "+a.Verdict.Sentence, want) {
+	if want := "shop panicked (index out of range) at shop/main.go:23. Memory was not the cause."; a.Verdict.Class == Leak ||
+		!strings.HasPrefix(a.Verdict.Detail+" "+a.Verdict.Sentence, want) {
 		t.Errorf("%s: %s %s", a.Verdict.Class, a.Verdict.Detail, a.Verdict.Sentence)
 	}
 }

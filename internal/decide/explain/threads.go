@@ -49,13 +49,15 @@ func threadsOfCFound(c *Case, facts []Fact) Finding {
 	most, n := c.ownThreads()
 	f := Finding{Stance: Speaks, Bytes: c.own.Row(sample.RowNative) + c.ledger.Row(sample.RowKernel), Facts: append(facts, c.factThreads()), Confidence: High,
 		Because: []string{fmt.Sprintf("the process had %s OS threads, and each says what it was made for", thousands(c.threads()))}}
-	f.Sentence = fmt.Sprintf("C code made %s of the %s OS threads%s: %s run %s. Their kernel stacks use %s.", thousands(float64(n)), thousands(c.threads()), c.of(),
+	f.Sentence = fmt.Sprintf("C code made %s of the %s OS threads%s: %s run %s. Their kernel stacks use %s.", thousands(float64(n)),
+		thousands(c.threads()), c.of(),
 		thousands(float64(most.Count)), startWords(most), size(sample.Bytes(n)*kernelStack))
 	f.Detail = "Too many OS threads."
 	f.Why = []Why{{Text: "each thread has a kernel stack, page tables and a stack of C until it ends", Evidence: []string{"threads"}}}
 	if at, samples := c.threadMaker(); samples > 0 {
 		f.Culprit = &Culprit{Place: at.Place(), Bytes: f.Bytes, Role: "native"}
-		f.Why = append(f.Why, Why{Text: fmt.Sprintf("they were made at %s (%s of page faults)", place(at.File, at.Line), count(samples, "sample")), Evidence: []string{"threads"}})
+		f.Why = append(f.Why, Why{Text: fmt.Sprintf("they were made at %s (%s of page faults)", place(at.File, at.Line), count(samples, "sample")),
+			Evidence: []string{"threads"}})
 	}
 	return f
 }

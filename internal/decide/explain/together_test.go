@@ -26,7 +26,8 @@ func TestManyLinesOfAPackageMakeARiseTogether(t *testing.T) {
 			if site.Function == "main.load" {
 				now = float64(site.Bytes)
 			}
-			site.Course = append(site.Course, SiteSnapshot{At: 4 * float64(n), Cycle: uint32(n + 2), Bytes: sample.Bytes(now), Allocated: sample.Bytes(now), Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: 4 * float64(n), Cycle: uint32(n + 2), Bytes: sample.Bytes(now), Allocated: sample.Bytes(now),
+				Goroutines: true})
 		}
 	}
 	c := newCase(s.Evidence)
@@ -76,7 +77,8 @@ func TestWhatIsCertainlyGoneLaterCameAndWent(t *testing.T) {
 // Whether goroutines pile up or what they hold does is one growth seen twice: that one of the two is not sure
 // does not take the other back.
 func TestTwoFormsOfOneGrowthDoNotContradict(t *testing.T) {
-	list := []Finding{{Class: Goroutines, Stance: Open, Bytes: 112 * mib, Reason: "whether they finish"}, {Class: Leak, Stance: Speaks, Bytes: 87 * mib, Score: 7, Confidence: High}}
+	list := []Finding{{Class: Goroutines, Stance: Open, Bytes: 112 * mib, Reason: "whether they finish"},
+		{Class: Leak, Stance: Speaks, Bytes: 87 * mib, Score: 7, Confidence: High}}
 	if got := decide(list, 0); got == nil || got.Class != Leak || got.Confidence != Low {
 		t.Errorf("%+v", got)
 	}
@@ -121,7 +123,8 @@ func TestRootsThatNobodyKnowsLastNoLongerThanCalls(t *testing.T) {
 	}{
 		{sample.HeapRoot{Kind: sample.RootGoroutine}, ": [9]attribute", unknownTenure},
 		{sample.HeapRoot{Kind: sample.RootGoroutine, Func: "net/http.(*Server).Serve.gowrap3", First: 20, Last: 40, Count: 10}, " in " + preempted, passing},
-		{sample.HeapRoot{Kind: sample.RootGoroutine, Func: "net/http.(*Server).Serve.gowrap3", First: 20, Last: 40, Count: 10}, " and others: []string", unknownTenure},
+		{sample.HeapRoot{Kind: sample.RootGoroutine, Func: "net/http.(*Server).Serve.gowrap3", First: 20, Last: 40, Count: 10}, " and others: []string",
+			unknownTenure},
 		{sample.HeapRoot{Kind: sample.RootGoroutine, Func: "runtime.main", First: 1, Last: 1, Count: 1}, ": []offer", lasts},
 	} {
 		s := newScene()
@@ -129,7 +132,8 @@ func TestRootsThatNobodyKnowsLastNoLongerThanCalls(t *testing.T) {
 		for i := range 6 {
 			site.Course = append(site.Course, SiteSnapshot{At: 5 * float64(i), Goroutines: true, Begun: map[string]int{begunBy + "net/http.(*Server).Serve": 10}})
 		}
-		s.captured(100, sample.HeapPath{Parent: -1, Label: "goroutine " + c.root.Func, Root: &c.root}, sample.HeapPath{Parent: 0, Label: c.label, Retained: 100 * mib})
+		s.captured(100, sample.HeapPath{Parent: -1, Label: "goroutine " + c.root.Func, Root: &c.root},
+			sample.HeapPath{Parent: 0, Label: c.label, Retained: 100 * mib})
 		k := &Case{Evidence: s.Evidence, site: site, outcome: Outcome{MomentElapsed: 30}}
 		if got := k.tenureOf(1); got != c.want {
 			t.Errorf("%q%s: %d, want %d", c.root.Func, c.label, got, c.want)
@@ -154,7 +158,8 @@ func TestWhatFramesHoldIsAboveAnyFloor(t *testing.T) {
 	s.heap(80, 80, 90)
 	s.charge()
 	s.cycles(28, 17, 112, 52, 80, 80, 80)
-	s.captured(80, sample.HeapPath{Parent: -1, Label: "goroutine main.serve", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.serve", First: 7, Last: 30, Count: 20}, Retained: 62 * mib},
+	s.captured(80, sample.HeapPath{Parent: -1, Label: "goroutine main.serve",
+		Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.serve", First: 7, Last: 30, Count: 20}, Retained: 62 * mib},
 		sample.HeapPath{Parent: 0, Label: " in main.decode", Retained: 62 * mib})
 	s.Heap.At = s.Moment.At
 	c := newCase(s.Evidence)
@@ -166,7 +171,8 @@ func TestWhatFramesHoldIsAboveAnyFloor(t *testing.T) {
 
 // Free heap is what a burst leaves behind: it does not hide it.
 func TestFreeHeapComesAfterWhatLeftItBehind(t *testing.T) {
-	list := []Finding{{Class: IdleHeap, Stance: Speaks, Bytes: 123 * mib, Confidence: High}, {Class: Burst, Stance: Speaks, Bytes: 80 * mib, Score: 13, Confidence: High}}
+	list := []Finding{{Class: IdleHeap, Stance: Speaks, Bytes: 123 * mib, Confidence: High},
+		{Class: Burst, Stance: Speaks, Bytes: 80 * mib, Score: 13, Confidence: High}}
 	if got := decide(list, 0); got == nil || got.Class != Burst {
 		t.Errorf("%+v", got)
 	}

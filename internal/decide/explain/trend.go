@@ -424,11 +424,11 @@ func (c *Case) stackParts(r sample.LedgerRow) []Part {
 	if c.proc == nil || c.proc.Goroutines == nil {
 		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
 	}
-	c.waiters(&p)
-	if p.waiting < int(fewestPiled.v()) {
+	if c.waiters(&p); p.waiting < int(fewestPiled.v()) {
 		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
 	}
-	first := Part{Row: r.Name, Nature: OfStacks, Bytes: min(r.Bytes, max(p.stacks, r.Bytes*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))), Function: p.at.Func, File: p.at.File, Line: p.at.Line, Count: p.waiting}
+	first := Part{Row: r.Name, Nature: OfStacks, Bytes: min(r.Bytes, max(p.stacks, r.Bytes*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))),
+		Function: p.at.Func, File: p.at.File, Line: p.at.Line, Count: p.waiting}
 	return append([]Part{first}, restOf(r, first.Bytes)...)
 }
 

@@ -113,12 +113,14 @@ func whileItLived(list []sample.Request, end time.Time) []sample.Request {
 // meanwhile reads what could make a request wait.
 func (l *loader) meanwhile() error {
 	a := &l.e.Probed
-	p, err := l.ProcessSamplesAbout(l.rows, l.e.Subject, recording.ColGCPhase, recording.ColGCDedicatedTime, recording.ColGCAssistTime, recording.ColCPUTotal, recording.ColNumGC)
+	p, err := l.ProcessSamplesAbout(l.rows, l.e.Subject, recording.ColGCPhase, recording.ColGCDedicatedTime, recording.ColGCAssistTime, recording.ColCPUTotal,
+		recording.ColNumGC)
 	if err != nil {
 		return err
 	}
 	at := l.instants(p)
-	a.Marks = latency.United(marks(l.e, booked{at, p.Column(recording.ColGCPhase), p.Column(recording.ColGCDedicatedTime), p.Column(recording.ColCPUTotal), p.Column(recording.ColNumGC)}))
+	a.Marks = latency.United(marks(l.e, booked{at, p.Column(recording.ColGCPhase), p.Column(recording.ColGCDedicatedTime), p.Column(recording.ColCPUTotal),
+		p.Column(recording.ColNumGC)}))
 	a.Assists = Series{Name: "gc_assist_time", Kind: sample.CounterKind, At: at, Value: inSeconds(p.Column(recording.ColGCAssistTime))}
 	s, err := l.SamplesAbout(l.rows, recording.ColPressureSomeTotal, recording.ColEventsMax, recording.ColMajorFaults, recording.ColRefaults)
 	if err != nil {
@@ -126,7 +128,8 @@ func (l *loader) meanwhile() error {
 	}
 	at = l.instants(s)
 	a.Stalls = latency.United(rising(at, inSeconds(s.Column(recording.ColPressureSomeTotal)), 0.1))
-	a.Reclaims = latency.United(slices.Concat(rising(at, s.Column(recording.ColEventsMax), 10), rising(at, s.Column(recording.ColMajorFaults), 100), rising(at, s.Column(recording.ColRefaults), 100)))
+	a.Reclaims = latency.United(slices.Concat(rising(at, s.Column(recording.ColEventsMax), 10), rising(at, s.Column(recording.ColMajorFaults), 100),
+		rising(at, s.Column(recording.ColRefaults), 100)))
 	reads, err := l.MomentTimes()
 	for _, m := range reads {
 		from := l.e.seconds(m.At)

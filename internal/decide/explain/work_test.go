@@ -70,7 +70,8 @@ func TestGrowthIsToldByTheWorkItFollows(t *testing.T) {
 			map[string]func(float64) float64{"jobs_total": bursts, "ticks_total": steadily(10)},
 			"jobs_total", true, 400, "rather than with time"},
 		{"of figures that go together the one that sounds like work", func(t float64) float64 { return start + 400*bursts(t) },
-			map[string]func(float64) float64{"received_bytes_total": func(t float64) float64 { return 30 * bursts(t) }, "requests_total": bursts, "cached_items": bursts},
+			map[string]func(float64) float64{"received_bytes_total": func(t float64) float64 { return 30 * bursts(t) }, "requests_total": bursts,
+				"cached_items": bursts},
 			"requests_total", true, 400, "rather than with time"},
 		{"growth with time, whatever the work", func(t float64) float64 { return start + 2*float64(mib)*t },
 			map[string]func(float64) float64{"jobs_total": bursts},
@@ -141,7 +142,8 @@ func TestTheLoadsOwnCountIsTaken(t *testing.T) {
 		}
 	}
 	c := worked(func(t float64) float64 { return 1e7 + 4e6*t }, nil)
-	c.Events = append(c.Events, sample.Event{At: began, Kind: sample.EventLoadStart}, sample.Event{At: began.Add(30e9), Kind: sample.EventLoadEnd, Text: "highwater: 120000 requests\n"})
+	c.Events = append(c.Events, sample.Event{At: began, Kind: sample.EventLoadStart},
+		sample.Event{At: began.Add(30e9), Kind: sample.EventLoadEnd, Text: "highwater: 120000 requests\n"})
 	w := workOf(c)
 	if w == nil || !strings.Contains(w.Sentence, "for each of the 120,000 requests that the load counted") || math.Abs(w.PerUnit-1000) > 50 {
 		t.Errorf("%+v", w)

@@ -13,7 +13,8 @@ import (
 func (w *Work) words(of int, known bool) string {
 	switch {
 	case w.Clear && w.BeyondTime == nil:
-		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f). The work came at a steady pace, so growth over time would look the same", w.perUnit(), w.Figure, *w.Correlation)
+		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f). The work came at a steady pace, so growth over time would look the same", w.perUnit(), w.Figure,
+			*w.Correlation)
 	case w.Clear:
 		return fmt.Sprintf("the live heap grows by %s of %s (r=%.2f), rather than with time", w.perUnit(), w.Figure, *w.Correlation)
 	case *w.Correlation >= minCorrelation && w.ratherTime():

@@ -23,7 +23,8 @@ func WriteBench(w io.Writer, a *Answer) error {
 		if f.Higher {
 			better = "higher"
 		}
-		if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: f.unit(), Key: "better"}, OrigUnit: f.unit(), Value: better}); err != nil {
+		if err := out.Write(&benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: f.unit(), Key: "better"}, OrigUnit: f.unit(),
+			Value: better}); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,8 @@ func (a *Answer) praise(good []*Tested) string {
 	case best.State == Compared:
 		fmt.Fprintf(&s, "%s was compared with nothing", best.Name)
 	default:
-		fmt.Fprintf(&s, "%s cures it: %d of %d runs lost, against %d of %d (%s)", best.Name, best.Lost, best.Runs, a.Variants[0].Lost, a.Variants[0].Runs, Chance(*best.P))
+		fmt.Fprintf(&s, "%s cures it: %d of %d runs lost, against %d of %d (%s)", best.Name, best.Lost, best.Runs, a.Variants[0].Lost, a.Variants[0].Runs,
+			Chance(*best.P))
 	}
 	if c := best.Cell(FigurePeak); c != nil && c.Median != nil {
 		fmt.Fprintf(&s, "; peak %s", units.Size(int64(*c.Median)))

@@ -88,7 +88,8 @@ func TestTheBestIsTheOneWithTheLeastMemoryAndSaysWhatItCosts(t *testing.T) {
 	if a.Best != "stream" {
 		t.Errorf("the best is %q: %s", a.Best, a.Sentence)
 	}
-	for _, want := range []string{"stream cures it: 0 of 6 runs lost, against 6 of 6 (p=0.002)", "peak 50.2 MiB", "less than limit", "It costs time 3.0 s against 1.0 s of limit"} {
+	for _, want := range []string{"stream cures it: 0 of 6 runs lost, against 6 of 6 (p=0.002)", "peak 50.2 MiB", "less than limit",
+		"It costs time 3.0 s against 1.0 s of limit"} {
 		if !strings.Contains(a.Sentence, want) {
 			t.Errorf("%q is not in: %s", want, a.Sentence)
 		}

@@ -79,7 +79,8 @@ func Crawls(r, free Run) string {
 func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 	f.TrueFor = (&Answer{Setup: f.Setup}).trueFor()
 	if b := f.Machine.Busy; b != nil && *b >= BusyShare {
-		f.Notes = append(f.Notes, fmt.Sprintf("others took %s of the CPUs between the runs: the smallest limit is less sure, and likely too great", units.Percent(*b, 1)))
+		f.Notes = append(f.Notes, fmt.Sprintf("others took %s of the CPUs between the runs: the smallest limit is less sure, and likely too great",
+			units.Percent(*b, 1)))
 	}
 	best := f.Limited
 	if pacer.BetterAsIs(f.AsIs.limit(), f.Limited.limit()) {
@@ -94,7 +95,8 @@ func (f *Fit) Conclude(exe string, setting pacer.Setting, nonGo sample.Bytes) {
 		setting.Limit = int64(pacer.MemoryLimitFor(limit, nonGo))
 	}
 	f.Recommended = pacer.Recommend(setting, limit, exe)
-	f.Recommended.Because = fmt.Sprintf("%.0f%% above the smallest that survived: %s, in all of %d confirming runs", 100*(spareOfFit-1), units.Limit(best.Limit), best.Confirmed)
+	f.Recommended.Because = fmt.Sprintf("%.0f%% above the smallest that survived: %s, in all of %d confirming runs", 100*(spareOfFit-1), units.Limit(best.Limit),
+		best.Confirmed)
 	f.Sentence = best.Text(best == f.Limited)
 }
 

@@ -47,7 +47,8 @@ Details (average, fastest, slowest):
      http_req_duration..............: avg=117.43ms min=90.1ms med=112.5ms max=204ms p(90)=131.72ms p(95)=1.5s
        { expected_response:true }...: avg=1ms min=1ms med=1ms max=1ms p(90)=1ms p(95)=1ms
 `, map[string]float64{FigureLoadP50: ms(112.5), FigureLoadP95: ms(1500)}},
-		{"vegeta", "Requests      [total, rate, throughput]         500, 100.20, 100.15\nLatencies     [min, mean, 50, 90, 95, 99, max]  290µs, 1ms, 2ms, 3ms, 4ms, 1m0.5s, 2m\n",
+		{"vegeta",
+			"Requests      [total, rate, throughput]         500, 100.20, 100.15\nLatencies     [min, mean, 50, 90, 95, 99, max]  290µs, 1ms, 2ms, 3ms, 4ms, 1m0.5s, 2m\n",
 			map[string]float64{FigureLoadP50: ms(2), FigureLoadP95: ms(4), FigureLoadP99: ms(60500)}},
 		{"redis-benchmark, its last test", `====== SET ======
 latency summary (msec):
@@ -60,7 +61,8 @@ Summary:
           avg       min       p50       p95       p99       max
         0.301     0.096     0.295     0.431     0.519     1.479
 `, map[string]float64{FigureLoadP50: ms(0.295), FigureLoadP95: ms(0.431), FigureLoadP99: ms(0.519)}},
-		{"names above durations", "SET: 400 in 2s (200 a second), 0 failed\n      p50      p90      p95      p99    p99.5    p99.9      max\n    873µs   1.27ms   2.00ms   12.4ms   20.0ms   30.0ms   31.0ms\n",
+		{"names above durations",
+			"SET: 400 in 2s (200 a second), 0 failed\n      p50      p90      p95      p99    p99.5    p99.9      max\n    873µs   1.27ms   2.00ms   12.4ms   20.0ms   30.0ms   31.0ms\n",
 			map[string]float64{FigureLoadP50: ms(0.873), FigureLoadP95: ms(2), FigureLoadP99: ms(12.4)}},
 		{"numbers without a unit", "p50 p99\n1 2\n", nil},
 		{"a table of something else", "Size distribution\n 50% 12ms\n", nil},

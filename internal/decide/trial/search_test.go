@@ -99,7 +99,8 @@ func TestWhatIsFoundIsRecommendedWithSomethingToSpare(t *testing.T) {
 	f.Limited.GOMEMLIMIT = &g
 	f.Conclude("./server", pacer.Setting{GOGC: 100, Limit: sample.NoMemoryLimit}, 10*sample.MiB)
 	r := f.Recommended
-	if r == nil || r.Limit != 110*sample.MiB || r.GOMEMLIMIT != 96*sample.MiB || r.Shell != "GOMEMLIMIT=96MiB ./server" || r.Docker != "docker run --memory 110m -e GOMEMLIMIT=96MiB" {
+	if r == nil || r.Limit != 110*sample.MiB || r.GOMEMLIMIT != 96*sample.MiB || r.Shell != "GOMEMLIMIT=96MiB ./server" ||
+		r.Docker != "docker run --memory 110m -e GOMEMLIMIT=96MiB" {
 		t.Errorf("%+v", r)
 	}
 	if want := "100 MiB with GOMEMLIMIT=86MiB: the program survived 10 of 10 confirming runs (true failure rate below 26% with 95% confidence)"; f.Sentence != want {

@@ -81,7 +81,8 @@ func (t *Tested) Counts() string {
 
 // ended are the ends as they are said of several runs.
 var ended = map[Ended]string{
-	Finished: "finished", Killed: "killed", Livelocked: "livelocked", TimedOut: "out of time", Failed: "failed", OverBudget: "over what was expected", Crawled: "crawled",
+	Finished: "finished", Killed: "killed", Livelocked: "livelocked", TimedOut: "out of time", Failed: "failed", OverBudget: "over what was expected",
+	Crawled: "crawled",
 }
 
 // words says a variant's state against the base.

@@ -137,6 +137,7 @@ func (m Machine) walk(in func(path string) bool) {
 // isName reports whether s has only what engines allow in names, and the slashes between them.
 func isName(s string) bool {
 	return s != "" && !strings.Contains(s, "..") && strings.IndexFunc(s, func(r rune) bool {
-		return !(r == '/' || r == '.' || r == '-' || r == '_' || r == '@' || r == '\\' || r == ':' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+		return !(r == '/' || r == '.' || r == '-' || r == '_' || r == '@' || r == '\\' || r == ':' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' ||
+			'A' <= r && r <= 'Z')
 	}) < 0
 }

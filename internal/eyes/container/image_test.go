@@ -69,12 +69,14 @@ func TestTheImageOfAContainerIsWhatItsEngineWasAskedFor(t *testing.T) {
 	const storage = "/var/lib/containers/storage/overlay-containers/"
 	put(t, m, "proc/40/cmdline", strings.Join([]string{"conmon", "-c", podman, "-b", storage + podman + "/userdata"}, "\x00"))
 	put(t, m, storage+podman+"/userdata/config.json", `{"annotations": {"io.container.manager": "libpod"}}`)
-	put(t, m, storage+"containers.json", `[{"id": "`+docker+`", "metadata": "{\"image-name\": \"other\"}"}, {"id": "`+podman+`", "metadata": "{\"image-name\": \"docker.io/library/shop:3\"}"}]`)
+	put(t, m, storage+"containers.json", `[{"id": "`+docker+`", "metadata": "{\"image-name\": \"other\"}"}, {"id": "`+podman+
+		`", "metadata": "{\"image-name\": \"docker.io/library/shop:3\"}"}]`)
 	for _, c := range []struct {
 		pid      int
 		id, want string
 	}{
-		{11, web, "registry.example/shop:1.0"}, {12, web, "registry.example/shop:1.0"}, {21, docker, "nginx:1.29"}, {31, crio, "quay.io/shop:2"}, {41, podman, "docker.io/library/shop:3"},
+		{11, web, "registry.example/shop:1.0"}, {12, web, "registry.example/shop:1.0"}, {21, docker, "nginx:1.29"}, {31, crio, "quay.io/shop:2"},
+		{41, podman, "docker.io/library/shop:3"},
 		{51, web, "registry.example/shop:1.0"}, {61, docker, ""}, {11, "", ""}, {99, web, ""}, {11, docker, ""},
 	} {
 		if got := m.Image(c.pid, c.id); got != c.want {

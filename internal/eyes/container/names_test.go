@@ -17,10 +17,12 @@ func machine(t *testing.T) (m Machine, ids []string) {
 	id := func(s string) string { return strings.Repeat(s, 32) }
 	ids = []string{id("a1"), id("b2"), id("c3"), id("d4"), id("e5")}
 	for path, text := range map[string]string{
-		"var/log/containers/shop-0_default_web-" + ids[0] + ".log":                       "",
-		"var/lib/docker/containers/" + ids[1] + "/config.v2.json":                        `{"Name": "/checkout", "Config": {"Labels": {}}}`,
-		"run/containerd/io.containerd.runtime.v2.task/k8s.io/" + ids[2] + "/config.json": `{"annotations": {"io.kubernetes.cri.container-name": "web", "io.kubernetes.cri.sandbox-name": "shop-1", "io.kubernetes.cri.sandbox-namespace": "prod", "io.kubernetes.cri.sandbox-uid": "8a1b-02"}}`,
-		"run/containers/storage/overlay-containers/" + ids[3] + "/userdata/config.json":  `{"annotations": {"io.kubernetes.container.name": "cache", "io.kubernetes.pod.name": "shop-1", "io.kubernetes.pod.namespace": "prod"}}`,
+		"var/log/containers/shop-0_default_web-" + ids[0] + ".log": "",
+		"var/lib/docker/containers/" + ids[1] + "/config.v2.json":  `{"Name": "/checkout", "Config": {"Labels": {}}}`,
+		"run/containerd/io.containerd.runtime.v2.task/k8s.io/" + ids[2] +
+			"/config.json": `{"annotations": {"io.kubernetes.cri.container-name": "web", "io.kubernetes.cri.sandbox-name": "shop-1", "io.kubernetes.cri.sandbox-namespace": "prod", "io.kubernetes.cri.sandbox-uid": "8a1b-02"}}`,
+		"run/containers/storage/overlay-containers/" + ids[3] +
+			"/userdata/config.json": `{"annotations": {"io.kubernetes.container.name": "cache", "io.kubernetes.pod.name": "shop-1", "io.kubernetes.pod.namespace": "prod"}}`,
 		"proc/17/comm": "conmon\n", "proc/17/status": "Name:\tconmon\nUid:\t0\t0\t0\t0\n",
 		"proc/17/cmdline": strings.Join([]string{"/usr/bin/conmon", "-c", ids[4], "-b", "/none", "-n", "by.conmon"}, "\x00"),
 		"proc/18/comm":    "sh\n", "proc/18/status": "Name:\tsh\nUid:\t0\t0\t0\t0\n",

@@ -56,7 +56,8 @@ func (m *maker) file() []byte {
 	_ = binary.Write(&out, binary.LittleEndian, elf.Prog64{Type: uint32(elf.PT_NOTE), Off: at, Filesz: uint64(m.notes.Len())})
 	at += uint64(m.notes.Len())
 	for _, p := range m.parts {
-		_ = binary.Write(&out, binary.LittleEndian, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(p.flags), Vaddr: p.start, Off: at, Filesz: uint64(len(p.held)), Memsz: p.size})
+		_ = binary.Write(&out, binary.LittleEndian, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(p.flags), Vaddr: p.start, Off: at,
+			Filesz: uint64(len(p.held)), Memsz: p.size})
 		memory.Write(p.held)
 		at += uint64(len(p.held))
 	}
@@ -115,7 +116,8 @@ func example(path string) maker {
 	copy(info[56:], "./shop -addr :80")
 	m.note("CORE", ntPrpsinfo, info)
 	m.note("CORE", ntAuxv, words(auxPhdr, textAt+64, auxEntry, textAt+pageSize, 0, 0))
-	m.note("CORE", ntFile, append(words(3, pageSize, textAt, textAt+2*pageSize, 0, otherAt, otherAt+pageSize, 5, dataAt+8*pageSize, dataAt+9*pageSize, 0), []byte(path+"\x00/lib/libc.so\x00/dev/zero\x00")...))
+	m.note("CORE", ntFile, append(words(3, pageSize, textAt, textAt+2*pageSize, 0, otherAt, otherAt+pageSize, 5, dataAt+8*pageSize, dataAt+9*pageSize, 0),
+		[]byte(path+"\x00/lib/libc.so\x00/dev/zero\x00")...))
 	m.parts = []part{
 		{textAt, 2 * pageSize, executableFile("shop")[:pageSize], elf.PF_R | elf.PF_X},
 		{dataAt, 2 * pageSize, append(bytes.Repeat([]byte{1}, pageSize), make([]byte, pageSize)...), elf.PF_R | elf.PF_W},

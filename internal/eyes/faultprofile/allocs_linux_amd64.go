@@ -64,10 +64,12 @@ func (p *AllocProfiler) load() error {
 	if err := p.makeMaps(&l); err != nil {
 		return err
 	}
-	if p.allocs, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "allocs", Type: ebpf.Kprobe, AttachType: attachSession, Instructions: allocInstructions(l), License: "GPL"}); err != nil {
+	if p.allocs, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "allocs", Type: ebpf.Kprobe, AttachType: attachSession, Instructions: allocInstructions(l),
+		License: "GPL"}); err != nil {
 		return fmt.Errorf("load the program at allocations: %w", err)
 	}
-	if p.frees, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "frees", Type: ebpf.Kprobe, AttachType: attachUprobes, Instructions: freeInstructions(l), License: "GPL"}); err != nil {
+	if p.frees, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "frees", Type: ebpf.Kprobe, AttachType: attachUprobes, Instructions: freeInstructions(l),
+		License: "GPL"}); err != nil {
 		return fmt.Errorf("load the program at frees: %w", err)
 	}
 	return nil

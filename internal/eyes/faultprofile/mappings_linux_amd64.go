@@ -47,7 +47,8 @@ func loadFollowers(kernel *btf.Spec, l layout) (list []*follower, err error) {
 		code     asm.Instructions
 	}{{"mappings", makesMapping, made(l)}, {"moves", movesMapping, moved(l)}} {
 		var p *ebpf.Program
-		p, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: one.name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceFExit, AttachTo: one.at, Instructions: one.code, License: "GPL"})
+		p, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: one.name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceFExit, AttachTo: one.at, Instructions: one.code,
+			License: "GPL"})
 		if err != nil {
 			break
 		}

@@ -26,7 +26,8 @@ func TestAnOlderKernelCountsTheSameFilesInAGuest(t *testing.T) {
 	if got.Code != 0 || strings.Contains(got.Output, "--- SKIP") {
 		t.Errorf("exit code %d", got.Code)
 	}
-	for _, must := range []string{"TestAnOpenFileIsCounted", "TestTmpfsFilesThatNobodyHasOpenAreFound", "TestAMappedFileIsFound", "TestWhoseThePagesOfAFileAreIsTold"} {
+	for _, must := range []string{"TestAnOpenFileIsCounted", "TestTmpfsFilesThatNobodyHasOpenAreFound", "TestAMappedFileIsFound",
+		"TestWhoseThePagesOfAFileAreIsTold"} {
 		if !strings.Contains(got.Output, "--- PASS: "+must) {
 			t.Errorf("%s did not pass", must)
 		}

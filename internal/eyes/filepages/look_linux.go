@@ -284,7 +284,8 @@ func (l *looking) kindOf(m procfs.MappedFile) sample.FileKind {
 			return sample.FileCache
 		}
 	}
-	if name := strings.TrimSuffix(m.Path, " (deleted)"); name != m.Path && (name == "/dev/zero" || strings.HasPrefix(name, "/memfd:") || strings.HasPrefix(name, "/SYSV")) {
+	if name := strings.TrimSuffix(m.Path, " (deleted)"); name != m.Path &&
+		(name == "/dev/zero" || strings.HasPrefix(name, "/memfd:") || strings.HasPrefix(name, "/SYSV")) {
 		return sample.FileShm
 	}
 	return sample.FileCache

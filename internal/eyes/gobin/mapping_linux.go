@@ -38,7 +38,8 @@ func mapOpen(f *os.File, size int) (*mapping, error) {
 // readOpen reads a file: a call that waits is another's time to go on.
 func readOpen(f *os.File, size int) (*mapping, error) {
 	if size > maxFar {
-		return nil, &os.PathError{Op: "read", Path: f.Name(), Err: fmt.Errorf("it has more than %d MiB and lies on a file server or in FUSE, where it is not mapped", maxFar>>20)}
+		return nil, &os.PathError{Op: "read", Path: f.Name(), Err: fmt.Errorf("it has more than %d MiB and lies on a file server or in FUSE, where it is not mapped",
+			maxFar>>20)}
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(f, data); err != nil {

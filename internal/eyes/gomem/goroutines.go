@@ -89,7 +89,8 @@ func (gr *goroutineReader) attach(r *Runtime, find *Resolver) error {
 		lo: g("stack.lo"), hi: g("stack.hi"), sp: g("sched.sp"), pc: g("sched.pc"),
 		syscallsp: g("syscallsp"), syscallpc: g("syscallpc"),
 		status: g("atomicstatus"), waitsince: g("waitsince"), waitreason: g("waitreason"),
-		m: g("m"), lockedm: g("lockedm"), labels: g("labels"), id: g("goid"), gopc: g("gopc"), startpc: g("startpc"), runs: g("trackingSeq"), // runtime/proc.go, casgstatus
+		m: g("m"), lockedm: g("lockedm"), labels: g("labels"), id: g("goid"), gopc: g("gopc"), startpc: g("startpc"),
+		runs: g("trackingSeq"), // runtime/proc.go, casgstatus
 	}
 	gr.places.cleaning, gr.places.hasCleaning = find.Layout.Offset("runtime.g", "runningCleanups")
 	gr.size = int(find.Size("g"))

@@ -89,7 +89,8 @@ func (r *reader) mainRegions(top, system uint64) (list []region) {
 		start := heap.Start
 		if r.params.known {
 			start = r.params.sbrkBase
-		} else if size, err := r.random(top + 8); err == nil && top >= heap.Start && top < heap.End && top+size&^sizeFlags-system >= heap.Start && top+size&^sizeFlags-system < top {
+		} else if size, err := r.random(top + 8); err == nil && top >= heap.Start && top < heap.End && top+size&^sizeFlags-system >= heap.Start &&
+			top+size&^sizeFlags-system < top {
 			start = top + size&^sizeFlags - system
 		}
 		if start = (start + 15) &^ 15; start < heap.End {

@@ -42,7 +42,8 @@ const rereadShare = 20
 
 // local are the file systems whose pages this kernel reads itself. An overlay is that
 // of a container's, over one of these as a rule.
-var local = []string{"bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "hugetlbfs", "overlay", "ramfs", "rootfs", "squashfs", "tmpfs", "devtmpfs", "xfs", "zfs"}
+var local = []string{"bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "hugetlbfs", "overlay", "ramfs", "rootfs", "squashfs", "tmpfs", "devtmpfs",
+	"xfs", "zfs"}
 
 // has says whether all of [addr, addr+n) may be read. The error is ErrStuck where a
 // page would have to be asked for. What is not known to be mapped may be read, too:

@@ -53,7 +53,8 @@ func TestBirthsAreToldByTheLastPid(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		any  bool
-	}{{"0.1 0.2 0.3 1/99 700\n", true}, {"0.9 0.2 0.3 2/99 700\n", false}, {"0.9 0.2 0.3 2/99 701\n", true}, {"malformed", true}, {"0.9 0.2 0.3 2/99 701\n", false}} {
+	}{{"0.1 0.2 0.3 1/99 700\n", true}, {"0.9 0.2 0.3 2/99 700\n", false}, {"0.9 0.2 0.3 2/99 701\n", true}, {"malformed", true},
+		{"0.9 0.2 0.3 2/99 701\n", false}} {
 		write(c.text)
 		if got := b.Any(); got != c.any {
 			t.Errorf("%q: %v, want %v", c.text, got, c.any)

@@ -84,7 +84,8 @@ func same(a, b float64) bool {
 }
 
 func TestWhatIsNotTheTextFormatIsRefusedWithItsLine(t *testing.T) {
-	for _, text := range []string{"a", "a b", "a 1 2 3", "a 1 x", "9a 1", "a{ 1", "a{x} 1 {", "a{x=\"1} 1", "a{x=1} 1", "a{x=\"\\q\"} 1", "# TYPE a what\n", "{} 1", "# TYPE a gauge\n# TYPE a gauge\n", "a 1\n# TYPE a gauge\n", "{\"a\",\"b\"} 1"} {
+	for _, text := range []string{"a", "a b", "a 1 2 3", "a 1 x", "9a 1", "a{ 1", "a{x} 1 {", "a{x=\"1} 1", "a{x=1} 1", "a{x=\"\\q\"} 1", "# TYPE a what\n",
+		"{} 1", "# TYPE a gauge\n# TYPE a gauge\n", "a 1\n# TYPE a gauge\n", "{\"a\",\"b\"} 1"} {
 		if got, err := parseMetrics([]byte(text)); err == nil {
 			t.Errorf("%q gave %v", text, got)
 		}

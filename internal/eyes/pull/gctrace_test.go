@@ -60,7 +60,8 @@ func TestALineIsReadInEveryFormThatItHasHad(t *testing.T) {
 
 // line is a collection of a process that has so much live.
 func line(n int, at float64, start, live, procs int) string {
-	return fmt.Sprintf("gc %d @%.3fs 0%%: 0.1+1.0+0.1 ms clock, 0.1+0/0/0+0.1 ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, %d P", n, at, start, start, live, start, procs)
+	return fmt.Sprintf("gc %d @%.3fs 0%%: 0.1+1.0+0.1 ms clock, 0.1+0/0/0+0.1 ms cpu, %d->%d->%d MB, %d MB goal, 0 MB stacks, 0 MB globals, %d P", n, at, start,
+		start, live, start, procs)
 }
 
 func TestTheLinesOfSeveralProcessesAreToldApart(t *testing.T) {
@@ -79,7 +80,8 @@ func TestTheLinesOfSeveralProcessesAreToldApart(t *testing.T) {
 		"a time that goes back": {[]string{line(7, 10, 4, 1, 2), line(8, 3, 4, 1, 2)}, []string{": 7", ": 8"}},
 		"lines that are lost":   {[]string{line(7, 10, 4, 3, 2), line(12, 20, 4, 1, 2)}, []string{": 7 12"}},
 		"a changed GOMAXPROCS":  {[]string{line(7, 10, 4, 3, 2), line(8, 20, 4, 1, 4)}, []string{": 7 8"}},
-		"by their names": {[]string{"web-1    | " + line(3, 1, 4, 1, 2), "worker-1 | " + line(3, 1, 4, 1, 2), "web-1    | " + line(4, 2, 4, 1, 2), "worker-1 | " + line(4, 2, 4, 1, 2)},
+		"by their names": {[]string{"web-1    | " + line(3, 1, 4, 1, 2), "worker-1 | " + line(3, 1, 4, 1, 2), "web-1    | " + line(4, 2, 4, 1, 2),
+			"worker-1 | " + line(4, 2, 4, 1, 2)},
 			[]string{"web-1: 3 4", "worker-1: 3 4"}},
 		"names behind times": {[]string{"May  1 10:00:00 host web[7]: " + line(1, 1, 4, 1, 2), "May  1 10:00:09 host web[7]: " + line(2, 9, 4, 1, 2)},
 			[]string{"host web[7]: 1 2"}},
@@ -116,7 +118,8 @@ func TestTheStartIsCountedBackFromTheTimesBeforeTheLines(t *testing.T) {
 }
 
 func TestALogWithoutTheCollectorIsNone(t *testing.T) {
-	for text, want := range map[string]error{"": ErrEmpty, "\n": ErrNoCollector, "listening on :8080\n": ErrNoCollector, strings.Repeat("x", 1<<20): ErrNoCollector} {
+	for text, want := range map[string]error{"": ErrEmpty, "\n": ErrNoCollector, "listening on :8080\n": ErrNoCollector,
+		strings.Repeat("x", 1<<20): ErrNoCollector} {
 		if _, err := ReadTrace(strings.NewReader(text)); !errors.Is(err, want) {
 			t.Errorf("%.20q: %v", text, err)
 		}

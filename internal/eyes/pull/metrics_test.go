@@ -129,7 +129,8 @@ func TestWhatStoodStillIsKeptFromItsFirstReadingOnOnceItMoves(t *testing.T) {
 		}
 	}
 	keep, names := c.Choose(counts(3, "requests", 9))
-	if want := append(append(counts(0, "requests", 5), counts(2, "requests", 5)...), counts(3, "requests", 9)...); fmt.Sprint(keep) != fmt.Sprint(want) || len(names) != 1 {
+	if want := append(append(counts(0, "requests", 5), counts(2, "requests", 5)...), counts(3, "requests", 9)...); fmt.Sprint(keep) != fmt.Sprint(want) ||
+		len(names) != 1 {
 		t.Errorf("kept %v as %v, want %v", keep, names, want)
 	}
 	if keep, names = c.Choose(counts(4, "requests", 9)); len(keep) != 1 || len(names) != 0 {
@@ -161,7 +162,8 @@ func TestAnEndlessListOfNamesIsNotRemembered(t *testing.T) {
 }
 
 func FuzzReadMetrics(f *testing.F) {
-	for _, s := range []string{exposition, "a 3\n{\"a.b\"} 4\n", "# TYPE a counter\na_total 3 # {x=\"y\"} 1\n# EOF\n", "a{", "\x00", "a 1e400\n", "# TYPE a histogram\na_bucket 3\n"} {
+	for _, s := range []string{exposition, "a 3\n{\"a.b\"} 4\n", "# TYPE a counter\na_total 3 # {x=\"y\"} 1\n# EOF\n", "a{", "\x00", "a 1e400\n",
+		"# TYPE a histogram\na_bucket 3\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -87,15 +87,19 @@ func TestTheModuleIsWhatLiesNeitherInOthersNorInTheStandardLibrary(t *testing.T)
 		want  string
 		stack []sample.Location
 	}{
-		"one package":     {"example.org/shop/store", []sample.Location{at("example.org/shop/store.Put", "/src/shop/store/put.go")}},
-		"several":         {"example.org/shop", []sample.Location{at("example.org/shop/store.(*T).Put", "/src/shop/store/put.go"), at("example.org/shop/api.F[go.shape.int]", "/src/shop/api/f.go")}},
-		"beside others":   {"example.org/shop", []sample.Location{at("example.org/shop.F", "/s/f.go"), at("example.org/lib.G", gopath+"example.org/lib@v1.2.3/g.go")}},
-		"trimmed":         {"example.org/shop", []sample.Location{at("example.org/shop.F", "example.org/shop/f.go"), at("net/http.(*conn).serve", "net/http/server.go")}},
+		"one package": {"example.org/shop/store", []sample.Location{at("example.org/shop/store.Put", "/src/shop/store/put.go")}},
+		"several": {"example.org/shop", []sample.Location{at("example.org/shop/store.(*T).Put", "/src/shop/store/put.go"),
+			at("example.org/shop/api.F[go.shape.int]", "/src/shop/api/f.go")}},
+		"beside others": {"example.org/shop", []sample.Location{at("example.org/shop.F", "/s/f.go"),
+			at("example.org/lib.G", gopath+"example.org/lib@v1.2.3/g.go")}},
+		"trimmed": {"example.org/shop", []sample.Location{at("example.org/shop.F", "example.org/shop/f.go"),
+			at("net/http.(*conn).serve", "net/http/server.go")}},
 		"vendored":        {"", []sample.Location{at("example.org/lib.G", "/src/shop/vendor/example.org/lib/g.go")}},
 		"only main":       {"", []sample.Location{at("main.main", "/src/shop/main.go"), at("runtime.mallocgc", "/usr/local/go/src/runtime/malloc.go")}},
 		"no host":         {"shop", []sample.Location{at("shop/store.Put", "/home/me/shop/store/put.go"), at("shop/api.F", "/home/me/shop/api/f.go")}},
 		"two of one host": {"", []sample.Location{at("example.org/a.F", "/a/f.go"), at("example.org/b.F", "/b/f.go")}},
-		"a fork in reach": {"", []sample.Location{at("example.org/x/a.F", "/a/f.go"), at("example.org/x/b.F", "/b/f.go"), at("example.org/x/c.F", gopath+"example.org/x/c@v1.0.0/f.go")}},
+		"a fork in reach": {"", []sample.Location{at("example.org/x/a.F", "/a/f.go"), at("example.org/x/b.F", "/b/f.go"),
+			at("example.org/x/c.F", gopath+"example.org/x/c@v1.0.0/f.go")}},
 	} {
 		if got := ModuleOf([]sample.Site{{Stack: c.stack}}); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

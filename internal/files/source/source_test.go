@@ -48,20 +48,22 @@ const put = "example.org/shop/cache.(*Cache[go.shape.string]).Put"
 
 func TestAFileIsFoundWhereverItMayLie(t *testing.T) {
 	dir := t.TempDir()
-	places := Places{Dir: filepath.Join(dir, "clone"), GOROOT: filepath.Join(dir, "go"), ModCache: filepath.Join(dir, "mod"), Module: "example.org/shop", GoVersion: "go1.26.8"}
+	places := Places{Dir: filepath.Join(dir, "clone"), GOROOT: filepath.Join(dir, "go"), ModCache: filepath.Join(dir, "mod"), Module: "example.org/shop",
+		GoVersion: "go1.26.8"}
 	write(t, dir, "go/VERSION", "go1.26.8\ntime x\n")
 	for name, c := range map[string]struct{ recorded, lies string }{
-		"where it was built":                     {"DIR/build/cache/cache.go", "build/cache/cache.go"},
-		"of a build with -trimpath":              {"example.org/shop/cache/cache.go", "clone/cache/cache.go"},
-		"of another machine":                     {"/home/ci/shop/cache/cache.go", "clone/cache/cache.go"},
-		"a directory above the module":           {"/home/ci/shop/cache/cache.go", "clone/shop/cache/cache.go"},
-		"a module":                               {"example.org/Lib@v1.2.0/cache/cache.go", "mod/example.org/!lib@v1.2.0/cache/cache.go"},
-		"a module, built on another machine":     {"/home/ci/go/pkg/mod/example.org/!lib@v1.2.0/cache/cache.go", "mod/example.org/!lib@v1.2.0/cache/cache.go"},
-		"a module, vendored":                     {"example.org/lib@v1.2.0/cache/cache.go", "clone/vendor/example.org/lib/cache/cache.go"},
-		"the standard library":                   {"container/cache.go", "go/src/container/cache.go"},
-		"the standard library of elsewhere":      {"/usr/lib/go/src/container/cache.go", "go/src/container/cache.go"},
-		"the standard library, a fetched Go":     {"container/cache.go", "mod/golang.org/toolchain@v0.0.1-go1.26.8.linux-amd64/src/container/cache.go"},
-		"a fetched Go, built on another machine": {"/ci/pkg/mod/golang.org/toolchain@v0.0.1-go1.26.8.linux-arm64/src/container/cache.go", "go/src/container/cache.go"},
+		"where it was built":                 {"DIR/build/cache/cache.go", "build/cache/cache.go"},
+		"of a build with -trimpath":          {"example.org/shop/cache/cache.go", "clone/cache/cache.go"},
+		"of another machine":                 {"/home/ci/shop/cache/cache.go", "clone/cache/cache.go"},
+		"a directory above the module":       {"/home/ci/shop/cache/cache.go", "clone/shop/cache/cache.go"},
+		"a module":                           {"example.org/Lib@v1.2.0/cache/cache.go", "mod/example.org/!lib@v1.2.0/cache/cache.go"},
+		"a module, built on another machine": {"/home/ci/go/pkg/mod/example.org/!lib@v1.2.0/cache/cache.go", "mod/example.org/!lib@v1.2.0/cache/cache.go"},
+		"a module, vendored":                 {"example.org/lib@v1.2.0/cache/cache.go", "clone/vendor/example.org/lib/cache/cache.go"},
+		"the standard library":               {"container/cache.go", "go/src/container/cache.go"},
+		"the standard library of elsewhere":  {"/usr/lib/go/src/container/cache.go", "go/src/container/cache.go"},
+		"the standard library, a fetched Go": {"container/cache.go", "mod/golang.org/toolchain@v0.0.1-go1.26.8.linux-amd64/src/container/cache.go"},
+		"a fetched Go, built on another machine": {"/ci/pkg/mod/golang.org/toolchain@v0.0.1-go1.26.8.linux-arm64/src/container/cache.go",
+			"go/src/container/cache.go"},
 	} {
 		path := write(t, dir, c.lies, shop)
 		f := Finder{Places: places}

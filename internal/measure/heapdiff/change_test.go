@@ -60,8 +60,10 @@ func TestWhatCameAndWentIsNoChange(t *testing.T) {
 }
 
 func TestTwoBuildsAreComparedByLineAndWhereThatMovedByFunction(t *testing.T) {
-	before := profileOf([]sample.Site{lineAt("main.a", "/one/a.go", 10), lineAt("main.b", "/one/b.go", 20), lineAt("main.c", "/one/c.go", 30), lineAt("main.c", "/one/c.go", 31)}, 10, 0, 20, 0, 5, 0, 5, 0)
-	after := profileOf([]sample.Site{lineAt("main.a", "/two/a.go", 10), lineAt("main.b", "/two/b.go", 25), lineAt("main.c", "/two/c.go", 40), lineAt("main.d", "/two/d.go", 1)}, 40, 0, 20, 0, 5, 0, 7, 0)
+	before := profileOf([]sample.Site{lineAt("main.a", "/one/a.go", 10), lineAt("main.b", "/one/b.go", 20), lineAt("main.c", "/one/c.go", 30),
+		lineAt("main.c", "/one/c.go", 31)}, 10, 0, 20, 0, 5, 0, 5, 0)
+	after := profileOf([]sample.Site{lineAt("main.a", "/two/a.go", 10), lineAt("main.b", "/two/b.go", 25), lineAt("main.c", "/two/c.go", 40),
+		lineAt("main.d", "/two/d.go", 1)}, 40, 0, 20, 0, 5, 0, 7, 0)
 	find := func(list []Change, function string, number int) *Change {
 		for i := range list {
 			if list[i].Function == function && list[i].Line == number {

@@ -118,7 +118,8 @@ func TestTheInnermostOwnFrameIsBlamed(t *testing.T) {
 		frame, allocates string
 		owner            Owner
 	}{
-		{"own code that called a library", site(1, at(1, "runtime.growslice"), at(2, "bytes.growSlice"), at(3, "example.net/lib.F"), at(4, "example.org/server.handle"), at(5, "main.main")),
+		{"own code that called a library", site(1, at(1, "runtime.growslice"), at(2, "bytes.growSlice"), at(3, "example.net/lib.F"),
+			at(4, "example.org/server.handle"), at(5, "main.main")),
 			"example.org/server.handle", "bytes.growSlice", Own},
 		{"a library's own goroutine", site(1, at(2, "bytes.growSlice"), at(3, "example.net/lib.F")), "example.net/lib.F", "bytes.growSlice", Dependency},
 		{"the standard library alone", site(1, at(1, "runtime.makeslice"), at(2, "bufio.NewReaderSize"), at(3, "net/http.(*conn).serve")),

@@ -163,7 +163,8 @@ func (d *otlpDict) valueType(t *profile.ValueType) (m message) {
 
 // dictionary is the message of the tables.
 func (d *otlpDict) dictionary() (m message) {
-	for field, t := range map[protowire.Number]*otlpTable{otlpMappings: d.mappings, otlpLocations: d.locations, otlpFunctions: d.functions, otlpStrings: d.strings, otlpAttrs: d.attrs, otlpStacks: d.stacks} {
+	for field, t := range map[protowire.Number]*otlpTable{otlpMappings: d.mappings, otlpLocations: d.locations, otlpFunctions: d.functions, otlpStrings: d.strings,
+		otlpAttrs: d.attrs, otlpStacks: d.stacks} {
 		for _, e := range t.entries {
 			m.bytes(field, e)
 		}

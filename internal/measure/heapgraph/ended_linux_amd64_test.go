@@ -11,7 +11,8 @@ import (
 // stopped running are told by its stack alone.
 func TestTheFramesOfARunningGoroutineKeepWhatIsTheirsAtTheEnd(t *testing.T) {
 	hwtest.Need(t)
-	want := []string{"goroutine runtime.main in main.start", "goroutine runtime.main in main.(*inner).work", "goroutine runtime.main in main.spin", "goroutine runtime.main in main.main"}
+	want := []string{"goroutine runtime.main in main.start", "goroutine runtime.main in main.(*inner).work", "goroutine runtime.main in main.spin",
+		"goroutine runtime.main in main.main"}
 	for _, version := range toolchains {
 		for name, o := range map[string]hwtest.BuildOptions{"plain": {Toolchain: version}, "stripped": {Toolchain: version, Strip: true, PIE: true}} {
 			t.Run(version+" "+name, func(t *testing.T) {

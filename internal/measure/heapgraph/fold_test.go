@@ -109,7 +109,8 @@ func TestAFoldedHeapTakesNoMoreThanItsSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := func(v uint32) uint64 { return 8 << (v % 8) }
-	a := &Analysis{Objects: &goheap.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Roots: make([]goheap.Root, 1)}, tree: tree, retained: tree.Retained(size)}
+	a := &Analysis{Objects: &goheap.Objects{Count: n, Leaves: g.Leaves, First: g.First, To: g.To, Roots: make([]goheap.Root, 1)}, tree: tree,
+		retained: tree.Retained(size)}
 	for _, most := range []int{0, 1000, n / 4} {
 		var before, after runtime.MemStats
 		runtime.GC()

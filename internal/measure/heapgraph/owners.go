@@ -307,7 +307,8 @@ func (n *owners) places(at uint32) (all []goheap.Place, to uint32) {
 	}
 	best, most := uint32(0), uint64(0)
 	for _, c := range n.children[p.parent] {
-		if part := a.Objects.Types.PartOf(a.paths[c].typ); c != at && (part == goheap.PartMap || a.Objects.Types.IsArray(a.paths[c].typ)) && a.paths[c].retains > most {
+		if part := a.Objects.Types.PartOf(a.paths[c].typ); c != at && (part == goheap.PartMap || a.Objects.Types.IsArray(a.paths[c].typ)) &&
+			a.paths[c].retains > most {
 			best, most = c, a.paths[c].retains
 		}
 	}

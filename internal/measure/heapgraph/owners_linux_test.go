@@ -23,7 +23,8 @@ func TestEveryShapeIsCalledWhatItsProgramCallsIt(t *testing.T) {
 	const n = 3000
 	for _, version := range []string{"go1.27.2"} {
 		for _, s := range []struct{ name, plain, stripped string }{
-			{"map", "(*store).entries map[string]*entry, 3,000 entries [main.cache]", "(*store).entries map[string]*entry, 3,000 entries [a variable that main.main uses]"},
+			{"map", "(*store).entries map[string]*entry, 3,000 entries [main.cache]",
+				"(*store).entries map[string]*entry, 3,000 entries [a variable that main.main uses]"},
 			{"intmap", "main.counts map[int64]int64, 3,000 entries", "a variable that main.main uses"},
 			{"slice", "main.orders []order, 3,000 entries", "a variable that main.main uses []order, 3,000 entries"},
 			{"queue", "main.queue []*message, 3,000 entries", "a variable that main.main uses []*message, 3,000 entries"},

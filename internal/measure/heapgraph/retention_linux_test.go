@@ -62,7 +62,8 @@ func TestADeferChainIsFoundAsAChainOfItsGoroutine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(chains) == 0 || !strings.HasPrefix(chains[0].Path, "goroutine main.defers.func1 in its descriptor") || chains[0].Length < n*9/10 || chains[0].Length > n+n/100 {
+			if len(chains) == 0 || !strings.HasPrefix(chains[0].Path, "goroutine main.defers.func1 in its descriptor") || chains[0].Length < n*9/10 ||
+				chains[0].Length > n+n/100 {
 				t.Errorf("%s, stripped %v: chains %+v", version, strip, chains)
 			}
 		}

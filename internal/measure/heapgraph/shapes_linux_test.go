@@ -150,7 +150,8 @@ func TestTheHolderOfEveryShapeIsNamedAndRetainsWhatGoesWithIt(t *testing.T) {
 				if h := a.Holders(); len(h) == 0 || !strings.HasPrefix(h[0].Path, s.holder) {
 					t.Errorf("the largest holder is %+v, want %s", h, s.holder)
 				}
-				if objects, bytes := a.Root(s.root); strings.HasPrefix(s.root, "main.") && (!near(bytes, p.Retained, noiseBytes/4) || !near(objects, p.Shape, noiseObjects/4)) {
+				if objects, bytes := a.Root(s.root); strings.HasPrefix(s.root, "main.") &&
+					(!near(bytes, p.Retained, noiseBytes/4) || !near(objects, p.Shape, noiseObjects/4)) {
 					t.Errorf("%s retains %d objects of %d bytes; %d of %d go with it", s.root, objects, bytes, p.Shape, p.Retained)
 				}
 			})

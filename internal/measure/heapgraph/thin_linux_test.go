@@ -105,7 +105,8 @@ func (s *Spread) below(prefix string) (sum uint64) {
 func TestTheErrorOfASampleHoldsTheTruth(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
 	const times = 20
-	for _, s := range []struct{ shape, holder string }{{"lru", "main.recent….value"}, {"map", "main.cache.entries[].body"}, {"twocaches", "main.small"}, {"twocaches", "main.large"}} {
+	for _, s := range []struct{ shape, holder string }{{"lru", "main.recent….value"}, {"map", "main.cache.entries[].body"}, {"twocaches", "main.small"},
+		{"twocaches", "main.large"}} {
 		t.Run(s.shape+"/"+s.holder, func(t *testing.T) {
 			p := startShape(t, hwtest.BuildOptions{Toolchain: "go1.26.8"}, s.shape, 30_000)
 			want, within, worst := p.analyze(t).below(s.holder), 0, uint64(0)

@@ -21,7 +21,8 @@ func TestSlowRequestsAreTiedToWhatCoincidesWithThem(t *testing.T) {
 	}{
 		{"they wait for collections", recorded.Until(stops), stops, true, "of that time GC was running"},
 		{"collections at other times", recorded.Until(stops), recorded.Every(11.3, 0.4, 8), false, "do not coincide with collections (0% of their time, 3% of all)"},
-		{"collections nearly all the time", recorded.Until(stops), recorded.Every(1, 0.95, 0), false, "GC ran for 95% of all the time, so nearly every request met it"},
+		{"collections nearly all the time", recorded.Until(stops), recorded.Every(1, 0.95, 0), false,
+			"GC ran for 95% of all the time, so nearly every request met it"},
 		{"no collection at all", recorded.Until(stops), nil, false, "do not coincide with anything that was seen"},
 		{"one pause", recorded.Until(stops[:1]), stops, false, "too few to tell their cause. In more than 99% of that time GC was running"},
 		{"none is slow", func(float64) time.Duration { return 0 }, stops, false, "No request was slow: 99 of 100 were answered within 2 ms"},

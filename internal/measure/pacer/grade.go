@@ -26,7 +26,8 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 	}
 	g, rec := grader{grade: High}, h.Recorded
 	off := float64(replay.peak.P50)/rec.Peak - 1
-	match := fmt.Sprintf("replay %+.0f%%: %s predicted, %s recorded; %d GCs for %d", 100*off, units.Size(replay.peak.P50), units.Size(int64(rec.Peak)), replay.gcs, rec.GCs)
+	match := fmt.Sprintf("replay %+.0f%%: %s predicted, %s recorded; %d GCs for %d", 100*off, units.Size(replay.peak.P50), units.Size(int64(rec.Peak)), replay.gcs,
+		rec.GCs)
 	switch size := math.Abs(off); {
 	case size <= 0.05:
 		g.say(High, match)
@@ -40,7 +41,8 @@ func gradeOf(h *History, m *model, replay prediction) (Grade, []string) {
 	g.liveness(h, m)
 	g.seen(h, m)
 	if top := m.top(); m.sparse() {
-		g.say(Medium, fmt.Sprintf("of %s mapped %s were ever written: of the resident set only the interval can be trusted", units.Size(int64(top.ready)), units.Size(int64(top.anon))))
+		g.say(Medium, fmt.Sprintf("of %s mapped %s were ever written: of the resident set only the interval can be trusted", units.Size(int64(top.ready)),
+			units.Size(int64(top.anon))))
 	}
 	if m.passed > 2 {
 		g.say(Medium, fmt.Sprintf("marks passed their goals by up to %.0f%% of the way to them: the machine was busy", 100*(m.passed-1)))
@@ -69,9 +71,11 @@ func refusal(h *History, m *model) string {
 		return "no GC was seen before the kill"
 	case h.killed:
 	case len(h.marks) < few:
-		return fmt.Sprintf("the live heap was read at only %d of the at least %d GCs that a prediction needs. Record a longer run, or one with GOGC=50", len(h.marks), few)
+		return fmt.Sprintf("the live heap was read at only %d of the at least %d GCs that a prediction needs. Record a longer run, or one with GOGC=50",
+			len(h.marks), few)
 	case h.end()-m.rampEnd < m.live.most/2:
-		return fmt.Sprintf("too few GCs ran: after its start the program allocated only %s, with a live heap of %s. Record the program under load, or with GOGC=50", units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
+		return fmt.Sprintf("too few GCs ran: after its start the program allocated only %s, with a live heap of %s. Record the program under load, or with GOGC=50",
+			units.Size(int64(h.end()-m.rampEnd)), units.Size(int64(m.live.most)))
 	case h.Recorded.Anon > 0 && m.beyond > 4*h.Recorded.Peak:
 		return fmt.Sprintf("%s of the memory is not Go's heap, and no GC setting changes that", units.Size(int64(m.beyond)))
 	}

@@ -60,8 +60,10 @@ func (h *History) load(r *recording.Reader) error {
 }
 
 // columns are what is read of process_sample, in the order in which tickAt takes them.
-var columns = []recording.Column{recording.ColAnonymous, recording.ColShared, recording.ColUserTime, recording.ColSystemTime, recording.ColGOGC, recording.ColMemoryLimit,
-	recording.ColHeapLive, recording.ColHeapMarked, recording.ColHeapGoal, recording.ColGCTrigger, recording.ColTotalAlloc, recording.ColTotalFree, recording.ColHeapFree, recording.ColMappedReady,
+var columns = []recording.Column{recording.ColAnonymous, recording.ColShared, recording.ColUserTime, recording.ColSystemTime, recording.ColGOGC,
+	recording.ColMemoryLimit,
+	recording.ColHeapLive, recording.ColHeapMarked, recording.ColHeapGoal, recording.ColGCTrigger, recording.ColTotalAlloc, recording.ColTotalFree,
+	recording.ColHeapFree, recording.ColMappedReady,
 	recording.ColNumGC, recording.ColNumForcedGC, recording.ColGCPhase, recording.ColGCAssistTime, recording.ColGCDedicatedTime, recording.ColGCPauseTime}
 
 func (h *History) loadTicks(r *recording.Reader) error {

@@ -210,7 +210,8 @@ func TestWhatKilledTheRecordedRunIsNotSurvived(t *testing.T) {
 
 func TestACountOfForcedCollectionsThatNoProgramCanReachIsPassedOver(t *testing.T) {
 	unseen := int(math.NaN())
-	ticks := []tick{{forced: 0}, {forced: unseen}, {forced: 2, alloc: 5}, {forced: 5, alloc: 7}, {forced: math.MaxUint32}, {forced: math.MaxInt}, {forced: 1, alloc: 9}}
+	ticks := []tick{{forced: 0}, {forced: unseen}, {forced: 2, alloc: 5}, {forced: 5, alloc: 7}, {forced: math.MaxUint32}, {forced: math.MaxInt},
+		{forced: 1, alloc: 9}}
 	if got := forcedOf(ticks); len(got) != 3 || got[0] != 7 {
 		t.Errorf("%d: %v", len(got), got[:min(len(got), 5)])
 	}

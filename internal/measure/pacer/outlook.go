@@ -96,7 +96,8 @@ func (p *Predictor) judged(o Outlook, at prediction) Outlook {
 		o.Chance, o.Why = Vain, "GC would run all the time, because the live heap leaves no room below it"
 	case t.m.sparse() && o.GOMEMLIMIT > 0 && float64(at.peak.P95)+t.h.rest > float64(o.Limit):
 		top := t.m.top()
-		o.Chance, o.Why = Unknown, fmt.Sprintf("GOMEMLIMIT counts all %s that Go had mapped, but only %s of that was ever written", units.Size(int64(top.ready)), units.Size(int64(top.anon)))
+		o.Chance, o.Why = Unknown, fmt.Sprintf("GOMEMLIMIT counts all %s that Go had mapped, but only %s of that was ever written", units.Size(int64(top.ready)),
+			units.Size(int64(top.anon)))
 	case s == Dies:
 		o.Chance, o.Why = Vain, "the program would still be killed, because it would need "+o.Need.words()
 	case s == Uncertain || thrash:

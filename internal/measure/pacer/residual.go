@@ -109,7 +109,8 @@ func LeftOut(all []OfProgram) (lines []string) {
 	}
 	for _, kind := range []string{"heap", "resident", "kept"} {
 		e := readErrors(Table(all)).of(kind)
-		lines = append(lines, fmt.Sprintf("%-14s %-9s %3d of %3d within, %d above; %+.2f to %+.2f", "all", kind, sum[kind][0], sum[kind][2], sum[kind][1], e.low, e.high))
+		lines = append(lines, fmt.Sprintf("%-14s %-9s %3d of %3d within, %d above; %+.2f to %+.2f", "all", kind, sum[kind][0], sum[kind][2], sum[kind][1], e.low,
+			e.high))
 	}
 	return lines
 }

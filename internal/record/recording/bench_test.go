@@ -54,12 +54,14 @@ func busyPoint(rng *rand.Rand, i int) *sample.Point {
 	d := func() time.Duration { return time.Duration(i)*time.Millisecond + time.Duration(rng.IntN(1e6)) }
 	g := &sample.Cgroup{Usage: b(), Peak: sample.Some(b()), Limit: sample.Some(256 * sample.MiB),
 		Stat: &sample.CgroupStat{Anon: b(), PageCache: b(), Kernel: b(), Sock: sample.Some(b()), ActiveFile: b(), InactiveFile: b(),
-			KernelStack: sample.Some(b()), PageTables: sample.Some(b()), Slab: sample.Some(b()), MajorFaults: 12, Refaults: sample.Some(uint64(9)), Scanned: sample.Some(uint64(8))},
+			KernelStack: sample.Some(b()), PageTables: sample.Some(b()), Slab: sample.Some(b()), MajorFaults: 12, Refaults: sample.Some(uint64(9)),
+			Scanned: sample.Some(uint64(8))},
 		Events: &sample.CgroupEvents{OOM: sample.Some(uint64(0))}}
 	r := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: b(), HeapMarked: b(), HeapGoal: b(), Trigger: b(),
 		TotalAlloc: b() * 100, TotalFree: b() * 100, HeapInUse: b(), HeapFree: b(), HeapReleased: b(), MappedReady: b(), StackInUse: b(),
 		StackSys: b(), MSpanSys: 1 << 20, MCacheSys: 1 << 14, BuckHash: 1 << 21, GCSys: b(), OtherSys: 1 << 20, NumGC: uint32(i), LastGC: start.Add(d()),
-		PauseTotal: d(), GCAssist: d(), GCDedicated: d(), GCIdle: d(), GCPause: d(), CPUTotal: d(), GCCPUFraction: rng.Float64(), Goroutines: rng.IntN(5000), ProfileRate: 524288}
+		PauseTotal: d(), GCAssist: d(), GCDedicated: d(), GCIdle: d(), GCPause: d(), CPUTotal: d(), GCCPUFraction: rng.Float64(), Goroutines: rng.IntN(5000),
+		ProfileRate: 524288}
 	return &sample.Point{At: start.Add(time.Duration(i) * 100 * time.Millisecond), Cgroup: g, Host: &sample.Host{Total: 1 << 34, Available: 50 * b()},
 		Pressure:  &sample.Pressure{Some10: rng.Float64(), SomeTotal: d(), FullTotal: d()},
 		Processes: []sample.Process{{Key: server, Resident: &sample.Resident{Total: b(), Shared: b(), Threads: 12, User: d(), System: d()}, Go: r}}}

@@ -12,8 +12,9 @@ import (
 func someFiles(key sample.ProcessKey) *sample.Files {
 	return &sample.Files{OtherCache: 3, OtherCacheBytes: 4096, OtherShmem: 2, OtherShmemBytes: 8192, Unread: 7, Why: "no time was left", Took: 12,
 		List: []sample.FilePages{
-			{Path: "/home/jane/data/orders.db-wal", Kind: sample.FileCache, Size: 100, Resident: 90, Dirty: sample.Some[sample.Bytes](80), Writeback: sample.Some[sample.Bytes](0),
-				Charged: sample.Some[sample.Bytes](70), Mapped: 60, Process: key, Descriptors: 2, Mappings: 1},
+			{Path: "/home/jane/data/orders.db-wal", Kind: sample.FileCache, Size: 100, Resident: 90, Dirty: sample.Some[sample.Bytes](80),
+				Writeback: sample.Some[sample.Bytes](0),
+				Charged:   sample.Some[sample.Bytes](70), Mapped: 60, Process: key, Descriptors: 2, Mappings: 1},
 			{Path: "/dev/shm/a\nb\x1b\xff", Kind: sample.FileTmpfs, Deleted: true, Partial: true, Resident: 5},
 		}}
 }

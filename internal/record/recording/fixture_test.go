@@ -99,7 +99,8 @@ func story(t testing.TB, w *Writer, n int) *told {
 			s.profiles = append(s.profiles, h)
 			must(t, w.Heap(server, h))
 		case 1:
-			c := sample.GCCycle{At: p.At, Process: server, N: uint32(i), Missed: 1, Trigger: 2, Marked: 3, Goal: 4, Pause: 5, GOGC: 100, Limit: sample.NoMemoryLimit, Alloc: 9}
+			c := sample.GCCycle{At: p.At, Process: server, N: uint32(i), Missed: 1, Trigger: 2, Marked: 3, Goal: 4, Pause: 5, GOGC: 100, Limit: sample.NoMemoryLimit,
+				Alloc: 9}
 			s.cycles = append(s.cycles, c)
 			must(t, w.Cycle(c))
 		case 2:
@@ -127,8 +128,9 @@ var programs = []sample.Program{
 	{Key: shell, Parent: 1, Name: "sh", Exe: "/bin/sh", Args: []string{"sh", "-c", "server"}, HeapProfile: sample.HeapProfileUnknown, WhyNot: "no Go program"},
 	{Key: server, Parent: 4241, Name: "server", Exe: "/srv/server", Args: []string{"server"}, HeapProfile: sample.HeapProfileOn,
 		Go: &sample.GoProgram{Version: "go1.26.8", Experiments: []string{"nogreenteagc"}, Module: "example.org/server", ModuleVersion: "v1.2.3",
-			MainPackage: "example.org/server/cmd/server", Revision: "abc", BuildID: "xyz/123", Arch: "amd64", PIE: true, Stripped: true, FoundBy: "signatures of go1.26.8, 0 of 2913 votes against",
-			Deps: []sample.Module{{Path: "example.org/dep", Version: "v0.1.0"}}}},
+			MainPackage: "example.org/server/cmd/server", Revision: "abc", BuildID: "xyz/123", Arch: "amd64", PIE: true, Stripped: true,
+			FoundBy: "signatures of go1.26.8, 0 of 2913 votes against",
+			Deps:    []sample.Module{{Path: "example.org/dep", Version: "v0.1.0"}}}},
 }
 
 func profile(i int, counts []sample.BucketCounts) *sample.HeapProfile {
@@ -188,11 +190,14 @@ func makeMoment(i int, h *sample.HeapProfile, sites []sample.Site) *sample.Momen
 		m.Kind, m.CgroupAfter = sample.MomentMax, makeCgroup(2)
 	}
 	full := sample.ProcessMoment{Key: server, Signal: 9, ExitCode: sample.Some(0), Profile: h, Go: makeRuntime(i),
-		Resident: &sample.Resident{Total: 1, Shared: 2, Threads: 3}, Live: &sample.Liveness{Objects: 5, Bytes: 6, Large: sample.Some(sample.Bytes(4)), Took: 7, Sampled: []uint64{0, 3, uint64(i)}},
+		Resident: &sample.Resident{Total: 1, Shared: 2, Threads: 3}, Live: &sample.Liveness{Objects: 5, Bytes: 6, Large: sample.Some(sample.Bytes(4)), Took: 7,
+			Sampled: []uint64{0, 3, uint64(i)}},
 		Metrics: makeMetrics(i),
 		Residency: &sample.Residency{Anon: 1, File: 2, Shmem: 3, Swap: 4, GoKnown: true, GoObjects: 5, GoIdle: 6, GoStacks: 7, GoRuntime: 8,
-			CMalloc: 9, Mmap: 10, Image: 11, Untouched: 12, UntouchedNew: 13, PageTables: 14, CStacks: sample.Some(sample.Bytes(15)), CStackCount: sample.Some(uint64(16))}}
-	full.Malloc = &sample.Malloc{Allocator: "glibc", Blocks: 1, InUse: 2, Free: 3, FreeResident: 4, Top: 5, Whole: 6, MappedBlocks: 7, Mapped: 8, System: 9, Unread: 10,
+			CMalloc: 9, Mmap: 10, Image: 11, Untouched: 12, UntouchedNew: 13, PageTables: 14, CStacks: sample.Some(sample.Bytes(15)),
+			CStackCount: sample.Some(uint64(16))}}
+	full.Malloc = &sample.Malloc{Allocator: "glibc", Blocks: 1, InUse: 2, Free: 3, FreeResident: 4, Top: 5, Whole: 6, MappedBlocks: 7, Mapped: 8, System: 9,
+		Unread:    10,
 		WhyUnread: "no time was left", Arenas: []sample.MallocArena{{System: 1, InUse: 2, Free: 3, FreeResident: 4}}, Others: 11,
 		Sizes: []sample.MallocSize{{Size: 4112, Count: 5}, {Size: 1 << 20, Count: 2, Mapped: true}}, OtherBlocks: 12, OtherBytes: 13, Took: 14}
 	for k := range 3 {
@@ -208,7 +213,8 @@ func makeMoment(i int, h *sample.HeapProfile, sites []sample.Site) *sample.Momen
 func makeMetrics(i int) *sample.RuntimeMetrics {
 	bounds := []float64{-1, 0, 1e-9, 0.25, 1e300}
 	m := &sample.RuntimeMetrics{At: start.Add(time.Duration(i)), Values: []sample.Metric{
-		{Name: "/cpu/classes/total:cpu-seconds", Value: 1.0 / 3}, {Name: "/gc/gomemlimit:bytes", Value: math.MaxInt64}, {Name: "/gc/heap/live:bytes", Value: float64(i)}},
+		{Name: "/cpu/classes/total:cpu-seconds", Value: 1.0 / 3}, {Name: "/gc/gomemlimit:bytes", Value: math.MaxInt64},
+		{Name: "/gc/heap/live:bytes", Value: float64(i)}},
 		Histograms: []sample.Histogram{{Name: "/gc/pauses:seconds", Bounds: bounds, Counts: []uint64{0, 1 << 40, 0, uint64(i)}}}}
 	if i%2 == 0 {
 		m.Histograms = append(m.Histograms, sample.Histogram{Name: "/sched/latencies:seconds", Bounds: bounds[1:], Counts: make([]uint64, 3)})

@@ -43,7 +43,8 @@ func TestANewerMinorVersionMayHoldMoreTablesAndNoProgram(t *testing.T) {
 	story(t, w, 5)
 	must(t, w.Close())
 	defer snapshot(t, path)()
-	change(t, path, "CREATE TABLE more (id INTEGER PRIMARY KEY, at INTEGER, process INTEGER REFERENCES process); ALTER TABLE gap ADD COLUMN more TEXT; PRAGMA user_version = 1999")
+	change(t, path,
+		"CREATE TABLE more (id INTEGER PRIMARY KEY, at INTEGER, process INTEGER REFERENCES process); ALTER TABLE gap ADD COLUMN more TEXT; PRAGMA user_version = 1999")
 	if s := retell(t, open(t, path)); len(s.points) != 5 {
 		t.Errorf("%d points", len(s.points))
 	}

@@ -9,8 +9,11 @@ import (
 // A handle that names nothing would be an error of every reader of an old recording.
 func TestEveryHandleNamesColumnsOfItsTable(t *testing.T) {
 	for table, handles := range map[*table][]Column{
-		&tableSample:        {ColUsage, ColPeak, ColUsageLimit, ColAnon, ColPageCache, ColShmem, ColKernel, ColMajorFaults, ColRefaults, ColEventsMax, ColEventsOOMKill, ColPressureSome10, ColPressureSomeTotal, ColPressureFullTotal, ColHostAvailable, ColUnchanged, ColCommitted},
-		&tableProcessSample: {ColResident, ColShared, ColUserTime, ColSystemTime, ColGOGC, ColMemoryLimit, ColHeapLive, ColHeapMarked, ColHeapGoal, ColGCTrigger, ColTotalAlloc, ColTotalFree, ColHeapInUse, ColHeapFree, ColMappedReady, ColNumGC, ColNumForcedGC, ColGCPhase, ColGCAssistTime, ColGCDedicatedTime, ColGCPauseTime, ColCPUTotal, ColGCCPUFraction, ColGoroutines, ColAnonymous},
+		&tableSample: {ColUsage, ColPeak, ColUsageLimit, ColAnon, ColPageCache, ColShmem, ColKernel, ColMajorFaults, ColRefaults, ColEventsMax,
+			ColEventsOOMKill, ColPressureSome10, ColPressureSomeTotal, ColPressureFullTotal, ColHostAvailable, ColUnchanged, ColCommitted},
+		&tableProcessSample: {ColResident, ColShared, ColUserTime, ColSystemTime, ColGOGC, ColMemoryLimit, ColHeapLive, ColHeapMarked, ColHeapGoal, ColGCTrigger,
+			ColTotalAlloc, ColTotalFree, ColHeapInUse, ColHeapFree, ColMappedReady, ColNumGC, ColNumForcedGC, ColGCPhase, ColGCAssistTime, ColGCDedicatedTime,
+			ColGCPauseTime, ColCPUTotal, ColGCCPUFraction, ColGoroutines, ColAnonymous},
 	} {
 		for _, c := range handles {
 			for _, name := range c.columns() {

@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS heap_type (
 )`
 
 var (
-	tableHeapCapture = table{"heap_capture", words(`at process reason stopped took gc objects bytes live_objects live_bytes untyped first_path paths first_site sites first_type types
+	tableHeapCapture = table{"heap_capture",
+		words(`at process reason stopped took gc objects bytes live_objects live_bytes untyped first_path paths first_site sites first_type types
 		collections chains gaps lines`)}
 	tableHeapName = table{"heap_name", words(`name`)}
 	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young root owner`)}
@@ -131,7 +132,8 @@ func (w *Writer) addHeapPaths(capture int64, c *sample.HeapCapture) error {
 		if err != nil {
 			return err
 		}
-		id, err := w.add(&tableHeapPath, capture, parent, label, typ, int64(p.Objects), int64(p.Bytes), int64(p.Held), int64(p.Retained), flag(p.Holder), young, root, owner)
+		id, err := w.add(&tableHeapPath, capture, parent, label, typ, int64(p.Objects), int64(p.Bytes), int64(p.Held), int64(p.Retained), flag(p.Holder), young,
+			root, owner)
 		if err != nil {
 			return err
 		}

@@ -20,19 +20,25 @@ func makeHeap(n int) *sample.HeapCapture {
 		At: meta.At.Add(time.Duration(n) * time.Second), Process: server, Reason: sample.HeapEvery, Stopped: 12 * time.Millisecond, Took: 80 * time.Millisecond,
 		GC: uint32(n), Objects: 5000, LiveObjects: 4000, Bytes: 1 << 20, LiveBytes: 900 << 10, Untyped: 4 << 10, Ages: true,
 		Paths: []sample.HeapPath{
-			{Parent: -1, Label: "main.cache", Type: "?", Held: uint64(2 * n), Retained: sample.Bytes(600 * n), Root: &sample.HeapRoot{Kind: sample.RootGlobal, Func: "main.cache"}},
+			{Parent: -1, Label: "main.cache", Type: "?", Held: uint64(2 * n), Retained: sample.Bytes(600 * n),
+				Root: &sample.HeapRoot{Kind: sample.RootGlobal, Func: "main.cache"}},
 			{Parent: 0, Label: ".entries[]", Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n), Held: uint64(2 * n), Retained: sample.Bytes(600 * n)},
 			{Parent: -1, Label: "goroutine main.wait", Type: "?", Held: 5, Retained: 5 << 10, Young: 1 << 10, Holder: true,
-				Root:  &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.wait", Creator: "main.main", Count: n, Oldest: sample.Some(time.Minute), First: 7, Last: 90, NewID: 91},
+				Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.wait", Creator: "main.main", Count: n, Oldest: sample.Some(time.Minute), First: 7, Last: 90,
+					NewID: 91},
 				Owner: &sample.HeapOwner{Name: "the stack of main.wait", Kind: "goroutine"}},
-			{Parent: 1, Label: ".body", Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n), Held: uint64(n), Retained: sample.Bytes(512 * n), Holder: true,
-				Sites: []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}}},
+			{Parent: 1, Label: ".body", Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n), Held: uint64(n), Retained: sample.Bytes(512 * n),
+				Holder: true,
+				Sites:  []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}}},
 		},
-		Lines:       []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)}, {At: sample.Frame{Func: "main.wait", File: "wait.go", Line: 3}, Objects: 5, Bytes: 4 << 10}},
-		Types:       []sample.HeapType{{Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n)}, {Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n), Inferred: 88}},
-		Collections: []sample.HeapCollection{{Path: "main.cache.entries", Kind: "map", Type: "map[string]*main.entry", Count: 1, Entries: uint64(n), Room: 8192, Bytes: 9000, Reached: 9000}},
-		Chains:      []sample.HeapChain{{Path: "main.head", Type: "main.node", Length: 12000}},
-		Gaps:        []sample.Gap{{What: "names of variables", Why: "the program has no symbol table"}},
+		Lines: []sample.HeapSite{{At: sample.Frame{Func: "main.newEntry", File: "cache.go", Line: 80 + n}, Objects: uint64(n), Bytes: sample.Bytes(500 * n)},
+			{At: sample.Frame{Func: "main.wait", File: "wait.go", Line: 3}, Objects: 5, Bytes: 4 << 10}},
+		Types: []sample.HeapType{{Type: "[]uint8", Objects: uint64(n), Bytes: sample.Bytes(512 * n)},
+			{Type: "main.entry", Objects: uint64(n), Bytes: sample.Bytes(88 * n), Inferred: 88}},
+		Collections: []sample.HeapCollection{{Path: "main.cache.entries", Kind: "map", Type: "map[string]*main.entry", Count: 1, Entries: uint64(n), Room: 8192,
+			Bytes: 9000, Reached: 9000}},
+		Chains: []sample.HeapChain{{Path: "main.head", Type: "main.node", Length: 12000}},
+		Gaps:   []sample.Gap{{What: "names of variables", Why: "the program has no symbol table"}},
 	}
 	return c
 }
@@ -78,7 +84,8 @@ func TestHeapCapturesAreReadBack(t *testing.T) {
 // What 1.3 to 1.5 added is absent from a capture of 1.2, and everything else is read.
 func TestAHeapCaptureOfAnOlderMinorVersionIsRead(t *testing.T) {
 	path, want := heaps(t, 1)
-	change(t, path, "ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; ALTER TABLE heap_capture DROP COLUMN lines; PRAGMA user_version = 1002")
+	change(t, path,
+		"ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; ALTER TABLE heap_capture DROP COLUMN lines; PRAGMA user_version = 1002")
 	want[0].Ages, want[0].Types[1].Inferred, want[0].Lines = false, 0, nil
 	for i := range want[0].Paths {
 		want[0].Paths[i].Young, want[0].Paths[i].Root, want[0].Paths[i].Owner = 0, nil, nil
@@ -148,7 +155,8 @@ func TestACutHeapCaptureTellsItsFirstHolders(t *testing.T) {
 func BenchmarkAHeapCapture(b *testing.B) {
 	c := makeHeap(1000)
 	for i := len(c.Paths); i < 1000; i++ {
-		c.Paths = append(c.Paths, sample.HeapPath{Parent: i % 4, Label: fmt.Sprintf(".field%d", i%97), Type: fmt.Sprintf("main.type%d", i%50), Objects: 7, Bytes: 4000, Held: 9, Retained: sample.Bytes(90_000 - i)})
+		c.Paths = append(c.Paths, sample.HeapPath{Parent: i % 4, Label: fmt.Sprintf(".field%d", i%97), Type: fmt.Sprintf("main.type%d", i%50), Objects: 7,
+			Bytes: 4000, Held: 9, Retained: sample.Bytes(90_000 - i)})
 	}
 	const captures = 50
 	w, path := create(b, meta)

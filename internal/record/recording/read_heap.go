@@ -108,7 +108,8 @@ func (r *Reader) heapRows(c *sample.HeapCapture, at heapExtent) error {
 	return r.rows(func(row []driver.Value) error {
 		typ, err := names.of(row[2])
 		if err == nil {
-			c.Types = append(c.Types, sample.HeapType{Type: typ, Objects: uint64(integer(row[3])), Bytes: sample.Bytes(integer(row[4])), Inferred: sample.Bytes(integer(row[5]))})
+			c.Types = append(c.Types, sample.HeapType{Type: typ, Objects: uint64(integer(row[3])), Bytes: sample.Bytes(integer(row[4])),
+				Inferred: sample.Bytes(integer(row[5]))})
 		}
 		return err
 	}, r.sel(&tableHeapType)+" WHERE id >= ?1 AND id < ?2 ORDER BY id", at.types.first, at.types.end())

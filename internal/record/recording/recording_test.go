@@ -276,7 +276,8 @@ func TestTheDocumentNamesEveryTableAndColumn(t *testing.T) {
 	for _, name := range append([]string{"meta"}, tableNames()...) {
 		columns[name] = columnsOf(t, r, name)
 	}
-	for _, tab := range slices.Concat(askedTables, heapTables, filesTables, []table{tableMalloc, tableGrowth, tableNativeReading, tableNativeLive}) { // made when they are needed
+	for _, tab := range slices.Concat(askedTables, heapTables, filesTables,
+		[]table{tableMalloc, tableGrowth, tableNativeReading, tableNativeLive}) { // made when they are needed
 		columns[tab.name] = append([]string{"id"}, tab.columns...)
 	}
 	sections := strings.Split(string(doc), "\n### ")

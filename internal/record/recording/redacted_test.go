@@ -32,7 +32,8 @@ func TestARedactedReaderHandsNoHostCommandOrTextOn(t *testing.T) {
 	events, err := r.Events()
 	must(t, err)
 	for _, e := range events {
-		if want := map[sample.EventKind]string{sample.EventExit: "exit 3", sample.EventReady: "…", sample.EventOOM: "above pod"}[e.Kind]; e.Text != want || e.Process != (sample.ProcessKey{PID: 1, Start: 1}) {
+		if want := map[sample.EventKind]string{sample.EventExit: "exit 3", sample.EventReady: "…", sample.EventOOM: "above pod"}[e.Kind]; e.Text != want ||
+			e.Process != (sample.ProcessKey{PID: 1, Start: 1}) {
 			t.Errorf("%+v, want text %q", e, want)
 		}
 	}

@@ -58,7 +58,8 @@ func TestWhatIsNoFinishedRecordingStays(t *testing.T) {
 	must(t, os.Symlink(outside, filepath.Join(dir, "away.hwm")))
 	must(t, os.Symlink("target.hwm", filepath.Join(dir, "near.hwm")))
 	before := entries(t, dir)
-	for _, name := range []string{"words.hwm", "short.hwm", "foreign.hwm", "folder.hwm", "away.hwm", "near.hwm", "../" + filepath.Base(filepath.Dir(outside)) + "/outside.hwm"} {
+	for _, name := range []string{"words.hwm", "short.hwm", "foreign.hwm", "folder.hwm", "away.hwm", "near.hwm",
+		"../" + filepath.Base(filepath.Dir(outside)) + "/outside.hwm"} {
 		if MayRemove(root, name) == nil {
 			t.Errorf("%s may be removed", name)
 		}

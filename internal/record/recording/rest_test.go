@@ -61,7 +61,8 @@ func TestARestHasFewRowsAndAllItsPoints(t *testing.T) {
 	}
 	seen := false
 	for i, g := range given {
-		if off := s.At[i] - g.At.UnixNano(); off != 0 || s.At[i] != p.At[i] || s.Column(ColUsage)[i] != float64(g.Cgroup.Usage) || p.Column(ColHeapLive)[i] != float64(g.Cgroup.Usage/2) {
+		if off := s.At[i] - g.At.UnixNano(); off != 0 || s.At[i] != p.At[i] || s.Column(ColUsage)[i] != float64(g.Cgroup.Usage) ||
+			p.Column(ColHeapLive)[i] != float64(g.Cgroup.Usage/2) {
 			t.Errorf("point %d: %d ns off, %v", i, off, s.Column(ColUsage)[i])
 		}
 		seen = seen || s.Column(ColHostAvailable)[i] == 77

@@ -41,7 +41,8 @@ func Check(path string) (c Checked, err error) {
 		c.Pages = r.pages.sums.pages()
 	}
 	count := func() error { return r.numbered(&c.Rows) }
-	for _, check := range []func() error{r.checkPages, r.integrity, count, r.ascending, r.hashes, r.everything, r.checkAsked, r.checkHeaps, r.checkGrowth, r.checkNative, r.profiles, r.Damage} {
+	for _, check := range []func() error{r.checkPages, r.integrity, count, r.ascending, r.hashes, r.everything, r.checkAsked, r.checkHeaps, r.checkGrowth,
+		r.checkNative, r.profiles, r.Damage} {
 		if err := check(); err != nil {
 			return c, fmt.Errorf("verify %s: %w", path, err)
 		}

@@ -282,7 +282,8 @@ func (s *Source) forgetFaults(p *process) {
 	s.drainFaults(time.Now())
 	s.giveFaults(b, time.Now())
 	if n := len(b.waiting); n > 0 {
-		s.gap(p.key, faultsWhat+" in "+p.program.Name, fmt.Errorf("%d samples are left out: it ended before its runtime could be read, which says what memory is Go's", n))
+		s.gap(p.key, faultsWhat+" in "+p.program.Name,
+			fmt.Errorf("%d samples are left out: it ended before its runtime could be read, which says what memory is Go's", n))
 	}
 	s.faults.profiler.Forget(p.key.PID)
 	delete(s.faults.books, p.key.PID)

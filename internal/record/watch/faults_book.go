@@ -90,7 +90,8 @@ func (b *faultBook) meet(one *faultprofile.Sample, s *Source) {
 		s.gap(b.p.key, faultsWhat+" in "+b.p.program.Name, errors.New("its threads do not keep their g where its code says"))
 	}
 	native, pcs := b.stackOf(one)
-	w := waitingFault{address: one.Address, faults: one.Faults, inGo: one.InGo, huge: b.isHuge(one.Address), native: native, pcs: pcs, maker: b.made.of(one.Address)}
+	w := waitingFault{address: one.Address, faults: one.Faults, inGo: one.InGo, huge: b.isHuge(one.Address), native: native, pcs: pcs,
+		maker: b.made.of(one.Address)}
 	switch {
 	case b.mayTell(w.address):
 		b.take(&w, s)

@@ -507,7 +507,8 @@ func TestFaultsOfTheHeapBeforeTheRuntimeIsReadAreTheHeaps(t *testing.T) {
 	}
 	p.runtime = runtime
 	b.catchUp(s)
-	if want := sample.Bytes(n * 61 * 4096); len(b.order) != 1 || b.order[0].kind != sample.ResidentHeap || b.order[0].bytes < want*99/100 || b.order[0].bytes > want {
+	if want := sample.Bytes(n * 61 * 4096); len(b.order) != 1 || b.order[0].kind != sample.ResidentHeap || b.order[0].bytes < want*99/100 ||
+		b.order[0].bytes > want {
 		t.Errorf("%d stacks, the first of kind %q with %d bytes; %d faults of the heap came", len(b.order), b.order[0].kind, b.order[0].bytes, n*61)
 	}
 }

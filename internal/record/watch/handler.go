@@ -23,7 +23,8 @@ const smallProcess = 16 * sample.MiB
 // handler is what the tracer tells, on its own thread, while the process in
 // question stands still.
 func (s *Source) handler() lastbreath.Handler {
-	return lastbreath.Handler{Exec: s.onExec, Leaves: s.onLeaves, Fork: s.onFork, Thread: s.onThread, Narrowed: s.onNarrowed, Dying: s.onDying, Gone: s.onGone, Lost: s.onLost}
+	return lastbreath.Handler{Exec: s.onExec, Leaves: s.onLeaves, Fork: s.onFork, Thread: s.onThread, Narrowed: s.onNarrowed, Dying: s.onDying, Gone: s.onGone,
+		Lost: s.onLost}
 }
 
 // onExec looks at a program right after execve and switches its heap profile on
@@ -49,7 +50,8 @@ func (s *Source) onExec(pid int) (isGo bool) {
 // tellPrivilege tells of an executable whose privilege the kernel has just ignored.
 func (s *Source) tellPrivilege(p *process) {
 	if lost := PrivilegeLost(exeOf(p.root, p.readTID)); lost != "" {
-		s.gap(p.key, "what "+p.program.Name+" does with its privilege", fmt.Errorf("its executable has %s, which the kernel ignores in a program that is traced: as root, or with CAP_SYS_PTRACE, highwater leaves it that", lost))
+		s.gap(p.key, "what "+p.program.Name+" does with its privilege",
+			fmt.Errorf("its executable has %s, which the kernel ignores in a program that is traced: as root, or with CAP_SYS_PTRACE, highwater leaves it that", lost))
 	}
 }
 
@@ -241,7 +243,8 @@ func (s *Source) whyOff(p *process, held bool) string {
 	case p.library != "" && !s.opts.HeapProfile:
 		return "the linker of " + p.library + " switched heap profiling off, and --no-heap-profile left it so"
 	case p.library != "":
-		return "the linker of " + p.library + " switched heap profiling off, and its Go runtime had begun when that could be changed: a thread that is not the program's first loaded it, or one of many threads (a library that imports net/http/pprof has a heap profile)"
+		return "the linker of " + p.library +
+			" switched heap profiling off, and its Go runtime had begun when that could be changed: a thread that is not the program's first loaded it, or one of many threads (a library that imports net/http/pprof has a heap profile)"
 	}
 	return "its linker switched heap profiling off, and it was started where it could not be switched on (--follow-forks reaches programs that a busy Go program starts)"
 }

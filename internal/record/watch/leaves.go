@@ -81,5 +81,6 @@ func (s *Source) tellFailure(p *process, status sample.Opt[lastbreath.Status]) {
 	if s.scope != started || !failed || !p.forks || p.leaves || p.tracing != gobin.MayTrace {
 		return
 	}
-	s.gap(p.key, "whether "+p.program.Name+" traces what it starts", errors.New("highwater traced it, and a thread has one tracer: a program that uses ptrace itself fails then; run --leave-children leaves it what it starts"))
+	s.gap(p.key, "whether "+p.program.Name+" traces what it starts",
+		errors.New("highwater traced it, and a thread has one tracer: a program that uses ptrace itself fails then; run --leave-children leaves it what it starts"))
 }

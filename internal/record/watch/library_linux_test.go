@@ -36,7 +36,8 @@ func TestAGoLibraryOfAProgramInCIsReadAtItsEnd(t *testing.T) {
 			}
 			p := k.programs[len(k.programs)-1]
 			end := k.death(p.Key)
-			if p.Go == nil || p.Go.Version != o.Toolchain || p.Name != "host" || p.HeapProfile != sample.HeapProfileEnabled || end == nil || end.Profile == nil || end.Go == nil {
+			if p.Go == nil || p.Go.Version != o.Toolchain || p.Name != "host" || p.HeapProfile != sample.HeapProfileEnabled || end == nil || end.Profile == nil ||
+				end.Go == nil {
 				t.Fatalf("program %+v; its end %+v; gaps:\n%s", p, end, k.gapText())
 			}
 			leaked(t, end.Profile, k.sites[p.Key])
@@ -74,7 +75,8 @@ func TestALibraryWithoutAHeapProfileIsSaidToHaveNone(t *testing.T) {
 	k := &kept{}
 	run(t, Options{}, k, hwtest.LibraryHost(t), hwtest.Build(t, "testdata/leaks", hwtest.BuildOptions{Mode: "c-shared", Tags: "library"}))
 	p := k.programs[len(k.programs)-1]
-	if p.HeapProfile != sample.HeapProfileOff || !strings.HasPrefix(p.WhyNot, "the linker of leaks switched heap profiling off, and --no-heap-profile") || !strings.Contains(k.gapText(), p.WhyNot) {
+	if p.HeapProfile != sample.HeapProfileOff || !strings.HasPrefix(p.WhyNot, "the linker of leaks switched heap profiling off, and --no-heap-profile") ||
+		!strings.Contains(k.gapText(), p.WhyNot) {
 		t.Errorf("program %+v; gaps:\n%s", p, k.gapText())
 	}
 	if end := k.death(p.Key); end == nil || end.Go == nil || end.Profile != nil {

@@ -22,7 +22,8 @@ func (s *Source) checkRate(p *process, rate int64) {
 	p.rate, p.rateFor = rate, p.figures.TotalAlloc
 	if before != 0 && rate != before && allocated > atStart {
 		s.gap(p.key, exactSizes+p.program.Name,
-			fmt.Errorf("the program changed runtime.MemProfileRate from %d to %d: what was sampled before is scaled by the wrong rate, as in its own profile", before, rate))
+			fmt.Errorf("the program changed runtime.MemProfileRate from %d to %d: what was sampled before is scaled by the wrong rate, as in its own profile",
+				before, rate))
 	}
 }
 
@@ -74,7 +75,8 @@ func (c *counted) without(sampled, total float64, rate int64, now time.Time) (be
 
 func (s *Source) sayRate(p *process, rate int64, sampled, counted float64) {
 	s.gap(p.key, exactSizes+p.program.Name,
-		fmt.Errorf("its samples are of %.0f MiB at the present rate of 1 per %d bytes, and the runtime has counted %.0f MiB: the program changed runtime.MemProfileRate before, and no one rate is right for all of them", sampled/(1<<20), rate, counted/(1<<20)))
+		fmt.Errorf("its samples are of %.0f MiB at the present rate of 1 per %d bytes, and the runtime has counted %.0f MiB: the program changed runtime.MemProfileRate before, and no one rate is right for all of them",
+			sampled/(1<<20), rate, counted/(1<<20)))
 }
 
 // atStart is more than what a small program's runtime allocates before main.

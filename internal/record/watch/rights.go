@@ -66,7 +66,8 @@ func tracerOf(root string, pid int) (found int) {
 func missingRight(root string, pid int) string {
 	uid, err := procfs.UserOf(root, pid)
 	if err == nil && uid != os.Geteuid() {
-		return fmt.Sprintf("the process belongs to user %d, and highwater runs as user %d; run highwater as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH", uid, os.Geteuid())
+		return fmt.Sprintf("the process belongs to user %d, and highwater runs as user %d; run highwater as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+			uid, os.Geteuid())
 	}
 	if scope := YamaScope(root); scope == 3 || scope > 0 && !MayTraceAll(root) {
 		return fmt.Sprintf("kernel.yama.ptrace_scope is %d: %s", scope, yamaSays[min(scope, 3)])

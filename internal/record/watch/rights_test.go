@@ -34,8 +34,10 @@ func TestARefusalSaysWhichRightIsMissing(t *testing.T) {
 		files map[string]string
 		says  string
 	}{
-		"another user":              {map[string]string{"7/status": "Name:\tx\nUid:\t4242\t4242\t4242\t4242\n", "self/status": none}, "the process belongs to user 4242"},
-		"Yama 1":                    {map[string]string{"7/status": mine, "self/status": none, "sys/kernel/yama/ptrace_scope": "1\n"}, "ancestors only: start it with highwater run"},
+		"another user": {map[string]string{"7/status": "Name:\tx\nUid:\t4242\t4242\t4242\t4242\n", "self/status": none},
+			"the process belongs to user 4242"},
+		"Yama 1": {map[string]string{"7/status": mine, "self/status": none, "sys/kernel/yama/ptrace_scope": "1\n"},
+			"ancestors only: start it with highwater run"},
 		"Yama 2":                    {map[string]string{"7/status": mine, "self/status": none, "sys/kernel/yama/ptrace_scope": "2\n"}, "CAP_SYS_PTRACE"},
 		"Yama 3, for the superuser": {map[string]string{"7/status": mine, "self/status": all, "sys/kernel/yama/ptrace_scope": "3\n"}, "until the machine restarts"},
 		"Yama 1, with the right":    {map[string]string{"7/status": mine, "self/status": all, "sys/kernel/yama/ptrace_scope": "1\n", "7/fd": ""}, "a sandbox"},

@@ -30,8 +30,10 @@ func startBucket(t *testing.T) *Bucket {
 		t.Fatal(err)
 	}
 	port := func(name string, n int) string { return fmt.Sprintf("-%s=%d", name, p[n]) }
-	cmd := exec.Command(program, "-logtostderr=true", "server", "-dir="+dir, "-ip=127.0.0.1", "-ip.bind=127.0.0.1", port("master.port", 0), port("master.port.grpc", 1), port("volume.port", 2), port("volume.port.grpc", 3),
-		"-filer=true", port("filer.port", 4), port("filer.port.grpc", 5), "-s3=true", port("s3.port", 6), port("s3.port.grpc", 7), "-s3.config="+filepath.Join(dir, "users.json"), "-master.telemetry=false", "-volume.max=2", "-master.volumeSizeLimitMB=64")
+	cmd := exec.Command(program, "-logtostderr=true", "server", "-dir="+dir, "-ip=127.0.0.1", "-ip.bind=127.0.0.1", port("master.port", 0),
+		port("master.port.grpc", 1), port("volume.port", 2), port("volume.port.grpc", 3),
+		"-filer=true", port("filer.port", 4), port("filer.port.grpc", 5), "-s3=true", port("s3.port", 6), port("s3.port.grpc", 7),
+		"-s3.config="+filepath.Join(dir, "users.json"), "-master.telemetry=false", "-volume.max=2", "-master.volumeSizeLimitMB=64")
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +234,8 @@ func TestARecordingWaitsForItsBucketAndItsRowFollows(t *testing.T) {
 	if err := u.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 2 || rows[0].Recording != "s3://kills/t/a/2026/11/16/"+hashOf("a").String()+".hwm" || rows[0].RecordingBytes != 100 || rows[0].Written.IsZero() {
+	if len(rows) != 2 || rows[0].Recording != "s3://kills/t/a/2026/11/16/"+hashOf("a").String()+".hwm" || rows[0].RecordingBytes != 100 ||
+		rows[0].Written.IsZero() {
 		t.Errorf("%+v", rows)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {

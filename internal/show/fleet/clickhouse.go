@@ -163,7 +163,8 @@ func (c *clickHouse) create(t *Table) []string {
 	if c.options.Cluster == "" {
 		return []string{text}
 	}
-	all := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = Distributed(%s, %s, %s, cityHash64(%s))", t.Name, c.onCluster(), t.define(clickhouse[:]), c.options.Cluster, c.database, name, t.key()[1])
+	all := fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s (%s) ENGINE = Distributed(%s, %s, %s, cityHash64(%s))", t.Name, c.onCluster(), t.define(clickhouse[:]),
+		c.options.Cluster, c.database, name, t.key()[1])
 	return []string{text, all}
 }
 
@@ -318,8 +319,10 @@ var ErrCredentials = errors.New("the store does not accept the user or its passw
 // Codes of ClickHouse's errors that are of the user and not of the rows, and that say that
 // the server has no memory, no time, no room or no such table now (src/Common/ErrorCodes.cpp).
 var (
-	credentialCodes = []string{"Code: 192,", "Code: 193,", "Code: 194,", "Code: 497,", "Code: 516,", "Code: 192.", "Code: 193.", "Code: 194.", "Code: 497.", "Code: 516."}
-	passingCodes    = []string{"Code: 60,", "Code: 60.", "Code: 81,", "Code: 81.", "Code: 159", "Code: 202", "Code: 203", "Code: 209", "Code: 241", "Code: 242", "Code: 243", "Code: 252", "Code: 286", "Code: 319", "Code: 999"}
+	credentialCodes = []string{"Code: 192,", "Code: 193,", "Code: 194,", "Code: 497,", "Code: 516,", "Code: 192.", "Code: 193.", "Code: 194.", "Code: 497.",
+		"Code: 516."}
+	passingCodes = []string{"Code: 60,", "Code: 60.", "Code: 81,", "Code: 81.", "Code: 159", "Code: 202", "Code: 203", "Code: 209", "Code: 241", "Code: 242",
+		"Code: 243", "Code: 252", "Code: 286", "Code: 319", "Code: 999"}
 )
 
 // refusal is what an answer other than 200 means.

@@ -104,7 +104,8 @@ func TestAReplicaThatIsKilledLosesNothing(t *testing.T) {
 		var list []Point
 		for n := range rows {
 			at := monday.Add(time.Duration(b) * time.Minute)
-			list = append(list, Point{Tenant: "t", Service: fmt.Sprint("service-", n%20), Process: hashOf(fmt.Sprint(n)), At: at, Resident: sample.Some(uint64(n)), Written: at})
+			list = append(list, Point{Tenant: "t", Service: fmt.Sprint("service-", n%20), Process: hashOf(fmt.Sprint(n)), At: at, Resident: sample.Some(uint64(n)),
+				Written: at})
 		}
 		text := Encode(nil, list...)
 		for try, taken := 0, 0; taken < 2; try++ { // each twice: the first answer is lost

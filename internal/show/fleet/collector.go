@@ -61,7 +61,8 @@ type Collector struct {
 // NewCollector gathers for put, a spool's. tell is told where rows could not be kept.
 func NewCollector(node Node, put func(*Table, []byte) error, tell func(error)) *Collector {
 	node.Tenant, node.Name = cut(node.Tenant), cut(node.Name)
-	return &Collector{node: node, put: put, tell: tell, clock: time.Now, waiting: map[*Table][]byte{}, known: map[ID]bool{}, latest: map[ID]gauge{}, incidents: map[string]uint64{}}
+	return &Collector{node: node, put: put, tell: tell, clock: time.Now, waiting: map[*Table][]byte{}, known: map[ID]bool{}, latest: map[ID]gauge{},
+		incidents: map[string]uint64{}}
 }
 
 // written is when a row is written: of several of one key the latest counts, so that it never

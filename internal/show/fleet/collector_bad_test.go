@@ -37,7 +37,8 @@ func TestAClockThatJumps(t *testing.T) {
 				t.Helper()
 				for range n {
 					now = now.Add(time.Minute)
-					p := &sample.Point{At: now, Cgroup: &sample.Cgroup{Usage: 1}, Processes: []sample.Process{{Key: shop.Key, Resident: &sample.Resident{Total: 100}, Go: &sample.Runtime{}}}}
+					p := &sample.Point{At: now, Cgroup: &sample.Cgroup{Usage: 1}, Processes: []sample.Process{{Key: shop.Key, Resident: &sample.Resident{Total: 100},
+						Go: &sample.Runtime{}}}}
 					if err := errors.Join(l.Point(p), l.Heap(shop.Key, profile(now, 10, 0, 0))); err != nil {
 						t.Fatal(err)
 					}

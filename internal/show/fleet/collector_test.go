@@ -42,7 +42,8 @@ func watchShop(t *testing.T, g gathered) (*Collector, *Life) {
 	l := c.NewLife(func(sample.Program) Identity {
 		return Identity{Service: strings.Repeat("n", 300), Version: "v1", Pod: "shop-0", Namespace: "prod", Container: `we"b`}
 	})
-	if err := errors.Join(l.Program(shop), l.Sites(shop.Key, 0, []sample.Site{site("main.put", 7, 100), site("main.put", 7, 200), site("main.get", 9, 100)})); err != nil {
+	if err := errors.Join(l.Program(shop), l.Sites(shop.Key, 0, []sample.Site{site("main.put", 7, 100), site("main.put", 7, 200),
+		site("main.get", 9, 100)})); err != nil {
 		t.Fatal(err)
 	}
 	return c, l
@@ -103,7 +104,8 @@ func TestTheSmallestStacksAreOneRow(t *testing.T) {
 	for i := range 2 * mostLines {
 		sites, counts = append(sites, site("main.f", 100+i, 10)), append(counts, uint64(1+i))
 	}
-	if err := errors.Join(l.Sites(shop.Key, 3, sites), l.Heap(shop.Key, profile(monday, counts...)), l.Heap(shop.Key, profile(monday.Add(time.Minute), counts...))); err != nil {
+	if err := errors.Join(l.Sites(shop.Key, 3, sites), l.Heap(shop.Key, profile(monday, counts...)),
+		l.Heap(shop.Key, profile(monday.Add(time.Minute), counts...))); err != nil {
 		t.Fatal(err)
 	}
 	l.Close()

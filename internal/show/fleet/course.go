@@ -28,8 +28,11 @@ const mostCourse = 50_000
 
 // Course is the heap of a service by version and hour, by heap profiles, the first hour first.
 func Course(ctx context.Context, s Store, scope Scope) ([]Hourly, error) {
-	rows, err := ask[ofVersion](ctx, s, fmt.Sprintf(`SELECT version, hour, sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST(count(DISTINCT process) AS UInt64) FROM {heap_hour}
-		WHERE %s AND stack = {all:FixedString} AND hour >= {since:DateTime} GROUP BY version, hour ORDER BY hour, version LIMIT %d`, scope.rows(), mostCourse), scope.values(map[string]any{"all": AllStacks}))
+	rows,
+		err := ask[ofVersion](ctx, s,
+		fmt.Sprintf(`SELECT version, hour, sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST(count(DISTINCT process) AS UInt64) FROM {heap_hour}
+		WHERE %s AND stack = {all:FixedString} AND hour >= {since:DateTime} GROUP BY version, hour ORDER BY hour, version LIMIT %d`, scope.rows(), mostCourse),
+		scope.values(map[string]any{"all": AllStacks}))
 	list := []Hourly{}
 	for _, r := range rows {
 		if r.Seconds > 0 {
@@ -58,7 +61,10 @@ type ranIn struct {
 
 // Services are all of the scope, without what grew.
 func Services(ctx context.Context, s Store, scope Scope) ([]InService, error) {
-	rows, err := ask[ranIn](ctx, s, "SELECT service, CAST(count(*) AS UInt64), CAST(sum(CASE WHEN heap_profile = 'off' THEN 1 ELSE 0 END) AS UInt64) FROM {process} WHERE "+scope.rows()+alive+" GROUP BY service ORDER BY service",
+	rows,
+		err := ask[ranIn](ctx, s,
+		"SELECT service, CAST(count(*) AS UInt64), CAST(sum(CASE WHEN heap_profile = 'off' THEN 1 ELSE 0 END) AS UInt64) FROM {process} WHERE "+scope.rows()+alive+
+			" GROUP BY service ORDER BY service",
 		scope.values(map[string]any{"from": seconds(scope.Since)}))
 	if err != nil {
 		return nil, err

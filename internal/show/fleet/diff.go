@@ -82,7 +82,10 @@ type started struct {
 
 // Versions are those of a service that ran in the time, the first to begin first.
 func Versions(ctx context.Context, s Store, scope Scope) ([]string, error) {
-	rows, err := ask[version](ctx, s, "SELECT service, version, min(started) FROM {process} WHERE tenant = {tenant:String} AND service = {service:String} AND started >= {since:DateTime} GROUP BY service, version", scope.values(nil))
+	rows,
+		err := ask[version](ctx, s,
+		"SELECT service, version, min(started) FROM {process} WHERE tenant = {tenant:String} AND service = {service:String} AND started >= {since:DateTime} GROUP BY service, version",
+		scope.values(nil))
 	list := []string{}
 	for _, v := range ofService(rows, scope.Service) {
 		list = append(list, v.Version)
@@ -94,7 +97,9 @@ func Versions(ctx context.Context, s Store, scope Scope) ([]string, error) {
 // equal ages: what a young process holds says little of an old one.
 func Compare(ctx context.Context, s Store, scope Scope, before, after string) (*Diff, error) {
 	values := scope.values(map[string]any{"before": before, "after": after})
-	rows, err := ask[ofHour](ctx, s, fmt.Sprintf(`SELECT version, process, stack, hour, inuse_seconds, seconds FROM {heap_hour} WHERE tenant = {tenant:String} AND service = {service:String}
+	rows,
+		err := ask[ofHour](ctx, s,
+		fmt.Sprintf(`SELECT version, process, stack, hour, inuse_seconds, seconds FROM {heap_hour} WHERE tenant = {tenant:String} AND service = {service:String}
 		AND (version = {before:String} OR version = {after:String}) AND hour >= {since:DateTime} LIMIT %d`, mostHours), values)
 	if err != nil {
 		return nil, err
@@ -102,7 +107,9 @@ func Compare(ctx context.Context, s Store, scope Scope, before, after string) (*
 	if len(rows) == mostHours {
 		return nil, errors.New("more than two million rows: compare a shorter time with --since")
 	}
-	begun, err := ask[started](ctx, s, `SELECT process, started FROM {process} WHERE tenant = {tenant:String} AND service = {service:String} AND (version = {before:String} OR version = {after:String})`, values)
+	begun,
+		err := ask[started](ctx, s,
+		`SELECT process, started FROM {process} WHERE tenant = {tenant:String} AND service = {service:String} AND (version = {before:String} OR version = {after:String})`, values)
 	if err != nil {
 		return nil, err
 	}

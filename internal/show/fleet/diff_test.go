@@ -92,7 +92,8 @@ func TestVersionsAreComparedInAnyStore(t *testing.T) {
 		rows, begun := deploy(3, 5, 0.10)
 		var hours []HeapHour
 		for _, r := range rows {
-			hours = append(hours, HeapHour{Tenant: "t", Service: "shop", Stack: r.Stack, Process: r.Process, Hour: r.Hour, Version: r.Version, InUseSeconds: r.InUse, Seconds: r.Seconds, Written: r.Hour})
+			hours = append(hours, HeapHour{Tenant: "t", Service: "shop", Stack: r.Stack, Process: r.Process, Hour: r.Hour, Version: r.Version, InUseSeconds: r.InUse,
+				Seconds: r.Seconds, Written: r.Hour})
 		}
 		put(t, s, HeapHours, hours...)
 		for i, b := range begun {

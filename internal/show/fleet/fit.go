@@ -79,14 +79,17 @@ type quarter struct {
 // recommendation: every limit is too small for it.
 func Fits(ctx context.Context, s Store, scope Scope) ([]Fit, error) {
 	values := scope.values(nil)
-	rows, err := ask[taken](ctx, s, `SELECT service, process, min(at), max(at), CAST(count(*) AS UInt64), CAST(max(coalesce(resident, 0)) AS UInt64), CAST(max(coalesce(heap_live, 0)) AS UInt64),
+	rows,
+		err := ask[taken](ctx, s,
+		`SELECT service, process, min(at), max(at), CAST(count(*) AS UInt64), CAST(max(coalesce(resident, 0)) AS UInt64), CAST(max(coalesce(heap_live, 0)) AS UInt64),
 		CAST(max(CAST(coalesce(resident, 0) AS Int64) - CAST(coalesce(heap_in_use, 0) AS Int64)) AS Int64), CAST(max(coalesce(mem_limit, 0)) AS UInt64), CAST(max(coalesce(gomemlimit, 0)) AS UInt64), CAST(max(coalesce(usage_max, 0)) AS UInt64)
 		FROM {point} WHERE `+scope.rows()+" AND at >= {since:DateTime} GROUP BY service, process", values)
 	if err != nil {
 		return nil, err
 	}
 	hours, err := ask[quarter](ctx, s, fmt.Sprintf(`SELECT service, process, hour, sum(inuse_seconds), CAST(sum(seconds) AS UInt64) FROM {heap_hour}
-		WHERE %s AND hour >= {since:DateTime} AND stack = {all:FixedString} GROUP BY service, process, hour LIMIT %d`, scope.rows(), mostPoints), scope.values(map[string]any{"all": AllStacks}))
+		WHERE %s AND hour >= {since:DateTime} AND stack = {all:FixedString} GROUP BY service, process, hour LIMIT %d`, scope.rows(), mostPoints),
+		scope.values(map[string]any{"all": AllStacks}))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +97,8 @@ func Fits(ctx context.Context, s Store, scope Scope) ([]Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	kills, err := ask[killsOf](ctx, s, "SELECT service, class, file, max(line), CAST(count(*) AS UInt64) FROM {incident} WHERE "+scope.rows()+" AND at >= {since:DateTime} AND kind = '"+KindKill+"' GROUP BY service, class, file", values)
+	kills, err := ask[killsOf](ctx, s, "SELECT service, class, file, max(line), CAST(count(*) AS UInt64) FROM {incident} WHERE "+scope.rows()+
+		" AND at >= {since:DateTime} AND kind = '"+KindKill+"' GROUP BY service, class, file", values)
 	if err != nil {
 		return nil, err
 	}
@@ -229,16 +233,20 @@ func (f *Fit) recommend(leaks int) {
 		set.Limit = max(int64(pacer.MemoryLimitFor(limit, nonHeap)), int64(need-nonHeap))
 	}
 	if f.short > 0 && uint64(limit) <= f.Limit {
-		f.Why = fmt.Sprintf("%d of its processes were killed at the limit that they have, and not for garbage alone; highwater fleet incidents %s says why", f.short, f.Service)
+		f.Why = fmt.Sprintf("%d of its processes were killed at the limit that they have, and not for garbage alone; highwater fleet incidents %s says why", f.short,
+			f.Service)
 		return
 	}
 	f.Recommended = pacer.Recommend(set, limit, f.Service)
-	f.Recommended.Because = fmt.Sprintf("%s live + %d%% for the collector + %s beside the heap, each the greatest that was seen", size(f.HeapLive), percentMore, size(f.NonHeap))
+	f.Recommended.Because = fmt.Sprintf("%s live + %d%% for the collector + %s beside the heap, each the greatest that was seen", size(f.HeapLive), percentMore,
+		size(f.NonHeap))
 	if f.Limit > 0 && f.GoLimit > 0 && float64(f.GoLimit) >= goLimitLoop*float64(f.Limit) {
-		f.Notes = append(f.Notes, "GOMEMLIMIT is close to the limit, so that usage follows the limit: whoever sizes by usage raises both for ever. These figures are of the live heap.")
+		f.Notes = append(f.Notes,
+			"GOMEMLIMIT is close to the limit, so that usage follows the limit: whoever sizes by usage raises both for ever. These figures are of the live heap.")
 	}
 	if f.Kills > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d of its processes were killed in that time: what they would have needed beyond the limit is not in these figures", f.Kills))
+		f.Notes = append(f.Notes, fmt.Sprintf("%d of its processes were killed in that time: what they would have needed beyond the limit is not in these figures",
+			f.Kills))
 	}
 	f.Notes = append(f.Notes, "This is a prediction from points once a minute; a shorter peak is not in them. highwater fit proves a limit.")
 }

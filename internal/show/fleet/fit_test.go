@@ -30,18 +30,21 @@ func (z sized) fill(t *testing.T, s Store, r *rand.Rand) {
 			at := monday.Add(time.Duration(h) * time.Hour)
 			live := z.live + z.each*uint64(h)/24 + uint64(r.IntN(1<<20))
 			inUse := live + z.garbage
-			p := Point{Tenant: "t", Service: z.name, Process: id, At: at, Resident: sample.Some(inUse + z.beside), HeapLive: sample.Some(live), HeapInUse: sample.Some(inUse), Limit: sample.Some(z.limit), UsageMax: sample.Some(inUse + z.beside), Written: at}
+			p := Point{Tenant: "t", Service: z.name, Process: id, At: at, Resident: sample.Some(inUse + z.beside), HeapLive: sample.Some(live),
+				HeapInUse: sample.Some(inUse), Limit: sample.Some(z.limit), UsageMax: sample.Some(inUse + z.beside), Written: at}
 			if z.goLimit > 0 {
 				p.GoLimit = sample.Some(z.goLimit)
 			}
 			points = append(points, p)
-			hours = append(hours, HeapHour{Tenant: "t", Service: z.name, Stack: AllStacks, Process: id, Hour: at, Version: "v1", InUseSeconds: live * 3600, Seconds: 3600, Written: at})
+			hours = append(hours, HeapHour{Tenant: "t", Service: z.name, Stack: AllStacks, Process: id, Hour: at, Version: "v1", InUseSeconds: live * 3600,
+				Seconds: 3600, Written: at})
 		}
 	}
 	put(t, s, Points, points...)
 	put(t, s, HeapHours, hours...)
 	if z.kill != "" {
-		put(t, s, Incidents, Incident{Tenant: "t", Service: z.name, At: monday.Add(time.Hour), Incident: hashOf(z.name), Kind: KindKill, Class: z.kill, File: "orders/cache.go", Line: 88, Written: monday})
+		put(t, s, Incidents, Incident{Tenant: "t", Service: z.name, At: monday.Add(time.Hour), Incident: hashOf(z.name), Kind: KindKill, Class: z.kill,
+			File: "orders/cache.go", Line: 88, Written: monday})
 	}
 }
 
@@ -68,7 +71,8 @@ func TestALimitFitsWhatAServiceNeedsAndALeakHasNone(t *testing.T) {
 		for _, f := range list {
 			byName[f.Service] = f
 		}
-		for name, why := range map[string]string{"slow-leak": "the service leaks", "killed-leak": "orders/cache.go:88", "burst": "not for garbage alone", "few": "not enough data"} {
+		for name, why := range map[string]string{"slow-leak": "the service leaks", "killed-leak": "orders/cache.go:88", "burst": "not for garbage alone",
+			"few": "not enough data"} {
 			if f := byName[name]; f.Recommended != nil || !strings.Contains(f.Why, why) {
 				t.Errorf("%s: %+v", name, f)
 			}
@@ -77,7 +81,8 @@ func TestALimitFitsWhatAServiceNeedsAndALeakHasNone(t *testing.T) {
 			t.Errorf("roomy: %+v, %+v", f, f.Recommended)
 		}
 		f := byName["loop"]
-		if f.Recommended == nil || f.Recommended.Limit < 150*mib || f.Recommended.Limit > 256*mib || !strings.Contains(strings.Join(f.Notes, " "), "follows the limit") {
+		if f.Recommended == nil || f.Recommended.Limit < 150*mib || f.Recommended.Limit > 256*mib ||
+			!strings.Contains(strings.Join(f.Notes, " "), "follows the limit") {
 			t.Errorf("loop: %+v, %+v", f, f.Recommended)
 		}
 	})

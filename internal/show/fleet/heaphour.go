@@ -185,5 +185,6 @@ func stackOf(tenant string, id ID, s sample.Site, module string) Stack {
 			fmt.Fprintf(&text, "%s %s:%d\n", f.Func, f.File, f.Line)
 		}
 	}
-	return Stack{Tenant: tenant, Stack: id, Function: b.Frame.Func, File: b.Frame.File, Line: uint32(max(0, b.Frame.Line)), Frames: text.String(), Written: time.Now()}
+	return Stack{Tenant: tenant, Stack: id, Function: b.Frame.Func, File: b.Frame.File, Line: uint32(max(0, b.Frame.Line)), Frames: text.String(),
+		Written: time.Now()}
 }

@@ -206,7 +206,8 @@ func (u Untold) Incident(name string) Incident {
 		what = fmt.Sprintf("%d processes of %s were", u.N, name)
 	}
 	in := Incident{At: u.At, Kind: KindKill, Class: Unread, Process: hashOf("kill of a cgroup", u.Path, fmt.Sprint(u.Count)),
-		Sentence: what + " OOM-killed, and not held: the kernel's count is all that is known.", Cause: "What was killed was no Go program, ended before it was found, or no agent ran."}
+		Sentence: what + " OOM-killed, and not held: the kernel's count is all that is known.",
+		Cause:    "What was killed was no Go program, ended before it was found, or no agent ran."}
 	if u.Limit.OK {
 		in.Limit = sample.Some(uint64(u.Limit.V))
 	}

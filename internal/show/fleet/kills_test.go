@@ -19,7 +19,8 @@ func counters(t *testing.T) (h *cgroup.Hierarchy, set func(group, kills string))
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{"memory.current": "1000\n", "memory.max": "64000000\n", "memory.events": "low 0\nhigh 0\nmax 3\noom 1\noom_kill " + kills + "\noom_group_kill 0\n"} {
+		for name, text := range map[string]string{"memory.current": "1000\n", "memory.max": "64000000\n",
+			"memory.events": "low 0\nhigh 0\nmax 3\noom 1\noom_kill " + kills + "\noom_group_kill 0\n"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

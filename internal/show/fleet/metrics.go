@@ -80,7 +80,8 @@ func (m *exposition) more(more More) {
 	}
 	m.one("highwater_agent_recordings_waiting", "Recordings that wait for the bucket.", "gauge", float64(more.Uploads.Waiting))
 	m.one("highwater_agent_recordings_sent_total", "Recordings that the bucket took.", "counter", float64(more.Uploads.Sent))
-	m.one("highwater_agent_recordings_dropped_total", "Recordings that there was no room for, or that the bucket refused.", "counter", float64(more.Uploads.Dropped))
+	m.one("highwater_agent_recordings_dropped_total", "Recordings that there was no room for, or that the bucket refused.", "counter",
+		float64(more.Uploads.Dropped))
 	m.head("highwater_agent_told_total", "Incidents that were told beside the store, by to whom and how it went.", "counter")
 	for _, name := range slices.Sorted(maps.Keys(more.Outlets)) {
 		c := more.Outlets[name]

@@ -153,7 +153,8 @@ func postJSON(ctx context.Context, client *http.Client, address, bearer string, 
 	switch {
 	case answer.StatusCode/100 == 2 && !strings.HasPrefix(strings.TrimSpace(string(text)), "<"):
 		return nil
-	case answer.StatusCode == http.StatusTooManyRequests, answer.StatusCode == http.StatusUnauthorized, answer.StatusCode == http.StatusForbidden, answer.StatusCode/100 != 4:
+	case answer.StatusCode == http.StatusTooManyRequests, answer.StatusCode == http.StatusUnauthorized, answer.StatusCode == http.StatusForbidden,
+		answer.StatusCode/100 != 4:
 		return err
 	}
 	return errors.Join(ErrRefused, err)
@@ -234,7 +235,8 @@ func (p *PodEvents) Tell(ctx context.Context, in Incident, who Identity, _ []byt
 	if who.Container != "" {
 		object["fieldPath"] = "spec.containers{" + who.Container + "}"
 	}
-	event := map[string]any{"apiVersion": "v1", "kind": "Event", "metadata": map[string]any{"name": "highwater-" + in.Incident.String(), "namespace": who.Namespace},
+	event := map[string]any{"apiVersion": "v1", "kind": "Event", "metadata": map[string]any{"name": "highwater-" + in.Incident.String(),
+		"namespace": who.Namespace},
 		"involvedObject": object, "reason": EventReason, "message": text, "type": "Warning", "count": 1, "firstTimestamp": at, "lastTimestamp": at,
 		"source": map[string]any{"component": "highwater-agent", "host": in.Node}, "reportingComponent": "highwater.dev/agent", "reportingInstance": in.Node}
 	err = postJSON(ctx, p.client, p.address+"/api/v1/namespaces/"+url.PathEscape(who.Namespace)+"/events", strings.TrimSpace(string(token)), event)
@@ -278,8 +280,11 @@ func (o *OTLPLogs) Tell(ctx context.Context, in Incident, who Identity, _ []byte
 		}
 		return all
 	}
-	resource := list("service.name", in.Service, "service.version", in.Version, "host.name", in.Node, "k8s.namespace.name", in.Namespace, "k8s.pod.name", in.Pod, "k8s.container.name", in.Container, "k8s.pod.uid", who.PodUID, "container.id", who.ContainerID, "container.image.name", in.Image, "k8s.cluster.name", in.Tenant)
-	more := list("highwater.incident", in.Incident.String(), "highwater.kind", in.Kind, "highwater.class", in.Class, "highwater.confidence", in.Confidence, "highwater.fingerprint", in.Fingerprint, "highwater.cause", in.Cause,
+	resource := list("service.name", in.Service, "service.version", in.Version, "host.name", in.Node, "k8s.namespace.name", in.Namespace, "k8s.pod.name", in.Pod,
+		"k8s.container.name", in.Container, "k8s.pod.uid", who.PodUID, "container.id", who.ContainerID, "container.image.name", in.Image, "k8s.cluster.name",
+		in.Tenant)
+	more := list("highwater.incident", in.Incident.String(), "highwater.kind", in.Kind, "highwater.class", in.Class, "highwater.confidence", in.Confidence,
+		"highwater.fingerprint", in.Fingerprint, "highwater.cause", in.Cause,
 		"code.function.name", in.Function, "code.file.path", in.File, "highwater.recording", in.Recording)
 	if in.Line > 0 {
 		more = append(more, attribute{"code.line.number", value{Int: strconv.Itoa(int(in.Line))}})
@@ -288,7 +293,8 @@ func (o *OTLPLogs) Tell(ctx context.Context, in Incident, who Identity, _ []byte
 		more = append(more, attribute{"highwater.limit", value{Int: strconv.FormatUint(in.Limit.V, 10)}})
 	}
 	at := strconv.FormatInt(in.At.UnixNano(), 10)
-	record := map[string]any{"timeUnixNano": at, "observedTimeUnixNano": at, "severityNumber": 17, "severityText": "ERROR", "eventName": "highwater.incident", "body": value{String: in.Sentence}, "attributes": more}
+	record := map[string]any{"timeUnixNano": at, "observedTimeUnixNano": at, "severityNumber": 17, "severityText": "ERROR", "eventName": "highwater.incident",
+		"body": value{String: in.Sentence}, "attributes": more}
 	return postJSON(ctx, o.client, o.address, o.bearer, map[string]any{"resourceLogs": []any{map[string]any{
 		"resource":  map[string]any{"attributes": resource},
 		"scopeLogs": []any{map[string]any{"scope": map[string]any{"name": "highwater", "version": o.tool}, "logRecords": []any{record}}}}}})
@@ -297,7 +303,8 @@ func (o *OTLPLogs) Tell(ctx context.Context, in Incident, who Identity, _ []byte
 // profileSeries names a series of a profile: of one incident alone, so that no server adds
 // up what two instants held.
 func profileSeries(in Incident) [][2]string {
-	labels := [][2]string{{"__name__", "memory"}, {"service_name", in.Service}, {"version", in.Version}, {"kind", in.Kind}, {"class", in.Class}, {"incident", in.Incident.String()[:16]}, {"node", in.Node}, {"namespace", in.Namespace}, {"pod", in.Pod}, {"container", in.Container}}
+	labels := [][2]string{{"__name__", "memory"}, {"service_name", in.Service}, {"version", in.Version}, {"kind", in.Kind}, {"class", in.Class},
+		{"incident", in.Incident.String()[:16]}, {"node", in.Node}, {"namespace", in.Namespace}, {"pod", in.Pod}, {"container", in.Container}}
 	kept := labels[:0]
 	for _, l := range labels {
 		if l[1] != "" {

@@ -15,7 +15,8 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-var ofKill = Incident{Tenant: "prod", Service: "shop", Version: "v1", Node: "node-7", Namespace: "shop", Pod: "shop-0", Container: "web", Image: "registry.example/shop:1.0", At: monday, Incident: hashOf("kill"), Kind: KindKill, Class: "leak",
+var ofKill = Incident{Tenant: "prod", Service: "shop", Version: "v1", Node: "node-7", Namespace: "shop", Pod: "shop-0", Container: "web",
+	Image: "registry.example/shop:1.0", At: monday, Incident: hashOf("kill"), Kind: KindKill, Class: "leak",
 	Sentence: "shop was OOM-killed.", Cause: strings.Repeat("ü", 2000), Function: "main.put", File: "put.go", Line: 7, Limit: sample.Some(uint64(64 << 20))}
 
 var inPod = Identity{Service: "shop", Namespace: "shop", Pod: "shop-0", Container: "web", PodUID: "uid-1", ContainerID: "c1"}
@@ -47,7 +48,8 @@ func TestAnIncidentIsAnEventOnItsPod(t *testing.T) {
 	server := httptest.NewTLSServer(s)
 	t.Cleanup(server.Close)
 	account := t.TempDir()
-	for name, text := range map[string][]byte{"token": []byte("of-the-account\n"), "ca.crt": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})} {
+	for name, text := range map[string][]byte{"token": []byte("of-the-account\n"),
+		"ca.crt": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})} {
 		if err := os.WriteFile(filepath.Join(account, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -61,8 +63,10 @@ func TestAnIncidentIsAnEventOnItsPod(t *testing.T) {
 	}
 	object, _ := s.body["involvedObject"].(map[string]any)
 	message, _ := s.body["message"].(string)
-	if s.path != "/api/v1/namespaces/shop/events" || s.auth != "Bearer of-the-account" || object["uid"] != "uid-1" || object["fieldPath"] != "spec.containers{web}" || s.body["reason"] != EventReason ||
-		len(message) > mostMessage || !strings.HasPrefix(message, ofKill.Sentence) || !strings.HasSuffix(message, " Image registry.example/shop:1.0. (highwater explain "+ofKill.Incident.String()[:12]+")") {
+	if s.path != "/api/v1/namespaces/shop/events" || s.auth != "Bearer of-the-account" || object["uid"] != "uid-1" ||
+		object["fieldPath"] != "spec.containers{web}" || s.body["reason"] != EventReason ||
+		len(message) > mostMessage || !strings.HasPrefix(message, ofKill.Sentence) ||
+		!strings.HasSuffix(message, " Image registry.example/shop:1.0. (highwater explain "+ofKill.Incident.String()[:12]+")") {
 		t.Errorf("%s %q %+v", s.path, s.auth, s.body)
 	}
 	s.status = 409
@@ -92,7 +96,8 @@ func TestAnIncidentIsALogRecordAndItsProfileASeriesOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(s.body)
-	for _, want := range []string{`"service.name"`, `"k8s.pod.name"`, `"shop-0"`, `"container.image.name"`, `"registry.example/shop:1.0"`, `"code.function.name"`, `"intValue":"67108864"`, `"stringValue":"shop was OOM-killed."`, `"timeUnixNano":"1763251200000000000"`} {
+	for _, want := range []string{`"service.name"`, `"k8s.pod.name"`, `"shop-0"`, `"container.image.name"`, `"registry.example/shop:1.0"`, `"code.function.name"`,
+		`"intValue":"67108864"`, `"stringValue":"shop was OOM-killed."`, `"timeUnixNano":"1763251200000000000"`} {
 		if want = strings.ReplaceAll(want, "1763251200000000000", itoa(monday.UnixNano())); !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)
 		}

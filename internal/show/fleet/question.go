@@ -84,7 +84,8 @@ var incidentColumns = strings.Join(Incidents.names(), ", ")
 
 // AllIncidents are those of the scope, the newest first, mostIncidents at most.
 func AllIncidents(ctx context.Context, s Store, scope Scope) ([]Incident, error) {
-	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s AND at >= {since:DateTime} ORDER BY at DESC, incident LIMIT %d", incidentColumns, scope.rows(), mostIncidents), scope.values(nil))
+	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s AND at >= {since:DateTime} ORDER BY at DESC, incident LIMIT %d", incidentColumns,
+		scope.rows(), mostIncidents), scope.values(nil))
 }
 
 // Pod is a pod of Kubernetes, in a namespace; "" is any.
@@ -97,7 +98,8 @@ func OfPod(ctx context.Context, s Store, scope Scope, pod Pod) ([]Incident, erro
 	if pod.Namespace != "" {
 		where += " AND namespace = {namespace:String}"
 	}
-	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s ORDER BY at DESC, incident LIMIT %d", incidentColumns, where, mostIncidents), values)
+	return ask[Incident](ctx, s, fmt.Sprintf("SELECT %s FROM {incident} WHERE %s ORDER BY at DESC, incident LIMIT %d", incidentColumns, where,
+		mostIncidents), values)
 }
 
 // Find is the incident whose ID begins so.
@@ -106,7 +108,10 @@ func Find(ctx context.Context, s Store, tenant, prefix string) (Incident, error)
 	if err != nil {
 		return Incident{}, err
 	}
-	found, err := ask[Incident](ctx, s, "SELECT "+incidentColumns+" FROM {incident} WHERE tenant = {tenant:String} AND incident >= {lo:FixedString} AND incident <= {hi:FixedString} ORDER BY at DESC LIMIT 3",
+	found,
+		err := ask[Incident](ctx, s,
+		"SELECT "+incidentColumns+
+			" FROM {incident} WHERE tenant = {tenant:String} AND incident >= {lo:FixedString} AND incident <= {hi:FixedString} ORDER BY at DESC LIMIT 3",
 		map[string]any{"tenant": tenant, "lo": lo, "hi": hi})
 	switch {
 	case err != nil:
@@ -148,11 +153,13 @@ func Causes(ctx context.Context, s Store, scope Scope) ([]Cause, error) {
 	if err != nil {
 		return nil, err
 	}
-	lives, err := ask[life](ctx, s, "SELECT service, fingerprint, class, version, min(at), max(at) FROM {incident} WHERE "+scope.rows()+" GROUP BY service, fingerprint, class, version", scope.values(nil))
+	lives, err := ask[life](ctx, s, "SELECT service, fingerprint, class, version, min(at), max(at) FROM {incident} WHERE "+scope.rows()+
+		" GROUP BY service, fingerprint, class, version", scope.values(nil))
 	if err != nil {
 		return nil, err
 	}
-	versions, err := ask[version](ctx, s, "SELECT service, version, min(started) FROM {process} WHERE "+scope.rows()+" GROUP BY service, version", scope.values(nil))
+	versions, err := ask[version](ctx, s, "SELECT service, version, min(started) FROM {process} WHERE "+scope.rows()+" GROUP BY service, version",
+		scope.values(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +198,8 @@ func causes(all []Incident, past map[causeOfService][]life, versions []version, 
 // summary is what incidents of one cause, the newest first, have together.
 func summary(incidents []Incident) Cause {
 	last := incidents[0]
-	c := Cause{Fingerprint: last.Fingerprint, Service: last.Service, Class: last.Class, Count: uint64(len(incidents)), Last: last, Newest: last.Incident.String(), At: last.At,
+	c := Cause{Fingerprint: last.Fingerprint, Service: last.Service, Class: last.Class, Count: uint64(len(incidents)), Last: last, Newest: last.Incident.String(),
+		At:       last.At,
 		Sentence: last.Sentence, Cause: last.Cause, Where: last.Where(), Image: last.Image}
 	pods := map[string]bool{}
 	for _, in := range incidents {

@@ -36,7 +36,9 @@ func Rollup(ctx context.Context, s Store, tenant string, now time.Time) (*Rolled
 	done := &RolledUp{Days: []time.Time{}}
 	values := map[string]any{"tenant": tenant, "all": AllStacks}
 	type span struct{ First, Last time.Time }
-	hours, err := ask[span](ctx, s, "SELECT min(hour), max(hour) FROM heap_hour WHERE tenant = {tenant:String} AND stack = {all:FixedString} HAVING count(*) > 0", values)
+	hours,
+		err := ask[span](ctx, s,
+		"SELECT min(hour), max(hour) FROM heap_hour WHERE tenant = {tenant:String} AND stack = {all:FixedString} HAVING count(*) > 0", values)
 	if err != nil || len(hours) == 0 {
 		return done, err
 	}
@@ -70,14 +72,18 @@ func Rollup(ctx context.Context, s Store, tenant string, now time.Time) (*Rolled
 }
 
 func rollupDay(ctx context.Context, s Store, tenant string, d, now time.Time) (int, error) {
-	rows, err := ask[ofDay](ctx, s, `SELECT service, stack, version, sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST(count(DISTINCT process) AS UInt64), max(inuse_max)
-		FROM {heap_hour} WHERE tenant = {tenant:String} AND hour >= {from:DateTime} AND hour < {to:DateTime} GROUP BY service, stack, version`, map[string]any{"tenant": tenant, "from": d, "to": d.Add(day)})
+	rows,
+		err := ask[ofDay](ctx, s,
+		`SELECT service, stack, version, sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST(count(DISTINCT process) AS UInt64), max(inuse_max)
+		FROM {heap_hour} WHERE tenant = {tenant:String} AND hour >= {from:DateTime} AND hour < {to:DateTime} GROUP BY service, stack, version`,
+		map[string]any{"tenant": tenant, "from": d, "to": d.Add(day)})
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
 	var b []byte
 	for _, r := range rows {
-		b = Encode(b, HeapDay{Tenant: tenant, Service: r.Service, Stack: r.Stack, Version: r.Version, Day: d, InUseSeconds: r.InUse, Seconds: r.Seconds, Processes: r.Processes, InUseMax: r.Max, Written: now})
+		b = Encode(b, HeapDay{Tenant: tenant, Service: r.Service, Stack: r.Stack, Version: r.Version, Day: d, InUseSeconds: r.InUse, Seconds: r.Seconds,
+			Processes: r.Processes, InUseMax: r.Max, Written: now})
 		if len(b) > mostPerBatch {
 			if err := s.Put(ctx, HeapDays, b); err != nil {
 				return 0, err

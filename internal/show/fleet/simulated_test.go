@@ -99,7 +99,8 @@ func TestAFleetLosesNothingAndDoublesNothing(t *testing.T) {
 	}
 	agents.Wait()
 	took := time.Since(began)
-	t.Logf("%d pods, %d looks of five minutes: %d rows, %d MiB of them, in %.1f s: %.0f rows/s, %.1f times faster than time", all, z.looks, rows.Load(), bytes.Load()>>20, took.Seconds(), float64(rows.Load())/took.Seconds(), float64(z.looks)*300/took.Seconds())
+	t.Logf("%d pods, %d looks of five minutes: %d rows, %d MiB of them, in %.1f s: %.0f rows/s, %.1f times faster than time", all, z.looks, rows.Load(),
+		bytes.Load()>>20, took.Seconds(), float64(rows.Load())/took.Seconds(), float64(z.looks)*300/took.Seconds())
 	for table, want := range map[string]int{"point": all * z.looks * 5, "heap_hour": all * (z.stacks + 1), "process": all} {
 		got, err := ask[count](t.Context(), direct, "SELECT CAST(count(*) AS UInt64) FROM {"+table+"} WHERE tenant = {tenant:String}", map[string]any{"tenant": "t"})
 		if err != nil || len(got) != 1 || got[0].N != uint64(want) {
@@ -126,13 +127,16 @@ func (z simulation) agent(ctx context.Context, dir string, store Store, first, l
 		for n := first; n < last; n++ {
 			service := n / z.pods
 			name, process := fmt.Sprintf("service-%03d", service), podID(service, n%z.pods, 0)
-			processes = Encode(processes, Process{Tenant: "t", Service: name, Process: process, Version: "v1", Namespace: "prod", Pod: fmt.Sprint(name, "-", n), Started: monday, HeapProfile: "on", Written: at})
+			processes = Encode(processes, Process{Tenant: "t", Service: name, Process: process, Version: "v1", Namespace: "prod", Pod: fmt.Sprint(name, "-", n),
+				Started: monday, HeapProfile: "on", Written: at})
 			for m := range 5 {
 				minute := at.Add(time.Duration(m) * time.Minute)
-				points = Encode(points, Point{Tenant: "t", Service: name, Process: process, At: minute, Resident: sample.Some(uint64(n) << 20), HeapLive: sample.Some(uint64(n) << 19), Written: minute})
+				points = Encode(points, Point{Tenant: "t", Service: name, Process: process, At: minute, Resident: sample.Some(uint64(n) << 20),
+					HeapLive: sample.Some(uint64(n) << 19), Written: minute})
 			}
 			for k := -1; k < z.stacks; k++ {
-				h := HeapHour{Tenant: "t", Service: name, Stack: AllStacks, Process: process, Hour: monday, Version: "v1", InUseSeconds: uint64(n*(k+2)) << 12, Seconds: uint32(300 * (look + 1)), Written: at}
+				h := HeapHour{Tenant: "t", Service: name, Stack: AllStacks, Process: process, Hour: monday, Version: "v1", InUseSeconds: uint64(n*(k+2)) << 12,
+					Seconds: uint32(300 * (look + 1)), Written: at}
 				if k >= 0 {
 					h.Stack = stackIn(service, k)
 				}
@@ -174,7 +178,8 @@ func TestTheLinesThatGrowInAWholeFleetAreTheFirst(t *testing.T) {
 		name := fmt.Sprintf("service-%03d", service)
 		var names []Stack
 		for k := range z.daily {
-			names = append(names, Stack{Tenant: "t", Stack: stackIn(service, k), Function: fmt.Sprintf("%s.(*store).line%d", name, k), File: name + "/store.go", Line: uint32(k + 1), Written: monday})
+			names = append(names, Stack{Tenant: "t", Stack: stackIn(service, k), Function: fmt.Sprintf("%s.(*store).line%d", name, k), File: name + "/store.go",
+				Line: uint32(k + 1), Written: monday})
 		}
 		put(t, s, Stacks, names...)
 		var processes, hours []byte
@@ -198,9 +203,11 @@ func TestTheLinesThatGrowInAWholeFleetAreTheFirst(t *testing.T) {
 						mean += uint64(h) * hourly
 					}
 					all += mean
-					hours = Encode(hours, HeapHour{Tenant: "t", Service: name, Stack: names[k].Stack, Process: process, Hour: at, Version: version, InUseSeconds: mean * 3600, Seconds: 3600, InUseMax: mean, InUseLast: mean, Written: at})
+					hours = Encode(hours, HeapHour{Tenant: "t", Service: name, Stack: names[k].Stack, Process: process, Hour: at, Version: version, InUseSeconds: mean * 3600,
+						Seconds: 3600, InUseMax: mean, InUseLast: mean, Written: at})
 				}
-				hours = Encode(hours, HeapHour{Tenant: "t", Service: name, Stack: AllStacks, Process: process, Hour: at, Version: version, InUseSeconds: all * 3600, Seconds: 3600, InUseMax: all, InUseLast: all, Written: at})
+				hours = Encode(hours, HeapHour{Tenant: "t", Service: name, Stack: AllStacks, Process: process, Hour: at, Version: version, InUseSeconds: all * 3600,
+					Seconds: 3600, InUseMax: all, InUseLast: all, Written: at})
 				rows += z.daily + 1
 			}
 		}

@@ -98,7 +98,8 @@ func OpenSpool(dir string, most int64) (*Spool, error) {
 	if err = canWrite(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the spool: %w", err), s.lock.Close())
 	}
-	if s.zip, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10), zstd.WithEncoderCRC(true)); err != nil {
+	if s.zip, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10),
+		zstd.WithEncoderCRC(true)); err != nil {
 		return nil, err
 	}
 	if s.unz, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostBatch)); err != nil {

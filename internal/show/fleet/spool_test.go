@@ -157,7 +157,8 @@ func TestATornBatchIsPutAside(t *testing.T) {
 	if err := os.Truncate(files[0], 10); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"00000000000000000009.later.rows": "of a newer version", ".highwater-1.partial": "of an agent that was killed", "README": "somebody's"} {
+	for name, text := range map[string]string{"00000000000000000009.later.rows": "of a newer version", ".highwater-1.partial": "of an agent that was killed",
+		"README": "somebody's"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

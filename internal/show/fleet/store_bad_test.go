@@ -57,7 +57,8 @@ func TestAServerOfAnUnknownAuthorityGetsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, block := range map[string]*pem.Block{ca: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, cert: {Type: "CERTIFICATE", Bytes: own.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+	for path, block := range map[string]*pem.Block{ca: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw},
+		cert: {Type: "CERTIFICATE", Bytes: own.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +152,8 @@ func TestCredentialsAreReadAgain(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	store := storeOf(t, server.URL, Options{Credentials: Credentials{User: "agent", Password: "old"}, Renew: func() (Credentials, error) { return Credentials{User: "agent", Password: now}, nil }})
+	store := storeOf(t, server.URL, Options{Credentials: Credentials{User: "agent", Password: "old"},
+		Renew: func() (Credentials, error) { return Credentials{User: "agent", Password: now}, nil }})
 	if err := store.Put(t.Context(), Points, Encode(nil, Point{})); !errors.Is(err, ErrCredentials) {
 		t.Errorf("with the old one: %v", err)
 	}
@@ -192,7 +194,8 @@ func losesAnAnswer(t *testing.T, s Store, others int) {
 	}
 	spool := newSpool(t, t.TempDir(), 1<<30)
 	row := func(process int) []byte {
-		return Encode(nil, HeapHour{Tenant: "lost", Service: "shop", Stack: AllStacks, Process: hashOf(fmt.Sprint(process)), Hour: monday, Version: "v1", InUseSeconds: 3600, Seconds: 3600, Written: monday})
+		return Encode(nil, HeapHour{Tenant: "lost", Service: "shop", Stack: AllStacks, Process: hashOf(fmt.Sprint(process)), Hour: monday, Version: "v1",
+			InUseSeconds: 3600, Seconds: 3600, Written: monday})
 	}
 	if err := spool.Put(HeapHours, row(0)); err != nil {
 		t.Fatal(err)
@@ -208,7 +211,9 @@ func losesAnAnswer(t *testing.T, s Store, others int) {
 	if err := errors.Join(spool.Drain(t.Context(), store), store.Put(t.Context(), HeapHours, row(0))); err != nil {
 		t.Fatal(err)
 	}
-	sums, err := ask[struct{ N, Sum uint64 }](t.Context(), s, "SELECT CAST(count(*) AS UInt64), sum(inuse_seconds) FROM {heap_hour} WHERE tenant = {tenant:String}", map[string]any{"tenant": "lost"})
+	sums,
+		err := ask[struct{ N, Sum uint64 }](t.Context(), s, "SELECT CAST(count(*) AS UInt64), sum(inuse_seconds) FROM {heap_hour} WHERE tenant = {tenant:String}",
+		map[string]any{"tenant": "lost"})
 	if want := uint64(1 + others); err != nil || len(sums) != 1 || sums[0].N != want || sums[0].Sum != 3600*want {
 		t.Errorf("%+v, %v; want %d rows", sums, err, want)
 	}
@@ -259,7 +264,8 @@ func TestAServiceThatChangesItsNameIsNoGrowth(t *testing.T) {
 			process := hashOf(service)
 			put(t, s, Processes, Process{Tenant: "t", Service: service, Process: process, Started: monday, HeapProfile: "on", Written: monday})
 			for _, stack := range []ID{AllStacks, {1}} {
-				put(t, s, HeapHours, HeapHour{Tenant: "t", Service: service, Stack: stack, Process: process, Hour: at, InUseSeconds: 3600 << 20, Seconds: 3600, Written: at})
+				put(t, s, HeapHours, HeapHour{Tenant: "t", Service: service, Stack: stack, Process: process, Hour: at, InUseSeconds: 3600 << 20, Seconds: 3600,
+					Written: at})
 			}
 		}
 		f, err := Top(t.Context(), s, Scope{Tenant: "t", Since: monday}, 10)

@@ -73,7 +73,8 @@ func TestAnIncidentIsFoundByTheBeginningOfItsID(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, s Store) {
 		one, other := ID{0xab, 0xcd, 0xef, 0x01, 0x02}, ID{0xab, 0xcd, 0xef, 0x01, 0x03}
-		put(t, s, Incidents, Incident{Tenant: "a", Incident: one, At: monday, Service: "shop"}, Incident{Tenant: "a", Incident: other, At: monday}, Incident{Tenant: "b", Incident: ID{0xab, 0xcd, 0xef, 0x01, 0x02, 0x03}})
+		put(t, s, Incidents, Incident{Tenant: "a", Incident: one, At: monday, Service: "shop"}, Incident{Tenant: "a", Incident: other, At: monday},
+			Incident{Tenant: "b", Incident: ID{0xab, 0xcd, 0xef, 0x01, 0x02, 0x03}})
 		got, err := Find(t.Context(), s, "a", "ABCDEF0102")
 		if err != nil || got.Incident != one || got.Service != "shop" {
 			t.Errorf("%+v, %v", got, err)
@@ -101,7 +102,8 @@ func TestACauseIsNewKnownOrCameBack(t *testing.T) {
 		}
 		kill := func(n int, version, fingerprint, class, pod string) {
 			at := hour(n)
-			put(t, s, Incidents, Incident{Tenant: "t", Service: "shop", At: at, Incident: IncidentID(ID{byte(n)}, KindKill, at), Kind: KindKill, Version: version, Fingerprint: fingerprint, Class: class, Pod: pod, Sentence: pod + " was OOM-killed.", Function: "main.put", File: "put.go", Line: 7, Written: at})
+			put(t, s, Incidents, Incident{Tenant: "t", Service: "shop", At: at, Incident: IncidentID(ID{byte(n)}, KindKill, at), Kind: KindKill, Version: version,
+				Fingerprint: fingerprint, Class: class, Pod: pod, Sentence: pod + " was OOM-killed.", Function: "main.put", File: "put.go", Line: 7, Written: at})
 		}
 		kill(1, "v1", "hw-known", "leak", "shop-0")
 		kill(2, "v1", "hw-back", "leak", "shop-1")
@@ -182,9 +184,11 @@ func (p planted) fill(t *testing.T, s Store) {
 						mean += uint64(10+place) << 20 // from the version that it begins in
 					}
 					all += mean
-					hours = append(hours, HeapHour{Tenant: "t", Service: name, Stack: names[k].Stack, Process: process, Hour: at, Version: version, InUseSeconds: mean * 3600, Seconds: 3600, InUseMax: mean, InUseLast: mean, Written: at})
+					hours = append(hours, HeapHour{Tenant: "t", Service: name, Stack: names[k].Stack, Process: process, Hour: at, Version: version, InUseSeconds: mean * 3600,
+						Seconds: 3600, InUseMax: mean, InUseLast: mean, Written: at})
 				}
-				hours = append(hours, HeapHour{Tenant: "t", Service: name, Stack: AllStacks, Process: process, Hour: at, Version: version, InUseSeconds: all * 3600, Seconds: 3600, InUseMax: all, InUseLast: all, Written: at})
+				hours = append(hours, HeapHour{Tenant: "t", Service: name, Stack: AllStacks, Process: process, Hour: at, Version: version, InUseSeconds: all * 3600,
+					Seconds: 3600, InUseMax: all, InUseLast: all, Written: at})
 			}
 		}
 		put(t, s, HeapHours, hours...)
@@ -214,7 +218,8 @@ func TestTheLinesThatGrewAreTheFirst(t *testing.T) {
 				t.Errorf("%s grew by %.2f of what it did", line.Function, grew)
 			}
 		}
-		if one, err := Top(t.Context(), s, Scope{Tenant: "t", Service: "service-005", Since: monday}, 10); err != nil || len(one.Lines) == 0 || one.Lines[0].Service != "service-005" || one.Services != 1 {
+		if one, err := Top(t.Context(), s, Scope{Tenant: "t", Service: "service-005", Since: monday}, 10); err != nil || len(one.Lines) == 0 ||
+			one.Lines[0].Service != "service-005" || one.Services != 1 {
 			t.Errorf("of one service: %+v, %v", one, err)
 		}
 		first := got.Lines
@@ -300,7 +305,8 @@ func TestWhatAStoreAnswersIsToldApart(t *testing.T) {
 		{302, "", false, false, "302"},
 	} {
 		err := answers(t, c.status, c.body).Put(t.Context(), Points, Encode(nil, Point{}))
-		if err == nil || errors.Is(err, ErrRefused) != c.refused || errors.Is(err, ErrCredentials) != c.user || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "of-the-agent") {
+		if err == nil || errors.Is(err, ErrRefused) != c.refused || errors.Is(err, ErrCredentials) != c.user || !strings.Contains(err.Error(), c.text) ||
+			strings.Contains(err.Error(), "of-the-agent") {
 			t.Errorf("%d %q: %v", c.status, c.body, err)
 		}
 	}
@@ -349,7 +355,8 @@ func TestThePodOfAnIncidentIsAskedFor(t *testing.T) {
 	stores(t, func(t *testing.T, s Store) {
 		odd := "o'pod\"; DROP TABLE incident; --"
 		for i, p := range []Pod{{"prod", "shop-0"}, {"test", "shop-0"}, {"prod", odd}} {
-			put(t, s, Incidents, Incident{Tenant: "t", Service: "shop", At: monday.Add(time.Duration(i) * time.Hour), Incident: ID{byte(i + 1)}, Kind: KindKill, Namespace: p.Namespace, Pod: p.Name, Written: monday})
+			put(t, s, Incidents, Incident{Tenant: "t", Service: "shop", At: monday.Add(time.Duration(i) * time.Hour), Incident: ID{byte(i + 1)}, Kind: KindKill,
+				Namespace: p.Namespace, Pod: p.Name, Written: monday})
 		}
 		scope := Scope{Tenant: "t", Since: monday.Add(-day)}
 		for _, c := range []struct {

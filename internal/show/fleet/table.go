@@ -45,7 +45,8 @@ const (
 // clickhouse is each kind's name there, sqlite's affinity here.
 var (
 	clickhouse = [...]string{"String", "FixedString(16)", "UInt32", "UInt64", "Int64", "DateTime", "Nullable(UInt32)", "Nullable(UInt64)"}
-	affinity   = [...]string{"TEXT NOT NULL", "BLOB NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL", "INTEGER", "INTEGER"}
+	affinity   = [...]string{"TEXT NOT NULL", "BLOB NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL", "INTEGER NOT NULL", "INTEGER",
+		"INTEGER"}
 )
 
 const day = 24 * time.Hour

@@ -66,7 +66,8 @@ func Top(ctx context.Context, s Store, scope Scope, most int) (*Fleet, error) {
 	values := scope.values(map[string]any{"since": f.From, "until": f.To, "early": f.From.Add(f.Part), "late": f.Late})
 	isLate := "CAST(" + f.at + " >= {late:DateTime} AS UInt32)"
 	rows, err := ask[held](ctx, s, "SELECT service, stack, "+isLate+", sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST("+f.processes()+` AS UInt64)
-		FROM {`+f.table+"} WHERE "+scope.rows()+f.within()+" AND ("+f.at+" < {early:DateTime} OR "+f.at+" >= {late:DateTime}) GROUP BY service, stack, "+isLate, values)
+		FROM {`+f.table+"} WHERE "+scope.rows()+f.within()+" AND ("+f.at+" < {early:DateTime} OR "+f.at+" >= {late:DateTime}) GROUP BY service, stack, "+
+		isLate, values)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,8 @@ func (f *Fleet) inDays(ctx context.Context, s Store, scope Scope) error {
 	if scope.Now.Sub(scope.Since) < leastDays*day {
 		return nil
 	}
-	got, err := ask[seen](ctx, s, "SELECT min(day), max(day) FROM heap_day WHERE "+scope.rows()+" AND day >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
+	got, err := ask[seen](ctx, s, "SELECT min(day), max(day) FROM heap_day WHERE "+scope.rows()+
+		" AND day >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
 	if err != nil || len(got) == 0 {
 		return err
 	}
@@ -123,7 +125,8 @@ const leastDays = 7
 // inHours takes all hours that there are. The first and the last are the same whether a row is
 // there once or twice.
 func (f *Fleet) inHours(ctx context.Context, s Store, scope Scope) error {
-	got, err := ask[seen](ctx, s, "SELECT min(hour), max(hour) FROM heap_hour WHERE "+scope.rows()+" AND hour >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
+	got, err := ask[seen](ctx, s, "SELECT min(hour), max(hour) FROM heap_hour WHERE "+scope.rows()+
+		" AND hour >= {since:DateTime} AND stack = {all:FixedString} HAVING count(*) > 0", scope.values(map[string]any{"all": AllStacks}))
 	if err != nil || len(got) == 0 {
 		return err
 	}
@@ -290,8 +293,10 @@ func (f *Fleet) explain(ctx context.Context, s Store, scope Scope, names map[ID]
 		return err
 	}
 	values := map[string]any{"tenant": scope.Tenant, "since": f.From, "until": f.To}
-	rows, err := ask[inVersion](ctx, s, "SELECT service, version, stack, min("+f.at+"), sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST("+f.processes()+` AS UInt64)
-		FROM {`+f.table+"} WHERE tenant = {tenant:String} AND "+among("service", "String", "of", f.services(), values)+f.within()+" GROUP BY service, version, stack", values)
+	rows, err := ask[inVersion](ctx, s, "SELECT service, version, stack, min("+f.at+"), sum(inuse_seconds), CAST(sum(seconds) AS UInt64), CAST("+f.processes()+
+		` AS UInt64)
+		FROM {`+f.table+"} WHERE tenant = {tenant:String} AND "+among("service", "String", "of", f.services(), values)+f.within()+
+		" GROUP BY service, version, stack", values)
 	if err != nil {
 		return err
 	}
@@ -362,7 +367,8 @@ type ofOne struct {
 }
 
 func killsByService(ctx context.Context, s Store, scope Scope) (map[string]uint64, error) {
-	rows, err := ask[ofOne](ctx, s, "SELECT service, CAST(count(*) AS UInt64) FROM {incident} WHERE "+scope.rows()+" AND at >= {since:DateTime} AND kind = '"+KindKill+"' GROUP BY service", scope.values(nil))
+	rows, err := ask[ofOne](ctx, s, "SELECT service, CAST(count(*) AS UInt64) FROM {incident} WHERE "+scope.rows()+" AND at >= {since:DateTime} AND kind = '"+
+		KindKill+"' GROUP BY service", scope.values(nil))
 	kills := map[string]uint64{}
 	for _, r := range rows {
 		kills[r.Service] = r.N

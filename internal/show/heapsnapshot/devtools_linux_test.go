@@ -147,7 +147,8 @@ func TestTheFileHasTheFormOfTheOnesThatV8Writes(t *testing.T) {
 	if got, want := toText(t, ours.Snapshot.Meta.EdgeFields), toText(t, theirs.Snapshot.Meta.EdgeFields); got != want {
 		t.Errorf("edges have %s, V8's %s", got, want)
 	}
-	if got, want := toText(t, ours.Snapshot.Meta.NodeTypes[0]), toText(t, theirs.Snapshot.Meta.NodeTypes[0]); !strings.HasPrefix(want, strings.TrimSuffix(got, "]")) {
+	if got, want := toText(t, ours.Snapshot.Meta.NodeTypes[0]), toText(t, theirs.Snapshot.Meta.NodeTypes[0]); !strings.HasPrefix(want,
+		strings.TrimSuffix(got, "]")) {
 		t.Errorf("types of nodes are %s, V8's %s", got, want)
 	}
 	if got, want := toText(t, ours.Snapshot.Meta.EdgeTypes), toText(t, theirs.Snapshot.Meta.EdgeTypes); got != want {

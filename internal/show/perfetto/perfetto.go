@@ -54,8 +54,10 @@ type gauge struct {
 
 // Tracks of the cgroup and of a process, in the order in which they are shown.
 var (
-	ofCgroup  = []gauge{{"memory usage", unitBytes}, {"limit", unitBytes}, {"anonymous", unitBytes}, {"page cache", unitBytes}, {"shared memory", unitBytes}, {"kernel", unitBytes}}
-	ofProcess = []gauge{{"RSS", unitBytes}, {"heap, live and allocated since", unitBytes}, {"GC target", unitBytes}, {"heap in use", unitBytes}, {"stacks", unitBytes}, {"goroutines", unitCount}}
+	ofCgroup = []gauge{{"memory usage", unitBytes}, {"limit", unitBytes}, {"anonymous", unitBytes}, {"page cache", unitBytes}, {"shared memory", unitBytes},
+		{"kernel", unitBytes}}
+	ofProcess = []gauge{{"RSS", unitBytes}, {"heap, live and allocated since", unitBytes}, {"GC target", unitBytes}, {"heap in use", unitBytes},
+		{"stacks", unitBytes}, {"goroutines", unitCount}}
 )
 
 // UUIDs of tracks: the cgroup's, then a block for each process, whose first is its own.

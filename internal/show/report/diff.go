@@ -126,7 +126,8 @@ func signed(n int64) string {
 // diffAllocated prints the lines by which two runs differ in what they allocated.
 func (p *page) diffAllocated(d *compare.Diff, o Options, most int) {
 	if len(d.AllocatedBy) > 0 {
-		p.diffLines(fmt.Sprintf("ALLOCATED in total, live or not: %s became %s", units.Size(d.Allocated.Before), units.Size(d.Allocated.After)), d.AllocatedBy, o, most)
+		p.diffLines(fmt.Sprintf("ALLOCATED in total, live or not: %s became %s", units.Size(d.Allocated.Before), units.Size(d.Allocated.After)), d.AllocatedBy,
+			o, most)
 	}
 }
 

@@ -19,7 +19,8 @@ func diffOf(before, after, err int64) compare.Delta {
 }
 
 func lineOf(name string, number int, d compare.Delta) compare.Line {
-	return compare.Line{Place: sample.Place{Function: "example.org/shop/" + name, File: "/src/shop/" + strings.ReplaceAll(name, ".", "/") + ".go", Line: number}, Delta: d}
+	return compare.Line{Place: sample.Place{Function: "example.org/shop/" + name, File: "/src/shop/" + strings.ReplaceAll(name, ".", "/") + ".go", Line: number},
+		Delta: d}
 }
 
 func twoMoments() *compare.Diff {

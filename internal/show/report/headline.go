@@ -170,7 +170,8 @@ func known(v explain.Verdict) string {
 // the start a peak was that came well before the end.
 func when(a *explain.Answer, wide bool) string {
 	o := a.Outcome
-	if most := o.PeakBytes; o.Moment == "peak" && wide && a.Ledger.OfCgroup && most != nil && float64(*most-a.Ledger.TotalBytes) > beforePeak*float64(*most) && *most > a.Ledger.TotalBytes {
+	if most := o.PeakBytes; o.Moment == "peak" && wide && a.Ledger.OfCgroup && most != nil && float64(*most-a.Ledger.TotalBytes) > beforePeak*float64(*most) &&
+		*most > a.Ledger.TotalBytes {
 		return "NEAR THE PEAK OF " + units.Short(*most) // two totals for one peak would be one too many
 	}
 	switch o.Moment {

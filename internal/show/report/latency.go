@@ -90,7 +90,8 @@ func (p *page) histogram(list []latency.Bucket) {
 	p.add("HOW MANY  took as long")
 	for _, b := range list {
 		cells := (b.Requests*barCells + most - 1) / most
-		p.addf("  %9s to %-9s %s %7d  %5.1f%%", took(b.From), took(b.To), pad(strings.Repeat(string(bar), cells), barCells), b.Requests, 100*float64(b.Requests)/float64(max(1, all)))
+		p.addf("  %9s to %-9s %s %7d  %5.1f%%", took(b.From), took(b.To), pad(strings.Repeat(string(bar), cells), barCells), b.Requests,
+			100*float64(b.Requests)/float64(max(1, all)))
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 
 func latencies() *latency.Latency {
 	p99, p999 := int64(34*time.Millisecond), int64(2800*time.Millisecond)
-	l := &latency.Latency{Probe: "SET redis://127.0.0.1:6379", Requests: 12_040, Recorded: 12_040, Failed: 3, Failures: []latency.Failure{{Why: "the connection was closed", Requests: 3}},
-		P50: int64(1200 * time.Microsecond), P90: int64(2 * time.Millisecond), P99: &p99, P999: &p999, Max: int64(3100 * time.Millisecond),
+	l := &latency.Latency{Probe: "SET redis://127.0.0.1:6379", Requests: 12_040, Recorded: 12_040, Failed: 3,
+		Failures: []latency.Failure{{Why: "the connection was closed", Requests: 3}},
+		P50:      int64(1200 * time.Microsecond), P90: int64(2 * time.Millisecond), P99: &p99, P999: &p999, Max: int64(3100 * time.Millisecond),
 		Sentence: "120 waits of 34 ms or more came in 12 episodes. In 78% of that time GC was running, against 6% of all the time (by chance: less than 1 in 200). Goroutines that allocated had to help GC for 4.0 s of CPU time"}
 	for from, n := int64(time.Microsecond), 2; from < int64(4*time.Second); from *= 2 {
 		l.Histogram = append(l.Histogram, latency.Bucket{From: from, To: 2 * from, Requests: n})
@@ -44,7 +45,8 @@ func TestLatenciesFitAPage(t *testing.T) {
 			t.Errorf("%d columns: %s", columns(line), line)
 		}
 	}
-	for _, want := range []string{"p99.9", "2.8 s", "no request", "against 6% of all the time", "3 failed (the connection was closed)", "highwater explain store-1"} {
+	for _, want := range []string{"p99.9", "2.8 s", "no request", "against 6% of all the time", "3 failed (the connection was closed)",
+		"highwater explain store-1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -13,12 +13,14 @@ func TestAListingIsPrintedAsAgreed(t *testing.T) {
 	amounts := func(held, grew, allocated, err int64) listing.Amounts {
 		return listing.Amounts{Held: held * mebi, Growth: grew * mebi, Allocated: allocated * mebi, Error: err * mebi}
 	}
-	put := listing.Function{Function: "example.org/shop/cache.(*Map).Put", File: "/b/cache.go", Start: 20, Path: "/src/shop/cache.go", Amounts: amounts(40, 30, 90, 4)}
+	put := listing.Function{Function: "example.org/shop/cache.(*Map).Put", File: "/b/cache.go", Start: 20, Path: "/src/shop/cache.go",
+		Amounts: amounts(40, 30, 90, 4)}
 	for i := range 24 {
 		put.Lines = append(put.Lines, listing.Line{Line: 20 + i, Text: "\tm.step()"})
 	}
 	put.Lines[15].Amounts = put.Amounts
-	lost := listing.Function{Function: "example.org/shop/load.Read", File: "example.org/shop/load.go", Start: 5, Problem: "example.org/shop/load.go: not on this machine", Amounts: amounts(2, 0, 2, 1),
+	lost := listing.Function{Function: "example.org/shop/load.Read", File: "example.org/shop/load.go", Start: 5,
+		Problem: "example.org/shop/load.go: not on this machine", Amounts: amounts(2, 0, 2, 1),
 		Lines: []listing.Line{{Line: 9, Amounts: amounts(2, 0, 2, 1)}}}
 	l := &listing.Listing{Side: moment.Side{Moment: "kill", Elapsed: 41}, Functions: []listing.Function{put, lost}, Others: []string{"example.org/shop/x.Put"},
 		Notes: []string{"/src/shop/cache.go was changed after the program began: its lines may have moved"}}

@@ -21,11 +21,14 @@ func oneMoment() (*explain.Evidence, []sample.Program, []sample.Site) {
 	at := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
 	key, other := sample.ProcessKey{PID: 7, Start: 99}, sample.ProcessKey{PID: 8, Start: 100}
 	frame := sample.Location{Address: 4096, Frames: []sample.Frame{{Func: "main.main", File: "/b/main.go", Line: 9, StartLine: 3}}}
-	cg := &sample.Cgroup{Usage: 64 << 20, Limit: sample.Some(128 * sample.MiB), Stat: &sample.CgroupStat{Anon: 60 << 20, PageCache: 4 << 20}, Events: &sample.CgroupEvents{Max: 2}}
+	cg := &sample.Cgroup{Usage: 64 << 20, Limit: sample.Some(128 * sample.MiB), Stat: &sample.CgroupStat{Anon: 60 << 20, PageCache: 4 << 20},
+		Events: &sample.CgroupEvents{Max: 2}}
 	e := &explain.Evidence{Recording: "shop-1.hwm", Start: at.Add(-30 * time.Second), At: "kill", Subject: key}
 	e.Moment = sample.Moment{At: at, Kind: sample.MomentDeath, Took: 5 * time.Millisecond, Cgroup: cg, Processes: []sample.ProcessMoment{
-		{Key: key, Signal: 9, ExitCode: sample.Some(137), Resident: &sample.Resident{Total: 60 << 20, Threads: 5}, Residency: &sample.Residency{GoKnown: true, Anon: 60 << 20},
-			Go:      &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: 50 << 20, LastGC: at.Add(-time.Second), GCPhase: sample.GCMark, Goroutines: 3},
+		{Key: key, Signal: 9, ExitCode: sample.Some(137), Resident: &sample.Resident{Total: 60 << 20, Threads: 5},
+			Residency: &sample.Residency{GoKnown: true, Anon: 60 << 20},
+			Go: &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: 50 << 20, LastGC: at.Add(-time.Second), GCPhase: sample.GCMark,
+				Goroutines: 3},
 			Profile: &sample.HeapProfile{At: at, Rate: 512 << 10, Counts: []sample.BucketCounts{{PubAllocs: 5, PubFrees: 1, NowAllocs: 6, NowFrees: 1}, {}}},
 			Live:    &sample.Liveness{Objects: 10, Bytes: 48 << 20, Sampled: []uint64{3}},
 			Goroutines: []sample.GoroutineGroup{{State: "waiting", Reason: "select", Count: 2, StackBytes: 8192, Where: []sample.Location{frame},
@@ -34,7 +37,8 @@ func oneMoment() (*explain.Evidence, []sample.Program, []sample.Site) {
 				{Name: "/gc/pauses:seconds", Bounds: []float64{math.Inf(-1), 0, 0.001, math.Inf(1)}, Counts: []uint64{0, 4, 1}}}}},
 		{Key: other, Incomplete: "it was gone"}}}
 	programs := []sample.Program{{Key: key, Name: "shop", Exe: "/srv/shop", HeapProfile: sample.HeapProfileOn,
-		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/shop", FoundBy: "symbols", Deps: []sample.Module{{Path: "example.org/lib", Version: "v1.2.3"}}}},
+		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/shop", FoundBy: "symbols",
+			Deps: []sample.Module{{Path: "example.org/lib", Version: "v1.2.3"}}}},
 		{Key: other, Name: "sh", HeapProfile: sample.HeapProfileUnknown, WhyNot: "no Go program"}}
 	return e, programs, []sample.Site{{Size: sample.MiB, Stack: []sample.Location{frame}}, {Size: 16}}
 }

@@ -49,7 +49,8 @@ func (n *NativeHeap) Text(w io.Writer, o Options) error {
 		p.nativeLines(n.NativeLive, o, len(n.Lines))
 	}
 	p.add("")
-	p.wrap("", fmt.Sprintf("Seen: calls of C's allocator for %s, sampled by bytes. What was allocated before that, or mapped by mmap, is not listed.", ago(n.SeenSeconds)))
+	p.wrap("", fmt.Sprintf("Seen: calls of C's allocator for %s, sampled by bytes. What was allocated before that, or mapped by mmap, is not listed.",
+		ago(n.SeenSeconds)))
 	p.add(o.Next)
 	return write(w, p.lines, o, nil)
 }

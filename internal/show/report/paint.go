@@ -55,7 +55,8 @@ func paintLine(line string, first bool) string {
 	return line
 }
 
-var headings = []string{"MEMORY", "PRIVATE MEMORY", "PROCESSES", "ALLOCATED BY", "FIRST WRITTEN BY", "NATIVE, ALLOCATED BY", "RETAINED BY", "FIX", "WON'T HELP", "NOT PREDICTED", "NOT SEEN", "REQUESTS", "EXPECTED", "WORK",
+var headings = []string{"MEMORY", "PRIVATE MEMORY", "PROCESSES", "ALLOCATED BY", "FIRST WRITTEN BY", "NATIVE, ALLOCATED BY", "RETAINED BY", "FIX", "WON'T HELP",
+	"NOT PREDICTED", "NOT SEEN", "REQUESTS", "EXPECTED", "WORK",
 	"  Cause", "  Result", "  Why", "  Sure?", "  Known", "  Unknown", "  Next", "  Not", "  Note", "More:",
 	"WHERE", "FIRST", "BEST", "HOW LONG", "HOW MANY", "WHEN", "WHAT GREW", "WHAT SHRANK", "WHAT CHANGED", "UNCHANGED", "ALLOCATED", "NOTE", "  NO SOURCE"}
 

@@ -259,7 +259,8 @@ func TestAFoldedPathKeepsItsEnd(t *testing.T) {
 		s    string
 		n    int
 		want string
-	}{{"short", 10, "short"}, {"handlers/upload.go:172", 14, "…upload.go:172"}, {"a/handlers/upload.go:172", 24, "a/handlers/upload.go:172"}, {"some/handlers/upload.go:172", 25, "…/handlers/upload.go:172"}, {"abcdef", 3, "…ef"}, {"", 4, ""}} {
+	}{{"short", 10, "short"}, {"handlers/upload.go:172", 14, "…upload.go:172"}, {"a/handlers/upload.go:172", 24, "a/handlers/upload.go:172"},
+		{"some/handlers/upload.go:172", 25, "…/handlers/upload.go:172"}, {"abcdef", 3, "…ef"}, {"", 4, ""}} {
 		if got := fold(c.s, c.n); got != c.want || columns(got) > c.n {
 			t.Errorf("fold(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
 		}
@@ -447,7 +448,8 @@ func TestTheLineThatTheCauseNamesIsListed(t *testing.T) {
 func TestAnArgumentThatWasNotRecordedIsSaid(t *testing.T) {
 	p := page{width: 100}
 	p.testedBy(explain.Fix{Kind: "code", Command: "highwater run -- ./server -config …"}, 4)
-	if got := strings.Join(p.lines, "\n"); got != "     Rebuild, then check. Replace each … with the argument that was not recorded:\n       highwater run -- ./server -config …" {
+	if got := strings.Join(p.lines,
+		"\n"); got != "     Rebuild, then check. Replace each … with the argument that was not recorded:\n       highwater run -- ./server -config …" {
 		t.Error(got)
 	}
 }
@@ -476,7 +478,8 @@ func TestWhatTheKernelMayHaveCountedInABatchIsSaidWhereItIsMuch(t *testing.T) {
 		{40 * sample.MiB, 12 * sample.MiB, true, false},
 	} {
 		a := answers(t)["leak"]
-		a.Ledger = explain.Ledger{TotalBytes: c.total, UnexplainedBytes: int64(c.rest), OfCgroup: c.ofCgroup, Rows: []explain.LedgerRow{{Name: sample.RowLive, Bytes: c.total - c.rest}}}
+		a.Ledger = explain.Ledger{TotalBytes: c.total, UnexplainedBytes: int64(c.rest), OfCgroup: c.ofCgroup,
+			Rows: []explain.LedgerRow{{Name: sample.RowLive, Bytes: c.total - c.rest}}}
 		if got := text(t, a, Options{}); strings.Contains(got, "the kernel counts in batches") != c.said || !strings.Contains(got, "unexplained") {
 			t.Errorf("%+v:\n%s", c, got)
 		}

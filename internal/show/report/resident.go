@@ -40,7 +40,8 @@ func (p *page) resident(a *explain.Answer, o Options, most int) {
 func isAboutNative(a *explain.Answer) bool {
 	rows := a.Ledger.Rows
 	undecided := a.Verdict.Class == explain.Inconclusive && len(rows) > 0
-	return a.Verdict.Class == explain.Native || undecided && slices.MaxFunc(rows, func(x, y explain.LedgerRow) int { return cmp.Compare(x.Bytes, y.Bytes) }).Name == sample.RowNative
+	return a.Verdict.Class == explain.Native || undecided && slices.MaxFunc(rows,
+		func(x, y explain.LedgerRow) int { return cmp.Compare(x.Bytes, y.Bytes) }).Name == sample.RowNative
 }
 
 func samples(n uint64) string {

@@ -37,7 +37,8 @@ func tried(variants int) *trial.Answer {
 		runs = append(runs, ran(name, ended, float64(100+10*i))...)
 	}
 	busy := 0.4
-	a := trial.Compare(trial.Setup{Program: "server", Limit: 256 * sample.MiB, Load: "./load.sh", Machine: trial.Machine{CPUs: 2, Kernel: "6.18", Busy: &busy}}, list, runs)
+	a := trial.Compare(trial.Setup{Program: "server", Limit: 256 * sample.MiB, Load: "./load.sh", Machine: trial.Machine{CPUs: 2, Kernel: "6.18", Busy: &busy}},
+		list, runs)
 	a.Reproduced = trial.Reproduced{Runs: 1, Lost: 1, Why: "killed by the kernel"}
 	return a
 }
@@ -73,8 +74,10 @@ func TestASearchIsPrinted(t *testing.T) {
 		Free:  trial.Run{Values: map[string]float64{trial.FigurePeak: 180 << 20, trial.FigureTime: 4e9, trial.FigureLoadP50: 2e6, trial.FigureLoadP99: 9e6}},
 		Began: []string{"replay +3%"},
 		AsIs: &trial.Fitted{Limit: 200 * sample.MiB, Confirmed: 10, Chance: 0.26, Steps: []trial.Step{{Limit: 220 * sample.MiB, Ended: trial.Finished},
-			{Limit: 190 * sample.MiB, Ended: trial.Killed}, {Limit: 200 * sample.MiB, Ended: trial.Finished, Phase: trial.Confirming, Latency: map[string]float64{trial.FigureLoadP50: 3e6, trial.FigureLoadP99: 12e6}}}},
-		Limited: &trial.Fitted{Limit: 100 * sample.MiB, GOMEMLIMIT: &g, Confirmed: 10, Chance: 0.26, Steps: []trial.Step{{Limit: 90 * sample.MiB, Ended: trial.Crawled}}},
+			{Limit: 190 * sample.MiB, Ended: trial.Killed}, {Limit: 200 * sample.MiB, Ended: trial.Finished, Phase: trial.Confirming,
+				Latency: map[string]float64{trial.FigureLoadP50: 3e6, trial.FigureLoadP99: 12e6}}}},
+		Limited: &trial.Fitted{Limit: 100 * sample.MiB, GOMEMLIMIT: &g, Confirmed: 10, Chance: 0.26,
+			Steps: []trial.Step{{Limit: 90 * sample.MiB, Ended: trial.Crawled}}},
 	}
 	f.Conclude("./server", pacer.Setting{GOGC: 100, Limit: sample.NoMemoryLimit}, 10*sample.MiB)
 	var b bytes.Buffer

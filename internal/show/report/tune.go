@@ -51,7 +51,8 @@ func (p *page) tuneHead(a *pacer.Answer) {
 	if a.Grade == pacer.Refused {
 		return
 	}
-	p.wrap("FLOOR   ", fmt.Sprintf("about %s resident: the live heap (%s) and memory that is not heap. No GOGC or GOMEMLIMIT can go lower", units.Size(a.Floor), units.Size(a.Live)))
+	p.wrap("FLOOR   ", fmt.Sprintf("about %s resident: the live heap (%s) and memory that is not heap. No GOGC or GOMEMLIMIT can go lower", units.Size(a.Floor),
+		units.Size(a.Live)))
 	p.add("")
 }
 

@@ -68,7 +68,8 @@ func TestBarsAndSparklinesFillTheirColumns(t *testing.T) {
 }
 
 func TestATextFromOutsideCannotCommandTheTerminal(t *testing.T) {
-	if got := visible.Text("ev\x1b[31mil\r\n\x9b1m\u202eü"); strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r == 0x9b || r == 0x202e }) || !strings.HasSuffix(got, "ü") {
+	if got := visible.Text("ev\x1b[31mil\r\n\x9b1m\u202eü"); strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r == 0x9b || r == 0x202e }) ||
+		!strings.HasSuffix(got, "ü") {
 		t.Errorf("printable: %q", got)
 	}
 }

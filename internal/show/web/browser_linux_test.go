@@ -126,7 +126,8 @@ func (b *tab) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 60*time.Second)
 	defer cancel()
-	look := `new Promise((done) => { const look = () => { let is = false; try { is = (` + expression + `) } catch { is = false } if (is) done(true); else requestAnimationFrame(look) }; look() })`
+	look := `new Promise((done) => { const look = () => { let is = false; try { is = (` + expression +
+		`) } catch { is = false } if (is) done(true); else requestAnimationFrame(look) }; look() })`
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise))
 	for err != nil && ctx.Err() == nil && (strings.Contains(err.Error(), "navigated") || strings.Contains(err.Error(), "context")) {
 		_, err = chromedp.Run(ctx, chromedp.Evaluate[bool](look, chromedp.EvalAwaitPromise))
@@ -209,7 +210,8 @@ func (b *tab) strike(key, code string) {
 // drag pulls the mouse over the timeline, from one part of its width to another.
 func (b *tab) drag(from, to float64, modifiers ...chromedp.Modifier) {
 	b.t.Helper()
-	box := value[[]float64](b, `(() => { const e = document.querySelector('.u-over'); e.scrollIntoView({ block: 'nearest', behavior: 'instant' }); const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height] })()`)
+	box := value[[]float64](b,
+		`(() => { const e = document.querySelector('.u-over'); e.scrollIntoView({ block: 'nearest', behavior: 'instant' }); const r = e.getBoundingClientRect(); return [r.left, r.top, r.width, r.height] })()`)
 	x := func(part float64) float64 { return box[0] + part*box[2] }
 	y := box[1] + box[3]/2
 	with := []chromedp.MouseOption{chromedp.ButtonType(input.MouseButtonLeft), chromedp.ButtonModifiers(modifiers...), chromedp.ClickCount(1)}
@@ -223,7 +225,8 @@ func (b *tab) drag(from, to float64, modifiers ...chromedp.Modifier) {
 // pull drags an element by a part of the width of what it lies in.
 func (b *tab) pull(selector string, by float64) {
 	b.t.Helper()
-	box := value[[]float64](b, `(() => { const e = document.querySelector('`+selector+`'), r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2, e.parentElement.clientWidth] })()`)
+	box := value[[]float64](b, `(() => { const e = document.querySelector('`+selector+
+		`'), r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2, e.parentElement.clientWidth] })()`)
 	with := []chromedp.MouseOption{chromedp.ButtonType(input.MouseButtonLeft), chromedp.ClickCount(1)}
 	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, box[0], box[1], with...),
 		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0]+by*box[2]/2, box[1], with...),

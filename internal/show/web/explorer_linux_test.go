@@ -67,7 +67,8 @@ func TestWhoHoldsTheHeapIsExplored(t *testing.T) {
 		b.until(`document.querySelectorAll('.held .path button').length === 1 && !document.querySelector('.way')`)
 	})
 	t.Run("types that are inferred are marked", func(t *testing.T) {
-		if !value[bool](b, `[...document.querySelectorAll('.types code')].some((e) => e.innerText.startsWith('~')) && [...document.querySelectorAll('.types code')].some((e) => !e.innerText.startsWith('~')) && document.querySelector('.types caption').innerText.includes('~ inferred')`) {
+		if !value[bool](b,
+			`[...document.querySelectorAll('.types code')].some((e) => e.innerText.startsWith('~')) && [...document.querySelectorAll('.types code')].some((e) => !e.innerText.startsWith('~')) && document.querySelector('.types caption').innerText.includes('~ inferred')`) {
 			t.Error("not on the page")
 		}
 	})

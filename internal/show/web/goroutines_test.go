@@ -14,7 +14,8 @@ func TestRowA12GoroutinesAreNamedByTheProgramsOwnLine(t *testing.T) {
 		return sample.Location{Frames: []sample.Frame{{Func: f, File: file, Line: line}}}
 	}
 	got := goroutinesOf([]sample.GoroutineGroup{{State: "waiting", Reason: "chan receive", Count: 5000,
-		Where:     []sample.Location{at("runtime.gopark", "runtime/proc.go", 460), at("runtime.chanrecv", "runtime/chan.go", 667), at("main.wait", "/src/leak/main.go", 21)},
+		Where: []sample.Location{at("runtime.gopark", "runtime/proc.go", 460), at("runtime.chanrecv", "runtime/chan.go", 667),
+			at("main.wait", "/src/leak/main.go", 21)},
 		CreatedAt: at("main.serve", "/src/leak/main.go", 13)}}, "example.org/leak")
 	if len(got) != 1 || got[0].Own != "main.wait leak/main.go:21" && got[0].Own != "main.wait main.go:21" {
 		t.Errorf("%+v", got)

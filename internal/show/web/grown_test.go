@@ -23,7 +23,8 @@ func faulting(t *testing.T) string {
 	}
 	must(err)
 	key := sample.ProcessKey{PID: 7, Start: 1}
-	must(w.Program(sample.Program{Key: key, Name: "decoder", HeapProfile: sample.HeapProfileOn, Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.com/decoder", MainPackage: "example.com/decoder", CGO: true}}))
+	must(w.Program(sample.Program{Key: key, Name: "decoder", HeapProfile: sample.HeapProfileOn,
+		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.com/decoder", MainPackage: "example.com/decoder", CGO: true}}))
 	must(w.Event(sample.Event{At: start, Kind: sample.EventStart, Process: key, Text: "decoder"}))
 	c := sample.Location{Address: 1, Frames: []sample.Frame{{Func: "malloc", File: "libc.so.6"}}}
 	goes := sample.Location{Address: 2, Frames: []sample.Frame{{Func: "example.com/decoder.decode", File: "/src/decoder/decode.go", Line: 7}}}
@@ -37,7 +38,8 @@ func faulting(t *testing.T) string {
 		native := sample.Bytes(i) * 11 * sample.MiB
 		heap := 20 * sample.MiB
 		total := native + heap + sample.MiB
-		runtime := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: heap, HeapInUse: heap, HeapMarked: heap, HeapGoal: 2 * heap, NumGC: 3, TotalAlloc: heap}
+		runtime := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: heap, HeapInUse: heap, HeapMarked: heap, HeapGoal: 2 * heap, NumGC: 3,
+			TotalAlloc: heap}
 		cgroup := &sample.Cgroup{Usage: total, Limit: sample.Some(512 * sample.MiB), Stat: &sample.CgroupStat{Anon: total}}
 		p := sample.Process{Key: key, Resident: &sample.Resident{Total: total}, Go: runtime}
 		must(w.Point(&sample.Point{At: at, Cgroup: cgroup, Processes: []sample.Process{p}}))
@@ -47,16 +49,19 @@ func faulting(t *testing.T) string {
 		}
 		if i%10 == 0 && i > 0 { // calls of malloc and free were followed, too
 			must(w.Native(sample.NativeReading{At: at, Process: key, Since: start, Interval: 64 * sample.KiB, Allocs: 9000},
-				[]sample.NativeLive{{At: at, Process: key, Where: []sample.Location{c, goes}, Samples: uint64(16 * i), Objects: uint64(100 * i), Bytes: sample.Bytes(i) * sample.MiB,
+				[]sample.NativeLive{{At: at, Process: key, Where: []sample.Location{c, goes}, Samples: uint64(16 * i), Objects: uint64(100 * i),
+					Bytes: sample.Bytes(i) * sample.MiB,
 					Error: 100 * sample.KiB, Allocated: sample.Bytes(i) * sample.MiB, Oldest: start, Median: start.Add(at.Sub(start) / 2)},
-					{At: at, Process: key, Where: []sample.Location{thread}, Samples: 4, Objects: 4, Bytes: 256 * sample.KiB, Error: 128 * sample.KiB, Allocated: sample.MiB, Oldest: start, Median: start}}))
+					{At: at, Process: key, Where: []sample.Location{thread}, Samples: 4, Objects: 4, Bytes: 256 * sample.KiB, Error: 128 * sample.KiB, Allocated: sample.MiB,
+						Oldest: start, Median: start}}))
 		}
 		if i == 1 {
 			must(w.Growth([]sample.ResidentGrowth{grown(start, at, sample.ResidentHeap, 80, heap, fill)}))
 		}
 		if i%10 == 0 {
 			pages := &sample.Residency{GoKnown: true, GoObjects: heap, CMalloc: native, Anon: total}
-			must(w.Moment(&sample.Moment{At: at, Kind: sample.MomentCalm, Cgroup: cgroup, Processes: []sample.ProcessMoment{{Key: key, Resident: p.Resident, Go: runtime, Residency: pages}}}))
+			must(w.Moment(&sample.Moment{At: at, Kind: sample.MomentCalm, Cgroup: cgroup,
+				Processes: []sample.ProcessMoment{{Key: key, Resident: p.Resident, Go: runtime, Residency: pages}}}))
 		}
 	}
 	must(w.Close())
@@ -116,7 +121,8 @@ func TestTheLinesThatHoldLiveBlocksOfCAreListed(t *testing.T) {
 		t.Fatalf("%+v", n)
 	}
 	l := n.Lines[0]
-	if l.Place != "decoder/decode.go:7" || l.Owner != "own" || strings.Join(l.Native, " ") != "malloc" || l.Oldest != 20 || l.Median != 10 || l.Growth != int64(10*sample.MiB) {
+	if l.Place != "decoder/decode.go:7" || l.Owner != "own" || strings.Join(l.Native, " ") != "malloc" || l.Oldest != 20 || l.Median != 10 ||
+		l.Growth != int64(10*sample.MiB) {
 		t.Errorf("%+v", l)
 	}
 	if c := n.Lines[1]; c.Place != "" || c.Short != "prefetch" || c.Owner != "C" {

@@ -155,7 +155,8 @@ func (i *Instant) fillLedger(r *recording.Reader, e *explain.Evidence, a *explai
 	}
 	for _, row := range l.Rows {
 		d := definitions[row.Name]
-		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, explain.RowWord(row.Name), d.group, int64(row.Bytes), row.Reclaimable, d.means, append([]explain.RowPart{}, row.Parts...)})
+		i.Ledger.Rows = append(i.Ledger.Rows, Row{row.Name, explain.RowWord(row.Name), d.group, int64(row.Bytes), row.Reclaimable, d.means,
+			append([]explain.RowPart{}, row.Parts...)})
 	}
 	return nil
 }

@@ -163,7 +163,8 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		}
 		b.do(chromedp.Focus(".brush"))
 		b.press("+")
-		b.until(`(() => { const [from, to] = location.hash.match(/window=([^&]*)/)[1].split('..').map(parseFloat); return to - from < ` + strconv.FormatFloat(0.6*(after[1]-after[0]), 'f', -1, 64) + ` })()`)
+		b.until(`(() => { const [from, to] = location.hash.match(/window=([^&]*)/)[1].split('..').map(parseFloat); return to - from < ` +
+			strconv.FormatFloat(0.6*(after[1]-after[0]), 'f', -1, 64) + ` })()`)
 		b.press(kb.Home)
 		b.until(`location.hash.includes('window=0..') || /window=-/.test(location.hash)`)
 		for range 6 {
@@ -235,7 +236,8 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 	})
 	t.Run("allocation rate, GC pauses and counters are overlaid", func(t *testing.T) {
 		for _, column := range []string{"alloc_rate", "gc_pause", "goroutines"} {
-			value[bool](b, `((s) => { s.value = "`+column+`"; s.dispatchEvent(new Event("change", { bubbles: true })); return s.value === "`+column+`" })(document.querySelector(".over select"))`)
+			value[bool](b, `((s) => { s.value = "`+column+`"; s.dispatchEvent(new Event("change", { bubbles: true })); return s.value === "`+column+
+				`" })(document.querySelector(".over select"))`)
 			b.until(`location.hash.includes("over=` + column + `") && document.querySelectorAll(".u-axis").length === 3`)
 		}
 	})
@@ -261,7 +263,9 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.until(`!location.hash.includes('window=')`)
 		at := value[string](b, `location.hash`)
 		wheel := func(by float64) {
-			value[bool](b, `((e) => { const r = e.getBoundingClientRect(), at = { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true, cancelable: true }; e.dispatchEvent(new MouseEvent('mousemove', at)); return e.dispatchEvent(new WheelEvent('wheel', { ...at, deltaY: `+strconv.FormatFloat(by, 'f', -1, 64)+` })) })(document.querySelector('.u-over'))`)
+			value[bool](b,
+				`((e) => { const r = e.getBoundingClientRect(), at = { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true, cancelable: true }; e.dispatchEvent(new MouseEvent('mousemove', at)); return e.dispatchEvent(new WheelEvent('wheel', { ...at, deltaY: `+
+					strconv.FormatFloat(by, 'f', -1, 64)+` })) })(document.querySelector('.u-over'))`)
 		}
 		wheel(120)
 		if got := value[string](b, `location.hash`); got != at {
@@ -276,9 +280,11 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		b.click("Flame graph")
 		b.until(`location.hash.includes('view=flame') && document.querySelector('.holders .icicle .own') && document.querySelectorAll('#search').length === 1`)
 		root := value[string](b, `document.querySelector('.holders .icicle [aria-level="2"]').ariaLabel`)
-		value[bool](b, `((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('Bottom-up')).querySelector('input'))`)
+		value[bool](b,
+			`((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('Bottom-up')).querySelector('input'))`)
 		b.until(`location.hash.includes('invert') && document.querySelector('.holders .icicle [aria-level="2"]').ariaLabel !== '` + root + `'`)
-		value[bool](b, `((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('All allocated')).querySelector('input'))`)
+		value[bool](b,
+			`((e) => { e.click(); return true })([...document.querySelectorAll('.holders label')].find((e) => e.innerText.includes('All allocated')).querySelector('input'))`)
 		b.until(`location.hash.includes('all=')`)
 		b.drag(0.1, 0.4, chromedp.ModifierCtrl)
 		b.until(`document.querySelector('.holders .icicle .grew')`)
@@ -325,7 +331,8 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 	t.Run("it can be used at 400 percent", func(t *testing.T) {
 		b.do(chromedp.EmulateViewport(360, 225))
 		b.until(`document.documentElement.scrollWidth <= 360`)
-		cut := value[[]string](b, `[...document.querySelectorAll('button, h1, h2, .badge, summary')].filter((e) => e.checkVisibility() && !e.closest('.scroll, .icicle, table') && (e.getBoundingClientRect().right > 361 || e.getBoundingClientRect().left < -1)).map((e) => e.innerText)`)
+		cut := value[[]string](b,
+			`[...document.querySelectorAll('button, h1, h2, .badge, summary')].filter((e) => e.checkVisibility() && !e.closest('.scroll, .icicle, table') && (e.getBoundingClientRect().right > 361 || e.getBoundingClientRect().left < -1)).map((e) => e.innerText)`)
 		if len(cut) > 0 {
 			t.Errorf("out of sight: %q", cut)
 		}
@@ -478,9 +485,12 @@ func (b *tab) byKeyboard(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.skip').focus()`))
 	met := map[string]bool{}
 	for i := range 200 {
-		at := value[string](b, `(() => { const e = document.activeElement; return [e.className, e.getAttribute('role') ?? '', (e.innerText || e.ariaLabel || '').slice(0, 24)].join('|') })()`)
+		at := value[string](b,
+			`(() => { const e = document.activeElement; return [e.className, e.getAttribute('role') ?? '', (e.innerText || e.ariaLabel || '').slice(0, 24)].join('|') })()`)
 		met[at] = true
-		if shown := i == 0 || value[bool](b, `(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === document.body || s.outlineStyle !== 'none' })()`); !shown {
+		if shown := i == 0 ||
+			value[bool](b,
+				`(() => { const s = getComputedStyle(document.activeElement); return document.activeElement === document.body || s.outlineStyle !== 'none' })()`); !shown {
 			t.Errorf("where the keyboard is cannot be seen at %q", at)
 		}
 		if strings.Contains(at, "treeitem") {
@@ -488,7 +498,8 @@ func (b *tab) byKeyboard(t *testing.T) {
 		}
 		b.press(kb.Tab)
 	}
-	for _, want := range []string{"Skip to the code", "Confidence", "Copy as Markdown", "Download pprof", "memory usage", "Peak", "plot|slider", "brush|slider", "live heap", "Goroutines", "main.go", "e1", "Copy command", "treeitem"} {
+	for _, want := range []string{"Skip to the code", "Confidence", "Copy as Markdown", "Download pprof", "memory usage", "Peak", "plot|slider", "brush|slider",
+		"live heap", "Goroutines", "main.go", "e1", "Copy command", "treeitem"} {
 		found := false
 		for at := range met {
 			found = found || strings.Contains(at, want)
@@ -545,7 +556,8 @@ func (b *tab) accessible() {
 		b.t.Fatal(err)
 	}
 	b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
-	found := value[[]string](b, `axe.run({ resultTypes: ['violations'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.help + '\n' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join('\n')))`)
+	found := value[[]string](b,
+		`axe.run({ resultTypes: ['violations'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.help + '\n' + v.nodes.slice(0, 4).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join('\n')))`)
 	for _, f := range found {
 		b.t.Error(f)
 	}

@@ -30,8 +30,9 @@ func shelved(t *testing.T) string {
 			hour++
 			at := start.Add(time.Duration(hour) * time.Hour)
 			killed := map[bool]string{true: "killed", false: "exited"}[verdict == "leak"]
-			w, err := recording.Create(filepath.Join(state, "highwater", fmt.Sprintf("%s-%d.hwm", name, i+1)), recording.Meta{At: at, Command: []string{"/srv/" + name}, Limit: sample.Some(512 * sample.MiB),
-				More: map[string]string{"verdict": verdict, "fingerprint": fingerprint, "state": killed, "peak": strconv.Itoa(peak << 20)}})
+			w, err := recording.Create(filepath.Join(state, "highwater", fmt.Sprintf("%s-%d.hwm", name, i+1)),
+				recording.Meta{At: at, Command: []string{"/srv/" + name}, Limit: sample.Some(512 * sample.MiB),
+					More: map[string]string{"verdict": verdict, "fingerprint": fingerprint, "state": killed, "peak": strconv.Itoa(peak << 20)}})
 			if err == nil {
 				err = w.Close()
 			}
@@ -65,10 +66,12 @@ func TestTheListIsSortedAndGroupedAndShowsTheTrend(t *testing.T) {
 	t.Run("runs of one program and cause stand together, with their trend", func(t *testing.T) {
 		visit("", `document.querySelectorAll('.cards .head').length === 2`)
 		heads := value[[]string](b, `[...document.querySelectorAll('.cards .head')].map((e) => e.innerText.replace(/\s+/g, ' ').trim())`)
-		if want := []string{"auth healthy 2 runs; peak 80.0 MiB \u2192 81.0 MiB flat", "shop leak hw-aaaaaa 7 runs, 7 killed; peak 100.0 MiB \u2192 400.0 MiB rising"}; !slices.Equal(heads, want) {
+		if want := []string{"auth healthy 2 runs; peak 80.0 MiB \u2192 81.0 MiB flat",
+			"shop leak hw-aaaaaa 7 runs, 7 killed; peak 100.0 MiB \u2192 400.0 MiB rising"}; !slices.Equal(heads, want) {
 			t.Errorf("groups %q, want %q", heads, want)
 		}
-		if got := value[string](b, `document.querySelectorAll('.cards .head .spark')[1].ariaLabel`); !strings.HasPrefix(got, "peaks of 7 runs, oldest first: 100.0 MiB, 150.0 MiB") {
+		if got := value[string](b, `document.querySelectorAll('.cards .head .spark')[1].ariaLabel`); !strings.HasPrefix(got,
+			"peaks of 7 runs, oldest first: 100.0 MiB, 150.0 MiB") {
 			t.Errorf("the trend is drawn as %q", got)
 		}
 		if got := names(); !slices.Contains(got, "shop-7") || slices.Contains(got, "shop-1") {
@@ -133,7 +136,8 @@ func TestWhoWroteNativeMemoryFirstIsATab(t *testing.T) {
 	if got := b.text(".holders .lines"); !strings.Contains(got, "C: malloc") || !strings.Contains(got, "a thread of C") {
 		t.Errorf("C's functions are not named: %q", got)
 	}
-	value[bool](b, `((e) => { e.click(); return true })([...document.querySelectorAll('.holders button')].find((e) => e.innerText.startsWith('Go heap and stacks')))`)
+	value[bool](b,
+		`((e) => { e.click(); return true })([...document.querySelectorAll('.holders button')].find((e) => e.innerText.startsWith('Go heap and stacks')))`)
 	b.until(`location.hash.includes('kind=heap') && document.querySelector('.holders tbody th').innerText.startsWith('decoder/main.go:9')`)
 	b.accessible()
 }

@@ -37,7 +37,8 @@ func long(t testing.TB, ticks, hole int) string {
 			t.Fatal(err)
 		}
 	}
-	must(w.Program(sample.Program{Key: key, Name: "server", Args: []string{"/home/secret/server", "-v"}, HeapProfile: sample.HeapProfileOn, Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.com/server", MainPackage: "example.com/server"}}))
+	must(w.Program(sample.Program{Key: key, Name: "server", Args: []string{"/home/secret/server", "-v"}, HeapProfile: sample.HeapProfileOn,
+		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.com/server", MainPackage: "example.com/server"}}))
 	must(w.Event(sample.Event{At: start, Kind: sample.EventStart, Process: key, Text: "server"}))
 	must(w.Event(sample.Event{At: start, Kind: sample.EventLoadStart, Text: "/home/secret/load"}))
 	at := func(i int) time.Time { return start.Add(time.Duration(i) * 100 * time.Millisecond) }
@@ -50,15 +51,18 @@ func long(t testing.TB, ticks, hole int) string {
 			usage = peak
 		}
 		cgroup := &sample.Cgroup{Usage: usage, Limit: sample.Some(256 * sample.MiB), Stat: &sample.CgroupStat{Anon: usage - sample.MiB, Kernel: sample.MiB}}
-		runtime := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: 40*sample.MiB + sample.Bytes(i%50)*sample.MiB/2, HeapInUse: 70 * sample.MiB,
-			HeapGoal: 80 * sample.MiB, HeapMarked: 40 * sample.MiB, TotalAlloc: sample.Bytes(i) * sample.MiB, NumGC: uint32(i / 50), Goroutines: 12}
+		runtime := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapLive: 40*sample.MiB + sample.Bytes(i%50)*sample.MiB/2,
+			HeapInUse: 70 * sample.MiB,
+			HeapGoal:  80 * sample.MiB, HeapMarked: 40 * sample.MiB, TotalAlloc: sample.Bytes(i) * sample.MiB, NumGC: uint32(i / 50), Goroutines: 12}
 		p := sample.Process{Key: key, Resident: &sample.Resident{Total: usage, Shared: sample.MiB}, Go: runtime}
 		must(w.Point(&sample.Point{At: at(i), Cgroup: cgroup, Processes: []sample.Process{p}}))
 		if i%50 == 49 {
-			must(w.Cycle(sample.GCCycle{At: at(i), Process: key, N: uint32(i/50 + 1), Marked: 40 * sample.MiB, Trigger: 75 * sample.MiB, Goal: 80 * sample.MiB, Alloc: runtime.TotalAlloc}))
+			must(w.Cycle(sample.GCCycle{At: at(i), Process: key, N: uint32(i/50 + 1), Marked: 40 * sample.MiB, Trigger: 75 * sample.MiB, Goal: 80 * sample.MiB,
+				Alloc: runtime.TotalAlloc}))
 		}
 		if i%6000 == 0 || i == ticks/3 {
-			must(w.Moment(&sample.Moment{At: at(i), Kind: sample.MomentCalm, Cgroup: cgroup, Processes: []sample.ProcessMoment{{Key: key, Resident: p.Resident, Go: runtime}}}))
+			must(w.Moment(&sample.Moment{At: at(i), Kind: sample.MomentCalm, Cgroup: cgroup,
+				Processes: []sample.ProcessMoment{{Key: key, Resident: p.Resident, Go: runtime}}}))
 		}
 	}
 	must(w.Close())
@@ -246,7 +250,8 @@ func TestNoListIsNull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := map[string]bool{"kill": true, "limit": true, "after_end": true, "capture": true, "since": true, "code": true, "to": true, "bytes": true, "from": true, "peak": true, "last": true, "native_live": true}
+	allowed := map[string]bool{"kill": true, "limit": true, "after_end": true, "capture": true, "since": true, "code": true, "to": true, "bytes": true,
+		"from": true, "peak": true, "last": true, "native_live": true}
 	for _, v := range []any{o, i} {
 		text, err := json.Marshal(v)
 		if err != nil {

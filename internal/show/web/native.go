@@ -48,7 +48,8 @@ func (b *Book) nativeLive(side *moment.Profiled) *NativeLive {
 		Ended: l.Ended, Before: l.EndedSeconds, Lines: []NativeLiveLine{}, Others: Rest{l.Others, int64(l.TotalBytes)}}
 	for _, k := range l.Lines {
 		f := sample.Frame{Func: k.Function, File: k.File, StartLine: k.StartLine, Line: k.Line}
-		one := NativeLiveLine{Function: k.Function, Short: explain.ShortFunc(k.Function), Place: place(f), Owner: ownerOf(k.Function, side.Module()), Bytes: int64(k.Bytes),
+		one := NativeLiveLine{Function: k.Function, Short: explain.ShortFunc(k.Function), Place: place(f), Owner: ownerOf(k.Function, side.Module()),
+			Bytes: int64(k.Bytes),
 			Error: int64(k.ErrorBytes), Blocks: k.Blocks, Growth: k.GrowthBytes, Oldest: k.OldestSeconds, Median: k.MedianSeconds, Native: k.Native}
 		if k.File == "" {
 			one.Short, one.Owner = k.Function, "C"

@@ -141,7 +141,8 @@ func (b *Book) overview(r *recording.Reader) (*Overview, error) {
 		return nil, err
 	}
 	o := &Overview{Schema: Schema, Name: b.Name, Typed: b.Typed, Answer: a, Live: r.Live(), Start: e.Start.UTC().Format(time.RFC3339Nano),
-		Seconds: e.Seconds(e.End), Holes: e.Holes(), Moments: []Moment{}, Events: []Event{}, Gaps: []Gap{}, Cycles: []Cycle{}, CyclesAll: len(e.Cycles), About: map[string]string{}}
+		Seconds: e.Seconds(e.End), Holes: e.Holes(), Moments: []Moment{}, Events: []Event{}, Gaps: []Gap{}, Cycles: []Cycle{}, CyclesAll: len(e.Cycles),
+		About: map[string]string{}}
 	for _, f := range a.Evidence {
 		o.About[f.ID] = f.About
 	}

@@ -135,7 +135,8 @@ func (s *Server) recover(w http.ResponseWriter) {
 		s.Failed(what, debug.Stack())
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	http.Error(w, "highwater failed here, which is a fault of its own; what it said is in the terminal. The other pages still work.", http.StatusInternalServerError)
+	http.Error(w, "highwater failed here, which is a fault of its own; what it said is in the terminal. The other pages still work.",
+		http.StatusInternalServerError)
 }
 
 // answer writes what serve says is wrong.
@@ -318,7 +319,8 @@ func (s *Server) pprof(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	// A browser takes this name before that of the link.
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": strings.TrimSuffix(filepath.Base(b.Path), ".hwm") + ".heap.pb.gz"}))
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
+		map[string]string{"filename": strings.TrimSuffix(filepath.Base(b.Path), ".hwm") + ".heap.pb.gz"}))
 	return b.Pprof(w, r.FormValue("at"))
 }
 

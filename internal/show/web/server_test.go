@@ -79,7 +79,8 @@ func TestOnlyWhoKnowsTheAddressIsAnswered(t *testing.T) {
 			if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
 				t.Errorf("policy %q", policy)
 			}
-			if w.Header().Get("Referrer-Policy") != "no-referrer" || w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Cache-Control") != "no-store" {
+			if w.Header().Get("Referrer-Policy") != "no-referrer" || w.Header().Get("X-Content-Type-Options") != "nosniff" ||
+				w.Header().Get("Cache-Control") != "no-store" {
 				t.Errorf("headers %v", w.Header())
 			}
 		})

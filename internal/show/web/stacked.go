@@ -31,7 +31,8 @@ const stackedTimes = 160
 // layerOrder is from the bottom up: the Go heap first, what the kernel can reclaim and
 // what is not explained last.
 var layerOrder = []string{
-	sample.RowLive, sample.RowNew, sample.RowGarbage, sample.RowIdle, sample.RowStacks, sample.RowRuntime, sample.RowUndivided, sample.RowNative, sample.RowProgramData,
+	sample.RowLive, sample.RowNew, sample.RowGarbage, sample.RowIdle, sample.RowStacks, sample.RowRuntime, sample.RowUndivided, sample.RowNative,
+	sample.RowProgramData,
 	sample.RowOther, sample.RowWatcher, sample.RowShmem, sample.RowKernel, sample.RowSockets, sample.RowPageCache, unexplainedRow,
 }
 

@@ -42,8 +42,10 @@ const (
 // chargeColumns are drawn of the cgroup, processColumns of the process that the
 // answer is about; resident is the sum of all processes.
 var (
-	chargeColumns  = []recording.Column{recording.ColUsage, recording.ColUsageLimit, recording.ColPageCache, recording.ColShmem, recording.ColKernel, recording.ColPressureSome10}
-	processColumns = []recording.Column{recording.ColHeapLive, recording.ColHeapMarked, recording.ColHeapGoal, recording.ColMemoryLimit, recording.ColGoroutines, recording.ColHeapInUse, recording.ColTotalAlloc}
+	chargeColumns = []recording.Column{recording.ColUsage, recording.ColUsageLimit, recording.ColPageCache, recording.ColShmem, recording.ColKernel,
+		recording.ColPressureSome10}
+	processColumns = []recording.Column{recording.ColHeapLive, recording.ColHeapMarked, recording.ColHeapGoal, recording.ColMemoryLimit, recording.ColGoroutines,
+		recording.ColHeapInUse, recording.ColTotalAlloc}
 )
 
 // Timeline reads the samples from one time to another, in seconds since the

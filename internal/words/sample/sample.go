@@ -125,7 +125,7 @@ const (
 	EventExit       EventKind = "exit"        // a process ended; Value is its exit code as a shell gives it, Text "exit N", "signal N" or "unseen"
 	EventOOMKill    EventKind = "oom-kill"    // the cgroup's oom_kill counter grew by Value
 	EventOOMBeside  EventKind = "oom-beside"  // the same, for a program that only shares the cgroup
-	EventOOM        EventKind = "oom"         // the limit that a kill was for: Value bytes, Text is LimitOwn or LimitAbove, what its cgroup is of ("container", "pod", "cgroup") and its path
+	EventOOM        EventKind = "oom"         // the limit that a kill was for: Value bytes; Text is LimitOwn or LimitAbove, its kind ("pod", ...), its path
 	EventSignal     EventKind = "signal"      // highwater sent or forwarded signal Value; Text is the reason
 	EventReady      EventKind = "ready"       // the program answered --ready
 	EventLoadStart  EventKind = "load-start"  // --load began

@@ -49,7 +49,8 @@ func TestDurationsArePrintedAsSpoken(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration
 		want string
-	}{{41 * time.Second, "41 s"}, {1900 * time.Millisecond, "1.9 s"}, {6 * time.Hour, "6 h"}, {125 * time.Minute, "2 h 5 min"}, {350 * time.Microsecond, "350 µs"}, {72 * time.Hour, "3.0 days"},
+	}{{41 * time.Second, "41 s"}, {1900 * time.Millisecond, "1.9 s"}, {6 * time.Hour, "6 h"}, {125 * time.Minute, "2 h 5 min"}, {350 * time.Microsecond, "350 µs"},
+		{72 * time.Hour, "3.0 days"},
 		{-2 * time.Second, "-2.0 s"}, {math.MinInt64, "-106752.0 days"}} {
 		if got := Duration(c.d); got != c.want {
 			t.Errorf("Duration(%v) = %q, want %q", c.d, got, c.want)
@@ -58,7 +59,8 @@ func TestDurationsArePrintedAsSpoken(t *testing.T) {
 }
 
 func TestASentenceHasThreeDigits(t *testing.T) {
-	for n, want := range map[int64]string{202480026: "193 MiB", 3 << 20: "3.0 MiB", 999: "999 B", -200 << 20: "-200 MiB", 104805171: "99.9 MiB", 1020 << 10: "1.0 MiB", 1013 << 20: "1.0 GiB"} {
+	for n, want := range map[int64]string{202480026: "193 MiB", 3 << 20: "3.0 MiB", 999: "999 B", -200 << 20: "-200 MiB", 104805171: "99.9 MiB",
+		1020 << 10: "1.0 MiB", 1013 << 20: "1.0 GiB"} {
 		if got := Short(n); got != want {
 			t.Errorf("Short(%d) = %q, want %q", n, got, want)
 		}

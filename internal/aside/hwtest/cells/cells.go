@@ -82,7 +82,8 @@ func (f *file) change() (string, error) {
 	}
 	sql := "UPDATE OR IGNORE " + table + " SET " + column + " = " + value + where
 	_, err = f.ExecContext(context.Background(), sql, nil)
-	if err != nil && (strings.Contains(err.Error(), "datatype mismatch") || strings.Contains(err.Error(), "NOT NULL") || strings.Contains(err.Error(), "ambiguous") || strings.Contains(err.Error(), "no such column")) {
+	if err != nil && (strings.Contains(err.Error(), "datatype mismatch") || strings.Contains(err.Error(), "NOT NULL") ||
+		strings.Contains(err.Error(), "ambiguous") || strings.Contains(err.Error(), "no such column")) {
 		err = nil // a row number is a number, and what a view was put before is not to be changed
 	}
 	return sql, err

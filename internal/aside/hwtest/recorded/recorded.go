@@ -35,7 +35,8 @@ func Steps(t *testing.T, name, build string, lines []sample.Frame, steps ...Step
 	}
 	w, err := recording.Create(path, recording.Meta{At: Began})
 	put(err)
-	put(w.Program(sample.Program{Key: Subject, Name: name, HeapProfile: sample.HeapProfileOn, Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/app", BuildID: build}}))
+	put(w.Program(sample.Program{Key: Subject, Name: name, HeapProfile: sample.HeapProfileOn,
+		Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/app", BuildID: build}}))
 	put(w.Event(sample.Event{At: Began, Kind: sample.EventStart, Process: Subject}))
 	var sites []sample.Site
 	for i, f := range lines {
@@ -86,7 +87,8 @@ func Leak(t *testing.T) string {
 		}
 	}
 	put(w.Program(sample.Program{Key: shell, Name: "sh", Exe: "/bin/sh"}))
-	put(w.Program(sample.Program{Key: Subject, Name: "leaky", Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/leaky", MainPackage: "example.org/leaky"}, HeapProfile: sample.HeapProfileOn}))
+	put(w.Program(sample.Program{Key: Subject, Name: "leaky", Go: &sample.GoProgram{Version: "go1.26.8", Module: "example.org/leaky",
+		MainPackage: "example.org/leaky"}, HeapProfile: sample.HeapProfileOn}))
 	put(w.Event(sample.Event{At: Began, Kind: sample.EventStart, Process: Subject}))
 	put(w.Sites(Subject, 0, []sample.Site{{Size: mib, Stack: []sample.Location{
 		{Address: 1, Frames: []sample.Frame{{Func: "runtime.mallocgc", File: "runtime/malloc.go", Line: 9}}},
@@ -95,17 +97,22 @@ func Leak(t *testing.T) string {
 	for i := 1; i <= 11; i++ {
 		at := Began.Add(time.Duration(i) * time.Second)
 		held := sample.Bytes(20*i) * mib
-		cg := &sample.Cgroup{Usage: held + 36*mib, Peak: sample.Some(held + 36*mib), Limit: sample.Some(256 * mib), Stat: &sample.CgroupStat{Anon: held + 32*mib, Kernel: 4 * mib}}
-		g := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapMarked: held, HeapLive: held + 10*mib, HeapGoal: 2 * held, TotalAlloc: held + 20*mib, TotalFree: 10 * mib, HeapInUse: held + 12*mib, MappedReady: held + 20*mib, Goroutines: 5}
+		cg := &sample.Cgroup{Usage: held + 36*mib, Peak: sample.Some(held + 36*mib), Limit: sample.Some(256 * mib),
+			Stat: &sample.CgroupStat{Anon: held + 32*mib, Kernel: 4 * mib}}
+		g := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapMarked: held, HeapLive: held + 10*mib, HeapGoal: 2 * held, TotalAlloc: held + 20*mib,
+			TotalFree: 10 * mib, HeapInUse: held + 12*mib, MappedReady: held + 20*mib, Goroutines: 5}
 		g.GCAssist, g.GCDedicated, g.GCPause = time.Duration(i)*60*time.Millisecond, time.Duration(i)*30*time.Millisecond, time.Duration(i)*10*time.Millisecond
-		resident := &sample.Resident{Total: held + 24*mib, Shared: 4 * mib, User: time.Duration(i) * 200 * time.Millisecond, System: time.Duration(i) * 100 * time.Millisecond}
-		put(w.Point(&sample.Point{At: at, Cgroup: cg, Processes: []sample.Process{{Key: shell, Resident: &sample.Resident{Total: 2 * mib, Shared: mib}}, {Key: Subject, Resident: resident, Go: g}}}))
+		resident := &sample.Resident{Total: held + 24*mib, Shared: 4 * mib, User: time.Duration(i) * 200 * time.Millisecond,
+			System: time.Duration(i) * 100 * time.Millisecond}
+		put(w.Point(&sample.Point{At: at, Cgroup: cg, Processes: []sample.Process{{Key: shell, Resident: &sample.Resident{Total: 2 * mib, Shared: mib}},
+			{Key: Subject, Resident: resident, Go: g}}}))
 		put(w.Cycle(sample.GCCycle{At: at, Process: Subject, N: uint32(i), Marked: held, Alloc: g.TotalAlloc}))
 		n := uint64(20 * i)
 		p := sample.ProcessMoment{Key: Subject, Go: g, Resident: resident,
-			Residency:  &sample.Residency{GoKnown: true, Anon: held + 20*mib, GoObjects: held + 12*mib, GoRuntime: 4 * mib, GoStacks: 4 * mib},
-			Profile:    &sample.HeapProfile{At: at, Rate: 1, Cycle: uint32(i), Counts: []sample.BucketCounts{{PubAllocs: n, NowAllocs: n}}},
-			Goroutines: []sample.GoroutineGroup{{State: "waiting", Count: 1, Stack: []uint64{9}, Where: []sample.Location{{Frames: []sample.Frame{{Func: "main.main"}}}}}}}
+			Residency: &sample.Residency{GoKnown: true, Anon: held + 20*mib, GoObjects: held + 12*mib, GoRuntime: 4 * mib, GoStacks: 4 * mib},
+			Profile:   &sample.HeapProfile{At: at, Rate: 1, Cycle: uint32(i), Counts: []sample.BucketCounts{{PubAllocs: n, NowAllocs: n}}},
+			Goroutines: []sample.GoroutineGroup{{State: "waiting", Count: 1, Stack: []uint64{9},
+				Where: []sample.Location{{Frames: []sample.Frame{{Func: "main.main"}}}}}}}
 		m := sample.Moment{At: at, Kind: sample.MomentCalm, Cgroup: cg, Processes: []sample.ProcessMoment{p}}
 		if i == 11 {
 			p.Signal, p.Live = 9, &sample.Liveness{Bytes: held, Objects: n, Sampled: []uint64{n}}
