@@ -30,10 +30,10 @@ type life struct {
 	rows      *agentLife // nil: no rows are made of it
 	pid       int        // of its main program, 0 for a cgroup
 	main      sample.Program
-	name      string     // for the recording
-	what      string     // for people
-	end       func()     // after all, may be nil
-	giveUp    func()     // ends the watch of it
+	name      string // for the recording
+	what      string // for people
+	end       func() // after all, may be nil
+	giveUp    func() // ends the watch of it
 }
 
 // begin makes the recording and watches in the background.
