@@ -99,7 +99,7 @@ func newNode(t *testing.T) *ofNode {
 	t.Cleanup(bucket.Close)
 	ports := freePorts(t, 1+2*ofEachKind*len(servers))
 	n.metrics = fmt.Sprintf("127.0.0.1:%d", ports[0])
-	n.write("servers", n.servers(ports[1:])+n.start(256*sample.MiB, "ledger", n.dir, n.leak, "-rate", fmt.Sprint(24<<20/int(dayLasts.Seconds())), "-max", "230MiB", "-for", "30m"))
+	n.write("servers", n.servers(ports[1:])+n.start(512*sample.MiB, "ledger", n.dir, n.leak, "-rate", fmt.Sprint(24<<20/int(dayLasts.Seconds())), "-max", "400MiB", "-for", "30m"))
 	var grow strings.Builder
 	for i := range eaters {
 		grow.WriteString(n.start(48*sample.MiB, fmt.Sprintf("eater-%d", i), n.dir, n.leak, "-rate", "8MiB"))
