@@ -54,15 +54,16 @@ type Collector struct {
 	clock     func() time.Time
 	last      time.Time // that a row was written at
 	known     map[ID]bool
-	latest    map[ID]gauge // by process that runs
+	stacks    map[ID][]sample.Location // of processes that run or ran: those of one build have the same
+	latest    map[ID]gauge             // by process that runs
 	incidents map[string]uint64
 }
 
 // NewCollector gathers for put, a spool's. tell is told where rows could not be kept.
 func NewCollector(node Node, put func(*Table, []byte) error, tell func(error)) *Collector {
 	node.Tenant, node.Name = cut(node.Tenant), cut(node.Name)
-	return &Collector{node: node, put: put, tell: tell, clock: time.Now, waiting: map[*Table][]byte{}, known: map[ID]bool{}, latest: map[ID]gauge{},
-		incidents: map[string]uint64{}}
+	return &Collector{node: node, put: put, tell: tell, clock: time.Now, waiting: map[*Table][]byte{}, known: map[ID]bool{}, stacks: map[ID][]sample.Location{},
+		latest: map[ID]gauge{}, incidents: map[string]uint64{}}
 }
 
 // written is when a row is written: of several of one key the latest counts, so that it never
@@ -136,6 +137,21 @@ func (c *Collector) name(id ID, s Stack) {
 	if !known {
 		add(c, Stacks, s)
 	}
+}
+
+// share gives the frames that were given first for a stack. A hundred processes of four builds with 300 stacks
+// each had 73 MiB of them otherwise.
+func (c *Collector) share(id ID, stack []sample.Location) []sample.Location {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if first, ok := c.stacks[id]; ok {
+		return first
+	}
+	if len(c.stacks) >= mostHeld {
+		clear(c.stacks) // those of processes that run are held by these; others have ended
+	}
+	c.stacks[id] = stack
+	return stack
 }
 
 // Incident keeps one, and sends it at once. What the node knows is filled in.
@@ -347,7 +363,7 @@ func (l *Life) look(o *observed, p *sample.HeapProfile) {
 	if o.heap.over(p.At) {
 		l.hour(o, p.At)
 	}
-	o.heap.look(o.sites, p)
+	o.heap.look(o.sites, p, l.share)
 }
 
 // hour sends what the hour holds until now.

@@ -95,6 +95,25 @@ func TestAnHourIsTheSumOfItsProfiles(t *testing.T) {
 	}
 }
 
+// A hundred processes of one build have their stacks' frames in memory once.
+func TestProcessesShareTheFramesOfTheirStacks(t *testing.T) {
+	t.Parallel()
+	c, one := watchShop(t, gathered{})
+	other := shop
+	other.Key.PID++
+	two := c.NewLife(func(sample.Program) Identity { return Identity{} })
+	err := errors.Join(two.Program(other), two.Sites(other.Key, 0, []sample.Site{site("main.get", 9, 100)}),
+		one.Heap(shop.Key, profile(monday, 1, 1, 1)), two.Heap(other.Key, profile(monday, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := one.processes[shop.Key], two.processes[other.Key]
+	id := stackID(site("main.get", 9, 1))
+	if &first.sites[2].Stack[0] != &second.sites[0].Stack[0] || &first.heap.stacks[id].site.Stack[0] != &second.heap.stacks[id].site.Stack[0] {
+		t.Error("each has its own")
+	}
+}
+
 func TestTheSmallestStacksAreOneRow(t *testing.T) {
 	t.Parallel()
 	g := gathered{}

@@ -43,8 +43,9 @@ func (h *heapHour) over(at time.Time) bool {
 	return !h.begin.IsZero() && (at.Truncate(time.Hour).After(h.begin) || h.begin.Sub(at) > time.Hour)
 }
 
-// look takes over a profile of the process.
-func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile) {
+// look takes over a profile of the process. share is given each stack once, and gives the one that
+// all processes with it have: it stands in sites from then on.
+func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile, share func(ID, []sample.Location) []sample.Location) {
 	if h.stacks == nil {
 		h.stacks, h.now = map[ID]*inUse{}, map[ID]uint64{}
 	}
@@ -54,7 +55,9 @@ func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile) {
 	}
 	h.count(p.At)
 	for i := len(h.bySite); i < len(sites); i++ {
-		h.bySite = append(h.bySite, stackID(sites[i]))
+		id := stackID(sites[i])
+		h.bySite = append(h.bySite, id)
+		sites[i].Stack = share(id, sites[i].Stack)
 	}
 	clear(h.now)
 	for i := range min(len(p.Counts), len(sites)) {
