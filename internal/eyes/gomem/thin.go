@@ -149,62 +149,6 @@ func (c *heapCopy) copyThinned(ctx context.Context) error {
 	return t.choose(ctx)
 }
 
-// indexPages makes the table by which several threads find spans, without that of the stand-ins,
-// where nothing points to.
-func (t *thinner) indexPages() {
-	h := t.c.heap
-	first, last := ^uint64(0), uint64(0)
-	for a := range h.arenas {
-		first, last = min(first, a), max(last, a)
-	}
-	t.base, t.pages = first, make([]*[arenaPages]int32, last-first)
-	for a, pages := range h.arenas {
-		if a < last {
-			t.pages[a-first] = pages
-		}
-	}
-}
-
-// find is the span and the place that p points into, if there is one.
-func (t *thinner) find(p uint64) (span int, place uint64, ok bool) {
-	a := p/arenaSize - t.base
-	if a >= uint64(len(t.pages)) || t.pages[a] == nil {
-		return 0, 0, false
-	}
-	i := int(t.pages[a][p%arenaSize/pageSize]) - 1
-	if i < 0 {
-		return 0, 0, false
-	}
-	s := &t.c.heap.spans[i]
-	k := (p - s.start) / s.elemsize
-	return i, t.c.heap.first[i] + k, k < s.nelems
-}
-
-// addStandIns adds a span for them behind all others, where nothing can point to.
-func (t *thinner) addStandIns() {
-	h := t.c.heap
-	last := uint64(0)
-	for a := range h.arenas {
-		last = max(last, a)
-	}
-	start := (last + 1) * arenaSize
-	h.spans = append(h.spans, mspan{start: start, end: start + maxShapes*standInSize, elemsize: standInSize, nelems: maxShapes, freeindex: maxShapes,
-		allocBits: noBits, class: 1, state: spanInUse, data: -1})
-	h.place(len(h.spans)-1, len(h.arenas)+1)
-}
-
-// noBits is where the stand-ins' bits would be: nowhere, and all are below freeindex.
-const noBits = 0
-
-// standInAt is where the stand-ins begin: in the last arena.
-func (t *thinner) standInAt() uint64 {
-	last := uint64(0)
-	for a := range t.c.heap.arenas {
-		last = max(last, a)
-	}
-	return last * arenaSize
-}
-
 // readBitmaps reads what spans say of their words.
 func (t *thinner) readBitmaps(ctx context.Context) error {
 	spans := t.c.heap.spans
@@ -246,52 +190,6 @@ func (t *thinner) choose(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-const (
-	// glanceSpans is about how many spans with pointers are looked at before anything is chosen.
-	glanceSpans = 1000
-	// severalWays is how many pointers lead to an object of a shape on an average, if several do.
-	severalWays = 1.1
-)
-
-// glance looks at some spans, and counts how many pointers lead to the objects of each shape.
-func (t *thinner) glance() error {
-	spans := t.c.heap.spans
-	step := max(t.standIn/glanceSpans, 1)
-	ways, objects := make([]int, maxShapes), make([]int, maxShapes)
-	var b []byte
-	for i := int(t.key % uint64(step)); i < len(spans); i += step {
-		s := &spans[i]
-		if i == t.standIn || s.size() > windowSize {
-			continue
-		}
-		if !s.noscan {
-			b = slices.Grow(b[:0], int(s.size()))[:s.size()]
-			if err := t.c.r.mem.read(s.start, b); err != nil {
-				return err
-			}
-		}
-		for k := range s.nelems {
-			at := t.c.heap.first[i] + k
-			if t.allocated[at/64]>>(at%64)&1 == 0 {
-				continue
-			}
-			objects[t.shapeOf(i, k)]++
-			if s.noscan {
-				continue
-			}
-			t.each(t.known, i, k, b[k*s.elemsize:][:s.elemsize], func(_ uint32, p uint64) {
-				if to, place, ok := t.find(p); ok {
-					ways[t.shapeOf(to, place-t.c.heap.first[to])]++
-				}
-			})
-		}
-	}
-	for n := range t.shapes.all {
-		t.shapes.all[n].several = float64(ways[n]) > severalWays*float64(objects[n])
-	}
-	return nil
-}
-
 // fromRoots meets what variables, stacks and special records may point to: some words are no
 // pointers, and what only they lead to is found to be out of reach later.
 func (t *thinner) fromRoots() {
@@ -321,67 +219,6 @@ func (t *thinner) meetPs() {
 		p, _ := mem.u64(list + 8*i)
 		t.meet(descriptor, p)
 	}
-}
-
-// meet keeps the object that p points into, or leaves it out, the first time. Roots are kept
-// whatever their shape has had: they are few, and what they are called is known.
-func (t *thinner) meet(parent uint32, p uint64) {
-	i, place, ok := t.find(p)
-	if !ok || t.allocated[place/64]>>(place%64)&1 == 0 || t.seen[place/64]>>(place%64)&1 != 0 {
-		return
-	}
-	t.seen[place/64] |= 1 << (place % 64)
-	span := &t.c.heap.spans[i]
-	number := t.recent.number(t, t.shape(i, place-t.c.heap.first[i]))
-	s := &t.shapes.all[number]
-	own, level := s.level, s.level
-	switch {
-	case parent == descriptor:
-		parent, own, level = noParent, 0, 0
-	case span.elemsize >= alwaysKept, parent == noParent && s.kept < 4*t.share():
-		own, level = 0, 0
-	case parent != noParent:
-		up := t.order[parent].level
-		if !s.several { // what leads to it has been thinned, and nothing else does
-			own = s.level - min(s.level, up)
-		}
-		level = min(up+own, 60)
-	}
-	if t.chance(place) < own {
-		return
-	}
-	t.kept[place/64] |= 1 << (place % 64)
-	t.order = append(t.order, keptObject{place: uint32(place), parent: parent, shape: number, halved: own, level: level})
-	if s.kept++; !span.noscan {
-		s.kept += int(span.elemsize / costOfObject)
-	}
-	if s.kept >= s.next && s.level < 40 {
-		s.level++
-		s.next = s.kept + t.share()
-	}
-}
-
-// costOfObject is how many bytes of pointers take as long as an object of their own.
-const costOfObject = 2048
-
-// share is how much of a shape is kept before it is halved: less once more are kept than
-// should be.
-func (t *thinner) share() int {
-	return max(t.most/shapesShared>>min(len(t.order)/t.most, 8), 16)
-}
-
-// chance is how often an object may be halved before it is left out: the same each time.
-func (t *thinner) chance(place uint64) uint8 {
-	return uint8(bits.LeadingZeros64(scramble(place ^ t.key)))
-}
-
-// scramble is a good hash of a number (Steele et al., Fast Splittable Pseudorandom Number
-// Generators, 2014, as in SplitMix64).
-func scramble(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // batch reads what is next of the objects with pointers, and meets what they lead to.
@@ -500,72 +337,4 @@ func (t *thinner) layOut() {
 		c.data = append(c.data, o.content...)
 		o.content = nil
 	}
-}
-
-// shapeTable numbers shapes. [0] is all that found no room.
-type shapeTable struct {
-	all    []shapeCount
-	number map[heapShape]uint16
-	share  int // of each
-}
-
-// heapShape is what objects have in common that are thinned together.
-type heapShape struct {
-	elemsize uint64
-	class    uint8
-	noscan   bool
-	mask     uint64 // of a small object; of a large one its type
-}
-
-// shapeCount is what is known of a shape. An object is kept with a chance of 1 of 2^level, which is
-// that of what leads to it if nothing else does: then it is not thinned once more.
-type shapeCount struct {
-	kept, next int // kept, a large one as many; and how many until there are half as many
-	level      uint8
-	several    bool // several lead to an object, mostly
-}
-
-func (st *shapeTable) of(s heapShape) uint16 {
-	if st.number == nil {
-		st.number, st.all = make(map[heapShape]uint16), []shapeCount{{next: st.share, several: true}}
-	}
-	n, ok := st.number[s]
-	if !ok && len(st.all) < maxShapes {
-		n = uint16(len(st.all))
-		st.number[s], st.all = n, append(st.all, shapeCount{next: st.share})
-	}
-	return n
-}
-
-// recentShapes are those that were asked for last, by a hash: of a heap, few are many.
-type recentShapes [1 << 8]struct {
-	shape  heapShape
-	number uint16
-	known  bool
-}
-
-// number is that of a shape. Each thread has its own.
-func (r *recentShapes) number(t *thinner, s heapShape) uint16 {
-	last := &r[(s.mask*0x9e3779b97f4a7c15>>56^s.elemsize>>3)%uint64(len(r))]
-	if !last.known || last.shape != s {
-		t.numbering.Lock()
-		last.shape, last.number, last.known = s, t.shapes.of(s), true
-		t.numbering.Unlock()
-	}
-	return last.number
-}
-
-// shapeOf numbers the shape of the k-th object of a span.
-func (t *thinner) shapeOf(i int, k uint64) uint16 { return t.recent.number(t, t.shape(i, k)) }
-
-func (t *thinner) shape(i int, k uint64) heapShape {
-	s := &t.c.heap.spans[i]
-	sh := heapShape{elemsize: s.elemsize, class: s.class, noscan: s.noscan, mask: s.largeType}
-	if t.bitmapAt != nil && t.bitmapAt[i] >= 0 {
-		sh.mask = t.mask(i, k)
-	}
-	if s.class == 0 {
-		sh.elemsize = uint64(bits.Len64(s.elemsize)) // by powers of two
-	}
-	return sh
 }
