@@ -150,62 +150,6 @@ func (c *heapCopy) copyThinned(ctx context.Context) error {
 	return t.choose(ctx)
 }
 
-// indexPages makes the table by which several threads find spans, without that of the stand-ins,
-// where nothing points to.
-func (t *thinner) indexPages() {
-	h := t.c.heap
-	first, last := ^uint64(0), uint64(0)
-	for a := range h.arenas {
-		first, last = min(first, a), max(last, a)
-	}
-	t.base, t.pages = first, make([]*[arenaPages]int32, last-first)
-	for a, pages := range h.arenas {
-		if a < last {
-			t.pages[a-first] = pages
-		}
-	}
-}
-
-// find is the span and the place that p points into, if there is one.
-func (t *thinner) find(p uint64) (span int, place uint64, ok bool) {
-	a := p/gomem.ArenaSize - t.base
-	if a >= uint64(len(t.pages)) || t.pages[a] == nil {
-		return 0, 0, false
-	}
-	i := int(t.pages[a][p%gomem.ArenaSize/gomem.PageSize]) - 1
-	if i < 0 {
-		return 0, 0, false
-	}
-	s := &t.c.heap.spans[i]
-	k := (p - s.Start) / s.ElemSize
-	return i, t.c.heap.first[i] + k, k < s.NElems
-}
-
-// addStandIns adds a span for them behind all others, where nothing can point to.
-func (t *thinner) addStandIns() {
-	h := t.c.heap
-	last := uint64(0)
-	for a := range h.arenas {
-		last = max(last, a)
-	}
-	start := (last + 1) * gomem.ArenaSize
-	h.spans = append(h.spans, gomem.MSpan{Start: start, End: start + maxShapes*standInSize, ElemSize: standInSize, NElems: maxShapes, FreeIndex: maxShapes,
-		AllocBits: noBits, Class: 1, State: gomem.SpanInUse, CopyAt: -1})
-	h.place(len(h.spans)-1, len(h.arenas)+1)
-}
-
-// noBits is where the stand-ins' bits would be: nowhere, and all are below freeindex.
-const noBits = 0
-
-// standInAt is where the stand-ins begin: in the last arena.
-func (t *thinner) standInAt() uint64 {
-	last := uint64(0)
-	for a := range t.c.heap.arenas {
-		last = max(last, a)
-	}
-	return last * gomem.ArenaSize
-}
-
 // readBitmaps reads what spans say of their words.
 func (t *thinner) readBitmaps(ctx context.Context) error {
 	spans := t.c.heap.spans
@@ -247,52 +191,6 @@ func (t *thinner) choose(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-const (
-	// glanceSpans is about how many spans with pointers are looked at before anything is chosen.
-	glanceSpans = 1000
-	// severalWays is how many pointers lead to an object of a shape on an average, if several do.
-	severalWays = 1.1
-)
-
-// glance looks at some spans, and counts how many pointers lead to the objects of each shape.
-func (t *thinner) glance() error {
-	spans := t.c.heap.spans
-	step := max(t.standIn/glanceSpans, 1)
-	ways, objects := make([]int, maxShapes), make([]int, maxShapes)
-	var b []byte
-	for i := int(t.key % uint64(step)); i < len(spans); i += step {
-		s := &spans[i]
-		if i == t.standIn || s.Size() > gomem.WindowSize {
-			continue
-		}
-		if !s.NoScan {
-			b = slices.Grow(b[:0], int(s.Size()))[:s.Size()]
-			if err := t.c.mem.Read(s.Start, b); err != nil {
-				return err
-			}
-		}
-		for k := range s.NElems {
-			at := t.c.heap.first[i] + k
-			if t.allocated[at/64]>>(at%64)&1 == 0 {
-				continue
-			}
-			objects[t.shapeOf(i, k)]++
-			if s.NoScan {
-				continue
-			}
-			t.each(t.known, i, k, b[k*s.ElemSize:][:s.ElemSize], func(_ uint32, p uint64) {
-				if to, place, ok := t.find(p); ok {
-					ways[t.shapeOf(to, place-t.c.heap.first[to])]++
-				}
-			})
-		}
-	}
-	for n := range t.shapes.all {
-		t.shapes.all[n].several = float64(ways[n]) > severalWays*float64(objects[n])
-	}
-	return nil
-}
-
 // fromRoots meets what variables, stacks and special records may point to: some words are no
 // pointers, and what only they lead to is found to be out of reach later.
 func (t *thinner) fromRoots() {
@@ -324,63 +222,120 @@ func (t *thinner) meetPs() {
 	}
 }
 
-// meet keeps the object that p points into, or leaves it out, the first time. Roots are kept
-// whatever their shape has had: they are few, and what they are called is known.
-func (t *thinner) meet(parent uint32, p uint64) {
-	i, place, ok := t.find(p)
-	if !ok || t.allocated[place/64]>>(place%64)&1 == 0 || t.seen[place/64]>>(place%64)&1 != 0 {
-		return
-	}
-	t.seen[place/64] |= 1 << (place % 64)
-	span := &t.c.heap.spans[i]
-	number := t.recent.number(t, t.shape(i, place-t.c.heap.first[i]))
-	s := &t.shapes.all[number]
-	own, level := s.level, s.level
-	switch {
-	case parent == descriptor:
-		parent, own, level = noParent, 0, 0
-	case span.ElemSize >= alwaysKept, parent == noParent && s.kept < 4*t.share():
-		own, level = 0, 0
-	case parent != noParent:
-		up := t.order[parent].level
-		if !s.several { // what leads to it has been thinned, and nothing else does
-			own = s.level - min(s.level, up)
+// batch reads what is next of the objects with pointers, and meets what they lead to.
+func (t *thinner) batch(ctx context.Context, next int) (int, error) {
+	var pieces [][2]uint64
+	n, end := uint64(0), next
+	for ; end < len(t.order) && n < maxBatch && len(pieces) < 4*maxPieces; end++ {
+		i, k := t.locate(t.order[end].place)
+		if s := &t.c.heap.spans[i]; !s.NoScan {
+			pieces = append(pieces, [2]uint64{s.Start + k*s.ElemSize, s.Start + (k+1)*s.ElemSize})
+			n += s.ElemSize
 		}
-		level = min(up+own, 60)
 	}
-	if t.chance(place) < own {
+	if t.bytes += n; t.c.limit > 0 && sample.Bytes(t.bytes) > t.c.limit/2 {
+		return end, fmt.Errorf("%w: a sample's tables of pointers are %d MiB", gomem.ErrTooLarge, t.bytes>>20)
+	}
+	b := make([]byte, n)
+	if err := readAll(ctx, t.c.mem, pieces, b); err != nil && (ctx.Err() != nil || t.readEach(pieces, b) == 0) {
+		return end, err
+	}
+	for ; next < end; next++ {
+		i, k := t.locate(t.order[next].place)
+		s := &t.c.heap.spans[i]
+		if s.NoScan {
+			continue
+		}
+		t.order[next].content, b = b[:s.ElemSize:s.ElemSize], b[s.ElemSize:]
+		t.each(t.known, i, k, t.order[next].content, func(_ uint32, p uint64) { t.meet(uint32(next), p) })
+	}
+	return end, ctx.Err()
+}
+
+// readEach reads pieces one by one and says how many could be; the others are zeros.
+func (t *thinner) readEach(pieces [][2]uint64, b []byte) (read int) {
+	for _, at := range pieces {
+		n := at[1] - at[0]
+		if t.c.mem.Read(at[0], b[:n]) == nil {
+			read++
+		} else {
+			clear(b[:n])
+		}
+		b = b[n:]
+	}
+	return read
+}
+
+// locate is the span of a place, and which of its objects that is.
+func (t *thinner) locate(place uint32) (span int, k uint64) {
+	first := t.c.heap.first
+	i, ok := slices.BinarySearch(first, uint64(place))
+	if !ok {
+		i--
+	}
+	return i, uint64(place) - first[i]
+}
+
+// each calls fn for each word of an object that may be a pointer and is not nil, counted from
+// behind its malloc header.
+func (t *thinner) each(known map[uint64]*typeMask, i int, k uint64, object []byte, fn func(slot uint32, p uint64)) {
+	s := &t.c.heap.spans[i]
+	if t.bitmapAt[i] >= 0 {
+		for mask := t.mask(i, k); mask != 0; mask &= mask - 1 {
+			slot := bits.TrailingZeros64(mask)
+			if p := gomem.Word(object, uint64(8*slot)); p != 0 {
+				fn(uint32(slot), p)
+			}
+		}
 		return
 	}
-	t.kept[place/64] |= 1 << (place % 64)
-	t.order = append(t.order, keptObject{place: uint32(place), parent: parent, shape: number, halved: own, level: level})
-	if s.kept++; !span.NoScan {
-		s.kept += int(span.ElemSize / costOfObject)
+	typ := s.LargeType
+	if s.Class != 0 {
+		typ, object = gomem.Word(object, 0), object[8:]
 	}
-	if s.kept >= s.next && s.level < 40 {
-		s.level++
-		s.next = s.kept + t.share()
+	w := scanWorker{scanner: &t.masks, known: known}
+	m, n := w.mask(typ), uint64(len(object))/8
+	for from := uint64(0); from < n; from += m.words {
+		for at := uint64(0); at < m.reach && from+at < n; at++ {
+			if m.bits != nil && m.bits[at/8]>>(at%8)&1 == 0 {
+				continue
+			}
+			if p := gomem.Word(object, 8*(from+at)); p != 0 {
+				fn(uint32(from+at), p)
+			}
+		}
 	}
 }
 
-// costOfObject is how many bytes of pointers take as long as an object of their own.
-const costOfObject = 2048
-
-// share is how much of a shape is kept before it is halved: less once more are kept than
-// should be.
-func (t *thinner) share() int {
-	return max(t.most/shapesShared>>min(len(t.order)/t.most, 8), 16)
+// mask is the bits of an object of at most 64 words.
+func (t *thinner) mask(i int, k uint64) uint64 {
+	s := &t.c.heap.spans[i]
+	words := s.ElemSize / 8
+	return bitsOf(t.bitmaps[t.bitmapAt[i]:][:s.Size()/64], k*words, words)
 }
 
-// chance is how often an object may be halved before it is left out: the same each time.
-func (t *thinner) chance(place uint64) uint8 {
-	return uint8(bits.LeadingZeros64(scramble(place ^ t.key)))
-}
-
-// scramble is a good hash of a number (Steele et al., Fast Splittable Pseudorandom Number
-// Generators, 2014, as in SplitMix64).
-func scramble(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+// layOut puts the contents of what is kept behind each other in the order of places, by which
+// they are found.
+func (t *thinner) layOut() {
+	c := t.c
+	sorted := make([]uint32, 0, len(t.order))
+	for i := range t.order {
+		if t.order[i].content != nil {
+			sorted = append(sorted, uint32(i))
+		}
+	}
+	slices.SortFunc(sorted, func(a, b uint32) int { return int(t.order[a].place) - int(t.order[b].place) })
+	for i := range c.heap.spans {
+		c.heap.spans[i].CopyAt = -1
+	}
+	c.data = make([]byte, 0, t.bytes)
+	for _, at := range sorted {
+		o := &t.order[at]
+		i, _ := t.locate(o.place)
+		if s := &c.heap.spans[i]; s.CopyAt < 0 {
+			s.CopyAt = len(c.data)
+		}
+		c.data = append(c.data, o.content...)
+		o.content = nil
+	}
 }

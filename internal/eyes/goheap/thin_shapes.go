@@ -1,6 +1,65 @@
 package goheap
 
-import "math/bits"
+import (
+	"github.com/highwater-go/highwater/internal/eyes/gomem"
+	"math/bits"
+)
+
+// indexPages makes the table by which several threads find spans, without that of the stand-ins,
+// where nothing points to.
+func (t *thinner) indexPages() {
+	h := t.c.heap
+	first, last := ^uint64(0), uint64(0)
+	for a := range h.arenas {
+		first, last = min(first, a), max(last, a)
+	}
+	t.base, t.pages = first, make([]*[arenaPages]int32, last-first)
+	for a, pages := range h.arenas {
+		if a < last {
+			t.pages[a-first] = pages
+		}
+	}
+}
+
+// find is the span and the place that p points into, if there is one.
+func (t *thinner) find(p uint64) (span int, place uint64, ok bool) {
+	a := p/gomem.ArenaSize - t.base
+	if a >= uint64(len(t.pages)) || t.pages[a] == nil {
+		return 0, 0, false
+	}
+	i := int(t.pages[a][p%gomem.ArenaSize/gomem.PageSize]) - 1
+	if i < 0 {
+		return 0, 0, false
+	}
+	s := &t.c.heap.spans[i]
+	k := (p - s.Start) / s.ElemSize
+	return i, t.c.heap.first[i] + k, k < s.NElems
+}
+
+// addStandIns adds a span for them behind all others, where nothing can point to.
+func (t *thinner) addStandIns() {
+	h := t.c.heap
+	last := uint64(0)
+	for a := range h.arenas {
+		last = max(last, a)
+	}
+	start := (last + 1) * gomem.ArenaSize
+	h.spans = append(h.spans, gomem.MSpan{Start: start, End: start + maxShapes*standInSize, ElemSize: standInSize, NElems: maxShapes, FreeIndex: maxShapes,
+		AllocBits: noBits, Class: 1, State: gomem.SpanInUse, CopyAt: -1})
+	h.place(len(h.spans)-1, len(h.arenas)+1)
+}
+
+// noBits is where the stand-ins' bits would be: nowhere, and all are below freeindex.
+const noBits = 0
+
+// standInAt is where the stand-ins begin: in the last arena.
+func (t *thinner) standInAt() uint64 {
+	last := uint64(0)
+	for a := range t.c.heap.arenas {
+		last = max(last, a)
+	}
+	return last * gomem.ArenaSize
+}
 
 // shapeTable numbers shapes. [0] is all that found no room.
 type shapeTable struct {

@@ -34,21 +34,24 @@ type sampleSum struct {
 	groups groupSums
 	shapes map[uint16]float64
 	missed map[uint16]float64 // by shape, what stand-ins stand for themselves
+	whole  float64            // variance of making each object stand for a whole number of them
 }
 
 func newSampleSum() *sampleSum {
 	return &sampleSum{shapes: make(map[uint16]float64), missed: make(map[uint16]float64)}
 }
 
-func (s *sampleSum) add(group uint8, shape uint16, n float64) {
+func (s *sampleSum) add(group uint8, shape uint16, n, size float64) {
 	s.groups[group] += n
 	s.shapes[shape] += n
+	s.whole += size * size / 6 // f(1-f) for an f between 0 and 1, on an average
 }
 
 func (s *sampleSum) join(other *sampleSum) {
 	for g, n := range other.groups {
 		s.groups[g] += n
 	}
+	s.whole += other.whole
 	for shape, n := range other.shapes {
 		s.shapes[shape] += n
 	}
@@ -62,8 +65,7 @@ func (a *Analysis) Spread() *Spread {
 	if a.Objects.Thinned() == nil {
 		return nil
 	}
-	s := &Spread{a: a, paths: make(map[uint32]*sampleSum), types: make(map[goheap.TypeRef]*sampleSum), shapes: make(map[uint16]*groupSums),
-		missed: make(map[uint16]float64)}
+	s := &Spread{a: a, paths: make(map[uint32]*sampleSum), types: make(map[goheap.TypeRef]*sampleSum), shapes: make(map[uint16]*groupSums), missed: make(map[uint16]float64)}
 	large := make([]*sampleSum, len(a.paths)) // of the nearest path above that holds much
 	for i := 1; i < len(large); i++ {
 		if p := &a.paths[i]; p.retains*partKept >= a.LiveSize {
@@ -111,9 +113,10 @@ func (s *Spread) sum(large []*sampleSum) {
 			s.types[a.paths[at].typ] = typ
 		}
 		of[group] += float64(n)
-		typ.add(group, shape, float64(n))
+		one := float64(a.Objects.Size(id))
+		typ.add(group, shape, float64(n), one)
 		if large[at] != nil {
-			large[at].add(group, shape, float64(n))
+			large[at].add(group, shape, float64(n), one)
 		}
 	}
 }
@@ -152,5 +155,5 @@ func (s *Spread) err(of *sampleSum) uint64 {
 	for _, r := range residual {
 		squares += r * r
 	}
-	return uint64(2*math.Sqrt(squares*goheap.Groups/(goheap.Groups-1)) + elsewhere)
+	return uint64(2*math.Sqrt(squares*goheap.Groups/(goheap.Groups-1)+of.whole) + elsewhere)
 }
