@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -60,6 +61,17 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		}
 		if end := value[float64](b, `parseFloat(document.querySelector('.plot').ariaValueMax)`); end > o.AfterEnd[0]*1.01 || end < o.AfterEnd[0]*0.99 {
 			t.Errorf("the chart ends after %v s, the program after %v s; it was released after %v s", end, o.AfterEnd[0], o.AfterEnd[1])
+		}
+	})
+	t.Run("the headline's figures are the table's, or the page says of what they are", func(t *testing.T) {
+		var o web.Overview
+		get(t, address+"api/overview", &o)
+		var i web.Instant
+		get(t, address+"api/instant?at=", &i)
+		headline, table := float64(o.Answer.Sampling.TotalBytes), float64(i.Heap.Total)
+		said := strings.Contains(b.text("#who-title"), "The headline is of a heap capture with ")
+		if apart := math.Abs(headline-table) > table/20; table == 0 || said != apart {
+			t.Errorf("%.0f and %.0f bytes, told apart: %v", headline, table, said)
 		}
 	})
 	t.Run("what is ruled out is named in words", func(t *testing.T) {

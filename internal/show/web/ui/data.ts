@@ -53,6 +53,7 @@ export interface Answer {
   }
   latency?: Latency
   allocators: { function: string; file: string; line: number; bytes: number }[]
+  sampling: { view: string; total_bytes: number }
   run: {
     seconds: number
     footprint: { p50_bytes: number; p95_bytes: number; p99_bytes: number | null; p999_bytes: number | null } | null

@@ -1,5 +1,5 @@
 import { Fragment, h } from 'preact'
-import type { Grown, GrownLine, NativeLive, NativeLiveLine, Held, Instant, Line, Overview } from './data'
+import type { Answer, Grown, GrownLine, NativeLive, NativeLiveLine, Held, Instant, Line, Overview } from './data'
 import type { State, View } from './state'
 import { HeldBy } from './held'
 import { Icicle } from './icicle'
@@ -14,6 +14,9 @@ const views: [View, string, string][] = [
 ]
 const rows = 5
 
+// apart says why the headline's figures are others than the table's: they are of a capture of the heap near the moment.
+const apart = (s: Answer['sampling'], total: number) => s.view === 'captured' && Math.abs(s.total_bytes - total) > total / 20 ? `. The headline is of a heap capture with ${size(s.total_bytes)} live` : ''
+
 export function Holders({ instant, held, overview, state, change }: { instant: Instant; held: Held | null; overview: Overview; state: State; change: (s: Partial<State>) => void }) {
   const heap = instant.heap
   const figure = (l: Line) => state.view === 'allocated' ? l.allocated : state.view === 'garbage' ? l.garbage : l.bytes
@@ -24,7 +27,7 @@ export function Holders({ instant, held, overview, state, change }: { instant: I
   const listed = lines.filter((l, i) => i < rows && (i === 0 || figure(l) > whole / 100 || l === chosen))
   const others = lines.length - listed.length + heap.others.count
   const finding = heap.view === 'none' ? 'no heap profile was read'
-    : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (pid ${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'live' : 'live at the last GC'}${heap.rate > 1 ? `; sampled, \u00b1 ${size(heap.error)}` : ''}`
+    : `${size(heap.total)}${instant.processes.length > 1 ? ` of ${overview.answer.program.name} (pid ${overview.answer.program.pid})` : ''} ${heap.view === 'live' ? 'live' : 'live at the last GC'}${heap.rate > 1 ? `; sampled, \u00b1 ${size(heap.error)}` : ''}${apart(overview.answer.sampling, heap.total)}`
   const written = state.view === 'written' ? instant.grown.find((g) => g.kind === state.kind) ?? instant.grown[0] : undefined
   const retained = state.view === 'holders' && instant.capture !== null
   const compared = (state.window !== null || state.base !== null) && heap.since !== null
@@ -32,7 +35,7 @@ export function Holders({ instant, held, overview, state, change }: { instant: I
     <h2 id="who-title">Which code uses the memory? <span class="finding">{written ? faults(written) : finding}</span></h2>
     <div class="tabs" role="group" aria-label="What to list">{views.filter(([view]) => (view !== 'holders' || instant.capture !== null) && (view !== 'written' || instant.grown.length > 0)).map(([view, label, means]) => <button title={means} aria-pressed={state.view === view} onClick={() => change({ view })}>{label}</button>)}
       <span class="muted push">{retained ? `captured at ${clock(instant.capture!)}` : written ? `until ${clock(instant.moment)}` : heap.since !== null && `growth since ${clock(heap.since)}`}{!retained && !written && Math.abs(instant.apart) > 0.05 && `, read at ${clock(heap.taken)}`}</span></div>
-    {state.view !== 'holders' && !written && heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines allocated {percent(heap.total, instant.ledger.total)} of the memory usage. Most of it is elsewhere: see the bar above.</p>}
+    {state.view !== 'holders' && !written && heap.total > 0 && instant.ledger.of_cgroup && heap.total < 0.3 * instant.ledger.total && <p class="note">These lines allocated {percent(heap.total, instant.ledger.total)} of the memory usage. Most memory is elsewhere: see the bar above.</p>}
     {state.view === 'written' && (written ? <Written all={instant.grown} grown={written} state={state} change={change} /> : <p class="muted">No page faults were sampled until this snapshot.</p>)}
     {state.view === 'written' ? null : retained ? <HeldBy held={held} state={state} change={change} rows={rows} /> : state.view === 'flame' ? <Icicle heap={heap} state={state} change={change} baseline={compared} /> : state.view === 'native' ? <Native instant={instant} state={state} change={change} /> : state.view === 'goroutines' ? <Standing instant={instant} />
       : !lines.length ? <p class="muted">{heap.view === 'none' ? whyNone(overview) : state.view === 'garbage' ? 'No garbage is known here. Which objects are dead is read only at a kill or where a process ends.' : 'Nothing.'}</p>

@@ -34,7 +34,7 @@ export function Raw({ about, text, source, overview, instant }: { about: string;
 
 function collections(about: string, o: Overview): Rows | null {
   if (!['curve', 'collector', 'run'].includes(about) || !o.cycles.length) return null
-  return { title: 'The last GCs', table: 'gc_cycle', all: '#gc-title', heads: ['Time', 'Began at', 'Live after it', 'Pauses'],
+  return { title: 'The last GCs', table: 'gc_cycle', all: '#gc-title', heads: ['Time', 'Began at', 'Live after the GC', 'Pauses'],
     rows: o.cycles.slice(0, most).map((c) => [clock(c.at), size(c.trigger), size(c.marked), duration(c.pause)]) }
 }
 
