@@ -65,8 +65,8 @@ func join(t *testing.T, name, recording string, class explain.Class, source stri
 	}
 }
 
-// rateOf is how fast a program leaks, slowly where its run is to join the corpus: of a few seconds
-// nobody can say whether it would have gone on.
+// rateOf is how fast a program leaks, at most so fast that a watcher on a busy machine comes in time, and slowly where its run is
+// to join the corpus: of a few seconds nobody can say whether it would have gone on.
 func rateOf(rate string) string {
 	if os.Getenv("HIGHWATER_CONTAINER_CORPUS") != "" {
 		return "2MiB"

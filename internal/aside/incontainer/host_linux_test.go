@@ -105,7 +105,7 @@ func TestThePodsLimitIsTheOneThatCounts(t *testing.T) {
 	const limit = 96 * sample.MiB
 	parent := pod(t, "8a1b2c3d-0001", limit)
 	engine.Start(t, inPod(parent, "cache", "web-0"), "/bin/steady", "-live", "20MiB", "-for", "1m")
-	engine.Start(t, inPod(parent, "app", "web-0"), "/bin/leak", "-rate", rateOf("8MiB"), "-max", "300MiB")
+	engine.Start(t, inPod(parent, "app", "web-0"), "/bin/leak", "-rate", rateOf("3MiB"), "-max", "300MiB")
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	r := watch(t, path, "--container", "shop/web-0/app", "--enable-heap-profile")
 	if !r.says("leak in container app of pod shop/web-0 was OOM-killed") || !r.says("its pod hit the 96 MiB memory limit") {
@@ -131,7 +131,7 @@ func TestAnInitContainerThatHasEndedIsNotCounted(t *testing.T) {
 	if r := run(t, inPod(parent, "migrate", "web-9"), "/bin/steady", "-live", "60MiB", "-for", "500ms"); r.code != 0 {
 		t.Fatalf("the init container: code %d:\n%s", r.code, r.out)
 	}
-	engine.Start(t, inPod(parent, "app", "web-9"), "/bin/leak", "-rate", rateOf("16MiB"))
+	engine.Start(t, inPod(parent, "app", "web-9"), "/bin/leak", "-rate", rateOf("4MiB"))
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	if r := watch(t, path, "--container", "shop/web-9/app", "--enable-heap-profile"); !r.says("leak in container app of pod shop/web-9 was OOM-killed") ||
 		!r.says("its pod hit the 96 MiB memory limit") {
@@ -160,8 +160,8 @@ func TestWhatCannotBeMeantIsSaid(t *testing.T) {
 	setup(t)
 	t.Parallel()
 	one, two := pod(t, "8a1b2c3d-0003", 96*sample.MiB), pod(t, "8a1b2c3d-0004", 96*sample.MiB)
-	engine.Start(t, inPod(one, "twin", "a-0"), "/bin/ticker")
-	engine.Start(t, inPod(two, "twin", "b-0"), "/bin/ticker")
+	engine.Start(t, inPod(one, "twin", "a-0"), "/bin/ticker", "-for", "3m")
+	engine.Start(t, inPod(two, "twin", "b-0"), "/bin/ticker", "-for", "3m")
 	gone := engine.Start(t, []string{"--name=gone"}, "/bin/ticker")
 	if out, err := engine.Command("kill", gone).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -216,7 +216,7 @@ func TestASidecarReadsTheLimitOfItsTarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, mount := volume(t)
-			target := engine.Start(t, append([]string{"--memory=60m"}, rights...), "/bin/leak", "-rate", rateOf("16MiB"))
+			target := engine.Start(t, append([]string{"--memory=60m"}, rights...), "/bin/leak", "-rate", rateOf("3MiB"))
 			// The target is the first process of their PID namespace: with it ends the
 			// sidecar, whose recording is on the disk by then.
 			r := run(t, append(append(rights, mount...), "--memory=200m", "--pid=container:"+target), "/bin/highwater", "watch", "1", "--enable-heap-profile", "-o",
