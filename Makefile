@@ -72,7 +72,10 @@ lint: vet
 test-go:
 	./.ci/test
 
+# What make bench measures beside itself: heaptrack, and bcc's memleak with the headers that it compiles against.
+BENCH_PACKAGES = heaptrack bpfcc-tools linux-headers-amd64
 bench: build
+	HIGHWATER_SETUP_PACKAGES_ONLY=1 ./.ci/setup $(BENCH_PACKAGES)
 	$(GO) run ./internal/aside/bench -o docs/benchmarks.md
 
 # What changes most, in three minutes, printed: a hundred programs at rest, polls, readings, last

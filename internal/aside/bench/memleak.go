@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,9 +24,13 @@ func (r *room) memleakRow(target string) (*row, error) {
 		one.More = "it is not installed: Debian has it in bpfcc-tools"
 		return one, nil
 	}
+	headers, err := r.kernelHeaders()
+	if err != nil {
+		return nil, err
+	}
 	var took []float64
 	for range r.least(3) {
-		ns, err := r.timedWith(func(pid int) (*program, error) { return followByMemleak(tool, pid) }, []string{target, "-do", "pairs", "-n", "100000"})
+		ns, err := r.timedWith(func(pid int) (*program, error) { return followByMemleak(tool, headers, pid) }, []string{target, "-do", "pairs", "-n", "100000"})
 		if err != nil {
 			one.More = "it failed: " + strings.ReplaceAll(err.Error(), "\n", " ")
 			return one, nil
@@ -39,12 +44,35 @@ func (r *room) memleakRow(target string) (*row, error) {
 	return one, nil
 }
 
+// kernelHeaders is a folder with those that the environment names, else with Debian's newest, which are two folders and
+// are put into one; "" where there are none.
+func (r *room) kernelHeaders() (string, error) {
+	if set := os.Getenv("BCC_KERNEL_SOURCE"); set != "" {
+		return set, nil
+	}
+	found, err := filepath.Glob("/usr/src/linux-headers-*-amd64")
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	build, dir := found[len(found)-1], filepath.Join(r.dir, "headers")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	for _, from := range []string{strings.TrimSuffix(build, "amd64") + "common", build} {
+		if out, err := exec.Command("cp", "-asf", from+"/include", from+"/arch", dir).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("put the kernel headers together: %w: %s", err, out)
+		}
+	}
+	return dir, nil
+}
+
 // memleakWait is how long it may take to compile its program.
 const memleakWait = time.Minute
 
 // followByMemleak has it follow a process, and returns once it does.
-func followByMemleak(tool string, pid int) (*program, error) {
+func followByMemleak(tool, headers string, pid int) (*program, error) {
 	cmd := exec.Command(tool, "-p", strconv.Itoa(pid), "1")
+	cmd.Env = append(os.Environ(), "BCC_KERNEL_SOURCE="+headers)
 	out, err := os.CreateTemp("", "memleak-")
 	if err != nil {
 		return nil, err

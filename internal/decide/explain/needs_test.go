@@ -3,6 +3,8 @@ package explain
 import (
 	"strings"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // Where a run was too short to tell how it goes on, the answer says how long one would have to be, longer than this one, and
@@ -77,6 +79,18 @@ func TestGoroutinesThatWaitInALibraryAreBlamedOnTheGoStatement(t *testing.T) {
 		}
 		if f := goroutineLeakFound(c, p, nil); f.Culprit.Line != line {
 			t.Errorf("%s: line %d, want %d (made by %s in %s)", module, f.Culprit.Line, line, p.made.Func, c.module())
+		}
+	}
+}
+
+// Of garbage over the limit a line is named that made a tenth of it or more; 1 MiB of 240 tells of nobody.
+func TestALineOfLittleGarbageIsNotNamed(t *testing.T) {
+	for part, named := range map[float64]bool{0.01: false, 0.5: true} {
+		c := newCase(scenes["burst in the first rise"]().Evidence)
+		spare := float64(c.spare())
+		c.Allocators = []Allocator{{Place: sample.Place{Function: "net/http.(*Transport).dialConn", File: "transport.go", Line: 1992}, Garbage: sample.Bytes(part * spare)}}
+		if f := gcUnawareFound(c, nil); (f.Culprit.Line == 1992) != named {
+			t.Errorf("%v of %v: %+v", part, size(c.spare()), f.Culprit)
 		}
 	}
 }

@@ -236,7 +236,7 @@ func nativeOf(where []sample.Location) (names []string) {
 				return shortened(names)
 			}
 			if f.Func != "" && !strings.HasPrefix(f.Func, "_cgo_") && !strings.HasPrefix(f.Func, "(") {
-				names = append(names, f.Func)
+				names = append(names, plainName(f.Func))
 			}
 		}
 	}

@@ -17,11 +17,9 @@ import (
 const (
 	// makesMapping is vm_mmap_pgoff(file, addr, len, prot, flag, pgoff), mm/util.c: mmap(2) ends there, with MAP_FIXED or without.
 	makesMapping = "vm_mmap_pgoff"
-	// movesMapping is mremap(2), whose one argument are the registers of the call, mm/mremap.c.
-	movesMapping = "__x64_sys_mremap"
 	// findsRoom is the tracepoint at which an address was found, from Linux 5.7 on: vm_unmapped_area(addr, info),
-	// include/trace/events/mmap.h. It serves kernels that let no program run at a function: MAP_FIXED, and what mremap
-	// makes larger in its place, are not told there.
+	// include/trace/events/mmap.h. It tells what mremap(2) moves, and serves mmap on kernels that let no program run at
+	// a function: MAP_FIXED is not told there.
 	findsRoom = "vm_unmapped_area"
 )
 
@@ -40,35 +38,22 @@ type follower struct {
 	link    int // by which it runs, -1: it does not
 }
 
-// loadFollowers loads the programs at mappings: at functions, else at the tracepoint.
+// loadFollowers loads the programs at mappings.
 func loadFollowers(kernel *btf.Spec, l layout) (list []*follower, err error) {
-	for _, one := range []struct {
-		name, at string
-		code     asm.Instructions
-	}{{"mappings", makesMapping, made(l)}, {"moves", movesMapping, moved(l)}} {
-		var p *ebpf.Program
-		p, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: one.name, Type: ebpf.Tracing, AttachType: ebpf.AttachTraceFExit, AttachTo: one.at, Instructions: one.code,
-			License: "GPL"})
-		if err != nil {
-			break
-		}
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "mappings", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceFExit, AttachTo: makesMapping,
+		Instructions: made(l), License: "GPL"})
+	if err == nil {
 		list = append(list, &follower{p, -1})
 	}
+	p, err = loadRoom(kernel, l, len(list) == 0)
 	if err == nil {
-		return list, nil
+		list = append(list, &follower{p, -1})
 	}
-	for _, f := range list {
-		_ = f.program.Close() // it never ran
-	}
-	p, second := loadRoom(kernel, l)
-	if second != nil {
-		return nil, second
-	}
-	return []*follower{{p, -1}}, nil
+	return list, err
 }
 
-// loadRoom loads the program at the tracepoint.
-func loadRoom(kernel *btf.Spec, l layout) (*ebpf.Program, error) {
+// loadRoom loads the program at the tracepoint: for mremap, and for mmap where it is wanted.
+func loadRoom(kernel *btf.Spec, l layout, mmap bool) (*ebpf.Program, error) {
 	var info *btf.Struct
 	if err := kernel.TypeByName("vm_unmapped_area_info", &info); err != nil {
 		return nil, err
@@ -77,8 +62,8 @@ func loadRoom(kernel *btf.Spec, l layout) (*ebpf.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "mappings", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: findsRoom,
-		Instructions: roomFound(l, int16(length)), License: "GPL"})
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "rooms", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceRawTp, AttachTo: findsRoom,
+		Instructions: roomFound(l, int16(length), mmap), License: "GPL"})
 	if err != nil {
 		return nil, fmt.Errorf("load the program at mappings: %w", err)
 	}
@@ -103,23 +88,6 @@ func made(l layout) asm.Instructions {
 	return b.code
 }
 
-// moved is the program that runs where a mapping was moved, or made larger.
-func moved(l layout) asm.Instructions {
-	const argRegisters, result = 0, 8
-	b := &builder{layout: l}
-	b.add(
-		asm.Mov.Reg(asm.R6, asm.R1),
-		asm.LoadMem(asm.R1, asm.R6, argRegisters, asm.DWord), asm.LoadMem(asm.R1, asm.R1, regDX, asm.DWord), asm.JLT.Imm(asm.R1, LeastMapping-4095, "exit"),
-		asm.LoadMem(asm.R2, asm.R6, result, asm.DWord), asm.JGT.Imm(asm.R2, lastAddress, "exit"),
-	)
-	b.meet()
-	b.at(result)
-	b.old()
-	b.sized(asm.LoadMem(asm.R2, asm.R0, regDX, asm.DWord))
-	b.tell(asm.Mov.Imm(asm.R2, flagMapped|flagMoved))
-	return b.code
-}
-
 // old stores what was moved, by the registers of the call at R0, and leaves the new size in R2.
 func (b *builder) old() {
 	b.add(
@@ -140,7 +108,7 @@ const (
 )
 
 // roomFound is the program that runs where an address was found, by whatever process, as made is.
-func roomFound(l layout, length int16) asm.Instructions {
+func roomFound(l layout, length int16, mmap bool) asm.Instructions {
 	b := &builder{layout: l}
 	b.add(
 		asm.Mov.Reg(asm.R6, asm.R1),
@@ -149,22 +117,26 @@ func roomFound(l layout, length int16) asm.Instructions {
 		asm.LoadMem(asm.R2, asm.R6, 0, asm.DWord), asm.JGT.Imm(asm.R2, lastAddress, "exit"),
 	)
 	b.meet()
-	b.asked()
+	b.asked(mmap)
 	b.placed(length)
 	b.sized(asm.LoadMem(asm.R2, asm.RFP, atLength, asm.DWord))
 	b.tell(asm.LoadMem(asm.R2, asm.RFP, atFlags, asm.DWord))
 	return b.code
 }
 
-// asked leaves off unless the thread is in mmap(2) or mremap(2), and takes how much it asks for.
-func (b *builder) asked() {
+// asked leaves off unless the thread is in mremap(2), or in mmap(2) where that is wanted, and takes how much it asks for.
+func (b *builder) asked(mmap bool) {
+	ofMmap := "exit"
+	if mmap {
+		ofMmap = "asked"
+	}
 	flags := func(f int32) []asm.Instruction {
 		return []asm.Instruction{asm.Mov.Imm(asm.R1, f), asm.StoreMem(asm.RFP, atFlags, asm.R1, asm.DWord)}
 	}
 	b.add(flags(flagMapped)...)
 	b.add(
 		asm.LoadMem(asm.R1, asm.R0, regCall, asm.DWord), asm.LoadMem(asm.R2, asm.R0, regSI, asm.DWord),
-		asm.JEq.Imm(asm.R1, sysMmap, "asked"), asm.JNE.Imm(asm.R1, sysMremap, "exit"),
+		asm.JEq.Imm(asm.R1, sysMmap, ofMmap), asm.JNE.Imm(asm.R1, sysMremap, "exit"),
 	)
 	b.add(flags(flagMapped | flagMoved)...)
 	b.old()
