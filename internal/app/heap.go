@@ -167,10 +167,9 @@ func (f HeapFlags) copy(ctx context.Context, t *heapTarget, limit sample.Bytes) 
 	c.stopped = stood
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, lastbreath.ErrFreeze):
-		return nil,
-			&ExitError{Code: ExitInconclusive, Err: fmt.Errorf("%s is too large to copy in a pause of %v: nothing was captured, and the program keeps running", t.name,
-				f.MaxStop),
-				Hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop, or --sample", t.pid, max(5*f.MaxStop, time.Second))}
+		err = fmt.Errorf("%s is too large to copy in a pause of %v: nothing was captured, and the program keeps running", t.name, f.MaxStop)
+		return nil, &ExitError{Code: ExitInconclusive, Err: err,
+			Hint: fmt.Sprintf("highwater heap %d --max-stop %v, or --no-stop, or --sample", t.pid, max(5*f.MaxStop, time.Second))}
 	case errors.Is(err, os.ErrPermission):
 		return nil, &ExitError{Code: exitNotPermitted, Err: watch.WhyUntraced("/proc", t.pid, err),
 			Hint: "highwater heap --no-stop needs no tracing; highwater doctor says what is allowed here"}

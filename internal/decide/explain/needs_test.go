@@ -88,7 +88,8 @@ func TestALineOfLittleGarbageIsNotNamed(t *testing.T) {
 	for part, named := range map[float64]bool{0.01: false, 0.5: true} {
 		c := newCase(scenes["burst in the first rise"]().Evidence)
 		spare := float64(c.spare())
-		c.Allocators = []Allocator{{Place: sample.Place{Function: "net/http.(*Transport).dialConn", File: "transport.go", Line: 1992}, Garbage: sample.Bytes(part * spare)}}
+		c.Allocators = []Allocator{{Place: sample.Place{Function: "net/http.(*Transport).dialConn", File: "transport.go", Line: 1992},
+			Garbage: sample.Bytes(part * spare)}}
 		if f := gcUnawareFound(c, nil); (f.Culprit.Line == 1992) != named {
 			t.Errorf("%v of %v: %+v", part, size(c.spare()), f.Culprit)
 		}

@@ -126,7 +126,8 @@ func (c *Case) rising() bool {
 func gcUnawareFound(c *Case, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.spare(), Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Place: sample.Place{Function: "GOMEMLIMIT"}, Bytes: c.spare(), Role: "config"}}
-	if top, all := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Garbage*4 > all && float64(top.Garbage) >= blamedPart.v()*float64(c.spare()) {
+	if top, all := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Garbage*4 > all &&
+		float64(top.Garbage) >= blamedPart.v()*float64(c.spare()) {
 		f.Culprit = &Culprit{Place: top.Place, Bytes: top.Garbage, Role: "config"}
 	}
 	about := "About "

@@ -211,7 +211,7 @@ func TestTheWholeProcessIsFollowedWhenItsFirstThreadEnds(t *testing.T) {
 		var byThread atomic.Int64
 		tracer, log := newTracer(t, Options{}, func(d Death) {
 			byThread.Store(int64(d.TID))
-			if r, err := procfs.Residency(procRoot, d.TID, nil, false); err != nil || r.Anon == 0 {
+			if r, err := new(procfs.Mapper).Residency(procRoot, d.TID, nil, false); err != nil || r.Anon == 0 {
 				t.Errorf("residency by thread: %+v, %v", r, err)
 			}
 		})

@@ -231,7 +231,7 @@ func TestAKilledProcessIsHeldWithItsMemory(t *testing.T) {
 		if d.Deadline.IsZero() || time.Until(d.Deadline) > HoldOOM {
 			t.Errorf("deadline %v", d.Deadline)
 		}
-		if r, err := procfs.Residency(procRoot, d.TID, nil, false); err != nil || r.Anon < sample.MiB {
+		if r, err := new(procfs.Mapper).Residency(procRoot, d.TID, nil, false); err != nil || r.Anon < sample.MiB {
 			t.Errorf("residency by thread: %+v, %v", r, err)
 		}
 	})

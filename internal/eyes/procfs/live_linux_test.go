@@ -222,7 +222,7 @@ func TestResidencyDividesGoMemoryByPage(t *testing.T) {
 		{Start: at(8), End: at(9), Kind: sample.RangeObjectsNew},    // only read: untouched
 		{Start: at(3) + 4096, End: at(3), Kind: sample.RangeStacks}, // nonsense
 	}
-	r, err := Residency("/proc", pid, ranges, true)
+	r, err := new(Mapper).Residency("/proc", pid, ranges, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func checkSum(t *testing.T, r *sample.Residency) {
 func TestResidencyWithoutGoKeepsMallocApart(t *testing.T) {
 	for name, args := range map[string][]string{"alone": nil, "shared with a forked child": {"fork"}} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Residency("/proc", startNative(t, args...), nil, false)
+			r, err := new(Mapper).Residency("/proc", startNative(t, args...), nil, false)
 			if err != nil {
 				t.Fatal(err)
 			}

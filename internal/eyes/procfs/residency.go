@@ -41,11 +41,6 @@ const (
 // CMalloc; written pages of mapped files, the bss that follows them, and
 // [stack] are Image; all else is Mmap. A page that two ranges share belongs to
 // the range that holds its first byte.
-func Residency(root string, tid int, ranges []sample.PageRange, goKnown bool) (*sample.Residency, error) {
-	return new(Mapper).Residency(root, tid, ranges, goKnown)
-}
-
-// Residency is the package's Residency, with buffers that are used again.
 func (m *Mapper) Residency(root string, tid int, ranges []sample.PageRange, goKnown bool) (*sample.Residency, error) {
 	r, err := m.residency(root, tid, ranges)
 	if err != nil {

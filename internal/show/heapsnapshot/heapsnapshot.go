@@ -107,9 +107,6 @@ func Size(nodes, edges int) uint64 {
 	return perNode*uint64(nodes) + perEdge*uint64(edges)
 }
 
-// Len is how many nodes and edges there are.
-func (g *Graph) Len() (nodes, edges int) { return len(g.nodes), len(g.edges) }
-
 func (g *Graph) intern(s string) uint32 {
 	i, ok := g.known[s]
 	if !ok {

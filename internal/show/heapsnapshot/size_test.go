@@ -18,7 +18,7 @@ func TestAGraphTakesNoMoreThanItsSize(t *testing.T) {
 	if took := live() - before; took > Size(nodes, edges) {
 		t.Errorf("%d nodes and %d edges take %d bytes, more than %d", nodes, edges, took, Size(nodes, edges))
 	}
-	if n, e := g.Len(); n != nodes || e != edges {
+	if n, e := len(g.nodes), len(g.edges); n != nodes || e != edges {
 		t.Errorf("%d nodes, %d edges", n, e)
 	}
 }
