@@ -38,7 +38,8 @@ func TestTheCommandsOfThePageRunAsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	parent := pod(t, "8a1b2c3d-0005", 0)
-	engine.Start(t, append(inPodOf(parent, "web", "shop-0", "default"), "--memory=60m"), "/bin/server", "-rate", "3MiB") // a watcher on a busy machine has to come in time
+	// Slow, as a watcher on a busy machine has to come in time.
+	engine.Start(t, append(inPodOf(parent, "web", "shop-0", "default"), "--memory=60m"), "/bin/server", "-rate", "3MiB")
 	conf, storage := engine.Conf(t)
 	script := "set -e\n"
 	for _, line := range commands(t, "../../../docs/containers.md") {

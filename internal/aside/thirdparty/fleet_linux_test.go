@@ -99,14 +99,16 @@ func newNode(t *testing.T) *ofNode {
 	t.Cleanup(bucket.Close)
 	ports := freePorts(t, 1+2*ofEachKind*len(servers))
 	n.metrics = fmt.Sprintf("127.0.0.1:%d", ports[0])
-	n.write("servers", n.servers(ports[1:])+n.start(512*sample.MiB, "ledger", n.dir, n.leak, "-rate", fmt.Sprint(24<<20/int(dayLasts.Seconds())), "-max", "400MiB", "-for", "30m"))
+	n.write("servers", n.servers(ports[1:])+
+		n.start(512*sample.MiB, "ledger", n.dir, n.leak, "-rate", fmt.Sprint(24<<20/int(dayLasts.Seconds())), "-max", "400MiB", "-for", "30m"))
 	var grow strings.Builder
 	for i := range eaters {
 		grow.WriteString(n.start(48*sample.MiB, fmt.Sprintf("eater-%d", i), n.dir, n.leak, "-rate", "8MiB"))
 	}
 	n.write("eaters", grow.String())
 	n.cmd = exec.Command("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", node)
-	n.cmd.Env = append(n.cmd.Environ(), "HW="+n.tool, "DIR="+n.dir, "URL="+bucket.URL, "METRICS="+n.metrics, fmt.Sprint("DAYS=", days), fmt.Sprint("LASTS=", dayLasts))
+	n.cmd.Env = append(n.cmd.Environ(), "HW="+n.tool, "DIR="+n.dir, "URL="+bucket.URL, "METRICS="+n.metrics,
+		fmt.Sprint("DAYS=", days), fmt.Sprint("LASTS=", dayLasts))
 	var err error
 	if n.in, err = n.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -151,7 +153,8 @@ func (n *ofNode) start(limit sample.Bytes, service, dir string, command ...strin
 	for i, word := range command {
 		quoted[i] = "'" + word + "'"
 	}
-	return fmt.Sprintf("(echo 0 > '%s/cgroup.procs'; cd '%s'; HOME='%[2]s' XDG_DATA_HOME='%[2]s' XDG_CONFIG_HOME='%[2]s' OTEL_SERVICE_NAME=%s exec %s) >/dev/null 2>&1 &\n", hwtest.Limit(n.T, limit).Dir, dir, service, strings.Join(quoted, " "))
+	return fmt.Sprintf("(echo 0 > '%s/cgroup.procs'; cd '%s'; HOME='%[2]s' XDG_DATA_HOME='%[2]s' XDG_CONFIG_HOME='%[2]s' OTEL_SERVICE_NAME=%s exec %s) >/dev/null 2>&1 &\n",
+		hwtest.Limit(n.T, limit).Dir, dir, service, strings.Join(quoted, " "))
 }
 
 func (n *ofNode) write(name, text string) {

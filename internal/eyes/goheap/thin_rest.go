@@ -31,7 +31,8 @@ func (l *leftOut) read(ctx context.Context, t *thinner, o *Objects) error {
 	parallel(n, func(w int) {
 		r := &readers[w]
 		*r = restReader{l: l, t: t, o: o, known: make(map[uint64]*typeMask),
-			ways: make([]uint32, o.Count), to: make([][]uint32, maxShapes), leads: make([]uint64, maxShapes*maxShapes/64), old: make([]uint64, maxShapes), oldBytes: make([]uint64, maxShapes)}
+			ways: make([]uint32, o.Count), to: make([][]uint32, maxShapes), leads: make([]uint64, maxShapes*maxShapes/64),
+			old: make([]uint64, maxShapes), oldBytes: make([]uint64, maxShapes)}
 		for ctx.Err() == nil {
 			from := int(next.Add(spansAtOnce)) - spansAtOnce
 			if from >= t.standIn {

@@ -65,7 +65,8 @@ func (a *Analysis) Spread() *Spread {
 	if a.Objects.Thinned() == nil {
 		return nil
 	}
-	s := &Spread{a: a, paths: make(map[uint32]*sampleSum), types: make(map[goheap.TypeRef]*sampleSum), shapes: make(map[uint16]*groupSums), missed: make(map[uint16]float64)}
+	s := &Spread{a: a, paths: make(map[uint32]*sampleSum), types: make(map[goheap.TypeRef]*sampleSum),
+		shapes: make(map[uint16]*groupSums), missed: make(map[uint16]float64)}
 	large := make([]*sampleSum, len(a.paths)) // of the nearest path above that holds much
 	for i := 1; i < len(large); i++ {
 		if p := &a.paths[i]; p.retains*partKept >= a.LiveSize {
