@@ -63,7 +63,6 @@ type thinner struct {
 	recent           recentShapes
 	standIn          int    // span of the stand-ins
 	bytes            uint64 // of contents
-	now              uint32 // the object that is scanned
 }
 
 // keptObject is one that is kept.
