@@ -3,6 +3,7 @@ package heapgraph
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,20 +110,20 @@ func TestTheErrorOfASampleHoldsTheTruth(t *testing.T) {
 		{"twocaches", "main.large"}} {
 		t.Run(s.shape+"/"+s.holder, func(t *testing.T) {
 			p := startShape(t, hwtest.BuildOptions{Toolchain: "go1.26.8"}, s.shape, 30_000)
-			want, within, worst := p.analyze(t).below(s.holder), 0, uint64(0)
+			want, within, errs := p.analyze(t).below(s.holder), 0, []uint64(nil)
 			for range times {
 				a := p.thin(t, 4000)
 				got, err := a.below(s.holder), a.Spread().below(s.holder)
 				if off := max(got, want) - min(got, want); off <= err+want/1000 {
 					within++
 				}
-				worst = max(worst, err)
+				errs = append(errs, err)
 			}
 			if within < times*7/10 { // 19 are expected, and one test in a hundred may have 15
 				t.Errorf("%d of %d samples had %d bytes within their error", within, times, want)
 			}
-			if worst > want+want/4 { // of so few objects, the tables of a small map are a handful
-				t.Errorf("a sample is within %d bytes of %d", worst, want)
+			if slices.Sort(errs); errs[times/2] > 3*want/4 { // of so few objects, the tables of a small map are a handful
+				t.Errorf("half of the samples are within %d bytes of %d", errs[times/2], want)
 			}
 		})
 	}
