@@ -129,10 +129,11 @@ func (c *Case) codeFix(verdict *Finding) string {
 	}
 	switch verdict.Class {
 	case Leak:
-		if h := c.retainerOf(c.site); h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" && !h.several() {
+		h := c.retainerOf(c.site)
+		if h.isPlace() {
 			where = h.place() + ": "
 		}
-		text = where + c.retainerOf(c.site).release()
+		text = where + h.release()
 	case Goroutines:
 		if c.threadsOfC() {
 			most, _ := c.ownThreads()
@@ -165,6 +166,11 @@ func lessInFlight(verdict *Finding) string {
 		return "use less memory at once, for example by working in smaller parts"
 	}
 	return "limit how many of these calls run at once, or use less memory for each"
+}
+
+// isPlace reports whether what retains memory is one place in the program that can be named.
+func (h *HeldBy) isPlace() bool {
+	return h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" && !h.several()
 }
 
 // release is what to do with what a place retains.

@@ -278,27 +278,33 @@ func (c *Case) nextCommands() []string {
 	if c.wantsRoom() && len(c.Sites) > 0 {
 		limit *= 2
 	}
-	var flags []string
-	if p := c.program(c.Subject); p != nil && p.Go != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Moment.Processes) > 1 {
-		flags = []string{"--follow-forks"}
-	}
-	if c.g != nil && len(flags) == 0 && len(c.Sites) == 0 && c.Heap == nil && c.Imported == "" {
-		reason := sample.HeapPeak
-		if c.Moment.Kind == sample.MomentDeath { // else its death was not caught
-			reason = sample.HeapKill
-		}
-		flags = append(flags, "--heap", string(reason)) // who holds it needs no heap profile
-	}
-	if len(flags) == 0 && c.outcome.State == Exited && c.g != nil && c.trend().Needs != "" && c.outcome.Elapsed >= longestRest/2 {
-		flags = []string{"--heap=" + c.oftenEnough()}
-	}
 	if c.outcome.State == Running && c.g != nil && c.trend().Needs != "" { // it is still there
 		return []string{fmt.Sprintf("highwater watch %d --for %ds --heap=%s", c.Subject.PID, int(max(longestRest, twice*c.outcome.Elapsed)), c.oftenEnough())}
 	}
 	if bounded := c.boundedBy(); c.collectorOff() && bounded != "" {
 		return []string{bounded}
 	}
-	return []string{c.again(limit, flags...)}
+	return []string{c.again(limit, c.nextFlags()...)}
+}
+
+// nextFlags are those of a run that would get what is missing.
+func (c *Case) nextFlags() []string {
+	p := c.program(c.Subject)
+	switch {
+	case p != nil && p.Go != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Moment.Processes) > 1:
+		return []string{"--follow-forks"}
+	case c.g == nil:
+		return nil
+	case len(c.Sites) == 0 && c.Heap == nil && c.Imported == "": // who holds it needs no heap profile
+		reason := sample.HeapPeak
+		if c.Moment.Kind == sample.MomentDeath { // else its death was not caught
+			reason = sample.HeapKill
+		}
+		return []string{"--heap", string(reason)}
+	case c.outcome.State == Exited && c.trend().Needs != "" && c.outcome.Elapsed >= longestRest/2:
+		return []string{"--heap=" + c.oftenEnough()}
+	}
+	return nil
 }
 
 func seconds(s float64) string { return units.Duration(durationOf(s)) }

@@ -49,10 +49,15 @@ func judgeNative(c *Case) Finding {
 	if known && grown < float64(native)/4 && !c.outcome.Kernel {
 		return silent(fmt.Sprintf("native memory did not grow (%s)", size(native)), facts...)
 	}
-	if !c.pressed && (grown < float64(64*sample.MiB) && !c.nativeGrows() || c.nativeRests()) {
+	if c.nativeIsCalm(grown) {
 		return silent("memory usage stayed well below the limit", facts...)
 	}
 	return nativeFound(c, native, grown, known, facts)
+}
+
+// nativeIsCalm reports whether nothing was near a limit, and what native memory grew by is little or had come to its height.
+func (c *Case) nativeIsCalm(grown float64) bool {
+	return !c.pressed && (grown < float64(64*sample.MiB) && !c.nativeGrows() || c.nativeRests())
 }
 
 // notInUse says what the native memory is where most of it is not in use by C code; "": it is.

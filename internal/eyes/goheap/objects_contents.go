@@ -22,9 +22,6 @@ func (o *Objects) withHeader(id uint32) (b []byte, header uint64) {
 	if data < 0 {
 		return nil, 0
 	}
-	off := data + int(at-s.start)
-	if o.copy.thin != nil { // one behind the other
-		off = data + int(id-s.first)*int(s.elemsize)
-	}
+	off := data + o.within(s, id, at)
 	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)], s.header()
 }

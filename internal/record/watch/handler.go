@@ -110,6 +110,18 @@ func (s *Source) onDying(d lastbreath.Death) {
 	s.account.dropped = 0
 }
 
+// endOf is how a process ends; a kill may be that of the kernel for memory.
+func (s *Source) endOf(p *process, d lastbreath.Death) sample.ProcessMoment {
+	pm := sample.ProcessMoment{Key: p.key, Signal: d.Status.Signal}
+	if d.Status.Signal == 0 {
+		pm.ExitCode = sample.Some(d.Status.Code)
+	}
+	if d.Status.Signal == int(syscall.SIGKILL) {
+		s.noticeOOM(s.readGroup(), p.key, time.Now())
+	}
+	return pm
+}
+
 // lookDying looks at a process that is at its end.
 func (s *Source) lookDying(d lastbreath.Death) {
 	p := s.live[d.PID]
@@ -123,13 +135,7 @@ func (s *Source) lookDying(d lastbreath.Death) {
 	p.held = true
 	began := time.Now()
 	now := s.residentOf(p, d.TID)
-	pm := sample.ProcessMoment{Key: p.key, Signal: d.Status.Signal}
-	if d.Status.Signal == 0 {
-		pm.ExitCode = sample.Some(d.Status.Code)
-	}
-	if d.Status.Signal == int(syscall.SIGKILL) {
-		s.noticeOOM(s.readGroup(), p.key, time.Now())
-	}
+	pm := s.endOf(p, d)
 	p.lookAt = time.Time{}
 	s.lookForLibrary(p, time.Now())
 	if p.bin == nil && now != nil && now.Total < smallProcess && d.PID != s.main {
