@@ -339,7 +339,7 @@ func (c *Case) fileFix() string {
 	case h.Kind == string(sample.FileMemfd), h.Kind == string(sample.FileShm):
 		return "free " + h.noun() + " when it is no longer needed, or make it smaller"
 	case h.Deleted:
-		return "close " + h.Path + " when it is no longer needed: it was deleted, and is kept while it is open"
+		return "close " + h.Path + " when no longer needed: a deleted file counts as memory until it is closed"
 	default:
 		return "delete " + h.Path + " when no longer needed, write it to a disk, or limit the size of the tmpfs"
 	}

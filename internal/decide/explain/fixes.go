@@ -62,8 +62,7 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 		}
 		p.memoryLimit(verdict.Class)
 	case GCUnaware:
-		p.memoryLimit(verdict.Class)
-		p.asItIs(0)
+		p.knowLimit(code)
 	case Baseline:
 		p.wholeNeed(verdict)
 		if verdict.Culprit != nil {
@@ -93,6 +92,19 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	}
 	p.told()
 	return p
+}
+
+// knowLimit proposes a GOMEMLIMIT that fits the limit, and the limit that the program needs as it is. The limit that a
+// GOMEMLIMIT above the limit would ask for, as of a whole machine, is not one that anybody sets.
+func (p *proposals) knowLimit(code func(string)) {
+	p.memoryLimit(GCUnaware)
+	have, ok := p.Case.memoryLimit()
+	switch {
+	case !ok || p.limit == 0 || have < p.limit:
+		p.asItIs(0)
+	case len(p.fixes) == 0:
+		code("set GOMEMLIMIT, or debug.SetMemoryLimit, below the limit of " + limit(p.limit) + " by the size of what is not Go's heap")
+	}
 }
 
 // wholeNeed proposes the limit that a program needs, unless its rise was cut short: then how much that is was not seen.

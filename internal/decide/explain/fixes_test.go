@@ -37,6 +37,22 @@ func TestAGOMEMLIMITIsAFixOnlyWhereItHelps(t *testing.T) {
 	}
 }
 
+// A GOMEMLIMIT of the whole machine is above the limit: that is said, and no limit of its size is proposed.
+func TestAGOMEMLIMITAboveTheLimitIsToldAsThat(t *testing.T) {
+	s := scenes["garbage over the limit"]()
+	s.p.Go.MemoryLimit = int64(19284 * mib)
+	a, err := Explain(s.Evidence, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Verdict.Why) == 0 || !strings.HasPrefix(a.Verdict.Why[0].Text, "GOMEMLIMIT=19284MiB is not below the limit of 256 MiB") {
+		t.Errorf("why: %+v", a.Verdict.Why)
+	}
+	if len(a.Fixes) == 0 || slices.ContainsFunc(a.Fixes, func(f Fix) bool { return f.Kind == "limit" }) {
+		t.Errorf("fixes: %+v", a.Fixes)
+	}
+}
+
 // A fix that survived is proved, one that was lost is no fix.
 func TestWhatWasRunTakesThePlaceOfAPrediction(t *testing.T) {
 	for lost, want := range map[int]string{0: "proved", 2: ""} {

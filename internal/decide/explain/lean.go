@@ -77,7 +77,7 @@ func (c *Case) loadingFound() Finding {
 	f.Detail = "Probably too small a limit for what the program loads or works on."
 	f.Why = []Why{{Text: "the call that allocated the memory had not returned", Evidence: []string{"site", "calls"}}}
 	if c.running() >= busyCore.v() {
-		f.Why[0].Text = "something of the program ran at nearly every look, as where a program loads its data"
+		f.Why[0].Text = "goroutines of the program ran at nearly every look, as in a program that loads its data"
 	}
 	return f
 }

@@ -187,6 +187,9 @@ func (c *Case) collectorWhy() string {
 		aim = fmt.Sprintf("with GOGC=%d the heap may grow to %s the live heap", c.g.GOGC, timesTheLive(c.g.GOGC))
 	}
 	if l, ok := c.memoryLimit(); ok {
+		if l >= c.bound {
+			return fmt.Sprintf("GOMEMLIMIT=%s is not below the limit of %s, so Go does not keep the heap below that limit", units.Env(l), limit(c.bound))
+		}
 		if l > c.bound.Sub(c.outside()) {
 			return fmt.Sprintf("GOMEMLIMIT=%s is too high, because Go does not count %s of the memory", units.Env(l), size(c.outside()))
 		}
