@@ -47,6 +47,9 @@ func (*Profiler) Reset() {}
 // MappingsUnseen is why mappings are not told.
 func (*Profiler) MappingsUnseen() error { return errors.ErrUnsupported }
 
+// SeesFixed says whether mappings at an address that the program chose are told.
+func (*Profiler) SeesFixed() bool { return false }
+
 // Close does nothing.
 func (*Profiler) Close() error { return nil }
 
