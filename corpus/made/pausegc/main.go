@@ -34,7 +34,7 @@ func load(total int64, defers bool) *prices {
 	p := &prices{defers: defers}
 	for i := range int(total / 168) {
 		n := &fare{route: i, cents: 5000 + i%90_000, season: "summer", rules: [24]int32{int32(i)}} // truth: live
-		p.fares = append(p.fares, n)                                   // truth: live
+		p.fares = append(p.fares, n)                                                               // truth: live
 	}
 	return p
 }
