@@ -97,12 +97,17 @@ func healthyFound(c *Case) Finding {
 		return undecided(grown, fmt.Sprintf("native memory grew by %s until the end, and the run was too short to see whether that continues", fsize(grown)),
 			f.Facts...)
 	}
-	f.Confidence = c.flatSure(t)
+	if f.Confidence = c.flatSure(t); c.tooShort() && !c.endedWell() {
+		f.Detail = strings.Replace(f.Detail, "Healthy.", tooBriefly, 1)
+	}
 	if g := c.run.Growth; g != nil && c.run.Seconds >= minStableRun.v() {
 		f.Because = append(f.Because, fmt.Sprintf("%s is too short to see slow growth, and the live heap changed by %s", seconds(c.run.Seconds), g.byPace()))
 	}
 	return f
 }
+
+// tooBriefly is said instead of "Healthy" of what was seen for less time than a rise takes.
+const tooBriefly = "Nothing wrong was seen, but the program was watched too briefly to call it healthy."
 
 // flatSure is how surely nothing grows on, where the trend says so.
 func (c *Case) flatSure(t Trend) Confidence {

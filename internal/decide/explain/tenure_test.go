@@ -224,6 +224,11 @@ func TestARunOfTwoSecondsIsNotHealthyForSure(t *testing.T) {
 	if a.Verdict.Confidence == High {
 		t.Errorf("%s (%s): %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
 	}
+	c := newCase(s.Evidence) // of one that goes on even less was seen
+	c.outcome.State, c.outcome.ExitCode = Running, nil
+	if f := healthyFound(c); f.Detail != tooBriefly || f.Confidence != Low {
+		t.Errorf("running: %s (%s)", f.Detail, f.Confidence)
+	}
 }
 
 // What rose until the peak and was gone soon after is no leak.
