@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -145,13 +146,16 @@ func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own boo
 }
 
 // within are the functions of a stack from the innermost to the blamed one, if
-// that is the program's own; else all.
+// that is the program's own; else all. A module that the standard library called, as net/http does a
+// handler, is not what that is well known for.
 func within(stack []sample.Frame, blamed string, own bool) (names []string) {
+	called := false
 	for _, f := range stack {
-		if own && f.Func == blamed {
+		if own && f.Func == blamed || called && heapdiff.OwnerOf(f.Func, "") == heapdiff.Standard {
 			break
 		}
 		names = append(names, f.Func)
+		called = called || !own && f.Func == blamed && heapdiff.OwnerOf(blamed, "") == heapdiff.Dependency
 	}
 	return names
 }

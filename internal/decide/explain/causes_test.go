@@ -204,3 +204,22 @@ func FuzzReadCauses(f *testing.F) {
 		}
 	})
 }
+
+// What a module allocates for a request is not put down to the connection that the request came by.
+func TestACauseIsNotOfWhoCalledTheModule(t *testing.T) {
+	stack := func(names ...string) (list []sample.Frame) {
+		for _, name := range names {
+			list = append(list, sample.Frame{Func: name})
+		}
+		return list
+	}
+	handler := stack("example.net/otel/attribute.computeSet", "example.net/otel/attribute.NewSet", "example.net/otelhttp.(*handler).ServeHTTP",
+		"net/http.serverHandler.ServeHTTP", "net/http.(*conn).serve")
+	if k := newCase(leaking().Evidence).causeOf(Leak, handler, "example.net/otel/attribute.NewSet", false); k != nil {
+		t.Errorf("a module's memory: %s", k.Name)
+	}
+	conn := stack("net/http.newBufioReader", "net/http.(*conn).serve")
+	if k := newCase(leaking().Evidence).causeOf(Leak, conn, "net/http.newBufioReader", false); k == nil || k.Name != "connections-open" {
+		t.Errorf("a connection's buffer: %+v", k)
+	}
+}
