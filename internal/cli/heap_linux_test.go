@@ -288,7 +288,7 @@ func TestWhoTracesAProgramAlreadyIsNamed(t *testing.T) {
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 5 {
 		t.Fatalf("heap of a watched program: %v\n%s", err, out)
 	}
-	if want := fmt.Sprintf("highwater, pid %d, traces it", watch.cmd.Process.Pid); !strings.Contains(string(out), want) ||
+	if want := fmt.Sprintf("highwater (pid %d) already traces the process", watch.cmd.Process.Pid); !strings.Contains(string(out), want) ||
 		!strings.Contains(string(out), "--no-stop") {
 		t.Errorf("it does not say %q:\n%s", want, out)
 	}
