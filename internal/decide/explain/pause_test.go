@@ -115,3 +115,16 @@ func TestWhatIsLoadedAtTheStartIsNoGrowthThatSlowsDown(t *testing.T) {
 		}
 	}
 }
+
+// A rise in leaps within a second has no interval of its pace; where nothing fell, it rose.
+func TestAnUnevenRiseThatGaveNothingBackIsOne(t *testing.T) {
+	for fall, want := range map[float64]bool{0.02: true, 0.3: false} {
+		r := rise{n: 11, grown: 490 * float64(mib), last: 501 * float64(mib), low: -1e6, fall: fall}
+		if got := r.onlyRose(); got != want {
+			t.Errorf("fall %v: %v", fall, got)
+		}
+	}
+	if few := (rise{n: 4, grown: 490, last: 501}); few.onlyRose() {
+		t.Error("four readings are too few")
+	}
+}

@@ -156,10 +156,16 @@ func (c *Case) notGrowing() string {
 		return fmt.Sprintf("the live heap did not grow: %s after the warm-up, %s at the end", fsize(r.first), fsize(r.last))
 	case c.pressed && r.grown < leastGrownOfLimit.v()*float64(c.bound):
 		return fmt.Sprintf("the live heap grew by only %s", fsize(r.grown))
-	case !(r.low > 0) && !c.memoryRose():
+	case !(r.low > 0) && !c.memoryRose() && !r.onlyRose():
 		return "the live heap shows no steady growth"
 	}
 	return ""
+}
+
+// onlyRose reports whether many readings gave next to nothing back, and most of what was live in the end came between
+// them: so uneven a rise has no interval of its pace, and is one all the same.
+func (r *rise) onlyRose() bool {
+	return r.n >= int(manyReadings.v()) && r.fall < flatShare.v() && r.grown >= heldByRoot.v()*r.last
 }
 
 // memoryRose reports whether resident memory, which is read far more often, rose in several steps until the kill and
