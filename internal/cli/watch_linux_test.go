@@ -233,7 +233,8 @@ func TestAProgramUnderADebuggerIsWatchedWithoutItsLastBreath(t *testing.T) {
 	s, debugger := debugged(t, dlv, testprog(t, "ticker"))
 	path := filepath.Join(t.TempDir(), "debugged.hwm")
 	out, err := exec.Command(highwater(t), "watch", s.pid(), "--for", "1s", "-o", path).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "dlv (pid "+debugger.pid()+") already traces the process") || !strings.Contains(string(out), "ticker was watched for") {
+	traces := "dlv (pid " + debugger.pid() + ") already traces the process"
+	if err != nil || !strings.Contains(string(out), traces) || !strings.Contains(string(out), "ticker was watched for") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	// Delve holds it, as it did before.
