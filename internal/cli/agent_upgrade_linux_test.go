@@ -49,7 +49,12 @@ func TestAKillWhileAnAgentIsReplacedIsAnIncident(t *testing.T) {
 		kills = 20
 	}
 	for _, how := range []string{"restart", "surge"} {
-		t.Run(how, func(t *testing.T) { replaceAgent(t, how, kills) })
+		t.Run(how, func(t *testing.T) {
+			if how == "surge" { // where all tests run at once it takes minutes
+				hwtest.LeftToMatrix(t, "an agent that starts before the other ends")
+			}
+			replaceAgent(t, how, kills)
+		})
 	}
 }
 
