@@ -187,7 +187,7 @@ rollup: {enabled: false}
 // What is misspelt, or is of another form, is refused before anything is installed.
 func TestTheSchemaRefusesWrongValues(t *testing.T) {
 	for name, values := range map[string]string{
-		"a name that is none":  "heapProfil: on",
+		"a name that is wrong": "heapProfil: on",
 		"plain http":           `store: {url: "http://clickhouse:8123/highwater"}`,
 		"no store":             `store: {url: ""}`,
 		"a policy that is not": "heapProfile: always",

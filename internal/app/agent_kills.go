@@ -155,7 +155,7 @@ func firstOf(dir string) int {
 		return 0
 	}
 	first, _, _ := strings.Cut(string(procs), "\n")
-	pid, _ := strconv.Atoi(first) // 0 where it is none
+	pid, _ := strconv.Atoi(first) // 0: nobody is there
 	return pid
 }
 

@@ -202,7 +202,7 @@ func fetchRecording(ctx context.Context, f StoreFlags, in fleet.Incident) (strin
 	switch u.Scheme {
 	case "file":
 		if _, err := os.Stat(u.Path); errors.Is(err, os.ErrNotExist) {
-			return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, u.Path,
+			return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s has gone from %s; what happened: %s", in.Incident, u.Path,
 				in.Sentence), Hint: "it is on " + in.Node}
 		}
 		return u.Path, nil
@@ -226,7 +226,7 @@ func fetchRecording(ctx context.Context, f StoreFlags, in fleet.Incident) (strin
 	var recorded bytes.Buffer
 	switch err = bucket.Get(ctx, in.Recording, &recorded); {
 	case errors.Is(err, fleet.ErrNoObject):
-		return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s is no longer at %s; what happened: %s", in.Incident, in.Recording,
+		return "", &ExitError{Code: ExitFailed, Err: fmt.Errorf("the recording of incident %s has gone from %s; what happened: %s", in.Incident, in.Recording,
 			in.Sentence), Hint: "highwater fleet incidents " + visible.Shell(in.Service) + " says all that is known of it"}
 	case errors.Is(err, fleet.ErrCredentials):
 		return "", &ExitError{Code: exitNotPermitted, Err: err, Hint: BucketKeysVariable + " names a file with ACCESS_KEY:SECRET_KEY"}

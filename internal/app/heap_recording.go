@@ -34,7 +34,7 @@ func (f *HeapFlags) recordingOf(arg string) (string, error) {
 }
 
 // isPID says that an argument is the number of a process: PID_MAX_LIMIT is 4194304, 7 digits
-// (proc_sys_kernel(5)), so that an incident's ID, 8 or more, is none.
+// (proc_sys_kernel(5)), and an incident's ID has 8 or more.
 func isPID(arg string) bool {
 	pid, err := strconv.Atoi(arg)
 	return err == nil && pid > 0 && len(arg) < 8

@@ -108,7 +108,7 @@ func parseMemoryLimit(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// forcedGCsAt reads --gc-at; what is no interval is the kind of an event.
+// forcedGCsAt reads --gc-at: an interval, or else the kind of an event.
 func forcedGCsAt(r *recording.Reader, text string) (*pacer.ForcedGCs, error) {
 	a, err := pacer.ParseForcedGCs(text, units.ParseSize)
 	if err == nil {

@@ -1,4 +1,4 @@
-// Reloaduse is the API of a logistics firm whose partners have quotas. The quotas are read anew
+// Reloaduse is the API of a logistics firm whose partners have quotas. The quotas are read again
 // all the time, and whatever was read becomes a middleware of Echo, which is put after those
 // that are there: the old ones stay in the chain, and with them the quotas of before. Repaired,
 // there is one middleware, and what it looks at is replaced.

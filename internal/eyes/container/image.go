@@ -61,7 +61,7 @@ func (m Machine) parent(pid int) int {
 	if len(words) < 2 {
 		return 0
 	}
-	parent, _ := strconv.Atoi(string(words[1])) // 0 where it is none
+	parent, _ := strconv.Atoi(string(words[1])) // 0: it cannot be read
 	return parent
 }
 
