@@ -128,3 +128,18 @@ func TestAnUnevenRiseThatGaveNothingBackIsOne(t *testing.T) {
 		t.Error("four readings are too few")
 	}
 }
+
+// Memory that grew by a few MiB in two seconds is not said to rest, where nothing else was read.
+func TestMemoryThatGrewForTwoSecondsIsNotFlat(t *testing.T) {
+	for pace, want := range map[float64]TrendState{0: TrendFlat, 2: NotEnoughData} {
+		c := &Case{Evidence: newScene().Evidence, outcome: Outcome{Elapsed: 2, MomentElapsed: 2}}
+		c.Ticks = Ticks{}
+		for at := 0.0; at <= 2; at += 0.1 {
+			c.Ticks.At, c.Ticks.Usage = append(c.Ticks.At, at), append(c.Ticks.Usage, float64(mib)*(60+pace*at))
+			c.Ticks.PageCache = append(c.Ticks.PageCache, 0)
+		}
+		if got := c.memoryOnly(); got.State != want {
+			t.Errorf("%v MiB a second: %s (%+v)", pace, got.State, got)
+		}
+	}
+}

@@ -137,12 +137,12 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 		switch {
 		case c.rising() || c.rise.low > 0 && c.rise.grownMuch():
 			f.Confidence = Medium
-			if f.Because = append(f.Because, doubtStillGrowing); c.outcome.MomentElapsed < shortestRise.v() {
+			if f.Because = append([]string{doubtStillGrowing}, f.Because...); c.outcome.MomentElapsed < shortestRise.v() {
 				f.Confidence = Low // garbage or what is being loaded: one of them came first
 			}
 		case c.tooShort():
 			f.Confidence = Medium
-			f.Because = append(f.Because, fmt.Sprintf("the program ran for only %s", seconds(c.outcome.MomentElapsed)))
+			f.Because = append([]string{fmt.Sprintf("the program ran for only %s", seconds(c.outcome.MomentElapsed))}, f.Because...)
 		}
 	} else {
 		f.Because = []string{fmt.Sprintf("over the last GCs, %.0f%% of new memory stayed", 100*c.live.share)}
