@@ -112,8 +112,8 @@ func TestAPidThatIsUsedAgain(t *testing.T) {
 
 // A build has 100,000 stacks that hold something: what an agent holds of them has a bound, and
 // their bytes are all there.
+// It measures the heap of the process, so it is not run in parallel.
 func TestABuildOfAHundredThousandStacks(t *testing.T) {
-	t.Parallel()
 	const n = 100_000
 	g := gathered{}
 	_, l := watchShop(t, g)
