@@ -167,8 +167,8 @@ func TestARecordingThatIsGoneLeavesTheRowsAnswer(t *testing.T) {
 		fleet.Incident{Service: "search", Incident: fleet.ID{0xab, 0xcd, 0xef, 0x01}, Recording: "s3://kills/test/gone.hwm", RecordingBytes: 100},
 		fleet.Incident{Service: "feed", Incident: fleet.ID{0xfe, 0xed, 0xfe, 0xed}})
 	for id, want := range map[string][]string{
-		"12345678": {"no longer at /var/lib/highwater/recordings/gone.hwm", "checkout was OOM-killed.", "node-3"},
-		"abcdef01": {"no longer at s3://kills/test/gone.hwm", "search was OOM-killed."},
+		"12345678": {"has gone from /var/lib/highwater/recordings/gone.hwm", "checkout was OOM-killed.", "node-3"},
+		"abcdef01": {"has gone from s3://kills/test/gone.hwm", "search was OOM-killed."},
 		"feedfeed": {"has no recording", "feed was OOM-killed."},
 	} {
 		for _, args := range [][]string{{"explain", id, "--json"}, {"tune", id, "--json"}, {"heap", id, "--json"}, {"open", id, "--json", "--no-browser"},
