@@ -108,7 +108,7 @@ func (n *owners) count(o *sample.HeapOwner, best naming, way []uint32, box int, 
 func (n *owners) referrer(at uint32) naming {
 	a := n.a
 	p := &a.paths[at]
-	if p.parent != 0 || p.sample >= uint32(a.Objects.Count) || p.objects != 1 || p.retains*referredOf < a.LiveSize {
+	if p.parent != 0 || p.sample >= uint32(a.Objects.Count) || p.objects != 1 && n.heads(at) != 1 || p.retains*referredOf < a.LiveSize {
 		return naming{}
 	}
 	types := a.Objects.Types

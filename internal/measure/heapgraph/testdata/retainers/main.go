@@ -45,6 +45,7 @@ var faults = map[string]func(n int){
 	"generic":  func(n int) { pages = newCache[string](n) },
 	"nested":   func(n int) { tree = newRegion(n) },
 	"slice":    func(n int) { audit.log(n) },
+	"inhand":   answering,
 }
 
 func main() {
@@ -348,6 +349,45 @@ func loop(n int, ready chan<- bool) {
 	ready <- true
 	for i := range never {
 		delete(clients, fmt.Sprint(i))
+	}
+}
+
+// hall has its guests in a map, which the calls that wait in it have in hand, too.
+type hall struct {
+	name   string
+	guests map[string]*session
+}
+
+// answering leaves four calls waiting, each with the map of the hall, to which nothing but stacks leads.
+func answering(n int) {
+	h := &hall{guests: make(map[string]*session)}
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		h.guests[v.user] = v
+	}
+	ready := make(chan bool)
+	for range 4 {
+		go call(h.greet, ready)
+		<-ready
+	}
+}
+
+//go:noinline
+func call(handler func(chan<- bool), ready chan<- bool) {
+	handler(ready)
+	runtime.KeepAlive(handler)
+}
+
+func (h *hall) greet(ready chan<- bool) {
+	h.look(h.guests, ready)
+	fmt.Println(len(h.guests))
+}
+
+//go:noinline
+func (h *hall) look(guests map[string]*session, ready chan<- bool) {
+	ready <- true
+	for i := range never {
+		delete(guests, fmt.Sprint(i))
 	}
 }
 
