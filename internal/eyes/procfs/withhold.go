@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // Withheld stands where the value of an argument was left out.
@@ -58,7 +59,8 @@ func Withhold(p sample.Program) []string {
 // WithholdShell is the same of a shell's command: --load has one. Of its words the
 // first stays if it names a program.
 func WithholdShell(command string) string {
-	typed, bare := shellWords(command)
+	words, _ := visible.Words(command)
+	bare := bareOf(words)
 	if len(bare) == 0 {
 		return ""
 	}
@@ -66,12 +68,12 @@ func WithholdShell(command string) string {
 	if !program.MatchString(bare[0]) {
 		clean[0] = Withheld
 	}
-	for i, w := range typed[:len(clean)] {
-		if grammar.MatchString(w) {
-			clean[i] = w
+	for i, w := range words[:len(clean)] {
+		if grammar.MatchString(w.Typed) {
+			clean[i] = w.Typed
 		}
 	}
-	return asTyped(typed, bare, clean)
+	return asTyped(words, clean)
 }
 
 // WithholdWord is the same of a single value: an address that was asked for.
