@@ -183,18 +183,8 @@ func (s *Source) drainNative(now time.Time) {
 	}
 	var batch []*nativeBlock
 	err := n.profiler.Drain(nativeAtOnce, func(e *faultprofile.AllocEvent) {
-		switch e.Kind {
-		case faultprofile.Sampled:
-			if b := n.books[e.PID]; b != nil {
-				if block := b.sampled(e, n.profiler.Interval(), now); block != nil {
-					n.blocks[e.ID] = block
-					batch = append(batch, block)
-				}
-			}
-		case faultprofile.Given:
-			n.given(e.ID, e.Block)
-		case faultprofile.Freed:
-			n.freed(e.ID)
+		if block := n.see(e, now); block != nil {
+			batch = append(batch, block)
 		}
 	})
 	if err != nil {
@@ -216,6 +206,27 @@ func (s *Source) drainNative(now time.Time) {
 			s.giveNative(b, now)
 		}
 	}
+}
+
+// see notes an event, and gives the block that it has sampled, if any.
+func (n *natives) see(e *faultprofile.AllocEvent, now time.Time) *nativeBlock {
+	switch e.Kind {
+	case faultprofile.Given:
+		n.given(e.ID, e.Block)
+	case faultprofile.Freed:
+		n.freed(e.ID)
+	case faultprofile.Sampled:
+		b := n.books[e.PID]
+		if b == nil {
+			return nil
+		}
+		block := b.sampled(e, n.profiler.Interval(), now)
+		if block != nil {
+			n.blocks[e.ID] = block
+		}
+		return block
+	}
+	return nil
 }
 
 // chargeNative takes the probes out where they cost too much.
