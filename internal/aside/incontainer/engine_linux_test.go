@@ -1,7 +1,6 @@
 package incontainer_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -74,14 +73,8 @@ func unwrapped(text string) string { return strings.Join(strings.Fields(text), "
 
 func run(t testing.TB, options []string, command ...string) ran {
 	t.Helper()
-	var out bytes.Buffer
-	cmd := engine.Run(append([]string{"--rm"}, options...), command...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return ran{cmd.ProcessState.ExitCode(), out.String()}
+	code, out := engine.RunToEnd(t, options, command...)
+	return ran{code, out}
 }
 
 // explained is what a recording says.
