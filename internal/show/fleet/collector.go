@@ -268,6 +268,14 @@ func (l *Life) Sites(key sample.ProcessKey, first int, sites []sample.Site) erro
 	return nil
 }
 
+// SitesOf are the sites that were given of a process.
+func (l *Life) SitesOf(key sample.ProcessKey) []sample.Site {
+	if o := l.processes[key]; o != nil {
+		return o.sites
+	}
+	return nil
+}
+
 // Point is a row a minute, and the end of those that are gone.
 func (l *Life) Point(p *sample.Point) error {
 	if g := p.Cgroup; g != nil && g.Limit.OK && g.Limit.V > 0 {
