@@ -287,8 +287,8 @@ func leaks(t *testing.T) int {
 func (n *ofNode) tenIncidents() {
 	var got struct {
 		Causes []struct {
-			Service, Where, Class string
-			Kills                 int
+			Service, Where, Class, Sentence, Cause string
+			Kills                                  int
 		}
 	}
 	n.await(func() bool { n.ask(&got, "fleet", "incidents", "--since", "1h"); return len(got.Causes) >= eaters })

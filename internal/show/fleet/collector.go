@@ -35,7 +35,7 @@ const (
 	mostHeld      = 20_000  // stacks of a process that are told apart; what the others hold is one row
 	mostKnown     = 100_000 // stacks whose names are remembered as sent
 	everyPoint    = time.Minute
-	everyHeap     = 5 * time.Minute // that an hour which is not over is sent again
+	everyHeap     = 5 * time.Minute // that an hour which is not over is sent again where something moved
 	unknown       = "(unknown)"
 	mostPerBatch  = 4 << 20 // bytes of rows that wait for the next flush
 	everyBatch    = time.Minute
@@ -297,7 +297,7 @@ func (l *Life) Point(p *sample.Point) error {
 			o.point = p.At
 			l.addPoint(o, p, one)
 		}
-		if due(p.At, o.heap.sent, everyHeap) {
+		if o.heap.due(p.At) {
 			l.hour(o, p.At)
 		}
 	}
