@@ -46,6 +46,7 @@ var faults = map[string]func(n int){
 	"nested":   func(n int) { tree = newRegion(n) },
 	"slice":    func(n int) { audit.log(n) },
 	"inhand":   answering,
+	"called":   visiting,
 }
 
 func main() {
@@ -370,6 +371,33 @@ func answering(n int) {
 		go call(h.greet, ready)
 		<-ready
 	}
+}
+
+// visited has a hall, and calls what has the map of it in hand.
+//
+//go:noinline
+func visited(n int, ready chan<- bool) {
+	h := &hall{guests: make(map[string]*session)}
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		h.guests[v.user] = v
+	}
+	greet := h.greet
+	seen(greet)
+	call(greet, ready)
+	fmt.Println(h.name)
+}
+
+// seen is told of handlers, which lie in the heap therefore.
+var seen = ignore
+
+func ignore(func(chan<- bool)) {}
+
+// visiting leaves one such call waiting.
+func visiting(n int) {
+	ready := make(chan bool)
+	go visited(n, ready)
+	<-ready
 }
 
 //go:noinline
