@@ -127,7 +127,7 @@ func killedBy(t testing.TB, a *explain.Answer, by explain.By, of string, limit s
 		t.Errorf("%d KiB of %d are unexplained: %+v", left>>10, a.Ledger.TotalBytes>>10, a.Ledger.Rows)
 	}
 	if total := a.Ledger.TotalBytes; total < limit-limit/20 || total > limit+limit/20 {
-		t.Errorf("the ledger is of %d KiB, not the limit's %d", total>>10, limit>>10)
+		t.Errorf("the ledger is of %d KiB, not the limit's %d: %+v", total>>10, limit>>10, a.Ledger.Rows)
 	}
 }
 
