@@ -106,8 +106,7 @@ func (sr *StackReader) Live(g *Goroutine, b []byte, registers []uint64) bool {
 			l.masked(i, &m)
 			sr.frames.Exact++
 		}
-		// Calls of write barriers, and of the assembly that zeroes and copies, have no maps.
-		whole = f.step.injected || !ok || m.NoArgs || f.step.mapless || f.step.assembly && i == 0 && g.exact
+		whole = !ok || m.NoArgs || f.step.withoutMap(i == 0 && g.exact)
 	}
 	if rest < g.Hi {
 		l.words(rest, g.Hi, len(frames)-1)
