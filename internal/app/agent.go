@@ -196,6 +196,7 @@ func (a *agent) watch(ctx context.Context, w *watching) error {
 	err := follow.run(until)
 	follow.lives.Wait()
 	counting.Wait()
+	a.keepKills() // what was told as the programs were let go, too
 	a.collector.Flush()
 	return err
 }

@@ -67,6 +67,11 @@ func (a *agent) lookForKills(h *cgroup.Hierarchy, now time.Time) {
 		delete(a.groups, p)
 	}
 	a.mu.Unlock()
+	a.keepKills()
+}
+
+// keepKills keeps the counts for the next agent.
+func (a *agent) keepKills() {
 	if err := a.kills.Keep(); err != nil && !a.killsFailed {
 		a.killsFailed = true
 		a.status.say("highwater: %v", err)
@@ -119,9 +124,13 @@ func (a *agent) note(group string, who fleet.Identity) {
 		return
 	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.groups) < mostCauses {
+	counted := len(a.groups) < mostCauses
+	if counted {
 		a.groups[group] = who
+	}
+	a.mu.Unlock()
+	if counted && a.hierarchy != nil {
+		a.kills.Note(a.hierarchy, group, who, a.bootID, time.Now())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/app"
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/show/fleet"
 )
@@ -43,6 +44,9 @@ func TestWhatIsBeyondAtMostIsCountedAndSaid(t *testing.T) {
 			said, told := tellOn(t, cmd)
 			told("watching every Go program of node-7", "start")
 			awaitMetrics(t, metrics, fmt.Sprintf("highwater_agent_watched %d", c.most), fmt.Sprintf(`highwater_agent_unwatched{why="at-most"} %d`, c.all-c.most))
+			if kept, _ := filepath.Glob(filepath.Join(dir, "recordings", "*"+app.Suffix)); len(kept) > 0 {
+				t.Errorf("of programs that do nothing there are recordings: %v", kept)
+			}
 			told("highwater: ", "end")
 			if err := cmd.Wait(); err != nil {
 				t.Fatalf("%v\n%s", err, said())

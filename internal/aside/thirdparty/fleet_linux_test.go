@@ -29,18 +29,27 @@ const (
 	eaters     = 10
 )
 
-// node is a machine: servers start, then for each line of its input an agent runs for a day; the last one runs
-// while programs that grow to their limit are started.
+// node is a machine: servers start, then an agent runs for each day. The leak grows while that watches all, and
+// stands in between, so that a day of a busy machine is no longer than another. The last agent runs while programs that
+// grow to their limit are started.
 const node = `
+agent() { "$HW" agent --heap-profile on --tenant test --node node-7 --metrics "$METRICS" "$@" 2>>"$DIR/agents" & agent=$!; }
 . "$DIR/servers"
+ledger=$!
 read started
 for day in $(seq "$DAYS"); do
+	kill -STOP $ledger
 	echo "day $day"
-	"$HW" agent --store "file://$DIR/day-$day" --spool "$DIR/spool-$day" --recordings "$DIR/rec" --heap-profile on --tenant test --node node-7 --for "$LASTS" 2>>"$DIR/agents"
-	read next
+	agent --store "file://$DIR/day-$day" --spool "$DIR/spool-$day" --recordings "$DIR/rec"
+	read watched
+	kill -CONT $ledger
+	sleep "$LASTS"
+	kill -STOP $ledger
+	kill -TERM $agent
+	wait $agent
 done
-"$HW" agent --store "file://$DIR/week" --spool "$DIR/spool" --recordings s3://kills/of-a-test --bucket-endpoint "$URL" --heap-profile on --tenant test --node node-7 --metrics "$METRICS" 2>>"$DIR/agents" &
-agent=$!
+kill -CONT $ledger
+agent --store "file://$DIR/week" --spool "$DIR/spool" --recordings s3://kills/of-a-test --bucket-endpoint "$URL"
 read watched
 . "$DIR/eaters"
 read over
@@ -49,9 +58,9 @@ wait $agent
 `
 
 // A node of a hundred servers that nobody here wrote, five kinds, each under its own limit, at work: one of a hundred
-// and one programs leaks 1 MiB an hour. A week of it is simulated: an agent's run of 8 seconds is a day, in which
-// that program takes 24 MiB. After it the line is the first of fleet top. Then ten programs grow into their limits:
-// ten incidents, each with its line, its recording in the bucket.
+// and one programs leaks 1 MiB an hour. A week of it is simulated: 8 seconds in which an agent watches all are a day, in
+// which that program takes 24 MiB. After it the line is the first of fleet top. Then ten programs grow into their
+// limits: ten incidents, each with its line, its recording in the bucket.
 func TestANodeOfAHundredServersShowsItsLeak(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace, hwtest.Program("unshare"))
 	hwtest.LeftToMatrix(t, "runs a hundred servers for two minutes")
@@ -60,9 +69,10 @@ func TestANodeOfAHundredServersShowsItsLeak(t *testing.T) {
 	for d := range days {
 		n.line("day ")
 		n.work(d)
-		n.say("next") // which is read when that agent has ended
+		n.await(func() bool { return n.metric(watched101) })
+		n.say("watched")
 	}
-	n.await(func() bool { return n.metric("highwater_agent_watched 101") })
+	n.await(func() bool { return n.metric(watched101) })
 	n.week()
 	n.leakIsFirst()
 	n.say("watched")
@@ -74,6 +84,9 @@ func TestANodeOfAHundredServersShowsItsLeak(t *testing.T) {
 		t.Errorf("%v\n%s", err, agents)
 	}
 }
+
+// watched101 says that an agent watches the servers and the leak.
+const watched101 = "highwater_agent_watched 101"
 
 // ofNode is that machine, from outside.
 type ofNode struct {
@@ -103,12 +116,12 @@ func newNode(t *testing.T) *ofNode {
 		n.start(512*sample.MiB, "ledger", n.dir, n.leak, "-rate", fmt.Sprint(24<<20/int(dayLasts.Seconds())), "-max", "400MiB", "-for", "30m"))
 	var grow strings.Builder
 	for i := range eaters {
-		grow.WriteString(n.start(48*sample.MiB, fmt.Sprintf("eater-%d", i), n.dir, n.leak, "-rate", "8MiB"))
+		grow.WriteString(n.start(48*sample.MiB, fmt.Sprintf("eater-%d", i), n.dir, n.leak, "-rate", "4MiB"))
 	}
 	n.write("eaters", grow.String())
 	n.cmd = exec.Command("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", node)
 	n.cmd.Env = append(n.cmd.Environ(), "HW="+n.tool, "DIR="+n.dir, "URL="+bucket.URL, "METRICS="+n.metrics,
-		fmt.Sprint("DAYS=", days), fmt.Sprint("LASTS=", dayLasts))
+		fmt.Sprint("DAYS=", days), fmt.Sprint("LASTS=", dayLasts.Seconds()))
 	var err error
 	if n.in, err = n.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

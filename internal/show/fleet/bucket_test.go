@@ -196,6 +196,24 @@ func TestWhatABucketAnswersIsToldApart(t *testing.T) {
 	}
 }
 
+// Whoever may write to the bucket decides what is fetched: no more than a recording may have.
+func TestARecordingThatIsTooLargeIsNotTaken(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", MostRecording+1)
+	b := bucketThat(t, func(int, *http.Request) (int, string) { return 200, large })
+	var got bytes.Buffer
+	if err := b.Get(t.Context(), b.Address("k"), &got); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") || got.Len() > MostRecording+1 {
+		t.Errorf("%v after %d bytes", err, got.Len())
+	}
+	f := recordingOf(t, "")
+	if err := os.Truncate(f.Name(), MostRecording+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Put(t.Context(), "k", f); !errors.Is(err, ErrRefused) {
+		t.Errorf("put: %v", err)
+	}
+}
+
 // waiting makes recordings that wait for a bucket, each with its incident.
 func waitingFor(t *testing.T, u *Uploads, services ...string) {
 	t.Helper()

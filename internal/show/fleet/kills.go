@@ -93,6 +93,18 @@ func (k *Kills) Told(path string) {
 	}
 }
 
+// Note begins to count the kills of a cgroup: one that comes before the next Look is told.
+func (k *Kills) Note(h *cgroup.Hierarchy, path string, who Identity, boot string, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.groups[path] == nil {
+		k.look(h, path, boot, now)
+	}
+	if c := k.groups[path]; c != nil && c.Who != who {
+		c.Who, k.dirty = who, true
+	}
+}
+
 // Look reads the counters of cgroups, and gives the kills that were not told in time. What
 // is seen for the first time begins with what the kernel has counted by then. Cgroups that
 // are not among paths any more are forgotten.

@@ -96,3 +96,28 @@ func TestKillsThatNobodyToldAreToldOnce(t *testing.T) {
 		t.Error("a torn file")
 	}
 }
+
+// A program is killed before its cgroup is looked at, and the agent ends: the next one tells the kill.
+func TestAKillRightAfterItsProgramWasFoundIsTold(t *testing.T) {
+	t.Parallel()
+	h, set := counters(t)
+	set("shop", "7")
+	file, shop := filepath.Join(t.TempDir(), "kills.json"), map[string]Identity{"/shop": {Service: "shop"}}
+	k := NewKills(file, "boot")
+	k.Note(h, "/shop", shop["/shop"], "boot", monday)
+	set("shop", "8")
+	k.Note(h, "/shop", shop["/shop"], "boot", monday) // another program there
+	if err := k.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	k.Close()
+	k = NewKills(file, "boot")
+	if who := k.Known()["/shop"]; who.Service != "shop" {
+		t.Errorf("%+v", k.Known())
+	}
+	k.Look(h, shop, "boot", monday)
+	if untold, _ := k.Look(h, shop, "boot", monday.Add(toldWithin)); len(untold) != 1 || untold[0].N != 1 {
+		t.Errorf("%+v", untold)
+	}
+	k.Close()
+}

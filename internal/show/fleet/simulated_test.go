@@ -250,8 +250,8 @@ func (z simulation) week(t *testing.T, s Store) {
 func onDisk(t *testing.T, s Store, table *Table) {
 	t.Helper()
 	type sum struct{ Rows, Bytes uint64 }
-	got, err := ask[sum](t.Context(), s, "SELECT sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND database = {database:String} AND table = {table:String}",
-		map[string]any{"database": "highwater", "table": table.Name})
+	got, err := ask[sum](t.Context(), s, "SELECT sum(rows), sum(bytes_on_disk) FROM system.parts "+
+		"WHERE active AND database = {database:String} AND table = {table:String}", map[string]any{"database": "highwater", "table": table.Name})
 	if err != nil || len(got) != 1 || got[0].Rows == 0 {
 		t.Fatalf("%+v, %v", got, err)
 	}
