@@ -65,9 +65,9 @@ vet:
 	@for m in $(MODULES); do (cd $$m && $(GO) vet ./...) || exit 1; done
 
 lint: vet
-	GOOS=darwin $(GO) vet ./cmd/...
-	CGO_ENABLED=0 GOOS=windows $(GO) build -o /dev/null ./cmd/highwater
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o /dev/null ./cmd/highwater
+	GOOS=darwin $(GO) vet -trimpath ./cmd/...
+	CGO_ENABLED=0 GOOS=windows $(GO) build -trimpath -o /dev/null ./cmd/highwater
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -trimpath -o /dev/null ./cmd/highwater
 
 test-go:
 	./.ci/test
