@@ -29,7 +29,7 @@ func TestLibrariesOfCAreNamedByTheLineThatCallsThem(t *testing.T) {
 		{"rocksdb", "", "96MiB", "iterator", "rocksdb_create_iterator", "close every iterator", 65, "rocksdb/c.h"},
 		{"xml", "", "64MiB", "parse", "xmlReadMemory", "call Free on every document", 90, "libxml2/libxml/tree.h"},
 		{"zstd", "", "96MiB", "write", "ZSTD_compressStream2", "close or release every writer", 90, ""},
-		{"duckdb", "", "256MiB", "insert", "duckdb::", "set memory_limit", 80, ""},
+		{"duckdb", "", "192MiB", "insert", "duckdb::", "set memory_limit", 80, ""},
 	} {
 		t.Run(strings.TrimSpace(c.program+" "+c.mode), func(t *testing.T) {
 			if c.header != "" {

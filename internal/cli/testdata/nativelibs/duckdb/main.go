@@ -1,4 +1,5 @@
-// Duckdb collects events in a table in memory, by duckdb-go, without a memory_limit.
+// Duckdb collects events in a table in memory, by duckdb-go, with the memory_limit of a larger
+// machine.
 package main
 
 import (
@@ -17,7 +18,7 @@ import (
 var source string
 
 func collect() error {
-	db, err := sql.Open("duckdb", "")
+	db, err := sql.Open("duckdb", "?memory_limit=4GB&threads=2")
 	if err != nil {
 		return err
 	}
