@@ -128,6 +128,11 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason),
 		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
+	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+		if c.blameStarter(&f, p.made); f.Culprit.Place != p.at.Place() && f.Culprit.Place != p.made.Place() {
+			f.Why = []Why{{Text: fmt.Sprintf("%s calls what starts the goroutines", place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"goroutines"}}}
+		}
+	}
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {
 		native := c.own.Row(sample.RowNative)
@@ -378,16 +383,58 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		f.Because = append(f.Because, doubtShortWatch)
 	}
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
-		if heapdiff.OwnerOf(p.made.Func, c.module()) == heapdiff.Own {
-			f.Culprit.Place = p.made.Place() // the program's own go statement
-		}
+		c.blameStarter(&f, p.made)
 		c.blameMaker(&f)
 	}
 	if p.made.Func != "" {
-		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line),
-			ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
+		text := fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
+		if k := f.Culprit.Place; k != p.made.Place() && k != p.at.Place() && f.Culprit.Below == nil {
+			text = fmt.Sprintf("the goroutines are started at %s in %s, which %s calls; none of them finished while we watched", place(p.made.File, p.made.Line),
+				ShortFunc(p.made.Func), place(k.File, k.Line))
+		}
+		f.Why = []Why{{Text: text, Evidence: []string{"goroutines"}}}
 	}
 	return f
+}
+
+// blameStarter blames the program's own line for goroutines that wait in a library: its go statement, or that which has the
+// library start them, as far as that is known.
+func (c *Case) blameStarter(f *Finding, made sample.Frame) {
+	if heapdiff.OwnerOf(made.Func, c.module()) == heapdiff.Own {
+		f.Culprit.Place = made.Place()
+	} else if asks := c.asksFor(made); asks != nil {
+		f.Culprit.Place = *asks
+	}
+}
+
+// asksFor is the line of the program's own code that has a module's go statement run, as far as stacks of allocations tell:
+// the one below which most was allocated in the function of that statement, else in its package. nil: none was seen, or the
+// goroutines are the standard library's, which starts them for whoever calls in.
+func (c *Case) asksFor(made sample.Frame) *sample.Place {
+	if heapdiff.OwnerOf(made.Func, c.module()) != heapdiff.Dependency {
+		return nil
+	}
+	function, _, _ := strings.Cut(made.Func, ".func")
+	var best *sample.Place
+	most, exact := sample.Bytes(0), false
+	for i := range c.Allocators {
+		a := &c.Allocators[i]
+		if !a.Own || a.Function == "main.main" {
+			continue
+		}
+		within, inside := false, false
+		for _, f := range a.Stack {
+			if f.Func == a.Function {
+				break
+			}
+			within = within || heapdiff.PackageOf(f.Func) == heapdiff.PackageOf(made.Func)
+			inside = inside || f.Func == function || strings.HasPrefix(f.Func, function+".func")
+		}
+		if within && (inside && !exact || inside == exact && a.Bytes > most) {
+			best, most, exact = &a.Place, a.Bytes, inside
+		}
+	}
+	return best
 }
 
 // fellWords say when their number fell.
