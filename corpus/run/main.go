@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&b.dir, "dir", "", "where recordings are kept (default: highwater-corpus in the user's cache directory)")
 	flag.DurationVar(&b.budget, "budget", 40*time.Minute, "begin no run after this time")
 	flag.IntVar(&b.atOnce, "at-once", 2, "how many runs at a time, 1 or 2")
-	only := flag.String("only", "", "families, or setA, setB, setC, setD or setE, separated by commas")
+	only := flag.String("only", "", "families, or setA, setB, setC, setD, setE or setF, separated by commas")
 	seed := flag.Uint64("seed", 1, "what the runs are drawn by")
 	n := flag.Int("n", 0, "how many runs, 0: two of each family")
 	prove := flag.Int("prove", 0, "try every fix that is predicted to survive, of the runs that are recorded, so often")
