@@ -164,6 +164,9 @@ func (t *heapTaker) start(ctx context.Context, helpers *sync.WaitGroup) {
 // at captures at a new maximum of the charge, unless it is hardly above the last, and on the calm
 // rhythm.
 func (t *heapTaker) at(kind sample.MomentKind) {
+	if t.startsMany() {
+		return
+	}
 	t.mu.Lock()
 	more := t.peakAt / peakGrowth
 	if t.ByDefault {
@@ -309,7 +312,7 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 	if d.Status.Signal == 0 {
 		reason = sample.HeapExit
 	}
-	if reason == sample.HeapKill && !t.Kill || reason == sample.HeapExit && !t.Exit {
+	if reason == sample.HeapKill && !t.Kill || reason == sample.HeapExit && (!t.Exit || t.startsMany()) {
 		return
 	}
 	if err := t.mayShare(reason); err != nil {
