@@ -8,8 +8,8 @@ export GO
 # programs they watch and their cores, machines with cgroup v2, systemd and arm64,
 # a browser, and containers that need no registry.
 PACKAGES = gcc libc6-dev musl-tools libjemalloc2 libmimalloc2.0 binutils bsdutils gdb qemu-system-x86 qemu-system-arm e2fsprogs debootstrap chromium tmux podman runc conmon
-# And those that make matrix alone needs: the keeper of a cluster of ClickHouse, with its Java.
-MATRIX_PACKAGES = libzookeeper-java default-jre-headless
+# And those that make matrix alone needs: the keeper of a cluster of ClickHouse, with its Java, and libraries of C.
+MATRIX_PACKAGES = libzookeeper-java default-jre-headless librocksdb-dev libxml2-dev pkg-config g++
 # Prometheus's own parser is 140 MB of modules, and Helm's engine has many: their tests are make matrix's.
 MODULES  = $(filter-out deploy/prometheus/ deploy/helm/,$(sort $(dir $(wildcard go.mod */go.mod */*/go.mod internal/*/*/go.mod))))
 
@@ -65,9 +65,9 @@ vet:
 	@for m in $(MODULES); do (cd $$m && $(GO) vet ./...) || exit 1; done
 
 lint: vet
-	GOOS=darwin $(GO) vet ./cmd/...
-	CGO_ENABLED=0 GOOS=windows $(GO) build -o /dev/null ./cmd/highwater
-	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -o /dev/null ./cmd/highwater
+	GOOS=darwin $(GO) vet -trimpath ./cmd/...
+	CGO_ENABLED=0 GOOS=windows $(GO) build -trimpath -o /dev/null ./cmd/highwater
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) build -trimpath -o /dev/null ./cmd/highwater
 
 test-go:
 	./.ci/test
@@ -110,7 +110,7 @@ soak:
 # chance, kept in the user's cache directory. What is there is kept: give a SEED of
 # your own, and RUNS, for others. About 25 minutes.
 SEED ?= 1
-RUNS ?= 158
+RUNS ?= 160
 corpus: build
 	cd corpus && $(GO) run ./run -seed $(SEED) -n $(RUNS)
 

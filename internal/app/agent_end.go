@@ -19,6 +19,10 @@ import (
 // before the next agent has found it.
 func (a *agent) end(l *life) {
 	l.rows.Close()
+	if l.recording.writer == nil { // it rested until now, and goes on, or there is no room for a recording
+		a.endOfRest(l)
+		return
+	}
 	select {
 	case <-l.source.Done():
 	default:
@@ -213,9 +217,14 @@ func (a *agent) recover(ctx context.Context) {
 	}
 }
 
-// keepWhose keeps beside a recording whose it is.
-func (l *agentLife) keepWhose(path string) error {
-	return fleet.Whose{Identity: l.who, Process: l.main, Group: l.group}.Keep(path)
+// keepWhose keeps beside a recording whose it is, once there is one.
+func (a *agent) keepWhose(l *life, one *agentLife) {
+	if l.recording.path == "" {
+		return
+	}
+	if err := (fleet.Whose{Identity: one.who, Process: one.main, Group: one.group}).Keep(l.recording.path); err != nil {
+		a.status.say("highwater: %v", err)
+	}
 }
 
 // groupName names a cgroup for people.

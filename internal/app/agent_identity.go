@@ -58,9 +58,7 @@ func (a *agent) begin(l *life) *agentLife {
 		if p.Key.PID == l.pid && one.main != a.collector.Process(p) {
 			one.who, one.main = who, a.collector.Process(p)
 			a.note(one.group, who)
-			if err := one.keepWhose(l.recording.path); err != nil {
-				a.status.say("highwater: %v", err)
-			}
+			a.keepWhose(l, one)
 		}
 		return who
 	}

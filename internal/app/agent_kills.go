@@ -88,10 +88,7 @@ func (a *agent) tellUntold(u fleet.Untold) {
 	}
 	in.Process, who = left.whose.Process, left.whose.Identity
 	in.Cause = "No agent ran at the kill. Before it: " + left.answer.Verdict.Sentence
-	if all := left.answer.Holders; len(all) > 0 { // what held most then
-		in.Function, in.File, in.Line = all[0].Function, explain.ShortFile(all[0].File), uint32(max(0, all[0].Line))
-		in.Cause += " Most of the heap was allocated at " + in.Where() + "."
-	}
+	in.TellMost(left.answer)
 	fleet.Whose{}.Forget(left.path)
 	a.publish(in, who, left.path)
 }

@@ -67,23 +67,14 @@ func (f RunFlags) Plan(args []string) (*plan, error) {
 	if p.program, err = findProgram(args[0]); err != nil {
 		return nil, err
 	}
-	if f.Limit != "" {
-		if p.limitBytes, err = units.ParseSize(f.Limit); err != nil {
-			return nil, Usagef("--limit 256MiB", "--limit: %w", err)
-		}
-		if p.limitBytes < minLimit {
-			return nil, Usagef("choose at least "+units.Limit(uint64(minLimit)), "--limit %s is too small for any Go program to start", f.Limit)
-		}
+	if p.limitBytes, err = limitOf(f.Limit); err != nil {
+		return nil, err
 	}
-	if f.ProfileRate != "" {
-		n, err := units.ParseSize(f.ProfileRate)
-		if err != nil || n == 0 {
-			return nil, Usagef("--profile-rate 1 samples every allocation, 512KiB is Go's default", "--profile-rate %q is not a number of bytes", f.ProfileRate)
-		}
-		p.profileRate = int64(n)
+	if p.profileRate, err = profileRateOf(f.ProfileRate); err != nil {
+		return nil, err
 	}
-	if f.Rate < 1 || f.Rate > 1000 {
-		return nil, Usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.Rate)
+	if err = checkRate(f.Rate); err != nil {
+		return nil, err
 	}
 	if f.ExitCode != "" && f.ExitCode != ExitCodeOfRun && f.ExitCode != exitCodeOfProgram {
 		return nil, Usagef("--exit-code "+exitCodeOfProgram, "--exit-code %q is neither highwater nor program", f.ExitCode)
@@ -107,6 +98,41 @@ func (f RunFlags) Plan(args []string) (*plan, error) {
 		return nil, err
 	}
 	return p, p.chooseRecording()
+}
+
+// limitOf reads --limit, in bytes; 0: none.
+func limitOf(flag string) (uint64, error) {
+	if flag == "" {
+		return 0, nil
+	}
+	n, err := units.ParseSize(flag)
+	if err != nil {
+		return 0, Usagef("--limit 256MiB", "--limit: %w", err)
+	}
+	if n < minLimit {
+		return 0, Usagef("choose at least "+units.Limit(uint64(minLimit)), "--limit %s is too small for any Go program to start", flag)
+	}
+	return n, nil
+}
+
+// profileRateOf reads --profile-rate, in bytes; 0: the program's own.
+func profileRateOf(flag string) (int64, error) {
+	if flag == "" {
+		return 0, nil
+	}
+	n, err := units.ParseSize(flag)
+	if err != nil || n == 0 {
+		return 0, Usagef("--profile-rate 1 samples every allocation, 512KiB is Go's default", "--profile-rate %q is not a number of bytes", flag)
+	}
+	return int64(n), nil
+}
+
+// checkRate refuses samples a second that are not taken.
+func checkRate(rate int) error {
+	if rate < 1 || rate > 1000 {
+		return Usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", rate)
+	}
+	return nil
 }
 
 // chooseRecording sets where the recording goes.

@@ -88,53 +88,89 @@ func (f TryFlags) PlanProof(args []string) (*Try, error) {
 // with. Nothing is made up: what the recording does not have is an error, unless the
 // command is given.
 func (f *TryFlags) again(path string, given *trial.Command) (base variant, err error) {
-	r, err := recording.Open(path)
+	reader, err := recording.Open(path)
 	if err != nil {
 		return base, recordingError(err)
 	}
-	defer r.Close()
-	meta, err := r.Meta()
+	defer reader.Close()
+	meta, err := reader.Meta()
 	if err != nil {
 		return base, err
 	}
-	command := trial.Command{Env: strings.Fields(meta.More[metaSettings]), Args: meta.Command}
-	ownLoad := f.Load != ""
-	if given != nil {
-		command = *given
+	r := recordedRun{name: ShortName(path), meta: &meta, command: trial.Command{Env: strings.Fields(meta.More[metaSettings]), Args: meta.Command}, load: f.Load}
+	if r.given = given != nil; r.given {
+		r.command = *given
 	}
-	if !ownLoad {
-		f.Load = meta.More[metaLoad]
+	if r.loadGiven = f.Load != ""; !r.loadGiven {
+		r.load = meta.More[metaLoad]
 	}
-	hint := "highwater try --limit 256MiB --load ./load.sh base=CMD fixed=CMD runs commands that you give"
-	switch text := strings.Join(append(command.Env, command.Args...), " ") + " " + f.Load; {
-	case len(command.Args) == 0 || given == nil && (meta.More["watched"] != "" || meta.More[metaImported] != ""):
-		return base, Usagef(hint, "%s was not made by highwater run: how to start the program is not known", ShortName(path))
-	case strings.Contains(text, "***"):
-		return base, Usagef(hint, "the command line of %s had secrets, which were left out: it cannot be run again", ShortName(path))
-	case strings.Contains(text, "…"):
-		return base, Usagef("highwater try "+ShortName(path)+" --load LOAD base=CMD gives the command again; highwater run --keep-args keeps it",
-			"values of the command line were left out of %s: how to run it again is not known", ShortName(path))
-	case !meta.Limit.OK && f.Limit == "":
-		return base, Usagef("highwater try --limit 256MiB "+ShortName(path), "%s was made without a limit: there is nothing to survive", ShortName(path))
+	if err := r.startable(); err != nil {
+		return base, err
+	}
+	if !meta.Limit.OK && f.Limit == "" {
+		return base, Usagef("highwater try --limit 256MiB "+r.name, "%s was made without a limit: there is nothing to survive", r.name)
 	}
 	foreign := !f.RunRecorded && !isOwn(&meta)
-	if foreign && (given == nil || !ownLoad && f.Load != "") {
-		return base, refuseForeign(path, &meta, given == nil, f.Load)
+	if foreign && r.runsWhatWasRecorded() {
+		return base, refuseForeign(path, &meta, !r.given, r.load)
 	}
-	if dir := meta.More[metaDir]; dir != "" && !foreign {
-		if err := os.Chdir(dir); err != nil {
-			return base, Usagef(hint, "the directory that %s was made in is gone: %w", ShortName(path), err)
+	if !foreign {
+		if err := r.enter(); err != nil {
+			return base, err
 		}
 	}
 	if f.Limit == "" {
 		f.Limit = units.Env(meta.Limit.V)
 	}
-	f.Ready = meta.More[metaReady]
+	f.Load, f.Ready = r.load, meta.More[metaReady]
 	if took, err := time.ParseDuration(meta.More[metaFor]); err == nil {
 		f.RunFor = took
 	}
-	return newVariant("base", command), nil
+	return newVariant("base", r.command), nil
 }
+
+// givesCommands is the hint for a recording that does not say how to start its program.
+const givesCommands = "highwater try --limit 256MiB --load ./load.sh base=CMD fixed=CMD runs commands that you give"
+
+// recordedRun is how a program and its load are to be started again: as a recording says it, or as it was given.
+type recordedRun struct {
+	name             string // of the recording
+	meta             *recording.Meta
+	command          trial.Command
+	load             string
+	given, loadGiven bool
+}
+
+// startable refuses what the recording does not say whole.
+func (r *recordedRun) startable() error {
+	notRun := !r.given && (r.meta.More["watched"] != "" || r.meta.More[metaImported] != "")
+	text := strings.Join(append(slices.Clone(r.command.Env), r.command.Args...), " ") + " " + r.load
+	switch {
+	case len(r.command.Args) == 0 || notRun:
+		return Usagef(givesCommands, "%s was not made by highwater run: how to start the program is not known", r.name)
+	case strings.Contains(text, "***"):
+		return Usagef(givesCommands, "the command line of %s had secrets, which were left out: it cannot be run again", r.name)
+	case strings.Contains(text, "…"):
+		return Usagef("highwater try "+r.name+" --load LOAD base=CMD gives the command again; highwater run --keep-args keeps it",
+			"values of the command line were left out of %s: how to run it again is not known", r.name)
+	}
+	return nil
+}
+
+// enter goes to the directory that the recording was made in.
+func (r *recordedRun) enter() error {
+	dir := r.meta.More[metaDir]
+	if dir == "" {
+		return nil
+	}
+	if err := os.Chdir(dir); err != nil {
+		return Usagef(givesCommands, "the directory that %s was made in is gone: %w", r.name, err)
+	}
+	return nil
+}
+
+// runsWhatWasRecorded reports whether a command of the recording is to be run, which its maker may have chosen.
+func (r *recordedRun) runsWhatWasRecorded() bool { return !r.given || !r.loadGiven && r.load != "" }
 
 // refuseForeign says what a recording that this user has not made would have run.
 func refuseForeign(path string, meta *recording.Meta, command bool, load string) error {

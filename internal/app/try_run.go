@@ -25,44 +25,64 @@ func (t *Try) Run(ctx context.Context, s *Streams) error {
 	defer t.status.end()
 	trees := &worktrees{status: t.status}
 	defer trees.remove()
-	err := t.build(ctx, trees)
-	if err == nil {
-		err = t.reproduce(ctx)
+	cut := t.measure(ctx, trees)
+	if !t.tells(cut) {
+		return endedBy(cut)
 	}
-	if err == nil {
-		err = t.rounds(ctx)
-	}
-	switch {
-	case errors.Is(err, errInterrupted) && len(t.runs) == 0:
-		return ExitWith(signalExitCodeOff + int(syscall.SIGINT))
-	case err != nil && !errors.Is(err, errInterrupted) && !errors.Is(err, errNoFault):
+	return t.conclude(s, cut)
+}
+
+// measure builds the variants, reproduces the fault, and runs all of them in turns. What cuts it short is its error.
+func (t *Try) measure(ctx context.Context, trees *worktrees) error {
+	if err := t.build(ctx, trees); err != nil {
 		return err
 	}
-	a := t.answer(err)
-	if err == nil {
+	if err := t.reproduce(ctx); err != nil {
+		return err
+	}
+	return t.rounds(ctx)
+}
+
+// tells says whether there is something to tell of a trial that was cut short, or was not.
+func (t *Try) tells(cut error) bool {
+	return cut == nil || errors.Is(cut, errNoFault) || errors.Is(cut, errInterrupted) && len(t.runs) > 0
+}
+
+// conclude keeps and prints what was measured.
+func (t *Try) conclude(s *Streams, cut error) error {
+	whole := cut == nil
+	a := t.answer(cut)
+	if whole {
 		t.prune(a)
 	}
-	if writeErr := t.keep(a, err == nil); writeErr != nil {
-		return writeErr
+	if err := t.keep(a, whole); err != nil {
+		return err
 	}
-	if t.proof != nil && err == nil && !t.JSON {
-		return t.proof.conclude(t, s, a)
-	}
-	if t.proof != nil && err == nil && a.Variants[0].Lost > 0 {
-		if _, err := t.proof.write(t, a); err != nil {
-			return err
+	if t.proof != nil && whole {
+		if !t.JSON {
+			return t.proof.conclude(t, s, a)
+		}
+		if a.Variants[0].Lost > 0 {
+			if _, err := t.proof.write(t, a); err != nil {
+				return err
+			}
 		}
 	}
-	if printErr := t.print(s, a); printErr != nil {
-		return printErr
+	if err := t.print(s, a); err != nil {
+		return err
 	}
+	return endedBy(cut)
+}
+
+// endedBy is the error with which a trial ends that was cut short.
+func endedBy(cut error) error {
 	switch {
-	case errors.Is(err, errInterrupted):
+	case errors.Is(cut, errInterrupted):
 		return ExitWith(signalExitCodeOff + int(syscall.SIGINT))
-	case errors.Is(err, errNoFault):
+	case errors.Is(cut, errNoFault):
 		return ExitWith(ExitInconclusive)
 	}
-	return nil
+	return cut
 }
 
 var (

@@ -55,47 +55,24 @@ const watchHint = "highwater watch 4711, highwater watch NAME, or --container, -
 // Plan is what a command, watch or top, is asked to watch.
 func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 	w := &watching{WatchFlags: f}
-	for _, arg := range args {
-		pid, err := strconv.Atoi(arg)
-		switch {
-		case errors.Is(err, strconv.ErrRange) || err == nil && pid <= 0:
-			return nil, noProcess(arg)
-		case err == nil:
-			w.pids = append(w.pids, pid)
-		default:
-			w.names = append(w.names, arg)
-		}
-	}
-	kinds := max(0, f.places()-1)
-	for _, given := range []bool{len(args) > 0, f.places() > 0, f.All} {
-		if given {
-			kinds++
-		}
-	}
-	switch {
-	case kinds == 0:
-		return nil, Usagef(watchHint, "%s needs a program", command)
-	case kinds > 1:
-		return nil, Usagef(watchHint, "%s takes programs, or one of --container, --pod, --unit, --cgroup and --all", command)
-	case len(w.pids) > 0 && len(w.names) > 0:
-		return nil, Usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker",
-			"%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
-	case f.Output != "" && (len(args) > 1 || f.All):
-		return nil, Usagef("leave it out: each recording is named after its program and the time", "-o names one recording, but this may make several")
-	case f.Rate < 1 || f.Rate > 1000:
-		return nil, Usagef("--rate 10", "--rate %d is not between 1 and 1000 samples a second", f.Rate)
-	case f.AtMost < 1:
-		return nil, Usagef("--at-most 32", "--at-most %d leaves nothing to watch", f.AtMost)
-	}
-	if err := w.checkOutput(); err != nil {
+	err := w.choose(command, args)
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if w.asks, err = f.Ask.plan(); err != nil {
 		return nil, err
 	}
-	if !w.asks.none() && (len(args) > 1 || f.All) {
-		return nil, Usagef("watch that program alone", "--metrics and --probe belong to one program, and this may watch several")
+	if err = w.checkAlone(); err != nil {
+		return nil, err
+	}
+	if err = checkRate(f.Rate); err != nil {
+		return nil, err
+	}
+	if f.AtMost < 1 {
+		return nil, Usagef("--at-most 32", "--at-most %d leaves nothing to watch", f.AtMost)
+	}
+	if err = w.checkOutput(); err != nil {
+		return nil, err
 	}
 	if _, err = f.Expect.Budget(); err != nil {
 		return nil, err
@@ -103,13 +80,58 @@ func (f WatchFlags) Plan(command string, args []string) (*watching, error) {
 	if err = f.Native.check(); err != nil {
 		return nil, err
 	}
-	if f.Native.How == NativeLive && (len(args) > 1 || len(w.names) > 0 || f.All) {
-		return nil, Usagef("highwater watch --native=live PID", "--native=live follows one program or cgroup, and this may watch several")
-	}
 	if w.heaps, err = f.Heap.plan(); err != nil {
 		return nil, err
 	}
 	return w, w.findGroup()
+}
+
+// choose reads which programs are meant, and refuses where nothing is or more than one kind.
+func (w *watching) choose(command string, args []string) error {
+	kinds := max(0, w.places()-1)
+	for _, given := range []bool{len(args) > 0, w.places() > 0, w.All} {
+		if given {
+			kinds++
+		}
+	}
+	switch {
+	case kinds == 0:
+		return Usagef(watchHint, "%s needs a program", command)
+	case kinds > 1:
+		return Usagef(watchHint, "%s takes programs, or one of --container, --pod, --unit, --cgroup and --all", command)
+	}
+	for _, arg := range args {
+		pid, err := strconv.Atoi(arg)
+		switch {
+		case errors.Is(err, strconv.ErrRange) || err == nil && pid <= 0:
+			return noProcess(arg)
+		case err == nil:
+			w.pids = append(w.pids, pid)
+		default:
+			w.names = append(w.names, arg)
+		}
+	}
+	if len(w.pids) > 0 && len(w.names) > 0 {
+		return Usagef("highwater "+command+" 4711 4712, or highwater "+command+" server worker",
+			"%s takes pids or names, not both: a name is followed through its restarts, a pid is not", command)
+	}
+	return nil
+}
+
+// several reports whether more than one program may be watched, not counting the restarts of one that was named.
+func (w *watching) several() bool { return len(w.pids)+len(w.names) > 1 || w.All }
+
+// checkAlone refuses what belongs to one program where several may be watched.
+func (w *watching) checkAlone() error {
+	switch {
+	case w.several() && w.Output != "":
+		return Usagef("leave it out: each recording is named after its program and the time", "-o names one recording, but this may make several")
+	case w.several() && !w.asks.none():
+		return Usagef("watch that program alone", "--metrics and --probe belong to one program, and this may watch several")
+	case (w.several() || len(w.names) > 0) && w.Native.How == NativeLive:
+		return Usagef("highwater watch --native=live PID", "--native=live follows one program or cgroup, and this may watch several")
+	}
+	return nil
 }
 
 // numbered reports whether -o names the first of several recordings: a name is followed through

@@ -265,10 +265,20 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 	largestFirst(pids)
 	f.thrift.expects(min(len(pids), f.AtMost))
 	f.tellCrowd(len(pids))
-	gone := false
+	complaints, all := f.attachNew(ctx, pids, refused)
+	if all {
+		f.settled = f.count()
+	}
+	return complaints, nil
+}
+
+// attachNew attaches to those of some processes that are not watched yet, and complains of those that may not be. all
+// is false where there was no room for some, or one was gone before it could be watched.
+func (f *follower) attachNew(ctx context.Context, pids []int, refused map[sample.ProcessKey]error) (complaints []error, all bool) {
+	all = true
 	for _, pid := range pids {
 		if ctx.Err() != nil {
-			return nil, nil
+			return nil, false
 		}
 		key, err := procfs.KeyOf("/proc", pid)
 		if err != nil || f.watches(pid) || refused[key] != nil {
@@ -278,19 +288,17 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 			if l := f.outgrown(pid); l != nil {
 				l.giveUp() // the next look attaches
 			}
-			return complaints, nil
+			return complaints, false
 		}
-		if err := f.attach(ctx, pid); err != nil && !errors.Is(err, procfs.ErrGone) {
+		switch err := f.attach(ctx, pid); {
+		case errors.Is(err, procfs.ErrGone):
+			all = false
+		case err != nil:
 			refused[key] = err
 			complaints = append(complaints, err)
-		} else if err != nil {
-			gone = true
 		}
 	}
-	if !gone {
-		f.settled = f.count()
-	}
-	return complaints, nil
+	return complaints, all
 }
 
 // tellCrowd says that there are more programs than are watched, in a view all the time, else

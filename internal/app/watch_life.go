@@ -28,6 +28,7 @@ type life struct {
 	probing   *probing
 	seat      *top.Life  // nil: nobody looks on
 	rows      *agentLife // nil: no rows are made of it
+	calm      *calm      // nil: there is a recording from the beginning
 	pid       int        // of its main program, 0 for a cgroup
 	main      sample.Program
 	name      string // for the recording
@@ -46,11 +47,13 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 		l.mu.Unlock()
 		return cannotRecord(err)
 	}
-	l.status.say("watching %s; recording %s", l.what, l.recording.path)
+	if l.calm == nil {
+		l.status.say("watching %s; recording %s", l.what, l.recording.path)
+		sayTemporary(l.status, l.recording.path)
+	}
 	if main.HeapProfile == sample.HeapProfileOff && !l.EnableHeapProfile && l.board == nil {
 		l.status.say("  without a heap profile the answer cannot name lines: --enable-heap-profile enables one from now on")
 	}
-	sayTemporary(l.status, l.recording.path)
 	l.mu.Lock()
 	l.sources[l.source] = l
 	l.thrift.watches(len(l.sources))
@@ -70,8 +73,7 @@ func (l *life) begin(ctx context.Context, main sample.Program) error {
 func (l *life) sink() capture.Sink {
 	sink := probeSink{l.recording.writer, l.probing}
 	if l.agent != nil {
-		l.rows = l.agent.begin(l)
-		return capture.Both(sink, l.rows.Life)
+		return l.agent.sink(l)
 	}
 	if l.board == nil {
 		return sink
@@ -92,6 +94,15 @@ func (l *life) open(main sample.Program) error {
 	if place := placeOf(l.source); place != "" {
 		meta.More[metaPlace] = place
 	}
+	if l.agent != nil {
+		l.calm = &calm{life: l, meta: meta}
+		return nil
+	}
+	return l.create(meta)
+}
+
+// create makes the recording's file.
+func (l *life) create(meta recording.Meta) error {
 	for n := 1; ; n++ {
 		path, err := l.choosePath(meta.At, n)
 		if err != nil {
@@ -101,7 +112,7 @@ func (l *life) open(main sample.Program) error {
 		if errors.Is(err, fs.ErrExist) && (l.Output == "" || l.numbered()) {
 			continue
 		}
-		l.recording = recordingHandle{path: path, writer: w, status: l.status, quiet: l.Quiet, typed: startedAs{command: main.Args}}
+		l.recording = recordingHandle{path: path, writer: w, status: l.status, quiet: l.Quiet, typed: startedAs{command: l.main.Args}}
 		return err
 	}
 }
@@ -149,7 +160,7 @@ func (l *life) live(ctx context.Context) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.thrift.adjust(p.At)
-			if len(l.sources) >= thriftCrowd {
+			if len(l.sources) >= thriftCrowd && l.recording.writer != nil {
 				l.recording.writer.SleepAtRest()
 			}
 			if alone := len(l.sources) == 1 && !l.finding; alone && !l.Quiet {
@@ -176,7 +187,12 @@ func (l *life) live(ctx context.Context) {
 		l.forsake()
 		return
 	}
-	l.probing.keepRest(l.recording.writer)
+	if l.calm != nil {
+		l.calm.end(ctx)
+	}
+	if l.recording.writer != nil {
+		l.probing.keepRest(l.recording.writer)
+	}
 	l.close()
 	l.mu.Lock()
 	defer l.mu.Unlock()

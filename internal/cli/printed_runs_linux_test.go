@@ -18,7 +18,7 @@ var elsewhere = map[string]struct{ needs, test string }{
 	"highwater agent --bucket-credentials --bucket-endpoint --recordings 0": {"a bucket", "TestEveryKillIsAnIncidentWhetherHeldOrNot"},
 	"highwater agent --credentials --store 0":                               {"a server of ClickHouse", "TestVersionsAreComparedInAnyStore"},
 	"highwater fleet init --credentials --store 0":                          {"a server of ClickHouse", "TestVersionsAreComparedInAnyStore"},
-	"highwater fleet init --cluster --credentials --store 0":                {"a cluster of ClickHouse", "TestAClusterAnswersAsOneServerDoes"},
+	"highwater fleet init --cluster --credentials --store 0":                {"a cluster of ClickHouse", "TestEveryQuestionHasOneAnswer"},
 	"highwater fleet rollup --credentials --store 0":                        {"a server of ClickHouse", "TestVersionsAreComparedInAnyStore"},
 	"highwater heap --exe 1":                                                {"a core", "TestACoreSaysTheSame"},
 	"highwater heap --native 1":                                             {"a program with C", "TestHeapNativeListsLiveBlocksByLine"},

@@ -13,27 +13,42 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
+// unit runs a command as a service of systemd with a limit, and then another one here, until the service has ended.
+func unit(name string, service []string, then string) []string {
+	const script = `unit=$1 then=$2; shift 2
+systemd-run -q --unit="$unit" -p MemoryMax=64M -p MemorySwapMax=0 "$@" || exit
+$then
+while systemctl is-active -q "$unit"; do sleep 0.2; done
+systemctl show -p Result,ExecMainStatus "$unit"`
+	return append([]string{"/bin/sh", "-c", script, "sh", name, then}, service...)
+}
+
 // TestAUserWithoutRightsGetsALimitFromSystemd boots a machine with a real systemd
 // and runs highwater in a user's session: the user may not make cgroups, the
-// user's systemd may.
+// user's systemd may. Services of that systemd have limits of their own, with highwater in them and outside.
 func TestAUserWithoutRightsGetsALimitFromSystemd(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("boots a system")
 	}
-	const kept = "/home/user/leak.hwm"
+	const kept, inside, outside = "/home/user/leak.hwm", "/root/inside.hwm", "/root/outside.hwm"
 	session := []string{"/sbin/runuser", "-u", "user", "--", "/usr/bin/env", "XDG_RUNTIME_DIR=/run/user/1000", "HOME=/home/user"}
 	as := func(args ...string) []string { return append(session[:len(session):len(session)], args...) }
 	r := hwtest.Guest{
-		Systemd: true, Memory: 768 * sample.MiB, Timeout: 8 * time.Minute,
+		Systemd: true, Memory: 768 * sample.MiB, Timeout: 12 * time.Minute,
 		Files: map[string]string{"/bin/highwater": highwater(t), "/bin/leak": testprog(t, "leak")},
 		Cmds: [][]string{
 			as("/bin/highwater", "run", "-q", "--limit", "64MiB", "-o", kept, "--", "/bin/leak", "-rate", "4MiB"),
 			as("/bin/highwater", "doctor"),
 			as("/usr/bin/systemctl", "--user", "list-units", "--all", "--plain", "--no-legend", "--type=scope"),
+			unit("inside.service", []string{"/bin/highwater", "run", "-o", inside, "--", "/bin/leak", "-rate", "4MiB"}, "true"),
+			unit("outside.service", []string{"/bin/leak", "-rate", "2MiB"}, "/bin/highwater watch --unit outside --enable-heap-profile -o "+outside),
 		},
-		Fetch: []string{kept},
+		Fetch: []string{kept, inside, outside},
 	}.Run(t)
+	for path, c := range map[string]hwtest.GuestCmd{inside: r.Cmds[3], outside: r.Cmds[4]} {
+		killedAsAService(t, path, r.Files[path], c)
+	}
 	run, doctor, scopes := r.Cmds[0], r.Cmds[1], r.Cmds[2]
 	if run.Code != 137 {
 		t.Errorf("code %d, want 137:\n%s", run.Code, run.Output)
@@ -55,5 +70,24 @@ func TestAUserWithoutRightsGetsALimitFromSystemd(t *testing.T) {
 	}
 	if strings.Contains(scopes.Output, "highwater") {
 		t.Errorf("left behind:\n%s", scopes.Output)
+	}
+}
+
+// killedAsAService checks what was recorded of a service that its own limit of 64 MiB killed.
+func killedAsAService(t *testing.T, path string, recorded []byte, said hwtest.GuestCmd) {
+	t.Helper()
+	s := shown{recording: filepath.Join(t.TempDir(), filepath.Base(path)), progress: said.Output}
+	if err := os.WriteFile(s.recording, recorded, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := recording.Verify(s.recording); err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, said.Output)
+	}
+	a := s.answer(t, "")
+	if o := a.Outcome; !o.Kernel || o.By != explain.ByCgroup || o.LimitOf != "service" || o.LimitBytes == nil || *o.LimitBytes != 64*sample.MiB {
+		t.Errorf("%s: outcome %+v, want killed by the service's limit of 64 MiB:\n%s\n%s", path, o, a.Verdict.Sentence, said.Output)
+	}
+	if len(a.Holders) == 0 || !strings.HasSuffix(a.Holders[0].File, "leak/main.go") {
+		t.Errorf("%s: holders %+v, want leak/main.go first\n%s", path, a.Holders, said.Output)
 	}
 }

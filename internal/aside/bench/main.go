@@ -38,6 +38,7 @@ type measurement struct {
 var measurements = []measurement{
 	{"watching", watching},
 	{"node", node},
+	{"agent", agent},
 	{"job", fixedJob},
 	{"poll", poll},
 	{"locate", locate},
@@ -61,7 +62,7 @@ func main() {
 	out := flag.String("o", "", "Markdown `file` to write (default: standard output)")
 	tool := flag.String("tool", "bin/highwater", "`program` to measure")
 	only := flag.String("only", "",
-		"run some `measurements`, with commas between: watching, node, job, poll, locate, reading, explain, \"last breath\", waking, children, memory, heap, native growth, native steady, native work, native calls, native arenas, beside, page")
+		"run some `measurements`, with commas between: watching, node, agent, job, poll, locate, reading, explain, \"last breath\", waking, children, memory, heap, native growth, native steady, native work, native calls, native arenas, beside, page")
 	quick := flag.Bool("quick", false, "a tenth of the time, to try the bench itself: the figures mean little")
 	flag.Parse()
 	if err := bench(*tool, *out, *only, *quick); err != nil {

@@ -1,6 +1,7 @@
 package hwtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Containers needs podman with runc, and root, which may run containers without a
@@ -26,6 +28,9 @@ type Engine struct {
 }
 
 const image = "localhost/highwater-test"
+
+// podmanTakes bounds one command of podman. No container here runs for so long.
+const podmanTakes = 4 * time.Minute
 
 // Setup makes the storage and the image once: files are programs by their path in it. It
 // skips the test like Need(t, Containers).
@@ -80,12 +85,17 @@ func (e *Engine) setup(files map[string]string) (err error) {
 // freed has highwater killed too, where it does not hold that program (docs/containers.md).
 //
 // It is podman with the storage of this Engine.
+//
+// After podmanTakes it is killed, and its error is context.DeadlineExceeded.
 func (e *Engine) Command(args ...string) *exec.Cmd {
-	cmd := exec.Command("podman", append([]string{
+	ctx, cancel := context.WithTimeout(context.Background(), podmanTakes)
+	context.AfterFunc(ctx, cancel)
+	cmd := exec.CommandContext(ctx, "podman", append([]string{
 		"--root", filepath.Join(e.dir, "storage"), "--runroot", filepath.Join(e.dir, "run"), "--tmpdir", filepath.Join(e.dir, "tmp"),
 		"--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--runtime", "runc", "--events-backend", "file",
 	}, args...)...)
-	cmd.Dir = e.dir // conmon leaves a file there at an OOM kill
+	cmd.WaitDelay = 10 * time.Second // what it started may have its output still
+	cmd.Dir = e.dir                  // conmon leaves a file there at an OOM kill
 	return cmd
 }
 
@@ -130,6 +140,24 @@ func (e *Engine) Start(t testing.TB, options []string, command ...string) (id st
 	id = strings.TrimSpace(string(out))
 	t.Cleanup(func() { _ = e.Command("rm", "-f", "-t", "0", id).Run() })
 	return id
+}
+
+// RunToEnd runs a container of the image, removes it, and gives its exit code and what it wrote on both streams. It does
+// without --rm: with that podman and the cleanup that conmon starts may both remove the container, and give its lock back
+// twice. Two later containers then have one lock, and where one of them joins the other's namespace podman waits for itself
+// (https://github.com/podman-container-tools/podman/issues/29646 is of the same kind).
+func (e *Engine) RunToEnd(t testing.TB, options []string, command ...string) (code int, out string) {
+	t.Helper()
+	id := filepath.Join(t.TempDir(), "id")
+	var both strings.Builder
+	cmd := e.Run(append([]string{"--cidfile", id}, options...), command...)
+	cmd.Stdout, cmd.Stderr = &both, &both
+	err := cmd.Run()
+	if errors.Is(err, context.DeadlineExceeded) || cmd.ProcessState == nil {
+		t.Fatalf("podman run: %v: %s", err, both.String())
+	}
+	_ = e.Command("rm", "-f", "-t", "0", "--cidfile", id).Run() // what is left Remove removes
+	return cmd.ProcessState.ExitCode(), both.String()
 }
 
 // Remove ends and removes all containers, the image and the storage.

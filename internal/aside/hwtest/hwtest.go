@@ -207,6 +207,19 @@ func SeaweedFS() (program string, err error) {
 	return program, nil
 }
 
+// ChDB is the directory of ClickHouse's engine as a library of Python, unpacked into the tests' cache.
+func ChDB() (dir string, err error) {
+	base, err := cacheBase()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(base, "chdb")
+	if _, err := os.Stat(filepath.Join(dir, "chdb")); err != nil {
+		return "", fmt.Errorf("needs chDB in the tests' cache, which make matrix puts there: %w", err)
+	}
+	return dir, nil
+}
+
 // ZooKeeper is the class path of Debian's ZooKeeper, which replicated tables of ClickHouse need.
 func ZooKeeper() (classPath string, err error) {
 	if _, err := exec.LookPath("java"); err != nil {

@@ -1,7 +1,6 @@
 package incontainer_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -74,14 +73,8 @@ func unwrapped(text string) string { return strings.Join(strings.Fields(text), "
 
 func run(t testing.TB, options []string, command ...string) ran {
 	t.Helper()
-	var out bytes.Buffer
-	cmd := engine.Run(append([]string{"--rm"}, options...), command...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return ran{cmd.ProcessState.ExitCode(), out.String()}
+	code, out := engine.RunToEnd(t, options, command...)
+	return ran{code, out}
 }
 
 // explained is what a recording says.
@@ -134,7 +127,7 @@ func killedBy(t testing.TB, a *explain.Answer, by explain.By, of string, limit s
 		t.Errorf("%d KiB of %d are unexplained: %+v", left>>10, a.Ledger.TotalBytes>>10, a.Ledger.Rows)
 	}
 	if total := a.Ledger.TotalBytes; total < limit-limit/20 || total > limit+limit/20 {
-		t.Errorf("the ledger is of %d KiB, not the limit's %d", total>>10, limit>>10)
+		t.Errorf("the ledger is of %d KiB, not the limit's %d: %+v", total>>10, limit>>10, a.Ledger.Rows)
 	}
 }
 

@@ -187,7 +187,7 @@ func TestTheFirstProcessPassesSignalsOnAndReapsOrphans(t *testing.T) {
 		}
 	})
 	t.Run("signals", func(t *testing.T) {
-		cmd := engine.Run([]string{"--rm", "--name=told", "--memory=96m"}, "/bin/highwater", "run", "-q", "--", "/bin/first", "signals")
+		cmd := engine.Run([]string{"--name=told", "--memory=96m"}, "/bin/highwater", "run", "-q", "--", "/bin/first", "signals")
 		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()

@@ -153,7 +153,7 @@ func (n *ofNode) start(limit sample.Bytes, service, dir string, command ...strin
 	for i, word := range command {
 		quoted[i] = "'" + word + "'"
 	}
-	return fmt.Sprintf("(echo 0 > '%s/cgroup.procs'; cd '%s'; HOME='%[2]s' XDG_DATA_HOME='%[2]s' XDG_CONFIG_HOME='%[2]s' OTEL_SERVICE_NAME=%s exec %s) >/dev/null 2>&1 &\n",
+	return fmt.Sprintf("(echo 0 > '%s/cgroup.procs'; cd '%s'; HOME='%[2]s' XDG_DATA_HOME='%[2]s' XDG_CONFIG_HOME='%[2]s' OTEL_SERVICE_NAME=%s exec %s) >>\"$DIR/servers.log\" 2>&1 &\n",
 		hwtest.Limit(n.T, limit).Dir, dir, service, strings.Join(quoted, " "))
 }
 
@@ -183,16 +183,18 @@ func (n *ofNode) await(is func() bool) {
 	for begun := time.Now(); !is(); time.Sleep(100 * time.Millisecond) {
 		if time.Since(begun) > 4*time.Minute {
 			agents, _ := os.ReadFile(filepath.Join(n.dir, "agents"))
-			n.Fatalf("it takes too long\n%s", agents[max(0, len(agents)-3000):])
+			servers, _ := os.ReadFile(filepath.Join(n.dir, "servers.log"))
+			n.Fatalf("it takes too long\n%s\n%s", agents[max(0, len(agents)-3000):], servers[max(0, len(servers)-3000):])
 		}
 	}
 }
 
 // work gives one server of each kind its load, each day another. One that starts is given its time.
 func (n *ofNode) work(day int) {
-	for kind := range servers {
-		load := n.loads[kind*ofEachKind+day]
-		n.await(func() bool { return load() == nil })
+	for kind, s := range servers {
+		var err error
+		defer func() { n.Logf("day %d: the load of %s: %v", day+1, s.name, err) }()
+		n.await(func() bool { err = n.loads[kind*ofEachKind+day](); return err == nil })
 	}
 }
 
@@ -285,8 +287,8 @@ func leaks(t *testing.T) int {
 func (n *ofNode) tenIncidents() {
 	var got struct {
 		Causes []struct {
-			Service, Where, Class string
-			Kills                 int
+			Service, Where, Class, Sentence, Cause string
+			Kills                                  int
 		}
 	}
 	n.await(func() bool { n.ask(&got, "fleet", "incidents", "--since", "1h"); return len(got.Causes) >= eaters })
@@ -301,16 +303,20 @@ func (n *ofNode) tenIncidents() {
 	n.Logf("%d of %d kills are incidents with the right line, and %d recordings are in the bucket", right, eaters, n.kept.Load())
 }
 
-// freePorts are ports of loopback that nobody had a moment ago, all different.
+// freePorts are ports of loopback that nobody had a moment ago, all different, and none of those that the kernel
+// gives to whoever connects (ip_local_port_range begins at 32768).
 func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	for port := 10_000 + os.Getpid()%10_000; len(ports) < n; port++ {
+		if port >= 32_768 {
+			t.Fatalf("only %d ports are free", len(ports))
 		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err != nil {
+			continue
+		}
+		l.Close()
+		ports = append(ports, port)
 	}
 	return ports
 }

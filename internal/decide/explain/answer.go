@@ -230,6 +230,8 @@ type LedgerRow struct {
 	Bytes       sample.Bytes `json:"bytes"`
 	Reclaimable bool         `json:"reclaimable"`
 	Parts       []RowPart    `json:"parts,omitempty"` // what it divides into, where that is known
+	// AsOfGC says of the live heap that it is what the last GC found: it was not counted at the moment.
+	AsOfGC bool `json:"as_of_last_gc,omitempty"`
 }
 
 // Holder is a line that allocated what was held at the moment.

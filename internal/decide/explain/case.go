@@ -66,6 +66,9 @@ func newCase(e *Evidence) *Case {
 	e.capturedLines()
 	c.goneLines()
 	c.site = e.blamed(c.rise, c.outcome.MomentElapsed)
+	if s := c.heldByCalls(); s != nil {
+		c.site = s
+	}
 	c.followLine()
 	if k := c.cause(Leak); k != nil && k.Kept {
 		c.rise = c.grownRise(0) // nothing of it is loaded once and for all
@@ -77,6 +80,25 @@ func newCase(e *Evidence) *Case {
 	c.run = runOf(c)
 	c.features = c.measureAll()
 	return c
+}
+
+// heldByCalls is the line of which many calls in flight had more than half of what was live at a kill, growth apart: then
+// there was no room for them, whatever else grew a little. nil: there is none.
+func (c *Case) heldByCalls() *Site {
+	if !c.outcome.Kernel || !c.live.exact || len(c.Sites) == 0 {
+		return nil
+	}
+	most := &c.Sites[0]
+	for i := range c.Sites {
+		if c.Sites[i].Bytes > most.Bytes {
+			most = &c.Sites[i]
+		}
+	}
+	if float64(most.Bytes)-c.rise.grown < heldByRoot.v()*float64(c.live.bytes) ||
+		float64(callsAround(most, c.goroutines(), c.outcome.MomentElapsed).calls) < manyCalls.v() {
+		return nil
+	}
+	return most
 }
 
 // goroutines are the subject's at the moment; nil: not read.

@@ -126,7 +126,18 @@ func (c *Case) cause(class Class) *Cause {
 	if c.site == nil {
 		return c.causeOf(class, nil, "", false)
 	}
-	return c.causeOf(class, c.site.Stack, c.site.Function, c.site.Own)
+	k := c.causeOf(class, c.site.Stack, c.site.Function, c.site.Own)
+	if class == Leak && k.ofLanguage() && c.retainerOf(c.site).ofLibrary(c.module()) {
+		return nil // it is the library that appends to its slice, or puts into its map
+	}
+	return k
+}
+
+// ofLanguage reports whether all that a cause is known by are functions of the runtime.
+func (k *Cause) ofLanguage() bool {
+	return k != nil && !slices.ContainsFunc(k.Functions, func(name string) bool {
+		return !strings.HasPrefix(name, "runtime.") && !strings.HasPrefix(name, "internal/runtime/")
+	})
 }
 
 // causeOf is the first cause that fits: the user's own come before those of

@@ -53,6 +53,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"buffers that were reserved and never used":              {Untouched, High, "arena.go:40"},
 		"patterns compiled for every value":                      {Churn, Medium, "formats.go:48"},
 		"allocation that outran the collector":                   {Churn, Medium, "render.go:91"},
+		"allocation that GC counted as live":                     {Churn, Medium, "render.go:91"},
 		"a collector that runs all the time":                     {Spiral, High, ""},
 		"a program that stands still at its limit":               {Thrash, High, "index.go:31"},
 		"a stripped program":                                     {Inconclusive, Low, ""},

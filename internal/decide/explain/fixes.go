@@ -103,7 +103,7 @@ func (p *proposals) knowLimit(code func(string)) {
 	case !ok || p.limit == 0 || have < p.limit:
 		p.asItIs(0)
 	case len(p.fixes) == 0:
-		code("set GOMEMLIMIT, or debug.SetMemoryLimit, below the limit of " + limit(p.limit) + " by the size of what is not Go's heap")
+		code("set GOMEMLIMIT=" + units.Env(p.limit*9/10) + ", or call debug.SetMemoryLimit with that: nine tenths of the limit")
 	}
 }
 
@@ -142,7 +142,10 @@ func (c *Case) codeFix(verdict *Finding) string {
 	switch verdict.Class {
 	case Leak:
 		h := c.retainerOf(c.site)
-		if h.isPlace() {
+		switch {
+		case h.ofLibrary(c.module()):
+			return where + "give " + h.place() + " fewer different values: it keeps what it is given as long as the program runs"
+		case h.isPlace():
 			where = h.place() + ": "
 		}
 		text = where + h.release()

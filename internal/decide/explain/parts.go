@@ -48,6 +48,15 @@ func ledgerOf(l sample.Ledger, untouched sample.Bytes) Ledger {
 	return out
 }
 
+// ledgerNow is the ledger of the moment. The live heap is that of the last GC where it was not counted.
+func (c *Case) ledgerNow() Ledger {
+	out := ledgerOf(c.ledger, c.pageless())
+	for i := range out.Rows {
+		out.Rows[i].AsOfGC = out.Rows[i].Name == sample.RowLive && c.g != nil && c.proc.Live == nil
+	}
+	return out
+}
+
 func holdersOf(c *Case) ([]Holder, Sampling) {
 	out := []Holder{}
 	s := Sampling{View: c.SiteView, Rate: c.Rate, Alone: c.Alone}
@@ -126,9 +135,6 @@ func gapsOf(c *Case) []Gap {
 		} else if !strings.Contains(out[i].What, g.What) {
 			out[i].What = joined(out[i].What, g.What)
 		}
-	}
-	if c.g != nil && c.proc.Live == nil && !slices.ContainsFunc(out, func(g Gap) bool { return g.Why == unmarkedInTime }) {
-		out = append(out, Gap{"the live heap at the " + c.momentName(), "the table shows the figure of the last GC"})
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -139,17 +140,21 @@ func titleOf(o *sample.HeapOwner) string {
 	if rest = strings.TrimPrefix(rest, ", "); rest == "" {
 		return usersMain(o.Name)
 	}
-	return usersMain(o.Name) + " (" + rest + ")"
+	return usersMain(o.Name) + " (" + usersMain(rest) + ")"
 }
 
-// usersMain names the main function where its frame could not be told from that of its caller, and
-// the function with a go statement.
+// usersMain names the main function where its frame could not be told from that of its caller, the
+// function with a go statement, and a sync.Map by what its source calls it.
 func usersMain(text string) string {
+	text = nodesOfMap.ReplaceAllString(text, "sync.Map")
 	return wrapper.ReplaceAllString(strings.ReplaceAll(text, "runtime.main", "main.main"), "")
 }
 
 // wrapper is the function that the compiler writes around the call of a go statement.
 var wrapper = regexp.MustCompile(`\.gowrap\d+`)
+
+// nodesOfMap is the type of what a sync.Map begins with since Go 1.24 (internal/sync/hashtriemap.go).
+var nodesOfMap = regexp.MustCompile(`\*?sync\.(?:indirect|node)\[any,any\]`)
 
 // String is the holder as people say it: "main.sessions (map, 57301 entries)".
 func (h *HeldBy) String() string {
@@ -170,6 +175,16 @@ func (h *HeldBy) String() string {
 		return fmt.Sprintf("%s (%s)", h.Path, h.Type)
 	}
 	return h.Path
+}
+
+// ofLibrary reports whether the place is a library's own variable, as a cache of the standard library is: the program puts
+// things there, and cannot take them away.
+func (h *HeldBy) ofLibrary(module string) bool {
+	if h == nil || h.Root != "global" || strings.HasPrefix(h.Path, "a variable ") {
+		return false
+	}
+	owner := heapdiff.OwnerOf(h.Path, module)
+	return (owner == heapdiff.Standard || owner == heapdiff.Dependency) && strings.Contains(h.Path, h.place())
 }
 
 // place is the holder as the place of a change: its name, without what is there.

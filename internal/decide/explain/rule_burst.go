@@ -323,7 +323,9 @@ func burstSentence(c *Case) string {
 	}
 	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name), c.in(), was(c.inFlight.calls),
 		size(held))
-	if c.inFlight.running > 0 {
+	if n == 1 && c.inFlight.name == "main.main" {
+		text = fmt.Sprintf("The function main%s itself used %s", c.in(), size(held))
+	} else if c.inFlight.running > 0 {
 		text = "At least " + text
 	} else if n > 1 {
 		each := held / n

@@ -14,6 +14,7 @@ var churnPage = Page{
 		"The lines by bytes allocated over the whole run, live or not. One must account for three fifths, so that there is something to change, and its GCs must take a fifth of the CPU time.",
 		"Whether the line is known to repeat work that could be done once, such as regexp.Compile for every value. Then a twentieth is enough.",
 		"At a kill: a heap far above the GC target, most of it garbage, while the live heap and the GC target both fit the limit. Then allocation outran the GC that was running.",
+		"A GC target above the limit, where GC ran all the time and its last run counted far more as live than was reachable: what is allocated while GC runs counts as live.",
 	},
 	Blind: []string{
 		"Whether the work could be done with less memory: that needs two runs. A fault that adds a quarter, or that is spread over ten lines, does not show in one run; `highwater diff` of the two runs names the lines.",
@@ -107,8 +108,22 @@ func (p pace) profiled(a *Allocator) bool {
 
 // outran reports whether live heap and goal fit the limit, and the heap was far above the goal when it was killed.
 func (c *Case) outran() bool {
-	return c.outcome.Kernel && c.live.known && c.live.bytes+c.nonHeap() <= c.bound*60/100 && c.g.HeapGoal+c.nonHeap() < c.bound*95/100 &&
-		c.heap().Sub(c.g.HeapGoal) >= c.bound*15/100 && c.waste() >= c.bound*30/100
+	aim := c.g.HeapGoal
+	if c.floats() {
+		aim = min(aim, c.live.bytes*sample.Bytes(100+max(0, c.g.GOGC))/100)
+	}
+	return c.outcome.Kernel && c.live.known && c.live.bytes+c.nonHeap() <= c.bound*60/100 && aim+c.nonHeap() < c.bound*95/100 &&
+		c.heap().Sub(aim) >= c.bound*15/100 && c.waste() >= c.bound*30/100
+}
+
+// backgroundShare is the part of the processors that the runtime gives to a GC that runs (runtime.gcBackgroundUtilization). A
+// program whose GC took so much of all the time it used had one running nearly always.
+const backgroundShare = 0.25
+
+// floats reports whether GC ran all the time and counted far more as live than was reachable at the moment: what is
+// allocated while it runs counts as live, and so does its next target.
+func (c *Case) floats() bool {
+	return c.live.exact && c.g.GOGC >= 0 && c.g.HeapMarked > 2*c.live.bytes+4*sample.MiB && c.overall().gcShare() >= backgroundShare
 }
 
 func churnFound(c *Case, p pace, facts []Fact) Finding {
@@ -132,6 +147,11 @@ func outranFound(c *Case, p pace, facts []Fact) Finding {
 		c.of(), goal(c.g.HeapGoal), size(c.heap()), size(min(c.live.bytes, c.heap())))
 	f.Detail = "A high allocation rate, not a leak."
 	f.Because = []string{"the live heap and the GC target fit the limit"}
+	if c.floats() {
+		f.Sentence = fmt.Sprintf("Allocation%s outran GC. The heap reached %s, of which %s was live. The last GC had counted %s as live, because what is allocated while GC runs counts as live.",
+			c.of(), size(c.heap()), size(min(c.live.bytes, c.heap())), size(c.g.HeapMarked))
+		f.Because = []string{"the live heap fits the limit", fmt.Sprintf("GC took %s", p.gcWords())}
+	}
 	if !math.IsNaN(p.rate()) {
 		f.Because = append(f.Because, fmt.Sprintf("the program allocated %s a second", fsize(p.rate())))
 	}

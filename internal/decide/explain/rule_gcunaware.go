@@ -53,6 +53,9 @@ func (c *Case) aimFits() string {
 	if before := c.g.HeapMarked.Sub(c.neverWritten()) + c.nonHeap(); c.live.exact && before > c.bound {
 		return fmt.Sprintf("the GC before found %s live, which does not fit %s either", size(c.g.HeapMarked), limit(c.bound))
 	}
+	if c.floats() {
+		return fmt.Sprintf("the GC target of %s comes from what was allocated while GC ran", goal(c.g.HeapGoal))
+	}
 	// Free slots between objects make a heap about a tenth larger than its goal.
 	if aim := min(c.g.HeapGoal, unlimited)*11/10 + c.nonHeap(); aim < c.bound*95/100 {
 		return fmt.Sprintf("the GC target of %s fits the limit", goal(c.g.HeapGoal))

@@ -9,7 +9,7 @@ import (
 )
 
 var pageCachePage = Page{
-	Truth: "Memory usage is at the limit because of page cache, which the kernel drops when it needs room. This is harmless.",
+	Truth: "Memory usage is at the limit because of page cache, which the kernel drops when it needs room. This is harmless, unless what it dropped is read again and again.",
 	Looks: []string{
 		"The page cache at the peak of memory usage, without tmpfs.",
 		"The peak of unreclaimable memory.",
@@ -49,6 +49,7 @@ func judgePageCache(c *Case) Finding {
 		}
 		if p := c.overall(); p.refaults/p.seconds >= thrashRefaults.v() {
 			f.Facts = append(f.Facts, c.factReclaim(p))
+			f.Detail = "Page cache, which the kernel drops, and the program reads again."
 			f.Why = append(f.Why, Why{Text: fmt.Sprintf("dropped pages were read again, %s a second. A higher limit would save that work",
 				thousands(p.refaults/p.seconds)), Evidence: []string{"reclaim"}})
 		}

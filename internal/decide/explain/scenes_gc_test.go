@@ -90,6 +90,18 @@ var gcScenes = map[string]func() *scene{
 		s.Allocators[0].Since = 160 * mib
 		return s
 	},
+	"allocation that GC counted as live": func() *scene {
+		s := newScene()
+		s.heap(150, 14, 230)
+		s.killed()
+		s.cycles(2200, 14, 14, 20, 14, 90, 14, 14, 30, 14, 110, 14, 150)
+		s.work(2, 0.5, 2300)
+		s.site("example.org/shop/index.Load", "/build/shop/index/index.go", 31, 12, 0.1)
+		s.allocator("example.org/shop/page.Render", "/build/shop/page/render.go", 91, 26000, 0.9,
+			"runtime.mallocgc", "compress/flate.NewWriter", "compress/gzip.(*Writer).Write")
+		s.Allocators[0].Since = 200 * mib
+		return s
+	},
 	"a collector that runs all the time": func() *scene {
 		s := newScene()
 		s.heap(212, 212, 222)

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"path"
 	"strings"
 	"testing"
 
@@ -98,5 +99,26 @@ func TestAHolderOfLittleOfTheHeapIsNotNamedForALineItDoesNotHave(t *testing.T) {
 	a, err := Explain(s.Evidence, nil)
 	if err != nil || a.Verdict.Culprit.HeldBy != nil || !strings.Contains(a.Verdict.Sentence, "is still reachable") {
 		t.Errorf("%v, %+v", err, a.Verdict)
+	}
+}
+
+// What the program puts into a variable of the standard library stays there: the line that puts it there is the place to
+// change, and that the library appends to a slice is no reason.
+func TestWhatALibraryKeepsIsChangedWhereItIsPut(t *testing.T) {
+	for label, want := range map[string]string{
+		"encoding/json.fieldCache":    "cache.go:57: give json.fieldCache fewer different values: it keeps what it is given as long as the program runs",
+		"example.org/shop/cache.main": "cache.main: bound the slice, or copy what is still needed into a new one",
+	} {
+		s := leaking()
+		s.Sites[0].Stack = append([]sample.Frame{{Func: "runtime.mallocgc"}, {Func: "runtime.growslice"}}, s.Sites[0].Stack...)
+		s.captured(190, sample.HeapPath{Parent: -1, Label: label, Type: "sync.Map", Held: 2_000, Retained: 185 * mib, Holder: true, Sites: sitesAt(57, 180),
+			Owner: &sample.HeapOwner{Name: path.Base(label), Type: "*sync.indirect[any,any]", Entries: 1283}, Root: &sample.HeapRoot{Kind: sample.RootGlobal}})
+		a, err := Explain(s.Evidence, nil)
+		if err != nil || len(a.Fixes) == 0 || a.Fixes[0].Text != want {
+			t.Errorf("%s: %+v", label, a.Fixes)
+		}
+		if said := a.Verdict.Sentence; !strings.Contains(said, path.Base(label)+" (sync.Map, 1,283 entries)") {
+			t.Error(said)
+		}
 	}
 }

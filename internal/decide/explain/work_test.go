@@ -163,3 +163,19 @@ func TestAnAnswerHasTheWorkAsEvidence(t *testing.T) {
 	}
 	t.Errorf("evidence %+v", a.Evidence)
 }
+
+// Of 630 MiB that is live 600 is what 124 calls have; what grew after they had come is the other 30. No more of the calls
+// fit, and not of what grew.
+func TestWhatCallsHoldIsBlamedBeforeWhatGrewALittle(t *testing.T) {
+	s := workScenes["buffers in flight that are hardly touched"]()
+	s.cycles(300, 596, 600, 606, 612, 620, 626)
+	s.Sites[0].Bytes, s.Sites[0].Growth, s.Sites[0].Course = 600*mib, 0, nil
+	s.stand(5, 600, 124, 0)
+	s.stand(20, 600, 124, 0)
+	table := s.site("example.org/shop/table.Encode", "/build/shop/table/table.go", 60, 28, 0)
+	table.Course = []SiteSnapshot{{At: 5, Calls: []int{124}, Goroutines: true}, {At: 20, Bytes: 16 * mib, Calls: []int{124}, Goroutines: true}}
+	s.inside("example.org/shop/table.Encode", 124)
+	if c := newCase(s.Evidence); c.site.Line != 71 {
+		t.Errorf("%s:%d is blamed", c.site.File, c.site.Line)
+	}
+}

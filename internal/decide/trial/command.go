@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // Command is how a program is started: what is added to the environment, then the
@@ -20,7 +22,7 @@ const forShells = "$`|&;<>()*?[]{}~#!"
 // words, quotes and backslashes as in a shell, and settings in front. What only a
 // shell can do is refused: the program is started without one.
 func ParseCommand(text string) (c Command, err error) {
-	words, err := split(text)
+	words, err := bareWords(text)
 	if err != nil {
 		return c, err
 	}
@@ -46,45 +48,20 @@ func isSetting(word string) bool {
 	return ok && name != ""
 }
 
-// split takes a text apart at spaces that are not quoted.
-func split(text string) (words []string, err error) {
-	var word strings.Builder
-	var quote rune // 0: none
-	inWord, escaped := false, false
-	for _, r := range text {
-		switch {
-		case escaped:
-			if quote == '"' && r != '"' && r != '\\' {
-				word.WriteByte('\\')
-			}
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped, inWord = true, true
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote, inWord = r, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && strings.ContainsRune(" \t\n", r):
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-			}
-			inWord = false
-		case quote != '\'' && (r == '$' || r == '`'), quote == 0 && strings.ContainsRune(forShells, r):
-			return nil, fmt.Errorf("%q is for a shell, and none is used", r)
-		default:
-			word.WriteRune(r)
-			inWord = true
+// bareWords are the words of a command without their quotes. What a shell would act upon is an error.
+func bareWords(text string) (bare []string, err error) {
+	words, open := visible.Words(text)
+	for _, w := range words {
+		if i := strings.IndexAny(w.Active, forShells); i >= 0 {
+			return nil, fmt.Errorf("%q is for a shell, and none is used", w.Active[i])
 		}
+		bare = append(bare, w.Bare)
 	}
-	switch {
-	case quote != 0:
-		return nil, fmt.Errorf("a %c is not closed", quote)
-	case escaped:
+	switch open {
+	case 0:
+		return bare, nil
+	case '\\':
 		return nil, errors.New("it ends with a backslash")
-	case inWord:
-		words = append(words, word.String())
 	}
-	return words, nil
+	return nil, fmt.Errorf("a %c is not closed", open)
 }

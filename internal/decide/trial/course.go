@@ -43,28 +43,42 @@ func keepFirst(at **sample.Event, e *sample.Event) {
 	}
 }
 
+// byHighwater is how a run ended that was stopped, by the reason for which it was.
+var byHighwater = map[string]struct {
+	ended Ended
+	why   string
+}{
+	sample.SignalStalled: {Livelocked, "it lived, and nothing moved any more"},
+	sample.SignalTimeout: {TimedOut, "it did not come to its end in time"},
+	sample.SignalUnready: {Failed, "it was never ready"},
+}
+
 // end says how the run ended, and why it is lost; loaded, that it had a load.
 func (c course) end(loaded bool) (Ended, string) {
-	reason := ""
-	if c.stopped != nil {
-		reason = c.stopped.Text
-	}
-	byItself := c.exit != nil && c.stopped == nil
-	switch {
-	case c.killed != nil:
+	if c.killed != nil {
 		return Killed, "killed by the kernel"
-	case reason == sample.SignalStalled:
-		return Livelocked, "it lived, and nothing moved any more"
-	case reason == sample.SignalTimeout:
-		return TimedOut, "it did not come to its end in time"
-	case reason == sample.SignalUnready:
-		return Failed, "it was never ready"
-	case byItself && c.exit.Value != 0:
-		return Failed, "ended by itself: " + c.exit.Text
-	case byItself && loaded && (c.loadEnd == nil || c.loadEnd.At.After(c.exit.At)):
-		return Failed, "it ended by itself before its load did"
-	case !byItself && c.loadEnd != nil && c.loadEnd.Value != 0:
+	}
+	if c.stopped == nil && c.exit != nil {
+		return c.byItself(loaded)
+	}
+	if c.stopped != nil {
+		if by, ok := byHighwater[c.stopped.Text]; ok {
+			return by.ended, by.why
+		}
+	}
+	if c.loadEnd != nil && c.loadEnd.Value != 0 {
 		return Failed, strings.TrimRight(fmt.Sprintf("its load ended with code %d: %s", c.loadEnd.Value, lastLine(c.loadEnd.Text)), ": ")
+	}
+	return Finished, ""
+}
+
+// byItself is how a run ended that nobody stopped.
+func (c course) byItself(loaded bool) (Ended, string) {
+	switch {
+	case c.exit.Value != 0:
+		return Failed, "ended by itself: " + c.exit.Text
+	case loaded && (c.loadEnd == nil || c.loadEnd.At.After(c.exit.At)):
+		return Failed, "it ended by itself before its load did"
 	}
 	return Finished, ""
 }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
+	"iter"
 
 	"golang.org/x/arch/x86/x86asm"
 
@@ -158,43 +159,62 @@ func (m *Image) slotOf(addr uint64) uint64 {
 
 // slots are the names of an allocator's functions by the slot that the loader fills with their address.
 func (m *Image) slots() map[uint64]string {
-	const (
-		most     = 1 << 20
-		jumpSlot = 7 // R_X86_64_JUMP_SLOT
-		globDat  = 6 // R_X86_64_GLOB_DAT
-	)
 	names := map[uint64]string{}
 	e, err := elffile.New(m.content)
 	if err != nil {
 		return names
 	}
+	symbols := dynamicSymbols(e)
+	for slot, symbol := range filledSlots(e) {
+		if symbol >= len(symbols) {
+			continue
+		}
+		if _, ok := allocatorFunctions[symbols[symbol].Name]; ok {
+			names[slot] = symbols[symbol].Name
+		}
+	}
+	return names
+}
+
+// dynamicSymbols are a file's, none where they are more than any file needs.
+func dynamicSymbols(e *elf.File) []elf.Symbol {
 	s := e.SectionByType(elf.SHT_DYNSYM)
 	if s == nil || s.Size > maxSymbolBytes || int(s.Link) >= len(e.Sections) || e.Sections[s.Link].Size > maxNames {
-		return names
+		return nil
 	}
 	symbols, err := e.DynamicSymbols()
 	if err != nil {
-		return names
+		return nil
 	}
-	for _, s := range e.Sections {
-		if s.Type != elf.SHT_RELA || s.Size > most {
-			continue
-		}
-		raw, err := s.Data()
-		if err != nil {
-			continue
-		}
-		for ; len(raw) >= 24; raw = raw[24:] {
-			info := binary.LittleEndian.Uint64(raw[8:])
-			kind, i := uint32(info), int(info>>32)-1
-			if (kind == jumpSlot || kind == globDat) && i >= 0 && i < len(symbols) {
-				if _, ok := allocatorFunctions[symbols[i].Name]; ok {
-					names[binary.LittleEndian.Uint64(raw)] = symbols[i].Name
+	return symbols
+}
+
+// filledSlots are the slots that the loader fills with the address of a function, with the index of its symbol among the
+// dynamic ones.
+func filledSlots(e *elf.File) iter.Seq2[uint64, int] {
+	const (
+		most     = 1 << 20
+		jumpSlot = 7 // R_X86_64_JUMP_SLOT
+		globDat  = 6 // R_X86_64_GLOB_DAT
+	)
+	return func(yield func(uint64, int) bool) {
+		for _, s := range e.Sections {
+			if s.Type != elf.SHT_RELA || s.Size > most {
+				continue
+			}
+			raw, err := s.Data()
+			if err != nil {
+				continue
+			}
+			for ; len(raw) >= 24; raw = raw[24:] {
+				info := binary.LittleEndian.Uint64(raw[8:])
+				kind, symbol := uint32(info), int(info>>32)
+				if filled := kind == jumpSlot || kind == globDat; filled && symbol > 0 && !yield(binary.LittleEndian.Uint64(raw), symbol-1) {
+					return
 				}
 			}
 		}
 	}
-	return names
 }
 
 var endbr64 = []byte{0xf3, 0x0f, 0x1e, 0xfa}

@@ -46,9 +46,10 @@ type entryKind struct {
 }
 
 type entryAttr struct {
-	attr  dwarf.Attr
-	form  uint64
-	value uint64 // of formImplicit
+	attr    dwarf.Attr
+	form    uint64
+	written form   // as form says
+	value   uint64 // of formImplicit
 }
 
 // Kinds of units that have more in their headers (section 7.5.1).
@@ -157,6 +158,7 @@ func (r *entries) kindsAt(offset uint64) (map[uint64]*entryKind, error) {
 		}
 		for {
 			a := entryAttr{attr: dwarf.Attr(t.uleb()), form: t.uleb()}
+			a.written = formOf(a.form)
 			if a.form == formImplicit {
 				a.value = t.uleb()
 			}

@@ -64,70 +64,105 @@ const (
 	aString      // index of one in .debug_str_offsets
 )
 
-// value reads a value; of a block or string it is 0.
+// How a value is written, where that is not a number of 1 to 8 bytes; 0 is a form that is not known.
+const (
+	inLEB      = -1 - iota
+	inAddress  // of the unit's size of an address
+	inOffset   // of the unit's size of an offset
+	inRefAddr  // inAddress in version 2, inOffset since
+	inKind     // in the abbreviation, and not in the entry
+	inNothing  // that it is there is the value
+	inText     // until a zero
+	in16Bytes  // which no number has
+	inIndirect // behind the form that it has
+)
+
+// form is how the values of a form are written, and what they are of.
+type form struct {
+	in    int // bytes of a number, or one of the above
+	of    int
+	block bool // the number is how many bytes follow
+}
+
+// forms are those of DWARF by their numbers. Of what is used nothing is signed.
+var forms = [formAddrx4 + 1]form{
+	formData1: {in: 1}, formFlag: {in: 1}, formData2: {in: 2}, formData4: {in: 4}, formRefSup4: {in: 4},
+	formData8: {in: 8}, formRefSig8: {in: 8}, formRefSup8: {in: 8}, formData16: {in: in16Bytes},
+	formUdata: {in: inLEB}, formSdata: {in: inLEB}, formLoclistx: {in: inLEB}, formRnglistx: {in: inLEB},
+	formPresent: {in: inNothing}, formImplicit: {in: inKind}, formIndirect: {in: inIndirect}, formString: {in: inText},
+
+	formAddr: {in: inAddress}, formRefAddr: {in: inRefAddr},
+	formSecOffset: {in: inOffset}, formStrp: {in: inOffset}, formLineStrp: {in: inOffset}, formStrpSup: {in: inOffset},
+
+	formRef1: {in: 1, of: aPlaceInUnit}, formRef2: {in: 2, of: aPlaceInUnit}, formRef4: {in: 4, of: aPlaceInUnit},
+	formRef8: {in: 8, of: aPlaceInUnit}, formRefUdata: {in: inLEB, of: aPlaceInUnit},
+
+	formAddrx:  {in: inLEB, of: anAddress},
+	formAddrx1: {in: 1, of: anAddress}, formAddrx2: {in: 2, of: anAddress}, formAddrx3: {in: 3, of: anAddress}, formAddrx4: {in: 4, of: anAddress},
+	formStrx:  {in: inLEB, of: aString},
+	formStrx1: {in: 1, of: aString}, formStrx2: {in: 2, of: aString}, formStrx3: {in: 3, of: aString}, formStrx4: {in: 4, of: aString},
+
+	formBlock: {in: inLEB, block: true}, formExprloc: {in: inLEB, block: true},
+	formBlock1: {in: 1, block: true}, formBlock2: {in: 2, block: true}, formBlock4: {in: 4, block: true},
+}
+
+// formOf is the form of a number, the zero value for one that is not known.
+func formOf(number uint64) form {
+	switch number {
+	case formGNUAddr:
+		number = formAddrx
+	case formGNUStr:
+		number = formStrx
+	case formGNURefAlt, formGNUStrpAlt:
+		number = formSecOffset
+	}
+	if number >= uint64(len(forms)) {
+		return form{}
+	}
+	return forms[number]
+}
+
+// value reads a value; of a block, a string or a number of 16 bytes it is 0.
 func (r *entries) value(a *entryAttr) (v uint64, of int) {
-	form := a.form
-	for form == formIndirect {
-		form = r.uleb()
+	f := a.written
+	for f.in == inIndirect {
+		f = formOf(r.uleb())
 	}
-	switch form {
-	case formAddr:
-		return r.fixed(r.unit.addrSize), itself
-	case formData1, formFlag:
-		return r.fixed(1), itself
-	case formData2:
-		return r.fixed(2), itself
-	case formData4, formRefSup4:
-		return r.fixed(4), itself
-	case formData8, formRefSig8, formRefSup8:
-		return r.fixed(8), itself
-	case formData16:
-		r.at += 16
-	case formUdata, formSdata, formLoclistx, formRnglistx: // of what is used nothing is signed
-		return r.uleb(), itself
-	case formPresent:
-		return 1, itself
-	case formImplicit:
-		return a.value, itself
-	case formSecOffset, formStrp, formLineStrp, formStrpSup, formGNURefAlt, formGNUStrpAlt:
-		return r.fixed(r.unit.wordSize), itself
-	case formRefAddr:
-		if r.unit.version == 2 {
-			return r.fixed(r.unit.addrSize), itself
-		}
-		return r.fixed(r.unit.wordSize), itself
-	case formRef1:
-		return r.fixed(1), aPlaceInUnit
-	case formRef2:
-		return r.fixed(2), aPlaceInUnit
-	case formRef4:
-		return r.fixed(4), aPlaceInUnit
-	case formRef8:
-		return r.fixed(8), aPlaceInUnit
-	case formRefUdata:
-		return r.uleb(), aPlaceInUnit
-	case formAddrx, formGNUAddr:
-		return r.uleb(), anAddress
-	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
-		return r.fixed(form - formAddrx1 + 1), anAddress
-	case formStrx, formGNUStr:
-		return r.uleb(), aString
-	case formStrx1, formStrx2, formStrx3, formStrx4:
-		return r.fixed(form - formStrx1 + 1), aString
-	case formString:
-		r.at += uint64(len(untilZero(r.info[r.at:]))) + 1
-	case formBlock, formExprloc:
-		r.pass(r.uleb())
-	case formBlock1:
-		r.pass(r.fixed(1))
-	case formBlock2:
-		r.pass(r.fixed(2))
-	case formBlock4:
-		r.pass(r.fixed(4))
-	default:
+	switch f.in {
+	case 0:
 		panic(errEntries)
+	case inLEB:
+		v = r.uleb()
+	case inAddress:
+		v = r.fixed(r.unit.addrSize)
+	case inOffset:
+		v = r.fixed(r.unit.wordSize)
+	case inRefAddr:
+		v = r.fixed(r.unit.refSize())
+	case inKind:
+		v = a.value
+	case inNothing:
+		v = 1
+	case inText:
+		r.at += uint64(len(untilZero(r.info[r.at:]))) + 1
+	case in16Bytes:
+		r.at += 16
+	default:
+		v = r.fixed(uint64(f.in))
 	}
-	return 0, itself
+	if f.block {
+		r.pass(v)
+		return 0, itself
+	}
+	return v, f.of
+}
+
+// refSize is how long a reference to another unit is (section 7.5.6, and that of version 2).
+func (u *entryUnit) refSize() uint64 {
+	if u.version == 2 {
+		return u.addrSize
+	}
+	return u.wordSize
 }
 
 // text reads a string.

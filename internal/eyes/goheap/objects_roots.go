@@ -266,7 +266,9 @@ func (ro *rooter) goroutines() {
 			ro.endedStack(g, &e)
 			continue
 		}
-		if ro.c.moved || !known || !stacks.Live(&at, ro.c.at(at.SP), registers) {
+		if !ro.c.moved && known && stacks.Live(&at, ro.c.at(at.SP), registers) {
+			ro.o.Framed = append(ro.o.Framed, uint32(ro.o.Count+len(ro.o.Roots)-1))
+		} else {
 			w.Unwind(g)
 			ro.stack(g, w)
 		}

@@ -197,21 +197,12 @@ func (ty *typer) follow(in *holding) {
 	for e, end := o.First[in.id], o.First[in.id+1]; e < end; e++ {
 		behind, plain := o.behind(e)
 		w += behind
-		var sl *slot
-		if k := w - in.base; k < uint64(len(in.slots)) {
-			sl = &in.slots[k]
-		} else {
-			sl = in.farSlot(w)
-		}
-		switch {
-		case sl == nil:
+		sl := in.slot(w)
+		if sl == nil {
 			o.setSlot(e, uint32(ty.unknown))
 			continue
-		case in.array:
-			o.setSlot(e, uint32(sl.arrayed))
-		default:
-			o.setSlot(e, uint32(sl.label))
 		}
+		o.setSlot(e, uint32(in.labelOf(sl)))
 		switch to := o.To[e]; {
 		case sl.kind == slotUnknown:
 		case plain && sl.kind <= slotString && in.role != roleMap && (sl.kind != slotString || o.strings == nil):
@@ -252,6 +243,22 @@ func (ty *typer) hold(in *holding, id uint32) {
 		in.before = uint64(ty.shift[id]) / 8
 	}
 	in.base = in.before
+}
+
+// slot is the slot of word w, nil if it lies before the first value.
+func (in *holding) slot(w uint64) *slot {
+	if k := w - in.base; k < uint64(len(in.slots)) {
+		return &in.slots[k]
+	}
+	return in.farSlot(w)
+}
+
+// labelOf is what the slot is called in the object.
+func (in *holding) labelOf(sl *slot) int32 {
+	if in.array {
+		return sl.arrayed
+	}
+	return sl.label
 }
 
 // farSlot is the slot of word w in another value than the one before, nil if it lies
@@ -321,9 +328,13 @@ func (ty *typer) pointer(sl *slot, w [3]uint64, to uint32) {
 	if sl.kind == slotString || sl.kind == slotSlice && sl.size > 0 {
 		ty.cover(to, k, sl, into, w[2])
 	}
-	if ty.isTyped(to) {
-		return
+	if !ty.isTyped(to) {
+		ty.typeBySlot(sl, w[0], to, into)
 	}
+}
+
+// typeBySlot types an object, into bytes of which a slot points; before is the word before the pointer.
+func (ty *typer) typeBySlot(sl *slot, before uint64, to uint32, into uint64) {
 	switch {
 	case into == 0:
 	case sl.size > 0 && into%sl.size == 0: // a slice that begins later
@@ -335,9 +346,9 @@ func (ty *typer) pointer(sl *slot, w [3]uint64, to uint32) {
 	}
 	switch sl.kind {
 	case slotInterface:
-		ty.setCarried(to, refOf(ty.boxed(ty.types.ofItab(w[0]), to), false))
+		ty.setCarried(to, refOf(ty.boxed(ty.types.ofItab(before), to), false))
 	case slotEmpty:
-		ty.setCarried(to, refOf(ty.boxed(ty.types.at(w[0]), to), false))
+		ty.setCarried(to, refOf(ty.boxed(ty.types.at(before), to), false))
 	case slotFunc:
 		ty.setCarried(to, refOf(ty.closure(to), false))
 	default:

@@ -42,8 +42,15 @@ type liveStack struct {
 	at      uint64 // of b
 	b       []byte // the stack from there to its end
 	objects []stackObject
-	into    []uint64 // pointers into the stack
-	other   uint32   // label of what no frame holds
+	into    []uint64   // pointers into the stack
+	out     []heldWord // pointers to elsewhere
+	frames  []stackFrame
+}
+
+// heldWord is what a word of a stack points to, and the frame that it lies in: an index, outer frames come later.
+type heldWord struct {
+	frame int
+	p     uint64
 }
 
 // stackFrame is one function's part of a stack.
@@ -53,10 +60,10 @@ type stackFrame struct {
 	label       uint32
 }
 
-// stackObject is a variable on the stack; its frame's label.
+// stackObject is a variable on the stack, and the index of its frame.
 type stackObject struct {
 	addr, end uint64
-	label     uint32
+	frame     int
 	seen      bool
 }
 
@@ -67,7 +74,8 @@ func (g *Goroutine) Stands() bool {
 }
 
 // Live passes on what is alive of the stack of a goroutine that stands, or whose thread
-// does, of which b is the bytes from its stack pointer on. Of its registers what points
+// does, of which b is the bytes from its stack pointer on: outermost frame first, so that of what several lead to
+// the one that returns last comes first. Of its registers what points
 // to the stack is followed. It reports false for one that cannot be followed.
 func (sr *StackReader) Live(g *Goroutine, b []byte, registers []uint64) bool {
 	if uint64(len(b)) < g.Hi-g.SP {
@@ -78,7 +86,7 @@ func (sr *StackReader) Live(g *Goroutine, b []byte, registers []uint64) bool {
 	if len(frames) == 0 {
 		return false
 	}
-	l := &liveStack{in: sr, g: g, at: g.SP, b: b, other: frames[len(frames)-1].label}
+	l := &liveStack{in: sr, g: g, at: g.SP, b: b, frames: frames}
 	l.records()
 	for _, p := range registers {
 		if p >= l.at && p < g.Hi {
@@ -91,21 +99,24 @@ func (sr *StackReader) Live(g *Goroutine, b []byte, registers []uint64) bool {
 		m, ok := sr.stackMap(f)
 		switch {
 		case whole || f.step.injected || !ok:
-			l.words(f.sp, f.end, f.label)
-			l.words(l.argsOf(f), l.argsOf(f)+uint64(m.ArgsSize), f.label)
+			l.words(f.sp, f.end, i)
+			l.words(l.argsOf(f), l.argsOf(f)+uint64(m.ArgsSize), i)
 			sr.frames.Whole++
 		default:
-			l.masked(f, &m)
+			l.masked(i, &m)
 			sr.frames.Exact++
 		}
-		// Calls of write barriers, and of the assembly that zeroes and copies, have no maps.
-		whole = f.step.injected || !ok || m.NoArgs || f.step.mapless || f.step.assembly && i == 0 && g.exact
+		whole = !ok || m.NoArgs || f.step.withoutMap(i == 0 && g.exact)
 	}
 	if rest < g.Hi {
-		l.words(rest, g.Hi, l.other)
+		l.words(rest, g.Hi, len(frames)-1)
 		sr.frames.Whole++
 	}
 	l.follow()
+	slices.SortStableFunc(l.out, func(a, b heldWord) int { return cmp.Compare(b.frame, a.frame) })
+	for _, w := range l.out {
+		sr.Point(frames[w.frame].label, w.p)
+	}
 	return true
 }
 
@@ -192,17 +203,18 @@ func (l *liveStack) argsOf(f *stackFrame) uint64 {
 }
 
 // masked adds the words of a frame that its map calls alive.
-func (l *liveStack) masked(f *stackFrame, m *gobin.StackMap) {
+func (l *liveStack) masked(frame int, m *gobin.StackMap) {
+	f := &l.frames[frame]
 	end, args := l.in.localsEnd(f), l.argsOf(f)
 	from := end - 8*uint64(m.Locals.Words)
 	for i := range m.Locals.Words {
 		if m.Locals.Has(i) {
-			l.word(from+8*uint64(i), f.label)
+			l.word(from+8*uint64(i), frame)
 		}
 	}
 	for i := range m.Args.Words {
 		if m.Args.Has(i) {
-			l.word(args+8*uint64(i), f.label)
+			l.word(args+8*uint64(i), frame)
 		}
 	}
 	for _, o := range m.Objects {
@@ -211,7 +223,7 @@ func (l *liveStack) masked(f *stackFrame, m *gobin.StackMap) {
 			base = end
 		}
 		if addr := base + uint64(int64(o.Offset)); addr >= f.sp { // else it is not yet there
-			l.objects = append(l.objects, stackObject{addr: addr, end: addr + uint64(o.Size), label: f.label})
+			l.objects = append(l.objects, stackObject{addr: addr, end: addr + uint64(o.Size), frame: frame})
 		}
 	}
 }
@@ -242,8 +254,8 @@ func (l *liveStack) records() {
 		fn, _ := field(d, "runtime._defer", "fn")
 		at, ok = field(d, "runtime._defer", "link")
 		if d >= l.at && d < l.g.Hi {
-			l.word(fn, l.other)
-			l.word(at, l.other)
+			l.word(fn, len(l.frames)-1)
+			l.word(at, len(l.frames)-1)
 		}
 	}
 }
@@ -252,7 +264,7 @@ func (l *liveStack) records() {
 const maxDefers = 1 << 24
 
 // word adds what the word at an address of the stack points to.
-func (l *liveStack) word(addr uint64, label uint32) {
+func (l *liveStack) word(addr uint64, frame int) {
 	if addr < l.at || addr%8 != 0 || addr+8 > l.at+uint64(len(l.b)) {
 		return
 	}
@@ -261,13 +273,13 @@ func (l *liveStack) word(addr uint64, label uint32) {
 	case p >= l.at && p < l.g.Hi:
 		l.into = append(l.into, p)
 	default:
-		l.in.Point(label, p)
+		l.out = append(l.out, heldWord{frame, p})
 	}
 }
 
-func (l *liveStack) words(from, to uint64, label uint32) {
+func (l *liveStack) words(from, to uint64, frame int) {
 	for to = min(to, l.g.Hi); from < to; from += 8 {
-		l.word(from, label)
+		l.word(from, frame)
 	}
 }
 
@@ -285,6 +297,6 @@ func (l *liveStack) follow() {
 			continue
 		}
 		l.objects[i].seen = true
-		l.words(l.objects[i].addr, l.objects[i].end, l.objects[i].label)
+		l.words(l.objects[i].addr, l.objects[i].end, l.objects[i].frame)
 	}
 }

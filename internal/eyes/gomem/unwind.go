@@ -48,6 +48,12 @@ type step struct {
 	delta    int32 // frame size at this pc
 }
 
+// withoutMap says that the compiler says nothing of what is alive where this was called: calls of write barriers,
+// of the assembly that zeroes and copies, and those that the caller did not make have no maps.
+func (s *step) withoutMap(interrupted bool) bool {
+	return s.injected || s.mapless || s.assembly && interrupted
+}
+
 // size is what a frame takes of the stack, its return address included.
 func (u *unwinder) size(s step) uint32 {
 	size := uint32(max(s.delta, 0))

@@ -3,6 +3,8 @@ package gomem
 import (
 	"slices"
 	"strings"
+
+	"github.com/highwater-go/highwater/internal/eyes/gobin"
 )
 
 const (
@@ -142,26 +144,44 @@ func (o *outerWalk) exit() (at uint64, ok bool) {
 // called, where that is known, else of any but the runtime's, which program code does not call through a register.
 // The runtime so calls main.main (runtime/proc.go, main).
 func (o *outerWalk) callees(at, called uint64) (found []outerFound) {
-	main := called == 0 && o.returnsTo(at, "runtime.main")
+	may := func(f *gobin.Func) bool { return f.Entry == called-o.code.bias }
+	switch {
+	case called != 0:
+	case o.returnsTo(at, "runtime.main"):
+		may = func(f *gobin.Func) bool { return f.Name() == "main.main" }
+	default:
+		may = func(f *gobin.Func) bool { return !strings.HasPrefix(f.Name(), "runtime.") }
+	}
 	for below := at - 8; below >= o.low && at-below <= outerFrame; below -= 8 {
 		o.searched++
-		pc := o.word(below)
-		if pc < o.code.bias {
+		f, ok := o.frame(below, at, may)
+		if !ok {
 			continue
 		}
-		f, ok := o.code.bin.FuncAt(pc - 1 - o.code.bias) // a call may be the last of its function
-		if !ok || called != 0 && f.Entry != called-o.code.bias {
-			continue
-		}
-		delta, ok := f.SPDelta(pc - 1 - o.code.bias)
-		if !ok || uint64(delta)+8 != at-below || called == 0 && strings.HasPrefix(f.Name(), "runtime.") || main && f.Name() != "main.main" || !o.calls(pc) {
-			continue
-		}
-		if found = append(found, outerFound{below, uint32(delta) + 8, f.Entry}); called != 0 {
+		if found = append(found, f); called != 0 {
 			break
 		}
 	}
 	return found
+}
+
+// frame is the frame whose return address lies at a place, if it ends where another's return address lies and is of a
+// function that may be there.
+func (o *outerWalk) frame(below, end uint64, may func(*gobin.Func) bool) (found outerFound, ok bool) {
+	pc := o.word(below)
+	if pc < o.code.bias {
+		return found, false
+	}
+	last := pc - 1 - o.code.bias // a call may be the last of its function
+	f, ok := o.code.bin.FuncAt(last)
+	if !ok {
+		return found, false
+	}
+	delta, ok := f.SPDelta(last)
+	if !ok || uint64(delta)+8 != end-below || !may(&f) || !o.calls(pc) {
+		return found, false
+	}
+	return outerFound{below, uint32(delta) + 8, f.Entry}, true
 }
 
 // maxCaller bounds how much of a function's code is looked through for calls.

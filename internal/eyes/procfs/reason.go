@@ -1,18 +1,15 @@
 package procfs
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 var (
 	// Words that say nothing of where something is: letters, numbers and sizes, flags,
 	// and names of Go's own packages and variables.
-	plainWord = regexp.MustCompile(`^["'(]?(?:[A-Za-z][A-Za-z'-]*|\d[\d,]*(?:\.\d+)?(?:%|[A-Za-z]{1,3})?|--?[a-z][a-z-]*|go1(?:\.\d+)*|(?:runtime|net/http)(?:/[a-z]+)?(?:\.[A-Za-z]+)?|GO[A-Z]+=?\w*|/proc|/debug/pprof/heap)[)"'.,:;]*$`)
+	plainWord = lazily(`^["'(]?(?:[A-Za-z][A-Za-z'-]*|\d[\d,]*(?:\.\d+)?(?:%|[A-Za-z]{1,3})?|--?[a-z][a-z-]*|go1(?:\.\d+)*|(?:runtime|net/http)(?:/[a-z]+)?(?:\.[A-Za-z]+)?|GO[A-Z]+=?\w*|/proc|/debug/pprof/heap)[)"'.,:;]*$`)
 	// Words behind which stands a name or a number of somebody's.
-	leadWord = regexp.MustCompile(`^["'(]?(?:lookup|dial|pids?|process(?:es)?|host|user|uid|called|named|file|directory|folder|executable|cgroup|container)["':]?$`)
+	leadWord = lazily(`^["'(]?(?:lookup|dial|pids?|process(?:es)?|host|user|uid|called|named|file|directory|folder|executable|cgroup|container)["':]?$`)
 	// A directory within a name, as a line of code in the name of a holder has it.
-	directory = regexp.MustCompile(`(^|[\s"'(=:,])(?:[A-Za-z]:)?/(?:[^\s"'():/]+/)+`)
+	directory = lazily(`(^|[\s"'(=:,])(?:[A-Za-z]:)?/(?:[^\s"'():/]+/)+`)
 )
 
 // PlainReason is why something was not seen without what names a place, a machine or

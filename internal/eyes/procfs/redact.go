@@ -1,7 +1,6 @@
 package procfs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,37 +16,37 @@ const (
 var (
 	// A name and its value in one argument: --password=x, PGPASSWORD=x,
 	// "host=h password=x", "?token=x&y", {"secret":"x"}, "Authorization: Basic x".
-	namedSecret = regexp.MustCompile(`(?i)((?:^|[^\w.-]|--?)` + secretName + `["']?\s*[=:]\s*)(?:(?:basic|bearer|token)\s+)?("[^"]*"|'[^']*'|[^\s&;,}]+)`)
+	namedSecret = lazily(`(?i)((?:^|[^\w.-]|--?)` + secretName + `["']?\s*[=:]\s*)(?:(?:basic|bearer|token)\s+)?("[^"]*"|'[^']*'|[^\s&;,}]+)`)
 	// A header or a setting that is an argument, or the value of a flag: all behind the name
 	// is its value. Between quotes, as within a command for sh -c, all up to the next one is.
-	secretHeader = regexp.MustCompile(`(?i)^((?:--?[\w-]+=)?\s*` + secretName + `\s*[:=]\s*).+$`)
-	quotedHeader = regexp.MustCompile(`(?i)('\s*` + secretName + `\s*[:=]\s*)[^']+|("\s*` + secretName + `\s*[:=]\s*)[^"\\]+`)
+	secretHeader = lazily(`(?i)^((?:--?[\w-]+=)?\s*` + secretName + `\s*[:=]\s*).+$`)
+	quotedHeader = lazily(`(?i)('\s*` + secretName + `\s*[:=]\s*)[^']+|("\s*` + secretName + `\s*[:=]\s*)[^"\\]+`)
 	// A flag whose value is the next argument.
-	secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
+	secretFlag = lazily(`(?i)^--?` + secretName + `$`)
 	// A flag whose value begins with a user's name: curl -u admin:x.
-	userFlag  = regexp.MustCompile(`^(?:-u|--user|--proxy-user|-U)$`)
-	userValue = regexp.MustCompile(`^([^:\s]*):.+$`)
-	gluedUser = regexp.MustCompile(`^(--(?:proxy-)?user=|-[uU])([^:\s=/]+):.+$`)
+	userFlag  = lazily(`^(?:-u|--user|--proxy-user|-U)$`)
+	userValue = lazily(`^([^:\s]*):.+$`)
+	gluedUser = lazily(`^(--(?:proxy-)?user=|-[uU])([^:\s=/]+):.+$`)
 	// ab and httpie call it -A and -a; others mean an address by that, which ends in digits.
-	userOrAddress = regexp.MustCompile(`^-[aA]$`)
-	userNoAddress = regexp.MustCompile(`^([^:\s/]+):(?:.*\D.*)$`)
+	userOrAddress = lazily(`^-[aA]$`)
+	userNoAddress = lazily(`^([^:\s/]+):(?:.*\D.*)$`)
 	// The value glued to its flag, as mysql, 7z and sshpass take it: -pVALUE.
-	gluedPassword = regexp.MustCompile(`^-p[^-=]`)
-	ordinaryP     = regexp.MustCompile(`^-p(?:a(?:ge|rallel|rent|rs|rt|tch|th|ttern|use|yload)|ee[kr]|er(?:iod|cent|sist)|g(?:o|$)|hase|id|in?g|ipe|kg|l(?:ain|atform|ugin)|o(?:d|licy|ll|ol|rt|st)|re(?:fix|load|set|tty|view)|ri(?:nt|ority|vileged)|ro(?:be|c|d|file|gress|ject|m|to|vider|xy)|rof|u(?:blic|blish|ll|rge|sh|t))`)
+	gluedPassword = lazily(`^-p[^-=]`)
+	ordinaryP     = lazily(`^-p(?:a(?:ge|rallel|rent|rs|rt|tch|th|ttern|use|yload)|ee[kr]|er(?:iod|cent|sist)|g(?:o|$)|hase|id|in?g|ipe|kg|l(?:ain|atform|ugin)|o(?:d|licy|ll|ol|rt|st)|re(?:fix|load|set|tty|view)|ri(?:nt|ority|vileged)|ro(?:be|c|d|file|gress|ject|m|to|vider|xy)|rof|u(?:blic|blish|ll|rge|sh|t))`)
 
 	// The user information of a URL, of a driver's "user:pass@tcp(host)" and of
 	// "user:pass@host/db".
-	urlUser  = regexp.MustCompile(`([a-zA-Z][\w+.-]*://)(?:[^/?#\s]*@|[^/\s:@]*:[^\s@]*@)`)
-	dsnUser  = regexp.MustCompile(`^([^\s:/@]+):[^\s]+@([a-z]+\()`)
-	hostUser = regexp.MustCompile(`(^|[\s=,'"])([\w.+-]+):[^\s:/@*][^\s:@]*@([\w\[])`)
+	urlUser  = lazily(`([a-zA-Z][\w+.-]*://)(?:[^/?#\s]*@|[^/\s:@]*:[^\s@]*@)`)
+	dsnUser  = lazily(`^([^\s:/@]+):[^\s]+@([a-z]+\()`)
+	hostUser = lazily(`(^|[\s=,'"])([\w.+-]+):[^\s:/@*][^\s:@]*@([\w\[])`)
 
 	// Values that show what they are by themselves: tokens of well-known services,
 	// JSON web tokens, addresses that are a secret, and private keys.
-	knownToken = regexp.MustCompile(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{16,}|gl(?:pat|sa|dt|rt)[-_][\w-]{16,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|sk-[\w-]{16,}|[srp]k_(?:live|test)_\w{10,}|whsec_\w{10,}` +
+	knownToken = lazily(`\b(?:gh[pousr]_\w{16,}|github_pat_\w{16,}|gl(?:pat|sa|dt|rt)[-_][\w-]{16,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|sk-[\w-]{16,}|[srp]k_(?:live|test)_\w{10,}|whsec_\w{10,}` +
 		`|A(?:KIA|SIA)[A-Z0-9]{16}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|AIza[\w-]{20,}|ya29\.[\w-]{10,}|SG\.[\w-]{10,}\.[\w-]{10,}|npm_\w{16,}|pypi-[\w-]{16,}|hv[sbr]\.[\w-]{16,}|do[opr]_v1_\w{16,}` +
 		`|dckr_pat_[\w-]{16,}|shp(?:at|ca|pa|ss)_\w{16,}|hf_\w{16,}|AGE-SECRET-KEY-1\w+|\d{8,10}:AA[\w-]{20,})`)
-	hookURL    = regexp.MustCompile(`((?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks|api\.telegram\.org)/)\S+`)
-	privateKey = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)`)
+	hookURL    = lazily(`((?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks|api\.telegram\.org)/)\S+`)
+	privateKey = lazily(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)`)
 )
 
 const redacted = "***"

@@ -2,11 +2,11 @@ package procfs
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
 // Withheld stands where the value of an argument was left out.
@@ -15,20 +15,20 @@ const Withheld = "…"
 var (
 	// What says how a program was set and names nobody: numbers, sizes, shares,
 	// durations, switches.
-	plainValue = regexp.MustCompile(`^(?:[+-]?\d{1,12}(?:\.\d{1,6})?(?:[eE]\d{1,2})?%?` +
+	plainValue = lazily(`^(?:[+-]?\d{1,12}(?:\.\d{1,6})?(?:[eE]\d{1,2})?%?` +
 		`|\d{1,12}(?:\.\d{1,6})?\s?(?:[kKMGTP]i?[bB]?|[bB])` +
 		`|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h|d)){1,4}` +
 		`|true|false|on|off|yes|no)$`)
 	// Addresses that mean this machine and no other, or all of its own.
-	loopback = regexp.MustCompile(`^(?:https?://|tcp://|redis://|grpc://)?(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)?:\d{1,5}(/.*)?$|^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$`)
+	loopback = lazily(`^(?:https?://|tcp://|redis://|grpc://)?(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]|\*)?:\d{1,5}(/.*)?$|^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$`)
 	// A flag's name: words of letters, an ordinal behind them at most. A password that
 	// is glued to its flag (-pS3cret) is not one.
-	flagName = regexp.MustCompile(`^--?(?:[A-Za-z]|[A-Za-z]?[a-z]{1,19}(?:[A-Z][a-z]{0,19}){0,5}\d{0,2})(?:[-_.](?:[A-Za-z]?[a-z]{0,19}(?:[A-Z][a-z]{0,19}){0,5}\d{0,3})){0,8}$`)
-	pathWord = regexp.MustCompile(`^(?:/[a-z]{0,16}\d{0,2}(?:[-_.][a-z]{1,16}){0,3})*$`)
-	program  = regexp.MustCompile(`^[\w./+~@-]+$`)
-	grammar  = regexp.MustCompile(`^[&|;<>()]+$`)
+	flagName = lazily(`^--?(?:[A-Za-z]|[A-Za-z]?[a-z]{1,19}(?:[A-Z][a-z]{0,19}){0,5}\d{0,2})(?:[-_.](?:[A-Za-z]?[a-z]{0,19}(?:[A-Z][a-z]{0,19}){0,5}\d{0,3})){0,8}$`)
+	pathWord = lazily(`^(?:/[a-z]{0,16}\d{0,2}(?:[-_.][a-z]{1,16}){0,3})*$`)
+	program  = lazily(`^[\w./+~@-]+$`)
+	grammar  = lazily(`^[&|;<>()]+$`)
 	// The Go runtime's own settings, which are about memory.
-	goSetting = regexp.MustCompile(`^(?:GOGC|GOMEMLIMIT|GOMAXPROCS|GODEBUG)=[\w.,=-]+$`)
+	goSetting = lazily(`^(?:GOGC|GOMEMLIMIT|GOMAXPROCS|GODEBUG)=[\w.,=-]+$`)
 )
 
 // Withhold is a program's command line as a recording has it by default: the
@@ -58,7 +58,8 @@ func Withhold(p sample.Program) []string {
 // WithholdShell is the same of a shell's command: --load has one. Of its words the
 // first stays if it names a program.
 func WithholdShell(command string) string {
-	typed, bare := shellWords(command)
+	words, _ := visible.Words(command)
+	bare := bareOf(words)
 	if len(bare) == 0 {
 		return ""
 	}
@@ -66,12 +67,12 @@ func WithholdShell(command string) string {
 	if !program.MatchString(bare[0]) {
 		clean[0] = Withheld
 	}
-	for i, w := range typed[:len(clean)] {
-		if grammar.MatchString(w) {
-			clean[i] = w
+	for i, w := range words[:len(clean)] {
+		if grammar.MatchString(w.Typed) {
+			clean[i] = w.Typed
 		}
 	}
-	return asTyped(typed, bare, clean)
+	return asTyped(words, clean)
 }
 
 // WithholdWord is the same of a single value: an address that was asked for.

@@ -74,7 +74,7 @@ func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
 		}
 	}
 	if best.at == 0 || best.owner != goheap.PackageOwn {
-		best = cmp.Or(n.referrer(way[0]), best)
+		best = cmp.Or(n.referrer(n.reached(way)), best)
 	}
 	if box < len(way)-1 && best.at != 0 && n.isBehind(best.at, way[box]) {
 		at = best.at
@@ -103,12 +103,20 @@ func (n *owners) count(o *sample.HeapOwner, best naming, way []uint32, box int, 
 	}
 }
 
-// referrer is a field of a type of the program's own that leads to what several roots hold;
-// none where the path is of one root, or nothing of the program's own leads there.
+// reached is the first on a way that roots lead to: the object that several do, or the one that a goroutine's stack does.
+func (n *owners) reached(way []uint32) uint32 {
+	if p := &n.a.paths[way[0]]; len(way) > 1 && p.sample >= uint32(n.a.Objects.Count) && n.root(p.sample).Kind == goheap.RootGoroutine {
+		return way[1]
+	}
+	return way[0]
+}
+
+// referrer is a field of a type of the program's own that leads to what roots hold besides; none where nothing of the
+// program's own leads there.
 func (n *owners) referrer(at uint32) naming {
 	a := n.a
 	p := &a.paths[at]
-	if p.parent != 0 || p.sample >= uint32(a.Objects.Count) || p.objects != 1 || p.retains*referredOf < a.LiveSize {
+	if p.sample >= uint32(a.Objects.Count) || p.objects != 1 && n.heads(at) != 1 || p.retains*referredOf < a.LiveSize {
 		return naming{}
 	}
 	types := a.Objects.Types

@@ -37,12 +37,27 @@ func (n *owners) begin(o *sample.HeapOwner, way []uint32, box int) {
 	}
 	o.Root = "a local variable of " + shortName(function)
 	switch {
-	case box > 0 || n.isChannel(way[0]):
+	case box > 0 || n.isChannel(way[0]) || n.isShared(way[0], r.Count):
 	case r.Count > 1:
 		o.Name, o.Kind, o.Count, o.Root = "the stacks of "+shortName(function), "goroutine", uint64(r.Count), ""
 	case len(way) == 1:
 		o.Name, o.Kind, o.Root = "the stack of "+shortName(function), "goroutine", ""
 	}
+}
+
+// isShared says whether goroutines have the same few things in hand, and not one each: what they share may have a name
+// of its own then, as a map has that two calls are at when the program is stopped. What has no type has none.
+func (n *owners) isShared(at uint32, goroutines int) bool {
+	heads := n.heads(at)
+	return n.a.paths[at].typ != 0 && heads > 0 && heads*2 <= goroutines
+}
+
+// heads is how many objects of a path roots lead to right away, 0 where one root leads to all.
+func (n *owners) heads(at uint32) (most int) {
+	for _, count := range n.a.sharers[at] {
+		most = max(most, count)
+	}
+	return most
 }
 
 // isChannel says whether channels lie on a path: what several goroutines have in hand is named after it.

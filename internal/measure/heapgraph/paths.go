@@ -42,7 +42,7 @@ func (p *pather) nodes(ctx context.Context) error {
 	p.shared, p.joined = p.label("several places: "), p.label(joinedLabel)
 	p.ofRoots()
 	p.belowRoots(0, p.inner)
-	frames := p.byFrame(0, p.inner)
+	frames := p.nodesByFrame()
 	for i := 1; i < len(t.Node); i++ {
 		if a.pathOf[i] == 0 {
 			edge := int32(0)
@@ -71,7 +71,7 @@ func (p *pather) leaves(ctx context.Context) error {
 	p.ends.above = p.paths.own
 	first := uint32(len(p.ends.above)) // of the paths of leaves among all
 	size := a.Objects.SizeOf()
-	frames := p.byFrame(p.inner, uint32(a.Objects.Count))
+	frames := p.leavesByFrame()
 	for leaf := range t.Leaves {
 		dom, by := t.Leaves[leaf].Dominator, t.Leaves[leaf].By
 		if dom == none {

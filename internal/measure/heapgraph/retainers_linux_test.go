@@ -46,6 +46,8 @@ var faults = []fault{
 	{"generic", "(*cache[string]).items map[string]*session, 2,000 entries", "main.pages", ""},
 	{"nested", "main.tree *region, 2,001 entries", "", "a variable that main.init.func9 uses *region, 2,001 entries"},
 	{"slice", "(*auditor).events []*session, 2,000 entries", "main.audit", ""},
+	{"called", "(*hall).guests map[string]*session, 2,000 entries", "a local variable of main.visited", ""},
+	{"inhand", "(*hall).guests map[string]*session, 2,000 entries", "a local variable of main.answering.gowrap1", ""},
 }
 
 // startKeeping starts such a program.

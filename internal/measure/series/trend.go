@@ -106,32 +106,54 @@ type Wave struct {
 // Waves divides a column into rises of at least rise, each followed by a fall of
 // at least rise or by the end.
 func Waves(v []float64, rise float64) []Wave {
-	var waves []Wave
-	low, high := None, None // of what has come since the last turn
-	rising := false
+	t := tide{v: v, least: rise, low: None, high: None}
 	for i, x := range v {
-		if math.IsNaN(x) {
-			continue
-		}
-		switch {
-		case low == None:
-			low = i
-		case !rising && x < v[low]:
-			low = i
-		case !rising && x-v[low] >= rise:
-			rising, high = true, i
-		case rising && x > v[high]:
-			high = i
-		case rising && v[high]-x >= rise:
-			waves = append(waves, Wave{low, high, i})
-			rising, low = false, i
-		}
-		if n := len(waves); n > 0 && !rising && v[low] < v[waves[n-1].After] {
-			waves[n-1].After = low
+		if !math.IsNaN(x) {
+			t.see(i, x)
 		}
 	}
-	if rising {
-		waves = append(waves, Wave{low, high, None})
+	if t.rising {
+		t.waves = append(t.waves, Wave{t.low, t.high, None})
 	}
-	return waves
+	return t.waves
+}
+
+// tide is where a column stands between two turns.
+type tide struct {
+	v         []float64
+	least     float64 // that a rise or a fall has
+	waves     []Wave
+	low, high int  // since the last turn
+	rising    bool // from low to high; else it falls, or nothing rose yet
+}
+
+func (t *tide) see(i int, x float64) {
+	if t.rising {
+		t.up(i, x)
+	} else {
+		t.down(i, x)
+	}
+}
+
+func (t *tide) up(i int, x float64) {
+	switch {
+	case x > t.v[t.high]:
+		t.high = i
+	case t.v[t.high]-x >= t.least:
+		t.waves = append(t.waves, Wave{t.low, t.high, i})
+		t.rising, t.low = false, i
+	}
+}
+
+func (t *tide) down(i int, x float64) {
+	switch {
+	case t.low == None || x < t.v[t.low]:
+		t.low = i
+	case x-t.v[t.low] >= t.least:
+		t.rising, t.high = true, i
+		return
+	}
+	if n := len(t.waves); n > 0 && t.v[t.low] < t.v[t.waves[n-1].After] {
+		t.waves[n-1].After = t.low
+	}
 }

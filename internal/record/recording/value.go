@@ -41,18 +41,19 @@ func encode(member any) driver.Value {
 	panic("recording: a column of unknown type")
 }
 
-// decode sets a member from what SQLite kept; NULL leaves it as it is.
+// decode sets a member from what SQLite kept, an integer or a real number; NULL leaves it as it is.
 func decode(member any, v driver.Value) {
-	n, ok := v.(int64)
-	if f, real := v.(float64); real {
-		if p, is := member.(*float64); is {
-			*p = f
+	switch v := v.(type) {
+	case int64:
+		decodeInteger(member, v)
+	case float64:
+		if p, ok := member.(*float64); ok {
+			*p = v
 		}
-		return
 	}
-	if !ok {
-		return
-	}
+}
+
+func decodeInteger(member any, n int64) {
 	switch p := member.(type) {
 	case *sample.Bytes:
 		*p = sample.Bytes(n)

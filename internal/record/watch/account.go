@@ -230,10 +230,14 @@ func (a *account) read(out *sample.Cgroup) error {
 	return nil
 }
 
-// withBallast makes the charge after a kill that of the kill.
+// withBallast makes the charge after a kill that of the kill. It was at most the limit then: where others took
+// some of the ballast's place before the charge was read, only the rest of it is added.
 func (a *account) withBallast(c *sample.Cgroup) {
 	if c == nil {
 		return
+	}
+	if c.Limit.OK {
+		a.dropped = min(a.dropped, max(c.Limit.V, c.Usage)-c.Usage)
 	}
 	c.Usage += a.dropped
 	if c.Stat != nil {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,32 +11,61 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// struck is the level whose limit the charge has met at a kill, by what is counted
-// since the last one; ok is false where it was none that can be seen.
-func (a *account) struck() (at cgroup.Level, ok bool) {
+// change is a level at a kill, and as it was at the kill before.
+type change struct{ was, now cgroup.Level }
+
+// killed says that the kernel counted a kill for this level's limit.
+func (c change) killed() bool {
+	return c.bothSeen() && c.now.Local.OOM.OK && c.now.Local.OOM.V > c.was.Local.OOM.V
+}
+
+// full says that the charge is at the limit, of which dropped bytes were given back: version 1 does not count kills by
+// level.
+func (c change) full(dropped sample.Bytes) bool {
+	l := c.now
+	if l.Local != nil && l.Local.OOM.OK || !l.Limit.OK || !l.Usage.OK {
+		return false
+	}
+	return l.Usage.V+dropped+max(stock, l.Limit.V/16) >= l.Limit.V
+}
+
+// met says that the charge has met the limit since, though the victim's memory is gone already.
+func (c change) met() bool {
+	return c.bothSeen() && c.now.Limit.OK && c.now.Local.Max > c.was.Local.Max
+}
+
+func (c change) bothSeen() bool { return c.was.Local != nil && c.now.Local != nil }
+
+// changes are the levels, innermost first, since the last time that they were asked for.
+func (a *account) changes() (all []change) {
 	before := a.levels
 	now, err := a.home.Limits()
 	if err != nil { // its files are those of the dying process, whose root is gone already
 		now = a.atHand()
 	}
 	a.levels = now
-	for i, l := range now {
-		if i < len(before) && l.Local != nil && before[i].Local != nil && l.Local.OOM.OK && l.Local.OOM.V > before[i].Local.OOM.V {
-			return l, true
+	for _, l := range now {
+		c := change{now: l}
+		if i := slices.IndexFunc(before, func(was cgroup.Level) bool { return was.Path == l.Path }); i >= 0 {
+			c.was = before[i]
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// struck is the level whose limit the charge has met at a kill, by what is counted
+// since the last one, the surest sign first; ok is false where it was none that can be seen.
+func (a *account) struck() (at cgroup.Level, ok bool) {
+	all := a.changes()
+	full := func(c change) bool { return c.full(a.dropped) }
+	for _, sign := range []func(change) bool{change.killed, full, change.met} {
+		if i := slices.IndexFunc(all, sign); i >= 0 {
+			return all[i].now, true
 		}
 	}
-	for _, l := range now { // version 1 has no such counter
-		if counted := l.Local != nil && l.Local.OOM.OK; !counted && l.Limit.OK && l.Usage.OK && l.Usage.V+a.dropped+max(stock, l.Limit.V/16) >= l.Limit.V {
-			return l, true
-		}
-	}
-	for i, l := range now { // the victim is gone already
-		if i < len(before) && l.Limit.OK && l.Local != nil && before[i].Local != nil && l.Local.Max > before[i].Local.Max {
-			return l, true
-		}
-	}
-	if last := len(now) - 1; a.hidden.OK && last >= 0 && now[last].Path == "" {
-		return now[last], true
+	if last := len(all) - 1; a.hidden.OK && last >= 0 && all[last].now.Path == "" {
+		return all[last].now, true
 	}
 	return at, false
 }

@@ -21,6 +21,7 @@ type ballast struct {
 	size int // 0: none is needed
 	mem  []byte
 	held bool
+	ends int // kills that are being read: until the last one is, none is taken
 }
 
 // stuck is how many goroutines of ours may wait for a page while the tracer's runs:
@@ -61,7 +62,7 @@ func (b *ballast) needed() bool {
 func (b *ballast) take() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.size == 0 || b.held {
+	if b.size == 0 || b.held || b.ends > 0 {
 		return
 	}
 	if b.mem == nil {
@@ -77,16 +78,24 @@ func (b *ballast) take() {
 	b.held = true
 }
 
-// drop gives the ballast up. The mapping stays: to unmap it one would have to wait
+// drop gives the ballast up until over is called. The mapping stays: to unmap it one would have to wait
 // for the very page faults that it is dropped for.
 //
 // It gives what was given up.
 func (b *ballast) drop() (n sample.Bytes) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.ends++
 	if b.held {
 		_ = unix.Madvise(b.mem, unix.MADV_DONTNEED) // fails for what is not mapped only
 		b.held, n = false, sample.Bytes(b.size)
 	}
 	return n
+}
+
+// over ends a drop.
+func (b *ballast) over() {
+	b.mu.Lock()
+	b.ends--
+	b.mu.Unlock()
 }

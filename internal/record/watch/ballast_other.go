@@ -10,4 +10,5 @@ type ballast struct{}
 func (*ballast) load(sample.Bytes)      {}
 func (*ballast) take()                  {}
 func (*ballast) drop() (n sample.Bytes) { return 0 }
+func (*ballast) over()                  {}
 func (*ballast) needed() bool           { return false }

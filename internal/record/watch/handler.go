@@ -102,6 +102,7 @@ func (s *Source) onDying(d lastbreath.Death) {
 	var dropped sample.Bytes
 	if d.Status.Signal == int(syscall.SIGKILL) {
 		dropped = s.ballast.drop() // first: without it we may not get a page
+		defer s.ballast.over()     // until then a scan that has the lock does not take it again
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

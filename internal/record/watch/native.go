@@ -3,7 +3,6 @@ package watch
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -64,20 +63,6 @@ type nativeBook struct {
 	order           []*nativeCell
 	key             []byte
 	pcs             []uint64
-}
-
-// nativeCell is the blocks of one stack.
-type nativeCell struct {
-	book      *nativeBook
-	native    []uint64 // C's frames, innermost first
-	pcs       []uint64 // Go's
-	live      int      // sampled blocks
-	bytes     float64
-	objects   float64
-	unsure    float64
-	allocated float64
-	changed   bool // since it was handed over
-	births    []time.Time
 }
 
 // knowNative puts probes into a Go program: at its exec, as far as it is known then what it will
@@ -183,18 +168,8 @@ func (s *Source) drainNative(now time.Time) {
 	}
 	var batch []*nativeBlock
 	err := n.profiler.Drain(nativeAtOnce, func(e *faultprofile.AllocEvent) {
-		switch e.Kind {
-		case faultprofile.Sampled:
-			if b := n.books[e.PID]; b != nil {
-				if block := b.sampled(e, n.profiler.Interval(), now); block != nil {
-					n.blocks[e.ID] = block
-					batch = append(batch, block)
-				}
-			}
-		case faultprofile.Given:
-			n.given(e.ID, e.Block)
-		case faultprofile.Freed:
-			n.freed(e.ID)
+		if block := n.see(e, now); block != nil {
+			batch = append(batch, block)
 		}
 	})
 	if err != nil {
@@ -216,6 +191,27 @@ func (s *Source) drainNative(now time.Time) {
 			s.giveNative(b, now)
 		}
 	}
+}
+
+// see notes an event, and gives the block that it has sampled, if any.
+func (n *natives) see(e *faultprofile.AllocEvent, now time.Time) *nativeBlock {
+	switch e.Kind {
+	case faultprofile.Given:
+		n.given(e.ID, e.Block)
+	case faultprofile.Freed:
+		n.freed(e.ID)
+	case faultprofile.Sampled:
+		b := n.books[e.PID]
+		if b == nil {
+			return nil
+		}
+		block := b.sampled(e, n.profiler.Interval(), now)
+		if block != nil {
+			n.blocks[e.ID] = block
+		}
+		return block
+	}
+	return nil
 }
 
 // chargeNative takes the probes out where they cost too much.
@@ -318,41 +314,6 @@ func (b *nativeBook) sampled(e *faultprofile.AllocEvent, interval uint64, now ti
 	return block
 }
 
-// cell is the one of a stack.
-func (b *nativeBook) cell(at *faultprofile.Place) *nativeCell {
-	native := faultprofile.Unwind(b.pcs[:0], at, b.code, b.target.Text, b.target.Etext)
-	b.pcs = native
-	b.key = b.key[:0]
-	for _, pc := range native {
-		b.key = binary.LittleEndian.AppendUint64(b.key, pc)
-	}
-	b.key = append(b.key, '/')
-	for _, pc := range at.PCs {
-		b.key = binary.LittleEndian.AppendUint64(b.key, pc)
-	}
-	pcs := at.PCs
-	c := b.cells[string(b.key)]
-	if c == nil && len(b.order) >= maxNativeStacks {
-		b.key = b.key[:0] // too many: one without a stack
-		c, native, pcs = b.cells[""], nil, nil
-	}
-	if c == nil {
-		c = &nativeCell{book: b, native: slices.Clone(native), pcs: slices.Clone(pcs)}
-		b.cells[string(b.key)] = c
-		b.order = append(b.order, c)
-	}
-	return c
-}
-
-// add counts a block in, or out where sign is -1.
-func (c *nativeCell) add(b *nativeBlock, sign int) {
-	c.live += sign
-	c.bytes += float64(sign) * b.bytes
-	c.objects += float64(sign) * b.objects
-	c.unsure += float64(sign) * b.unsure
-	c.changed = true
-}
-
 // giveNative hands over the stacks of a program whose live blocks have changed since the last time.
 func (s *Source) giveNative(b *nativeBook, at time.Time) {
 	n := &s.native
@@ -393,20 +354,6 @@ func (n *natives) findBirths(b *nativeBook) {
 	}
 }
 
-// told is what a stack has.
-func (c *nativeCell) told(at time.Time) sample.NativeLive {
-	l := sample.NativeLive{At: at, Process: c.book.p.key, Samples: uint64(max(0, c.live)), Allocated: sample.Bytes(max(0, c.allocated))}
-	if c.live <= 0 {
-		return l
-	}
-	l.Objects, l.Bytes, l.Error = uint64(math.Round(c.objects)), sample.Bytes(math.Round(c.bytes)), sample.Bytes(math.Sqrt(max(0, c.unsure)))
-	if len(c.births) > 0 {
-		slices.SortFunc(c.births, time.Time.Compare)
-		l.Oldest, l.Median = c.births[0], c.births[len(c.births)/2]
-	}
-	return l
-}
-
 // giveNativeOf hands over what the programs of a moment have.
 func (s *Source) giveNativeOf(procs []*process, at time.Time) {
 	for _, p := range procs {
@@ -433,55 +380,4 @@ func (s *Source) forgetNative(p *process) {
 		}
 	}
 	delete(n.books, p.key.PID)
-}
-
-// callBudget is what probes may cost the programs: so many calls a second, and such a share of a
-// processor's time. At once it may be what comes together in callCredit.
-type callBudget struct {
-	last  time.Time
-	calls uint64        // at last
-	cost  time.Duration // at last
-	// What is left of either.
-	callsLeft int64
-	timeLeft  time.Duration
-	why       string // it is spent
-}
-
-const (
-	// mostCalls a second: from there on a tenth of a processor goes into the probes, and more.
-	mostCalls = 250_000
-	// callShare is the share of a processor that probes may take: an eighth, which is mostCalls of
-	// what the kernel carries out by itself.
-	callShare = 8
-	// callCredit is for how long what is allowed may come at once, as where a program starts.
-	callCredit = 4 * time.Second
-	// callCost and steppedCost are what a probe costs where the kernel carries the instruction out by
-	// itself and where the processor is stepped over it, in a virtual machine: measured, docs/native.md.
-	callCost    = 500 * time.Nanosecond
-	steppedCost = 16 * time.Microsecond
-)
-
-// charge says whether the budget is spent now.
-func (b *callBudget) charge(now time.Time, c faultprofile.AllocCost, stepped bool) bool {
-	each := callCost
-	if stepped {
-		each = steppedCost
-	}
-	calls := c.Allocs + c.Frees
-	cost := time.Duration(calls)*each + time.Duration(c.Nanos)
-	if b.last.IsZero() {
-		b.callsLeft, b.timeLeft = int64(mostCalls*callCredit.Seconds()), callCredit/callShare
-	} else {
-		passed := now.Sub(b.last)
-		b.callsLeft = min(b.callsLeft+int64(mostCalls*passed.Seconds()), int64(mostCalls*callCredit.Seconds())) - int64(calls-b.calls)
-		b.timeLeft = min(b.timeLeft+passed/callShare, callCredit/callShare) - (cost - b.cost)
-	}
-	b.last, b.calls, b.cost = now, calls, cost
-	switch {
-	case b.callsLeft < 0:
-		b.why = fmt.Sprintf("C's allocator was called more than %d times a second, and each of the probes costs the program half a microsecond", mostCalls)
-	case b.timeLeft < 0:
-		b.why = "the probes took more than an eighth of a processor from the program"
-	}
-	return b.why != ""
 }

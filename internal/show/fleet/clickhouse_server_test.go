@@ -24,6 +24,25 @@ func startClickHouse(t *testing.T) Store {
 	return openAt(t, one, Options{Plain: true})
 }
 
+// startChDB runs ClickHouse's current engine in a process of Python that speaks its HTTP interface.
+func startChDB(t *testing.T) Store {
+	t.Helper()
+	hwtest.LeftToMatrix(t, "runs ClickHouse's engine of 530 MB")
+	dir, err := hwtest.ChDB()
+	hwtest.Need(t, func() error { return err })
+	hwtest.Need(t, hwtest.Program("python3"))
+	script, err := filepath.Abs("testdata/engine.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := &server{dir: t.TempDir(), ports: freePorts(t, 1)}
+	cmd := exec.Command("python3", script, fmt.Sprint(one.ports[0]), one.dir)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+dir, "TZ=UTC")
+	one.run(t, cmd)
+	one.answersPing(t)
+	return openAt(t, one, Options{})
+}
+
 func openAt(t *testing.T, s *server, o Options) Store {
 	t.Helper()
 	store, err := Open(s.address()+"/highwater", o)
@@ -73,6 +92,11 @@ func (s *server) start(t *testing.T) {
 	cmd := exec.Command(program, "--config-file="+filepath.Join(s.dir, "config.xml"))
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries, "TZ=UTC")
 	s.run(t, cmd)
+	s.answersPing(t)
+}
+
+func (s *server) answersPing(t *testing.T) {
+	t.Helper()
 	s.answers(t, func() error {
 		answer, err := (&http.Client{Timeout: 5 * time.Second}).Get(s.address() + "/ping")
 		if err == nil {

@@ -1,11 +1,14 @@
 package fleet
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,33 +61,84 @@ func clusterStore(t *testing.T, s *server) Store {
 	return openAt(t, s, Options{Plain: true, Cluster: "fleet"})
 }
 
-func TestAClusterAnswersAsOneServerDoes(t *testing.T) {
+// everything is the answers to all questions, as text.
+func everything(t *testing.T, s Store) string {
+	t.Helper()
+	scope := Scope{Tenant: "t", Since: monday, Now: monday.Add(8 * day)}
+	one := scope
+	one.Service = "service-004"
+	var text strings.Builder
+	answer := func(what string, got any, err error) {
+		b, failed := json.Marshal(got)
+		if err = errors.Join(err, failed); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		fmt.Fprintf(&text, "%s %s\n", what, b)
+	}
+	top, err := Top(t.Context(), s, scope, 10)
+	answer("top", top, err)
+	top, err = Top(t.Context(), s, one, 10)
+	answer("top of one", top, err)
+	short := scope
+	short.Since = monday.Add(5 * day)
+	top, err = Top(t.Context(), s, short, 10)
+	answer("top of hours", top, err)
+	services, err := Services(t.Context(), s, scope)
+	answer("services", services, err)
+	course, err := Course(t.Context(), s, one)
+	answer("course", course, err)
+	fits, err := Fits(t.Context(), s, scope)
+	answer("fits", fits, err)
+	versions, err := Versions(t.Context(), s, one)
+	answer("versions", versions, err)
+	d, err := Compare(t.Context(), s, one, "v1", "v4")
+	answer("diff", d, err)
+	causes, err := Causes(t.Context(), s, scope)
+	answer("causes", causes, err)
+	all, err := AllIncidents(t.Context(), s, scope)
+	answer("incidents", all, err)
+	pod, err := OfPod(t.Context(), s, scope, Pod{Namespace: "prod", Name: "pod-1"})
+	answer("pod", pod, err)
+	found, err := Find(t.Context(), s, "t", all[0].Incident.String()[:8])
+	answer("found", found, err)
+	return text.String()
+}
+
+// All questions have the same answers from SQLite, a server of ClickHouse, its current engine, and two servers of a
+// cluster of two shards with two replicas each.
+func TestEveryQuestionHasOneAnswer(t *testing.T) {
 	t.Parallel()
 	servers := startCluster(t)
-	first, last := made(t, clusterStore(t, servers[0])), clusterStore(t, servers[3])
-	p := planted{services: 8, pods: 2, stacks: 4, grow: []int{1, 4, 6}, days: 8}
-	p.fill(t, first)
 	one, err := Open("file://"+t.TempDir(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { one.Close() })
-	p.fill(t, made(t, one))
-	for _, s := range []Store{first, last, one} {
+	first := made(t, clusterStore(t, servers[0]))
+	all := map[string]Store{"sqlite": made(t, one), "clickhouse": made(t, startClickHouse(t)), "chdb": made(t, startChDB(t)), "cluster": first}
+	p := planted{services: 8, pods: 6, stacks: 4, grow: []int{1, 4, 6}, days: 8}
+	for _, s := range all {
+		p.fill(t, s)
+		for i := range 40 {
+			at := monday.Add(time.Duration(i) * 4 * time.Hour)
+			in := Incident{Tenant: "t", Service: fmt.Sprintf("service-%03d", i%8), At: at, Kind: KindKill, Version: fmt.Sprintf("v%d", 1+i/12),
+				Fingerprint: fmt.Sprint("hw-", i%5), Class: "leak", Pod: fmt.Sprint("pod-", i%3), Namespace: "prod", Sentence: "killed", File: "put.go", Line: 7,
+				Written: at}
+			in.Incident = IncidentID(hashOf(fmt.Sprint(i)), KindKill, at)
+			put(t, s, Incidents, in, in)
+		}
 		if _, err := Rollup(t.Context(), s, "t", monday.Add(8*day+time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := Top(t.Context(), one, Scope{Tenant: "t", Since: monday, Now: monday.Add(8 * day)}, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, s := range map[string]Store{"first": first, "last": last} {
-		got, err := Top(t.Context(), s, Scope{Tenant: "t", Since: monday, Now: monday.Add(8 * day)}, 10)
-		if err != nil || fmt.Sprint(got.Lines) != fmt.Sprint(want.Lines) || got.Services != want.Services || got.Processes != want.Processes {
-			t.Errorf("%s: %+v, %v\nwant %+v", name, got, err, want)
+	all["the last of the cluster"] = clusterStore(t, servers[3])
+	want := everything(t, one)
+	for name, s := range all {
+		if got := everything(t, s); got != want {
+			t.Errorf("%s answers\n%s\nand SQLite\n%s", name, got, want)
 		}
 	}
+	t.Logf("%d bytes of answers are the same from %d stores", len(want), len(all))
 	losesAnAnswer(t, first, 150) // a replica remembers the last 100 blocks
 }
 

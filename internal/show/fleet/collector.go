@@ -35,7 +35,7 @@ const (
 	mostHeld      = 20_000  // stacks of a process that are told apart; what the others hold is one row
 	mostKnown     = 100_000 // stacks whose names are remembered as sent
 	everyPoint    = time.Minute
-	everyHeap     = 5 * time.Minute // that an hour which is not over is sent again
+	everyHeap     = 5 * time.Minute // that an hour which is not over is sent again where something moved
 	unknown       = "(unknown)"
 	mostPerBatch  = 4 << 20 // bytes of rows that wait for the next flush
 	everyBatch    = time.Minute
@@ -268,6 +268,14 @@ func (l *Life) Sites(key sample.ProcessKey, first int, sites []sample.Site) erro
 	return nil
 }
 
+// SitesOf are the sites that were given of a process.
+func (l *Life) SitesOf(key sample.ProcessKey) []sample.Site {
+	if o := l.processes[key]; o != nil {
+		return o.sites
+	}
+	return nil
+}
+
 // Point is a row a minute, and the end of those that are gone.
 func (l *Life) Point(p *sample.Point) error {
 	if g := p.Cgroup; g != nil && g.Limit.OK && g.Limit.V > 0 {
@@ -289,7 +297,7 @@ func (l *Life) Point(p *sample.Point) error {
 			o.point = p.At
 			l.addPoint(o, p, one)
 		}
-		if due(p.At, o.heap.sent, everyHeap) {
+		if o.heap.due(p.At) {
 			l.hour(o, p.At)
 		}
 	}

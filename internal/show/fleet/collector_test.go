@@ -95,6 +95,38 @@ func TestAnHourIsTheSumOfItsProfiles(t *testing.T) {
 	}
 }
 
+// A program at rest has the rows of an hour twice, early and when the hour is over; one that moves each five minutes.
+// The mean of the hour is the same.
+func TestAnHourWithoutNewsIsSentTwice(t *testing.T) {
+	t.Parallel()
+	for moves, want := range map[bool]int{false: 2, true: 12} {
+		g := gathered{}
+		_, l := watchShop(t, g)
+		for m := range 120 {
+			at := monday.Add(time.Duration(m) * time.Minute)
+			n := uint64(10)
+			if moves {
+				n += uint64(m % 2)
+			}
+			p := &sample.Point{At: at, Processes: []sample.Process{{Key: shop.Key, Resident: &sample.Resident{Total: 100}, Go: &sample.Runtime{}}}}
+			if err := errors.Join(l.Heap(shop.Key, profile(at, n)), l.Point(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l.Collector.Flush()
+		sent, last := 0, HeapHour{}
+		for _, r := range rowsOf[HeapHour](t, g, HeapHours) {
+			if r.Stack == AllStacks && r.Hour.Equal(monday) {
+				sent, last = sent+1, r
+			}
+		}
+		mean := float64(last.InUseSeconds) / float64(last.Seconds)
+		if sent != want || last.Seconds != 3600 || mean < 1000 || mean > 1100 {
+			t.Errorf("moves %v: %d times, the last %+v", moves, sent, last)
+		}
+	}
+}
+
 // A hundred processes of one build have their stacks' frames in memory once.
 func TestProcessesShareTheFramesOfTheirStacks(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ type heapHour struct {
 	begin  time.Time // of the hour
 	at     time.Time // of the last profile, or since when it is counted in this hour
 	sent   time.Time
+	news   bool // since then: another hour, or a stack that holds more or less
 	looked time.Duration
 	stacks map[ID]*inUse
 	bySite []ID // of the process's sites, computed once
@@ -51,7 +52,7 @@ func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile, share func(I
 	}
 	if h.begin.IsZero() {
 		h.begin, h.at = p.At.Truncate(time.Hour), p.At
-		h.sent = p.At
+		h.sent, h.news = p.At, true
 	}
 	h.count(p.At)
 	for i := len(h.bySite); i < len(sites); i++ {
@@ -73,6 +74,7 @@ func (h *heapHour) look(sites []sample.Site, p *sample.HeapProfile, share func(I
 		}
 	}
 	for id, s := range h.stacks {
+		h.news = h.news || s.now != h.now[id]
 		s.now = h.now[id]
 		s.greatest = max(s.greatest, s.now)
 	}
@@ -92,6 +94,12 @@ func (h *heapHour) count(at time.Time) {
 	h.at = at
 }
 
+// due says that the hour is to be sent: it is over, or there are news that are a while old. What it held on until now
+// is in the mean of what was sent already.
+func (h *heapHour) due(at time.Time) bool {
+	return h.over(at) || h.news && due(at, h.sent, everyHeap)
+}
+
 // rows are those of the hour until now, AllStacks first. Where it is over, another begins.
 func (h *heapHour) rows(at time.Time) []sentRow {
 	if h.begin.IsZero() {
@@ -104,7 +112,7 @@ func (h *heapHour) rows(at time.Time) []sentRow {
 	}
 	h.count(until)
 	list := h.list()
-	h.sent = at
+	h.sent, h.news = at, turned
 	if turned {
 		h.next(at)
 	}

@@ -30,11 +30,25 @@ func IncidentOf(a *explain.Answer) (in Incident, ok bool) {
 	}
 	if c := a.Verdict.Culprit; c != nil {
 		in.Function, in.File, in.Line = c.Function, explain.ShortFile(c.File), uint32(max(0, c.Line))
+	} else if a.Verdict.Class == explain.Inconclusive {
+		in.TellMost(a)
 	}
 	if c := a.Crash; c != nil && kind == KindCrash {
 		in.Function, in.File, in.Line = c.Function, explain.ShortFile(c.File), uint32(max(0, c.Line))
 	}
 	return in, true
+}
+
+// TellMost adds the line that allocated more than half of the heap, where one of the program's code did: that is known
+// also where the cause is not.
+func (in *Incident) TellMost(a *explain.Answer) {
+	for _, h := range a.Holders {
+		if h.OwnCode && h.Bytes > a.Sampling.TotalBytes/2 {
+			in.Function, in.File, in.Line = h.Function, explain.ShortFile(h.File), uint32(max(0, h.Line))
+			in.Cause += " Most of the heap was allocated at " + in.Where() + "."
+			return
+		}
+	}
 }
 
 func kindOfAnswer(a *explain.Answer) (kind string, ok bool) {

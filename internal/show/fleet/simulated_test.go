@@ -166,12 +166,13 @@ func (z simulation) agent(ctx context.Context, dir string, store Store, first, l
 // half of the pods restart each day.
 func TestTheLinesThatGrowInAWholeFleetAreTheFirst(t *testing.T) {
 	t.Parallel()
-	z := simulated()
+	t.Run("clickhouse", func(t *testing.T) { simulated().week(t, made(t, startClickHouse(t))) })
+	t.Run("chdb", func(t *testing.T) { simulated().week(t, made(t, startChDB(t))) })
+}
+
+func (z simulation) week(t *testing.T, s Store) {
 	grow := map[int]uint64{3: 40, 21: 50, 55: 60, 90: 70, 120: 80, 150: 90, 170: 100, 199: 110} // MiB
 	const leaks, hourly = 77, 1 << 20
-	one := newServer(t, freePorts(t, 3), "")
-	one.start(t)
-	s := made(t, openAt(t, one, Options{Plain: true}))
 	const days = 8
 	began, rows := time.Now(), 0
 	for service := range z.services {
@@ -221,6 +222,7 @@ func TestTheLinesThatGrowInAWholeFleetAreTheFirst(t *testing.T) {
 		}
 	}
 	t.Logf("%d pods, %d days, %d rows written in %.1f s", z.services*z.pods, days, rows, time.Since(began).Seconds())
+	onDisk(t, s, HeapHours)
 	scope := Scope{Tenant: "t", Since: monday, Now: monday.Add(days * day)}
 	z.timed(t, "top of hours", s, scope, grow)
 	began = time.Now()
@@ -242,6 +244,18 @@ func TestTheLinesThatGrowInAWholeFleetAreTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("diff of one service: %.2f s; shown %v, %s", time.Since(began).Seconds(), d.Shown, d.Why)
+}
+
+// onDisk says how many bytes a row of a table takes, as the store has merged it so far.
+func onDisk(t *testing.T, s Store, table *Table) {
+	t.Helper()
+	type sum struct{ Rows, Bytes uint64 }
+	got, err := ask[sum](t.Context(), s, "SELECT sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND database = {database:String} AND table = {table:String}",
+		map[string]any{"database": "highwater", "table": table.Name})
+	if err != nil || len(got) != 1 || got[0].Rows == 0 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	t.Logf("%s: %.1f bytes a row, %d rows", table.Name, float64(got[0].Bytes)/float64(got[0].Rows), got[0].Rows)
 }
 
 // timed asks twice what grew, and checks the ranks.

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// stores are those that a test runs with: SQLite always, and a server of ClickHouse where
-// one can be started.
+// stores are those that a test runs with: SQLite always, a server of ClickHouse where one can be started, and
+// in make matrix its current engine.
 func stores(t *testing.T, do func(*testing.T, Store)) {
 	t.Run("sqlite", func(t *testing.T) {
 		s, err := Open("file://"+filepath.Join(t.TempDir(), "a directory"), Options{})
@@ -27,6 +27,7 @@ func stores(t *testing.T, do func(*testing.T, Store)) {
 		do(t, made(t, s))
 	})
 	t.Run("clickhouse", func(t *testing.T) { do(t, made(t, startClickHouse(t))) })
+	t.Run("chdb", func(t *testing.T) { do(t, made(t, startChDB(t))) })
 }
 
 func made(t *testing.T, s Store) Store {

@@ -1,6 +1,10 @@
 package report
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/words/visible"
+)
 
 // command prints a command so that it can be copied: where it does not fit, broken
 // as a shell reads it. Where that would take more lines than most, the last of them goes
@@ -28,13 +32,16 @@ func (p *page) command(indent, text string, most int) {
 // shellLines breaks a command where a shell breaks words: not within quotes, and, where that
 // fits, not between a flag and its value. A word longer than n has a line of its own.
 func shellLines(text string, n int) []string {
-	words := shellWords(text)
+	words, _ := visible.Words(text)
 	var out []string
 	line := ""
-	for i, word := range words {
+	for i := range words {
+		word := words[i].Typed
 		need := columns(word)
-		if i+1 < len(words) && takesValue(word) && !strings.HasPrefix(words[i+1], "-") && need+1+columns(words[i+1]) <= n {
-			need += 1 + columns(words[i+1])
+		if i+1 < len(words) && takesValue(word) {
+			if value := words[i+1].Typed; !strings.HasPrefix(value, "-") && need+1+columns(value) <= n {
+				need += 1 + columns(value)
+			}
 		}
 		if line != "" && columns(line)+1+need > n {
 			out, line = append(out, line), ""
@@ -47,21 +54,4 @@ func shellLines(text string, n int) []string {
 // takesValue reports whether the next word may be the value of this one: "-rate", not "--" or "-rate=5".
 func takesValue(word string) bool {
 	return len(word) > 1 && word[0] == '-' && word != "--" && !strings.Contains(word, "=")
-}
-
-// shellWords are the words of a command with their quotes.
-func shellWords(text string) (words []string) {
-	word, quoted, escaped := "", false, false
-	for _, r := range text {
-		if r == '\'' && !escaped {
-			quoted = !quoted
-		}
-		escaped = r == '\\' && !quoted && !escaped
-		if r == ' ' && !quoted {
-			words, word = append(words, word), ""
-			continue
-		}
-		word += string(r)
-	}
-	return append(words, word)
 }

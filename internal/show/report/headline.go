@@ -37,7 +37,7 @@ func (p *page) finding(a *explain.Answer, d detail) {
 		p.ruledOut(a.RuledOut)
 	}
 	if v.Class != explain.Inconclusive && len(v.Next) > 0 && d.next {
-		p.next("Next", v.Next[0], d)
+		p.next("Next", "To be sure, run this", v.Next[0], d)
 	}
 }
 
@@ -93,18 +93,18 @@ func (p *page) undecided(v explain.Verdict, d detail) {
 	}
 	word := "Next"
 	for _, command := range v.Next {
-		p.next(word, command, d)
+		p.next(word, "To find out, run this", command, d)
 		word = ""
 	}
 }
 
-// next prints a command that would tell more.
-func (p *page) next(word, command string, d detail) {
+// next prints a command that would tell more, behind what it is for.
+func (p *page) next(word, purpose, command string, d detail) {
 	if strings.Contains(command, leftOut) {
-		p.wrap(head(word), fillIn)
-		word = ""
+		purpose += ". " + strings.TrimSuffix(fillIn, ":")
 	}
-	p.command(head(word), command, d.command)
+	p.wrap(head(word), purpose+":")
+	p.command(head(""), command, d.command)
 }
 
 // ruledOut names the causes that the evidence excludes.

@@ -178,6 +178,8 @@ func rowNote(r explain.LedgerRow) string {
 		return "reclaimable"
 	case r.Name == sample.RowIdle:
 		return "kept by Go, not returned"
+	case r.AsOfGC:
+		return "as of the last GC"
 	case r.Name == sample.RowNew:
 		return "live or garbage is not known yet"
 	case len(r.Parts) > 0 && (r.Name == sample.RowNative || r.Name == sample.RowKernel):

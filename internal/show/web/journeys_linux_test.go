@@ -313,6 +313,11 @@ func TestAKilledLeakIsReadOnThePage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// The chart becomes as wide as paper is, and the screen's width again.
+		for _, event := range [][2]string{{"beforeprint", "> 1500"}, {"afterprint", "<= 1500"}} {
+			value[bool](b, `dispatchEvent(new Event('`+event[0]+`'))`)
+			b.until(`document.querySelector('.plot canvas').clientWidth ` + event[1])
+		}
 		if pages := regexp.MustCompile(`/Type\s*/Page[^s]`).FindAll(pdf, -1); len(pages) != 1 {
 			t.Errorf("%d pages", len(pages))
 		}

@@ -10,6 +10,9 @@ import { clock, size } from './format'
 
 type Range = [number, number]
 
+// How wide the chart is on paper: A4 in landscape without its margins, as page.css zooms it.
+const paper = 1550
+
 export function Course({ source, overview, state, change, jump, at }: {
   source: Source; overview: Overview; state: State; change: (s: Partial<State>) => void; jump: (name: 'kill' | 'peak' | 'last') => void; at: number | null
 }) {
@@ -77,9 +80,16 @@ export function Course({ source, overview, state, change, jump, at }: {
     plot.current = made
     plotted.current = first
     draw.current()
-    const fit = new ResizeObserver(() => made.setSize({ width: box.current!.clientWidth, height: box.current!.clientHeight }))
+    const onScreen = () => made.setSize({ width: box.current!.clientWidth, height: box.current!.clientHeight })
+    const onPaper = () => made.setSize({ width: paper, height: 245 })
+    const fit = new ResizeObserver(onScreen)
     fit.observe(box.current)
-    return () => { fit.disconnect(); made.destroy(); plot.current = null }
+    addEventListener('beforeprint', onPaper)
+    addEventListener('afterprint', onScreen)
+    return () => {
+      fit.disconnect(); removeEventListener('beforeprint', onPaper); removeEventListener('afterprint', onScreen)
+      made.destroy(); plot.current = null
+    }
   }, [kind, timeline === null])
   useEffect(() => { plot.current?.redraw(false) }, [at, overview, state.base])
   useEffect(() => { if (plotted.current) plot.current?.setData(columnsOf(plotted.current, all, overview.holes), false); draw.current() }, [stacks])

@@ -45,6 +45,8 @@ var faults = map[string]func(n int){
 	"generic":  func(n int) { pages = newCache[string](n) },
 	"nested":   func(n int) { tree = newRegion(n) },
 	"slice":    func(n int) { audit.log(n) },
+	"inhand":   answering,
+	"called":   visiting,
 }
 
 func main() {
@@ -348,6 +350,72 @@ func loop(n int, ready chan<- bool) {
 	ready <- true
 	for i := range never {
 		delete(clients, fmt.Sprint(i))
+	}
+}
+
+// hall has its guests in a map, which the calls that wait in it have in hand, too.
+type hall struct {
+	name   string
+	guests map[string]*session
+}
+
+// answering leaves four calls waiting, each with the map of the hall, to which nothing but stacks leads.
+func answering(n int) {
+	h := &hall{guests: make(map[string]*session)}
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		h.guests[v.user] = v
+	}
+	ready := make(chan bool)
+	for range 4 {
+		go call(h.greet, ready)
+		<-ready
+	}
+}
+
+// visited has a hall, and calls what has the map of it in hand.
+//
+//go:noinline
+func visited(n int, ready chan<- bool) {
+	h := &hall{guests: make(map[string]*session)}
+	for i := 0; i < n; i++ {
+		v := newSession(i)
+		h.guests[v.user] = v
+	}
+	greet := h.greet
+	seen(greet)
+	call(greet, ready)
+	fmt.Println(h.name)
+}
+
+// seen is told of handlers, which lie in the heap therefore.
+var seen = ignore
+
+func ignore(func(chan<- bool)) {}
+
+// visiting leaves one such call waiting.
+func visiting(n int) {
+	ready := make(chan bool)
+	go visited(n, ready)
+	<-ready
+}
+
+//go:noinline
+func call(handler func(chan<- bool), ready chan<- bool) {
+	handler(ready)
+	runtime.KeepAlive(handler)
+}
+
+func (h *hall) greet(ready chan<- bool) {
+	h.look(h.guests, ready)
+	fmt.Println(len(h.guests))
+}
+
+//go:noinline
+func (h *hall) look(guests map[string]*session, ready chan<- bool) {
+	ready <- true
+	for i := range never {
+		delete(guests, fmt.Sprint(i))
 	}
 }
 
