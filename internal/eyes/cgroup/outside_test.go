@@ -26,7 +26,8 @@ func TestNoCgroupIsMadeOutsideOfALimitOfOurOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const service, session, app = "/system.slice/shop.service", "/user.slice/user-1000.slice/session-1.scope", "/user.slice/user-1000.slice/user@1000.service/app.service"
+	const user = "/user.slice/user-1000.slice"
+	const service, session, app = "/system.slice/shop.service", user + "/session-1.scope", user + "/user@1000.service/app.service"
 	for _, c := range []struct {
 		own, place string
 		limit      sample.Bytes
