@@ -63,10 +63,10 @@ type flurry struct {
 	until atomic.Int64 // UTC nanoseconds; also for who has not the lock
 }
 
-// A flurry begins with so many starts within flurryTime, and is over flurryAfter the last. Of a program that is too
-// busy to be followed no more than those children are seen that live for a while.
+// A flurry is so many starts within flurryTime, which no script that starts a server comes to, and is over flurryAfter
+// the last of them. Of a program that is too busy to be followed no more than those children are seen that live for a while.
 const (
-	flurryStarts = 4
+	flurryStarts = 10
 	flurryTime   = 3 * time.Second
 	flurryAfter  = 5 * time.Second
 )
@@ -75,7 +75,7 @@ func (f *flurry) start(now time.Time) {
 	f.last[f.at] = now
 	f.at = (f.at + 1) % flurryStarts
 	first := f.last[f.at]
-	if !first.IsZero() && now.Sub(first) < flurryTime || f.lasts(now) {
+	if !first.IsZero() && now.Sub(first) < flurryTime {
 		f.until.Store(now.Add(flurryAfter).UnixNano())
 	}
 }

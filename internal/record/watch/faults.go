@@ -102,7 +102,7 @@ func (s *Source) pauseFaults(now time.Time) {
 }
 
 // errFaultsFlurry is why page faults are not sampled for a time.
-var errFaultsFlurry = errors.New("four programs were started within three seconds, and sampling the page faults of each would have slowed them: it stops until that is over")
+var errFaultsFlurry = errors.New("ten programs were started within three seconds, and sampling the page faults of each would have slowed them: it stops until that is over")
 
 // followFound takes in a process that nothing told of, unless it is known to have been started by
 // one that was taken in before.
