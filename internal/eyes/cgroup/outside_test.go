@@ -26,7 +26,11 @@ func TestNoCgroupIsMadeOutsideOfALimitOfOurOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const service, session, app = "/system.slice/shop.service", "/user.slice/user-1000.slice/session-1.scope", "/user.slice/user-1000.slice/user@1000.service/app.service"
+	const (
+		service = "/system.slice/shop.service"
+		session = "/user.slice/user-1000.slice/session-1.scope"
+		app     = "/user.slice/user-1000.slice/user@1000.service/app.service"
+	)
 	for _, c := range []struct {
 		own, place string
 		limit      sample.Bytes
