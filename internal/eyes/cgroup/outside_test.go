@@ -26,11 +26,8 @@ func TestNoCgroupIsMadeOutsideOfALimitOfOurOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const (
-		service = "/system.slice/shop.service"
-		session = "/user.slice/user-1000.slice/session-1.scope"
-		app     = "/user.slice/user-1000.slice/user@1000.service/app.service"
-	)
+	const user = "/user.slice/user-1000.slice"
+	const service, session, app = "/system.slice/shop.service", user + "/session-1.scope", user + "/user@1000.service/app.service"
 	for _, c := range []struct {
 		own, place string
 		limit      sample.Bytes

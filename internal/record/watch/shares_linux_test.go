@@ -81,6 +81,7 @@ func (s *shareTable) page() string {
 		}
 	}
 	fmt.Fprintf(&b, "\nWith jemalloc, page faults count for the line that the kernel gave the page to. By the line that asked for the bytes it was %s without realloc, and %s with all nine\nsites: "+
-		"jemalloc's realloc leaves pages that others get without a fault ([why](../native.md)).\n", s.cell("who asked", "still", "jemalloc"), s.cell("who asked", "", "jemalloc"))
+		"jemalloc's realloc leaves pages that others get without a fault ([why](../native.md)).\n",
+		s.cell("who asked", "still", "jemalloc"), s.cell("who asked", "", "jemalloc"))
 	return b.String()
 }
