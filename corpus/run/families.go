@@ -42,6 +42,8 @@ var mechanisms = []*family{
 	// Appending is all that it does, so that most of its CPU time is the collector's.
 	{name: "appenddouble", shape: oneValue, trend: "comes-and-goes", classes: func(r *run) []string {
 		return append(spikes(r), "gc-unaware", "churn")
+	}, calm: func(r *run) []string {
+		return append(calmly(r), "burst") // its one value comes and goes, repaired or not
 	}},
 	// What waits is work in flight: a burst is true of it, too.
 	{name: "backlog", shape: queued, classes: func(r *run) []string { return append([]string{"backlog"}, spikes(r)...) }, trend: "comes-and-goes",

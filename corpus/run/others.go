@@ -11,7 +11,8 @@ import (
 var others = slices.Concat(othersA, othersB, third, fourth, fifth, sixth)
 
 // sets are names of many families, for -only.
-var sets = map[string][]string{"setA": names(othersA), "setB": names(othersB), "setC": names(third), "setD": names(fourth), "setE": names(fifth), "setF": names(sixth)}
+var sets = map[string][]string{"setA": names(othersA), "setB": names(othersB), "setC": names(third), "setD": names(fourth), "setE": names(fifth),
+	"setF": names(sixth)}
 
 var othersA = []*family{
 	litters(beside(24*mib, "iplimits", "visitors", "visitor", "Guard")),

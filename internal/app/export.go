@@ -131,12 +131,18 @@ func momentOf(r *recording.Reader, path, at string) (*explain.Evidence, error) {
 	return e, momentError(err, path)
 }
 
-func (f ExportFlags) writePprof(w io.Writer, r *recording.Reader, path, at string) error {
+// processAt is the process that is meant at that moment.
+func (f ExportFlags) processAt(r *recording.Reader, path, at string) (*explain.Evidence, *sample.ProcessMoment, error) {
 	e, err := momentOf(r, path, at)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	p, err := f.process(e)
+	return e, p, err
+}
+
+func (f ExportFlags) writePprof(w io.Writer, r *recording.Reader, path, at string) error {
+	e, p, err := f.processAt(r, path, at)
 	if err != nil {
 		return err
 	}
@@ -169,11 +175,7 @@ func origin(e *explain.Evidence, p *sample.ProcessMoment) (program sample.Progra
 }
 
 func (f ExportFlags) writeGoroutines(w io.Writer, r *recording.Reader, path, at string) error {
-	e, err := momentOf(r, path, at)
-	if err != nil {
-		return err
-	}
-	p, err := f.process(e)
+	e, p, err := f.processAt(r, path, at)
 	if err != nil {
 		return err
 	}
@@ -186,11 +188,7 @@ func (f ExportFlags) writeGoroutines(w io.Writer, r *recording.Reader, path, at 
 
 // writeResident writes what made resident memory grow until the moment.
 func (f ExportFlags) writeResident(w io.Writer, r *recording.Reader, path, at string) error {
-	e, err := momentOf(r, path, at)
-	if err != nil {
-		return err
-	}
-	p, err := f.process(e)
+	e, p, err := f.processAt(r, path, at)
 	if err != nil {
 		return err
 	}
@@ -208,11 +206,7 @@ func (f ExportFlags) writeResident(w io.Writer, r *recording.Reader, path, at st
 
 // writeNative writes C's live blocks at the moment.
 func (f ExportFlags) writeNative(w io.Writer, r *recording.Reader, path, at string) error {
-	e, err := momentOf(r, path, at)
-	if err != nil {
-		return err
-	}
-	p, err := f.process(e)
+	e, p, err := f.processAt(r, path, at)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,8 @@
 package cli_test
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -28,19 +26,7 @@ type printedWorld struct {
 
 func newPrintedWorld(t *testing.T) *printedWorld {
 	t.Helper()
-	f, err := os.Open("testdata/sessions.hwm.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := hwtest.Unzipped(t, "testdata/sessions.hwm.gz")
 	w := &printedWorld{tool: highwater(t), bin: t.TempDir(), store: fleetOf(t), kept: kept}
 	text, err := os.ReadFile(hwtest.Build(t, "testdata/anything", hwtest.BuildOptions{}))
 	if err == nil {

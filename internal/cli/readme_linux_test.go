@@ -2,13 +2,13 @@ package cli
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 )
 
 // The README's sample is what explain prints today of the recording that make demo-leak made:
@@ -34,7 +34,7 @@ read:
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := unzipped(t, "testdata/sessions.hwm.gz")
+	text := hwtest.Unzipped(t, "testdata/sessions.hwm.gz")
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	if err := os.Mkdir("demo", 0o700); err != nil {
@@ -55,22 +55,4 @@ read:
 			t.Errorf("%q is not in the answer", must)
 		}
 	}
-}
-
-func unzipped(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }

@@ -27,6 +27,10 @@ func main() {
 	for n := range v.filters {
 		v.filters[n] = newFilter(f.Total / days)
 	}
+	for i := range uint64(400_000) { // of the days before
+		v.today = int(i % days)
+		v.visit(i * 2654435761 % 5_000_000)
+	}
 	over := time.Now().Add(3 * time.Second)
 	for i := uint64(0); !f.Over(); i++ {
 		for n := range uint64(200) {

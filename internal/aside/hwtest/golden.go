@@ -1,6 +1,8 @@
 package hwtest
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,4 +31,23 @@ func Golden(t testing.TB, name string, got []byte) {
 	if d := diff.Diff(path, want, "got", got); len(d) > 0 {
 		t.Errorf("differs from its golden; UPDATE=1 rewrites it\n%s", d)
 	}
+}
+
+// Unzipped is what a file that gzip wrote has.
+func Unzipped(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

@@ -266,11 +266,20 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 		f.Confidence, f.Because = Medium, append([]string{doubtTurnsOver}, f.Because...)
 	case !r.agrees():
 		f.Confidence, f.Because = Medium, append([]string{doubtPartFaults}, f.Because...)
+	case c.sharesAllocator(r):
+		f.Confidence, f.Because = Medium, append([]string{doubtShared}, f.Because...)
 	case f.Confidence == High:
 		f.Because = append([]string{fmt.Sprintf("page faults, sampled from outside, explain %s of the %s", size(min(r.SeenBytes, r.RowBytes)), size(r.RowBytes))},
 			f.Because...)
 	}
 	return true
+}
+
+// sharesAllocator reports whether most of the memory is malloc's and several lines wrote it first, by more than the
+// sampling's error: what one of them freed malloc gives to another, which takes no page fault.
+func (c *Case) sharesAllocator(r *Resident) bool {
+	at := c.proc.Residency
+	return at != nil && !r.Lines[0].Mapped && at.CMalloc > at.Mmap && r.TotalBytes.Sub(r.Lines[0].Bytes) > 2*r.ErrorBytes
 }
 
 // causeOfTouched is the well-known cause of most of the native memory that a line wrote first, by the functions of C
@@ -312,6 +321,7 @@ func (c *Case) freeNative(k *Culprit) string {
 // Reasons why a line of native memory is not sure.
 const (
 	doubtFewFaults  = "fewer than 100 page faults were sampled on the line that wrote most of the native memory"
+	doubtShared     = "other lines take memory from the same malloc, so what one line wrote first and freed another may keep"
 	doubtTurnsOver  = "native memory was returned and taken again, so the sampled page faults add up to more than there is"
 	doubtPartFaults = "the page faults that were sampled do not add up to the native memory"
 )

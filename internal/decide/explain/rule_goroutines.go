@@ -128,6 +128,11 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason),
 		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
+	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+		if c.blameStarter(&f, p.made); f.Culprit.Place != p.at.Place() && f.Culprit.Place != p.made.Place() {
+			f.Why = []Why{{Text: fmt.Sprintf("%s calls what starts the goroutines", place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"goroutines"}}}
+		}
+	}
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {
 		native := c.own.Row(sample.RowNative)
@@ -378,14 +383,16 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		f.Because = append(f.Because, doubtShortWatch)
 	}
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
-		if heapdiff.OwnerOf(p.made.Func, c.module()) == heapdiff.Own {
-			f.Culprit.Place = p.made.Place() // the program's own go statement
-		}
+		c.blameStarter(&f, p.made)
 		c.blameMaker(&f)
 	}
 	if p.made.Func != "" {
-		f.Why = []Why{{Text: fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line),
-			ShortFunc(p.made.Func)), Evidence: []string{"goroutines"}}}
+		text := fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
+		if k := f.Culprit.Place; k != p.made.Place() && k != p.at.Place() && f.Culprit.Below == nil {
+			text = fmt.Sprintf("the goroutines are started at %s in %s, which %s calls; none of them finished while we watched", place(p.made.File, p.made.Line),
+				ShortFunc(p.made.Func), place(k.File, k.Line))
+		}
+		f.Why = []Why{{Text: text, Evidence: []string{"goroutines"}}}
 	}
 	return f
 }

@@ -97,8 +97,8 @@ func (c *Case) nativeRests() bool {
 }
 
 // growsBeside reports whether a part of the memory other than the heap grew steadily until the moment, also
-// in the last third of the time, and makes most of the growth of all of it; grown is by how much, after
-// the warm-up.
+// in the last third of the time, by more than it ever fell back, and makes most of the growth of all of it; grown is by
+// how much, after the warm-up.
 func (c *Case) growsBeside(column []float64) (grown float64, ok bool) {
 	if len(column) != len(c.Ticks.At) {
 		return 0, false
@@ -110,7 +110,17 @@ func (c *Case) growsBeside(column []float64) (grown float64, ok bool) {
 	}
 	grown = line.Slope * c.outcome.MomentElapsed * (1 - warmUp.v())
 	late := v[len(v)-1]-v[nearestTo(at, c.outcome.MomentElapsed*2/3)] >= lateGrowth.v()*grown/3
-	return grown, late && line.Slope >= heldByRoot.v()*c.memoryTrend().Slope
+	return grown, late && grown > greatestFall(v[nearestTo(at, c.outcome.MomentElapsed*warmUp.v()):]) && line.Slope >= heldByRoot.v()*c.memoryTrend().Slope
+}
+
+// greatestFall is how far values fell at most below one that came before.
+func greatestFall(v []float64) (fall float64) {
+	high := math.Inf(-1)
+	for _, x := range v {
+		high = max(high, x)
+		fall = max(fall, high-x)
+	}
+	return fall
 }
 
 // nativeGrowth is how far the subject's native memory rose above its first sample until the moment, by

@@ -11,8 +11,8 @@ import (
 var residentScenes = map[string]func() *scene{
 	"cgo leak by line": func() *scene {
 		s := nativeScene()
-		s.touched(118, 640, 33, "sqlite3_prepare_v2", "example.org/shop/db.(*Cache).Prepare", "/build/shop/db/cache.go", 61)
-		s.touched(110, 600, 29, "sqlite3_step", "example.org/shop/db.Query", "/build/shop/db/db.go", 44)
+		s.touched(222, 1200, 33, "sqlite3_prepare_v2", "example.org/shop/db.(*Cache).Prepare", "/build/shop/db/cache.go", 61)
+		s.touched(6, 40, 29, "sqlite3_step", "example.org/shop/db.Query", "/build/shop/db/db.go", 44)
 		s.touched(3, 12, 4, "", "example.org/shop/store.Open", "/build/shop/store/map.go", 20)
 		return s
 	},

@@ -60,6 +60,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtNoneEnded, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtMuchInUse, "Run highwater for longer: what stays free is fragmentation."},
+	{doubtShared, "To see which line keeps it: highwater run --native=live."},
 	{doubtTurnsOver, "To see what C holds at a time: highwater run --native=live."},
 	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
 	{doubtSmallLine, "To see what retains the memory, capture the heap: --heap peak."},

@@ -16,7 +16,7 @@ func ShortFunc(name string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}
-	return strings.TrimPrefix(name, "main.")
+	return strings.TrimPrefix(strings.ReplaceAll(name, "%2e", "."), "main.") // how the linker writes a dot in a path's last element
 }
 
 // ShortFile is a file with the folder it lies in.

@@ -7,9 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"runtime"
-	"time"
 	"unsafe"
 
 	"github.com/cilium/ebpf"
@@ -236,20 +234,11 @@ func (p *AllocProfiler) Forget(pid int) {
 
 // Drain hands over the events that have come, most of them at a time at most. It does not wait.
 func (p *AllocProfiler) Drain(most int, each func(*AllocEvent)) error {
-	p.reader.SetDeadline(time.Unix(1, 0))
-	for range most {
-		err := p.reader.ReadInto(&p.record)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if p.event.decode(p.record.RawSample) {
+	return drain(p.reader, &p.record, most, func(raw []byte) {
+		if p.event.decode(raw) {
 			each(&p.event)
 		}
-	}
-	return nil
+	})
 }
 
 // decode takes a record of the ring apart.

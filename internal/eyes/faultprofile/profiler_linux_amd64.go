@@ -246,18 +246,26 @@ func (p *Profiler) Forget(pid int) {
 // Drain hands over the samples that have come, most of them at a time at most. It does not
 // wait.
 func (p *Profiler) Drain(most int, each func(*Sample)) error {
-	p.reader.SetDeadline(time.Unix(1, 0))
+	return drain(p.reader, &p.record, most, func(raw []byte) {
+		if p.sample.decode(raw) {
+			each(&p.sample)
+		}
+	})
+}
+
+// drain hands over the records of a ring that have come, most of them at most, and does not wait. record is used for
+// each.
+func drain(ring *ringbuf.Reader, record *ringbuf.Record, most int, each func(raw []byte)) error {
+	ring.SetDeadline(time.Unix(1, 0))
 	for range most {
-		err := p.reader.ReadInto(&p.record)
+		err := ring.ReadInto(record)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if p.sample.decode(p.record.RawSample) {
-			each(&p.sample)
-		}
+		each(record.RawSample)
 	}
 	return nil
 }

@@ -17,20 +17,9 @@ func GoroutinesToPprof(groups []sample.GoroutineGroup, at time.Time, program sam
 	for i := range groups {
 		sites = append(sites, sample.Site{Stack: groups[i].Where})
 	}
-	b := builder{
-		mapping:   mappingOf(program, sites),
-		functions: map[sample.Frame]*profile.Function{},
-		locations: map[string]*profile.Location{},
-	}
-	b.out = &profile.Profile{
-		SampleType:        []*profile.ValueType{{Type: "goroutine", Unit: "count"}, {Type: "stacks", Unit: "bytes"}},
-		DefaultSampleType: "goroutine",
-		PeriodType:        &profile.ValueType{Type: "goroutine", Unit: "count"},
-		Period:            1,
-		TimeNanos:         at.UnixNano(),
-		Mapping:           []*profile.Mapping{b.mapping},
-		Comments:          comments,
-	}
+	b := newBuilder(program, sites, at, comments)
+	count := profile.ValueType{Type: "goroutine", Unit: "count"}
+	b.of("goroutine", count, 1, &count, &profile.ValueType{Type: "stacks", Unit: "bytes"})
 	for i := range groups {
 		b.goroutines(&groups[i])
 	}

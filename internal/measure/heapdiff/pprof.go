@@ -2,6 +2,7 @@ package heapdiff
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/google/pprof/profile"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -15,23 +16,10 @@ import (
 // Addresses are those of the executable file, so that two profiles of one build
 // have the same and can be subtracted. Samples without a count are left out.
 func ToPprof(p Profile, program sample.Program, v View, comments ...string) *profile.Profile {
-	b := builder{
-		mapping:   mappingOf(program, p.Sites),
-		functions: map[sample.Frame]*profile.Function{},
-		locations: map[string]*profile.Location{},
-	}
-	b.out = &profile.Profile{
-		SampleType: []*profile.ValueType{
-			{Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"},
-			{Type: "inuse_objects", Unit: "count"}, {Type: "inuse_space", Unit: "bytes"},
-		},
-		DefaultSampleType: "inuse_space",
-		PeriodType:        &profile.ValueType{Type: "space", Unit: "bytes"},
-		Period:            p.Rate,
-		TimeNanos:         p.At.UnixNano(),
-		Mapping:           []*profile.Mapping{b.mapping},
-		Comments:          comments,
-	}
+	b := newBuilder(program, p.Sites, p.At, comments)
+	b.of("inuse_space", profile.ValueType{Type: "space", Unit: "bytes"}, p.Rate,
+		&profile.ValueType{Type: "alloc_objects", Unit: "count"}, &profile.ValueType{Type: "alloc_space", Unit: "bytes"},
+		&profile.ValueType{Type: "inuse_objects", Unit: "count"}, &profile.ValueType{Type: "inuse_space", Unit: "bytes"})
 	for i, c := range p.Counts[:p.count()] {
 		if v.Allocs(c) != 0 || v.InUse(c) != 0 {
 			b.sample(p.Sites[i], Scale(v.Allocs(c), p.Sites[i].Size, p.Rate), Scale(v.InUse(c), p.Sites[i].Size, p.Rate))
@@ -46,6 +34,18 @@ type builder struct {
 	mapping   *profile.Mapping
 	functions map[sample.Frame]*profile.Function // by frame without its line
 	locations map[string]*profile.Location       // by address and lines
+}
+
+// newBuilder begins a profile of a program at a time.
+func newBuilder(program sample.Program, sites []sample.Site, at time.Time, comments []string) builder {
+	b := builder{mapping: mappingOf(program, sites), functions: map[sample.Frame]*profile.Function{}, locations: map[string]*profile.Location{}}
+	b.out = &profile.Profile{TimeNanos: at.UnixNano(), Mapping: []*profile.Mapping{b.mapping}, Comments: comments}
+	return b
+}
+
+// of says what the values of a sample are, which of them is shown first, and that one is taken in each period.
+func (b *builder) of(first string, periodOf profile.ValueType, period int64, values ...*profile.ValueType) {
+	b.out.SampleType, b.out.DefaultSampleType, b.out.PeriodType, b.out.Period = values, first, &periodOf, period
 }
 
 // mappingOf is the one mapping, the executable. Where it ends is not known, so it

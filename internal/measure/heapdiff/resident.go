@@ -11,20 +11,9 @@ import (
 // the bytes that they stand for, with the kind of memory as a label. Frames of C have a
 // function and a file, and no line.
 func ResidentToPprof(growth []sample.ResidentGrowth, at time.Time, program sample.Program, comments ...string) *profile.Profile {
-	b := builder{
-		mapping:   mappingOf(program, residentSites(growth)),
-		functions: map[sample.Frame]*profile.Function{},
-		locations: map[string]*profile.Location{},
-	}
-	b.out = &profile.Profile{
-		SampleType:        []*profile.ValueType{{Type: "resident_faults", Unit: "count"}, {Type: "resident_grown_bytes", Unit: "bytes"}},
-		DefaultSampleType: "resident_grown_bytes",
-		PeriodType:        &profile.ValueType{Type: "resident_faults", Unit: "count"},
-		Period:            1,
-		TimeNanos:         at.UnixNano(),
-		Mapping:           []*profile.Mapping{b.mapping},
-		Comments:          comments,
-	}
+	b := newBuilder(program, residentSites(growth), at, comments)
+	count := profile.ValueType{Type: "resident_faults", Unit: "count"}
+	b.of("resident_grown_bytes", count, 1, &count, &profile.ValueType{Type: "resident_grown_bytes", Unit: "bytes"})
 	for i := range growth {
 		g := &growth[i]
 		b.through(g.Where, g.Samples, uint64(g.Bytes)).Label = map[string][]string{"memory": {string(g.Kind)}}
@@ -70,16 +59,9 @@ func NativeToPprof(live []sample.NativeLive, at time.Time, interval sample.Bytes
 	for i := range live {
 		sites = append(sites, siteThrough(live[i].Where))
 	}
-	b := builder{mapping: mappingOf(program, sites), functions: map[sample.Frame]*profile.Function{}, locations: map[string]*profile.Location{}}
-	b.out = &profile.Profile{
-		SampleType:        []*profile.ValueType{{Type: "inuse_objects", Unit: "count"}, {Type: "inuse_space", Unit: "bytes"}},
-		DefaultSampleType: "inuse_space",
-		PeriodType:        &profile.ValueType{Type: "space", Unit: "bytes"},
-		Period:            int64(interval),
-		TimeNanos:         at.UnixNano(),
-		Mapping:           []*profile.Mapping{b.mapping},
-		Comments:          comments,
-	}
+	b := newBuilder(program, sites, at, comments)
+	b.of("inuse_space", profile.ValueType{Type: "space", Unit: "bytes"}, int64(interval),
+		&profile.ValueType{Type: "inuse_objects", Unit: "count"}, &profile.ValueType{Type: "inuse_space", Unit: "bytes"})
 	for i := range live {
 		if l := &live[i]; l.Samples > 0 {
 			b.through(l.Where, l.Objects, uint64(l.Bytes))

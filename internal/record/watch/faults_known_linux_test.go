@@ -58,6 +58,13 @@ func growWith(t *testing.T, p *faultprofile.Profiler, env []string, path string,
 	if err != nil {
 		t.Fatal(err)
 	}
+	k = &grownSink{}
+	return k, recorded(t, source, k, env, path, args)
+}
+
+// recorded runs a program that says what its lines took, from its start to its end, and closes the source.
+func recorded(t *testing.T, source *Source, sink capture.Sink, env []string, path string, args []string) (truth map[string]int64) {
+	t.Helper()
 	defer source.Close()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -76,11 +83,10 @@ func growWith(t *testing.T, p *faultprofile.Profiler, env []string, path string,
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	k = &grownSink{}
-	if err := (&capture.Loop{Source: source, Sink: k}).Run(ctx); err != nil || ctx.Err() != nil {
+	if err := (&capture.Loop{Source: source, Sink: sink}).Run(ctx); err != nil || ctx.Err() != nil {
 		t.Fatal(errors.Join(err, ctx.Err(), source.Kill()))
 	}
-	return k, taken(t, r)
+	return taken(t, r)
 }
 
 func taken(t *testing.T, r io.Reader) map[string]int64 {

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -64,29 +63,8 @@ func allocate(t *testing.T, p *faultprofile.AllocProfiler, env []string, path st
 // allocateIn is that with a source, which is closed.
 func allocateIn(t *testing.T, source *Source, env []string, path string, args ...string) (k *nativeSink, truth map[string]int64) {
 	t.Helper()
-	defer source.Close()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer null.Close()
-	_, err = source.Start(Command{Path: path, Args: append([]string{path}, args...), Env: env, Files: []*os.File{null, w, os.Stderr}, OwnGroup: true})
-	w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	k = &nativeSink{}
-	if err := (&capture.Loop{Source: source, Sink: k}).Run(ctx); err != nil || ctx.Err() != nil {
-		t.Fatal(errors.Join(err, ctx.Err(), source.Kill()))
-	}
-	return k, taken(t, r)
+	return k, recorded(t, source, k, env, path, args)
 }
 
 // liveByLine is the live bytes by the innermost marked line.

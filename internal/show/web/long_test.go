@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/show/web"
@@ -367,19 +367,7 @@ func TestTheLedgerOverTimeSumsToTheUsage(t *testing.T) {
 
 // A recording that is cut may have its events to the end, and samples of its beginning alone.
 func TestTheTimeWithoutSamplesOfACutRecordingIsAHole(t *testing.T) {
-	f, err := os.Open("../../cli/testdata/sessions.hwm.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := hwtest.Unzipped(t, "../../cli/testdata/sessions.hwm.gz")
 	path := filepath.Join(t.TempDir(), "cut-1.hwm")
 	for part, want := range map[int]bool{60: true, 100: false} {
 		if err := os.WriteFile(path, whole[:len(whole)*part/100], 0o600); err != nil {
