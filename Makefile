@@ -13,7 +13,7 @@ MATRIX_PACKAGES = libzookeeper-java default-jre-headless librocksdb-dev libxml2-
 # Prometheus's own parser is 140 MB of modules, and Helm's engine has many: their tests are make matrix's.
 MODULES  = $(filter-out deploy/prometheus/ deploy/helm/,$(sort $(dir $(wildcard go.mod */go.mod */*/go.mod internal/*/*/go.mod))))
 
-.PHONY: answers pictures mutations check containers gates interop matrix bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
+.PHONY: answers pictures mutations check containers gates interop matrix native-shares bench-compare build release kube demo demo-leak site test test-go vet lint bench bench-quick cases cases-truth corpus truth libraries fixes soak fuzz add-go setup clean kills
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/highwater ./cmd/highwater
@@ -178,6 +178,11 @@ containers: build
 	rm -rf bin/contained && mkdir -p bin/contained
 	HIGHWATER_CONTAINER_CORPUS=$(CURDIR)/bin/contained $(GO) test ./internal/aside/incontainer -run 'TestGoroutinesThatFill|TestThePodsLimit|TestAnInitContainer|TestAKilledExecProbe|TestASidecarReads' -count=1
 	cd corpus && $(GO) run ./judge -tool ../bin/highwater -dir ../bin/contained
+
+# Native memory of programs built in every way, by sampled page faults and live probes: how much is found at the right
+# line, in docs/research/native-builds.md. As root, ten minutes.
+native-shares:
+	HIGHWATER_MATRIX=1 HIGHWATER_SHARES=$(CURDIR)/docs/research/native-builds.md $(GO) test ./internal/record/watch -run TestThePageOfSharesPerBuild -parallel 1 -count=1 -timeout 40m -v
 
 # The docs as a site, in bin/site, with search and links that are checked. It needs Python 3,
 # and the first time a package index: nothing else here does.

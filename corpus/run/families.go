@@ -30,7 +30,7 @@ var mechanisms = []*family{
 	{name: "tickers", shape: grows, classes: leaks("goroutine-leak"), trend: "growing", holder: []string{"keepAlive"}},
 
 	{name: "nativemalloc", shape: grows, classes: always("native"), trend: "growing", hint: true, cgo: true},
-	{name: "cgopages", shape: mapped, classes: always("fragmentation"), trend: "growing", hint: true, cgo: true},
+	{name: "cgopages", shape: decoded, classes: always("fragmentation"), trend: "growing", hint: true, cgo: true},
 	{name: "nativemmap", shape: mapped, classes: always("native"), trend: "growing", hint: true},
 	{name: "tmpfs", shape: scratch, classes: always("shmem"), trend: "growing", hint: true},
 

@@ -88,6 +88,17 @@ func piles(r *run, rng *rand.Rand) {
 
 func mapped(r *run, rng *rand.Rand) { r.grow(rng, 64<<10, 256<<10) }
 
+// decoded draws the settings: sixteen threads of 128 pages, as many as malloc has arenas on two processors, and 160 MiB
+// or more: what malloc keeps of less harms nobody where no limit is near.
+func decoded(r *run, rng *rand.Rand) {
+	r.grow(rng, 64<<10)
+	r.Rate = max(r.Rate, int64(160*mib/r.Seconds))
+	r.Unit = int(r.made() / 16 / 128)
+	if r.faulty {
+		r.under(r.made())
+	}
+}
+
 // scratch draws the settings: files in memory are charged to the cgroup alone.
 func scratch(r *run, rng *rand.Rand) {
 	r.grow(rng, mib)

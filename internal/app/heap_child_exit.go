@@ -49,3 +49,9 @@ func (t *heapTaker) analysisShare() time.Duration {
 	}
 	return quietShare
 }
+
+// startsMany says that nobody asked for heaps, and that many programs are started just now. Of each the memory for a copy
+// would be taken, and its code read, before it is known that it has ended. A kill is captured all the same.
+func (t *heapTaker) startsMany() bool {
+	return t.ByDefault && t.source != nil && t.source.StartsMany()
+}

@@ -19,6 +19,9 @@ func (t *heapTaker) dying(p sample.Program, d lastbreath.Death) {
 	if d.Status.Signal == 0 {
 		reason = sample.HeapExit
 	}
+	if t.startsMany() && d.Status == (lastbreath.Status{}) { // of a build that ends well nobody asks
+		return
+	}
 	spent, ok := t.takesDeath(p, reason)
 	if !ok {
 		return

@@ -27,7 +27,7 @@ func (t *heapTaker) prepare() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := &t.prepared
-	if !t.Exit && !t.Kill || t.shares && t.ByDefault || t.source == nil || p.busy || t.charge < smallHeap || t.charge < 2*p.at {
+	if !t.Exit && !t.Kill || t.shares && t.ByDefault || t.source == nil || p.busy || t.startsMany() || t.charge < smallHeap || t.charge < 2*p.at {
 		return
 	}
 	p.busy, p.at = true, t.charge

@@ -9,6 +9,9 @@ import (
 // at captures at a new maximum of the charge, unless it is hardly above the last, and on the calm
 // rhythm.
 func (t *heapTaker) at(kind sample.MomentKind) {
+	if t.startsMany() {
+		return
+	}
 	t.mu.Lock()
 	more := t.peakAt / peakGrowth
 	if t.ByDefault {

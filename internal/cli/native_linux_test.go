@@ -148,7 +148,7 @@ func TestFragmentationAndThreadsAreToldWithoutAnyRight(t *testing.T) {
 		}
 		return shown{recording: path}.answer(t, "")
 	}
-	a := as("cgofrag", "-for", "2s")
+	a := as("cgofrag", "-for", "5s") // it frees within 2 s, and a busy machine takes longer
 	if kept := part(a, sample.RowNative, explain.PartKept); a.Verdict.Class != explain.Fragmented || kept < 120*sample.MiB {
 		t.Errorf("%s: %s\n%d kept", a.Verdict.Class, a.Verdict.Sentence, kept)
 	}

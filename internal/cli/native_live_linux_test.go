@@ -143,7 +143,7 @@ func TestHeapNativeListsLiveBlocksByLine(t *testing.T) {
 	program := hwtest.Build(t, "../record/watch/testdata/allocator", hwtest.BuildOptions{CGO: true})
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	// As a program of its own, so that it is there when it is asked for.
-	run := exec.Command(highwater(t), "run", "--native=live", "-o", path, "--", program, "-only", "two", "-rounds", "400", "-each", "65536", "-pause", "50ms")
+	run := exec.Command(highwater(t), "run", "--native=live", "-o", path, "--", program, "-only", "two", "-rounds", "1200", "-each", "65536", "-pause", "50ms")
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}

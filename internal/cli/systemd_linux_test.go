@@ -84,7 +84,8 @@ func killedAsAService(t *testing.T, path string, recorded []byte, said hwtest.Gu
 		t.Fatalf("%s: %v\n%s", path, err, said.Output)
 	}
 	a := s.answer(t, "")
-	if o := a.Outcome; !o.Kernel || o.By != explain.ByCgroup || o.LimitOf != "service" || o.LimitBytes == nil || *o.LimitBytes != 64*sample.MiB {
+	o := a.Outcome
+	if !o.Kernel || o.By != explain.ByCgroup && o.By != explain.ByParent || o.LimitOf != "service" || o.LimitBytes == nil || *o.LimitBytes != 64*sample.MiB {
 		t.Errorf("%s: outcome %+v, want killed by the service's limit of 64 MiB:\n%s\n%s", path, o, a.Verdict.Sentence, said.Output)
 	}
 	if len(a.Holders) == 0 || !strings.HasSuffix(a.Holders[0].File, "leak/main.go") {

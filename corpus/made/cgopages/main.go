@@ -45,19 +45,14 @@ import (
 	"github.com/highwater-go/highwater/corpus/made/frame"
 )
 
-// threads is how many decode, each its part of all pages.
-const threads = 12
+// each is how many pages a thread decodes.
+const each = 128
 
 // index is what a repaired program keeps of the words.
 var index []byte
 
 func main() {
 	f := frame.Parse()
-	all := f.Total
-	if all == 0 {
-		all = int64(float64(f.Rate) * f.For.Seconds())
-	}
-	each := max(1, int(all/threads/int64(f.Unit)))
 	d := newDecoder(f)
 	f.Each(func(i int) {
 		if i > 0 && i%each == 0 {

@@ -32,7 +32,7 @@ func explainHour(r *room) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	explained, err := explainRows(r, path, "an hour", 500*time.Millisecond, h)
+	explained, err := explainRows(r, path, "an hour", 200*time.Millisecond, h)
 	if err != nil {
 		return nil, err
 	}

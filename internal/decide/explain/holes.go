@@ -48,6 +48,14 @@ func (e *Evidence) Holes() [][2]float64 {
 	return out
 }
 
+// unseen is for how many of the seconds from one time to another no sample was taken.
+func (e *Evidence) unseen(from, to float64) (lost float64) {
+	for _, hole := range e.Holes() {
+		lost += max(0, min(hole[1], to)-max(hole[0], from))
+	}
+	return lost
+}
+
 // rarestLook is the longest time from one sample to the next that a watch is meant to
 // leave, in seconds, and something more: that of a rest.
 const rarestLook = 1.2

@@ -144,7 +144,7 @@ func (l *loader) moment(at string) error {
 	if key, ok := l.grower(); ok {
 		l.e.Subject = key
 	}
-	return nil
+	return l.threadsAfter()
 }
 
 // grower is the Go process that grew alone, where another is larger: of several the answer is about the one with the

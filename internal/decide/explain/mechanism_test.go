@@ -477,3 +477,36 @@ func TestWhatCallsReserveMakesTheGarbage(t *testing.T) {
 		}
 	}
 }
+
+// A program of 8 MiB that rests after its start had "probably a leak": the watcher had not run for 3.7 of 4.8 s.
+func TestAFewReadingsAroundAHoleAreNoLeakYet(t *testing.T) {
+	for name, c := range map[string]struct {
+		n       int
+		took    float64
+		pressed bool
+		hole    float64 // seconds
+		want    bool
+	}{
+		"a hole of most of it":         {4, 4.8, false, 3.7, true},
+		"under a limit that was hit":   {4, 4.8, true, 3.7, false},
+		"many readings beside it":      {40, 4.8, false, 3.7, false},
+		"a suspended machine":          {4, 3600, false, 3500, false},
+		"no hole":                      {4, 4.8, false, 0, false},
+		"less than half of it":         {4, 12, false, 3.7, false},
+		"a hole, but after the growth": {4, -1, false, 3.7, false},
+	} {
+		k := &Case{Evidence: &Evidence{}, pressed: c.pressed, rise: rise{n: c.n, from: 1, to: 1 + c.took}}
+		if c.took < 0 {
+			k.rise.to = 1.9
+		}
+		for i := range 20 {
+			k.Ticks.At = append(k.Ticks.At, float64(i)/10)
+		}
+		for i := range 20 {
+			k.Ticks.At = append(k.Ticks.At, 1.9+c.hole+float64(i+1)/10)
+		}
+		if got := k.hardlyWatched(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

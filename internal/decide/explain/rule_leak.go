@@ -99,6 +99,9 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 	case c.barelyRose():
 		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap keeps growing: a program that settles gains as much as %s in %s, too", fsize(c.rise.grown),
 			seconds(c.rise.to-c.rise.from)), facts...), true
+	case c.hardlyWatched():
+		return undecided(c.rise.grown, fmt.Sprintf("whether the live heap keeps growing: no sample was taken for %s of the %s in which it grew by %s",
+			seconds(c.unseen(c.rise.from, c.rise.to)), seconds(c.rise.to-c.rise.from), fsize(c.rise.grown)), facts...), true
 	}
 	if c.site == nil || c.explains() {
 		return Finding{}, false
@@ -120,6 +123,13 @@ func (c *Case) ofNoLine(facts []Fact) Finding {
 func (c *Case) barelyRose() bool {
 	took := c.rise.to - c.rise.from
 	return !c.pressed && c.rise.grown < smallRise.v() && took >= slowRise.v() && took < longestFirstRise.v()
+}
+
+// hardlyWatched reports whether, without need, there are few readings of a growth of seconds, and no sample of half of
+// them: a program that fills its memory at the start and then rests looks so to a watcher that a busy machine keeps from its work.
+func (c *Case) hardlyWatched() bool {
+	took := c.rise.to - c.rise.from
+	return !c.pressed && c.rise.n < int(manyReadings.v()) && took < longestFirstRise.v() && c.unseen(c.rise.from, c.rise.to) >= took/2
 }
 
 // fillsUp reports whether, without need, growth became slower within its first minute: so does that of a cache that

@@ -6,8 +6,54 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
+
+// threadsAfter takes the subject's threads from the last moment whose memory is within a fiftieth of the peak's, where
+// there are more of them then. The last threads of many add so little that their moment may be that of the program's end
+// alone, which comes after moments of its life (peakMoment); their stacks are there until then.
+func (l *loader) threadsAfter() error {
+	p := l.e.process()
+	if l.e.At != "peak" || p == nil || p.Resident == nil || len(p.ThreadStarts) == 0 {
+		return nil
+	}
+	peak := l.moments[l.chosen]
+	for _, m := range slices.Backward(l.moments[l.chosen+1:]) {
+		if !nearPeak(m, peak) {
+			continue
+		}
+		later, err := l.Moment(m.ID)
+		if err != nil {
+			return err
+		}
+		for _, q := range later.Processes {
+			if q.Key == l.e.Subject && q.Resident != nil && threadsIn(q.ThreadStarts) > threadsIn(p.ThreadStarts) && q.Resident.Threads >= p.Resident.Threads {
+				resident := *p.Resident
+				resident.Threads = q.Resident.Threads
+				p.Resident, p.ThreadStarts = &resident, q.ThreadStarts
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// nearPeak reports whether a moment's memory is within a fiftieth of that at the peak.
+func nearPeak(m, peak recording.MomentInfo) bool {
+	is, was := needOf(m), needOf(peak)
+	if !m.Usage.OK {
+		is, was = anonOfAll(m), anonOfAll(peak)
+	}
+	return m.Usage.OK == peak.Usage.OK && max(is, was)-min(is, was) <= was/50
+}
+
+func threadsIn(starts []sample.ThreadStart) (n int) {
+	for _, t := range starts {
+		n += t.Count
+	}
+	return n
+}
 
 // ownThreads are the threads that C code made for itself, by the function that most of them run; n is
 // how many they are.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/units"
 )
 
 // Options say which cgroup to make. The zero value makes one without a limit
@@ -63,7 +64,8 @@ type made struct {
 //     there and to move into a leaf: a cgroup with processes cannot share memory
 //     out, cgroups(7) "no internal processes"), then below the root.
 //
-// A cgroup made beside or above our own is not subject to our own limits. The
+// A cgroup made beside or above our own is not subject to our own limits: such a place is
+// taken only where none of them is below the new one's, so that what a service or a container starts does not leave its limit. The
 // error is a *NotPermitted where no place allows it. Where a user's systemd
 // would, see Scope.
 func (h *Hierarchy) Create(o Options) (*Cgroup, error) {
@@ -73,13 +75,38 @@ func (h *Hierarchy) Create(o Options) (*Cgroup, error) {
 	}
 	refused := &NotPermitted{}
 	for _, p := range places {
-		c, err := h.createIn(p, o)
-		if err == nil {
-			return c, nil
+		if err = h.leaves(p, o); err == nil {
+			var c *Cgroup
+			if c, err = h.createIn(p, o); err == nil {
+				return c, nil
+			}
 		}
 		refused.Tried = append(refused.Tried, err)
 	}
 	return nil, refused
+}
+
+// leaves is the error where a cgroup in a place would not be subject to one of our own limits that is below its
+// own. A place that the caller chose is taken as it is.
+func (h *Hierarchy) leaves(place string, o Options) error {
+	own, err := h.Find(os.Getpid())
+	if err != nil || o.Parent != "" {
+		return nil
+	}
+	return h.outside(own, place, o.Limit)
+}
+
+// outside is the error where a limit of own, or of a cgroup above it, does not hold in place, and is below another limit, 0: none.
+func (h *Hierarchy) outside(own, place string, limit sample.Bytes) error {
+	for path := own; ; path = filepath.Dir(path) {
+		dir, err := h.dir(path)
+		if _, within := cutDir(place, path); within || err != nil {
+			return nil
+		}
+		if l := h.level(path, dir).Limit; l.OK && (limit == 0 || l.V < limit) {
+			return fmt.Errorf("a cgroup in %s would leave the %s limit of %s", place, units.Limit(l.V), path)
+		}
+	}
 }
 
 // places gives the paths of the cgroups to make one in, best first.

@@ -120,6 +120,25 @@ func TestVersion2MakesItBesideOurOwnCgroup(t *testing.T) {
 	}
 }
 
+func TestVersion2StaysWithinTheLimitOfOurOwnCgroup(t *testing.T) {
+	needVersion2(t)
+	own := mkdir(t, detect(t).Mount, "limited", 0)
+	if err := os.WriteFile(filepath.Join(own, "memory.max"), []byte("268435456"), 0); err != nil {
+		t.Fatal(err)
+	}
+	maker, other := startHelper(t, 0), startHelper(t, 0)
+	move(t, own, maker, other)
+	if got := maker.ask("create"); !strings.Contains(got, "would leave the 256 MiB limit of /limited") {
+		t.Errorf("without a limit: %s", got)
+	}
+	if path := maker.ask("create", 64<<20); filepath.Dir(path) != "/" {
+		t.Errorf("with a smaller one: %s", path)
+	}
+	if got := maker.ask("remove"); got != "done" {
+		t.Error(got)
+	}
+}
+
 func TestAUserMakesItBesideTheirOwnWithinADelegatedSubtree(t *testing.T) {
 	needVersion2(t)
 	delegated := mkdir(t, detect(t).Mount, "delegated", nobody)

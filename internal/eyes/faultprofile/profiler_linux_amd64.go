@@ -288,6 +288,19 @@ func (p *Profiler) Cost() (c Cost) {
 // Period is how many faults there are to a sample.
 func (p *Profiler) Period() uint64 { return p.period }
 
+// Pause ends the sampling of all processes for a time, those that they start meanwhile among them, or goes on with it.
+func (p *Profiler) Pause(on bool) {
+	request := uint(unix.PERF_EVENT_IOC_ENABLE)
+	if on {
+		request = unix.PERF_EVENT_IOC_DISABLE
+	}
+	for _, fds := range p.events {
+		for _, fd := range fds {
+			_ = unix.IoctlSetInt(fd, request, 0) // of a thread that has ended, and of those that it started, there is none
+		}
+	}
+}
+
 // Stop ends the sampling of all processes, whoever was to be sampled.
 func (p *Profiler) Stop() {
 	for pid := range p.events {

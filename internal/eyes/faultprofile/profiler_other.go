@@ -38,6 +38,9 @@ func (*Profiler) Drain(int, func(*Sample)) error { return nil }
 // Cost is none.
 func (*Profiler) Cost() Cost { return Cost{} }
 
+// Pause does nothing.
+func (*Profiler) Pause(bool) {}
+
 // Stop does nothing.
 func (*Profiler) Stop() {}
 

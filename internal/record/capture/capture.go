@@ -52,6 +52,9 @@ type Source interface {
 	Stirred() <-chan struct{}
 }
 
+// starter is a Source that knows whether its programs start many others just now. Moments take less of the time then.
+type starter interface{ StartsMany() bool }
+
 // Sink keeps what was seen. It is called by one goroutine and copies what it
 // needs.
 type Sink interface {
@@ -156,6 +159,9 @@ func (l *Loop) tick() (time.Duration, error) {
 		l.OnPoint(&l.point)
 	}
 	l.policy.observe(&l.point, depth)
+	if s, ok := l.Source.(starter); ok {
+		l.policy.many = s.StartsMany()
+	}
 	switch what := l.policy.due(start); what {
 	case "":
 	case dueProfile:

@@ -34,6 +34,10 @@ const (
 	// processor, deaths aside; half of momentBurst is kept back for maxima.
 	momentShare = 0.02
 	momentBurst = 400 * time.Millisecond
+	// manyShare and manyBurst are these while the source starts many programs, each of which lives for about as long as a
+	// moment takes.
+	manyShare = 0.005
+	manyBurst = 50 * time.Millisecond
 	// waitShare is how much of the time that we wait for a processor counts: a
 	// machine too busy for us must not hide the peak, nor moments all else.
 	waitShare = 0.1
@@ -67,6 +71,7 @@ type policy struct {
 	growing  bool
 
 	allowance time.Duration // of time for moments
+	many      bool          // many programs are started
 	paidAt    time.Time
 
 	rest rest
@@ -206,7 +211,7 @@ func (p *policy) due(now time.Time) string {
 	fast := p.rate > 0.2*float64(p.limit.Or(max(p.use, 64*sample.MiB)))
 	began := fast && !p.growing
 	p.growing = fast
-	spare := p.allowance > momentBurst/2
+	spare := p.allowance > momentBurst/2 && !p.many
 	switch {
 	case p.allowance <= 0:
 		return ""
@@ -283,8 +288,12 @@ func (p *policy) creeps(now time.Time) bool {
 
 // grant lets the allowance for moments grow with time.
 func (p *policy) grant(now time.Time) {
-	p.allowance += time.Duration(momentShare * float64(now.Sub(p.paidAt)))
-	p.allowance = min(p.allowance, momentBurst)
+	share, most := momentShare, momentBurst
+	if p.many {
+		share, most = manyShare, manyBurst
+	}
+	p.allowance += time.Duration(share * float64(now.Sub(p.paidAt)))
+	p.allowance = min(p.allowance, most)
 	p.paidAt = now
 }
 

@@ -24,7 +24,7 @@ func TestOfManyChildrenThatEndWellAShareIsRead(t *testing.T) {
 		now = now.Add(50 * time.Millisecond)
 		if !w.skip(now, 40*sample.MiB) {
 			now = now.Add(each)
-			w.spent(now, each, 40*sample.MiB)
+			w.spent(now, each, wellEndedShare, 40*sample.MiB)
 			read, took = read+1, took+each
 		}
 	}

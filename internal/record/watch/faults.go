@@ -43,6 +43,7 @@ type faults struct {
 	huge     bool      // the machine gives huge pages
 	batch    []faultAdded
 	lost     uint64 // samples, so far
+	paused   bool   // while many children are started
 }
 
 // GrowthSink is a capture.Sink that keeps what made resident memory grow.
@@ -80,6 +81,29 @@ func (s *Source) followFaults(pid int) {
 	}
 }
 
+// pauseFaults ends the sampling while many children are started, and begins it again. A compiler touches its memory
+// page by page, which takes half as long again with an event at each.
+func (s *Source) pauseFaults(now time.Time) {
+	f := &s.faults
+	if f.profiler == nil || f.budget.spent || f.paused == s.flurry.lasts(now) {
+		return
+	}
+	f.paused = !f.paused
+	f.profiler.Pause(f.paused)
+	if f.paused {
+		s.gap(sample.ProcessKey{}, faultsWhat+" while it starts many programs", errFaultsFlurry)
+		return
+	}
+	for _, p := range s.order {
+		if p.runtime != nil {
+			s.knowFaults(p)
+		}
+	}
+}
+
+// errFaultsFlurry is why page faults are not sampled for a time.
+var errFaultsFlurry = errors.New("four programs were started within three seconds, and sampling the page faults of each would have slowed them: it stops until that is over")
+
 // followFound takes in a process that nothing told of, unless it is known to have been started by
 // one that was taken in before.
 func (s *Source) followFound(p *process) {
@@ -107,7 +131,7 @@ func (s *Source) knowFaults(p *process) {
 	if s.opts.NoFaults != "" && p.bin != nil && p.bin.Supported() == nil {
 		s.gap(p.key, sample.GapFaults, errors.New(s.opts.NoFaults))
 	}
-	if f.profiler == nil || f.budget.spent || p.bin == nil || p.mem == nil || p.bin.Supported() != nil || f.books[p.key.PID] != nil {
+	if f.profiler == nil || f.budget.spent || f.paused || p.bin == nil || p.mem == nil || p.bin.Supported() != nil || f.books[p.key.PID] != nil {
 		return
 	}
 	target, err := faultTarget(p)

@@ -35,7 +35,7 @@ func TestResidentGrowthIsFoundInProgramsOfEachVersion(t *testing.T) {
 		for name, o := range nativeBuilds {
 			o.Toolchain = version
 			t.Run(version+"/"+name, func(t *testing.T) {
-				findsLines(t, faultprofile.Period, 0.97, o, "-each", "2097152", "-pause", "50ms")
+				shares.set("page faults", version, name, findsLines(t, faultprofile.Period, 0.97, o, "-each", "2097152", "-pause", "50ms"))
 			})
 		}
 	}
@@ -52,6 +52,7 @@ func TestWithJemallocTheLineThatAskedIsFoundWhereNothingIsReallocated(t *testing
 		found, _ := byLine(k.growth, places(t, path))
 		share := right(found, truth)
 		t.Logf("%q: %.2f %%", only, 100*share)
+		shares.set("who asked", only, "jemalloc", share)
 		if share < least {
 			t.Errorf("%q: %.2f %% of the bytes are at the line that asked for them: %v of %v\n%s", only, 100*share, found, truth, k.gapText())
 		}
@@ -60,7 +61,7 @@ func TestWithJemallocTheLineThatAskedIsFoundWhereNothingIsReallocated(t *testing
 
 // findsLines wants a share of what a program's lines took to be found there. jemalloc gives a line
 // pages that realloc left, which another one wrote first: what counts there is what the kernel gave.
-func findsLines(t *testing.T, period uint64, least float64, o nativeBuild, args ...string) {
+func findsLines(t *testing.T, period uint64, least float64, o nativeBuild, args ...string) (share float64) {
 	t.Helper()
 	if o.need != nil {
 		hwtest.Need(t, o.need)
@@ -71,12 +72,13 @@ func findsLines(t *testing.T, period uint64, least float64, o nativeBuild, args 
 	path := hwtest.Build(t, "testdata/resident", o.BuildOptions)
 	k, truth := growWith(t, profiler(t, period), o.env, path, args...)
 	found, _ := byLine(k.growth, places(t, path))
-	if share := right(found, truth); share < least {
+	if share = right(found, truth); share < least {
 		t.Errorf("%.2f %% of the bytes are at the right line: %v of %v\n%s", 100*share, found, truth, k.gapText())
 	} else {
 		t.Logf("%.2f %%", 100*share)
 	}
 	knowsMapper(t, k.growth, places(t, path))
+	return share
 }
 
 // knowsMapper wants memory that a program maps by itself to be put down to the line that maps it, too, and none

@@ -12,6 +12,7 @@ type files struct {
 	looker filepages.Looker
 	at     time.Time    // of the last look; zero: there was none
 	memory sample.Bytes // page cache and shared memory then
+	next   time.Time    // before which no look is due where many children were started
 }
 
 const (
@@ -23,6 +24,10 @@ const (
 	filesLeast = sample.MiB
 	// filesAgain is after which time they are looked for again though both have hardly moved.
 	filesAgain = 10 * time.Second
+	// filesShare is the part of the time, one in so many, for looks where many children were started.
+	filesShare = 200
+	// filesFlurry bounds a look then.
+	filesFlurry = 20 * time.Millisecond
 )
 
 // isDue says whether a look is worth its cost: where there is much memory of files, and that has moved by an
@@ -44,7 +49,7 @@ func (f *files) isDue(c *sample.Cgroup, last bool) bool {
 // and nobody waits for it.
 func (s *Source) takeFiles(c *sample.Cgroup, procs []*process) *sample.Files {
 	s.mu.Lock()
-	if !s.files.isDue(c, false) {
+	if s.spareFiles() || !s.files.isDue(c, false) {
 		s.mu.Unlock()
 		return nil
 	}
@@ -55,7 +60,7 @@ func (s *Source) takeFiles(c *sample.Cgroup, procs []*process) *sample.Files {
 		}
 	}
 	s.mu.Unlock()
-	found := s.files.looker.Look(r)
+	found := s.look(r)
 	if isCutShort(found, c.Stat.PageCache+c.Stat.Shmem) { // the machine was busy: the next moment looks again
 		s.mu.Lock()
 		s.files.at = time.Time{}
@@ -76,7 +81,7 @@ func isCutShort(f *sample.Files, memory sample.Bytes) bool {
 
 // filesAtEnd looks at the files of a program at its end and of those that live on. The caller holds the lock.
 func (s *Source) filesAtEnd(c *sample.Cgroup, p *process, tid int, others []beside, deadline time.Time) *sample.Files {
-	if !s.files.isDue(c, p.key.PID == s.main) {
+	if s.spareFiles() || !s.files.isDue(c, p.key.PID == s.main) {
 		return nil
 	}
 	until := time.Now().Add(filesDead)
@@ -88,7 +93,24 @@ func (s *Source) filesAtEnd(c *sample.Cgroup, p *process, tid int, others []besi
 	for _, b := range others {
 		r.Processes = append(r.Processes, filepages.Process{Key: b.key, TID: b.readTID, Mapped: b.mapped})
 	}
-	return s.files.looker.Look(r)
+	return s.look(r)
+}
+
+// spareFiles says that many children were started, and that the last look took its share of the time. What it found holds
+// until the next.
+func (s *Source) spareFiles() bool {
+	now := time.Now()
+	return now.Before(s.files.next) && (s.flurry.lasts(now) || s.wellEnded.many())
+}
+
+// look looks at the files, and notes when the next look is due at the earliest.
+func (s *Source) look(r filepages.Request) *sample.Files {
+	if until := time.Now().Add(filesFlurry); s.StartsMany() && until.Before(r.Until) {
+		r.Until = until
+	}
+	found := s.files.looker.Look(r)
+	s.files.next = time.Now().Add(filesShare * found.Took)
+	return found
 }
 
 // filesOf is what is asked of a look.

@@ -146,7 +146,7 @@ func (s *Source) lookDying(d lastbreath.Death) {
 		if s.letsPass(began, now.Total) {
 			return
 		}
-		defer func() { s.wellEnded.spent(time.Now(), time.Since(began), now.Total) }()
+		defer func() { s.wellEnded.spent(time.Now(), time.Since(began), s.endShare(), now.Total) }()
 	}
 	if pm.Signal == int(syscall.SIGKILL) && s.freedBefore(p, now) {
 		s.tellFreed(p, pm)

@@ -126,14 +126,14 @@ func TestLiveNativeBytesAreFoundInProgramsOfEachVersion(t *testing.T) {
 	for _, version := range []string{"go1.20.14", "go1.21.13", "go1.22.12", "go1.23.12", "go1.24.13", "go1.25.7", "go1.26.8", "go1.27.2"} {
 		for name, o := range nativeBuilds {
 			o.Toolchain = version
-			t.Run(version+"/"+name, func(t *testing.T) { findsLive(t, o.BuildOptions, o.env, o.need) })
+			t.Run(version+"/"+name, func(t *testing.T) { shares.set("live", version, name, findsLive(t, o.BuildOptions, o.env, o.need)) })
 		}
 	}
 }
 
 // findsLive wants 99 % of what a program's lines keep to be found there, and nothing at the line that
 // frees all.
-func findsLive(t *testing.T, o hwtest.BuildOptions, env []string, need func() error) {
+func findsLive(t *testing.T, o hwtest.BuildOptions, env []string, need func() error) (share float64) {
 	t.Helper()
 	if need != nil {
 		hwtest.Need(t, need)
@@ -141,7 +141,8 @@ func findsLive(t *testing.T, o hwtest.BuildOptions, env []string, need func() er
 	path := hwtest.Build(t, "testdata/allocator", o)
 	k, truth := allocate(t, allocs(t, 1), env, path, "-each", "65536", "-rounds", "8", "-pause", "110ms")
 	found, all := k.liveByLine(places(t, path))
-	share, sum := right(found, truth), int64(0)
+	sum := int64(0)
+	share = right(found, truth)
 	for _, n := range truth {
 		sum += n
 	}
@@ -150,6 +151,7 @@ func findsLive(t *testing.T, o hwtest.BuildOptions, env []string, need func() er
 	} else {
 		t.Logf("%.2f %%", 100*share)
 	}
+	return share
 }
 
 func TestTwoLinesHaveTheirSharesOfTheLiveBytes(t *testing.T) {

@@ -136,6 +136,7 @@ type Source struct {
 	faults     faults
 	native     natives
 	wellEnded  wellEnded
+	flurry     flurry
 	many       atomic.Bool                            // ManyChildren, also for who has the lock
 	dyingHook  func(sample.Program, lastbreath.Death) // may be nil
 

@@ -15,6 +15,7 @@ func (s *Source) Tick(p *sample.Point, d capture.Depth) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.Cgroup, p.Pressure, p.Host, p.Processes = nil, nil, nil, nil
+	s.pauseFaults(p.At)
 	s.drainFaults(p.At)
 	s.drainNative(p.At)
 	if d == capture.Dense && s.account.group != nil {
