@@ -61,8 +61,8 @@ func TestNativeMemoryHasItsLineAtAKill(t *testing.T) {
 	}
 	places := placesOf(t, program)
 	v := a.Verdict
-	// 550 samples, three quarters of them on the larger line.
-	if v.Class != "native" || v.Confidence != "high" || v.Culprit == nil || v.Culprit.Hint || v.Culprit.Line != places["large"] {
+	// 550 samples, three quarters of them on the larger line. Not sure, as the other takes from the same malloc.
+	if v.Class != "native" || v.Confidence != "medium" || v.Culprit == nil || v.Culprit.Hint || v.Culprit.Line != places["large"] {
 		t.Errorf("verdict %+v, culprit %+v, want line %d:\n%s", v, v.Culprit, places["large"], out)
 	}
 	if a.Resident == nil || len(a.Resident.Lines) < 2 || a.Resident.Lines[1].Line != places["little"] {
