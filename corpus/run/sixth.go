@@ -73,7 +73,7 @@ func clicks(r *run, rng *rand.Rand) {
 	r.under(r.Total)
 }
 
-// filtered draws the settings: the filters are there from the start, and one of four is made anew.
+// filtered draws the settings: the filters are there from the start, and one of four is replaced.
 func filtered(r *run, rng *rand.Rand) {
 	steady(r, rng)
 	r.Total = between(rng, 40, 120)

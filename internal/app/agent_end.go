@@ -19,7 +19,7 @@ import (
 // before the next agent has found it.
 func (a *agent) end(l *life) {
 	l.rows.Close()
-	if l.recording.writer == nil { // it rested until now, and goes on, or there is no room for a recording
+	if l.recording.writer == nil { // the program rested and goes on, or no recording could be made
 		a.endOfRest(l)
 		return
 	}

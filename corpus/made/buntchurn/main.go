@@ -1,5 +1,5 @@
 // Buntchurn keeps the positions of parcels in tidwall/buntdb, in memory. There are as many
-// parcels all day; each is written anew when it is seen, and one that is delivered makes room
+// parcels all day; each is written again when it is seen, and one that is delivered makes room
 // for another. No fault, and it has no faulty form.
 package main
 

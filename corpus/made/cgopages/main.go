@@ -13,7 +13,7 @@ enum { word = 1000, kept = 16 };
 static void **words;
 static size_t used, room;
 
-// decode adds the words of a page; 0: there is no memory.
+// decode adds the words of a page; 0: realloc had no memory to give.
 static int decode(size_t bytes) {
 	for (size_t i = 0; i < (bytes + word - 1) / word; i++) {
 		if (used == room) {

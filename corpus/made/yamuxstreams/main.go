@@ -82,7 +82,7 @@ func serve(conn net.Conn, config *yamux.Config, document []byte) {
 	}
 }
 
-// refresh fetches document i anew where it has changed.
+// refresh fetches document i again where it has changed.
 func (m *mirror) refresh(i int) error {
 	stream, err := m.session.OpenStream() // truth: keeps
 	if err != nil {

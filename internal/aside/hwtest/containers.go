@@ -143,9 +143,7 @@ func (e *Engine) Start(t testing.TB, options []string, command ...string) (id st
 }
 
 // RunToEnd runs a container of the image, removes it, and gives its exit code and what it wrote on both streams. It does
-// without --rm: with that podman and the cleanup that conmon starts may both remove the container, and give its lock back
-// twice. Two later containers then have one lock, and where one of them joins the other's namespace podman waits for itself
-// (https://github.com/podman-container-tools/podman/issues/29646 is of the same kind).
+// without --rm, so that only one command removes a container, and not podman and the cleanup that conmon starts.
 func (e *Engine) RunToEnd(t testing.TB, options []string, command ...string) (code int, out string) {
 	t.Helper()
 	id := filepath.Join(t.TempDir(), "id")

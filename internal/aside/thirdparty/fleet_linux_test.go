@@ -30,7 +30,7 @@ const (
 )
 
 // node is a machine: servers start, then an agent runs for each day. The leak grows while that watches all, and
-// stands in between, so that a day of a busy machine is no longer than another. The last agent runs while programs that
+// stands in between, so that a day of a busy machine has the length of any other. The last agent runs while programs that
 // grow to their limit are started.
 const node = `
 agent() { "$HW" agent --heap-profile on --tenant test --node node-7 --metrics "$METRICS" "$@" 2>>"$DIR/agents" & agent=$!; }

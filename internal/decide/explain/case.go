@@ -83,7 +83,7 @@ func newCase(e *Evidence) *Case {
 }
 
 // heldByCalls is the line of which many calls in flight had more than half of what was live at a kill, growth apart: then
-// there was no room for them, whatever else grew a little. nil: there is none.
+// these calls did not fit, whatever else grew a little. nil: no line is so.
 func (c *Case) heldByCalls() *Site {
 	if !c.outcome.Kernel || !c.live.exact || len(c.Sites) == 0 {
 		return nil

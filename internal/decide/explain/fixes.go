@@ -103,7 +103,8 @@ func (p *proposals) knowLimit(code func(string)) {
 	case !ok || p.limit == 0 || have < p.limit:
 		p.asItIs(0)
 	case len(p.fixes) == 0:
-		code("set GOMEMLIMIT=" + units.Env(p.limit*9/10) + ", or call debug.SetMemoryLimit with that: nine tenths of the limit")
+		code("set GOMEMLIMIT=" + units.Env(p.limit.Sub(p.outside())*9/10) +
+			", or call debug.SetMemoryLimit with that, which is nine tenths of what the limit leaves to Go. This has not been tested")
 	}
 }
 
@@ -144,7 +145,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 		h := c.retainerOf(c.site)
 		switch {
 		case h.ofLibrary(c.module()):
-			return where + "give " + h.place() + " fewer different values: it keeps what it is given as long as the program runs"
+			return where + "give " + h.place() + " fewer different values, or remove them again where its package allows that"
 		case h.isPlace():
 			where = h.place() + ": "
 		}

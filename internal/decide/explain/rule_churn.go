@@ -141,16 +141,19 @@ func churnFound(c *Case, p pace, facts []Fact) Finding {
 	return f
 }
 
+// doubtOutran is what one run does not tell of allocation that outran GC.
+const doubtOutran = "one run does not tell whether GC keeps up when it starts sooner"
+
 func outranFound(c *Case, p pace, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: c.waste(), Facts: append(facts, c.factLive(), c.factCollector()), Confidence: Medium}
 	f.Sentence = fmt.Sprintf("Allocation%s outran GC. The GC target was %s, but the heap reached %s, of which %s was live.",
 		c.of(), goal(c.g.HeapGoal), size(c.heap()), size(min(c.live.bytes, c.heap())))
 	f.Detail = "A high allocation rate, not a leak."
-	f.Because = []string{"the live heap and the GC target fit the limit"}
+	f.Because = []string{doubtOutran, "the live heap and the GC target fit the limit"}
 	if c.floats() {
 		f.Sentence = fmt.Sprintf("Allocation%s outran GC. The heap reached %s, of which %s was live. The last GC had counted %s as live, because what is allocated while GC runs counts as live.",
 			c.of(), size(c.heap()), size(min(c.live.bytes, c.heap())), size(c.g.HeapMarked))
-		f.Because = []string{"the live heap fits the limit", fmt.Sprintf("GC took %s", p.gcWords())}
+		f.Because = []string{doubtOutran, "the live heap fits the limit", fmt.Sprintf("GC took %s", p.gcWords())}
 	}
 	if !math.IsNaN(p.rate()) {
 		f.Because = append(f.Because, fmt.Sprintf("the program allocated %s a second", fsize(p.rate())))

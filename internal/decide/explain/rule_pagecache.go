@@ -49,7 +49,7 @@ func judgePageCache(c *Case) Finding {
 		}
 		if p := c.overall(); p.refaults/p.seconds >= thrashRefaults.v() {
 			f.Facts = append(f.Facts, c.factReclaim(p))
-			f.Detail = "Page cache, which the kernel drops, and the program reads again."
+			f.Detail = "Page cache, which the kernel drops and then has to read again."
 			f.Why = append(f.Why, Why{Text: fmt.Sprintf("dropped pages were read again, %s a second. A higher limit would save that work",
 				thousands(p.refaults/p.seconds)), Evidence: []string{"reclaim"}})
 		}

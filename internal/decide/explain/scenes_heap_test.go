@@ -106,7 +106,7 @@ func TestAHolderOfLittleOfTheHeapIsNotNamedForALineItDoesNotHave(t *testing.T) {
 // change, and that the library appends to a slice is no reason.
 func TestWhatALibraryKeepsIsChangedWhereItIsPut(t *testing.T) {
 	for label, want := range map[string]string{
-		"encoding/json.fieldCache":    "cache.go:57: give json.fieldCache fewer different values: it keeps what it is given as long as the program runs",
+		"encoding/json.fieldCache":    "cache.go:57: give json.fieldCache fewer different values, or remove them again where its package allows that",
 		"example.org/shop/cache.main": "cache.main: bound the slice, or copy what is still needed into a new one",
 	} {
 		s := leaking()

@@ -67,6 +67,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtFewFaults, "Run for longer, or under more load."},
 	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewBlocks, "Run for longer, or under more load."},
+	{doubtOutran, "Run the program with GOMEMLIMIT to find out."},
 	{doubtCheaper, "Change the program, record it again, and compare the two: highwater diff."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }

@@ -81,8 +81,8 @@ func (s *Source) followFaults(pid int) {
 	}
 }
 
-// pauseFaults ends the sampling while many children are started, and begins it again. A compiler touches its memory
-// page by page, which takes half as long again with an event at each.
+// pauseFaults ends the sampling while many children are started, and begins it again afterwards: a compiler touches its
+// memory page by page, with an event at each.
 func (s *Source) pauseFaults(now time.Time) {
 	f := &s.faults
 	if f.profiler == nil || f.budget.spent || f.paused == s.flurry.lasts(now) {
