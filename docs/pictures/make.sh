@@ -30,7 +30,7 @@ serve="--ready http://127.0.0.1:$port/healthz"
 record leak 137 --limit 128MiB $serve --load "$work/load -addr 127.0.0.1:$port -for 5m" -- "$work/sessions" -addr "127.0.0.1:$port"
 record before 0 $serve --load "$work/load -addr 127.0.0.1:$port -for 6s" -- "$work/sessions" -addr "127.0.0.1:$port" -fixed
 record after 0 $serve --load "$work/load -addr 127.0.0.1:$port -for 6s" -- "$work/sessions" -addr "127.0.0.1:$port"
-record garbage 137 --limit 100MiB -- "$work/garbage" -live 48MiB -for 60s
+record garbage 137 --limit 100MiB -- "$work/garbage" -live 56MiB -for 60s
 record goroutines 0 --for 15s -- "$work/goroutines" -rate 1500
 record native 137 --limit 128MiB -- "$work/mmapper"
 
