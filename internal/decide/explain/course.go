@@ -145,7 +145,7 @@ func callersOf(s sample.Site, blamed, module string) []Caller {
 			}
 		}
 	}
-	if n := len(out); n > 1 && out[n-1].Function == goroutineOf(s) {
+	if n := len(out); n > 1 && out[n-1].Function == goroutineOf(s) && !out[n-1].Own {
 		out = out[:n-1]
 	}
 	return out

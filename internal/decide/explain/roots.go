@@ -9,12 +9,12 @@ import (
 )
 
 // keepers is how much of the memory in question is kept by what: lasting roots, which are
-// variables and frames that never return, and frames of calls in flight. NaN where no
+// variables and frames that never return, frames of calls in flight, and pools. NaN where no
 // capture of the heap near the moment tells.
 type keepers struct {
-	lasting, frames float64
-	along           float64      // the part of lasting that goroutines keep which run along: by their number
-	of              sample.Bytes // that the parts are of
+	lasting, frames, pooled float64
+	along                   float64      // the part of lasting that goroutines keep which run along: by their number
+	of                      sample.Bytes // that the parts are of
 }
 
 // nearCapture is how far from the moment, in seconds, a capture of the heap may be to
@@ -24,7 +24,7 @@ const nearCapture = 5
 // keptBy reads it from the capture of the heap: of what was allocated at the blamed line,
 // as far as holders tell; else of the whole live heap.
 func (c *Case) keptBy() keepers {
-	none := keepers{math.NaN(), math.NaN(), 0, 0}
+	none := keepers{math.NaN(), math.NaN(), math.NaN(), 0, 0}
 	h := c.Heap
 	if h == nil || math.Abs(c.seconds(h.At)-c.outcome.MomentElapsed) > max(nearCapture, c.outcome.MomentElapsed/10) {
 		return none
@@ -40,7 +40,7 @@ func (c *Case) keptBy() keepers {
 			}
 		}
 	}
-	if k.lasting+k.frames+k.unknown < h.LiveBytes/20 {
+	if k.lasting+k.frames+k.pooled+k.unknown < h.LiveBytes/20 {
 		k = kept{}
 		for i := range h.Paths {
 			if c.isRoot(i) {
@@ -48,15 +48,16 @@ func (c *Case) keptBy() keepers {
 			}
 		}
 	}
-	all := k.lasting + k.frames
+	all := k.lasting + k.frames + k.pooled
 	if all == 0 || all < k.unknown {
 		return none
 	}
-	return keepers{float64(k.lasting) / float64(all), float64(k.frames) / float64(all), float64(k.along) / float64(all), all}
+	share := func(n sample.Bytes) float64 { return float64(n) / float64(all) }
+	return keepers{share(k.lasting), share(k.frames), share(k.pooled), share(k.along), all}
 }
 
 // kept is how many bytes roots of each tenure keep, and how many of those that last are goroutines' that run along.
-type kept struct{ lasting, frames, unknown, along sample.Bytes }
+type kept struct{ lasting, frames, pooled, unknown, along sample.Bytes }
 
 // isRoot reports whether a path is a root, or of a goroutine the frame of a function.
 func (c *Case) isRoot(path int) bool {
@@ -74,6 +75,8 @@ func (c *Case) addKeeper(path int, n sample.Bytes, k *kept) {
 		k.unknown += n
 	case passing:
 		k.frames += n
+	case pools:
+		k.pooled += n
 	case lasts:
 		k.lasting += n
 		if root := c.Heap.RootOf(path); root != nil && root.Kind == sample.RootGoroutine && root.First != 1 {
@@ -88,8 +91,12 @@ type tenure int
 const (
 	unknownTenure tenure = iota
 	passing              // until a call returns
+	pools                // until GC has run twice and nobody took it
 	lasts                // as long as the program runs, by all that was seen
 )
+
+// ofPool is a part of each path through a sync.Pool, and of no other (sync/pool.go: poolLocal).
+const ofPool = ".poolLocalInternal."
 
 // tenureOf tells it of the root that a path begins at. The frame of a goroutine's first function
 // lasts where the goroutine does: main's, and those that were there all along. A frame of a function
@@ -101,6 +108,9 @@ func (c *Case) tenureOf(path int) tenure {
 	}
 	if strings.Contains(c.Heap.Path(first), "its descriptor._defer") {
 		return lasts // a function that defers for ever is one that does not return
+	}
+	if strings.Contains(c.Heap.Path(first), ofPool) {
+		return pools
 	}
 	root := paths[path].Root
 	t := lasts

@@ -26,6 +26,7 @@ var burstPage = Page{
 // its floor.
 var burstEvidence = []clause{
 	over("root.frames", heldByRoot, 3, "calls in flight retain the memory"),
+	over("root.pooled", heldByRoot, 3, "a sync.Pool retains the memory, as much as calls needed at once"),
 	over("root.lasting", heldByRoot, -2.5, "a long-lived variable retains the memory"),
 	over("calls.open", isSo, 1.5, doubtOpenCalls),
 	over("calls.now", manyCalls, 1, ""),

@@ -53,6 +53,7 @@ var leakEvidence = []clause{
 	over("line.kept", isSo, 6, "memory that is allocated at this line stays until something releases it"),
 	over("root.lasting", heldByRoot, 1.5, "a long-lived variable retains the memory"),
 	over("root.frames", heldByRoot, -4, "calls in flight retain the memory"),
+	over("root.pooled", heldByRoot, -8, "a sync.Pool retains the memory, and GC frees what no call takes from it"),
 	over("run.paced", isSo, 2, "the program paused between pieces of work, and memory still grew"),
 	over("run.flat_out", isSo, -2.5, "one call has allocated without a pause since the start, as a program does that loads its data"),
 	over("run.crashed", isSo, -4, "the program crashed"),

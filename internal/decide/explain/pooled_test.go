@@ -1,0 +1,64 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// heldBy is a capture whose memory lies below a path.
+func heldBy(path ...sample.HeapPath) *Case {
+	s := newScene()
+	s.captured(100, path...)
+	return &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 10}}
+}
+
+// What lies in a sync.Pool is kept until GC has run twice, whoever has the pool: a variable, a library's table of pools.
+func TestAPoolKeepsUntilGCEmptiesIt(t *testing.T) {
+	for label, want := range map[string]tenure{
+		".local[].poolLocalInternal.shared.head.poolDequeue.vals[].val": pools,
+		".victim[].poolLocalInternal.private":                           pools,
+		".pools[].pool.local[].poolLocalInternal.private":               pools,
+		".entries[]": lasts,
+	} {
+		c := heldBy(
+			sample.HeapPath{Parent: -1, Label: "shop.buffers", Root: &sample.HeapRoot{Kind: sample.RootGlobal}, Objects: 1, Retained: 100 * mib},
+			sample.HeapPath{Parent: 0, Label: label, Objects: 64, Retained: 99 * mib, Holder: true})
+		if got := c.tenureOf(1); got != want {
+			t.Errorf("%s: %d, want %d", label, got, want)
+		}
+	}
+}
+
+// Of memory that a pool has the calls that allocated it left nothing behind: others take it again.
+func TestWhatAPoolHasIsNotLeftBehind(t *testing.T) {
+	c := &Case{Evidence: newScene().Evidence, site: &Site{}}
+	f := callCorrelation{left: 0.9}
+	for _, k := range []struct {
+		kept keepers
+		want bool
+	}{{keepers{lasting: 1}, true}, {keepers{pooled: 0.8, lasting: 0.2}, false}, {keepers{frames: 0.9, lasting: 0.1}, false}} {
+		if c.kept = k.kept; (c.leftBehind(&f) >= leftBehind.v()) != k.want {
+			t.Errorf("%+v: left behind is %v", k.kept, c.leftBehind(&f))
+		}
+	}
+}
+
+// A task that is a goroutine of its own is a call, and its first function the one to name.
+func TestTheFirstFunctionOfATasksGoroutineIsACall(t *testing.T) {
+	stack := func(functions ...string) (s sample.Site) {
+		for _, name := range functions {
+			s.Stack = append(s.Stack, sample.Location{Frames: []sample.Frame{{Func: name}}})
+		}
+		return s
+	}
+	const module = "example.org/shop"
+	own := callersOf(stack("main.decode", "main.resize.func1", "runtime.goexit"), "main.decode", module)
+	if len(own) != 2 || own[1].Function != "main.resize.func1" {
+		t.Errorf("of the program's own goroutine: %+v", own)
+	}
+	foreign := callersOf(stack("main.decode", "example.net/pool.(*Pool).worker", "runtime.goexit"), "main.decode", module)
+	if len(foreign) != 1 {
+		t.Errorf("of a library's goroutine: %+v", foreign)
+	}
+}
