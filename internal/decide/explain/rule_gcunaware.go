@@ -27,6 +27,8 @@ var gcUnawarePage = Page{
 // memory before.
 func judgeGCUnaware(c *Case) Finding {
 	switch {
+	case !c.pressed && float64(c.neverCollected()) >= leastGrown.v():
+		return minor("GC is off, and no limit was near", c.factLive()) // it is not ruled out
 	case c.bound == 0 || !c.pressed:
 		return silent("memory usage stayed well below the limit", c.factOutcome())
 	case c.g == nil:
