@@ -8,9 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // A cgroup that Create makes is called
@@ -139,7 +140,7 @@ func (h *Hierarchy) stale() (found []stale) {
 		}
 		return fs.SkipDir
 	})
-	slices.SortStableFunc(found, func(a, b stale) int {
+	sorting.By(found, func(a, b stale) int {
 		switch {
 		case a.leaf == b.leaf:
 			return 0
