@@ -8,7 +8,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
@@ -48,7 +47,7 @@ func GroupsOf(all []Listed) []group {
 		}
 		g.Trend = trendOf(g.Peaks)
 	}
-	sorting.By(groups, func(a, b group) int { return b.Last.Compare(a.Last) })
+	slices.SortStableFunc(groups, func(a, b group) int { return b.Last.Compare(a.Last) })
 	return groups
 }
 

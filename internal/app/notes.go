@@ -15,7 +15,6 @@ import (
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/files/outfile"
 	"github.com/highwater-go/highwater/internal/files/regular"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 const notesSchema = "highwater.notes/1"
@@ -94,7 +93,7 @@ func (n *notes) put(fingerprint string, note *explain.Note) {
 		return
 	}
 	n.Notes = append(n.Notes, namedNote{fingerprint, *note})
-	sorting.By(n.Notes, func(a, b namedNote) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
+	slices.SortFunc(n.Notes, func(a, b namedNote) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
 }
 
 // write replaces the file as a whole: a reader sees the old one or the new one.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/record/recording"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
@@ -80,7 +79,7 @@ func (k *stateFolder) List() ([]kept, error) {
 			}
 		}
 	}
-	sorting.By(all, func(a, b kept) int { return b.changed.Compare(a.changed) })
+	slices.SortStableFunc(all, func(a, b kept) int { return b.changed.Compare(a.changed) })
 	return all, nil
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/highwater-go/highwater/internal/files/source"
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
@@ -144,7 +143,7 @@ func listed(s *moment.Profiled, u heapdiff.Usage, earlier *sample.HeapProfile) F
 		f.Lines = append(f.Lines, Line{Line: one.Line, Amounts: amountsOf(one)})
 		f.Start = one.StartLine
 	}
-	sorting.By(f.Lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortFunc(f.Lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
 	return f
 }
 

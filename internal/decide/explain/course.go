@@ -7,7 +7,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // mostCandidates bounds how many lines are followed through the run.
@@ -21,7 +20,7 @@ func (e *Evidence) candidates() []int {
 		for i := range order {
 			order[i] = i
 		}
-		sorting.By(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
 		return order[:min(len(order), mostCandidates/2)]
 	}
 	out := by(func(s *Site) int64 { return int64(s.Bytes + s.Since) })
@@ -129,7 +128,8 @@ func (l *loader) module() string {
 
 // callersOf are the functions of a stack from the blamed one outwards. The
 // standard library's are left out: a server of net/http waits inside them for
-// the next request.
+// the next request. Of a goroutine that a library begins its first function is, too: it is a loop. That of the
+// program's own goroutine may be a task, which comes and goes.
 func callersOf(s sample.Site, blamed, module string) []Caller {
 	var out []Caller
 	var names []string

@@ -10,7 +10,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // FileHolder is a file behind page cache or shared memory, or several of one directory. The bytes of all are
@@ -107,7 +106,7 @@ func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) 
 		return nil
 	}
 	files := slices.DeleteFunc(slices.Clone(now.List), func(f sample.FilePages) bool { return f.Kind.IsShmem() != (row == sample.RowShmem) })
-	sorting.By(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
+	slices.SortStableFunc(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
 	for i := range files {
 		f := &files[i]
 		h := FileHolder{Path: f.Path, Kind: string(f.Kind), Use: c.useOf(f), Count: 1, Bytes: min(left, f.Claim()), Known: f.Charged.OK, MappedBytes: f.Mapped,
@@ -121,7 +120,7 @@ func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) 
 		}
 	}
 	list = together(list)
-	sorting.By(list, func(a, b FileHolder) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(list, func(a, b FileHolder) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return list
 }
 

@@ -1,25 +1,41 @@
 package explain
 
-import "testing"
+import (
+	"strings"
+	"testing"
 
-// A program that switched GC off is not healthy, however little was live at its last collection.
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// A program that switched GC off is not healthy, however little was live at its last collection, where nothing bounds
+// its heap and most of its memory came since.
 func TestAHeapThatNothingCollectsIsNotHealthy(t *testing.T) {
-	build := func(goal float64) *scene {
+	for _, c := range []struct {
+		name  string
+		gogc  int32
+		limit int64   // GOMEMLIMIT
+		since float64 // MiB
+		want  bool
+	}{
+		{"GC off", -1, sample.NoMemoryLimit, 470, true},
+		{"GC off, with GOMEMLIMIT", -1, 512 << 20, 470, false},
+		{"GC on", 100, sample.NoMemoryLimit, 470, false},
+		{"GC off, and hardly anything allocated", -1, sample.NoMemoryLimit, 2, false},
+	} {
 		s := newScene()
-		s.heap(0.1, 0.1, 480)
+		s.heap(0.1, 0.1+c.since, 480)
 		s.charge()
 		s.cycles(0.1, 0.1, 0.1, 0.1, 0.1)
 		g := s.Moment.Processes[0].Go
-		g.HeapMarked, g.HeapLive, g.HeapGoal = bytesOf(0.1), bytesOf(470), bytesOf(goal)
-		s.Moment.Cgroup.Limit.OK = false
-		return s
-	}
-	if c := newCase(build(1 << 40).Evidence); c.neverCollected() < 400*mib {
-		t.Errorf("never collected: %d bytes", c.neverCollected())
-	} else if f, not := c.notHealthy(); !not || f.Stance == Speaks {
-		t.Errorf("with GC off: %+v", f)
-	}
-	if c := newCase(build(960).Evidence); c.neverCollected() != 0 {
-		t.Errorf("with GC on %d bytes are never collected", c.neverCollected())
+		g.HeapMarked, g.HeapLive, g.GOGC, g.MemoryLimit = bytesOf(0.1), bytesOf(0.1+c.since), c.gogc, c.limit
+		s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+		answer, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := answer.Verdict
+		if got := v.Class == Inconclusive && strings.Contains(v.Sentence, "GC is off"); got != c.want {
+			t.Errorf("%s: %s, %s", c.name, v.Class, v.Sentence)
+		}
 	}
 }

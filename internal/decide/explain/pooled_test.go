@@ -6,13 +6,6 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// heldBy is a capture whose memory lies below a path.
-func heldBy(path ...sample.HeapPath) *Case {
-	s := newScene()
-	s.captured(100, path...)
-	return &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 10}}
-}
-
 // What lies in a sync.Pool is kept until GC has run twice, whoever has the pool: a variable, a library's table of pools.
 func TestAPoolKeepsUntilGCEmptiesIt(t *testing.T) {
 	for label, want := range map[string]tenure{
@@ -21,9 +14,11 @@ func TestAPoolKeepsUntilGCEmptiesIt(t *testing.T) {
 		".pools[].pool.local[].poolLocalInternal.private":               pools,
 		".entries[]": lasts,
 	} {
-		c := heldBy(
+		s := newScene()
+		s.captured(100,
 			sample.HeapPath{Parent: -1, Label: "shop.buffers", Root: &sample.HeapRoot{Kind: sample.RootGlobal}, Objects: 1, Retained: 100 * mib},
 			sample.HeapPath{Parent: 0, Label: label, Objects: 64, Retained: 99 * mib, Holder: true})
+		c := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 10}}
 		if got := c.tenureOf(1); got != want {
 			t.Errorf("%s: %d, want %d", label, got, want)
 		}

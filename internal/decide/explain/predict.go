@@ -47,10 +47,15 @@ func (c *Case) sketch() pacer.Sketch {
 }
 
 // boundedBy is the command that shows what a GOMEMLIMIT would do, "" where what is live
-// does not leave it room. It is an experiment; nothing is predicted of it.
+// does not leave it room. Without a limit it is one of half of what the program used. It is an experiment; nothing is
+// predicted of it.
 func (c *Case) boundedBy() string {
-	want := pacer.MemoryLimitFor(c.limit, c.outside())
-	if c.limit == 0 || c.g == nil || c.live.bytes+c.goFixed() > want {
+	within := c.limit
+	if within == 0 {
+		within = sample.Bytes(c.hardPeak() / 2)
+	}
+	want := pacer.MemoryLimitFor(within, c.outside())
+	if c.g == nil || c.live.bytes+c.goFixed() > want {
 		return ""
 	}
 	if have, ok := c.memoryLimit(); ok && have <= want {

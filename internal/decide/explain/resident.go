@@ -10,7 +10,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Resident is who made native memory grow, by the line that touched its pages first: a sampled
@@ -170,7 +169,7 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 		}
 		mapped.tell(&lines[i])
 	}
-	sorting.By(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return lines, of
 }
 

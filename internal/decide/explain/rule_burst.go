@@ -11,7 +11,7 @@ var burstPage = Page{
 	Truth: "The live heap is high only while concurrent work, or one huge value, is in flight.",
 	Looks: []string{
 		"How far the live heap was above its floor at the moment: against the limit, or where no limit is near, against the usual size of the memory.",
-		"What retains the memory: frames of calls in flight, or a variable.",
+		"What retains the memory: frames of calls in flight, a sync.Pool, or another variable.",
 		"Whether more calls needed more memory, whether the memory was freed before, and how much of what the line allocated was freed.",
 		"Whether it was allocated for requests that were still being served, or for a value that a function such as io.ReadAll was putting together.",
 	},
@@ -26,7 +26,7 @@ var burstPage = Page{
 // its floor.
 var burstEvidence = []clause{
 	over("root.frames", heldByRoot, 3, "calls in flight retain the memory"),
-	over("root.pooled", heldByRoot, 3, "a sync.Pool retains the memory, as much as calls needed at once"),
+	over("root.pooled", heldByRoot, 3, "a sync.Pool retains the memory, which calls took from it and gave back"),
 	over("root.lasting", heldByRoot, -2.5, "a long-lived variable retains the memory"),
 	over("calls.open", isSo, 1.5, doubtOpenCalls),
 	over("calls.now", manyCalls, 1, ""),

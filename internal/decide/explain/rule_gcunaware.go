@@ -27,8 +27,8 @@ var gcUnawarePage = Page{
 // memory before.
 func judgeGCUnaware(c *Case) Finding {
 	switch {
-	case !c.pressed && float64(c.neverCollected()) >= leastGrown.v():
-		return minor("GC is off, and no limit was near", c.factLive()) // it is not ruled out
+	case !c.pressed && c.collectorOff() && float64(c.uncollected()) >= max(leastGrown.v(), heldByRoot.v()*c.hardPeak()):
+		return undecided(float64(c.uncollected()), "how far the heap would have grown", c.factLive())
 	case c.bound == 0 || !c.pressed:
 		return silent("memory usage stayed well below the limit", c.factOutcome())
 	case c.g == nil:
@@ -46,6 +46,9 @@ func judgeGCUnaware(c *Case) Finding {
 	}
 	return gcUnawareFound(c, facts)
 }
+
+// uncollected is what was allocated since the last collection, or where there was none, since the start.
+func (c *Case) uncollected() sample.Bytes { return c.g.HeapLive.Sub(c.g.HeapMarked) }
 
 // aimFits says why the collector's aim was not what made the heap too large, "" if it was.
 func (c *Case) aimFits() string {

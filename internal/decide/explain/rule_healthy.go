@@ -135,22 +135,8 @@ func (c *Case) notHealthy() (f Finding, not bool) {
 		return undecided(0, "the memory of the whole program was not read"), true
 	case c.Imported == "core":
 		return undecided(0, "whether the memory grew: a core file shows one instant"), true
-	case c.neverCollected() >= sample.Bytes(max(leastGrown.v(), heldByRoot.v()*c.hardPeak())):
-		return undecided(float64(c.neverCollected()), fmt.Sprintf("how far the heap grows: GC is off and GOMEMLIMIT is not set, so nothing frees the "+
-			"%s that was allocated since the last GC", size(c.neverCollected()))), true
 	}
 	return Finding{}, false
-}
-
-// neverCollected is what was allocated since the last collection where no further one is due, whatever the heap comes to.
-func (c *Case) neverCollected() sample.Bytes {
-	if c.g == nil || c.g.HeapGoal < unlimited {
-		return 0
-	}
-	if _, set := c.memoryLimit(); set {
-		return 0
-	}
-	return c.g.HeapLive.Sub(c.g.HeapMarked)
 }
 
 // nativeRose reports whether native memory grew, by a part of the memory worth speaking of and steadily until the

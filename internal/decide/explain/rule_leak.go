@@ -14,7 +14,7 @@ var leakPage = Page{
 	Looks: []string{
 		"The live heap at each GC, at each capture of the heap, and at the moment: how many readings there are, whether they rise, and whether they still rise in the last third of the time.",
 		"The line that grew most in the second half of the rise: how much of what this line allocated was freed, and how much of its live memory is older than half of the run.",
-		"What retains that memory: a variable, or frames of calls in flight. Whether calls ended and their memory stayed.",
+		"What retains that memory: a variable, frames of calls in flight, or a sync.Pool. Whether calls ended and their memory stayed.",
 	},
 	Blind: []string{
 		"A program that was killed within seconds: where it waited between pieces of work, or its calls returned and left their memory behind, the answer says leak with low confidence.",
@@ -53,7 +53,7 @@ var leakEvidence = []clause{
 	over("line.kept", isSo, 6, "memory that is allocated at this line stays until something releases it"),
 	over("root.lasting", heldByRoot, 1.5, "a long-lived variable retains the memory"),
 	over("root.frames", heldByRoot, -4, "calls in flight retain the memory"),
-	over("root.pooled", heldByRoot, -8, "a sync.Pool retains the memory, and GC frees what no call takes from it"),
+	over("root.pooled", heldByRoot, -4, "a sync.Pool retains the memory, and GC frees what no call takes from it"),
 	over("run.paced", isSo, 2, "the program paused between pieces of work, and memory still grew"),
 	over("run.flat_out", isSo, -2.5, "one call has allocated without a pause since the start, as a program does that loads its data"),
 	over("run.crashed", isSo, -4, "the program crashed"),

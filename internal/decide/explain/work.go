@@ -9,7 +9,6 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/series"
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Work is how memory grows with the work that is done, by a figure that the
@@ -84,7 +83,7 @@ func (c *Case) byFigure(at, live []float64) *Work {
 	if len(list) == 0 {
 		return nil
 	}
-	sorting.By(list, better)
+	slices.SortStableFunc(list, better)
 	best := list[0]
 	for _, w := range list[1:] {
 		if best.Clear && w.Clear && *best.Correlation-*w.Correlation < 0.01 {

@@ -2,8 +2,7 @@ package trial
 
 import (
 	"cmp"
-
-	"github.com/highwater-go/highwater/internal/words/sorting"
+	"slices"
 )
 
 // Kept says which runs' recordings stay when a trial is over: what its answer rests
@@ -32,7 +31,7 @@ func Kept(runs []Run) []bool {
 		}
 	}
 	for _, list := range finished {
-		sorting.By(list, func(a, b int) int {
+		slices.SortStableFunc(list, func(a, b int) int {
 			return cmp.Compare(runs[a].Values[FigurePeak], runs[b].Values[FigurePeak])
 		})
 		keep[list[(len(list)-1)/2]], keep[list[len(list)-1]] = true, true

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // ErrNoMemory says that no mounted hierarchy accounts memory.
@@ -83,7 +81,7 @@ func parseMounts(text string) []mount {
 		}
 		found = append(found, m)
 	}
-	sorting.By(found, func(a, b mount) int {
+	slices.SortStableFunc(found, func(a, b mount) int {
 		if a.version != b.version {
 			return a.version - b.version
 		}

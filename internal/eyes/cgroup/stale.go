@@ -8,10 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // A cgroup that Create makes is called
@@ -140,7 +139,7 @@ func (h *Hierarchy) stale() (found []stale) {
 		}
 		return fs.SkipDir
 	})
-	sorting.By(found, func(a, b stale) int {
+	slices.SortStableFunc(found, func(a, b stale) int {
 		switch {
 		case a.leaf == b.leaf:
 			return 0

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // mostHeads bounds how many pages are looked at for large blocks: 4 GiB of 4 KiB.
@@ -144,7 +143,7 @@ func (r *reader) finish() {
 		sizes = append(sizes, sample.MallocSize{Size: sample.Bytes(size), Count: n, Mapped: true})
 	}
 	sizes = slices.DeleteFunc(sizes, func(s sample.MallocSize) bool { return s.Count == 0 })
-	sorting.By(sizes, func(a, b sample.MallocSize) int {
+	slices.SortFunc(sizes, func(a, b sample.MallocSize) int {
 		return cmp.Or(cmp.Compare(b.Bytes(), a.Bytes()), cmp.Compare(b.Size, a.Size))
 	})
 	for _, s := range sizes[min(len(sizes), sample.MaxSizes):] {

@@ -3,9 +3,9 @@ package heapdiff
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Profile is a heap profile with the sites that its counts belong to, number by
@@ -93,7 +93,7 @@ func Holders(p Profile, earlier *sample.HeapProfile, v View, module string) []Ho
 
 // sortBy sorts by a figure, greatest first, and keeps the order of equal ones.
 func sortBy[T any](list []T, figure func(T) int64) {
-	sorting.By(list, func(a, b T) int { return cmp.Compare(figure(b), figure(a)) })
+	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(figure(b), figure(a)) })
 }
 
 // Total is the sum of the holders, with its standard error in bytes.

@@ -7,7 +7,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // The bounds of a Ring, for each process or in all.
@@ -274,7 +273,7 @@ func (r *Ring) inOrder(unzip *zstd.Decoder) []ringOther {
 	for _, m := range r.moments {
 		all = append(all, ringOther{m.At, func(w *Writer) error { return m.write(w, unzip) }})
 	}
-	sorting.By(all, func(a, b ringOther) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(all, func(a, b ringOther) int { return a.at.Compare(b.at) })
 	return all
 }
 

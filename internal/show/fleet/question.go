@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Scope is what a question is about.
@@ -191,7 +189,7 @@ func causes(all []Incident, past map[causeOfService][]life, versions []version, 
 		c.Status, c.Since = statusOf(past[key], ofService(versions, key.service), since)
 		list = append(list, c)
 	}
-	sorting.By(list, func(a, b Cause) int {
+	slices.SortFunc(list, func(a, b Cause) int {
 		return cmp.Or(cmp.Compare(b.Kills, a.Kills), b.At.Compare(a.At), cmp.Compare(a.Newest, b.Newest))
 	})
 	return list
@@ -231,7 +229,7 @@ func ofService(all []version, service string) (list []version) {
 			list = append(list, v)
 		}
 	}
-	sorting.By(list, func(a, b version) int { return a.First.Compare(b.First) })
+	slices.SortFunc(list, func(a, b version) int { return a.First.Compare(b.First) })
 	return list
 }
 

@@ -6,8 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-
-	"github.com/highwater-go/highwater/internal/words/sorting"
+	"slices"
 )
 
 // Offline is the data of a page that stands alone: the whole course at one
@@ -120,7 +119,7 @@ func (all *Offline) addInstants(b *Book) error {
 			return err
 		}
 	}
-	sorting.By(all.Instants, func(a, b *Instant) int { return cmp.Compare(a.Moment, b.Moment) })
+	slices.SortStableFunc(all.Instants, func(a, b *Instant) int { return cmp.Compare(a.Moment, b.Moment) })
 	if left := o.MomentsAll - len(taken); left > 0 {
 		all.LeftOut = append(all.LeftOut, fmt.Sprintf("%d of %d moments", left, o.MomentsAll))
 	}
