@@ -29,3 +29,15 @@ func TestMemoryThatWasFreedAtTheKillAloneIsNotSurelyFragmentation(t *testing.T) 
 		}
 	}
 }
+
+// What was not read of malloc's arenas may be what C code freed: the verdict is then not sure that C code uses it.
+func TestNativeMemoryIsNotSureWhereMallocWasReadInPart(t *testing.T) {
+	for unread, want := range map[float64]Confidence{0: High, 200: Medium} {
+		s := mallocScenes["a cgo leak of one size"]()
+		s.p.Malloc.Unread, s.p.Malloc.WhyUnread = bytesOf(unread), "no time was left"
+		a := answerOf(t, s)
+		if a.Verdict.Class != Native || a.Verdict.Confidence != want {
+			t.Errorf("%.0f MiB unread: %s, %s: %s", unread, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sure)
+		}
+	}
+}

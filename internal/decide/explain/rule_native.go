@@ -147,6 +147,8 @@ func (c *Case) nativeSure(heap, native sample.Bytes) (Confidence, []string) {
 	switch {
 	case heap >= native:
 		return Medium, []string{"the figure is what grew, and is not the largest part of the memory"}
+	case c.malloc != nil && isPartial(c.malloc) && (c.keptFreed()+c.malloc.Unread)*2 > native:
+		return Medium, []string{fmt.Sprintf("%s of malloc's memory were not read, and may be free: %s", size(c.malloc.Unread), c.malloc.WhyUnread)}
 	case c.proc != nil && c.proc.Residency != nil && c.proc.Residency.GoKnown:
 		return High, []string{"every page of the process was read"}
 	}

@@ -9,7 +9,7 @@ import (
 // arena is one arena while it is read.
 type arena struct {
 	sample.MallocArena
-	top     uint64
+	at, top uint64
 	regions []region
 }
 
@@ -25,43 +25,61 @@ const (
 	fencepost = 16 // the size of what ends a region that is not the last one
 )
 
-// readArenas reads the main arena and those of the list that begins in it.
+// readArenas reads the main arena and those of the list that begins in it. All are found before the chunks
+// of the first are counted, so that one for which no time is left counts as memory that was not read.
 func (r *reader) readArenas(main uint64) {
+	for _, a := range r.findArenas(main) {
+		for _, g := range a.regions {
+			r.walk(a, g)
+		}
+		r.fastChunks(a)
+		r.keep(a)
+	}
+}
+
+// findArenas is the main arena and those of the list that begins in it, each with what it has from the kernel.
+func (r *reader) findArenas(main uint64) (list []*arena) {
 	seen := map[uint64]bool{}
 	for at := main; at != 0 && !seen[at] && len(seen) < maxArenas; {
 		seen[at] = true
 		head := uint64(0)
 		if at != main {
 			var ok bool
-			if head, ok = r.heapOf(at); !ok {
+			if head, ok = r.heapOf(at); !ok && r.late() {
+				r.unread(0, reason(errLate))
+				return list
+			} else if !ok {
 				r.stale = true
 				r.unread(0, "its list of arenas leads where none can lie")
-				return
+				return list
 			}
 		}
-		r.readArena(at, head)
+		if a := r.findArena(at, head); a != nil {
+			list = append(list, a)
+		}
 		next, err := r.random(at + atNext)
 		if err != nil {
 			r.unread(0, reason(err))
-			return
+			return list
 		}
 		if at = next; at == main {
-			return
+			return list
 		}
 	}
 	r.unread(0, "its list of arenas has no end")
+	return list
 }
 
-// readArena reads one arena; head is the length of what comes before it in its heap, 0
+// findArena is one arena, nil: it cannot be read. head is the length of what comes before it in its heap, 0
 // for the main one, which lies in no heap.
-func (r *reader) readArena(at, head uint64) {
+func (r *reader) findArena(at, head uint64) *arena {
 	system, err1 := r.random(at + atSystemMem)
 	top, err2 := r.random(at + atTop)
 	if err := errors.Join(err1, err2); err != nil {
 		r.unread(0, reason(err))
-		return
+		return nil
 	}
-	a := &arena{top: top}
+	a := &arena{at: at, top: top}
 	if head == 0 {
 		a.regions = r.mainRegions(top, system)
 	} else {
@@ -75,11 +93,7 @@ func (r *reader) readArena(at, head uint64) {
 	if missing := a.System.Sub(sample.Bytes(span)); missing > max(a.System/64, sample.Bytes(r.Page)) { // more than the heads of its heaps
 		r.unread(missing, "a part of its arenas was not found")
 	}
-	for _, g := range a.regions {
-		r.walk(a, g)
-	}
-	r.fastChunks(a, at)
-	r.keep(a)
+	return a
 }
 
 // mainRegions are where the chunks of the main arena lie: in the heap that brk(2) grows,
@@ -265,11 +279,11 @@ func (r *reader) free(a *arena, at, size uint64, top bool) {
 }
 
 // fastChunks counts what the fastbins keep: chunks that look as though they were in use.
-func (r *reader) fastChunks(a *arena, at uint64) {
+func (r *reader) fastChunks(a *arena) {
 	left := uint64(a.InUse) / leastSize
 	for i := range uint64(fastbins) {
 		size := 16 * (i + 2)
-		chunk, err := r.random(at + atFastbins + 8*i)
+		chunk, err := r.random(a.at + atFastbins + 8*i)
 		for err == nil && chunk != 0 && left > 0 && a.holds(chunk) {
 			word, bad := r.random(chunk + 8)
 			if bad != nil || word&^sizeFlags != size || r.small[i+2] == 0 {

@@ -157,6 +157,30 @@ func TestAReadingEndsInTime(t *testing.T) {
 	}
 }
 
+// lateMemory is a memory whose reading takes all the time there is once an address is read.
+type lateMemory struct {
+	io.ReaderAt
+	part int64
+	late bool
+}
+
+func (l *lateMemory) ReadAt(p []byte, off int64) (int, error) {
+	l.late = l.late || off == l.part
+	return l.ReaderAt.ReadAt(p, off)
+}
+
+// On a machine with too little time for all arenas those that were not reached are memory that was not read: were they
+// nothing, what malloc keeps in them would pass for memory in use.
+func TestArenasThatNoTimeIsLeftForCountAsUnread(t *testing.T) {
+	_, p := newFake(t)
+	memory := &lateMemory{ReaderAt: p.Memory, part: fakeHeap}
+	p.Memory = memory
+	m, _, err := read(p, func() bool { return memory.late })
+	if err != nil || m.WhyUnread != "no time was left" || m.Unread < fakeSize-stateSize-4096 || m.System < 2*fakeSize-4096 {
+		t.Errorf("%+v (%v)", m, err)
+	}
+}
+
 func TestPagesThatAreNotInMemoryAreNotRead(t *testing.T) {
 	f, p := newFake(t)
 	p.Present = func(dst []bool, start, end uint64) ([]bool, error) {

@@ -44,17 +44,20 @@ type Process struct {
 // Read reads the allocator's state. At the time until it ends with what it has. ErrNone
 // says that there is no allocator.
 func Read(p Process, until time.Time) (*sample.Malloc, error) {
-	m, _, err := read(p, until)
+	m, _, err := read(p, after(until))
 	return m, err
 }
 
-// read is Read; stale says that the mappings may be older than the memory.
-func read(p Process, until time.Time) (m *sample.Malloc, stale bool, err error) {
+// after says whether a time is over.
+func after(until time.Time) func() bool { return func() bool { return time.Now().After(until) } }
+
+// read is Read until late says so; stale says that the mappings may be older than the memory.
+func read(p Process, late func() bool) (m *sample.Malloc, stale bool, err error) {
 	began := time.Now()
 	if p.Page == 0 || p.Page&(p.Page-1) != 0 {
 		return nil, false, errors.New("the size of a page is not known")
 	}
-	r := &reader{Process: p, until: until, sizes: map[uint64]uint64{}}
+	r := &reader{Process: p, late: late, sizes: map[uint64]uint64{}}
 	for _, m := range p.Mappings {
 		if m.Writable && !m.File {
 			r.writable += sample.Bytes(m.End - m.Start)
@@ -82,8 +85,8 @@ func read(p Process, until time.Time) (m *sample.Malloc, stale bool, err error) 
 // reader reads one process once.
 type reader struct {
 	Process
-	until time.Time
-	out   sample.Malloc
+	late func() bool // the time is over
+	out  sample.Malloc
 	// small counts blocks in use by a sixteenth of their size, sizes the larger ones; from mostSizes
 	// different ones on, by the power of two below.
 	small  [smallSizes]uint64
@@ -98,9 +101,6 @@ type reader struct {
 	writable sample.Bytes
 	stale    bool // an arena is not where the mappings have one: it may be newer than they are
 }
-
-// late says that the time is over.
-func (r *reader) late() bool { return time.Now().After(r.until) }
 
 // mappingAt is the index of the mapping that holds an address, -1: none does.
 func (r *reader) mappingAt(addr uint64) int {

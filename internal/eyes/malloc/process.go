@@ -28,7 +28,7 @@ func OfProcess(m *procfs.Mapper, mem *procfs.Memory, root string, tid int, until
 		if p.Mappings, err = mappingsOf(m, root, tid); err != nil {
 			return nil, err
 		}
-		out, stale, err := read(p, until)
+		out, stale, err := read(p, after(until))
 		if !stale || try == mappingTries || time.Now().After(until) {
 			return out, err
 		}
