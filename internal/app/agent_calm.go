@@ -159,6 +159,16 @@ func (c *calm) Moment(m *sample.Moment) error {
 	return c.keep(!rests, func(s capture.Sink) error { return s.Moment(m) })
 }
 
+// Growth is what made resident memory grow.
+func (c *calm) Growth(list []sample.ResidentGrowth) error {
+	return c.keep(false, func(s capture.Sink) error { return s.(capture.GrowthSink).Growth(list) })
+}
+
+// Native is C's live blocks by stack.
+func (c *calm) Native(head sample.NativeReading, list []sample.NativeLive) error {
+	return c.keep(false, func(s capture.Sink) error { return s.(capture.NativeSink).Native(head, list) })
+}
+
 func (c *calm) Flush() error {
 	return c.keep(false, capture.Sink.Flush)
 }

@@ -46,4 +46,24 @@ func (b both) Moment(m *sample.Moment) error {
 	return b.each(func(s Sink) error { return s.Moment(m) })
 }
 
+// Growth goes to those that keep it.
+func (b both) Growth(list []sample.ResidentGrowth) error {
+	return b.each(func(s Sink) error {
+		if keeper, ok := s.(GrowthSink); ok {
+			return keeper.Growth(list)
+		}
+		return nil
+	})
+}
+
+// Native goes to those that keep it.
+func (b both) Native(head sample.NativeReading, list []sample.NativeLive) error {
+	return b.each(func(s Sink) error {
+		if keeper, ok := s.(NativeSink); ok {
+			return keeper.Native(head, list)
+		}
+		return nil
+	})
+}
+
 func (b both) Flush() error { return b.each(Sink.Flush) }

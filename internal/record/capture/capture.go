@@ -69,6 +69,16 @@ type Sink interface {
 	Flush() error
 }
 
+// GrowthSink is a Sink that keeps what made resident memory grow.
+type GrowthSink interface {
+	Growth([]sample.ResidentGrowth) error
+}
+
+// NativeSink is a Sink that keeps C's live blocks by stack.
+type NativeSink interface {
+	Native(sample.NativeReading, []sample.NativeLive) error
+}
+
 // Loop is one watch. Its zero values mean the defaults.
 type Loop struct {
 	Source Source

@@ -39,6 +39,7 @@ type Ring struct {
 	profiles map[sample.ProcessKey][]ringProfile
 	moments  map[sample.MomentKind]ringMoment
 	others   []ringOther
+	growth   []sample.ResidentGrowth
 	moves    bool // it is worth a recording
 }
 
@@ -251,6 +252,11 @@ func (r *Ring) WriteTo(w *Writer) error {
 	}
 	if err := r.writePoints(w); err != nil {
 		return err
+	}
+	if len(r.growth) > 0 {
+		if err := w.Growth(r.growth); err != nil {
+			return err
+		}
 	}
 	*r = Ring{}
 	return w.Flush()

@@ -140,3 +140,37 @@ func TestARingCopiesItsPoints(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What made the resident memory of a program at rest grow is in the recording that begins later, and a Ring of it has a bound.
+func TestARingKeepsWhatMadeResidentMemoryGrow(t *testing.T) {
+	k := newKept(t)
+	k.point(t, 0, 50*sample.MiB, true)
+	grown := func(n, stacks int) {
+		for i := range n {
+			at := k.start.Add(time.Duration(i) * time.Second)
+			must(t, k.ring.Growth([]sample.ResidentGrowth{{From: k.start, At: at, Process: k.key, Kind: sample.ResidentNative,
+				Where: k.sites[i%stacks].Stack, Samples: 1, Bytes: 4096}}))
+		}
+	}
+	grown(5000, len(k.sites))
+	if k.ring.Moves() || len(k.ring.growth) > ringGrowth {
+		t.Errorf("it moves: %v; %d are kept of three stacks", k.ring.Moves(), len(k.ring.growth))
+	}
+	must(t, k.ring.Native(sample.NativeReading{At: k.start, Process: k.key, Allocs: 7},
+		[]sample.NativeLive{{At: k.start, Process: k.key, Where: k.sites[0].Stack, Objects: 3, Bytes: 300}}))
+	r := k.read(t)
+	list, err := r.Growth(k.start.Add(2 * time.Hour))
+	must(t, err)
+	var bytes sample.Bytes
+	for _, g := range list {
+		bytes += g.Bytes
+	}
+	if len(list) != 3 || bytes != 5000*4096 {
+		t.Errorf("%d stacks have %d bytes", len(list), bytes)
+	}
+	native, err := r.NativeReadings(k.start.Add(2 * time.Hour))
+	must(t, err)
+	if len(native) != 1 || native[0].Allocs != 7 {
+		t.Errorf("native memory: %+v", native)
+	}
+}

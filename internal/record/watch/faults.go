@@ -46,11 +46,6 @@ type faults struct {
 	paused   bool   // while many children are started
 }
 
-// GrowthSink is a capture.Sink that keeps what made resident memory grow.
-type GrowthSink interface {
-	Growth([]sample.ResidentGrowth) error
-}
-
 // initFaults readies the profile, if one is wanted.
 func (s *Source) initFaults() {
 	s.faults = faults{profiler: s.opts.Faults, books: map[int]*faultBook{}, from: map[int]bool{}, huge: procfs.UsesHugePages()}
@@ -269,7 +264,7 @@ func (s *Source) giveFaults(b *faultBook, at time.Time) {
 		return
 	}
 	s.later(func(sink capture.Sink) error {
-		keeper, ok := sink.(GrowthSink)
+		keeper, ok := sink.(capture.GrowthSink)
 		if !ok {
 			return nil
 		}

@@ -22,11 +22,6 @@ const (
 	maxNativeStacks = 4096
 )
 
-// NativeSink is a capture.Sink that keeps C's live blocks by stack.
-type NativeSink interface {
-	Native(sample.NativeReading, []sample.NativeLive) error
-}
-
 // natives is the profile of C's live blocks of a source's programs. All is done under the source's
 // lock.
 type natives struct {
@@ -333,7 +328,7 @@ func (s *Source) giveNative(b *nativeBook, at time.Time) {
 	head := sample.NativeReading{At: at, Process: b.p.key, Since: b.since, Interval: sample.Bytes(n.profiler.Interval()),
 		Allocs: n.cost.Allocs, Frees: n.cost.Frees, Lost: n.cost.Lost, Ended: n.ended}
 	s.later(func(sink capture.Sink) error {
-		keeper, ok := sink.(NativeSink)
+		keeper, ok := sink.(capture.NativeSink)
 		if !ok {
 			return nil
 		}
