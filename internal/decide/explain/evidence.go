@@ -102,10 +102,12 @@ type Evidence struct {
 	Spans map[sample.ProcessKey]Span
 }
 
-// Span is the range that a figure was in for some time.
+// Span is the range that a figure was in for some time, and the seconds of CPU time that the process
+// was seen to use in all of its life.
 type Span struct {
 	Low, High sample.Bytes
 	Seconds   float64
+	CPU       float64
 }
 
 // grew reports whether the figure rose or fell by a quarter, and by 4 MiB.

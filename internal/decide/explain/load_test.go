@@ -144,7 +144,7 @@ func TestCountersAllocatorsAndSpansAreLoaded(t *testing.T) {
 	if len(e.Allocators) != 1 || e.Allocators[0].Bytes != 220*mib || e.Allocators[0].Share != 1 || e.Allocators[0].Line != 33 || !e.Allocators[0].Own {
 		t.Errorf("allocators %+v", e.Allocators)
 	}
-	if got, want := e.Spans[subject], (Span{Low: 140 * mib, High: 240 * mib, Seconds: 5}); got != want {
+	if got, want := e.Spans[subject], (Span{Low: 140 * mib, High: 240 * mib, Seconds: 5, CPU: 3}); got != want {
 		t.Errorf("span %+v, want %+v", got, want)
 	}
 	last := len(e.Ticks.At) - 1

@@ -85,9 +85,21 @@ func (l *loader) span(key sample.ProcessKey, s *recording.Series) {
 		}
 	}
 	if high > 0 {
-		span.Low, span.High = sample.Bytes(max(0, low)), sample.Bytes(high)
+		span.Low, span.High, span.CPU = sample.Bytes(max(0, low)), sample.Bytes(high), cpuTime(s)
 		l.e.Spans[key] = span
 	}
+}
+
+// cpuTime is the seconds of CPU time between the first and the last sample of a process.
+func cpuTime(s *recording.Series) float64 {
+	first, last := math.NaN(), 0.0
+	system := s.Column(recording.ColSystemTime)
+	for i, user := range s.Column(recording.ColUserTime) {
+		if last = max(last, user+system[i]); math.IsNaN(first) {
+			first = user + system[i]
+		}
+	}
+	return max(0, last-first) / 1e9
 }
 
 // mostRows bounds how many samples and collections are read: an hour of ten a second

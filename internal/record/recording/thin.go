@@ -35,8 +35,8 @@ func (r *Reader) ProcessSamplesAbout(most int64, key sample.ProcessKey, columns 
 	return r.seriesOf(&tableProcessSample, columns, from+where)
 }
 
-// ResidentAbout is ProcessSamplesAbout of every process, the columns ColResident and
-// ColAnonymous, in one pass: of thousands of processes a pass each would take minutes.
+// ResidentAbout is ProcessSamplesAbout of every process, the columns ColResident, ColAnonymous, ColUserTime
+// and ColSystemTime, in one pass: of thousands of processes a pass each would take minutes.
 func (r *Reader) ResidentAbout(most int64) (map[sample.ProcessKey]*Series, error) {
 	from, err := r.pickedOfProcesses(most)
 	if err != nil {
@@ -46,6 +46,7 @@ func (r *Reader) ResidentAbout(most int64) (map[sample.ProcessKey]*Series, error
 	if r.has(tableProcessSample.name, "unchanged") {
 		looks = "unchanged"
 	}
+	columns := []string{ColResident.name, ColAnonymous.name, ColUserTime.name, ColSystemTime.name}
 	all, unchanged := map[sample.ProcessKey]*Series{}, map[sample.ProcessKey][]int64{}
 	err = r.rows(func(row []driver.Value) error {
 		key, err := r.keyOf(row[1])
@@ -58,11 +59,12 @@ func (r *Reader) ResidentAbout(most int64) (map[sample.ProcessKey]*Series, error
 			all[key] = s
 		}
 		s.At = append(s.At, integer(row[0]))
-		s.columns[ColResident.name] = append(s.columns[ColResident.name], number(row[2]))
-		s.columns[ColAnonymous.name] = append(s.columns[ColAnonymous.name], number(row[3]))
-		unchanged[key] = append(unchanged[key], integer(row[4]))
+		for i, name := range columns {
+			s.columns[name] = append(s.columns[name], number(row[3+i]))
+		}
+		unchanged[key] = append(unchanged[key], integer(row[2]))
 		return nil
-	}, "SELECT at, process, resident, "+ColAnonymous.sql()+", "+looks+" FROM "+from)
+	}, "SELECT at, process, "+looks+", resident, "+ColAnonymous.sql()+", user_time, system_time FROM "+from)
 	for key, s := range all {
 		s.fill(unchanged[key])
 	}

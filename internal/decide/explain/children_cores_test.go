@@ -1,0 +1,34 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// A program that waits for what it started has no pauses between pieces of work: the children's CPU time counts as its own.
+// That of a process which it did not start does not.
+func TestWaitingForChildrenIsNoPause(t *testing.T) {
+	shell, child, grandchild := sample.ProcessKey{PID: 90, Start: 1}, sample.ProcessKey{PID: 9001, Start: 5}, sample.ProcessKey{PID: 9002, Start: 6}
+	for name, c := range map[string]struct {
+		key    sample.ProcessKey
+		parent int
+		want   float64
+	}{
+		"its child works":                {child, subject.PID, 0},
+		"a child of its child works":     {grandchild, child.PID, 0},
+		"a program next to it works":     {child, shell.PID, 1},
+		"the shell that started it does": {shell, 1, 1},
+	} {
+		s := newScene()
+		s.work(0.1, 0.1, 10)
+		s.Programs = append(s.Programs, sample.Program{Key: child, Parent: subject.PID}, sample.Program{Key: c.key, Parent: c.parent})
+		if c.key == child {
+			s.Programs = append(s.Programs[:1], s.Programs[2])
+		}
+		s.Spans = map[sample.ProcessKey]Span{subject: {CPU: 4}, c.key: {CPU: 60}}
+		if got := newCase(s.Evidence).paced(); got != c.want {
+			t.Errorf("%s: paced is %v, want %v", name, got, c.want)
+		}
+	}
+}
