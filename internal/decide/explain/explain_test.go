@@ -67,7 +67,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"a loop that remembers, in a function of its own":        {Leak, Medium, "words.go:97"},
 		"values that are read whole, three at once":              {Burst, Medium, "bodies.go:57"},
 		"buffers in flight that are hardly touched":              {Burst, High, "uploads.go:71"},
-		"a queue that fills faster than it is emptied":           {Backlog, Medium, "jobs.go:31"},
+		"a queue that fills faster than it is emptied":           {Backlog, High, "jobs.go:31"},
 		"nothing could be read":                                  {Inconclusive, Low, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

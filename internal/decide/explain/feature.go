@@ -363,49 +363,6 @@ func (c *Case) flatOut() float64 {
 	return yes((cores >= busyCore.v() || c.running() >= busyCore.v()) && running && c.outcome.MomentElapsed < longestFirstRise.v() && c.servesAny() != 1)
 }
 
-// running is the part of the looks at which a goroutine of the program's ran: of one that works
-// without a pause it is all of them, however little time the machine gives it.
-func (c *Case) running() float64 {
-	if c.site == nil {
-		return math.NaN()
-	}
-	looks, ran := 0, 0
-	for _, s := range c.site.Course {
-		if s.Goroutines {
-			looks++
-			if s.Unseen > 0 {
-				ran++
-			}
-		}
-	}
-	if looks < int(fewestReadings.v()) {
-		return math.NaN()
-	}
-	return float64(ran) / float64(looks)
-}
-
-// paced is 1 where the program waited most of the time: it used little of a processor, with those that it started and
-// waited for, and at most looks nothing of it ran. Of a second or so processor time alone does not tell: others may have had it.
-func (c *Case) paced() float64 {
-	cores, running := c.cores()+c.childrenCores(), c.running()
-	if math.IsNaN(cores) || math.IsNaN(running) && c.outcome.Elapsed < shortestRise.v() {
-		return math.NaN()
-	}
-	return yes(cores <= pacedCore.v() && !(running > pacedCore.v()))
-}
-
-// childrenCores is how many processors the processes used on average that the subject started, and those that these started.
-func (c *Case) childrenCores() (cores float64) {
-	tree := map[int]bool{c.Subject.PID: true}
-	for _, p := range c.Programs { // a parent is seen before its child
-		if p.Key != c.Subject && tree[p.Parent] && !tree[p.Key.PID] {
-			tree[p.Key.PID] = true
-			cores += c.Spans[p.Key].CPU / c.outcome.Elapsed
-		}
-	}
-	return cores
-}
-
 // memoryTrend is the line through the floors of what cannot be reclaimed, after the warm-up.
 func (c *Case) memoryTrend() series.Trend { return floorsOf(c.Ticks.At, c.hard(), c.outcome.Elapsed) }
 

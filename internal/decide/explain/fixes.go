@@ -54,7 +54,7 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 		p.add(Fix{Text: text, Kind: "code", State: "untested", Limit: c.limit, Command: c.again(c.limit)})
 	}
 	switch verdict.Class {
-	case Leak, Burst, Goroutines:
+	case Leak, Backlog, Burst, Goroutines:
 		code(c.codeFix(verdict))
 		if c.threadsOfC() {
 			p.notPredicted("threads of C do not depend on the Go heap")
@@ -150,6 +150,12 @@ func (c *Case) codeFix(verdict *Finding) string {
 			where = h.place() + ": "
 		}
 		text = where + h.release()
+	case Backlog:
+		h := c.retainerOf(c.site)
+		if h.isPlace() || h != nil && h.Room > 0 && !h.several() {
+			where = h.place() + ": "
+		}
+		text = where + h.boundQueue()
 	case Goroutines:
 		if c.threadsOfC() {
 			most, _ := c.ownThreads()

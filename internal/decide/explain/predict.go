@@ -92,6 +92,8 @@ func (p *proposals) fittingLimit(class Class, f Fix, o pacer.Outlook) {
 	switch {
 	case class == Leak || class == Goroutines:
 		p.vain(f.Text, "GOMEMLIMIT does not stop a leak, it only delays the kill")
+	case class == Backlog:
+		p.vain(f.Text, "GOMEMLIMIT does not empty the queue, it only delays the kill")
 	case class == IdleHeap && p.othersGrew():
 		p.notPredicted("the other processes were still growing")
 	default:

@@ -20,6 +20,7 @@ type HeldBy struct {
 	Entries  uint64       `json:"entries"`        // of a map or channel
 	Retained sample.Bytes `json:"retained_bytes"` // that would be garbage without it
 	Live     sample.Bytes `json:"live_bytes"`     // all that was live then
+	Room     uint64       `json:"room,omitempty"` // of a channel: the items that it can hold
 	Lines    int          `json:"lines"`          // that allocated what it retains, as far as samples tell; 0: none
 	Chain    uint64       `json:"chain"`          // objects of it that lie one behind the other, 0: not many
 	At       float64      `json:"moment_seconds"` // of the capture, since the start
@@ -117,7 +118,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 	}
 	if strings.HasPrefix(path, "goroutine ") {
 		if h.Kind = "goroutine"; p.Owner != nil {
-			h.Entries = p.Owner.Entries
+			h.Entries, h.Room = p.Owner.Entries, p.Owner.Room
 		}
 		return h
 	}
@@ -125,11 +126,11 @@ func (c *Case) holderAt(i int) *HeldBy {
 	for _, l := range c.Heap.Collections {
 		if rest, ok := strings.CutPrefix(path, l.Path); ok && (rest == "" || strings.ContainsAny(rest[:1], ".[")) && len(l.Path) > longest {
 			longest = len(l.Path)
-			h.Path, h.Kind, h.Type, h.Entries = l.Path, l.Kind, l.Type, l.Entries
+			h.Path, h.Kind, h.Type, h.Entries, h.Room = l.Path, l.Kind, l.Type, l.Entries, l.Room
 		}
 	}
 	if o := p.Owner; o != nil && h.Kind == "" {
-		h.Kind, h.Entries = o.Kind, o.Entries
+		h.Kind, h.Entries, h.Room = o.Kind, o.Entries, o.Room
 	}
 	return h
 }

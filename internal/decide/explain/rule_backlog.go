@@ -1,6 +1,10 @@
 package explain
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
 
 var backlogPage = Page{
 	Truth: "Work arrives faster than it is finished: queues and channels fill. The memory is freed when the load ends.",
@@ -18,7 +22,7 @@ var backlogPage = Page{
 // backlogEvidence is what speaks for and against a backlog, where the live heap grew.
 var backlogEvidence = []clause{
 	over("line.turnover", turnedOver, 1, "what the queue held half-way through the run was finished later"),
-	over("queue.share", heldByRoot, 2.5, "a channel retains most of the memory"),
+	over("queue.share", heldByRoot, 5, "a channel retains most of the memory"),
 	over("queue.senders", one, 1, "goroutines wait to send"),
 	over("line.freed", freedMuch, 0.5, ""),
 	under("line.freed", freedLittle, -2, "hardly any of that memory was freed"),
@@ -43,9 +47,26 @@ func judgeBacklog(c *Case) Finding {
 	f.Sentence = fmt.Sprintf("Work came in faster than it was finished%s. The waiting work grew from %s to %s in %s. %s of that was allocated at %s and %s.",
 		c.in(), fsize(c.rise.first), fsize(c.rise.last), seconds(c.rise.to-c.rise.from), c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	f.Detail = "A backlog, not a leak."
-	f.Why = []Why{{Text: fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*c.freedShare()),
-		Evidence: []string{"curve", "site"}}}
+	f.Why = []Why{{Text: c.finished(), Evidence: []string{"curve", "site"}}}
 	return f
+}
+
+// finished says how much of the work left the queue.
+func (c *Case) finished() string {
+	if freed := c.freedShare(); freed > freedLittle.v() {
+		return fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*freed)
+	}
+	return "hardly any of what the line allocated was freed: the receiver takes items out of the channel far more slowly than they come, or not at all"
+}
+
+// boundQueue is what to do with a queue: in a channel it comes to a height of its own, that of its room.
+func (h *HeldBy) boundQueue() string {
+	if h == nil || h.Entries == 0 || h.Room < 2*h.Entries {
+		return "let new work wait, or refuse it, while so much is queued, or finish it faster"
+	}
+	full := sample.Bytes(float64(h.Retained) / float64(h.Entries) * float64(h.Room))
+	return fmt.Sprintf("make the channel smaller, so that senders wait or drop items; with all %s items it would retain about %s",
+		sample.Thousands(h.Room), size(full))
 }
 
 func orElse(text, without string) string {

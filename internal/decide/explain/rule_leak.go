@@ -54,6 +54,7 @@ var leakEvidence = []clause{
 	over("root.lasting", heldByRoot, 1.5, "a long-lived variable retains the memory"),
 	over("root.frames", heldByRoot, -4, "calls in flight retain the memory"),
 	over("root.pooled", heldByRoot, -4, "a sync.Pool retains the memory, and GC frees what no call takes from it"),
+	over("queue.share", heldByRoot, -6, "a channel retains most of the memory: its items wait for a receiver"),
 	over("run.paced", isSo, 2, "the program paused between pieces of work, and memory still grew"),
 	over("run.flat_out", isSo, -2.5, "one call has allocated without a pause since the start, as a program does that loads its data"),
 	over("run.crashed", isSo, -4, "the program crashed"),

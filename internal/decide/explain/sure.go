@@ -75,7 +75,7 @@ var doubts = []struct{ reason, advice string }{
 // adviceOf is what would raise the confidence in a class where no doubt is named.
 var adviceOf = map[Class]string{
 	Leak:       "To see what retains the memory, capture the heap: --heap kill.",
-	Backlog:    "To see the queue, capture the heap: --heap kill.",
+	Backlog:    "Run the program under less load: the queue empties, and its memory is freed.",
 	Burst:      "Run the program under a higher limit: after a burst the live heap falls again.",
 	Goroutines: "Run for longer than a minute.",
 	GCUnaware:  "Run the program with GOMEMLIMIT to prove the cause.",
