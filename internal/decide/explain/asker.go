@@ -53,6 +53,16 @@ func (c *Case) most(of func(*Allocator) sample.Bytes) (top *Allocator, all sampl
 	return top, all
 }
 
+// helperWhy says where a culprit's memory is allocated, which is a helper's line.
+func (c *Case) helperWhy(k *Culprit) (why Why, ok bool) {
+	s := c.site
+	if s == nil || k == nil || s.helper.Func == "" || k.Function != s.Function || k.Line != s.Line {
+		return why, false
+	}
+	return Why{Text: fmt.Sprintf("%s allocates the memory at %s, also for calls that freed theirs or did not grow", ShortFunc(s.helper.Func),
+		place(s.helper.File, s.helper.Line)), Evidence: []string{"site"}}, true
+}
+
 // askersOf are those of a culprit that is no code of the program's own.
 func (c *Case) askersOf(k *Culprit) (*Culprit, int) {
 	switch {

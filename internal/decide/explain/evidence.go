@@ -168,14 +168,18 @@ type Captured struct {
 	Ended bool // the program had ended by itself: main had returned, and what it held is out of reach
 }
 
-// of is how much of it a line allocated; ok is false where that is not known.
+// of is how much of it a line allocated; ok is false where that is not known. A capture has one figure for a helper, of
+// which the caller that is a line of its own has all but what the helper's line holds for others.
 func (k *Captured) of(s *Site) (n sample.Bytes, ok bool) {
 	for _, l := range k.Lines {
-		if l.At.Line == s.Line && l.At.Func == s.Function || l.At == s.innermost {
+		switch {
+		case l.At.Line == s.Line && l.At.Func == s.Function || l.At == s.innermost:
 			n += l.Bytes
+		case l.At.Line == s.helper.Line && l.At.Func == s.helper.Func && l.At.Func != "":
+			n += l.Bytes.Sub(s.others)
 		}
 	}
-	return n, k.Lines != nil
+	return n, k.Lines != nil && !s.helps
 }
 
 // Site is one allocation line, the program's own where there is one on the
@@ -213,6 +217,11 @@ type Site struct {
 	// innermost is the line that the profile's sites were grouped by; Function, File
 	// and Line differ where only a library's code is on the stack.
 	innermost sample.Frame
+	// helper is the line that this one called, where that allocates for others of the program, too.
+	// others is what helper holds for others, and helps says of its own line that another is apart.
+	helper sample.Frame
+	others sample.Bytes
+	helps  bool
 	// Callers are, of the blamed line, its function and the functions that it was
 	// called from, innermost first; nil: its function alone. Where a library's
 	// goroutine allocates for calls of the program, those come last.

@@ -122,6 +122,9 @@ func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 			facts, v.Why = append(facts, fact), append(v.Why, why)
 		}
 	}
+	if why, ok := c.helperWhy(f.Culprit); ok {
+		v.Why = slices.Insert(v.Why, min(1, len(v.Why)), why)
+	}
 	if k, n := c.askersOf(f.Culprit); k != nil {
 		v.Why = append(v.Why, Why{Text: fmt.Sprintf("likely caller (not proven): %s %s inside this function, called at %s", count(n, "goroutine"), was(n),
 			place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})

@@ -148,6 +148,8 @@ func (c *Case) codeFix(verdict *Finding) string {
 			return where + "give " + h.place() + " fewer different values, or remove them again where its package allows that"
 		case h.isPlace():
 			where = h.place() + ": "
+		case h.isCalls():
+			where = ""
 		}
 		text = where + h.release()
 	case Backlog:
@@ -195,11 +197,16 @@ func (h *HeldBy) isPlace() bool {
 	return h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" && !h.several()
 }
 
+// isCalls reports whether the frames of several goroutines retain the memory.
+func (h *HeldBy) isCalls() bool { return h != nil && strings.HasPrefix(h.String(), "the stacks ") }
+
 // release is what to do with what a place retains.
 func (h *HeldBy) release() string {
 	switch {
 	case h != nil && h.Root == "special":
 		return "close these objects explicitly, and let no finalizer refer to its own object"
+	case h.isCalls():
+		return "let the calls that retain this memory end: give what they wait for a deadline, or limit how many run at once"
 	case h != nil && h.Root == "timer":
 		return "stop each timer that is no longer needed, or reset one timer instead of creating many"
 	case h != nil && h.Entries == 0 && (h.Kind == "" || h.Kind == "goroutine"):

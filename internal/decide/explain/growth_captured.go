@@ -36,7 +36,10 @@ func (e *Evidence) capturedLines() {
 	instead := e.SiteView == "published" && e.Imported == "" && k.At >= e.publishedAt()
 	for i := range e.Sites {
 		s := &e.Sites[i]
-		n, _ := k.of(s)
+		n, ok := k.of(s)
+		if !ok {
+			continue
+		}
 		s.Captured = sample.Some(n)
 		if instead {
 			s.Growth += int64(n) - int64(s.Bytes)
@@ -57,11 +60,14 @@ func (e *Evidence) holdersLines(k *Captured) {
 	}
 	for i := range e.Sites {
 		s := &e.Sites[i]
+		if s.helps {
+			continue
+		}
 		var sum sample.Bytes
 		for p := range e.Heap.Paths {
 			sum += allocatedBy(&e.Heap.Paths[p], s)
 		}
-		s.Captured = sample.Some(sum)
+		s.Captured = sample.Some(sum.Sub(s.others))
 	}
 }
 

@@ -94,7 +94,8 @@ func allocatedBy(p *sample.HeapPath, s *Site) (n sample.Bytes) {
 // isAt reports whether a line of a capture is this one: a capture names the standard library's own line, where an
 // answer names the one that called it.
 func (s *Site) isAt(f sample.Frame) bool {
-	return f.Func == s.Function && f.Line == s.Line || f.Func != "" && f.Func == s.innermost.Func && f.Line == s.innermost.Line
+	return f.Func == s.Function && f.Line == s.Line || f.Func != "" && (f.Func == s.innermost.Func && f.Line == s.innermost.Line ||
+		f.Func == s.helper.Func && f.Line == s.helper.Line)
 }
 
 // holderAt describes a holder: by the map or channel that it is a part of, if it is

@@ -117,6 +117,13 @@ func (l *loader) keep(holders []heapdiff.Holder, p heapdiff.Profile, view heapdi
 			l.e.Sites = append(l.e.Sites, s)
 		}
 	}
+	for i := range l.e.Sites {
+		for k := range l.e.Sites {
+			if s, helper := &l.e.Sites[i], &l.e.Sites[k]; s.helper.Func != "" && helper.innermost.Func == s.helper.Func && helper.innermost.Line == s.helper.Line {
+				s.others, helper.helps = helper.Bytes, true
+			}
+		}
+	}
 }
 
 func framesOf(s sample.Site) (out []sample.Frame) {
@@ -214,7 +221,7 @@ func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 	if view == heapdiff.Now {
 		s.Allocated = s.Allocated.Sub(s.Since)
 	}
-	s.Stack, s.innermost = framesOf(p.Sites[h.Sites[0]]), h.Frame
+	s.Stack, s.innermost, s.helper = framesOf(p.Sites[h.Sites[0]]), h.Frame, h.Helper
 	if f := libraryFrame(s.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
 		s.Function, s.File, s.Line = f.Func, f.File, f.Line
 	}

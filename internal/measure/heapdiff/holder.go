@@ -42,7 +42,8 @@ type line struct {
 	number         int
 }
 
-// Holders groups a profile's sites by the line to blame, most bytes in use first.
+// Holders groups a profile's sites by the line to blame, most bytes in use first: the caller's in place of a
+// helper's (see skipHelpers).
 // The earlier profile may be nil: then everything has grown from nothing.
 func Holders(p Profile, earlier *sample.HeapProfile, v View, module string) []Holder {
 	owners := map[string]Owner{} // few functions are on many stacks
@@ -57,10 +58,13 @@ func Holders(p Profile, earlier *sample.HeapProfile, v View, module string) []Ho
 	index := map[line]int{}
 	var list []Holder
 	var greatest []int // the site with most bytes of each
-	bytes := make([]int64, p.count())
+	bytes, blames := make([]int64, p.count()), make([]Blamed, p.count())
+	for i := range blames {
+		blames[i] = blame(p.Sites[i], ownerOf)
+	}
+	skipHelpers(blames, p, earlier, v, ownerOf)
 	for i, c := range p.Counts[:p.count()] {
-		s := p.Sites[i]
-		b := blame(s, ownerOf)
+		s, b := p.Sites[i], blames[i]
 		key := line{b.Frame.Func, b.Frame.File, b.Frame.Line}
 		at, ok := index[key]
 		if !ok {

@@ -96,6 +96,8 @@ type Blamed struct {
 	// Allocates is the innermost frame outside the runtime's leading ones: what
 	// called for the memory, in whosever code.
 	Allocates sample.Frame
+	// Helper is the line that Frame called, where Holders found that it allocates for others, too; zero: Frame's own.
+	Helper sample.Frame
 }
 
 // Blame names the frames to show for a site. A site without any frame has zero
