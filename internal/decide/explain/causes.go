@@ -32,6 +32,9 @@ type Cause struct {
 	Uses []string `json:"uses,omitempty"`
 	// Again means that the work is done again each time, and could be done once.
 	Again bool `json:"again,omitempty"`
+	// Value means that it is about one value that grows: it holds where the bytes of the blamed line grew and the number
+	// of its values did not.
+	Value bool `json:"value,omitempty"`
 	// Kept means that what is allocated there is kept by its nature. Growth that has come to rest is a fault there, too,
 	// and no data that was loaded.
 	Kept bool   `json:"kept,omitempty"`
@@ -148,12 +151,22 @@ func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own boo
 	names := within(stack, blamed, own)
 	for _, list := range [][]Cause{c.more, causes()} {
 		for i := range list {
-			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) {
+			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) && (!list[i].Value || c.site.valuesGrow()) {
 				return &list[i]
 			}
 		}
 	}
 	return nil
+}
+
+// valuesGrow reports whether a line holds a value that is most of its bytes, or its bytes grew and the number of its
+// values by less than half as much. So grows a slice that is appended to: many short ones are more and more values.
+func (s *Site) valuesGrow() bool {
+	if s == nil || s.Bytes == 0 || s.Objects == 0 {
+		return true
+	}
+	objects := float64(s.GrownObjects) / float64(s.Objects)
+	return s.Largest*2 >= s.Bytes || s.Growth > 0 && objects < float64(s.Growth)/float64(s.Bytes)*heldByRoot.v()
 }
 
 // within are the functions of a stack from the innermost to the blamed one, if

@@ -192,6 +192,8 @@ type Site struct {
 	// Growth is Bytes less what was held at the baseline: the earliest profile,
 	// or the floor before the last rise.
 	Growth int64
+	// GrownObjects is the same in objects.
+	GrownObjects int64
 	// Allocated and Freed are of the whole run, as far as collections have
 	// published them; Since is what was allocated after.
 	Allocated, Freed, Since sample.Bytes

@@ -173,7 +173,12 @@ func (c *Case) codeFix(verdict *Finding) string {
 	default:
 		text = where + "retain fewer entries, or store them more compactly"
 	}
-	if k := c.causeFor(verdict); k != nil {
+	k := c.causeFor(verdict)
+	switch {
+	case k == nil:
+	case verdict.Class == Leak && slices.Contains(partsRetained, k.Name) && c.retainerOf(c.site).isCollection():
+		text += "; if only parts of what is read are needed, " + k.Fix
+	default:
 		text = where + k.Fix
 	}
 	return text
@@ -194,8 +199,15 @@ func lessInFlight(verdict *Finding) string {
 
 // isPlace reports whether what retains memory is one place in the program that can be named.
 func (h *HeldBy) isPlace() bool {
-	return h != nil && h.Kind != "goroutine" && h.Root != "special" && h.Root != "timer" && !h.several()
+	ofGoroutine := h != nil && h.Kind == "goroutine" && !strings.HasPrefix(h.Title, "(*") // a field has a name wherever it is reached from
+	return h != nil && !ofGoroutine && h.Root != "special" && h.Root != "timer" && !h.several()
 }
+
+// partsRetained are causes about what a part of a slice or string keeps alive: entries that are never deleted look alike.
+var partsRetained = []string{"whole-input-retained", "substring-retained"}
+
+// isCollection reports whether the holder is one that has entries to delete.
+func (h *HeldBy) isCollection() bool { return h != nil && h.Entries > 1 && !h.isCalls() }
 
 // isCalls reports whether the frames of several goroutines retain the memory.
 func (h *HeldBy) isCalls() bool { return h != nil && strings.HasPrefix(h.String(), "the stacks ") }

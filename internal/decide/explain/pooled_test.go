@@ -25,6 +25,19 @@ func TestAPoolKeepsUntilGCEmptiesIt(t *testing.T) {
 	}
 }
 
+// A router keeps the contexts of its requests in a pool, and each leads back to all that the handlers keep: what is
+// reachable from elsewhere, too, is not the pool's.
+func TestWhatIsNotThePoolsAloneIsKeptByOthers(t *testing.T) {
+	s := newScene()
+	s.captured(100,
+		sample.HeapPath{Parent: -1, Label: "several places: sync.Pool.local[].poolLocalInternal.private.Routes.handler", Objects: 1, Retained: 100 * mib},
+		sample.HeapPath{Parent: 0, Label: " (captured).entries[]", Objects: 64, Retained: 99 * mib, Holder: true})
+	c := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 10}}
+	if got := c.tenureOf(1); got != lasts {
+		t.Errorf("tenure %d", got)
+	}
+}
+
 // Of memory that a pool has the calls that allocated it left nothing behind: others take it again.
 func TestWhatAPoolHasIsNotLeftBehind(t *testing.T) {
 	c := &Case{Evidence: newScene().Evidence, site: &Site{}}

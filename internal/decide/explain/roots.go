@@ -98,6 +98,10 @@ const (
 // ofPool is a part of each path through a sync.Pool, and of no other (sync/pool.go: poolLocal).
 const ofPool = ".poolLocalInternal."
 
+// fromSeveral begins the path to what no single place retains; what follows is one way to it of several
+// (measure/heapgraph).
+const fromSeveral = "several places: "
+
 // tenureOf tells it of the root that a path begins at. The frame of a goroutine's first function
 // lasts where the goroutine does: main's, and those that were there all along. A frame of a function
 // that it called lasts where that call stood all along.
@@ -109,7 +113,7 @@ func (c *Case) tenureOf(path int) tenure {
 	if strings.Contains(c.Heap.Path(first), "its descriptor._defer") {
 		return lasts // a function that defers for ever is one that does not return
 	}
-	if strings.Contains(c.Heap.Path(first), ofPool) {
+	if strings.Contains(c.Heap.Path(first), ofPool) && !strings.HasPrefix(paths[path].Label, fromSeveral) {
 		return pools
 	}
 	root := paths[path].Root
