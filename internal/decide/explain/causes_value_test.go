@@ -23,7 +23,7 @@ func TestAppendIsTheCauseWhereAValueGrows(t *testing.T) {
 		s := leaking()
 		for i := range s.Sites {
 			at := &s.Sites[i]
-			at.Stack = append([]sample.Frame{{Func: "runtime.growslice", File: "runtime/slice.go", Line: 200}}, sample.Frame{Func: at.Function, File: at.File, Line: at.Line})
+			at.Stack = []sample.Frame{{Func: "runtime.growslice", File: "runtime/slice.go", Line: 200}, {Func: at.Function, File: at.File, Line: at.Line}}
 			at.Objects, at.GrownObjects, at.Largest = c.objects, c.grownObjects, c.largest
 		}
 		a := answerOf(t, s)

@@ -24,13 +24,15 @@ func LoadAgain(r *recording.Reader, path, at string, whole *Evidence) (*Evidence
 
 func loadBeside(r *recording.Reader, path, at string, pid int, whole *Evidence) (*Evidence, error) {
 	l := loader{Reader: r, e: &Evidence{Recording: filepath.Base(path), SiteView: "none"}}
-	course := []func() error{l.ticks, l.collections, l.history, l.tried, l.mallocs, l.lookedFiles, l.sites, l.resident, l.nativeLive, l.asked, l.heap, l.end}
 	if err := l.begin(at, pid); err != nil {
 		return nil, err
 	}
+	course := []func() error{l.sites, l.resident, l.nativeLive, l.heap}
 	if whole != nil && whole.Subject == l.e.Subject {
 		l.follow(whole)
-		course = []func() error{l.sites, l.resident, l.nativeLive, l.heap}
+	} else {
+		history := l.history()
+		course = []func() error{l.ticks, l.collections, l.tried, l.mallocs, l.lookedFiles, l.sites, l.resident, l.nativeLive, l.asked, l.heap, l.end, history}
 	}
 	for _, step := range course {
 		if err := step(); err != nil {

@@ -5,21 +5,46 @@ import (
 	"fmt"
 
 	"github.com/highwater-go/highwater/internal/measure/pacer"
+	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
-// history reads what predictions are made from; a program whose collector was not seen
-// has none.
-func (l *loader) history() (err error) {
+// history begins to read what predictions are made from, and gives what waits for it: of a finished recording it is read
+// while the rest is, as it takes as long. A program whose collector was not seen has none.
+func (l *loader) history() func() error {
 	if !l.e.isGo(l.e.Subject) {
-		return nil
+		return func() error { return nil }
 	}
-	l.e.History, err = pacer.LoadOf(l.Reader, l.e.Subject)
+	r, err := l.Again()
+	if err != nil { // then it is read after the rest
+		return func() (err error) {
+			l.e.History, err = historyOf(l.Reader, l.e.Subject)
+			return err
+		}
+	}
+	subject := l.e.Subject
+	var h *pacer.History
+	done := make(chan error, 1)
+	go func() {
+		defer r.Close()
+		var err error
+		h, err = historyOf(r, subject)
+		done <- err
+	}()
+	return func() error {
+		err := <-done
+		l.e.History = h
+		return err
+	}
+}
+
+func historyOf(r *recording.Reader, subject sample.ProcessKey) (*pacer.History, error) {
+	h, err := pacer.LoadOf(r, subject)
 	if errors.Is(err, pacer.ErrNoHistory) {
-		return nil
+		return h, nil
 	}
-	return err
+	return h, err
 }
 
 // predictor answers for the run, nil where the collector was not seen. Without samples

@@ -214,7 +214,8 @@ func sampleEvenly(list []int64, n int) []int64 {
 
 func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 	s := Site{Place: h.Frame.Place(), Own: h.Owner == heapdiff.Own,
-		Bytes: amount(h.InUse), Error: sample.Bytes(h.Error), Growth: h.Growth.Bytes, GrownObjects: h.Growth.Objects, Allocated: amount(h.Alloc), Since: amount(h.Since),
+		Bytes: amount(h.InUse), Error: sample.Bytes(h.Error), Growth: h.Growth.Bytes, GrownObjects: h.Growth.Objects,
+		Allocated: amount(h.Alloc), Since: amount(h.Since),
 		Freed: freed(h, p), Samples: uint64(h.Samples), Objects: uint64(max(0, h.InUse.Objects)), Cycle: p.Cycle}
 	s.FreedOfHeld = freedOfHeld(h, p, view)
 	s.Largest, s.AsLarge = largestObject(h, p, view)

@@ -69,6 +69,30 @@ func explained(err error) error {
 	return err
 }
 
+// Again opens the same recording once more, for another goroutine: a Reader is for one. The error says why that cannot be:
+// it is not finished, its path leads to another file by now, or what is read is redacted.
+func (r *Reader) Again() (*Reader, error) {
+	if r.pages == nil || r.redactor != nil {
+		return nil, errOnce
+	}
+	other, err := Open(r.path)
+	if err != nil {
+		return nil, err
+	}
+	if other.pages == nil || !sameFile(r.pages.file, other.pages.file) {
+		return nil, errors.Join(errOnce, other.Close())
+	}
+	return other, nil
+}
+
+var errOnce = errors.New("this recording can be opened once only")
+
+func sameFile(a, b *os.File) bool {
+	one, err1 := a.Stat()
+	other, err2 := b.Stat()
+	return err1 == nil && err2 == nil && os.SameFile(one, other)
+}
+
 // Close releases the recording.
 func (r *Reader) Close() error {
 	if r.zstd != nil {
