@@ -246,9 +246,14 @@ func gatherOf(site *Site, caller, now, running int, at float64) float64 {
 }
 
 // leftBehind is the part of the memory that calls were seen to leave behind. NaN: what came and went was left by nobody, or
-// it is not known. What calls in flight have now, or a pool, those that ended did not leave for good.
+// it is not known. What calls in flight have now, or a pool, those that ended did not leave for good, unless they wait:
+// whether such calls end was not seen.
 func (c *Case) leftBehind(f *callCorrelation) float64 {
-	if c.cameAndWent() && c.freedShare() >= freedMuch.v() || c.kept.frames+c.kept.pooled >= heldByRoot.v() {
+	passing := c.kept.pooled
+	if !c.site.Parked {
+		passing += c.kept.frames
+	}
+	if c.cameAndWent() && c.freedShare() >= freedMuch.v() || passing >= heldByRoot.v() {
 		return math.NaN()
 	}
 	return f.left

@@ -98,12 +98,30 @@ const begunBy = "by "
 // callers reads the functions that a line was called from.
 func (l *loader) callers(site *Site, stack sample.Site, p heapdiff.Profile, view heapdiff.View) {
 	site.Callers = callersOf(stack, site.Function, l.module())
+	m, n := l.e.process(), len(site.Callers)
+	if first := goroutineOf(stack); m != nil && n > 1 && site.Callers[n-1].Function == first && mostWait(first, m.Goroutines) {
+		site.Callers, site.Parked = site.Callers[:n-1], true
+	}
 	for i := range site.Callers {
 		site.Callers[i].Under = heldUnder(p, site.Callers[i].Function, view)
 	}
 	if m := l.e.process(); m != nil {
 		l.await(site, stack, m.Goroutines)
 	}
+}
+
+// mostWait reports whether more than half of the goroutines that began with a function are blocked.
+func mostWait(first string, groups []sample.GoroutineGroup) bool {
+	all, waiting := 0, 0
+	for _, g := range groups {
+		if goroutineOf(sample.Site{Stack: g.Where}) != first {
+			continue
+		}
+		if all += g.Count; g.State == "waiting" {
+			waiting += g.Count
+		}
+	}
+	return waiting*2 > all
 }
 
 // await adds the calls that a library's goroutine allocated the line's memory for.

@@ -229,6 +229,9 @@ type Site struct {
 	// goroutine allocates for calls of the program, those come last.
 	Callers []Caller
 	Awaited *Awaited // nil: it is no such goroutine
+	// Parked says that the line was called from the program's own goroutines, of which most are blocked: they are no calls at
+	// work, and how they pile up is told of them.
+	Parked bool
 	// Course is how the line stood at the moments up to this one, by time; nil where it
 	// was not read, which is so of all but the lines that may be to blame.
 	Course []SiteSnapshot

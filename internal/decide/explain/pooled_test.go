@@ -70,3 +70,19 @@ func TestTheFirstFunctionOfATasksGoroutineIsACall(t *testing.T) {
 		t.Errorf("of a library's goroutine: %+v", foreign)
 	}
 }
+
+// Tasks that wait for something are told as the pile that they are.
+func TestAGoroutineThatWaitsIsNoCallAtWork(t *testing.T) {
+	group := func(state string, n int) sample.GoroutineGroup {
+		return sample.GoroutineGroup{State: state, Count: n, Where: []sample.Location{{Frames: []sample.Frame{{Func: "main.read.func1"}}}}}
+	}
+	other := sample.GoroutineGroup{State: "waiting", Count: 100, Where: []sample.Location{{Frames: []sample.Frame{{Func: "main.poll"}}}}}
+	for _, c := range []struct {
+		running, waiting int
+		want             bool
+	}{{90, 10, false}, {50, 50, false}, {10, 90, true}, {0, 0, false}} {
+		if got := mostWait("main.read.func1", []sample.GoroutineGroup{group("runnable", c.running), group("waiting", c.waiting), other}); got != c.want {
+			t.Errorf("%d run and %d wait: %v", c.running, c.waiting, got)
+		}
+	}
+}
