@@ -195,7 +195,7 @@ func (s *scene) ramp(live ...float64) {
 func (s *scene) site(function, file string, line int, v, freed float64) *Site {
 	allocated := v / (1 - freed)
 	s.Sites = append(s.Sites, Site{Place: sample.Place{Function: function, File: file, Line: line}, Own: true, Bytes: bytesOf(v), Error: bytesOf(v / 20),
-		Growth:    int64(bytesOf(v)),
+		Growth: int64(bytesOf(v)), Marked: true,
 		Allocated: bytesOf(allocated), Freed: bytesOf(allocated * freed), Samples: uint64(v * 2),
 		Stack: []sample.Frame{{Func: "runtime.mallocgc", File: "runtime/malloc.go", Line: 1}, {Func: function, File: file, Line: line}}})
 	return &s.Sites[len(s.Sites)-1]

@@ -203,7 +203,7 @@ func leftByCalls(site *Site, caller, now, running int) float64 {
 			continue
 		}
 		part := float64(s.leftBy(site, n)) / float64(site.Bytes)
-		if most == 0 || n < most {
+		if (most == 0 || n < most) && s.isJudged(site) {
 			left = maxKnown(left, min(1, part))
 		}
 	}
@@ -274,13 +274,17 @@ func endedCalls(site *Site, caller int) (ended int) {
 		if !s.Goroutines {
 			continue
 		}
-		if before != nil && before.Bytes > 0 {
+		if before != nil && before.Bytes > 0 && s.isJudged(site) {
 			ended += max(0, min(before.calls(0)-s.calls(0), before.calls(caller)-s.calls(caller))-s.Unseen)
 		}
 		before = s
 	}
 	return ended
 }
+
+// isJudged reports whether a collection began after the look, and what the line holds is of it or of a later one: else
+// what calls had that had ended by then may be garbage. The profile that tells of a collection is published by the next.
+func (s *SiteSnapshot) isJudged(site *Site) bool { return site.Marked || site.Cycle >= s.Cycle+2 }
 
 // survived is what of the line's memory at an earlier moment is certainly still held:
 // what was in use then, less all that was freed since. A published profile lags, so

@@ -211,8 +211,10 @@ type Site struct {
 	Samples, Objects uint64
 	Largest          sample.Bytes
 	AsLarge          uint64
-	// Cycle is the collection that the profile was published at.
-	Cycle uint32
+	// Cycle is the collection that the profile was published at; Marked says that a mark or a capture of the heap counted
+	// Bytes at the moment instead.
+	Cycle  uint32
+	Marked bool
 	// Stack is the greatest stack of the line, innermost first; all of it, the
 	// library's and the runtime's frames too.
 	Stack []sample.Frame

@@ -43,6 +43,7 @@ func (e *Evidence) capturedLines() {
 		s.Captured = sample.Some(n)
 		if instead {
 			s.Growth += int64(n) - int64(s.Bytes)
+			s.Marked = true
 			s.Bytes, s.Error = n, sample.Bytes(math.Sqrt(float64(n)*float64(e.Rate)))
 		}
 	}

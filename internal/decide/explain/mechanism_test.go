@@ -66,6 +66,22 @@ func TestWhatEndedCallsAllocatedIsLeftBeforeItIsPublished(t *testing.T) {
 	}
 }
 
+// What calls had that have ended is not left behind before a collection looked at it: one that began after they ended.
+func TestWhatNoCollectionHasSeenIsNotLeft(t *testing.T) {
+	for cycle, want := range map[uint32]bool{4: false, 5: false, 6: true} {
+		s := newScene()
+		site := s.site("example.org/shop/report.Write", "/build/shop/report/report.go", 57, 100, 0)
+		site.Marked, site.Cycle = false, cycle
+		site.Course = []SiteSnapshot{
+			{At: 5, Bytes: 4 * mib, Allocated: 20 * mib, Cycle: 3, Calls: []int{1}, Goroutines: true},
+			{At: 20, Bytes: 90 * mib, Allocated: 100 * mib, Cycle: 4, Calls: []int{0}, Goroutines: true},
+		}
+		if got := leftByCalls(site, 0, 0, 0); (got >= leftBehind.v()) != want {
+			t.Errorf("collection %d: %v were left", cycle, got)
+		}
+	}
+}
+
 // A leak that grows into GOMEMLIMIT ends in a spiral, and is the cause of it.
 func TestALeakThatEndsInASpiralIsTheVerdict(t *testing.T) {
 	for grown, want := range map[sample.Bytes]Class{57 * mib: Leak, 20 * mib: Spiral} {

@@ -219,7 +219,7 @@ func siteOf(h heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) Site {
 		Freed: freed(h, p), Samples: uint64(h.Samples), Objects: uint64(max(0, h.InUse.Objects)), Cycle: p.Cycle}
 	s.FreedOfHeld = freedOfHeld(h, p, view)
 	s.Largest, s.AsLarge = largestObject(h, p, view)
-	if view == heapdiff.Now {
+	if s.Marked = view == heapdiff.Now; s.Marked {
 		s.Allocated = s.Allocated.Sub(s.Since)
 	}
 	s.Stack, s.innermost, s.helper = framesOf(p.Sites[h.Sites[0]]), h.Frame, h.Helper
