@@ -248,20 +248,23 @@ func (c *Case) servesAny() float64 {
 // accepts is where a goroutine waits for the next connection, of whatever server.
 const accepts = "internal/poll.(*FD).Accept"
 
-// queued is how much of the live heap the channels of the capture keep, and the goroutines
-// that wait to send into one.
+// queued is how much of the live heap the channels of the capture keep. One that is full, and that nobody waits to send
+// into, is no queue that grows: so looks a list of free buffers, which become larger.
 func (c *Case) queued() float64 {
 	if c.Heap == nil || c.Heap.LiveBytes == 0 {
 		return math.NaN()
 	}
 	var n sample.Bytes
 	for _, l := range c.Heap.Collections {
-		if l.Kind == "channel" && l.Entries > 0 {
+		if l.Kind == "channel" && l.Entries > 0 && !(isFull(l.Entries, l.Room) && c.senders() == 0) {
 			n += l.Bytes
 		}
 	}
 	return min(1, float64(n)/float64(c.Heap.LiveBytes))
 }
+
+// isFull reports whether nine tenths of a channel's room are taken, as a capture may come while an item is out.
+func isFull(entries, room uint64) bool { return room > 0 && entries*10 >= room*9 }
 
 // stacksShare is how much of the memory that cannot be reclaimed are stacks of goroutines.
 func (c *Case) stacksShare() float64 {

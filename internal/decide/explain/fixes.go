@@ -219,6 +219,8 @@ func (h *HeldBy) release() string {
 		return "close these objects explicitly, and let no finalizer refer to its own object"
 	case h.isCalls():
 		return "let the calls that retain this memory end: give what they wait for a deadline, or limit how many run at once"
+	case h != nil && isFull(h.Entries, h.Room):
+		return "drop values that have grown large instead of keeping them for later use"
 	case h != nil && h.Root == "timer":
 		return "stop each timer that is no longer needed, or reset one timer instead of creating many"
 	case h != nil && h.Entries == 0 && (h.Kind == "" || h.Kind == "goroutine"):
