@@ -130,6 +130,12 @@ func (l *loader) moment(at string) error {
 		name = "last" // one instant is no peak
 	}
 	m, err := l.Moment(l.moments[i].ID)
+	if err == nil && name == "peak" {
+		if before := l.filledAt(i, m); before != i {
+			i = before
+			m, err = l.Moment(l.moments[i].ID)
+		}
+	}
 	if err != nil {
 		return err
 	}

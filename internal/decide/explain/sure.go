@@ -25,6 +25,9 @@ func sure(v *Verdict, o *Outcome, crash *Crash) string {
 			reason = doubt
 		}
 	}
+	if o.LimitBytes == nil {
+		advice = strings.Replace(advice, "Run the program under a higher limit", "Run the program for longer", 1)
+	}
 	if o.Kernel {
 		advice = strings.Replace(advice, "Run for longer", "Run under a higher limit, for longer", 1)
 	}
