@@ -35,9 +35,10 @@ func TestAPeakOfFreeHeapIsToldByTheRiseBefore(t *testing.T) {
 				g.Limit = sample.Some(bytesOf(c.limit))
 			}
 			heap := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapInUse: bytesOf(k.inUse)}
-			check(t, w.Point(&sample.Point{At: at, Cgroup: g, Processes: []sample.Process{{Key: subject, Resident: &sample.Resident{Total: bytesOf(k.usage)}, Go: heap}}}))
+			resident := &sample.Resident{Total: bytesOf(k.usage)}
+			check(t, w.Point(&sample.Point{At: at, Cgroup: g, Processes: []sample.Process{{Key: subject, Resident: resident, Go: heap}}}))
 			check(t, w.Moment(&sample.Moment{At: at, Kind: sample.MomentMax, Cgroup: g,
-				Processes: []sample.ProcessMoment{{Key: subject, Resident: &sample.Resident{Total: bytesOf(k.usage)}, Go: heap}}}))
+				Processes: []sample.ProcessMoment{{Key: subject, Resident: resident, Go: heap}}}))
 		}
 		check(t, w.Close())
 		r, err := recording.Open(path)

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -216,11 +217,37 @@ func (h *HeldBy) holds() string {
 // several reports whether the holder has no name, because more than one variable retains the memory.
 func (h *HeldBy) several() bool { return strings.HasPrefix(h.String(), "several variables") }
 
+// holderReturned is 1 where the frame of a call retained the memory when the heap was captured, and no goroutine was
+// inside that function at the moment: what it retained may be garbage since. NaN: the holder is another, goroutines were not
+// read, or main had returned.
+func (c *Case) holderReturned() float64 {
+	h := c.retainerOf(c.site)
+	if h == nil || h.Root != string(sample.RootGoroutine) || len(c.goroutines()) == 0 {
+		return math.NaN()
+	}
+	function := ""
+	for i, n := h.path, 0; i >= 0 && n < len(c.Heap.Paths); i, n = c.Heap.Paths[i].Parent, n+1 {
+		if in, ok := strings.CutPrefix(c.Heap.Paths[i].Label, " in "); ok {
+			function = in
+		}
+	}
+	inside := func(name string) bool {
+		return slices.ContainsFunc(c.goroutines(), func(g sample.GoroutineGroup) bool { return stands(g.Where, name) })
+	}
+	if function == "" || !inside("main.main") {
+		return math.NaN()
+	}
+	return yes(!inside(function))
+}
+
 // held is the end of a sentence about the memory that a line allocated.
 func (c *Case) held(s *Site) string {
 	h := c.retainerOf(s)
 	if h == nil {
 		return "is still reachable"
+	}
+	if c.holderReturned() == 1 {
+		return fmt.Sprintf("was retained by %s %s after start", strings.TrimSuffix(h.String(), "."), seconds(h.At))
 	}
 	return "is retained by " + strings.TrimSuffix(h.String(), ".")
 }

@@ -1,0 +1,40 @@
+package explain
+
+import (
+	"math"
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// What the frame of a call retained when the heap was captured may be garbage once the call has returned. Where main has
+// returned, too, or its goroutine ran, so that its stack is not known, nothing tells.
+func TestAHolderThatReturnedIsKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		stacks [][]string
+		want   float64
+	}{
+		"the call is in flight": {[][]string{{"shop/report.Build", "main.main"}}, 0},
+		"the call has returned": {[][]string{{"shop/report.Write", "main.main"}}, 1},
+		"main has returned":     {[][]string{{"shop/report.Serve"}}, math.NaN()},
+	} {
+		s := newScene()
+		s.captured(100,
+			sample.HeapPath{Parent: -1, Label: "goroutine main.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.main", First: 1}, Objects: 1,
+				Retained: 100 * mib},
+			sample.HeapPath{Parent: 0, Label: " in shop/report.Build", Objects: 1, Retained: 99 * mib},
+			sample.HeapPath{Parent: 1, Label: ".rows", Objects: 64, Retained: 99 * mib, Holder: true})
+		s.p.Goroutines = nil
+		for _, stack := range c.stacks {
+			g := sample.GoroutineGroup{State: "waiting", Count: 1}
+			for _, f := range stack {
+				g.Where = append(g.Where, sample.Location{Frames: []sample.Frame{{Func: f}}})
+			}
+			s.p.Goroutines = append(s.p.Goroutines, g)
+		}
+		k := newCase(s.Evidence)
+		if got := k.holderReturned(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
