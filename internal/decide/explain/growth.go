@@ -104,8 +104,9 @@ func (c *Case) boundLate(r *rise) {
 		end = full
 		r.late = lateOf(c.readingsUntil(end), r.grown, end)
 	}
-	if since := c.Ticks.grown(c.Ticks.Alloc, end-(end-r.from)/3, end); r.grown > 0 && !(since/(r.grown/3) >= r.late) && !math.IsNaN(since) {
-		r.late = since / (r.grown / 3)
+	since := c.Ticks.grown(c.Ticks.Alloc, end-(end-r.from)/3, end) / (r.grown / 3)
+	if r.grown > 0 && (since < r.late || math.IsNaN(r.late) && since < lateGrowth.v()) { // that much was allocated is no growth
+		r.late = since
 	}
 }
 
@@ -148,7 +149,7 @@ func riseOf(points []point, from, end float64, returns int) rise {
 		r.low = 0.5 * r.grown / (r.to - r.from) // too few for an interval, but all of them rise
 	}
 	if r.late = lateOf(points, r.grown, end); last.least && r.late < lateGrowth.v() {
-		r.late = math.NaN() // that at least so much was live is no rest
+		r.late = lateOf(points[:len(points)-1], r.grown, end) // that at least so much was live is no rest
 	}
 	return r
 }

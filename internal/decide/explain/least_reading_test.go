@@ -1,0 +1,23 @@
+package explain
+
+import "testing"
+
+// The last reading of a program that has ended by itself is the least that was live: it is no rest by itself, and does not
+// hide one that the readings before it show.
+func TestALowerBoundAtTheEndHidesNoRest(t *testing.T) {
+	for name, c := range map[string]struct {
+		live []float64
+		want func(late float64) bool
+	}{
+		"a cache that is full":            {[]float64{115, 138, 162, 163, 163, 163, 162, 162}, func(late float64) bool { return late < cameToRest.v() }},
+		"a leak, of which the end is low": {[]float64{115, 130, 145, 160, 175, 190, 205, 150}, func(late float64) bool { return late >= goneOnGrowing.v() }},
+	} {
+		var points []point
+		for i, v := range c.live {
+			points = append(points, point{at: 5 + 3*float64(i), live: v * float64(mib), alloc: 2 * v * float64(mib), least: i == len(c.live)-1})
+		}
+		if r := riseOf(points, 0, 5+3*float64(len(c.live)-1), 0); !c.want(r.late) {
+			t.Errorf("%s: %v of even growth in the last third", name, r.late)
+		}
+	}
+}
