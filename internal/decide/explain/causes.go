@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,9 @@ type Cause struct {
 	// Value means that it is about one value that grows: it holds where the bytes of the blamed line grew and the number
 	// of its values did not.
 	Value bool `json:"value,omitempty"`
+	// Parts means that it is about what a part of a string or slice keeps alive: it holds where a capture of the heap found
+	// most of it out of reach, and may hold where there is none.
+	Parts bool `json:"parts,omitempty"`
 	// Kept means that what is allocated there is kept by its nature. Growth that has come to rest is a fault there, too,
 	// and no data that was loaded.
 	Kept bool   `json:"kept,omitempty"`
@@ -130,10 +134,47 @@ func (c *Case) cause(class Class) *Cause {
 		return c.causeOf(class, nil, "", false)
 	}
 	k := c.causeOf(class, c.site.Stack, c.site.Function, c.site.Own)
+	if class == Leak && (k == nil || k.ofLanguage()) && c.outOfReach() >= heldByRoot.v() {
+		return causeNamed("substring-retained")
+	}
 	if class == Leak && k.ofLanguage() && c.retainerOf(c.site).ofLibrary(c.module()) {
 		return nil // it is the library that appends to its slice, or puts into its map
 	}
 	return k
+}
+
+func causeNamed(name string) *Cause {
+	list := causes()
+	return &list[slices.IndexFunc(list, func(k Cause) bool { return k.Name == name })]
+}
+
+// outOfReach is the part of the live heap of a capture near the moment that lies in strings of which less than a half is in
+// reach: parts that were cut from them keep them whole. NaN: there is no such capture, or slices make it a half, which may
+// be parts of arrays, or arrays that have room left.
+func (c *Case) outOfReach() float64 {
+	h := c.Heap
+	if h == nil || h.LiveBytes == 0 || math.Abs(c.seconds(h.At)-c.outcome.MomentElapsed) > max(nearCapture, c.outcome.MomentElapsed/4) {
+		return math.NaN()
+	}
+	part := func(kind string) float64 {
+		kept, _ := cutOf(h, kind)
+		return float64(kept) / float64(h.LiveBytes)
+	}
+	strings := part("string")
+	if strings < heldByRoot.v() && strings+part("slice") >= heldByRoot.v() {
+		return math.NaN()
+	}
+	return strings
+}
+
+// cutOf is what a capture found in strings or slices of which less than a half is in reach, and what of it is.
+func cutOf(h *sample.HeapCapture, kind string) (kept, reached sample.Bytes) {
+	for _, l := range h.Collections {
+		if l.Kind == kind && l.Reached*2 < l.Bytes {
+			kept, reached = kept+l.Bytes, reached+l.Reached
+		}
+	}
+	return kept, reached
 }
 
 // ofLanguage reports whether all that a cause is known by are functions of the runtime.
@@ -151,7 +192,8 @@ func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own boo
 	names := within(stack, blamed, own)
 	for _, list := range [][]Cause{c.more, causes()} {
 		for i := range list {
-			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) && (!list[i].Value || c.site.valuesGrow()) {
+			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) && (!list[i].Value || c.site.valuesGrow()) &&
+				(!list[i].Parts || !(c.outOfReach() < heldByRoot.v())) {
 				return &list[i]
 			}
 		}

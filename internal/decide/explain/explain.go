@@ -111,7 +111,12 @@ func (c *Case) mainPackage() string {
 // finding, and returns the facts that this rests on.
 func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 	if k := c.causeFor(f); k != nil && f.Class != Churn {
-		v.Why = append([]Why{{Text: k.Why, Evidence: []string{"site"}, URL: k.URL}}, v.Why...)
+		text := k.Why
+		if k.Parts && c.outOfReach() >= heldByRoot.v() {
+			kept, reached := cutOf(c.Heap, "string")
+			text += fmt.Sprintf(". Of %s that such parts keep, %s is in reach", size(kept), size(reached))
+		}
+		v.Why = append([]Why{{Text: text, Evidence: []string{"site"}, URL: k.URL}}, v.Why...)
 	}
 	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.pressed && c.waste() > c.bound*15/100 {
 		facts = append(facts, c.factCollector())

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -176,7 +177,7 @@ func (c *Case) codeFix(verdict *Finding) string {
 	k := c.causeFor(verdict)
 	switch {
 	case k == nil:
-	case verdict.Class == Leak && slices.Contains(partsRetained, k.Name) && c.retainerOf(c.site).isCollection():
+	case verdict.Class == Leak && k.Parts && math.IsNaN(c.outOfReach()) && c.retainerOf(c.site).isCollection():
 		text += "; if only parts of what is read are needed, " + k.Fix
 	default:
 		text = where + k.Fix
@@ -202,9 +203,6 @@ func (h *HeldBy) isPlace() bool {
 	ofGoroutine := h != nil && h.Kind == "goroutine" && !strings.HasPrefix(h.Title, "(*") // a field has a name wherever it is reached from
 	return h != nil && !ofGoroutine && h.Root != "special" && h.Root != "timer" && !h.several()
 }
-
-// partsRetained are causes about what a part of a slice or string keeps alive: entries that are never deleted look alike.
-var partsRetained = []string{"whole-input-retained", "substring-retained"}
 
 // isCollection reports whether the holder is one that has entries to delete.
 func (h *HeldBy) isCollection() bool { return h != nil && h.Entries > 1 && !h.isCalls() }

@@ -120,7 +120,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 	}
 	if strings.HasPrefix(path, "goroutine ") {
 		if h.Kind = "goroutine"; p.Owner != nil {
-			h.Entries, h.Room = p.Owner.Entries, p.Owner.Room
+			h.Entries, h.Room = p.Owner.Entries, roomOf(p.Owner.Kind, p.Owner.Room)
 		}
 		return h
 	}
@@ -128,13 +128,22 @@ func (c *Case) holderAt(i int) *HeldBy {
 	for _, l := range c.Heap.Collections {
 		if rest, ok := strings.CutPrefix(path, l.Path); ok && (rest == "" || strings.ContainsAny(rest[:1], ".[")) && len(l.Path) > longest {
 			longest = len(l.Path)
-			h.Path, h.Kind, h.Type, h.Entries, h.Room = l.Path, l.Kind, l.Type, l.Entries, l.Room
+			h.Path, h.Kind, h.Type, h.Entries = l.Path, l.Kind, l.Type, l.Entries
+			h.Room = roomOf(l.Kind, l.Room)
 		}
 	}
 	if o := p.Owner; o != nil && h.Kind == "" {
-		h.Kind, h.Entries, h.Room = o.Kind, o.Entries, o.Room
+		h.Kind, h.Entries, h.Room = o.Kind, o.Entries, roomOf(o.Kind, o.Room)
 	}
 	return h
+}
+
+// roomOf is a channel's room: what a slice or map has room for is no bound.
+func roomOf(kind string, room uint64) uint64 {
+	if kind != "channel" {
+		return 0
+	}
+	return room
 }
 
 // titleOf is an owner within a sentence, without its root.
