@@ -35,7 +35,8 @@ func TestAPartIsToBeCopiedWhereTheRestIsOutOfReach(t *testing.T) {
 			if c.reached < 0 {
 				kind, c.reached = "slice", -c.reached
 			}
-			s.Heap.Collections = append(s.Heap.Collections, sample.HeapCollection{Path: "main.index.words[]", Kind: kind, Count: 3000, Bytes: 190 * mib, Reached: bytesOf(c.reached)})
+			s.Heap.Collections = append(s.Heap.Collections,
+				sample.HeapCollection{Path: "main.index.words[]", Kind: kind, Count: 3000, Bytes: 190 * mib, Reached: bytesOf(c.reached)})
 		}
 		a := answerOf(t, s)
 		text := a.Fixes[0].Text
