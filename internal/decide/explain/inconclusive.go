@@ -301,7 +301,7 @@ func (c *Case) nextFlags() []string {
 			reason = sample.HeapKill
 		}
 		return []string{"--heap", string(reason)}
-	case c.outcome.State == Exited && c.trend().Needs != "" && c.outcome.Elapsed >= longestRest/2:
+	case c.outcome.State == Exited && c.outcome.Elapsed >= longestRest/2 && (c.trend().Needs != "" || c.rise.grownMuch()):
 		return []string{"--heap=" + c.oftenEnough()}
 	}
 	return nil

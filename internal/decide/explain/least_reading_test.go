@@ -1,6 +1,9 @@
 package explain
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // The last reading of a program that has ended by itself is the least that was live: it is no rest by itself, and does not
 // hide one that the readings before it show.
@@ -18,6 +21,17 @@ func TestALowerBoundAtTheEndHidesNoRest(t *testing.T) {
 		}
 		if r := riseOf(points, 0, 5+3*float64(len(c.live)-1), 0); !c.want(r.late) {
 			t.Errorf("%s: %v of even growth in the last third", name, r.late)
+		}
+	}
+}
+
+// To run a program again that ends by itself as it did tells nothing new: its heap is to be read more often.
+func TestARunThatEndedByItselfIsReadMoreOftenNext(t *testing.T) {
+	for elapsed, want := range map[float64]bool{25: true, 2: false} {
+		k := newCase(leaking().Evidence)
+		k.outcome.State, k.outcome.Elapsed = Exited, elapsed
+		if flags := k.nextFlags(); slices.Contains(flags, "--heap=every=5s") != want {
+			t.Errorf("%v s: %v", elapsed, flags)
 		}
 	}
 }
