@@ -101,6 +101,19 @@ func TestAChangeOfTheCodeIsKnownByItsLineWhenItsWordsChange(t *testing.T) {
 	}
 }
 
+// An older recording may name the line where the holder of the memory is named now.
+func TestAChangeThatWasTriedAtItsLineIsKnownByItsHolder(t *testing.T) {
+	const change = ": drop references to objects that are no longer needed, or cap the number of objects"
+	for tried, want := range map[string]string{"cache.go:57" + change: Proved, "cache.go:57: another change": "untested", "main.other" + change: "untested"} {
+		s := leaking()
+		s.retained("")
+		s.Tried = []recording.Tried{{Fix: tried, Kind: "code", Runs: 3, Why: "3 of 3 survived"}}
+		if a := answerOf(t, s); a.Fixes[0].Text != "main.store.items"+change || a.Fixes[0].State != want {
+			t.Errorf("%s: %+v", tried, a.Fixes[0])
+		}
+	}
+}
+
 // With the collector off a GOMEMLIMIT is the next thing to try, but not where what is live needs more than it.
 func TestWhatToRunNextIsACommand(t *testing.T) {
 	bounded := 0

@@ -39,11 +39,12 @@ func (p *proposals) told() {
 }
 
 // sameFix reports whether the change that was tried is this one. Of a change of the code, an older version may have had
-// other words: the line it is in is enough.
+// other words for the line, which is enough, or the line where now the holder of the memory is named.
 func sameFix(f Fix, t recording.Tried) bool {
-	at, _, placed := strings.Cut(f.Text, ": ")
-	then, _, _ := strings.Cut(t.Fix, ": ")
-	return f.Text == t.Fix || f.Kind == "code" && t.Kind == "code" && placed && at == then
+	at, change, placed := strings.Cut(f.Text, ": ")
+	then, was, _ := strings.Cut(t.Fix, ": ")
+	byLine := strings.Contains(then, ".go:") && !strings.Contains(at, ".go:")
+	return f.Text == t.Fix || f.Kind == "code" && t.Kind == "code" && placed && (at == then || byLine && change == was)
 }
 
 // proof says what was seen: "3 of 3 survived, without it killed 3 of 3".
