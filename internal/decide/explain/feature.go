@@ -90,6 +90,7 @@ var measures = []measure{
 	{"root.lasting", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.lasting, 1 }},
 	{"root.frames", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.frames, 1 }},
 	{"root.pooled", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.pooled, 1 }},
+	{"root.stacks", "yes or no", fromCapture, func(c *Case) (float64, int) { return yes(c.retainerOf(c.site).isCalls()), 1 }},
 	{"root.returned", "yes or no", fromCapture, func(c *Case) (float64, int) { return c.holderReturned(), 1 }},
 	{"root.unknown", "yes or no", fromCapture, func(c *Case) (float64, int) {
 		return yes(c.Imported == "" && math.IsNaN(c.kept.lasting) && !(c.inFlight.left >= leftBehind.v())), 1

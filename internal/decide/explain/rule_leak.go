@@ -53,6 +53,7 @@ var leakEvidence = []clause{
 	over("line.kept", isSo, 6, "memory that is allocated at this line stays until something releases it"),
 	over("root.lasting", heldByRoot, 1.5, "a long-lived variable retains the memory"),
 	over("root.frames", heldByRoot, -4, "calls in flight retain the memory"),
+	over("root.stacks", isSo, -4, "the stacks of many goroutines retain the memory"),
 	over("root.returned", isSo, -2.5, "the call that retained the memory has returned"),
 	over("root.pooled", heldByRoot, -4, "a sync.Pool retains the memory, and GC frees what no call takes from it"),
 	over("queue.share", heldByRoot, -6, "a channel retains most of the memory: its items wait for a receiver"),
