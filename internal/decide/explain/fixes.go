@@ -207,8 +207,10 @@ func (h *HeldBy) isPlace() bool {
 // isCollection reports whether the holder is one that has entries to delete.
 func (h *HeldBy) isCollection() bool { return h != nil && h.Entries > 1 && !h.isCalls() }
 
-// isCalls reports whether the frames of several goroutines retain the memory.
-func (h *HeldBy) isCalls() bool { return h != nil && strings.HasPrefix(h.String(), "the stacks ") }
+// isCalls reports whether the frames of many goroutines retain the memory.
+func (h *HeldBy) isCalls() bool {
+	return h != nil && strings.HasPrefix(h.String(), "the stacks ") && float64(h.goroutines) >= manyCalls.v()
+}
 
 // release is what to do with what a place retains.
 func (h *HeldBy) release() string {

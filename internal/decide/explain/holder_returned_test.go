@@ -3,6 +3,7 @@ package explain
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -35,6 +36,43 @@ func TestAHolderThatReturnedIsKnown(t *testing.T) {
 		k := newCase(s.Evidence)
 		if got := k.holderReturned(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Where the main goroutine ran at the moment, the last look before it tells, if that came after the capture.
+func TestAHolderThatReturnedIsKnownFromTheLookBefore(t *testing.T) {
+	for name, c := range map[string]struct {
+		at     float64
+		inside map[string]int
+		want   float64
+	}{
+		"it had returned":         {29.5, map[string]int{"main.main": 1}, 1},
+		"it had not":              {29.5, map[string]int{"main.main": 1, "shop/report.Build": 1}, 0},
+		"main ran then, too":      {29.5, nil, math.NaN()},
+		"a look from long before": {5, map[string]int{"main.main": 1}, math.NaN()},
+	} {
+		s := newScene()
+		s.captured(100,
+			sample.HeapPath{Parent: -1, Label: "goroutine main.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.main", First: 1}, Objects: 1,
+				Retained: 100 * mib},
+			sample.HeapPath{Parent: 0, Label: " in shop/report.Build", Objects: 1, Retained: 99 * mib},
+			sample.HeapPath{Parent: 1, Label: ".rows", Objects: 64, Retained: 99 * mib, Holder: true})
+		s.Heap.At = began.Add(20 * time.Second)
+		s.p.Goroutines = nil
+		k := newCase(s.Evidence)
+		k.site = &Site{Course: []SiteSnapshot{{At: c.at, Goroutines: true, Inside: c.inside}}}
+		if got := k.holderReturned(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// The stacks of many goroutines are calls that gather; those of a few are loops.
+func TestTheStacksOfManyGoroutinesAreCalls(t *testing.T) {
+	for n, want := range map[uint64]bool{1917: true, 3: false} {
+		if got := (&HeldBy{Title: "the stacks of main.read", goroutines: n}).isCalls(); got != want {
+			t.Errorf("%d goroutines: %v", n, got)
 		}
 	}
 }

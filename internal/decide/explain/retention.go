@@ -33,7 +33,8 @@ type HeldBy struct {
 	// Title is the same within a sentence: "(*store).sessions (map[string]*session, 7,465 entries)".
 	Title string `json:"title,omitempty"`
 
-	path int // of the capture
+	path       int    // of the capture
+	goroutines uint64 // whose frames it is
 }
 
 // retainerOf is who holds what a line allocated: of the holders the one with most of it.
@@ -120,6 +121,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 	}
 	if strings.HasPrefix(path, "goroutine ") {
 		if h.Kind = "goroutine"; p.Owner != nil {
+			h.goroutines = p.Owner.Count
 			h.Entries, h.Room = p.Owner.Entries, roomOf(p.Owner.Kind, p.Owner.Room)
 		}
 		return h
@@ -227,11 +229,11 @@ func (h *HeldBy) holds() string {
 func (h *HeldBy) several() bool { return strings.HasPrefix(h.String(), "several variables") }
 
 // holderReturned is 1 where the frame of a call retained the memory when the heap was captured, and no goroutine was
-// inside that function at the moment: what it retained may be garbage since. NaN: the holder is another, goroutines were not
-// read, or main had returned.
+// inside that function later: what it retained may be garbage since. NaN: the holder is another, main was not seen later,
+// as its goroutine ran, or had returned.
 func (c *Case) holderReturned() float64 {
 	h := c.retainerOf(c.site)
-	if h == nil || h.Root != string(sample.RootGoroutine) || len(c.goroutines()) == 0 {
+	if h == nil || h.Root != string(sample.RootGoroutine) {
 		return math.NaN()
 	}
 	function := ""
@@ -240,13 +242,25 @@ func (c *Case) holderReturned() float64 {
 			function = in
 		}
 	}
-	inside := func(name string) bool {
-		return slices.ContainsFunc(c.goroutines(), func(g sample.GoroutineGroup) bool { return stands(g.Where, name) })
-	}
-	if function == "" || !inside("main.main") {
+	inside := c.insideLast(h.At)
+	if function == "" || inside["main.main"] == 0 {
 		return math.NaN()
 	}
-	return yes(!inside(function))
+	return yes(inside[function] == 0)
+}
+
+// insideLast is how many goroutines were inside each function at the last look after a time at which main was seen: at the
+// moment, or before it. nil: there is none.
+func (c *Case) insideLast(after float64) map[string]int {
+	if inside := insideOf(c.goroutines()); inside["main.main"] > 0 || c.site == nil {
+		return inside
+	}
+	for i := len(c.site.Course) - 1; i >= 0 && c.site.Course[i].At > after; i-- {
+		if inside := c.site.Course[i].Inside; inside["main.main"] > 0 {
+			return inside
+		}
+	}
+	return nil
 }
 
 // held is the end of a sentence about the memory that a line allocated.
