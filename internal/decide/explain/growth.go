@@ -37,9 +37,10 @@ func (c *Case) grownRise(from float64) rise {
 }
 
 // late is the growth in the last third of the time. NaN: too little was read, or what is allocated at
-// the line is kept until something releases it, or comes in steps, so that a rest is no end of it.
+// the line is kept until something releases it, or comes in steps, so that a rest tells of no end of it.
 func (c *Case) late() float64 {
-	if c.rise.n == 0 || c.site != nil && (c.retainsByDesign() || c.betweenSteps()) {
+	rests := !(c.rise.late >= goneOnGrowing.v())
+	if c.rise.n == 0 || c.site != nil && rests && (c.retainsByDesign() || c.betweenSteps()) {
 		return math.NaN()
 	}
 	if line := c.lineLate(); c.rise.n >= int(manyReadings.v()) && line > c.rise.late && c.explains() && c.freedShare() <= freedLittle.v() {

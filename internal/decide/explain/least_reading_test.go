@@ -1,8 +1,11 @@
 package explain
 
 import (
+	"math"
 	"slices"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // The last reading of a program that has ended by itself is the least that was live: it is no rest by itself, and does not
@@ -32,6 +35,19 @@ func TestARunThatEndedByItselfIsReadMoreOftenNext(t *testing.T) {
 		k.outcome.State, k.outcome.Elapsed = Exited, elapsed
 		if flags := k.nextFlags(); slices.Contains(flags, "--heap=every=5s") != want {
 			t.Errorf("%v s: %v", elapsed, flags)
+		}
+	}
+}
+
+// What comes in steps may rest between two of them, but growth that goes on is seen.
+func TestGrowthThatGoesOnIsSeenWhereItComesInSteps(t *testing.T) {
+	for late, known := range map[float64]bool{0.9: true, 0.1: false} {
+		s := leaking()
+		s.Sites[0].Stack = append([]sample.Frame{{Func: "runtime.growslice"}}, s.Sites[0].Stack...)
+		k := newCase(s.Evidence)
+		k.rise.late, k.rise.reached = late, k.readUntil()
+		if got := k.late(); !math.IsNaN(got) != known {
+			t.Errorf("%v of even growth: %v", late, got)
 		}
 	}
 }
