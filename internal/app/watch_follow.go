@@ -232,6 +232,9 @@ func (f *follower) followNames(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if ctx.Err() != nil {
+			return nil // what could not be attached to since is no failure
+		}
 		if first {
 			if err := f.introduce(&finder, refused); err != nil {
 				return err
