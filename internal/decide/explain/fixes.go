@@ -219,6 +219,8 @@ func (h *HeldBy) release() string {
 		return "close these objects explicitly, and let no finalizer refer to its own object"
 	case h.isCalls():
 		return "let the calls that retain this memory end: give what they wait for a deadline, or limit how many run at once"
+	case h != nil && strings.Contains(h.Title, "context.cancelCtx"): // a parent keeps a child until it is cancelled (context/context.go)
+		return "call the cancel function of each context when its work is done"
 	case h != nil && isFull(h.Entries, h.Room):
 		return "drop values that have grown large instead of keeping them for later use"
 	case h != nil && h.Root == "timer":

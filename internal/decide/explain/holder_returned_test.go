@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,17 @@ func TestTheStacksOfManyGoroutinesAreCalls(t *testing.T) {
 	for n, want := range map[uint64]bool{1917: true, 3: false} {
 		if got := (&HeldBy{Title: "the stacks of main.read", goroutines: n}).isCalls(); got != want {
 			t.Errorf("%d goroutines: %v", n, got)
+		}
+	}
+}
+
+// A parent context keeps each child until that is cancelled: there are no entries to delete.
+func TestTheFixOfContextsIsToCancelThem(t *testing.T) {
+	for title, want := range map[string]string{
+		"a local variable of main.main (context.cancelCtx, 7,263 entries)": "cancel function", "main.store.items": "delete entries",
+	} {
+		if got := (&HeldBy{Title: title, Entries: 7263, Kind: "map"}).release(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", title, got)
 		}
 	}
 }

@@ -44,6 +44,9 @@ func (c *Case) wholeValues() int {
 	if s == nil || c.builder() == "" || s.AsLarge == 0 || s.AsLarge > uint64(n) || s.Largest*16*sample.Bytes(n) < s.Bytes*5 {
 		return 0
 	}
+	if c.goroutines() != nil && 2*(insideOf(c.goroutines())[c.builder()]+c.inFlight.running) < c.inFlight.calls {
+		return 0 // most have their value already, and do something else
+	}
 	switch {
 	case c.filling():
 		return n

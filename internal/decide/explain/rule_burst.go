@@ -3,7 +3,9 @@ package explain
 import (
 	"fmt"
 	"math"
+	"path"
 
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -282,8 +284,43 @@ func burstFound(c *Case) Finding {
 		return f
 	}
 	f.Why = []Why{{Text: fmt.Sprintf("%s %s inside %s %s", count(c.inFlight.calls, "goroutine"), was(c.inFlight.calls), ShortFunc(c.inFlight.name),
-		c.callsSeen("at the "+c.momentName())), Evidence: []string{"calls", "site"}}}
+		c.callsSeen("at the "+c.momentName())) + c.callsWait(), Evidence: []string{"calls", "site"}}}
 	return f
+}
+
+// callsWait says where most of the calls in flight wait, and for what, "" where they do not wait at one line of the program.
+func (c *Case) callsWait() string {
+	type place struct {
+		at     sample.Frame
+		reason string
+	}
+	waiting, most := map[place]int{}, place{}
+	for _, g := range c.goroutines() {
+		if at := ownFrame(g.Where, c.module()); g.State == "waiting" && at.Line > 0 && stands(g.Where, c.inFlight.name) {
+			k := place{lineOf(at), g.Reason}
+			if waiting[k] += g.Count; waiting[k] > waiting[most] {
+				most = k
+			}
+		}
+	}
+	n, calls := waiting[most], "All "+count(c.inFlight.calls, "call")
+	if n < 2 || n*2 <= c.inFlight.calls {
+		return ""
+	}
+	if n < c.inFlight.calls {
+		calls = fmt.Sprintf("%s of the %s", sample.Thousands(uint64(n)), count(c.inFlight.calls, "call"))
+	}
+	return fmt.Sprintf(". %s waited at %s:%d (%s)", calls, path.Base(most.at.File), most.at.Line, most.reason)
+}
+
+// ownFrame is the innermost frame of the program's own code on a stack, a zero one where there is none.
+func ownFrame(where []sample.Location, module string) sample.Frame {
+	for _, f := range framesOf(sample.Site{Stack: where}) {
+		if heapdiff.OwnerOf(f.Func, module) == heapdiff.Own {
+			return f
+		}
+	}
+	return sample.Frame{}
 }
 
 // What kind of burst it was: of calls at the same time, of one call, or of memory that no call was seen to hold.
