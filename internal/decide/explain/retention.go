@@ -215,10 +215,13 @@ func (h *HeldBy) place() string {
 	return name
 }
 
+// plural are the beginnings of holders that are several.
+var plural = []string{"the stacks ", "the deferred calls ", "timers ", "finalizers "}
+
 // holds says how much it holds of what was live at the capture.
 func (h *HeldBy) holds() string {
 	verb := "retains"
-	if strings.HasPrefix(h.String(), "the stacks ") || strings.HasPrefix(h.String(), "the deferred calls ") || h.several() {
+	if text := h.String(); h.several() || slices.ContainsFunc(plural, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
 		verb = "retain"
 	}
 	return fmt.Sprintf("%s %s %s, %s of what was live %s after start", h, verb, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))),
