@@ -88,3 +88,16 @@ func TestTheFixOfContextsIsToCancelThem(t *testing.T) {
 		}
 	}
 }
+
+// The entries of an early capture are of that time, which the sentence says.
+func TestAnEarlyCaptureIsToldAsOfItsTime(t *testing.T) {
+	for at, want := range map[time.Duration]bool{4 * time.Second: true, 28 * time.Second: false} {
+		s := leaking()
+		s.retained("")
+		s.Heap.At = began.Add(at)
+		a := answerOf(t, s)
+		if got := strings.Contains(a.Verdict.Sentence, "as of 4.0 s after start"); got != want || !strings.Contains(a.Verdict.Sentence, "is retained by main.store.items") {
+			t.Errorf("captured after %v: %s", at, a.Verdict.Sentence)
+		}
+	}
+}

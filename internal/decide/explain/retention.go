@@ -275,7 +275,11 @@ func (c *Case) held(s *Site) string {
 	if c.holderReturned() == 1 {
 		return fmt.Sprintf("was retained by %s %s after start", strings.TrimSuffix(h.String(), "."), seconds(h.At))
 	}
-	return "is retained by " + strings.TrimSuffix(h.String(), ".")
+	text := "is retained by " + strings.TrimSuffix(h.String(), ".")
+	if c.outcome.MomentElapsed-h.At > max(nearCapture, c.outcome.MomentElapsed/10) { // the entries are of that time
+		text += ", as of " + seconds(h.At) + " after start"
+	}
+	return text
 }
 
 // retention adds who holds the memory to a verdict about the live heap.
