@@ -112,6 +112,12 @@ func (c *Case) holderAt(i int) *HeldBy {
 		h.Root = string(r.Kind)
 	}
 	if p.Owner != nil {
+		if l := c.containerOf(p); l != nil {
+			o := sample.HeapOwner{Name: l.Name, Type: l.Type, Kind: l.Kind, Entries: l.Entries}
+			h.Path, h.Kind, h.Type, h.Entries, h.Retained = l.Path, l.Kind, l.Type, l.Entries, l.Bytes
+			h.Name, h.Title = usersMain(o.String()), titleOf(&o)
+			return h
+		}
 		h.Name, h.Title = usersMain(p.Owner.String()), titleOf(p.Owner)
 	}
 	for _, l := range c.Heap.Chains {
@@ -138,6 +144,23 @@ func (c *Case) holderAt(i int) *HeldBy {
 		h.Kind, h.Entries, h.Room = o.Kind, o.Entries, roomOf(o.Kind, o.Room)
 	}
 	return h
+}
+
+// containerOf is the map or channel whose entries many places of one kind are, as values behind each child of a context:
+// it has as many entries as there are places, and retains them all. nil: there is none.
+func (c *Case) containerOf(p *sample.HeapPath) *sample.HeapCollection {
+	n := float64(p.Owner.Count)
+	if n < fewestPiled.v() || p.Owner.Kind == "goroutine" {
+		return nil
+	}
+	for i := range c.Heap.Collections {
+		l := &c.Heap.Collections[i]
+		isOne := l.Count == 1 && (l.Kind == "map" || l.Kind == "channel") && l.Name != ""
+		if isOne && l.Bytes >= p.Retained && math.Abs(float64(l.Entries)-n) <= unreadPart.v()*n {
+			return l
+		}
+	}
+	return nil
 }
 
 // roomOf is a channel's room: what a slice or map has room for is no bound.
