@@ -96,7 +96,8 @@ func TestAnEarlyCaptureIsToldAsOfItsTime(t *testing.T) {
 		s.retained("")
 		s.Heap.At = began.Add(at)
 		a := answerOf(t, s)
-		if got := strings.Contains(a.Verdict.Sentence, "as of 4.0 s after start"); got != want || !strings.Contains(a.Verdict.Sentence, "is retained by main.store.items") {
+		said := strings.Contains(a.Verdict.Sentence, "as of 4.0 s after start")
+		if said != want || !strings.Contains(a.Verdict.Sentence, "is retained by main.store.items") {
 			t.Errorf("captured after %v: %s", at, a.Verdict.Sentence)
 		}
 	}
@@ -105,19 +106,21 @@ func TestAnEarlyCaptureIsToldAsOfItsTime(t *testing.T) {
 // Values behind the entries of one map have that map as their holder, though a path leads to each of them by another field.
 func TestManyPlacesAreHeldByTheMapWithAsManyEntries(t *testing.T) {
 	for name, c := range map[string]struct {
-		l    sample.HeapCollection
-		want string
+		count, entries uint64
+		bytes          float64
+		want           string
 	}{
-		"as many": {sample.HeapCollection{Kind: "map", Name: "(*tree).children", Type: "map[int]node", Count: 1, Entries: 10_136, Bytes: 120 * mib}, "(*tree).children"},
-		"fewer":   {sample.HeapCollection{Kind: "map", Name: "(*tree).children", Type: "map[int]node", Count: 1, Entries: 5_000, Bytes: 120 * mib}, "(*query).Columns"},
-		"smaller": {sample.HeapCollection{Kind: "map", Name: "(*tree).children", Type: "map[int]node", Count: 1, Entries: 10_136, Bytes: 20 * mib}, "(*query).Columns"},
-		"several": {sample.HeapCollection{Kind: "map", Name: "(*tree).children", Type: "map[int]node", Count: 9, Entries: 10_136, Bytes: 120 * mib}, "(*query).Columns"},
+		"as many": {1, 10_136, 120, "(*tree).children"},
+		"fewer":   {1, 5_000, 120, "(*query).Columns"},
+		"smaller": {1, 10_136, 20, "(*query).Columns"},
+		"several": {9, 10_136, 120, "(*query).Columns"},
 	} {
 		s := newScene()
 		s.captured(130,
 			sample.HeapPath{Parent: -1, Label: "several places: tree.node.val.Columns", Objects: 10_135, Retained: 100 * mib, Holder: true,
 				Owner: &sample.HeapOwner{Name: "(*query).Columns", Type: "[]float64", Count: 10_135}})
-		s.Heap.Collections = []sample.HeapCollection{c.l}
+		s.Heap.Collections = []sample.HeapCollection{{Kind: "map", Name: "(*tree).children", Type: "map[int]node",
+			Count: c.count, Entries: c.entries, Bytes: bytesOf(c.bytes)}}
 		if h := newCase(s.Evidence).holderAt(0); !strings.HasPrefix(h.Title, c.want) {
 			t.Errorf("%s: %s", name, h.Title)
 		}
