@@ -233,7 +233,7 @@ func (f *follower) followNames(ctx context.Context) error {
 			return err
 		}
 		if ctx.Err() != nil {
-			return nil // what could not be attached to since is no failure
+			return nil // the tracer may be closed by now: what it refused since counts for nothing
 		}
 		if first {
 			if err := f.introduce(&finder, refused); err != nil {

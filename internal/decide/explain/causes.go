@@ -37,7 +37,7 @@ type Cause struct {
 	// of its values did not.
 	Value bool `json:"value,omitempty"`
 	// Parts means that it is about what a part of a string or slice keeps alive: it holds where a capture of the heap found
-	// most of it out of reach, and may hold where there is none.
+	// most of it out of reach, and may hold without a capture.
 	Parts bool `json:"parts,omitempty"`
 	// Kept means that what is allocated there is kept by its nature. Growth that has come to rest is a fault there, too,
 	// and no data that was loaded.
@@ -149,7 +149,7 @@ func causeNamed(name string) *Cause {
 }
 
 // outOfReach is the part of the live heap of a capture near the moment that lies in strings of which less than a half is in
-// reach: parts that were cut from them keep them whole. NaN: there is no such capture, or slices make it a half, which may
+// reach: parts that were cut from them keep them whole. NaN: the heap was not captured then, or slices make it a half, which may
 // be parts of arrays, or arrays that have room left.
 func (c *Case) outOfReach() float64 {
 	h := c.Heap

@@ -251,7 +251,7 @@ func (c *Case) servesAny() float64 {
 const accepts = "internal/poll.(*FD).Accept"
 
 // queued is how much of the live heap the channels of the capture keep. One that is full, and that nobody waits to send
-// into, is no queue that grows: so looks a list of free buffers, which become larger.
+// into, does not grow as a queue: so looks a list of free buffers, which become larger.
 func (c *Case) queued() float64 {
 	if c.Heap == nil || c.Heap.LiveBytes == 0 {
 		return math.NaN()

@@ -106,7 +106,7 @@ func (c *Case) boundLate(r *rise) {
 		r.late = lateOf(c.readingsUntil(end), r.grown, end)
 	}
 	since := c.Ticks.grown(c.Ticks.Alloc, end-(end-r.from)/3, end) / (r.grown / 3)
-	if r.grown > 0 && (since < r.late || math.IsNaN(r.late) && since < lateGrowth.v()) { // that much was allocated is no growth
+	if r.grown > 0 && (since < r.late || math.IsNaN(r.late) && since < lateGrowth.v()) { // allocation bounds growth from above
 		r.late = since
 	}
 }
@@ -150,7 +150,7 @@ func riseOf(points []point, from, end float64, returns int) rise {
 		r.low = 0.5 * r.grown / (r.to - r.from) // too few for an interval, but all of them rise
 	}
 	if r.late = lateOf(points, r.grown, end); last.least && r.late < lateGrowth.v() {
-		r.late = lateOf(points[:len(points)-1], r.grown, end) // that at least so much was live is no rest
+		r.late = lateOf(points[:len(points)-1], r.grown, end) // a lower bound does not show a rest
 	}
 	return r
 }

@@ -90,14 +90,20 @@ func (l *loader) span(key sample.ProcessKey, s *recording.Series) {
 	}
 }
 
-// cpuTime is the seconds of CPU time between the first and the last sample of a process.
+// cpuTime is the seconds of CPU time between the first and the last sample of a process that have it: what it was seen
+// to use at least.
 func cpuTime(s *recording.Series) float64 {
-	first, last := math.NaN(), 0.0
+	first, last := math.NaN(), math.NaN()
 	system := s.Column(recording.ColSystemTime)
 	for i, user := range s.Column(recording.ColUserTime) {
-		if last = max(last, user+system[i]); math.IsNaN(first) {
-			first = user + system[i]
+		if now := user + system[i]; !math.IsNaN(now) {
+			if last = now; math.IsNaN(first) {
+				first = now
+			}
 		}
+	}
+	if math.IsNaN(first) {
+		return 0
 	}
 	return max(0, last-first) / 1e9
 }

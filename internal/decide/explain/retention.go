@@ -146,17 +146,20 @@ func (c *Case) holderAt(i int) *HeldBy {
 	return h
 }
 
+// manyPlaces is from how many places on a map that has as many entries, to a hundredth, has them by more than chance.
+const manyPlaces = 100
+
 // containerOf is the map or channel whose entries many places of one kind are, as values behind each child of a context:
 // it has as many entries as there are places, and retains them all. nil: there is none.
 func (c *Case) containerOf(p *sample.HeapPath) *sample.HeapCollection {
 	n := float64(p.Owner.Count)
-	if n < fewestPiled.v() || p.Owner.Kind == "goroutine" {
+	if n < manyPlaces || p.Owner.Kind == "goroutine" {
 		return nil
 	}
 	for i := range c.Heap.Collections {
 		l := &c.Heap.Collections[i]
 		isOne := l.Count == 1 && (l.Kind == "map" || l.Kind == "channel") && l.Name != ""
-		if isOne && l.Bytes >= p.Retained && math.Abs(float64(l.Entries)-n) <= unreadPart.v()*n {
+		if isOne && l.Bytes >= p.Retained && math.Abs(float64(l.Entries)-n) <= n/manyPlaces {
 			return l
 		}
 	}
