@@ -1,8 +1,11 @@
 package explain
 
 import (
+	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -30,5 +33,29 @@ func TestWaitingForChildrenIsNoPause(t *testing.T) {
 		if got := newCase(s.Evidence).paced(); got != c.want {
 			t.Errorf("%s: paced is %v, want %v", name, got, c.want)
 		}
+	}
+}
+
+// A sample without CPU time, as the last of a process that has ended is, is passed over.
+func TestASampleWithoutCPUTimeIsPassedOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "child.hwm")
+	w, err := recording.Create(path, recording.Meta{At: began})
+	check(t, err)
+	check(t, w.Program(sample.Program{Key: subject, Name: "shop"}))
+	for i, seconds := range []int{1, 4, -1} {
+		p := sample.Process{Key: subject}
+		if seconds > 0 {
+			p.Resident = &sample.Resident{Total: 20 * mib, User: time.Duration(seconds) * time.Second, System: time.Second}
+		}
+		check(t, w.Point(&sample.Point{At: began.Add(time.Duration(i) * time.Second), Processes: []sample.Process{p}}))
+	}
+	check(t, w.Close())
+	r, err := recording.Open(path)
+	check(t, err)
+	defer r.Close()
+	all, err := r.ResidentAbout(100)
+	check(t, err)
+	if got := cpuTime(all[subject]); all[subject].Len() != 3 || got != 3 {
+		t.Errorf("%d samples, %v s", all[subject].Len(), got)
 	}
 }

@@ -9,6 +9,18 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
+// builtInACall is a run whose rows the frame of report.Build retained when the heap was captured, without goroutines.
+func builtInACall() *scene {
+	s := newScene()
+	s.captured(100,
+		sample.HeapPath{Parent: -1, Label: "goroutine main.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.main", First: 1}, Objects: 1,
+			Retained: 100 * mib},
+		sample.HeapPath{Parent: 0, Label: " in shop/report.Build", Objects: 1, Retained: 99 * mib},
+		sample.HeapPath{Parent: 1, Label: ".rows", Objects: 64, Retained: 99 * mib, Holder: true})
+	s.p.Goroutines = nil
+	return s
+}
+
 // What the frame of a call retained when the heap was captured may be garbage once the call has returned. Where main has
 // returned, too, or its goroutine ran, so that its stack is not known, nothing tells.
 func TestAHolderThatReturnedIsKnown(t *testing.T) {
@@ -20,13 +32,7 @@ func TestAHolderThatReturnedIsKnown(t *testing.T) {
 		"the call has returned": {[][]string{{"shop/report.Write", "main.main"}}, 1},
 		"main has returned":     {[][]string{{"shop/report.Serve"}}, math.NaN()},
 	} {
-		s := newScene()
-		s.captured(100,
-			sample.HeapPath{Parent: -1, Label: "goroutine main.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.main", First: 1}, Objects: 1,
-				Retained: 100 * mib},
-			sample.HeapPath{Parent: 0, Label: " in shop/report.Build", Objects: 1, Retained: 99 * mib},
-			sample.HeapPath{Parent: 1, Label: ".rows", Objects: 64, Retained: 99 * mib, Holder: true})
-		s.p.Goroutines = nil
+		s := builtInACall()
 		for _, stack := range c.stacks {
 			g := sample.GoroutineGroup{State: "waiting", Count: 1}
 			for _, f := range stack {
@@ -53,14 +59,8 @@ func TestAHolderThatReturnedIsKnownFromTheLookBefore(t *testing.T) {
 		"main ran then, too":      {29.5, nil, math.NaN()},
 		"a look from long before": {5, map[string]int{"main.main": 1}, math.NaN()},
 	} {
-		s := newScene()
-		s.captured(100,
-			sample.HeapPath{Parent: -1, Label: "goroutine main.main", Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.main", First: 1}, Objects: 1,
-				Retained: 100 * mib},
-			sample.HeapPath{Parent: 0, Label: " in shop/report.Build", Objects: 1, Retained: 99 * mib},
-			sample.HeapPath{Parent: 1, Label: ".rows", Objects: 64, Retained: 99 * mib, Holder: true})
+		s := builtInACall()
 		s.Heap.At = began.Add(20 * time.Second)
-		s.p.Goroutines = nil
 		k := newCase(s.Evidence)
 		k.site = &Site{Course: []SiteSnapshot{{At: c.at, Goroutines: true, Inside: c.inside}}}
 		if got := k.holderReturned(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {

@@ -296,8 +296,9 @@ func (c *Case) callsWait() string {
 	}
 	waiting, most := map[place]int{}, place{}
 	for _, g := range c.goroutines() {
-		if at := ownFrame(g.Where, c.module()); g.State == "waiting" && at.Line > 0 && stands(g.Where, c.inFlight.name) {
-			k := place{lineOf(at), g.Reason}
+		b := heapdiff.Blame(sample.Site{Stack: g.Where}, c.module())
+		if g.State == "waiting" && b.Owner == heapdiff.Own && b.Frame.Line > 0 && stands(g.Where, c.inFlight.name) {
+			k := place{lineOf(b.Frame), g.Reason}
 			if waiting[k] += g.Count; waiting[k] > waiting[most] {
 				most = k
 			}
@@ -311,16 +312,6 @@ func (c *Case) callsWait() string {
 		calls = fmt.Sprintf("%s of the %s", sample.Thousands(uint64(n)), count(c.inFlight.calls, "call"))
 	}
 	return fmt.Sprintf(". %s waited at %s:%d (%s)", calls, path.Base(most.at.File), most.at.Line, most.reason)
-}
-
-// ownFrame is the innermost frame of the program's own code on a stack, a zero one where there is none.
-func ownFrame(where []sample.Location, module string) sample.Frame {
-	for _, f := range framesOf(sample.Site{Stack: where}) {
-		if heapdiff.OwnerOf(f.Func, module) == heapdiff.Own {
-			return f
-		}
-	}
-	return sample.Frame{}
 }
 
 // What kind of burst it was: of calls at the same time, of one call, or of memory that no call was seen to hold.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/record/recording"
@@ -118,10 +119,13 @@ func (l *loader) keep(holders []heapdiff.Holder, p heapdiff.Profile, view heapdi
 		}
 	}
 	for i := range l.e.Sites {
-		for k := range l.e.Sites {
-			if s, helper := &l.e.Sites[i], &l.e.Sites[k]; s.helper.Func != "" && helper.innermost.Func == s.helper.Func && helper.innermost.Line == s.helper.Line {
-				s.others, helper.helps = helper.Bytes, true
-			}
+		s := &l.e.Sites[i]
+		if s.helper.Func == "" {
+			continue
+		}
+		same := func(h Site) bool { return h.innermost.Func == s.helper.Func && h.innermost.Line == s.helper.Line }
+		if k := slices.IndexFunc(l.e.Sites, same); k >= 0 {
+			s.others, l.e.Sites[k].helps = l.e.Sites[k].Bytes, true
 		}
 	}
 }
