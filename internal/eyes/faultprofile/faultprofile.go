@@ -31,9 +31,9 @@ const (
 	maxTargets = 1 << 10
 	// ringSize holds the samples of a tenth of a second at some GB/s.
 	ringSize = 1 << 20
-	// LeastMapping is from how many bytes on mappings are told: what a program keeps apart by itself is
-	// larger, and a stack of a thread or a block of malloc may be smaller.
-	LeastMapping = 256 << 10
+	// LeastMapping is from how many bytes on mappings are told. A program that maps memory by itself seldom maps
+	// less at a time, and who maps very often is told of in larger ones alone (Target.Mappings).
+	LeastMapping = 64 << 10
 	// maxThreads bounds how many threads of a process are taken in one by one; those that
 	// they start follow by themselves.
 	maxThreads = 1 << 11

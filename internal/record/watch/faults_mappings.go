@@ -143,8 +143,13 @@ func (m *made) maker(native, pcs []uint64) *maker {
 	return one
 }
 
-// add notes a mapping; those that it covers are no more.
+// add notes a mapping; those that it covers are no more. What is mapped on one stack again and again, each time next to the
+// last, is one mapping: the kernel has one area for it, too.
 func (m *made) add(one mapping) {
+	if n := len(m.list); n > 0 && m.list[n-1].maker == one.maker && (m.list[n-1].start == one.end || m.list[n-1].end == one.start) {
+		last := m.list[n-1]
+		one.start, one.end = min(one.start, last.start), max(one.end, last.end)
+	}
 	m.list = slices.DeleteFunc(m.list, func(o mapping) bool { return o.start >= one.start && o.end <= one.end })
 	if len(m.list) >= maxMappings {
 		m.list = slices.Delete(m.list, 0, len(m.list)-maxMappings+1)

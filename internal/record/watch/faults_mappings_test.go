@@ -42,6 +42,23 @@ func TestAMappingInAnothersPlaceIsTheNewOnes(t *testing.T) {
 	}
 }
 
+// A program that maps 4,000 segments of 64 KiB on one line, each next to the last, has one mapping; another's between is its own.
+func TestMappingsNextToEachOtherAreOne(t *testing.T) {
+	var m made
+	segments, other := m.maker(nil, []uint64{1}), m.maker(nil, []uint64{2})
+	for i := range uint64(4 * maxMappings) {
+		m.add(mapping{1<<40 - (i+1)<<16, 1<<40 - i<<16, segments})
+	}
+	if len(m.list) != 1 || m.of(1<<40-1) != segments || m.of(1<<40-4*maxMappings<<16) != segments {
+		t.Errorf("%d mappings", len(m.list))
+	}
+	m.add(mapping{1 << 40, 1<<40 + 1<<16, other})
+	m.add(mapping{1<<40 + 1<<16, 1<<40 + 2<<16, segments})
+	if len(m.list) != 3 || m.of(1<<40) != other || m.of(1<<40-1) != segments {
+		t.Errorf("%+v", m.list)
+	}
+}
+
 // What mremap moves keeps who mapped it, and what it adds is the caller's.
 func TestWhatIsMovedKeepsItsMaker(t *testing.T) {
 	var m made

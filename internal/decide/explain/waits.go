@@ -1,0 +1,63 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/highwater-go/highwater/internal/measure/heapdiff"
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// waitsAt is the line of the program's own code, or of a dependency's, that a
+// goroutine waits at; else the go statement that made it.
+func waitsAt(g sample.GoroutineGroup, module string) sample.Frame {
+	b := heapdiff.Blame(sample.Site{Stack: g.Where}, module)
+	if b.Owner == heapdiff.Own || b.Owner == heapdiff.Dependency {
+		return lineOf(b.Frame)
+	}
+	if made := frameOf(g.CreatedAt); made.Func != "" && heapdiff.OwnerOf(made.Func, module) != heapdiff.Runtime {
+		return made
+	}
+	return lineOf(b.Frame)
+}
+
+// notBegun reports whether goroutines wait for a processor at the entry of their first function: its frame is
+// the return address to runtime.goexit alone (newproc1 in runtime/proc.go).
+func notBegun(g sample.GoroutineGroup) bool {
+	const address = 8
+	return g.State == "runnable" && len(g.Stack) == 2 && len(g.Frames) == 2 && g.Frames[0] <= address
+}
+
+func frameOf(l sample.Location) sample.Frame {
+	if len(l.Frames) == 0 {
+		return sample.Frame{}
+	}
+	return lineOf(l.Frames[0])
+}
+
+func lineOf(f sample.Frame) sample.Frame {
+	return sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
+}
+
+// named is the line to name: the one where most wait, or where none has begun to run, the go statement.
+func (p *pile) named() sample.Frame {
+	if p.unbegun >= p.waiting && p.made.Func != "" {
+		return p.made
+	}
+	return p.at
+}
+
+// reasonWords say why they wait, and how many have not begun to run.
+func (p *pile) reasonWords() string {
+	reason := strings.TrimSpace(p.reason)
+	switch {
+	case p.unbegun > 0 && p.unbegun >= p.waiting:
+		return "not begun yet"
+	case reason == "":
+		reason = "waiting"
+	}
+	if p.unbegun*10 >= p.waiting && p.unbegun > 0 {
+		reason += fmt.Sprintf("; %s have not begun to run", thousands(float64(p.unbegun)))
+	}
+	return reason
+}
