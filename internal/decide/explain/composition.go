@@ -123,7 +123,7 @@ func (c *Case) stackParts(r sample.LedgerRow) []Part {
 		return []Part{{Row: r.Name, Nature: OfStacks, Bytes: r.Bytes}}
 	}
 	first := Part{Row: r.Name, Nature: OfStacks, Bytes: min(r.Bytes, max(p.stacks, r.Bytes*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))),
-		Function: p.at.Func, File: p.at.File, Line: p.at.Line, Count: p.waiting}
+		Function: p.named().Func, File: p.named().File, Line: p.named().Line, Count: p.waiting}
 	return append([]Part{first}, restOf(r, first.Bytes)...)
 }
 

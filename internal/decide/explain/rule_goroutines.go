@@ -1,10 +1,10 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
@@ -39,6 +39,7 @@ type pile struct {
 	reason    string       // the runtime's wait reason
 	made      sample.Frame // the go statement, the zero frame if unknown
 	waiting   int
+	unbegun   int           // those that have not begun to run
 	together  int           // with those at other places of which there are about as many: a thing may have several goroutines
 	read      int           // goroutines of which it is known where they stood
 	oldest    time.Duration // the longest wait of one of them
@@ -97,7 +98,7 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 	case c.pressed && bytes < 0.15*float64(c.bound):
 		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
 	case c.endSoon(p):
-		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.at.File, p.at.Line), seconds(p.oldest.Seconds())),
+		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.named().File, p.named().Line), seconds(p.oldest.Seconds())),
 			facts...), true
 	case p.span < shortestPile.v():
 		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)),
@@ -120,16 +121,16 @@ func (c *Case) stacksFill() bool {
 func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	p.stacks = max(p.stacks, c.own.Row(sample.RowStacks)*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))
 	f := Finding{Stance: Speaks, Bytes: max(p.stacks+p.held, c.own.Row(sample.RowStacks)), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Place: p.at.Place(), Bytes: p.stacks + p.held, Role: "retains"}}
+		Culprit: &Culprit{Place: p.named().Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	started := ""
-	if p.made.Func != "" {
+	if p.made.Func != "" && p.made != p.named() {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
 	}
-	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason),
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.named().File, p.named().Line), p.reasonWords(),
 		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
-		if c.blameStarter(&f, p.made); f.Culprit.Place != p.at.Place() && f.Culprit.Place != p.made.Place() {
+		if c.blameStarter(&f, p.made); f.Culprit.Place != p.named().Place() && f.Culprit.Place != p.made.Place() {
 			f.Why = []Why{{Text: fmt.Sprintf("%s calls what starts the goroutines", place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"goroutines"}}}
 		}
 	}
@@ -137,7 +138,7 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if n := c.threads(); n >= threadStacks.v() {
 		native := c.own.Row(sample.RowNative)
 		f.Sentence = fmt.Sprintf("%s OS threads%s serve %s goroutines that wait at %s (%s)%s. Goroutine stacks use %s, thread stacks up to %s.",
-			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.at.File, p.at.Line), waitReason(p.reason), started, size(p.stacks),
+			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.named().File, p.named().Line), p.reasonWords(), started, size(p.stacks),
 			size(native+c.ledger.Row(sample.RowKernel)))
 		f.Detail, f.Bytes = "Too many OS threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
 		f.Because = []string{fmt.Sprintf("the process had %s OS threads", thousands(n))}
@@ -284,7 +285,11 @@ func (c *Case) waiters(p *pile) {
 		}
 		p.stacks += g.StackBytes
 		p.oldest = max(p.oldest, g.Oldest)
-		if g.Count > most {
+		switch {
+		case notBegun(g):
+			p.unbegun += g.Count
+			p.made = cmp.Or(p.made, frameOf(g.CreatedAt))
+		case g.Count > most:
 			most, p.reason, p.made, p.at = g.Count, g.Reason, frameOf(g.CreatedAt), waitsAt(g, module)
 		}
 		p.passThrough(g.Where, module)
@@ -334,39 +339,15 @@ func passes(stack []sample.Frame, function string) bool {
 	return slices.ContainsFunc(stack, func(f sample.Frame) bool { return f.Func == function })
 }
 
-// waitsAt is the line of the program's own code, or of a dependency's, that a
-// goroutine waits at; else the go statement that made it.
-func waitsAt(g sample.GoroutineGroup, module string) sample.Frame {
-	b := heapdiff.Blame(sample.Site{Stack: g.Where}, module)
-	if b.Owner == heapdiff.Own || b.Owner == heapdiff.Dependency {
-		return lineOf(b.Frame)
-	}
-	if made := frameOf(g.CreatedAt); made.Func != "" && heapdiff.OwnerOf(made.Func, module) != heapdiff.Runtime {
-		return made
-	}
-	return lineOf(b.Frame)
-}
-
-func frameOf(l sample.Location) sample.Frame {
-	if len(l.Frames) == 0 {
-		return sample.Frame{}
-	}
-	return lineOf(l.Frames[0])
-}
-
-func lineOf(f sample.Frame) sample.Frame {
-	return sample.Frame{Func: f.Func, File: f.File, Line: f.Line}
-}
-
 func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Place: p.at.Place(), Bytes: p.stacks + p.held, Role: "retains"}}
+		Culprit: &Culprit{Place: p.named().Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and %s. The goroutines' stacks use %s",
-		thousands(float64(p.waiting)), c.of(), place(p.at.File, p.at.Line), waitReason(p.reason), thousands(p.first), thousands(p.last), seconds(p.span),
+		thousands(float64(p.waiting)), c.of(), place(p.named().File, p.named().Line), p.reasonWords(), thousands(p.first), thousands(p.last), seconds(p.span),
 		p.fellWords(), size(p.stacks))
 	if p.partly() {
 		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and %s. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",
-			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), p.read, p.waiting, place(p.at.File, p.at.Line), waitReason(p.reason),
+			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), p.read, p.waiting, place(p.named().File, p.named().Line), p.reasonWords(),
 			size(p.stacks))
 	}
 	if p.retained {
@@ -388,7 +369,7 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	}
 	if p.made.Func != "" {
 		text := fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
-		if k := f.Culprit.Place; k != p.made.Place() && k != p.at.Place() && f.Culprit.Below == nil {
+		if k := f.Culprit.Place; k != p.made.Place() && k != p.named().Place() && f.Culprit.Below == nil {
 			text = fmt.Sprintf("the goroutines are started at %s in %s, which %s calls; none of them finished while we watched", place(p.made.File, p.made.Line),
 				ShortFunc(p.made.Func), place(k.File, k.Line))
 		}
@@ -413,13 +394,6 @@ func (p *pile) oldestWords() string {
 	return fmt.Sprintf("the oldest goroutine has been blocked for %s of %s", seconds(p.oldest.Seconds()), seconds(p.span))
 }
 
-func waitReason(reason string) string {
-	if reason == "" {
-		return "waiting"
-	}
-	return strings.TrimSpace(reason)
-}
-
 func (c *Case) factGoroutines(p pile) Fact {
 	f := Fact{ID: "goroutines", Values: map[string]int64{"first": int64(p.first), "last": int64(p.last), "waiting": int64(p.waiting),
 		"oldest_wait_ms": p.oldest.Milliseconds(), "stack_bytes": int64(p.stacks), "held_bytes": int64(p.held)}}
@@ -428,7 +402,7 @@ func (c *Case) factGoroutines(p pile) Fact {
 	}
 	f.Text = fmt.Sprintf("goroutines: at least %.0f, %.0f at the end", p.first, p.last)
 	if p.waiting > 0 {
-		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, place(p.at.File, p.at.Line), seconds(p.oldest.Seconds()))
+		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, place(p.named().File, p.named().Line), seconds(p.oldest.Seconds()))
 	}
 	return f
 }

@@ -61,7 +61,8 @@ func (c *Case) stackSentence() string {
 	if p.waiting < int(fewestPiled.v()) || p.stacks*4 < c.own.Row(sample.RowStacks) {
 		return "" // these few are not whose stacks they are
 	}
-	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)), place(p.at.File, p.at.Line),
+	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)),
+		place(p.named().File, p.named().Line),
 		100*c.stacksShare())
 }
 
