@@ -158,12 +158,20 @@ func (c *Case) noSpike() (f Finding, not bool) {
 	switch {
 	case !c.pressed && (!c.spiked() || c.endedWell() && c.limit > 0):
 		return silent("memory usage stayed well below the limit", c.factOutcome()), true
+	case !c.pressed && c.isOneJob():
+		return silent("the call that used the memory is the whole work of a program that ended by itself, and no limit was near", c.factOutcome(), c.factCalls()), true
 	case len(c.curve.points) == 0 || c.g == nil:
 		return silent("the live heap was not read"), true
 	case c.aboveFloor() < c.leastRise():
 		return silent(fmt.Sprintf("at the %s the live heap was only %s above its lowest level", c.momentName(), fsize(c.aboveFloor())), c.factCurve()), true
 	}
 	return Finding{}, false
+}
+
+// isOneJob reports whether the program ended by itself with what one call had done that was in flight all along, and
+// that was not putting together one value: it needs what it needs.
+func (c *Case) isOneJob() bool {
+	return c.isJob() && c.inFlight.standing && c.inFlight.calls == 1 && c.wholeValues() == 0
 }
 
 // openCalls is what is not known where calls in flight may have caused the rise.
@@ -339,9 +347,13 @@ func (c *Case) peakAlone() bool { return c.inFlight.calls == 0 && c.gone() >= fe
 // of a single call.
 func burstSentence(c *Case) string {
 	s, n := c.site, sample.Bytes(c.inFlight.calls)
-	held := max(c.inFlight.held, s.Bytes)
+	held, used := max(c.inFlight.held, s.Bytes), "used "
 	if !c.live.exact {
-		held = min(held+s.Since, max(held, c.liveRows())) // of what came since, no more than may be live
+		most := min(held+s.Since, max(held, c.liveRows())) // of what came since, no more than may be live
+		if float64(most-held) >= blamedPart.v()*float64(most) {
+			used += "up to " // some of that may be garbage
+		}
+		held = most
 	}
 	if c.peakAlone() {
 		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes),
@@ -350,10 +362,10 @@ func burstSentence(c *Case) string {
 	if n == 0 {
 		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))
 	}
-	text := fmt.Sprintf("%s of %s%s %s in flight and used %s", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name), c.in(), was(c.inFlight.calls),
-		size(held))
+	text := fmt.Sprintf("%s of %s%s %s in flight and %s%s", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name), c.in(), was(c.inFlight.calls),
+		used, size(held))
 	if n == 1 && c.inFlight.name == "main.main" {
-		text = fmt.Sprintf("The function main%s itself used %s", c.in(), size(held))
+		text = fmt.Sprintf("The function main%s itself %s%s", c.in(), used, size(held))
 	} else if c.inFlight.running > 0 {
 		text = "At least " + text
 	} else if n > 1 {
