@@ -98,7 +98,7 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 	case c.pressed && bytes < 0.15*float64(c.bound):
 		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
 	case c.endSoon(p):
-		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", place(p.named().File, p.named().Line), seconds(p.oldest.Seconds())),
+		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", p.where(), seconds(p.oldest.Seconds())),
 			facts...), true
 	case p.span < shortestPile.v():
 		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)),
@@ -126,7 +126,7 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if p.made.Func != "" && p.made != p.named() {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
 	}
-	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), place(p.named().File, p.named().Line), p.reasonWords(),
+	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), p.where(), p.reasonWords(),
 		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
@@ -138,7 +138,7 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	if n := c.threads(); n >= threadStacks.v() {
 		native := c.own.Row(sample.RowNative)
 		f.Sentence = fmt.Sprintf("%s OS threads%s serve %s goroutines that wait at %s (%s)%s. Goroutine stacks use %s, thread stacks up to %s.",
-			thousands(n), c.of(), thousands(float64(p.waiting)), place(p.named().File, p.named().Line), p.reasonWords(), started, size(p.stacks),
+			thousands(n), c.of(), thousands(float64(p.waiting)), p.where(), p.reasonWords(), started, size(p.stacks),
 			size(native+c.ledger.Row(sample.RowKernel)))
 		f.Detail, f.Bytes = "Too many OS threads.", f.Bytes+native+c.ledger.Row(sample.RowKernel)
 		f.Because = []string{fmt.Sprintf("the process had %s OS threads", thousands(n))}
@@ -343,11 +343,11 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: p.stacks + p.held, Facts: facts, Confidence: Medium,
 		Culprit: &Culprit{Place: p.named().Place(), Bytes: p.stacks + p.held, Role: "retains"}}
 	f.Sentence = fmt.Sprintf("%s goroutines%s are blocked at %s (%s). The number of goroutines rose from %s to %s in %s and %s. The goroutines' stacks use %s",
-		thousands(float64(p.waiting)), c.of(), place(p.named().File, p.named().Line), p.reasonWords(), thousands(p.first), thousands(p.last), seconds(p.span),
+		thousands(float64(p.waiting)), c.of(), p.where(), p.reasonWords(), thousands(p.first), thousands(p.last), seconds(p.span),
 		p.fellWords(), size(p.stacks))
 	if p.partly() {
 		f.Sentence = fmt.Sprintf("The number of goroutines%s rose from %s to %s in %s and %s. Of the %d whose stacks were read, %d are blocked at %s (%s). All stacks use %s",
-			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), p.read, p.waiting, place(p.named().File, p.named().Line), p.reasonWords(),
+			c.of(), thousands(p.first), thousands(p.last), seconds(p.span), p.fellWords(), p.read, p.waiting, p.where(), p.reasonWords(),
 			size(p.stacks))
 	}
 	if p.retained {
@@ -402,7 +402,7 @@ func (c *Case) factGoroutines(p pile) Fact {
 	}
 	f.Text = fmt.Sprintf("goroutines: at least %.0f, %.0f at the end", p.first, p.last)
 	if p.waiting > 0 {
-		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, place(p.named().File, p.named().Line), seconds(p.oldest.Seconds()))
+		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, p.where(), seconds(p.oldest.Seconds()))
 	}
 	return f
 }

@@ -62,7 +62,7 @@ func (c *Case) stackSentence() string {
 		return "" // these few are not whose stacks they are
 	}
 	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)),
-		place(p.named().File, p.named().Line),
+		p.where(),
 		100*c.stacksShare())
 }
 

@@ -47,6 +47,9 @@ func (p *pile) named() sample.Frame {
 	return p.at
 }
 
+// where is the file and the line of that.
+func (p *pile) where() string { return place(p.named().File, p.named().Line) }
+
 // reasonWords say why they wait, and how many have not begun to run.
 func (p *pile) reasonWords() string {
 	reason := strings.TrimSpace(p.reason)
