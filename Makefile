@@ -62,7 +62,7 @@ setup:
 
 vet:
 	@wrong=$$(gofmt -l .); test -z "$$wrong" || { echo "gofmt is missing: gofmt -w $$wrong"; exit 1; }
-	@for m in $(MODULES); do (cd $$m && $(GO) vet ./...) || exit 1; done
+	@for m in $(MODULES); do packages=$$(./.ci/packages $$m) && (cd $$m && $(GO) vet $$packages) || exit 1; done
 
 lint: vet
 	GOOS=darwin $(GO) vet -trimpath ./cmd/...
