@@ -16,6 +16,7 @@ require github.com/evanw/esbuild v0.28.2
 require (
 	github.com/goreleaser/nfpm/v2 v2.45.2
 	golang.org/x/term v0.47.0
+	golang.org/x/tools v0.52.0
 	mvdan.cc/sh/moreinterp v0.0.0-20260817215856-d6550df7ed8d
 	mvdan.cc/sh/v3 v3.14.1
 )
@@ -75,7 +76,6 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/telemetry v0.0.0-20261010193011-f71dc92da45e // indirect
-	golang.org/x/tools v0.52.0 // indirect
 	golang.org/x/vuln v1.9.0 // indirect
 	gopkg.in/warnings.v0 v0.1.2 // indirect
 	honnef.co/go/tools v0.8.2 // indirect

@@ -33,6 +33,7 @@ type watched struct {
 	metrics string // path on other of its Prometheus metrics, "" for none
 	load    func(ctx context.Context, address string) error
 	own     []string // what the names of its own functions begin with
+	heavy   bool     // it has hundreds of packages that nothing else here needs
 }
 
 // servers are built from their public modules, each in two ways.
@@ -48,6 +49,7 @@ var servers = []struct {
 			"automatic_https": {"disable": true}, "routes": [{"handle": [{"handler": "static_response", "body": "hello"}]}]}}}}}`,
 		args: func(dir string, _, _ int) []string { return []string{"run", "--config", filepath.Join(dir, "config")} },
 		load: gets("/"), metrics: "/metrics", own: []string{"github.com/caddyserver/", "github.com/alecthomas/chroma/", "golang.org/x/crypto/x509roots/"},
+		heavy: true,
 	}, plainAnd("-s -w", hwtest.BuildOptions{Strip: true})},
 	{watched{
 		name: "opa", build: module("github.com/open-policy-agent/opa@v1.22.2", ""),
@@ -55,14 +57,14 @@ var servers = []struct {
 			return []string{"run", "--server", "--pprof", "--disable-telemetry", "--log-level", "error",
 				fmt.Sprintf("--addr=127.0.0.1:%d", port), fmt.Sprintf("--addr=127.0.0.1:%d", other)}
 		},
-		load: gets("/v1/data"), metrics: "/metrics", own: []string{"github.com/open-policy-agent/"},
+		load: gets("/v1/data"), metrics: "/metrics", own: []string{"github.com/open-policy-agent/"}, heavy: true,
 	}, plainAnd("-s -w", hwtest.BuildOptions{Strip: true})},
 	{watched{
 		name: "node_exporter", build: module("github.com/prometheus/node_exporter@v1.12.1", ""),
 		args: func(_ string, port, other int) []string {
 			return []string{fmt.Sprintf("--web.listen-address=127.0.0.1:%d", port), fmt.Sprintf("--web.listen-address=127.0.0.1:%d", other)}
 		},
-		load: gets("/metrics"), metrics: "/metrics", own: []string{"github.com/prometheus/"},
+		load: gets("/metrics"), metrics: "/metrics", own: []string{"github.com/prometheus/"}, heavy: true,
 	}, map[string]hwtest.BuildOptions{"PIE": {PIE: true}, "PIE -s -w": {PIE: true, Strip: true}}},
 }
 
@@ -168,6 +170,8 @@ func TestWellKnownServersAreReadAndHealthy(t *testing.T) {
 			t.Run(s.name+" "+way, func(t *testing.T) {
 				if soak(t) > 0 {
 					t.Parallel()
+				} else if s.heavy {
+					hwtest.LeftToMatrix(t, "builds "+s.name+", which has hundreds of packages that nothing else needs")
 				}
 				program := s.build(t, o)
 				if way == "strip" {
