@@ -36,6 +36,9 @@ type Cause struct {
 	// Value means that it is about one value that grows: it holds where the bytes of the blamed line grew and the number
 	// of its values did not.
 	Value bool `json:"value,omitempty"`
+	// Tables means that it is about a map with many entries: it holds where a value of the blamed line is larger than what a
+	// map takes that never grew.
+	Tables bool `json:"tables,omitempty"`
 	// Parts means that it is about what a part of a string or slice keeps alive: it holds where a capture of the heap found
 	// most of it out of reach, and may hold without a capture.
 	Parts bool `json:"parts,omitempty"`
@@ -193,6 +196,7 @@ func (c *Case) causeOf(class Class, stack []sample.Frame, blamed string, own boo
 	for _, list := range [][]Cause{c.more, causes()} {
 		for i := range list {
 			if list[i].fits(class, names) && (len(list[i].With) == 0 || c.beside(blamed, list[i].With)) && (!list[i].Value || c.site.valuesGrow()) &&
+				(!list[i].Tables || c.site.isOfTables()) &&
 				(!list[i].Parts || !(c.outOfReach() < heldByRoot.v())) {
 				return &list[i]
 			}
@@ -209,6 +213,13 @@ func (s *Site) valuesGrow() bool {
 	}
 	objects := float64(s.GrownObjects) / float64(s.Objects)
 	return s.Largest*2 >= s.Bytes || s.Growth > 0 && objects < float64(s.Growth)/float64(s.Bytes)*heldByRoot.v()
+}
+
+// isOfTables reports whether what a line allocates can be the tables of large maps. A map of up to eight entries has one
+// group of slots, which is smaller (internal/runtime/maps/group.go).
+func (s *Site) isOfTables() bool {
+	const group = 1 << 10
+	return s == nil || s.Objects == 0 || uint64(s.Bytes)/s.Objects >= group
 }
 
 // within are the functions of a stack from the innermost to the blamed one, if

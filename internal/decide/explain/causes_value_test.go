@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -33,6 +34,22 @@ func TestAppendIsTheCauseWhereAValueGrows(t *testing.T) {
 		}
 		if said != c.said || a.Verdict.Class != Leak {
 			t.Errorf("%s: %s, append is named: %v", name, a.Verdict.Class, said)
+		}
+	}
+}
+
+// Many small maps, as one in each row of a report, are no map that grows.
+func TestAMapThatGrowsIsTheCauseWhereItsTablesAreLarge(t *testing.T) {
+	for objects, want := range map[uint64]bool{0: true, 500_000: false, 8_000: true} {
+		s := leaking()
+		for i := range s.Sites {
+			at := &s.Sites[i]
+			at.Stack = []sample.Frame{{Func: "internal/runtime/maps.newarray", File: "internal/runtime/maps/group.go", Line: 200},
+				{Func: at.Function, File: at.File, Line: at.Line}}
+			at.Objects = objects
+		}
+		if a := answerOf(t, s); strings.Contains(fmt.Sprint(a.Verdict.Why), "A map never shrinks") != want {
+			t.Errorf("%d values: %v", objects, a.Verdict.Why)
 		}
 	}
 }

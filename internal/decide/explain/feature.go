@@ -250,8 +250,9 @@ func (c *Case) servesAny() float64 {
 // accepts is where a goroutine waits for the next connection, of whatever server.
 const accepts = "internal/poll.(*FD).Accept"
 
-// queued is how much of the live heap the channels of the capture keep. One that is full, and that nobody waits to send
-// into, does not grow as a queue: so looks a list of free buffers, which become larger.
+// queued is how much of the live heap the channels of the capture keep, and slices from whose front items were taken. A
+// channel that is full, and that nobody waits to send into, does not grow as a queue: so looks a list of free buffers, which
+// become larger.
 func (c *Case) queued() float64 {
 	if c.Heap == nil || c.Heap.LiveBytes == 0 {
 		return math.NaN()
@@ -262,7 +263,18 @@ func (c *Case) queued() float64 {
 			n += l.Bytes
 		}
 	}
+	for i := range c.Heap.Paths {
+		if p := &c.Heap.Paths[i]; p.Holder && isTaken(p.Owner) {
+			n += p.Retained
+		}
+	}
 	return min(1, float64(n)/float64(c.Heap.LiveBytes))
+}
+
+// isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does: their arrays have some
+// before the first that is in reach, until append makes a new array.
+func isTaken(o *sample.HeapOwner) bool {
+	return o != nil && o.Kind == "slice" && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
 }
 
 // isFull reports whether nine tenths of a channel's room are taken, as a capture may come while an item is out.

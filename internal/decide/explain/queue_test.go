@@ -1,8 +1,11 @@
 package explain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // What waits in a channel is a backlog, also where its receiver is so slow that hardly anything of it was freed: from
@@ -30,6 +33,20 @@ func TestWhatWaitsInAChannelIsABacklog(t *testing.T) {
 		a := answerOf(t, s)
 		if a.Verdict.Class != c.want || a.Verdict.Confidence == Low || len(a.Fixes) == 0 || !strings.Contains(a.Fixes[0].Text, c.fix) {
 			t.Errorf("%s: %s, %s, %+v", name, a.Verdict.Class, a.Verdict.Confidence, a.Fixes)
+		}
+	}
+}
+
+// What waits in a slice is a backlog where items are taken from its front: then it begins behind the start of its array.
+func TestWhatWaitsInASliceThatLosesItsFirstItemsIsABacklog(t *testing.T) {
+	for taken, want := range map[uint64]Class{0: Inconclusive, 1: Inconclusive, 900: Backlog} {
+		s := scenes["a queue that fills faster than it is emptied"]()
+		s.p.Goroutines, s.Heap.Collections = nil, nil
+		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*hub).outbox", Type: "[]*message", Kind: "slice", Entries: 9000, Taken: taken}
+		a := answerOf(t, s)
+		said := strings.Contains(fmt.Sprint(a.Verdict.Why), "900 items were taken from the front of the slice")
+		if a.Verdict.Class != want || said != (want == Backlog) || want == Backlog && !strings.Contains(a.Fixes[0].Text, "let new work wait") {
+			t.Errorf("%d taken: %s, %s, %v, %+v", taken, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Why, a.Fixes)
 		}
 	}
 }

@@ -11,10 +11,11 @@ var backlogPage = Page{
 	Looks: []string{
 		"The live heap grew, and what the line held half-way through the run was freed since: items leave the queue, but more of them wait.",
 		"What the channels contain in the heap capture, and how many goroutines wait to send.",
+		"Slices that begin behind the start of their array: items were taken from their front.",
 		"The processors: where all are busy, the work cannot keep up.",
 	},
 	Blind: []string{
-		"A queue that is not a channel, if the heap was not captured: it looks like a leak that is partly freed.",
+		"A queue that is neither a channel nor a slice that loses its first items: it looks like a leak that is partly freed.",
 	},
 	Example: "a queue that fills faster than it is emptied",
 }
@@ -22,7 +23,7 @@ var backlogPage = Page{
 // backlogEvidence is what speaks for and against a backlog, where the live heap grew.
 var backlogEvidence = []clause{
 	over("line.turnover", turnedOver, 1, "what the queue held half-way through the run was finished later"),
-	over("queue.share", heldByRoot, 5, "a channel retains most of the memory"),
+	over("queue.share", heldByRoot, 5, "a queue retains most of the memory"),
 	over("queue.senders", one, 1, "goroutines wait to send"),
 	over("line.freed", freedMuch, 0.5, ""),
 	under("line.freed", freedLittle, -2, "hardly any of that memory was freed"),
@@ -51,12 +52,16 @@ func judgeBacklog(c *Case) Finding {
 	return f
 }
 
-// finished says how much of the work left the queue.
+// finished says how much of the work left the queue, and what in the queue tells of it.
 func (c *Case) finished() string {
-	if freed := c.freedShare(); freed > freedLittle.v() {
-		return fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*freed)
+	taken := ""
+	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
+		taken = fmt.Sprintf(". %s were taken from the front of the slice since append last made a new array", count(int(h.Taken), "item"))
 	}
-	return "hardly any of what the line allocated was freed: the receiver takes items out of the channel far more slowly than they come, or not at all"
+	if freed := c.freedShare(); freed > freedLittle.v() {
+		return fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*freed) + taken
+	}
+	return "hardly any of what the line allocated was freed: the receiver takes items out of the queue far more slowly than they come, or not at all" + taken
 }
 
 // boundQueue is what to do with a queue: in a channel it comes to a height of its own, that of its room.

@@ -56,7 +56,7 @@ var leakEvidence = []clause{
 	over("root.stacks", isSo, -4, "the stacks of many goroutines retain the memory"),
 	over("root.returned", isSo, -2.5, "the call that retained the memory has returned"),
 	over("root.pooled", heldByRoot, -4, "a sync.Pool retains the memory, and GC frees what no call takes from it"),
-	over("queue.share", heldByRoot, -6, "a channel retains most of the memory: its items wait for a receiver"),
+	over("queue.share", heldByRoot, -6, "a queue retains most of the memory: its items wait for a receiver"),
 	over("run.paced", isSo, 2, "the program paused between pieces of work, and memory still grew"),
 	over("run.flat_out", isSo, -2.5, "one call has allocated without a pause since the start, as a program does that loads its data"),
 	over("run.crashed", isSo, -4, "the program crashed"),

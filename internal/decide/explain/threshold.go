@@ -30,6 +30,7 @@ const (
 	wrapUp
 	fellBack
 	freedLittle
+	takenFront
 	freedMuch
 	turnedOver
 	manyTimes
@@ -127,6 +128,7 @@ var thresholds = [...]Threshold{
 	warmUp:            {"growth.warm_up", 0.2, "of the run", "corpus"},
 	wrapUp:            {"growth.wrap_up", 0.1, "of the run", "corpus"},
 	fellBack:          {"growth.fall", 0.5, "of the rise", "formula: more came back than stayed"},
+	takenFront:        {"queue.taken", 1.0 / 32, "of the entries", "formula: append makes a quarter of room, half of it used in the mean; a quarter of that"},
 	freedLittle:       {"line.freed_little", 0.1, "of what was allocated", "corpus"},
 	freedMuch:         {"line.freed_much", 0.3, "of what was allocated", "corpus"},
 	turnedOver:        {"line.turnover", 0.9, "of what was held half-way", "formula: all that was held has been freed since, less the error of sampling"},

@@ -32,10 +32,12 @@ type Objects struct {
 	Types       *Types
 	typeOf      typeTable // by object; FindTypes fills it, and Collections
 	Collections []Collection
-	Samples     []Sample
-	strings     *stringList // nil: nobody wants them
-	young       []uint64    // a bit an object: allocated since the last collection
-	carried     []uint64    // a bit an object: its type is not only that of what points there
+	// Taken is of an array how many elements come before the first that a slice has; none: it is not there.
+	Taken   map[uint32]uint64
+	Samples []Sample
+	strings *stringList // nil: nobody wants them
+	young   []uint64    // a bit an object: allocated since the last collection
+	carried []uint64    // a bit an object: its type is not only that of what points there
 
 	// By pointer: of an object, how many words behind the one before it lies, the first
 	// behind the malloc header, and whether it is plain; of a variable, at which word.

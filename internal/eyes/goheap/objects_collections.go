@@ -30,6 +30,7 @@ const (
 // collections lists the slices and strings, and sorts all.
 func (ty *typer) collections() {
 	o := ty.o
+	o.Taken = ty.heads.before
 	for id, c := range ty.covers {
 		if len(o.Collections) == maxListed {
 			break

@@ -10,7 +10,7 @@ func TestWhatIsOutOfReachDoesNotDependOnTheOrderOfSlices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	whole := 0
 	for n := range 1000 {
-		ty := typer{covers: make(map[uint32]coverage), reached: make([]uint64, 1)}
+		ty := typer{covers: make(map[uint32]coverage), reached: make([]uint64, 1), heads: heads{make(map[uint32]uint64), make([]uint64, 1)}}
 		want := coverage{lo: size}
 		for range 1 + rng.IntN(4) {
 			from := uint64(rng.IntN(size))
@@ -31,5 +31,18 @@ func TestWhatIsOutOfReachDoesNotDependOnTheOrderOfSlices(t *testing.T) {
 	}
 	if whole < 100 || whole > 900 {
 		t.Errorf("%d of 1000 objects are in reach: the test says little", whole)
+	}
+}
+
+// A queue begins behind the start of its array, unless another slice begins there.
+func TestWhatComesBeforeTheFirstElementOfASliceIsCounted(t *testing.T) {
+	h := heads{make(map[uint32]uint64), make([]uint64, 1)}
+	for _, one := range []struct {
+		id           uint32
+		before, want uint64
+	}{{1, 9, 9}, {1, 12, 9}, {1, 7, 7}, {1, 0, 0}, {1, 5, 0}, {2, 0, 0}, {2, 3, 0}, {3, 4, 4}} {
+		if h.note(one.id, one.before); h.before[one.id] != one.want {
+			t.Errorf("%+v: %d", one, h.before[one.id])
+		}
 	}
 }

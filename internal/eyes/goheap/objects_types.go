@@ -19,7 +19,8 @@ type typer struct {
 	inside  []inside
 	covers  map[uint32]coverage // of objects much of which is out of reach
 	reached []uint64            // a bit an object: little of it is
-	shift   map[uint32]uint32   // of objects whose type lies behind their start: by how much
+	heads   heads
+	shift   map[uint32]uint32 // of objects whose type lies behind their start: by how much
 
 	waiting []inside // types that objects carry, to be used if nothing says more
 	unknown int32    // label of a field of which nothing is known
@@ -39,6 +40,7 @@ func (ty *typer) run(ctx context.Context) error {
 	o.typeOf, ty.typed = newTypeTable(o.Count), InLargePages(make([]uint64, o.Count/64+1))
 	o.carried = InLargePages(make([]uint64, o.Count/64+1))
 	ty.covers, ty.reached = make(map[uint32]coverage), InLargePages(make([]uint64, o.Count/64+1))
+	ty.heads = heads{make(map[uint32]uint64), InLargePages(make([]uint64, o.Count/64+1))}
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.leaveStandIns()
 	ty.carried()
@@ -79,7 +81,14 @@ func (ty *typer) untyped() {
 			if id >= inner {
 				return
 			}
+			w := uint64(0)
 			for e := o.First[id]; e < o.First[id+1]; e++ {
+				behind, _ := o.behind(e)
+				w += behind
+				if ty.isArray(o.To[e]) {
+					b := o.contents(id)
+					ty.headIn(o.To[e], b[min(8*w, uint64(len(b))):])
+				}
 				o.setSlot(e, uint32(ty.unknown))
 			}
 		}
@@ -149,6 +158,9 @@ func (ty *typer) fromRoots() {
 		for e, end := ty.o.Pointers(uint32(ty.o.Count + k)); e < end; e++ {
 			off := uint64(ty.o.slotOf(e)) * 8
 			ty.o.slot[e] = 0
+			if r.typ == 0 && ty.isArray(ty.o.To[e]) {
+				ty.headIn(ty.o.To[e], ty.c.at(r.addr+off))
+			}
 			if r.typ == 0 && off == 0 {
 				ty.fromInterface(r, ty.o.To[e])
 			}

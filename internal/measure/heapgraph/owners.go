@@ -16,6 +16,7 @@ type owners struct {
 	a        *Analysis
 	children [][]uint32 // of paths, those that hold something
 	listed   map[uint32]listed
+	taken    map[uint32]uint64 // of the arrays on one path
 	roots    map[string]*sample.HeapRoot
 }
 
@@ -23,7 +24,7 @@ type owners struct {
 type listed struct{ count, entries, room uint64 }
 
 func (a *Analysis) owners() *owners {
-	n := &owners{a: a, children: make([][]uint32, len(a.paths)), listed: make(map[uint32]listed), roots: a.rootsByName()}
+	n := &owners{a: a, children: make([][]uint32, len(a.paths)), listed: make(map[uint32]listed), taken: make(map[uint32]uint64), roots: a.rootsByName()}
 	for i := 1; i < len(a.paths); i++ {
 		if p := &a.paths[i]; p.parent != 0 {
 			n.children[p.parent] = append(n.children[p.parent], uint32(i))
@@ -36,6 +37,11 @@ func (a *Analysis) owners() *owners {
 		at := *a.path(c.Object)
 		l := n.listed[at]
 		n.listed[at] = listed{l.count + 1, l.entries + c.Len, l.room + c.Cap}
+	}
+	for id, taken := range a.Objects.Taken {
+		if a.tree.dominator(id) != none {
+			n.taken[*a.path(id)] += a.Objects.Stands(id) * taken
+		}
 	}
 	return n
 }
@@ -350,7 +356,7 @@ func (n *owners) fill(o *sample.HeapOwner, at uint32, owners uint64) {
 	case types.PartOf(p.typ) == goheap.PartChannel:
 		o.Kind = "channel"
 	case types.IsArray(p.typ):
-		o.Kind = "slice"
+		o.Kind, o.Taken = "slice", n.taken[at]
 	}
 	if l, ok := n.listed[at]; ok {
 		o.Entries, o.Room = l.entries, l.room

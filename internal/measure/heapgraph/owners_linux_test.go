@@ -46,8 +46,12 @@ func TestEveryShapeIsCalledWhatItsProgramCallsIt(t *testing.T) {
 			for strip, want := range map[bool]string{false: s.plain, true: s.stripped} {
 				t.Run(fmt.Sprint(version, "/", s.name, "/stripped ", strip), func(t *testing.T) {
 					p := startShape(t, hwtest.BuildOptions{Toolchain: version, Strip: strip}, s.name, n)
-					if got := ownerOf(t, p.analyze(t)); got != want {
+					a := p.analyze(t)
+					if got := ownerOf(t, a); got != want {
 						t.Errorf("called %q, want %q", got, want)
+					}
+					if taken := a.owners().of(a.Holders()[0].at).Taken; taken > 0 != (s.name == "queue") {
+						t.Errorf("%d items were taken from its front", taken)
 					}
 				})
 			}

@@ -46,6 +46,7 @@ var faults = []fault{
 	{"generic", "(*cache[string]).items map[string]*session, 2,000 entries", "main.pages", ""},
 	{"nested", "main.tree *region, 2,001 entries", "", "a variable that main.init.func9 uses *region, 2,001 entries"},
 	{"slice", "(*auditor).events []*session, 2,000 entries", "main.audit", ""},
+	{"outbox", "a local variable of main.(*outbox).deliver []*session, 2,000 entries", "", ""},
 	{"called", "(*hall).guests map[string]*session, 2,000 entries", "a local variable of main.visited", ""},
 	{"inhand", "(*hall).guests map[string]*session, 2,000 entries", "a local variable of main.answering.gowrap1", ""},
 }
@@ -93,6 +94,9 @@ func (f fault) calls(t *testing.T, dir string) {
 				}
 			} else if want := cmp.Or(f.stripped, f.owner); owner.What() != want { // variables have no names there
 				t.Errorf("%s is called %q\nwant %q", h[0].Path, owner, want)
+			}
+			if taken := owner.Taken; f.name == "outbox" && taken != 500 || f.name == "slice" && taken != 0 {
+				t.Errorf("%d items were taken from its front", taken)
 			}
 		})
 	}

@@ -64,6 +64,7 @@ type HeapOwner struct {
 	Count   uint64 `json:",omitempty"` // of such places, where there are several
 	Entries uint64 `json:",omitempty"` // in all of them; 0: not known, or not a collection
 	Room    uint64 `json:",omitempty"` // of a channel
+	Taken   uint64 `json:",omitempty"` // of a slice: elements of its array before its first, which were taken from its front
 	Via     string `json:",omitempty"` // the function whose closure leads there
 	Root    string `json:",omitempty"` // what the path begins with, where Name does not say it: "net/http.defaultServeMux"
 }

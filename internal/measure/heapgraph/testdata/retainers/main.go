@@ -47,6 +47,7 @@ var faults = map[string]func(n int){
 	"slice":    func(n int) { audit.log(n) },
 	"inhand":   answering,
 	"called":   visiting,
+	"outbox":   posting,
 }
 
 func main() {
@@ -472,4 +473,38 @@ func (a *auditor) log(n int) {
 	for i := 0; i < n; i++ {
 		a.events = append(a.events, newSession(i))
 	}
+}
+
+// outbox is a queue: items are taken from the front of its slice.
+type outbox struct {
+	mu      sync.Mutex
+	waiting []*session
+}
+
+func (o *outbox) next() *session {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.waiting[0]
+	o.waiting = o.waiting[1:]
+	return s
+}
+
+func (o *outbox) deliver(more chan int, n int) {
+	for range n / 4 {
+		o.next()
+	}
+	more <- n
+	<-more
+	o.next()
+}
+
+// posting keeps n items in an outbox that only the goroutine knows which delivers them.
+func posting(n int) {
+	more := make(chan int)
+	o := &outbox{}
+	for i := range n {
+		o.waiting = append(o.waiting, newSession(i))
+	}
+	go o.deliver(more, n)
+	<-more
 }
