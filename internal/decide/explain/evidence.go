@@ -165,7 +165,9 @@ type Captured struct {
 	At    float64 // seconds since Evidence.Start
 	InUse sample.Bytes
 	Lines []sample.HeapSite
-	Ended bool // the program had ended by itself: main had returned, and what it held is out of reach
+	// Entries are those of what retained most, 0: not known, or no collection.
+	Entries uint64
+	Ended   bool // the program had ended by itself: main had returned, and what it held is out of reach
 }
 
 // of is how much of it a line allocated; ok is false where that is not known. A capture has one figure for a helper, of

@@ -69,6 +69,7 @@ var measures = []measure{
 	{"growth.slowing", "yes or no", fromReadings, func(c *Case) (float64, int) { return yes(c.slowsDown()), c.rise.n }},
 	{"line.share", "of the live heap", fromProfile, ofLine(func(c *Case) float64 { return float64(c.site.Bytes) / float64(max(1, c.live.bytes)) })},
 	{"line.freed", "of what was allocated", fromProfile, ofLine((*Case).freedShare)},
+	{"line.passing", "of what was allocated", fromProfile, ofLine((*Case).passing)},
 	{"line.aged", "of what is held", fromProfile, ofLine(func(c *Case) float64 { return c.site.aged(c.rise.from, c.rise.to) })},
 	{"line.late", "of even growth", fromProfile, ofLine((*Case).lineLate)},
 	{"line.turnover", "of what was held half-way", fromProfile, ofLine((*Case).turnover)},
@@ -95,6 +96,7 @@ var measures = []measure{
 	{"root.unknown", "yes or no", fromCapture, func(c *Case) (float64, int) {
 		return yes(c.Imported == "" && math.IsNaN(c.kept.lasting) && !(c.inFlight.left >= leftBehind.v())), 1
 	}},
+	{"holder.full", "yes or no", fromCapture, ofLine(func(c *Case) float64 { return yes(c.isHolderFull()) })},
 	{"queue.share", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.queued(), 1 }},
 	{"queue.senders", "goroutines", fromGoroutines, func(c *Case) (float64, int) { return c.senders(), 1 }},
 	{"stacks.share", "of the memory", fromKernel, func(c *Case) (float64, int) { return c.stacksShare(), 1 }},

@@ -296,6 +296,15 @@ func (c *Case) freedShare() float64 {
 	return min(1, float64(s.Freed)/float64(s.Allocated))
 }
 
+// passing is how much of what the line allocated was freed, unless a long-lived variable retains the rest and the live heap grew
+// evenly at many readings: then the line makes what passes through as well as what stays.
+func (c *Case) passing() float64 {
+	if c.kept.lasting >= heldByRoot.v() && c.rise.n >= int(manyReadings.v()) && c.rise.to-c.rise.from >= longRise.v() && c.rise.returns == 0 {
+		return 0
+	}
+	return c.freedShare()
+}
+
 // explains reports whether the blamed line is a part worth speaking of of what grew.
 func (c *Case) explains() bool {
 	return c.site != nil && (c.grownSince(c.site, c.rise.from) >= blamedPart.v()*c.rise.grown || c.grownTogether() >= heldByRoot.v()*c.rise.grown)

@@ -95,11 +95,25 @@ func (l *loader) heap() error {
 		if err != nil {
 			return err
 		}
-		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Ended: h.Reason == sample.HeapExit})
+		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Entries: entriesOfLargest(h),
+			Ended: h.Reason == sample.HeapExit})
 	}
 	list = beforeTheEnd(list)
 	l.e.Heap, err = l.Heap(list[nearest(list, heapAt, l.e.Moment.At)].ID)
 	return err
+}
+
+// entriesOfLargest are those of what retains most in a capture.
+func entriesOfLargest(h *sample.HeapCapture) (n uint64) {
+	most := sample.Bytes(0)
+	for i := range h.Paths {
+		if p := &h.Paths[i]; p.Holder && p.Retained > most {
+			if most, n = p.Retained, 0; p.Owner != nil && p.Owner.Kind != "goroutine" {
+				n = p.Owner.Entries
+			}
+		}
+	}
+	return n
 }
 
 // beforeTheEnd leaves out captures at the end of a program that ended by itself, where there are

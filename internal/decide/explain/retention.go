@@ -318,8 +318,8 @@ func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
 		return nil
 	}
 	h := c.retainerOf(c.site)
-	if h == nil {
-		return nil
+	if h == nil || c.site != nil && float64(h.Retained) < blamedPart.v()*float64(c.site.Bytes) {
+		return nil // none, or one of another time, when hardly anything was there
 	}
 	if v.Culprit != nil {
 		blamed := *v.Culprit

@@ -103,7 +103,7 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 	case p.span < shortestPile.v():
 		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)),
 			facts...), true
-	case p.reason == "IO wait" && p.span < shortestIO.v():
+	case p.reason == "IO wait" && p.span < shortestIO.v() && !c.keptByWaiters():
 		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)),
 			facts...), true
 	}
@@ -358,9 +358,13 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f.Sentence += "."
 	f.Detail = "A goroutine leak."
 	f.Because = []string{p.oldestWords(), "none of these goroutines finished"}
-	if p.span >= longestFirstRise.v() {
+	switch {
+	case p.span >= longestFirstRise.v():
 		f.Confidence = High
-	} else {
+	case p.reason == "IO wait" && p.span < shortestIO.v():
+		f.Confidence = Low
+		fallthrough
+	default:
 		f.Because = append(f.Because, doubtShortWatch)
 	}
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {

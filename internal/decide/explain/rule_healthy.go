@@ -117,6 +117,8 @@ func (c *Case) flatSure(t Trend) Confidence {
 		return Low
 	case t.Readings < int(enoughReadings.v()) || c.rise.n < int(fewestReadings.v()) || t.Of != ofLiveHeap || t.Seconds < shortestRise.v():
 		return Medium // too few readings, or of something else
+	case c.site != nil && c.isHolderFull():
+		return Medium // it rose until then
 	case t.State == ComesAndGoes && c.spiked():
 		return Medium // nothing grew, but what made the peaks was not caught
 	case t.State == ComesAndGoes && c.rise.returns == 0 && c.rise.grown > 0 && c.rise.material():

@@ -75,7 +75,11 @@ func (c *Case) trendAnswer(class Class) Trend {
 // be reclaimed: if that is flat, what is in it does not grow.
 func (c *Case) trend() Trend {
 	if c.readEnough() && !c.unwatchedEnd() {
-		return c.heapTrend()
+		t := c.heapTrend()
+		if t.State == TrendGrowing && c.site != nil && c.isHolderFull() {
+			t.State = TrendFlat // that it grew is of the time before
+		}
+		return t
 	}
 	t := c.memoryOnly()
 	if t.State == TrendFlat || c.g == nil && t.State != NotEnoughData {

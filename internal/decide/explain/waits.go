@@ -64,3 +64,9 @@ func (p *pile) reasonWords() string {
 	}
 	return reason
 }
+
+// keptByWaiters reports whether the stacks of goroutines retain what calls have left behind that returned: it stays for as long as
+// those goroutines wait, whether that is for input or for what never comes.
+func (c *Case) keptByWaiters() bool {
+	return c.site != nil && c.retainerOf(c.site).isCalls() && c.inFlight.left >= leftBehind.v()
+}

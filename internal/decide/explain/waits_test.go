@@ -2,6 +2,7 @@ package explain
 
 import (
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -35,6 +36,51 @@ func TestGoroutinesThatHaveNotBegunAreNamedByTheirGoStatement(t *testing.T) {
 		(&Case{Evidence: &Evidence{}, proc: &sample.ProcessMoment{Goroutines: c.groups}}).waiters(&p)
 		if p.waiting != 9000*len(c.groups) || p.named() != c.named || p.made != starter || p.reasonWords() != c.words {
 			t.Errorf("%s: %+v, %+v, %s", name, p, p.named(), p.reasonWords())
+		}
+	}
+}
+
+// Goroutines whose stacks retain what calls left behind are a pile after seconds, also where they wait for input: it is theirs for as
+// long as they wait. Where no capture says who retains it, that is too short to tell.
+func TestWhatWaitingGoroutinesRetainIsAPileAfterSeconds(t *testing.T) {
+	for retained, want := range map[bool]Stance{true: Speaks, false: Open} {
+		s := newScene()
+		s.over(4*time.Second, 40)
+		s.heap(210, 210, 230)
+		s.killed()
+		s.cycles(20, 11, 50, 90, 130, 170, 210)
+		s.goroutines(1, 430)
+		s.site("example.org/shop/peer.newBuffer", "/build/shop/peer/peer.go", 30, 195, 0)
+		s.waiting("example.org/shop/peer.(*Peer).read", "/build/shop/peer/peer.go", 125, 430, "IO wait", 0)
+		for i, held := range []float64{5, 60, 110, 170} {
+			s.stand(float64(i), held, i%2, 0)
+		}
+		if retained {
+			s.retained("io.ReadAtLeast")
+			s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "the stacks of io.ReadAtLeast", Kind: "goroutine", Count: 430}
+		}
+		f := judgeGoroutines(newCase(s.Evidence))
+		if f.Stance != want || want == Speaks && f.Confidence != Low {
+			t.Errorf("retained by stacks: %v: %v, %s: %s%s", retained, f.Stance, f.Confidence, f.Sentence, f.Reason)
+		}
+	}
+}
+
+// A line that makes what passes through as well as what stays is a leak where a long-lived variable retains the rest.
+func TestALineOfWhichMostPassesThroughLeaksWhatAVariableRetains(t *testing.T) {
+	for retained, want := range map[bool]bool{true: true, false: false} {
+		s := newScene()
+		s.heap(160, 160, 200)
+		s.charge()
+		s.work(0.2, 0.05, 60)
+		s.cycles(400, 20, 32, 45, 58, 70, 83, 96, 108, 121, 134, 147, 160)
+		s.site("example.org/shop/packet.Read", "/build/shop/packet/packet.go", 55, 140, 0.85)
+		if retained {
+			s.retained("")
+		}
+		c := newCase(s.Evidence)
+		if got := c.passing() == 0; got != want {
+			t.Errorf("retained: %v: passing %g, lasting %g", retained, c.passing(), c.kept.lasting)
 		}
 	}
 }
