@@ -27,7 +27,7 @@ func (l *loader) history() func() error {
 	var h *pacer.History
 	done := make(chan error, 1)
 	go func() {
-		defer r.Close()
+		defer func() { _ = r.Close() }() // of a reader
 		var err error
 		h, err = historyOf(r, subject)
 		done <- err
