@@ -165,9 +165,10 @@ type Captured struct {
 	At    float64 // seconds since Evidence.Start
 	InUse sample.Bytes
 	Lines []sample.HeapSite
-	// Entries are those of what retained most, 0: not known, or no collection.
-	Entries uint64
-	Ended   bool // the program had ended by itself: main had returned, and what it held is out of reach
+	// Entries are those of what retained most, 0: not known, or no collection. Retained is what that was.
+	Entries  uint64
+	Retained sample.Bytes
+	Ended    bool // the program had ended by itself: main had returned, and what it held is out of reach
 }
 
 // of is how much of it a line allocated; ok is false where that is not known. A capture has one figure for a helper, of

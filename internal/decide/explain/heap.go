@@ -95,7 +95,8 @@ func (l *loader) heap() error {
 		if err != nil {
 			return err
 		}
-		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Entries: entriesOfLargest(h),
+		entries, retained := ofLargest(h)
+		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Entries: entries, Retained: retained,
 			Ended: h.Reason == sample.HeapExit})
 	}
 	list = beforeTheEnd(list)
@@ -103,9 +104,8 @@ func (l *loader) heap() error {
 	return err
 }
 
-// entriesOfLargest are those of what retains most in a capture.
-func entriesOfLargest(h *sample.HeapCapture) (n uint64) {
-	most := sample.Bytes(0)
+// ofLargest are the entries of what retains most in a capture, and how much that is.
+func ofLargest(h *sample.HeapCapture) (n uint64, most sample.Bytes) {
 	for i := range h.Paths {
 		if p := &h.Paths[i]; p.Holder && p.Retained > most {
 			if most, n = p.Retained, 0; p.Owner != nil && p.Owner.Kind != "goroutine" {
@@ -113,7 +113,7 @@ func entriesOfLargest(h *sample.HeapCapture) (n uint64) {
 			}
 		}
 	}
-	return n
+	return n, most
 }
 
 // beforeTheEnd leaves out captures at the end of a program that ended by itself, where there are

@@ -4,7 +4,7 @@ import "math"
 
 // isHolderFull reports whether what retains most had the same number of entries, to the last one, at captures that are seconds
 // apart, while the line went on to allocate: so stands a cache that has come to its bound. A program at rest allocates nothing,
-// and a table of shards has as many from the start.
+// a table of shards has as many from the start, and a map of tenants may be complete while what lies behind each grows.
 func (c *Case) isHolderFull() bool {
 	var last, first *Captured
 	filled := false // there were fewer entries before
@@ -18,7 +18,8 @@ func (c *Case) isHolderFull() bool {
 			last = k
 		}
 	}
-	if !filled || last.Entries < manyPlaces || last.At-first.At < shortestRise.v() {
+	if !filled || last.Entries < manyPlaces || last.At-first.At < shortestRise.v() ||
+		float64(last.Retained.Sub(first.Retained)) > blamedPart.v()*float64(first.Retained) {
 		return false
 	}
 	a, b := c.site.nearestTo(first.At), c.site.nearestTo(last.At)

@@ -11,13 +11,15 @@ func TestACacheWithItsBoundOfEntriesIsFull(t *testing.T) {
 	for name, c := range map[string]struct {
 		entries []uint64 // at 2, 9, 16, 22 and 29 s
 		rests   bool
+		grows   bool // what the entries retain
 		want    bool
 	}{
-		"filled, and full":       {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, false, true},
-		"still fills":            {[]uint64{2000, 9000, 16_000, 22_000, 29_000}, false, false},
-		"the program is at rest": {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, true, false},
-		"shards, from the start": {[]uint64{256, 256, 256, 256, 256}, false, false},
-		"few":                    {[]uint64{2, 5, 9, 12, 12}, false, false},
+		"filled, and full":       {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, false, false, true},
+		"still fills":            {[]uint64{2000, 9000, 16_000, 22_000, 29_000}, false, true, false},
+		"the program is at rest": {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, true, false, false},
+		"shards, from the start": {[]uint64{256, 256, 256, 256, 256}, false, true, false},
+		"all tenants are there":  {[]uint64{100, 200, 300, 300, 300}, false, true, false},
+		"few":                    {[]uint64{2, 5, 9, 12, 12}, false, false, false},
 	} {
 		s := newScene()
 		s.heap(60, 60, 70)
@@ -25,7 +27,11 @@ func TestACacheWithItsBoundOfEntriesIsFull(t *testing.T) {
 		s.cycles(20, 10, 20, 30, 40, 50, 60)
 		s.site("example.org/shop/cache.Put", "/build/shop/cache/cache.go", 31, 50, 0.4)
 		for i, at := range []float64{2, 9, 16, 22, 29} {
-			s.Captures = append(s.Captures, Captured{At: at, InUse: bytesOf(2 * at), Entries: c.entries[i]})
+			held := min(at, 22)
+			if c.grows {
+				held = at
+			}
+			s.Captures = append(s.Captures, Captured{At: at, InUse: bytesOf(2 * held), Entries: c.entries[i], Retained: bytesOf(2 * held)})
 			s.stand(at, 4*at, 0, 0)
 			allocated := at
 			if c.rests {
