@@ -353,7 +353,7 @@ func TestAllGoProgramsAreWatchedEachByItself(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"))
 	state := t.TempDir()
-	script := fmt.Sprintf(`%s -for 3s >/dev/null & %s -live 4MiB -for 3s >/dev/null & %s >/dev/null & p=$!; %s watch --all --at-most 3 --for 2s; kill $p`,
+	script := fmt.Sprintf(`%s -for 30s >/dev/null & %s -live 4MiB -for 30s >/dev/null & %s >/dev/null & p=$!; %s watch --all --at-most 3 --for 2s; kill $p`,
 		testprog(t, "ticker"), testprog(t, "steady"), testprog(t, "neverready"), highwater(t))
 	cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
