@@ -81,6 +81,9 @@ func healthyFound(c *Case) Finding {
 	if text, facts := c.mostAllocated(); text != "" {
 		f.Detail, f.Facts = f.Detail+" "+text, append(f.Facts, facts...)
 	}
+	if text := c.headroomWords(); text != "" {
+		f.Detail, f.Facts = f.Detail+" "+text, append(f.Facts, c.factCollector())
+	}
 	if c.run.Tendency == Stable {
 		return c.stableFound(f)
 	}
