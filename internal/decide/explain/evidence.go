@@ -162,13 +162,18 @@ type Held struct {
 // Captured is what one capture of the heap found live, and by which lines it was allocated: the 40
 // with most, scaled. Lines is nil where that is not known.
 type Captured struct {
-	At    float64 // seconds since Evidence.Start
-	InUse sample.Bytes
-	Lines []sample.HeapSite
-	// Entries are those of what retained most, 0: not known, or no collection. Retained is what that was.
-	Entries  uint64
+	At      float64 // seconds since Evidence.Start
+	InUse   sample.Bytes
+	Lines   []sample.HeapSite
+	Holders []CapturedHolder
+	Ended   bool // the program had ended by itself: main had returned, and what it held is out of reach
+}
+
+// CapturedHolder is what retained memory in a capture.
+type CapturedHolder struct {
+	Entries  uint64 // 0: not known, or no collection
 	Retained sample.Bytes
-	Ended    bool // the program had ended by itself: main had returned, and what it held is out of reach
+	Sites    []sample.HeapSite // that allocated it
 }
 
 // of is how much of it a line allocated; ok is false where that is not known. A capture has one figure for a helper, of

@@ -252,8 +252,8 @@ func (c *Case) servesAny() float64 {
 // accepts is where a goroutine waits for the next connection, of whatever server.
 const accepts = "internal/poll.(*FD).Accept"
 
-// queued is how much of the live heap the channels of the capture keep, and slices from whose front items were taken. A
-// channel that is full, and that nobody waits to send into, does not grow as a queue: so looks a list of free buffers, which
+// queued is how much of the live heap the channels of the capture keep, and slices from whose front items were taken, if they
+// hold what the line allocated. A channel that is full, and that nobody waits to send into, does not grow as a queue: so looks a list of free buffers, which
 // become larger.
 func (c *Case) queued() float64 {
 	if c.Heap == nil || c.Heap.LiveBytes == 0 {
@@ -265,10 +265,8 @@ func (c *Case) queued() float64 {
 			n += l.Bytes
 		}
 	}
-	for i := range c.Heap.Paths {
-		if p := &c.Heap.Paths[i]; p.Holder && isTaken(p.Owner) {
-			n += p.Retained
-		}
+	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
+		n += h.Retained
 	}
 	return min(1, float64(n)/float64(c.Heap.LiveBytes))
 }

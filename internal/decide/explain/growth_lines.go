@@ -297,7 +297,7 @@ func (c *Case) freedShare() float64 {
 }
 
 // passing is how much of what the line allocated was freed, unless a long-lived variable retains the rest and the live heap grew
-// evenly at many readings: then the line makes what passes through as well as what stays.
+// for long, at many readings, and never fell back: then the line makes what passes through as well as what stays.
 func (c *Case) passing() float64 {
 	if c.kept.lasting >= heldByRoot.v() && c.rise.n >= int(manyReadings.v()) && c.rise.to-c.rise.from >= longRise.v() && c.rise.returns == 0 {
 		return 0

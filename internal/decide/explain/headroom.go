@@ -1,13 +1,17 @@
 package explain
 
-import "fmt"
+import (
+	"fmt"
 
-// headroomWords say that most of the peak is garbage that the program's own GOGC allows, "" where it is not, or where GOGC is not
-// above its default of 100.
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// headroomWords say that most of the peak was new heap or garbage, as the program's own GOGC lets it, "" where it was not, or where
+// GOGC is not above its default of 100.
 func (c *Case) headroomWords() string {
-	if c.g == nil || c.g.GOGC <= 100 || float64(c.waste()) < heldByRoot.v()*c.hardPeak() {
+	fresh := sum(c.own, sample.RowNew, sample.RowGarbage)
+	if c.g == nil || c.g.GOGC <= 100 || float64(fresh) < heldByRoot.v()*c.hardPeak() {
 		return ""
 	}
-	return fmt.Sprintf("With GOGC=%d the heap may grow to %.1f times what is live before GC runs: %s of the peak was allocated since the last GC, most of it garbage.",
-		c.g.GOGC, 1+float64(c.g.GOGC)/100, size(c.waste()))
+	return fmt.Sprintf("GOGC is %d, so the next GC was due only at %s, and %s of the heap was new or garbage.", c.g.GOGC, goal(c.g.HeapGoal), size(fresh))
 }

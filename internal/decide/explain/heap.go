@@ -95,8 +95,7 @@ func (l *loader) heap() error {
 		if err != nil {
 			return err
 		}
-		entries, retained := ofLargest(h)
-		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Entries: entries, Retained: retained,
+		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Holders: capturedHolders(h),
 			Ended: h.Reason == sample.HeapExit})
 	}
 	list = beforeTheEnd(list)
@@ -104,16 +103,20 @@ func (l *loader) heap() error {
 	return err
 }
 
-// ofLargest are the entries of what retains most in a capture, and how much that is.
-func ofLargest(h *sample.HeapCapture) (n uint64, most sample.Bytes) {
+// capturedHolders are the holders of a capture of which it is known which lines allocated what they retain.
+func capturedHolders(h *sample.HeapCapture) (list []CapturedHolder) {
 	for i := range h.Paths {
-		if p := &h.Paths[i]; p.Holder && p.Retained > most {
-			if most, n = p.Retained, 0; p.Owner != nil && p.Owner.Kind != "goroutine" {
-				n = p.Owner.Entries
-			}
+		p := &h.Paths[i]
+		if !p.Holder || len(p.Sites) == 0 {
+			continue
 		}
+		one := CapturedHolder{Retained: p.Retained, Sites: p.Sites}
+		if p.Owner != nil && p.Owner.Kind != "goroutine" {
+			one.Entries = p.Owner.Entries
+		}
+		list = append(list, one)
 	}
-	return n, most
+	return list
 }
 
 // beforeTheEnd leaves out captures at the end of a program that ended by itself, where there are

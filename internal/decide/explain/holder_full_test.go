@@ -3,23 +3,28 @@ package explain
 import (
 	"strings"
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// A cache that filled up during most of the run, and has had its bound since, is no leak: the live heap alone does not tell, as
-// the last GCs are few. One whose program came to rest may grow on, and so may one that never had fewer entries.
+// A cache filled up during most of the run, and has had its bound since: the live heap alone does not tell, as the last GCs are few.
+// A cache whose program came to rest may grow on, and so may one that never had fewer entries, and what lies in another place.
 func TestACacheWithItsBoundOfEntriesIsFull(t *testing.T) {
 	for name, c := range map[string]struct {
 		entries []uint64 // at 2, 9, 16, 22 and 29 s
 		rests   bool
-		grows   bool // what the entries retain
+		grows   bool   // what the entries retain
+		other   string // what else grows: "", "the heap", or "the line": what it allocates is held elsewhere
 		want    bool
 	}{
-		"filled, and full":       {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, false, false, true},
-		"still fills":            {[]uint64{2000, 9000, 16_000, 22_000, 29_000}, false, true, false},
-		"the program is at rest": {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, true, false, false},
-		"shards, from the start": {[]uint64{256, 256, 256, 256, 256}, false, true, false},
-		"all tenants are there":  {[]uint64{100, 200, 300, 300, 300}, false, true, false},
-		"few":                    {[]uint64{2, 5, 9, 12, 12}, false, false, false},
+		"filled, and full":       {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, false, false, "", true},
+		"still fills":            {[]uint64{2000, 9000, 16_000, 22_000, 29_000}, false, true, "", false},
+		"the program is at rest": {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, true, false, "", false},
+		"shards, from the start": {[]uint64{256, 256, 256, 256, 256}, false, true, "", false},
+		"all tenants are there":  {[]uint64{100, 200, 300, 300, 300}, false, true, "", false},
+		"another place grows":    {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, false, false, "the heap", false},
+		"the line's is another":  {[]uint64{2000, 12_000, 21_000, 30_000, 30_000}, false, false, "the line", false},
+		"few":                    {[]uint64{2, 5, 9, 12, 12}, false, false, "", false},
 	} {
 		s := newScene()
 		s.heap(60, 60, 70)
@@ -31,7 +36,16 @@ func TestACacheWithItsBoundOfEntriesIsFull(t *testing.T) {
 			if c.grows {
 				held = at
 			}
-			s.Captures = append(s.Captures, Captured{At: at, InUse: bytesOf(2 * held), Entries: c.entries[i], Retained: bytesOf(2 * held)})
+			live := 2 * held
+			if c.other == "the heap" {
+				live += 3 * at
+			}
+			by := sample.Frame{Func: s.Sites[0].Function, File: s.Sites[0].File, Line: s.Sites[0].Line}
+			if c.other == "the line" {
+				by.Line++
+			}
+			s.Captures = append(s.Captures, Captured{At: at, InUse: bytesOf(live), Holders: []CapturedHolder{
+				{Entries: c.entries[i], Retained: bytesOf(2 * held), Sites: []sample.HeapSite{{At: by, Bytes: bytesOf(held)}}}}})
 			s.stand(at, 4*at, 0, 0)
 			allocated := at
 			if c.rests {

@@ -25,8 +25,7 @@ func jobInOneCall() *scene {
 	return s
 }
 
-// What a job needs for the one call that is all its work is no burst, where no limit is near. A second call, or one that began
-// later, is.
+// A burst is not said of the one call that is all the work of a job, where no limit is near. Two calls make one.
 func TestTheOnlyCallOfAJobIsNoBurst(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*scene)
