@@ -37,10 +37,12 @@ type Finder struct {
 // known is what a process was when it was looked at last.
 type known struct {
 	since   time.Time // when it was first seen
+	grown   bool      // it was looked at when it was no longer young
 	matches bool
 }
 
-// A process is looked at again while it is young, as it may be about to exec, and then with
+// A process is looked at again while it is young, as it may be about to exec, and once after that, however long
+// after: looks are seconds apart where a machine is busy. Then it is looked at with
 // all others each sweepEvery, for at most one in sweepShare of the time. On a busy machine
 // a sweep takes long without working much: what became a Go program late, by an exec that
 // was not seen, is found within sweepWithin all the same.
@@ -66,7 +68,7 @@ func (f *Finder) Find() ([]int, error) {
 	}
 	now := time.Now()
 	sweep := now.Sub(f.swept) >= sweepAfter(f.took)
-	if f.births.Root = f.Root; !f.births.Any() && !sweep && !f.anyYoung(now) {
+	if f.births.Root = f.Root; !f.births.Any() && !sweep && !f.anyYoung() {
 		f.same = true
 		return f.found, nil
 	}
@@ -99,10 +101,10 @@ func sweepAfter(took time.Duration) time.Duration {
 // Same says whether Find found what it had found before that.
 func (f *Finder) Same() bool { return f.same }
 
-// anyYoung says whether a process is so young that it may be about to exec.
-func (f *Finder) anyYoung(now time.Time) bool {
+// anyYoung says whether a process that does not match was so young at its last look that it may have been about to exec.
+func (f *Finder) anyYoung() bool {
 	for _, k := range f.known {
-		if !k.matches && now.Sub(k.since) < young {
+		if !k.matches && !k.grown {
 			return true
 		}
 	}
@@ -120,8 +122,8 @@ func (f *Finder) matching(pids []int, now time.Time, sweep bool) (found []int) {
 		if !seen {
 			k.since = now
 		}
-		if !seen || sweep || now.Sub(k.since) < young {
-			k.matches = f.matches(pid)
+		if !k.grown || sweep {
+			k.matches, k.grown = f.matches(pid), now.Sub(k.since) >= young
 		}
 		if next[pid] = k; k.matches {
 			found = append(found, pid)
