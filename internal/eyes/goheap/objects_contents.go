@@ -25,3 +25,16 @@ func (o *Objects) withHeader(id uint32) (b []byte, header uint64) {
 	off := data + o.within(s, id, at)
 	return o.copy.data[off : off+int(s.elemsize) : off+int(s.elemsize)], s.header()
 }
+
+// roomFrom is how many bytes the object to has from p on; ok is false where p does not lead to it.
+func (o *Objects) roomFrom(p uint64, to uint32) (room uint64, ok bool) {
+	id, k, into, ok := o.find(p)
+	if !ok || id != to {
+		return 0, false
+	}
+	size := k.elemsize
+	if size == 0 { // a large object, of which its span knows
+		size = o.Size(id)
+	}
+	return size - min(into, size), true
+}

@@ -96,7 +96,7 @@ func (in *inferrer) typeOfObject(id uint32) TypeRef {
 	if typ := in.chanOf(b); typ != 0 {
 		return refOf(typ, false)
 	}
-	if typ := in.structOf(b); typ != 0 {
+	if typ := in.structOf(id, b); typ != 0 {
 		return refOf(typ, false)
 	}
 	return in.arrayOf(b)
@@ -240,7 +240,7 @@ func (in *inferrer) chanOf(b []byte) int32 {
 }
 
 // structOf is the one struct with a name that fits all typed pointers of an object.
-func (in *inferrer) structOf(b []byte) int32 {
+func (in *inferrer) structOf(id uint32, b []byte) int32 {
 	if len(b) > maxIndexed {
 		return 0
 	}
@@ -255,7 +255,7 @@ func (in *inferrer) structOf(b []byte) int32 {
 				typ = in.fitting(key)
 				in.known[key] = typ
 			}
-			if typ != 0 && in.agrees(typ, b) {
+			if typ != 0 && in.agrees(typ, b) && in.holdsValues(typ, id, b) {
 				return typ
 			}
 		}
@@ -329,6 +329,43 @@ func (in *inferrer) agrees(typ int32, b []byte) bool {
 		if exact && sl.elem != 0 && sl.elem != to.index() && !in.types.all[sl.elem].isNode() || sl.kind == slotUnknown {
 			return false
 		}
+	}
+	return true
+}
+
+// holdsValues says whether what lies around an object's pointers could be the values of the struct's fields: the length of
+// a string or a slice, the type of what an interface holds. An object that only happens to have a pointer where the
+// struct has one is told from it by the others.
+func (in *inferrer) holdsValues(typ int32, id uint32, b []byte) bool {
+	w := uint64(0)
+	for e, end := in.o.Pointers(id); e < end; e++ {
+		behind, _ := in.o.behind(e)
+		w += behind
+		if 8*w >= min(in.types.all[typ].size, uint64(len(b))) {
+			return false
+		}
+		if sl := in.types.slotAt(typ, 8*w); !in.holdsValue(&sl, in.o.To[e], b, 8*w) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsValue says whether the pointer at off, which leads to an object, could be the part of such a field.
+func (in *inferrer) holdsValue(sl *slot, to uint32, b []byte, off uint64) bool {
+	room, ok := in.o.roomFrom(gomem.Word(b, off), to)
+	if !ok {
+		return false
+	}
+	switch sl.kind {
+	case slotString:
+		return to >= uint32(in.o.Count-in.o.Leaves) && off+16 <= uint64(len(b)) && gomem.Word(b, off+8) <= room
+	case slotSlice:
+		return off+24 > uint64(len(b)) || sl.size == 0 || gomem.Word(b, off+8) <= gomem.Word(b, off+16) && gomem.Word(b, off+16) <= room/sl.size
+	case slotInterface:
+		return off >= 8 && in.types.ofItab(gomem.Word(b, off-8)) != 0
+	case slotEmpty:
+		return off >= 8 && in.types.at(gomem.Word(b, off-8)) != 0
 	}
 	return true
 }

@@ -205,7 +205,7 @@ func (ty *typer) follow(in *holding) {
 	if in.role == roleMap || in.role == roleChan {
 		ty.collection(in.id, &ty.types.all[in.typ], o.contents(in.id))
 	}
-	w := uint64(0)
+	w, inner := uint64(0), uint32(o.Count-o.Leaves)
 	for e, end := o.First[in.id], o.First[in.id+1]; e < end; e++ {
 		behind, plain := o.behind(e)
 		w += behind
@@ -213,6 +213,10 @@ func (ty *typer) follow(in *holding) {
 		if sl == nil {
 			o.setSlot(e, uint32(ty.unknown))
 			continue
+		}
+		if sl.kind == slotString && o.To[e] < inner && ty.isNoString(in, w, o.To[e]) {
+			ty.unset(in.id, e)
+			return
 		}
 		o.setSlot(e, uint32(in.labelOf(sl)))
 		switch to := o.To[e]; {

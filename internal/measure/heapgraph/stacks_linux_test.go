@@ -187,3 +187,21 @@ func (p *stacked) onStack(t *testing.T) bool {
 	}
 	return false
 }
+
+// A dead pointer led to a struct of strings, whose memory is another struct's now: what that leads to
+// are no bytes of a string, so that its type is the one that the other pointers say.
+func TestReusedMemoryHasTheTypeOfWhatItIsNow(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, version := range toolchains {
+		t.Run(version, func(t *testing.T) {
+			a := startShapes(t, hwtest.BuildOptions{Toolchain: version}, "reused", "off").analyze(t)
+			got := map[string]uint64{}
+			for _, u := range a.TypesByBytes() {
+				got[u.Type] = u.Objects
+			}
+			if got["main.conn"] != 100 || got["main.server"] != 100 || got["main.accept"] != 0 {
+				t.Errorf("%d connections, %d servers and %d of what was freed", got["main.conn"], got["main.server"], got["main.accept"])
+			}
+		})
+	}
+}
