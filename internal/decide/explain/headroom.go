@@ -6,12 +6,20 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// headroomWords say that most of the peak was new heap or garbage, as the program's own GOGC lets it, "" where it was not, or where
-// GOGC is not above its default of 100.
+// headroomWords say that most of the peak was room that the program's own GOGC leaves between the live heap and the next GC, "" where
+// it was not, or where GOGC is not above its default of 100. Idle heap is counted up to the GC target: earlier cycles filled it.
 func (c *Case) headroomWords() string {
-	fresh := sum(c.own, sample.RowNew, sample.RowGarbage)
-	if c.g == nil || c.g.GOGC <= 100 || float64(fresh) < heldByRoot.v()*c.hardPeak() {
+	if c.g == nil || c.g.GOGC <= 100 {
 		return ""
 	}
-	return fmt.Sprintf("GOGC is %d, so the next GC was due only at %s, and %s of the heap was new or garbage.", c.g.GOGC, goal(c.g.HeapGoal), size(fresh))
+	fresh := sum(c.own, sample.RowNew, sample.RowGarbage)
+	idle := min(c.own.Row(sample.RowIdle), c.g.HeapGoal.Sub(c.own.Row(sample.RowLive)+fresh))
+	if float64(fresh+idle) < heldByRoot.v()*c.hardPeak() {
+		return ""
+	}
+	text := fmt.Sprintf("GOGC is %d, so the next GC was due only at %s, and %s of the heap was new or garbage", c.g.GOGC, goal(c.g.HeapGoal), size(fresh))
+	if idle*20 > fresh {
+		text += fmt.Sprintf(", and %s idle", size(idle))
+	}
+	return text + "."
 }

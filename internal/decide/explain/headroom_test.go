@@ -25,3 +25,22 @@ func TestAPeakOfGarbageThatGOGCAllowsIsSaidOfAHealthyProgram(t *testing.T) {
 		}
 	}
 }
+
+// So is one whose peak was read when a part of that room was idle, up to the GC target.
+func TestIdleHeapBelowTheGCTargetIsRoomOfGOGC(t *testing.T) {
+	for goal, want := range map[sample.Bytes]bool{300 * sample.MiB: true, 130 * sample.MiB: false} {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+		s.heap(60, 60, 120)
+		s.p.Residency.GoIdle += 80 * sample.MiB
+		s.charge()
+		s.work(0.5, 0.02, 20)
+		s.cycles(20, 58, 60, 59, 60, 60, 60)
+		s.p.Go.GOGC, s.p.Go.HeapGoal = 400, goal
+		a := answerOf(t, s)
+		said := a.Verdict.Detail + " " + a.Verdict.Sentence
+		if got := strings.Contains(said, "60.0 MiB of the heap was new or garbage, and 80.0 MiB idle."); got != want || a.Verdict.Class != Healthy {
+			t.Errorf("GC target %s: %s, %s", size(goal), a.Verdict.Class, said)
+		}
+	}
+}

@@ -526,3 +526,18 @@ func TestAFewReadingsAroundAHoleAreNoLeakYet(t *testing.T) {
 		}
 	}
 }
+
+// A live heap that is larger than the memory charged contradicts it, unless the answer says what was not written yet.
+func TestALeakOfUnwrittenMemorySaysSo(t *testing.T) {
+	for resident, want := range map[sample.Bytes]bool{180 * mib: true, 240 * mib: false} {
+		s := leaking()
+		s.p.Residency.GoObjects, s.p.Residency.Untouched = resident, 240*mib-resident
+		s.charge()
+		s.Events = s.Events[:1]
+		a := answerOf(t, s)
+		said := "Of this heap, 60.0 MiB was not written yet, so the kernel does not count it."
+		if got := strings.Contains(a.Verdict.Sentence, said); got != want || a.Verdict.Class != Leak {
+			t.Errorf("%s resident: %s, %s", size(resident), a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}

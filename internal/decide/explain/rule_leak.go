@@ -229,6 +229,7 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 		f.Culprit = culprit(c.site, "allocates")
 		f.Sentence += fmt.Sprintf(". %s of the live heap was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	}
+	f.Sentence += c.unchargedWords()
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
@@ -247,6 +248,14 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 		c.addPace(&f, g)
 	}
 	return f
+}
+
+// unchargedWords say how much of a live heap that is larger than the memory charged has no page behind it, "" where it is not larger.
+func (c *Case) unchargedWords() string {
+	if untouched := c.untouched(); untouched > 0 && c.rise.last > c.hardPeak() {
+		return fmt.Sprintf(" Of this heap, %s was not written yet, so the kernel does not count it.", size(untouched))
+	}
+	return ""
 }
 
 // whatGrew is the live heap, or what a line allocated of it where that is what was seen to grow.
