@@ -70,7 +70,7 @@ func newCase(e *Evidence) *Case {
 		c.site = s
 	}
 	c.followLine()
-	if k := c.cause(Leak); k != nil && k.Kept {
+	if c.keptByNature() {
 		c.rise = c.grownRise(0) // nothing of it is loaded once and for all
 	}
 	if c.site != nil {

@@ -356,11 +356,17 @@ func (c *Case) isJob() bool {
 	return c.endedWell() && !c.Watched && c.Load == "" && c.outcome.Elapsed < minStableRun.v() && c.servesAny() != 1 && c.paced() != 1
 }
 
-// retainsByDesign reports whether what is allocated at the line is kept by its nature, as its cause tells,
+// retainsByDesign reports whether what is allocated at the line is kept by its nature
 // and is more than a twentieth of the limit.
 func (c *Case) retainsByDesign() bool {
+	return c.keptByNature() && c.freedShare() <= freedLittle.v() && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
+}
+
+// keptByNature reports whether many values of the blamed line are kept until something releases them, as its cause tells. One
+// such value, or a few, are what the program works with.
+func (c *Case) keptByNature() bool {
 	k := c.cause(Leak)
-	return k != nil && k.Kept && c.freedShare() <= freedLittle.v() && !(c.limit > 0 && c.rise.grown*20 < float64(c.limit))
+	return k != nil && k.Kept && !(c.site.Objects > 0 && float64(c.site.Objects) < manyCalls.v())
 }
 
 // unwatchedGrowth reports whether nothing tells that the growth went on in the last third of the time:

@@ -67,8 +67,8 @@ func (c *Case) retainerOf(s *Site) *HeldBy {
 			return nil
 		}
 	}
-	if c.grows(best) {
-		return nil
+	if c.grows(best) || s != nil && float64(h.Paths[best].Retained) < blamedPart.v()*float64(s.Bytes) {
+		return nil // or of another time, when hardly anything was there
 	}
 	return c.holderAt(best)
 }
@@ -318,8 +318,8 @@ func (c *Case) retention(f *Finding, v *Verdict) (facts []Fact) {
 		return nil
 	}
 	h := c.retainerOf(c.site)
-	if h == nil || c.site != nil && float64(h.Retained) < blamedPart.v()*float64(c.site.Bytes) {
-		return nil // none, or one of another time, when hardly anything was there
+	if h == nil {
+		return nil
 	}
 	if v.Culprit != nil {
 		blamed := *v.Culprit

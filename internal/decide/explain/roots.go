@@ -26,21 +26,17 @@ const nearCapture = 5
 func (c *Case) keptBy() keepers {
 	none := keepers{math.NaN(), math.NaN(), math.NaN(), 0, 0}
 	h := c.Heap
-	if h == nil || math.Abs(c.seconds(h.At)-c.outcome.MomentElapsed) > max(nearCapture, c.outcome.MomentElapsed/10) {
+	if h == nil {
 		return none
+	}
+	if math.Abs(c.seconds(h.At)-c.outcome.MomentElapsed) > max(nearCapture, c.outcome.MomentElapsed/10) {
+		return c.keptSince()
 	}
 	if float64(h.LiveBytes) < heldByRoot.v()*float64(c.live.bytes) {
 		return none // most of what is in question came later
 	}
-	var k kept
-	if c.site != nil {
-		for i := range h.Paths {
-			if n := allocatedBy(&h.Paths[i], c.site); n > 0 {
-				c.addKeeper(i, n, &k)
-			}
-		}
-	}
-	if k.lasting+k.frames+k.pooled+k.unknown < h.LiveBytes/20 {
+	k := c.keptOfLine()
+	if k.known()+k.unknown < h.LiveBytes/20 {
 		k = kept{}
 		for i := range h.Paths {
 			if c.isRoot(i) {
@@ -48,7 +44,7 @@ func (c *Case) keptBy() keepers {
 			}
 		}
 	}
-	all := k.lasting + k.frames + k.pooled
+	all := k.known()
 	if all == 0 || all < k.unknown {
 		return none
 	}
@@ -56,8 +52,39 @@ func (c *Case) keptBy() keepers {
 	return keepers{share(k.lasting), share(k.frames), share(k.pooled), share(k.along), all}
 }
 
+// keptSince tells it by an earlier capture, of lasting roots alone: what they kept then of a line of which hardly anything was
+// ever freed is still held. NaN where most of what the line holds came later.
+func (c *Case) keptSince() keepers {
+	k := keepers{math.NaN(), math.NaN(), math.NaN(), 0, 0}
+	if c.site == nil || c.seconds(c.Heap.At) > c.outcome.MomentElapsed || !(c.freedShare() <= freedLittle.v()) {
+		return k
+	}
+	then := c.keptOfLine()
+	all := max(then.known()+then.unknown, c.site.Bytes+c.site.Since)
+	if all > 0 && float64(then.lasting) >= heldByRoot.v()*float64(all) {
+		k.lasting, k.along, k.of = float64(then.lasting)/float64(all), float64(then.along)/float64(all), all
+	}
+	return k
+}
+
+// keptOfLine is what roots keep of what was allocated at the blamed line.
+func (c *Case) keptOfLine() (k kept) {
+	if c.site == nil {
+		return k
+	}
+	for i := range c.Heap.Paths {
+		if n := allocatedBy(&c.Heap.Paths[i], c.site); n > 0 {
+			c.addKeeper(i, n, &k)
+		}
+	}
+	return k
+}
+
 // kept is how many bytes roots of each tenure keep, and how many of those that last are goroutines' that run along.
 type kept struct{ lasting, frames, pooled, unknown, along sample.Bytes }
+
+// known is what is kept by roots whose tenure is known.
+func (k *kept) known() sample.Bytes { return k.lasting + k.frames + k.pooled }
 
 // isRoot reports whether a path is a root, or of a goroutine the frame of a function.
 func (c *Case) isRoot(path int) bool {

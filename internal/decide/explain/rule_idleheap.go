@@ -10,6 +10,7 @@ var idleHeapPage = Page{
 	Truth: "A large part of the memory usage is heap that Go has freed and not yet returned to the kernel. Go reuses this memory before it asks for more.",
 	Looks: []string{
 		"Pages of Go's arenas that belong to no object, stack or table, and are resident: by page where a moment was read, else by the runtime's own count.",
+		"How much of it is the room that GOGC leaves between the live heap and the next GC: where no limit is near, that room is normal.",
 		"Whether memory usage was near the limit: then free heap takes the room of something else. GOMEMLIMIT makes Go return free heap sooner, debug.FreeOSMemory at once.",
 		"Whether other processes under the limit were still growing. Then no setting is predicted to survive.",
 	},
@@ -37,8 +38,18 @@ func judgeIdleHeap(c *Case) Finding {
 		return silent(fmt.Sprintf("free heap was %s, the live heap %s", size(idle), size(c.live.bytes)), facts...)
 	case !c.pressed && (idle < 64*sample.MiB || idle < hard/2 || c.outcome.Elapsed < keptIdle.v()):
 		return minor(fmt.Sprintf("free heap was %s", size(idle)), facts...)
+	case !c.pressed && c.headroom()*2 > idle:
+		return minor(fmt.Sprintf("free heap was %s, and the next GC was due only at %s", size(idle), goal(c.g.HeapGoal)), facts...)
 	}
 	return idleHeapFound(c, idle, facts)
+}
+
+// headroom is how far the heap may grow above what is live until the next GC: after each one as much of it is free.
+func (c *Case) headroom() sample.Bytes {
+	if c.g.HeapGoal >= unlimited {
+		return c.live.bytes
+	}
+	return c.g.HeapGoal.Sub(c.live.bytes)
 }
 
 // idle is the subject's heap pages that hold no object.

@@ -252,7 +252,7 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 
 // unchargedWords say how much of a live heap that is larger than the memory charged has no page behind it, "" where it is not larger.
 func (c *Case) unchargedWords() string {
-	if untouched := c.untouched(); untouched > 0 && c.rise.last > c.hardPeak() {
+	if untouched := c.pageless(); untouched > 0 && c.rise.last > c.hardPeak() {
 		return fmt.Sprintf(" Of this heap, %s was not written yet, so the kernel does not count it.", size(untouched))
 	}
 	return ""
