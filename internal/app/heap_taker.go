@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
+	"github.com/highwater-go/highwater/internal/measure/heapgraph"
 	"github.com/highwater-go/highwater/internal/record/capture"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/record/watch"
@@ -54,6 +55,7 @@ type heapTaker struct {
 	analyses  sync.WaitGroup
 
 	known map[sample.ProcessKey]variables // at the last capture
+	lists map[sample.ProcessKey]heapgraph.Lists
 
 	prepared prepared
 
@@ -218,11 +220,13 @@ func (t *heapTaker) summarize(c *heapCopy) {
 	a, err := c.analyze(ctx)
 	if err == nil {
 		var out *sample.HeapCapture
-		if out, err = c.summarize(ctx, a); err == nil {
+		lists := t.listsOf(c.key)
+		if out, err = c.summarize(ctx, a, &lists); err == nil {
 			if !t.ByDefault {
 				t.status.tell("captured the heap of %s (%s live); paused it for %s", c.name, units.Size(out.LiveBytes), units.Duration(out.Stopped))
 			}
 			t.mu.Lock()
+			t.keepLists(c, lists)
 			t.count(out)
 			t.done = append(t.done, out)
 			t.mu.Unlock()
@@ -233,6 +237,25 @@ func (t *heapTaker) summarize(c *heapCopy) {
 		err = fmt.Errorf("the run had ended, and the analysis of the heap takes more than %s; --heap %s waits for that", units.Duration(lateBy), c.reason)
 	}
 	t.gap(sample.Program{Key: c.key, Name: c.name}, "", err)
+}
+
+// listsOf are the linked lists of a process's last capture.
+func (t *heapTaker) listsOf(key sample.ProcessKey) heapgraph.Lists {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lists[key]
+}
+
+// keepLists keeps those of a capture for the next, which does not come after a process's end.
+func (t *heapTaker) keepLists(c *heapCopy, lists heapgraph.Lists) {
+	if c.reason == sample.HeapKill || c.reason == sample.HeapExit {
+		delete(t.lists, c.key)
+		return
+	}
+	if t.lists == nil {
+		t.lists = make(map[sample.ProcessKey]heapgraph.Lists)
+	}
+	t.lists[c.key] = lists
 }
 
 // wait waits for the analyses; for those that nobody asked for no longer than the run may

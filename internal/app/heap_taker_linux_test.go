@@ -22,6 +22,7 @@ import (
 	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
+	"github.com/highwater-go/highwater/internal/measure/heapgraph"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -80,7 +81,7 @@ func TestAHeapIsThoughtAboutWhenItsProcessIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.summarize(t.Context(), a)
+	out, err := c.summarize(t.Context(), a, new(heapgraph.Lists))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func TestAHeapWhoseRunningGoroutinesCannotBeReadIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.summarize(t.Context(), a)
+	out, err := c.summarize(t.Context(), a, new(heapgraph.Lists))
 	if err != nil {
 		t.Fatal(err)
 	}

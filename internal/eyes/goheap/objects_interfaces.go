@@ -4,8 +4,7 @@ import "github.com/highwater-go/highwater/internal/eyes/gomem"
 
 // fromInterface types what a variable without a type leads to if it is the second word of
 // an interface: the one before it is a type, or a table of methods for one.
-func (ty *typer) fromInterface(r *Root, to uint32) {
-	w := ty.rootWords(r, 0)
+func (ty *typer) fromInterface(w [3]uint64, to uint32) bool {
 	for _, addr := range [2]uint64{w[0], ty.types.typeOfItab(w[0])} {
 		if _, ok := ty.types.inTypes(addr); !ok {
 			continue
@@ -14,11 +13,26 @@ func (ty *typer) fromInterface(r *Root, to uint32) {
 		if t == 0 || ty.types.index().byName[ty.types.all[t].name] != addr {
 			continue
 		}
-		if _, _, behind, ok := ty.o.find(w[1]); ok && behind == 0 {
+		if _, _, behind, ok := ty.o.find(w[1]); ok && behind == 0 && !ty.isTyped(to) {
 			ty.setCarried(to, refOf(ty.boxed(t, to), false))
+			return true
 		}
-		return
+		return false
 	}
+	return false
+}
+
+// interfacesIn types what interfaces lead to in an object that has no type itself, as an array of them to which an unknown variable leads.
+func (in *inferrer) interfacesIn(id uint32) (found bool) {
+	b, w := in.o.values(id), uint64(0)
+	for e, end := in.o.Pointers(id); e < end; e++ {
+		behind, _ := in.o.behind(e)
+		w += behind
+		if w > 0 && 8*w+8 <= uint64(len(b)) && in.fromInterface([3]uint64{gomem.Word(b, 8*w-8), gomem.Word(b, 8*w)}, in.o.To[e]) {
+			found = true
+		}
+	}
+	return found
 }
 
 // typeOfItab is the type that a table of methods is for, 0 if it cannot be one.

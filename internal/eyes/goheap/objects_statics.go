@@ -54,13 +54,22 @@ func (ro *rooter) addStatic(from, to uint64) {
 		return
 	}
 	of := ro.variable(from - bias)
-	s := static{addr: to, size: unknownStatic, of: *of}
+	s := static{addr: to, size: min(unknownStatic, ro.untilNext(to-bias)), of: *of}
 	if typ := ro.typeOf(of); typ != 0 && from == of.Addr+bias {
 		if g := &ro.types.all[typ]; g.kind == kindPointer && g.elem != 0 {
 			s.typ, s.size = g.elem, ro.types.all[g.elem].size
 		}
 	}
 	ro.statics = append(ro.statics, s)
+}
+
+// untilNext is how many bytes lie between a link-time address and the variable with a name that comes next.
+func (ro *rooter) untilNext(addr uint64) uint64 {
+	i, _ := slices.BinarySearchFunc(ro.variables, addr, func(v gobin.Variable, a uint64) int { return cmp.Compare(v.Addr, a) })
+	if i == len(ro.variables) {
+		return unknownStatic
+	}
+	return ro.variables[i].Addr - addr
 }
 
 // staticAt is the value without a name that an address lies in, nil if there is none.

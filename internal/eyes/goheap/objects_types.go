@@ -161,8 +161,8 @@ func (ty *typer) fromRoots() {
 			if r.typ == 0 && ty.isArray(ty.o.To[e]) {
 				ty.headIn(ty.o.To[e], ty.c.at(r.addr+off))
 			}
-			if r.typ == 0 && off == 0 {
-				ty.fromInterface(r, ty.o.To[e])
+			if r.typ == 0 {
+				ty.fromInterface(ty.rootWords(r, off), ty.o.To[e])
 			}
 			if r.typ != 0 && off < ty.types.all[r.typ].size {
 				sl := ty.types.slotAt(r.typ, off)

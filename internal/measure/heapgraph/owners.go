@@ -16,7 +16,8 @@ type owners struct {
 	a        *Analysis
 	children [][]uint32 // of paths, those that hold something
 	listed   map[uint32]listed
-	taken    map[uint32]uint64 // of the arrays on one path
+	taken    map[uint32]uint64         // of the arrays on one path
+	left     map[goheap.TypeRef]uint64 // of linked lists, by the type of their elements
 	roots    map[string]*sample.HeapRoot
 }
 
@@ -87,7 +88,19 @@ func (n *owners) owner(way []uint32, box int) *sample.HeapOwner {
 	}
 	n.call(o, best, way, box)
 	n.count(o, best, way, box, at)
+	if left := max(n.leftOn(at), n.leftOn(way[box])); o.Kind == "" && left > 0 {
+		o.Kind, o.Taken = "list", left
+	}
 	return o
+}
+
+// leftOn is how many elements have left the linked lists on a path, or right below it, since the capture before.
+func (n *owners) leftOn(at uint32) uint64 {
+	left := n.left[n.a.paths[at].typ]
+	for _, c := range n.children[at] {
+		left = max(left, n.left[n.a.paths[c].typ])
+	}
+	return left
 }
 
 // count says what kind of collection lies at the box, or on the path behind it, and how
