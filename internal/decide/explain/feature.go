@@ -272,9 +272,10 @@ func (c *Case) queued() float64 {
 }
 
 // isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does: their arrays have some
-// before the first that is in reach, until append makes a new array.
+// before the first that is in reach, until append makes a new array. Of a linked list, those that were at its front at the capture
+// before have left it.
 func isTaken(o *sample.HeapOwner) bool {
-	return o != nil && o.Kind == "slice" && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
+	return o != nil && (o.Kind == "slice" || o.Kind == "list") && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
 }
 
 // isFull reports whether nine tenths of a channel's room are taken, as a capture may come while an item is out.

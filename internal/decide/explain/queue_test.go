@@ -50,3 +50,17 @@ func TestWhatWaitsInASliceThatLosesItsFirstItemsIsABacklog(t *testing.T) {
 		}
 	}
 }
+
+// What waits in a linked list is one where what was at its front has left it since the capture before.
+func TestWhatWaitsInAListThatLosesItsFirstItemsIsABacklog(t *testing.T) {
+	for taken, want := range map[uint64]Class{0: Inconclusive, 900: Backlog} {
+		s := scenes["a queue that fills faster than it is emptied"]()
+		s.p.Goroutines, s.Heap.Collections = nil, nil
+		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*worker).jobs", Type: "*list.List", Kind: "list", Entries: 9000, Taken: taken}
+		a := answerOf(t, s)
+		said := strings.Contains(fmt.Sprint(a.Verdict.Why), "900 items or more have left the front of the list since the heap was captured before")
+		if a.Verdict.Class != want || said != (want == Backlog) || want == Backlog && !strings.Contains(a.Fixes[0].Text, "let new work wait") {
+			t.Errorf("%d taken: %s, %s, %v, %+v", taken, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Why, a.Fixes)
+		}
+	}
+}

@@ -16,13 +16,13 @@ import (
 // allocated: that a line allocates much that somebody else keeps is not its fault.
 type HeldBy struct {
 	Path     string       `json:"path"`            // "main.sessions", "goroutine main.wait"
-	Kind     string       `json:"kind"`            // "map", "slice", "string", "channel", "goroutine" or ""
+	Kind     string       `json:"kind"`            // "map", "slice", "string", "channel", "list", "goroutine" or ""
 	Type     string       `json:"type"`            // of what lies there, "" if that is not known
 	Entries  uint64       `json:"entries"`         // of a map or channel
 	Retained sample.Bytes `json:"retained_bytes"`  // that would be garbage without it
 	Live     sample.Bytes `json:"live_bytes"`      // all that was live then
 	Room     uint64       `json:"room,omitempty"`  // of a channel: the items that it can hold
-	Taken    uint64       `json:"taken,omitempty"` // of slices: items taken from their front since append last made a new array
+	Taken    uint64       `json:"taken,omitempty"` // of slices and lists: items taken from their front (sample.HeapOwner)
 	Lines    int          `json:"lines"`           // that allocated what it retains, as far as samples tell; 0: none
 	Chain    uint64       `json:"chain"`           // objects of it that lie one behind the other, 0: not many
 	At       float64      `json:"moment_seconds"`  // of the capture, since the start
@@ -121,7 +121,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 		}
 		h.Name, h.Title = usersMain(p.Owner.String()), titleOf(p.Owner)
 		if isTaken(p.Owner) {
-			h.Taken = p.Owner.Taken
+			h.Taken, h.Kind = p.Owner.Taken, p.Owner.Kind
 		}
 	}
 	for _, l := range c.Heap.Chains {

@@ -57,6 +57,9 @@ func (c *Case) finished() string {
 	taken := ""
 	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
 		taken = fmt.Sprintf(". %s were taken from the front of the slice since append last made a new array", count(int(h.Taken), "item"))
+		if h.Kind == "list" {
+			taken = fmt.Sprintf(". %s or more have left the front of the list since the heap was captured before", count(int(h.Taken), "item"))
+		}
 	}
 	if freed := c.freedShare(); freed > freedLittle.v() {
 		return fmt.Sprintf("%.0f%% of what the line allocated was freed again, and still more of it is live", 100*freed) + taken
