@@ -121,19 +121,19 @@ func outermost(site *Site, now []int) int {
 // the first look: more are in flight at one time than at another. A call that began
 // once and stayed is none: it is a loop, or the run itself.
 func comesAndGoes(course []SiteSnapshot, caller, now int) bool {
-	before, changes, most := -1, 0, now
+	least, bound, changes, most := -1, 0, 0, now // a goroutine that ran may have been in a call, or not
 	for _, s := range course {
 		if !s.Goroutines {
 			continue
 		}
 		n := s.calls(caller)
 		most = max(most, n)
-		if before >= 0 && n != before && (n < before-s.Unseen || n > before) {
+		if least >= 0 && (n+s.Unseen < least || n > bound) {
 			changes++
 		}
-		before = n
+		least, bound = n, n+s.Unseen
 	}
-	if before >= 0 && now > before {
+	if least >= 0 && now > bound {
 		changes++
 	}
 	return changes > 1 || changes == 1 && most > 1

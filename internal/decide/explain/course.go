@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
@@ -67,12 +68,22 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 func begunOf(groups []sample.GoroutineGroup) map[string]int {
 	out := map[string]int{}
 	for _, g := range groups {
-		out[goroutineOf(sample.Site{Stack: g.Where})] += g.Count
+		out[bareName(goroutineOf(sample.Site{Stack: g.Where}))] += g.Count
 		if creator := frameOf(g.CreatedAt).Func; creator != "" {
-			out[begunBy+creator] += g.Count
+			out[begunBy+bareName(creator)] += g.Count
 		}
 	}
 	return out
+}
+
+// bareName is a function's name as a capture of the heap has it, without type arguments: "lru.New[...]" for "lru.New[go.shape.int]"
+// (runtime/symtab.go: funcNameForPrint).
+func bareName(function string) string {
+	i, j := strings.IndexByte(function, '['), strings.LastIndexByte(function, ']')
+	if i < 0 || j <= i {
+		return function
+	}
+	return function[:i] + "[...]" + function[j+1:]
 }
 
 // insideOf counts goroutines by the functions that they were inside of.
@@ -82,9 +93,9 @@ func insideOf(groups []sample.GoroutineGroup) map[string]int {
 		seen := map[string]bool{}
 		for _, l := range g.Where {
 			for _, f := range l.Frames {
-				if !seen[f.Func] {
-					seen[f.Func] = true
-					out[f.Func] += g.Count
+				if name := bareName(f.Func); !seen[name] {
+					seen[name] = true
+					out[name] += g.Count
 				}
 			}
 		}

@@ -26,12 +26,7 @@ var (
 // steadyName is a function's name without what a compiler or a release numbers: which
 // closure of a function it is, what type arguments stand for, and a module's major version.
 func steadyName(function string) string {
-	if i := strings.IndexByte(function, '['); i >= 0 {
-		if j := strings.LastIndexByte(function, ']'); j > i {
-			function = function[:i] + "[...]" + function[j+1:]
-		}
-	}
-	function = closures.ReplaceAllString(function, ".func")
+	function = closures.ReplaceAllString(bareName(function), ".func")
 	return major.ReplaceAllString(function, "$1")
 }
 

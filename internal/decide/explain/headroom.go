@@ -7,9 +7,9 @@ import (
 )
 
 // headroomWords say that most of the peak was room that the program's own GOGC leaves between the live heap and the next GC, "" where
-// it was not, or where GOGC is not above its default of 100. Idle heap is counted up to the GC target: earlier cycles filled it.
+// it was not, or where GOGC is neither off nor above its default of 100. Idle heap is counted up to the GC target: earlier cycles filled it.
 func (c *Case) headroomWords() string {
-	if c.g == nil || c.g.GOGC <= 100 {
+	if c.g == nil || c.g.GOGC >= 0 && c.g.GOGC <= 100 {
 		return ""
 	}
 	fresh := sum(c.own, sample.RowNew, sample.RowGarbage)
@@ -17,7 +17,7 @@ func (c *Case) headroomWords() string {
 	if float64(fresh+idle) < heldByRoot.v()*c.hardPeak() {
 		return ""
 	}
-	text := fmt.Sprintf("GOGC is %d, so the next GC was due only at %s, and %s of the heap was new or garbage", c.g.GOGC, goal(c.g.HeapGoal), size(fresh))
+	text := fmt.Sprintf("GOGC is %s, so the next GC was due only at %s, and %s of the heap was new or garbage", gogc(c.g.GOGC), goal(c.g.HeapGoal), size(fresh))
 	if idle*20 > fresh {
 		text += fmt.Sprintf(", and %s idle", size(idle))
 	}

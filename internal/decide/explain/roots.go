@@ -272,16 +272,16 @@ func (c *Case) callLasts(function string) tenure {
 	if c.site == nil {
 		return lasts
 	}
-	since := c.outcome.MomentElapsed / 3
+	since, function := c.outcome.MomentElapsed/3, bareName(function)
 	for i, caller := range c.site.callers() {
-		if caller.Function == function {
+		if bareName(caller.Function) == function {
 			return c.site.tenureOf(func(s *SiteSnapshot) int { return s.calls(i) }, since)
 		}
 	}
 	at := func(name string) int {
-		return slices.IndexFunc(c.site.Stack, func(f sample.Frame) bool { return f.Func == name })
+		return slices.IndexFunc(c.site.Stack, func(f sample.Frame) bool { return bareName(f.Func) == name })
 	}
-	if i, own := at(function), at(c.site.Function); i >= 0 && i < own {
+	if i, own := at(function), at(bareName(c.site.Function)); i >= 0 && i < own {
 		return c.callLasts(c.site.Function) // the line called it, and it is gone when the line is left
 	} else if i >= 0 {
 		return lasts
