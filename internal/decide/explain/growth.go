@@ -46,6 +46,9 @@ func (c *Case) late() float64 {
 	if line := c.lineLate(); c.rise.n >= int(manyReadings.v()) && line > c.rise.late && c.explains() && c.freedShare() <= freedLittle.v() {
 		return line // work in flight moves the readings; what is allocated there and never freed stays
 	}
+	if math.IsNaN(c.rise.late) && c.explains() && c.freedShare() <= freedLittle.v() {
+		return c.lineLate() // no reading of the last third, but what made the live heap grow was still allocated, or not
+	}
 	return c.rise.late
 }
 

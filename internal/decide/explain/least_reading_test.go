@@ -51,3 +51,16 @@ func TestGrowthThatGoesOnIsSeenWhereItComesInSteps(t *testing.T) {
 		}
 	}
 }
+
+// Where no reading of the last third tells whether the growth went on, what the line that made it allocates then does.
+func TestALineThatCameToRestTellsOfGrowthWithoutAReading(t *testing.T) {
+	for until, want := range map[sample.Bytes]bool{100 * mib: false, 200 * mib: true} { // allocated three quarters through the run
+		s := leaking()
+		s.Sites[0].Course = append(s.Sites[0].Course, SiteSnapshot{At: 21, Bytes: until, Allocated: until, Goroutines: true})
+		k := newCase(s.Evidence)
+		k.rise.late = math.NaN()
+		if got := k.late(); (got < lateGrowth.v()) != want || math.IsNaN(got) {
+			t.Errorf("%s of 200 MiB by then: %v of even growth", size(until), got)
+		}
+	}
+}

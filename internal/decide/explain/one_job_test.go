@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,6 +50,33 @@ func TestACallUsesUpToWhatMayBeGarbage(t *testing.T) {
 		c.site.Since, c.live.exact = since, false
 		if got := burstSentence(c); !strings.Contains(got, want) {
 			t.Errorf("%v: %s", since, got)
+		}
+	}
+}
+
+// What grew until a program that serves nobody ended by itself may be the result of the one call that made it, and a leak of
+// that call; what a variable of main's has is for longer than the call.
+func TestTheResultOfTheOnlyCallOfAJobIsNotSurelyALeak(t *testing.T) {
+	for frame, want := range map[string]Class{"example.org/shop/rows.Distances": Inconclusive, "main.main": Leak} {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+		s.heap(190, 212, 240)
+		s.charge()
+		s.cycles(60, 10, 30, 50, 70, 90, 110, 130, 150, 170, 190)
+		s.work(0.3, 0.02, 60)
+		s.ended(0)
+		s.site("example.org/shop/rows.Distances", "/build/shop/rows/rows.go", 49, 200, 0)
+		for i := range 24 {
+			s.stand(float64(i), 8*float64(i), 1, 0)
+		}
+		s.inside("example.org/shop/rows.Distances", 1)
+		s.retained("runtime.main")
+		s.Heap.Paths[0].Root.First = 1
+		s.Heap.Paths[1].Label = " in " + frame
+		a := answerOf(t, s)
+		said := strings.Contains(fmt.Sprint(a.Verdict), "one call of rows.Distances made and retained it")
+		if a.Verdict.Class != want || said != (want == Inconclusive) {
+			t.Errorf("in the frame of %s: %+v", frame, a.Verdict)
 		}
 	}
 }

@@ -56,6 +56,7 @@ func TestWhatWaitsInAListThatLosesItsFirstItemsIsABacklog(t *testing.T) {
 	for taken, want := range map[uint64]Class{0: Inconclusive, 900: Backlog} {
 		s := scenes["a queue that fills faster than it is emptied"]()
 		s.p.Goroutines, s.Heap.Collections = nil, nil
+		s.Heap.Paths[0].Label = "goroutine main.work" // which it is reached from, too
 		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*worker).jobs", Type: "*list.List", Kind: "list", Entries: 9000, Taken: taken}
 		a := answerOf(t, s)
 		said := strings.Contains(fmt.Sprint(a.Verdict.Why), "900 items or more have left the front of the list since the heap was captured before")

@@ -16,7 +16,7 @@ import (
 // allocated: that a line allocates much that somebody else keeps is not its fault.
 type HeldBy struct {
 	Path     string       `json:"path"`            // "main.sessions", "goroutine main.wait"
-	Kind     string       `json:"kind"`            // "map", "slice", "string", "channel", "list", "goroutine" or ""
+	Kind     string       `json:"kind"`            // "map", "slice", "string", "channel", "goroutine" or ""
 	Type     string       `json:"type"`            // of what lies there, "" if that is not known
 	Entries  uint64       `json:"entries"`         // of a map or channel
 	Retained sample.Bytes `json:"retained_bytes"`  // that would be garbage without it
@@ -35,6 +35,7 @@ type HeldBy struct {
 	Title string `json:"title,omitempty"`
 
 	path       int    // of the capture
+	linked     bool   // a linked list
 	goroutines uint64 // whose frames it is
 }
 
@@ -121,7 +122,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 		}
 		h.Name, h.Title = usersMain(p.Owner.String()), titleOf(p.Owner)
 		if isTaken(p.Owner) {
-			h.Taken, h.Kind = p.Owner.Taken, p.Owner.Kind
+			h.Taken, h.linked = p.Owner.Taken, p.Owner.Kind == "list"
 		}
 	}
 	for _, l := range c.Heap.Chains {
@@ -269,17 +270,22 @@ func (c *Case) holderReturned() float64 {
 	if h == nil || h.Root != string(sample.RootGoroutine) {
 		return math.NaN()
 	}
-	function := ""
-	for i, n := h.path, 0; i >= 0 && n < len(c.Heap.Paths); i, n = c.Heap.Paths[i].Parent, n+1 {
-		if in, ok := strings.CutPrefix(c.Heap.Paths[i].Label, " in "); ok {
-			function = in
-		}
-	}
+	function := c.frameOf(h.path)
 	inside := c.insideLast(h.At)
 	if function == "" || inside["main.main"] == 0 {
 		return math.NaN()
 	}
 	return yes(inside[function] == 0)
+}
+
+// frameOf is the function in whose frame a path begins, "" where it begins in no frame.
+func (c *Case) frameOf(path int) (function string) {
+	for n := 0; path >= 0 && n < len(c.Heap.Paths); path, n = c.Heap.Paths[path].Parent, n+1 {
+		if in, ok := strings.CutPrefix(c.Heap.Paths[path].Label, " in "); ok {
+			function = in
+		}
+	}
+	return function
 }
 
 // insideLast is how many goroutines were inside each function at the last look after a time at which main was seen: at the

@@ -57,7 +57,7 @@ func (c *Case) finished() string {
 	taken := ""
 	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
 		taken = fmt.Sprintf(". %s were taken from the front of the slice since append last made a new array", count(int(h.Taken), "item"))
-		if h.Kind == "list" {
+		if h.linked {
 			taken = fmt.Sprintf(". %s or more have left the front of the list since the heap was captured before", count(int(h.Taken), "item"))
 		}
 	}

@@ -99,6 +99,9 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 		return silent(first(w.against(), "the live heap did not grow as a leak does"), facts...), true
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
 		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...), true
+	case c.isResult():
+		return undecided(float64(c.leakBytes()), fmt.Sprintf("whether the live heap would have kept growing: one call of %s made and retained it, the program served nobody and ended by itself",
+			ShortFunc(c.inFlight.name)), facts...), true
 	case c.fillsUp():
 		return undecided(float64(c.leakBytes()), c.stillOpen(weighed{fired: []clause{{weight: -1, words: doubtSlowing}}}), facts...), true
 	case c.barelyRose():
@@ -135,6 +138,21 @@ func (c *Case) barelyRose() bool {
 func (c *Case) hardlyWatched() bool {
 	took := c.rise.to - c.rise.from
 	return !c.pressed && c.rise.n < int(manyReadings.v()) && took < longestFirstRise.v() && c.unseen(c.rise.from, c.rise.to) >= took/2
+}
+
+// isResult reports whether a program that served nobody, and ended by itself, grew by what one call of the main goroutine made, which it
+// was in all along: a leak of that call looks like the result that the program is for.
+func (c *Case) isResult() bool {
+	if !c.endedWell() || c.Watched || c.Load != "" || c.servesAny() == 1 || !c.inFlight.standing || c.inFlight.calls != 1 {
+		return false
+	}
+	h := c.retainerOf(c.site)
+	if h == nil {
+		return false
+	}
+	function, root := c.frameOf(h.path), c.Heap.RootOf(h.path)
+	return root != nil && root.Kind == sample.RootGoroutine && root.First == 1 && function != "" && function != "main.main" &&
+		c.callLasts(function) == lasts
 }
 
 // fillsUp reports whether, without need, growth became slower within its first minute: so does that of a cache that
