@@ -36,12 +36,12 @@ func (e *Evidence) candidates() []int {
 // course reads who called each line that may be to blame, and how the lines stood at
 // up to courseLength moments before.
 func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heapdiff.View) error {
-	held := map[*Site]heapdiff.Holder{}
+	held, under := map[*Site]heapdiff.Holder{}, heldUnder(p, view)
 	for _, i := range l.e.candidates() {
 		site := &l.e.Sites[i]
 		at := slices.IndexFunc(holders, func(h heapdiff.Holder) bool { return h.Frame == site.innermost })
 		held[site] = holders[at]
-		l.callers(site, p.Sites[holders[at].Sites[0]], p, view)
+		l.callers(site, p.Sites[holders[at].Sites[0]], under)
 	}
 	for _, id := range l.momentsBefore() {
 		m, err := l.Moment(id)
@@ -107,14 +107,14 @@ func insideOf(groups []sample.GoroutineGroup) map[string]int {
 const begunBy = "by "
 
 // callers reads the functions that a line was called from.
-func (l *loader) callers(site *Site, stack sample.Site, p heapdiff.Profile, view heapdiff.View) {
+func (l *loader) callers(site *Site, stack sample.Site, under map[string]sample.Bytes) {
 	site.Callers = callersOf(stack, site.Function, l.module())
 	m, n := l.e.process(), len(site.Callers)
 	if first := goroutineOf(stack); m != nil && n > 1 && site.Callers[n-1].Function == first && mostWait(first, m.Goroutines) {
 		site.Callers, site.Parked = site.Callers[:n-1], true
 	}
 	for i := range site.Callers {
-		site.Callers[i].Under = heldUnder(p, site.Callers[i].Function, view)
+		site.Callers[i].Under = under[site.Callers[i].Function]
 	}
 	if m := l.e.process(); m != nil {
 		l.await(site, stack, m.Goroutines)
@@ -192,11 +192,19 @@ func goroutineOf(s sample.Site) string {
 	return ""
 }
 
-// heldUnder is what is held of all that was allocated under a function.
-func heldUnder(p heapdiff.Profile, function string, view heapdiff.View) (held sample.Bytes) {
+// heldUnder is what is held of all that was allocated under each function.
+func heldUnder(p heapdiff.Profile, view heapdiff.View) map[string]sample.Bytes {
+	held := make(map[string]sample.Bytes)
 	for i, s := range p.Sites[:min(len(p.Sites), len(p.Counts))] {
-		if stands(s.Stack, function) {
-			held += amount(heapdiff.Scale(view.InUse(p.Counts[i]), s.Size, p.Rate))
+		n := view.InUse(p.Counts[i])
+		if n == 0 {
+			continue
+		}
+		bytes, frames := amount(heapdiff.Scale(n, s.Size, p.Rate)), framesOf(s)
+		for k, f := range frames {
+			if !slices.ContainsFunc(frames[:k], func(before sample.Frame) bool { return before.Func == f.Func }) { // one that calls itself counts once
+				held[f.Func] += bytes
+			}
 		}
 	}
 	return held

@@ -56,9 +56,11 @@ func (l *loader) processTicks(ats []int64) error {
 		*column = allNaN(len(ats))
 	}
 	l.e.Spans = map[sample.ProcessKey]Span{}
-	all, err := l.ResidentAbout(l.rows)
-	if err != nil {
-		return err
+	all, err := make(map[sample.ProcessKey]*recording.Series), error(nil)
+	if slices.ContainsFunc(l.e.Programs, func(p sample.Program) bool { return p.Key != l.e.Subject }) {
+		if all, err = l.ResidentAbout(l.rows); err != nil {
+			return err
+		}
 	}
 	if all[l.e.Subject], err = l.ProcessSamplesAbout(l.rows, l.e.Subject, subjectColumns...); err != nil {
 		return err
@@ -136,6 +138,10 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 	if l.rows < mostRows && len(ats) > 0 {
 		apart = 2 * (ats[len(ats)-1] - ats[0]) / int64(len(ats))
 	}
+	heapOf := func(i, j int) {}
+	if subject {
+		heapOf = t.heapColumns(s)
+	}
 	i, filled := 0, -1
 	for j, at := range s.At {
 		for i+1 < len(ats) && ats[i+1] <= at {
@@ -145,21 +151,29 @@ func (l *loader) align(ats []int64, s *recording.Series, subject bool) {
 			continue
 		}
 		filled = i
-		anon := anonymous[j]
-		if !math.IsNaN(anon) {
+		if anon := anonymous[j]; !math.IsNaN(anon) {
 			if math.IsNaN(t.Anon[i]) {
 				t.Anon[i] = 0
 			}
 			t.Anon[i] += anon
 		}
-		if subject {
-			at := func(column recording.Column) float64 { return s.Column(column)[j] }
-			t.HeapLive[i], t.Goroutines[i] = at(recording.ColHeapLive), at(recording.ColGoroutines)
-			t.HeapAlloc[i], t.Alloc[i] = at(recording.ColTotalAlloc)-at(recording.ColTotalFree), at(recording.ColTotalAlloc)
-			t.Native[i] = max(0, anon-at(recording.ColMappedReady))
-			t.CPU[i] = (at(recording.ColUserTime) + at(recording.ColSystemTime)) / 1e9
-			t.GC[i] = (at(recording.ColGCAssistTime) + at(recording.ColGCDedicatedTime) + at(recording.ColGCPauseTime)) / 1e9
-		}
+		heapOf(i, j)
+	}
+}
+
+// heapColumns fills in what is the subject's alone, of tick i from sample j.
+func (t *Ticks) heapColumns(s *recording.Series) func(i, j int) {
+	anon, ready := s.Column(recording.ColAnonymous), s.Column(recording.ColMappedReady)
+	live, goroutines := s.Column(recording.ColHeapLive), s.Column(recording.ColGoroutines)
+	alloc, free := s.Column(recording.ColTotalAlloc), s.Column(recording.ColTotalFree)
+	user, system := s.Column(recording.ColUserTime), s.Column(recording.ColSystemTime)
+	assist, dedicated, pause := s.Column(recording.ColGCAssistTime), s.Column(recording.ColGCDedicatedTime), s.Column(recording.ColGCPauseTime)
+	return func(i, j int) {
+		t.HeapLive[i], t.Goroutines[i] = live[j], goroutines[j]
+		t.HeapAlloc[i], t.Alloc[i] = alloc[j]-free[j], alloc[j]
+		t.Native[i] = max(0, anon[j]-ready[j])
+		t.CPU[i] = (user[j] + system[j]) / 1e9
+		t.GC[i] = (assist[j] + dedicated[j] + pause[j]) / 1e9
 	}
 }
 

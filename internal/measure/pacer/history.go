@@ -4,6 +4,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -14,7 +15,8 @@ type History struct {
 	Setting  Setting // in force when it ended
 	Recorded recorded
 
-	began  int64 // UTC nanoseconds of the first sample
+	began  int64             // UTC nanoseconds of the first sample
+	seen   *recording.Series // while it is loaded: of the columns above
 	ticks  []tick
 	marks  []mark
 	forced []float64 // clocks at which the program asked for a collection

@@ -59,7 +59,7 @@ func (h *History) load(r *recording.Reader) error {
 	return nil
 }
 
-// columns are what is read of process_sample, in the order in which tickAt takes them.
+// columns are what is read of process_sample.
 var columns = []recording.Column{recording.ColAnonymous, recording.ColShared, recording.ColUserTime, recording.ColSystemTime, recording.ColGOGC,
 	recording.ColMemoryLimit,
 	recording.ColHeapLive, recording.ColHeapMarked, recording.ColHeapGoal, recording.ColGCTrigger, recording.ColTotalAlloc, recording.ColTotalFree,
@@ -74,33 +74,48 @@ func (h *History) loadTicks(r *recording.Reader) error {
 	if s.Len() > 0 {
 		h.began = s.At[0]
 	}
+	h.seen = s
+	tickOf := ticksOf(s)
+	alloc, live := s.Column(recording.ColTotalAlloc), s.Column(recording.ColHeapLive)
+	h.ticks = make([]tick, 0, s.Len())
 	for i := range s.At {
-		at := func(column recording.Column) float64 { return s.Column(column)[i] }
-		if !(at(recording.ColTotalAlloc) > 0) || math.IsNaN(at(recording.ColHeapLive)) {
+		if !(alloc[i] > 0) || math.IsNaN(live[i]) {
 			continue // not read
 		}
-		t := tickAt(at)
+		t := tickOf(i)
 		t.at = float64(s.At[i]-s.At[0]) / 1e9
 		h.ticks = append(h.ticks, t)
 	}
 	return nil
 }
 
-func tickAt(at func(recording.Column) float64) tick {
-	t := tick{
-		alloc: at(recording.ColTotalAlloc), heap: max(0, at(recording.ColTotalAlloc)-at(recording.ColTotalFree)),
-		live: at(recording.ColHeapLive), marked: at(recording.ColHeapMarked), goal: at(recording.ColHeapGoal), trigger: at(recording.ColGCTrigger),
-		ready: at(recording.ColMappedReady), free: at(recording.ColHeapFree),
-		shared: at(recording.ColShared), anon: at(recording.ColAnonymous),
-		cpu: (at(recording.ColUserTime) + at(recording.ColSystemTime)) / 1e9,
-		gc:  (at(recording.ColGCAssistTime) + at(recording.ColGCDedicatedTime) + at(recording.ColGCPauseTime)) / 1e9,
-		gcs: int(at(recording.ColNumGC)), forced: int(at(recording.ColNumForcedGC)),
-		marking: at(recording.ColGCPhase) > 0, gogc: int32(at(recording.ColGOGC)), memoryLimit: sample.NoMemoryLimit,
+// ticksOf gives the ticks of samples, without their time.
+func ticksOf(s *recording.Series) func(i int) tick {
+	alloc, free := s.Column(recording.ColTotalAlloc), s.Column(recording.ColTotalFree)
+	live, marked := s.Column(recording.ColHeapLive), s.Column(recording.ColHeapMarked)
+	goal, trigger := s.Column(recording.ColHeapGoal), s.Column(recording.ColGCTrigger)
+	ready, heapFree := s.Column(recording.ColMappedReady), s.Column(recording.ColHeapFree)
+	anon, shared := s.Column(recording.ColAnonymous), s.Column(recording.ColShared)
+	user, system := s.Column(recording.ColUserTime), s.Column(recording.ColSystemTime)
+	assist, dedicated, pause := s.Column(recording.ColGCAssistTime), s.Column(recording.ColGCDedicatedTime), s.Column(recording.ColGCPauseTime)
+	gcs, forced, phase := s.Column(recording.ColNumGC), s.Column(recording.ColNumForcedGC), s.Column(recording.ColGCPhase)
+	percent, limit := s.Column(recording.ColGOGC), s.Column(recording.ColMemoryLimit)
+	return func(i int) tick {
+		t := tick{
+			alloc: alloc[i], heap: max(0, alloc[i]-free[i]),
+			live: live[i], marked: marked[i], goal: goal[i], trigger: trigger[i],
+			ready: ready[i], free: heapFree[i],
+			shared: shared[i], anon: anon[i],
+			cpu: (user[i] + system[i]) / 1e9,
+			gc:  (assist[i] + dedicated[i] + pause[i]) / 1e9,
+			gcs: int(gcs[i]), forced: int(forced[i]),
+			marking: phase[i] > 0, gogc: int32(percent[i]), memoryLimit: sample.NoMemoryLimit,
+		}
+		if limit[i] < sample.NoMemoryLimit { // a float64 rounds 2^63-1 up
+			t.memoryLimit = int64(limit[i])
+		}
+		return t
 	}
-	if limit := at(recording.ColMemoryLimit); limit < sample.NoMemoryLimit { // a float64 rounds 2^63-1 up
-		t.memoryLimit = int64(limit)
-	}
-	return t
 }
 
 // surroundings reads the charge beside the process, the machine, and how it ended.
@@ -139,12 +154,10 @@ func (h *History) loadRest(r *recording.Reader) error {
 	if err != nil {
 		return err
 	}
-	p, err := r.ProcessSamplesAbout(mostRows, h.Program.Key, recording.ColAnonymous)
-	if err != nil {
-		return err
-	}
 	h.rest = kernelMemory
-	j := 0
+	p, j := h.seen, 0
+	h.seen = nil
+	charges, limits, anons := s.Column(recording.ColCommitted), s.Column(recording.ColUsageLimit), p.Column(recording.ColAnonymous)
 	for i, at := range s.At {
 		for j < p.Len() && p.At[j] < at {
 			j++
@@ -152,12 +165,11 @@ func (h *History) loadRest(r *recording.Reader) error {
 		if j == p.Len() {
 			break
 		}
-		charge := s.Column(recording.ColCommitted)[i]
-		anon := p.Column(recording.ColAnonymous)[j]
+		charge, anon := charges[i], anons[j]
 		if p.At[j] == at && charge > anon {
 			h.rest = max(h.rest, charge-anon)
 		}
-		if limit := s.Column(recording.ColUsageLimit)[i]; limit > 0 && limit < math.MaxInt64/2 {
+		if limit := limits[i]; limit > 0 && limit < math.MaxInt64/2 {
 			h.limit = limit
 		}
 	}
