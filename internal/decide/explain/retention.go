@@ -252,7 +252,8 @@ var plural = []string{"the stacks ", "the deferred calls ", "timers ", "finalize
 // holds says how much it holds of what was live at the capture.
 func (h *HeldBy) holds() string {
 	verb := "retains"
-	if text := h.String(); h.several() || slices.ContainsFunc(plural, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
+	text := h.String()
+	if h.several() || strings.Contains(text, " and others") || slices.ContainsFunc(plural, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
 		verb = "retain"
 	}
 	return fmt.Sprintf("%s %s %s, %s of what was live %s after start", h, verb, size(h.Retained), share(float64(h.Retained)/float64(max(h.Live, 1))),

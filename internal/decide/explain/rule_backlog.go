@@ -12,10 +12,11 @@ var backlogPage = Page{
 		"The live heap grew, and what the line held half-way through the run was freed since: items leave the queue, but more of them wait.",
 		"What the channels contain in the heap capture, and how many goroutines wait to send.",
 		"Slices that begin behind the start of their array: items were taken from their front.",
+		"Linked lists, by their elements' places in two heap captures: what was at the front has left, and more came to the back.",
 		"The processors: where all are busy, the work cannot keep up.",
 	},
 	Blind: []string{
-		"A queue that is neither a channel nor a slice that loses its first items: it looks like a leak that is partly freed.",
+		"A queue in a map, in a tree or in C's memory, or in a list of a heap that was captured once: it looks like a leak that is partly freed.",
 	},
 	Example: "a queue that fills faster than it is emptied",
 }

@@ -1,6 +1,7 @@
 package heapgraph
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -147,7 +148,7 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 	case o.Root != "" && o.Name == "":
 		o.Name, o.Root = o.Root, ""
 	case o.Name == "":
-		o.Name = "several variables"
+		o.Name = cmp.Or(n.ofSeveral(way[0]), "several variables")
 	}
 }
 

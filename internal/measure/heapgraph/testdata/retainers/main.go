@@ -48,6 +48,7 @@ var faults = map[string]func(n int){
 	"inhand":   answering,
 	"called":   visiting,
 	"outbox":   posting,
+	"changes":  changing,
 }
 
 func main() {
@@ -507,4 +508,27 @@ func posting(n int) {
 	}
 	go o.deliver(more, n)
 	<-more
+}
+
+type change struct {
+	number int
+	text   []byte
+}
+
+// journal has each change, and state its text as well: two variables lead to it.
+type journal struct{ changes map[int]*change }
+
+type state struct{ texts [][]byte }
+
+var (
+	written *journal
+	latest  *state
+)
+
+func changing(n int) {
+	written, latest = &journal{map[int]*change{}}, &state{}
+	for i := range n {
+		c := &change{i, make([]byte, 1000)}
+		written.changes[i], latest.texts = c, append(latest.texts, c.text)
+	}
 }
