@@ -117,6 +117,7 @@ func TestProgramsOfKnownMemoryGetTheirVerdict(t *testing.T) {
 		{"cgoleak", nil, explain.Native, true},
 		{"mmapper", nil, explain.Native, true},
 		{"goroutines", nil, explain.Goroutines, true},
+		{"recursion", nil, explain.Burst, true},
 		{"filewriter", nil, explain.PageCache, false},
 		{"steady", nil, explain.Healthy, false},
 	} {

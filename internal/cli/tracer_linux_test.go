@@ -29,7 +29,7 @@ func TestATracerUnderRunTracesWhatItStarts(t *testing.T) {
 		says []string
 	}{
 		"it starts it traced":               {[]string{"--", tracer, quick}, []string{end, "highwater leaves that to tracer", says + "tracer"}},
-		"it attaches":                       {[]string{"--", tracer, "-attach", ticker, "-for", "1s"}, []string{end, says + "tracer"}},
+		"it attaches":                       {[]string{"--", tracer, "-attach", ticker, "-for", "3s"}, []string{end, says + "tracer"}},
 		"it is stripped":                    {[]string{"--", stripped, quick}, []string{end, says + "tracer"}},
 		"all that it starts is followed":    {[]string{"--follow-forks", "--", tracer, quick}, []string{end, says + "tracer"}},
 		"a shell starts it":                 {[]string{"--", "sh", "-c", tracer + " " + quick + "; exit 0"}, []string{end, says + "tracer"}},
@@ -38,7 +38,7 @@ func TestATracerUnderRunTracesWhatItStarts(t *testing.T) {
 		"another highwater": {[]string{"--", highwater(t), "run", "-o", filepath.Join(t.TempDir(), "i.hwm"), "--", quick},
 			[]string{says + "highwater"}},
 		"what nothing traces is not left":    {[]string{"--", "sh", "-c", quick + "; exit 0"}, nil},
-		"a tracer in a script of the shells": {[]string{"--", "sh", "-c", "exec " + tracer + " -attach " + ticker + " -for 1s"}, []string{end, says + "tracer"}},
+		"a tracer in a script of the shells": {[]string{"--", "sh", "-c", "exec " + tracer + " -attach " + ticker + " -for 3s"}, []string{end, says + "tracer"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, code := traced(t, c.args...)

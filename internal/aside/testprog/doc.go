@@ -19,6 +19,7 @@
 //	lockedthreads  2,000 goroutines with a thread each    ends, goroutine-leak
 //	mmapper     mapped by system call, half of it touched killed, native
 //	goroutines  waiting goroutines pile up                killed, goroutine-leak
+//	recursion   the stack of one goroutine grows          killed, burst
 //	filewriter  writes 1 GiB to a file                    ends, page-cache: harmless
 //	steady      64 MiB live, a little garbage             ends, healthy
 //	processes   three children of different sizes         ends, healthy

@@ -53,21 +53,26 @@ func (c *Case) deepStackFound() (f Finding, ok bool) {
 	return f, true
 }
 
-// recurring is the frame of the program's or of a dependency's function that is on a stack most often, innermost, and how often.
+// recurring is the frame of the program's or of a dependency's function that is on a stack most often, and how often: at the line
+// where it is most often, which is the one that calls itself.
 func recurring(stack []sample.Location, module string) (at sample.Frame, times int) {
-	count, first := map[string]int{}, map[string]sample.Frame{}
+	functions, lines, most := map[string]int{}, map[sample.Frame]int{}, map[string]sample.Frame{}
 	for _, l := range stack {
 		for _, f := range l.Frames {
 			if owner := heapdiff.OwnerOf(f.Func, module); owner != heapdiff.Own && owner != heapdiff.Dependency {
 				continue
 			}
-			if _, seen := first[f.Func]; !seen {
-				first[f.Func] = lineOf(f)
+			line := lineOf(f)
+			if lines[line]++; lines[line] > lines[most[f.Func]] {
+				most[f.Func] = line
 			}
-			if count[f.Func]++; count[f.Func] > times {
-				at, times = first[f.Func], count[f.Func]
+			if functions[f.Func]++; functions[f.Func] > times {
+				at, times = line, functions[f.Func]
 			}
 		}
+	}
+	if line, ok := most[at.Func]; ok {
+		at = line
 	}
 	return at, times
 }

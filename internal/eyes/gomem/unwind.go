@@ -153,11 +153,16 @@ type Walk struct {
 }
 
 // Unwind appends the goroutine's program counters to w.pcs. A running
-// goroutine's saved registers are stale, and one whose stack is being moved has
-// none: they get nothing, as does whatever cannot be followed to an end.
+// goroutine's saved registers are stale: it gets nothing, as does whatever cannot be followed to an end. One whose
+// stack is being moved has left its place in g.sched (runtime/asm_amd64.s, morestack), which goes with g.stack
+// from the old one to the new (runtime/stack.go, copystack): that holds where the process stands still.
 func (w *Walk) Unwind(g *Goroutine) {
 	switch g.Status {
 	case StatusRunnable, StatusSyscall, StatusWaiting, StatusPreempted, StatusLeaked:
+	case StatusCopying:
+		if !w.Ended && w.Registers == nil {
+			return // what was its stack may be another's by the time that it is read
+		}
 	case StatusRunning:
 		at, ok := w.Running(g)
 		if !ok {
