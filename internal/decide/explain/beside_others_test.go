@@ -157,3 +157,26 @@ func TestGoroutinesThatEndOnlyWithTheProgramPileUp(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that only the end of a program begins are no rise: their number had come to rest before.
+func TestGoroutinesThatTheEndBeganAreNoPile(t *testing.T) {
+	for name, c := range map[string]struct {
+		n    []float64
+		want Stance
+	}{
+		"at rest until the end": {[]float64{12, 5000, 7500, 7500, 7500, 7500}, Silent},
+		"more until the end":    {[]float64{12, 2000, 4000, 6000, 7700, 9400}, Speaks},
+	} {
+		s := workScenes["thousands of goroutines that never end"]()
+		s.At, s.Moment.Kind, s.p.Signal = "peak", sample.MomentMax, 0
+		s.Events = []sample.Event{s.Events[0], s.Events[len(s.Events)-1]}
+		s.ended(0)
+		s.goroutines(c.n...)
+		s.p.Go.Goroutines = 9700
+		s.Ticks.Goroutines[len(s.Ticks.Goroutines)-1] = 9700
+		s.p.Residency.GoStacks /= 10 // which do not fill the memory by themselves
+		if f := judgeGoroutines(newCase(s.Evidence)); f.Stance != c.want {
+			t.Errorf("%s: %s, %s%s", name, f.Stance, f.Reason, f.Sentence)
+		}
+	}
+}

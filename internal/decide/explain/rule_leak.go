@@ -140,19 +140,30 @@ func (c *Case) hardlyWatched() bool {
 	return !c.pressed && c.rise.n < int(manyReadings.v()) && took < longestFirstRise.v() && c.unseen(c.rise.from, c.rise.to) >= took/2
 }
 
-// isResult reports whether a program that served nobody, and ended by itself, grew by what one call of the main goroutine made, which it
-// was in all along: a leak of that call looks like the result that the program is for.
-func (c *Case) isResult() bool {
-	if !c.endedWell() || c.Watched || c.Load != "" || c.servesAny() == 1 || !c.inFlight.standing || c.inFlight.calls != 1 {
+// doubtResult is why the growth of a program that serves nobody and ends by itself is not surely a leak.
+const doubtResult = "the program served nobody and ended by itself, and a local variable of main has what grew: it may be what the program is for"
+
+// isOfJob reports whether a program that served nobody, and ended by itself, kept what grew in a local variable of the main goroutine.
+func (c *Case) isOfJob() bool {
+	if !c.endedWell() || c.Watched || c.Load != "" || c.servesAny() != 0 || c.limit > 0 && c.pressed {
 		return false
 	}
 	h := c.retainerOf(c.site)
 	if h == nil {
 		return false
 	}
-	function, root := c.frameOf(h.path), c.Heap.RootOf(h.path)
-	return root != nil && root.Kind == sample.RootGoroutine && root.First == 1 && function != "" && function != "main.main" &&
-		c.callLasts(function) == lasts
+	root := c.Heap.RootOf(h.path)
+	return root != nil && root.Kind == sample.RootGoroutine && root.First == 1 && root.Count == 1 && len(root.Sharers) == 0
+}
+
+// isResult reports whether a program that served nobody, and ended by itself, grew by what one call of the main goroutine made, which it
+// was in all along: a leak of that call looks like the result that the program is for.
+func (c *Case) isResult() bool {
+	if !c.isOfJob() || !c.inFlight.standing || c.inFlight.calls != 1 {
+		return false
+	}
+	function := c.frameOf(c.retainerOf(c.site).path)
+	return function != "" && function != "main.main" && c.callLasts(function) == lasts
 }
 
 // fillsUp reports whether, without need, growth became slower within its first minute: so does that of a cache that
@@ -253,6 +264,10 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	}
 	if f.Confidence == High && !c.pressed && !c.retainsByDesign() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
 		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+	}
+	if c.isOfJob() {
+		f.Confidence = Low
+		w.fired = append(w.fired, clause{weight: -1, words: doubtResult})
 	}
 	if f.Detail = "A leak."; f.Confidence != High {
 		f.Detail = "Probably a leak."
