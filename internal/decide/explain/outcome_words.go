@@ -91,8 +91,10 @@ func (o Outcome) struck() string {
 		return "it hit the memory limit of its cgroup"
 	case o.By == ByParent:
 		return "a parent cgroup hit its memory limit"
+	case o.By == ByNode:
+		return "the machine ran out of memory"
 	}
-	return "the machine ran out of memory"
+	return "which memory limit was hit, or whether the machine ran out of memory, was not seen"
 }
 
 // used is the peak of the memory, against the limit where there is one.

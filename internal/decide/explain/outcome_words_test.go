@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -64,5 +65,24 @@ func TestTheHeadlineSaysWhoEndedTheProgram(t *testing.T) {
 	}
 	if got, want := headline(Program{}, Outcome{State: Killed, Signal: "SIGABRT"}), "The program crashed with SIGABRT."; got != want {
 		t.Errorf("%q, want %q: of a core file the start is not known", got, want)
+	}
+}
+
+// Where no sample tells how much memory the machine had, a kill is put down to no limit, and not to the machine.
+func TestAKillByAnUnknownLimitIsNotTheMachines(t *testing.T) {
+	for available, want := range map[float64]string{
+		math.NaN(): "which memory limit was hit, or whether the machine ran out of memory, was not seen",
+		1 << 20:    "the machine ran out of memory",
+		8 << 30:    "a parent cgroup hit its memory limit",
+	} {
+		s := newScene()
+		s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+		s.oom(false, 0)
+		for i := range s.Ticks.Available {
+			s.Ticks.Available[i] = available
+		}
+		if got := judgeOutcome(s.Evidence).struck(); got != want {
+			t.Errorf("%v available: %s, want %s", available, got, want)
+		}
 	}
 }
