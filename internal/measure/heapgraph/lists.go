@@ -8,7 +8,7 @@ import (
 )
 
 // Lists are the linked lists of a heap, by the type of their elements: where some elements of each lie, in the order of the list.
-// Those of an earlier capture tell what has left a list since (Taken).
+// Those of an earlier capture tell what has left a list since (sample.HeapOwner.Taken).
 type Lists map[string][]List
 
 // List is one linked list. Its length is in elements.
@@ -89,7 +89,7 @@ func (a *Analysis) links() (all []link) {
 		}
 	}
 	for l, n := range found {
-		if n >= minList {
+		if n >= minList && n <= mostElements {
 			all = append(all, l)
 		}
 	}
@@ -172,42 +172,38 @@ func (a *Analysis) leftSince(old *List, typ goheap.TypeRef, all *elements) uint6
 			}
 		}
 	}
-	if left, ok := all.frontLeft(place, old.apart); ok {
+	if left := all.endLeft(place, old.apart, all.behindFirst); left > 0 {
 		return left
 	}
 	slices.Reverse(place)
-	for i := range all.at { // seen from the other end
-		if l := all.list[i]; l != none {
-			all.at[i] = uint32(len(all.lists[l])) - 1 - all.at[i]
-		}
-	}
-	left, _ := all.frontLeft(place, old.apart)
-	for i := range all.at {
-		if l := all.list[i]; l != none {
-			all.at[i] = uint32(len(all.lists[l])) - 1 - all.at[i]
-		}
-	}
-	return left
+	return all.endLeft(place, old.apart, all.beforeLast)
 }
 
-// frontLeft is how many elements came before the first of those that are still there, by the places of marks so many elements apart.
-func (s *elements) frontLeft(place []uint32, apart uint64) (left uint64, ok bool) {
+// behindFirst is how many elements come before one in its list.
+func (s *elements) behindFirst(k uint32) int { return int(s.at[k]) }
+
+// beforeLast is how many come after it.
+func (s *elements) beforeLast(k uint32) int { return len(s.lists[s.list[k]]) - 1 - int(s.at[k]) }
+
+// endLeft is how many elements came before the first of those that are still there, by the places of marks so many elements
+// apart, and by how far each lies from that end of its list now. 0: none has left, or more came to that end, or none to the other.
+func (s *elements) endLeft(place []uint32, apart uint64, from func(k uint32) int) uint64 {
 	first := len(place)
 	for i := len(place) - 1; i >= 0; i-- {
 		k := place[i]
-		if k == none || i+1 < len(place) && (s.list[k] != s.list[place[i+1]] || s.at[k] >= s.at[place[i+1]]) {
+		if k == none || i+1 < len(place) && (s.list[k] != s.list[place[i+1]] || from(k) >= from(place[i+1])) {
 			break
 		}
 		first = i
 	}
 	if first == 0 || len(place)-first < max(2, len(place)/8) {
-		return 0, false
+		return 0
 	}
 	begin, end := place[first], place[len(place)-1]
-	if uint64(s.at[begin]) > apart || int(s.at[end]) == len(s.lists[s.list[end]])-1 {
-		return 0, false // more came before it, or none behind the last
+	if uint64(from(begin)) > apart || from(end) == len(s.lists[s.list[end]])-1 {
+		return 0
 	}
-	return uint64(first-1)*apart + 1, true
+	return uint64(first-1)*apart + 1
 }
 
 // isReferred reports whether something else leads to most elements, as a map does to those of a cache.
