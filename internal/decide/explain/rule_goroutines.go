@@ -280,6 +280,7 @@ func (c *Case) fewestLater() (least float64, ok bool) {
 func (c *Case) waiters(p *pile) {
 	module := c.module()
 	p.countWaiting(c.proc.Goroutines, module)
+	c.preferHolders(p)
 	p.functions = map[string]bool{p.at.Func: true}
 	most := 0
 	for _, g := range c.proc.Goroutines {

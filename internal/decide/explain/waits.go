@@ -70,3 +70,29 @@ func (p *pile) reasonWords() string {
 func (c *Case) keptByWaiters() bool {
 	return c.site != nil && c.retainerOf(c.site).isCalls() && c.inFlight.left >= leftBehind.v()
 }
+
+// preferHolders names, of places at which about as many wait, the one whose goroutines are inside the call that allocated most of the
+// live heap: a connection has two ends in a program that calls itself, and a reader and a writer at each.
+func (c *Case) preferHolders(p *pile) {
+	if c.site == nil || float64(c.site.Bytes) < heldByRoot.v()*float64(c.live.bytes) {
+		return
+	}
+	count, at := map[string]int{}, map[string]sample.Frame{}
+	for _, g := range c.proc.Goroutines {
+		if to := waitsAt(g, c.module()); to.Func != "" && g.State != "running" && stands(g.Where, c.site.Function) {
+			count[to.Func], at[to.Func] = count[to.Func]+g.Count, to
+		}
+	}
+	if count[p.at.Func] > 0 {
+		return
+	}
+	best := ""
+	for name, n := range count {
+		if float64(n) >= asMany.v()*float64(p.waiting) && (n > count[best] || n == count[best] && name < best) {
+			best = name
+		}
+	}
+	if best != "" {
+		p.at, p.waiting = at[best], count[best]
+	}
+}

@@ -84,3 +84,23 @@ func TestALineOfWhichMostPassesThroughLeaksWhatAVariableRetains(t *testing.T) {
 		}
 	}
 }
+
+// Of two places at which as many goroutines wait, as at the two ends of connections of a program that calls itself, the one is named
+// whose goroutines are inside the call that allocated what is live.
+func TestOfTwoPlacesTheOneThatHoldsTheMemoryIsNamed(t *testing.T) {
+	const device, next = "example.org/shop/fleet.device", "example.org/shop/wire.(*Reader).Next"
+	for inside, want := range map[string]string{"": device, next: next} {
+		s := newScene()
+		s.heap(120, 120, 140)
+		s.waiting(device, "/build/shop/fleet/fleet.go", 35, 134, "select", 20)
+		s.waiting(next, "/build/shop/wire/wire.go", 42, 134, "IO wait", 20)
+		site := s.site(next, "/build/shop/wire/wire.go", 50, 110, 0)
+		if inside == "" {
+			site.Function = "example.org/shop/store.Put"
+		}
+		var p pile
+		if newCase(s.Evidence).waiters(&p); p.at.Func != want || p.waiting != 134 {
+			t.Errorf("%d wait in %s, want %s", p.waiting, p.at.Func, want)
+		}
+	}
+}
