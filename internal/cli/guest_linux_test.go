@@ -37,7 +37,7 @@ func TestOnArm64(t *testing.T) {
 	arm := []string{"GOARCH=arm64"}
 	runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm}, []guestCase{
 		{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
-		{"steady", []string{"-live", "20MiB", "-for", "5s"}, explain.Healthy, "none", 0},
+		{"steady", []string{"-live", "20MiB", "-for", "12s"}, explain.Healthy, "none", 0},
 	})
 	t.Run("stripped", func(t *testing.T) {
 		hwtest.LeftToMatrix(t, "boots a second emulated machine, for a stripped program")

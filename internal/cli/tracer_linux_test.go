@@ -34,7 +34,7 @@ func TestATracerUnderRunTracesWhatItStarts(t *testing.T) {
 		"all that it starts is followed":    {[]string{"--follow-forks", "--", tracer, quick}, []string{end, says + "tracer"}},
 		"a shell starts it":                 {[]string{"--", "sh", "-c", tracer + " " + quick + "; exit 0"}, []string{end, says + "tracer"}},
 		"nothing shows that it traces":      {[]string{"--leave-children", "--", hidden, quick}, []string{end, says + "tracer"}},
-		"nothing shows that it will attach": {[]string{"--leave-children", "--", hidden, "-attach", ticker, "-for", "1s"}, []string{end}},
+		"nothing shows that it will attach": {[]string{"--leave-children", "--", hidden, "-attach", ticker, "-for", "3s"}, []string{end}},
 		"another highwater": {[]string{"--", highwater(t), "run", "-o", filepath.Join(t.TempDir(), "i.hwm"), "--", quick},
 			[]string{says + "highwater"}},
 		"what nothing traces is not left":    {[]string{"--", "sh", "-c", quick + "; exit 0"}, nil},
