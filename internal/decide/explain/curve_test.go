@@ -71,3 +71,29 @@ func TestTheShareThatStaysIsOfTheLastCollections(t *testing.T) {
 		t.Error("two collections are too few")
 	}
 }
+
+// GC runs when much is allocated: readings that each fell into such a burst say nothing of the time between, those of a program that allocates
+// evenly do.
+func TestReadingsInBurstsSayNothingOfTheTimeBetween(t *testing.T) {
+	for name, c := range map[string]struct {
+		burst float64 // MiB allocated in the second before a reading
+		want  bool
+	}{"in bursts": {200, true}, "evenly": {2, false}} {
+		k := &Case{Evidence: &Evidence{}}
+		sum := 0.0
+		for i := range 71 {
+			at := float64(i)
+			if sum += float64(mib); i%20 == 19 {
+				sum += c.burst * float64(mib)
+			}
+			k.Ticks.At, k.Ticks.Alloc = append(k.Ticks.At, at), append(k.Ticks.Alloc, sum)
+		}
+		for _, at := range []float64{19.5, 39.5, 59.5} {
+			k.curve.points = append(k.curve.points, point{at: at, live: 200 * float64(mib)})
+		}
+		k.rise = rise{reached: 19.5}
+		if got := k.readInBursts(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -186,6 +186,8 @@ func (c *Case) heapTrend() Trend {
 		t.Needs = c.enoughWords()
 		t.Why = fmt.Sprintf("the live heap grew by %s, but too few readings were taken to tell whether that continues", fsize(r.grown))
 		switch {
+		case c.readInBursts():
+			t.Why = fmt.Sprintf("the live heap grew by %s, and GC ran only while the program allocated much: what was live in between is not known", fsize(r.grown))
 		case r.n >= int(enoughReadings.v()) && c.tooShort():
 			t.Why = fmt.Sprintf("the live heap grew by %s in %s, which is too short to tell whether that continues", fsize(r.grown), seconds(t.Seconds))
 		case r.n >= int(enoughReadings.v()):
@@ -209,8 +211,30 @@ func (c *Case) heapState() TrendState {
 		return ComesAndGoes
 	case r.grown > 0 && (late && !(r.low > 0 && c.rests()) || c.stillOpenEnd()):
 		return NotEnoughData
+	case r.grown > 0 && c.readInBursts():
+		return NotEnoughData
 	}
 	return TrendFlat
+}
+
+// readInBursts reports whether since the live heap came to its height each reading fell into a burst of allocation, as large as all that was
+// allocated since the one before, or larger: GC runs when much is allocated, and what was live in between, nobody looked at.
+func (c *Case) readInBursts() bool {
+	before, bursts := math.NaN(), 0
+	for _, p := range c.curve.points {
+		if p.at < c.rise.reached {
+			continue
+		}
+		if took := p.at - before; took > 0 {
+			within, all := c.Ticks.grown(c.Ticks.Alloc, p.at-took/10, p.at), c.Ticks.grown(c.Ticks.Alloc, before, p.at)
+			if took < shortestRise.v() || !(within >= heldByRoot.v()*all) || within < float64(leastGrown.v()) {
+				return false
+			}
+			bursts++
+		}
+		before = p.at
+	}
+	return bursts > 1
 }
 
 // swings reports whether many readings rose and fell by much, and show no growth for sure.
