@@ -174,6 +174,8 @@ type CapturedHolder struct {
 	Entries  uint64 // 0: not known, or no collection
 	Retained sample.Bytes
 	Sites    []sample.HeapSite // that allocated it
+	Name     string            // of what keeps it, "" where it has none
+	Taken    bool              // items were taken from its front
 }
 
 // of is how much of it a line allocated; ok is false where that is not known. A capture has one figure for a helper, of

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"math"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/measure/series"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -252,7 +253,7 @@ func (c *Case) servesAny() float64 {
 // accepts is where a goroutine waits for the next connection, of whatever server.
 const accepts = "internal/poll.(*FD).Accept"
 
-// queued is how much of the live heap the channels of the capture keep, and slices from whose front items were taken, if they
+// queued is how much of the live heap the channels of the capture keep, or of what grew slices and lists from whose front items were taken, if they
 // hold what the line allocated. A channel that is full, and that nobody waits to send into, does not grow as a queue: so looks a list of free buffers, which
 // become larger.
 func (c *Case) queued() float64 {
@@ -265,10 +266,13 @@ func (c *Case) queued() float64 {
 			n += l.Bytes
 		}
 	}
+	of := float64(c.Heap.LiveBytes)
 	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
-		n += h.Retained
+		if n += h.Retained; c.site != nil && c.rise.grown > 0 {
+			of = min(of, max(c.rise.grown, float64(c.site.Bytes))) // what else is live, and does not grow, is beside the point
+		}
 	}
-	return min(1, float64(n)/float64(c.Heap.LiveBytes))
+	return min(1, float64(n)/of)
 }
 
 // isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does: their arrays have some
@@ -276,6 +280,14 @@ func (c *Case) queued() float64 {
 // before have left it.
 func isTaken(o *sample.HeapOwner) bool {
 	return o != nil && (o.Kind == "slice" || o.Kind == "list") && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
+}
+
+// wasTaken reports whether items were taken from the front of slices that show a few such items now, as another capture found
+// them: append may just have made the array anew.
+func (c *Case) wasTaken(o *sample.HeapOwner) bool {
+	return o.Kind == "slice" && o.Taken > 0 && slices.ContainsFunc(c.Captures, func(k Captured) bool {
+		return slices.ContainsFunc(k.Holders, func(h CapturedHolder) bool { return h.Name == o.Name && h.Taken })
+	})
 }
 
 // isFull reports whether nine tenths of a channel's room are taken, as a capture may come while an item is out.

@@ -112,7 +112,7 @@ func capturedHolders(h *sample.HeapCapture) (list []CapturedHolder) {
 		}
 		one := CapturedHolder{Retained: p.Retained, Sites: p.Sites}
 		if p.Owner != nil && p.Owner.Kind != "goroutine" {
-			one.Entries = p.Owner.Entries
+			one.Entries, one.Name, one.Taken = p.Owner.Entries, p.Owner.Name, isTaken(p.Owner)
 		}
 		list = append(list, one)
 	}

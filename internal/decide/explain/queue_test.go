@@ -65,3 +65,18 @@ func TestWhatWaitsInAListThatLosesItsFirstItemsIsABacklog(t *testing.T) {
 		}
 	}
 }
+
+// A slice that shows hardly any such item, as append has just made its array anew, is a queue where another capture showed some, however
+// much else is live.
+func TestAQueueWhoseArrayIsNewIsKnownByAnotherCapture(t *testing.T) {
+	for taken, want := range map[bool]Class{false: Leak, true: Backlog} {
+		s := scenes["a queue that fills faster than it is emptied"]()
+		s.p.Goroutines, s.Heap.Collections = nil, nil
+		s.Heap.LiveBytes *= 3
+		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*hub).outbox", Type: "[]*message", Kind: "slice", Entries: 9000, Taken: 3}
+		s.Captures = append(s.Captures, Captured{At: 12, InUse: 100 * mib, Holders: []CapturedHolder{{Name: "(*hub).outbox", Taken: taken}}})
+		if a := answerOf(t, s); a.Verdict.Class != want {
+			t.Errorf("taken from earlier %v: %s, %s", taken, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}
