@@ -67,7 +67,7 @@ func (f HeapFlags) ofMemory(ctx context.Context, s *Streams, arg string) error {
 	case f.Typ != "":
 		return f.printType(s, a)
 	}
-	c, err := copied.summarize(ctx, a, new(heapgraph.Lists))
+	c, err := copied.summarize(ctx, a, nil)
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (c *heapCopy) analyze(ctx context.Context) (*heapgraph.Analysis, error) {
 	return heapgraph.Analyze(ctx, objects)
 }
 
-// summarize is what a recording keeps of it; lists are those of the program's capture before, and then of this one.
+// summarize is what a recording keeps of it; lists are as Summarize takes them.
 func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis, lists *heapgraph.Lists) (*sample.HeapCapture, error) {
 	sites := heapgraph.Sites{Rate: c.profile.Rate, At: c.siteOf()}
 	switch {
@@ -152,11 +152,10 @@ func (c *heapCopy) summarize(ctx context.Context, a *heapgraph.Analysis, lists *
 		c.gap(fmt.Sprintf("which variables of %d of %d stack frames were still in use", f.Whole, f.Exact+f.Whole),
 			errors.New("the functions were running, interrupted, or written in assembly; everything that such a frame points to counts as reachable"))
 	}
-	out, now, err := a.Summarize(ctx, sites, *lists)
+	out, err := a.Summarize(ctx, sites, lists)
 	if err != nil {
 		return nil, fmt.Errorf("sum up the heap: %w", err)
 	}
-	*lists = now
 	out.At, out.Process, out.Reason, out.Stopped, out.GC, out.Gaps = c.at, c.key, c.reason, c.stopped, c.gc, c.gaps
 	out.Took = time.Since(c.at)
 	return out, nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,8 +56,8 @@ type heapTaker struct {
 	gaps      []sample.Gap
 	analyses  sync.WaitGroup
 
-	known map[sample.ProcessKey]variables // at the last capture
-	lists map[sample.ProcessKey]heapgraph.Lists
+	known map[sample.ProcessKey]variables       // at the last capture
+	lists map[sample.ProcessKey]heapgraph.Lists // of the last capture
 
 	prepared prepared
 
@@ -139,7 +141,9 @@ func (t *heapTaker) take(reason sample.HeapReason) bool {
 	stood := time.Duration(0)
 	before := t.known
 	t.known = make(map[sample.ProcessKey]variables)
-	for _, p := range t.source.GoPrograms() {
+	programs := t.source.GoPrograms()
+	t.forgetLists(programs)
+	for _, p := range programs {
 		c, err := t.copyLive(p, reason, before[p.Key])
 		if c != nil {
 			stood += c.stopped
@@ -244,6 +248,15 @@ func (t *heapTaker) listsOf(key sample.ProcessKey) heapgraph.Lists {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lists[key]
+}
+
+// forgetLists forgets those of processes that ended without a capture.
+func (t *heapTaker) forgetLists(running []sample.Program) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.lists, func(key sample.ProcessKey, _ heapgraph.Lists) bool {
+		return !slices.ContainsFunc(running, func(p sample.Program) bool { return p.Key == key })
+	})
 }
 
 // keepLists keeps those of a capture for the next, which does not come after a process's end.

@@ -22,7 +22,6 @@ import (
 	"github.com/highwater-go/highwater/internal/eyes/gostats"
 	"github.com/highwater-go/highwater/internal/eyes/lastbreath"
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
-	"github.com/highwater-go/highwater/internal/measure/heapgraph"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -81,7 +80,7 @@ func TestAHeapIsThoughtAboutWhenItsProcessIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.summarize(t.Context(), a, new(heapgraph.Lists))
+	out, err := c.summarize(t.Context(), a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +288,7 @@ func TestAHeapWhoseRunningGoroutinesCannotBeReadIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.summarize(t.Context(), a, new(heapgraph.Lists))
+	out, err := c.summarize(t.Context(), a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,8 +110,8 @@ func runInGuest(t *testing.T, g hwtest.Guest, o hwtest.BuildOptions, cases []gue
 			}
 			a := s.answer(t, "")
 			// The emulated machine is ten times slower: a leak may be over before
-			// enough moments show that it is none of its calls, and be what the program needed in its first rise. It is
-			// never another class, and its line is the first.
+			// enough moments show that none of its calls ends, and its memory counts as what the program needed in its first
+			// rise. The answer never has another class, and always names its line.
 			open := a.Verdict.Class == explain.Inconclusive || a.Verdict.Class == explain.Baseline && a.Verdict.Confidence == explain.Low
 			undecided := c.class == explain.Leak && open && len(a.Holders) > 0 && strings.HasSuffix(a.Holders[0].File, "leak/main.go")
 			if a.Verdict.Class != c.class && !undecided || string(a.Outcome.By) != c.by {

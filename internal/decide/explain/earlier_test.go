@@ -55,7 +55,7 @@ func TestACaptureOfTheStartNamesNoHolder(t *testing.T) {
 	}
 }
 
-// One compressor is what the program works with, and that its buffers came at the start and stayed is no leak. Hundreds are.
+// One compressor is what the program works with: its buffers came at the start and stayed. Hundreds of compressors are a leak.
 func TestOneValueThatIsKeptByNatureIsNoLeak(t *testing.T) {
 	for objects, many := range map[uint64]bool{1: false, 400: true} {
 		s := newScene()

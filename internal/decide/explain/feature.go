@@ -283,7 +283,7 @@ func isTaken(o *sample.HeapOwner) bool {
 }
 
 // wasTaken reports whether items were taken from the front of slices that show a few such items now, as another capture found
-// them: append may just have made the array anew.
+// them: append may just have made a new array.
 func (c *Case) wasTaken(o *sample.HeapOwner) bool {
 	return o.Kind == "slice" && o.Taken > 0 && slices.ContainsFunc(c.Captures, func(k Captured) bool {
 		return slices.ContainsFunc(k.Holders, func(h CapturedHolder) bool { return h.Name == o.Name && h.Taken })

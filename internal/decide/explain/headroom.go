@@ -17,9 +17,9 @@ func (c *Case) headroomWords() string {
 	if float64(fresh+idle) < heldByRoot.v()*c.hardPeak() {
 		return ""
 	}
-	text := fmt.Sprintf("GOGC is %s, so the next GC was due only at %s, and %s of the heap was new or garbage", gogc(c.g.GOGC), goal(c.g.HeapGoal), size(fresh))
+	text := fmt.Sprintf("GOGC is %s, so the next GC was due only at %s", gogc(c.g.GOGC), goal(c.g.HeapGoal))
 	if idle*20 > fresh {
-		text += fmt.Sprintf(", and %s idle", size(idle))
+		return text + fmt.Sprintf(", %s of the heap was new or garbage, and %s was free.", size(fresh), size(idle))
 	}
-	return text + "."
+	return text + fmt.Sprintf(", and %s of the heap was new or garbage.", size(fresh))
 }

@@ -41,7 +41,7 @@ func TestIdleHeapBelowTheGCTargetIsRoomOfGOGC(t *testing.T) {
 		s.p.Go.GOGC, s.p.Go.HeapGoal = 400, goal
 		a := answerOf(t, s)
 		said := a.Verdict.Detail + " " + a.Verdict.Sentence
-		if got := strings.Contains(said, "60.0 MiB of the heap was new or garbage, and 80.0 MiB idle."); got != want || a.Verdict.Class != Healthy {
+		if got := strings.Contains(said, "60.0 MiB of the heap was new or garbage, and 80.0 MiB was free."); got != want || a.Verdict.Class != Healthy {
 			t.Errorf("GC target %s: %s, %s", size(goal), a.Verdict.Class, said)
 		}
 	}

@@ -56,7 +56,8 @@ func (l *loader) processTicks(ats []int64) error {
 		*column = allNaN(len(ats))
 	}
 	l.e.Spans = map[sample.ProcessKey]Span{}
-	all, err := make(map[sample.ProcessKey]*recording.Series), error(nil)
+	var err error
+	all := make(map[sample.ProcessKey]*recording.Series)
 	if slices.ContainsFunc(l.e.Programs, func(p sample.Program) bool { return p.Key != l.e.Subject }) {
 		if all, err = l.ResidentAbout(l.rows); err != nil {
 			return err

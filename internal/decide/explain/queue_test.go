@@ -66,7 +66,7 @@ func TestWhatWaitsInAListThatLosesItsFirstItemsIsABacklog(t *testing.T) {
 	}
 }
 
-// A slice that shows hardly any such item, as append has just made its array anew, is a queue where another capture showed some, however
+// A slice that shows hardly any such item, because append has just made a new array, is a queue where another capture showed some, however
 // much else is live.
 func TestAQueueWhoseArrayIsNewIsKnownByAnotherCapture(t *testing.T) {
 	for taken, want := range map[bool]Class{false: Leak, true: Backlog} {

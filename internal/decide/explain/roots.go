@@ -56,7 +56,7 @@ func (c *Case) keptBy() keepers {
 // ever freed is still held. NaN where most of what the line holds came later.
 func (c *Case) keptSince() keepers {
 	k := keepers{math.NaN(), math.NaN(), math.NaN(), 0, 0}
-	if c.site == nil || c.seconds(c.Heap.At) > c.outcome.MomentElapsed || !(c.freedShare() <= freedLittle.v()) {
+	if c.site == nil || c.site.Allocated == 0 || c.seconds(c.Heap.At) > c.outcome.MomentElapsed || c.freedShare() > freedLittle.v() {
 		return k
 	}
 	then := c.keptOfLine()

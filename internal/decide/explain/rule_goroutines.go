@@ -233,7 +233,7 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	p.span = at[len(at)-1] - at[from]
 	third, last := n[nearestTo(at, at[from]+2*p.span/3)], p.last
 	if c.endedWell() { // those that only its end has begun, as context.AfterFunc does, are no trend
-		last = min(last, n[max(0, nearestTo(at, at[len(at)-1]-0.02*p.span)-1)])
+		last = min(last, n[max(0, nearestTo(at, at[len(at)-1]-wrapUp.v()*p.span)-1)])
 	}
 	if trend := series.Line(at[from:], n[from:]); trend.Low <= 0 || last-third < 0.1*grown {
 		return p, fmt.Sprintf("the number of goroutines stopped growing (%.0f for the last part of %s)", p.last, seconds(p.span))

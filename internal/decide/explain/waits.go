@@ -74,7 +74,7 @@ func (c *Case) keptByWaiters() bool {
 // preferHolders names, of places at which about as many wait, the one whose goroutines are inside the call that allocated most of the
 // live heap: a connection has two ends in a program that calls itself, and a reader and a writer at each.
 func (c *Case) preferHolders(p *pile) {
-	if c.site == nil || float64(c.site.Bytes) < heldByRoot.v()*float64(c.live.bytes) {
+	if c.site == nil || c.live.bytes == 0 || float64(c.site.Bytes) < heldByRoot.v()*float64(c.live.bytes) {
 		return
 	}
 	count, at := map[string]int{}, map[string]sample.Frame{}

@@ -16,7 +16,7 @@ type inferrer struct {
 	*typer
 	index *typeIndex
 	known map[shape]int32 // 0: none, or several
-	again bool            // interfaces in objects without a type were looked for
+	asked bool            // what interfaces in objects without a type lead to
 }
 
 // shape is what is asked of an object at first: its size, and one typed pointer of it.
@@ -61,12 +61,12 @@ func (in *inferrer) round() (found bool) {
 				in.onStack(id, ref)
 				in.listOf(id, ref)
 				found = true
-			} else if !in.again && in.interfacesIn(id) {
+			} else if !in.asked && in.interfacesIn(id) {
 				found = true
 			}
 		}
 	}
-	in.again = true
+	in.asked = true
 	return found
 }
 

@@ -2,10 +2,10 @@ package goheap
 
 import "github.com/highwater-go/highwater/internal/eyes/gomem"
 
-// fromInterface types what a variable without a type leads to if it is the second word of
-// an interface: the one before it is a type, or a table of methods for one.
-func (ty *typer) fromInterface(w [3]uint64, to uint32) bool {
-	for _, addr := range [2]uint64{w[0], ty.types.typeOfItab(w[0])} {
+// fromInterface types the object that a word p of something without a type leads to if p is the second word of an
+// interface: the word before it is a type, or a table of methods for one. It says whether it did.
+func (ty *typer) fromInterface(before, p uint64, to uint32) bool {
+	for _, addr := range [2]uint64{before, ty.types.typeOfItab(before)} {
 		if _, ok := ty.types.inTypes(addr); !ok {
 			continue
 		}
@@ -13,7 +13,7 @@ func (ty *typer) fromInterface(w [3]uint64, to uint32) bool {
 		if t == 0 || ty.types.index().byName[ty.types.all[t].name] != addr {
 			continue
 		}
-		if _, _, behind, ok := ty.o.find(w[1]); ok && behind == 0 && !ty.isTyped(to) {
+		if _, _, behind, ok := ty.o.find(p); ok && behind == 0 && !ty.isTyped(to) {
 			ty.setCarried(to, refOf(ty.boxed(t, to), false))
 			return true
 		}
@@ -28,7 +28,7 @@ func (in *inferrer) interfacesIn(id uint32) (found bool) {
 	for e, end := in.o.Pointers(id); e < end; e++ {
 		behind, _ := in.o.behind(e)
 		w += behind
-		if w > 0 && 8*w+8 <= uint64(len(b)) && in.fromInterface([3]uint64{gomem.Word(b, 8*w-8), gomem.Word(b, 8*w)}, in.o.To[e]) {
+		if w > 0 && 8*w+8 <= uint64(len(b)) && in.fromInterface(gomem.Word(b, 8*w-8), gomem.Word(b, 8*w), in.o.To[e]) {
 			found = true
 		}
 	}

@@ -162,7 +162,8 @@ func (ty *typer) fromRoots() {
 				ty.headIn(ty.o.To[e], ty.c.at(r.addr+off))
 			}
 			if r.typ == 0 {
-				ty.fromInterface(ty.rootWords(r, off), ty.o.To[e])
+				words := ty.rootWords(r, off)
+				ty.fromInterface(words[0], words[1], ty.o.To[e])
 			}
 			if r.typ != 0 && off < ty.types.all[r.typ].size {
 				sl := ty.types.slotAt(r.typ, off)

@@ -23,7 +23,7 @@ func TestWhatIsYoungerThanTheLastCollectionIsTold(t *testing.T) {
 	for _, version := range toolchains {
 		t.Run(version, func(t *testing.T) {
 			a := startShapes(t, hwtest.BuildOptions{Toolchain: version}, "ages", "off").analyze(t)
-			c, _, err := a.Summarize(t.Context(), Sites{}, nil)
+			c, err := a.Summarize(t.Context(), Sites{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ const (
 	minList       = 64      // elements that a list has at least
 	mostListTypes = 8       // types whose lists are looked at
 	mostLists     = 64      // of one type whose elements are known again
-	mostElements  = 4 << 20 // elements of one type
+	mostElements  = 1 << 20 // elements of one type
 	marksOfList   = 512     // elements whose addresses are kept
 	probesOfLists = 1 << 16 // objects that are looked at to find which types are linked
 )
@@ -115,7 +115,10 @@ func (a *Analysis) elementsOf(l link) *elements {
 	for k, id := range all.ids {
 		all.next[k], all.list[k] = none, none
 		for e, end := o.Pointers(id); e < end; e++ {
-			if to, ok := slices.BinarySearch(all.ids, o.To[e]); ok && o.Edge(e) == l.edge {
+			if o.Edge(e) != l.edge || o.TypeOf(o.To[e]) != l.typ {
+				continue
+			}
+			if to, ok := slices.BinarySearch(all.ids, o.To[e]); ok {
 				all.next[k], led[to] = uint32(to), true
 			}
 		}

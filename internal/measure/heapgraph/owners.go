@@ -18,6 +18,7 @@ type owners struct {
 	listed   map[uint32]listed
 	taken    map[uint32]uint64         // of the arrays on one path
 	left     map[goheap.TypeRef]uint64 // of linked lists, by the type of their elements
+	several  map[uint32]string         // names of paths that several places lead to; nil: nobody has asked
 	roots    map[string]*sample.HeapRoot
 }
 

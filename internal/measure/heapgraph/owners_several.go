@@ -1,20 +1,31 @@
 package heapgraph
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // askedOfSeveral is how many objects of a path that several places lead to are asked who they are.
 const askedOfSeveral = 64
 
 // ofSeveral is the owner of what leads to most objects of a path to which several places lead, "(*store).log and others"; "" where none
-// leads to more than half of them.
+// leads to more than half of them. All such paths are looked at in one pass, the first time that one is asked for.
 func (n *owners) ofSeveral(at uint32) string {
-	a := n.a
-	p := &a.paths[at]
-	if !n.isOfSeveral(at) || p.objects < 2 || p.retains*referredOf < a.LiveSize {
-		return ""
+	if n.several == nil && n.isAsked(at) {
+		n.several = n.nameSeveral()
 	}
-	asked, all := n.askedOn(at)
-	from := make(map[uint32]map[uint32]bool) // the objects asked of that each path leads to
+	return n.several[at]
+}
+
+// referrers are some objects of a path, and which of them each other path leads to.
+type referrers struct {
+	asked int
+	from  map[uint32]map[uint32]bool
+}
+
+func (n *owners) nameSeveral() map[uint32]string {
+	a := n.a
+	asked, of := n.ask()
 	for i := 1; i < len(a.tree.Node); i++ {
 		id := a.tree.Node[i]
 		if id >= uint32(a.Objects.Count) {
@@ -22,6 +33,7 @@ func (n *owners) ofSeveral(at uint32) string {
 		}
 		for e, end := a.Objects.Pointers(id); e < end; e++ {
 			if to := a.Objects.To[e]; asked[to/64]>>(to%64)&1 != 0 {
+				from := of[*a.path(to)].from
 				if from[a.pathOf[i]] == nil {
 					from[a.pathOf[i]] = make(map[uint32]bool)
 				}
@@ -29,9 +41,19 @@ func (n *owners) ofSeveral(at uint32) string {
 			}
 		}
 	}
-	best, most := "", all/2
-	led := make(map[string]map[uint32]bool) // the same by owner, as one has several paths
-	for path, objects := range from {
+	names := make(map[uint32]string)
+	for at, r := range of {
+		if name := n.mostOf(r); name != "" {
+			names[at] = name + " and others"
+		}
+	}
+	return names
+}
+
+// mostOf is the owner that leads to most of the objects asked, "" where none leads to more than half of them.
+func (n *owners) mostOf(r *referrers) (best string) {
+	led := make(map[string]map[uint32]bool) // by owner, as one has several paths
+	for path, objects := range r.from {
 		if way := n.way(path); len(way) == 0 || n.isOfSeveral(way[0]) {
 			continue
 		}
@@ -39,19 +61,15 @@ func (n *owners) ofSeveral(at uint32) string {
 		if led[name] == nil {
 			led[name] = make(map[uint32]bool)
 		}
-		for id := range objects {
-			led[name][id] = true
-		}
+		maps.Copy(led[name], objects)
 	}
+	most := r.asked / 2
 	for name, objects := range led {
 		if len(objects) > most || len(objects) == most && best != "" && name < best {
 			best, most = name, len(objects)
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return best + " and others"
+	return best
 }
 
 // isOfSeveral says whether a path begins with what several places lead to, none of them a root.
@@ -59,27 +77,40 @@ func (n *owners) isOfSeveral(at uint32) bool {
 	return n.a.paths[at].parent == 0 && strings.HasPrefix(n.a.Objects.Types.Label(n.a.paths[at].label), "several places: ")
 }
 
-// askedOn are some objects of a path, a bit each, and how many.
-func (n *owners) askedOn(at uint32) (asked []uint64, all int) {
+// isAsked says whether the objects of such a path are many, and enough of the heap.
+func (n *owners) isAsked(at uint32) bool {
+	p := &n.a.paths[at]
+	return n.isOfSeveral(at) && p.objects > 1 && p.retains*referredOf >= n.a.LiveSize
+}
+
+// ask picks some objects of each such path, a bit each.
+func (n *owners) ask() (asked []uint64, of map[uint32]*referrers) {
 	a := n.a
-	asked = make([]uint64, a.Objects.Count/64+1)
-	seen, step := uint64(0), max(1, a.paths[at].objects/askedOfSeveral)
-	ask := func(id uint32) {
-		if seen%step == 0 {
+	asked, of = make([]uint64, a.Objects.Count/64+1), make(map[uint32]*referrers)
+	for at := uint32(1); int(at) < len(a.paths); at++ {
+		if n.isAsked(at) {
+			of[at] = &referrers{from: make(map[uint32]map[uint32]bool)}
+		}
+	}
+	seen := make(map[uint32]uint64)
+	ask := func(id, at uint32) {
+		r := of[at]
+		if r == nil {
+			return
+		}
+		if seen[at]%max(1, a.paths[at].objects/askedOfSeveral) == 0 {
 			asked[id/64] |= 1 << (id % 64)
-			all++
+			r.asked++
 		}
-		seen++
+		seen[at]++
 	}
-	for i, path := range a.pathOf {
-		if path == at && i > 0 && a.tree.Node[i] < uint32(a.Objects.Count) {
-			ask(a.tree.Node[i])
-		}
-	}
-	for leaf, path := range a.leafPath {
-		if path == at {
-			ask(uint32(a.Objects.Count-a.Objects.Leaves) + uint32(leaf))
+	for i := 1; i < len(a.pathOf); i++ {
+		if id := a.tree.Node[i]; id < uint32(a.Objects.Count) {
+			ask(id, a.pathOf[i])
 		}
 	}
-	return asked, all
+	for leaf, at := range a.leafPath {
+		ask(uint32(a.Objects.Count-a.Objects.Leaves)+uint32(leaf), at)
+	}
+	return asked, of
 }

@@ -157,7 +157,7 @@ func TestWhatKindOfRootKeepsAHeapIsSaid(t *testing.T) {
 		{"timer", sample.HeapRoot{Kind: sample.RootTimer, Func: "runtime.allp"}},
 	} {
 		t.Run(f.fault, func(t *testing.T) {
-			c, _, err := startKeeping(t, "retainers", f.fault, 2000, hwtest.BuildOptions{}).analyze(t).Summarize(t.Context(), Sites{}, nil)
+			c, err := startKeeping(t, "retainers", f.fault, 2000, hwtest.BuildOptions{}).analyze(t).Summarize(t.Context(), Sites{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestWhatKindOfRootKeepsAHeapIsSaid(t *testing.T) {
 // What several goroutines lead to is kept by all of them: each is told, with the frame in which it has it.
 func TestAllGoroutinesThatShareAHeapAreTold(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
-	c, _, err := startShape(t, hwtest.BuildOptions{}, "shared", 3000).analyze(t).Summarize(t.Context(), Sites{}, nil)
+	c, err := startShape(t, hwtest.BuildOptions{}, "shared", 3000).analyze(t).Summarize(t.Context(), Sites{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

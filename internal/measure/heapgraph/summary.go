@@ -30,9 +30,9 @@ type Sites struct {
 }
 
 // Summarize is what a recording keeps of a heap. Sites without At leave out where
-// objects were allocated. Lists of an earlier capture of the program, which may be nil, tell what has left its linked lists since;
-// those of this one are for the next.
-func (a *Analysis) Summarize(ctx context.Context, sites Sites, before Lists) (*sample.HeapCapture, Lists, error) {
+// objects were allocated. The lists of the program's capture before tell what has left its linked lists
+// since, and become those of this one; nil: nobody compares captures.
+func (a *Analysis) Summarize(ctx context.Context, sites Sites, lists *Lists) (*sample.HeapCapture, error) {
 	c := &sample.HeapCapture{
 		Objects: uint64(a.Objects.Count), Bytes: sample.Bytes(a.Objects.Bytes),
 		LiveObjects: a.Live, LiveBytes: sample.Bytes(a.LiveSize), Ages: true,
@@ -47,21 +47,22 @@ func (a *Analysis) Summarize(ctx context.Context, sites Sites, before Lists) (*s
 	}
 	holders := a.Holders()
 	owners := a.owners()
-	lists, left := a.listsOf(before)
-	owners.left = left
+	if lists != nil {
+		*lists, owners.left = a.listsOf(*lists)
+	}
 	var of [][]sample.HeapSite
 	of, c.Lines = a.sitesOf(holders, sites)
 	a.keepPaths(c, holders, of, owners)
 	c.Collections = a.collections(owners)
 	if th := a.Objects.Thinned(); th != nil {
 		c.Objects = th.Objects
-		return c, lists, nil // of a chain, a sample has pieces
+		return c, nil // of a chain, a sample has pieces
 	}
 	chains, err := a.Chains(ctx)
 	for _, l := range chains[:min(len(chains), mostRows)] {
 		c.Chains = append(c.Chains, sample.HeapChain(l))
 	}
-	return c, lists, err
+	return c, err
 }
 
 // keepPaths keeps the paths that hold most, and all holders with those above them.

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
-	"runtime/debug"
 
 	"testprog/truth"
 )
@@ -22,12 +21,11 @@ func follow(left int, seen [4]int) int {
 	}
 	seen[left%4]++
 	n := follow(left-1, seen) // truth: call
-	return n + 1 + seen[0]*0
+	return n + min(1, seen[left%4])
 }
 
 func main() {
 	items := flag.Int("items", 2_500_000, "items of the list")
-	rounds := flag.Int("rounds", 1, "how often it is followed")
 	tell := flag.Bool("truth", false, "print what is true of this program and end")
 	flag.Parse()
 	if *tell {
@@ -35,8 +33,5 @@ func main() {
 		t.Blame(source, "call")
 		t.Print()
 	}
-	debug.SetMaxStack(4 << 30)
-	for range *rounds {
-		fmt.Println("items", follow(*items, [4]int{}))
-	}
+	fmt.Println("items", follow(*items, [4]int{}))
 }

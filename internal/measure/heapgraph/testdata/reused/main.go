@@ -1,6 +1,6 @@
-// Command reused has pointers of one type to memory of another, as a word of a stack has that is no
-// longer alive: what it led to was freed, and the memory used anew. It says that it is ready, and waits
-// until standard input ends.
+// Command reused has pointers of one type to memory of another, as a dead word of a stack has: what the word
+// led to was freed, and the memory reused. The program says that it is ready, and waits until standard input
+// ends.
 package main
 
 import (
