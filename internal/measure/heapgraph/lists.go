@@ -48,12 +48,16 @@ func (a *Analysis) listsOf(before Lists) (now Lists, taken map[goheap.TypeRef]ui
 	if a.Objects.Thinned() != nil {
 		return now, taken
 	}
+	of := make(map[goheap.TypeRef][]uint32)
 	for _, l := range a.links() {
 		name := a.Objects.Types.Name(l.typ)
 		if now[name] != nil {
 			continue // the way back
 		}
-		all := a.elementsOf(l)
+		if _, known := of[l.typ]; !known {
+			of[l.typ] = a.reachable(l.typ)
+		}
+		all := a.elementsOf(l, of[l.typ])
 		if all == nil {
 			continue
 		}
@@ -99,17 +103,24 @@ func (a *Analysis) links() (all []link) {
 	return all[:min(len(all), mostListTypes)]
 }
 
-// elementsOf puts the objects of a type in the order of their lists; nil where most are in no long list, as those of a tree.
-func (a *Analysis) elementsOf(l link) *elements {
-	o, all := a.Objects, &elements{}
-	for id, inner := uint32(0), uint32(o.Count-o.Leaves); id < inner; id++ {
-		if o.TypeOf(id) == l.typ && a.tree.dominator(id) != none {
-			if all.ids = append(all.ids, id); len(all.ids) > mostElements {
+// reachable are the objects of a type that can be reached, in ascending order; nil where they are too many.
+func (a *Analysis) reachable(typ goheap.TypeRef) (ids []uint32) {
+	for id, inner := uint32(0), uint32(a.Objects.Count-a.Objects.Leaves); id < inner; id++ {
+		if a.Objects.TypeOf(id) == typ && a.tree.dominator(id) != none {
+			if ids = append(ids, id); len(ids) > mostElements {
 				return nil
 			}
 		}
 	}
-	n := len(all.ids)
+	return ids
+}
+
+// elementsOf puts the objects of a type in the order of their lists; nil where most are in no long list, as those of a tree.
+func (a *Analysis) elementsOf(l link, ids []uint32) *elements {
+	o, all, n := a.Objects, &elements{ids: ids}, len(ids)
+	if n < minList {
+		return nil
+	}
 	all.next, all.list, all.at = make([]uint32, n), make([]uint32, n), make([]uint32, n)
 	led := make([]bool, n)
 	for k, id := range all.ids {
