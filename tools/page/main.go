@@ -1,11 +1,13 @@
-// Command page bundles the page: it writes internal/show/web/assets/page.js and
-// page.css from the TypeScript in internal/show/web/ui and the libraries in its vendor
-// folder. It needs neither node nor network:
+// Command page bundles the page: it writes page.js.gz, page.css.gz and icon.svg.gz in
+// internal/show/web/assets from the TypeScript, the style and the icon in internal/show/web/ui
+// and the libraries in its vendor folder. It needs neither node nor network:
 //
 //	go run -C tools ./page
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"os"
@@ -18,7 +20,7 @@ func main() {
 	files, err := bundle(ui)
 	for _, f := range files {
 		if err == nil {
-			err = os.WriteFile(f.name, f.text, 0o644)
+			err = f.write()
 		}
 	}
 	if err != nil {
@@ -34,6 +36,20 @@ const ui = "../internal/show/web/ui"
 type output struct {
 	name string
 	text []byte
+}
+
+// write compresses the file, with the same bytes each time.
+func (f output) write() error {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	_, err = z.Write(f.text)
+	if err = errors.Join(err, z.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile(f.name+".gz", b.Bytes(), 0o644)
 }
 
 // banner names what of the bundle others wrote.
@@ -83,5 +99,10 @@ func bundle(ui string) ([]output, error) {
 	for _, f := range result.OutputFiles {
 		files = append(files, output{f.Path, f.Contents})
 	}
+	icon, err := os.ReadFile(filepath.Join(dir, "icon.svg"))
+	if err != nil {
+		problems = append(problems, err)
+	}
+	files = append(files, output{filepath.Join(dir, "..", "assets", "icon.svg"), icon})
 	return files, errors.Join(problems...)
 }

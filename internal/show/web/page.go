@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -11,10 +12,23 @@ import (
 	"strings"
 )
 
-// The page's script and style, bundled by tools/page.
+// The page's script and style, bundled and compressed by tools/page.
 //
-//go:embed assets/page.js assets/page.css assets/icon.svg
+//go:embed assets
 var assets embed.FS
+
+// asset is a file of the page, fs.ErrNotExist where the page has no such file.
+func asset(name string) ([]byte, error) {
+	zipped, err := assets.ReadFile("assets/" + name + ".gz")
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
 
 // pageData fills the page's skeleton. What is text in it is escaped by writePage.
 type pageData struct {
@@ -74,15 +88,15 @@ func writePage(w io.Writer, d pageData) error {
 // own script and style by their hashes and nothing else: no address at all.
 func offlinePage(d pageData, data []byte) (pageData, error) {
 	d.Offline = true
-	script, err := assets.ReadFile("assets/page.js")
+	script, err := asset("page.js")
 	if err != nil {
 		return d, err
 	}
-	style, err := assets.ReadFile("assets/page.css")
+	style, err := asset("page.css")
 	if err != nil {
 		return d, err
 	}
-	icon, err := assets.ReadFile("assets/icon.svg")
+	icon, err := asset("icon.svg")
 	if err != nil {
 		return d, err
 	}

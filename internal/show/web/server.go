@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/answer/compare"
 	"github.com/highwater-go/highwater/internal/decide/explain"
@@ -183,7 +185,11 @@ func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 	if strings.ContainsAny(name, `/\`) {
 		return fs.ErrNotExist
 	}
-	http.ServeFileFS(w, r, assets, "assets/"+name)
+	text, err := asset(name)
+	if err != nil {
+		return err
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(text))
 	return nil
 }
 
