@@ -84,7 +84,7 @@ func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, now map[sample.
 	var out []Allocator
 	for _, h := range holders {
 		a := Allocator{Place: h.Frame.Place(), Own: h.Owner == heapdiff.Own,
-			Bytes: amount(h.Alloc), Since: now[h.Frame].Since, Garbage: now[h.Frame].Garbage, Stack: framesOf(p.Sites[h.Sites[0]])}
+			Bytes: amount(h.Alloc), Objects: h.Alloc.Objects, Since: now[h.Frame].Since, Garbage: now[h.Frame].Garbage, Stack: framesOf(p.Sites[h.Sites[0]])}
 		if f := libraryFrame(a.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
 			a.Function, a.File, a.Line = f.Func, f.File, f.Line
 		}

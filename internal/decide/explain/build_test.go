@@ -115,7 +115,7 @@ func (s *scene) work(processors, share, rate float64) {
 
 // allocator adds a line that allocated v MiB, a share of all.
 func (s *scene) allocator(function, file string, line int, v, share float64, stack ...string) {
-	a := Allocator{Place: sample.Place{Function: function, File: file, Line: line}, Own: true, Bytes: bytesOf(v), Share: share}
+	a := Allocator{Place: sample.Place{Function: function, File: file, Line: line}, Own: true, Bytes: bytesOf(v), Objects: int64(bytesOf(v)) / 64, Share: share}
 	for _, name := range stack {
 		a.Stack = append(a.Stack, sample.Frame{Func: name})
 	}

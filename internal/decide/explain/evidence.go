@@ -119,6 +119,7 @@ type Allocator struct {
 	sample.Place
 	Own     bool         // the program's own code
 	Bytes   sample.Bytes // allocated in all
+	Objects int64        // so many, scaled from samples
 	Since   sample.Bytes // at the moment: since the last published collection
 	Garbage sample.Bytes // at the moment: dead and not yet swept; 0 without a mark
 	Share   float64      // of all that the profile saw allocated

@@ -130,8 +130,8 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
-		if c.blameStarter(&f, p.made); f.Culprit.Place != p.named().Place() && f.Culprit.Place != p.made.Place() {
-			f.Why = []Why{{Text: fmt.Sprintf("%s calls what starts the goroutines", place(f.Culprit.File, f.Culprit.Line)), Evidence: []string{"goroutines"}}}
+		if calls := c.blameStarter(&f, p); calls != "" {
+			f.Why = []Why{{Text: fmt.Sprintf("%s calls %s that starts the goroutines", place(f.Culprit.File, f.Culprit.Line), calls), Evidence: []string{"goroutines"}}}
 		}
 	}
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
@@ -371,16 +371,17 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	default:
 		f.Because = append(f.Because, doubtShortWatch)
 	}
+	calls := ""
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
-		c.blameStarter(&f, p.made)
+		calls = c.blameStarter(&f, p)
 		c.blameMaker(&f)
 	}
 	if p.made.Func != "" {
-		text := fmt.Sprintf("the goroutines are started at %s in %s; none of them finished while we watched", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
-		if k := f.Culprit.Place; k != p.made.Place() && k != p.named().Place() && f.Culprit.Below == nil {
-			text = fmt.Sprintf("the goroutines are started at %s in %s, which %s calls; none of them finished while we watched", place(p.made.File, p.made.Line),
-				ShortFunc(p.made.Func), place(k.File, k.Line))
+		text := fmt.Sprintf("the goroutines are started at %s in %s", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
+		if calls != "" && f.Culprit.Below == nil {
+			text += fmt.Sprintf("; %s calls %s that starts them", place(f.Culprit.File, f.Culprit.Line), calls)
 		}
+		text += "; none of them finished while we watched"
 		f.Why = []Why{{Text: text, Evidence: []string{"goroutines"}}}
 	}
 	return f

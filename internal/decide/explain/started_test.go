@@ -32,12 +32,19 @@ func TestGoroutinesOfAModuleAreBlamedOnTheLineThatHasThemStarted(t *testing.T) {
 	if err != nil || a.Verdict.Class != Goroutines || a.Verdict.Culprit.Line != 42 {
 		t.Fatalf("%v: %s, %+v", err, a.Verdict.Class, a.Verdict.Culprit)
 	}
-	if why := a.Verdict.Why[0].Text; !strings.Contains(why, "in bus.go.(*Conn).subscribe.func1, which push/push.go:42 calls") {
+	if why := a.Verdict.Why[0].Text; !strings.Contains(why, "in bus.go.(*Conn).subscribe.func1; push/push.go:42 calls the function that starts them") {
 		t.Error(why)
 	}
 	s = inLibrary() // where no such stack was sampled, whoever calls the package most
 	s.Allocators = append(s.Allocators[:1], s.Allocators[2])
 	if a, err = Explain(s.Evidence, nil); err != nil || a.Verdict.Culprit.Line != 70 {
+		t.Errorf("%v: %+v", err, a.Verdict.Culprit)
+	}
+	if why := a.Verdict.Why[0].Text; !strings.Contains(why, "push/push.go:70 calls the package that starts them") {
+		t.Error(why)
+	}
+	s.Allocators[0].Objects = 2 // which opened the connection; thousands of goroutines are not its
+	if a, err = Explain(s.Evidence, nil); err != nil || a.Verdict.Culprit.Line != 311 {
 		t.Errorf("%v: %+v", err, a.Verdict.Culprit)
 	}
 	s = inLibrary() // and the module's own line where nothing is known

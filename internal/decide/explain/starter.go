@@ -8,25 +8,34 @@ import (
 )
 
 // blameStarter blames the program's own line for goroutines that wait in a library: its go statement, or that which has the
-// library start them, as far as that is known.
-func (c *Case) blameStarter(f *Finding, made sample.Frame) {
-	if heapdiff.OwnerOf(made.Func, c.module()) == heapdiff.Own {
-		f.Culprit.Place = made.Place()
-	} else if asks := c.asksFor(made); asks != nil {
-		f.Culprit.Place = *asks
+// library start them, as far as that is known. calls is what such a line calls, "" where none was found.
+func (c *Case) blameStarter(f *Finding, p pile) (calls string) {
+	if heapdiff.OwnerOf(p.made.Func, c.module()) == heapdiff.Own {
+		f.Culprit.Place = p.made.Place()
+		return ""
 	}
+	asks, exact := c.asksFor(p)
+	if asks == nil {
+		return ""
+	}
+	f.Culprit.Place = *asks
+	if exact {
+		return "the function"
+	}
+	return "the package"
 }
 
 // asksFor is the line of the program's own code that has a module's go statement run, as far as stacks of allocations tell:
-// the one below which most was allocated in the function of that statement, else in its package. nil: none was seen, or the
+// the one below which most was allocated in the function of that statement, else in its package, with enough objects for one of
+// each goroutine: what opened the connection that they share did so once. exact reports the first. nil: none was seen, or the
 // goroutines are the standard library's, which starts them for whoever calls in.
-func (c *Case) asksFor(made sample.Frame) *sample.Place {
+func (c *Case) asksFor(p pile) (best *sample.Place, exact bool) {
+	made := p.made
 	if heapdiff.OwnerOf(made.Func, c.module()) != heapdiff.Dependency {
-		return nil
+		return nil, false
 	}
 	function, _, _ := strings.Cut(made.Func, ".func")
-	var best *sample.Place
-	most, exact := sample.Bytes(0), false
+	most := sample.Bytes(0)
 	for i := range c.Allocators {
 		a := &c.Allocators[i]
 		if !a.Own || a.Function == "main.main" {
@@ -40,9 +49,10 @@ func (c *Case) asksFor(made sample.Frame) *sample.Place {
 			within = within || heapdiff.PackageOf(f.Func) == heapdiff.PackageOf(made.Func)
 			inside = inside || f.Func == function || strings.HasPrefix(f.Func, function+".func")
 		}
-		if within && (inside && !exact || inside == exact && a.Bytes > most) {
+		within = within && a.Objects >= int64(p.waiting)
+		if (within || inside) && (inside && !exact || inside == exact && a.Bytes > most) {
 			best, most, exact = &a.Place, a.Bytes, inside
 		}
 	}
-	return best
+	return best, exact
 }
