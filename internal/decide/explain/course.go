@@ -53,6 +53,9 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 			if then.Key != l.e.Subject || then.Profile == nil {
 				continue
 			}
+			if then.Goroutines != nil {
+				l.e.Stood = then.Goroutines
+			}
 			begun, inside := begunOf(then.Goroutines), insideOf(then.Goroutines)
 			for site, h := range held {
 				s := l.stand(site, h, p.Sites, then, m.At)

@@ -80,6 +80,8 @@ type Evidence struct {
 	Half *Allocator
 	// Heap is the capture of the subject's heap nearest to the moment; nil: none.
 	Heap *sample.HeapCapture
+	// Stood is the subject's goroutines as they were last read before the moment, nil: they were not.
+	Stood []sample.GoroutineGroup
 	// Probed is what the program itself answered: its metrics and its replies to a probe.
 	Probed ProbeResults
 	// History is what predictions are made from; nil: no sample of the collector was read.
@@ -167,8 +169,13 @@ type Captured struct {
 	InUse   sample.Bytes
 	Lines   []sample.HeapSite
 	Holders []CapturedHolder
-	Ended   bool // the program had ended by itself: main had returned, and what it held is out of reach
+	// Channels are by what they are called, all that have one name as one.
+	Channels map[string]CapturedChannels
+	Ended    bool // the program had ended by itself: main had returned, and what it held is out of reach
 }
+
+// CapturedChannels is channels of one name in a capture: so many, and their elements.
+type CapturedChannels struct{ Count, Entries uint64 }
 
 // CapturedHolder is what retained memory in a capture.
 type CapturedHolder struct {

@@ -262,7 +262,7 @@ func (c *Case) queued() float64 {
 	}
 	var n sample.Bytes
 	for _, l := range c.Heap.Collections {
-		if l.Kind == "channel" && l.Entries > 0 && !(isFull(l.Entries, l.Room) && c.senders() == 0) {
+		if l.Kind == "channel" && l.Entries > 0 && !(isFull(l.Entries, l.Room) && c.senders() == 0) && !c.isChannelEach(l.Name) {
 			n += l.Bytes
 		}
 	}

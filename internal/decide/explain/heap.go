@@ -96,7 +96,7 @@ func (l *loader) heap() error {
 			return err
 		}
 		l.e.Captures = append(l.e.Captures, Captured{At: l.e.seconds(h.At), InUse: h.LiveBytes, Lines: h.Lines, Holders: capturedHolders(h),
-			Ended: h.Reason == sample.HeapExit})
+			Channels: capturedChannels(h), Ended: h.Reason == sample.HeapExit})
 	}
 	list = beforeTheEnd(list)
 	l.e.Heap, err = l.Heap(list[nearest(list, heapAt, l.e.Moment.At)].ID)
@@ -117,6 +117,16 @@ func capturedHolders(h *sample.HeapCapture) (list []CapturedHolder) {
 		list = append(list, one)
 	}
 	return list
+}
+
+func capturedChannels(h *sample.HeapCapture) map[string]CapturedChannels {
+	out := map[string]CapturedChannels{}
+	for _, l := range h.Collections {
+		if l.Kind == "channel" && l.Name != "" {
+			out[l.Name] = CapturedChannels{out[l.Name].Count + l.Count, out[l.Name].Entries + l.Entries}
+		}
+	}
+	return out
 }
 
 // beforeTheEnd leaves out captures at the end of a program that ended by itself, where there are

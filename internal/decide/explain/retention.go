@@ -357,7 +357,7 @@ func (c *Case) heldByGoroutines(p *pile) (n sample.Bytes, ok bool) {
 	}
 	begun := map[string]bool{}
 	module := c.module()
-	for _, g := range c.proc.Goroutines {
+	for _, g := range c.standing(p) {
 		if len(g.Where) == 0 || waitsAt(g, module).Func != p.at.Func {
 			continue
 		}

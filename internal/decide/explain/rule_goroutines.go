@@ -130,8 +130,8 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
-		if calls := c.blameStarter(&f, p); calls != "" {
-			f.Why = []Why{{Text: fmt.Sprintf("%s calls %s that starts the goroutines", place(f.Culprit.File, f.Culprit.Line), calls), Evidence: []string{"goroutines"}}}
+		if words := c.blameStarter(&f, p); words != "" {
+			f.Why = []Why{{Text: words, Evidence: []string{"goroutines"}}}
 		}
 	}
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
@@ -279,11 +279,12 @@ func (c *Case) fewestLater() (least float64, ok bool) {
 // thing, as net/http does for a connection, is one place.
 func (c *Case) waiters(p *pile) {
 	module := c.module()
-	p.countWaiting(c.proc.Goroutines, module)
+	groups := c.standing(p)
+	p.countWaiting(groups, module)
 	c.preferHolders(p)
 	p.functions = map[string]bool{p.at.Func: true}
 	most := 0
-	for _, g := range c.proc.Goroutines {
+	for _, g := range groups {
 		if waitsAt(g, module).Func != p.at.Func || g.State == "running" {
 			continue
 		}
@@ -306,6 +307,22 @@ func (c *Case) waiters(p *pile) {
 			p.held += s.Bytes
 		}
 	}
+}
+
+// standing are the goroutines of the moment or, where few of them could be read, those of the look before.
+func (c *Case) standing(p *pile) []sample.GoroutineGroup {
+	read, before := goroutinesOf(c.proc.Goroutines), goroutinesOf(c.Stood)
+	if now := (&pile{read: read, last: p.last}); now.partly() && before > read {
+		return c.Stood
+	}
+	return c.proc.Goroutines
+}
+
+func goroutinesOf(groups []sample.GoroutineGroup) (n int) {
+	for _, g := range groups {
+		n += g.Count
+	}
+	return n
 }
 
 // countWaiting counts goroutines by the function in which they wait, and keeps the one with most.
@@ -371,15 +388,15 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	default:
 		f.Because = append(f.Because, doubtShortWatch)
 	}
-	calls := ""
+	words := ""
 	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
-		calls = c.blameStarter(&f, p)
+		words = c.blameStarter(&f, p)
 		c.blameMaker(&f)
 	}
 	if p.made.Func != "" {
 		text := fmt.Sprintf("the goroutines are started at %s in %s", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
-		if calls != "" && f.Culprit.Below == nil {
-			text += fmt.Sprintf("; %s calls %s that starts them", place(f.Culprit.File, f.Culprit.Line), calls)
+		if words != "" && f.Culprit.Below == nil {
+			text += "; " + words
 		}
 		text += "; none of them finished while we watched"
 		f.Why = []Why{{Text: text, Evidence: []string{"goroutines"}}}

@@ -47,6 +47,13 @@ func TestGoroutinesOfAModuleAreBlamedOnTheLineThatHasThemStarted(t *testing.T) {
 	if a, err = Explain(s.Evidence, nil); err != nil || a.Verdict.Culprit.Line != 311 {
 		t.Errorf("%v: %+v", err, a.Verdict.Culprit)
 	}
+	// but the closure that each of them leads to is
+	s.Heap = &sample.HeapCapture{Callbacks: []sample.HeapCallback{{Func: "example.net/bus%2ego.(*Conn).wait", Count: 400,
+		Creator: "example.net/bus%2ego.(*Conn).subscribe.func1",
+		Closure: sample.Frame{Func: "example.org/shop/push.ask.func2", File: "/build/shop/push/push.go", Line: 44}}}}
+	if a, err = Explain(s.Evidence, nil); err != nil || a.Verdict.Culprit.Line != 44 {
+		t.Errorf("%v: %+v", err, a.Verdict.Culprit)
+	}
 	s = inLibrary() // and the module's own line where nothing is known
 	s.Allocators = s.Allocators[2:]
 	if a, err = Explain(s.Evidence, nil); err != nil || a.Verdict.Culprit.Line != 311 {

@@ -1,28 +1,48 @@
 package explain
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// blameStarter blames the program's own line for goroutines that wait in a library: its go statement, or that which has the
-// library start them, as far as that is known. calls is what such a line calls, "" where none was found.
-func (c *Case) blameStarter(f *Finding, p pile) (calls string) {
+// blameStarter blames the program's own line for goroutines that wait in a library: its go statement, that which has the
+// library start them, or that which made what they call, as far as that is known. words say of such a line what it is to
+// them; "": none was found.
+func (c *Case) blameStarter(f *Finding, p pile) (words string) {
 	if heapdiff.OwnerOf(p.made.Func, c.module()) == heapdiff.Own {
 		f.Culprit.Place = p.made.Place()
 		return ""
 	}
 	asks, exact := c.asksFor(p)
+	if handed := c.handed(p); handed != nil && !exact {
+		f.Culprit.Place = handed.Closure.Place()
+		return fmt.Sprintf("most of them have a closure of their own, of %s at %s", ShortFunc(handed.Closure.Func), place(f.Culprit.File, f.Culprit.Line))
+	}
 	if asks == nil {
 		return ""
 	}
 	f.Culprit.Place = *asks
-	if exact {
-		return "the function"
+	if at := place(asks.File, asks.Line); exact {
+		return at + " calls the function that starts them"
+	} else {
+		return at + " calls the package that starts them"
 	}
-	return "the package"
+}
+
+// handed is what the program gave a library to call from such goroutines, by the newest capture of the heap; nil: nothing is known.
+func (c *Case) handed(p pile) *sample.HeapCallback {
+	if c.Heap == nil {
+		return nil
+	}
+	for i := range c.Heap.Callbacks {
+		if h := &c.Heap.Callbacks[i]; h.Creator == p.made.Func && heapdiff.OwnerOf(h.Closure.Func, c.module()) == heapdiff.Own {
+			return h
+		}
+	}
+	return nil
 }
 
 // asksFor is the line of the program's own code that has a module's go statement run, as far as stacks of allocations tell:

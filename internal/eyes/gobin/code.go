@@ -2,6 +2,7 @@ package gobin
 
 import (
 	"bytes"
+	"encoding/binary"
 	"runtime/debug"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -20,6 +21,31 @@ func (b *Binary) Code(name string) (pc uint64, code []byte, ok bool) {
 		return 0, nil, false
 	}
 	return found[0].PC, bytes.Clone(found[0].Bytes), true
+}
+
+// Entry is the link-time address where the function of a name begins, as the linker has it. ok is false if the program has
+// none of that name, or several.
+func (b *Binary) Entry(symbol string) (pc uint64, ok bool) {
+	if b.table == nil {
+		return 0, false
+	}
+	defer ignoreFault(debug.SetPanicOnFault(true))
+	t := b.table
+	for i := range t.n {
+		data := tail(t.funcs, uint64(binary.LittleEndian.Uint32(t.funcs[8*i+4:])))
+		if len(data) < funcSize || data[40] == t.ids.wrapper {
+			continue
+		}
+		name := tail(t.names, uint64(binary.LittleEndian.Uint32(data[4:])))
+		if len(name) <= len(symbol) || name[len(symbol)] != 0 || string(name[:len(symbol)]) != symbol {
+			continue
+		}
+		if pc != 0 {
+			return 0, false
+		}
+		pc = t.text + uint64(t.entryOff(i))
+	}
+	return pc, pc != 0
 }
 
 // Calls puts a stack into source terms, inlined calls in it. All of it are return

@@ -100,7 +100,7 @@ func (n *owners) isCaptured(way []uint32, after uint32) bool {
 		if at == after {
 			return false
 		}
-		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == goheap.PartClosure && n.ownFunction(typ) != "" {
+		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == goheap.PartClosure && n.a.ownFunction(typ) != "" {
 			return true
 		}
 	}
@@ -108,8 +108,8 @@ func (n *owners) isCaptured(way []uint32, after uint32) bool {
 }
 
 // ownFunction is the function of a closure if it is the program's own.
-func (n *owners) ownFunction(typ goheap.TypeRef) string {
-	types := n.a.Objects.Types
+func (a *Analysis) ownFunction(typ goheap.TypeRef) string {
+	types := a.Objects.Types
 	name := strings.TrimSuffix(strings.TrimPrefix(types.Name(typ), "func "), "-fm")
 	if name == "" || types.OwnerOf(name) != goheap.PackageOwn {
 		return ""
@@ -156,7 +156,7 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 func (n *owners) via(o *sample.HeapOwner, way []uint32, box int) {
 	for _, at := range way[:box+1] {
 		if typ := n.a.paths[at].typ; n.a.Objects.Types.PartOf(typ) == goheap.PartClosure {
-			if name := n.ownFunction(typ); name != "" {
+			if name := n.a.ownFunction(typ); name != "" {
 				o.Via = name
 			}
 		}

@@ -53,7 +53,7 @@ func (a *Analysis) Summarize(ctx context.Context, sites Sites, lists *Lists) (*s
 	var of [][]sample.HeapSite
 	of, c.Lines = a.sitesOf(holders, sites)
 	a.keepPaths(c, holders, of, owners)
-	c.Collections = a.collections(owners)
+	c.Collections, c.Callbacks = a.collections(owners), a.callbacks()
 	if th := a.Objects.Thinned(); th != nil {
 		c.Objects = th.Objects
 		return c, nil // of a chain, a sample has pieces

@@ -15,7 +15,7 @@ const heapSchema = `CREATE TABLE IF NOT EXISTS heap_capture (
   at INTEGER, process INTEGER REFERENCES process, reason TEXT, stopped INTEGER, took INTEGER, gc INTEGER,
   objects INTEGER, bytes INTEGER, live_objects INTEGER, live_bytes INTEGER, untyped INTEGER,
   first_path INTEGER, paths INTEGER, first_site INTEGER, sites INTEGER, first_type INTEGER, types INTEGER,
-  collections TEXT, chains TEXT, gaps TEXT, lines TEXT
+  collections TEXT, chains TEXT, gaps TEXT, lines TEXT, callbacks TEXT
 );
 CREATE TABLE IF NOT EXISTS heap_name (
   id INTEGER PRIMARY KEY,
@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS heap_type (
 var (
 	tableHeapCapture = table{"heap_capture",
 		words(`at process reason stopped took gc objects bytes live_objects live_bytes untyped first_path paths first_site sites first_type types
-		collections chains gaps lines`)}
+		collections chains gaps lines callbacks`)}
 	tableHeapName = table{"heap_name", words(`name`)}
 	tableHeapPath = table{"heap_path", words(`capture parent label type objects bytes held retained holder young root owner`)}
 	tableHeapSite = table{"heap_site", words(`path frame objects bytes`)}
@@ -76,6 +76,10 @@ func (w *Writer) addHeap(c *sample.HeapCapture) error {
 	if err != nil {
 		return err
 	}
+	callbacks, err := w.heapCallbacks(c.Callbacks)
+	if err != nil {
+		return err
+	}
 	sites := int64(0)
 	for i := range c.Paths {
 		sites += int64(len(c.Paths[i].Sites))
@@ -83,7 +87,7 @@ func (w *Writer) addHeap(c *sample.HeapCapture) error {
 	capture, err := w.add(&tableHeapCapture, w.at(c.At), p.id, string(c.Reason), int64(c.Stopped), int64(c.Took), int64(c.GC),
 		int64(c.Objects), int64(c.Bytes), int64(c.LiveObjects), int64(c.LiveBytes), int64(c.Untyped),
 		w.rows[tableHeapPath.name]+1, int64(len(c.Paths)), w.rows[tableHeapSite.name]+1, sites, w.rows[tableHeapType.name]+1, int64(len(c.Types)),
-		lists[0], lists[1], lists[2], lines)
+		lists[0], lists[1], lists[2], lines, callbacks)
 	if err != nil {
 		return err
 	}
@@ -165,6 +169,30 @@ func (w *Writer) heapLines(list []sample.HeapSite) (driver.Value, error) {
 			return nil, err
 		}
 		rows[i] = heapLine{frame, int64(s.Objects), int64(s.Bytes)}
+	}
+	b, err := json.Marshal(rows)
+	return string(b), err
+}
+
+// heapCallback is one as it is written: Closure is the frame's row.
+type heapCallback struct {
+	Func, Creator string
+	Count         int
+	Closure       int64
+}
+
+// heapCallbacks are those of a capture as JSON, NULL where there are none.
+func (w *Writer) heapCallbacks(list []sample.HeapCallback) (driver.Value, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	rows := make([]heapCallback, len(list))
+	for i, c := range list {
+		frame, err := w.frame(c.Closure)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = heapCallback{c.Func, c.Creator, c.Count, frame}
 	}
 	b, err := json.Marshal(rows)
 	return string(b), err

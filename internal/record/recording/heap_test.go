@@ -38,7 +38,9 @@ func makeHeap(n int) *sample.HeapCapture {
 		Collections: []sample.HeapCollection{{Path: "main.cache.entries", Kind: "map", Type: "map[string]*main.entry", Count: 1, Entries: uint64(n), Room: 8192,
 			Bytes: 9000, Reached: 9000}},
 		Chains: []sample.HeapChain{{Path: "main.head", Type: "main.node", Length: 12000}},
-		Gaps:   []sample.Gap{{What: "names of variables", Why: "the program has no symbol table"}},
+		Callbacks: []sample.HeapCallback{{Func: "example.com/bus.(*Conn).wait", Creator: "example.com/bus.(*Conn).Subscribe", Count: 40,
+			Closure: sample.Frame{Func: "main.join.func1", File: "hub.go", Line: 43}}},
+		Gaps: []sample.Gap{{What: "names of variables", Why: "the program has no symbol table"}},
 	}
 	return c
 }
@@ -81,12 +83,12 @@ func TestHeapCapturesAreReadBack(t *testing.T) {
 	}
 }
 
-// What 1.3 to 1.5 added is absent from a capture of 1.2, and everything else is read.
+// What 1.3 to 1.5 and 1.10 added is absent from a capture of 1.2, and everything else is read.
 func TestAHeapCaptureOfAnOlderMinorVersionIsRead(t *testing.T) {
 	path, want := heaps(t, 1)
 	change(t, path,
-		"ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; ALTER TABLE heap_capture DROP COLUMN lines; PRAGMA user_version = 1002")
-	want[0].Ages, want[0].Types[1].Inferred, want[0].Lines = false, 0, nil
+		"ALTER TABLE heap_path DROP COLUMN young; ALTER TABLE heap_path DROP COLUMN root; ALTER TABLE heap_path DROP COLUMN owner; ALTER TABLE heap_type DROP COLUMN inferred; ALTER TABLE heap_capture DROP COLUMN lines; ALTER TABLE heap_capture DROP COLUMN callbacks; PRAGMA user_version = 1002")
+	want[0].Ages, want[0].Types[1].Inferred, want[0].Lines, want[0].Callbacks = false, 0, nil, nil
 	for i := range want[0].Paths {
 		want[0].Paths[i].Young, want[0].Paths[i].Root, want[0].Paths[i].Owner = 0, nil, nil
 	}

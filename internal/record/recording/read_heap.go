@@ -40,9 +40,10 @@ func (r *Reader) Heap(id int64) (*sample.HeapCapture, error) {
 	var c *sample.HeapCapture
 	var at heapExtent
 	var lines []heapLine
+	var callbacks []heapCallback
 	err := r.rows(func(row []driver.Value) (err error) {
 		c, err = r.heapOf(row)
-		lines = strs[heapLine](row[21])
+		lines, callbacks = strs[heapLine](row[21]), strs[heapCallback](row[22])
 		at = heapExtent{span{integer(row[12]), integer(row[13])}, span{integer(row[14]), integer(row[15])}, span{integer(row[16]), integer(row[17])}}
 		return err
 	}, r.sel(&tableHeapCapture)+" WHERE id = ?1", id)
@@ -56,6 +57,7 @@ func (r *Reader) Heap(id int64) (*sample.HeapCapture, error) {
 		return nil, err
 	}
 	r.linesOf(c, lines)
+	r.callbacksOf(c, callbacks)
 	if r.redactor != nil {
 		r.redactor.capture(c)
 	}
@@ -203,6 +205,15 @@ func (r *Reader) linesOf(c *sample.HeapCapture, lines []heapLine) {
 			return
 		}
 		c.Lines = append(c.Lines, sample.HeapSite{At: r.frames[l[0]-1], Objects: uint64(l[1]), Bytes: sample.Bytes(l[2])})
+	}
+}
+
+// callbacksOf gives a capture those whose closure's frame the recording has.
+func (r *Reader) callbacksOf(c *sample.HeapCapture, list []heapCallback) {
+	for _, l := range list {
+		if l.Closure >= 1 && l.Closure <= int64(len(r.frames)) {
+			c.Callbacks = append(c.Callbacks, sample.HeapCallback{Func: l.Func, Creator: l.Creator, Count: l.Count, Closure: r.frames[l.Closure-1]})
+		}
 	}
 }
 

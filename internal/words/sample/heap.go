@@ -27,6 +27,7 @@ type HeapCapture struct {
 	Types       []HeapType       // most bytes first
 	Collections []HeapCollection // most bytes first
 	Chains      []HeapChain      // longest first
+	Callbacks   []HeapCallback   // most goroutines first; nil: of recordings before version 1.10
 	Gaps        []Gap            // What and Why alone
 }
 
@@ -98,6 +99,15 @@ type HeapCollection struct {
 type HeapChain struct {
 	Path, Type string
 	Length     uint64
+}
+
+// HeapCallback is goroutines that run a library's function, most of which lead to a closure of their own whose function is
+// the program's: who handed it to the library is who has the goroutines started.
+type HeapCallback struct {
+	Func    string // the function that the goroutines run
+	Creator string // the function with the go statement of most of them
+	Count   int    // goroutines
+	Closure Frame  // where the closure's function begins
 }
 
 // Path is the text of a path: "main.cache.entries[].body".

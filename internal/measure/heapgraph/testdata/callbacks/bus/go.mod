@@ -1,0 +1,3 @@
+module example.net/bus
+
+go 1.20
