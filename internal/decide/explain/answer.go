@@ -204,6 +204,8 @@ type Culprit struct {
 	Below *sample.Place `json:"below,omitempty"`
 	// HeldBy is who kept it, where the heap was captured.
 	HeldBy *HeldBy `json:"held_by,omitempty"`
+
+	starts string // of goroutines, the function with their go statement
 }
 
 // Why is one step of the explanation, with the ids of its evidence.

@@ -116,7 +116,11 @@ func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 			kept, reached := cutOf(c.Heap, "string")
 			text += fmt.Sprintf(". Of %s that such parts keep, %s is in reach", size(kept), size(reached))
 		}
-		v.Why = append([]Why{{Text: text, Evidence: []string{"site"}, URL: k.URL}}, v.Why...)
+		at := 0
+		if f.Class == Goroutines {
+			at = min(1, len(v.Why)) // who starts them comes first
+		}
+		v.Why = slices.Insert(v.Why, at, Why{Text: text, Evidence: []string{"site"}, URL: k.URL})
 	}
 	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.pressed && c.waste() > c.bound*15/100 {
 		facts = append(facts, c.factCollector())

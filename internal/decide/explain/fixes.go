@@ -271,6 +271,9 @@ func (c *Case) causeAt(class Class, blamed *Culprit) *Cause {
 	case Leak, Burst, Baseline:
 		return c.cause(class)
 	case Goroutines:
+		if k := c.causeOf(class, []sample.Frame{{Func: blamed.starts}}, blamed.starts, false); k != nil && len(k.Functions) > 0 {
+			return k
+		}
 		if c.site != nil && c.site.Function == blamed.Function {
 			return c.cause(class)
 		}

@@ -393,6 +393,7 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		words = c.blameStarter(&f, p)
 		c.blameMaker(&f)
 	}
+	f.Culprit.starts = p.made.Func
 	if p.made.Func != "" {
 		text := fmt.Sprintf("the goroutines are started at %s in %s", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
 		if words != "" && f.Culprit.Below == nil {

@@ -61,6 +61,38 @@ func TestGoroutinesOfAModuleAreBlamedOnTheLineThatHasThemStarted(t *testing.T) {
 	}
 }
 
+// What is well known of a go statement is said of the goroutines that it starts, whoever is blamed for them.
+func TestWhatStartsGoroutinesIsTheirWellKnownCause(t *testing.T) {
+	for made, want := range map[string]string{
+		"github.com/nats-io/nats%2ego.(*Conn).subscribeLocked": "nats-subscription",
+		"google.golang.org/grpc.newClientStreamWithParams":     "grpc-stream",
+		"github.com/redis/go-redis/v9.(*channel).initMsgChan":  "redis-subscription",
+		"github.com/fsnotify/fsnotify.newBackend":              "watcher-not-closed",
+		"database/sql.OpenDB":                                  "database-not-closed",
+		"net/http.(*Transport).dialConn":                       "body-not-closed",
+		"context.(*cancelCtx).propagateCancel":                 "context-not-cancelled",
+		"github.com/klauspost/compress/zstd.NewWriter":         "decoder-not-closed",
+		"example.net/bus%2ego.(*Conn).subscribe":               "",
+	} {
+		s := inLibrary()
+		s.p.Goroutines[len(s.p.Goroutines)-1].CreatedAt.Frames[0].Func = made
+		a, err := Explain(s.Evidence, nil)
+		if err != nil || a.Verdict.Class != Goroutines {
+			t.Errorf("%s: %v: %s", made, err, a.Verdict.Class)
+		}
+		got, said := "", ""
+		for _, w := range a.Verdict.Why {
+			said += w.Text + w.URL
+		}
+		if want != "" {
+			got = causeNamed(want).URL
+		}
+		if want != "" && !strings.Contains(said, got) || want == "" && strings.Contains(said, "https://") {
+			t.Errorf("%s: want %q of %s", made, got, said)
+		}
+	}
+}
+
 // The pages that one line wrote first and freed malloc gives to another without a page fault: where several lines write,
 // the line that wrote most is not sure. Memory that is mapped, or that one line wrote, has one owner.
 func TestMemoryOfASharedMallocIsNotSurelyOfWhoWroteItFirst(t *testing.T) {
