@@ -25,11 +25,11 @@ func (c *Case) blameStarter(f *Finding, p pile) (words string) {
 		return ""
 	}
 	f.Culprit.Place = *asks
-	if at := place(asks.File, asks.Line); exact {
-		return at + " calls the function that starts them"
-	} else {
-		return at + " calls the package that starts them"
+	what := "package"
+	if exact {
+		what = "function"
 	}
+	return fmt.Sprintf("%s calls the %s that starts them", place(asks.File, asks.Line), what)
 }
 
 // handed is what the program gave a library to call from such goroutines, by the newest capture of the heap; nil: nothing is known.

@@ -32,6 +32,9 @@ func (b *Binary) Entry(symbol string) (pc uint64, ok bool) {
 	defer ignoreFault(debug.SetPanicOnFault(true))
 	t := b.table
 	for i := range t.n {
+		if i%(1<<14) == 0 {
+			b.Release() // of a large program's table
+		}
 		data := tail(t.funcs, uint64(binary.LittleEndian.Uint32(t.funcs[8*i+4:])))
 		if len(data) < funcSize || data[40] == t.ids.wrapper {
 			continue

@@ -181,7 +181,7 @@ type heapCallback struct {
 	Closure       int64
 }
 
-// heapCallbacks are those of a capture as JSON, NULL where there are none.
+// heapCallbacks are those of a capture as JSON, NULL for an empty list.
 func (w *Writer) heapCallbacks(list []sample.HeapCallback) (driver.Value, error) {
 	if len(list) == 0 {
 		return nil, nil
