@@ -2,7 +2,9 @@ package explain
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -47,8 +49,10 @@ func TestGoroutinesThatWereGoneAreKnownFromTheLookBefore(t *testing.T) {
 	if a, err := Explain(s.Evidence, nil); err != nil || a.Verdict.Class == Goroutines {
 		t.Errorf("%v: %s, from a stack of one", err, a.Verdict.Class)
 	}
-	s.Stood = all
+	s.Stood, s.StoodAt = all, s.Moment.At.Add(-2*time.Second)
 	if a, err := Explain(s.Evidence, nil); err != nil || a.Verdict.Class != Goroutines || a.Verdict.Culprit.Place != want.Verdict.Culprit.Place {
 		t.Errorf("%v: %s, %+v", err, a.Verdict.Class, a.Verdict.Culprit)
+	} else if said := strings.Join(a.Verdict.Reasons, "; "); !strings.Contains(said, "read 2.0 s before the kill") {
+		t.Errorf("when the stacks were read is not said: %s", said)
 	}
 }

@@ -54,7 +54,7 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 				continue
 			}
 			if then.Goroutines != nil {
-				l.e.Stood = then.Goroutines
+				l.e.Stood, l.e.StoodAt = then.Goroutines, m.At
 			}
 			begun, inside := begunOf(then.Goroutines), insideOf(then.Goroutines)
 			for site, h := range held {

@@ -80,8 +80,9 @@ type Evidence struct {
 	Half *Allocator
 	// Heap is the capture of the subject's heap nearest to the moment; nil: none.
 	Heap *sample.HeapCapture
-	// Stood is the subject's goroutines as they were last read before the moment, nil: they were not.
-	Stood []sample.GoroutineGroup
+	// Stood is the subject's goroutines as they were last read before the moment, nil: they were not. StoodAt is when that was.
+	Stood   []sample.GoroutineGroup
+	StoodAt time.Time
 	// Probed is what the program itself answered: its metrics and its replies to a probe.
 	Probed ProbeResults
 	// History is what predictions are made from; nil: no sample of the collector was read.

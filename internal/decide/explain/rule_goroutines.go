@@ -311,11 +311,16 @@ func (c *Case) waiters(p *pile) {
 
 // standing are the goroutines of the moment or, where few of them could be read, those of the look before.
 func (c *Case) standing(p *pile) []sample.GoroutineGroup {
-	read, before := goroutinesOf(c.proc.Goroutines), goroutinesOf(c.Stood)
-	if now := (&pile{read: read, last: p.last}); now.partly() && before > read {
+	if c.stoodBefore(p) {
 		return c.Stood
 	}
 	return c.proc.Goroutines
+}
+
+func (c *Case) stoodBefore(p *pile) bool {
+	read := goroutinesOf(c.proc.Goroutines)
+	now := &pile{read: read, last: p.last}
+	return now.partly() && goroutinesOf(c.Stood) > read
 }
 
 func goroutinesOf(groups []sample.GoroutineGroup) (n int) {
@@ -394,6 +399,9 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		c.blameMaker(&f)
 	}
 	f.Culprit.starts = p.made.Func
+	if c.stoodBefore(&p) {
+		f.Because = append(f.Because, fmt.Sprintf("the goroutines' stacks were read %s before the %s", seconds(c.seconds(c.Moment.At)-c.seconds(c.StoodAt)), c.momentName()))
+	}
 	if p.made.Func != "" {
 		text := fmt.Sprintf("the goroutines are started at %s in %s", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))
 		if words != "" && f.Culprit.Below == nil {
