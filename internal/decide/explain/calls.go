@@ -22,11 +22,12 @@ type callCorrelation struct {
 	outer   int          // index of the outermost caller that comes and goes
 	seenAt  float64      // seconds since the start: when that was, 0 for the moment
 
-	read        bool    // goroutines were read, at the moment or just before it
-	standing    bool    // the same calls were in flight from before the rise to the end: a loop, and no call that ends
-	left        float64 // part of the memory that calls were seen to leave behind, of what is held now; NaN: not known
-	gather      float64 // seconds until the moment in which one call after the other began, and none was seen to end
-	correlation float64 // correlation of bytes held with calls in flight; NaN: not known
+	read        bool     // goroutines were read, at the moment or just before it
+	standing    bool     // the same calls were in flight from before the rise to the end: a loop, and no call that ends
+	left        float64  // part of the memory that calls were seen to leave behind, of what is held now; NaN: not known
+	gather      float64  // seconds until the moment in which one call after the other began, and none was seen to end
+	correlation float64  // correlation of bytes held with calls in flight; NaN: not known
+	one         *oneCall // the call in which the memory came; nil: several did it, or it began with the run
 }
 
 // inFlight counts the goroutines that are inside each of the functions, and
@@ -73,6 +74,9 @@ func callsAround(site *Site, now []sample.GoroutineGroup, at float64) callCorrel
 		}
 	}
 	f.outer = outermost(site, calls)
+	if f.one = oneCallOf(site, calls, f.running, at); f.one != nil && f.one.ended > 0 {
+		f.outer = f.one.caller
+	}
 	if site.Awaited != nil {
 		f.outer = len(callers) - 1
 	}
@@ -149,6 +153,13 @@ func nameOf(callers []Caller, calls []int) int {
 			best = i
 		}
 	}
+	if !callers[best].Own { // connections that wait for a request are calls, too: it is those of the program that hold the memory
+		for i := last; i >= 0; i-- {
+			if callers[i].Own && calls[i] > 1 && float64(callers[i].Under) >= (1-blamedPart.v())*float64(callers[last].Under) {
+				return i
+			}
+		}
+	}
 	return best
 }
 
@@ -170,10 +181,10 @@ func standing(site *Site, caller, now, unseen int) bool {
 		}
 		most = max(most, n)
 		if n > 0 {
-			fewest = min(fewest, n)
+			fewest = min(fewest, n+s.Unseen)
 		}
 	}
-	return looks >= int(enoughReadings.v()) && float64(inside) >= stillRunning.v()*float64(looks) && now+unseen > 0 && fewest == most
+	return looks >= int(enoughReadings.v()) && float64(inside) >= stillRunning.v()*float64(looks) && now+unseen > 0 && fewest >= most
 }
 
 // leftByCalls is how much of what is held calls were seen to leave behind: what the
@@ -229,6 +240,9 @@ func gatherOf(site *Site, caller, now, running int, at float64) float64 {
 		c := s.calls(caller)
 		if c > bound || c == 0 {
 			break
+		}
+		if freed := float64(s.Freed); freed >= leastGrown.v() && freed > freedByCalls.v()*float64(s.Bytes) {
+			return 0 // that many calls ended between the looks
 		}
 		if c < n {
 			began++

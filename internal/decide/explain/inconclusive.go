@@ -63,6 +63,10 @@ func (c *Case) undecidedSentence(candidates []string) string {
 	if len(candidates) >= 2 || len(candidates) == 1 && candidates[0] != noun(Healthy) {
 		return c.candidatesSentence(candidates) + c.mostFrom()
 	}
+	if c.collectsSeldom() {
+		return fmt.Sprintf("GOGC=%d lets the heap%s grow to %s the live heap, so the next GC was due only at %s. How much of the %s heap was live is not known.", c.g.GOGC, c.of(),
+			timesTheLive(c.g.GOGC), size(c.g.HeapGoal), size(c.heap()))
+	}
 	if most, ok := c.largestRow(); ok {
 		s := fmt.Sprintf("The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
 		if heap := most.Name == sample.RowLive || most.Name == sample.RowNew; heap && c.site != nil && c.site.Bytes*2 > most.Bytes && c.site.Function != "" {
@@ -127,6 +131,12 @@ func (c *Case) mostFrom() string {
 func (c *Case) collectorOff() bool {
 	_, limited := c.memoryLimit()
 	return c.g != nil && c.g.GOGC < 0 && !limited
+}
+
+// collectsSeldom reports whether most of the memory came since the last collection, and a GOGC above Go's own lets it.
+func (c *Case) collectsSeldom() bool {
+	most, ok := c.largestRow()
+	return ok && most.Name == sample.RowNew && c.g != nil && c.g.GOGC > 100 && c.g.HeapGoal < unlimited
 }
 
 // shares says how the memory was spread where there were several processes.

@@ -264,6 +264,8 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 		f.Confidence, f.Because = Medium, append([]string{doubtFewFaults}, f.Because...)
 	case r.turnsOver():
 		f.Confidence, f.Because = Medium, append([]string{doubtTurnsOver}, f.Because...)
+	case !r.agrees() && r.SeenBytes > r.RowBytes:
+		f.Confidence, f.Because = Medium, append([]string{doubtReturned}, f.Because...)
 	case !r.agrees():
 		f.Confidence, f.Because = Medium, append([]string{doubtPartFaults}, f.Because...)
 	case c.sharesAllocator(r):
@@ -323,5 +325,6 @@ const (
 	doubtFewFaults  = "fewer than 100 page faults were sampled on the line that wrote most of the native memory"
 	doubtShared     = "other lines take memory from the same malloc, so what one line wrote first and freed another may keep"
 	doubtTurnsOver  = "native memory was returned and taken again, so the sampled page faults add up to more than there is"
+	doubtReturned   = "some native memory was returned meanwhile, so the sampled page faults add up to more than there is"
 	doubtPartFaults = "the page faults that were sampled do not add up to the native memory"
 )

@@ -35,6 +35,7 @@ var burstEvidence = []clause{
 	over("calls.none", isSo, -2.5, "no call was in flight"),
 	over("calls.request", isSo, 1.5, "the memory was allocated for requests that were still being served"),
 	over("calls.gather", gathering, -5, "calls began one after the other, and none was seen to end"),
+	over("calls.one", isSo, 5, doubtOneCall),
 	over("calls.reserve", isSo, 4, "calls in flight reserved memory that they did not write"),
 	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
 	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
@@ -104,7 +105,7 @@ func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, 
 		return undecided(float64(bytes), c.openCalls(), facts...), true
 	case c.ofLittle():
 		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...), true
-	case c.inFlight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !(c.kept.frames >= heldByRoot.v()):
+	case c.inFlight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !c.oneCallEnded() && !(c.kept.frames >= heldByRoot.v()):
 		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...), true
 	}
 	return Finding{}, false
@@ -189,7 +190,8 @@ func (c *Case) spiked() bool {
 	if c.limit > 0 && c.hardPeak() < heldByRoot.v()*float64(c.limit) {
 		return false
 	}
-	high := c.spikeRatio() >= spikeOverFloor.v() || c.liveSpike() >= spikeOverFloor.v()
+	usual := float64(c.rise.returns) >= fewestReadings.v() // what comes and goes all the time is no peak of its own
+	high := c.spikeRatio() >= spikeOverFloor.v() || c.liveSpike() >= spikeOverFloor.v() && !usual
 	return c.At != "last" && high && c.hardPeak() >= leastSpike.v()
 }
 
@@ -265,7 +267,7 @@ func (c *Case) inWork() sample.Bytes {
 		return 0
 	case c.wholeValues() > 0:
 		return c.site.Bytes
-	case c.inFlight.calls > 0 && !c.inFlight.standing:
+	case c.inFlight.calls > 0 && !c.inFlight.standing, c.oneCallEnded():
 		return c.inFlight.held
 	}
 	return 0
@@ -282,6 +284,10 @@ func burstFound(c *Case) Finding {
 	f := Finding{Stance: Speaks, Detail: c.burstDetail(), Culprit: culprit(s, "allocates")}
 	if s.Awaited != nil {
 		f.Culprit = &Culprit{Place: s.Awaited.Place, Bytes: s.Bytes, Role: "retains"}
+	}
+	if c.oneCallEnded() {
+		f.Sentence = c.oneCallWords()
+		return f
 	}
 	f.Sentence = burstSentence(c)
 	f.Why = []Why{{Text: "the calls were running, so their stacks could not be read", Evidence: []string{"calls", "site"}}}
@@ -333,7 +339,7 @@ func (c *Case) burstDetail() string {
 	switch {
 	case c.peakAlone():
 		return peakDetail
-	case c.inFlight.calls == 1 && c.inFlight.running == 0:
+	case c.inFlight.calls == 1 && c.inFlight.running == 0, c.oneCallEnded():
 		return callDetail
 	}
 	return manyDetail

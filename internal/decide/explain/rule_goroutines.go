@@ -191,7 +191,8 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	}
 	f.Culprit.starts = p.made.Func
 	if c.stoodBefore(&p) {
-		f.Because = append(f.Because, fmt.Sprintf("the goroutines' stacks were read %s before the %s", seconds(c.seconds(c.Moment.At)-c.seconds(c.StoodAt)), c.momentName()))
+		since := c.seconds(c.Moment.At) - c.seconds(c.StoodAt)
+		f.Because = append(f.Because, fmt.Sprintf("the goroutines' stacks were read %s before the %s", seconds(since), c.momentName()))
 	}
 	if p.made.Func != "" {
 		text := fmt.Sprintf("the goroutines are started at %s in %s", place(p.made.File, p.made.Line), ShortFunc(p.made.Func))

@@ -45,6 +45,7 @@ var leakEvidence = []clause{
 	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
 	over("calls.open", isSo, -2.5, doubtOpenCalls),
 	over("calls.gather", gathering, 6, "calls began one after the other, and none was seen to end"),
+	over("calls.one", isSo, -5, doubtOneCall),
 	over("calls.follow", followsCalls, -1, "the memory rose and fell with the number of calls in flight"),
 	over("line.aged", agedHalf, 0.5, "much of that memory is older than half of the run"),
 	under("line.freed", freedLittle, 1, "hardly any of that memory was freed"),
@@ -268,6 +269,10 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	if c.isOfJob() {
 		f.Confidence = Low
 		w.fired = append(w.fired, clause{weight: -1, words: doubtResult})
+	}
+	if one := c.inFlight.one; one != nil && one.ended == 0 && !(c.kept.lasting >= heldByRoot.v()) {
+		f.Confidence = Low
+		w.fired = append(w.fired, clause{weight: -1, words: doubtInOneCall})
 	}
 	if f.Detail = "A leak."; f.Confidence != High {
 		f.Detail = "Probably a leak."

@@ -60,11 +60,14 @@ var doubts = []struct{ reason, advice string }{
 	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
 	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove the cause."},
 	{doubtShortWatch, "Run for longer than a minute."},
+	{doubtOneCall, "Run for longer: a GC shows what is still retained."},
+	{doubtInOneCall, "Run for longer: when the call returns, a GC shows what is still retained."},
 	{doubtNoneEnded, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtMuchInUse, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtShared, "To see which line keeps it: highwater run --native=live."},
 	{doubtTurnsOver, "To see what C holds at a time: highwater run --native=live."},
+	{doubtReturned, "Run for longer: what a line keeps grows on, and what it returns does not."},
 	{doubtPartFaults, "Start the program with highwater run, so that all is sampled."},
 	{doubtSmallLine, "To see what retains the memory, capture the heap: --heap peak."},
 	{doubtFewFaults, "Run for longer, or under more load."},
@@ -98,6 +101,8 @@ const (
 	doubtFreedNow     = "malloc did not keep this memory at earlier readings"
 	doubtJob          = "the program ended by itself, and a job keeps what it works on"
 	doubtOpenCalls    = "calls that allocated the memory had not returned"
+	doubtOneCall      = "one call allocated the memory, and no GC has run since it returned"
+	doubtInOneCall    = "one call allocated the memory, and had not returned"
 	doubtNoneEnded    = "no call was seen to end, and the program was killed within seconds"
 	doubtFirstRise    = "the growth was seen for less than a minute"
 	doubtCutShort     = "the kernel ended the program in its first rise"

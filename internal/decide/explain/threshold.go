@@ -107,6 +107,7 @@ const (
 	trustedShare
 	asMany
 	gathering
+	freedByCalls
 	lateShare
 )
 
@@ -206,6 +207,8 @@ var thresholds = [...]Threshold{
 	spreadReadings:  {"readings.spread", 0.25, "of the time", "corpus: readings that lie together at the end tell nothing of the time before"},
 	lateShare:       {"growth.second_half", 0.5, "of the rise", "formula: of an even rise half comes in its second half"},
 	gathering:       {"calls.gather", 8, "seconds", "corpus"},
+	freedByCalls: {"calls.freed", 8, "of what is held",
+		"formula: append grows a large slice by a quarter and so frees four times what it holds at last; twice that"},
 	asMany: {"pile.as_many", 0.8, "of the goroutines of the largest place",
 		"statistics: the counts of what has one goroutine at each place differ by those that were just begun"},
 	flatBytes: {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},

@@ -1,0 +1,104 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// Where far more of a line was freed than it ever held, its calls ended between the looks, though each look saw at least one.
+func TestCallsWhoseMemoryWasFreedDidEnd(t *testing.T) {
+	for name, k := range map[string]struct {
+		freed sample.Bytes
+		want  float64
+	}{
+		"kept":                                {0, 30},
+		"grew into larger slices":             {20 * mib, 30}, // append frees four times what is left
+		"came and went":                       {40 * mib, 0},
+		"one sample, and nothing is held yet": {512 << 10, 30},
+	} {
+		site := &Site{}
+		for i, n := range []int{1, 1, 2, 3, 5, 7} {
+			s := SiteSnapshot{At: 5 * float64(i), Calls: []int{n}, Goroutines: true, Freed: k.freed, Bytes: 4 * mib}
+			if k.freed < mib {
+				s.Bytes = 0
+			}
+			site.Course = append(site.Course, s)
+		}
+		if got := gatherOf(site, 0, 8, 0, 30); got != k.want {
+			t.Errorf("%s: %v s, want %v", name, got, k.want)
+		}
+	}
+}
+
+// A call whose goroutine ran at a look stands all the same.
+func TestCallsStandWhileOneOfThemRuns(t *testing.T) {
+	for name, k := range map[string]struct {
+		looks [][2]int
+		want  bool
+	}{
+		"one runs now and then": {[][2]int{{24, 0}, {24, 0}, {23, 1}, {24, 0}, {23, 1}, {24, 0}}, true},
+		"one ended":             {[][2]int{{24, 0}, {24, 0}, {23, 0}, {24, 0}, {23, 1}, {24, 0}}, false},
+	} {
+		site := &Site{}
+		for i, l := range k.looks {
+			site.Course = append(site.Course, SiteSnapshot{At: float64(i), Calls: []int{l[0]}, Unseen: l[1], Goroutines: true})
+		}
+		if got := standing(site, 0, 24, 0); got != k.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Of connections of which half wait for a request, the program's own handler has the name and the number.
+func TestCallsThatHoldTheMemoryAreTheProgramsOwn(t *testing.T) {
+	callers := []Caller{
+		{"example.org/a/render.Open", true, 50 * mib}, {"example.org/a/server.(*Server).Handle", true, 90 * mib},
+		{"github.com/valyala/fasthttp.(*Server).serveConn", false, 91 * mib},
+	}
+	for name, k := range map[string]struct {
+		calls []int
+		want  int
+	}{
+		"half of them wait":     {[]int{3, 17, 35}, 1},
+		"nearly all are inside": {[]int{3, 34, 35}, 1},
+		"one is inside":         {[]int{1, 1, 35}, 2},
+	} {
+		if got := nameOf(callers, k.calls); got != k.want {
+			t.Errorf("%s: %s", name, callers[got].Function)
+		}
+	}
+	callers[1].Under = 20 * mib
+	if got := nameOf(callers, []int{3, 17, 35}); got != 2 {
+		t.Errorf("most of the memory is others': %s", callers[got].Function)
+	}
+}
+
+// Samples that add up to more than there is are of memory that went back, and not of a program that was taken on late.
+func TestMemoryThatWentBackIsWhyPageFaultsAddUpToMore(t *testing.T) {
+	for seen, want := range map[sample.Bytes]string{100 * mib: "", 150 * mib: doubtReturned, 60 * mib: doubtPartFaults, 220 * mib: doubtTurnsOver} {
+		c := newCase(residentScenes["cgo leak by line"]().Evidence)
+		f := Finding{Confidence: High}
+		line := ResidentLine{Place: sample.Place{Function: "example.org/a.open", File: "/a/a.go", Line: 3}, Bytes: 60 * mib, Samples: 1000, Mapped: true}
+		r := &Resident{Lines: []ResidentLine{line}, SeenBytes: seen, TotalBytes: seen, RowBytes: 100 * mib}
+		if !c.blameResident(&f, r) {
+			t.Fatal("the line is not blamed")
+		}
+		if want != "" && (len(f.Because) == 0 || f.Because[0] != want) {
+			t.Errorf("%v seen: %v, want %q", seen, f.Because, want)
+		}
+	}
+}
+
+// Where GOGC lets garbage grow far over what is live, that is said of memory of which it is not known whether it lives.
+func TestAHighGOGCIsSaidWhereTheLiveHeapIsNotKnown(t *testing.T) {
+	c := newCase(gcScenes["garbage over the limit"]().Evidence)
+	c.ledger.Rows = []sample.LedgerRow{{Name: sample.RowNew, Bytes: 200 * mib}}
+	c.g.GOGC, c.g.HeapGoal = 100, 260*mib
+	if c.collectsSeldom() {
+		t.Error("GOGC=100 is Go's own")
+	}
+	if c.g.GOGC = 800; !c.collectsSeldom() {
+		t.Error("GOGC=800 is not told")
+	}
+}

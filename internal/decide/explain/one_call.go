@@ -1,0 +1,94 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// oneCall is a call that began in the middle of the run, and in which nearly all was allocated that a line holds: an export at
+// night, a load that somebody asked for. Calls inside it begin and end; what they leave behind is in reach of this one until it returns.
+type oneCall struct {
+	caller       int     // its index among the callers of the line
+	began, ended float64 // seconds since the start: the first look that saw it, and the first that saw it no more, 0 if none did
+	held         sample.Bytes
+}
+
+// oneCallOf finds the innermost such call of the program, nil: there is none. The looks before it saw no call, those after saw one and
+// no more, and it did not begin again.
+func oneCallOf(site *Site, now []int, running int, at float64) *oneCall {
+	callers := site.callers()
+	for i := range callers {
+		if !callers[i].Own || float64(callers[i].Under) < (1-blamedPart.v())*float64(site.Bytes) {
+			continue
+		}
+		looks := append(looksAt(site, i), callLook{at, now[i], running, site.Bytes})
+		if one := onlyCall(looks); one != nil && float64(looks[one.caller].held) <= blamedPart.v()*float64(site.Bytes) {
+			return &oneCall{i, one.began, one.ended, callers[i].Under}
+		}
+	}
+	return nil
+}
+
+// callLook is how many calls of a function a look saw in flight, and how many goroutines ran that may have been in one.
+type callLook struct {
+	at            float64
+	calls, unseen int
+	held          sample.Bytes
+}
+
+func looksAt(site *Site, caller int) (looks []callLook) {
+	for i := range site.Course {
+		if s := &site.Course[i]; s.Goroutines {
+			looks = append(looks, callLook{s.At, s.calls(caller), s.Unseen, s.Bytes})
+		}
+	}
+	return looks
+}
+
+// onlyCall is the one call that the looks saw, nil if they saw none or several; its caller is the index of its first look.
+func onlyCall(looks []callLook) *oneCall {
+	one := oneCall{caller: -1}
+	before, inside := 0, 0
+	for i, l := range looks {
+		switch none := l.calls == 0 && l.unseen == 0; {
+		case l.calls > 1 || l.calls == 1 && one.ended > 0:
+			return nil
+		case l.calls == 1 && one.caller < 0:
+			one.caller, one.began = i, l.at
+			inside++
+		case l.calls == 1:
+			inside++
+		case one.caller < 0 && none:
+			before++
+		case one.caller >= 0 && none && one.ended == 0:
+			one.ended = l.at
+		}
+	}
+	if before < int(fewestReadings.v()) || inside < int(enoughReadings.v()) || one.began < shortestRise.v() {
+		return nil
+	}
+	return &one
+}
+
+// oneCallEnded reports whether the memory came in one call that is over, and no collection has looked since at what it left.
+func (c *Case) oneCallEnded() bool {
+	one := c.inFlight.one
+	if one == nil || one.ended == 0 {
+		return false
+	}
+	for _, g := range c.Cycles {
+		if c.seconds(g.At) > one.ended {
+			return false
+		}
+	}
+	return true
+}
+
+// oneCallWords say what one call allocated, and when.
+func (c *Case) oneCallWords() string {
+	one, s := c.inFlight.one, c.site
+	caller := s.callers()[one.caller]
+	return fmt.Sprintf("One call of %s%s allocated %s between %s and %s after start, %s of that at %s, and has returned. No GC has run since.", ShortFunc(caller.Function),
+		c.in(), size(one.held), seconds(one.began), seconds(one.ended), size(s.Bytes), place(s.File, s.Line))
+}
