@@ -336,7 +336,7 @@ func (s *SiteSnapshot) outlasted(site *Site) sample.Bytes {
 }
 
 // followsOf is the correlation of what the line held with its calls in flight, over
-// the looks and the moment; NaN where they are fewer than four or do not change. What a
+// the looks and the moment; NaN where they are fewer than four, do not change, or saw calls only once. What a
 // published profile says lags: it is compared with the calls of two collections before.
 func followsOf(site *Site, caller, now int) float64 {
 	var calls, bytes []float64
@@ -351,7 +351,13 @@ func followsOf(site *Site, caller, now int) float64 {
 		calls, bytes = append(calls, float64(s.calls(caller))), append(bytes, float64(site.Course[at].Bytes))
 	}
 	calls, bytes = append(calls, float64(now)), append(bytes, float64(site.Bytes))
-	if len(calls) < 4 {
+	with := 0 // looks that saw calls: of a single one any line goes through
+	for _, n := range calls {
+		if n > 0 {
+			with++
+		}
+	}
+	if len(calls) < 4 || with < 2 {
 		return math.NaN()
 	}
 	return correlation(calls, bytes)
