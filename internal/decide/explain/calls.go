@@ -169,22 +169,32 @@ func standing(site *Site, caller, now, unseen int) bool {
 	if site.Function == "main.main" {
 		return true
 	}
-	looks, inside, most, fewest := 0, 0, now, math.MaxInt
-	for _, s := range site.Course {
+	most := now
+	for i := range site.Course {
+		if s := &site.Course[i]; s.Goroutines {
+			most = max(most, s.calls(caller))
+		}
+	}
+	looks, inside, ran := 0, 0, 0
+	for i := range site.Course {
+		s := &site.Course[i]
 		if !s.Goroutines {
 			continue
 		}
-		n := s.calls(caller)
 		looks++
+		n := s.calls(caller)
 		if n+s.Unseen > 0 {
 			inside++
 		}
-		most = max(most, n)
-		if n > 0 {
-			fewest = min(fewest, n+s.Unseen)
+		switch {
+		case n > 0 && n+s.Unseen < most:
+			return false
+		case n > 0 && n < most:
+			ran++
 		}
 	}
-	return looks >= int(enoughReadings.v()) && float64(inside) >= stillRunning.v()*float64(looks) && now+unseen > 0 && fewest >= most
+	return looks >= int(enoughReadings.v()) && float64(inside) >= stillRunning.v()*float64(looks) && now+unseen > 0 &&
+		float64(ran) <= (1-stillRunning.v())*float64(looks)
 }
 
 // leftByCalls is how much of what is held calls were seen to leave behind: what the

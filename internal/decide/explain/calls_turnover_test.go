@@ -37,7 +37,8 @@ func TestCallsStandWhileOneOfThemRuns(t *testing.T) {
 		looks [][2]int
 		want  bool
 	}{
-		"one runs now and then": {[][2]int{{24, 0}, {24, 0}, {23, 1}, {24, 0}, {23, 1}, {24, 0}}, true},
+		"one runs now and then": {[][2]int{{24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {23, 1}, {24, 0}, {24, 0}, {24, 0}}, true},
+		"several ran":           {[][2]int{{8, 0}, {6, 2}, {8, 0}, {7, 1}, {6, 2}, {8, 0}}, false},
 		"one ended":             {[][2]int{{24, 0}, {24, 0}, {23, 0}, {24, 0}, {23, 1}, {24, 0}}, false},
 	} {
 		site := &Site{}

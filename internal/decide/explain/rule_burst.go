@@ -190,7 +190,7 @@ func (c *Case) spiked() bool {
 	if c.limit > 0 && c.hardPeak() < heldByRoot.v()*float64(c.limit) {
 		return false
 	}
-	usual := float64(c.rise.returns) >= fewestReadings.v() // what comes and goes all the time is no peak of its own
+	usual := c.inFlight.standing && c.inFlight.calls > 1 && float64(c.rise.returns) >= fewestReadings.v() // all the time, and no call comes and goes with it
 	high := c.spikeRatio() >= spikeOverFloor.v() || c.liveSpike() >= spikeOverFloor.v() && !usual
 	return c.At != "last" && high && c.hardPeak() >= leastSpike.v()
 }
