@@ -52,6 +52,10 @@ func (ty *typer) run(ctx context.Context) error {
 	if err := ty.infer(follow); err != nil {
 		return err
 	}
+	ty.inside, ty.waiting = append(ty.inside, ty.waiting...), nil
+	if err := follow(); err != nil {
+		return err
+	}
 	ty.untyped()
 	return nil
 }
@@ -97,8 +101,8 @@ func (ty *typer) untyped() {
 
 // fromInside types objects by pointers into them where nothing else did.
 func (ty *typer) fromInside() bool {
-	all := append(ty.waiting, ty.inside...)
-	ty.inside, ty.waiting = nil, nil
+	all := ty.inside
+	ty.inside = nil
 	for _, in := range all {
 		if !ty.isTyped(in.object) && in.at%8 == 0 {
 			if in.at != 0 {
@@ -133,7 +137,7 @@ func (ty *typer) carried() {
 }
 
 // carry sets a type that an object carries. A map's directory and tables say more
-// where the map leads to them: those wait.
+// where the map leads to them, or the entries behind them: those wait.
 func (ty *typer) carry(id uint32, ref TypeRef) {
 	if name := ty.types.all[ref.index()].name; name == "*maps.table" || name == "maps.table" {
 		ty.waiting = append(ty.waiting, inside{object: id, typ: ref.index()})

@@ -1,0 +1,3 @@
+module largemap
+
+go 1.20
