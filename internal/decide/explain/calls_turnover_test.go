@@ -103,3 +103,17 @@ func TestAHighGOGCIsSaidWhereTheLiveHeapIsNotKnown(t *testing.T) {
 		t.Error("GOGC=800 is not told")
 	}
 }
+
+// A peak of which nothing came, and that no call was seen to retain, leaves nothing open: the answer is what the rest of it says.
+func TestAPeakWithoutCallsOfWhichNothingCameIsNoDoubt(t *testing.T) {
+	for _, killed := range []bool{true, false} {
+		c := newCase(workScenes["burst of uploads"]().Evidence)
+		c.pressed, c.outcome.Kernel = killed, killed
+		c.inFlight = callCorrelation{name: c.inFlight.name, read: true}
+		c.site.Course, c.curve.points, c.kept = nil, nil, keepers{}
+		f, not := c.noBurst(weighed{score: 4.5}, 0, nil)
+		if want := map[bool]Stance{true: Open, false: Silent}[killed]; !not || f.Stance != want {
+			t.Errorf("killed %v: %v, %+v", killed, not, f)
+		}
+	}
+}

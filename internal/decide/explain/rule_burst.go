@@ -106,6 +106,9 @@ func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, 
 	case c.ofLittle():
 		return silent(fmt.Sprintf("%s allocated only a small part of what was live", place(c.site.File, c.site.Line)), facts...), true
 	case c.inFlight.calls == 0 && c.wholeValues() == 0 && !c.cameAndWent() && !c.oneCallEnded() && !(c.kept.frames >= heldByRoot.v()):
+		if !c.pressed && c.inFlight.read {
+			return silent("no call was seen to retain the memory, and nothing came of the peak", facts...), true
+		}
 		return undecided(float64(bytes), "which calls retained the memory: none of them was seen", facts...), true
 	}
 	return Finding{}, false
