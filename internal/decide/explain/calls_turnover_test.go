@@ -117,3 +117,16 @@ func TestAPeakWithoutCallsOfWhichNothingCameIsNoDoubt(t *testing.T) {
 		}
 	}
 }
+
+// Garbage over the limit within a second of the start is hardly sure where GOGC is Go's own, as any first rise has as much.
+func TestGarbageOfAFirstRiseIsHardlySure(t *testing.T) {
+	for gogc, want := range map[int32]Confidence{100: Low, 400: Medium} {
+		c := newCase(gcScenes["garbage over the limit"]().Evidence)
+		c.live.exact, c.outcome.MomentElapsed, c.outcome.Kernel = true, 0.5, true
+		c.curve.returns, c.rise, c.Watched = nil, rise{}, false
+		c.g.GOGC = gogc
+		if f := gcUnawareFound(c, nil); f.Confidence != want {
+			t.Errorf("GOGC=%d: %s, want %s: %v", gogc, f.Confidence, want, f.Because)
+		}
+	}
+}

@@ -149,7 +149,9 @@ func gcUnawareFound(c *Case, facts []Fact) Finding {
 				f.Confidence = Low // garbage or what is being loaded: one of them came first
 			}
 		case c.tooShort():
-			f.Confidence = Medium
+			if f.Confidence = Medium; c.firstRise() && c.g.GOGC <= 100 {
+				f.Confidence = Low // with Go's own setting any first rise has as much garbage
+			}
 			f.Because = append([]string{fmt.Sprintf("the program ran for only %s", seconds(c.outcome.MomentElapsed))}, f.Because...)
 		}
 	} else {
