@@ -122,7 +122,7 @@ func TestAPeakWithoutCallsOfWhichNothingCameIsNoDoubt(t *testing.T) {
 func TestGarbageOfAFirstRiseIsHardlySure(t *testing.T) {
 	for gogc, want := range map[int32]Confidence{100: Low, 400: Medium} {
 		c := newCase(gcScenes["garbage over the limit"]().Evidence)
-		c.live.exact, c.outcome.MomentElapsed, c.outcome.Kernel = true, 0.5, true
+		c.live.exact, c.outcome.Elapsed, c.outcome.MomentElapsed, c.outcome.Kernel = true, 0.5, 0.5, true
 		c.curve.returns, c.rise, c.Watched = nil, rise{}, false
 		c.g.GOGC = gogc
 		if f := gcUnawareFound(c, nil); f.Confidence != want {
