@@ -14,23 +14,23 @@ type oneCall struct {
 	held         sample.Bytes
 }
 
-// oneCallOf finds the innermost such call of the program, nil: there is none. The looks before it saw no call, those after saw one and
-// no more, and it did not begin again.
+// oneCallOf finds the innermost such call of the program, nil: there is none.
 func oneCallOf(site *Site, now []int, running int, at float64) *oneCall {
 	callers := site.callers()
 	for i := range callers {
 		if !callers[i].Own || float64(callers[i].Under) < (1-blamedPart.v())*float64(site.Bytes) {
 			continue
 		}
-		looks := append(looksAt(site, i), callLook{at, now[i], running, site.Bytes})
-		if one := onlyCall(looks); one != nil && float64(looks[one.caller].held) <= blamedPart.v()*float64(site.Bytes) {
-			return &oneCall{i, one.began, one.ended, callers[i].Under}
+		one := oneCall{caller: i, held: callers[i].Under}
+		if one.seenBy(append(looksAt(site, i), callLook{at, now[i], running, site.Bytes}), blamedPart.v()*float64(site.Bytes)) {
+			return &one
 		}
 	}
 	return nil
 }
 
-// callLook is how many calls of a function a look saw in flight, and how many goroutines ran that may have been in one.
+// callLook is how many calls of a function a look saw in flight, how many goroutines ran that may have been in one, and
+// what the line held then.
 type callLook struct {
 	at            float64
 	calls, unseen int
@@ -46,29 +46,28 @@ func looksAt(site *Site, caller int) (looks []callLook) {
 	return looks
 }
 
-// onlyCall is the one call that the looks saw, nil if they saw none or several; its caller is the index of its first look.
-func onlyCall(looks []callLook) *oneCall {
-	one := oneCall{caller: -1}
+// seenBy notes when the call began and ended, and reports whether it is the only one: looks before it saw none, those after
+// saw one and no more, it did not begin again, and hardly anything was held when it began.
+func (one *oneCall) seenBy(looks []callLook, hardly float64) bool {
 	before, inside := 0, 0
-	for i, l := range looks {
-		switch none := l.calls == 0 && l.unseen == 0; {
+	for _, l := range looks {
+		none := l.calls == 0 && l.unseen == 0
+		switch {
 		case l.calls > 1 || l.calls == 1 && one.ended > 0:
-			return nil
-		case l.calls == 1 && one.caller < 0:
-			one.caller, one.began = i, l.at
-			inside++
+			return false
 		case l.calls == 1:
-			inside++
-		case one.caller < 0 && none:
+			if inside++; inside == 1 {
+				if one.began = l.at; float64(l.held) > hardly {
+					return false
+				}
+			}
+		case none && inside == 0:
 			before++
-		case one.caller >= 0 && none && one.ended == 0:
+		case none && one.ended == 0:
 			one.ended = l.at
 		}
 	}
-	if before < int(fewestReadings.v()) || inside < int(enoughReadings.v()) || one.began < shortestRise.v() {
-		return nil
-	}
-	return &one
+	return before >= int(fewestReadings.v()) && inside >= int(enoughReadings.v()) && one.began >= shortestRise.v()
 }
 
 // oneCallEnded reports whether the memory came in one call that is over, and no collection has looked since at what it left.
