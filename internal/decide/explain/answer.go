@@ -206,6 +206,7 @@ type Culprit struct {
 	HeldBy *HeldBy `json:"held_by,omitempty"`
 
 	starts string // of goroutines, the function with their go statement
+	inC    bool   // they are in a call of C
 }
 
 // Why is one step of the explanation, with the ids of its evidence.

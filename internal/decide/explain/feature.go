@@ -377,10 +377,11 @@ func (c *Case) retainsByDesign() bool {
 }
 
 // keptByNature reports whether many values of the blamed line are kept until something releases them, as its cause tells. One
-// such value, or a few, are what the program works with.
+// such value, or a few that are small, are what the program works with.
 func (c *Case) keptByNature() bool {
 	k := c.cause(Leak)
-	return k != nil && k.Kept && !(c.site.Objects > 0 && float64(c.site.Objects) < manyCalls.v())
+	few := c.site != nil && c.site.Objects > 0 && float64(c.site.Objects) < manyCalls.v() && float64(c.site.Bytes) < smallPeak.v()
+	return k != nil && k.Kept && !few
 }
 
 // unwatchedGrowth reports whether nothing tells that the growth went on in the last third of the time:

@@ -164,6 +164,9 @@ func (c *Case) codeFix(verdict *Finding) string {
 			most, _ := c.ownThreads()
 			return where + "make fewer threads, or let them end: they run " + startWords(most)
 		}
+		if k := verdict.Culprit; k != nil && k.inC {
+			return where + "make the calls of C return: give each a timeout of its own, as no context ends it"
+		}
 		text = where + "make every goroutine exit: pass a context, add a timeout, or answer on every path"
 	case Burst:
 		text = where + lessInFlight(verdict)

@@ -21,6 +21,7 @@ type pile struct {
 
 	at        sample.Frame // where they wait
 	reason    string       // the runtime's wait reason
+	inC       bool         // they are in a call of C, for which the runtime has no reason
 	made      sample.Frame // the go statement, the zero frame if unknown
 	waiting   int
 	unbegun   int           // those that have not begun to run
@@ -147,6 +148,7 @@ func (c *Case) waiters(p *pile) {
 			p.made = cmp.Or(p.made, frameOf(g.CreatedAt))
 		case g.Count > most:
 			most, p.reason, p.made, p.at = g.Count, g.Reason, frameOf(g.CreatedAt), waitsAt(g, module)
+			_, p.inC = callerOfC(g.Where, module)
 		}
 		p.passThrough(g.Where, module)
 	}

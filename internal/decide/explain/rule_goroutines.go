@@ -95,7 +95,7 @@ func (c *Case) stacksFill() bool {
 func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	p.stacks = max(p.stacks, c.own.Row(sample.RowStacks)*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))
 	f := Finding{Stance: Speaks, Bytes: max(p.stacks+p.held, c.own.Row(sample.RowStacks)), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Place: p.named().Place(), Bytes: p.stacks + p.held, Role: "retains"}}
+		Culprit: &Culprit{Place: p.named().Place(), Bytes: p.stacks + p.held, Role: "retains", inC: p.inC}}
 	started := ""
 	if p.made.Func != "" && p.made != p.named() {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
@@ -189,7 +189,7 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		words = c.blameStarter(&f, p)
 		c.blameMaker(&f)
 	}
-	f.Culprit.starts = p.made.Func
+	f.Culprit.starts, f.Culprit.inC = p.made.Func, p.inC
 	if c.stoodBefore(&p) {
 		since := c.seconds(c.Moment.At) - c.seconds(c.StoodAt)
 		f.Because = append(f.Because, fmt.Sprintf("the goroutines' stacks were read %s before the %s", seconds(since), c.momentName()))

@@ -56,14 +56,30 @@ func threadsIn(starts []sample.ThreadStart) (n int) {
 }
 
 // ownThreads are the threads that C code made for itself, by the function that most of them run; n is
-// how many they are.
+// how many they are. Where the symbols of C are gone, Go's own threads have no name either: each goroutine that is in a
+// call has one.
 func (c *Case) ownThreads() (most sample.ThreadStart, n int) {
 	if c.proc == nil {
 		return most, 0
 	}
+	gos := 0
+	for _, g := range goroutinesNear(c.proc.Goroutines, c.Stood) {
+		if g.State == "syscall" {
+			gos += g.Count
+		}
+	}
+	for _, t := range c.proc.ThreadStarts {
+		if t.Go {
+			gos -= t.Count
+		}
+	}
 	for _, t := range c.proc.ThreadStarts {
 		if t.Go {
 			continue
+		}
+		if t.Func == "" {
+			of := min(t.Count, max(0, gos))
+			t.Count, gos = t.Count-of, gos-of
 		}
 		n += t.Count
 		if t.Count > most.Count {
@@ -71,6 +87,14 @@ func (c *Case) ownThreads() (most sample.ThreadStart, n int) {
 		}
 	}
 	return most, n
+}
+
+// goroutinesNear are the goroutines of the moment or, where fewer of them were read, those of the look before.
+func goroutinesNear(now, before []sample.GoroutineGroup) []sample.GoroutineGroup {
+	if goroutinesOf(now) < goroutinesOf(before) {
+		return before
+	}
+	return now
 }
 
 // startWords name a function that threads run.

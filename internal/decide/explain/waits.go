@@ -11,6 +11,9 @@ import (
 // waitsAt is the line of the program's own code, or of a dependency's, that a
 // goroutine waits at; else the go statement that made it.
 func waitsAt(g sample.GoroutineGroup, module string) sample.Frame {
+	if at, ok := callerOfC(g.Where, module); ok { // and not the wrapper that cgo wrote, which is in a file of no source
+		return lineOf(at)
+	}
 	b := heapdiff.Blame(sample.Site{Stack: g.Where}, module)
 	if b.Owner == heapdiff.Own || b.Owner == heapdiff.Dependency {
 		return lineOf(b.Frame)
@@ -56,6 +59,8 @@ func (p *pile) reasonWords() string {
 	switch {
 	case p.unbegun > 0 && p.unbegun >= p.waiting:
 		return "not begun yet"
+	case reason == "" && p.inC:
+		reason = "a call of C"
 	case reason == "":
 		reason = "waiting"
 	}
