@@ -43,7 +43,8 @@ func threadsInCalls(n int) *scene {
 	s.p.Resident = &sample.Resident{Threads: 655}
 	s.p.ThreadStarts = []sample.ThreadStart{{Count: 650}}
 	s.goroutines(12, 300, 660)
-	s.p.Goroutines = []sample.GoroutineGroup{{State: "syscall", Count: n, CreatedAt: at("example.org/shop/dev.(*Device).Read", "/build/shop/dev/dev.go", 80), Where: []sample.Location{
+	made := at("example.org/shop/dev.(*Device).Read", "/build/shop/dev/dev.go", 80)
+	s.p.Goroutines = []sample.GoroutineGroup{{State: "syscall", Count: n, CreatedAt: made, Where: []sample.Location{
 		at("runtime.cgocall", "runtime/cgocall.go", 167), at("example.org/shop/dev._Cfunc_dev_read", "_cgo_gotypes.go", 54),
 		at("example.org/shop/dev.(*Device).readFrame", "/build/shop/dev/dev.go", 66)}}}
 	return s
