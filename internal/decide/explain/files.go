@@ -165,7 +165,30 @@ func together(list []FileHolder) (out []FileHolder) {
 		}
 		out[i].add(&h)
 	}
+	for key, i := range index {
+		if h := &out[i]; path.Dir(h.Path) == "/" { // memory without a directory: what its names have in common says more
+			h.Path = "/" + commonPrefix(list, func(f *FileHolder) bool { return pattern(f) == key }) + strings.TrimPrefix(h.Path, "/")
+		}
+	}
 	return out
+}
+
+// commonPrefix is how the names of those files begin, without the digits that number them.
+func commonPrefix(list []FileHolder, of func(*FileHolder) bool) (prefix string) {
+	first := true
+	for i := range list {
+		if !of(&list[i]) {
+			continue
+		}
+		name := strings.TrimPrefix(list[i].Path, "/")
+		if first {
+			prefix, first = name, false
+		}
+		for !strings.HasPrefix(name, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return strings.TrimRight(prefix, "0123456789")
 }
 
 // add takes another file in.
@@ -208,10 +231,20 @@ func (c *Case) fileParts(row sample.Bytes, name string) (parts []RowPart) {
 
 // otherFiles are the bytes of files that were counted and are not listed.
 func (c *Case) otherFiles(row string) sample.Bytes {
-	if row == sample.RowShmem {
-		return c.filesNow().OtherShmemBytes
+	_, bytes := c.smallerFiles(row)
+	return bytes
+}
+
+// smallerFiles are those that were counted and are not listed, which are no larger than any that is.
+func (c *Case) smallerFiles(row string) (n int, bytes sample.Bytes) {
+	now := c.filesNow()
+	switch {
+	case now == nil:
+		return 0, 0
+	case row == sample.RowShmem:
+		return now.OtherShmem, now.OtherShmemBytes
 	}
-	return c.filesNow().OtherCacheBytes
+	return now.OtherCache, now.OtherCacheBytes
 }
 
 // name is how a list calls it.
@@ -269,8 +302,11 @@ func (c *Case) whyOfFiles(holders []FileHolder, row string, whole sample.Bytes) 
 			dirty += *h.DirtyBytes
 		}
 	}
-	whys = append(whys, Why{Text: fmt.Sprintf("%.0f%% of the %s is data of %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and")),
-		Evidence: evidence})
+	text := fmt.Sprintf("%.0f%% of the %s is data of %s", 100*float64(named)/float64(max(1, whole)), RowWord(row), list(words, "and"))
+	if n, bytes := c.smallerFiles(row); bytes > named {
+		text += fmt.Sprintf(". %s other files, each at most as large, have %s together", thousands(float64(n)), size(min(bytes, whole.Sub(named))))
+	}
+	whys = append(whys, Why{Text: text, Evidence: evidence})
 	if gone*10 >= whole {
 		whys = append(whys, Why{Text: fmt.Sprintf("%s is data of files that were deleted and are still open. To free this memory, close the files", size(gone)),
 			Evidence: evidence})
@@ -332,10 +368,13 @@ func (c *Case) causeOfFiles(holders []FileHolder, whole sample.Bytes) *Cause {
 func (c *Case) fileFix() string {
 	const otherwise = "write the files to a disk, or limit the size of the tmpfs"
 	holders := c.holdersOfFiles(sample.RowShmem)
-	if len(holders) == 0 || holders[0].Bytes*2 < c.ledger.Row(sample.RowShmem) {
+	_, smaller := c.smallerFiles(sample.RowShmem) // of which nothing is known but that they are many
+	if len(holders) == 0 || holders[0].Bytes*2 < c.ledger.Row(sample.RowShmem).Sub(smaller) {
 		return otherwise
 	}
 	switch h := &holders[0]; {
+	case h.Kind == string(sample.FileMemfd) && h.Count > 1:
+		return "close " + h.noun() + " when no longer needed: each counts as memory until its last descriptor and mapping are gone"
 	case h.Kind == string(sample.FileMemfd), h.Kind == string(sample.FileShm):
 		return "free " + h.noun() + " when it is no longer needed, or make it smaller"
 	case h.Deleted:

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -171,5 +172,25 @@ func TestLibrariesOfCAreKnownByTheirFunctionsAndModules(t *testing.T) {
 	a := answerOf(t, s)
 	if last := a.Verdict.Why[len(a.Verdict.Why)-1]; !strings.Contains(last.Text, "not proven") || !strings.Contains(last.Text, "librdkafka") {
 		t.Errorf("%+v", a.Verdict.Why)
+	}
+}
+
+// Of many small memfds that are numbered the answer has the name they share, how many more there are, and what frees them.
+func TestManyNumberedMemfdsAreOne(t *testing.T) {
+	s := outsideScenes["a tmpfs full of files"]()
+	now := &s.Files[len(s.Files)-1].Files
+	now.List = nil
+	for i := range 40 {
+		now.List = append(now.List, sample.FilePages{Path: fmt.Sprintf("/memfd:frame-%d", 100+i), Kind: sample.FileMemfd, Deleted: true,
+			Size: mib / 4, Resident: mib / 4, Charged: sample.Some(sample.Bytes(mib / 4))})
+	}
+	now.OtherShmem, now.OtherShmemBytes = 680, 238*mib
+	c := newCase(s.Evidence)
+	text := c.filesWhy(sample.RowShmem)[0].Text
+	if !strings.Contains(text, "the memfd frame-* (40 files, 10.0 MiB). 680 other files, each at most as large, have 220 MiB together") {
+		t.Error(text)
+	}
+	if fix := c.fileFix(); !strings.HasPrefix(fix, "close the memfd frame-* when no longer needed") {
+		t.Error(fix)
 	}
 }
