@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"testing"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -127,6 +128,36 @@ func TestGarbageOfAFirstRiseIsHardlySure(t *testing.T) {
 		c.g.GOGC = gogc
 		if f := gcUnawareFound(c, nil); f.Confidence != want {
 			t.Errorf("GOGC=%d: %s, want %s: %v", gogc, f.Confidence, want, f.Because)
+		}
+	}
+}
+
+// Of calls that were seen at one look alone any memory is in proportion to them.
+func TestCallsThatWereSeenOnceCorrelateWithNothing(t *testing.T) {
+	for seen, known := range map[int]bool{0: false, 4: true} {
+		site := &Site{Bytes: 60 * mib}
+		for i := range 6 {
+			s := SiteSnapshot{At: float64(i), Calls: []int{0}, Goroutines: true}
+			if i == 5 {
+				s.Calls, s.Bytes = []int{seen}, sample.Bytes(seen)*2*mib
+			}
+			site.Course = append(site.Course, s)
+		}
+		if got := followsOf(site, 0, 22); math.IsNaN(got) == known {
+			t.Errorf("%d calls at a look before: %v", seen, got)
+		}
+	}
+}
+
+// What comes and goes all the time while the same calls stand has the usual size of the program; one peak is far above it.
+func TestWhatComesAndGoesAllTheTimeIsNoSpike(t *testing.T) {
+	for returns, want := range map[int]bool{1: true, 6: false} {
+		c := newCase(workScenes["burst of uploads"]().Evidence)
+		c.pressed, c.limit, c.At = false, 0, "peak"
+		c.inFlight.standing, c.inFlight.calls, c.rise.returns = true, 24, returns
+		c.Ticks = Ticks{}
+		if got := c.spiked(); got != want {
+			t.Errorf("%d returns: %v (%.1f times what stays)", returns, got, c.liveSpike())
 		}
 	}
 }

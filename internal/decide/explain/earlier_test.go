@@ -75,6 +75,10 @@ func TestOneValueThatIsKeptByNatureIsNoLeak(t *testing.T) {
 		if a := answerOf(t, s); (a.Verdict.Class == Healthy) == many {
 			t.Errorf("%d: %s, %s", objects, a.Verdict.Class, a.Verdict.Sentence)
 		}
+		c := newCase(s.Evidence)
+		if c.site.Bytes = 200 * mib; !c.keptByNature() {
+			t.Errorf("%d of 200 MiB are what the program works with", objects)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,9 +72,14 @@ func TestWhatOneCallAllocatedIsNoLeakBeforeAGCSawItLater(t *testing.T) {
 	if c.oneCallEnded() {
 		t.Error("a GC after the call has returned shows what it left, and yet it counts as one call's")
 	}
+	was := weigh(c.measureAll(), leakEvidence).score
 	c.Cycles = nil
 	if !c.oneCallEnded() {
 		t.Fatal("no GC after the call")
+	}
+	leak, burst := weigh(c.measureAll(), leakEvidence), weigh(c.measureAll(), burstEvidence)
+	if leak.score > was-highMargin.v() || !slices.Contains(burst.because(), doubtOneCall) {
+		t.Errorf("a leak by %.1f, and by %.1f before; a burst by %.1f: %v", leak.score, was, burst.score, burst.because())
 	}
 	if said := c.oneCallWords(); !strings.Contains(said, "One call of a.MonthEnd") || !strings.Contains(said, "has returned. No GC has run since.") {
 		t.Error(said)
