@@ -175,7 +175,7 @@ func standing(site *Site, caller, now, unseen int) bool {
 			most = max(most, s.calls(caller))
 		}
 	}
-	looks, inside, ran := 0, 0, 0
+	looks, inside, whole, ran := 0, 0, 0, 0
 	for i := range site.Course {
 		s := &site.Course[i]
 		if !s.Goroutines {
@@ -191,10 +191,12 @@ func standing(site *Site, caller, now, unseen int) bool {
 			return false
 		case n > 0 && n < most:
 			ran++
+		case n > 0:
+			whole++
 		}
 	}
 	return looks >= int(enoughReadings.v()) && float64(inside) >= stillRunning.v()*float64(looks) && now+unseen > 0 &&
-		float64(ran) <= (1-stillRunning.v())*float64(looks)
+		whole > 0 && float64(ran) <= (1-stillRunning.v())*float64(looks)
 }
 
 // leftByCalls is how much of what is held calls were seen to leave behind: what the

@@ -40,6 +40,7 @@ func TestCallsStandWhileOneOfThemRuns(t *testing.T) {
 	}{
 		"one runs now and then": {[][2]int{{24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {23, 1}, {24, 0}, {24, 0}, {24, 0}}, true},
 		"several ran":           {[][2]int{{8, 0}, {6, 2}, {8, 0}, {7, 1}, {6, 2}, {8, 0}}, false},
+		"none was seen":         {[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}, false},
 		"one ended":             {[][2]int{{24, 0}, {24, 0}, {23, 0}, {24, 0}, {23, 1}, {24, 0}}, false},
 	} {
 		site := &Site{}
