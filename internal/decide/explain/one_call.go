@@ -14,7 +14,7 @@ type oneCall struct {
 	held         sample.Bytes
 }
 
-// oneCallOf finds the innermost such call of the program, nil: there is none.
+// oneCallOf finds the innermost such call of the program, nil where the looks show several or one that began with the run.
 func oneCallOf(site *Site, now []int, running int, at float64) *oneCall {
 	callers := site.callers()
 	for i := range callers {
@@ -73,7 +73,7 @@ func (one *oneCall) seenBy(looks []callLook, hardly float64) bool {
 // oneCallEnded reports whether the memory came in one call that is over, and no collection has looked since at what it left.
 func (c *Case) oneCallEnded() bool {
 	one := c.inFlight.one
-	if one == nil || one.ended == 0 {
+	if one == nil || one.ended == 0 || len(c.Cycles) == 0 { // without collections that were read nobody knows of later ones
 		return false
 	}
 	for _, g := range c.Cycles {
@@ -88,6 +88,7 @@ func (c *Case) oneCallEnded() bool {
 func (c *Case) oneCallWords() string {
 	one, s := c.inFlight.one, c.site
 	caller := s.callers()[one.caller]
-	return fmt.Sprintf("One call of %s%s allocated %s between %s and %s after start, %s of that at %s, and has returned. No GC has run since.", ShortFunc(caller.Function),
-		c.in(), size(one.held), seconds(one.began), seconds(one.ended), size(s.Bytes), place(s.File, s.Line))
+	return fmt.Sprintf("One call of %s%s allocated %s of the live heap from %s after start on, %s of that at %s, and had returned by %s after start. "+
+		"No GC has run since then.",
+		ShortFunc(caller.Function), c.in(), size(one.held), seconds(one.began), size(s.Bytes), place(s.File, s.Line), seconds(one.ended))
 }

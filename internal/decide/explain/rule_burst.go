@@ -342,7 +342,9 @@ func (c *Case) burstDetail() string {
 	switch {
 	case c.peakAlone():
 		return peakDetail
-	case c.inFlight.calls == 1 && c.inFlight.running == 0, c.oneCallEnded():
+	case c.oneCallEnded():
+		return "Probably a burst of one call, not a leak." // no GC has shown that
+	case c.inFlight.calls == 1 && c.inFlight.running == 0:
 		return callDetail
 	}
 	return manyDetail

@@ -101,7 +101,7 @@ const (
 	doubtFreedNow     = "malloc did not keep this memory at earlier readings"
 	doubtJob          = "the program ended by itself, and a job keeps what it works on"
 	doubtOpenCalls    = "calls that allocated the memory had not returned"
-	doubtOneCall      = "one call allocated the memory, and no GC has run since it returned"
+	doubtOneCall      = "one call allocated the memory, and no GC has run since it was seen to have returned"
 	doubtInOneCall    = "one call allocated the memory, and had not returned"
 	doubtNoneEnded    = "no call was seen to end, and the program was killed within seconds"
 	doubtFirstRise    = "the growth was seen for less than a minute"
