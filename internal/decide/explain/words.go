@@ -11,8 +11,9 @@ import (
 )
 
 // ShortFunc is a function's name as people say it: the package's last element,
-// which is left out for main.
+// which is left out for main. Of type arguments, which may be whole structs, it has "[...]".
 func ShortFunc(name string) string {
+	name = bareName(name)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}

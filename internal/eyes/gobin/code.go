@@ -26,6 +26,15 @@ func (b *Binary) Code(name string) (pc uint64, code []byte, ok bool) {
 // Entry is the link-time address where the function of a name begins, as the linker has it. ok is false if the program has
 // none of that name, or several.
 func (b *Binary) Entry(symbol string) (pc uint64, ok bool) {
+	i, ok := b.indexOf(symbol)
+	if !ok {
+		return 0, false
+	}
+	return b.table.text + uint64(b.table.entryOff(i)), true
+}
+
+// indexOf is the number of a function among those of the table.
+func (b *Binary) indexOf(symbol string) (index int, ok bool) {
 	if b.table == nil {
 		return 0, false
 	}
@@ -43,12 +52,12 @@ func (b *Binary) Entry(symbol string) (pc uint64, ok bool) {
 		if len(name) <= len(symbol) || name[len(symbol)] != 0 || string(name[:len(symbol)]) != symbol {
 			continue
 		}
-		if pc != 0 {
+		if ok {
 			return 0, false
 		}
-		pc = t.text + uint64(t.entryOff(i))
+		index, ok = i, true
 	}
-	return pc, pc != 0
+	return index, ok
 }
 
 // Calls puts a stack into source terms, inlined calls in it. All of it are return

@@ -51,6 +51,22 @@ func (b *Binary) Users(variables []uint64) (first map[uint64]string, err error) 
 	return first, nil
 }
 
+// UsedBy is Users the other way round: the link-time addresses that the code of a function refers to, variables and
+// functions. None where the program has no function of that name, or several.
+func (b *Binary) UsedBy(function string) (addrs []uint64) {
+	defer ignoreFault(debug.SetPanicOnFault(true))
+	i, ok := b.indexOf(function)
+	if !ok {
+		return nil
+	}
+	code, _ := b.codeOf(i)
+	body, _ := signature.ReadBody(b.Arch, nil, code.Bytes, code.PC)
+	for _, r := range body.Refs {
+		addrs = append(addrs, r.Target)
+	}
+	return addrs
+}
+
 // wanted is a set of addresses, a bit each.
 type wanted struct {
 	lo, n uint64

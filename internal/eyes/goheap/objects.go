@@ -24,7 +24,7 @@ type Objects struct {
 	Bytes  uint64 // of all objects
 	Roots  []Root
 	Frames gomem.StackFrames
-	Later  []uint32 // with which the goroutines, the timers and the finalizers begin among the roots
+	Later  []uint32 // with which the goroutines, the pools, the timers and the finalizers begin among the roots
 	Framed []uint32 // the nodes of goroutines whose pointers come frame by frame, the outermost first
 	First  []uint32
 	To     []uint32

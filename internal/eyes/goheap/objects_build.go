@@ -39,11 +39,11 @@ func (h *HeapCopy) Graph(ctx context.Context, variables []gobin.Variable, thread
 	if o.Types, err = newTypes(c); err != nil {
 		return nil, err
 	}
-	sc := scanner{o: o, c: c, types: o.Types}
+	sc := scanner{o: o, c: c, types: o.Types, pools: findPools(o, c)}
 	if err := sc.scan(ctx); err != nil {
 		return nil, fmt.Errorf("the heap's pointers: %w", err)
 	}
-	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads, own: sc.own, ps: sc.ps}
+	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads, own: sc.own, ps: sc.ps, pools: sc.pools}
 	if err := ro.roots(); err != nil {
 		return nil, fmt.Errorf("the heap's roots: %w", err)
 	}

@@ -28,7 +28,8 @@ type Root struct {
 	// variable without a name its address in the executable.
 	Name string
 	typ  int32
-	addr uint64 // of a variable
+	addr uint64  // of a variable
+	Pool *PoolIn // of a sync.Pool that is no variable of its own
 
 	// Of a goroutine:
 	ID      uint64                    // goid; 1 is main's
@@ -55,6 +56,8 @@ type rooter struct {
 	frames    map[string]uint32
 	creators  map[uint64]string // functions by pc
 	statics   []static          // by address
+	pools     pools
+	ofPools   []poolWord // in the order of their addresses
 }
 
 // add begins a root; its pointers follow.
@@ -108,6 +111,8 @@ func (ro *rooter) roots() error {
 	ro.later()
 	ro.goroutines()
 	ro.later()
+	ro.addPools()
+	ro.later()
 	ro.timers()
 	ro.later()
 	ro.finalizers()
@@ -131,6 +136,7 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 		return fmt.Errorf("the pointer mask at %#x: %w", mask, err)
 	}
 	var in *gobin.Variable
+	var root Root
 	for k := range (end - start) / 8 {
 		if bits[k/8]>>(k%8)&1 == 0 {
 			continue
@@ -145,9 +151,14 @@ func (ro *rooter) masked(start, end, mask uint64) error {
 			if s := ro.staticAt(addr); s != nil && in.Name == nameless(in.Addr) {
 				in, typ = &gobin.Variable{Name: s.of.Name, Addr: s.addr - ro.c.bias, Size: s.size}, s.typ
 			}
-			ro.add(Root{Kind: RootVariable, Name: in.Name, typ: typ, addr: in.Addr + ro.c.bias})
+			root = Root{Kind: RootVariable, Name: in.Name, typ: typ, addr: in.Addr + ro.c.bias}
+			ro.add(root)
 		}
-		ro.point(uint32((addr-ro.c.bias-in.Addr)/8), gomem.Word(b, 8*k))
+		if slot := uint32((addr - ro.c.bias - in.Addr) / 8); ro.pools.words[addr] {
+			ro.ofPools = append(ro.ofPools, poolWord{root, slot, gomem.Word(b, 8*k)})
+		} else {
+			ro.point(slot, gomem.Word(b, 8*k))
+		}
 	}
 	return nil
 }

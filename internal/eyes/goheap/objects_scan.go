@@ -30,8 +30,9 @@ type scanner struct {
 	c     *heapCopy
 	types *Types
 
-	own []uint64 // objects that are roots of their own, and who may point to them
-	ps  uint32
+	own   []uint64 // objects that are roots of their own, and who may point to them
+	ps    uint32
+	pools pools
 
 	mu    sync.Mutex // of the types, and of what follows
 	masks map[uint64]*typeMask
@@ -135,7 +136,7 @@ func (sc *scanner) copied(i int) []byte {
 // ownRoots notes the descriptors of living goroutines, pointers to which are left
 // out: runtime.allgs has them all, and so has every channel that they wait for. Each
 // is a root of its own, and what it holds would be shared with those. The Ps and their
-// list are runtime.allp's alone in the same way.
+// list are runtime.allp's alone in the same way, and what pools have the pools' own.
 func (sc *scanner) ownRoots() {
 	o, c := sc.o, sc.c
 	sc.own, sc.ps = make([]uint64, o.Count/64+1), noPs
@@ -157,6 +158,13 @@ func (sc *scanner) ownRoots() {
 	if id, ok := o.At(list); ok {
 		sc.ps = id
 		add(list)
+	}
+	for _, pool := range sc.pools.inHeap {
+		for _, off := range []uint64{poolLocal, poolVictim} {
+			if p, err := c.memory().U64(pool + off); err == nil {
+				add(p)
+			}
+		}
 	}
 }
 

@@ -127,9 +127,9 @@ func (t *thinner) graph(ctx context.Context, variables []gobin.Variable, threads
 	if err := rest.read(ctx, t, o); err != nil {
 		return nil, fmt.Errorf("the pointers of what was left out: %w", err)
 	}
-	sc := scanner{o: o, c: c, types: o.Types}
+	sc := scanner{o: o, c: c, types: o.Types, pools: findPools(o, c)}
 	sc.scanKept(t, &rest)
-	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads, own: sc.own, ps: sc.ps}
+	ro := rooter{o: o, c: c, types: o.Types, variables: variables, threads: threads, own: sc.own, ps: sc.ps, pools: sc.pools}
 	if err := ro.roots(); err != nil {
 		return nil, fmt.Errorf("the sample's roots: %w", err)
 	}

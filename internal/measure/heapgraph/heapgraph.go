@@ -6,7 +6,7 @@
 // the dominator tree). Objects that are held from several places are retained by
 // what these have in common, at last by all roots together, and are counted once.
 // What variables lead to is theirs, whichever stack has it in hand too; what goroutines
-// lead to is not a timer's, nor a finalizer's.
+// lead to is not a pool's, a timer's or a finalizer's.
 package heapgraph
 
 import (

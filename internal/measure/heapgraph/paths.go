@@ -44,7 +44,9 @@ func (p *pather) nodes(ctx context.Context) error {
 	p.belowRoots(0, p.inner)
 	frames := p.nodesByFrame()
 	for i := 1; i < len(t.Node); i++ {
-		if a.pathOf[i] == 0 {
+		if id := t.Node[i]; a.pathOf[i] == 0 && id >= uint32(a.Objects.Count) {
+			p.poolOf(id)
+		} else if a.pathOf[i] == 0 {
 			edge := int32(0)
 			if t.By[i] != none {
 				edge = a.Objects.Edge(t.By[i])
@@ -115,7 +117,29 @@ func (p *pather) ofRoots() {
 	o := p.a.Objects
 	for k := range o.Roots {
 		node := uint32(o.Count + k)
+		if o.Roots[k].Pool != nil {
+			continue // see poolOf
+		}
 		*p.a.path(node) = p.find(&p.paths, pathKey{0, p.label(rootName(&o.Roots[k])), 0}, node)
+	}
+}
+
+// poolOf places a pool that is a part of an object, and what it has, below that object, if anything but the lists of pools
+// leads there.
+func (p *pather) poolOf(root uint32) {
+	a, o, t := p.a, p.a.Objects, p.a.tree
+	r, number := &o.Roots[root-uint32(o.Count)], t.Number(root)
+	at := &a.pathOf[number]
+	if owner := t.Number(r.Pool.Object); owner < number {
+		*at, t.Dominator[number] = a.pathOf[owner], owner
+	} else {
+		*at = p.find(&p.paths, pathKey{0, p.label(rootName(r)), 0}, root)
+	}
+	first, end := o.Pointers(root)
+	for e := first; e < end; e++ {
+		if node := o.To[e]; node < p.inner && t.dominator(node) == number {
+			*a.path(node) = p.below(&p.paths, number, cmp.Or(o.PoolLabel(r.Pool, int(e-first)), o.Edge(e)), true, node)
+		}
 	}
 }
 

@@ -52,6 +52,21 @@ func TestAPoolThatHoardsIsNamed(t *testing.T) {
 	}
 }
 
+// A pool keeps nothing for long. What it has may know a server that a goroutine runs.
+func TestWhatAGoroutineKeepsIsNotAPools(t *testing.T) {
+	hwtest.Need(t, hwtest.Ptrace)
+	for _, version := range toolchains {
+		for _, o := range []hwtest.BuildOptions{{Toolchain: version}, {Toolchain: version, Strip: true, PIE: true}} {
+			for _, shape := range []string{"lent", "lentby"} {
+				h := startShape(t, o, shape, 3000).analyze(t).Holders()
+				if len(h) == 0 || !strings.HasPrefix(h[0].Path, "goroutine main.") {
+					t.Errorf("%s, stripped %v, %s: the largest holder is %+v", version, o.Strip, shape, h)
+				}
+			}
+		}
+	}
+}
+
 func TestADeferChainIsFoundAsAChainOfItsGoroutine(t *testing.T) {
 	hwtest.Need(t, hwtest.Ptrace)
 	const n = 40_000

@@ -10,8 +10,8 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// rootKinds are those of the classes of roots, in their order (goheap.Objects.Later).
-var rootKinds = []sample.HeapRootKind{sample.RootGlobal, sample.RootGoroutine, sample.RootTimer, sample.RootSpecial}
+// rootKinds are those of the classes of roots, in their order (goheap.Objects.Later); the third are pools.
+var rootKinds = []sample.HeapRootKind{sample.RootGlobal, sample.RootGoroutine, sample.RootGlobal, sample.RootTimer, sample.RootSpecial}
 
 // rootKind is the kind of the class that a root is of.
 func (a *Analysis) rootKind(root int) sample.HeapRootKind {

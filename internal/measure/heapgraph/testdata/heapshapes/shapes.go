@@ -25,6 +25,8 @@ var shapes = map[string]func(n int){
 	"interface": interfaces,
 	"closure":   closures,
 	"pool":      pool,
+	"lent":      func(n int) { lend(&lent, n) },
+	"lentby":    func(n int) { lend(&lenders[0].pool, n) },
 	"finalizer": finalizers,
 	"timers":    timers,
 	"context":   contexts,
@@ -39,7 +41,7 @@ var shapes = map[string]func(n int){
 
 // late are the shapes that the collections before a measurement take away: they are
 // built again after it.
-var late = map[string]bool{"pool": true}
+var late = map[string]bool{"pool": true, "lent": true, "lentby": true}
 
 // drop lets go of every shape.
 func drop() {
@@ -252,6 +254,35 @@ func pool(n int) {
 	for _, b := range all {
 		buffers.Put(b)
 	}
+}
+
+// A pool has a buffer that knows the store for which it was used, and which a goroutine has.
+var (
+	lent    sync.Pool
+	lenders = []*lender{{name: "the first"}}
+)
+
+type lender struct {
+	name string
+	pool sync.Pool
+}
+
+type borrowed struct {
+	by   *store
+	data [64]byte
+}
+
+func lend(pool *sync.Pool, n int) {
+	ready, never := make(chan bool), make(chan int)
+	go keep(pool, newStore(n), ready, never)
+	<-ready
+}
+
+func keep(pool *sync.Pool, s *store, ready chan<- bool, never <-chan int) {
+	pool.Put(&borrowed{by: s})
+	ready <- true
+	<-never
+	runtime.KeepAlive(s)
 }
 
 type resource struct {
