@@ -56,6 +56,9 @@ func (l *loader) course(holders []heapdiff.Holder, p heapdiff.Profile, view heap
 			if then.Goroutines != nil {
 				l.e.Stood, l.e.StoodAt = then.Goroutines, m.At
 			}
+			if groups := withNumbers(then.Goroutines); groups != nil {
+				l.e.Numbered = append(l.e.Numbered, lookAtIDs{m.At, groups})
+			}
 			begun, inside := begunOf(then.Goroutines), insideOf(then.Goroutines)
 			for site, h := range held {
 				s := l.stand(site, h, p.Sites, then, m.At)

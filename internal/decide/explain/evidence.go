@@ -83,6 +83,8 @@ type Evidence struct {
 	// Stood is the subject's goroutines as they were last read before the moment, nil: they were not. StoodAt is when that was.
 	Stood   []sample.GoroutineGroup
 	StoodAt time.Time
+	// Numbered are looks before the moment at the subject's goroutines of which numbers are known.
+	Numbered []lookAtIDs
 	// Probed is what the program itself answered: its metrics and its replies to a probe.
 	Probed ProbeResults
 	// History is what predictions are made from; nil: no sample of the collector was read.

@@ -32,6 +32,9 @@ type pile struct {
 
 	stacks, held sample.Bytes // their stacks; what was allocated in their functions and is held
 	retained     bool         // held is what they retain, by a capture of the heap
+
+	left     leavers // of those that waited there before
+	followed bool    // that is known
 }
 
 // grewWith is how much the live heap grew while the number of goroutines did: what follows that

@@ -52,6 +52,7 @@ func judgeGoroutines(c *Case) Finding {
 // measurePile finds where most goroutines wait, and what they and their stacks take.
 func (c *Case) measurePile(p *pile) {
 	c.waiters(p)
+	p.left, p.followed = c.whoLeft(p)
 	if p.partly() {
 		p.stacks = max(p.stacks, c.own.Row(sample.RowStacks))
 	}
@@ -71,6 +72,10 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 		return silent(fmt.Sprintf("no single place has half of the %.0f goroutines", p.last), facts...), true
 	case c.pressed && bytes < 0.15*float64(c.bound):
 		return silent(fmt.Sprintf("the goroutines and their memory were only %s", fsize(bytes)), facts...), true
+	case p.finish() && c.stacksAreMuch():
+		return stacksFound(c, p, facts), true
+	case p.finish():
+		return silent(fmt.Sprintf("the goroutines at %s do finish: %s", p.where(), p.leftWords(c)), facts...), true
 	case c.endSoon(p):
 		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", p.where(), seconds(p.oldest.Seconds())),
 			facts...), true
@@ -87,8 +92,11 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 // stacksFill reports whether stacks are so much of the memory, or threads so many, that they are to
 // be named whether their number still rises or not.
 func (c *Case) stacksFill() bool {
-	return (c.pressed || c.limit > 0 && !c.neverShort()) && c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v() ||
-		c.threads() >= threadStacks.v()
+	return (c.pressed || c.limit > 0 && !c.neverShort()) && c.stacksAreMuch() || c.threads() >= threadStacks.v()
+}
+
+func (c *Case) stacksAreMuch() bool {
+	return c.stacksShare() >= stacksShare.v() && float64(c.own.Row(sample.RowStacks)) >= leastGrown.v()
 }
 
 // stacksFound names the goroutines whose stacks fill the memory, and who started them.
@@ -107,6 +115,9 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 		if words := c.blameStarter(&f, p); words != "" {
 			f.Why = []Why{{Text: words, Evidence: []string{"goroutines"}}}
 		}
+	}
+	if p.finish() {
+		f.Why = append(f.Why, Why{Text: p.leftWords(c) + ": they do finish, and more begin than finish", Evidence: []string{"goroutines"}})
 	}
 	f.Because = []string{fmt.Sprintf("goroutine stacks are %.0f%% of the memory", 100*c.stacksShare())}
 	if n := c.threads(); n >= threadStacks.v() {
@@ -174,7 +185,10 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	}
 	f.Sentence += "."
 	f.Detail = "A goroutine leak."
-	f.Because = []string{p.oldestWords(), "none of these goroutines finished"}
+	f.Because = []string{p.oldestWords()}
+	if p.noneLeft() {
+		f.Because = append(f.Because, "none of these goroutines finished")
+	}
 	switch {
 	case p.span >= longestFirstRise.v():
 		f.Confidence = High
@@ -199,7 +213,9 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		if words != "" && f.Culprit.Below == nil {
 			text += "; " + words
 		}
-		text += "; none of them finished while we watched"
+		if p.noneLeft() {
+			text += fmt.Sprintf("; the %d oldest of them waited there already %s after start", p.left.of, seconds(p.left.at))
+		}
 		f.Why = []Why{{Text: text, Evidence: []string{"goroutines"}}}
 	}
 	return f

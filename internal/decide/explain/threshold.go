@@ -106,6 +106,7 @@ const (
 	churnCoresKnown
 	trustedShare
 	asMany
+	leftPlace
 	gathering
 	freedByCalls
 	lateShare
@@ -211,6 +212,7 @@ var thresholds = [...]Threshold{
 		"formula: append grows a large slice by a quarter and so frees four times what it holds at last; twice that"},
 	asMany: {"pile.as_many", 0.8, "of the goroutines of the largest place",
 		"statistics: the counts of what has one goroutine at each place differ by those that were just begun"},
+	leftPlace: {"pile.left", 0.5, "of the oldest goroutines at a place", "formula: most of them"},
 	flatBytes: {"flat.bytes", 4 << 20, "bytes", "runtime: the smallest heap at which Go collects"},
 }
 

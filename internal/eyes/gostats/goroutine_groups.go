@@ -91,10 +91,23 @@ func (gs *grouping) add(g *gomem.Goroutine, stack []uint64, frames []uint32) {
 	if group.Locked.OK = true; g.Locked {
 		group.Locked.V++
 	}
+	group.IDs = lowest(group.IDs, g.ID)
 	group.StackBytes += sample.Bytes(less(g.Hi, g.Lo))
 	if g.WaitSince > 0 && g.WaitSince < gs.now {
 		group.Oldest = max(group.Oldest, time.Duration(gs.now-g.WaitSince))
 	}
+}
+
+// lowest puts a number in its place among the lowest of a group.
+func lowest(ids []uint64, id uint64) []uint64 {
+	if len(ids) == sample.MostIDs {
+		if id > ids[len(ids)-1] {
+			return ids
+		}
+		ids = ids[:len(ids)-1]
+	}
+	at, _ := slices.BinarySearch(ids, id)
+	return slices.Insert(ids, at, id)
 }
 
 // find is the index of a goroutine's group, made if there is none.
@@ -135,6 +148,9 @@ func (gs *grouping) hash(g *gomem.Goroutine, stack []uint64) uint64 {
 func (gs *grouping) sorted() []sample.GoroutineGroup {
 	for i := range gs.groups {
 		gs.groups[i].Labels = gs.labels[i].sorted()
+		if gs.groups[i].Count < sample.FewestNumbered {
+			gs.groups[i].IDs = nil
+		}
 	}
 	slices.SortStableFunc(gs.groups, func(a, b sample.GoroutineGroup) int { return b.Count - a.Count })
 	return gs.groups

@@ -203,7 +203,8 @@ func makeMoment(i int, h *sample.HeapProfile, sites []sample.Site) *sample.Momen
 	for k := range 3 {
 		full.Goroutines = append(full.Goroutines, sample.GoroutineGroup{State: "waiting", Reason: "chan receive", Stack: []uint64{uint64(i), 2, 1 << 47},
 			Creator: 77, Where: sites[k].Stack, CreatedAt: sites[k].Stack[2], Count: i + k, StackBytes: 8192, Oldest: time.Minute,
-			Frames: []sample.Bytes{64, 0, 128}, Labels: []sample.LabelCount{{Key: "route", Value: "/a \"b\"", Count: k + 1}}, Locked: sample.Some(k)})
+			Frames: []sample.Bytes{64, 0, 128}, Labels: []sample.LabelCount{{Key: "route", Value: "/a \"b\"", Count: k + 1}}, Locked: sample.Some(k),
+			IDs: []uint64{uint64(k), 1 << 40}})
 	}
 	m.Processes = []sample.ProcessMoment{full, {Key: shell, Incomplete: "the kernel let it go"}}
 	return m

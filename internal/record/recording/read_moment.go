@@ -180,7 +180,7 @@ func (r *Reader) goroutines(first, number int64) ([]sample.GoroutineGroup, error
 	err := r.rows(func(row []driver.Value) error {
 		g := sample.GoroutineGroup{State: str(row[2]), Reason: str(row[3]), Creator: uint64(integer(row[6])),
 			Count: int(integer(row[8])), StackBytes: sample.Bytes(integer(row[9])), Oldest: time.Duration(integer(row[10])),
-			Frames: strs[sample.Bytes](row[11]), Labels: strs[sample.LabelCount](row[12])}
+			Frames: strs[sample.Bytes](row[11]), Labels: strs[sample.LabelCount](row[12]), IDs: strs[uint64](row[14])}
 		if r.redactor != nil {
 			r.redactor.labels(g.Labels)
 		}

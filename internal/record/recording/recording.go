@@ -20,7 +20,7 @@ import (
 // columns; a new major version changes what is there.
 const (
 	applicationID = 0x48775263
-	Major, Minor  = 1, 10
+	Major, Minor  = 1, 11
 )
 
 // ErrNotRecording says that a file is something else.

@@ -309,7 +309,7 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 	must(t, w.Close())
 	change(t, path, `ALTER TABLE process DROP COLUMN found_by; ALTER TABLE process_moment DROP COLUMN metrics_at;
 		ALTER TABLE process_moment DROP COLUMN metrics; ALTER TABLE goroutine_group DROP COLUMN frame_bytes;
-		ALTER TABLE goroutine_group DROP COLUMN labels; ALTER TABLE goroutine_group DROP COLUMN locked; DROP TABLE metric; DROP TABLE malloc;
+		ALTER TABLE goroutine_group DROP COLUMN labels; ALTER TABLE goroutine_group DROP COLUMN locked; ALTER TABLE goroutine_group DROP COLUMN ids; DROP TABLE metric; DROP TABLE malloc;
 		ALTER TABLE process_moment DROP COLUMN malloc; ALTER TABLE process_moment DROP COLUMN thread_starts; ALTER TABLE process_moment DROP COLUMN pages_c_stacks; ALTER TABLE process_moment DROP COLUMN c_stacks; ALTER TABLE process_moment DROP COLUMN live_large;
 		ALTER TABLE sample DROP COLUMN unchanged; ALTER TABLE process_sample DROP COLUMN unchanged; PRAGMA user_version = 1000`)
 	for _, m := range want.moments {
@@ -319,6 +319,7 @@ func TestARecordingOfAnOlderMinorVersionIsRead(t *testing.T) {
 		for i := range m.Processes[0].Goroutines {
 			m.Processes[0].Goroutines[i].Frames, m.Processes[0].Goroutines[i].Labels = nil, nil
 			m.Processes[0].Goroutines[i].Locked = sample.Opt[int]{}
+			m.Processes[0].Goroutines[i].IDs = nil
 		}
 	}
 	r := open(t, path)

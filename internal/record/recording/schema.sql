@@ -129,7 +129,7 @@ CREATE TABLE goroutine_group (
   id INTEGER PRIMARY KEY,
   process_moment INTEGER REFERENCES process_moment,
   state TEXT, reason TEXT, pcs TEXT, stack TEXT, creator INTEGER, created_at INTEGER REFERENCES location,
-  count INTEGER, stack_bytes INTEGER, oldest INTEGER, frame_bytes TEXT, labels TEXT, locked INTEGER
+  count INTEGER, stack_bytes INTEGER, oldest INTEGER, frame_bytes TEXT, labels TEXT, locked INTEGER, ids TEXT
 );
 
 CREATE TABLE metric (

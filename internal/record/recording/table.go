@@ -41,7 +41,7 @@ var (
 		names("", residentColumns), names("", residencyColumns), names("", runtimeColumns),
 		names("", livenessColumns), words(`live_sampled metrics_at metrics malloc thread_starts`))}
 	tableGoroutines = table{"goroutine_group",
-		words(`process_moment state reason pcs stack creator created_at count stack_bytes oldest frame_bytes labels locked`)}
+		words(`process_moment state reason pcs stack creator created_at count stack_bytes oldest frame_bytes labels locked ids`)}
 	tableMetric = table{"metric", words(`name bounds`)} // since 1.1
 
 	// tables are all tables with row numbers; meta has keys instead.

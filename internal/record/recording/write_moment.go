@@ -148,6 +148,6 @@ func (w *Writer) addGoroutines(moment int64, g *sample.GoroutineGroup) error {
 		created = id
 	}
 	_, err := w.add(&tableGoroutines, moment, g.State, text(g.Reason), pcs.json(), stack, int64(g.Creator), created,
-		int64(g.Count), int64(g.StackBytes), int64(g.Oldest), list(g.Frames), list(g.Labels), optional(g.Locked))
+		int64(g.Count), int64(g.StackBytes), int64(g.Oldest), list(g.Frames), list(g.Labels), optional(g.Locked), list(g.IDs))
 	return err
 }

@@ -138,7 +138,13 @@ type GoroutineGroup struct {
 	// Labels are the profiler labels (runtime/pprof.Do) that they carry, the most
 	// frequent first.
 	Labels []LabelCount
+	// IDs are the lowest of their numbers (runtime.g.goid), ascending, of groups of FewestNumbered or more. Later
+	// goroutines have higher ones: those of a look that a later one has not have ended.
+	IDs []uint64
 }
+
+// The numbers of goroutines are kept of groups of so many at least, and so many of each.
+const FewestNumbered, MostIDs = 8, 16
 
 // LabelCount is a profiler label and how many goroutines of a group carry it.
 type LabelCount struct {
