@@ -195,6 +195,8 @@ func lessInFlight(verdict *Finding) string {
 		return "bound how deep these calls may go, or use a loop and a stack of your own"
 	case callDetail:
 		return "let this call use less memory at once, for example by working in smaller parts"
+	case largeDetail:
+		return "check how large this value may become before it is allocated, or keep one and use it again"
 	case peakDetail:
 		return "use less memory at once, for example by working in smaller parts"
 	}

@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -40,6 +42,9 @@ func (c *Case) builder() string {
 // and much of the line's be dead again, as parts are.
 func (c *Case) wholeValues() int {
 	s := c.site
+	if c.madeAnew() {
+		return int(s.AsLarge)
+	}
 	n := max(1, c.inFlight.calls+c.inFlight.running)
 	if s == nil || c.builder() == "" || s.AsLarge == 0 || s.AsLarge > uint64(n) || s.Largest*16*sample.Bytes(n) < s.Bytes*5 {
 		return 0
@@ -63,6 +68,22 @@ func (c *Case) wholeValues() int {
 	return n
 }
 
+// madeAnew reports whether one or two values at the blamed line are most of the live heap, each made at once, and the line has
+// dropped as much before: a slice whose length somebody sends, a table that is built anew. What grows by append or in a map
+// drops its smaller arrays, too, and may be kept.
+func (c *Case) madeAnew() bool {
+	s := c.site
+	if s == nil || s.AsLarge == 0 || s.AsLarge > 2 || float64(s.Largest)*float64(s.AsLarge) < heldByRoot.v()*float64(max(c.live.bytes, s.Bytes)) {
+		return false
+	}
+	for _, f := range s.Stack {
+		if slices.Contains(growers, f.Func) || strings.HasPrefix(f.Func, "runtime.mapassign") || strings.HasPrefix(f.Func, "internal/runtime/maps.") {
+			return false
+		}
+	}
+	return (s.Allocated + s.Since).Sub(s.Bytes) >= s.Largest/2
+}
+
 // filling reports whether a quarter of the line's largest object, or more, lay in new large objects that had no page
 // yet. Who makes room for a value writes it at once. Without a mark the line must be known to have allocated that much
 // since the last collection.
@@ -77,7 +98,10 @@ func (c *Case) filling() bool {
 // wholeFound blames the line that asked for all of a value at once.
 func wholeFound(c *Case, n int) Finding {
 	s := c.site
-	f := Finding{Stance: Speaks, Detail: "A burst of large values, not a leak.", Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
+	if c.madeAnew() {
+		return anewFound(c)
+	}
+	f := Finding{Stance: Speaks, Detail: largeDetail, Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
 	if top, _ := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Function == s.Function && top.Line == s.Line {
 		f.Bytes += top.Garbage // what the values were made from
 	}
@@ -94,6 +118,24 @@ func wholeFound(c *Case, n int) Finding {
 		ShortFunc(c.inFlight.name), c.in(), ShortFunc(c.builder()), its, size(held), when, place(s.File, s.Line), size(s.Largest))
 	f.Why = []Why{{Text: fmt.Sprintf("until %s returns, its whole result stays in memory, with the buffers that the result is copied from",
 		ShortFunc(c.builder())), Evidence: []string{"site"}}}
+	return f
+}
+
+// anewFound blames the line that makes such values.
+func anewFound(c *Case) Finding {
+	s := c.site
+	f := Finding{Stance: Speaks, Detail: largeDetail, Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
+	value, did := "One value of %s, allocated at once at %s,", "was"
+	if s.AsLarge > 1 {
+		value, did = strconv.FormatUint(s.AsLarge, 10)+" values of %s, each allocated at once at %s,", "were"
+	}
+	part := "most"
+	if float64(s.Bytes) >= 0.99*float64(c.live.bytes) {
+		part = "nearly all"
+	}
+	f.Sentence = fmt.Sprintf(value+" %s %s of the live heap%s, and earlier ones of this line were garbage.", size(s.Largest), place(s.File, s.Line),
+		did, part, c.of())
+	f.Why = []Why{{Text: "GC runs only after such a value was allocated, so the one before it may still take memory", Evidence: []string{"site"}}}
 	return f
 }
 

@@ -119,6 +119,8 @@ func (p *proposals) fittingLimit(class Class, f Fix, o pacer.Outlook) {
 		p.vain(f.Text, "GOMEMLIMIT does not stop a leak, it only delays the kill")
 	case class == Backlog:
 		p.vain(f.Text, "GOMEMLIMIT does not empty the queue, it only delays the kill")
+	case 2*p.largestValue()+p.nonHeap() > p.limit:
+		p.notPredicted(fmt.Sprintf("one value takes %s, and GC runs only after it was allocated", size(p.largestValue())))
 	case class == IdleHeap && p.othersGrew():
 		p.notPredicted("the other processes were still growing")
 	default:

@@ -333,9 +333,10 @@ func (c *Case) callsWait() string {
 
 // What kind of burst it was: of calls at the same time, of one call, or of memory that no call was seen to hold.
 const (
-	manyDetail = "A burst of concurrent work, not a leak."
-	callDetail = "A burst of one call, not a leak."
-	peakDetail = "A peak that came and went, not a leak."
+	manyDetail  = "A burst of concurrent work, not a leak."
+	callDetail  = "A burst of one call, not a leak."
+	peakDetail  = "A peak that came and went, not a leak."
+	largeDetail = "A burst of large values, not a leak."
 )
 
 func (c *Case) burstDetail() string {

@@ -61,6 +61,10 @@ func (c *Case) aimFits() string {
 	if c.floats() {
 		return fmt.Sprintf("the GC target of %s comes from what was allocated while GC ran", goal(c.g.HeapGoal))
 	}
+	if n := c.largestValue(); 2*n+c.nonHeap() > c.bound {
+		return fmt.Sprintf("one value takes %s, and GC runs only once it was allocated: with one before it that is garbage already it does not fit %s",
+			size(n), limit(c.bound))
+	}
 	// Free slots between objects make a heap about a tenth larger than its goal.
 	if aim := min(c.g.HeapGoal, unlimited)*11/10 + c.nonHeap(); aim < c.bound*95/100 {
 		return fmt.Sprintf("the GC target of %s fits the limit", goal(c.g.HeapGoal))
@@ -72,6 +76,14 @@ func (c *Case) aimFits() string {
 		return fmt.Sprintf("only %s of the heap was garbage or free", size(c.spare()))
 	}
 	return ""
+}
+
+// largestValue is the size of the largest object that the heap profile knows.
+func (c *Case) largestValue() (n sample.Bytes) {
+	for i := range c.Sites {
+		n = max(n, c.Sites[i].Largest)
+	}
+	return n
 }
 
 // garbageUnknown says why it is not known whether less garbage would have been enough, "" if it is,
