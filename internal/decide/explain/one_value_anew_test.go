@@ -16,7 +16,8 @@ func formed() *scene {
 	site := s.site("example.org/shop/forms.Decode", "/build/shop/forms/forms.go", 45, 132, 0)
 	site.Largest, site.AsLarge, site.Objects = 132*mib, 1, 1
 	site.Allocated, site.Since, site.Freed = 2*mib, 240*mib, 2*mib
-	site.Stack = []sample.Frame{{Func: "runtime.mallocgc"}, {Func: "reflect.unsafe_NewArray"}, {Func: "reflect.MakeSlice"}, {Func: "example.org/shop/forms.Decode"}}
+	site.Stack = []sample.Frame{{Func: "runtime.mallocgc"}, {Func: "reflect.unsafe_NewArray"}, {Func: "reflect.MakeSlice"},
+		{Func: "example.org/shop/forms.Decode"}}
 	s.stand(20, 0, 0, 0)
 	return s
 }

@@ -16,9 +16,9 @@ type owners struct {
 	a        *Analysis
 	children [][]uint32 // of paths, those that hold something
 	listed   map[uint32]listed
-	taken    map[uint32]uint64         // of the arrays on one path
-	left     map[goheap.TypeRef]uint64 // of linked lists, by the type of their elements
-	several  map[uint32]string         // names of paths that several places lead to; nil: nobody has asked
+	taken    map[uint32]uint64            // of the arrays on one path
+	left     map[goheap.TypeRef]uint64    // of linked lists, by the type of their elements
+	several  map[uint32]*sample.HeapOwner // who leads to paths that several places lead to; nil: nobody has asked
 	roots    map[string]*sample.HeapRoot
 }
 
@@ -59,7 +59,13 @@ type naming struct {
 // of is the owner of what a path holds; nil where nothing has a name.
 func (n *owners) of(at uint32) *sample.HeapOwner {
 	way := n.way(at)
-	return n.owner(way, n.container(way))
+	box, ratio := n.container(way)
+	if n.isOfSeveral(way[0]) && float64(n.a.paths[way[0]].objects) > ratio {
+		if o := n.ofSeveral(way[0]); o != nil {
+			return o
+		}
+	}
+	return n.owner(way, box)
 }
 
 // at is the owner of what lies right on a path.
@@ -184,8 +190,8 @@ func (n *owners) way(at uint32) (way []uint32) {
 }
 
 // container is where on the way one thing leads to many: the index of the path whose
-// objects those are held by. Of a way on which nothing becomes many it is the last one.
-func (n *owners) container(way []uint32) int {
+// objects those are held by, and how many for each. Of a way on which nothing becomes many it is the last one.
+func (n *owners) container(way []uint32) (index int, ratio float64) {
 	a := n.a
 	best, most := len(way)-1, 1.0
 	for i, at := range way {
@@ -197,7 +203,7 @@ func (n *owners) container(way []uint32) int {
 			best, most = i, ratio
 		}
 	}
-	return best
+	return best, most
 }
 
 // ownersOn is how many objects lie on a path; of a root one.

@@ -1,7 +1,6 @@
 package heapgraph
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -148,7 +147,10 @@ func (n *owners) callByType(o *sample.HeapOwner, way []uint32, box int) {
 	case o.Root != "" && o.Name == "":
 		o.Name, o.Root = o.Root, ""
 	case o.Name == "":
-		o.Name = cmp.Or(n.ofSeveral(way[0]), "several variables")
+		o.Name = "several variables"
+		if by := n.ofSeveral(way[0]); by != nil {
+			o.Name = by.Name
+		}
 	}
 }
 

@@ -3,14 +3,16 @@ package heapgraph
 import (
 	"maps"
 	"strings"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // askedOfSeveral is how many objects of a path that several places lead to are asked who they are.
 const askedOfSeveral = 64
 
-// ofSeveral is the owner of what leads to most objects of a path to which several places lead, "(*store).log and others"; "" where none
-// leads to more than half of them. All such paths are looked at in one pass, the first time that one is asked for.
-func (n *owners) ofSeveral(at uint32) string {
+// ofSeveral is the owner of what leads to most objects of a path to which several places lead, "(*store).log and others"; nil where
+// none leads to more than half of them. All such paths are looked at in one pass, the first time that one is asked for.
+func (n *owners) ofSeveral(at uint32) *sample.HeapOwner {
 	if n.several == nil && n.isAsked(at) {
 		n.several = n.nameSeveral()
 	}
@@ -23,7 +25,7 @@ type referrers struct {
 	from  map[uint32]map[uint32]bool
 }
 
-func (n *owners) nameSeveral() map[uint32]string {
+func (n *owners) nameSeveral() map[uint32]*sample.HeapOwner {
 	a := n.a
 	asked, of := n.ask()
 	for i := 1; i < len(a.tree.Node); i++ {
@@ -41,23 +43,29 @@ func (n *owners) nameSeveral() map[uint32]string {
 			}
 		}
 	}
-	names := make(map[uint32]string)
+	n.several = make(map[uint32]*sample.HeapOwner) // nobody is to ask again while they are named
 	for at, r := range of {
-		if name := n.mostOf(r); name != "" {
-			names[at] = name + " and others"
+		if o := n.mostOf(r); o != nil {
+			o.Name += " and others"
+			n.several[at] = o
 		}
 	}
-	return names
+	return n.several
 }
 
-// mostOf is the owner that leads to most of the objects asked, "" where none leads to more than half of them.
-func (n *owners) mostOf(r *referrers) (best string) {
+// mostOf is the owner that leads to most of the objects asked, nil where none leads to more than half of them.
+func (n *owners) mostOf(r *referrers) (best *sample.HeapOwner) {
 	led := make(map[string]map[uint32]bool) // by owner, as one has several paths
+	by := make(map[string]*sample.HeapOwner)
 	for path, objects := range r.from {
 		if way := n.way(path); len(way) == 0 || n.isOfSeveral(way[0]) {
 			continue
 		}
-		name := n.of(path).Name
+		owner := *n.of(path)
+		name := owner.Name
+		if first := by[name]; first == nil || owner.Entries > first.Entries {
+			by[name] = &owner
+		}
 		if led[name] == nil {
 			led[name] = make(map[uint32]bool)
 		}
@@ -65,8 +73,8 @@ func (n *owners) mostOf(r *referrers) (best string) {
 	}
 	most := r.asked / 2
 	for name, objects := range led {
-		if len(objects) > most || len(objects) == most && best != "" && name < best {
-			best, most = name, len(objects)
+		if len(objects) > most || len(objects) == most && best != nil && name < best.Name {
+			best, most = by[name], len(objects)
 		}
 	}
 	return best

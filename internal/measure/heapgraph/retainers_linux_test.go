@@ -47,7 +47,7 @@ var faults = []fault{
 	{"nested", "main.tree *region, 2,001 entries", "", "a variable that main.init.func9 uses *region, 2,001 entries"},
 	{"slice", "(*auditor).events []*session, 2,000 entries", "main.audit", ""},
 	{"outbox", "a local variable of main.(*outbox).deliver []*session, 2,000 entries", "", ""},
-	{"changes", "(*journal).changes and others []byte, 2,000 places", "", ""},
+	{"changes", "(*journal).changes and others map[int]*change, 2,000 entries", "main.written", ""},
 	{"called", "(*hall).guests map[string]*session, 2,000 entries", "a local variable of main.visited", ""},
 	{"inhand", "(*hall).guests map[string]*session, 2,000 entries", "a local variable of main.answering.gowrap1", ""},
 }
