@@ -25,8 +25,9 @@ const (
 	quietStop = 50 * time.Millisecond
 	killStop  = 500 * time.Millisecond
 	exitStop  = 200 * time.Millisecond
-	// lateBy is how much later a run may end for what is still analyzed.
-	lateBy = 500 * time.Millisecond
+	// lateBy is how much later a run may end for what is still analyzed: on a machine that others use, what takes
+	// 200 ms elsewhere.
+	lateBy = 2 * time.Second
 	// quietMemory is what one capture may take of our memory, at most two at once.
 	quietMemory = 512 * sample.MiB
 	// quietGrowth is the part by which a peak must exceed the one that was captured
