@@ -352,7 +352,13 @@ func (c *Case) burstDetail() string {
 }
 
 // peakAlone reports whether the memory is known to have gone again, and no call was seen to hold it.
-func (c *Case) peakAlone() bool { return c.inFlight.calls == 0 && c.gone() >= fellBack.v() }
+func (c *Case) peakAlone() bool { return c.inFlight.calls == 0 && c.gone() >= fellBack.v() || c.swingsElsewhere() }
+
+// swingsElsewhere reports whether memory that came and went before is kept by what lasts, and not by the calls in flight: a
+// library's queue that lets go of a whole part at once.
+func (c *Case) swingsElsewhere() bool {
+	return c.kept.lasting >= heldByRoot.v() && c.turnover() >= manyTimes.v() && !(c.inFlight.correlation >= followsCalls.v())
+}
 
 // burstSentence says how many calls held how much. Running goroutines, whose
 // stacks were not read, may be calls too: then it says "at least", and nothing
@@ -366,6 +372,10 @@ func burstSentence(c *Case) string {
 			used += "up to " // some of that may be garbage
 		}
 		held = most
+	}
+	if c.swingsElsewhere() {
+		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. It %s. What this line allocated before came and went.", size(c.live.bytes),
+			c.momentName(), partOf(s.Bytes, c.live.bytes), place(s.File, s.Line), c.held(s))
 	}
 	if c.peakAlone() {
 		return fmt.Sprintf("The live heap reached %s at the %s, %s of that allocated at %s. Most of this memory was gone soon after.", size(c.live.bytes),
