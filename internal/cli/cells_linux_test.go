@@ -48,7 +48,7 @@ func TestAnyCellOfARecordingMayBeChanged(t *testing.T) {
 		return
 	}
 	hwtest.Need(t, hwtest.Ptrace)
-	many, seed := 30, 1 // make fuzz changes thousands
+	many, seed := 12, 1 // make fuzz changes thousands
 	if n, err := strconv.Atoi(os.Getenv(cellsManyEnv)); err == nil {
 		many = n
 	}

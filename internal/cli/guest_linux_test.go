@@ -26,7 +26,7 @@ type guestCase struct {
 func TestUnderCgroupVersion2(t *testing.T) {
 	t.Parallel()
 	runInGuest(t, hwtest.Guest{Disk: 256 * sample.MiB}, hwtest.BuildOptions{}, []guestCase{
-		{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
+		{"leak", []string{"-rate", "8MiB"}, explain.Leak, string(explain.ByCgroup), 137},
 		{"filewriter", []string{"-size", "160MiB", "-dir", "/disk"}, explain.PageCache, "none", 0},
 	})
 }
@@ -36,13 +36,13 @@ func TestOnArm64(t *testing.T) {
 	t.Parallel()
 	arm := []string{"GOARCH=arm64"}
 	runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm}, []guestCase{
-		{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
-		{"steady", []string{"-live", "20MiB", "-for", "12s"}, explain.Healthy, "none", 0},
+		{"leak", []string{"-rate", "8MiB"}, explain.Leak, string(explain.ByCgroup), 137},
+		{"steady", []string{"-live", "20MiB", "-for", "8s"}, explain.Healthy, "none", 0},
 	})
 	t.Run("stripped", func(t *testing.T) {
 		hwtest.LeftToMatrix(t, "boots a second emulated machine, for a stripped program")
 		runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm, Strip: true}, []guestCase{
-			{"leak", []string{"-rate", "4MiB"}, explain.Leak, string(explain.ByCgroup), 137},
+			{"leak", []string{"-rate", "8MiB"}, explain.Leak, string(explain.ByCgroup), 137},
 		})
 	})
 }

@@ -23,38 +23,76 @@ systemctl show -p Result,ExecMainStatus "$unit"`
 	return append([]string{"/bin/sh", "-c", script, "sh", name, then}, service...)
 }
 
-// TestAUserWithoutRightsGetsALimitFromSystemd boots a machine with a real systemd
-// and runs highwater in a user's session: the user may not make cgroups, the
-// user's systemd may. Services of that systemd have limits of their own, with highwater in them and outside.
-func TestAUserWithoutRightsGetsALimitFromSystemd(t *testing.T) {
+// guestPart is what one test has a guest do: its results are those of its own commands and files.
+type guestPart struct {
+	name  string
+	cmds  [][]string
+	fetch []string
+	check func(t *testing.T, r hwtest.GuestResult)
+}
+
+// TestUnderSystemd boots a machine with a real systemd, once for all that need one.
+func TestUnderSystemd(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("boots a system")
 	}
+	parts := []guestPart{userWithoutRights(), onlyWatched()}
+	g := hwtest.Guest{
+		Systemd: true, Memory: 768 * sample.MiB, Timeout: 16 * time.Minute,
+		Files: map[string]string{"/bin/highwater": highwater(t), "/bin/leak": testprog(t, "leak"), "/bin/ticker": testprog(t, "ticker")},
+	}
+	for _, p := range parts {
+		g.Cmds, g.Fetch = append(g.Cmds, p.cmds...), append(g.Fetch, p.fetch...)
+	}
+	r := g.Run(t)
+	for _, p := range parts {
+		own := r
+		own.Cmds, r.Cmds = r.Cmds[:len(p.cmds)], r.Cmds[len(p.cmds):]
+		t.Run(p.name, func(t *testing.T) { p.check(t, own) })
+	}
+}
+
+// userWithoutRights runs highwater in a user's session: the user may not make cgroups, the
+// user's systemd may. Services of that systemd have limits of their own, with highwater in them and outside.
+func userWithoutRights() guestPart {
 	const kept, inside, outside = "/home/user/leak.hwm", "/root/inside.hwm", "/root/outside.hwm"
 	session := []string{"/sbin/runuser", "-u", "user", "--", "/usr/bin/env", "XDG_RUNTIME_DIR=/run/user/1000", "HOME=/home/user"}
 	as := func(args ...string) []string { return append(session[:len(session):len(session)], args...) }
-	r := hwtest.Guest{
-		Systemd: true, Memory: 768 * sample.MiB, Timeout: 12 * time.Minute,
-		Files: map[string]string{"/bin/highwater": highwater(t), "/bin/leak": testprog(t, "leak")},
-		Cmds: [][]string{
-			as("/bin/highwater", "run", "-q", "--limit", "64MiB", "-o", kept, "--", "/bin/leak", "-rate", "4MiB"),
+	return guestPart{
+		name: "a user without rights gets a limit",
+		cmds: [][]string{
+			as("/bin/highwater", "run", "-q", "--limit", "64MiB", "-o", kept, "--", "/bin/leak", "-rate", "8MiB"),
 			as("/bin/highwater", "doctor"),
 			as("/usr/bin/systemctl", "--user", "list-units", "--all", "--plain", "--no-legend", "--type=scope"),
-			unit("inside.service", []string{"/bin/highwater", "run", "-o", inside, "--", "/bin/leak", "-rate", "4MiB"}, "true"),
-			unit("outside.service", []string{"/bin/leak", "-rate", "2MiB"}, "/bin/highwater watch --unit outside --enable-heap-profile -o "+outside),
+			unit("inside.service", []string{"/bin/highwater", "run", "-o", inside, "--", "/bin/leak", "-rate", "8MiB"}, "true"),
+			unit("outside.service", []string{"/bin/leak", "-rate", "4MiB"}, "/bin/highwater watch --unit outside --enable-heap-profile -o "+outside),
 		},
-		Fetch: []string{kept, inside, outside},
-	}.Run(t)
-	for path, c := range map[string]hwtest.GuestCmd{inside: r.Cmds[3], outside: r.Cmds[4]} {
-		killedAsAService(t, path, r.Files[path], c)
+		fetch: []string{kept, inside, outside},
+		check: func(t *testing.T, r hwtest.GuestResult) {
+			for path, c := range map[string]hwtest.GuestCmd{inside: r.Cmds[3], outside: r.Cmds[4]} {
+				killedAsAService(t, path, r.Files[path], c)
+			}
+			limitedByAScope(t, r.Files[kept], r.Cmds[0])
+			doctor, scopes := r.Cmds[1], r.Cmds[2]
+			if !strings.Contains(doctor.Output, "systemd") {
+				t.Errorf("doctor does not name systemd:\n%s", doctor.Output)
+			}
+			if strings.Contains(scopes.Output, "highwater") {
+				t.Errorf("left behind:\n%s", scopes.Output)
+			}
+		},
 	}
-	run, doctor, scopes := r.Cmds[0], r.Cmds[1], r.Cmds[2]
+}
+
+// limitedByAScope checks what was recorded of a run that its scope's limit of 64 MiB ended.
+func limitedByAScope(t *testing.T, recorded []byte, run hwtest.GuestCmd) {
+	t.Helper()
 	if run.Code != 137 {
 		t.Errorf("code %d, want 137:\n%s", run.Code, run.Output)
 	}
 	s := shown{recording: filepath.Join(t.TempDir(), "leak.hwm"), progress: run.Output}
-	if err := os.WriteFile(s.recording, r.Files[kept], 0o644); err != nil {
+	if err := os.WriteFile(s.recording, recorded, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := recording.Verify(s.recording); err != nil {
@@ -65,12 +103,6 @@ func TestAUserWithoutRightsGetsALimitFromSystemd(t *testing.T) {
 		t.Errorf("killed by %q under %v, want the scope's limit of 64 MiB:\n%s", a.Outcome.By, limit, a.Verdict.Sentence)
 	}
 	closes(t, a)
-	if !strings.Contains(doctor.Output, "systemd") {
-		t.Errorf("doctor does not name systemd:\n%s", doctor.Output)
-	}
-	if strings.Contains(scopes.Output, "highwater") {
-		t.Errorf("left behind:\n%s", scopes.Output)
-	}
 }
 
 // killedAsAService checks what was recorded of a service that its own limit of 64 MiB killed.

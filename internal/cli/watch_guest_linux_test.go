@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/highwater-go/highwater/internal/aside/hwtest"
 	"github.com/highwater-go/highwater/internal/decide/explain"
@@ -27,7 +26,7 @@ for up in $(dirname %[1]s); do case $up in /sys/fs/cgroup) ;; *) echo +memory > 
 echo 64M > %[1]s/memory.max
 test ! -e %[1]s/memory.swap.max || echo 0 > %[1]s/memory.swap.max
 mkfifo %[3]s.go
-sh -c 'echo $$ > %[1]s/cgroup.procs; read x < %[3]s.go; exec /bin/leak -rate 4MiB' &
+sh -c 'echo $$ > %[1]s/cgroup.procs; read x < %[3]s.go; exec /bin/leak -rate 8MiB' &
 target=$!
 until grep -q $target %[1]s/cgroup.procs; do :; done
 /bin/highwater watch %[2]s --enable-heap-profile -o %[3]s &
@@ -36,13 +35,8 @@ echo > %[3]s.go
 wait $!`, group, how, kept)}
 }
 
-// TestWatchUnderCgroupVersion2 boots a machine with cgroup version 2 and the Yama
-// security module, where programs run that are only to be watched.
-func TestWatchUnderCgroupVersion2(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("boots a system")
-	}
+// onlyWatched has programs that run under cgroup version 2 and the Yama security module, and are only to be watched.
+func onlyWatched() guestPart {
 	const byGroup, byContainer = "/root/group.hwm", "/root/container.hwm"
 	pod := "/sys/fs/cgroup/pod/cri-containerd-" + aContainer + ".scope"
 	yama := func(scope int) []string {
@@ -57,27 +51,27 @@ exit $code
 .
 runuser -u user -- sh /tmp/mine`, scope)}
 	}
-	r := hwtest.Guest{
-		Systemd: true, Memory: 768 * sample.MiB, Timeout: 8 * time.Minute,
-		Files: map[string]string{"/bin/highwater": highwater(t), "/bin/leak": testprog(t, "leak"), "/bin/ticker": testprog(t, "ticker")},
-		Cmds: [][]string{
+	return guestPart{
+		name: "programs that are only watched",
+		cmds: [][]string{
 			awaited("/sys/fs/cgroup/shop", "--cgroup /shop", byGroup),
 			awaited(pod, "--container "+aContainer[:12], byContainer),
-			yama(0), yama(1), yama(2), yama(3),
+			yama(0), yama(1), yama(2), yama(3), // which can only be raised: the last
 		},
-		Fetch: []string{byGroup, byContainer},
-	}.Run(t)
-	for i, kept := range []string{byGroup, byContainer} {
-		t.Run(filepath.Base(kept), func(t *testing.T) { wasKilledUnderWatch(t, r, i, kept) })
-	}
-	for i, want := range []struct {
-		code int
-		says string
-	}{{0, "ticker was watched for"}, {5, "kernel.yama.ptrace_scope is 1"}, {5, "kernel.yama.ptrace_scope is 2"}, {5, "kernel.yama.ptrace_scope is 3"}} {
-		if got := r.Cmds[2+i]; got.Code != want.code || !strings.Contains(strings.Join(strings.Fields(got.Output), " "),
-			strings.Join(strings.Fields(want.says), " ")) {
-			t.Errorf("Yama %d: code %d, want %d and %q:\n%s", i, got.Code, want.code, want.says, got.Output)
-		}
+		fetch: []string{byGroup, byContainer},
+		check: func(t *testing.T, r hwtest.GuestResult) {
+			for i, kept := range []string{byGroup, byContainer} {
+				t.Run(filepath.Base(kept), func(t *testing.T) { wasKilledUnderWatch(t, r, i, kept) })
+			}
+			for i, want := range []struct {
+				code int
+				says string
+			}{{0, "ticker was watched for"}, {5, "kernel.yama.ptrace_scope is 1"}, {5, "kernel.yama.ptrace_scope is 2"}, {5, "kernel.yama.ptrace_scope is 3"}} {
+				if got := r.Cmds[2+i]; got.Code != want.code || !strings.Contains(strings.Join(strings.Fields(got.Output), " "), want.says) {
+					t.Errorf("Yama %d: code %d, want %d and %q:\n%s", i, got.Code, want.code, want.says, got.Output)
+				}
+			}
+		},
 	}
 }
 
