@@ -131,6 +131,7 @@ CELLS    = 5000
 FUZZTIME = 90s
 fuzz:
 	HIGHWATER_CELLS=$(CELLS) $(GO) test ./internal/cli -count=1 -timeout 2h -run 'TestAnyCellOfARecordingMayBeChanged|TestAnAnswerFromACutOrFlippedRecording' -v
+	HIGHWATER_CUTS=1 $(GO) test ./internal/record/recording -count=1 -timeout 1h -run TestARecordingCutAtEveryByteReadsToAPrefix
 	./.ci/fuzz $(FUZZTIME)
 
 cases-truth:

@@ -192,15 +192,24 @@ func smallPages(t *testing.T, n int) []byte {
 	return b
 }
 
+// Of the bytes of a page the first are cut, and every 61st; make fuzz cuts at all.
 func TestARecordingCutAtEveryByteReadsToAPrefix(t *testing.T) {
 	hwtest.Slow(t, "opens thousands of damaged recordings")
 	const page = 512
+	every := 61
+	if os.Getenv("HIGHWATER_CUTS") != "" {
+		every = 1
+	}
 	b := smallPages(t, 12)
 	want := whole(t, b)
 	path := filepath.Join(t.TempDir(), "cut.hwm")
 	must(t, os.WriteFile(path, b, 0o600))
-	readable, most := 0, len(want["point"])
+	readable, tried, most := 0, 0, len(want["point"])
 	for n := len(b) - 1; n >= 0; n-- {
+		if n%page > 2 && n%every != 0 && n < len(b)-page {
+			continue
+		}
+		tried++
 		must(t, os.Truncate(path, int64(n)))
 		points, ok := pointsOfCut(t, path, n, len(withoutSums(b)), want["point"])
 		if points > most {
@@ -213,8 +222,8 @@ func TestARecordingCutAtEveryByteReadsToAPrefix(t *testing.T) {
 			readCut(t, b, n, want)
 		}
 	}
-	if readable < len(b)/6 { // the schema alone takes 12 kB
-		t.Errorf("%d of %d cuts were read", readable, len(b))
+	if readable < tried/6 { // the schema alone takes 12 kB
+		t.Errorf("%d of %d cuts were read", readable, tried)
 	}
 }
 

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,9 +92,12 @@ func (b *tab) legible(t *testing.T, name string) {
 	b.do(chromedp.EmulateViewport(1440, 900))
 }
 
-// picture keeps what the browser shows: go test -artifacts says where.
+// picture keeps what the browser shows, where go test -artifacts asks for it.
 func (b *tab) picture(t *testing.T, name string) {
 	t.Helper()
+	if wanted := flag.Lookup("test.artifacts"); wanted == nil || wanted.Value.String() != "true" {
+		return
+	}
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		t.Fatal(err)
