@@ -352,7 +352,9 @@ func (c *Case) burstDetail() string {
 }
 
 // peakAlone reports whether the memory is known to have gone again, and no call was seen to hold it.
-func (c *Case) peakAlone() bool { return c.inFlight.calls == 0 && c.gone() >= fellBack.v() || c.swingsElsewhere() }
+func (c *Case) peakAlone() bool {
+	return c.inFlight.calls == 0 && c.gone() >= fellBack.v() || c.swingsElsewhere()
+}
 
 // swingsElsewhere reports whether memory that came and went before is kept by what lasts, and not by the calls in flight: a
 // library's queue that lets go of a whole part at once.
