@@ -21,7 +21,7 @@ func sure(v *Verdict, o *Outcome, crash *Crash) string {
 	}
 	if v.Confidence != High {
 		doubt, to := raisedBy(v)
-		if advice = to; doubt != "" && v.Class != Leak { // of a leak the readings say more
+		if advice = to; doubt != "" && (v.Class != Leak || doubt == doubtResult || doubt == doubtInOneCall) { // else the readings say more of a leak
 			reason = doubt
 		}
 	}
@@ -50,6 +50,8 @@ func raisedBy(v *Verdict) (doubt, advice string) {
 
 // doubts are reasons against a verdict, the weightiest first, each with what would tell.
 var doubts = []struct{ reason, advice string }{
+	{doubtResult, "Run a larger job to see whether that needs more."},
+	{doubtInOneCall, "Run for longer: when the call returns, a GC shows what is still retained."},
 	{doubtCutShort, "Run the program under a higher limit: what it loads or works on stops growing, a leak does not."},
 	{doubtDeep, "Run the program under a higher limit: GC shrinks a stack whose calls have returned."},
 	{doubtJob, "Run a larger job to see whether that needs more."},
@@ -61,7 +63,6 @@ var doubts = []struct{ reason, advice string }{
 	{doubtStillGrowing, "Run the program with GOMEMLIMIT to prove the cause."},
 	{doubtShortWatch, "Run for longer than a minute."},
 	{doubtOneCall, "Run for longer: a GC shows what is still retained."},
-	{doubtInOneCall, "Run for longer: when the call returns, a GC shows what is still retained."},
 	{doubtNoneEnded, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFreedNow, "Run highwater for longer: what stays free is fragmentation."},
 	{doubtMuchInUse, "Run highwater for longer: what stays free is fragmentation."},
