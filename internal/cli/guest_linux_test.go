@@ -113,7 +113,8 @@ func runInGuest(t *testing.T, g hwtest.Guest, o hwtest.BuildOptions, cases []gue
 			// enough moments show that none of its calls ends, and its memory counts as what the program needed in its first
 			// rise. The answer never has another class, and always names its line.
 			open := a.Verdict.Class == explain.Inconclusive || a.Verdict.Class == explain.Baseline && a.Verdict.Confidence == explain.Low
-			undecided := c.class == explain.Leak && open && len(a.Holders) > 0 && strings.HasSuffix(a.Holders[0].File, "leak/main.go")
+			undecided := c.class == explain.Leak && open && len(a.Holders) > 0 && strings.HasSuffix(a.Holders[0].File, "leak/main.go") ||
+				c.class == explain.Healthy && a.Verdict.Class == explain.Inconclusive // too few GCs ran in its seconds
 			if a.Verdict.Class != c.class && !undecided || string(a.Outcome.By) != c.by {
 				t.Errorf("verdict %s by %s: %s\nwant %s by %s", a.Verdict.Class, a.Outcome.By, a.Verdict.Sentence, c.class, c.by)
 			}
