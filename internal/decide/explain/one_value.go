@@ -42,7 +42,7 @@ func (c *Case) builder() string {
 // and much of the line's be dead again, as parts are.
 func (c *Case) wholeValues() int {
 	s := c.site
-	if c.madeAnew() {
+	if c.madeAgain() {
 		return int(s.AsLarge)
 	}
 	n := max(1, c.inFlight.calls+c.inFlight.running)
@@ -68,10 +68,10 @@ func (c *Case) wholeValues() int {
 	return n
 }
 
-// madeAnew reports whether one or two values at the blamed line are most of the live heap, each made at once, and the line has
-// dropped as much before: a slice whose length somebody sends, a table that is built anew. What grows by append or in a map
+// madeAgain reports whether one or two values at the blamed line are most of the live heap, each made at once, and the line has
+// dropped as much before: a slice whose length somebody sends, a table that is built again. What grows by append or in a map
 // drops its smaller arrays, too, and may be kept.
-func (c *Case) madeAnew() bool {
+func (c *Case) madeAgain() bool {
 	s := c.site
 	if s == nil || s.AsLarge == 0 || s.AsLarge > 2 || float64(s.Largest)*float64(s.AsLarge) < heldByRoot.v()*float64(max(c.live.bytes, s.Bytes)) {
 		return false
@@ -98,8 +98,8 @@ func (c *Case) filling() bool {
 // wholeFound blames the line that asked for all of a value at once.
 func wholeFound(c *Case, n int) Finding {
 	s := c.site
-	if c.madeAnew() {
-		return anewFound(c)
+	if c.madeAgain() {
+		return againFound(c)
 	}
 	f := Finding{Stance: Speaks, Detail: largeDetail, Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
 	if top, _ := c.most(func(a *Allocator) sample.Bytes { return a.Garbage }); top != nil && top.Function == s.Function && top.Line == s.Line {
@@ -121,8 +121,8 @@ func wholeFound(c *Case, n int) Finding {
 	return f
 }
 
-// anewFound blames the line that makes such values.
-func anewFound(c *Case) Finding {
+// againFound blames the line that makes such values.
+func againFound(c *Case) Finding {
 	s := c.site
 	f := Finding{Stance: Speaks, Detail: largeDetail, Culprit: culprit(s, "allocates"), Confidence: Medium, Bytes: s.Bytes}
 	value, did := "One value of %s, allocated at once at %s,", "was"

@@ -29,7 +29,7 @@ type Root struct {
 	Name string
 	typ  int32
 	addr uint64  // of a variable
-	Pool *PoolIn // of a sync.Pool that is no variable of its own
+	Pool *PoolIn // of a sync.Pool that is not a variable of its own
 
 	// Of a goroutine:
 	ID      uint64                    // goid; 1 is main's

@@ -7,7 +7,7 @@ import (
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
-// formed is a program that is killed with one slice of 132 MiB, whose length somebody sent, beside 105 MiB of garbage, an earlier one.
+// formed is a program that is killed with one slice of 132 MiB, whose length somebody sent, and with 105 MiB of garbage, an earlier one.
 func formed() *scene {
 	s := newScene()
 	s.heap(132, 132, 243)
@@ -23,10 +23,10 @@ func formed() *scene {
 }
 
 // GC runs only once a value was allocated: no setting makes room for two that are more than the limit together.
-func TestAValueThatIsMadeAnewIsABurst(t *testing.T) {
+func TestAValueThatIsMadeAgainIsABurst(t *testing.T) {
 	for name, k := range map[string]struct {
 		edit  func(s *scene)
-		anew  bool
+		again  bool
 		fixed bool // by GOMEMLIMIT
 	}{
 		"one": {func(*scene) {}, true, false},
@@ -43,7 +43,7 @@ func TestAValueThatIsMadeAnewIsABurst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if anew := strings.Contains(a.Verdict.Sentence, "allocated at once at"); anew != k.anew || anew && a.Verdict.Class != Burst {
+		if again := strings.Contains(a.Verdict.Sentence, "allocated at once at"); again != k.again || again && a.Verdict.Class != Burst {
 			t.Errorf("%s: %s: %s", name, a.Verdict.Class, a.Verdict.Sentence)
 		}
 		predicted := false
