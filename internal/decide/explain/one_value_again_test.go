@@ -26,7 +26,7 @@ func formed() *scene {
 func TestAValueThatIsMadeAgainIsABurst(t *testing.T) {
 	for name, k := range map[string]struct {
 		edit  func(s *scene)
-		again  bool
+		again bool
 		fixed bool // by GOMEMLIMIT
 	}{
 		"one": {func(*scene) {}, true, false},
