@@ -38,8 +38,8 @@ const (
 // between the two readings, and the same rule evens that out.
 //
 // Memory in ranges is Go's. Elsewhere [heap] and glibc's thread arenas are
-// CMalloc; written pages of mapped files, the bss that follows them, and
-// [stack] are Image; all else is Mmap. A page that two ranges share belongs to
+// CMalloc; written pages of executables and libraries, the bss that follows them, and
+// [stack] are Image; all else is Mmap, written pages of a private mapping of another file, too. A page that two ranges share belongs to
 // the range that holds its first byte.
 func (m *Mapper) Residency(root string, tid int, ranges []sample.PageRange, goKnown bool) (*sample.Residency, error) {
 	r, err := m.residency(root, tid, ranges)
@@ -111,7 +111,11 @@ func (c *census) countAll() error {
 func (c *census) count(i int) error {
 	v := &c.m.mappings[i]
 	if v.FileBacked() { // copied pages of a private mapping
-		c.anon[rowImage] += v.Anonymous
+		r := rowMmap
+		if isOfCode(c.m.mappings, i) {
+			r = rowImage
+		}
+		c.anon[r] += v.Anonymous
 		return nil
 	}
 	t, err := c.tally(i)
