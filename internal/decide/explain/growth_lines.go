@@ -330,32 +330,81 @@ func (s *Site) errorOf(part float64) float64 {
 }
 
 // lineLate is how much the blamed line grew in the last quarter of the run, as a part of even
-// growth: no more than was allocated there then. NaN: no look tells, or what is allocated there is kept
-// until something releases it, or comes in steps, so that a rest is no end of it.
+// growth: no more than was allocated there then. Where it is the smaller part of what grew, that is of all lines that grew.
+// NaN: no look tells, or what is allocated there is kept until something releases it, or comes in steps, so that a rest is
+// no end of it.
 func (c *Case) lineLate() float64 {
 	s, end := c.site, c.outcome.MomentElapsed
-	if s == nil || s.Bytes == 0 || c.retainsByDesign() || c.betweenSteps() || c.rise.grown > 0 && c.grownSince(s, c.rise.from) < heldByRoot.v()*c.rise.grown {
-		return math.NaN() // of what grew it is the smaller part
+	if s == nil || s.Bytes == 0 || c.retainsByDesign() || c.betweenSteps() {
+		return math.NaN()
+	}
+	lines := c.growing()
+	if lines == nil {
+		return math.NaN()
 	}
 	if after := c.readUntil(); end < 0.75*after { // the run went on after its peak
-		return c.Ticks.grown(c.Ticks.Alloc, 0.75*after, after) / (float64(s.Bytes) / 4)
+		return c.Ticks.grown(c.Ticks.Alloc, 0.75*after, after) / (float64(bytesOfLines(lines)) / 4)
 	}
-	late, all := math.NaN(), s.Allocated+s.Since
-	if full := c.fullAt(); full < end {
-		end, all = full, 0
-		for i := range s.Course {
-			if s.Course[i].At <= end {
-				all = s.Course[i].Allocated
-			}
-		}
-	}
+	full := c.fullAt()
+	late := math.NaN()
 	for i := range s.Course {
 		k := &s.Course[i]
-		if k.Allocated == 0 || k.At > end-end/4 {
+		if k.At > min(end, full)*3/4 {
 			continue
 		}
-		even := float64(min(all, s.Bytes)) * (end - k.At) / end
-		late = (float64(all.Sub(k.Allocated)) + s.errorOf(even)) / even
+		came, even := 0.0, 0.0
+		for _, l := range lines {
+			if i >= len(l.Course) || l == s && l.Course[i].Allocated == 0 {
+				even = 0
+				break
+			}
+			all := l.allocatedBy(min(end, full), full < end)
+			evenly := float64(min(all, l.Bytes)) * (min(end, full) - k.At) / min(end, full)
+			came, even = came+float64(all.Sub(l.Course[i].Allocated))+l.errorOf(evenly), even+evenly
+		}
+		if even > 0 {
+			late = came / even
+		}
 	}
 	return late
+}
+
+// growing are the blamed line where it is most of what grew, else all lines of which looks are known that grew, where they
+// are; nil where they are not.
+func (c *Case) growing() (lines []*Site) {
+	least := heldByRoot.v() * c.rise.grown
+	if c.rise.grown <= 0 || c.grownSince(c.site, c.rise.from) >= least {
+		return []*Site{c.site}
+	}
+	sum := 0.0
+	for i := range c.Sites {
+		s := &c.Sites[i]
+		if grew := c.grownSince(s, c.rise.from); len(s.Course) == len(c.site.Course) && s.Bytes > 0 && grew >= partOfGrower.v()*c.grownSince(c.site, c.rise.from) {
+			lines, sum = append(lines, s), sum+grew
+		}
+	}
+	if sum < least || len(c.site.Course) == 0 {
+		return nil
+	}
+	return lines
+}
+
+// allocatedBy is what a line had allocated until a time: by the last look before it where asked for, else all that is known.
+func (s *Site) allocatedBy(end float64, byLook bool) (all sample.Bytes) {
+	if !byLook {
+		return s.Allocated + s.Since
+	}
+	for i := range s.Course {
+		if s.Course[i].At <= end {
+			all = s.Course[i].Allocated
+		}
+	}
+	return all
+}
+
+func bytesOfLines(lines []*Site) (n sample.Bytes) {
+	for _, s := range lines {
+		n += s.Bytes
+	}
+	return n
 }
