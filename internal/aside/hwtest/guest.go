@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,6 +84,9 @@ type Report struct {
 	Done   bool   `json:",omitempty"`
 }
 
+// oneGuest has the guests of a package run one after the other: each is emulated by two threads, and slower the more there are.
+var oneGuest sync.Mutex
+
 // Run boots the guest, runs the commands and gives their results. It fails the
 // test where the guest does not come to its end, and skips like Need(t, QEMU).
 func (g Guest) Run(t testing.TB) GuestResult {
@@ -108,6 +112,8 @@ func (g Guest) Run(t testing.TB) GuestResult {
 	if err != nil {
 		t.Fatalf("build the guest's disk: %v", err)
 	}
+	oneGuest.Lock()
+	defer oneGuest.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), orDefault(g.Timeout, 3*time.Minute))
 	defer cancel()
 	console, err := g.command(ctx, m, kernel, initrd, port, disk...).CombinedOutput()

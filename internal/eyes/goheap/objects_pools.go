@@ -9,7 +9,9 @@ import "github.com/highwater-go/highwater/internal/eyes/gomem"
 const (
 	// Pool.local and Pool.victim (sync/pool.go), each an array with a part for each P.
 	poolLocal, poolVictim = 0, 16
-	maxPools              = 1 << 16
+	// Bounds for what a program says untrue things of itself: pools of a list, and references of that function, which has about twenty.
+	maxPools    = 1 << 16
+	maxPoolRefs = 64
 )
 
 // pools are a program's, by runtime addresses.
@@ -23,7 +25,8 @@ type pools struct {
 func findPools(o *Objects, c *heapCopy) pools {
 	found, m := pools{words: make(map[uint64]bool)}, c.memory()
 	seen := make(map[uint64]bool)
-	for _, addr := range c.bin.UsedBy("sync.poolCleanup") {
+	refs := c.bin.UsedBy("sync.poolCleanup")
+	for _, addr := range refs[:min(len(refs), maxPoolRefs)] {
 		addr += c.bias
 		list, n, ok := sliceAt(m, addr)
 		if _, isObject := o.At(list); !ok || !isObject || seen[addr] {
