@@ -197,7 +197,7 @@ func lessInFlight(verdict *Finding) string {
 		return "let this call use less memory at once, for example by working in smaller parts"
 	case largeDetail:
 		return "check how large this value may become before it is allocated, or keep one and use it again"
-	case peakDetail:
+	case peakDetail, swingDetail:
 		return "use less memory at once, for example by working in smaller parts"
 	}
 	return "limit how many of these calls run at once, or use less memory for each"

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -57,7 +56,7 @@ func (p *pile) leftWords(c *Case) string {
 		p.left.gone, c.momentName())
 }
 
-// noneLeft reports whether numbers tell that hardly any of them left the place.
+// noneLeft reports whether numbers tell that none of the oldest left the place.
 func (p *pile) noneLeft() bool { return p.followed && p.left.gone == 0 }
 
 // whoLeft compares the looks of the rise with the moment, and keeps the one of which most were gone. ok
@@ -81,7 +80,7 @@ func (c *Case) whoLeft(p *pile) (most leavers, ok bool) {
 				t.gone++
 			}
 		}
-		if t.of >= sample.FewestNumbered && (!ok || cmp.Compare(t.share(), most.share()) > 0) {
+		if t.of >= sample.FewestNumbered && (!ok || t.share() > most.share()) {
 			most, ok = t, true
 		}
 	}

@@ -23,8 +23,8 @@ func TestNumbersOfGoroutinesTellWhetherTheyFinish(t *testing.T) {
 		class       Class
 		says, not   string
 	}{
-		"all are there":                {upTo(20, 16), upTo(20, 16), Goroutines, "the 16 oldest of them waited there already", ""},
-		"fewer were known before":      {upTo(20, 9), upTo(20, 16), Goroutines, "the 9 oldest of them waited there already", ""},
+		"all are there":                {upTo(20, 16), upTo(20, 16), Goroutines, "the 16 oldest of them already waited there", ""},
+		"fewer were known before":      {upTo(20, 9), upTo(20, 16), Goroutines, "the 9 oldest of them already waited there", ""},
 		"all have left":                {upTo(20, 16), upTo(900, 16), Burst, "calls of push.wait were in flight", "already"},
 		"nine of sixteen have left":    {upTo(20, 16), upTo(29, 16), Burst, "calls of push.wait were in flight", "already"},
 		"seven of sixteen have left":   {upTo(20, 16), upTo(27, 16), Goroutines, "", "already"},

@@ -336,11 +336,14 @@ const (
 	manyDetail  = "A burst of concurrent work, not a leak."
 	callDetail  = "A burst of one call, not a leak."
 	peakDetail  = "A peak that came and went, not a leak."
+	swingDetail = "A peak of what comes and goes, not a leak." // a program that was killed at it had no time to let go
 	largeDetail = "A burst of large values, not a leak."
 )
 
 func (c *Case) burstDetail() string {
 	switch {
+	case c.swingsElsewhere():
+		return swingDetail
 	case c.peakAlone():
 		return peakDetail
 	case c.oneCallEnded():

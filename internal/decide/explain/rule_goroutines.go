@@ -187,7 +187,7 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 	f.Detail = "A goroutine leak."
 	f.Because = []string{p.oldestWords()}
 	if p.noneLeft() {
-		f.Because = append(f.Because, "none of these goroutines finished")
+		f.Because = append(f.Because, "none of the oldest goroutines finished")
 	}
 	switch {
 	case p.span >= longestFirstRise.v():
@@ -214,7 +214,7 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 			text += "; " + words
 		}
 		if p.noneLeft() {
-			text += fmt.Sprintf("; the %d oldest of them waited there already %s after start", p.left.of, seconds(p.left.at))
+			text += fmt.Sprintf("; the %d oldest of them already waited there %s after start", p.left.of, seconds(p.left.at))
 		}
 		f.Why = []Why{{Text: text, Evidence: []string{"goroutines"}}}
 	}

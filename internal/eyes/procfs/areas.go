@@ -12,19 +12,35 @@ func (m *Mapper) Areas(root string, tid int) ([]Mapping, error) {
 	return m.mappings, nil
 }
 
-// IsImage says that the i-th mapping is of an executable or a library, or the zeroed data of one, or the
-// first thread's stack: what Residency counts as no memory of malloc's or mmap's.
-func IsImage(ms []Mapping, i int) bool {
-	return ms[i].FileBacked() && isOfCode(ms, i) || ms[i].Path == "[stack]" || isBSS(ms, i)
+// Images tells of a process's mappings, by index, whether their pages are those of files, or no memory of malloc's or
+// mmap's: of files, unless the program may have written copies of its own into a private mapping of one that is
+// neither its executable nor a library; the zeroed data of files, and the first thread's stack.
+func Images(ms []Mapping) func(i int) bool {
+	code := codeFiles(ms)
+	return func(i int) bool {
+		m := &ms[i]
+		if m.FileBacked() {
+			return m.Perms[1] != 'w' || m.Perms[3] != 'p' || code[m.file()]
+		}
+		return m.Path == "[stack]" || isBSS(ms, i)
+	}
 }
 
-// isOfCode says that code of the i-th mapping's file is mapped, too, as of an executable or a library. Pages that a
-// program writes to in a private mapping of another file are its own memory, as any that it maps.
-func isOfCode(ms []Mapping, i int) bool {
-	for k := range ms {
-		if ms[k].Perms[2] == 'x' && ms[k].Inode == ms[i].Inode && ms[k].device == ms[i].device {
-			return true
+// fileID tells files apart.
+type fileID struct {
+	device string
+	inode  uint64
+}
+
+func (v *Mapping) file() fileID { return fileID{v.device, v.Inode} }
+
+// codeFiles are the files of which code is mapped: executables and libraries.
+func codeFiles(ms []Mapping) map[fileID]bool {
+	code := make(map[fileID]bool)
+	for i := range ms {
+		if ms[i].Perms[2] == 'x' && ms[i].Inode != 0 {
+			code[ms[i].file()] = true
 		}
 	}
-	return false
+	return code
 }

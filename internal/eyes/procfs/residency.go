@@ -39,8 +39,9 @@ const (
 //
 // Memory in ranges is Go's. Elsewhere [heap] and glibc's thread arenas are
 // CMalloc; written pages of executables and libraries, the bss that follows them, and
-// [stack] are Image; all else is Mmap, written pages of a private mapping of another file, too. A page that two ranges share belongs to
-// the range that holds its first byte.
+// [stack] are Image; all else is Mmap, written pages of a private mapping of
+// another file, too. A page that two ranges share belongs to the range that holds
+// its first byte.
 func (m *Mapper) Residency(root string, tid int, ranges []sample.PageRange, goKnown bool) (*sample.Residency, error) {
 	r, err := m.residency(root, tid, ranges)
 	if err != nil {
@@ -59,7 +60,7 @@ func (m *Mapper) residency(root string, tid int, ranges []sample.PageRange) (*sa
 		return nil, err
 	}
 	defer pm.Close()
-	c := census{m: m, pagemap: pm, page: uint64(os.Getpagesize())}
+	c := census{m: m, pagemap: pm, page: uint64(os.Getpagesize()), code: codeFiles(m.mappings)}
 	c.mem, _ = os.Open(pidPath(root, tid, "mem")) // nil: malloc arenas are told by their shape
 	if c.mem != nil {
 		defer c.mem.Close()
@@ -78,6 +79,7 @@ type census struct {
 	pagemap *Pagemap
 	mem     *os.File
 	page    uint64
+	code    map[fileID]bool // see codeFiles
 
 	anon      [rowCount]sample.Bytes // resident and anonymous
 	swap      [rowCount]sample.Bytes
@@ -112,7 +114,7 @@ func (c *census) count(i int) error {
 	v := &c.m.mappings[i]
 	if v.FileBacked() { // copied pages of a private mapping
 		r := rowMmap
-		if isOfCode(c.m.mappings, i) {
+		if c.code[v.file()] {
 			r = rowImage
 		}
 		c.anon[r] += v.Anonymous

@@ -62,7 +62,8 @@ func (n *owners) of(at uint32) *sample.HeapOwner {
 	box, ratio := n.container(way)
 	if n.isOfSeveral(way[0]) && float64(n.a.paths[way[0]].objects) > ratio {
 		if o := n.ofSeveral(way[0]); o != nil {
-			return o
+			own := *o
+			return &own
 		}
 	}
 	return n.owner(way, box)

@@ -276,9 +276,10 @@ func (b *faultBook) readAreas() {
 	b.ranges = slices.DeleteFunc(b.ranges, func(r sample.PageRange) bool { return r.Start >= r.End })
 	slices.SortFunc(b.ranges, func(a, b sample.PageRange) int { return cmp.Compare(a.Start, b.Start) })
 	left := b.ranges
+	isImage := procfs.Images(mappings)
 	for i := range mappings {
 		m := &mappings[i]
-		if procfs.IsImage(mappings, i) {
+		if isImage(i) {
 			b.areas = append(b.areas, area{m.Start, m.End, sample.ResidentFile})
 			continue
 		}
