@@ -276,17 +276,17 @@ func (c *Case) queued() float64 {
 	return min(1, float64(n)/of)
 }
 
-// isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does: their arrays have some
-// before the first that is in reach, until append makes a new array. Of a linked list, those that were at its front at the capture
+// isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does, or of a ring: their arrays have some
+// before the first that is in reach, until a new array is made. Of a linked list, those that were at its front at the capture
 // before have left it.
 func isTaken(o *sample.HeapOwner) bool {
-	return o != nil && (o.Kind == "slice" || o.Kind == "list") && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
+	return o != nil && (o.Kind == "slice" || o.Kind == "list" || o.Kind == "") && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
 }
 
 // wasTaken reports whether items were taken from the front of slices that show a few such items now, as another capture found
 // them: append may just have made a new array.
 func (c *Case) wasTaken(o *sample.HeapOwner) bool {
-	return o.Kind == "slice" && o.Taken > 0 && slices.ContainsFunc(c.Captures, func(k Captured) bool {
+	return o.Kind != "list" && o.Taken > 0 && slices.ContainsFunc(c.Captures, func(k Captured) bool {
 		return slices.ContainsFunc(k.Holders, func(h CapturedHolder) bool { return h.Name == o.Name && h.Taken })
 	})
 }

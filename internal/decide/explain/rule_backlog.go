@@ -11,7 +11,7 @@ var backlogPage = Page{
 	Looks: []string{
 		"The live heap grew, and what the line held half-way through the run was freed since: items leave the queue, but more of them wait.",
 		"What the channels contain in the heap capture, and how many goroutines wait to send.",
-		"Slices that begin behind the start of their array: items were taken from their front.",
+		"Slices that begin behind the start of their array, and arrays used as a ring: items were taken from their front.",
 		"Linked lists, by their elements' places in two heap captures: what was at the front has left, and more came to the back.",
 		"The processors: where all are busy, the work cannot keep up.",
 	},
@@ -57,7 +57,7 @@ func judgeBacklog(c *Case) Finding {
 func (c *Case) finished() string {
 	taken := ""
 	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
-		taken = fmt.Sprintf(". %s were taken from the front of the slice since append last made a new array", count(int(h.Taken), "item"))
+		taken = fmt.Sprintf(". %s or more were taken from the front of the queue since its array was made", count(int(h.Taken), "item"))
 		if h.linked {
 			taken = fmt.Sprintf(". %s or more have left the front of the list since the heap was captured before", count(int(h.Taken), "item"))
 		}

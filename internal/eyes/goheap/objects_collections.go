@@ -31,6 +31,9 @@ const (
 func (ty *typer) collections() {
 	o := ty.o
 	o.Taken = ty.heads.before
+	for id, head := range ty.ringed {
+		o.Taken[id] = max(o.Taken[id], head)
+	}
 	for id, c := range ty.covers {
 		if len(o.Collections) == maxListed {
 			break

@@ -20,6 +20,7 @@ type typer struct {
 	covers  map[uint32]coverage // of objects much of which is out of reach
 	reached []uint64            // a bit an object: little of it is
 	heads   heads
+	ringed  map[uint32]uint64 // of arrays that are a queue's ring: elements before its first
 	shift   map[uint32]uint32 // of objects whose type lies behind their start: by how much
 
 	waiting []inside // types that objects carry, to be used if nothing says more
@@ -41,6 +42,7 @@ func (ty *typer) run(ctx context.Context) error {
 	o.carried = InLargePages(make([]uint64, o.Count/64+1))
 	ty.covers, ty.reached = make(map[uint32]coverage), InLargePages(make([]uint64, o.Count/64+1))
 	ty.heads = heads{make(map[uint32]uint64), InLargePages(make([]uint64, o.Count/64+1))}
+	ty.ringed = make(map[uint32]uint64)
 	ty.shift, ty.unknown = make(map[uint32]uint32), ty.types.label(".?")
 	ty.leaveStandIns()
 	ty.carried()
@@ -211,6 +213,7 @@ func (ty *typer) follow(in *holding) {
 		ty.collection(in.id, &ty.types.all[in.typ], o.contents(in.id))
 	}
 	w, inner := uint64(0), uint32(o.Count-o.Leaves)
+	var filled ring
 	for e, end := o.First[in.id], o.First[in.id+1]; e < end; e++ {
 		behind, plain := o.behind(e)
 		w += behind
@@ -218,6 +221,9 @@ func (ty *typer) follow(in *holding) {
 		if sl == nil {
 			o.setSlot(e, uint32(ty.unknown))
 			continue
+		}
+		if in.array {
+			filled.note((in.base - in.before) / max(1, in.size))
 		}
 		if sl.kind == slotString && o.To[e] < inner && ty.isNoString(in, w, o.To[e]) {
 			ty.unset(in.id, e)
@@ -232,6 +238,9 @@ func (ty *typer) follow(in *holding) {
 		default:
 			ty.pointerAt(in, sl, w, to)
 		}
+	}
+	if head := filled.head(in.room(o.Size(in.id))); head > 0 && len(ty.ringed) < maxListed {
+		ty.ringed[in.id] = head
 	}
 }
 

@@ -64,8 +64,8 @@ type HeapOwner struct {
 	Count   uint64 `json:",omitempty"` // of such places, where there are several
 	Entries uint64 `json:",omitempty"` // in all of them; 0: not known, or not a collection
 	Room    uint64 `json:",omitempty"` // of a channel
-	// Taken is of a slice: elements of its array before its first, which were taken from its front. Of a linked list: those that have
-	// left its front since the capture before, at least.
+	// Taken is of a slice, and of a queue whose array is a ring: elements of the array before its first, which were taken from its
+	// front. Of a linked list: those that have left its front since the capture before, at least.
 	Taken uint64 `json:",omitempty"`
 	Via   string `json:",omitempty"` // the function whose closure leads there
 	Root  string `json:",omitempty"` // what the path begins with, where Name does not say it: "net/http.defaultServeMux"

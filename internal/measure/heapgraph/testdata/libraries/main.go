@@ -53,6 +53,8 @@ var faults = map[string]func(n int){
 	"gods":         func(n int) { history = newHistory(n) },
 	"deque":        func(n int) { backlog = newBacklog(n) },
 	"queue":        func(n int) { outbox = newOutbox(n) },
+	"deque-taken":  func(n int) { backlog = newBacklog(n + n/3); backlog.finish(n / 3) },
+	"queue-round":  func(n int) { outbox = newOutbox(n); outbox.send(n / 4); outbox.add(n / 4) },
 	"cron":         func(n int) { jobs = newSchedule(n) },
 	"websocket":    func(n int) { room = newHub(n) },
 	"zap":          func(n int) { logs = newCapture(n) },
@@ -288,6 +290,12 @@ func newBacklog(n int) *dispatcher {
 	return d
 }
 
+func (d *dispatcher) finish(n int) {
+	for range n {
+		d.pending.PopFront()
+	}
+}
+
 type mailer struct {
 	outbox *queue.Queue
 	sent   int
@@ -297,10 +305,21 @@ var outbox *mailer
 
 func newOutbox(n int) *mailer {
 	m := &mailer{outbox: queue.New()}
+	m.add(n)
+	return m
+}
+
+func (m *mailer) add(n int) {
 	for i := 0; i < n; i++ {
 		m.outbox.Add(newSession(i))
 	}
-	return m
+}
+
+// send takes n from the front of the outbox.
+func (m *mailer) send(n int) {
+	for range n {
+		m.outbox.Remove()
+	}
 }
 
 type scheduler struct {

@@ -48,6 +48,7 @@ var faults = map[string]func(n int){
 	"inhand":   answering,
 	"called":   visiting,
 	"outbox":   posting,
+	"circle":   spooling,
 	"changes":  changing,
 }
 
@@ -508,6 +509,36 @@ func posting(n int) {
 	}
 	go o.deliver(more, n)
 	<-more
+}
+
+// spool is a queue in an array that is used again from its start: room for 4,000 events, the oldest at first.
+type spool struct {
+	events   []*session
+	first, n int
+}
+
+func (s *spool) add(e *session) {
+	s.events[(s.first+s.n)%len(s.events)] = e
+	s.n++
+}
+
+func (s *spool) next() *session {
+	e := s.events[s.first]
+	s.events[s.first] = nil
+	s.first, s.n = (s.first+1)%len(s.events), s.n-1
+	return e
+}
+
+var spooled *spool
+
+func spooling(n int) {
+	spooled = &spool{events: make([]*session, 2*n)}
+	for i := range n + 700 {
+		spooled.add(newSession(i))
+	}
+	for range 700 {
+		spooled.next()
+	}
 }
 
 type change struct {
