@@ -46,3 +46,24 @@ func TestIdleHeapBelowTheGCTargetIsRoomOfGOGC(t *testing.T) {
 		}
 	}
 }
+
+// Where too few GCs ran to tell whether the live heap grows, what GOGC lets the heap grow to is said all the same.
+func TestWhatGOGCAllowsIsSaidWhereGrowthIsNotKnown(t *testing.T) {
+	s := newScene()
+	s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+	s.heap(37, 37, 124)
+	s.p.Residency.GoIdle += 112 * sample.MiB
+	s.charge()
+	s.work(0.5, 0.02, 20)
+	s.cycles(20, 37)
+	s.noMark()
+	for i := range s.Ticks.Anon { // it fills the room
+		s.Ticks.Anon[i] *= 0.3 + 0.7*float64(i)/float64(len(s.Ticks.Anon))
+		s.Ticks.Usage[i] = s.Ticks.Anon[i] + s.Ticks.PageCache[i]
+	}
+	s.p.Go.GOGC, s.p.Go.HeapGoal = 600, 259*sample.MiB
+	a := answerOf(t, s)
+	if said := "GOGC is 600, so the next GC was due only at 259 MiB, "; a.Verdict.Class != Inconclusive || !strings.HasPrefix(a.Verdict.Sentence, said) {
+		t.Errorf("%s, %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}

@@ -67,6 +67,9 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		return fmt.Sprintf("GOGC=%d lets the heap%s grow to %s the live heap, so the next GC was due only at %s. How much of the %s heap was live is not known.", c.g.GOGC, c.of(),
 			timesTheLive(c.g.GOGC), size(c.g.HeapGoal), size(c.heap()))
 	}
+	if text := c.headroomWords(); text != "" {
+		return text
+	}
 	if most, ok := c.largestRow(); ok {
 		s := fmt.Sprintf("The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
 		if heap := most.Name == sample.RowLive || most.Name == sample.RowNew; heap && c.site != nil && c.site.Bytes*2 > most.Bytes && c.site.Function != "" {
