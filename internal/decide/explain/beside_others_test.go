@@ -93,6 +93,28 @@ func TestABurstIsOfAsManyCallsAsWereSeen(t *testing.T) {
 	}
 }
 
+// Where nothing came of a peak and no call was seen, a line that has little of it is not accused of it.
+func TestAPeakThatDidNoHarmIsOfTheLineThatHasMostOfIt(t *testing.T) {
+	for _, k := range []struct {
+		part    float64
+		pressed bool
+		calls   int
+		little  bool
+	}{
+		{0.2, false, 0, true},
+		{0.6, false, 0, false},
+		{0.2, false, 3, false},
+		{0.2, true, 0, false},
+	} {
+		c := newCase(scenes["burst in the first rise"]().Evidence)
+		c.pressed, c.inFlight.calls, c.inFlight.held, c.site.Since = k.pressed, k.calls, 0, 0
+		c.site.Bytes = sample.Bytes(k.part * c.aboveFloor())
+		if got := c.ofLittle(); got != k.little {
+			t.Errorf("%+v: little of it %v", k, got)
+		}
+	}
+}
+
 // What has a goroutine at each of two places piles up at both: no single one has half of them.
 func TestGoroutinesOfOneThingAtSeveralPlacesPileUpTogether(t *testing.T) {
 	for there, want := range map[int]Stance{4200: Speaks, 900: Silent} {

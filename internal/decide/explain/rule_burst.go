@@ -138,7 +138,11 @@ func (c *Case) ofLittle() bool {
 	if !c.live.exact {
 		held += c.site.Since
 	}
-	return float64(held) < blamedPart.v()*c.aboveFloor()
+	part := blamedPart.v()
+	if !c.pressed && c.inFlight.calls == 0 && c.wholeValues() == 0 {
+		part = heldByRoot.v() // nothing came of it, and no call tells whose it was
+	}
+	return float64(held) < part*c.aboveFloor()
 }
 
 // reserves reports whether calls in flight reserved most of the live heap and did not write it: the kernel does not
