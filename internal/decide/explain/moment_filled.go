@@ -10,25 +10,30 @@ const mostFilled = 32
 
 // filledAt is the moment that tells what the memory of a peak was needed for, where the peak itself does not: most of it
 // was free heap, which Go kept of a rise before. It is the one before it, with four fifths of the memory, at which the heap
-// held most, if that was twice as much. A peak near the limit stays: the free heap counts against the limit.
+// held most, if that was twice as much, or the first of those that held nearly as much. A peak near the limit stays: the free heap counts against the limit.
 func (l *loader) filledAt(peak int, m *sample.Moment) int {
-	at := l.moments[peak]
-	if g := m.Cgroup; g == nil || g.Limit.OK && float64(needOf(at)) >= nearTheLimit.v()*float64(g.Limit.V) {
+	at, need := l.moments[peak], needOf
+	if !at.Usage.OK {
+		need = anonOfAll // its cgroup is not its own
+	}
+	if g := m.Cgroup; g != nil && g.Limit.OK && float64(need(at)) >= nearTheLimit.v()*float64(g.Limit.V) {
 		return peak
 	}
 	held := l.heapInUse(at)
-	if held == 0 || held*2 > needOf(at) {
+	if held == 0 || held*2 > need(at) {
 		return peak
 	}
 	best, most := peak, 2*held
 	for i, looked := peak-1, 0; i >= 0 && looked < mostFilled; i-- {
 		one := l.moments[i]
-		if !one.Usage.OK || needOf(one) < needOf(at)*4/5 || lacks(l.moments, i) || ended(one) {
+		if one.Usage.OK != at.Usage.OK || need(one) < need(at)*4/5 || lacks(l.moments, i) || ended(one) {
 			continue
 		}
 		looked++
 		if n := l.heapInUse(one); n > most {
 			best, most = i, n
+		} else if best < peak && n >= most-most/10 {
+			best = i // as full, and more of the calls that filled it may still be there
 		}
 	}
 	return best

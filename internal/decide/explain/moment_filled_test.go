@@ -14,7 +14,7 @@ import (
 func TestAPeakOfFreeHeapIsToldByTheRiseBefore(t *testing.T) {
 	type look struct{ usage, inUse float64 }
 	for name, c := range map[string]struct {
-		limit float64
+		limit float64 // less than 0: the program's cgroup is not its own
 		looks []look
 		want  int
 	}{
@@ -23,6 +23,8 @@ func TestAPeakOfFreeHeapIsToldByTheRiseBefore(t *testing.T) {
 		"the peak is full itself":     {0, []look{{100, 90}, {430, 300}, {450, 400}, {440, 100}}, 2},
 		"half of it was free already": {0, []look{{430, 260}, {430, 230}, {450, 210}}, 2},
 		"the rise before was smaller": {0, []look{{200, 190}, {450, 60}}, 1},
+		"in a cgroup of several":      {-1, []look{{100, 90}, {430, 400}, {440, 200}, {450, 60}}, 1},
+		"the first of two":            {0, []look{{100, 90}, {420, 380}, {430, 400}, {440, 200}, {450, 60}}, 1},
 	} {
 		path := filepath.Join(t.TempDir(), "filled.hwm")
 		w, err := recording.Create(path, recording.Meta{At: began})
@@ -33,6 +35,9 @@ func TestAPeakOfFreeHeapIsToldByTheRiseBefore(t *testing.T) {
 			g := &sample.Cgroup{Usage: bytesOf(k.usage), Stat: &sample.CgroupStat{}}
 			if c.limit > 0 {
 				g.Limit = sample.Some(bytesOf(c.limit))
+			}
+			if c.limit < 0 {
+				g = nil
 			}
 			heap := &sample.Runtime{GOGC: 100, MemoryLimit: sample.NoMemoryLimit, HeapInUse: bytesOf(k.inUse)}
 			resident := &sample.Resident{Total: bytesOf(k.usage)}
