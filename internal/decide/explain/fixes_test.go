@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/measure/pacer"
 	"github.com/highwater-go/highwater/internal/record/recording"
 )
 
@@ -50,6 +51,35 @@ func TestAGOMEMLIMITAboveTheLimitIsToldAsThat(t *testing.T) {
 	}
 	if len(a.Fixes) == 0 || slices.ContainsFunc(a.Fixes, func(f Fix) bool { return f.Kind == "limit" }) {
 		t.Errorf("fixes: %+v", a.Fixes)
+	}
+}
+
+// Nothing is predicted of a burst that was killed while a value was being built, or whose limit has no room for one more call.
+func TestWhatABurstWouldHaveNeededMayNotBeKnown(t *testing.T) {
+	for _, k := range []struct {
+		need   float64 // MiB
+		whole  bool
+		killed bool
+		want   string
+	}{
+		{100, false, true, ""},
+		{253, false, true, "no room for one more call"},
+		{100, true, true, "still being built"},
+		{253, true, false, ""},
+	} {
+		c := newCase(scenes["burst in the first rise"]().Evidence)
+		if k.whole {
+			c = newCase(scenes["values that are read whole, three at once"]().Evidence)
+		}
+		if c.wholeValues() > 0 != k.whole {
+			t.Fatalf("%d whole values", c.wholeValues())
+		}
+		c.outcome.Kernel = k.killed
+		o := pacer.Outlook{}
+		o.Need.P95 = bytesOf(k.need)
+		if why := c.burstUnknown(o); !strings.Contains(why, k.want) || why == "" != (k.want == "") {
+			t.Errorf("%+v: %q", k, why)
+		}
 	}
 }
 

@@ -123,9 +123,26 @@ func (p *proposals) fittingLimit(class Class, f Fix, o pacer.Outlook) {
 		p.notPredicted(fmt.Sprintf("one value takes %s, and GC runs only after it was allocated", size(p.largestValue())))
 	case class == IdleHeap && p.othersGrew():
 		p.notPredicted("the other processes were still growing")
+	case class == Burst && p.burstUnknown(o) != "":
+		p.notPredicted(p.burstUnknown(o))
 	default:
 		p.predicted(f, o)
 	}
+}
+
+// burstUnknown is why it is not known what a burst that was killed would have needed, "" where it is: what was in flight then had not
+// come to its end, and one more call may come.
+func (c *Case) burstUnknown(o pacer.Outlook) string {
+	if !c.outcome.Kernel {
+		return ""
+	}
+	if c.wholeValues() > 0 && !c.madeAgain() {
+		return "values were still being built at the kill, and how large they become is not known"
+	}
+	if n := c.inFlight.calls; n > 0 && o.Need.P95+c.inFlight.held/sample.Bytes(n) > c.limit {
+		return fmt.Sprintf("the limit leaves no room for one more call of %s, which uses %s", ShortFunc(c.inFlight.name), size(c.inFlight.held/sample.Bytes(n)))
+	}
+	return ""
 }
 
 // asItIs proposes a limit that holds the program as it was run, above the one in force
