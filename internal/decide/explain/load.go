@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -95,6 +97,7 @@ func (l *loader) story() (err error) {
 	if l.moments, err = l.Moments(); err != nil {
 		return err
 	}
+	e.Events = endedAtTheirDeath(e.Events, l.moments)
 	for _, m := range l.moments {
 		if m.Usage.OK && m.PageCache.OK {
 			e.Hard = max(e.Hard, m.Usage.V.Sub(m.PageCache.V))
@@ -114,6 +117,21 @@ func (l *loader) story() (err error) {
 		}
 	}
 	return nil
+}
+
+// endedAtTheirDeath are the events with each exit at the instant at which the process was held for its last reading: that was
+// its end, and the reading, which its parent waits for, is no part of its life.
+func endedAtTheirDeath(events []sample.Event, moments []recording.MomentInfo) []sample.Event {
+	events = slices.Clone(events)
+	for i, ev := range events {
+		for _, m := range moments {
+			if at := m.At.Add(time.Millisecond); ev.Kind == sample.EventExit && m.Kind == sample.MomentDeath && len(m.Processes) > 0 &&
+				m.Processes[0].Key == ev.Process && at.Before(ev.At) {
+				events[i].At = at
+			}
+		}
+	}
+	return events
 }
 
 // moment reads the chosen moment, and the processes that lived beside it.

@@ -71,6 +71,9 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	at, n, p.released = c.beforeItsEnd(at, n)
 	low, high := series.Min(n), series.Max(n)
 	p.first, p.last = n[low], n[len(n)-1]
+	if p.last >= stillMost*n[high] {
+		p.last = n[high]
+	}
 	grown := p.last - p.first
 	if waves := series.Waves(n, max(fewestPiled.v()/2, 0.2*n[high])); len(waves) > 1 || len(waves) == 1 && waves[0].After != series.None {
 		return p, fmt.Sprintf("the number of goroutines fell again after %.0f", n[waves[0].Peak])
@@ -96,10 +99,16 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	return p, ""
 }
 
-// beforeItsEnd leaves out what came after the greatest number where a program that ended by itself had it at its very end: those
-// goroutines were told to end with it, and would not have ended in a program that goes on.
+// stillMost is how much of the greatest number of goroutines is still nearly that many.
+const stillMost = 0.95
+
+// beforeItsEnd leaves out what came after the greatest number where a program that ended by itself had it, or nearly, until its very end:
+// those goroutines were told to end with it, and would not have ended in a program that goes on.
 func (c *Case) beforeItsEnd(at, n []float64) (earlier, fewer []float64, released bool) {
 	high := series.Max(n)
+	for most := n[high]; high+1 < len(n) && n[high+1] >= stillMost*most; {
+		high++
+	}
 	if !c.endedWell() || at[high] < (1-wrapUp.v())*c.outcome.Elapsed {
 		return at, n, false
 	}
