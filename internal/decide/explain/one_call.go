@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -46,28 +47,46 @@ func looksAt(site *Site, caller int) (looks []callLook) {
 	return looks
 }
 
-// seenBy notes when the call began and ended, and reports whether it is the only one: looks before it saw none, those after
-// saw one and no more, it did not begin again, and hardly anything was held when it began.
+// seenBy notes when the last call began and ended, and reports whether it is the one in which the memory came: looks before it saw
+// none, those after saw one and no more, and hardly anything was held before it began. There may have been others before, of which
+// hardly anything is left.
 func (one *oneCall) seenBy(looks []callLook, hardly float64) bool {
-	before, inside := 0, 0
+	var rest, last, this stretch
 	for _, l := range looks {
-		none := l.calls == 0 && l.unseen == 0
 		switch {
-		case l.calls > 1 || l.calls == 1 && one.ended > 0:
+		case l.calls > 1:
 			return false
-		case l.calls == 1:
-			if inside++; inside == 1 {
-				if one.began = l.at; float64(l.held) > hardly {
-					return false
-				}
+		case l.calls > 0 || l.unseen > 0:
+			this.looks++
+			if this.seen += l.calls; l.calls == 1 {
+				this.began = cmp.Or(this.began, l.at)
+				this.before, this.held = rest.looks, rest.held
+				last = this
 			}
-		case none && inside == 0:
-			before++
-		case none && one.ended == 0:
-			one.ended = l.at
+		default:
+			if last.ended == 0 {
+				last.ended = l.at
+			}
+			rest.looks, rest.held, this = rest.looks+1, l.held, stretch{}
 		}
 	}
-	return before >= int(fewestReadings.v()) && inside >= int(enoughReadings.v()) && one.began >= shortestRise.v()
+	if last.seen == 0 {
+		return false
+	}
+	one.began, one.ended = last.began, last.ended
+	return float64(last.held) <= hardly && last.before >= int(fewestReadings.v()) && last.seen >= leastSeen && last.looks >= int(enoughReadings.v()) &&
+		last.began >= shortestRise.v()
+}
+
+// leastSeen is at how many looks a call must have been seen: at others a goroutine ran that may have been in it.
+const leastSeen = 2
+
+// stretch is looks in a row that saw a call, or a goroutine that may have been in one; or those that saw none.
+type stretch struct {
+	looks, seen  int
+	before       int          // looks before it that saw none
+	held         sample.Bytes // at the last of these
+	began, ended float64      // seconds since the start
 }
 
 // oneCallEnded reports whether the memory came in one call that is over, and no collection has looked since at what it left.

@@ -30,12 +30,13 @@ func TestTheOneCallInWhichTheMemoryCameIsFound(t *testing.T) {
 		want   bool
 		ended  float64
 	}{
-		"returned":             {looksOf(rest, rest, rest, rest, rest, out, in, out, ran, in, out), []int{0, 0}, true, 11},
-		"goes on":              {looksOf(rest, rest, rest, rest, rest, out, in, out, ran, in, out), []int{0, 1}, true, 0},
-		"began with the run":   {looksOf(out, in, out, in, out, out, in, out, ran, in, out), []int{0, 0}, false, 0},
-		"began again":          {looksOf(rest, rest, rest, rest, rest, out, in, rest, out, in, out, out), []int{0, 0}, false, 0},
-		"two at the same time": {looksOf(rest, rest, rest, rest, rest, out, in, [3]int{1, 2, 0}, out, in, out), []int{0, 0}, false, 0},
-		"seen too seldom":      {looksOf(rest, rest, rest, rest, rest, ran, ran, ran, ran, ran, out), []int{0, 0}, false, 0},
+		"returned":                     {looksOf(rest, rest, rest, rest, rest, out, in, out, ran, in, out), []int{0, 0}, true, 11},
+		"goes on":                      {looksOf(rest, rest, rest, rest, rest, out, in, out, ran, in, out), []int{0, 1}, true, 0},
+		"began with the run":           {looksOf(out, in, out, in, out, out, in, out, ran, in, out), []int{0, 0}, false, 0},
+		"began again":                  {looksOf(rest, rest, rest, rest, rest, out, in, rest, out, in, out, out), []int{0, 0}, false, 0},
+		"again, of which little stays": {looksOf(rest, out, in, rest, rest, out, in, out, ran, in, out), []int{0, 0}, true, 11},
+		"two at the same time":         {looksOf(rest, rest, rest, rest, rest, out, in, [3]int{1, 2, 0}, out, in, out), []int{0, 0}, false, 0},
+		"seen too seldom":              {looksOf(rest, rest, rest, rest, rest, ran, ran, ran, ran, ran, out), []int{0, 0}, false, 0},
 	} {
 		site := &Site{Bytes: 60 * mib, Course: k.course,
 			Callers: []Caller{{"example.org/a.writeRow", true, 60 * mib}, {"example.org/a.MonthEnd", true, 64 * mib}}}
