@@ -92,7 +92,7 @@ func (c *Case) garbageUnknown() (why string, bytes float64) {
 	if !c.live.known {
 		return "what was allocated since the last GC may be live or garbage, and too few GCs were seen to tell", float64(c.spare())
 	}
-	if c.goesOnGrowing() && c.rising() {
+	if c.goesOnGrowing() && c.rising() && !c.muchRoom() {
 		return "whether less garbage would have been enough, because the live heap was still growing", c.beyondPace()
 	}
 	if c.rise.n < int(fewestReadings.v()) && c.firstRise() && c.liveNeeds()+c.nonHeap() > c.bound*70/100 {
@@ -106,6 +106,12 @@ func (c *Case) garbageUnknown() (why string, bytes float64) {
 		return fmt.Sprintf("whether less garbage would have been enough, because other processes used %s and were still growing", size(others)), 0
 	}
 	return "", 0
+}
+
+// muchRoom reports whether the program's own GOGC let garbage fill the limit, and with Go's default twice what was live, with all that is
+// not heap, would have left a fifth of it: whatever the live heap becomes later, the kill came of the garbage.
+func (c *Case) muchRoom() bool {
+	return c.g.GOGC > 100 && c.live.exact && 2*c.liveNeeds()+c.nonHeap() <= c.bound*80/100
 }
 
 // beyondPace is the garbage beyond what a live heap of that size brings with it under GOGC: no other cause is

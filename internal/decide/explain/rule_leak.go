@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
@@ -157,10 +158,19 @@ func (c *Case) isOfJob() bool {
 	return root != nil && root.Kind == sample.RootGoroutine && root.First == 1 && root.Count == 1 && len(root.Sharers) == 0
 }
 
+// cachePackage is a type of a package that is called after caches: "*lru.Cache[string,*page]", "(*lru.Cache).cache".
+var cachePackage = regexp.MustCompile(`(?i)\b\w*(lru|lfu|cache|ristretto)\w*\.`)
+
+// keptByCache reports whether a cache has what grew: it is no result of a job, and comes to its bound, if it has one.
+func (c *Case) keptByCache() bool {
+	h := c.retainerOf(c.site)
+	return h != nil && cachePackage.MatchString(h.Title)
+}
+
 // isResult reports whether a program that served nobody, and ended by itself, grew by what one call of the main goroutine made, which it
 // was in all along: a leak of that call looks like the result that the program is for.
 func (c *Case) isResult() bool {
-	if !c.isOfJob() || !c.inFlight.standing || c.inFlight.calls != 1 {
+	if !c.isOfJob() || !c.inFlight.standing || c.inFlight.calls != 1 || c.keptByCache() {
 		return false
 	}
 	function := c.frameOf(c.retainerOf(c.site).path)
@@ -265,6 +275,10 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	}
 	if f.Confidence == High && !c.pressed && !c.retainsByDesign() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
 		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+	}
+	if f.Confidence == High && c.keptByCache() && r.to-r.from < longestFirstRise.v() {
+		f.Confidence = Medium
+		w.fired = append(w.fired, clause{weight: -1, words: doubtFirstRise})
 	}
 	if c.isOfJob() {
 		f.Confidence = Low
