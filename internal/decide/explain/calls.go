@@ -24,6 +24,7 @@ type callCorrelation struct {
 
 	read        bool     // goroutines were read, at the moment or just before it
 	standing    bool     // the same calls were in flight from before the rise to the end: a loop, and no call that ends
+	even        bool     // as many calls were, from when hardly anything was there
 	left        float64  // part of the memory that calls were seen to leave behind, of what is held now; NaN: not known
 	gather      float64  // seconds until the moment in which one call after the other began, and none was seen to end
 	correlation float64  // correlation of bytes held with calls in flight; NaN: not known
@@ -83,6 +84,7 @@ func callsAround(site *Site, now []sample.GoroutineGroup, at float64) callCorrel
 	named := nameOf(callers[:f.outer+1], calls)
 	f.name, f.calls, f.held = callers[named].Function, calls[named], callers[named].Under
 	f.standing = site.Awaited == nil && standing(site, f.outer, calls[f.outer], f.running)
+	f.even = sameNumber(site, f.outer, calls[f.outer])
 	f.left = math.NaN()
 	if site.Own { // else nobody knows for whose call a library allocated it
 		f.left = leftByCalls(site, f.outer, calls[f.outer], f.running)
@@ -161,42 +163,6 @@ func nameOf(callers []Caller, calls []int) int {
 		}
 	}
 	return best
-}
-
-// standing reports whether the same calls were in flight at nearly all looks, from
-// when little of the memory was there.
-func standing(site *Site, caller, now, unseen int) bool {
-	if site.Function == "main.main" {
-		return true
-	}
-	most := now
-	for i := range site.Course {
-		if s := &site.Course[i]; s.Goroutines {
-			most = max(most, s.calls(caller))
-		}
-	}
-	looks, inside, whole, ran := 0, 0, 0, 0
-	for i := range site.Course {
-		s := &site.Course[i]
-		if !s.Goroutines {
-			continue
-		}
-		looks++
-		n := s.calls(caller)
-		if n+s.Unseen > 0 {
-			inside++
-		}
-		switch {
-		case n > 0 && n+s.Unseen < most:
-			return false
-		case n > 0 && n < most:
-			ran++
-		case n > 0:
-			whole++
-		}
-	}
-	return looks >= int(enoughReadings.v()) && float64(inside) >= stillRunning.v()*float64(looks) && now+unseen > 0 &&
-		whole > 0 && float64(ran) <= (1-stillRunning.v())*float64(looks)
 }
 
 // leftByCalls is how much of what is held calls were seen to leave behind: what the

@@ -41,11 +41,13 @@ func TestCallsStandWhileOneOfThemRuns(t *testing.T) {
 		"one runs now and then": {[][2]int{{24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {23, 1}, {24, 0}, {24, 0}, {24, 0}}, true},
 		"several ran":           {[][2]int{{8, 0}, {6, 2}, {8, 0}, {7, 1}, {6, 2}, {8, 0}}, false},
 		"none was seen":         {[][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}, false},
+		"some had not begun":    {[][2]int{{9, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}}, true},
+		"some began later":      {[][2]int{{24, 0}, {24, 0}, {9, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}, {24, 0}}, false},
 		"one ended":             {[][2]int{{24, 0}, {24, 0}, {23, 0}, {24, 0}, {23, 1}, {24, 0}}, false},
 	} {
-		site := &Site{}
+		site := &Site{Bytes: sample.Bytes(len(k.looks)) * mib}
 		for i, l := range k.looks {
-			site.Course = append(site.Course, SiteSnapshot{At: float64(i), Calls: []int{l[0]}, Unseen: l[1], Goroutines: true})
+			site.Course = append(site.Course, SiteSnapshot{At: float64(i), Calls: []int{l[0]}, Unseen: l[1], Goroutines: true, Bytes: sample.Bytes(i) * mib})
 		}
 		if got := standing(site, 0, 24, 0); got != k.want {
 			t.Errorf("%s: %v", name, got)

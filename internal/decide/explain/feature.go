@@ -2,7 +2,6 @@ package explain
 
 import (
 	"math"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/measure/series"
 	"github.com/highwater-go/highwater/internal/words/sample"
@@ -83,6 +82,7 @@ var measures = []measure{
 	}},
 	{"calls.follow", "correlation", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return f.correlation })},
 	{"calls.standing", "yes or no", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return yes(f.standing) })},
+	{"calls.even", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return yes(c.evenCalls()), 1 }},
 	{"calls.none", "yes or no", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return yes(f.calls == 0 && f.running == 0 && f.one == nil) })},
 	{"calls.one", "yes or no", fromGoroutines, func(c *Case) (float64, int) { return yes(c.oneCallEnded()), 1 }},
 	{"calls.gather", "seconds", fromGoroutines, ofCalls(func(f *callCorrelation) float64 { return f.gather })},
@@ -91,9 +91,11 @@ var measures = []measure{
 	{"run.flat_out", "yes or no", fromRuntime, func(c *Case) (float64, int) { return c.flatOut(), 1 }},
 	{"calls.request", "yes or no", fromProfile, ofLine(func(c *Case) float64 { return yes((c.site.serves() || c.site.Awaited != nil) && c.inFlight.calls > 0) })},
 	{"root.lasting", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.lasting, 1 }},
-	{"root.frames", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.frames, 1 }},
+	{"root.frames", "of what is held", fromCapture, func(c *Case) (float64, int) { return unless(c.standIdle() || c.evenCalls(), c.kept.frames), 1 }},
 	{"root.pooled", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.pooled, 1 }},
-	{"root.stacks", "yes or no", fromCapture, func(c *Case) (float64, int) { return yes(c.retainerOf(c.site).isCalls()), 1 }},
+	{"root.stacks", "yes or no", fromCapture, func(c *Case) (float64, int) {
+		return yes(c.retainerOf(c.site).isCalls() && !c.standIdle() && !c.evenCalls()), 1
+	}},
 	{"root.returned", "yes or no", fromCapture, func(c *Case) (float64, int) { return c.holderReturned(), 1 }},
 	{"root.unknown", "yes or no", fromCapture, func(c *Case) (float64, int) {
 		return yes(c.Imported == "" && math.IsNaN(c.kept.lasting) && !(c.inFlight.left >= leftBehind.v())), 1
@@ -198,6 +200,14 @@ func yes(b bool) float64 {
 	return 0
 }
 
+// unless is v, 0 where something else is so.
+func unless(b bool, v float64) float64 {
+	if b {
+		return 0
+	}
+	return v
+}
+
 func ofRise(of func(*rise) float64) func(*Case) (float64, int) {
 	return func(c *Case) (float64, int) {
 		if c.rise.n == 0 {
@@ -254,43 +264,6 @@ func (c *Case) servesAny() float64 {
 // accepts is where a goroutine waits for the next connection, of whatever server.
 const accepts = "internal/poll.(*FD).Accept"
 
-// queued is how much of the live heap the channels of the capture keep, or of what grew slices and lists from whose front items were taken, if they
-// hold what the line allocated. A channel that is full, and that nobody waits to send into, does not grow as a queue: so looks a list of free buffers, which
-// become larger.
-func (c *Case) queued() float64 {
-	if c.Heap == nil || c.Heap.LiveBytes == 0 {
-		return math.NaN()
-	}
-	var n sample.Bytes
-	for _, l := range c.Heap.Collections {
-		if l.Kind == "channel" && l.Entries > 0 && !(isFull(l.Entries, l.Room) && c.senders() == 0) && !c.isChannelEach(l.Name) {
-			n += l.Bytes
-		}
-	}
-	of := float64(c.Heap.LiveBytes)
-	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
-		if n += h.Retained; c.site != nil && c.rise.grown > 0 {
-			of = min(of, max(c.rise.grown, float64(c.site.Bytes))) // what else is live, and does not grow, is beside the point
-		}
-	}
-	return min(1, float64(n)/of)
-}
-
-// isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does, or of a ring: their arrays have some
-// before the first that is in reach, until a new array is made. Of a linked list, those that were at its front at the capture
-// before have left it.
-func isTaken(o *sample.HeapOwner) bool {
-	return o != nil && (o.Kind == "slice" || o.Kind == "list" || o.Kind == "") && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
-}
-
-// wasTaken reports whether items were taken from the front of slices that show a few such items now, as another capture found
-// them: append may just have made a new array.
-func (c *Case) wasTaken(o *sample.HeapOwner) bool {
-	return o.Kind != "list" && o.Taken > 0 && slices.ContainsFunc(c.Captures, func(k Captured) bool {
-		return slices.ContainsFunc(k.Holders, func(h CapturedHolder) bool { return h.Name == o.Name && h.Taken })
-	})
-}
-
 // isFull reports whether nine tenths of a channel's room are taken, as a capture may come while an item is out.
 func isFull(entries, room uint64) bool { return room > 0 && entries*10 >= room*9 }
 
@@ -326,7 +299,7 @@ func (c *Case) openCall() float64 {
 	}
 	f := &c.inFlight
 	r := &c.rise
-	if r.to-r.from >= longRise.v() && r.n >= int(manyReadings.v()) && r.fall < blamedPart.v() && float64(c.inFlight.calls) <= manyCalls.v() {
+	if c.evenCalls() || r.to-r.from >= longRise.v() && r.n >= int(manyReadings.v()) && r.fall < blamedPart.v() && float64(c.inFlight.calls) <= manyCalls.v() {
 		return 0 // a few calls in which memory only grew for so long are loops
 	}
 	return yes(f.calls > 0 && !f.standing && !(f.left >= leftBehind.v()) && !(c.kept.lasting-c.kept.along >= heldByRoot.v() && c.heapAtMoment()))

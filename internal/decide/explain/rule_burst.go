@@ -5,7 +5,6 @@ import (
 	"math"
 	"path"
 
-	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
@@ -40,6 +39,7 @@ var burstEvidence = []clause{
 	over("calls.follow", followsCalls, 1.5, "the memory rose and fell with the number of calls in flight"),
 	over("calls.left", leftBehind, -3, "the memory outlived the calls that allocated it"),
 	over("calls.standing", isSo, -1.5, "the same calls were in flight before the rise"),
+	over("calls.even", isSo, -5, "the live heap grew to the end, and the number of calls did not"),
 	over("line.freed", freedMuch, 1, "much of what the line allocated was freed again"),
 	over("line.turnover", turnedOver, 1, "what the line had allocated half-way through the run was freed later"),
 	over("line.turnover", manyTimes, 3.5, "what the line holds was freed many times over"),
@@ -311,21 +311,8 @@ func burstFound(c *Case) Finding {
 
 // callsWait says where most of the calls in flight wait, and for what, "" where they do not wait at one line of the program.
 func (c *Case) callsWait() string {
-	type place struct {
-		at     sample.Frame
-		reason string
-	}
-	waiting, most := map[place]int{}, place{}
-	for _, g := range c.goroutines() {
-		b := heapdiff.Blame(sample.Site{Stack: g.Where}, c.module())
-		if g.State == "waiting" && b.Owner == heapdiff.Own && b.Frame.Line > 0 && stands(g.Where, c.inFlight.name) {
-			k := place{lineOf(b.Frame), g.Reason}
-			if waiting[k] += g.Count; waiting[k] > waiting[most] {
-				most = k
-			}
-		}
-	}
-	n, calls := waiting[most], "All "+count(c.inFlight.calls, "call")
+	n, most := c.mostWait()
+	calls := "All " + count(c.inFlight.calls, "call")
 	if n < 2 || n*2 <= c.inFlight.calls {
 		return ""
 	}

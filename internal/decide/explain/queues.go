@@ -1,0 +1,45 @@
+package explain
+
+import (
+	"math"
+	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
+
+// queued is how much of the live heap the channels of the capture keep, or of what grew slices and lists from whose front items were taken, if they
+// hold what the line allocated. A channel that is full, and that nobody waits to send into, does not grow as a queue: so looks a list of free buffers, which
+// become larger.
+func (c *Case) queued() float64 {
+	if c.Heap == nil || c.Heap.LiveBytes == 0 {
+		return math.NaN()
+	}
+	var n sample.Bytes
+	for _, l := range c.Heap.Collections {
+		if l.Kind == "channel" && l.Entries > 0 && !(isFull(l.Entries, l.Room) && c.senders() == 0) && !c.isChannelEach(l.Name) {
+			n += l.Bytes
+		}
+	}
+	of := float64(c.Heap.LiveBytes)
+	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
+		if n += h.Retained; c.site != nil && c.rise.grown > 0 {
+			of = min(of, max(c.rise.grown, float64(c.site.Bytes))) // what else is live, and does not grow, is beside the point
+		}
+	}
+	return min(1, float64(n)/of)
+}
+
+// isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does, or of a ring: their arrays have some
+// before the first that is in reach, until a new array is made. Of a linked list, those that were at its front at the capture
+// before have left it.
+func isTaken(o *sample.HeapOwner) bool {
+	return o != nil && (o.Kind == "slice" || o.Kind == "list" || o.Kind == "") && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
+}
+
+// wasTaken reports whether items were taken from the front of slices that show a few such items now, as another capture found
+// them: append may just have made a new array.
+func (c *Case) wasTaken(o *sample.HeapOwner) bool {
+	return o.Kind != "list" && o.Taken > 0 && slices.ContainsFunc(c.Captures, func(k Captured) bool {
+		return slices.ContainsFunc(k.Holders, func(h CapturedHolder) bool { return h.Name == o.Name && h.Taken })
+	})
+}
