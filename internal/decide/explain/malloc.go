@@ -36,11 +36,13 @@ func (c *Case) mallocNow() *sample.Malloc {
 	return m
 }
 
-// mallocAfter is the last look after the moment by which malloc had given less than an eighth back.
+// mallocAfter is the last look after the moment by which malloc had given less than an eighth back. The last reading of a program that
+// ended by itself is none: by then it has closed what it had open.
 func (c *Case) mallocAfter(m *sample.Malloc) *sample.Malloc {
 	for i := range c.Mallocs {
 		look := &c.Mallocs[i]
-		if look.At.After(c.Moment.At) && look.WhyNot == "" && look.FreeResident+look.InUse >= (m.FreeResident+m.InUse)/8*7 {
+		atItsEnd := c.endedWell() && c.seconds(look.At) > c.outcome.Elapsed-0.1
+		if look.At.After(c.Moment.At) && !atItsEnd && look.WhyNot == "" && look.FreeResident+look.InUse >= (m.FreeResident+m.InUse)/8*7 {
 			m = &look.Malloc
 		}
 	}

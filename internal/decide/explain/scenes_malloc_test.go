@@ -187,6 +187,12 @@ func TestAPeakThatWasReadWhileCFreedIsToldByTheLastLook(t *testing.T) {
 	if a := answerOf(t, s); a.Verdict.Class != Fragmented {
 		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
 	}
+	s.ended(0)
+	s.Mallocs[1].At = s.End // what it had open it has closed by then
+	if a := answerOf(t, s); a.Verdict.Class == Fragmented {
+		t.Errorf("read at the end of the program: %s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+	s.Mallocs[1].At = s.Moment.At.Add(time.Second)
 	s.Mallocs[1].FreeResident = 20 * mib // it gave the rest back
 	if a := answerOf(t, s); a.Verdict.Class != Native {
 		t.Errorf("given back: %s: %s", a.Verdict.Class, a.Verdict.Sentence)
