@@ -24,7 +24,7 @@ type callCorrelation struct {
 
 	read        bool     // goroutines were read, at the moment or just before it
 	standing    bool     // the same calls were in flight from before the rise to the end: a loop, and no call that ends
-	even        bool     // as many calls were, from when hardly anything was there
+	even        bool     // no more calls were later than at first, when hardly anything was there
 	left        float64  // part of the memory that calls were seen to leave behind, of what is held now; NaN: not known
 	gather      float64  // seconds until the moment in which one call after the other began, and none was seen to end
 	correlation float64  // correlation of bytes held with calls in flight; NaN: not known
@@ -84,7 +84,7 @@ func callsAround(site *Site, now []sample.GoroutineGroup, at float64) callCorrel
 	named := nameOf(callers[:f.outer+1], calls)
 	f.name, f.calls, f.held = callers[named].Function, calls[named], callers[named].Under
 	f.standing = site.Awaited == nil && standing(site, f.outer, calls[f.outer], f.running)
-	f.even = sameNumber(site, f.outer, calls[f.outer])
+	f.even = noMore(site, f.outer, calls[f.outer]+f.running)
 	f.left = math.NaN()
 	if site.Own { // else nobody knows for whose call a library allocated it
 		f.left = leftByCalls(site, f.outer, calls[f.outer], f.running)

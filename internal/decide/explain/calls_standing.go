@@ -43,30 +43,27 @@ func standing(site *Site, caller, now, unseen int) bool {
 		whole > 0 && float64(ran) <= (1-stillRunning.v())*float64(looks)
 }
 
-// sameNumber reports whether as many calls were in flight at nearly all looks, from when hardly anything of the memory was there: a
-// goroutine that ran may have been in one.
-func sameNumber(site *Site, caller, now int) bool {
-	most, looks, whole, seen := now, 0, 0, 0
+// noMore reports whether no more calls were in flight in the second half of the looks' time than in the first, at the beginning of
+// which hardly anything of the memory was there: a goroutine that ran may have been in one.
+func noMore(site *Site, caller, now int) bool {
+	var looks []*SiteSnapshot
 	for i := range site.Course {
-		most = max(most, site.Course[i].calls(caller))
-	}
-	for i := range site.Course {
-		s := &site.Course[i]
-		if !s.Goroutines {
-			continue
-		}
-		looks++
-		if s.calls(caller)+s.Unseen < most {
-			continue
-		}
-		if whole++; whole == 1 && float64(s.Bytes) > blamedPart.v()*float64(site.Bytes) {
-			return false
-		}
-		if s.calls(caller) == most {
-			seen++
+		if s := &site.Course[i]; s.Goroutines {
+			looks = append(looks, s)
 		}
 	}
-	return looks >= int(enoughReadings.v()) && float64(whole) >= stillRunning.v()*float64(looks) && 2*seen > looks
+	if len(looks) < int(enoughReadings.v()) || float64(looks[0].Bytes) > blamedPart.v()*float64(site.Bytes) {
+		return false
+	}
+	half, early, late := (looks[0].At+looks[len(looks)-1].At)/2, 0, now
+	for _, s := range looks {
+		if n := s.calls(caller) + s.Unseen; s.At <= half {
+			early = max(early, n)
+		} else {
+			late = max(late, n)
+		}
+	}
+	return early > 0 && late <= early
 }
 
 // waitPlace is where calls wait, and the runtime's reason.
@@ -90,10 +87,14 @@ func (c *Case) mostWait() (n int, most waitPlace) {
 	return waiting[most], most
 }
 
-// evenCalls reports whether the live heap grew over many readings, and to the end, while as many calls were in flight all along, which
-// put together no value: each of them has more and more.
+// evenCalls reports whether the live heap grew over many readings, and to the end, while no more calls were in flight than at first, which
+// put together no value: either each of them has more and more, or they leave it behind.
 func (c *Case) evenCalls() bool {
-	return c.inFlight.even && c.goesOnGrowing() && c.rise.n >= int(manyReadings.v()) && c.wholeValues() == 0 && c.rise.step < heldByRoot.v()*c.rise.grown
+	r := &c.rise
+	if !c.inFlight.even || !c.goesOnGrowing() || r.n < int(manyReadings.v()) || c.wholeValues() > 0 || r.step >= heldByRoot.v()*r.grown {
+		return false
+	}
+	return c.curve.atTime((r.from+r.to)/2) >= r.first+r.grown/4
 }
 
 // standIdle reports whether as many calls were in flight all along, and most of them wait for the next thing to do, as those of connections
