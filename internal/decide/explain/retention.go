@@ -121,7 +121,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 			return h
 		}
 		h.Name, h.Title = usersMain(p.Owner.String()), titleOf(p.Owner)
-		if isTaken(p.Owner) || c.wasTaken(p.Owner) {
+		if (isTaken(p.Owner) || c.wasTaken(p.Owner)) && c.tenureOf(i) != pools { // a pool's ring is no queue of work
 			h.Taken, h.linked = p.Owner.Taken, p.Owner.Kind == "list"
 		}
 	}
