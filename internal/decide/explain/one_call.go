@@ -107,7 +107,11 @@ func (c *Case) oneCallEnded() bool {
 func (c *Case) oneCallWords() string {
 	one, s := c.inFlight.one, c.site
 	caller := s.callers()[one.caller]
+	part := size(s.Bytes)
+	if part == size(one.held) {
+		part = "all"
+	}
 	return fmt.Sprintf("One call of %s%s allocated %s of the live heap from %s after start on, %s of that at %s, and had returned by %s after start. "+
 		"No GC has run since then.",
-		ShortFunc(caller.Function), c.in(), size(one.held), seconds(one.began), size(s.Bytes), place(s.File, s.Line), seconds(one.ended))
+		ShortFunc(caller.Function), c.in(), size(one.held), seconds(one.began), part, place(s.File, s.Line), seconds(one.ended))
 }
