@@ -85,13 +85,21 @@ func answerOf(path string, e *explain.Evidence) (*explain.Answer, error) {
 	if a.Verdict.Fingerprint != "" {
 		readTried().tell(a)
 	}
-	// What the user wrote wrongly takes nothing else away.
-	for what, err := range map[string]error{"your own causes": causesErr, "notes": notesErr} {
-		if err != nil {
-			a.Gaps = append([]explain.Gap{{What: what, Why: err.Error()}}, a.Gaps...)
-		}
-	}
+	a.Gaps = withOwnFile(withOwnFile(a.Gaps, "notes", notesErr), "your own causes", causesErr)
 	return a, nil
+}
+
+// withOwnFile adds why one of the user's own files was not read: what is written wrongly there comes first, and a file that may not be
+// read, as where $HOME is somebody else's, comes last. Neither takes anything else away.
+func withOwnFile(gaps []explain.Gap, what string, err error) []explain.Gap {
+	if err == nil {
+		return gaps
+	}
+	g := explain.Gap{What: what, Why: err.Error()}
+	if errors.Is(err, fs.ErrPermission) {
+		return append(gaps, g)
+	}
+	return append([]explain.Gap{g}, gaps...)
 }
 
 // recordingError adds what to do about a file that cannot be read.
