@@ -98,7 +98,7 @@ func (c *Case) evenCalls() bool {
 }
 
 // standIdle reports whether as many calls were in flight all along, and most of them wait for the next thing to do, as those of connections
-// do: what each has more and more of is no work in flight.
+// do: each has more and more, and none of that is work in flight.
 func (c *Case) standIdle() bool {
 	if !c.inFlight.standing || float64(c.inFlight.calls) < manyCalls.v() || !c.rise.mono {
 		return false

@@ -120,7 +120,7 @@ func (l *loader) story() (err error) {
 }
 
 // endedAtTheirDeath are the events with each exit at the instant at which the process was held for its last reading: that was
-// its end, and the reading, which its parent waits for, is no part of its life.
+// its end. The reading comes after it, though the parent waits for that, too.
 func endedAtTheirDeath(events []sample.Event, moments []recording.MomentInfo) []sample.Event {
 	events = slices.Clone(events)
 	for i, ev := range events {

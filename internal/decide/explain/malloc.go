@@ -37,7 +37,7 @@ func (c *Case) mallocNow() *sample.Malloc {
 }
 
 // mallocAfter is the last look after the moment by which malloc had given less than an eighth back. The last reading of a program that
-// ended by itself is none: by then it has closed what it had open.
+// ended by itself does not count: by then the program has closed what it had open.
 func (c *Case) mallocAfter(m *sample.Malloc) *sample.Malloc {
 	for i := range c.Mallocs {
 		look := &c.Mallocs[i]

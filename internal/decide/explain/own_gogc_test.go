@@ -31,7 +31,7 @@ func TestGarbageOfAHighGOGCIsTheCauseWhileTheLiveHeapGrows(t *testing.T) {
 	}
 }
 
-// A cache comes to its bound, if it has one: what it retains is not surely a leak before a minute, and is no job's result.
+// A cache comes to its bound, if it has one: what it retains is not surely a leak before a minute, and not what a job is for.
 func TestWhatACacheRetainsIsNotSurelyALeak(t *testing.T) {
 	for title, cache := range map[string]bool{
 		"(*lru.Cache).cache (map[any]*list.Element, 2,047 entries)":          true,

@@ -71,7 +71,7 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	at, n, p.released = c.beforeItsEnd(at, n)
 	low, high := series.Min(n), series.Max(n)
 	p.first, p.last = n[low], n[len(n)-1]
-	if p.last >= stillMost*n[high] {
+	if p.last >= stillRunning.v()*n[high] {
 		p.last = n[high]
 	}
 	grown := p.last - p.first
@@ -99,14 +99,11 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 	return p, ""
 }
 
-// stillMost is how much of the greatest number of goroutines is still nearly that many.
-const stillMost = 0.95
-
 // beforeItsEnd leaves out what came after the greatest number where a program that ended by itself had it, or nearly, until its very end:
 // those goroutines were told to end with it, and would not have ended in a program that goes on.
 func (c *Case) beforeItsEnd(at, n []float64) (earlier, fewer []float64, released bool) {
 	high := series.Max(n)
-	for most := n[high]; high+1 < len(n) && n[high+1] >= stillMost*most; {
+	for most := n[high]; high+1 < len(n) && n[high+1] >= stillRunning.v()*most; {
 		high++
 	}
 	if !c.endedWell() || at[high] < (1-wrapUp.v())*c.outcome.Elapsed {

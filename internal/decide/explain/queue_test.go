@@ -44,7 +44,7 @@ func TestWhatWaitsInASliceThatLosesItsFirstItemsIsABacklog(t *testing.T) {
 		s := scenes["a queue that fills faster than it is emptied"]()
 		s.p.Goroutines, s.Heap.Collections = nil, nil
 		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*hub).outbox", Type: "[]*message", Kind: "slice", Entries: 9000, Taken: taken}
-		if k%2 == 1 { // a library's, whose ring is no slice of the program's own
+		if k%2 == 1 { // a library's: the program itself has no such slice
 			s.Heap.Paths[1].Owner.Type, s.Heap.Paths[1].Owner.Kind = "deque.Deque[*message]", ""
 		}
 		if k == 6 { // a sync.Pool's

@@ -22,7 +22,7 @@ type HeldBy struct {
 	Retained sample.Bytes `json:"retained_bytes"`  // that would be garbage without it
 	Live     sample.Bytes `json:"live_bytes"`      // all that was live then
 	Room     uint64       `json:"room,omitempty"`  // of a channel: the items that it can hold
-	Taken    uint64       `json:"taken,omitempty"` // of slices and lists: items taken from their front (sample.HeapOwner)
+	Taken    uint64       `json:"taken,omitempty"` // of slices, rings and lists: items taken from their front (sample.HeapOwner)
 	Lines    int          `json:"lines"`           // that allocated what it retains, as far as samples tell; 0: none
 	Chain    uint64       `json:"chain"`           // objects of it that lie one behind the other, 0: not many
 	At       float64      `json:"moment_seconds"`  // of the capture, since the start
@@ -121,7 +121,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 			return h
 		}
 		h.Name, h.Title = usersMain(p.Owner.String()), titleOf(p.Owner)
-		if (isTaken(p.Owner) || c.wasTaken(p.Owner)) && c.tenureOf(i) != pools { // a pool's ring is no queue of work
+		if (isTaken(p.Owner) || c.wasTaken(p.Owner)) && c.tenureOf(i) != pools { // a pool's ring holds no work that waits
 			h.Taken, h.linked = p.Owner.Taken, p.Owner.Kind == "list"
 		}
 	}

@@ -161,7 +161,7 @@ func (c *Case) isOfJob() bool {
 // cachePackage is a type of a package that is called after caches: "*lru.Cache[string,*page]", "(*lru.Cache).cache".
 var cachePackage = regexp.MustCompile(`(?i)\b\w*(lru|lfu|cache|ristretto)\w*\.`)
 
-// keptByCache reports whether a cache has what grew: it is no result of a job, and comes to its bound, if it has one.
+// keptByCache reports whether a cache has what grew: not what a job is for, and bounded, if the cache has a bound.
 func (c *Case) keptByCache() bool {
 	h := c.retainerOf(c.site)
 	return h != nil && cachePackage.MatchString(h.Title)
