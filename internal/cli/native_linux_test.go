@@ -54,7 +54,7 @@ func TestFragmentationIsToldAndItsFixProved(t *testing.T) {
 func TestOneBlockOfSixteenKeptIsNoLeak(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
-	a := watch(t, "--limit", "512MiB", "--", testprog(t, "cgofrag"), "-for", "2s").answer(t, "")
+	a := watch(t, "--limit", "512MiB", "--", testprog(t, "cgofrag"), "-for", "4s").answer(t, "")
 	closes(t, a)
 	kept, inUse := part(a, sample.RowNative, explain.PartKept), part(a, sample.RowNative, explain.PartInUse)
 	// 9,375 blocks of 1,008 bytes are kept, 140,625 were freed.

@@ -20,11 +20,14 @@ func TestAProgramEndsAtItsLastReading(t *testing.T) {
 		{At: began.Add(9 * time.Second), Kind: sample.MomentMax, Processes: []recording.ProcessMomentInfo{{Key: subject}}},
 		{At: began.Add(36 * time.Second), Kind: sample.MomentDeath, Processes: []recording.ProcessMomentInfo{{Key: subject}}},
 	}
-	got := endedAtTheirDeath(events, moments)
+	got, released := endedAtTheirDeath(events, moments)
 	for i, want := range []time.Duration{0, 36*time.Second + time.Millisecond, 41 * time.Second} {
 		if at := got[i].At.Sub(began); at != want {
 			t.Errorf("event %d at %s, want %s", i, at, want)
 		}
+	}
+	if at := released[subject].Sub(began); at != 40*time.Second || len(released) != 1 {
+		t.Errorf("released at %s: %v", at, released)
 	}
 	if at := events[1].At.Sub(began); at != 40*time.Second {
 		t.Errorf("the recording's own event is at %s now", at)

@@ -30,6 +30,9 @@ type Evidence struct {
 	Programs []sample.Program // in the order they were first seen; an exec adds one
 	Events   []sample.Event   // by time
 	Gaps     []sample.Gap
+	// Released is when a process that was held at its end for its last reading could go: its exit in Events is
+	// when it was held.
+	Released map[sample.ProcessKey]time.Time
 
 	// Ticks are the samples of the whole run; the columns of one process are the
 	// subject's.

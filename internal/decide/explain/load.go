@@ -97,7 +97,7 @@ func (l *loader) story() (err error) {
 	if l.moments, err = l.Moments(); err != nil {
 		return err
 	}
-	e.Events = endedAtTheirDeath(e.Events, l.moments)
+	e.Events, e.Released = endedAtTheirDeath(e.Events, l.moments)
 	for _, m := range l.moments {
 		if m.Usage.OK && m.PageCache.OK {
 			e.Hard = max(e.Hard, m.Usage.V.Sub(m.PageCache.V))
@@ -120,18 +120,20 @@ func (l *loader) story() (err error) {
 }
 
 // endedAtTheirDeath are the events with each exit at the instant at which the process was held for its last reading: that was
-// its end. The reading comes after it, though the parent waits for that, too.
-func endedAtTheirDeath(events []sample.Event, moments []recording.MomentInfo) []sample.Event {
-	events = slices.Clone(events)
-	for i, ev := range events {
+// its end. The reading comes after it, though the parent waits for that, too; released is when it was over.
+func endedAtTheirDeath(events []sample.Event, moments []recording.MomentInfo) (ended []sample.Event, released map[sample.ProcessKey]time.Time) {
+	ended, released = slices.Clone(events), map[sample.ProcessKey]time.Time{}
+	for i, ev := range ended {
 		for _, m := range moments {
-			if at := m.At.Add(time.Millisecond); ev.Kind == sample.EventExit && m.Kind == sample.MomentDeath && len(m.Processes) > 0 &&
-				m.Processes[0].Key == ev.Process && at.Before(ev.At) {
-				events[i].At = at
+			if ev.Kind == sample.EventExit && m.Kind == sample.MomentDeath && len(m.Processes) > 0 && m.Processes[0].Key == ev.Process && m.At.Before(ev.At) {
+				released[ev.Process] = ev.At
+				if at := m.At.Add(time.Millisecond); at.Before(ev.At) {
+					ended[i].At = at
+				}
 			}
 		}
 	}
-	return events
+	return ended, released
 }
 
 // moment reads the chosen moment, and the processes that lived beside it.

@@ -103,6 +103,9 @@ func limitThatStruck(e *Evidence) By {
 	return ByParent
 }
 
+// availableSamples is of how many samples before the end the least MemAvailable counts: two seconds of full readings.
+const availableSamples = 20
+
 // limitOf is what the cgroup of an EventOOM belongs to, "container" or "pod", "" where
 // that is not known.
 func limitOf(text string) string {
@@ -112,16 +115,19 @@ func limitOf(text string) string {
 	return ""
 }
 
-// leastAvailable is the least MemAvailable of the last samples before the end.
+// leastAvailable is the least MemAvailable of the last samples that have it: those between full readings do not.
 func leastAvailable(e *Evidence) (float64, bool) {
-	least, seen := math.Inf(1), false
-	col := e.Ticks.Available
-	for _, v := range col[max(0, len(col)-20):] {
+	least, seen := math.Inf(1), 0
+	for _, v := range slices.Backward(e.Ticks.Available) {
+		if seen == availableSamples {
+			break
+		}
 		if !math.IsNaN(v) {
-			least, seen = min(least, v), true
+			least = min(least, v)
+			seen++
 		}
 	}
-	return least, seen
+	return least, seen > 0
 }
 
 // peakOf is the greatest charge seen, or the kernel's own mark where that rose

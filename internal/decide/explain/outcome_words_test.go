@@ -86,3 +86,20 @@ func TestAKillByAnUnknownLimitIsNotTheMachines(t *testing.T) {
 		}
 	}
 }
+
+// A limit that is filled in a moment is seen by many small samples, none of which reads what the machine has.
+func TestWhatTheMachineHadIsKnownBeforeManySmallSamples(t *testing.T) {
+	s := newScene()
+	s.Moment.Cgroup.Limit = sample.Opt[sample.Bytes]{}
+	s.oom(false, 0)
+	s.Ticks.Available[0] = 8 << 30
+	for i := range s.Ticks.Available[1:] {
+		s.Ticks.Available[i+1] = math.NaN()
+	}
+	for range 2 * availableSamples {
+		s.Ticks.Available = append(s.Ticks.Available, math.NaN())
+	}
+	if got, want := judgeOutcome(s.Evidence).struck(), "a parent cgroup hit its memory limit"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -15,6 +15,7 @@ type allocator struct {
 	looked bool
 	native sample.Bytes // outside Go's memory, when it was looked at last
 	at     time.Time    // of the last look
+	again  bool         // what it found may not be what it came to: memory had moved just then
 	named  string       // what is linked into the executable, as far as that was looked for
 	end    time.Time    // of the last look, at the end of the process; zero: it lives
 	ending bool
@@ -52,13 +53,23 @@ func (a *allocator) until() time.Time {
 }
 
 // isDue says whether a look is worth its cost: the first, the last, where native memory moved since
-// the one before, and, as what C frees may stay, where that is long ago.
+// the one before, once more after that, and, as what C frees may stay, where that is long ago.
 func (a *allocator) isDue(native sample.Bytes) bool {
-	moved := max(a.native, native) - min(a.native, native)
-	if !a.looked || a.ending || moved >= max(mallocStep, a.native/8) {
+	if !a.looked || a.ending || a.hasMoved(native) {
 		return true
 	}
-	return native >= mallocForeign && time.Since(a.at) >= mallocAgain
+	return native >= mallocForeign && (a.again || time.Since(a.at) >= mallocAgain)
+}
+
+// hasMoved says whether native memory is another than at the last look.
+func (a *allocator) hasMoved(native sample.Bytes) bool {
+	return max(a.native, native)-min(a.native, native) >= max(mallocStep, a.native/8)
+}
+
+// lookedAt notes a look that begins now.
+func (a *allocator) lookedAt(native sample.Bytes) {
+	a.again = !a.looked || a.hasMoved(native)
+	a.looked, a.native, a.at = true, native, time.Now()
 }
 
 // takeMalloc reads what C's malloc says of itself, in a process whose pages were just read.
@@ -71,7 +82,7 @@ func (s *Source) takeMalloc(p *process, pm *sample.ProcessMoment, tid int) {
 		return
 	}
 	if !p.usesC() && !malloc.HasLibrary(p.mapped) {
-		p.c.looked, p.c.native, p.c.at = true, native, time.Now()
+		p.c.lookedAt(native)
 		return // to look for an allocator in all of its data took as long as all its goroutines
 	}
 	mem := p.mem
@@ -83,7 +94,7 @@ func (s *Source) takeMalloc(p *process, pm *sample.ProcessMoment, tid int) {
 		defer mem.Close()
 	}
 	first := !p.c.looked
-	p.c.looked, p.c.native, p.c.at = true, native, time.Now()
+	p.c.lookedAt(native)
 	m, err := malloc.OfProcess(s.mapper, mem, s.opts.Root, tid, p.c.until())
 	switch {
 	case err != nil && !errors.Is(err, malloc.ErrNone):

@@ -254,10 +254,8 @@ func afterEnd(e *explain.Evidence, moments []Moment) *[2]float64 {
 		if m.Kind != string(sample.MomentDeath) || m.PID != e.Subject.PID {
 			continue
 		}
-		for _, v := range e.Events {
-			if v.Kind == sample.EventExit && v.Process == e.Subject && e.Seconds(v.At) > m.At {
-				return &[2]float64{m.At, e.Seconds(v.At)}
-			}
+		if at, held := e.Released[e.Subject]; held && e.Seconds(at) > m.At {
+			return &[2]float64{m.At, e.Seconds(at)}
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"flag"
 	"fmt"
@@ -26,6 +27,8 @@ type server struct {
 	keep, garbage, limit truth.Size
 	every                int
 	stall                time.Duration
+	last                 int // the number of the request that ends it; 0: none
+	ended                func()
 
 	mu       sync.Mutex
 	requests int
@@ -52,6 +55,9 @@ func (s *server) work(w http.ResponseWriter, _ *http.Request) {
 		s.dropped = make([]byte, 16*truth.KiB) // truth: garbage
 	}
 	fmt.Fprintln(w, "done")
+	if s.requests == s.last {
+		go s.ended()
+	}
 }
 
 // metrics are as the client library writes them.
@@ -72,6 +78,7 @@ func main() {
 	flag.Var(&s.limit, "max", "remember no more than this")
 	flag.IntVar(&s.every, "every", 0, "stand still every so many requests; 0: never")
 	flag.DurationVar(&s.stall, "stall", 500*time.Millisecond, "how long it stands still")
+	flag.IntVar(&s.last, "requests", 0, "end after so many requests; 0: after any number")
 	address := flag.String("addr", "127.0.0.1:0", "loopback address to listen on; port 0: a free one")
 	wait := flag.Duration("wait", 0, "listen only after this time")
 	lasts := flag.Duration("for", 5*time.Minute, "end after this time")
@@ -104,6 +111,7 @@ func serve(s *server, address string, lasts time.Duration) error {
 	mux.HandleFunc("/metrics", s.metrics)
 	fmt.Println("ready at", l.Addr())
 	server := http.Server{Handler: mux}
+	s.ended = func() { _ = server.Shutdown(context.Background()) }
 	time.AfterFunc(lasts, func() { _ = server.Close() })
 	if err := server.Serve(l); err != http.ErrServerClosed {
 		return err

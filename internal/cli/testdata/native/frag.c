@@ -1,4 +1,4 @@
-// Allocates 150,000 blocks, frees all but one of sixteen, and lives for two seconds.
+// Allocates 150,000 blocks, frees all but one of sixteen, and lives for four seconds.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +10,6 @@ int main(void) {
 		memset(blocks[i] = malloc(1000), 1, 1000);
 	for (int i = 0; i < 150000; i++)
 		if (i % 16) free(blocks[i]);
-	sleep(2);
+	sleep(4);
 	return 0;
 }

@@ -126,11 +126,11 @@ export function Course({ source, overview, state, change, jump, at }: {
 }
 
 // endOf is where the picture ends: at the end of the program, where nothing of it happens
-// later than that Highwater releases it.
+// later than that Highwater releases it. On a busy machine the last sample is late.
 export function endOf(o: Overview): number {
   const end = Math.max(o.seconds, o.from + 0.001)
   const kept = o.after_end
-  return kept && end - kept[1] < 0.05 && kept[0] > o.from ? Math.min(end, kept[0] + (kept[0] - o.from) / 400) : end
+  return kept && end - kept[1] < 0.5 && kept[0] > o.from ? Math.min(end, kept[0] + (kept[0] - o.from) / 400) : end
 }
 
 // usual says whether a line is drawn unless it is switched on or off. RSS stands in for a
