@@ -25,6 +25,7 @@ type guestCase struct {
 // The guest's kernel has cgroup version 2.
 func TestUnderCgroupVersion2(t *testing.T) {
 	t.Parallel()
+	hwtest.LeftToMatrix(t, "runs two programs under cgroup version 2, as services of systemd and containers do in other tests")
 	runInGuest(t, hwtest.Guest{Disk: 256 * sample.MiB}, hwtest.BuildOptions{}, []guestCase{
 		{"leak", []string{"-rate", "8MiB"}, explain.Leak, string(explain.ByCgroup), 137},
 		{"filewriter", []string{"-size", "160MiB", "-dir", "/disk"}, explain.PageCache, "none", 0},
@@ -35,15 +36,12 @@ func TestUnderCgroupVersion2(t *testing.T) {
 func TestOnArm64(t *testing.T) {
 	t.Parallel()
 	arm := []string{"GOARCH=arm64"}
-	runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm}, []guestCase{
-		{"leak", []string{"-rate", "8MiB"}, explain.Leak, string(explain.ByCgroup), 137},
-		{"steady", []string{"-live", "20MiB", "-for", "8s"}, explain.Healthy, "none", 0},
-	})
+	leak := guestCase{"leak", []string{"-rate", "8MiB"}, explain.Leak, string(explain.ByCgroup), 137}
+	runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm}, []guestCase{leak})
 	t.Run("stripped", func(t *testing.T) {
-		hwtest.LeftToMatrix(t, "boots a second emulated machine, for a stripped program")
-		runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm, Strip: true}, []guestCase{
-			{"leak", []string{"-rate", "8MiB"}, explain.Leak, string(explain.ByCgroup), 137},
-		})
+		hwtest.LeftToMatrix(t, "boots a second emulated machine, for a stripped program and one that is healthy")
+		steady := guestCase{"steady", []string{"-live", "20MiB", "-for", "8s"}, explain.Healthy, "none", 0}
+		runInGuest(t, hwtest.Guest{Arch: "arm64", Timeout: 6 * time.Minute}, hwtest.BuildOptions{Env: arm, Strip: true}, []guestCase{leak, steady})
 	})
 }
 

@@ -27,6 +27,16 @@ func Permission(t testing.TB, err error) {
 	}
 }
 
+// Matrix reports whether make matrix runs the tests. Where it does not, what is left out is noted, "the other faults of shop".
+func Matrix(t testing.TB, leftOut string) bool {
+	t.Helper()
+	in := os.Getenv("HIGHWATER_MATRIX") == "1"
+	if !in {
+		note(t, fmt.Errorf("%s: make test leaves them to make matrix", leftOut))
+	}
+	return in
+}
+
 func note(t testing.TB, reason error) {
 	path := os.Getenv("HIGHWATER_SKIPS")
 	if path == "" {
