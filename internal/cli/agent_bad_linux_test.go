@@ -65,15 +65,20 @@ func inNamespace(script string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// awaitMetrics waits until an agent's metrics have all these lines.
+// awaitMetrics waits until an agent's metrics have all these lines, or the agent is gone.
 func awaitMetrics(t *testing.T, address string, want ...string) {
 	t.Helper()
 	var text []byte
+	silent := 0
 	for begun := time.Now(); time.Since(begun) < 4*time.Minute; time.Sleep(100 * time.Millisecond) {
 		answer, err := http.Get("http://" + address + "/metrics")
 		if err != nil {
+			if silent++; text != nil && silent == 50 {
+				break
+			}
 			continue
 		}
+		silent = 0
 		text, _ = io.ReadAll(answer.Body)
 		answer.Body.Close()
 		all := true
@@ -102,7 +107,7 @@ func TestAProgramThatADebuggerTracesIsLeftToIt(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"))
 	dir, metrics := t.TempDir(), freeAddress(t)
-	cmd := inNamespace(underDebugger, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "LASTS=15s", "TICKER="+testprog(t, "ticker"),
+	cmd := inNamespace(underDebugger, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "LASTS=40s", "TICKER="+testprog(t, "ticker"),
 		"TRACER="+hwtest.Build(t, "testdata/tracer", hwtest.BuildOptions{}))
 	said, told := tellOn(t, cmd)
 	told("watching every Go program of node-7", "start")

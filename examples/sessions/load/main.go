@@ -1,4 +1,4 @@
-// Load logs in to a sessions server, at a fixed rate, for a fixed time or a number of logins. It
+// Load logs in to a sessions server, at a fixed rate, until a number of logins or a time is reached. It
 // talks to loopback only. Its code is 1 if the server went away.
 package main
 
@@ -14,8 +14,8 @@ import (
 func main() {
 	address := flag.String("addr", "127.0.0.1:8080", "the server, on loopback")
 	rate := flag.Int("rate", 400, "logins a second")
-	lasts := flag.Duration("for", 25*time.Second, "how long")
-	most := flag.Int("logins", 0, "end after so many, 0: never")
+	lasts := flag.Duration("for", 3*time.Minute, "at most how long")
+	most := flag.Int("logins", 10_000, "end after so many; 0: when the time is over")
 	flag.Parse()
 	log.SetFlags(log.Ltime)
 	if err := run(*address, *rate, *most, *lasts); err != nil {

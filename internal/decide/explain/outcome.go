@@ -198,12 +198,16 @@ const stopGrace = 30 * time.Second
 
 // stoppedByUs says why highwater sent or passed on a signal that ends programs
 // before the exit, and which. The last one counts, but for a SIGKILL that follows
-// where another did not help.
+// where another did not help. Ctrl-C reaches both: the program may be held at its end before highwater has noted the signal.
 func stoppedByUs(e *Evidence, exit sample.Event) (Stopped, string) {
 	var last *sample.Event
+	until := exit.At
+	if released, held := e.Released[exit.Process]; held {
+		until = released
+	}
 	for i := range e.Events {
 		sent := &e.Events[i]
-		if sent.Kind != sample.EventSignal || sent.At.After(exit.At) || !slices.Contains(ending, syscall.Signal(sent.Value)) {
+		if sent.Kind != sample.EventSignal || sent.At.After(until) || !slices.Contains(ending, syscall.Signal(sent.Value)) {
 			continue
 		}
 		if last == nil || syscall.Signal(sent.Value) != syscall.SIGKILL {

@@ -91,6 +91,21 @@ func TestAReloadLongBeforeTheEndDidNotStopIt(t *testing.T) {
 	}
 }
 
+// Ctrl-C reaches the program and highwater: the program is held at its end before the signal is noted.
+func TestASignalThatIsNotedWhileTheProgramIsHeldStoppedIt(t *testing.T) {
+	s := newScene()
+	exit := s.Events[1]
+	exit.Text = "signal 2"
+	sent := sample.Event{At: exit.At.Add(30 * time.Millisecond), Kind: sample.EventSignal, Process: subject, Value: 2, Text: sample.SignalForwarded}
+	s.Events = append(s.Events[:1], exit, sent)
+	for held, want := range map[time.Duration]Stopped{20 * time.Millisecond: "", 40 * time.Millisecond: StoppedForwarded} {
+		s.Released = map[sample.ProcessKey]time.Time{subject: exit.At.Add(held)}
+		if o := judgeOutcome(s.Evidence); o.Stopped != want {
+			t.Errorf("held for %s: stopped %q, want %q", held, o.Stopped, want)
+		}
+	}
+}
+
 // stoppedBy adds that highwater sent the signal that ended the program.
 func (s *scene) stoppedBy(signal int64) {
 	s.Events[1].Text = fmt.Sprintf("signal %d", signal)
