@@ -194,6 +194,9 @@ func (a *agent) watch(ctx context.Context, w *watching) error {
 	a.status.say("watching every Go program of %s; rows go to %s, recordings of incidents to %s", a.collector.Node(), orWord(a.flags.Address, "standard output"),
 		a.flags.Recordings)
 	err := follow.run(until)
+	if err != nil {
+		stop() // what counts kills waits for it
+	}
 	follow.lives.Wait()
 	counting.Wait()
 	a.keepKills() // what was told as the programs were let go, too

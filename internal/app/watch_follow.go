@@ -320,7 +320,7 @@ func (f *follower) tellCrowd(found int) {
 }
 
 // introduce says after the first look what there is, and refuses where all is
-// forbidden.
+// forbidden. An agent waits for others: the only program of a new node may be one that wants no watcher.
 func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey]error) error {
 	if f.All {
 		f.status.say("every Go program, %d at most; at %d samples a second each takes about %.1f %% of a core while it moves and a hundredth of a percent at rest, and 1 MiB of memory on top of the first 30 MiB",
@@ -329,7 +329,7 @@ func (f *follower) introduce(finder *watch.Finder, refused map[sample.ProcessKey
 			f.status.say("skipped %d processes owned by other users, which may be Go programs (seeing them needs root)", n)
 		}
 	}
-	if f.count() > 0 {
+	if f.count() > 0 || f.agent != nil {
 		return nil
 	}
 	for _, err := range refused {

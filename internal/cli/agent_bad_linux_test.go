@@ -92,8 +92,11 @@ func awaitMetrics(t *testing.T, address string, want ...string) {
 	t.Fatalf("the metrics never had %q:\n%s", want, text)
 }
 
-// underDebugger runs a program under a debugger, and then goes on without one.
+// underDebugger runs a program under a debugger, and then goes on without one. At the agent's first look there is only a program
+// that wants no watcher.
 const underDebugger = `
+HIGHWATER=off "$TICKER" -for "$LASTS" >/dev/null &
+until grep -q ticker /proc/$!/cmdline; do :; done
 "$HW" agent --store "file://$DIR/store" --spool "$DIR/spool" --recordings "$DIR/recordings" --tenant test --node node-7 --metrics "$METRICS" &
 agent=$!
 read found
@@ -107,7 +110,7 @@ func TestAProgramThatADebuggerTracesIsLeftToIt(t *testing.T) {
 	t.Parallel()
 	hwtest.Need(t, hwtest.Root, hwtest.Ptrace, hwtest.Program("unshare"))
 	dir, metrics := t.TempDir(), freeAddress(t)
-	cmd := inNamespace(underDebugger, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "LASTS=40s", "TICKER="+testprog(t, "ticker"),
+	cmd := inNamespace(underDebugger, "HW="+highwater(t), "DIR="+dir, "METRICS="+metrics, "LASTS=15s", "TICKER="+testprog(t, "ticker"),
 		"TRACER="+hwtest.Build(t, "testdata/tracer", hwtest.BuildOptions{}))
 	said, told := tellOn(t, cmd)
 	told("watching every Go program of node-7", "start")
