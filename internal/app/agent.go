@@ -67,6 +67,7 @@ type agent struct {
 	outlets   outlets
 	kills     *fleet.Kills
 	drain     func(most time.Duration) error // sends what waits; nil: nothing is sent
+	blind     bool                           // the last look for programs failed
 
 	mu          sync.Mutex
 	seen        map[int]map[string]string // settings of programs, by pid

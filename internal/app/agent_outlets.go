@@ -109,6 +109,19 @@ func (a *agent) complain(complaints []error) {
 	}
 }
 
+// cannotLook says once of an error for how long no program is found that starts, and when that is over. It reports
+// whether there is one.
+func (a *agent) cannotLook(err error) bool {
+	switch {
+	case err != nil && !a.blind:
+		a.status.say("highwater: programs that start now are not watched: %v", err)
+	case err == nil && a.blind:
+		a.status.say("highwater: programs that start are watched again")
+	}
+	a.blind = err != nil
+	return a.blind
+}
+
 // more is what metrics say of the agent beside its rows.
 func (a *agent) more() fleet.More {
 	a.mu.Lock()

@@ -229,11 +229,15 @@ func (f *follower) followNames(ctx context.Context) error {
 		}
 		began := time.Now()
 		complaints, err := f.look(ctx, &finder, refused)
-		if err != nil {
+		if err != nil && f.agent == nil {
 			return err
 		}
 		if ctx.Err() != nil {
 			return nil // the tracer may be closed by now: what it refused since counts for nothing
+		}
+		if f.agent != nil && f.agent.cannotLook(err) {
+			timer.Reset(findAfter(time.Since(began)))
+			continue
 		}
 		if first {
 			if err := f.introduce(&finder, refused); err != nil {
@@ -276,7 +280,8 @@ func (f *follower) look(ctx context.Context, finder *watch.Finder, refused map[s
 }
 
 // attachNew attaches to those of some processes that are not watched yet, and complains of those that may not be. all
-// is false where there was no room for some, or one was gone before it could be watched.
+// is false where there was no room for some, one was gone before it could be watched, or descriptors or memory were short,
+// which may pass.
 func (f *follower) attachNew(ctx context.Context, pids []int, refused map[sample.ProcessKey]error) (complaints []error, all bool) {
 	all = true
 	for _, pid := range pids {
@@ -284,7 +289,8 @@ func (f *follower) attachNew(ctx context.Context, pids []int, refused map[sample
 			return nil, false
 		}
 		key, err := procfs.KeyOf("/proc", pid)
-		if err != nil || f.watches(pid) || refused[key] != nil {
+		before := refused[key]
+		if err != nil || f.watches(pid) || before != nil && !procfs.IsShortage(before) {
 			continue
 		}
 		if f.full() {
@@ -296,9 +302,13 @@ func (f *follower) attachNew(ctx context.Context, pids []int, refused map[sample
 		switch err := f.attach(ctx, pid); {
 		case errors.Is(err, procfs.ErrGone):
 			all = false
-		case err != nil:
-			refused[key] = err
-			complaints = append(complaints, err)
+		case err == nil:
+			delete(refused, key)
+		default:
+			all = all && !procfs.IsShortage(err)
+			if refused[key] = err; before == nil {
+				complaints = append(complaints, err)
+			}
 		}
 	}
 	return complaints, all

@@ -46,6 +46,12 @@ func gone(err error) error {
 	return err
 }
 
+// IsShortage says of an error that a reader ran short of descriptors or memory: it tells nothing of what was to be read,
+// and another try may succeed (open(2): EMFILE, ENFILE, ENOMEM; EAGAIN of what is limited in number).
+func IsShortage(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EAGAIN)
+}
+
 // readStat reads and parses the stat file of a thread once: that of the process sums
 // the CPU times of all its threads, some 3 ms for ten thousand, which nobody asks for
 // here.

@@ -15,20 +15,24 @@ import (
 // ended. Where its cgroup has a limit or nothing else in it,
 // that is watched as well. The error is procfs.ErrGone where there is no such
 // process, and fs.ErrPermission where no more than the kernel's figures may be
-// read of it and Options.FiguresAlone does not allow that.
+// read of it and Options.FiguresAlone does not allow that. Where descriptors or memory are short
+// (procfs.IsShortage), it is an error too: another try may see all.
 func (s *Source) Attach(pid int) (sample.Program, error) {
 	s.mu.Lock()
 	s.main, s.scope = pid, tree
 	if s.opts.Home && s.opts.Group == nil {
 		s.ofProcess(pid)
 	}
-	p := s.add(pid, false)
-	if p != nil {
+	p, err := s.open(pid, false)
+	if err == nil {
 		s.followFaults(pid)
 	}
 	s.mu.Unlock()
-	if p == nil {
-		return sample.Program{}, fmt.Errorf("watch process %d: %w", pid, procfs.ErrGone)
+	if err != nil {
+		return sample.Program{}, fmt.Errorf("watch process %d: %w", pid, err)
+	}
+	if procfs.IsShortage(p.attachErr) {
+		return p.program, fmt.Errorf("watch %s, pid %d: %w", p.program.Name, pid, p.attachErr)
 	}
 	if errors.Is(p.attachErr, fs.ErrPermission) && !s.opts.FiguresAlone {
 		return p.program, fmt.Errorf("watch %s, pid %d: %w", p.program.Name, pid, p.attachErr)

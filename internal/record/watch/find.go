@@ -174,8 +174,8 @@ func (f *Finder) isGo(pid int) bool {
 		if bin, why = gobin.Open(exe); why == nil {
 			bin.Close()
 		}
-		if errors.Is(why, fs.ErrNotExist) {
-			return false // the process has ended, which says nothing of its file
+		if errors.Is(why, fs.ErrNotExist) || procfs.IsShortage(why) {
+			return false // the process has ended, or we ran short, which says nothing of its file
 		}
 		if f.goFiles == nil {
 			f.goFiles = map[file]error{}

@@ -188,9 +188,15 @@ func (s *Source) onLost(pid int, why error) {
 // add begins to watch what pid runs now; nil if it is gone. Held says that it
 // stands right after its exec.
 func (s *Source) add(pid int, held bool) *process {
+	p, _ := s.open(pid, held)
+	return p
+}
+
+// open is add, with why a process cannot be watched.
+func (s *Source) open(pid int, held bool) (*process, error) {
 	p, err := openProcess(s.mapper, s.opts.Root, pid)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	if p.bin != nil && p.mem != nil && p.bin.Supported() == nil {
 		s.setProfiling(p, held)
@@ -201,7 +207,7 @@ func (s *Source) add(pid int, held bool) *process {
 	if unread := p.bin != nil || errors.Is(p.attachErr, fs.ErrPermission); unread && p.attachErr != nil && !isNotReady(p.attachErr) {
 		s.gap(p.key, "the Go runtime of "+p.program.Name, p.attachErr)
 	}
-	return p
+	return p, nil
 }
 
 // enter takes a process in and tells of it.
