@@ -66,6 +66,7 @@ var measures = []measure{
 	{"growth.fall", "of the rise", fromReadings, ofRise(func(r *rise) float64 { return r.fall })},
 	{"growth.returns", "times", fromReadings, ofRise(func(r *rise) float64 { return float64(r.returns) })},
 	{"growth.gone", "of what was above its floor", fromReadings, func(c *Case) (float64, int) { return c.gone(), c.rise.n }},
+	{"growth.sudden", "yes or no", fromReadings, func(c *Case) (float64, int) { return yes(c.rise.isSudden()), c.rise.n }},
 	{"growth.slowing", "yes or no", fromReadings, func(c *Case) (float64, int) { return yes(c.slowsDown()), c.rise.n }},
 	{"line.share", "of the live heap", fromProfile, ofLine(func(c *Case) float64 { return float64(c.site.Bytes) / float64(max(1, c.live.bytes)) })},
 	{"line.freed", "of what was allocated", fromProfile, ofLine((*Case).freedShare)},

@@ -23,6 +23,7 @@ type rise struct {
 	mono        bool    // no reading is below the one before by more than a twentieth of the growth
 	step        float64 // the greatest growth between two readings
 	stepTook    float64 // seconds between them
+	second      float64 // the second greatest
 	reached     float64 // seconds since the start: when nearly all of the growth was there
 }
 
@@ -142,7 +143,9 @@ func riseOf(points []point, from, end float64, returns int) rise {
 			r.mono = false
 		}
 		if step := p.live - points[i-1].live; step > r.step {
-			r.step, r.stepTook = step, p.at-points[i-1].at
+			r.second, r.step, r.stepTook = r.step, step, p.at-points[i-1].at
+		} else {
+			r.second = max(r.second, step)
 		}
 	}
 	if high > low {
@@ -176,6 +179,12 @@ func (r *rise) risesEvenly() bool {
 	}
 	rest := r.to - r.from - r.stepTook
 	return r.grown-r.step > lateGrowth.v()*r.grown*rest/(r.to-r.from)
+}
+
+// isSudden reports whether of many readings two alone rose by nearly all of the growth: it came at once, and what came at once
+// was not seen to grow.
+func (r *rise) isSudden() bool {
+	return r.n >= int(manyReadings.v()) && r.grown > 0 && r.step+r.second >= (1-blamedPart.v())*r.grown
 }
 
 // warm leaves out the readings before a time. Where too few are left, or all of them lie together at the

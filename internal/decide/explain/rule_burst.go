@@ -47,6 +47,7 @@ var burstEvidence = []clause{
 	over("growth.returns", one, 2, "the live heap fell back after an earlier rise"),
 	over("growth.fall", fellBack, 0.5, ""),
 	over("growth.gone", fellBack, 4, "most of that memory was gone soon after"),
+	over("growth.sudden", isSo, 2, "nearly all of the growth came at once"),
 }
 
 // judgeBurst weighs the evidence where the live heap was far above a floor that it kept or
@@ -380,6 +381,8 @@ func burstSentence(c *Case) string {
 	if n == 0 {
 		return fmt.Sprintf("Calls in flight had %s live at the %s, allocated at %s%s.", size(held), c.momentName(), place(s.File, s.Line), c.untouchedWords(held))
 	}
+	before := c.leftBefore(held)
+	held -= before
 	text := fmt.Sprintf("%s of %s%s %s in flight and %s%s", count(c.inFlight.calls, "call"), ShortFunc(c.inFlight.name), c.in(), was(c.inFlight.calls),
 		used, size(held))
 	if n == 1 && c.inFlight.name == "main.main" {
@@ -393,10 +396,21 @@ func burstSentence(c *Case) string {
 			text += fmt.Sprintf(". The limit has room for %s", room(int(left/each)))
 		}
 	}
-	if c.inFlight.name != s.Function && s.Bytes < held {
+	switch {
+	case before > 0:
+		text += fmt.Sprintf(", on top of %s that earlier calls had left", size(before))
+	case c.inFlight.name != s.Function && s.Bytes < held:
 		text += fmt.Sprintf(", %s of that allocated at %s", size(s.Bytes), place(s.File, s.Line))
 	}
 	return text + c.untouchedWords(held) + "."
+}
+
+// leftBefore is how much of what calls hold was there before a sudden growth: a table that is loaded again lies next to the old one.
+func (c *Case) leftBefore(held sample.Bytes) sample.Bytes {
+	if !c.rise.isSudden() || !(c.inFlight.left >= blamedPart.v()) {
+		return 0
+	}
+	return sample.Bytes(c.inFlight.left * float64(held))
 }
 
 // untouchedWords says how much of what calls held has no page behind it, "" if that is

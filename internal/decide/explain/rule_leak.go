@@ -43,6 +43,7 @@ var leakEvidence = []clause{
 	over("memory.flat", isSo, -4, "resident memory did not grow with the live heap"),
 	over("live.untouched", heldByRoot, -6, "most of that memory was never written"),
 	over("growth.slowing", isSo, -3, doubtSlowing),
+	over("growth.sudden", isSo, -4, "nearly all of the growth came at once"),
 	over("calls.left", leftBehind, 2, "the memory outlived the calls that allocated it"),
 	over("calls.open", isSo, -2.5, doubtOpenCalls),
 	over("calls.gather", gathering, 6, "calls began one after the other, and none was seen to end"),

@@ -23,11 +23,10 @@ var shmemPage = Page{
 // grew. Without swap the kernel cannot reclaim them.
 func judgeShmem(c *Case) Finding {
 	shmem := c.ledger.Row(sample.RowShmem)
-	hard := c.ledger.Total.Sub(c.ledger.Row(sample.RowPageCache))
 	grown, grows := c.growsBeside(c.Ticks.Shmem)
 	switch {
 	case c.pressed && shmem > 0 && shmem >= c.bound*40/100 && shmem >= heapRows(c.ledger):
-	case !c.pressed && float64(shmem) >= leastGrown.v() && (float64(shmem) >= heldByRoot.v()*float64(hard) || grows && grown >= leastGrown.v()):
+	case !c.pressed && float64(shmem) >= leastGrown.v() && grows && grown >= leastGrown.v():
 	default:
 		return silent(fmt.Sprintf("shared memory and tmpfs used %s", size(shmem)), c.factLedger())
 	}

@@ -1,0 +1,34 @@
+package explain
+
+import (
+	"testing"
+)
+
+// Shared memory may be most of a small program: far from the limit it is a cause where it grows, and else what the program has.
+func TestSharedMemoryThatStaysTheSameIsNoCause(t *testing.T) {
+	for name, course := range map[string]func(part float64) float64{
+		"the same":  func(float64) float64 { return 1 },
+		"set up":    func(part float64) float64 { return min(1, 20*part) },
+		"it grows":  func(part float64) float64 { return part },
+		"not known": nil,
+	} {
+		s := newScene()
+		s.heap(4, 4, 8)
+		s.Moment.Cgroup.Stat.Shmem = 60 * mib
+		s.charge()
+		s.cycles(10, 3, 4, 3.5, 4, 3, 4)
+		if s.Ticks.Shmem = nil; course != nil {
+			end := s.Ticks.At[len(s.Ticks.At)-1]
+			for _, at := range s.Ticks.At {
+				s.Ticks.Shmem = append(s.Ticks.Shmem, float64(60*mib)*course(at/end))
+			}
+		}
+		a, err := Explain(s.Evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (a.Verdict.Class == Shmem) != (name == "it grows") {
+			t.Errorf("%s: %s: %s", name, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}
