@@ -173,17 +173,11 @@ func leftByCalls(site *Site, caller, now, running int) float64 {
 	if site.Bytes == 0 {
 		return math.NaN()
 	}
-	left, most, seen, bare := math.NaN(), now, 0, 0
-	for _, s := range site.Course {
-		if s.Goroutines {
-			most = max(most, s.calls(caller))
-		}
-	}
+	left, most, bare := math.NaN(), mostCalls(site, caller, now), 0
 	for _, s := range site.Course {
 		if !s.Goroutines {
 			continue
 		}
-		seen++
 		n := s.calls(caller) + s.Unseen
 		if n == 0 {
 			bare++

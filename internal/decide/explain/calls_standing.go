@@ -11,36 +11,52 @@ func standing(site *Site, caller, now, unseen int) bool {
 	if site.Function == "main.main" {
 		return true
 	}
-	most := now
-	for i := range site.Course {
-		if s := &site.Course[i]; s.Goroutines {
-			most = max(most, s.calls(caller))
-		}
-	}
-	looks, inside, whole, ran := 0, 0, 0, 0
+	most := mostCalls(site, caller, now)
+	var t stood
 	for i := range site.Course {
 		s := &site.Course[i]
 		if !s.Goroutines {
 			continue
 		}
-		looks++
+		t.looks++
 		n := s.calls(caller)
 		if n+s.Unseen > 0 {
-			inside++
+			t.inside++
 		}
 		switch few := n > 0 && n+s.Unseen < most; {
-		case few && most >= int(manyCalls.v()) && site.Bytes > 0 && float64(s.Bytes) <= blamedPart.v()*float64(site.Bytes):
-			whole++ // some had not begun, and hardly anything was there
-		case few:
+		case few && !(most >= int(manyCalls.v()) && s.hasLittle(site)):
 			return false
-		case n > 0 && n < most:
-			ran++
-		case n > 0:
-			whole++
+		case n > 0 && n < most && !few:
+			t.ran++
+		case n > 0: // or some had not begun, and hardly anything was there
+			t.whole++
 		}
 	}
-	return looks >= int(enoughReadings.v()) && float64(inside) >= stillRunning.v()*float64(looks) && now+unseen > 0 &&
-		whole > 0 && float64(ran) <= (1-stillRunning.v())*float64(looks)
+	return now+unseen > 0 && t.all()
+}
+
+// stood counts the looks at a line's calls: all, those that saw one or may have, those that saw as many as at any time, and those that
+// saw fewer, the rest of which may have run.
+type stood struct{ looks, inside, whole, ran int }
+
+func (t stood) all() bool {
+	looks := float64(t.looks)
+	return t.looks >= int(enoughReadings.v()) && float64(t.inside) >= stillRunning.v()*looks && t.whole > 0 && float64(t.ran) <= (1-stillRunning.v())*looks
+}
+
+// mostCalls is how many calls were in flight at most, at any look or now.
+func mostCalls(site *Site, caller, now int) int {
+	for i := range site.Course {
+		if s := &site.Course[i]; s.Goroutines {
+			now = max(now, s.calls(caller))
+		}
+	}
+	return now
+}
+
+// hasLittle reports whether at a look hardly anything was there of what the line holds now.
+func (s *SiteSnapshot) hasLittle(site *Site) bool {
+	return site.Bytes > 0 && float64(s.Bytes) <= blamedPart.v()*float64(site.Bytes)
 }
 
 // noMore reports whether no more calls were in flight in the second half of the looks' time than in the first, at the beginning of

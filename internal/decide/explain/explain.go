@@ -111,16 +111,11 @@ func (c *Case) mainPackage() string {
 // finding, and returns the facts that this rests on.
 func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 	if k := c.causeFor(f); k != nil && f.Class != Churn {
-		text := k.Why
-		if k.Parts && c.outOfReach() >= heldByRoot.v() {
-			kept, reached := cutOf(c.Heap, "string")
-			text += fmt.Sprintf(". Of %s that such parts keep, %s is in reach", size(kept), size(reached))
-		}
 		at := 0
 		if f.Class == Goroutines {
 			at = min(1, len(v.Why)) // who starts them comes first
 		}
-		v.Why = slices.Insert(v.Why, at, Why{Text: text, Evidence: []string{"site"}, URL: k.URL})
+		v.Why = slices.Insert(v.Why, at, c.causeWhy(k))
 	}
 	if c.g != nil && (f.Class == Leak || f.Class == Burst) && c.pressed && c.waste() > c.bound*15/100 {
 		facts = append(facts, c.factCollector())
@@ -139,6 +134,16 @@ func (c *Case) explainMore(f *Finding, v *Verdict) (facts []Fact) {
 			place(k.File, k.Line)), Evidence: []string{"site", "goroutines"}})
 	}
 	return facts
+}
+
+// causeWhy is why a line is known to hold memory.
+func (c *Case) causeWhy(k *Cause) Why {
+	text := k.Why
+	if k.Parts && c.outOfReach() >= heldByRoot.v() {
+		kept, reached := cutOf(c.Heap, "string")
+		text += fmt.Sprintf(". Of %s that such parts keep, %s is in reach", size(kept), size(reached))
+	}
+	return Why{Text: text, Evidence: []string{"site"}, URL: k.URL}
 }
 
 // lessSure lowers a confidence: where the kill was not caught and much came after the moment, no claim is certain.

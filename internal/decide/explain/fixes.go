@@ -137,55 +137,68 @@ func (p *proposals) pageCache(code func(string)) {
 
 // codeFix is what to change in the line that a verdict blames.
 func (c *Case) codeFix(verdict *Finding) string {
-	where, text := "", ""
+	where := ""
 	if k := verdict.Culprit; k != nil && k.File != "" && !k.Hint {
 		where = fmt.Sprintf("%s:%d: ", path.Base(k.File), k.Line)
 	}
+	where, what, whole := c.fixOfClass(verdict, where)
+	k := c.causeFor(verdict)
+	switch {
+	case whole || k == nil:
+		return where + what
+	case verdict.Class == Leak && k.Parts && math.IsNaN(c.outOfReach()) && c.retainerOf(c.site).isCollection():
+		return where + what + "; if only parts of what is read are needed, " + k.Fix
+	}
+	return where + k.Fix
+}
+
+// fixOfClass is what brings down the memory of a class, and where: at the line or at what retains its memory. whole: no cause that is known
+// of the line says it better.
+func (c *Case) fixOfClass(verdict *Finding, line string) (where, what string, whole bool) {
 	switch verdict.Class {
 	case Leak:
-		h := c.retainerOf(c.site)
-		switch {
-		case h.ofLibrary(c.module()):
-			return where + "give " + h.place() + " fewer different values, or remove them again where its package allows that"
-		case h.isPlace():
-			where = h.place() + ": "
-		case h.isCalls():
-			where = ""
-		}
-		text = where + h.release()
+		return c.leakFix(line)
 	case Backlog:
 		h := c.retainerOf(c.site)
 		if h.isPlace() || h != nil && h.Room > 0 && !h.several() {
-			where = h.place() + ": "
+			line = h.place() + ": "
 		}
-		text = where + h.boundQueue()
+		return line, h.boundQueue(), false
 	case Goroutines:
-		if c.threadsOfC() {
-			most, _ := c.ownThreads()
-			return where + "make fewer threads, or let them end: they run " + startWords(most)
-		}
-		if k := verdict.Culprit; k != nil && k.inC {
-			return where + "make the calls of C return: give each a timeout of its own, as no context ends it"
-		}
-		text = where + "make every goroutine exit: pass a context, add a timeout, or answer on every path"
+		what, whole = c.goroutinesFix(verdict.Culprit)
+		return line, what, whole
 	case Burst:
-		text = where + lessInFlight(verdict)
+		return line, lessInFlight(verdict), false
 	case Churn:
-		text = where + "allocate less: reuse buffers, or do the work once"
+		return line, "allocate less: reuse buffers, or do the work once", false
 	case Native:
-		text = where + c.freeNative(verdict.Culprit)
-	default:
-		text = where + "retain fewer entries, or store them more compactly"
+		return line, c.freeNative(verdict.Culprit), false
 	}
-	k := c.causeFor(verdict)
+	return line, "retain fewer entries, or store them more compactly", false
+}
+
+func (c *Case) leakFix(line string) (where, what string, whole bool) {
+	h := c.retainerOf(c.site)
 	switch {
-	case k == nil:
-	case verdict.Class == Leak && k.Parts && math.IsNaN(c.outOfReach()) && c.retainerOf(c.site).isCollection():
-		text += "; if only parts of what is read are needed, " + k.Fix
-	default:
-		text = where + k.Fix
+	case h.ofLibrary(c.module()):
+		return line, "give " + h.place() + " fewer different values, or remove them again where its package allows that", true
+	case h.isPlace():
+		line = h.place() + ": "
+	case h.isCalls():
+		line = ""
 	}
-	return text
+	return line, h.release(), false
+}
+
+func (c *Case) goroutinesFix(k *Culprit) (what string, whole bool) {
+	if c.threadsOfC() {
+		most, _ := c.ownThreads()
+		return "make fewer threads, or let them end: they run " + startWords(most), true
+	}
+	if k != nil && k.inC {
+		return "make the calls of C return: give each a timeout of its own, as no context ends it", true
+	}
+	return "make every goroutine exit: pass a context, add a timeout, or answer on every path", false
 }
 
 // lessInFlight is what brings down what calls hold.

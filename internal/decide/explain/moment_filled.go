@@ -19,11 +19,15 @@ func (l *loader) filledAt(peak int, m *sample.Moment) int {
 	if g := m.Cgroup; g != nil && g.Limit.OK && float64(need(at)) >= nearTheLimit.v()*float64(g.Limit.V) {
 		return peak
 	}
-	held := l.heapInUse(at)
-	if held == 0 || held*2 > need(at) {
-		return peak
+	if held := l.heapInUse(at); held > 0 && held*2 <= need(at) {
+		return l.fullestBefore(peak, held, need)
 	}
-	best, most := peak, 2*held
+	return peak
+}
+
+// fullestBefore is the moment before a peak, with as much memory or nearly, at which the heap held most and at least twice as much.
+func (l *loader) fullestBefore(peak int, held sample.Bytes, need func(recording.MomentInfo) sample.Bytes) int {
+	at, best, most := l.moments[peak], peak, 2*held
 	for i, looked := peak-1, 0; i >= 0 && looked < mostFilled; i-- {
 		one := l.moments[i]
 		if one.Usage.OK != at.Usage.OK || need(one) < need(at)*4/5 || lacks(l.moments, i) || ended(one) {

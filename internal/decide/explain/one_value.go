@@ -60,12 +60,18 @@ func (c *Case) wholeValues() int {
 	case c.inFlight.calls > 0:
 		return n
 	}
-	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
-	if c.inFlight.running == 0 || top == nil || top.Function != s.Function || top.Line != s.Line || top.Since*10 < all*9 ||
-		(s.Freed+top.Garbage)*10 < (s.Allocated+s.Since)*3 {
-		return 0
+	if c.inFlight.running > 0 && c.madeLast() {
+		return n
 	}
-	return n
+	return 0
+}
+
+// madeLast reports whether nearly everything since the last collection was allocated at the blamed line, and much of the line's is
+// dead again.
+func (c *Case) madeLast() bool {
+	s := c.site
+	top, all := c.most(func(a *Allocator) sample.Bytes { return a.Since })
+	return top != nil && top.Function == s.Function && top.Line == s.Line && top.Since*10 >= all*9 && (s.Freed+top.Garbage)*10 >= (s.Allocated+s.Since)*3
 }
 
 // madeAgain reports whether one or two values at the blamed line are most of the live heap, each made at once, and the line has

@@ -89,14 +89,19 @@ func (c *Case) risenGoroutines() (p pile, reason string) {
 		from++
 	}
 	p.span = at[len(at)-1] - at[from]
+	if !c.goesOnRising(p, at, n, from) {
+		return p, fmt.Sprintf("the number of goroutines stopped growing (%.0f for the last part of %s)", p.last, seconds(p.span))
+	}
+	return p, ""
+}
+
+// goesOnRising reports whether the number of goroutines rises from an index on, in the last third of that time, too.
+func (c *Case) goesOnRising(p pile, at, n []float64, from int) bool {
 	third, last := n[nearestTo(at, at[from]+2*p.span/3)], p.last
 	if c.endedWell() { // those that only its end has begun, as context.AfterFunc does, are no trend
 		last = min(last, n[max(0, nearestTo(at, at[len(at)-1]-wrapUp.v()*p.span)-1)])
 	}
-	if trend := series.Line(at[from:], n[from:]); trend.Low <= 0 || last-third < 0.1*grown {
-		return p, fmt.Sprintf("the number of goroutines stopped growing (%.0f for the last part of %s)", p.last, seconds(p.span))
-	}
-	return p, ""
+	return series.Line(at[from:], n[from:]).Low > 0 && last-third >= 0.1*(p.last-p.first)
 }
 
 // beforeItsEnd leaves out what came after the greatest number where a program that ended by itself had it, or nearly, until its very end:

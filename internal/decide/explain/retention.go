@@ -47,31 +47,48 @@ func (c *Case) retainerOf(s *Site) *HeldBy {
 	if h == nil {
 		return nil
 	}
-	best, most := -1, sample.Bytes(0)
-	if s != nil {
-		for i := range h.Paths {
-			if n := allocatedBy(&h.Paths[i], s); n > most {
-				best, most = i, n
-			}
-		}
-		if best < 0 && h.Lines != nil {
-			return nil // what was sampled of the line is under no holder
-		}
+	best := mostOfLine(h, s)
+	if best < 0 && s != nil && h.Lines != nil {
+		return nil // what was sampled of the line is under no holder
 	}
 	if best < 0 {
-		for i := range h.Paths {
-			if p := &h.Paths[i]; p.Holder && (best < 0 || p.Retained > h.Paths[best].Retained) {
-				best = i
-			}
-		}
-		if best < 0 || float64(h.Paths[best].Retained) < heldByRoot.v()*float64(h.LiveBytes) {
-			return nil
-		}
+		best = mostOfAll(h)
+	}
+	if best < 0 {
+		return nil
 	}
 	if c.grows(best) || s != nil && float64(h.Paths[best].Retained) < blamedPart.v()*float64(s.Bytes) {
 		return nil // or of another time, when hardly anything was there
 	}
 	return c.holderAt(best)
+}
+
+// mostOfLine is the holder with most of what a line allocated, -1: none is known.
+func mostOfLine(h *sample.HeapCapture, s *Site) int {
+	best, most := -1, sample.Bytes(0)
+	for i := range h.Paths {
+		if s == nil {
+			break
+		}
+		if n := allocatedBy(&h.Paths[i], s); n > most {
+			best, most = i, n
+		}
+	}
+	return best
+}
+
+// mostOfAll is the holder of most of the live heap, -1: none has as much.
+func mostOfAll(h *sample.HeapCapture) int {
+	best := -1
+	for i := range h.Paths {
+		if p := &h.Paths[i]; p.Holder && (best < 0 || p.Retained > h.Paths[best].Retained) {
+			best = i
+		}
+	}
+	if best < 0 || float64(h.Paths[best].Retained) < heldByRoot.v()*float64(h.LiveBytes) {
+		return -1
+	}
+	return best
 }
 
 // grows reports whether a path begins in the frame of a function that fills a larger array from a smaller one.
@@ -125,11 +142,7 @@ func (c *Case) holderAt(i int) *HeldBy {
 			h.Taken, h.linked = p.Owner.Taken, p.Owner.Kind == "list"
 		}
 	}
-	for _, l := range c.Heap.Chains {
-		if strings.HasPrefix(l.Path, path) {
-			h.Chain = max(h.Chain, l.Length)
-		}
-	}
+	h.Chain = longestChain(c.Heap, path)
 	if strings.HasPrefix(path, "goroutine ") {
 		if h.Kind = "goroutine"; p.Owner != nil {
 			h.goroutines = p.Owner.Count
@@ -137,18 +150,36 @@ func (c *Case) holderAt(i int) *HeldBy {
 		}
 		return h
 	}
-	longest := 0
-	for _, l := range c.Heap.Collections {
-		if rest, ok := strings.CutPrefix(path, l.Path); ok && (rest == "" || strings.ContainsAny(rest[:1], ".[")) && len(l.Path) > longest {
-			longest = len(l.Path)
-			h.Path, h.Kind, h.Type, h.Entries = l.Path, l.Kind, l.Type, l.Entries
-			h.Room = roomOf(l.Kind, l.Room)
-		}
+	if l := collectionAround(c.Heap, path); l != nil {
+		h.Path, h.Kind, h.Type, h.Entries = l.Path, l.Kind, l.Type, l.Entries
+		h.Room = roomOf(l.Kind, l.Room)
 	}
 	if o := p.Owner; o != nil && h.Kind == "" {
 		h.Kind, h.Entries, h.Room = o.Kind, o.Entries, roomOf(o.Kind, o.Room)
 	}
 	return h
+}
+
+// longestChain is the length of the longest chain of objects below a path, 0: none is known.
+func longestChain(h *sample.HeapCapture, path string) (length uint64) {
+	for _, l := range h.Chains {
+		if strings.HasPrefix(l.Path, path) {
+			length = max(length, l.Length)
+		}
+	}
+	return length
+}
+
+// collectionAround is the innermost collection that a path leads through, or to. nil: none is known.
+func collectionAround(h *sample.HeapCapture, path string) (inner *sample.HeapCollection) {
+	for i := range h.Collections {
+		l := &h.Collections[i]
+		rest, ok := strings.CutPrefix(path, l.Path)
+		if ok && (rest == "" || strings.ContainsAny(rest[:1], ".[")) && l.Path != "" && (inner == nil || len(l.Path) > len(inner.Path)) {
+			inner = l
+		}
+	}
+	return inner
 }
 
 // manyPlaces is from how many places on a map that has as many entries, to a hundredth, has them by more than chance.

@@ -79,14 +79,22 @@ func (c *Case) noPile(p pile, bytes float64, facts []Fact) (f Finding, not bool)
 	case c.endSoon(p):
 		return silent(fmt.Sprintf("the goroutines at %s do finish: none had waited for more than %s", p.where(), seconds(p.oldest.Seconds())),
 			facts...), true
-	case p.span < shortestPile.v():
-		return undecided(bytes, fmt.Sprintf("whether the goroutines finish: they were started within %s, which is too short to tell", seconds(p.span)),
-			facts...), true
-	case p.reason == "IO wait" && p.span < shortestIO.v() && !c.keptByWaiters():
-		return undecided(bytes, fmt.Sprintf("whether the %d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span)),
-			facts...), true
+	}
+	if why := c.tooShortToTell(p); why != "" {
+		return undecided(bytes, "whether the "+why, facts...), true
 	}
 	return Finding{}, false
+}
+
+// tooShortToTell says of goroutines why nobody knows yet whether they finish, "" where that is known.
+func (c *Case) tooShortToTell(p pile) string {
+	switch {
+	case p.span < shortestPile.v():
+		return fmt.Sprintf("goroutines finish: they were started within %s, which is too short to tell", seconds(p.span))
+	case p.reason == "IO wait" && p.span < shortestIO.v() && !c.keptByWaiters():
+		return fmt.Sprintf("%d goroutines that wait for input or output finish: %s is too short to tell", p.waiting, seconds(p.span))
+	}
+	return ""
 }
 
 // stacksFill reports whether stacks are so much of the memory, or threads so many, that they are to

@@ -271,6 +271,24 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 		f.Sentence += fmt.Sprintf(". %s of the live heap was allocated at %s and %s.", c.lineOf(), place(c.site.File, c.site.Line), c.held(c.site))
 	}
 	f.Sentence += c.unchargedWords()
+	c.doubtLeak(&f, &w)
+	if f.Detail = "A leak."; f.Confidence != High {
+		f.Detail = "Probably a leak."
+	}
+	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
+	f.Because = append(f.Because, w.against()...)
+	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)),
+		Evidence: []string{"curve", "site"}}}
+	c.blameMaker(&f)
+	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
+		c.addPace(&f, g)
+	}
+	return f
+}
+
+// doubtLeak lowers the confidence by what looks like a leak and may be none, and adds why.
+func (c *Case) doubtLeak(f *Finding, w *weighed) {
+	r := &c.rise
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
@@ -289,18 +307,6 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 		f.Confidence = Low
 		w.fired = append(w.fired, clause{weight: -1, words: doubtInOneCall})
 	}
-	if f.Detail = "A leak."; f.Confidence != High {
-		f.Detail = "Probably a leak."
-	}
-	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
-	f.Because = append(f.Because, w.against()...)
-	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)),
-		Evidence: []string{"curve", "site"}}}
-	c.blameMaker(&f)
-	if g := c.run.Growth; g != nil && g.Low > 0 && g.Low <= 2*3600*r.grown/(r.to-r.from) { // else it slowed down
-		c.addPace(&f, g)
-	}
-	return f
 }
 
 // unchargedWords say how much of a live heap that is larger than the memory charged has no page behind it, "" where it is not larger.

@@ -61,18 +61,23 @@ func (c *Case) asksFor(p pile) (best *sample.Place, exact bool) {
 		if !a.Own || a.Function == "main.main" {
 			continue
 		}
-		within, inside := false, false
-		for _, f := range a.Stack {
-			if f.Func == a.Function {
-				break
-			}
-			within = within || heapdiff.PackageOf(f.Func) == heapdiff.PackageOf(made.Func)
-			inside = inside || f.Func == function || strings.HasPrefix(f.Func, function+".func")
-		}
+		within, inside := a.passes(function, heapdiff.PackageOf(made.Func))
 		within = within && a.Objects >= int64(p.waiting)
 		if (within || inside) && (inside && !exact || inside == exact && a.Bytes > most) {
 			best, most, exact = &a.Place, a.Bytes, inside
 		}
 	}
 	return best, exact
+}
+
+// passes reports whether what a line allocates is allocated in a package, and in a function of it or in a closure of that.
+func (a *Allocator) passes(function, pkg string) (within, inside bool) {
+	for _, f := range a.Stack {
+		if f.Func == a.Function {
+			break
+		}
+		within = within || heapdiff.PackageOf(f.Func) == pkg
+		inside = inside || f.Func == function || strings.HasPrefix(f.Func, function+".func")
+	}
+	return within, inside
 }

@@ -209,12 +209,15 @@ func (c *Case) heapState() TrendState {
 		return TrendGrowing
 	case r.returns > 0 || fell || c.swings():
 		return ComesAndGoes
-	case r.grown > 0 && (late && !(r.low > 0 && c.rests()) || c.stillOpenEnd()):
-		return NotEnoughData
-	case r.grown > 0 && c.readInBursts():
+	case r.grown > 0 && c.mayStillGrow(late):
 		return NotEnoughData
 	}
 	return TrendFlat
+}
+
+// mayStillGrow reports whether readings that rose do not show that the rise is over; late: it went on in the last third of the time.
+func (c *Case) mayStillGrow(late bool) bool {
+	return late && !(c.rise.low > 0 && c.rests()) || c.stillOpenEnd() || c.readInBursts()
 }
 
 // readInBursts reports whether since the live heap came to its height each reading fell into a burst of allocation, as large as all that was

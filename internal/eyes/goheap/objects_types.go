@@ -230,17 +230,22 @@ func (ty *typer) follow(in *holding) {
 			return
 		}
 		o.setSlot(e, uint32(in.labelOf(sl)))
-		switch to := o.To[e]; {
-		case sl.kind == slotUnknown:
-		case plain && sl.kind <= slotString && in.role != roleMap && (sl.kind != slotString || o.strings == nil):
-			ty.set(to, refOf(sl.elem, sl.kind != slotPointer))
-		case sl.kind != slotSlice && sl.kind != slotString && ty.isTyped(to): // nothing new
-		default:
-			ty.pointerAt(in, sl, w, to)
-		}
+		ty.typeBehind(in, sl, w, o.To[e], plain)
 	}
 	if head := filled.head(in.room(o.Size(in.id))); head > 0 && len(ty.ringed) < maxListed {
 		ty.ringed[in.id] = head
+	}
+}
+
+// typeBehind types what a slot of an object leads to; plain: to the beginning of a small object.
+func (ty *typer) typeBehind(in *holding, sl *slot, w uint64, to uint32, plain bool) {
+	switch {
+	case sl.kind == slotUnknown:
+	case plain && sl.kind <= slotString && in.role != roleMap && (sl.kind != slotString || ty.o.strings == nil):
+		ty.set(to, refOf(sl.elem, sl.kind != slotPointer))
+	case sl.kind != slotSlice && sl.kind != slotString && ty.isTyped(to): // nothing new
+	default:
+		ty.pointerAt(in, sl, w, to)
 	}
 }
 
