@@ -40,7 +40,7 @@ func TestTheREADMESumsUpFirstSight(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("%d of %d in %d sets of small services", sum[0], sum[1], len(sets)),
 		fmt.Sprintf("of the last %d, %d", last[1], last[0]),
-		fmt.Sprintf("%d of %d innocent runs, of the last %d %s", sum[2], sum[3], last[3], noneOr(last[2])),
+		fmt.Sprintf("%d of %d innocent runs, of the last %d, %s", sum[2], sum[3], last[3], noneOr(last[2])),
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("README.md does not say %q", want)
@@ -53,8 +53,8 @@ func TestTheREADMESumsUpFirstSight(t *testing.T) {
 }
 
 func noneOr(n int) string {
-	if n == 0 {
-		return "none"
+	if words := []string{"none", "one", "two", "three", "four"}; n < len(words) {
+		return words[n]
 	}
 	return strconv.Itoa(n)
 }
