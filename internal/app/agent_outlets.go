@@ -110,7 +110,7 @@ func (a *agent) complain(complaints []error) {
 }
 
 // cannotLook says once of an error for how long no program is found that starts, and when that is over. It reports
-// whether there is one.
+// whether the look failed.
 func (a *agent) cannotLook(err error) bool {
 	switch {
 	case err != nil && !a.blind:

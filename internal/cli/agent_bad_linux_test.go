@@ -92,8 +92,8 @@ func awaitMetrics(t *testing.T, address string, want ...string) {
 	t.Fatalf("the metrics never had %q:\n%s", want, text)
 }
 
-// underDebugger runs a program under a debugger, and then goes on without one. At the agent's first look there is only a program
-// that wants no watcher.
+// underDebugger runs a program under a debugger, and then goes on without one. At its first look the agent sees one program, which
+// wants no watcher.
 const underDebugger = `
 HIGHWATER=off "$TICKER" -for "$LASTS" >/dev/null &
 until grep -q ticker /proc/$!/cmdline; do :; done
