@@ -14,8 +14,8 @@ import (
 // TestTenFaultsAreFoundBesideSomethingInnocent runs the programs of
 // internal/aside/testprog/causes, which no rule was made for. On a busy machine the
 // evidence may not decide: then the answer says so, and still no other class and no
-// other line. bodies has no line of its own to blame: the connections are made in
-// net/http's goroutines, which is where the answer may point. Whether a kill meets a program before or after
+// other line. The connections of bodies are made in net/http's
+// goroutines, which is where its answer may point, or to the request whose answer is never closed. Whether a kill meets a program before or after
 // a collection is chance: a false answer that is not given with high confidence may be asked for once more.
 func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 	t.Parallel()
@@ -56,8 +56,8 @@ func TestTenFaultsAreFoundBesideSomethingInnocent(t *testing.T) {
 			}
 			if want.Line != 0 {
 				checkCulprit(t, a, want)
-			} else if c := a.Verdict.Culprit; c != nil && !c.Hint && !strings.HasPrefix(c.Function, "net/http.") {
-				t.Errorf("culprit %+v, want one of net/http", c)
+			} else if c := a.Verdict.Culprit; c != nil && !c.Hint && c.Function != "main.bodies" && !strings.HasPrefix(c.Function, "net/http.") {
+				t.Errorf("culprit %+v, want the request or one of net/http", c)
 			}
 		})
 	}

@@ -55,7 +55,7 @@ func TestFilesOfTmpfsAreNamed(t *testing.T) {
 		t.Skip("SKIP-REASON: needs a tmpfs at /dev/shm: ", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	a := watch(t, "--limit", "128MiB", "--", testprog(t, "datafiles"), "-mode", "tmpfs", "-dir", dir+"/frames").answer(t, "")
+	a := watch(t, "--limit", "62MiB", "--", testprog(t, "datafiles"), "-mode", "tmpfs", "-dir", dir+"/frames").answer(t, "")
 	f := named(t, a, sample.RowShmem, 0.8)
 	if f.Path != dir+"/frames/*.tmp" || f.Count < 20 || f.Kind != "tmpfs" {
 		t.Errorf("%+v", f)
