@@ -55,7 +55,7 @@ func TestFilesOfTmpfsAreNamed(t *testing.T) {
 		t.Skip("SKIP-REASON: needs a tmpfs at /dev/shm: ", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	a := watch(t, "--limit", "62MiB", "--", testprog(t, "datafiles"), "-mode", "tmpfs", "-dir", dir+"/frames").answer(t, "")
+	a := watch(t, "--limit", "62MiB", "--", testprog(t, "datafiles"), "-rest", "3s", "-mode", "tmpfs", "-dir", dir+"/frames").answer(t, "")
 	f := named(t, a, sample.RowShmem, 0.8)
 	if f.Path != dir+"/frames/*.tmp" || f.Count < 20 || f.Kind != "tmpfs" {
 		t.Errorf("%+v", f)
@@ -69,7 +69,7 @@ func TestAFileThatIsMappedAndOneThatWasClosedAreNamed(t *testing.T) {
 	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
 	for mode, name := range map[string]string{"mapped": "state.db", "closed": "events.log"} {
 		dir := filepath.Join(dirOnDisk(t), "data")
-		a := watch(t, "--limit", "128MiB", "--", testprog(t, "datafiles"), "-mode", mode, "-dir", dir).answer(t, "")
+		a := watch(t, "--limit", "128MiB", "--", testprog(t, "datafiles"), "-rest", "3s", "-mode", mode, "-dir", dir).answer(t, "")
 		f := named(t, a, sample.RowPageCache, 0.8)
 		if f.Path != filepath.Join(dir, name) || (f.MappedBytes > 0) != (mode == "mapped") {
 			t.Errorf("%s: %+v", mode, f)
