@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,19 +133,29 @@ func TestAWatchEndsAndLetsGoWhereAnExecutableIsNotAnswered(t *testing.T) {
 	}
 }
 
-// readSegments brings into memory what the kernel maps of an executable.
-func readSegments(t *testing.T, exe string) {
+// lockSegments brings into memory what the kernel maps of an executable, and keeps it there.
+func lockSegments(t *testing.T, exe string) {
 	t.Helper()
-	f, err := elf.Open(exe)
+	f, err := os.Open(exe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_LOAD {
+	e, err := elf.NewFile(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range e.Progs {
+		if p.Type != elf.PT_LOAD || p.Filesz == 0 {
 			continue
 		}
-		if _, err := io.Copy(io.Discard, io.NewSectionReader(p, 0, int64(p.Filesz))); err != nil {
+		from := int64(p.Off) &^ int64(os.Getpagesize()-1)
+		b, err := unix.Mmap(int(f.Fd()), from, int(int64(p.Off+p.Filesz)-from), unix.PROT_READ, unix.MAP_SHARED)
+		if err == nil {
+			t.Cleanup(func() { unix.Munmap(b) })
+			err = unix.Mlock(b)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -156,7 +165,7 @@ func TestARunGoesOnWhereAnExecutableIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	server, dir := unanswered(t, testprog(t, "ticker"))
 	exe := filepath.Join(dir, "file")
-	readSegments(t, exe) // what it takes to run is read, and not the symbols
+	lockSegments(t, exe) // what it takes to run, and not the symbols
 	silence(t, server)
 	path := filepath.Join(t.TempDir(), "r.hwm")
 	cmd := exec.Command(highwater(t), "run", "-o", path, "--", "sh", "-c", `"$0" -for 10m & read x; kill -9 $!; exit 7`, exe)
