@@ -109,8 +109,7 @@ func (a *agent) complain(complaints []error) {
 	}
 }
 
-// cannotLook says once of an error for how long no program is found that starts, and when that is over. It reports
-// whether the look failed.
+// cannotLook says when looking for programs begins to fail, and when it works again. It reports whether the look failed.
 func (a *agent) cannotLook(err error) bool {
 	switch {
 	case err != nil && !a.blind:

@@ -249,7 +249,10 @@ func (c *Case) smallerFiles(row string) (n int, bytes sample.Bytes) {
 
 // name is how a list calls it.
 func (h *FileHolder) name() string {
-	if h.Deleted && h.Kind != string(sample.FileMemfd) && h.Kind != string(sample.FileShm) {
+	switch {
+	case h.Kind == string(sample.FileShm):
+		return "shared memory without a file"
+	case h.Deleted && h.Kind != string(sample.FileMemfd):
 		return h.Path + " (deleted)"
 	}
 	return h.Path
@@ -258,8 +261,12 @@ func (h *FileHolder) name() string {
 // words say it in a sentence: "/dev/shm/frames/*.tmp (25 files, 121 MiB)".
 func (h *FileHolder) words() string {
 	var about []string
+	one := "file"
+	if h.Kind == string(sample.FileShm) {
+		one = "mapping"
+	}
 	if h.Count > 1 {
-		about = append(about, count(h.Count, "file"))
+		about = append(about, count(h.Count, one))
 	}
 	if h.Use != "" {
 		about = append(about, h.Use)
@@ -269,11 +276,8 @@ func (h *FileHolder) words() string {
 
 // noun is what it is.
 func (h *FileHolder) noun() string {
-	switch {
-	case h.Kind == string(sample.FileMemfd):
+	if h.Kind == string(sample.FileMemfd) {
 		return "the memfd " + strings.TrimPrefix(h.Path, "/memfd:")
-	case h.Kind == string(sample.FileShm):
-		return "shared memory without a file"
 	}
 	return h.name()
 }

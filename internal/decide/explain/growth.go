@@ -181,8 +181,8 @@ func (r *rise) risesEvenly() bool {
 	return r.grown-r.step > lateGrowth.v()*r.grown*rest/(r.to-r.from)
 }
 
-// isSudden reports whether of many readings two alone rose by nearly all of the growth: it came at once, and what came at once
-// was not seen to grow.
+// isSudden reports whether of many readings two alone rose by nearly all of the growth. It came at once: fewer than three readings,
+// which every verdict of growth needs, show that it grew.
 func (r *rise) isSudden() bool {
 	return r.n >= int(manyReadings.v()) && r.grown > 0 && r.step+r.second >= (1-blamedPart.v())*r.grown
 }

@@ -19,7 +19,7 @@ var shmemPage = Page{
 	Example: "tmpfs",
 }
 
-// judgeShmem speaks where tmpfs and shared memory are most of the memory, and it is short or they
+// judgeShmem speaks where tmpfs and shared memory are most of the memory and it is short, or where they
 // grew. Without swap the kernel cannot reclaim them.
 func judgeShmem(c *Case) Finding {
 	shmem := c.ledger.Row(sample.RowShmem)

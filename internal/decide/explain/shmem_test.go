@@ -2,6 +2,8 @@ package explain
 
 import (
 	"testing"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
 )
 
 // Shared memory may be most of a small program: far from the limit it is a cause where it grows, and else what the program has.
@@ -29,6 +31,23 @@ func TestSharedMemoryThatStaysTheSameIsNoCause(t *testing.T) {
 		}
 		if (a.Verdict.Class == Shmem) != (name == "it grows") {
 			t.Errorf("%s: %s: %s", name, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}
+
+// A mapping that is shared without a file has no path that a user knows.
+func TestSharedMemoryWithoutAFileIsNamedAsThat(t *testing.T) {
+	h := FileHolder{Path: "/dev/*", Kind: string(sample.FileShm), Count: 7, Bytes: 7 * mib}
+	if got, want := h.words(), "shared memory without a file (7 mappings, 7.0 MiB)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for want, h := range map[string]FileHolder{
+		"shared memory without a file": {Path: "/dev/*", Kind: string(sample.FileShm), Deleted: true},
+		"/srv/a.log (deleted)":         {Path: "/srv/a.log", Kind: string(sample.FileCache), Deleted: true},
+		"/memfd:ring":                  {Path: "/memfd:ring", Kind: string(sample.FileMemfd), Deleted: true},
+	} {
+		if got := h.name(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
