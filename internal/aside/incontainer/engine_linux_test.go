@@ -1,6 +1,7 @@
 package incontainer_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -80,13 +81,16 @@ func run(t testing.TB, options []string, command ...string) ran {
 // explained is what a recording says.
 func explained(t testing.TB, path string) *explain.Answer {
 	t.Helper()
-	out, err := exec.Command(highwater(t), "explain", "--json", path).Output()
+	var said bytes.Buffer
+	cmd := exec.Command(highwater(t), "explain", "--json", path)
+	cmd.Stderr = &said
+	out, err := cmd.Output()
 	if code := exitCode(err); code != 0 && code != 4 {
-		t.Fatalf("explain: %v\n%s", err, out)
+		t.Fatalf("explain: %v\n%s%s", err, out, said.Bytes())
 	}
 	var a explain.Answer
 	if err := json.Unmarshal(out, &a); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("explain ended with %d, %v\n%s%s", cmd.ProcessState.ExitCode(), err, out, said.Bytes())
 	}
 	return &a
 }

@@ -235,7 +235,9 @@ func TestAKilledExecProbeIsNotTheServicesDeath(t *testing.T) {
 	setup(t)
 	t.Parallel()
 	dir, mount := volume(t)
-	id := engine.Start(t, append(mount, "--memory=120m"), "/bin/highwater", "run", "-o", "/out/r", "--", "/bin/first", "signals")
+	// The probe is the largest by far when the limit is met: the kernel kills the largest, and
+	// Highwater has up to 50 MiB while it reads a peak.
+	id := engine.Start(t, append(mount, "--memory=200m"), "/bin/highwater", "run", "-o", "/out/r", "--", "/bin/first", "signals")
 	for said := ""; !strings.Contains(said, "waiting"); { // it is watched by then
 		out, err := engine.Command("logs", id).CombinedOutput()
 		if said = string(out); err != nil {
