@@ -116,12 +116,13 @@ func TestProgramsOfKnownMemoryGetTheirVerdict(t *testing.T) {
 		{"garbage", nil, explain.GCUnaware, true},
 		{"cgoleak", nil, explain.Native, true},
 		{"mmapper", nil, explain.Native, true},
+		{"mmapper", []string{"-shared"}, explain.Shmem, true},
 		{"goroutines", nil, explain.Goroutines, true},
 		{"recursion", nil, explain.Burst, true},
 		{"filewriter", nil, explain.PageCache, false},
 		{"steady", nil, explain.Healthy, false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(strings.Join(append([]string{c.name}, c.args...), " "), func(t *testing.T) {
 			t.Parallel()
 			program := testprog(t, c.name)
 			s := watch(t, append([]string{"--limit", fmt.Sprint(uint64(limit)), "--", program}, c.args...)...)

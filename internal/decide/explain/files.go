@@ -368,8 +368,19 @@ func (c *Case) causeOfFiles(holders []FileHolder, whole sample.Bytes) *Cause {
 	return nil
 }
 
-// fileFix is what to do about the files of shared memory.
-func (c *Case) fileFix() string {
+// fileFix is what to do about the files of shared memory, of which a line may be known to have mapped most.
+func (c *Case) fileFix(k *Culprit) string {
+	if k == nil {
+		return c.freeFiles()
+	}
+	what := c.freeFiles()
+	if hs := c.holdersOfFiles(sample.RowShmem); len(hs) == 0 || hs[0].Kind == string(sample.FileShm) {
+		what = unmap
+	}
+	return fmt.Sprintf("%s:%d: %s", path.Base(k.File), k.Line, what)
+}
+
+func (c *Case) freeFiles() string {
 	const otherwise = "write the files to a disk, or limit the size of the tmpfs"
 	holders := c.holdersOfFiles(sample.RowShmem)
 	_, smaller := c.smallerFiles(sample.RowShmem) // of which nothing is known but that they are many

@@ -190,7 +190,7 @@ func TestManyNumberedMemfdsAreOne(t *testing.T) {
 	if !strings.Contains(text, "the memfd frame-* (40 files, 10.0 MiB). 680 other files, each at most as large, have 220 MiB together") {
 		t.Error(text)
 	}
-	if fix := c.fileFix(); !strings.HasPrefix(fix, "close the memfd frame-* when no longer needed") {
+	if fix := c.fileFix(nil); !strings.HasPrefix(fix, "close the memfd frame-* when no longer needed") {
 		t.Error(fix)
 	}
 }

@@ -87,7 +87,7 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 			code(c.codeFix(verdict))
 		}
 	case Shmem:
-		code(c.fileFix())
+		code(c.fileFix(verdict.Culprit))
 	case PageCache:
 		p.pageCache(code)
 	}

@@ -258,7 +258,7 @@ func (c *Case) blameResident(f *Finding, r *Resident) bool {
 	}
 	k := r.Lines[0]
 	f.Culprit = &Culprit{Place: k.Place, Bytes: k.Bytes, Role: "native"}
-	f.Why = slices.Insert(f.Why, 0, Why{Text: k.why(r), Evidence: []string{"native"}})
+	f.Why = slices.Insert(f.Why, 0, Why{Text: k.why(r, "native memory"), Evidence: []string{"native"}})
 	switch {
 	case k.Samples < residentSure:
 		f.Confidence, f.Because = Medium, append([]string{doubtFewFaults}, f.Because...)
@@ -307,13 +307,16 @@ func (c *Case) causeOfTouched(blamed *Culprit) *Cause {
 	return found[mostOf(of)]
 }
 
+// unmap is what to change at a line that maps memory.
+const unmap = "unmap what this call maps when it is no longer needed, or limit how much of it is written"
+
 // freeNative is what to change where native memory grows.
 func (c *Case) freeNative(k *Culprit) string {
 	switch {
 	case k == nil:
 		return "free the memory that C code or mmap allocates"
 	case c.isMappedAt(k):
-		return "unmap what this call maps when it is no longer needed, or limit how much of it is written"
+		return unmap
 	case k.Hint:
 		return fmt.Sprintf("free the memory that C code or mmap allocates; look first at the call in %s:%d", path.Base(k.File), k.Line)
 	}

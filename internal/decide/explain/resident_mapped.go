@@ -59,16 +59,17 @@ func (m mappedLines) tell(k *ResidentLine) {
 	}
 }
 
-// why says what the page faults of the line that most of the native memory is put down to show.
-func (k *ResidentLine) why(r *Resident) string {
+// why says what the page faults of the line that most of the memory is put down to show; noun is what that memory is
+// called.
+func (k *ResidentLine) why(r *Resident, noun string) string {
 	share, at, seen := 100*float64(k.Bytes)/float64(r.Whole()), place(k.File, k.Line), count(int(k.Samples), "sample")
 	switch {
 	case k.Mapped && k.WrittenAt != "":
-		return fmt.Sprintf("%.0f%% of the native memory was mapped at %s, and first written at %s (%s of page faults)", share, at, k.WrittenAt, seen)
+		return fmt.Sprintf("%.0f%% of the %s was mapped at %s, and first written at %s (%s of page faults)", share, noun, at, k.WrittenAt, seen)
 	case k.Mapped:
-		return fmt.Sprintf("%.0f%% of the native memory was mapped at %s (%s of page faults)", share, at, seen)
+		return fmt.Sprintf("%.0f%% of the %s was mapped at %s (%s of page faults)", share, noun, at, seen)
 	}
-	return fmt.Sprintf("%.0f%% of the native memory was first written at %s (%s of page faults)", share, at, seen)
+	return fmt.Sprintf("%.0f%% of the %s was first written at %s (%s of page faults)", share, noun, at, seen)
 }
 
 // isMappedAt says whether a line mapped the memory that it is blamed for.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -11,10 +12,12 @@ var shmemPage = Page{
 	Looks: []string{
 		"The cgroup's own count of shared memory, apart from page cache.",
 		"The files in tmpfs that the program has open or mapped or that lie in its tmpfs mounts, memfds and shared mappings; and which program their pages count for, where rights allow.",
+		"Page faults on shared mappings, sampled: the line that mapped or first wrote most of this memory.",
 	},
 	Blind: []string{
 		"Files that could not be read, or not in time: the answer says how much of the memory is named.",
 		"A file in tmpfs that another cgroup touched first: the kernel counts the file there.",
+		"Which line wrote a file by write(2): that takes no page fault.",
 	},
 	Example: "tmpfs",
 }
@@ -42,5 +45,18 @@ func judgeShmem(c *Case) Finding {
 	if whys := c.filesWhy(sample.RowShmem); len(whys) > 0 {
 		f.Why, f.Facts = append(whys, f.Why...), append(f.Facts, c.factFiles()...)
 	}
+	c.blameMapping(&f)
 	return f
+}
+
+// blameMapping puts the line into a finding of shared memory that half of it was mapped or first
+// written at, if one was seen. What write(2) puts into a file takes no page fault, and has no line.
+func (c *Case) blameMapping(f *Finding) {
+	r, _ := ResidentOf(c.Resident, sample.ResidentShared, f.Bytes, c.module(), shown)
+	if r == nil || len(r.Lines) == 0 || r.Lines[0].File == "" || r.Lines[0].Bytes*2 < f.Bytes {
+		return
+	}
+	k := r.Lines[0]
+	f.Culprit = &Culprit{Place: k.Place, Bytes: min(k.Bytes, f.Bytes), Role: "native"}
+	f.Why = slices.Insert(f.Why, 0, Why{Text: k.why(r, "shared memory"), Evidence: []string{"ledger"}})
 }

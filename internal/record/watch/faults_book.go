@@ -187,7 +187,7 @@ func (b *faultBook) stackOf(one *faultprofile.Sample) (native, pcs []uint64) {
 func (b *faultBook) cell(k sample.ResidentKind, one *waitingFault) *faultCell {
 	native, pcs := one.native, one.pcs
 	who := one.maker
-	if k != sample.ResidentNative {
+	if k != sample.ResidentNative && k != sample.ResidentShared {
 		who = nil
 	}
 	b.key = append(b.key[:0], k[0])
@@ -276,9 +276,13 @@ func (b *faultBook) readAreas() {
 	b.ranges = slices.DeleteFunc(b.ranges, func(r sample.PageRange) bool { return r.Start >= r.End })
 	slices.SortFunc(b.ranges, func(a, b sample.PageRange) int { return cmp.Compare(a.Start, b.Start) })
 	left := b.ranges
-	isImage := procfs.Images(mappings)
+	isImage, isMemory := procfs.Images(mappings), procfs.MemoryMapping(b.p.root, b.p.readTID)
 	for i := range mappings {
 		m := &mappings[i]
+		if isMemory(m) {
+			b.areas = append(b.areas, area{m.Start, m.End, sample.ResidentShared})
+			continue
+		}
 		if isImage(i) {
 			b.areas = append(b.areas, area{m.Start, m.End, sample.ResidentFile})
 			continue

@@ -12,7 +12,7 @@ import (
 // Grown is one kind of memory of the process, by the lines that wrote to its pages first: a
 // sampled profile of page faults. What is returned to the kernel is not taken off.
 type Grown struct {
-	Kind    string      `json:"kind"`    // "native", "heap", "runtime", "file"
+	Kind    string      `json:"kind"`    // "native", "heap", "runtime", "shared", "file"
 	Word    string      `json:"word"`    // what it is called
 	Whole   int64       `json:"whole"`   // what shares are of
 	Total   int64       `json:"total"`   // of all lines
@@ -43,7 +43,7 @@ var grownKinds = []struct {
 	word string
 }{
 	{sample.ResidentNative, explain.WordNative}, {sample.ResidentHeap, "Go heap and stacks"},
-	{sample.ResidentRuntime, "Go runtime"}, {sample.ResidentFile, "files and program data"},
+	{sample.ResidentRuntime, "Go runtime"}, {sample.ResidentShared, "shared memory"}, {sample.ResidentFile, "files and program data"},
 }
 
 // grown is the profile of page faults until the moment; empty where none was taken.

@@ -10,7 +10,8 @@ const (
 	ResidentHeap    ResidentKind = "heap"    // the Go heap and goroutine stacks
 	ResidentRuntime ResidentKind = "runtime" // the Go runtime's own tables
 	ResidentNative  ResidentKind = "native"  // anonymous memory of C, and what the program maps itself
-	ResidentFile    ResidentKind = "file"    // pages of files, data and bss of the executable, shared memory
+	ResidentShared  ResidentKind = "shared"  // shared mappings of files in memory: tmpfs, memfds, and those without a file
+	ResidentFile    ResidentKind = "file"    // pages of files on disks, data and bss of the executable
 )
 
 // What of native memory may not be seen, as a Gap names it. It is worth telling where there is much of that memory.
@@ -31,7 +32,7 @@ type ResidentGrowth struct {
 	// Where is the stack, innermost first: C's frames, named by function and file, then
 	// Go's. Empty: of more stacks than are kept apart, or one that was not found.
 	Where []Location
-	// Mapped is the stack on which the program itself mapped this memory, innermost first, of native memory
+	// Mapped is the stack on which the program itself mapped this memory, innermost first, of native and shared memory
 	// alone. Empty: it was not seen, or an allocator mapped it, which serves others from it.
 	Mapped  []Location
 	Samples uint64
