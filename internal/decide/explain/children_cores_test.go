@@ -59,3 +59,14 @@ func TestASampleWithoutCPUTimeIsPassedOver(t *testing.T) {
 		t.Errorf("%d samples, %v s", all[subject].Len(), got)
 	}
 }
+
+// GC takes more of a processor the more is live: a worker that leaks is none that works all the time for that.
+func TestWhatGCTakesIsNoWorkOfTheProgram(t *testing.T) {
+	for gc, want := range map[float64]float64{0.1: 0, 0.5: 1} {
+		s := newScene()
+		s.work(0.9, gc, 10)
+		if got := newCase(s.Evidence).paced(); got != want {
+			t.Errorf("GC took %.0f%% of the CPU time: paced is %v, want %v", 100*gc, got, want)
+		}
+	}
+}

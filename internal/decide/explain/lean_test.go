@@ -29,7 +29,7 @@ func shortKill(after float64, busy float64, unseen int) *scene {
 // A killed program has no more readings to give: where calls returned and left what they had allocated, that is a leak as
 // far as anyone can tell, and the answer says how far that is.
 func TestAProgramWhoseCallsLeaveMemoryAndIsKilledInItsFirstRiseProbablyLeaks(t *testing.T) {
-	a := explained(t, shortKill(1200, 0.6, 0))
+	a := explained(t, shortKill(1200, 0.7, 0))
 	if a.Verdict.Class != Leak || a.Verdict.Confidence != Low || a.Verdict.Culprit == nil || a.Verdict.Culprit.Line != 20 {
 		t.Fatalf("%s, %s: %s", a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
 	}

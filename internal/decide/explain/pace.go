@@ -104,13 +104,23 @@ func (c *Case) running() float64 {
 }
 
 // paced is 1 where the program waited most of the time: it used little of a processor, with those that it started and
-// waited for, and at most looks nothing of it ran. Of a second or so processor time alone does not tell: others may have had it.
+// waited for, and at most looks nothing of it ran. What GC took is no work of the program's: it grows with the live
+// heap. Of a second or so processor time alone does not tell: others may have had it.
 func (c *Case) paced() float64 {
-	cores, running := c.cores()+c.childrenCores(), c.running()
+	cores, running := c.cores(), c.running()
+	if gc := c.overall().gcShare(); !math.IsNaN(gc) {
+		cores *= 1 - gc
+	}
+	cores += c.childrenCores()
 	if math.IsNaN(cores) || math.IsNaN(running) && c.outcome.Elapsed < shortestRise.v() {
 		return math.NaN()
 	}
 	return yes(cores <= pacedCore.v() && !(running > pacedCore.v()))
+}
+
+// hasTimeToSpare reports whether the program waited most of the time, and had the processor for its GCs as well.
+func (c *Case) hasTimeToSpare() bool {
+	return c.paced() == 1 && c.cores()+c.childrenCores() <= pacedCore.v()
 }
 
 // childrenCores is how many processors the processes used on average that the subject started, and those that these started.

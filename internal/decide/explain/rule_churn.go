@@ -63,7 +63,7 @@ func (c *Case) costsLittle(p pace) string {
 	switch known := c.doneAgain(); {
 	case took < churnCoresKnown.v() || took < churnCores.v() && !known:
 		return fmt.Sprintf("GC took %.0f%% of one processor", 100*took)
-	case !known && c.paced() == 1:
+	case !known && c.hasTimeToSpare():
 		return "the program waited most of the time, and has the CPU time to spare"
 	case !known && p.gcShare() > trustedShare.v():
 		return "other programs used the processors, so the CPU time of GC is not known"
