@@ -68,8 +68,9 @@ func newCase(e *Evidence) *Case {
 	c.site = e.blamed(c.rise, c.outcome.MomentElapsed)
 	if s := c.heldByCalls(); s != nil {
 		c.site = s
+	} else {
+		c.followLine()
 	}
-	c.followLine()
 	if c.keptByNature() {
 		c.rise = c.grownRise(0) // nothing of it is loaded once and for all
 	}
@@ -82,8 +83,9 @@ func newCase(e *Evidence) *Case {
 	return c
 }
 
-// heldByCalls is the line of which many calls in flight had more than half of what was live at a kill, growth apart: then
-// these calls did not fit, whatever else grew a little. nil: no line is so.
+// heldByCalls is the line of which calls in flight had more than half of what was live at a kill, growth apart: then
+// these calls did not fit, whatever else grew a little. They are many, or the line's memory had come and gone, and was
+// never as much. nil: no line is so.
 func (c *Case) heldByCalls() *Site {
 	if !c.outcome.Kernel || !c.live.exact || len(c.Sites) == 0 {
 		return nil
@@ -94,9 +96,19 @@ func (c *Case) heldByCalls() *Site {
 			most = &c.Sites[i]
 		}
 	}
-	if float64(most.Bytes)-c.rise.grown < heldByRoot.v()*float64(c.live.bytes) ||
-		float64(callsAround(most, c.goroutines(), c.outcome.MomentElapsed).calls) < manyCalls.v() {
+	half, calls := heldByRoot.v()*float64(c.live.bytes), float64(callsAround(most, c.goroutines(), c.outcome.MomentElapsed).calls)
+	many := calls >= manyCalls.v() && float64(most.Bytes)-c.rise.grown >= half
+	sudden := calls >= 1 && most.turnover(0, c.outcome.MomentElapsed) >= turnedOver.v() && float64(most.Bytes.Sub(most.mostBefore())) >= half
+	if !many && !sudden {
 		return nil
+	}
+	return most
+}
+
+// mostBefore is the most that the line held at any look before the moment.
+func (s *Site) mostBefore() (most sample.Bytes) {
+	for i := range s.Course {
+		most = max(most, s.Course[i].Bytes)
 	}
 	return most
 }

@@ -153,11 +153,23 @@ func (c *Case) tenureOf(path int) tenure {
 	default:
 		t = c.tenureOfRoot(root, paths[frame].Label)
 	}
-	if t == lasts && c.oneForEachCall(first) {
+	switch {
+	case t == lasts && c.oneForEachCall(first):
 		return c.tenureOfCalls()
+	case t == passing && c.stayedBehind(paths[path].Label):
+		return lasts
 	}
 	return t
 }
+
+// stayedBehind reports whether what a call has in hand, and others lead to as well, was there when calls had ended: a
+// service's own pool or table, which a call uses.
+func (c *Case) stayedBehind(label string) bool {
+	return strings.Contains(label, andOthers) && c.inFlight.left >= leftBehind.v()
+}
+
+// andOthers is in the path to what a root leads to and others do, too (package heapgraph).
+const andOthers = " and others"
 
 // oneForEachCall reports whether a path leads through as many objects of one type as there are calls in flight: a
 // library's table of its streams or connections, where what a call sends lies until it has gone.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,29 @@ func TestWhatSeveralGoroutinesKeepLastsAsLongAsTheLastOfThem(t *testing.T) {
 		k := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 12}}
 		if got := k.tenureOf(0); got != c.want {
 			t.Errorf("%d sharers: %d, want %d", len(c.sharers), got, c.want)
+		}
+	}
+}
+
+// A service's own pool, which a call has in hand at the kill, was there while no call was; of what a call alone has, or
+// of what was not seen without calls, that is not so.
+func TestWhatWasThereWithoutCallsIsNoCallsOwn(t *testing.T) {
+	for _, c := range []struct {
+		label string
+		left  float64
+		want  tenure
+	}{
+		{"goroutine main.serve and others: bpool.BufferPool", 0.8, lasts},
+		{"goroutine main.serve and others: bpool.BufferPool", 0.2, passing},
+		{"goroutine main.serve and others: bpool.BufferPool", math.NaN(), passing},
+		{"goroutine main.serve", 0.8, passing},
+	} {
+		s := newScene()
+		s.captured(100, sample.HeapPath{Parent: -1, Label: c.label, Retained: 100 * mib,
+			Root: &sample.HeapRoot{Kind: sample.RootGoroutine, Func: "main.serve", First: 900, Count: 40}})
+		k := &Case{Evidence: s.Evidence, outcome: Outcome{MomentElapsed: 12}, inFlight: callCorrelation{calls: 1, left: c.left}}
+		if got := k.tenureOf(0); got != c.want {
+			t.Errorf("%s, %v left: %d, want %d", c.label, c.left, got, c.want)
 		}
 	}
 }
