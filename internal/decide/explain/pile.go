@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -197,22 +198,61 @@ func goroutinesOf(groups []sample.GoroutineGroup) (n int) {
 	return n
 }
 
-// countWaiting counts goroutines by the function in which they wait, and keeps the one with most.
+// waiters is goroutines that wait in one function.
+type waiters struct {
+	at    sample.Frame // of the first group
+	count int
+	each  int // those of the largest group: a thing may have several goroutines in one function
+	own   int // 0: inside the standard library alone; 1: inside a module's or the program's own code; 2: the program started them, too
+}
+
+// countWaiting counts goroutines by the function in which they wait, and keeps the one with most; of several with as
+// many that which the program itself started, else one that is not inside the standard library alone: a request that waits has a goroutine of its caller's, two of its
+// connection's, and those of the server's if that is the same program.
 func (p *pile) countWaiting(groups []sample.GoroutineGroup, module string) {
-	count := map[string]int{}
+	all := map[string]*waiters{}
 	for _, g := range groups {
 		p.read += g.Count
-		if at := waitsAt(g, module); g.State != "running" && at.Func != "" {
-			if count[at.Func] += g.Count; count[at.Func] > p.waiting {
-				p.at, p.waiting = at, count[at.Func]
-			}
+		at := waitsAt(g, module)
+		if g.State == "running" || at.Func == "" {
+			continue
+		}
+		w := all[at.Func]
+		if w == nil {
+			w = &waiters{at: at}
+			all[at.Func] = w
+		}
+		w.count, w.each = w.count+g.Count, max(w.each, g.Count)
+		switch owner := heapdiff.OwnerOf(at.Func, module); {
+		case owner == heapdiff.Own && isOwn(frameOf(g.CreatedAt), module):
+			w.own = 2
+		case owner == heapdiff.Own || owner == heapdiff.Dependency:
+			w.own = max(w.own, 1)
+		}
+		if w.count > p.waiting {
+			p.at, p.waiting = at, w.count
 		}
 	}
-	p.together = p.waiting
-	for name, n := range count {
-		if name != p.at.Func && p.waiting >= int(fewestPiled.v()) && float64(n) >= asMany.v()*float64(p.waiting) {
-			p.together += n
+	if p.together = p.waiting; p.waiting >= int(fewestPiled.v()) {
+		p.joinAsMany(all)
+	}
+}
+
+// joinAsMany counts the places in of which there are about as many as of the one with most.
+func (p *pile) joinAsMany(all map[string]*waiters) {
+	most := all[p.at.Func]
+	named := most
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		w := all[name]
+		if w == most || float64(w.count) < asMany.v()*float64(most.each) {
+			continue
 		}
+		if p.together += w.count; w.own > named.own {
+			named = w
+		}
+	}
+	if named != most {
+		p.at, p.waiting = named.at, named.count
 	}
 }
 

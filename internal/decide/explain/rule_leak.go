@@ -146,6 +146,9 @@ func (c *Case) hardlyWatched() bool {
 // doubtResult is why the growth of a program that serves nobody and ends by itself is not surely a leak.
 const doubtResult = "the program served nobody and ended by itself, and a local variable of main has what grew: it may be what the program is for"
 
+// doubtEnded is why growth until a program ended by itself within a minute is not surely a leak.
+const doubtEnded = "the program ended by itself, and what it kept until then may be its result"
+
 // isOfJob reports whether a program that served nobody, and ended by itself, kept what grew in a local variable of the main goroutine.
 func (c *Case) isOfJob() bool {
 	if !c.endedWell() || c.Watched || c.Load != "" || c.servesAny() != 0 || c.limit > 0 && c.pressed {
@@ -292,8 +295,14 @@ func (c *Case) doubtLeak(f *Finding, w *weighed) {
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
-	if f.Confidence == High && !c.pressed && !c.retainsByDesign() && r.grown < smallPeak.v() && r.to-r.from < longestFirstRise.v() {
-		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+	if first := !c.pressed && !c.retainsByDesign() && r.to-r.from < longestFirstRise.v(); f.Confidence == High && first {
+		switch {
+		case r.grown < smallPeak.v():
+			f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+		case c.endedWell() && !c.Watched && c.Load == "":
+			f.Confidence = Medium
+			w.fired = append(w.fired, clause{weight: -1, words: doubtEnded})
+		}
 	}
 	if f.Confidence == High && c.keptByCache() && r.to-r.from < longestFirstRise.v() {
 		f.Confidence = Medium

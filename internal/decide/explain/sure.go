@@ -55,6 +55,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtCutShort, "Run the program under a higher limit: what it loads or works on stops growing, a leak does not."},
 	{doubtDeep, "Run the program under a higher limit: GC shrinks a stack whose calls have returned."},
 	{doubtJob, "Run a larger job to see whether that needs more."},
+	{doubtEnded, "What a job keeps for its result looks the same. Run for longer than a minute, or a larger job, to tell."},
 	{doubtOpenCalls, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFirstRise, "A cache that is still filling looks the same. Run for longer than a minute to tell."},
 	{doubtShortRise, "Run for longer than a minute."},
