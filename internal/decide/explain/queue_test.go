@@ -43,7 +43,7 @@ func TestWhatWaitsInASliceThatLosesItsFirstItemsIsABacklog(t *testing.T) {
 		taken, want := []uint64{0, 1, 900, 900}[k/2], []Class{Inconclusive, Inconclusive, Backlog, Inconclusive}[k/2]
 		s := scenes["a queue that fills faster than it is emptied"]()
 		s.p.Goroutines, s.Heap.Collections = nil, nil
-		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*hub).outbox", Type: "[]*message", Kind: "slice", Entries: 9000, Taken: taken}
+		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*hub).messages", Type: "[]*message", Kind: "slice", Entries: 9000, Taken: taken}
 		if k%2 == 1 { // a library's: the program itself has no such slice
 			s.Heap.Paths[1].Owner.Type, s.Heap.Paths[1].Owner.Kind = "deque.Deque[*message]", ""
 		}
@@ -54,6 +54,28 @@ func TestWhatWaitsInASliceThatLosesItsFirstItemsIsABacklog(t *testing.T) {
 		said := strings.Contains(fmt.Sprint(a.Verdict.Why), "900 items or more were taken from the front of the queue")
 		if a.Verdict.Class != want || said != (want == Backlog) || want == Backlog && !strings.Contains(a.Fixes[0].Text, "let new work wait") {
 			t.Errorf("%d taken: %s, %s, %v, %+v", taken, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Why, a.Fixes)
+		}
+	}
+}
+
+// What waits in a heap by its time is taken from any place in it: that it is called a queue, and that some of it was
+// freed, tells what it is. Of what nothing was freed nobody took anything.
+func TestWhatIsCalledAQueueAndIsFreedIsABacklog(t *testing.T) {
+	for _, k := range []struct {
+		name  string
+		freed sample.Opt[float64]
+		want  Class
+	}{{"(*retry.Queue[*shop.Batch]).items", sample.Some(0.25), Backlog}, {"(*hub.client).outbox", sample.Some(0.25), Backlog},
+		{"(*retry.Timer).items", sample.Some(0.25), Inconclusive}, {"(*retry.Queue[*shop.Batch]).items", sample.Some(0.01), Leak}} {
+		s := scenes["a queue that fills faster than it is emptied"]()
+		s.p.Goroutines, s.Heap.Collections = nil, nil
+		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: k.name, Type: "retry.dueHeap", Kind: "slice", Entries: 9000}
+		for i := range s.Sites {
+			s.Sites[i].FreedOfHeld = k.freed
+		}
+		a := answerOf(t, s)
+		if (a.Verdict.Class == Backlog) != (k.want == Backlog) {
+			t.Errorf("%s, %v freed: %s (%s): %v", k.name, k.freed.V, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Why)
 		}
 	}
 }
@@ -80,8 +102,8 @@ func TestAQueueWhoseArrayIsNewIsKnownByAnotherCapture(t *testing.T) {
 		s := scenes["a queue that fills faster than it is emptied"]()
 		s.p.Goroutines, s.Heap.Collections = nil, nil
 		s.Heap.LiveBytes *= 3
-		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*hub).outbox", Type: "[]*message", Kind: "slice", Entries: 9000, Taken: 3}
-		s.Captures = append(s.Captures, Captured{At: 12, InUse: 100 * mib, Holders: []CapturedHolder{{Name: "(*hub).outbox", Taken: taken}}})
+		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*hub).messages", Type: "[]*message", Kind: "slice", Entries: 9000, Taken: 3}
+		s.Captures = append(s.Captures, Captured{At: 12, InUse: 100 * mib, Holders: []CapturedHolder{{Name: "(*hub).messages", Taken: taken}}})
 		if a := answerOf(t, s); a.Verdict.Class != want {
 			t.Errorf("taken from earlier %v: %s, %s", taken, a.Verdict.Class, a.Verdict.Sentence)
 		}

@@ -2,7 +2,9 @@ package explain
 
 import (
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
 )
@@ -21,12 +23,22 @@ func (c *Case) queued() float64 {
 		}
 	}
 	of := float64(c.Heap.LiveBytes)
-	if h := c.retainerOf(c.site); h != nil && h.Taken > 0 {
+	if h := c.retainerOf(c.site); h != nil && (h.Taken > 0 || h.isCalledQueue() && c.freedShare() > freedLittle.v()) {
 		if n += h.Retained; c.site != nil && c.rise.grown > 0 {
 			of = min(of, max(c.rise.grown, float64(c.site.Bytes))) // what else is live, and does not grow, is beside the point
 		}
 	}
 	return min(1, float64(n)/of)
+}
+
+// queueNames are what programs call what waits for somebody to take it: "(*retry.Queue).items", "(*hub.client).outbox".
+var queueNames = regexp.MustCompile(`(?i)(queue|backlog|outbox|mailbox|inbox)`)
+
+// isCalledQueue reports whether what retains the memory is called a queue by the program: from whose middle items are taken, as from a
+// heap by their time, nothing but its name tells that of it.
+func (h *HeldBy) isCalledQueue() bool {
+	name, _, _ := strings.Cut(h.Name, " ")
+	return !h.isCalls() && queueNames.MatchString(name)
 }
 
 // isTaken reports whether items were taken from the front of slices, as queue = queue[1:] does, or of a ring: their arrays have some
