@@ -179,7 +179,7 @@ func (e *Evidence) grewMost(r rise, to float64) (best *Site) {
 		if s.beganLate(from, to) {
 			late[i] *= passingPart.v() // what made the rise allocated before
 		}
-		if s.turnover(from, to) >= turnedOver.v() && !(s.FreedOfHeld.OK && s.FreedOfHeld.V <= freedLittle.v()) {
+		if s.turnover(from, to) >= turnedOver.v() && !(s.FreedOfHeld.OK && s.FreedOfHeld.V <= freedLittle.v()) && !s.neverFell(from) {
 			late[i] *= passingPart.v() // it comes and goes
 		}
 		together[heapdiff.PackageOf(s.Function)] += late[i]
@@ -194,10 +194,27 @@ func (e *Evidence) grewMost(r rise, to float64) (best *Site) {
 	return best
 }
 
+// neverFell reports whether many collections found more and more of what the line allocated, however much of it was freed
+// meanwhile: so does a queue, and no work that comes and goes.
+func (s *Site) neverFell(from float64) bool {
+	readings, most := 0, 0.0
+	for i := range s.Course {
+		k := &s.Course[i]
+		if k.At < from || i > 0 && k.Cycle == s.Course[i-1].Cycle {
+			continue
+		}
+		if readings++; float64(k.Bytes) < (1-flatShare.v())*most {
+			return false
+		}
+		most = max(most, float64(k.Bytes))
+	}
+	return readings >= int(manyReadings.v())
+}
+
 // beganLate reports whether a line had allocated nothing when the rise, of some seconds, was nearly over.
 func (s *Site) beganLate(from, to float64) bool {
-	k := s.Course[len(s.Course)-1]
-	return to-from >= shortestRise.v() && k.At >= to-(to-from)*lateGrowth.v() && k.Allocated == 0 && s.Bytes == 0
+	late := to - (to-from)*lateGrowth.v()
+	return to-from >= shortestRise.v() && slices.ContainsFunc(s.Course, func(k SiteSnapshot) bool { return k.At >= late && k.Allocated == 0 && k.Bytes == 0 })
 }
 
 // swungMost is the line whose memory came and went most: by what was in use at looks over the whole run, the

@@ -371,6 +371,32 @@ func TestOfTwoCausesOfOneSizeTheSurerIsTold(t *testing.T) {
 	}
 }
 
+// What a queue lets go and takes again is no reason against the line that fills it where many collections found more and
+// more: another line keeps all that it allocates, and less.
+func TestAQueueThatOnlyGrowsComesBeforeALineThatKeepsLess(t *testing.T) {
+	for fell, want := range map[float64]int{0: 36, 6: 34} {
+		s := newScene()
+		s.cycles(20, 8, 10, 14, 18, 22, 26, 35)
+		s.site("example.org/shop/session.Send", "/build/shop/session.go", 36, 20, 0)
+		s.site("example.org/shop/hub.Publish", "/build/shop/hub.go", 34, 11, 0)
+		for i := range 14 {
+			at, part := 2*float64(i), float64(i)
+			stand := SiteSnapshot{At: at, Cycle: uint32(i), Bytes: bytesOf(1.4 * part), Allocated: bytesOf(5 * part), Freed: bytesOf(3.6 * part)}
+			if i%3 == 2 {
+				stand.Bytes = stand.Bytes.Sub(bytesOf(fell))
+			}
+			s.Sites[0].Course = append(s.Sites[0].Course, stand)
+			s.Sites[1].Course = append(s.Sites[1].Course, SiteSnapshot{At: at, Cycle: uint32(i), Bytes: bytesOf(0.8 * part), Allocated: bytesOf(0.8 * part)})
+		}
+		s.Sites[0].Cycle, s.Sites[0].Allocated, s.Sites[0].Freed, s.Sites[0].FreedOfHeld = 15, 74*mib, 54*mib, sample.Some(0.55)
+		s.Sites[1].Cycle, s.Sites[1].FreedOfHeld = 15, sample.Some(0.0)
+		r := rise{n: 7, from: 6, to: 28, first: 8 * float64(mib), last: 35 * float64(mib), grown: 27 * float64(mib)}
+		if got := s.blamed(r, 28); got == nil || got.Line != want {
+			t.Errorf("fell by %v MiB: %+v, want line %d", fell, got, want)
+		}
+	}
+}
+
 // A line that allocates for the first time when a rise is nearly over has not made it, however much that is: as what a program
 // writes at its end.
 func TestALineThatBeganAtTheEndDidNotMakeTheRise(t *testing.T) {
@@ -385,6 +411,10 @@ func TestALineThatBeganAtTheEndDidNotMakeTheRise(t *testing.T) {
 		s.Sites[1].Course = append(s.Sites[1].Course, SiteSnapshot{At: at, Cycle: uint32(i)})
 	}
 	r := rise{n: 7, from: 6, to: 30, first: 40 * float64(mib), last: 58 * float64(mib), grown: 18 * float64(mib)}
+	if got := s.blamed(r, 30); got == nil || got.Line != 44 {
+		t.Errorf("blamed: %+v", got)
+	}
+	s.Sites[1].Bytes, s.Sites[1].Since, s.Sites[1].Course[9].Allocated = 12*mib, 12*mib, 7*mib // half of it was there at the last look
 	if got := s.blamed(r, 30); got == nil || got.Line != 44 {
 		t.Errorf("blamed: %+v", got)
 	}

@@ -127,11 +127,16 @@ func (c *Case) fewestOfPile(grown float64) float64 {
 }
 
 // fewestLater is the least number of goroutines after the moment, until the program
-// was asked to end; ok is false where none was read.
+// was asked to end or wound up by itself; ok is false where none was read.
 func (c *Case) fewestLater() (least float64, ok bool) {
 	from, to := c.seconds(c.Moment.At), math.Inf(1)
 	if sent, stopped := firstEvent(c.Evidence, sample.EventSignal); stopped {
 		to = c.seconds(sent.At)
+	}
+	if at, n := c.until(math.Inf(1), c.Ticks.Goroutines); len(n) > 0 {
+		if at, _, released := c.beforeItsEnd(at, n); released {
+			to = min(to, at[len(at)-1])
+		}
 	}
 	for i, n := range c.Ticks.Goroutines {
 		if at := c.Ticks.At[i]; at > from && at < to && n > 0 && (!ok || n < least) { // NaN compares false
@@ -203,12 +208,12 @@ type waiters struct {
 	at    sample.Frame // of the first group
 	count int
 	each  int // those of the largest group: a thing may have several goroutines in one function
-	own   int // 0: inside the standard library alone; 1: inside a module's or the program's own code; 2: the program started them, too
+	own   int // 0: inside the standard library alone; 1: inside a module or the program's own code; 2: which started them, too
 }
 
 // countWaiting counts goroutines by the function in which they wait, and keeps the one with most; of several with as
-// many that which the program itself started, else one that is not inside the standard library alone: a request that waits has a goroutine of its caller's, two of its
-// connection's, and those of the server's if that is the same program.
+// many that which the program itself started, else one that is not inside the standard library alone: a request that waits has a goroutine
+// of its caller's, two of its connection's, and those of the server's if that is the same program.
 func (p *pile) countWaiting(groups []sample.GoroutineGroup, module string) {
 	all := map[string]*waiters{}
 	for _, g := range groups {

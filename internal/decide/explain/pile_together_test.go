@@ -45,3 +45,24 @@ func TestARequestThatHangsIsOnePile(t *testing.T) {
 		t.Errorf("few callers: %d of them, at %+v", p.together, p.at)
 	}
 }
+
+// Goroutines that a program ends itself when it winds up have not ended before; where their number falls long before that, they
+// do end.
+func TestGoroutinesThatEndWithTheProgramDoNotFallBack(t *testing.T) {
+	zero := 0
+	for end, want := range map[float64]bool{48: false, 80: true} {
+		c := &Case{Evidence: newScene().Evidence, outcome: Outcome{State: Exited, ExitCode: &zero, Elapsed: end}}
+		c.Moment.At = c.Start.Add(46 * time.Second)
+		c.Ticks = Ticks{}
+		for i := range 49 {
+			n := 160 * float64(i)
+			if i == 48 {
+				n = 6
+			}
+			c.Ticks.At, c.Ticks.Goroutines = append(c.Ticks.At, float64(i)), append(c.Ticks.Goroutines, n)
+		}
+		if least, ok := c.fewestLater(); (ok && least == 6) != want {
+			t.Errorf("ended after %v s: at least %v (%v)", end, least, ok)
+		}
+	}
+}

@@ -143,25 +143,6 @@ func (c *Case) hardlyWatched() bool {
 	return !c.pressed && c.rise.n < int(manyReadings.v()) && took < longestFirstRise.v() && c.unseen(c.rise.from, c.rise.to) >= took/2
 }
 
-// doubtResult is why the growth of a program that serves nobody and ends by itself is not surely a leak.
-const doubtResult = "the program served nobody and ended by itself, and a local variable of main has what grew: it may be what the program is for"
-
-// doubtEnded is why growth until a program ended by itself within a minute is not surely a leak.
-const doubtEnded = "the program ended by itself, and what it kept until then may be its result"
-
-// isOfJob reports whether a program that served nobody, and ended by itself, kept what grew in a local variable of the main goroutine.
-func (c *Case) isOfJob() bool {
-	if !c.endedWell() || c.Watched || c.Load != "" || c.servesAny() != 0 || c.limit > 0 && c.pressed {
-		return false
-	}
-	h := c.retainerOf(c.site)
-	if h == nil {
-		return false
-	}
-	root := c.Heap.RootOf(h.path)
-	return root != nil && root.Kind == sample.RootGoroutine && root.First == 1 && root.Count == 1 && len(root.Sharers) == 0
-}
-
 // cachePackage is a type of a package that is called after caches: "*lru.Cache[string,*page]", "(*lru.Cache).cache".
 var cachePackage = regexp.MustCompile(`(?i)\b\w*(lru|lfu|cache|ristretto)\w*\.`)
 
@@ -169,16 +150,6 @@ var cachePackage = regexp.MustCompile(`(?i)\b\w*(lru|lfu|cache|ristretto)\w*\.`)
 func (c *Case) keptByCache() bool {
 	h := c.retainerOf(c.site)
 	return h != nil && cachePackage.MatchString(h.Title)
-}
-
-// isResult reports whether a program that served nobody, and ended by itself, grew by what one call of the main goroutine made, which it
-// was in all along: a leak of that call looks like the result that the program is for.
-func (c *Case) isResult() bool {
-	if !c.isOfJob() || !c.inFlight.standing || c.inFlight.calls != 1 || c.keptByCache() {
-		return false
-	}
-	function := c.frameOf(c.retainerOf(c.site).path)
-	return function != "" && function != "main.main" && c.callLasts(function) == lasts
 }
 
 // fillsUp reports whether, without need, growth became slower within its first minute: so does that of a cache that
