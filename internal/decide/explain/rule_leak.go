@@ -270,7 +270,7 @@ func (c *Case) doubtLeak(f *Finding, w *weighed) {
 		switch {
 		case r.grown < smallPeak.v():
 			f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
-		case c.endedWell() && !c.Watched && c.Load == "":
+		case c.endedWell() && !c.Watched && c.Load == "" && !c.isOfJob(): // of a job's more is said below
 			f.Confidence = Medium
 			w.fired = append(w.fired, clause{weight: -1, words: doubtEnded})
 		}
