@@ -95,7 +95,7 @@ var measures = []measure{
 	{"root.frames", "of what is held", fromCapture, func(c *Case) (float64, int) { return unless(c.standIdle() || c.evenCalls(), c.kept.frames), 1 }},
 	{"root.pooled", "of what is held", fromCapture, func(c *Case) (float64, int) { return c.kept.pooled, 1 }},
 	{"root.stacks", "yes or no", fromCapture, func(c *Case) (float64, int) {
-		return yes(c.retainerOf(c.site).isCalls() && !c.standIdle() && !c.evenCalls()), 1
+		return yes(c.retainerOf(c.site).isCalls() && !c.standIdle() && !c.evenCalls() && !c.heldByLoops()), 1
 	}},
 	{"root.returned", "yes or no", fromCapture, func(c *Case) (float64, int) { return c.holderReturned(), 1 }},
 	{"root.unknown", "yes or no", fromCapture, func(c *Case) (float64, int) {

@@ -326,6 +326,17 @@ func (s *Site) tenureOf(inside func(*SiteSnapshot) int, since float64) tenure {
 	return lasts
 }
 
+// heldByLoops reports whether goroutines of one function retain what the line allocated that were there all along, as many of
+// them, while no other goroutine began: what workers gather is not in flight, though each look finds it on their stacks.
+func (c *Case) heldByLoops() bool {
+	h := c.retainerOf(c.site)
+	if h == nil {
+		return false
+	}
+	root := c.Heap.RootOf(h.path)
+	return root != nil && root.Kind == sample.RootGoroutine && len(root.Sharers) == 0 && root.NewID == root.Last && c.runsAlong(root.Func)
+}
+
 // runsAlong reports whether as many goroutines that began with a function were there at nearly all
 // looks since the first third of the run, and no more: they are loops, and no calls. What the
 // compiler wraps a go statement with arguments in is in no stack: then those count that the function
