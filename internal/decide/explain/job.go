@@ -1,6 +1,10 @@
 package explain
 
-import "github.com/highwater-go/highwater/internal/words/sample"
+import (
+	"math"
+
+	"github.com/highwater-go/highwater/internal/words/sample"
+)
 
 // doubtResult is why the growth of a program that serves nobody and ends by itself is not surely a leak.
 const doubtResult = "the program served nobody and ended by itself, and a local variable of main has what grew: it may be what the program is for"
@@ -8,9 +12,33 @@ const doubtResult = "the program served nobody and ended by itself, and a local 
 // doubtEnded is why growth until a program ended by itself within a minute is not surely a leak.
 const doubtEnded = "the program ended by itself, and what it kept until then may be its result"
 
+// servedAny reports whether a look found a goroutine that a function started which waits for connections: a job may have such
+// a function for its figures, and nobody asks.
+func (c *Case) servedAny() bool {
+	if c.servesAny() != 1 {
+		return false
+	}
+	if c.site == nil {
+		return true // nothing tells
+	}
+	for _, g := range c.goroutines() {
+		if !stands(g.Where, accepts) {
+			continue
+		}
+		for function := range insideOf([]sample.GoroutineGroup{g}) {
+			for i := range c.site.Course {
+				if c.site.Course[i].Begun[begunBy+function] > 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // isOfJob reports whether a program that served nobody, and ended by itself, kept what grew in a local variable of the main goroutine.
 func (c *Case) isOfJob() bool {
-	if !c.endedWell() || c.Watched || c.Load != "" || c.servesAny() != 0 || c.limit > 0 && c.pressed {
+	if !c.endedWell() || c.Watched || c.Load != "" || math.IsNaN(c.servesAny()) || c.servedAny() || c.limit > 0 && c.pressed {
 		return false
 	}
 	h := c.retainerOf(c.site)
