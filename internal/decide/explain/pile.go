@@ -243,13 +243,15 @@ func (p *pile) countWaiting(groups []sample.GoroutineGroup, module string) {
 	}
 }
 
-// joinAsMany counts the places in of which there are about as many as of the one with most.
+// joinAsMany counts the places in of which there are about as many as of the one with most, where a thing has two
+// goroutines at most, as a connection does.
 func (p *pile) joinAsMany(all map[string]*waiters) {
 	most := all[p.at.Func]
+	things := max(float64(most.each), float64(most.count)/2)
 	named := most
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		w := all[name]
-		if w == most || float64(w.count) < asMany.v()*float64(most.each) {
+		if w == most || float64(w.count) < asMany.v()*things {
 			continue
 		}
 		if p.together += w.count; w.own > named.own {

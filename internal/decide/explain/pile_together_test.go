@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -39,6 +40,15 @@ func TestARequestThatHangsIsOnePile(t *testing.T) {
 	if p.countWaiting(all[1:3], "example.org/shop"); p.together != 2000 || p.at.Func != "net/http.(*Transport).dialConn" {
 		t.Errorf("a connection alone: %d of them, at %+v", p.together, p.at)
 	}
+	for i := range 20 { // of the dialed ones each waits at another place of theirs
+		all = append(all, group(100, "net/http.(*Transport).dialConn", std("net/http.(*persistConn).readLoop", 3000+i)))
+	}
+	p = &pile{}
+	few := append(slices.Clone(all[5:]), group(100, "example.org/shop/relay.(*Dispatcher).Run", own))
+	if p.countWaiting(few, "example.org/shop"); p.together != 2000 {
+		t.Errorf("a hundred of the program's own next to two thousand: %d, at %+v", p.together, p.at)
+	}
+	all = all[:5]
 	all[3].Count = 300 // these do not hang
 	p = &pile{}
 	if p.countWaiting(all, "example.org/shop"); p.together != 4000 || p.at.Line == 43 {
