@@ -266,18 +266,8 @@ func (c *Case) doubtLeak(f *Finding, w *weighed) {
 	if r.to-r.from < shortestRise.v() {
 		f.Confidence = Low // a program that loads its data, or fills a cache, grows like this
 	}
-	if first := !c.pressed && !c.retainsByDesign() && r.to-r.from < longestFirstRise.v(); f.Confidence == High && first {
-		switch {
-		case r.grown < smallPeak.v():
-			f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
-		case c.endedWell() && !c.Watched && c.Load == "" && !c.isOfJob(): // of a job's more is said below
-			f.Confidence = Medium
-			w.fired = append(w.fired, clause{weight: -1, words: doubtEnded})
-		}
-	}
-	if f.Confidence == High && c.keptByCache() && r.to-r.from < longestFirstRise.v() {
-		f.Confidence = Medium
-		w.fired = append(w.fired, clause{weight: -1, words: doubtFirstRise})
+	if f.Confidence == High && r.to-r.from < longestFirstRise.v() {
+		c.doubtFirst(f, w)
 	}
 	if c.isOfJob() {
 		f.Confidence = Low
@@ -286,6 +276,21 @@ func (c *Case) doubtLeak(f *Finding, w *weighed) {
 	if one := c.inFlight.one; one != nil && one.ended == 0 && !(c.kept.lasting >= heldByRoot.v()) {
 		f.Confidence = Low
 		w.fired = append(w.fired, clause{weight: -1, words: doubtInOneCall})
+	}
+}
+
+// doubtFirst lowers the confidence in a leak that was seen for less than a minute.
+func (c *Case) doubtFirst(f *Finding, w *weighed) {
+	calm := !c.pressed && !c.retainsByDesign()
+	switch {
+	case calm && c.rise.grown < smallPeak.v():
+		f.Confidence = Medium // a cache that fills, however evenly, looks the same until it is full
+	case calm && c.endedWell() && !c.Watched && c.Load == "" && !c.isOfJob(): // of a job's growth more is said
+		f.Confidence = Medium
+		w.fired = append(w.fired, clause{weight: -1, words: doubtEnded})
+	case c.keptByCache():
+		f.Confidence = Medium
+		w.fired = append(w.fired, clause{weight: -1, words: doubtFirstRise})
 	}
 }
 
