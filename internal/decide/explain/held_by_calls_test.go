@@ -7,7 +7,7 @@ import (
 )
 
 // One call that has more than half of what is live at a kill, at a line whose memory came and went all along and was never as
-// much, did not fit: what another line kept meanwhile is little. Of a line that keeps what it allocates that is no burst.
+// much, did not fit: what another line kept meanwhile is little. A line that keeps what it allocates makes no burst.
 func TestOneCallThatHasMoreThanEverDidNotFit(t *testing.T) {
 	for _, c := range []struct {
 		name  string

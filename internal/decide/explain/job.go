@@ -7,19 +7,22 @@ import (
 )
 
 // doubtResult is why the growth of a program that serves nobody and ends by itself is not surely a leak.
-const doubtResult = "the program served nobody and ended by itself, and a local variable of main has what grew: it may be what the program is for"
+const doubtResult = "the program was not seen to serve anybody and ended by itself, and a local variable of main has what grew: it may be what the program is for"
 
 // doubtEnded is why growth until a program ended by itself within a minute is not surely a leak.
 const doubtEnded = "the program ended by itself, and what it kept until then may be its result"
 
-// servedAny reports whether a look found a goroutine that a function started which waits for connections: a job may have such
-// a function for its figures, and nobody asks.
+// servedAny reports whether a look found a goroutine that a function started which waits for connections, or there were too few
+// looks to tell: a job may have such a function for its figures, and nobody asks.
 func (c *Case) servedAny() bool {
 	if c.servesAny() != 1 {
 		return false
 	}
 	if c.site == nil {
-		return true // nothing tells
+		return true
+	}
+	if looks, _ := c.site.looksLike(func(*SiteSnapshot) int { return 1 }, 0); looks < int(fewestReadings.v()) {
+		return true
 	}
 	for _, g := range c.goroutines() {
 		if !stands(g.Where, accepts) {

@@ -371,7 +371,7 @@ func TestOfTwoCausesOfOneSizeTheSurerIsTold(t *testing.T) {
 	}
 }
 
-// What a queue lets go and takes again is no reason against the line that fills it where many collections found more and
+// What a queue lets go and takes again does not speak against the line that fills it where many collections found more and
 // more: another line keeps all that it allocates, and less.
 func TestAQueueThatOnlyGrowsComesBeforeALineThatKeepsLess(t *testing.T) {
 	for fell, want := range map[float64]int{0: 36, 6: 34} {

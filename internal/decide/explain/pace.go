@@ -104,11 +104,12 @@ func (c *Case) running() float64 {
 }
 
 // paced is 1 where the program waited most of the time: it used little of a processor, with those that it started and
-// waited for, and at most looks nothing of it ran. What GC took is no work of the program's: it grows with the live
-// heap. Of a second or so processor time alone does not tell: others may have had it.
+// waited for, and at most looks nothing of it ran. What GC took does not count as the program's work, as it grows with the live
+// heap, unless the looks are too few or the clock books others' time to GC. Of a second or so processor time alone does not tell:
+// others may have had it.
 func (c *Case) paced() float64 {
 	cores, running := c.cores(), c.running()
-	if gc := c.overall().gcShare(); !math.IsNaN(gc) {
+	if gc := c.overall().gcShare(); gc <= trustedShare.v() && !math.IsNaN(running) {
 		cores *= 1 - gc
 	}
 	cores += c.childrenCores()

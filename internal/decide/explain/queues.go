@@ -32,7 +32,7 @@ func (c *Case) queued() float64 {
 }
 
 // queueNames are what programs call what waits for somebody to take it: "(*retry.Queue).items", "(*hub.client).outbox".
-var queueNames = regexp.MustCompile(`(?i)(queue|backlog|outbox|mailbox|inbox)`)
+var queueNames = regexp.MustCompile(`(?i)(queue|backlog|outbox)`)
 
 // isCalledQueue reports whether what retains the memory is called a queue by the program: from whose middle items are taken, as from a
 // heap by their time, nothing but its name tells that of it.

@@ -308,7 +308,7 @@ func (c *Case) causeOfTouched(blamed *Culprit) *Cause {
 }
 
 // unmap is what to change at a line that maps memory.
-const unmap = "unmap what this call maps when it is no longer needed, or limit how much of it is written"
+const unmap = "unmap what this call maps as soon as nothing uses that memory, or write less of it"
 
 // freeNative is what to change where native memory grows.
 func (c *Case) freeNative(k *Culprit) string {

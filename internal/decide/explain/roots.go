@@ -327,14 +327,14 @@ func (s *Site) tenureOf(inside func(*SiteSnapshot) int, since float64) tenure {
 }
 
 // heldByLoops reports whether goroutines of one function retain what the line allocated that were there all along, as many of
-// them, while no other goroutine began: what workers gather is not in flight, though each look finds it on their stacks.
+// them, and hardly any of that was ever freed: what they gather is not in flight, though each look finds it on their stacks.
 func (c *Case) heldByLoops() bool {
 	h := c.retainerOf(c.site)
 	if h == nil {
 		return false
 	}
 	root := c.Heap.RootOf(h.path)
-	return root != nil && root.Kind == sample.RootGoroutine && len(root.Sharers) == 0 && root.NewID == root.Last && c.runsAlong(root.Func)
+	return root != nil && root.Kind == sample.RootGoroutine && len(root.Sharers) == 0 && c.freedShare() <= freedLittle.v() && c.runsAlong(root.Func)
 }
 
 // runsAlong reports whether as many goroutines that began with a function were there at nearly all

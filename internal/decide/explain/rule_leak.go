@@ -103,7 +103,7 @@ func (c *Case) noLeak(w weighed, facts []Fact) (f Finding, not bool) {
 	case w.score < speakScore.v() || c.unmarked() > 0.5 && w.score < speakScore.v()+mediumMargin.v():
 		return undecided(float64(c.leakBytes()), c.stillOpen(w), facts...), true
 	case c.isResult():
-		return undecided(float64(c.leakBytes()), fmt.Sprintf("whether the live heap would have kept growing: one call of %s made and retained it, the program served nobody and ended by itself",
+		return undecided(float64(c.leakBytes()), fmt.Sprintf("whether the live heap would have kept growing: one call of %s made and retained it, the program was not seen to serve anybody and ended by itself",
 			ShortFunc(c.inFlight.name)), facts...), true
 	case c.fillsUp():
 		return undecided(float64(c.leakBytes()), c.stillOpen(weighed{fired: []clause{{weight: -1, words: doubtSlowing}}}), facts...), true

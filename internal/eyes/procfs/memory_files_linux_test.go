@@ -48,7 +48,9 @@ func TestSharedMappingsOfFilesInMemoryAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	isMemory, found := MemoryMapping("/proc", os.Getpid()), 0
+	var files MemoryFiles
+	found := 0
+	isMemory := func(m *Mapping) bool { return files.Has("/proc", os.Getpid(), m) }
 	for i := range list {
 		v := &list[i]
 		shared, ours := want[uintptr(v.Start)]

@@ -18,6 +18,7 @@ type faultBook struct {
 	target  faultprofile.Target
 	pagemap *procfs.Pagemap // nil: no huge pages, or they are not told
 	mapper  procfs.Mapper
+	memory  procfs.MemoryFiles
 	areas   []area
 	ranges  []sample.PageRange
 	missed  time.Time // when an address was met last that lies in no area
@@ -276,10 +277,10 @@ func (b *faultBook) readAreas() {
 	b.ranges = slices.DeleteFunc(b.ranges, func(r sample.PageRange) bool { return r.Start >= r.End })
 	slices.SortFunc(b.ranges, func(a, b sample.PageRange) int { return cmp.Compare(a.Start, b.Start) })
 	left := b.ranges
-	isImage, isMemory := procfs.Images(mappings), procfs.MemoryMapping(b.p.root, b.p.readTID)
+	isImage := procfs.Images(mappings)
 	for i := range mappings {
 		m := &mappings[i]
-		if isMemory(m) {
+		if b.memory.Has(b.p.root, b.p.readTID, m) {
 			b.areas = append(b.areas, area{m.Start, m.End, sample.ResidentShared})
 			continue
 		}
