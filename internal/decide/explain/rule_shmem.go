@@ -41,12 +41,20 @@ func judgeShmem(c *Case) Finding {
 	}
 	f.Detail = "Shared memory, not the Go heap."
 	f.Because = []string{"the kernel counts shared memory separately"}
-	f.Why = []Why{{Text: "a file in /dev/shm or another tmpfs counts as memory until it is deleted", Evidence: []string{"ledger"}}}
+	f.Why = []Why{{Text: countsUntil(c.holdersOfFiles(sample.RowShmem)), Evidence: []string{"ledger"}}}
 	if whys := c.filesWhy(sample.RowShmem); len(whys) > 0 {
 		f.Why, f.Facts = append(whys, f.Why...), append(f.Facts, c.factFiles()...)
 	}
 	c.blameMapping(&f)
 	return f
+}
+
+// countsUntil says for how long shared memory counts, of which these are the files, most bytes first.
+func countsUntil(files []FileHolder) string {
+	if len(files) > 0 && files[0].Kind == string(sample.FileShm) {
+		return "shared memory without a file counts as memory until its last mapping is gone"
+	}
+	return "a file in /dev/shm or another tmpfs counts as memory until it is deleted"
 }
 
 // blameMapping puts the line into a finding of shared memory that half of it was mapped or first

@@ -42,6 +42,12 @@ func TestSharedMemoryWithoutAFileIsNamedAsThat(t *testing.T) {
 	if got, want := h.words(), "shared memory without a file (7 mappings, 7.0 MiB)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got := countsUntil([]FileHolder{h}); !strings.HasSuffix(got, "until its last mapping is gone") {
+		t.Error(got)
+	}
+	if got := countsUntil([]FileHolder{{Path: "/dev/shm/a", Kind: string(sample.FileTmpfs)}}); !strings.HasSuffix(got, "until it is deleted") {
+		t.Error(got)
+	}
 	for want, h := range map[string]FileHolder{
 		"shared memory without a file": {Path: "/dev/*", Kind: string(sample.FileShm), Deleted: true},
 		"/srv/a.log (deleted)":         {Path: "/srv/a.log", Kind: string(sample.FileCache), Deleted: true},
