@@ -164,6 +164,14 @@ const (
 	Low    Confidence = "low"
 )
 
+// lower is the next lower confidence; low stays low.
+func (k Confidence) lower() Confidence {
+	if k == High {
+		return Medium
+	}
+	return Low
+}
+
 // Verdict is the finding that explains the moment.
 type Verdict struct {
 	Class       Class      `json:"class"`

@@ -74,6 +74,7 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 		Culprit: f.Culprit, Why: f.Why}
 	facts := f.Facts
 	v.Reasons, v.Confidence = append(v.Reasons, c.unseenGrowth()...), lessSure(c, v.Confidence)
+	c.doubtYoung(&v)
 	if f.Class == Healthy || f.Class == PageCache {
 		return v, facts
 	}
@@ -149,10 +150,7 @@ func (c *Case) causeWhy(k *Cause) Why {
 // lessSure lowers a confidence: where the kill was not caught and much came after the moment, no claim is certain.
 func lessSure(c *Case, k Confidence) Confidence {
 	if c.unrecordedBytes() > c.bound/10 {
-		if k == High {
-			return Medium
-		}
-		return Low
+		return k.lower()
 	}
 	return k
 }

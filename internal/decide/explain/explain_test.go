@@ -14,7 +14,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		culprit    string // file:line, "" for none
 	}{
 		"leak":                                                   {Leak, Medium, "cache.go:57"},
-		"slow leak, still running":                               {Leak, Medium, "cache.go:57"},
+		"slow leak, still running":                               {Leak, Low, "cache.go:57"},
 		"leak in an endless loop of main":                        {Leak, Medium, "main.go:12"},
 		"burst of uploads":                                       {Burst, Medium, "upload.go:172"},
 		"burst in the first rise":                                {Burst, Medium, "csv.go:88"},

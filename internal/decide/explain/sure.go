@@ -58,6 +58,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtEnded, "What a job keeps for its result looks the same. Run for longer than a minute, or a larger job, to tell."},
 	{doubtOpenCalls, "Run the program under a higher limit: work in flight ends and frees its memory, a leak does not."},
 	{doubtFirstRise, "A cache that is still filling looks the same. Run for longer than a minute to tell."},
+	{doubtFirstMinute, "A cache or a queue that is still filling looks the same. Run for longer than a minute to tell."},
 	{doubtShortRise, "Run for longer than a minute."},
 	{doubtSlowing, "A cache that fills up looks the same. Run for longer to tell."},
 	{doubtUnretained, "To see what retains the memory, capture the heap: --heap kill."},
