@@ -41,3 +41,18 @@ func TestNativeMemoryIsNotSureWhereMallocWasReadInPart(t *testing.T) {
 		}
 	}
 }
+
+// Of what malloc keeps a busy machine may read half before its time is up: nearly all of that half was freed, and the other half was not found to be in use.
+func TestWhatMallocKeepsIsToldWhereHalfOfItWasRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		free, unread float64
+		want         Class
+	}{"all": {200, 0, Fragmented}, "half": {100, 120, Fragmented}, "a fifth": {40, 180, Native}, "half, in use": {20, 120, Native}} {
+		s := mallocScenes["memory that malloc keeps"]()
+		s.p.Malloc.FreeResident, s.p.Malloc.Free = bytesOf(c.free), bytesOf(c.free)
+		s.p.Malloc.Unread, s.p.Malloc.WhyUnread = bytesOf(c.unread), "no time was left"
+		if a := answerOf(t, s); a.Verdict.Class != c.want {
+			t.Errorf("%s: %s, %s: %s", name, a.Verdict.Class, a.Verdict.Confidence, a.Verdict.Sentence)
+		}
+	}
+}

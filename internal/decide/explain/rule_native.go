@@ -62,7 +62,7 @@ func (c *Case) nativeIsCalm(grown float64) bool {
 
 // notInUse says what the native memory is where most of it is not in use by C code; "": it is.
 func (c *Case) notInUse(native sample.Bytes) string {
-	if kept := c.keptFreed(); kept*2 > native {
+	if kept := c.keptFreed(); kept*2 > c.nativeRead() {
 		return fmt.Sprintf("C code had only %s of the %s in use", size(native-kept), size(native))
 	}
 	if c.threadsFill(native) {
