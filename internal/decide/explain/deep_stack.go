@@ -34,21 +34,59 @@ func largestOf(g sample.GoroutineGroup) sample.Bytes {
 // deepDetail is what such a burst is, in a few words.
 const deepDetail = "Deep recursion, not a leak."
 
-// deepStackFound is a burst of one call that went deep: it names the function that called itself. ok is
-// false where none did at the moment, or memory was not short.
+// recursion is the goroutines that are deep in calls of one function.
+type recursion struct {
+	at    sample.Frame // where the function calls itself
+	times int          // how often it is on one of their stacks, at least
+	count int
+	each  sample.Bytes // the largest stack of them
+	sum   sample.Bytes
+}
+
+// recursions is the function whose calls of itself have most of the stacks, of goroutines with a stack of a MiB or more.
+func (c *Case) recursions() (most recursion) {
+	all := map[string]recursion{}
+	for _, g := range c.goroutines() {
+		at, times := recurring(g.Where, c.module())
+		each := largestOf(g)
+		if times < int(fewestReadings.v()) || float64(each) < deepStack.v()/16 {
+			continue
+		}
+		r := all[at.Func]
+		r.count += g.Count
+		r.sum += max(each, g.StackBytes)
+		if r.each = max(r.each, each); times > r.times {
+			r.at, r.times = at, times
+		}
+		if all[at.Func] = r; r.sum > most.sum {
+			most = r
+		}
+	}
+	return most
+}
+
+// deepStackFound is a burst of calls that went deep: it names the function that called itself. ok is
+// false where none did at the moment, or memory was not short and the stacks were less than half of it.
 func (c *Case) deepStackFound() (f Finding, ok bool) {
-	g, each, deep := c.deepStack()
-	at, times := recurring(g.Where, c.module())
-	if !c.pressed || !deep || times < int(fewestReadings.v()) {
+	r := c.recursions()
+	least := max(deepStack.v(), leastRise.v()*c.hardPeak())
+	if !c.pressed {
+		least = max(leastSpike.v(), heldByRoot.v()*c.hardPeak())
+	}
+	if float64(r.sum) < least {
 		return f, false
 	}
-	f = Finding{Stance: Speaks, Bytes: c.own.Row(sample.RowStacks) + min(each, c.own.Row(sample.RowIdle)), Confidence: Medium, Facts: []Fact{c.factLedger()},
-		Culprit: &Culprit{Place: at.Place(), Bytes: each, Role: "retains"}}
+	stacks := c.own.Row(sample.RowStacks)
+	f = Finding{Stance: Speaks, Bytes: stacks + min(r.each, c.own.Row(sample.RowIdle)), Confidence: Medium, Facts: []Fact{c.factLedger()},
+		Culprit: &Culprit{Place: r.at.Place(), Bytes: min(r.sum, max(stacks, r.each)), Role: "retains"}}
 	f.Detail = deepDetail
-	f.Sentence = fmt.Sprintf("The stack of one goroutine%s had grown to %s, deep in calls of %s at %s.", c.of(), size(each), ShortFunc(at.Func),
-		place(at.File, at.Line))
+	whose := fmt.Sprintf("The stack of one goroutine%s had grown to %s", c.of(), size(r.each))
+	if r.count > 1 {
+		whose = fmt.Sprintf("The stacks of %s%s had grown to %s together", count(r.count, "goroutine"), c.of(), size(f.Culprit.Bytes))
+	}
+	f.Sentence = fmt.Sprintf("%s, deep in calls of %s at %s.", whose, ShortFunc(r.at.Func), place(r.at.File, r.at.Line))
 	f.Because = []string{doubtDeep}
-	f.Why = []Why{{Text: fmt.Sprintf("the function is on that stack at least %d times", times), Evidence: []string{"ledger"}},
+	f.Why = []Why{{Text: fmt.Sprintf("the function is on such a stack at least %d times", r.times), Evidence: []string{"ledger"}},
 		{Text: "a stack doubles as calls go deeper, and the memory of the smaller one becomes free heap", Evidence: []string{"ledger"}}}
 	return f, true
 }

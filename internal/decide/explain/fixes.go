@@ -276,6 +276,9 @@ func (c *Case) causeFor(f *Finding) *Cause {
 	if blamed == nil || blamed.Hint || blamed.File == "" || f.Class == Baseline && slices.Contains(f.Because, doubtCutShort) {
 		return nil
 	}
+	if f.Detail == deepDetail || f.Detail == largeDetail && (c.site == nil || c.site.Function != blamed.Function) {
+		return nil // what is known of the line of the heap says nothing of another
+	}
 	k := c.causeAt(f.Class, blamed)
 	if k != nil && len(k.Functions) == 0 && !slices.ContainsFunc(c.more, func(own Cause) bool { return own.Name == k.Name }) {
 		return nil
