@@ -109,3 +109,37 @@ func TestAQueueWhoseArrayIsNewIsKnownByAnotherCapture(t *testing.T) {
 		}
 	}
 }
+
+// A consumer that takes a tenth of what comes has taken one item of fifty since the array was made, of thirty thousand: that is no header that was skipped.
+func TestAFewOfManyItemsTakenFromTheFrontTellAQueue(t *testing.T) {
+	for taken, want := range map[uint64]Class{750: Backlog, 50: Inconclusive, 200: Inconclusive} {
+		s := scenes["a queue that fills faster than it is emptied"]()
+		s.p.Goroutines, s.Heap.Collections = nil, nil
+		s.Heap.Paths[1].Owner = &sample.HeapOwner{Name: "(*pipeline).pending", Type: "[]position", Kind: "slice", Entries: 30_000, Taken: taken}
+		if a := answerOf(t, s); a.Verdict.Class != want {
+			t.Errorf("%d taken: %s: %s", taken, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}
+
+// A channel of four engines that are used in turn, and that become larger, has nothing that waits: so has one that was seen before the rise, with room for
+// one more of what was small then.
+func TestAChannelWhoseItemsGrowIsNoQueue(t *testing.T) {
+	for name, k := range map[string]struct {
+		entries, room uint64
+		bytes, step   float64
+		n             int
+		want          bool
+	}{
+		"seen before the rise":  {3, 4, 1.3, 20, 9, true},
+		"large items":           {3, 4, 90, 6, 30, true},
+		"items that come whole": {3, 4, 90, 25, 30, false},
+		"many items":            {900, 1000, 90, 6, 30, false},
+		"room for many":         {3, 10_000, 1.3, 20, 9, false},
+	} {
+		c := &Case{rise: rise{n: k.n, grown: 92 * float64(mib), step: k.step * float64(mib)}}
+		if got := c.itemsGrow(sample.HeapCollection{Kind: "channel", Entries: k.entries, Room: k.room, Bytes: bytesOf(k.bytes)}); got != k.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

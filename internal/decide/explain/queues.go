@@ -18,7 +18,7 @@ func (c *Case) queued() float64 {
 	}
 	var n sample.Bytes
 	for _, l := range c.Heap.Collections {
-		if l.Kind == "channel" && l.Entries > 0 && !(isFull(l.Entries, l.Room) && c.senders() == 0) && !c.isChannelEach(l.Name) {
+		if l.Kind == "channel" && l.Entries > 0 && !(isFull(l.Entries, l.Room) && c.senders() == 0) && !c.isChannelEach(l.Name) && !c.itemsGrow(l) {
 			n += l.Bytes
 		}
 	}
@@ -29,6 +29,15 @@ func (c *Case) queued() float64 {
 		}
 	}
 	return min(1, float64(n)/of)
+}
+
+// itemsGrow reports whether the live heap grew within the items of a channel, as that of engines that are used in turn does: with all the items that it
+// has room for it would have less than half of the growth, or each of its few items has twice as much as the live heap ever grew by
+// between two readings, and what is sent comes whole.
+func (c *Case) itemsGrow(l sample.HeapCollection) bool {
+	each := float64(l.Bytes) / float64(l.Entries)
+	few := c.rise.n >= int(manyReadings.v()) && float64(l.Entries) < manyCalls.v() && each > 2*c.rise.step
+	return few || l.Room >= l.Entries && each*float64(l.Room) < heldByRoot.v()*c.rise.grown
 }
 
 // queueNames are what programs call what waits for somebody to take it: "(*retry.Queue).items", "(*hub.client).outbox".
@@ -45,7 +54,14 @@ func (h *HeldBy) isCalledQueue() bool {
 // before the first that is in reach, until a new array is made. Of a linked list, those that were at its front at the capture
 // before have left it.
 func isTaken(o *sample.HeapOwner) bool {
-	return o != nil && (o.Kind == "slice" || o.Kind == "list" || o.Kind == "") && o.Taken > 0 && float64(o.Taken) >= takenFront.v()*float64(o.Entries)
+	if o == nil || o.Kind != "slice" && o.Kind != "list" && o.Kind != "" || o.Taken == 0 {
+		return false
+	}
+	share := takenFront.v()
+	if float64(o.Taken) >= takenMany.v() {
+		share /= 4
+	}
+	return float64(o.Taken) >= share*float64(o.Entries)
 }
 
 // wasTaken reports whether items were taken from the front of slices that show a few such items now, as another capture found

@@ -31,6 +31,7 @@ const (
 	fellBack
 	freedLittle
 	takenFront
+	takenMany
 	freedMuch
 	turnedOver
 	manyTimes
@@ -131,6 +132,7 @@ var thresholds = [...]Threshold{
 	wrapUp:            {"growth.wrap_up", 0.1, "of the run", "corpus"},
 	fellBack:          {"growth.fall", 0.5, "of the rise", "formula: more came back than stayed"},
 	takenFront:        {"queue.taken", 1.0 / 32, "of the entries", "formula: append makes a quarter of room, half of it used in the mean; a quarter of that"},
+	takenMany:         {"queue.taken_many", 64, "items", "statistic: nobody skips a header of so many; they show a consumer that takes a sixteenth of what comes"},
 	freedLittle:       {"line.freed_little", 0.1, "of what was allocated", "corpus"},
 	freedMuch:         {"line.freed_much", 0.3, "of what was allocated", "corpus"},
 	turnedOver:        {"line.turnover", 0.9, "of what was held half-way", "formula: all that was held has been freed since, less the error of sampling"},
