@@ -84,7 +84,8 @@ func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, now map[sample.
 	var out []Allocator
 	for _, h := range holders {
 		a := Allocator{Place: h.Frame.Place(), Own: h.Owner == heapdiff.Own,
-			Bytes: amount(h.Alloc), Objects: h.Alloc.Objects, Since: now[h.Frame].Since, Garbage: now[h.Frame].Garbage, Stack: framesOf(p.Sites[h.Sites[0]])}
+			Bytes: amount(h.Alloc), Objects: h.Alloc.Objects, Since: now[h.Frame].Since, Garbage: now[h.Frame].Garbage,
+			Stack: framesOf(p.Sites[h.Sites[0]]), Largest: largestMade(h, p)}
 		if f := libraryFrame(a.Stack); h.Owner == heapdiff.Standard && f.Func != "" {
 			a.Function, a.File, a.Line = f.Func, f.File, f.Line
 		}
@@ -96,4 +97,14 @@ func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, now map[sample.
 		out[i].Share = float64(out[i].Bytes) / max(1, all)
 	}
 	return out[:min(len(out), mostAllocators)]
+}
+
+// largestMade is the size of the largest object that a line allocated.
+func largestMade(h heapdiff.Holder, p heapdiff.Profile) (size sample.Bytes) {
+	for _, i := range h.Sites {
+		if i < len(p.Counts) && heapdiff.Now.Allocs(p.Counts[i]) > 0 {
+			size = max(size, p.Sites[i].Size)
+		}
+	}
+	return size
 }

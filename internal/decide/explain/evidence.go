@@ -131,6 +131,7 @@ type Allocator struct {
 	Since   sample.Bytes // at the moment: since the last published collection
 	Garbage sample.Bytes // at the moment: dead and not yet swept; 0 without a mark
 	Share   float64      // of all that the profile saw allocated
+	Largest sample.Bytes // the largest object that it allocated, live or not
 	Stack   []sample.Frame
 }
 

@@ -56,6 +56,9 @@ func judgeBurst(c *Case) Finding {
 	if f, deep := c.deepStackFound(); deep {
 		return f
 	}
+	if f, found := c.passedValues(); found {
+		return f
+	}
 	if f, not := c.noSpike(); not {
 		return f
 	}
@@ -119,7 +122,7 @@ func (c *Case) noBurst(w weighed, bytes sample.Bytes, facts []Fact) (f Finding, 
 func (c *Case) burstDoubt() string {
 	switch seen := max(c.inFlight.held, c.site.Bytes); {
 	case !c.pressed:
-		return "no limit was near, so the peak did no harm"
+		return doubtHarmless
 	case float64(seen)*2 < c.aboveFloor() && c.wholeValues() == 0:
 		return doubtSmallLine
 	}

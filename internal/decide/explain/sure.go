@@ -77,6 +77,7 @@ var doubts = []struct{ reason, advice string }{
 	{doubtPartBlocks, "Start the program with highwater run, so that all is sampled."},
 	{doubtFewBlocks, "Run for longer, or under more load."},
 	{doubtOutran, "Run the program with GOMEMLIMIT to find out."},
+	{doubtHarmless, "Set the limit that the program will have, to see whether the peak fits."},
 	{doubtCheaper, "Change the program, record it again, and compare the two: highwater diff."},
 	{doubtUnread, "Run for longer, or capture the heap: --heap every=5s."},
 }
@@ -114,6 +115,7 @@ const (
 	doubtUnretained   = "nothing shows what retains the memory"
 	doubtStillGrowing = "the live heap was still growing, and no setting stops that"
 	doubtShortWatch   = "the program was watched for less than a minute"
+	doubtHarmless     = "no limit was near, so the peak did no harm"
 	doubtCheaper      = "one run cannot tell whether the work could be done with less"
 	doubtUnread       = "the live heap was not read in the last third of the run"
 )
