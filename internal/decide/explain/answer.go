@@ -137,6 +137,7 @@ type Class string
 const (
 	Leak         Class = "leak"
 	Goroutines   Class = "goroutine-leak"
+	Processes    Class = "process-leak"
 	Burst        Class = "burst"
 	GCUnaware    Class = "gc-unaware"
 	Native       Class = "native"

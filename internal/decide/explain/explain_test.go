@@ -37,6 +37,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"one of several processes leaks":                         {Leak, Medium, "cache.go:57"},
 		"one of several processes leaks, without a heap profile": {Leak, Low, ""},
 		"several processes that are too many":                    {Baseline, Medium, ""},
+		"plugins that nobody ends":                               {Processes, Medium, ""},
 		"several processes, one of which still grew":             {Inconclusive, Low, ""},
 		"freed memory that Go keeps":                             {IdleHeap, High, ""},
 		"a service that ran for a night":                         {Healthy, High, ""},

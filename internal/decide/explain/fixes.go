@@ -86,6 +86,8 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 		if c.isGo(c.Subject) {
 			code(c.codeFix(verdict))
 		}
+	case Processes:
+		code("end each of these processes when its work is done, and wait for it, or limit how many run at once")
 	case Shmem:
 		code(c.fileFix(verdict.Culprit))
 	case PageCache:

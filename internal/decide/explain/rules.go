@@ -45,6 +45,8 @@ type Page struct {
 func rules() []Rule {
 	return []Rule{
 		{Class: Goroutines, Name: "goroutine leak", Noun: "a goroutine leak", Rank: pilesUp, Judge: judgeGoroutines, Page: goroutinesPage},
+		{Class: Processes, Name: "process leak", Noun: "processes that do not end", Rank: pilesUp, Anywhere: true, OffHeap: true, Judge: judgeProcesses,
+			Page: processesPage},
 		{Class: Leak, Name: "leak", Noun: "a leak", Rank: growsOn, Judge: judgeLeak, Evidence: leakEvidence, Page: leakPage},
 		{Class: Backlog, Name: "backlog", Noun: "a backlog", Rank: growsOn, Judge: judgeBacklog, Evidence: backlogEvidence, Page: backlogPage},
 		{Class: Burst, Name: "burst", Noun: "a burst", Rank: largest, Judge: judgeBurst, Evidence: burstEvidence, Page: burstPage},

@@ -19,6 +19,7 @@ func TestEachRuleSpeaksOnlyOfItsOwn(t *testing.T) {
 		"cgo leak": {Native}, "a file of 1 GiB written": {PageCache, Healthy}, "steady and small": {Healthy}, "tmpfs": {Shmem},
 		"steady need above the limit": {Baseline}, "workers that were busy all along": {Burst}, "thousands of goroutines that never end": {Goroutines, Burst},
 		"one of several processes leaks":      {Leak},
+		"plugins that nobody ends":            {Processes, Baseline},
 		"several processes that are too many": {Baseline}, "several processes, one of which still grew": nil, "freed memory that Go keeps": {IdleHeap},
 		"buffers that were reserved and never used": {Untouched, Healthy}, "patterns compiled for every value": {Churn, Healthy},
 		"allocation that outran the collector": {Churn}, "allocation that GC counted as live": {Churn},

@@ -6,7 +6,7 @@ import (
 )
 
 // scenes are runs whose cause is known, by name.
-var scenes = merged(leakScenes, workScenes, gcScenes, outsideScenes, heapScenes, mallocScenes, residentScenes, nativeLiveScenes)
+var scenes = merged(leakScenes, workScenes, gcScenes, outsideScenes, heapScenes, mallocScenes, processScenes, residentScenes, nativeLiveScenes)
 
 // quiet are runs in which a hasty rule would speak.
 var quiet = merged(quietHeap, quietWork)

@@ -89,6 +89,7 @@ var adviceOf = map[Class]string{
 	Burst:      "Run the program under a higher limit: after a burst the live heap falls again.",
 	Goroutines: "Run for longer than a minute.",
 	GCUnaware:  "Run the program with GOMEMLIMIT to prove the cause.",
+	Processes:  "Run for longer than a minute.",
 	Baseline:   "Run the program under a higher limit: the live heap should stay as it is.",
 	Native:     "Run highwater as root to see each page and who wrote it first.",
 	IdleHeap:   "Run highwater as root to see each page.",

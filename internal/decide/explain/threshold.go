@@ -32,6 +32,7 @@ const (
 	freedLittle
 	takenFront
 	takenMany
+	fewestProcesses
 	freedMuch
 	turnedOver
 	manyTimes
@@ -132,6 +133,7 @@ var thresholds = [...]Threshold{
 	wrapUp:            {"growth.wrap_up", 0.1, "of the run", "corpus"},
 	fellBack:          {"growth.fall", 0.5, "of the rise", "formula: more came back than stayed"},
 	takenFront:        {"queue.taken", 1.0 / 32, "of the entries", "formula: append makes a quarter of room, half of it used in the mean; a quarter of that"},
+	fewestProcesses:   {"processes.fewest", 5, "processes", "corpus: programs that start two or three helpers of one kind end with them"},
 	takenMany:         {"queue.taken_many", 64, "items", "statistic: nobody skips a header of so many; they show a consumer that takes a sixteenth of what comes"},
 	freedLittle:       {"line.freed_little", 0.1, "of what was allocated", "corpus"},
 	freedMuch:         {"line.freed_much", 0.3, "of what was allocated", "corpus"},
