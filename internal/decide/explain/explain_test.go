@@ -26,6 +26,7 @@ func TestEachSceneHasItsVerdict(t *testing.T) {
 		"garbage that was collected, but not given back":         {GCUnaware, High, ""},
 		"garbage without a mark":                                 {Inconclusive, Low, ""},
 		"cgo leak":                                               {Native, High, "db.go:44"},
+		"a tool that a Go program starts":                        {Native, High, ""},
 		"a file of 1 GiB written":                                {PageCache, High, ""},
 		"steady and small":                                       {Healthy, High, ""},
 		"no limit at all":                                        {Healthy, High, ""},

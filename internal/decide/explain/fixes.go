@@ -83,7 +83,9 @@ func fixesFor(c *Case, verdict *Finding) *proposals {
 	case Fragmented:
 		p.fragmented(code)
 	case Native:
-		if c.isGo(c.Subject) {
+		if other, ok := c.otherFills(); ok {
+			code(fmt.Sprintf("let %s use less memory, or run it under a limit of its own", other.Name))
+		} else if c.isGo(c.Subject) {
 			code(c.codeFix(verdict))
 		}
 	case Processes:

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
@@ -158,11 +159,15 @@ func (c *Case) nativeSure(heap, native sample.Bytes) (Confidence, []string) {
 func nativeFound(c *Case, native sample.Bytes, grown float64, known bool, facts []Fact) Finding {
 	f := Finding{Stance: Speaks, Bytes: native.Sub(c.keptFreed()), Facts: append(facts, c.mallocFacts()...), Confidence: Medium}
 	f.Detail = "Native memory, allocated outside Go (cgo or mmap). pprof cannot see such memory."
-	if other, ok := c.largestOther(); ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative) {
+	if other, ok := c.otherFills(); ok {
+		f.Detail = "Memory of another program, not of the Go heap."
 		f.Sentence = fmt.Sprintf("Another program in the same cgroup used most of the memory: %s (pid %d) used %s. The Go heap was %s.",
 			other.Name, other.PID, size(other.Bytes), size(heapRows(c.ledger)))
 		f.Because = []string{"the kernel counts each process's memory"}
 		f.Confidence = High
+		if parent := c.parentOf(other.PID); parent != nil {
+			f.Why = []Why{{Text: fmt.Sprintf("the process was started by %s (pid %d)", parent.Name, parent.Key.PID), Evidence: []string{"ledger"}}}
+		}
 		return f
 	}
 	if !c.isGo(c.Subject) && c.g == nil {
@@ -278,6 +283,25 @@ func callerOfC(where []sample.Location, module string) (caller sample.Frame, ok 
 }
 
 // largestOther is the greatest process that is no Go program.
+// otherFills is the largest program that is not Go's, where programs that are not Go's used more than C code of the subject. ok is false where they did not.
+func (c *Case) otherFills() (other Process, ok bool) {
+	other, ok = c.largestOther()
+	return other, ok && c.ledger.Row(sample.RowOther) > c.ledger.Row(sample.RowNative)
+}
+
+// parentOf is the program that started a process, nil if it was not seen.
+func (c *Case) parentOf(pid int) *sample.Program {
+	for i := range c.Programs {
+		if c.Programs[i].Key.PID != pid {
+			continue
+		}
+		if k := slices.IndexFunc(c.Programs, func(p sample.Program) bool { return p.Key.PID == c.Programs[i].Parent }); k >= 0 {
+			return &c.Programs[k]
+		}
+	}
+	return nil
+}
+
 func (c *Case) largestOther() (Process, bool) {
 	var best Process
 	for _, p := range c.Moment.Processes {

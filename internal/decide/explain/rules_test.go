@@ -16,7 +16,8 @@ type quietRun struct {
 func TestEachRuleSpeaksOnlyOfItsOwn(t *testing.T) {
 	for name, class := range map[string][]Class{
 		"leak": {Leak}, "burst of uploads": {Burst}, "burst in the first rise": {Burst}, "garbage over the limit": {GCUnaware}, "garbage without a mark": nil,
-		"cgo leak": {Native}, "a file of 1 GiB written": {PageCache, Healthy}, "steady and small": {Healthy}, "tmpfs": {Shmem},
+		"cgo leak": {Native}, "a tool that a Go program starts": {Native, Baseline},
+		"a file of 1 GiB written": {PageCache, Healthy}, "steady and small": {Healthy}, "tmpfs": {Shmem},
 		"steady need above the limit": {Baseline}, "workers that were busy all along": {Burst}, "thousands of goroutines that never end": {Goroutines, Burst},
 		"one of several processes leaks":      {Leak},
 		"plugins that nobody ends":            {Processes, Baseline},

@@ -22,6 +22,17 @@ var outsideScenes = map[string]func() *scene{
 			{Frames: []sample.Frame{{Func: "example.org/shop/db.Query", File: "/build/shop/db/db.go", Line: 44}}}}})
 		return s
 	},
+	"a tool that a Go program starts": func() *scene {
+		s := newScene()
+		s.heap(4, 4, 6)
+		s.killed()
+		s.Moment.Cgroup.Stat.PageCache = mib
+		s.charge()
+		s.cycles(2, 3, 4, 4, 4, 4, 4)
+		s.beside(4712, "sort", false, 225)
+		s.Programs[1].Parent = subject.PID
+		return s
+	},
 	"a file of 1 GiB written": func() *scene {
 		s := newScene()
 		s.Moment.Cgroup.Stat.PageCache = 237 * mib
