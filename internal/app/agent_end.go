@@ -12,6 +12,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // end explains a watch that is over, and keeps the recording of an incident. Of a program
@@ -167,7 +168,7 @@ func (a *agent) boundRecordings() {
 			sum += info.Size()
 		}
 	}
-	slices.SortFunc(all, func(a, b kept) int { return a.since.Compare(b.since) })
+	sorting.Stable(all, func(a, b kept) int { return a.since.Compare(b.since) })
 	for len(all) > 1 && sum > a.flags.recordingsMost {
 		a.drop(all[0].path)
 		sum, all = sum-all[0].bytes, all[1:]

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/show/fleet"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
@@ -139,7 +139,7 @@ func ledgerRows(text string) []pageRow {
 			rows = append(rows, pageRow{name, n})
 		}
 	}
-	slices.SortFunc(rows, func(a, b pageRow) int {
+	sorting.Stable(rows, func(a, b pageRow) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Name, b.Name))
 	})
 	return rows
@@ -160,7 +160,7 @@ func (d *fleetOverview) all(ctx context.Context, s fleet.Store, scope fleet.Scop
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b fleet.InService) int {
+	sorting.Stable(list, func(a, b fleet.InService) int {
 		return cmp.Or(cmp.Compare(b.Kills, a.Kills), cmp.Compare(b.Growth, a.Growth), strings.Compare(a.Service, b.Service))
 	})
 	if len(list) > pageServices {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/measure/heapgraph"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // heapAnswer is what heap says, and its JSON.
@@ -180,7 +180,7 @@ func (ans *heapAnswer) holders(c *sample.HeapCapture) {
 		}
 		ans.Holders = append(ans.Holders, h)
 	}
-	slices.SortStableFunc(ans.Holders, func(x, y heapHolder) int { return cmp.Compare(y.Retained, x.Retained) })
+	sorting.Stable(ans.Holders, func(x, y heapHolder) int { return cmp.Compare(y.Retained, x.Retained) })
 	ans.Holders = ans.Holders[:min(len(ans.Holders), maxHeapRows)]
 }
 

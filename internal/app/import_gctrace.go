@@ -3,12 +3,12 @@ package app
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/pull"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
@@ -36,7 +36,7 @@ func (i *importer) traces(files []source) error {
 	for _, p := range processes {
 		all = append(all, cyclesOf(p)...)
 	}
-	slices.SortStableFunc(all, func(a, b recording.TraceCycle) int { return a.End.Compare(b.End) })
+	sorting.Stable(all, func(a, b recording.TraceCycle) int { return a.End.Compare(b.End) })
 	err = errors.Join(err, i.traceCycles(all), i.traceGaps(processes, torn, untimed))
 	return i.finish(err)
 }
@@ -54,7 +54,7 @@ func processesOf(files []source) (all []traced, torn int, untimed bool) {
 			all = append(all, t)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b traced) int { return int(greatestHeap(b)/sample.MiB) - int(greatestHeap(a)/sample.MiB) })
+	sorting.Stable(all, func(a, b traced) int { return int(greatestHeap(b)/sample.MiB) - int(greatestHeap(a)/sample.MiB) })
 	return all, torn, untimed
 }
 

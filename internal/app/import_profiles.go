@@ -3,11 +3,11 @@ package app
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/eyes/pull"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // profiles imports heap profiles of one program.
@@ -41,7 +41,7 @@ func inOrder(files []source) (untimed string) {
 			f.profile.At, untimed = f.changed, f.base()
 		}
 	}
-	slices.SortStableFunc(files, func(a, b source) int { return a.profile.At.Compare(b.profile.At) })
+	sorting.Stable(files, func(a, b source) int { return a.profile.At.Compare(b.profile.At) })
 	return untimed
 }
 

@@ -3,11 +3,11 @@ package app
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/eyes/procfs"
 	"github.com/highwater-go/highwater/internal/record/watch"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // largestFirst sorts processes by their resident sets, those that are gone last.
@@ -16,7 +16,7 @@ func largestFirst(pids []int) {
 	for _, pid := range pids {
 		size[pid], _ = procfs.ResidentOf("/proc", pid) // gone: attaching tells
 	}
-	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	sorting.Stable(pids, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
 }
 
 // crowd says how many programs there are, where not all are shown; "": all are.

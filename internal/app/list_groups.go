@@ -8,6 +8,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
@@ -47,7 +48,7 @@ func GroupsOf(all []Listed) []group {
 		}
 		g.Trend = trendOf(g.Peaks)
 	}
-	slices.SortStableFunc(groups, func(a, b group) int { return b.Last.Compare(a.Last) })
+	sorting.Stable(groups, func(a, b group) int { return b.Last.Compare(a.Last) })
 	return groups
 }
 

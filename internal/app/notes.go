@@ -15,6 +15,7 @@ import (
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/files/outfile"
 	"github.com/highwater-go/highwater/internal/files/regular"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 const notesSchema = "highwater.notes/1"
@@ -93,7 +94,7 @@ func (n *notes) put(fingerprint string, note *explain.Note) {
 		return
 	}
 	n.Notes = append(n.Notes, namedNote{fingerprint, *note})
-	slices.SortFunc(n.Notes, func(a, b namedNote) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
+	sorting.Stable(n.Notes, func(a, b namedNote) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
 }
 
 // write replaces the file as a whole: a reader sees the old one or the new one.

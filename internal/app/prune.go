@@ -2,11 +2,11 @@ package app
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
@@ -107,6 +107,6 @@ func (f PruneFlags) choose(all []kept, now time.Time) (list []kept) {
 			list = append(list, one)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b kept) int { return cmp.Compare(a.changed.UnixNano(), b.changed.UnixNano()) })
+	sorting.Stable(list, func(a, b kept) int { return cmp.Compare(a.changed.UnixNano(), b.changed.UnixNano()) })
 	return list
 }

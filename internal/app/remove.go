@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
@@ -79,7 +80,7 @@ func (k *stateFolder) List() ([]kept, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b kept) int { return b.changed.Compare(a.changed) })
+	sorting.Stable(all, func(a, b kept) int { return b.changed.Compare(a.changed) })
 	return all, nil
 }
 

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/highwater-go/highwater/internal/record/recording"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 const Suffix = ".hwm"
@@ -168,7 +168,7 @@ func StoredRecordings() ([]stored, error) {
 		}
 		all = append(all, stored{filepath.Join(dir, e.Name()), info.ModTime(), info.Size()})
 	}
-	slices.SortFunc(all, func(a, b stored) int { return b.Changed.Compare(a.Changed) })
+	sorting.Stable(all, func(a, b stored) int { return b.Changed.Compare(a.Changed) })
 	return all, nil
 }
 

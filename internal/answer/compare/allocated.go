@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"math"
 	"path"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/answer/moment"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // allocated compares what the lines of two runs allocated in all, live or not: how
@@ -43,7 +43,7 @@ func (d *Diff) allocated(before, after *moment.Profiled) {
 			d.AllocatedBy = append(d.AllocatedBy, *l)
 		}
 	}
-	slices.SortStableFunc(d.AllocatedBy, func(a, b Line) int { return cmp.Compare(abs(b.Change), abs(a.Change)) })
+	sorting.Stable(d.AllocatedBy, func(a, b Line) int { return cmp.Compare(abs(b.Change), abs(a.Change)) })
 }
 
 // allAllocated is what the subject allocated in all, as far as a sample or its profile

@@ -11,6 +11,7 @@ import (
 	"github.com/highwater-go/highwater/internal/answer/moment"
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
@@ -96,7 +97,7 @@ func (d *Diff) ledgers(before, after sample.Ledger) {
 			d.Ledger = append(d.Ledger, Row{r.Name, delta(int64(r.Bytes), 0, 0), r.Reclaimable})
 		}
 	}
-	slices.SortStableFunc(d.Ledger, func(a, b Row) int {
+	sorting.Stable(d.Ledger, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(abs(b.Change), abs(a.Change)), cmp.Compare(b.After, a.After))
 	})
 	d.Ledger = append(d.Ledger, Row{sample.RowUnexplained, delta(before.Unexplained, after.Unexplained, 0), false})
@@ -129,7 +130,7 @@ func (d *Diff) lines(before, after *moment.Profiled) {
 		}
 	}
 	d.Heap = delta(held, now, err)
-	slices.SortStableFunc(d.Same, func(a, b Line) int { return cmp.Compare(b.After, a.After) })
+	sorting.Stable(d.Same, func(a, b Line) int { return cmp.Compare(b.After, a.After) })
 }
 
 func abs(n int64) int64 { return max(n, -n) }

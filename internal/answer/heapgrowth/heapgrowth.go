@@ -12,6 +12,7 @@ import (
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Schema names the form of a Growth in JSON. Its fields are only ever
@@ -141,7 +142,7 @@ func compareHeaps(captures []*sample.HeapCapture) *Growth {
 		row.Allocated = tree.sites(row)
 		g.Grew = append(g.Grew, row)
 	}
-	slices.SortStableFunc(g.Grew, func(x, y Place) int {
+	sorting.Stable(g.Grew, func(x, y Place) int {
 		if x.Always != y.Always {
 			return map[bool]int{true: -1, false: 1}[x.Always]
 		}
@@ -284,7 +285,7 @@ func (t *growthTree) sites(row Place) []GrownBy {
 			all = append(all, GrownBy{at.Place(), sample.Bytes(n)})
 		}
 	}
-	slices.SortFunc(all, func(x, y GrownBy) int {
+	sorting.Stable(all, func(x, y GrownBy) int {
 		return cmp.Or(cmp.Compare(y.Change, x.Change), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Line, y.Line))
 	})
 	return all[:min(len(all), mostLines)]

@@ -16,6 +16,7 @@ import (
 	"github.com/highwater-go/highwater/internal/files/source"
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
@@ -143,7 +144,7 @@ func listed(s *moment.Profiled, u heapdiff.Usage, earlier *sample.HeapProfile) F
 		f.Lines = append(f.Lines, Line{Line: one.Line, Amounts: amountsOf(one)})
 		f.Start = one.StartLine
 	}
-	slices.SortFunc(f.Lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
+	sorting.Stable(f.Lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
 	return f
 }
 

@@ -12,7 +12,7 @@ const aside = 100
 // floors is the table of rooms under internal, as ARCHITECTURE.md has it. A
 // package imports lower floors only.
 var floors = map[string]int{
-	"sample": 0, "units": 0, "regular": 0, "visible": 0, "elffile": 0,
+	"sample": 0, "units": 0, "regular": 0, "visible": 0, "sorting": 0, "elffile": 0,
 	"procfs": 1, "malloc": 1, "cgroup": 1, "gobin": 1, "gomem": 1, "gostats": 1, "goheap": 1, "lastbreath": 1, "pull": 1, "corefile": 1, "capture": 1, "source": 1,
 	"probe": 1, "outfile": 1, "container": 1, "faultprofile": 1, "filepages": 1,
 	"recording": 2, "watch": 2,

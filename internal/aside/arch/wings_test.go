@@ -13,7 +13,7 @@ import (
 // wings are the folders of internal that rooms lie in, as ARCHITECTURE.md has them. app and
 // cli are rooms by themselves.
 var wings = map[string][]string{
-	"words": {"sample", "units", "visible"},
+	"words": {"sample", "units", "visible", "sorting"},
 	"files": {"regular", "elffile", "outfile", "source"},
 	"eyes": {"procfs", "cgroup", "container", "gobin", "gomem", "gostats", "goheap", "malloc", "corefile", "pull", "filepages", "faultprofile", "probe",
 		"lastbreath"},

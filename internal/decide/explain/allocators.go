@@ -2,10 +2,10 @@ package explain
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // deadOf is how many sampled objects of each site were dead and not yet swept when
@@ -92,7 +92,7 @@ func allocatorsOf(holders []heapdiff.Holder, p heapdiff.Profile, now map[sample.
 		all += float64(a.Bytes)
 		out = append(out, a)
 	}
-	slices.SortStableFunc(out, func(a, b Allocator) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.Stable(out, func(a, b Allocator) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for i := range out {
 		out[i].Share = float64(out[i].Bytes) / max(1, all)
 	}

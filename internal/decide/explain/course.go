@@ -8,6 +8,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // mostCandidates bounds how many lines are followed through the run.
@@ -21,7 +22,7 @@ func (e *Evidence) candidates() []int {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
+		sorting.Stable(order, func(a, b int) int { return cmp.Compare(figure(&e.Sites[b]), figure(&e.Sites[a])) })
 		return order[:min(len(order), mostCandidates/2)]
 	}
 	out := by(func(s *Site) int64 { return int64(s.Bytes + s.Since) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // FileHolder is a file behind page cache or shared memory, or several of one directory. The bytes of all are
@@ -106,7 +107,7 @@ func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) 
 		return nil
 	}
 	files := slices.DeleteFunc(slices.Clone(now.List), func(f sample.FilePages) bool { return f.Kind.IsShmem() != (row == sample.RowShmem) })
-	slices.SortStableFunc(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
+	sorting.Stable(files, func(a, b sample.FilePages) int { return cmp.Compare(doubtOf(&a), doubtOf(&b)) })
 	for i := range files {
 		f := &files[i]
 		h := FileHolder{Path: f.Path, Kind: string(f.Kind), Use: c.useOf(f), Count: 1, Bytes: min(left, f.Claim()), Known: f.Charged.OK, MappedBytes: f.Mapped,
@@ -120,7 +121,7 @@ func (c *Case) holdersIn(now *recording.FilesAt, row string, left sample.Bytes) 
 		}
 	}
 	list = together(list)
-	slices.SortStableFunc(list, func(a, b FileHolder) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.Stable(list, func(a, b FileHolder) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return list
 }
 

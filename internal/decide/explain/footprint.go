@@ -2,10 +2,10 @@ package explain
 
 import (
 	"math"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/measure/series"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Footprint is how much of the time memory was how large, without page cache. The
@@ -64,7 +64,7 @@ func (c *Case) footprint() *Footprint {
 	if len(list) == 0 {
 		return nil
 	}
-	slices.SortFunc(list, func(a, b reading) int { return int(math.Copysign(1, a.v-b.v)) })
+	sorting.Stable(list, func(a, b reading) int { return int(math.Copysign(1, a.v-b.v)) })
 	share := func(p float64) sample.Bytes {
 		sum := 0.0
 		for _, r := range list {

@@ -3,9 +3,9 @@ package explain
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // nearest is the capture nearest to the moment, nil where none is near.
@@ -49,7 +49,7 @@ func (e *Evidence) capturedLines() {
 	}
 	if instead {
 		e.SiteView = "captured"
-		slices.SortStableFunc(e.Sites, func(a, b Site) int { return cmp.Compare(b.Bytes, a.Bytes) })
+		sorting.Stable(e.Sites, func(a, b Site) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // lineRise is how much a line itself held over the run, by captures of the heap and by its heap
@@ -25,7 +26,7 @@ func (c *Case) lineRise(s *Site) rise {
 	if c.SiteView == "live" || s.Cycle > seen {
 		points = append(points, point{at: c.outcome.MomentElapsed, live: float64(s.Bytes), alloc: float64(s.Allocated + s.Since)})
 	}
-	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
+	sorting.Stable(points, func(a, b point) int { return cmp.Compare(a.at, b.at) })
 	if len(points) == 0 {
 		return rise{}
 	}

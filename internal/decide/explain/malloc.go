@@ -3,9 +3,9 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // mallocs reads what C's malloc said of itself.
@@ -91,7 +91,7 @@ func (c *Case) sizesGrown() (list []grownSize, looked bool) {
 	for _, s := range c.malloc.Sizes {
 		list = append(list, grownSize{s, int64(s.Count) - int64(first[kind{s.Size, s.Mapped}])})
 	}
-	slices.SortStableFunc(list, func(a, b grownSize) int {
+	sorting.Stable(list, func(a, b grownSize) int {
 		return cmp.Compare(b.more*int64(b.Size), a.more*int64(a.Size))
 	})
 	return list, looked

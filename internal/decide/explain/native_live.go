@@ -10,6 +10,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // NativeLive is what C's allocator has given out and not got back, by the line that asked for it:
@@ -155,7 +156,7 @@ func (c *Case) nativeLines() (lines []NativeLine) {
 		}
 		lines[k].OldestSeconds, lines[k].MedianSeconds = agesOf(ages[at], c.Moment.At)
 	}
-	slices.SortStableFunc(lines, func(a, b NativeLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.Stable(lines, func(a, b NativeLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return lines
 }
 
@@ -178,7 +179,7 @@ func deviation(v float64) sample.Bytes { return sample.Bytes(math.Sqrt(v)) }
 // agesOf are how long the oldest block of some stacks has lived, and about the one in the middle:
 // stacks count by their samples.
 func agesOf(stacks []sample.NativeLive, at time.Time) (oldest, median float64) {
-	slices.SortFunc(stacks, func(a, b sample.NativeLive) int { return a.Median.Compare(b.Median) })
+	sorting.Stable(stacks, func(a, b sample.NativeLive) int { return a.Median.Compare(b.Median) })
 	all, seen := uint64(0), uint64(0)
 	for _, l := range stacks {
 		all += l.Samples

@@ -10,6 +10,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Resident is who made native memory grow, by the line that touched its pages first: a sampled
@@ -169,7 +170,7 @@ func residentLines(list []sample.ResidentGrowth, kind sample.ResidentKind, modul
 		}
 		mapped.tell(&lines[i])
 	}
-	slices.SortStableFunc(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.Stable(lines, func(a, b ResidentLine) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	return lines, of
 }
 

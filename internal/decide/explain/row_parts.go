@@ -3,9 +3,9 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // RowPart is what a part of a row is known to be. The parts of a row sum to it; what
@@ -55,7 +55,7 @@ func partsOf(whole sample.Bytes, rest string, parts ...RowPart) (out []RowPart) 
 			whole -= p.Bytes
 		}
 	}
-	slices.SortStableFunc(out, func(a, b RowPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.Stable(out, func(a, b RowPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	if len(out) > 0 && whole > 0 {
 		out = append(out, RowPart{rest, whole})
 	}

@@ -3,6 +3,8 @@ package explain
 import (
 	"cmp"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // clause is a piece of soft evidence for or against a hypothesis: where a feature is at
@@ -71,7 +73,7 @@ func (w weighed) against() []string { return w.say(-1) }
 
 func (w weighed) say(sign float64) (out []string) {
 	list := slices.Clone(w.fired)
-	slices.SortStableFunc(list, func(a, b clause) int { return cmp.Compare(sign*b.weight, sign*a.weight) })
+	sorting.Stable(list, func(a, b clause) int { return cmp.Compare(sign*b.weight, sign*a.weight) })
 	for _, k := range list {
 		if sign*k.weight > 0 && k.words != "" && len(out) < mostReasons {
 			out = append(out, k.words)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/series"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Work is how memory grows with the work that is done, by a figure that the
@@ -83,7 +84,7 @@ func (c *Case) byFigure(at, live []float64) *Work {
 	if len(list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(list, better)
+	sorting.Stable(list, better)
 	best := list[0]
 	for _, w := range list[1:] {
 		if best.Clear && w.Clear && *best.Correlation-*w.Correlation < 0.01 {

@@ -9,6 +9,7 @@ import (
 	"github.com/highwater-go/highwater/internal/measure/latency"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // ProbeResults is what the program itself answered: its metrics and its replies to a probe, and what else
@@ -106,7 +107,7 @@ func whileItLived(list []sample.Request, end time.Time) []sample.Request {
 	list = slices.DeleteFunc(list, func(r sample.Request) bool {
 		return r.Due.After(end) || r.Failure != "" && r.Due.Add(r.Latency()).After(end)
 	})
-	slices.SortStableFunc(list, func(a, b sample.Request) int { return a.Due.Compare(b.Due) })
+	sorting.Stable(list, func(a, b sample.Request) int { return a.Due.Compare(b.Due) })
 	return list
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
@@ -18,7 +19,7 @@ func (a *Answer) choose() {
 			good = append(good, &a.Variants[i])
 		}
 	}
-	slices.SortStableFunc(good, func(x, y *Tested) int { return cmp.Compare(x.need(), y.need()) })
+	sorting.Stable(good, func(x, y *Tested) int { return cmp.Compare(x.need(), y.need()) })
 	switch {
 	case len(good) > 0:
 		a.Best = good[0].Name

@@ -2,7 +2,8 @@ package trial
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Kept says which runs' recordings stay when a trial is over: what its answer rests
@@ -31,7 +32,7 @@ func Kept(runs []Run) []bool {
 		}
 	}
 	for _, list := range finished {
-		slices.SortStableFunc(list, func(a, b int) int {
+		sorting.Stable(list, func(a, b int) int {
 			return cmp.Compare(runs[a].Values[FigurePeak], runs[b].Values[FigurePeak])
 		})
 		keep[list[(len(list)-1)/2]], keep[list[len(list)-1]] = true, true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Latency is how long the program's answers took. Durations are nanoseconds, of
@@ -81,7 +82,7 @@ type Stretch struct{ From, To float64 }
 
 // United puts stretches in order and those that touch together.
 func United(list []Stretch) []Stretch {
-	slices.SortFunc(list, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
+	sorting.Stable(list, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
 	var out []Stretch
 	for _, s := range list {
 		if n := len(out); n > 0 && s.From <= out[n-1].To {
@@ -117,7 +118,7 @@ func Of(run *Run) *Latency {
 		}
 		took = append(took, int64(r.Latency()))
 	}
-	slices.SortStableFunc(l.Failures, func(a, b Failure) int { return b.Requests - a.Requests })
+	sorting.Stable(l.Failures, func(a, b Failure) int { return b.Requests - a.Requests })
 	slices.Sort(took)
 	l.Requests = len(took)
 	if length := list[len(list)-1].Due.Sub(list[0].Due).Seconds(); length > 0 {

@@ -1,11 +1,11 @@
 package latency
 
 import (
-	"slices"
 	"sort"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Slow is what is known of the slowest requests: whether they coincide with
@@ -59,7 +59,7 @@ func (run *Run) slowRequests(list []sample.Request, l *Latency) Slow {
 	for _, cause := range run.causesOfWaits() {
 		s.Causes = append(s.Causes, tie(cause.name, spans, cause.when, from, to))
 	}
-	slices.SortStableFunc(s.Causes, func(a, b Tie) int {
+	sorting.Stable(s.Causes, func(a, b Tie) int {
 		if a.Coincides != b.Coincides {
 			if a.Coincides {
 				return -1

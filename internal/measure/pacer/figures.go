@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // percentile is the value below which a share (0 to 1) of the list lies,
@@ -22,7 +24,7 @@ func percentile(v []float64, share float64) float64 {
 // weighted is the value below which a share (0 to 1) of the weight lies: a figure
 // weighs by its clock. NaN of an empty list, which is sorted in place.
 func weighted(list []at, share float64) float64 {
-	slices.SortFunc(list, func(a, b at) int { return cmp.Compare(a.v, b.v) })
+	sorting.Stable(list, func(a, b at) int { return cmp.Compare(a.v, b.v) })
 	all := 0.0
 	for _, f := range list {
 		all += f.clock

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/decide/trial"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Diff is whether processes of one version of a service hold more than those of another.
@@ -125,7 +126,7 @@ func Compare(ctx context.Context, s Store, scope Scope, before, after string) (*
 	for _, g := range byLine(stacks, names) {
 		d.Lines = append(d.Lines, LineDiff{g.Function, g.File, g.Line, g.From, g.To})
 	}
-	slices.SortFunc(d.Lines, func(a, b LineDiff) int {
+	sorting.Stable(d.Lines, func(a, b LineDiff) int {
 		return cmp.Or(cmp.Compare(math.Abs(b.Bytes()), math.Abs(a.Bytes())), cmp.Compare(a.Function, b.Function))
 	})
 	return d, nil
@@ -258,7 +259,7 @@ func (d *Diff) stacks(pods []*pod) []grown {
 	for id, sum := range sums {
 		list = append(list, grown{service: d.Service, stack: id, from: sum[0] / max(1, seconds[0]), to: sum[1] / max(1, seconds[1])})
 	}
-	slices.SortFunc(list, func(a, b grown) int {
+	sorting.Stable(list, func(a, b grown) int {
 		return cmp.Or(cmp.Compare(math.Abs(b.to-b.from), math.Abs(a.to-a.from)), slices.Compare(a.stack[:], b.stack[:]))
 	})
 	return list[:min(len(list), mostStacks)]

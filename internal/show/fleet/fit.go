@@ -10,6 +10,7 @@ import (
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/measure/pacer"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Fit is which limit a service needs, from what its processes took.
@@ -155,7 +156,7 @@ func fits(rows []taken, hours []quarter, places []livesIn, kills []killsOf) []Fi
 		f.recommend(leaks[name])
 		list = append(list, *f)
 	}
-	slices.SortFunc(list, func(a, b Fit) int {
+	sorting.Stable(list, func(a, b Fit) int {
 		return cmp.Or(cmp.Compare(b.change(), a.change()), cmp.Compare(a.Service, b.Service))
 	})
 	return list
@@ -184,7 +185,7 @@ func growingOf(hours []quarter) map[ID]bool {
 	}
 	growing := map[ID]bool{}
 	for id, list := range byProcess {
-		slices.SortFunc(list, func(a, b quarter) int { return a.Hour.Compare(b.Hour) })
+		sorting.Stable(list, func(a, b quarter) int { return a.Hour.Compare(b.Hour) })
 		list = list[min(1, len(list)):] // a program that begins grows
 		if len(list) < fitPart || list[len(list)-1].Hour.Sub(list[0].Hour) < oldEnough {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // heapHour adds up what the stacks of one process hold over an hour. Between two profiles
@@ -144,7 +145,7 @@ func (h *heapHour) list() []sentRow {
 		ids = append(ids, id)
 	}
 	rest.Seconds = all.Seconds
-	slices.SortFunc(ids, func(a, b ID) int {
+	sorting.Stable(ids, func(a, b ID) int {
 		return cmp.Or(cmp.Compare(h.stacks[b].sum, h.stacks[a].sum), slices.Compare(a[:], b[:]))
 	})
 	list := []sentRow{{row: all}}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Metrics writes what an agent knows now in the text format of Prometheus
@@ -25,7 +26,7 @@ func (c *Collector) Metrics(w io.Writer, spool SpoolStats, more More, now func()
 		incidents[kind] = n
 	}
 	c.mu.Unlock()
-	slices.SortFunc(rows, func(a, b gauge) int { return cmp.Compare(a.labels, b.labels) })
+	sorting.Stable(rows, func(a, b gauge) int { return cmp.Compare(a.labels, b.labels) })
 	m := &exposition{}
 	for _, one := range []struct {
 		name, help string

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Scope is what a question is about.
@@ -189,7 +191,7 @@ func causes(all []Incident, past map[causeOfService][]life, versions []version, 
 		c.Status, c.Since = statusOf(past[key], ofService(versions, key.service), since)
 		list = append(list, c)
 	}
-	slices.SortFunc(list, func(a, b Cause) int {
+	sorting.Stable(list, func(a, b Cause) int {
 		return cmp.Or(cmp.Compare(b.Kills, a.Kills), b.At.Compare(a.At), cmp.Compare(a.Newest, b.Newest))
 	})
 	return list
@@ -229,7 +231,7 @@ func ofService(all []version, service string) (list []version) {
 			list = append(list, v)
 		}
 	}
-	slices.SortFunc(list, func(a, b version) int { return a.First.Compare(b.First) })
+	sorting.Stable(list, func(a, b version) int { return a.First.Compare(b.First) })
 	return list
 }
 

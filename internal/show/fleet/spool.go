@@ -22,6 +22,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/files/outfile"
 	"github.com/highwater-go/highwater/internal/files/regular"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Spool is a directory of rows that a store has still to take: what was seen while the
@@ -148,7 +149,7 @@ func (s *Spool) read() error {
 		s.stats.Bytes += b.bytes
 		s.seq = max(s.seq, b.seq)
 	}
-	slices.SortFunc(s.batches, func(a, b batch) int { return cmp.Compare(a.seq, b.seq) })
+	sorting.Stable(s.batches, func(a, b batch) int { return cmp.Compare(a.seq, b.seq) })
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Table is one of the tables, and the form of its rows.
@@ -131,7 +132,7 @@ func (t *Table) key() []string {
 			keys = append(keys, c)
 		}
 	}
-	slices.SortFunc(keys, func(a, b column) int { return cmp.Compare(a.key, b.key) })
+	sorting.Stable(keys, func(a, b column) int { return cmp.Compare(a.key, b.key) })
 	list := make([]string, len(keys))
 	for i, c := range keys {
 		list[i] = c.name

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Growth is a line of a service that holds more, in each process, than it did.
@@ -215,7 +217,7 @@ func growths(rows []held) []grown {
 			list = append(list, *g)
 		}
 	}
-	slices.SortFunc(list, func(a, b grown) int {
+	sorting.Stable(list, func(a, b grown) int {
 		return cmp.Or(cmp.Compare(b.to-b.from, a.to-a.from), cmp.Compare(a.service, b.service), slices.Compare(a.stack[:], b.stack[:]))
 	})
 	return list
@@ -266,7 +268,7 @@ func byLine(list []grown, names map[ID]Stack) []Growth {
 	for _, line := range byPlace {
 		lines = append(lines, *line)
 	}
-	slices.SortFunc(lines, func(a, b Growth) int {
+	sorting.Stable(lines, func(a, b Growth) int {
 		return cmp.Or(cmp.Compare(b.Bytes(), a.Bytes()), cmp.Compare(a.Service, b.Service), cmp.Compare(a.Function, b.Function))
 	})
 	return lines

@@ -10,13 +10,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/files/outfile"
 	"github.com/highwater-go/highwater/internal/files/regular"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Uploads is a directory of recordings that wait for a bucket. A recording lies there with
@@ -87,7 +87,7 @@ func (u *Uploads) waiting() (list []upload) {
 		}
 		list = append(list, upload{filepath.Join(u.dir, name), info.Size(), info.ModTime()})
 	}
-	slices.SortFunc(list, func(a, b upload) int { return a.since.Compare(b.since) })
+	sorting.Stable(list, func(a, b upload) int { return a.since.Compare(b.since) })
 	return list
 }
 

@@ -12,7 +12,8 @@ package heapsnapshot
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Graph is a heap's nodes and edges as the file has them. The first node is the root;
@@ -121,5 +122,5 @@ func (g *Graph) intern(s string) uint32 {
 
 // order puts the edges in the order of their nodes, as the file has them.
 func (g *Graph) order() {
-	slices.SortStableFunc(g.edges, func(a, b edge) int { return cmp.Compare(a.from, b.from) })
+	sorting.Stable(g.edges, func(a, b edge) int { return cmp.Compare(a.from, b.from) })
 }

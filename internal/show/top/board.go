@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
 
@@ -96,7 +97,7 @@ func (b *Board) forget() {
 		lives []*Life
 		most  int
 	}{{killed, mostKilled}, {exited, mostExited}} {
-		slices.SortFunc(list.lives, func(a, b *Life) int { return b.ended.Compare(a.ended) })
+		sorting.Stable(list.lives, func(a, b *Life) int { return b.ended.Compare(a.ended) })
 		for _, l := range list.lives[min(len(list.lives), list.most):] {
 			b.remove(l)
 		}

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Lines are the lines of code that allocated what is in a process's heap, live or not
@@ -113,7 +113,7 @@ func (r *lineReader) linesOf(latest recording.ProfileInfo) (*Lines, error) {
 			lines.List = append(lines.List, HeapLine{h.Frame.Place(), h.Owner, h.InUse.Bytes, h.Growth.Bytes, h.Error})
 		}
 	}
-	slices.SortStableFunc(lines.List, func(a, b HeapLine) int { return ownFirst(a) - ownFirst(b) })
+	sorting.Stable(lines.List, func(a, b HeapLine) int { return ownFirst(a) - ownFirst(b) })
 	return lines, nil
 }
 

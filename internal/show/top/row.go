@@ -12,6 +12,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 	"github.com/highwater-go/highwater/internal/words/visible"
 )
@@ -229,7 +230,7 @@ func sorted(rows []Row, by order, reverse bool) []Row {
 		}
 		groups = append(groups, []Row{r})
 	}
-	slices.SortStableFunc(groups, func(a, b []Row) int {
+	sorting.Stable(groups, func(a, b []Row) int {
 		x, y := &a[0], &b[0]
 		if c := cmp.Compare(rank(x), rank(y)); c != 0 {
 			return c

@@ -7,6 +7,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 	"github.com/highwater-go/highwater/internal/words/units"
 )
 
@@ -29,7 +30,7 @@ const (
 
 func goroutinesOf(groups []sample.GoroutineGroup, module string) []Goroutines {
 	groups = slices.Clone(groups)
-	slices.SortStableFunc(groups, func(a, b sample.GoroutineGroup) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(groups, func(a, b sample.GoroutineGroup) int { return cmp.Compare(b.Count, a.Count) })
 	out := []Goroutines{}
 	for _, g := range groups[:min(len(groups), mostGroups)] {
 		one := Goroutines{State: g.State, Count: g.Count, Bytes: int64(g.StackBytes), Oldest: g.Oldest.Seconds(), Stack: []string{}}

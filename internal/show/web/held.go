@@ -2,11 +2,11 @@ package web
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/highwater-go/highwater/internal/decide/explain"
 	"github.com/highwater-go/highwater/internal/record/recording"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Held is who holds the heap of one process, as the capture found it that is
@@ -140,5 +140,5 @@ func (h *Held) addTypes(c *sample.HeapCapture) {
 			*h.Types[i].Inferred += int64(t.Inferred)
 		}
 	}
-	slices.SortStableFunc(h.Types, func(a, b HeldType) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.Stable(h.Types, func(a, b HeldType) int { return cmp.Compare(b.Bytes, a.Bytes) })
 }

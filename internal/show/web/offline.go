@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
+
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 // Offline is the data of a page that stands alone: the whole course at one
@@ -119,7 +120,7 @@ func (all *Offline) addInstants(b *Book) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(all.Instants, func(a, b *Instant) int { return cmp.Compare(a.Moment, b.Moment) })
+	sorting.Stable(all.Instants, func(a, b *Instant) int { return cmp.Compare(a.Moment, b.Moment) })
 	if left := o.MomentsAll - len(taken); left > 0 {
 		all.LeftOut = append(all.LeftOut, fmt.Sprintf("%d of %d moments", left, o.MomentsAll))
 	}

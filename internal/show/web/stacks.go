@@ -7,6 +7,7 @@ import (
 
 	"github.com/highwater-go/highwater/internal/measure/heapdiff"
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -29,7 +30,7 @@ func (h *Heap) stacks(p heapdiff.Profile, base *sample.HeapProfile, module strin
 		}
 		all = append(all, sized{i, Stack{Bytes: held.Bytes, Before: held.Bytes - grown, Allocated: allocated, Objects: held.Objects}})
 	}
-	slices.SortStableFunc(all, func(a, b sized) int {
+	sorting.Stable(all, func(a, b sized) int {
 		return cmp.Or(cmp.Compare(max(b.Bytes, b.Before), max(a.Bytes, a.Before)), cmp.Compare(b.Allocated, a.Allocated))
 	})
 	for n, s := range all {
