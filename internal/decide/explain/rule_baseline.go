@@ -1,10 +1,13 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/highwater-go/highwater/internal/words/sample"
+	"github.com/highwater-go/highwater/internal/words/sorting"
 )
 
 var baselinePage = Page{
@@ -97,10 +100,7 @@ func (c *Case) companions() (b sample.Bytes) {
 
 // judgeTogether speaks where several processes, none of which grows, need more than the limit.
 func (c *Case) judgeTogether(need sample.Bytes) Finding {
-	for _, p := range c.Moment.Processes {
-		if anonOf(p)*10 < need || c.besideRow(p.Key) == sample.RowWatcher {
-			continue
-		}
+	for _, p := range c.mostProcesses(need) {
 		s, ok := c.Spans[p.Key]
 		switch {
 		case p.Key == c.Subject && c.goesOnGrowing():
@@ -123,6 +123,19 @@ func (c *Case) judgeTogether(need sample.Bytes) Finding {
 	f.Because = []string{"none of the large processes grew in the last half of its run"}
 	f.Why = []Why{{Text: "each process fits the limit alone; together they leave no room for garbage", Evidence: []string{"shares"}}}
 	return f
+}
+
+// mostProcesses are those with a tenth of the need each, and of the smaller ones the largest, up to three quarters of it together.
+func (c *Case) mostProcesses(need sample.Bytes) (most []sample.ProcessMoment) {
+	list := slices.DeleteFunc(slices.Clone(c.Moment.Processes), func(p sample.ProcessMoment) bool { return c.besideRow(p.Key) == sample.RowWatcher })
+	sorting.Stable(list, func(a, b sample.ProcessMoment) int { return cmp.Compare(anonOf(b), anonOf(a)) })
+	together := sample.Bytes(0)
+	for _, p := range list {
+		if bytes := anonOf(p); bytes*10 >= need || together*4 < need*3 {
+			most, together = append(most, p), together+bytes
+		}
+	}
+	return most
 }
 
 // factShares lists how the charge divides among the processes.

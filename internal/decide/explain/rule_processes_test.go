@@ -77,3 +77,19 @@ func TestChildrenThatDoNotEndPileUp(t *testing.T) {
 		}
 	}
 }
+
+// Sixteen workers that were started together need what they have, each a seventeenth, unless they still grew.
+func TestManySmallWorkersNeedWhatTheyHaveUnlessTheyGrow(t *testing.T) {
+	for low, want := range map[float64]Class{14: Baseline, 6: Inconclusive} {
+		s := plugins(16, func(i int) float64 { return float64(i) * 0.01 })
+		for key, span := range s.Spans {
+			if key != subject {
+				span.Low = bytesOf(low)
+				s.Spans[key] = span
+			}
+		}
+		if a := answerOf(t, s); a.Verdict.Class != want {
+			t.Errorf("from %.0f MiB each: %s: %s", low, a.Verdict.Class, a.Verdict.Sentence)
+		}
+	}
+}
