@@ -71,7 +71,7 @@ func (c *Case) undecidedSentence(candidates []string) string {
 		return text
 	}
 	if most, ok := c.largestRow(); ok {
-		s := fmt.Sprintf("The largest part of the memory was %s: %s%s.", rowWords(most.Name), size(most.Bytes), c.shares())
+		s := fmt.Sprintf("The largest part of the memory was %s: %s%s%s.", rowWords(most.Name), size(most.Bytes), c.ofStacks(most.Name), c.shares())
 		if heap := most.Name == sample.RowLive || most.Name == sample.RowNew; heap && c.site != nil && c.site.Bytes*2 > most.Bytes && c.site.Function != "" {
 			s += fmt.Sprintf(" Most of that was allocated at %s.", place(c.site.File, c.site.Line))
 		}
@@ -171,6 +171,14 @@ func rowWords(name string) string {
 	return RowWord(name)
 }
 
+// ofStacks says whose the stacks are, where that is the row: ", of 9,000 goroutines that wait at main.go:15".
+func (c *Case) ofStacks(row string) string {
+	if whose := c.whoseStacks(); whose != "" && row == sample.RowStacks {
+		return ", of " + whose
+	}
+	return ""
+}
+
 const largestPart = "the largest part of the memory"
 
 // limitHit says whose limit was hit, nothing where none was.
@@ -192,7 +200,7 @@ func (c *Case) limitHit() []string {
 func (c *Case) known() []string {
 	out := c.limitHit()
 	if r, ok := c.largestRow(); ok {
-		out = append(out, fmt.Sprintf(largestPart+" at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes)))
+		out = append(out, fmt.Sprintf(largestPart+" at the %s was %s: %s", c.momentName(), rowWords(r.Name), size(r.Bytes))+c.ofStacks(r.Name))
 	}
 	if len(c.curve.points) >= int(enoughReadings.v()) && c.Imported != "" {
 		out = append(out, c.factCurve().Text)
@@ -208,8 +216,8 @@ func (c *Case) known() []string {
 		out = append(out, h.holds())
 	}
 	out = append(out, c.heldBy()...)
-	if c.g != nil && c.g.Goroutines > 1000 {
-		out = append(out, fmt.Sprintf("there were %d goroutines, with %s of stacks", c.g.Goroutines, size(c.ledger.Row(sample.RowStacks))))
+	if c.g != nil && c.g.Goroutines > 1000 && c.whoseStacks() == "" {
+		out = append(out, fmt.Sprintf("%s goroutines had %s of stacks", thousands(float64(c.g.Goroutines)), size(c.ledger.Row(sample.RowStacks))))
 	}
 	return out
 }

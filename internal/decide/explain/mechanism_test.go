@@ -178,6 +178,20 @@ func TestStacksThatAreMostOfTheMemoryAreNamedInAHealthyAnswer(t *testing.T) {
 	}
 }
 
+// So they are where nothing can be decided.
+func TestStacksThatAreMostOfTheMemoryAreNamedWhereNothingIsDecided(t *testing.T) {
+	s := newScene()
+	s.Moment.Cgroup.Limit = sample.Some(1024 * mib)
+	s.p.Residency.GoStacks = 240 * mib
+	s.charge()
+	s.waiting("example.org/shop/pool.worker", "/build/shop/pool/pool.go", 8, 60000, "chan receive", 20)
+	s.cycles(20, 10)
+	a := answerOf(t, s)
+	if a.Verdict.Class != Inconclusive || !strings.Contains(a.Verdict.Sentence, "stacks: 240 MiB, of 60,000 goroutines that wait at pool/pool.go:8.") {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}
+
 // The stacks of goroutines that have ended are not those of the few that are left.
 func TestStacksOfGoroutinesThatEndedAreNotBlamedOnTheRest(t *testing.T) {
 	s := newScene()

@@ -53,6 +53,16 @@ func (c *Case) nativeSentence() string {
 // stackSentence names the goroutines whose stacks are most of the memory, "" where they are not: no fault,
 // and nothing that a heap profile shows.
 func (c *Case) stackSentence() string {
+	whose := c.whoseStacks()
+	if whose == "" {
+		return ""
+	}
+	return fmt.Sprintf(" The stacks of %s are %.0f%% of the memory.", whose, 100*c.stacksShare())
+}
+
+// whoseStacks are the goroutines whose stacks are much of the memory: "9,000 goroutines that wait at main.go:15", "" where it is not much, or of none
+// that wait at one place.
+func (c *Case) whoseStacks() string {
 	if !(c.stacksShare() >= stacksShare.v()) || c.proc.Goroutines == nil || c.own.Row(sample.RowStacks) < sample.Bytes(smallPeak.v()) {
 		return ""
 	}
@@ -61,9 +71,7 @@ func (c *Case) stackSentence() string {
 	if p.waiting < int(fewestPiled.v()) || p.stacks*4 < c.own.Row(sample.RowStacks) {
 		return "" // these few are not whose stacks they are
 	}
-	return fmt.Sprintf(" The stacks of %s goroutines that wait at %s are %.0f%% of the memory.", thousands(float64(p.waiting)),
-		p.where(),
-		100*c.stacksShare())
+	return fmt.Sprintf("%s goroutines that wait at %s", thousands(float64(p.waiting)), p.where())
 }
 
 func healthyFound(c *Case) Finding {
