@@ -111,7 +111,7 @@ func (c *Case) stacksAreMuch() bool {
 func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	p.stacks = max(p.stacks, c.own.Row(sample.RowStacks)*sample.Bytes(p.waiting)/sample.Bytes(max(1, p.read)))
 	f := Finding{Stance: Speaks, Bytes: max(p.stacks+p.held, c.own.Row(sample.RowStacks)), Facts: facts, Confidence: Medium,
-		Culprit: &Culprit{Place: p.named().Place(), Bytes: p.stacks + p.held, Role: "retains", inC: p.inC}}
+		Culprit: &Culprit{Place: p.named().Place(), Bytes: p.stacks + p.held, Role: "retains", inC: p.inC, starts: p.made.Func}}
 	started := ""
 	if p.made.Func != "" && p.made != p.named() {
 		started = fmt.Sprintf(", started at %s", place(p.made.File, p.made.Line))
@@ -119,7 +119,7 @@ func stacksFound(c *Case, p pile, facts []Fact) Finding {
 	f.Sentence = fmt.Sprintf("%s goroutines%s wait at %s (%s)%s. %s", thousands(float64(p.waiting)), c.of(), p.where(), p.reasonWords(),
 		started, c.stackWords(p.stacks))
 	f.Detail = "Too many goroutines."
-	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own || p.pulled() {
 		if words := c.blameStarter(&f, p); words != "" {
 			f.Why = []Why{{Text: words, Evidence: []string{"goroutines"}}}
 		}
@@ -207,7 +207,7 @@ func goroutineLeakFound(c *Case, p pile, facts []Fact) Finding {
 		f.Because = append(f.Because, doubtShortWatch)
 	}
 	words := ""
-	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own {
+	if heapdiff.OwnerOf(p.at.Func, c.module()) != heapdiff.Own || p.pulled() {
 		words = c.blameStarter(&f, p)
 		c.blameMaker(&f)
 	}
@@ -239,6 +239,9 @@ func (p *pile) fellWords() string {
 
 // oldestWords say for how long the first of them has waited.
 func (p *pile) oldestWords() string {
+	if p.oldest == 0 { // of a coroutine the runtime notes none (runtime/coro.go)
+		return "for how long the goroutines have been blocked is not known"
+	}
 	if p.oldest.Seconds() >= 0.95*p.span {
 		return fmt.Sprintf("the oldest goroutine has been blocked since the start (%s)", seconds(p.span))
 	}
@@ -253,7 +256,10 @@ func (c *Case) factGoroutines(p pile) Fact {
 	}
 	f.Text = fmt.Sprintf("goroutines: at least %.0f, %.0f at the end", p.first, p.last)
 	if p.waiting > 0 {
-		f.Text += fmt.Sprintf("; %d wait at %s, the longest for %s", p.waiting, p.where(), seconds(p.oldest.Seconds()))
+		f.Text += fmt.Sprintf("; %d wait at %s", p.waiting, p.where())
+	}
+	if p.oldest > 0 {
+		f.Text += fmt.Sprintf(", the longest for %s", seconds(p.oldest.Seconds()))
 	}
 	return f
 }

@@ -51,7 +51,7 @@ func (c *Case) handed(p pile) *sample.HeapCallback {
 // goroutines are the standard library's, which starts them for whoever calls in.
 func (c *Case) asksFor(p pile) (best *sample.Place, exact bool) {
 	made := p.made
-	if heapdiff.OwnerOf(made.Func, c.module()) != heapdiff.Dependency {
+	if heapdiff.OwnerOf(made.Func, c.module()) != heapdiff.Dependency && !p.pulled() {
 		return nil, false
 	}
 	function, _, _ := strings.Cut(made.Func, ".func")
@@ -69,6 +69,10 @@ func (c *Case) asksFor(p pile) (best *sample.Place, exact bool) {
 	}
 	return best, exact
 }
+
+// pulled reports whether iter.Pull started them, one for each sequence that is pulled from: where they wait is in the sequence, and who asked for
+// its values has not told it that no more are wanted.
+func (p *pile) pulled() bool { return strings.HasPrefix(p.made.Func, "iter.Pull") }
 
 // passes reports whether what a line allocates is allocated in a package, and in a function of it or in a closure of that.
 func (a *Allocator) passes(function, pkg string) (within, inside bool) {
