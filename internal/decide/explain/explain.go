@@ -79,7 +79,9 @@ func verdictOf(c *Case, f *Finding) (Verdict, []Fact) {
 		return v, facts
 	}
 	facts = append(facts, c.explainMore(f, &v)...)
-	facts = append(facts, c.retention(f, &v)...)
+	if !c.isElsewhere(f) {
+		facts = append(facts, c.retention(f, &v)...)
+	}
 	v.Full = fingerprint(f.Class, blamed(f), c.mainPackage())
 	v.Fingerprint = v.Full[:shortFingerprint]
 	return v, facts

@@ -280,14 +280,20 @@ func (c *Case) causeFor(f *Finding) *Cause {
 	if blamed == nil || blamed.Hint || blamed.File == "" || f.Class == Baseline && slices.Contains(f.Because, doubtCutShort) {
 		return nil
 	}
-	if f.Detail == deepDetail || f.Detail == largeDetail && (c.site == nil || c.site.Function != blamed.Function) {
-		return nil // what is known of the line of the heap says nothing of another
+	if c.isElsewhere(f) {
+		return nil
 	}
 	k := c.causeAt(f.Class, blamed)
 	if k != nil && len(k.Functions) == 0 && !slices.ContainsFunc(c.more, func(own Cause) bool { return own.Name == k.Name }) {
 		return nil
 	}
 	return k
+}
+
+// isElsewhere reports whether a finding is of stacks, or of a value that has gone: what is known of the line that holds most of the heap, and of what
+// retains that, says nothing of it.
+func (c *Case) isElsewhere(f *Finding) bool {
+	return f.Detail == deepDetail || f.Detail == largeDetail && f.Culprit != nil && (c.site == nil || c.site.Function != f.Culprit.Function)
 }
 
 // causeAt is the well-known cause of a class at the line that is blamed for it, nil if there is none.

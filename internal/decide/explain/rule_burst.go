@@ -143,8 +143,8 @@ func (c *Case) ofLittle() bool {
 		held += c.site.Since
 	}
 	part := blamedPart.v()
-	if !c.pressed && c.inFlight.calls == 0 && c.wholeValues() == 0 {
-		part = heldByRoot.v() // nothing came of it, and no call tells whose it was
+	if !c.pressed && (c.inFlight.calls == 0 || c.inFlight.standing && c.inFlight.calls == 1) && c.wholeValues() == 0 {
+		part = heldByRoot.v() // nothing came of it, and no call tells whose it was, or one that was there all along
 	}
 	return float64(held) < part*c.aboveFloor()
 }
