@@ -42,44 +42,53 @@ func (b *brood) command() string {
 	return b.name + " " + strings.Join(b.args[1:], " ")
 }
 
-// largestBrood is the one with most memory, nil where nothing has children.
+// largestBrood is the one with most memory, nil where nothing has a parent that is known.
 func (c *Case) largestBrood() (most *brood) {
 	all := map[string]*brood{}
-	of := func(p *sample.Program) *brood {
-		id := fmt.Sprintf("%d %s", p.Parent, p.Name)
-		if all[id] == nil {
-			all[id] = &brood{parent: p.Parent, name: p.Name, args: p.Args}
-		}
-		return all[id]
-	}
+	id := func(p *sample.Program) string { return fmt.Sprintf("%d %s", p.Parent, p.Name) }
 	for _, m := range c.Moment.Processes {
-		if p := c.program(m.Key); p != nil && c.besideRow(m.Key) == "" {
-			b := of(p)
-			b.keys, b.bytes = append(b.keys, m.Key), b.bytes+anonOf(m)
-			if !slices.Equal(b.args, p.Args) {
-				b.args = nil
-			}
+		p := c.program(m.Key)
+		if p == nil || c.besideRow(m.Key) != "" {
+			continue
 		}
-	}
-	killed := map[sample.ProcessKey]bool{}
-	for _, ev := range c.Events {
-		p := c.program(ev.Process)
-		switch {
-		case p == nil || ev.At.After(c.Moment.At):
-		case ev.Kind == sample.EventOOMKill:
-			killed[ev.Process] = true
-		case ev.Kind == sample.EventExit && !killed[ev.Process]:
-			of(p).ended++
-		case ev.Kind == sample.EventStart && slices.Contains(of(p).keys, ev.Process):
-			of(p).starts = append(of(p).starts, ev.At)
+		b := all[id(p)]
+		if b == nil {
+			b = &brood{parent: p.Parent, name: p.Name, args: p.Args}
+			all[id(p)] = b
 		}
-	}
-	for _, b := range all {
+		b.keys, b.bytes = append(b.keys, m.Key), b.bytes+anonOf(m)
+		if !slices.Equal(b.args, p.Args) {
+			b.args = nil
+		}
 		if most == nil || b.bytes > most.bytes {
 			most = b
 		}
 	}
+	if most != nil && len(most.keys) >= int(fewestProcesses.v()) {
+		c.lifeOf(most)
+	}
 	return most
+}
+
+// lifeOf notes when those that run were started, and how many others ended by themselves.
+func (c *Case) lifeOf(b *brood) {
+	kin, killed := map[sample.ProcessKey]bool{}, map[sample.ProcessKey]bool{}
+	for i := range c.Programs {
+		if p := &c.Programs[i]; p.Parent == b.parent && p.Name == b.name {
+			kin[p.Key] = true
+		}
+	}
+	for _, ev := range c.Events {
+		switch {
+		case !kin[ev.Process] || ev.At.After(c.Moment.At):
+		case ev.Kind == sample.EventOOMKill:
+			killed[ev.Process] = true
+		case ev.Kind == sample.EventExit && !killed[ev.Process]:
+			b.ended++
+		case ev.Kind == sample.EventStart && slices.Contains(b.keys, ev.Process):
+			b.starts = append(b.starts, ev.At)
+		}
+	}
 }
 
 // pilesUp reports whether they were started one after another: a third of them in the second half of the time since the first, and the last
