@@ -203,6 +203,18 @@ func TestSeveralProcessesAreToldApart(t *testing.T) {
 	}
 }
 
+// Children that are started one after another and do not end fill a limit that each of them fits.
+func TestProcessesThatPileUpAreTold(t *testing.T) {
+	t.Parallel()
+	hwtest.Need(t, hwtest.Root, hwtest.Cgroup, hwtest.Ptrace)
+	sizes := strings.TrimSuffix(strings.Repeat("12MiB,", 20), ",")
+	a := watch(t, "--limit", "128MiB", "--", testprog(t, "processes"), "-sizes", sizes, "-every", "300ms", "-for", "7s").answer(t, "")
+	closes(t, a)
+	if !a.Outcome.Kernel || a.Verdict.Class != explain.Processes || !strings.Contains(a.Verdict.Sentence, "processes of processes -child") {
+		t.Errorf("%s: %s", a.Verdict.Class, a.Verdict.Sentence)
+	}
+}
+
 // TestProgramsNobodyHereWrote builds two servers from their public modules and
 // drives each into its limit.
 func TestProgramsNobodyHereWrote(t *testing.T) {

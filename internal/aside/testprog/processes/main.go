@@ -2,7 +2,7 @@
 // itself with -child, and waits for them; with -shell each under a shell that
 // stays between them. A watcher must tell them apart: the parent's heap is
 // small, the children's are known. With -leak N the N-th child grows without
-// end.
+// end. With -every they are started one after another, so far apart, and pile up.
 //
 // The linker has switched its heap profile off.
 package main
@@ -30,6 +30,7 @@ type options struct {
 	shell       bool
 	rate, limit truth.Size
 	lasts       time.Duration
+	every       time.Duration // between two starts
 }
 
 // load makes a child's live heap.
@@ -68,6 +69,9 @@ func child(o options, live truth.Size) {
 func parent(o options) (failed int) {
 	var children []*exec.Cmd
 	for i, size := range o.sizes {
+		if i > 0 {
+			time.Sleep(o.every)
+		}
 		c := command(o, i+1, size)
 		if err := c.Start(); err != nil {
 			fmt.Fprintln(os.Stderr, "processes:", err)
@@ -109,6 +113,7 @@ func main() {
 	flag.BoolVar(&o.shell, "shell", false, "start each child under a shell")
 	flag.Var(&o.rate, "rate", "bytes a second that the leaking child grows by; 0: as fast as it goes")
 	flag.Var(&o.limit, "max", "bytes at which the leaking child stops growing")
+	flag.DurationVar(&o.every, "every", 0, "start the children so far apart")
 	flag.DurationVar(&o.lasts, "for", 20*time.Second, "end after this time")
 	tell := flag.Bool("truth", false, "print what is true of this program and end")
 	flag.Parse()
@@ -128,6 +133,9 @@ func main() {
 
 func tellTruth(o options) {
 	t := truth.Truth{Program: "processes", Class: "healthy", ClassUnlimited: "healthy"}
+	if o.every > 0 {
+		t.Class, t.ClassUnlimited = "process-leak", "process-leak"
+	}
 	for i, size := range o.sizes {
 		if i+1 == o.leak {
 			t.Class, t.ClassUnlimited = "leak", "leak"
