@@ -110,7 +110,7 @@ func TestAQueueWhoseArrayIsNewIsKnownByAnotherCapture(t *testing.T) {
 	}
 }
 
-// A consumer that takes a tenth of what comes has taken one item of fifty since the array was made, of thirty thousand: that is no header that was skipped.
+// A consumer that takes a tenth of what comes has taken 750 items of 30,000 since the array was made: nobody skips a header of so many.
 func TestAFewOfManyItemsTakenFromTheFrontTellAQueue(t *testing.T) {
 	for taken, want := range map[uint64]Class{750: Backlog, 50: Inconclusive, 200: Inconclusive} {
 		s := scenes["a queue that fills faster than it is emptied"]()

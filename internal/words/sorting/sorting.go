@@ -4,7 +4,7 @@ package sorting
 
 import "sort"
 
-// Stable puts a list in the order of a comparison, which is negative where a comes before b; what is equal stays as it is.
+// Stable puts a list in the order of a comparison, which is negative where a comes before b; what is equal keeps its order.
 func Stable[T any](list []T, compare func(a, b T) int) {
 	sort.SliceStable(list, func(i, j int) bool { return compare(list[i], list[j]) < 0 })
 }
