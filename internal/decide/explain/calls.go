@@ -231,6 +231,13 @@ func gatherOf(site *Site, caller, now, running int, at float64) float64 {
 	return at - since
 }
 
+// endLater reports whether half of the calls in flight or more ended after the moment, by the number of goroutines: a job that starts one for each of
+// its items begins call after call until its peak, and ends them all.
+func (c *Case) endLater() bool {
+	later, seen := c.fewestLater()
+	return seen && c.g != nil && c.inFlight.calls > 1 && later <= float64(c.g.Goroutines)-float64(c.inFlight.calls)/2
+}
+
 // leftBehind is the part of the memory that calls were seen to leave behind. NaN: what came and went was left by nobody, or
 // it is not known. What calls in flight have now, or a pool, those that ended did not leave for good, unless they wait:
 // whether such calls end was not seen.

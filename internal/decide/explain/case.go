@@ -76,6 +76,9 @@ func newCase(e *Evidence) *Case {
 	}
 	if c.site != nil {
 		c.inFlight = callsAround(c.site, c.goroutines(), c.outcome.MomentElapsed)
+		if c.endLater() {
+			c.inFlight.gather = 0
+		}
 	}
 	c.kept = c.keptBy()
 	c.run = runOf(c)

@@ -136,6 +136,9 @@ func (c *Case) cause(class Class) *Cause {
 	if c.site == nil {
 		return c.causeOf(class, nil, "", false)
 	}
+	if class == Leak && c.retainerOf(c.site).isDeferred() {
+		return causeNamed("defer-in-loop")
+	}
 	k := c.causeOf(class, c.site.Stack, c.site.Function, c.site.Own)
 	if class == Leak && (k == nil || k.ofLanguage()) && c.outOfReach() >= heldByRoot.v() {
 		return causeNamed("substring-retained")

@@ -184,6 +184,8 @@ func (c *Case) fixOfClass(verdict *Finding, line string) (where, what string, wh
 func (c *Case) leakFix(line string) (where, what string, whole bool) {
 	h := c.retainerOf(c.site)
 	switch {
+	case h.isDeferred():
+		return "", causeNamed("defer-in-loop").Fix, true
 	case h.ofLibrary(c.module()):
 		return line, "give " + h.place() + " fewer different values, or remove them again where its package allows that", true
 	case h.isPlace():

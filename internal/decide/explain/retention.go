@@ -232,9 +232,17 @@ var wrapper = regexp.MustCompile(`\.gowrap\d+`)
 // nodesOfMap is the type of what a sync.Map begins with since Go 1.24 (internal/sync/hashtriemap.go).
 var nodesOfMap = regexp.MustCompile(`\*?sync\.(?:indirect|node)\[any,any\]`)
 
+// isDeferred reports whether calls retain the memory that are to run when their function returns.
+func (h *HeldBy) isDeferred() bool {
+	return h != nil && strings.Contains(h.Path, "its descriptor._defer")
+}
+
 // String is the holder as people say it: "main.sessions (map, 57301 entries)".
 func (h *HeldBy) String() string {
 	switch {
+	case h.isDeferred() && h.Title != "":
+		name, _, _ := strings.Cut(strings.TrimPrefix(h.Path, "goroutine "), " in ")
+		return fmt.Sprintf("the deferred calls of a goroutine running %s (%s)", usersMain(name), count(int(h.Entries), "value"))
 	case h.Title != "":
 		return h.Title
 	case h.Name != "":
