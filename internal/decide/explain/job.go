@@ -39,9 +39,14 @@ func (c *Case) servedAny() bool {
 	return false
 }
 
+// endedJob reports whether the program was not seen to serve anybody, and ended by itself without need.
+func (c *Case) endedJob() bool {
+	return c.endedWell() && !c.Watched && c.Load == "" && !math.IsNaN(c.servesAny()) && !c.servedAny() && (c.limit == 0 || !c.pressed)
+}
+
 // isOfJob reports whether a program that served nobody, and ended by itself, kept what grew in a local variable of the main goroutine.
 func (c *Case) isOfJob() bool {
-	if !c.endedWell() || c.Watched || c.Load != "" || math.IsNaN(c.servesAny()) || c.servedAny() || c.limit > 0 && c.pressed {
+	if !c.endedJob() {
 		return false
 	}
 	h := c.retainerOf(c.site)

@@ -78,5 +78,8 @@ func TestTheResultOfTheOnlyCallOfAJobIsNotSurelyALeak(t *testing.T) {
 		if a.Verdict.Class != want || said != (want == Inconclusive) || a.Verdict.Confidence != Low {
 			t.Errorf("in the frame of %s: %+v", frame, a.Verdict)
 		}
+		if want == Leak && a.Verdict.Detail != "A leak, or what the job keeps for its result." {
+			t.Errorf("said: %s", a.Verdict.Detail)
+		}
 	}
 }

@@ -249,6 +249,9 @@ func leakFound(c *Case, w weighed, facts []Fact) Finding {
 	if f.Detail = "A leak."; f.Confidence != High {
 		f.Detail = "Probably a leak."
 	}
+	if f.Confidence == Low && c.endedJob() {
+		f.Detail = "A leak, or what the job keeps for its result."
+	}
 	f.Because = append([]string{fmt.Sprintf("%s in %s", c.readings(), seconds(r.to-r.from))}, w.because()...)
 	f.Because = append(f.Because, w.against()...)
 	f.Why = []Why{{Text: fmt.Sprintf("the live heap rose over %s%s", strings.TrimSuffix(c.readings(), afterReadings), c.keptWords(nil)),
