@@ -364,6 +364,10 @@ func (c *Case) lineLate() float64 {
 		return c.Ticks.grown(c.Ticks.Alloc, 0.75*after, after) / (float64(bytesOfLines(lines)) / 4)
 	}
 	full := c.fullAt()
+	blind := full < end && !s.lookedIn(full*3/4, full)
+	if blind {
+		full = math.Inf(1) // what is known at the moment tells, unless the line waited for memory
+	}
 	late := math.NaN()
 	for i := range s.Course {
 		k := &s.Course[i]
@@ -384,7 +388,15 @@ func (c *Case) lineLate() float64 {
 			late = came / even
 		}
 	}
+	if blind && late < lateGrowth.v() {
+		return math.NaN()
+	}
 	return late
+}
+
+// lookedIn reports whether a look at the line lies between two times.
+func (s *Site) lookedIn(from, to float64) bool {
+	return slices.ContainsFunc(s.Course, func(k SiteSnapshot) bool { return k.At > from && k.At <= to })
 }
 
 // growing are the blamed line where it is most of what grew, else all lines of which looks are known that grew, where they

@@ -43,3 +43,25 @@ func TestLinesThatGrewTogetherTellThatTheyStopped(t *testing.T) {
 		t.Errorf("of one line alone: %v", c.lineLate())
 	}
 }
+
+// Memory came near its limit after two thirds of the time, and no look of the quarter before tells of the lines: what they have at the kill does, where they
+// went on, and nothing where they may have waited for memory.
+func TestLinesWithoutALookBeforeTheLimitAreNotSaidToHaveStopped(t *testing.T) {
+	for until, want := range map[float64]bool{30: true, 8: false} {
+		s := catalogue(until)
+		s.killed()
+		for i, at := range s.Ticks.At {
+			s.Ticks.Usage[i] = float64(150 * mib)
+			if at > 20 {
+				s.Ticks.Usage[i], s.Ticks.PageCache[i] = float64(256*mib), 0
+			}
+		}
+		for i := range s.Sites {
+			s.Sites[i].Course = s.Sites[i].Course[:6] // until 10 s
+		}
+		c := newCase(s.Evidence)
+		if got := c.lineLate(); want != (got > 0.8 && got < 1.3) || !want && !math.IsNaN(got) {
+			t.Errorf("until %v s: %v of even growth, full at %v", until, got, c.fullAt())
+		}
+	}
+}
