@@ -299,13 +299,27 @@ func (c *Case) nextCommands() []string {
 	if c.wantsRoom() && len(c.Sites) > 0 {
 		limit *= 2
 	}
-	if c.outcome.State == Running && c.g != nil && c.trend().Needs != "" { // it is still there
-		return []string{fmt.Sprintf("highwater watch %d --for %ds --heap=%s", c.Subject.PID, int(max(longestRest, twice*c.outcome.Elapsed)), c.oftenEnough())}
+	if flags := c.watchFlags(); flags != "" { // it is still there
+		return []string{fmt.Sprintf("highwater watch %d --for %ds%s", c.Subject.PID, int(max(longestRest, twice*c.outcome.Elapsed)), flags)}
 	}
 	if bounded := c.boundedBy(); c.collectorOff() && bounded != "" {
 		return []string{bounded}
 	}
 	return []string{c.again(limit, c.nextFlags()...)}
+}
+
+// watchFlags are those of a watch of a program that still runs that would get what is missing, "" where nothing that a watch gets is.
+func (c *Case) watchFlags() (flags string) {
+	if c.outcome.State != Running || c.g == nil {
+		return ""
+	}
+	if p := c.program(c.Subject); p != nil && p.HeapProfile == sample.HeapProfileOff && len(c.Sites) == 0 {
+		flags = " --enable-heap-profile"
+	}
+	if c.trend().Needs != "" {
+		flags += " --heap=" + c.oftenEnough()
+	}
+	return flags
 }
 
 // nextFlags are those of a run that would get what is missing.

@@ -30,6 +30,10 @@ func TestAnAnswerThatKnowsTooLittleSaysWhatWouldBeEnough(t *testing.T) {
 	if got := c.nextCommands(); len(got) != 1 || got[0] != "highwater watch 4711 --for 24s --heap=every=2s" {
 		t.Errorf("%q", got)
 	}
+	c.Sites, c.Programs[0].HeapProfile = nil, sample.HeapProfileOff // of which no line is known
+	if got := c.nextCommands(); len(got) != 1 || got[0] != "highwater watch 4711 --for 24s --enable-heap-profile --heap=every=2s" {
+		t.Errorf("without a heap profile: %q", got)
+	}
 }
 
 // Whether it gets worse is told of what the verdict is about: a live heap that rests says nothing of a leak in C.
