@@ -238,6 +238,21 @@ func (c *Case) endLater() bool {
 	return seen && c.g != nil && c.inFlight.calls > 1 && later <= float64(c.g.Goroutines)-float64(c.inFlight.calls)/2
 }
 
+// finish reports whether the numbers of goroutines tell that calls in flight end, more and more of them though there are: most of those
+// that waited earlier where most of the calls wait now have left that place.
+func (c *Case) finish() bool {
+	if c.inFlight.gather == 0 || c.inFlight.calls < int(manyCalls.v()) {
+		return false
+	}
+	p, reason := c.risenGoroutines()
+	if reason != "" {
+		return false
+	}
+	c.waiters(&p)
+	p.left, p.followed = c.whoLeft(&p)
+	return p.finish() && p.waiting*2 >= c.inFlight.calls
+}
+
 // leftBehind is the part of the memory that calls were seen to leave behind. NaN: what came and went was left by nobody, or
 // it is not known. What calls in flight have now, or a pool, those that ended did not leave for good, unless they wait:
 // whether such calls end was not seen.

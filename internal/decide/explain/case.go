@@ -76,7 +76,7 @@ func newCase(e *Evidence) *Case {
 	}
 	if c.site != nil {
 		c.inFlight = callsAround(c.site, c.goroutines(), c.outcome.MomentElapsed)
-		if c.endLater() {
+		if c.endLater() || c.finish() {
 			c.inFlight.gather = 0
 		}
 	}

@@ -51,5 +51,9 @@ func TestNumbersOfGoroutinesTellWhetherTheyFinish(t *testing.T) {
 		if a.Verdict.Class != k.class || !strings.Contains(text, k.says) || k.not != "" && strings.Contains(text, k.not) {
 			t.Errorf("%s: %s: %s", name, a.Verdict.Class, text)
 		}
+		c := newCase(s.Evidence) // and calls that were seen to begin one after the other do not gather then
+		if c.inFlight.gather = 20; c.finish() != (k.class == Burst) {
+			t.Errorf("%s: of %d calls: %v", name, c.inFlight.calls, c.finish())
+		}
 	}
 }
