@@ -23,8 +23,8 @@ var processesPage = Page{
 	Example: "plugins that nobody ends",
 }
 
-// brood is the processes of one program that one parent started and that ran at the moment.
-type brood struct {
+// siblings is the processes of one program that one parent started and that ran at the moment.
+type siblings struct {
 	parent int
 	name   string
 	args   []string
@@ -35,16 +35,16 @@ type brood struct {
 }
 
 // command is what started them: "convertd -plugin".
-func (b *brood) command() string {
+func (b *siblings) command() string {
 	if len(b.args) < 2 {
 		return b.name
 	}
 	return b.name + " " + strings.Join(b.args[1:], " ")
 }
 
-// largestBrood is the one with most memory, nil where nothing has a parent that is known.
-func (c *Case) largestBrood() (most *brood) {
-	all := map[string]*brood{}
+// largestSiblings is the one with most memory, nil where nothing has a parent that is known.
+func (c *Case) largestSiblings() (most *siblings) {
+	all := map[string]*siblings{}
 	id := func(p *sample.Program) string { return fmt.Sprintf("%d %s", p.Parent, p.Name) }
 	for _, m := range c.Moment.Processes {
 		p := c.program(m.Key)
@@ -53,7 +53,7 @@ func (c *Case) largestBrood() (most *brood) {
 		}
 		b := all[id(p)]
 		if b == nil {
-			b = &brood{parent: p.Parent, name: p.Name, args: p.Args}
+			b = &siblings{parent: p.Parent, name: p.Name, args: p.Args}
 			all[id(p)] = b
 		}
 		b.keys, b.bytes = append(b.keys, m.Key), b.bytes+anonOf(m)
@@ -71,7 +71,7 @@ func (c *Case) largestBrood() (most *brood) {
 }
 
 // lifeOf notes when those that run were started, and how many others ended by themselves.
-func (c *Case) lifeOf(b *brood) {
+func (c *Case) lifeOf(b *siblings) {
 	kin, killed := map[sample.ProcessKey]bool{}, map[sample.ProcessKey]bool{}
 	for i := range c.Programs {
 		if p := &c.Programs[i]; p.Parent == b.parent && p.Name == b.name {
@@ -93,7 +93,7 @@ func (c *Case) lifeOf(b *brood) {
 
 // pilesUp reports whether they were started one after another: a third of them in the second half of the time since the first, and the last
 // in its last third. Workers that are started together, or as they are needed until there are enough, are not.
-func (b *brood) pilesUp(now time.Time) bool {
+func (b *siblings) pilesUp(now time.Time) bool {
 	if len(b.starts) < int(fewestProcesses.v()) || len(b.starts) < len(b.keys) {
 		return false
 	}
@@ -109,7 +109,7 @@ func (b *brood) pilesUp(now time.Time) bool {
 
 // judgeProcesses speaks where children of one program pile up.
 func judgeProcesses(c *Case) Finding {
-	b := c.largestBrood()
+	b := c.largestSiblings()
 	if b == nil || len(b.keys) < int(fewestProcesses.v()) {
 		return minor("few processes of one program ran at the same time")
 	}
