@@ -66,7 +66,7 @@ func userWithoutRights() guestPart {
 			as("/bin/highwater", "doctor"),
 			as("/usr/bin/systemctl", "--user", "list-units", "--all", "--plain", "--no-legend", "--type=scope"),
 			unit("inside.service", []string{"/bin/highwater", "run", "-o", inside, "--", "/bin/leak", "-rate", "8MiB"}, "true"),
-			unit("outside.service", []string{"/bin/leak", "-rate", "2MiB"}, "/bin/highwater watch --unit outside --enable-heap-profile -o "+outside),
+			unit("outside.service", []string{"/bin/leak", "-rate", "1MiB"}, "/bin/highwater watch --unit outside --enable-heap-profile -o "+outside),
 		},
 		fetch: []string{kept, inside, outside},
 		check: func(t *testing.T, r hwtest.GuestResult) {

@@ -164,7 +164,7 @@ func fits(rows []taken, hours []quarter, places []livesIn, kills []killsOf) []Fi
 
 // isLeak says that an incident's class is one that no limit helps against.
 func isLeak(class string) bool {
-	return class == string(explain.Leak) || class == string(explain.Goroutines)
+	return slices.Contains([]explain.Class{explain.Leak, explain.Goroutines, explain.Processes}, explain.Class(class))
 }
 
 // change is by how much the limit would change, over all processes.

@@ -58,20 +58,22 @@ func TestALimitFitsWhatAServiceNeedsAndALeakHasNone(t *testing.T) {
 			{name: "loop", live: 100 * mib, garbage: 780 * mib, beside: 20 * mib, limit: 1024 * mib, goLimit: 920 * mib, pods: 4},
 			{name: "slow-leak", live: 60 * mib, garbage: 10 * mib, beside: 20 * mib, each: 24 * mib, limit: 256 * mib, pods: 4}, // 1 MiB an hour
 			{name: "killed-leak", live: 60 * mib, garbage: 10 * mib, beside: 20 * mib, limit: 256 * mib, pods: 4, kill: "leak"},
+			{name: "plugins", live: 60 * mib, garbage: 10 * mib, beside: 20 * mib, limit: 256 * mib, pods: 4, kill: "process-leak"},
 			{name: "burst", live: 60 * mib, garbage: 10 * mib, beside: 20 * mib, limit: 256 * mib, pods: 4, kill: "burst"},
 			{name: "few", live: 60 * mib, garbage: 10 * mib, beside: 20 * mib, limit: 256 * mib, pods: 2},
 		} {
 			z.fill(t, s, r)
 		}
 		list, err := Fits(t.Context(), s, Scope{Tenant: "t", Since: monday})
-		if err != nil || len(list) != 6 {
+		if err != nil || len(list) != 7 {
 			t.Fatalf("%+v, %v", list, err)
 		}
 		byName := map[string]Fit{}
 		for _, f := range list {
 			byName[f.Service] = f
 		}
-		for name, why := range map[string]string{"slow-leak": "the service leaks", "killed-leak": "orders/cache.go:88", "burst": "not for garbage alone",
+		for name, why := range map[string]string{"slow-leak": "the service leaks", "killed-leak": "orders/cache.go:88",
+			"plugins": "orders/cache.go:88", "burst": "not for garbage alone",
 			"few": "not enough data"} {
 			if f := byName[name]; f.Recommended != nil || !strings.Contains(f.Why, why) {
 				t.Errorf("%s: %+v", name, f)
