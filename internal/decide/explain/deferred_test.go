@@ -12,6 +12,9 @@ func TestWhatDeferredCallsRetainIsTheirs(t *testing.T) {
 	if got := h.String(); got != "the deferred calls of a goroutine running main.main (172 values)" {
 		t.Error(got)
 	}
+	if h.Entries = 0; strings.Contains(h.String(), "value") {
+		t.Errorf("of values that were not counted: %s", h)
+	}
 	a := answerOf(t, heapScenes["deferred calls that pile up"]())
 	if len(a.Fixes) == 0 || !strings.HasPrefix(a.Fixes[0].Text, "move the loop's body into a function") ||
 		!strings.Contains(a.Verdict.Why[0].Text, "defer inside a loop") {

@@ -23,7 +23,7 @@ func (c *Case) passedValues() (f Finding, found bool) {
 	f.Sentence = fmt.Sprintf("Memory rose from %s to %s and fell again. One value of %s was allocated at once at %s.",
 		size(c.run.Footprint.P50), fsize(c.hardPeak()), size(top.Largest), place(top.File, top.Line))
 	if sum > top.Largest {
-		f.Why = []Why{{Text: fmt.Sprintf("with the largest values of other lines that is %s", size(sum)), Evidence: []string{"curve"}}}
+		f.Why = []Why{{Text: fmt.Sprintf("the largest values that each line allocated come to %s together", size(sum)), Evidence: []string{"curve"}}}
 	}
 	return f, true
 }

@@ -242,7 +242,11 @@ func (h *HeldBy) String() string {
 	switch {
 	case h.isDeferred() && h.Title != "":
 		name, _, _ := strings.Cut(strings.TrimPrefix(h.Path, "goroutine "), " in ")
-		return fmt.Sprintf("the deferred calls of a goroutine running %s (%s)", usersMain(name), count(int(h.Entries), "value"))
+		text := "the deferred calls of a goroutine running " + usersMain(name)
+		if h.Entries > 0 { // 0: not counted
+			text += " (" + count(int(h.Entries), "value") + ")"
+		}
+		return text
 	case h.Title != "":
 		return h.Title
 	case h.Name != "":

@@ -239,7 +239,7 @@ func (p *pile) fellWords() string {
 
 // oldestWords say for how long the first of them has waited.
 func (p *pile) oldestWords() string {
-	if p.oldest == 0 { // of a coroutine the runtime notes none (runtime/coro.go)
+	if p.oldest == 0 { // a GC notes it, and never of a coroutine (runtime/mgcmark.go, coro.go)
 		return "for how long the goroutines have been blocked is not known"
 	}
 	if p.oldest.Seconds() >= 0.95*p.span {
